@@ -1,0 +1,64 @@
+# gpulocw. `make` builds, `make demo` shows, `make check` tests; see README.md.
+#
+# Rooms are found by folder: a new file in engine/<room>/ or tui/<room>/ is built
+# without touching this file, and tests/unit/test_*.c each become a test program.
+BUILD   ?= build
+TUI     ?= 1
+CC      ?= gcc
+OPT     ?= -O2
+CSTD    := -std=c17 -D_GNU_SOURCE
+WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+CFLAGS  ?= $(OPT) -g
+ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP $(EXTRA_CFLAGS)
+LDLIBS  := -lcjson -lpthread -ldl -lm
+ROOMS   := base rec ptx analysis pass sim model dev tune session cmd
+
+ENGINE_SRC := $(filter-out engine/cmd/main.c,$(foreach r,$(ROOMS),$(wildcard engine/$(r)/*.c)))
+TUI_SRC    := $(filter-out tui/term/main.c,$(wildcard tui/model/*.c tui/panel/*.c tui/term/*.c))
+ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o
+TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o)
+PRESETS    := $(sort $(wildcard engine/sim/presets/*.json))
+
+CUPTI_HOME ?= $(firstword $(foreach d,$(CUDA_HOME) /usr/local/cuda /usr/local/cuda/targets/x86_64-linux /usr/local/cuda/extras/CUPTI,$(if $(wildcard $(d)/include/cupti_range_profiler.h),$(d))))
+ifneq ($(CUPTI_HOME),)
+CUPTI_CFLAGS := -DHAVE_CUPTI -isystem $(CUPTI_HOME)/include
+endif
+
+ifeq ($(TUI),1)
+MAIN   := tui/term/main.c
+TERMLIBS := -lncursesw -ltinfo
+else
+MAIN   := engine/cmd/main.c
+TUI_OBJ :=
+endif
+
+.PHONY: all
+all: $(BUILD)/gpulocw
+
+$(BUILD)/libengine.a: $(ENGINE_OBJ)
+	@rm -f $@; ar rcs $@ $^
+$(BUILD)/libtui.a: $(TUI_OBJ)
+	@rm -f $@; ar rcs $@ $^
+$(BUILD)/gpulocw: $(BUILD)/$(MAIN:.c=.o) $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(BUILD)/libengine.a
+	@echo "  LINK  $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TERMLIBS) $(LDLIBS)
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	@echo "  CC    $<"; $(CC) $(ALL_CFLAGS) $(FILE_CFLAGS) -c -o $@ $<
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
+	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
+# CUPTI headers are GNU-ish; they are used by one file alone, which must not be strict about them.
+$(BUILD)/engine/dev/cupti.o: FILE_CFLAGS := $(CUPTI_CFLAGS)
+# The executor's lane loops are what the speed of the simulated device hangs on.
+$(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3
+
+# Presets travel inside the binary, so a worker copied to another machine has them.
+$(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
+	@mkdir -p $(@D); sh tests/tool/embed.sh $(PRESETS) > $@.tmp && mv $@.tmp $@
+
+-include tests/tests.mk
+-include $(ENGINE_OBJ:.o=.d) $(TUI_OBJ:.o=.d) $(BUILD)/$(MAIN:.c=.d)
+
+.PHONY: clean
+clean:
+	rm -rf $(BUILD)

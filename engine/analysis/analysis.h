@@ -1,0 +1,76 @@
+/* analysis: addresses, coalescing, locality class, sharing, footprint. Never
+ * runs the simulator: it is checked against it. Unknown stays unknown, with the
+ * instruction that made it so. Papers: coalesce (degree, graph), cluster (classes,
+ * partition), bypass (footprint, Table 1). */
+#ifndef GPULOCW_ANALYSIS_H
+#define GPULOCW_ANALYSIS_H
+
+#include "engine/ptx/ptx.h"
+#include "engine/rec/rec.h"
+
+#define ANA_CLASSES(X) X(ALGORITHM, "algorithm") X(CACHE_LINE, "cache-line") X(DATA, "data") X(WRITE, "write") \
+    X(STREAMING, "streaming") X(UNKNOWN, "unknown")
+enum ana_class {
+#define X(n, text) ANA_CLASS_##n,
+    ANA_CLASSES(X)
+#undef X
+};
+const char *ana_class_name(enum ana_class c);
+enum ana_tri { ANA_UNKNOWN, ANA_YES, ANA_NO };
+
+struct ana_coalesce { bool valid; double degree, graph[32], expected; unsigned num_sectors; };   /* the paper's metric */
+struct ana_exact { bool valid, sampled; double error; uint64_t requests, sectors, lines, bytes_used, bytes_moved;
+                   double sectors_per_request, bank_conflicts /* extra passes per request; shared only */; };
+struct ana_access {                          /* one static memory access */
+    uint32_t func, inst; struct span at;     /* place; func: index into module->funcs */
+    uint8_t space, bytes;                    /* enum ptx_space; bytes per thread (type times vector) */
+    bool store, atomic, prefetch;
+    char *address;                           /* readable: A + 4*(ctaid.x*ntid.x + tid.x); owned by the kernel's arena */
+    char *unknown;                           /* NULL, or why a part is unknown: "mul.hi.u32 at line 88" */
+    int param;                               /* pointer parameter index of the kernel, -1 symbol or none */
+    const char *array;                       /* parameter or symbol name; "data" for loaded pointers; NULL unknown */
+    bool affine, depends_on_load;
+    enum ana_tri read_only; char *read_only_why;
+    struct ana_coalesce coalesce; struct ana_exact exact;
+    double executions;                       /* warp-level, per launch; NaN: unknown */
+    enum ana_class cls; char *evidence;
+    bool reused;                             /* some line is touched again (by this or another load) before it would be gone */
+};
+struct ana_reuse { bool valid; double intra_warp, intra_cta, inter_cta, none; };   /* shares of bytes, sum 1 */
+struct ana_partition { const char *index; /* "row", "column", "tile:8x8", "none" */ char *why; double strength_x, strength_y, strength_z; };
+struct ana_footprint { bool valid; double bytes_per_thread, bytes_per_warp, bytes_per_cta, bytes_per_sm; int pi_fit; };
+struct ana_kernel {
+    struct arena *arena;
+    const struct ptx_module *module; const struct ptx_func *func;
+    bool launched;                           /* a launch description was there; else `assumed` states the block shape */
+    struct dim3u grid, block; char *assumed;
+    struct ana_access *access; uint32_t naccess;   /* loads and stores in text order, callee's included */
+    struct ana_coalesce coalesce; struct ana_exact exact;      /* over all global loads */
+    enum ana_class cls; char *evidence[8]; uint32_t nevidence;
+    const char *sensitivity;                 /* "CI", "MCS", "HCS" or NULL */
+    struct ana_reuse reuse;
+    struct ana_partition partition;
+    struct ana_footprint footprint;
+    char *gaps[16]; uint32_t ngaps;          /* what could not be analysed, and why */
+    /* CTA sharing: weights of an evenly sampled nshare x nshare grid of CTA pairs, bytes shared; row-major */
+    uint32_t nshare; float *share; uint64_t *share_cta;
+};
+struct ana_opts {
+    const struct launch_data *data;          /* NULL: symbolic, with an assumed block of 256 threads */
+    const struct dev_info *dev;              /* sizes for footprints; NULL: none */
+    unsigned sample_ctas;                    /* 0: all; else evenly spaced CTAs are executed and `sampled` is set */
+    const char *assume_read_only; bool assume_restrict;
+    const struct cancel *cancel;
+    bool quick;                              /* no traces: closed forms and slices of at most a bounded number of warps */
+};
+/* *out owned, ana_free. kernel empty: the only or first entry. Partial answers are ST_OK with gaps. */
+enum status ana_run(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct ana_kernel **out, struct diags *ds);
+void ana_free(struct ana_kernel *k);
+
+/* Global-load trace before L1, in the order an SM would interleave its warps; lines of `line` bytes.
+ * Calls fn for each line request; stops when fn returns false. */
+struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access; bool store; };
+enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes,
+                      unsigned resident_ctas, unsigned sm, unsigned sms, bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
+
+#endif

@@ -1,0 +1,150 @@
+/* base: arena, strings, status, diagnostics, hashing, threads.
+ *
+ * Owns nothing of the domain. Depends on the C library (and POSIX threads)
+ * only. Every allocation of the engine goes through this room, so that a test
+ * can make the n-th one fail (base_fail_after). */
+#ifndef GPULOCW_BASE_H
+#define GPULOCW_BASE_H
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#if defined(__GNUC__)
+#define BASE_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define BASE_PRINTF(f, a)
+#endif
+
+/* ---- status: what a call came to; the exit code is the command line's ---- */
+#define STATUS_LIST(X)                                                         \
+    X(OK, 0, "done")                                                           \
+    X(INPUT, 1, "bad input")                                                   \
+    X(USAGE, 2, "wrong usage")                                                 \
+    X(REFUSED, 3, "refused: not legal here")                                   \
+    X(DEVICE, 4, "device trouble")                                             \
+    X(DIFFER, 5, "results differ from the original's")                         \
+    X(CANCELLED, 130, "interrupted")                                           \
+    X(NOMEM, 4, "out of memory")                                               \
+    X(IO, 1, "input or output failed")
+enum status {
+#define X(name, code, text) ST_##name,
+    STATUS_LIST(X)
+#undef X
+};
+int status_exit_code(enum status s);
+const char *status_text(enum status s);
+
+/* ---- strings ---- */
+struct str { const char *s; size_t n; };         /* a view, never owned */
+#define STR(lit) ((struct str){ (lit), sizeof(lit) - 1 })
+struct str str_of(const char *s);                /* NULL gives an empty view */
+bool str_eq(struct str a, struct str b);
+bool str_is(struct str a, const char *b);
+int str_cmp(struct str a, struct str b);
+/* Edit distance (insert, delete, substitute), capped at `max`+1. */
+unsigned str_distance(struct str a, struct str b, unsigned max);
+
+/* Growable byte buffer, always NUL-terminated once written. `oom` sticks:
+ * callers check it once at the end. Zero-initialise; buf_free when done. */
+struct buf { char *s; size_t n, cap; bool oom; };
+void buf_put(struct buf *b, const void *p, size_t n);
+void buf_str(struct buf *b, struct str s);
+void buf_puts(struct buf *b, const char *s);
+void buf_printf(struct buf *b, const char *fmt, ...) BASE_PRINTF(2, 3);
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap);
+void buf_json(struct buf *b, struct str s);      /* quoted and escaped JSON string */
+void buf_clear(struct buf *b);                   /* keeps the storage */
+char *buf_take(struct buf *b);                   /* returns owned (base_free), empties b; NULL on oom */
+void buf_free(struct buf *b);
+
+/* ---- memory ---- */
+void *base_alloc(size_t n);                      /* zeroed; NULL when out of memory */
+void *base_realloc(void *p, size_t n);           /* not zeroed past the old size */
+void base_free(void *p);
+char *base_strdup(const char *s);
+/* Fault injection: the n-th allocation from now fails (0: none). Test use. */
+void base_fail_after(uint64_t n);
+uint64_t base_alloc_count(void);
+/* Doubles `*v` (element size `size`) so that n+1 elements fit. False on oom. */
+bool base_grow(void **v, size_t n, size_t *cap, size_t size);
+
+/* Arena: freed as a whole. Allocation is zeroed and 16-byte aligned.
+ * Returns NULL on oom and remembers it (arena_failed). Not thread-safe. */
+struct arena;
+struct arena *arena_new(size_t chunk);           /* 0: default chunk of 64 KiB */
+void arena_free(struct arena *a);                /* NULL is fine */
+void *arena_alloc(struct arena *a, size_t n);
+void *arena_alloc_unaligned(struct arena *a, size_t n);
+char *arena_dup(struct arena *a, struct str s);  /* NUL-terminated copy */
+char *arena_printf(struct arena *a, const char *fmt, ...) BASE_PRINTF(2, 3);
+bool arena_failed(const struct arena *a);
+size_t arena_bytes(const struct arena *a);       /* reserved from the system */
+#define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T)))
+#define ARENA_ARRAY(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
+
+/* ---- string map: str -> uint32 value; keys are not copied ---- */
+struct strmap { struct strmap_slot *slot; size_t n, cap; bool oom; };
+void strmap_set(struct strmap *m, struct str key, uint32_t value);
+bool strmap_get(const struct strmap *m, struct str key, uint32_t *value);
+void strmap_clear(struct strmap *m);             /* keeps the storage */
+void strmap_free(struct strmap *m);
+
+/* ---- diagnostics: what the user did wrong, and where ---- */
+enum diag_level { DIAG_NOTE, DIAG_WARNING, DIAG_ERROR };
+/* A place in a text. line and col count from 1 (col in bytes); line 0: none. */
+struct span { uint32_t off, len, line, col; };
+#define DIAG_MAX_ERRORS 20
+struct diag {
+    enum diag_level level;
+    char *code;          /* stable, e.g. "ptx-syntax"; NULL-safe */
+    char *file;          /* NULL when no file is concerned */
+    struct span at;
+    char *msg;           /* no trailing newline */
+    char *hint;          /* what to do next, or NULL */
+    char *source;        /* the text line at `at`, or NULL */
+};
+/* Collected, in order. Past DIAG_MAX_ERRORS errors are counted, not kept. */
+struct diags { struct diag *v; size_t n, cap; size_t errors, warnings, dropped; };
+/* The returned diag is owned by ds and valid until the next add; NULL when dropped. */
+struct diag *diag_add(struct diags *ds, enum diag_level level, const char *code,
+                      const char *file, struct span at, const char *fmt, ...) BASE_PRINTF(6, 7);
+#define NO_SPAN ((struct span){ 0, 0, 0, 0 })
+/* Shorthand: error without a place. */
+void diag_error(struct diags *ds, const char *code, const char *fmt, ...) BASE_PRINTF(3, 4);
+void diag_hint(struct diag *d, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* Fills d->source from the whole text (the line around d->at.off). */
+void diag_source(struct diag *d, struct str text);
+/* file:line:col: level: message [code], source line, caret line, hint. */
+void diags_print(const struct diags *ds, struct buf *out);
+void diags_json(const struct diags *ds, struct buf *out);   /* a JSON array */
+void diags_move(struct diags *to, struct diags *from);      /* appends; empties from */
+void diags_free(struct diags *ds);
+
+/* ---- hashing and the contract's random numbers ---- */
+uint64_t base_hash(const void *p, size_t n);     /* FNV-1a, 64 bit; the output hash of results */
+/* splitmix64 output number i (from 0) of a seed: state = seed + (i+1)*golden. */
+uint64_t base_splitmix(uint64_t seed, uint64_t i);
+
+/* ---- files ---- */
+/* Whole file into memory, NUL added (not counted). ST_IO with a diagnostic. Owned by the caller. */
+enum status file_read(const char *path, size_t max, char **data, size_t *n, struct diags *ds);
+/* Temporary file beside path, write, fsync, rename: path is old or new, never half. */
+enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds);
+
+/* ---- threads ---- */
+struct cancel { atomic_bool asked; };
+static inline bool cancel_asked(const struct cancel *c)
+{
+    return c && atomic_load_explicit(&((struct cancel *)c)->asked, memory_order_relaxed);
+}
+unsigned base_cpus(void);                        /* usable processors, at least 1 */
+/* Calls fn(ctx, i) for i in 0..n-1 on up to `threads` threads (0: base_cpus()).
+ * fn must not depend on the order. Returns after all calls ended. */
+void base_parallel(unsigned threads, size_t n, void (*fn)(void *ctx, size_t i), void *ctx);
+int64_t base_now_ns(void);                       /* monotonic */
+
+#endif

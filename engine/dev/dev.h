@@ -1,0 +1,61 @@
+/* dev: devices. One interface; simulated, CUDA (libcuda and CUPTI through dlopen),
+ * and a proxy that runs either in a worker process. The only room with dlopen. */
+#ifndef GPULOCW_DEV_H
+#define GPULOCW_DEV_H
+
+#include "engine/sim/sim.h"
+
+struct dev; struct dev_code; struct dev_data;
+/* What a device needs from above: presets are data files read by `session`. */
+struct dev_env {
+    enum status (*preset)(void *ctx, const char *name, struct sim_preset *out, struct diags *ds);
+    void *ctx;
+    const char *const *workers; size_t nworkers;  /* launcher prefixes of --worker; none: a local child for cuda:N */
+    const char *self;                             /* path of this binary, for the local worker */
+    unsigned threads;                             /* host threads of the simulated device, 0: all */
+    bool in_process;                              /* inside `gpulocw worker`: open the real thing */
+};
+/* spec: sim:PRESET, a preset file, cuda:N, auto. ST_DEVICE with what to do next. *out owned, dev_close. */
+enum status dev_open(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds);
+void dev_close(struct dev *d);
+const struct dev_info *dev_describe(const struct dev *d);
+/* Devices this machine offers, without running anything: calls fn for each. */
+enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds);
+
+/* Code: PTX text in, something launchable out. JIT errors come back as diagnostics with lines of `text`. */
+enum status dev_load(struct dev *d, const char *path, struct str text, struct str kernel, int maxnreg, struct dev_code **out, struct diags *ds);
+void dev_unload(struct dev *d, struct dev_code *c);
+struct dev_resources { uint32_t regs, shared_static, local_bytes, max_threads; bool estimated; };
+struct dev_resources dev_code_resources(const struct dev_code *c);
+
+/* Data: buffers and symbols of one launch description, uploaded once, restored before every launch that needs it. */
+enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds);
+void dev_unbind(struct dev *d, struct dev_data *b);
+
+struct dev_symbol_value { const char *symbol; uint64_t offset; const void *bytes; uint64_t n; };
+struct dev_run {
+    const struct launch_spec *launch;             /* kernel and arguments */
+    struct dim3u grid, block; uint32_t shared;    /* as the rewritten code wants them */
+    const struct dev_symbol_value *set; size_t nset;   /* written before the launch (knobs) */
+    const struct dev_symbol_value *zero; size_t nzero; /* zeroed before every launch (bytes NULL) */
+    int carveout, hw_pi;
+    unsigned repeat, max_repeat; double spread;   /* timing: at least, at most, until (max-min)/median falls below spread */
+    bool counters, exact, functional, flush_l2;
+    double time_limit_s;                          /* one launch; 0: 10 s on a GPU, none simulated */
+    bool check_uninit, check_races; enum sim_dispatch dispatch; uint64_t seed;
+    const struct cancel *cancel; void (*progress)(void *ctx, double done); void *ctx;
+};
+struct dev_run dev_run_default(void);
+/* Restores inputs, runs `before` launches, launches, fills time, counters, output hashes and resources of *out
+ * (options and equality are the caller's). A failed configuration is a result with a status, not a lost device. */
+enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r, struct result *out, struct diags *ds);
+/* Bytes of an argument's buffer, or of a module symbol, as the last launch left them. */
+enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
+enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
+
+/* The worker's side: serves framed messages on two file descriptors until the other end closes. */
+enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd);
+/* Measures a device and fills a preset (issue: calibrate); residuals as text. */
+enum status dev_calibrate(struct dev *d, struct sim_preset *out, struct buf *residuals, struct diags *ds);
+
+#endif

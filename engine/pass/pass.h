@@ -1,0 +1,47 @@
+/* pass: PTX rewrites and their runner. Each pass refuses with a reason or
+ * changes only the lines it must. Acceptance by comparing outputs lives in tune. */
+#ifndef GPULOCW_PASS_H
+#define GPULOCW_PASS_H
+
+#include "engine/analysis/analysis.h"
+
+/* Knob values live in one module-scope .const structure read at entry, so that a
+ * sweep over them needs one JIT. Word i of the structure is enum pass_knob. */
+enum pass_knob { PASS_KNOB_PI, PASS_KNOB_AGENTS, PASS_KNOB_DISTANCE, PASS_KNOB_SPARE, PASS_KNOB_COUNT };
+#define PASS_KNOB_SYMBOL "gpulocw_knobs"
+
+struct pass_input {
+    const struct ptx_module *module; struct str kernel;
+    const struct options *options;
+    const struct dev_info *dev;                   /* the device it is meant for; NULL: any */
+    const struct launch_spec *launch;             /* NULL: no launch known (rewrite without one) */
+    const struct ana_kernel *facts;               /* NULL: the runner analyses by itself where a pass needs facts */
+};
+struct pass_reset { char symbol[64]; uint64_t bytes; };   /* zeroed by the engine before every launch */
+struct pass_output {
+    bool changed;                                 /* false: the text is the original's */
+    char *text; size_t n;
+    struct ptx_module *module;                    /* the parsed rewritten text */
+    struct ptx_line_origin *lines; uint32_t nlines; /* against the original, composed over all passes */
+    bool knobs; uint32_t knob[PASS_KNOB_COUNT];   /* values for PASS_KNOB_SYMBOL (u32 words) when `knobs` */
+    struct pass_reset reset[8]; uint32_t nreset;
+    struct dim3u grid, block; uint32_t shared;    /* the launch the new code wants */
+    int hw_pi;                                    /* hardware bypass variant: -1 off */
+    int extra_regs; uint32_t extra_shared;        /* cost estimate of the rewrite */
+};
+/* Runs every pass the options ask for, in table order. ST_REFUSED with located reasons; notes for what was
+ * replaced or left alone. On anything but ST_OK *out is empty. pass_output_free. */
+enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds);
+void pass_output_free(struct pass_output *o);
+/* Two option sets give the same code shape: they differ in knob values alone (one JIT serves both). */
+bool pass_same_shape(const struct options *a, const struct options *b, uint32_t warps_per_cta);
+/* Is this value of a knob legal here? ST_OK, or ST_REFUSED with the reason; nothing is rewritten. */
+enum status pass_legal(const struct pass_input *in, struct diags *ds);
+
+struct pass_info { const char *name, *help; };
+size_t pass_count(void);
+const struct pass_info *pass_info(size_t i);
+/* Unified diff with context, colourless. */
+void pass_diff(const struct ptx_module *original, const struct pass_output *o, struct buf *out);
+
+#endif

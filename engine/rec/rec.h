@@ -1,0 +1,210 @@
+/* rec: plain records that every room shares: launch descriptions, options of a
+ * configuration, counters, results. No behaviour beyond text <-> value and the
+ * making of initial data. JSON lives in `session`. */
+#ifndef GPULOCW_REC_H
+#define GPULOCW_REC_H
+
+#include "engine/base/base.h"
+
+struct dim3u { uint32_t x, y, z; };
+static inline uint64_t dim3u_count(struct dim3u d) { return (uint64_t)d.x * d.y * d.z; }
+
+/* ---- launch description (docs/cli.md "Launch description") ---- */
+#define ELEM_LIST(X)                                                           \
+    X(U8, "u8", 1) X(S8, "s8", 1) X(U16, "u16", 2) X(S16, "s16", 2)            \
+    X(F16, "f16", 2) X(U32, "u32", 4) X(S32, "s32", 4) X(F32, "f32", 4)        \
+    X(U64, "u64", 8) X(S64, "s64", 8) X(F64, "f64", 8)
+enum elem {
+#define X(n, text, size) ELEM_##n,
+    ELEM_LIST(X)
+#undef X
+    ELEM_COUNT
+};
+size_t elem_size(enum elem e);
+const char *elem_name(enum elem e);
+bool elem_parse(struct str s, enum elem *e);
+
+enum init_kind { INIT_FILL, INIT_IOTA, INIT_RANDOM, INIT_PERMUTATION, INIT_ROWS, INIT_FILE, INIT_NPY, INIT_HEX };
+struct init_spec {
+    enum init_kind kind;
+    double a, b;                 /* fill V | iota start, step | random lo, hi */
+    int64_t ia, ib; bool integral; /* the same as exact integers when both were */
+    uint64_t seed;
+    uint64_t rows, nnz;          /* rows */
+    uint64_t offset;             /* file: bytes to skip */
+    char *text;                  /* path or hex digits */
+};
+enum arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_BYTES, ARG_SAME_AS };
+struct arg_spec {
+    enum arg_kind kind;
+    char *name;
+    enum elem elem;              /* buffer, scalar */
+    uint64_t count;              /* buffer: elements */
+    struct init_spec init;       /* buffer */
+    bool output;                 /* buffer: hashed and compared after a run */
+    double tolerance;            /* relative; 0: bit-identical (float atomics may state one) */
+    uint8_t scalar[8];           /* scalar: little-endian value */
+    uint8_t *bytes; size_t nbytes; /* bytes: structs by value */
+    char *same_as; uint64_t offset; /* same_as: other buffer's name, byte offset */
+};
+struct symbol_spec { char *name; struct init_spec init; enum elem elem; };
+struct launch_spec {
+    char *name;                  /* of this launch among several, or NULL */
+    char *dir;                   /* folder that relative paths start from */
+    char *ptx, *kernel;
+    struct dim3u grid, block;
+    uint32_t shared;             /* dynamic shared memory, bytes */
+    struct arg_spec *args; size_t nargs;
+    struct symbol_spec *symbols; size_t nsymbols;
+    struct launch_spec *before; size_t nbefore; /* launches run once before, on the same buffers by name */
+};
+void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself */
+
+/* Initial bytes of every buffer of a launch: index i is args[i] (n == 0 for non-buffers,
+ * and for SAME_AS, which share). Owned; launch_data_free. */
+struct launch_buffer { uint8_t *bytes; size_t n; };
+struct launch_data {
+    const struct launch_spec *spec;
+    struct launch_buffer *buffers;       /* nargs */
+    struct launch_buffer *symbols;       /* nsymbols */
+    struct launch_buffer **before;       /* [nbefore][before[i].nargs], own buffers only */
+    uint64_t total_bytes;
+};
+/* Sizes are checked (overflow, `max_bytes`) before anything is allocated. */
+enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes,
+                             struct launch_data *out, struct diags *ds);
+void launch_data_free(struct launch_data *d);
+/* Index of the argument whose buffer args[i] uses (itself, or what SAME_AS leads to); SIZE_MAX: none. */
+size_t launch_buffer_of(const struct launch_spec *l, size_t i);
+
+/* ---- options of a configuration ---- */
+#define BYPASS_LEVELS(X) X(BYPASS_NONE, "none") X(BYPASS_L1, "l1") X(BYPASS_RO, "ro") X(BYPASS_L2, "l2") X(BYPASS_L1L2, "l1+l2")
+#define BYPASS_OPS(X) X(BYPASS_OP_CG, "cg") X(BYPASS_OP_NO_ALLOCATE, "no_allocate") X(BYPASS_OP_CS, "cs") X(BYPASS_OP_CACHE_HINT, "cache_hint")
+#define BYPASS_FORMS(X) X(BYPASS_FORM_CLONE, "clone") X(BYPASS_FORM_PREDICATE, "predicate") X(BYPASS_FORM_GROUPED, "grouped") \
+    X(BYPASS_FORM_VERTICAL, "vertical") X(BYPASS_FORM_HYBRID, "hybrid") X(BYPASS_FORM_HARDWARE, "hardware")
+#define CLUSTER_KINDS(X) X(CLUSTER_NONE, "none") X(CLUSTER_REDIRECT, "redirect") X(CLUSTER_AGENT, "agent")
+#define INDEX_KINDS(X) X(INDEX_ROW, "row") X(INDEX_COLUMN, "column") X(INDEX_TILE, "tile") X(INDEX_CUSTOM, "custom")
+#define PREFETCH_LEVELS(X) X(PREFETCH_OFF, "off") X(PREFETCH_L1, "l1") X(PREFETCH_L2, "l2")
+#define COARSEN_MODES(X) X(COARSEN_INTERLEAVED, "interleaved") X(COARSEN_BLOCKED, "blocked")
+#define READONLY_MODES(X) X(READONLY_KEEP, "keep") X(READONLY_PROMOTE, "promote") X(READONLY_DEMOTE, "demote")
+#define PI_MODES(X) X(PI_VALUE, "value") X(PI_CHA, "cha") X(PI_BPA, "bpa") X(PI_VOTE, "vote")
+#define ENUM_ITEM(name, text) name,
+enum bypass_level { BYPASS_LEVELS(ENUM_ITEM) };
+enum bypass_op { BYPASS_OPS(ENUM_ITEM) };
+enum bypass_form { BYPASS_FORMS(ENUM_ITEM) };
+enum cluster_kind { CLUSTER_KINDS(ENUM_ITEM) };
+enum index_kind { INDEX_KINDS(ENUM_ITEM) };
+enum prefetch_level { PREFETCH_LEVELS(ENUM_ITEM) };
+enum coarsen_mode { COARSEN_MODES(ENUM_ITEM) };
+enum readonly_mode { READONLY_MODES(ENUM_ITEM) };
+enum pi_mode { PI_MODES(ENUM_ITEM) };
+
+#define OPT_MAX_LOADS 64
+#define OPT_AGENTS_VOTE (-1)
+#define OPT_SOFTCACHE_AUTO (-1)
+struct options {
+    int bypass, bypass_op, bypass_form;          /* enum bypass_* */
+    struct { int mode; int value; } pi;          /* enum pi_mode; value with PI_VALUE */
+    struct { uint32_t line[OPT_MAX_LOADS]; uint32_t n; } bypass_loads;
+    int cluster;                                 /* enum cluster_kind */
+    struct { int kind; uint32_t tx, ty; char file[256]; } index; /* enum index_kind */
+    int clusters;
+    int agents;                                  /* 0: as many as fit; OPT_AGENTS_VOTE */
+    int prefetch, prefetch_distance;
+    int softcache;                               /* 0 off; OPT_SOFTCACHE_AUTO; N lines */
+    struct dim3u block;                          /* x == 0: as launched */
+    bool swap_xy;
+    int coarsen, coarsen_mode;
+    int throttle_shared, maxnreg, minctas;
+    int readonly;
+    int carveout;                                /* -1: driver's choice */
+    char assume_read_only[256];                  /* comma-separated names */
+    bool assume_restrict;
+};
+enum knob_kind { KNOB_KIND_ENUM, KNOB_KIND_INT, KNOB_KIND_FLAG, KNOB_KIND_TEXT };
+struct knob_info {
+    const char *name, *form, *help;              /* form: "N", "a|b|c" ... for usage texts */
+    enum knob_kind kind;
+    int min, max, def;                           /* INT; ENUM: 0..count-1 */
+    const char *const *values;                   /* ENUM: NULL-terminated texts */
+};
+size_t knob_count(void);
+const struct knob_info *knob_info(size_t i);
+int knob_find(struct str name);                  /* -1: none; accepts the name without leading dashes */
+/* Sets knob i from its text. ST_USAGE with a diagnostic that says what is allowed. */
+enum status knob_set(struct options *o, size_t i, struct str text, struct diags *ds);
+/* Text of knob i's value; what knob_set accepts. */
+void knob_get(const struct options *o, size_t i, struct buf *out);
+bool knob_is_default(const struct options *o, size_t i);
+struct options options_default(void);
+bool options_equal(const struct options *a, const struct options *b);
+/* The options as one command line: "--bypass l1 --pi 7"; defaults left out. */
+void options_line(const struct options *o, struct buf *out);
+/* Reads what options_line wrote. */
+enum status options_parse_line(struct options *o, struct str line, struct diags *ds);
+
+/* ---- counters and results ---- */
+enum origin { ORIGIN_MODELLED, ORIGIN_SIMULATED, ORIGIN_MEASURED, ORIGIN_DERIVED };
+const char *origin_name(enum origin o);          /* "modelled" ... */
+#define COUNTER_LIST(X)                                                        \
+    X(L1_REQUESTS, "l1.requests", "request", "global load requests (one per warp instruction)")      \
+    X(L1_SECTORS, "l1.sectors", "sector", "32-byte sectors asked of L1 by global loads")             \
+    X(L1_SECTORS_PER_REQUEST, "l1.sectors_per_request", "sector/request", "coalescing: fewer is better") \
+    X(L1_HIT_RATE, "l1.hit_rate", "percent", "sectors found in L1")                                  \
+    X(L2_READ_SECTORS, "l2.read_sectors", "sector", "sectors read from L2 (the paper's best metric)")\
+    X(L2_HIT_RATE, "l2.hit_rate", "percent", "sectors found in L2")                                  \
+    X(DRAM_READ_BYTES, "dram.read_bytes", "byte", "bytes read from device memory")                   \
+    X(WARPS_ACTIVE, "warps.active", "percent", "resident warps over the SM's maximum, on average")   \
+    X(INST_WARP, "inst.warp", "instruction", "warp instructions executed")                           \
+    X(INST_THREAD, "inst.thread", "instruction", "thread instructions executed (active lanes)")
+enum counter_id {
+#define X(id, name, unit, help) COUNTER_##id,
+    COUNTER_LIST(X)
+#undef X
+    COUNTER_COUNT
+};
+struct counter { double value; enum origin origin; bool valid; }; /* not valid: n/a, never 0 */
+const char *counter_name(enum counter_id c);
+const char *counter_unit(enum counter_id c);
+const char *counter_help(enum counter_id c);
+
+#define TIMING_MAX_SAMPLES 64
+struct timing {
+    int64_t median, min, max;                    /* nanoseconds */
+    int64_t sample[TIMING_MAX_SAMPLES]; uint32_t n;
+    enum origin origin; bool valid;
+    bool throttled;                              /* a clock limit was active during a sample */
+};
+void timing_finish(struct timing *t);            /* median, min, max from the samples */
+
+#define RESULT_MAX_OUTPUTS 16
+struct output_hash { char name[48]; uint64_t hash; };
+enum equality { EQUAL_UNKNOWN, EQUAL_YES, EQUAL_WITHIN, EQUAL_NO }; /* WITHIN: a stated tolerance */
+struct result {
+    struct options options;
+    enum status status;                          /* ST_OK or why this configuration has no time */
+    char message[256];                           /* reason, or a note; may be empty */
+    struct timing time;
+    struct counter counters[COUNTER_COUNT];
+    struct output_hash outputs[RESULT_MAX_OUTPUTS]; uint32_t noutputs;
+    enum equality equal;
+    uint32_t regs, shared_static, local_bytes, ctas_per_sm; /* of the code that ran; 0: unknown */
+    bool sampled;                                /* timing from a sample of SMs or CTAs */
+    int voted;                                   /* elected π or agents; -1: no vote */
+};
+struct result result_empty(void);
+
+/* ---- what a device is ---- */
+enum dev_kind { DEV_SIMULATED, DEV_CUDA };
+struct dev_info {
+    enum dev_kind kind;
+    char spec[128];                              /* what --device named: sim:hopper-h200, cuda:0 */
+    char name[128];                              /* NVIDIA H200 */
+    int cc_major, cc_minor;                      /* compute capability */
+    uint32_t sms, warp_size, max_warps_per_sm, max_ctas_per_sm, max_threads_per_block;
+    uint32_t regs_per_sm, shared_per_sm, shared_per_block_optin;
+    uint64_t l1_bytes, l2_bytes, mem_bytes;      /* l1_bytes: L1 data capacity at no shared use */
+    uint32_t clock_khz;
+};
+
+#endif

@@ -1,0 +1,50 @@
+/* session: the only room that includes cJSON. Reads and writes launch
+ * descriptions, presets, sessions and the contract's JSON documents. */
+#ifndef GPULOCW_SESSION_H
+#define GPULOCW_SESSION_H
+
+#include "engine/tune/tune.h"
+
+/* ---- launch descriptions ---- */
+struct launch_file { struct launch_spec *launch; size_t n; char *path; };
+enum status launch_file_read(const char *path, struct launch_file *out, struct diags *ds);
+enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds);
+void launch_file_free(struct launch_file *f);
+/* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch file. */
+enum status launch_check(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds);
+
+/* ---- presets ---- */
+enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out, struct diags *ds);
+enum status preset_write(const char *path, const struct sim_preset *p, const char *comment, struct diags *ds);
+size_t preset_count(void);
+const char *preset_name(size_t i);
+
+/* ---- sessions: append as you go; valid after a kill at any byte ---- */
+#define SESSION_MAJOR 1
+#define SESSION_MINOR 0
+enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
+struct session_run {                              /* one thing the user ran */
+    enum run_kind kind; int64_t time; char kernel[128]; char note[256]; bool deleted;
+    struct dev_info dev; struct dim3u grid, block;
+    struct result one; struct tune_sweep sweep; struct tune_found found;
+    struct result *trail; size_t ntrail;          /* tune: what was tried, in order */
+};
+struct session;
+/* path NULL: a fresh file under sessions/ or XDG data. ST_IO says so and the session goes on in memory. */
+enum status session_new(const char *path, const char *ptx_path, struct session **out, struct diags *ds);
+enum status session_load(const char *path, struct session **out, struct diags *ds);
+enum status session_save(struct session *s, struct diags *ds);
+void session_free(struct session *s);
+const char *session_path(const struct session *s);
+size_t session_count(const struct session *s);
+struct session_run *session_at(struct session *s, size_t i);
+struct session_run *session_begin(struct session *s, enum run_kind kind);  /* appended; fill it, then session_save */
+
+/* ---- the contract's documents ---- */
+void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out);
+void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_found(const struct tune_found *f, const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_devices(const struct dev_info *d, size_t n, struct buf *out);
+
+#endif

@@ -1,0 +1,84 @@
+/* sim: the simulated device's engine. Executes real PTX (SIMT, 32 lanes), and
+ * models L1, L2, DRAM and SM timing. Knows nothing of sessions or options.
+ *
+ *   exec_*   decode once -> run warps (functional truth)
+ *   cache_*  sectored caches, MSHRs, policies
+ *   time_*   SMs: schedulers, scoreboard, LSU; CTA dispatch; memory system
+ *
+ * Determinism: the same launch gives the same numbers and bytes for any thread count. */
+#ifndef GPULOCW_SIM_H
+#define GPULOCW_SIM_H
+
+#include "engine/ptx/ptx.h"
+#include "engine/rec/rec.h"
+
+/* ---- presets: numbers of one GPU; the field table is preset.def (name, unit, default, help) ---- */
+struct sim_preset {
+    char name[64];               /* "hopper-h200" */
+    char title[96];              /* "NVIDIA H200" */
+#define PRESET_INT(field, unit, def, help) int64_t field;
+#define PRESET_NUM(field, unit, def, help) double field;
+#include "engine/sim/preset.def"
+#undef PRESET_INT
+#undef PRESET_NUM
+};
+struct sim_preset_field { const char *name, *unit, *help; bool integer; size_t offset; double def; };
+size_t sim_preset_field_count(void);
+const struct sim_preset_field *sim_preset_field(size_t i);
+struct sim_preset sim_preset_default(void);
+enum status sim_preset_check(const struct sim_preset *p, struct diags *ds);   /* ranges and consistency */
+void sim_preset_info(const struct sim_preset *p, struct dev_info *out);
+
+/* ---- device memory: one address space per device, guard gaps between allocations ---- */
+struct sim_mem;
+struct sim_mem *sim_mem_new(uint64_t limit);               /* limit: bytes of device memory */
+void sim_mem_free(struct sim_mem *m);
+uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name); /* device address, 0: no room */
+enum status sim_mem_release(struct sim_mem *m, uint64_t addr);
+uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);     /* NULL unless wholly inside one allocation */
+
+/* ---- programs ---- */
+struct sim_program;                                         /* a decoded module; module must outlive it */
+/* ST_DEVICE with a located diagnostic naming the first instruction that is not modelled (only code reachable from `kernel`). */
+enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *p,
+                     struct sim_mem *mem, struct sim_program **out, struct diags *ds);
+void sim_unload(struct sim_program *p);
+/* Address and size of a module-scope .global or .const variable; false: none of that name. */
+bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, uint64_t *bytes);
+enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t off, const void *data, uint64_t n);
+struct sim_resources { uint32_t regs, shared_static, local_bytes, param_bytes, max_threads; };
+struct sim_resources sim_program_resources(const struct sim_program *p);  /* regs: estimated per thread */
+uint32_t sim_occupancy(const struct sim_program *p, const struct sim_preset *preset, struct dim3u block, uint32_t shared_dyn, int carveout);
+
+enum sim_dispatch { DISPATCH_NORMAL /* round robin first wave, then on demand */, DISPATCH_RANDOM, DISPATCH_ADVERSARIAL };
+struct sim_launch {
+    struct dim3u grid, block;
+    uint32_t shared;                                        /* dynamic bytes */
+    const uint8_t *params; uint64_t nparams;                /* the parameter block as laid out by ptx_symbol.offset */
+    bool functional;                                        /* outputs only, no timing */
+    bool exact;                                             /* time every CTA on every SM; else sampling is allowed (stated) */
+    unsigned threads;                                       /* host threads, 0: all */
+    int carveout;                                           /* percent, -1: driver's choice */
+    int hw_pi;                                              /* bypass paper 6.2: warps >= hw_pi bypass L1 in hardware; -1: off */
+    enum sim_dispatch dispatch; uint64_t seed;
+    bool check_uninit, check_races;                         /* sanitiser options; bounds and alignment are always checked */
+    const struct cancel *cancel;
+    void (*progress)(void *ctx, double done); void *ctx;    /* 0..1, from any thread, may be NULL */
+    bool warm_l2;                                           /* L2 starts with the launch's buffers as a previous run left them */
+    uint64_t max_cycles;                                    /* 0: none; a launch that goes past is a hang, reported */
+};
+struct sim_load_stats { uint32_t func, inst, line; uint64_t executions /* warp-level */, requests, sectors, l1_hits, threads; };
+struct sim_stats {
+    double time_ns, cycles;                                 /* n/a (NaN) when functional */
+    uint64_t inst_warp, inst_thread;
+    uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes, dram_write_bytes;
+    double warps_active;                                    /* percent */
+    bool sampled; double sample_share;                      /* share of the CTAs that were timed */
+    uint32_t ctas_per_sm;
+    struct sim_load_stats *loads; uint32_t nloads;          /* per static global load; owned, base_free */
+    char *print; size_t nprint;                             /* vprintf output; owned */
+};
+void sim_stats_free(struct sim_stats *s);
+enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds);
+
+#endif

@@ -1,0 +1,55 @@
+/* tune: sweeps, votes, searches; accepts a configuration only by equality of
+ * outputs with the original's; gives advice. Every finished result goes to the
+ * observer at once, on the calling thread. */
+#ifndef GPULOCW_TUNE_H
+#define GPULOCW_TUNE_H
+
+#include "engine/dev/dev.h"
+#include "engine/model/model.h"
+#include "engine/pass/pass.h"
+
+struct tune_subject {                             /* what is tuned; all borrowed */
+    const struct ptx_module *module; const struct launch_spec *launch; const struct launch_data *data;
+    struct dev *dev; const struct ana_kernel *facts;
+};
+struct tune_observer {
+    void (*point)(void *ctx, const struct result *r, const char *why); /* a finished configuration; why it was tried, or NULL */
+    void (*progress)(void *ctx, double done, const char *what);        /* 0..1 */
+    void *ctx;
+    const struct cancel *cancel;
+};
+struct tune_run_opts { unsigned repeat, max_repeat; bool counters, exact; double time_limit_s; };
+struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
+
+/* A bench holds the original's outputs and the code shapes loaded so far. */
+struct tune_bench;
+enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o, struct tune_bench **out, struct diags *ds);
+void tune_bench_close(struct tune_bench *b);
+/* One configuration: rewrite, load (cached by shape), launch, compare. Refusals and failures are results too. */
+enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
+
+struct tune_sweep {                               /* bpa, cha, then π = 0..W (or another axis) */
+    const char *axis;                             /* "pi", "agents", "carveout", "block" */
+    struct result bpa, cha, *points; size_t npoints; bool complete;
+    size_t best; bool has_best;                   /* among points that are equal to the original; bpa and cha compete too */
+    struct model_curve curve; struct model_fit fit; struct model_valley valley;
+    double overhead_bpa, overhead_cha;            /* t(π=0)/t(bpa), t(π=W)/t(cha); NaN: n/a */
+    uint32_t warps;                               /* W */
+};
+enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct options *base, const struct tune_observer *ob,
+                           const struct result *done, size_t ndone /* points of a cut-off sweep */, struct tune_sweep *out, struct diags *ds);
+/* Recomputes best, category, fit and overheads from points (replay uses it: no device). */
+void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads);
+void tune_sweep_free(struct tune_sweep *s);
+/* One sentence a person can act on: "cache-congested: π=7 is 2.1x faster than caching all." */
+void tune_verdict(const struct tune_sweep *s, struct buf *out);
+
+struct tune_advice { char title[96], why[256]; struct options options; double expected_gain, confidence, real_gain; bool tried; };
+/* Ranked. Returns the count (at most max). */
+size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep /* may be NULL */, struct tune_advice *out, size_t max);
+
+struct tune_search_opts { const char *method; unsigned budget_launches; double budget_seconds; };
+struct tune_found { struct options options; struct result best, original; bool leave_alone; char reason[256]; unsigned launches, space; };
+enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, const struct tune_observer *ob, struct tune_found *out, struct diags *ds);
+
+#endif
