@@ -6,12 +6,16 @@
 
 #include "engine/cmd/job.h"
 
-struct cmd_front_opts *o);
+struct cmd_front_opts {
+    bool sweep_at_once, plain, mouse, replay;
+    const char *axis, *theme, *session, *lesson;   /* NULL: default */
+    double replay_speed;
 };
-struct cmd_front_opts { bool sweep_at_once; const char *axis; const char *theme; bool plain, mouse; double replay_speed; bool replay; const char *session; const char *lesson; };
 struct cmd_front {                             /* the terminal front end; NULL in a headless build */
     /* Opens the workbench on a file (NULL: the demo picker). Returns the exit code. */
-    int (*workbench)(const struct dev_env *env, const char *file, const char *device, const int cmd_main(int argc, char **argv, const struct cmd_front *front);
+    int (*workbench)(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o);
+};
+int cmd_main(int argc, char **argv, const struct cmd_front *front);
 /* Folder of kernels/, sessions/, themes/: GPULOCW_DATA, beside the binary, or the installed place. */
 const char *cmd_data_dir(void);
 
