@@ -1,0 +1,176 @@
+/* Diagnostics: collecting, and the caret form people read. */
+#include "engine/base/base.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SOURCE_WIDTH 160u    /* a longer source line is cut around its caret */
+
+struct diag *diag_add(struct diags *ds, enum diag_level level, const char *code,
+                      const char *file, struct span at, const char *fmt, ...)
+{
+    if (!ds)
+        return NULL;
+    ds->errors += level == DIAG_ERROR;
+    ds->warnings += level == DIAG_WARNING;
+    bool full = (level == DIAG_ERROR ? ds->errors : ds->n) > (level == DIAG_ERROR ? DIAG_MAX_ERRORS : 200u);
+    if (full || !base_grow((void **)&ds->v, ds->n, &ds->cap, sizeof *ds->v)) {
+        ds->dropped++;
+        return NULL;
+    }
+    struct buf msg = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&msg, fmt, ap);
+    va_end(ap);
+    struct diag *d = &ds->v[ds->n++];
+    *d = (struct diag){ .level = level, .at = at, .code = base_strdup(code), .file = base_strdup(file), .msg = buf_take(&msg) };
+    return d;
+}
+
+void diag_error(struct diags *ds, const char *code, const char *fmt, ...)
+{
+    struct buf msg = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&msg, fmt, ap);
+    va_end(ap);
+    diag_add(ds, DIAG_ERROR, code, NULL, NO_SPAN, "%s", msg.s ? msg.s : "out of memory");
+    buf_free(&msg);
+}
+
+void diag_hint(struct diag *d, const char *fmt, ...)
+{
+    if (!d)
+        return;
+    struct buf b = { 0 };
+    va_list ap;
+    va_start(ap, fmt);
+    buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    base_free(d->hint);
+    d->hint = buf_take(&b);
+}
+
+void diag_source(struct diag *d, struct str text)
+{
+    if (!d || d->at.off > text.n)
+        return;
+    size_t from = d->at.off, to = from;
+    while (from > 0 && text.s[from - 1] != '\n' && d->at.off - from < SOURCE_WIDTH)
+        from--;
+    while (to < text.n && text.s[to] != '\n' && text.s[to] != '\r' && to - d->at.off < SOURCE_WIDTH)
+        to++;
+    char *s = base_alloc(to - from + 1);
+    if (!s)
+        return;
+    for (size_t i = from; i < to; i++)       /* control bytes would move the terminal's cursor */
+        s[i - from] = (unsigned char)text.s[i] < 0x20 && text.s[i] != '\t' ? '?' : text.s[i];
+    base_free(d->source);
+    d->source = s;
+}
+
+/* The caret stands under the byte of the span; tabs are kept so that it lines up. */
+static void print_caret(const struct diag *d, struct buf *out)
+{
+    size_t n = strlen(d->source), lead = d->at.col ? d->at.col - 1 : 0;
+    if (lead > SOURCE_WIDTH)
+        lead = SOURCE_WIDTH;
+    buf_printf(out, "  %s\n  ", d->source);
+    for (size_t i = 0; i < lead && i < n; i++)
+        if (((unsigned char)d->source[i] & 0xC0) != 0x80)
+            buf_puts(out, d->source[i] == '\t' ? "\t" : " ");
+    buf_puts(out, "^");
+    size_t len = d->at.len;
+    for (size_t i = 1; i < len && lead + i < n && i < 100; i++)
+        if (((unsigned char)d->source[lead + i] & 0xC0) != 0x80)
+            buf_puts(out, "~");
+    buf_puts(out, "\n");
+}
+
+static const char *const level_names[] = { "note", "warning", "error" };
+
+void diags_print(const struct diags *ds, struct buf *out)
+{
+    for (size_t i = 0; i < ds->n; i++) {
+        const struct diag *d = &ds->v[i];
+        if (d->file)
+            buf_printf(out, "%s:", d->file);
+        if (d->at.line)
+            buf_printf(out, "%u:%u:", d->at.line, d->at.col);
+        buf_printf(out, "%s%s: %s", d->file || d->at.line ? " " : "", level_names[d->level], d->msg ? d->msg : "out of memory");
+        if (d->code)
+            buf_printf(out, " [%s]", d->code);
+        buf_puts(out, "\n");
+        if (d->source)
+            print_caret(d, out);
+        if (d->hint)
+            buf_printf(out, "  hint: %s\n", d->hint);
+    }
+    if (ds->dropped)
+        buf_printf(out, "%zu more diagnostics not shown\n", ds->dropped);
+}
+
+static void json_or_null(struct buf *out, const char *key, const char *value)
+{
+    buf_printf(out, ",\"%s\":", key);
+    if (value)
+        buf_json(out, str_of(value));
+    else
+        buf_puts(out, "null");
+}
+
+void diags_json(const struct diags *ds, struct buf *out)
+{
+    buf_puts(out, "[");
+    for (size_t i = 0; i < ds->n; i++) {
+        const struct diag *d = &ds->v[i];
+        buf_printf(out, "%s{\"level\":\"%s\"", i ? "," : "", level_names[d->level]);
+        json_or_null(out, "code", d->code);
+        json_or_null(out, "file", d->file);
+        if (d->at.line)
+            buf_printf(out, ",\"line\":%u,\"column\":%u,\"length\":%u", d->at.line, d->at.col, d->at.len);
+        else
+            buf_puts(out, ",\"line\":null,\"column\":null,\"length\":null");
+        json_or_null(out, "message", d->msg);
+        json_or_null(out, "hint", d->hint);
+        buf_puts(out, "}");
+    }
+    buf_puts(out, "]");
+}
+
+static void diag_clear(struct diag *d)
+{
+    base_free(d->code);
+    base_free(d->file);
+    base_free(d->msg);
+    base_free(d->hint);
+    base_free(d->source);
+}
+
+void diags_move(struct diags *to, struct diags *from)
+{
+    if (!to) {
+        diags_free(from);
+        return;
+    }
+    for (size_t i = 0; i < from->n; i++) {
+        if (base_grow((void **)&to->v, to->n, &to->cap, sizeof *to->v))
+            to->v[to->n++] = from->v[i];
+        else
+            diag_clear(&from->v[i]);
+    }
+    to->errors += from->errors;
+    to->warnings += from->warnings;
+    to->dropped += from->dropped;
+    base_free(from->v);
+    *from = (struct diags){ 0 };
+}
+
+void diags_free(struct diags *ds)
+{
+    for (size_t i = 0; i < ds->n; i++)
+        diag_clear(&ds->v[i]);
+    base_free(ds->v);
+    *ds = (struct diags){ 0 };
+}

@@ -1,0 +1,162 @@
+/* Files, time, hashing, threads. */
+#include "engine/base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t base_hash(const void *p, size_t n)
+{
+    const unsigned char *s = p;
+    uint64_t h = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ s[i]) * 0x100000001b3u;
+    return h;
+}
+
+uint64_t base_splitmix(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
+
+static enum status io_error(struct diags *ds, const char *path, const char *what, int err)
+{
+    diag_add(ds, DIAG_ERROR, "io", path, NO_SPAN, "%s: %s", what, strerror(err));
+    return ST_IO;
+}
+
+/* Reads until end of file; works for pipes too, where the size is not known before. */
+static enum status read_all(int fd, const char *path, size_t max, struct buf *b, struct diags *ds)
+{
+    char chunk[65536];
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return io_error(ds, path, "cannot read", errno);
+        if (n == 0)
+            break;
+        buf_put(b, chunk, (size_t)n);
+        if (b->n > max)
+            return io_error(ds, path, "too large", EFBIG);
+        if (b->oom)
+            return io_error(ds, path, "cannot read", ENOMEM);
+    }
+    buf_put(b, "", 0);
+    return b->oom ? io_error(ds, path, "cannot read", ENOMEM) : ST_OK;
+}
+
+enum status file_read(const char *path, size_t max, char **data, size_t *n, struct diags *ds)
+{
+    *data = NULL;
+    *n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0)
+        return io_error(ds, path, "cannot open", errno);
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+        close(fd);
+        return io_error(ds, path, "cannot read", EISDIR);
+    }
+    struct buf b = { 0 };
+    enum status s = read_all(fd, path, max, &b, ds);
+    close(fd);
+    if (s != ST_OK) {
+        buf_free(&b);
+        return s;
+    }
+    *n = b.n;
+    *data = buf_take(&b);
+    return ST_OK;
+}
+
+static bool write_all(int fd, const char *p, size_t n)
+{
+    while (n) {
+        ssize_t w = write(fd, p, n);
+        if (w < 0 && errno == EINTR)
+            continue;
+        if (w <= 0)
+            return false;
+        p += w;
+        n -= (size_t)w;
+    }
+    return true;
+}
+
+enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds)
+{
+    struct buf tmp = { 0 };
+    buf_printf(&tmp, "%s.tmp.%ld", path, (long)getpid());
+    if (tmp.oom) {
+        buf_free(&tmp);
+        return io_error(ds, path, "cannot write", ENOMEM);
+    }
+    int fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    bool ok = fd >= 0 && write_all(fd, data, n) && fsync(fd) == 0;
+    int err = errno;
+    if (fd >= 0 && close(fd) != 0 && ok) {
+        ok = false;
+        err = errno;
+    }
+    if (ok && rename(tmp.s, path) != 0) {
+        ok = false;
+        err = errno;
+    }
+    if (!ok && fd >= 0)
+        unlink(tmp.s);
+    buf_free(&tmp);
+    return ok ? ST_OK : io_error(ds, path, "cannot write", err);
+}
+
+int64_t base_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+unsigned base_cpus(void)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return n > 0 ? (unsigned)n : 1;
+}
+
+struct parallel { atomic_size_t next; size_t n; void (*fn)(void *, size_t); void *ctx; };
+
+static void *parallel_worker(void *arg)
+{
+    struct parallel *p = arg;
+    for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->n;)
+        p->fn(p->ctx, i);
+    return NULL;
+}
+
+void base_parallel(unsigned threads, size_t n, void (*fn)(void *, size_t), void *ctx)
+{
+    enum { MOST = 256 };
+    pthread_t id[MOST];
+    struct parallel p = { .n = n, .fn = fn, .ctx = ctx };
+    unsigned want = threads ? threads : base_cpus(), started = 0;
+    if (want > MOST)
+        want = MOST;
+    if (want > n)
+        want = (unsigned)n;
+    while (started + 1 < want && pthread_create(&id[started], NULL, parallel_worker, &p) == 0)
+        started++;
+    parallel_worker(&p);                     /* this thread works too, so no thread at all is still right */
+    for (unsigned i = 0; i < started; i++)
+        pthread_join(id[i], NULL);
+}
