@@ -14,6 +14,7 @@ struct dev_env {
     const char *self;                             /* path of this binary, for the local worker */
     unsigned threads;                             /* host threads of the simulated device, 0: all */
     bool in_process;                              /* inside `gpulocw worker`: open the real thing */
+    const char *(*preset_at)(void *ctx, size_t i);/* names of the presets for dev_list, NULL past the last; may be NULL */
 };
 /* spec: sim:PRESET, a preset file, cuda:N, auto. ST_DEVICE with what to do next. *out owned, dev_close. */
 enum status dev_open(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds);
@@ -28,7 +29,8 @@ void dev_unload(struct dev *d, struct dev_code *c);
 struct dev_resources { uint32_t regs, shared_static, local_bytes, max_threads; bool estimated; };
 struct dev_resources dev_code_resources(const struct dev_code *c);
 
-/* Data: buffers and symbols of one launch description, uploaded once, restored before every launch that needs it. */
+/* Data: buffers and symbols of one launch description, uploaded once, restored before every launch that needs it.
+ * `data` is borrowed: it must outlive the binding (a restarted worker is sent it again). */
 enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds);
 void dev_unbind(struct dev *d, struct dev_data *b);
 
@@ -47,7 +49,10 @@ struct dev_run {
 };
 struct dev_run dev_run_default(void);
 /* Restores inputs, runs `before` launches, launches, fills time, counters, output hashes and resources of *out
- * (options and equality are the caller's). A failed configuration is a result with a status, not a lost device. */
+ * (options, equality and voted are the caller's and stay). A failed configuration is a result, not a lost device:
+ * ST_OK is returned and out->status and out->message say what happened (fault, time limit, lost worker); the next
+ * launch works again. Another return value (also put in out->status) is about the call: ST_INPUT arguments do not
+ * fit the kernel, ST_CANCELLED, ST_NOMEM, ST_DEVICE the device cannot be brought back; ds says why. */
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r, struct result *out, struct diags *ds);
 /* Bytes of an argument's buffer, or of a module symbol, as the last launch left them. */
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);

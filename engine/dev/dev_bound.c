@@ -1,0 +1,217 @@
+/* Buffers of a launch description: each distinct buffer once, with every
+ * argument that uses it (same_as, and `before` launches by name), and parameter
+ * blocks made from them (PTX ISA 5.1.6: parameters at their declared offsets). */
+#include "engine/dev/dev_int.h"
+
+#include <string.h>
+
+static size_t arg_named(const struct launch_spec *l, const char *name)
+{
+    for (size_t i = 0; name && i < l->nargs; i++)
+        if (l->args[i].name && !strcmp(l->args[i].name, name))
+            return i;
+    return SIZE_MAX;
+}
+
+/* Follows same_as to the argument that owns the bytes; adds up the offsets.
+ * Returns SIZE_MAX and the name that is not in `l` when the chain leaves it. */
+static size_t chase(const struct launch_spec *l, size_t i, uint64_t *offset, const char **outside)
+{
+    for (size_t hop = 0; hop <= l->nargs; hop++) {
+        const struct arg_spec *a = &l->args[i];
+        if (a->kind != ARG_SAME_AS)
+            return i;
+        *offset += a->offset;
+        size_t next = arg_named(l, a->same_as);
+        if (next == SIZE_MAX || next == i) {
+            *outside = a->same_as;
+            return SIZE_MAX;
+        }
+        i = next;
+    }
+    return SIZE_MAX;
+}
+
+static bool is_pointer(const struct arg_spec *a)
+{
+    return a->kind == ARG_BUFFER || a->kind == ARG_SAME_AS;
+}
+
+static void use_own(struct dev_bound *b, const struct launch_spec *l, const struct launch_buffer *own, struct dev_use *use)
+{
+    for (size_t i = 0; i < l->nargs; i++) {
+        use[i] = (struct dev_use){ SIZE_MAX, 0 };
+        if (l->args[i].kind != ARG_BUFFER || !own || !own[i].n)
+            continue;
+        struct dev_buffer *nb = &b->buffers[b->nbuffers];
+        *nb = (struct dev_buffer){ l->args[i].name, own[i].bytes, own[i].n, 0 };
+        use[i].buffer = b->nbuffers++;
+    }
+}
+
+static enum status use_main(struct dev_bound *b, struct diags *ds)
+{
+    const struct launch_spec *l = b->data->spec;
+    use_own(b, l, b->data->buffers, b->main_use);
+    for (size_t i = 0; i < l->nargs; i++) {
+        if (l->args[i].kind != ARG_SAME_AS)
+            continue;
+        const char *outside = NULL;
+        uint64_t offset = 0;
+        size_t root = chase(l, i, &offset, &outside);
+        if (root == SIZE_MAX || b->main_use[root].buffer == SIZE_MAX) {
+            diag_error(ds, "launch-same-as", "argument '%s' refers to '%s', which is no buffer of this launch",
+                       l->args[i].name, l->args[i].same_as);
+            return ST_INPUT;
+        }
+        b->main_use[i] = (struct dev_use){ b->main_use[root].buffer, offset };
+    }
+    return ST_OK;
+}
+
+/* A `before` launch reaches the main launch's buffers by name. */
+static enum status use_before(struct dev_bound *b, size_t k, struct diags *ds)
+{
+    const struct launch_spec *m = b->data->spec, *l = &m->before[k];
+    struct dev_use *use = b->before_use[k];
+    use_own(b, l, b->data->before ? b->data->before[k] : NULL, use);
+    for (size_t i = 0; i < l->nargs; i++) {
+        if (!is_pointer(&l->args[i]) || use[i].buffer != SIZE_MAX)
+            continue;
+        const char *name = l->args[i].name;
+        uint64_t offset = 0;
+        size_t root = chase(l, i, &offset, &name);
+        if (root != SIZE_MAX && use[root].buffer != SIZE_MAX) {
+            use[i] = (struct dev_use){ use[root].buffer, offset };
+            continue;
+        }
+        if (root != SIZE_MAX)
+            name = l->args[root].name;
+        size_t outer = arg_named(m, name);
+        if (outer == SIZE_MAX || b->main_use[outer].buffer == SIZE_MAX) {
+            diag_error(ds, "launch-same-as", "before launch %zu: '%s' is no buffer of the launch", k, name ? name : "?");
+            return ST_INPUT;
+        }
+        use[i] = (struct dev_use){ b->main_use[outer].buffer, b->main_use[outer].offset + offset };
+    }
+    return ST_OK;
+}
+
+static enum status bound_fill(struct dev_bound *b, struct diags *ds)
+{
+    const struct launch_spec *l = b->data->spec;
+    size_t n = l->nargs;
+    for (size_t k = 0; k < l->nbefore; k++)
+        n += l->before[k].nargs;
+    b->buffers = base_alloc((n + 1) * sizeof *b->buffers);
+    b->main_use = base_alloc((l->nargs + 1) * sizeof *b->main_use);
+    b->before_use = base_alloc((l->nbefore + 1) * sizeof *b->before_use);
+    if (!b->buffers || !b->main_use || !b->before_use)
+        return ST_NOMEM;
+    enum status st = use_main(b, ds);
+    for (size_t k = 0; st == ST_OK && k < l->nbefore; k++) {
+        b->before_use[k] = base_alloc((l->before[k].nargs + 1) * sizeof **b->before_use);
+        st = b->before_use[k] ? use_before(b, k, ds) : ST_NOMEM;
+    }
+    return st;
+}
+
+enum status dev_bound_init(struct dev_bound *b, const struct launch_data *data, struct diags *ds)
+{
+    *b = (struct dev_bound){ .data = data };
+    enum status st = bound_fill(b, ds);
+    if (st != ST_OK)
+        dev_bound_free(b);
+    return st;
+}
+
+void dev_bound_free(struct dev_bound *b)
+{
+    for (size_t k = 0; b->before_use && k < b->data->spec->nbefore; k++)
+        base_free(b->before_use[k]);
+    base_free(b->before_use);
+    base_free(b->main_use);
+    base_free(b->buffers);
+    *b = (struct dev_bound){ 0 };
+}
+
+static void put_little_endian(uint8_t *to, uint64_t v, uint64_t n)
+{
+    for (uint64_t i = 0; i < n && i < 8; i++)
+        to[i] = (uint8_t)(v >> (8 * i));
+}
+
+/* Size an argument has by itself; pointers take the module's address size. */
+static uint64_t arg_bytes(const struct arg_spec *a, uint64_t pointer)
+{
+    switch (a->kind) {
+    case ARG_SCALAR: return elem_size(a->elem);
+    case ARG_BYTES: return a->nbytes;
+    default: return pointer;
+    }
+}
+
+static enum status put_arg(const struct dev_bound *b, const struct dev_use *use, const struct arg_spec *a,
+                           const struct ptx_symbol *p, uint8_t *at, struct diags *ds)
+{
+    uint64_t pointer = p->func && p->func->module && p->func->module->address_size == 32 ? 4 : 8;
+    uint64_t want = arg_bytes(a, pointer);
+    if (want != p->bytes) {
+        diag_error(ds, "launch-arg-size", "argument '%s' has %llu bytes, parameter %.*s has %llu", a->name ? a->name : "?",
+                   (unsigned long long)want, (int)p->name.n, p->name.s, (unsigned long long)p->bytes);
+        return ST_INPUT;
+    }
+    if (a->kind == ARG_SCALAR)
+        memcpy(at, a->scalar, want);
+    else if (a->kind == ARG_BYTES)
+        memcpy(at, a->bytes, want);
+    else
+        put_little_endian(at, b->buffers[use->buffer].addr + use->offset, want);
+    return ST_OK;
+}
+
+enum status dev_bound_params(const struct dev_bound *b, size_t which, const struct launch_spec *l,
+                             const struct ptx_func *f, uint8_t **block, uint64_t *n, struct diags *ds)
+{
+    const struct launch_spec *own = which == DEV_MAIN ? b->data->spec : &b->data->spec->before[which];
+    const struct dev_use *use = which == DEV_MAIN ? b->main_use : b->before_use[which];
+    if (l->nargs != f->nparams || l->nargs != own->nargs) {
+        diag_error(ds, "launch-args", "kernel %.*s has %u parameters, the launch gives %zu", (int)f->name.n, f->name.s,
+                   f->nparams, l->nargs);
+        return ST_INPUT;
+    }
+    *n = f->param_bytes;
+    *block = base_alloc(*n ? *n : 1);
+    if (!*block)
+        return ST_NOMEM;
+    for (size_t i = 0; i < l->nargs; i++) {
+        const struct ptx_symbol *p = f->params[i];
+        enum status st = is_pointer(&l->args[i]) && use[i].buffer == SIZE_MAX ? ST_INPUT : ST_OK;
+        if (st != ST_OK)
+            diag_error(ds, "launch-arg", "argument '%s' was not bound", l->args[i].name ? l->args[i].name : "?");
+        else
+            st = put_arg(b, &use[i], &l->args[i], p, *block + p->offset, ds);
+        if (st != ST_OK) {
+            base_free(*block);
+            *block = NULL;
+            return st;
+        }
+    }
+    return ST_OK;
+}
+
+const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t n, uint64_t *offset, struct diags *ds)
+{
+    if (arg >= b->data->spec->nargs || b->main_use[arg].buffer == SIZE_MAX) {
+        diag_error(ds, "dev-read", "argument %zu is no buffer", arg);
+        return NULL;
+    }
+    const struct dev_buffer *buffer = &b->buffers[b->main_use[arg].buffer];
+    *offset = b->main_use[arg].offset;
+    if (*offset > buffer->bytes || n > buffer->bytes - *offset) {
+        diag_error(ds, "dev-read", "argument '%s' has fewer than %llu bytes", buffer->name ? buffer->name : "?",
+                   (unsigned long long)n);
+        return NULL;
+    }
+    return buffer;
+}

@@ -1,0 +1,44 @@
+/* Filling results: what is the caller's stays, failures carry their reason. */
+#include "engine/dev/dev_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void dev_result_begin(struct result *out)
+{
+    struct result fresh = result_empty();
+    fresh.options = out->options;
+    fresh.equal = out->equal;
+    fresh.voted = out->voted;
+    *out = fresh;
+}
+
+void dev_result_fail(struct result *out, enum status st, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(out->message, sizeof out->message, fmt, ap);
+    va_end(ap);
+    out->status = st;
+    out->time.valid = false;
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        out->counters[i].valid = false;
+}
+
+void dev_result_from_diags(struct result *out, enum status st, const struct diags *ds)
+{
+    const char *msg = status_text(st);
+    for (size_t i = ds ? ds->n : 0; i-- > 0;)
+        if (ds->v[i].level == DIAG_ERROR && ds->v[i].msg)
+            msg = ds->v[i].msg;
+    dev_result_fail(out, st, "%s", msg);
+}
+
+void dev_result_output(struct result *out, const char *name, const void *bytes, uint64_t n)
+{
+    if (out->noutputs == RESULT_MAX_OUTPUTS)
+        return;
+    struct output_hash *h = &out->outputs[out->noutputs++];
+    snprintf(h->name, sizeof h->name, "%s", name ? name : "");
+    h->hash = base_hash(bytes, (size_t)n);
+}

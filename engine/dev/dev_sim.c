@@ -1,0 +1,459 @@
+/* The simulated device: engine/sim behind dev.h.
+ *
+ * A launch always starts from the same state: module variables as the module
+ * declares them, then the launch's symbols, then buffers as the launch
+ * description makes them, then the `before` launches, then knobs. Programs are
+ * per kernel in engine/sim, so the state of module variables is carried between
+ * the programs of `before` kernels and the main one by copying. */
+#include "engine/dev/dev_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct sim_dev { struct dev base; struct sim_preset preset; struct sim_mem *mem; unsigned threads; };
+struct sim_var { struct str name; uint8_t *first; uint64_t n; };   /* a module variable and its first bytes */
+struct sim_helper { struct str kernel; struct sim_program *prog; };  /* a kernel that runs before */
+struct sim_code {
+    struct dev_code base;
+    struct ptx_module *module;
+    const struct ptx_func *func;
+    struct sim_program *prog;
+    struct sim_var *vars; size_t nvars;
+    struct sim_helper *helpers; size_t nhelpers, cap;
+};
+struct sim_data { struct dev_data base; struct dev_bound bound; };
+
+/* One launch under way. */
+struct sim_job {
+    struct sim_dev *d; struct sim_code *c; struct sim_data *b;
+    const struct dev_run *r; const struct cancel *cancel;
+    struct diags *ds;
+};
+
+static void sim_close(struct dev *d)
+{
+    struct sim_dev *s = (struct sim_dev *)d;
+    sim_mem_free(s->mem);
+    base_free(s);
+}
+
+/* ---- code ---- */
+static void sim_unload_code(struct dev *d, struct dev_code *code)
+{
+    (void)d;
+    struct sim_code *c = (struct sim_code *)code;
+    for (size_t i = 0; i < c->nhelpers; i++)
+        sim_unload(c->helpers[i].prog);
+    for (size_t i = 0; i < c->nvars; i++)
+        base_free(c->vars[i].first);
+    base_free(c->helpers);
+    base_free(c->vars);
+    if (c->prog)
+        sim_unload(c->prog);
+    ptx_free(c->module);
+    base_free(c);
+}
+
+/* Remembers every module variable's bytes as loaded (relocations included). */
+static enum status remember_vars(struct sim_dev *d, struct sim_code *c)
+{
+    c->vars = base_alloc((c->module->nglobals + 1) * sizeof *c->vars);
+    if (!c->vars)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < c->module->nglobals; i++) {
+        struct str name = c->module->globals[i]->name;
+        uint64_t addr, n;
+        if (!sim_symbol(c->prog, name, &addr, &n) || !n)
+            continue;
+        const uint8_t *now = sim_mem_host(d->mem, addr, n);
+        uint8_t *first = now ? base_alloc(n) : NULL;
+        if (now && !first)
+            return ST_NOMEM;
+        if (now)
+            memcpy(first, now, n);
+        c->vars[c->nvars++] = (struct sim_var){ name, first, n };
+    }
+    return ST_OK;
+}
+
+static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct dev_source *s, struct diags *ds)
+{
+    enum status st = ptx_parse(s->path, s->text, &c->module, ds);
+    if (st != ST_OK)
+        return st;
+    c->func = ptx_find_func(c->module, s->kernel);
+    if (!c->func || !c->func->entry) {
+        diag_add(ds, DIAG_ERROR, "kernel", s->path, NO_SPAN, "no kernel named '%.*s'", (int)s->kernel.n, s->kernel.s);
+        return ST_INPUT;
+    }
+    st = sim_load(c->module, s->kernel, &d->preset, d->mem, &c->prog, ds);
+    if (st != ST_OK)
+        return st;
+    struct sim_resources r = sim_program_resources(c->prog);
+    uint32_t regs = s->maxnreg > 0 && (uint32_t)s->maxnreg < r.regs ? (uint32_t)s->maxnreg : r.regs;
+    c->base.res = (struct dev_resources){ regs, r.shared_static, r.local_bytes, r.max_threads, true };
+    return remember_vars(d, c);
+}
+
+static enum status sim_load_code(struct dev *d, const struct dev_source *s, struct dev_code **out, struct diags *ds)
+{
+    struct sim_code *c = base_alloc(sizeof *c);
+    if (!c)
+        return ST_NOMEM;
+    enum status st = code_fill((struct sim_dev *)d, c, s, ds);
+    if (st == ST_OK)
+        *out = &c->base;
+    else
+        sim_unload_code(d, &c->base);
+    return st;
+}
+
+/* ---- data ---- */
+static void sim_unbind_data(struct dev *d, struct dev_data *data)
+{
+    struct sim_dev *s = (struct sim_dev *)d;
+    struct sim_data *b = (struct sim_data *)data;
+    for (size_t i = 0; i < b->bound.nbuffers; i++)
+        if (b->bound.buffers[i].addr)
+            sim_mem_release(s->mem, b->bound.buffers[i].addr);
+    dev_bound_free(&b->bound);
+    base_free(b);
+}
+
+static enum status sim_bind_data(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds)
+{
+    struct sim_dev *s = (struct sim_dev *)d;
+    struct sim_data *b = base_alloc(sizeof *b);
+    if (!b)
+        return ST_NOMEM;
+    b->base.data = data;
+    enum status st = dev_bound_init(&b->bound, data, ds);
+    if (st != ST_OK) {
+        base_free(b);
+        return st;
+    }
+    for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
+        struct dev_buffer *buf = &b->bound.buffers[i];
+        buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
+        if (buf->addr)
+            continue;
+        diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s", buf->name ? buf->name : "?",
+                   (unsigned long long)buf->bytes, d->info.name);
+        st = ST_INPUT;
+    }
+    if (st == ST_OK)
+        *out = &b->base;
+    else
+        sim_unbind_data(d, &b->base);
+    return st;
+}
+
+/* ---- state before a launch ---- */
+static enum status restore_vars(struct sim_job *j)
+{
+    for (size_t i = 0; i < j->c->nvars; i++) {
+        const struct sim_var *v = &j->c->vars[i];
+        enum status st = v->first ? sim_symbol_write(j->c->prog, v->name, 0, v->first, v->n) : ST_OK;
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+static enum status write_symbol(struct sim_job *j, struct str name, uint64_t off, const void *bytes, uint64_t n)
+{
+    uint64_t addr, size;
+    if (!sim_symbol(j->c->prog, name, &addr, &size) || off > size || n > size - off) {
+        diag_error(j->ds, "symbol", "the module has no variable '%.*s' with %llu bytes", (int)name.n, name.s,
+                   (unsigned long long)(off + n));
+        return ST_INPUT;
+    }
+    if (bytes)
+        return sim_symbol_write(j->c->prog, name, off, bytes, n);
+    uint8_t *zero = base_alloc(n ? n : 1);
+    enum status st = zero ? sim_symbol_write(j->c->prog, name, off, zero, n) : ST_NOMEM;
+    base_free(zero);
+    return st;
+}
+
+static enum status write_knobs(struct sim_job *j)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < j->r->nzero; i++)
+        st = write_symbol(j, str_of(j->r->zero[i].symbol), j->r->zero[i].offset, NULL, j->r->zero[i].n);
+    for (size_t i = 0; st == ST_OK && i < j->r->nset; i++)
+        st = write_symbol(j, str_of(j->r->set[i].symbol), j->r->set[i].offset, j->r->set[i].bytes, j->r->set[i].n);
+    return st;
+}
+
+static enum status write_spec_symbols(struct sim_job *j)
+{
+    const struct launch_data *data = j->b->base.data;
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < data->spec->nsymbols; i++)
+        st = write_symbol(j, str_of(data->spec->symbols[i].name), 0, data->symbols[i].bytes, data->symbols[i].n);
+    return st;
+}
+
+/* Module variables of one program put into another of the same module. */
+static enum status carry_vars(struct sim_job *j, struct sim_program *from, struct sim_program *to)
+{
+    for (size_t i = 0; i < j->c->nvars; i++) {
+        uint64_t a, na, b, nb;
+        struct str name = j->c->vars[i].name;
+        if (!sim_symbol(from, name, &a, &na) || !sim_symbol(to, name, &b, &nb) || a == b || na != nb)
+            continue;
+        const uint8_t *bytes = sim_mem_host(j->d->mem, a, na);
+        enum status st = bytes ? sim_symbol_write(to, name, 0, bytes, na) : ST_OK;
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+static enum status helper_find(struct sim_job *j, struct str kernel, struct sim_program **out)
+{
+    struct sim_code *c = j->c;
+    for (size_t i = 0; i < c->nhelpers; i++)
+        if (str_eq(c->helpers[i].kernel, kernel)) {
+            *out = c->helpers[i].prog;
+            return ST_OK;
+        }
+    if (!base_grow((void **)&c->helpers, c->nhelpers, &c->cap, sizeof *c->helpers))
+        return ST_NOMEM;
+    enum status st = sim_load(c->module, kernel, &j->d->preset, j->d->mem, out, j->ds);
+    if (st == ST_OK)
+        c->helpers[c->nhelpers++] = (struct sim_helper){ kernel, *out };
+    return st;
+}
+
+static enum status run_one_before(struct sim_job *j, size_t k)
+{
+    const struct launch_spec *l = &j->b->base.data->spec->before[k];
+    const struct ptx_func *f = ptx_find_func(j->c->module, str_of(l->kernel));
+    if (!f || !f->entry) {
+        diag_error(j->ds, "kernel", "no kernel named '%s' to run before", l->kernel ? l->kernel : "?");
+        return ST_INPUT;
+    }
+    struct sim_program *prog = j->c->prog;
+    bool own = !str_eq(f->name, j->c->func->name);
+    enum status st = own ? helper_find(j, f->name, &prog) : ST_OK;
+    if (st == ST_OK && own)
+        st = carry_vars(j, j->c->prog, prog);
+    struct sim_launch s = { .grid = l->grid, .block = l->block, .shared = l->shared, .functional = true,
+                            .threads = j->d->threads, .carveout = -1, .hw_pi = -1, .seed = 1, .cancel = j->cancel };
+    uint8_t *block = NULL;
+    struct sim_stats stats = { 0 };
+    if (st == ST_OK)
+        st = dev_bound_params(&j->b->bound, k, l, f, &block, &s.nparams, j->ds);
+    s.params = block;
+    if (st == ST_OK)
+        st = sim_run(prog, &s, &stats, j->ds);
+    if (st == ST_OK && own)
+        st = carry_vars(j, prog, j->c->prog);
+    sim_stats_free(&stats);
+    base_free(block);
+    return st;
+}
+
+/* Everything as it must be when the kernel starts. */
+static enum status prepare(struct sim_job *j)
+{
+    for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
+        const struct dev_buffer *buf = &j->b->bound.buffers[i];
+        uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
+        if (host)
+            memcpy(host, buf->init, buf->bytes);
+    }
+    enum status st = restore_vars(j);
+    if (st == ST_OK)
+        st = write_spec_symbols(j);
+    size_t nbefore = j->b->base.data->spec->nbefore;
+    if (st == ST_OK && nbefore)
+        st = write_knobs(j);
+    for (size_t k = 0; st == ST_OK && k < nbefore; k++)
+        st = run_one_before(j, k);
+    return st == ST_OK ? write_knobs(j) : st;
+}
+
+/* ---- the launch ---- */
+static enum status run_main(struct sim_job *j, bool functional, struct sim_stats *stats)
+{
+    const struct dev_run *r = j->r;
+    struct sim_launch s = {
+        .grid = r->grid, .block = r->block, .shared = r->shared, .functional = functional, .exact = r->exact,
+        .threads = j->d->threads, .carveout = r->carveout, .hw_pi = r->hw_pi, .dispatch = r->dispatch, .seed = r->seed,
+        .check_uninit = r->check_uninit, .check_races = r->check_races, .cancel = j->cancel,
+        .progress = r->progress, .ctx = r->ctx, .warm_l2 = !r->flush_l2,
+    };
+    uint8_t *block = NULL;
+    enum status st = prepare(j);
+    if (st == ST_OK)
+        st = dev_bound_params(&j->b->bound, DEV_MAIN, r->launch, j->c->func, &block, &s.nparams, j->ds);
+    s.params = block;
+    if (st == ST_OK)
+        st = sim_run(j->c->prog, &s, stats, j->ds);
+    base_free(block);
+    return st;
+}
+
+static void put_counter(struct result *out, enum counter_id id, double value, bool valid)
+{
+    out->counters[id] = (struct counter){ value, ORIGIN_SIMULATED, valid };
+}
+
+static void put_ratio(struct result *out, enum counter_id id, double scale, uint64_t part, uint64_t whole)
+{
+    put_counter(out, id, whole ? scale * (double)part / (double)whole : 0, whole != 0);
+}
+
+static void fill_timed(struct result *out, const struct sim_stats *s)
+{
+    put_counter(out, COUNTER_L1_REQUESTS, (double)s->l1_requests, true);
+    put_counter(out, COUNTER_L1_SECTORS, (double)s->l1_sectors, true);
+    put_ratio(out, COUNTER_L1_SECTORS_PER_REQUEST, 1, s->l1_sectors, s->l1_requests);
+    put_ratio(out, COUNTER_L1_HIT_RATE, 100, s->l1_hits, s->l1_sectors);
+    put_counter(out, COUNTER_L2_READ_SECTORS, (double)s->l2_reads, true);
+    put_ratio(out, COUNTER_L2_HIT_RATE, 100, s->l2_hits, s->l2_reads);
+    put_counter(out, COUNTER_DRAM_READ_BYTES, (double)s->dram_read_bytes, true);
+    put_counter(out, COUNTER_WARPS_ACTIVE, s->warps_active, true);
+    out->time.sample[0] = (int64_t)(s->time_ns + 0.5);
+    out->time.n = 1;
+    out->time.origin = ORIGIN_SIMULATED;
+    out->time.valid = true;
+    timing_finish(&out->time);
+    out->sampled = s->sampled;
+}
+
+/* Cache counters and time of a functional run are n/a; instruction counts are true in both. */
+static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool timed, struct result *out)
+{
+    put_counter(out, COUNTER_INST_WARP, (double)s->inst_warp, s->inst_warp != 0);
+    put_counter(out, COUNTER_INST_THREAD, (double)s->inst_thread, s->inst_thread != 0);
+    if (timed)
+        fill_timed(out, s);
+    struct dev_resources r = j->c->base.res;
+    out->regs = r.regs;
+    out->shared_static = r.shared_static;
+    out->local_bytes = r.local_bytes;
+    out->ctas_per_sm = s->ctas_per_sm ? s->ctas_per_sm
+                     : sim_occupancy(j->c->prog, &j->d->preset, j->r->block, j->r->shared, j->r->carveout);
+}
+
+static void hash_outputs(const struct sim_job *j, struct result *out)
+{
+    const struct launch_spec *l = j->b->base.data->spec;
+    for (size_t i = 0; i < l->nargs; i++) {
+        size_t k = j->b->bound.main_use[i].buffer;
+        if (!l->args[i].output || k == SIZE_MAX)
+            continue;
+        const struct dev_buffer *buf = &j->b->bound.buffers[k];
+        const uint8_t *bytes = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
+        if (bytes)
+            dev_result_output(out, l->args[i].name, bytes, buf->bytes);
+    }
+}
+
+/* A timed run that executed every CTA has also made the outputs. */
+static enum status run_all(struct sim_job *j, struct result *out)
+{
+    struct sim_stats stats = { 0 };
+    bool timed = !j->r->functional;
+    enum status st = run_main(j, !timed, &stats);
+    if (st == ST_OK) {
+        fill_stats(j, &stats, timed, out);
+        if (timed && stats.sampled) {
+            struct sim_stats all = { 0 };
+            st = run_main(j, true, &all);
+            sim_stats_free(&all);
+        }
+    }
+    sim_stats_free(&stats);
+    if (st == ST_OK)
+        hash_outputs(j, out);
+    return st;
+}
+
+/* A kernel that faults is a failed configuration, not a failed call. */
+static enum status settle(enum status st, bool timeout, const struct dev_run *r, struct result *out, const struct diags *ds)
+{
+    if (timeout && (st == ST_CANCELLED || st == ST_OK) && !cancel_asked(r->cancel)) {
+        dev_result_fail(out, ST_DEVICE, "time limit of %g s reached: the kernel was stopped", r->time_limit_s);
+        return ST_OK;
+    }
+    if (st != ST_DEVICE)
+        return st;
+    dev_result_from_diags(out, st, ds);
+    return ST_OK;
+}
+
+static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
+                                   struct result *out, struct diags *ds)
+{
+    struct diags own = { 0 };
+    struct sim_job j = { (struct sim_dev *)d, (struct sim_code *)c, (struct sim_data *)b, r, r->cancel, &own };
+    struct dev_watch *w = r->time_limit_s > 0 ? dev_watch_start(r->time_limit_s, r->cancel) : NULL;
+    if (w)
+        j.cancel = dev_watch_cancel(w);
+    enum status st = run_all(&j, out);
+    bool timeout = w && dev_watch_stop(w);
+    st = settle(st, timeout && st != ST_OK, r, out, &own);
+    diags_move(ds, &own);
+    diags_free(&own);
+    return st;
+}
+
+static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg, void *bytes, uint64_t n, struct diags *ds)
+{
+    struct sim_data *b = (struct sim_data *)data;
+    uint64_t offset;
+    const struct dev_buffer *buf = dev_bound_arg(&b->bound, arg, n, &offset, ds);
+    const uint8_t *from = buf ? sim_mem_host(((struct sim_dev *)d)->mem, buf->addr + offset, n) : NULL;
+    if (!from)
+        return ST_INPUT;
+    memcpy(bytes, from, n);
+    return ST_OK;
+}
+
+static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const char *symbol, void *bytes, uint64_t n,
+                                   struct diags *ds)
+{
+    struct sim_code *c = (struct sim_code *)code;
+    uint64_t addr, size;
+    const uint8_t *from = NULL;
+    if (sim_symbol(c->prog, str_of(symbol), &addr, &size) && n <= size)
+        from = sim_mem_host(((struct sim_dev *)d)->mem, addr, n);
+    if (!from) {
+        diag_error(ds, "symbol", "the module has no readable variable '%s' with %llu bytes", symbol, (unsigned long long)n);
+        return ST_INPUT;
+    }
+    memcpy(bytes, from, n);
+    return ST_OK;
+}
+
+static const struct dev_ops SIM_OPS = {
+    .close = sim_close, .load = sim_load_code, .unload = sim_unload_code, .bind = sim_bind_data,
+    .unbind = sim_unbind_data, .launch = sim_launch_code, .read_arg = sim_read_arg, .read_symbol = sim_read_symbol,
+};
+
+enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned threads, struct dev **out, struct diags *ds)
+{
+    enum status st = sim_preset_check(p, ds);
+    if (st != ST_OK)
+        return st;
+    struct sim_dev *d = base_alloc(sizeof *d);
+    if (!d)
+        return ST_NOMEM;
+    d->base.ops = &SIM_OPS;
+    d->preset = *p;
+    d->threads = threads;
+    sim_preset_info(p, &d->base.info);
+    snprintf(d->base.info.spec, sizeof d->base.info.spec, "%s", spec);
+    d->mem = sim_mem_new(d->base.info.mem_bytes);
+    if (!d->mem) {
+        base_free(d);
+        return ST_NOMEM;
+    }
+    *out = &d->base;
+    return ST_OK;
+}
