@@ -1,0 +1,331 @@
+/* Initial data of a launch: every `init` form of the contract (docs/cli.md), made
+ * so that any program can make the same bytes. */
+#include "engine/rec/rec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* IEEE binary16 from a double, round to nearest even, in one rounding. */
+static uint16_t half_of(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, 8);
+    uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
+    double a = fabs(v);
+    if (a != a)
+        return (uint16_t)(sign | 0x7E00);
+    if (a >= 65520.0)
+        return (uint16_t)(sign | 0x7C00);
+    int e;
+    (void)frexp(a, &e);
+    if (e < -13)
+        e = -13;                                  /* subnormals share the exponent -14 */
+    double steps = nearbyint(ldexp(a, 11 - e));   /* units in the last place: 2^(e-11) */
+    uint32_t m = (uint32_t)steps;
+    return (uint16_t)(sign | (m + (m ? (uint32_t)(e + 13) * 1024u : 0u)));
+}
+
+static void store_float(uint8_t *p, enum elem e, double v)
+{
+    float f = (float)v;
+    uint16_t h = half_of(v);
+    if (e == ELEM_F64)
+        memcpy(p, &v, 8);
+    else if (e == ELEM_F32)
+        memcpy(p, &f, 4);
+    else
+        memcpy(p, &h, 2);
+}
+
+static bool is_float(enum elem e) { return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64; }
+
+static void store_int(uint8_t *p, enum elem e, uint64_t v)
+{
+    memcpy(p, &v, elem_size(e));                  /* little-endian host, as PTX is */
+}
+
+/* A number of an init as the 64-bit pattern of an integer element. */
+static uint64_t whole(const struct init_spec *in, bool second)
+{
+    if (in->integral)
+        return (uint64_t)(second ? in->ib : in->ia);
+    double d = second ? in->b : in->a;
+    return d < 0 ? (uint64_t)(int64_t)d : (uint64_t)d;
+}
+
+static void make_fill(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n, bool iota)
+{
+    size_t w = elem_size(e);
+    uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0;
+    for (uint64_t i = 0; i < n; i++) {
+        if (is_float(e))
+            store_float(p + i * w, e, iota ? in->a + (double)i * in->b : in->a);
+        else
+            store_int(p + i * w, e, start + i * step);
+    }
+}
+
+static void make_random(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)
+{
+    size_t w = elem_size(e);
+    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t z = base_splitmix(in->seed, i);
+        if (is_float(e))
+            store_float(p + i * w, e, in->a + (in->b - in->a) * ((double)(z >> 40) / 16777216.0));
+        else
+            store_int(p + i * w, e, lo + (span ? z % span : z));
+    }
+}
+
+static void make_permutation(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)
+{
+    size_t w = elem_size(e);
+    for (uint64_t i = 0; i < n; i++) {
+        if (is_float(e))
+            store_float(p + i * w, e, (double)i);
+        else
+            store_int(p + i * w, e, i);
+    }
+    for (uint64_t i = n, k = 0; i-- > 1; k++) {
+        uint64_t j = base_splitmix(in->seed, k) % (i + 1);
+        uint8_t t[8];
+        memcpy(t, p + i * w, w);
+        memcpy(p + i * w, p + j * w, w);
+        memcpy(p + j * w, t, w);
+    }
+}
+
+/* CSR row offsets: rows+1 entries, nnz spread so that row lengths vary by the seed's random
+ * numbers: offset[i] = floor(i*nnz/rows) moved by up to half a mean row, monotonic. */
+static void make_rows(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)
+{
+    size_t w = elem_size(e);
+    uint64_t mean = in->rows ? in->nnz / in->rows : 0, last = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = i >= in->rows ? in->nnz : (uint64_t)((double)i * (double)in->nnz / (double)in->rows);
+        if (i > 0 && i < in->rows && mean > 1)
+            at += base_splitmix(in->seed, i) % (mean + 1) - mean / 2;
+        if ((int64_t)at < (int64_t)last)
+            at = last;
+        if (at > in->nnz)
+            at = in->nnz;
+        last = at;
+        store_int(p + i * w, e, at);
+    }
+}
+
+static char *joined(const char *dir, const char *path)
+{
+    struct buf b = { 0 };
+    if (path[0] != '/' && dir && *dir)
+        buf_printf(&b, "%s/", dir);
+    buf_puts(&b, path);
+    return buf_take(&b);
+}
+
+static enum status bad(struct diags *ds, const char *name, const char *what)
+{
+    diag_error(ds, "launch-data", "buffer '%s': %s", name, what);
+    return ST_INPUT;
+}
+
+/* Where the array data of a version 1.0 .npy file starts; 0: not such a file. */
+static size_t npy_data(const char *s, size_t n)
+{
+    if (n < 10 || memcmp(s, "\x93NUMPY", 6) != 0)
+        return 0;
+    const unsigned char *u = (const unsigned char *)s;
+    size_t head = u[6] == 1 ? 10 + (u[8] | (size_t)u[9] << 8) : n < 12 ? n + 1 : 12 + (u[8] | (size_t)u[9] << 8 | (size_t)u[10] << 16);
+    return head > n ? 0 : head;
+}
+
+static bool npy_type_fits(const char *s, size_t head, enum elem e)
+{
+    static const char *const codes[] = { "|u1", "|i1", "<u2", "<i2", "<f2", "<u4", "<i4", "<f4", "<u8", "<i8", "<f8" };
+    for (size_t i = 10; i + 3 < head; i++)
+        if (memcmp(s + i, codes[e], 3) == 0)
+            return true;
+    return false;
+}
+
+static enum status make_file(const struct init_spec *in, const char *dir, const char *name, enum elem e,
+                             uint8_t *p, uint64_t bytes, struct diags *ds)
+{
+    char *path = joined(dir, in->text), *data = NULL;
+    size_t n = 0, at = in->offset;
+    enum status s = path ? file_read(path, (size_t)1 << 40, &data, &n, ds) : ST_NOMEM;
+    if (s == ST_OK && in->kind == INIT_NPY) {
+        at = npy_data(data, n);
+        if (!at)
+            s = bad(ds, name, "not a .npy file");
+        else if (!npy_type_fits(data, at, e))
+            s = bad(ds, name, "the .npy file holds another element type (or byte order)");
+        else if (strstr(data + 10, "'fortran_order': True"))
+            s = bad(ds, name, "the .npy file is in Fortran order");
+    }
+    if (s == ST_OK && (at > n || n - at < bytes)) {
+        struct buf b = { 0 };
+        buf_printf(&b, "'%s' holds %zu bytes from offset %zu on, %llu are needed", in->text, at > n ? 0 : n - at, at, (unsigned long long)bytes);
+        s = bad(ds, name, b.s);
+        buf_free(&b);
+    }
+    if (s == ST_OK)
+        memcpy(p, data + at, bytes);
+    base_free(data);
+    base_free(path);
+    return s;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static enum status make_hex(const char *text, const char *name, uint8_t *p, uint64_t bytes, struct diags *ds)
+{
+    if (strlen(text) != bytes * 2)
+        return bad(ds, name, "the number of hex digits does not fit its size");
+    for (uint64_t i = 0; i < bytes; i++) {
+        int hi = hex_digit(text[2 * i]), lo = hex_digit(text[2 * i + 1]);
+        if (hi < 0 || lo < 0)
+            return bad(ds, name, "not a hex digit");
+        p[i] = (uint8_t)(hi << 4 | lo);
+    }
+    return ST_OK;
+}
+
+static enum status make_init(const struct init_spec *in, const char *dir, const char *name, enum elem e,
+                             struct launch_buffer *b, struct diags *ds)
+{
+    uint64_t count = b->n / elem_size(e);
+    switch (in->kind) {
+    case INIT_FILL: make_fill(in, e, b->bytes, count, false); return ST_OK;
+    case INIT_IOTA: make_fill(in, e, b->bytes, count, true); return ST_OK;
+    case INIT_RANDOM: make_random(in, e, b->bytes, count); return ST_OK;
+    case INIT_PERMUTATION: make_permutation(in, e, b->bytes, count); return ST_OK;
+    case INIT_ROWS:
+        if (count != in->rows + 1)
+            return bad(ds, name, "`rows` needs rows + 1 elements");
+        make_rows(in, e, b->bytes, count);
+        return ST_OK;
+    case INIT_FILE: case INIT_NPY: return make_file(in, dir, name, e, b->bytes, b->n, ds);
+    case INIT_HEX: return make_hex(in->text, name, b->bytes, b->n, ds);
+    }
+    return ST_OK;
+}
+
+/* Adds the bytes of every buffer argument to *total; refuses overflow before anything is allocated. */
+static enum status count_bytes(const struct launch_spec *l, uint64_t max_bytes, uint64_t *total, struct diags *ds)
+{
+    for (size_t i = 0; i < l->nargs; i++) {
+        if (l->args[i].kind != ARG_BUFFER)
+            continue;
+        uint64_t w = elem_size(l->args[i].elem), n = l->args[i].count;
+        if (n > max_bytes / w || n * w > max_bytes - *total) {
+            diag_error(ds, "launch-size", "buffer '%s': %llu elements of %llu bytes do not fit the device's %llu bytes", l->args[i].name,
+                       (unsigned long long)n, (unsigned long long)w, (unsigned long long)max_bytes);
+            return ST_INPUT;
+        }
+        *total += n * w;
+    }
+    return ST_OK;
+}
+
+static enum status make_args(const struct launch_spec *l, struct launch_buffer *out, struct diags *ds)
+{
+    for (size_t i = 0; i < l->nargs; i++) {
+        const struct arg_spec *a = &l->args[i];
+        if (a->kind != ARG_BUFFER)
+            continue;
+        out[i].n = a->count * elem_size(a->elem);
+        out[i].bytes = base_alloc(out[i].n);
+        if (!out[i].bytes)
+            return ST_NOMEM;
+        enum status s = make_init(&a->init, l->dir, a->name, a->elem, &out[i], ds);
+        if (s != ST_OK)
+            return s;
+    }
+    return ST_OK;
+}
+
+static enum status make_symbols(const struct launch_spec *l, struct launch_data *d, struct diags *ds)
+{
+    for (size_t i = 0; i < l->nsymbols; i++) {
+        const struct symbol_spec *y = &l->symbols[i];
+        struct launch_buffer *b = &d->symbols[i];
+        if (y->init.kind == INIT_HEX) {
+            b->n = strlen(y->init.text) / 2;
+        } else if (y->init.kind == INIT_FILE) {   /* the whole file from its offset on */
+            char *path = joined(l->dir, y->init.text), *data = NULL;
+            size_t n = 0;
+            enum status s = path ? file_read(path, (size_t)1 << 30, &data, &n, ds) : ST_NOMEM;
+            base_free(path);
+            base_free(data);
+            if (s != ST_OK)
+                return s;
+            b->n = n > y->init.offset ? n - y->init.offset : 0;
+        } else {
+            diag_error(ds, "launch-symbol", "symbol '%s': only `file` and `hex` say how many bytes it has", y->name);
+            return ST_INPUT;
+        }
+        b->bytes = base_alloc(b->n);
+        enum status s = b->bytes ? make_init(&y->init, l->dir, y->name, ELEM_U8, b, ds) : ST_NOMEM;
+        if (s != ST_OK)
+            return s;
+    }
+    return ST_OK;
+}
+
+static enum status make_all(const struct launch_spec *l, struct launch_data *d, struct diags *ds)
+{
+    d->buffers = base_alloc((l->nargs + 1) * sizeof *d->buffers);
+    d->symbols = base_alloc((l->nsymbols + 1) * sizeof *d->symbols);
+    d->before = base_alloc((l->nbefore + 1) * sizeof *d->before);
+    if (!d->buffers || !d->symbols || !d->before)
+        return ST_NOMEM;
+    enum status s = make_args(l, d->buffers, ds);
+    if (s == ST_OK)
+        s = make_symbols(l, d, ds);
+    for (size_t i = 0; s == ST_OK && i < l->nbefore; i++) {
+        d->before[i] = base_alloc((l->before[i].nargs + 1) * sizeof **d->before);
+        s = d->before[i] ? make_args(&l->before[i], d->before[i], ds) : ST_NOMEM;
+    }
+    return s;
+}
+
+enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes, struct launch_data *out, struct diags *ds)
+{
+    *out = (struct launch_data){ .spec = l };
+    enum status s = count_bytes(l, max_bytes, &out->total_bytes, ds);
+    for (size_t i = 0; s == ST_OK && i < l->nbefore; i++)
+        s = count_bytes(&l->before[i], max_bytes, &out->total_bytes, ds);
+    if (s == ST_OK)
+        s = make_all(l, out, ds);
+    if (s == ST_NOMEM)
+        diag_error(ds, "memory", "not enough memory for the launch's buffers (%llu bytes)", (unsigned long long)out->total_bytes);
+    if (s != ST_OK)
+        launch_data_free(out);
+    return s;
+}
+
+static void buffers_free(struct launch_buffer *b, size_t n)
+{
+    for (size_t i = 0; b && i < n; i++)
+        base_free(b[i].bytes);
+    base_free(b);
+}
+
+void launch_data_free(struct launch_data *d)
+{
+    if (!d->spec)
+        return;
+    buffers_free(d->buffers, d->spec->nargs);
+    buffers_free(d->symbols, d->spec->nsymbols);
+    for (size_t i = 0; d->before && i < d->spec->nbefore; i++)
+        buffers_free(d->before[i], d->spec->before[i].nargs);
+    base_free(d->before);
+    *d = (struct launch_data){ 0 };
+}

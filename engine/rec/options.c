@@ -1,0 +1,399 @@
+/* The knobs of a configuration: text <-> struct options, all driven by options.def. */
+#include "engine/rec/rec.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE_TEXT(name, text) text,
+static const char *const values_bypass[] = { BYPASS_LEVELS(VALUE_TEXT) NULL };
+static const char *const values_bypass_op[] = { BYPASS_OPS(VALUE_TEXT) NULL };
+static const char *const values_bypass_form[] = { BYPASS_FORMS(VALUE_TEXT) NULL };
+static const char *const values_cluster[] = { CLUSTER_KINDS(VALUE_TEXT) NULL };
+static const char *const values_prefetch[] = { PREFETCH_LEVELS(VALUE_TEXT) NULL };
+static const char *const values_coarsen_mode[] = { COARSEN_MODES(VALUE_TEXT) NULL };
+static const char *const values_readonly[] = { READONLY_MODES(VALUE_TEXT) NULL };
+
+static const struct knob_info knobs[] = {
+#define KNOB_ENUM(field, name, list, def, help) { name, NULL, help, KNOB_KIND_ENUM, 0, (int)ARRAY_LEN(values_##field) - 2, def, values_##field },
+#define KNOB_INT(field, name, min, max, def, help) { name, "N", help, KNOB_KIND_INT, min, max, def, NULL },
+#define KNOB_FLAG(field, name, help) { name, NULL, help, KNOB_KIND_FLAG, 0, 1, 0, NULL },
+#define KNOB_TEXT(field, name, form, help) { name, form, help, KNOB_KIND_TEXT, 0, 0, 0, NULL },
+#include "engine/rec/options.def"
+#undef KNOB_ENUM
+#undef KNOB_INT
+#undef KNOB_FLAG
+#undef KNOB_TEXT
+};
+
+/* Text knobs have a reader and a writer each. */
+typedef bool knob_reader(struct options *o, struct str s);
+typedef void knob_writer(const struct options *o, struct buf *b);
+#define KNOB_ENUM(field, name, list, def, help)
+#define KNOB_INT(field, name, min, max, def, help)
+#define KNOB_FLAG(field, name, help)
+#define KNOB_TEXT(field, name, form, help) static knob_reader read_##field; static knob_writer write_##field;
+#include "engine/rec/options.def"
+#undef KNOB_ENUM
+#undef KNOB_INT
+#undef KNOB_FLAG
+#undef KNOB_TEXT
+
+static const struct { size_t offset; knob_reader *read; knob_writer *write; } access[] = {
+#define KNOB_ENUM(field, name, list, def, help) { offsetof(struct options, field), NULL, NULL },
+#define KNOB_INT(field, name, min, max, def, help) { offsetof(struct options, field), NULL, NULL },
+#define KNOB_FLAG(field, name, help) { offsetof(struct options, field), NULL, NULL },
+#define KNOB_TEXT(field, name, form, help) { 0, read_##field, write_##field },
+#include "engine/rec/options.def"
+#undef KNOB_ENUM
+#undef KNOB_INT
+#undef KNOB_FLAG
+#undef KNOB_TEXT
+};
+
+size_t knob_count(void) { return ARRAY_LEN(knobs); }
+const struct knob_info *knob_info(size_t i) { return &knobs[i]; }
+
+int knob_find(struct str name)
+{
+    while (name.n && *name.s == '-') {
+        name.s++;
+        name.n--;
+    }
+    for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
+        if (str_is(name, knobs[i].name))
+            return (int)i;
+    return -1;
+}
+
+/* A whole decimal number in [min, max]; nothing before or after it. */
+static bool number(struct str s, long min, long max, long *out)
+{
+    long v = 0;
+    size_t i = s.n && s.s[0] == '-';
+    if (i == s.n)
+        return false;
+    for (size_t k = i; k < s.n; k++) {
+        if (s.s[k] < '0' || s.s[k] > '9' || v > 100000000000L)
+            return false;
+        v = v * 10 + (s.s[k] - '0');
+    }
+    *out = i ? -v : v;
+    return *out >= min && *out <= max;
+}
+
+/* Cuts the part before `sep` off *rest. */
+static struct str part(struct str *rest, char sep)
+{
+    size_t n = 0;
+    while (n < rest->n && rest->s[n] != sep)
+        n++;
+    struct str head = { rest->s, n };
+    size_t skip = n < rest->n ? n + 1 : n;
+    rest->s += skip;
+    rest->n -= skip;
+    return head;
+}
+
+static bool read_pi(struct options *o, struct str s)
+{
+    static const char *const modes[] = { PI_MODES(VALUE_TEXT) };
+    long v;
+    for (int m = PI_CHA; m <= PI_VOTE; m++)
+        if (str_is(s, modes[m])) {
+            o->pi.mode = m;
+            o->pi.value = 0;
+            return true;
+        }
+    if (!number(s, 0, 64, &v))
+        return false;
+    o->pi.mode = PI_VALUE;
+    o->pi.value = (int)v;
+    return true;
+}
+
+static void write_pi(const struct options *o, struct buf *b)
+{
+    static const char *const modes[] = { PI_MODES(VALUE_TEXT) };
+    if (o->pi.mode == PI_VALUE)
+        buf_printf(b, "%d", o->pi.value);
+    else
+        buf_puts(b, modes[o->pi.mode]);
+}
+
+static bool read_bypass_loads(struct options *o, struct str s)
+{
+    o->bypass_loads.n = 0;
+    while (s.n) {
+        long v;
+        if (!number(part(&s, ','), 1, 0x7fffffff, &v) || o->bypass_loads.n == OPT_MAX_LOADS)
+            return false;
+        o->bypass_loads.line[o->bypass_loads.n++] = (uint32_t)v;
+    }
+    return true;
+}
+
+static void write_bypass_loads(const struct options *o, struct buf *b)
+{
+    for (uint32_t i = 0; i < o->bypass_loads.n; i++)
+        buf_printf(b, "%s%u", i ? "," : "", o->bypass_loads.line[i]);
+}
+
+static bool read_index(struct options *o, struct str s)
+{
+    static const char *const kinds[] = { INDEX_KINDS(VALUE_TEXT) };
+    struct str rest = s, kind = part(&rest, ':');
+    long x, y;
+    memset(&o->index, 0, sizeof o->index);
+    if (str_is(kind, kinds[INDEX_TILE])) {
+        struct str tx = part(&rest, 'x');
+        if (!number(tx, 1, 65535, &x) || !number(rest, 1, 65535, &y))
+            return false;
+        o->index.kind = INDEX_TILE;
+        o->index.tx = (uint32_t)x;
+        o->index.ty = (uint32_t)y;
+        return true;
+    }
+    if (str_is(kind, kinds[INDEX_CUSTOM])) {
+        if (!rest.n || rest.n >= sizeof o->index.file)
+            return false;
+        o->index.kind = INDEX_CUSTOM;
+        memcpy(o->index.file, rest.s, rest.n);
+        return true;
+    }
+    o->index.kind = str_is(s, kinds[INDEX_COLUMN]) ? INDEX_COLUMN : INDEX_ROW;
+    return str_is(s, kinds[o->index.kind]);
+}
+
+static void write_index(const struct options *o, struct buf *b)
+{
+    static const char *const kinds[] = { INDEX_KINDS(VALUE_TEXT) };
+    buf_puts(b, kinds[o->index.kind]);
+    if (o->index.kind == INDEX_TILE)
+        buf_printf(b, ":%ux%u", o->index.tx, o->index.ty);
+    if (o->index.kind == INDEX_CUSTOM)
+        buf_printf(b, ":%s", o->index.file);
+}
+
+static bool read_agents(struct options *o, struct str s)
+{
+    long v = OPT_AGENTS_VOTE;
+    bool ok = str_is(s, "vote") || number(s, 0, 64, &v);
+    if (ok)
+        o->agents = (int)v;
+    return ok;
+}
+
+static void write_agents(const struct options *o, struct buf *b)
+{
+    if (o->agents == OPT_AGENTS_VOTE)
+        buf_puts(b, "vote");
+    else
+        buf_printf(b, "%d", o->agents);
+}
+
+static bool read_softcache(struct options *o, struct str s)
+{
+    long v = str_is(s, "off") ? 0 : OPT_SOFTCACHE_AUTO;
+    bool ok = str_is(s, "off") || str_is(s, "auto") || number(s, 1, 64, &v);
+    if (ok)
+        o->softcache = (int)v;
+    return ok;
+}
+
+static void write_softcache(const struct options *o, struct buf *b)
+{
+    if (o->softcache > 0)
+        buf_printf(b, "%d", o->softcache);
+    else
+        buf_puts(b, o->softcache ? "auto" : "off");
+}
+
+static bool read_block(struct options *o, struct str s)
+{
+    uint32_t d[3] = { 0, 1, 1 };
+    if (str_is(s, "as-launched")) {
+        o->block = (struct dim3u){ 0, 0, 0 };
+        return true;
+    }
+    for (int i = 0; i < 3 && s.n; i++) {
+        long v;
+        if (!number(part(&s, 'x'), 1, 1024, &v))
+            return false;
+        d[i] = (uint32_t)v;
+    }
+    if (s.n || !d[0] || (uint64_t)d[0] * d[1] * d[2] > 1024)
+        return false;
+    o->block = (struct dim3u){ d[0], d[1], d[2] };
+    return true;
+}
+
+static void write_block(const struct options *o, struct buf *b)
+{
+    if (!o->block.x)
+        buf_puts(b, "as-launched");
+    else
+        buf_printf(b, "%ux%ux%u", o->block.x, o->block.y, o->block.z);
+}
+
+static bool read_assume_read_only(struct options *o, struct str s)
+{
+    if (s.n >= sizeof o->assume_read_only)
+        return false;
+    memset(o->assume_read_only, 0, sizeof o->assume_read_only);
+    memcpy(o->assume_read_only, s.s, s.n);
+    return true;
+}
+
+static void write_assume_read_only(const struct options *o, struct buf *b) { buf_puts(b, o->assume_read_only); }
+
+static int *int_field(struct options *o, size_t i) { return (int *)(void *)((char *)o + access[i].offset); }
+static bool *flag_field(struct options *o, size_t i) { return (bool *)((char *)o + access[i].offset); }
+
+static bool set_enum(struct options *o, size_t i, struct str s)
+{
+    for (int v = 0; v <= knobs[i].max; v++)
+        if (str_is(s, knobs[i].values[v])) {
+            *int_field(o, i) = v;
+            return true;
+        }
+    return false;
+}
+
+static bool set_flag(struct options *o, size_t i, struct str s)
+{
+    bool on = str_is(s, "on") || str_is(s, "true") || str_is(s, "1") || !s.n;
+    if (!on && !str_is(s, "off") && !str_is(s, "false") && !str_is(s, "0"))
+        return false;
+    *flag_field(o, i) = on;
+    return true;
+}
+
+static bool set_int(struct options *o, size_t i, struct str s)
+{
+    long v;
+    if (!number(s, knobs[i].min, knobs[i].max, &v))
+        return false;
+    *int_field(o, i) = (int)v;
+    return true;
+}
+
+static void allowed(size_t i, struct buf *b)
+{
+    const struct knob_info *k = &knobs[i];
+    if (k->kind == KNOB_KIND_INT)
+        buf_printf(b, "a whole number from %d to %d", k->min, k->max);
+    else if (k->kind == KNOB_KIND_FLAG)
+        buf_puts(b, "on or off");
+    else if (k->kind == KNOB_KIND_TEXT)
+        buf_puts(b, k->form);
+    else
+        for (int v = 0; v <= k->max; v++)
+            buf_printf(b, "%s%s", v ? ", " : "", k->values[v]);
+}
+
+enum status knob_set(struct options *o, size_t i, struct str text, struct diags *ds)
+{
+    struct options trial = *o;               /* a bad text leaves *o as it was */
+    bool ok = knobs[i].kind == KNOB_KIND_ENUM ? set_enum(&trial, i, text)
+            : knobs[i].kind == KNOB_KIND_FLAG ? set_flag(&trial, i, text)
+            : knobs[i].kind == KNOB_KIND_INT ? set_int(&trial, i, text)
+            : access[i].read(&trial, text);
+    if (ok) {
+        *o = trial;
+        return ST_OK;
+    }
+    struct buf b = { 0 };
+    allowed(i, &b);
+    struct diag *d = diag_add(ds, DIAG_ERROR, "option", NULL, NO_SPAN, "--%s: '%.*s' is not allowed", knobs[i].name, (int)(text.n < 200 ? text.n : 200), text.s);
+    diag_hint(d, "%s", b.s ? b.s : "");
+    buf_free(&b);
+    return ST_USAGE;
+}
+
+void knob_get(const struct options *o, size_t i, struct buf *out)
+{
+    struct options *w = (struct options *)(uintptr_t)o;   /* the field finders serve both directions */
+    if (knobs[i].kind == KNOB_KIND_TEXT)
+        access[i].write(o, out);
+    else if (knobs[i].kind == KNOB_KIND_FLAG)
+        buf_puts(out, *flag_field(w, i) ? "on" : "off");
+    else if (knobs[i].kind == KNOB_KIND_INT)
+        buf_printf(out, "%d", *int_field(w, i));
+    else
+        buf_puts(out, knobs[i].values[*int_field(w, i)]);
+}
+
+struct options options_default(void)
+{
+    struct options o;
+    memset(&o, 0, sizeof o);
+    o.pi.mode = PI_CHA;
+    for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
+        if (knobs[i].kind == KNOB_KIND_ENUM || knobs[i].kind == KNOB_KIND_INT)
+            *int_field(&o, i) = knobs[i].def;
+    return o;
+}
+
+static bool same_text(const struct options *a, const struct options *b, size_t i)
+{
+    struct buf x = { 0 }, y = { 0 };
+    knob_get(a, i, &x);
+    knob_get(b, i, &y);
+    bool same = x.n == y.n && (!x.n || memcmp(x.s, y.s, x.n) == 0);
+    buf_free(&x);
+    buf_free(&y);
+    return same;
+}
+
+bool knob_is_default(const struct options *o, size_t i)
+{
+    struct options d = options_default();
+    return same_text(o, &d, i);
+}
+
+bool options_equal(const struct options *a, const struct options *b)
+{
+    for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
+        if (!same_text(a, b, i))
+            return false;
+    return true;
+}
+
+void options_line(const struct options *o, struct buf *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(knobs); i++) {
+        if (knob_is_default(o, i))
+            continue;
+        buf_printf(out, "%s--%s", out->n ? " " : "", knobs[i].name);
+        if (knobs[i].kind == KNOB_KIND_FLAG)
+            continue;
+        buf_puts(out, " ");
+        knob_get(o, i, out);
+    }
+}
+
+static struct str word(struct str *rest)
+{
+    while (rest->n && *rest->s == ' ') {
+        rest->s++;
+        rest->n--;
+    }
+    return part(rest, ' ');
+}
+
+enum status options_parse_line(struct options *o, struct str line, struct diags *ds)
+{
+    for (struct str w = word(&line); w.n; w = word(&line)) {
+        int i = knob_find(w);
+        if (i < 0 || w.n < 3 || memcmp(w.s, "--", 2) != 0) {
+            diag_error(ds, "option", "'%.*s' is no option of a configuration", (int)(w.n < 200 ? w.n : 200), w.s);
+            return ST_USAGE;
+        }
+        enum status s = knob_set(o, (size_t)i, knobs[i].kind == KNOB_KIND_FLAG ? STR("on") : word(&line), ds);
+        if (s != ST_OK)
+            return s;
+    }
+    return ST_OK;
+}

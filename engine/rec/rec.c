@@ -1,0 +1,112 @@
+/* Names, sizes and small arithmetic of the shared records. */
+#include "engine/rec/rec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct { const char *name; size_t size; } elems[] = {
+#define X(n, text, size) [ELEM_##n] = { text, size },
+    ELEM_LIST(X)
+#undef X
+};
+
+size_t elem_size(enum elem e) { return elems[e].size; }
+const char *elem_name(enum elem e) { return elems[e].name; }
+
+bool elem_parse(struct str s, enum elem *e)
+{
+    for (size_t i = 0; i < ARRAY_LEN(elems); i++)
+        if (str_is(s, elems[i].name)) {
+            *e = (enum elem)i;
+            return true;
+        }
+    return false;
+}
+
+const char *origin_name(enum origin o)
+{
+    static const char *const names[] = { "modelled", "simulated", "measured", "derived" };
+    return names[o];
+}
+
+static const struct { const char *name, *unit, *help; } counter_table[] = {
+#define X(id, name, unit, help) [COUNTER_##id] = { name, unit, help },
+    COUNTER_LIST(X)
+#undef X
+};
+const char *counter_name(enum counter_id c) { return counter_table[c].name; }
+const char *counter_unit(enum counter_id c) { return counter_table[c].unit; }
+const char *counter_help(enum counter_id c) { return counter_table[c].help; }
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void timing_finish(struct timing *t)
+{
+    int64_t sorted[TIMING_MAX_SAMPLES];
+    t->valid = t->n > 0;
+    if (!t->n)
+        return;
+    memcpy(sorted, t->sample, t->n * sizeof *sorted);
+    qsort(sorted, t->n, sizeof *sorted, by_value);
+    t->min = sorted[0];
+    t->max = sorted[t->n - 1];
+    t->median = t->n % 2 ? sorted[t->n / 2] : (sorted[t->n / 2 - 1] + sorted[t->n / 2]) / 2;
+}
+
+struct result result_empty(void)
+{
+    struct result r;
+    memset(&r, 0, sizeof r);
+    r.options = options_default();
+    r.voted = -1;
+    return r;
+}
+
+/* ---- launch descriptions ---- */
+static void args_free(struct arg_spec *a, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        base_free(a[i].name);
+        base_free(a[i].init.text);
+        base_free(a[i].bytes);
+        base_free(a[i].same_as);
+    }
+    base_free(a);
+}
+
+void launch_spec_free(struct launch_spec *l)
+{
+    for (size_t i = 0; i < l->nbefore; i++)     /* depth 1: a `before` launch has no `before` of its own */
+        launch_spec_free(&l->before[i]);
+    for (size_t i = 0; i < l->nsymbols; i++) {
+        base_free(l->symbols[i].name);
+        base_free(l->symbols[i].init.text);
+    }
+    args_free(l->args, l->nargs);
+    base_free(l->before);
+    base_free(l->symbols);
+    base_free(l->name);
+    base_free(l->dir);
+    base_free(l->ptx);
+    base_free(l->kernel);
+    memset(l, 0, sizeof *l);
+}
+
+size_t launch_buffer_of(const struct launch_spec *l, size_t i)
+{
+    for (size_t hops = 0; i < l->nargs && hops <= l->nargs; hops++) {
+        if (l->args[i].kind == ARG_BUFFER)
+            return i;
+        if (l->args[i].kind != ARG_SAME_AS)
+            return SIZE_MAX;
+        size_t k = 0;
+        while (k < l->nargs && strcmp(l->args[k].name, l->args[i].same_as) != 0)
+            k++;
+        i = k;
+    }
+    return SIZE_MAX;
+}
