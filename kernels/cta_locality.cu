@@ -11,7 +11,7 @@ extern "C" __global__ void cta_locality_temporal(const int *a, int *out, unsigne
     unsigned begin = clock();
     int v = a[line * 32 + threadIdx.x];
     out[blockIdx.x * 32 + threadIdx.x] = v;
-    unsigned end = clock() + (v & 0);
+    unsigned end = clock();
     if (threadIdx.x == 0)
         latency[blockIdx.x] = end - begin;
 }
@@ -21,7 +21,7 @@ extern "C" __global__ void cta_locality_spatial(const int *a, int *out, unsigned
     unsigned begin = clock();
     int v = a[blockIdx.x * 8 + threadIdx.x % 8];
     out[blockIdx.x * 32 + threadIdx.x] = v;
-    unsigned end = clock() + (v & 0);
+    unsigned end = clock();
     if (threadIdx.x == 0)
         latency[blockIdx.x] = end - begin;
 }
