@@ -1,0 +1,124 @@
+/* Presets: the field table of preset.def as data, defaults, checks, and the
+ * description of the device a preset stands for. Reading JSON is session's. */
+#include "engine/sim/sim.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct sim_preset_field fields[] = {
+#define PRESET_INT(field, unit, def, help) { #field, unit, help, true, offsetof(struct sim_preset, field), def },
+#define PRESET_NUM(field, unit, def, help) { #field, unit, help, false, offsetof(struct sim_preset, field), def },
+#include "engine/sim/preset.def"
+#undef PRESET_INT
+#undef PRESET_NUM
+};
+
+size_t sim_preset_field_count(void) { return ARRAY_LEN(fields); }
+
+const struct sim_preset_field *sim_preset_field(size_t i)
+{
+    return i < ARRAY_LEN(fields) ? &fields[i] : NULL;
+}
+
+struct sim_preset sim_preset_default(void)
+{
+    struct sim_preset p = {
+        .name = "default", .title = "default device",
+#define PRESET_INT(field, unit, def, help) .field = def,
+#define PRESET_NUM(field, unit, def, help) .field = def,
+#include "engine/sim/preset.def"
+#undef PRESET_INT
+#undef PRESET_NUM
+    };
+    return p;
+}
+
+/* ---- checks ---- */
+
+/* Ranges outside of which the model's arrays or divisions would not hold. */
+static const struct { const char *name; double min, max; } ranges[] = {
+    { "sms", 1, 1024 },             { "clock_mhz", 1, 1e5 },          { "schedulers", 1, 8 },
+    { "issue_interval", 1, 64 },    { "scheduler_policy", 0, 1 },     { "dual_issue", 0, 1 },
+    { "max_warps", 1, 128 },        { "max_ctas", 1, 128 },           { "max_threads_per_block", 32, 1024 },
+    { "regs_per_sm", 1024, 1 << 24 }, { "regs_per_thread", 16, 1024 }, { "reg_unit", 1, 4096 },
+    { "warp_unit", 1, 32 },         { "unified_bytes", 0, 1 << 24 },  { "shared_max", 0, 1 << 24 },
+    { "shared_reserved", 0, 65536 }, { "shared_unit", 1, 65536 },     { "shared_banks", 1, 64 },
+    { "shared_bank_bytes", 1, 32 }, { "launch_ns", 0, 1e9 },          { "cta_cycles", 0, 1e6 },
+    { "cta_latency", 0, 1e6 },      { "lanes_alu", 1, 4096 },         { "lanes_imul", 1, 4096 },
+    { "lanes_fp32", 1, 4096 },      { "lanes_fp16", 1, 4096 },        { "lanes_fp64", 1, 4096 },
+    { "lanes_sfu", 1, 4096 },       { "lanes_cvt", 1, 4096 },         { "lanes_move", 1, 4096 },
+    { "lanes_control", 1, 4096 },   { "lanes_warp", 1, 4096 },        { "lanes_lsu", 1, 4096 },
+    { "lanes_tensor", 0, 4096 },    { "l1_bytes", 0, 1 << 24 },       { "l1_line", 32, 128 },
+    { "l1_sector", 32, 128 },       { "l1_ways", 1, 64 },             { "l1_latency", 1, 10000 },
+    { "l1_bytes_per_cycle", 1, 4096 }, { "l1_mshrs", 1, 4096 },       { "l1_mshr_merge", 1, 4096 },
+    { "l1_queue", 1, 4096 },        { "ro_bytes", 0, 1 << 24 },       { "ro_ways", 1, 64 },
+    { "ro_sector", 32, 128 },       { "ro_latency", 1, 10000 },       { "icnt_bytes_per_cycle", 0.001, 1e5 },
+    { "icnt_write_bytes_per_cycle", 0.001, 1e5 }, { "l2_bytes", 65536, 1e12 }, { "l2_slices", 1, 4096 },
+    { "l2_ways", 1, 64 },           { "l2_latency", 2, 100000 },      { "l2_far_latency", 0, 100000 },
+    { "l2_bytes_per_cycle", 0.001, 1e6 }, { "l2_fill", 32, 128 },     { "l2_atomics_per_cycle", 0.001, 1e6 },
+    { "dram_latency", 2, 1000000 }, { "dram_gbps", 0.001, 1e6 },      { "dram_efficiency", 0.01, 1 },
+    { "dram_channels", 1, 1024 },   { "mem_bytes", 1 << 20, 1e15 },
+};
+
+static double field_value(const struct sim_preset *p, const struct sim_preset_field *f)
+{
+    const char *at = (const char *)p + f->offset;
+    return f->integer ? (double)*(const int64_t *)(const void *)at : *(const double *)(const void *)at;
+}
+
+static void check_range(const struct sim_preset *p, const char *name, double min, double max, struct diags *ds)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        if (strcmp(fields[i].name, name) != 0) continue;
+        double v = field_value(p, &fields[i]);
+        if (!(v >= min && v <= max))
+            diag_error(ds, "preset-range", "preset %s: %s is %g, must be %g to %g", p->name, name, v, min, max);
+    }
+}
+
+/* Carve-outs ascend, and each leaves L1 at least one line per way. */
+static void check_carve(const struct sim_preset *p, struct diags *ds)
+{
+    if (!p->unified_bytes) {
+        if (p->l1_bytes < p->l1_line * p->l1_ways)
+            diag_error(ds, "preset-range", "preset %s: l1_bytes is smaller than one set", p->name);
+        return;
+    }
+    const int64_t *c = &p->carve_0;
+    if (c[0] < 0) diag_error(ds, "preset-range", "preset %s: unified_bytes without any carve_N", p->name);
+    for (int i = 0; i < 10 && c[i] >= 0; i++) {
+        if (i && c[i] <= c[i - 1]) diag_error(ds, "preset-range", "preset %s: carve_%d does not ascend", p->name, i);
+        if (c[i] * 1024 + p->l1_line * p->l1_ways > p->unified_bytes)
+            diag_error(ds, "preset-range", "preset %s: carve_%d leaves no L1", p->name, i);
+    }
+}
+
+enum status sim_preset_check(const struct sim_preset *p, struct diags *ds)
+{
+    size_t before = ds->errors;
+    for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
+        check_range(p, ranges[i].name, ranges[i].min, ranges[i].max, ds);
+    check_carve(p, ds);
+    bool pow2 = !(p->l1_line & (p->l1_line - 1)) && !(p->l1_sector & (p->l1_sector - 1)) && !(p->l2_fill & (p->l2_fill - 1));
+    if (!pow2) diag_error(ds, "preset-range", "preset %s: l1_line, l1_sector and l2_fill must be powers of two", p->name);
+    if (p->l1_sector > p->l1_line) diag_error(ds, "preset-range", "preset %s: l1_sector exceeds l1_line", p->name);
+    if (p->dram_latency < p->l2_latency || p->l2_latency <= p->l1_latency)
+        diag_error(ds, "preset-range", "preset %s: latencies must grow from l1_latency over l2_latency to dram_latency", p->name);
+    return ds->errors == before ? ST_OK : ST_INPUT;
+}
+
+void sim_preset_info(const struct sim_preset *p, struct dev_info *out)
+{
+    *out = (struct dev_info){
+        .kind = DEV_SIMULATED, .cc_major = (int)p->cc_major, .cc_minor = (int)p->cc_minor,
+        .sms = (uint32_t)p->sms, .warp_size = 32, .max_warps_per_sm = (uint32_t)p->max_warps,
+        .max_ctas_per_sm = (uint32_t)p->max_ctas, .max_threads_per_block = (uint32_t)p->max_threads_per_block,
+        .regs_per_sm = (uint32_t)p->regs_per_sm, .shared_per_sm = (uint32_t)p->shared_max,
+        .shared_per_block_optin = (uint32_t)p->shared_block_max,
+        .l1_bytes = (uint64_t)(p->unified_bytes ? p->unified_bytes - p->carve_0 * 1024 : p->l1_bytes),
+        .l2_bytes = (uint64_t)p->l2_bytes, .mem_bytes = (uint64_t)p->mem_bytes,
+        .clock_khz = (uint32_t)(p->clock_mhz * 1000) };
+    snprintf(out->spec, sizeof out->spec, "sim:%s", p->name);
+    snprintf(out->name, sizeof out->name, "%s", p->title);
+}
