@@ -140,6 +140,10 @@ struct exec_step {
 enum status exec_launch_new(struct sim_program *p, const struct sim_launch *l, struct exec_launch **out, struct diags *ds);
 void exec_launch_free(struct exec_launch *x);
 struct exec_worker *exec_worker_new(struct exec_launch *x);         /* NULL: out of memory */
+/* A worker whose stores (and atomics) nobody else sees: it reads global memory as it was when the worker was
+ * made plus its own stores, and exec_worker_free drops them. Timed samples run on it: several at once must
+ * neither see each other nor change the buffers (e.g. memory in one memfd range, mapped again MAP_PRIVATE). */
+struct exec_worker *exec_worker_new_private(struct exec_launch *x);
 void exec_worker_free(struct exec_worker *k);                       /* adds its counters to the launch */
 
 /* State for one CTA at a time; NULL: out of memory. */
