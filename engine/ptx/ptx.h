@@ -132,6 +132,7 @@ struct ptx_operand {
     uint16_t nelem;
     uint32_t index;              /* REG/ADDR-BASE_REG: reg index; SYM/ADDR-BASE_SYM: see sym; LABEL: label index; SREG: enum */
     uint32_t off, len;           /* text span of this operand */
+    uint8_t access;              /* PTX_READ | PTX_WRITE; of an address: of the memory, its base is always read */
     int64_t imm;                 /* IMM value, or byte offset of SYM and ADDR */
     union { struct ptx_operand *elem; const struct ptx_symbol *sym; };
 };
