@@ -90,6 +90,7 @@ void launch_spec_free(struct launch_spec *l)
     base_free(l->before);
     base_free(l->symbols);
     base_free(l->name);
+    base_free(l->file);
     base_free(l->dir);
     base_free(l->ptx);
     base_free(l->kernel);

@@ -50,6 +50,7 @@ struct arg_spec {
 struct symbol_spec { char *name; struct init_spec init; enum elem elem; };
 struct launch_spec {
     char *name;                  /* of this launch among several, or NULL */
+    char *file;                  /* the description's own path, for messages; may be NULL */
     char *dir;                   /* folder that relative paths start from */
     char *ptx, *kernel;
     struct dim3u grid, block;
@@ -205,6 +206,9 @@ struct dev_info {
     uint32_t regs_per_sm, shared_per_sm, shared_per_block_optin;
     uint64_t l1_bytes, l2_bytes, mem_bytes;      /* l1_bytes: L1 data capacity at no shared use */
     uint32_t clock_khz;
+    double lat_l1, lat_l2, lat_dram;             /* load-to-use, cycles; 0: unknown */
+    double bw_l2, bw_dram;                       /* bytes per second; 0: unknown */
+    double issue_per_cycle;                      /* warp instructions an SM issues per cycle; 0: unknown */
 };
 
 #endif

@@ -20,6 +20,7 @@ size_t preset_count(void);
 const char *preset_name(size_t i);
 
 /* ---- sessions: append as you go; valid after a kill at any byte ---- */
+#define GPULOCW_VERSION "0.1.0"
 #define SESSION_MAJOR 1
 #define SESSION_MINOR 0
 enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
@@ -30,12 +31,23 @@ struct session_run {                              /* one thing the user ran */
     struct result *trail; size_t ntrail;          /* tune: what was tried, in order */
 };
 struct session;
+/* Deep copies, so that a finished state can be published while the run goes on. False on out of memory. */
+bool session_run_copy(struct session_run *to, const struct session_run *from);
+void session_run_clear(struct session_run *r);
 /* path NULL: a fresh file under sessions/ or XDG data. ST_IO says so and the session goes on in memory. */
 enum status session_new(const char *path, const char *ptx_path, struct session **out, struct diags *ds);
 enum status session_load(const char *path, struct session **out, struct diags *ds);
 enum status session_save(struct session *s, struct diags *ds);
 void session_free(struct session *s);
 const char *session_path(const struct session *s);
+/* What was run: kept in the session so that it replays anywhere. Copied. */
+void session_set_ptx(struct session *s, const char *path, struct str text);
+enum status session_set_launch(struct session *s, const struct launch_spec *l);
+/* NULL / empty when the session holds none (a text above 1 MiB is kept as path and hash alone). */
+const char *session_ptx_path(const struct session *s);
+struct str session_ptx_text(const struct session *s);
+const struct launch_spec *session_launch(const struct session *s);
+const char *session_time(const struct session *s);
 size_t session_count(const struct session *s);
 struct session_run *session_at(struct session *s, size_t i);
 struct session_run *session_begin(struct session *s, enum run_kind kind);  /* appended; fill it, then session_save */

@@ -1,0 +1,362 @@
+/* The JSON documents that programs rely on (docs/cli.md). */
+#include "engine/session/session_int.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct jw document(struct buf *out, const char *format)
+{
+    struct jw w = jw_open(out, 2);
+    jw_obj(&w);
+    jw_key(&w, "format");
+    jw_str(&w, format);
+    jw_key(&w, "version");
+    jw_int(&w, 1);
+    return w;
+}
+
+static void finish(struct jw *w)
+{
+    jw_end_obj(w);
+    buf_puts(w->out, "\n");
+}
+
+static void put_named(struct jw *w, const char *key, const struct result *r)
+{
+    jw_key(w, key);
+    jw_obj(w);
+    put_result(w, r);
+    jw_end_obj(w);
+}
+
+static void put_subject(struct jw *w, const struct dev_info *dev, const char *kernel)
+{
+    jw_key(w, "device");
+    put_device(w, dev);
+    jw_key(w, "kernel");
+    jw_str(w, kernel);
+}
+
+void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-result");
+    put_subject(&w, dev, kernel);
+    put_result(&w, r);
+    finish(&w);
+}
+
+static void put_num(struct jw *w, const char *key, double v)
+{
+    jw_key(w, key);
+    jw_num(w, v);
+}
+
+static void put_fit(struct jw *w, const struct model_fit *f)
+{
+    jw_key(w, "fit");
+    if (!f->valid) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    put_num(w, "alpha", f->alpha);
+    put_num(w, "beta", f->beta);
+    put_num(w, "residual", f->residual);
+    jw_end_obj(w);
+}
+
+static void put_best(struct jw *w, const struct tune_sweep *s)
+{
+    if (s->has_best)
+        put_named(w, "best", &s->points[s->best]);
+    else {
+        jw_key(w, "best");
+        jw_null(w);
+    }
+}
+
+void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-sweep");
+    struct buf verdict = { 0 };
+    put_subject(&w, dev, kernel);
+    jw_key(&w, "axis");
+    jw_arr(&w);
+    jw_str(&w, s->axis);
+    jw_end_arr(&w);
+    jw_key(&w, "complete");
+    jw_bool(&w, s->complete);
+    jw_key(&w, "warps_per_cta");
+    jw_uint(&w, s->warps);
+    put_named(&w, "bpa", &s->bpa);
+    put_named(&w, "cha", &s->cha);
+    jw_key(&w, "points");
+    jw_arr(&w);
+    for (size_t i = 0; i < s->npoints; i++) {
+        jw_obj(&w);
+        put_result(&w, &s->points[i]);
+        jw_end_obj(&w);
+    }
+    jw_end_arr(&w);
+    put_best(&w, s);
+    jw_key(&w, "category");
+    jw_str(&w, s->complete ? model_category_name(s->curve.category) : NULL);
+    jw_key(&w, "sensitivity");
+    jw_str(&w, s->complete ? s->curve.sensitivity : NULL);
+    put_fit(&w, &s->fit);
+    put_num(&w, "overhead_bpa", s->overhead_bpa);
+    put_num(&w, "overhead_cha", s->overhead_cha);
+    tune_verdict(s, &verdict);
+    jw_key(&w, "verdict");
+    jw_str(&w, verdict.s);
+    buf_free(&verdict);
+    finish(&w);
+}
+
+void json_found(const struct tune_found *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-tune");
+    struct buf line = { 0 };
+    put_subject(&w, dev, kernel);
+    options_line(&f->options, &line);
+    jw_key(&w, "leave_alone");
+    jw_bool(&w, f->leave_alone);
+    jw_key(&w, "options_line");
+    jw_str(&w, line.s ? line.s : "");
+    jw_key(&w, "recommended");
+    put_options(&w, &f->options);
+    jw_key(&w, "reason");
+    jw_str(&w, f->reason);
+    jw_key(&w, "launches");
+    jw_uint(&w, f->launches);
+    jw_key(&w, "space");
+    jw_uint(&w, f->space);
+    put_num(&w, "gain", f->best.time.valid && f->original.time.valid && f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : NAN);
+    put_named(&w, "original", &f->original);
+    put_named(&w, "best", &f->best);
+    buf_free(&line);
+    finish(&w);
+}
+
+void json_devices(const struct dev_info *d, size_t n, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-devices");
+    jw_key(&w, "devices");
+    jw_arr(&w);
+    for (size_t i = 0; i < n; i++)
+        put_device(&w, &d[i]);
+    jw_end_arr(&w);
+    finish(&w);
+}
+
+/* ---- analysis ---- */
+static const char *const tri_names[] = { "unknown", "yes", "no" };
+
+static void put_coalesce(struct jw *w, const struct ana_coalesce *c)
+{
+    jw_key(w, "coalesce");
+    if (!c->valid) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    put_num(w, "degree", c->degree);
+    jw_key(w, "graph");
+    jw_arr(w);
+    for (int i = 0; i < 32; i++)
+        jw_num(w, c->graph[i]);
+    jw_end_arr(w);
+    jw_key(w, "num_sectors");
+    jw_uint(w, c->num_sectors);
+    put_num(w, "expected_sectors", c->expected);
+    jw_end_obj(w);
+}
+
+static void put_exact(struct jw *w, const struct ana_exact *e, bool shared)
+{
+    jw_key(w, "exact");
+    if (!e->valid) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    jw_key(w, "requests");
+    jw_uint(w, e->requests);
+    jw_key(w, "sectors");
+    jw_uint(w, e->sectors);
+    put_num(w, "sectors_per_request", e->sectors_per_request);
+    jw_key(w, "lines");
+    jw_uint(w, e->lines);
+    jw_key(w, "bytes_used");
+    jw_uint(w, e->bytes_used);
+    jw_key(w, "bytes_moved");
+    jw_uint(w, e->bytes_moved);
+    if (shared)
+        put_num(w, "bank_conflicts_per_request", e->bank_conflicts);
+    jw_key(w, "sampled");
+    jw_bool(w, e->sampled);
+    put_num(w, "error", e->error);
+    jw_end_obj(w);
+}
+
+static void put_access(struct jw *w, const struct ana_kernel *k, const struct ana_access *a)
+{
+    jw_obj(w);
+    jw_key(w, "line");
+    jw_uint(w, a->at.line);
+    jw_key(w, "column");
+    jw_uint(w, a->at.col);
+    jw_key(w, "text");
+    jw_view(w, ptx_text(k->module, a->at));
+    jw_key(w, "space");
+    jw_str(w, a->space == PTX_SPACE_GLOBAL ? "global" : a->space == PTX_SPACE_SHARED ? "shared" : a->space == PTX_SPACE_LOCAL ? "local"
+              : a->space == PTX_SPACE_CONST ? "const" : a->space == PTX_SPACE_PARAM ? "param" : "generic");
+    jw_key(w, "kind");
+    jw_str(w, a->atomic ? "atomic" : a->prefetch ? "prefetch" : a->store ? "store" : "load");
+    jw_key(w, "address");
+    jw_str(w, a->address);
+    jw_key(w, "unknown");
+    jw_str(w, a->unknown);
+    jw_key(w, "param");
+    jw_str(w, a->array);
+    jw_key(w, "bytes");
+    jw_uint(w, a->bytes);
+    put_coalesce(w, &a->coalesce);
+    put_exact(w, &a->exact, a->space == PTX_SPACE_SHARED);
+    put_num(w, "executions", a->executions);
+    jw_key(w, "class");
+    jw_str(w, ana_class_name(a->cls));
+    jw_key(w, "evidence");
+    jw_str(w, a->evidence);
+    jw_key(w, "read_only");
+    jw_str(w, tri_names[a->read_only]);
+    jw_key(w, "read_only_why");
+    jw_str(w, a->read_only_why);
+    jw_end_obj(w);
+}
+
+/* `loads` are the contract's global loads; every other access stands under `other_accesses`. */
+static bool is_global_load(const struct ana_access *a)
+{
+    return !a->store && !a->atomic && !a->prefetch && (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC);
+}
+
+static void put_texts(struct jw *w, const char *key, char *const *v, uint32_t n)
+{
+    jw_key(w, key);
+    jw_arr(w);
+    for (uint32_t i = 0; i < n; i++)
+        jw_str(w, v[i]);
+    jw_end_arr(w);
+}
+
+static void put_dim(struct jw *w, const char *key, struct dim3u d)
+{
+    jw_key(w, key);
+    jw_arr(w);
+    jw_uint(w, d.x);
+    jw_uint(w, d.y);
+    jw_uint(w, d.z);
+    jw_end_arr(w);
+}
+
+static void put_locality(struct jw *w, const struct ana_kernel *k)
+{
+    jw_key(w, "class");
+    jw_str(w, ana_class_name(k->cls));
+    put_texts(w, "evidence", k->evidence, k->nevidence);
+    jw_key(w, "sensitivity");
+    jw_str(w, k->sensitivity);
+    jw_key(w, "reuse");
+    if (!k->reuse.valid)
+        jw_null(w);
+    else {
+        jw_obj(w);
+        put_num(w, "intra_warp", k->reuse.intra_warp);
+        put_num(w, "intra_cta", k->reuse.intra_cta);
+        put_num(w, "inter_cta", k->reuse.inter_cta);
+        put_num(w, "none", k->reuse.none);
+        jw_end_obj(w);
+    }
+    jw_key(w, "partition");
+    jw_obj(w);
+    jw_key(w, "index");
+    jw_str(w, k->partition.index);
+    jw_key(w, "why");
+    jw_str(w, k->partition.why);
+    put_num(w, "strength_x", k->partition.strength_x);
+    put_num(w, "strength_y", k->partition.strength_y);
+    put_num(w, "strength_z", k->partition.strength_z);
+    jw_end_obj(w);
+    jw_key(w, "footprint");
+    if (!k->footprint.valid)
+        jw_null(w);
+    else {
+        jw_obj(w);
+        put_num(w, "bytes_per_thread", k->footprint.bytes_per_thread);
+        put_num(w, "bytes_per_warp", k->footprint.bytes_per_warp);
+        put_num(w, "bytes_per_cta", k->footprint.bytes_per_cta);
+        put_num(w, "bytes_per_sm", k->footprint.bytes_per_sm);
+        jw_key(w, "pi_fit");
+        jw_int(w, k->footprint.pi_fit);
+        jw_end_obj(w);
+    }
+}
+
+static void put_kernel(struct jw *w, const struct ana_kernel *k)
+{
+    jw_obj(w);
+    jw_key(w, "name");
+    jw_view(w, k->func->name);
+    jw_key(w, "launch");
+    jw_obj(w);
+    jw_key(w, "given");
+    jw_bool(w, k->launched);
+    put_dim(w, "grid", k->grid);
+    put_dim(w, "block", k->block);
+    jw_key(w, "assumed");
+    jw_str(w, k->assumed);
+    jw_end_obj(w);
+    put_coalesce(w, &k->coalesce);
+    put_exact(w, &k->exact, false);
+    put_locality(w, k);
+    jw_key(w, "loads");
+    jw_arr(w);
+    for (uint32_t i = 0; i < k->naccess; i++)
+        if (is_global_load(&k->access[i]))
+            put_access(w, k, &k->access[i]);
+    jw_end_arr(w);
+    jw_key(w, "other_accesses");
+    jw_arr(w);
+    for (uint32_t i = 0; i < k->naccess; i++)
+        if (!is_global_load(&k->access[i]))
+            put_access(w, k, &k->access[i]);
+    jw_end_arr(w);
+    put_texts(w, "gaps", k->gaps, k->ngaps);
+    jw_end_obj(w);
+}
+
+void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-analysis");
+    const struct ptx_module *m = n ? k[0]->module : NULL;
+    jw_key(&w, "module");
+    jw_obj(&w);
+    if (m) {
+        jw_key(&w, "file");
+        jw_str(&w, m->path);
+        jw_key(&w, "ptx_version");
+        jw_num(&w, m->version / 10.0);
+        jw_key(&w, "target");
+        jw_view(&w, m->target_text);
+        jw_key(&w, "unmodelled_instructions");
+        jw_uint(&w, m->nopaque);
+    }
+    jw_end_obj(&w);
+    jw_key(&w, "kernels");
+    jw_arr(&w);
+    for (size_t i = 0; i < n; i++)
+        put_kernel(&w, k[i]);
+    jw_end_arr(&w);
+    finish(&w);
+}

@@ -1,0 +1,309 @@
+/* JSON text: a writer that keeps every digit, strict reading, field tables. */
+#include "engine/session/session_int.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXACT_INTEGER ((int64_t)1 << 53)
+
+struct jw jw_open(struct buf *out, int pretty) { return (struct jw){ .out = out, .pretty = pretty, .first = true }; }
+
+/* What stands before a value or key: a comma, and a new line down to the pretty depth. */
+static void separate(struct jw *w)
+{
+    if (w->keyed) {
+        w->keyed = false;
+        return;
+    }
+    if (!w->first)
+        buf_puts(w->out, ",");
+    if (w->depth && w->depth <= w->pretty)
+        buf_printf(w->out, "\n%*s", w->depth * 2, "");
+    else if (!w->first)
+        buf_puts(w->out, " ");
+    w->first = false;
+}
+
+void jw_key(struct jw *w, const char *key)
+{
+    separate(w);
+    buf_json(w->out, str_of(key));
+    buf_puts(w->out, ": ");
+    w->keyed = true;
+}
+
+static void open_as(struct jw *w, const char *c)
+{
+    separate(w);
+    buf_puts(w->out, c);
+    w->depth++;
+    w->first = true;
+}
+
+static void close_as(struct jw *w, const char *c)
+{
+    bool empty = w->first;
+    w->depth--;
+    if (!empty && w->depth < w->pretty)
+        buf_printf(w->out, "\n%*s", w->depth * 2, "");
+    buf_puts(w->out, c);
+    w->first = false;
+}
+
+void jw_obj(struct jw *w) { open_as(w, "{"); }
+void jw_arr(struct jw *w) { open_as(w, "["); }
+void jw_end_obj(struct jw *w) { close_as(w, "}"); }
+void jw_end_arr(struct jw *w) { close_as(w, "]"); }
+
+void jw_view(struct jw *w, struct str s)
+{
+    separate(w);
+    buf_json(w->out, s);
+}
+
+void jw_null(struct jw *w)
+{
+    separate(w);
+    buf_puts(w->out, "null");
+}
+
+void jw_str(struct jw *w, const char *s)
+{
+    if (s)
+        jw_view(w, str_of(s));
+    else
+        jw_null(w);
+}
+
+void jw_int(struct jw *w, int64_t v)
+{
+    bool exact = v <= EXACT_INTEGER && v >= -EXACT_INTEGER;
+    separate(w);
+    buf_printf(w->out, exact ? "%" PRId64 : "\"%" PRId64 "\"", v);
+}
+
+void jw_uint(struct jw *w, uint64_t v)
+{
+    separate(w);
+    buf_printf(w->out, v <= (uint64_t)EXACT_INTEGER ? "%" PRIu64 : "\"%" PRIu64 "\"", v);
+}
+
+void jw_num(struct jw *w, double v)
+{
+    char text[40];
+    if (!isfinite(v)) {
+        jw_null(w);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    separate(w);
+    buf_puts(w->out, text);
+}
+
+void jw_bool(struct jw *w, bool v)
+{
+    separate(w);
+    buf_puts(w->out, v ? "true" : "false");
+}
+
+void jw_tree(struct jw *w, const cJSON *t)
+{
+    if (cJSON_IsString(t))
+        jw_str(w, t->valuestring);
+    else if (cJSON_IsNumber(t))
+        jw_num(w, t->valuedouble);
+    else if (cJSON_IsBool(t))
+        jw_bool(w, cJSON_IsTrue(t));
+    else if (cJSON_IsObject(t) || cJSON_IsArray(t)) {   /* depth is bounded by the parser */
+        bool object = cJSON_IsObject(t);
+        if (object)
+            jw_obj(w);
+        else
+            jw_arr(w);
+        const cJSON *c;
+        cJSON_ArrayForEach(c, t) {
+            if (object)
+                jw_key(w, c->string);
+            jw_tree(w, c);
+        }
+        if (object)
+            jw_end_obj(w);
+        else
+            jw_end_arr(w);
+    } else
+        jw_null(w);
+}
+
+/* ---- reading ---- */
+static struct span place_of(const char *text, size_t n, const char *at)
+{
+    struct span s = { 0, 1, 1, 1 };
+    s.off = (uint32_t)(at >= text && at <= text + n ? at - text : 0);
+    for (uint32_t i = 0; i < s.off; i++) {
+        s.col++;
+        if (text[i] == '\n') {
+            s.line++;
+            s.col = 1;
+        }
+    }
+    return s;
+}
+
+cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds)
+{
+    const char *end = NULL;
+    cJSON *t = memchr(text, 0, n) ? NULL : cJSON_ParseWithLengthOpts(text, n + 1, &end, true);
+    if (!t) {
+        const char *nul = memchr(text, 0, n);
+        struct span at = place_of(text, n, nul ? nul : end ? end : text);
+        struct diag *d = diag_add(ds, DIAG_ERROR, "json", path, at, "%s", n ? "not valid JSON here" : "empty file where JSON was expected");
+        diag_source(d, (struct str){ text, n });
+    }
+    return t;
+}
+
+enum status json_read_file(const char *path, cJSON **out, struct diags *ds)
+{
+    char *text;
+    size_t n;
+    *out = NULL;
+    enum status s = file_read(path, (size_t)1 << 30, &text, &n, ds);
+    if (s != ST_OK)
+        return s;
+    *out = json_parse(path, text, n, ds);
+    base_free(text);
+    return *out ? ST_OK : ST_INPUT;
+}
+
+const char *json_text(const cJSON *o, const char *key)
+{
+    const cJSON *v = json_get(o, key);
+    return cJSON_IsString(v) ? v->valuestring : NULL;
+}
+
+bool json_i64(const cJSON *v, int64_t *out)
+{
+    if (cJSON_IsString(v)) {
+        char *end;
+        *out = strtoll(v->valuestring, &end, 10);
+        return *v->valuestring && !*end;
+    }
+    if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble) || fabs(v->valuedouble) > 9.2e18)
+        return false;
+    *out = (int64_t)v->valuedouble;
+    return true;
+}
+
+bool json_u64(const cJSON *v, uint64_t *out)
+{
+    if (cJSON_IsString(v)) {
+        char *end;
+        *out = strtoull(v->valuestring, &end, 10);
+        return *v->valuestring && *v->valuestring != '-' && !*end;
+    }
+    if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble) || v->valuedouble < 0 || v->valuedouble > 1.8e19)
+        return false;
+    *out = (uint64_t)v->valuedouble;
+    return true;
+}
+
+/* ---- field tables ---- */
+static void field_write(struct jw *w, const struct field *f, const char *p)
+{
+    char hex[24];
+    switch (f->type) {
+    case FIELD_INT: jw_int(w, *(const int *)p); break;
+    case FIELD_U32: jw_uint(w, *(const uint32_t *)(const void *)p); break;
+    case FIELD_U64: jw_uint(w, *(const uint64_t *)(const void *)p); break;
+    case FIELD_I64: jw_int(w, *(const int64_t *)(const void *)p); break;
+    case FIELD_HEX64:
+        snprintf(hex, sizeof hex, "%016" PRIx64, *(const uint64_t *)(const void *)p);
+        jw_str(w, hex);
+        break;
+    case FIELD_NUM: jw_num(w, *(const double *)(const void *)p); break;
+    case FIELD_BOOL: jw_bool(w, *(const bool *)p); break;
+    case FIELD_TEXT: jw_str(w, p); break;
+    case FIELD_ENUM: jw_str(w, f->names[*(const int *)(const void *)p]); break;
+    }
+}
+
+void fields_write(struct jw *w, const struct field *f, size_t n, const void *rec)
+{
+    for (size_t i = 0; i < n; i++) {
+        jw_key(w, f[i].key);
+        field_write(w, &f[i], (const char *)rec + f[i].offset);
+    }
+}
+
+static bool read_enum(const struct field *f, const cJSON *v, char *p)
+{
+    for (int k = 0; cJSON_IsString(v) && f->names[k]; k++)
+        if (strcmp(f->names[k], v->valuestring) == 0) {
+            *(int *)(void *)p = k;
+            return true;
+        }
+    return false;
+}
+
+static bool read_text(const struct field *f, const cJSON *v, char *p)
+{
+    if (!cJSON_IsString(v))
+        return false;
+    size_t n = strlen(v->valuestring);
+    if (n >= f->size)
+        n = f->size - 1;
+    memset(p, 0, f->size);
+    memcpy(p, v->valuestring, n);
+    return true;
+}
+
+static bool field_read(const struct field *f, const cJSON *v, char *p)
+{
+    int64_t i;
+    uint64_t u;
+    bool ok = true;
+    switch (f->type) {
+    case FIELD_INT: ok = json_i64(v, &i) && i >= INT32_MIN && i <= INT32_MAX; if (ok) *(int *)(void *)p = (int)i; break;
+    case FIELD_U32: ok = json_u64(v, &u) && u <= UINT32_MAX; if (ok) *(uint32_t *)(void *)p = (uint32_t)u; break;
+    case FIELD_U64: ok = json_u64(v, &u); if (ok) *(uint64_t *)(void *)p = u; break;
+    case FIELD_I64: ok = json_i64(v, &i); if (ok) *(int64_t *)(void *)p = i; break;
+    case FIELD_HEX64: ok = cJSON_IsString(v); if (ok) *(uint64_t *)(void *)p = strtoull(v->valuestring, NULL, 16); break;
+    case FIELD_NUM: ok = cJSON_IsNumber(v); if (ok) *(double *)(void *)p = v->valuedouble; break;
+    case FIELD_BOOL: ok = cJSON_IsBool(v); if (ok) *(bool *)p = cJSON_IsTrue(v); break;
+    case FIELD_TEXT: ok = read_text(f, v, p); break;
+    case FIELD_ENUM: ok = read_enum(f, v, p); break;
+    }
+    return ok;
+}
+
+enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where, struct diags *ds)
+{
+    for (size_t i = 0; i < n; i++) {
+        const cJSON *v = json_get(o, f[i].key);
+        if (!v || cJSON_IsNull(v))
+            continue;
+        if (!field_read(&f[i], v, (char *)rec + f[i].offset)) {
+            diag_error(ds, "json-field", "%s: key \"%s\" has a value that does not fit", where, f[i].key);
+            return ST_INPUT;
+        }
+    }
+    return ST_OK;
+}
+
+char *path_dir(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    struct buf b = { 0 };
+    if (slash)
+        buf_put(&b, path, slash == path ? 1 : (size_t)(slash - path));
+    else
+        buf_puts(&b, ".");
+    return buf_take(&b);
+}

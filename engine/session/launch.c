@@ -1,0 +1,515 @@
+/* Launch descriptions (docs/cli.md): reading, writing, checking against the kernel. */
+#include "engine/session/session_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const init_keys[] = { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex" };
+
+/* cJSON keeps no positions, so messages name the file and the path of keys. */
+static enum status wrong(struct diags *ds, const char *path, const char *where, const char *what)
+{
+    diag_add(ds, DIAG_ERROR, "launch", path, NO_SPAN, "%s: %s", where, what);
+    return ST_INPUT;
+}
+
+static bool get_dim(const cJSON *v, struct dim3u *d)
+{
+    uint32_t x[3] = { 1, 1, 1 };
+    int n = cJSON_IsArray(v) ? cJSON_GetArraySize(v) : cJSON_IsNumber(v) ? 1 : 0;
+    if (n < 1 || n > 3)
+        return false;
+    for (int i = 0; i < n; i++) {
+        uint64_t u;
+        if (!json_u64(cJSON_IsArray(v) ? cJSON_GetArrayItem(v, i) : v, &u) || u < 1 || u > 0x7fffffff)
+            return false;
+        x[i] = (uint32_t)u;
+    }
+    *d = (struct dim3u){ x[0], x[1], x[2] };
+    return true;
+}
+
+static bool get_pair(const cJSON *v, struct init_spec *in)
+{
+    const cJSON *a = cJSON_IsArray(v) ? cJSON_GetArrayItem(v, 0) : v, *b = cJSON_IsArray(v) ? cJSON_GetArrayItem(v, 1) : NULL;
+    if (!(cJSON_IsNumber(a) || cJSON_IsString(a)) || (cJSON_IsArray(v) && (cJSON_GetArraySize(v) != 2 || !b)))
+        return false;
+    in->a = cJSON_IsNumber(a) ? a->valuedouble : strtod(a->valuestring, NULL);
+    in->b = !b ? 0 : cJSON_IsNumber(b) ? b->valuedouble : cJSON_IsString(b) ? strtod(b->valuestring, NULL) : NAN;
+    in->integral = json_i64(a, &in->ia) && (!b || json_i64(b, &in->ib));
+    return !isnan(in->b);
+}
+
+static bool get_init_value(const cJSON *v, const cJSON *o, struct init_spec *in)
+{
+    const cJSON *seed = json_get(o, "seed"), *offset = json_get(o, "offset");
+    if ((seed && !json_u64(seed, &in->seed)) || (offset && !json_u64(offset, &in->offset)))
+        return false;
+    switch (in->kind) {
+    case INIT_FILL: case INIT_IOTA: case INIT_RANDOM: return get_pair(v, in);
+    case INIT_PERMUTATION: return true;
+    case INIT_ROWS: return json_u64(json_get(v, "rows"), &in->rows) && json_u64(json_get(v, "nnz"), &in->nnz);
+    case INIT_FILE: case INIT_NPY: case INIT_HEX:
+        in->text = cJSON_IsString(v) ? base_strdup(v->valuestring) : NULL;
+        return in->text != NULL;
+    }
+    return false;
+}
+
+static enum status get_init(const cJSON *o, const char *path, const char *where, struct init_spec *in, struct diags *ds)
+{
+    if (!o) {                                    /* no init: zeros */
+        in->kind = INIT_FILL;
+        in->integral = true;
+        return ST_OK;
+    }
+    for (size_t k = 0; k < ARRAY_LEN(init_keys); k++) {
+        const cJSON *v = json_get(o, init_keys[k]);
+        if (!v)
+            continue;
+        in->kind = (enum init_kind)k;
+        return get_init_value(v, o, in) ? ST_OK : wrong(ds, path, where, "the value of its init does not fit");
+    }
+    return wrong(ds, path, where, "init must be one of fill, iota, random, permutation, rows, file, npy, hex");
+}
+
+static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])
+{
+    int64_t i;
+    uint64_t u;
+    if (e == ELEM_F64 || e == ELEM_F32 || e == ELEM_F16) {
+        struct init_spec in = { .kind = INIT_FILL };
+        struct arg_spec a = { .kind = ARG_BUFFER, .elem = e, .count = 1 };
+        struct launch_spec l = { .args = &a, .nargs = 1 };
+        struct launch_data d;
+        if (!cJSON_IsNumber(v))
+            return false;
+        in.a = v->valuedouble;
+        a.init = in;
+        a.name = (char *)(uintptr_t)"scalar";
+        if (launch_data_make(&l, 8, &d, NULL) != ST_OK)
+            return false;
+        memcpy(out, d.buffers[0].bytes, elem_size(e));
+        launch_data_free(&d);
+        return true;
+    }
+    if (json_u64(v, &u)) {
+        size_t bits = elem_size(e) * 8;
+        memcpy(out, &u, 8);
+        return bits == 64 || u >> bits == 0;
+    }
+    if (!json_i64(v, &i))
+        return false;
+    memcpy(out, &i, 8);
+    int64_t limit = elem_size(e) == 8 ? INT64_MIN : -((int64_t)1 << (elem_size(e) * 8 - 1));
+    return i >= limit;
+}
+
+static bool get_hex(const char *text, struct arg_spec *a)
+{
+    size_t n = strlen(text);
+    if (n % 2)
+        return false;
+    a->nbytes = n / 2;
+    a->bytes = base_alloc(a->nbytes);
+    for (size_t i = 0; a->bytes && i < a->nbytes; i++) {
+        char two[3] = { text[2 * i], text[2 * i + 1], 0 }, *end;
+        a->bytes[i] = (uint8_t)strtoul(two, &end, 16);
+        if (*end)
+            return false;
+    }
+    return a->bytes != NULL;
+}
+
+static enum status get_buffer(const cJSON *o, const char *path, const char *where, struct arg_spec *a, struct diags *ds)
+{
+    a->kind = ARG_BUFFER;
+    if (!elem_parse(str_of(json_text(o, "buffer")), &a->elem))
+        return wrong(ds, path, where, "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
+    if (!json_u64(json_get(o, "count"), &a->count) || !a->count)
+        return wrong(ds, path, where, "\"count\" must be a whole number above 0");
+    a->output = cJSON_IsTrue(json_get(o, "output"));
+    const cJSON *tol = json_get(o, "tolerance");
+    a->tolerance = cJSON_IsNumber(tol) ? tol->valuedouble : 0;
+    return get_init(json_get(o, "init"), path, where, &a->init, ds);
+}
+
+static enum status get_arg(const cJSON *o, const char *path, size_t index, struct arg_spec *a, struct diags *ds)
+{
+    char where[160];
+    const char *name = json_text(o, "name");
+    snprintf(where, sizeof where, "argument %zu%s%.100s%s", index, name ? " ('" : "", name ? name : "", name ? "')" : "");
+    a->name = base_strdup(name ? name : "");
+    if (json_get(o, "buffer"))
+        return get_buffer(o, path, where, a, ds);
+    if (json_text(o, "same_as")) {
+        const cJSON *off = json_get(o, "offset");
+        a->kind = ARG_SAME_AS;
+        a->same_as = base_strdup(json_text(o, "same_as"));
+        return !off || json_u64(off, &a->offset) ? ST_OK : wrong(ds, path, where, "\"offset\" must be a whole number of bytes");
+    }
+    if (json_text(o, "bytes")) {
+        a->kind = ARG_BYTES;
+        return get_hex(json_text(o, "bytes"), a) ? ST_OK : wrong(ds, path, where, "\"bytes\" must be pairs of hex digits");
+    }
+    for (int e = 0; e < ELEM_COUNT; e++) {
+        const cJSON *v = json_get(o, elem_name((enum elem)e));
+        if (!v)
+            continue;
+        a->kind = ARG_SCALAR;
+        a->elem = (enum elem)e;
+        return get_scalar(v, a->elem, a->scalar) ? ST_OK : wrong(ds, path, where, "the value does not fit its type");
+    }
+    return wrong(ds, path, where, "needs \"buffer\", \"same_as\", \"bytes\" or a scalar such as \"s32\"");
+}
+
+static enum status get_args(const cJSON *o, const char *path, struct launch_spec *l, struct diags *ds)
+{
+    const cJSON *args = json_get(o, "args"), *a;
+    if (args && !cJSON_IsArray(args))
+        return wrong(ds, path, "args", "must be a list");
+    l->args = base_alloc(((size_t)cJSON_GetArraySize(args) + 1) * sizeof *l->args);
+    if (!l->args)
+        return ST_NOMEM;
+    cJSON_ArrayForEach(a, args) {
+        enum status s = get_arg(a, path, l->nargs, &l->args[l->nargs], ds);
+        l->nargs++;
+        if (s != ST_OK)
+            return s;
+    }
+    for (size_t i = 0; i < l->nargs; i++)
+        if (l->args[i].kind == ARG_SAME_AS && launch_buffer_of(l, i) == SIZE_MAX) {
+            diag_add(ds, DIAG_ERROR, "launch", path, NO_SPAN, "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i, l->args[i].name, l->args[i].same_as);
+            return ST_INPUT;
+        }
+    return ST_OK;
+}
+
+static enum status get_symbols(const cJSON *o, const char *path, struct launch_spec *l, struct diags *ds)
+{
+    const cJSON *list = json_get(o, "symbols"), *y;
+    l->symbols = base_alloc(((size_t)cJSON_GetArraySize(list) + 1) * sizeof *l->symbols);
+    if (!l->symbols)
+        return ST_NOMEM;
+    cJSON_ArrayForEach(y, list) {
+        struct symbol_spec *s = &l->symbols[l->nsymbols++];
+        s->name = base_strdup(json_text(y, "name"));
+        if (!s->name)
+            return wrong(ds, path, "symbols", "each needs a \"name\"");
+        enum status st = get_init(json_get(y, "init"), path, s->name, &s->init, ds);
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+static enum status get_launch_body(const cJSON *o, const char *path, const char *dir, struct launch_spec *l, struct diags *ds)
+{
+    uint64_t shared = 0;
+    l->name = base_strdup(json_text(o, "name"));
+    l->file = base_strdup(path);
+    l->dir = base_strdup(dir);
+    l->ptx = base_strdup(json_text(o, "ptx"));
+    l->kernel = base_strdup(json_text(o, "kernel"));
+    if (!l->kernel)
+        return wrong(ds, path, "launch", "\"kernel\" is missing");
+    if (!get_dim(json_get(o, "grid"), &l->grid))
+        return wrong(ds, path, l->kernel, "\"grid\" must be one to three whole numbers above 0");
+    if (!get_dim(json_get(o, "block"), &l->block))
+        return wrong(ds, path, l->kernel, "\"block\" must be one to three whole numbers above 0");
+    if (json_get(o, "shared") && (!json_u64(json_get(o, "shared"), &shared) || shared > 1u << 20))
+        return wrong(ds, path, l->kernel, "\"shared\" must be a number of bytes (at most 1 MiB)");
+    l->shared = (uint32_t)shared;
+    enum status s = get_args(o, path, l, ds);
+    return s == ST_OK ? get_symbols(o, path, l, ds) : s;
+}
+
+enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out, struct diags *ds)
+{
+    const cJSON *list = json_get(o, "before"), *b;
+    memset(out, 0, sizeof *out);
+    enum status s = get_launch_body(o, path, dir, out, ds);
+    if (s == ST_OK && list)
+        out->before = base_alloc(((size_t)cJSON_GetArraySize(list) + 1) * sizeof *out->before);
+    if (s == ST_OK && list && !out->before)
+        s = ST_NOMEM;
+    if (s == ST_OK)
+        cJSON_ArrayForEach(b, list) {
+            s = get_launch_body(b, path, dir, &out->before[out->nbefore++], ds);
+            if (s != ST_OK)
+                break;
+        }
+    if (s != ST_OK)
+        launch_spec_free(out);
+    return s;
+}
+
+static enum status check_format(const cJSON *t, const char *path, const char *format, struct diags *ds)
+{
+    const char *f = json_text(t, "format");
+    uint64_t v = 0;
+    if (!f || strcmp(f, format) != 0) {
+        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN, "not a %s file (its \"format\" is %s%s%s)", format, f ? "\"" : "", f ? f : "missing", f ? "\"" : "");
+        return ST_INPUT;
+    }
+    if (!json_u64(json_get(t, "version"), &v) || v != 1) {
+        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN, "version %llu of %s is not known here; this program reads version 1", (unsigned long long)v, format);
+        return ST_INPUT;
+    }
+    return ST_OK;
+}
+
+/* Keys given beside "launches" hold for each of them: what a launch does not say, it inherits. */
+static cJSON *inherit(const cJSON *top, const cJSON *one)
+{
+    cJSON *merged = cJSON_Duplicate(one, true);
+    const cJSON *c;
+    cJSON_ArrayForEach(c, top)
+        if (merged && strcmp(c->string, "launches") != 0 && !json_get(merged, c->string))
+            cJSON_AddItemToObject(merged, c->string, cJSON_Duplicate(c, true));
+    return merged;
+}
+
+static enum status read_launches(const cJSON *t, const char *path, const char *dir, struct launch_file *out, struct diags *ds)
+{
+    const cJSON *list = json_get(t, "launches"), *o;
+    size_t n = cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 1;
+    enum status s = ST_OK;
+    out->launch = base_alloc((n + 1) * sizeof *out->launch);
+    if (!out->launch)
+        return ST_NOMEM;
+    if (!list) {
+        s = get_launch(t, path, dir, &out->launch[0], ds);
+        out->n = s == ST_OK;
+        return s;
+    }
+    if (!n)
+        return wrong(ds, path, "launches", "the list is empty");
+    cJSON_ArrayForEach(o, list) {
+        cJSON *merged = inherit(t, o);
+        s = merged ? get_launch(merged, path, dir, &out->launch[out->n], ds) : ST_NOMEM;
+        cJSON_Delete(merged);
+        if (s != ST_OK)
+            break;
+        out->n++;
+    }
+    return s;
+}
+
+enum status launch_file_read(const char *path, struct launch_file *out, struct diags *ds)
+{
+    cJSON *t;
+    *out = (struct launch_file){ 0 };
+    enum status s = json_read_file(path, &t, ds);
+    if (s == ST_OK)
+        s = check_format(t, path, "gpulocw-launch", ds);
+    if (s == ST_OK) {
+        char *dir = path_dir(path);
+        out->path = base_strdup(path);
+        s = read_launches(t, path, dir, out, ds);
+        base_free(dir);
+    }
+    cJSON_Delete(t);
+    if (s != ST_OK)
+        launch_file_free(out);
+    return s;
+}
+
+void launch_file_free(struct launch_file *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        launch_spec_free(&f->launch[i]);
+    base_free(f->launch);
+    base_free(f->path);
+    *f = (struct launch_file){ 0 };
+}
+
+/* ---- writing ---- */
+static void put_dim(struct jw *w, const char *key, struct dim3u d)
+{
+    jw_key(w, key);
+    jw_arr(w);
+    jw_uint(w, d.x);
+    jw_uint(w, d.y);
+    jw_uint(w, d.z);
+    jw_end_arr(w);
+}
+
+static void put_number(struct jw *w, const struct init_spec *in, bool second)
+{
+    if (in->integral)
+        jw_int(w, second ? in->ib : in->ia);
+    else
+        jw_num(w, second ? in->b : in->a);
+}
+
+static void put_init(struct jw *w, const struct init_spec *in)
+{
+    jw_key(w, "init");
+    jw_obj(w);
+    jw_key(w, init_keys[in->kind]);
+    if (in->kind == INIT_FILL)
+        put_number(w, in, false);
+    else if (in->kind == INIT_IOTA || in->kind == INIT_RANDOM) {
+        jw_arr(w);
+        put_number(w, in, false);
+        put_number(w, in, true);
+        jw_end_arr(w);
+    } else if (in->kind == INIT_PERMUTATION)
+        jw_bool(w, true);
+    else if (in->kind == INIT_ROWS) {
+        jw_obj(w);
+        jw_key(w, "rows");
+        jw_uint(w, in->rows);
+        jw_key(w, "nnz");
+        jw_uint(w, in->nnz);
+        jw_end_obj(w);
+    } else
+        jw_str(w, in->text);
+    if (in->kind == INIT_RANDOM || in->kind == INIT_PERMUTATION || in->kind == INIT_ROWS) {
+        jw_key(w, "seed");
+        jw_uint(w, in->seed);
+    }
+    if (in->offset) {
+        jw_key(w, "offset");
+        jw_uint(w, in->offset);
+    }
+    jw_end_obj(w);
+}
+
+static void put_scalar(struct jw *w, const struct arg_spec *a)
+{
+    float f;
+    double d;
+    int64_t i = 0;
+    uint64_t u = 0;
+    size_t n = elem_size(a->elem);
+    jw_key(w, elem_name(a->elem));
+    memcpy(&u, a->scalar, n);
+    i = (int64_t)(u << (64 - 8 * n)) >> (64 - 8 * n);
+    memcpy(&f, a->scalar, 4);
+    memcpy(&d, a->scalar, 8);
+    if (a->elem == ELEM_F32)
+        jw_num(w, f);
+    else if (a->elem == ELEM_F64)
+        jw_num(w, d);
+    else if (a->elem == ELEM_F16) {
+        int e = (int)(u >> 10 & 31), m = (int)(u & 1023);
+        double v = e ? ldexp(1024 + m, e - 25) : ldexp(m, -24);
+        jw_num(w, u >> 15 ? -v : v);
+    } else if (a->elem == ELEM_S8 || a->elem == ELEM_S16 || a->elem == ELEM_S32 || a->elem == ELEM_S64)
+        jw_int(w, i);
+    else
+        jw_uint(w, u);
+}
+
+static void put_arg(struct jw *w, const struct arg_spec *a)
+{
+    jw_obj(w);
+    jw_key(w, "name");
+    jw_str(w, a->name);
+    if (a->kind == ARG_BUFFER) {
+        jw_key(w, "buffer");
+        jw_str(w, elem_name(a->elem));
+        jw_key(w, "count");
+        jw_uint(w, a->count);
+        put_init(w, &a->init);
+        if (a->output) {
+            jw_key(w, "output");
+            jw_bool(w, true);
+        }
+        if (a->tolerance > 0) {
+            jw_key(w, "tolerance");
+            jw_num(w, a->tolerance);
+        }
+    } else if (a->kind == ARG_SAME_AS) {
+        jw_key(w, "same_as");
+        jw_str(w, a->same_as);
+        jw_key(w, "offset");
+        jw_uint(w, a->offset);
+    } else if (a->kind == ARG_BYTES) {
+        struct buf b = { 0 };
+        for (size_t i = 0; i < a->nbytes; i++)
+            buf_printf(&b, "%02x", a->bytes[i]);
+        jw_key(w, "bytes");
+        jw_str(w, b.s ? b.s : "");
+        buf_free(&b);
+    } else
+        put_scalar(w, a);
+    jw_end_obj(w);
+}
+
+void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
+{
+    if (l->name) {
+        jw_key(w, "name");
+        jw_str(w, l->name);
+    }
+    if (l->ptx && !nested) {
+        jw_key(w, "ptx");
+        jw_str(w, l->ptx);
+    }
+    jw_key(w, "kernel");
+    jw_str(w, l->kernel);
+    put_dim(w, "grid", l->grid);
+    put_dim(w, "block", l->block);
+    jw_key(w, "shared");
+    jw_uint(w, l->shared);
+    jw_key(w, "args");
+    jw_arr(w);
+    for (size_t i = 0; i < l->nargs; i++)
+        put_arg(w, &l->args[i]);
+    jw_end_arr(w);
+    if (l->nsymbols) {
+        jw_key(w, "symbols");
+        jw_arr(w);
+        for (size_t i = 0; i < l->nsymbols; i++) {
+            jw_obj(w);
+            jw_key(w, "name");
+            jw_str(w, l->symbols[i].name);
+            put_init(w, &l->symbols[i].init);
+            jw_end_obj(w);
+        }
+        jw_end_arr(w);
+    }
+    if (l->nbefore) {
+        jw_key(w, "before");
+        jw_arr(w);
+        for (size_t i = 0; i < l->nbefore; i++) {
+            jw_obj(w);
+            put_launch(w, &l->before[i], true);
+            jw_end_obj(w);
+        }
+        jw_end_arr(w);
+    }
+}
+
+enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds)
+{
+    struct buf b = { 0 };
+    struct jw w = jw_open(&b, 3);
+    jw_obj(&w);
+    jw_key(&w, "format");
+    jw_str(&w, "gpulocw-launch");
+    jw_key(&w, "version");
+    jw_int(&w, 1);
+    if (n == 1)
+        put_launch(&w, l, false);
+    else {
+        jw_key(&w, "launches");
+        jw_arr(&w);
+        for (size_t i = 0; i < n; i++) {
+            jw_obj(&w);
+            put_launch(&w, &l[i], false);
+            jw_end_obj(&w);
+        }
+        jw_end_arr(&w);
+    }
+    jw_end_obj(&w);
+    buf_puts(&b, "\n");
+    enum status s = b.oom ? ST_NOMEM : file_write_atomic(path, b.s, b.n, ds);
+    buf_free(&b);
+    return s;
+}

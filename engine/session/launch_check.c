@@ -1,0 +1,94 @@
+/* Does a launch description fit the kernel and the device? Told before anything is allocated. */
+#include "engine/session/session_int.h"
+
+#include <string.h>
+
+static uint64_t arg_bytes(const struct arg_spec *a, uint32_t address_size)
+{
+    return a->kind == ARG_SCALAR ? elem_size(a->elem) : a->kind == ARG_BYTES ? a->nbytes : address_size / 8;
+}
+
+static enum status check_args(const struct launch_spec *l, const struct ptx_func *f, const char *file, struct diags *ds)
+{
+    if (l->nargs != f->nparams) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "kernel '%.*s' takes %u parameters, the launch gives %zu arguments",
+                                  (int)f->name.n, f->name.s, f->nparams, l->nargs);
+        diag_hint(d, "the kernel is declared at %s:%u", f->module->path, f->at.line);
+        return ST_INPUT;
+    }
+    enum status s = ST_OK;
+    for (size_t i = 0; i < l->nargs; i++) {
+        uint64_t have = arg_bytes(&l->args[i], f->module->address_size), want = f->params[i]->bytes;
+        if (have == want)
+            continue;
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "argument %zu ('%s') has %llu bytes, parameter '%.*s' has %llu", i, l->args[i].name,
+                                  (unsigned long long)have, (int)f->params[i]->name.n, f->params[i]->name.s, (unsigned long long)want);
+        diag_hint(d, "the parameter is declared at %s:%u", f->module->path, f->params[i]->at.line);
+        s = ST_INPUT;
+    }
+    return s;
+}
+
+static enum status check_offsets(const struct launch_spec *l, const char *file, struct diags *ds)
+{
+    for (size_t i = 0; i < l->nargs; i++) {
+        if (l->args[i].kind != ARG_SAME_AS)
+            continue;
+        const struct arg_spec *b = &l->args[launch_buffer_of(l, i)];
+        if (l->args[i].offset >= b->count * elem_size(b->elem)) {
+            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "argument %zu ('%s'): offset %llu lies beyond buffer '%s'", i, l->args[i].name,
+                     (unsigned long long)l->args[i].offset, b->name);
+            return ST_INPUT;
+        }
+    }
+    return ST_OK;
+}
+
+static enum status check_block(const struct launch_spec *l, const struct ptx_func *f, const struct dev_info *dev, const char *file, struct diags *ds)
+{
+    uint64_t threads = dim3u_count(l->block), most = dev && dev->max_threads_per_block ? dev->max_threads_per_block : 1024;
+    if (threads > most || l->block.z > 64) {
+        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN, "block of %ux%ux%u threads; the device allows %llu a block (and 64 along z)", l->block.x, l->block.y, l->block.z, (unsigned long long)most);
+        return ST_INPUT;
+    }
+    if (f->reqntid.x && (f->reqntid.x != l->block.x || f->reqntid.y != l->block.y || f->reqntid.z != l->block.z)) {
+        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN, "the kernel requires blocks of %ux%ux%u (.reqntid)", f->reqntid.x, f->reqntid.y, f->reqntid.z);
+        return ST_INPUT;
+    }
+    if (f->maxntid.x && threads > (uint64_t)f->maxntid.x * f->maxntid.y * f->maxntid.z) {
+        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN, "the kernel allows at most %u threads a block (.maxntid)", f->maxntid.x * f->maxntid.y * f->maxntid.z);
+        return ST_INPUT;
+    }
+    if (l->grid.y > 65535 || l->grid.z > 65535) {
+        diag_add(ds, DIAG_ERROR, "launch-grid", file, NO_SPAN, "grid %ux%ux%u: y and z are limited to 65535", l->grid.x, l->grid.y, l->grid.z);
+        return ST_INPUT;
+    }
+    return ST_OK;
+}
+
+static enum status check_one(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
+{
+    const char *file = l->file ? l->file : "launch description";
+    const struct ptx_func *f = ptx_find_func(m, str_of(l->kernel));
+    if (!f || !f->entry) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-kernel", m->path, NO_SPAN, "no kernel '%s' in this module", l->kernel);
+        for (uint32_t i = 0; i < m->nfuncs; i++)
+            if (m->funcs[i]->entry) {
+                diag_hint(d, "it has '%.*s'", (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
+                break;
+            }
+        return ST_INPUT;
+    }
+    enum status s = check_args(l, f, file, ds);
+    if (s == ST_OK)
+        s = check_offsets(l, file, ds);
+    return s == ST_OK ? check_block(l, f, dev, file, ds) : s;
+}
+
+enum status launch_check(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
+{
+    enum status s = check_one(l, m, dev, ds);
+    for (size_t i = 0; s == ST_OK && i < l->nbefore; i++)
+        s = check_one(&l->before[i], m, dev, ds);
+    return s;
+}

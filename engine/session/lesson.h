@@ -1,0 +1,34 @@
+/* lesson: a session with narration. A file of the session format whose object
+ * "lesson" tells what to say, what to do and how to see that it was done:
+ *
+ *   { "format": "gpulocw-session", "major": 1, "minor": 0, ...,
+ *     "lesson": { "number": 2, "title": "The cache valley", "summary": "one line",
+ *       "file": "kernels/valley.ptx", "device": "sim:fermi-16k", "axis": "pi",
+ *       "steps": [ { "text": "what is seen", "task": "what to do", "panel": "valley",
+ *                    "check": "sweeps >= 1", "do": [ "sweep pi" ] } ] } }
+ *
+ * "file" is relative to the data folder (that of kernels/). "do" holds the
+ * workbench commands that fulfil the task; tests run them. A step without
+ * "check" is done when it is read. Checks: see tui/model/check.h. */
+#ifndef GPULOCW_LESSON_H
+#define GPULOCW_LESSON_H
+
+#include "engine/base/base.h"
+
+#define LESSON_MAX_STEPS 40
+#define LESSON_MAX_DO 12
+struct lesson_step {
+    char *text, *task, *check, *panel;   /* task, check, panel: NULL when not given */
+    char *commands[LESSON_MAX_DO]; unsigned ncommands;
+};
+struct lesson {
+    struct arena *arena;                 /* owns all strings */
+    int number;                          /* 0: none */
+    char *title, *summary, *file, *device, *axis;   /* summary, device, axis: NULL when not given */
+    struct lesson_step step[LESSON_MAX_STEPS]; unsigned nsteps;
+};
+/* *out owned, lesson_free. ST_INPUT with diagnostics that name the key (step numbers count from 1). */
+enum status lesson_read(const char *path, struct lesson **out, struct diags *ds);
+void lesson_free(struct lesson *l);
+
+#endif
