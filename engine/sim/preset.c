@@ -118,7 +118,10 @@ void sim_preset_info(const struct sim_preset *p, struct dev_info *out)
         .shared_per_block_optin = (uint32_t)p->shared_block_max,
         .l1_bytes = (uint64_t)(p->unified_bytes ? p->unified_bytes - p->carve_0 * 1024 : p->l1_bytes),
         .l2_bytes = (uint64_t)p->l2_bytes, .mem_bytes = (uint64_t)p->mem_bytes,
-        .clock_khz = (uint32_t)(p->clock_mhz * 1000) };
+        .clock_khz = (uint32_t)(p->clock_mhz * 1000),
+        .lat_l1 = (double)p->l1_latency, .lat_l2 = (double)p->l2_latency, .lat_dram = (double)p->dram_latency,
+        .bw_l2 = p->l2_bytes_per_cycle * p->clock_mhz * 1e6, .bw_dram = p->dram_gbps * p->dram_efficiency * 1e9,
+        .issue_per_cycle = (double)p->schedulers / (double)p->issue_interval };
     snprintf(out->spec, sizeof out->spec, "sim:%s", p->name);
     snprintf(out->name, sizeof out->name, "%s", p->title);
 }
