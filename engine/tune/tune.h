@@ -41,6 +41,8 @@ enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct 
 /* Recomputes best, category, fit and overheads from points (replay uses it: no device). */
 void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads);
 void tune_sweep_free(struct tune_sweep *s);
+/* The configuration to use: bpa, cha or a point between; NULL when nothing ran equal to the original. */
+const struct result *tune_sweep_best(const struct tune_sweep *s);
 /* One sentence a person can act on: "cache-congested: π=7 is 2.1x faster than caching all." */
 void tune_verdict(const struct tune_sweep *s, struct buf *out);
 

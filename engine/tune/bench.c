@@ -1,0 +1,322 @@
+/* The bench: the original's outputs, the code shapes loaded so far, and one
+ * configuration's way from options to an accepted (or refused) result. */
+#include "engine/tune/tune_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KNOB_BYTES sizeof(uint32_t)
+
+struct tune_run_opts tune_run_opts_default(const struct dev_info *i)
+{
+    /* The simulated device is deterministic: one launch says it all. */
+    bool sim = !i || i->kind == DEV_SIMULATED;
+    return (struct tune_run_opts){ .repeat = sim ? 1 : 5, .max_repeat = sim ? 1 : 30, .counters = true, .exact = false, .time_limit_s = 0 };
+}
+
+uint32_t tune_warps(const struct tune_subject *s)
+{
+    return (uint32_t)((dim3u_count(s->launch->block) + 31) / 32);
+}
+
+bool tune_usable(const struct result *r)
+{
+    return r->status == ST_OK && r->time.valid && r->equal != EQUAL_NO;
+}
+
+/* ---- shapes ---- */
+static void shape_free(struct tune_bench *b, struct tune_shape *s)
+{
+    if (s->loaded)
+        dev_unload(b->subject.dev, s->loaded);
+    pass_output_free(&s->code);
+    base_free(s);
+}
+
+static struct tune_shape *shape_find(struct tune_bench *b, const struct pass_output *code)
+{
+    for (size_t i = 0; i < b->nshapes; i++) {
+        const struct pass_output *c = &b->shape[i]->code;
+        if (c->n == code->n && memcmp(c->text, code->text, c->n) == 0)
+            return b->shape[i];
+    }
+    return NULL;
+}
+
+/* Takes `code` over: on any outcome the caller's copy is empty. */
+static enum status shape_get(struct tune_bench *b, struct pass_output *code, struct tune_shape **out, struct diags *ds)
+{
+    *out = shape_find(b, code);
+    if (*out) {
+        pass_output_free(code);
+        return ST_OK;
+    }
+    struct tune_shape *s = base_alloc(sizeof *s);
+    if (!s || !base_grow((void **)&b->shape, b->nshapes, &b->cap, sizeof(*b->shape))) {
+        base_free(s);
+        pass_output_free(code);
+        return ST_NOMEM;
+    }
+    s->code = *code;
+    memset(code, 0, sizeof *code);
+    enum status st = dev_load(b->subject.dev, b->subject.module->path, (struct str){ s->code.text, s->code.n },
+                              str_of(b->subject.launch->kernel), 0, &s->loaded, ds);
+    if (st != ST_OK) {
+        shape_free(b, s);
+        return st;
+    }
+    b->shape[b->nshapes++] = s;
+    *out = s;
+    return ST_OK;
+}
+
+/* ---- comparing outputs ---- */
+static double element(const uint8_t *p, enum elem e)
+{
+    float f;
+    double d;
+    int64_t i = 0;
+    if (e == ELEM_F32) {
+        memcpy(&f, p, 4);
+        return f;
+    }
+    if (e == ELEM_F64) {
+        memcpy(&d, p, 8);
+        return d;
+    }
+    memcpy(&i, p, elem_size(e));
+    if (e == ELEM_F16) {
+        int ex = (int)(i >> 10 & 31), m = (int)(i & 1023);
+        d = ex == 31 ? (m ? NAN : INFINITY) : ex ? ldexp(1024 + m, ex - 25) : ldexp(m, -24);
+        return i >> 15 & 1 ? -d : d;
+    }
+    return (double)i;
+}
+
+/* Relative to the larger magnitude; absolute below 1. NaN equals NaN. */
+static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *arg)
+{
+    size_t w = elem_size(arg->elem);
+    for (uint64_t i = 0; i < arg->count; i++) {
+        double x = element(a + i * w, arg->elem), y = element(b + i * w, arg->elem);
+        double scale = fmax(1, fmax(fabs(x), fabs(y)));
+        if (!(isnan(x) && isnan(y)) && !(x == y) && !(fabs(x - y) <= arg->tolerance * scale))
+            return false;
+    }
+    return true;
+}
+
+static enum status compare_tolerant(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds)
+{
+    const struct arg_spec *a = &b->subject.launch->args[arg];
+    uint64_t n = a->count * elem_size(a->elem);
+    uint8_t *now = base_alloc(n);
+    if (!now)
+        return ST_NOMEM;
+    enum status st = dev_read_arg(b->subject.dev, b->data, arg, now, n, ds);
+    *ok = st == ST_OK && within(b->expected[arg], now, a);
+    base_free(now);
+    return st;
+}
+
+static size_t arg_named(const struct launch_spec *l, const char *name)
+{
+    size_t i = 0;
+    while (i < l->nargs && strcmp(l->args[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* Outputs against the original's: hashes first; a differing one is forgiven only within its stated tolerance. */
+static enum status judge_outputs(struct tune_bench *b, struct result *r, struct diags *ds)
+{
+    const struct launch_spec *l = b->subject.launch;
+    r->equal = r->noutputs ? EQUAL_YES : EQUAL_UNKNOWN;
+    for (uint32_t i = 0; i < r->noutputs; i++) {
+        if (i < b->original.noutputs && r->outputs[i].hash == b->original.outputs[i].hash)
+            continue;
+        size_t arg = arg_named(l, r->outputs[i].name);
+        bool ok = false;
+        if (arg < l->nargs && b->expected[arg]) {
+            enum status st = compare_tolerant(b, arg, &ok, ds);
+            if (st != ST_OK)
+                return st;
+        }
+        if (!ok) {
+            r->equal = EQUAL_NO;
+            snprintf(r->message, sizeof r->message, "output '%s' differs from the original's", r->outputs[i].name);
+            return ST_OK;
+        }
+        r->equal = EQUAL_WITHIN;
+    }
+    return ST_OK;
+}
+
+/* ---- launching ---- */
+static void forward_progress(void *ctx, double done)
+{
+    struct tune_bench *b = ctx;
+    if (b->observer && b->observer->progress)
+        b->observer->progress(b->observer->ctx, done, NULL);
+}
+
+static enum status launch(struct tune_bench *b, struct tune_shape *s, const struct pass_output *code, const struct options *o,
+                          bool functional, struct result *out, struct diags *ds)
+{
+    struct dev_run run = dev_run_default();
+    struct dev_symbol_value set = { PASS_KNOB_SYMBOL, 0, code->knob, KNOB_BYTES * PASS_KNOB_COUNT };
+    struct dev_symbol_value zero[ARRAY_LEN(code->reset)];
+    for (uint32_t i = 0; i < code->nreset; i++)
+        zero[i] = (struct dev_symbol_value){ code->reset[i].symbol, 0, NULL, code->reset[i].bytes };
+    run.launch = b->subject.launch;
+    run.grid = code->grid;
+    run.block = code->block;
+    run.shared = code->shared;
+    run.set = &set;
+    run.nset = code->knobs;
+    run.zero = zero;
+    run.nzero = code->nreset;
+    run.carveout = o->carveout;
+    run.hw_pi = code->hw_pi;
+    run.repeat = b->opts.repeat;
+    run.max_repeat = b->opts.max_repeat;
+    run.counters = b->opts.counters && !functional;
+    run.exact = b->opts.exact;
+    run.functional = functional;
+    run.time_limit_s = b->opts.time_limit_s;
+    run.cancel = b->observer ? b->observer->cancel : NULL;
+    run.progress = forward_progress;
+    run.ctx = b;
+    b->launches++;
+    return dev_launch(b->subject.dev, s->loaded, b->data, &run, out, ds);
+}
+
+/* The first error of a list as the reason of a result that has no time. */
+static void reason_of(const struct diags *ds, struct result *r)
+{
+    for (size_t i = 0; i < ds->n; i++)
+        if (ds->v[i].level == DIAG_ERROR) {
+            const struct diag *d = &ds->v[i];
+            if (d->at.line)
+                snprintf(r->message, sizeof r->message, "%u:%u: %s", d->at.line, d->at.col, d->msg ? d->msg : "");
+            else
+                snprintf(r->message, sizeof r->message, "%s", d->msg ? d->msg : "");
+            return;
+        }
+}
+
+static enum status rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds)
+{
+    struct pass_input in = { .module = b->subject.module, .kernel = str_of(b->subject.launch->kernel), .options = o,
+                             .dev = dev_describe(b->subject.dev), .launch = b->subject.launch, .facts = b->subject.facts };
+    return pass_apply(&in, code, ds);
+}
+
+static enum status run_options(struct tune_bench *b, const struct options *o, bool functional, struct result *out, struct diags *ds)
+{
+    struct pass_output code = { 0 };
+    struct tune_shape *shape = NULL;
+    enum status st = rewrite(b, o, &code, ds);
+    if (st != ST_OK)
+        return st;
+    /* The knob values and launch are this configuration's own, though the shape may be shared. */
+    struct pass_output point = code;
+    st = shape_get(b, &code, &shape, ds);
+    return st == ST_OK ? launch(b, shape, &point, o, functional, out, ds) : st;
+}
+
+enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds)
+{
+    struct diags own = { 0 };
+    *out = result_empty();
+    out->options = *o;
+    enum status st = run_options(b, o, false, out, &own);
+    out->options = *o;
+    if (st == ST_OK && out->status == ST_OK)
+        st = judge_outputs(b, out, &own);
+    if (st != ST_OK) {
+        out->status = st;
+        if (!out->message[0])
+            reason_of(&own, out);
+    }
+    diags_move(ds, &own);
+    /* A refused or failed configuration is a result; only these end what is going on. */
+    return st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;
+}
+
+void tune_merge_samples(struct result *r, const struct result *more)
+{
+    for (uint32_t i = 0; i < more->time.n && r->time.n < TIMING_MAX_SAMPLES; i++)
+        r->time.sample[r->time.n++] = more->time.sample[i];
+    r->time.throttled |= more->time.throttled;
+    timing_finish(&r->time);
+}
+
+/* ---- opening ---- */
+static enum status keep_expected(struct tune_bench *b, struct diags *ds)
+{
+    const struct launch_spec *l = b->subject.launch;
+    b->expected = base_alloc((l->nargs + 1) * sizeof *b->expected);
+    if (!b->expected)
+        return ST_NOMEM;
+    for (size_t i = 0; i < l->nargs; i++) {
+        const struct arg_spec *a = &l->args[i];
+        if (!a->output || !(a->tolerance > 0))
+            continue;
+        uint64_t n = a->count * elem_size(a->elem);
+        b->expected[i] = base_alloc(n);
+        enum status st = b->expected[i] ? dev_read_arg(b->subject.dev, b->data, i, b->expected[i], n, ds) : ST_NOMEM;
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+static enum status run_original(struct tune_bench *b, struct diags *ds)
+{
+    struct options none = options_default();
+    enum status st = run_options(b, &none, true, &b->original, ds);
+    if (st == ST_OK && b->original.status != ST_OK) {
+        diag_error(ds, "original", "the original kernel does not run: %s", b->original.message[0] ? b->original.message : status_text(b->original.status));
+        st = b->original.status;
+    }
+    return st;
+}
+
+enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o, struct tune_bench **out, struct diags *ds)
+{
+    struct tune_bench *b = base_alloc(sizeof *b);
+    *out = NULL;
+    if (!b)
+        return ST_NOMEM;
+    b->subject = *s;
+    b->opts = *o;
+    b->original = result_empty();
+    enum status st = dev_bind(s->dev, s->data, &b->data, ds);
+    if (st == ST_OK)
+        st = run_original(b, ds);
+    if (st == ST_OK)
+        st = keep_expected(b, ds);
+    if (st == ST_OK)
+        *out = b;
+    else
+        tune_bench_close(b);
+    return st;
+}
+
+void tune_bench_close(struct tune_bench *b)
+{
+    if (!b)
+        return;
+    for (size_t i = 0; i < b->nshapes; i++)
+        shape_free(b, b->shape[i]);
+    for (size_t i = 0; b->expected && i < b->subject.launch->nargs; i++)
+        base_free(b->expected[i]);
+    base_free(b->expected);
+    base_free(b->shape);
+    if (b->data)
+        dev_unbind(b->subject.dev, b->data);
+    base_free(b);
+}

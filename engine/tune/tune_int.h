@@ -1,0 +1,25 @@
+/* Private to tune. */
+#ifndef GPULOCW_TUNE_INT_H
+#define GPULOCW_TUNE_INT_H
+
+#include "engine/tune/tune.h"
+
+/* One code shape: the rewritten text, loaded. Configurations that differ in knob values alone share it. */
+struct tune_shape { struct pass_output code; struct dev_code *loaded; };
+
+struct tune_bench {
+    struct tune_subject subject;
+    struct tune_run_opts opts;
+    const struct tune_observer *observer;    /* of the search or sweep under way, for cancel and progress */
+    struct dev_data *data;
+    struct tune_shape **shape; size_t nshapes, cap;
+    struct result original;                  /* hashes of the original's outputs; time once it was measured */
+    uint8_t **expected;                      /* [nargs]: the original's bytes where a tolerance is stated, else NULL */
+    unsigned launches;                       /* configurations launched so far */
+};
+/* Adds the samples of `more` to `r` (same configuration, another round). */
+void tune_merge_samples(struct result *r, const struct result *more);
+uint32_t tune_warps(const struct tune_subject *s);
+bool tune_usable(const struct result *r);    /* ran, has a time, outputs equal (or no outputs to compare) */
+
+#endif
