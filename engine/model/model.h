@@ -1,20 +1,53 @@
 /* model: formulas and algorithms over numbers only; no PTX, no device.
- * Papers: bypass (valley model, categories), schedule (reuse distance, memory cost). */
+ * Papers: bypass (valley model, categories), schedule (reuse distance, memory cost),
+ * cluster (partition), softcache (lines per thread). Sections are those of the digest. */
 #ifndef GPULOCW_MODEL_H
 #define GPULOCW_MODEL_H
 
 #include "engine/base/base.h"
 
-/* ---- valley model (Guz et al.; papers digest section 1) ---- */
-struct model_valley { double cache_bytes, t_cache, t_mem /* cycles */, npe, freq_hz, cpi, r_m, b_reg, bandwidth /* bytes/s */, alpha, beta; };
-double model_hit(const struct model_valley *v, double n);      /* 1 - (S/(n*beta)+1)^-(alpha-1) */
-double model_perf(const struct model_valley *v, double n);     /* operations per second */
-struct model_fit { bool valid; double alpha, beta, residual /* root mean square of relative errors */, scale; };
-/* Least squares over alpha, beta and a time scale: time[i] is a launch with n[i] caching threads (the rest bypass). */
+/* ---- valley model (Guz et al.; bypass, section 1) ---- */
+struct model_valley {
+    double cache_bytes;              /* S: cache shared by the threads */
+    double t_cache, t_mem;           /* cycles of a hit and of a miss */
+    double npe;                      /* execution units */
+    double freq_hz, cpi;
+    double r_m;                      /* memory instructions / instructions */
+    double b_reg;                    /* bytes per access */
+    double bandwidth;                /* bytes per second */
+    double alpha, beta;              /* locality of the access stream: shape (> 1) and bytes per thread */
+    double sharpness;                /* p >= 1; 1 (or 0) is the paper's hit-rate law */
+};
+/* Hit rate when n threads share the cache: 1 - (x^p + 1)^-(alpha-1), x = S/(n*beta).
+ * p = 1 is the paper's. With it n*h(n) never falls, so it cannot show a threshold
+ * inside 0..W; p > 1 lets h fall off a cliff as LRU does. h(0) = 1. */
+double model_hit(const struct model_valley *v, double n);
+double model_perf(const struct model_valley *v, double n);     /* operations per second, n threads all caching */
+/* The same for `total` threads of which `caching` share the cache and the rest always
+ * miss: the hit rate is the mean over all threads. caching == total gives model_perf(total). */
+double model_perf_mixed(const struct model_valley *v, double caching, double total);
+struct model_fit {
+    bool valid;
+    /* Ours: time = floor_time + miss_time * (1 - H), H the mean hit rate of all threads with
+     * the law above. Every bound of the model (latency, bandwidth) is linear in 1 - H. */
+    double alpha, beta, residual /* root mean square of relative errors */, scale /* = miss_time, time units of the data */;
+    double sharpness, floor_time;
+    /* The paper's: time = paper_scale / model_perf_mixed with p = 1; NaN when the base numbers are not usable. */
+    double paper_alpha, paper_beta, paper_scale, paper_residual;
+};
+/* Least squares over alpha, beta and a time scale: time[i] > 0 is a launch with n[i] caching
+ * threads (the rest of total_threads bypass). Needs 4 points; else, and on nonsense, valid is
+ * false. Deterministic (Nelder-Mead over log-parameters from fixed starts). */
 struct model_fit model_valley_fit(const struct model_valley *base, const double *n, const double *time, size_t count, double total_threads);
-double model_valley_time(const struct model_valley *v, const struct model_fit *f, double caching, double total); /* fitted time at a point */
+/* Fitted time at a point: ours, and the paper's (NaN when that fit does not exist). */
+double model_valley_time(const struct model_valley *v, const struct model_fit *f, double caching, double total);
+double model_valley_time_paper(const struct model_valley *v, const struct model_fit *f, double caching, double total);
+/* Threshold predicted before any launch: the most warps per CTA whose footprints fit the cache
+ * together, 0..warps. ways == 0: fully used; else set conflicts are allowed for by taking
+ * (ways-1)/ways of the cache, unless everything fits. */
+unsigned model_threshold_predict(double cache_bytes, unsigned ways, double bytes_per_warp, unsigned ctas_per_sm, unsigned warps);
 
-/* ---- curves: categories by stated numeric rules (docs/categories in docs/design.md) ---- */
+/* ---- curves: categories by stated numeric rules (docs/categories.md) ---- */
 #define MODEL_CATEGORIES(X) X(BYPASS_FAVOURITE, "bypass-favourite") X(CACHE_FAVOURITE, "cache-favourite") \
     X(CACHE_CONGESTED, "cache-congested") X(CACHE_INSENSITIVE, "cache-insensitive") X(IRREGULAR, "irregular")
 enum model_category {
@@ -24,33 +57,70 @@ enum model_category {
 };
 const char *model_category_name(enum model_category c);
 struct model_point { double x, time, low, high; };              /* low..high: the noise band (equal to time when exact) */
-struct model_curve { enum model_category category; const char *sensitivity; /* CI MCS HCS */ size_t best, peak, valley; double gain_over_first, gain_over_last; };
-/* Points in rising x: first is bpa (π=0), last is cha (π=W). */
+struct model_curve {
+    enum model_category category;
+    const char *sensitivity;         /* CI MCS HCS; static text */
+    size_t best;                     /* fastest point; within noise of it, an end wins: bpa first, then cha */
+    size_t peak;                     /* fastest point (the cache peak) */
+    size_t valley;                   /* slowest point after the peak; == peak when nothing follows or nothing is slower */
+    double gain_over_first, gain_over_last; /* time at the end over time at best; >= 1 but for noise */
+    size_t plateau;                  /* first point of the closing run within noise of the last (the memory plateau) */
+    double significance;             /* relative difference that counts, from the noise bands */
+};
+/* Points in rising x: first is bpa (π=0), last is cha (π=W). n == 0 gives cache-insensitive. */
 struct model_curve model_categorise(const struct model_point *p, size_t n);
 
-/* ---- reuse distance: exact LRU stack distances (Olken tree / Almasi) ---- */
+/* ---- reuse distance: exact LRU stack distances (schedule, section 5; Almasi et al.) ---- */
 #define MODEL_COLD UINT64_MAX
-struct model_reuse;
-struct model_reuse *model_reuse_new(size_t expected_lines);
+struct model_reuse;                                             /* heap, not thread-safe */
+struct model_reuse *model_reuse_new(size_t expected_lines);     /* owned; NULL when out of memory */
 void model_reuse_free(struct model_reuse *r);
 uint64_t model_reuse_touch(struct model_reuse *r, uint64_t line); /* distinct lines since the last touch; MODEL_COLD first time */
+bool model_reuse_failed(const struct model_reuse *r);           /* out of memory: every later touch answered MODEL_COLD */
+uint64_t model_reuse_lines(const struct model_reuse *r);        /* distinct lines so far: the footprint */
 struct model_hist { uint64_t bin[64]; uint64_t cold, total; };   /* bin[k]: distances in [2^k-1, 2^(k+1)-1) */
 void model_hist_add(struct model_hist *h, uint64_t distance);
-double model_hist_hit_rate(const struct model_hist *h, double lines); /* interpolated hit rate of an LRU cache of so many lines */
+double model_hist_hit_rate(const struct model_hist *h, double lines); /* interpolated hit rate 0..1 of an LRU cache of so many lines; NaN when empty */
 
-/* ---- memory cost (schedule) ---- */
-struct model_cost_in { double loads /* G: transactions */, m1, m2, lat_l1, lat_l2, lat_dram, sectors, bw_l2, bw_dram /* bytes per cycle */, parallelism; };
-struct model_cost { double l1, l2, dram, paper /* their sum */, extended /* ours: with sectors and bandwidth */; };
+/* The distance model of a real L1 (Nugteren et al., HPCA'14): a distance per set, and misses
+ * that take time. A touch of a line still on its way counts as pending, not as a hit; when
+ * all MSHRs are in use, time passes until one is free. Time is counted in touches. */
+struct model_l1_config { uint32_t sets, ways, mshrs /* 0: unlimited */, latency /* touches a miss takes; 0: none */; bool xor_sets; };
+enum model_l1_outcome { MODEL_L1_HIT, MODEL_L1_PENDING, MODEL_L1_MISS };
+struct model_l1;
+struct model_l1 *model_l1_new(const struct model_l1_config *c); /* owned; NULL when out of memory or sizes are 0 */
+void model_l1_free(struct model_l1 *l);
+enum model_l1_outcome model_l1_touch(struct model_l1 *l, uint64_t line);
+
+/* ---- memory cost (schedule, section 5) ---- */
+struct model_cost_in {
+    double loads;                    /* G: global load transactions after coalescing */
+    double m1, m2;                   /* miss rates 0..1 */
+    double lat_l1, lat_l2, lat_dram; /* cycles */
+    double sectors;                  /* sectors asked of L1 */
+    double bw_l2, bw_dram;           /* bytes per cycle; 0: unknown, no bound */
+    double parallelism;              /* transactions in flight on the whole device; 0: 1 */
+    double rate_l1;                  /* transactions per cycle all L1s take; 0: unknown, no bound */
+};
+struct model_cost {
+    double l1, l2, dram, paper;      /* the paper's three terms and their sum, cycles */
+    double extended;                 /* ours, cycles: the tightest of the four bounds below */
+    double latency, bound_l1, bound_l2, bound_dram;
+};
 struct model_cost model_memory_cost(const struct model_cost_in *in);
 
-/* softcache: cache lines per thread, floor((available/threads)/16) */
+/* softcache: cache lines per thread, floor((available/threads)/16); 0 when threads is 0 */
 uint32_t model_softcache_lines(uint64_t shared_available, uint64_t resident_threads);
-/* cluster: partition of V CTAs into M clusters; f and its inverse (papers digest section 3) */
+/* cluster: partition of V CTAs into M > 0 clusters; f and its inverse (section 3).
+ * v < V, i < M, w < size of cluster i. */
 struct model_place { uint64_t w, i; };
 struct model_place model_cluster_of(uint64_t V, uint64_t M, uint64_t v);
 uint64_t model_cluster_inverse(uint64_t V, uint64_t M, uint64_t w, uint64_t i);
 uint64_t model_cluster_start(uint64_t V, uint64_t M, uint64_t i);
-/* Spearman and Pearson correlation; NaN when undefined. */
+uint64_t model_cluster_size(uint64_t V, uint64_t M, uint64_t i);
+/* RR binding: where the u-th CTA that the hardware hands out belongs. */
+struct model_place model_cluster_round_robin(uint64_t M, uint64_t u);
+/* Spearman (ties share their mean rank) and Pearson correlation; NaN when undefined. */
 double model_rank_correlation(const double *a, const double *b, size_t n);
 double model_correlation(const double *a, const double *b, size_t n);
 

@@ -1,0 +1,223 @@
+/* Exact LRU stack distance.
+ *
+ * Every touch takes the next slot of a time line; a line's latest slot carries a
+ * live bit, all older ones are cleared. The distance of a touch is then the number
+ * of live bits after the line's previous slot (Bennett and Kruskal's partial sums;
+ * Olken's tree answers the same question). Counting goes up a tree of fan-out 64:
+ *
+ *   level 0   words of 64 live bits        popcount
+ *   level 1   live bits per 64 words
+ *   level 2   live bits per 64 x 64 words ...
+ *
+ * so a query adds at most 63 numbers a level, most of them none for near reuse, and
+ * an update touches one number a level. When the time line is full, live slots move
+ * to its front in order (compaction): distances do not change. */
+#include "engine/model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FAN 64u
+#define LEVELS 5u                /* counts above the bits: 64^6 slots at most */
+#define MIN_SLOTS (FAN * FAN)
+#define EMPTY 0u
+
+struct entry { uint64_t line; uint64_t slot1; /* slot + 1; 0: entry not used */ };
+struct model_reuse {
+    struct entry *table; size_t mask;  /* open addressing, linear probing; at most half full */
+    uint64_t *bits, *line_of;          /* per word; per slot */
+    uint32_t *count[LEVELS]; size_t ncount[LEVELS];
+    uint64_t slots, now, live;
+    bool failed;
+};
+
+/* Blocks of eight neighbouring lines stay together, so that a stream walks the table
+ * instead of jumping in it; the order inside a block is shuffled by the block, so that
+ * lines eight apart do not all want the same place. */
+static size_t hash_line(uint64_t line)
+{
+    uint64_t z = (line >> 3) * 0x9E3779B97F4A7C15u;
+    z ^= z >> 29;
+    return (size_t)(z << 3 | ((line ^ z >> 40) & 7));
+}
+
+static struct entry *find(struct entry *table, size_t mask, uint64_t line)
+{
+    size_t i = hash_line(line) & mask;
+    while (table[i].slot1 != EMPTY && table[i].line != line)
+        i = (i + 1) & mask;
+    return &table[i];
+}
+
+static bool table_resize(struct model_reuse *r, size_t size)
+{
+    struct entry *fresh = base_alloc(size * sizeof *fresh);
+    if (!fresh)
+        return false;
+    for (size_t i = 0; r->table && i <= r->mask; i++)
+        if (r->table[i].slot1 != EMPTY)
+            *find(fresh, size - 1, r->table[i].line) = r->table[i];
+    base_free(r->table);
+    r->table = fresh;
+    r->mask = size - 1;
+    return true;
+}
+
+static void time_free(struct model_reuse *r)
+{
+    base_free(r->bits);
+    base_free(r->line_of);
+    for (unsigned k = 0; k < LEVELS; k++)
+        base_free(r->count[k]);
+}
+
+/* A time line of so many empty slots; the caller still owns the old arrays. */
+static bool time_new(struct model_reuse *r, uint64_t slots)
+{
+    uint64_t n = slots / FAN;
+    bool ok = true;
+    r->slots = slots;
+    r->bits = base_alloc(n * sizeof *r->bits);
+    r->line_of = base_alloc(slots * sizeof *r->line_of);
+    for (unsigned k = 0; k < LEVELS; k++) {
+        n = (n + FAN - 1) / FAN;
+        r->ncount[k] = n;
+        r->count[k] = base_alloc(n * sizeof *r->count[k]);
+        ok = ok && r->count[k];
+    }
+    return ok && r->bits && r->line_of;
+}
+
+static void mark(struct model_reuse *r, uint64_t slot, int by)
+{
+    uint64_t at = slot / FAN;
+    r->bits[at] ^= 1ull << (slot % FAN);
+    for (unsigned k = 0; k < LEVELS; k++) {
+        at /= FAN;
+        r->count[k][at] += (uint32_t)by;
+    }
+}
+
+/* Live bits in slots (slot, now). */
+static uint64_t live_after(const struct model_reuse *r, uint64_t slot)
+{
+    uint64_t at = slot / FAN, last = (r->now - 1) / FAN;
+    unsigned shift = (unsigned)(slot % FAN);
+    uint64_t n = (uint64_t)__builtin_popcountll(shift == 63 ? 0 : r->bits[at] >> (shift + 1));
+    uint64_t end = (at / FAN + 1) * FAN;
+    if (end > last + 1)
+        end = last + 1;
+    for (uint64_t i = at + 1; i < end; i++)
+        n += (uint64_t)__builtin_popcountll(r->bits[i]);
+    for (unsigned k = 0; k < LEVELS; k++) {
+        at /= FAN;
+        last /= FAN;
+        if (at == last)
+            break;
+        end = (at / FAN + 1) * FAN;
+        if (end > last + 1)
+            end = last + 1;
+        for (uint64_t i = at + 1; i < end; i++)
+            n += r->count[k][i];
+    }
+    return n;
+}
+
+/* Moves live slots to the front; doubles the line when it would soon be full again. */
+static bool compact(struct model_reuse *r)
+{
+    struct model_reuse old = *r;
+    uint64_t slots = r->slots;
+    while (slots < 2 * r->live)
+        slots *= 2;
+    if (!time_new(r, slots)) {
+        time_free(r);
+        memcpy(r, &old, sizeof *r);
+        return false;
+    }
+    r->now = 0;
+    for (uint64_t w = 0; w < old.slots / FAN; w++)
+        for (uint64_t b = old.bits[w]; b; b &= b - 1) {
+            uint64_t line = old.line_of[w * FAN + (unsigned)__builtin_ctzll(b)];
+            find(r->table, r->mask, line)->slot1 = r->now + 1;
+            r->line_of[r->now] = line;
+            mark(r, r->now++, 1);
+        }
+    time_free(&old);
+    return true;
+}
+
+struct model_reuse *model_reuse_new(size_t expected_lines)
+{
+    struct model_reuse *r = base_alloc(sizeof *r);
+    size_t size = MIN_SLOTS;
+    if (!r)
+        return NULL;
+    while (size < 4 * expected_lines && size < (size_t)1 << 40)
+        size *= 2;
+    if (!table_resize(r, size) || !time_new(r, size)) {
+        model_reuse_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+void model_reuse_free(struct model_reuse *r)
+{
+    if (!r)
+        return;
+    base_free(r->table);
+    time_free(r);
+    base_free(r);
+}
+
+uint64_t model_reuse_touch(struct model_reuse *r, uint64_t line)
+{
+    uint64_t distance = MODEL_COLD;
+    if (r->failed)
+        return MODEL_COLD;
+    if ((r->now == r->slots && !compact(r)) || (2 * r->live > r->mask && !table_resize(r, 2 * (r->mask + 1)))) {
+        r->failed = true;
+        return MODEL_COLD;
+    }
+    struct entry *e = find(r->table, r->mask, line);
+    if (e->slot1 != EMPTY) {
+        if (e->slot1 == r->now)  /* the line touched last */
+            return 0;
+        distance = live_after(r, e->slot1 - 1);
+        mark(r, e->slot1 - 1, -1);
+    } else {
+        e->line = line;
+        r->live++;
+    }
+    r->line_of[r->now] = line;
+    mark(r, r->now++, 1);
+    e->slot1 = r->now;
+    return distance;
+}
+
+bool model_reuse_failed(const struct model_reuse *r) { return r->failed; }
+uint64_t model_reuse_lines(const struct model_reuse *r) { return r->live; }
+
+void model_hist_add(struct model_hist *h, uint64_t distance)
+{
+    h->total++;
+    if (distance == MODEL_COLD)
+        h->cold++;
+    else
+        h->bin[63 - __builtin_clzll(distance + 1)]++;
+}
+
+/* A cache of L lines holds a touch when its distance d < L, that is d+1 < L+1. Bin k
+ * covers d+1 in [2^k, 2^(k+1)); inside a bin touches are taken as evenly spread. */
+double model_hist_hit_rate(const struct model_hist *h, double lines)
+{
+    double hits = 0, limit = lines + 1;
+    if (!h->total)
+        return (double)NAN;
+    for (unsigned k = 0; k < 64; k++) {
+        double lo = (double)(1ull << k), share = (limit - lo) / lo;
+        hits += (double)h->bin[k] * (share < 0 ? 0 : share > 1 ? 1 : share);
+    }
+    return hits / (double)h->total;
+}
