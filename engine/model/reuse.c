@@ -63,29 +63,32 @@ static bool table_resize(struct model_reuse *r, size_t size)
     return true;
 }
 
-static void time_free(struct model_reuse *r)
-{
-    base_free(r->bits);
-    base_free(r->line_of);
-    for (unsigned k = 0; k < LEVELS; k++)
-        base_free(r->count[k]);
-}
-
-/* A time line of so many empty slots; the caller still owns the old arrays. */
-static bool time_new(struct model_reuse *r, uint64_t slots)
+/* Sizes the time line; bits and counts come out empty, line_of keeps what it held. */
+static bool time_resize(struct model_reuse *r, uint64_t slots)
 {
     uint64_t n = slots / FAN;
-    bool ok = true;
-    r->slots = slots;
+    uint64_t *line_of = base_realloc(r->line_of, slots * sizeof *line_of);
+    bool ok = line_of != NULL;
+    if (ok)
+        r->line_of = line_of;
+    base_free(r->bits);
     r->bits = base_alloc(n * sizeof *r->bits);
-    r->line_of = base_alloc(slots * sizeof *r->line_of);
     for (unsigned k = 0; k < LEVELS; k++) {
         n = (n + FAN - 1) / FAN;
+        base_free(r->count[k]);
         r->ncount[k] = n;
         r->count[k] = base_alloc(n * sizeof *r->count[k]);
         ok = ok && r->count[k];
     }
-    return ok && r->bits && r->line_of;
+    r->slots = slots;
+    return ok && r->bits;
+}
+
+static void time_clear(struct model_reuse *r)
+{
+    memset(r->bits, 0, r->slots / FAN * sizeof *r->bits);
+    for (unsigned k = 0; k < LEVELS; k++)
+        memset(r->count[k], 0, r->ncount[k] * sizeof *r->count[k]);
 }
 
 static void mark(struct model_reuse *r, uint64_t slot, int by)
@@ -123,27 +126,24 @@ static uint64_t live_after(const struct model_reuse *r, uint64_t slot)
     return n;
 }
 
-/* Moves live slots to the front; doubles the line when it would soon be full again. */
+/* Moves live slots to the front; doubles the time line when it would soon be full again. */
 static bool compact(struct model_reuse *r)
 {
-    struct model_reuse old = *r;
-    uint64_t slots = r->slots;
+    uint64_t to = 0, slots = r->slots;
+    for (uint64_t w = 0; w < r->slots / FAN; w++)
+        for (uint64_t b = r->bits[w]; b; b &= b - 1) {
+            uint64_t line = r->line_of[w * FAN + (unsigned)__builtin_ctzll(b)];
+            r->line_of[to++] = line;   /* to never passes the slot read */
+            find(r->table, r->mask, line)->slot1 = to;
+        }
     while (slots < 2 * r->live)
         slots *= 2;
-    if (!time_new(r, slots)) {
-        time_free(r);
-        memcpy(r, &old, sizeof *r);
+    if (slots == r->slots)
+        time_clear(r);
+    else if (!time_resize(r, slots))
         return false;
-    }
-    r->now = 0;
-    for (uint64_t w = 0; w < old.slots / FAN; w++)
-        for (uint64_t b = old.bits[w]; b; b &= b - 1) {
-            uint64_t line = old.line_of[w * FAN + (unsigned)__builtin_ctzll(b)];
-            find(r->table, r->mask, line)->slot1 = r->now + 1;
-            r->line_of[r->now] = line;
-            mark(r, r->now++, 1);
-        }
-    time_free(&old);
+    for (r->now = 0; r->now < to; r->now++)
+        mark(r, r->now, 1);
     return true;
 }
 
@@ -155,7 +155,7 @@ struct model_reuse *model_reuse_new(size_t expected_lines)
         return NULL;
     while (size < 4 * expected_lines && size < (size_t)1 << 40)
         size *= 2;
-    if (!table_resize(r, size) || !time_new(r, size)) {
+    if (!table_resize(r, size) || !time_resize(r, size)) {
         model_reuse_free(r);
         return NULL;
     }
@@ -167,7 +167,10 @@ void model_reuse_free(struct model_reuse *r)
     if (!r)
         return;
     base_free(r->table);
-    time_free(r);
+    base_free(r->bits);
+    base_free(r->line_of);
+    for (unsigned k = 0; k < LEVELS; k++)
+        base_free(r->count[k]);
     base_free(r);
 }
 
