@@ -10,7 +10,8 @@ extern "C" __global__ void stencil3d(const float *a, float *b, int nx, int ny, i
 #pragma unroll 1
         for (int z = 1; z < nz - 1; z++) {
             int i = z * plane + y * nx + x;
-            b[i] = c1 * (a[i + 1] + a[i - 1] + a[i + nx] + a[i - nx] + a[i + plane] + a[i - plane]) - c0 * a[i];
+            float around = a[i + 1] + a[i - 1] + a[i + nx] + a[i - nx] + a[i + plane] + a[i - plane];
+            b[i] = fmaf(c1, around, -c0 * a[i]);
         }
     }
 }
