@@ -29,6 +29,15 @@ struct sim_preset sim_preset_default(void);
 enum status sim_preset_check(const struct sim_preset *p, struct diags *ds);   /* ranges and consistency */
 void sim_preset_info(const struct sim_preset *p, struct dev_info *out);
 
+/* ---- what a load asks of the caches on an architecture ---- */
+struct sim_operator {
+    char sass[40];               /* class of the machine instruction: "LDG.E.STRONG.GPU" */
+    bool l1, noop;               /* allocates in L1; the requested operator changes nothing on this device */
+    const char *reason;          /* why it is a no-op, or what to know about it; never NULL */
+};
+/* i: a load from global memory. */
+struct sim_operator sim_load_operator(const struct sim_preset *p, const struct ptx_inst *i);
+
 /* ---- device memory: one address space per device, guard gaps between allocations ---- */
 struct sim_mem;
 struct sim_mem *sim_mem_new(uint64_t limit);               /* limit: bytes of device memory */

@@ -1,0 +1,135 @@
+/* cache_int: private to engine/sim. The cache model: tags and policies, no clock
+ * of its own. Times are SM cycles (uint32_t); addresses come as line numbers
+ * (device address / 128) and masks of 32-byte sectors (bit 0: lowest address).
+ *
+ *   L1   set-associative, per-sector valid bits, LRU inside eviction classes.
+ *        A line that was asked for and has not arrived is `pending`: it can be
+ *        hit (hit-reserved, merged into the outstanding miss), never evicted.
+ *   L2   two stores behind one interface:
+ *          all SMs simulated   -> set-associative tags        (cache_l2.c)
+ *          a sample of the SMs -> clocks per line and regions (cache_sample.c)
+ */
+#ifndef GPULOCW_CACHE_INT_H
+#define GPULOCW_CACHE_INT_H
+
+#include "engine/sim/sim_int.h"
+
+#define CACHE_LINE_SHIFT 7u      /* 128-byte lines everywhere */
+#define CACHE_SECTORS 4u
+
+/* What an access asks of one level. */
+enum cache_alloc {
+    CACHE_NORMAL,
+    CACHE_FIRST,                 /* evict-first: first victim of its set */
+    CACHE_LAST,                  /* evict-last: last victim */
+    CACHE_UNCHANGED,             /* a hit does not refresh the line's age */
+    CACHE_TRANSIT,               /* no_allocate: hits what is there; a miss holds storage only while in flight */
+    CACHE_LAST_USE,              /* a hit makes the line the next victim */
+    CACHE_BYPASS,                /* neither looks nor allocates */
+    CACHE_DROP                   /* volatile: bypass, and a copy that is there is dropped */
+};
+
+/* ---- L1 and read-only cache ---- */
+struct cache_line {
+    uint64_t tag;                /* line / sets + 1; 0: empty */
+    uint32_t stamp;              /* last use, in accesses */
+    uint32_t fill;               /* cycle at which the last outstanding sector arrives */
+    uint8_t valid, ready;        /* sectors asked for; those that arrived before `fill` was set */
+    uint8_t alloc;               /* enum cache_alloc of its allocation */
+    uint8_t merged;              /* requests waiting for the outstanding fill */
+};
+struct cache_l1 {
+    struct cache_line *line;     /* [sets * ways] */
+    uint32_t sets, ways, clock;
+    uint32_t set_mask, set_shift; /* sets - 1 and log2 when a power of two, else 0 */
+    uint8_t group;               /* sectors fetched together: 1 sectored, 4 whole lines */
+    uint8_t merge_max;
+    bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
+    uint64_t lookups, hits;      /* sectors, for the bench and tests */
+};
+struct cache_answer {
+    uint8_t hit, pending, miss;  /* sector masks; together the request. miss is already widened to fetch groups */
+    uint32_t ready;              /* pending: when the data arrives */
+    uint32_t stall;              /* earliest cycle at which this could be tried again; 0: taken */
+    struct cache_line *line;     /* line allocated for the miss, or NULL: passes through */
+};
+/* bytes rounded down to whole sets, at least one. ST_NOMEM only. */
+enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes);
+void cache_l1_free(struct cache_l1 *c);
+/* One line of one load at cycle `now`. After a miss with a line the caller says when data comes: cache_l1_fill. */
+void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cache_alloc alloc, uint32_t now,
+                   struct cache_answer *a);
+static inline void cache_l1_fill(struct cache_line *l, uint32_t at) { if (at > l->fill) l->fill = at; }
+/* Write-through without allocation: updates or evicts a copy that is there. */
+void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors);
+/* Present and arrived, without touching anything (tests, prefetch). */
+bool cache_l1_has(const struct cache_l1 *c, uint64_t line, uint8_t sectors);
+uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag);
+
+/* ---- L2 ---- */
+struct cache_l2_request {
+    uint64_t line;
+    uint32_t at;                 /* cycle */
+    uint8_t sectors;
+    uint8_t alloc;               /* enum cache_alloc */
+    uint8_t fetch;               /* sectors around a miss that come along (prefetch size; bit mask over the line) */
+    uint8_t write;               /* store or atomic */
+    uint8_t next;                /* .L2::256B: the neighbouring line comes along */
+    uint8_t sm;                  /* index of the simulated SM */
+    uint16_t lanes;              /* atomics: lanes to serialise */
+};
+struct cache_l2_outcome {
+    uint8_t hit, miss;           /* sectors; miss includes fetched neighbours */
+    double weight;               /* DRAM fills of the whole GPU that this fill stands for */
+    uint8_t written;             /* dirty sectors written back */
+};
+struct cache_l2_entry { uint32_t tag, stamp; uint8_t valid, dirty, alloc, used; };
+struct cache_sample;
+struct cache_l2 {
+    struct cache_l2_entry *entry;/* [sets * ways]; NULL: sampled */
+    uint32_t sets, ways, clock;
+    bool hashed, warm_fits;      /* warm_fits: a previous run left everything resident */
+    struct cache_sample *sample;
+};
+enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);
+/* The L2 of a GPU of `sms` SMs of which `simulated` are: lines count for those nobody simulates. */
+enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem);
+void cache_l2_free(struct cache_l2 *c);
+/* Sectors that a read would find; changes nothing. */
+uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
+void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o);
+
+/* cache_sample.c */
+enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem);
+void cache_sample_free(struct cache_sample *s);
+uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors);
+void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r, struct cache_l2_outcome *o);
+
+/* ---- policies: what an access asks of each level on an architecture (cache_policy.c) ---- */
+struct cache_route {
+    uint8_t l1, l2;              /* enum cache_alloc */
+    uint8_t granule;             /* sectors L2 fetches together on a miss: 1, 2 or 4 */
+    bool next;                   /* the neighbouring line too (prefetch size 256) */
+    bool read_only;              /* goes through the separate read-only cache */
+};
+/* For a global load with policy p and createpolicy value `hint` to `line`. */
+struct cache_route cache_route_load(const struct sim_preset *g, const struct exec_policy *p, uint64_t hint, uint64_t addr);
+enum cache_alloc cache_route_store(const struct exec_policy *p, uint64_t hint, uint64_t addr);
+
+/* The sectors of a line that a fetch of `m` by groups of `granule` brings. */
+static inline uint8_t cache_widen(uint8_t m, uint8_t granule)
+{
+    if (granule >= 4) return m ? 15 : 0;
+    if (granule == 2) return (uint8_t)((m & 3 ? 3 : 0) | (m & 12 ? 12 : 0));
+    return m;
+}
+
+/* Mixes a number (finaliser of splitmix64): set, slice and fraction hashing. */
+static inline uint64_t cache_mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+#endif

@@ -1,0 +1,171 @@
+/* L1: sectored, set-associative, LRU inside eviction classes.
+ *
+ * A set index is the low part of the line number, rotated by a hash of the high
+ * part: any run of `sets` consecutive lines covers every set once, and strides
+ * of whole caches do not pile up. (set, line / sets) names the line, so the tag
+ * keeps only the quotient.
+ *
+ *   entry:  empty -> pending (valid bits set, fill > now) -> arrived -> evicted
+ */
+#include "engine/sim/cache_int.h"
+
+enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes)
+{
+    uint64_t sets = bytes / ((uint64_t)ways << CACHE_LINE_SHIFT);
+    *c = (struct cache_l1){ .sets = sets ? (uint32_t)sets : 1, .ways = ways, .merge_max = 255, .hashed = true,
+                            .update_on_store = true, .streaming = true };
+    c->group = (uint8_t)(sector_bytes >= 128 ? 4 : sector_bytes >= 64 ? 2 : 1);
+    if (!(c->sets & (c->sets - 1))) {
+        c->set_mask = c->sets - 1;
+        while ((1u << c->set_shift) < c->sets) c->set_shift++;
+    }
+    c->line = base_alloc((size_t)c->sets * ways * sizeof *c->line);
+    return c->line ? ST_OK : ST_NOMEM;
+}
+
+void cache_l1_free(struct cache_l1 *c)
+{
+    base_free(c->line);
+    c->line = NULL;
+}
+
+uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
+{
+    uint64_t q, r;
+    if (c->set_mask || c->sets == 1) {
+        q = line >> c->set_shift;
+        r = line & c->set_mask;
+    } else {
+        q = line / c->sets;
+        r = line % c->sets;
+    }
+    *tag = q + 1;
+    if (!c->hashed) return (uint32_t)r;
+    uint32_t turn = (uint32_t)(((cache_mix(q) >> 32) * c->sets) >> 32);
+    uint32_t set = (uint32_t)r + turn;
+    return set >= c->sets ? set - c->sets : set;
+}
+
+/* Victim order: what nobody needs, evict-first, normal, evict-last; oldest first. Pending lines are kept. */
+static struct cache_line *choose_victim(struct cache_line *set, uint32_t ways, uint32_t now)
+{
+    struct cache_line *best = NULL;
+    uint64_t best_key = UINT64_MAX;
+    for (uint32_t i = 0; i < ways; i++) {
+        struct cache_line *l = &set[i];
+        uint64_t key;
+        if (!l->tag) return l;
+        if (l->fill > now) continue;
+        if (l->alloc == CACHE_TRANSIT) return l;
+        key = (uint64_t)(l->alloc == CACHE_FIRST ? 0 : l->alloc == CACHE_LAST ? 2 : 1) << 32 | l->stamp;
+        if (key < best_key) { best_key = key; best = l; }
+    }
+    return best;
+}
+
+static uint32_t earliest_fill(const struct cache_line *set, uint32_t ways)
+{
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; i < ways; i++)
+        if (set[i].fill < at) at = set[i].fill;
+    return at;
+}
+
+static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sectors, enum cache_alloc alloc, uint32_t now,
+                           struct cache_answer *a)
+{
+    if (l->fill <= now) {
+        l->ready = l->valid;
+        l->merged = 0;
+    }
+    uint8_t waiting = (uint8_t)(sectors & l->valid & ~l->ready);
+    if (waiting && l->merged >= c->merge_max) {
+        a->stall = l->fill;
+        return;
+    }
+    a->hit = sectors & l->ready;
+    a->pending = waiting;
+    if (waiting) {
+        l->merged++;
+        a->ready = l->fill;
+    }
+    if (alloc == CACHE_LAST_USE) {
+        l->alloc = CACHE_FIRST;
+        l->stamp = 0;
+    } else if (alloc != CACHE_UNCHANGED) {
+        l->stamp = ++c->clock;
+        if (alloc == CACHE_LAST) l->alloc = CACHE_LAST;
+    }
+    uint8_t lack = (uint8_t)(sectors & ~l->valid);
+    if (!lack) return;
+    a->miss = cache_widen(lack, c->group) & (uint8_t)~l->valid;
+    if (alloc == CACHE_TRANSIT && l->alloc != CACHE_TRANSIT) return;   /* passes by; the line keeps what it has */
+    l->valid |= a->miss;
+    a->line = l;
+}
+
+static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t tag, uint8_t sectors, enum cache_alloc alloc,
+                          uint32_t now, struct cache_answer *a)
+{
+    struct cache_line *l = choose_victim(set, c->ways, now);
+    if (!l && !c->streaming) {
+        a->stall = earliest_fill(set, c->ways);
+        return;
+    }
+    a->miss = cache_widen(sectors, c->group);
+    if (!l) return;
+    *l = (struct cache_line){ .tag = tag, .stamp = ++c->clock, .valid = a->miss };
+    l->alloc = (uint8_t)(alloc == CACHE_LAST_USE ? CACHE_FIRST : alloc == CACHE_UNCHANGED ? CACHE_NORMAL : alloc);
+    a->line = l;
+}
+
+/* A no_allocate line that has arrived is gone: it only passed through. */
+static inline bool is_line(const struct cache_line *l, uint64_t tag, uint32_t now)
+{
+    return l->tag == tag && !(l->alloc == CACHE_TRANSIT && l->fill <= now);
+}
+
+void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cache_alloc alloc, uint32_t now,
+                   struct cache_answer *a)
+{
+    *a = (struct cache_answer){ 0 };
+    if (alloc == CACHE_BYPASS) {
+        a->miss = sectors;
+        return;
+    }
+    uint64_t tag;
+    struct cache_line *set = &c->line[(size_t)cache_l1_set(c, line, &tag) * c->ways], *found = NULL;
+    for (uint32_t i = 0; i < c->ways && !found; i++)
+        if (is_line(&set[i], tag, now)) found = &set[i];
+    if (alloc == CACHE_DROP) {
+        if (found && found->fill <= now) *found = (struct cache_line){ 0 };
+        a->miss = sectors;
+        return;
+    }
+    if (found) answer_present(c, found, sectors, alloc, now, a);
+    else answer_absent(c, set, tag, sectors, alloc, now, a);
+}
+
+void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors)
+{
+    uint64_t tag;
+    struct cache_line *set = &c->line[(size_t)cache_l1_set(c, line, &tag) * c->ways];
+    for (uint32_t i = 0; i < c->ways; i++) {
+        if (set[i].tag != tag) continue;
+        if (!c->update_on_store) {
+            set[i].valid &= (uint8_t)~cache_widen(sectors, c->group);
+            set[i].ready &= set[i].valid;
+            if (!set[i].valid) set[i] = (struct cache_line){ 0 };
+        }
+        return;
+    }
+}
+
+bool cache_l1_has(const struct cache_l1 *c, uint64_t line, uint8_t sectors)
+{
+    uint64_t tag;
+    const struct cache_line *set = &c->line[(size_t)cache_l1_set(c, line, &tag) * c->ways];
+    for (uint32_t i = 0; i < c->ways; i++)
+        if (set[i].tag == tag) return !(sectors & ~set[i].valid);
+    return false;
+}

@@ -1,0 +1,115 @@
+/* L2 with every SM simulated: sectored, set-associative, LRU inside eviction
+ * classes, write-back with per-sector dirty bits. Set hashing as in L1. */
+#include "engine/sim/cache_int.h"
+
+#include <string.h>
+
+enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed)
+{
+    uint64_t sets = bytes / ((uint64_t)ways << CACHE_LINE_SHIFT);
+    *c = (struct cache_l2){ .sets = sets ? (uint32_t)sets : 1, .ways = ways, .hashed = hashed };
+    c->entry = base_alloc((size_t)c->sets * ways * sizeof *c->entry);
+    return c->entry ? ST_OK : ST_NOMEM;
+}
+
+enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem)
+{
+    *c = (struct cache_l2){ .sets = 1, .ways = 1 };
+    return cache_sample_new(&c->sample, bytes, sms, simulated, mem);
+}
+
+void cache_l2_free(struct cache_l2 *c)
+{
+    base_free(c->entry);
+    cache_sample_free(c->sample);
+    *c = (struct cache_l2){ 0 };
+}
+
+static struct cache_l2_entry *find_set(const struct cache_l2 *c, uint64_t line, uint32_t *tag)
+{
+    uint64_t q = line / c->sets, r = line % c->sets;
+    *tag = (uint32_t)q;
+    if (c->hashed) r = (r + (((cache_mix(q) >> 32) * c->sets) >> 32)) % c->sets;
+    return &c->entry[(size_t)r * c->ways];
+}
+
+static struct cache_l2_entry *find_line(const struct cache_l2 *c, struct cache_l2_entry *set, uint32_t tag)
+{
+    for (uint32_t i = 0; i < c->ways; i++)
+        if (set[i].tag == tag && set[i].used) return &set[i];
+    return NULL;
+}
+
+uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors)
+{
+    if (c->warm_fits) return sectors;
+    if (c->sample) return cache_sample_probe(c->sample, line, sectors);
+    uint32_t tag;
+    struct cache_l2_entry *set = find_set(c, line, &tag), *e = find_line(c, set, tag);
+    return e ? e->valid & sectors : 0;
+}
+
+static struct cache_l2_entry *choose_victim(struct cache_l2_entry *set, uint32_t ways)
+{
+    struct cache_l2_entry *best = NULL;
+    uint64_t best_key = UINT64_MAX;
+    for (uint32_t i = 0; i < ways; i++) {
+        if (!set[i].used) return &set[i];
+        uint64_t rank = set[i].alloc == CACHE_FIRST ? 0 : set[i].alloc == CACHE_LAST ? 2 : 1;
+        uint64_t key = rank << 32 | set[i].stamp;
+        if (key < best_key) { best_key = key; best = &set[i]; }
+    }
+    return best;
+}
+
+/* What class a line gets when `alloc` touches it. */
+static uint8_t line_class(uint8_t alloc, uint8_t old, bool fresh)
+{
+    switch (alloc) {
+    case CACHE_FIRST: case CACHE_LAST: return alloc;
+    case CACHE_LAST_USE: case CACHE_TRANSIT: return CACHE_FIRST;
+    case CACHE_UNCHANGED: return fresh ? CACHE_NORMAL : old;
+    default: return CACHE_NORMAL;
+    }
+}
+
+static void touch(struct cache_l2 *c, struct cache_l2_entry *e, const struct cache_l2_request *r, bool fresh)
+{
+    e->alloc = line_class(r->alloc, e->alloc, fresh);
+    if (fresh || r->alloc != CACHE_UNCHANGED) e->stamp = ++c->clock;
+    e->valid |= r->sectors;
+    if (r->write) e->dirty |= r->sectors;
+}
+
+static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
+{
+    uint32_t tag;
+    struct cache_l2_entry *set = find_set(c, r->line, &tag), *e = find_line(c, set, tag);
+    bool fresh = !e;
+    if (fresh) {
+        e = choose_victim(set, c->ways);
+        o->written = e->dirty;
+        *e = (struct cache_l2_entry){ .tag = tag, .used = 1 };
+    }
+    o->hit = r->sectors & e->valid;
+    uint8_t lack = (uint8_t)(r->sectors & ~e->valid);
+    if (lack && !r->write) {
+        o->miss = (uint8_t)((lack | r->fetch) & ~e->valid);
+        e->valid |= o->miss;
+    }
+    touch(c, e, r, fresh);
+}
+
+void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
+{
+    *o = (struct cache_l2_outcome){ .weight = 1 };
+    if (c->warm_fits) {
+        o->hit = r->sectors;
+        return;
+    }
+    if (c->sample) {
+        cache_sample_access(c->sample, r, o);
+        return;
+    }
+    access_tags(c, r, o);
+}
