@@ -165,7 +165,18 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
     return wrong(ds, path, where, "needs \"buffer\", \"same_as\", \"bytes\" or a scalar such as \"s32\"");
 }
 
-static enum status get_args(const cJSON *o, const char *path, struct launch_spec *l, struct diags *ds)
+/* A `before` launch (outer given) may also name the main launch's buffers. */
+static bool same_as_resolves(const struct launch_spec *l, size_t i, const struct launch_spec *outer)
+{
+    if (l->args[i].kind != ARG_SAME_AS || launch_buffer_of(l, i) != SIZE_MAX)
+        return true;
+    for (size_t k = 0; outer && k < outer->nargs; k++)
+        if (!strcmp(outer->args[k].name, l->args[i].same_as))
+            return launch_buffer_of(outer, k) != SIZE_MAX;
+    return false;
+}
+
+static enum status get_args(const cJSON *o, const char *path, const struct launch_spec *outer, struct launch_spec *l, struct diags *ds)
 {
     const cJSON *args = json_get(o, "args"), *a;
     if (args && !cJSON_IsArray(args))
@@ -180,7 +191,7 @@ static enum status get_args(const cJSON *o, const char *path, struct launch_spec
             return s;
     }
     for (size_t i = 0; i < l->nargs; i++)
-        if (l->args[i].kind == ARG_SAME_AS && launch_buffer_of(l, i) == SIZE_MAX) {
+        if (!same_as_resolves(l, i, outer)) {
             diag_add(ds, DIAG_ERROR, "launch", path, NO_SPAN, "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i, l->args[i].name, l->args[i].same_as);
             return ST_INPUT;
         }
@@ -205,7 +216,7 @@ static enum status get_symbols(const cJSON *o, const char *path, struct launch_s
     return ST_OK;
 }
 
-static enum status get_launch_body(const cJSON *o, const char *path, const char *dir, struct launch_spec *l, struct diags *ds)
+static enum status get_launch_body(const cJSON *o, const char *path, const char *dir, const struct launch_spec *outer, struct launch_spec *l, struct diags *ds)
 {
     uint64_t shared = 0;
     l->name = base_strdup(json_text(o, "name"));
@@ -222,7 +233,7 @@ static enum status get_launch_body(const cJSON *o, const char *path, const char 
     if (json_get(o, "shared") && (!json_u64(json_get(o, "shared"), &shared) || shared > 1u << 20))
         return wrong(ds, path, l->kernel, "\"shared\" must be a number of bytes (at most 1 MiB)");
     l->shared = (uint32_t)shared;
-    enum status s = get_args(o, path, l, ds);
+    enum status s = get_args(o, path, outer, l, ds);
     return s == ST_OK ? get_symbols(o, path, l, ds) : s;
 }
 
@@ -230,14 +241,14 @@ enum status get_launch(const cJSON *o, const char *path, const char *dir, struct
 {
     const cJSON *list = json_get(o, "before"), *b;
     memset(out, 0, sizeof *out);
-    enum status s = get_launch_body(o, path, dir, out, ds);
+    enum status s = get_launch_body(o, path, dir, NULL, out, ds);
     if (s == ST_OK && list)
         out->before = base_alloc(((size_t)cJSON_GetArraySize(list) + 1) * sizeof *out->before);
     if (s == ST_OK && list && !out->before)
         s = ST_NOMEM;
     if (s == ST_OK)
         cJSON_ArrayForEach(b, list) {
-            s = get_launch_body(b, path, dir, &out->before[out->nbefore++], ds);
+            s = get_launch_body(b, path, dir, out, &out->before[out->nbefore++], ds);
             if (s != ST_OK)
                 break;
         }
