@@ -29,12 +29,28 @@ static enum status check_args(const struct launch_spec *l, const struct ptx_func
     return s;
 }
 
-static enum status check_offsets(const struct launch_spec *l, const char *file, struct diags *ds)
+/* The buffer that same_as argument i leads to: here, or by name in the main launch. NULL: none. */
+static const struct arg_spec *shared_buffer(const struct launch_spec *l, const struct launch_spec *outer, size_t i)
+{
+    size_t at = launch_buffer_of(l, i);
+    if (at != SIZE_MAX)
+        return &l->args[at];
+    for (size_t k = 0; outer && k < outer->nargs; k++)
+        if (!strcmp(outer->args[k].name, l->args[i].same_as) && (at = launch_buffer_of(outer, k)) != SIZE_MAX)
+            return &outer->args[at];
+    return NULL;
+}
+
+static enum status check_offsets(const struct launch_spec *l, const struct launch_spec *outer, const char *file, struct diags *ds)
 {
     for (size_t i = 0; i < l->nargs; i++) {
         if (l->args[i].kind != ARG_SAME_AS)
             continue;
-        const struct arg_spec *b = &l->args[launch_buffer_of(l, i)];
+        const struct arg_spec *b = shared_buffer(l, outer, i);
+        if (!b) {
+            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "argument %zu ('%s'): \"same_as\" leads to no buffer", i, l->args[i].name);
+            return ST_INPUT;
+        }
         if (l->args[i].offset >= b->count * elem_size(b->elem)) {
             diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "argument %zu ('%s'): offset %llu lies beyond buffer '%s'", i, l->args[i].name,
                      (unsigned long long)l->args[i].offset, b->name);
@@ -66,7 +82,7 @@ static enum status check_block(const struct launch_spec *l, const struct ptx_fun
     return ST_OK;
 }
 
-static enum status check_one(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
+static enum status check_one(const struct launch_spec *l, const struct launch_spec *outer, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
 {
     const char *file = l->file ? l->file : "launch description";
     const struct ptx_func *f = ptx_find_func(m, str_of(l->kernel));
@@ -81,14 +97,14 @@ static enum status check_one(const struct launch_spec *l, const struct ptx_modul
     }
     enum status s = check_args(l, f, file, ds);
     if (s == ST_OK)
-        s = check_offsets(l, file, ds);
+        s = check_offsets(l, outer, file, ds);
     return s == ST_OK ? check_block(l, f, dev, file, ds) : s;
 }
 
 enum status launch_check(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
 {
-    enum status s = check_one(l, m, dev, ds);
+    enum status s = check_one(l, NULL, m, dev, ds);
     for (size_t i = 0; s == ST_OK && i < l->nbefore; i++)
-        s = check_one(&l->before[i], m, dev, ds);
+        s = check_one(&l->before[i], l, m, dev, ds);
     return s;
 }
