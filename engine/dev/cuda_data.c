@@ -1,0 +1,344 @@
+/* Buffers on the GPU: guard zones, pristine copies, the baseline, and what a
+ * kernel changed.
+ *
+ *   allocation:  | guard 512 | data | up to 256 | guard 512 |     twice: live, pristine
+ */
+#include "engine/dev/cuda_int.h"
+
+#include <string.h>
+
+/* Compares n bytes; bit 0 of *flag: a byte in [lo, hi) differs, bit 1: one outside does. */
+static const char DIFFERS_PTX[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".visible .entry gpulocw_differs(.param .u64 a, .param .u64 b, .param .u64 n, .param .u64 lo, .param .u64 hi, .param .u64 flag)\n"
+    "{\n"
+    "  .reg .pred %p<5>; .reg .b32 %r<8>; .reg .b64 %d<16>;\n"
+    "  ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [n];\n"
+    "  ld.param.u64 %d4, [lo]; ld.param.u64 %d5, [hi]; ld.param.u64 %d6, [flag];\n"
+    "  cvta.to.global.u64 %d1, %d1; cvta.to.global.u64 %d2, %d2; cvta.to.global.u64 %d6, %d6;\n"
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mov.u32 %r4, %nctaid.x;\n"
+    "  mul.wide.u32 %d7, %r1, %r2; cvt.u64.u32 %d8, %r3; add.u64 %d7, %d7, %d8;\n"
+    "  mul.wide.u32 %d9, %r4, %r2;\n"
+    "again:\n"
+    "  setp.ge.u64 %p1, %d7, %d3;\n"
+    "  @%p1 bra done;\n"
+    "  add.u64 %d10, %d1, %d7; add.u64 %d11, %d2, %d7;\n"
+    "  ld.global.u8 %r5, [%d10]; ld.global.u8 %r6, [%d11];\n"
+    "  setp.eq.u32 %p2, %r5, %r6;\n"
+    "  @%p2 bra next;\n"
+    "  setp.ge.u64 %p3, %d7, %d4; setp.lt.and.u64 %p4, %d7, %d5, %p3;\n"
+    "  selp.u32 %r7, 1, 2, %p4;\n"
+    "  red.global.or.b32 [%d6], %r7;\n"
+    "next:\n"
+    "  add.u64 %d7, %d7, %d9;\n"
+    "  bra again;\n"
+    "done:\n"
+    "  ret;\n"
+    "}\n";
+enum { DIFFERS_INSIDE = 1, DIFFERS_OUTSIDE = 2 };
+
+static uint64_t guarded_bytes(uint64_t n)
+{
+    return CUDA_GUARD + (n + 255) / 256 * 256 + CUDA_GUARD;
+}
+
+/* ---- binding ---- */
+static enum status upload(struct cuda_dev *d, struct cuda_data *b, struct diags *ds)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
+        const struct dev_buffer *from = &b->bound.buffers[i];
+        const struct cuda_buffer *to = &b->buffers[i];
+        st = cuda_check(d, d->drv.set_async(to->pristine, CUDA_GUARD_BYTE, to->bytes, d->stream), "guard zones", ds);
+        if (st == ST_OK)
+            st = cuda_check(d, d->drv.copy_in_async(to->pristine + CUDA_GUARD, from->init, from->bytes, d->stream), "upload", ds);
+    }
+    b->module = NULL;
+    b->dirty = false;
+    return st == ST_OK ? cuda_check(d, d->drv.context_sync(), "upload", ds) : st;
+}
+
+static enum status allocate(struct cuda_dev *d, struct cuda_data *b, struct diags *ds)
+{
+    b->buffers = base_alloc((b->bound.nbuffers + 1) * sizeof *b->buffers);
+    enum status st = b->buffers ? ST_OK : ST_NOMEM;
+    for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
+        struct dev_buffer *host = &b->bound.buffers[i];
+        struct cuda_buffer *buf = &b->buffers[i];
+        buf->bytes = guarded_bytes(host->bytes);
+        buf->modified = true;
+        st = cuda_alloc(d, buf->bytes, host->name ? host->name : "a buffer", &buf->live, ds);
+        if (st == ST_OK)
+            st = cuda_alloc(d, buf->bytes, host->name ? host->name : "a buffer", &buf->pristine, ds);
+        host->addr = buf->live + CUDA_GUARD;
+    }
+    return st;
+}
+
+void cuda_unbind(struct dev *dev, struct dev_data *data)
+{
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    struct cuda_data *b = (struct cuda_data *)data;
+    for (size_t i = 0; b->buffers && i < b->bound.nbuffers; i++) {
+        if (b->buffers[i].live)
+            d->drv.mem_free(b->buffers[i].live);
+        if (b->buffers[i].pristine)
+            d->drv.mem_free(b->buffers[i].pristine);
+    }
+    for (size_t i = 0; i < d->nmodules; i++)
+        if (d->modules[i]->data == b)
+            d->modules[i]->data = NULL;
+    base_free(b->buffers);
+    dev_bound_free(&b->bound);
+    base_free(b);
+}
+
+enum status cuda_bind(struct dev *dev, const struct launch_data *data, struct dev_data **out, struct diags *ds)
+{
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    struct cuda_data *b = base_alloc(sizeof *b);
+    if (!b)
+        return ST_NOMEM;
+    b->base.data = data;
+    enum status st = dev_bound_init(&b->bound, data, ds);
+    if (st != ST_OK) {
+        base_free(b);
+        return st;
+    }
+    st = allocate(d, b, ds);
+    if (st == ST_OK)
+        st = upload(d, b, ds);
+    if (st == ST_OK)
+        *out = &b->base;
+    else
+        cuda_unbind(dev, &b->base);
+    return st;
+}
+
+/* ---- parameters ---- */
+enum status cuda_params(struct cuda_job *j, size_t which, const struct launch_spec *l, const struct ptx_func *f,
+                        uint8_t **block, void ***params)
+{
+    uint64_t n;
+    *params = NULL;
+    enum status st = dev_bound_params(&j->b->bound, which, l, f, block, &n, j->ds);
+    if (st != ST_OK)
+        return st;
+    *params = base_alloc((f->nparams + 1) * sizeof **params);
+    if (!*params)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < f->nparams; i++)
+        (*params)[i] = *block + f->params[i]->offset;
+    return ST_OK;
+}
+
+/* ---- module variables ---- */
+static const struct cuda_var *var_find(const struct cuda_module *m, const char *name)
+{
+    for (size_t i = 0; i < m->nvars; i++)
+        if (!strcmp(m->vars[i].name, name))
+            return &m->vars[i];
+    return NULL;
+}
+
+static enum status var_write(struct cuda_job *j, const char *name, uint64_t off, const void *bytes, uint64_t n)
+{
+    const struct cuda_var *v = var_find(j->c->module, name);
+    if (!v || off > v->n || n > v->n - off) {
+        diag_error(j->ds, "symbol", "the module has no variable '%s' with %llu bytes", name, (unsigned long long)(off + n));
+        return ST_INPUT;
+    }
+    struct cuda_dev *d = j->d;
+    drv_result e = bytes ? d->drv.copy_in_async(v->live + off, bytes, n, d->stream)
+                         : d->drv.set_async(v->live + off, 0, n, d->stream);
+    return cuda_check(d, e, name, j->ds);
+}
+
+static enum status write_knobs(struct cuda_job *j)
+{
+    const struct dev_run *r = j->r;
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < r->nzero; i++)
+        st = var_write(j, r->zero[i].symbol, r->zero[i].offset, NULL, r->zero[i].n);
+    for (size_t i = 0; st == ST_OK && i < r->nset; i++)
+        st = var_write(j, r->set[i].symbol, r->set[i].offset, r->set[i].bytes, r->set[i].n);
+    return st;
+}
+
+static enum status write_spec_symbols(struct cuda_job *j)
+{
+    const struct launch_data *data = j->b->base.data;
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < data->spec->nsymbols; i++)
+        st = var_write(j, data->spec->symbols[i].name, 0, data->symbols[i].bytes, data->symbols[i].n);
+    return st;
+}
+
+enum var_copy { FIRST_TO_LIVE, LIVE_TO_NOW, NOW_TO_LIVE };
+static enum status copy_vars(struct cuda_job *j, enum var_copy how)
+{
+    struct cuda_dev *d = j->d;
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < j->c->module->nvars; i++) {
+        const struct cuda_var *v = &j->c->module->vars[i];
+        drv_ptr to = how == LIVE_TO_NOW ? v->now : v->live;
+        drv_ptr from = how == FIRST_TO_LIVE ? v->first : how == LIVE_TO_NOW ? v->live : v->now;
+        st = cuda_check(d, d->drv.copy_async(to, from, v->n, d->stream), v->name, j->ds);
+    }
+    return st;
+}
+
+/* ---- baseline ---- */
+static enum status copy_buffers(struct cuda_job *j, bool to_live, bool all)
+{
+    struct cuda_dev *d = j->d;
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < j->b->bound.nbuffers; i++) {
+        const struct cuda_buffer *c = &j->b->buffers[i];
+        if (all || c->modified)
+            st = cuda_check(d, d->drv.copy_async(to_live ? c->live : c->pristine, to_live ? c->pristine : c->live, c->bytes, d->stream),
+                            "copy of a buffer", j->ds);
+    }
+    return st;
+}
+
+static enum status run_before(struct cuda_job *j, size_t k)
+{
+    const struct launch_spec *l = &j->b->base.data->spec->before[k];
+    const struct ptx_func *f = ptx_find_func(j->c->module->ptx, str_of(l->kernel));
+    if (!f || !f->entry) {
+        diag_error(j->ds, "kernel", "no kernel named '%s' to run before", l->kernel ? l->kernel : "?");
+        return ST_INPUT;
+    }
+    uint8_t *block = NULL;
+    void **params = NULL;
+    drv_function fn = NULL;
+    enum status st = cuda_function(j->d, j->c->module, f->name, &fn, j->ds);
+    if (st == ST_OK)
+        st = cuda_params(j, k, l, f, &block, &params);
+    if (st == ST_OK)
+        st = cuda_start(j, fn, f, l->grid, l->block, l->shared, params, false);
+    if (st == ST_OK)
+        st = cuda_check(j->d, j->d->drv.event_record(j->d->end, j->d->stream), "event", j->ds);
+    if (st == ST_OK)
+        st = cuda_wait(j);
+    base_free(params);
+    base_free(block);
+    return st;
+}
+
+/* A knob may change what the main kernel does as a `before` launch: then nothing can be kept. */
+static bool before_runs_main(const struct cuda_job *j)
+{
+    const struct launch_spec *l = j->b->base.data->spec;
+    for (size_t k = 0; k < l->nbefore; k++)
+        if (str_eq(str_of(l->before[k].kernel), j->c->func->name))
+            return true;
+    return false;
+}
+
+static bool baseline_holds(const struct cuda_job *j)
+{
+    const struct cuda_module *m = j->c->module;
+    bool buffers = !j->b->base.data->spec->nbefore ? j->b->module == NULL : j->b->module == m;
+    return buffers && m->data == j->b && !j->b->dirty && !before_runs_main(j);
+}
+
+enum status cuda_baseline(struct cuda_job *j)
+{
+    if (baseline_holds(j))
+        return ST_OK;
+    size_t nbefore = j->b->base.data->spec->nbefore;
+    enum status st = j->b->module || j->b->dirty ? upload(j->d, j->b, j->ds) : ST_OK;
+    if (st == ST_OK)
+        st = copy_vars(j, FIRST_TO_LIVE);
+    if (st == ST_OK)
+        st = write_spec_symbols(j);
+    if (st == ST_OK && nbefore)
+        st = copy_buffers(j, true, true);
+    if (st == ST_OK && nbefore)
+        st = write_knobs(j);
+    for (size_t k = 0; st == ST_OK && k < nbefore; k++)
+        st = run_before(j, k);
+    if (st == ST_OK && nbefore) {
+        st = copy_buffers(j, false, true);
+        j->b->module = j->c->module;
+    }
+    if (st == ST_OK)
+        st = copy_vars(j, LIVE_TO_NOW);
+    j->c->module->data = st == ST_OK ? j->b : NULL;
+    return st;
+}
+
+enum status cuda_restore(struct cuda_job *j, bool all)
+{
+    enum status st = copy_buffers(j, true, all);
+    if (st == ST_OK)
+        st = copy_vars(j, NOW_TO_LIVE);
+    return st == ST_OK ? write_knobs(j) : st;
+}
+
+/* ---- what a launch changed ---- */
+static bool helper_ready(struct cuda_dev *d, size_t n)
+{
+    if (!d->helper_tried) {
+        d->helper_tried = true;
+        if (d->drv.module_load(&d->helper, DIFFERS_PTX, 0, NULL, NULL) != DRV_SUCCESS ||
+            d->drv.module_function(&d->differs, d->helper, "gpulocw_differs") != DRV_SUCCESS)
+            d->differs = NULL;
+    }
+    if (d->nflags < n) {
+        if (d->flags)
+            d->drv.mem_free(d->flags);
+        d->nflags = d->drv.mem_alloc(&d->flags, n * 4) == DRV_SUCCESS ? n : 0;
+    }
+    return d->differs && d->nflags >= n;
+}
+
+static enum status compare_one(struct cuda_job *j, size_t i)
+{
+    struct cuda_dev *d = j->d;
+    struct cuda_buffer *c = &j->b->buffers[i];
+    uint64_t lo = CUDA_GUARD, hi = CUDA_GUARD + j->b->bound.buffers[i].bytes, n = c->bytes;
+    drv_ptr flag = d->flags + 4 * i;
+    void *params[] = { &c->live, &c->pristine, &n, &lo, &hi, &flag };
+    uint64_t blocks = (n + 255) / 256, most = 32ull * d->base.info.sms;
+    drv_result e = d->drv.launch(d->differs, (unsigned)(blocks < most ? blocks : most), 1, 1, 256, 1, 1, 0, d->stream, params, NULL);
+    return cuda_check(d, e, "comparison of buffers", j->ds);
+}
+
+static enum status judge(struct cuda_job *j, const uint32_t *flags)
+{
+    for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
+        j->b->buffers[i].modified = flags[i] != 0;
+        if (!(flags[i] & DIFFERS_OUTSIDE))
+            continue;
+        j->b->dirty = true;
+        const char *name = j->b->bound.buffers[i].name;
+        diag_error(j->ds, "out-of-bounds", "the kernel wrote outside buffer '%s'", name ? name : "?");
+        return ST_DEVICE;
+    }
+    return ST_OK;
+}
+
+enum status cuda_inspect(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    size_t n = j->b->bound.nbuffers;
+    if (!n || !helper_ready(d, n))
+        return ST_OK;                            /* every buffer counts as modified */
+    uint32_t *flags = base_alloc(n * sizeof *flags);
+    if (!flags)
+        return ST_NOMEM;
+    enum status st = cuda_check(d, d->drv.set_async(d->flags, 0, 4 * n, d->stream), "flags", j->ds);
+    for (size_t i = 0; st == ST_OK && i < n; i++)
+        st = compare_one(j, i);
+    if (st == ST_OK)
+        st = cuda_check(d, d->drv.context_sync(), "comparison of buffers", j->ds);
+    if (st == ST_OK)
+        st = cuda_check(d, d->drv.copy_out(flags, d->flags, 4 * n), "comparison of buffers", j->ds);
+    if (st == ST_OK)
+        st = judge(j, flags);
+    base_free(flags);
+    return st;
+}

@@ -1,0 +1,106 @@
+/* dev, private: the CUDA device.
+ *
+ *   dev_cuda.c     open, close, describe, read back
+ *   cuda_code.c    JIT, its diagnostics, module cache
+ *   cuda_data.c    buffers with guard zones, baseline and restore
+ *   cuda_launch.c  launch, time limit, timing, outputs
+ *   cuda_count.c   counters through cupti.h
+ *
+ * State. Every buffer has a live copy that kernels see and a pristine copy that
+ * they do not; the same for module variables. The *baseline* is what a launch
+ * starts from: initial data, symbols, and what the `before` launches made of
+ * them. It is made once per (module, data), kept in the pristine copies, and
+ * restored before every launch. */
+#ifndef GPULOCW_CUDA_INT_H
+#define GPULOCW_CUDA_INT_H
+
+#include "engine/dev/cupti.h"
+#include "engine/dev/dev_int.h"
+#include "engine/dev/drv.h"
+#include "engine/dev/nvml.h"
+
+#define CUDA_GUARD 512u          /* bytes before and after each buffer, filled with CUDA_GUARD_BYTE */
+#define CUDA_GUARD_BYTE 0xA5
+#define CUDA_DEFAULT_LIMIT_S 10.0
+
+struct cuda_var { const char *name; drv_ptr live, first, now; size_t n; };
+struct cuda_module {             /* one JIT result; lives until the device is closed */
+    uint64_t hash; int maxnreg;
+    struct ptx_module *ptx;
+    drv_module handle;
+    struct cuda_var *vars; size_t nvars;
+    const struct cuda_data *data;  /* whose baseline vars[].now holds; NULL: none */
+};
+struct cuda_code {
+    struct dev_code base;
+    struct cuda_module *module;
+    const struct ptx_func *func;
+    drv_function fn;
+    int carveout;                /* as last set */
+    int dynamic_shared;          /* allowed so far */
+    bool cooperative;
+};
+struct cuda_buffer { drv_ptr live, pristine; uint64_t bytes; bool modified; };  /* bytes: with guard zones */
+struct cuda_data {
+    struct dev_data base;
+    struct dev_bound bound;
+    struct cuda_buffer *buffers;
+    const struct cuda_module *module;  /* whose `before` launches the pristine copies include; NULL: initial data */
+    bool dirty;                  /* a kernel wrote outside a buffer: pristine copies are not to be trusted */
+};
+struct cuda_dev {
+    struct dev base;
+    struct drv drv;
+    drv_device device; int ordinal;
+    bool retained;
+    drv_context ctx;
+    drv_stream stream;
+    drv_event begin, end;
+    struct cuda_module **modules; size_t nmodules, cap;
+    drv_module helper; drv_function differs; bool helper_tried;
+    drv_ptr flags; size_t nflags;
+    drv_ptr flush; uint64_t flush_bytes;
+    struct nvml *nvml;
+    struct cupti *cupti; bool cupti_tried, cupti_told; char cupti_why[256];
+};
+/* One launch under way. */
+struct cuda_job {
+    struct cuda_dev *d; struct cuda_code *c; struct cuda_data *b;
+    const struct dev_run *r; struct result *out; struct diags *ds;
+    uint8_t *block; void **params;
+};
+
+/* ST_OK, or ST_DEVICE with a diagnostic; a sticky error makes the device unusable. */
+enum status cuda_check(struct cuda_dev *d, drv_result e, const char *what, struct diags *ds);
+enum status cuda_alloc(struct cuda_dev *d, uint64_t n, const char *what, drv_ptr *out, struct diags *ds);
+
+enum status cuda_load(struct dev *d, const struct dev_source *s, struct dev_code **out, struct diags *ds);
+void cuda_unload(struct dev *d, struct dev_code *c);
+void cuda_modules_free(struct cuda_dev *d);
+enum status cuda_function(struct cuda_dev *d, struct cuda_module *m, struct str name, drv_function *out, struct diags *ds);
+/* Errors of a JIT log, put at the lines of `text` they name. False: none was found in it. */
+bool cuda_jit_diagnose(const char *log, const char *path, struct str text, struct diags *ds);
+
+enum status cuda_bind(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds);
+void cuda_unbind(struct dev *d, struct dev_data *b);
+enum status cuda_baseline(struct cuda_job *j);
+/* Live copies as the baseline says, then knobs. all: every buffer; else those the kernel modifies. */
+enum status cuda_restore(struct cuda_job *j, bool all);
+/* After a launch from the baseline: which buffers it modified, and whether it wrote outside of one (a failed result). */
+enum status cuda_inspect(struct cuda_job *j);
+/* Parameter pointers for cuLaunchKernel. Owned: base_free both. */
+enum status cuda_params(struct cuda_job *j, size_t which, const struct launch_spec *l, const struct ptx_func *f,
+                        uint8_t **block, void ***params);
+
+enum status cuda_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
+                        struct result *out, struct diags *ds);
+/* Records the events around one launch of the job's kernel and waits. */
+enum status cuda_launch_once(struct cuda_job *j);
+/* Waits for the end event within the time limit. ST_DEVICE: fault or limit; ST_CANCELLED. */
+enum status cuda_wait(struct cuda_job *j);
+enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u grid, struct dim3u block,
+                       uint32_t shared, void **params, bool cooperative);
+/* Counters of out, or one note in its message saying why there are none. */
+enum status cuda_count(struct cuda_job *j);
+
+#endif

@@ -1,0 +1,281 @@
+/* Launches: one for the outputs, then timed ones, then counted ones. Each starts
+ * from the restored baseline on a single stream, so that the restoring copies are
+ * done before the first event is recorded. */
+#include "engine/dev/cuda_int.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SPIN_NS 200000           /* kernels this short are waited for without sleeping */
+#define CANCEL_GRACE_NS 60000000 /* after a cancel a running kernel may still end by itself */
+#define PLAIN_SHARED (48 * 1024)
+
+static void nap(int64_t ns)
+{
+    struct timespec t = { 0, ns };
+    nanosleep(&t, NULL);
+}
+
+static enum status give_up(struct cuda_job *j, bool cancelled, double limit)
+{
+    j->d->base.unusable = true;                  /* a running kernel can only be ended with its process */
+    if (cancelled)
+        return ST_CANCELLED;
+    diag_error(j->ds, "time-limit", "time limit of %g s reached: the kernel does not end", limit);
+    return ST_DEVICE;
+}
+
+enum status cuda_wait(struct cuda_job *j)
+{
+    double limit = j->r->time_limit_s > 0 ? j->r->time_limit_s : CUDA_DEFAULT_LIMIT_S;
+    int64_t start = base_now_ns(), until = start + (int64_t)(limit * 1e9), cancelled = 0;
+    for (;;) {
+        drv_result e = j->d->drv.event_query(j->d->end);
+        if (e != DRV_ERROR_NOT_READY)
+            return cuda_check(j->d, e, "the kernel failed", j->ds);
+        int64_t now = base_now_ns();
+        if (!cancelled && cancel_asked(j->r->cancel))
+            cancelled = now;
+        if (now > until || (cancelled && now - cancelled > CANCEL_GRACE_NS))
+            return give_up(j, cancelled != 0, limit);
+        if (now - start > SPIN_NS)
+            nap(now - start > 20 * SPIN_NS ? 500000 : 50000);
+    }
+}
+
+/* Why the driver could not take this launch, before it is asked. */
+static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim3u grid, bool cooperative)
+{
+    struct dim_directive c = f->reqnctapercluster;
+    if (f->explicitcluster && !c.x) {
+        diag_error(j->ds, "cluster", "kernel %.*s wants a cluster size at launch, which a launch description cannot give",
+                   (int)f->name.n, f->name.s);
+        return ST_REFUSED;
+    }
+    if (c.x && (grid.x % c.x || grid.y % (c.y ? c.y : 1) || grid.z % (c.z ? c.z : 1))) {
+        diag_error(j->ds, "cluster", "the grid is no multiple of the kernel's cluster of %ux%ux%u CTAs", c.x, c.y, c.z);
+        return ST_REFUSED;
+    }
+    int able = 0;
+    if (cooperative && (!j->d->drv.launch_cooperative ||
+                        j->d->drv.device_attr(&able, DRV_ATTR_COOPERATIVE_LAUNCH, j->d->device) != DRV_SUCCESS || !able)) {
+        diag_error(j->ds, "cooperative", "kernel %.*s synchronises the whole grid; this device cannot launch it so",
+                   (int)f->name.n, f->name.s);
+        return ST_REFUSED;
+    }
+    return ST_OK;
+}
+
+enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u g, struct dim3u b,
+                       uint32_t shared, void **params, bool cooperative)
+{
+    const struct drv *v = &j->d->drv;
+    enum status st = fits(j, pf, g, cooperative);
+    if (st != ST_OK)
+        return st;
+    drv_result e = cooperative ? v->launch_cooperative(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params)
+                               : v->launch(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params, NULL);
+    char what[96];
+    snprintf(what, sizeof what, "launch of %.*s", (int)(pf->name.n < 64 ? pf->name.n : 64), pf->name.s);
+    return cuda_check(j->d, e, what, j->ds);
+}
+
+enum status cuda_launch_once(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    enum status st = cuda_check(d, d->drv.event_record(d->begin, d->stream), "event", j->ds);
+    if (st == ST_OK)
+        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, j->r->shared, j->params, j->c->cooperative);
+    if (st == ST_OK)
+        st = cuda_check(d, d->drv.event_record(d->end, d->stream), "event", j->ds);
+    return st == ST_OK ? cuda_wait(j) : st;
+}
+
+/* ---- options of the launch ---- */
+static enum status set_shared(struct cuda_job *j)
+{
+    uint64_t want = j->r->shared;
+    if (want + j->c->base.res.shared_static <= PLAIN_SHARED || want <= (uint64_t)j->c->dynamic_shared)
+        return ST_OK;
+    if (want > j->d->base.info.shared_per_block_optin) {
+        diag_error(j->ds, "shared", "%llu bytes of dynamic shared memory, the device allows %u", (unsigned long long)want,
+                   j->d->base.info.shared_per_block_optin);
+        return ST_REFUSED;
+    }
+    enum status st = cuda_check(j->d, j->d->drv.func_set_attr(j->c->fn, DRV_FUNC_MAX_DYNAMIC_SHARED, (int)want), "shared memory above 48 KB", j->ds);
+    if (st == ST_OK)
+        j->c->dynamic_shared = (int)want;
+    return st;
+}
+
+static enum status set_carveout(struct cuda_job *j)
+{
+    if (j->r->carveout == j->c->carveout)
+        return ST_OK;
+    enum status st = cuda_check(j->d, j->d->drv.func_set_attr(j->c->fn, DRV_FUNC_CARVEOUT, j->r->carveout), "carve-out", j->ds);
+    if (st == ST_OK)
+        j->c->carveout = j->r->carveout;
+    return st;
+}
+
+static enum status check_knobs(struct cuda_job *j)
+{
+    if (j->r->hw_pi < 0)
+        return ST_OK;
+    diag_error(j->ds, "hardware", "the hardware form of bypass exists in the simulator only");
+    return ST_REFUSED;
+}
+
+static enum status flush_cache(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    if (!j->r->flush_l2)
+        return ST_OK;
+    if (!d->flush) {
+        d->flush_bytes = d->base.info.l2_bytes ? 2 * d->base.info.l2_bytes : 64u << 20;
+        enum status st = cuda_alloc(d, d->flush_bytes, "the L2 flush", &d->flush, j->ds);
+        if (st != ST_OK)
+            return st;
+    }
+    return cuda_check(d, d->drv.set_async(d->flush, 0, d->flush_bytes, d->stream), "L2 flush", j->ds);
+}
+
+/* ---- timing ---- */
+static bool spread_enough(const struct timing *t, double spread)
+{
+    int64_t lo = INT64_MAX, hi = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        lo = t->sample[i] < lo ? t->sample[i] : lo;
+        hi = t->sample[i] > hi ? t->sample[i] : hi;
+    }
+    struct timing copy = *t;
+    timing_finish(&copy);
+    return copy.median > 0 && (double)(hi - lo) <= spread * (double)copy.median;
+}
+
+static enum status time_one(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    struct timing *t = &j->out->time;
+    float ms = 0;
+    enum status st = cuda_restore(j, false);
+    if (st == ST_OK)
+        st = flush_cache(j);
+    if (st == ST_OK)
+        st = cuda_launch_once(j);
+    if (st == ST_OK)
+        st = cuda_check(d, d->drv.event_elapsed(&ms, d->begin, d->end), "event", j->ds);
+    if (st != ST_OK)
+        return st;
+    struct nvml_state now;
+    if (nvml_read(d->nvml, &now) && now.throttled)
+        t->throttled = true;
+    t->sample[t->n++] = (int64_t)((double)ms * 1e6 + 0.5);
+    return ST_OK;
+}
+
+static enum status time_all(struct cuda_job *j)
+{
+    const struct dev_run *r = j->r;
+    struct timing *t = &j->out->time;
+    unsigned least = r->repeat ? r->repeat : 1, most = r->max_repeat > least ? r->max_repeat : least;
+    if (most > TIMING_MAX_SAMPLES)
+        most = TIMING_MAX_SAMPLES;
+    while (t->n < most && (t->n < least || !spread_enough(t, r->spread))) {
+        enum status st = cancel_asked(r->cancel) ? ST_CANCELLED : time_one(j);
+        if (st != ST_OK)
+            return st;
+        if (r->progress)
+            r->progress(r->ctx, (double)t->n / most);
+    }
+    t->origin = ORIGIN_MEASURED;
+    t->valid = true;
+    timing_finish(t);
+    return ST_OK;
+}
+
+/* ---- outputs ---- */
+static enum status hash_one(struct cuda_job *j, const struct arg_spec *a, const struct dev_buffer *buf)
+{
+    uint8_t *bytes = base_alloc(buf->bytes ? buf->bytes : 1);
+    if (!bytes)
+        return ST_NOMEM;
+    enum status st = cuda_check(j->d, j->d->drv.copy_out(bytes, buf->addr, buf->bytes), "reading an output", j->ds);
+    if (st == ST_OK)
+        dev_result_output(j->out, a->name, bytes, buf->bytes);
+    base_free(bytes);
+    return st;
+}
+
+static enum status hash_outputs(struct cuda_job *j)
+{
+    const struct launch_spec *l = j->b->base.data->spec;
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < l->nargs; i++) {
+        size_t k = j->b->bound.main_use[i].buffer;
+        if (l->args[i].output && k != SIZE_MAX)
+            st = hash_one(j, &l->args[i], &j->b->bound.buffers[k]);
+    }
+    return st;
+}
+
+static void fill_resources(struct cuda_job *j)
+{
+    struct dev_resources r = j->c->base.res;
+    int n = 0;
+    j->out->regs = r.regs;
+    j->out->shared_static = r.shared_static;
+    j->out->local_bytes = r.local_bytes;
+    if (j->d->drv.occupancy(&n, j->c->fn, (int)dim3u_count(j->r->block), j->r->shared) == DRV_SUCCESS && n > 0)
+        j->out->ctas_per_sm = (uint32_t)n;
+}
+
+static enum status run_all(struct cuda_job *j)
+{
+    enum status st = check_knobs(j);
+    if (st == ST_OK)
+        st = set_shared(j);
+    if (st == ST_OK)
+        st = set_carveout(j);
+    if (st == ST_OK)
+        st = cuda_params(j, DEV_MAIN, j->r->launch, j->c->func, &j->block, &j->params);
+    if (st == ST_OK)
+        st = cuda_baseline(j);
+    if (st == ST_OK)
+        st = cuda_restore(j, true);
+    if (st == ST_OK)
+        st = cuda_launch_once(j);
+    if (st == ST_OK)
+        st = cuda_inspect(j);
+    if (st == ST_OK)
+        st = hash_outputs(j);
+    if (st == ST_OK)
+        fill_resources(j);
+    if (st == ST_OK && !j->r->functional)
+        st = time_all(j);
+    if (st == ST_OK && !j->r->functional && j->r->counters)
+        st = cuda_count(j);
+    return st;
+}
+
+enum status cuda_launch(struct dev *dev, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
+                        struct result *out, struct diags *ds)
+{
+    struct diags own = { 0 };
+    struct cuda_job j = { (struct cuda_dev *)dev, (struct cuda_code *)c, (struct cuda_data *)b, r, out, &own, NULL, NULL };
+    if (dev->unusable) {
+        diag_error(ds, "cuda", "the device's context was lost by an earlier launch");
+        return ST_DEVICE;
+    }
+    enum status st = run_all(&j);
+    if (st == ST_DEVICE || st == ST_REFUSED) {   /* a failed configuration is a result */
+        dev_result_from_diags(out, st, &own);
+        st = ST_OK;
+    }
+    base_free(j.params);
+    base_free(j.block);
+    diags_move(ds, &own);
+    diags_free(&own);
+    return st;
+}
