@@ -57,6 +57,7 @@ $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
 	@mkdir -p $(@D); sh tests/tool/embed.sh $(PRESETS) > $@.tmp && mv $@.tmp $@
 
 -include tests/tests.mk
+-include kernels/kernels.mk
 -include $(ENGINE_OBJ:.o=.d) $(TUI_OBJ:.o=.d) $(BUILD)/$(MAIN:.c=.d)
 
 .PHONY: clean
