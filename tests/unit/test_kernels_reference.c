@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <glob.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/session/session.h"
