@@ -11,6 +11,7 @@
 #define LEAST_SIGNIFICANCE 0.02  /* relative; below this no difference counts, however exact the numbers */
 #define BAND_FACTOR 2.0          /* half-widths of the noise band that make a difference */
 #define FLAT 0.05                /* relative spread that is still flat */
+#define OVERHEAD 0.12            /* relative; what inserted code costs inside the curve but not at its ends */
 #define RIPPLE 0.15              /* share of the spread that a reversal must exceed to be a swing */
 #define HIGHLY_SENSITIVE 1.5     /* slowest over fastest */
 
@@ -110,8 +111,9 @@ struct model_curve model_categorise(const struct model_point *p, size_t n)
     c.best = best_first ? 0 : best_last ? n - 1 : c.peak;
     c.gain_over_first = p[0].time / p[c.best].time;
     c.gain_over_last = p[n - 1].time / p[c.best].time;
-    c.sensitivity = spread <= flat ? "CI" : spread < HIGHLY_SENSITIVE - 1 ? "MCS" : "HCS";
-    if (spread <= flat)
+    bool insensitive = spread <= flat || (best_first && best_last && spread <= OVERHEAD);
+    c.sensitivity = insensitive ? "CI" : spread < HIGHLY_SENSITIVE - 1 ? "MCS" : "HCS";
+    if (insensitive)
         return c;
     double ripple = RIPPLE * spread, least = 1.5 * c.significance;
     int first;
