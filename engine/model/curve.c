@@ -111,7 +111,7 @@ struct model_curve model_categorise(const struct model_point *p, size_t n)
     c.best = best_first ? 0 : best_last ? n - 1 : c.peak;
     c.gain_over_first = p[0].time / p[c.best].time;
     c.gain_over_last = p[n - 1].time / p[c.best].time;
-    bool insensitive = spread <= flat || (best_first && best_last && spread <= OVERHEAD);
+    bool insensitive = spread <= flat || (best_first && best_last && spread <= OVERHEAD + noise);
     c.sensitivity = insensitive ? "CI" : spread < HIGHLY_SENSITIVE - 1 ? "MCS" : "HCS";
     if (insensitive)
         return c;
