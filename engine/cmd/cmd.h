@@ -5,6 +5,7 @@
 #define GPULOCW_CMD_H
 
 #include "engine/cmd/job.h"
+#include "engine/session/lesson.h"
 
 struct cmd_front_opts {
     bool sweep_at_once, plain, mouse, replay;
@@ -14,6 +15,8 @@ struct cmd_front_opts {
 struct cmd_front {                             /* the terminal front end; NULL in a headless build */
     /* Opens the workbench on a file (NULL: the demo picker). Returns the exit code. */
     int (*workbench)(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o);
+    /* Are the checks and commands of a lesson's steps understood? Diagnostics name the step. */
+    enum status (*check_lesson)(const struct lesson *l, struct diags *ds);
 };
 int cmd_main(int argc, char **argv, const struct cmd_front *front);
 /* Folder of kernels/, sessions/, themes/: GPULOCW_DATA, beside the binary, or the installed place. */

@@ -524,3 +524,19 @@ enum status launch_file_write(const char *path, const struct launch_spec *l, siz
     buf_free(&b);
     return s;
 }
+
+/* By way of its own JSON form: one description of what a launch is. */
+enum status launch_copy(const struct launch_spec *l, struct launch_spec *out)
+{
+    struct buf b = { 0 };
+    struct jw w = jw_open(&b, 0);
+    jw_obj(&w);
+    put_launch(&w, l, false);
+    jw_end_obj(&w);
+    memset(out, 0, sizeof *out);
+    cJSON *t = b.oom ? NULL : json_parse(NULL, b.s, b.n, NULL);
+    enum status st = t ? get_launch(t, l->file ? l->file : "session", l->dir ? l->dir : ".", out, NULL) : ST_NOMEM;
+    cJSON_Delete(t);
+    buf_free(&b);
+    return st;
+}

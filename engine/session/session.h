@@ -10,6 +10,8 @@ struct launch_file { struct launch_spec *launch; size_t n; char *path; };
 enum status launch_file_read(const char *path, struct launch_file *out, struct diags *ds);
 enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds);
 void launch_file_free(struct launch_file *f);
+/* Deep copy (launch_spec_free). */
+enum status launch_copy(const struct launch_spec *l, struct launch_spec *out);
 /* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch file. */
 enum status launch_check(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds);
 
@@ -34,6 +36,8 @@ struct session;
 /* Deep copies, so that a finished state can be published while the run goes on. False on out of memory. */
 bool session_run_copy(struct session_run *to, const struct session_run *from);
 void session_run_clear(struct session_run *r);
+/* A finished configuration of a sweep or a search, put where it belongs (bpa, cha, points, trail). */
+bool session_run_point(struct session_run *run, const struct result *r);
 /* path NULL: a fresh file under sessions/ or XDG data. ST_IO says so and the session goes on in memory. */
 enum status session_new(const char *path, const char *ptx_path, struct session **out, struct diags *ds);
 enum status session_load(const char *path, struct session **out, struct diags *ds);

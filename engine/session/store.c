@@ -71,6 +71,31 @@ void session_run_clear(struct session_run *r)
     memset(r, 0, sizeof *r);
 }
 
+static bool add_result(struct result **list, size_t *n, const struct result *r)
+{
+    struct result *more = base_realloc(*list, (*n + 1) * sizeof *more);
+    if (!more)
+        return false;
+    *list = more;
+    more[(*n)++] = *r;
+    return true;
+}
+
+bool session_run_point(struct session_run *run, const struct result *r)
+{
+    struct tune_sweep *w = &run->sweep;
+    bool pi = run->kind == RUN_SWEEP && strcmp(w->axis, "pi") == 0;
+    if (run->kind == RUN_TUNE)
+        return add_result(&run->trail, &run->ntrail, r);
+    if (pi && r->options.pi.mode == PI_BPA)
+        w->bpa = *r;
+    else if (pi && r->options.pi.mode == PI_CHA)
+        w->cha = *r;
+    else
+        return add_result(&w->points, &w->npoints, r);
+    return true;
+}
+
 void session_free(struct session *s)
 {
     if (!s)
@@ -167,21 +192,12 @@ void session_set_ptx(struct session *s, const char *path, struct str text)
         memcpy(s->text, text.s, s->ntext);
 }
 
-/* Copied by way of its own JSON form: one description of what a launch is. */
 enum status session_set_launch(struct session *s, const struct launch_spec *l)
 {
-    struct buf b = { 0 };
-    struct jw w = jw_open(&b, 0);
-    jw_obj(&w);
-    put_launch(&w, l, false);
-    jw_end_obj(&w);
-    cJSON *t = b.oom ? NULL : json_parse(NULL, b.s, b.n, NULL);
     if (s->has_launch)
         launch_spec_free(&s->launch);
-    enum status st = t ? get_launch(t, l->file ? l->file : "session", l->dir ? l->dir : ".", &s->launch, NULL) : ST_NOMEM;
+    enum status st = launch_copy(l, &s->launch);
     s->has_launch = st == ST_OK;
-    cJSON_Delete(t);
-    buf_free(&b);
     return st;
 }
 

@@ -1,0 +1,245 @@
+/* The command line: commands, options (args.def), knobs (rec/options.def), help texts. */
+#include "engine/cmd/cmd_int.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command commands[] = {
+    { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load", cmd_analyze, true },
+    { "rewrite", "FILE.ptx", "writes the PTX that a configuration asks for", cmd_rewrite, true },
+    { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run, true },
+    { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true },
+    { "tune", "FILE.ptx", "searches the knobs; ends in one recommendation and its proof", cmd_tune, true },
+    { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false },
+    { "report", "SESSION.json", "a report to share", cmd_report, false },
+    { "devices", "", "the devices there are", cmd_devices, false },
+    { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate, false },
+    { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false },
+    { "worker", "", "serves a device on standard input and output (started by the program itself)", cmd_worker, false },
+    { "help", "[COMMAND]", "this text", cmd_help, false },
+};
+
+size_t command_count(void) { return ARRAY_LEN(commands); }
+const struct command *command_at(size_t i) { return &commands[i]; }
+
+const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; name && i < ARRAY_LEN(commands); i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+struct arg_row { const char *name; char letter; enum arg_kind_cmd kind; const char *value, *commands, *help; size_t offset, count_offset; };
+#define COUNT_FLAG(f) 0
+#define COUNT_TEXT(f) 0
+#define COUNT_INT(f) 0
+#define COUNT_NUM(f) 0
+#define COUNT_LIST(f) offsetof(struct args, f##_n)
+static const struct arg_row rows[] = {
+#define ARG(field, name, letter, kind, value, cmds, help) { name, letter, ARGK_##kind, value, cmds, help, offsetof(struct args, field), COUNT_##kind(field) },
+#include "engine/cmd/args.def"
+#undef ARG
+};
+
+/* Is `word` (a command's name, "-" for the workbench) among the row's commands? */
+static bool row_for(const struct arg_row *r, const char *word)
+{
+    size_t n = strlen(word);
+    if (strcmp(r->commands, "*") == 0)
+        return true;
+    for (const char *p = r->commands; *p;) {
+        size_t k = strcspn(p, " ");
+        if (k == n && memcmp(p, word, n) == 0)
+            return true;
+        p += k + (p[k] == ' ');
+    }
+    return false;
+}
+
+static const struct arg_row *row_find(const char *name, size_t n, char letter, const char *word)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (row_for(&rows[i], word) && (letter ? rows[i].letter == letter : strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0))
+            return &rows[i];
+    return NULL;
+}
+
+static enum status usage(struct diags *ds, const char *word, const char *fmt, const char *what)
+{
+    struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, fmt, what);
+    diag_hint(d, "gpulocw help%s%s lists what there is", *word == '-' ? "" : " ", *word == '-' ? "" : word);
+    return ST_USAGE;
+}
+
+static enum status row_set(struct args *a, const struct arg_row *r, const char *value, const char *word, struct diags *ds)
+{
+    char *at = (char *)a + r->offset, *end = NULL;
+    a->has[r - rows] = true;
+    switch (r->kind) {
+    case ARGK_FLAG: *(bool *)at = true; return ST_OK;
+    case ARGK_TEXT: *(const char **)(void *)at = value; return ST_OK;
+    case ARGK_INT:
+        *(long *)(void *)at = strtol(value, &end, 10);
+        return *value && !*end && *(long *)(void *)at >= 0 ? ST_OK : usage(ds, word, "--%s needs a whole number", r->name);
+    case ARGK_NUM:
+        *(double *)(void *)at = strtod(value, &end);
+        return *value && !*end && isfinite(*(double *)(void *)at) && *(double *)(void *)at >= 0 ? ST_OK : usage(ds, word, "--%s needs a number", r->name);
+    case ARGK_LIST: {
+        size_t *n = (size_t *)(void *)((char *)a + r->count_offset);
+        if (*n == CMD_MAX_LIST)
+            return usage(ds, word, "--%s was given too often", r->name);
+        ((const char **)(void *)at)[(*n)++] = value;
+        return ST_OK;
+    }
+    }
+    return ST_OK;
+}
+
+struct scan { int argc, i; char **argv; const char *word; bool knobs; };
+
+/* The value of an option: after '=' or the next word. NULL: there is none. */
+static const char *value_of(struct scan *s, const char *inline_value)
+{
+    if (inline_value)
+        return inline_value;
+    return s->i + 1 < s->argc ? s->argv[++s->i] : NULL;
+}
+
+static enum status long_option(struct scan *s, struct args *a, const char *text, struct diags *ds)
+{
+    const char *eq = strchr(text, '=');
+    size_t n = eq ? (size_t)(eq - text) : strlen(text);
+    const struct arg_row *r = row_find(text, n, 0, s->word);
+    int knob = s->knobs ? knob_find((struct str){ text, n }) : -1;
+    bool flag = r ? r->kind == ARGK_FLAG : knob >= 0 && knob_info((size_t)knob)->kind == KNOB_KIND_FLAG;
+    if (!r && knob < 0) {
+        bool elsewhere = knob_find((struct str){ text, n }) >= 0;
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+            elsewhere |= strlen(rows[i].name) == n && memcmp(rows[i].name, text, n) == 0;
+        return usage(ds, s->word, elsewhere ? "option --%s does not go with this command" : "no option --%s", text);
+    }
+    const char *value = flag ? (eq ? eq + 1 : "on") : value_of(s, eq ? eq + 1 : NULL);
+    if (!value)
+        return usage(ds, s->word, "--%s needs a value", text);
+    if (r)
+        return row_set(a, r, value, s->word, ds);
+    a->knob_given = true;
+    return knob_set(&a->options, (size_t)knob, str_of(value), ds);
+}
+
+static enum status short_option(struct scan *s, struct args *a, const char *text, struct diags *ds)
+{
+    const struct arg_row *r = row_find(NULL, 0, text[1], s->word);
+    if (!r)
+        return usage(ds, s->word, "no option %s", text);
+    const char *value = r->kind == ARGK_FLAG ? "on" : value_of(s, text[2] ? text + 2 : NULL);
+    if (!value)
+        return usage(ds, s->word, "%s needs a value", text);
+    return row_set(a, r, value, s->word, ds);
+}
+
+enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
+{
+    struct scan s = { argc, 1, argv, "-", true };
+    a->options = options_default();
+    a->speed = 1;
+    if (argc > 1 && command_find(argv[1])) {
+        a->command = argv[s.i++];
+        s.word = a->command;
+        s.knobs = command_find(a->command)->knobs;
+    }
+    for (bool options = true; s.i < argc; s.i++) {
+        const char *t = argv[s.i];
+        enum status st = ST_OK;
+        if (options && strcmp(t, "--") == 0)
+            options = false;
+        else if (options && t[0] == '-' && t[1] == '-')
+            st = long_option(&s, a, t + 2, ds);
+        else if (options && t[0] == '-' && t[1])
+            st = short_option(&s, a, t, ds);
+        else if (a->nfiles == CMD_MAX_FILES)
+            st = usage(ds, s.word, "too many files (%s)", t);
+        else
+            a->file[a->nfiles++] = t;
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+/* ---- help ---- */
+static void help_rows(const char *word, struct buf *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (!row_for(&rows[i], word))
+            continue;
+        char left[64];
+        char letter[8] = "   ";
+        if (rows[i].letter)
+            snprintf(letter, sizeof letter, "-%c,", rows[i].letter);
+        snprintf(left, sizeof left, "%s --%s %s", letter, rows[i].name, rows[i].value);
+        buf_printf(out, "  %-28s %s\n", left, rows[i].help);
+    }
+}
+
+static void knob_form(const struct knob_info *k, struct buf *b)
+{
+    if (k->kind != KNOB_KIND_ENUM) {
+        buf_puts(b, k->form ? k->form : "");
+        return;
+    }
+    for (int v = 0; v <= k->max; v++)
+        buf_printf(b, "%s%s", v ? "|" : "", k->values[v]);
+}
+
+static void help_knobs(struct buf *out)
+{
+    buf_puts(out, "\nThe configuration (the same names in JSON, in the workbench and in sessions):\n");
+    for (size_t i = 0; i < knob_count(); i++) {
+        struct buf form = { 0 };
+        knob_form(knob_info(i), &form);
+        buf_printf(out, "  --%s %s\n      %s\n", knob_info(i)->name, form.s ? form.s : "", knob_info(i)->help);
+        buf_free(&form);
+    }
+}
+
+void args_help(const struct command *c, struct buf *out)
+{
+    if (c) {
+        buf_printf(out, "gpulocw %s %s\n%s\n\n", c->name, c->usage, c->help);
+        help_rows(c->name, out);
+        if (c->knobs)
+            help_knobs(out);
+        return;
+    }
+    buf_puts(out, "gpulocw, the GPU locality workbench: opens an NVIDIA PTX kernel, shows how its memory\n"
+                  "accesses coalesce and what locality it has, rewrites it, runs it on a GPU or on a\n"
+                  "simulated device, and plots the cache valley.\n\n"
+                  "  gpulocw FILE.ptx          open the workbench\n"
+                  "  gpulocw SESSION.json      open a saved session\n"
+                  "  gpulocw                   pick a demo\n\n");
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        buf_printf(out, "  gpulocw %-9s %-14s %s\n", commands[i].name, commands[i].usage, commands[i].help);
+    buf_puts(out, "\nOptions of the workbench:\n");
+    help_rows("-", out);
+    buf_puts(out, "\nExit codes: 0 done, 1 bad input, 2 wrong usage, 3 refused, 4 device trouble,\n"
+                  "5 results differ from the original's, 130 interrupted.\n");
+}
+
+int cmd_help(struct args *a)
+{
+    struct buf b = { 0 };
+    const struct command *c = a->nfiles ? command_find(a->file[0]) : NULL;
+    if (a->nfiles && !c) {
+        struct diags ds = { 0 };
+        usage(&ds, "-", "no command '%s'", a->file[0]);
+        return cmd_finish(ST_USAGE, &ds);
+    }
+    args_help(c, &b);
+    cmd_put(&b);
+    buf_free(&b);
+    return 0;
+}

@@ -1,0 +1,148 @@
+/* The way in: environment, interrupts, choosing the command. */
+#include "engine/cmd/cmd_int.h"
+
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A signal handler can reach nothing but a global: the one cancel flag of a headless command. */
+static struct cancel interrupted;
+
+static void on_interrupt(int sig)
+{
+    (void)sig;
+    if (atomic_exchange(&interrupted.asked, true))
+        _exit(130);                          /* the second time: at once */
+}
+
+static char *self_path(void)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    return base_strdup(n > 0 ? path : "gpulocw");
+}
+
+static bool has_kernels(const char *dir)
+{
+    struct stat st;
+    struct buf b = { 0 };
+    buf_printf(&b, "%s/kernels", dir);
+    bool is = b.s && stat(b.s, &st) == 0 && S_ISDIR(st.st_mode);
+    buf_free(&b);
+    return is;
+}
+
+/* Looked for once; the answer stays. */
+static char data_dir[4200];
+
+const char *cmd_data_dir(void)
+{
+    static const char *const beside[] = { "", "/..", "/../share/gpulocw", "/../.." };
+    const char *set = getenv("GPULOCW_DATA");
+    if (data_dir[0])
+        return data_dir;
+    if (set && *set) {
+        snprintf(data_dir, sizeof data_dir, "%s", set);
+        return data_dir;
+    }
+    char *self = self_path(), *slash = self ? strrchr(self, '/') : NULL;
+    if (slash)
+        *slash = 0;
+    for (size_t i = 0; slash && i < ARRAY_LEN(beside); i++) {
+        snprintf(data_dir, sizeof data_dir, "%.4000s%s", self, beside[i]);
+        if (has_kernels(data_dir))
+            break;
+        data_dir[0] = 0;
+    }
+    base_free(self);
+    if (!data_dir[0])
+        snprintf(data_dir, sizeof data_dir, "%s", has_kernels(".") ? "." : "/usr/local/share/gpulocw");
+    return data_dir;
+}
+
+static const char *preset_at(void *ctx, size_t i)
+{
+    (void)ctx;
+    return i < preset_count() ? preset_name(i) : NULL;
+}
+
+int cmd_workbench(struct args *a)
+{
+    struct diags ds = { 0 };
+    bool screen = a->front && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !a->plain;
+    struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL, .axis = a->axis ? a->axis : "pi", .mouse = !a->no_mouse, .theme = a->theme, .session = a->session, .plain = a->plain };
+    if (screen)
+        return a->front->workbench(a->env, a->nfiles ? a->file[0] : NULL, a->device, &o);
+    if (a->nfiles && strlen(a->file[0]) > 5 && strcmp(a->file[0] + strlen(a->file[0]) - 5, ".json") == 0) {
+        a->plain = true;
+        return cmd_replay(a);
+    }
+    struct diag *d = diag_add(&ds, DIAG_ERROR, "terminal", NULL, NO_SPAN, a->front ? "standard input and output are no terminal" : "this build has no terminal front end");
+    diag_hint(d, "gpulocw sweep FILE.ptx, run, analyze ... work without one; see gpulocw help");
+    return cmd_finish(ST_USAGE, &ds);
+}
+
+static void catch_interrupts(void)
+{
+    struct sigaction sa = { .sa_handler = on_interrupt };
+    sigemptyset(&sa.sa_mask);
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static int dispatch(struct args *a)
+{
+    const struct command *c = command_find(a->command);
+    if (!c)
+        return cmd_workbench(a);
+    catch_interrupts();
+    return c->run(a);
+}
+
+static bool asked(int argc, char **argv, const char *word)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], word) == 0)
+            return true;
+    return false;
+}
+
+int cmd_main(int argc, char **argv, const struct cmd_front *front)
+{
+    struct diags ds = { 0 };
+    struct args *a = base_alloc(sizeof *a);
+    char *self = self_path();
+    struct dev_env env = { .preset = preset_read, .preset_at = preset_at, .self = self };
+    int code;
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C");              /* numbers are data here: a decimal point, always */
+    if (!a)
+        return status_exit_code(ST_NOMEM);
+    if (asked(argc, argv, "--version")) {
+        puts("gpulocw " GPULOCW_VERSION);
+        code = 0;
+    } else if (asked(argc, argv, "--help") || asked(argc, argv, "-h")) {
+        struct buf b = { 0 };
+        args_help(argc > 1 ? command_find(argv[1]) : NULL, &b);
+        cmd_put(&b);
+        buf_free(&b);
+        code = 0;
+    } else {
+        enum status st = args_parse(argc, argv, a, &ds);
+        a->env = &env;
+        a->front = front;
+        a->cancel = &interrupted;
+        if (st == ST_OK && ds.n == 0)
+            code = dispatch(a);
+        else
+            code = cmd_finish(st, &ds);
+    }
+    base_free(self);
+    base_free(a);
+    return code;
+}

@@ -1,0 +1,179 @@
+/* analyze and rewrite: what needs no device to run on. */
+#include "engine/cmd/cmd_int.h"
+
+#include <string.h>
+
+/* ---- analyze ---- */
+static void put_bar(double degree, struct buf *out)
+{
+    for (int i = 0; i < 8; i++)
+        buf_puts(out, degree * 8 > i + 0.5 ? "#" : ".");
+}
+
+static void put_access(const struct ana_kernel *k, const struct ana_access *a, struct buf *out)
+{
+    buf_printf(out, "%s:%u:%u  %.*s\n", k->module->path, a->at.line, a->at.col, (int)a->at.len, k->module->text.s + a->at.off);
+    buf_printf(out, "    address  %s\n", a->address ? a->address : a->unknown ? a->unknown : "unknown");
+    if (a->coalesce.valid) {
+        buf_puts(out, "    degree   ");
+        put_bar(a->coalesce.degree, out);
+        buf_printf(out, " %6.2f %%  sectors in range %u  expected per request %.2f\n", 100 * a->coalesce.degree, a->coalesce.num_sectors, a->coalesce.expected);
+    }
+    if (a->exact.valid)
+        buf_printf(out, "    exact    %.4f sectors per request%s (%llu requests, %llu sectors)\n", a->exact.sectors_per_request, a->exact.sampled ? ", sampled" : "",
+                   (unsigned long long)a->exact.requests, (unsigned long long)a->exact.sectors);
+    buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "", a->evidence ? a->evidence : "");
+}
+
+static void put_graph(const struct ana_coalesce *c, struct buf *out)
+{
+    double top = 0;
+    for (int i = 0; i < 32; i++)
+        top = c->graph[i] > top ? c->graph[i] : top;
+    if (!(top > 0))
+        return;
+    buf_puts(out, "\ncoalescing graph: threads of a warp per 4-byte word from the first lane's sector\n");
+    for (int row = 6; row > 0; row--) {
+        buf_printf(out, "  %6.2f |", top * row / 6);
+        for (int i = 0; i < 32; i++)
+            buf_printf(out, "%s%s", c->graph[i] / top * 6 > row - 0.5 ? "#" : " ", i % 8 == 7 ? "|" : "");
+        buf_puts(out, "\n");
+    }
+    buf_puts(out, "         +--------+--------+--------+--------+\n          sector 0  1        2        3\n");
+}
+
+static void put_reuse(const struct ana_kernel *k, struct buf *out)
+{
+    if (k->reuse.valid)
+        buf_printf(out, "reuse        intra-warp %.1f %%, intra-CTA %.1f %%, inter-CTA %.1f %%, none %.1f %% (of bytes, before L1)\n", 100 * k->reuse.intra_warp,
+                   100 * k->reuse.intra_cta, 100 * k->reuse.inter_cta, 100 * k->reuse.none);
+    if (k->partition.index)
+        buf_printf(out, "partition    %s: %s\n", k->partition.index, k->partition.why ? k->partition.why : "");
+    if (k->footprint.valid)
+        buf_printf(out, "footprint    %.0f bytes a warp, %.0f a CTA, %.0f an SM; fits L1 up to π=%d\n", k->footprint.bytes_per_warp, k->footprint.bytes_per_cta,
+                   k->footprint.bytes_per_sm, k->footprint.pi_fit);
+}
+
+static void put_kernel(const struct ana_kernel *k, struct buf *out)
+{
+    buf_printf(out, "kernel %.*s  grid %ux%ux%u  block %ux%ux%u%s%s\n", (int)k->func->name.n, k->func->name.s, k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y,
+               k->block.z, k->assumed ? "  " : "", k->assumed ? k->assumed : "");
+    if (k->coalesce.valid)
+        buf_printf(out, "coalescing   degree %.2f %%, %u sectors in range, %.2f expected per request", 100 * k->coalesce.degree, k->coalesce.num_sectors, k->coalesce.expected);
+    if (k->exact.valid)
+        buf_printf(out, "; exact %.4f per request", k->exact.sectors_per_request);
+    buf_printf(out, "\nclass        %s%s%s\n", ana_class_name(k->cls), k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");
+    for (uint32_t i = 0; i < k->nevidence; i++)
+        buf_printf(out, "             %s\n", k->evidence[i]);
+    put_reuse(k, out);
+    put_graph(&k->coalesce, out);
+    buf_puts(out, "\n");
+    for (uint32_t i = 0; i < k->naccess; i++)
+        if (!k->access[i].store && (k->access[i].space == PTX_SPACE_GLOBAL || k->access[i].space == PTX_SPACE_GENERIC))
+            put_access(k, &k->access[i], out);
+    for (uint32_t i = 0; i < k->ngaps; i++)
+        buf_printf(out, "not analysed: %s\n", k->gaps[i]);
+}
+
+static void print_kernels(const struct args *a, struct ana_kernel *const *k, size_t n)
+{
+    struct buf out = { 0 };
+    if (a->json)
+        json_analysis((const struct ana_kernel *const *)k, n, &out);
+    else
+        for (size_t i = 0; i < n; i++)
+            put_kernel(k[i], &out);
+    cmd_put(&out);
+    buf_free(&out);
+}
+
+/* Without a launch and without --kernel: every kernel of the module, with the assumption stated. */
+static enum status every_kernel(struct subject *s, const struct args *a, struct ana_kernel **k, size_t *n, size_t most, struct diags *ds)
+{
+    const char *one = s->spec || a->kernel ? s->kernel : NULL;
+    enum status st = ST_OK;
+    for (uint32_t i = 0; i < s->module->nfuncs && st == ST_OK && *n < most; i++) {
+        const struct ptx_func *f = s->module->funcs[i];
+        if (!f->entry || !f->has_body || (one && !str_is(f->name, one)))
+            continue;
+        struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
+                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = a->quick };
+        st = ana_run(s->module, f->name, &o, &k[*n], ds);
+        *n += st == ST_OK;
+    }
+    if (st == ST_OK && !*n)
+        diag_add(ds, DIAG_NOTE, "kernel", s->module->path, NO_SPAN, "no kernel with a body in this module");
+    return st;
+}
+
+int cmd_analyze(struct args *a)
+{
+    enum { MOST = 256 };
+    struct diags ds = { 0 };
+    struct subject s = { 0 };
+    struct ana_kernel *k[MOST] = { 0 };
+    size_t n = 0;
+    enum status st = subject_ptx(&s, a, &ds);
+    if (st == ST_OK)
+        st = subject_launch(&s, a, false, &ds);
+    if (st == ST_OK)
+        st = subject_device(&s, a, &ds);
+    if (st == ST_OK && s.spec)
+        st = subject_data(&s, &ds);
+    if (st == ST_OK)
+        st = every_kernel(&s, a, k, &n, MOST, &ds);
+    if (st == ST_OK)
+        print_kernels(a, k, n);
+    else if (a->json) {
+        struct buf out = { 0 };
+        buf_puts(&out, "{\"format\": \"gpulocw-diagnostics\", \"version\": 1, \"diagnostics\": ");
+        diags_json(&ds, &out);
+        buf_puts(&out, "}\n");
+        cmd_put(&out);
+        buf_free(&out);
+    }
+    for (size_t i = 0; i < n; i++)
+        ana_free(k[i]);
+    subject_close(&s);
+    return cmd_finish(st, &ds);
+}
+
+/* ---- rewrite ---- */
+static enum status write_out(const struct args *a, const struct subject *s, const struct pass_output *code, struct diags *ds)
+{
+    struct buf out = { 0 };
+    if (a->diff)
+        pass_diff(s->module, code, &out);
+    else if (!a->output)
+        buf_put(&out, code->text, code->n);
+    cmd_put(&out);
+    buf_free(&out);
+    return a->output ? file_write_atomic(a->output, code->text, code->n, ds) : ST_OK;
+}
+
+int cmd_rewrite(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct subject s = { 0 };
+    struct pass_output code = { 0 };
+    enum status st = subject_ptx(&s, a, &ds);
+    if (st == ST_OK)
+        st = subject_launch(&s, a, false, &ds);
+    if (st == ST_OK)
+        st = subject_device(&s, a, &ds);
+    if (st == ST_OK && s.spec)
+        st = subject_data(&s, &ds);
+    if (st == ST_OK)
+        st = subject_facts(&s, a, true, &ds);
+    if (st == ST_OK) {
+        struct pass_input in = { s.module, str_of(s.kernel), &a->options, &s.info, s.spec, s.facts };
+        st = pass_apply(&in, &code, &ds);
+    }
+    if (st == ST_OK)
+        st = write_out(a, &s, &code, &ds);
+    if (st == ST_OK && code.changed)
+        diag_add(&ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "the rewrite adds about %d registers and %u bytes of shared memory", code.extra_regs, code.extra_shared);
+    pass_output_free(&code);
+    subject_close(&s);
+    return cmd_finish(st, &ds);
+}

@@ -1,0 +1,138 @@
+/* demo: a demo kernel swept at once, or a lesson. */
+#include "engine/cmd/cmd_int.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n > k && strcmp(s + n - k, end) == 0;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Names in a folder of the data directory with this ending, sorted. */
+static size_t names_in(const char *folder, const char *end, char **names, size_t most)
+{
+    struct buf path = { 0 };
+    buf_printf(&path, "%s/%s", cmd_data_dir(), folder);
+    DIR *d = path.s ? opendir(path.s) : NULL;
+    size_t n = 0;
+    for (struct dirent *e; d && n < most && (e = readdir(d));) {
+        if (!ends_with(e->d_name, end))
+            continue;
+        names[n] = base_strdup(e->d_name);
+        if (names[n])
+            names[n++][strlen(e->d_name) - strlen(end)] = 0;
+    }
+    if (d)
+        closedir(d);
+    buf_free(&path);
+    qsort(names, n, sizeof *names, by_name);
+    return n;
+}
+
+static void list_demos(void)
+{
+    enum { MOST = 200 };
+    char *names[MOST];
+    struct buf out = { 0 };
+    size_t n = names_in("kernels", ".launch.json", names, MOST);
+    buf_puts(&out, "demo kernels (gpulocw demo NAME):\n");
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(&out, "%s%-16s%s", i % 4 ? "" : "  ", names[i], i % 4 == 3 || i + 1 == n ? "\n" : "");
+        base_free(names[i]);
+    }
+    n = names_in("sessions/lessons", ".json", names, MOST);
+    buf_puts(&out, "lessons (gpulocw demo NAME, in a terminal):\n");
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(&out, "  %s\n", names[i]);
+        base_free(names[i]);
+    }
+    cmd_put(&out);
+    buf_free(&out);
+}
+
+int cmd_check_lesson(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct lesson *l = NULL;
+    enum status st = lesson_read(a->check, &l, &ds);
+    if (st == ST_OK && a->front && a->front->check_lesson)
+        st = a->front->check_lesson(l, &ds);
+    else if (st == ST_OK)
+        diag_add(&ds, DIAG_WARNING, "lesson", a->check, NO_SPAN, "this build has no workbench: the steps' checks and commands were not looked at");
+    if (st == ST_OK)
+        diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN, "lesson %d, '%s': %u steps, all well formed", l->number, l->title, l->nsteps);
+    lesson_free(l);
+    return cmd_finish(st, &ds);
+}
+
+/* A lesson without a terminal: its narration and tasks, to read. */
+int cmd_print_lesson(const char *path)
+{
+    struct diags ds = { 0 };
+    struct lesson *l = NULL;
+    struct buf out = { 0 };
+    enum status st = lesson_read(path, &l, &ds);
+    if (st == ST_OK) {
+        buf_printf(&out, "Lesson %d: %s\n", l->number, l->title);
+        for (unsigned i = 0; i < l->nsteps; i++) {
+            buf_printf(&out, "\n%u. %s\n", i + 1, l->step[i].text);
+            if (l->step[i].task)
+                buf_printf(&out, "   task: %s\n", l->step[i].task);
+            for (unsigned k = 0; k < l->step[i].ncommands; k++)
+                buf_printf(&out, "   :%s\n", l->step[i].commands[k]);
+        }
+        cmd_put(&out);
+    }
+    buf_free(&out);
+    lesson_free(l);
+    return cmd_finish(st, &ds);
+}
+
+static char *demo_file(const char *folder, const char *name, const char *end)
+{
+    struct buf b = { 0 };
+    buf_printf(&b, "%s/%s/%s%s", cmd_data_dir(), folder, name, end);
+    if (b.s && access(b.s, R_OK) == 0)
+        return buf_take(&b);
+    buf_free(&b);
+    return NULL;
+}
+
+int cmd_demo(struct args *a)
+{
+    struct diags ds = { 0 };
+    const char *name = a->nfiles ? a->file[0] : NULL;
+    bool screen = a->front && !a->plain && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
+    if (a->check)
+        return cmd_check_lesson(a);
+    if (!name && !screen) {
+        list_demos();
+        return 0;
+    }
+    char *ptx = name ? demo_file("kernels", name, ".ptx") : NULL;
+    char *lesson = name && !ptx ? demo_file("sessions/lessons", name, ".json") : NULL;
+    int code = 0;
+    if (name && !ptx && !lesson) {
+        struct diag *d = diag_add(&ds, DIAG_ERROR, "demo", NULL, NO_SPAN, "no demo kernel or lesson '%s'", name);
+        diag_hint(d, "gpulocw demo | cat lists them");
+        code = cmd_finish(ST_INPUT, &ds);
+    } else if (screen) {
+        struct cmd_front_opts o = { .sweep_at_once = ptx != NULL, .axis = "pi", .mouse = !a->no_mouse, .theme = a->theme, .lesson = lesson };
+        code = a->front->workbench(a->env, ptx, a->device, &o);
+    } else if (lesson) {
+        code = cmd_print_lesson(lesson);
+    } else {
+        a->file[0] = ptx;
+        a->nfiles = 1;
+        code = cmd_sweep(a);
+    }
+    base_free(ptx);
+    base_free(lesson);
+    return code;
+}

@@ -1,0 +1,86 @@
+/* Private to cmd: parsed arguments, the subject of a command, printing. */
+#ifndef GPULOCW_CMD_INT_H
+#define GPULOCW_CMD_INT_H
+
+#include "engine/cmd/cmd.h"
+
+#include <stdio.h>
+
+#define CMD_MAX_FILES 32
+#define CMD_MAX_LIST 32
+enum arg_kind_cmd { ARGK_FLAG, ARGK_TEXT, ARGK_INT, ARGK_NUM, ARGK_LIST };
+struct args {
+    const char *command;
+    const char *file[CMD_MAX_FILES]; size_t nfiles;
+    bool has[64];                             /* by row of args.def */
+#define ARGV_FLAG(f) bool f;
+#define ARGV_TEXT(f) const char *f;
+#define ARGV_INT(f) long f;
+#define ARGV_NUM(f) double f;
+#define ARGV_LIST(f) const char *f[CMD_MAX_LIST]; size_t f##_n;
+#define ARG(field, name, short_, kind, value, commands, help) ARGV_##kind(field)
+#include "engine/cmd/args.def"
+#undef ARG
+    struct options options; bool knob_given;
+    const struct dev_env *env;
+    const struct cmd_front *front;
+    const struct cancel *cancel;
+};
+/* One row per command. `sees` is the word used in args.def. */
+struct command { const char *name, *usage, *help; int (*run)(struct args *a); bool knobs; };
+size_t command_count(void);
+const struct command *command_at(size_t i);
+const struct command *command_find(const char *name);
+/* ST_USAGE with a diagnostic. */
+enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds);
+void args_help(const struct command *c, struct buf *out);       /* c NULL: the workbench itself */
+
+/* What a command works on, opened in the order the command needs it. */
+struct subject {
+    struct ptx_module *module;
+    struct launch_file launches; const struct launch_spec *spec; /* NULL: none found and none asked for */
+    struct launch_data data; bool has_data;
+    struct dev *dev; struct dev_info info;
+    struct ana_kernel *facts;
+    const char *kernel;
+};
+enum status subject_ptx(struct subject *s, const struct args *a, struct diags *ds);
+enum status subject_launch(struct subject *s, const struct args *a, bool required, struct diags *ds);
+enum status subject_device(struct subject *s, const struct args *a, struct diags *ds);
+enum status subject_data(struct subject *s, struct diags *ds);
+enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds);
+void subject_close(struct subject *s);
+/* path of the launch description beside a PTX file; owned; NULL: none there. */
+char *launch_beside(const char *ptx);
+/* Index of the launch a name asks for (kernel or launch name; NULL: the first); SIZE_MAX: none. */
+size_t launch_pick(const struct launch_file *f, const char *name);
+/* The program linked from several PTX files in the order given: the first with the kernel. */
+
+/* ---- printing: the only place of the engine that does ---- */
+int cmd_finish(enum status s, struct diags *ds);                 /* prints diagnostics on stderr, frees them, gives the exit code */
+void cmd_put(const struct buf *b);                               /* to standard output */
+void cmd_progress(double done, const char *what);                /* a bar, when stderr is a terminal */
+void cmd_progress_end(void);
+/* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
+void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out);
+void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
+void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
+bool cmd_utf8(void);
+
+int cmd_analyze(struct args *a);
+int cmd_rewrite(struct args *a);
+int cmd_run(struct args *a);
+int cmd_sweep(struct args *a);
+int cmd_tune(struct args *a);
+int cmd_replay(struct args *a);
+int cmd_report(struct args *a);
+int cmd_devices(struct args *a);
+int cmd_calibrate(struct args *a);
+int cmd_demo(struct args *a);
+int cmd_worker(struct args *a);
+int cmd_help(struct args *a);
+int cmd_workbench(struct args *a);
+int cmd_check_lesson(struct args *a);
+int cmd_print_lesson(const char *path);
+
+#endif

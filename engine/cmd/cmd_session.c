@@ -1,0 +1,65 @@
+/* replay: a saved session again, as text or in the workbench. */
+#include "engine/cmd/cmd_int.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void put_found(const struct session_run *r, struct buf *out)
+{
+    struct buf line = { 0 };
+    options_line(&r->found.options, &line);
+    buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", r->kernel, r->dev.name, r->found.launches, r->found.space);
+    if (r->found.leave_alone)
+        buf_printf(out, "leave it alone: %s\n", r->found.reason);
+    else
+        buf_printf(out, "recommended %s: %s\n", line.n ? line.s : "(as it is)", r->found.reason);
+    buf_free(&line);
+}
+
+static void put_run(const struct session_run *r, struct buf *out)
+{
+    if (r->kind == RUN_SWEEP)
+        cmd_sweep_text(&r->sweep, &r->dev, r->kernel, out);
+    else if (r->kind == RUN_ONE)
+        cmd_result_text(&r->one, &r->dev, r->kernel, out);
+    else
+        put_found(r, out);
+    if (r->note[0])
+        buf_printf(out, "note: %s\n", r->note);
+}
+
+static void put_session(struct session *s, struct buf *out)
+{
+    buf_printf(out, "session of %s, recorded %s\n", session_ptx_path(s) ? session_ptx_path(s) : "an unnamed program", session_time(s));
+    for (size_t i = 0; i < session_count(s); i++) {
+        const struct session_run *r = session_at(s, i);
+        if (r->deleted)
+            continue;
+        buf_printf(out, "\n== run %zu ==\n", i + 1);
+        put_run(r, out);
+    }
+}
+
+int cmd_replay(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct session *s = NULL;
+    if (!a->nfiles) {
+        diag_error(&ds, "usage", "which session?");
+        return cmd_finish(ST_USAGE, &ds);
+    }
+    bool screen = a->front && !a->plain && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
+    if (screen) {
+        struct cmd_front_opts o = { .replay = true, .replay_speed = a->speed, .mouse = !a->no_mouse, .theme = a->theme };
+        return a->front->workbench(a->env, a->file[0], a->device, &o);
+    }
+    enum status st = session_load(a->file[0], &s, &ds);
+    if (st == ST_OK) {
+        struct buf out = { 0 };
+        put_session(s, &out);
+        cmd_put(&out);
+        buf_free(&out);
+    }
+    session_free(s);
+    return cmd_finish(st, &ds);
+}

@@ -1,0 +1,60 @@
+/* Private to the engine thread: its state, boxes, the queue. */
+#ifndef GPULOCW_JOB_INT_H
+#define GPULOCW_JOB_INT_H
+
+#include "engine/cmd/cmd_int.h"
+
+#include <pthread.h>
+
+#define JOB_MAX_MESSAGES 500
+#define JOB_MAX_RUNS 4096
+#define JOB_MAX_ADVICE 16
+
+/* A shared, immutable thing: freed when the last holder lets go. */
+struct box { atomic_int refs; void *p; void (*destroy)(void *p); };
+struct box *box_new(void *p, void (*destroy)(void *p));   /* takes p over, also on failure */
+struct box *box_ref(struct box *b);
+void box_unref(struct box *b);
+void box_put(struct box **slot, struct box *b);            /* replaces what the slot holds */
+
+struct snap { struct job_snapshot pub; atomic_int refs; struct box **held; size_t nheld; char *text; };
+struct queued { struct queued *next; enum job_kind kind; char *text; long number; struct options options; struct launch_spec launch; bool has_launch; };
+
+struct job_state {                          /* the engine thread's own */
+    struct box *module, *launches, *spec, *facts, *preview;
+    size_t launch;
+    char *kernel, *refusal, *what, *trying, *device, *session_wanted;
+    struct dev *dev; struct dev_info info;
+    struct launch_data data; bool has_data;
+    struct options options;
+    struct tune_bench *bench; struct box *bench_facts;     /* facts the bench borrows */
+    struct session *session; bool unsaved;
+    struct box *runs[JOB_MAX_RUNS]; size_t nruns;
+    struct tune_advice advice[JOB_MAX_ADVICE]; size_t nadvice;
+    struct box *messages[JOB_MAX_MESSAGES]; size_t nmessages;
+    bool busy, wants_facts; double done, rate; int64_t started_ns, published_ns; size_t finished;
+};
+struct job_engine {
+    struct dev_env env;
+    pthread_t thread; pthread_mutex_t lock; pthread_cond_t more;
+    struct queued *head, **tail;
+    struct cancel cancel, idle_cancel;
+    struct snap *current; uint64_t version; int wake;
+    struct job_state state;
+};
+void job_publish(struct job_engine *e);
+void job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at, const char *text);
+void job_say_all(struct job_engine *e, struct diags *ds);  /* frees ds */
+void job_work(struct job_engine *e, const struct queued *q);
+void job_background(struct job_engine *e);                 /* full analysis while nothing is asked */
+void job_close(struct job_engine *e);
+enum status job_open(struct job_engine *e, const char *path, struct diags *ds);
+enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds);
+enum status job_device(struct job_engine *e, const char *spec, struct diags *ds);
+enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds);
+enum status job_bench(struct job_engine *e, struct diags *ds);  /* opens what a run needs */
+void job_bench_drop(struct job_engine *e);                 /* module, launch or device changed */
+enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
+void job_advise(struct job_engine *e);
+
+#endif

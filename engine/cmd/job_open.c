@@ -1,0 +1,368 @@
+/* Opening: PTX, launch descriptions, sessions; kernel, device and launch changes. */
+#include "engine/cmd/job_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void destroy_module(void *p) { ptx_free(p); }
+static void destroy_facts(void *p) { ana_free(p); }
+
+static void destroy_launches(void *p)
+{
+    launch_file_free(p);
+    base_free(p);
+}
+
+static void destroy_spec(void *p)
+{
+    launch_spec_free(p);
+    base_free(p);
+}
+
+static void set_text(char **slot, const char *text)
+{
+    char *copy = base_strdup(text);
+    base_free(*slot);
+    *slot = copy;
+}
+
+void job_bench_drop(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    tune_bench_close(st->bench);
+    st->bench = NULL;
+    box_put(&st->bench_facts, NULL);
+    if (st->has_data)
+        launch_data_free(&st->data);
+    st->has_data = false;
+    box_put(&st->preview, NULL);
+    set_text(&st->refusal, NULL);
+}
+
+/* ---- facts ---- */
+static enum status make_data(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (st->has_data || !st->spec)
+        return ST_OK;
+    enum status s = launch_check(st->spec->p, st->module->p, st->dev ? &st->info : NULL, ds);
+    if (s == ST_OK)
+        s = launch_data_make(st->spec->p, st->dev && st->info.mem_bytes ? st->info.mem_bytes : (uint64_t)1 << 36, &st->data, ds);
+    st->has_data = s == ST_OK;
+    return s;
+}
+
+enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct ana_kernel *k = NULL;
+    if (!st->module || !st->kernel)
+        return ST_OK;
+    enum status s = make_data(e, ds);
+    if (s != ST_OK)
+        return s;
+    struct ana_opts o = { .data = st->has_data ? &st->data : NULL, .dev = st->dev ? &st->info : NULL, .assume_read_only = st->options.assume_read_only,
+                          .assume_restrict = st->options.assume_restrict, .cancel = cancel, .quick = quick };
+    s = ana_run(st->module->p, str_of(st->kernel), &o, &k, ds);
+    if (s == ST_OK)
+        box_put(&st->facts, box_new(k, destroy_facts));
+    return s;
+}
+
+static enum status first_facts(struct job_engine *e, struct diags *ds)
+{
+    box_put(&e->state.facts, NULL);
+    enum status s = job_facts(e, true, &e->cancel, ds);
+    e->state.wants_facts = s == ST_OK && e->state.kernel;
+    job_advise(e);
+    return s;
+}
+
+/* ---- launches ---- */
+static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    const struct launch_file *f = st->launches->p;
+    struct launch_spec *own = base_alloc(sizeof *own);
+    enum status s = own ? launch_copy(&f->launch[i], own) : ST_NOMEM;
+    if (s != ST_OK) {
+        base_free(own);
+        return s;
+    }
+    st->launch = i;
+    box_put(&st->spec, box_new(own, destroy_spec));
+    set_text(&st->kernel, own->kernel);
+    return launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
+}
+
+static const struct ptx_func *first_entry(const struct ptx_module *m)
+{
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->entry && m->funcs[i]->has_body)
+            return m->funcs[i];
+    return NULL;
+}
+
+static enum status find_launch(struct job_engine *e, const char *ptx, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    char *beside = launch_beside(ptx);
+    struct launch_file *f = beside ? base_alloc(sizeof *f) : NULL;
+    enum status s = !beside ? ST_OK : f ? launch_file_read(beside, f, ds) : ST_NOMEM;
+    base_free(beside);
+    if (s == ST_OK && f) {
+        box_put(&st->launches, box_new(f, destroy_launches));
+        return use_launch(e, 0, ds);
+    }
+    base_free(f);
+    const struct ptx_func *k = first_entry(st->module->p);
+    char name[256] = "";
+    if (k)
+        snprintf(name, sizeof name, "%.*s", (int)k->name.n, k->name.s);
+    set_text(&st->kernel, k ? name : NULL);
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, ptx, NO_SPAN, "no launch description beside the PTX: the analysis is symbolic and nothing can be run until one is given");
+    return s;
+}
+
+static void close_file(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    job_bench_drop(e);
+    box_put(&st->facts, NULL);
+    box_put(&st->spec, NULL);
+    box_put(&st->launches, NULL);
+    box_put(&st->module, NULL);
+    set_text(&st->kernel, NULL);
+    st->options = options_default();
+    st->nadvice = 0;
+    st->wants_facts = false;
+}
+
+static void close_session(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    for (size_t i = 0; i < st->nruns; i++)
+        box_unref(st->runs[i]);
+    st->nruns = 0;
+    session_free(st->session);
+    st->session = NULL;
+}
+
+static enum status open_device(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (st->dev)
+        return ST_OK;
+    enum status s = dev_open(st->device, &e->env, &st->dev, ds);
+    if (s == ST_OK)
+        st->info = *dev_describe(st->dev);
+    return s;
+}
+
+static enum status open_ptx(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct ptx_module *m = NULL;
+    enum status s = ptx_parse_file(path, &m, ds);
+    if (!m)
+        return s;
+    close_file(e);
+    box_put(&e->state.module, box_new(m, destroy_module));
+    job_publish(e);                          /* the source is on the screen while the rest is worked out */
+    if (s == ST_OK)
+        s = find_launch(e, path, ds);
+    if (s == ST_OK)
+        s = open_device(e, ds);
+    return s == ST_OK ? first_facts(e, ds) : s;
+}
+
+static enum status session_subject(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct str text = session_ptx_text(st->session);
+    struct ptx_module *m = NULL;
+    close_file(e);
+    if (!text.n)
+        return ST_OK;
+    enum status s = ptx_parse(session_ptx_path(st->session), text, &m, ds);
+    if (!m)
+        return s;
+    box_put(&st->module, box_new(m, destroy_module));
+    const struct launch_spec *l = session_launch(st->session);
+    if (!l)
+        return s;
+    struct launch_spec *own = base_alloc(sizeof *own);
+    if (!own || launch_copy(l, own) != ST_OK) {
+        base_free(own);
+        return ST_NOMEM;
+    }
+    box_put(&st->spec, box_new(own, destroy_spec));
+    set_text(&st->kernel, own->kernel);
+    return s;
+}
+
+static void destroy_run(void *p)
+{
+    session_run_clear(p);
+    base_free(p);
+}
+
+static enum status open_session(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct session *s = NULL;
+    struct job_state *st = &e->state;
+    enum status r = session_load(path, &s, ds);
+    if (r != ST_OK)
+        return r;
+    close_session(e);
+    st->session = s;
+    for (size_t i = 0; i < session_count(s) && st->nruns < JOB_MAX_RUNS; i++) {
+        struct session_run *copy = base_alloc(sizeof *copy);
+        if (!copy || !session_run_copy(copy, session_at(s, i))) {
+            base_free(copy);
+            return ST_NOMEM;
+        }
+        st->runs[st->nruns++] = box_new(copy, destroy_run);
+    }
+    return session_subject(e, ds);
+}
+
+/* A .json is a session or a launch description: its "format" key tells. */
+static bool is_launch(const char *path)
+{
+    char *text;
+    size_t n;
+    if (file_read(path, (size_t)1 << 30, &text, &n, NULL) != ST_OK)
+        return false;
+    bool is = strstr(text, "\"gpulocw-launch\"") != NULL;
+    base_free(text);
+    return is;
+}
+
+static enum status open_launch(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct launch_file *f = base_alloc(sizeof *f);
+    enum status s = f ? launch_file_read(path, f, ds) : ST_NOMEM;
+    if (s != ST_OK) {
+        base_free(f);
+        return s;
+    }
+    struct buf ptx = { 0 };
+    buf_printf(&ptx, "%s/%s", f->launch[0].dir ? f->launch[0].dir : ".", f->launch[0].ptx ? f->launch[0].ptx : "");
+    if (!e->state.module && f->launch[0].ptx) {
+        s = open_ptx(e, ptx.s ? ptx.s : "", ds);
+        job_bench_drop(e);
+    }
+    buf_free(&ptx);
+    if (s != ST_OK || !e->state.module) {
+        destroy_launches(f);
+        return s == ST_OK ? ST_INPUT : s;
+    }
+    box_put(&e->state.launches, box_new(f, destroy_launches));
+    job_bench_drop(e);
+    s = use_launch(e, 0, ds);
+    return s == ST_OK ? first_facts(e, ds) : s;
+}
+
+enum status job_open(struct job_engine *e, const char *path, struct diags *ds)
+{
+    size_t n = strlen(path);
+    if (n < 6 || strcmp(path + n - 5, ".json") != 0)
+        return open_ptx(e, path, ds);
+    return is_launch(path) ? open_launch(e, path, ds) : open_session(e, path, ds);
+}
+
+/* ---- changes ---- */
+enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (!st->module)
+        return ST_OK;
+    const struct launch_file *f = st->launches ? st->launches->p : NULL;
+    size_t i = !f ? SIZE_MAX : name ? launch_pick(f, name) : number >= 0 && (size_t)number < f->n ? (size_t)number : SIZE_MAX;
+    const struct ptx_func *k = name ? ptx_find_func(st->module->p, str_of(name)) : NULL;
+    if (i == SIZE_MAX && !k) {
+        diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
+        return ST_INPUT;
+    }
+    job_bench_drop(e);
+    enum status s = ST_OK;
+    if (i != SIZE_MAX)
+        s = use_launch(e, i, ds);
+    else {
+        box_put(&st->spec, NULL);
+        set_text(&st->kernel, name);
+    }
+    return s == ST_OK ? first_facts(e, ds) : s;
+}
+
+enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct dev *d = NULL;
+    enum status s = dev_open(spec, &e->env, &d, ds);
+    if (s != ST_OK)
+        return s;                            /* the device in use stays */
+    job_bench_drop(e);
+    if (st->dev)
+        dev_close(st->dev);
+    st->dev = d;
+    st->info = *dev_describe(d);
+    set_text(&st->device, spec);
+    return st->module ? first_facts(e, ds) : ST_OK;
+}
+
+enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct launch_spec *own = base_alloc(sizeof *own);
+    enum status s = !st->module ? ST_INPUT : own ? launch_copy(l, own) : ST_NOMEM;
+    if (s == ST_OK)
+        s = launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
+    if (s != ST_OK) {
+        if (own)
+            destroy_spec(own);
+        return s;
+    }
+    job_bench_drop(e);
+    box_put(&st->spec, box_new(own, destroy_spec));
+    set_text(&st->kernel, own->kernel);
+    return first_facts(e, ds);
+}
+
+enum status job_bench(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (st->bench)
+        return ST_OK;
+    if (!st->module || !st->spec) {
+        diag_error(ds, "launch", st->module ? "no launch description: nothing can be run yet (:open FILE.launch.json, or edit one in the options panel)" : "open a PTX file first");
+        return ST_INPUT;
+    }
+    enum status s = open_device(e, ds);
+    if (s == ST_OK)
+        s = make_data(e, ds);
+    if (s == ST_OK && !st->facts)
+        s = job_facts(e, true, &e->cancel, ds);
+    if (s != ST_OK)
+        return s;
+    struct tune_subject subject = { st->module->p, st->spec->p, &st->data, st->dev, st->facts ? st->facts->p : NULL };
+    struct tune_run_opts o = tune_run_opts_default(&st->info);
+    box_put(&st->bench_facts, box_ref(st->facts));
+    return tune_bench_open(&subject, &o, &st->bench, ds);
+}
+
+void job_close(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    close_file(e);
+    close_session(e);
+    if (st->dev)
+        dev_close(st->dev);
+    for (size_t i = 0; i < st->nmessages; i++)
+        box_unref(st->messages[i]);
+    base_free(st->device);
+    base_free(st->session_wanted);
+    base_free(st->what);
+    base_free(st->trying);
+}

@@ -1,0 +1,340 @@
+/* What each request does. */
+#include "engine/cmd/job_int.h"
+
+#include <string.h>
+
+#define PUBLISH_NS (33 * 1000000)            /* progress is shown at most thirty times a second */
+
+static void set_text(char **slot, const char *text)
+{
+    char *copy = base_strdup(text);
+    base_free(*slot);
+    *slot = copy;
+}
+
+static void destroy_run(void *p)
+{
+    session_run_clear(p);
+    base_free(p);
+}
+
+static void destroy_output(void *p)
+{
+    pass_output_free(p);
+    base_free(p);
+}
+
+void job_advise(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    const struct tune_sweep *newest = NULL;
+    for (size_t i = st->nruns; i-- > 0 && !newest;) {
+        const struct session_run *r = st->runs[i]->p;
+        if (r->kind == RUN_SWEEP && !r->deleted && st->kernel && strcmp(r->kernel, st->kernel) == 0)
+            newest = &r->sweep;
+    }
+    st->nadvice = 0;
+    if (!st->module || !st->facts)
+        return;
+    struct tune_subject subject = { st->module->p, st->spec ? st->spec->p : NULL, st->has_data ? &st->data : NULL, st->dev, st->facts->p };
+    st->nadvice = tune_advise(&subject, newest, st->advice, JOB_MAX_ADVICE);
+}
+
+/* ---- runs in the session ---- */
+static void show_run(struct job_engine *e, size_t i)
+{
+    struct job_state *st = &e->state;
+    struct session_run *copy = base_alloc(sizeof *copy);
+    if (!copy || !session_run_copy(copy, session_at(st->session, i))) {
+        base_free(copy);
+        return;
+    }
+    struct box *b = box_new(copy, destroy_run);
+    if (i < st->nruns)
+        box_put(&st->runs[i], b);
+    else if (st->nruns < JOB_MAX_RUNS)
+        st->runs[st->nruns++] = b;
+}
+
+static void save(struct job_engine *e)
+{
+    struct diags ds = { 0 };
+    bool was = e->state.unsaved;
+    e->state.unsaved = session_save(e->state.session, &ds) != ST_OK;
+    if (e->state.unsaved && !was)            /* said once; the session goes on in memory */
+        job_say_all(e, &ds);
+    diags_free(&ds);
+}
+
+static struct session_run *begin_run(struct job_engine *e, enum run_kind kind, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (!st->session) {
+        const struct ptx_module *m = st->module->p;
+        session_new(st->session_wanted, m->path, &st->session, ds);
+        if (!st->session)
+            return NULL;
+        session_set_ptx(st->session, m->path, m->text);
+        session_set_launch(st->session, st->spec->p);
+    }
+    struct session_run *r = session_begin(st->session, kind);
+    if (!r)
+        return NULL;
+    const struct launch_spec *l = st->spec->p;
+    snprintf(r->kernel, sizeof r->kernel, "%s", st->kernel);
+    r->dev = st->info;
+    r->grid = l->grid;
+    r->block = l->block;
+    return r;
+}
+
+/* ---- observing ---- */
+struct watching { struct job_engine *e; struct session_run *run; size_t index; };
+
+static void on_point(void *ctx, const struct result *r, const char *why)
+{
+    struct watching *w = ctx;
+    struct job_state *st = &w->e->state;
+    session_run_point(w->run, r);
+    if (w->run->kind == RUN_SWEEP)
+        tune_sweep_judge(&w->run->sweep, &w->run->dev, (double)dim3u_count(w->run->block));
+    set_text(&st->trying, why);
+    st->finished++;
+    double seconds = (double)(base_now_ns() - st->started_ns) / 1e9;
+    st->rate = seconds > 0 ? (double)st->finished / seconds : 0;
+    show_run(w->e, w->index);
+    save(w->e);
+    job_publish(w->e);
+}
+
+static void on_progress(void *ctx, double done, const char *what)
+{
+    struct watching *w = ctx;
+    if (what)
+        w->e->state.done = done;
+    if (base_now_ns() - w->e->state.published_ns > PUBLISH_NS)
+        job_publish(w->e);
+}
+
+static void report_result(struct job_engine *e, const struct result *r)
+{
+    struct buf b = { 0 };
+    if (r->status != ST_OK)
+        buf_printf(&b, "%s: %s", status_text(r->status), r->message);
+    else if (r->equal == EQUAL_NO)
+        buf_puts(&b, r->message);
+    else
+        buf_printf(&b, "%.4f ms (%s)", (double)r->time.median / 1e6, origin_name(r->time.origin));
+    job_say(e, r->status != ST_OK || r->equal == EQUAL_NO ? DIAG_ERROR : DIAG_NOTE, NULL, NO_SPAN, b.s ? b.s : "");
+    buf_free(&b);
+}
+
+/* ---- run, sweep, tune ---- */
+static enum status do_run(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    struct session_run *r = begin_run(e, RUN_ONE, ds);
+    if (!r)
+        return ST_NOMEM;
+    r->one.options = q->options;
+    r->one.status = ST_CANCELLED;            /* until it is done */
+    enum status s = tune_run_one(e->state.bench, &q->options, &r->one, ds);
+    show_run(e, session_count(e->state.session) - 1);
+    save(e);
+    report_result(e, &r->one);
+    return s;
+}
+
+static const char *axis_of(const char *text)
+{
+    static const char *const names[] = { "pi", "agents", "carveout", "block" };
+    for (size_t i = 0; text && i < ARRAY_LEN(names); i++)
+        if (strcmp(names[i], text) == 0)
+            return names[i];
+    return text && *text ? NULL : "pi";
+}
+
+static enum status do_sweep(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    const char *axis = axis_of(q->text);
+    struct tune_sweep sweep = { 0 };
+    if (!axis) {
+        diag_error(ds, "axis", "no axis '%s': pi, agents, carveout or block", q->text);
+        return ST_USAGE;
+    }
+    struct watching w = { e, begin_run(e, RUN_SWEEP, ds), 0 };
+    if (!w.run)
+        return ST_NOMEM;
+    w.index = session_count(e->state.session) - 1;
+    w.run->sweep.axis = axis;
+    w.run->sweep.warps = (uint32_t)((dim3u_count(w.run->block) + 31) / 32);
+    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel };
+    enum status s = tune_sweep_run(e->state.bench, axis, &q->options, &ob, NULL, 0, &sweep, ds);
+    base_free(w.run->sweep.points);          /* the finished sweep has all of them, and the second round's samples */
+    w.run->sweep = sweep;
+    show_run(e, w.index);
+    save(e);
+    struct buf b = { 0 };
+    tune_verdict(&w.run->sweep, &b);
+    job_say(e, DIAG_NOTE, NULL, NO_SPAN, b.s ? b.s : "");
+    buf_free(&b);
+    return s;
+}
+
+static enum status do_tune(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    struct watching w = { e, begin_run(e, RUN_TUNE, ds), 0 };
+    struct tune_found found = { 0 };
+    if (!w.run)
+        return ST_NOMEM;
+    w.index = session_count(e->state.session) - 1;
+    struct tune_search_opts o = { q->text && *q->text ? q->text : NULL, q->number > 0 ? (unsigned)q->number : 0, 0 };
+    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel };
+    enum status s = tune_search(e->state.bench, &o, &ob, &found, ds);
+    w.run->found = found;
+    show_run(e, w.index);
+    save(e);
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, found.reason);
+    return s;
+}
+
+/* ---- preview ---- */
+static enum status do_options(struct job_engine *e, const struct options *o)
+{
+    struct job_state *st = &e->state;
+    struct diags ds = { 0 };
+    st->options = *o;
+    box_put(&st->preview, NULL);
+    set_text(&st->refusal, NULL);
+    if (!st->module || !st->kernel)
+        return ST_OK;
+    struct pass_input in = { st->module->p, str_of(st->kernel), o, st->dev ? &st->info : NULL, st->spec ? st->spec->p : NULL, st->facts ? st->facts->p : NULL };
+    struct pass_output *out = base_alloc(sizeof *out);
+    enum status s = out ? pass_apply(&in, out, &ds) : ST_NOMEM;
+    if (s == ST_OK)
+        box_put(&st->preview, box_new(out, destroy_output));
+    else {
+        base_free(out);
+        struct buf b = { 0 };
+        for (size_t i = 0; i < ds.n; i++)
+            if (ds.v[i].level == DIAG_ERROR)
+                buf_printf(&b, "%s%s", b.n ? "; " : "", ds.v[i].msg ? ds.v[i].msg : "");
+        set_text(&st->refusal, b.n ? b.s : status_text(s));
+        buf_free(&b);
+    }
+    diags_free(&ds);
+    return ST_OK;
+}
+
+/* ---- session edits ---- */
+static enum status edit_run(struct job_engine *e, const struct queued *q)
+{
+    struct job_state *st = &e->state;
+    struct session_run *r = st->session && q->number >= 0 ? session_at(st->session, (size_t)q->number) : NULL;
+    if (!r)
+        return ST_OK;
+    if (q->kind == JOB_NOTE)
+        snprintf(r->note, sizeof r->note, "%s", q->text ? q->text : "");
+    else
+        r->deleted = q->kind == JOB_DELETE;
+    show_run(e, (size_t)q->number);
+    save(e);
+    return ST_OK;
+}
+
+static enum status save_launch(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    const struct launch_spec *l = st->spec ? st->spec->p : NULL;
+    if (!l) {
+        diag_error(ds, "launch", "no launch description to save");
+        return ST_INPUT;
+    }
+    struct buf b = { 0 };
+    if (path && *path)
+        buf_puts(&b, path);
+    else {
+        const char *ptx = ((struct ptx_module *)st->module->p)->path;
+        size_t n = strlen(ptx);
+        buf_printf(&b, "%.*s.launch.json", (int)(n > 4 && strcmp(ptx + n - 4, ".ptx") == 0 ? n - 4 : n), ptx);
+    }
+    enum status s = b.s ? launch_file_write(b.s, l, 1, ds) : ST_NOMEM;
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, b.s, NO_SPAN, "launch description saved");
+    buf_free(&b);
+    return s;
+}
+
+static enum status work(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    enum status s = ST_OK;
+    if (q->kind == JOB_RUN || q->kind == JOB_SWEEP || q->kind == JOB_TUNE) {
+        e->state.options = q->options;
+        s = job_bench(e, ds);
+    }
+    if (s != ST_OK)
+        return s;
+    switch (q->kind) {
+    case JOB_OPEN: return job_open(e, q->text ? q->text : "", ds);
+    case JOB_KERNEL: return job_kernel(e, q->text, q->number, ds);
+    case JOB_DEVICE: return job_device(e, q->text ? q->text : "", ds);
+    case JOB_OPTIONS: return do_options(e, &q->options);
+    case JOB_LAUNCH: return q->has_launch ? job_launch(e, &q->launch, ds) : ST_OK;
+    case JOB_LAUNCH_SAVE: return save_launch(e, q->text, ds);
+    case JOB_RUN: return do_run(e, q, ds);
+    case JOB_SWEEP: return do_sweep(e, q, ds);
+    case JOB_TUNE: return do_tune(e, q, ds);
+    case JOB_NOTE: case JOB_DELETE: case JOB_UNDELETE: return edit_run(e, q);
+    case JOB_SAVE:
+        if (e->state.session)
+            save(e);
+        return ST_OK;
+    case JOB_QUIT: break;
+    }
+    return ST_OK;
+}
+
+static const char *name_of(enum job_kind k)
+{
+    static const char *const names[] = { [JOB_OPEN] = "open", [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device", [JOB_OPTIONS] = "rewrite", [JOB_LAUNCH] = "launch",
+                                         [JOB_LAUNCH_SAVE] = "save", [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "tune", [JOB_NOTE] = "note",
+                                         [JOB_DELETE] = "delete", [JOB_UNDELETE] = "undelete", [JOB_SAVE] = "save", [JOB_QUIT] = "quit" };
+    return names[k];
+}
+
+void job_work(struct job_engine *e, const struct queued *q)
+{
+    struct job_state *st = &e->state;
+    struct diags ds = { 0 };
+    st->busy = true;
+    st->done = 0;
+    st->rate = 0;
+    st->finished = 0;
+    st->started_ns = base_now_ns();
+    set_text(&st->what, name_of(q->kind));
+    job_publish(e);
+    enum status s = work(e, q, &ds);
+    bool told = ds.errors > 0;
+    job_say_all(e, &ds);
+    if (s == ST_CANCELLED)
+        job_say(e, DIAG_WARNING, NULL, NO_SPAN, "stopped; what was finished is kept");
+    else if (s != ST_OK && !told)
+        job_say(e, DIAG_ERROR, NULL, NO_SPAN, status_text(s));
+    if (q->kind == JOB_SWEEP || q->kind == JOB_RUN || q->kind == JOB_TUNE)
+        job_advise(e);
+    st->busy = false;
+    set_text(&st->trying, NULL);
+    job_publish(e);
+}
+
+void job_background(struct job_engine *e)
+{
+    struct diags ds = { 0 };
+    enum status s = job_facts(e, false, &e->idle_cancel, &ds);
+    e->state.wants_facts = s == ST_CANCELLED;   /* asked again once the queue is empty */
+    diags_free(&ds);                            /* the quick analysis has said what there is to say */
+    if (s != ST_OK)
+        return;
+    job_advise(e);
+    job_publish(e);
+}

@@ -1,0 +1,228 @@
+/* What the headless commands print. Diagnostics and progress on standard error,
+ * everything else on standard output. */
+#include "engine/cmd/cmd_int.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BAR_CELLS 30
+
+int cmd_finish(enum status s, struct diags *ds)
+{
+    struct buf b = { 0 };
+    diags_print(ds, &b);
+    if (s != ST_OK && !ds->errors)
+        buf_printf(&b, "gpulocw: %s\n", status_text(s));
+    cmd_progress_end();
+    if (b.n)
+        fwrite(b.s, 1, b.n, stderr);
+    buf_free(&b);
+    diags_free(ds);
+    return status_exit_code(s);
+}
+
+void cmd_put(const struct buf *b)
+{
+    if (b->s)
+        fwrite(b->s, 1, b->n, stdout);
+    fflush(stdout);
+}
+
+bool cmd_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+
+void cmd_progress(double done, const char *what)
+{
+    if (!isatty(STDERR_FILENO))
+        return;
+    int cells = (int)(done * BAR_CELLS);
+    fprintf(stderr, "\r%-12.12s [", what ? what : "");
+    for (int i = 0; i < BAR_CELLS; i++)
+        fputc(i < cells ? '#' : '.', stderr);
+    fprintf(stderr, "] %3d %%", (int)(done * 100));
+    fflush(stderr);
+}
+
+void cmd_progress_end(void)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%*s\r", BAR_CELLS + 24, "");
+}
+
+/* ---- plot ---- */
+struct frame { double low, high; unsigned width, height; bool utf8; };
+
+static unsigned row_of(const struct frame *f, double t)
+{
+    double share = f->high > f->low ? (t - f->low) / (f->high - f->low) : 0;
+    return (unsigned)lround((1 - share) * (f->height - 1));
+}
+
+static bool has_time(const struct result *r) { return r->status == ST_OK && r->time.valid; }
+
+static void widen(struct frame *f, const struct result *r)
+{
+    if (!has_time(r))
+        return;
+    f->low = fmin(f->low, (double)r->time.median);
+    f->high = fmax(f->high, (double)r->time.median);
+}
+
+static struct frame frame_of(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8)
+{
+    struct frame f = { INFINITY, -INFINITY, width, height, utf8 };
+    widen(&f, &s->bpa);
+    widen(&f, &s->cha);
+    for (size_t i = 0; i < s->npoints; i++)
+        widen(&f, &s->points[i]);
+    return f;
+}
+
+static const char *cell_mark(const struct tune_sweep *s, const struct frame *f, size_t i, unsigned row)
+{
+    if (i < s->npoints && has_time(&s->points[i]) && row_of(f, (double)s->points[i].time.median) == row) {
+        bool best = s->has_best && i == s->best;
+        return s->points[i].equal == EQUAL_NO ? "!" : best ? (f->utf8 ? "◆" : "*") : f->utf8 ? "●" : "o";
+    }
+    if (has_time(&s->bpa) && row_of(f, (double)s->bpa.time.median) == row)
+        return f->utf8 ? "╌" : "-";
+    if (has_time(&s->cha) && row_of(f, (double)s->cha.time.median) == row)
+        return f->utf8 ? "┄" : ".";
+    return " ";
+}
+
+static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n, unsigned step, unsigned row, struct buf *out)
+{
+    double t = f->high - (f->high - f->low) * row / (f->height > 1 ? f->height - 1 : 1);
+    buf_printf(out, "%9.4f %s", t / 1e6, f->utf8 ? "┤" : "|");
+    for (size_t i = 0; i < n; i++) {
+        const char *mark = cell_mark(s, f, i, row);
+        bool line = strcmp(mark, f->utf8 ? "╌" : "-") == 0 || strcmp(mark, f->utf8 ? "┄" : ".") == 0;
+        for (unsigned k = 0; k < step; k++)
+            buf_puts(out, k == step / 2 || line ? mark : " ");
+    }
+    if (has_time(&s->bpa) && row_of(f, (double)s->bpa.time.median) == row)
+        buf_puts(out, " bpa");
+    if (has_time(&s->cha) && row_of(f, (double)s->cha.time.median) == row)
+        buf_puts(out, " cha");
+    buf_puts(out, "\n");
+}
+
+void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out)
+{
+    struct frame f = frame_of(s, width, height, utf8);
+    size_t n = s->npoints;
+    if (!n || !(f.high >= f.low))
+        return;
+    unsigned step = (unsigned)((width - 18) / n);
+    step = step < 2 ? 2 : step > 5 ? 5 : step;
+    buf_puts(out, "  time ms\n");
+    for (unsigned row = 0; row < height; row++)
+        plot_row(s, &f, n, step, row, out);
+    buf_printf(out, "%9s %s", "", utf8 ? "└" : "+");
+    for (size_t i = 0; i < n * step; i++)
+        buf_puts(out, utf8 ? "─" : "-");
+    buf_printf(out, "\n%9s  ", strcmp(s->axis, "pi") == 0 ? (utf8 ? "π" : "pi") : s->axis);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "%*zu%*s", (int)(step / 2 + 1), i % 2 && step < 3 ? 0 : i, (int)(step - step / 2 - 1), "");
+    buf_puts(out, "\n");
+}
+
+/* ---- text ---- */
+static void put_counters(const struct result *r, struct buf *out)
+{
+    for (int c = 0; c < COUNTER_COUNT; c++) {
+        const struct counter *v = &r->counters[c];
+        buf_printf(out, "  %-24s ", counter_name((enum counter_id)c));
+        if (v->valid)
+            buf_printf(out, "%16.10g %-15s %s\n", v->value, counter_unit((enum counter_id)c), origin_name(v->origin));
+        else
+            buf_printf(out, "%16s\n", "n/a");
+    }
+}
+
+static const char *equal_text(const struct result *r)
+{
+    static const char *const text[] = { "no outputs to compare", "equal to the original's", "equal within the stated tolerance", "DIFFERENT from the original's" };
+    return text[r->equal];
+}
+
+void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct buf line = { 0 };
+    options_line(&r->options, &line);
+    buf_printf(out, "%s on %s (%s)\n", kernel, dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured");
+    buf_printf(out, "options   %s\n", line.n ? line.s : "none: the original");
+    buf_free(&line);
+    if (!has_time(r)) {
+        buf_printf(out, "failed    %s: %s\n", status_text(r->status), r->message);
+        return;
+    }
+    buf_printf(out, "time      %.4f ms %s (min %.4f, max %.4f, %u launches)%s\n", (double)r->time.median / 1e6, origin_name(r->time.origin), (double)r->time.min / 1e6,
+               (double)r->time.max / 1e6, r->time.n, r->sampled ? ", from a sample of the CTAs" : "");
+    buf_printf(out, "outputs   %s\n", equal_text(r));
+    if (r->message[0])
+        buf_printf(out, "note      %s\n", r->message);
+    put_counters(r, out);
+}
+
+static void sweep_row(const char *name, const struct result *r, bool best, struct buf *out)
+{
+    const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE], *l2 = &r->counters[COUNTER_L2_READ_SECTORS];
+    buf_printf(out, "%c %-5s ", best ? '*' : ' ', name);
+    if (!has_time(r)) {
+        buf_printf(out, "%10s  %s: %.80s\n", "n/a", status_text(r->status), r->message);
+        return;
+    }
+    buf_printf(out, "%10.4f ", (double)r->time.median / 1e6);
+    if (l1->valid)
+        buf_printf(out, "%8.2f ", l1->value);
+    else
+        buf_printf(out, "%8s ", "n/a");
+    if (l2->valid)
+        buf_printf(out, "%14.0f ", l2->value);
+    else
+        buf_printf(out, "%14s ", "n/a");
+    buf_printf(out, " %s\n", r->equal == EQUAL_NO ? "DIFFERS" : r->equal == EQUAL_UNKNOWN ? "n/a" : r->equal == EQUAL_WITHIN ? "within" : "equal");
+}
+
+static void point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
+{
+    const struct options *o = &s->points[i].options;
+    if (strcmp(s->axis, "agents") == 0)
+        snprintf(name, n, "%d", o->agents);
+    else if (strcmp(s->axis, "carveout") == 0)
+        snprintf(name, n, "%d", o->carveout);
+    else if (strcmp(s->axis, "block") == 0)
+        snprintf(name, n, "%ux%u", o->block.x, o->block.y);
+    else
+        snprintf(name, n, "%d", o->pi.value);
+}
+
+void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    const char *origin = dev->kind == DEV_SIMULATED ? "simulated" : "measured";
+    const struct result *best = tune_sweep_best(s);
+    buf_printf(out, "%s on %s, all numbers %s\n\n  %-5s %10s %8s %14s  outputs\n", kernel, dev->name, origin, s->axis, "time ms", "L1 hit %", "L2 read sect.");
+    if (strcmp(s->axis, "pi") == 0) {
+        sweep_row("bpa", &s->bpa, best == &s->bpa, out);
+        sweep_row("cha", &s->cha, best == &s->cha, out);
+    }
+    for (size_t i = 0; i < s->npoints; i++) {
+        char name[24];
+        point_name(s, i, name, sizeof name);
+        sweep_row(name, &s->points[i], best == &s->points[i], out);
+    }
+    buf_puts(out, "\n");
+    cmd_plot(s, 80, 14, cmd_utf8(), out);
+    if (isfinite(s->overhead_bpa) && isfinite(s->overhead_cha))
+        buf_printf(out, "\noverhead of the inserted code: %+.2f %% at π=0 over bpa, %+.2f %% at π=%u over cha\n", 100 * (s->overhead_bpa - 1), 100 * (s->overhead_cha - 1), s->warps);
+    if (s->fit.valid)
+        buf_printf(out, "valley model fit: alpha %.3f, beta %.1f bytes per thread, residual %.1f %% (modelled)\n", s->fit.alpha, s->fit.beta, 100 * s->fit.residual);
+    if (s->complete)
+        buf_printf(out, "category %s, sensitivity %s\n", model_category_name(s->curve.category), s->curve.sensitivity);
+    buf_puts(out, "verdict: ");
+    tune_verdict(s, out);
+    buf_puts(out, "\n");
+}

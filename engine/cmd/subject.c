@@ -1,0 +1,157 @@
+/* What a command works on: module, launch, data, device, facts. */
+#include "engine/cmd/cmd_int.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_DEVICE "sim:hopper-h200"
+
+char *launch_beside(const char *ptx)
+{
+    struct buf b = { 0 };
+    size_t n = strlen(ptx);
+    if (n > 4 && strcmp(ptx + n - 4, ".ptx") == 0)
+        n -= 4;
+    buf_printf(&b, "%.*s.launch.json", (int)n, ptx);
+    if (b.s && access(b.s, R_OK) == 0)
+        return buf_take(&b);
+    buf_free(&b);
+    return NULL;
+}
+
+size_t launch_pick(const struct launch_file *f, const char *name)
+{
+    if (!name)
+        return f->n ? 0 : SIZE_MAX;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->launch[i].name && strcmp(f->launch[i].name, name) == 0)
+            return i;
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(f->launch[i].kernel, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Several files are one program: checked against each other by name; the first with the kernel is worked on. */
+static enum status link_files(struct subject *s, const struct args *a, struct diags *ds)
+{
+    struct ptx_module *m[CMD_MAX_FILES] = { s->module };
+    enum status st = ST_OK;
+    size_t n = 1;
+    for (; n < a->nfiles && st == ST_OK; n++)
+        st = ptx_parse_file(a->file[n], &m[n], ds);
+    if (st == ST_OK)
+        st = ptx_link_check(m, n, ds);
+    for (size_t i = 1; i < n; i++) {
+        if (a->kernel && !ptx_find_func(s->module, str_of(a->kernel)) && ptx_find_func(m[i], str_of(a->kernel))) {
+            struct ptx_module *t = s->module;
+            s->module = m[i];
+            m[i] = t;
+        }
+        ptx_free(m[i]);
+    }
+    return st;
+}
+
+enum status subject_ptx(struct subject *s, const struct args *a, struct diags *ds)
+{
+    if (!a->nfiles) {
+        diag_error(ds, "usage", "which PTX file?");
+        return ST_USAGE;
+    }
+    enum status st = ptx_parse_file(a->file[0], &s->module, ds);
+    return st == ST_OK && a->nfiles > 1 ? link_files(s, a, ds) : st;
+}
+
+static enum status pick(struct subject *s, const struct args *a, struct diags *ds)
+{
+    size_t i = launch_pick(&s->launches, a->kernel);
+    if (i == SIZE_MAX && a->kernel && ptx_find_func(s->module, str_of(a->kernel)))
+        return ST_OK;                        /* a kernel that the launch file says nothing of */
+    if (i == SIZE_MAX) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-kernel", s->launches.path, NO_SPAN, "no launch or kernel '%s'", a->kernel ? a->kernel : "");
+        struct buf b = { 0 };
+        for (size_t k = 0; k < s->launches.n; k++)
+            buf_printf(&b, "%s'%s'", k ? ", " : "there is ", s->launches.launch[k].name ? s->launches.launch[k].name : s->launches.launch[k].kernel);
+        diag_hint(d, "%s", b.s ? b.s : "");
+        buf_free(&b);
+        return ST_INPUT;
+    }
+    s->spec = &s->launches.launch[i];
+    s->kernel = s->spec->kernel;
+    return launch_check(s->spec, s->module, NULL, ds);
+}
+
+static const char *only_kernel(const struct ptx_module *m, const char *wanted)
+{
+    if (wanted)
+        return wanted;
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->entry)
+            return arena_dup(m->arena, m->funcs[i]->name);
+    return NULL;
+}
+
+enum status subject_launch(struct subject *s, const struct args *a, bool required, struct diags *ds)
+{
+    char *beside = a->launch ? base_strdup(a->launch) : launch_beside(a->file[0]);
+    enum status st = beside ? launch_file_read(beside, &s->launches, ds) : ST_OK;
+    if (st == ST_OK && beside)
+        st = pick(s, a, ds);
+    base_free(beside);
+    if (st != ST_OK)
+        return st;
+    if (!s->spec && required) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch", a->file[0], NO_SPAN, "no launch description: grid, block and arguments are not known");
+        diag_hint(d, "write one beside the PTX (docs/cli.md) or name it with --launch");
+        return ST_INPUT;
+    }
+    if (!s->spec)
+        s->kernel = only_kernel(s->module, a->kernel);
+    if (s->kernel && !ptx_find_func(s->module, str_of(s->kernel))) {
+        diag_add(ds, DIAG_ERROR, "kernel", s->module->path, NO_SPAN, "no kernel '%s' in this module", s->kernel);
+        return ST_INPUT;
+    }
+    return ST_OK;
+}
+
+enum status subject_device(struct subject *s, const struct args *a, struct diags *ds)
+{
+    struct dev_env env = *a->env;
+    env.workers = a->worker_n ? a->worker : NULL;
+    env.nworkers = a->worker_n;
+    env.threads = (unsigned)a->threads;
+    enum status st = dev_open(a->device ? a->device : DEFAULT_DEVICE, &env, &s->dev, ds);
+    if (st == ST_OK)
+        s->info = *dev_describe(s->dev);
+    return st;
+}
+
+enum status subject_data(struct subject *s, struct diags *ds)
+{
+    uint64_t most = s->info.mem_bytes ? s->info.mem_bytes : (uint64_t)1 << 40;
+    enum status st = launch_check(s->spec, s->module, &s->info, ds);
+    if (st == ST_OK)
+        st = launch_data_make(s->spec, most, &s->data, ds);
+    s->has_data = st == ST_OK;
+    return st;
+}
+
+enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds)
+{
+    struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
+                          .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = quick };
+    return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);
+}
+
+void subject_close(struct subject *s)
+{
+    ana_free(s->facts);
+    if (s->has_data)
+        launch_data_free(&s->data);
+    if (s->dev)
+        dev_close(s->dev);
+    launch_file_free(&s->launches);
+    ptx_free(s->module);
+    memset(s, 0, sizeof *s);
+}
