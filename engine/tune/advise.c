@@ -1,0 +1,169 @@
+/* Advice: the rules of the bypass paper's section 5.3 and what the analysis knows, as
+ * ranked items that are one key away from being tried. Expected gains are modelled. */
+#include "engine/tune/tune_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct advising { const struct tune_subject *s; const struct tune_sweep *sweep; struct tune_advice *out; size_t n, most; };
+
+static struct tune_advice *item(struct advising *a, double gain, double confidence, const char *title)
+{
+    if (a->n == a->most)
+        return NULL;
+    struct tune_advice *t = &a->out[a->n++];
+    memset(t, 0, sizeof *t);
+    t->options = options_default();
+    t->expected_gain = gain;
+    t->confidence = confidence;
+    t->real_gain = NAN;
+    snprintf(t->title, sizeof t->title, "%s", title);
+    return t;
+}
+
+static const struct dev_info *device(const struct advising *a) { return a->s->dev ? dev_describe(a->s->dev) : NULL; }
+
+/* A finished sweep has the real gain: that is what is said first. */
+static void from_sweep(struct advising *a)
+{
+    const struct result *best = a->sweep ? tune_sweep_best(a->sweep) : NULL;
+    const struct result *cha = a->sweep ? &a->sweep->cha : NULL;
+    if (!best || !cha->time.valid || best->time.median <= 0)
+        return;
+    double gain = (double)cha->time.median / (double)best->time.median;
+    struct tune_advice *t = item(a, gain, 1, gain > 1 + a->sweep->curve.significance ? "use the best point of the sweep" : "no valley here: leave it alone");
+    if (!t)
+        return;
+    struct buf why = { 0 };
+    tune_verdict(a->sweep, &why);
+    snprintf(t->why, sizeof t->why, "%s", why.s ? why.s : "");
+    buf_free(&why);
+    if (gain > 1 + a->sweep->curve.significance)
+        t->options = best->options;
+    t->tried = true;
+    t->real_gain = gain;
+}
+
+/* bypass paper, rule: the threshold is where the warps' footprints stop fitting the cache together. */
+static void from_footprint(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    const struct dev_info *d = device(a);
+    int warps = a->s->launch ? (int)tune_warps(a->s) : 0;
+    if (a->sweep || !k->footprint.valid || !d || !warps || k->footprint.pi_fit >= warps)
+        return;
+    double over = k->footprint.bytes_per_sm / (double)(d->l1_bytes ? d->l1_bytes : 1);
+    bool reused = k->reuse.valid && k->reuse.none < 0.9;
+    struct tune_advice *t = item(a, reused ? fmin(2.5, 1 + over / 4) : 1.05, reused ? 0.6 : 0.3, "bypass L1 for some warps: find the threshold");
+    if (!t)
+        return;
+    t->options.bypass = BYPASS_L1;
+    t->options.pi.mode = k->footprint.pi_fit > 0 ? PI_VALUE : PI_BPA;
+    t->options.pi.value = k->footprint.pi_fit;
+    snprintf(t->why, sizeof t->why, "an SM touches %.0f KiB between reuses, L1 holds %llu KiB: the footprint fits up to π=%d of %d (modelled)", k->footprint.bytes_per_sm / 1024,
+             (unsigned long long)d->l1_bytes / 1024, k->footprint.pi_fit, warps);
+}
+
+static void from_partition(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    const char *index = k->partition.index;
+    if (!index || strcmp(index, "none") == 0 || (k->cls != ANA_CLASS_ALGORITHM && k->cls != ANA_CLASS_CACHE_LINE))
+        return;
+    struct tune_advice *t = item(a, 1 + fmax(k->partition.strength_x, fmax(k->partition.strength_y, k->partition.strength_z)), 0.5, "cluster CTAs that share data (agents)");
+    if (!t)
+        return;
+    int i = knob_find(STR("index"));
+    t->options.cluster = CLUSTER_AGENT;
+    knob_set(&t->options, (size_t)i, str_of(index), NULL);
+    snprintf(t->why, sizeof t->why, "%s", k->partition.why ? k->partition.why : "");
+}
+
+/* schedule: uncoalesced 2-D kernels often gain most from another block shape. */
+static void from_coalescing(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    if (!k->coalesce.valid || k->coalesce.degree > 0.9 || !a->s->launch || a->s->launch->block.y * a->s->launch->block.z == 1)
+        return;
+    struct tune_advice *t = item(a, fmin(3, 1 / fmax(k->coalesce.degree, 0.34)), 0.4, "exchange x and y, or another block shape");
+    if (!t)
+        return;
+    t->options.swap_xy = true;
+    snprintf(t->why, sizeof t->why, "only %.0f %% of the threads coalesce: %.1f sectors per request expected; the mapping of threads to data decides that", 100 * k->coalesce.degree, k->coalesce.expected);
+}
+
+/* bypass paper 5.3: loads that nothing uses again only push others out. */
+static void from_streams(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    unsigned streams = 0, reused = 0;
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *x = &k->access[i];
+        if (x->store || x->atomic || x->prefetch || x->space != PTX_SPACE_GLOBAL)
+            continue;
+        streams += x->cls == ANA_CLASS_STREAMING && !x->reused;
+        reused += x->reused;
+    }
+    if (!streams || !reused)
+        return;
+    struct tune_advice *t = item(a, 1.08, 0.5, "let the streaming loads bypass L1, each by itself");
+    if (!t)
+        return;
+    t->options.bypass = BYPASS_L1;
+    t->options.bypass_op = BYPASS_OP_NO_ALLOCATE;
+    t->options.bypass_form = BYPASS_FORM_VERTICAL;
+    snprintf(t->why, sizeof t->why, "%u loads stream and are not used again, %u are: the streams need not take the others' place", streams, reused);
+}
+
+static void from_read_only(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    const struct dev_info *d = device(a);
+    unsigned proven = 0;
+    for (uint32_t i = 0; i < k->naccess; i++)
+        proven += !k->access[i].store && k->access[i].space == PTX_SPACE_GLOBAL && k->access[i].read_only == ANA_YES;
+    if (!proven || !d || d->cc_major >= 7)   /* since Volta .nc shares L1: nothing to win */
+        return;
+    struct tune_advice *t = item(a, 1.2, 0.5, "read through the read-only cache");
+    if (!t)
+        return;
+    t->options.readonly = READONLY_PROMOTE;
+    snprintf(t->why, sizeof t->why, "%u loads read memory that no thread writes; %s has a separate read-only cache", proven, d->name);
+}
+
+static void from_class(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    if (a->n || k->cls != ANA_CLASS_STREAMING)
+        return;
+    struct tune_advice *t = item(a, 1, 0.7, "leave it alone: it streams");
+    if (t)
+        snprintf(t->why, sizeof t->why, "every load is coalesced and used once: bandwidth decides, no cache setting will");
+}
+
+static int by_expectation(const void *x, const void *y)
+{
+    const struct tune_advice *a = x, *b = y;
+    double p = 1 + (a->expected_gain - 1) * a->confidence, q = 1 + (b->expected_gain - 1) * b->confidence;
+    if (a->tried != b->tried)
+        return b->tried - a->tried;
+    return (p < q) - (p > q);
+}
+
+size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep, struct tune_advice *out, size_t max)
+{
+    struct advising a = { s, sweep, out, 0, max };
+    if (!s->facts)
+        return 0;
+    from_sweep(&a);
+    from_footprint(&a);
+    from_partition(&a);
+    from_coalescing(&a);
+    from_streams(&a);
+    from_read_only(&a);
+    from_class(&a);
+    qsort(out, a.n, sizeof *out, by_expectation);
+    return a.n;
+}

@@ -1,0 +1,331 @@
+/* The search. Rounds of coordinate descent over the dimensions of space.c: each
+ * dimension's alternatives are tried on top of the best so far, thresholds coarse to
+ * fine; a round without gain ends it. The reference is the exhaustive product.
+ * Nothing is recommended that did not run with outputs equal to the original's, or
+ * whose gain lies within the noise. */
+#include "engine/tune/space.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SIM_NOISE 0.005      /* the simulated device is deterministic; gains below this are not worth a rewrite */
+#define MEASURED_NOISE 0.02  /* least gain that counts on a GPU, besides the spread of the samples */
+#define ROUNDS 3
+
+struct searching {
+    struct tune_bench *bench; const struct tune_observer *ob; struct diags *ds;
+    struct tune_found *found; struct space space;
+    struct options *tried; size_t ntried, cap;
+    unsigned budget; double deadline_ns; double expected;
+    double noise;
+};
+
+static bool was_tried(const struct searching *s, const struct options *o)
+{
+    for (size_t i = 0; i < s->ntried; i++)
+        if (options_equal(&s->tried[i], o))
+            return true;
+    return false;
+}
+
+static bool spent(const struct searching *s)
+{
+    return (s->budget && s->found->launches >= s->budget) || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
+}
+
+static bool legal(struct searching *s, const struct options *o)
+{
+    const struct tune_subject *t = &s->bench->subject;
+    struct pass_input in = { t->module, str_of(t->launch->kernel), o, dev_describe(t->dev), t->launch, t->facts };
+    struct diags ds = { 0 };
+    bool ok = pass_legal(&in, &ds) == ST_OK;
+    diags_free(&ds);
+    return ok;
+}
+
+/* Runs one configuration unless it was tried or is not legal; keeps it when it is the best. */
+static enum status try_one(struct searching *s, const struct options *o, const char *why, bool *better)
+{
+    struct result r;
+    if (s->ob && cancel_asked(s->ob->cancel))
+        return ST_CANCELLED;
+    if (was_tried(s, o) || spent(s) || !legal(s, o))
+        return ST_OK;
+    if (!base_grow((void **)&s->tried, s->ntried, &s->cap, sizeof *s->tried))
+        return ST_NOMEM;
+    s->tried[s->ntried++] = *o;
+    enum status st = tune_run_one(s->bench, o, &r, s->ds);
+    if (st != ST_OK)
+        return st;
+    s->found->launches++;
+    if (s->ob && s->ob->point)
+        s->ob->point(s->ob->ctx, &r, why);
+    if (s->ob && s->ob->progress)
+        s->ob->progress(s->ob->ctx, fmin(0.99, s->found->launches / s->expected), "search");
+    if (tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median < (double)s->found->best.time.median * (1 - s->noise)) {
+        s->found->best = r;
+        s->found->options = *o;
+        *better = true;
+    }
+    return ST_OK;
+}
+
+static enum status try_dimension(struct searching *s, const struct dimension *d, bool *better)
+{
+    struct options list[SPACE_MOST], base = s->found->options;
+    size_t n = d->alternatives(&s->space, &base, list, SPACE_MOST);
+    enum status st = ST_OK;
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        char why[96];
+        snprintf(why, sizeof why, "%s, on top of the best so far", d->name);
+        st = try_one(s, &list[i], why, better);
+    }
+    return st;
+}
+
+/* Thresholds next to the best one, until neither neighbour is better. */
+static enum status refine_pi(struct searching *s)
+{
+    enum status st = ST_OK;
+    for (bool better = true; better && st == ST_OK;) {
+        better = false;
+        struct options at = s->found->options;
+        if (at.bypass == BYPASS_NONE || at.pi.mode != PI_VALUE)
+            return ST_OK;
+        for (int d = -1; d <= 1 && st == ST_OK; d += 2) {
+            struct options o = at;
+            o.pi.value += d;
+            if (o.pi.value > 0 && o.pi.value < (int)s->space.warps)
+                st = try_one(s, &o, "threshold next to the best", &better);
+        }
+    }
+    return st;
+}
+
+static enum status descend(struct searching *s)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        bool better = false;
+        for (size_t i = 0; i < space_dimensions(); i++) {
+            enum status st = try_dimension(s, space_dimension(i), &better);
+            if (st == ST_OK)
+                st = refine_pi(s);
+            if (st != ST_OK)
+                return st;
+        }
+        if (!better)
+            return ST_OK;
+    }
+    return ST_OK;
+}
+
+/* ---- exhaustive: every combination, one alternative (or none) of each dimension ---- */
+static enum status every_combination(struct searching *s)
+{
+    enum { MOST_DIMS = 16 };
+    size_t at[MOST_DIMS] = { 0 }, dims = space_dimensions();
+    struct options list[SPACE_MOST], none = options_default();
+    s->space.fine = true;
+    for (;;) {
+        struct options o = none;
+        bool whole = true, better;
+        for (size_t d = 0; d < dims; d++) {
+            size_t n = at[d] ? space_dimension(d)->alternatives(&s->space, &o, list, SPACE_MOST) : 0;
+            if (at[d] > n)
+                whole = false;
+            else if (at[d])
+                o = list[at[d] - 1];
+        }
+        enum status st = whole ? try_one(s, &o, "exhaustive", &better) : ST_OK;
+        if (st != ST_OK || spent(s))
+            return st;
+        size_t d = 0;
+        for (; d < dims; d++) {              /* the odometer's next reading */
+            at[d]++;
+            size_t n = space_dimension(d)->alternatives(&s->space, &none, list, SPACE_MOST);
+            if (strcmp(space_dimension(d)->name, "active agents") == 0)
+                n = s->space.resident / 2;
+            if (at[d] <= n)
+                break;
+            at[d] = 0;
+        }
+        if (d == dims)
+            return ST_OK;
+    }
+}
+
+/* Size of the product, for the report: what an exhaustive search would try. */
+static unsigned space_size(struct searching *s)
+{
+    struct options list[SPACE_MOST], none = options_default();
+    double n = 1;
+    bool was = s->space.fine;
+    s->space.fine = true;
+    for (size_t d = 0; d < space_dimensions(); d++) {
+        size_t k = space_dimension(d)->alternatives(&s->space, &none, list, SPACE_MOST), ok = 0;
+        for (size_t i = 0; i < k; i++)
+            ok += legal(s, &list[i]);
+        n *= (double)ok + 1;
+    }
+    s->space.fine = was;
+    return n > 4e9 ? 4000000000u : (unsigned)n;
+}
+
+/* ---- methods by name ---- */
+static enum status method_search(struct searching *s) { return descend(s); }
+static enum status method_exhaustive(struct searching *s) { return every_combination(s); }
+
+static enum status only(struct searching *s, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < space_dimensions(); d++) {
+            bool better = false;
+            if (strcmp(space_dimension(d)->name, names[i]) != 0)
+                continue;
+            enum status st = try_dimension(s, space_dimension(d), &better);
+            if (st != ST_OK)
+                return st;
+        }
+    return refine_pi(s);
+}
+
+/* cluster paper, section 4.4: cluster, or reshape the order and prefetch; then throttle; then bypass streams. */
+static enum status method_cluster(struct searching *s)
+{
+    static const char *const with[] = { "clustering", "active agents", "cache bypassing" };
+    static const char *const without[] = { "clustering", "prefetching", "throttling", "cache bypassing" };
+    const struct ana_kernel *k = s->bench->subject.facts;
+    bool exploitable = !k || k->cls == ANA_CLASS_ALGORITHM || k->cls == ANA_CLASS_CACHE_LINE;
+    return exploitable ? only(s, with, ARRAY_LEN(with)) : only(s, without, ARRAY_LEN(without));
+}
+
+/* bypass paper: every threshold, nothing else. */
+static enum status method_static(struct searching *s)
+{
+    static const char *const names[] = { "cache bypassing" };
+    s->space.fine = true;
+    return only(s, names, 1);
+}
+
+/* The threshold the footprint predicts, before any other launch; its neighbours settle it. */
+static enum status method_model(struct searching *s)
+{
+    struct options o = options_default();
+    bool better = false;
+    o.bypass = BYPASS_L1;
+    o.pi.mode = s->space.pi_predicted > 0 && s->space.pi_predicted < (int)s->space.warps ? PI_VALUE : s->space.pi_predicted > 0 ? PI_CHA : PI_BPA;
+    o.pi.value = o.pi.mode == PI_VALUE ? s->space.pi_predicted : 0;
+    enum status st = try_one(s, &o, "the threshold at which the footprint fits L1", &better);
+    return st == ST_OK ? refine_pi(s) : st;
+}
+
+static const struct { const char *name; enum status (*run)(struct searching *s); } methods[] = {
+    { "search", method_search }, { "exhaustive", method_exhaustive }, { "static", method_static },
+    { "cluster-framework", method_cluster }, { "model", method_model },
+};
+
+/* ---- the end: confirm, explain ---- */
+static double spread(const struct result *r)
+{
+    return r->time.median > 0 ? (double)(r->time.max - r->time.min) / (double)r->time.median : 0;
+}
+
+/* On a measured device, original and best once more, alternated, before anything is recommended. */
+static enum status confirm(struct searching *s)
+{
+    struct tune_found *f = s->found;
+    if (dev_describe(s->bench->subject.dev)->kind != DEV_CUDA)
+        return ST_OK;
+    for (int round = 0; round < 2; round++) {
+        struct result again;
+        struct options none = options_default();
+        enum status st = tune_run_one(s->bench, &none, &again, s->ds);
+        if (st == ST_OK && tune_usable(&again))
+            tune_merge_samples(&f->original, &again);
+        if (st == ST_OK)
+            st = tune_run_one(s->bench, &f->options, &again, s->ds);
+        if (st == ST_OK && tune_usable(&again))
+            tune_merge_samples(&f->best, &again);
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+static void why_alone(const struct searching *s, char *reason, size_t n)
+{
+    const struct ana_kernel *k = s->bench->subject.facts;
+    const struct dev_info *d = dev_describe(s->bench->subject.dev);
+    if (k && k->footprint.valid && d->l1_bytes && k->footprint.bytes_per_sm <= (double)d->l1_bytes)
+        snprintf(reason, n, "nothing tried beats the original: what an SM touches (%.0f KiB) fits its L1 (%llu KiB)", k->footprint.bytes_per_sm / 1024, (unsigned long long)d->l1_bytes / 1024);
+    else if (k && k->cls == ANA_CLASS_STREAMING)
+        snprintf(reason, n, "nothing tried beats the original: its loads stream, there is no reuse to keep");
+    else
+        snprintf(reason, n, "nothing tried beats the original by more than the noise (%.1f %%)", 100 * s->noise);
+}
+
+static void conclude(struct searching *s)
+{
+    struct tune_found *f = s->found;
+    struct options none = options_default();
+    double gain = f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
+    double needed = 1 + fmax(s->noise, dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ? fmin(spread(&f->original), 0.1) : 0);
+    f->leave_alone = options_equal(&f->options, &none) || gain < needed;
+    if (f->leave_alone) {
+        f->options = none;
+        f->best = f->original;
+        why_alone(s, f->reason, sizeof f->reason);
+        return;
+    }
+    struct buf line = { 0 };
+    options_line(&f->options, &line);
+    snprintf(f->reason, sizeof f->reason, "%.2fx faster than the original with outputs equal: %.150s", gain, line.s ? line.s : "");
+    buf_free(&line);
+}
+
+static enum status measure_original(struct searching *s)
+{
+    struct options none = options_default();
+    enum status st = tune_run_one(s->bench, &none, &s->found->original, s->ds);
+    s->found->launches = 1;
+    if (st == ST_OK && !tune_usable(&s->found->original)) {
+        diag_error(s->ds, "original", "the original does not run: %s", s->found->original.message);
+        return s->found->original.status != ST_OK ? s->found->original.status : ST_DEVICE;
+    }
+    s->found->best = s->found->original;
+    s->found->options = none;
+    s->bench->original.ctas_per_sm = s->found->original.ctas_per_sm;
+    return st;
+}
+
+enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, const struct tune_observer *ob, struct tune_found *out, struct diags *ds)
+{
+    memset(out, 0, sizeof *out);
+    out->original = out->best = result_empty();
+    out->options = options_default();
+    size_t m = 0;
+    while (o->method && m < ARRAY_LEN(methods) && strcmp(methods[m].name, o->method) != 0)
+        m++;
+    if (m == ARRAY_LEN(methods)) {
+        diag_error(ds, "method", "no method '%s': search, exhaustive, static, cluster-framework, model", o->method);
+        return ST_USAGE;
+    }
+    bool gpu = dev_describe(b->subject.dev)->kind == DEV_CUDA;
+    struct searching s = { .bench = b, .ob = ob, .ds = ds, .found = out, .budget = o->budget_launches, .noise = gpu ? MEASURED_NOISE : SIM_NOISE,
+                           .deadline_ns = o->budget_seconds > 0 ? (double)base_now_ns() + o->budget_seconds * 1e9 : 0, .expected = o->budget_launches ? o->budget_launches : 90 };
+    b->observer = ob;
+    enum status st = measure_original(&s);
+    if (st == ST_OK) {
+        s.space = space_of(b);
+        out->space = space_size(&s);
+        st = methods[m].run(&s);
+    }
+    if (st == ST_OK)
+        st = confirm(&s);
+    if (out->original.time.valid)
+        conclude(&s);
+    b->observer = NULL;
+    base_free(s.tried);
+    return st;
+}

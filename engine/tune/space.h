@@ -1,0 +1,17 @@
+/* The option space of the tuner, private to tune. */
+#ifndef GPULOCW_TUNE_SPACE_H
+#define GPULOCW_TUNE_SPACE_H
+
+#include "engine/tune/tune_int.h"
+
+#define SPACE_MOST 80                        /* alternatives of one dimension, at most */
+struct space {
+    uint32_t warps, threads, resident /* CTAs per SM of the original */; struct dim3u block, grid;
+    uint32_t shared_per_sm, shared_per_block; int pi_predicted; bool fine;
+};
+struct dimension { const char *name; size_t (*alternatives)(const struct space *s, const struct options *base, struct options *out, size_t most); };
+size_t space_dimensions(void);
+const struct dimension *space_dimension(size_t i);
+struct space space_of(const struct tune_bench *b);
+
+#endif
