@@ -1,9 +1,12 @@
 /* Which device a spec names, and the dispatch to it. */
-#include "engine/dev/dev_int.h"
+#include "engine/dev/dev_cuda.h"
+#include "engine/dev/dev_proxy.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_PRESET "hopper-h200"
+#define DEFAULT_SPEC "sim:hopper-h200"
 
 struct dev_run dev_run_default(void)
 {
@@ -12,14 +15,46 @@ struct dev_run dev_run_default(void)
     };
 }
 
-static enum status open_sim(const char *spec, const char *preset, const struct dev_env *env, struct dev **out, struct diags *ds)
+/* ---- opening ---- */
+static enum status find_preset(const char *spec, const struct dev_env *env, struct sim_preset *p, struct diags *ds)
 {
+    const char *name = strncmp(spec, "sim:", 4) ? spec : spec + 4;
+    if (env && env->preset)
+        return env->preset(env->ctx, name, p, ds);
+    diag_error(ds, "device", "no presets are available to open '%s'", spec);
+    return ST_DEVICE;
+}
+
+static bool names_cuda(const char *spec, int *ordinal)
+{
+    char *end;
+    if (strncmp(spec, "cuda:", 5) || !spec[5])
+        return false;
+    long n = strtol(spec + 5, &end, 10);
+    *ordinal = !*end && n >= 0 && n < 1024 ? (int)n : -1;
+    return true;
+}
+
+/* Elsewhere: `auto` is decided by the worker; presets go along, so that a file of ours works there. */
+static enum status open_worker(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+{
+    int ordinal;
     struct sim_preset p;
-    if (!env || !env->preset) {
-        diag_error(ds, "device", "no presets are available to open '%s'", spec);
-        return ST_DEVICE;
+    bool sim = !names_cuda(spec, &ordinal) && strcmp(spec, "auto");
+    enum status st = sim ? find_preset(spec, env, &p, ds) : ST_OK;
+    struct proxy_how how = { spec, env->nworkers ? env->workers[0] : NULL, env->self, env->threads, sim ? &p : NULL };
+    return st == ST_OK ? dev_proxy_open(&how, out, ds) : st;
+}
+
+static enum status open_here(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+{
+    int ordinal;
+    if (names_cuda(spec, &ordinal)) {
+        /* Without a program to start as a worker the device is opened in this process. */
+        return env && env->self && !env->in_process ? open_worker(spec, env, out, ds) : dev_cuda_open(ordinal, out, ds);
     }
-    enum status st = env->preset(env->ctx, preset, &p, ds);
+    struct sim_preset p;
+    enum status st = find_preset(spec, env, &p, ds);
     return st == ST_OK ? dev_sim_open(&p, spec, env->threads, out, ds) : st;
 }
 
@@ -27,16 +62,42 @@ enum status dev_open(const char *spec, const struct dev_env *env, struct dev **o
 {
     *out = NULL;
     if (!spec || !*spec)
-        spec = "sim:" DEFAULT_PRESET;
-    if (!strncmp(spec, "sim:", 4))
-        return open_sim(spec, spec + 4, env, out, ds);
-    if (!strncmp(spec, "cuda:", 5)) {
-        diag_error(ds, "device", "no CUDA driver was found for '%s'", spec);
-        return ST_DEVICE;
-    }
+        spec = DEFAULT_SPEC;
+    if (env && env->nworkers && !env->in_process)
+        return open_worker(spec, env, out, ds);
     if (!strcmp(spec, "auto"))
-        return open_sim("sim:" DEFAULT_PRESET, DEFAULT_PRESET, env, out, ds);
-    return open_sim(spec, spec, env, out, ds);
+        spec = dev_cuda_count() > 0 ? "cuda:0" : DEFAULT_SPEC;
+    return open_here(spec, env, out, ds);
+}
+
+/* ---- listing ---- */
+static void list_presets(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i), void *ctx)
+{
+    struct diags none = { 0 };
+    const char *name = env->preset_at ? env->preset_at(env->ctx, 0) : DEFAULT_SPEC;
+    for (size_t k = 0; name; name = env->preset_at ? env->preset_at(env->ctx, ++k) : NULL) {
+        struct sim_preset p;
+        struct dev_info i;
+        if (find_preset(name, env, &p, &none) != ST_OK)
+            continue;
+        sim_preset_info(&p, &i);
+        snprintf(i.spec, sizeof i.spec, "sim:%s", p.name);
+        fn(ctx, &i);
+    }
+    diags_free(&none);
+}
+
+enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds)
+{
+    bool absent;
+    enum status st = ST_OK;
+    if (env->nworkers)
+        for (size_t k = 0; k < env->nworkers; k++)
+            st = dev_proxy_list(env->workers[k], fn, ctx, ds);
+    else
+        st = dev_cuda_list(fn, ctx, &absent, ds);
+    list_presets(env, fn, ctx);
+    return st;
 }
 
 void dev_close(struct dev *d)

@@ -58,6 +58,27 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
 enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
 
+/* ---- pool: a list of launches over several devices or workers ----
+ * Members: every spec, or with env->workers every spec on every worker. Opened side by side; one that does not open
+ * is a warning, none is ST_DEVICE. Simulated members of one process share its host threads (env->threads each). */
+struct dev_pool;
+enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct dev_env *env, struct dev_pool **out, struct diags *ds);
+void dev_pool_close(struct dev_pool *p);
+size_t dev_pool_count(const struct dev_pool *p);          /* members that are left */
+struct dev *dev_pool_first(struct dev_pool *p);           /* for what needs a single device; NULL: none is left */
+struct dev_pool_code { const char *path; struct str text, kernel; int maxnreg; };
+struct dev_pool_job { size_t code; struct dev_run run; };  /* run's cancel and progress are not used */
+struct dev_pool_watch {
+    void (*done)(void *ctx, size_t job, const struct result *r);   /* on the calling thread, in the order of finishing; may be NULL */
+    void *ctx; const struct cancel *cancel;
+};
+/* Runs every job once; out[i] is job i's result (its options stay the caller's), whatever the pool. A job whose worker
+ * died goes back and is given up after DEV_POOL_TRIES deaths; a member that fails twice in a row leaves the pool.
+ * ST_CANCELLED: unfinished jobs have that status. ST_DEVICE: no member is left; unfinished jobs have that status. */
+#define DEV_POOL_TRIES 2
+enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data, const struct dev_pool_code *codes, size_t ncodes,
+                         const struct dev_pool_job *jobs, size_t njobs, const struct dev_pool_watch *w, struct result *out, struct diags *ds);
+
 /* The worker's side: serves framed messages on two file descriptors until the other end closes. */
 enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd);
 /* Measures a device and fills a preset (issue: calibrate); residuals as text. */
