@@ -60,6 +60,27 @@ $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
 -include kernels/kernels.mk
 -include $(ENGINE_OBJ:.o=.d) $(TUI_OBJ:.o=.d) $(BUILD)/$(MAIN:.c=.d)
 
+# ---- for people ----
+NPROC := $(shell nproc 2>/dev/null || echo 2)
+.PHONY: setup demo install
+setup:
+	@TUI=$(TUI) CC=$(CC) sh tests/tool/setup.sh
+# The valley demo: in a terminal the workbench, sweeping at once; otherwise the same sweep as text.
+demo:
+	@TUI=$(TUI) CC=$(CC) sh tests/tool/setup.sh
+	@$(MAKE) -s --no-print-directory -j$(NPROC) all >&2
+	@$(BUILD)/gpulocw demo valley
+
+PREFIX ?= /usr/local
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/gpulocw/kernels $(DESTDIR)$(PREFIX)/share/gpulocw/sessions/lessons \
+	    $(DESTDIR)$(PREFIX)/share/gpulocw/themes $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 755 $(BUILD)/gpulocw $(DESTDIR)$(PREFIX)/bin/
+	install -m 644 kernels/*.ptx kernels/*.launch.json $(DESTDIR)$(PREFIX)/share/gpulocw/kernels/
+	install -m 644 sessions/lessons/*.json $(DESTDIR)$(PREFIX)/share/gpulocw/sessions/lessons/
+	install -m 644 themes/*.theme $(DESTDIR)$(PREFIX)/share/gpulocw/themes/
+	install -m 644 docs/gpulocw.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+
 .PHONY: clean
 clean:
 	rm -rf $(BUILD)
