@@ -28,9 +28,9 @@ static bool find(void *library, void *field, const char *name)
 
 static bool find_all(struct nvml *n)
 {
-    bool ok = find(n->library, &n->init, "nvmlInit_v2") & find(n->library, &n->shutdown, "nvmlShutdown") &
-              find(n->library, &n->by_pci, "nvmlDeviceGetHandleByPciBusId_v2") &
-              find(n->library, &n->clock, "nvmlDeviceGetClockInfo") &
+    bool ok = find(n->library, &n->init, "nvmlInit_v2") && find(n->library, &n->shutdown, "nvmlShutdown") &&
+              find(n->library, &n->by_pci, "nvmlDeviceGetHandleByPciBusId_v2") &&
+              find(n->library, &n->clock, "nvmlDeviceGetClockInfo") &&
               find(n->library, &n->max_clock, "nvmlDeviceGetMaxClockInfo");
     return ok && (find(n->library, &n->reasons, "nvmlDeviceGetCurrentClocksEventReasons") ||
                   find(n->library, &n->reasons, "nvmlDeviceGetCurrentClocksThrottleReasons"));
