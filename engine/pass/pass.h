@@ -41,6 +41,10 @@ enum status pass_legal(const struct pass_input *in, struct diags *ds);
 struct pass_info { const char *name, *help; };
 size_t pass_count(void);
 const struct pass_info *pass_info(size_t i);
+/* Names of the options.def rows that pass i obeys, NULL-terminated. */
+const char *const *pass_knob_names(size_t i);
+/* softcache: lines of 16 bytes per thread (paper: softcache, CLN) in what an SM's resident threads leave free. */
+uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm);
 /* Unified diff with context, colourless. */
 void pass_diff(const struct ptx_module *original, const struct pass_output *o, struct buf *out);
 

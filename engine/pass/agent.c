@@ -1,0 +1,318 @@
+/* agents (paper: cluster, sections 4.2.2 to 4.3): SMs x resident CTAs persistent CTAs
+ * that run the CTAs of the original as tasks.
+ *
+ *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
+ *   again:  bar.sync                          everyone is done with the last task
+ *           thread 0: claim the next task of the own cluster (atomic), or steal from
+ *                     the next cluster; decode it; slot <- x, y, z, valid
+ *           bar.sync; all threads read the slot; not valid: return
+ *           body, %ctaid = slot, %nctaid = the original's grid, ret -> next
+ *   next:   -> again
+ *
+ * The hardware promises no placement: counters are claimed, never assumed, and an agent
+ * that finds its own cluster empty goes through all others, so every task runs exactly
+ * once as long as one agent runs. The agent with id 0 of any SM always runs. */
+#include "engine/pass/cluster_int.h"
+
+#include <string.h>
+
+#define TAG "cluster"
+
+/* ---- legality ---- */
+static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *i)
+{
+    const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+    name = name ? name : "";
+    if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0)
+        return pass_refuse(c, i->at, NULL, "%s keeps state from one CTA to its end, which agents would carry into the next task", name);
+    if (strstr(name, ".arrive") && inst_is_cta_barrier(i))
+        return pass_refuse(c, i->at, NULL, "threads arrive here at a barrier without waiting: the next task would find it half counted");
+    if (!f->entry && inst_is(i, "exit"))
+        return pass_refuse(c, i->at, NULL, "the called function ends the thread, which an agent cannot turn into the next task");
+    if (i->op == PTX_OP_OPAQUE)
+        return pass_refuse(c, i->at, NULL, "an instruction this program does not model: it may keep state from task to task");
+    return ST_OK;
+}
+
+static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f)
+{
+    struct pass_flow fl;
+    if (!pass_flow_make(f, &fl))
+        return ST_NOMEM;
+    enum status s = ST_OK;
+    const struct ptx_inst *r = f->entry ? pass_return_before_barrier(&fl) : NULL, *w = pass_waits_for_others(&fl);
+    if (r)
+        s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect", "some threads return here while others may still meet at a barrier");
+    else if (w)
+        s = pass_refuse(c, w->at, "redirection has no such limit: --cluster redirect", "a loop may wait here for other CTAs, which may not have started under agents");
+    pass_flow_free(&fl);
+    return s;
+}
+
+enum status agent_check(struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    const struct options *o = c->opt;
+    if (!c->in->launch)
+        return pass_refuse(c, NO_SPAN, "name the launch with --launch", "agents run the CTAs of one grid as tasks, and there is no launch description");
+    if (o->agents == OPT_AGENTS_VOTE)
+        return pass_refuse(c, NO_SPAN, NULL, "--agents vote is settled by `gpulocw tune` or `sweep --axis agents`; give the number here");
+    pass_callees(c, &fs);
+    enum status s = check_flow(c, c->f);
+    for (uint32_t k = 0; k <= fs.n && s == ST_OK; k++) {
+        const struct ptx_func *f = k ? fs.v[k - 1] : c->f;
+        for (uint32_t n = 0; n < f->ninsts && s == ST_OK; n++) {
+            s = check_inst(c, f, &f->insts[n]);
+            if (s == ST_OK && k && inst_is_cta_barrier(&f->insts[n]) && pass_find_effect(c->f, EFFECT_EXIT) != &c->f->insts[c->f->ninsts - 1])
+                s = pass_refuse(c, f->insts[n].at, NULL, "a called function waits at a barrier and the kernel returns early elsewhere");
+        }
+        if (s == ST_OK && k)
+            s = check_flow(c, f);
+    }
+    return s;
+}
+
+/* ---- how many ---- */
+static uint32_t at_least_1(uint64_t v) { return v ? (uint32_t)v : 1; }
+
+/* Resident CTAs by threads, CTA slots and shared memory; registers are the compiler's and may
+ * allow fewer: agents that start late find what is left, or nothing. */
+static uint32_t agents_per_sm(const struct pass_ctx *c)
+{
+    const struct dev_info *d = c->in->dev;
+    uint64_t warps = pass_warps(c);
+    bool unsized;
+    if (!d || !warps)
+        return at_least_1(warps ? 64 / warps : 1);
+    uint64_t n = d->max_warps_per_sm / warps, shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 32;
+    if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
+        n = d->max_ctas_per_sm;
+    if (d->shared_per_sm && n > d->shared_per_sm / shared)
+        n = d->shared_per_sm / shared;
+    return at_least_1(n);
+}
+
+static uint32_t agent_count(const struct pass_ctx *c)
+{
+    uint64_t tasks = dim3u_count(c->out->grid);
+    uint64_t sms = c->in->dev ? c->in->dev->sms : cluster_count(c);
+    uint64_t n = sms * agents_per_sm(c);
+    return at_least_1(n < tasks ? n : tasks);
+}
+
+/* ---- code ---- */
+struct agent {
+    struct pass_ctx *c;
+    const char *t;               /* name prefix */
+    uint32_t m, q, r, per_sm;
+    struct dim3u grid;           /* of the tasks */
+    bool prefetch;
+    char slot[32];
+};
+
+static void declare(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "\t.reg .pred \t%%%sfirst, %%%sdone, %%%sp, %%%sq;\n", t, t, t, t);
+    buf_printf(out, "\t.reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%stried, %%%sw, %%%ssize, %%%sv, %%%sact;\n", t, t, t, t, t, t, t, t, t, t, t);
+    buf_printf(out, "\t.reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n\t.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
+    if (a->prefetch)
+        buf_printf(out, "\t.reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
+    order_declare(t, out);
+}
+
+/* Thread 0 counts itself in on its SM; the SM's cluster is its home. */
+static void arrive_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    struct buf lin = { 0 };
+    buf_printf(&lin, "%%%slin", t);
+    if (lin.s)
+        pass_linear_tid(a->c, lin.s, out);
+    buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t, CLUSTER_SM_SLOTS - 1);
+    buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t, t, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\nld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t, t, t, 4u * PASS_KNOB_AGENTS);
+    buf_printf(out, "setp.ge.u32 \t%%%sdone, %%%sv, %%%sact;\nrem.u32 \t%%%shome, %%%shome, %u;\nmov.u32 \t%%%stried, 0;\n", t, t, t, t, t, a->m, t);
+    buf_printf(out, "bra \t$%sclaim;\n", t);
+    out->oom |= lin.oom;
+    buf_free(&lin);
+}
+
+/* place of a task -> coordinates in x, y, z */
+static void decode(const struct agent *a, struct buf *out)
+{
+    struct buf n[6] = { { 0 } };
+    buf_printf(&n[0], "%%%sv", a->t);
+    buf_printf(&n[1], "%u", a->grid.x);
+    buf_printf(&n[2], "%u", a->grid.y);
+    for (int d = 0; d < 3; d++)
+        buf_printf(&n[3 + d], "%%%s%c", a->t, 'x' + d);
+    bool ok = true;
+    for (size_t k = 0; k < ARRAY_LEN(n); k++)
+        ok = ok && !n[k].oom;
+    struct order_code o = { a->t, n[0].s, n[1].s, n[2].s, n[3].s, n[4].s, n[5].s };
+    if (ok)
+        order_decode(a->c, &o, out);
+    out->oom |= !ok;
+    for (size_t k = 0; k < ARRAY_LEN(n); k++)
+        buf_free(&n[k]);
+}
+
+/* v = start(home) + w */
+static void place_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "min.u32 \t%%%sv, %%%shome, %u;\nadd.u32 \t%%%sv, %%%sv, %%%sw;\nmad.lo.u32 \t%%%sv, %%%shome, %u, %%%sv;\n", t, t, a->r, t, t, t, t, t, a->q, t);
+}
+
+/* A guess at what this agent will claim `distance` rounds from now: the counter moves on by one for each agent of the SM. */
+static void predict_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "mov.u32 \t%%%sok, 0;\nmin.u32 \t%%%sv, %%%sact, %u;\nld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL "+%u];\n", t, t, t, a->per_sm, t, 4u * PASS_KNOB_DISTANCE);
+    buf_printf(out, "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%snoguess;\n", t, t, t, t, t, t, t, t, t);
+    place_code(a, out);
+    decode(a, out);
+    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%s+16], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->slot, t, t, t, t);
+}
+
+static void claim_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "$%sagain:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n$%sclaim:\nmov.u32 \t%%%sok, 0;\n@%%%sdone bra \t$%spublish;\n", t, t, t, t, t, t, t);
+    buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%shome, 4, %%%sptr;\natom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t, t, t, t, t);
+    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%shome, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\nsetp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n",
+               t, t, a->r, t, a->q + 1, a->q, t, t, t, t, t, t);
+    buf_printf(out, "add.u32 \t%%%shome, %%%shome, 1;\nsetp.ge.u32 \t%%%sp, %%%shome, %u;\n@%%%sp mov.u32 \t%%%shome, 0;\n", t, t, t, t, a->m, t, t);
+    buf_printf(out, "add.u32 \t%%%stried, %%%stried, 1;\nsetp.ge.u32 \t%%%sdone, %%%stried, %u;\nbra \t$%sclaim;\n$%sclaimed:\n", t, t, t, t, a->m, t, t);
+    place_code(a, out);
+    decode(a, out);
+    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%spublish:\nst.shared.v4.u32 \t[%s], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->slot, t, t, t, t);
+    if (a->prefetch) {
+        buf_printf(out, "setp.eq.u32 \t%%%sq, %%%sok, 0;\n@%%%sq bra \t$%swait;\n", t, t, t, t);
+        predict_code(a, out);
+    }
+    buf_printf(out, "$%swait:\nbar.sync \t0;\nld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\nsetp.eq.u32 \t%%%sp, %%%sok, 0;\n@%%%sp ret;\n",
+               t, t, t, t, t, a->slot, t, t, t);
+}
+
+static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
+{
+    const char *t = a->t;
+    char names[3][24];
+    uint32_t n = 0;
+    struct buf body = { 0 };
+    for (int d = 0; d < 3; d++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%%%sp%c", t, 'x' + d);
+        memcpy(names[d], b.s && b.n < sizeof names[d] ? b.s : "", b.s && b.n < sizeof names[d] ? b.n + 1 : 1);
+        buf_free(&b);
+    }
+    const char *const next[3] = { names[0], names[1], names[2] };
+    enum status s = prefetch_task_code(a->c, next, decls, &body, &n);
+    if (s == ST_OK && n) {
+        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%s+16];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, a->slot, t, t, t, t);
+        buf_printf(out, "%s$%sahead:\n", body.s ? body.s : "", t);
+    }
+    out->oom |= body.oom;
+    buf_free(&body);
+    return s;
+}
+
+static void names_of(const struct agent *a, struct cluster_names *n)
+{
+    const uint32_t size[3] = { a->grid.x, a->grid.y, a->grid.z };
+    n->grid = true;
+    for (int d = 0; d < 3; d++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%%%sc%c", a->t, 'x' + d);
+        if (b.s && b.n < sizeof n->ctaid[d])
+            memcpy(n->ctaid[d], b.s, b.n + 1);
+        buf_clear(&b);
+        buf_printf(&b, "%u", size[d]);
+        if (b.s && b.n < sizeof n->nctaid[d])
+            memcpy(n->nctaid[d], b.s, b.n + 1);
+        buf_free(&b);
+    }
+}
+
+static void put_reset(struct pass_output *o, const char *symbol, uint64_t bytes)
+{
+    struct pass_reset *r = &o->reset[o->nreset++];
+    memcpy(r->symbol, symbol, strlen(symbol) + 1);
+    r->bytes = bytes;
+}
+
+static void put_counters(const struct agent *a)
+{
+    struct pass_ctx *c = a->c;
+    ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_TASKS "[%u];", a->m);
+    ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_AGENTS "[%d];", CLUSTER_SM_SLOTS);
+    put_reset(c->out, CLUSTER_TASKS, 4ull * a->m);
+    put_reset(c->out, CLUSTER_AGENTS, 4ull * CLUSTER_SM_SLOTS);
+}
+
+/* Called functions find the task in the slot, which is then a variable of the module. */
+static void put_callees(const struct agent *a, struct cluster_names *n, struct strmap *clones)
+{
+    const char *t = a->t;
+    struct buf e = { 0 };
+    buf_printf(&e, "\t.reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok;\n\tld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\n", t, t, t, t, t, t, t, t, a->slot);
+    if (e.s)
+        cluster_clone_callees(a->c, n, e.s, clones);
+    a->c->failed |= e.oom;
+    buf_free(&e);
+}
+
+static void emit(struct agent *a, const char *decls, const char *code)
+{
+    struct pass_ctx *c = a->c;
+    struct cluster_names n;
+    struct strmap clones = { 0 };
+    memset(&n, 0, sizeof n);
+    names_of(a, &n);
+    put_counters(a);
+    put_callees(a, &n, &clones);
+    if (clones.n)
+        ptx_edit_global(c->edit, TAG, ".shared .align 16 .b32 %s[8];", a->slot);
+    else
+        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 16 .b32 %s[8];", a->slot);
+    ptx_edit_declare(c->edit, c->f, TAG, "%s", decls);
+    ptx_edit_entry(c->edit, c->f, TAG, "%s", code);
+    cluster_virtualise(c, &n, &clones);
+    pass_returns_to(c, "next");
+    ptx_edit_end(c->edit, c->f, TAG, "$%snext:\n%sbra.uni \t$%sagain;", a->t, pass_find_effect(c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->t);
+    strmap_free(&clones);
+}
+
+enum status agent_run(struct pass_ctx *c)
+{
+    uint64_t tasks = dim3u_count(c->out->grid);
+    struct agent a = { .c = c, .t = c->tag, .m = cluster_count(c), .grid = c->out->grid, .per_sm = agents_per_sm(c) };
+    struct buf decls = { 0 }, code = { 0 }, slot = { 0 };
+    a.q = (uint32_t)(tasks / a.m);
+    a.r = (uint32_t)(tasks % a.m);
+    a.prefetch = c->opt->prefetch != PREFETCH_OFF;
+    buf_printf(&slot, "%sslot", c->tag);
+    memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "", slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
+    pass_need_knobs(c);
+    enum status s = order_put_table(c);
+    declare(&a, &decls);
+    arrive_code(&a, &code);
+    claim_code(&a, &code);
+    if (s == ST_OK && a.prefetch)
+        s = prefetch_code(&a, &decls, &code);
+    if (decls.oom || code.oom || slot.oom)
+        s = ST_NOMEM;
+    if (s == ST_OK) {
+        emit(&a, decls.s, code.s);
+        c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
+        c->out->extra_regs += 8;
+        c->out->extra_shared += 32;
+    }
+    buf_free(&decls);
+    buf_free(&code);
+    buf_free(&slot);
+    return s;
+}

@@ -1,0 +1,33 @@
+/* bypass: which loads, which operator (bypass.c); which form of code (bypass_form.c). */
+#ifndef GPULOCW_BYPASS_INT_H
+#define GPULOCW_BYPASS_INT_H
+
+#include "engine/pass/pass_int.h"
+
+enum bypass_pick { PICK_NONE, PICK_CHOSEN, PICK_ALL };   /* which loads of one copy of the code bypass */
+struct bypass {
+    struct pass_ctx *c;
+    enum bypass_level level;
+    const char *cop, *l1;        /* what a bypassing load gets: ".cg", ".L1::no_allocate"; NULL: none */
+    bool hint;                   /* L2::cache_hint with the policy register */
+    bool with_nc;                /* .nc loads are this level's too (one L1 for both since Volta) */
+    struct pass_flow flow;       /* of the kernel */
+    char policy[24], pred[24];   /* register names */
+    struct strmap clones;        /* called functions that are copied */
+    uint32_t nclones; const struct ptx_func *clone[32];
+    uint32_t ndropped_nc, nleft; struct span first_left; const char *why_left;
+};
+/* Operator and level settled against the target; ST_REFUSED with what would have to change. */
+enum status bypass_begin(struct bypass *b, struct pass_ctx *c);
+void bypass_end(struct bypass *b);
+/* Is this load one that the level's choice governs? */
+bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i);
+/* Is it among the loads picked by line or by the analysis? */
+bool bypass_chosen(struct bypass *b, const struct ptx_inst *i);
+bool bypass_picked(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i, enum bypass_pick pick);
+/* The load's text, bypassing or caching; guard: "@%p " to use instead of its own, NULL: its own. */
+void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, const char *guard, struct buf *out);
+/* Rewrites with the form that the options ask for. */
+enum status bypass_emit(struct bypass *b);
+
+#endif

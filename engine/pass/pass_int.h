@@ -1,0 +1,135 @@
+/* pass, inside: what the runner gives a pass and what passes share.
+ *
+ * A pass is one file and one row of pass_list.def. Its check sees the ORIGINAL
+ * module only; all checks run before the first rewrite, so that a refusal never
+ * depends on what an earlier pass made of the text. Its run sees the module as
+ * the passes before it left it and adds text edits to ctx->edit.
+ *
+ * Names that passes insert begin with "gl<n>_", n unique in the module. */
+#ifndef GPULOCW_PASS_INT_H
+#define GPULOCW_PASS_INT_H
+
+#include "engine/pass/pass.h"
+
+struct pass_row;
+struct pass_ctx {
+    const struct pass_input *in;
+    const struct options *opt;
+    const struct pass_row *row;
+    const struct ptx_module *m;                   /* check: the original; run: as it is now */
+    const struct ptx_func *f;                     /* the kernel in m */
+    const struct ptx_line_origin *lines; uint32_t nlines; /* of m against the original; NULL: m is the original */
+    struct ptx_edit *edit;                        /* run only */
+    struct pass_output *out;                      /* launch, knobs, resets, costs */
+    struct diags *ds;
+    struct ana_kernel *own_facts; bool facts_tried; /* pass_facts */
+    char tag[16];                                 /* "gl0_": prefix of names this pass may insert */
+    uint32_t need_version, need_target;           /* what inserted instructions ask of the header */
+    bool checking;                                /* notes are said once, by run */
+    bool failed;                                  /* a refusal was reported by a helper deeper down */
+};
+struct pass_row {
+    struct pass_info info;
+    const char *const *knobs;                     /* NULL-terminated names of options.def rows it obeys */
+    bool (*asked)(const struct options *o);
+    enum status (*check)(struct pass_ctx *c);
+    enum status (*run)(struct pass_ctx *c);
+};
+#define PASS(id) extern const struct pass_row pass_row_##id;
+#include "engine/pass/pass_list.def"
+#undef PASS
+
+/* ---- reporting: `at` is a span of c->m; it is shown against the original's lines ---- */
+/* Always ST_REFUSED; sets c->failed. */
+enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, const char *fmt, ...) BASE_PRINTF(4, 5);
+void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...) BASE_PRINTF(3, 4);
+/* Line of the original that line `line` of c->m came from; 0: inserted. */
+uint32_t pass_line(const struct pass_ctx *c, uint32_t line);
+/* Facts about the original (the caller's, or a quick analysis made once); NULL when there are none. */
+const struct ana_kernel *pass_facts(struct pass_ctx *c);
+/* The facts' access at this instruction of c->m, or NULL. */
+const struct ana_access *pass_access(struct pass_ctx *c, const struct ptx_inst *i);
+
+/* ---- instructions ---- */
+bool inst_is(const struct ptx_inst *i, const char *name);      /* name: ops.def spelling, "ld", "ret" */
+bool inst_has(const struct ptx_inst *i, const char *mod);      /* ".cg" */
+enum ptx_effect inst_effect(const struct ptx_inst *i);
+bool inst_ends_thread(const struct ptx_inst *i);               /* ret or exit */
+bool inst_is_strong(const struct ptx_inst *i);                 /* volatile, relaxed, acquire, release, mmio, .cv */
+struct str inst_callee(const struct ptx_inst *i);              /* name of a direct call's function; empty: not a direct call */
+/* The address operand of a load, store, atomic or prefetch; NULL: none. */
+const struct ptx_operand *inst_address(const struct ptx_inst *i);
+/* Bytes one thread moves: type times vector. */
+unsigned inst_bytes(const struct ptx_inst *i);
+
+/* ---- text ---- */
+/* Copies text; `name` may write another name for an identifier (returns true when it did). */
+typedef bool pass_namer(void *ctx, struct str name, struct buf *out);
+void pass_rename(struct str text, pass_namer *name, void *ctx, struct buf *out);
+/* Instruction text with operands replaced: sub returns the new text of an operand (or of a
+ * vector's element), NULL to keep it. */
+void pass_inst_text(const struct ptx_module *m, const struct ptx_inst *i,
+                    const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx, struct buf *out);
+/* Replaces the statement of an instruction by such a text when anything was replaced. */
+void pass_inst_edit(struct pass_ctx *c, const struct ptx_inst *i,
+                    const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx);
+/* A function body copied: labels get a suffix, calls of `clones` get `clone_suffix`. */
+struct pass_copy {
+    const struct ptx_module *m; const struct ptx_func *f;
+    const char *suffix;                           /* for labels; NULL: as written */
+    const struct strmap *clones; const char *clone_suffix;
+    bool decls;                                   /* also declarations of the outermost scope */
+    bool (*inst)(void *ctx, const struct ptx_inst *i, struct buf *out); /* writes its own text and returns true; NULL: none */
+    void *ctx;
+};
+void pass_copy_stmts(const struct pass_copy *p, uint32_t from, uint32_t to, struct buf *out);
+/* Functions reachable from the kernel through direct calls, bodies only, callers before callees. */
+struct pass_funcs { const struct ptx_func *v[32]; uint32_t n; bool indirect; struct span at; /* of an indirect call */ };
+void pass_callees(const struct pass_ctx *c, struct pass_funcs *out);
+/* Adds a copy of function f named f<suffix>, with a prototype at the top of the module. `entry` (may be
+ * NULL): text put after its leading declarations. */
+void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_copy *how, const char *entry);
+/* ret and exit of the kernel become branches to $<tag><label>. */
+void pass_returns_to(struct pass_ctx *c, const char *label);
+/* First statement of a body that is not a leading declaration. */
+uint32_t pass_first_stmt(const struct ptx_func *f);
+/* Does control fall off the end of the body? */
+bool pass_falls_off(const struct ptx_func *f);
+
+/* ---- knobs, launch ---- */
+/* Declares PASS_KNOB_SYMBOL once per rewrite. */
+void pass_need_knobs(struct pass_ctx *c);
+void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target);
+uint32_t pass_warps(const struct pass_ctx *c);    /* per CTA of the launch as it is now; 0: no launch known */
+uint32_t pass_target(const struct pass_ctx *c);   /* compute capability rewrites may count on: 10*major+minor */
+/* "mov tid; mad; ..." that leaves the linear thread index in a fresh register: names are <tag>t0.. */
+void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out);
+
+/* ---- flow facts of one function, this room's own (conservative) ---- */
+struct pass_flow { struct ptx_cfg *cfg; const struct ptx_func *f; bool *divergent; /* per register */ };
+bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out);   /* false: out of memory */
+void pass_flow_free(struct pass_flow *f);
+/* Where the pointer part of an address may come from. */
+struct pass_roots { uint64_t params; bool unknown, window /* shared, local, const: not global */; const struct ptx_symbol *sym; };
+void pass_address_roots(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out);
+/* The one parameter an access belongs to, or -1. */
+int pass_access_param(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i);
+/* Two pointer parameters cannot overlap: the launch's buffers differ, or the user said so. */
+bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
+/* No thread writes what this load reads. `why`: static text. */
+bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load, const char **why);
+/* A divergent early return that a barrier may follow: the instruction, or NULL. */
+const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
+/* A loop that waits for other threads (strong load or compare-and-swap inside a loop): the instruction, or NULL. */
+const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl);
+/* A barrier of the whole CTA (not of a warp, an mbarrier or an asynchronous copy). */
+bool inst_is_cta_barrier(const struct ptx_inst *i);
+/* Bytes by which `reg` moves when `var` (a register; PTX_NO_INDEX: %tid.x) grows by one; false: unknown. */
+bool pass_motion(const struct pass_flow *fl, uint32_t reg, uint32_t var, int64_t *k);
+/* First instruction of f with this effect, or reading this special register; NULL: none. */
+const struct ptx_inst *pass_find_effect(const struct ptx_func *f, enum ptx_effect e);
+const struct ptx_inst *pass_find_sreg(const struct ptx_func *f, const char *name);
+/* Shared memory of the kernel: bytes declared, and whether an unsized array is there. */
+uint64_t pass_shared_bytes(const struct ptx_module *m, const struct ptx_func *f, bool *unsized);
+
+#endif

@@ -1,0 +1,137 @@
+/* What passes say, and what they know from the analysis. */
+#include "engine/pass/pass_int.h"
+
+#include <string.h>
+
+uint32_t pass_line(const struct pass_ctx *c, uint32_t line)
+{
+    if (!c->lines)
+        return line;
+    return line && line <= c->nlines ? c->lines[line - 1].line : 0;
+}
+
+/* The span in the original's text; NO_SPAN when the place was inserted by a pass. */
+static struct span original_span(const struct pass_ctx *c, struct span at)
+{
+    if (!c->lines || !at.line)
+        return at;
+    uint32_t line = pass_line(c, at.line);
+    if (!line)
+        return NO_SPAN;
+    struct str text = ptx_line_text(c->in->module, line);
+    uint32_t start = (uint32_t)(text.s - c->in->module->text.s), col = at.col && at.col <= text.n ? at.col : 1;
+    return (struct span){ start + col - 1, at.len, line, col };
+}
+
+static void report(struct pass_ctx *c, enum diag_level level, struct span at, const char *hint, const char *fmt, va_list ap)
+{
+    struct buf msg = { 0 }, code = { 0 };
+    buf_vprintf(&msg, fmt, ap);
+    buf_printf(&code, "pass-%s", c->row ? c->row->info.name : "options");
+    struct span o = original_span(c, at);
+    if (!msg.oom && !code.oom) {
+        struct diag *d = diag_add(c->ds, level, code.s, o.line ? c->in->module->path : NULL, o, "%s", msg.s);
+        if (d && o.line)
+            diag_source(d, c->in->module->text);
+        if (d && hint)
+            diag_hint(d, "%s", hint);
+    }
+    buf_free(&msg);
+    buf_free(&code);
+}
+
+enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    report(c, DIAG_ERROR, at, hint, fmt, ap);
+    va_end(ap);
+    c->failed = true;
+    return ST_REFUSED;
+}
+
+void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...)
+{
+    if (c->checking)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    report(c, DIAG_NOTE, at, NULL, fmt, ap);
+    va_end(ap);
+}
+
+const struct ana_kernel *pass_facts(struct pass_ctx *c)
+{
+    if (c->in->facts)
+        return c->in->facts;
+    if (!c->facts_tried) {
+        struct diags none = { 0 };
+        struct ana_opts o = { .dev = c->in->dev, .assume_read_only = c->opt->assume_read_only,
+                              .assume_restrict = c->opt->assume_restrict, .quick = true };
+        c->facts_tried = true;
+        if (ana_run(c->in->module, c->in->kernel, &o, &c->own_facts, &none) != ST_OK)
+            c->own_facts = NULL;
+        diags_free(&none);
+    }
+    return c->own_facts;
+}
+
+const struct ana_access *pass_access(struct pass_ctx *c, const struct ptx_inst *i)
+{
+    const struct ana_kernel *k = pass_facts(c);
+    uint32_t line = pass_line(c, i->at.line);
+    for (uint32_t n = 0; k && line && n < k->naccess; n++)
+        if (k->access[n].at.line == line && k->access[n].at.col == i->at.col)
+            return &k->access[n];
+    return NULL;
+}
+
+uint32_t pass_warps(const struct pass_ctx *c)
+{
+    return (uint32_t)((dim3u_count(c->out->block) + 31) / 32);
+}
+
+uint32_t pass_target(const struct pass_ctx *c)
+{
+    const struct dev_info *d = c->in->dev;
+    uint32_t dev = d ? (uint32_t)(d->cc_major * 10 + d->cc_minor) : 0;
+    return dev > c->m->target ? dev : c->m->target;
+}
+
+void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target)
+{
+    if (version > c->need_version)
+        c->need_version = version;
+    if (target > c->need_target)
+        c->need_target = target;
+}
+
+/* Values the engine starts with; a sweep writes others without a new JIT. */
+static void knob_values(struct pass_ctx *c)
+{
+    const struct options *o = c->opt;
+    uint32_t *k = c->out->knob;
+    k[PASS_KNOB_PI] = o->pi.mode == PI_VALUE ? (uint32_t)o->pi.value : 0;
+    k[PASS_KNOB_AGENTS] = o->agents > 0 ? (uint32_t)o->agents : 0xffff;
+    k[PASS_KNOB_DISTANCE] = (uint32_t)o->prefetch_distance;
+    k[PASS_KNOB_SPARE] = 0;
+}
+
+void pass_need_knobs(struct pass_ctx *c)
+{
+    if (c->out->knobs)
+        return;
+    c->out->knobs = true;
+    knob_values(c);
+    const uint32_t *k = c->out->knob;
+    ptx_edit_global(c->edit, c->row->info.name, ".visible .const .align 4 .u32 " PASS_KNOB_SYMBOL "[%u] = {%u, %u, %u, %u};",
+                    (unsigned)PASS_KNOB_COUNT, k[0], k[1], k[2], k[3]);
+}
+
+void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out)
+{
+    const char *t = c->tag;
+    buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmov.u32 \t%%%sz, %%tid.z;\n", t, t, t);
+    buf_printf(out, "mov.u32 \t%%%snx, %%ntid.x;\nmov.u32 \t%%%sny, %%ntid.y;\n", t, t);
+    buf_printf(out, "mad.lo.u32 \t%%%sy, %%%sny, %%%sz, %%%sy;\nmad.lo.u32 \t%s, %%%snx, %%%sy, %%%sx;\n", t, t, t, t, dst, t, t, t);
+}
