@@ -141,14 +141,17 @@ int cmd_analyze(struct args *a)
 /* ---- rewrite ---- */
 static enum status write_out(const struct args *a, const struct subject *s, const struct pass_output *code, struct diags *ds)
 {
-    struct buf out = { 0 };
+    struct buf out = { 0 }, text = { 0 };
+    pass_standalone(code, &text);
     if (a->diff)
         pass_diff(s->module, code, &out);
     else if (!a->output)
-        buf_put(&out, code->text, code->n);
+        buf_put(&out, text.s, text.n);
     cmd_put(&out);
+    enum status st = text.oom || out.oom ? ST_NOMEM : a->output ? file_write_atomic(a->output, text.s, text.n, ds) : ST_OK;
     buf_free(&out);
-    return a->output ? file_write_atomic(a->output, code->text, code->n, ds) : ST_OK;
+    buf_free(&text);
+    return st;
 }
 
 int cmd_rewrite(struct args *a)
