@@ -33,6 +33,9 @@ struct pass_output {
  * replaced or left alone. On anything but ST_OK *out is empty. pass_output_free. */
 enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds);
 void pass_output_free(struct pass_output *o);
+/* The text for use without the engine: knob values become PASS_KNOB_SYMBOL's initial values. out->text itself
+ * has none, so that configurations that differ in knob values alone have the same text. */
+void pass_standalone(const struct pass_output *o, struct buf *out);
 /* Two option sets give the same code shape: they differ in knob values alone (one JIT serves both). */
 bool pass_same_shape(const struct options *a, const struct options *b, uint32_t warps_per_cta);
 /* Is this value of a knob legal here? ST_OK, or ST_REFUSED with the reason; nothing is rewritten. */

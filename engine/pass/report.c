@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define KNOB_DECLARATION ".visible .const .align 4 .u32 " PASS_KNOB_SYMBOL "[%u]"
+
 uint32_t pass_line(const struct pass_ctx *c, uint32_t line)
 {
     if (!c->lines)
@@ -123,9 +125,23 @@ void pass_need_knobs(struct pass_ctx *c)
         return;
     c->out->knobs = true;
     knob_values(c);
-    const uint32_t *k = c->out->knob;
-    ptx_edit_global(c->edit, c->row->info.name, ".visible .const .align 4 .u32 " PASS_KNOB_SYMBOL "[%u] = {%u, %u, %u, %u};",
-                    (unsigned)PASS_KNOB_COUNT, k[0], k[1], k[2], k[3]);
+    ptx_edit_global(c->edit, c->row->info.name, KNOB_DECLARATION ";", (unsigned)PASS_KNOB_COUNT);
+}
+
+void pass_standalone(const struct pass_output *o, struct buf *out)
+{
+    struct buf decl = { 0 };
+    buf_printf(&decl, KNOB_DECLARATION, (unsigned)PASS_KNOB_COUNT);
+    const char *at = o->knobs && decl.s ? memmem(o->text, o->n, decl.s, decl.n) : NULL;
+    size_t n = at ? (size_t)(at - o->text) + decl.n : o->n;
+    buf_put(out, o->text, n);
+    for (unsigned k = 0; at && k < PASS_KNOB_COUNT; k++)
+        buf_printf(out, "%s%u", k ? ", " : " = {", o->knob[k]);
+    if (at)
+        buf_puts(out, "}");
+    buf_put(out, o->text + n, o->n - n);
+    out->oom |= decl.oom;
+    buf_free(&decl);
 }
 
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out)
