@@ -1,0 +1,46 @@
+#include "tests/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void support_ok(enum status st, struct diags *ds, const char *file, int line)
+{
+    if (st == ST_OK)
+        return;
+    struct buf b = { 0 };
+    diags_print(ds, &b);
+    print_error("%s:%d: status is '%s'\n%s", file, line, status_text(st), b.s ? b.s : "");
+    buf_free(&b);
+    _fail(file, line);
+}
+
+bool support_said(const struct diags *ds, const char *text)
+{
+    for (size_t i = 0; i < ds->n; i++)
+        if ((ds->v[i].msg && strstr(ds->v[i].msg, text)) || (ds->v[i].hint && strstr(ds->v[i].hint, text)))
+            return true;
+    return false;
+}
+
+static char scratch[64];
+
+static void remove_scratch(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", scratch);
+    if (system(command) != 0)
+        fputs("scratch folder not removed\n", stderr);
+}
+
+const char *support_scratch(void)
+{
+    if (!scratch[0]) {
+        snprintf(scratch, sizeof scratch, "/tmp/gpulocw-test-XXXXXX");
+        if (!mkdtemp(scratch))
+            abort();
+        atexit(remove_scratch);
+    }
+    return scratch;
+}

@@ -1,0 +1,164 @@
+/* base: buffers, arenas, maps, diagnostics, files, threads; allocation failures. */
+#include "engine/base/base.h"
+#include "tests/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void strings(void **state)
+{
+    (void)state;
+    assert_int_equal(str_distance(STR("ld.gloval"), STR("ld.global"), 3), 1);
+    assert_int_equal(str_distance(STR("abc"), STR(""), 3), 3);
+    assert_int_equal(str_distance(STR("abcdefgh"), STR("x"), 3), 4);     /* capped at max + 1 */
+    assert_true(str_cmp(STR("ab"), STR("abc")) < 0);
+    assert_true(str_cmp(STR("b"), STR("abc")) > 0);
+}
+
+static void json_strings(void **state)
+{
+    (void)state;
+    struct buf b = { 0 };
+    buf_json(&b, STR("a\"\\\n\x01\xff\xc3\xa9"));
+    assert_string_equal(b.s, "\"a\\\"\\\\\\n\\u0001\\ufffd\xc3\xa9\"");
+    buf_free(&b);
+}
+
+static void arena_blocks(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(64);
+    unsigned char *last = NULL;
+    for (int i = 1; i < 500; i++) {
+        unsigned char *p = arena_alloc(a, (size_t)i);
+        assert_non_null(p);
+        assert_int_equal((uintptr_t)p % 16, 0);
+        for (int k = 0; k < i; k++)
+            assert_int_equal(p[k], 0);
+        memset(p, i, (size_t)i);
+        if (last)
+            assert_int_equal(last[0], (i - 1) & 0xff);       /* nobody wrote over the one before */
+        last = p;
+    }
+    assert_false(arena_failed(a));
+    arena_free(a);
+}
+
+static void map(void **state)
+{
+    (void)state;
+    struct strmap m = { 0 };
+    char keys[1000][8];
+    uint32_t v;
+    for (uint32_t i = 0; i < 1000; i++) {
+        snprintf(keys[i], sizeof keys[i], "k%u", i);
+        strmap_set(&m, str_of(keys[i]), i);
+    }
+    strmap_set(&m, STR("k7"), 77);
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_true(strmap_get(&m, str_of(keys[i]), &v));
+        assert_int_equal(v, i == 7 ? 77 : i);
+    }
+    assert_false(strmap_get(&m, STR("absent"), &v));
+    assert_int_equal(m.n, 1000);
+    strmap_free(&m);
+}
+
+static void diagnostics(void **state)
+{
+    (void)state;
+    struct diags ds = { 0 };
+    struct str text = STR("first\n\tld.gloval.f32 x;\n");
+    struct diag *d = diag_add(&ds, DIAG_ERROR, "ptx-op", "a.ptx", (struct span){ 7, 9, 2, 2 }, "no instruction '%s'", "ld.gloval");
+    diag_hint(d, "did you mean 'ld.global'?");
+    diag_source(d, text);
+    struct buf b = { 0 };
+    diags_print(&ds, &b);
+    assert_string_equal(b.s, "a.ptx:2:2: error: no instruction 'ld.gloval' [ptx-op]\n"
+                             "  \tld.gloval.f32 x;\n  \t^~~~~~~~~\n  hint: did you mean 'ld.global'?\n");
+    for (int i = 0; i < 30; i++)
+        diag_error(&ds, "more", "error %d", i);
+    assert_int_equal(ds.errors, 31);
+    assert_int_equal(ds.n, DIAG_MAX_ERRORS);
+    assert_int_equal(ds.dropped, 11);
+    buf_free(&b);
+    diags_free(&ds);
+}
+
+static void atomic_file(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/gpulocw-test-XXXXXX";
+    int fd = mkstemp(path);
+    close(fd);
+    struct diags ds = { 0 };
+    char *data;
+    size_t n;
+    assert_int_equal(file_write_atomic(path, "one", 3, &ds), ST_OK);
+    assert_int_equal(file_write_atomic(path, "three", 5, &ds), ST_OK);
+    assert_int_equal(file_read(path, 100, &data, &n, &ds), ST_OK);
+    assert_int_equal(n, 5);
+    assert_memory_equal(data, "three", 5);
+    base_free(data);
+    assert_int_equal(file_read(path, 4, &data, &n, &ds), ST_IO);         /* larger than allowed */
+    assert_int_equal(file_write_atomic("/nowhere/at/all", "x", 1, &ds), ST_IO);
+    assert_int_equal(ds.errors, 2);
+    unlink(path);
+    diags_free(&ds);
+}
+
+static void splitmix(void **state)
+{
+    (void)state;
+    /* Published first outputs of splitmix64 from state 1234567. */
+    assert_true(base_splitmix(1234567, 0) == 6457827717110365317u);
+    assert_true(base_splitmix(1234567, 1) == 3203168211198807973u);
+}
+
+static void add_index(void *ctx, size_t i) { atomic_fetch_add((atomic_size_t *)ctx, i + 1); }
+
+static void parallel(void **state)
+{
+    (void)state;
+    atomic_size_t sum = 0;
+    base_parallel(4, 1000, add_index, &sum);
+    assert_int_equal(atomic_load(&sum), 500500);
+    base_parallel(4, 0, add_index, &sum);
+    assert_int_equal(atomic_load(&sum), 500500);
+}
+
+/* Every allocation of a small piece of work fails once: nothing crashes, nothing is half done unnoticed. */
+static void allocation_failures(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 60; n++) {
+        struct buf b = { 0 };
+        struct strmap m = { 0 };
+        base_fail_after(n);
+        struct arena *a = arena_new(32);
+        for (int i = 0; a && i < 20; i++)
+            arena_printf(a, "%d", i);
+        for (int i = 0; i < 40; i++)
+            buf_puts(&b, "0123456789");
+        for (uint32_t i = 0; i < 100; i++)
+            strmap_set(&m, (struct str){ "abcdefghijklmnopqrstuvwxyz" + i % 20, i / 20 + 1 }, i);
+        base_fail_after(0);
+        assert_true(b.oom || b.n == 400);
+        assert_true(m.oom || m.n > 0);
+        buf_free(&b);
+        strmap_free(&m);
+        arena_free(a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strings), cmocka_unit_test(json_strings), cmocka_unit_test(arena_blocks), cmocka_unit_test(map),
+        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(splitmix), cmocka_unit_test(parallel),
+        cmocka_unit_test(allocation_failures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

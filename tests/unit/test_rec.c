@@ -1,0 +1,173 @@
+/* rec: the contract's random data, init forms, knobs. */
+#include "engine/rec/rec.h"
+#include "tests/support.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct launch_data one_buffer(struct arg_spec *a, struct launch_spec *l, enum elem e, uint64_t count, struct init_spec in)
+{
+    struct launch_data d;
+    struct diags ds = { 0 };
+    *a = (struct arg_spec){ .kind = ARG_BUFFER, .name = (char *)(uintptr_t)"A", .elem = e, .count = count, .init = in };
+    *l = (struct launch_spec){ .args = a, .nargs = 1 };
+    assert_status_ok(launch_data_make(l, 1u << 30, &d, &ds), &ds);
+    diags_free(&ds);
+    return d;
+}
+
+/* docs/cli.md: lo + (hi-lo)*((z>>40)/2^24) in double, rounded once; integers lo + z mod (hi-lo+1). */
+static void random_as_stated(void **state)
+{
+    (void)state;
+    struct arg_spec a;
+    struct launch_spec l;
+    struct init_spec in = { .kind = INIT_RANDOM, .a = -1, .b = 3, .ia = -1, .ib = 3, .integral = true, .seed = 42 };
+    struct launch_data d = one_buffer(&a, &l, ELEM_F32, 100, in);
+    for (uint64_t i = 0; i < 100; i++) {
+        float f;
+        memcpy(&f, d.buffers[0].bytes + 4 * i, 4);
+        assert_true(f == (float)(-1.0 + 4.0 * ((double)(base_splitmix(42, i) >> 40) / 16777216.0)));
+    }
+    launch_data_free(&d);
+    d = one_buffer(&a, &l, ELEM_S32, 100, in);
+    for (uint64_t i = 0; i < 100; i++) {
+        int32_t v;
+        memcpy(&v, d.buffers[0].bytes + 4 * i, 4);
+        assert_int_equal(v, -1 + (int64_t)(base_splitmix(42, i) % 5));
+    }
+    launch_data_free(&d);
+}
+
+static void permutation_as_stated(void **state)
+{
+    (void)state;
+    struct arg_spec a;
+    struct launch_spec l;
+    struct launch_data d = one_buffer(&a, &l, ELEM_U32, 50, (struct init_spec){ .kind = INIT_PERMUTATION, .seed = 7 });
+    uint32_t want[50];
+    for (uint32_t i = 0; i < 50; i++)
+        want[i] = i;
+    uint64_t k = 0;
+    for (uint32_t i = 49; i >= 1; i--, k++) {
+        uint32_t j = (uint32_t)(base_splitmix(7, k) % (i + 1)), t = want[i];
+        want[i] = want[j];
+        want[j] = t;
+    }
+    assert_memory_equal(d.buffers[0].bytes, want, sizeof want);
+    launch_data_free(&d);
+}
+
+static void halves(void **state)
+{
+    (void)state;
+    static const struct { double v; uint16_t bits; } vectors[] = {
+        { 0, 0 }, { 1, 0x3C00 }, { -2, 0xC000 }, { 65504, 0x7BFF }, { 65519.99, 0x7BFF }, { 65520, 0x7C00 }, { 0.00006103515625, 0x0400 },
+        { 5.9604644775390625e-8, 1 }, { 2.98023223876953125e-8, 0 }, { 6.0975551605224609375e-5, 0x03FF }, { 1.00048828125, 0x3C00 }, { 1.0009765625, 0x3C01 },
+        { 1.00146484375, 0x3C02 }, { 2047.5, 0x6800 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(vectors); i++) {
+        struct arg_spec a;
+        struct launch_spec l;
+        struct launch_data d = one_buffer(&a, &l, ELEM_F16, 1, (struct init_spec){ .kind = INIT_FILL, .a = vectors[i].v });
+        uint16_t h;
+        memcpy(&h, d.buffers[0].bytes, 2);
+        assert_int_equal(h, vectors[i].bits);
+        launch_data_free(&d);
+    }
+}
+
+static void csr_rows(void **state)
+{
+    (void)state;
+    struct arg_spec a;
+    struct launch_spec l;
+    struct launch_data d = one_buffer(&a, &l, ELEM_S32, 1001, (struct init_spec){ .kind = INIT_ROWS, .rows = 1000, .nnz = 16000, .seed = 3 });
+    const int32_t *r = (const int32_t *)(const void *)d.buffers[0].bytes;
+    bool varied = false;
+    assert_int_equal(r[0], 0);
+    assert_int_equal(r[1000], 16000);
+    for (int i = 0; i < 1000; i++) {
+        assert_true(r[i] <= r[i + 1]);
+        varied |= r[i + 1] - r[i] != 16;
+    }
+    assert_true(varied);
+    launch_data_free(&d);
+}
+
+static void sizes_are_checked_first(void **state)
+{
+    (void)state;
+    struct arg_spec a = { .kind = ARG_BUFFER, .name = (char *)(uintptr_t)"huge", .elem = ELEM_F64, .count = UINT64_MAX / 4 };
+    struct launch_spec l = { .args = &a, .nargs = 1 };
+    struct launch_data d;
+    struct diags ds = { 0 };
+    uint64_t before = base_alloc_count();
+    assert_int_equal(launch_data_make(&l, 1u << 30, &d, &ds), ST_INPUT);
+    assert_true(base_alloc_count() - before < 16);            /* the diagnostic's own, no buffers */
+    assert_true(support_said(&ds, "'huge'"));
+    diags_free(&ds);
+}
+
+static void knobs_round_trip(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "--bypass l1 --pi 7", "--bypass l1+l2 --bypass-op cache_hint --bypass-form hybrid --pi vote --bypass-loads 12,40",
+        "--cluster agent --index tile:4x8 --agents vote --prefetch l2 --prefetch-distance 3", "--softcache auto --block 32x8x1 --swap-xy --carveout 100",
+        "--cluster redirect --index custom:order.bin --clusters 66", "--assume-read-only A,B --assume-restrict --readonly promote", "",
+    };
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        struct options o = options_default(), again = options_default();
+        struct diags ds = { 0 };
+        struct buf b = { 0 };
+        assert_status_ok(options_parse_line(&o, str_of(lines[i]), &ds), &ds);
+        options_line(&o, &b);
+        assert_status_ok(options_parse_line(&again, str_of(b.s), &ds), &ds);
+        assert_true(options_equal(&o, &again));
+        assert_int_equal(strlen(lines[i]) == 0, b.n == 0);
+        buf_free(&b);
+        diags_free(&ds);
+    }
+}
+
+static void bad_knobs_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = { "--pi -1", "--pi 65", "--pi x", "--bypass l9", "--index tile:0x1", "--index tile", "--block 2000x1x1", "--block 32x64x1",
+                                       "--carveout 101", "--agents -1", "--prefetch-distance 0", "--nothing 1", "--swap-xy maybe", "--bypass-loads 1,,2" };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct options o = options_default(), untouched = o;
+        struct diags ds = { 0 };
+        enum status s = options_parse_line(&o, str_of(bad[i]), &ds);
+        if (s == ST_OK)
+            print_error("accepted: %s\n", bad[i]);
+        assert_int_equal(s, ST_USAGE);
+        assert_int_equal(ds.errors, 1);
+        if (strncmp(bad[i], "--swap-xy", 9) != 0)        /* the flag was set before the stray word */
+            assert_true(options_equal(&o, &untouched));
+        diags_free(&ds);
+    }
+}
+
+static void medians(void **state)
+{
+    (void)state;
+    struct timing t = { .sample = { 9, 1, 5, 7 }, .n = 4 };
+    timing_finish(&t);
+    assert_int_equal(t.median, 6);
+    assert_int_equal(t.min, 1);
+    assert_int_equal(t.max, 9);
+    struct timing none = { 0 };
+    timing_finish(&none);
+    assert_false(none.valid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(halves), cmocka_unit_test(csr_rows),
+        cmocka_unit_test(sizes_are_checked_first), cmocka_unit_test(knobs_round_trip), cmocka_unit_test(bad_knobs_are_refused), cmocka_unit_test(medians),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
