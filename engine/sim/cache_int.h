@@ -75,6 +75,7 @@ struct cache_l2_request {
     uint8_t fetch;               /* sectors around a miss that come along (prefetch size; bit mask over the line) */
     uint8_t write;               /* store or atomic */
     uint8_t next;                /* .L2::256B: the neighbouring line comes along */
+    uint8_t quiet;               /* a prefetch: fills, is not counted as a read */
     uint8_t sm;                  /* index of the simulated SM */
     uint16_t lanes;              /* atomics: lanes to serialise */
 };

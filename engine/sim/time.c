@@ -1,0 +1,242 @@
+/* Timed launches. A launch small enough is simulated whole: every CTA on every SM,
+ * on the real buffers. A larger one is timed on a sample, unless `exact`: NGROUPS
+ * independent groups of SAMPLE_SMS SMs each, on private memory, so that buffers
+ * stay as they were; the number of groups never depends on the host. What the
+ * sample did not run is extrapolated (time by waves, counts by CTAs) and the
+ * result says so. Programs whose CTAs communicate are never sampled: a few SMs
+ * would do the work of all. */
+#include "engine/sim/time_int.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NGROUPS 2u
+#define SAMPLE_SMS 2u
+#define SAMPLE_BUDGET 200000u        /* warp instructions of a group before it stops starting CTAs */
+#define WHOLE_LIMIT 400000u          /* warp instructions of a launch that is simulated whole */
+
+/* ---- setting up ---- */
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+static uint64_t shuffle_of(uint64_t n, uint64_t seed)
+{
+    uint64_t m = n < 3 ? 1 : base_splitmix(seed, 0) % n | 1;
+    while (gcd(m, n) != 1) m++;
+    return m;
+}
+
+/* Do the launch's buffers stay in L2 from one run to the next? Pointer parameters tell which they are. */
+static bool fits_l2(const struct time_launch *t)
+{
+    uint64_t total = 0, seen[64];
+    size_t n = 0;
+    for (uint64_t off = 0; off + 8 <= t->l->nparams && n < ARRAY_LEN(seen); off += 8) {
+        uint64_t v;
+        memcpy(&v, t->l->params + off, 8);
+        const struct sim_alloc *a = sim_mem_find(t->p->mem, v);
+        size_t k = 0;
+        while (a && k < n && seen[k] != a->addr) k++;
+        if (!a || k < n) continue;
+        seen[n++] = a->addr;
+        total += a->n;
+    }
+    return (double)total <= 0.9 * (double)t->g->l2_bytes;
+}
+
+static enum status set_up(struct time_launch *t, struct sim_program *p, const struct sim_launch *l, struct diags *ds)
+{
+    *t = (struct time_launch){ .p = p, .l = l, .g = &p->preset, .ngroups = 1, .nctas = dim3u_count(l->grid) };
+    struct sim_resources r = sim_program_resources(p);
+    uint32_t threads = (uint32_t)dim3u_count(l->block);
+    struct time_occupancy o = time_occupancy(&r, t->g, threads, l->shared, l->carveout);
+    if (!o.ctas_per_sm) {
+        diag_error(ds, "launch", "a CTA of %u threads with %u registers per thread and %u bytes of shared memory does not fit on an SM of %s",
+                   threads, r.regs, r.shared_static + l->shared, t->g->title);
+        return ST_USAGE;
+    }
+    t->warps_per_cta = (threads + WARP_LANES - 1) / WARP_LANES;
+    t->ctas_per_sm = o.ctas_per_sm;
+    t->l1_bytes = o.l1_bytes;
+    t->threads = l->threads ? l->threads : base_cpus();
+    t->warm_fits = l->warm_l2 && fits_l2(t);
+    if (l->dispatch == DISPATCH_RANDOM && t->nctas < UINT32_MAX / 2) t->shuffle = shuffle_of(t->nctas, l->seed);
+    return time_plan_make(&t->plan, p, t->g);
+}
+
+/* ---- running groups ---- */
+
+struct time_groups { struct time_group *v; uint32_t n; uint64_t budget; };
+static void run_group(void *ctx, size_t i)
+{
+    struct time_groups *a = ctx;
+    if (a->v[i].status == ST_OK) time_group_run(&a->v[i], a->budget);
+}
+
+static void free_groups(struct time_groups *a)
+{
+    for (uint32_t i = 0; a->v && i < a->n; i++)
+        if (a->v[i].t) time_group_free(&a->v[i]);
+    base_free(a->v);
+    *a = (struct time_groups){ 0 };
+}
+
+static enum status run_groups(struct time_launch *t, uint64_t budget, struct time_groups *a, struct diags *ds)
+{
+    *a = (struct time_groups){ .n = t->ngroups, .budget = budget };
+    a->v = base_alloc(a->n * sizeof *a->v);
+    if (!a->v) return ST_NOMEM;
+    enum status st = ST_OK;
+    for (uint32_t i = 0; i < a->n && st == ST_OK; i++) st = time_group_init(&a->v[i], t, i);
+    if (st != ST_OK) return st;
+    base_parallel(t->threads < a->n ? t->threads : a->n, a->n, run_group, a);
+    for (uint32_t i = 0; i < a->n && st == ST_OK; i++) {
+        st = a->v[i].status;
+        diags_move(ds, &a->v[i].ds);
+    }
+    return st;
+}
+
+/* ---- statistics ---- */
+
+static uint64_t scale_u64(uint64_t n, double by) { return by == 1 ? n : (uint64_t)((double)n * by + 0.5); }
+
+static void add_sm(struct sim_stats *o, const struct time_sm *s)
+{
+    o->inst_warp += s->inst_warp;
+    o->inst_thread += s->inst_thread;
+    o->l1_requests += s->l1_requests;
+    o->l1_sectors += s->l1_sectors;
+    o->l1_hits += s->l1_hits;
+    for (uint32_t i = 0; i < o->nloads; i++) {
+        o->loads[i].executions += s->loads[i].executions;
+        o->loads[i].requests += s->loads[i].requests;
+        o->loads[i].sectors += s->loads[i].sectors;
+        o->loads[i].l1_hits += s->loads[i].l1_hits;
+        o->loads[i].threads += s->loads[i].threads;
+    }
+}
+
+static void scale_counts(struct sim_stats *o, double by)
+{
+    uint64_t *v[] = { &o->inst_warp, &o->inst_thread, &o->l1_requests, &o->l1_sectors, &o->l1_hits, &o->l2_reads, &o->l2_hits,
+                      &o->l2_writes };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++) *v[i] = scale_u64(*v[i], by);
+    for (uint32_t i = 0; i < o->nloads; i++) {
+        struct sim_load_stats *c = &o->loads[i];
+        uint64_t *w[] = { &c->executions, &c->requests, &c->sectors, &c->l1_hits, &c->threads };
+        for (size_t k = 0; k < ARRAY_LEN(w); k++) *w[k] = scale_u64(*w[k], by);
+    }
+}
+
+static enum status make_loads(const struct sim_program *p, struct sim_stats *o)
+{
+    base_free(o->loads);
+    o->nloads = p->nloads;
+    o->loads = base_alloc((p->nloads + 1) * sizeof *o->loads);
+    if (!o->loads) return ST_NOMEM;
+    for (uint32_t i = 0; i < p->nloads; i++) {
+        const struct exec_inst *in = p->loads[i];
+        o->loads[i] = (struct sim_load_stats){ .func = in->func->index, .inst = in->ptx->index, .line = in->ptx->at.line };
+    }
+    return ST_OK;
+}
+
+static enum status collect(const struct time_launch *t, const struct time_groups *a, struct sim_stats *o)
+{
+    enum status st = make_loads(t->p, o);
+    if (st != ST_OK) return st;
+    double cycles = 0, dram_read = 0, dram_write = 0, warp_cycles = 0, sm_cycles = 0;
+    uint64_t ctas = 0;
+    o->inst_warp = o->inst_thread = 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct time_group *g = &a->v[i];
+        for (uint32_t k = 0; k < g->nsms; k++) {
+            add_sm(o, &g->sm[k]);
+            warp_cycles += (double)g->sm[k].warp_cycles;
+        }
+        sm_cycles += (double)(t->sampled ? g->nsms : (uint32_t)t->g->sms) * g->last_end;
+        cycles += time_group_cycles(g) / a->n;
+        double stood_for = t->sampled ? (double)g->finished * g->mem.scale : (double)g->finished;
+        dram_read += g->mem.dram_read * (double)t->nctas / stood_for / a->n;
+        dram_write += g->mem.dram_write * (double)t->nctas / stood_for / a->n;
+        o->l2_reads += g->mem.reads;
+        o->l2_hits += g->mem.hits;
+        o->l2_writes += g->mem.writes;
+        ctas += g->finished;
+    }
+    if (t->sampled) scale_counts(o, (double)t->nctas / (double)ctas);
+    o->cycles = cycles;
+    o->time_ns = cycles * 1000 / t->g->clock_mhz + t->g->launch_ns;
+    o->dram_read_bytes = (uint64_t)dram_read;
+    o->dram_write_bytes = (uint64_t)dram_write;
+    o->warps_active = sm_cycles > 0 ? 100 * warp_cycles / ((double)t->g->max_warps * sm_cycles) : 0;
+    o->sampled = t->sampled;
+    o->sample_share = t->sampled ? (double)ctas / (double)t->nctas : 1;
+    o->ctas_per_sm = t->ctas_per_sm;
+    return ST_OK;
+}
+
+/* The executor counts for itself; of its statistics only what was printed is wanted. */
+static void take_print(struct exec_launch *x, struct sim_stats *out)
+{
+    struct sim_stats own = { 0 };
+    exec_launch_stats(x, &own);
+    out->print = own.print;
+    out->nprint = own.nprint;
+    own.print = NULL;
+    sim_stats_free(&own);
+}
+
+/* ---- the policy ---- */
+
+/* One way of running it: all SMs, or a sample. Fills *work with the warp instructions of the whole launch. */
+static enum status run_once(struct time_launch *t, bool sampled, struct sim_stats *out, uint64_t *work, struct diags *ds)
+{
+    t->sampled = sampled;
+    t->ngroups = sampled ? NGROUPS : 1;
+    t->simulated = SAMPLE_SMS;
+    struct time_groups a = { 0 };
+    enum status st = exec_launch_new(t->p, t->l, &t->x, ds);
+    if (st != ST_OK) return st;
+    st = run_groups(t, sampled ? SAMPLE_BUDGET : 0, &a, ds);
+    enum status counted = st == ST_OK ? collect(t, &a, out) : ST_OK;
+    free_groups(&a);
+    if (exec_launch_faulted(t->x)) st = exec_fault_report(t->x, ds);
+    else if (st == ST_OK && !sampled) take_print(t->x, out);
+    exec_launch_free(t->x);
+    t->x = NULL;
+    *work = out->inst_warp;
+    return st == ST_OK ? counted : st;
+}
+
+static bool may_sample(const struct time_launch *t)
+{
+    return !t->l->exact && !t->p->ordered && t->l->dispatch != DISPATCH_ADVERSARIAL && !t->l->check_uninit && !t->l->check_races &&
+           t->g->sms >= 2 * NGROUPS * SAMPLE_SMS && t->nctas >= (uint64_t)t->g->sms / 2;
+}
+
+enum status time_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
+{
+    struct time_launch t;
+    uint64_t work = 0;
+    enum status st = set_up(&t, p, l, ds);
+    bool sample = st == ST_OK && may_sample(&t);
+    if (sample) st = run_once(&t, true, out, &work, ds);
+    if (sample && st == ST_OK && work <= WHOLE_LIMIT) {
+        sim_stats_free(out);
+        *out = (struct sim_stats){ 0 };
+        sample = false;
+    }
+    if (st == ST_OK && !sample) st = run_once(&t, false, out, &work, ds);
+    time_plan_free(&t.plan);
+    return st;
+}

@@ -1,0 +1,138 @@
+/* From 32 addresses to what the memory pipeline sees: 128-byte lines with the
+ * 32-byte sectors touched, and passes over the shared memory banks. */
+#include "engine/sim/time_int.h"
+
+#define FULL EXEC_FULL
+
+static inline uint8_t sector_mask(uint32_t off, uint32_t bytes)
+{
+    uint32_t lo = off >> 5, hi = (off + bytes - 1) >> 5;
+    return (uint8_t)((2u << (hi > 3 ? 3 : hi)) - (1u << lo));
+}
+
+/* All lanes active at equal distances: true with the distance. */
+static bool is_regular(const struct exec_access *a, uint64_t *step)
+{
+    if (a->mask != FULL) return false;
+    uint64_t d = a->addr[1] - a->addr[0], wrong = 0;
+    for (uint32_t l = 0; l < WARP_LANES; l++) wrong |= a->addr[l] ^ (a->addr[0] + d * l);
+    *step = d;
+    return !wrong;
+}
+
+static uint32_t add_run(uint64_t from, uint64_t bytes, uint64_t *lines)
+{
+    uint32_t n = 0;
+    uint64_t end = from + bytes;
+    while (from < end) {
+        uint64_t line = from >> CACHE_LINE_SHIFT, stop = (line + 1) << CACHE_LINE_SHIFT;
+        if (stop > end) stop = end;
+        lines[n++] = line << 4 | sector_mask((uint32_t)(from & 127), (uint32_t)(stop - from));
+        from = stop;
+    }
+    return n;
+}
+
+/* Adds sectors of one line; `top` is the highest line so far, so ascending lanes never search. */
+static inline uint32_t add_line(uint64_t *lines, uint32_t n, uint64_t line, uint8_t sectors, uint64_t *top)
+{
+    if (n && lines[n - 1] >> 4 == line) {
+        lines[n - 1] |= sectors;
+        return n;
+    }
+    if (!n || line > *top) {
+        *top = line;
+        lines[n] = line << 4 | sectors;
+        return n + 1;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (lines[i] >> 4 == line) {
+            lines[i] |= sectors;
+            return n;
+        }
+    lines[n] = line << 4 | sectors;
+    return n + 1;
+}
+
+uint32_t time_coalesce(const struct exec_access *a, uint64_t *lines)
+{
+    uint64_t step;
+    if (is_regular(a, &step)) {
+        if (step == a->bytes) return add_run(a->addr[0], (uint64_t)a->bytes * WARP_LANES, lines);
+        if (step == 0) return add_run(a->addr[0], a->bytes, lines);
+    }
+    uint32_t n = 0;
+    uint64_t top = 0;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint64_t at = a->addr[__builtin_ctz(m)];
+        uint32_t off = (uint32_t)(at & 127);
+        n = add_line(lines, n, at >> CACHE_LINE_SHIFT, sector_mask(off, off + a->bytes > 128 ? 128 - off : a->bytes), &top);
+        if (off + a->bytes > 128 && n < WARP_LANES)
+            n = add_line(lines, n, (at >> CACHE_LINE_SHIFT) + 1, sector_mask(0, off + a->bytes - 128), &top);
+        if (n >= WARP_LANES) n = WARP_LANES - (m & (m - 1) ? 1 : 0);
+    }
+    return n;
+}
+
+/* Local memory is interleaved: word w of the 32 lanes of a warp fills one line. */
+uint32_t time_coalesce_local(const struct exec_access *a, uint64_t base_line, uint64_t *lines)
+{
+    uint32_t n = 0;
+    uint64_t top = 0;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(m);
+        for (uint64_t w = a->addr[lane] >> 2; w <= (a->addr[lane] + a->bytes - 1) >> 2; w++) {
+            n = add_line(lines, n, base_line + w, (uint8_t)(1u << (lane >> 3)), &top);
+            if (n >= WARP_LANES) n = WARP_LANES - 1;
+        }
+    }
+    return n;
+}
+
+/* Lanes served together: as many as bring 32 words. Each pass gives one word per bank (or one word to many lanes). */
+static uint32_t passes_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, uint32_t banks, uint32_t bank_bytes)
+{
+    uint64_t seen[64][4];
+    uint8_t n[64] = { 0 };
+    uint32_t most = 0;
+    for (; mask; mask &= mask - 1) {
+        uint64_t first = addr[__builtin_ctz(mask)] / bank_bytes, last = (addr[__builtin_ctz(mask)] + bytes - 1) / bank_bytes;
+        for (uint64_t w = first; w <= last; w++) {
+            uint32_t b = (uint32_t)(w % banks);
+            bool known = false;
+            for (uint32_t i = 0; i < n[b] && i < 4; i++) known |= seen[b][i] == w;
+            if (known) continue;
+            if (n[b] < 4) seen[b][n[b]] = w;
+            n[b]++;
+            if (n[b] > most) most = n[b];
+        }
+    }
+    return most;
+}
+
+uint8_t time_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t bank_bytes)
+{
+    uint64_t step;
+    if (is_regular(a, &step) && a->bytes == 4 && (step == 0 || step == 4)) return 1;
+    uint32_t together = a->bytes > bank_bytes ? WARP_LANES * bank_bytes / a->bytes : WARP_LANES;
+    if (together == 0) together = 1;
+    uint32_t total = 0;
+    for (uint32_t from = 0; from < WARP_LANES; from += together) {
+        uint32_t part = together == WARP_LANES ? FULL : ((1u << together) - 1) << from;
+        total += passes_of(a->addr, a->mask & part, a->bytes, banks, bank_bytes);
+    }
+    return (uint8_t)(total ? total > 255 ? 255 : total : 1);
+}
+
+uint8_t time_distinct_words(const struct exec_access *a)
+{
+    uint64_t seen[WARP_LANES];
+    uint32_t n = 0;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint64_t at = a->addr[__builtin_ctz(m)];
+        uint32_t i = 0;
+        while (i < n && seen[i] != at) i++;
+        if (i == n) seen[n++] = at;
+    }
+    return (uint8_t)(n ? n : 1);
+}

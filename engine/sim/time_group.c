@@ -1,0 +1,223 @@
+/* A group: SMs stepped together in epochs, with a memory system and a CTA
+ * dispatcher. With every SM in it, it is the GPU. In a sample it has a few of the
+ * SMs, spread over the GPU, and gets the CTAs they would get: the dispatcher
+ * passes over those that would go elsewhere. */
+#include "engine/sim/time_int.h"
+
+/* ---- making ---- */
+
+static enum status make_workers(struct time_group *g)
+{
+    const struct time_launch *t = g->t;
+    g->nworkers = t->sampled || t->p->ordered ? 1 : t->threads;
+    if (g->nworkers > g->nsms) g->nworkers = g->nsms;
+    g->worker = base_alloc(g->nworkers * sizeof *g->worker);
+    for (uint32_t i = 0; g->worker && i < g->nworkers; i++) {
+        g->worker[i] = t->sampled ? exec_worker_new_private(t->x) : exec_worker_new(t->x);
+        if (!g->worker[i]) return ST_NOMEM;
+    }
+    return g->worker ? ST_OK : ST_NOMEM;
+}
+
+enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number)
+{
+    uint64_t all = (uint64_t)t->g->sms;
+    *g = (struct time_group){ .t = t, .number = number };
+    g->nsms = t->sampled ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
+    g->sm = base_alloc(g->nsms * sizeof *g->sm);
+    if (!g->sm) return ST_NOMEM;
+    enum status st = make_workers(g);
+    if (st == ST_OK) st = time_mem_init(&g->mem, t->g, t->sampled ? t->simulated : (uint32_t)all, t->p->mem);
+    g->mem.l2.warm_fits = t->warm_fits;
+    for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++) {
+        uint64_t place = (uint64_t)number + (uint64_t)i * t->ngroups;
+        uint32_t id = t->sampled ? (uint32_t)(place * all / (t->ngroups * t->simulated)) : i;
+        st = time_sm_init(&g->sm[i], g, id, i);
+    }
+    return st;
+}
+
+void time_group_free(struct time_group *g)
+{
+    for (uint32_t i = 0; g->sm && i < g->nsms; i++)
+        if (g->sm[i].group) time_sm_free(&g->sm[i]);
+    for (uint32_t i = 0; g->worker && i < g->nworkers; i++)
+        if (g->worker[i]) exec_worker_free(g->worker[i]);
+    time_mem_free(&g->mem);
+    base_free(g->sm);
+    base_free(g->worker);
+    diags_free(&g->ds);
+}
+
+/* ---- dispatch ---- */
+
+/* The CTA that comes i-th in the order of the launch. */
+static uint64_t cta_at(const struct time_launch *t, uint64_t i)
+{
+    if (t->l->dispatch == DISPATCH_ADVERSARIAL) return t->nctas - 1 - i;
+    if (!t->shuffle) return i;
+    return (i * t->shuffle + (uint32_t)t->l->seed) % t->nctas;      /* both below 2^32 */
+}
+
+static void start_cta(struct time_group *g, uint32_t sm, uint32_t slot, uint64_t place, uint32_t at)
+{
+    time_sm_start(&g->sm[sm], slot, cta_at(g->t, place), at);
+    g->started++;
+}
+
+/* One CTA per SM and round; adversarial: an SM is filled before the next gets any. */
+static void first_wave(struct time_group *g)
+{
+    const struct time_launch *t = g->t;
+    uint64_t all = t->sampled ? (uint64_t)t->g->sms : g->nsms, capacity = all * t->ctas_per_sm;
+    bool fill = t->l->dispatch == DISPATCH_ADVERSARIAL;
+    for (uint32_t slot = 0; slot < t->ctas_per_sm; slot++)
+        for (uint32_t i = 0; i < g->nsms; i++) {
+            uint64_t sm = g->sm[i].id;
+            uint64_t place = fill ? sm * t->ctas_per_sm + slot : (uint64_t)slot * all + sm;
+            if (place < t->nctas) start_cta(g, i, slot, place, slot * (uint32_t)t->g->cta_cycles);
+        }
+    g->step = t->sampled ? (double)all / g->nsms : 1;
+    g->next = (double)(capacity < t->nctas ? capacity : t->nctas) + (t->sampled ? g->step * g->number / t->ngroups : 0);
+}
+
+/* Index of the SM with the earliest ended CTA not yet replaced; nsms: none. */
+static uint32_t earliest_end(const struct time_group *g, const uint32_t *taken)
+{
+    uint32_t best = g->nsms, at = TIME_NEVER;
+    for (uint32_t i = 0; i < g->nsms; i++) {
+        const struct time_sm *s = &g->sm[i];
+        if (taken[i] < s->nended && s->ended[taken[i]].at < at) {
+            at = s->ended[taken[i]].at;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void note_finished(struct time_group *g, uint32_t at)
+{
+    g->finished++;
+    if (at > g->last_end) g->last_end = at;
+    if (g->finished == (uint64_t)g->nsms * g->t->ctas_per_sm) {
+        g->first_end = at;
+        g->first_finished = g->finished;
+    }
+}
+
+static enum status dispatch(struct time_group *g)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < g->nsms; i++) any |= g->sm[i].nended > 0;
+    if (!any) return ST_OK;
+    uint32_t *taken = base_alloc(g->nsms * sizeof *taken);
+    if (!taken) return ST_NOMEM;
+    for (uint32_t i; (i = earliest_end(g, taken)) < g->nsms;) {
+        struct time_ended e = g->sm[i].ended[taken[i]++];
+        note_finished(g, e.at);
+        if (g->stopped || g->next >= (double)g->t->nctas) continue;
+        uint32_t at = e.at + (uint32_t)g->t->g->cta_latency;
+        start_cta(g, i, e.slot, (uint64_t)g->next, at > g->now ? at : g->now);
+        g->next += g->step;
+    }
+    for (uint32_t i = 0; i < g->nsms; i++) g->sm[i].nended = 0;
+    base_free(taken);
+    return ST_OK;
+}
+
+/* ---- running ---- */
+
+struct epoch { struct time_group *g; uint32_t end; };
+static void run_share(void *ctx, size_t worker)
+{
+    struct epoch *e = ctx;
+    for (uint32_t i = (uint32_t)worker; i < e->g->nsms; i += e->g->nworkers) time_sm_run(&e->g->sm[i], e->end);
+}
+
+static uint32_t next_event(const struct time_group *g)
+{
+    uint32_t at = TIME_NEVER;
+    for (uint32_t i = 0; i < g->nsms; i++) {
+        uint32_t t = time_sm_next(&g->sm[i]);
+        if (t < at) at = t;
+    }
+    return at;
+}
+
+uint64_t time_group_instructions(const struct time_group *g)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < g->nsms; i++) n += g->sm[i].inst_warp;
+    return n;
+}
+
+/* Nothing can step, yet CTAs are left: they wait for each other for ever. */
+static enum status report_stuck(struct time_group *g)
+{
+    for (uint32_t i = 0; i < g->nsms; i++)
+        for (uint32_t k = 0; k < g->sm[i].nctas; k++)
+            if (g->sm[i].cta[k].used) exec_cta_stuck(g->sm[i].cta[k].x);
+    return ST_DEVICE;
+}
+
+static enum status check_limits(struct time_group *g)
+{
+    const struct sim_launch *l = g->t->l;
+    if (cancel_asked(l->cancel)) return ST_CANCELLED;
+    for (uint32_t i = 0; i < g->nsms; i++) {
+        if (g->sm[i].oom) return ST_NOMEM;
+        if (g->sm[i].fault) return ST_DEVICE;
+    }
+    if (exec_launch_faulted(g->t->x)) return ST_DEVICE;
+    uint64_t most = l->max_cycles ? l->max_cycles : UINT64_MAX;
+    if (g->now < most && g->now < TIME_NEVER - (1u << 24)) return ST_OK;
+    diag_error(&g->ds, "hang", "the launch was stopped after %u cycles with %llu of %llu CTAs finished", g->now,
+               (unsigned long long)g->finished, (unsigned long long)g->t->nctas);
+    return ST_DEVICE;
+}
+
+static void report_progress(const struct time_group *g)
+{
+    const struct sim_launch *l = g->t->l;
+    if (l->progress && g->number == 0) l->progress(l->ctx, (double)g->finished * g->step / (double)g->t->nctas);
+}
+
+static void check_budget(struct time_group *g, uint64_t budget)
+{
+    if (!budget || g->stopped || !g->first_end || g->finished < 2 * g->first_finished) return;
+    if (time_group_instructions(g) < budget) return;
+    g->stopped = true;
+    g->stop_at = g->now;
+    g->stop_finished = g->finished;
+}
+
+void time_group_run(struct time_group *g, uint64_t budget)
+{
+    first_wave(g);
+    while (g->status == ST_OK) {
+        uint32_t at = next_event(g);
+        if (at == TIME_NEVER) {
+            if (g->finished < g->started) g->status = report_stuck(g);
+            return;
+        }
+        if (at > g->now + TIME_EPOCH) g->mem.epoch = g->now = at - at % TIME_EPOCH;
+        struct epoch e = { g, g->now + TIME_EPOCH };
+        if (g->nworkers > 1) base_parallel(g->nworkers, g->nworkers, run_share, &e);
+        else run_share(&e, 0);
+        time_mem_enter(&g->mem, g->sm, g->nsms, e.end);
+        g->now = e.end;
+        g->status = check_limits(g);
+        uint64_t before = g->finished;
+        if (g->status == ST_OK) g->status = dispatch(g);
+        if (g->finished != before) report_progress(g);
+        check_budget(g, budget);
+    }
+}
+
+double time_group_cycles(const struct time_group *g)
+{
+    if (!g->stopped) return g->last_end;
+    double left = ((double)g->t->nctas - g->next) / g->step;
+    double rate = (double)(g->stop_finished - g->first_finished) / (double)(g->stop_at - g->first_end);
+    return g->last_end + (left > 0 ? left / rate : 0);
+}

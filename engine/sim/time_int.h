@@ -1,0 +1,210 @@
+/* time_int: private to the timing half of engine/sim.
+ *
+ *   time_plan    what each instruction costs, and the order ptxas would give it
+ *   time_access  32 addresses -> sectors per line, bank conflicts
+ *   time_warp    runs a region of a warp's code (exec_step) and keeps it to be timed
+ *   time_sm      schedulers, scoreboard, units: which warp issues when
+ *   time_lsu     load/store unit and L1; requests to the memory system
+ *   time_mem     L2 slices, DRAM channels, interconnect: shared by the SMs of a group
+ *   time_group   SMs stepped together in epochs; CTA dispatch
+ *   time         sampling policy, extrapolation, statistics
+ *
+ * Every cost of an issued instruction is known when it issues: queues are kept as
+ * the time at which they are next free, so nothing is ever called back and SMs
+ * jump from event to event. The SMs of a group advance by epochs of EPOCH cycles.
+ * Within one they see L2 as it was at its start and only note their requests;
+ * then the requests of all are entered in order. So the numbers do not depend on
+ * how many host threads ran the epoch. */
+#ifndef GPULOCW_TIME_INT_H
+#define GPULOCW_TIME_INT_H
+
+#include "engine/sim/cache_int.h"
+
+#define TIME_NEVER UINT32_MAX
+#define TIME_EPOCH 128u              /* cycles; shorter than any trip to L2 */
+#define TIME_REGION 64u              /* instructions scheduled together at most */
+#define TIME_MEMS 32u                /* memory instructions kept per warp */
+#define TIME_LINES 256u              /* lines kept per warp */
+#define TIME_SCHEDULERS 8u
+#define TIME_SM_WARPS 128u
+
+/* ---- what each instruction costs ---- */
+enum time_unit { UNIT_ALU, UNIT_IMUL, UNIT_FP32, UNIT_FP16, UNIT_FP64, UNIT_SFU, UNIT_CVT, UNIT_MOVE, UNIT_CONTROL, UNIT_WARP,
+                 UNIT_LSU, UNIT_TENSOR, UNIT_COUNT };
+enum time_flag { TIME_MEMORY = 1, TIME_BARRIER = 2, TIME_ALONE = 4 /* a region of its own */, TIME_ENDS = 8 /* ends its region */,
+                 TIME_FREE = 16 /* no machine instruction: folded away by the assembler */, TIME_FENCE = 32,
+                 TIME_ASYNC = 64 /* waits for asynchronous copies */ };
+struct time_op {
+    uint8_t unit, flags;
+    uint16_t slots;                  /* machine instructions it stands for */
+    uint16_t busy;                   /* cycles one scheduler's unit is taken */
+    uint16_t latency;                /* issue to result */
+    uint32_t region;
+    uint32_t base;                   /* scoreboard slot of the function's register 0 */
+};
+struct time_region { uint32_t first, n, order; };   /* code[first..+n); issue order at plan->order[order..+n) */
+struct time_plan {
+    const struct sim_program *p;
+    struct time_op *op;              /* [ncode] */
+    struct time_region *region; uint32_t nregions;
+    uint8_t *order;                  /* offsets from region.first */
+    uint32_t nslots;                 /* scoreboard slots of one warp */
+    struct arena *arena;
+};
+enum status time_plan_make(struct time_plan *t, const struct sim_program *p, const struct sim_preset *g);
+void time_plan_free(struct time_plan *t);
+
+/* ---- one executed memory instruction, ready to be timed ---- */
+struct time_access {
+    uint8_t kind, space;             /* enum exec_access_kind, enum ptx_space */
+    uint8_t nlines;                  /* global, local: entries at lines[first] */
+    uint8_t passes;                  /* shared: bank passes; const: distinct words */
+    uint8_t lanes;                   /* active */
+    uint8_t level;                   /* prefetch */
+    uint16_t first, bytes;           /* bytes: per lane */
+    uint64_t hint;
+};
+/* An entry of the line list: line << 4 | sectors. */
+static inline uint64_t time_line(uint64_t e) { return e >> 4; }
+static inline uint8_t time_sectors(uint64_t e) { return e & 15; }
+/* Distinct lines of an access, in order of first lane; at most 32 (64 when lanes straddle lines, then capped). */
+uint32_t time_coalesce(const struct exec_access *a, uint64_t *lines);
+uint32_t time_coalesce_local(const struct exec_access *a, uint64_t base_line, uint64_t *lines);
+uint8_t time_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t bank_bytes);
+uint8_t time_distinct_words(const struct exec_access *a);
+
+/* ---- the memory system of a group ---- */
+struct time_queue { double free; };
+struct time_mem {
+    const struct sim_preset *g;
+    struct cache_l2 l2;
+    struct time_queue *slice, *channel; uint32_t nslices, nchannels;
+    double scale;                    /* SMs of the GPU per simulated SM */
+    double slice_bytes, channel_bytes; /* bytes per cycle of one queue */
+    double atomic_cycles;            /* cycles one atomic lane takes at a slice */
+    double slice_rate, channel_rate; /* share of the last epoch the queues were busy */
+    uint32_t epoch;                  /* start of the current epoch */
+    /* counters, of the simulated SMs */
+    uint64_t reads, hits, writes; double dram_read, dram_write;
+};
+enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, uint32_t simulated, struct sim_mem *mem);
+void time_mem_free(struct time_mem *m);
+
+/* ---- warps ---- */
+enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
+struct time_warp {
+    struct exec_warp *x;
+    uint32_t *slot;                  /* scoreboard: cycle at which each register is ready */
+    uint32_t cta, index;             /* slot on the SM; in the CTA */
+    uint8_t state;
+    bool bypass;                     /* hardware threshold: L1 is not for this warp */
+    uint32_t region, pos;            /* being issued: position in the region's order */
+    uint32_t lo, hi;                 /* code executed and not wholly issued: code[lo..hi) */
+    uint32_t pending;                /* of those, how many are still to issue */
+    uint32_t release;                /* not before: branch, barrier, fence */
+    bool branched;                   /* the region ended in a taken branch */
+    uint32_t started, async;         /* async: when the last asynchronous copy arrives */
+    uint32_t nmem, nlines;
+    uint8_t active[TIME_REGION];     /* lanes of code[lo+i] */
+    uint8_t mem_of[TIME_REGION];     /* index in mem + 1; 0: none */
+    struct time_access mem[TIME_MEMS];
+    uint64_t lines[TIME_LINES];
+};
+
+/* ---- an SM ---- */
+struct time_cta { struct exec_cta *x; uint64_t index; uint32_t first_warp, nwarps, live, begun; bool used; };
+struct time_ended { uint32_t slot, at; };
+struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
+struct time_sm {
+    struct time_group *group;
+    uint32_t id;                     /* %smid */
+    uint32_t index;                  /* among the simulated */
+    uint32_t nwarps, per_scheduler;  /* warp slots; slots per scheduler */
+    struct time_warp *warp;          /* [nwarps]; warp w belongs to scheduler w % schedulers */
+    uint32_t *ready;                 /* [schedulers][per_scheduler]: earliest cycle for its next step */
+    uint32_t *age;                   /* same shape: order of arrival */
+    uint32_t next[TIME_SCHEDULERS];  /* earliest step of each scheduler */
+    uint32_t last[TIME_SCHEDULERS];  /* warp that issued last (greedy) or next to ask (round robin) */
+    bool paired[TIME_SCHEDULERS];    /* dual issue: another may issue in the same cycle */
+    uint32_t unit_free[TIME_SCHEDULERS][UNIT_COUNT];
+    uint32_t *scoreboard;
+    struct time_cta *cta; uint32_t nctas;
+    /* load/store unit */
+    struct cache_l1 l1, ro;
+    bool has_ro;
+    double lsu_free, data_free, port_free, store_free;
+    uint32_t *queue; uint32_t queue_at;    /* completion of the last l1_queue memory instructions */
+    uint32_t *mshr; uint32_t mshr_at;      /* arrival of the last l1_mshrs misses */
+    struct cache_l2_request *request; size_t nrequests, cap_requests;
+    struct time_ended *ended; uint32_t nended;
+    /* counters */
+    uint64_t inst_warp, inst_thread, l1_requests, l1_sectors, l1_hits, warp_cycles;
+    struct time_load_count *loads;
+    uint32_t arrivals, last_cycle;
+    bool fault, oom;
+};
+enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, uint32_t index);
+void time_sm_free(struct time_sm *s);
+/* Issues everything before cycle `end`. */
+void time_sm_run(struct time_sm *s, uint32_t end);
+uint32_t time_sm_next(const struct time_sm *s);
+/* A CTA begins in slot `slot` at cycle `at`. */
+void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint32_t at);
+
+/* time_warp.c: executes the next region of w at cycle t. */
+enum fetch_result { FETCH_READY, FETCH_BLOCKED, FETCH_ENDED, FETCH_FAULT };
+enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t);
+
+/* time_lsu.c: a memory instruction issues at t; returns when its result is there. TIME_NEVER never. */
+uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t);
+/* Earliest cycle at which the LSU takes another instruction. */
+static inline uint32_t time_lsu_room(const struct time_sm *s) { return s->queue[s->queue_at]; }
+
+/* time_mem.c: latency pieces seen within an epoch. */
+uint32_t time_mem_read(struct time_sm *s, const struct cache_l2_request *r, uint8_t granule);
+uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r);
+uint32_t time_mem_atomic(struct time_sm *s, const struct cache_l2_request *r);
+void time_mem_quiet(struct time_sm *s, const struct cache_l2_request *r);     /* prefetch into L2 */
+/* Enters the requests of all SMs of the group, in order, and ends the epoch at `end`. */
+void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint32_t end);
+
+/* ---- a group of SMs stepped together ---- */
+struct time_launch {                 /* what all groups of a launch share; read-only while they run */
+    struct sim_program *p;
+    const struct sim_launch *l;
+    const struct sim_preset *g;
+    struct exec_launch *x;
+    struct time_plan plan;
+    uint64_t nctas, shuffle;         /* shuffle: multiplier of the random order, 0: none */
+    uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
+    bool sampled, warm_fits;
+    uint32_t simulated;              /* SMs per group */
+    uint32_t ngroups;
+    unsigned threads;                /* host threads of one group */
+};
+struct time_group {
+    const struct time_launch *t;
+    struct time_sm *sm; uint32_t nsms;
+    struct exec_worker **worker; uint32_t nworkers;
+    struct time_mem mem;
+    uint32_t number;                 /* of the group */
+    double next, step;               /* next CTA of the dispatcher; CTAs the GPU starts per CTA started here */
+    uint64_t started, finished;
+    uint32_t now, first_end, stop_at, last_end; /* first_end: end of the first wave */
+    uint64_t first_finished, stop_finished;
+    bool stopped;                    /* the budget ended dispatch before the grid did */
+    enum status status;
+    struct diags ds;
+};
+enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number);
+void time_group_free(struct time_group *g);
+/* Runs to the end of the grid, or starts no more CTAs after `budget` warp instructions and two waves (0: none). */
+void time_group_run(struct time_group *g, uint64_t budget);
+double time_group_cycles(const struct time_group *g);       /* of the whole launch, extrapolated when stopped */
+uint64_t time_group_instructions(const struct time_group *g);
+
+/* time_occupancy.c */
+struct time_occupancy { uint32_t ctas_per_sm, carve_kb, l1_bytes; };
+struct time_occupancy time_occupancy(const struct sim_resources *r, const struct sim_preset *g, uint32_t threads,
+                                     uint32_t shared_dyn, int carveout);
+#endif

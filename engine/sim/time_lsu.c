@@ -1,0 +1,219 @@
+/* Load/store unit and L1 of one SM. One line goes through the tags per cycle, and
+ * its data leaves at l1_bytes_per_cycle; a miss needs one of l1_mshrs trackers,
+ * else everything behind it waits (the replay). Counters follow the hardware's:
+ * a request is one warp instruction, sectors are distinct 32-byte pieces, a hit
+ * on a pending sector is a hit. */
+#include "engine/sim/time_int.h"
+
+struct load_way {                    /* how one load goes */
+    struct cache_l1 *cache;
+    struct cache_route route;
+    uint32_t latency;
+    bool counted;
+};
+
+static inline double max_d(double a, double b) { return a > b ? a : b; }
+
+static void queue_push(struct time_sm *s, double done)
+{
+    s->queue[s->queue_at] = (uint32_t)done;
+    if (++s->queue_at == (uint32_t)s->group->t->g->l1_queue) s->queue_at = 0;
+}
+
+/* Earliest cycle at which a new miss can be tracked, and its arrival noted. */
+static inline uint32_t mshr_room(const struct time_sm *s) { return s->mshr[s->mshr_at]; }
+static void mshr_take(struct time_sm *s, uint32_t arrival)
+{
+    s->mshr[s->mshr_at] = arrival;
+    if (++s->mshr_at == (uint32_t)s->group->t->g->l1_mshrs) s->mshr_at = 0;
+}
+
+static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64_t line, const struct cache_answer *a, double *at)
+{
+    if (mshr_room(s) > *at) *at = mshr_room(s);
+    struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
+                                  .next = way->route.next };
+    uint32_t arrival = time_mem_read(s, &r, way->route.granule);
+    mshr_take(s, arrival);
+    if (a->line) cache_l1_fill(a->line, arrival);
+    return arrival;
+}
+
+/* One line of a load at *at; returns when its data is there and moves *at past the tag stage. */
+static uint32_t load_line(struct time_sm *s, const struct load_way *way, uint64_t entry, double *at, uint8_t *hits)
+{
+    const struct sim_preset *g = s->group->t->g;
+    struct cache_answer a;
+    for (;;) {
+        cache_l1_load(way->cache, time_line(entry), time_sectors(entry), (enum cache_alloc)way->route.l1, (uint32_t)*at, &a);
+        if (!a.stall) break;
+        *at = a.stall > *at ? a.stall : *at + 1;
+    }
+    uint32_t done = (uint32_t)*at + way->latency;
+    if (a.pending && a.ready > done) done = a.ready;
+    if (a.miss) {
+        uint32_t arrival = fetch_miss(s, way, time_line(entry), &a, at);
+        if (arrival > done) done = arrival;
+    }
+    *hits = a.hit | a.pending;
+    *at += max_d(1, 32.0 * __builtin_popcount(time_sectors(entry)) / (double)g->l1_bytes_per_cycle);
+    return done;
+}
+
+static void count_load(struct time_sm *s, const struct exec_inst *in, const struct time_access *a, uint32_t sectors, uint32_t hits)
+{
+    s->l1_requests++;
+    s->l1_sectors += sectors;
+    s->l1_hits += hits;
+    if (in->load_id == EXEC_NO_ID) return;
+    struct time_load_count *c = &s->loads[in->load_id];
+    c->executions++;
+    c->requests++;
+    c->sectors += sectors;
+    c->l1_hits += hits;
+    c->threads += a->lanes;
+}
+
+static struct load_way way_of(struct time_sm *s, const struct time_warp *w, const struct exec_inst *in, const struct time_access *a,
+                              uint64_t addr)
+{
+    const struct sim_preset *g = s->group->t->g;
+    struct load_way way = { .cache = &s->l1, .latency = (uint32_t)g->l1_latency };
+    if (a->space == PTX_SPACE_LOCAL) {
+        way.route = (struct cache_route){ .l1 = CACHE_NORMAL, .l2 = CACHE_NORMAL, .granule = (uint8_t)(g->l2_fill / 32) };
+        return way;
+    }
+    way.route = cache_route_load(g, &in->policy, a->hint, addr);
+    way.counted = a->kind == ACCESS_LOAD;
+    if (way.route.read_only && s->has_ro) {
+        way.cache = &s->ro;
+        way.latency = (uint32_t)g->ro_latency;
+    }
+    if (w->bypass) way.route.l1 = CACHE_BYPASS;
+    return way;
+}
+
+static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    const uint64_t *lines = &w->lines[a->first];
+    double at = max_d(t, s->lsu_free), from = at;
+    uint32_t done = 0, sectors = 0, hits = 0;
+    struct load_way way = way_of(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT);
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint8_t hit;
+        if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
+        uint32_t ready = load_line(s, &way, lines[i], &at, &hit);
+        if (ready > done) done = ready;
+        sectors += (uint32_t)__builtin_popcount(time_sectors(lines[i]));
+        hits += (uint32_t)__builtin_popcount(hit & time_sectors(lines[i]));
+    }
+    s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
+    queue_push(s, s->lsu_free);
+    if (way.counted) count_load(s, in, a, sectors, hits);
+    return done;
+}
+
+static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    const uint64_t *lines = &w->lines[a->first];
+    double at = max_d(t, s->lsu_free), from = at;
+    uint32_t done = t;
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint64_t line = time_line(lines[i]);
+        cache_l1_store(&s->l1, line, time_sectors(lines[i]));
+        struct cache_l2_request r = { .line = line, .at = (uint32_t)at, .sectors = time_sectors(lines[i]), .write = 1,
+                                      .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
+        uint32_t out = time_mem_write(s, &r);
+        if (out > done) done = out;
+        at += 1;
+    }
+    s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
+    queue_push(s, max_d(s->lsu_free, done));
+    return done;
+}
+
+/* A store to local memory stays in L1: the line is made there. */
+static uint32_t issue_local_store(struct time_sm *s, struct time_warp *w, const struct time_access *a, uint32_t t)
+{
+    double at = max_d(t, s->lsu_free);
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        struct cache_answer answer;
+        uint64_t e = w->lines[a->first + i];
+        cache_l1_load(&s->l1, time_line(e), time_sectors(e), CACHE_NORMAL, (uint32_t)at, &answer);
+        at += 1;
+    }
+    s->lsu_free = at;
+    queue_push(s, at);
+    return (uint32_t)at;
+}
+
+static uint32_t issue_atomic(struct time_sm *s, struct time_warp *w, const struct time_access *a, uint32_t t)
+{
+    double at = max_d(t, s->lsu_free);
+    uint32_t done = t;
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint64_t e = w->lines[a->first + i];
+        struct cache_l2_request r = { .line = time_line(e), .at = (uint32_t)at, .sectors = time_sectors(e), .write = 1,
+                                      .lanes = (uint16_t)((a->lanes + a->nlines - 1) / a->nlines) };
+        cache_l1_store(&s->l1, r.line, r.sectors);
+        uint32_t back = time_mem_atomic(s, &r);
+        if (back > done) done = back;
+        at += 1;
+    }
+    s->lsu_free = at;
+    queue_push(s, at);
+    return done;
+}
+
+static uint32_t issue_prefetch(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    double at = max_d(t, s->lsu_free);
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint64_t line = time_line(w->lines[a->first + i]);
+        if (a->level == 1) {
+            uint8_t hit;
+            struct load_way way = way_of(s, w, in, a, line << CACHE_LINE_SHIFT);
+            load_line(s, &way, line << 4 | 15, &at, &hit);
+        } else {
+            struct cache_l2_request r = { .line = line, .at = (uint32_t)at, .sectors = 15, .quiet = 1,
+                                          .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
+            time_mem_quiet(s, &r);
+            at += 1;
+        }
+    }
+    s->lsu_free = at;
+    queue_push(s, at);
+    return t;
+}
+
+static uint32_t issue_shared(struct time_sm *s, const struct time_access *a, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    double at = max_d(t, s->lsu_free);
+    bool atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED;
+    double busy = max_d(a->passes, (double)WARP_LANES / (double)g->lanes_lsu);
+    s->lsu_free = at + busy;
+    queue_push(s, s->lsu_free);
+    return (uint32_t)(at + busy - 1) + (uint32_t)(atomic ? g->lat_atom_shared : g->lat_shared);
+}
+
+uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    switch (a->space) {
+    case PTX_SPACE_SHARED: case PTX_SPACE_SHARED_CLUSTER: return issue_shared(s, a, t);
+    case PTX_SPACE_CONST: case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);
+    case PTX_SPACE_LOCAL:
+        if (a->kind == ACCESS_STORE) return issue_local_store(s, w, a, t);
+        break;
+    default: break;
+    }
+    if (!a->nlines) return t;
+    switch (a->kind) {
+    case ACCESS_STORE: return issue_store(s, w, in, a, t);
+    case ACCESS_ATOMIC: return issue_atomic(s, w, a, t);
+    case ACCESS_RED: issue_atomic(s, w, a, t); return t;
+    case ACCESS_PREFETCH: return issue_prefetch(s, w, in, a, t);
+    default: return issue_load(s, w, in, a, t);
+    }
+}

@@ -1,0 +1,172 @@
+/* The memory system behind the SMs of a group: L2 slices, DRAM channels, and the
+ * ports of each SM. Queues are kept as the time at which they are next free.
+ *
+ * In a sample every request stands for `scale` of them, so a request occupies a
+ * queue scale times as long; there are proportionally fewer queues, so that the
+ * load of each keeps the evenness it has on the whole GPU. */
+#include "engine/sim/time_int.h"
+
+static uint32_t share_of(int64_t n, double scale)
+{
+    double part = (double)n / scale;
+    return part < 1 ? 1 : (uint32_t)(part + 0.5);
+}
+
+enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, uint32_t simulated, struct sim_mem *mem)
+{
+    *m = (struct time_mem){ .g = g, .scale = (double)g->sms / simulated };
+    m->nslices = share_of(g->l2_slices, m->scale);
+    m->nchannels = share_of(g->dram_channels, m->scale);
+    m->slice = base_alloc(m->nslices * sizeof *m->slice);
+    m->channel = base_alloc(m->nchannels * sizeof *m->channel);
+    double cycles_per_s = g->clock_mhz * 1e6;
+    m->slice_bytes = g->l2_bytes_per_cycle / m->nslices / m->scale;
+    m->channel_bytes = g->dram_gbps * 1e9 * g->dram_efficiency / cycles_per_s / m->nchannels / m->scale;
+    m->atomic_cycles = m->nslices * m->scale / g->l2_atomics_per_cycle;
+    if (!m->slice || !m->channel) return ST_NOMEM;
+    if (simulated < (uint64_t)g->sms)
+        return cache_l2_init_sample(&m->l2, (uint64_t)g->l2_bytes, (uint32_t)g->sms, simulated, mem);
+    return cache_l2_init(&m->l2, (uint64_t)g->l2_bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
+}
+
+void time_mem_free(struct time_mem *m)
+{
+    cache_l2_free(&m->l2);
+    base_free(m->slice);
+    base_free(m->channel);
+    m->slice = m->channel = NULL;
+}
+
+/* ---- seen from an SM, within an epoch ---- */
+
+static inline uint32_t spread(uint64_t line, uint32_t n)
+{
+    return n == 1 ? 0 : (uint32_t)(((cache_mix(line) & 0xffffffff) * n) >> 32);
+}
+
+/* Waiting time at `at`: the backlog at the epoch's start, growing as the queue was used lately, draining since. */
+static inline double waiting(const struct time_queue *q, double rate, uint32_t epoch, uint32_t at)
+{
+    double w = q->free + rate * (double)(at - epoch) - (double)at;
+    return w > 0 ? w : 0;
+}
+
+static void note_request(struct time_sm *s, const struct cache_l2_request *r, uint8_t fetch)
+{
+    if (!base_grow((void **)&s->request, s->nrequests, &s->cap_requests, sizeof *s->request)) {
+        s->oom = true;
+        return;
+    }
+    struct cache_l2_request *to = &s->request[s->nrequests++];
+    *to = *r;
+    to->fetch = fetch;
+    to->sm = (uint8_t)s->index;
+}
+
+/* A port serves in order of asking: the delay of this request, after which it is busy longer. */
+static double take_port(double *port_free, double at, double cycles)
+{
+    double start = *port_free > at ? *port_free : at;
+    *port_free = start + cycles;
+    return start - at;
+}
+
+static uint32_t far_of(const struct sim_preset *g, const struct time_sm *s, uint64_t line)
+{
+    return g->l2_far_latency && ((cache_mix(line) >> 40 ^ s->id) & 1) ? (uint32_t)g->l2_far_latency : 0;
+}
+
+uint32_t time_mem_read(struct time_sm *s, const struct cache_l2_request *r, uint8_t granule)
+{
+    struct time_mem *m = &s->group->mem;
+    const struct sim_preset *g = m->g;
+    uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
+    double wait = waiting(&m->slice[spread(r->line, m->nslices)], m->slice_rate, m->epoch, r->at);
+    uint32_t trip = (uint32_t)g->l2_latency + far_of(g, s, r->line);
+    if (lack) {
+        wait += waiting(&m->channel[spread(r->line, m->nchannels)], m->channel_rate, m->epoch, r->at);
+        trip += (uint32_t)(g->dram_latency - g->l2_latency);
+    }
+    wait += take_port(&s->port_free, r->at, 32.0 * __builtin_popcount(r->sectors) / g->icnt_bytes_per_cycle);
+    note_request(s, r, cache_widen(lack, granule));
+    return r->at + trip + (uint32_t)wait;
+}
+
+uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r)
+{
+    const struct sim_preset *g = s->group->mem.g;
+    double wait = take_port(&s->store_free, r->at, 32.0 * __builtin_popcount(r->sectors) / g->icnt_write_bytes_per_cycle);
+    note_request(s, r, 0);
+    return r->at + (uint32_t)wait;
+}
+
+uint32_t time_mem_atomic(struct time_sm *s, const struct cache_l2_request *r)
+{
+    struct time_mem *m = &s->group->mem;
+    double wait = waiting(&m->slice[spread(r->line, m->nslices)], m->slice_rate, m->epoch, r->at);
+    wait += take_port(&s->port_free, r->at, 32.0 * __builtin_popcount(r->sectors) / m->g->icnt_bytes_per_cycle);
+    note_request(s, r, 0);
+    return r->at + (uint32_t)m->g->l2_latency + far_of(m->g, s, r->line) + (uint32_t)wait + r->lanes;
+}
+
+void time_mem_quiet(struct time_sm *s, const struct cache_l2_request *r)
+{
+    note_request(s, r, r->sectors);
+}
+
+/* ---- end of the epoch: everything is entered ---- */
+
+static double occupy(struct time_queue *q, uint32_t at, double cycles)
+{
+    double start = q->free > at ? q->free : at;
+    q->free = start + cycles;
+    return cycles;
+}
+
+static void enter_request(struct time_mem *m, const struct cache_l2_request *r, double *slices, double *channels)
+{
+    struct cache_l2_outcome o;
+    cache_l2_access(&m->l2, r, &o);
+    double bytes = 32.0 * __builtin_popcount(r->sectors);
+    double cycles = bytes / m->slice_bytes + r->lanes * m->atomic_cycles;
+    if (!r->quiet) *slices += occupy(&m->slice[spread(r->line, m->nslices)], r->at, cycles);
+    double from_dram = 32.0 * __builtin_popcount(o.miss) * o.weight, to_dram = 32.0 * __builtin_popcount(o.written) * o.weight;
+    if (from_dram + to_dram > 0)       /* weight is in SMs of the GPU; the queue counts in simulated ones */
+        *channels += occupy(&m->channel[spread(r->line, m->nchannels)], r->at, (from_dram + to_dram) / m->scale / m->channel_bytes);
+    m->dram_read += from_dram;
+    m->dram_write += to_dram;
+    if (r->quiet) return;
+    if (r->write) {
+        m->writes += (unsigned)__builtin_popcount(r->sectors);
+    } else {
+        m->reads += (unsigned)__builtin_popcount(r->sectors);
+        m->hits += (unsigned)__builtin_popcount(o.hit);
+    }
+}
+
+static void enter_neighbour(struct time_mem *m, const struct cache_l2_request *r, double *slices, double *channels)
+{
+    struct cache_l2_request n = *r;
+    n.line ^= 1;
+    n.sectors = n.fetch = 15;
+    n.quiet = 1;
+    n.next = 0;
+    enter_request(m, &n, slices, channels);
+}
+
+void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint32_t end)
+{
+    double slices = 0, channels = 0, length = end - m->epoch;
+    uint32_t turn = m->epoch / TIME_EPOCH;               /* nobody is always first */
+    for (uint32_t k = 0; k < nsms; k++) {
+        struct time_sm *s = &sms[(k + turn) % nsms];
+        for (size_t i = 0; i < s->nrequests; i++) {
+            enter_request(m, &s->request[i], &slices, &channels);
+            if (s->request[i].next && s->request[i].fetch) enter_neighbour(m, &s->request[i], &slices, &channels);
+        }
+        s->nrequests = 0;
+    }
+    m->slice_rate = length > 0 ? slices / m->nslices / length : 0;
+    m->channel_rate = length > 0 ? channels / m->nchannels / length : 0;
+    m->epoch = end;
+}

@@ -1,0 +1,76 @@
+/* Warps run ahead of their timing by one region: the region's instructions are
+ * executed in program order when the warp reaches it, and what they did is kept
+ * while they issue in the plan's order. Regions end at barriers, atomics, warp
+ * operations and clock reads, so nothing another warp could see moves past them. */
+#include "engine/sim/time_int.h"
+
+#define LOCAL_LINES (1ull << 43)     /* line numbers no device address reaches */
+
+static bool has_lines(const struct exec_access *a)
+{
+    return a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_LOCAL;
+}
+
+static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, const struct exec_access *a)
+{
+    struct time_access *m = &w->mem[w->nmem];
+    *m = (struct time_access){ .kind = a->kind, .space = a->space, .level = a->level, .bytes = a->bytes, .hint = a->hint,
+                               .passes = 1, .lanes = (uint8_t)__builtin_popcount(a->mask), .first = (uint16_t)w->nlines };
+    const struct sim_preset *g = s->group->t->g;
+    if (a->space == PTX_SPACE_LOCAL) {
+        uint64_t base = LOCAL_LINES + (((uint64_t)s->id * TIME_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
+        m->nlines = (uint8_t)time_coalesce_local(a, base, &w->lines[w->nlines]);
+    } else if (has_lines(a)) {
+        m->nlines = (uint8_t)time_coalesce(a, &w->lines[w->nlines]);
+    } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
+        m->passes = time_distinct_words(a);
+    } else {
+        m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
+    }
+    w->nlines += m->nlines;
+    w->mem_of[at] = (uint8_t)++w->nmem;
+}
+
+static inline bool has_room(const struct time_warp *w)
+{
+    return w->nmem < TIME_MEMS && w->nlines + 2 * WARP_LANES <= TIME_LINES;
+}
+
+/* Executes code[pc..] up to the region's end, or what stops it before. */
+static void run_region(struct time_sm *s, struct time_warp *w, const struct time_region *r, uint32_t t, struct exec_step *st)
+{
+    const struct exec_inst *code = s->group->t->p->code;
+    uint32_t end = r->first + r->n;
+    for (;;) {
+        st->access.kind = ACCESS_NONE;
+        exec_step(w->x, t, st);
+        if (st->event == STEP_BLOCKED || st->event == STEP_FAULT) return;
+        uint32_t at = w->hi - w->lo;
+        w->active[at] = (uint8_t)__builtin_popcount(st->mask);
+        w->mem_of[at] = 0;
+        s->inst_warp++;
+        s->inst_thread += (unsigned)__builtin_popcount(st->mask);
+        if (st->access.kind != ACCESS_NONE && st->access.mask) keep_access(s, w, at, &st->access);
+        w->hi++;
+        w->pending++;
+        if (st->event != STEP_DONE || w->hi == end || !has_room(w)) return;
+        if (exec_warp_peek(w->x) != &code[w->hi]) return;
+    }
+}
+
+enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t)
+{
+    const struct time_launch *l = s->group->t;
+    const struct exec_inst *in = exec_warp_peek(w->x);
+    if (!in) return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
+    uint32_t pc = (uint32_t)(in - l->p->code);
+    struct exec_step st;
+    w->region = l->plan.op[pc].region;
+    w->lo = w->hi = pc;
+    w->pos = w->pending = w->nmem = w->nlines = 0;
+    run_region(s, w, &l->plan.region[w->region], t, &st);
+    if (st.event == STEP_FAULT) return FETCH_FAULT;
+    w->branched = st.branched;
+    if (w->pending) return FETCH_READY;
+    return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
+}
