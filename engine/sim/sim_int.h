@@ -57,9 +57,11 @@ struct exec_policy {
 
 struct exec_inst {
     exec_fn *fn;
-    uint32_t dst, a, b, c;       /* slots; meaning is the body's */
+    uint32_t dst, dst2;          /* slots; EXEC_NO_ID: none (a sink) */
+    uint32_t a, b, c, d;         /* sources; d: member mask of EXEC_SYNC */
     uint32_t guard;              /* predicate slot, EXEC_NO_ID when unguarded */
     uint8_t guard_neg, kind;     /* enum exec_kind */
+    uint8_t flags;               /* EXEC_F_*, meaning is the body's */
     uint8_t leader;              /* first of a basic block: fragments may meet here */
     uint8_t spin;                /* an instruction that a spinning loop must contain */
     uint32_t rank;               /* schedule order within the function: lower runs first, so that paths meet */
@@ -87,9 +89,12 @@ struct exec_func {               /* a decoded function */
     uint32_t *zero; uint32_t nzero; /* 128-byte units that may be read before written */
     uint32_t local_bytes;        /* .local and .param variables of one thread */
     uint32_t nregs;
-    const struct decode_func *layout;
+    uint32_t *reg_slot;          /* [ptx->nregs] slots */
+    uint64_t *var_off;           /* [ptx->nvars] .local, .param: offset in the frame; .shared: in shared memory */
+    uint64_t *param_off;         /* device functions: [nrets + nparams] offsets of formal parameters in the frame */
 };
 
+struct exec_sreg { uint16_t sreg; int8_t comp; uint8_t bytes; uint32_t off; }; /* enum ptx_sreg, its slot */
 struct exec_symbol { const struct ptx_symbol *sym; uint64_t addr, bytes; }; /* placed module variable */
 
 struct sim_program {
@@ -104,7 +109,7 @@ struct sim_program {
     uint32_t shared_static;                        /* bytes; dynamic shared begins at shared_dyn */
     uint32_t shared_dyn;
     uint32_t local_bytes;                          /* per thread, all frames of the deepest non-recursive chain */
-    uint64_t sreg_used;                            /* bit per enum exec_sreg */
+    struct exec_sreg *sregs; uint32_t nsregs, sreg_bytes; /* BANK_SREG: special registers the code reads */
     uint32_t nloads, nmem;                         /* static global loads; memory instructions */
     const struct exec_inst **loads;                /* [nloads] */
     uint32_t regs;                                 /* estimated 32-bit registers per thread */

@@ -1,0 +1,75 @@
+/* decode: from parsed instructions to exec_inst. One decoder per token of the exec column of
+ * engine/ptx/ops.def; a token without a decoder does not compile.
+ *
+ *   decode.c        operands to slots, constants, special registers, registers of a function
+ *   decode_func.c   which functions are reachable, order of blocks, liveness
+ *   decode_lane.c   arithmetic: rows of lanes.def, else scalar.def
+ *   decode_*.c      the families */
+#ifndef GPULOCW_SIM_DECODE_H
+#define GPULOCW_SIM_DECODE_H
+
+#include "engine/sim/exec.h"
+
+/* Modifiers that select a row; the rest do not change what registers receive. */
+enum {
+    KEY_FTZ = 1, KEY_SAT = 2, KEY_RZ = 4, KEY_RM = 8, KEY_RP = 16, KEY_APPROX = 32, KEY_FULL = 64, KEY_CLAMP = 128,
+    KEY_WRAP = 256, KEY_S2 = 512, KEY_U2 = 1024, KEY_NAN = 2048, KEY_XORSIGN = 4096, KEY_ABS = 8192, KEY_RELU = 16384,
+    KEY_OTHER = 32768
+};
+#define TY(t) (1ull << PTX_T_##t)
+#define TY_16 (TY(B16) | TY(U16) | TY(S16))
+#define TY_32 (TY(B32) | TY(U32) | TY(S32))
+#define TY_64 (TY(B64) | TY(U64) | TY(S64))
+#define TY_F16 (TY(F16) | TY(BF16))
+
+struct decode_const { uint64_t bits; uint32_t slot; uint8_t bytes; bool used; };
+struct decode {
+    struct sim_program *p;
+    struct diags *ds;
+    exec_fn *const *lanes;
+    struct exec_func *f;             /* being decoded */
+    const struct ptx_func *pf;
+    char why[160];                   /* reason of a refusal, or empty */
+    bool oom;
+    uint8_t *consts; uint32_t nconst, cap_const;     /* bytes */
+    struct decode_const *table; uint32_t ntable, cap_table;
+    const struct ptx_func **todo; uint32_t ntodo, cap_todo;
+    bool address_taken;              /* functions whose address is used are reachable */
+    uint32_t cap_sregs;
+    uint32_t carry;                  /* predicate slot of CC.CF, EXEC_NO_ID until used */
+    uint32_t code_cap;
+    bool atomic_order;               /* an operation whose result depends on the order of CTAs */
+};
+/* Fills `in`; false: not modelled (d->why may say more). Common fields are set by the caller. */
+typedef bool decode_fn(struct decode *d, const struct ptx_inst *i, struct exec_inst *in);
+
+/* ---- operands ---- */
+unsigned decode_bytes(enum ptx_type t);                       /* width in a slot: 4, 8 or 16 */
+/* Slot of a source as `bytes` wide; false with a reason when it cannot be one. */
+bool decode_src(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot);
+bool decode_dst(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot);  /* a sink: EXEC_NO_ID */
+/* A predicate source; *neg: complemented. */
+bool decode_pred(struct decode *d, const struct ptx_operand *o, uint32_t *slot, bool *neg);
+bool decode_const_slot(struct decode *d, uint64_t bits, unsigned bytes, uint32_t *slot);
+unsigned decode_reg_bits(const struct decode *d, const struct ptx_operand *o);   /* 0: not a register */
+uint32_t decode_reg_slot(const struct decode *d, uint32_t reg, int comp);
+bool decode_why(struct decode *d, const char *fmt, ...) BASE_PRINTF(2, 3);       /* always false */
+unsigned decode_key(const struct ptx_inst *i);
+bool decode_is_imm(const struct ptx_operand *o, int64_t *v);
+void *decode_keep(struct decode *d, const void *x, size_t n);                    /* copy in the program's arena */
+/* [address]: a, imm, flags, space, mem_id. */
+bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_space space, struct exec_inst *in);
+/* Where a symbol lies: address in its space; *frame: relative to the frame's local memory. */
+bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr, bool *frame);
+enum ptx_space decode_plain_space(enum ptx_space s);
+void decode_policy(struct decode *d, const struct ptx_inst *i, struct exec_policy *p);
+uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);          /* EXEC_NO_ID: has no body */
+
+/* ---- functions (decode_func.c) ---- */
+bool decode_function(struct decode *d, uint32_t index);
+bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f);
+
+/* ---- one declaration per token of the exec column ---- */
+decode_fn *decode_of(enum ptx_op op);
+
+#endif

@@ -1,0 +1,388 @@
+/* A function: registers to slots, schedule order of blocks, liveness, then instruction by
+ * instruction through the decoder its op table row names. */
+#include "engine/sim/decode.h"
+
+#include <string.h>
+
+static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
+
+/* ---- layout of a frame ---- */
+static bool layout_registers(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
+{
+    f->reg_slot = ARENA_ARRAY(d->p->arena, uint32_t, pf->nregs + 1);
+    if (!f->reg_slot)
+        return false;
+    uint32_t at = 4;                                         /* word 0: the carry flag */
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < pf->nregs; i++) {
+            const struct ptx_reg *r = &pf->regs[i];
+            bool pred = r->type == PTX_T_PRED;
+            if (pred != (pass == 0))
+                continue;
+            f->reg_slot[i] = at | BANK_FRAME;
+            at += (pred ? 4 : decode_bytes(r->type) * WARP_LANES) * (r->vec > 1 ? r->vec : 1);
+        }
+        at = round_up(at, 128);
+    }
+    f->frame_bytes = at;
+    f->nregs = pf->nregs;
+    return true;
+}
+
+static uint64_t place(uint32_t *at, const struct ptx_symbol *s)
+{
+    uint32_t align = s->align ? s->align : 1;
+    *at = round_up(*at, align);
+    uint64_t off = *at;
+    *at += (uint32_t)s->bytes;
+    return off;
+}
+
+static bool layout_local(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
+{
+    uint32_t at = 0;
+    f->var_off = ARENA_ARRAY(d->p->arena, uint64_t, pf->nvars + 1);
+    f->param_off = ARENA_ARRAY(d->p->arena, uint64_t, pf->nparams + pf->nrets + 1);
+    if (!f->var_off || !f->param_off)
+        return false;
+    for (uint32_t i = 0; i < pf->nvars; i++)
+        if (pf->vars[i]->space == PTX_SPACE_LOCAL || pf->vars[i]->space == PTX_SPACE_PARAM)
+            f->var_off[i] = place(&at, pf->vars[i]);
+    if (!pf->entry) {
+        for (uint32_t i = 0; i < pf->nrets; i++)
+            f->param_off[i] = place(&at, pf->rets[i]);
+        for (uint32_t i = 0; i < pf->nparams; i++)
+            f->param_off[pf->nrets + i] = place(&at, pf->params[i]);
+    }
+    f->local_bytes = round_up(at, 16);
+    return true;
+}
+
+bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
+{
+    f->ptx = pf;
+    return layout_registers(d, pf, f) && layout_local(d, pf, f);
+}
+
+/* ---- schedule order ----
+ * A topological order of the blocks in which all of a loop comes before what follows it: for the
+ * search, every block a loop leaves to counts as a successor of the loop's latches. */
+struct order { const struct ptx_cfg *c; struct edge { uint32_t to, next; } *extra; uint32_t *first; size_t n, cap; bool oom; };
+
+static void order_edge(struct order *o, uint32_t from, uint32_t to)
+{
+    if (!base_grow((void **)&o->extra, o->n, &o->cap, sizeof *o->extra)) {
+        o->oom = true;
+        return;
+    }
+    o->extra[o->n] = (struct edge){ to, o->first[from] };
+    o->first[from] = (uint32_t)o->n++;
+}
+
+static void order_exits(struct order *o, const struct ptx_loop *l, uint8_t *in_loop)
+{
+    const struct ptx_block *b = o->c->blocks;
+    memset(in_loop, 0, o->c->nblocks);
+    for (uint32_t i = 0; i < l->nblocks; i++)
+        in_loop[l->blocks[i]] = 1;
+    for (uint32_t i = 0; i < l->nblocks; i++)
+        for (uint32_t s = 0; s < b[l->blocks[i]].nsucc; s++) {
+            uint32_t to = b[l->blocks[i]].succ[s];
+            for (uint32_t k = 0; !in_loop[to] && k < b[l->header].npred; k++)
+                if (in_loop[b[l->header].pred[k]] && b[l->header].pred[k] != l->blocks[i])
+                    order_edge(o, b[l->header].pred[k], to);
+        }
+}
+
+/* Depth-first from block 0; post[] receives blocks as they finish. */
+static uint32_t order_walk(struct order *o, uint32_t *post, uint32_t *stack, uint32_t *at, uint8_t *seen)
+{
+    uint32_t n = 0, top = 0;
+    stack[top++] = 0;
+    seen[0] = 1;
+    while (top) {
+        uint32_t b = stack[top - 1], k = at[b]++, to = EXEC_NO_ID;
+        const struct ptx_block *blk = &o->c->blocks[b];
+        if (k < blk->nsucc) {
+            to = blk->succ[k];
+        } else {
+            uint32_t e = o->first[b];
+            for (uint32_t j = blk->nsucc; j < k && e != EXEC_NO_ID; j++)
+                e = o->extra[e].next;
+            if (e == EXEC_NO_ID) {
+                post[n++] = b;
+                top--;
+                continue;
+            }
+            to = o->extra[e].to;
+        }
+        if (!seen[to]) {
+            seen[to] = 1;
+            stack[top++] = to;
+        }
+    }
+    return n;
+}
+
+static void order_apply(struct decode *d, const struct ptx_cfg *c, const uint32_t *post, uint32_t n)
+{
+    uint32_t rank = 0;
+    struct exec_inst *code = d->p->code + d->f->first;
+    while (n--) {
+        const struct ptx_block *b = &c->blocks[post[n]];
+        for (uint32_t i = 0; i < b->n; i++)
+            code[b->first + i].rank = ++rank;
+        if (b->n)
+            code[b->first].leader = 1;
+    }
+}
+
+static bool order_blocks(struct decode *d, const struct ptx_cfg *c)
+{
+    uint32_t n = c->nblocks;
+    struct order o = { .c = c, .first = base_alloc((n + 1) * sizeof(uint32_t)) };
+    uint32_t *work = base_alloc(((size_t)n * 3 + 1) * sizeof *work);
+    uint8_t *seen = base_alloc((size_t)n * 2 + 1);
+    bool ok = o.first && work && seen;
+    if (ok && n) {
+        memset(o.first, 0xff, n * sizeof *o.first);
+        for (uint32_t i = 0; i < c->nloops; i++)
+            order_exits(&o, &c->loops[i], seen + n);
+        uint32_t m = order_walk(&o, work, work + n, work + 2 * n, seen);
+        order_apply(d, c, work, m);
+    }
+    ok = ok && !o.oom;
+    base_free(o.extra);
+    base_free(o.first);
+    base_free(work);
+    base_free(seen);
+    return ok;
+}
+
+/* ---- liveness: registers that may be read before written, and how many live at once ---- */
+struct live { const struct ptx_func *f; uint64_t *use, *def, *in, *out, *cur; uint32_t words; bool guarded; uint32_t cost, most; };
+#define BIT_SET(v, r) ((v)[(r) >> 6] |= 1ull << ((r) & 63))
+#define BIT_GET(v, r) ((v)[(r) >> 6] >> ((r) & 63) & 1)
+
+static void live_read(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if ((access & PTX_READ || (l->guarded && access & PTX_WRITE)) && !BIT_GET(l->def, reg))
+        BIT_SET(l->use, reg);
+}
+static void live_write(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access & PTX_WRITE && !l->guarded)
+        BIT_SET(l->def, reg);
+}
+
+static void live_block(struct live *l, const struct ptx_block *b, uint64_t *use, uint64_t *def)
+{
+    l->use = use;
+    l->def = def;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct ptx_inst *in = &l->f->insts[b->first + i];
+        l->guarded = in->guarded;
+        ptx_inst_regs(in, live_read, l);
+        ptx_inst_regs(in, live_write, l);
+    }
+}
+
+static bool live_flow(const struct ptx_cfg *c, uint32_t b, uint32_t words, const uint64_t *use, const uint64_t *def, uint64_t *in, uint64_t *out)
+{
+    const struct ptx_block *blk = &c->blocks[b];
+    bool changed = false;
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t o = 0;
+        for (uint32_t s = 0; s < blk->nsucc; s++)
+            o |= in[(size_t)blk->succ[s] * words + w];
+        out[(size_t)b * words + w] = o;
+        uint64_t now = use[(size_t)b * words + w] | (o & ~def[(size_t)b * words + w]);
+        changed |= now != in[(size_t)b * words + w];
+        in[(size_t)b * words + w] = now;
+    }
+    return changed;
+}
+
+static uint32_t reg_cost(const struct ptx_reg *r)
+{
+    unsigned bits = ptx_type_bits(r->type);
+    return r->type == PTX_T_PRED ? 0 : (bits <= 32 ? 1 : bits / 32) * (r->vec > 1 ? r->vec : 1);
+}
+static void live_kill(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access == PTX_WRITE && !l->guarded && BIT_GET(l->cur, reg)) {
+        l->cur[reg >> 6] &= ~(1ull << (reg & 63));
+        l->cost -= reg_cost(&l->f->regs[reg]);
+    }
+}
+static void live_gen(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access & PTX_READ && !BIT_GET(l->cur, reg)) {
+        BIT_SET(l->cur, reg);
+        l->cost += reg_cost(&l->f->regs[reg]);
+    }
+}
+
+static void live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur)
+{
+    l->cur = cur;
+    l->cost = 0;
+    for (uint32_t r = 0; r < l->f->nregs; r++)
+        l->cost += BIT_GET(cur, r) ? reg_cost(&l->f->regs[r]) : 0;
+    for (uint32_t i = b->n; i--;) {
+        const struct ptx_inst *in = &l->f->insts[b->first + i];
+        l->most = l->cost > l->most ? l->cost : l->most;
+        l->guarded = in->guarded;
+        ptx_inst_regs(in, live_kill, l);
+        ptx_inst_regs(in, live_gen, l);
+    }
+    l->most = l->cost > l->most ? l->cost : l->most;
+}
+
+/* 128-byte units of the frame that must be zero at the start, so that results repeat. */
+static bool zero_units(struct decode *d, const uint64_t *in)
+{
+    uint32_t n = 0, preds = 0;
+    const struct ptx_func *pf = d->pf;
+    for (uint32_t r = 0; r < pf->nregs; r++)
+        preds += pf->regs[r].type == PTX_T_PRED ? (pf->regs[r].vec > 1 ? pf->regs[r].vec : 1) : 0;
+    uint32_t units = d->f->frame_bytes / 128, words = (preds + 1 + 31) / 32;
+    d->f->zero = ARENA_ARRAY(d->p->arena, uint32_t, units + 1);
+    if (!d->f->zero)
+        return false;
+    for (uint32_t u = 0; u < words; u++)
+        d->f->zero[n++] = u * 128;
+    for (uint32_t r = 0; r < pf->nregs; r++)
+        if (BIT_GET(in, r) && pf->regs[r].type != PTX_T_PRED)
+            for (uint32_t k = 0; k < decode_bytes(pf->regs[r].type) / 4 * (pf->regs[r].vec > 1 ? pf->regs[r].vec : 1u); k++)
+                d->f->zero[n++] = d->f->reg_slot[r] + k * 128;
+    d->f->nzero = n;
+    return true;
+}
+
+static bool live_solve(struct decode *d, const struct ptx_cfg *c)
+{
+    uint32_t words = d->pf->nregs / 64 + 1;
+    size_t set = (size_t)words * (c->nblocks + 1);
+    uint64_t *mem = base_alloc(set * 4 * sizeof *mem);
+    struct live l = { .f = d->pf, .words = words };
+    if (!mem)
+        return false;
+    uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set;
+    for (uint32_t b = 0; b < c->nblocks; b++)
+        live_block(&l, &c->blocks[b], use + (size_t)b * words, def + (size_t)b * words);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = c->nrpo; k--;)
+            changed |= live_flow(c, c->rpo[k], words, use, def, in, out);
+    }
+    for (uint32_t k = 0; k < c->nrpo; k++)
+        live_pressure(&l, &c->blocks[c->rpo[k]], out + (size_t)c->rpo[k] * words);
+    d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
+    bool ok = zero_units(d, in);
+    base_free(mem);
+    return ok;
+}
+
+/* ---- instructions ---- */
+struct reg_list { uint32_t *v, n, max; unsigned want; };
+static void list_reg(void *ctx, uint32_t reg, unsigned access)
+{
+    struct reg_list *l = ctx;
+    if (access & l->want && l->n < l->max)
+        l->v[l->n++] = reg;
+}
+
+static bool scoreboard(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    uint32_t v[96];
+    struct reg_list dst = { v, 0, 48, PTX_WRITE }, src = { NULL, 0, 48, PTX_READ };
+    ptx_inst_regs(i, list_reg, &dst);
+    src.v = v + dst.n;
+    ptx_inst_regs(i, list_reg, &src);
+    in->ndst = (uint16_t)dst.n;
+    in->nsrc = (uint16_t)src.n;
+    in->regs = decode_keep(d, v, (dst.n + src.n + 1) * sizeof *v);
+    return in->regs != NULL;
+}
+
+/* The op table gives the class of the integer form; float forms of the same row run elsewhere. */
+static uint8_t class_of(const struct ptx_inst *i)
+{
+    enum ptx_class c = ptx_op_info(i->op)->cls;
+    if (c != CLASS_ALU && c != CLASS_FP32)
+        return (uint8_t)c;
+    switch (i->ntypes ? i->type[0] : PTX_T_NONE) {
+    case PTX_T_F64: return CLASS_FP64;
+    case PTX_T_F16: case PTX_T_F16X2: case PTX_T_BF16: case PTX_T_BF16X2: return CLASS_FP16;
+    case PTX_T_F32: return i->op == PTX_OP_SETP || i->op == PTX_OP_SELP ? CLASS_ALU : CLASS_FP32;
+    default: return (uint8_t)c;
+    }
+}
+
+static void refuse(struct decode *d, const struct ptx_inst *i)
+{
+    struct str text = ptx_text(d->p->module, i->at);
+    int n = text.n > 100 ? 100 : (int)text.n;
+    struct diag *g = diag_add(d->ds, DIAG_ERROR, "not-modelled", d->p->module->path, i->at,
+                              "the simulated device does not model '%.*s'%s%s", n, text.s, d->why[0] ? ": " : "", d->why);
+    if (g) {
+        diag_source(g, d->p->module->text);
+        diag_hint(g, "run it on a GPU (--device cuda:0)");
+    }
+}
+
+static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool reachable)
+{
+    uint32_t rank = in->rank;
+    uint8_t leader = in->leader;
+    decode_fn *fn = reachable ? decode_of(i->op) : decode_of(PTX_OP_TRAP);
+    *in = (struct exec_inst){ .guard = EXEC_NO_ID, .dst2 = EXEC_NO_ID, .load_id = EXEC_NO_ID, .vec = 1, .rank = rank,
+                              .leader = leader, .ptx = i, .func = d->f, .cls = class_of(i), .next = d->f->first + i->index + 1 };
+    d->why[0] = 0;
+    if (i->guarded) {
+        in->guard = decode_reg_slot(d, i->guard, -1);
+        in->guard_neg = i->guard_neg;
+    }
+    if (!fn || !fn(d, i, in)) {
+        if (!d->oom)
+            refuse(d, i);
+        return false;
+    }
+    in->leader |= in->kind == EXEC_SYNC;
+    return scoreboard(d, i, in);
+}
+
+/* The function's end acts as ret. */
+static bool decode_end(struct decode *d, struct exec_inst *in, const struct ptx_inst *last)
+{
+    *in = (struct exec_inst){ .guard = EXEC_NO_ID, .dst2 = EXEC_NO_ID, .load_id = EXEC_NO_ID, .vec = 1, .rank = UINT32_MAX,
+                              .leader = 1, .ptx = last, .func = d->f, .cls = CLASS_CONTROL };
+    return decode_of(PTX_OP_RET)(d, last, in);
+}
+
+bool decode_function(struct decode *d, uint32_t index)
+{
+    struct exec_func *f = &d->p->funcs[index];
+    d->f = f;
+    d->pf = f->ptx;
+    d->carry = EXEC_NO_ID;
+    struct ptx_cfg *c = ptx_cfg_build(f->ptx);
+    if (!c || !order_blocks(d, c) || !live_solve(d, c)) {
+        ptx_cfg_free(c);
+        d->oom = true;
+        return false;
+    }
+    bool ok = true;
+    struct exec_inst *code = d->p->code + f->first;
+    for (uint32_t i = 0; i < f->ptx->ninsts && !d->oom; i++) {
+        const struct ptx_block *b = c->block_of[i] != PTX_NO_INDEX ? &c->blocks[c->block_of[i]] : NULL;
+        ok &= decode_one(d, &f->ptx->insts[i], &code[i], b && b->reachable);
+    }
+    ptx_cfg_free(c);
+    return ok && f->ptx->ninsts && decode_end(d, &code[f->ptx->ninsts], &f->ptx->insts[f->ptx->ninsts - 1]);
+}

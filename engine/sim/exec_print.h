@@ -1,0 +1,12 @@
+/* exec_print: functions that device code calls and the driver provides. */
+#ifndef GPULOCW_SIM_EXEC_PRINT_H
+#define GPULOCW_SIM_EXEC_PRINT_H
+
+#include "engine/sim/exec.h"
+
+enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_ASSERT };
+uint32_t exec_builtin_find(struct str name);
+/* Formats one lane's vprintf into out: fmt and args are device addresses. False: a fault was recorded. */
+bool exec_print_lane(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t fmt, uint64_t args, struct buf *out);
+
+#endif

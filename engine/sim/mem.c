@@ -1,0 +1,176 @@
+/* Device memory: allocations in one address space, a guard gap after each.
+ *
+ * An allocation has its own host storage, so an out-of-bounds access is seen
+ * both by our checks and by the host's tools. Addresses only grow: a released
+ * address is not given out again. The table is sorted by address. */
+#include "engine/sim/mem.h"
+
+#include <string.h>
+
+#define GUARD 65536u
+#define ALIGN 512u
+
+struct sim_mem *sim_mem_new(uint64_t limit)
+{
+    struct sim_mem *m = base_alloc(sizeof *m);
+    if (!m)
+        return NULL;
+    m->limit = limit;
+    m->next_global = GLOBAL_BASE;
+    m->next_const = CONST_BASE;
+    return m;
+}
+
+static void entry_free(struct sim_mem_entry *e)
+{
+    base_free(e->a.host);
+    base_free((char *)e->a.name);
+    base_free(e->init);
+    base_free(e->touched);
+}
+
+void sim_mem_free(struct sim_mem *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n; i++)
+        entry_free(&m->v[i]);
+    base_free(m->v);
+    base_free(m);
+}
+
+/* Index of the first entry above addr. */
+static size_t entry_above(const struct sim_mem *m, uint64_t addr)
+{
+    size_t lo = 0, hi = m->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (m->v[mid].a.addr <= addr)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr)
+{
+    size_t i = entry_above(m, addr);
+    return i && addr - m->v[i - 1].a.addr < m->v[i - 1].a.n ? &m->v[i - 1] : NULL;
+}
+
+const struct sim_alloc *sim_mem_find(const struct sim_mem *m, uint64_t addr)
+{
+    struct sim_mem_entry *e = sim_mem_entry(m, addr);
+    return e ? &e->a : NULL;
+}
+
+static uint64_t distance(const struct sim_alloc *a, uint64_t addr)
+{
+    if (addr < a->addr)
+        return a->addr - addr;
+    return addr - a->addr < a->n ? 0 : addr - a->addr - a->n + 1;
+}
+
+const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr)
+{
+    if (!m->n)
+        return NULL;
+    size_t i = entry_above(m, addr);
+    if (i == m->n)
+        return &m->v[i - 1].a;
+    if (!i || distance(&m->v[i].a, addr) < distance(&m->v[i - 1].a, addr))
+        return &m->v[i].a;
+    return &m->v[i - 1].a;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant)
+{
+    uint64_t bytes = n ? n : 1;
+    if (bytes > m->limit - m->used || !base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v))
+        return 0;
+    struct sim_mem_entry e = { .a = { .n = n, .constant = constant } };
+    e.a.host = base_alloc(round_up(bytes, 64));
+    e.a.name = base_strdup(name ? name : "");
+    if (!e.a.host || !e.a.name) {
+        entry_free(&e);
+        return 0;
+    }
+    uint64_t *next = constant ? &m->next_const : &m->next_global;
+    e.a.addr = *next;
+    *next = round_up(*next + bytes, ALIGN) + GUARD;
+    size_t i = entry_above(m, e.a.addr);
+    memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
+    m->v[i] = e;
+    m->n++;
+    m->used += bytes;
+    return e.a.addr;
+}
+
+uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name)
+{
+    return sim_mem_place(m, n, name, false);
+}
+
+enum status sim_mem_release(struct sim_mem *m, uint64_t addr)
+{
+    size_t i = entry_above(m, addr);
+    if (!i || m->v[i - 1].a.addr != addr)
+        return ST_USAGE;
+    m->used -= m->v[i - 1].a.n ? m->v[i - 1].a.n : 1;
+    entry_free(&m->v[i - 1]);
+    memmove(&m->v[i - 1], &m->v[i], (m->n - i) * sizeof *m->v);
+    m->n--;
+    return ST_OK;
+}
+
+/* The host may write what it is given: those bytes count as initialised. */
+static void note_touched(struct sim_mem_entry *e, uint64_t off, uint64_t n)
+{
+    if (e->ntouched && e->touched[e->ntouched - 1].off <= off &&
+        e->touched[e->ntouched - 1].off + e->touched[e->ntouched - 1].n >= off + n)
+        return;
+    if (!base_grow((void **)&e->touched, e->ntouched, &e->cap, sizeof *e->touched)) {
+        e->all_touched = true;
+        return;
+    }
+    e->touched[e->ntouched++] = (struct sim_range){ off, n };
+    if (e->ntouched >= 256)
+        e->all_touched = true, e->ntouched = 0;
+}
+
+uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n)
+{
+    size_t i = entry_above(m, addr);
+    if (!i)
+        return NULL;
+    struct sim_mem_entry *e = &m->v[i - 1];
+    uint64_t off = addr - e->a.addr;
+    if (off > e->a.n || n > e->a.n - off)
+        return NULL;
+    if (!e->all_touched)
+        note_touched(e, off, n);
+    return e->a.host + off;
+}
+
+static void init_mark(uint8_t *bits, uint64_t off, uint64_t n)
+{
+    for (uint64_t i = off; i < off + n; i++)
+        bits[i >> 3] |= (uint8_t)(1u << (i & 7));
+}
+
+bool sim_mem_track_init(struct sim_mem *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        struct sim_mem_entry *e = &m->v[i];
+        if (!e->init && !(e->init = base_alloc(e->a.n / 8 + 1)))
+            return false;
+        if (e->all_touched || e->a.constant)
+            memset(e->init, 0xff, e->a.n / 8 + 1);
+        for (size_t k = 0; k < e->ntouched; k++)
+            init_mark(e->init, e->touched[k].off, e->touched[k].n);
+    }
+    return true;
+}

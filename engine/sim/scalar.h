@@ -1,0 +1,24 @@
+/* scalar: operations one lane at a time, for forms too rare to have vector code. */
+#ifndef GPULOCW_SIM_SCALAR_H
+#define GPULOCW_SIM_SCALAR_H
+
+#include "engine/sim/decode.h"
+#include "engine/sim/soft.h"
+
+struct scalar_how {
+    uint16_t op;                 /* enum ptx_op */
+    uint8_t t[3];                /* types as written */
+    uint8_t mode;                /* enum soft_mode */
+    unsigned key;                /* KEY_* */
+    bool finite, integral, shiftamt, rounded; /* .satfinite; .rni ...; .shiftamt; a rounding was written */
+    uint16_t cmp;                /* enum ptx_mod of the comparison or PTX_MOD_NONE */
+    uint8_t nsrc, src_bits[4], dst_bits; /* widths of the registers */
+    uint32_t imm;
+};
+typedef uint64_t scalar_fn(const struct scalar_how *h, const uint64_t s[4]);
+
+#define SCALAR(op, fn, nsrc, wd, wa, wb, wc) scalar_fn scalar_##fn;
+#include "engine/sim/scalar.def"
+#undef SCALAR
+
+#endif
