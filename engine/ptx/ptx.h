@@ -109,6 +109,8 @@ enum ptx_sreg {                                        /* PTX_SREG_TID (with com
     PTX_SREG_COUNT
 };
 const char *ptx_sreg_name(enum ptx_sreg s);            /* "%tid" */
+unsigned ptx_sreg_bits(enum ptx_sreg s);
+bool ptx_sreg_is_vector(enum ptx_sreg s);              /* has .x .y .z .w */
 
 /* ---- IR ---- */
 enum ptx_operand_kind {
@@ -126,7 +128,7 @@ enum ptx_base { BASE_NONE, BASE_REG, BASE_SYM, BASE_IMM };
 #define PTX_NO_INDEX UINT32_MAX
 struct ptx_operand {
     uint8_t kind, base;          /* ptx_operand_kind, ptx_base */
-    int8_t comp;                 /* -1: none */
+    int8_t comp;                 /* -1: none; video selectors (9.7.18): 4..7 .b0-.b3, 8, 9 .h0 .h1, 10 several lanes */
     bool neg, is_float;          /* !p ; float immediate (imm holds f32 bits for 0f, else f64 bits: fbits) */
     uint8_t fbits;               /* 32 or 64 when is_float */
     uint16_t nelem;
@@ -198,6 +200,7 @@ struct ptx_func {
     struct ptx_label *labels; uint32_t nlabels;
     struct ptx_stmt *stmts; uint32_t nstmts;           /* in text order */
     struct ptx_inst *insts; uint32_t ninsts;           /* in text order */
+    struct ptx_loc *locs; uint32_t *loc_stmt, nlocs;   /* STMT_LOC: index into locs */
     struct dim_directive { uint32_t x, y, z; } maxntid, reqntid, reqnctapercluster; /* x == 0: not given */
     uint32_t minnctapersm, maxnreg, maxclusterrank; bool explicitcluster;
     struct span at, head, body;                        /* whole; up to before '{'; '{'..'}' inclusive */

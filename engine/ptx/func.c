@@ -1,0 +1,303 @@
+/* Function heads: linkage, return list, name, parameters, performance directives
+ * (PTX ISA 7.1, 11.1-11.4), and where the prototype and the definition meet. */
+#include "engine/ptx/ptx_int.h"
+
+#include <string.h>
+
+
+/* ---- parameter lists ---- */
+static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
+{
+    ptx_skip_blank(p);
+    struct ptx_decl d = { .at = ptx_here(p) };
+    struct str w = ptx_dotword(p);
+    if (!w.n || !ptx_is_space(w, &d.space) || (d.space != PTX_SPACE_PARAM && d.space != PTX_SPACE_REG)) {
+        ptx_error(p, "ptx-syntax", ptx_upto(p, d.at), "a parameter begins with .param or .reg");
+        return false;
+    }
+    if (!ptx_decl_specifiers(p, &d))
+        return false;
+    *out = ptx_decl_name(p, &d, true);
+    return *out != NULL;
+}
+
+/* Parameters become names of the body once the function itself is declared outside it. */
+static void declare_params(struct ptx_parser *p, struct ptx_symbol **list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct ptx_symbol *s = list[i];
+        if (str_is(s->name, "_"))
+            continue;
+        if (s->space == PTX_SPACE_REG)
+            ptx_reg_declare(p, s->name, s->type, s->vec, s->at);
+        else
+            ptx_symbol_declare(p, s, s->at);
+    }
+}
+
+/* ( .param ..., .param ... ) */
+bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *n)
+{
+    PTX_VEC(struct ptx_symbol *) v = { 0 };
+    bool ok = ptx_expect(p, '(', "before the parameters");
+    if (ok && !ptx_take(p, ')')) {
+        do {
+            struct ptx_symbol *s;
+            if (!(ok = read_param(p, &s)))
+                break;
+            struct ptx_symbol **slot = PTX_PUSH(p, v);
+            if (slot)
+                *slot = s;
+        } while (ptx_take(p, ','));
+        ok = ok && ptx_expect(p, ')', "after the parameters");
+    }
+    if (v.n && (*list = ARENA_ARRAY(p->a, struct ptx_symbol *, v.n))) {
+        memcpy(*list, v.v, v.n * sizeof *v.v);
+        *n = (uint32_t)v.n;
+    }
+    base_free(v.v);
+    return ok;
+}
+
+/* Offsets in the parameter block: each aligned to its own alignment, in order. */
+static void lay_out(struct ptx_func *f)
+{
+    uint64_t at = 0;
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        struct ptx_symbol *s = f->params[i];
+        uint64_t align = s->align ? s->align : 1;
+        at = (at + align - 1) & ~(align - 1);
+        s->offset = at;
+        s->func = f;
+        at += s->bytes;
+    }
+    f->param_bytes = at;
+    for (uint32_t i = 0; i < f->nrets; i++)
+        f->rets[i]->func = f;
+}
+
+/* ---- performance directives ---- */
+static bool read_dims3(struct ptx_parser *p, struct dim_directive *d)
+{
+    uint64_t v[3] = { 1, 1, 1 };
+    unsigned n = 0;
+    do {
+        ptx_skip_blank(p);
+        struct span at = ptx_here(p);
+        if (n == 3) {
+            ptx_error(p, "ptx-directive", at, "three sizes at most: x, y, z");
+            return false;
+        }
+        if (!ptx_const_uint(p, &v[n]))
+            return false;
+        if (!v[n] || v[n] > UINT32_MAX) {
+            ptx_error(p, "ptx-directive", ptx_upto(p, at), "a size is 1 to 4294967295");
+            return false;
+        }
+        n++;
+    } while (ptx_take(p, ','));
+    *d = (struct dim_directive){ (uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2] };
+    return true;
+}
+
+static bool read_u32(struct ptx_parser *p, uint32_t *out)
+{
+    uint64_t v;
+    if (!ptx_const_uint(p, &v))
+        return false;
+    *out = v > UINT32_MAX ? UINT32_MAX : (uint32_t)v;
+    return true;
+}
+
+void ptx_pragma_skip(struct ptx_parser *p)
+{
+    struct str s;
+    do {
+        if (!ptx_string(p, &s)) {
+            ptx_resync(p);
+            return;
+        }
+    } while (ptx_take(p, ','));
+    ptx_expect(p, ';', "after .pragma");
+}
+
+static bool skip_directive_arguments(struct ptx_parser *p)
+{
+    while (ptx_skip(p), p->c < p->end && *p->c != '{' && *p->c != ';' && *p->c != '.')
+        p->c++;
+    return true;
+}
+
+static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
+{
+    struct span at = ptx_here(p);
+    struct str w = ptx_dotword(p);
+    uint32_t ignored;
+    if (str_is(w, "maxntid"))
+        return read_dims3(p, &f->maxntid);
+    if (str_is(w, "reqntid"))
+        return read_dims3(p, &f->reqntid);
+    if (str_is(w, "reqnctapercluster"))
+        return read_dims3(p, &f->reqnctapercluster);
+    if (str_is(w, "minnctapersm"))
+        return read_u32(p, &f->minnctapersm);
+    if (str_is(w, "maxnreg"))
+        return read_u32(p, &f->maxnreg);
+    if (str_is(w, "maxclusterrank"))
+        return read_u32(p, &f->maxclusterrank);
+    if (str_is(w, "maxnctapersm") || str_is(w, "abi_preserve") || str_is(w, "abi_preserve_control"))
+        return read_u32(p, &ignored);
+    if (str_is(w, "explicitcluster"))
+        return f->explicitcluster = true;
+    if (str_is(w, "noreturn"))
+        return f->noreturn = true;
+    if (str_is(w, "blocksareclusters"))
+        return true;
+    if (str_is(w, "pragma")) {
+        ptx_pragma_skip(p);
+        return true;
+    }
+    at = ptx_upto(p, at);
+    struct diag *d = ptx_report(p, DIAG_WARNING, "ptx-directive", at, "'.%.*s' is no directive of a function known here: kept as it is", SV(w));
+    diag_hint(d, "known: .maxntid .reqntid .minnctapersm .maxnreg .maxclusterrank .reqnctapercluster .explicitcluster .noreturn .pragma");
+    return skip_directive_arguments(p);
+}
+
+static bool read_func_directives(struct ptx_parser *p, struct ptx_func *f)
+{
+    for (;;) {
+        ptx_skip_blank(p);
+        if (*p->c == ',') {        /* "foo, .noreturn": old spelling */
+            p->c++;
+            continue;
+        }
+        if (*p->c != '.' || !ptx_is(p->c[1], CH_START))
+            return true;
+        if (!read_func_directive(p, f))
+            return false;
+    }
+}
+
+/* ---- the function's name ---- */
+static bool same_shape(const struct ptx_func *a, const struct ptx_func *b)
+{
+    if (a->nparams != b->nparams || a->nrets != b->nrets || a->entry != b->entry)
+        return false;
+    for (uint32_t i = 0; i < a->nparams; i++)
+        if (a->params[i]->bytes != b->params[i]->bytes)
+            return false;
+    return true;
+}
+
+/* Prototype and definition share one symbol, which points at the definition. */
+static void declare_function(struct ptx_parser *p, struct ptx_func *f, struct span at)
+{
+    struct ptx_name *e = ptx_name_find(p, f->name, NAME_SYM);
+    uint32_t index = (uint32_t)p->funcs.n - 1;
+    if (e && e->kind == NAME_SYM && e->sym->kind == SYM_FUNC && !(e->sym->func->has_body && f->has_body)) {
+        if (!same_shape(e->sym->func, f)) {
+            struct diag *d = ptx_error(p, "ptx-redefined", at, "'%.*s' has other parameters than its declaration", SV(f->name));
+            diag_hint(d, "the declaration is on line %u", e->at.line);
+        }
+        if (f->has_body || !e->sym->func->has_body) {
+            e->sym->func = f;
+            e->sym->linkage = f->linkage;
+            e->index = index;
+        }
+        return;
+    }
+    struct ptx_symbol *s = ARENA_NEW(p->a, struct ptx_symbol);
+    if (!s)
+        return;
+    *s = (struct ptx_symbol){ .kind = SYM_FUNC, .name = f->name, .linkage = f->linkage, .func = f, .stmt = PTX_NO_INDEX, .at = at };
+    e = ptx_name_add(p, f->name, NAME_SYM, at);
+    if (e) {
+        e->sym = s;
+        e->index = index;
+    }
+}
+
+static bool read_name(struct ptx_parser *p, struct ptx_func *f, struct span *at)
+{
+    ptx_skip_blank(p);
+    *at = ptx_here(p);
+    f->name = ptx_ident(p);
+    if (f->name.n) {
+        at->len = (uint32_t)f->name.n;
+        return true;
+    }
+    at->len = 1;
+    ptx_error(p, "ptx-syntax", *at, "expected the name of the function, found %s", ptx_quiet(p) ? "this" : ptx_quote(p));
+    return false;
+}
+
+/* Return list, name, parameters, directives, up to '{' or ';'. */
+static bool read_head(struct ptx_parser *p, struct ptx_func *f, struct span *name_at)
+{
+    if (!f->entry && ptx_at(p, '(') && !ptx_params_read(p, &f->rets, &f->nrets))
+        return false;
+    if (!read_name(p, f, name_at))
+        return false;
+    if (ptx_at(p, '(') && !ptx_params_read(p, &f->params, &f->nparams))
+        return false;
+    lay_out(f);
+    return read_func_directives(p, f);
+}
+
+static void reset_body(struct ptx_parser *p)
+{
+    p->insts.n = p->stmts.n = p->labels.n = p->places.n = p->regs.n = p->vars.n = p->locs.n = p->loc_stmt.n = p->refs.n = 0;
+    p->digit_prefix = p->digit_names = false;
+    p->scopes.n = 1;
+    p->scope = 0;
+}
+
+static struct ptx_func *new_func(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, struct span at)
+{
+    struct ptx_func *f = ARENA_NEW(p->a, struct ptx_func);
+    struct ptx_func **slot = f ? PTX_PUSH(p, p->funcs) : NULL;
+    if (!slot) {
+        p->oom = true;
+        return NULL;
+    }
+    *slot = f;
+    f->entry = entry;
+    f->linkage = linkage;
+    f->module = p->m;
+    f->at = f->head = at;
+    return f;
+}
+
+/* Cursor after ".entry" or ".func"; `at` is where the linkage word or this word began. */
+void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, struct span at)
+{
+    struct ptx_func *f = new_func(p, linkage, entry, at);
+    if (!f)
+        return;
+    struct span name_at = at;
+    reset_body(p);
+    p->f = f;
+    bool ok = !p->oom && read_head(p, f, &name_at);
+    ptx_skip(p);
+    f->head = ptx_upto(p, at);
+    if (!ok) {
+        ptx_resync(p);
+        ptx_skip(p);
+    }
+    f->has_body = p->c < p->end && *p->c == '{';
+    if (f->name.n)
+        declare_function(p, f, name_at);
+    ptx_scope_open(p);
+    if (p->oom)
+        return;
+    declare_params(p, f->rets, f->nrets);
+    declare_params(p, f->params, f->nparams);
+    if (f->has_body)
+        ptx_body_read(p);
+    else if (ok)
+        ptx_expect(p, ';', "after this declaration, or a body in braces");
+    f->at = ptx_upto(p, at);
+    p->scope = 1;
+    ptx_scope_close(p);
+    p->f = NULL;
+}

@@ -1,0 +1,217 @@
+/* ptx_int: what the files of this room share. The parser works on the text itself:
+ * no token array, no recursion on input, every loop moves the cursor forward.
+ *
+ *   lex.c   white space, words, resynchronising     const.c  numbers, constant expressions
+ *   form.c  opcode text -> struct ptx_form (once)    names.c  scopes, registers, ranges, symbols
+ *   operand.c, inst.c  instructions and their checks label.c  labels of a body
+ *   decl.c, init.c  variables and initialisers       func.c   heads and directives
+ *   body.c  statements                               module.c directives, ptx_parse */
+#ifndef GPULOCW_PTX_INT_H
+#define GPULOCW_PTX_INT_H
+
+#include "engine/ptx/ptx.h"
+
+#define PTX_MAX_OPERANDS 16u       /* of one instruction; sig strings stay below */
+#define PTX_MAX_WORDS 24u          /* dot-words of one opcode */
+#define PTX_VERSION_KNOWN 90u      /* words we do not know are errors up to here, opaque above */
+
+#define PTX_VEC(T) struct { T *v; size_t n, cap; }
+/* Address of a new last element, or NULL with p->oom set. */
+#define PTX_PUSH(p, vec) \
+    (base_grow((void **)&(vec).v, (vec).n, &(vec).cap, sizeof *(vec).v) ? &(vec).v[(vec).n++] : ((p)->oom = true, NULL))
+
+/* A view as "%.*s" arguments, cut where a message would become unreadable. */
+#define SV(v) (int)((v).n > 80 ? 80 : (v).n), (v).s
+
+/* One operand of a signature, with its type worked out for the form at hand. */
+struct ptx_slot {
+    char cls;                      /* class letter of ops.def */
+    uint8_t type;                  /* enum ptx_type; PTX_T_NONE: any */
+    bool optional, negatable, scalar, pipe /* written after a '|' */;
+};
+struct ptx_sig { uint8_t n, least; struct ptx_slot slot[PTX_MAX_OPERANDS]; };
+/* An opcode as written, resolved once per spelling and shared by all its instructions. */
+struct ptx_form {
+    struct str text;
+    uint32_t hash;
+    uint16_t op;
+    uint8_t nmods, ntypes, space, vec, nsigs;
+    uint8_t type[4];
+    bool bad;                      /* report_form has something to say, at every use */
+    bool relaxed;                  /* registers may be wider than the type (ld, st, cvt ...: 9.4.1) */
+    bool label;                    /* an operand is a label */
+    uint16_t *mods;
+    struct ptx_sig *sigs;
+};
+
+enum ptx_name_kind { NAME_REG, NAME_RANGE, NAME_SYM, NAME_LABEL };
+struct ptx_name {
+    struct str name;
+    uint32_t hash, next;           /* next: older entry of the bucket, +1 */
+    uint32_t scope, index;         /* REG: func reg or PTX_NO_INDEX; RANGE, LABEL: their index; SYM of a function: in funcs */
+    uint8_t kind, type, vec;
+    struct ptx_symbol *sym;
+    struct span at;
+};
+/* %r<n>: registers get an index at first use. `dense` covers small numbers, `sparse` the rest,
+ * so the cost follows the uses, never n. */
+struct ptx_range { uint64_t count; uint32_t *dense; uint32_t ndense, used; struct strmap sparse; };
+struct ptx_scope { uint32_t parent, names, ranges, first_label, last_label; };
+struct ptx_label_place { uint32_t next; struct span at; bool used; };  /* next label of the same scope */
+
+enum ptx_ref_kind { REF_LABEL, REF_TARGET /* of .branchtargets */, REF_TABLE /* brx.idx */ };
+struct ptx_label_ref { uint32_t *slot; struct str name; struct span at; uint32_t stmt; enum ptx_ref_kind kind; };
+
+struct ptx_parser {
+    struct ptx_module *m;
+    struct arena *a;
+    struct diags *ds;
+    const char *base, *c, *end, *line_start;
+    uint32_t line;
+    size_t errors;                 /* of this module */
+    bool oom;
+    uint64_t gaps;                 /* bytes that short initialiser rows left out */
+
+    struct strmap ops, mods, sregs, dirs;
+    PTX_VEC(struct ptx_form *) forms; /* open addressing, cap is a power of two, n counted apart */
+    size_t nforms;
+
+    PTX_VEC(struct ptx_name) names;
+    uint32_t *bucket, nbucket;     /* head of each chain, +1 */
+    PTX_VEC(struct ptx_range) ranges;
+    bool digit_prefix, digit_names;/* some range prefix, some register name ends in a digit */
+
+    PTX_VEC(struct ptx_symbol *) globals;
+    PTX_VEC(struct ptx_func *) funcs;
+    PTX_VEC(struct str) files;
+    PTX_VEC(void *) owned;         /* large vectors handed to the module */
+
+    /* the function being read */
+    struct ptx_func *f;
+    PTX_VEC(struct ptx_inst) insts;
+    PTX_VEC(struct ptx_stmt) stmts;
+    PTX_VEC(struct ptx_label) labels;
+    PTX_VEC(struct ptx_label_place) places;   /* beside labels */
+    PTX_VEC(struct ptx_reg) regs;
+    PTX_VEC(struct ptx_symbol *) vars;
+    PTX_VEC(struct ptx_loc) locs;
+    PTX_VEC(uint32_t) loc_stmt;    /* beside locs */
+    PTX_VEC(struct ptx_scope) scopes;
+    PTX_VEC(struct ptx_label_ref) refs;
+    uint32_t scope;                /* current, index into scopes */
+
+    PTX_VEC(struct ptx_operand) opnd;  /* scratch: operands of the instruction */
+    PTX_VEC(struct ptx_operand) elem;  /* scratch: elements of one list */
+    struct ptx_operand *slab;      /* operands are cut from slabs */
+    size_t slab_left;
+    const struct ptx_form *form;   /* of the instruction being read */
+};
+
+/* The module as ptx_free sees it. */
+struct ptx_module_owner { struct ptx_module m; void **owned; size_t nowned; };
+
+/* ---- lex.c ---- */
+static inline struct span ptx_here(const struct ptx_parser *p)
+{
+    return (struct span){ (uint32_t)(p->c - p->base), 0, p->line, (uint32_t)(p->c - p->line_start) + 1 };
+}
+static inline struct span ptx_upto(const struct ptx_parser *p, struct span from)
+{
+    from.len = (uint32_t)(p->c - p->base) - from.off;
+    return from;
+}
+extern const uint8_t ptx_char_class[256];
+enum { CH_SPACE = 1, CH_START = 2, CH_DIGIT = 4, CH_HEX = 8 };
+static inline bool ptx_is(char c, unsigned cls) { return ptx_char_class[(unsigned char)c] & cls; }
+void ptx_skip(struct ptx_parser *p);                        /* white space and comments */
+static inline void ptx_skip_blank(struct ptx_parser *p)     /* the common case of one blank, inline */
+{
+    while (*p->c == ' ' || *p->c == '\t')
+        p->c++;
+    if (ptx_is(*p->c, CH_SPACE) || *p->c == '/')
+        ptx_skip(p);
+}
+static inline bool ptx_at(struct ptx_parser *p, char c) { ptx_skip_blank(p); return *p->c == c && p->c < p->end; }
+static inline bool ptx_take(struct ptx_parser *p, char c)
+{
+    if (!ptx_at(p, c))
+        return false;
+    p->c++;
+    return true;
+}
+bool ptx_expect(struct ptx_parser *p, char c, const char *where);   /* ptx-syntax when it is not there */
+struct str ptx_ident(struct ptx_parser *p);                 /* identifier at the cursor; n == 0: none */
+struct str ptx_dotword(struct ptx_parser *p);               /* ".word::word", without the dot; n == 0: none */
+bool ptx_string(struct ptx_parser *p, struct str *out);     /* "..." without the quotes */
+void ptx_resync(struct ptx_parser *p);                      /* past ';', or before '}', '{' or a directive */
+bool ptx_skip_block(struct ptx_parser *p);                  /* '{' ... matching '}' */
+struct diag *ptx_error(struct ptx_parser *p, const char *code, struct span at, const char *fmt, ...) BASE_PRINTF(4, 5);
+struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char *code, struct span at, const char *fmt, ...) BASE_PRINTF(5, 6);
+const char *ptx_quote(struct ptx_parser *p);                /* what stands at the cursor, for messages */
+static inline bool ptx_quiet(const struct ptx_parser *p) { return p->errors > DIAG_MAX_ERRORS; }
+
+/* ---- const.c ---- */
+struct ptx_const { bool is_float, is_unsigned; uint8_t fbits; int64_t i; double d; };
+bool ptx_const_expr(struct ptx_parser *p, struct ptx_const *out);   /* diagnoses */
+bool ptx_const_uint(struct ptx_parser *p, uint64_t *out);           /* a non-negative integer constant */
+bool ptx_number(struct ptx_parser *p, struct ptx_const *out);       /* one literal */
+uint64_t ptx_const_bits(const struct ptx_const *v, enum ptx_type t);/* as stored in a variable of type t */
+
+/* ---- table.c, form.c ---- */
+void ptx_words_init(struct ptx_parser *p);
+const struct ptx_form *ptx_form_get(struct ptx_parser *p, struct str text, uint32_t hash, struct span at);
+void ptx_form_report(struct ptx_parser *p, const struct ptx_form *f, struct span at);
+void ptx_form_check(struct ptx_parser *p, struct ptx_form *f, const struct span *report);
+bool ptx_sig_compile(const struct ptx_form *f, const char *sig, struct ptx_sig *out, const char **rest);
+enum ptx_type ptx_type_find(struct str name);
+const char *ptx_nearest(struct str name, const char *(*at)(void *ctx, size_t i), void *ctx, size_t n);
+
+/* ---- names.c ---- */
+void ptx_names_reset(struct ptx_parser *p, uint32_t names, uint32_t ranges);
+void ptx_scope_open(struct ptx_parser *p);
+void ptx_scope_close(struct ptx_parser *p);
+struct ptx_name *ptx_name_find(struct ptx_parser *p, struct str name, enum ptx_name_kind kind);
+/* Declares in the current scope; ptx-redefined when the scope has it. NULL then or on oom. */
+struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_name_kind kind, struct span at);
+void ptx_reg_declare(struct ptx_parser *p, struct str name, unsigned type, unsigned vec, struct span at);
+void ptx_range_declare(struct ptx_parser *p, struct str prefix, uint64_t n, unsigned type, unsigned vec, struct span at);
+uint32_t ptx_reg_find(struct ptx_parser *p, struct str name);       /* func reg index, made at first use */
+struct ptx_symbol *ptx_symbol_find(struct ptx_parser *p, struct str name);
+struct ptx_symbol *ptx_symbol_declare(struct ptx_parser *p, struct ptx_symbol *s, struct span at);
+void ptx_undefined(struct ptx_parser *p, struct str name, struct span at, const char *what);
+
+/* ---- operand.c, inst.c, label.c ---- */
+struct ptx_operand *ptx_operands_keep(struct ptx_parser *p, const struct ptx_operand *v, size_t n); /* copy in the module */
+bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct ptx_slot *hint);
+void ptx_inst_read(struct ptx_parser *p);
+void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct ptx_operand *o, unsigned n, uint32_t pipes, struct span at);
+void ptx_label_define(struct ptx_parser *p, struct str name, struct span at);
+void ptx_labels_resolve(struct ptx_parser *p);
+void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at);
+
+/* ---- decl.c, init.c, func.c, body.c ---- */
+struct ptx_decl {                  /* what stands before the names of a declaration */
+    enum ptx_linkage linkage;
+    uint8_t space, type, vec;
+    uint32_t align;
+    bool is_ptr, has_type; uint8_t ptr_space; uint32_t ptr_align;
+    struct span at;
+};
+bool ptx_is_space(struct str dir, uint8_t *space);
+bool ptx_decl_specifiers(struct ptx_parser *p, struct ptx_decl *d); /* cursor after the space word */
+struct ptx_symbol *ptx_decl_name(struct ptx_parser *p, const struct ptx_decl *d, bool param); /* name[..][..] */
+void ptx_decl_variables(struct ptx_parser *p, struct ptx_decl *d);  /* name = init, name ... ; */
+void ptx_decl_registers(struct ptx_parser *p, struct span at);
+void ptx_init_read(struct ptx_parser *p, struct ptx_symbol *s, const uint64_t *dims, unsigned ndims);
+#define PTX_MAX_DIMS 8u
+void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, struct span at);
+void ptx_body_read(struct ptx_parser *p);
+bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *n);
+void ptx_pragma_skip(struct ptx_parser *p);
+bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc);
+void ptx_file_read(struct ptx_parser *p);
+void ptx_section_read(struct ptx_parser *p);
+void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_t size); /* scratch -> module */
+void ptx_check_reachable(struct ptx_parser *p);
+
+#endif

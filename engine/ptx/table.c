@@ -1,0 +1,135 @@
+/* The tables as arrays, and the small questions asked of them and of an instruction. */
+#include "engine/ptx/ptx_int.h"
+
+#include <string.h>
+
+static const struct ptx_op_info op_table[PTX_OP_COUNT] = {
+    [PTX_OP_OPAQUE] = { .name = "(opaque)", .sig = "", .types = "", .mods = "", .effect = EFFECT_OTHER, .cls = CLASS_ALU, .section = "" },
+#define OP(id, nm, exec, ...) [PTX_OP_##id] = { .name = nm, __VA_ARGS__ },
+#include "engine/ptx/ops.def"
+#undef OP
+};
+
+static const struct { const char *text; enum ptx_mod_category cat; } mod_table[PTX_MOD_COUNT] = {
+    [PTX_MOD_NONE] = { "", MODCAT_FLAG },
+#define MOD(id, text, cat) [PTX_MOD_##id] = { "." text, cat },
+#include "engine/ptx/mods.def"
+#undef MOD
+};
+
+static const char *const sreg_table[PTX_SREG_COUNT] = {
+    [PTX_SREG_NONE] = "",
+#define SREG(id, name, bits, vector) [PTX_SREG_##id] = name,
+#include "engine/ptx/sregs.def"
+#undef SREG
+};
+
+static const struct { const char *name; uint8_t bits; char kind; } type_table[PTX_T_COUNT] = {
+    [PTX_T_NONE] = { "", 0, 0 },
+#define X(n, text, bits, kind) [PTX_T_##n] = { text, bits, kind },
+    PTX_TYPE_LIST(X)
+#undef X
+};
+
+const struct ptx_op_info *ptx_op_info(enum ptx_op op) { return &op_table[(unsigned)op < PTX_OP_COUNT ? op : PTX_OP_OPAQUE]; }
+const char *ptx_mod_text(enum ptx_mod m) { return (unsigned)m < PTX_MOD_COUNT ? mod_table[m].text : ""; }
+enum ptx_mod_category ptx_mod_category(enum ptx_mod m) { return (unsigned)m < PTX_MOD_COUNT ? mod_table[m].cat : MODCAT_FLAG; }
+const char *ptx_sreg_name(enum ptx_sreg s) { return (unsigned)s < PTX_SREG_COUNT ? sreg_table[s] : ""; }
+unsigned ptx_type_bits(enum ptx_type t) { return (unsigned)t < PTX_T_COUNT ? type_table[t].bits : 0; }
+char ptx_type_kind(enum ptx_type t) { return (unsigned)t < PTX_T_COUNT ? type_table[t].kind : 0; }
+const char *ptx_type_name(enum ptx_type t) { return (unsigned)t < PTX_T_COUNT ? type_table[t].name : ""; }
+
+unsigned ptx_sreg_bits(enum ptx_sreg s)
+{
+    static const uint8_t bits[PTX_SREG_COUNT] = {
+#define SREG(id, name, nbits, vector) [PTX_SREG_##id] = nbits,
+#include "engine/ptx/sregs.def"
+#undef SREG
+    };
+    return (unsigned)s < PTX_SREG_COUNT ? bits[s] : 0;
+}
+
+bool ptx_sreg_is_vector(enum ptx_sreg s)
+{
+    static const bool vec[PTX_SREG_COUNT] = {
+#define SREG(id, name, nbits, vector) [PTX_SREG_##id] = vector,
+#include "engine/ptx/sregs.def"
+#undef SREG
+    };
+    return (unsigned)s < PTX_SREG_COUNT && vec[s];
+}
+
+enum ptx_type ptx_type_find(struct str name)
+{
+    for (int t = 1; t < PTX_T_COUNT; t++)
+        if (str_is(name, type_table[t].name))
+            return (enum ptx_type)t;
+    return PTX_T_NONE;
+}
+
+/* The lexer's keyword maps come from the tables, so a new row is a new keyword. */
+void ptx_words_init(struct ptx_parser *p)
+{
+    for (uint32_t i = 1; i < PTX_OP_COUNT; i++)
+        strmap_set(&p->ops, str_of(op_table[i].name), i);
+    for (uint32_t i = 1; i < PTX_MOD_COUNT; i++)
+        strmap_set(&p->mods, str_of(mod_table[i].text + 1), i);
+    for (uint32_t i = 1; i < PTX_SREG_COUNT; i++)
+        strmap_set(&p->sregs, str_of(sreg_table[i]), i);
+    p->oom = p->oom || p->ops.oom || p->mods.oom || p->sregs.oom;
+}
+
+/* ---- questions about an instruction ---- */
+bool ptx_has_mod(const struct ptx_inst *i, enum ptx_mod m)
+{
+    for (unsigned k = 0; k < i->nmods; k++)
+        if (i->mods[k] == m)
+            return true;
+    return false;
+}
+
+enum ptx_mod ptx_mod_of(const struct ptx_inst *i, enum ptx_mod_category c)
+{
+    bool compare = i->op == PTX_OP_SET || i->op == PTX_OP_SETP;
+    for (unsigned k = 0; k < i->nmods; k++) {
+        enum ptx_mod m = (enum ptx_mod)i->mods[k];
+        enum ptx_mod_category has = mod_table[m].cat;
+        if (has == MODCAT_BOOL && !compare && c == MODCAT_ATOM)   /* atom.and: the word is shared */
+            return m;
+        if (has == c)
+            return m;
+    }
+    return PTX_MOD_NONE;
+}
+
+unsigned ptx_operand_access(const struct ptx_inst *i, unsigned k) { return k < i->nopnds ? i->opnds[k].access : 0; }
+
+static void operand_regs(const struct ptx_operand *o, unsigned access, void (*fn)(void *, uint32_t, unsigned), void *ctx)
+{
+    if (o->kind == OPND_REG)
+        fn(ctx, o->index, access);
+    else if (o->kind == OPND_ADDR && o->base == BASE_REG)
+        fn(ctx, o->index, PTX_READ);
+}
+
+/* Lists nest two deep at most: [a, {b, c}]. */
+void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg, unsigned access), void *ctx)
+{
+    if (i->guarded)
+        fn(ctx, i->guard, PTX_READ);
+    for (unsigned k = 0; k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        if (o->kind != OPND_VEC && o->kind != OPND_MULTI) {
+            operand_regs(o, o->access, fn, ctx);
+            continue;
+        }
+        for (unsigned e = 0; e < o->nelem; e++) {
+            const struct ptx_operand *x = &o->elem[e];
+            if (x->kind != OPND_VEC && x->kind != OPND_MULTI)
+                operand_regs(x, x->access, fn, ctx);
+            else
+                for (unsigned q = 0; q < x->nelem; q++)
+                    operand_regs(&x->elem[q], x->elem[q].access, fn, ctx);
+        }
+    }
+}
