@@ -125,7 +125,7 @@ void diags_move(struct diags *to, struct diags *from);      /* appends; empties 
 void diags_free(struct diags *ds);
 
 /* ---- hashing and the contract's random numbers ---- */
-uint64_t base_hash(const void *p, size_t n);     /* FNV-1a, 64 bit; the output hash of results */
+uint64_t base_hash(const void *p, size_t n);     /* 64 bit, not cryptographic; the output hash of results */
 /* splitmix64 output number i (from 0) of a seed: state = seed + (i+1)*golden. */
 uint64_t base_splitmix(uint64_t seed, uint64_t i);
 

@@ -16,7 +16,7 @@ if [ "${1:-}" = test ]; then
     need setjmp.h libc6-dev
     printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n' | ${CC:-gcc} -fsyntax-only -x c - 2>/dev/null || missing="$missing libcmocka-dev"
     need tmux tmux
-    need python3 python3-minimal
+    need python3 python3
 fi
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then as=

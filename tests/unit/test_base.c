@@ -117,6 +117,29 @@ static void splitmix(void **state)
     assert_true(base_splitmix(1234567, 1) == 3203168211198807973u);
 }
 
+/* Flipping any one bit, or the top bits of two words, changes the hash; so does the length. */
+static void hashes(void **state)
+{
+    (void)state;
+    unsigned char b[96] = { 0 };
+    for (size_t n = 0; n <= sizeof b; n++) {
+        uint64_t whole = base_hash(b, n);
+        assert_true(n == 0 || base_hash(b, n - 1) != whole);
+        for (size_t bit = 0; bit < n * 8; bit++) {
+            b[bit / 8] ^= (unsigned char)(1u << bit % 8);
+            assert_true(base_hash(b, n) != whole);
+            b[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        }
+    }
+    uint64_t whole = base_hash(b, sizeof b);
+    for (size_t i = 7; i < sizeof b; i += 8)
+        for (size_t j = i + 8; j < sizeof b; j += 8) {
+            b[i] ^= 0x80, b[j] ^= 0x80;
+            assert_true(base_hash(b, sizeof b) != whole);
+            b[i] ^= 0x80, b[j] ^= 0x80;
+        }
+}
+
 static void add_index(void *ctx, size_t i) { atomic_fetch_add((atomic_size_t *)ctx, i + 1); }
 
 static void parallel(void **state)
@@ -157,7 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings), cmocka_unit_test(json_strings), cmocka_unit_test(arena_blocks), cmocka_unit_test(map),
-        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(splitmix), cmocka_unit_test(parallel),
+        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
         cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,94 @@
+#!/bin/bash
+# The command-line contract (docs/cli.md), from outside: documents, exit codes, messages.
+B=$GPULOCW_BUILD/gpulocw
+n=0 bad=0
+T=$(mktemp -d); trap 'chmod -R u+w "$T"; rm -rf "$T"' EXIT
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | sed 's/^/#   /' | head -20; }
+# code NAME WANTED PATTERN COMMAND...: exit code, and standard error matches
+code() {
+    local name=$1 want=$2 pattern=$3 out rc; shift 3
+    out=$("$@" 2>&1 </dev/null); rc=$?
+    if [ $rc -eq "$want" ] && grep -qE -- "$pattern" <<<"$out"; then ok "$name"; else no "$name" "exit $rc, wanted $want and /$pattern/" "$out"; fi
+}
+# doc NAME PYTHON COMMAND...: standard output is JSON d and the Python expression holds
+doc() {
+    local name=$1 expr=$2 out; shift 2
+    out=$("$@" 2>"$T/err" </dev/null)
+    if printf '%s' "$out" | python3 -c "
+import json,sys
+d=json.load(sys.stdin)
+assert $expr, 'does not hold'" 2>"$T/py"; then ok "$name"; else no "$name" "$expr" "$(tail -1 "$T/py")" "$(cat "$T/err")" "${out:0:600}"; fi
+}
+k() { echo "kernels/$1.ptx"; }
+
+# The paper's base table (coalesce): degree, sectors in range, expected; exact needs the launch.
+base() {
+    doc "analyze $1" "(lambda k:(abs(k['coalesce']['degree']-$2)<1e-12, k['coalesce']['num_sectors']==$3, abs(k['coalesce']['expected_sectors']-$4)<1e-12, abs(k['exact']['sectors_per_request']-$5)<1e-12))(d['kernels'][0])==(True,)*4" "$B" analyze "$(k $1)" --json
+}
+base stride_32 0.03125 1 32 32
+base stride_4 0.25 4 16 16
+base same_location 1 1 1 1
+base coalescing 1 4 4 4
+cp kernels/stride_4.ptx "$T/alone.ptx"
+doc "without a launch: exact is null, the block is assumed" "d['kernels'][0]['exact'] is None and d['kernels'][0]['launch']['assumed'] and d['kernels'][0]['coalesce']['degree']==0.25" "$B" analyze "$T/alone.ptx" --json
+doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
+doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
+doc "missing counters are null, not 0" "all((c['value'] is None)==(not c['valid']) for c in d['counters'])" "$B" run "$(k stride_4)" --json --no-counters
+doc "devices" "any(x['spec']=='sim:hopper-h200' for x in d['devices']) and any(x['spec']=='sim:fermi-16k' for x in d['devices'])" "$B" devices --json
+# The valley: an inner optimum on both presets, and sessions that replay the same curve.
+doc "valley on fermi-16k" "d['category']=='cache-congested' and 0<d['best']['pi']<d['warps_per_cta'] and all(p['equal_to_original'] for p in d['points']) and len(d['points'])==d['warps_per_cta']+1" "$B" sweep "$(k valley)" --device sim:fermi-16k --axis pi --json -o "$T/s.json"
+"$B" replay "$T/s.json" --plain >"$T/r1" 2>&1; "$B" replay "$T/s.json" --plain >"$T/r2" 2>&1
+if [ -s "$T/r1" ] && cmp -s "$T/r1" "$T/r2" && grep -q "cache-congested" "$T/r1"; then ok "a session replays as text"; else no "a session replays as text" "$(head -5 "$T/r1")"; fi
+doc "report as JSON is the sweep again" "d['format']=='gpulocw-sweep' and d['category']=='cache-congested'" "$B" report "$T/s.json" --format json
+for f in md csv svg html; do
+    if "$B" report "$T/s.json" --format $f >"$T/rep.$f" 2>"$T/err" && [ -s "$T/rep.$f" ]; then ok "report --format $f"; else no "report --format $f" "$(cat "$T/err")"; fi
+done
+python3 -c "import xml.dom.minidom,sys; xml.dom.minidom.parse(sys.argv[1])" "$T/rep.svg" 2>"$T/err" && ok "the SVG is well-formed XML" || no "the SVG is well-formed XML" "$(cat "$T/err")"
+doc "valley on hopper-h200" "d['category']=='cache-congested' and 0<d['best']['pi']<d['warps_per_cta']" "$B" sweep "$(k valley)" --json
+a=$("$B" sweep "$(k valley)" --json --threads 1); b=$("$B" sweep "$(k valley)" --json --threads 2)
+[ -n "$a" ] && [ "$a" = "$b" ] && ok "the same numbers for any number of threads" || no "the same numbers for any number of threads"
+# Resuming: a sweep cut after some points goes on and gives the same document.
+python3 - "$T/s.json" "$T/cut.json" <<'PY'
+import json,sys
+d=json.load(open(sys.argv[1])); r=d['runs'][-1]; r['points']=r['points'][:4]; r['complete']=False
+json.dump(d,open(sys.argv[2],'w'))
+PY
+a=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json); b=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json --resume "$T/cut.json")
+[ -n "$a" ] && [ "$a" = "$b" ] && ok "--resume gives the whole sweep" || no "--resume gives the whole sweep"
+# Rewrites.
+"$B" rewrite "$(k valley)" --bypass l1 --pi 7 -o "$T/w.ptx" 2>"$T/err" && [ -s "$T/w.ptx" ] && "$B" analyze "$T/w.ptx" >/dev/null 2>>"$T/err" && ok "rewrite -o writes PTX that parses" || no "rewrite -o writes PTX that parses" "$(cat "$T/err")"
+"$B" rewrite "$(k valley)" --bypass l1 --pi 7 --diff 2>/dev/null | grep -q '^+.*ld.global' && ok "rewrite --diff shows the loads" || no "rewrite --diff shows the loads"
+"$B" rewrite "$(k valley)" 2>/dev/null | cmp -s - "$(k valley)" && ok "no options: byte for byte the input" || no "no options: byte for byte the input"
+# Bad input and exit codes.
+code "missing file" 1 "cannot open" "$B" analyze "$T/none.ptx"
+: >"$T/empty.ptx"; code "empty file" 1 "error" "$B" analyze "$T/empty.ptx"
+head -c 4096 /dev/urandom >"$T/bin.ptx"; code "binary file" 1 "error" "$B" analyze "$T/bin.ptx"
+head -c 700 "$(k gemm)" >"$T/cut.ptx"; code "truncated PTX" 1 "cut.ptx:[0-9]+:[0-9]+: error" "$B" analyze "$T/cut.ptx"
+{ head -c 300 "$(k gemm)"; head -c 100000000 /dev/zero | tr '\0' x; } >"$T/long.ptx"; code "a line of 100 MB" 1 "error" "$B" analyze "$T/long.ptx"; rm -f "$T/long.ptx"
+sed 's/ld\.global/ld.gloval/' "$(k gemm)" >"$T/typo.ptx"; code "a misspelt instruction: place, caret, hint" 1 "typo.ptx:[0-9]+:[0-9]+: error" "$B" analyze "$T/typo.ptx"
+code "wrong option" 2 "no option --frobnicate" "$B" run "$(k gemm)" --frobnicate
+code "option of another command" 2 "does not go with" "$B" devices --axis pi
+code "knob out of range" 2 "not allowed" "$B" run "$(k gemm)" --pi 99
+code "no file" 2 "which" "$B" run
+code "no launch description" 1 "no launch description" "$B" run "$T/alone.ptx"
+code "unknown kernel" 1 "nosuch" "$B" run "$(k gemm)" --kernel nosuch
+code "unknown device" 4 "no-such-gpu" "$B" run "$(k gemm)" --device sim:no-such-gpu
+python3 - kernels/gemm.launch.json "$T/bad.launch.json" <<'PY'
+import json,sys
+d=json.load(open(sys.argv[1]))
+l=(d.get('launches') or [d])[0]
+(l.get('args') or d['args']).pop()
+json.dump(d,open(sys.argv[2],'w'))
+PY
+code "a launch with too few arguments" 1 "takes [0-9]+ parameters" "$B" run "$(k gemm)" --launch "$T/bad.launch.json"
+mkdir "$T/ro"; chmod 500 "$T/ro"
+if [ "$(id -u)" = 0 ]; then echo "ok $((n = n + 1)) - read-only folder # SKIP root writes anywhere"; else code "read-only folder for the session" 1 "cannot" "$B" sweep "$(k valley)" --device sim:fermi-16k -o "$T/ro/s.json"; fi
+code "a session where no file can be" 1 "cannot" "$B" sweep "$(k valley)" --device sim:fermi-16k -o "/proc/none/s.json"
+code "not a session" 1 "not a gpulocw session" "$B" replay kernels/gemm.launch.json --plain
+code "TERM=dumb, no terminal: says what to do" 2 "terminal" env TERM=dumb "$B" "$(k gemm)"
+code "--version" 0 "gpulocw [0-9]" "$B" --version
+code "help" 0 "cache valley" "$B" help
+for c in analyze rewrite run sweep tune replay report devices calibrate demo worker; do code "help $c" 0 "gpulocw $c" "$B" help $c; done
+code "C locale" 0 "verdict" env LC_ALL=C "$B" sweep "$(k valley)" --device sim:fermi-16k
+exit $bad

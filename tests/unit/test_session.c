@@ -1,0 +1,315 @@
+/* session: launch descriptions, presets, sessions. */
+#include "engine/session/session.h"
+#include "tests/support.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *write_file(const char *name, const char *text)
+{
+    static char path[256];
+    struct diags ds = { 0 };
+    snprintf(path, sizeof path, "%s/%s", support_scratch(), name);
+    assert_status_ok(file_write_atomic(path, text, strlen(text), &ds), &ds);
+    return path;
+}
+
+#define HEAD "{\"format\": \"gpulocw-launch\", \"version\": 1, \"kernel\": \"k\", \"grid\": [2], \"block\": [32, 2]"
+
+static void launch_forms(void **state)
+{
+    (void)state;
+    struct launch_file f;
+    struct diags ds = { 0 };
+    const char *p = write_file("a.launch.json", HEAD ", \"shared\": 16, \"args\": ["
+        "{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 8, \"init\": {\"random\": [0, 1], \"seed\": \"18446744073709551615\"}, \"output\": true},"
+        "{\"name\": \"B\", \"same_as\": \"A\", \"offset\": 4}, {\"name\": \"n\", \"s32\": -7}, {\"name\": \"x\", \"f64\": 1.5},"
+        "{\"name\": \"c\", \"bytes\": \"0aFF\"}], \"before\": [{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"args\": []}]}");
+    assert_status_ok(launch_file_read(p, &f, &ds), &ds);
+    const struct launch_spec *l = &f.launch[0];
+    assert_int_equal(l->grid.x * 100 + l->grid.y * 10 + l->grid.z, 211);
+    assert_int_equal(l->nargs, 5);
+    assert_true(l->args[0].init.seed == UINT64_MAX);
+    assert_true(l->args[0].output);
+    assert_int_equal(launch_buffer_of(l, 1), 0);
+    assert_memory_equal(l->args[2].scalar, "\xf9\xff\xff\xff", 4);
+    assert_memory_equal(l->args[4].bytes, "\x0a\xff", 2);
+    assert_int_equal(l->nbefore, 1);
+    /* Written and read again it is the same. */
+    char again[256];
+    struct launch_file g;
+    snprintf(again, sizeof again, "%s/again.launch.json", support_scratch());
+    assert_status_ok(launch_file_write(again, f.launch, f.n, &ds), &ds);
+    assert_status_ok(launch_file_read(again, &g, &ds), &ds);
+    assert_true(g.launch[0].args[0].init.seed == UINT64_MAX);
+    assert_memory_equal(g.launch[0].args[2].scalar, l->args[2].scalar, 8);
+    assert_memory_equal(g.launch[0].args[3].scalar, l->args[3].scalar, 8);
+    assert_int_equal(g.launch[0].args[1].offset, 4);
+    launch_file_free(&g);
+    launch_file_free(&f);
+    diags_free(&ds);
+}
+
+static void several_launches_inherit(void **state)
+{
+    (void)state;
+    struct launch_file f;
+    struct diags ds = { 0 };
+    const char *p = write_file("b.launch.json", HEAD ", \"launches\": [{\"name\": \"small\"}, {\"name\": \"big\", \"grid\": [9, 9]}]}");
+    assert_status_ok(launch_file_read(p, &f, &ds), &ds);
+    assert_int_equal(f.n, 2);
+    assert_int_equal(f.launch[0].grid.x, 2);
+    assert_int_equal(f.launch[1].grid.y, 9);
+    assert_string_equal(f.launch[1].kernel, "k");
+    launch_file_free(&f);
+}
+
+static void bad_launches_name_the_place(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *said; } bad[] = {
+        { "", "empty" }, { "{", "not valid JSON" }, { "{\"format\": \"x\"}", "not a gpulocw-launch" },
+        { "{\"format\": \"gpulocw-launch\", \"version\": 2}", "version 2" },
+        { "{\"format\": \"gpulocw-launch\", \"version\": 1}", "\"kernel\" is missing" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f33\", \"count\": 1}]}", "element type" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 0}]}", "count" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 1, \"init\": {\"what\": 1}}]}", "init must be one of" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"Q\"}]}", "no buffer" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"A\"}]}", "no buffer" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"u8\": 256}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"s8\": -129}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"0g\"}]}", "hex" },
+        { HEAD ", \"args\": [{\"name\": \"n\"}]}", "needs" },
+        { HEAD ", \"launches\": []}", "empty" },
+        { HEAD "} trailing", "not valid JSON" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        struct launch_file f;
+        struct diags ds = { 0 };
+        enum status s = launch_file_read(write_file("bad.json", bad[i].text), &f, &ds);
+        if (s != ST_INPUT || !support_said(&ds, bad[i].said)) {
+            struct buf b = { 0 };
+            diags_print(&ds, &b);
+            print_error("case %zu: wanted '%s', got: %s\n", i, bad[i].said, b.s ? b.s : "nothing");
+            buf_free(&b);
+            fail();
+        }
+        diags_free(&ds);
+    }
+}
+
+static void every_preset_reads(void **state)
+{
+    (void)state;
+    static const char *const promised[] = { "hopper-h200", "fermi-16k", "fermi-48k", "kepler-k80", "maxwell-750ti", "pascal-p100", "volta-v100", "ampere-a30", "ampere-a100" };
+    struct diags ds = { 0 };
+    struct sim_preset p;
+    for (size_t i = 0; i < preset_count(); i++) {
+        assert_status_ok(preset_read(NULL, preset_name(i), &p, &ds), &ds);
+        assert_string_equal(p.name, preset_name(i));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(promised); i++)
+        assert_status_ok(preset_read(NULL, promised[i], &p, &ds), &ds);
+    assert_int_equal(ds.n, 0);                       /* no unknown fields either */
+    assert_int_equal(preset_read(NULL, "no-such-gpu", &p, &ds), ST_DEVICE);
+    assert_true(support_said(&ds, "sim:hopper-h200"));
+    diags_free(&ds);
+}
+
+static void preset_round_trip(void **state)
+{
+    (void)state;
+    struct diags ds = { 0 };
+    struct sim_preset p, q;
+    char path[256];
+    snprintf(path, sizeof path, "%s/p.json", support_scratch());
+    assert_status_ok(preset_read(NULL, "fermi-16k", &p, &ds), &ds);
+    assert_status_ok(preset_write(path, &p, "a test", &ds), &ds);
+    assert_status_ok(preset_read(NULL, path, &q, &ds), &ds);
+    for (size_t i = 0; i < sim_preset_field_count(); i++) {
+        size_t at = sim_preset_field(i)->offset;
+        assert_memory_equal((char *)&p + at, (char *)&q + at, 8);
+    }
+    diags_free(&ds);
+}
+
+static struct result point(int mode, int pi, int64_t ns)
+{
+    struct result r = result_empty();
+    r.options.bypass = BYPASS_L1;
+    r.options.pi.mode = mode;
+    r.options.pi.value = pi;
+    r.time = (struct timing){ .sample = { ns, ns + 1, ns + 2 }, .n = 3, .origin = ORIGIN_SIMULATED };
+    timing_finish(&r.time);
+    r.counters[COUNTER_L1_HIT_RATE] = (struct counter){ 0.1 + 0.2, ORIGIN_SIMULATED, true };
+    r.outputs[0] = (struct output_hash){ "y", UINT64_MAX - (uint64_t)pi };
+    r.noutputs = 1;
+    r.equal = EQUAL_YES;
+    return r;
+}
+
+static struct session *make_session(const char *path)
+{
+    struct session *s;
+    struct diags ds = { 0 };
+    assert_status_ok(session_new(path, "x.ptx", &s, &ds), &ds);
+    session_set_ptx(s, "x.ptx", STR(".version 7.0\n\"quoted\\\"\n"));
+    struct session_run *r = session_begin(s, RUN_SWEEP);
+    snprintf(r->kernel, sizeof r->kernel, "valley");
+    r->block = (struct dim3u){ 128, 1, 1 };
+    r->dev.max_warps_per_sm = 48;
+    r->dev.l1_bytes = 16384;
+    r->sweep.warps = 4;
+    struct result bpa = point(PI_BPA, 0, 1000), cha = point(PI_CHA, 0, 900);
+    session_run_point(r, &bpa);
+    session_run_point(r, &cha);
+    static const int64_t ns[] = { 1003, 600, 500, 800, 905 };
+    for (int i = 0; i < 5; i++) {
+        struct result p = point(PI_VALUE, i, ns[i]);
+        session_run_point(r, &p);
+    }
+    r->sweep.complete = true;
+    tune_sweep_judge(&r->sweep, &r->dev, 128);
+    assert_status_ok(session_save(s, &ds), &ds);
+    diags_free(&ds);
+    return s;
+}
+
+static void session_round_trip(void **state)
+{
+    (void)state;
+    char path[256];
+    struct diags ds = { 0 };
+    struct session *t;
+    snprintf(path, sizeof path, "%s/s.json", support_scratch());
+    struct session *s = make_session(path);
+    assert_status_ok(session_load(path, &t, &ds), &ds);
+    const struct session_run *a = session_at(s, 0), *b = session_at(t, 0);
+    assert_int_equal(b->sweep.npoints, 5);
+    assert_true(b->sweep.complete);
+    assert_int_equal(b->sweep.best, 2);
+    assert_int_equal(b->sweep.best, a->sweep.best);
+    assert_int_equal(b->sweep.curve.category, CATEGORY_CACHE_CONGESTED);
+    for (size_t i = 0; i < 5; i++) {
+        const struct result *x = &a->sweep.points[i], *y = &b->sweep.points[i];
+        assert_int_equal(y->time.median, x->time.median);
+        assert_int_equal(y->time.n, 3);
+        assert_true(y->counters[COUNTER_L1_HIT_RATE].value == x->counters[COUNTER_L1_HIT_RATE].value);   /* bit for bit */
+        assert_false(y->counters[COUNTER_DRAM_READ_BYTES].valid);
+        assert_true(y->outputs[0].hash == x->outputs[0].hash);
+        assert_true(options_equal(&x->options, &y->options));
+    }
+    assert_true(str_eq(session_ptx_text(t), session_ptx_text(s)));
+    struct buf one = { 0 }, two = { 0 };
+    json_sweep(&a->sweep, &a->dev, a->kernel, &one);
+    json_sweep(&b->sweep, &b->dev, b->kernel, &two);
+    assert_string_equal(one.s, two.s);
+    buf_free(&one);
+    buf_free(&two);
+    session_free(s);
+    session_free(t);
+    diags_free(&ds);
+}
+
+/* Unknown keys of the same major survive a load and a save; a reader that is too old refuses. */
+static void versions(void **state)
+{
+    (void)state;
+    struct diags ds = { 0 };
+    struct session *s;
+    const char *p = write_file("minor.json", "{\"format\": \"gpulocw-session\", \"major\": 1, \"minor\": 9, \"reads_from\": 1, \"writer\": \"later\","
+                                             " \"time\": \"2030-01-01T00:00:00Z\", \"runs\": [], \"new\": {\"deep\": [1, 0.1, \"x\", null, true]}}");
+    char kept[256];
+    snprintf(kept, sizeof kept, "%s", p);
+    assert_status_ok(session_load(kept, &s, &ds), &ds);
+    assert_status_ok(session_save(s, &ds), &ds);
+    char *text;
+    size_t n;
+    assert_status_ok(file_read(kept, 1u << 20, &text, &n, &ds), &ds);
+    assert_non_null(strstr(text, "\"deep\": [1, 0.1, \"x\", null, true]"));
+    assert_non_null(strstr(text, "2030-01-01"));
+    base_free(text);
+    session_free(s);
+    p = write_file("major.json", "{\"format\": \"gpulocw-session\", \"major\": 3, \"minor\": 0, \"reads_from\": 2, \"runs\": []}");
+    assert_int_equal(session_load(p, &s, &ds), ST_INPUT);
+    assert_true(support_said(&ds, "major version 2"));
+    diags_free(&ds);
+}
+
+/* The file is replaced whole: whatever happens to the writer, a reader finds the last complete state.
+ * A truncated file (another program's doing) is a located error at every length, never a crash. */
+static void truncated_at_every_byte(void **state)
+{
+    (void)state;
+    char path[256], cut[256];
+    struct diags ds = { 0 };
+    char *text;
+    size_t n;
+    snprintf(path, sizeof path, "%s/whole.json", support_scratch());
+    snprintf(cut, sizeof cut, "%s/cut.json", support_scratch());
+    session_free(make_session(path));
+    assert_status_ok(file_read(path, 1u << 20, &text, &n, &ds), &ds);
+    size_t last = n - 1;
+    while (text[last] == '\n')
+        last--;
+    for (size_t i = 0; i <= last; i += i < 300 ? 1 : 37) {
+        struct session *s = NULL;
+        FILE *f = fopen(cut, "wb");
+        assert_int_equal(fwrite(text, 1, i, f), i);
+        fclose(f);
+        struct diags one = { 0 };
+        assert_int_equal(session_load(cut, &s, &one), ST_INPUT);
+        assert_null(s);
+        assert_true(one.errors > 0);
+        diags_free(&one);
+    }
+    base_free(text);
+    diags_free(&ds);
+}
+
+/* Every allocation on the way of a load fails once. */
+static void out_of_memory(void **state)
+{
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s/oom.json", support_scratch());
+    session_free(make_session(path));
+    for (uint64_t n = 1; n < 3000; n += n < 60 ? 1 : 97) {
+        struct session *s = NULL;
+        struct diags ds = { 0 };
+        base_fail_after(n);
+        enum status st = session_load(path, &s, &ds);
+        base_fail_after(0);
+        assert_true(st == ST_OK ? s != NULL : s == NULL);
+        session_free(s);
+        diags_free(&ds);
+    }
+}
+
+static void read_only_folder(void **state)
+{
+    (void)state;
+    struct session *s;
+    struct diags ds = { 0 };
+    enum status st = session_new("/proc/nowhere/s.json", "x.ptx", &s, &ds);
+    assert_int_equal(st, ST_IO);
+    assert_non_null(s);                              /* the session goes on in memory */
+    assert_non_null(session_begin(s, RUN_ONE));
+    assert_int_equal(session_save(s, &ds), ST_IO);
+    assert_true(ds.n >= 2);
+    session_free(s);
+    diags_free(&ds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launch_forms), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(bad_launches_name_the_place),
+        cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(versions),
+        cmocka_unit_test(truncated_at_every_byte), cmocka_unit_test(out_of_memory), cmocka_unit_test(read_only_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
