@@ -1,7 +1,8 @@
 /* L2 seen by a sample of the SMs. Tags cannot be simulated: most of the traffic
  * that ages lines comes from SMs nobody runs. Instead each line keeps the clock
- * of its last use, where the clock counts lines filled by the whole GPU: a line
- * is resident while fewer lines than L2 holds were filled since (LRU by age).
+ * of its last use, where the clock counts distinct lines used by the whole GPU: a
+ * line is resident while fewer lines than L2 holds were used since (LRU by age).
+ * A use counts when the line was not counted within the last 3/4 of a capacity.
  *
  * A fill by a sampled SM stands for sms/simulated fills when only one of the
  * sampled SMs uses that 4 KB region, and for one when several do: then all SMs
@@ -26,7 +27,8 @@ struct region {
     uint16_t alloc;              /* index of its allocation, MAX_ALLOCS: unknown */
     uint8_t sms, covered;        /* sampled SMs that used it; others had touched it all before */
     uint32_t touched;            /* lines */
-    uint32_t stamp[REGION_LINES];
+    uint32_t stamp[REGION_LINES];/* clock of its class at the last use */
+    uint32_t mark[REGION_LINES]; /* clock of normal use when it was last counted */
     uint8_t state[REGION_LINES]; /* valid sectors, class << 4 */
     uint8_t dirty[REGION_LINES];
 };
@@ -34,7 +36,7 @@ struct sample_alloc { uint64_t addr, regions, touched, sweeps; double sweep_star
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
 struct cache_sample {
     double capacity, scale;      /* lines; SMs per simulated SM */
-    double clock[CLASSES];       /* lines filled in this class or above it */
+    double clock[CLASSES];       /* lines used in this class or above it */
     struct region *region; size_t n, cap;
     uint32_t *slot, slots;       /* hash: region index + 1 */
     struct sample_alloc alloc[MAX_ALLOCS]; uint32_t nalloc;
@@ -172,12 +174,15 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
     o->hit = r->sectors & here;
     uint8_t lack = (uint8_t)(r->sectors & ~here);
     if (lack && !r->write) o->miss = (uint8_t)((lack | r->fetch) & ~here);
-    if (fresh) {
+    if (fresh) g->dirty[k] = 0;
+    if (fresh || s->clock[CLASS_USUAL] - g->mark[k] > 0.75 * s->capacity) {
         advance(s, cls, o->weight);
-        if (g->touched >> k & 1) o->written = g->dirty[k];
-        g->dirty[k] = 0;
+        g->mark[k] = (uint32_t)s->clock[CLASS_USUAL];
     }
-    if (r->write) g->dirty[k] |= r->sectors;
+    if (r->write) {              /* once more was used than fits, what is written is sure to leave again */
+        if (s->clock[CLASS_FIRST_OUT] > s->capacity) o->written = r->sectors & (uint8_t)~g->dirty[k];
+        g->dirty[k] |= r->sectors;
+    }
     if (fresh || r->alloc != CACHE_UNCHANGED) g->stamp[k] = (uint32_t)s->clock[cls];
     g->state[k] = (uint8_t)(here | o->miss | r->sectors | cls << 4);
     g->touched |= 1u << k;

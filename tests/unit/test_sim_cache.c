@@ -1,0 +1,334 @@
+/* Cache model: sequences derived by hand, with the state of the set drawn beside
+ * each step (MRU first), and a brute-force reference on random traffic. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engine/sim/cache_int.h"
+
+#define BYTES(sets, ways) ((uint64_t)(sets) * (ways) * 128)
+
+static struct cache_l1 make(uint32_t sets, uint32_t ways, uint32_t sector)
+{
+    struct cache_l1 c;
+    assert_int_equal(cache_l1_init(&c, BYTES(sets, ways), ways, sector), ST_OK);
+    c.hashed = false;
+    return c;
+}
+
+/* Loads at `now`; a miss arrives at `arrives`. Returns hit | pending << 4 | miss << 8. */
+static unsigned load(struct cache_l1 *c, uint64_t line, unsigned sectors, enum cache_alloc how, uint32_t now, uint32_t arrives)
+{
+    struct cache_answer a;
+    cache_l1_load(c, line, (uint8_t)sectors, how, now, &a);
+    if (a.stall) return 0xffff;
+    if (a.miss && a.line) cache_l1_fill(a.line, arrives);
+    return a.hit | (unsigned)a.pending << 4 | (unsigned)a.miss << 8;
+}
+static unsigned at_once(struct cache_l1 *c, uint64_t line, unsigned sectors, enum cache_alloc how)
+{
+    return load(c, line, sectors, how, 10, 10);
+}
+#define HIT(m) (m)
+#define PENDING(m) ((m) << 4)
+#define MISS(m) ((m) << 8)
+
+static void test_lru(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(1, 2, 32);
+    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), MISS(1));   /* 1     */
+    assert_int_equal(at_once(&c, 2, 1, CACHE_NORMAL), MISS(1));   /* 2 1   */
+    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), HIT(1));    /* 1 2   */
+    assert_int_equal(at_once(&c, 3, 1, CACHE_NORMAL), MISS(1));   /* 3 1   (2 out) */
+    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), HIT(1));    /* 1 3   */
+    assert_int_equal(at_once(&c, 2, 1, CACHE_NORMAL), MISS(1));   /* 2 1   (3 out) */
+    assert_int_equal(at_once(&c, 3, 1, CACHE_NORMAL), MISS(1));   /* 3 2   */
+    cache_l1_free(&c);
+}
+
+static void test_sectors(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(4, 2, 32), whole = make(4, 2, 128), pair = make(4, 2, 64);
+    assert_int_equal(at_once(&c, 5, 3, CACHE_NORMAL), MISS(3));          /* sectors 0, 1 */
+    assert_int_equal(at_once(&c, 5, 6, CACHE_NORMAL), HIT(2) | MISS(4)); /* 1 there, 2 not */
+    assert_int_equal(at_once(&c, 5, 15, CACHE_NORMAL), HIT(7) | MISS(8));
+    assert_int_equal(at_once(&whole, 5, 1, CACHE_NORMAL), MISS(15));     /* unsectored: the line comes whole */
+    assert_int_equal(at_once(&whole, 5, 8, CACHE_NORMAL), HIT(8));
+    assert_int_equal(at_once(&pair, 5, 1, CACHE_NORMAL), MISS(3));
+    assert_int_equal(at_once(&pair, 5, 6, CACHE_NORMAL), HIT(2) | MISS(12));
+    cache_l1_free(&c);
+    cache_l1_free(&whole);
+    cache_l1_free(&pair);
+}
+
+static void test_pending(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(1, 2, 32);
+    c.merge_max = 1;
+    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 100, 500), MISS(1));
+    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 200, 0), PENDING(1));  /* merged into the outstanding miss */
+    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 201, 0), 0xffff);      /* no room to merge: try later */
+    assert_int_equal(load(&c, 1, 2, CACHE_NORMAL, 300, 600), MISS(2));   /* another sector of the line */
+    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 700, 0), HIT(1));      /* arrived */
+    assert_int_equal(load(&c, 2, 1, CACHE_NORMAL, 700, 900), MISS(1));
+    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 701, 900), MISS(1));   /* 1 out; both ways pending now */
+    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 702, 950), MISS(1));   /* streaming: passes without a line */
+    assert_false(cache_l1_has(&c, 4, 1));
+    c.streaming = false;
+    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 703, 950), 0xffff);    /* Fermi: waits for a way */
+    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 900, 950), MISS(1));
+    cache_l1_free(&c);
+}
+
+static void test_evict_first_and_last(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(1, 3, 32);
+    at_once(&c, 1, 1, CACHE_LAST);                                 /* 1L */
+    at_once(&c, 2, 1, CACHE_NORMAL);                               /* 2 1L */
+    at_once(&c, 3, 1, CACHE_FIRST);                                /* 3F 2 1L */
+    at_once(&c, 4, 1, CACHE_NORMAL);                               /* 3F is the victim though youngest */
+    assert_true(cache_l1_has(&c, 1, 1) && cache_l1_has(&c, 2, 1) && !cache_l1_has(&c, 3, 1));
+    at_once(&c, 5, 1, CACHE_NORMAL);                               /* 2 out: oldest normal; 1L stays */
+    at_once(&c, 6, 1, CACHE_NORMAL);                               /* 4 out */
+    assert_true(cache_l1_has(&c, 1, 1) && !cache_l1_has(&c, 2, 1) && !cache_l1_has(&c, 4, 1));
+    cache_l1_free(&c);
+}
+
+static void test_unchanged_and_last_use(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(1, 2, 32);
+    at_once(&c, 1, 1, CACHE_NORMAL);
+    at_once(&c, 2, 1, CACHE_NORMAL);                               /* 2 1 */
+    at_once(&c, 1, 1, CACHE_UNCHANGED);                            /* a hit, but 1 stays oldest */
+    at_once(&c, 3, 1, CACHE_NORMAL);
+    assert_false(cache_l1_has(&c, 1, 1));                          /* 3 2 */
+    assert_int_equal(at_once(&c, 3, 1, CACHE_LAST_USE), HIT(1));   /* 3 was needed for the last time */
+    at_once(&c, 4, 1, CACHE_NORMAL);
+    assert_true(cache_l1_has(&c, 2, 1) && !cache_l1_has(&c, 3, 1));
+    cache_l1_free(&c);
+}
+
+static void test_no_allocate(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(1, 2, 32);
+    at_once(&c, 1, 1, CACHE_NORMAL);
+    assert_int_equal(at_once(&c, 1, 1, CACHE_TRANSIT), HIT(1));            /* hits what another load brought */
+    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 20, 50), MISS(1));      /* storage while in flight ... */
+    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 30, 0), PENDING(1));
+    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 60, 90), MISS(1));      /* ... and gone once it has arrived */
+    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 100, 100), MISS(1));     /* takes the passed-through slot */
+    assert_true(cache_l1_has(&c, 1, 1));
+    assert_int_equal(load(&c, 4, 1, CACHE_BYPASS, 110, 0), MISS(1));
+    assert_int_equal(load(&c, 1, 1, CACHE_BYPASS, 110, 0), MISS(1));       /* bypass does not look */
+    assert_true(cache_l1_has(&c, 1, 1) && cache_l1_has(&c, 3, 1));
+    assert_int_equal(load(&c, 1, 1, CACHE_DROP, 120, 0), MISS(1));         /* volatile drops the copy */
+    assert_false(cache_l1_has(&c, 1, 1));
+    cache_l1_free(&c);
+}
+
+static void test_stores(void **state)
+{
+    (void)state;
+    struct cache_l1 keep = make(1, 2, 32), evict = make(1, 2, 32);
+    evict.update_on_store = false;
+    at_once(&keep, 1, 3, CACHE_NORMAL);
+    at_once(&evict, 1, 3, CACHE_NORMAL);
+    cache_l1_store(&keep, 1, 1);
+    cache_l1_store(&evict, 1, 1);
+    cache_l1_store(&keep, 2, 1);                                   /* no write allocation */
+    assert_true(cache_l1_has(&keep, 1, 3) && !cache_l1_has(&keep, 2, 1));
+    assert_true(!cache_l1_has(&evict, 1, 1) && cache_l1_has(&evict, 1, 2));
+    cache_l1_free(&keep);
+    cache_l1_free(&evict);
+}
+
+/* Runs of `sets` consecutive lines cover every set once, whatever the hash does; (set, tag) is unique. */
+static void test_hash_covers(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = { 1, 8, 56, 512, 384 };
+    for (size_t k = 0; k < ARRAY_LEN(sizes); k++) {
+        struct cache_l1 c = make(sizes[k], 4, 32);
+        c.hashed = true;
+        assert_int_equal(c.sets, sizes[k]);
+        for (uint64_t base = 0; base < 20; base++) {
+            uint8_t seen[512] = { 0 };
+            for (uint64_t i = 0; i < sizes[k]; i++) {
+                uint64_t tag;
+                uint32_t set = cache_l1_set(&c, (base * 977) * sizes[k] + i, &tag);
+                assert_true(set < sizes[k] && tag == base * 977 + 1);
+                assert_int_equal(seen[set]++, 0);
+            }
+        }
+        cache_l1_free(&c);
+    }
+}
+
+/* ---- brute force ---- */
+enum { REF_SETS = 8, REF_WAYS = 4 };
+struct ref_line { uint64_t line; uint8_t valid; enum cache_alloc how; uint64_t used; };
+struct ref { struct ref_line v[REF_SETS][REF_WAYS]; size_t n[REF_SETS]; uint64_t clock; };
+
+static int ref_rank(const struct ref_line *l) { return l->how == CACHE_FIRST ? 0 : l->how == CACHE_LAST ? 2 : 1; }
+
+static unsigned ref_load(struct ref *r, uint64_t line, unsigned sectors, enum cache_alloc how)
+{
+    size_t set = line % REF_SETS;
+    struct ref_line *v = r->v[set];
+    for (size_t i = 0; i < r->n[set]; i++) {
+        if (v[i].line != line) continue;
+        unsigned hit = sectors & v[i].valid, miss = sectors & ~hit;
+        v[i].valid |= (uint8_t)sectors;
+        if (how != CACHE_UNCHANGED) v[i].used = ++r->clock;
+        if (how == CACHE_LAST) v[i].how = CACHE_LAST;
+        return HIT(hit) | MISS(miss);
+    }
+    size_t at = r->n[set];
+    if (at == REF_WAYS) {
+        at = 0;
+        for (size_t i = 1; i < REF_WAYS; i++) {
+            int a = ref_rank(&v[i]), b = ref_rank(&v[at]);
+            if (a < b || (a == b && v[i].used < v[at].used)) at = i;
+        }
+    } else {
+        r->n[set]++;
+    }
+    v[at] = (struct ref_line){ line, (uint8_t)sectors, how == CACHE_UNCHANGED ? CACHE_NORMAL : how, ++r->clock };
+    return MISS(sectors);
+}
+
+static void test_against_reference(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(REF_SETS, REF_WAYS, 32);
+    static struct ref r;
+    memset(&r, 0, sizeof r);
+    const enum cache_alloc hows[] = { CACHE_NORMAL, CACHE_NORMAL, CACHE_FIRST, CACHE_LAST, CACHE_UNCHANGED };
+    for (uint64_t i = 0; i < 200000; i++) {
+        uint64_t z = base_splitmix(7, i);
+        uint64_t line = (z & 15) < 12 ? z >> 8 & 63 : z >> 8 & 1023;
+        unsigned sectors = (unsigned)(z >> 40 & 15);
+        enum cache_alloc how = hows[(z >> 50) % ARRAY_LEN(hows)];
+        if (!sectors) continue;
+        assert_int_equal(at_once(&c, line, sectors, how), ref_load(&r, line, sectors, how));
+    }
+    cache_l1_free(&c);
+}
+
+/* ---- L2 ---- */
+static struct cache_l2_outcome l2(struct cache_l2 *c, uint64_t line, unsigned sectors, enum cache_alloc how, unsigned fetch, bool write)
+{
+    struct cache_l2_request r = { .line = line, .sectors = (uint8_t)sectors, .alloc = (uint8_t)how, .fetch = (uint8_t)fetch, .write = write };
+    struct cache_l2_outcome o;
+    cache_l2_access(c, &r, &o);
+    return o;
+}
+
+static void test_l2(void **state)
+{
+    (void)state;
+    struct cache_l2 c;
+    assert_int_equal(cache_l2_init(&c, BYTES(1, 2), 2, true), ST_OK);
+    struct cache_l2_outcome o = l2(&c, 1, 1, CACHE_NORMAL, 3, false);
+    assert_int_equal(o.miss, 3);                                   /* 64 bytes come together */
+    assert_int_equal(l2(&c, 1, 2, CACHE_NORMAL, 0, false).hit, 2);
+    assert_int_equal(cache_l2_probe(&c, 1, 15), 3);
+    assert_int_equal(l2(&c, 2, 4, CACHE_NORMAL, 0, true).miss, 0); /* a write needs nothing from DRAM */
+    o = l2(&c, 3, 1, CACHE_NORMAL, 0, false);                      /* 1 out, clean */
+    assert_int_equal(o.written, 0);
+    o = l2(&c, 4, 1, CACHE_NORMAL, 0, false);                      /* 2 out, one dirty sector */
+    assert_int_equal(o.written, 4);
+    cache_l2_free(&c);
+}
+
+static void test_l2_policies(void **state)
+{
+    (void)state;
+    struct cache_l2 c;
+    assert_int_equal(cache_l2_init(&c, BYTES(1, 2), 2, false), ST_OK);
+    l2(&c, 1, 1, CACHE_LAST, 0, false);
+    for (uint64_t i = 10; i < 20; i++) l2(&c, i, 1, CACHE_NORMAL, 0, false);
+    assert_int_equal(cache_l2_probe(&c, 1, 1), 1);                 /* evict_last survives a stream */
+    l2(&c, 1, 1, CACHE_FIRST, 0, false);
+    l2(&c, 30, 1, CACHE_NORMAL, 0, false);
+    assert_int_equal(cache_l2_probe(&c, 1, 1), 0);                 /* evict_first is the next victim */
+    cache_l2_free(&c);
+}
+
+/* ---- L2 of a sample: what a few SMs see ---- */
+static unsigned sample_read(struct cache_l2 *c, unsigned sm, uint64_t line, struct cache_l2_outcome *o)
+{
+    struct cache_l2_request r = { .line = line, .sectors = 15, .fetch = 15, .sm = (uint8_t)sm };
+    cache_l2_access(c, &r, o);
+    return o->hit;
+}
+
+static void test_sample_capacity(void **state)
+{
+    (void)state;
+    struct cache_l2 c;
+    struct cache_l2_outcome o;
+    /* 1024 lines for 32 SMs of which 2 are simulated: a private line counts 16 times. */
+    assert_int_equal(cache_l2_init_sample(&c, 1024 * 128, 32, 2, NULL), ST_OK);
+    for (uint64_t i = 0; i < 60; i++) assert_int_equal(sample_read(&c, 0, i, &o), 0);
+    assert_true(o.weight == 16);
+    for (uint64_t i = 0; i < 60; i++) assert_int_equal(sample_read(&c, 0, i, &o), 15);   /* 60 * 16 lines fit */
+    for (uint64_t i = 1000; i < 1030; i++) sample_read(&c, 1, i, &o);                    /* 30 * 16 more do not */
+    assert_int_equal(sample_read(&c, 0, 0, &o), 0);
+    cache_l2_free(&c);
+}
+
+static void test_sample_shared(void **state)
+{
+    (void)state;
+    struct cache_l2 c;
+    struct cache_l2_outcome o;
+    assert_int_equal(cache_l2_init_sample(&c, 1024 * 128, 32, 2, NULL), ST_OK);
+    /* Both simulated SMs read the same 512 lines: one copy serves all 32, so they fit. */
+    for (uint64_t i = 0; i < 512; i += 32) {
+        sample_read(&c, 0, i, &o);
+        assert_int_equal(sample_read(&c, 1, i, &o), 15);
+        for (uint64_t k = 1; k < 32; k++) {
+            sample_read(&c, 0, i + k, &o);
+            assert_true(o.weight == 1);
+        }
+    }
+    for (uint64_t i = 0; i < 512; i++) assert_int_equal(sample_read(&c, 1, i, &o), 15);
+    cache_l2_free(&c);
+}
+
+static void test_faults(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 4; n++) {
+        struct cache_l1 c = { 0 };
+        struct cache_l2 d = { 0 };
+        base_fail_after(n);
+        enum status a = cache_l1_init(&c, 4096, 4, 32), b = cache_l2_init_sample(&d, 4096, 4, 2, NULL);
+        base_fail_after(0);
+        assert_true(a == ST_NOMEM || b == ST_NOMEM);
+        cache_l1_free(&c);
+        cache_l2_free(&d);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
+        cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_hash_covers),
+        cmocka_unit_test(test_against_reference), cmocka_unit_test(test_l2), cmocka_unit_test(test_l2_policies),
+        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
