@@ -9,5 +9,5 @@ kernels:
 
 # What every kernel computes, in plain C: linked into the tests that compare with it.
 REF_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/ref_kernels/*.c))
-$(BUILD)/tests/test_kernels_reference: $(REF_OBJ)
+$(BUILD)/tests/test_kernels_reference $(BUILD)/tests/test_kernels_launch: $(REF_OBJ)
 -include $(REF_OBJ:.o=.d)
