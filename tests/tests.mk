@@ -18,6 +18,13 @@ check:
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
 	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
 
+# The manual page, from the program's tables.
+$(BUILD)/tests/man: $(BUILD)/tests/tool/man.o $(BUILD)/libengine.a
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+.PHONY: man
+man: $(BUILD)/tests/man
+	@$(BUILD)/tests/man > docs/gpulocw.1.tmp && mv docs/gpulocw.1.tmp docs/gpulocw.1
+
 # Figures, never pass or fail.
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)
@@ -28,3 +35,44 @@ bench: $(BENCH_BIN)
 	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; $$b || exit 1; done
 
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d)
+
+# ---- devices: fake driver and CUPTI, conformance, what travels to a GPU machine ----
+FAKE_DIR := $(BUILD)/tests/fake
+FAKES    := $(FAKE_DIR)/libcuda.so.1 $(FAKE_DIR)/libcuda-old.so $(FAKE_DIR)/libcuda-lacks.so $(FAKE_DIR)/libcupti.so
+FAKE_CC   = @mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -O1 -g -I. -fPIC -shared -o $@ $<
+$(FAKE_DIR)/libcuda.so.1: tests/fake/fake_cuda.c engine/dev/drv.h
+	$(FAKE_CC)
+$(FAKE_DIR)/libcuda-old.so: tests/fake/fake_cuda.c engine/dev/drv.h
+	$(FAKE_CC) -DFAKE_OLD
+$(FAKE_DIR)/libcuda-lacks.so: tests/fake/fake_cuda.c engine/dev/drv.h
+	$(FAKE_CC) -DFAKE_LACKS
+$(FAKE_DIR)/libcupti.so: tests/fake/fake_cupti.c engine/dev/cupti_api.h
+	$(FAKE_CC)
+DEV_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_dev_*.c))
+$(DEV_TESTS): $(BUILD)/tests/fake/fake.o $(BUILD)/tests/conformance/conf.o | $(FAKES)
+# cupti_profiler_host.h includes the C++ header <string> for nothing: an empty one satisfies it.
+$(BUILD)/gen/cxx/string:
+	@mkdir -p $(@D); touch $@
+$(BUILD)/tests/unit/test_dev_abi.o: | $(BUILD)/gen/cxx/string
+$(BUILD)/tests/unit/test_dev_abi.o: FILE_CFLAGS := $(if $(CUPTI_HOME),-isystem $(CUPTI_HOME)/include) -isystem $(BUILD)/gen/cxx
+
+# The conformance suite on a real GPU, by itself: needs neither ncurses nor cJSON nor cmocka.
+GPU_CHECK_ROOMS := base rec ptx sim dev
+GPU_CHECK_OBJ := $(foreach r,$(GPU_CHECK_ROOMS),$(patsubst %.c,$(BUILD)/%.o,$(wildcard engine/$(r)/*.c)))
+$(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/conformance/conf.o $(GPU_CHECK_OBJ)
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
+.PHONY: check-gpu
+check-gpu: $(BUILD)/tests/gpu_check
+	$(BUILD)/tests/gpu_check
+
+# A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
+.PHONY: carry
+carry:
+	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check
+	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
+	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check carry/
+	@cp $$(ldd carry/gpulocw | awk '/libcjson/ { print $$3 }') carry/
+	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/
+	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices, (cd carry && ./gpu_check)"
+CONF_PTX := tests/conformance/kernels.ptx
+# ---- end of devices ----
