@@ -1,0 +1,473 @@
+/* command: the table of commands and what they do; completion. */
+#include "tui/model/command.h"
+#include "tui/model/config.h"
+#include "tui/model/export.h"
+#include "tui/model/lesson_run.h"
+#include "tui/model/view.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const axes[] = { "pi", "agents", "carveout", "block", NULL };
+static const char *const switches[] = { "on", "off", NULL };
+static const char *const styles[] = { "braille", "block", "ascii", NULL };
+static const char *const formats[] = { "text", "svg", "csv", NULL };
+static const char *const methods[] = { "static", "vote", "greedy", "model", "exhaustive", "random", NULL };
+static const char *const replays[] = { "play", "pause", "step", "back", "end", "start", "off", NULL };
+
+static bool one_of(const char *const *list, const char *s)
+{
+    for (; *list; list++)
+        if (!strcmp(*list, s))
+            return true;
+    return false;
+}
+
+/* Cuts the first word off. */
+static char *take_word(char **rest)
+{
+    char *s = *rest + strspn(*rest, " "), *end = s + strcspn(s, " ");
+    *rest = *end ? end + 1 : end;
+    *rest += strspn(*rest, " ");
+    *end = '\0';
+    return s;
+}
+
+static unsigned cmd_sweep(struct app *a, char *args)
+{
+    char *axis = take_word(&args);
+    if (*axis && !one_of(axes, axis)) {
+        app_notice(a, DIAG_ERROR, "no axis '%s': pi, agents, carveout or block", axis);
+        return UI_REDRAW;
+    }
+    for (int i = 0; *axis && axes[i]; i++)
+        if (!strcmp(axes[i], axis))
+            a->valley.axis = axes[i];
+    app_sweep(a);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_run(struct app *a, char *args)
+{
+    struct job j = { .kind = JOB_RUN, .options = a->options };
+    (void)args;
+    a->engine.post(a->engine.ctx, &j);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_tune(struct app *a, char *args)
+{
+    const char *method = take_word(&args);
+    app_post(a, JOB_TUNE, method, strtol(args, NULL, 10));
+    return UI_REDRAW;
+}
+
+static unsigned cmd_set(struct app *a, char *args)
+{
+    char *name = take_word(&args);
+    int i = knob_find(str_of(name));
+    struct options o = a->options;
+    struct diags ds = { 0 };
+    if (i < 0) {
+        app_notice(a, DIAG_ERROR, "no option '%s'", name);
+    } else if (knob_set(&o, (size_t)i, str_of(args), &ds) == ST_OK) {
+        app_options_set(a, &o);
+        app_notice(a, DIAG_NOTE, "%s = %s", name, args);
+    }
+    app_notice_diags(a, &ds);
+    diags_free(&ds);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_unset(struct app *a, char *args)
+{
+    struct options def = options_default();
+    struct buf v = { 0 };
+    struct diags ds = { 0 };
+    struct options o = a->options;
+    int i = knob_find(str_of(args));
+    if (!*args) {
+        app_options_set(a, &def);
+    } else if (i < 0) {
+        app_notice(a, DIAG_ERROR, "no option '%s'", args);
+    } else {
+        knob_get(&def, (size_t)i, &v);
+        if (knob_set(&o, (size_t)i, (struct str){ v.s, v.n }, &ds) == ST_OK)
+            app_options_set(a, &o);
+    }
+    app_notice_diags(a, &ds);
+    diags_free(&ds);
+    buf_free(&v);
+    return UI_REDRAW;
+}
+
+static unsigned post_text(struct app *a, enum job_kind kind, const char *args, const char *what)
+{
+    if (!*args) {
+        app_notice(a, DIAG_ERROR, "which %s?", what);
+        return UI_REDRAW;
+    }
+    app_post(a, kind, args, 0);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_open(struct app *a, char *args)
+{
+    a->overlay = OVERLAY_NONE;
+    return post_text(a, JOB_OPEN, args, "file");
+}
+
+static unsigned cmd_kernel(struct app *a, char *args) { return post_text(a, JOB_KERNEL, args, "kernel"); }
+static unsigned cmd_device(struct app *a, char *args) { return post_text(a, JOB_DEVICE, args, "device"); }
+
+static unsigned cmd_save(struct app *a, char *args)
+{
+    app_post(a, JOB_SAVE, args, 0);
+    app_notice(a, DIAG_NOTE, "saving ...");
+    return UI_REDRAW;
+}
+
+static unsigned cmd_save_launch(struct app *a, char *args)
+{
+    app_post(a, JOB_LAUNCH_SAVE, args, 0);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_theme(struct app *a, char *args)
+{
+    app_theme(a, *args ? args : "dark");
+    config_save(a);
+    return UI_REDRAW | UI_REPAINT;
+}
+
+static unsigned cmd_mouse(struct app *a, char *args)
+{
+    a->set.mouse = *args ? !strcmp(args, "on") : !a->set.mouse;
+    app_notice(a, DIAG_NOTE, "mouse %s", a->set.mouse ? "on" : "off: the terminal selects text again");
+    config_save(a);
+    return UI_REDRAW | UI_MOUSE;
+}
+
+static unsigned cmd_plot(struct app *a, char *args)
+{
+    for (int i = 0; styles[i]; i++)
+        if (!strcmp(styles[i], args)) {
+            a->set.style = (enum plot_style)i;
+            config_save(a);
+            return UI_REDRAW;
+        }
+    app_notice(a, DIAG_ERROR, "plot braille, block or ascii");
+    return UI_REDRAW;
+}
+
+static unsigned cmd_compare(struct app *a, char *args)
+{
+    struct diags ds = { 0 };
+    struct session *s = NULL;
+    if (!*args) {
+        app_notice(a, DIAG_ERROR, "which session file?");
+        return UI_REDRAW;
+    }
+    if (session_load(args, &s, &ds) == ST_OK) {
+        session_free(a->valley.other);
+        a->valley.other = s;
+        app_focus(a, PANEL_VALLEY);
+        app_notice(a, DIAG_NOTE, "curve B is from %s", args);
+    }
+    app_notice_diags(a, &ds);
+    diags_free(&ds);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_export(struct app *a, char *args)
+{
+    char *format = take_word(&args);
+    export_panel(a, *format ? format : "text", *args ? args : NULL);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_panel(struct app *a, char *args)
+{
+    for (int p = 0; p < PANEL_COUNT; p++)
+        if (!strcmp(panel_info((enum panel_id)p)->name, args)) {
+            app_focus(a, (enum panel_id)p);
+            return UI_REDRAW;
+        }
+    app_notice(a, DIAG_ERROR, "no panel '%s'", args);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_line(struct app *a, char *args)
+{
+    long n = strtol(args, NULL, 10);
+    if (n > 0 && source_goto(a, (uint32_t)n))
+        app_focus(a, PANEL_SOURCE);
+    else
+        app_notice(a, DIAG_ERROR, "no line '%s'", args);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_note(struct app *a, char *args)
+{
+    size_t last = app_last_run(a, -1);
+    if (last == SIZE_MAX)
+        app_notice(a, DIAG_ERROR, "nothing was run yet");
+    else
+        app_post(a, JOB_NOTE, args, (long)last);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_lesson(struct app *a, char *args)
+{
+    lesson_open(a, args);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_replay(struct app *a, char *args)
+{
+    struct replay_view *r = &a->replay;
+    r->on = strcmp(args, "off") != 0;
+    r->playing = !*args || !strcmp(args, "play");
+    if (!strcmp(args, "start") || r->playing)
+        r->shown = 0;
+    else if (!strcmp(args, "end"))
+        r->shown = 1u << 20;
+    else if (!strcmp(args, "step"))
+        r->shown++;
+    else if (!strcmp(args, "back"))
+        r->shown -= r->shown > 0;
+    r->next_ns = a->now_ns;
+    app_focus(a, PANEL_VALLEY);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_keys(struct app *a, char *args)
+{
+    (void)args;
+    config_write_keys(a);
+    return UI_REDRAW;
+}
+
+static unsigned cmd_key(struct app *a, char *args, enum request r) { (void)args; return app_request(a, r); }
+static unsigned cmd_best(struct app *a, char *args) { app_focus(a, PANEL_VALLEY); cmd_key(a, args, REQ_VAL_BEST); return cmd_key(a, args, REQ_VAL_APPLY); }
+static unsigned cmd_cancel(struct app *a, char *args) { return cmd_key(a, args, REQ_CANCEL); }
+static unsigned cmd_undo(struct app *a, char *args) { return cmd_key(a, args, REQ_UNDO); }
+static unsigned cmd_redo(struct app *a, char *args) { return cmd_key(a, args, REQ_REDO); }
+static unsigned cmd_help(struct app *a, char *args) { return cmd_key(a, args, REQ_HELP); }
+static unsigned cmd_quit(struct app *a, char *args) { return cmd_key(a, args, REQ_QUIT_NOW); }
+static unsigned cmd_demo(struct app *a, char *args)
+{
+    (void)args;
+    a->overlay = OVERLAY_PICKER;
+    a->over_list = (struct list){ 0 };
+    return UI_REDRAW;
+}
+
+static const struct command_info commands[] = {
+    { "sweep", "[AXIS]", "sweep pi, agents, carveout or block with the present options", COMPLETE_AXIS, cmd_sweep },
+    { "run", "", "run the present options once", COMPLETE_NONE, cmd_run },
+    { "tune", "[METHOD [BUDGET]]", "search all knobs; the budget counts launches", COMPLETE_METHOD, cmd_tune },
+    { "cancel", "", "stop what is running; what is measured stays", COMPLETE_NONE, cmd_cancel },
+    { "set", "KNOB VALUE", "set an option: set agents 3", COMPLETE_KNOB, cmd_set },
+    { "unset", "[KNOB]", "an option (or all) back to its default", COMPLETE_KNOB, cmd_unset },
+    { "best", "", "take the best point of the shown sweep as options", COMPLETE_NONE, cmd_best },
+    { "undo", "", "undo the last change of options", COMPLETE_NONE, cmd_undo },
+    { "redo", "", "redo it", COMPLETE_NONE, cmd_redo },
+    { "open", "FILE", "open a PTX, launch or session file", COMPLETE_FILE, cmd_open },
+    { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, cmd_kernel },
+    { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, cmd_device },
+    { "save", "[FILE]", "save the session", COMPLETE_FILE, cmd_save },
+    { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
+    { "compare", "SESSION", "lay the curve of another session over this one", COMPLETE_FILE, cmd_compare },
+    { "export", "[text|svg|csv [FILE]]", "write the current panel or plot to a file", COMPLETE_FORMAT, cmd_export },
+    { "note", "TEXT", "write a note to the last run", COMPLETE_NONE, cmd_note },
+    { "panel", "NAME", "go to a panel", COMPLETE_PANEL, cmd_panel },
+    { "line", "N", "go to a line of the source", COMPLETE_NONE, cmd_line },
+    { "lesson", "FILE", "open a lesson", COMPLETE_FILE, cmd_lesson },
+    { "demo", "", "the list of demo kernels and lessons", COMPLETE_NONE, cmd_demo },
+    { "replay", "play|step|end|off", "play the recorded points again", COMPLETE_REPLAY, cmd_replay },
+    { "theme", "NAME", "dark, light, high-contrast, okabe-ito, or a theme file", COMPLETE_THEME, cmd_theme },
+    { "plot", "braille|block|ascii", "how curves are drawn", COMPLETE_STYLE, cmd_plot },
+    { "mouse", "on|off", "use the mouse, or leave it to the terminal", COMPLETE_SWITCH, cmd_mouse },
+    { "keys", "", "write the key map to the configuration folder, to edit it", COMPLETE_NONE, cmd_keys },
+    { "help", "", "help for the current panel", COMPLETE_NONE, cmd_help },
+    { "quit", "", "leave the workbench", COMPLETE_NONE, cmd_quit },
+};
+
+size_t cmdline_count(void) { return ARRAY_LEN(commands); }
+const struct command_info *cmdline_info(size_t i) { return &commands[i]; }
+
+/* An exact name, else a head that only one command has. */
+static const struct command_info *find(const char *name)
+{
+    const struct command_info *found = NULL;
+    size_t n = strlen(name);
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+        if (n && !strncmp(commands[i].name, name, n))
+            found = found ? &commands[ARRAY_LEN(commands)] : &commands[i];
+    }
+    return found == &commands[ARRAY_LEN(commands)] ? NULL : found;
+}
+
+bool cmdline_known(const char *line)
+{
+    char copy[PROMPT_TEXT];
+    snprintf(copy, sizeof copy, "%s", line + (*line == ':'));
+    char *rest = copy;
+    return find(take_word(&rest)) != NULL;
+}
+
+unsigned app_command(struct app *a, const char *line)
+{
+    char copy[PROMPT_TEXT];
+    snprintf(copy, sizeof copy, "%s", line + (*line == ':'));
+    size_t n = strlen(copy);
+    while (n && isspace((unsigned char)copy[n - 1]))
+        copy[--n] = '\0';
+    char *rest = copy, *name = take_word(&rest);
+    if (!*name)
+        return UI_REDRAW;
+    const struct command_info *c = find(strcmp(name, "q") ? name : "quit");
+    if (!c) {
+        app_notice(a, DIAG_ERROR, "no command '%s' (? lists them)", name);
+        return UI_REDRAW;
+    }
+    return c->run(a, rest);
+}
+
+/* ---- completion ---- */
+struct choices { struct app *a; const char *head; size_t n, common; char first[256]; struct buf all; };
+
+static void offer(struct choices *c, const char *word)
+{
+    if (strncmp(word, c->head, strlen(c->head)))
+        return;
+    if (!c->n++) {
+        snprintf(c->first, sizeof c->first, "%s", word);
+        c->common = strlen(c->first);
+    }
+    size_t k = 0;
+    while (k < c->common && c->first[k] == word[k])
+        k++;
+    c->common = k;
+    buf_printf(&c->all, "%s%s", c->n > 1 ? "  " : "", word);
+}
+
+static void offer_list(struct choices *c, const char *const *list)
+{
+    for (; list && *list; list++)
+        offer(c, *list);
+}
+
+static void offer_files(struct choices *c, const char *dir, const char *suffix, bool strip)
+{
+    DIR *d = opendir(*dir ? dir : ".");
+    size_t ns = strlen(suffix);
+    for (struct dirent *e; d && (e = readdir(d)); ) {
+        size_t n = strlen(e->d_name);
+        char word[512];
+        if (*e->d_name == '.' || n < ns || strcmp(e->d_name + n - ns, suffix))
+            continue;
+        bool folder = !strip && e->d_type == DT_DIR;
+        snprintf(word, sizeof word, "%s%.*s%s", strip ? "" : dir, (int)(strip ? n - ns : n), e->d_name, folder ? "/" : "");
+        offer(c, word);
+    }
+    if (d)
+        closedir(d);
+}
+
+static void offer_paths(struct choices *c)
+{
+    char dir[256];
+    const char *slash = strrchr(c->head, '/');
+    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - c->head + 1) : 0, c->head);
+    offer_files(c, dir, "", false);
+}
+
+static void offer_values(struct choices *c, int knob)
+{
+    const struct knob_info *k = knob_info((size_t)knob);
+    if (k->kind == KNOB_KIND_ENUM)
+        offer_list(c, k->values);
+    else if (k->kind == KNOB_KIND_FLAG)
+        offer_list(c, switches);
+}
+
+static void offer_kind(struct choices *c, enum complete kind)
+{
+    char dir[512];
+    const struct ptx_module *m = c->a->snap->module;
+    switch (kind) {
+    case COMPLETE_AXIS: offer_list(c, axes); break;
+    case COMPLETE_SWITCH: offer_list(c, switches); break;
+    case COMPLETE_STYLE: offer_list(c, styles); break;
+    case COMPLETE_FORMAT: offer_list(c, formats); break;
+    case COMPLETE_METHOD: offer_list(c, methods); break;
+    case COMPLETE_REPLAY: offer_list(c, replays); break;
+    case COMPLETE_FILE: offer_paths(c); break;
+    case COMPLETE_KNOB:
+        for (size_t i = 0; i < knob_count(); i++)
+            offer(c, knob_info(i)->name);
+        break;
+    case COMPLETE_PANEL:
+        for (int p = 0; p < PANEL_COUNT; p++)
+            offer(c, panel_info((enum panel_id)p)->name);
+        break;
+    case COMPLETE_DEVICE:
+        for (size_t i = 0; i < preset_count(); i++) {
+            snprintf(dir, sizeof dir, "sim:%s", preset_name(i));
+            offer(c, dir);
+        }
+        break;
+    case COMPLETE_KERNEL:
+        for (uint32_t i = 0; m && i < m->nfuncs; i++)
+            if (m->funcs[i]->entry) {
+                snprintf(dir, sizeof dir, "%.*s", (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
+                offer(c, dir);
+            }
+        break;
+    case COMPLETE_THEME:
+        snprintf(dir, sizeof dir, "%s/themes", c->a->data_dir ? c->a->data_dir : ".");
+        offer_files(c, dir, ".theme", true);
+        break;
+    case COMPLETE_NONE: break;
+    }
+}
+
+void cmdline_complete(struct app *a)
+{
+    struct prompt *p = &a->prompt;
+    char head[PROMPT_TEXT], line[PROMPT_TEXT];
+    size_t from = p->at;
+    while (from && p->text[from - 1] != ' ')
+        from--;
+    snprintf(head, sizeof head, "%.*s", (int)(p->at - from), p->text + from);
+    snprintf(line, sizeof line, "%.*s", (int)from, p->text);
+    struct choices c = { .a = a, .head = head };
+    char *rest = line, *name = take_word(&rest);
+    const struct command_info *cmd = find(name);
+    if (!*name) {
+        for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+            offer(&c, commands[i].name);
+    } else if (cmd) {
+        char *first = take_word(&rest);
+        int knob = cmd->complete == COMPLETE_KNOB && *first ? knob_find(str_of(first)) : -1;
+        if (knob >= 0)
+            offer_values(&c, knob);
+        else
+            offer_kind(&c, cmd->complete == COMPLETE_FORMAT && *first ? COMPLETE_FILE : cmd->complete);
+    }
+    if (c.n) {
+        char text[300];
+        snprintf(text, sizeof text, "%.*s%s", (int)c.common, c.first, c.n == 1 && c.first[c.common ? c.common - 1 : 0] != '/' ? " " : "");
+        prompt_replace(p, from, text);
+    }
+    if (c.n > 1)
+        app_notice(a, DIAG_NOTE, "%s", c.all.s);
+    buf_free(&c.all);
+}

@@ -1,0 +1,14 @@
+/* export: the current panel as text or CSV, the plot as SVG. */
+#ifndef GPULOCW_TUI_EXPORT_H
+#define GPULOCW_TUI_EXPORT_H
+
+#include "tui/model/app.h"
+
+/* Writes to path (NULL: PANEL.EXT in the current folder) and says so in the notice. */
+void export_panel(struct app *a, const char *format, const char *path);
+/* Lines of a panel as plain text; the plot as a table. */
+void export_text(struct app *a, enum panel_id p, unsigned w, struct buf *out);
+/* The valley plot as a standalone SVG image. */
+void export_svg(struct app *a, struct buf *out);
+
+#endif

@@ -1,0 +1,141 @@
+/* lesson_run: see lesson_run.h. */
+#include "tui/model/lesson_run.h"
+#include "tui/model/command.h"
+#include "tui/model/view.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void enter_step(struct app *a)
+{
+    const struct lesson_step *s = &a->lesson.lesson->step[a->lesson.step];
+    a->lesson.passed = !s->check;
+    for (int p = 0; s->panel && p < PANEL_COUNT; p++)
+        if (!strcmp(panel_info((enum panel_id)p)->name, s->panel))
+            app_focus(a, (enum panel_id)p);
+}
+
+void lesson_close(struct app *a)
+{
+    lesson_free(a->lesson.lesson);
+    memset(&a->lesson, 0, sizeof a->lesson);
+}
+
+bool lesson_open(struct app *a, const char *path)
+{
+    struct diags ds = { 0 };
+    struct lesson *l = NULL;
+    char file[1024];
+    if (lesson_read(path, &l, &ds) != ST_OK) {
+        app_notice_diags(a, &ds);
+        diags_free(&ds);
+        return false;
+    }
+    diags_free(&ds);
+    lesson_close(a);
+    a->lesson.lesson = l;
+    a->lesson.runs_before = a->snap->nruns;
+    a->overlay = OVERLAY_NONE;
+    if (l->device)
+        app_post(a, JOB_DEVICE, l->device, 0);
+    snprintf(file, sizeof file, "%s/%s", a->data_dir ? a->data_dir : ".", l->file);
+    app_post(a, JOB_OPEN, access(file, R_OK) == 0 ? file : l->file, 0);
+    if (l->axis)
+        for (int i = 0; i < 4; i++) {
+            static const char *const axes[] = { "pi", "agents", "carveout", "block" };
+            if (!strcmp(axes[i], l->axis))
+                a->valley.axis = axes[i];
+        }
+    enter_step(a);
+    return true;
+}
+
+void lesson_move(struct app *a, int by)
+{
+    struct lesson_view *v = &a->lesson;
+    if (!v->lesson)
+        return;
+    if (by > 0 && v->step + 1 == v->lesson->nsteps) {
+        app_notice(a, DIAG_NOTE, "the lesson is over: :demo lists the others");
+        lesson_close(a);
+        return;
+    }
+    if (by > 0 && !v->passed) {
+        app_notice(a, DIAG_NOTE, "the task is not done yet (%s)", v->lesson->step[v->step].check);
+        return;
+    }
+    if (by < 0 && !v->step)
+        return;
+    v->step = by > 0 ? v->step + 1 : v->step - 1;
+    enter_step(a);
+}
+
+bool lesson_update(struct app *a)
+{
+    struct lesson_view *v = &a->lesson;
+    if (!v->lesson || v->passed || !v->lesson->step[v->step].check)
+        return false;
+    v->passed = check_eval(a, v->lesson->step[v->step].check, NULL) == CHECK_YES;
+    return v->passed;
+}
+
+static void step_mistake(struct diags *ds, unsigned step, const char *key, const char *word, size_t n)
+{
+    diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN, "lesson, step %u, \"%s\": '%.*s' is not understood", step, key, (int)n, word);
+}
+
+enum status lesson_check(const struct lesson *l, struct diags *ds)
+{
+    static const struct app_engine none = { 0 };
+    static const struct job_snapshot nothing = { 0 };
+    struct app *a = base_alloc(sizeof *a);       /* what checks are tried against: names count, values do not */
+    size_t before = ds->errors;
+    if (!a)
+        return ST_NOMEM;
+    app_init(a, &none, &nothing, NULL);
+    for (unsigned i = 0; i < l->nsteps; i++) {
+        const struct lesson_step *s = &l->step[i];
+        struct str bad;
+        bool known = !s->panel;
+        for (int p = 0; s->panel && p < PANEL_COUNT; p++)
+            known = known || !strcmp(panel_info((enum panel_id)p)->name, s->panel);
+        if (!known)
+            step_mistake(ds, i + 1, "panel", s->panel, strlen(s->panel));
+        if (s->check && check_eval(a, s->check, &bad) == CHECK_BAD)
+            step_mistake(ds, i + 1, "check", bad.s, bad.n);
+        for (unsigned k = 0; k < s->ncommands; k++)
+            if (!cmdline_known(s->commands[k]))
+                step_mistake(ds, i + 1, "do", s->commands[k], strlen(s->commands[k]));
+    }
+    app_free(a);
+    base_free(a);
+    return ds->errors == before ? ST_OK : ST_INPUT;
+}
+
+void view_lesson_update(struct app *a, struct page *p, unsigned w)
+{
+    const struct lesson_view *v = &a->lesson;
+    page_clear(p);
+    if (!v->lesson || v->hidden)
+        return;
+    const struct lesson_step *s = &v->lesson->step[v->step];
+    char key[16];
+    struct row r;
+    keymap_key(&a->keys, REQ_LESSON_NEXT, key);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LESSON, " Lesson %d  %s ", v->lesson->number, v->lesson->title);
+    row_put(&r, ROLE_LABEL, "  step %u of %u", v->step + 1, v->lesson->nsteps);
+    page_add(a, p, &r, -1);
+    page_wrap(a, p, ROLE_TEXT, 1, w - 1, s->text, -1);
+    if (s->task)
+        page_wrap(a, p, v->passed ? ROLE_GOOD : ROLE_CHANGED, 1, w - 1,
+                  arena_printf(a->frame, "%s %s%s", v->passed ? "✓" : "▶", s->task, v->passed ? "  Done." : ""), -1);
+    if (v->passed) {
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_DIM, " ");
+        row_put(&r, ROLE_KEY, "%s", key);
+        row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends the lesson" : " goes on");
+        page_add(a, p, &r, -1);
+    }
+}

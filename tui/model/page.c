@@ -1,0 +1,258 @@
+/* page: lines of a panel for one frame, and moving through a list of lines. */
+#include "tui/model/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct view *const views[PANEL_COUNT] = {
+    &view_source, &view_coalesce, &view_locality, &view_options, &view_valley, &view_counters,
+    &view_runs, &view_advice, &view_messages,
+};
+
+const struct view *view_of(enum panel_id p)
+{
+    return views[p];
+}
+
+long view_line(struct app *a, enum panel_id p, size_t i, unsigned w, struct row *r)
+{
+    row_init(r, a->frame);
+    if (views[p]->line) {
+        views[p]->line(a, i, w, r);
+        return (long)i;
+    }
+    if (i >= a->page[p].n)
+        return -1;
+    const struct page_line *l = &a->page[p].line[i];
+    memcpy(r->v, l->v, sizeof *l->v * l->n);
+    r->n = l->n;
+    r->width = l->width;
+    return l->item;
+}
+
+void page_clear(struct page *p)
+{
+    memset(p, 0, sizeof *p);
+}
+
+void page_add(struct app *a, struct page *p, const struct row *r, long item)
+{
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 64;
+        struct page_line *v = ARENA_ARRAY(a->frame, struct page_line, cap);
+        if (!v)
+            return;
+        if (p->n)
+            memcpy(v, p->line, sizeof *v * p->n);
+        p->line = v;
+        p->cap = cap;
+    }
+    struct row_span *s = ARENA_ARRAY(a->frame, struct row_span, r->n ? r->n : 1);
+    if (!s)
+        return;
+    memcpy(s, r->v, sizeof *s * r->n);
+    p->line[p->n++] = (struct page_line){ s, r->n, r->width, item };
+}
+
+void page_wrap(struct app *a, struct page *p, enum role role, unsigned indent, unsigned w, const char *text, long item)
+{
+    struct str s = str_of(text);
+    unsigned room = w > indent + 8 ? w - indent : 8;
+    do {
+        struct str head = text_head(s, room);
+        size_t cut = head.n, skip = 0;
+        if (head.n < s.n) {
+            while (cut && s.s[cut] != ' ')
+                cut--;
+            cut = cut ? cut : head.n ? head.n : 1;
+            skip = cut < s.n && s.s[cut] == ' ';
+        }
+        const char *nl = memchr(s.s, '\n', cut);
+        if (nl) {
+            cut = (size_t)(nl - s.s);
+            skip = 1;
+        }
+        struct row r;
+        row_init(&r, a->frame);
+        row_pad(&r, indent);
+        char *copy = arena_dup(a->frame, (struct str){ s.s, cut });
+        row_str(&r, role, (struct str){ copy, copy ? cut : 0 });
+        page_add(a, p, &r, item);
+        s.s += cut + skip;
+        s.n -= cut + skip;
+    } while (s.n);
+}
+
+void page_heading(struct app *a, struct page *p, const char *fmt, ...)
+{
+    char tmp[256];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(tmp, sizeof tmp, fmt, ap);
+    va_end(ap);
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_TITLE, " %s", tmp);
+    page_add(a, p, &r, -1);
+}
+
+void page_blank(struct app *a, struct page *p)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    page_add(a, p, &r, -1);
+}
+
+long page_item(const struct page *p, const struct list *l)
+{
+    return l->cursor < p->n ? p->line[l->cursor].item : -1;
+}
+
+static bool selectable(const struct page *p)
+{
+    for (size_t i = 0; p && i < p->n; i++)
+        if (p->line[i].item >= 0)
+            return true;
+    return false;
+}
+
+void list_set_count(struct list *l, size_t n)
+{
+    l->count = n;
+    if (l->cursor >= n)
+        l->cursor = n ? n - 1 : 0;
+}
+
+/* Nearest selectable line from `at` in direction `step`, else in the other one. */
+static size_t snap_to_item(const struct page *p, size_t at, int step)
+{
+    for (int turn = 0; turn < 2; turn++, step = -step)
+        for (size_t i = at; i < p->n; i += (size_t)step) {
+            if (p->line[i].item >= 0)
+                return i;
+            if (step < 0 && i == 0)
+                break;
+        }
+    return at;
+}
+
+void list_move(struct list *l, const struct page *p, long by)
+{
+    if (!l->count)
+        return;
+    if (p && !selectable(p)) {           /* nothing to select: the page itself moves */
+        long top = (long)l->top + by, last = (long)l->count - (long)l->rows;
+        top = top > last ? last : top;
+        l->cursor = l->top = top < 0 ? 0 : (size_t)top;
+        return;
+    }
+    long to = (long)l->cursor + by;
+    to = to < 0 ? 0 : to >= (long)l->count ? (long)l->count - 1 : to;
+    size_t before = l->cursor;
+    l->cursor = (size_t)to;
+    if (!p)
+        return;
+    l->cursor = snap_to_item(p, l->cursor, by < 0 ? -1 : 1);
+    if (l->cursor == before && by < 0)   /* headings above the first item come into view */
+        l->top = 0;
+}
+
+void list_show(struct list *l, size_t at)
+{
+    l->cursor = at < l->count ? at : l->count ? l->count - 1 : 0;
+}
+
+void list_fit(struct list *l, unsigned rows)
+{
+    l->rows = rows ? rows : 1;
+    size_t last = l->count > l->rows ? l->count - l->rows : 0;
+    if (l->cursor < l->top)
+        l->top = l->cursor;
+    if (l->cursor >= l->top + l->rows)
+        l->top = l->cursor - l->rows + 1;
+    if (l->top > last)
+        l->top = last;
+}
+
+static bool line_matches(struct app *a, enum panel_id panel, size_t i, struct str needle)
+{
+    struct row r;
+    struct arena *keep = a->frame, *tmp = arena_new(4096);
+    if (!tmp)
+        return false;
+    a->frame = tmp;
+    view_line(a, panel, i, 400, &r);
+    bool hit = text_find(row_text(&r), needle) != SIZE_MAX;
+    a->frame = keep;
+    arena_free(tmp);
+    return hit;
+}
+
+static bool over_matches(struct app *a, size_t i, struct str needle)
+{
+    const struct page_line *l = &a->over.line[i];
+    for (unsigned k = 0; k < l->n; k++)
+        if (text_find(l->v[k].s, needle) != SIZE_MAX)
+            return true;
+    return false;
+}
+
+static unsigned search(struct app *a, struct list *l, const struct page *p, int step)
+{
+    struct str needle = str_of(a->search);
+    if (!needle.n || !l->count)
+        return 0;
+    for (size_t k = 1; k <= l->count; k++) {
+        size_t i = step > 0 ? (l->cursor + k) % l->count : (l->cursor + l->count - k % l->count) % l->count;
+        if (p == &a->over ? over_matches(a, i, needle) : line_matches(a, a->focus, i, needle)) {
+            list_show(l, i);
+            return UI_REDRAW;
+        }
+    }
+    app_notice(a, DIAG_NOTE, "'%s' is not found here", a->search);
+    return UI_REDRAW;
+}
+
+unsigned list_request(struct app *a, struct list *l, const struct page *p, enum request r)
+{
+    long page = l->rows > 2 ? (long)l->rows - 1 : 1;
+    switch (r) {
+    case REQ_UP: list_move(l, p, -1); break;
+    case REQ_DOWN: list_move(l, p, 1); break;
+    case REQ_PAGE_UP: list_move(l, p, -page); break;
+    case REQ_PAGE_DOWN: list_move(l, p, page); break;
+    case REQ_FIRST: list_move(l, p, -(long)l->count); l->top = 0; break;
+    case REQ_LAST: list_move(l, p, (long)l->count); break;
+    case REQ_SCROLL_LEFT: l->left = l->left > 8 ? l->left - 8 : 0; break;
+    case REQ_SCROLL_RIGHT: l->left += l->left < 4000 ? 8 : 0; break;
+    case REQ_SEARCH: prompt_open(&a->prompt, PROMPT_SEARCH, "/", "", 0); break;
+    case REQ_SEARCH_NEXT: return search(a, l, p, 1);
+    case REQ_SEARCH_PREV: return search(a, l, p, -1);
+    default: return 0;
+    }
+    return UI_REDRAW;
+}
+
+enum role view_degree_role(double degree)
+{
+    return degree >= 0.75 ? ROLE_GOOD : degree >= 0.3 ? ROLE_WARN : ROLE_ERROR;
+}
+
+enum role view_hit_role(double percent)
+{
+    return percent >= 60 ? ROLE_GOOD : percent >= 25 ? ROLE_WARN : ROLE_ERROR;
+}
+
+void view_counter(const struct result *r, enum counter_id c, char *out)
+{
+    const struct counter *k = &r->counters[c];
+    const char *unit = counter_unit(c);
+    if (!k->valid)
+        snprintf(out, TEXT_NUM, "n/a");
+    else if (!strcmp(unit, "percent"))
+        text_percent(out, k->value);
+    else if (!strcmp(unit, "byte"))
+        text_bytes(out, k->value);
+    else
+        text_count(out, k->value);
+}

@@ -1,0 +1,77 @@
+/* view: how each panel's content is made from the app's state: a header line,
+ * then lines of role-tagged spans. The valley panel has a plot besides. */
+#ifndef GPULOCW_TUI_VIEW_H
+#define GPULOCW_TUI_VIEW_H
+
+#include "tui/model/app.h"
+
+struct view {
+    /* Brings page (or list count) up to date for a panel of w x h cells; once a frame. */
+    void (*update)(struct app *a, unsigned w, unsigned h);
+    /* Column headings; NULL: none. */
+    void (*head)(struct app *a, unsigned w, struct row *r);
+    /* Line i when lines are made on demand (long lists); NULL: they lie in the page. */
+    void (*line)(struct app *a, size_t i, unsigned w, struct row *r);
+    /* What the panel's requests do; enum ui_effect bits. */
+    unsigned (*request)(struct app *a, enum request r);
+};
+const struct view *view_of(enum panel_id p);
+/* Line i of a panel as updated in this frame. Returns its item (-1: not selectable). */
+long view_line(struct app *a, enum panel_id p, size_t i, unsigned w, struct row *r);
+
+/* ---- pages ---- */
+void page_clear(struct page *p);
+void page_add(struct app *a, struct page *p, const struct row *r, long item);
+/* Adds a text broken at blanks into lines of at most w columns, each indented. */
+void page_wrap(struct app *a, struct page *p, enum role role, unsigned indent, unsigned w, const char *text, long item);
+void page_heading(struct app *a, struct page *p, const char *fmt, ...) BASE_PRINTF(3, 4);
+void page_blank(struct app *a, struct page *p);
+/* Item of the line under the cursor of a list over a page, -1: none. */
+long page_item(const struct page *p, const struct list *l);
+
+/* ---- lists ---- */
+void list_set_count(struct list *l, size_t n);
+/* Moves by `by` lines; over a page with selectable lines, to the next selectable one. */
+void list_move(struct list *l, const struct page *p, long by);
+void list_show(struct list *l, size_t at);               /* cursor to a line */
+unsigned list_request(struct app *a, struct list *l, const struct page *p, enum request r);
+/* Keeps the cursor inside the `rows` visible lines. */
+void list_fit(struct list *l, unsigned rows);
+
+/* ---- panels ---- */
+extern const struct view view_source, view_coalesce, view_locality, view_options, view_valley, view_counters,
+    view_runs, view_advice, view_messages;
+/* A value typed at the prompt for an item of the options panel. */
+void view_options_value(struct app *a, long item, const char *text);
+void view_help_update(struct app *a, unsigned w);        /* fills a->over */
+void view_picker_update(struct app *a, unsigned w);
+void view_tree_update(struct app *a, unsigned w);
+/* Lesson strip: narration, task and whether it is done. Lines are added to *p. */
+void view_lesson_update(struct app *a, struct page *p, unsigned w);
+
+/* source.c: index of the shown module; also used by others to go to a place */
+bool source_goto(struct app *a, uint32_t line);
+/* Access under the source cursor, -1: none. */
+int source_access(const struct app *a);
+void source_index_free(struct source_view *s);
+/* One line of PTX in colour. reg: name of the register to emphasise, empty: none. */
+void source_colour(struct row *r, struct str line, struct str reg);
+/* What a configuration does to a load: "ca", "cg", "na" ...; never NULL. */
+const char *source_decision(const struct options *o, const struct ana_access *x);
+
+/* valley.c */
+void valley_plot(struct app *a, struct plot *out);
+/* Sweep shown, NULL: none; its run index in *run (may be NULL). */
+const struct session_run *valley_run(const struct app *a, size_t *run);
+/* The best point (index into points), SIZE_MAX: none. */
+size_t valley_best(const struct tune_sweep *s);
+/* Table of a sweep's points as CSV. */
+void valley_csv(const struct app *a, struct buf *out);
+
+/* ---- small common things ---- */
+enum role view_degree_role(double degree);               /* good, middling, bad */
+enum role view_hit_role(double percent);
+/* A counter of a result as text with its unit and origin letter ("n/a" when not valid). */
+void view_counter(const struct result *r, enum counter_id c, char *out);
+
+#endif

@@ -1,0 +1,285 @@
+/* coalesce: the paper's graph (32 word positions from the warp's first address),
+ * degree, sectors, and which lane of one warp touches which sector.
+ * Item 0 is the kernel; item i+1 the access i of the analysis. */
+#include "tui/model/expr.h"
+#include "tui/model/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool listed(const struct ana_access *x)
+{
+    return x->space == PTX_SPACE_GLOBAL && !x->prefetch;
+}
+
+static void put_metric(struct row *r, const struct ana_coalesce *c, const struct ana_exact *e)
+{
+    if (c->valid) {
+        row_bar(r, view_degree_role(c->degree), 8, c->degree);
+        row_right(r, view_degree_role(c->degree), 8, "%.1f %%", c->degree * 100);
+        row_right(r, ROLE_VALUE, 5, "%u", c->num_sectors);
+        row_right(r, ROLE_LABEL, 8, "%.2f", c->expected);
+    } else {
+        row_put(r, ROLE_DIM, "%-8s%8s%5s%8s", "n/a", "", "", "");
+    }
+    if (e->valid)
+        row_right(r, ROLE_TITLE, 8, "%.2f", e->sectors_per_request);
+    else
+        row_put(r, ROLE_DIM, "%8s", "n/a");
+}
+
+static void put_access(struct app *a, long item, unsigned w)
+{
+    const struct ana_kernel *k = a->snap->facts;
+    struct row r;
+    row_init(&r, a->frame);
+    if (item == 0) {
+        row_put(&r, ROLE_DIM, "%6s ", "");
+        put_metric(&r, &k->coalesce, &k->exact);
+        row_put(&r, ROLE_TITLE, "  all global loads");
+    } else {
+        const struct ana_access *x = &k->access[item - 1];
+        row_right(&r, ROLE_DIM, 6, "%u", x->at.line);
+        row_put(&r, ROLE_TEXT, " ");
+        put_metric(&r, &x->coalesce, &x->exact);
+        row_put(&r, x->store ? ROLE_LABEL : ROLE_MEMORY, "  %-6s", x->atomic ? "atomic" : x->store ? "store" : "load");
+        row_put(&r, ROLE_SYMBOL, "%s", x->array ? x->array : "?");
+        if (w >= 100)
+            row_put(&r, ROLE_DIM, "  %s", x->address ? x->address : "");
+    }
+    page_add(a, &a->page[PANEL_COALESCE], &r, item);
+}
+
+/* ---- the graph ---- */
+static void put_column(struct row *r, double v, double top, int line, int lines, unsigned cols, enum role role)
+{
+    static const char *const part[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+    double units = top > 0 ? v / top * lines * 8 - (lines - 1 - line) * 8 : 0;
+    int u = units <= 0 ? 0 : units >= 8 ? 8 : (int)lround(units);
+    if (u == 0 && v > 0 && line == lines - 1)
+        u = 1;
+    for (unsigned i = 0; i < cols; i++)
+        row_put(r, role, "%s", part[u]);
+}
+
+static void put_graph(struct app *a, const struct ana_coalesce *c, int lines, unsigned cols)
+{
+    struct page *p = &a->chart[PANEL_COALESCE];
+    double top = 0;
+    struct row r;
+    for (int i = 0; i < 32; i++)
+        top = fmax(top, c->graph[i]);
+    for (int line = 0; line < lines; line++) {
+        row_init(&r, a->frame);
+        if (line == 0)
+            row_right(&r, ROLE_AXIS, 6, "%.2g", top);
+        else if (line == lines - 1)
+            row_right(&r, ROLE_AXIS, 6, "0");
+        else
+            row_pad(&r, 6);
+        row_put(&r, ROLE_AXIS, line == 0 || line == lines - 1 ? " ┤" : " │");
+        for (int i = 0; i < 32; i++) {
+            if (i && i % 8 == 0)
+                row_put(&r, ROLE_AXIS, "┊");
+            put_column(&r, c->graph[i], top, line, lines, cols, (i / 8) % 2 ? ROLE_SERIES_B : ROLE_SERIES_A);
+        }
+        page_add(a, p, &r, -1);
+    }
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_AXIS, "  word  ");
+    for (unsigned s = 0; s < 4; s++) {
+        char label[24];
+        snprintf(label, sizeof label, cols > 1 ? "%u..%u sector %u" : "sec %u", cols > 1 ? s * 8 : s, s * 8 + 7, s);
+        row_put(&r, ROLE_AXIS, "%s%-*.*s", s ? "┊" : "", (int)(8 * cols), (int)(8 * cols), label);
+    }
+    page_add(a, p, &r, -1);
+}
+
+/* ---- one warp's lanes ---- */
+struct lane { const struct launch_spec *l; uint32_t tid, cta; const struct ana_access *x; };
+
+static int64_t part(struct str name, struct dim3u d)
+{
+    char c = name.s[name.n - 1];
+    return c == 'x' ? d.x : c == 'y' ? d.y : d.z;
+}
+
+static struct dim3u unflatten(uint64_t i, struct dim3u d)
+{
+    return (struct dim3u){ (uint32_t)(i % d.x), (uint32_t)(i / d.x % d.y), (uint32_t)(i / d.x / d.y) };
+}
+
+static bool lane_name(void *ctx, struct str n, int64_t *v)
+{
+    const struct lane *e = ctx;
+    if (n.s[0] == '%')
+        n.s++, n.n--;
+    struct str head = { n.s, n.n > 2 && n.s[n.n - 2] == '.' ? n.n - 2 : 0 };
+    if (str_is(head, "tid"))
+        *v = part(n, unflatten(e->tid, e->l->block));
+    else if (str_is(head, "ctaid"))
+        *v = part(n, unflatten(e->cta, e->l->grid));
+    else if (str_is(head, "ntid"))
+        *v = part(n, e->l->block);
+    else if (str_is(head, "nctaid"))
+        *v = part(n, e->l->grid);
+    else if (str_is(n, "laneid"))
+        *v = e->tid % 32;
+    else if (str_is(n, "warpid"))
+        *v = e->tid / 32;
+    else if (e->x->array && str_is(n, e->x->array))
+        *v = 0;                          /* buffers start on a line */
+    else {
+        for (size_t i = 0; i < e->l->nargs; i++)
+            if (e->l->args[i].name && str_is(n, e->l->args[i].name) && e->l->args[i].kind == ARG_SCALAR) {
+                memcpy(v, e->l->args[i].scalar, sizeof *v);
+                return true;
+            }
+        return false;
+    }
+    return true;
+}
+
+struct lanes { int64_t sector[32]; int64_t order[32]; unsigned active, sectors; struct str bad; };
+
+static bool lanes_eval(const struct app *a, const struct ana_access *x, struct lanes *out)
+{
+    const struct launch_spec *l = a->snap->spec;
+    *out = (struct lanes){ .sectors = 0 };
+    uint64_t threads = l ? dim3u_count(l->block) : 0, grid = l ? dim3u_count(l->grid) : 0, warps = (threads + 31) / 32;
+    if (!warps || !grid || !x->address)
+        return false;
+    struct lane env = { l, 0, (uint32_t)(a->coalesce.warp / warps % grid), x };
+    struct expr_env e = { lane_name, &env };
+    for (unsigned lane = 0; lane < 32; lane++) {
+        int64_t at;
+        env.tid = (uint32_t)(a->coalesce.warp % warps * 32 + lane);
+        out->sector[lane] = -1;
+        if (env.tid >= threads)
+            continue;
+        if (!expr_eval(str_of(x->address), &e, &at, &out->bad))
+            return false;
+        int64_t s = at >> 5;
+        unsigned k = 0;
+        while (k < out->sectors && out->order[k] != s)
+            k++;
+        if (k == out->sectors)
+            out->order[out->sectors++] = s;
+        out->sector[lane] = k;
+        out->active++;
+    }
+    return true;
+}
+
+static void put_lanes(struct app *a, const struct ana_access *x)
+{
+    struct page *p = &a->chart[PANEL_COALESCE];
+    struct lanes l;
+    struct row r;
+    row_init(&r, a->frame);
+    if (!lanes_eval(a, x, &l)) {
+        row_put(&r, ROLE_DIM, "  lanes   not drawn: ");
+        if (!a->snap->spec)
+            row_put(&r, ROLE_DIM, "no launch description");
+        else if (x->address && l.bad.n)
+            row_put(&r, ROLE_DIM, "'%.*s' varies at run time", (int)(l.bad.n > 40 ? 40 : l.bad.n), l.bad.s);
+        else
+            row_put(&r, ROLE_DIM, "the address is not known");
+        page_add(a, p, &r, -1);
+        return;
+    }
+    row_put(&r, ROLE_LABEL, "  lane    0         1         2         3      warp %u", a->coalesce.warp);
+    page_add(a, p, &r, -1);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "  sector  ");
+    for (unsigned i = 0; i < 32; i++) {
+        char c = (char)(l.sector[i] < 0 ? '.' : l.sector[i] < 26 ? 'a' + l.sector[i] : 'A' + l.sector[i] - 26);
+        row_put(&r, l.sector[i] < 0 ? ROLE_DIM : l.sector[i] % 2 ? ROLE_SERIES_B : ROLE_SERIES_A, "%c", c);
+    }
+    row_put(&r, ROLE_VALUE, "  %u lanes, %u sector%s", l.active, l.sectors, l.sectors == 1 ? "" : "s");
+    page_add(a, p, &r, -1);
+}
+
+static void put_summary(struct app *a, const struct ana_coalesce *c, const struct ana_exact *e)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "  degree ");
+    row_put(&r, view_degree_role(c->degree), "%.2f %%", c->degree * 100);
+    row_put(&r, ROLE_LABEL, "   sectors in range ");
+    row_put(&r, ROLE_VALUE, "%u", c->num_sectors);
+    row_put(&r, ROLE_LABEL, "   expected ");
+    row_put(&r, ROLE_VALUE, "%.2f", c->expected);
+    row_put(&r, ROLE_LABEL, "   exact ");
+    if (e->valid)
+        row_put(&r, ROLE_TITLE, "%.2f", e->sectors_per_request);
+    else
+        row_put(&r, ROLE_DIM, "n/a");
+    row_put(&r, ROLE_DIM, " sectors/request");
+    page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
+}
+
+static void chart(struct app *a, long item, unsigned w, unsigned h)
+{
+    const struct ana_kernel *k = a->snap->facts;
+    const struct ana_access *x = item > 0 ? &k->access[item - 1] : NULL;
+    const struct ana_coalesce *c = x ? &x->coalesce : &k->coalesce;
+    const struct ana_exact *e = x ? &x->exact : &k->exact;
+    struct page *p = &a->chart[PANEL_COALESCE];
+    page_blank(a, p);
+    if (x && x->address)
+        page_wrap(a, p, ROLE_VALUE, 2, w - 1, arena_printf(a->frame, "%s", x->address), -1);
+    if (!c->valid) {
+        page_wrap(a, p, ROLE_DIM, 2, w - 1, x && x->unknown ? x->unknown : "the degree is not known here", -1);
+        return;
+    }
+    put_graph(a, c, h >= 30 ? 10 : h >= 18 ? 6 : 4, w >= 76 ? 2 : 1);
+    put_summary(a, c, e);
+    if (x)
+        put_lanes(a, x);
+}
+
+static void coalesce_update(struct app *a, unsigned w, unsigned h)
+{
+    const struct ana_kernel *k = a->snap->facts;
+    struct page *p = &a->page[PANEL_COALESCE];
+    struct list *l = &a->list[PANEL_COALESCE];
+    page_clear(p);
+    page_clear(&a->chart[PANEL_COALESCE]);
+    if (!k) {
+        struct row r;
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_DIM, a->snap->module ? " analysing ..." : " nothing is open");
+        page_add(a, p, &r, -1);
+        list_set_count(l, p->n);
+        return;
+    }
+    put_access(a, 0, w);
+    for (uint32_t i = 0; i < k->naccess; i++)
+        if (listed(&k->access[i]))
+            put_access(a, (long)i + 1, w);
+    list_set_count(l, p->n);
+    chart(a, page_item(p, l), w, h);
+}
+
+static void coalesce_head(struct app *a, unsigned w, struct row *r)
+{
+    (void)a, (void)w;
+    row_put(r, ROLE_LABEL, "  line degree           sect  expect   exact  access");
+}
+
+static unsigned coalesce_request(struct app *a, enum request r)
+{
+    struct list *l = &a->list[PANEL_COALESCE];
+    switch (r) {
+    case REQ_COA_NEXT: list_move(l, &a->page[PANEL_COALESCE], 1); break;
+    case REQ_COA_PREV: list_move(l, &a->page[PANEL_COALESCE], -1); break;
+    case REQ_COA_WARP_UP: a->coalesce.warp++; break;
+    case REQ_COA_WARP_DOWN: a->coalesce.warp -= a->coalesce.warp > 0; break;
+    default: return 0;
+    }
+    return UI_REDRAW;
+}
+
+const struct view view_coalesce = { coalesce_update, coalesce_head, NULL, coalesce_request };

@@ -1,0 +1,476 @@
+/* valley: from the sweeps of the snapshot to the plot's numbers (bypass paper:
+ * cache peak, cache valley, memory plateau), and the lines below the plot. */
+#include "tui/model/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_sweep(const struct session_run *r)
+{
+    return r && r->kind == RUN_SWEEP && !r->deleted;
+}
+
+static bool has_curve(const struct session_run *r)
+{
+    return is_sweep(r) || (r && r->kind == RUN_TUNE && !r->deleted && r->ntrail);
+}
+
+const struct session_run *valley_run(const struct app *a, size_t *run)
+{
+    size_t i = a->valley.run;
+    if (i >= a->snap->nruns || !has_curve(app_run(a, i))) {
+        for (i = a->snap->nruns; i-- > 0; )
+            if (is_sweep(app_run(a, i)))
+                break;
+        if (i == SIZE_MAX)
+            return NULL;
+    }
+    if (run)
+        *run = i;
+    return app_run(a, i);
+}
+
+/* What is plotted of a run: a sweep's points, or the trail of a search. */
+struct points { const struct result *v; size_t n; const char *axis; const struct result *bpa, *cha; };
+
+static struct points points_of(const struct app *a, const struct session_run *r)
+{
+    struct points p = { 0 };
+    if (!r)
+        return p;
+    if (r->kind == RUN_TUNE)
+        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found.original };
+    else
+        p = (struct points){ r->sweep.points, r->sweep.npoints, r->sweep.axis, &r->sweep.bpa, &r->sweep.cha };
+    if (a->replay.on && p.n > a->replay.shown)
+        p.n = a->replay.shown;
+    return p;
+}
+
+static double axis_value(const struct points *p, size_t i)
+{
+    const struct options *o = &p->v[i].options;
+    if (p->axis && !strcmp(p->axis, "pi") && o->pi.mode == PI_VALUE)
+        return o->pi.value;
+    if (p->axis && !strcmp(p->axis, "agents") && o->agents >= 0)
+        return o->agents;
+    if (p->axis && !strcmp(p->axis, "carveout"))
+        return o->carveout;
+    return (double)i;
+}
+
+static double time_of(const struct result *r)
+{
+    return r && r->time.valid && r->status == ST_OK ? (double)r->time.median : NAN;
+}
+
+static double counter_of(const struct result *r, enum counter_id c)
+{
+    return r && r->counters[c].valid ? r->counters[c].value : NAN;
+}
+
+static double metric_of(enum plot_metric m, const struct result *r, const struct result *cha)
+{
+    switch (m) {
+    case METRIC_SPEEDUP: return time_of(cha) / time_of(r);
+    case METRIC_HIT: return counter_of(r, COUNTER_L1_HIT_RATE);
+    case METRIC_DRAM: return counter_of(r, COUNTER_DRAM_READ_BYTES);
+    default: return time_of(r);
+    }
+}
+
+static bool wrong(const struct result *r)
+{
+    return r->status != ST_OK || r->equal == EQUAL_NO;
+}
+
+size_t valley_best(const struct tune_sweep *s)
+{
+    return s->has_best && s->best < s->npoints ? s->best : SIZE_MAX;
+}
+
+static void add_series(struct app *a, struct plot *out, const struct points *p, const char *name, bool second)
+{
+    struct plot_series *s = &out->series[out->nseries];
+    size_t n = p->n;
+    *s = (struct plot_series){ .name = name, .line = second ? ROLE_LINE_B : ROLE_LINE_A, .point = second ? ROLE_SERIES_B : ROLE_SERIES_A, .n = n };
+    s->x = ARENA_ARRAY(a->frame, double, n + 1);
+    s->y = ARENA_ARRAY(a->frame, double, n + 1);
+    s->low = ARENA_ARRAY(a->frame, double, n + 1);
+    s->high = ARENA_ARRAY(a->frame, double, n + 1);
+    s->bad = ARENA_ARRAY(a->frame, bool, n + 1);
+    if (!s->x || !s->y || !s->low || !s->high || !s->bad)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct result *r = &p->v[i];
+        s->x[i] = axis_value(p, i);
+        s->y[i] = metric_of(out->metric, r, p->cha);
+        s->low[i] = s->high[i] = s->y[i];
+        if (out->metric == METRIC_TIME && r->time.valid)
+            s->low[i] = (double)r->time.min, s->high[i] = (double)r->time.max;
+        s->bad[i] = wrong(r);
+    }
+    out->nseries++;
+}
+
+/* The model's curve over the same axis: π warps per CTA cache, the rest bypasses. */
+static void add_fit(struct app *a, struct plot *out, const struct session_run *r)
+{
+    const struct tune_sweep *s = &r->sweep;
+    size_t n = s->warps ? (size_t)s->warps * 4 + 1 : 0;
+    if (!is_sweep(r) || !s->fit.valid || !s->axis || strcmp(s->axis, "pi") || out->metric != METRIC_TIME || !n || a->replay.on)
+        return;
+    struct plot_series *v = &out->series[out->nseries];
+    *v = (struct plot_series){ .name = "valley model", .line = ROLE_FIT, .point = ROLE_FIT, .n = n, .dotted = true, .no_points = true };
+    v->x = ARENA_ARRAY(a->frame, double, n);
+    v->y = ARENA_ARRAY(a->frame, double, n);
+    if (!v->x || !v->y)
+        return;
+    double resident = r->dev.max_warps_per_sm * 32.0;    /* as tune_sweep_judge counts them */
+    for (size_t i = 0; i < s->npoints; i++)
+        if (s->points[i].ctas_per_sm)
+            resident = s->points[i].ctas_per_sm * (double)dim3u_count(r->block);
+    for (size_t i = 0; i < n; i++) {
+        v->x[i] = (double)i / 4;
+        v->y[i] = model_valley_time(&s->valley, &s->fit, resident * v->x[i] / s->warps, resident);
+    }
+    out->nseries++;
+}
+
+static void add_ref(struct plot *out, const char *name, double y, enum role role)
+{
+    if (!isnan(y) && out->nrefs < PLOT_MAX_REFS)
+        out->ref[out->nrefs++] = (struct plot_ref){ name, y, role };
+}
+
+static void add_mark(struct plot *out, const char *name, size_t i, enum role role, bool below)
+{
+    const struct plot_series *s = &out->series[0];
+    if (i < s->n && !isnan(s->y[i]) && out->nmarks < PLOT_MAX_MARKS)
+        out->mark[out->nmarks++] = (struct plot_mark){ name, s->x[i], s->y[i], role, below };
+}
+
+/* In time the peak of performance is the lowest point: names follow performance. */
+static void add_marks(struct app *a, struct plot *out, const struct session_run *r, const struct points *p)
+{
+    const struct tune_sweep *s = &r->sweep;
+    size_t best = is_sweep(r) ? valley_best(s) : SIZE_MAX, n = p->n;
+    bool up = out->metric == METRIC_TIME || out->metric == METRIC_DRAM;
+    if (!is_sweep(r) || best == SIZE_MAX || best >= n || n < 3 || !s->complete || (a->replay.on && n < s->npoints))
+        return;
+    const struct model_curve *c = &s->curve;
+    char *text = arena_printf(a->frame, "%s=%g %s", !strcmp(p->axis, "pi") ? "π" : p->axis, axis_value(p, best),
+                              c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
+    add_mark(out, text, best, ROLE_PEAK, up);
+    if (c->category != CATEGORY_CACHE_CONGESTED || strcmp(p->axis, "pi"))
+        return;
+    if (c->valley < n && c->valley != best)
+        add_mark(out, "cache valley", c->valley, ROLE_VALLEY, !up);
+    if (c->plateau + 1 < n && c->plateau > best)
+        add_mark(out, "memory plateau", c->plateau, ROLE_PLATEAU, up);
+}
+
+static const struct session_run *overlay_run(const struct app *a)
+{
+    struct session *o = a->valley.other;
+    for (size_t i = o ? session_count(o) : 0; i-- > 0; )
+        if (has_curve(session_at(o, i)))
+            return session_at(o, i);
+    const struct session_run *r = a->valley.overlay < a->snap->nruns ? app_run(a, a->valley.overlay) : NULL;
+    return has_curve(r) ? r : NULL;
+}
+
+static void tick_names(struct app *a, struct plot *out, const struct points *p)
+{
+    if (!p->axis || strcmp(p->axis, "block") || !p->n)
+        return;
+    out->tick = ARENA_ARRAY(a->frame, char *, p->n);
+    for (size_t i = 0; out->tick && i < p->n; i++) {
+        struct dim3u b = p->v[i].options.block;
+        out->tick[i] = b.x ? arena_printf(a->frame, "%ux%u", b.x, b.y) : "as is";
+    }
+    out->nticks = out->tick ? p->n : 0;
+}
+
+static const char *axis_title(const char *axis)
+{
+    static const struct { const char *axis, *title; } t[] = {
+        { "pi", "π: warps per CTA that cache" }, { "agents", "active agents per SM" }, { "carveout", "shared-memory carve-out, percent" },
+        { "block", "block shape" }, { "try", "configurations tried" } };
+    for (size_t i = 0; axis && i < ARRAY_LEN(t); i++)
+        if (!strcmp(t[i].axis, axis))
+            return t[i].title;
+    return axis ? axis : "";
+}
+
+void valley_plot(struct app *a, struct plot *out)
+{
+    const struct session_run *r = valley_run(a, NULL), *b = overlay_run(a);
+    memset(out, 0, sizeof *out);
+    out->metric = a->valley.metric;
+    out->style = a->set.ascii ? PLOT_ASCII : a->set.style;
+    out->log_y = a->valley.log_y;
+    out->yname = plot_metric_name(out->metric);
+    struct points p = points_of(a, r);
+    out->xname = axis_title(p.axis);
+    out->empty = a->snap->busy ? "waiting for the first point ..." : a->snap->module ? "no sweep yet: s starts one over the axis above" : "nothing is open";
+    if (!r)
+        return;
+    add_fit(a, out, r);
+    if (b && b != r) {
+        struct points q = points_of(a, b);
+        add_series(a, out, &q, "B", true);
+    }
+    add_series(a, out, &p, b && b != r ? "A" : "points", false);
+    struct plot_series last = out->series[out->nseries - 1];       /* marks and cursor refer to series 0 */
+    memmove(out->series + 1, out->series, sizeof last * (out->nseries - 1));
+    out->series[0] = last;
+    add_ref(out, "bpa", metric_of(out->metric, p.bpa, p.cha), ROLE_REF_BPA);
+    add_ref(out, r->kind == RUN_TUNE ? "original" : "cha", metric_of(out->metric, p.cha, p.cha), ROLE_REF_CHA);
+    tick_names(a, out, &p);
+    add_marks(a, out, r, &p);
+    if (p.n) {
+        if (!a->valley.placed) {
+            size_t best = is_sweep(r) ? valley_best(&r->sweep) : SIZE_MAX;
+            a->valley.cursor = best < p.n && r->sweep.complete ? best : p.n - 1;
+        }
+        a->valley.cursor = a->valley.cursor < p.n ? a->valley.cursor : p.n - 1;
+        out->has_cursor = true;
+        out->cursor = axis_value(&p, a->valley.cursor);
+    }
+    plot_range(out, a->valley.zoom);
+}
+
+/* ---- lines below the plot ---- */
+static void put_result(struct row *r, const struct result *x, const struct result *cha)
+{
+    char t[TEXT_NUM], h[TEXT_NUM];
+    if (x->status != ST_OK || !x->time.valid) {
+        row_put(r, ROLE_ERROR, "%s", *x->message ? x->message : status_text(x->status));
+        return;
+    }
+    text_time(t, (double)x->time.median);
+    row_put(r, ROLE_VALUE, "%s", t);
+    double spread = (double)(x->time.max - x->time.min) / (double)(x->time.median ? x->time.median : 1) * 50;
+    if (spread > 0.05)
+        row_put(r, ROLE_DIM, " ±%.1f%%", spread);
+    row_put(r, ROLE_DIM, " %s", origin_name(x->time.origin));
+    double gain = time_of(cha) / time_of(x);
+    if (!isnan(gain))
+        row_put(r, gain > 1.02 ? ROLE_GOOD : gain < 0.98 ? ROLE_WARN : ROLE_LABEL, "  %.2fx of cha", gain);
+    view_counter(x, COUNTER_L1_HIT_RATE, h);
+    row_put(r, ROLE_LABEL, "  L1 hit ");
+    row_put(r, ROLE_L1, "%s", h);
+    view_counter(x, COUNTER_DRAM_READ_BYTES, h);
+    row_put(r, ROLE_LABEL, "  DRAM ");
+    row_put(r, ROLE_DRAM, "%s", h);
+    if (x->equal == EQUAL_NO)
+        row_put(r, ROLE_ERROR, "  WRONG RESULTS");
+    else if (x->equal != EQUAL_UNKNOWN)
+        row_put(r, ROLE_GOOD, x->equal == EQUAL_YES ? "  equal ✓" : "  within tolerance ✓");
+}
+
+static void put_cursor(struct app *a, const struct points *p)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    const struct result *x = &p->v[a->valley.cursor];
+    if (p->axis && !strcmp(p->axis, "block"))
+        row_put(&r, ROLE_CURSOR, " %ux%ux%u  ", x->options.block.x, x->options.block.y, x->options.block.z);
+    else
+        row_put(&r, ROLE_CURSOR, " %s %g  ", p->axis && !strcmp(p->axis, "pi") ? "π" : p->axis ? p->axis : "", axis_value(p, a->valley.cursor));
+    put_result(&r, x, p->cha);
+    page_add(a, &a->page[PANEL_VALLEY], &r, -1);
+}
+
+static void put_end(struct app *a, const char *name, enum role role, const struct result *x, const struct result *cha)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, role, " %-4s ", name);
+    put_result(&r, x, cha);
+    page_add(a, &a->page[PANEL_VALLEY], &r, -1);
+}
+
+static void put_fit(struct app *a, const struct tune_sweep *s)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    if (s->fit.valid) {
+        row_put(&r, ROLE_FIT, " fit  ");
+        row_put(&r, ROLE_LABEL, "α %.3g  β %.3g  residual %.1f %%", s->fit.alpha, s->fit.beta, s->fit.residual * 100);
+    }
+    if (!isnan(s->overhead_bpa) && !isnan(s->overhead_cha))
+        row_put(&r, ROLE_LABEL, "   inserted code: %+.1f %% at π=0, %+.1f %% at π=W", (s->overhead_bpa - 1) * 100, (s->overhead_cha - 1) * 100);
+    if (r.n)
+        page_add(a, &a->page[PANEL_VALLEY], &r, -1);
+}
+
+static void valley_update(struct app *a, unsigned w, unsigned h)
+{
+    struct page *pg = &a->page[PANEL_VALLEY];
+    const struct session_run *r = valley_run(a, NULL);
+    struct points p = points_of(a, r);
+    page_clear(pg);
+    if (r && p.n) {
+        struct buf verdict = { 0 };
+        a->valley.cursor = a->valley.cursor < p.n ? a->valley.cursor : p.n - 1;
+        put_cursor(a, &p);
+        if (h >= 24 && p.bpa && p.cha) {
+            put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha);
+            put_end(a, "cha", ROLE_REF_CHA, p.cha, p.cha);
+        }
+        if (is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints)) {
+            if (h >= 18)
+                put_fit(a, &r->sweep);
+            tune_verdict(&r->sweep, &verdict);
+            page_wrap(a, pg, ROLE_TITLE, 1, w - 1, verdict.s ? verdict.s : "", -1);
+        } else if (r->kind == RUN_TUNE && *r->found.reason) {
+            page_wrap(a, pg, ROLE_TITLE, 1, w - 1, r->found.reason, -1);
+        }
+        buf_free(&verdict);
+    }
+    list_set_count(&a->list[PANEL_VALLEY], pg->n);
+}
+
+static void valley_head(struct app *a, unsigned w, struct row *r)
+{
+    size_t i = 0;
+    const struct session_run *run = valley_run(a, &i), *b = overlay_run(a);
+    (void)w;
+    row_put(r, ROLE_LABEL, " next sweep: ");
+    row_put(r, ROLE_CHANGED, "%s", a->valley.axis);
+    if (!run)
+        return;
+    row_put(r, ROLE_LABEL, "   run ");
+    row_put(r, ROLE_VALUE, "%zu", i + 1);
+    row_put(r, ROLE_LABEL, " %s on %s", run->kernel, run->dev.spec);
+    if (b && b != run)
+        row_put(r, ROLE_SERIES_B, "   ● B: %s on %s", b->kernel, b->dev.spec);
+    if (a->replay.on)
+        row_put(r, ROLE_NOTE, "   replay %zu of %zu%s", a->replay.shown < run->sweep.npoints ? a->replay.shown : run->sweep.npoints,
+                run->sweep.npoints, a->replay.playing ? " playing" : "");
+}
+
+/* ---- keys ---- */
+static unsigned move_run(struct app *a, int by)
+{
+    size_t i;
+    if (!valley_run(a, &i))
+        return 0;
+    for (size_t k = i + (size_t)by; k < a->snap->nruns; k += (size_t)by)
+        if (has_curve(app_run(a, k))) {
+            a->valley.run = k;
+            a->valley.placed = false;
+            return UI_REDRAW;
+        }
+    app_notice(a, DIAG_NOTE, by > 0 ? "this is the last sweep" : "this is the first sweep");
+    return UI_REDRAW;
+}
+
+static unsigned toggle_overlay(struct app *a)
+{
+    struct valley_view *v = &a->valley;
+    size_t shown;
+    if (v->overlay != SIZE_MAX || v->other) {
+        v->overlay = SIZE_MAX;
+        session_free(v->other);
+        v->other = NULL;
+        return UI_REDRAW;
+    }
+    if (!valley_run(a, &shown))
+        return 0;
+    size_t mark = a->runs.mark[0] != shown ? a->runs.mark[0] : a->runs.mark[1];
+    for (size_t i = mark < a->snap->nruns ? mark + 1 : a->snap->nruns; i-- > 0; )
+        if (i != shown && has_curve(app_run(a, i))) {
+            v->overlay = i;
+            return UI_REDRAW;
+        }
+    app_notice(a, DIAG_NOTE, "no second sweep to lay over this one");
+    return UI_REDRAW;
+}
+
+static unsigned move_cursor(struct app *a, long by)
+{
+    struct points p = points_of(a, valley_run(a, NULL));
+    if (!p.n)
+        return 0;
+    long to = (long)a->valley.cursor + by;
+    a->valley.cursor = to < 0 ? 0 : to >= (long)p.n ? p.n - 1 : (size_t)to;
+    a->valley.placed = true;
+    return UI_REDRAW;
+}
+
+static unsigned next_axis(struct app *a)
+{
+    static const char *const axes[] = { "pi", "agents", "carveout", "block" };
+    size_t i = 0;
+    while (i < ARRAY_LEN(axes) && strcmp(axes[i], a->valley.axis))
+        i++;
+    a->valley.axis = axes[(i + 1) % ARRAY_LEN(axes)];
+    return UI_REDRAW;
+}
+
+static unsigned apply_point(struct app *a)
+{
+    struct points p = points_of(a, valley_run(a, NULL));
+    if (a->valley.cursor >= p.n)
+        return 0;
+    app_options_set(a, &p.v[a->valley.cursor].options);
+    app_notice(a, DIAG_NOTE, "the point under the cursor is now the present options (u undoes)");
+    return UI_REDRAW;
+}
+
+static unsigned valley_request(struct app *a, enum request r)
+{
+    struct valley_view *v = &a->valley;
+    const struct session_run *run = valley_run(a, NULL);
+    switch (r) {
+    case REQ_VAL_LEFT: return move_cursor(a, -1);
+    case REQ_VAL_RIGHT: return move_cursor(a, 1);
+    case REQ_VAL_FIRST: return move_cursor(a, -1000000);
+    case REQ_VAL_LAST: return move_cursor(a, 1000000);
+    case REQ_VAL_BEST:
+        if (is_sweep(run) && valley_best(&run->sweep) != SIZE_MAX)
+            v->cursor = valley_best(&run->sweep), v->placed = true;
+        break;
+    case REQ_VAL_ZOOM_IN: v->zoom = v->zoom < 16 ? v->zoom * 2 : v->zoom; break;
+    case REQ_VAL_ZOOM_OUT: v->zoom = v->zoom > 1 ? v->zoom / 2 : 1; break;
+    case REQ_VAL_ZOOM_ALL: v->zoom = 1; break;
+    case REQ_VAL_LOG: v->log_y = !v->log_y; break;
+    case REQ_VAL_METRIC: v->metric = (enum plot_metric)((v->metric + 1) % METRIC_COUNT); break;
+    case REQ_VAL_AXIS: return next_axis(a);
+    case REQ_VAL_RUN_NEXT: return move_run(a, 1);
+    case REQ_VAL_RUN_PREV: return move_run(a, -1);
+    case REQ_VAL_COMPARE: return toggle_overlay(a);
+    case REQ_VAL_STYLE: a->set.style = (enum plot_style)((a->set.style + 1) % 3); break;
+    case REQ_VAL_APPLY: return apply_point(a);
+    default: return 0;
+    }
+    return UI_REDRAW;
+}
+
+void valley_csv(const struct app *a, struct buf *out)
+{
+    const struct session_run *r = valley_run(a, NULL);
+    struct points p = points_of(a, r);
+    buf_printf(out, "%s,time_ns,low_ns,high_ns,equal_to_original", p.axis ? p.axis : "x");
+    for (int c = 0; c < COUNTER_COUNT; c++)
+        buf_printf(out, ",%s", counter_name((enum counter_id)c));
+    buf_puts(out, "\n");
+    for (size_t i = 0; i < p.n; i++) {
+        const struct result *x = &p.v[i];
+        buf_printf(out, "%g,", axis_value(&p, i));
+        if (x->time.valid)
+            buf_printf(out, "%lld,%lld,%lld", (long long)x->time.median, (long long)x->time.min, (long long)x->time.max);
+        else
+            buf_puts(out, ",,");
+        buf_printf(out, ",%s", x->equal == EQUAL_UNKNOWN ? "" : x->equal == EQUAL_NO ? "false" : "true");
+        for (int c = 0; c < COUNTER_COUNT; c++)
+            x->counters[c].valid ? buf_printf(out, ",%.9g", x->counters[c].value) : buf_puts(out, ",");
+        buf_puts(out, "\n");
+    }
+}
+
+const struct view view_valley = { valley_update, valley_head, NULL, valley_request };

@@ -1,0 +1,165 @@
+/* bars: title and tabs above, message or prompt and keys below. */
+#include "tui/panel/panel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "";
+}
+
+static void title(struct app *a, struct surface *s)
+{
+    const struct job_snapshot *n = a->snap;
+    surface_fill(s, (struct rect){ 0, 0, s->w, 1 }, ' ', ROLE_BAR);
+    int x = surface_print(s, 1, 0, ROLE_BAR_KEY, "gpulocw");
+    if (n->module) {
+        x = surface_print(s, x, 0, ROLE_BAR, "  %s", base_name(n->module->path));
+        if (n->kernel)
+            x = surface_print(s, x, 0, ROLE_BAR, " ▸ %s", n->kernel);
+    } else {
+        x = surface_print(s, x, 0, ROLE_BAR, "  the GPU locality workbench");
+    }
+    char right[200];
+    snprintf(right, sizeof right, "%s%s%s%s ", n->has_dev ? n->dev.spec : "no device", n->session_path ? "  " : "",
+             n->session_path ? base_name(n->session_path) : "", n->session_unsaved ? " *" : "");
+    int w = (int)text_width(str_of(right));
+    if (x + w + 2 > s->w && n->has_dev) {
+        snprintf(right, sizeof right, "%s ", n->dev.spec);
+        w = (int)text_width(str_of(right));
+    }
+    if (x + w + 2 <= s->w)
+        surface_print(s, s->w - w, 0, ROLE_BAR, "%s", right);
+}
+
+static unsigned errors_unseen(const struct app *a)
+{
+    unsigned n = 0;
+    for (size_t i = a->messages.seen; i < a->snap->nmessages; i++)
+        n += a->snap->messages[i].level == DIAG_ERROR;
+    return n;
+}
+
+void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool tabs)
+{
+    title(a, s);
+    if (!tabs)
+        return;
+    bool tight = s->w < 92;              /* only the tab in front shows its whole name */
+    int x = 1;
+    for (int p = 0; p < PANEL_COUNT; p++) {
+        bool front = p == (int)a->focus;
+        const char *name = panel_info((enum panel_id)p)->title;
+        int x0 = x;
+        bool alarm = p == PANEL_MESSAGES && errors_unseen(a);
+        enum role role = front ? ROLE_TAB_ACTIVE : alarm ? ROLE_ERROR : ROLE_TAB;
+        x = surface_print(s, x, 1, role, tight && !front ? "%d %.6s" : " %d %s ", p + 1, name);
+        screen_hit(map, HIT_TAB, (struct rect){ x0, 1, x - x0, 1 }, p);
+        x++;
+    }
+}
+
+static void progress(struct app *a, struct surface *s, int y)
+{
+    const struct job_snapshot *n = a->snap;
+    static const char *const spin[] = { "⠋", "⠙", "⠸", "⠴", "⠦", "⠇" };
+    struct row r;
+    int64_t age = a->now_ns - n->started_ns;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
+    row_put(&r, ROLE_VALUE, "%.60s ", n->what ? n->what : "working");
+    if (n->done > 0) {
+        row_bar(&r, ROLE_NOTE, s->w >= 100 ? 24 : 12, n->done);
+        row_put(&r, ROLE_VALUE, " %3.0f %%", n->done * 100);
+    }
+    if (age > 1000000000) {
+        if (n->rate > 0)
+            row_put(&r, ROLE_DIM, "  %.1f points/s", n->rate);
+        if (n->done > 0.02 && n->done < 1)
+            row_put(&r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
+    }
+    row_put(&r, ROLE_DIM, "   x stops");
+    surface_row(s, 0, y, s->w, &r, 0);
+}
+
+static void prompt(struct app *a, struct surface *s, int y)
+{
+    const struct prompt *p = &a->prompt;
+    int x = surface_print(s, 1, y, ROLE_KEY, "%s", p->label);
+    int room = s->w - x - 2, at = (int)text_width((struct str){ p->text, p->at }), skip = at > room ? at - room : 0;
+    struct row r;
+    row_init(&r, a->frame);
+    row_str(&r, ROLE_TITLE, (struct str){ p->text, p->n });
+    surface_row(s, x, y, s->w - x, &r, (unsigned)skip);
+    s->cursor_x = x + at - skip;
+    s->cursor_y = y;
+}
+
+static void message(struct app *a, struct surface *s, int y)
+{
+    static const enum role roles[] = { ROLE_NOTE, ROLE_WARN, ROLE_ERROR };
+    if (a->prompt.kind != PROMPT_NONE) {
+        prompt(a, s, y);
+        return;
+    }
+    if (*a->notice && (!a->snap->busy || a->notice_level == DIAG_ERROR || a->leaving))
+        surface_print(s, 1, y, roles[a->notice_level], "%s", a->notice);
+    else if (a->snap->busy)
+        progress(a, s, y);
+    else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
+        surface_print(s, 1, y, ROLE_ERROR, "not legal here: %s", a->snap->refusal);
+}
+
+static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q)
+{
+    char key[16];
+    const struct request_info *i = request_info(q);
+    keymap_key(&a->keys, q, key);
+    int need = (int)(text_width(str_of(key)) + strlen(i->bar)) + 3;
+    if (!*i->bar || !*key || x + need > s->w)
+        return x;
+    int x0 = x;
+    x = surface_print(s, x, y, ROLE_BAR_KEY, "%s", key);
+    x = surface_print(s, x, y, ROLE_BAR, " %s", i->bar);
+    screen_hit(map, HIT_REQUEST, (struct rect){ x0, y, x - x0, 1 }, q);
+    return x + 2;
+}
+
+static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
+{
+    enum scope order[5];
+    unsigned n = 0;
+    surface_fill(s, (struct rect){ 0, y, s->w, 1 }, ' ', ROLE_BAR);
+    if (a->prompt.kind != PROMPT_NONE) {
+        surface_print(s, 1, y, ROLE_BAR, a->prompt.kind == PROMPT_COMMAND ? "Enter runs it   Tab completes   Up recalls   Esc drops it" : "Enter takes it   Esc drops it");
+        return;
+    }
+    if (a->overlay == OVERLAY_HELP || a->overlay == OVERLAY_TREE)
+        order[n++] = SCOPE_LIST;
+    else if (a->overlay == OVERLAY_PICKER)
+        order[n++] = SCOPE_PICKER;
+    else {
+        if (a->lesson.lesson)
+            order[n++] = SCOPE_LESSON;
+        if (a->replay.on && a->focus == PANEL_VALLEY)
+            order[n++] = SCOPE_REPLAY;
+        order[n++] = (enum scope)a->focus;
+    }
+    order[n++] = SCOPE_GLOBAL;
+    int x = 1;
+    for (unsigned i = 0; i < n; i++)
+        for (int q = REQ_NONE + 1; q < REQ_COUNT; q++)
+            if (request_info((enum request)q)->scope == order[i])
+                x = put_key(a, s, map, x, y, (enum request)q);
+    if (x + 7 < s->w)
+        surface_print(s, s->w - 7, y, ROLE_BAR, "q %s", a->overlay != OVERLAY_NONE ? "close" : "quit");
+}
+
+void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool keys)
+{
+    message(a, s, keys ? s->h - 2 : s->h - 1);
+    if (keys)
+        key_bar(a, s, map, s->h - 1);
+}

@@ -1,0 +1,281 @@
+/* plot: draws a plot's view-model: dots in braille (2x4 a cell), half blocks
+ * (1x2) or ASCII (1x1), points and labels as characters over them.
+ *
+ *   y labels │ area ........................ reference names
+ *            └─┬───┬───
+ *              0   1      x labels, then the axis title                     */
+#include "tui/panel/panel.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LEFT 10
+#define RIGHT 9
+
+struct canvas {
+    struct surface *s;
+    const struct plot *p;
+    struct rect area;                    /* cells of the plot itself */
+    int dx, dy;                          /* dots per cell */
+    uint8_t *bits, *role;                /* per cell of the area */
+    bool *taken;                         /* cells that hold a label */
+};
+
+static struct rect area_of(struct rect r)
+{
+    int left = r.w >= 40 ? LEFT : 0, right = r.w >= 60 ? RIGHT : 1, below = r.h >= 9 ? 3 : r.h >= 5 ? 2 : 0;
+    return (struct rect){ r.x + left, r.y, r.w - left - right, r.h - below };
+}
+
+static double x_share(const struct plot *p, double x) { return (x - p->x0) / (p->x1 - p->x0); }
+
+static double y_share(const struct plot *p, double y)
+{
+    return p->log_y ? log(y / p->y0) / log(p->y1 / p->y0) : (y - p->y0) / (p->y1 - p->y0);
+}
+
+double plot_x_at(struct rect r, const struct plot *p, int column)
+{
+    struct rect a = area_of(r);
+    return p->x0 + (p->x1 - p->x0) * ((double)(column - a.x) - 1) / (a.w > 3 ? a.w - 3 : 1);
+}
+
+/* Points keep one cell of distance from the edges, so that the ends show. */
+static int cell_x(const struct canvas *c, double x) { return c->area.x + 1 + (int)lround(x_share(c->p, x) * (c->area.w - 3)); }
+static int cell_y(const struct canvas *c, double y) { return c->area.y + c->area.h - 1 - (int)lround(y_share(c->p, y) * (c->area.h - 1)); }
+
+static void dot(struct canvas *c, int x, int y, enum role role)
+{
+    static const uint8_t braille[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
+    int cx = x / c->dx, cy = y / c->dy;
+    if (x < 0 || y < 0 || cx >= c->area.w || cy >= c->area.h)
+        return;
+    size_t i = (size_t)cy * (size_t)c->area.w + (size_t)cx;
+    c->bits[i] |= c->dx == 2 ? braille[y % 4][x % 2] : c->dy == 2 ? (uint8_t)(1 << (y % 2)) : 1;
+    c->role[i] = (uint8_t)role;
+}
+
+static void line(struct canvas *c, double x0, double y0, double x1, double y1, enum role role, bool dotted)
+{
+    const struct plot *p = c->p;
+    double w = (double)(c->area.w - 3) * c->dx, h = (double)(c->area.h - 1) * c->dy;
+    double ax = x_share(p, x0) * w + c->dx * 1.5, bx = x_share(p, x1) * w + c->dx * 1.5;
+    double ay = (1 - y_share(p, y0)) * h + c->dy / 2.0, by = (1 - y_share(p, y1)) * h + c->dy / 2.0;
+    int steps = (int)fmax(fabs(bx - ax), fabs(by - ay)) + 1;
+    if (!isfinite(ax + ay + bx + by) || steps > 100000)
+        return;
+    for (int i = 0; i <= steps; i++) {
+        double t = (double)i / steps;
+        int x = (int)floor(ax + (bx - ax) * t), y = (int)floor(ay + (by - ay) * t);
+        if (!dotted || (x / c->dx) % 2 == 0)
+            dot(c, x, y, role);
+    }
+}
+
+static void flush(struct canvas *c)
+{
+    for (int y = 0; y < c->area.h; y++)
+        for (int x = 0; x < c->area.w; x++) {
+            size_t i = (size_t)y * (size_t)c->area.w + (size_t)x;
+            static const uint32_t half[] = { ' ', 0x2580, 0x2584, 0x2588 };
+            if (!c->bits[i])
+                continue;
+            uint32_t cp = c->dx == 2 ? 0x2800u + c->bits[i] : c->dy == 2 ? half[c->bits[i] & 3] : '*';
+            surface_put(c->s, c->area.x + x, c->area.y + y, cp, (enum role)c->role[i]);
+        }
+}
+
+static void take(struct canvas *c, int x, int y, int w)
+{
+    for (int i = x; i < x + w; i++)
+        if (i >= c->area.x && i < c->area.x + c->area.w && y >= c->area.y && y < c->area.y + c->area.h)
+            c->taken[(y - c->area.y) * c->area.w + i - c->area.x] = true;
+}
+
+static bool is_free(const struct canvas *c, int x, int y, int w)
+{
+    if (y < c->area.y || y >= c->area.y + c->area.h)
+        return false;
+    for (int i = x; i < x + w; i++)
+        if (c->taken[(y - c->area.y) * c->area.w + i - c->area.x])
+            return false;
+    return true;
+}
+
+static void y_axis(struct canvas *c, struct rect r)
+{
+    const struct plot *p = c->p;
+    int ticks = c->area.h >= 16 ? 6 : c->area.h >= 8 ? 4 : 2;
+    for (int y = 0; y < c->area.h; y++)
+        surface_put(c->s, c->area.x - 1, c->area.y + y, 0x2502, ROLE_AXIS);
+    for (int i = 0; i < ticks && r.w >= 40; i++) {
+        char v[TEXT_NUM];
+        double share = (double)i / (ticks - 1), y = p->log_y ? p->y0 * pow(p->y1 / p->y0, share) : p->y0 + (p->y1 - p->y0) * share;
+        int at = c->area.y + c->area.h - 1 - (int)lround(share * (c->area.h - 1));
+        plot_value(p->metric, y, v);
+        unsigned w = text_width(str_of(v));
+        surface_print(c->s, c->area.x - 2 - (int)w, at, ROLE_AXIS, "%s", v);
+        surface_put(c->s, c->area.x - 1, at, 0x2524, ROLE_AXIS);
+    }
+}
+
+/* Ticks at whole x values, as many as labels fit. */
+static void x_axis(struct canvas *c, struct rect r)
+{
+    const struct plot *p = c->p;
+    int y = c->area.y + c->area.h, widest = p->tick ? 7 : 4;
+    double step = 1;
+    while ((p->x1 - p->x0) / step * widest > c->area.w)
+        step *= step == 1 || step == 10 || step == 100 ? 2 : 2.5;
+    step = ceil(step);
+    if (y >= r.y + r.h)
+        return;
+    surface_put(c->s, c->area.x - 1, y, 0x2514, ROLE_AXIS);
+    for (int x = c->area.x; x < c->area.x + c->area.w; x++)
+        surface_put(c->s, x, y, 0x2500, ROLE_AXIS);
+    for (double x = ceil(p->x0 / step) * step; x <= p->x1 + 1e-9; x += step) {
+        char v[32];
+        int at = cell_x(c, x);
+        if (p->tick && x >= 0 && (size_t)x < p->nticks)
+            snprintf(v, sizeof v, "%s", p->tick[(size_t)x]);
+        else
+            snprintf(v, sizeof v, "%g", x);
+        surface_put(c->s, at, y, 0x252c, ROLE_AXIS);
+        surface_print(c->s, at - (int)text_width(str_of(v)) / 2, y + 1, ROLE_AXIS, "%s", v);
+    }
+    if (y + 2 < r.y + r.h)
+        surface_print(c->s, c->area.x, y + 2, ROLE_LABEL, "%s", p->xname);
+}
+
+static void refs(struct canvas *c, struct rect r)
+{
+    int used[PLOT_MAX_REFS], n = 0;
+    for (unsigned i = 0; i < c->p->nrefs; i++) {
+        const struct plot_ref *f = &c->p->ref[i];
+        double share = y_share(c->p, f->y);
+        if (!(share >= 0 && share <= 1))
+            continue;
+        int y = cell_y(c, f->y), at = y;
+        for (int x = c->area.x; x < c->area.x + c->area.w; x++)
+            surface_put(c->s, x, y, 0x254c, f->role);
+        for (int k = 0; k < n; k++)
+            if (used[k] == at) {
+                at += at > c->area.y ? -1 : 1;
+                k = -1;
+            }
+        used[n++] = at;
+        if (c->area.x + c->area.w + 2 < r.x + r.w)
+            surface_print(c->s, c->area.x + c->area.w + 1, at, f->role, "%s", f->name);
+    }
+}
+
+static bool shown(const struct plot *p, double x) { return x >= p->x0 - 1e-9 && x <= p->x1 + 1e-9; }
+
+static void bands(struct canvas *c, const struct plot_series *v)
+{
+    for (size_t i = 0; v->low && i < v->n; i++) {
+        if (isnan(v->y[i]) || !shown(c->p, v->x[i]) || v->high[i] <= v->low[i])
+            continue;
+        int top = cell_y(c, v->high[i]), end = cell_y(c, v->low[i]), x = cell_x(c, v->x[i]);
+        for (int y = top; y <= end && end > top; y++)
+            surface_put(c->s, x, y, y == top ? 0x252c : y == end ? 0x2534 : 0x2502, ROLE_BAND);
+    }
+}
+
+static void curve(struct canvas *c, const struct plot_series *v)
+{
+    for (size_t i = 1; i < v->n; i++)
+        if (!isnan(v->y[i - 1]) && !isnan(v->y[i]) && shown(c->p, v->x[i - 1]) && shown(c->p, v->x[i]))
+            line(c, v->x[i - 1], v->y[i - 1], v->x[i], v->y[i], v->line, v->dotted);
+}
+
+static void points(struct canvas *c, const struct plot_series *v)
+{
+    for (size_t i = 0; i < v->n && !v->no_points; i++) {
+        if (!shown(c->p, v->x[i]))
+            continue;
+        if (isnan(v->y[i])) {
+            surface_put(c->s, cell_x(c, v->x[i]), c->area.y + c->area.h - 1, 0xd7, ROLE_ERROR);
+            continue;
+        }
+        bool bad = v->bad && v->bad[i];
+        int x = cell_x(c, v->x[i]), y = cell_y(c, v->y[i]);
+        surface_put(c->s, x, y, bad ? 0xd7 : c->dx == 1 && c->dy == 1 ? 'o' : 0x25cf, bad ? ROLE_ERROR : v->point);
+        take(c, x, y, 1);
+    }
+}
+
+static void cursor(struct canvas *c)
+{
+    const struct plot *p = c->p;
+    if (!p->has_cursor || !shown(p, p->cursor))
+        return;
+    int x = cell_x(c, p->cursor);
+    for (int y = c->area.y; y < c->area.y + c->area.h; y++) {
+        const struct cell *at = &c->s->cell[(size_t)y * (size_t)c->s->w + (size_t)x];
+        if (at->cp == ' ' || at->cp == 0x254c)
+            surface_put(c->s, x, y, 0x250a, ROLE_CURSOR);
+        else if (at->role == ROLE_SERIES_A)
+            surface_put(c->s, x, y, 0x25c9, ROLE_CURSOR);
+    }
+}
+
+/* A label goes above or below its point, as near as there is room. */
+static void marks(struct canvas *c)
+{
+    for (unsigned i = 0; i < c->p->nmarks; i++) {
+        const struct plot_mark *m = &c->p->mark[i];
+        if (!shown(c->p, m->x))
+            continue;
+        int w = (int)text_width(str_of(m->name)), x = cell_x(c, m->x) - w / 2, y0 = cell_y(c, m->y), step = m->below ? 1 : -1;
+        int last = c->area.x + c->area.w - w - 1;
+        x = x > last ? last : x < c->area.x + 1 ? c->area.x + 1 : x;
+        for (int k = 1; k < 12 && w < c->area.w - 2; k++) {
+            int y = y0 + (k % 2 ? 1 : -1) * step * ((k + 1) / 2);
+            if (!is_free(c, x, y, w))
+                continue;
+            surface_print(c->s, x, y, m->role, "%s", m->name);
+            take(c, x - 1, y, w + 2);
+            break;
+        }
+    }
+}
+
+static bool canvas_init(struct canvas *c, struct app *a, struct surface *s, struct rect r, const struct plot *p)
+{
+    *c = (struct canvas){ .s = s, .p = p, .area = area_of(r) };
+    if (c->area.w < 6 || c->area.h < 3)
+        return false;
+    size_t n = (size_t)c->area.w * (size_t)c->area.h;
+    c->dx = p->style == PLOT_BRAILLE ? 2 : 1;
+    c->dy = p->style == PLOT_BRAILLE ? 4 : p->style == PLOT_BLOCK ? 2 : 1;
+    c->bits = arena_alloc(a->frame, n);
+    c->role = arena_alloc(a->frame, n);
+    c->taken = arena_alloc(a->frame, n);
+    return c->bits && c->role && c->taken;
+}
+
+void plot_draw(struct app *a, struct surface *s, struct rect r, const struct plot *p)
+{
+    struct canvas c;
+    if (!p->nseries || !p->series[0].n) {
+        int w = (int)text_width(str_of(p->empty ? p->empty : ""));
+        surface_print(s, r.x + (r.w > w ? (r.w - w) / 2 : 0), r.y + r.h / 2, ROLE_DIM, "%s", p->empty ? p->empty : "");
+        return;
+    }
+    if (!canvas_init(&c, a, s, r, p))
+        return;
+    y_axis(&c, r);
+    x_axis(&c, r);
+    refs(&c, r);
+    for (unsigned i = p->nseries; i-- > 0; )
+        curve(&c, &p->series[i]);
+    flush(&c);
+    for (unsigned i = p->nseries; i-- > 0; )
+        bands(&c, &p->series[i]);
+    for (unsigned i = p->nseries; i-- > 0; )
+        points(&c, &p->series[i]);
+    cursor(&c);
+    marks(&c);
+}

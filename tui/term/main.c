@@ -1,0 +1,9 @@
+/* main of the full program: the command line with the workbench as its front end. */
+#include "tui/model/lesson_run.h"
+#include "tui/term/workbench.h"
+
+int main(int argc, char **argv)
+{
+    static const struct cmd_front front = { .workbench = workbench_run, .check_lesson = lesson_check };
+    return cmd_main(argc, argv, &front);
+}

@@ -1,0 +1,146 @@
+/* plain: the workbench as lines of text, for screen readers, logs and terminals
+ * that cannot address the cursor. Same commands as after ':', and
+ *   show [PANEL]   prints a panel      wait   waits until the engine is idle */
+#include "tui/model/export.h"
+#include "tui/model/view.h"
+#include "tui/panel/surface.h"
+#include "tui/term/workbench.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct plain { struct app *a; struct job_engine *engine; size_t said, points; };
+
+static void print(const struct plain *p, const char *s, size_t n)
+{
+    struct surface cell = { 0 };
+    uint32_t cp;
+    char u[4];
+    for (size_t i = 0; i < n; ) {
+        i += utf8_decode(s + i, n - i, &cp);
+        if (p->a->set.ascii && cp >= 0x80 && surface_resize(&cell, 1, 1)) {
+            cell.cell[0].cp = cp;
+            surface_ascii(&cell);
+            cp = cell.cell[0].cp;
+        }
+        fwrite(u, 1, utf8_encode(cp, u), stdout);
+    }
+    surface_free(&cell);
+}
+
+static void say(const struct plain *p, const char *s)
+{
+    print(p, s, strlen(s));
+    putchar('\n');
+}
+
+/* New messages and points of a running sweep, one line each. */
+static void news(struct plain *p)
+{
+    static const char *const level[] = { "note", "warning", "error" };
+    const struct job_snapshot *s = p->a->snap;
+    struct buf b = { 0 };
+    for (; p->said < s->nmessages; p->said++) {
+        const struct job_message *m = &s->messages[p->said];
+        buf_clear(&b);
+        buf_printf(&b, "%s: ", level[m->level]);
+        if (m->file && m->at.line)
+            buf_printf(&b, "%s:%u:%u: ", m->file, m->at.line, m->at.col);
+        buf_puts(&b, m->text ? m->text : "");
+        say(p, b.s);
+    }
+    const struct session_run *r = s->busy && s->nruns ? s->runs[s->nruns - 1] : NULL;
+    size_t n = r && r->kind == RUN_SWEEP ? r->sweep.npoints : 0;
+    for (p->points = p->points > n ? 0 : p->points; p->points < n; p->points++) {
+        const struct result *x = &r->sweep.points[p->points];
+        char t[TEXT_NUM];
+        text_time(t, x->time.valid ? (double)x->time.median : 0.0 / 0.0);
+        buf_clear(&b);
+        options_line(&x->options, &b);
+        buf_printf(&b, ": %s", t);
+        say(p, b.s);
+    }
+    buf_free(&b);
+    fflush(stdout);
+}
+
+static void sync_app(struct plain *p)
+{
+    const struct job_snapshot *s = job_snapshot_get(p->engine), *old = p->a->snap;
+    p->a->now_ns = base_now_ns();
+    if (s->version == old->version) {
+        job_snapshot_release(s);
+        return;
+    }
+    app_snapshot(p->a, s);
+    job_snapshot_release(old);
+    news(p);
+}
+
+static void wait_idle(struct plain *p)
+{
+    for (;;) {
+        sync_app(p);
+        if (!p->a->snap->busy)
+            return;
+        struct pollfd f = { job_wake_fd(p->engine), POLLIN, 0 };
+        poll(&f, 1, 500);
+    }
+}
+
+static void show(struct plain *p, const char *name)
+{
+    struct buf b = { 0 };
+    enum panel_id id = p->a->focus;
+    for (int i = 0; i < PANEL_COUNT; i++)
+        if (!strcmp(panel_info((enum panel_id)i)->name, name))
+            id = (enum panel_id)i;
+    app_begin_frame(p->a);
+    export_text(p->a, id, 100, &b);
+    buf_puts(&b, "");
+    print(p, b.s ? b.s : "", b.n);
+    fflush(stdout);
+    buf_free(&b);
+}
+
+/* False: leave. */
+static bool command(struct plain *p, char *line)
+{
+    struct app *a = p->a;
+    line[strcspn(line, "\r\n")] = '\0';
+    if (!strncmp(line, "show", 4) && (line[4] == ' ' || !line[4])) {
+        show(p, line[4] ? line + 5 : "");
+        return true;
+    }
+    if (!strcmp(line, "wait"))
+        return true;
+    *a->notice = '\0';
+    unsigned effect = app_command(a, line);
+    if (*a->notice)
+        say(p, a->notice);
+    fflush(stdout);
+    return !(effect & UI_LEAVE);
+}
+
+int workbench_plain(struct app *a, struct job_engine *engine, const struct cmd_front_opts *o)
+{
+    struct plain p = { .a = a, .engine = engine };
+    char line[PROMPT_TEXT];
+    wait_idle(&p);
+    if (!a->snap->module && a->snap->nruns == 0)
+        return a->snap->nmessages ? 1 : 0;
+    if (o->replay)
+        a->replay.on = false;            /* nothing moves here: the whole curve is printed */
+    if (a->snap->nruns)
+        show(&p, "valley");
+    else if (!o->sweep_at_once)
+        show(&p, "coalesce");
+    while (!o->replay && fgets(line, sizeof line, stdin)) {
+        if (!command(&p, line))
+            break;
+        wait_idle(&p);
+    }
+    return 0;
+}

@@ -1,0 +1,47 @@
+/* term: the terminal. A surface goes out as changed cells; bytes come in as
+ * events of our own. The terminal's modes are restored on every way out. */
+#ifndef GPULOCW_TUI_TERM_H
+#define GPULOCW_TUI_TERM_H
+
+#include "tui/model/key.h"
+#include "tui/model/theme.h"
+#include "tui/panel/surface.h"
+
+/* What terminfo says, read once (caps.c, the one file with curses). */
+struct caps { char *enter, *leave, *clear, *hide, *show; int colours; bool rgb; };
+/* False: TERM is not known or cannot address the cursor (dumb); *why says so. */
+bool caps_read(struct caps *c, const char **why);
+void caps_free(struct caps *c);
+
+/* Colour depth wanted and possible: NO_COLOR, COLORTERM, terminfo. */
+enum depth term_depth(const struct caps *c);
+/* Whether the locale's character set is UTF-8 (sets LC_CTYPE). */
+bool term_utf8(void);
+
+/* Decodes what stands in buf[0..n) into *e. Returns the bytes used; 0: more are
+ * needed (at_end: none will come, so a lone ESC is the key). Unknown sequences
+ * are used up and give EVENT_NONE. */
+size_t term_decode(const char *buf, size_t n, bool at_end, bool utf8, struct event *e);
+
+struct term;
+/* Enters full-screen mode on fd 0/1 and catches signals. NULL with *why on failure. */
+struct term *term_open(bool mouse, const char **why);
+void term_close(struct term *t);
+int term_fd(const struct term *t);                 /* readable: input, or a signal (term_signal_fd) */
+int term_signal_fd(const struct term *t);
+void term_size(const struct term *t, int *w, int *h);
+bool term_is_utf8(const struct term *t);
+void term_mouse(struct term *t, bool on);
+/* Draws s; only cells that differ from the last frame are sent. False: the terminal is gone. */
+bool term_draw(struct term *t, const struct surface *s, const struct theme *theme, bool repaint);
+/* Next event already here, EVENT_NONE: none. *leave is set by TERM, HUP, INT and end of input. */
+struct event term_next(struct term *t, bool *leave);
+/* Milliseconds after which a half-read key must be decided; -1: none is pending. */
+int term_pending_ms(const struct term *t);
+/* Stops like the shell's C-z, comes back in full-screen mode. */
+void term_suspend(struct term *t);
+
+/* The escape sequence that sets a look (appended to out). */
+void term_look(struct buf *out, const struct look *l, const struct look *select, enum depth d);
+
+#endif

@@ -1,0 +1,240 @@
+/* workbench: see workbench.h. One thread: it sleeps in poll until a key, a
+ * signal, a newer snapshot, a changed theme file or a timer. */
+#include "tui/model/config.h"
+#include "tui/model/lesson_run.h"
+#include "tui/panel/panel.h"
+#include "tui/term/term.h"
+#include "tui/term/workbench.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define FRAME_NS (33LL * 1000000)        /* frames that only a snapshot asks for come no faster */
+
+static void engine_post(void *ctx, const struct job *j) { job_post(ctx, j); }
+static void engine_cancel(void *ctx) { job_cancel(ctx); }
+static const struct job_snapshot *engine_hold(void *ctx) { return job_snapshot_get(ctx); }
+static void engine_release(void *ctx, const struct job_snapshot *s) { (void)ctx; job_snapshot_release(s); }
+
+struct bench {
+    struct app app;
+    struct job_engine *engine;
+    struct term *term;
+    struct surface surface;
+    struct screen screen;
+    int watch;                           /* inotify descriptor, -1: none */
+    bool leave, repaint;
+    unsigned dirty;                      /* 1: a snapshot, 2: a key or the like */
+    int64_t drawn_ns;
+};
+
+static bool sync_snapshot(struct bench *b)
+{
+    const struct job_snapshot *s = job_snapshot_get(b->engine), *old = b->app.snap;
+    if (s->version == old->version) {
+        job_snapshot_release(s);
+        return false;
+    }
+    app_snapshot(&b->app, s);
+    job_snapshot_release(old);
+    return true;
+}
+
+static void draw(struct bench *b)
+{
+    int w = b->app.w, h = b->app.h;
+    if ((b->surface.w != w || b->surface.h != h) && !surface_resize(&b->surface, w, h))
+        return;
+    app_begin_frame(&b->app);
+    screen_draw(&b->app, &b->surface, &b->screen);
+    if (!term_draw(b->term, &b->surface, &b->app.theme, b->repaint))
+        b->leave = true;
+    b->repaint = false;
+    b->dirty = 0;
+    b->drawn_ns = base_now_ns();
+}
+
+static void apply(struct bench *b, unsigned effect)
+{
+    if (effect & UI_REPAINT)
+        b->repaint = true;
+    if (effect & (UI_REDRAW | UI_REPAINT))
+        b->dirty |= 2;
+    if (effect & UI_LEAVE)
+        b->leave = true;
+    if (effect & UI_MOUSE)
+        term_mouse(b->term, b->app.set.mouse);
+    if (effect & UI_SUSPEND) {
+        struct event e = { .kind = EVENT_RESIZE };
+        term_suspend(b->term);
+        term_size(b->term, &e.x, &e.y);
+        apply(b, app_event(&b->app, &e));
+    }
+}
+
+static void read_events(struct bench *b)
+{
+    for (;;) {
+        struct event e = term_next(b->term, &b->leave);
+        if (e.kind == EVENT_NONE || b->leave)
+            return;
+        b->app.now_ns = base_now_ns();
+        apply(b, e.kind == EVENT_MOUSE ? screen_mouse(&b->app, &b->screen, &e) : app_event(&b->app, &e));
+        if (b->dirty & 2)
+            draw(b);                     /* each key is seen with the lines its frame has */
+    }
+}
+
+/* ---- theme files are watched ---- */
+static void watch_themes(struct bench *b)
+{
+    char dir[600];
+    b->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    const char *homes[] = { b->app.data_dir, b->app.config_dir };
+    for (size_t i = 0; b->watch >= 0 && i < ARRAY_LEN(homes); i++) {
+        if (!homes[i])
+            continue;
+        snprintf(dir, sizeof dir, "%s/themes", homes[i]);
+        inotify_add_watch(b->watch, dir, IN_CLOSE_WRITE | IN_MOVED_TO);
+    }
+}
+
+static void themes_changed(struct bench *b)
+{
+    char drop[4096];
+    while (read(b->watch, drop, sizeof drop) > 0)
+        ;
+    app_theme(&b->app, b->app.set.theme);
+    b->repaint = true;
+    b->dirty |= 2;
+}
+
+static int64_t min_wait(int64_t a, int64_t b)
+{
+    return a < 0 ? b : b < 0 || a < b ? a : b;
+}
+
+static void wait(struct bench *b)
+{
+    struct pollfd p[4] = { { term_fd(b->term), POLLIN, 0 }, { term_signal_fd(b->term), POLLIN, 0 },
+                           { job_wake_fd(b->engine), POLLIN, 0 }, { b->watch, POLLIN, 0 } };
+    int64_t ns = app_timer(&b->app), pending = term_pending_ms(b->term);
+    if (b->dirty)
+        ns = min_wait(ns, b->drawn_ns + FRAME_NS - base_now_ns() > 0 ? b->drawn_ns + FRAME_NS - base_now_ns() : 0);
+    ns = min_wait(ns, pending < 0 ? -1 : pending * 1000000);
+    poll(p, b->watch >= 0 ? 4 : 3, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
+    if (b->watch >= 0 && p[3].revents)
+        themes_changed(b);
+}
+
+static void loop(struct bench *b)
+{
+    struct event tick = { .kind = EVENT_TICK };
+    while (!b->leave) {
+        b->app.now_ns = base_now_ns();
+        if (sync_snapshot(b))
+            b->dirty |= 1;
+        apply(b, app_event(&b->app, &tick));
+        if ((b->dirty & 2) || (b->dirty && b->app.now_ns - b->drawn_ns >= FRAME_NS))
+            draw(b);
+        if (b->leave)
+            break;
+        wait(b);
+        read_events(b);
+    }
+}
+
+void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o)
+{
+    if (device)
+        app_post(a, JOB_DEVICE, device, 0);
+    if (o->axis)
+        a->valley.axis = !strcmp(o->axis, "agents") ? "agents" : !strcmp(o->axis, "carveout") ? "carveout" : !strcmp(o->axis, "block") ? "block" : "pi";
+    if (o->lesson)
+        lesson_open(a, o->lesson);
+    else if (file)
+        app_post(a, JOB_OPEN, file, 0);
+    else if (!o->plain) {
+        config_find_demos(a);
+        a->overlay = OVERLAY_PICKER;
+    }
+    if (o->replay) {
+        a->replay.on = true;
+        a->replay.playing = true;
+        a->replay.speed = o->replay_speed > 0 ? o->replay_speed : 1;
+        app_focus(a, PANEL_VALLEY);
+    } else if (o->sweep_at_once && file) {
+        app_sweep(a);
+    }
+}
+
+static void settle(struct app *a, const struct cmd_front_opts *o)
+{
+    struct diags ds = { 0 };
+    config_load(a, NULL, &ds);
+    if (o->theme)
+        snprintf(a->set.theme, sizeof a->set.theme, "%s", o->theme);
+    if (strcmp(a->set.theme, "dark") || o->theme)
+        app_theme(a, a->set.theme);
+    app_notice_diags(a, &ds);
+    diags_free(&ds);
+}
+
+static int full_screen(struct bench *b, const char *file, const char *device, const struct cmd_front_opts *o)
+{
+    struct app *a = &b->app;
+    a->set.ascii = !term_is_utf8(b->term);
+    term_size(b->term, &a->w, &a->h);
+    a->now_ns = base_now_ns();
+    b->screen.drag_from = -1;
+    watch_themes(b);
+    workbench_start(a, file, device, o);
+    loop(b);
+    term_close(b->term);
+    if (b->watch >= 0)
+        close(b->watch);
+    config_save_history(a);
+    surface_free(&b->surface);
+    return 0;
+}
+
+int workbench_run(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o)
+{
+    struct bench b = { .watch = -1, .dirty = 2 };
+    struct diags ds = { 0 };
+    const char *why = NULL;
+    enum status st = job_engine_new(env, o->session, &b.engine, &ds);
+    if (st != ST_OK) {
+        struct buf text = { 0 };
+        diags_print(&ds, &text);
+        fputs(text.s ? text.s : status_text(st), stderr);
+        buf_free(&text);
+        diags_free(&ds);
+        return status_exit_code(st);
+    }
+    diags_free(&ds);
+    struct app_engine engine = { b.engine, engine_post, engine_cancel, engine_hold, engine_release };
+    app_init(&b.app, &engine, job_snapshot_get(b.engine), cmd_data_dir());
+    settle(&b.app, o);
+    bool tty = isatty(0) && isatty(1);
+    int rc;
+    if (!o->plain && tty && (b.term = term_open(b.app.set.mouse && o->mouse, &why))) {
+        rc = full_screen(&b, file, device, o);
+    } else {
+        if (why)
+            fprintf(stderr, "gpulocw: %s: line mode\n", why);
+        struct cmd_front_opts plain = *o;
+        plain.plain = true;
+        b.app.set.ascii = !term_utf8();
+        workbench_start(&b.app, file, device, &plain);
+        rc = workbench_plain(&b.app, b.engine, &plain);
+    }
+    const struct job_snapshot *last = b.app.snap;
+    app_free(&b.app);
+    job_snapshot_release(last);
+    job_engine_free(b.engine);
+    return rc;
+}

@@ -1,0 +1,16 @@
+/* workbench: the event loop over terminal, engine and timers; and the plain line
+ * mode with the same content. */
+#ifndef GPULOCW_TUI_WORKBENCH_H
+#define GPULOCW_TUI_WORKBENCH_H
+
+#include "engine/cmd/cmd.h"
+#include "tui/model/app.h"
+
+/* struct cmd_front.workbench */
+int workbench_run(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o);
+/* Line mode: prints what panels hold, reads commands from standard input. */
+int workbench_plain(struct app *a, struct job_engine *engine, const struct cmd_front_opts *o);
+/* What start-up asks of the engine: device, file or lesson, sweep. */
+void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o);
+
+#endif
