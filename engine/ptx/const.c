@@ -300,8 +300,11 @@ static bool close_parens(struct ptx_parser *p, struct expr *e)
     return true;
 }
 
+/* Without an operator the cursor stays behind the last literal. */
 static bool read_binary(struct ptx_parser *p, struct expr *e, bool *more)
 {
+    const char *c = p->c, *line_start = p->line_start;
+    uint32_t line = p->line;
     ptx_skip_blank(p);
     struct oper o = binary_at(p->c);
     if (*p->c == ':' && p->c[1] != ':') {
@@ -311,8 +314,12 @@ static bool read_binary(struct ptx_parser *p, struct expr *e, bool *more)
         o = asked ? (struct oper){ ':', 1 } : o;
     }
     *more = o.code != 0;
-    if (!o.code)
+    if (!o.code) {
+        p->c = c;
+        p->line_start = line_start;
+        p->line = line;
         return true;
+    }
     while (e->nop && e->op[e->nop - 1].code != '(' && e->op[e->nop - 1].prec >= o.prec &&
            !(o.prec == 1 && e->op[e->nop - 1].code == '?') && !(o.code == '?' && e->op[e->nop - 1].prec == 1))
         if (!reduce(e))

@@ -168,6 +168,8 @@ static bool header_directive(struct ptx_parser *p, struct str w, struct span at)
     if (!p->m->header.line)
         p->m->header = at;
     p->m->header = ptx_upto(p, p->m->header);
+    while (p->m->header.len && ptx_is(p->base[p->m->header.off + p->m->header.len - 1], CH_SPACE))
+        p->m->header.len--;
     return true;
 }
 

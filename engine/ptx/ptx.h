@@ -279,7 +279,8 @@ struct ptx_edit_result { char *text; size_t n; struct ptx_line_origin *lines; ui
 /* ST_REFUSED with a diagnostic when two edits overlap. Owned; ptx_edit_result_free. */
 enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out, struct diags *ds);
 void ptx_edit_result_free(struct ptx_edit_result *r);
-/* A name no symbol, register or label of the module has: prefix, or prefix followed by a number. */
+/* A name no symbol, register or label of the module has: prefix, or prefix followed by a number
+ * (and '_' before it where a register range makes the plain ones). */
 void ptx_fresh_name(const struct ptx_module *m, const char *prefix, char *out, size_t n);
 /* Instruction text with changes: modifiers dropped or added, another guard, registers and labels renamed. */
 struct ptx_rebuild {

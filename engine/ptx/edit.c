@@ -1,0 +1,380 @@
+/* Text edits anchored at statements. An edit is a place, a length and new text; applying
+ * them walks the original once and copies, so all bytes no edit names stay as they are.
+ *
+ *   original  ....[ind]stmt; // c\n....      before: whole lines ahead of [ind]
+ *                       ^replace ^after: whole lines behind the line end
+ *
+ * Where a statement shares its line with others, a line break is put between. */
+#include "engine/ptx/ptx_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum rank { RANK_AFTER, RANK_PLAIN, RANK_BEFORE };   /* at one place: what follows k comes before what precedes k+1 */
+struct change { uint32_t off, len, seq; enum rank rank; char *text; size_t n; const char *tag; };
+struct ptx_edit {
+    const struct ptx_module *m;
+    PTX_VEC(struct change) changes;
+    const char *nl;                /* line end in use in this module */
+    bool oom;
+};
+
+struct ptx_edit *ptx_edit_new(const struct ptx_module *m)
+{
+    struct ptx_edit *e = base_alloc(sizeof *e);
+    if (!e)
+        return NULL;
+    e->m = m;
+    const char *nl = memchr(m->text.s, '\n', m->text.n);
+    e->nl = nl && nl > m->text.s && nl[-1] == '\r' ? "\r\n" : "\n";
+    return e;
+}
+
+void ptx_edit_free(struct ptx_edit *e)
+{
+    if (!e)
+        return;
+    for (size_t i = 0; i < e->changes.n; i++)
+        base_free(e->changes.v[i].text);
+    base_free(e->changes.v);
+    base_free(e);
+}
+
+/* ---- places ---- */
+static uint32_t line_begin(const struct ptx_module *m, uint32_t at)
+{
+    while (at && m->text.s[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+/* The blanks that begin the line of `at`. */
+static struct str indentation(const struct ptx_module *m, uint32_t at)
+{
+    uint32_t from = line_begin(m, at), to = from;
+    while (to < m->text.n && (m->text.s[to] == ' ' || m->text.s[to] == '\t'))
+        to++;
+    return (struct str){ m->text.s + from, to - from };
+}
+
+static bool begins_line(const struct ptx_module *m, uint32_t at)
+{
+    uint32_t from = line_begin(m, at);
+    struct str ind = indentation(m, at);
+    return from + ind.n == at;
+}
+
+/* Past the line end when only blanks and a // comment follow on the line; else PTX_NO_INDEX. */
+static uint32_t line_end_after(const struct ptx_module *m, uint32_t at)
+{
+    const char *s = m->text.s;
+    while (at < m->text.n && (s[at] == ' ' || s[at] == '\t' || s[at] == '\r'))
+        at++;
+    if (at + 1 < m->text.n && s[at] == '/' && s[at + 1] == '/')
+        while (at < m->text.n && s[at] != '\n')
+            at++;
+    if (at >= m->text.n)
+        return (uint32_t)m->text.n;
+    return s[at] == '\n' ? at + 1 : PTX_NO_INDEX;
+}
+
+/* ---- collecting ---- */
+static void add_change(struct ptx_edit *e, uint32_t off, uint32_t len, enum rank rank, const char *tag, struct buf *text)
+{
+    struct change *c = text->oom ? NULL : PTX_PUSH(e, e->changes);
+    if (!c) {
+        e->oom = true;
+        buf_free(text);
+        return;
+    }
+    size_t n = text->n;
+    *c = (struct change){ off, len, (uint32_t)e->changes.n, rank, buf_take(text), n, tag };
+    e->oom = e->oom || !c->text;
+}
+
+/* Text with `indent` before each of its lines; ends in a line end when `close`. */
+static void indented(const struct ptx_edit *e, struct buf *out, struct str text, struct str indent, bool first, bool close)
+{
+    while (text.n && text.s[text.n - 1] == '\n')
+        text.n--;
+    for (size_t from = 0; from <= text.n;) {
+        const char *nl = memchr(text.s + from, '\n', text.n - from);
+        size_t to = nl ? (size_t)(nl - text.s) : text.n;
+        bool label_or_blank = from == to;
+        if ((first || from) && !label_or_blank)
+            buf_str(out, indent);
+        buf_put(out, text.s + from, to - from);
+        if (nl || close)
+            buf_puts(out, e->nl);
+        from = to + 1;
+    }
+}
+
+static void insert_before(struct ptx_edit *e, uint32_t at, struct str indent, const char *tag, struct str text)
+{
+    struct buf b = { 0 };
+    if (begins_line(e->m, at)) {
+        indented(e, &b, text, indent, true, true);
+        add_change(e, line_begin(e->m, at), 0, RANK_BEFORE, tag, &b);
+    } else {
+        indented(e, &b, text, indent, false, true);
+        buf_str(&b, indent);
+        add_change(e, at, 0, RANK_BEFORE, tag, &b);
+    }
+}
+
+static void insert_after(struct ptx_edit *e, uint32_t at, struct str indent, const char *tag, struct str text)
+{
+    struct buf b = { 0 };
+    uint32_t end = line_end_after(e->m, at);
+    bool open_end = end == e->m->text.n && (!end || e->m->text.s[end - 1] != '\n');
+    if (end != PTX_NO_INDEX && !open_end) {
+        indented(e, &b, text, indent, true, true);
+        add_change(e, end, 0, RANK_AFTER, tag, &b);
+        return;
+    }
+    buf_puts(&b, e->nl);
+    indented(e, &b, text, indent, true, false);
+    if (end == PTX_NO_INDEX) {     /* what follows on the line moves to a line of its own */
+        buf_puts(&b, e->nl);
+        buf_str(&b, indent);
+    }
+    add_change(e, open_end ? end : at, 0, RANK_AFTER, tag, &b);
+}
+
+/* Formats into a buffer; the caller frees it. */
+#define FORMAT(b, fmt)                    \
+    struct buf b = { 0 };                 \
+    do {                                  \
+        va_list ap_;                      \
+        va_start(ap_, fmt);               \
+        buf_vprintf(&b, fmt, ap_);        \
+        va_end(ap_);                      \
+    } while (0)
+#define VIEW(b) ((struct str){ (b).s ? (b).s : "", (b).n })
+
+void ptx_edit_before(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    uint32_t at = f->stmts[stmt].at.off;
+    insert_before(e, at, indentation(e->m, at), tag, VIEW(b));
+    buf_free(&b);
+}
+
+void ptx_edit_after(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    struct span at = f->stmts[stmt].at;
+    insert_after(e, at.off + at.len, indentation(e->m, at.off), tag, VIEW(b));
+    buf_free(&b);
+}
+
+/* Removing a statement takes its whole line along when nothing else is on it. */
+static void remove_span(struct ptx_edit *e, struct span at, const char *tag)
+{
+    struct buf none = { 0 };
+    uint32_t end = at.off + at.len, after = end;
+    while (after < e->m->text.n && (e->m->text.s[after] == ' ' || e->m->text.s[after] == '\t' || e->m->text.s[after] == '\r'))
+        after++;
+    buf_puts(&none, "");
+    if (begins_line(e->m, at.off) && after < e->m->text.n && e->m->text.s[after] == '\n') {
+        uint32_t from = line_begin(e->m, at.off);
+        add_change(e, from, after + 1 - from, RANK_PLAIN, tag, &none);
+    } else {
+        add_change(e, at.off, at.len, RANK_PLAIN, tag, &none);
+    }
+}
+
+void ptx_edit_replace(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    struct span at = f->stmts[stmt].at;
+    struct buf text = { 0 };
+    if (!b.n) {
+        remove_span(e, at, tag);
+    } else {
+        indented(e, &text, VIEW(b), indentation(e->m, at.off), false, false);
+        add_change(e, at.off, at.len, RANK_PLAIN, tag, &text);
+    }
+    buf_free(&b);
+}
+
+void ptx_edit_span(struct ptx_edit *e, uint32_t off, uint32_t len, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    add_change(e, off, len, RANK_PLAIN, tag, &b);
+}
+
+void ptx_edit_global(struct ptx_edit *e, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    insert_after(e, e->m->header.off + e->m->header.len, (struct str){ "", 0 }, tag, VIEW(b));
+    buf_free(&b);
+}
+
+/* The indentation of a body's statements: of the first that begins its line. */
+static struct str body_indent(const struct ptx_edit *e, const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->nstmts && i < 1000; i++)
+        if (f->stmts[i].kind != STMT_LABEL && begins_line(e->m, f->stmts[i].at.off))
+            return indentation(e->m, f->stmts[i].at.off);
+    return STR("\t");
+}
+
+void ptx_edit_entry(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    uint32_t at = f->body.off + 1;
+    for (uint32_t i = 0; i < f->nstmts; i++) {
+        uint8_t k = f->stmts[i].kind;
+        if (k == STMT_REG || k == STMT_VAR)
+            at = f->stmts[i].at.off + f->stmts[i].at.len;
+        else if (k != STMT_LOC && k != STMT_PRAGMA)
+            break;
+    }
+    insert_after(e, at, body_indent(e, f), tag, VIEW(b));
+    buf_free(&b);
+}
+
+void ptx_edit_declare(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    insert_after(e, f->body.off + 1, body_indent(e, f), tag, VIEW(b));
+    buf_free(&b);
+}
+
+void ptx_edit_end(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...)
+{
+    FORMAT(b, fmt);
+    uint32_t brace = f->body.off + f->body.len - 1;
+    struct buf text = { 0 };
+    if (begins_line(e->m, brace)) {
+        indented(e, &text, VIEW(b), body_indent(e, f), true, true);
+        add_change(e, line_begin(e->m, brace), 0, RANK_BEFORE, tag, &text);
+    } else {
+        buf_puts(&text, e->nl);
+        indented(e, &text, VIEW(b), body_indent(e, f), true, true);
+        add_change(e, brace, 0, RANK_BEFORE, tag, &text);
+    }
+    buf_free(&b);
+}
+
+/* ---- applying ---- */
+static int by_place(const void *pa, const void *pb)
+{
+    const struct change *a = pa, *b = pb;
+    if (a->off != b->off)
+        return a->off < b->off ? -1 : 1;
+    bool ia = a->len == 0, ib = b->len == 0;     /* insertions stand before the replaced text */
+    if (ia != ib)
+        return ia ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+struct output { struct buf text; PTX_VEC(struct ptx_line_origin) lines; struct ptx_line_origin cur; uint32_t line; bool oom; };
+
+static void end_line(struct output *o)
+{
+    struct ptx_line_origin *l = PTX_PUSH(o, o->lines);
+    if (l)
+        *l = o->cur;
+    o->cur = (struct ptx_line_origin){ 0, NULL };
+}
+
+static void emit_original(struct output *o, const char *s, size_t n)
+{
+    buf_put(&o->text, s, n);
+    for (const char *e = s + n; s < e;) {
+        const char *nl = memchr(s, '\n', (size_t)(e - s));
+        bool only_end = nl == s || (nl == s + 1 && *s == '\r');
+        if (!o->cur.line && !(only_end && o->cur.tag))
+            o->cur.line = o->line;
+        if (!nl)
+            return;
+        end_line(o);
+        o->line++;
+        s = nl + 1;
+    }
+}
+
+static void emit_change(struct output *o, const struct change *c, const struct ptx_module *m)
+{
+    if (c->len && c->n && !o->cur.line)
+        o->cur.line = o->line;     /* the replaced statement keeps its line */
+    if (c->n)
+        o->cur.tag = c->tag;
+    buf_put(&o->text, c->text, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->text[i] == '\n') {
+            end_line(o);
+            if (i + 1 < c->n)
+                o->cur.tag = c->tag;
+        }
+    for (uint32_t i = 0; i < c->len; i++)
+        o->line += m->text.s[c->off + i] == '\n';
+}
+
+static enum status overlap(const struct ptx_edit *e, const struct change *a, const struct change *b, struct diags *ds)
+{
+    struct span at = { b->off, b->len ? b->len : 1, 1, 1 };
+    for (uint32_t i = 0; i < b->off; i++) {
+        bool nl = e->m->text.s[i] == '\n';
+        at.line += nl;
+        at.col = nl ? 1 : at.col + 1;
+    }
+    struct diag *d = diag_add(ds, DIAG_ERROR, "ptx-edit", e->m->path, at, "two changes of the same text, by %s and by %s", a->tag ? a->tag : "?", b->tag ? b->tag : "?");
+    diag_source(d, e->m->text);
+    return ST_REFUSED;
+}
+
+enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out, struct diags *ds)
+{
+    *out = (struct ptx_edit_result){ 0 };
+    size_t n = e->changes.n;
+    struct change *v = base_alloc((n + 1) * sizeof *v);
+    if (!v || e->oom) {
+        base_free(v);
+        return ST_NOMEM;
+    }
+    if (n)
+        memcpy(v, e->changes.v, n * sizeof *v);
+    qsort(v, n, sizeof *v, by_place);
+    struct output o = { .line = 1 };
+    enum status st = ST_OK;
+    size_t at = 0, owner = 0;
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        if (v[i].off < at || (size_t)v[i].off + v[i].len > e->m->text.n) {
+            st = overlap(e, &v[owner], &v[i], ds);
+            break;
+        }
+        emit_original(&o, e->m->text.s + at, v[i].off - at);
+        emit_change(&o, &v[i], e->m);
+        at = (size_t)v[i].off + v[i].len;
+        owner = v[i].len ? i : owner;
+    }
+    if (st == ST_OK)
+        emit_original(&o, e->m->text.s + at, e->m->text.n - at);
+    if (o.cur.line || o.cur.tag)
+        end_line(&o);
+    base_free(v);
+    if (st == ST_OK && (o.text.oom || o.oom))
+        st = ST_NOMEM;
+    size_t length = o.text.n;
+    if (st == ST_OK && !length)
+        buf_puts(&o.text, "");
+    if (st == ST_OK)
+        *out = (struct ptx_edit_result){ buf_take(&o.text), length, o.lines.v, (uint32_t)o.lines.n };
+    else
+        base_free(o.lines.v);
+    buf_free(&o.text);
+    return st;
+}
+
+void ptx_edit_result_free(struct ptx_edit_result *r)
+{
+    base_free(r->text);
+    base_free(r->lines);
+    *r = (struct ptx_edit_result){ 0 };
+}
