@@ -113,11 +113,11 @@ struct agent {
 static void declare(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "\t.reg .pred \t%%%sfirst, %%%sdone, %%%sp, %%%sq;\n", t, t, t, t);
-    buf_printf(out, "\t.reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%stried, %%%sw, %%%ssize, %%%sv, %%%sact;\n", t, t, t, t, t, t, t, t, t, t, t);
-    buf_printf(out, "\t.reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n\t.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
+    buf_printf(out, ".reg .pred \t%%%sfirst, %%%sdone, %%%sp, %%%sq;\n", t, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%stried, %%%sw, %%%ssize, %%%sv, %%%sact;\n", t, t, t, t, t, t, t, t, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
     if (a->prefetch)
-        buf_printf(out, "\t.reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
+        buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
     order_declare(t, out);
 }
 
@@ -258,7 +258,7 @@ static void put_callees(const struct agent *a, struct cluster_names *n, struct s
 {
     const char *t = a->t;
     struct buf e = { 0 };
-    buf_printf(&e, "\t.reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok;\n\tld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\n", t, t, t, t, t, t, t, t, a->slot);
+    buf_printf(&e, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok;\nld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\n", t, t, t, t, t, t, t, t, a->slot);
     if (e.s)
         cluster_clone_callees(a->c, n, e.s, clones);
     a->c->failed |= e.oom;

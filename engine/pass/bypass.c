@@ -134,6 +134,8 @@ bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx
         why = "it carries a cache policy already";
     else if (nc && b->level != BYPASS_RO && !b->with_nc)
         why = "it goes through the read-only cache (--bypass ro)";
+    else if (b->level == BYPASS_RO && i->space != PTX_SPACE_GLOBAL)
+        why = "only ld.global can be .nc";
     else if (b->level == BYPASS_RO && !nc && (f != b->c->f || !pass_proven_read_only(b->c, &b->flow, i, &why)))
         why = why ? why : "it is in a called function";
     else

@@ -22,9 +22,9 @@ static void declare_text(struct bypass *b, bool threshold, struct buf *out)
 {
     const char *t = b->c->tag;
     if (b->hint)
-        buf_printf(out, "\t.reg .b64 \t%s;\n", b->policy);
+        buf_printf(out, ".reg .b64 \t%s;\n", b->policy);
     if (threshold)
-        buf_printf(out, "\t.reg .pred \t%s, %%%sq0, %%%sq1, %%%sq2;\n\t.reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny, %%%sw, %%%spi;\n",
+        buf_printf(out, ".reg .pred \t%s, %%%sq0, %%%sq1, %%%sq2;\n.reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny, %%%sw, %%%spi;\n",
                    b->pred, t, t, t, t, t, t, t, t, t, t);
 }
 
@@ -220,7 +220,7 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
         clone_callees(b, a, low.s ? low.s : "");
     clone_callees(b, side, lab.s ? lab.s : "");
     if (pass_falls_off(f))
-        buf_puts(&body, "\tret;\n");
+        buf_puts(&body, "ret;\n");
     buf_printf(&body, "$%sbypass:\n", c->tag);
     pass_copy_stmts(&copy, pass_first_stmt(f), f->nstmts, &body);
     if (body.s)

@@ -179,7 +179,7 @@ static void redirect_code(const struct pass_ctx *c, const struct cluster_names *
 static void redirect_declare(const struct pass_ctx *c, struct buf *out)
 {
     const char *t = c->tag;
-    buf_printf(out, "\t.reg .b32 \t%%%scx, %%%scy, %%%scz, %%%snx, %%%sny, %%%snz, %%%su, %%%sv, %%%sq, %%%sr, %%%si;\n", t, t, t, t, t, t, t, t, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%snx, %%%sny, %%%snz, %%%su, %%%sv, %%%sq, %%%sr, %%%si;\n", t, t, t, t, t, t, t, t, t, t, t);
     order_declare(t, out);
 }
 

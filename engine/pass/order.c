@@ -17,7 +17,7 @@ uint32_t cluster_count(const struct pass_ctx *c)
 
 void order_declare(const char *tag, struct buf *out)
 {
-    buf_printf(out, "\t.reg .b32 \t%%%so<6>;\n\t.reg .b64 \t%%%sol;\n", tag, tag);
+    buf_printf(out, ".reg .b32 \t%%%so<6>;\n.reg .b64 \t%%%sol;\n", tag, tag);
 }
 
 /* Scratch: o0 band, o1 rows before the band, o2 height, o3 place, o4 tile, o5 width. */

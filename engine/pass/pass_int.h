@@ -78,6 +78,7 @@ struct pass_copy {
     const struct ptx_module *m; const struct ptx_func *f;
     const char *suffix;                           /* for labels; NULL: as written */
     const struct strmap *clones; const char *clone_suffix;
+    const char *indent;                           /* before each statement; NULL: the edit indents */
     bool decls;                                   /* also declarations of the outermost scope */
     bool (*inst)(void *ctx, const struct ptx_inst *i, struct buf *out); /* writes its own text and returns true; NULL: none */
     void *ctx;

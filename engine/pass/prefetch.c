@@ -179,7 +179,7 @@ static const char *slice_new(struct slice *s, uint32_t reg)
     char *t = s->text[s->ndone];
     memcpy(t, b.s && b.n < sizeof s->text[0] ? b.s : "", b.s && b.n < sizeof s->text[0] ? b.n + 1 : 1);
     buf_free(&b);
-    buf_printf(s->decls, "\t.reg %s \t%s;\n", cls, t);
+    buf_printf(s->decls, ".reg %s \t%s;\n", cls, t);
     s->done[s->ndone++] = reg;
     return t;
 }
@@ -347,14 +347,14 @@ static void emit_prefetch(struct slice *s, const struct ptx_operand *a, uint32_t
         buf_str(&reg, own);
     const char *r = reg.s ? reg.s : "";
     if (least < LINE) {
-        buf_printf(s->decls, "\t.reg .pred \t%%%sf%u, %%%sg%u;\n\t.reg .b64 \t%%%sm%u;\n\t.reg .b32 \t%%%sl%u;\n", t, n, t, n, t, n, t, n);
+        buf_printf(s->decls, ".reg .pred \t%%%sf%u, %%%sg%u;\n.reg .b64 \t%%%sm%u;\n.reg .b32 \t%%%sl%u;\n", t, n, t, n, t, n, t, n);
         buf_printf(out, "add.s64 \t%%%sm%u, %s, %lld;\nand.b64 \t%%%sm%u, %%%sm%u, %d;\nsetp.lt.u64 \t%%%sf%u, %%%sm%u, %llu;\n", t, n, r, (long long)a->imm, t, n, t, n,
                    LINE - 1, t, n, t, n, (unsigned long long)least);
         buf_printf(out, "mov.u32 \t%%%sl%u, %%laneid;\nsetp.eq.u32 \t%%%sg%u, %%%sl%u, 0;\n", t, n, t, n, t, n);
         buf_printf(out, lane0 ? "and.pred \t%%%sf%u, %%%sf%u, %%%sg%u;\n" : "or.pred \t%%%sf%u, %%%sf%u, %%%sg%u;\n", t, n, t, n, t, n);
         buf_printf(out, "@%%%sf%u ", t, n);
     } else if (lane0) {
-        buf_printf(s->decls, "\t.reg .pred \t%%%sf%u;\n\t.reg .b32 \t%%%sl%u;\n", t, n, t, n);
+        buf_printf(s->decls, ".reg .pred \t%%%sf%u;\n.reg .b32 \t%%%sl%u;\n", t, n, t, n);
         buf_printf(out, "mov.u32 \t%%%sl%u, %%laneid;\nsetp.eq.u32 \t%%%sf%u, %%%sl%u, 0;\n@%%%sf%u ", t, n, t, n, t, n, t, n);
     }
     buf_printf(out, "prefetch.global.%s \t[%s+%lld];\n", level, r, (long long)a->imm);

@@ -19,12 +19,12 @@
 static void declare(const struct soft *s, struct buf *out)
 {
     const char *t = s->c->tag;
-    buf_printf(out, "\t.reg .pred \t%%%sp, %%%sq;\n\t.reg .b64 \t%%%sadr, %%%sline, %%%swb;\n", t, t, t, t, t);
-    buf_printf(out, "\t.reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny, %%%sbase, %%%soff, %%%si, %%%snib, %%%sso, %%%scount, %%%srank, %%%sv<4>;\n\t.reg .b16 \t%%%sh;\n",
+    buf_printf(out, ".reg .pred \t%%%sp, %%%sq;\n.reg .b64 \t%%%sadr, %%%sline, %%%swb;\n", t, t, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny, %%%sbase, %%%soff, %%%si, %%%snib, %%%sso, %%%scount, %%%srank, %%%sv<4>;\n.reg .b16 \t%%%sh;\n",
                t, t, t, t, t, t, t, t, t, t, t, t, t, t);
     for (uint32_t k = 0; k < s->n; k++)
         if (s->dynamic ? s->s[k].cacheable : s->s[k].line >= 0)
-            buf_printf(out, "\t.reg .b64 \t%%%stag%u;\n\t.reg .b32 \t%%%sslot%u, %%%smask%u, %%%shit%u;\n", t, k, t, k, t, k, t, k);
+            buf_printf(out, ".reg .b64 \t%%%stag%u;\n.reg .b32 \t%%%sslot%u, %%%smask%u, %%%shit%u;\n", t, k, t, k, t, k, t, k);
 }
 
 static bool uses(const struct soft *s, uint32_t k) { return s->dynamic ? s->s[k].cacheable : s->s[k].line >= 0; }
@@ -319,7 +319,7 @@ static void put_second_copy(struct soft *s, const char *suffix)
     struct buf b = { 0 };
     struct pass_copy how = { .m = s->c->m, .f = s->c->f, .suffix = suffix, .inst = copy_inst, .ctx = &copy };
     if (pass_falls_off(s->c->f))
-        buf_puts(&b, "\tret;\n");
+        buf_puts(&b, "ret;\n");
     pass_copy_stmts(&how, pass_first_stmt(s->c->f), s->c->f->nstmts, &b);
     if (pass_falls_off(s->c->f))
         flush_all(s, &b);

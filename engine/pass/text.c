@@ -157,8 +157,10 @@ static void copy_stmt(const struct pass_copy *p, struct copy_names *names, const
     struct str text = ptx_text(p->m, s->at);
     if (s->kind == STMT_INST && p->inst && p->inst(p->ctx, &p->f->insts[s->index], &own))
         text = (struct str){ own.s, own.n };
-    if (s->kind != STMT_LABEL && s->kind != STMT_OPEN && s->kind != STMT_CLOSE)
-        buf_puts(out, "\t");
+    while (text.n && (text.s[text.n - 1] == '\n' || text.s[text.n - 1] == '\r' || text.s[text.n - 1] == ' ' || text.s[text.n - 1] == '\t'))
+        text.n--;
+    if (p->indent && s->kind != STMT_LABEL)
+        buf_puts(out, p->indent);
     pass_rename(text, copy_name, names, out);
     out->oom |= own.oom;
     buf_puts(out, "\n");
@@ -264,11 +266,17 @@ void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_c
     how->m = c->m;
     how->f = f;
     how->decls = true;
+    how->indent = "\t";
     buf_printf(&b, "\n\n%s\n{\n", head.s ? head.s : "");
     uint32_t first = pass_first_stmt(f);
     pass_copy_stmts(how, 0, first, &b);
-    if (entry)
-        buf_puts(&b, entry);
+    for (const char *p = entry; p && *p;) {
+        size_t n = strcspn(p, "\n");
+        buf_puts(&b, "\t");
+        buf_put(&b, p, n);
+        buf_puts(&b, "\n");
+        p += n + (p[n] == '\n');
+    }
     pass_copy_stmts(how, first, f->nstmts, &b);
     buf_puts(&b, "}\n");
     if (!b.oom && !head.oom) {
