@@ -100,7 +100,7 @@ static void indented(const struct ptx_edit *e, struct buf *out, struct str text,
     for (size_t from = 0; from <= text.n;) {
         const char *nl = memchr(text.s + from, '\n', text.n - from);
         size_t to = nl ? (size_t)(nl - text.s) : text.n;
-        bool label_or_blank = from == to;
+        bool label_or_blank = from == to || text.s[to - 1] == ':';
         if ((first || from) && !label_or_blank)
             buf_str(out, indent);
         buf_put(out, text.s + from, to - from);
