@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Tables from two collections (collect.py): a measured and a simulated one. See collect.py.
+
+    tests/gpu/compare.py gpu.json sim.json > docs/measured-h200.md
+"""
+import json, math, sys
+
+def ranks(v):
+    order = sorted(range(len(v)), key=lambda i: v[i])
+    r = [0.0] * len(v)
+    i = 0
+    while i < len(v):
+        j = i
+        while j + 1 < len(v) and v[order[j + 1]] == v[order[i]]:
+            j += 1
+        for k in range(i, j + 1):
+            r[order[k]] = (i + j) / 2
+        i = j + 1
+    return r
+
+def corr(a, b):
+    n = len(a)
+    ma, mb = sum(a) / n, sum(b) / n
+    va, vb = sum((x - ma) ** 2 for x in a), sum((x - mb) ** 2 for x in b)
+    return sum((x - ma) * (y - mb) for x, y in zip(a, b)) / math.sqrt(va * vb) if va > 0 and vb > 0 else None
+
+def spearman(a, b):
+    return corr(ranks(a), ranks(b)) if len(a) > 2 else None
+
+def f(v, form="%.2f"):
+    return "n/a" if v is None else form % v
+
+def good(p):
+    return p and p["status"] == "OK" and p["time_ns"]
+
+def all_points(s):
+    return [] if not s or "error" in s else [s["bpa"]] + s["points"] + [s["cha"]]
+
+def table(head, rows):
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for r in rows:
+        print("| " + " | ".join(str(x) for x in r) + " |")
+    print()
+
+def best_of(row):
+    """The fastest configuration among both operators, ends included; None: nothing ran."""
+    found = []
+    for name, op in (("cg", "cg"), ("na", "no_allocate")):
+        s = row.get(name)
+        for p in all_points(s):
+            if good(p) and p["equal"] is not False:
+                found.append((p["time_ns"], p["pi"], op))
+    return min(found) if found else None
+
+def main():
+    gpu, sim = (json.load(open(p)) for p in sys.argv[1:3])
+    simrow = {(r["file"], r["launch"]): r for r in sim["rows"]}
+    name = next((r["cg"]["device"] for r in gpu["rows"] if "error" not in r["cg"]), gpu["device"])
+    print("# Measured on %s\n" % name)
+    print("Made by `tests/gpu/collect.py --device %s -o gpu.json`, `tests/gpu/collect.py --device %s -o sim.json`\nand `tests/gpu/compare.py gpu.json sim.json`. Times are medians.\n" % (gpu["device"], sim["device"]))
+
+    print("## Bypassing on the GPU (measured)\n")
+    rows, gains = [], []
+    for r in gpu["rows"]:
+        s = r["cg"]
+        if "error" in s:
+            rows.append([r["file"], r["launch"], "n/a: " + s["error"].replace("\n", " ")[:80], "", "", "", "", "", ""])
+            continue
+        b, c = s["bpa"], s["cha"]
+        best = best_of(r)
+        pred = r.get("predicate") or {}
+        if best and good(c):
+            gains.append(c["time_ns"] / best[0])
+        rows.append([r["file"], r["launch"], f(good(b) and b["time_ns"] / 1e6, "%.4f"), f(good(c) and c["time_ns"] / 1e6, "%.4f"),
+                     "n/a" if not best else "%s %s" % (best[1], best[2]), "n/a" if not best or not good(c) else "%.2fx" % (c["time_ns"] / best[0]),
+                     f(s["overhead_bpa"] and 100 * (s["overhead_bpa"] - 1), "%+.1f %%"), f(s["overhead_cha"] and 100 * (s["overhead_cha"] - 1), "%+.1f %%"),
+                     f(pred.get("overhead_cha") and 100 * (pred["overhead_cha"] - 1), "%+.1f %%")])
+    table(["kernel", "launch", "bpa ms", "cha ms", "best π, operator", "gain over cha", "clone π=0 / bpa", "clone π=W / cha", "predicate π=W / cha"], rows)
+    if gains:
+        print("Geometric mean of the gains: %.3fx over %d launches.\n" % (math.exp(sum(map(math.log, gains)) / len(gains)), len(gains)))
+
+    print("## Sectors per request: analysis against the hardware counter\n")
+    rows, worst = [], 0
+    for r in gpu["rows"]:
+        e = r["analysis"] and r["analysis"]["exact"]
+        m = None if "error" in r["cg"] else r["cg"]["cha"]["counters"].get("l1.sectors_per_request")
+        d = None if not e or not m else 100 * (e - m) / m
+        if d is not None:
+            worst = max(worst, abs(d))
+        rows.append([r["file"], r["launch"], f(e, "%.4f"), f(m, "%.4f"), f(d, "%+.3f %%"), f(r["analysis"] and r["analysis"]["expected"], "%.2f")])
+    table(["kernel", "launch", "exact (analysis)", "counter (measured)", "difference", "paper's expected"], rows)
+    print("Largest difference: %.3f %%.\n" % worst)
+
+    print("## Hit rates: simulated against measured\n")
+    rows, e1, e2 = [], [], []
+    for r in gpu["rows"]:
+        t = simrow.get((r["file"], r["launch"]))
+        for s in ("cg", "cg-carveout"):
+            if not t or "error" in r[s] or "error" in t[s]:
+                continue
+            w = r[s]["warps"]
+            want = {"bpa", "cha", w // 4, w // 2, 3 * w // 4}
+            d1, d2 = [], []
+            for p, q in zip(all_points(r[s]), all_points(t[s])):
+                if p["pi"] not in want:
+                    continue
+                a, b = p["counters"].get("l1.hit_rate"), q["counters"].get("l1.hit_rate")
+                if a is not None and b is not None:
+                    d1.append(abs(a - b))
+                a, b = p["counters"].get("l2.hit_rate"), q["counters"].get("l2.hit_rate")
+                if a is not None and b is not None:
+                    d2.append(abs(a - b))
+            e1 += d1
+            e2 += d2
+            c, cs = r[s]["cha"]["counters"], t[s]["cha"]["counters"]
+            rows.append([r["file"], "full L1" if s == "cg" else "carve-out 100", f(c.get("l1.hit_rate")), f(cs.get("l1.hit_rate")), f(sum(d1) / len(d1) if d1 else None),
+                         f(c.get("l2.hit_rate")), f(cs.get("l2.hit_rate")), f(sum(d2) / len(d2) if d2 else None)])
+    table(["kernel", "L1 size", "L1 hit % at cha, measured", "simulated", "mean |error| over 5 points", "L2 hit % at cha, measured", "simulated", "mean |error|"], rows)
+    if e1:
+        print("Mean absolute error over all points: L1 %.2f points (n=%d), L2 %s points (n=%d).\n" % (sum(e1) / len(e1), len(e1), f(sum(e2) / len(e2) if e2 else None), len(e2)))
+
+    print("## Curves: simulated against measured\n")
+    rows = []
+    for r in gpu["rows"]:
+        t = simrow.get((r["file"], r["launch"]))
+        for s in ("cg", "cg-carveout", "na"):
+            if not t or "error" in r[s] or "error" in t[s]:
+                continue
+            pairs = [(p, q) for p, q in zip(all_points(r[s]), all_points(t[s])) if good(p) and good(q)]
+            if len(pairs) < 3:
+                continue
+            m, v = [p["time_ns"] for p, _ in pairs], [q["time_ns"] for _, q in pairs]
+            varies = (max(m) - min(m)) / min(m)
+            pick = pairs[v.index(min(v))][0]
+            rows.append([r["file"], s, "%.0f %%" % (100 * varies), f(spearman(m, v)) if varies > 0.05 else "flat", pairs[m.index(min(m))][0]["pi"], pick["pi"],
+                         "%+.1f %%" % (100 * (pick["time_ns"] / min(m) - 1)), "%.2f" % (sorted(v)[len(v) // 2] / sorted(m)[len(m) // 2])])
+    table(["kernel", "sweep", "measured variation", "rank correlation over π", "best π measured", "best π simulated", "cost of taking the simulated best", "simulated / measured time"], rows)
+
+main()
