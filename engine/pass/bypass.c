@@ -70,6 +70,7 @@ enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     memset(b, 0, sizeof *b);
     b->c = c;
     b->level = (enum bypass_level)c->opt->bypass;
+    b->vote = c->opt->pi.mode == PI_VOTE && c->opt->bypass_form != BYPASS_FORM_VERTICAL;
     const struct dev_info *d = c->in->dev;
     uint32_t cc = d ? (uint32_t)(d->cc_major * 10 + d->cc_minor) : c->m->target;
     b->with_nc = b->level != BYPASS_RO && cc >= 70;
@@ -314,6 +315,8 @@ static enum status check(struct pass_ctx *c)
                         : "the kernel has no global load%s", b.nleft ? b.why_left : "");
     if (s == ST_OK && by_load(c->opt))
         s = check_lines(&b);
+    if (s == ST_OK && b.vote)
+        s = bypass_vote_check(c);
     bypass_end(&b);
     return s;
 }

@@ -33,7 +33,10 @@ static void entry_text(struct bypass *b, bool threshold, struct buf *out)
     const char *t = b->c->tag;
     struct buf lin = { 0 };
     if (threshold) {
-        buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_PI);
+        if (b->vote)
+            bypass_vote_threshold(b, out);
+        else
+            buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_PI);
         buf_printf(&lin, "%%%sw", t);
         pass_linear_tid(b->c, lin.s ? lin.s : "", out);
         buf_printf(out, "shr.u32 \t%%%sw, %%%sw, 5;\nsetp.ge.u32 \t%s, %%%sw, %%%spi;\n", t, t, b->pred, t, t);
@@ -103,6 +106,10 @@ static bool side_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
         if (!bypass_governs(b, s->f, i))
             return false;
         write_pair(b, i, out);
+        return true;
+    }
+    if (b->vote && s->f == b->c->f && inst_ends_thread(i)) {
+        bypass_vote_leave(b, i, out);
         return true;
     }
     bool picked = bypass_picked(b, s->f, i, s->pick);
@@ -206,30 +213,34 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
 {
     struct pass_ctx *c = b->c;
     const struct ptx_func *f = c->f;
-    struct buf body = { 0 }, lab = { 0 }, low = { 0 }, high = { 0 };
+    struct buf body = { 0 }, lab = { 0 }, low = { 0 };
     buf_printf(&lab, "_%sb", c->tag);
     buf_printf(&low, "_%sa", c->tag);
     struct side a = { b, f, first, false }, side = { b, f, PICK_ALL, false };
     struct pass_copy copy = { .m = c->m, .f = f, .suffix = lab.s, .clones = &b->clones, .clone_suffix = lab.s, .inst = side_inst, .ctx = &side };
-    pass_need_knobs(c);
+    if (!b->vote)
+        pass_need_knobs(c);
     put_entry(b, true);
+    if (b->vote)
+        bypass_vote_begin(b);
     ptx_edit_entry(c->edit, f, TAG, "@%s bra \t$%sbypass;", b->pred, c->tag);
-    if (first != PICK_NONE || b->level == BYPASS_RO)
+    if (first != PICK_NONE || b->level == BYPASS_RO || b->vote)
         edit_in_place(b, &a, first != PICK_NONE ? low.s : NULL);
     if (first != PICK_NONE)
         clone_callees(b, a, low.s ? low.s : "");
     clone_callees(b, side, lab.s ? lab.s : "");
     if (pass_falls_off(f))
-        buf_puts(&body, "ret;\n");
+        buf_printf(&body, b->vote ? "bra \t$%sleft;\n" : "ret;\n", c->tag);
     buf_printf(&body, "$%sbypass:\n", c->tag);
     pass_copy_stmts(&copy, pass_first_stmt(f), f->nstmts, &body);
+    if (b->vote)
+        bypass_vote_end(b, &body);
     if (body.s)
         ptx_edit_end(c->edit, f, TAG, "%s", body.s);
     c->failed |= body.oom || lab.oom || low.oom;
     buf_free(&body);
     buf_free(&lab);
     buf_free(&low);
-    buf_free(&high);
 }
 
 /* ---- grouped ---- */
@@ -308,6 +319,8 @@ enum status bypass_emit(struct bypass *b)
         emit_unconditional(b, PICK_CHOSEN);
     else if (o->pi.mode == PI_CHA || o->pi.mode == PI_BPA)
         emit_unconditional(b, o->pi.mode == PI_BPA ? PICK_ALL : PICK_NONE);
+    else if (b->vote)
+        emit_clone(b, hybrid ? PICK_CHOSEN : PICK_NONE);
     else if (o->bypass_form == BYPASS_FORM_PREDICATE)
         emit_predicate(b);
     else if (o->bypass_form == BYPASS_FORM_GROUPED)

@@ -12,6 +12,7 @@ struct bypass {
     bool hint;                   /* L2::cache_hint with the policy register */
     bool with_nc;                /* .nc loads are this level's too (one L1 for both since Volta) */
     struct pass_flow flow;       /* of the kernel */
+    bool vote;                   /* one launch in which SMs run different thresholds */
     char policy[24], pred[24];   /* register names */
     struct strmap clones;        /* called functions that are copied */
     uint32_t nclones; const struct ptx_func *clone[32];
@@ -29,5 +30,12 @@ bool bypass_picked(struct bypass *b, const struct ptx_func *f, const struct ptx_
 void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, const char *guard, struct buf *out);
 /* Rewrites with the form that the options ask for. */
 enum status bypass_emit(struct bypass *b);
+
+/* ---- bypass_vote.c ---- */
+enum status bypass_vote_check(struct pass_ctx *c);
+void bypass_vote_threshold(const struct bypass *b, struct buf *out);
+void bypass_vote_begin(struct bypass *b);
+void bypass_vote_leave(const struct bypass *b, const struct ptx_inst *i, struct buf *out);
+void bypass_vote_end(const struct bypass *b, struct buf *out);
 
 #endif

@@ -10,6 +10,13 @@
 enum pass_knob { PASS_KNOB_PI, PASS_KNOB_AGENTS, PASS_KNOB_DISTANCE, PASS_KNOB_SPARE, PASS_KNOB_COUNT };
 #define PASS_KNOB_SYMBOL "gpulocw_knobs"
 
+/* --pi vote (paper: bypass, section 4.3): one sampling launch in which the SMs run different thresholds,
+ * pi = smid * (W+1) / nsmid. u64 words of this .global variable, zeroed before the launch:
+ *   [0]        complement of the least (elapsed << 8 | pi) of any CTA, elapsed in SM cycles: the paper's election
+ *   [1 + 2*pi] sum of the elapsed cycles of the CTAs that ran pi, [2 + 2*pi] their number                    */
+#define PASS_VOTE_SYMBOL "gpulocw_vote"
+enum { PASS_VOTE_MOST = 64, PASS_VOTE_WORDS = 1 + 2 * (PASS_VOTE_MOST + 1) };
+
 struct pass_input {
     const struct ptx_module *module; struct str kernel;
     const struct options *options;

@@ -116,6 +116,18 @@ static enum status check_coarsen(struct pass_ctx *c)
     return s;
 }
 
+static bool reads_narrow(const struct ptx_inst *i)
+{
+    for (uint8_t k = 0; k < i->nopnds; k++) {
+        uint32_t r = i->opnds[k].index;
+        bool coordinate = r == PTX_SREG_TID || r == PTX_SREG_NTID || r == PTX_SREG_CTAID || r == PTX_SREG_NCTAID;
+        if (i->opnds[k].kind == OPND_SREG && coordinate && i->ntypes &&
+            (i->opnds[k].comp < 0 || ptx_type_bits((enum ptx_type)i->type[i->ntypes - 1]) != 32))
+            return true;
+    }
+    return false;
+}
+
 static enum status check(struct pass_ctx *c)
 {
     if (!c->in->launch)
@@ -129,6 +141,9 @@ static enum status check(struct pass_ctx *c)
     if (i)
         return pass_refuse(c, i->at, "only kernels whose threads know nothing but their global index can be reshaped",
                            "another block shape would be seen here: the kernel uses %s", what);
+    for (uint32_t k = 0; k < c->f->ninsts; k++)
+        if (reads_narrow(&c->f->insts[k]))
+            return pass_refuse(c, c->f->insts[k].at, NULL, "a coordinate is read here as something other than a 32-bit component");
     for (uint32_t k = 0; k < fs.n; k++) {
         static const char *const coords[] = { "%tid", "%ctaid", "%ntid", "%nctaid" };
         for (size_t n = 0; n < ARRAY_LEN(coords); n++)
@@ -196,14 +211,6 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
                dim_at(s->old_block, a));
 }
 
-static bool wide_enough(const struct ptx_inst *i)
-{
-    for (uint8_t k = 0; k < i->nopnds; k++)
-        if (i->opnds[k].kind == OPND_SREG && i->ntypes && ptx_type_bits((enum ptx_type)i->type[i->ntypes - 1]) != 32)
-            return false;
-    return true;
-}
-
 static void fix_directives(struct pass_ctx *c, const struct shape *s)
 {
     struct str h = ptx_text(c->m, c->f->head);
@@ -252,11 +259,8 @@ static enum status run(struct pass_ctx *c)
     struct names n;
     shape_make(c, &s);
     make_names(&n, c, &s);
-    for (uint32_t k = 0; k < c->f->ninsts; k++) {
-        if (!wide_enough(&c->f->insts[k]))
-            return pass_refuse(c, c->f->insts[k].at, NULL, "a special register is read here with a width other than 32 bits");
+    for (uint32_t k = 0; k < c->f->ninsts; k++)
         pass_inst_edit(c, &c->f->insts[k], coordinate, &n);
-    }
     put_code(c, &s);
     fix_directives(c, &s);
     c->out->grid = s.grid;

@@ -25,6 +25,7 @@ static const struct rewrite rewrites[] = {
     { "l1l2", "in_loads", "--bypass l1+l2 --pi 2", { 16, 1, 1 }, { 256, 1, 1 }, 80 },
     { "l2_old", "in_tile", "--bypass l2 --pi bpa", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "raised", "in_tile", "--bypass l1+l2 --bypass-op no_allocate --pi 1", { 4, 4, 1 }, { 128, 1, 1 }, 90 },
+    { "vote", "in_loads", "--bypass l1 --pi vote", { 16, 1, 1 }, { 256, 1, 1 }, 80 },
     { "promote", "in_loads", "--readonly promote", { 16, 1, 1 }, { 256, 1, 1 }, 80 },
     { "demote", "in_loads", "--readonly demote", { 16, 1, 1 }, { 256, 1, 1 }, 80 },
     { "block", "in_grid", "--block 8x32x1", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
