@@ -7,25 +7,25 @@
 
 #include "tui/model/key.h"
 
-/* id, name, title, help, list-like */
+/* id, name, title, short title, help, list-like */
 #define PANEL_LIST(X) \
-    X(SOURCE, "source", "Source", "PTX with what each global load costs: degree of coalescing, sectors per request, class, cache decision", true) \
-    X(COALESCE, "coalesce", "Coalesce", "the 32-position graph of the loads, and which lane touches which sector", true) \
-    X(LOCALITY, "locality", "Locality", "who reuses the data: class and evidence, reuse split, sharing between CTAs, reuse distance", true) \
-    X(OPTIONS, "options", "Options", "every knob of a configuration and the launch description; what is not legal says why", true) \
-    X(VALLEY, "valley", "Valley", "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point", false) \
-    X(COUNTERS, "counters", "Counters", "where the bytes went: L1, L2, DRAM, before and after", true) \
-    X(RUNS, "runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
-    X(ADVICE, "advice", "Advice", "what to try next, and why", true) \
-    X(MESSAGES, "messages", "Messages", "what the engine said, oldest first", true)
+    X(SOURCE, "source", "Source", "Source", "PTX with what each global load costs: degree of coalescing, sectors per request, class, cache decision", true) \
+    X(COALESCE, "coalesce", "Coalesce", "Coalesce", "the 32-position graph of the loads, and which lane touches which sector", true) \
+    X(LOCALITY, "locality", "Locality", "Local", "who reuses the data: class and evidence, reuse split, sharing between CTAs, reuse distance", true) \
+    X(OPTIONS, "options", "Options", "Options", "every knob of a configuration and the launch description; what is not legal says why", true) \
+    X(VALLEY, "valley", "Valley", "Valley", "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point", false) \
+    X(COUNTERS, "counters", "Counters", "Count", "where the bytes went: L1, L2, DRAM, before and after", true) \
+    X(RUNS, "runs", "Runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
+    X(ADVICE, "advice", "Advice", "Advice", "what to try next, and why", true) \
+    X(MESSAGES, "messages", "Messages", "Log", "what the engine said, oldest first", true)
 enum panel_id {
-#define X(id, name, title, help, list) PANEL_##id,
+#define X(id, name, title, brief, help, list) PANEL_##id,
     PANEL_LIST(X)
 #undef X
     PANEL_COUNT
 };
 enum scope {
-#define X(id, name, title, help, list) SCOPE_##id,
+#define X(id, name, title, brief, help, list) SCOPE_##id,
     PANEL_LIST(X)
 #undef X
     SCOPE_LIST, SCOPE_GLOBAL, SCOPE_HELP, SCOPE_PICKER, SCOPE_LESSON, SCOPE_REPLAY, SCOPE_COUNT
@@ -84,8 +84,8 @@ const char *scope_name(enum scope s);
     X(COA_PREV, "previous-access", "[ L Left", COALESCE, "", "previous load (before the first: all loads)") \
     X(COA_WARP_UP, "next-warp", "+ =", COALESCE, "warp", "lanes of the next warp") \
     X(COA_WARP_DOWN, "previous-warp", "-", COALESCE, "", "lanes of the warp before") \
-    X(OPT_NEXT, "next-value", "Right l +", OPTIONS, "", "next value") \
-    X(OPT_PREV, "previous-value", "Left h -", OPTIONS, "change", "previous value") \
+    X(OPT_NEXT, "next-value", "Right l +", OPTIONS, "change", "next value") \
+    X(OPT_PREV, "previous-value", "Left h -", OPTIONS, "", "previous value") \
     X(OPT_EDIT, "edit-value", "Enter e", OPTIONS, "edit", "type the value") \
     X(OPT_RESET, "default-value", "d Del", OPTIONS, "", "back to the default") \
     X(OPT_RESET_ALL, "default-all", "D", OPTIONS, "", "all knobs back to their defaults") \
@@ -140,7 +140,7 @@ struct request_info { const char *name, *keys, *bar, *help; enum scope scope; };
 const struct request_info *request_info(enum request r);
 enum request request_find(struct str name);      /* REQ_NONE: none of that name */
 
-struct panel_info { const char *name, *title, *help; bool list; };
+struct panel_info { const char *name, *title, *brief, *help; bool list; };
 const struct panel_info *panel_info(enum panel_id p);
 
 #define KEYMAP_MAX 320

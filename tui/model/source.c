@@ -38,7 +38,7 @@ static bool touches_global(struct str op)
     return false;
 }
 
-struct colouring { struct str line, reg; bool head; /* the statement's first word is still to come */ };
+struct colouring { struct str line, reg; unsigned start; /* column of the row where the code starts */ bool head; /* the statement's first word is still to come */ };
 
 static size_t colour_word(struct row *r, struct colouring *c, size_t at)
 {
@@ -71,6 +71,8 @@ static size_t colour_token(struct row *r, struct colouring *c, size_t at)
         while (at + n < l.n && l.s[at + n - (n > 1)] != '"')
             n++;
         row_str(r, ROLE_NUMBER, (struct str){ l.s + at, n });
+    } else if (ch == '\t') {
+        row_pad(r, c->start + ((r->width - c->start) / 8 + 1) * 8);
     } else if (ch == '%' || ch == '$') {
         n = word_len(l, at);
         struct str w = { l.s + at, n };
@@ -87,7 +89,7 @@ static size_t colour_token(struct row *r, struct colouring *c, size_t at)
     } else if (name_char(ch)) {
         n = colour_word(r, c, at);
     } else {
-        while (at + n < l.n && !name_char(l.s[at + n]) && !strchr("%$./\"", l.s[at + n]))
+        while (at + n < l.n && !name_char(l.s[at + n]) && !strchr("%$./\"\t", l.s[at + n]))
             n++;
         row_str(r, ROLE_TEXT, (struct str){ l.s + at, n });
     }
@@ -96,7 +98,7 @@ static size_t colour_token(struct row *r, struct colouring *c, size_t at)
 
 void source_colour(struct row *r, struct str line, struct str reg)
 {
-    struct colouring c = { line, reg, true };
+    struct colouring c = { line, reg, r->width, true };
     size_t at = 0;
     while (at < line.n && (line.s[at] == ' ' || line.s[at] == '\t')) {
         row_put(r, ROLE_TEXT, "%s", line.s[at] == '\t' ? "    " : " ");

@@ -154,6 +154,17 @@ static bool index_build(struct app *a)
     return true;
 }
 
+/* A fresh file opens on its first global load: that is what one came to see. */
+static void first_load(struct app *a)
+{
+    const struct ana_kernel *k = a->snap->facts;
+    for (uint32_t i = 0; k && i < k->naccess; i++)
+        if (k->access[i].space == PTX_SPACE_GLOBAL && !k->access[i].store) {
+            source_goto(a, k->access[i].at.line);
+            return;
+        }
+}
+
 void source_refresh(struct app *a)
 {
     struct source_view *s = &a->source;
@@ -167,6 +178,8 @@ void source_refresh(struct app *a)
     source_relist(a);
     if (line && !source_goto(a, line))
         list_show(&a->list[PANEL_SOURCE], 0);
+    if (line <= 1)
+        first_load(a);
 }
 
 uint32_t source_cursor_line(const struct app *a)

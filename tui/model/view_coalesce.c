@@ -66,7 +66,7 @@ static void put_column(struct row *r, double v, double top, int line, int lines,
 static void put_graph(struct app *a, const struct ana_coalesce *c, int lines, unsigned cols)
 {
     struct page *p = &a->chart[PANEL_COALESCE];
-    double top = 0;
+    double top = 1;
     struct row r;
     for (int i = 0; i < 32; i++)
         top = fmax(top, c->graph[i]);

@@ -204,6 +204,16 @@ static const char *axis_title(const char *axis)
     return axis ? axis : "";
 }
 
+/* Until the user moves it the cursor stands on the newest point, then on the best. */
+static void place_cursor(struct app *a, const struct session_run *r, const struct points *p)
+{
+    if (!a->valley.placed) {
+        size_t best = is_sweep(r) ? valley_best(&r->sweep) : SIZE_MAX;
+        a->valley.cursor = best < p->n && r->sweep.complete ? best : p->n - 1;
+    }
+    a->valley.cursor = a->valley.cursor < p->n ? a->valley.cursor : p->n - 1;
+}
+
 void valley_plot(struct app *a, struct plot *out)
 {
     const struct session_run *r = valley_run(a, NULL), *b = overlay_run(a);
@@ -231,11 +241,7 @@ void valley_plot(struct app *a, struct plot *out)
     tick_names(a, out, &p);
     add_marks(a, out, r, &p);
     if (p.n) {
-        if (!a->valley.placed) {
-            size_t best = is_sweep(r) ? valley_best(&r->sweep) : SIZE_MAX;
-            a->valley.cursor = best < p.n && r->sweep.complete ? best : p.n - 1;
-        }
-        a->valley.cursor = a->valley.cursor < p.n ? a->valley.cursor : p.n - 1;
+        place_cursor(a, r, &p);
         out->has_cursor = true;
         out->cursor = axis_value(&p, a->valley.cursor);
     }
@@ -315,7 +321,7 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
     page_clear(pg);
     if (r && p.n) {
         struct buf verdict = { 0 };
-        a->valley.cursor = a->valley.cursor < p.n ? a->valley.cursor : p.n - 1;
+        place_cursor(a, r, &p);
         put_cursor(a, &p);
         if (h >= 24 && p.bpa && p.cha) {
             put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha);

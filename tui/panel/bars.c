@@ -47,15 +47,15 @@ void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool ta
     title(a, s);
     if (!tabs)
         return;
-    bool tight = s->w < 92;              /* only the tab in front shows its whole name */
+    bool tight = s->w < 100;
     int x = 1;
     for (int p = 0; p < PANEL_COUNT; p++) {
         bool front = p == (int)a->focus;
-        const char *name = panel_info((enum panel_id)p)->title;
+        const struct panel_info *info = panel_info((enum panel_id)p);
         int x0 = x;
         bool alarm = p == PANEL_MESSAGES && errors_unseen(a);
         enum role role = front ? ROLE_TAB_ACTIVE : alarm ? ROLE_ERROR : ROLE_TAB;
-        x = surface_print(s, x, 1, role, tight && !front ? "%d %.6s" : " %d %s ", p + 1, name);
+        x = surface_print(s, x, 1, role, tight && !front ? "%d %s" : " %d %s ", p + 1, tight ? info->brief : info->title);
         screen_hit(map, HIT_TAB, (struct rect){ x0, 1, x - x0, 1 }, p);
         x++;
     }

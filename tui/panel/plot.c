@@ -86,6 +86,14 @@ static void flush(struct canvas *c)
         }
 }
 
+static bool empty(const struct canvas *c, int x, int y, int w)
+{
+    for (int i = x; i < x + w; i++)
+        if (c->bits[(y - c->area.y) * c->area.w + i - c->area.x])
+            return false;
+    return true;
+}
+
 static void take(struct canvas *c, int x, int y, int w)
 {
     for (int i = x; i < x + w; i++)
@@ -103,21 +111,44 @@ static bool is_free(const struct canvas *c, int x, int y, int w)
     return true;
 }
 
+static void y_tick(struct canvas *c, double y)
+{
+    char v[TEXT_NUM];
+    int at = cell_y(c, y);
+    if (at < c->area.y || at >= c->area.y + c->area.h)
+        return;
+    plot_value(c->p->metric, y, v);
+    surface_print(c->s, c->area.x - 2 - (int)text_width(str_of(v)), at, ROLE_AXIS, "%s", v);
+    surface_put(c->s, c->area.x - 1, at, 0x2524, ROLE_AXIS);
+}
+
+/* A step of 1, 2 or 5 times a power of ten that gives at most `most` ticks. */
+static double nice_step(double range, int most)
+{
+    double step = pow(10, floor(log10(range / most)));
+    static const double by[] = { 1, 2, 5, 10 };
+    for (size_t i = 0; i < ARRAY_LEN(by); i++)
+        if (range / (step * by[i]) <= most)
+            return step * by[i];
+    return step * 20;
+}
+
 static void y_axis(struct canvas *c, struct rect r)
 {
     const struct plot *p = c->p;
-    int ticks = c->area.h >= 16 ? 6 : c->area.h >= 8 ? 4 : 2;
+    int most = c->area.h >= 16 ? 6 : c->area.h >= 8 ? 4 : 2;
     for (int y = 0; y < c->area.h; y++)
         surface_put(c->s, c->area.x - 1, c->area.y + y, 0x2502, ROLE_AXIS);
-    for (int i = 0; i < ticks && r.w >= 40; i++) {
-        char v[TEXT_NUM];
-        double share = (double)i / (ticks - 1), y = p->log_y ? p->y0 * pow(p->y1 / p->y0, share) : p->y0 + (p->y1 - p->y0) * share;
-        int at = c->area.y + c->area.h - 1 - (int)lround(share * (c->area.h - 1));
-        plot_value(p->metric, y, v);
-        unsigned w = text_width(str_of(v));
-        surface_print(c->s, c->area.x - 2 - (int)w, at, ROLE_AXIS, "%s", v);
-        surface_put(c->s, c->area.x - 1, at, 0x2524, ROLE_AXIS);
+    if (r.w < 40)
+        return;
+    if (p->log_y && p->y1 / p->y0 > 4) {
+        for (int i = 0; i < most; i++)
+            y_tick(c, p->y0 * pow(p->y1 / p->y0, (double)i / (most - 1)));
+        return;
     }
+    double step = nice_step(p->y1 - p->y0, most);
+    for (double y = ceil(p->y0 / step) * step; y <= p->y1; y += step)
+        y_tick(c, fabs(y) < step * 1e-6 ? 0 : y);
 }
 
 /* Ticks at whole x values, as many as labels fit. */
@@ -231,9 +262,9 @@ static void marks(struct canvas *c)
         int w = (int)text_width(str_of(m->name)), x = cell_x(c, m->x) - w / 2, y0 = cell_y(c, m->y), step = m->below ? 1 : -1;
         int last = c->area.x + c->area.w - w - 1;
         x = x > last ? last : x < c->area.x + 1 ? c->area.x + 1 : x;
-        for (int k = 1; k < 12 && w < c->area.w - 2; k++) {
-            int y = y0 + (k % 2 ? 1 : -1) * step * ((k + 1) / 2);
-            if (!is_free(c, x, y, w))
+        for (int k = 2; k < 16 && w < c->area.w - 2; k++) {      /* first off the curve, then over it */
+            int y = y0 + (k % 2 ? -1 : 1) * step * (k % 8 / 2 + 1);
+            if (!is_free(c, x, y, w) || (k < 8 && !empty(c, x, y, w)))
                 continue;
             surface_print(c->s, x, y, m->role, "%s", m->name);
             take(c, x - 1, y, w + 2);

@@ -237,9 +237,12 @@ void surface_dump(const struct surface *s, struct buf *out)
     surface_plain(s, (struct rect){ 0, 0, s->w, s->h }, out);
     buf_puts(out, "== roles\n");
     for (int y = 0; y < s->h; y++) {
-        for (int x = 0; x < s->w; x++) {
-            const struct cell *c = &s->cell[(size_t)y * (size_t)s->w + (size_t)x];
-            char l = role_letter((enum role)c->role);
+        const struct cell *row = &s->cell[(size_t)y * (size_t)s->w];
+        int end = s->w;
+        while (end > 0 && row[end - 1].role == ROLE_TEXT)
+            end--;
+        for (int x = 0; x < end; x++) {
+            char l = role_letter((enum role)row[x].role);
             buf_put(out, &l, 1);
         }
         buf_puts(out, "\n");
