@@ -143,6 +143,7 @@ static struct snap *snap_make(struct job_engine *e)
     p->has_dev = st->dev != NULL;
     p->options = st->options;
     p->busy = st->busy;
+    p->worked = st->worked;
     p->done = st->done;
     p->started_ns = st->started_ns;
     p->rate = st->rate;

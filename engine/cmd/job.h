@@ -42,6 +42,7 @@ struct job_snapshot {
     bool busy; const char *what; double done;  /* 0..1 */ int64_t started_ns; double rate; /* points per second */
     const char *session_path; bool session_unsaved;
     const char *trying;                        /* tune: why the next configuration is tried */
+    uint64_t worked;                           /* requests worked off since the start: with busy false and all of them, idle */
 };
 struct job_engine;
 enum status job_engine_new(const struct dev_env *env, const char *session_path, struct job_engine **out, struct diags *ds);

@@ -33,6 +33,7 @@ struct job_state {                          /* the engine thread's own */
     struct tune_advice advice[JOB_MAX_ADVICE]; size_t nadvice;
     struct box *messages[JOB_MAX_MESSAGES]; size_t nmessages;
     bool busy, wants_facts; double done, rate; int64_t started_ns, published_ns; size_t finished;
+    uint64_t worked;
 };
 struct job_engine {
     struct dev_env env;

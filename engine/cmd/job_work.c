@@ -323,6 +323,7 @@ void job_work(struct job_engine *e, const struct queued *q)
     if (q->kind == JOB_SWEEP || q->kind == JOB_RUN || q->kind == JOB_TUNE)
         job_advise(e);
     st->busy = false;
+    st->worked++;
     set_text(&st->trying, NULL);
     job_publish(e);
 }
