@@ -207,7 +207,7 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  degree ");
     row_put(&r, view_degree_role(c->degree), "%.2f %%", c->degree * 100);
-    row_put(&r, ROLE_LABEL, "   sectors in range ");
+    row_put(&r, ROLE_LABEL, "   in range ");
     row_put(&r, ROLE_VALUE, "%u", c->num_sectors);
     row_put(&r, ROLE_LABEL, "   expected ");
     row_put(&r, ROLE_VALUE, "%.2f", c->expected);

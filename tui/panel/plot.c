@@ -24,7 +24,7 @@ struct canvas {
 
 static struct rect area_of(struct rect r)
 {
-    int left = r.w >= 40 ? LEFT : 0, right = r.w >= 60 ? RIGHT : 1, below = r.h >= 9 ? 3 : r.h >= 5 ? 2 : 0;
+    int left = r.w >= 40 ? LEFT : 0, right = r.w >= 60 ? RIGHT : r.w >= 44 ? 5 : 1, below = r.h >= 9 ? 3 : r.h >= 5 ? 2 : 0;
     return (struct rect){ r.x + left, r.y, r.w - left - right, r.h - below };
 }
 
@@ -196,7 +196,7 @@ static void refs(struct canvas *c, struct rect r)
                 k = -1;
             }
         used[n++] = at;
-        if (c->area.x + c->area.w + 2 < r.x + r.w)
+        if (c->area.x + c->area.w + 3 < r.x + r.w)
             surface_print(c->s, c->area.x + c->area.w + 1, at, f->role, "%s", f->name);
     }
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct plain { struct app *a; struct job_engine *engine; size_t said, points; };
+struct plain { struct app *a; struct engine_link *link; size_t said, points; };
 
 static void print(const struct plain *p, const char *s, size_t n)
 {
@@ -68,7 +68,7 @@ static void news(struct plain *p)
 
 static void sync_app(struct plain *p)
 {
-    const struct job_snapshot *s = job_snapshot_get(p->engine), *old = p->a->snap;
+    const struct job_snapshot *s = job_snapshot_get(p->link->engine), *old = p->a->snap;
     p->a->now_ns = base_now_ns();
     if (s->version == old->version) {
         job_snapshot_release(s);
@@ -83,9 +83,9 @@ static void wait_idle(struct plain *p)
 {
     for (;;) {
         sync_app(p);
-        if (!p->a->snap->busy)
+        if (!p->a->snap->busy && p->a->snap->worked >= p->link->posted)
             return;
-        struct pollfd f = { job_wake_fd(p->engine), POLLIN, 0 };
+        struct pollfd f = { job_wake_fd(p->link->engine), POLLIN, 0 };
         poll(&f, 1, 500);
     }
 }
@@ -124,9 +124,9 @@ static bool command(struct plain *p, char *line)
     return !(effect & UI_LEAVE);
 }
 
-int workbench_plain(struct app *a, struct job_engine *engine, const struct cmd_front_opts *o)
+int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_front_opts *o)
 {
-    struct plain p = { .a = a, .engine = engine };
+    struct plain p = { .a = a, .link = link };
     char line[PROMPT_TEXT];
     wait_idle(&p);
     if (!a->snap->module && a->snap->nruns == 0)

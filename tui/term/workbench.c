@@ -14,14 +14,20 @@
 
 #define FRAME_NS (33LL * 1000000)        /* frames that only a snapshot asks for come no faster */
 
-static void engine_post(void *ctx, const struct job *j) { job_post(ctx, j); }
-static void engine_cancel(void *ctx) { job_cancel(ctx); }
-static const struct job_snapshot *engine_hold(void *ctx) { return job_snapshot_get(ctx); }
+static void engine_post(void *ctx, const struct job *j)
+{
+    struct engine_link *l = ctx;
+    l->posted++;
+    job_post(l->engine, j);
+}
+
+static void engine_cancel(void *ctx) { job_cancel(((struct engine_link *)ctx)->engine); }
+static const struct job_snapshot *engine_hold(void *ctx) { return job_snapshot_get(((struct engine_link *)ctx)->engine); }
 static void engine_release(void *ctx, const struct job_snapshot *s) { (void)ctx; job_snapshot_release(s); }
 
 struct bench {
     struct app app;
-    struct job_engine *engine;
+    struct engine_link link;
     struct term *term;
     struct surface surface;
     struct screen screen;
@@ -33,7 +39,7 @@ struct bench {
 
 static bool sync_snapshot(struct bench *b)
 {
-    const struct job_snapshot *s = job_snapshot_get(b->engine), *old = b->app.snap;
+    const struct job_snapshot *s = job_snapshot_get(b->link.engine), *old = b->app.snap;
     if (s->version == old->version) {
         job_snapshot_release(s);
         return false;
@@ -120,7 +126,7 @@ static int64_t min_wait(int64_t a, int64_t b)
 static void wait(struct bench *b)
 {
     struct pollfd p[4] = { { term_fd(b->term), POLLIN, 0 }, { term_signal_fd(b->term), POLLIN, 0 },
-                           { job_wake_fd(b->engine), POLLIN, 0 }, { b->watch, POLLIN, 0 } };
+                           { job_wake_fd(b->link.engine), POLLIN, 0 }, { b->watch, POLLIN, 0 } };
     int64_t ns = app_timer(&b->app), pending = term_pending_ms(b->term);
     if (b->dirty)
         ns = min_wait(ns, b->drawn_ns + FRAME_NS - base_now_ns() > 0 ? b->drawn_ns + FRAME_NS - base_now_ns() : 0);
@@ -206,7 +212,7 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
     struct bench b = { .watch = -1, .dirty = 2 };
     struct diags ds = { 0 };
     const char *why = NULL;
-    enum status st = job_engine_new(env, o->session, &b.engine, &ds);
+    enum status st = job_engine_new(env, o->session, &b.link.engine, &ds);
     if (st != ST_OK) {
         struct buf text = { 0 };
         diags_print(&ds, &text);
@@ -216,8 +222,8 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
         return status_exit_code(st);
     }
     diags_free(&ds);
-    struct app_engine engine = { b.engine, engine_post, engine_cancel, engine_hold, engine_release };
-    app_init(&b.app, &engine, job_snapshot_get(b.engine), cmd_data_dir());
+    struct app_engine engine = { &b.link, engine_post, engine_cancel, engine_hold, engine_release };
+    app_init(&b.app, &engine, job_snapshot_get(b.link.engine), cmd_data_dir());
     settle(&b.app, o);
     bool tty = isatty(0) && isatty(1);
     int rc;
@@ -230,11 +236,11 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
         plain.plain = true;
         b.app.set.ascii = !term_utf8();
         workbench_start(&b.app, file, device, &plain);
-        rc = workbench_plain(&b.app, b.engine, &plain);
+        rc = workbench_plain(&b.app, &b.link, &plain);
     }
     const struct job_snapshot *last = b.app.snap;
     app_free(&b.app);
     job_snapshot_release(last);
-    job_engine_free(b.engine);
+    job_engine_free(b.link.engine);
     return rc;
 }
