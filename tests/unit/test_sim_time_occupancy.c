@@ -1,0 +1,99 @@
+/* Occupancy and carve-out rules against values of the CUDA occupancy tables, and every shipped preset. */
+#include "tests/support.h"
+
+#include <string.h>
+
+#include "engine/session/session.h"
+#include "engine/sim/time_int.h"
+
+static struct sim_preset named(const char *name)
+{
+    struct sim_preset p;
+    struct diags ds = { 0 };
+    assert_status_ok(preset_read(NULL, name, &p, &ds), &ds);
+    diags_free(&ds);
+    return p;
+}
+
+static void test_presets_are_sound(void **state)
+{
+    (void)state;
+    assert_true(preset_count() >= 17);
+    for (size_t i = 0; i < preset_count(); i++) {
+        struct sim_preset p = named(preset_name(i));
+        struct diags ds = { 0 };
+        assert_status_ok(sim_preset_check(&p, &ds), &ds);
+        assert_string_equal(p.name, preset_name(i));
+        struct dev_info info;
+        sim_preset_info(&p, &info);
+        assert_true(info.sms > 0 && info.l1_bytes >= 16384 && info.lat_dram > info.lat_l2 && info.lat_l2 > info.lat_l1);
+        diags_free(&ds);
+    }
+}
+
+static void test_bad_presets_are_named(void **state)
+{
+    (void)state;
+    struct diags ds = { 0 };
+    struct sim_preset p = sim_preset_default();
+    p.l1_ways = 0;
+    p.carve_3 = 9000;
+    assert_int_equal(sim_preset_check(&p, &ds), ST_INPUT);
+    assert_true(support_said(&ds, "l1_ways") && support_said(&ds, "carve_"));
+    diags_free(&ds);
+}
+
+static void test_occupancy(void **state)
+{
+    (void)state;
+    const struct { const char *preset; uint32_t regs, shared, threads, dyn, ctas; } v[] = {
+        { "hopper-h200", 32, 0, 512, 0, 4 },       /* 64 warps */
+        { "hopper-h200", 40, 0, 512, 0, 3 },       /* 40 * 32 = 1280 per warp; 51 -> 48 warps */
+        { "hopper-h200", 255, 0, 1024, 0, 0 },     /* 8 warps of registers do not hold 32 */
+        { "hopper-h200", 32, 0, 32, 0, 32 },       /* CTA slots */
+        { "hopper-h200", 32, 49152, 256, 0, 4 },   /* (48 + 1) KB of 228 KB */
+        { "hopper-h200", 32, 0, 256, 232448, 1 },
+        { "volta-v100", 32, 49152, 256, 0, 2 },    /* 96 KB */
+        { "volta-v100", 64, 0, 1024, 0, 1 },
+        { "fermi-16k", 20, 0, 256, 0, 6 },         /* 48 warps */
+        { "fermi-16k", 32, 0, 256, 0, 4 },         /* 32768 registers */
+        { "fermi-48k", 20, 17000, 256, 0, 2 },     /* raises the split to 48 KB */
+        { "kepler-k40", 32, 0, 256, 0, 8 },
+        { "ada-4090", 32, 0, 256, 0, 6 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+        struct sim_preset g = named(v[i].preset);
+        struct sim_resources r = { .regs = v[i].regs, .shared_static = v[i].shared };
+        struct time_occupancy o = time_occupancy(&r, &g, v[i].threads, v[i].dyn, -1);
+        if (o.ctas_per_sm != v[i].ctas) fail_msg("case %zu: %u CTAs, not %u", i, o.ctas_per_sm, v[i].ctas);
+    }
+}
+
+static uint32_t l1_kb(const char *preset, uint32_t shared, int carveout)
+{
+    struct sim_preset g = named(preset);
+    struct sim_resources r = { .regs = 32, .shared_static = shared };
+    return time_occupancy(&r, &g, 512, 0, carveout).l1_bytes / 1024;
+}
+
+static void test_carveout(void **state)
+{
+    (void)state;
+    assert_int_equal(l1_kb("hopper-h200", 0, 100), 28);          /* measured: about 28 KB left */
+    assert_int_equal(l1_kb("hopper-h200", 0, 0), 256 - 8);       /* 1 KB per CTA is the system's: 0 would hold none */
+    assert_int_equal(l1_kb("hopper-h200", 0, -1), 256 - 8);
+    assert_int_equal(l1_kb("hopper-h200", 0, 50), 256 - 132);    /* 114 KB asked: next larger */
+    assert_int_equal(l1_kb("fermi-16k", 0, -1), 16);
+    assert_int_equal(l1_kb("fermi-48k", 0, -1), 48);
+    assert_int_equal(l1_kb("fermi-48k", 20000, -1), 16);
+    assert_int_equal(l1_kb("kepler-k80-32k", 0, -1), 32);
+    assert_int_equal(l1_kb("pascal-p100", 0, -1), 24);
+    assert_int_equal(l1_kb("volta-v100", 0, -1), 128);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_presets_are_sound), cmocka_unit_test(test_bad_presets_are_named),
+                                        cmocka_unit_test(test_occupancy), cmocka_unit_test(test_carveout) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
