@@ -29,6 +29,10 @@ static void explain(struct cuda_job *j)
 enum status cuda_count(struct cuda_job *j)
 {
     struct cuda_dev *d = j->d;
+    if (!j->r->counters) {
+        cupti_rest(d->cupti);
+        return ST_OK;
+    }
     if (!d->cupti_tried) {
         d->cupti_tried = true;
         d->cupti = cupti_open(d->ordinal, d->ctx, d->cupti_why, sizeof d->cupti_why);

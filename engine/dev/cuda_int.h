@@ -60,6 +60,7 @@ struct cuda_dev {
     drv_module helper; drv_function differs; bool helper_tried;
     drv_ptr flags; size_t nflags;
     drv_ptr flush; uint64_t flush_bytes;
+    uint8_t *staging; uint64_t staging_bytes;
     struct nvml *nvml;
     struct cupti *cupti; bool cupti_tried, cupti_told; char cupti_why[256];
 };
@@ -100,7 +101,7 @@ enum status cuda_launch_once(struct cuda_job *j);
 enum status cuda_wait(struct cuda_job *j);
 enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u grid, struct dim3u block,
                        uint32_t shared, void **params, bool cooperative);
-/* Counters of out, or one note in its message saying why there are none. */
+/* Counters of out when they are wanted, or one note in its message saying why there are none. */
 enum status cuda_count(struct cuda_job *j);
 
 #endif

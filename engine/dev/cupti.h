@@ -20,6 +20,8 @@ struct cupti_work {
 /* Replays the launch as often as the counters need. Counters the chip has not are n/a.
  * ST_DEVICE with why[n] when nothing could be read; what prepare and launch return goes through. */
 enum status cupti_collect(struct cupti *c, const struct cupti_work *w, struct counter counters[COUNTER_COUNT], char *why, size_t n);
+/* Ends profiling of the context until the next collect. NULL is fine. */
+void cupti_rest(struct cupti *c);
 unsigned cupti_passes(const struct cupti *c);    /* of the last collect */
 
 #endif

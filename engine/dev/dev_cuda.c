@@ -129,6 +129,8 @@ static void cuda_close(struct dev *dev)
             d->drv.mem_free(d->flags);
         if (d->flush)
             d->drv.mem_free(d->flush);
+        if (d->staging)
+            d->drv.host_free(d->staging);
         if (d->begin)
             d->drv.event_destroy(d->begin);
         if (d->end)

@@ -100,7 +100,8 @@ enum drv_constant {
     X(mem_info, cuMemGetInfo_v2, NULL, true, (size_t *free, size_t *total))    \
     X(mem_alloc, cuMemAlloc_v2, NULL, true, (drv_ptr *p, size_t n))            \
     X(mem_free, cuMemFree_v2, NULL, true, (drv_ptr p))                         \
-    X(copy_in, cuMemcpyHtoD_v2, NULL, true, (drv_ptr to, const void *from, size_t n)) \
+    X(host_alloc, cuMemAllocHost_v2, NULL, true, (void **p, size_t n))         \
+    X(host_free, cuMemFreeHost, NULL, true, (void *p))                         \
     X(copy_out, cuMemcpyDtoH_v2, NULL, true, (void *to, drv_ptr from, size_t n)) \
     X(copy_in_async, cuMemcpyHtoDAsync_v2, NULL, true, (drv_ptr to, const void *from, size_t n, drv_stream s)) \
     X(copy_async, cuMemcpyDtoDAsync_v2, NULL, true, (drv_ptr to, drv_ptr from, size_t n, drv_stream s)) \

@@ -114,6 +114,9 @@ drv_result cuMemFree_v2(drv_ptr p)
     return DRV_ERROR_INVALID_VALUE;
 }
 
+drv_result cuMemAllocHost_v2(void **p, size_t n) { *p = malloc(n ? n : 1); return *p ? DRV_SUCCESS : DRV_ERROR_OUT_OF_MEMORY; }
+drv_result cuMemFreeHost(void *p) { free(p); return DRV_SUCCESS; }
+
 static drv_result copy(void *to, const void *from, size_t n, bool fine)
 {
     if (F.sticky)
@@ -124,7 +127,6 @@ static drv_result copy(void *to, const void *from, size_t n, bool fine)
     return DRV_SUCCESS;
 }
 
-drv_result cuMemcpyHtoD_v2(drv_ptr to, const void *from, size_t n) { return copy(host(to), from, n, inside(to, n)); }
 drv_result cuMemcpyDtoH_v2(void *to, drv_ptr from, size_t n) { return copy(to, host(from), n, inside(from, n)); }
 drv_result cuMemcpyHtoDAsync_v2(drv_ptr to, const void *from, size_t n, drv_stream s)
 {

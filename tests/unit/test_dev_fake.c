@@ -1,0 +1,393 @@
+/* The CUDA device against a driver and a CUPTI that fail on demand: finding them,
+ * what is said when they lack something, JIT and its cache, memory, leaks, counters. */
+#include "tests/conformance/conf.h"
+#include "tests/fake/fake.h"
+
+#include <dlfcn.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define N 256u
+
+/* ---- helpers ---- */
+struct rig {
+    struct dev *dev; struct dev_code *code; struct dev_data *bound; struct diags ds;
+    struct launch_spec l; struct arg_spec args[2]; struct launch_data data;
+    struct dev_run run; struct result res;
+    char *ptx; size_t nptx;
+};
+
+static const char *all_said(const struct diags *ds)
+{
+    static struct buf b;
+    buf_clear(&b);
+    diags_print(ds, &b);
+    return b.s ? b.s : "";
+}
+
+static void rig_open(struct rig *r, bool worker)
+{
+    static char command[1200];
+    static const char *const workers[] = { command };
+    struct dev_env env = fake_env();
+    memset(r, 0, sizeof *r);
+    snprintf(command, sizeof command, "'%s' worker", fake_self());
+    env.workers = workers;
+    env.nworkers = worker;
+    env.in_process = !worker;
+    if (dev_open("cuda:0", &env, &r->dev, &r->ds) != ST_OK)
+        fail_msg("%s", all_said(&r->ds));
+    assert_int_equal(file_read(CONF_PTX, 1 << 20, &r->ptx, &r->nptx, &r->ds), ST_OK);
+}
+
+/* buf[i] = i, then `kernel(buf, 5)` over N threads. */
+static void rig_launch_of(struct rig *r, const char *kernel)
+{
+    static char buf[] = "buf", add[] = "add";
+    uint32_t five = 5;
+    r->l = (struct launch_spec){ .kernel = (char *)(uintptr_t)kernel, .grid = { 2, 1, 1 }, .block = { N / 2, 1, 1 }, .args = r->args, .nargs = 2 };
+    r->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = buf, .elem = ELEM_U32, .count = N, .output = true,
+                                    .init = { .kind = INIT_IOTA, .b = 1, .ib = 1, .integral = true } };
+    r->args[1] = (struct arg_spec){ .kind = ARG_SCALAR, .name = add, .elem = ELEM_U32 };
+    memcpy(r->args[1].scalar, &five, sizeof five);
+    assert_int_equal(launch_data_make(&r->l, 1 << 20, &r->data, &r->ds), ST_OK);
+    r->run = dev_run_default();
+    r->run.launch = &r->l;
+    r->run.grid = r->l.grid;
+    r->run.block = r->l.block;
+    r->res = result_empty();
+}
+
+static enum status rig_load(struct rig *r, int maxnreg)
+{
+    return dev_load(r->dev, "conf.ptx", (struct str){ r->ptx, r->nptx }, str_of(r->l.kernel), maxnreg, &r->code, &r->ds);
+}
+
+static enum status rig_run(struct rig *r)
+{
+    enum status st = r->code ? ST_OK : rig_load(r, 0);
+    if (st == ST_OK && !r->bound)
+        st = dev_bind(r->dev, &r->data, &r->bound, &r->ds);
+    return st == ST_OK ? dev_launch(r->dev, r->code, r->bound, &r->run, &r->res, &r->ds) : st;
+}
+
+static void rig_close(struct rig *r)
+{
+    if (r->bound)
+        dev_unbind(r->dev, r->bound);
+    if (r->code)
+        dev_unload(r->dev, r->code);
+    launch_data_free(&r->data);
+    base_free(r->ptx);
+    dev_close(r->dev);
+    diags_free(&r->ds);
+}
+
+/* A number that the fake library keeps; the library is the one the device loaded. */
+static long fake_number(const char *name)
+{
+    void *library = dlopen(fake_path("libcuda.so.1"), RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(library);
+    long (*f)(void);
+    void *p = dlsym(library, name);
+    assert_non_null(p);
+    memcpy(&f, &p, sizeof f);
+    long n = f();
+    dlclose(library);
+    return n;
+}
+
+/* Expects that cuda:0 does not open and that everything in `words` is said. */
+static void refuses(const char *driver, const char *script, const char *const *words)
+{
+    struct dev_env env = fake_env();
+    struct dev *d = NULL;
+    struct diags ds = { 0 };
+    if (driver)
+        fake_use(driver, script, NULL);
+    else
+        fake_use_none();
+    env.in_process = true;
+    assert_int_equal(dev_open("cuda:0", &env, &d, &ds), ST_DEVICE);
+    assert_null(d);
+    for (; *words; words++)
+        if (!strstr(all_said(&ds), *words))
+            fail_msg("'%s' is not in: %s", *words, all_said(&ds));
+    diags_free(&ds);
+}
+
+/* ---- the loader ---- */
+static void test_loader(void **state)
+{
+    (void)state;
+    refuses(NULL, NULL, (const char *const[]){ "no CUDA driver", "--worker", NULL });
+    refuses("libcuda-lacks.so", NULL, (const char *const[]){ "cuMemAlloc_v2", "cuEventQuery", "11.0", NULL });
+    refuses("libcuda.so.1", "version=10020", (const char *const[]){ "CUDA 10.2", "11.0", NULL });
+    refuses("libcuda.so.1", "nostart", (const char *const[]){ "does not start", "CUDA_ERROR_NO_DEVICE", NULL });
+    refuses("libcuda.so.1", "devices=0", (const char *const[]){ "no cuda:0", "0 GPUs", NULL });
+}
+
+static void count_one(void *ctx, const struct dev_info *i)
+{
+    ++((int *)ctx)[i->kind == DEV_CUDA];
+}
+
+static void test_list(void **state)
+{
+    (void)state;
+    struct dev_env env = fake_env();
+    struct diags ds = { 0 };
+    int n[2] = { 0, 0 };
+    fake_use("libcuda.so.1", "devices=3", NULL);
+    assert_int_equal(dev_list(&env, count_one, n, &ds), ST_OK);
+    assert_int_equal(n[DEV_CUDA], 3);
+    assert_int_equal(n[DEV_SIMULATED], 1);
+    fake_use_none();
+    n[DEV_CUDA] = 0;
+    assert_int_equal(dev_list(&env, count_one, n, &ds), ST_OK);   /* no driver is no error */
+    assert_int_equal(n[DEV_CUDA], 0);
+    assert_int_equal(ds.n, 0);
+}
+
+static void test_auto(void **state)
+{
+    (void)state;
+    struct dev_env env = fake_env();
+    struct diags ds = { 0 };
+    struct dev *d;
+    env.in_process = true;
+    fake_use("libcuda.so.1", NULL, NULL);
+    assert_int_equal(dev_open("auto", &env, &d, &ds), ST_OK);
+    assert_string_equal(dev_describe(d)->spec, "cuda:0");
+    dev_close(d);
+    fake_use_none();
+    assert_int_equal(dev_open("auto", &env, &d, &ds), ST_OK);
+    assert_int_equal(dev_describe(d)->kind, DEV_SIMULATED);
+    dev_close(d);
+}
+
+/* A driver of CUDA 11 has only the older names. */
+static void test_old_driver(void **state)
+{
+    (void)state;
+    struct rig r;
+    fake_use("libcuda-old.so", "version=11040", NULL);
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.res.status, ST_OK);
+    assert_true(r.res.time.valid);
+    rig_close(&r);
+}
+
+/* ---- JIT ---- */
+static void test_jit_cache(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct dev_code *again;
+    fake_use("libcuda.so.1", NULL, NULL);
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    assert_int_equal(rig_run(&r), ST_OK);
+    long loads = fake_number("fake_cuda_loads");
+    assert_int_equal(dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 0, &again, &r.ds), ST_OK);
+    assert_int_equal(fake_number("fake_cuda_loads"), loads);
+    dev_unload(r.dev, again);
+    assert_int_equal(dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 32, &again, &r.ds), ST_OK);
+    assert_int_equal(fake_number("fake_cuda_loads"), loads + 1);  /* another register limit is other code */
+    assert_int_equal(dev_code_resources(again).regs, 24);
+    assert_false(dev_code_resources(again).estimated);
+    dev_unload(r.dev, again);
+    rig_close(&r);
+}
+
+static void test_jit_error(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n\tfrobnicate.u32 %r1;\n\tret;\n}\n";
+    struct rig r;
+    fake_use("libcuda.so.1", NULL, NULL);
+    rig_open(&r, false);
+    assert_int_equal(dev_load(r.dev, "bad.ptx", STR(text), STR("k"), 0, &r.code, &r.ds), ST_INPUT);
+    assert_int_equal(r.ds.errors, 1);
+    const struct diag *d = &r.ds.v[r.ds.n - 1];
+    assert_int_equal(d->at.line, 6);
+    assert_int_equal(d->at.col, 2);
+    assert_string_equal(d->file, "bad.ptx");
+    assert_non_null(strstr(d->msg, "Not a name of any known instruction"));
+    assert_string_equal(d->source, "\tfrobnicate.u32 %r1;");
+    rig_close(&r);
+}
+
+/* ---- memory ---- */
+static void test_memory(void **state)
+{
+    (void)state;
+    struct rig r;
+    long before = fake_number("fake_cuda_live");
+    fake_use("libcuda.so.1", "oom=2000", NULL);
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    assert_int_equal(rig_run(&r), ST_DEVICE);
+    assert_non_null(strstr(all_said(&r.ds), "no room for 'buf'"));
+    assert_null(r.bound);
+    setenv("FAKE_CUDA", "", 1);
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.res.status, ST_OK);
+    rig_close(&r);
+    assert_int_equal(fake_number("fake_cuda_live"), before);       /* everything was freed */
+}
+
+/* ---- timing ---- */
+static void test_timing(void **state)
+{
+    (void)state;
+    struct rig r;
+    fake_use("libcuda.so.1", NULL, NULL);
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    r.run.repeat = 3;
+    r.run.max_repeat = 9;
+    r.run.spread = 0.5;
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.res.time.n, 3);                             /* the fake's launches take equally long */
+    assert_int_equal(r.res.time.median, 2000 + N);
+    r.run.spread = -1;                                             /* never reached */
+    r.run.flush_l2 = true;
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.res.time.n, 9);
+    assert_int_equal(r.res.time.origin, ORIGIN_MEASURED);
+    rig_close(&r);
+}
+
+/* What the simulator alone can do is refused, and says so. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    struct rig r;
+    fake_use("libcuda.so.1", NULL, NULL);
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    r.run.hw_pi = 3;
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.res.status, ST_REFUSED);
+    r.run.hw_pi = -1;
+    r.run.shared = 1 << 20;
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.res.status, ST_REFUSED);
+    assert_non_null(strstr(r.res.message, "shared memory"));
+    r.run.shared = 0;
+    r.run.carveout = 50;
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.res.status, ST_OK);
+    rig_close(&r);
+}
+
+/* ---- counters ---- */
+static void counters_with(const char *script, struct rig *r)
+{
+    fake_use("libcuda.so.1", NULL, script);
+    rig_open(r, false);
+    rig_launch_of(r, "conf_bump");
+    assert_int_equal(rig_run(r), ST_OK);
+    assert_int_equal(r->res.status, ST_OK);
+    assert_true(r->res.time.valid);                                /* timing goes on in every case */
+    uint32_t got[N];
+    assert_int_equal(dev_read_arg(r->dev, r->bound, 0, got, sizeof got, &r->ds), ST_OK);
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(got[i], i + 5);                           /* restored before every pass */
+}
+
+static void test_counters(void **state)
+{
+    (void)state;
+    struct rig r;
+    counters_with("passes=3", &r);
+    assert_true(r.res.counters[COUNTER_L1_HIT_RATE].valid);
+    assert_int_equal((int)r.res.counters[COUNTER_L1_HIT_RATE].value, 75);
+    assert_int_equal(r.res.counters[COUNTER_L1_HIT_RATE].origin, ORIGIN_MEASURED);
+    rig_close(&r);
+    counters_with("nouser", &r);                                   /* the library replays by itself */
+    assert_true(r.res.counters[COUNTER_L1_REQUESTS].valid);
+    rig_close(&r);
+}
+
+/* A chip without a metric: the next row serves, or that counter alone is n/a. */
+static void test_counter_fallback(void **state)
+{
+    (void)state;
+    struct rig r;
+    counters_with("lacks=l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit", &r);
+    assert_true(r.res.counters[COUNTER_L1_HIT_RATE].valid);
+    rig_close(&r);
+    counters_with("lacks=sm__warps_active", &r);
+    assert_false(r.res.counters[COUNTER_WARPS_ACTIVE].valid);
+    assert_true(r.res.counters[COUNTER_L1_REQUESTS].valid);
+    rig_close(&r);
+}
+
+static void no_counters(const char *script, const char *word)
+{
+    struct rig r;
+    counters_with(script, &r);
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        assert_false(r.res.counters[i].valid);
+    if (!strstr(r.res.message, word))
+        fail_msg("'%s' is not in: %s", word, r.res.message);
+    size_t said = r.ds.warnings;
+    assert_int_equal(said, 1);
+    assert_int_equal(rig_run(&r), ST_OK);
+    assert_int_equal(r.ds.warnings, said);                         /* once per device, not once per point */
+    rig_close(&r);
+}
+
+static void test_no_counters(void **state)
+{
+    (void)state;
+    no_counters("noperm", "NVreg_RestrictProfilingToAdminUsers=0");
+    no_counters("never", "no end of passes");
+}
+
+/* ---- a driver that takes the process along ---- */
+static void test_process_dies(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
+                               ".visible .entry conf_die(.param .u64 buf, .param .u32 add)\n{\n\tret;\n}\n";
+    struct rig r;
+    struct dev_code *bad;
+    fake_use("libcuda.so.1", NULL, NULL);
+    rig_open(&r, true);
+    rig_launch_of(&r, "conf_bump");
+    assert_int_equal(rig_run(&r), ST_OK);
+    uint64_t hash = r.res.outputs[0].hash;
+    assert_int_equal(dev_load(r.dev, "die.ptx", STR(text), STR("conf_die"), 0, &bad, &r.ds), ST_OK);
+    assert_int_equal(dev_launch(r.dev, bad, r.bound, &r.run, &r.res, &r.ds), ST_OK);
+    assert_int_equal(r.res.status, ST_DEVICE);
+    assert_non_null(strstr(r.res.message, "worker died"));
+    assert_int_equal(rig_run(&r), ST_OK);                          /* code and data went to a new worker */
+    assert_int_equal(r.res.status, ST_OK);
+    assert_int_equal(r.res.outputs[0].hash, hash);
+    dev_unload(r.dev, bad);
+    rig_close(&r);
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+    if (fake_worker_main(argc, argv, &code))
+        return code;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loader), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_old_driver),
+        cmocka_unit_test(test_jit_cache), cmocka_unit_test(test_jit_error), cmocka_unit_test(test_memory), cmocka_unit_test(test_timing),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback),
+        cmocka_unit_test(test_no_counters), cmocka_unit_test(test_process_dies),
+    };
+    return cmocka_run_group_tests_name("CUDA device on a fake driver", tests, NULL, NULL);
+}
