@@ -32,7 +32,10 @@ struct ana_access {                          /* one static memory access */
     bool affine, depends_on_load;
     enum ana_tri read_only; char *read_only_why;
     struct ana_coalesce coalesce; struct ana_exact exact;
-    double executions;                       /* warp-level, per launch; NaN: unknown */
+    double executions;                       /* warp-level, per launch (of the sampled CTAs when sampled); NaN: unknown */
+    const char *counted_by;                  /* "closed form", "slice", "assumed launch"; NULL: not counted */
+    char *uncounted;                         /* then: why, or NULL */
+    char *loops;                             /* loops around it, inner first: how often, or while what; NULL: none */
     enum ana_class cls; char *evidence;
     bool reused;                             /* some line is touched again (by this or another load) before it would be gone */
 };
@@ -68,7 +71,9 @@ enum status ana_run(const struct ptx_module *m, struct str kernel, const struct 
 void ana_free(struct ana_kernel *k);
 
 /* Global-load trace before L1, in the order an SM would interleave its warps; lines of `line` bytes.
- * Calls fn for each line request; stops when fn returns false. */
+ * Calls fn for each line request of a global load, and of a store (store set; no atomics); stops when fn
+ * returns false (ST_OK). `access` indexes ana_kernel.access. ST_REFUSED: no launch, or addresses that cannot
+ * be executed (the diagnostic names the instruction). */
 struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access; bool store; };
 enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes,
                       unsigned resident_ctas, unsigned sm, unsigned sms, bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);

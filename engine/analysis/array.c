@@ -1,0 +1,198 @@
+/* Points-to by base terms, names for printing, and the read-only question. */
+#include "engine/analysis/facts.h"
+
+#include <string.h>
+
+const struct ptx_inst *fact_inst(const struct facts *f, const struct fact *x)
+{
+    return &f->e.module->funcs[x->func]->insts[x->inst];
+}
+
+/* ---- names ---- */
+const char *array_param_name(const struct facts *f, unsigned param)
+{
+    const struct launch_spec *l = f->o->data ? f->o->data->spec : NULL;
+    if (l && param < l->nargs && l->args[param].name)
+        return l->args[param].name;
+    return param < f->e.kernel->nparams ? arena_dup(f->arena, f->e.kernel->params[param]->name) : NULL;
+}
+static int param_index(const struct facts *f, const struct ptx_symbol *s)
+{
+    for (uint32_t i = 0; i < f->e.kernel->nparams; i++)
+        if (f->e.kernel->params[i] == s)
+            return (int)i;
+    return -1;
+}
+const char *array_leaf_name(void *ctx, const struct ax *leaf)
+{
+    const struct facts *f = ctx;
+    int i = param_index(f, leaf->ref);
+    return i < 0 ? NULL : array_param_name(f, (unsigned)i);
+}
+const char *array_loop_name(void *ctx, const void *loop)
+{
+    (void)ctx;
+    return ((const struct ana_loop *)loop)->name;
+}
+int array_param(uint64_t arrays)
+{
+    if (!arrays || (arrays & (arrays - 1)))
+        return -1;
+    int b = __builtin_ctzll(arrays);
+    return b < ARRAY_MAX_PARAMS ? b : -1;
+}
+const char *array_name(const struct facts *f, uint64_t arrays)
+{
+    if (arrays == ARRAY_DATA)
+        return "data";
+    if (!arrays || (arrays & (arrays - 1)) || arrays == ARRAY_UNKNOWN)
+        return NULL;
+    int b = __builtin_ctzll(arrays);
+    if (b < ARRAY_MAX_PARAMS)
+        return array_param_name(f, (unsigned)b);
+    return (uint32_t)(b - ARRAY_SYMBOL) < f->nsymbols ? arena_dup(f->arena, f->symbol[b - ARRAY_SYMBOL]->name) : NULL;
+}
+
+/* ---- bases ---- */
+static uint64_t symbol_bit(struct facts *f, const struct ptx_symbol *s)
+{
+    for (uint32_t i = 0; i < f->nsymbols; i++)
+        if (f->symbol[i] == s)
+            return UINT64_C(1) << (ARRAY_SYMBOL + i);
+    if (f->nsymbols == ARRAY_LEN(f->symbol))
+        return ARRAY_UNKNOWN;
+    f->symbol[f->nsymbols++] = s;
+    return UINT64_C(1) << (ARRAY_SYMBOL + f->nsymbols - 1);
+}
+/* A parameter that the launch binds to a buffer, or that may be a pointer when there is no launch. */
+static uint64_t param_bit(struct facts *f, const struct ax *x)
+{
+    const struct ptx_symbol *s = x->ref;
+    int i = param_index(f, s);
+    if (i < 0 || i >= ARRAY_MAX_PARAMS || x->bits != 64)
+        return 0;
+    if (f->o->data && f->v.arg_base && !f->v.arg_base[i] && !s->array)
+        return 0;
+    return UINT64_C(1) << i;
+}
+static uint64_t bases_at(struct facts *f, const struct ax *x, int depth)
+{
+    uint64_t m = 0;
+    if (depth > 32)
+        return ARRAY_UNKNOWN;
+    switch (x->kind) {
+    case AX_PARAM: return param_bit(f, x);
+    case AX_ADDR: return x->ref ? symbol_bit(f, x->ref) : ARRAY_UNKNOWN;
+    case AX_LOAD: return x->bits == 64 ? ARRAY_DATA : 0;
+    case AX_UNKNOWN: return x->bits == 64 ? ARRAY_UNKNOWN : 0;
+    case AX_SUM:
+        for (uint32_t i = 0; i < x->n; i++)
+            if (x->coef[i] == 1)
+                m |= bases_at(f, x->arg[i], depth + 1);
+        break;
+    case AX_SEXT: case AX_ZEXT: case AX_TRUNC: return bases_at(f, x->arg[0], depth + 1);
+    case AX_PHI:
+        for (uint32_t i = 0; i < x->n; i++)
+            m |= bases_at(f, x->arg[i], depth + 1);
+        return x->n ? m : x->bits == 64 ? ARRAY_UNKNOWN : 0;
+    case AX_OP:
+        if (x->op == AXO_SELECT)
+            return bases_at(f, x->arg[1], depth + 1) | bases_at(f, x->arg[2], depth + 1);
+        if (x->op == AXO_AND || x->op == AXO_OR || x->op == AXO_UMIN || x->op == AXO_UMAX)
+            return bases_at(f, x->arg[0], depth + 1) | bases_at(f, x->arg[1], depth + 1);
+        break;
+    default: break;
+    }
+    /* A sum with a named array beside opaque 64-bit terms: the opaque ones are offsets. */
+    uint64_t named = m & ~(ARRAY_DATA | ARRAY_UNKNOWN);
+    return named ? named : m;
+}
+uint64_t array_bases(struct facts *f, const struct ax *x)
+{
+    uint64_t m = bases_at(f, x, 0);
+    return m ? m : x->flags & AXF_LOAD ? ARRAY_DATA : ARRAY_UNKNOWN;
+}
+uint64_t array_regions(const struct facts *f, uint64_t arrays)
+{
+    uint64_t m = 0, addr;
+    if (arrays & (ARRAY_DATA | ARRAY_UNKNOWN))
+        return UINT64_MAX;
+    for (unsigned b = 0; b < 62; b++) {
+        if (!(arrays >> b & 1))
+            continue;
+        const struct env_region *r = NULL;
+        if (b < ARRAY_MAX_PARAMS)
+            r = f->v.arg_base && b < f->e.kernel->nparams ? env_find(&f->v, f->v.arg_base[b]) : NULL;
+        else if (env_symbol(&f->v, f->symbol[b - ARRAY_SYMBOL], &addr) &&
+                 (f->symbol[b - ARRAY_SYMBOL]->space == PTX_SPACE_GLOBAL || f->symbol[b - ARRAY_SYMBOL]->space == PTX_SPACE_CONST))
+            r = env_find(&f->v, addr);
+        if (!r || r - f->v.region >= 63)
+            return UINT64_MAX;
+        m |= UINT64_C(1) << (r - f->v.region);
+    }
+    return m;
+}
+
+/* ---- read-only ---- */
+static bool listed(const char *list, const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+    for (const char *p = list; n && p && *p;) {
+        const char *e = strchr(p, ',');
+        size_t len = e ? (size_t)(e - p) : strlen(p);
+        if (len == n && !memcmp(p, name, n))
+            return true;
+        p = e ? e + 1 : NULL;
+    }
+    return false;
+}
+enum alias { ALIAS_NO, ALIAS_MAYBE, ALIAS_YES };
+/* May the store touch an array of the load's? From names, the launch, or the user's word. */
+static enum alias alias_of(const struct facts *f, uint64_t load, uint64_t store)
+{
+    if (load & store & ~(ARRAY_DATA | ARRAY_UNKNOWN))
+        return ALIAS_YES;
+    if ((load | store) & (ARRAY_DATA | ARRAY_UNKNOWN))
+        return ALIAS_MAYBE;
+    if (f->o->data) {
+        uint64_t a = array_regions(f, load), b = array_regions(f, store);
+        return a == UINT64_MAX || b == UINT64_MAX ? ALIAS_MAYBE : a & b ? ALIAS_YES : ALIAS_NO;
+    }
+    bool params = load < (UINT64_C(1) << ARRAY_MAX_PARAMS) && store < (UINT64_C(1) << ARRAY_MAX_PARAMS);
+    return params && !f->o->assume_restrict ? ALIAS_MAYBE : ALIAS_NO;
+}
+enum ana_tri array_read_only(struct facts *f, const struct fact *load, char **why)
+{
+    const char *name = array_name(f, load->arrays);
+    enum ana_tri r = ANA_YES;
+    *why = arena_printf(f->arena, "no store of the kernel can reach it");
+    if (listed(f->o->assume_read_only, name)) {
+        *why = arena_printf(f->arena, "taken as read-only on the user's word");
+        return ANA_YES;
+    }
+    if (ptx_has_mod(fact_inst(f, load), PTX_MOD_NC)) {
+        *why = arena_printf(f->arena, "the load is .nc already: its author promises it");
+        return ANA_YES;
+    }
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct fact *s = &f->fact[i];
+        bool global = s->space == PTX_SPACE_GLOBAL || s->space == PTX_SPACE_GENERIC;
+        if (!(s->store || s->atomic) || !global)
+            continue;
+        enum alias a = alias_of(f, load->arrays, s->arrays);
+        const char *to = array_name(f, s->arrays);
+        if (a == ALIAS_YES) {
+            *why = arena_printf(f->arena, "%s at line %u writes %s", s->atomic ? "an atomic" : "a store", fact_inst(f, s)->at.line, to ? to : "it");
+            return ANA_NO;
+        }
+        if (a == ALIAS_MAYBE && r == ANA_YES) {
+            *why = arena_printf(f->arena, "the store at line %u to %s may reach it", fact_inst(f, s)->at.line, to ? to : "an unknown place");
+            r = ANA_UNKNOWN;
+        }
+    }
+    if (r == ANA_YES && f->e.divergent_call) {
+        *why = arena_printf(f->arena, "a call that was not followed may write it");
+        return ANA_UNKNOWN;
+    }
+    return r;
+}

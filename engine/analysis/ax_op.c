@@ -1,0 +1,413 @@
+/* Operators on symbolic values: division, shifts, bit logic, comparisons,
+ * conditions. Each rule rewrites only where the proven intervals make the
+ * rewrite exact; everything else stays an opaque operator node. */
+#include "engine/analysis/ax_int.h"
+
+#include <string.h>
+
+const char *ax_op_text(enum ax_op o)
+{
+    static const char *const text[] = {
+#define X(n, t) t,
+        AX_OPS(X)
+#undef X
+    };
+    return o < AXO_COUNT ? text[o] : "?";
+}
+
+static const struct ax *node2(struct ax_pool *p, enum ax_op op, unsigned bits, const struct ax *a, const struct ax *b, int64_t lo, int64_t hi)
+{
+    const struct ax *arg[2] = { a, b };
+    return ax_node(p, op, bits, arg, 2, lo, hi);
+}
+static const struct ax *opaque2(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    return node2(p, op, a->bits, a, b, INT64_MIN, INT64_MAX);
+}
+
+/* ---- one evaluation rule per operator, shared by folding and tapes ---- */
+static uint64_t unsign(int64_t v, unsigned bits) { return bits >= 64 ? (uint64_t)v : (uint64_t)v & ((UINT64_C(1) << bits) - 1); }
+static uint64_t mulhi(uint64_t a, uint64_t b, unsigned bits)
+{
+    __extension__ typedef unsigned __int128 u128;
+    return (uint64_t)((u128)a * b >> bits);
+}
+static int64_t smulhi(int64_t a, int64_t b, unsigned bits)
+{
+    __extension__ typedef __int128 i128;
+    return (int64_t)((i128)a * b >> bits);
+}
+static int64_t shift(enum ax_op op, int64_t a, uint64_t by, unsigned bits)
+{
+    if (by >= bits)              /* PTX clamps shift amounts (section 9.7.8) */
+        return op == AXO_ASHR && a < 0 ? -1 : 0;
+    if (op == AXO_SHL)
+        return (int64_t)((uint64_t)a << by);
+    return op == AXO_ASHR ? a >> by : (int64_t)(unsign(a, bits) >> by);
+}
+int64_t ax_eval2(enum ax_op op, int64_t a, int64_t b, unsigned bits)
+{
+    uint64_t ua = unsign(a, bits), ub = unsign(b, bits);
+    int64_t r = 0;
+    switch (op) {
+    case AXO_UDIV: r = ub ? (int64_t)(ua / ub) : -1; break;
+    case AXO_UREM: r = ub ? (int64_t)(ua % ub) : a; break;
+    case AXO_SDIV: r = !b ? -1 : b == -1 ? (int64_t)-(uint64_t)a : a / b; break;
+    case AXO_SREM: r = !b ? a : b == -1 ? 0 : a % b; break;
+    case AXO_SHL: case AXO_LSHR: case AXO_ASHR: r = shift(op, a, unsign(b, 32), bits); break;
+    case AXO_AND: r = a & b; break;
+    case AXO_OR: r = a | b; break;
+    case AXO_XOR: r = a ^ b; break;
+    case AXO_UMIN: r = ua < ub ? a : b; break;
+    case AXO_UMAX: r = ua > ub ? a : b; break;
+    case AXO_SMIN: r = a < b ? a : b; break;
+    case AXO_SMAX: r = a > b ? a : b; break;
+    case AXO_UMULHI: r = (int64_t)mulhi(ua, ub, bits); break;
+    case AXO_SMULHI: r = smulhi(a, b, bits); break;
+    case AXO_EQ: return a == b;
+    case AXO_ULT: return ua < ub;
+    case AXO_ULE: return ua <= ub;
+    case AXO_SLT: return a < b;
+    case AXO_SLE: return a <= b;
+    default: break;
+    }
+    return bits == 1 ? r & 1 : ax_wrap(r, bits);
+}
+
+/* ---- division and remainder by a positive constant ----
+ * x = d*Q + R term by term; floor(x/d) = Q + floor(R/d) when x and R stay >= 0. */
+static void split_by(struct ax_pool *p, const struct ax *x, int64_t d, const struct ax **q, const struct ax **r)
+{
+    int64_t rem = x->c % d;
+    if (rem < 0)
+        rem += d;
+    *q = ax_const(p, x->bits, (x->c - rem) / d);
+    *r = ax_const(p, x->bits, rem);
+    for (uint32_t i = 0; i < x->n; i++)
+        if (x->coef[i] % d == 0)
+            *q = ax_add(p, *q, ax_scale(p, x->arg[i], x->coef[i] / d));
+        else
+            *r = ax_add(p, *r, ax_scale(p, x->arg[i], x->coef[i]));
+}
+static const struct ax *udiv_const(struct ax_pool *p, const struct ax *x, int64_t d)
+{
+    if (d == 1)
+        return x;
+    if (x->lo >= 0 && x->hi < d)
+        return ax_const(p, x->bits, 0);
+    if (x->kind == AX_SUM && x->lo >= 0 && ax_bounded(x)) {
+        const struct ax *q, *r;
+        split_by(p, x, d, &q, &r);
+        if (r->lo >= 0 && ax_bounded(r) && !ax_is_value(q, 0)) {
+            const struct ax *rest = udiv_const(p, r, d);
+            return ax_add(p, q, rest);
+        }
+    }
+    bool nn = x->lo >= 0;
+    return node2(p, AXO_UDIV, x->bits, x, ax_const(p, x->bits, d), nn ? x->lo / d : 0,
+                 nn ? x->hi / d : (int64_t)(unsign(-1, x->bits) / (uint64_t)d));
+}
+static const struct ax *urem_const(struct ax_pool *p, const struct ax *x, int64_t d)
+{
+    if (d == 1)
+        return ax_const(p, x->bits, 0);
+    if (x->lo >= 0 && x->hi < d)
+        return x;
+    bool pow2 = (d & (d - 1)) == 0;
+    /* Powers of two: the low bits of a sum do not depend on wrap-around or sign. */
+    if (x->kind == AX_SUM && (pow2 || (x->lo >= 0 && ax_bounded(x)))) {
+        const struct ax *q, *r;
+        split_by(p, x, d, &q, &r);
+        if (r != x && (pow2 || (r->lo >= 0 && ax_bounded(r))))
+            return urem_const(p, r, d);
+    }
+    return node2(p, AXO_UREM, x->bits, x, ax_const(p, x->bits, d), 0, d - 1);
+}
+static const struct ax *divide(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    bool sgn = op == AXO_SDIV || op == AXO_SREM, rem = op == AXO_UREM || op == AXO_SREM;
+    bool nn = a->lo >= 0 && b->lo >= 0;
+    if (ax_is_const(b) && b->c > 0 && (!sgn || nn))
+        return rem ? urem_const(p, a, b->c) : udiv_const(p, a, b->c);
+    if (nn && b->lo > 0)
+        return rem ? node2(p, AXO_UREM, a->bits, a, b, 0, b->hi - 1)
+                   : node2(p, AXO_UDIV, a->bits, a, b, 0, a->hi / b->lo);
+    if (sgn && ax_is_const(b) && b->c > 0 && ax_bounded(a))
+        return rem ? node2(p, op, a->bits, a, b, a->lo < 0 ? 1 - b->c : 0, a->hi > 0 ? b->c - 1 : 0)
+                   : node2(p, op, a->bits, a, b, a->lo / b->c, a->hi / b->c);
+    return opaque2(p, op, a, b);
+}
+
+/* ---- shifts and bit logic ---- */
+static const struct ax *shifted(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    if (!ax_is_const(b))
+        return opaque2(p, op, a, b);
+    uint64_t k = unsign(b->c, 32);
+    if (k == 0)
+        return a;
+    if (k >= a->bits)
+        return op == AXO_ASHR && a->lo < 0 ? node2(p, op, a->bits, a, b, -1, 0) : ax_const(p, a->bits, 0);
+    if (op == AXO_SHL)
+        return ax_scale(p, a, ax_wrap((int64_t)(UINT64_C(1) << k), a->bits));
+    if (a->lo >= 0 && k < a->bits - 1u)
+        return udiv_const(p, a, INT64_C(1) << k);
+    if (a->lo >= 0)
+        return ax_const(p, a->bits, 0);
+    if (op == AXO_ASHR)
+        return node2(p, op, a->bits, a, b, a->lo >> k, a->hi >> k);
+    return node2(p, op, a->bits, a, b, 0, (int64_t)(unsign(-1, a->bits) >> k));
+}
+/* Bits certainly zero at the bottom of a. */
+static unsigned low_zeros(const struct ax *a)
+{
+    if (a->kind != AX_SUM)
+        return 0;
+    unsigned z = a->c ? (unsigned)__builtin_ctzll((uint64_t)a->c) : 64;
+    for (uint32_t i = 0; i < a->n; i++) {
+        unsigned k = (unsigned)__builtin_ctzll((uint64_t)a->coef[i]);
+        z = k < z ? k : z;
+    }
+    return z;
+}
+static bool disjoint(const struct ax *a, const struct ax *b)
+{
+    unsigned z = low_zeros(a);
+    return b->lo >= 0 && (z >= 62 || b->hi < (INT64_C(1) << z));
+}
+static const struct ax *masked(struct ax_pool *p, const struct ax *a, int64_t m)
+{
+    uint64_t u = unsign(m, a->bits), inv = unsign(~m, a->bits);
+    if (u == 0)
+        return ax_const(p, a->bits, 0);
+    if (inv == 0)
+        return a;
+    if ((u & (u + 1)) == 0)
+        return urem_const(p, a, (int64_t)(u + 1));
+    if ((inv & (inv + 1)) == 0 && inv + 1 < (UINT64_C(1) << 62))
+        return ax_sub(p, a, urem_const(p, a, (int64_t)(inv + 1)));
+    bool nn = m >= 0 || a->lo >= 0;
+    int64_t hi = m >= 0 && (a->lo < 0 || m < a->hi) ? m : a->hi;
+    return node2(p, AXO_AND, a->bits, a, ax_const(p, a->bits, m), nn ? 0 : INT64_MIN, nn ? hi : INT64_MAX);
+}
+static int64_t bits_above(int64_t v)        /* smallest 2^k-1 >= v */
+{
+    uint64_t u = (uint64_t)v;
+    for (unsigned s = 1; s < 64; s <<= 1)
+        u |= u >> s;
+    return (int64_t)u;
+}
+static const struct ax *logic(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    if (ax_is_const(a)) {
+        const struct ax *t = a;
+        a = b;
+        b = t;
+    }
+    if (a == b)
+        return op == AXO_XOR ? ax_const(p, a->bits, 0) : a;
+    if (op == AXO_AND && ax_is_const(b))
+        return masked(p, a, b->c);
+    if (op != AXO_AND && ax_is_value(b, 0))
+        return a;
+    if (op == AXO_XOR && ax_is_value(b, -1))
+        return ax_sub(p, ax_const(p, a->bits, -1), a);
+    if (op != AXO_AND && (disjoint(a, b) || disjoint(b, a)))
+        return ax_add(p, a, b);
+    if (a->lo >= 0 && b->lo >= 0) {
+        int64_t m = a->hi > b->hi ? a->hi : b->hi;
+        return node2(p, op, a->bits, a, b, 0, op == AXO_AND ? (a->hi < b->hi ? a->hi : b->hi) : bits_above(m));
+    }
+    return opaque2(p, op, a, b);
+}
+
+/* ---- minimum, maximum, high products ---- */
+static const struct ax *extreme(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    bool uns = op == AXO_UMIN || op == AXO_UMAX, min = op == AXO_UMIN || op == AXO_SMIN;
+    if (a == b)
+        return a;
+    if (uns && (a->lo < 0 || b->lo < 0))
+        return opaque2(p, op, a, b);
+    if (a->hi <= b->lo)
+        return min ? a : b;
+    if (b->hi <= a->lo)
+        return min ? b : a;
+    int64_t lo = min == (a->lo < b->lo) ? a->lo : b->lo, hi = min == (a->hi < b->hi) ? a->hi : b->hi;
+    return node2(p, min ? AXO_SMIN : AXO_SMAX, a->bits, a, b, lo, hi);
+}
+static const struct ax *high(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    if (a->lo >= 0 && ax_is_const(b) && a->bits == 32) {
+        uint64_t top = mulhi((uint64_t)a->hi, unsign(b->c, 32), 32);
+        if (op == AXO_UMULHI || b->c >= 0)
+            return node2(p, AXO_UMULHI, a->bits, a, b, 0, (int64_t)top);
+    }
+    return opaque2(p, op, a, b);
+}
+
+/* ---- comparisons ---- */
+static const struct ax *truth(struct ax_pool *p, bool v) { return ax_const(p, 1, v); }
+static const struct ax *equal(struct ax_pool *p, const struct ax *a, const struct ax *b)
+{
+    if (a == b)
+        return truth(p, true);
+    if (a->hi < b->lo || b->hi < a->lo)
+        return truth(p, false);
+    if (a->bits == 1 && ax_is_const(b))
+        return b->c ? a : ax_not(p, a);
+    if (a->id > b->id || ax_is_const(a)) {
+        const struct ax *t = a;
+        a = b;
+        b = t;
+    }
+    return node2(p, AXO_EQ, 1, a, b, 0, 1);
+}
+static const struct ax *less(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    bool strict = op == AXO_ULT || op == AXO_SLT, uns = op == AXO_ULT || op == AXO_ULE;
+    if (a == b)
+        return truth(p, !strict);
+    if (uns && a->lo >= 0 && b->lo >= 0)
+        op = strict ? AXO_SLT : AXO_SLE;
+    else if (uns && b->lo >= 0 && a->lo < 0 && ax_bounded(a))
+        /* the unsigned trick: u32(x) < n is 0 <= x && x < n */
+        return ax_and(p, less(p, AXO_SLE, ax_const(p, a->bits, 0), a), less(p, strict ? AXO_SLT : AXO_SLE, a, b));
+    if (op == AXO_SLT || op == AXO_SLE) {
+        if (strict ? a->hi < b->lo : a->hi <= b->lo)
+            return truth(p, true);
+        if (strict ? a->lo >= b->hi : a->lo > b->hi)
+            return truth(p, false);
+    }
+    return node2(p, op, 1, a, b, 0, 1);
+}
+
+const struct ax *ax_op2(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    bool shift_op = op == AXO_SHL || op == AXO_LSHR || op == AXO_ASHR;
+    if (a->bits != b->bits && !shift_op)
+        b = b->bits > a->bits ? ax_trunc(p, b, a->bits) : ax_zext(p, b, a->bits);
+    if (ax_is_const(a) && ax_is_const(b)) {
+        bool cmp = op >= AXO_EQ && op <= AXO_SLE;
+        return ax_const(p, cmp ? 1 : a->bits, ax_eval2(op, a->c, b->c, a->bits));
+    }
+    switch (op) {
+    case AXO_UDIV: case AXO_SDIV: case AXO_UREM: case AXO_SREM: return divide(p, op, a, b);
+    case AXO_SHL: case AXO_LSHR: case AXO_ASHR: return shifted(p, op, a, b);
+    case AXO_AND: case AXO_OR: case AXO_XOR:
+        if (a->bits == 1 && op != AXO_XOR)
+            return op == AXO_AND ? ax_and(p, a, b) : ax_or(p, a, b);
+        if (a->bits == 1 && ax_is_const(b))
+            return b->c ? ax_not(p, a) : a;
+        return a->bits == 1 ? opaque2(p, op, a, b) : logic(p, op, a, b);
+    case AXO_UMIN: case AXO_UMAX: case AXO_SMIN: case AXO_SMAX: return extreme(p, op, a, b);
+    case AXO_UMULHI: case AXO_SMULHI: return high(p, op, a, b);
+    case AXO_EQ: return equal(p, a, b);
+    case AXO_ULT: case AXO_ULE: case AXO_SLT: case AXO_SLE: return less(p, op, a, b);
+    case AXO_BAND: return ax_and(p, a, b);
+    case AXO_BOR: return ax_or(p, a, b);
+    default: return opaque2(p, op, a, b);
+    }
+}
+
+const struct ax *ax_select(struct ax_pool *p, const struct ax *c, const struct ax *a, const struct ax *b)
+{
+    if (ax_is_const(c))
+        return c->c ? a : b;
+    if (a == b)
+        return a;
+    if (a->bits == 1 && ax_is_const(a) && ax_is_const(b))
+        return a->c ? c : ax_not(p, c);
+    if (c->kind == AX_OP && c->op == AXO_BNOT)
+        return ax_select(p, c->arg[0], b, a);
+    const struct ax *arg[3] = { c, a, b };
+    return ax_node(p, AXO_SELECT, a->bits, arg, 3, a->lo < b->lo ? a->lo : b->lo, a->hi > b->hi ? a->hi : b->hi);
+}
+
+/* ---- conditions: conjunctions and disjunctions are flat and sorted by id ---- */
+const struct ax *ax_not(struct ax_pool *p, const struct ax *a)
+{
+    if (ax_is_const(a))
+        return truth(p, !a->c);
+    if (a->kind == AX_OP && a->op == AXO_BNOT)
+        return a->arg[0];
+    if (a->kind == AX_OP && (a->op == AXO_SLT || a->op == AXO_SLE || a->op == AXO_ULT || a->op == AXO_ULE)) {
+        enum ax_op inv = a->op == AXO_SLT ? AXO_SLE : a->op == AXO_SLE ? AXO_SLT : a->op == AXO_ULT ? AXO_ULE : AXO_ULT;
+        return ax_op2(p, inv, a->arg[1], a->arg[0]);
+    }
+    return ax_node(p, AXO_BNOT, 1, &a, 1, 0, 1);
+}
+
+#define MAX_CONDS 32
+struct conds { const struct ax *v[MAX_CONDS]; uint32_t n; bool over; };
+static void conds_put(struct conds *c, const struct ax *e, enum ax_op op)
+{
+    if (e->kind == AX_OP && e->op == op) {
+        for (uint32_t i = 0; i < e->n; i++)
+            conds_put(c, e->arg[i], op);
+        return;
+    }
+    uint32_t i = 0;
+    while (i < c->n && c->v[i]->id < e->id)
+        i++;
+    if (i < c->n && c->v[i] == e)
+        return;
+    if (c->n == MAX_CONDS) {
+        c->over = true;
+        return;
+    }
+    memmove(&c->v[i + 1], &c->v[i], sizeof c->v[0] * (c->n - i));
+    c->v[i] = e;
+    c->n++;
+}
+static bool conds_has(const struct conds *c, const struct ax *e)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->v[i] == e)
+            return true;
+    return false;
+}
+static const struct ax *conds_done(struct ax_pool *p, const struct conds *c, enum ax_op op)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        if (conds_has(c, ax_not(p, c->v[i])))
+            return truth(p, op == AXO_BOR);
+    if (c->n == 0)
+        return truth(p, op == AXO_BAND);
+    if (c->n == 1)
+        return c->v[0];
+    return ax_node(p, op, 1, (const struct ax *const *)c->v, c->n, 0, 1);
+}
+const struct ax *ax_and(struct ax_pool *p, const struct ax *a, const struct ax *b)
+{
+    if (ax_is_const(a))
+        return a->c ? b : a;
+    if (ax_is_const(b))
+        return b->c ? a : b;
+    struct conds c = { .n = 0 };
+    conds_put(&c, a, AXO_BAND);
+    conds_put(&c, b, AXO_BAND);
+    return c.over ? opaque2(p, AXO_BAND, a, b) : conds_done(p, &c, AXO_BAND);
+}
+/* (C && x) || (C && y) = C && (x || y): so both arms of an if join to what held before it. */
+const struct ax *ax_or(struct ax_pool *p, const struct ax *a, const struct ax *b)
+{
+    if (ax_is_const(a))
+        return a->c ? a : b;
+    if (ax_is_const(b))
+        return b->c ? b : a;
+    struct conds x = { .n = 0 }, y = { .n = 0 }, common = { .n = 0 }, rx = { .n = 0 }, ry = { .n = 0 };
+    conds_put(&x, a, AXO_BAND);
+    conds_put(&y, b, AXO_BAND);
+    for (uint32_t i = 0; i < x.n; i++)
+        conds_put(conds_has(&y, x.v[i]) ? &common : &rx, x.v[i], AXO_BAND);
+    for (uint32_t i = 0; i < y.n; i++)
+        if (!conds_has(&x, y.v[i]))
+            conds_put(&ry, y.v[i], AXO_BAND);
+    if (common.n && !x.over && !y.over)
+        return ax_and(p, conds_done(p, &common, AXO_BAND), ax_or(p, conds_done(p, &rx, AXO_BAND), conds_done(p, &ry, AXO_BAND)));
+    struct conds c = { .n = 0 };
+    conds_put(&c, a, AXO_BOR);
+    conds_put(&c, b, AXO_BOR);
+    return c.over ? opaque2(p, AXO_BOR, a, b) : conds_done(p, &c, AXO_BOR);
+}

@@ -1,0 +1,28 @@
+/* box: exact request counts without running anything.
+ *
+ * For a fixed warp of the CTA the address of a lane is
+ *     lane(l) + c + sum_i coef_i * v_i ,   v_i = ctaid.x, .y, .z and loop iterations,
+ * and the request depends on the v only through their sum modulo 128 and the
+ * active lanes. The space of the v is cut in half along a dimension until every
+ * condition (guards, loop ends) is decided for all lanes on the whole piece;
+ * then the number of points for each residue follows from the ranges alone.
+ * The cost does not depend on the launch size, only on how long the boundary of
+ * the active region is. */
+#ifndef GPULOCW_BOX_H
+#define GPULOCW_BOX_H
+
+#include "engine/analysis/env.h"
+#include "engine/analysis/tally.h"
+
+enum box_result { BOX_DONE, BOX_NOT_AFFINE, BOX_TOO_LONG, BOX_CANCELLED, BOX_NOMEM };
+/* Adds the access's requests over the whole launch to *t. *why (static or arena text) says what
+ * was not linear. */
+enum box_result box_count(struct env *v, const struct eval_access *a, struct tally *t, const char **why);
+/* The condition under which the access runs, launch put in (guards, branches, callers, loop
+ * ends); NULL: the flow around it is not structured. *loops (EVAL_MAX_DIMS) get the loops around it. */
+const struct ax *box_condition(struct env *v, const struct eval_access *a, const struct ana_loop **loops, uint32_t *nloops, const char **why);
+/* Without a launch: a few CTAs and first iterations, unknown conditions taken as true. False: the
+ * address has no value there (it depends on loaded data). */
+bool box_sample(struct env *v, const struct eval_access *a, struct tally *t);
+
+#endif

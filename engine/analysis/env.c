@@ -1,0 +1,363 @@
+/* Placement of buffers and variables, and symbolic values made concrete. */
+#include "engine/analysis/env.h"
+
+#include <string.h>
+
+/* ---- placement ---- */
+static uint64_t aligned(uint64_t v, uint64_t a) { return a > 1 ? (v + a - 1) / a * a : v; }
+
+static void add_region(struct env *v, const char *name, int arg, const struct ptx_symbol *sym, const uint8_t *bytes, uint64_t n)
+{
+    struct env_region *r = &v->region[v->nregions++];
+    *r = (struct env_region){ .base = (uint64_t)v->nregions << ENV_REGION_SHIFT, .size = n, .bytes = bytes, .name = name, .arg = arg, .sym = sym };
+}
+static void place(struct env *v, const struct ptx_symbol *s, uint64_t addr)
+{
+    v->symbol[v->nsymbols++] = (struct env_symbol){ s, addr };
+}
+static const struct launch_buffer *symbol_data(const struct env *v, const struct ptx_symbol *s)
+{
+    const struct launch_spec *l = v->data ? v->data->spec : NULL;
+    for (size_t i = 0; l && i < l->nsymbols; i++)
+        if (l->symbols[i].name && str_is(s->name, l->symbols[i].name))
+            return &v->data->symbols[i];
+    return NULL;
+}
+static void place_global(struct env *v, const struct ptx_symbol *s)
+{
+    const struct launch_buffer *b = symbol_data(v, s);
+    uint8_t *copy = s->ninit && s->bytes ? arena_alloc(v->e->arena, s->bytes) : NULL;
+    if (copy)
+        memcpy(copy, s->init, s->ninit < s->bytes ? s->ninit : s->bytes);
+    add_region(v, arena_dup(v->e->arena, s->name), -1, s, b && b->n ? b->bytes : copy, b && b->n ? b->n : s->bytes);
+    place(v, s, v->region[v->nregions - 1].base);
+}
+static void place_one(struct env *v, const struct ptx_symbol *s)
+{
+    switch (s->space) {
+    case PTX_SPACE_GLOBAL: case PTX_SPACE_CONST: place_global(v, s); break;
+    case PTX_SPACE_SHARED:
+        if (s->unsized)
+            return;                  /* dynamic: placed after the static ones */
+        v->shared_static = (uint32_t)aligned(v->shared_static, s->align);
+        place(v, s, v->shared_static);
+        v->shared_static += (uint32_t)s->bytes;
+        break;
+    case PTX_SPACE_LOCAL:
+        v->local_bytes = (uint32_t)aligned(v->local_bytes, s->align);
+        place(v, s, v->local_bytes);
+        v->local_bytes += (uint32_t)s->bytes;
+        break;
+    case PTX_SPACE_PARAM:
+        if (s->func && s->func->entry)
+            place(v, s, s->offset);
+        break;
+    default: break;
+    }
+}
+static void each_symbol(struct env *v, void (*fn)(struct env *v, const struct ptx_symbol *s))
+{
+    const struct ptx_module *m = v->e->module;
+    for (uint32_t i = 0; i < m->nglobals; i++)
+        fn(v, m->globals[i]);
+    for (uint32_t f = 0; f < m->nfuncs; f++) {
+        if (m->funcs[f]->entry && m->funcs[f] != v->e->kernel)
+            continue;
+        for (uint32_t k = 0; k < m->funcs[f]->nvars; k++)
+            fn(v, m->funcs[f]->vars[k]);
+    }
+    for (uint32_t k = 0; k < v->e->kernel->nparams; k++)
+        fn(v, v->e->kernel->params[k]);
+}
+static void count_one(struct env *v, const struct ptx_symbol *s)
+{
+    (void)s;
+    v->nsymbols++;
+}
+static void place_dynamic(struct env *v, const struct ptx_symbol *s)
+{
+    if (s->space == PTX_SPACE_SHARED && s->unsized)
+        place(v, s, aligned(v->shared_static, s->align ? s->align : 16));
+}
+/* Pointers stored in initialised variables (relocations) become the made-up addresses. */
+static void relocate(struct env *v)
+{
+    for (uint32_t i = 0; i < v->nregions; i++) {
+        const struct ptx_symbol *s = v->region[i].sym;
+        for (uint32_t k = 0; s && k < s->nreloc && v->region[i].bytes; k++) {
+            uint64_t a;
+            if (!s->reloc[k].sym || s->reloc[k].bytes != 8 || s->reloc[k].at + 8 > v->region[i].size || !env_symbol(v, s->reloc[k].sym, &a))
+                continue;
+            a += (uint64_t)s->reloc[k].addend;
+            memcpy((uint8_t *)(uintptr_t)v->region[i].bytes + s->reloc[k].at, &a, 8);
+        }
+    }
+}
+
+/* ---- parameters ---- */
+static void put_param(struct env *v, const struct ptx_symbol *p, const void *from, size_t n)
+{
+    if (n > p->bytes)
+        n = p->bytes;
+    if (p->offset + p->bytes > v->nparams)
+        return;
+    memcpy(v->params + p->offset, from, n);
+    memset(v->param_known + p->offset, 1, p->bytes);
+}
+static void bind_args(struct env *v)
+{
+    const struct launch_spec *l = v->data->spec;
+    const struct ptx_func *k = v->e->kernel;
+    uint64_t *base = ARENA_ARRAY(v->e->arena, uint64_t, l->nargs + 1);
+    if (!base)
+        return;
+    for (size_t i = 0; i < l->nargs; i++)
+        if (l->args[i].kind == ARG_BUFFER) {
+            add_region(v, l->args[i].name, (int)i, NULL, v->data->buffers[i].bytes, v->data->buffers[i].n);
+            base[i] = v->region[v->nregions - 1].base;
+        }
+    for (size_t i = 0; i < l->nargs && i < k->nparams; i++) {
+        const struct arg_spec *a = &l->args[i];
+        size_t own = a->kind == ARG_SAME_AS ? launch_buffer_of(l, i) : i;
+        if (a->kind == ARG_SCALAR)
+            put_param(v, k->params[i], a->scalar, elem_size(a->elem));
+        else if (a->kind == ARG_BYTES)
+            put_param(v, k->params[i], a->bytes, a->nbytes);
+        else if (own != SIZE_MAX && own < l->nargs) {
+            uint64_t addr = base[own] + (a->kind == ARG_SAME_AS ? a->offset : 0);
+            v->arg_base[i] = addr;
+            put_param(v, k->params[i], &addr, 8);
+        }
+    }
+    if (l->nargs < k->nparams)
+        eval_gap(v->e, "the launch gives %zu of %u parameters", l->nargs, k->nparams);
+}
+static void shape(struct env *v)
+{
+    const struct ptx_func *k = v->e->kernel;
+    if (v->data) {
+        v->grid = v->data->spec->grid;
+        v->block = v->data->spec->block;
+        v->shared_dynamic = v->data->spec->shared;
+    } else {
+        v->grid = (struct dim3u){ 4, 4, 4 };
+        v->block = k->reqntid.x ? (struct dim3u){ k->reqntid.x, k->reqntid.y ? k->reqntid.y : 1, k->reqntid.z ? k->reqntid.z : 1 }
+                                : (struct dim3u){ 256, 1, 1 };
+    }
+}
+enum status env_make(struct env *v, struct eval *e, const struct launch_data *data)
+{
+    memset(v, 0, sizeof *v);
+    v->e = e;
+    v->data = data;
+    shape(v);
+    each_symbol(v, count_one);
+    size_t n = v->nsymbols + (data ? data->spec->nargs : 0) + 1;
+    v->region = ARENA_ARRAY(e->arena, struct env_region, n);
+    v->symbol = ARENA_ARRAY(e->arena, struct env_symbol, v->nsymbols * 2 + 1);
+    v->nparams = e->kernel->param_bytes;
+    v->params = arena_alloc(e->arena, v->nparams + 16);
+    v->param_known = arena_alloc(e->arena, v->nparams + 16);
+    v->arg_base = ARENA_ARRAY(e->arena, uint64_t, e->kernel->nparams + 1);
+    v->loop = ARENA_ARRAY(e->arena, struct env_loop, e->nloops + 1);
+    if (arena_failed(e->arena))
+        return ST_NOMEM;
+    v->nsymbols = 0;
+    if (data)
+        bind_args(v);
+    each_symbol(v, place_one);
+    each_symbol(v, place_dynamic);
+    relocate(v);
+    return arena_failed(e->arena) ? ST_NOMEM : ST_OK;
+}
+const struct env_region *env_find(const struct env *v, uint64_t addr)
+{
+    uint64_t i = addr >> ENV_REGION_SHIFT;
+    if (i == 0 || i > v->nregions)
+        return NULL;
+    const struct env_region *r = &v->region[i - 1];
+    return addr - r->base < r->size ? r : NULL;
+}
+bool env_symbol(const struct env *v, const struct ptx_symbol *s, uint64_t *addr)
+{
+    for (uint32_t i = 0; i < v->nsymbols; i++)
+        if (v->symbol[i].sym == s) {
+            *addr = v->symbol[i].addr;
+            return true;
+        }
+    return false;
+}
+
+/* ---- symbolic values with the launch put in ---- */
+static const struct ax *concrete_sreg(struct env *v, const struct ax *x)
+{
+    struct ax_pool *p = &v->e->pool;
+    const uint32_t ntid[3] = { v->block.x, v->block.y, v->block.z }, ncta[3] = { v->grid.x, v->grid.y, v->grid.z };
+    unsigned c = x->op < 3 ? x->op : 0;
+    switch (x->c) {
+    case PTX_SREG_NTID: return ax_const(p, x->bits, ntid[c]);
+    case PTX_SREG_NCTAID: return ax_const(p, x->bits, ncta[c]);
+    case PTX_SREG_TID: return ax_sreg(p, x->bits, PTX_SREG_TID, (int)c, 0, (int64_t)ntid[c] - 1);
+    case PTX_SREG_CTAID: return ax_sreg(p, x->bits, PTX_SREG_CTAID, (int)c, 0, (int64_t)ncta[c] - 1);
+    default: return x;
+    }
+}
+/* Without a launch: pointers get distinct aligned addresses, numbers ENV_ASSUMED_INT. */
+static const struct ax *assumed_param(struct env *v, const struct ax *x)
+{
+    const struct ptx_symbol *s = x->ref;
+    if (x->bits == 64 && ptx_type_kind((enum ptx_type)s->type) != 'f')
+        return ax_const(&v->e->pool, 64, (int64_t)((s->offset + (uint64_t)x->c + 1) << ENV_REGION_SHIFT));
+    return ax_const(&v->e->pool, x->bits, ENV_ASSUMED_INT);
+}
+static const struct ax *concrete_param(struct env *v, const struct ax *x)
+{
+    const struct ptx_symbol *s = x->ref;
+    uint64_t at = s->offset + (uint64_t)x->c;
+    unsigned n = x->bits / 8;
+    if (!v->data)
+        return assumed_param(v, x);
+    if (at + n > v->nparams || !v->param_known[at])
+        return x;
+    uint64_t raw = 0;
+    memcpy(&raw, v->params + at, n);
+    return ax_const(&v->e->pool, x->bits, (int64_t)raw);
+}
+static const struct ax *concrete_leaf(void *ctx, const struct ax *x)
+{
+    struct env *v = ctx;
+    uint64_t addr;
+    switch (x->kind) {
+    case AX_SREG: return concrete_sreg(v, x);
+    case AX_PARAM: return concrete_param(v, x);
+    case AX_ADDR: return x->ref && env_symbol(v, x->ref, &addr) ? ax_const(&v->e->pool, x->bits, (int64_t)addr) : x;
+    case AX_ITER: case AX_TRIPS: {
+        const struct env_loop *l = &v->loop[((const struct ana_loop *)x->ref)->id];
+        if (!l->known)
+            return x;
+        if (x->kind == AX_TRIPS)
+            return l->uniform ? ax_const(&v->e->pool, x->bits, l->trips) : x;
+        return ax_iter(&v->e->pool, x->bits, x->ref, l->trips);
+    }
+    default: return x;
+    }
+}
+const struct ax *env_concrete(struct env *v, const struct ax *x)
+{
+    return eval_subst(v->e, x, concrete_leaf, v);
+}
+
+/* ---- trip counts ----
+ * A loop goes round while S(ITER). S must be one comparison whose sides are linear in ITER:
+ * stay iff r + k*ITER > 0 over the integers. The sides are taken as integers without
+ * wrap-around first; afterwards it is checked that no side leaves its width up to the exit. */
+static const struct ax *integer_form(struct ax_pool *p, const struct ax *x)
+{
+    if (x->kind != AX_SUM)
+        return ax_sext(p, x, 64);
+    const struct ax *r = ax_const(p, 64, x->c);
+    for (uint32_t i = 0; i < x->n; i++)
+        r = ax_add(p, r, ax_scale(p, ax_sext(p, x->arg[i], 64), x->coef[i]));
+    return r;
+}
+/* Coefficient of ITER(l) in a 64-bit sum; *rest is the sum without it. False: not linear in it. */
+static bool split_iter(struct ax_pool *p, const struct ax *m, const struct ana_loop *l, int64_t *k, const struct ax **rest)
+{
+    *k = 0;
+    *rest = m;
+    for (uint32_t i = 0; i < (m->kind == AX_SUM ? m->n : 1); i++) {
+        const struct ax *a = m->kind == AX_SUM ? m->arg[i] : m;
+        if (a->kind == AX_ITER && a->ref == l) {
+            *k = m->kind == AX_SUM ? m->coef[i] : 1;
+            *rest = ax_sub(p, m, ax_scale(p, a, *k));
+        }
+    }
+    return true;
+}
+static bool mentions(const struct ax *x, const struct ana_loop *l, int depth)
+{
+    if (!(x->flags & AXF_ITER))
+        return false;
+    if (x->kind == AX_ITER)
+        return x->ref == l;
+    bool yes = depth > 40;
+    for (uint32_t i = 0; i < x->n && !yes; i++)
+        yes = mentions(x->arg[i], l, depth + 1);
+    return yes;
+}
+static bool side_fits(struct env *v, const struct ax *side, const struct ana_loop *l, int64_t trips, bool uns)
+{
+    struct ax_pool *p = &v->e->pool;
+    int64_t k;
+    const struct ax *rest;
+    split_iter(p, integer_form(p, side), l, &k, &rest);
+    const struct ax *whole = ax_add(p, rest, ax_scale(p, ax_iter(p, 64, l, trips), k));
+    int64_t lo = uns ? 0 : side->bits >= 64 ? INT64_MIN + 1 : -(INT64_C(1) << (side->bits - 1));
+    int64_t hi = side->bits >= 64 ? INT64_MAX - 1 : uns ? (INT64_C(1) << side->bits) - 1 : (INT64_C(1) << (side->bits - 1)) - 1;
+    return whole->lo >= lo && whole->hi <= hi;
+}
+struct stay { const struct ax *a, *b; bool ne, uns; int64_t plus; };   /* stay iff b - a + plus > 0, or a != b */
+static bool read_stay(const struct ax *s, struct stay *out)
+{
+    *out = (struct stay){ 0 };
+    if (s->kind != AX_OP)
+        return false;
+    if (s->op == AXO_BNOT && s->arg[0]->kind == AX_OP && s->arg[0]->op == AXO_EQ) {
+        out->ne = true;
+        s = s->arg[0];
+    } else if (s->op != AXO_SLT && s->op != AXO_SLE && s->op != AXO_ULT && s->op != AXO_ULE) {
+        return false;
+    }
+    out->a = s->arg[0];
+    out->b = s->arg[1];
+    out->uns = s->op == AXO_ULT || s->op == AXO_ULE;
+    out->plus = s->op == AXO_SLE || s->op == AXO_ULE;
+    return out->a->bits > 1;
+}
+/* a != b becomes an inequality where the difference closes in on zero and cannot jump over it. */
+static bool settle_ne(struct ax_pool *p, int64_t *k, const struct ax **r)
+{
+    if (*k > 0) {
+        *k = -*k;
+        *r = ax_scale(p, *r, -1);
+    }
+    if (*k == 0 || (*r)->lo < 0)
+        return false;
+    return *k == -1 || (ax_is_const(*r) && (*r)->c % *k == 0);
+}
+static void solve(struct env *v, struct ana_loop *l, struct env_loop *out)
+{
+    struct ax_pool *p = &v->e->pool;
+    struct stay s;
+    int64_t k;
+    const struct ax *r, *c = env_concrete(v, l->stay);
+    if (ax_is_value(c, 0)) {
+        *out = (struct env_loop){ .known = true, .uniform = true };
+        return;
+    }
+    if (!read_stay(c, &s))
+        return;
+    const struct ax *m = ax_add(p, ax_sub(p, integer_form(p, s.b), integer_form(p, s.a)), ax_const(p, 64, s.plus));
+    split_iter(p, m, l, &k, &r);
+    if (mentions(r, l, 0) || (r->flags & (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_TRIPS | AXF_OTHER_SREG)))
+        return;
+    if (s.ne && !settle_ne(p, &k, &r))
+        return;
+    if (k >= 0 || r->hi > INT64_MAX / 2 || r->lo < INT64_MIN / 2)
+        return;                      /* never leaves, or only by wrapping around */
+    int64_t most = r->hi > 0 ? (r->hi - 1) / -k + 1 : 0;
+    if (!side_fits(v, s.a, l, most, s.uns) || !side_fits(v, s.b, l, most, s.uns))
+        return;
+    *out = (struct env_loop){ .known = true, .uniform = r->lo == r->hi, .trips = most };
+    if (!out->uniform) {             /* ITER is reached when ITER-1 stayed */
+        const struct ax *it = ax_iter(p, 64, l, most), *zero = ax_const(p, 64, 0);
+        const struct ax *before = ax_add(p, r, ax_scale(p, ax_add(p, it, ax_const(p, 64, -1)), k));
+        out->again = ax_or(p, ax_op2(p, AXO_EQ, it, zero), ax_op2(p, AXO_SLT, zero, before));
+    }
+}
+void env_solve_loops(struct env *v)
+{
+    for (uint32_t i = 0; i < v->e->nloops; i++)
+        if (v->e->loops[i]->stay && v->e->status == ST_OK)
+            solve(v, v->e->loops[i], &v->loop[v->e->loops[i]->id]);
+}

@@ -1,0 +1,359 @@
+/* Loops and conditions: which loop-carried values are linear in the iteration
+ * number, what a value is inside and after its loop, when the loop goes round
+ * again, and under which condition a block runs. */
+#include "engine/analysis/eval.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define P(e) (&(e)->pool)
+
+bool eval_in_loop(const struct eval_frame *f, uint32_t block, const struct ana_loop *l)
+{
+    if (l->frame != f)
+        return false;
+    for (uint32_t k = f->cfg->blocks[block].loop; k != PTX_NO_INDEX; k = f->cfg->loops[k].parent)
+        if (k == l->index)
+            return true;
+    return false;
+}
+struct ana_loop *eval_loop_of(const struct eval_frame *f, uint32_t block)
+{
+    uint32_t k = f->cfg->blocks[block].loop;
+    return k == PTX_NO_INDEX ? NULL : &f->loops[k];
+}
+
+/* ---- bottom-up rewriting with a memo per query; the stack is explicit ---- */
+static bool memo_room(struct eval *e)
+{
+    size_t need = P(e)->n + 1;
+    if (need <= e->cap_memo)
+        return true;
+    size_t cap = need * 2;
+    const struct ax **m = base_realloc(e->memo, cap * sizeof *m);
+    if (m)
+        e->memo = m;
+    uint32_t *s = m ? base_realloc(e->stamp, cap * sizeof *s) : NULL;
+    if (!s) {
+        e->status = ST_NOMEM;
+        return false;
+    }
+    e->stamp = s;
+    memset(e->stamp + e->cap_memo, 0, (cap - e->cap_memo) * sizeof *s);
+    e->cap_memo = cap;
+    return true;
+}
+static const struct ax *remake(struct eval *e, const struct ax *x)
+{
+    const struct ax *arg[64];
+    bool changed = false;
+    for (uint32_t i = 0; i < x->n && i < ARRAY_LEN(arg); i++) {
+        arg[i] = e->memo[x->arg[i]->id];
+        changed = changed || arg[i] != x->arg[i];
+    }
+    return changed ? ax_rebuild(P(e), x, arg) : x;
+}
+const struct ax *eval_subst(struct eval *e, const struct ax *root, eval_leaf_fn leaf, void *ctx)
+{
+    struct item { const struct ax *x; bool ready; } *stack = NULL;
+    size_t n = 0, cap = 0;
+    uint32_t stamp = ++e->stamp_now;
+    if (!memo_room(e) || !base_grow((void **)&stack, 0, &cap, sizeof *stack))
+        return root;
+    stack[n++] = (struct item){ root, false };
+    while (n && e->status == ST_OK && !P(e)->failed) {
+        struct item it = stack[--n];
+        if (e->stamp[it.x->id] == stamp)
+            continue;
+        if (it.ready || it.x->n == 0) {
+            const struct ax *r = it.x->n ? remake(e, it.x) : leaf(ctx, it.x);
+            if (!memo_room(e))
+                break;
+            e->memo[it.x->id] = r;
+            e->stamp[it.x->id] = stamp;
+            continue;
+        }
+        for (uint32_t k = 0; k <= it.x->n; k++) {
+            if (!base_grow((void **)&stack, n, &cap, sizeof *stack)) {
+                e->status = ST_NOMEM;
+                break;
+            }
+            stack[n++] = k == 0 ? (struct item){ it.x, true } : (struct item){ it.x->arg[k - 1], false };
+        }
+    }
+    base_free(stack);
+    return e->stamp[root->id] == stamp ? e->memo[root->id] : root;
+}
+
+/* ---- values inside and after their loop ---- */
+struct resolving { struct eval *e; struct eval_frame *f; uint32_t block; int depth; };
+static const struct ax *resolve_leaf(void *ctx, const struct ax *x);
+
+static const struct ax *resolve_at(struct eval *e, struct eval_frame *f, uint32_t block, const struct ax *x, int depth)
+{
+    if (!(x->flags & AXF_RECUR) || depth > 24)
+        return x;
+    /* the memo is per query: a nested query runs on its own arrays */
+    const struct ax **memo = e->memo;
+    uint32_t *stamp = e->stamp, now = e->stamp_now;
+    size_t cap = e->cap_memo;
+    if (depth) {
+        e->memo = NULL;
+        e->stamp = NULL;
+        e->cap_memo = 0;
+        e->stamp_now = 0;
+    }
+    struct resolving r = { e, f, block, depth };
+    const struct ax *v = eval_subst(e, x, resolve_leaf, &r);
+    if (depth) {
+        base_free(e->memo);
+        base_free(e->stamp);
+        e->memo = memo;
+        e->stamp = stamp;
+        e->cap_memo = cap;
+        e->stamp_now = now;
+    }
+    return v;
+}
+/* A value that loops in a way we cannot write down: may be its start or what the back edge brings. */
+static const struct ax *other_recurrence(const struct resolving *r, struct eval_phi *p)
+{
+    const struct ax *in[2];
+    uint32_t n = 0;
+    if (p->start)
+        in[n++] = resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
+    if (p->latch && !(p->latch->flags & AXF_RECUR))
+        in[n++] = p->latch->bits == p->bits ? p->latch : ax_trunc(P(r->e), ax_zext(P(r->e), p->latch, 64), p->bits);
+    else if (p->latch && (p->latch->flags & AXF_LOAD)) {
+        const struct ax *u = ax_leaf(P(r->e), AX_LOAD, p->bits, &p->site, -1, false);
+        in[n++] = u;
+    }
+    return ax_phi(P(r->e), p->bits, &p->site, in, n);
+}
+static const struct ax *resolve_leaf(void *ctx, const struct ax *x)
+{
+    struct resolving *r = ctx;
+    if (x->kind != AX_RECUR)
+        return x;
+    struct eval_phi *p = (struct eval_phi *)(uintptr_t)x->ref;
+    struct ana_loop *l = p->loop;
+    if (p->state == PHI_OPEN)
+        return x;
+    if (p->state == PHI_INVARIANT)
+        return resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
+    if (p->state == PHI_OTHER)
+        return other_recurrence(r, p);
+    bool inside = eval_in_loop(r->f, r->block, l) || l->frame != r->f;
+    if (!inside && l->parent && !eval_in_loop(r->f, r->block, l->parent))
+        return ax_phi(P(r->e), p->bits, &p->site, &p->start, 0);    /* left two loops at once: its last value is not tracked */
+    const struct ax *it = inside ? ax_iter(P(r->e), p->bits, l, INT32_MAX) : ax_leaf(P(r->e), AX_TRIPS, p->bits, l, 0, false);
+    const struct ax *start = resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
+    const struct ax *step = resolve_at(r->e, r->f, r->block, p->step, r->depth + 1);
+    return ax_add(P(r->e), start, ax_mul(P(r->e), step, it));
+}
+const struct ax *eval_resolve(struct eval *e, struct eval_frame *f, uint32_t block, const struct ax *x)
+{
+    return x ? resolve_at(e, f, block, x, 0) : NULL;
+}
+
+/* ---- classification of header phis ---- */
+/* Does the value change from one iteration of l to the next (other than through x's own phi)? */
+static bool varies(const struct ax *x, const struct ana_loop *l, int depth)
+{
+    if (!(x->flags & (AXF_RECUR | AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_ITER | AXF_TRIPS | AXF_OTHER_SREG)))
+        return false;
+    if (depth > 40)
+        return true;
+    const struct ax_site *s = x->ref;
+    switch (x->kind) {
+    case AX_RECUR: {
+        const struct eval_phi *p = x->ref;
+        return p->loop == l || (p->loop && p->loop->frame == l->frame && eval_in_loop(l->frame, p->loop->header, l));
+    }
+    case AX_ITER: case AX_TRIPS: {
+        const struct ana_loop *k = x->ref;
+        if (x->kind == AX_ITER && k == l)
+            return true;
+        if (x->kind == AX_TRIPS)         /* fixed when what decides it is */
+            return k->frame != l->frame || !k->stay || (k != l && varies(k->stay, l, depth + 1));
+        return false;
+    }
+    case AX_LOAD: case AX_PHI: case AX_UNKNOWN:
+        if (!s || s->frame != l->frame || eval_in_loop(l->frame, s->block, l))
+            return true;
+        return false;
+    case AX_SREG: return x->flags & AXF_OTHER_SREG;
+    default: break;
+    }
+    for (uint32_t i = 0; i < x->n; i++)
+        if (varies(x->arg[i], l, depth + 1))
+            return true;
+    return false;
+}
+static const struct ax *merged_latch(struct eval *e, const struct eval_phi *p, const struct ana_loop *l)
+{
+    const struct ax *v = NULL;
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (!eval_in_loop(p->frame, p->from[i], l))
+            continue;
+        if (!p->in[i])
+            return NULL;
+        const struct ax *in = p->in[i]->bits == p->bits ? p->in[i] : p->in[i]->bits > p->bits ? ax_trunc(P(e), p->in[i], p->bits) : ax_zext(P(e), p->in[i], p->bits);
+        in = eval_resolve(e, p->frame, p->from[i], in);
+        if (v && v != in)
+            return NULL;
+        v = in;
+    }
+    return v;
+}
+static void classify(struct eval *e, struct eval_phi *p, struct ana_loop *l)
+{
+    p->latch = merged_latch(e, p, l);
+    if (!p->start || !p->latch) {
+        p->state = PHI_OTHER;
+        if (!p->start)
+            p->start = ax_phi(P(e), p->bits, &p->site, NULL, 0);
+        return;
+    }
+    if (p->latch == p->recur) {
+        p->state = PHI_INVARIANT;
+        return;
+    }
+    const struct ax *step = ax_sub(P(e), p->latch, p->recur);
+    if (p->bits > 1 && !varies(step, l, 0)) {
+        p->state = PHI_LINEAR;
+        p->step = step;
+    } else {
+        p->state = PHI_OTHER;
+    }
+}
+
+/* ---- leaving the loop ---- */
+static bool find_exit(struct ana_loop *l)
+{
+    const struct ptx_cfg *c = l->frame->cfg;
+    const struct ptx_loop *pl = &c->loops[l->index];
+    uint32_t exits = 0;
+    for (uint32_t k = 0; k < pl->nblocks; k++) {
+        uint32_t b = pl->blocks[k];
+        const struct ptx_block *blk = &c->blocks[b];
+        bool out = blk->nsucc == 0 || (l->frame->branch[b] && l->frame->taken[b] == PTX_NO_INDEX);
+        if (l->frame->odd[b])
+            l->why = "a jump table";
+        if (out)
+            l->why = "a return inside the loop";
+        for (uint32_t s = 0; s < blk->nsucc; s++)
+            if (!eval_in_loop(l->frame, blk->succ[s], l)) {
+                exits++;
+                l->exit_block = b;
+                l->exit_target = blk->succ[s];
+            }
+    }
+    if (!l->why && exits != 1)
+        l->why = exits ? "more than one way out" : "no way out";
+    return !l->why;
+}
+/* Is the block on every way round (so its condition is asked once per iteration)? */
+static bool every_round(const struct ana_loop *l, uint32_t block)
+{
+    const struct ptx_cfg *c = l->frame->cfg;
+    const struct ptx_block *h = &c->blocks[l->header];
+    for (uint32_t i = 0; i < h->npred; i++)
+        if (eval_in_loop(l->frame, h->pred[i], l) && !ptx_dominates(c, block, h->pred[i]))
+            return false;
+    return true;
+}
+void eval_finish_loop(struct eval *e, struct ana_loop *l)
+{
+    struct eval_frame *f = l->frame;
+    if (f->cfg->loops[l->index].irreducible)
+        l->why = "an irreducible loop";
+    for (struct eval_phi *p = f->phi[l->header]; p; p = p->next)
+        classify(e, p, l);
+    if (!find_exit(l))
+        return;
+    if (!every_round(l, l->exit_block) || f->cfg->blocks[l->exit_block].loop != l->index) {
+        l->why = "an exit that is not passed in every iteration";
+        return;
+    }
+    const struct ax *c = f->branch[l->exit_block];
+    if (!c) {
+        l->why = "no condition at its exit";
+        return;
+    }
+    if (f->taken[l->exit_block] == l->exit_target)
+        c = ax_not(P(e), c);
+    l->stay = eval_resolve(e, f, l->exit_block, c);
+    for (struct eval_phi *p = f->phi[l->header]; p; p = p->next)
+        if (p->state == PHI_LINEAR && p->bits == 32 && !l->counter)
+            l->counter = p;
+}
+
+/* ---- when a block runs ---- */
+const struct ax *eval_edge(struct eval *e, struct eval_frame *f, uint32_t from, uint32_t to)
+{
+    if (f->odd[from])
+        return NULL;
+    const struct ax *c = f->branch[from];
+    if (!c)
+        return ax_const(P(e), 1, 1);
+    return f->taken[from] == to ? c : ax_not(P(e), c);
+}
+static bool postdominates(const struct ptx_cfg *c, uint32_t b, uint32_t d)
+{
+    for (uint32_t k = c->blocks[d].ipdom, n = 0; k != PTX_NO_INDEX && n <= c->nblocks; k = c->blocks[k].ipdom, n++)
+        if (k == b)
+            return true;
+    return false;
+}
+static uint32_t forward_pred(const struct eval_frame *f, uint32_t b)
+{
+    const struct ptx_block *k = &f->cfg->blocks[b];
+    uint32_t found = PTX_NO_INDEX, n = 0;
+    for (uint32_t i = 0; i < k->npred; i++) {
+        if (!f->cfg->blocks[k->pred[i]].reachable || ptx_dominates(f->cfg, b, k->pred[i]))
+            continue;                /* back edge */
+        found = k->pred[i];
+        n++;
+    }
+    return n == 1 ? found : PTX_NO_INDEX;
+}
+/* Condition in the terms of the iteration b is in. Requires structured flow: b follows one
+ * block, or comes after everything its dominator starts, or is where an inner loop ends. */
+static const struct ax *reach_from(struct eval *e, struct eval_frame *f, uint32_t b)
+{
+    const struct ptx_cfg *c = f->cfg;
+    uint32_t d = c->blocks[b].idom;
+    if (d == PTX_NO_INDEX)
+        return NULL;
+    struct ana_loop *dl = eval_loop_of(f, d);
+    while (dl && eval_in_loop(f, b, dl))
+        dl = NULL;
+    if (dl) {                        /* d is inside a loop that b is not in */
+        while (dl->parent && !eval_in_loop(f, b, dl->parent))
+            dl = dl->parent;
+        if (!dl->stay || dl->exit_target != b || dl->frame != f)
+            return NULL;
+        const struct ax *in = eval_reach(e, f, dl->header);
+        return in;
+    }
+    if (postdominates(c, b, d))
+        return eval_reach(e, f, d);
+    uint32_t p = forward_pred(f, b);
+    if (p == PTX_NO_INDEX)
+        return NULL;
+    const struct ax *up = eval_reach(e, f, p), *edge = up ? eval_edge(e, f, p, b) : NULL;
+    return edge ? ax_and(P(e), up, eval_resolve(e, f, p, edge)) : NULL;
+}
+/* For a loop header: the condition for entering the loop. ITER conditions are the caller's (box.c). */
+const struct ax *eval_reach(struct eval *e, struct eval_frame *f, uint32_t block)
+{
+    if (f->reach_state[block] == 2)
+        return f->reach[block];
+    if (f->reach_state[block] == 1)
+        return NULL;                 /* met again on the way: not structured */
+    f->reach_state[block] = 1;
+    f->reach[block] = block == 0 ? ax_const(P(e), 1, 1) : reach_from(e, f, block);
+    f->reach_state[block] = 2;
+    return f->reach[block];
+}

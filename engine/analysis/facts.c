@@ -1,0 +1,312 @@
+/* Gathering: the kernel evaluated, its accesses grouped by instruction, counted
+ * in closed form where the address is affine and by slices where it is not. */
+#include "engine/analysis/facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE_BUDGET (UINT64_C(3) << 30)     /* warp operations of one analysis */
+#define QUICK_CTAS 16u
+#define QUICK_BUDGET (UINT64_C(1) << 22)
+
+/* ---- grouping ---- */
+static int by_place(const void *a, const void *b)
+{
+    const struct fact *x = a, *y = b;
+    if (x->func != y->func)
+        return x->func < y->func ? -1 : 1;
+    if (x->inst != y->inst)
+        return x->inst < y->inst ? -1 : 1;
+    return (int)x->store - (int)y->store;    /* cp.async: its read, then its write */
+}
+static uint32_t func_index(const struct ptx_module *m, const struct ptx_func *f)
+{
+    uint32_t i = 0;
+    while (i < m->nfuncs && m->funcs[i] != f)
+        i++;
+    return i;
+}
+static struct fact *fact_at(struct facts *f, uint32_t func, uint32_t inst, bool store)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->fact[i].func == func && f->fact[i].inst == inst && f->fact[i].store == store)
+            return &f->fact[i];
+    return NULL;
+}
+static bool group(struct facts *f)
+{
+    f->fact = ARENA_ARRAY(f->arena, struct fact, f->e.naccess + 1);
+    if (!f->fact)
+        return false;
+    for (uint32_t i = 0; i < f->e.naccess; i++) {
+        const struct eval_access *a = &f->e.access[i];
+        uint32_t func = func_index(f->e.module, a->frame->func);
+        struct fact *x = fact_at(f, func, a->inst, a->store);
+        if (!x) {
+            x = &f->fact[f->n++];
+            *x = (struct fact){ .func = func, .inst = a->inst, .space = a->space, .bytes = a->bytes, .load = a->load,
+                                .store = a->store, .atomic = a->atomic, .prefetch = a->prefetch };
+        }
+        x->nctx++;
+    }
+    qsort(f->fact, f->n, sizeof *f->fact, by_place);
+    for (uint32_t i = 0; i < f->n; i++) {
+        f->fact[i].ctx = ARENA_ARRAY(f->arena, const struct eval_access *, f->fact[i].nctx);
+        f->fact[i].nctx = 0;
+        if (!f->fact[i].ctx)
+            return false;
+    }
+    for (uint32_t i = 0; i < f->e.naccess; i++) {
+        const struct eval_access *a = &f->e.access[i];
+        struct fact *x = fact_at(f, func_index(f->e.module, a->frame->func), a->inst, a->store);
+        x->ctx[x->nctx++] = a;
+    }
+    return true;
+}
+/* A generic access is proved global (or shared ...) by the arrays it can point into. */
+static uint8_t proved_space(const struct facts *f, const struct fact *x)
+{
+    if (x->space != PTX_SPACE_GENERIC || !x->arrays || (x->arrays & (ARRAY_DATA | ARRAY_UNKNOWN)))
+        return x->space;
+    unsigned space = PTX_SPACE_GENERIC;
+    for (unsigned b = 0; b < 62; b++) {
+        if (!(x->arrays >> b & 1))
+            continue;
+        unsigned s = b < ARRAY_MAX_PARAMS ? PTX_SPACE_GLOBAL : f->symbol[b - ARRAY_SYMBOL]->space;
+        if (space != PTX_SPACE_GENERIC && s != space)
+            return PTX_SPACE_GENERIC;
+        space = s;
+    }
+    return (uint8_t)space;
+}
+static const struct ptx_func *find_kernel(const struct ptx_module *m, struct str name, struct diags *ds)
+{
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->entry && m->funcs[i]->has_body && (!name.n || str_eq(m->funcs[i]->name, name)))
+            return m->funcs[i];
+    if (name.n)
+        diag_error(ds, "ana-kernel", "no kernel named '%.*s' in %s", (int)name.n, name.s, m->path ? m->path : "the module");
+    else
+        diag_error(ds, "ana-kernel", "no kernel in %s", m->path ? m->path : "the module");
+    return NULL;
+}
+enum status facts_make(struct facts *f, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct arena *arena, struct diags *ds)
+{
+    memset(f, 0, sizeof *f);
+    f->arena = arena;
+    f->o = o;
+    f->ds = ds;
+    if (!kernel.n && o->data && o->data->spec->kernel)
+        kernel = str_of(o->data->spec->kernel);
+    const struct ptx_func *k = find_kernel(m, kernel, ds);
+    if (!k)
+        return ST_INPUT;
+    enum status st = eval_kernel(&f->e, arena, m, k, o->cancel);
+    if (st == ST_OK)
+        st = env_make(&f->v, &f->e, o->data);
+    if (st != ST_OK)
+        return st;
+    if (o->data && (!env_threads(&f->v) || env_threads(&f->v) > 1024 || !env_ctas(&f->v))) {
+        diag_error(ds, "ana-launch", "a block of %ux%ux%u threads cannot be launched", f->v.block.x, f->v.block.y, f->v.block.z);
+        return ST_INPUT;
+    }
+    env_solve_loops(&f->v);
+    if (!group(f))
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct fact *x = &f->fact[i];
+        for (uint32_t c = 0; c < x->nctx; c++)
+            x->arrays |= array_bases(f, x->ctx[c]->addr);
+        x->space = proved_space(f, x);
+    }
+    return f->e.status;
+}
+void facts_free(struct facts *f)
+{
+    slice_free(f->slice);
+    eval_done(&f->e);
+}
+
+/* ---- slices ---- */
+static struct slice *make_slice(struct facts *f, bool all)
+{
+    struct slice *s = NULL;
+    f->sites = ARENA_ARRAY(f->arena, struct slice_site, f->n + 1);
+    if (!f->sites)
+        return NULL;
+    for (uint32_t i = 0; i < f->n; i++)
+        f->sites[i] = (struct slice_site){ .func = f->fact[i].func, .inst = f->fact[i].inst, .arrays = array_regions(f, f->fact[i].arrays),
+                                           .chosen = (all || !f->fact[i].counted) && !f->fact[i].prefetch };
+    if (slice_make(&f->v, f->sites, f->n, &s) != ST_OK || s->refused) {
+        if (s && s->refused)
+            eval_gap(&f->e, "addresses cannot be executed: control flow depends on %s, which is not modelled", s->refused);
+        slice_free(s);
+        return NULL;
+    }
+    return s;
+}
+struct slice *facts_slice(struct facts *f)
+{
+    if (!f->slice && f->o->data)
+        f->slice = make_slice(f, true);
+    return f->slice;
+}
+struct counting { struct facts *f; struct tally *t; double *per_cta; uint64_t cta; };
+static bool count_event(void *ctx, const struct slice_event *ev)
+{
+    struct counting *c = ctx;
+    const struct fact *x = &c->f->fact[ev->site];
+    bool shared = ev->space == PTX_SPACE_SHARED;
+    struct tally_request r = tally_measure(ev->addr, ev->mask, x->bytes, shared);
+    tally_add(&c->t[ev->site], &r, ev->present, 1);
+    return true;
+}
+/* Relative half-width of a 95 % interval for sectors per request from per-CTA samples. */
+static double sample_error(const double *sectors, const double *requests, uint64_t n)
+{
+    double s = 0, r = 0, var = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        s += sectors[i];
+        r += requests[i];
+    }
+    if (n < 2 || r <= 0 || s <= 0)
+        return 1;
+    for (uint64_t i = 0; i < n; i++) {
+        double d = sectors[i] - s / r * requests[i];
+        var += d * d;
+    }
+    return 1.96 * sqrt(var / (double)(n - 1) * (double)n) / s;
+}
+struct plan_run { uint64_t n, stride, budget; bool sampled; };
+static struct plan_run how_many(const struct facts *f)
+{
+    uint64_t all = env_ctas(&f->v), want = f->o->sample_ctas;
+    struct plan_run p = { .n = all, .stride = 1, .budget = SLICE_BUDGET };
+    if (f->o->quick) {
+        p.budget = QUICK_BUDGET;
+        want = want && want < QUICK_CTAS ? want : QUICK_CTAS;
+    }
+    if (want && want < all) {
+        p.n = want;
+        p.stride = all / want;
+        p.sampled = true;
+    }
+    return p;
+}
+static enum status run_counting(struct facts *f, struct slice *s, struct plan_run *p, struct tally *t)
+{
+    struct counting c = { .f = f, .t = t };
+    if (!p->sampled)
+        return slice_run(s, 0, p->n, 1, count_event, &c, &p->budget);
+    enum status st = ST_OK;
+    double *sum = base_alloc(sizeof *sum * p->n * 2 * (f->n + 1));
+    struct tally *one = base_alloc(sizeof *one * (f->n + 1));
+    uint64_t done = 0;
+    for (; sum && one && done < p->n && st == ST_OK; done++) {
+        memset(one, 0, sizeof *one * f->n);
+        c.t = one;
+        st = slice_run(s, done * p->stride, 1, 1, count_event, &c, &p->budget);
+        for (uint32_t i = 0; i < f->n; i++) {
+            tally_merge(&t[i], &one[i]);
+            sum[(size_t)i * 2 * p->n + done] = (double)one[i].sectors;
+            sum[(size_t)i * 2 * p->n + p->n + done] = (double)one[i].requests;
+        }
+    }
+    for (uint32_t i = 0; sum && one && i < f->n; i++)
+        f->fact[i].error = sample_error(sum + (size_t)i * 2 * p->n, sum + (size_t)i * 2 * p->n + p->n, done);
+    st = !sum || !one ? ST_NOMEM : st;
+    base_free(sum);
+    base_free(one);
+    return st;
+}
+static enum status count_by_slice(struct facts *f)
+{
+    struct slice *s = make_slice(f, false);
+    struct tally *t = base_alloc(sizeof *t * (f->n + 1));
+    if (!s || !t) {
+        slice_free(s);
+        base_free(t);
+        return t ? ST_OK : ST_NOMEM;
+    }
+    struct plan_run p = how_many(f);
+    enum status st = run_counting(f, s, &p, t);
+    for (uint32_t i = 0; i < f->n && st == ST_OK; i++) {
+        struct fact *x = &f->fact[i];
+        if (x->counted || x->prefetch)
+            continue;
+        x->tally = t[i];
+        x->counted = !s->site[i].tainted;
+        x->by_slice = true;
+        x->sampled = p.sampled;
+        if (s->site[i].tainted)
+            x->why = s->taint_why;
+    }
+    if (st == ST_REFUSED) {
+        eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs",
+                 (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));
+        st = ST_OK;
+    }
+    if (s->order_dependent)
+        eval_gap(&f->e, "addresses depend on memory that the kernel itself writes: executed with CTAs in index order");
+    if (s->outside)
+        eval_gap(&f->e, "%llu lane accesses lie outside every buffer of the launch and were read as zero", (unsigned long long)s->outside);
+    slice_free(s);
+    base_free(t);
+    return st;
+}
+
+/* ---- closed forms ---- */
+static enum status count_closed(struct facts *f, struct fact *x)
+{
+    struct tally t = { 0 };
+    for (uint32_t c = 0; c < x->nctx; c++) {
+        struct eval_access a = *x->ctx[c];
+        a.space = x->space;
+        enum box_result r = box_count(&f->v, &a, &t, &x->why);
+        if (r == BOX_CANCELLED)
+            return ST_CANCELLED;
+        if (r == BOX_NOMEM)
+            return ST_NOMEM;
+        if (r != BOX_DONE)
+            return ST_OK;
+    }
+    x->tally = t;
+    x->counted = true;
+    x->why = NULL;
+    return ST_OK;
+}
+static enum status count_assumed(struct facts *f, struct fact *x)
+{
+    struct tally t = { 0 };
+    for (uint32_t c = 0; c < x->nctx; c++) {
+        struct eval_access a = *x->ctx[c];
+        a.space = x->space;
+        if (!box_sample(&f->v, &a, &t)) {
+            x->why = "its address depends on values that are not known without a launch";
+            return cancel_asked(f->o->cancel) ? ST_CANCELLED : ST_OK;
+        }
+    }
+    x->tally = t;
+    x->counted = true;
+    return ST_OK;
+}
+enum status facts_count(struct facts *f)
+{
+    bool left = false;
+    enum status st = ST_OK;
+    for (uint32_t i = 0; i < f->n && st == ST_OK; i++) {
+        struct fact *x = &f->fact[i];
+        if (x->prefetch)
+            continue;
+        /* a callee that was not followed hides executions of nothing we list, but recursion repeats them */
+        if (f->o->data && !f->e.divergent_call)
+            st = count_closed(f, x);
+        else if (!f->o->data)
+            st = count_assumed(f, x);
+        left = left || !x->counted;
+    }
+    if (st == ST_OK && left && f->o->data)
+        st = count_by_slice(f);
+    return st;
+}

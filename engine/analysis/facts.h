@@ -1,0 +1,61 @@
+/* facts: what ana_run gathers before it writes struct ana_kernel. One fact per
+ * static memory instruction; inlined copies of a callee are its contexts. */
+#ifndef GPULOCW_FACTS_H
+#define GPULOCW_FACTS_H
+
+#include "engine/analysis/box.h"
+#include "engine/analysis/slice.h"
+
+/* Arrays an address may point into: bit i: kernel parameter i (0..39), symbol i-40 (40..61). */
+#define ARRAY_MAX_PARAMS 40
+#define ARRAY_SYMBOL 40
+#define ARRAY_DATA (UINT64_C(1) << 62)       /* a pointer that was loaded */
+#define ARRAY_UNKNOWN (UINT64_C(1) << 63)
+
+struct fact {
+    uint32_t func, inst;             /* module->funcs index; instruction */
+    const struct eval_access **ctx; uint32_t nctx;
+    uint8_t space, bytes;            /* space proved where it was generic */
+    bool load, store, atomic, prefetch;
+    uint64_t arrays;
+    struct tally tally;
+    bool counted, sampled, by_slice;
+    double error;
+    const char *why;                 /* not counted or not closed form: the reason */
+};
+struct facts {
+    struct eval e;
+    struct env v;
+    struct arena *arena;
+    const struct ana_opts *o;
+    struct diags *ds;
+    struct fact *fact; uint32_t n;
+    const struct ptx_symbol *symbol[22]; uint32_t nsymbols;  /* by bit ARRAY_SYMBOL + i */
+    struct slice *slice;             /* with every access chosen, made when first asked for */
+    struct slice_site *sites;
+};
+enum status facts_make(struct facts *f, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct arena *arena, struct diags *ds);
+void facts_free(struct facts *f);
+/* Counts every access: closed forms, then slices for what is left. */
+enum status facts_count(struct facts *f);
+/* The slice that reports all accesses; NULL (with a gap) when there is no launch or it cannot run. */
+struct slice *facts_slice(struct facts *f);
+
+/* array.c: which arrays, read-only, aliasing */
+uint64_t array_bases(struct facts *f, const struct ax *x);
+const char *array_name(const struct facts *f, uint64_t arrays);      /* NULL: several or unknown; "data" */
+const char *array_param_name(const struct facts *f, unsigned param);
+int array_param(uint64_t arrays);                                    /* -1: not exactly one parameter */
+/* The launch region the arrays' buffer is, as a set of regions (bit per region; all ones: any). */
+uint64_t array_regions(const struct facts *f, uint64_t arrays);
+enum ana_tri array_read_only(struct facts *f, const struct fact *load, char **why);
+const char *array_loop_name(void *ctx, const void *loop);
+const char *array_leaf_name(void *ctx, const struct ax *leaf);
+const struct ptx_inst *fact_inst(const struct facts *f, const struct fact *x);
+
+/* classify.c */
+void classify_all(struct facts *f, struct ana_kernel *k);
+/* share.c: reuse split, CTA sharing, footprint */
+void share_all(struct facts *f, struct ana_kernel *k);
+
+#endif

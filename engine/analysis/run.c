@@ -1,0 +1,261 @@
+/* ana_run: facts turned into the records that the command line, the workbench
+ * and the passes read. */
+#include "engine/analysis/facts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *ana_class_name(enum ana_class c)
+{
+    static const char *const name[] = {
+#define X(n, text) text,
+        ANA_CLASSES(X)
+#undef X
+    };
+    return (size_t)c < ARRAY_LEN(name) ? name[c] : "unknown";
+}
+
+/* ---- one access ---- */
+static char *taken(struct arena *a, struct buf *b)
+{
+    char *s = b->s && !b->oom ? arena_dup(a, (struct str){ b->s, b->n }) : NULL;
+    buf_free(b);
+    return s;
+}
+static char *address_text(struct facts *f, const struct fact *x)
+{
+    struct ax_names names = { array_loop_name, array_leaf_name, f };
+    struct buf b = { 0 };
+    for (uint32_t c = 0; c < x->nctx && c < 4; c++) {
+        if (c && x->ctx[c]->addr == x->ctx[c - 1]->addr)
+            continue;
+        if (c)
+            buf_puts(&b, " or ");
+        ax_print(x->ctx[c]->addr, &names, &b);
+    }
+    if (x->nctx > 4)
+        buf_printf(&b, " or %u more", x->nctx - 4);
+    return taken(f->arena, &b);
+}
+/* The first opaque value below x, for the reason. */
+static const char *reason(const struct ax *x, int depth)
+{
+    const struct ax_site *s = x->ref;
+    if (depth > 40)
+        return NULL;
+    if (x->kind == AX_UNKNOWN)
+        return s && s->why ? s->why : "an expression that grew too large";
+    if (x->kind == AX_SREG && (x->flags & AXF_OTHER_SREG))
+        return ptx_sreg_name((enum ptx_sreg)x->c);
+    if (x->kind == AX_PHI && !x->n)
+        return "a value that changes in a loop in a way that is not linear";
+    for (uint32_t i = 0; i < x->n; i++) {
+        const char *r = x->arg[i]->flags & (AXF_UNKNOWN | AXF_OTHER_SREG | AXF_PHI) ? reason(x->arg[i], depth + 1) : NULL;
+        if (r)
+            return r;
+    }
+    return x->kind == AX_PHI ? "a value that differs between ways through the code" : NULL;
+}
+/* Linear in thread and CTA indices and loop counters with coefficients that all threads share. */
+static bool varies(const struct ax *x) { return x->flags & (AXF_TID | AXF_CTAID | AXF_ITER | AXF_OTHER_SREG); }
+static bool affine_form(const struct ax *x)
+{
+    if (x->flags & (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_OTHER_SREG))
+        return false;
+    if (!varies(x) || x->kind == AX_SREG || x->kind == AX_ITER)
+        return true;
+    if (x->kind == AX_SEXT || x->kind == AX_ZEXT || x->kind == AX_TRUNC)
+        return affine_form(x->arg[0]);
+    if (x->kind != AX_SUM && x->kind != AX_PROD)
+        return false;
+    bool ok = true;
+    uint32_t moving = 0;
+    for (uint32_t i = 0; i < x->n; i++) {
+        ok = ok && affine_form(x->arg[i]);
+        moving += varies(x->arg[i]);
+    }
+    return ok && (x->kind == AX_SUM || moving <= 1);
+}
+static char *loops_text(struct facts *f, const struct fact *x)
+{
+    struct ax_names names = { array_loop_name, array_leaf_name, f };
+    struct buf b = { 0 };
+    const struct eval_access *a = x->ctx[0];
+    for (struct ana_loop *l = eval_loop_of(a->frame, a->block); l; l = l->parent) {
+        const struct env_loop *el = &f->v.loop[l->id];
+        const struct ptx_block *blk = &a->frame->cfg->blocks[l->header];
+        buf_printf(&b, "%s%s: ", b.n ? "; " : "", l->name);
+        if (el->known && f->o->data)
+            buf_printf(&b, el->uniform ? "%" PRId64 " times back" : "at most %" PRId64 " times back", el->trips);
+        else if (l->stay) {
+            buf_puts(&b, "while ");
+            ax_print(l->stay, &names, &b);
+        } else {
+            buf_printf(&b, "unknown: %s", l->why ? l->why : "not analysable");
+        }
+        buf_printf(&b, " (line %u)", a->frame->func->insts[blk->first].at.line);
+    }
+    return b.n ? taken(f->arena, &b) : NULL;
+}
+static void fill_symbolic(struct facts *f, const struct fact *x, struct ana_access *a)
+{
+    uint16_t flags = 0;
+    a->affine = true;
+    a->address = address_text(f, x);
+    a->loops = loops_text(f, x);
+    for (uint32_t c = 0; c < x->nctx; c++) {
+        flags |= x->ctx[c]->addr->flags;
+        a->affine = a->affine && affine_form(x->ctx[c]->addr);
+        const char *why = a->unknown ? NULL : reason(x->ctx[c]->addr, 0);
+        if (why)
+            a->unknown = arena_dup(f->arena, str_of(why));
+    }
+    a->depends_on_load = flags & AXF_LOAD;
+    a->param = array_param(x->arrays);
+    a->array = array_name(f, x->arrays);
+}
+static void fill_counts(struct facts *f, const struct fact *x, struct ana_access *a)
+{
+    bool shared = x->space == PTX_SPACE_SHARED || x->space == PTX_SPACE_SHARED_CLUSTER;
+    a->executions = NAN;
+    a->counted_by = !x->counted ? NULL : !f->o->data ? "assumed launch" : x->by_slice ? "slice" : "closed form";
+    if (!x->counted) {
+        a->uncounted = x->why ? arena_dup(f->arena, str_of(x->why)) : NULL;
+        return;
+    }
+    a->coalesce = tally_coalesce(&x->tally);
+    if (!f->o->data)
+        return;
+    a->exact = tally_exact(&x->tally, shared);
+    a->exact.sampled = x->sampled;
+    a->exact.error = x->sampled ? x->error : 0;
+    a->executions = (double)x->tally.requests;
+}
+static void fill_access(struct facts *f, const struct fact *x, struct ana_access *a)
+{
+    const struct ptx_inst *in = fact_inst(f, x);
+    *a = (struct ana_access){ .func = x->func, .inst = x->inst, .at = in->at, .space = x->space, .bytes = x->bytes,
+                              .store = x->store || x->atomic, .atomic = x->atomic, .prefetch = x->prefetch, .read_only = ANA_UNKNOWN,
+                              .cls = ANA_CLASS_UNKNOWN };
+    fill_symbolic(f, x, a);
+    fill_counts(f, x, a);
+    if (x->load && (x->space == PTX_SPACE_GLOBAL || x->space == PTX_SPACE_GENERIC))
+        a->read_only = array_read_only(f, x, &a->read_only_why);
+    else if (x->load && x->space == PTX_SPACE_CONST) {
+        a->read_only = ANA_YES;
+        a->read_only_why = arena_dup(f->arena, STR("constant memory"));
+    }
+}
+
+/* ---- the kernel ---- */
+static bool counts_as_load(const struct ana_access *a)
+{
+    return !a->store && !a->prefetch && a->space == PTX_SPACE_GLOBAL;
+}
+/* The paper weights all loads equally; exact figures are sums over executions. */
+static void fill_totals(struct ana_kernel *k)
+{
+    uint32_t n = 0;
+    bool all = k->launched;
+    struct ana_exact *x = &k->exact;
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        if (!counts_as_load(a))
+            continue;
+        if (a->coalesce.valid) {
+            n++;
+            k->coalesce.degree += a->coalesce.degree;
+            for (int w = 0; w < 32; w++)
+                k->coalesce.graph[w] += a->coalesce.graph[w];
+        }
+        all = all && a->exact.valid;
+        x->requests += a->exact.requests;
+        x->sectors += a->exact.sectors;
+        x->lines += a->exact.lines;
+        x->bytes_used += a->exact.bytes_used;
+        x->bytes_moved += a->exact.bytes_moved;
+        x->sampled = x->sampled || a->exact.sampled;
+        x->error = a->exact.error > x->error ? a->exact.error : x->error;
+    }
+    x->valid = all;
+    x->sectors_per_request = x->requests ? (double)x->sectors / (double)x->requests : 0;
+    if (!n)
+        return;
+    k->coalesce.valid = true;
+    k->coalesce.degree /= n;
+    for (int w = 0; w < 32; w++)
+        k->coalesce.graph[w] /= n;
+    for (int s = 0; s < 4; s++) {
+        double sum = 0;
+        for (int w = 0; w < 8; w++)
+            sum += k->coalesce.graph[8 * s + w];
+        k->coalesce.num_sectors += sum > 0;
+    }
+    k->coalesce.expected = k->coalesce.degree > 0 ? k->coalesce.num_sectors / k->coalesce.degree : 0;
+}
+static void fill_gaps(struct facts *f, struct ana_kernel *k)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!f->fact[i].counted && !f->fact[i].prefetch && f->fact[i].why)
+            eval_gap(&f->e, "the access at line %u is not counted: %s", fact_inst(f, &f->fact[i])->at.line, f->fact[i].why);
+    for (uint32_t i = 0; i < f->e.nloops; i++)
+        if (!f->v.loop[f->e.loops[i]->id].known && f->o->data && f->e.loops[i]->why)
+            eval_gap(&f->e, "loop %s at line %u has no closed form: %s", f->e.loops[i]->name,
+                     f->e.loops[i]->frame->func->insts[f->e.loops[i]->frame->cfg->blocks[f->e.loops[i]->header].first].at.line, f->e.loops[i]->why);
+    if (f->o->data && f->o->data->spec->nbefore)
+        eval_gap(&f->e, "what the launches before this one write is not executed: loaded values are the buffers' initial data");
+    for (uint32_t i = 0; i < f->e.ngaps && k->ngaps < ARRAY_LEN(k->gaps); i++)
+        k->gaps[k->ngaps++] = f->e.gaps[i];
+}
+static enum status fill_kernel(struct facts *f, struct ana_kernel *k)
+{
+    k->module = f->e.module;
+    k->func = f->e.kernel;
+    k->launched = f->o->data != NULL;
+    k->cls = ANA_CLASS_UNKNOWN;
+    k->grid = f->v.grid;
+    k->block = f->v.block;
+    if (!k->launched)
+        k->assumed = arena_printf(f->arena, "block %ux%ux%u, %ux%ux%u CTAs, pointers aligned and distinct, integer parameters %d, first iterations of loops",
+                                  k->block.x, k->block.y, k->block.z, k->grid.x, k->grid.y, k->grid.z, ENV_ASSUMED_INT);
+    k->access = ARENA_ARRAY(f->arena, struct ana_access, f->n + 1);
+    if (!k->access)
+        return ST_NOMEM;
+    k->naccess = f->n;
+    for (uint32_t i = 0; i < f->n; i++)
+        fill_access(f, &f->fact[i], &k->access[i]);
+    fill_totals(k);
+    share_all(f, k);
+    classify_all(f, k);
+    fill_gaps(f, k);
+    return arena_failed(f->arena) || f->e.pool.failed ? ST_NOMEM : f->e.status;
+}
+enum status ana_run(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct ana_kernel **out, struct diags *ds)
+{
+    struct arena *arena = arena_new(0);
+    struct ana_kernel *k = arena ? ARENA_NEW(arena, struct ana_kernel) : NULL;
+    struct facts f;
+    *out = NULL;
+    if (!k) {
+        arena_free(arena);
+        return ST_NOMEM;
+    }
+    k->arena = arena;
+    enum status st = facts_make(&f, m, kernel, o, arena, ds);
+    if (st == ST_OK)
+        st = facts_count(&f);
+    if (st == ST_OK)
+        st = fill_kernel(&f, k);
+    facts_free(&f);
+    if (st == ST_OK)
+        *out = k;
+    else
+        arena_free(arena);
+    return st;
+}
+void ana_free(struct ana_kernel *k)
+{
+    if (k)
+        arena_free(k->arena);
+}

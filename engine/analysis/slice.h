@@ -1,0 +1,104 @@
+/* slice: runs the part of a kernel that decides addresses and control flow.
+ *
+ *   slice_make   needed registers (backward from addresses, guards, branches) -> decoded ops
+ *   slice_run    CTAs one after the other; every request of a chosen access goes to a callback
+ *   slice_cta_*  the same, warp by warp, for traces
+ *
+ * Warps are SIMT with a reconvergence stack at immediate post-dominators. Loaded
+ * values come from the launch's initial data; when a needed load may read what the
+ * kernel writes, those writes are part of the slice too (CTAs run in index order,
+ * warps in index order between barriers, and `order_dependent` is set).
+ * Independent of engine/sim on purpose: each is the other's test. */
+#ifndef GPULOCW_SLICE_H
+#define GPULOCW_SLICE_H
+
+#include "engine/analysis/env.h"
+
+enum slice_code {
+    SL_NOP, SL_MOV, SL_ADD, SL_SUB, SL_MUL, SL_MULHI, SL_MULWIDE, SL_MAD, SL_MADWIDE, SL_MADHI, SL_DIV, SL_REM, SL_SHL, SL_SHR,
+    SL_AND, SL_OR, SL_XOR, SL_NOT, SL_CNOT, SL_NEG, SL_ABS, SL_MIN, SL_MAX, SL_SELP, SL_SETP, SL_CVT, SL_BFE, SL_BFI, SL_LOP3,
+    SL_SHFL_L, SL_SHFL_R, SL_PRMT, SL_POPC, SL_CLZ, SL_BFIND, SL_BREV, SL_SAD, SL_SLCT, SL_CVTA, SL_CVTA_TO, SL_PIECE, SL_JOIN,
+    SL_FADD, SL_FSUB, SL_FMUL, SL_FMA, SL_FDIV, SL_FMIN, SL_FMAX, SL_FABS, SL_FNEG, SL_FSQRT, SL_FRCP, SL_FRSQRT, SL_FSIN,
+    SL_FCOS, SL_FLG2, SL_FEX2, SL_FSETP, SL_FSLCT, SL_FCOPYSIGN,
+    SL_LD, SL_ST, SL_ATOM, SL_ASYNC, SL_TOUCH, SL_BRA, SL_BRX, SL_CALL, SL_RET, SL_EXIT, SL_BAR, SL_BARRED, SL_SHUFFLE, SL_VOTE,
+    SL_ACTIVE, SL_MATCH, SL_REDUX, SL_ELECT
+};
+#define SL_NONE UINT32_MAX
+struct slice_op {
+    uint8_t code, bits, bits2;       /* operation width; other width (cvt source, load register) */
+    bool sign, sign2, guarded, guard_neg, store_effect;
+    uint16_t mode, mode2;            /* comparison, atomic, shuffle ...; boolean combination */
+    uint8_t n;                       /* elements */
+    uint8_t space, bytes;            /* memory: enum ptx_space, bytes per element */
+    bool flag, flag2;                /* op-specific: negated predicate operand, float kinds, wrap */
+    uint32_t guard, d, d2, a, b, c, e; /* row numbers */
+    uint32_t list;                   /* first of n rows in slice->rows (vector operands, call arguments) */
+    int64_t imm;                     /* address offset, truth table */
+    uint32_t target, reconv;         /* op indices; SL_NONE: end of function */
+    uint32_t inst, line;
+    int32_t site;                    /* chosen access, -1 */
+};
+struct slice_func {
+    const struct ptx_func *func;
+    struct ptx_cfg *cfg;
+    uint32_t index;                  /* in module->funcs */
+    uint32_t nvars, nrows;           /* rows of a frame: needed registers and cells, constants, special registers */
+    uint32_t *row;                   /* per variable: row, SL_NONE: not needed */
+    uint8_t *needed, *tainted;       /* per variable; needed: then per instruction, for effects on memory */
+    struct slice_op *op; uint32_t nops; size_t cap;
+    uint32_t *first;                 /* instruction -> op */
+    struct slice_const { uint32_t row; uint64_t v; } *consts; uint32_t nconsts; size_t cap_consts;
+    struct slice_sreg { uint32_t row; uint16_t sreg; int8_t comp; } *sregs; uint32_t nsregs; size_t cap_sregs;
+};
+/* arrays: regions an access may touch (bit i: env region i; all ones: any). */
+struct slice_site { uint32_t func, inst; uint64_t arrays; bool chosen, tainted; };
+struct slice {
+    struct arena *arena;
+    struct env *v;
+    struct slice_func *f; uint32_t nf;   /* functions reachable from the kernel; 0 is the kernel */
+    struct slice_site *site; uint32_t nsites;
+    uint32_t *rows; uint32_t nrows; size_t cap_rows;
+    bool reads[10];                  /* by enum ptx_space: some needed load reads there */
+    bool global_writes, order_dependent;
+    const char *refused;             /* why it cannot run at all, or NULL */
+    const char *taint_why;           /* the first instruction that is not modelled */
+    uint8_t **copy;                  /* per region: private bytes once written */
+    uint64_t outside;                /* lane accesses outside every buffer */
+    enum status status;
+    struct slice_op spare;           /* written to when memory is gone */
+};
+struct slice_event {
+    uint32_t site, warp, mask, present; /* warp: in the CTA */
+    uint64_t cta;
+    const uint64_t *addr;            /* 32 */
+    uint8_t space;                   /* resolved: global, shared, local, const */
+};
+/* False: stop. */
+typedef bool (*slice_fn)(void *ctx, const struct slice_event *ev);
+
+/* sites: accesses by place; `chosen` ones are reported. env must have a launch. slice_free. */
+enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, struct slice **out);
+void slice_free(struct slice *s);
+
+/* One CTA in flight. */
+struct slice_cta;
+struct slice_cta *slice_cta_new(struct slice *s);
+void slice_cta_free(struct slice_cta *c);
+void slice_cta_start(struct slice_cta *c, uint64_t cta);
+enum slice_stop { SLICE_DONE, SLICE_BARRIER, SLICE_EVENT, SLICE_STOPPED, SLICE_LIMIT };
+/* Runs warp w until it ends, waits at a barrier, or (step) after one reported request. */
+enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t w, slice_fn fn, void *ctx, bool step, uint64_t *budget);
+/* All warps wait or are done: lets the waiting ones go on. False: all are done. */
+bool slice_cta_release(struct slice_cta *c);
+bool slice_warp_done(const struct slice_cta *c, uint32_t w);
+bool slice_warp_waits(const struct slice_cta *c, uint32_t w);
+/* CTAs [first, first+n*stride) by stride. budget: warp operations left. ST_OK, ST_CANCELLED, or ST_REFUSED: out of budget or stopped. */
+enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stride, slice_fn fn, void *ctx, uint64_t *budget);
+
+/* slice_alu.c: one arithmetic op on 32 lanes; rows are zero-extended to 64 bits. */
+void slice_alu(const struct slice_op *o, const uint64_t *a, const uint64_t *b, const uint64_t *c, const uint64_t *e, uint64_t *d, uint64_t *d2);
+/* slice_decode.c: one instruction to ops; false: not modelled. */
+bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *i);
+struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i);
+
+#endif

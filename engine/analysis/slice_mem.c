@@ -1,0 +1,155 @@
+/* Memory of slices: initial data read in place, private copies of what is
+ * written. An access outside every buffer reads zero and is counted. */
+#include "engine/analysis/slice_mem.h"
+
+#include <math.h>
+#include <string.h>
+
+unsigned slice_space(unsigned space, uint64_t addr)
+{
+    if (space != PTX_SPACE_GENERIC)
+        return space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : space;
+    return addr >= ENV_PARAM ? PTX_SPACE_PARAM : addr >= ENV_LOCAL ? PTX_SPACE_LOCAL : addr >= ENV_SHARED ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL;
+}
+static uint8_t *within(uint8_t *p, uint64_t size, uint64_t off, unsigned n)
+{
+    return p && off < size && size - off >= n ? p + off : NULL;
+}
+/* Bytes at a global or const address; `write` makes the region private first. */
+static uint8_t *region_at(struct slice *s, uint64_t addr, unsigned n, bool write)
+{
+    const struct env_region *r = env_find(s->v, addr);
+    if (!r || r->size - (addr - r->base) < n)
+        return NULL;
+    size_t k = (size_t)(r - s->v->region);
+    if (!s->copy[k] && (write || !r->bytes)) {
+        s->copy[k] = base_alloc(r->size);
+        if (!s->copy[k]) {
+            s->status = ST_NOMEM;
+            return NULL;
+        }
+        if (r->bytes)
+            memcpy(s->copy[k], r->bytes, r->size);
+    }
+    return (s->copy[k] ? s->copy[k] : (uint8_t *)(uintptr_t)r->bytes) + (addr - r->base);
+}
+static uint8_t *at(struct slice_cta *c, struct slice_warp *w, unsigned space, uint64_t addr, unsigned lane, unsigned n, bool write)
+{
+    struct slice *s = c->s;
+    bool generic = space == PTX_SPACE_GENERIC;
+    uint8_t *p = NULL;
+    switch (slice_space(space, addr)) {
+    case PTX_SPACE_SHARED: p = within(c->shared, c->nshared, addr - (generic ? ENV_SHARED : 0), n); break;
+    case PTX_SPACE_LOCAL:
+        p = within(w->local ? w->local + (size_t)lane * s->v->local_bytes : NULL, s->v->local_bytes, addr - (generic ? ENV_LOCAL : 0), n);
+        break;
+    case PTX_SPACE_PARAM: p = within(s->v->params, s->v->nparams, addr - (generic ? ENV_PARAM : 0), n); break;
+    default: p = region_at(s, addr, n, write); break;
+    }
+    if (!p)
+        __atomic_fetch_add(&s->outside, 1, __ATOMIC_RELAXED);
+    return p;
+}
+static uint64_t fetch(const uint8_t *p, unsigned n)
+{
+    uint64_t v = 0;
+    if (p)
+        memcpy(&v, p, n);
+    return v;
+}
+static uint64_t extend(uint64_t v, const struct slice_op *o)
+{
+    unsigned from = o->bytes * 8u, to = o->bits2;
+    if (o->sign && from < 64)
+        v = (uint64_t)((int64_t)(v << (64 - from)) >> (64 - from));
+    return to >= 64 ? v : v & ((UINT64_C(1) << to) - 1);
+}
+void slice_load(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, uint64_t *rows)
+{
+    for (unsigned k = 0; k < o->n; k++) {
+        uint32_t row = c->s->rows[o->list + k];
+        if (row == SL_NONE)
+            continue;
+        uint64_t *d = rows + (size_t)row * 32;
+        for (unsigned l = 0; l < 32; l++)
+            if (mask >> l & 1)
+                d[l] = extend(fetch(at(c, w, o->space, addr[l] + k * o->bytes, l, o->bytes, false), o->bytes), o);
+    }
+}
+void slice_store(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, const uint64_t *rows)
+{
+    for (unsigned l = 0; l < 32; l++)
+        for (unsigned k = 0; k < o->n && (mask >> l & 1); k++) {
+            uint8_t *p = at(c, w, o->space, addr[l] + k * o->bytes, l, o->bytes, true);
+            if (p)
+                memcpy(p, &rows[(size_t)c->s->rows[o->list + k] * 32 + l], o->bytes);
+        }
+}
+
+/* ---- atomics (section 9.7.13.5): lanes in order ---- */
+static float as_f32(uint64_t v)
+{
+    uint32_t u = (uint32_t)v;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+static uint64_t add_float(uint64_t a, uint64_t b, unsigned bytes)
+{
+    if (bytes == 4) {
+        float r = as_f32(a) + as_f32(b);
+        uint32_t u;
+        memcpy(&u, &r, 4);
+        return u;
+    }
+    double x, y;
+    memcpy(&x, &a, 8);
+    memcpy(&y, &b, 8);
+    x += y;
+    memcpy(&a, &x, 8);
+    return a;
+}
+static int64_t as_signed(uint64_t v, unsigned bytes)
+{
+    unsigned s = 64 - 8 * bytes;
+    return (int64_t)(v << s) >> s;
+}
+static uint64_t combined(const struct slice_op *o, uint64_t old, uint64_t b, uint64_t c)
+{
+    bool less = o->sign ? as_signed(b, o->bytes) < as_signed(old, o->bytes) : b < old;
+    switch (o->mode) {
+    case PTX_MOD_ADD: return o->flag ? add_float(old, b, o->bytes) : old + b;
+    case PTX_MOD_MIN: return less ? b : old;
+    case PTX_MOD_MAX: return less ? old : b;
+    case PTX_MOD_INC: return old >= b ? 0 : old + 1;
+    case PTX_MOD_DEC: return old == 0 || old > b ? b : old - 1;
+    case PTX_MOD_AND: return old & b;
+    case PTX_MOD_OR: return old | b;
+    case PTX_MOD_XOR: return old ^ b;
+    case PTX_MOD_CAS: return old == b ? c : old;
+    default: return b;               /* exch */
+    }
+}
+void slice_atomic(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, uint64_t *rows)
+{
+    for (unsigned l = 0; l < 32; l++) {
+        uint8_t *p = mask >> l & 1 ? at(c, w, o->space, addr[l], l, o->bytes, true) : NULL;
+        if (!p)
+            continue;
+        uint64_t old = fetch(p, o->bytes), v = combined(o, old, rows[(size_t)o->b * 32 + l], rows[(size_t)o->c * 32 + l]);
+        memcpy(p, &v, o->bytes);
+        if (o->d != SL_NONE)
+            rows[(size_t)o->d * 32 + l] = old;
+    }
+}
+void slice_async(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, const uint64_t *rows)
+{
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        const uint8_t *from = at(c, w, PTX_SPACE_GLOBAL, addr[l], l, o->bytes, false);
+        uint8_t *to = at(c, w, PTX_SPACE_SHARED, rows[(size_t)o->b * 32 + l] + (uint64_t)(int32_t)o->list, l, o->bytes, true);
+        if (from && to)
+            memcpy(to, from, o->bytes);
+    }
+}

@@ -1,0 +1,43 @@
+/* Between slice_run.c and slice_mem.c: a CTA in flight and its memory. */
+#ifndef GPULOCW_SLICE_MEM_H
+#define GPULOCW_SLICE_MEM_H
+
+#include "engine/analysis/slice.h"
+
+struct slice_entry { uint32_t pc, reconv, mask; };
+struct slice_frame {
+    const struct slice_func *f;
+    uint64_t *rows;                  /* f->nrows * 32 */
+    uint32_t base;                   /* first entry of this frame */
+    uint32_t lanes;                  /* that called */
+    const struct slice_op *call;     /* in the caller; NULL for the kernel */
+};
+#define SLICE_MAX_FRAMES 64
+struct slice_warp {
+    struct slice_frame frame[SLICE_MAX_FRAMES]; uint32_t nframes;
+    struct slice_entry *stack; size_t n, cap;
+    uint32_t present, index;
+    bool waiting, done;
+    const struct slice_op *red;      /* barrier with reduction it waits at */
+    uint32_t red_mask;
+    uint8_t *local;                  /* 32 * local_bytes */
+};
+struct slice_cta {
+    struct slice *s;
+    uint64_t id;
+    uint32_t nwarps;
+    struct slice_warp *warp;
+    uint8_t *shared; uint32_t nshared;
+    uint64_t **spare; size_t nspare, cap_spare;  /* row blocks kept for calls */
+};
+/* Loads o->n elements per active lane into the rows of o->list. addr: 32 lane addresses. */
+void slice_load(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, uint64_t *rows);
+void slice_store(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, const uint64_t *rows);
+void slice_atomic(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, uint64_t *rows);
+void slice_async(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, const uint64_t *rows);
+/* The space an access of `space` at addr is in (generic addresses by their window). */
+unsigned slice_space(unsigned space, uint64_t addr);
+/* slice_warp.c: shuffles, votes, matches, reductions. */
+void slice_exchange(const struct slice_op *o, uint32_t mask, const uint64_t *rows, uint64_t *d, uint64_t *d2);
+
+#endif

@@ -1,0 +1,146 @@
+/* ana_trace: the requests of one SM in the order its warps would interleave.
+ * CTAs go to SMs round robin; each SM keeps `resident` of them; every warp in
+ * turn advances by one request (loose round robin), and a finished CTA makes
+ * room for the SM's next one. */
+#include "engine/analysis/facts.h"
+
+#include <string.h>
+
+typedef bool (*trace_fn)(void *ctx, const struct ana_request *r);
+struct tracing { struct facts *f; unsigned line; trace_fn fn; void *ctx; bool stopped; };
+
+/* The lines of one request, lowest first, each with its sector mask. */
+static bool emit_lines(struct tracing *t, const struct slice_event *ev, const struct fact *x)
+{
+    uint64_t line[32 * 3];
+    uint32_t mask[32 * 3];
+    unsigned n = 0;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(ev->mask >> l & 1))
+            continue;
+        for (uint64_t a = ev->addr[l] / 32 * 32; a < ev->addr[l] + x->bytes && n < ARRAY_LEN(line); a += 32) {
+            uint64_t id = a / t->line;
+            unsigned k = n;
+            while (k && line[k - 1] > id)
+                k--;
+            if (!k || line[k - 1] != id) {
+                memmove(&line[k + 1], &line[k], sizeof line[0] * (n - k));
+                memmove(&mask[k + 1], &mask[k], sizeof mask[0] * (n - k));
+                line[k] = id;
+                mask[k] = 0;
+                n++;
+                k++;
+            }
+            mask[k - 1] |= UINT32_C(1) << (a % t->line / 32);
+        }
+    }
+    for (unsigned k = 0; k < n && !t->stopped; k++) {
+        struct ana_request r = { .line = line[k], .sectors = mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .store = x->store };
+        t->stopped = !t->fn(t->ctx, &r);
+    }
+    return !t->stopped;
+}
+static bool on_event(void *ctx, const struct slice_event *ev)
+{
+    struct tracing *t = ctx;
+    const struct fact *x = &t->f->fact[ev->site];
+    if (ev->space != PTX_SPACE_GLOBAL || x->atomic)
+        return true;
+    return emit_lines(t, ev, x);
+}
+struct sm { struct slice_cta **cta; bool *live; unsigned resident; uint64_t next, stride, ctas; };
+
+static void refill(struct sm *m, unsigned k)
+{
+    m->live[k] = m->next < m->ctas;
+    if (m->live[k])
+        slice_cta_start(m->cta[k], m->next);
+    m->next += m->stride;
+}
+/* One turn of a CTA's warps. False: stopped. */
+static bool turn(struct tracing *t, struct sm *m, unsigned k, uint32_t w, uint64_t *budget)
+{
+    struct slice_cta *c = m->cta[k];
+    if (slice_warp_done(c, w) || slice_warp_waits(c, w))
+        return true;
+    enum slice_stop r = slice_warp_run(c, w, on_event, t, true, budget);
+    return r != SLICE_STOPPED && r != SLICE_LIMIT;
+}
+static void settle(struct sm *m, unsigned k, uint32_t warps)
+{
+    bool all_wait = true, all_done = true;
+    for (uint32_t w = 0; w < warps; w++) {
+        bool done = slice_warp_done(m->cta[k], w);
+        all_done = all_done && done;
+        all_wait = all_wait && (done || slice_warp_waits(m->cta[k], w));
+    }
+    if (all_done)
+        refill(m, k);
+    else if (all_wait)
+        slice_cta_release(m->cta[k]);
+}
+static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
+{
+    uint32_t warps = env_warps(&t->f->v);
+    bool any = true;
+    for (unsigned k = 0; k < m->resident; k++)
+        refill(m, k);
+    while (any) {
+        any = false;
+        for (unsigned k = 0; k < m->resident; k++) {
+            if (!m->live[k])
+                continue;
+            any = true;
+            for (uint32_t w = 0; w < warps; w++)
+                if (!turn(t, m, k, w, budget))
+                    return false;
+            settle(m, k, warps);
+        }
+    }
+    return true;
+}
+static enum status trace_slice(struct tracing *t, struct slice *s, unsigned resident, unsigned sm, unsigned sms)
+{
+    struct sm m = { .resident = resident ? resident : 1, .next = sm, .stride = sms ? sms : 1, .ctas = env_ctas(&t->f->v) };
+    uint64_t budget = UINT64_C(1) << 32;
+    enum status st = ST_NOMEM;
+    bool ok = (m.cta = base_alloc(sizeof *m.cta * m.resident)) != NULL && (m.live = base_alloc(m.resident)) != NULL;
+    for (unsigned k = 0; ok && k < m.resident; k++)
+        ok = (m.cta[k] = slice_cta_new(s)) != NULL;
+    if (ok) {
+        ok = run_sm(t, &m, &budget);
+        st = s->status != ST_OK ? s->status : ok || t->stopped ? ST_OK : cancel_asked(t->f->o->cancel) ? ST_CANCELLED : ST_REFUSED;
+        if (st == ST_REFUSED)
+            diag_error(t->f->ds, "ana-trace", "the trace is too long: stopped after 2^32 warp operations");
+    }
+    for (unsigned k = 0; m.cta && k < m.resident; k++)
+        slice_cta_free(m.cta[k]);
+    base_free(m.cta);
+    base_free(m.live);
+    return st;
+}
+enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes, unsigned resident_ctas,
+                      unsigned sm, unsigned sms, trace_fn fn, void *ctx, struct diags *ds)
+{
+    struct arena *arena = arena_new(0);
+    struct facts f;
+    if (!arena)
+        return ST_NOMEM;
+    if (!o->data || line_bytes < 32 || line_bytes > 1024 || (line_bytes & (line_bytes - 1))) {
+        diag_error(ds, "ana-trace", o->data ? "lines of %u bytes cannot be traced" : "a trace needs a launch description", line_bytes);
+        arena_free(arena);
+        return ST_REFUSED;
+    }
+    enum status st = facts_make(&f, m, kernel, o, arena, ds);
+    struct slice *s = st == ST_OK ? facts_slice(&f) : NULL;
+    struct tracing t = { &f, line_bytes, fn, ctx, false };
+    if (s) {
+        st = trace_slice(&t, s, resident_ctas, sm, sms);
+    } else if (st == ST_OK) {
+        st = ST_REFUSED;
+        diag_error(ds, "ana-trace", "%s", f.e.ngaps ? f.e.gaps[f.e.ngaps - 1] : "the addresses cannot be executed");
+    }
+    facts_free(&f);
+    arena_free(arena);
+    return st;
+}
