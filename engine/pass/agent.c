@@ -40,9 +40,9 @@ static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f)
     if (!pass_flow_make(f, &fl))
         return ST_NOMEM;
     enum status s = ST_OK;
-    const struct ptx_inst *r = f->entry ? pass_return_before_barrier(&fl) : NULL, *w = pass_waits_for_others(&fl);
+    const struct ptx_inst *r = pass_return_before_barrier(&fl), *w = pass_waits_for_others(&fl);
     if (r)
-        s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect", "some threads return here while others may still meet at a barrier");
+        s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect", "some threads may leave here while others still meet at a barrier");
     else if (w)
         s = pass_refuse(c, w->at, "redirection has no such limit: --cluster redirect", "a loop may wait here for other CTAs, which may not have started under agents");
     pass_flow_free(&fl);

@@ -158,11 +158,13 @@ bool inst_is_cta_barrier(const struct ptx_inst *i)
     return inst_effect(i) == EFFECT_BARRIER && n && (strncmp(n, "bar.", 4) == 0 || strncmp(n, "barrier.", 8) == 0) && strcmp(n, "bar.warp.sync") != 0;
 }
 
-/* The threads of such a branch never meet again: some return while others go on. */
-static const struct ptx_inst *early_return(const struct pass_flow *fl, uint32_t b, bool *in)
+/* A branch that may part the threads of a CTA, with a barrier before they meet again: those that
+ * do not come to the barrier must have left the kernel. The compiler often merges all returns into
+ * one, so it does not matter whether they meet again at the end. */
+static const struct ptx_inst *parts_at_barrier(const struct pass_flow *fl, uint32_t b, bool *in)
 {
     const struct ptx_block *k = &fl->cfg->blocks[b];
-    if (k->ipdom < fl->cfg->nblocks || !block_branches_apart(fl, k))
+    if (!block_branches_apart(fl, k))
         return NULL;
     region_of(fl->cfg, b, in);
     for (uint32_t n = 0; n < fl->cfg->nblocks; n++)
@@ -179,7 +181,7 @@ const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl)
         return fl->f->ninsts ? &fl->f->insts[0] : NULL;  /* cannot tell: refuse */
     for (uint32_t b = 0; b < fl->cfg->nblocks && !found; b++)
         if (fl->cfg->blocks[b].n)
-            found = early_return(fl, b, in);
+            found = parts_at_barrier(fl, b, in);
     base_free(in);
     return found;
 }

@@ -119,7 +119,7 @@ int pass_access_param(const struct pass_ctx *c, const struct pass_flow *fl, cons
 bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
 /* No thread writes what this load reads. `why`: static text. */
 bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load, const char **why);
-/* A divergent early return that a barrier may follow: the instruction, or NULL. */
+/* A branch or return at which threads of a CTA may part although a barrier follows on one side: the instruction, or NULL. */
 const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
 /* A loop that waits for other threads (strong load or compare-and-swap inside a loop): the instruction, or NULL. */
 const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl);
