@@ -26,6 +26,20 @@ static bool name_part(char c)
     return isalnum((unsigned char)c) || strchr("_.$%@", c);
 }
 
+static bool primary(struct reader *r, int64_t *v);
+
+/* u32(x): the low 32 bits */
+static bool truncated(struct reader *r, struct str w, int64_t *v)
+{
+    unsigned bits = (unsigned)atoi(w.s + 1);
+    r->s.s += w.n, r->s.n -= w.n;
+    if (!primary(r, v))
+        return false;
+    if (bits > 0 && bits < 64)
+        *v = (int64_t)((uint64_t)*v & ((1ull << bits) - 1));
+    return true;
+}
+
 static bool primary(struct reader *r, int64_t *v)
 {
     skip(r);
@@ -56,14 +70,19 @@ static bool primary(struct reader *r, int64_t *v)
     struct str w = { r->s.s, 0 };
     while (w.n < r->s.n && name_part(w.s[w.n]) && !(w.s[w.n] == '%' && w.n))
         w.n++;
+    if (w.n < r->s.n && w.s[w.n] == '(' && w.n > 1 && *w.s == 'u')
+        return truncated(r, w, v);
     if (!w.n || !r->env->name(r->env->ctx, w, v))
         return fail(r, w.n ? w : r->s);
     r->s.s += w.n, r->s.n -= w.n;
     return true;
 }
 
-static const struct { const char *text; int level; } ops[] = {
-    { "<<", 4 }, { ">>", 4 }, { "|", 1 }, { "^", 2 }, { "&", 3 }, { "+", 5 }, { "-", 5 }, { "*", 6 }, { "/", 6 }, { "%", 6 } };
+/* As the analysis prints them: sums and products bind tighter than everything else,
+ * so a + b % 32 is (a + b) % 32. Longest spellings first. */
+static const struct { const char *text; int level; char code; } ops[] = {
+    { ">>>", 1, 'u' }, { "<<", 1, '<' }, { ">>", 1, '>' }, { "|", 1, '|' }, { "^", 1, '^' }, { "&", 1, '&' }, { "/", 1, '/' }, { "%", 1, '%' },
+    { "+", 2, '+' }, { "-", 2, '-' }, { "*", 3, '*' } };
 
 static int next_op(const struct reader *r)
 {
@@ -75,10 +94,14 @@ static int next_op(const struct reader *r)
     return -1;
 }
 
-static bool apply(const char *op, int64_t a, int64_t b, int64_t *v)
+static bool apply(char op, int64_t a, int64_t b, int64_t *v)
 {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
-    switch (*op) {
+    switch (op) {
+    case 'u':                            /* of a 32-bit value, unless it does not fit one */
+        x = a >= INT32_MIN && a <= INT32_MAX ? (uint32_t)a : x;
+        *v = y < 64 ? (int64_t)(x >> y) : 0;
+        return true;
     case '+': *v = (int64_t)(x + y); return true;
     case '-': *v = (int64_t)(x - y); return true;
     case '*': *v = (int64_t)(x * y); return true;
@@ -90,7 +113,7 @@ static bool apply(const char *op, int64_t a, int64_t b, int64_t *v)
     }
     if (b == 0 || (a == INT64_MIN && b == -1))
         return false;
-    *v = *op == '/' ? a / b : a % b;
+    *v = op == '/' ? a / b : a % b;
     return true;
 }
 
@@ -108,7 +131,7 @@ static bool binary(struct reader *r, int least, int64_t *v)
         int64_t right;
         if (!binary(r, ops[op].level + 1, &right))
             return false;
-        if (!apply(ops[op].text, *v, right, v))
+        if (!apply(ops[op].code, *v, right, v))
             return fail(r, r->s);
     }
 }

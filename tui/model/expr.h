@@ -1,6 +1,7 @@
 /* expr: evaluates the readable address expressions of the analysis, such as
  * "A + 4*(ctaid.x*ntid.x + tid.x)", for one lane: what draws the lanes ->
- * sectors picture. Operators + - * / % << >> & | ^ and parentheses, C precedence. */
+ * sectors picture. Operators + - * bind tighter than / % << >> >>> & | ^ (all of
+ * one strength); u32(x) keeps 32 bits; parentheses. */
 #ifndef GPULOCW_TUI_EXPR_H
 #define GPULOCW_TUI_EXPR_H
 

@@ -80,6 +80,7 @@ const char *scope_name(enum scope s);
     X(SRC_TREE, "address-tree", "a", SOURCE, "address", "where this load's address comes from, as a tree") \
     X(SRC_FOLD, "fold", "Space", SOURCE, "fold", "fold or open the function under the cursor") \
     X(SRC_REWRITE, "rewritten", "v", SOURCE, "rewritten", "original, rewritten beside it, rewritten alone") \
+    X(SRC_CHANGE, "next-change", "c", SOURCE, "", "next line that the rewrite put in or changed") \
     X(COA_NEXT, "next-access", "] l Right", COALESCE, "next load", "next load") \
     X(COA_PREV, "previous-access", "[ L Left", COALESCE, "", "previous load (before the first: all loads)") \
     X(COA_WARP_UP, "next-warp", "+ =", COALESCE, "warp", "lanes of the next warp") \

@@ -367,6 +367,21 @@ static unsigned rewritten(struct app *a)
     return UI_REDRAW;
 }
 
+static unsigned next_change(struct app *a)
+{
+    const struct source_view *s = &a->source;
+    struct list *l = &a->list[PANEL_SOURCE];
+    for (size_t k = 1; s->mode != SRC_ORIGINAL && k <= s->nlines; k++) {
+        size_t i = (l->cursor + k) % s->nlines, before = i ? i - 1 : s->nlines - 1;
+        if (s->line[i].tag && !s->line[before].tag) {
+            list_show(l, i);
+            return UI_REDRAW;
+        }
+    }
+    app_notice(a, DIAG_NOTE, s->mode == SRC_ORIGINAL ? "v shows the rewritten text first" : "the rewrite changes nothing");
+    return UI_REDRAW;
+}
+
 static unsigned source_request(struct app *a, enum request r)
 {
     struct source_view *s = &a->source;
@@ -388,6 +403,7 @@ static unsigned source_request(struct app *a, enum request r)
         break;
     case REQ_SRC_FOLD: return fold(a);
     case REQ_SRC_REWRITE: return rewritten(a);
+    case REQ_SRC_CHANGE: return next_change(a);
     case REQ_UP: case REQ_DOWN: s->reg = 0; return 0;
     default: return 0;
     }

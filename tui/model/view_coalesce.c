@@ -130,6 +130,8 @@ static bool lane_name(void *ctx, struct str n, int64_t *v)
         *v = e->tid / 32;
     else if (e->x->array && str_is(n, e->x->array))
         *v = 0;                          /* buffers start on a line */
+    else if (n.s[0] == 'k' && (n.n == 1 || (n.s[1] >= '0' && n.s[1] <= '9')))
+        *v = 0;                          /* a loop's counter: its first round is drawn */
     else {
         for (size_t i = 0; i < e->l->nargs; i++)
             if (e->l->args[i].name && str_is(n, e->l->args[i].name) && e->l->args[i].kind == ARG_SCALAR) {
@@ -220,6 +222,13 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
 }
 
+/* Long addresses are cut after two lines: the tree of the source panel has the rest. */
+static void put_address(struct app *a, struct page *p, unsigned w, const char *address)
+{
+    struct str s = str_of(address), head = text_head(s, 2 * (w > 12 ? w - 8 : 4));
+    page_wrap(a, p, ROLE_VALUE, 2, w - 1, arena_printf(a->frame, "%.*s%s", (int)head.n, head.s, head.n < s.n ? " …" : ""), -1);
+}
+
 static void chart(struct app *a, long item, unsigned w, unsigned h)
 {
     const struct ana_kernel *k = a->snap->facts;
@@ -229,7 +238,7 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
     struct page *p = &a->chart[PANEL_COALESCE];
     page_blank(a, p);
     if (x && x->address)
-        page_wrap(a, p, ROLE_VALUE, 2, w - 1, arena_printf(a->frame, "%s", x->address), -1);
+        put_address(a, p, w, x->address);
     if (!c->valid) {
         page_wrap(a, p, ROLE_DIM, 2, w - 1, x && x->unknown ? x->unknown : "the degree is not known here", -1);
         return;
