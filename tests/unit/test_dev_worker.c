@@ -1,0 +1,566 @@
+/* The worker protocol, launchers, workers that die, and pools of them. The device
+ * at the far end is the fake driver. */
+#include "engine/dev/dev_wire.h"
+#include "tests/conformance/conf.h"
+#include "tests/fake/fake.h"
+
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define N 256u
+
+/* ---- payloads ---- */
+static struct wire_in over(const struct buf *b, size_t n)
+{
+    return (struct wire_in){ (const uint8_t *)b->s, n, false };
+}
+
+static void test_diags_travel(void **state)
+{
+    (void)state;
+    struct diags a = { 0 }, b = { 0 };
+    struct buf w = { 0 }, x = { 0 }, y = { 0 };
+    struct diag *d = diag_add(&a, DIAG_ERROR, "code", "f.ptx", (struct span){ 7, 3, 2, 5 }, "wrong %d", 1);
+    diag_hint(d, "do this");
+    diag_source(d, STR("line1\nline2xxx\n"));
+    diag_add(&a, DIAG_WARNING, NULL, NULL, NO_SPAN, "beware");
+    wire_put_diags(&w, &a);
+    struct wire_in in = over(&w, w.n);
+    wire_get_diags(&in, &b);
+    assert_false(in.bad);
+    assert_int_equal(in.n, 0);
+    diags_print(&a, &x);
+    diags_print(&b, &y);
+    assert_string_equal(x.s, y.s);
+    buf_free(&w);
+    buf_free(&x);
+    buf_free(&y);
+    diags_free(&a);
+    diags_free(&b);
+}
+
+static struct result some_result(void)
+{
+    struct result r = result_empty();
+    r.status = ST_REFUSED;
+    snprintf(r.message, sizeof r.message, "because");
+    r.time = (struct timing){ .sample = { 30, 10, 20 }, .n = 3, .origin = ORIGIN_MEASURED, .valid = true, .throttled = true };
+    timing_finish(&r.time);
+    r.counters[COUNTER_L2_HIT_RATE] = (struct counter){ 12.5, ORIGIN_MEASURED, true };
+    snprintf(r.outputs[0].name, sizeof r.outputs[0].name, "y");
+    r.outputs[0].hash = 0x123456789abcdef0;
+    r.noutputs = 1;
+    r.regs = 40;
+    r.ctas_per_sm = 2;
+    r.sampled = true;
+    return r;
+}
+
+static void test_result_travels(void **state)
+{
+    (void)state;
+    struct result a = some_result(), b = result_empty();
+    struct buf w = { 0 };
+    wire_put_result(&w, &a);
+    struct wire_in in = over(&w, w.n);
+    wire_get_result(&in, &b);
+    assert_false(in.bad);
+    assert_int_equal(b.status, a.status);
+    assert_string_equal(b.message, a.message);
+    assert_memory_equal(&b.time, &a.time, sizeof a.time);
+    assert_memory_equal(b.outputs, a.outputs, sizeof a.outputs);
+    assert_true(b.counters[COUNTER_L2_HIT_RATE].valid && b.counters[COUNTER_L2_HIT_RATE].value > 12.4);
+    assert_false(b.counters[COUNTER_L1_REQUESTS].valid);
+    assert_int_equal(b.ctas_per_sm, 2);
+    assert_true(b.sampled);
+    buf_free(&w);
+}
+
+static void test_preset_travels(void **state)
+{
+    (void)state;
+    struct sim_preset a = sim_preset_default(), b;
+    struct buf w = { 0 };
+    snprintf(a.name, sizeof a.name, "mine");
+    wire_put_preset(&w, &a);
+    struct wire_in in = over(&w, w.n);
+    wire_get_preset(&in, &b);
+    assert_false(in.bad);
+    assert_string_equal(b.name, "mine");
+    assert_memory_equal(&a, &b, sizeof a);
+    buf_free(&w);
+}
+
+/* A run with everything in it, as the wire would carry it. */
+static void put_full_run(struct buf *w)
+{
+    static char kernel[] = "k", a[] = "a", b[] = "b", c[] = "c", symbol[] = "s";
+    static uint8_t bytes[] = { 1, 2, 3, 4 };
+    struct arg_spec args[3] = { { .kind = ARG_BUFFER, .name = a, .elem = ELEM_F32, .count = 8, .output = true },
+                                { .kind = ARG_SAME_AS, .name = b, .same_as = a, .offset = 4 },
+                                { .kind = ARG_BYTES, .name = c, .bytes = bytes, .nbytes = sizeof bytes } };
+    struct symbol_spec symbols[1] = { { .name = symbol } };
+    struct launch_spec before = { .kernel = kernel, .grid = { 1, 1, 1 }, .block = { 2, 1, 1 }, .args = args, .nargs = 2 };
+    struct launch_spec l = { .kernel = kernel, .grid = { 3, 2, 1 }, .block = { 32, 1, 1 }, .shared = 64, .args = args, .nargs = 3,
+                             .symbols = symbols, .nsymbols = 1, .before = &before, .nbefore = 1 };
+    struct dev_symbol_value set = { "pi", 4, bytes, sizeof bytes }, zero = { "ctr", 0, NULL, 16 };
+    struct dev_run r = dev_run_default();
+    r.launch = &l;
+    r.grid = l.grid;
+    r.block = l.block;
+    r.set = &set;
+    r.nset = 1;
+    r.zero = &zero;
+    r.nzero = 1;
+    r.hw_pi = -1;
+    r.time_limit_s = 1.5;
+    wire_put_run(w, &r);
+}
+
+static void test_run_travels(void **state)
+{
+    (void)state;
+    struct buf w = { 0 };
+    struct dev_run r;
+    put_full_run(&w);
+    struct wire_in in = over(&w, w.n);
+    wire_get_run(&in, &r);
+    assert_false(in.bad);
+    assert_int_equal(in.n, 0);
+    assert_string_equal(r.launch->kernel, "k");
+    assert_int_equal(r.launch->nargs, 3);
+    assert_string_equal(r.launch->args[1].same_as, "a");
+    assert_int_equal(r.launch->args[2].bytes[3], 4);
+    assert_int_equal(r.launch->nbefore, 1);
+    assert_int_equal(r.launch->before[0].block.x, 2);
+    assert_string_equal(r.set[0].symbol, "pi");
+    assert_memory_equal(r.set[0].bytes, "\1\2\3\4", 4);
+    assert_null(r.zero[0].bytes);
+    assert_int_equal(r.zero[0].n, 16);
+    assert_int_equal(r.hw_pi, -1);
+    assert_true(r.time_limit_s > 1.4 && r.time_limit_s < 1.6);
+    wire_run_free(&r);
+    buf_free(&w);
+}
+
+/* A payload cut anywhere, or with any byte changed, is bad or harmless; never a crash. */
+static void test_damaged_payloads(void **state)
+{
+    (void)state;
+    struct buf w = { 0 };
+    put_full_run(&w);
+    for (size_t n = 0; n < w.n; n++) {
+        struct wire_in in = over(&w, n);
+        struct dev_run r;
+        wire_get_run(&in, &r);
+        assert_true(in.bad);
+        wire_run_free(&r);
+    }
+    for (size_t i = 0; i < w.n; i++) {
+        char kept = w.s[i];
+        w.s[i] = (char)0xff;
+        struct wire_in in = over(&w, w.n);
+        struct dev_run r;
+        wire_get_run(&in, &r);
+        wire_run_free(&r);
+        w.s[i] = kept;
+    }
+    buf_free(&w);
+}
+
+/* ---- frames ---- */
+static void test_greeting_after_noise(void **state)
+{
+    (void)state;
+    int fd[2];
+    uint32_t version = 0;
+    assert_int_equal(pipe(fd), 0);
+    assert_int_equal(write(fd[1], "Last login: GLW GL", 18), 18);
+    assert_true(wire_send(fd[1], WIRE_GREETING, NULL));
+    assert_int_equal(wire_greeting(fd[0], base_now_ns() + 1000000000, &version), WIRE_OK);
+    assert_int_equal(version, WIRE_VERSION);
+    assert_int_equal(write(fd[1], "no sense at all, and long", 25), 25);
+    enum wire_type type;
+    struct buf b = { 0 };
+    assert_int_equal(wire_recv(fd[0], base_now_ns() + 1000000000, NULL, &type, &b), WIRE_BAD);
+    close(fd[1]);
+    close(fd[0]);
+    buf_free(&b);
+}
+
+static void test_frame_limits(void **state)
+{
+    (void)state;
+    int fd[2];
+    enum wire_type type;
+    struct buf b = { 0 };
+    static const uint8_t huge[16] = { 'G', 'L', 'W', WIRE_VERSION, WIRE_REPLY, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0 };
+    assert_int_equal(pipe(fd), 0);
+    assert_int_equal(wire_recv(fd[0], base_now_ns() + 30000000, NULL, &type, &b), WIRE_TIMEOUT);
+    assert_int_equal(write(fd[1], huge, sizeof huge), 16);
+    assert_int_equal(wire_recv(fd[0], base_now_ns() + 1000000000, NULL, &type, &b), WIRE_BAD);
+    close(fd[1]);
+    assert_int_equal(wire_recv(fd[0], INT64_MAX, NULL, &type, &b), WIRE_CLOSED);
+    close(fd[0]);
+    assert_int_equal(pipe(fd), 0);
+    close(fd[0]);
+    assert_false(wire_send(fd[1], WIRE_REPLY, NULL));              /* and no SIGPIPE */
+    close(fd[1]);
+    buf_free(&b);
+}
+
+/* ---- a launch over devices and pools ---- */
+struct scene {
+    struct launch_spec l; struct arg_spec args[2]; struct launch_data data;
+    char *ptx; size_t nptx; struct diags ds;
+};
+
+static void scene_open(struct scene *s)
+{
+    static char buf[] = "buf", add[] = "add", kernel[] = "conf_bump";
+    uint32_t five = 5;
+    memset(s, 0, sizeof *s);
+    s->l = (struct launch_spec){ .kernel = kernel, .grid = { 2, 1, 1 }, .block = { N / 2, 1, 1 }, .args = s->args, .nargs = 2 };
+    s->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = buf, .elem = ELEM_U32, .count = N, .output = true,
+                                    .init = { .kind = INIT_IOTA, .b = 1, .ib = 1, .integral = true } };
+    s->args[1] = (struct arg_spec){ .kind = ARG_SCALAR, .name = add, .elem = ELEM_U32 };
+    memcpy(s->args[1].scalar, &five, sizeof five);
+    assert_int_equal(launch_data_make(&s->l, 1 << 20, &s->data, &s->ds), ST_OK);
+    assert_int_equal(file_read(CONF_PTX, 1 << 20, &s->ptx, &s->nptx, &s->ds), ST_OK);
+}
+
+static void scene_close(struct scene *s)
+{
+    launch_data_free(&s->data);
+    base_free(s->ptx);
+    diags_free(&s->ds);
+}
+
+static struct dev_run scene_run(const struct scene *s)
+{
+    struct dev_run r = dev_run_default();
+    r.launch = &s->l;
+    r.grid = s->l.grid;
+    r.block = s->l.block;
+    r.counters = false;
+    r.repeat = r.max_repeat = 1;
+    return r;
+}
+
+static uint64_t expected_hash(uint32_t add)
+{
+    uint32_t want[N];
+    for (uint32_t i = 0; i < N; i++)
+        want[i] = i + add;
+    return base_hash(want, sizeof want);
+}
+
+static enum status open_through(const char *command, struct dev **d, struct diags *ds)
+{
+    struct dev_env env = fake_env();
+    const char *workers[] = { command };
+    env.workers = workers;
+    env.nworkers = 1;
+    return dev_open("cuda:0", &env, d, ds);
+}
+
+static void works_through(const char *command)
+{
+    struct scene s;
+    struct dev *d;
+    struct dev_code *c;
+    struct dev_data *b;
+    struct result r = result_empty();
+    scene_open(&s);
+    if (open_through(command, &d, &s.ds) != ST_OK)
+        fail_msg("%s: %s", command, s.ds.n ? s.ds.v[0].msg : "?");
+    struct dev_run run = scene_run(&s);
+    assert_int_equal(dev_load(d, "conf.ptx", (struct str){ s.ptx, s.nptx }, STR("conf_bump"), 0, &c, &s.ds), ST_OK);
+    assert_int_equal(dev_bind(d, &s.data, &b, &s.ds), ST_OK);
+    assert_int_equal(dev_launch(d, c, b, &run, &r, &s.ds), ST_OK);
+    assert_int_equal(r.status, ST_OK);
+    assert_true(r.outputs[0].hash == expected_hash(5));
+    dev_unbind(d, b);
+    dev_unload(d, c);
+    dev_close(d);
+    scene_close(&s);
+}
+
+static const char *worker_line(const char *fmt)
+{
+    static char lines[4][PATH_MAX + 2400];
+    static unsigned turn;
+    char cwd[PATH_MAX], *out = lines[turn++ % 4];
+    assert_non_null(getcwd(cwd, sizeof cwd));
+    size_t n = 0;
+    for (const char *p = fmt; *p && n + PATH_MAX < sizeof lines[0]; p++) {   /* %S: this program, %C: this folder */
+        if (p[0] == '%' && p[1] == 'S')
+            n += (size_t)sprintf(out + n, "%s", fake_self()), p++;
+        else if (p[0] == '%' && p[1] == 'C')
+            n += (size_t)sprintf(out + n, "%s", cwd), p++;
+        else
+            out[n++] = *p;
+    }
+    out[n] = '\0';
+    return out;
+}
+
+static void test_launchers(void **state)
+{
+    (void)state;
+    fake_use("libcuda.so.1", NULL, NULL);
+    works_through(worker_line("%S worker"));
+    works_through(worker_line("%C/tests/fake/launcher.sh gpu-node %S worker"));
+    works_through(worker_line("cd / && exec env LC_ALL=C '%S' worker"));
+}
+
+static void test_local_worker(void **state)
+{
+    (void)state;
+    struct dev_env env = fake_env();
+    struct dev *d;
+    struct diags ds = { 0 };
+    fake_use("libcuda.so.1", NULL, NULL);
+    assert_int_equal(dev_open("cuda:0", &env, &d, &ds), ST_OK);     /* no --worker: a child of this program */
+    assert_string_equal(dev_describe(d)->name, "Fake GPU 0");
+    dev_close(d);
+}
+
+static void test_launcher_fails(void **state)
+{
+    (void)state;
+    struct { const char *command, *word; } cases[] = {
+        { "echo 'ssh: connect to host gpu: No route to host' >&2; exit 255", "No route to host" },
+        { "no-such-launcher gpu gpulocw worker", "not found" },
+        { "true", "died" },
+        { "printf 'GLW\\377\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000'; sleep 1", "protocol version 255" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct dev *d = NULL;
+        struct diags ds = { 0 };
+        assert_int_equal(open_through(cases[i].command, &d, &ds), ST_DEVICE);
+        assert_null(d);
+        assert_true(ds.n > 0);
+        if (!strstr(ds.v[0].msg, cases[i].word))
+            fail_msg("'%s' is not in: %s", cases[i].word, ds.v[0].msg);
+        diags_free(&ds);
+    }
+}
+
+static void count_one(void *ctx, const struct dev_info *i)
+{
+    *(int *)ctx += i->kind == DEV_CUDA;
+}
+
+static void test_list_elsewhere(void **state)
+{
+    (void)state;
+    struct dev_env env = fake_env();
+    struct diags ds = { 0 };
+    const char *workers[] = { worker_line("%S worker"), worker_line("%C/tests/fake/launcher.sh b %S worker") };
+    int n = 0;
+    env.workers = workers;
+    env.nworkers = 2;
+    fake_use("libcuda.so.1", "devices=2", NULL);
+    assert_int_equal(dev_list(&env, count_one, &n, &ds), ST_OK);
+    assert_int_equal(n, 4);
+}
+
+/* ---- pools ---- */
+#define JOBS 24
+struct told { size_t order[JOBS]; size_t n; };
+
+static void on_done(void *ctx, size_t job, const struct result *r)
+{
+    struct told *t = ctx;
+    assert_int_equal(r->options.carveout, (int)job);               /* the caller's options stay */
+    t->order[t->n++] = job;
+}
+
+static enum status run_pool(struct scene *s, const char *const *workers, size_t nworkers, const struct dev_pool_code *codes,
+                            size_t ncodes, const struct dev_pool_job *jobs, struct result *out, size_t *left)
+{
+    static const char *const specs[] = { "cuda:0" };
+    struct dev_env env = fake_env();
+    struct dev_pool *p;
+    struct told told = { .n = 0 };
+    struct dev_pool_watch w = { .done = on_done, .ctx = &told };
+    env.workers = workers;
+    env.nworkers = nworkers;
+    *left = 0;
+    for (size_t i = 0; i < JOBS; i++) {
+        out[i] = result_empty();
+        out[i].options.carveout = (int)i;
+    }
+    enum status st = dev_pool_open(specs, 1, &env, &p, &s->ds);
+    if (st != ST_OK)
+        return st;
+    st = dev_pool_run(p, &s->data, codes, ncodes, jobs, JOBS, &w, out, &s->ds);
+    *left = dev_pool_count(p);
+    dev_pool_close(p);
+    if (st == ST_OK)
+        assert_int_equal(told.n, JOBS);
+    return st;
+}
+
+/* Every job adds its own number, so that a mixed-up result would show. */
+struct work { struct launch_spec l[JOBS]; struct arg_spec args[JOBS][2]; struct dev_pool_job jobs[JOBS]; struct result out[JOBS]; };
+static void make_work(struct work *w, const struct scene *s)
+{
+    for (uint32_t i = 0; i < JOBS; i++) {
+        memcpy(w->args[i], s->args, sizeof s->args);
+        memcpy(w->args[i][1].scalar, &i, sizeof i);
+        w->l[i] = s->l;
+        w->l[i].args = w->args[i];
+        w->jobs[i] = (struct dev_pool_job){ .code = 0, .run = scene_run(s) };
+        w->jobs[i].run.launch = &w->l[i];
+    }
+}
+
+static void all_right(const struct work *w)
+{
+    for (uint32_t i = 0; i < JOBS; i++) {
+        if (w->out[i].status != ST_OK)
+            fail_msg("job %u: %s", i, w->out[i].message);
+        assert_true(w->out[i].outputs[0].hash == expected_hash(i));
+    }
+}
+
+static void test_pool(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct work w;
+    size_t left;
+    const char *workers[] = { worker_line("%S worker"), worker_line("%C/tests/fake/launcher.sh b %S worker"), worker_line("exec %S worker") };
+    fake_use("libcuda.so.1", NULL, NULL);
+    scene_open(&s);
+    make_work(&w, &s);
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    assert_int_equal(run_pool(&s, workers, 3, &code, 1, w.jobs, w.out, &left), ST_OK);
+    assert_int_equal(left, 3);
+    all_right(&w);
+    scene_close(&s);
+}
+
+/* One worker is killed in mid-work again and again: nothing is lost, and in the end it may leave. */
+static void test_pool_dying_worker(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct work w;
+    size_t left;
+    const char *workers[] = { worker_line("%S worker"), worker_line("timeout -s KILL 0.1 %S worker") };
+    fake_use("libcuda.so.1", "slow", NULL);
+    scene_open(&s);
+    make_work(&w, &s);
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    assert_int_equal(run_pool(&s, workers, 2, &code, 1, w.jobs, w.out, &left), ST_OK);
+    assert_true(left >= 1);
+    all_right(&w);
+    scene_close(&s);
+}
+
+/* A job that kills whatever runs it is given up; the others are done. */
+static void test_pool_deadly_job(void **state)
+{
+    (void)state;
+    static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
+                               ".visible .entry conf_die(.param .u64 buf, .param .u32 add)\n{\n\tret;\n}\n";
+    struct scene s;
+    struct work w;
+    size_t left;
+    const char *workers[] = { worker_line("%S worker"), worker_line("exec %S worker"), worker_line("env %S worker") };
+    fake_use("libcuda.so.1", NULL, NULL);
+    scene_open(&s);
+    make_work(&w, &s);
+    w.jobs[7].code = 1;
+    struct dev_pool_code codes[] = { { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 }, { "die.ptx", STR(text), STR("conf_die"), 0 } };
+    assert_int_equal(run_pool(&s, workers, 3, codes, 2, w.jobs, w.out, &left), ST_OK);
+    for (uint32_t i = 0; i < JOBS; i++)
+        assert_int_equal(w.out[i].status, i == 7 ? ST_DEVICE : ST_OK);
+    assert_non_null(strstr(w.out[7].message, "died"));
+    scene_close(&s);
+}
+
+static void test_pool_without_devices(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct work w;
+    size_t left;
+    const char *workers[] = { "exit 1", worker_line("timeout -s KILL 0.1 %S worker") };
+    fake_use("libcuda.so.1", "slow", NULL);
+    scene_open(&s);
+    make_work(&w, &s);
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    assert_int_equal(run_pool(&s, workers, 1, &code, 1, w.jobs, w.out, &left), ST_DEVICE);
+    /* The second worker lives for three launches at a time: the pool ends with what it got, or with all of it. */
+    enum status st = run_pool(&s, workers, 2, &code, 1, w.jobs, w.out, &left);
+    for (uint32_t i = 0; i < JOBS; i++)
+        if (w.out[i].status != ST_OK && w.out[i].status != ST_DEVICE)
+            fail_msg("job %u: %d %s", i, (int)w.out[i].status, w.out[i].message);
+    assert_true(st == ST_OK || st == ST_DEVICE);
+    scene_close(&s);
+}
+
+static void cancel_after_three(void *ctx, size_t job, const struct result *r)
+{
+    (void)job;
+    (void)r;
+    struct { int n; struct cancel c; } *x = ctx;
+    if (++x->n == 3)
+        atomic_store(&x->c.asked, true);
+}
+
+static void test_pool_cancel(void **state)
+{
+    (void)state;
+    static const char *const specs[] = { "cuda:0", "cuda:1" };
+    struct { int n; struct cancel c; } x = { 0 };
+    struct scene s;
+    struct work w;
+    struct dev_pool *p;
+    struct dev_env env = fake_env();
+    fake_use("libcuda.so.1", "slow,devices=2", NULL);
+    scene_open(&s);
+    make_work(&w, &s);
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    struct dev_pool_watch watch = { .done = cancel_after_three, .ctx = &x, .cancel = &x.c };
+    for (size_t i = 0; i < JOBS; i++)
+        w.out[i] = result_empty();
+    assert_int_equal(dev_pool_open(specs, 2, &env, &p, &s.ds), ST_OK);
+    assert_int_equal(dev_pool_count(p), 2);
+    int64_t from = base_now_ns();
+    assert_int_equal(dev_pool_run(p, &s.data, &code, 1, w.jobs, JOBS, &watch, w.out, &s.ds), ST_CANCELLED);
+    assert_true(base_now_ns() - from < 2000000000);
+    int done = 0;
+    for (size_t i = 0; i < JOBS; i++)
+        done += w.out[i].status == ST_OK;
+    assert_true(done >= 3 && done < JOBS);
+    dev_pool_close(p);
+    scene_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+    if (fake_worker_main(argc, argv, &code))
+        return code;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_diags_travel), cmocka_unit_test(test_result_travels), cmocka_unit_test(test_preset_travels),
+        cmocka_unit_test(test_run_travels), cmocka_unit_test(test_damaged_payloads), cmocka_unit_test(test_greeting_after_noise),
+        cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_local_worker), cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_launcher_fails), cmocka_unit_test(test_list_elsewhere), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_pool_dying_worker), cmocka_unit_test(test_pool_deadly_job),
+        cmocka_unit_test(test_pool_without_devices), cmocka_unit_test(test_pool_cancel),
+    };
+    return cmocka_run_group_tests_name("workers and pools", tests, NULL, NULL);
+}
