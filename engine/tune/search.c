@@ -65,7 +65,7 @@ static enum status try_one(struct searching *s, const struct options *o, const c
         s->ob->progress(s->ob->ctx, fmin(0.99, s->found->launches / s->expected), "search");
     if (tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median < (double)s->found->best.time.median * (1 - s->noise)) {
         s->found->best = r;
-        s->found->options = *o;
+        s->found->options = r.options;       /* a vote has become the threshold that was elected */
         *better = true;
     }
     return ST_OK;
@@ -208,6 +208,22 @@ static enum status method_static(struct searching *s)
     return only(s, names, 1);
 }
 
+/* bypass paper, 4.4.2: one sampling launch per operator elects a threshold. */
+static enum status method_voted(struct searching *s)
+{
+    static const int ops[] = { BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE };
+    enum status st = ST_OK;
+    for (size_t i = 0; i < ARRAY_LEN(ops) && st == ST_OK; i++) {
+        struct options o = options_default();
+        bool better = false;
+        o.bypass = BYPASS_L1;
+        o.bypass_op = ops[i];
+        o.pi.mode = PI_VOTE;
+        st = try_one(s, &o, "the threshold the CTAs vote for", &better);
+    }
+    return st;
+}
+
 /* The threshold the footprint predicts, before any other launch; its neighbours settle it. */
 static enum status method_model(struct searching *s)
 {
@@ -221,7 +237,7 @@ static enum status method_model(struct searching *s)
 }
 
 static const struct { const char *name; enum status (*run)(struct searching *s); } methods[] = {
-    { "search", method_search }, { "exhaustive", method_exhaustive }, { "static", method_static },
+    { "search", method_search }, { "exhaustive", method_exhaustive }, { "static", method_static }, { "voted", method_voted },
     { "cluster-framework", method_cluster }, { "model", method_model },
 };
 
@@ -308,7 +324,7 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, 
     while (o->method && m < ARRAY_LEN(methods) && strcmp(methods[m].name, o->method) != 0)
         m++;
     if (m == ARRAY_LEN(methods)) {
-        diag_error(ds, "method", "no method '%s': search, exhaustive, static, cluster-framework, model", o->method);
+        diag_error(ds, "method", "no method '%s': search, exhaustive, static, voted, cluster-framework, model", o->method);
         return ST_USAGE;
     }
     bool gpu = dev_describe(b->subject.dev)->kind == DEV_CUDA;
