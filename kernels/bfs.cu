@@ -4,12 +4,11 @@
  * finished. The case study of the bypass paper. Writes race only with equal
  * values, so the result does not depend on the order. */
 extern "C" __global__ void bfs_kernel1(const int *row, const int *edge, int *frontier,
-                                       const int *visited, int *next, int *cost, int nodes)
+                                       const int *visited, int *next, int *cost, int nodes, int level)
 {
     int tid = blockIdx.x * blockDim.x + threadIdx.x;
     if (tid < nodes && frontier[tid]) {
         frontier[tid] = 0;
-        int level = cost[tid] + 1;
 #pragma unroll 1
         for (int e = row[tid]; e < row[tid + 1]; e++) {
             int n = edge[e];

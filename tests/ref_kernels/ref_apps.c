@@ -43,7 +43,7 @@ void ref_bfs_kernel1(struct ref_call *c)
         frontier[t] = 0;
         for (int e = row[t]; e < row[t + 1]; e++)
             if (!visited[edge[e]]) {
-                cost[edge[e]] = 1;   /* all of the frontier is at level 0 in the launch descriptions */
+                cost[edge[e]] = ref_int(c, "level");
                 next[edge[e]] = 1;
             }
     }
