@@ -84,6 +84,8 @@ static bool read_specifier(struct ptx_parser *p, struct ptx_decl *d, struct str 
     if (strmap_get(&p->mods, w, &id) && ptx_mod_category((enum ptx_mod)id) == MODCAT_TYPE) {
         d->type = (uint8_t)ptx_type_find(w);
         d->has_type = true;
+        if (d->type == PTX_T_B128 && p->m->version < 83)
+            ptx_error(p, "ptx-version", ptx_upto(p, at), "'.b128' needs .version 8.3; this module says %u.%u", p->m->version / 10, p->m->version % 10);
         return true;
     }
     struct diag *e = ptx_error(p, "ptx-declaration", ptx_upto(p, at), "'.%.*s' does not belong into a declaration", SV(w));

@@ -263,7 +263,7 @@ static void check_word(struct report *r, struct str word, uint16_t m, uint64_t *
     const struct ptx_op_info *info = ptx_op_info((enum ptx_op)r->f->op);
     struct mod_search s = find_mod(info->mods, m, (enum ptx_type)r->f->type[0], *taken);
     if (s.how == MATCH_NO) {
-        if (ptx_mod_category((enum ptx_mod)m) != MODCAT_TYPE)
+        if (ptx_mod_category((enum ptx_mod)m) != MODCAT_TYPE || find_mod(info->mods, m, PTX_T_NONE, 0).how != MATCH_NO)
             unknown_word(r, word);
         return;
     }
@@ -344,7 +344,7 @@ void ptx_form_check(struct ptx_parser *p, struct ptx_form *f, const struct span 
     check_types(&r);
     check_required(&r, taken);
     const struct ptx_op_info *info = ptx_op_info((enum ptx_op)f->op);
-    struct since base = { info->version, info->sm, 0 };
+    struct since base = { info->version, info->sm, info->suffix };
     if (!since_met(p->m, base)) {
         r.bad = true;
         if (at)
@@ -441,11 +441,13 @@ static uint8_t space_of(enum ptx_mod m)
     }
 }
 
+/* A type word that the row lists as a modifier (ldmatrix.b6x16_p32, istypep.texref) is one. */
 static void add_word(struct ptx_form *f, uint16_t m)
 {
     f->mods[f->nmods++] = m;
     enum ptx_mod_category c = ptx_mod_category((enum ptx_mod)m);
-    if (c == MODCAT_TYPE && f->ntypes < 4)
+    bool type = c == MODCAT_TYPE && find_mod(ptx_op_info((enum ptx_op)f->op)->mods, m, PTX_T_NONE, 0).how == MATCH_NO;
+    if (type && f->ntypes < 4)
         f->type[f->ntypes++] = (uint8_t)ptx_type_find(mod_word(m));
     else if (c == MODCAT_SPACE && !f->space)
         f->space = space_of((enum ptx_mod)m);

@@ -94,7 +94,11 @@ static bool value_fits(const struct check *c, const struct ptx_slot *s, const st
                (o->comp > 3 || reg_fits(c, s, o));
     case OPND_IMM:
         return imm_fits(c, s, o);
-    case OPND_SREG: case OPND_SYM: case OPND_NONE:
+    case OPND_SREG:
+        if (c->f->op != PTX_OP_MOV && c->f->op != PTX_OP_CVT)
+            return mismatch(c, o, "a register: read special registers with mov");
+        return (ptx_type_kind((enum ptx_type)s->type) == 'p') == (ptx_sreg_bits((enum ptx_sreg)o->index) == 1) || mismatch(c, o, "a register of the instruction's type");
+    case OPND_SYM: case OPND_NONE:
         return ptx_type_kind((enum ptx_type)s->type) != 'p' || mismatch(c, o, "a predicate register");
     default:
         return mismatch(c, o, "a register or a constant");

@@ -28,6 +28,31 @@ static void read_version(struct ptx_parser *p, struct span at)
                    PTX_VERSION_KNOWN / 10, PTX_VERSION_KNOWN % 10);
 }
 
+/* The .version that first knew a target (release notes, section 12); 0: no such target known. */
+static uint32_t first_version(uint32_t target, char suffix)
+{
+    static const struct { uint16_t target, version, arch; } since[] = {
+        { 10, 10, 0 }, { 11, 11, 0 }, { 12, 12, 0 }, { 13, 12, 0 }, { 20, 20, 0 }, { 21, 20, 0 }, { 30, 30, 0 }, { 32, 40, 0 }, { 35, 31, 0 }, { 37, 41, 0 },
+        { 50, 40, 0 }, { 52, 41, 0 }, { 53, 42, 0 }, { 60, 50, 0 }, { 61, 50, 0 }, { 62, 50, 0 }, { 70, 60, 0 }, { 72, 61, 0 }, { 75, 63, 0 },
+        { 80, 70, 0 }, { 86, 71, 0 }, { 87, 74, 0 }, { 88, 90, 0 }, { 89, 78, 0 }, { 90, 78, 80 }, { 100, 86, 86 }, { 101, 86, 86 }, { 103, 88, 88 },
+        { 110, 90, 90 }, { 120, 87, 87 }, { 121, 88, 88 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(since); i++)
+        if (since[i].target == target)
+            return suffix && since[i].arch ? since[i].arch : since[i].version;
+    return 0;
+}
+
+static void check_target(struct ptx_parser *p, struct span at)
+{
+    uint32_t need = first_version(p->m->target, p->m->target_suffix);
+    if (!need)
+        ptx_report(p, DIAG_WARNING, "ptx-target", at, "%.*s is no target known here", SV(p->m->target_text));
+    else if (p->m->version && p->m->version < need)
+        ptx_error(p, "ptx-version", at, "%.*s needs .version %u.%u; this module says %u.%u", SV(p->m->target_text), need / 10, need % 10,
+                  p->m->version / 10, p->m->version % 10);
+}
+
 /* sm_90a, texmode_unified, debug ... */
 static void read_target(struct ptx_parser *p, struct span at)
 {
@@ -43,6 +68,8 @@ static void read_target(struct ptx_parser *p, struct span at)
             p->m->target = n;
             p->m->target_suffix = c < e ? *c : 0;
             p->m->target_text = w;
+            here.len = (uint32_t)w.n;
+            check_target(p, here);
         } else if (!str_is(w, "texmode_unified") && !str_is(w, "texmode_independent") && !str_is(w, "debug") && !str_is(w, "map_f64_to_f32")) {
             here.len = (uint32_t)(w.n ? w.n : 1);
             struct diag *d = ptx_error(p, "ptx-header", here, "'%.*s' is no target", SV(w));

@@ -74,11 +74,16 @@ static bool read_component(struct ptx_parser *p, struct ptx_operand *o)
 static bool read_offset(struct ptx_parser *p, struct ptx_operand *o)
 {
     ptx_skip_blank(p);
-    if (*p->c != '+' && *p->c != '-')
-        return true;
-    if (*p->c == '+')
-        p->c++;
     struct span at = ptx_here(p);
+    if (*p->c == '-') {            /* ptxas takes no difference here, so neither do we */
+        at.len = 1;
+        struct diag *d = ptx_error(p, "ptx-syntax", at, "an offset is added, not subtracted");
+        diag_hint(d, "write [a+-4]");
+        return false;
+    }
+    if (*p->c != '+')
+        return true;
+    p->c++;
     struct ptx_const v;
     if (!ptx_const_expr(p, &v))
         return false;

@@ -95,6 +95,7 @@ struct ptx_op_info {
     enum ptx_addr_rule addr;
     enum ptx_class cls;
     uint16_t version, sm;        /* least .version (10*major+minor) and .target for the base form; 0: any */
+    char suffix;                 /* 'a': only on architecture-specific targets such as sm_90a */
     const char *section;         /* PTX ISA section */
 };
 const struct ptx_op_info *ptx_op_info(enum ptx_op op);
