@@ -220,7 +220,7 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
         buf_printf(out, "\noverhead of the inserted code: %+.2f %% at π=0 over bpa, %+.2f %% at π=%u over cha\n", 100 * (s->overhead_bpa - 1), 100 * (s->overhead_cha - 1), s->warps);
     if (s->fit.valid)
         buf_printf(out, "valley model fit: alpha %.3f, beta %.1f bytes per thread, residual %.1f %% (modelled)\n", s->fit.alpha, s->fit.beta, 100 * s->fit.residual);
-    if (s->complete)
+    if (s->complete && s->has_best)
         buf_printf(out, "category %s, sensitivity %s\n", model_category_name(s->curve.category), s->curve.sensitivity);
     buf_puts(out, "verdict: ");
     tune_verdict(s, out);

@@ -100,9 +100,9 @@ void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const ch
     jw_end_arr(&w);
     put_best(&w, s);
     jw_key(&w, "category");
-    jw_str(&w, s->complete ? model_category_name(s->curve.category) : NULL);
+    jw_str(&w, s->complete && s->has_best ? model_category_name(s->curve.category) : NULL);
     jw_key(&w, "sensitivity");
-    jw_str(&w, s->complete ? s->curve.sensitivity : NULL);
+    jw_str(&w, s->complete && s->has_best ? s->curve.sensitivity : NULL);
     put_fit(&w, &s->fit);
     put_num(&w, "overhead_bpa", s->overhead_bpa);
     put_num(&w, "overhead_cha", s->overhead_cha);
