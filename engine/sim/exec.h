@@ -63,7 +63,7 @@ struct exec_frame {
 struct exec_warp {
     uint8_t *bank[BANK_COUNT];
     uint32_t pc, mask;               /* the running fragment */
-    struct exec_frame *frame;
+    struct exec_frame *frame, *root; /* the running call's registers; the kernel's */
     bool stop;                       /* leave the run loop: blocked, ended, faulted, a turn is over */
     bool recording;                  /* rec is to be filled */
     uint32_t nfrag, cur;             /* frag[cur] runs; its copy there is stale */
@@ -149,6 +149,8 @@ struct exec_worker {
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct sim_alloc *cache;         /* [p->nmem]: allocation each instruction last used */
     struct exec_frame *free_frames;
+    bool private_view;               /* stores go to copies nobody else sees */
+    struct exec_view { uint64_t addr, mapped; uint8_t *host; } *views; size_t nviews, cap_views;
 };
 
 /* ---- slots ---- */
@@ -190,14 +192,22 @@ enum mem_pattern { MEM_FAULT, MEM_ANY, MEM_SAME /* all active lanes at one addre
 /* Host pointers of the lanes in `mask` for `in->bytes * in->vec` bytes each; checked,
  * recorded when asked. `unit`: element size for MEM_SEQ. */
 enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint64_t p[WARP_LANES]);
+/* The worker's own copy of an allocation's storage, made on first use; NULL: out of memory. */
+uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a);
+void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES]);
 /* The same for given addresses in a space (second addresses, operands that are pointers). */
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                      unsigned bytes, enum exec_access_kind kind, const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
+
+/* Special registers of a warp's threads (exec_sreg.c). */
+void exec_fill_sregs(struct exec_warp *w);
 
 /* ---- faults (exec_fault.c) ---- */
 enum fault_kind { FAULT_BOUNDS, FAULT_ALIGN, FAULT_LOCAL_STACK, FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_HANG,
                   FAULT_UNINIT, FAULT_RACE, FAULT_CALL, FAULT_NOMEM, FAULT_CANCELLED, FAULT_ARG };
 void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind, const char *fmt, ...) BASE_PRINTF(5, 6);
+/* A CTA none of whose warps can go on. */
+void exec_fault_stuck(struct exec_cta *c);
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
 
 /* ---- fragments (exec_frag.c) ---- */
@@ -216,6 +226,9 @@ void frag_block(struct exec_warp *w, enum frag_state state, uint32_t pc);
 void frag_exit(struct exec_warp *w, uint32_t mask);
 /* The running fragment is gone without its lanes having ended (they were moved with frag_add). */
 void frag_drop(struct exec_warp *w);
+/* After a barrier let fragments go: loads one when none runs. */
+void frag_resume(struct exec_warp *w);
+void frame_free_all(struct exec_worker *k);
 struct exec_frame *frame_new(struct exec_worker *k, const struct exec_func *f, struct exec_frame *parent, uint32_t mask);
 void frame_release(struct exec_worker *k, struct exec_frame *f);
 void frame_load(struct exec_warp *w, struct exec_frame *f);
@@ -225,11 +238,13 @@ void barrier_recheck(struct exec_cta *c);      /* after lanes have exited */
 
 /* ---- sanitiser (exec_check.c) ---- */
 void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
-                enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES]);
+                enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES], const uint64_t p[WARP_LANES]);
 void exec_check_barrier(struct exec_cta *c);
+void exec_check_warp(struct exec_warp *w);      /* the lanes of a warp have synchronised */
 bool exec_check_launch(struct exec_launch *x);
 void exec_check_free(struct exec_launch *x);
 bool exec_check_cta(struct exec_cta *c);
+void exec_check_cta_start(struct exec_cta *c);
 void exec_check_cta_free(struct exec_cta *c);
 
 /* ---- lane kernels: one table per instruction set, chosen when a program is loaded ---- */

@@ -5,6 +5,8 @@
 #include "engine/sim/exec.h"
 
 enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_ASSERT };
+/* The NUL-terminated text at a device address, cut at 4096 bytes. */
+bool exec_read_string(struct exec_warp *w, uint64_t addr, struct buf *out);
 uint32_t exec_builtin_find(struct str name);
 /* Formats one lane's vprintf into out: fmt and args are device addresses. False: a fault was recorded. */
 bool exec_print_lane(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t fmt, uint64_t args, struct buf *out);

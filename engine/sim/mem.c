@@ -1,12 +1,18 @@
 /* Device memory: allocations in one address space, a guard gap after each.
  *
- * An allocation has its own host storage, so an out-of-bounds access is seen
- * both by our checks and by the host's tools. Addresses only grow: a released
- * address is not given out again. The table is sorted by address. */
+ * Small allocations have their own host storage; large ones are pages of one
+ * anonymous file, so that a worker can have a private view of them that costs
+ * only what it writes. Addresses only grow: a released address is not given out
+ * again. The table is sorted by address. */
 #include "engine/sim/mem.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#define PAGE 4096u
+#define MAPPED_FROM (1u << 20)       /* allocations of at least this size live in the file */
 #define GUARD 65536u
 #define ALIGN 512u
 
@@ -18,12 +24,59 @@ struct sim_mem *sim_mem_new(uint64_t limit)
     m->limit = limit;
     m->next_global = GLOBAL_BASE;
     m->next_const = CONST_BASE;
+    m->fd = -1;
     return m;
 }
 
-static void entry_free(struct sim_mem_entry *e)
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+/* n bytes of the file; false: own storage will do. */
+static bool map_file(struct sim_mem *m, struct sim_mem_entry *e, uint64_t n)
 {
-    base_free(e->a.host);
+    if (m->fd < 0 && (m->fd = memfd_create("gpulocw-device-memory", MFD_CLOEXEC)) < 0)
+        return false;
+    uint64_t bytes = round_up(n, PAGE);
+    if (ftruncate(m->fd, (off_t)(m->file_end + bytes)) != 0)
+        return false;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->fd, (off_t)m->file_end);
+    if (p == MAP_FAILED)
+        return false;
+    e->a.host = p;
+    e->mapped = bytes;
+    e->file_at = m->file_end;
+    m->file_end += bytes;
+    return true;
+}
+
+uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e)
+{
+    if (e->mapped) {
+        void *p = mmap(NULL, e->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, m->fd, (off_t)e->file_at);
+        return p == MAP_FAILED ? NULL : p;
+    }
+    uint8_t *p = base_alloc(round_up(e->a.n ? e->a.n : 1, 64));
+    if (p)
+        memcpy(p, e->a.host, e->a.n);
+    return p;
+}
+
+void sim_mem_view_free(uint8_t *view, uint64_t mapped)
+{
+    if (mapped)
+        munmap(view, mapped);
+    else
+        base_free(view);
+}
+
+static void entry_free(struct sim_mem *m, struct sim_mem_entry *e)
+{
+    if (e->mapped && e->a.host) {
+        munmap(e->a.host, e->mapped);
+        if (fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at, (off_t)e->mapped) != 0)
+            m->leaked += e->mapped;
+    } else {
+        base_free(e->a.host);
+    }
     base_free((char *)e->a.name);
     base_free(e->init);
     base_free(e->touched);
@@ -34,7 +87,9 @@ void sim_mem_free(struct sim_mem *m)
     if (!m)
         return;
     for (size_t i = 0; i < m->n; i++)
-        entry_free(&m->v[i]);
+        entry_free(m, &m->v[i]);
+    if (m->fd >= 0)
+        close(m->fd);
     base_free(m->v);
     base_free(m);
 }
@@ -84,18 +139,17 @@ const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr)
     return &m->v[i - 1].a;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-
 uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant)
 {
     uint64_t bytes = n ? n : 1;
     if (bytes > m->limit - m->used || !base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v))
         return 0;
     struct sim_mem_entry e = { .a = { .n = n, .constant = constant } };
-    e.a.host = base_alloc(round_up(bytes, 64));
+    if (bytes < MAPPED_FROM || !map_file(m, &e, bytes))
+        e.a.host = base_alloc(round_up(bytes, 64));
     e.a.name = base_strdup(name ? name : "");
     if (!e.a.host || !e.a.name) {
-        entry_free(&e);
+        entry_free(m, &e);
         return 0;
     }
     uint64_t *next = constant ? &m->next_const : &m->next_global;
@@ -120,7 +174,7 @@ enum status sim_mem_release(struct sim_mem *m, uint64_t addr)
     if (!i || m->v[i - 1].a.addr != addr)
         return ST_USAGE;
     m->used -= m->v[i - 1].a.n ? m->v[i - 1].a.n : 1;
-    entry_free(&m->v[i - 1]);
+    entry_free(m, &m->v[i - 1]);
     memmove(&m->v[i - 1], &m->v[i], (m->n - i) * sizeof *m->v);
     m->n--;
     return ST_OK;

@@ -9,16 +9,22 @@ struct sim_mem_entry {
     struct sim_alloc a;
     struct sim_range *touched; size_t ntouched, cap;  /* what the host was given pointers to */
     bool all_touched;
+    uint64_t mapped, file_at;    /* bytes of the file it occupies and where; 0: own storage */
     uint8_t *init;               /* bit per byte: written; NULL until sim_mem_track_init */
 };
 struct sim_mem {
     struct sim_mem_entry *v; size_t n, cap;            /* by address */
     uint64_t limit, used, next_global, next_const;
+    int fd; uint64_t file_end, leaked;                 /* the file of large allocations, -1: none yet */
 };
 struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr);
 /* As sim_mem_alloc; constant: among the .const variables. */
 uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant);
 /* Makes and fills the maps of initialised bytes. False: out of memory. */
 bool sim_mem_track_init(struct sim_mem *m);
+
+/* A copy-on-write view of an allocation as it is now; NULL: out of memory. Given back with the entry's `mapped`. */
+uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e);
+void sim_mem_view_free(uint8_t *view, uint64_t mapped);
 
 #endif

@@ -41,7 +41,7 @@ enum exec_kind {                 /* what the run loop has to do besides calling 
  * bits. Predicates are one 32-bit word (bit = lane); 8, 16 and 32-bit values are
  * uint32_t[32] with the upper bits zero; 64-bit values uint64_t[32]; 128-bit
  * values uint64_t[2][32]. */
-enum exec_bank { BANK_FRAME, BANK_CONST, BANK_SREG, BANK_COUNT };
+enum exec_bank { BANK_FRAME, BANK_CONST, BANK_SREG, BANK_TEMP, BANK_COUNT };
 
 /* Cache behaviour asked for by a load, store or prefetch (section 9.7.9.1). */
 enum exec_cop { COP_NONE, COP_CA, COP_CG, COP_CS, COP_LU, COP_CV /* .volatile, .relaxed.sys too */, COP_WB, COP_WT };

@@ -1,0 +1,143 @@
+/* Addresses to host memory, every lane checked. The lane kernels come here when their quick check
+ * does not hold: another allocation, mixed spaces, a record to fill, a fault to report. */
+#include "engine/sim/exec.h"
+
+#include <string.h>
+
+struct span_of { uint64_t lo, n; uint8_t *host; };
+
+static enum ptx_space window_space(uint64_t a)
+{
+    if (a - SHARED_WINDOW < WINDOW_BYTES)
+        return PTX_SPACE_SHARED;
+    if (a - LOCAL_WINDOW < WINDOW_BYTES)
+        return PTX_SPACE_LOCAL;
+    return a - PARAM_WINDOW < WINDOW_BYTES ? PTX_SPACE_PARAM : PTX_SPACE_GLOBAL;
+}
+
+/* Where address *a of a lane lies; for generic addresses *a becomes the offset in its space. */
+static enum ptx_space place(enum ptx_space space, uint64_t *a)
+{
+    if (space != PTX_SPACE_GENERIC)
+        return space;
+    space = window_space(*a);
+    *a -= space == PTX_SPACE_SHARED ? SHARED_WINDOW : space == PTX_SPACE_LOCAL ? LOCAL_WINDOW : space == PTX_SPACE_PARAM ? PARAM_WINDOW : 0;
+    return space;
+}
+
+static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t lane, uint64_t a)
+{
+    struct sim_alloc *c;
+    const struct sim_alloc *found;
+    switch (space) {
+    case PTX_SPACE_SHARED: return (struct span_of){ 0, w->x->shared_bytes, w->cta->shared };
+    case PTX_SPACE_LOCAL: return (struct span_of){ 0, w->x->local_bytes, w->local + (size_t)lane * w->x->local_bytes };
+    case PTX_SPACE_PARAM: return (struct span_of){ 0, w->x->nparams, w->x->params };
+    default: break;
+    }
+    c = &w->k->cache[in->mem_id];
+    if (a - c->addr >= c->n && (found = sim_mem_find(w->x->p->mem, a))) {
+        uint8_t *own = w->k->private_view && !found->constant ? exec_private_host(w->k, found) : found->host;
+        if (!own)
+            return (struct span_of){ 0, 0, NULL };
+        *c = *found;
+        c->host = own;
+    }
+    return (struct span_of){ c->addr, c->n, c->host };
+}
+
+static void record(struct exec_warp *w, const struct exec_inst *in, enum exec_access_kind kind, enum ptx_space space, unsigned bytes, uint32_t mask, const uint64_t *a)
+{
+    struct exec_access *r = w->rec;
+    r->kind = (uint8_t)kind;
+    r->space = (uint8_t)space;
+    r->bytes = (uint16_t)bytes;
+    r->mask = mask;
+    r->level = 0;
+    r->policy = in->policy;
+    r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
+    memcpy(r->addr, a, sizeof r->addr);
+}
+
+static enum exec_access_kind kind_of(const struct exec_inst *in)
+{
+    switch (ptx_op_info(in->ptx->op)->effect) {
+    case EFFECT_STORE: return ACCESS_STORE;
+    case EFFECT_ATOMIC: return in->ptx->op == PTX_OP_ATOM ? ACCESS_ATOMIC : ACCESS_RED;
+    case EFFECT_PREFETCH: return ACCESS_PREFETCH;
+    case EFFECT_ASYNC_COPY: return ACCESS_ASYNC;
+    case EFFECT_BARRIER: return ACCESS_ATOMIC;
+    default: return ACCESS_LOAD;
+    }
+}
+
+/* Writes the host pointer of every lane; offsets in the first lane's space replace generic addresses in `a`. */
+static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, unsigned bytes, uint64_t *a,
+                      uint64_t *p, enum ptx_space *first, uint32_t *first_mask)
+{
+    *first = PTX_SPACE_GENERIC;
+    *first_mask = 0;
+    FOR_LANES(i, mask) {
+        enum ptx_space s = place(space, &a[i]);
+        if (*first == PTX_SPACE_GENERIC)
+            *first = s;
+        *first_mask |= (uint32_t)(s == *first) << i;
+        struct span_of m = span_find(w, in, s, i, a[i]);
+        if (a[i] - m.lo >= m.n || bytes > m.n - (a[i] - m.lo)) {
+            exec_fault_access(w, in, i, s, a[i], bytes, false);
+            return false;
+        }
+        if (a[i] & (bytes - 1)) {
+            exec_fault_access(w, in, i, s, a[i], bytes, true);
+            return false;
+        }
+        p[i] = (uint64_t)(uintptr_t)(m.host + (a[i] - m.lo));
+    }
+    return true;
+}
+
+bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, unsigned bytes,
+                     enum exec_access_kind kind, const uint64_t given[WARP_LANES], uint64_t p[WARP_LANES])
+{
+    uint64_t a[WARP_LANES];
+    enum ptx_space first;
+    uint32_t first_mask;
+    memcpy(a, given, sizeof a);
+    if (!map_lanes(w, in, mask, space, bytes, a, p, &first, &first_mask))
+        return false;
+    if (w->x->checks) {
+        exec_check(w, in, first_mask, first, kind, bytes, a, p);
+        if (w->cta->fault)
+            return false;
+    }
+    if (w->recording)
+        record(w, in, kind, first, bytes, first_mask, a);
+    return true;
+}
+
+void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES])
+{
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        a[i] = (wide ? ((const uint64_t *)slot_at(w, slot))[i] : ((const uint32_t *)slot_at(w, slot))[i]) + (uint64_t)(int64_t)imm;
+}
+
+enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint64_t p[WARP_LANES])
+{
+    uint64_t a[WARP_LANES];
+    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, a);
+    if (in->flags & EXEC_F_FRAME)
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            a[i] += w->frame->base[i];
+    if (!exec_resolve_at(w, in, mask, in->space, (unsigned)in->bytes * in->vec, kind_of(in), a, p))
+        return MEM_FAULT;
+    if (in->load_id != EXEC_NO_ID) {
+        w->k->loads[in->load_id].executions++;
+        w->k->loads[in->load_id].threads += (uint32_t)__builtin_popcount(mask);
+    }
+    uint64_t same = 0, seq = 0, p0 = p[first_lane(mask)];
+    FOR_LANES(i, mask) {
+        same |= p[i] ^ p0;
+        seq |= p[i] ^ (p0 + (uint64_t)i * in->bytes);
+    }
+    return !same ? MEM_SAME : !seq && mask == EXEC_FULL ? MEM_SEQ : MEM_ANY;
+}

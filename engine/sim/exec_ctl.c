@@ -1,0 +1,232 @@
+/* Control: branches, calls, returns, exits, traps. */
+#include "engine/sim/decode_exec.h"
+#include "engine/sim/exec_print.h"
+
+#include <string.h>
+
+void exec_bra(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    if (mask == w->mask)
+        w->pc = in->target;
+    else
+        frag_split(w, mask, in->target);
+}
+
+/* Lanes that go to one of several places; an index past the end goes on after the instruction. */
+void exec_brx(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_brx *x = in->x;
+    const uint32_t *idx = slot_at(w, in->a);
+    uint32_t left = mask, pc = w->pc;
+    w->turn = 0;
+    while (left) {
+        uint32_t k = idx[first_lane(left)], same = 0;
+        FOR_LANES(i, left) same |= (uint32_t)(idx[i] == k) << i;
+        left &= ~same;
+        uint32_t to = k < x->n ? x->target[k] : pc;
+        if (same == w->mask) {
+            w->pc = to;
+            return;
+        }
+        w->mask &= ~same;
+        frag_add(w, same, to, w->frame);
+    }
+    if (w->mask)
+        frag_choose(w);
+    else
+        frag_drop(w);
+}
+
+/* ---- calls ---- */
+static uint64_t local_at(const struct exec_warp *w, const struct exec_frame *f, uint32_t lane, uint32_t off)
+{
+    return (uint64_t)(uintptr_t)w->local + (uint64_t)lane * w->x->local_bytes + f->base[lane] + off;
+}
+
+static void copy_in(struct exec_warp *w, const struct exec_copy *c, struct exec_frame *to, uint32_t mask)
+{
+    FOR_LANES(i, mask) {
+        void *d = (void *)(uintptr_t)local_at(w, to, i, c->to);
+        if (c->slot == EXEC_NO_ID) {
+            memcpy(d, (void *)(uintptr_t)local_at(w, w->frame, i, c->from), c->bytes);
+        } else {
+            uint64_t v = lane_read(w, c->slot, i, c->slot_bytes);
+            memcpy(d, &v, c->bytes < 8 ? c->bytes : 8);
+        }
+    }
+}
+
+static void copy_out(struct exec_warp *w, const struct exec_copy *c, const struct exec_frame *from, uint32_t mask)
+{
+    FOR_LANES(i, mask) {
+        const void *s = (const void *)(uintptr_t)local_at(w, from, i, c->to);
+        if (c->slot == EXEC_NO_ID) {
+            memcpy((void *)(uintptr_t)local_at(w, w->frame, i, c->from), s, c->bytes);
+        } else {
+            uint64_t v = 0;
+            memcpy(&v, s, c->bytes < 8 ? c->bytes : 8);
+            lane_write(w, c->slot, i, c->slot_bytes, v);
+        }
+    }
+}
+
+static bool frame_fits(struct exec_warp *w, const struct exec_inst *in, struct exec_frame *g, uint32_t mask)
+{
+    FOR_LANES(i, mask) {
+        g->base[i] = (w->frame->top[i] + 15u) & ~15u;
+        g->top[i] = g->base[i] + g->func->local_bytes;
+        if (g->top[i] > w->x->local_bytes) {
+            exec_fault(w, in, i, FAULT_LOCAL_STACK, "calls nested too deep: %u bytes of local memory per thread are used up", w->x->local_bytes);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Lanes of mask enter function `index`. The caller's fragment must hold exactly these lanes. */
+static bool enter(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint32_t index)
+{
+    const struct exec_call *x = in->x;
+    const struct exec_func *f = &w->x->p->funcs[index];
+    struct exec_frame *g = frame_new(w->k, f, w->frame, mask);
+    if (!g) {
+        exec_fault(w, in, first_lane(mask), FAULT_NOMEM, "no memory for a call");
+        return false;
+    }
+    g->call = in;
+    if (!frame_fits(w, in, g, mask))
+        return false;
+    const uint64_t *off = f->param_off;
+    for (uint32_t k = 0; k < x->nin && k < f->ptx->nparams; k++) {
+        struct exec_copy c = x->in[k];
+        c.to = (uint32_t)off[f->ptx->nrets + k];
+        c.bytes = (uint32_t)f->ptx->params[k]->bytes;
+        copy_in(w, &c, g, mask);
+    }
+    frag_add(w, mask, f->first, g);
+    return true;
+}
+
+/* The running fragment's lanes of `mask` have moved to new fragments. */
+static void moved(struct exec_warp *w, uint32_t mask)
+{
+    w->mask &= ~mask;
+    w->turn = 0;
+    if (w->mask)
+        frag_choose(w);
+    else
+        frag_drop(w);
+}
+
+void exec_call(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_call *x = in->x;
+    if (enter(w, in, mask, x->func))
+        moved(w, mask);
+}
+
+void exec_call_indirect(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    unsigned bytes = in->flags & EXEC_F_BASE64 ? 8 : 4;
+    uint32_t left = mask;
+    while (left) {
+        uint64_t h = lane_read(w, in->a, first_lane(left), bytes);
+        uint64_t index = (h - FUNC_WINDOW) / 16;
+        if (h < FUNC_WINDOW || index >= w->x->p->nfuncs || h % 16 || !index) {
+            exec_fault(w, in, first_lane(left), FAULT_CALL, "indirect call of 0x%llx, which is not a function", (unsigned long long)h);
+            return;
+        }
+        uint32_t same = 0;
+        FOR_LANES(i, left) same |= (uint32_t)(lane_read(w, in->a, i, bytes) == h) << i;
+        left &= ~same;
+        if (!enter(w, in, same, (uint32_t)index))
+            return;
+    }
+    moved(w, mask);
+}
+
+void exec_ret(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    struct exec_frame *g = w->frame, *parent = g->parent;
+    if (!parent) {
+        exec_exit(w, in, mask);
+        return;
+    }
+    const struct exec_inst *call = g->call;
+    const struct exec_call *x = call->x;
+    uint32_t stay = w->mask & ~mask, pc = w->pc;
+    frame_load(w, parent);
+    for (uint32_t k = 0; k < x->nout && k < g->func->ptx->nrets; k++) {
+        struct exec_copy c = x->out[k];
+        c.to = (uint32_t)g->func->param_off[k];
+        c.bytes = (uint32_t)g->func->ptx->rets[k]->bytes;
+        copy_out(w, &c, g, mask);
+    }
+    frame_load(w, g);
+    w->pc = pc;
+    w->mask = stay | mask;
+    g->live &= ~mask;
+    frag_add(w, mask, call->next, parent);
+    if (!g->live)
+        frame_release(w->k, g);
+    moved(w, mask);
+}
+
+void exec_exit(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    (void)in;
+    frag_exit(w, mask);
+}
+
+void exec_trap(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    exec_fault(w, in, first_lane(mask), FAULT_TRAP, "the kernel executed trap");
+}
+
+void exec_unreachable(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    exec_fault(w, in, first_lane(mask), FAULT_TRAP, "control reached code that cannot be reached");
+}
+
+/* ---- functions of the driver ---- */
+static uint64_t builtin_arg(struct exec_warp *w, const struct exec_call *x, uint32_t k, uint32_t lane)
+{
+    uint64_t v = 0;
+    const struct exec_copy *c = &x->in[k];
+    if (c->slot != EXEC_NO_ID)
+        return lane_read(w, c->slot, lane, c->slot_bytes);
+    memcpy(&v, (void *)(uintptr_t)local_at(w, w->frame, lane, c->from), c->bytes < 8 ? c->bytes : 8);
+    return v;
+}
+
+static void builtin_assert(struct exec_warp *w, const struct exec_inst *in, uint32_t lane)
+{
+    const struct exec_call *x = in->x;
+    struct buf text[3] = { { 0 }, { 0 }, { 0 } };
+    for (unsigned k = 0; k < 2 && k < x->nin; k++)
+        exec_read_string(w, builtin_arg(w, x, k, lane), &text[k]);
+    exec_fault(w, in, lane, FAULT_ASSERT, "assertion '%s' failed, %s:%u", text[0].s ? text[0].s : "?", text[1].s ? text[1].s : "?",
+               (unsigned)(x->nin > 2 ? builtin_arg(w, x, 2, lane) : 0));
+    buf_free(&text[0]);
+    buf_free(&text[1]);
+}
+
+void exec_builtin(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_call *x = in->x;
+    if (x->builtin == BUILTIN_ASSERT) {
+        builtin_assert(w, in, first_lane(mask));
+        return;
+    }
+    FOR_LANES(i, mask) {
+        if (!exec_print_lane(w, in, i, builtin_arg(w, x, 0, i), builtin_arg(w, x, 1, i), &w->cta->print))
+            return;
+        for (uint32_t k = 0; k < x->nout; k++) {
+            uint32_t one = 1;
+            if (x->out[k].slot != EXEC_NO_ID)
+                lane_write(w, x->out[k].slot, i, x->out[k].slot_bytes, one);
+            else
+                memcpy((void *)(uintptr_t)local_at(w, w->frame, i, x->out[k].from), &one, x->out[k].bytes < 4 ? x->out[k].bytes : 4);
+        }
+    }
+}

@@ -1,0 +1,460 @@
+/* Launches, workers, CTAs, and the functional driver.
+ *
+ * CTAs are handed out in order. When the outcome cannot depend on their order (p->ordered is
+ * false: no atomic whose result is used, no float atomic, no volatile read of global memory),
+ * host threads take them as they come and integer atomics are host atomics; otherwise one thread
+ * runs all CTAs, turning to the next one when a CTA waits for another. Either way the result
+ * is the same for any number of threads. */
+#include "engine/sim/mem.h"
+
+#include <string.h>
+
+#define CTA_BUDGET 200000u           /* warp instructions between looks at cancel: a few milliseconds */
+#define MAX_PARKED 4096u             /* CTAs that wait for others at one time */
+
+/* ---- launch ---- */
+static enum status launch_fill(struct exec_launch *x, struct sim_program *p, const struct sim_launch *l)
+{
+    x->p = p;
+    x->l = l;
+    x->nctas = dim3u_count(l->grid);
+    x->warps_per_cta = (uint32_t)((dim3u_count(l->block) + WARP_LANES - 1) / WARP_LANES);
+    x->shared_bytes = p->shared_static + l->shared;
+    x->local_bytes = p->local_bytes;
+    x->nparams = p->funcs[0].ptx->param_bytes;
+    x->params = base_alloc(x->nparams + 64);
+    x->loads = base_alloc((p->nloads + 1) * sizeof *x->loads);
+    x->threads = l->threads ? l->threads : base_cpus();
+    x->checks = l->check_uninit || l->check_races;
+    if (p->ordered || x->checks)
+        x->threads = 1;
+    atomic_init(&x->faulted, false);
+    atomic_init(&x->fault_cta, UINT64_MAX);
+    if (!x->params || !x->loads || !exec_check_launch(x))
+        return ST_NOMEM;
+    memcpy(x->params, l->params, l->nparams < x->nparams ? l->nparams : x->nparams);
+    for (uint32_t i = 0; i < p->nloads; i++) {
+        const struct exec_inst *in = p->loads[i];
+        for (uint32_t f = 0; f < p->module->nfuncs; f++)
+            if (p->module->funcs[f] == in->func->ptx)
+                x->loads[i].func = f;
+        x->loads[i].inst = in->ptx->index;
+        x->loads[i].line = in->ptx->at.line;
+    }
+    return ST_OK;
+}
+
+enum status exec_launch_new(struct sim_program *p, const struct sim_launch *l, struct exec_launch **out, struct diags *ds)
+{
+    struct exec_launch *x = base_alloc(sizeof *x);
+    *out = x;
+    if (!x)
+        return ST_NOMEM;
+    pthread_mutex_init(&x->lock, NULL);
+    enum status st = launch_fill(x, p, l);
+    if (st != ST_OK) {
+        exec_launch_free(x);
+        *out = NULL;
+        diag_error(ds, "memory", "out of memory for the launch");
+    }
+    return st;
+}
+
+void exec_launch_free(struct exec_launch *x)
+{
+    if (!x)
+        return;
+    for (size_t i = 0; i < x->nprints; i++)
+        base_free(x->prints[i].text);
+    exec_check_free(x);
+    base_free(x->prints);
+    base_free(x->params);
+    base_free(x->loads);
+    pthread_mutex_destroy(&x->lock);
+    base_free(x);
+}
+
+static void sort_prints(struct exec_launch *x)
+{
+    for (size_t i = 1; i < x->nprints; i++) {
+        struct exec_print e = x->prints[i];
+        size_t k = i;
+        for (; k && x->prints[k - 1].cta > e.cta; k--)
+            x->prints[k] = x->prints[k - 1];
+        x->prints[k] = e;
+    }
+}
+
+void exec_launch_stats(struct exec_launch *x, struct sim_stats *out)
+{
+    struct buf all = { 0 };
+    sort_prints(x);
+    for (size_t i = 0; i < x->nprints; i++)
+        buf_put(&all, x->prints[i].text, x->prints[i].n);
+    out->nprint = all.n;
+    out->print = all.n ? buf_take(&all) : NULL;
+    buf_free(&all);
+    out->inst_warp = x->inst_warp;
+    out->inst_thread = x->inst_thread;
+    out->loads = x->loads;
+    out->nloads = x->p->nloads;
+    x->loads = NULL;
+}
+
+/* ---- workers ---- */
+struct exec_worker *exec_worker_new(struct exec_launch *x)
+{
+    struct exec_worker *k = base_alloc(sizeof *k);
+    if (!k)
+        return NULL;
+    k->x = x;
+    k->loads = base_alloc((x->p->nloads + 1) * sizeof *k->loads);
+    k->cache = base_alloc((x->p->nmem + 1) * sizeof *k->cache);
+    if (!k->loads || !k->cache) {
+        base_free(k->loads);
+        base_free(k->cache);
+        base_free(k);
+        return NULL;
+    }
+    return k;
+}
+
+struct exec_worker *exec_worker_new_private(struct exec_launch *x)
+{
+    struct exec_worker *k = exec_worker_new(x);
+    if (k)
+        k->private_view = true;
+    return k;
+}
+
+uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a)
+{
+    for (size_t i = 0; i < k->nviews; i++)
+        if (k->views[i].addr == a->addr)
+            return k->views[i].host;
+    const struct sim_mem_entry *e = sim_mem_entry(k->x->p->mem, a->addr);
+    if (!e || !base_grow((void **)&k->views, k->nviews, &k->cap_views, sizeof *k->views))
+        return NULL;
+    uint8_t *host = sim_mem_view(k->x->p->mem, e);
+    if (host)
+        k->views[k->nviews++] = (struct exec_view){ a->addr, e->mapped, host };
+    return host;
+}
+
+void exec_worker_free(struct exec_worker *k)
+{
+    if (!k)
+        return;
+    struct exec_launch *x = k->x;
+    pthread_mutex_lock(&x->lock);
+    x->inst_warp += k->inst_warp;
+    x->inst_thread += k->inst_thread;
+    for (uint32_t i = 0; x->loads && i < x->p->nloads; i++) {
+        x->loads[i].executions += k->loads[i].executions;
+        x->loads[i].threads += k->loads[i].threads;
+    }
+    pthread_mutex_unlock(&x->lock);
+    frame_free_all(k);
+    for (size_t i = 0; i < k->nviews; i++)
+        sim_mem_view_free(k->views[i].host, k->views[i].mapped);
+    base_free(k->views);
+    base_free(k->loads);
+    base_free(k->cache);
+    base_free(k);
+}
+
+/* ---- CTAs ---- */
+static bool cta_memory(struct exec_cta *c)
+{
+    struct exec_launch *x = c->x;
+    uint32_t n = c->nwarps;
+    c->warps = base_alloc(n * sizeof *c->warps);
+    c->bar_words = base_alloc(EXEC_MAX_BARRIERS * n * sizeof *c->bar_words);
+    c->shared = base_alloc(x->shared_bytes + 64);
+    c->locals = base_alloc((size_t)n * WARP_LANES * x->local_bytes + 64);
+    c->sregs = base_alloc((size_t)n * x->p->sreg_bytes + 64);
+    if (!c->warps || !c->bar_words || !c->shared || !c->locals || !c->sregs)
+        return false;
+    for (uint32_t i = 0; i < EXEC_MAX_BARRIERS; i++)
+        c->bar[i].arrived = c->bar_words + i * n;
+    for (uint32_t i = 0; i < n; i++) {
+        struct exec_warp *w = &c->warps[i];
+        uint64_t threads = dim3u_count(x->l->block) - (uint64_t)i * WARP_LANES;
+        *w = (struct exec_warp){ .cta = c, .k = c->k, .x = x, .index = i };
+        w->born = threads >= WARP_LANES ? EXEC_FULL : (1u << threads) - 1;
+        w->bank[BANK_CONST] = x->p->constants;
+        w->bank[BANK_SREG] = c->sregs + (size_t)i * x->p->sreg_bytes;
+        w->local = c->locals + (size_t)i * WARP_LANES * x->local_bytes;
+        w->root = frame_new(c->k, &x->p->funcs[0], NULL, w->born);
+        if (!w->root)
+            return false;
+    }
+    return exec_check_cta(c);
+}
+
+struct exec_cta *exec_cta_new(struct exec_worker *k)
+{
+    struct exec_cta *c = base_alloc(sizeof *c);
+    if (!c)
+        return NULL;
+    c->k = k;
+    c->x = k->x;
+    c->nwarps = k->x->warps_per_cta;
+    if (cta_memory(c))
+        return c;
+    exec_cta_free(c);
+    return NULL;
+}
+
+static void cta_account(struct exec_cta *c)
+{
+    for (uint32_t i = 0; c->warps && i < c->nwarps; i++) {
+        c->k->inst_warp += c->warps[i].ninst;
+        c->k->inst_thread += c->warps[i].nthread;
+        c->warps[i].ninst = c->warps[i].nthread = 0;
+    }
+    if (!c->print.n)
+        return;
+    struct exec_launch *x = c->x;
+    pthread_mutex_lock(&x->lock);
+    if (base_grow((void **)&x->prints, x->nprints, &x->cap_prints, sizeof *x->prints)) {
+        size_t n = c->print.n;
+        char *text = buf_take(&c->print);
+        if (text)
+            x->prints[x->nprints++] = (struct exec_print){ c->index, text, n };
+    }
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* Frames of calls that a fault cut short go back too. */
+static void warp_frames_back(struct exec_warp *w)
+{
+    for (uint32_t i = 0; i < w->nfrag; i++) {
+        struct exec_frame *f = i == w->cur && w->runnable ? w->frame : w->frag[i].frame;
+        uint32_t mask = i == w->cur && w->runnable ? w->mask : w->frag[i].mask;
+        while (f && f->parent) {
+            struct exec_frame *parent = f->parent;
+            bool was = f->live != 0;
+            f->live &= ~mask;
+            if (was && !f->live)
+                frame_release(w->k, f);
+            f = parent;
+        }
+    }
+    w->nfrag = 0;
+}
+
+void exec_cta_free(struct exec_cta *c)
+{
+    if (!c)
+        return;
+    cta_account(c);
+    for (uint32_t i = 0; c->warps && i < c->nwarps; i++) {
+        warp_frames_back(&c->warps[i]);
+        if (c->warps[i].root)
+            frame_release(c->k, c->warps[i].root);
+    }
+    exec_check_cta_free(c);
+    buf_free(&c->print);
+    base_free(c->warps);
+    base_free(c->bar_words);
+    base_free(c->shared);
+    base_free(c->locals);
+    base_free(c->sregs);
+    base_free(c);
+}
+
+static void warp_start(struct exec_warp *w)
+{
+    const struct exec_func *f = &w->x->p->funcs[0];
+    struct exec_frame *g = w->root;
+    warp_frames_back(w);
+    for (uint32_t i = 0; i < f->nzero; i++)
+        memset(g->regs + f->zero[i], 0, 128);
+    for (uint32_t i = 0; i < WARP_LANES; i++) {
+        g->base[i] = 0;
+        g->top[i] = f->local_bytes;
+    }
+    g->live = w->live = w->born;
+    w->stop = false;
+    frame_load(w, g);
+    frag_start(w, f->first, w->born);
+}
+
+void exec_cta_start(struct exec_cta *c, uint64_t index, uint32_t smid, uint32_t first_warpid)
+{
+    struct dim3u g = c->x->l->grid;
+    cta_account(c);
+    c->index = index;
+    c->id[0] = (uint32_t)(index % g.x);
+    c->id[1] = (uint32_t)(index / g.x % g.y);
+    c->id[2] = (uint32_t)(index / g.x / g.y);
+    c->smid = smid;
+    c->first_warpid = first_warpid;
+    c->ended = 0;
+    c->turn_warp = 0;
+    c->spins = 0;
+    c->fault = false;
+    memset(c->shared, 0, c->x->shared_bytes);
+    memset(c->bar_words, 0, EXEC_MAX_BARRIERS * c->nwarps * sizeof *c->bar_words);
+    for (uint32_t i = 0; i < EXEC_MAX_BARRIERS; i++) {
+        c->bar[i].used = false;
+        c->bar[i].count_true = 0;
+    }
+    for (uint32_t i = 0; i < c->nwarps; i++) {
+        exec_fill_sregs(&c->warps[i]);
+        warp_start(&c->warps[i]);
+    }
+    exec_check_cta_start(c);
+}
+
+uint32_t exec_cta_nwarps(const struct exec_cta *c) { return c->nwarps; }
+struct exec_warp *exec_cta_warp(struct exec_cta *c, uint32_t i) { return &c->warps[i]; }
+
+/* ---- the functional driver ---- */
+struct drive { struct exec_launch *x; atomic_uint_fast64_t next, done; bool oom; };
+
+static bool stop_asked(struct drive *d, uint64_t cta)
+{
+    return cancel_asked(d->x->l->cancel) || cta > atomic_load(&d->x->fault_cta);
+}
+
+static void report_progress(struct drive *d)
+{
+    uint64_t n = atomic_fetch_add(&d->done, 1) + 1, every = d->x->nctas / 100 + 1;
+    if (d->x->l->progress && (n % every == 0 || n == d->x->nctas))
+        d->x->l->progress(d->x->l->ctx, (double)n / (double)d->x->nctas);
+}
+
+static void place_cta(struct exec_cta *c, uint64_t index)
+{
+    uint32_t sms = c->x->p->preset.sms > 0 ? (uint32_t)c->x->p->preset.sms : 1;
+    exec_cta_start(c, index, (uint32_t)(index % sms), 0);
+}
+
+/* Any order will do: take the next CTA until there is none. */
+static void drive_free(void *ctx, size_t i)
+{
+    struct drive *d = ctx;
+    (void)i;
+    struct exec_worker *k = exec_worker_new(d->x);
+    struct exec_cta *c = k ? exec_cta_new(k) : NULL;
+    uint64_t n;
+    d->oom |= !c;
+    while (c && (n = atomic_fetch_add(&d->next, 1)) < d->x->nctas && !stop_asked(d, n)) {
+        place_cta(c, n);
+        enum exec_run_result r;
+        do
+            r = exec_cta_run(c, CTA_BUDGET);
+        while ((r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, n));
+        report_progress(d);
+    }
+    exec_cta_free(c);
+    exec_worker_free(k);
+}
+
+/* CTAs in order on one thread. One that spins is parked; a new one starts only when all that are
+ * parked have had a turn since. */
+struct queue { struct exec_cta *head, *tail, *spare; uint64_t n, started; };
+
+static void queue_put(struct queue *q, struct exec_cta *c)
+{
+    c->next = NULL;
+    if (q->tail)
+        q->tail->next = c;
+    else
+        q->head = c;
+    q->tail = c;
+    q->n++;
+}
+static struct exec_cta *queue_take(struct queue *q)
+{
+    struct exec_cta *c = q->head;
+    q->head = c->next;
+    if (!q->head)
+        q->tail = NULL;
+    q->n--;
+    return c;
+}
+
+static struct exec_cta *next_cta(struct drive *d, struct queue *q, struct exec_worker *k, uint64_t *fruitless)
+{
+    bool fresh = q->started < d->x->nctas && q->n < MAX_PARKED && *fruitless >= q->n;
+    if (!fresh)
+        return q->n ? queue_take(q) : NULL;
+    struct exec_cta *c = q->spare;
+    *fruitless = 0;
+    q->spare = NULL;
+    if (!c && !(c = exec_cta_new(k))) {
+        if (!q->n)
+            d->oom = true;
+        return q->n ? queue_take(q) : NULL;
+    }
+    place_cta(c, q->started++);
+    return c;
+}
+
+static void drive_ordered(struct drive *d, struct exec_worker *k)
+{
+    struct queue q = { 0 };
+    struct exec_cta *c;
+    uint64_t fruitless = 0;
+    while ((c = next_cta(d, &q, k, &fruitless))) {
+        enum exec_run_result r = RUN_BUDGET;
+        while (r == RUN_BUDGET && !stop_asked(d, c->index))
+            r = exec_cta_run(c, CTA_BUDGET);
+        if (r == RUN_SPIN && !stop_asked(d, c->index)) {
+            fruitless++;
+            queue_put(&q, c);
+            continue;
+        }
+        bool end = r != RUN_DONE;
+        report_progress(d);
+        if (q.spare)
+            exec_cta_free(q.spare);
+        q.spare = c;
+        fruitless = 0;
+        if (end)
+            break;
+    }
+    exec_cta_free(q.spare);
+    while (q.n)
+        exec_cta_free(queue_take(&q));
+}
+
+static enum status drive_end(struct drive *d, struct sim_stats *out, struct diags *ds)
+{
+    struct exec_launch *x = d->x;
+    enum status st = exec_fault_report(x, ds);
+    if (st == ST_OK && d->oom) {
+        diag_error(ds, "memory", "out of memory while running the kernel");
+        st = ST_NOMEM;
+    }
+    if (st == ST_OK && cancel_asked(x->l->cancel))
+        st = ST_CANCELLED;
+    exec_launch_stats(x, out);
+    return st;
+}
+
+enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
+{
+    struct drive d = { 0 };
+    enum status st = exec_launch_new(p, l, &d.x, ds);
+    if (st != ST_OK)
+        return st;
+    atomic_init(&d.next, 0);
+    atomic_init(&d.done, 0);
+    uint64_t threads = d.x->threads < d.x->nctas ? d.x->threads : d.x->nctas;
+    if (p->ordered || d.x->checks) {
+        struct exec_worker *k = exec_worker_new(d.x);
+        d.oom = !k;
+        if (k)
+            drive_ordered(&d, k);
+        exec_worker_free(k);
+    } else {
+        base_parallel((unsigned)threads, threads, drive_free, &d);
+    }
+    st = drive_end(&d, out, ds);
+    exec_launch_free(d.x);
+    return st;
+}

@@ -1,0 +1,193 @@
+/* The run loops: one instruction with its record (exec_step), or as many as it takes (exec_cta_run). */
+#include "engine/sim/exec.h"
+
+#include <string.h>
+
+#define WARP_SLICE 8192u             /* instructions before the next warp of the CTA */
+#define SPIN_SLICE 256u              /* spinning instructions that end a slice */
+#define SPIN_ROUNDS 64u              /* such slices per warp before the CTA is said to wait for another */
+
+static inline uint32_t guard_mask(const struct exec_warp *w, const struct exec_inst *in)
+{
+    return in->guard == EXEC_NO_ID ? w->mask : w->mask & pred_read(w, in->guard, in->guard_neg);
+}
+
+/* A warp-wide operation waits for named lanes that are elsewhere. False: it does, and none can run. */
+static bool sync_ready(struct exec_warp *w)
+{
+    while (w->runnable) {
+        const struct exec_inst *in = &w->x->p->code[w->pc];
+        uint32_t mask = guard_mask(w, in);
+        if (in->kind != EXEC_SYNC || !mask)
+            return true;
+        uint32_t need = ((const uint32_t *)slot_at(w, in->d))[first_lane(mask)] & w->live & ~w->mask;
+        if (!need)
+            return true;
+        w->frag[w->cur].need = need;
+        frag_block(w, FRAG_SYNC, w->pc);
+    }
+    return false;
+}
+
+/* Several fragments: merge those that met, let one that spins or has run for long make room. */
+static bool settle(struct exec_warp *w)
+{
+    if (w->turn) {
+        if (--w->turn == 0)
+            frag_choose(w);
+    } else if (w->x->p->code[w->pc].leader) {
+        uint64_t since = w->since;
+        uint32_t spins = w->spins, before = w->cur;
+        frag_choose(w);
+        if (w->cur == before) {
+            w->since = since;
+            w->spins = spins;
+        }
+        if (w->spins >= EXEC_SPIN_LIMIT || w->ninst - w->since > EXEC_PATIENCE)
+            frag_yield(w);
+    }
+    return sync_ready(w);
+}
+
+/* ---- stepping ---- */
+const struct exec_inst *exec_warp_peek(struct exec_warp *w)
+{
+    frag_resume(w);
+    return w->runnable ? &w->x->p->code[w->pc] : NULL;
+}
+
+bool exec_warp_done(const struct exec_warp *w) { return !w->live; }
+bool exec_warp_blocked(const struct exec_warp *w)
+{
+    if (!w->live || w->runnable)
+        return false;
+    for (uint32_t i = 0; i < w->nfrag; i++)
+        if (w->frag[i].state == FRAG_READY)
+            return false;
+    return true;
+}
+
+/* Lanes ended: the CTA's barriers may be complete now. */
+static void after_exit(struct exec_warp *w, uint32_t live)
+{
+    if (w->live == live)
+        return;
+    if (!w->live)
+        w->cta->ended++;
+    barrier_recheck(w->cta);
+}
+
+void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
+{
+    out->inst = NULL;
+    out->event = STEP_BLOCKED;
+    out->branched = out->diverged = false;
+    out->access.kind = ACCESS_NONE;
+    frag_resume(w);
+    w->stop = false;
+    if (!w->runnable || (w->nfrag > 1 && !settle(w)))
+        return;
+    const struct exec_inst *in = &w->x->p->code[w->pc];
+    uint32_t mask = guard_mask(w, in), live = w->live, nfrag = w->nfrag;
+    out->inst = in;
+    out->pc = w->pc;
+    out->active = w->mask;
+    out->mask = mask;
+    w->now = now;
+    w->rec = &out->access;
+    w->recording = true;
+    w->pc++;
+    w->ninst++;
+    w->nthread += (uint32_t)__builtin_popcount(w->mask);
+    w->spins += in->spin;
+    if (mask)
+        in->fn(w, in, mask);
+    w->recording = false;
+    after_exit(w, live);
+    out->branched = in->kind == EXEC_CONTROL && mask && (w->pc != out->pc + 1 || w->nfrag != nfrag);
+    out->diverged = w->nfrag > nfrag;
+    out->event = w->cta->fault ? STEP_FAULT : w->live != live ? STEP_EXIT : in->cls == CLASS_BARRIER && !w->runnable ? STEP_BARRIER : STEP_DONE;
+}
+
+/* ---- running ---- */
+static void warp_run(struct exec_warp *w, uint64_t budget)
+{
+    const struct exec_inst *code = w->x->p->code;
+    const uint64_t end = w->ninst + budget;
+    uint32_t spins = 0;
+    w->stop = false;
+    while (w->ninst < end) {
+        if (w->nfrag > 1 && !settle(w))
+            break;
+        const struct exec_inst *in = &code[w->pc];
+        uint32_t mask = guard_mask(w, in), live = w->live;
+        w->pc++;
+        w->ninst++;
+        w->nthread += (uint32_t)__builtin_popcount(w->mask);
+        if (mask)
+            in->fn(w, in, mask);
+        if (w->stop) {
+            after_exit(w, live);
+            if (w->cta->fault || !w->runnable)
+                break;
+            w->stop = false;
+        }
+        if (in->spin) {
+            w->spins += in->spin;
+            if ((spins += in->spin) >= SPIN_SLICE) {
+                w->cta->spins++;
+                break;
+            }
+        }
+    }
+}
+
+bool exec_cta_done(const struct exec_cta *c) { return c->ended == c->nwarps; }
+
+bool exec_cta_stuck(struct exec_cta *c)
+{
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        if (c->warps[i].live && !exec_warp_blocked(&c->warps[i]))
+            return false;
+    if (exec_cta_done(c))
+        return false;
+    exec_fault_stuck(c);
+    return true;
+}
+
+static bool over_limit(struct exec_warp *w)
+{
+    uint64_t most = w->x->l->max_cycles;
+    if (!most || w->ninst <= most)
+        return false;
+    exec_fault(w, &w->x->p->code[w->pc], first_lane(w->mask ? w->mask : 1), FAULT_HANG,
+               "no end in sight: warp %u has executed %llu instructions", w->index, (unsigned long long)w->ninst);
+    return true;
+}
+
+enum exec_run_result exec_cta_run(struct exec_cta *c, uint64_t budget)
+{
+    uint64_t used = 0, spins = c->spins + (uint64_t)SPIN_ROUNDS * c->nwarps;
+    uint32_t idle = 0;
+    while (!exec_cta_done(c)) {
+        struct exec_warp *w = &c->warps[c->turn_warp];
+        c->turn_warp = c->turn_warp + 1 == c->nwarps ? 0 : c->turn_warp + 1;
+        frag_resume(w);
+        if (!w->runnable) {
+            if (++idle > c->nwarps && exec_cta_stuck(c))
+                return RUN_FAULT;
+            continue;
+        }
+        uint64_t n = w->ninst;
+        warp_run(w, WARP_SLICE);
+        used += w->ninst - n;
+        idle = 0;
+        if (c->fault || over_limit(w))
+            return RUN_FAULT;
+        if (used >= budget && !exec_cta_done(c))
+            return RUN_BUDGET;
+        if (c->spins >= spins)
+            return RUN_SPIN;
+    }
+    return RUN_DONE;
+}

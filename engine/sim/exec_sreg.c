@@ -1,0 +1,82 @@
+/* Special registers (section 10): those that do not change while a CTA runs are filled in when it
+ * starts; clocks are read when asked. */
+#include "engine/sim/decode_exec.h"
+
+static uint32_t component(struct dim3u d, int comp) { return comp <= 0 ? d.x : comp == 1 ? d.y : comp == 2 ? d.z : 0; }
+
+static uint32_t thread_component(const struct exec_warp *w, uint32_t lane, int comp)
+{
+    struct dim3u b = w->x->l->block;
+    uint32_t i = w->index * WARP_LANES + lane;
+    return comp <= 0 ? i % b.x : comp == 1 ? i / b.x % b.y : comp == 2 ? i / b.x / b.y : 0;
+}
+
+static uint64_t lanemask(uint16_t sreg, uint32_t lane)
+{
+    uint32_t eq = 1u << lane, lt = eq - 1;
+    switch (sreg) {
+    case PTX_SREG_LANEMASK_EQ: return eq;
+    case PTX_SREG_LANEMASK_LT: return lt;
+    case PTX_SREG_LANEMASK_LE: return lt | eq;
+    case PTX_SREG_LANEMASK_GT: return ~(lt | eq);
+    default: return ~lt;
+    }
+}
+
+/* A cluster is one CTA here: ranks are 0, counts 1, cluster ids those of CTAs. */
+static uint64_t sreg_value(const struct exec_warp *w, uint16_t sreg, int comp, uint32_t lane)
+{
+    const struct exec_cta *c = w->cta;
+    const struct sim_launch *l = w->x->l;
+    switch (sreg) {
+    case PTX_SREG_TID: return thread_component(w, lane, comp);
+    case PTX_SREG_NTID: return component(l->block, comp);
+    case PTX_SREG_LANEID: return lane;
+    case PTX_SREG_WARPID: return c->first_warpid + w->index;
+    case PTX_SREG_NWARPID: return (uint64_t)w->x->p->preset.max_warps;
+    case PTX_SREG_CTAID: case PTX_SREG_CLUSTERID: return comp > 2 ? 0 : c->id[comp < 0 ? 0 : comp];
+    case PTX_SREG_NCTAID: case PTX_SREG_NCLUSTERID: return component(l->grid, comp);
+    case PTX_SREG_SMID: return c->smid;
+    case PTX_SREG_NSMID: return (uint64_t)w->x->p->preset.sms;
+    case PTX_SREG_CLUSTER_NCTAID: case PTX_SREG_CLUSTER_NCTARANK: return 1;
+    case PTX_SREG_LANEMASK_EQ: case PTX_SREG_LANEMASK_LE: case PTX_SREG_LANEMASK_LT: case PTX_SREG_LANEMASK_GE: case PTX_SREG_LANEMASK_GT:
+        return lanemask(sreg, lane);
+    case PTX_SREG_TOTAL_SMEM_SIZE: case PTX_SREG_AGGR_SMEM_SIZE: return w->x->shared_bytes;
+    case PTX_SREG_DYNAMIC_SMEM_SIZE: return l->shared;
+    case PTX_SREG_GRIDID: return 1;
+    default: return 0;
+    }
+}
+
+void exec_fill_sregs(struct exec_warp *w)
+{
+    const struct sim_program *p = w->x->p;
+    for (uint32_t i = 0; i < p->nsregs; i++) {
+        const struct exec_sreg *s = &p->sregs[i];
+        void *at = w->bank[BANK_SREG] + s->off;
+        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+            uint64_t v = sreg_value(w, s->sreg, s->comp, lane);
+            if (s->bytes == 8)
+                ((uint64_t *)at)[lane] = v;
+            else
+                ((uint32_t *)at)[lane] = (uint32_t)v;
+        }
+    }
+}
+
+void exec_clock(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    uint64_t now = w->recording ? w->now : w->ninst;
+    double mhz = w->x->p->preset.clock_mhz > 0 ? w->x->p->preset.clock_mhz : 1000;
+    uint64_t ns = (uint64_t)((double)now * 1000.0 / mhz), v = now;
+    switch (in->imm) {
+    case PTX_SREG_CLOCK_HI: v = now >> 32; break;
+    case PTX_SREG_GLOBALTIMER: case PTX_SREG_GLOBALTIMER_LO: v = ns; break;
+    case PTX_SREG_GLOBALTIMER_HI: v = ns >> 32; break;
+    default: break;
+    }
+    FOR_LANES(i, mask) lane_write(w, in->dst, i, in->flags & EXEC_F_BASE64 ? 8 : 4, v);
+}
+
+/* %is_explicit_cluster, the one predicate among them. */
+void exec_sreg_pred(struct exec_warp *w, const struct exec_inst *in, uint32_t mask) { pred_write(w, in->dst, mask, 0); }

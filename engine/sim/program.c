@@ -1,0 +1,346 @@
+/* Programs: which functions a kernel reaches, where variables lie, decoding, resources. */
+#include "engine/sim/decode.h"
+#include "engine/sim/exec_print.h"
+#include "engine/sim/mem.h"
+
+#include <string.h>
+
+#define RECURSION_BYTES 32768u       /* local memory per thread for calls whose depth is not known */
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+/* ---- reachable functions ---- */
+static const struct ptx_func *definition(const struct ptx_module *m, const struct ptx_func *f)
+{
+    for (uint32_t i = 0; f && !f->has_body && i < m->nfuncs; i++)
+        if (m->funcs[i]->has_body && str_eq(m->funcs[i]->name, f->name))
+            return m->funcs[i];
+    return f && f->has_body ? f : NULL;
+}
+
+uint32_t decode_func_index(struct decode *d, const struct ptx_func *f)
+{
+    f = definition(d->p->module, f);
+    for (uint32_t i = 0; f && i < d->p->nfuncs; i++)
+        if (d->p->funcs[i].ptx == f)
+            return i;
+    return EXEC_NO_ID;
+}
+
+static void reach(struct decode *d, const struct ptx_func *f)
+{
+    f = definition(d->p->module, f);
+    if (!f)
+        return;
+    for (uint32_t i = 0; i < d->ntodo; i++)
+        if (d->todo[i] == f)
+            return;
+    size_t cap = d->cap_todo;
+    if (!base_grow((void **)&d->todo, d->ntodo, &cap, sizeof *d->todo)) {
+        d->oom = true;
+        return;
+    }
+    d->cap_todo = (uint32_t)cap;
+    d->todo[d->ntodo++] = f;
+}
+
+static void reach_operand(struct decode *d, const struct ptx_operand *o, bool call)
+{
+    if (o->kind == OPND_SYM && o->sym->kind == SYM_FUNC) {
+        d->address_taken |= !call;
+        reach(d, o->sym->func);
+    }
+    if (o->kind == OPND_REG && call)
+        d->address_taken = true;
+    if (o->kind == OPND_VEC || o->kind == OPND_MULTI)
+        for (uint32_t k = 0; k < o->nelem; k++)
+            reach_operand(d, &o->elem[k], false);
+}
+
+/* Functions whose addresses lie in variables may be called by anyone who makes indirect calls. */
+static void reach_tables(struct decode *d)
+{
+    for (uint32_t i = 0; i < d->p->module->nglobals; i++)
+        for (uint32_t k = 0; k < d->p->module->globals[i]->nreloc; k++)
+            if (d->p->module->globals[i]->reloc[k].sym->kind == SYM_FUNC)
+                reach(d, d->p->module->globals[i]->reloc[k].sym->func);
+}
+
+static bool find_functions(struct decode *d, const struct ptx_func *kernel)
+{
+    bool tables = false;
+    reach(d, kernel);
+    for (uint32_t i = 0; i < d->ntodo; i++) {
+        for (uint32_t k = 0; k < d->todo[i]->ninsts; k++) {
+            const struct ptx_inst *in = &d->todo[i]->insts[k];
+            for (unsigned o = 0; o < in->nopnds; o++)
+                reach_operand(d, &in->opnds[o], in->op == PTX_OP_CALL);
+        }
+        if (d->address_taken && !tables && (tables = true))
+            reach_tables(d);
+    }
+    struct sim_program *p = d->p;
+    p->nfuncs = d->ntodo;
+    p->funcs = ARENA_ARRAY(p->arena, struct exec_func, p->nfuncs + 1);
+    if (!p->funcs || d->oom)
+        return false;
+    for (uint32_t i = 0; i < p->nfuncs; i++) {
+        struct exec_func *f = &p->funcs[i];
+        f->index = i;
+        f->first = p->ncode;
+        f->n = d->todo[i]->ninsts + 1;
+        p->ncode += f->n;
+        if (!decode_layout(d, d->todo[i], f))
+            return false;
+    }
+    p->code = ARENA_ARRAY(p->arena, struct exec_inst, p->ncode + 1);
+    return p->code != NULL;
+}
+
+/* ---- variables ---- */
+static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t *cap)
+{
+    struct sim_program *p = d->p;
+    bool shared = s->space == PTX_SPACE_SHARED, global = s->space == PTX_SPACE_GLOBAL, constant = s->space == PTX_SPACE_CONST;
+    if (s->kind != SYM_VAR || (!shared && !global && !constant))
+        return true;
+    struct exec_symbol e = { s, 0, s->bytes };
+    if (p->nsymbols == *cap)
+        return decode_why(d, "symbol table is full");
+    if (shared && s->unsized) {
+        e.addr = UINT64_MAX;         /* dynamic: after all others */
+    } else if (shared) {
+        e.addr = round_up(p->shared_static, s->align ? s->align : 1);
+        p->shared_static = (uint32_t)(e.addr + s->bytes);
+    } else if (s->bytes) {
+        char name[160];
+        size_t n = s->name.n < sizeof name - 1 ? s->name.n : sizeof name - 1;
+        memcpy(name, s->name.s, n);
+        name[n] = 0;
+        e.addr = sim_mem_place(p->mem, s->bytes, name, constant);
+        if (!e.addr)
+            return !(d->oom = true);
+    }
+    p->symbols[p->nsymbols++] = e;
+    return true;
+}
+
+static bool place_variables(struct decode *d)
+{
+    struct sim_program *p = d->p;
+    uint32_t cap = p->module->nglobals, align = 16;
+    bool ok = true;
+    for (uint32_t i = 0; i < p->nfuncs; i++)
+        cap += p->funcs[i].ptx->nvars;
+    p->symbols = ARENA_ARRAY(p->arena, struct exec_symbol, cap + 1);
+    if (!p->symbols)
+        return false;
+    for (uint32_t i = 0; i < p->module->nglobals; i++)
+        ok = ok && place_symbol(d, p->module->globals[i], &cap);
+    for (uint32_t i = 0; i < p->nfuncs; i++)
+        for (uint32_t k = 0; k < p->funcs[i].ptx->nvars; k++)
+            ok = ok && place_symbol(d, p->funcs[i].ptx->vars[k], &cap);
+    for (uint32_t i = 0; i < p->nsymbols; i++)
+        if (p->symbols[i].addr == UINT64_MAX && p->symbols[i].sym->align > align)
+            align = p->symbols[i].sym->align;
+    p->shared_dyn = (uint32_t)round_up(p->shared_static, align);
+    bool dynamic = false;
+    for (uint32_t i = 0; i < p->nsymbols; i++)
+        if (p->symbols[i].addr == UINT64_MAX) {
+            p->symbols[i].addr = p->shared_dyn;
+            dynamic = true;
+        }
+    p->shared_static = dynamic ? p->shared_dyn : p->shared_static;
+    p->shared_dyn = p->shared_static;
+    return ok;
+}
+
+static uint64_t reloc_value(struct decode *d, const struct ptx_reloc *r)
+{
+    if (r->sym->kind == SYM_FUNC)
+        return FUNC_WINDOW + 16ull * decode_func_index(d, r->sym->func) + (uint64_t)r->addend;
+    for (uint32_t i = 0; i < d->p->nsymbols; i++)
+        if (d->p->symbols[i].sym == r->sym)
+            return d->p->symbols[i].addr + (uint64_t)r->addend + (r->generic && r->sym->space == PTX_SPACE_SHARED ? SHARED_WINDOW : 0);
+    return 0;
+}
+
+/* Initial values, addresses of other variables filled in. */
+static void fill_variables(struct decode *d)
+{
+    struct sim_program *p = d->p;
+    for (uint32_t i = 0; i < p->nsymbols; i++) {
+        const struct ptx_symbol *s = p->symbols[i].sym;
+        if (s->space == PTX_SPACE_SHARED || !s->bytes)
+            continue;
+        uint8_t *host = sim_mem_host(p->mem, p->symbols[i].addr, s->bytes);
+        if (host && s->init)
+            memcpy(host, s->init, s->ninit < s->bytes ? s->ninit : s->bytes);
+        for (uint32_t k = 0; host && k < s->nreloc; k++) {
+            uint64_t v = reloc_value(d, &s->reloc[k]);
+            unsigned n = s->reloc[k].bytes ? s->reloc[k].bytes : 8;
+            if (s->reloc[k].at + n <= s->bytes)
+                memcpy(host + s->reloc[k].at, &v, n);
+        }
+    }
+}
+
+/* ---- local memory: the deepest chain of calls ---- */
+static uint32_t chain_bytes(struct sim_program *p, uint32_t f, uint8_t *state, uint32_t *known)
+{
+    if (state[f] == 2)
+        return known[f];
+    if (state[f] == 1) {
+        p->recursive = true;
+        return 0;
+    }
+    uint32_t most = 0;
+    state[f] = 1;
+    const struct ptx_func *pf = p->funcs[f].ptx;
+    for (uint32_t k = 0; k < pf->ninsts; k++)
+        for (unsigned o = 0; pf->insts[k].op == PTX_OP_CALL && o < pf->insts[k].nopnds; o++) {
+            const struct ptx_operand *t = &pf->insts[k].opnds[o];
+            if (t->kind != OPND_SYM || t->sym->kind != SYM_FUNC)
+                continue;
+            for (uint32_t g = 0; g < p->nfuncs; g++)
+                if (str_eq(p->funcs[g].ptx->name, t->sym->name)) {
+                    uint32_t n = chain_bytes(p, g, state, known);
+                    most = n > most ? n : most;
+                }
+        }
+    state[f] = 2;
+    return known[f] = most + p->funcs[f].local_bytes;
+}
+
+static bool size_local(struct sim_program *p)
+{
+    uint8_t *state = base_alloc(p->nfuncs + 1);
+    uint32_t *known = base_alloc((p->nfuncs + 1) * sizeof *known);
+    bool ok = state && known;
+    if (ok)
+        p->local_bytes = (uint32_t)round_up(chain_bytes(p, 0, state, known), 16);
+    if (ok && p->recursive)
+        p->local_bytes += RECURSION_BYTES;
+    base_free(state);
+    base_free(known);
+    return ok;
+}
+
+/* ---- loading ---- */
+static bool collect_loads(struct sim_program *p)
+{
+    p->loads = ARENA_ARRAY(p->arena, const struct exec_inst *, p->nloads + 1);
+    for (uint32_t i = 0; p->loads && i < p->ncode; i++)
+        if (p->code[i].load_id != EXEC_NO_ID)
+            p->loads[p->code[i].load_id] = &p->code[i];
+    return p->loads != NULL;
+}
+
+static enum status decode_program(struct decode *d, const struct ptx_func *kernel)
+{
+    struct sim_program *p = d->p;
+    bool ok = find_functions(d, kernel) && place_variables(d);
+    if (!ok)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < p->nfuncs; i++)
+        ok &= decode_function(d, i);
+    if (d->oom)
+        return ST_NOMEM;
+    if (!ok)
+        return ST_DEVICE;
+    fill_variables(d);
+    p->constants = decode_keep(d, d->consts, d->nconst + 1);
+    p->const_bytes = d->nconst;
+    p->ordered = d->atomic_order;
+    p->regs = p->regs + 8 > 255 ? 255 : p->regs + 8 < 16 ? 16 : p->regs + 8;
+    p->regs = (p->regs + 7) / 8 * 8 > 255 ? 255 : (p->regs + 7) / 8 * 8;
+    if (kernel->maxnreg && p->regs > kernel->maxnreg)
+        p->regs = kernel->maxnreg;
+    return p->constants && collect_loads(p) && size_local(p) ? ST_OK : ST_NOMEM;
+}
+
+enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem,
+                     struct sim_program **out, struct diags *ds)
+{
+    *out = NULL;
+    const struct ptx_func *f = ptx_find_func(m, kernel);
+    if (!f || !f->entry || !f->has_body) {
+        diag_error(ds, "kernel", "no kernel named '%.*s'", (int)kernel.n, kernel.s);
+        return ST_INPUT;
+    }
+    struct sim_program *p = base_alloc(sizeof *p);
+    if (!p || !(p->arena = arena_new(0))) {
+        base_free(p);
+        return ST_NOMEM;
+    }
+    p->module = m;
+    p->mem = mem;
+    p->preset = *preset;
+    struct decode d = { .p = p, .ds = ds, .lanes = exec_lanes_pick(0) };
+    enum status st = decode_program(&d, f);
+    base_free(d.consts);
+    base_free(d.table);
+    base_free(d.todo);
+    if (st == ST_OK)
+        *out = p;
+    else
+        sim_unload(p);
+    if (st == ST_NOMEM)
+        diag_error(ds, "memory", "out of memory while preparing the kernel");
+    return st;
+}
+
+void sim_unload(struct sim_program *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = 0; i < p->nsymbols; i++)
+        if (p->symbols[i].addr >= CONST_BASE && p->symbols[i].addr != UINT64_MAX)
+            sim_mem_release(p->mem, p->symbols[i].addr);
+    arena_free(p->arena);
+    base_free(p);
+}
+
+/* ---- what others ask ---- */
+static const struct exec_symbol *find_symbol(const struct sim_program *p, struct str name)
+{
+    for (uint32_t i = 0; i < p->nsymbols; i++)
+        if (str_eq(p->symbols[i].sym->name, name) && !p->symbols[i].sym->func &&
+            (p->symbols[i].sym->space == PTX_SPACE_GLOBAL || p->symbols[i].sym->space == PTX_SPACE_CONST))
+            return &p->symbols[i];
+    return NULL;
+}
+
+bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, uint64_t *bytes)
+{
+    const struct exec_symbol *e = find_symbol(p, name);
+    if (!e)
+        return false;
+    *addr = e->addr;
+    *bytes = e->bytes;
+    return true;
+}
+
+enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t off, const void *data, uint64_t n)
+{
+    const struct exec_symbol *e = find_symbol(p, name);
+    if (!e || off > e->bytes || n > e->bytes - off)
+        return ST_USAGE;
+    if (!n)
+        return ST_OK;
+    uint8_t *host = sim_mem_host(p->mem, e->addr + off, n);
+    if (!host)
+        return ST_USAGE;
+    memcpy(host, data, n);
+    return ST_OK;
+}
+
+struct sim_resources sim_program_resources(const struct sim_program *p)
+{
+    const struct ptx_func *f = p->funcs[0].ptx;
+    uint64_t most = (uint64_t)p->preset.max_threads_per_block;
+    const struct dim_directive *lim = f->reqntid.x ? &f->reqntid : &f->maxntid;
+    uint64_t asked = lim->x ? (uint64_t)lim->x * (lim->y ? lim->y : 1) * (lim->z ? lim->z : 1) : most;
+    return (struct sim_resources){ p->regs, p->shared_static, p->local_bytes, (uint32_t)f->param_bytes,
+                                   (uint32_t)(asked < most ? asked : most) };
+}
