@@ -39,9 +39,14 @@ struct ana_access {                          /* one static memory access */
     enum ana_class cls; char *evidence;
     bool reused;                             /* some line is touched again (by this or another load) before it would be gone */
 };
-struct ana_reuse { bool valid; double intra_warp, intra_cta, inter_cta, none; };   /* shares of bytes, sum 1 */
+/* Shares of the bytes that loads ask for (duplicates inside a request count once), sum 1: asked for before by the
+ * same warp, else by the same CTA, else by another CTA, else never. line_reuse: part of a CTA's line touches that
+ * touch a line again. sampled: from neighbouring CTAs instead of the whole launch. */
+struct ana_reuse { bool valid, sampled; double intra_warp, intra_cta, inter_cta, none, line_reuse; };
 struct ana_partition { const char *index; /* "row", "column", "tile:8x8", "none" */ char *why; double strength_x, strength_y, strength_z; };
-struct ana_footprint { bool valid; double bytes_per_thread, bytes_per_warp, bytes_per_cta, bytes_per_sm; int pi_fit; };
+/* Bytes (whole lines) that hold nine tenths of a warp's own reuse; of a CTA and of an SM's resident CTAs from it.
+ * bytes_per_sm and cache_share (L1 bytes per resident thread: bypass paper, Table 1) NaN and pi_fit -1 without a device. */
+struct ana_footprint { bool valid; double bytes_per_thread, bytes_per_warp, bytes_per_cta, bytes_per_sm, cache_share; int pi_fit; };
 struct ana_kernel {
     struct arena *arena;
     const struct ptx_module *module; const struct ptx_func *func;

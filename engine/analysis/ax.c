@@ -227,6 +227,28 @@ static bool lin_range(const struct lin *l, int64_t *lo, int64_t *hi)
     *hi = b;
     return a >= full_lo(l->bits) && b <= full_hi(l->bits);
 }
+static const struct ax *lin_done(struct ax_pool *p, struct lin *l);
+/* x - c*(x/c) is x % c: put back together where all of x is in the sum. */
+static const struct ax *fold_remainder(struct ax_pool *p, const struct lin *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct ax *d = l->arg[i];
+        if (d->kind != AX_OP || d->op != AXO_SDIV || !ax_is_const(d->arg[1]) || d->arg[1]->c < 2 || l->coef[i] != -d->arg[1]->c)
+            continue;
+        const struct ax *x = d->arg[0];
+        struct lin r = *l;
+        r.coef[i] = 0;
+        lin_add(&r, x, -1);
+        uint32_t left = 0;
+        for (uint32_t k = 0; k < r.n; k++)
+            left += r.coef[k] != 0;
+        if (r.over || left + (x->kind == AX_SUM ? x->n : 1) + 1 > l->n)
+            continue;
+        lin_add(&r, ax_op2(p, AXO_SREM, x, d->arg[1]), 1);
+        return lin_done(p, &r);
+    }
+    return NULL;
+}
 static const struct ax *lin_done(struct ax_pool *p, struct lin *l)
 {
     if (l->over) {
@@ -240,6 +262,9 @@ static const struct ax *lin_done(struct ax_pool *p, struct lin *l)
             l->coef[n++] = l->coef[i];
         }
     l->n = n;
+    const struct ax *rem = fold_remainder(p, l);
+    if (rem)
+        return rem;
     if (n == 1 && l->coef[0] == 1 && l->c == 0)
         return l->arg[0];
     struct ax t = { .kind = AX_SUM, .bits = (uint8_t)l->bits, .c = l->c, .n = n, .arg = l->arg, .coef = l->coef };

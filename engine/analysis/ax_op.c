@@ -139,6 +139,29 @@ static const struct ax *divide(struct ax_pool *p, enum ax_op op, const struct ax
 }
 
 /* ---- shifts and bit logic ---- */
+/* The compilers' signed division by 2^k: (x + b) >> k with b = (x >> bits-1) >>> (bits-k), which
+ * adds 2^k-1 to negative x. Returns x when e is such an x + b. */
+static const struct ax *biased(const struct ax *e, unsigned k, const struct ax **bias)
+{
+    if (e->kind != AX_SUM)
+        return NULL;
+    for (uint32_t i = 0; i < e->n; i++) {
+        const struct ax *b = e->arg[i];
+        if (e->coef[i] != 1 || b->kind != AX_OP || b->op != AXO_LSHR || !ax_is_value(b->arg[1], (int64_t)(e->bits - k)))
+            continue;
+        const struct ax *s = b->arg[0];
+        if (s->kind == AX_OP && s->op == AXO_ASHR && ax_is_value(s->arg[1], e->bits - 1)) {
+            *bias = b;
+            return s->arg[0];
+        }
+    }
+    return NULL;
+}
+static const struct ax *unbias(struct ax_pool *p, const struct ax *e, unsigned k)
+{
+    const struct ax *b, *x = k && k < e->bits ? biased(e, k, &b) : NULL;
+    return x && ax_add(p, x, b) == e ? x : NULL;
+}
 static const struct ax *shifted(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
 {
     if (!ax_is_const(b))
@@ -154,6 +177,9 @@ static const struct ax *shifted(struct ax_pool *p, enum ax_op op, const struct a
         return udiv_const(p, a, INT64_C(1) << k);
     if (a->lo >= 0)
         return ax_const(p, a->bits, 0);
+    const struct ax *x = op == AXO_ASHR ? unbias(p, a, (unsigned)k) : NULL;
+    if (x)
+        return divide(p, AXO_SDIV, x, ax_const(p, a->bits, INT64_C(1) << k));
     if (op == AXO_ASHR)
         return node2(p, op, a->bits, a, b, a->lo >> k, a->hi >> k);
     return node2(p, op, a->bits, a, b, 0, (int64_t)(unsign(-1, a->bits) >> k));
@@ -184,6 +210,9 @@ static const struct ax *masked(struct ax_pool *p, const struct ax *a, int64_t m)
         return a;
     if ((u & (u + 1)) == 0)
         return urem_const(p, a, (int64_t)(u + 1));
+    const struct ax *x = (inv & (inv + 1)) == 0 && inv + 1 < (UINT64_C(1) << 62) ? unbias(p, a, (unsigned)__builtin_ctzll(inv + 1)) : NULL;
+    if (x)                           /* the same, keeping the multiple: x/2^k*2^k */
+        return ax_scale(p, divide(p, AXO_SDIV, x, ax_const(p, a->bits, (int64_t)(inv + 1))), (int64_t)(inv + 1));
     if ((inv & (inv + 1)) == 0 && inv + 1 < (UINT64_C(1) << 62))
         return ax_sub(p, a, urem_const(p, a, (int64_t)(inv + 1)));
     bool nn = m >= 0 || a->lo >= 0;

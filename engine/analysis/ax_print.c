@@ -46,6 +46,15 @@ static uint64_t gcd(uint64_t a, uint64_t b)
     }
     return a;
 }
+/* The factor all terms and the constant of a sum share. */
+static uint64_t common(const struct ax *e, uint32_t n)
+{
+    uint64_t g = magnitude(e->c);
+    for (uint32_t i = 0; i < n; i++)
+        g = gcd(g, magnitude(e->coef[i]));
+    return g;
+}
+static void rest(struct printing *p, const struct ax *e, const uint32_t *idx, uint32_t from, uint64_t g, bool first, bool with_const, int depth);
 static void term(struct printing *p, const struct ax *a, int64_t k, bool first, int depth)
 {
     int64_t product;
@@ -59,6 +68,14 @@ static void term(struct printing *p, const struct ax *a, int64_t k, bool first, 
         buf_puts(p->out, "-");
     else if (!first)
         buf_puts(p->out, k < 0 ? " - " : " + ");
+    uint32_t idx[AX_MAX_TERMS];
+    uint64_t g = a->kind == AX_SUM && a->n > 1 ? common(a, ordered(a, idx)) : 0;
+    if (g > 1 && magnitude(k) != 1 && !__builtin_mul_overflow((int64_t)g, k, &product)) {
+        buf_printf(p->out, "%" PRIu64 "*(", magnitude(product));
+        rest(p, a, idx, 0, g, true, true, depth);
+        buf_puts(p->out, ")");
+        return;
+    }
     if (magnitude(k) != 1)
         buf_printf(p->out, "%" PRIu64 "*", magnitude(k));
     show(p, a, magnitude(k) != 1 ? PREC_MUL : PREC_SUM, depth + 1);

@@ -1,2 +1,234 @@
+/* Locality classes with their evidence (cluster paper, 3.2; digest section 3)
+ * and the sensitivity to caching (bypass paper, 3.1). A class is claimed from
+ * the address where there is one; a load with an unknown address is "data" when
+ * loaded values decide it and "unknown" otherwise, whatever a trace shows. */
 #include "engine/analysis/facts.h"
-void classify_all(struct facts *f, struct ana_kernel *k) { (void)f; (void)k; }
+
+#include <string.h>
+
+#define P(f) (&(f)->e.pool)
+static const char axis[] = "xyz";
+
+/* ---- dependence on the grid ---- */
+static bool uses_ctaid(const struct ax *x, unsigned d, int depth)
+{
+    if (!(x->flags & AXF_CTAID))
+        return false;
+    if (x->kind == AX_SREG)
+        return x->c == PTX_SREG_CTAID && x->op == d;
+    bool yes = depth > 40;
+    for (uint32_t i = 0; i < x->n && !yes; i++)
+        yes = uses_ctaid(x->arg[i], d, depth + 1);
+    return yes;
+}
+static bool fact_uses(struct facts *f, const struct fact *x, unsigned d)
+{
+    for (uint32_t c = 0; c < x->nctx; c++)
+        if (uses_ctaid(f->o->data ? env_concrete(&f->v, x->ctx[c]->addr) : x->ctx[c]->addr, d, 0))
+            return true;
+    return false;
+}
+/* Dimensions the grid has: from the launch, else those the kernel's addresses use (x always). */
+static bool grid_has(struct facts *f, unsigned d)
+{
+    const uint32_t g[3] = { f->v.grid.x, f->v.grid.y, f->v.grid.z };
+    if (f->o->data)
+        return g[d] > 1;
+    bool yes = d == 0;
+    for (uint32_t i = 0; i < f->n && !yes; i++)
+        yes = fact_uses(f, &f->fact[i], d);
+    return yes;
+}
+
+/* ---- the classes, first match wins ---- */
+struct verdict { enum ana_class cls; char *why; };
+typedef bool (*rule_fn)(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v);
+
+static bool rule_unknown(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+{
+    uint16_t flags = 0;
+    for (uint32_t c = 0; c < x->nctx; c++)
+        flags |= x->ctx[c]->addr->flags;
+    if (a->depends_on_load) {
+        v->cls = ANA_CLASS_DATA;
+        v->why = arena_printf(f->arena, "its address depends on loaded values");
+        return true;
+    }
+    if (!a->unknown && !(flags & (AXF_UNKNOWN | AXF_PHI | AXF_OTHER_SREG)))
+        return false;
+    v->cls = ANA_CLASS_UNKNOWN;
+    v->why = arena_printf(f->arena, "its address is not known: %s", a->unknown ? a->unknown : "no expression");
+    return true;
+}
+static bool rule_write(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+{
+    (void)a;
+    if (!x->written_by_neighbour)
+        return false;
+    v->cls = ANA_CLASS_WRITE;
+    v->why = arena_printf(f->arena, "a neighbouring CTA writes %s within a line of what this load reads", a->array ? a->array : "the array");
+    return true;
+}
+static bool rule_algorithm(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+{
+    const uint32_t g[3] = { f->v.grid.x, f->v.grid.y, f->v.grid.z };
+    for (unsigned d = 0; d < 3; d++) {
+        if (!grid_has(f, d))
+            continue;
+        const struct fact_overlap *o = &x->near[d];
+        if (!fact_uses(f, x, d)) {
+            v->why = f->o->data ? arena_printf(f->arena, "no term with ctaid.%c: the %u CTAs along %c read the same part of %s", axis[d], g[d], axis[d], a->array ? a->array : "the array")
+                                : arena_printf(f->arena, "no term with ctaid.%c: all CTAs along %c read the same part of %s", axis[d], axis[d], a->array ? a->array : "the array");
+        } else if (o->of_bytes && o->bytes * 2 > o->of_bytes) {
+            v->why = arena_printf(f->arena, "CTAs next to each other along %c share %.0f %% of the bytes this load reads", axis[d], 100.0 * (double)o->bytes / (double)o->of_bytes);
+        } else {
+            continue;
+        }
+        v->cls = ANA_CLASS_ALGORITHM;
+        return true;
+    }
+    return false;
+}
+static bool rule_line(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+{
+    (void)a;
+    for (unsigned d = 0; d < 3; d++) {
+        const struct fact_overlap *o = &x->near[d];
+        if (!o->of_lines || o->lines * 50 < o->of_lines || o->bytes * 10 > o->of_bytes)
+            continue;
+        v->cls = ANA_CLASS_CACHE_LINE;
+        v->why = arena_printf(f->arena, "CTAs next to each other along %c share %.0f %% of the 128-byte lines of this load but %.0f %% of its bytes (32-byte sectors shared: %llu)",
+                              axis[d], 100.0 * (double)o->lines / (double)o->of_lines, 100.0 * (double)o->bytes / (double)o->of_bytes, (unsigned long long)o->sectors);
+        return true;
+    }
+    return false;
+}
+/* Without a launch: a warp's 128 bytes that do not start at a line are shared with the next. */
+static bool rule_misaligned(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+{
+    if (f->o->data || !x->counted || a->coalesce.degree >= 1 || !x->tally.requests)
+        return false;
+    double lines = (double)x->tally.lines / (double)x->tally.requests, least = (double)x->tally.bytes_used / (double)x->tally.requests / 128;
+    if (lines > 3 || lines <= least + 0.5)
+        return false;
+    v->cls = ANA_CLASS_CACHE_LINE;
+    v->why = arena_printf(f->arena, "%.1f lines per request where %.1f would do: neighbours share the rest", lines, least);
+    return true;
+}
+static bool rule_streaming(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+{
+    double again = x->touches ? (double)x->again / (double)x->touches : 0;
+    v->cls = ANA_CLASS_STREAMING;
+    if (a->store)
+        v->why = arena_printf(f->arena, a->coalesce.valid && a->coalesce.degree > 0.9 ? "coalesced writes" : "scattered writes");
+    else if (!f->o->data)
+        v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; a launch shows reuse)");
+    else if (again > 0.05)
+        v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA", 100 * again);
+    else
+        v->why = arena_printf(f->arena, a->coalesce.valid && a->coalesce.degree > 0.9 ? "coalesced and read once" : "read once, no line shared between CTAs");
+    return true;
+}
+static const rule_fn rules[] = { rule_unknown, rule_write, rule_algorithm, rule_line, rule_misaligned, rule_streaming };
+
+/* ---- the kernel ---- */
+#define CLASS_COUNT (ANA_CLASS_UNKNOWN + 1)
+static enum ana_class heaviest(const double weight[CLASS_COUNT])
+{
+    /* ties go to what can be exploited (digest section 3) */
+    static const enum ana_class order[] = { ANA_CLASS_ALGORITHM, ANA_CLASS_CACHE_LINE, ANA_CLASS_WRITE, ANA_CLASS_DATA, ANA_CLASS_STREAMING };
+    enum ana_class best = ANA_CLASS_UNKNOWN;
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        if (weight[order[i]] > weight[best] || (best == ANA_CLASS_UNKNOWN && weight[order[i]] > 0))
+            best = order[i];
+    return best;
+}
+static void evidence(struct ana_kernel *k, char *text)
+{
+    if (text && k->nevidence < ARRAY_LEN(k->evidence))
+        k->evidence[k->nevidence++] = text;
+}
+static void dynamic_check(struct facts *f, struct ana_kernel *k)
+{
+    if (!k->reuse.valid)
+        return;
+    double inter = k->reuse.inter_cta;
+    evidence(k, arena_printf(f->arena, "bytes on the way to L1: %.0f %% again by the same warp, %.0f %% by the same CTA, %.0f %% by another CTA, %.0f %% once%s",
+                             100 * k->reuse.intra_warp, 100 * k->reuse.intra_cta, 100 * inter, 100 * k->reuse.none, k->reuse.sampled ? " (from a sample of CTAs)" : ""));
+    if (k->cls == ANA_CLASS_ALGORITHM && inter < 0.05)
+        evidence(k, arena_printf(f->arena, "the trace does not bear the class out: only %.1f %% of the bytes are reused by another CTA, so the order of CTAs matters little", 100 * inter));
+    else if (k->cls == ANA_CLASS_STREAMING && inter > 0.25)
+        evidence(k, arena_printf(f->arena, "the trace does not bear the class out: %.0f %% of the bytes are reused by another CTA", 100 * inter));
+    else
+        evidence(k, arena_printf(f->arena, "the trace agrees with the class"));
+}
+static void kernel_class(struct facts *f, struct ana_kernel *k)
+{
+    double weight[CLASS_COUNT] = { 0 }, all = 0;
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        if (a->store || a->prefetch || a->space != PTX_SPACE_GLOBAL)
+            continue;
+        double w = a->exact.valid ? (double)a->exact.requests : 1;
+        weight[a->cls] += w;
+        all += w;
+    }
+    k->cls = all > 0 ? heaviest(weight) : ANA_CLASS_UNKNOWN;
+    struct buf b = { 0 };
+    for (int c = 0; c < CLASS_COUNT && all > 0; c++)
+        if (weight[c] > 0)
+            buf_printf(&b, "%s%s %.0f %%", b.n ? ", " : "", ana_class_name((enum ana_class)c), 100 * weight[c] / all);
+    if (b.n)
+        evidence(k, arena_printf(f->arena, "%s of the loads%s", b.s, k->launched ? " by requests" : ""));
+    buf_free(&b);
+    for (uint32_t i = 0; i < k->naccess && k->nevidence < 4; i++) {
+        const struct ana_access *a = &k->access[i];
+        if (!a->store && a->space == PTX_SPACE_GLOBAL && a->cls == k->cls && a->evidence)
+            evidence(k, arena_printf(f->arena, "line %u: %s", a->at.line, a->evidence));
+    }
+    dynamic_check(f, k);
+}
+/* Ours, on lines a CTA touches again (the paper gives no numbers): under a tenth insensitive, from three quarters highly sensitive. */
+static void sensitivity(struct ana_kernel *k)
+{
+    if (k->reuse.valid)
+        k->sensitivity = k->reuse.line_reuse < 0.10 ? "CI" : k->reuse.line_reuse < 0.75 ? "MCS" : "HCS";
+}
+static void partition_without_launch(struct facts *f, struct ana_kernel *k)
+{
+    double share[3] = { 0 }, n = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct fact *x = &f->fact[i];
+        if (!x->load || x->space != PTX_SPACE_GLOBAL || k->access[i].depends_on_load || k->access[i].unknown)
+            continue;
+        n++;
+        for (unsigned d = 0; d < 3; d++)
+            share[d] += grid_has(f, d) && !fact_uses(f, x, d);
+    }
+    if (n == 0)
+        return;
+    struct ana_partition *p = &k->partition;
+    p->strength_x = share[0] / n;
+    p->strength_y = share[1] / n;
+    p->strength_z = share[2] / n;
+    bool flat = !grid_has(f, 1) && !grid_has(f, 2), x = share[0] > 0, y = share[1] > 0;
+    p->index = !x && !y ? "none" : flat || (x && !y) ? "row" : !x ? "column" : "tile:8x8";
+    p->why = arena_printf(f->arena, "%.0f of %.0f loads do not depend on ctaid.x, %.0f not on ctaid.y (from the addresses; a launch gives bytes)", share[0], n, share[1]);
+}
+void classify_all(struct facts *f, struct ana_kernel *k)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        struct ana_access *a = &k->access[i];
+        struct verdict v = { ANA_CLASS_UNKNOWN, NULL };
+        bool global = a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC;
+        for (size_t r = 0; global && !a->prefetch && r < ARRAY_LEN(rules); r++)
+            if (rules[r](f, &f->fact[i], a, &v))
+                break;
+        a->cls = v.cls;
+        a->evidence = v.why;
+    }
+    kernel_class(f, k);
+    sensitivity(k);
+    if (!f->o->data)
+        partition_without_launch(f, k);
+}

@@ -12,6 +12,8 @@
 #define ARRAY_DATA (UINT64_C(1) << 62)       /* a pointer that was loaded */
 #define ARRAY_UNKNOWN (UINT64_C(1) << 63)
 
+/* What an access of one CTA shares with the next CTA along an axis. */
+struct fact_overlap { uint64_t bytes, sectors, lines, of_bytes, of_lines; };
 struct fact {
     uint32_t func, inst;             /* module->funcs index; instruction */
     const struct eval_access **ctx; uint32_t nctx;
@@ -21,6 +23,9 @@ struct fact {
     struct tally tally;
     bool counted, sampled, by_slice;
     double error;
+    struct fact_overlap near[3];     /* along x, y, z; zero: not probed */
+    bool written_by_neighbour;       /* a CTA next door stores within a line of what this load reads */
+    uint64_t touches, again;         /* lines asked for in probed CTAs; of them, asked for again soon */
     const char *why;                 /* not counted or not closed form: the reason */
 };
 struct facts {

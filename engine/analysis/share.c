@@ -1,2 +1,295 @@
-#include "engine/analysis/facts.h"
-void share_all(struct facts *f, struct ana_kernel *k) { (void)f; (void)k; }
+/* Who shares what: reuse inside warps, CTAs and between CTAs; the CTA graph;
+ * directional strength and partition advice (cluster paper, 4.2.1); footprints
+ * and the threshold at which they fit (bypass paper, Table 1 and 4.3).
+ *
+ * CTAs are probed: all of them when the launch is small (exact), otherwise one in
+ * the middle of the grid and its neighbours along x, y, z, from which the whole
+ * follows for translation-invariant addresses: n CTAs along an axis whose
+ * neighbours share the part s of their bytes touch 1 + (n-1)(1-s) times one CTA. */
+#include "engine/analysis/probe.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FULL_SECTORS 500000u        /* launches with so few load sectors are probed whole */
+#define PROBE_SECTORS 32768u         /* per probed CTA otherwise */
+#define GRAPH_CTAS 16u
+#define GRAPH_SECTORS 4096u
+
+struct sharing {
+    struct facts *f;
+    struct ana_kernel *k;
+    struct probe p;
+    struct probe_overlap along[3];   /* with the neighbour along x, y, z */
+    bool has[3];
+    struct probe_split one;          /* the base CTA alone */
+};
+
+/* ---- neighbours ---- */
+static void base_cta(const struct env *v, uint32_t c[3])
+{
+    const uint32_t g[3] = { v->grid.x, v->grid.y, v->grid.z };
+    for (int d = 0; d < 3; d++)
+        c[d] = g[d] > 2 ? g[d] / 2 - (g[d] / 2 + 1 >= g[d]) : 0;
+}
+static uint64_t cta_id(const struct env *v, const uint32_t c[3])
+{
+    return c[0] + (uint64_t)v->grid.x * (c[1] + (uint64_t)v->grid.y * c[2]);
+}
+/* A neighbour's writes within a line of what this CTA reads: class "write". Each access keeps the store's line number. */
+static void note_writes(struct sharing *s, const struct probe_set *loads)
+{
+    struct probe_set lines = { 0 };
+    for (size_t i = 0; i < s->p.stores.cap; i++)
+        if (s->p.stores.key[i])
+            probe_set_or(&lines, PROBE_SECTOR(s->p.stores.key[i]) >> 2, PROBE_ACCESS(s->p.stores.key[i]) + 1);
+    for (size_t i = 0; i < loads->cap; i++) {
+        uint32_t site = loads->key[i] ? probe_set_get(&lines, PROBE_SECTOR(loads->key[i]) >> 2) : 0, a = PROBE_ACCESS(loads->key[i]);
+        if (site && a < s->f->n)
+            s->f->fact[a].written_by_neighbour = true;
+    }
+    probe_set_free(&lines);
+}
+static enum status probe_neighbours(struct sharing *s)
+{
+    const struct env *v = &s->f->v;
+    const uint32_t g[3] = { v->grid.x, v->grid.y, v->grid.z };
+    uint32_t c[3];
+    base_cta(v, c);
+    enum status st = probe_cta(&s->p, cta_id(v, c));
+    s->one = s->p.split;
+    struct probe_set base = probe_take(&s->p.loads);
+    for (int d = 0; d < 3 && st == ST_OK; d++) {
+        uint32_t n[3] = { c[0], c[1], c[2] };
+        if (g[d] < 2)
+            continue;
+        n[d]++;
+        st = probe_cta(&s->p, cta_id(v, n));
+        struct probe_overlap *by = base_alloc(sizeof *by * (s->f->n + 1));
+        if (st == ST_OK)
+            st = by ? probe_compare(s->f, &base, &s->p.loads, by, &s->along[d]) : ST_NOMEM;
+        for (uint32_t i = 0; by && st == ST_OK && i < s->f->n; i++)
+            s->f->fact[i].near[d] = (struct fact_overlap){ by[i].bytes, by[i].sectors, by[i].lines, by[i].of_bytes, by[i].of_lines };
+        note_writes(s, &base);
+        s->has[d] = st == ST_OK;
+        base_free(by);
+    }
+    probe_set_free(&base);
+    return st;
+}
+static double strength(const struct sharing *s, int d)
+{
+    return s->has[d] && s->along[d].of_bytes ? (double)s->along[d].bytes / (double)s->along[d].of_bytes : 0;
+}
+
+/* ---- reuse split ---- */
+static void reuse_exact(struct ana_kernel *k, const struct probe_split *t)
+{
+    double n = (double)t->total;
+    k->reuse = (struct ana_reuse){ .valid = t->total > 0 };
+    if (!t->total)
+        return;
+    k->reuse.intra_warp = (double)(t->total - t->warp_new) / n;
+    k->reuse.intra_cta = (double)(t->warp_new - t->cta_new) / n;
+    k->reuse.inter_cta = (double)(t->cta_new - t->all_new) / n;
+    k->reuse.none = (double)t->all_new / n;
+    k->reuse.line_reuse = t->lines ? 1 - (double)t->lines_new / (double)t->lines : 0;
+}
+static void reuse_estimated(struct sharing *s)
+{
+    const struct env *v = &s->f->v;
+    const uint32_t g[3] = { v->grid.x, v->grid.y, v->grid.z };
+    struct probe_split t = s->one;
+    double distinct = 1, ctas = (double)env_ctas(v);
+    for (int d = 0; d < 3; d++)
+        distinct *= 1 + ((double)g[d] - 1) * (1 - (g[d] > 1 ? strength(s, d) : 0));
+    t.all_new = (uint64_t)((double)t.cta_new * (distinct / ctas));
+    reuse_exact(s->k, &t);
+    s->k->reuse.sampled = true;
+}
+
+/* ---- the CTA graph ---- */
+static enum status graph(struct sharing *s)
+{
+    uint64_t ctas = env_ctas(&s->f->v);
+    uint32_t n = ctas < GRAPH_CTAS ? (uint32_t)ctas : GRAPH_CTAS;
+    struct probe_set set[GRAPH_CTAS] = { 0 };
+    struct ana_kernel *k = s->k;
+    enum status st = ST_OK;
+    k->share = ARENA_ARRAY(s->f->arena, float, n * n);
+    k->share_cta = ARENA_ARRAY(s->f->arena, uint64_t, n);
+    if (!k->share || !k->share_cta)
+        return ST_NOMEM;
+    uint32_t warps = env_warps(&s->f->v);
+    s->p.cap = GRAPH_SECTORS / warps ? GRAPH_SECTORS / warps : 1;
+    for (uint32_t i = 0; i < n && st == ST_OK; i++) {
+        k->share_cta[i] = ctas * i / n;
+        st = probe_cta(&s->p, k->share_cta[i]);
+        for (size_t j = 0; j < s->p.loads.cap; j++)
+            if (s->p.loads.key[j])
+                probe_set_or(&set[i], PROBE_SECTOR(s->p.loads.key[j]), s->p.loads.mask[j]);
+    }
+    for (uint32_t i = 0; i < n && st == ST_OK; i++)
+        for (uint32_t j = i; j < n; j++) {
+            uint64_t bytes = 0;
+            for (size_t q = 0; q < set[i].cap; q++)
+                if (set[i].key[q])
+                    bytes += (unsigned)__builtin_popcount(set[i].mask[q] & probe_set_get(&set[j], set[i].key[q]));
+            k->share[i * n + j] = k->share[j * n + i] = (float)bytes;
+        }
+    k->nshare = st == ST_OK ? n : 0;
+    for (uint32_t i = 0; i < n; i++)
+        probe_set_free(&set[i]);
+    return st;
+}
+
+/* ---- partition advice ---- */
+static void advise(struct sharing *s)
+{
+    struct ana_partition *a = &s->k->partition;
+    const struct env *v = &s->f->v;
+    double x = a->strength_x = strength(s, 0), y = a->strength_y = strength(s, 1), z = a->strength_z = strength(s, 2);
+    const char *cut = s->p.cut ? " (of the first requests of each warp)" : "";
+    if (v->grid.y == 1 && v->grid.z == 1) {
+        a->index = x >= 0.02 ? "row" : "none";
+        a->why = arena_printf(s->f->arena, x >= 0.02 ? "a 1-D grid: neighbours share %.0f %% of their bytes%s; keep consecutive CTAs together (X-partition)"
+                                                     : "CTAs next to each other share %.1f %% of their bytes%s: no order helps", 100 * x, cut);
+    } else if (x < 0.02 && y < 0.02 && z < 0.02) {
+        a->index = "none";
+        a->why = arena_printf(s->f->arena, "neighbours share %.1f %% (x), %.1f %% (y), %.1f %% (z) of their bytes%s: no order helps", 100 * x, 100 * y, 100 * z, cut);
+    } else if (x > 1.25 * y && x > 1.25 * z) {
+        a->index = "row";
+        a->why = arena_printf(s->f->arena, "CTAs along x share %.0f %% of their bytes, along y %.0f %%%s: row-major keeps them together (Y-partition)", 100 * x, 100 * y, cut);
+    } else if (y > 1.25 * x) {
+        a->index = "column";
+        a->why = arena_printf(s->f->arena, "CTAs along y share %.0f %% of their bytes, along x %.0f %%%s: column-major keeps them together (X-partition)", 100 * y, 100 * x, cut);
+    } else {
+        uint32_t t = v->grid.x >= 16 && v->grid.y >= 16 ? 8 : 4;
+        a->index = arena_printf(s->f->arena, "tile:%ux%u", t, t);
+        a->why = arena_printf(s->f->arena, "both directions share (x %.0f %%, y %.0f %%)%s: square tiles keep half of each", 100 * x, 100 * y, cut);
+    }
+}
+
+/* ---- footprint ---- */
+/* Lines that hold nine tenths of a warp's own reuse: the window a warp needs in the cache. */
+static uint32_t window(const struct probe *p)
+{
+    uint64_t total = p->deep, sum = 0;
+    for (uint32_t d = 0; d < PROBE_MAX_DEPTH; d++)
+        total += p->depth[d];
+    for (uint32_t d = 0; d < PROBE_MAX_DEPTH && total; d++) {
+        sum += p->depth[d];
+        if (sum * 10 >= total * 9)
+            return d + 1;
+    }
+    return 0;
+}
+static uint32_t resident_ctas(const struct facts *f, const struct dev_info *dev)
+{
+    uint32_t warps = env_warps(&f->v), shared = f->v.shared_static + f->v.shared_dynamic;
+    uint32_t n = dev->max_warps_per_sm / (warps ? warps : 1);
+    if (dev->max_ctas_per_sm && n > dev->max_ctas_per_sm)
+        n = dev->max_ctas_per_sm;
+    if (shared && dev->shared_per_sm && n > dev->shared_per_sm / shared)
+        n = dev->shared_per_sm / shared;
+    uint64_t even = dev->sms ? (env_ctas(&f->v) + dev->sms - 1) / dev->sms : n;
+    return n > even ? (uint32_t)even : n ? n : 1;
+}
+static void footprint(struct sharing *s)
+{
+    const struct dev_info *dev = s->f->o->dev;
+    struct ana_footprint *o = &s->k->footprint;
+    uint32_t warps = env_warps(&s->f->v), lines = window(&s->p);
+    double common = s->one.warp_new ? (double)s->one.cta_new / (double)s->one.warp_new : 1;
+    o->valid = true;
+    o->bytes_per_warp = 128.0 * lines;
+    o->bytes_per_thread = o->bytes_per_warp / 32;
+    o->bytes_per_cta = o->bytes_per_warp * (1 + ((double)warps - 1) * common);
+    o->bytes_per_sm = NAN;
+    o->pi_fit = -1;
+    if (!dev)
+        return;
+    uint32_t n = resident_ctas(s->f, dev);
+    o->bytes_per_sm = o->bytes_per_cta * n;
+    o->cache_share = dev->l1_bytes ? (double)dev->l1_bytes / ((double)n * env_threads(&s->f->v)) : NAN;
+    if (dev->l1_bytes) {             /* caching warps of every resident CTA must fit together */
+        double each = o->bytes_per_warp * n;
+        double pi = each > 0 ? floor((double)dev->l1_bytes / each) : warps;
+        o->pi_fit = pi > warps ? (int)warps : (int)pi;
+    }
+}
+
+/* ---- all of it ---- */
+static bool small_launch(const struct facts *f)
+{
+    uint64_t sectors = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        const struct fact *x = &f->fact[i];
+        if (!x->load || x->space != PTX_SPACE_GLOBAL)
+            continue;
+        if (!x->counted || x->sampled)
+            return false;
+        sectors += x->tally.sectors;
+    }
+    return sectors <= FULL_SECTORS && env_ctas(&f->v) <= 65536;
+}
+static void note_reuse(struct sharing *s)
+{
+    for (uint32_t i = 0; i < s->f->n; i++) {
+        s->f->fact[i].touches = s->p.touches[i];
+        s->f->fact[i].again = s->p.again[i];
+        s->k->access[i].reused = s->p.again[i] * 20 > s->p.touches[i];
+    }
+}
+static enum status share_launch(struct sharing *s)
+{
+    const struct dev_info *dev = s->f->o->dev;
+    uint32_t warps = env_warps(&s->f->v);
+    bool full = small_launch(s->f);
+    enum status st = ST_OK;
+    uint64_t l1 = dev && dev->l1_bytes ? dev->l1_bytes : 131072;
+    s->p.near_lines = l1 / 128 / (warps ? warps : 1);
+    s->p.cap = PROBE_SECTORS / warps;
+    st = probe_neighbours(s);
+    if (st == ST_OK) {
+        note_reuse(s);
+        footprint(s);
+        advise(s);
+    }
+    if (st == ST_OK && full) {
+        s->p.cap = 0;
+        s->p.all = true;
+        memset(&s->p.split, 0, sizeof s->p.split);
+        for (uint64_t c = 0; c < env_ctas(&s->f->v) && st == ST_OK; c++)
+            st = probe_cta(&s->p, c);
+        if (st == ST_OK)
+            reuse_exact(s->k, &s->p.split);
+        s->p.all = false;
+    } else if (st == ST_OK) {
+        reuse_estimated(s);
+    }
+    return st == ST_OK ? graph(s) : st;
+}
+void share_all(struct facts *f, struct ana_kernel *k)
+{
+    if (!f->o->data || f->o->quick || f->e.status != ST_OK)
+        return;
+    struct slice *sl = facts_slice(f);
+    struct sharing *s = base_alloc(sizeof *s);
+    enum status st = sl && s ? ST_OK : ST_NOMEM;
+    if (sl && s) {
+        s->f = f;
+        s->k = k;
+        st = probe_make(&s->p, f, sl);
+        if (st == ST_OK)
+            st = share_launch(s);
+        probe_free(&s->p);
+    }
+    base_free(s);
+    if (!sl)
+        return;                      /* a gap says why */
+    if (st == ST_REFUSED)
+        eval_gap(&f->e, "sharing between CTAs is not analysed: the addresses take too long to execute");
+    else if (st != ST_OK)
+        f->e.status = st;
+}

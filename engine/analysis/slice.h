@@ -92,6 +92,8 @@ enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t w, slice_fn fn, voi
 bool slice_cta_release(struct slice_cta *c);
 bool slice_warp_done(const struct slice_cta *c, uint32_t w);
 bool slice_warp_waits(const struct slice_cta *c, uint32_t w);
+/* Ends a warp where it is (a sample has seen enough of it). */
+void slice_warp_end(struct slice_cta *c, uint32_t w);
 /* CTAs [first, first+n*stride) by stride. budget: warp operations left. ST_OK, ST_CANCELLED, or ST_REFUSED: out of budget or stopped. */
 enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stride, slice_fn fn, void *ctx, uint64_t *budget);
 

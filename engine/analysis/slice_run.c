@@ -119,6 +119,11 @@ void slice_cta_start(struct slice_cta *c, uint64_t cta)
     }
 }
 bool slice_warp_done(const struct slice_cta *c, uint32_t w) { return c->warp[w].done; }
+void slice_warp_end(struct slice_cta *c, uint32_t w)
+{
+    c->warp[w].done = true;
+    c->warp[w].waiting = false;
+}
 bool slice_warp_waits(const struct slice_cta *c, uint32_t w) { return c->warp[w].waiting; }
 
 /* ---- control ---- */

@@ -1,0 +1,328 @@
+/* Probing CTAs: sets of sectors with byte masks, reuse by warp, CTA and launch. */
+#include "engine/analysis/probe.h"
+
+#include <string.h>
+
+/* ---- sets: open addressing, key 0 is empty (no address is in sector 0) ---- */
+static size_t slot_of(const uint64_t *key, size_t cap, uint64_t k)
+{
+    size_t h = (size_t)((k * 0x9e3779b97f4a7c15u) >> 20) & (cap - 1);
+    while (key[h] && key[h] != k)
+        h = (h + 1) & (cap - 1);
+    return h;
+}
+static bool set_room(struct probe_set *s)
+{
+    if (s->cap && s->n * 3 < s->cap * 2)
+        return true;
+    size_t cap = s->cap ? s->cap * 2 : 1024;
+    uint64_t *key = base_alloc(cap * sizeof *key);
+    uint32_t *mask = base_alloc(cap * sizeof *mask);
+    if (!key || !mask) {
+        base_free(key);
+        base_free(mask);
+        s->oom = true;
+        return false;
+    }
+    for (size_t i = 0; i < s->cap; i++)
+        if (s->key[i]) {
+            size_t h = slot_of(key, cap, s->key[i]);
+            key[h] = s->key[i];
+            mask[h] = s->mask[i];
+        }
+    base_free(s->key);
+    base_free(s->mask);
+    s->key = key;
+    s->mask = mask;
+    s->cap = cap;
+    return true;
+}
+uint32_t probe_set_or(struct probe_set *s, uint64_t key, uint32_t mask)
+{
+    if (!set_room(s))
+        return 0;
+    size_t h = slot_of(s->key, s->cap, key);
+    uint32_t old = s->mask[h];
+    if (!s->key[h]) {
+        s->key[h] = key;
+        s->n++;
+    }
+    s->mask[h] = old | mask;
+    return old;
+}
+uint32_t probe_set_get(const struct probe_set *s, uint64_t key)
+{
+    return s->cap ? s->mask[slot_of(s->key, s->cap, key)] : 0;
+}
+void probe_set_clear(struct probe_set *s)
+{
+    if (s->n) {
+        memset(s->key, 0, s->cap * sizeof *s->key);
+        memset(s->mask, 0, s->cap * sizeof *s->mask);
+    }
+    s->n = 0;
+}
+void probe_set_free(struct probe_set *s)
+{
+    base_free(s->key);
+    base_free(s->mask);
+    memset(s, 0, sizeof *s);
+}
+struct probe_set probe_take(struct probe_set *s)
+{
+    struct probe_set t = *s;
+    memset(s, 0, sizeof *s);
+    return t;
+}
+
+/* ---- a probe ---- */
+enum status probe_make(struct probe *p, struct facts *f, struct slice *s)
+{
+    uint32_t warps = env_warps(&f->v);
+    memset(p, 0, sizeof *p);
+    p->f = f;
+    p->s = s;
+    p->budget = UINT64_C(1) << 30;
+    p->near_lines = UINT64_MAX;
+    p->cta = slice_cta_new(s);
+    p->touches = base_alloc(sizeof *p->touches * (f->n + 1));
+    p->again = base_alloc(sizeof *p->again * (f->n + 1));
+    p->pos = base_alloc(sizeof *p->pos * (warps + 1));
+    p->reported = base_alloc(sizeof *p->reported * (warps + 1));
+    return p->cta && p->touches && p->again && p->pos && p->reported ? ST_OK : ST_NOMEM;
+}
+void probe_free(struct probe *p)
+{
+    slice_cta_free(p->cta);
+    probe_set_free(&p->loads);
+    probe_set_free(&p->stores);
+    probe_set_free(&p->everything);
+    probe_set_free(&p->warp_seen);
+    probe_set_free(&p->cta_seen);
+    base_free(p->line_key);
+    base_free(p->line_val);
+    base_free(p->touches);
+    base_free(p->again);
+    base_free(p->pos);
+    base_free(p->reported);
+}
+
+/* ---- lines: who touched last, and how long ago in the warp's own stream ---- */
+static struct probe_touch *line_slot(struct probe *p, uint64_t line, bool *known)
+{
+    static const size_t first = 4096;
+    if (!p->line_cap || p->line_n * 3 >= p->line_cap * 2) {
+        size_t cap = p->line_cap ? p->line_cap * 2 : first;
+        uint64_t *key = base_alloc(cap * sizeof *key);
+        struct probe_touch *val = base_alloc(cap * sizeof *val);
+        if (!key || !val) {
+            base_free(key);
+            base_free(val);
+            return NULL;
+        }
+        for (size_t i = 0; i < p->line_cap; i++)
+            if (p->line_key[i]) {
+                size_t h = slot_of(key, cap, p->line_key[i]);
+                key[h] = p->line_key[i];
+                val[h] = p->line_val[i];
+            }
+        base_free(p->line_key);
+        base_free(p->line_val);
+        p->line_key = key;
+        p->line_val = val;
+        p->line_cap = cap;
+    }
+    size_t h = slot_of(p->line_key, p->line_cap, line);
+    *known = p->line_key[h] != 0;
+    if (!*known) {
+        p->line_key[h] = line;
+        p->line_n++;
+    }
+    return &p->line_val[h];
+}
+/* LRU stack distance in the first warp: move to front. */
+static void stack_touch(struct probe *p, uint64_t line)
+{
+    uint32_t k = 0;
+    while (k < p->nstack && p->stack[k] != line)
+        k++;
+    if (k < p->nstack)
+        p->depth[k]++;
+    else if (p->nstack < PROBE_MAX_DEPTH)
+        p->nstack++;
+    else
+        k = PROBE_MAX_DEPTH - 1;
+    memmove(&p->stack[1], &p->stack[0], sizeof p->stack[0] * k);
+    p->stack[0] = line;
+}
+static void touch_line(struct probe *p, uint64_t line, uint32_t access, uint32_t warp)
+{
+    bool known;
+    struct probe_touch *t = line_slot(p, line, &known);
+    uint32_t pos = p->pos[warp]++;
+    if (!t)
+        return;
+    p->touches[access]++;
+    p->split.lines++;
+    p->split.lines_new += !known;
+    uint32_t gap = known ? pos > t->pos ? pos - t->pos : t->pos - pos : 0;
+    if (known && gap <= p->near_lines)
+        p->again[t->access]++;
+    *t = (struct probe_touch){ access, warp, pos };
+    if (warp == 0)
+        stack_touch(p, line);
+}
+
+/* ---- requests ---- */
+struct pieces { uint64_t sector[32 * 3]; uint32_t mask[32 * 3]; unsigned n; };
+static void put_piece(struct pieces *q, uint64_t sector, uint32_t mask)
+{
+    unsigned k = q->n;
+    while (k && q->sector[k - 1] > sector)
+        k--;
+    if (k && q->sector[k - 1] == sector) {
+        q->mask[k - 1] |= mask;
+        return;
+    }
+    memmove(&q->sector[k + 1], &q->sector[k], sizeof q->sector[0] * (q->n - k));
+    memmove(&q->mask[k + 1], &q->mask[k], sizeof q->mask[0] * (q->n - k));
+    q->sector[k] = sector;
+    q->mask[k] = mask;
+    q->n++;
+}
+static void split_request(const struct slice_event *ev, unsigned bytes, struct pieces *q)
+{
+    q->n = 0;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(ev->mask >> l & 1))
+            continue;
+        for (uint64_t a = ev->addr[l], end = a + bytes; a < end && q->n < ARRAY_LEN(q->sector);) {
+            unsigned off = (unsigned)(a % 32), len = 32 - off < end - a ? 32 - off : (unsigned)(end - a);
+            put_piece(q, a / 32, (len == 32 ? ~0u : ((UINT32_C(1) << len) - 1)) << off);
+            a += len;
+        }
+    }
+}
+static bool on_event(void *ctx, const struct slice_event *ev)
+{
+    struct probe *p = ctx;
+    const struct fact *x = &p->f->fact[ev->site];
+    struct pieces q;
+    if (ev->space != PTX_SPACE_GLOBAL || x->prefetch)
+        return true;
+    split_request(ev, x->bytes, &q);
+    p->reported[ev->warp] += q.n;
+    uint64_t last_line = UINT64_MAX;
+    for (unsigned k = 0; k < q.n; k++) {
+        if (x->store || x->atomic) {
+            probe_set_or(&p->stores, PROBE_KEY(ev->site, q.sector[k]), q.mask[k]);
+            continue;
+        }
+        probe_set_or(&p->loads, PROBE_KEY(ev->site, q.sector[k]), q.mask[k]);
+        uint32_t w = probe_set_or(&p->warp_seen, q.sector[k] << 6 | ev->warp, q.mask[k]);
+        uint32_t c = probe_set_or(&p->cta_seen, q.sector[k], q.mask[k]);
+        uint32_t e = p->all ? probe_set_or(&p->everything, q.sector[k], q.mask[k]) : c;
+        p->split.total += (unsigned)__builtin_popcount(q.mask[k]);
+        p->split.warp_new += (unsigned)__builtin_popcount(q.mask[k] & ~w);
+        p->split.cta_new += (unsigned)__builtin_popcount(q.mask[k] & ~c);
+        p->split.all_new += (unsigned)__builtin_popcount(q.mask[k] & ~e);
+        if (q.sector[k] / 4 != last_line)
+            touch_line(p, q.sector[k] / 4, ev->site, ev->warp);
+        last_line = q.sector[k] / 4;
+    }
+    return true;
+}
+static void begin(struct probe *p, uint64_t cta)
+{
+    uint32_t warps = env_warps(&p->f->v);
+    probe_set_clear(&p->loads);
+    probe_set_clear(&p->stores);
+    probe_set_clear(&p->warp_seen);
+    probe_set_clear(&p->cta_seen);
+    if (p->line_n) {
+        memset(p->line_key, 0, sizeof *p->line_key * p->line_cap);
+        p->line_n = 0;
+    }
+    p->nstack = 0;
+    memset(p->pos, 0, sizeof *p->pos * warps);
+    memset(p->reported, 0, sizeof *p->reported * warps);
+    slice_cta_start(p->cta, cta);
+}
+static enum slice_stop run_warp(struct probe *p, uint32_t w)
+{
+    enum slice_stop r = SLICE_EVENT;
+    if (!p->cap)
+        return slice_warp_run(p->cta, w, on_event, p, false, &p->budget);
+    while (r == SLICE_EVENT) {
+        if (p->reported[w] >= p->cap) {
+            p->cut = true;
+            slice_warp_end(p->cta, w);
+            return SLICE_DONE;
+        }
+        r = slice_warp_run(p->cta, w, on_event, p, true, &p->budget);
+    }
+    return r;
+}
+enum status probe_cta(struct probe *p, uint64_t cta)
+{
+    uint32_t warps = env_warps(&p->f->v);
+    begin(p, cta);
+    do {
+        for (uint32_t w = 0; w < warps; w++) {
+            enum slice_stop r = run_warp(p, w);
+            if (r == SLICE_STOPPED || r == SLICE_LIMIT)
+                return cancel_asked(p->f->o->cancel) ? ST_CANCELLED : p->s->status != ST_OK ? p->s->status : ST_REFUSED;
+        }
+    } while (slice_cta_release(p->cta));
+    return p->loads.oom || p->stores.oom || p->warp_seen.oom || p->cta_seen.oom || p->everything.oom ? ST_NOMEM : ST_OK;
+}
+
+/* ---- comparing ---- */
+/* Lines of `a` by access, each once, and whether b has a sector of the line through the same access. */
+static bool line_in(const struct probe_set *s, uint64_t key)
+{
+    uint64_t base = key & ~UINT64_C(3);
+    for (unsigned k = 0; k < 4; k++)
+        if (probe_set_get(s, base + k))
+            return true;
+    return false;
+}
+static void add_overlap(struct probe_overlap *o, const struct probe_set *a, const struct probe_set *b, size_t i, struct probe_set *lines)
+{
+    uint64_t key = a->key[i];
+    uint32_t mask = a->mask[i], other = probe_set_get(b, key);
+    o->of_sectors++;
+    o->of_bytes += (unsigned)__builtin_popcount(mask);
+    o->sectors += other != 0;
+    o->bytes += (unsigned)__builtin_popcount(mask & other);
+    if (!probe_set_or(lines, key & ~UINT64_C(3), 1)) {
+        o->of_lines++;
+        o->lines += line_in(b, key);
+    }
+}
+static enum status merge_accesses(const struct probe_set *s, struct probe_set *out)
+{
+    for (size_t i = 0; i < s->cap; i++)
+        if (s->key[i])
+            probe_set_or(out, PROBE_SECTOR(s->key[i]), s->mask[i]);
+    return out->oom ? ST_NOMEM : ST_OK;
+}
+enum status probe_compare(const struct facts *f, const struct probe_set *a, const struct probe_set *b, struct probe_overlap *by_access, struct probe_overlap *all)
+{
+    struct probe_set lines = { 0 }, ma = { 0 }, mb = { 0 };
+    for (size_t i = 0; by_access && i < a->cap; i++)
+        if (a->key[i] && PROBE_ACCESS(a->key[i]) < f->n)
+            add_overlap(&by_access[PROBE_ACCESS(a->key[i])], a, b, i, &lines);
+    probe_set_clear(&lines);
+    enum status st = merge_accesses(a, &ma);
+    if (st == ST_OK)
+        st = merge_accesses(b, &mb);
+    for (size_t i = 0; st == ST_OK && i < ma.cap; i++)
+        if (ma.key[i])
+            add_overlap(all, &ma, &mb, i, &lines);
+    st = lines.oom ? ST_NOMEM : st;
+    probe_set_free(&lines);
+    probe_set_free(&ma);
+    probe_set_free(&mb);
+    return st;
+}
