@@ -18,7 +18,13 @@
 enum { SLICE_MAX = 48, LOADS_MAX = 12, LINE = 128 };
 
 /* ---- how an address moves with a variable: %tid.x or an induction register ---- */
-struct motion { const struct pass_flow *fl; uint32_t var; /* register, or PTX_NO_INDEX for %tid.x */ unsigned budget; };
+enum { ASSUME_MAX = 8 };
+struct motion {
+    const struct pass_flow *fl;
+    uint32_t var;                /* register, or PTX_NO_INDEX for %tid.x */
+    unsigned budget;
+    struct { uint32_t reg; int64_t k; bool known; } assume[ASSUME_MAX]; uint32_t nassume;   /* registers with several definitions */
+};
 
 static bool motion_reg(struct motion *m, uint32_t reg, int64_t *k);
 
@@ -101,35 +107,44 @@ static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
     }
 }
 
-/* All definitions must agree: an increment by an unmoving step keeps the motion of the start. */
+/* A register with several definitions moves as the one it starts from does; the others, which may go
+ * round a loop and read the register itself, must agree with that. */
 static bool motion_reg(struct motion *m, uint32_t reg, int64_t *k)
 {
     const struct ptx_reg_refs *x = &m->fl->cfg->regs[reg];
     *k = m->var == reg;
     if (m->var == reg)
         return true;
-    bool any = false;
-    for (uint32_t n = 0; n < x->ndefs; n++) {
-        const struct ptx_inst *d = &m->fl->f->insts[x->defs[n]];
-        int64_t one = 0;
-        bool self = (info_is_add(d) && d->nopnds == 3 && ((d->opnds[1].kind == OPND_REG && d->opnds[1].index == reg)));
-        if (!m->budget-- || m->budget > SLICE_MAX * 8)
-            return false;
-        if (self ? !motion_operand(m, &d->opnds[2], &one) || one : !motion_def(m, d, &one))
-            return false;
-        if (self)
-            continue;
-        if (any && one != *k)
-            return false;
-        *k = one;
-        any = true;
+    for (uint32_t n = 0; n < m->nassume; n++)
+        if (m->assume[n].reg == reg) {
+            *k = m->assume[n].k;
+            return m->assume[n].known;
+        }
+    if (!x->ndefs || !m->budget || m->nassume == ASSUME_MAX)
+        return false;
+    m->budget--;
+    if (x->ndefs == 1)
+        return motion_def(m, &m->fl->f->insts[x->defs[0]], k);
+    uint32_t own = m->nassume++, first = 0;
+    m->assume[own].reg = reg;
+    m->assume[own].known = false;
+    while (first < x->ndefs && !motion_def(m, &m->fl->f->insts[x->defs[first]], k))
+        first++;
+    bool ok = first < x->ndefs;
+    m->assume[own].k = *k;
+    m->assume[own].known = ok;
+    for (uint32_t n = 0; n < x->ndefs && ok; n++) {
+        int64_t one;
+        ok = motion_def(m, &m->fl->f->insts[x->defs[n]], &one) && one == m->assume[own].k;
     }
-    return any;
+    *k = m->assume[own].k;
+    m->nassume = own;
+    return ok;
 }
 
 bool pass_motion(const struct pass_flow *fl, uint32_t reg, uint32_t var, int64_t *k)
 {
-    struct motion m = { fl, var, SLICE_MAX * 4 };
+    struct motion m = { .fl = fl, .var = var, .budget = SLICE_MAX * 8 };
     return motion_reg(&m, reg, k);
 }
 
@@ -213,34 +228,61 @@ static bool pure(const struct ptx_inst *d)
 
 static bool slice_reg(struct slice *s, uint32_t reg);
 
-/* r = r + step inside the loop: the fresh copy is r + distance * step. */
-static bool slice_induction(struct slice *s, uint32_t reg, const struct ptx_inst *d)
+static bool invariant(const struct slice *s, uint32_t reg)
 {
-    const struct ptx_operand *step = &d->opnds[2];
-    unsigned bits = ptx_type_bits((enum ptx_type)s->fl->f->regs[reg].type);
-    int n = s->c->opt->prefetch_distance;
-    if (step->kind == OPND_REG) {
-        const struct ptx_reg_refs *x = &s->fl->cfg->regs[step->index];
-        for (uint32_t k = 0; k < x->ndefs; k++)
-            if (in_loop(s, x->defs[k]))
-                return false;
-    } else if (step->kind != OPND_IMM) {
-        return false;
+    const struct ptx_reg_refs *x = &s->fl->cfg->regs[reg];
+    for (uint32_t k = 0; k < x->ndefs; k++)
+        if (in_loop(s, x->defs[k]))
+            return false;
+    return true;
+}
+
+/* What one turn adds to an induction register: imm + count * reg, summed over a chain of
+ * additions (an unrolled loop has several). */
+struct turn { int64_t imm, count; uint32_t reg; };
+
+static bool turn_of(const struct slice *s, uint32_t reg, const struct ptx_inst *d, struct turn *t)
+{
+    *t = (struct turn){ 0, 0, PTX_NO_INDEX };
+    for (unsigned links = 0; links < 16; links++) {
+        if (!info_is_add(d) || d->guarded || d->nopnds != 3 || d->opnds[1].kind != OPND_REG)
+            return false;
+        const struct ptx_operand *step = &d->opnds[2];
+        int sign = inst_is(d, "add") ? 1 : -1;
+        if (step->kind == OPND_IMM) {
+            t->imm += sign * step->imm;
+        } else if (step->kind == OPND_REG && invariant(s, step->index) && (t->reg == PTX_NO_INDEX || t->reg == step->index)) {
+            t->reg = step->index;
+            t->count += sign;
+        } else {
+            return false;
+        }
+        if (d->opnds[1].index == reg)
+            return true;
+        const struct ptx_reg_refs *x = &s->fl->cfg->regs[d->opnds[1].index];
+        if (x->ndefs != 1 || !in_loop(s, x->defs[0]))
+            return false;
+        d = &s->fl->f->insts[x->defs[0]];
     }
-    bool add = inst_is(d, "add");
-    s->moved++;
-    s->induction = reg;
-    s->step_known = step->kind == OPND_IMM;
-    s->step = step->kind == OPND_IMM ? (add ? step->imm : -step->imm) : 0;
+    return false;
+}
+
+/* An induction register's fresh copy is what it will be `distance` turns later. */
+static bool slice_induction(struct slice *s, uint32_t reg, const struct turn *t)
+{
+    unsigned bits = ptx_type_bits((enum ptx_type)s->fl->f->regs[reg].type);
+    long long n = s->c->opt->prefetch_distance;
     struct str from = s->fl->f->regs[reg].name;
     const char *to = slice_new(s, reg);
+    s->moved++;
+    s->induction = reg;
+    s->step_known = t->reg == PTX_NO_INDEX;
+    s->step = t->imm;
     if (!to)
         return false;
-    if (step->kind == OPND_IMM)
-        buf_printf(s->code, "add.s%u \t%s, %.*s, %lld;\n", bits, to, (int)from.n, from.s, (long long)(s->step * n));
-    else
-        buf_printf(s->code, "mad.lo.s%u \t%s, %.*s, %d, %.*s;\n", bits, to, (int)s->fl->f->regs[step->index].name.n, s->fl->f->regs[step->index].name.s,
-                   add ? n : -n, (int)from.n, from.s);
+    buf_printf(s->code, "add.s%u \t%s, %.*s, %lld;\n", bits, to, (int)from.n, from.s, (long long)t->imm * n);
+    if (t->reg != PTX_NO_INDEX)
+        buf_printf(s->code, "mad.lo.s%u \t%s, %.*s, %lld, %s;\n", bits, to, (int)s->fl->f->regs[t->reg].name.n, s->fl->f->regs[t->reg].name.s, (long long)t->count * n, to);
     return true;
 }
 
@@ -308,9 +350,10 @@ static bool slice_reg(struct slice *s, uint32_t reg)
         return true;                               /* as it is: the same in every iteration */
     if (inside > 1 || !d)
         return false;
-    if (info_is_add(d) && !d->guarded && d->nopnds == 3 && d->opnds[1].kind == OPND_REG && d->opnds[1].index == reg)
-        return slice_induction(s, reg, d);
-    return x->ndefs == 1 && slice_def(s, reg, d);
+    struct turn t;
+    if (x->ndefs > 1)
+        return turn_of(s, reg, d, &t) && slice_induction(s, reg, &t);
+    return slice_def(s, reg, d);
 }
 
 /* ---- the prefetch itself ---- */
