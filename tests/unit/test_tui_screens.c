@@ -3,49 +3,10 @@
  * With arguments it is a viewer: test_tui_screens PANEL WxH [KIND] [KEY ...]. */
 #include "tests/support.h"
 
-#include "tests/terminal/snapshots.c"
-
-#include "tui/panel/panel.h"
-#include "tui/term/term.h"
+#include "tests/terminal/stage.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
-
-struct stage { struct recorder rec; struct job_snapshot *snap; struct app app; struct surface s; struct screen map; };
-
-static void stage_open(struct stage *t, enum snapshot_kind kind, int w, int h)
-{
-    memset(t, 0, sizeof *t);
-    struct app_engine engine = { .ctx = &t->rec, .post = recorder_post, .cancel = recorder_cancel };
-    t->snap = snapshot_make(kind);
-    app_init(&t->app, &engine, t->snap, NULL);
-    t->app.now_ns = 1000000000;
-    t->app.w = w;
-    t->app.h = h;
-    surface_resize(&t->s, w, h);
-}
-
-static void stage_close(struct stage *t)
-{
-    app_free(&t->app);
-    surface_free(&t->s);
-    snapshot_free(t->snap);
-}
-
-static void frame(struct stage *t)
-{
-    app_begin_frame(&t->app);
-    screen_draw(&t->app, &t->s, &t->map);
-}
-
-static unsigned press(struct stage *t, const char *key)
-{
-    struct event e = { .kind = EVENT_KEY };
-    assert_true(key_parse(str_of(key), &e.key));
-    unsigned r = app_event(&t->app, &e);
-    frame(t);
-    return r;
-}
 
 /* What every used role becomes: truecolor in the built-in theme, and monochrome. */
 static void dump_looks(const struct stage *t, struct buf *out)
@@ -105,11 +66,11 @@ static void panels(void **state)
         for (int p = 0; p < PANEL_COUNT; p++) {
             char name[64];
             app_focus(&t.app, (enum panel_id)p);
-            frame(&t);
+            stage_frame(&t);
             if (p == PANEL_SOURCE)
-                press(&t, "]");
+                stage_press(&t, "]");
             else if (p == PANEL_COALESCE)
-                press(&t, "j");
+                stage_press(&t, "j");
             snprintf(name, sizeof name, "%s-%dx%d", panel_info((enum panel_id)p)->name, sizes[k].w, sizes[k].h);
             check_golden(&t, name);
         }
@@ -130,7 +91,7 @@ static void workspaces(void **state)
                 continue;
             stage_open(&t, (enum snapshot_kind)kind, sizes[k].w, sizes[k].h);
             app_focus(&t.app, kind >= SNAP_SWEEPING ? PANEL_VALLEY : PANEL_SOURCE);
-            frame(&t);
+            stage_frame(&t);
             snprintf(name, sizeof name, "workspace-%s-%dx%d", kinds[kind], sizes[k].w, sizes[k].h);
             check_golden(&t, name);
             stage_close(&t);
@@ -143,22 +104,22 @@ static void overlays(void **state)
     (void)state;
     stage_open(&t, SNAP_DONE, 80, 24);
     app_focus(&t.app, PANEL_VALLEY);
-    frame(&t);
-    press(&t, "?");
+    stage_frame(&t);
+    stage_press(&t, "?");
     check_golden(&t, "help-80x24");
-    press(&t, "q");
-    press(&t, "c");
+    stage_press(&t, "q");
+    stage_press(&t, "c");
     check_golden(&t, "overlay-80x24");
-    press(&t, "1");
-    press(&t, "]");
-    press(&t, "]");
-    press(&t, "a");
+    stage_press(&t, "1");
+    stage_press(&t, "]");
+    stage_press(&t, "]");
+    stage_press(&t, "a");
     check_golden(&t, "tree-80x24");
-    press(&t, "Esc");
-    press(&t, ":");
+    stage_press(&t, "Esc");
+    stage_press(&t, ":");
     for (const char *s = "swe"; *s; s++)
-        press(&t, (char[]){ *s, 0 });
-    press(&t, "Tab");
+        stage_press(&t, (char[]){ *s, 0 });
+    stage_press(&t, "Tab");
     check_golden(&t, "prompt-80x24");
     stage_close(&t);
 }
@@ -173,7 +134,7 @@ static void plot_styles(void **state)
     for (int i = 0; i < 3; i++) {
         t.app.set.style = (enum plot_style)i;
         t.app.set.ascii = i == 2;
-        frame(&t);
+        stage_frame(&t);
         check_golden(&t, names[i]);
     }
     for (int i = 0; i < t.s.w * t.s.h; i++)
@@ -191,8 +152,8 @@ static void tiny(void **state)
             struct stage t;
             stage_open(&t, SNAP_DONE, small[k].w, small[k].h);
             app_focus(&t.app, (enum panel_id)p);
-            frame(&t);
-            assert_true(press(&t, "q") & UI_LEAVE);
+            stage_frame(&t);
+            assert_true(stage_press(&t, "q") & UI_LEAVE);
             stage_close(&t);
         }
 }
@@ -206,13 +167,12 @@ static int view(int argc, char **argv)
     if (argc > 3)
         kind = atoi(argv[3]);
     stage_open(&t, (enum snapshot_kind)kind, w, h);
-    app_command(&t.app, (char[64]){ 0 });
     for (int p = 0; p < PANEL_COUNT; p++)
         if (!strcmp(panel_info((enum panel_id)p)->name, argv[1]))
             app_focus(&t.app, (enum panel_id)p);
-    frame(&t);
+    stage_frame(&t);
     for (int i = 4; i < argc; i++)
-        press(&t, argv[i]);
+        stage_press(&t, argv[i]);
     struct buf b = { 0 };
     surface_plain(&t.s, (struct rect){ 0, 0, w, h }, &b);
     fputs(b.s, stdout);

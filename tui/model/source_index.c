@@ -168,9 +168,9 @@ static void first_load(struct app *a)
 void source_refresh(struct app *a)
 {
     struct source_view *s = &a->source;
-    uint32_t line = source_cursor_line(a);
     if (!s->stale)
         return;
+    uint32_t line = source_cursor_line(a);
     s->stale = false;
     source_index_free(s);
     if (!index_build(a))
@@ -198,6 +198,7 @@ uint32_t source_cursor_line(const struct app *a)
 bool source_goto(struct app *a, uint32_t line)
 {
     struct source_view *s = &a->source;
+    source_refresh(a);
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; i < s->nlines; i++)
             if (s->line[i].old == line) {
