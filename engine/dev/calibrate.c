@@ -14,6 +14,7 @@ struct calibration {
     struct buf *log;
     struct diags *ds;
     double clock_hz;
+    const char *l1_op;           /* the load that stays in L1 */
 };
 
 /* ---- one run ---- */
@@ -120,12 +121,19 @@ static double walk_latency(struct calibration *k, const char *op, uint32_t dista
     return measure(k, &t, r).cycles / steps;
 }
 
+/* Where plain loads do not stay in L1, .ca may (Kepler, Maxwell), or nothing does. */
 static void find_latencies(struct calibration *k)
 {
     double l1 = ring_latency(k, "", 128, 8, -1), l2 = ring_latency(k, ".cg", 128, 1024, -1);
-    set_int(k, "l1_latency", &k->p->l1_latency, l1, "cycle");
+    k->p->l1_plain = l1 < 0.8 * l2;
+    if (!k->p->l1_plain) {
+        k->l1_op = ".ca";
+        l1 = ring_latency(k, k->l1_op, 128, 8, -1);
+        k->p->l1_ca = l1 < 0.8 * l2;
+    }
     set_int(k, "l2_latency", &k->p->l2_latency, l2, "cycle");
-    double add = walk_latency(k, "", 0, 256, false) - l1;      /* the address addition of a walk */
+    if (k->p->l1_ca || k->p->l1_plain) set_int(k, "l1_latency", &k->p->l1_latency, l1, "cycle");
+    double add = walk_latency(k, k->l1_op, 0, 256, false) - l1; /* the address addition of a walk */
     double dram = walk_latency(k, ".cg", 8192, 1024, true) - add;
     set_int(k, "dram_latency", &k->p->dram_latency, dram, "cycle");
 }
@@ -135,7 +143,7 @@ static void find_latencies(struct calibration *k)
 static double pair_cycles(struct calibration *k, uint32_t distance)
 {
     struct buf t = { 0 };
-    calibrate_pair(&t);
+    calibrate_pair(&t, k->l1_op);
     return measure(k, &t, (struct calibrate_run){ .elems = 4096, .a = distance, .carveout = -1, .cold = true }).cycles;
 }
 
@@ -165,7 +173,7 @@ static uint64_t l1_capacity(struct calibration *k, int carveout)
     uint64_t lo = 4096, hi = 512 * 1024;
     while (hi - lo > 1024) {
         uint64_t mid = (lo + hi) / 2 / 128 * 128;
-        double lat = ring_latency(k, "", 128, (uint32_t)(mid / 128), carveout);
+        double lat = ring_latency(k, k->l1_op, 128, (uint32_t)(mid / 128), carveout);
         if (!isfinite(lat)) return 0;
         if (lat <= limit) lo = mid;
         else hi = mid;
@@ -176,6 +184,7 @@ static uint64_t l1_capacity(struct calibration *k, int carveout)
 static void find_capacity(struct calibration *k)
 {
     static const int percents[] = { 0, 50, 100 };
+    if (!k->p->l1_plain && !k->p->l1_ca) return;
     for (size_t i = 0; i < ARRAY_LEN(percents); i++) {
         uint64_t bytes = l1_capacity(k, percents[i]);
         if (!bytes) return;
@@ -280,7 +289,7 @@ static void start_from(struct calibration *k, const struct dev_info *i)
 
 enum status dev_calibrate(struct dev *d, struct sim_preset *out, struct buf *residuals, struct diags *ds)
 {
-    struct calibration k = { .d = d, .p = out, .log = residuals, .ds = ds };
+    struct calibration k = { .d = d, .p = out, .log = residuals, .ds = ds, .l1_op = "" };
     size_t errors = ds->errors;
     start_from(&k, dev_describe(d));
     struct buf t = { 0 };

@@ -10,7 +10,7 @@ void calibrate_ring(struct buf *t, const char *op);
 /* The same over cold memory: element at offset o holds o + distance; c steps, no warming. */
 void calibrate_walk(struct buf *t, const char *op);
 /* Loads a word, then times the word a bytes further on. */
-void calibrate_pair(struct buf *t);
+void calibrate_pair(struct buf *t, const char *op);
 /* Every thread reads 16-byte vectors, b of them, all threads together in order, index modulo a (a power of two). */
 void calibrate_stream(struct buf *t, const char *op);
 /* c rounds of 64 times `inst` on each thread: dependent (chain) or in four independent chains.

@@ -50,12 +50,12 @@ void calibrate_walk(struct buf *t, const char *op)
     tail(t);
 }
 
-void calibrate_pair(struct buf *t)
+void calibrate_pair(struct buf *t, const char *op)
 {
     head(t);
-    buf_puts(t, "ld.global.u64 %rd3, [%rd1];\nand.b64 %rd3, %rd3, 7;\nadd.s64 %rd4, %rd1, %rd3;\ncvt.u64.u32 %rd5, %r1;\n"
-                "add.s64 %rd4, %rd4, %rd5;\nst.global.u64 [%rd2+8], %rd4;\nmov.u64 %rd7, %clock64;\n"
-                "ld.global.u64 %rd6, [%rd4];\nst.global.u64 [%rd2+8], %rd6;\nmov.u64 %rd8, %clock64;\n");
+    buf_printf(t, "ld.global%s.u64 %%rd3, [%%rd1];\nand.b64 %%rd3, %%rd3, 7;\nadd.s64 %%rd4, %%rd1, %%rd3;\ncvt.u64.u32 %%rd5, %%r1;\n"
+                  "add.s64 %%rd4, %%rd4, %%rd5;\nst.global.u64 [%%rd2+8], %%rd4;\nmov.u64 %%rd7, %%clock64;\n"
+                  "ld.global%s.u64 %%rd6, [%%rd4];\nst.global.u64 [%%rd2+8], %%rd6;\nmov.u64 %%rd8, %%clock64;\n", op, op);
     tail(t);
 }
 

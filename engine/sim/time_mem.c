@@ -44,7 +44,7 @@ static inline uint32_t spread(uint64_t line, uint32_t n)
     return n == 1 ? 0 : (uint32_t)(((cache_mix(line) & 0xffffffff) * n) >> 32);
 }
 
-/* Waiting time at `at`: the backlog at the epoch's start, growing as the queue was used lately, draining since. */
+/* Waiting time at `at`: the backlog at the epoch's start, refilled as the queue was used lately (at most as fast as it drains). */
 static inline double waiting(const struct time_queue *q, double rate, uint32_t epoch, uint32_t at)
 {
     double w = q->free + rate * (double)(at - epoch) - (double)at;
@@ -154,6 +154,12 @@ static void enter_neighbour(struct time_mem *m, const struct cache_l2_request *r
     enter_request(m, &n, slices, channels);
 }
 
+static double busy_share(double cycles, uint32_t queues, double length)
+{
+    double rate = length > 0 ? cycles / queues / length : 0;
+    return rate < 1 ? rate : 1;
+}
+
 void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint32_t end)
 {
     double slices = 0, channels = 0, length = end - m->epoch;
@@ -166,7 +172,7 @@ void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint
         }
         s->nrequests = 0;
     }
-    m->slice_rate = length > 0 ? slices / m->nslices / length : 0;
-    m->channel_rate = length > 0 ? channels / m->nchannels / length : 0;
+    m->slice_rate = busy_share(slices, m->nslices, length);
+    m->channel_rate = busy_share(channels, m->nchannels, length);
     m->epoch = end;
 }

@@ -49,7 +49,7 @@ static void run_region(struct time_sm *s, struct time_warp *w, const struct time
         w->active[at] = (uint8_t)__builtin_popcount(st->mask);
         w->mem_of[at] = 0;
         s->inst_warp++;
-        s->inst_thread += (unsigned)__builtin_popcount(st->mask);
+        s->inst_thread += (unsigned)__builtin_popcount(st->active);
         if (st->access.kind != ACCESS_NONE && st->access.mask) keep_access(s, w, at, &st->access);
         w->hi++;
         w->pending++;
