@@ -11,7 +11,7 @@ struct member { struct dev *dev; char *spec; const char *worker; struct diags ds
 struct dev_pool { struct member *members; size_t n; };
 
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_FINISHED };
-struct job_slot { enum job_state state; unsigned deaths; };
+struct job_slot { enum job_state state; unsigned deaths; const struct member *lost_by; };
 /* One dev_pool_run. Everything below `lock` is guarded by it. */
 struct pool_run {
     const struct launch_data *data;
@@ -110,22 +110,31 @@ enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct 
 }
 
 /* ---- jobs ---- */
-/* Next waiting job, or SIZE_MAX when there is nothing left to do. Waits while another
- * member's job may still come back. */
-static size_t take_job(struct pool_run *r)
+/* A waiting job for this member. One that it lost before is left to the others as long as there are any.
+ * *later: something may still come, so that waiting makes sense. */
+static size_t find_job(const struct pool_run *r, const struct member *m, bool *later)
+{
+    *later = false;
+    for (size_t i = 0; i < r->njobs; i++) {
+        const struct job_slot *s = &r->slots[i];
+        if (s->state == JOB_WAITING && (s->lost_by != m || r->alive == 1))
+            return i;
+        *later |= s->state != JOB_FINISHED;
+    }
+    return SIZE_MAX;
+}
+
+/* Next job for a member, or SIZE_MAX when there is nothing left to do. */
+static size_t take_job(struct pool_run *r, const struct member *m)
 {
     size_t got = SIZE_MAX;
+    bool later = true;
     pthread_mutex_lock(&r->lock);
-    while (got == SIZE_MAX && r->nfinished < r->njobs && !cancel_asked(r->watch->cancel)) {
-        bool running = false;
-        for (size_t i = 0; i < r->njobs && got == SIZE_MAX; i++) {
-            running |= r->slots[i].state == JOB_RUNNING;
-            if (r->slots[i].state == JOB_WAITING)
-                got = i;
-        }
-        if (got == SIZE_MAX && !running)
+    while (later && !cancel_asked(r->watch->cancel)) {
+        got = find_job(r, m, &later);
+        if (got != SIZE_MAX)
             break;
-        if (got == SIZE_MAX)
+        if (later)
             pthread_cond_wait(&r->change, &r->lock);
     }
     if (got != SIZE_MAX)
@@ -153,9 +162,10 @@ static void unfinish_job(struct pool_run *r, size_t job)
 }
 
 /* The worker died with the job: back to the list, or given up. */
-static void return_job(struct pool_run *r, size_t job, const struct result *res)
+static void return_job(struct pool_run *r, const struct member *m, size_t job, const struct result *res)
 {
     pthread_mutex_lock(&r->lock);
+    r->slots[job].lost_by = m;
     bool again = ++r->slots[job].deaths < DEV_POOL_TRIES;
     if (again) {
         r->slots[job].state = JOB_WAITING;
@@ -210,7 +220,7 @@ static bool work_one(struct hand *h, size_t job)
     if (st == ST_CANCELLED)
         unfinish_job(h->run, job);
     else if (lost)
-        return_job(h->run, job, &res);
+        return_job(h->run, h->m, job, &res);
     else
         finish_job(h->run, job, &res);
     return st != ST_CANCELLED && h->strikes < MEMBER_STRIKES;
@@ -222,7 +232,7 @@ static void *work(void *ctx)
     struct pool_run *r = h->run;
     size_t job;
     bool fit = true;
-    while (fit && (job = take_job(r)) != SIZE_MAX)
+    while (fit && (job = take_job(r, h->m)) != SIZE_MAX)
         fit = work_one(h, job);
     for (size_t i = 0; i < r->ncodes; i++)
         if (h->codes[i])
@@ -286,6 +296,7 @@ static void start_all(struct pool_run *r, struct dev_pool *p, struct hand *hands
         if (!started[i]) {
             pthread_mutex_lock(&r->lock);
             r->alive--;
+            pthread_cond_broadcast(&r->change);
             pthread_mutex_unlock(&r->lock);
         }
     }
