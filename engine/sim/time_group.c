@@ -191,9 +191,8 @@ static void check_budget(struct time_group *g, uint64_t budget)
     g->stop_finished = g->finished;
 }
 
-void time_group_run(struct time_group *g, uint64_t budget)
+static void run_epochs(struct time_group *g, uint64_t budget, struct epoch *e, struct time_pool *pool)
 {
-    first_wave(g);
     while (g->status == ST_OK) {
         uint32_t at = next_event(g);
         if (at == TIME_NEVER) {
@@ -201,17 +200,29 @@ void time_group_run(struct time_group *g, uint64_t budget)
             return;
         }
         if (at > g->now + TIME_EPOCH) g->mem.epoch = g->now = at - at % TIME_EPOCH;
-        struct epoch e = { g, g->now + TIME_EPOCH };
-        if (g->nworkers > 1) base_parallel(g->nworkers, g->nworkers, run_share, &e);
-        else run_share(&e, 0);
-        time_mem_enter(&g->mem, g->sm, g->nsms, e.end);
-        g->now = e.end;
+        e->end = g->now + TIME_EPOCH;
+        time_pool_round(pool);
+        time_mem_enter(&g->mem, g->sm, g->nsms, e->end);
+        g->now = e->end;
         g->status = check_limits(g);
         uint64_t before = g->finished;
         if (g->status == ST_OK) g->status = dispatch(g);
         if (g->finished != before) report_progress(g);
         check_budget(g, budget);
     }
+}
+
+void time_group_run(struct time_group *g, uint64_t budget)
+{
+    struct epoch e = { g, 0 };
+    struct time_pool *pool = time_pool_new(g->nworkers, run_share, &e);
+    if (!pool) {
+        g->status = ST_NOMEM;
+        return;
+    }
+    first_wave(g);
+    run_epochs(g, budget, &e, pool);
+    time_pool_free(pool);
 }
 
 double time_group_cycles(const struct time_group *g)

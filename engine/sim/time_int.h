@@ -7,6 +7,7 @@
  *   time_lsu     load/store unit and L1; requests to the memory system
  *   time_mem     L2 slices, DRAM channels, interconnect: shared by the SMs of a group
  *   time_group   SMs stepped together in epochs; CTA dispatch
+ *   time_pool    host threads that step the SMs of a group
  *   time         sampling policy, extrapolation, statistics
  *
  * Every cost of an issued instruction is known when it issues: queues are kept as
@@ -202,6 +203,12 @@ void time_group_free(struct time_group *g);
 void time_group_run(struct time_group *g, uint64_t budget);
 double time_group_cycles(const struct time_group *g);       /* of the whole launch, extrapolated when stopped */
 uint64_t time_group_instructions(const struct time_group *g);
+
+/* time_pool.c: n threads (the caller among them) that run fn(ctx, i), i < n, once per round. NULL: out of memory. */
+struct time_pool;
+struct time_pool *time_pool_new(unsigned n, void (*fn)(void *ctx, size_t i), void *ctx);
+void time_pool_round(struct time_pool *p);
+void time_pool_free(struct time_pool *p);
 
 /* time_occupancy.c */
 struct time_occupancy { uint32_t ctas_per_sm, carve_kb, l1_bytes; };
