@@ -84,7 +84,7 @@ struct time_mem {
     double slice_bytes, channel_bytes; /* bytes per cycle of one queue */
     double atomic_cycles;            /* cycles one atomic lane takes at a slice */
     double slice_rate, channel_rate; /* share of the last epoch the queues were busy */
-    uint32_t epoch;                  /* start of the current epoch */
+    uint32_t epoch, entering;        /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */
     uint64_t reads, hits, writes; double dram_read, dram_write;
 };

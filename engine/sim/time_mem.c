@@ -116,8 +116,11 @@ void time_mem_quiet(struct time_sm *s, const struct cache_l2_request *r)
 
 /* ---- end of the epoch: everything is entered ---- */
 
-static double occupy(struct time_queue *q, uint32_t at, double cycles)
+/* A request that its SM will send later than this epoch's end (it waits for a miss tracker) counts from
+ * that end: booked at its own time it would leave the cycles before it unused and push everybody behind it. */
+static double occupy(struct time_mem *m, struct time_queue *q, uint32_t at, double cycles)
 {
+    if (at > m->entering) at = m->entering;
     double start = q->free > at ? q->free : at;
     q->free = start + cycles;
     return cycles;
@@ -129,10 +132,10 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r, 
     cache_l2_access(&m->l2, r, &o);
     double bytes = 32.0 * __builtin_popcount(r->sectors);
     double cycles = bytes / m->slice_bytes + r->lanes * m->atomic_cycles;
-    if (!r->quiet) *slices += occupy(&m->slice[spread(r->line, m->nslices)], r->at, cycles);
+    if (!r->quiet) *slices += occupy(m, &m->slice[spread(r->line, m->nslices)], r->at, cycles);
     double from_dram = 32.0 * __builtin_popcount(o.miss) * o.weight, to_dram = 32.0 * __builtin_popcount(o.written) * o.weight;
     if (from_dram + to_dram > 0)       /* weight is in SMs of the GPU; the queue counts in simulated ones */
-        *channels += occupy(&m->channel[spread(r->line, m->nchannels)], r->at, (from_dram + to_dram) / m->scale / m->channel_bytes);
+        *channels += occupy(m, &m->channel[spread(r->line, m->nchannels)], r->at, (from_dram + to_dram) / m->scale / m->channel_bytes);
     m->dram_read += from_dram;
     m->dram_write += to_dram;
     if (r->quiet) return;
@@ -163,6 +166,7 @@ static double busy_share(double cycles, uint32_t queues, double length)
 void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint32_t end)
 {
     double slices = 0, channels = 0, length = end - m->epoch;
+    m->entering = end;
     uint32_t turn = m->epoch / TIME_EPOCH;               /* nobody is always first */
     for (uint32_t k = 0; k < nsms; k++) {
         struct time_sm *s = &sms[(k + turn) % nsms];
