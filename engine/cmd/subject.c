@@ -139,8 +139,11 @@ enum status subject_data(struct subject *s, struct diags *ds)
 
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds)
 {
+    /* Which loads have no reuse is known from the trace alone. */
+    bool by_reuse = a->options.bypass && !a->options.bypass_loads.n &&
+                    (a->options.bypass_form == BYPASS_FORM_VERTICAL || a->options.bypass_form == BYPASS_FORM_HYBRID);
     struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
-                          .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = quick };
+                          .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = quick && !by_reuse };
     return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);
 }
 
