@@ -156,7 +156,9 @@ bool bypass_chosen(struct bypass *b, const struct ptx_inst *i)
         return false;
     const struct ana_kernel *k = pass_facts(b->c);
     const struct ana_access *a = pass_access(b->c, i);
-    return a && !a->reused && (k->launched || a->cls == ANA_CLASS_STREAMING);
+    if (!a || a->executions == 0)
+        return false;
+    return k->footprint.valid ? !a->reused : a->cls == ANA_CLASS_STREAMING;   /* traced, or by its address alone */
 }
 
 bool bypass_picked(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i, enum bypass_pick pick)
@@ -321,6 +323,14 @@ static enum status check(struct pass_ctx *c)
     return s;
 }
 
+static uint32_t count_chosen(struct bypass *b)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < b->c->f->ninsts; k++)
+        n += bypass_picked(b, b->c->f, &b->c->f->insts[k], PICK_CHOSEN);
+    return n;
+}
+
 static enum status run(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
@@ -332,6 +342,8 @@ static enum status run(struct pass_ctx *c)
     enum status s = bypass_begin(&b, c);
     if (s == ST_OK)
         s = bypass_emit(&b);
+    if (s == ST_OK && by_load(o) && !count_chosen(&b))
+        pass_note(c, NO_SPAN, "the analysis finds reuse in every load: none is chosen to bypass (--bypass-loads names them by hand)");
     b.nleft = 0;
     if (s == ST_OK && count_governed(&b) && b.nleft)
         pass_note(c, b.first_left, "%u load%s left alone, this one because %s", b.nleft, b.nleft > 1 ? "s" : "", b.why_left);
