@@ -127,7 +127,7 @@ static double objective(struct problem *p, const double *x)
     set_parameters(p, x);
     double sum = p->paper ? solve_linear(p, paper_time, NULL) : solve_linear(p, one, miss);
     double ridge = x[0] * x[0] + x[1] * x[1] + (p->paper ? 0 : x[2] * x[2]);
-    return sum / (double)p->count + 1e-9 * ridge;
+    return sum / (double)p->count + 2e-6 * ridge;
 }
 
 struct vertex { double x[MAX_DIM], y; };
