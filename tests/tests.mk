@@ -48,6 +48,7 @@ $(FAKE_DIR)/libcuda-lacks.so: tests/fake/fake_cuda.c engine/dev/drv.h
 	$(FAKE_CC) -DFAKE_LACKS
 $(FAKE_DIR)/libcupti.so: tests/fake/fake_cupti.c engine/dev/cupti_api.h
 	$(FAKE_CC)
+TEST_SCRIPTS += $(wildcard tests/conformance/*.sh)
 DEV_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_dev_*.c))
 $(DEV_TESTS): $(BUILD)/tests/fake/fake.o $(BUILD)/tests/conformance/conf.o | $(FAKES)
 # cupti_profiler_host.h includes the C++ header <string> for nothing: an empty one satisfies it.

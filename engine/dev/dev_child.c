@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define SOON_MS 250              /* an idle worker ends within this */
+#define LAUNCHER_MS 4000
 #define POLITE_MS 400
 
 extern char **environ;
@@ -57,7 +60,7 @@ static int spawn(struct child *c, int in, int out, int err, char *const argv[])
 enum status child_start(struct child *c, const char *command, const char *self, struct diags *ds)
 {
     int to[2] = { -1, -1 }, from[2] = { -1, -1 };
-    *c = (struct child){ 0, -1, -1, -1 };
+    *c = (struct child){ 0, -1, -1, -1, command != NULL };
     char *shell[] = { (char *)(uintptr_t)"/bin/sh", (char *)(uintptr_t)"-c", (char *)(uintptr_t)command, NULL };
     char *local[] = { (char *)(uintptr_t)self, (char *)(uintptr_t)"worker", NULL };
     c->err = memfd_create("worker-stderr", MFD_CLOEXEC);
@@ -77,32 +80,60 @@ enum status child_start(struct child *c, const char *command, const char *self, 
     return ST_DEVICE;
 }
 
-static bool reap(struct child *c, int ms)
+/* True when the process is gone, within ms. */
+static bool reap(pid_t pid, int ms)
 {
     struct timespec nap = { 0, 5000000 };
     for (int waited = 0; waited <= ms; waited += 5) {
-        pid_t k = waitpid((pid_t)c->pid, NULL, WNOHANG);
-        if (k == c->pid || (k < 0 && errno != EINTR))
+        pid_t k = waitpid(pid, NULL, WNOHANG);
+        if (k == pid || (k < 0 && errno != EINTR))
             return true;
         nanosleep(&nap, NULL);
     }
     return false;
 }
 
+static void force(pid_t pid)
+{
+    kill(-pid, SIGTERM);
+    if (!reap(pid, POLITE_MS)) {
+        kill(-pid, SIGKILL);
+        reap(pid, 5000);
+    }
+}
+
+static void *end_later(void *arg)
+{
+    pid_t pid = (pid_t)(intptr_t)arg;
+    if (!reap(pid, LAUNCHER_MS))
+        force(pid);
+    return NULL;
+}
+
+/* A launcher that is killed may leave the worker behind, with its GPU or its place in
+ * a queue (srun does). The worker ends by itself once its input is closed, a hung one
+ * after two seconds (dev_worker.c), and the launcher with it: so it is given time, in
+ * the background, before it is killed too. */
+static void end_launcher(pid_t pid)
+{
+    pthread_t thread;
+    if (reap(pid, SOON_MS))
+        return;
+    if (pthread_create(&thread, NULL, end_later, (void *)(intptr_t)pid) == 0)
+        pthread_detach(thread);
+    else
+        force(pid);
+}
+
 void child_end(struct child *c)
 {
     close_fd(&c->in);
     close_fd(&c->out);
-    if (c->pid > 0) {
-        pid_t group = (pid_t)-c->pid;
-        kill(group, SIGTERM);
-        if (!reap(c, POLITE_MS)) {
-            kill(group, SIGKILL);
-            reap(c, 5000);
-        }
-        kill(group, SIGKILL);                    /* what it started and left behind */
-    }
     close_fd(&c->err);
+    if (c->pid > 0 && c->launched)
+        end_launcher((pid_t)c->pid);
+    else if (c->pid > 0)
+        force((pid_t)c->pid);
     c->pid = 0;
 }
 

@@ -481,7 +481,7 @@ enum status dev_proxy_open(const struct proxy_how *how, struct dev **out, struct
     if (!p)
         return ST_NOMEM;
     p->base.ops = &PROXY_OPS;
-    p->child = (struct child){ 0, -1, -1, -1 };
+    p->child = (struct child){ 0, -1, -1, -1, false };
     p->spec = base_strdup(how->spec);
     p->command = base_strdup(how->command);
     p->self = base_strdup(how->self);
@@ -502,7 +502,7 @@ enum status dev_proxy_list(const char *command, void (*fn)(void *ctx, const stru
     struct proxy_dev *p = base_alloc(sizeof *p);
     if (!p)
         return ST_NOMEM;
-    p->child = (struct child){ 0, -1, -1, -1 };
+    p->child = (struct child){ 0, -1, -1, -1, false };
     p->command = base_strdup(command);
     struct wire_in in = { 0 };
     enum status st = start(p, ds);

@@ -11,9 +11,9 @@ enum status dev_proxy_open(const struct proxy_how *how, struct dev **out, struct
 enum status dev_proxy_list(const char *command, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds);
 
 /* ---- dev_child.c: the worker process itself ---- */
-struct child { long pid; int in, out, err; };    /* pid 0: none. in: we write; out: we read; err: its stderr, kept */
+struct child { long pid; int in, out, err; bool launched; }; /* pid 0: none. in: we write; out: we read; err: its stderr, kept */
 enum status child_start(struct child *c, const char *command, const char *self, struct diags *ds);
-/* Ends the process and everything it started: asks, then kills. Safe when there is none. */
+/* Ends the process and everything it started: closes its input, asks, then kills. Safe when there is none. */
 void child_end(struct child *c);
 /* Last line of what it wrote to stderr, or "". */
 void child_last_words(const struct child *c, char *out, size_t n);

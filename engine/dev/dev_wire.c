@@ -91,7 +91,7 @@ bool wire_send(int fd, enum wire_type type, const struct buf *payload)
     put_le(head + 8, n, 8);
     struct pipe_guard g;
     guard_enter(&g);
-    bool ok = write_all(fd, head, sizeof head) && (!n || write_all(fd, payload->s, n));
+    bool ok = write_all(fd, head, sizeof head) && (!n || write_all(fd, payload->s, n)) && write_all(fd, "\n", 1);
     guard_leave(&g);
     return ok;
 }
@@ -148,7 +148,10 @@ static enum wire_end read_body(int fd, const uint8_t *head, int64_t until, enum 
         buf_put(payload, chunk, k);
         n -= k;
     }
-    return payload->oom ? WIRE_BAD : WIRE_OK;
+    enum wire_end e = read_all(fd, chunk, 1, until, NULL);
+    if (e != WIRE_OK)
+        return e;
+    return payload->oom || chunk[0] != '\n' ? WIRE_BAD : WIRE_OK;
 }
 
 enum wire_end wire_recv(int fd, int64_t until, const struct cancel *cancel, enum wire_type *type, struct buf *payload)
@@ -165,7 +168,7 @@ enum wire_end wire_greeting(int fd, int64_t until, uint32_t *version)
     for (unsigned noise = 0; e == WIRE_OK && noise < WIRE_NOISE; noise++) {
         if (!memcmp(head, "GLW", 3) && get_le(head + 4, 4) == WIRE_GREETING && get_le(head + 8, 8) == 0) {
             *version = head[3];
-            return WIRE_OK;
+            return read_all(fd, head, 1, until, NULL);
         }
         memmove(head, head + 1, sizeof head - 1);
         e = read_all(fd, head + sizeof head - 1, 1, until, NULL);

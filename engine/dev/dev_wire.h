@@ -1,7 +1,8 @@
 /* dev_wire, private to dev: the worker protocol.
  *
- *   frame:  "GLW" version(1) | type u32 | length u64 | payload      little-endian throughout
+ *   frame:  "GLW" version(1) | type u32 | length u64 | payload | newline      little-endian throughout
  *
+ * The newline is for launchers that hand on whole lines only (srun without -u).
  * A request has one reply; between them the worker may send PROGRESS, and the
  * other side CANCEL. Large data travels in DATA frames of at most WIRE_CHUNK
  * bytes, so a frame is never longer than WIRE_MAX. The first frame of a worker is

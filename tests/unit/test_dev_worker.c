@@ -340,7 +340,7 @@ static void test_launcher_fails(void **state)
         { "echo 'ssh: connect to host gpu: No route to host' >&2; exit 255", "No route to host" },
         { "no-such-launcher gpu gpulocw worker", "not found" },
         { "true", "died" },
-        { "printf 'GLW\\377\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000'; sleep 1", "protocol version 255" },
+        { "printf 'GLW\\377\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\n'; sleep 1", "protocol version 255" },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct dev *d = NULL;
@@ -549,11 +549,38 @@ static void test_pool_cancel(void **state)
     scene_close(&s);
 }
 
+/* `test_dev_worker through LAUNCHER`: one launch and a pool whose workers all go through it (tests/conformance/slurm.sh). */
+static const char *launcher;
+static void test_through(void **state)
+{
+    (void)state;
+    char line[PATH_MAX + 512];
+    struct scene s;
+    struct work w;
+    size_t left;
+    const char *workers[] = { line, line, worker_line("%S worker") };
+    snprintf(line, sizeof line, "%s %s worker", launcher, fake_self());
+    fake_use("libcuda.so.1", NULL, NULL);
+    works_through(line);
+    scene_open(&s);
+    make_work(&w, &s);
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    assert_int_equal(run_pool(&s, workers, 3, &code, 1, w.jobs, w.out, &left), ST_OK);
+    assert_int_equal(left, 3);
+    all_right(&w);
+    scene_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     int code;
     if (fake_worker_main(argc, argv, &code))
         return code;
+    if (argc == 3 && !strcmp(argv[1], "through")) {
+        const struct CMUnitTest one[] = { cmocka_unit_test(test_through) };
+        launcher = argv[2];
+        return cmocka_run_group_tests_name("workers through a launcher", one, NULL, NULL);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_diags_travel), cmocka_unit_test(test_result_travels), cmocka_unit_test(test_preset_travels),
         cmocka_unit_test(test_run_travels), cmocka_unit_test(test_damaged_payloads), cmocka_unit_test(test_greeting_after_noise),
