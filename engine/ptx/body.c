@@ -226,7 +226,7 @@ static void read_statement(struct ptx_parser *p)
     } else if (c == ';') {
         struct span at = ptx_here(p);
         p->c++;
-        add_stmt(p, STMT_OTHER, 0, at);
+        ptx_error(p, "ptx-syntax", ptx_upto(p, at), "nothing stands before this ';'");
     } else if (!ptx_is(c, CH_START) || !read_label(p)) {
         ptx_inst_read(p);
     }

@@ -104,7 +104,7 @@ bool ptx_number(struct ptx_parser *p, struct ptx_const *out)
     if (p->c == digits)
         return bad_number(p, at, "a number has no digits here");
     *out = (struct ptx_const){ .i = (int64_t)v, .is_unsigned = v > INT64_MAX };
-    if (*p->c == 'U' || *p->c == 'u') {
+    if (*p->c == 'U') {
         out->is_unsigned = true;
         p->c++;
     }

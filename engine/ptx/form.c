@@ -298,6 +298,19 @@ static void check_required(struct report *r, uint64_t taken)
     }
 }
 
+/* mul.s32 is no row, mul.lo is: the first longer name that takes these types. */
+static const char *longer_name(const struct ptx_module *m, const struct ptx_form *f)
+{
+    const char *name = ptx_op_info((enum ptx_op)f->op)->name, *list;
+    size_t n = strlen(name);
+    for (int i = 1; i < PTX_OP_COUNT; i++) {
+        const struct ptx_op_info *o = ptx_op_info((enum ptx_op)i);
+        if (!strncmp(o->name, name, n) && o->name[n] == '.' && find_types(m, o->types, f->type, f->ntypes, &list).ok)
+            return o->name;
+    }
+    return NULL;
+}
+
 static void check_types(struct report *r)
 {
     const struct ptx_op_info *info = ptx_op_info((enum ptx_op)r->f->op);
@@ -320,7 +333,10 @@ static void check_types(struct report *r)
         d = ptx_error(r->p, "ptx-type", all, "'%s' takes %u type%s, not %u", info->name, t.slots, t.slots == 1 ? "" : "s", r->f->ntypes);
     for (unsigned i = 0; i < t.bad && *slot_end(list) == ','; i++)
         list = slot_end(list) + 1;
-    if (*list)
+    const char *longer = longer_name(r->p->m, r->f);
+    if (longer)
+        diag_hint(d, "did you mean '%s'?", longer);
+    else if (*list)
         diag_hint(d, "it takes %s", pretty(r->p, list, slot_end(list)));
 }
 
@@ -342,7 +358,8 @@ void ptx_form_check(struct ptx_parser *p, struct ptx_form *f, const struct span 
             unknown_word(&r, w.w[i]);
     }
     check_types(&r);
-    check_required(&r, taken);
+    if (!r.bad)
+        check_required(&r, taken);
     const struct ptx_op_info *info = ptx_op_info((enum ptx_op)f->op);
     struct since base = { info->version, info->sm, info->suffix };
     if (!since_met(p->m, base)) {
@@ -371,17 +388,19 @@ static enum ptx_type twice(enum ptx_type t)
     }
 }
 
-/* Reads one alternative of a sig string for form f; *rest: the next one, or the end. */
+/* Reads one alternative of a sig string for form f; *rest: the next one, or the end. False
+ * when it asks for a type that the form has not got. */
 bool ptx_sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig *out, const char **rest)
 {
     *out = (struct ptx_sig){ 0 };
-    bool pipe = false;
+    bool pipe = false, usable = true;
     while (*s && *s != ';') {
         struct ptx_slot *o = &out->slot[out->n++];
         *o = (struct ptx_slot){ .cls = *s++, .type = f->type[0], .pipe = pipe };
-        if (*s >= '1' && *s <= '3')
-            o->type = f->ntypes > *s - '0' ? f->type[*s - '0'] : PTX_T_NONE, s++;
-        else if (*s == 'W')
+        if (*s >= '1' && *s <= '3') {
+            usable = usable && f->ntypes > *s - '0';
+            o->type = f->type[*s++ - '0'];
+        } else if (*s == 'W')
             o->type = (uint8_t)twice((enum ptx_type)f->type[0]), s++;
         else if (*s == '*')
             o->type = PTX_T_NONE, s++;
@@ -404,7 +423,7 @@ bool ptx_sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig *ou
             break;
     }
     *rest = *s == ';' ? s + 1 : s;
-    return true;
+    return usable || f->op == PTX_OP_OPAQUE;
 }
 
 static void compile_sigs(struct ptx_parser *p, struct ptx_form *f)
@@ -416,11 +435,12 @@ static void compile_sigs(struct ptx_parser *p, struct ptx_form *f)
     f->sigs = ARENA_ARRAY(p->a, struct ptx_sig, n);
     if (!f->sigs)
         return;
-    f->nsigs = (uint8_t)n;
     for (unsigned i = 0; i < n; i++) {
-        ptx_sig_compile(f, sig, &f->sigs[i], &sig);
-        for (unsigned k = 0; k < f->sigs[i].n; k++)
-            f->label = f->label || f->sigs[i].slot[k].cls == 'l';
+        if (!ptx_sig_compile(f, sig, &f->sigs[f->nsigs], &sig) && (i + 1 < n || f->nsigs))
+            continue;
+        const struct ptx_sig *g = &f->sigs[f->nsigs++];
+        for (unsigned k = 0; k < g->n; k++)
+            f->label = f->label || g->slot[k].cls == 'l';
     }
 }
 
@@ -494,7 +514,7 @@ static void note_opaque(struct ptx_parser *p, const struct ptx_form *f, struct s
     while (n < f->text.n && f->text.s[n] != '.')
         n++;
     const char *near = ptx_nearest((struct str){ f->text.s, n }, op_name_at, NULL, PTX_OP_COUNT - 1);
-    if (near)
+    if (near && !str_eq(str_of(near), (struct str){ f->text.s, n }))
         diag_hint(d, "did you mean '%s'?", near);
 }
 

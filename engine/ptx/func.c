@@ -17,6 +17,11 @@ static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
     }
     if (!ptx_decl_specifiers(p, &d))
         return false;
+    if (d.vec > 1 && d.space == PTX_SPACE_PARAM) {
+        struct diag *e = ptx_error(p, "ptx-declaration", ptx_upto(p, d.at), "a .param variable is no vector");
+        diag_hint(e, "declare .align %u .b8 name[%u]", d.vec * ptx_type_bits((enum ptx_type)d.type) / 8, d.vec * ptx_type_bits((enum ptx_type)d.type) / 8);
+        return false;
+    }
     *out = ptx_decl_name(p, &d, true);
     return *out != NULL;
 }
@@ -247,7 +252,7 @@ static bool read_head(struct ptx_parser *p, struct ptx_func *f, struct span *nam
 static void reset_body(struct ptx_parser *p)
 {
     p->insts.n = p->stmts.n = p->labels.n = p->places.n = p->regs.n = p->vars.n = p->locs.n = p->loc_stmt.n = p->refs.n = 0;
-    p->digit_prefix = p->digit_names = false;
+    p->digit_names = false;
     p->scopes.n = 1;
     p->scope = 0;
 }

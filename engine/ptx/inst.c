@@ -237,18 +237,20 @@ static uint32_t sig_pipes(const struct ptx_sig *g)
     return pipes;
 }
 
-/* Walks the slots that n operands fill: the first optional ones are used, the last left out. */
-static bool sig_fits(const struct check *c, const struct ptx_sig *g, const struct ptx_operand *o, unsigned n)
+/* How many of n operands fit, from the first on; n: all do. The first optional slots are
+ * used, the last are left out. */
+static unsigned sig_fits(const struct check *c, const struct ptx_sig *g, const struct ptx_operand *o, unsigned n)
 {
     unsigned spare = n - g->least, k = 0;
     for (unsigned i = 0; i < g->n && k < n; i++) {
         if (g->slot[i].optional && !spare)
             continue;
         spare -= g->slot[i].optional;
-        if (!slot_fits(c, &g->slot[i], &o[k++]))
-            return false;
+        if (!slot_fits(c, &g->slot[i], &o[k]))
+            return k;
+        k++;
     }
-    return k == n;
+    return k;
 }
 
 static const char *access_name(char cls)
@@ -328,6 +330,7 @@ static void access_unknown(struct ptx_operand *o, unsigned n)
 void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct ptx_operand *o, unsigned n, uint32_t pipes, struct span at)
 {
     const struct ptx_sig *near = NULL;
+    unsigned best = 0;
     struct check c = { p, f, at, false };
     if (f->op == PTX_OP_OPAQUE) {
         access_unknown(o, n);
@@ -337,10 +340,14 @@ void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct p
         const struct ptx_sig *g = &f->sigs[i];
         if (n < g->least || n > g->n || sig_pipes(g) != pipes)
             continue;
-        near = near ? near : g;
-        if (sig_fits(&c, g, o, n)) {
+        unsigned fit = sig_fits(&c, g, o, n);
+        if (fit == n) {
             apply_access(f, g, o, n);
             return;
+        }
+        if (!near || fit > best || (fit == best && o[fit].kind == OPND_VEC)) {
+            near = g;
+            best = fit;
         }
     }
     if (f->bad)                    /* the opcode was reported; its types are not to be trusted */

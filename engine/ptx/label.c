@@ -49,7 +49,9 @@ static void undefined_label(struct ptx_parser *p, const struct ptx_label_ref *r)
 {
     struct diag *d = ptx_error(p, "ptx-label", r->at, "label '%.*s' is not defined in this scope", SV(r->name));
     const char *near = d ? ptx_nearest(r->name, label_at, p, p->labels.n < 5000 ? p->labels.n : 5000) : NULL;
-    if (near)
+    if (near && str_eq(str_of(near), r->name))
+        diag_hint(d, "a label of this name is in another scope, which a branch cannot enter");
+    else if (near)
         diag_hint(d, "did you mean '%s'?", near);
 }
 

@@ -200,6 +200,14 @@ static bool header_directive(struct ptx_parser *p, struct str w, struct span at)
     return true;
 }
 
+/* After a mistake at module scope: past the ';', or past the body that belongs to it. */
+static void resync(struct ptx_parser *p)
+{
+    ptx_resync(p);
+    if (ptx_at(p, '{'))
+        ptx_skip_block(p);
+}
+
 static void unknown_directive(struct ptx_parser *p, struct str w, struct span at)
 {
     static const char *const known[] = { "version", "target", "address_size", "visible", "extern", "weak", "common", "entry", "func", "global", "const",
@@ -208,7 +216,7 @@ static void unknown_directive(struct ptx_parser *p, struct str w, struct span at
     for (size_t i = 0; d && i < ARRAY_LEN(known); i++)
         if (str_distance(w, str_of(known[i]), 2) <= 2)
             diag_hint(d, "did you mean '.%s'?", known[i]);
-    ptx_resync(p);
+    resync(p);
 }
 
 /* Missing header lines are said once; then the newest is assumed, so that the rest can be checked. */
@@ -284,8 +292,8 @@ static void read_module(struct ptx_parser *p)
             struct span at = ptx_here(p);
             at.len = 1;
             ptx_error(p, "ptx-syntax", at, "expected a directive such as .visible .entry, found %s", ptx_quiet(p) ? "this" : ptx_quote(p));
-            p->c++;
-            ptx_resync(p);
+            p->c += *p->c != '{';
+            resync(p);
         }
         if (p->c == from)          /* '{' or '}' that resynchronising stopped at */
             p->c++;

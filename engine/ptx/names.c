@@ -131,7 +131,6 @@ void ptx_range_declare(struct ptx_parser *p, struct str prefix, uint64_t n, unsi
     e->type = (uint8_t)type;
     e->vec = (uint8_t)vec;
     e->index = (uint32_t)p->ranges.n;
-    p->digit_prefix = p->digit_prefix || trailing_digits(prefix) > 0;
     struct ptx_range *r = PTX_PUSH(p, p->ranges);
     if (r)
         *r = (struct ptx_range){ .count = n };
@@ -205,14 +204,8 @@ static struct ptx_name *find_range(struct ptx_parser *p, struct str name, size_t
 uint32_t ptx_reg_find(struct ptx_parser *p, struct str name)
 {
     size_t digits = trailing_digits(name);
-    uint64_t k = 0, k2;
-    struct ptx_name *range = NULL, *one = NULL, *e;
-    if (digits) {
-        range = find_range(p, name, digits > 10 ? 10 : digits, &k);
-        for (size_t n = digits > 10 ? 10 : digits; p->digit_prefix && n-- > 1;)   /* %r1<5> makes %r10..%r14 */
-            if ((e = find_range(p, name, n, &k2)) && (!range || e->scope > range->scope))
-                range = e, k = k2;
-    }
+    uint64_t k = 0;
+    struct ptx_name *range = find_range(p, name, digits, &k), *one = NULL;
     if (!digits || p->digit_names || !range)
         one = ptx_name_find(p, name, NAME_REG);
     if (one && range && range->scope > one->scope)   /* scopes open are nested: the greater id is inside */
@@ -243,6 +236,12 @@ struct ptx_symbol *ptx_symbol_declare(struct ptx_parser *p, struct ptx_symbol *s
 }
 
 /* ---- undefined names ---- */
+static const char *sreg_at(void *ctx, size_t i)
+{
+    (void)ctx;
+    return ptx_sreg_name((enum ptx_sreg)(i + 1));
+}
+
 static const char *name_at(void *ctx, size_t i)
 {
     struct ptx_parser *p = ctx;
@@ -275,6 +274,8 @@ void ptx_undefined(struct ptx_parser *p, struct str name, struct span at, const 
         diag_hint(d, "line %u declares %.*s<%llu>, numbers 0 to %llu", r->at.line, (int)r->name.n, r->name.s,
                   (unsigned long long)p->ranges.v[r->index].count, (unsigned long long)p->ranges.v[r->index].count - 1);
     const char *near = d && !r ? ptx_nearest(name, name_at, p, p->names.n < 5000 ? p->names.n : 5000) : NULL;
+    if (d && !r && !near && *name.s == '%')
+        near = ptx_nearest(name, sreg_at, NULL, PTX_SREG_COUNT - 1);
     if (near)
         diag_hint(d, "did you mean '%s'?", near);
     struct ptx_name *e = ptx_name_add(p, name, NAME_REG, at);    /* say it once */

@@ -79,7 +79,7 @@ struct ptx_parser {
     PTX_VEC(struct ptx_name) names;
     uint32_t *bucket, nbucket;     /* head of each chain, +1 */
     PTX_VEC(struct ptx_range) ranges;
-    bool digit_prefix, digit_names;/* some range prefix, some register name ends in a digit */
+    bool digit_names;              /* some register declared by itself ends in a digit */
 
     PTX_VEC(struct ptx_symbol *) globals;
     PTX_VEC(struct ptx_func *) funcs;
