@@ -4,7 +4,7 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/tests/%)
 TEST_TOOL := $(BUILD)/tests/tool
 
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.o $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(BUILD)/libengine.a
-	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(TERMLIBS) $(LDLIBS)
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %libtui.a,$^) $(filter %libengine.a,$^) -lcmocka $(TERMLIBS) $(LDLIBS)
 .SECONDARY:
 
 # Scripts that drive the built program; each prints TAP lines.
@@ -77,3 +77,7 @@ carry:
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices, (cd carry && ./gpu_check)"
 CONF_PTX := tests/conformance/kernels.ptx
 # ---- end of devices ----
+
+# The scalar reference interpreter that the simulated device is compared with.
+REF_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/ref/*.c))
+$(BUILD)/tests/test_sim_exec_diff: $(REF_OBJ)
