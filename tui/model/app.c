@@ -221,6 +221,13 @@ size_t app_last_run(const struct app *a, int kind)
 }
 
 /* ---- requests ---- */
+/* Runs take long and their points are worth a question; opening or rewriting is not. */
+static bool measuring(const struct app *a)
+{
+    const char *w = a->snap->busy && a->snap->what ? a->snap->what : "";
+    return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
+}
+
 static unsigned quit(struct app *a)
 {
     if (a->overlay != OVERLAY_NONE && !(a->overlay == OVERLAY_PICKER && !a->snap->module)) {
@@ -231,9 +238,9 @@ static unsigned quit(struct app *a)
         a->zoomed = false;
         return UI_REDRAW;
     }
-    if (a->snap->busy && !a->leaving) {
+    if (measuring(a) && !a->leaving) {
         a->leaving = true;
-        app_notice(a, DIAG_WARNING, "%s is running: q again leaves (what is measured is saved), x stops it", a->snap->what ? a->snap->what : "the engine");
+        app_notice(a, DIAG_WARNING, "%s is running: q again leaves (what is measured is saved), x stops it", a->snap->what);
         return UI_REDRAW;
     }
     return UI_LEAVE;

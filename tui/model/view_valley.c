@@ -204,6 +204,14 @@ static const char *axis_title(const char *axis)
     return axis ? axis : "";
 }
 
+static bool any_value(const struct plot_series *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!isnan(s->y[i]))
+            return true;
+    return false;
+}
+
 /* Until the user moves it the cursor stands on the newest point, then on the best. */
 static void place_cursor(struct app *a, const struct session_run *r, const struct points *p)
 {
@@ -233,6 +241,11 @@ void valley_plot(struct app *a, struct plot *out)
         add_series(a, out, &q, "B", true);
     }
     add_series(a, out, &p, b && b != r ? "A" : "points", false);
+    if (!any_value(&out->series[out->nseries - 1])) {
+        out->empty = a->snap->busy ? "waiting for the first point ..." : "no point has a value here: the messages say why";
+        out->nseries = 0;
+        return;
+    }
     struct plot_series last = out->series[out->nseries - 1];       /* marks and cursor refer to series 0 */
     memmove(out->series + 1, out->series, sizeof last * (out->nseries - 1));
     out->series[0] = last;

@@ -19,6 +19,8 @@ static void title(struct app *a, struct surface *s)
         x = surface_print(s, x, 0, ROLE_BAR, "  %s", base_name(n->module->path));
         if (n->kernel)
             x = surface_print(s, x, 0, ROLE_BAR, " ▸ %s", n->kernel);
+        if (n->launches && n->launches->n > 1 && n->spec && n->spec->name)
+            x = surface_print(s, x, 0, ROLE_BAR, " (%s)", n->spec->name);
     } else {
         x = surface_print(s, x, 0, ROLE_BAR, "  the GPU locality workbench");
     }
