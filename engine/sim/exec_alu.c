@@ -316,8 +316,9 @@ static uint64_t cvt_value(const struct scalar_how *h, uint64_t v, enum ptx_type 
     }
     if (!ff) {
         uint64_t i = (uint64_t)int_value(v, from);
+        double hi = ptx_type_kind(from) == 's' ? (double)((int64_t)i >> 32) : (double)(i >> 32);
         if (to == PTX_T_F64 && h->mode != SOFT_RN)
-            return bits_f64(soft_f64('+', (double)(int64_t)(i & ~0x7ffull), (double)(i & 0x7ff), 0, h->mode));
+            return bits_f64(soft_f64('+', hi * 4294967296.0, (double)(i & 0xffffffffu), 0, h->mode));
         return to == PTX_T_F64 ? bits_f64(ptx_type_kind(from) == 's' ? (double)(int64_t)i : (double)i)
                                : float_result(h, soft_from_int(i, ptx_type_kind(from) == 's'), from, to);
     }

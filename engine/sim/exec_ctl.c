@@ -12,18 +12,22 @@ void exec_bra(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         frag_split(w, mask, in->target);
 }
 
-/* Lanes that go to one of several places; an index past the end goes on after the instruction. */
+/* Lanes that go to one of several places. */
 void exec_brx(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_brx *x = in->x;
     const uint32_t *idx = slot_at(w, in->a);
-    uint32_t left = mask, pc = w->pc;
+    uint32_t left = mask;
     w->turn = 0;
     while (left) {
         uint32_t k = idx[first_lane(left)], same = 0;
+        if (k >= x->n) {
+            exec_fault(w, in, first_lane(left), FAULT_ARG, "brx.idx with index %u, past the list of %u targets", k, x->n);
+            return;
+        }
         FOR_LANES(i, left) same |= (uint32_t)(idx[i] == k) << i;
         left &= ~same;
-        uint32_t to = k < x->n ? x->target[k] : pc;
+        uint32_t to = x->target[k];
         if (same == w->mask) {
             w->pc = to;
             return;
