@@ -6,8 +6,8 @@
  *        A line that was asked for and has not arrived is `pending`: it can be
  *        hit (hit-reserved, merged into the outstanding miss), never evicted.
  *   L2   two stores behind one interface:
- *          all SMs simulated   -> set-associative tags        (cache_l2.c)
- *          a sample of the SMs -> clocks per line and regions (cache_sample.c)
+ *          all SMs simulated   -> set-associative tags         (cache_l2.c)
+ *          a sample of the SMs -> lifetimes of lines           (cache_sample.c)
  */
 #ifndef GPULOCW_CACHE_INT_H
 #define GPULOCW_CACHE_INT_H
@@ -84,17 +84,21 @@ struct cache_l2_outcome {
     double weight;               /* DRAM fills of the whole GPU that this fill stands for */
     uint8_t written;             /* dirty sectors written back */
 };
-struct cache_l2_entry { uint32_t tag, stamp; uint8_t valid, dirty, alloc, used; };
+struct cache_l2_entry { uint32_t tag; uint8_t valid, dirty, alloc, used; };
+struct cache_range { uint64_t first, lines; };   /* line numbers of a buffer */
 struct cache_sample;
 struct cache_l2 {
     struct cache_l2_entry *entry;/* [sets * ways]; NULL: sampled */
-    uint32_t sets, ways, clock;
+    uint32_t sets, ways;
+    uint64_t clock;              /* evictions: what the random victim is drawn from */
     bool hashed, warm_fits;      /* warm_fits: a previous run left everything resident */
     struct cache_sample *sample;
 };
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);
 /* The L2 of a GPU of `sms` SMs of which `simulated` are: lines count for those nobody simulates. */
 enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem);
+/* As a previous run over these buffers left it: all of them, or as much as fits, at random. */
+void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */
 uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
@@ -102,6 +106,7 @@ void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struc
 
 /* cache_sample.c */
 enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem);
+void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n);
 void cache_sample_free(struct cache_sample *s);
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors);
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r, struct cache_l2_outcome *o);

@@ -1,5 +1,7 @@
-/* L2 with every SM simulated: sectored, set-associative, LRU inside eviction
- * classes, write-back with per-sector dirty bits. Set hashing as in L1. */
+/* L2 with every SM simulated: sectored, set-associative, write-back with
+ * per-sector dirty bits, set hashing as in L1. Within an eviction class the victim
+ * is random (a hash of the access count): a working set somewhat larger than L2
+ * then keeps a share of its hits, as on the hardware, instead of losing all. */
 #include "engine/sim/cache_int.h"
 
 #include <string.h>
@@ -16,6 +18,26 @@ enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sm
 {
     *c = (struct cache_l2){ .sets = 1, .ways = 1 };
     return cache_sample_new(&c->sample, bytes, sms, simulated, mem);
+}
+
+void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
+{
+    uint64_t total = 0, capacity = (uint64_t)c->sets * c->ways;
+    for (size_t i = 0; i < n; i++) total += v[i].lines;
+    if (!total) return;
+    if (c->sample) {
+        cache_sample_warm(c->sample, v, n);
+        return;
+    }
+    c->warm_fits = (double)total <= 0.9 * (double)capacity;
+    for (uint64_t k = 0; !c->warm_fits && k < capacity + capacity / 4; k++) {
+        uint64_t at = cache_mix(k + 1) % total;
+        size_t i = 0;
+        while (at >= v[i].lines) at -= v[i++].lines;
+        struct cache_l2_request r = { .line = v[i].first + at, .sectors = 15 };
+        struct cache_l2_outcome o;
+        cache_l2_access(c, &r, &o);
+    }
 }
 
 void cache_l2_free(struct cache_l2 *c)
@@ -49,15 +71,16 @@ uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors)
     return e ? e->valid & sectors : 0;
 }
 
-static struct cache_l2_entry *choose_victim(struct cache_l2_entry *set, uint32_t ways)
+static unsigned rank_of(uint8_t alloc) { return alloc == CACHE_FIRST ? 0 : alloc == CACHE_LAST ? 2 : 1; }
+
+static struct cache_l2_entry *choose_victim(struct cache_l2 *c, struct cache_l2_entry *set)
 {
+    uint32_t from = (uint32_t)(((cache_mix(++c->clock) >> 32) * c->ways) >> 32);
     struct cache_l2_entry *best = NULL;
-    uint64_t best_key = UINT64_MAX;
-    for (uint32_t i = 0; i < ways; i++) {
-        if (!set[i].used) return &set[i];
-        uint64_t rank = set[i].alloc == CACHE_FIRST ? 0 : set[i].alloc == CACHE_LAST ? 2 : 1;
-        uint64_t key = rank << 32 | set[i].stamp;
-        if (key < best_key) { best_key = key; best = &set[i]; }
+    for (uint32_t i = 0; i < c->ways; i++) {
+        struct cache_l2_entry *e = &set[from + i < c->ways ? from + i : from + i - c->ways];
+        if (!e->used) return e;
+        if (!best || rank_of(e->alloc) < rank_of(best->alloc)) best = e;
     }
     return best;
 }
@@ -73,10 +96,9 @@ static uint8_t line_class(uint8_t alloc, uint8_t old, bool fresh)
     }
 }
 
-static void touch(struct cache_l2 *c, struct cache_l2_entry *e, const struct cache_l2_request *r, bool fresh)
+static void touch(struct cache_l2_entry *e, const struct cache_l2_request *r, bool fresh)
 {
     e->alloc = line_class(r->alloc, e->alloc, fresh);
-    if (fresh || r->alloc != CACHE_UNCHANGED) e->stamp = ++c->clock;
     e->valid |= r->sectors;
     if (r->write) e->dirty |= r->sectors;
 }
@@ -87,7 +109,7 @@ static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, st
     struct cache_l2_entry *set = find_set(c, r->line, &tag), *e = find_line(c, set, tag);
     bool fresh = !e;
     if (fresh) {
-        e = choose_victim(set, c->ways);
+        e = choose_victim(c, set);
         o->written = e->dirty;
         *e = (struct cache_l2_entry){ .tag = tag, .used = 1 };
     }
@@ -97,7 +119,7 @@ static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, st
         o->miss = (uint8_t)((lack | r->fetch) & ~e->valid);
         e->valid |= o->miss;
     }
-    touch(c, e, r, fresh);
+    touch(e, r, fresh);
 }
 
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)

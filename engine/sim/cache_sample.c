@@ -1,8 +1,9 @@
 /* L2 seen by a sample of the SMs. Tags cannot be simulated: most of the traffic
- * that ages lines comes from SMs nobody runs. Instead each line keeps the clock
- * of its last use, where the clock counts distinct lines used by the whole GPU: a
- * line is resident while fewer lines than L2 holds were used since (LRU by age).
- * A use counts when the line was not counted within the last 3/4 of a capacity.
+ * that evicts lines comes from SMs nobody runs. Instead a clock counts the lines
+ * the whole GPU fills, and a line gets its lifetime when it is filled: under
+ * random replacement each fill of a full cache of C lines evicts a given one with
+ * probability 1/C, so lifetimes are exponential with mean C. The random number is
+ * a hash of the line and the clock: the same launch gives the same numbers.
  *
  * A fill by a sampled SM stands for sms/simulated fills when only one of the
  * sampled SMs uses that 4 KB region, and for one when several do: then all SMs
@@ -11,11 +12,14 @@
  * What the others did is estimated per allocation: once the sampled SMs have
  * touched n regions, the GPU has touched n * sms/simulated. When that exceeds
  * the allocation, every region has been touched before by someone, about one
- * sweep ago; a first touch then hits if a sweep fits into L2.
+ * sweep ago; a line touched for the first time then is resident if it survived
+ * the fills of a sweep.
  *
- * Classes age apart: evict-first fills age only evict-first lines, normal fills
+ * Classes age apart: evict-first fills evict only evict-first lines, normal fills
  * normal and evict-first lines, evict-last fills all. */
 #include "engine/sim/cache_int.h"
+
+#include <math.h>
 
 #define REGION_SHIFT 5u          /* 32 lines */
 #define REGION_LINES 32u
@@ -27,8 +31,7 @@ struct region {
     uint16_t alloc;              /* index of its allocation, MAX_ALLOCS: unknown */
     uint8_t sms, covered;        /* sampled SMs that used it; others had touched it all before */
     uint32_t touched;            /* lines */
-    uint32_t stamp[REGION_LINES];/* clock of its class at the last use */
-    uint32_t mark[REGION_LINES]; /* clock of normal use when it was last counted */
+    uint32_t death[REGION_LINES];/* clock of its class after which the line is gone */
     uint8_t state[REGION_LINES]; /* valid sectors, class << 4 */
     uint8_t dirty[REGION_LINES];
 };
@@ -36,7 +39,9 @@ struct sample_alloc { uint64_t addr, regions, touched, sweeps; double sweep_star
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
 struct cache_sample {
     double capacity, scale;      /* lines; SMs per simulated SM */
-    double clock[CLASSES];       /* lines used in this class or above it */
+    double clock[CLASSES];       /* lines filled in this class or above it, once the cache was full */
+    double room;                 /* lines that fit before anything is evicted */
+    double warm;                 /* share of the launch's lines that a previous run left behind */
     struct region *region; size_t n, cap;
     uint32_t *slot, slots;       /* hash: region index + 1 */
     struct sample_alloc alloc[MAX_ALLOCS]; uint32_t nalloc;
@@ -50,6 +55,7 @@ enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t
     if (!s) return ST_NOMEM;
     s->capacity = (double)(bytes >> CACHE_LINE_SHIFT);
     s->scale = (double)sms / simulated;
+    s->room = s->capacity;
     s->mem = mem;
     s->slots = MAX_REGIONS * 2;
     s->slot = base_alloc(s->slots * sizeof *s->slot);
@@ -62,6 +68,14 @@ void cache_sample_free(struct cache_sample *s)
     base_free(s->slot);
     base_free(s->region);
     base_free(s);
+}
+
+void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i++) total += (double)v[i].lines;
+    s->warm = total <= 0.9 * s->capacity ? 1 : s->capacity / total;
+    s->room = s->warm < 1 ? 0 : s->capacity - total;
 }
 
 static uint32_t find_slot(const struct cache_sample *s, uint64_t id)
@@ -111,22 +125,39 @@ static struct region *use_region(struct cache_sample *s, uint64_t id)
     return g;
 }
 
-static bool is_alive(const struct cache_sample *s, uint32_t stamp, unsigned cls)
+/* A number in (0, 1) that belongs to the line and the moment. */
+static double chance(uint64_t line, uint64_t salt)
 {
-    double room = s->capacity;
-    if (cls == CLASS_FIRST_OUT) {
-        room -= s->clock[CLASS_USUAL] < s->capacity ? s->clock[CLASS_USUAL] : s->capacity;
-        if (room < s->capacity / 16) room = s->capacity / 16;
-    }
-    return s->clock[cls] - stamp <= room;
+    return ((double)(cache_mix(line * 0x9E3779B97F4A7C15u + salt) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Lines its class can have: evict-first gets what normal lines leave. */
+static double class_room(const struct cache_sample *s, unsigned cls)
+{
+    if (cls != CLASS_FIRST_OUT || s->room > 0) return s->capacity;
+    double left = s->capacity - s->clock[CLASS_USUAL];
+    return left < s->capacity / 16 ? s->capacity / 16 : left;
+}
+
+static uint32_t draw_death(const struct cache_sample *s, uint64_t line, unsigned cls)
+{
+    double at = s->clock[cls] - class_room(s, cls) * log(chance(line, (uint64_t)s->clock[cls]));
+    return at < 4e9 ? (uint32_t)at : UINT32_MAX;
+}
+
+static bool survives(const struct cache_sample *s, uint64_t line, double fills)
+{
+    return fills <= -s->capacity * log(chance(line, 1));
 }
 
 /* Sectors of line k of region g that are in L2. */
 static uint8_t resident(const struct cache_sample *s, const struct region *g, uint32_t k)
 {
-    if (g->touched >> k & 1) return is_alive(s, g->stamp[k], g->state[k] >> 4) ? g->state[k] & 15 : 0;
-    if (!g->covered) return 0;
-    return s->clock[CLASS_USUAL] - s->alloc[g->alloc].last_start <= s->capacity ? 15 : 0;
+    uint64_t line = g->id << REGION_SHIFT | k;
+    if (g->touched >> k & 1) return s->clock[g->state[k] >> 4] <= g->death[k] ? g->state[k] & 15 : 0;
+    if (g->alloc == MAX_ALLOCS) return 0;
+    if (g->covered && survives(s, line, s->clock[CLASS_USUAL] - s->alloc[g->alloc].last_start)) return 15;
+    return chance(line, 2) < s->warm && survives(s, line, s->clock[CLASS_USUAL]) ? 15 : 0;
 }
 
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors)
@@ -152,8 +183,13 @@ static unsigned class_of(uint8_t alloc, unsigned old, bool fresh)
     }
 }
 
+/* The first fills find empty lines. */
 static void advance(struct cache_sample *s, unsigned cls, double lines)
 {
+    if (s->room > 0) {
+        s->room -= lines;
+        return;
+    }
     for (unsigned c = 0; c <= cls; c++) s->clock[c] += lines;
 }
 
@@ -174,16 +210,15 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
     o->hit = r->sectors & here;
     uint8_t lack = (uint8_t)(r->sectors & ~here);
     if (lack && !r->write) o->miss = (uint8_t)((lack | r->fetch) & ~here);
-    if (fresh) g->dirty[k] = 0;
-    if (fresh || s->clock[CLASS_USUAL] - g->mark[k] > 0.75 * s->capacity) {
+    if (fresh) {
+        g->dirty[k] = 0;
         advance(s, cls, o->weight);
-        g->mark[k] = (uint32_t)s->clock[CLASS_USUAL];
     }
-    if (r->write) {              /* once more was used than fits, what is written is sure to leave again */
-        if (s->clock[CLASS_FIRST_OUT] > s->capacity) o->written = r->sectors & (uint8_t)~g->dirty[k];
+    if (fresh || cls != (unsigned)g->state[k] >> 4) g->death[k] = draw_death(s, r->line, cls);
+    if (r->write) {              /* once more was filled than fits, what is written is sure to leave again */
+        if (s->room <= 0) o->written = r->sectors & (uint8_t)~g->dirty[k];
         g->dirty[k] |= r->sectors;
     }
-    if (fresh || r->alloc != CACHE_UNCHANGED) g->stamp[k] = (uint32_t)s->clock[cls];
     g->state[k] = (uint8_t)(here | o->miss | r->sectors | cls << 4);
     g->touched |= 1u << k;
 }

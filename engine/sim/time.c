@@ -1,7 +1,8 @@
 /* Timed launches. A launch small enough is simulated whole: every CTA on every SM,
  * on the real buffers. A larger one is timed on a sample, unless `exact`: NGROUPS
- * independent groups of SAMPLE_SMS SMs each, on private memory, so that buffers
- * stay as they were; the number of groups never depends on the host. What the
+ * independent groups of a few SMs each, on private memory, so that buffers stay
+ * as they were; the number of groups never depends on the host. Small work gets
+ * more SMs, since the slowest SM ends a launch and a few do not show it. What the
  * sample did not run is extrapolated (time by waves, counts by CTAs) and the
  * result says so. Programs whose CTAs communicate are never sampled: a few SMs
  * would do the work of all. */
@@ -11,7 +12,8 @@
 #include <string.h>
 
 #define NGROUPS 2u
-#define SAMPLE_SMS 2u
+#define SAMPLE_SMS 2u                /* SMs of a group at first */
+#define SAMPLE_MORE 8u               /* and when that many cost less than the budget */
 #define SAMPLE_BUDGET 200000u        /* warp instructions of a group before it stops starting CTAs */
 #define WHOLE_LIMIT 400000u          /* warp instructions of a launch that is simulated whole */
 
@@ -34,22 +36,18 @@ static uint64_t shuffle_of(uint64_t n, uint64_t seed)
     return m;
 }
 
-/* Do the launch's buffers stay in L2 from one run to the next? Pointer parameters tell which they are. */
-static bool fits_l2(const struct time_launch *t)
+/* The launch's buffers, found by the pointers among its parameters. */
+static void find_buffers(struct time_launch *t)
 {
-    uint64_t total = 0, seen[64];
-    size_t n = 0;
-    for (uint64_t off = 0; off + 8 <= t->l->nparams && n < ARRAY_LEN(seen); off += 8) {
+    for (uint64_t off = 0; off + 8 <= t->l->nparams && t->nbuffers < ARRAY_LEN(t->buffer); off += 8) {
         uint64_t v;
         memcpy(&v, t->l->params + off, 8);
         const struct sim_alloc *a = sim_mem_find(t->p->mem, v);
-        size_t k = 0;
-        while (a && k < n && seen[k] != a->addr) k++;
-        if (!a || k < n) continue;
-        seen[n++] = a->addr;
-        total += a->n;
+        uint32_t k = 0;
+        while (a && k < t->nbuffers && t->buffer[k].first != a->addr >> CACHE_LINE_SHIFT) k++;
+        if (a && k == t->nbuffers)
+            t->buffer[t->nbuffers++] = (struct cache_range){ a->addr >> CACHE_LINE_SHIFT, (a->n >> CACHE_LINE_SHIFT) + 1 };
     }
-    return (double)total <= 0.9 * (double)t->g->l2_bytes;
 }
 
 static enum status set_up(struct time_launch *t, struct sim_program *p, const struct sim_launch *l, struct diags *ds)
@@ -67,7 +65,7 @@ static enum status set_up(struct time_launch *t, struct sim_program *p, const st
     t->ctas_per_sm = o.ctas_per_sm;
     t->l1_bytes = o.l1_bytes;
     t->threads = l->threads ? l->threads : base_cpus();
-    t->warm_fits = l->warm_l2 && fits_l2(t);
+    if (l->warm_l2) find_buffers(t);
     if (l->dispatch == DISPATCH_RANDOM && t->nctas < UINT32_MAX / 2) t->shuffle = shuffle_of(t->nctas, l->seed);
     return time_plan_make(&t->plan, p, t->g);
 }
@@ -145,7 +143,10 @@ static enum status make_loads(const struct sim_program *p, struct sim_stats *o)
     if (!o->loads) return ST_NOMEM;
     for (uint32_t i = 0; i < p->nloads; i++) {
         const struct exec_inst *in = p->loads[i];
-        o->loads[i] = (struct sim_load_stats){ .func = in->func->index, .inst = in->ptx->index, .line = in->ptx->at.line };
+        uint32_t f = 0;                  /* the module's numbering, as exec_launch gives it */
+        while (f < p->module->nfuncs && p->module->funcs[f] != in->func->ptx)
+            f++;
+        o->loads[i] = (struct sim_load_stats){ .func = f, .inst = in->ptx->index, .line = in->ptx->at.line };
     }
     return ST_OK;
 }
@@ -198,12 +199,15 @@ static void take_print(struct exec_launch *x, struct sim_stats *out)
 
 /* ---- the policy ---- */
 
-/* One way of running it: all SMs, or a sample. Fills *work with the warp instructions of the whole launch. */
-static enum status run_once(struct time_launch *t, bool sampled, struct sim_stats *out, uint64_t *work, struct diags *ds)
+/* One way of running it: all SMs (simulated 0), or groups of that many. Replaces *out. */
+static enum status run_once(struct time_launch *t, uint32_t simulated, struct sim_stats *out, struct diags *ds)
 {
+    bool sampled = simulated > 0;
     t->sampled = sampled;
     t->ngroups = sampled ? NGROUPS : 1;
-    t->simulated = SAMPLE_SMS;
+    t->simulated = simulated;
+    sim_stats_free(out);
+    *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
     struct time_groups a = { 0 };
     enum status st = exec_launch_new(t->p, t->l, &t->x, ds);
     if (st != ST_OK) return st;
@@ -214,29 +218,27 @@ static enum status run_once(struct time_launch *t, bool sampled, struct sim_stat
     else if (st == ST_OK && !sampled) take_print(t->x, out);
     exec_launch_free(t->x);
     t->x = NULL;
-    *work = out->inst_warp;
     return st == ST_OK ? counted : st;
 }
 
 static bool may_sample(const struct time_launch *t)
 {
     return !t->l->exact && !t->p->ordered && t->l->dispatch != DISPATCH_ADVERSARIAL && !t->l->check_uninit && !t->l->check_races &&
-           t->g->sms >= 2 * NGROUPS * SAMPLE_SMS && t->nctas >= (uint64_t)t->g->sms / 2;
+           t->g->sms >= 2 * NGROUPS * SAMPLE_MORE && t->nctas >= (uint64_t)t->g->sms / 2;
 }
 
 enum status time_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
 {
     struct time_launch t;
-    uint64_t work = 0;
     enum status st = set_up(&t, p, l, ds);
-    bool sample = st == ST_OK && may_sample(&t);
-    if (sample) st = run_once(&t, true, out, &work, ds);
-    if (sample && st == ST_OK && work <= WHOLE_LIMIT) {
-        sim_stats_free(out);
-        *out = (struct sim_stats){ 0 };
-        sample = false;
+    bool whole = !may_sample(&t);
+    if (st == ST_OK && !whole) {
+        st = run_once(&t, SAMPLE_SMS, out, ds);
+        whole = out->inst_warp <= WHOLE_LIMIT;
+        double done = (double)out->inst_warp * out->sample_share / NGROUPS;
+        if (st == ST_OK && !whole && done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET) st = run_once(&t, SAMPLE_MORE, out, ds);
     }
-    if (st == ST_OK && !sample) st = run_once(&t, false, out, &work, ds);
+    if (st == ST_OK && whole) st = run_once(&t, 0, out, ds);
     time_plan_free(&t.plan);
     return st;
 }

@@ -28,7 +28,7 @@ enum status time_group_init(struct time_group *g, const struct time_launch *t, u
     if (!g->sm) return ST_NOMEM;
     enum status st = make_workers(g);
     if (st == ST_OK) st = time_mem_init(&g->mem, t->g, t->sampled ? t->simulated : (uint32_t)all, t->p->mem);
-    g->mem.l2.warm_fits = t->warm_fits;
+    if (st == ST_OK) cache_l2_warm(&g->mem.l2, t->buffer, t->nbuffers);
     for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++) {
         uint64_t place = (uint64_t)number + (uint64_t)i * t->ngroups;
         uint32_t id = t->sampled ? (uint32_t)(place * all / (t->ngroups * t->simulated)) : i;

@@ -178,7 +178,8 @@ struct time_launch {                 /* what all groups of a launch share; read-
     struct time_plan plan;
     uint64_t nctas, shuffle;         /* shuffle: multiplier of the random order, 0: none */
     uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
-    bool sampled, warm_fits;
+    bool sampled;
+    struct cache_range buffer[64]; uint32_t nbuffers; /* what a previous run left in L2 */
     uint32_t simulated;              /* SMs per group */
     uint32_t ngroups;
     unsigned threads;                /* host threads of one group */

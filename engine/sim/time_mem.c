@@ -6,10 +6,12 @@
  * load of each keeps the evenness it has on the whole GPU. */
 #include "engine/sim/time_int.h"
 
+#define LEAST_QUEUES 6               /* fewer, and all requests of a sample would wait alike */
+
 static uint32_t share_of(int64_t n, double scale)
 {
-    double part = (double)n / scale;
-    return part < 1 ? 1 : (uint32_t)(part + 0.5);
+    uint32_t part = (uint32_t)((double)n / scale + 0.5), least = n < LEAST_QUEUES ? (uint32_t)n : LEAST_QUEUES;
+    return part < least ? least : part;
 }
 
 enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, uint32_t simulated, struct sim_mem *mem)
@@ -24,9 +26,9 @@ enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, uint32
     m->channel_bytes = g->dram_gbps * 1e9 * g->dram_efficiency / cycles_per_s / m->nchannels / m->scale;
     m->atomic_cycles = m->nslices * m->scale / g->l2_atomics_per_cycle;
     if (!m->slice || !m->channel) return ST_NOMEM;
-    if (simulated < (uint64_t)g->sms)
-        return cache_l2_init_sample(&m->l2, (uint64_t)g->l2_bytes, (uint32_t)g->sms, simulated, mem);
-    return cache_l2_init(&m->l2, (uint64_t)g->l2_bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
+    uint64_t bytes = (uint64_t)((double)g->l2_bytes * g->l2_distinct);
+    if (simulated < (uint64_t)g->sms) return cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, simulated, mem);
+    return cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
 }
 
 void time_mem_free(struct time_mem *m)

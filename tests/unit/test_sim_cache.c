@@ -272,19 +272,67 @@ static unsigned sample_read(struct cache_l2 *c, unsigned sm, uint64_t line, stru
     return o->hit;
 }
 
+static unsigned count_hits(struct cache_l2 *c, unsigned sm, uint64_t from, uint64_t n)
+{
+    struct cache_l2_outcome o;
+    unsigned hits = 0;
+    for (uint64_t i = 0; i < n; i++) hits += sample_read(c, sm, from + i, &o) == 15;
+    return hits;
+}
+
 static void test_sample_capacity(void **state)
 {
     (void)state;
     struct cache_l2 c;
     struct cache_l2_outcome o;
-    /* 1024 lines for 32 SMs of which 2 are simulated: a private line counts 16 times. */
-    assert_int_equal(cache_l2_init_sample(&c, 1024 * 128, 32, 2, NULL), ST_OK);
-    for (uint64_t i = 0; i < 60; i++) assert_int_equal(sample_read(&c, 0, i, &o), 0);
+    /* 16384 lines for 32 SMs of which 2 are simulated: a private line counts 16 times. */
+    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, 2, NULL), ST_OK);
+    assert_int_equal(count_hits(&c, 0, 0, 960), 0);
+    sample_read(&c, 0, 960, &o);
     assert_true(o.weight == 16);
-    for (uint64_t i = 0; i < 60; i++) assert_int_equal(sample_read(&c, 0, i, &o), 15);   /* 60 * 16 lines fit */
-    for (uint64_t i = 1000; i < 1030; i++) sample_read(&c, 1, i, &o);                    /* 30 * 16 more do not */
-    assert_int_equal(sample_read(&c, 0, 0, &o), 0);
+    assert_int_equal(count_hits(&c, 0, 0, 960), 960);             /* 961 * 16 lines fit */
+    assert_int_equal(count_hits(&c, 1, 100000, 1024 + 63), 0);    /* 1024 * 16 fills of the full cache: 1/e survives */
+    unsigned left = 0;
+    for (uint64_t i = 0; i < 960; i++) left += cache_l2_probe(&c, i, 15) == 15;
+    assert_in_range(left, 960 * 30 / 100, 960 * 44 / 100);
     cache_l2_free(&c);
+}
+
+/* A loop 1.3 times the cache under random replacement: h = exp(-1.3 (1 - h)), so h = 0.58. */
+static void test_random_replacement(void **state)
+{
+    (void)state;
+    struct cache_l2 exact, sample;
+    struct cache_l2_outcome o;
+    assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
+    assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, 4, NULL), ST_OK);
+    unsigned hits[2] = { 0, 0 }, rounds = 8, skip = 4;
+    for (unsigned k = 0; k < rounds; k++) {
+        for (uint64_t i = 0; i < 10650; i++) hits[0] += l2(&exact, i, 15, CACHE_NORMAL, 15, false).hit == 15 && k >= skip;
+        for (uint64_t i = 0; i < 10650 / 8; i++) hits[1] += sample_read(&sample, 0, i, &o) == 15 && k >= skip;
+    }
+    assert_in_range(100 * hits[0] / (4 * 10650), 53, 63);
+    assert_in_range(100 * hits[1] / (4 * (10650 / 8)), 53, 63);
+    cache_l2_free(&exact);
+    cache_l2_free(&sample);
+}
+
+static void test_warm(void **state)
+{
+    (void)state;
+    struct cache_l2 exact, sample;
+    struct cache_range r = { 1000, 16384 };                        /* twice the cache */
+    assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
+    assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, 4, NULL), ST_OK);
+    cache_l2_warm(&exact, &r, 1);
+    unsigned left = 0;
+    for (uint64_t i = 0; i < r.lines; i++) left += cache_l2_probe(&exact, r.first + i, 15) == 15;
+    assert_in_range(100 * left / 16384, 44, 50);
+    r.lines = 4000;                                                /* fits: everything is there */
+    cache_l2_warm(&exact, &r, 1);
+    assert_int_equal(cache_l2_probe(&exact, 1234567, 15), 15);
+    cache_l2_free(&exact);
+    cache_l2_free(&sample);
 }
 
 static void test_sample_shared(void **state)
@@ -328,7 +376,8 @@ int main(void)
         cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
         cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_hash_covers),
         cmocka_unit_test(test_against_reference), cmocka_unit_test(test_l2), cmocka_unit_test(test_l2_policies),
-        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_random_replacement),
+        cmocka_unit_test(test_warm), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
