@@ -68,6 +68,10 @@ static void describe(const struct drv *v, drv_device d, int ordinal, struct dev_
     i->l1_bytes = l1_bytes(i->cc_major, i->cc_minor);
     i->l2_bytes = attr(v, d, DRV_ATTR_L2_CACHE_SIZE);
     i->clock_khz = attr(v, d, DRV_ATTR_CLOCK_RATE);
+    /* Memory clock in kHz, bus width in bits, two transfers a clock. */
+    i->bw_dram = 2.0 * 1e3 * attr(v, d, DRV_ATTR_MEMORY_CLOCK_RATE) * attr(v, d, DRV_ATTR_MEMORY_BUS_WIDTH) / 8;
+    /* Four schedulers of one instruction each per SM; the P100 has two (CUDA programming guide, "Compute Capabilities"). */
+    i->issue_per_cycle = i->cc_major == 6 && i->cc_minor == 0 ? 2 : 4;
     size_t bytes = 0;
     if (v->device_memory(&bytes, d) == DRV_SUCCESS)
         i->mem_bytes = bytes;

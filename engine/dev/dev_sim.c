@@ -4,14 +4,17 @@
  * declares them, then the launch's symbols, then buffers as the launch
  * description makes them, then the `before` launches, then knobs. Programs are
  * per kernel in engine/sim, so the state of module variables is carried between
- * the programs of `before` kernels and the main one by copying. */
+ * the programs of `before` kernels and the main one by copying.
+ *
+ * What `before` launches made is kept per (code, data) and copied back, so that a
+ * sweep runs them once. */
 #include "engine/dev/dev_int.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct sim_dev { struct dev base; struct sim_preset preset; struct sim_mem *mem; unsigned threads; };
-struct sim_var { struct str name; uint8_t *first; uint64_t n; };   /* a module variable and its first bytes */
+struct sim_dev { struct dev base; struct sim_preset preset; struct sim_mem *mem; unsigned threads; uint64_t serial; };
+struct sim_var { struct str name; uint8_t *first, *kept; uint64_t n; }; /* a module variable: as loaded, after `before` */
 struct sim_helper { struct str kernel; struct sim_program *prog; };  /* a kernel that runs before */
 struct sim_code {
     struct dev_code base;
@@ -20,8 +23,10 @@ struct sim_code {
     struct sim_program *prog;
     struct sim_var *vars; size_t nvars;
     struct sim_helper *helpers; size_t nhelpers, cap;
+    uint64_t serial, kept_for;                   /* kept_for: serial of the data whose state vars[].kept is */
 };
-struct sim_data { struct dev_data base; struct dev_bound bound; };
+/* kept: buffers after the `before` launches of the code with serial kept_for (0: none). */
+struct sim_data { struct dev_data base; struct dev_bound bound; uint8_t **kept; uint64_t serial, kept_for; };
 
 /* One launch under way. */
 struct sim_job {
@@ -44,8 +49,10 @@ static void sim_unload_code(struct dev *d, struct dev_code *code)
     struct sim_code *c = (struct sim_code *)code;
     for (size_t i = 0; i < c->nhelpers; i++)
         sim_unload(c->helpers[i].prog);
-    for (size_t i = 0; i < c->nvars; i++)
+    for (size_t i = 0; i < c->nvars; i++) {
         base_free(c->vars[i].first);
+        base_free(c->vars[i].kept);
+    }
     base_free(c->helpers);
     base_free(c->vars);
     if (c->prog)
@@ -71,7 +78,7 @@ static enum status remember_vars(struct sim_dev *d, struct sim_code *c)
             return ST_NOMEM;
         if (now)
             memcpy(first, now, n);
-        c->vars[c->nvars++] = (struct sim_var){ name, first, n };
+        c->vars[c->nvars++] = (struct sim_var){ .name = name, .first = first, .n = n };
     }
     return ST_OK;
 }
@@ -91,6 +98,7 @@ static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct
         return st;
     struct sim_resources r = sim_program_resources(c->prog);
     uint32_t regs = s->maxnreg > 0 && (uint32_t)s->maxnreg < r.regs ? (uint32_t)s->maxnreg : r.regs;
+    c->serial = ++d->serial;
     c->base.res = (struct dev_resources){ regs, r.shared_static, r.local_bytes, r.max_threads, true };
     return remember_vars(d, c);
 }
@@ -113,9 +121,12 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
 {
     struct sim_dev *s = (struct sim_dev *)d;
     struct sim_data *b = (struct sim_data *)data;
-    for (size_t i = 0; i < b->bound.nbuffers; i++)
+    for (size_t i = 0; i < b->bound.nbuffers; i++) {
         if (b->bound.buffers[i].addr)
             sim_mem_release(s->mem, b->bound.buffers[i].addr);
+        base_free(b->kept ? b->kept[i] : NULL);
+    }
+    base_free(b->kept);
     dev_bound_free(&b->bound);
     base_free(b);
 }
@@ -127,6 +138,7 @@ static enum status sim_bind_data(struct dev *d, const struct launch_data *data, 
     if (!b)
         return ST_NOMEM;
     b->base.data = data;
+    b->serial = ++s->serial;
     enum status st = dev_bound_init(&b->bound, data, ds);
     if (st != ST_OK) {
         base_free(b);
@@ -256,9 +268,60 @@ static enum status run_one_before(struct sim_job *j, size_t k)
     return st;
 }
 
-/* Everything as it must be when the kernel starts. */
-static enum status prepare(struct sim_job *j)
+static bool before_runs_main(const struct sim_job *j)
 {
+    const struct launch_spec *l = j->b->base.data->spec;
+    for (size_t k = 0; k < l->nbefore; k++)
+        if (str_eq(str_of(l->before[k].kernel), j->c->func->name))
+            return true;                         /* knobs change what it does */
+    return false;
+}
+
+/* Copies every buffer and module variable to (or back from) the kept state. */
+static enum status copy_kept(struct sim_job *j, bool back)
+{
+    struct sim_data *b = j->b;
+    for (size_t i = 0; i < b->bound.nbuffers; i++) {
+        const struct dev_buffer *buf = &b->bound.buffers[i];
+        uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
+        if (!b->kept[i] && !(b->kept[i] = base_alloc(buf->bytes ? buf->bytes : 1)))
+            return ST_NOMEM;
+        if (host)
+            memcpy(back ? host : b->kept[i], back ? b->kept[i] : host, buf->bytes);
+    }
+    for (size_t i = 0; i < j->c->nvars; i++) {
+        struct sim_var *v = &j->c->vars[i];
+        uint64_t addr, n;
+        const uint8_t *now = sim_symbol(j->c->prog, v->name, &addr, &n) ? sim_mem_host(j->d->mem, addr, v->n) : NULL;
+        if (!now)
+            continue;
+        if (!v->kept && !(v->kept = base_alloc(v->n)))
+            return ST_NOMEM;
+        if (!back)
+            memcpy(v->kept, now, v->n);
+        else if (sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) != ST_OK)
+            return ST_DEVICE;
+    }
+    return ST_OK;
+}
+
+/* Not having the memory to keep it costs time, not the launch. */
+static enum status keep(struct sim_job *j)
+{
+    struct sim_data *b = j->b;
+    if (before_runs_main(j))
+        return ST_OK;
+    if (!b->kept)
+        b->kept = base_alloc((b->bound.nbuffers + 1) * sizeof *b->kept);
+    bool done = b->kept && copy_kept(j, false) == ST_OK;
+    b->kept_for = done ? j->c->serial : 0;
+    j->c->kept_for = done ? b->serial : 0;
+    return ST_OK;
+}
+
+static enum status make_state(struct sim_job *j)
+{
+    size_t nbefore = j->b->base.data->spec->nbefore;
     for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
         const struct dev_buffer *buf = &j->b->bound.buffers[i];
         uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
@@ -268,11 +331,18 @@ static enum status prepare(struct sim_job *j)
     enum status st = restore_vars(j);
     if (st == ST_OK)
         st = write_spec_symbols(j);
-    size_t nbefore = j->b->base.data->spec->nbefore;
     if (st == ST_OK && nbefore)
         st = write_knobs(j);
     for (size_t k = 0; st == ST_OK && k < nbefore; k++)
         st = run_one_before(j, k);
+    return st == ST_OK && nbefore ? keep(j) : st;
+}
+
+/* Everything as it must be when the kernel starts. */
+static enum status prepare(struct sim_job *j)
+{
+    bool kept = j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial;
+    enum status st = kept ? copy_kept(j, true) : make_state(j);
     return st == ST_OK ? write_knobs(j) : st;
 }
 

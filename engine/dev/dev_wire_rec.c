@@ -63,6 +63,7 @@ void wire_get_diags(struct wire_in *w, struct diags *ds)
 #define INFO_U32(X) X(sms) X(warp_size) X(max_warps_per_sm) X(max_ctas_per_sm) X(max_threads_per_block) X(regs_per_sm) \
     X(shared_per_sm) X(shared_per_block_optin) X(clock_khz)
 #define INFO_U64(X) X(l1_bytes) X(l2_bytes) X(mem_bytes)
+#define INFO_F64(X) X(lat_l1) X(lat_l2) X(lat_dram) X(bw_l2) X(bw_dram) X(issue_per_cycle)
 
 void wire_put_info(struct buf *b, const struct dev_info *i)
 {
@@ -76,6 +77,9 @@ void wire_put_info(struct buf *b, const struct dev_info *i)
 #undef X
 #define X(f) wire_u64(b, i->f);
     INFO_U64(X)
+#undef X
+#define X(f) wire_f64(b, i->f);
+    INFO_F64(X)
 #undef X
 }
 
@@ -91,6 +95,9 @@ void wire_get_info(struct wire_in *w, struct dev_info *i)
 #undef X
 #define X(f) i->f = wire_get_u64(w);
     INFO_U64(X)
+#undef X
+#define X(f) i->f = wire_get_f64(w);
+    INFO_F64(X)
 #undef X
 }
 
