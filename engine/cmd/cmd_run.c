@@ -35,7 +35,10 @@ static enum status open_bench(struct subject *s, struct args *a, struct tune_ben
         return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
     struct tune_run_opts o = run_opts(a, &s->info);
-    return tune_bench_open(&subject, &o, bench, ds);
+    st = tune_bench_open(&subject, &o, bench, ds);
+    if (st == ST_OK && s->pool)
+        tune_bench_use_pool(*bench, s->pool);
+    return st;
 }
 
 static void on_progress(void *ctx, double done, const char *what)

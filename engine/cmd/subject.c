@@ -115,13 +115,32 @@ enum status subject_launch(struct subject *s, const struct args *a, bool require
     return ST_OK;
 }
 
+/* --devices a,b or several --worker make a pool; the first member also serves what needs one device. */
+static enum status open_pool(struct subject *s, const struct args *a, const struct dev_env *env, struct diags *ds)
+{
+    enum { MOST = 64 };
+    const char *specs[MOST];
+    size_t n = 0;
+    char *list = base_strdup(a->devices ? a->devices : a->device ? a->device : DEFAULT_DEVICE), *rest = list;
+    if (!list)
+        return ST_NOMEM;
+    for (char *one; n < MOST && (one = strsep(&rest, ","));)
+        if (*one)
+            specs[n++] = one;
+    enum status st = dev_pool_open(specs, n, env, &s->pool, ds);
+    base_free(list);
+    if (st == ST_OK)
+        s->dev = dev_pool_first(s->pool);
+    return st;
+}
+
 enum status subject_device(struct subject *s, const struct args *a, struct diags *ds)
 {
     struct dev_env env = *a->env;
     env.workers = a->worker_n ? a->worker : NULL;
     env.nworkers = a->worker_n;
     env.threads = (unsigned)a->threads;
-    enum status st = dev_open(a->device ? a->device : DEFAULT_DEVICE, &env, &s->dev, ds);
+    enum status st = a->devices || a->worker_n > 1 ? open_pool(s, a, &env, ds) : dev_open(a->device ? a->device : DEFAULT_DEVICE, &env, &s->dev, ds);
     if (st == ST_OK)
         s->info = *dev_describe(s->dev);
     return st;
@@ -152,7 +171,9 @@ void subject_close(struct subject *s)
     ana_free(s->facts);
     if (s->has_data)
         launch_data_free(&s->data);
-    if (s->dev)
+    if (s->pool)
+        dev_pool_close(s->pool);
+    else if (s->dev)
         dev_close(s->dev);
     launch_file_free(&s->launches);
     ptx_free(s->module);

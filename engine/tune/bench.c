@@ -129,6 +129,14 @@ static size_t arg_named(const struct launch_spec *l, const char *name)
     return i;
 }
 
+bool tune_same_hashes(const struct tune_bench *b, const struct result *r)
+{
+    for (uint32_t i = 0; i < r->noutputs; i++)
+        if (i >= b->original.noutputs || r->outputs[i].hash != b->original.outputs[i].hash)
+            return false;
+    return true;
+}
+
 /* Outputs against the original's: hashes first; a differing one is forgiven only within its stated tolerance. */
 static enum status judge_outputs(struct tune_bench *b, struct result *r, struct diags *ds)
 {
@@ -162,40 +170,51 @@ static void forward_progress(void *ctx, double done)
         b->observer->progress(b->observer->ctx, done, NULL);
 }
 
-static enum status launch(struct tune_bench *b, struct tune_shape *s, const struct pass_output *code, const struct options *o,
-                          bool functional, struct result *out, struct diags *ds)
+void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional)
 {
-    struct dev_run run = dev_run_default();
-    struct dev_symbol_value set = { PASS_KNOB_SYMBOL, 0, code->knob, KNOB_BYTES * PASS_KNOB_COUNT };
-    struct dev_symbol_value zero[ARRAY_LEN(code->reset)];
+    const struct pass_output *code = &j->code;
+    struct dev_run *run = &j->run;
+    *run = dev_run_default();
+    j->set = (struct dev_symbol_value){ PASS_KNOB_SYMBOL, 0, code->knob, KNOB_BYTES * PASS_KNOB_COUNT };
     for (uint32_t i = 0; i < code->nreset; i++)
-        zero[i] = (struct dev_symbol_value){ code->reset[i].symbol, 0, NULL, code->reset[i].bytes };
-    run.launch = b->subject.launch;
-    run.grid = code->grid;
-    run.block = code->block;
-    run.shared = code->shared;
-    run.set = &set;
-    run.nset = code->knobs;
-    run.zero = zero;
-    run.nzero = code->nreset;
-    run.carveout = o->carveout;
-    run.hw_pi = code->hw_pi;
-    run.repeat = b->opts.repeat;
-    run.max_repeat = b->opts.max_repeat;
-    run.counters = b->opts.counters && !functional;
+        j->zero[i] = (struct dev_symbol_value){ code->reset[i].symbol, 0, NULL, code->reset[i].bytes };
+    run->launch = b->subject.launch;
+    run->grid = code->grid;
+    run->block = code->block;
+    run->shared = code->shared;
+    run->set = &j->set;
+    run->nset = code->knobs;
+    run->zero = j->zero;
+    run->nzero = code->nreset;
+    run->carveout = o->carveout;
+    run->hw_pi = code->hw_pi;
+    run->repeat = b->opts.repeat;
+    run->max_repeat = b->opts.max_repeat;
+    run->counters = b->opts.counters && !functional;
     /* A vote is taken on every SM: a sample of them would leave thresholds without a voice. */
-    run.exact = b->opts.exact || o->pi.mode == PI_VOTE;
-    run.functional = functional;
-    run.time_limit_s = b->opts.time_limit_s;
-    run.cancel = b->observer ? b->observer->cancel : NULL;
-    run.progress = forward_progress;
-    run.ctx = b;
+    run->exact = b->opts.exact || o->pi.mode == PI_VOTE;
+    run->functional = functional;
+    run->time_limit_s = b->opts.time_limit_s;
+}
+
+/* Takes j->code over; it is empty afterwards. */
+static enum status launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape,
+                          struct result *out, struct diags *ds)
+{
+    struct pass_output own = j->code;        /* the text may move into a shape; knob values and launch stay ours */
+    enum status st = shape_get(b, &own, shape, ds);
+    if (st != ST_OK)
+        return st;
+    tune_fill_run(b, o, j, functional);
+    j->run.cancel = b->observer ? b->observer->cancel : NULL;
+    j->run.progress = forward_progress;
+    j->run.ctx = b;
     b->launches++;
-    return dev_launch(b->subject.dev, s->loaded, b->data, &run, out, ds);
+    return dev_launch(b->subject.dev, (*shape)->loaded, b->data, &j->run, out, ds);
 }
 
 /* The first error of a list as the reason of a result that has no time. */
-static void reason_of(const struct diags *ds, struct result *r)
+void tune_reason(const struct diags *ds, struct result *r)
 {
     for (size_t i = 0; i < ds->n; i++)
         if (ds->v[i].level == DIAG_ERROR) {
@@ -208,7 +227,7 @@ static void reason_of(const struct diags *ds, struct result *r)
         }
 }
 
-static enum status rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds)
+enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds)
 {
     struct pass_input in = { .module = b->subject.module, .kernel = str_of(b->subject.launch->kernel), .options = o,
                              .dev = dev_describe(b->subject.dev), .launch = b->subject.launch, .facts = b->subject.facts };
@@ -217,15 +236,10 @@ static enum status rewrite(struct tune_bench *b, const struct options *o, struct
 
 static enum status run_options(struct tune_bench *b, const struct options *o, bool functional, struct result *out, struct diags *ds)
 {
-    struct pass_output code = { 0 };
+    struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
-    enum status st = rewrite(b, o, &code, ds);
-    if (st != ST_OK)
-        return st;
-    /* The knob values and launch are this configuration's own, though the shape may be shared. */
-    struct pass_output point = code;
-    st = shape_get(b, &code, &shape, ds);
-    return st == ST_OK ? launch(b, shape, &point, o, functional, out, ds) : st;
+    enum status st = tune_rewrite(b, o, &j.code, ds);
+    return st == ST_OK ? launch(b, &j, o, functional, &shape, out, ds) : st;
 }
 
 /* ---- the voted threshold (paper: bypass, 4.4.2) ---- */
@@ -250,16 +264,12 @@ static void count_votes(const uint64_t *words, uint32_t warps, struct ballot *v)
 static enum status hold_vote(struct tune_bench *b, const struct options *o, struct ballot *v, struct diags *ds)
 {
     uint64_t words[PASS_VOTE_WORDS];
-    struct pass_output code = { 0 };
+    struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
     struct result r = result_empty();
-    enum status st = rewrite(b, o, &code, ds);
-    if (st != ST_OK)
-        return st;
-    struct pass_output point = code;
-    st = shape_get(b, &code, &shape, ds);
+    enum status st = tune_rewrite(b, o, &j.code, ds);
     if (st == ST_OK)
-        st = launch(b, shape, &point, o, false, &r, ds);
+        st = launch(b, &j, o, false, &shape, &r, ds);
     if (st == ST_OK && r.status != ST_OK)
         st = r.status;
     if (st == ST_OK)
@@ -305,7 +315,7 @@ enum status tune_run_one(struct tune_bench *b, const struct options *asked, stru
     if (st != ST_OK) {
         out->status = st;
         if (!out->message[0])
-            reason_of(&own, out);
+            tune_reason(&own, out);
     }
     diags_move(ds, &own);
     /* A refused or failed configuration is a result; only these end what is going on. */
@@ -371,6 +381,8 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
         tune_bench_close(b);
     return st;
 }
+
+void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p) { b->pool = p; }
 
 void tune_bench_close(struct tune_bench *b)
 {

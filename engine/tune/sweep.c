@@ -136,6 +136,35 @@ static enum status run_points(struct sweeping *w, const struct options *points, 
     return ST_OK;
 }
 
+/* Over a pool: everything that is not done yet at once; bpa and cha stand before the points. */
+static enum status run_pooled(struct sweeping *w, const struct options *base, const struct options *points, size_t n, bool ends)
+{
+    struct options list[AXIS_MOST + 4];
+    struct result *out = base_alloc((n + 3) * sizeof *out);
+    size_t k = 0, extra = ends ? 2 : 0;
+    if (!out)
+        return ST_NOMEM;
+    if (ends) {
+        list[0] = list[1] = *base;
+        list[0].pi.mode = PI_BPA;
+        list[1].pi.mode = PI_CHA;
+        list[0].pi.value = list[1].pi.value = 0;
+        k = 2;
+    }
+    memcpy(list + k, points, n * sizeof *list);
+    enum status st = tune_pool_run(w->bench, list, n + extra, w->ob, out, w->ds);
+    if (ends) {
+        w->s->bpa = out[0];
+        w->s->cha = out[1];
+    }
+    memcpy(w->s->points, out + extra, n * sizeof *out);
+    w->s->npoints = n;
+    while (st != ST_OK && w->s->npoints && w->s->points[w->s->npoints - 1].status == ST_CANCELLED)
+        w->s->npoints--;
+    base_free(out);
+    return st;
+}
+
 /* On a measured device a second round runs backwards, so that slow drift (clocks, temperature)
  * falls on every point alike: the arms of the comparison are alternated. */
 static enum status run_backwards(struct sweeping *w)
@@ -178,10 +207,10 @@ enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct 
         return ST_NOMEM;
     struct sweeping w = { b, ob, out, done, ndone, 0, n + (a->ends ? 2 : 0), ds };
     b->observer = ob;
-    enum status st = a->ends ? run_ends(&w, &from) : ST_OK;
-    if (st == ST_OK)
+    enum status st = b->pool ? run_pooled(&w, &from, points, n, a->ends) : a->ends ? run_ends(&w, &from) : ST_OK;
+    if (st == ST_OK && !b->pool)
         st = run_points(&w, points, n);
-    if (st == ST_OK && dev_describe(b->subject.dev)->kind == DEV_CUDA && !ndone)
+    if (st == ST_OK && !b->pool && dev_describe(b->subject.dev)->kind == DEV_CUDA && !ndone)
         st = run_backwards(&w);
     b->observer = NULL;
     out->complete = st == ST_OK && out->npoints == n;

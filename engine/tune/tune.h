@@ -25,6 +25,8 @@ struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
 struct tune_bench;
 enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o, struct tune_bench **out, struct diags *ds);
 void tune_bench_close(struct tune_bench *b);
+/* Sweeps share their points over the members of this pool (borrowed); the bench's own device is its first member. */
+void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p);
 /* One configuration: rewrite, load (cached by shape), launch, compare. Refusals and failures are results too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
 

@@ -16,7 +16,16 @@ struct tune_bench {
     struct result original;                  /* hashes of the original's outputs; time once it was measured */
     uint8_t **expected;                      /* [nargs]: the original's bytes where a tolerance is stated, else NULL */
     unsigned launches;                       /* configurations launched so far */
+    struct dev_pool *pool;                   /* NULL: the one device */
 };
+/* One launch made ready; the arrays that `run` points to live here. */
+struct tune_job { struct pass_output code; struct dev_run run; struct dev_symbol_value set, zero[8]; };
+enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds);
+void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
+bool tune_same_hashes(const struct tune_bench *b, const struct result *r);
+void tune_reason(const struct diags *ds, struct result *r);   /* the first error becomes the result's message */
+/* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. */
+enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out, struct diags *ds);
 /* Adds the samples of `more` to `r` (same configuration, another round). */
 void tune_merge_samples(struct result *r, const struct result *more);
 uint32_t tune_warps(const struct tune_subject *s);

@@ -1,0 +1,127 @@
+/* Sweeps over a pool of devices or workers: all points are rewritten first, the distinct
+ * texts are the pool's codes, and the results are the same set whatever the pool. */
+#include "engine/tune/tune_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct batch {
+    struct tune_bench *bench; const struct tune_observer *ob; const struct options *o; struct result *out; size_t n;
+    struct tune_job *job;                                  /* by configuration */
+    struct dev_pool_code *code; size_t ncodes;
+    struct dev_pool_job *jobs; size_t *owner; size_t njobs; /* by pool job: which configuration */
+    size_t finished;
+};
+
+static void batch_free(struct batch *t)
+{
+    for (size_t i = 0; t->job && i < t->n; i++)
+        pass_output_free(&t->job[i].code);
+    base_free(t->job);
+    base_free(t->code);
+    base_free(t->jobs);
+    base_free(t->owner);
+}
+
+static enum status batch_alloc(struct batch *t)
+{
+    t->job = base_alloc((t->n + 1) * sizeof *t->job);
+    t->code = base_alloc((t->n + 1) * sizeof *t->code);
+    t->jobs = base_alloc((t->n + 1) * sizeof *t->jobs);
+    t->owner = base_alloc((t->n + 1) * sizeof *t->owner);
+    return t->job && t->code && t->jobs && t->owner ? ST_OK : ST_NOMEM;
+}
+
+static size_t code_of(struct batch *t, const struct pass_output *c)
+{
+    for (size_t i = 0; i < t->ncodes; i++)
+        if (t->code[i].text.n == c->n && memcmp(t->code[i].text.s, c->text, c->n) == 0)
+            return i;
+    t->code[t->ncodes] = (struct dev_pool_code){ t->bench->subject.module->path, { c->text, c->n }, str_of(t->bench->subject.launch->kernel), 0 };
+    return t->ncodes++;
+}
+
+/* A configuration that is not legal is a result at once; the others become jobs. */
+static void make_ready(struct batch *t, size_t i)
+{
+    struct diags own = { 0 };
+    t->out[i] = result_empty();
+    t->out[i].options = t->o[i];
+    enum status st = tune_rewrite(t->bench, &t->o[i], &t->job[i].code, &own);
+    if (st != ST_OK) {
+        t->out[i].status = st;
+        tune_reason(&own, &t->out[i]);
+    } else {
+        tune_fill_run(t->bench, &t->o[i], &t->job[i], false);
+        t->jobs[t->njobs] = (struct dev_pool_job){ code_of(t, &t->job[i].code), t->job[i].run };
+        t->owner[t->njobs++] = i;
+    }
+    diags_free(&own);
+}
+
+static void judge(struct batch *t, size_t i, const struct result *r)
+{
+    t->out[i] = *r;
+    t->out[i].options = t->o[i];
+    t->out[i].voted = -1;
+    if (r->status != ST_OK)
+        return;
+    t->out[i].equal = !r->noutputs ? EQUAL_UNKNOWN : tune_same_hashes(t->bench, r) ? EQUAL_YES : EQUAL_NO;
+    if (t->out[i].equal == EQUAL_NO)
+        snprintf(t->out[i].message, sizeof t->out[i].message, "outputs differ from the original's");
+}
+
+static void on_done(void *ctx, size_t job, const struct result *r)
+{
+    struct batch *t = ctx;
+    size_t i = t->owner[job];
+    judge(t, i, r);
+    t->finished++;
+    if (t->ob && t->ob->progress)
+        t->ob->progress(t->ob->ctx, (double)t->finished / (double)t->njobs, "sweep");
+    if (t->ob && t->ob->point)
+        t->ob->point(t->ob->ctx, &t->out[i], NULL);
+}
+
+static bool any_tolerance(const struct launch_spec *l)
+{
+    for (size_t i = 0; i < l->nargs; i++)
+        if (l->args[i].tolerance > 0)
+            return true;
+    return false;
+}
+
+/* Where the launch states a tolerance, what differs is looked at again with the bytes at hand. */
+static enum status look_again(struct batch *t, struct diags *ds)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && any_tolerance(t->bench->subject.launch) && i < t->n; i++) {
+        struct result again;
+        if (t->out[i].equal != EQUAL_NO)
+            continue;
+        st = tune_run_one(t->bench, &t->o[i], &again, ds);
+        if (st == ST_OK)
+            t->out[i] = again;
+    }
+    return st;
+}
+
+enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out, struct diags *ds)
+{
+    struct batch t = { .bench = b, .ob = ob, .o = o, .out = out, .n = n };
+    struct result *done = base_alloc((n + 1) * sizeof *done);
+    enum status st = done ? batch_alloc(&t) : ST_NOMEM;
+    for (size_t i = 0; st == ST_OK && i < n; i++)
+        make_ready(&t, i);
+    if (st == ST_OK) {
+        struct dev_pool_watch w = { on_done, &t, ob ? ob->cancel : NULL };
+        st = dev_pool_run(b->pool, b->subject.data, t.code, t.ncodes, t.jobs, t.njobs, &w, done, ds);
+        for (size_t k = 0; k < t.njobs; k++)
+            judge(&t, t.owner[k], &done[k]);
+    }
+    if (st == ST_OK)
+        st = look_again(&t, ds);
+    base_free(done);
+    batch_free(&t);
+    return st;
+}
