@@ -69,7 +69,7 @@ check-gpu: $(BUILD)/tests/gpu_check
 # A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
 .PHONY: carry
 carry:
-	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check
+	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,\$$$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check
 	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
 	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check carry/
 	@cp $$(ldd carry/gpulocw | awk '/libcjson/ { print $$3 }') carry/
