@@ -8,7 +8,7 @@
 /* ---- decoders of other files, named in the exec column ---- */
 decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry, decode_mov, decode_cvt, decode_cvta,
     decode_isspacep, decode_mapa, decode_ctarank, decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom,
-    decode_cp_async, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
+    decode_cp_async, decode_cp_bulk, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
 
 /* ---- bodies, by file ---- */
 /* exec_alu.c */
@@ -51,7 +51,10 @@ struct exec_atom {
 struct exec_ldst { uint32_t slot[8]; uint8_t reg_bits; uint8_t type; };   /* slots first: lane bodies read only those */
 struct exec_policy_how { bool range; uint8_t kind[2]; };
 struct exec_cp_async { uint32_t from_slot, src_size, ignore; int32_t from_imm; bool from64, neg; };
+struct exec_bulk { uint32_t from_slot, size, bar_slot; int32_t from_imm, bar_imm; bool from64, bar64, has_bar; uint8_t to, from; };
 struct exec_mbar { uint16_t op; uint32_t state, count, pred; bool waits, parity, noinc; };
+struct exec_part { uint32_t slot[8]; uint8_t n, type, bytes; };            /* registers of one matrix fragment */
+struct exec_mma { uint16_t op; uint8_t shape[3]; bool finite, xor_popc, column; uint32_t stride; struct exec_part part[4]; /* d a b c */ };
 enum atom_op { ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS };
 
 #endif

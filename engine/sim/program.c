@@ -259,8 +259,8 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
     return p->constants && collect_loads(p) && size_local(p) ? ST_OK : ST_NOMEM;
 }
 
-enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem,
-                     struct sim_program **out, struct diags *ds)
+enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
+                           struct sim_program **out, struct diags *ds)
 {
     *out = NULL;
     const struct ptx_func *f = ptx_find_func(m, kernel);
@@ -276,7 +276,7 @@ enum status sim_load(const struct ptx_module *m, struct str kernel, const struct
     p->module = m;
     p->mem = mem;
     p->preset = *preset;
-    struct decode d = { .p = p, .ds = ds, .lanes = exec_lanes_pick(0) };
+    struct decode d = { .p = p, .ds = ds, .lanes = exec_lanes_pick(limit) };
     enum status st = decode_program(&d, f);
     base_free(d.consts);
     base_free(d.table);
@@ -288,6 +288,12 @@ enum status sim_load(const struct ptx_module *m, struct str kernel, const struct
     if (st == ST_NOMEM)
         diag_error(ds, "memory", "out of memory while preparing the kernel");
     return st;
+}
+
+enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem,
+                     struct sim_program **out, struct diags *ds)
+{
+    return sim_load_lanes(m, kernel, preset, mem, 0, out, ds);
 }
 
 void sim_unload(struct sim_program *p)

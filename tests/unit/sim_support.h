@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-#include "engine/sim/sim.h"
+#include "engine/sim/exec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,8 @@ struct sim_case {
     enum status st;
 };
 
-static inline void sim_case_open(struct sim_case *c, const char *text, const char *kernel, uint64_t bytes)
+/* limit: which lane kernels, see exec_lanes_pick. */
+static inline void sim_case_open_with(struct sim_case *c, const char *text, const char *kernel, uint64_t bytes, unsigned limit)
 {
     *c = (struct sim_case){ .bytes = bytes };
     struct sim_preset g = sim_preset_default();
@@ -34,7 +35,11 @@ static inline void sim_case_open(struct sim_case *c, const char *text, const cha
                                 .threads = 1, .carveout = -1, .hw_pi = -1, .max_cycles = 20000000 };
     c->st = ptx_parse("test.ptx", str_of(text), &c->m, &c->ds);
     if (c->st == ST_OK)
-        c->st = sim_load(c->m, str_of(kernel), &g, c->mem, &c->p, &c->ds);
+        c->st = sim_load_lanes(c->m, str_of(kernel), &g, c->mem, limit, &c->p, &c->ds);
+}
+static inline void sim_case_open(struct sim_case *c, const char *text, const char *kernel, uint64_t bytes)
+{
+    sim_case_open_with(c, text, kernel, bytes, 0);
 }
 static inline enum status sim_case_run(struct sim_case *c)
 {

@@ -1,6 +1,6 @@
 /* Generated PTX programs run on the simulated device and on the scalar interpreter of tests/ref;
  * every register of every thread must come out the same. The seed of a program that differs is in
- * the message: GPULOCW_DIFF_SEED=n runs it alone and prints it, GPULOCW_DIFF_COUNT sets how many. */
+ * the message (lane kernels alternate with it): GPULOCW_DIFF_SEED=n runs it alone and prints it, GPULOCW_DIFF_COUNT sets how many. */
 #include "tests/unit/sim_support.h"
 
 #include "tests/ref/interp.h"
@@ -374,7 +374,7 @@ static void check_seed(struct gen *g, uint64_t seed, const char *row, bool show)
     generate(g, seed, row);
     if (show)
         fputs(g->b.s, stderr);
-    sim_case_open(&c, g->b.s, "k", bytes);
+    sim_case_open_with(&c, g->b.s, "k", bytes, (unsigned)(seed % 3));
     fill(g, c.data, bytes);
     memcpy(other, c.data, bytes);
     c.l.block.x = BLOCK;
