@@ -80,7 +80,7 @@ static bool imm_fits(const struct check *c, const struct ptx_slot *s, const stru
         return mismatch(c, o, "an integer constant");
     if (!o->is_float && k == 'f')
         return mismatch(c, o, "a floating point constant (0f3F800000, 1.0)");
-    if (k == 'p' && (o->is_float || (uint64_t)o->imm > 1))
+    if (k == 'p' && (o->is_float || o->imm < -1 || o->imm > 1))     /* nvcc -G writes mov.pred %p1, -1 */
         return mismatch(c, o, "a predicate");
     return true;
 }
