@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_BUDGET (UINT64_C(3) << 30)     /* warp operations of one analysis */
+#define SLICE_BUDGET (UINT64_C(1) << 28)     /* warp operations of one analysis: some 15 seconds of one processor */
 #define QUICK_CTAS 16u
 #define QUICK_BUDGET (UINT64_C(1) << 22)
 
@@ -194,9 +194,39 @@ static struct plan_run how_many(const struct facts *f)
     }
     return p;
 }
+/* CTAs in equal runs on several threads: the sums do not depend on the order. */
+struct share_out { struct facts *f; struct slice *s; struct tally *t; enum status *st; uint64_t n, parts, budget; };
+static void count_part(void *ctx, size_t i)
+{
+    struct share_out *o = ctx;
+    struct counting c = { .f = o->f, .t = o->t + i * o->f->n };
+    uint64_t from = o->n * i / o->parts, to = o->n * (i + 1) / o->parts, budget = o->budget / o->parts;
+    o->st[i] = slice_run(o->s, from, to - from, 1, count_event, &c, &budget);
+}
+static enum status run_parallel(struct facts *f, struct slice *s, const struct plan_run *p, struct tally *t)
+{
+    struct share_out o = { .f = f, .s = s, .n = p->n, .parts = base_cpus(), .budget = p->budget };
+    enum status st = ST_OK;
+    o.t = base_alloc(sizeof *o.t * (f->n + 1) * o.parts);
+    o.st = base_alloc(sizeof *o.st * o.parts);
+    if (o.t && o.st)
+        base_parallel(0, o.parts, count_part, &o);
+    else
+        st = ST_NOMEM;
+    for (uint64_t k = 0; st == ST_OK && k < o.parts; k++) {
+        st = o.st[k];
+        for (uint32_t i = 0; i < f->n; i++)
+            tally_merge(&t[i], &o.t[k * f->n + i]);
+    }
+    base_free(o.t);
+    base_free(o.st);
+    return st;
+}
 static enum status run_counting(struct facts *f, struct slice *s, struct plan_run *p, struct tally *t)
 {
     struct counting c = { .f = f, .t = t };
+    if (!p->sampled && !s->global_writes && p->n >= 8)
+        return run_parallel(f, s, p, t);
     if (!p->sampled)
         return slice_run(s, 0, p->n, 1, count_event, &c, &p->budget);
     enum status st = ST_OK;
@@ -233,8 +263,8 @@ static enum status count_by_slice(struct facts *f)
     enum status st = run_counting(f, s, &p, t);
     for (uint32_t i = 0; i < f->n && st == ST_OK; i++) {
         struct fact *x = &f->fact[i];
-        if (x->counted || x->prefetch)
-            continue;
+        if (x->counted || x->prefetch || (x->store && x->inst == f->fact[i ? i - 1 : 0].inst && i && x->func == f->fact[i - 1].func))
+            continue;                /* cp.async: its shared-memory side is not reported */
         x->tally = t[i];
         x->counted = !s->site[i].tainted;
         x->by_slice = true;
@@ -246,6 +276,7 @@ static enum status count_by_slice(struct facts *f)
         eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs",
                  (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));
         st = ST_OK;
+        f->too_long = true;
     }
     if (s->order_dependent)
         eval_gap(&f->e, "addresses depend on memory that the kernel itself writes: executed with CTAs in index order");

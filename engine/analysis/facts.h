@@ -36,6 +36,7 @@ struct facts {
     struct diags *ds;
     struct fact *fact; uint32_t n;
     const struct ptx_symbol *symbol[22]; uint32_t nsymbols;  /* by bit ARRAY_SYMBOL + i */
+    bool too_long;                   /* slices ran into the limit: no traces either */
     struct slice *slice;             /* with every access chosen, made when first asked for */
     struct slice_site *sites;
 };

@@ -272,7 +272,7 @@ static enum status share_launch(struct sharing *s)
 }
 void share_all(struct facts *f, struct ana_kernel *k)
 {
-    if (!f->o->data || f->o->quick || f->e.status != ST_OK)
+    if (!f->o->data || f->o->quick || f->too_long || f->e.status != ST_OK)
         return;
     struct slice *sl = facts_slice(f);
     struct sharing *s = base_alloc(sizeof *s);

@@ -22,14 +22,13 @@ static uint8_t *region_at(struct slice *s, uint64_t addr, unsigned n, bool write
     if (!r || r->size - (addr - r->base) < n)
         return NULL;
     size_t k = (size_t)(r - s->v->region);
-    if (!s->copy[k] && (write || !r->bytes)) {
+    if (!s->copy[k] && write) {
         s->copy[k] = base_alloc(r->size);
         if (!s->copy[k]) {
             s->status = ST_NOMEM;
             return NULL;
         }
-        if (r->bytes)
-            memcpy(s->copy[k], r->bytes, r->size);
+        memcpy(s->copy[k], r->bytes, r->size);
     }
     return (s->copy[k] ? s->copy[k] : (uint8_t *)(uintptr_t)r->bytes) + (addr - r->base);
 }

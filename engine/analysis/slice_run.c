@@ -110,6 +110,7 @@ void slice_cta_start(struct slice_cta *c, uint64_t cta)
         w->index = k;
         w->present = left < 32 ? left : 32;
         w->waiting = w->done = false;
+        w->left = SLICE_WARP_OPS;
         w->n = w->nframes = 0;
         w->red = NULL;
         if (!open_frame(c, w, &c->s->f[0], w->present == 32 ? ~0u : (UINT32_C(1) << w->present) - 1, NULL)) {
@@ -290,10 +291,10 @@ enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t index, slice_fn fn,
         struct slice_entry *e = &w->stack[w->n - 1];
         const struct slice_op *o = &fr->f->op[e->pc];
         uint32_t mask = e->mask;
-        if ((*budget)-- == 0) {
-            *budget = 0;
+        if (*budget == 0 || w->left == 0)
             return SLICE_LIMIT;
-        }
+        --*budget;
+        --w->left;
         if ((*budget & 0xfff) == 0 && cancel_asked(c->s->v->e->cancel))
             return SLICE_STOPPED;
         if (o->guarded)
