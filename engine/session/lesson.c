@@ -92,6 +92,7 @@ static enum status get_lesson(struct reader *r, const cJSON *root)
     r->l->number = (int)(number < 1000 ? number : 999);
     struct { const char *key; bool needed; char **out; } texts[] = {
         { "title", true, &r->l->title }, { "summary", false, &r->l->summary }, { "file", true, &r->l->file },
+        { "kernel", false, &r->l->kernel },
         { "device", false, &r->l->device }, { "axis", false, &r->l->axis } };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         enum status st = get_text(r, o, 0, texts[i].key, texts[i].needed, texts[i].out);

@@ -3,11 +3,12 @@
  *
  *   { "format": "gpulocw-session", "major": 1, "minor": 0, ...,
  *     "lesson": { "number": 2, "title": "The cache valley", "summary": "one line",
- *       "file": "kernels/valley.ptx", "device": "sim:fermi-16k", "axis": "pi",
+ *       "file": "kernels/valley.ptx", "kernel": "fermi", "device": "sim:fermi-16k", "axis": "pi",
  *       "steps": [ { "text": "what is seen", "task": "what to do", "panel": "valley",
  *                    "check": "sweeps >= 1", "do": [ "sweep pi" ] } ] } }
  *
- * "file" is relative to the data folder (that of kernels/). "do" holds the
+ * "file" is relative to the data folder (that of kernels/); "kernel" names a kernel or
+ * one of the launches beside it. "do" holds the
  * workbench commands that fulfil the task; tests run them. A step without
  * "check" is done when it is read. Checks: see tui/model/check.h. */
 #ifndef GPULOCW_LESSON_H
@@ -24,7 +25,7 @@ struct lesson_step {
 struct lesson {
     struct arena *arena;                 /* owns all strings */
     int number;                          /* 0: none */
-    char *title, *summary, *file, *device, *axis;   /* summary, device, axis: NULL when not given */
+    char *title, *summary, *file, *kernel, *device, *axis;   /* all but title and file: NULL when not given */
     struct lesson_step step[LESSON_MAX_STEPS]; unsigned nsteps;
 };
 /* *out owned, lesson_free. ST_INPUT with diagnostics that name the key (step numbers count from 1). */

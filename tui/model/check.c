@@ -188,7 +188,7 @@ static enum check_result comparison(struct check *c)
     if (left.kind == FACT_NONE)
         return CHECK_NO;
     snprintf(text, sizeof text, "%.*s", (int)value.n, value.s);
-    struct fact right = word_fact(text);
+    struct fact right = strncmp(text, "best.", 5) ? word_fact(text) : fact_of(c->a, value);
     if (left.kind == FACT_NUMBER && right.kind == FACT_NUMBER)
         return compare(left.number, right.number, op, &known) ? CHECK_YES : CHECK_NO;
     bool same = left.kind == right.kind && !strcmp(left.word, right.word);

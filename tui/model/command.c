@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const axes[] = { "pi", "agents", "carveout", "block", NULL };
 static const char *const switches[] = { "on", "off", NULL };
 static const char *const styles[] = { "braille", "block", "ascii", NULL };
 static const char *const formats[] = { "text", "svg", "csv", NULL };
+static const char *const fields[] = { "grid", "block", "shared", NULL };
 static const char *const methods[] = { "static", "vote", "greedy", "model", "exhaustive", "random", NULL };
 static const char *const replays[] = { "play", "pause", "step", "back", "end", "start", "off", NULL };
 
@@ -116,8 +118,19 @@ static unsigned post_text(struct app *a, enum job_kind kind, const char *args, c
 
 static unsigned cmd_open(struct app *a, char *args)
 {
+    char path[1024];
     a->overlay = OVERLAY_NONE;
-    return post_text(a, JOB_OPEN, args, "file");
+    snprintf(path, sizeof path, "%s/%s", a->data_dir ? a->data_dir : ".", args);
+    bool demo = *args && access(args, R_OK) != 0 && access(path, R_OK) == 0;     /* kernels/valley.ptx from anywhere */
+    return post_text(a, JOB_OPEN, demo ? path : args, "file");
+}
+
+static unsigned cmd_launch(struct app *a, char *args)
+{
+    char *field = take_word(&args);
+    if (!*field || !*args || !view_options_launch(a, field, args))
+        app_notice(a, DIAG_ERROR, "launch grid 64, launch block 32x8, launch shared 0, launch ARGUMENT VALUE");
+    return UI_REDRAW;
 }
 
 static unsigned cmd_kernel(struct app *a, char *args) { return post_text(a, JOB_KERNEL, args, "kernel"); }
@@ -279,6 +292,7 @@ static const struct command_info commands[] = {
     { "open", "FILE", "open a PTX, launch or session file", COMPLETE_FILE, cmd_open },
     { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, cmd_kernel },
     { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, cmd_device },
+    { "launch", "FIELD VALUE", "change the launch: grid, block, shared or an argument", COMPLETE_LAUNCH, cmd_launch },
     { "save", "[FILE]", "save the session", COMPLETE_FILE, cmd_save },
     { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
     { "compare", "SESSION", "lay the curve of another session over this one", COMPLETE_FILE, cmd_compare },
@@ -434,6 +448,11 @@ static void offer_kind(struct choices *c, enum complete kind)
     case COMPLETE_THEME:
         snprintf(dir, sizeof dir, "%s/themes", c->a->data_dir ? c->a->data_dir : ".");
         offer_files(c, dir, ".theme", true);
+        break;
+    case COMPLETE_LAUNCH:
+        offer_list(c, fields);
+        for (size_t i = 0; c->a->snap->spec && i < c->a->snap->spec->nargs; i++)
+            offer(c, c->a->snap->spec->args[i].name ? c->a->snap->spec->args[i].name : "");
         break;
     case COMPLETE_NONE: break;
     }

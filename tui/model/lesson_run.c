@@ -41,6 +41,8 @@ bool lesson_open(struct app *a, const char *path)
         app_post(a, JOB_DEVICE, l->device, 0);
     snprintf(file, sizeof file, "%s/%s", a->data_dir ? a->data_dir : ".", l->file);
     app_post(a, JOB_OPEN, access(file, R_OK) == 0 ? file : l->file, 0);
+    if (l->kernel)
+        app_post(a, JOB_KERNEL, l->kernel, 0);
     if (l->axis)
         for (int i = 0; i < 4; i++) {
             static const char *const axes[] = { "pi", "agents", "carveout", "block" };

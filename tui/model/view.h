@@ -43,6 +43,8 @@ extern const struct view view_source, view_coalesce, view_locality, view_options
     view_runs, view_advice, view_messages;
 /* A value typed at the prompt for an item of the options panel. */
 void view_options_value(struct app *a, long item, const char *text);
+/* The same by name: grid, block, shared, or an argument. False: no such field. */
+bool view_options_launch(struct app *a, const char *field, const char *text);
 void view_help_update(struct app *a, unsigned w);        /* fills a->over */
 void view_picker_update(struct app *a, unsigned w);
 void view_tree_update(struct app *a, unsigned w);

@@ -372,4 +372,21 @@ void view_options_value(struct app *a, long item, const char *text)
     base_free(args);
 }
 
+bool view_options_launch(struct app *a, const char *field, const char *text)
+{
+    static const char *const names[] = { "grid", "block", "shared" };
+    const struct launch_spec *l = a->snap->spec;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        if (l && !strcmp(names[i], field)) {
+            view_options_value(a, (long)(ITEM_GRID + i), text);
+            return true;
+        }
+    for (size_t i = 0; l && i < l->nargs; i++)
+        if (l->args[i].name && !strcmp(l->args[i].name, field) && (l->args[i].kind == ARG_SCALAR || l->args[i].kind == ARG_BUFFER)) {
+            view_options_value(a, (long)(ITEM_ARG + i), text);
+            return true;
+        }
+    return false;
+}
+
 const struct view view_options = { options_update, NULL, NULL, options_request };

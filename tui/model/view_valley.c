@@ -259,6 +259,10 @@ void valley_plot(struct app *a, struct plot *out)
         out->cursor = axis_value(&p, a->valley.cursor);
     }
     plot_range(out, a->valley.zoom);
+    if (is_sweep(r) && p.axis && !strcmp(p.axis, "pi") && a->valley.zoom <= 1 && r->sweep.warps) {
+        out->x0 = 0;                     /* known beforehand: the picture stands still while points arrive */
+        out->x1 = r->sweep.warps;
+    }
 }
 
 /* ---- lines below the plot ---- */

@@ -7,9 +7,11 @@
 #include "tui/term/workbench.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define FRAME_NS (33LL * 1000000)        /* frames that only a snapshot asks for come no faster */
@@ -153,14 +155,26 @@ static void loop(struct bench *b)
     }
 }
 
+/* A session file that holds a lesson is taken as one. */
+static bool is_lesson(const char *file)
+{
+    struct diags ds = { 0 };
+    struct lesson *l = NULL;
+    size_t n = file ? strlen(file) : 0;
+    bool yes = n > 5 && !strcmp(file + n - 5, ".json") && lesson_read(file, &l, &ds) == ST_OK;
+    lesson_free(l);
+    diags_free(&ds);
+    return yes;
+}
+
 void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o)
 {
     if (device)
         app_post(a, JOB_DEVICE, device, 0);
     if (o->axis)
         a->valley.axis = !strcmp(o->axis, "agents") ? "agents" : !strcmp(o->axis, "carveout") ? "carveout" : !strcmp(o->axis, "block") ? "block" : "pi";
-    if (o->lesson)
-        lesson_open(a, o->lesson);
+    if (o->lesson || is_lesson(file))
+        lesson_open(a, o->lesson ? o->lesson : file);
     else if (file)
         app_post(a, JOB_OPEN, file, 0);
     else if (!o->plain) {
@@ -207,12 +221,35 @@ static int full_screen(struct bench *b, const char *file, const char *device, co
     return 0;
 }
 
+/* The engine's threads inherit the niceness of the thread that makes them: made
+ * from a niced one, they give way to the screen even when every core is busy. */
+struct making { const struct dev_env *env; const char *session; struct job_engine *engine; enum status status; struct diags *ds; };
+
+static void *make_engine(void *arg)
+{
+    struct making *m = arg;
+    setpriority(PRIO_PROCESS, 0, 5);     /* Linux: of this thread alone */
+    m->status = job_engine_new(m->env, m->session, &m->engine, m->ds);
+    return NULL;
+}
+
+static enum status new_engine(const struct dev_env *env, const char *session, struct job_engine **out, struct diags *ds)
+{
+    struct making m = { .env = env, .session = session, .ds = ds };
+    pthread_t t;
+    if (pthread_create(&t, NULL, make_engine, &m) != 0)
+        return job_engine_new(env, session, out, ds);
+    pthread_join(t, NULL);
+    *out = m.engine;
+    return m.status;
+}
+
 int workbench_run(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o)
 {
     struct bench b = { .watch = -1, .dirty = 2 };
     struct diags ds = { 0 };
     const char *why = NULL;
-    enum status st = job_engine_new(env, o->session, &b.link.engine, &ds);
+    enum status st = new_engine(env, o->session, &b.link.engine, &ds);
     if (st != ST_OK) {
         struct buf text = { 0 };
         diags_print(&ds, &text);
