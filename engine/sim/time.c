@@ -156,32 +156,32 @@ static enum status collect(const struct time_launch *t, const struct time_groups
     enum status st = make_loads(t->p, o);
     if (st != ST_OK) return st;
     double cycles = 0, dram_read = 0, dram_write = 0, warp_cycles = 0, sm_cycles = 0;
-    uint64_t ctas = 0;
+    double ctas = 0;
     o->inst_warp = o->inst_thread = 0;
     for (uint32_t i = 0; i < a->n; i++) {
         const struct time_group *g = &a->v[i];
         for (uint32_t k = 0; k < g->nsms; k++) {
             add_sm(o, &g->sm[k]);
-            warp_cycles += (double)g->sm[k].warp_cycles;
+            warp_cycles += (double)time_sm_residency(&g->sm[k], g->now);
         }
-        sm_cycles += (double)(t->sampled ? g->nsms : (uint32_t)t->g->sms) * g->last_end;
+        sm_cycles += (double)(t->sampled ? g->nsms : (uint32_t)t->g->sms) * (g->abandoned ? g->now : g->last_end);
         cycles += time_group_cycles(g) / a->n;
-        double stood_for = t->sampled ? (double)g->finished * g->mem.scale : (double)g->finished;
+        double done = time_group_ctas(g), stood_for = t->sampled ? done * g->mem.scale : done;
         dram_read += g->mem.dram_read * (double)t->nctas / stood_for / a->n;
         dram_write += g->mem.dram_write * (double)t->nctas / stood_for / a->n;
         o->l2_reads += g->mem.reads;
         o->l2_hits += g->mem.hits;
         o->l2_writes += g->mem.writes;
-        ctas += g->finished;
+        ctas += done;
     }
-    if (t->sampled) scale_counts(o, (double)t->nctas / (double)ctas);
+    if (t->sampled) scale_counts(o, (double)t->nctas / ctas);
     o->cycles = cycles;
     o->time_ns = cycles * 1000 / t->g->clock_mhz + t->g->launch_ns;
     o->dram_read_bytes = (uint64_t)dram_read;
     o->dram_write_bytes = (uint64_t)dram_write;
     o->warps_active = sm_cycles > 0 ? 100 * warp_cycles / ((double)t->g->max_warps * sm_cycles) : 0;
     o->sampled = t->sampled;
-    o->sample_share = t->sampled ? (double)ctas / (double)t->nctas : 1;
+    o->sample_share = t->sampled ? ctas / (double)t->nctas : 1;
     o->ctas_per_sm = t->ctas_per_sm;
     return ST_OK;
 }

@@ -95,14 +95,12 @@ static uint32_t earliest_end(const struct time_group *g, const uint32_t *taken)
     return best;
 }
 
-static void note_finished(struct time_group *g, uint32_t at)
+static void note_finished(struct time_group *g, const struct time_ended *e)
 {
     g->finished++;
-    if (at > g->last_end) g->last_end = at;
-    if (g->finished == (uint64_t)g->nsms * g->t->ctas_per_sm) {
-        g->first_end = at;
-        g->first_finished = g->finished;
-    }
+    g->finished_inst += e->inst;
+    g->finished_cycles += e->at - e->begun;
+    if (e->at > g->last_end) g->last_end = e->at;
 }
 
 static enum status dispatch(struct time_group *g)
@@ -114,7 +112,7 @@ static enum status dispatch(struct time_group *g)
     if (!taken) return ST_NOMEM;
     for (uint32_t i; (i = earliest_end(g, taken)) < g->nsms;) {
         struct time_ended e = g->sm[i].ended[taken[i]++];
-        note_finished(g, e.at);
+        note_finished(g, &e);
         if (g->stopped || g->next >= (double)g->t->nctas) continue;
         uint32_t at = e.at + (uint32_t)g->t->g->cta_latency;
         start_cta(g, i, e.slot, (uint64_t)g->next, at > g->now ? at : g->now);
@@ -184,16 +182,23 @@ static void report_progress(const struct time_group *g)
 
 static void check_budget(struct time_group *g, uint64_t budget)
 {
-    if (!budget || g->stopped || !g->first_end || g->finished < 2 * g->first_finished) return;
-    if (time_group_instructions(g) < budget) return;
-    g->stopped = true;
-    g->stop_at = g->now;
-    g->stop_finished = g->finished;
+    if (!budget || g->next >= (double)g->t->nctas) return;
+    uint64_t inst = time_group_instructions(g), wave = (uint64_t)g->nsms * g->t->ctas_per_sm;
+    struct time_mark here = { g->now, inst };
+    if (!g->from.at && (inst >= budget / 4 || g->finished >= wave)) g->from = here;
+    if (!g->stopped && inst >= budget && g->finished >= 2 * wave) {
+        g->stopped = true;
+        g->stop = here;
+    }
+    if (!g->stopped && inst >= 2 * budget && g->finished >= g->nsms) {
+        g->stopped = g->abandoned = true;
+        g->stop = here;
+    }
 }
 
 static void run_epochs(struct time_group *g, uint64_t budget, struct epoch *e, struct time_pool *pool)
 {
-    while (g->status == ST_OK) {
+    while (g->status == ST_OK && !g->abandoned) {
         uint32_t at = next_event(g);
         if (at == TIME_NEVER) {
             if (g->finished < g->started) g->status = report_stuck(g);
@@ -225,10 +230,19 @@ void time_group_run(struct time_group *g, uint64_t budget)
     time_pool_free(pool);
 }
 
+double time_group_ctas(const struct time_group *g)
+{
+    if (!g->abandoned) return (double)g->finished;
+    return (double)time_group_instructions(g) * (double)g->finished / (double)g->finished_inst;
+}
+
+/* Instructions left, at the rate seen; then the end, where the SMs empty. */
 double time_group_cycles(const struct time_group *g)
 {
     if (!g->stopped) return g->last_end;
-    double left = ((double)g->t->nctas - g->next) / g->step;
-    double rate = (double)(g->stop_finished - g->first_finished) / (double)(g->stop_at - g->first_end);
-    return g->last_end + (left > 0 ? left / rate : 0);
+    double per_cta = (double)g->finished_inst / (double)g->finished, all = per_cta * (double)g->t->nctas / g->step;
+    double rate = (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);
+    double tail = 0.5 * (double)g->finished_cycles / (double)g->finished;
+    if (!g->abandoned) tail = g->last_end - g->stop.at - ((double)time_group_instructions(g) - (double)g->stop.inst) / rate;
+    return g->from.at + (all - (double)g->from.inst) / rate + (tail > 0 ? tail : 0);
 }

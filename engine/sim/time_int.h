@@ -113,8 +113,8 @@ struct time_warp {
 };
 
 /* ---- an SM ---- */
-struct time_cta { struct exec_cta *x; uint64_t index; uint32_t first_warp, nwarps, live, begun; bool used; };
-struct time_ended { uint32_t slot, at; };
+struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; bool used; };
+struct time_ended { uint32_t slot, at, begun; uint64_t inst; };
 struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
 struct time_sm {
     struct time_group *group;
@@ -149,6 +149,7 @@ void time_sm_free(struct time_sm *s);
 /* Issues everything before cycle `end`. */
 void time_sm_run(struct time_sm *s, uint32_t end);
 uint32_t time_sm_next(const struct time_sm *s);
+uint64_t time_sm_residency(const struct time_sm *s, uint32_t now);    /* warp-cycles, those under way included */
 /* A CTA begins in slot `slot` at cycle `at`. */
 void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint32_t at);
 
@@ -192,17 +193,20 @@ struct time_group {
     uint32_t number;                 /* of the group */
     double next, step;               /* next CTA of the dispatcher; CTAs the GPU starts per CTA started here */
     uint64_t started, finished;
-    uint32_t now, first_end, stop_at, last_end; /* first_end: end of the first wave */
-    uint64_t first_finished, stop_finished;
-    bool stopped;                    /* the budget ended dispatch before the grid did */
+    uint64_t finished_inst, finished_cycles; /* of the CTAs that ended: warp instructions, time from begin to end */
+    uint32_t now, last_end;
+    struct time_mark { uint32_t at; uint64_t inst; } from, stop; /* where the rate is taken: warm until dispatch ended */
+    bool stopped, abandoned;         /* the budget ended dispatch before the grid did; and the CTAs under way too */
     enum status status;
     struct diags ds;
 };
 enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number);
 void time_group_free(struct time_group *g);
-/* Runs to the end of the grid, or starts no more CTAs after `budget` warp instructions and two waves (0: none). */
+/* Runs to the end of the grid. With a budget (warp instructions; 0: none): starts no more CTAs after that many
+ * and two waves; gives up those under way after twice as many and the first ends. */
 void time_group_run(struct time_group *g, uint64_t budget);
 double time_group_cycles(const struct time_group *g);       /* of the whole launch, extrapolated when stopped */
+double time_group_ctas(const struct time_group *g);         /* executed, in whole CTAs' worth of instructions */
 uint64_t time_group_instructions(const struct time_group *g);
 
 /* time_pool.c: n threads (the caller among them) that run fn(ctx, i), i < n, once per round. NULL: out of memory. */

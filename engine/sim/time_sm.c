@@ -135,7 +135,7 @@ static void end_warp(struct time_sm *s, struct time_warp *w, uint32_t t)
     s->warp_cycles += t - w->started;
     if (--c->live == 0) {
         c->used = false;
-        s->ended[s->nended++] = (struct time_ended){ w->cta, t };
+        s->ended[s->nended++] = (struct time_ended){ w->cta, t, c->begun, c->inst };
     } else {
         wake_cta(s, c, t);
     }
@@ -305,6 +305,14 @@ static void step_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
     }
     uint32_t at = earliest(ready, s->per_scheduler);
     s->next[sc] = at > from || at == TIME_NEVER ? at : from;
+}
+
+uint64_t time_sm_residency(const struct time_sm *s, uint32_t now)
+{
+    uint64_t n = s->warp_cycles;
+    for (uint32_t i = 0; i < s->nwarps; i++)
+        if ((s->warp[i].state == WARP_RUN || s->warp[i].state == WARP_BARRIER) && now > s->warp[i].started) n += now - s->warp[i].started;
+    return n;
 }
 
 uint32_t time_sm_next(const struct time_sm *s)

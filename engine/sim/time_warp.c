@@ -71,6 +71,7 @@ enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32
     run_region(s, w, &l->plan.region[w->region], t, &st);
     if (st.event == STEP_FAULT) return FETCH_FAULT;
     w->branched = st.branched;
+    s->cta[w->cta].inst += w->hi - w->lo;
     if (w->pending) return FETCH_READY;
     return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
 }
