@@ -12,7 +12,8 @@
 #include "engine/session/session.h"
 
 #define MAX_BYTES (48u << 20)
-enum { RANDOM_PER_LAUNCH = 6 };
+/* PASS_RANDOM=50 tries more; PASS_VERBOSE=1 lists every answer; PASS_KEEP=FILE keeps the text of a failing rewrite. */
+enum { RANDOM_PER_LAUNCH = 8 };
 
 static const char *const lines[] = {
     "--bypass l1 --pi bpa", "--bypass l1 --pi 0", "--bypass l1 --pi 1", "--bypass l1 --bypass-op no_allocate --pi 2",
@@ -46,6 +47,7 @@ static struct dev_run run_of(struct bench *b, const struct pass_output *o, struc
     r.shared = o ? o->shared : b->launch.shared;
     r.functional = true;
     r.counters = false;
+    r.check_uninit = b->seed % 8 == 0;
     if (o) {
         *set = (struct dev_symbol_value){ PASS_KNOB_SYMBOL, 0, o->knob, sizeof o->knob };
         for (uint32_t k = 0; k < o->nreset; k++)
@@ -157,7 +159,8 @@ static void all_rewrites(struct bench *b)
         assert_status_ok(options_parse_line(&o, str_of(lines[k]), &ds), &ds);
         try_line(b, &o);
     }
-    for (int k = 0; k < RANDOM_PER_LAUNCH; k++) {
+    int more = getenv("PASS_RANDOM") ? atoi(getenv("PASS_RANDOM")) : RANDOM_PER_LAUNCH;
+    for (int k = 0; k < more; k++) {
         struct options o;
         random_options(b, &o);
         try_line(b, &o);
