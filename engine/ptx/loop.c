@@ -128,20 +128,32 @@ static bool collapse(struct nest *s, uint32_t w, uint8_t *in)
 }
 
 /* ---- results ---- */
-static bool fill_blocks(struct ptx_cfg *c)
+/* Every loop's blocks are one stretch of a single array: its own, then those of the loops in
+ * it. So nests of any depth cost one entry per block. */
+static bool fill_blocks(struct ptx_cfg *c, uint32_t *own, uint32_t *next)
 {
+    uint32_t *all = ARENA_ARRAY(c->arena, uint32_t, c->nblocks + 1), top = 0;
+    if (!all)
+        return false;
+    memset(own, 0, c->nloops * sizeof *own);
     for (uint32_t b = 0; b < c->nblocks; b++)
-        for (uint32_t l = c->blocks[b].loop; l != PTX_NO_INDEX; l = c->loops[l].parent)
-            c->loops[l].nblocks++;
+        if (c->blocks[b].loop != PTX_NO_INDEX)
+            own[c->blocks[b].loop]++;
+    for (uint32_t l = c->nloops; l-- > 0;) {
+        c->loops[l].nblocks += own[l];
+        if (c->loops[l].parent != PTX_NO_INDEX)
+            c->loops[c->loops[l].parent].nblocks += c->loops[l].nblocks;
+    }
     for (uint32_t l = 0; l < c->nloops; l++) {
-        c->loops[l].blocks = ARENA_ARRAY(c->arena, uint32_t, c->loops[l].nblocks);
-        if (!c->loops[l].blocks)
-            return false;
-        c->loops[l].nblocks = 0;
+        uint32_t parent = c->loops[l].parent, *from = parent == PTX_NO_INDEX ? &top : &next[parent];
+        c->loops[l].blocks = all + *from;
+        next[l] = *from + own[l];
+        own[l] = *from;
+        *from += c->loops[l].nblocks;
     }
     for (uint32_t b = 0; b < c->nblocks; b++)
-        for (uint32_t l = c->blocks[b].loop; l != PTX_NO_INDEX; l = c->loops[l].parent)
-            c->loops[l].blocks[c->loops[l].nblocks++] = b;
+        if (c->blocks[b].loop != PTX_NO_INDEX)
+            all[own[c->blocks[b].loop]++] = b;
     return true;
 }
 
@@ -169,7 +181,7 @@ static bool make_list(struct nest *s)
             c->blocks[s->block[w]].loop = parent;
         }
     }
-    return fill_blocks(c);
+    return fill_blocks(c, s->set, s->list);
 }
 
 bool cfg_make_loops(struct ptx_cfg *c)

@@ -199,7 +199,7 @@ static bool read_scalar(struct ptx_parser *p, struct ptx_operand *o, bool label)
 static bool keep_elements(struct ptx_parser *p, struct ptx_operand *o, size_t base)
 {
     size_t n = p->elem.n - base;
-    o->elem = ptx_operands_keep(p, p->elem.v + base, n);
+    o->elem = n ? ptx_operands_keep(p, p->elem.v + base, n) : NULL;
     o->nelem = (uint16_t)n;
     p->elem.n = base;
     return !n || o->elem;

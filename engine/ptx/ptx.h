@@ -240,13 +240,14 @@ void ptx_print(const struct ptx_module *m, struct buf *out);
 /* ---- structure (section-independent): blocks, dominators, loops, def-use ---- */
 struct ptx_block { uint32_t first, n; uint32_t *succ, nsucc, *pred, npred; uint32_t idom, ipdom; /* block index; PTX_NO_INDEX: none/exit */
                    uint32_t loop; /* innermost, PTX_NO_INDEX: none */ bool reachable; };
-struct ptx_loop { uint32_t header, parent, depth; uint32_t *blocks, nblocks; bool irreducible; };
+struct ptx_loop { uint32_t header, parent, depth; uint32_t *blocks, nblocks; bool irreducible; }; /* blocks: those of inner loops included, in no order */
 struct ptx_reg_refs { uint32_t *defs, ndefs, *uses, nuses; };            /* instruction indices, ascending */
 struct ptx_cfg {
     struct arena *arena; const struct ptx_func *func;
     struct ptx_block *blocks; uint32_t nblocks;        /* block 0 is the entry */
     uint32_t *block_of;                                /* instruction index -> block */
     uint32_t *rpo; uint32_t nrpo;                      /* reachable blocks in reverse post-order */
+    uint32_t *dom_first, *dom_size;                    /* by block: its interval in the dominator tree's pre-order */
     struct ptx_loop *loops; uint32_t nloops;           /* outer before inner */
     struct ptx_reg_refs *regs;                         /* func->nregs */
 };
