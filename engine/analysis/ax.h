@@ -102,6 +102,8 @@ int64_t ax_wrap(int64_t v, unsigned bits);      /* low bits, sign-extended */
 
 /* Readable text. Loop counters print as the name their loop was given. */
 struct ax_names { const char *(*loop)(void *ctx, const void *loop); const char *(*array)(void *ctx, const struct ax *leaf); void *ctx; };
+/* Not negative by its looks: proven, or a sum of products of things that count. */
+bool ax_counts(const struct ax *e);
 void ax_print(const struct ax *e, const struct ax_names *names, struct buf *out);
 
 /* Straight-line program for evaluating expressions on concrete numbers, 32 lanes at a time. */

@@ -132,19 +132,19 @@ static void show_product(struct printing *p, const struct ax *e, int depth)
     }
 }
 /* Certainly not negative by its looks: sums of things that count. */
-static bool counts(const struct ax *e)
+bool ax_counts(const struct ax *e)
 {
     if (e->lo >= 0)
         return true;
     if (e->kind == AX_SUM) {
         bool ok = e->c >= 0;
         for (uint32_t i = 0; i < e->n; i++)
-            ok = ok && e->coef[i] > 0 && counts(e->arg[i]);
+            ok = ok && e->coef[i] > 0 && ax_counts(e->arg[i]);
         return ok;
     }
     bool ok = e->kind == AX_PROD;
     for (uint32_t i = 0; ok && i < e->n; i++)
-        ok = counts(e->arg[i]);
+        ok = ax_counts(e->arg[i]);
     return ok || e->kind == AX_PARAM || e->kind == AX_LOAD || e->kind == AX_ITER;
 }
 static void show_op(struct printing *p, const struct ax *e, enum prec prec, int depth)
@@ -230,7 +230,7 @@ static void show(struct printing *p, const struct ax *e, enum prec prec, int dep
         break;
     case AX_SEXT: show(p, e->arg[0], prec, depth + 1); break;
     case AX_ZEXT: case AX_TRUNC:
-        if (e->kind == AX_ZEXT && counts(e->arg[0])) {
+        if (e->kind == AX_ZEXT && ax_counts(e->arg[0])) {
             show(p, e->arg[0], prec, depth + 1);
             break;
         }

@@ -65,7 +65,7 @@ static bool affine_form(const struct ax *x)
         return false;
     if (!varies(x) || x->kind == AX_SREG || x->kind == AX_ITER)
         return true;
-    if (x->kind == AX_SEXT || x->kind == AX_ZEXT || x->kind == AX_TRUNC)
+    if (x->kind == AX_SEXT || (x->kind == AX_ZEXT && ax_counts(x->arg[0])))
         return affine_form(x->arg[0]);
     if (x->kind != AX_SUM && x->kind != AX_PROD)
         return false;

@@ -13,8 +13,8 @@ struct slice_frame {
     const struct slice_op *call;     /* in the caller; NULL for the kernel */
 };
 #define SLICE_MAX_FRAMES 64
-/* A warp that runs longer than this is taken to loop for ever (about two seconds). */
-#define SLICE_WARP_OPS (UINT64_C(1) << 25)
+/* A warp that runs longer than this is taken to loop for ever (a second or so). */
+#define SLICE_WARP_OPS (UINT64_C(1) << 24)
 struct slice_warp {
     struct slice_frame frame[SLICE_MAX_FRAMES]; uint32_t nframes;
     struct slice_entry *stack; size_t n, cap;
