@@ -9,7 +9,9 @@
 #include <math.h>
 
 #define LEAST_SIGNIFICANCE 0.02  /* relative; below this no difference counts, however exact the numbers */
-#define BAND_FACTOR 2.0          /* half-widths of the noise band that make a difference */
+#define NOISE_FACTOR 2.0         /* deviations that make a difference */
+#define MOST_JITTER 0.02         /* relative; most that the curve's own roughness counts as noise */
+#define MIN_JITTER_POINTS 7
 #define FLAT 0.05                /* relative spread that is still flat */
 #define OVERHEAD 0.12            /* relative; what inserted code costs inside the curve but not at its ends */
 #define RIPPLE 0.15              /* share of the spread that a reversal must exceed to be a swing */
@@ -25,14 +27,27 @@ const char *model_category_name(enum model_category c)
     return (unsigned)c < ARRAY_LEN(name) ? name[c] : "irregular";
 }
 
-/* Median of the relative half-widths, by selection (curves are short). */
-static double band(const struct model_point *p, size_t n)
+/* Relative half-width of a point's noise band. */
+static double half_band(const struct model_point *p)
+{
+    return (p->high - p->low) / 2 / p->time;
+}
+
+/* Relative jitter that a point and its neighbours show. A second difference of independent
+ * noise of deviation s has a median absolute value of 0.6745 * sqrt(6) * s. */
+static double jitter(const struct model_point *p)
+{
+    return fabs(p[-1].time - 2 * p->time + p[1].time) / p->time / 1.652;
+}
+
+/* Median of f over n points, by selection (curves are short). */
+static double median(const struct model_point *p, size_t n, double (*f)(const struct model_point *p))
 {
     for (size_t i = 0; i < n; i++) {
-        double w = (p[i].high - p[i].low) / 2 / p[i].time;
+        double w = f(&p[i]);
         size_t below = 0, equal = 0;
         for (size_t j = 0; j < n; j++) {
-            double o = (p[j].high - p[j].low) / 2 / p[j].time;
+            double o = f(&p[j]);
             below += o < w;
             equal += o == w;
         }
@@ -40,6 +55,15 @@ static double band(const struct model_point *p, size_t n)
             return w;
     }
     return 0;
+}
+
+/* Relative difference that noise alone makes. Jitter stands in where a point has one
+ * sample only (a simulation); it is capped, for a real zigzag looks like jitter too. */
+static double noise_of(const struct model_point *p, size_t n)
+{
+    double band = median(p, n, half_band), rough = n >= MIN_JITTER_POINTS ? median(p + 1, n - 2, jitter) : 0;
+    rough = rough < MOST_JITTER ? rough : MOST_JITTER;
+    return NOISE_FACTOR * (band > rough ? band : rough);
 }
 
 /* Swings of the curve: returns their number; *first is +1 when the first one rises. */
@@ -98,7 +122,7 @@ struct model_curve model_categorise(const struct model_point *p, size_t n)
     struct model_curve c = { .category = CATEGORY_CACHE_INSENSITIVE, .sensitivity = "CI", .gain_over_first = 1, .gain_over_last = 1 };
     if (!n)
         return c;
-    double noise = BAND_FACTOR * band(p, n), slowest = p[0].time;
+    double noise = noise_of(p, n), slowest = p[0].time;
     c.significance = noise > LEAST_SIGNIFICANCE ? noise : LEAST_SIGNIFICANCE;
     mark_places(p, n, &c);
     for (size_t i = 1; i < n; i++)

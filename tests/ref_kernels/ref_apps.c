@@ -35,15 +35,17 @@ void ref_valley(struct ref_call *c)
 
 void ref_bfs_kernel1(struct ref_call *c)
 {
-    const int32_t *row = ref_buffer(c, "row"), *edge = ref_buffer(c, "edge"), *visited = ref_buffer(c, "visited");
-    int32_t *frontier = ref_buffer(c, "frontier"), *next = ref_buffer(c, "next"), *cost = ref_buffer(c, "cost");
+    const int32_t *row = ref_buffer(c, "row"), *edge = ref_buffer(c, "edge");
+    const uint8_t *visited = ref_buffer(c, "visited");
+    uint8_t *frontier = ref_buffer(c, "frontier"), *next = ref_buffer(c, "next");
+    int32_t *cost = ref_buffer(c, "cost"), level = ref_int(c, "level");
     for (int t = 0; t < ref_int(c, "nodes"); t++) {
-        if (!frontier[t])
+        if (frontier[t] != 1)
             continue;
         frontier[t] = 0;
         for (int e = row[t]; e < row[t + 1]; e++)
             if (!visited[edge[e]]) {
-                cost[edge[e]] = ref_int(c, "level");
+                cost[edge[e]] = level;
                 next[edge[e]] = 1;
             }
     }
@@ -51,12 +53,13 @@ void ref_bfs_kernel1(struct ref_call *c)
 
 void ref_bfs_kernel2(struct ref_call *c)
 {
-    int32_t *frontier = ref_buffer(c, "frontier"), *next = ref_buffer(c, "next");
-    int32_t *visited = ref_buffer(c, "visited"), *more = ref_buffer(c, "more");
+    uint8_t *frontier = ref_buffer(c, "frontier"), *next = ref_buffer(c, "next"), *visited = ref_buffer(c, "visited");
+    int32_t *more = ref_buffer(c, "more");
     for (int t = 0; t < ref_int(c, "nodes"); t++) {
         if (!next[t])
             continue;
-        frontier[t] = visited[t] = *more = 1;
+        frontier[t] = visited[t] = 1;
+        *more = 1;
         next[t] = 0;
     }
 }
