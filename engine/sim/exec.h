@@ -106,7 +106,7 @@ struct exec_cta {
     uint8_t *locals;
     uint8_t *sregs;
     uint32_t turn_warp;              /* exec_cta_run goes on here */
-    uint64_t spins;                  /* spin events */
+    uint64_t spins;                  /* slices in a row that ended in spinning */
     bool fault;
     struct buf print;
     struct exec_shadow *shadow;      /* sanitiser state of shared memory, or NULL */

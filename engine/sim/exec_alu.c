@@ -114,14 +114,11 @@ static struct carried carry_add(uint64_t a, uint64_t b, bool in, unsigned bytes)
     uint64_t r = a + b, s = r + in;
     return (struct carried){ s, r < a || s < r };
 }
-/* The flag holds the carry out of a + ~b + 1: set means no borrow. */
-static struct carried carry_sub(uint64_t a, uint64_t b, bool borrow, unsigned bytes)
+/* a + ~b + carry: after sub.cc a set flag means that nothing was borrowed. The ISA calls the flag a
+ * borrow, but code of nvcc's own (128-bit division) reads it with addc and relies on this. */
+static struct carried carry_sub(uint64_t a, uint64_t b, bool carry, unsigned bytes)
 {
-    if (bytes == 4)
-        a &= 0xffffffffu, b &= 0xffffffffu;
-    uint64_t r = a - b - borrow;
-    bool out = a < b || (a == b && borrow);
-    return (struct carried){ bytes == 4 ? (uint32_t)r : r, out };
+    return carry_add(a, bytes == 4 ? (uint32_t)~b : ~b, carry, bytes);
 }
 static uint64_t product(const struct exec_carry *x, uint64_t a, uint64_t b, bool hi)
 {
@@ -136,7 +133,7 @@ static struct carried carry_one(const struct exec_carry *x, uint64_t a, uint64_t
     switch (x->op) {
     case PTX_OP_ADD_CC: return carry_add(a, b, false, x->bytes);
     case PTX_OP_ADDC: case PTX_OP_ADDC_CC: return carry_add(a, b, cf, x->bytes);
-    case PTX_OP_SUB_CC: return carry_sub(a, b, false, x->bytes);
+    case PTX_OP_SUB_CC: return carry_sub(a, b, true, x->bytes);
     case PTX_OP_SUBC: case PTX_OP_SUBC_CC: return carry_sub(a, b, cf, x->bytes);
     case PTX_OP_MAD_LO_CC: return carry_add(product(x, a, b, false), c, false, x->bytes);
     case PTX_OP_MAD_HI_CC: return carry_add(product(x, a, b, true), c, false, x->bytes);

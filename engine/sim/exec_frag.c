@@ -65,6 +65,13 @@ static void frag_save(struct exec_warp *w)
     f->frame = w->frame;
 }
 
+/* Nobody waits for the running fragment, or somebody has just had a turn. */
+static void frag_calm(struct exec_warp *w)
+{
+    w->since = w->ninst;
+    w->spins = 0;
+}
+
 static void frag_load(struct exec_warp *w, uint32_t i)
 {
     struct exec_frag *f = &w->frag[i];
@@ -73,9 +80,9 @@ static void frag_load(struct exec_warp *w, uint32_t i)
     w->pc = f->pc;
     f->stamp = w->ninst + 1;
     frame_load(w, f->frame);
-    w->since = w->ninst;
-    w->spins = 0;
     w->runnable = true;
+    if (w->nfrag == 1)
+        frag_calm(w);
 }
 
 static void frag_remove(struct exec_warp *w, uint32_t i)
@@ -225,8 +232,7 @@ void frag_yield(struct exec_warp *w)
     for (uint32_t i = 0; i < w->nfrag; i++)
         if (i != w->cur && w->frag[i].state == FRAG_READY && (best == EXEC_NO_ID || w->frag[i].stamp < w->frag[best].stamp))
             best = i;
-    w->spins = 0;
-    w->since = w->ninst;
+    frag_calm(w);
     if (best == EXEC_NO_ID)
         return;
     frag_load(w, best);

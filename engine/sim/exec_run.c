@@ -5,7 +5,7 @@
 
 #define WARP_SLICE 8192u             /* instructions before the next warp of the CTA */
 #define SPIN_SLICE 256u              /* spinning instructions that end a slice */
-#define SPIN_ROUNDS 64u              /* such slices per warp before the CTA is said to wait for another */
+#define SPIN_ROUNDS 4u               /* such slices per warp, and no other, before the CTA is said to wait for another */
 
 static inline uint32_t guard_mask(const struct exec_warp *w, const struct exec_inst *in)
 {
@@ -36,13 +36,7 @@ static bool settle(struct exec_warp *w)
         if (--w->turn == 0)
             frag_choose(w);
     } else if (w->x->p->code[w->pc].leader) {
-        uint64_t since = w->since;
-        uint32_t spins = w->spins, before = w->cur;
         frag_choose(w);
-        if (w->cur == before) {
-            w->since = since;
-            w->spins = spins;
-        }
         if (w->spins >= EXEC_SPIN_LIMIT || w->ninst - w->since > EXEC_PATIENCE)
             frag_yield(w);
     }
@@ -115,6 +109,7 @@ static void warp_run(struct exec_warp *w, uint64_t budget)
     const struct exec_inst *code = w->x->p->code;
     const uint64_t end = w->ninst + budget;
     uint32_t spins = 0;
+    bool spun = false;
     w->stop = false;
     while (w->ninst < end) {
         if (w->nfrag > 1 && !settle(w))
@@ -135,11 +130,12 @@ static void warp_run(struct exec_warp *w, uint64_t budget)
         if (in->spin) {
             w->spins += in->spin;
             if ((spins += in->spin) >= SPIN_SLICE) {
-                w->cta->spins++;
+                spun = true;
                 break;
             }
         }
     }
+    w->cta->spins = spun ? w->cta->spins + 1 : 0;
 }
 
 bool exec_cta_done(const struct exec_cta *c) { return c->ended == c->nwarps; }
@@ -167,7 +163,7 @@ static bool over_limit(struct exec_warp *w)
 
 enum exec_run_result exec_cta_run(struct exec_cta *c, uint64_t budget)
 {
-    uint64_t used = 0, spins = c->spins + (uint64_t)SPIN_ROUNDS * c->nwarps;
+    uint64_t used = 0;
     uint32_t idle = 0;
     while (!exec_cta_done(c)) {
         struct exec_warp *w = &c->warps[c->turn_warp];
@@ -186,8 +182,10 @@ enum exec_run_result exec_cta_run(struct exec_cta *c, uint64_t budget)
             return RUN_FAULT;
         if (used >= budget && !exec_cta_done(c))
             return RUN_BUDGET;
-        if (c->spins >= spins)
+        if (c->spins >= (uint64_t)SPIN_ROUNDS * c->nwarps) {
+            c->spins = 0;
             return RUN_SPIN;
+        }
     }
     return RUN_DONE;
 }

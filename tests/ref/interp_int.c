@@ -239,7 +239,7 @@ static bool carries(struct interp_op *o)
     case PTX_OP_ADD_CC: r = a + b; break;
     case PTX_OP_ADDC: case PTX_OP_ADDC_CC: r = a + b + in; break;
     case PTX_OP_SUB_CC: r = a - b; borrow = a < b; break;
-    case PTX_OP_SUBC: case PTX_OP_SUBC_CC: r = a - b - in; borrow = a < b + in; break;
+    case PTX_OP_SUBC: case PTX_OP_SUBC_CC: r = a - b - !in; borrow = a < b + !in; break; /* the flag is "nothing borrowed" */
     case PTX_OP_MAD_LO_CC: r = lo + c; break;
     case PTX_OP_MAD_HI_CC: r = hi + c; break;
     case PTX_OP_MADC_LO: case PTX_OP_MADC_LO_CC: r = lo + c + in; break;
@@ -249,7 +249,7 @@ static bool carries(struct interp_op *o)
     bool sub = o->i->op == PTX_OP_SUB_CC || o->i->op == PTX_OP_SUBC || o->i->op == PTX_OP_SUBC_CC;
     bool keeps = o->i->op == PTX_OP_ADDC || o->i->op == PTX_OP_SUBC || o->i->op == PTX_OP_MADC_LO || o->i->op == PTX_OP_MADC_HI;
     if (!keeps)
-        o->carry = sub ? borrow : (r >> n & 1);
+        o->carry = sub ? !borrow : (r >> n & 1);
     o->d = (uint64_t)(r & m);
     return true;
 }
