@@ -12,44 +12,58 @@ static void add_stmt(struct ptx_parser *p, enum ptx_stmt_kind kind, uint32_t ind
 }
 
 /* ---- directives inside a body ---- */
-/* .loc file line column {, function_name label {+ n}, inlined_at file line column} */
-bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
+static bool read_place(struct ptx_parser *p, struct ptx_loc *loc)
 {
-    uint64_t v[3] = { 0 };
+    uint32_t v[3] = { 0 };
     for (int i = 0; i < 3; i++) {
         ptx_skip_blank(p);
         if (!ptx_is(*p->c, CH_DIGIT)) {
             struct span at = ptx_here(p);
             at.len = 1;
-            ptx_error(p, "ptx-directive", at, ".loc takes a file, a line and a column");
+            ptx_error(p, "ptx-directive", at, "a file, a line and a column are expected here");
             return false;
         }
         struct ptx_const n;
         if (!ptx_number(p, &n))
             return false;
-        v[i] = (uint64_t)n.i;
+        v[i] = (uint32_t)n.i;
     }
-    if (loc)
-        *loc = (struct ptx_loc){ (uint32_t)v[0], (uint32_t)v[1], (uint32_t)v[2] };
-    const char *back = p->c;
+    *loc = (struct ptx_loc){ v[0], v[1], v[2] };
+    return true;
+}
+
+/* function_name label {+ n} */
+static bool read_function_name(struct ptx_parser *p)
+{
+    uint64_t offset;
+    ptx_skip_blank(p);
+    if ((*p->c == '.' ? ptx_dotword(p) : ptx_ident(p)).n)
+        return !ptx_take(p, '+') || ptx_const_uint(p, &offset);
+    struct span at = ptx_here(p);
+    at.len = 1;
+    ptx_error(p, "ptx-directive", at, "function_name takes a label of .debug_str");
+    return false;
+}
+
+/* .loc file line column {, function_name label {+ n}, inlined_at file line column} */
+bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
+{
+    struct ptx_loc inlined;
+    if (!read_place(p, loc))
+        return false;
     while (ptx_take(p, ',')) {
         ptx_skip_blank(p);
+        struct span at = ptx_here(p);
         struct str w = ptx_ident(p);
         if (str_is(w, "inlined_at"))
-            return ptx_loc_read(p, NULL);        /* at most one: its own tail has no comma */
+            return read_place(p, &inlined);
         if (!str_is(w, "function_name")) {
-            p->c = back;
-            return true;
-        }
-        ptx_skip_blank(p);
-        if (!(*p->c == '.' ? ptx_dotword(p) : ptx_ident(p)).n) {
-            ptx_error(p, "ptx-directive", ptx_here(p), "function_name takes a label of .debug_str");
+            at.len = (uint32_t)(w.n ? w.n : 1);
+            ptx_error(p, "ptx-directive", at, ".loc goes on with function_name or inlined_at");
             return false;
         }
-        uint64_t offset;
-        if (ptx_take(p, '+') && !ptx_const_uint(p, &offset))
+        if (!read_function_name(p))
             return false;
-        back = p->c;
     }
     return true;
 }

@@ -262,7 +262,8 @@ static void module_directive(struct ptx_parser *p)
     } else if (str_is(w, "file")) {
         ptx_file_read(p);
     } else if (str_is(w, "loc")) {
-        ptx_loc_read(p, NULL);
+        struct ptx_loc loc;
+        ptx_loc_read(p, &loc);
     } else if (str_is(w, "section")) {
         ptx_section_read(p);
     } else if (str_is(w, "alias")) {
