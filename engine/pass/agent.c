@@ -2,16 +2,18 @@
  * that run the CTAs of the original as tasks.
  *
  *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
- *   again:  bar.sync                          everyone is done with the last task
- *           thread 0: claim the next task of the own cluster (atomic), or steal from
- *                     the next cluster; decode it; slot <- x, y, z, valid
- *           bar.sync; all threads read the slot; not valid: return
- *           body, %ctaid = slot, %nctaid = the original's grid, ret -> next
- *   next:   -> again
+ *             claim a task of the own cluster (atomic)
+ *   publish:  thread 0: slot <- coordinates of the claimed task, or "search", or "end"
+ *   wait:     bar.sync; all threads read the slot; end: return
+ *             search: all threads look for a cluster with tasks left, thread 0 claims there -> publish
+ *   go:       thread 0 claims the next task: the atomic's way there and back is spent on the body
+ *             body, %ctaid = slot, %nctaid = the original's grid, ret -> next
+ *   next:     bar.sync; -> publish
  *
  * The hardware promises no placement: counters are claimed, never assumed, and an agent
  * that finds its own cluster empty goes through all others, so every task runs exactly
- * once as long as one agent runs. The agent with id 0 of any SM always runs. */
+ * once as long as one agent runs. The agent with id 0 of any SM always runs. A claimed
+ * task is always run by the one that claimed it. */
 #include "engine/pass/cluster_int.h"
 
 #include <string.h>
@@ -84,7 +86,7 @@ static uint32_t agents_per_sm(const struct pass_ctx *c)
     bool unsized;
     if (!d || !warps)
         return at_least_1(warps ? 64 / warps : 1);
-    uint64_t n = d->max_warps_per_sm / warps, shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 32;
+    uint64_t n = d->max_warps_per_sm / warps, shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 64;
     if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
         n = d->max_ctas_per_sm;
     if (d->shared_per_sm && n > d->shared_per_sm / shared)
@@ -110,11 +112,14 @@ struct agent {
     char slot[32];
 };
 
+enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_BYTES = 48 };   /* slot: task x, y, z, state; best offset found; next task */
+enum { STATE_END, STATE_TASK, STATE_SEARCH };
+
 static void declare(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     buf_printf(out, ".reg .pred \t%%%sfirst, %%%sdone, %%%sp, %%%sq;\n", t, t, t, t);
-    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%stried, %%%sw, %%%ssize, %%%sv, %%%sact;\n", t, t, t, t, t, t, t, t, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, %%%sact, %%%su;\n", t, t, t, t, t, t, t, t, t, t, t);
     buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
     if (a->prefetch)
         buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
@@ -133,8 +138,7 @@ static void arrive_code(const struct agent *a, struct buf *out)
     buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t, CLUSTER_SM_SLOTS - 1);
     buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t, t, t);
     buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\nld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t, t, t, 4u * PASS_KNOB_AGENTS);
-    buf_printf(out, "setp.ge.u32 \t%%%sdone, %%%sv, %%%sact;\nrem.u32 \t%%%shome, %%%shome, %u;\nmov.u32 \t%%%stried, 0;\n", t, t, t, t, t, a->m, t);
-    buf_printf(out, "bra \t$%sclaim;\n", t);
+    buf_printf(out, "setp.ge.u32 \t%%%sdone, %%%sv, %%%sact;\n@%%%sdone bra \t$%spublish;\nrem.u32 \t%%%shome, %%%shome, %u;\n", t, t, t, t, t, t, t, a->m);
     out->oom |= lin.oom;
     buf_free(&lin);
 }
@@ -174,27 +178,69 @@ static void predict_code(const struct agent *a, struct buf *out)
     buf_printf(out, "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%snoguess;\n", t, t, t, t, t, t, t, t, t);
     place_code(a, out);
     decode(a, out);
-    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%s+16], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->slot, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%s+%d], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->slot, SLOT_NEXT, t, t, t, t);
+}
+
+/* size = number of tasks of cluster `of` */
+static void size_code(const struct agent *a, const char *of, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%s%s, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\n", t, t, of, a->r, t, a->q + 1, a->q, t);
+}
+
+/* ptr = the counter of cluster `of` */
+static void counter_code(const struct agent *a, const char *of, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, 4, %%%sptr;\n", t, t, t, of, t);
+}
+
+/* Thread 0: what became of the claim w of cluster home. */
+static void publish_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "$%spublish:\nmov.u32 \t%%%sok, %d;\n@%%%sdone bra \t$%stell;\n", t, t, STATE_END, t, t);
+    size_code(a, "home", out);
+    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\nmov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%s+%d], %%%sv;\nbra \t$%stell;\n$%sclaimed:\n",
+               t, STATE_SEARCH, t, t, t, a->slot, SLOT_BEST, t, t, t);
+    place_code(a, out);
+    decode(a, out);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\n$%stell:\nst.shared.v4.u32 \t[%s], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, a->slot, t, t, t, t);
+    if (a->prefetch) {
+        buf_printf(out, "setp.ne.u32 \t%%%sq, %%%sok, %d;\n@%%%sq bra \t$%swait;\n", t, t, STATE_TASK, t, t);
+        predict_code(a, out);
+    }
+}
+
+/* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
+static void search_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "mov.u32 \t%%%sv, %%%slin;\n$%sscan:\nsetp.ge.u32 \t%%%sp, %%%sv, %u;\n@%%%sp bra \t$%sscanned;\n", t, t, t, t, t, a->m, t, t);
+    buf_printf(out, "add.u32 \t%%%su, %%%scx, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, t, t, t, a->m);
+    size_code(a, "u", out);
+    counter_code(a, "u", out);
+    buf_printf(out, "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, %%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%s+%d], %%%sv;\n", t, t, t, t, t, t, t, a->slot,
+               SLOT_BEST, t);
+    buf_printf(out, "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra \t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t,
+               (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
+    buf_printf(out, "ld.shared.u32 \t%%%sv, [%s+%d];\nsetp.eq.u32 \t%%%sdone, %%%sv, -1;\n@%%%sdone bra \t$%spublish;\nadd.u32 \t%%%shome, %%%shome, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
+               t, a->slot, SLOT_BEST, t, t, t, t, t, t, t, t, t, a->m);
 }
 
 static void claim_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%sagain:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n$%sclaim:\nmov.u32 \t%%%sok, 0;\n@%%%sdone bra \t$%spublish;\n", t, t, t, t, t, t, t);
-    buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%shome, 4, %%%sptr;\natom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t, t, t, t, t);
-    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%shome, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\nsetp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n",
-               t, t, a->r, t, a->q + 1, a->q, t, t, t, t, t, t);
-    buf_printf(out, "add.u32 \t%%%shome, %%%shome, 1;\nsetp.ge.u32 \t%%%sp, %%%shome, %u;\n@%%%sp mov.u32 \t%%%shome, 0;\n", t, t, t, t, a->m, t, t);
-    buf_printf(out, "add.u32 \t%%%stried, %%%stried, 1;\nsetp.ge.u32 \t%%%sdone, %%%stried, %u;\nbra \t$%sclaim;\n$%sclaimed:\n", t, t, t, t, a->m, t, t);
-    place_code(a, out);
-    decode(a, out);
-    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%spublish:\nst.shared.v4.u32 \t[%s], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->slot, t, t, t, t);
-    if (a->prefetch) {
-        buf_printf(out, "setp.eq.u32 \t%%%sq, %%%sok, 0;\n@%%%sq bra \t$%swait;\n", t, t, t, t);
-        predict_code(a, out);
-    }
-    buf_printf(out, "$%swait:\nbar.sync \t0;\nld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\nsetp.eq.u32 \t%%%sp, %%%sok, 0;\n@%%%sp ret;\n",
-               t, t, t, t, t, a->slot, t, t, t);
+    buf_printf(out, "$%sclaim:\n", t);
+    counter_code(a, "home", out);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n$%sagain:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t, t, t);
+    publish_code(a, out);
+    buf_printf(out, "$%swait:\nbar.sync \t0;\nld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\nsetp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, t, t, t, a->slot, t, t,
+               STATE_TASK, t, t);
+    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
+    search_code(a, out);
+    buf_printf(out, "bra \t$%sclaim;\n$%sgo:\n@%%%sfirst atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t, t, t, t);
 }
 
 static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
@@ -212,7 +258,7 @@ static enum status prefetch_code(const struct agent *a, struct buf *decls, struc
     const char *const next[3] = { names[0], names[1], names[2] };
     enum status s = prefetch_task_code(a->c, next, decls, &body, &n);
     if (s == ST_OK && n) {
-        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%s+16];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, a->slot, t, t, t, t);
+        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%s+%d];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, a->slot, SLOT_NEXT, t, t, t, t);
         buf_printf(out, "%s$%sahead:\n", body.s ? body.s : "", t);
     }
     out->oom |= body.oom;
@@ -275,9 +321,9 @@ static void emit(struct agent *a, const char *decls, const char *code)
     put_counters(a);
     put_callees(a, &n, &clones);
     if (clones.n)
-        ptx_edit_global(c->edit, TAG, ".shared .align 16 .b32 %s[8];", a->slot);
+        ptx_edit_global(c->edit, TAG, ".shared .align 16 .b8 %s[%d];", a->slot, SLOT_BYTES);
     else
-        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 16 .b32 %s[8];", a->slot);
+        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 16 .b8 %s[%d];", a->slot, SLOT_BYTES);
     ptx_edit_declare(c->edit, c->f, TAG, "%s", decls);
     ptx_edit_entry(c->edit, c->f, TAG, "%s", code);
     cluster_virtualise(c, &n, &clones);
@@ -309,7 +355,7 @@ enum status agent_run(struct pass_ctx *c)
         emit(&a, decls.s, code.s);
         c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
         c->out->extra_regs += 8;
-        c->out->extra_shared += 32;
+        c->out->extra_shared += SLOT_BYTES;
     }
     buf_free(&decls);
     buf_free(&code);
