@@ -41,7 +41,7 @@ struct subject {
     struct launch_file launches; const struct launch_spec *spec; /* NULL: none found and none asked for */
     struct launch_data data; bool has_data;
     struct dev *dev; struct dev_info info;
-    struct dev_pool *pool;                    /* --devices, or several --worker: dev is its first member */
+    struct dev_pool *pool; struct dev *own;   /* --devices, or several --worker: dev is the first member, or `own` */
     struct ana_kernel *facts;
     const char *kernel;
 };

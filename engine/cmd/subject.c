@@ -115,7 +115,8 @@ enum status subject_launch(struct subject *s, const struct args *a, bool require
     return ST_OK;
 }
 
-/* --devices a,b or several --worker make a pool; the first member also serves what needs one device. */
+/* --devices a,b or several --worker make a pool. What needs one device has it from the first member; on
+ * a simulated one it opens its own, since a second set of buffers in a member would move its addresses. */
 static enum status open_pool(struct subject *s, const struct args *a, const struct dev_env *env, struct diags *ds)
 {
     enum { MOST = 64 };
@@ -128,9 +129,11 @@ static enum status open_pool(struct subject *s, const struct args *a, const stru
         if (*one)
             specs[n++] = one;
     enum status st = dev_pool_open(specs, n, env, &s->pool, ds);
+    if (st == ST_OK && dev_describe(dev_pool_first(s->pool))->kind == DEV_SIMULATED)
+        st = dev_open(specs[0], a->env, &s->own, ds);
     base_free(list);
     if (st == ST_OK)
-        s->dev = dev_pool_first(s->pool);
+        s->dev = s->own ? s->own : dev_pool_first(s->pool);
     return st;
 }
 
@@ -171,6 +174,8 @@ void subject_close(struct subject *s)
     ana_free(s->facts);
     if (s->has_data)
         launch_data_free(&s->data);
+    if (s->own)
+        dev_close(s->own);
     if (s->pool)
         dev_pool_close(s->pool);
     else if (s->dev)

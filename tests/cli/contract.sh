@@ -56,6 +56,12 @@ json.dump(d,open(sys.argv[2],'w'))
 PY
 a=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json); b=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json --resume "$T/cut.json")
 [ -n "$a" ] && [ "$a" = "$b" ] && ok "--resume gives the whole sweep" || no "--resume gives the whole sweep"
+# A pool of devices or workers gives the same result set.
+one=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json | grep -v '"spec"')
+two=$("$B" sweep "$(k valley)" --devices sim:fermi-16k,sim:fermi-16k --json | grep -v '"spec"')
+three=$("$B" sweep "$(k valley)" --device sim:fermi-16k --worker "$B worker" --worker "sh -c '$B worker'" --json | grep -v '"spec"')
+[ -n "$one" ] && [ "$one" = "$two" ] && ok "two devices share a sweep: the same results" || no "two devices share a sweep: the same results"
+[ -n "$one" ] && [ "$one" = "$three" ] && ok "two workers, one behind a launcher: the same results" || no "two workers, one behind a launcher: the same results"
 # Rewrites.
 "$B" rewrite "$(k valley)" --bypass l1 --pi 7 -o "$T/w.ptx" 2>"$T/err" && [ -s "$T/w.ptx" ] && "$B" analyze "$T/w.ptx" >/dev/null 2>>"$T/err" && ok "rewrite -o writes PTX that parses" || no "rewrite -o writes PTX that parses" "$(cat "$T/err")"
 "$B" rewrite "$(k valley)" --bypass l1 --pi 7 --diff 2>/dev/null | grep -q '^+.*ld.global' && ok "rewrite --diff shows the loads" || no "rewrite --diff shows the loads"
