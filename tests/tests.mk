@@ -81,3 +81,31 @@ CONF_PTX := tests/conformance/kernels.ptx
 # The scalar reference interpreter that the simulated device is compared with.
 REF_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/ref/*.c))
 $(BUILD)/tests/test_sim_exec_diff: $(REF_OBJ)
+
+# ---- fuzz targets and the coverage table of PTX ----
+# libFuzzer needs clang; without it the targets are left out. `make fuzz` runs each for FUZZ_TIME seconds.
+FUZZ_CC   ?= clang
+FUZZ_TIME ?= 60
+FUZZ_SAN  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
+FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_BIN  := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+FUZZ_ROOMS := base rec ptx session
+FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(foreach r,$(FUZZ_ROOMS),$(wildcard engine/$(r)/*.c)))
+$(BUILD)/fuzz/%.o: %.c
+	@mkdir -p $(@D); $(FUZZ_CC) $(CSTD) $(WARN) -O1 -g -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP -fsanitize=fuzzer-no-link $(FUZZ_SAN) -c -o $@ $<
+$(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
+	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
+.PHONY: fuzz-build fuzz coverage
+fuzz-build: $(if $(shell command -v $(FUZZ_CC) 2>/dev/null),$(FUZZ_BIN))
+fuzz: fuzz-build
+	@for f in $(FUZZ_BIN); do n=$$(basename $$f); mkdir -p $(BUILD)/fuzz/corpus/$$n; echo "== $$n"; \
+	    $$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=4000 -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$$n \
+	        $$(ls -d tests/fuzz/corpus/$${n#fuzz_} $$(test $$n = fuzz_ptx && echo tests/golden/ptx) 2>/dev/null) > $(BUILD)/fuzz/$$n.log 2>&1; \
+	    rc=$$?; tail -8 $(BUILD)/fuzz/$$n.log; [ $$rc -eq 0 ] || exit 1; done
+-include $(FUZZ_OBJ:.o=.d)
+
+$(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengine.a
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+coverage: $(BUILD)/tests/ptx_coverage
+	@$(BUILD)/tests/ptx_coverage > docs/ptx-coverage.md.tmp && mv docs/ptx-coverage.md.tmp docs/ptx-coverage.md
+# ---- end of fuzz and coverage ----
