@@ -77,14 +77,21 @@ static bool rule_algorithm(struct facts *f, const struct fact *x, const struct a
             continue;
         const struct fact_overlap *o = &x->near[d];
         if (!fact_uses(f, x, d)) {
-            v->why = f->o->data ? arena_printf(f->arena, "no term with ctaid.%c: the %u CTAs along %c read the same part of %s", axis[d], g[d], axis[d], a->array ? a->array : "the array")
-                                : arena_printf(f->arena, "no term with ctaid.%c: all CTAs along %c read the same part of %s", axis[d], axis[d], a->array ? a->array : "the array");
+            const char *verb = a->store ? "write" : "read", *array = a->array ? a->array : "the array";
+            v->why = f->o->data ? arena_printf(f->arena, "no term with ctaid.%c: the %u CTAs along %c %s the same part of %s", axis[d], g[d], axis[d], verb, array)
+                                : arena_printf(f->arena, "no term with ctaid.%c: all CTAs along %c %s the same part of %s", axis[d], axis[d], verb, array);
         } else if (o->of_bytes && o->bytes * 2 > o->of_bytes) {
             v->why = arena_printf(f->arena, "CTAs next to each other along %c share %.0f %% of the bytes this load reads", axis[d], 100.0 * (double)o->bytes / (double)o->of_bytes);
         } else {
             continue;
         }
         v->cls = ANA_CLASS_ALGORITHM;
+        return true;
+    }
+    if (x->by_others * 2 > x->bytes_read) {
+        v->cls = ANA_CLASS_ALGORITHM;
+        v->why = arena_printf(f->arena, "%.0f %% of the bytes this load reads were read by another CTA before, though not by a neighbour",
+                              100.0 * (double)x->by_others / (double)x->bytes_read);
         return true;
     }
     return false;
@@ -115,33 +122,41 @@ static bool rule_misaligned(struct facts *f, const struct fact *x, const struct 
     v->why = arena_printf(f->arena, "%.1f lines per request where %.1f would do: neighbours share the rest", lines, least);
     return true;
 }
+/* As few lines as a warp of such elements needs. */
+static bool compact(const struct fact *x)
+{
+    uint64_t least = x->bytes > 4 ? x->bytes / 4u : 1;
+    return x->tally.requests && x->tally.lines <= x->tally.requests * least;
+}
 static bool rule_streaming(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
 {
     double again = x->touches ? (double)x->again / (double)x->touches : 0;
     v->cls = ANA_CLASS_STREAMING;
     if (a->store)
-        v->why = arena_printf(f->arena, a->coalesce.valid && a->coalesce.degree > 0.9 ? "coalesced writes" : "scattered writes");
+        v->why = arena_printf(f->arena, compact(x) ? "coalesced writes" : "scattered writes");
     else if (!f->o->data)
         v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; a launch shows reuse)");
     else if (again > 0.05)
         v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA", 100 * again);
     else
-        v->why = arena_printf(f->arena, a->coalesce.valid && a->coalesce.degree > 0.9 ? "coalesced and read once" : "read once, no line shared between CTAs");
+        v->why = arena_printf(f->arena, compact(x) ? "coalesced and read once" : "read once, no line shared between CTAs");
     return true;
 }
 static const rule_fn rules[] = { rule_unknown, rule_write, rule_algorithm, rule_line, rule_misaligned, rule_streaming };
 
 /* ---- the kernel ---- */
 #define CLASS_COUNT (ANA_CLASS_UNKNOWN + 1)
+/* What can be exploited goes before what cannot (digest section 3) unless it is clearly the smaller part. */
 static enum ana_class heaviest(const double weight[CLASS_COUNT])
 {
-    /* ties go to what can be exploited (digest section 3) */
-    static const enum ana_class order[] = { ANA_CLASS_ALGORITHM, ANA_CLASS_CACHE_LINE, ANA_CLASS_WRITE, ANA_CLASS_DATA, ANA_CLASS_STREAMING };
-    enum ana_class best = ANA_CLASS_UNKNOWN;
+    static const enum ana_class order[] = { ANA_CLASS_ALGORITHM, ANA_CLASS_CACHE_LINE, ANA_CLASS_WRITE, ANA_CLASS_DATA, ANA_CLASS_STREAMING, ANA_CLASS_UNKNOWN };
+    double most = 0;
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
-        if (weight[order[i]] > weight[best] || (best == ANA_CLASS_UNKNOWN && weight[order[i]] > 0))
-            best = order[i];
-    return best;
+        most = weight[order[i]] > most ? weight[order[i]] : most;
+    for (size_t i = 0; i < ARRAY_LEN(order); i++)
+        if (weight[order[i]] >= 0.8 * most && most > 0)
+            return order[i];
+    return ANA_CLASS_UNKNOWN;
 }
 static void evidence(struct ana_kernel *k, char *text)
 {

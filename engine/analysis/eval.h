@@ -30,6 +30,7 @@ struct eval_phi {
     const struct ax *recur;          /* header phi: its leaf */
     enum { PHI_OPEN, PHI_INVARIANT, PHI_LINEAR, PHI_OTHER } state;
     const struct ax *start, *step, *latch;
+    const struct ax *value[2];       /* linear: memo of its value after and inside the loop */
     struct ax_site site;
 };
 

@@ -104,7 +104,11 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
         return ST_INPUT;
     enum status st = eval_kernel(&f->e, arena, m, k, o->cancel);
     if (st == ST_OK)
-        st = env_make(&f->v, &f->e, o->data);
+        st = before_run(f, m);
+    if (st == ST_OK)
+        st = env_make(&f->v, &f->e, f->patched.buffers ? &f->patched : o->data);
+    if (st == ST_OK && f->before_gap)
+        eval_gap(&f->e, "%s", f->before_gap);
     if (st != ST_OK)
         return st;
     if (o->data && (!env_threads(&f->v) || env_threads(&f->v) > 1024 || !env_ctas(&f->v))) {
@@ -126,6 +130,7 @@ void facts_free(struct facts *f)
 {
     slice_free(f->slice);
     eval_done(&f->e);
+    before_free(f);
 }
 
 /* ---- slices ---- */

@@ -25,6 +25,7 @@ struct fact {
     double error;
     struct fact_overlap near[3];     /* along x, y, z; zero: not probed */
     bool written_by_neighbour;       /* a CTA next door stores within a line of what this load reads */
+    uint64_t bytes_read, by_others;  /* over the whole launch when it was traced: bytes, and those another CTA had read */
     uint64_t touches, again;         /* lines asked for in probed CTAs; of them, asked for again soon */
     const char *why;                 /* not counted or not closed form: the reason */
 };
@@ -37,6 +38,8 @@ struct facts {
     struct fact *fact; uint32_t n;
     const struct ptx_symbol *symbol[22]; uint32_t nsymbols;  /* by bit ARRAY_SYMBOL + i */
     bool too_long;                   /* slices ran into the limit: no traces either */
+    struct launch_data patched;      /* buffers as the launches before leave them; buffers NULL: as they start */
+    char *before_gap;                /* why those launches were not executed, or NULL */
     struct slice *slice;             /* with every access chosen, made when first asked for */
     struct slice_site *sites;
 };
@@ -46,6 +49,10 @@ void facts_free(struct facts *f);
 enum status facts_count(struct facts *f);
 /* The slice that reports all accesses; NULL (with a gap) when there is no launch or it cannot run. */
 struct slice *facts_slice(struct facts *f);
+
+/* before.c: executes the launches before this one on copies of the buffers (f->patched). */
+enum status before_run(struct facts *f, const struct ptx_module *m);
+void before_free(struct facts *f);
 
 /* array.c: which arrays, read-only, aliasing */
 uint64_t array_bases(struct facts *f, const struct ax *x);

@@ -226,6 +226,10 @@ static bool on_event(void *ctx, const struct slice_event *ev)
         p->split.warp_new += (unsigned)__builtin_popcount(q.mask[k] & ~w);
         p->split.cta_new += (unsigned)__builtin_popcount(q.mask[k] & ~c);
         p->split.all_new += (unsigned)__builtin_popcount(q.mask[k] & ~e);
+        if (p->all) {
+            p->f->fact[ev->site].bytes_read += (unsigned)__builtin_popcount(q.mask[k]);
+            p->f->fact[ev->site].by_others += (unsigned)__builtin_popcount(q.mask[k] & e & ~c);
+        }
         if (q.sector[k] / 4 != last_line)
             touch_line(p, q.sector[k] / 4, ev->site, ev->warp);
         last_line = q.sector[k] / 4;

@@ -203,8 +203,6 @@ static void fill_gaps(struct facts *f, struct ana_kernel *k)
         if (!f->v.loop[f->e.loops[i]->id].known && f->o->data && f->e.loops[i]->why)
             eval_gap(&f->e, "loop %s at line %u has no closed form: %s", f->e.loops[i]->name,
                      f->e.loops[i]->frame->func->insts[f->e.loops[i]->frame->cfg->blocks[f->e.loops[i]->header].first].at.line, f->e.loops[i]->why);
-    if (f->o->data && f->o->data->spec->nbefore)
-        eval_gap(&f->e, "what the launches before this one write is not executed: loaded values are the buffers' initial data");
     for (uint32_t i = 0; i < f->e.ngaps && k->ngaps < ARRAY_LEN(k->gaps); i++)
         k->gaps[k->ngaps++] = f->e.gaps[i];
 }

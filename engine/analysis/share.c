@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define FULL_SECTORS 500000u        /* launches with so few load sectors are probed whole */
-#define PROBE_SECTORS 32768u         /* per probed CTA otherwise */
+#define PROBE_SECTORS 16384u         /* per probed CTA otherwise */
 #define GRAPH_CTAS 16u
-#define GRAPH_SECTORS 4096u
+#define GRAPH_SECTORS 2048u
 
 struct sharing {
     struct facts *f;

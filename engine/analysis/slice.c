@@ -107,7 +107,7 @@ struct reading { uint64_t arrays; bool space[10]; };
 static bool store_seen(const struct slice *s, const struct slice_func *f, const struct ptx_inst *i, const struct reading *r)
 {
     unsigned sp = i->space;
-    if (sp == PTX_SPACE_PARAM)
+    if (sp == PTX_SPACE_PARAM || s->v->effects)
         return true;
     if (sp == PTX_SPACE_SHARED || sp == PTX_SPACE_LOCAL || sp == PTX_SPACE_SHARED_CLUSTER)
         return r->space[sp] || r->space[PTX_SPACE_GENERIC];

@@ -22,7 +22,7 @@ static uint8_t *region_at(struct slice *s, uint64_t addr, unsigned n, bool write
     if (!r || r->size - (addr - r->base) < n)
         return NULL;
     size_t k = (size_t)(r - s->v->region);
-    if (!s->copy[k] && write) {
+    if (!s->copy[k] && write && !s->v->effects) {
         s->copy[k] = base_alloc(r->size);
         if (!s->copy[k]) {
             s->status = ST_NOMEM;
@@ -49,30 +49,55 @@ static uint8_t *at(struct slice_cta *c, struct slice_warp *w, unsigned space, ui
         __atomic_fetch_add(&s->outside, 1, __ATOMIC_RELAXED);
     return p;
 }
-static uint64_t fetch(const uint8_t *p, unsigned n)
+static inline uint64_t fetch(const uint8_t *p, unsigned n)
 {
     uint64_t v = 0;
-    if (p)
-        memcpy(&v, p, n);
-    return v;
+    uint32_t w;
+    uint16_t h;
+    if (!p)
+        return 0;
+    switch (n) {
+    case 1: return *p;
+    case 2: memcpy(&h, p, 2); return h;
+    case 4: memcpy(&w, p, 4); return w;
+    default: memcpy(&v, p, n); return v;
+    }
 }
-static uint64_t extend(uint64_t v, const struct slice_op *o)
+static inline uint64_t extend(uint64_t v, const struct slice_op *o)
 {
     unsigned from = o->bytes * 8u, to = o->bits2;
     if (o->sign && from < 64)
         v = (uint64_t)((int64_t)(v << (64 - from)) >> (64 - from));
     return to >= 64 ? v : v & ((UINT64_C(1) << to) - 1);
 }
+/* Where the region of one lane's address lies in memory: the other lanes are rarely elsewhere. */
+struct view { uint64_t base, size; const uint8_t *bytes; };
+static struct view view_of(const struct slice_cta *c, unsigned space, uint64_t addr)
+{
+    const struct env_region *r = NULL;
+    unsigned s = slice_space(space, addr);
+    if (s == PTX_SPACE_GLOBAL || s == PTX_SPACE_CONST)
+        r = env_find(c->s->v, addr);
+    if (!r)
+        return (struct view){ 0, 0, NULL };
+    size_t k = (size_t)(r - c->s->v->region);
+    return (struct view){ r->base, r->size, c->s->copy[k] ? c->s->copy[k] : r->bytes };
+}
 void slice_load(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, uint64_t *rows)
 {
+    struct view v = view_of(c, o->space, addr[__builtin_ctz(mask)]);
+    unsigned n = o->bytes;
     for (unsigned k = 0; k < o->n; k++) {
         uint32_t row = c->s->rows[o->list + k];
         if (row == SL_NONE)
             continue;
         uint64_t *d = rows + (size_t)row * 32;
-        for (unsigned l = 0; l < 32; l++)
-            if (mask >> l & 1)
-                d[l] = extend(fetch(at(c, w, o->space, addr[l] + k * o->bytes, l, o->bytes, false), o->bytes), o);
+        for (uint32_t left = mask; left; left &= left - 1) {
+            unsigned l = (unsigned)__builtin_ctz(left);
+            uint64_t a = addr[l] + k * n, off = a - v.base;
+            const uint8_t *p = off < v.size && v.size - off >= n ? v.bytes + off : at(c, w, o->space, a, l, n, false);
+            d[l] = extend(fetch(p, n), o);
+        }
     }
 }
 void slice_store(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, const uint64_t *rows)

@@ -281,69 +281,69 @@ static void compute(const struct slice_op *o, uint64_t *rows, uint32_t mask)
     write_lanes(rows, o->d, t, mask);
     write_lanes(rows, o->d2, t2, mask);
 }
+/* Jumps, calls, ends. False: out of memory. */
+static bool control(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, struct slice_entry *e, uint32_t mask)
+{
+    const struct slice_frame *fr = &w->frame[w->nframes - 1];
+    switch (o->code) {
+    case SL_BRA: return diverge(w, o, e->pc, o->target, mask);
+    case SL_BRX:
+        if (mask)
+            return jump_table(w, o, e->pc, fr, mask);
+        break;
+    case SL_CALL:
+        if (mask)
+            return call(c, w, o, mask);
+        break;
+    default:
+        drop_lanes(w, o->code == SL_RET ? fr->base : 0, mask);
+        break;
+    }
+    e->pc++;
+    return true;
+}
+static enum slice_stop one_op(struct slice_cta *c, struct slice_warp *w, slice_fn fn, void *ctx)
+{
+    const struct slice_frame *fr = &w->frame[w->nframes - 1];
+    struct slice_entry *e = &w->stack[w->n - 1];
+    const struct slice_op *o = &fr->f->op[e->pc];
+    uint32_t mask = e->mask;
+    if (o->guarded)
+        mask &= mask_of(fr->rows + (size_t)o->guard * 32, o->guard_neg);
+    switch (o->code) {
+    case SL_BRA: case SL_BRX: case SL_CALL: case SL_RET: case SL_EXIT:
+        if (control(c, w, o, e, mask))
+            return SLICE_DONE;
+        c->s->status = ST_NOMEM;
+        return SLICE_STOPPED;
+    default: break;
+    }
+    e->pc++;
+    if (!mask)
+        return SLICE_DONE;
+    switch (o->code) {
+    case SL_BAR: case SL_BARRED:
+        w->waiting = true;
+        w->red = o->code == SL_BARRED ? o : NULL;
+        w->red_mask = mask;
+        return SLICE_BARRIER;
+    case SL_LD: case SL_ST: case SL_ATOM: case SL_ASYNC: case SL_TOUCH: return memory(c, w, o, mask, fr->rows, fn, ctx);
+    default: compute(o, fr->rows, mask); return SLICE_DONE;
+    }
+}
 enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t index, slice_fn fn, void *ctx, bool step, uint64_t *budget)
 {
     struct slice_warp *w = &c->warp[index];
-    if (w->done)
-        return SLICE_DONE;
-    while (settle(c, w)) {
-        const struct slice_frame *fr = &w->frame[w->nframes - 1];
-        struct slice_entry *e = &w->stack[w->n - 1];
-        const struct slice_op *o = &fr->f->op[e->pc];
-        uint32_t mask = e->mask;
+    while (!w->done && settle(c, w)) {
         if (*budget == 0 || w->left == 0)
             return SLICE_LIMIT;
         --*budget;
         --w->left;
         if ((*budget & 0xfff) == 0 && cancel_asked(c->s->v->e->cancel))
             return SLICE_STOPPED;
-        if (o->guarded)
-            mask &= mask_of(fr->rows + (size_t)o->guard * 32, o->guard_neg);
-        bool ok = true;
-        enum slice_stop r = SLICE_DONE;
-        switch (o->code) {
-        case SL_BRA: ok = diverge(w, o, e->pc, o->target, mask); break;
-        case SL_BRX:
-            if (mask)
-                ok = jump_table(w, o, e->pc, fr, mask);
-            else
-                e->pc++;
-            break;
-        case SL_RET: case SL_EXIT:
-            e->pc++;
-            drop_lanes(w, o->code == SL_RET ? fr->base : 0, mask);
-            break;
-        case SL_CALL:
-            if (mask)
-                ok = call(c, w, o, mask);
-            else
-                e->pc++;
-            break;
-        case SL_BAR: case SL_BARRED:
-            e->pc++;
-            if (!mask)
-                break;
-            w->waiting = true;
-            w->red = o->code == SL_BARRED ? o : NULL;
-            w->red_mask = mask;
-            return SLICE_BARRIER;
-        case SL_LD: case SL_ST: case SL_ATOM: case SL_ASYNC: case SL_TOUCH:
-            e->pc++;
-            if (mask)
-                r = memory(c, w, o, mask, fr->rows, fn, ctx);
-            if (r == SLICE_STOPPED || (r == SLICE_EVENT && step))
-                return r;
-            break;
-        default:
-            e->pc++;
-            if (mask)
-                compute(o, fr->rows, mask);
-            break;
-        }
-        if (!ok) {
-            c->s->status = ST_NOMEM;
-            return SLICE_STOPPED;
-        }
+        enum slice_stop r = one_op(c, w, fn, ctx);
+        if (r == SLICE_STOPPED || r == SLICE_BARRIER || (r == SLICE_EVENT && step))
+            return r;
     }
     w->done = true;
     return SLICE_DONE;

@@ -1,0 +1,138 @@
+/* What the launches before this one leave in its buffers: their kernels are
+ * executed whole, as slices in which every write counts, on private copies of
+ * the buffers. */
+#include "engine/analysis/facts.h"
+
+#include <string.h>
+
+#define BEFORE_BYTES (UINT64_C(1) << 29)     /* copies larger than this are not made */
+
+static size_t named(const struct launch_spec *l, const char *name)
+{
+    for (size_t i = 0; name && i < l->nargs; i++)
+        if (l->args[i].name && !strcmp(l->args[i].name, name))
+            return i;
+    return SIZE_MAX;
+}
+static bool copy_buffers(struct facts *f, const struct launch_data *d)
+{
+    f->patched = *d;
+    f->patched.buffers = base_alloc(sizeof *d->buffers * (d->spec->nargs + 1));
+    if (!f->patched.buffers)
+        return false;
+    for (size_t i = 0; i < d->spec->nargs; i++) {
+        struct launch_buffer *b = &f->patched.buffers[i];
+        b->n = d->buffers[i].n;
+        if (b->n && !(b->bytes = base_alloc(b->n)))
+            return false;
+        if (b->n)
+            memcpy(b->bytes, d->buffers[i].bytes, b->n);
+    }
+    return true;
+}
+/* The buffer an argument of a before-launch stands for: its own, or the main launch's by name. */
+static struct launch_buffer buffer_for(struct facts *f, const struct launch_spec *l, const struct launch_buffer *own, size_t i)
+{
+    const struct arg_spec *a = &l->args[i];
+    uint64_t off = 0;
+    if (a->kind == ARG_BUFFER && own && own[i].n)
+        return own[i];
+    for (size_t hop = 0; hop <= l->nargs && a->kind == ARG_SAME_AS; hop++) {
+        size_t next = named(l, a->same_as);
+        off += a->offset;
+        if (next == SIZE_MAX) {
+            size_t m = named(f->patched.spec, a->same_as);
+            size_t root = m == SIZE_MAX ? m : launch_buffer_of(f->patched.spec, m);
+            if (root == SIZE_MAX || off > f->patched.buffers[root].n)
+                return (struct launch_buffer){ 0 };
+            return (struct launch_buffer){ f->patched.buffers[root].bytes + off, f->patched.buffers[root].n - off };
+        }
+        a = &l->args[next];
+        if (a->kind == ARG_BUFFER && own && own[next].n && off <= own[next].n)
+            return (struct launch_buffer){ own[next].bytes + off, own[next].n - off };
+    }
+    size_t m = named(f->patched.spec, a->name);
+    return m != SIZE_MAX && f->patched.buffers[m].n ? f->patched.buffers[m] : (struct launch_buffer){ 0 };
+}
+static bool nothing(void *ctx, const struct slice_event *ev)
+{
+    (void)ctx;
+    (void)ev;
+    return true;
+}
+static enum status execute(struct facts *f, const struct ptx_module *m, const struct ptx_func *k, const struct launch_data *d, const char **why)
+{
+    struct eval e;
+    struct env v;
+    struct slice *s = NULL;
+    uint64_t budget = UINT64_C(1) << 27;
+    enum status st = eval_kernel(&e, f->arena, m, k, f->o->cancel);
+    if (st == ST_OK)
+        st = env_make(&v, &e, d);
+    v.effects = true;
+    if (st == ST_OK)
+        st = slice_make(&v, NULL, 0, &s);
+    if (st == ST_OK && (s->refused || s->taint_why)) {
+        *why = s->refused ? s->refused : s->taint_why;
+        st = ST_REFUSED;
+    }
+    if (st == ST_OK) {
+        st = slice_run(s, 0, env_ctas(&v), 1, nothing, NULL, &budget);
+        if (st == ST_REFUSED)
+            *why = "it runs too long";
+    }
+    slice_free(s);
+    eval_done(&e);
+    return st;
+}
+/* One launch; the description with every pointer argument made a buffer of its own. */
+static enum status run_one(struct facts *f, const struct ptx_module *m, size_t k, const char **why)
+{
+    const struct launch_spec *l = &f->patched.spec->before[k];
+    const struct ptx_func *func = ptx_find_func(m, str_of(l->kernel));
+    struct launch_spec spec = *l;
+    struct launch_data d = { .spec = &spec };
+    if (!func || !func->entry || !func->has_body) {
+        *why = "its kernel is not in this module";
+        return ST_REFUSED;
+    }
+    spec.args = ARENA_ARRAY(f->arena, struct arg_spec, l->nargs + 1);
+    d.buffers = ARENA_ARRAY(f->arena, struct launch_buffer, l->nargs + 1);
+    if (!spec.args || !d.buffers)
+        return ST_NOMEM;
+    spec.nsymbols = 0;
+    for (size_t i = 0; i < l->nargs; i++) {
+        spec.args[i] = l->args[i];
+        if (l->args[i].kind != ARG_BUFFER && l->args[i].kind != ARG_SAME_AS)
+            continue;
+        spec.args[i].kind = ARG_BUFFER;
+        d.buffers[i] = buffer_for(f, l, f->o->data->before ? f->o->data->before[k] : NULL, i);
+    }
+    return execute(f, m, func, &d, why);
+}
+enum status before_run(struct facts *f, const struct ptx_module *m)
+{
+    const struct launch_data *d = f->o->data;
+    enum status st = ST_OK;
+    const char *why = "the buffers are too large to copy";
+    if (!d || !d->spec->nbefore)
+        return ST_OK;
+    if (f->o->quick || d->total_bytes > BEFORE_BYTES)
+        why = f->o->quick ? "a quick analysis" : why;
+    else if (!copy_buffers(f, d))
+        return ST_NOMEM;
+    else {
+        why = NULL;
+        for (size_t k = 0; k < d->spec->nbefore && st == ST_OK; k++)
+            st = run_one(f, m, k, &why);
+    }
+    if (why)
+        f->before_gap = arena_printf(f->arena, "the launches before this one are not executed (%s): loaded values are the buffers' initial data", why);
+    return st == ST_REFUSED ? ST_OK : st;
+}
+void before_free(struct facts *f)
+{
+    for (size_t i = 0; f->patched.buffers && i < f->patched.spec->nargs; i++)
+        base_free(f->patched.buffers[i].bytes);
+    base_free(f->patched.buffers);
+}
