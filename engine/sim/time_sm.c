@@ -35,7 +35,7 @@ static enum status make_caches(struct time_sm *s, const struct time_launch *t)
     s->l1.hashed = g->l1_hash != 0;
     s->l1.merge_max = (uint8_t)(g->l1_mshr_merge > 255 ? 255 : g->l1_mshr_merge);
     s->l1.update_on_store = g->l1_write != 0;
-    s->l1.streaming = g->cc_major >= 5;
+    s->l1.streaming = !g->l1_reserve;
     s->has_ro = g->ro_bytes > 0;
     if (st == ST_OK && s->has_ro) st = cache_l1_init(&s->ro, (uint64_t)g->ro_bytes, (uint32_t)g->ro_ways, (uint32_t)g->ro_sector);
     return st;

@@ -1,0 +1,172 @@
+/* The shapes the model stands for: the cache valley, the bfs figure of the bypass
+ * paper, block shapes, operators that must differ. Goldens of order, not of value. */
+#include "tests/support.h"
+
+#include "engine/sim/sim_int.h"
+#include "tests/unit/sim_job.h"
+
+static double time_at(struct job *j, int hw_pi, int carveout)
+{
+    struct sim_launch l = job_launch(j);
+    l.hw_pi = hw_pi;
+    l.carveout = carveout;
+    struct sim_stats s = job_run(j, &l);
+    double ns = s.time_ns;
+    sim_stats_free(&s);
+    job_reset(j);
+    return ns;
+}
+
+/* Measured on the real part: both ends equal, 2.2 times faster at 7 of 16. */
+static void test_valley(void **state)
+{
+    (void)state;
+    struct job j;
+    job_open(&j, "valley", "h200", "hopper-h200");
+    double bpa = time_at(&j, 0, -1), cha = time_at(&j, 16, -1), inner = time_at(&j, 7, -1), late = time_at(&j, 13, -1);
+    assert_true(bpa / cha > 0.8 && bpa / cha < 1.25);
+    assert_true(bpa / inner > 1.45 && cha / inner > 1.45);
+    assert_true(late > inner);
+    job_close(&j);
+}
+
+/* Half the tile fits: caching everything is best, and the more warps cache the better. */
+static void test_cache_favourite(void **state)
+{
+    (void)state;
+    struct job j;
+    job_open(&j, "valley", "fits", "hopper-h200");
+    double bpa = time_at(&j, 0, -1), half = time_at(&j, 8, -1), cha = time_at(&j, 16, -1);
+    assert_true(cha < half && half < bpa);
+    job_close(&j);
+}
+
+/* bypass paper, bfs on Fermi: 16 KB has its optimum at a small inner threshold and caching all is worse than
+ * bypassing all; with 48 KB the optimum lies about three times further right. */
+static int best_of(struct job *j, const int *at, size_t n, double *first, double *last)
+{
+    double best = 0;
+    int where = -1;
+    for (size_t i = 0; i < n; i++) {
+        double t = time_at(j, at[i], -1);
+        if (where < 0 || t < best) {
+            best = t;
+            where = at[i];
+        }
+        if (i == 0) *first = t;
+        *last = t;
+    }
+    return where;
+}
+
+static void test_bfs_figure(void **state)
+{
+    (void)state;
+    static const int at[] = { 0, 3, 5, 8, 12, 14, 16 };
+    double bpa, cha;
+    struct job j;
+    job_open(&j, "bfs", "paper", "fermi-16k");
+    int small = best_of(&j, at, ARRAY_LEN(at), &bpa, &cha);
+    assert_in_range(small, 3, 5);
+    assert_true(cha > 1.1 * bpa);
+    job_close(&j);
+    job_open(&j, "bfs", "paper", "fermi-48k");
+    int large = best_of(&j, at, ARRAY_LEN(at), &bpa, &cha);
+    assert_true(large >= 2 * small && cha < bpa);
+    job_close(&j);
+}
+
+/* Block shape alone, measured: 34.3, 18.6, 12.4 ms for 32x8, 16x16, 8x32. */
+static void test_block_shape(void **state)
+{
+    (void)state;
+    double t[3];
+    for (int i = 0; i < 3; i++) {
+        struct job j;
+        job_open(&j, "syrk", "default", "hopper-h200");
+        uint32_t nx = j.l->grid.x * j.l->block.x, ny = j.l->grid.y * j.l->block.y;
+        j.l->block = (struct dim3u){ 32u >> i, 8u << i, 1 };
+        j.l->grid = (struct dim3u){ nx / j.l->block.x, ny / j.l->block.y, 1 };
+        t[i] = time_at(&j, -1, -1);
+        job_close(&j);
+    }
+    assert_true(t[0] > 1.3 * t[1] && t[1] > 1.15 * t[2] && t[0] > 2 * t[2]);
+}
+
+/* Measured at carve-out 100 (28 KB of L1): kmeans 4.7 times slower, atax 1.5 to 2.3 times. */
+static void test_carveout_hurts_reuse(void **state)
+{
+    (void)state;
+    const struct { const char *file; double least; } v[] = { { "atax", 1.25 }, { "gesummv", 1.5 }, { "kmeans", 1.1 } };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+        struct job j;
+        job_open(&j, v[i].file, "default", "hopper-h200");
+        double full = time_at(&j, -1, -1), small = time_at(&j, -1, 100);
+        assert_true(small > v[i].least * full);
+        job_close(&j);
+    }
+}
+
+/* ---- operators: one warp reads 4 lines, then again; what the second reads hit tells the operators apart ---- */
+
+static void open_loads(struct job *j, const char *first, const char *second, const char *preset)
+{
+    static struct launch_spec l;
+    static struct arg_spec a;
+    char text[3000];
+    int n = snprintf(text, sizeof text, ".version 8.3\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n"
+                     ".reg .b64 %%rd<9>;\n.reg .b32 %%r<9>;\nld.param.u64 %%rd1, [a];\nmov.u32 %%r1, %%tid.x;\n"
+                     "mul.wide.u32 %%rd2, %%r1, 4;\nadd.s64 %%rd3, %%rd1, %%rd2;\n");
+    const char *const ops[2] = { first, second };
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; i < 4; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "ld.global%s.u32 %%r%d, [%%rd3+%d];\n", ops[k], 2 + i, i * 128);
+        n += snprintf(text + n, sizeof text - (size_t)n, "add.s32 %%r6, %%r2, %%r3;\nadd.s32 %%r7, %%r4, %%r5;\nadd.s32 %%r8, %%r6, %%r7;\n"
+                      "st.global.u32 [%%rd3+%d], %%r8;\nbar.sync 0;\n", 4096 + k * 512);
+    }
+    snprintf(text + n, sizeof text - (size_t)n, "ret;\n}\n");
+    memset(j, 0, sizeof *j);
+    a = (struct arg_spec){ .kind = ARG_BUFFER, .name = (char *)(uintptr_t) "a", .elem = ELEM_U64, .count = 4096 };
+    l = (struct launch_spec){ .kernel = (char *)(uintptr_t) "k", .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .args = &a, .nargs = 1 };
+    j->l = &l;
+    job_open_text(j, preset, str_of(text));
+}
+
+static uint64_t second_hits(const char *first, const char *second, const char *preset)
+{
+    struct job j;
+    open_loads(&j, first, second, preset);
+    struct sim_launch l = job_launch(&j);
+    struct sim_stats s = job_run(&j, &l);
+    uint64_t hits = s.l1_hits;
+    sim_stats_free(&s);
+    job_close(&j);
+    return hits;
+}
+
+static void test_operators(void **state)
+{
+    (void)state;
+    const struct { const char *first, *second, *preset; uint64_t hits; } v[] = {
+        { "", "", "hopper-h200", 16 }, { ".ca", "", "hopper-h200", 16 }, { ".cg", "", "hopper-h200", 0 }, { "", ".cg", "hopper-h200", 0 },
+        { "", ".cv", "hopper-h200", 0 }, { ".cs", "", "hopper-h200", 16 }, { ".nc", "", "hopper-h200", 16 },
+        { ".L1::no_allocate", "", "hopper-h200", 0 }, { "", ".L1::no_allocate", "hopper-h200", 16 }, /* hits lines others brought */
+        { ".L1::no_allocate", ".L1::no_allocate", "hopper-h200", 0 }, { ".L1::evict_last", "", "hopper-h200", 16 },
+        { "", "", "kepler-k80", 0 }, { ".ca", ".ca", "kepler-k80", 16 }, { ".nc", ".nc", "kepler-k80", 16 },
+        { ".nc", ".ca", "kepler-k80", 0 },                        /* separate caches */
+        { ".ca", ".ca", "maxwell-750ti", 0 }, { ".nc", ".nc", "maxwell-750ti", 16 }, { "", "", "maxwell-980", 0 },
+        { ".ca", ".ca", "maxwell-980", 16 }, { "", "", "pascal-p100", 16 } };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+        uint64_t hits = second_hits(v[i].first, v[i].second, v[i].preset);
+        if (hits != v[i].hits) fail_msg("ld%s then ld%s on %s: %d hits", v[i].first, v[i].second, v[i].preset, (int)hits);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_operators), cmocka_unit_test(test_valley), cmocka_unit_test(test_cache_favourite),
+        cmocka_unit_test(test_block_shape), cmocka_unit_test(test_carveout_hurts_reuse), cmocka_unit_test(test_bfs_figure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
