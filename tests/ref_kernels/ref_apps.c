@@ -234,3 +234,14 @@ void ref_reduction(struct ref_call *c)
         out[b] = part[0];
     }
 }
+
+/* The order of the kernel's additions is not defined: the reference is the exact sum. */
+void ref_dot_atomic(struct ref_call *c)
+{
+    const float *a = ref_buffer(c, "a"), *b = ref_buffer(c, "b");
+    float *out = ref_buffer(c, "sum");
+    double sum = *out;
+    for (int i = 0; i < ref_int(c, "n"); i++)
+        sum += (double)a[i] * (double)b[i];
+    *out = (float)sum;
+}
