@@ -183,7 +183,7 @@ static bool cta_memory(struct exec_cta *c)
         *w = (struct exec_warp){ .cta = c, .k = c->k, .x = x, .index = i };
         w->born = threads >= WARP_LANES ? EXEC_FULL : (1u << threads) - 1;
         w->bank[BANK_CONST] = x->p->constants;
-        w->bank[BANK_SREG] = c->sregs + (size_t)i * x->p->sreg_bytes;
+        w->bank[BANK_SREG] = c->sregs + (64 - (uintptr_t)c->sregs % 64) % 64 + (size_t)i * x->p->sreg_bytes;
         w->local = c->locals + (size_t)i * WARP_LANES * x->local_bytes;
         w->root = frame_new(c->k, &x->p->funcs[0], NULL, w->born);
         if (!w->root)

@@ -249,7 +249,10 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
     if (!ok)
         return ST_DEVICE;
     fill_variables(d);
-    p->constants = decode_keep(d, d->consts, d->nconst + 1);
+    uint8_t *raw = arena_alloc(p->arena, d->nconst + 64);
+    p->constants = raw ? raw + (64 - (uintptr_t)raw % 64) % 64 : NULL;
+    if (p->constants && d->nconst)
+        memcpy(p->constants, d->consts, d->nconst);
     p->const_bytes = d->nconst;
     p->ordered = d->atomic_order;
     p->regs = p->regs + 8 > 255 ? 255 : p->regs + 8 < 16 ? 16 : p->regs + 8;

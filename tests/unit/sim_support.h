@@ -44,6 +44,7 @@ static inline void sim_case_open(struct sim_case *c, const char *text, const cha
 static inline enum status sim_case_run(struct sim_case *c)
 {
     sim_stats_free(&c->stats);
+    c->l.params = c->params;         /* the case may have been copied */
     return c->st = c->st == ST_OK ? sim_run(c->p, &c->l, &c->stats, &c->ds) : c->st;
 }
 static inline void sim_case_close(struct sim_case *c)
