@@ -105,8 +105,8 @@ static void follow_def(struct walk *w, const struct ptx_inst *d)
     case ADDR_LOAD:
         if (d->space == PTX_SPACE_PARAM && a && a->base == BASE_SYM)
             root_param(w, a->sym);
-        else
-            w->out->unknown = true;
+        else if (!d->ntypes || ptx_type_bits((enum ptx_type)d->type[0]) >= 64)
+            w->out->unknown = true;                /* narrower ones are extended: indices */
         return;
     default:
         w->out->unknown = true;
