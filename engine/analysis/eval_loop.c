@@ -130,6 +130,13 @@ static const struct ax *other_recurrence(const struct resolving *r, struct eval_
     }
     return ax_phi(P(r->e), p->bits, &p->site, in, n);
 }
+/* The block of `outer` that (f, block) is in, or is called from. */
+static uint32_t place_in(const struct eval_frame *outer, const struct eval_frame *f, uint32_t block)
+{
+    for (; f != outer && f->parent; f = f->parent)
+        block = f->parent->cfg->block_of[f->call_inst];
+    return block;
+}
 static const struct ax *resolve_leaf(void *ctx, const struct ax *x)
 {
     struct resolving *r = ctx;
@@ -143,16 +150,17 @@ static const struct ax *resolve_leaf(void *ctx, const struct ax *x)
         return resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
     if (p->state == PHI_OTHER)
         return other_recurrence(r, p);
-    bool inside = eval_in_loop(r->f, r->block, l) || l->frame != r->f;
+    uint32_t block = place_in(l->frame, r->f, r->block);
+    bool inside = eval_in_loop(l->frame, block, l);
+    if (!inside && l->parent && !eval_in_loop(l->frame, block, l->parent))
+        return ax_phi(P(r->e), p->bits, &p->site, &p->start, 0);    /* left two loops at once: its last value is not tracked */
     if (p->value[inside])
         return p->value[inside];
-    if (!inside && l->parent && !eval_in_loop(r->f, r->block, l->parent))
-        return ax_phi(P(r->e), p->bits, &p->site, &p->start, 0);    /* left two loops at once: its last value is not tracked */
     const struct ax *it = inside ? ax_iter(P(r->e), p->bits, l, INT32_MAX) : ax_leaf(P(r->e), AX_TRIPS, p->bits, l, 0, false);
     const struct ax *start = resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
     const struct ax *step = resolve_at(r->e, r->f, r->block, p->step, r->depth + 1);
     const struct ax *v = ax_add(P(r->e), start, ax_mul(P(r->e), step, it));
-    if (!(v->flags & AXF_RECUR) && l->frame == r->f)     /* no loop around is still open: the answer stands */
+    if (!(v->flags & AXF_RECUR))     /* no loop around is still open: the answer stands */
         p->value[inside] = v;
     return v;
 }
