@@ -1,0 +1,326 @@
+/* The executor's own ground: faults, barriers, divergence, warp-wide operations apart, order of
+ * CTAs, sanitiser, records of single steps. */
+#include "tests/unit/sim_support.h"
+
+#define ENTRY ".visible .entry k(.param .u64 p)\n{\n" \
+    ".reg .b32 %r<40>; .reg .b64 %d<40>; .reg .pred %p<10>; .reg .b16 %h<10>; .reg .f32 %f<10>;\n" \
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
+#define KERNEL(body) SIM_HEAD ENTRY body "ret;\n}\n"
+#define INTS(c) ((const uint32_t *)(const void *)(c).data)
+
+static struct sim_case run_text(const char *text, uint32_t grid, uint32_t block)
+{
+    struct sim_case c;
+    sim_case_open(&c, text, "k", 65536);
+    c.l.grid.x = grid;
+    c.l.block.x = block;
+    sim_case_run(&c);
+    return c;
+}
+static struct sim_case run_ok(const char *text, uint32_t grid, uint32_t block)
+{
+    struct sim_case c = run_text(text, grid, block);
+    assert_status_ok(c.st, &c.ds);
+    return c;
+}
+/* Must fail with a diagnostic that holds these texts, at this line of the text. */
+static void must_fail(const char *text, uint32_t block, const char *what, const char *more, uint32_t line)
+{
+    struct sim_case c = run_text(text, 1, block);
+    if (c.st != ST_DEVICE || !support_said(&c.ds, what) || !support_said(&c.ds, more))
+        sim_case_print(&c);
+    assert_int_equal(c.st, ST_DEVICE);
+    assert_true(support_said(&c.ds, what));
+    assert_true(support_said(&c.ds, more));
+    if (line)
+        assert_int_equal(c.ds.v[c.ds.n - 1].at.line, line);
+    sim_case_close(&c);
+}
+
+/* ---- faults ---- */
+static void bounds(void **state)
+{
+    (void)state;
+    must_fail(KERNEL("st.global.u32 [%d3+65504], %r1;\n"), 32, "out-of-bounds write of 4 bytes at global address", "thread (8,0,0) of CTA (0,0,0)", 8);
+    must_fail(KERNEL("st.global.u32 [%d3+65504], %r1;\n"), 32, "0 bytes past the end of buffer 'data' of 65536 bytes", "out-of-bounds", 8);
+    must_fail(KERNEL("ld.global.u32 %r2, [%d3+-8];\n"), 32, "8 bytes before buffer 'data'", "thread (0,0,0)", 8);
+    must_fail(KERNEL("ld.global.u32 %r2, [%d3+2];\n"), 32, "misaligned read of 4 bytes", "thread (0,0,0)", 8);
+    must_fail(KERNEL("ld.global.v4.u32 {%r2,%r3,%r4,%r5}, [%d3];\n"), 32, "misaligned read of 16 bytes", "thread (1,0,0)", 8);
+    must_fail(KERNEL(".shared .b32 s[16];\nmov.u32 %r2, s; mad.lo.u32 %r2, %r1, 4, %r2;\nst.shared.u32 [%r2], %r1;\n"), 32,
+              "out-of-bounds write of 4 bytes at shared address 0x40", "the CTA has 64 bytes of shared memory", 10);
+    must_fail(KERNEL(".local .align 4 .b8 l[16];\nmov.u64 %d4, l; add.u64 %d4, %d4, %d2;\nst.local.u32 [%d4], %r1;\n"), 32,
+              "out-of-bounds write of 4 bytes at local address 0x10", "thread (4,0,0)", 10);
+    must_fail(KERNEL("mov.u64 %d4, 0;\natom.global.add.u32 %r2, [%d4], 1;\n"), 32, "out-of-bounds atomic access", "before buffer", 9);
+}
+
+static void stops(void **state)
+{
+    (void)state;
+    must_fail(KERNEL("setp.eq.u32 %p1, %r1, 9;\n@%p1 trap;\n"), 32, "executed trap", "thread (9,0,0)", 9);
+    must_fail(KERNEL("mov.u32 %r2, 16;\nbar.sync %r2;\n"), 32, "barrier 16 does not exist", "thread", 9);
+    must_fail(KERNEL("bar.sync 1, 33;\n"), 32, "not a multiple of 32", "barrier 1", 8);
+    must_fail(KERNEL("mov.u32 %r2, 7;\nT: .branchtargets A;\nbrx.idx %r2, T;\nA:\n"), 32, "past the list of 1 targets", "index 7", 10);
+}
+
+static void no_progress(void **state)
+{
+    (void)state;
+    must_fail(KERNEL("setp.lt.u32 %p1, %r1, 32;\n@%p1 bra A;\nbar.sync 1;\nbra B;\nA:\nbar.sync 2;\nB:\n"), 64, "cannot go on", "warp 1 lanes ffffffff at barrier 1", 0);
+    must_fail(KERNEL("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\nbar.sync 0, 64;\nA:\nbar.sync 1;\n"), 64, "cannot go on", "barrier 0 is never complete", 0);
+    must_fail(KERNEL("setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nshfl.sync.idx.b32 %r2, %r1, 0, 31, -1;\nA:\nbar.sync 0;\n"), 32, "cannot go on", "for lanes 00000001", 0);
+    must_fail(KERNEL("L:\nld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\n"), 32, "no end in sight", "thread", 0);
+}
+
+/* ---- barriers ---- */
+static void barriers(void **state)
+{
+    (void)state;
+    /* every thread but the ones that left */
+    struct sim_case c = run_ok(KERNEL(".shared .b32 s[64];\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 ret;\nmov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\nbar.sync 0;\n"
+                                      "sub.u32 %r4, 39, %r1; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.u32 %r5, [%r4]; st.global.u32 [%d3], %r5;\n"), 1, 64);
+    for (uint32_t i = 0; i < 40; i++)
+        assert_int_equal(INTS(c)[i], 39 - i);
+    sim_case_close(&c);
+    /* producer arrives, consumer waits: 64 threads in all */
+    c = run_ok(KERNEL(".shared .b32 s[32];\nmov.u32 %r2, s; and.b32 %r6, %r1, 31; mad.lo.u32 %r3, %r6, 4, %r2;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra C;\n"
+                      "add.u32 %r4, %r1, 100; st.shared.u32 [%r3], %r4;\nbar.arrive 3, 64;\nret;\nC:\nbar.sync 3, 64;\nld.shared.u32 %r5, [%r3]; st.global.u32 [%d3], %r5;\n"), 1, 64);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(INTS(c)[i], 132 + i);
+    sim_case_close(&c);
+    c = run_ok(KERNEL("setp.lt.u32 %p1, %r1, 50;\nbar.red.popc.u32 %r2, 0, %p1;\nbar.red.and.pred %p2, 0, %p1;\nbar.red.or.pred %p3, 0, !%p1;\n"
+                      "selp.u32 %r3, 1000, 0, %p2; selp.u32 %r4, 2000, 0, %p3; add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r4; st.global.u32 [%d3], %r2;\n"), 1, 96);
+    for (uint32_t i = 0; i < 96; i++)
+        assert_int_equal(INTS(c)[i], 2050);
+    sim_case_close(&c);
+    /* lanes of one warp reach the barrier by different ways */
+    c = run_ok(KERNEL("and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;\n@%p1 bra A;\nbarrier.sync 0;\nadd.u32 %r3, %r1, 1;\nbra B;\nA:\nbarrier.sync 0;\nadd.u32 %r3, %r1, 2;\nB:\nst.global.u32 [%d3], %r3;\n"), 1, 64);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(INTS(c)[i], i + (i & 1 ? 1 : 2));
+    sim_case_close(&c);
+}
+
+/* A shuffle and a vote whose lanes stand at different instructions with the same mask. */
+static void apart(void **state)
+{
+    (void)state;
+    struct sim_case c = run_ok(KERNEL("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\nadd.u32 %r2, %r1, 100;\nshfl.sync.bfly.b32 %r3, %r2, 31, 31, -1;\nbar.warp.sync -1;\nbra B;\nA:\nadd.u32 %r4, %r1, 200;\n"
+                                      "shfl.sync.bfly.b32 %r3, %r4, 31, 31, -1;\nbar.warp.sync -1;\nB:\nst.global.u32 [%d3], %r3;\n"), 1, 32);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(INTS(c)[i], i < 16 ? 131 - i : 231 - i);
+    sim_case_close(&c);
+    c = run_ok(KERNEL("mov.u32 %r2, 0;\nL:\nadd.u32 %r2, %r2, 1;\nsetp.le.u32 %p1, %r2, %r1;\n@%p1 bra L;\nactivemask.b32 %r3;\nst.global.u32 [%d3], %r3;\n"), 1, 32);
+    assert_int_equal(INTS(c)[0], 0xffffffffu);               /* the loop's exit is where all lanes meet */
+    sim_case_close(&c);
+    c = run_ok(KERNEL("elect.sync %r2|%p1, 0xfff0;\nselp.u32 %r3, 100, 0, %p1; add.u32 %r2, %r2, %r3; st.global.u32 [%d3], %r2;\n"), 1, 32);
+    assert_int_equal(INTS(c)[4], 104);
+    assert_int_equal(INTS(c)[5], 4);
+    sim_case_close(&c);
+}
+
+/* A flag in shared memory passed between warps without a barrier. */
+static void flags(void **state)
+{
+    (void)state;
+    struct sim_case c = run_ok(KERNEL(".shared .b32 f;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra W;\nL:\nld.volatile.shared.u32 %r2, [f];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;\nst.global.u32 [%d3], %r2;\nret;\n"
+                                      "W:\nmov.u32 %r3, 77;\nst.volatile.shared.u32 [f], %r3;\n"), 1, 64);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(INTS(c)[i], 77);
+    sim_case_close(&c);
+    /* each CTA waits for the one before it, whatever the number of host threads */
+    for (unsigned threads = 1; threads <= 3; threads += 2) {
+        sim_case_open(&c, KERNEL("mov.u32 %r2, %ctaid.x;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra E;\nL:\nld.acquire.gpu.global.u32 %r3, [%d1];\nsetp.ne.u32 %p2, %r3, %r2;\n@%p2 bra L;\n"
+                                 "mul.wide.u32 %d4, %r2, 4; add.u64 %d4, %d4, %d1; st.global.u32 [%d4+4096], %r3;\nadd.u32 %r3, %r3, 1; st.release.gpu.global.u32 [%d1], %r3;\nE:\n"), "k", 65536);
+        c.l.grid.x = 100;
+        c.l.block.x = 64;
+        c.l.threads = threads;
+        sim_case_ok(&c);
+        for (uint32_t i = 0; i < 100; i++)
+            assert_int_equal(INTS(c)[1024 + i], i);
+        sim_case_close(&c);
+    }
+}
+
+/* The same bytes for any number of threads, also where CTAs add to one word. */
+static void threads(void **state)
+{
+    (void)state;
+    const char *text = KERNEL("mov.u32 %r2, %ctaid.x; mad.lo.u32 %r3, %r2, 64, %r1; and.b32 %r4, %r3, 15; mul.wide.u32 %d4, %r4, 4; add.u64 %d4, %d4, %d1;\n"
+                              "red.global.add.u32 [%d4], %r3;\nred.global.max.s32 [%d4+64], %r3;\natom.global.xor.b32 %r5, [%d4+128], %r3;\nst.global.u32 [%d3+1024], %r1;\n");
+    uint64_t hash = 0;
+    for (unsigned n = 1; n <= 4; n++) {
+        struct sim_case c;
+        sim_case_open(&c, text, "k", 65536);
+        c.l.grid.x = 500;
+        c.l.block.x = 64;
+        c.l.threads = n;
+        sim_case_ok(&c);
+        uint64_t h = base_hash(c.data, 65536);
+        assert_true(n == 1 || h == hash);
+        hash = h;
+        assert_int_equal(c.stats.inst_thread, 500 * 64 * 14);
+        sim_case_close(&c);
+    }
+}
+
+static void cancelled(void **state)
+{
+    (void)state;
+    struct sim_case c;
+    struct cancel asked;
+    atomic_init(&asked.asked, true);
+    sim_case_open(&c, KERNEL("L:\nadd.u32 %r2, %r2, 1;\nbra L;\n"), "k", 65536);
+    c.l.cancel = &asked;
+    c.l.max_cycles = 0;
+    assert_int_equal(sim_case_run(&c), ST_CANCELLED);
+    sim_case_close(&c);
+}
+
+/* ---- sanitiser ---- */
+static void check(const char *text, bool uninit, bool races, uint32_t grid, const char *said)
+{
+    struct sim_case c;
+    sim_case_open(&c, text, "k", 65536);
+    uint64_t extra = sim_mem_alloc(c.mem, 4096, "fresh");
+    assert_true(extra != 0);
+    memcpy(c.data, &extra, 8);
+    c.l.grid.x = grid;
+    c.l.block.x = 64;
+    c.l.check_uninit = uninit;
+    c.l.check_races = races;
+    sim_case_run(&c);
+    if ((c.st == ST_OK) != !said)
+        sim_case_print(&c);
+    assert_int_equal(c.st, said ? ST_DEVICE : ST_OK);
+    assert_true(!said || support_said(&c.ds, said));
+    sim_case_close(&c);
+}
+static void sanitiser(void **state)
+{
+    (void)state;
+    check(KERNEL("ld.global.u64 %d4, [%d1];\nld.global.u32 %r2, [%d4+16];\n"), true, false, 1, "read of 4 bytes nobody has written at global address");
+    check(KERNEL("ld.global.u64 %d4, [%d1];\nadd.u64 %d4, %d4, %d2;\nst.global.u32 [%d4], %r1;\nld.global.u32 %r2, [%d4];\n"), true, false, 1, NULL);
+    check(KERNEL(".shared .b32 s[64];\nmov.u32 %r2, s; ld.shared.u32 %r3, [%r2+12];\n"), true, false, 1, "shared memory+12");
+    const char *exchange = KERNEL(".shared .b32 s[64];\nmov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\nbar.sync 0;\nxor.b32 %r4, %r1, 63; mad.lo.u32 %r4, %r4, 4, %r2;\nld.shared.u32 %r5, [%r4];\n");
+    const char *missing = KERNEL(".shared .b32 s[64];\nmov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\nxor.b32 %r4, %r1, 63; mad.lo.u32 %r4, %r4, 4, %r2;\nld.shared.u32 %r5, [%r4];\n");
+    check(exchange, true, true, 1, NULL);
+    check(missing, false, true, 1, "nothing orders the two");
+    check(KERNEL("st.global.u32 [%d3+8], %r1;\n"), false, true, 1, NULL);
+    check(KERNEL("st.global.u32 [%d3+8], %r1;\n"), false, true, 2, "data+8");
+    check(KERNEL("red.global.add.u32 [%d1+8], 1;\n"), false, true, 4, NULL);
+}
+
+/* ---- asynchronous ---- */
+static void mbarriers(void **state)
+{
+    (void)state;
+    struct sim_case c = run_ok(KERNEL(".shared .align 8 .b64 b; .shared .align 16 .b32 s[64];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra I;\nmbarrier.init.shared::cta.b64 [b], 64;\nI:\nbar.sync 0;\n"
+                                      "mov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\nmbarrier.arrive.shared::cta.b64 %d4, [b];\nW:\nmbarrier.try_wait.shared::cta.b64 %p2, [b], %d4;\n@!%p2 bra W;\n"
+                                      "xor.b32 %r4, %r1, 63; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.u32 %r5, [%r4]; st.global.u32 [%d3], %r5;\n"), 1, 64);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(INTS(c)[i], i ^ 63);
+    sim_case_close(&c);
+    sim_case_open(&c, KERNEL(".shared .align 8 .b64 b; .shared .align 16 .b32 s[64];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra I;\nmbarrier.init.shared::cta.b64 [b], 1;\n"
+                             "mbarrier.arrive.expect_tx.shared::cta.b64 %d5, [b], 256;\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%d1], 256, [b];\nI:\nbar.sync 0;\n"
+                             "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [b], 0;\n@!%p2 bra W;\nmov.u32 %r2, s; mad.lo.u32 %r4, %r1, 4, %r2; ld.shared.u32 %r5, [%r4]; st.global.u32 [%d3+1024], %r5;\n"), "k", 65536);
+    c.l.block.x = 64;
+    for (uint32_t i = 0; i < 64; i++)
+        memcpy(c.data + 4 * i, &(uint32_t){ i * 3 }, 4);
+    sim_case_ok(&c);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_int_equal(INTS(c)[256 + i], i * 3);
+    sim_case_close(&c);
+}
+
+/* ---- single steps ---- */
+static void records(void **state)
+{
+    (void)state;
+    struct sim_case c;
+    sim_case_open(&c, KERNEL("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %d5, 0.25;\nld.global.nc.L1::no_allocate.L2::128B.u32 %r2, [%d3];\n"
+                             "ld.global.L2::cache_hint.u32 %r3, [%d3+64], %d5;\nst.global.cg.u32 [%d3+128], %r2;\nsetp.lt.u32 %p1, %r1, 8;\n@%p1 atom.global.add.u32 %r4, [%d1], 1;\nprefetch.global.L2 [%d3];\nbar.sync 0;\n"), "k", 65536);
+    c.l.block.x = 64;
+    assert_status_ok(c.st, &c.ds);
+    struct exec_launch *x;
+    assert_status_ok(exec_launch_new(c.p, &c.l, &x, &c.ds), &c.ds);
+    struct exec_worker *k = exec_worker_new(x);
+    struct exec_cta *cta = exec_cta_new(k);
+    exec_cta_start(cta, 0, 3, 8);
+    struct exec_step seen[8];
+    struct exec_step s;
+    unsigned n = 0, steps = 0;
+    struct exec_warp *w = exec_cta_warp(cta, 0);
+    do {
+        exec_step(w, steps++, &s);
+        if (s.access.kind && s.access.space == PTX_SPACE_GLOBAL)
+            seen[n++] = s;
+    } while (s.event != STEP_BARRIER);
+    assert_int_equal(n, 5);
+    assert_true(exec_warp_blocked(w) && !exec_warp_peek(w));
+    assert_int_equal(seen[0].access.kind, ACCESS_LOAD);
+    assert_true(seen[0].access.policy.nc && seen[0].access.policy.l1 == EVICT_NO_ALLOCATE && seen[0].access.policy.l2_prefetch == 128);
+    assert_true(seen[0].access.addr[5] == c.addr + 20 && seen[0].access.mask == EXEC_FULL && seen[0].access.bytes == 4);
+    assert_int_equal(seen[0].inst->load_id, 0);
+    assert_int_equal(exec_hint_primary(seen[1].access.hint), EVICT_LAST);
+    assert_int_equal(exec_hint_secondary(seen[1].access.hint), EVICT_FIRST);
+    assert_true(exec_hint_fraction(seen[1].access.hint) == 0.25);
+    assert_true(seen[2].access.kind == ACCESS_STORE && seen[2].access.policy.cop == COP_CG);
+    assert_true(seen[3].access.kind == ACCESS_ATOMIC && seen[3].mask == 0xff && seen[3].active == EXEC_FULL);
+    assert_true(seen[4].access.kind == ACCESS_PREFETCH && seen[4].access.level == 2);
+    do
+        exec_step(exec_cta_warp(cta, 1), steps++, &s);
+    while (s.event != STEP_EXIT);
+    assert_false(exec_warp_blocked(w));
+    exec_step(w, steps, &s);
+    assert_true(s.event == STEP_EXIT && exec_cta_done(cta));
+    exec_cta_free(cta);
+    exec_worker_free(k);
+    exec_launch_free(x);
+    sim_case_close(&c);
+}
+
+static void private_views(void **state)
+{
+    (void)state;
+    for (uint64_t bytes = 65536; bytes <= 4u << 20; bytes *= 64) {
+        struct sim_case c;
+        sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d3];\nadd.u32 %r2, %r2, 5;\nst.global.u32 [%d3], %r2;\nld.global.u32 %r3, [%d3];\nst.global.u32 [%d3+256], %r3;\n"), "k", bytes);
+        memset(c.data, 1, 512);
+        struct exec_launch *x;
+        assert_status_ok(exec_launch_new(c.p, &c.l, &x, &c.ds), &c.ds);
+        struct exec_worker *k = exec_worker_new_private(x);
+        struct exec_cta *cta = exec_cta_new(k);
+        exec_cta_start(cta, 0, 0, 0);
+        assert_int_equal(exec_cta_run(cta, 1000), RUN_DONE);
+        assert_int_equal(INTS(c)[0], 0x01010101);
+        assert_int_equal(INTS(c)[64], 0x01010101);
+        assert_int_equal(*(const uint32_t *)(const void *)(exec_private_host(k, sim_mem_find(c.mem, c.addr)) + 256), 0x01010106);
+        exec_cta_free(cta);
+        exec_worker_free(k);
+        exec_launch_free(x);
+        sim_case_close(&c);
+    }
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    struct sim_case c;
+    sim_case_open(&c, SIM_HEAD ENTRY "tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f5,%f6}];\nret;\n}\n", "k", 64);
+    assert_int_equal(c.st, ST_DEVICE);
+    assert_true(support_said(&c.ds, "does not model 'tex.2d.v4.f32.f32"));
+    assert_int_equal(c.ds.v[0].at.line, 8);
+    sim_case_close(&c);
+    /* unreachable, or in a kernel nobody launches: no matter */
+    sim_case_open(&c, SIM_HEAD ENTRY "ret;\ntex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f5,%f6}];\nret;\n}\n", "k", 64);
+    sim_case_ok(&c);
+    sim_case_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart),
+        cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
+        cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(refusals) };
+    return cmocka_run_group_tests_name("sim exec", tests, NULL, NULL);
+}
