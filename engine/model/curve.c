@@ -10,7 +10,7 @@
 
 #define LEAST_SIGNIFICANCE 0.02  /* relative; below this no difference counts, however exact the numbers */
 #define NOISE_FACTOR 2.0         /* deviations that make a difference */
-#define MOST_JITTER 0.02         /* relative; most that the curve's own roughness counts as noise */
+#define MOST_JITTER 0.03         /* relative; most that the curve's own roughness counts as noise */
 #define MIN_JITTER_POINTS 7
 #define FLAT 0.05                /* relative spread that is still flat */
 #define OVERHEAD 0.12            /* relative; what inserted code costs inside the curve but not at its ends */

@@ -126,7 +126,7 @@ static void measured_curve(void **state)
     assert_int_equal(c.best, 7);
     assert_int_equal(c.peak, 7);
     assert_int_equal(c.valley, 14);
-    assert_int_equal(c.plateau, 14);
+    assert_int_equal(c.plateau, 12); /* 0.24 and 0.25 differ by less than this curve wobbles */
     assert_float_equal(c.gain_over_first, 0.25 / 0.115, 1e-9);
     assert_float_equal(c.gain_over_last, 0.25 / 0.115, 1e-9);
     assert_string_equal(c.sensitivity, "HCS");
@@ -135,6 +135,7 @@ static void measured_curve(void **state)
 /* Simulated curves have one sample a point and wobble by a few percent as warps interleave. */
 static void simulated_curves(void **state)
 {
+    static const double dot[9] = { 8152, 7818, 7813, 7997, 7981, 8487, 8378, 7851, 8152 }; /* no trend, only wobble */
     static const double bfs[2][N] = {
         { 934, 909, 891, 891, 895, 915, 941, 940, 985, 1002, 1053, 1113, 1116, 1139, 1185, 1221, 1293 },
         { 934, 917, 894, 877, 847, 846, 850, 823, 820, 788, 803, 820, 790, 811, 787, 781, 786 },
@@ -142,6 +143,9 @@ static void simulated_curves(void **state)
     static const enum model_category expected[2] = { CATEGORY_CACHE_CONGESTED, CATEGORY_CACHE_FAVOURITE };
     struct model_point p[N];
     (void)state;
+    for (size_t i = 0; i < 9; i++)
+        p[i] = (struct model_point){ (double)i, dot[i], dot[i], dot[i] };
+    assert_string_equal(model_category_name(model_categorise(p, 9).category), "cache-insensitive");
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < N; i++)
             p[i] = (struct model_point){ (double)i, bfs[k][i], bfs[k][i], bfs[k][i] };
