@@ -406,7 +406,7 @@ bool ptx_sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig *ou
             o->type = PTX_T_NONE, s++;
         else if (*s == ':') {
             const char *e = ++s;
-            while (ptx_is(*e, CH_START | CH_DIGIT))
+            while (ptx_is(*e, CH_START | CH_DIGIT) && *e != '_')
                 e++;
             o->type = (uint8_t)ptx_type_find((struct str){ s, (size_t)(e - s) });
             s = e;
@@ -415,6 +415,7 @@ bool ptx_sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig *ou
             o->optional = o->optional || *s == '?';
             o->negatable = o->negatable || *s == '!';
             o->scalar = o->scalar || *s == '~';
+            o->sink = o->sink || *s == '_';
         }
         out->least += !o->optional;
         pipe = *s == '|';

@@ -6,7 +6,13 @@
 
 
 /* ---- types of operands (9.4) ---- */
-/* May a register of type r stand where the instruction works on t? */
+/* Types that exist in instructions only; their registers are declared .b16, .b32 ... */
+static bool instruction_only(enum ptx_type t)
+{
+    return ptx_type_kind(t) == 'x' || t == PTX_T_BF16;
+}
+
+/* May a register of type r stand where the instruction works on t? relaxed: it may be wider (9.4.1). */
 static bool type_fits(enum ptx_type t, enum ptx_type r, bool relaxed)
 {
     if (t == r || t == PTX_T_NONE || r == PTX_T_NONE)
@@ -15,12 +21,14 @@ static bool type_fits(enum ptx_type t, enum ptx_type r, bool relaxed)
     if (kt == 'p' || kr == 'p')
         return false;
     unsigned bt = ptx_type_bits(t), br = ptx_type_bits(r);
-    bool float_op = kt == 'f' && kr != 'b';
-    if (bt != br && !(relaxed && br > bt && !float_op && kr != 'f'))
+    bool wider = relaxed && br > bt && (kt == 'b' || kr == 'b' || (kt != 'f' && kr != 'f'));
+    if (bt != br && !wider)
         return false;
-    if (kt == 'b' || kr == 'b' || kt == 'x' || kr == 'x')
+    if (kt == 'b' || kr == 'b')
         return true;
-    return (kt == 'f') == (kr == 'f');
+    if (r == PTX_T_F16X2)          /* the one packed type that registers have */
+        return t == PTX_T_U16X2 || t == PTX_T_S16X2 || (relaxed && (kt == 'u' || kt == 's'));
+    return !instruction_only(t) && (kt == 'f') == (kr == 'f');
 }
 
 struct check { struct ptx_parser *p; const struct ptx_form *f; struct span at; bool say; };
@@ -80,8 +88,10 @@ static bool imm_fits(const struct check *c, const struct ptx_slot *s, const stru
         return mismatch(c, o, "an integer constant");
     if (!o->is_float && k == 'f')
         return mismatch(c, o, "a floating point constant (0f3F800000, 1.0)");
-    if (k == 'p' && (o->is_float || o->imm < -1 || o->imm > 1))     /* nvcc -G writes mov.pred %p1, -1 */
+    if (k == 'p' && o->is_float)   /* any integer will do: nvcc -G writes mov.pred %p1, -1 */
         return mismatch(c, o, "a predicate");
+    if (k == 'b' && o->is_float && o->fbits != ptx_type_bits((enum ptx_type)s->type))
+        return mismatch(c, o, o->fbits == 32 ? "an integer or a 64-bit floating point constant (0d...)" : "an integer or a 32-bit floating point constant (0f...)");
     return true;
 }
 
@@ -108,7 +118,7 @@ static bool value_fits(const struct check *c, const struct ptx_slot *s, const st
 static bool dest_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o)
 {
     if (o->kind == OPND_SINK)
-        return true;
+        return s->sink || mismatch(c, o, "a register: the result cannot be discarded");
     return o->kind == OPND_REG && !o->neg ? reg_fits(c, s, o) : mismatch(c, o, "a register to write");
 }
 
@@ -116,7 +126,7 @@ static bool list_fits(const struct check *c, const struct ptx_slot *s, const str
 {
     for (unsigned i = 0; i < o->nelem; i++) {
         const struct ptx_operand *e = &o->elem[i];
-        if (write ? !dest_fits(c, s, e) : e->kind != OPND_SINK && !value_fits(c, s, e))
+        if (write ? e->kind != OPND_SINK && !dest_fits(c, s, e) : !value_fits(c, s, e))
             return false;
     }
     return true;
@@ -139,12 +149,16 @@ static bool vector_fits(const struct check *c, const struct ptx_slot *s, const s
 static bool pack_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o, bool write)
 {
     unsigned each = o->nelem ? ptx_type_bits((enum ptx_type)s->type) / o->nelem : 0;
+    enum ptx_type first = PTX_T_NONE;
     for (unsigned i = 0; i < o->nelem; i++) {
         const struct ptx_operand *e = &o->elem[i];
         if (e->kind == OPND_REG && e->index < c->p->regs.n) {
             enum ptx_type t = (enum ptx_type)c->p->regs.v[e->index].type;
             if (t != PTX_T_NONE && ptx_type_bits(t) != each)
                 return type_mismatch(c, e, each == 8 ? PTX_T_B8 : each == 16 ? PTX_T_B16 : each == 32 ? PTX_T_B32 : each == 64 ? PTX_T_B64 : (enum ptx_type)s->type, t);
+            if (first != PTX_T_NONE && t != first)
+                return mismatch(c, e, "elements of one type");
+            first = t;
         } else if (write && e->kind != OPND_SINK && e->kind != OPND_REG) {
             return mismatch(c, e, "a register to write");
         }
@@ -165,13 +179,19 @@ static const char *space_name(uint8_t space)
     return space < ARRAY_LEN(name) ? name[space] : "?";
 }
 
+static bool names_memory(uint16_t op)
+{
+    switch (op) {
+    case PTX_OP_LD: case PTX_OP_ST: case PTX_OP_LDU: case PTX_OP_ATOM: case PTX_OP_RED: case PTX_OP_PREFETCH: return true;
+    default: return false;
+    }
+}
+
 static bool space_fits(const struct check *c, const struct ptx_operand *o)
 {
     uint8_t want = c->f->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : c->f->space, has = o->sym->space;
-    switch (c->f->op) {
-    case PTX_OP_LD: case PTX_OP_ST: case PTX_OP_LDU: case PTX_OP_ATOM: case PTX_OP_RED: case PTX_OP_PREFETCH: break;
-    default: return true;
-    }
+    if (!names_memory(c->f->op))
+        return true;
     if (o->sym->kind != SYM_VAR || want == PTX_SPACE_GENERIC || want == has || has == PTX_SPACE_REG)
         return true;
     if (c->say) {
@@ -192,9 +212,12 @@ static bool address_fits(const struct check *c, const struct ptx_operand *o)
         return true;
     enum ptx_type t = (enum ptx_type)c->p->regs.v[o->index].type;
     char k = ptx_type_kind(t);
-    if (t == PTX_T_NONE || ((k == 'b' || k == 'u' || k == 's') && ptx_type_bits(t) >= 32 && ptx_type_bits(t) <= 64))
-        return true;
-    return mismatch(c, o, "a 32- or 64-bit integer register as address");
+    if (t != PTX_T_NONE && k != 'b' && k != 'u' && k != 's')
+        return mismatch(c, o, "an integer register as address");
+    bool whole = c->f->space == PTX_SPACE_GLOBAL || c->f->space == PTX_SPACE_GENERIC;
+    if (ptx_type_bits(t) == 32 && whole && c->p->m->address_size == 64 && names_memory(c->f->op))
+        return mismatch(c, o, "a 64-bit address (.address_size 64)");
+    return true;
 }
 
 static bool slot_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o)
@@ -211,7 +234,7 @@ static bool slot_fits(const struct check *c, const struct ptx_slot *s, const str
     case 'w': return o->kind == OPND_VEC ? vec_operand_fits(c, s, o, true) : dest_fits(c, s, o);
     case 'v': return o->kind == OPND_VEC ? vec_operand_fits(c, s, o, false) : value_fits(c, s, o);
     case 'q': {
-        struct ptx_slot pred = { .cls = 'd', .type = PTX_T_PRED };
+        struct ptx_slot pred = { .cls = 'd', .type = PTX_T_PRED, .sink = true };
         return dest_fits(c, &pred, o);
     }
     case 'p': {

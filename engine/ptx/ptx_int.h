@@ -27,7 +27,7 @@
 struct ptx_slot {
     char cls;                      /* class letter of ops.def */
     uint8_t type;                  /* enum ptx_type; PTX_T_NONE: any */
-    bool optional, negatable, scalar, pipe /* written after a '|' */;
+    bool optional, negatable, scalar, sink /* may be '_' */, pipe /* written after a '|' */;
 };
 struct ptx_sig { uint8_t n, least; struct ptx_slot slot[PTX_MAX_OPERANDS]; };
 /* An opcode as written, resolved once per spelling and shared by all its instructions. */
