@@ -38,7 +38,7 @@ bench: $(BENCH_BIN)
 
 # ---- devices: fake driver and CUPTI, conformance, what travels to a GPU machine ----
 FAKE_DIR := $(BUILD)/tests/fake
-FAKES    := $(FAKE_DIR)/libcuda.so.1 $(FAKE_DIR)/libcuda-old.so $(FAKE_DIR)/libcuda-lacks.so $(FAKE_DIR)/libcupti.so
+FAKES    := $(FAKE_DIR)/libcuda.so.1 $(FAKE_DIR)/libcuda-old.so $(FAKE_DIR)/libcuda-lacks.so $(FAKE_DIR)/libcupti.so $(FAKE_DIR)/libnvml.so
 FAKE_CC   = @mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -O1 -g -I. -fPIC -shared -o $@ $<
 $(FAKE_DIR)/libcuda.so.1: tests/fake/fake_cuda.c engine/dev/drv.h
 	$(FAKE_CC)
@@ -49,6 +49,8 @@ $(FAKE_DIR)/libcuda-lacks.so: tests/fake/fake_cuda.c engine/dev/drv.h
 $(FAKE_DIR)/libcupti.so: tests/fake/fake_cupti.c engine/dev/cupti_api.h
 	$(FAKE_CC)
 TEST_SCRIPTS += $(wildcard tests/conformance/*.sh)
+$(FAKE_DIR)/libnvml.so: tests/fake/fake_nvml.c
+	$(FAKE_CC)
 DEV_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_dev_*.c))
 $(DEV_TESTS): $(BUILD)/tests/fake/fake.o $(BUILD)/tests/conformance/conf.o | $(FAKES)
 # cupti_profiler_host.h includes the C++ header <string> for nothing: an empty one satisfies it.

@@ -9,6 +9,7 @@
 
 #define SPIN_NS 200000           /* kernels this short are waited for without sleeping */
 #define CANCEL_GRACE_NS 60000000 /* after a cancel a running kernel may still end by itself */
+#define CLOCKS_NS 50000000
 #define PLAIN_SHARED (48 * 1024)
 #define STAGING_MAX (256ull << 20)
 
@@ -169,11 +170,18 @@ static enum status time_one(struct cuda_job *j)
         st = cuda_check(d, d->drv.event_elapsed(&ms, d->begin, d->end), "event", j->ds);
     if (st != ST_OK)
         return st;
-    struct nvml_state now;
-    if (nvml_read(d->nvml, &now) && now.throttled)
-        t->throttled = true;
     t->sample[t->n++] = (int64_t)((double)ms * 1e6 + 0.5);
     return ST_OK;
+}
+
+/* Asking the library takes longer than a short kernel: at the first sample, then now and then. */
+static void look_at_clocks(struct cuda_job *j, bool first, int64_t *looked)
+{
+    int64_t now = base_now_ns();
+    if (!first && now - *looked < CLOCKS_NS)
+        return;
+    *looked = now;
+    j->out->time.throttled |= nvml_throttled(j->d->nvml);
 }
 
 static enum status time_all(struct cuda_job *j)
@@ -183,10 +191,12 @@ static enum status time_all(struct cuda_job *j)
     unsigned least = r->repeat ? r->repeat : 1, most = r->max_repeat > least ? r->max_repeat : least;
     if (most > TIMING_MAX_SAMPLES)
         most = TIMING_MAX_SAMPLES;
+    int64_t looked = 0;
     while (t->n < most && (t->n < least || !spread_enough(t, r->spread))) {
         enum status st = cancel_asked(r->cancel) ? ST_CANCELLED : time_one(j);
         if (st != ST_OK)
             return st;
+        look_at_clocks(j, t->n == 1, &looked);
         if (r->progress)
             r->progress(r->ctx, (double)t->n / most);
     }

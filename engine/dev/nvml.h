@@ -1,15 +1,15 @@
-/* nvml, private to dev: clocks and throttle reasons, read only, if the library is there. */
+/* nvml, private to dev: throttle reasons, read only, if the library is there. */
 #ifndef GPULOCW_NVML_H
 #define GPULOCW_NVML_H
 
 #include "engine/base/base.h"
 
 struct nvml;
-/* NULL when there is no library or it does not know the device. pci: as cuDeviceGetPCIBusId writes it. */
+/* The library is libnvidia-ml.so.1, or what GPULOCW_LIBNVML names.
+ * NULL when there is none or it does not know the device. pci: as cuDeviceGetPCIBusId writes it. */
 struct nvml *nvml_open(const char *pci);
 void nvml_close(struct nvml *n);                 /* NULL is fine */
-struct nvml_state { unsigned sm_mhz, max_sm_mhz; bool throttled; };
-/* False: not known. throttled: power cap, thermal or hardware slowdown in force. */
-bool nvml_read(struct nvml *n, struct nvml_state *out);
+/* A power cap, thermal or hardware slowdown is in force now. False also when it is not known (n NULL). */
+bool nvml_throttled(struct nvml *n);
 
 #endif

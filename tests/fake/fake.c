@@ -30,6 +30,7 @@ void fake_use(const char *driver, const char *cuda_script, const char *cupti_scr
     setenv("FAKE_CUDA", cuda_script ? cuda_script : "", 1);
     setenv("FAKE_CUPTI", cupti_script ? cupti_script : "", 1);
     setenv("CUPTI_PATH", fake_path(""), 1);
+    setenv("GPULOCW_LIBNVML", fake_path("libnvml.so"), 1);
 }
 
 void fake_use_none(void)

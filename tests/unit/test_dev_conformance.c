@@ -31,6 +31,7 @@ static void use_environment(const struct subject *s)
     else {
         unsetenv("GPULOCW_LIBCUDA");
         unsetenv("CUPTI_PATH");
+        unsetenv("GPULOCW_LIBNVML");
     }
 }
 

@@ -266,6 +266,63 @@ static void test_timing(void **state)
     rig_close(&r);
 }
 
+/* A power cap or a thermal slowdown is told; idle and application clocks are none. */
+static void test_throttled(void **state)
+{
+    (void)state;
+    static const struct { const char *mask; bool throttled; } cases[] = { { "0x0", false }, { "0x3", false }, { "0x4", true }, { "0x40", true } };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig r;
+        fake_use("libcuda.so.1", NULL, NULL);
+        setenv("FAKE_NVML", cases[i].mask, 1);
+        rig_open(&r, false);
+        rig_launch_of(&r, "conf_bump");
+        assert_int_equal(rig_run(&r), ST_OK);
+        assert_int_equal(r.res.time.throttled, cases[i].throttled);
+        rig_close(&r);
+    }
+    unsetenv("FAKE_NVML");
+}
+
+/* One kernel text with a directive put in; what the driver cannot be asked for is refused with a reason. */
+static enum status launch_text(const char *driver, const char *directive, const char *body, struct result *out)
+{
+    struct rig r;
+    char text[512];
+    fake_use(driver, NULL, NULL);
+    rig_open(&r, false);
+    rig_launch_of(&r, "conf_bump");
+    snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n"
+             ".visible .entry conf_bump(.param .u64 buf, .param .u32 add)\n%s\n{\n\t.reg .b32 %%r<2>;\n\t%s\n\tret;\n}\n", directive, body);
+    base_free(r.ptx);
+    r.ptx = base_strdup(text);
+    r.nptx = strlen(text);
+    enum status st = rig_run(&r);
+    if (st != ST_OK)
+        fail_msg("%s", all_said(&r.ds));
+    *out = r.res;
+    rig_close(&r);
+    return st;
+}
+
+static void test_clusters_and_grids(void **state)
+{
+    (void)state;
+    struct result r;
+    launch_text("libcuda.so.1", ".explicitcluster", "", &r);
+    assert_int_equal(r.status, ST_REFUSED);
+    assert_non_null(strstr(r.message, "cluster size"));
+    launch_text("libcuda.so.1", ".explicitcluster\n.reqnctapercluster 2, 1, 1", "", &r);   /* the grid is of 2 CTAs */
+    assert_int_equal(r.status, ST_OK);
+    launch_text("libcuda.so.1", ".explicitcluster\n.reqnctapercluster 4, 1, 1", "", &r);
+    assert_int_equal(r.status, ST_REFUSED);
+    launch_text("libcuda.so.1", "", "mov.u32 %r1, %envreg2;", &r);                         /* grid-wide synchronisation */
+    assert_int_equal(r.status, ST_OK);
+    launch_text("libcuda-old.so", "", "mov.u32 %r1, %envreg2;", &r);
+    assert_int_equal(r.status, ST_REFUSED);
+    assert_non_null(strstr(r.message, "whole grid"));
+}
+
 /* What the simulator alone can do is refused, and says so. */
 static void test_refusals(void **state)
 {
@@ -386,7 +443,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loader), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_old_driver),
         cmocka_unit_test(test_jit_cache), cmocka_unit_test(test_jit_error), cmocka_unit_test(test_memory), cmocka_unit_test(test_timing),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback),
+        cmocka_unit_test(test_throttled), cmocka_unit_test(test_clusters_and_grids), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback),
         cmocka_unit_test(test_no_counters), cmocka_unit_test(test_process_dies),
     };
     return cmocka_run_group_tests_name("CUDA device on a fake driver", tests, NULL, NULL);

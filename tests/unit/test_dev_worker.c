@@ -5,6 +5,7 @@
 #include "tests/fake/fake.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -213,6 +214,56 @@ static void test_frame_limits(void **state)
     close(fd[0]);
     assert_false(wire_send(fd[1], WIRE_REPLY, NULL));              /* and no SIGPIPE */
     close(fd[1]);
+    buf_free(&b);
+}
+
+/* A worker that is sent nonsense of every type answers or ends; it neither crashes nor hangs. */
+struct served { int in, out; enum status st; };
+static void *serve(void *arg)
+{
+    struct served *s = arg;
+    struct dev_env env = fake_env();
+    s->st = dev_worker_serve(&env, s->in, s->out);
+    close(s->out);
+    return NULL;
+}
+
+static void *drain(void *arg)
+{
+    char skip[4096];
+    while (read(*(int *)arg, skip, sizeof skip) > 0)
+        ;
+    return NULL;
+}
+
+static void test_nonsense_requests(void **state)
+{
+    (void)state;
+    int to[2], from[2];
+    pthread_t worker, reader;
+    struct buf b = { 0 };
+    assert_int_equal(pipe(to) | pipe(from), 0);
+    struct served s = { to[0], from[1], ST_OK };
+    assert_int_equal(pthread_create(&worker, NULL, serve, &s), 0);
+    assert_int_equal(pthread_create(&reader, NULL, drain, &from[0]), 0);
+    wire_text(&b, "sim:hopper-h200");
+    wire_u32(&b, 1);
+    wire_u32(&b, 0);
+    assert_true(wire_send(to[1], WIRE_OPEN, &b));
+    for (uint64_t i = 0; i < 3000; i++) {
+        uint64_t z = base_splitmix(7, i);
+        buf_clear(&b);
+        for (uint64_t k = 0; k < z % 40; k++)   /* small numbers make handles, counts and lengths that fit */
+            wire_u32(&b, base_splitmix(z, k) % 3 ? (uint32_t)(base_splitmix(z, k) >> 8) % 4 : (uint32_t)base_splitmix(z, k));
+        enum wire_type type = (enum wire_type)(WIRE_LOAD + (z >> 32) % 10);
+        assert_true(wire_send(to[1], type, &b));
+    }
+    close(to[1]);
+    pthread_join(worker, NULL);
+    pthread_join(reader, NULL);
+    assert_int_equal(s.st, ST_OK);
+    close(to[0]);
+    close(from[0]);
     buf_free(&b);
 }
 
@@ -584,7 +635,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_diags_travel), cmocka_unit_test(test_result_travels), cmocka_unit_test(test_preset_travels),
         cmocka_unit_test(test_run_travels), cmocka_unit_test(test_damaged_payloads), cmocka_unit_test(test_greeting_after_noise),
-        cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_local_worker), cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_nonsense_requests), cmocka_unit_test(test_local_worker), cmocka_unit_test(test_launchers),
         cmocka_unit_test(test_launcher_fails), cmocka_unit_test(test_list_elsewhere), cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pool_dying_worker), cmocka_unit_test(test_pool_deadly_job),
         cmocka_unit_test(test_pool_without_devices), cmocka_unit_test(test_pool_cancel),
