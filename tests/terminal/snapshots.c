@@ -137,6 +137,9 @@ static void sweep(struct session_run *r, const struct dev_info *dev, unsigned np
     s->cha = point(1.9e6 * (0.45 + depth), 4.2, &o);
     s->complete = npoints == 17;
     tune_sweep_judge(s, dev, 512);
+    if (s->complete)                     /* what the fit found once: the screens shall stand still when it learns */
+        s->fit = best == 4 ? (struct model_fit){ .valid = true, .alpha = 3.47, .beta = 32.7, .residual = 0.139, .scale = 1.635e6, .sharpness = 11.7 }
+                           : (struct model_fit){ .valid = true, .alpha = 51, .beta = 129.4, .residual = 0.044, .scale = 1.884e6, .sharpness = 3.86 };
 }
 
 static const struct job_message messages[] = {
@@ -144,7 +147,7 @@ static const struct job_message messages[] = {
     { DIAG_NOTE, 0, "launch description tests/terminal/demo.launch.json", { 0, 0, 0, 0 }, NULL },
     { DIAG_WARNING, 0, "a loaded value makes this address unknown; its sectors are counted by running it", { 0, 0, 46, 2 }, "tests/terminal/demo.ptx" },
     { DIAG_ERROR, 0, "bypass-op no_allocate: the target sm_20 has no L1::no_allocate (try --bypass-op cg)", { 0, 0, 41, 2 }, "tests/terminal/demo.ptx" },
-    { DIAG_NOTE, 0, "cache-congested: pi=4 is 2.4x faster than caching all", { 0, 0, 0, 0 }, NULL } };
+    { DIAG_NOTE, 0, "cache-congested: pi=4 is 2.2x faster than caching all", { 0, 0, 0, 0 }, NULL } };
 
 static void advise(struct tune_advice *a, const char *title, const char *why, double gain, int pi)
 {
@@ -185,20 +188,20 @@ static void add_runs(struct job_snapshot *s, enum snapshot_kind kind)
     struct session_run *a = base_alloc(sizeof *a), *b = base_alloc(sizeof *b), *c = base_alloc(sizeof *c);
     struct options o = options_default();
     if (kind == SNAP_SWEEPING) {
-        sweep(a, &small, 9, 4, 1.25);
+        sweep(a, &small, 9, 4, 0.53);
         add_run(s, a);
         base_free(b);
         base_free(c);
         return;
     }
-    sweep(a, &large, 17, 9, 0.6);
+    sweep(a, &large, 17, 9, 0.3);
     c->kind = RUN_ONE;
     c->time = 1700000900;
     c->dev = small;
     snprintf(c->kernel, sizeof c->kernel, "tile");
     snprintf(c->note, sizeof c->note, "as written");
     c->one = point(3.1e6, 4.2, &o);
-    sweep(b, &small, 17, 4, 1.25);
+    sweep(b, &small, 17, 4, 0.53);
     b->time = 1700001800;
     add_run(s, a);
     add_run(s, c);

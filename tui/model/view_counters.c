@@ -202,8 +202,11 @@ static size_t chosen(struct app *a, struct entry *e)
     size_t n = v ? entries(a, v, MAX_ENTRIES) : 0, at = a->counters.result;
     if (!n)
         return 0;
-    if (!a->counters.placed || at >= n)
-        at = n - 1;
+    if (!a->counters.placed || at >= n) {
+        const struct session_run *last = v[n - 1].run;
+        size_t best = last->kind == RUN_SWEEP && last->sweep.complete ? valley_best(&last->sweep) : SIZE_MAX;
+        at = best < last->sweep.npoints ? n - last->sweep.npoints + best : n - 1;    /* a finished sweep shows its best point */
+    }
     a->counters.result = at;
     *e = v[at];
     return n;

@@ -127,7 +127,10 @@ static void put_distance(struct app *a, const struct reuse_result *u, unsigned w
             top = top > u->hist.bin[b] ? top : u->hist.bin[b];
         }
     double l1 = a->snap->has_dev ? (double)a->snap->dev.l1_bytes / u->line_bytes : 0, l2 = a->snap->has_dev ? (double)a->snap->dev.l2_bytes / u->line_bytes / (a->snap->dev.sms ? a->snap->dev.sms : 1) : 0;
-    for (int b = 0; b <= last; b++) {
+    int first = 0;
+    while (first < last && !u->hist.bin[first] && ldexp(1, first + 2) < fmin(l1 > 0 ? l1 : HUGE_VAL, l2 > 0 ? l2 : HUGE_VAL))
+        first++;                         /* empty rows before the first reuse and the smallest cache say nothing */
+    for (int b = first; b <= last; b++) {
         struct row r;
         char size[TEXT_NUM];
         double lines = ldexp(1, b + 1) - 1, before = ldexp(1, b) - 1;
