@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PROGRESS_NS 50000000
 #define MAX_HANDLES (1u << 20)
@@ -282,11 +283,20 @@ static void held_free(struct worker *w, struct held_data *h)
     base_free(h);
 }
 
+/* More than the machine has is nonsense, however readily the system would promise it. */
+static bool memory_for(uint64_t n)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages <= 0 || bytes <= 0 || n / (uint64_t)bytes <= (uint64_t)pages;
+}
+
 static struct launch_buffer *get_sizes(struct wire_in *in, size_t n)
 {
     struct launch_buffer *v = base_alloc((n + 1) * sizeof *v);
     for (size_t i = 0; v && i < n; i++) {
-        v[i].n = (size_t)wire_get_u64(in);
+        uint64_t size = wire_get_u64(in);
+        in->bad |= !memory_for(size);
+        v[i].n = in->bad ? 0 : (size_t)size;
         v[i].bytes = !in->bad && v[i].n ? base_alloc(v[i].n) : NULL;
         in->bad |= v[i].n && !v[i].bytes;
     }
@@ -394,7 +404,7 @@ static void serve_read(struct worker *w, enum wire_type type, struct wire_in *in
     uint64_t n = wire_get_u64(in);
     struct held_data *h = data_at(w, id);
     enum status st = in->bad ? ST_INPUT : ST_OK;
-    char *bytes = st == ST_OK ? base_alloc(n ? n : 1) : NULL;
+    char *bytes = st == ST_OK && memory_for(n) ? base_alloc(n ? n : 1) : NULL;
     if (st == ST_OK && !bytes)
         st = ST_NOMEM;
     if (st == ST_OK && type == WIRE_READ_ARG)
