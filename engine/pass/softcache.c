@@ -234,6 +234,10 @@ enum status soft_begin(struct soft *s, struct pass_ctx *c)
         return st;
     check_apart(s);
     check_edges(s);
+    uint32_t usable = 0;
+    for (uint32_t k = 0; k < s->n; k++)
+        usable += s->s[k].cacheable;
+    s->lines = s->lines < usable ? s->lines : usable;  /* more lines than structures would only take L1 away */
     rank(s);
     return ST_OK;
 }

@@ -149,7 +149,7 @@ static void monitored_access(struct soft *s, const struct ptx_inst *i, uint32_t 
 }
 
 /* ---- one instruction of a copy ---- */
-struct copy { struct soft *s; bool monitor; };
+struct copy { struct soft *s; bool monitor; const bool *second; /* blocks of the second copy; NULL: all */ };
 
 static bool flush_before(const struct ptx_inst *i)
 {
@@ -184,6 +184,8 @@ static void flushed(struct soft *s, const struct ptx_inst *i, struct buf *out)
 static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
 {
     struct copy *c = ctx;
+    if (c->second && !c->second[c->s->flow.cfg->block_of[i->index]])
+        return true;                               /* no switch leads there: left out */
     struct soft_structure *x = soft_of(c->s, i);
     uint32_t k = x ? (uint32_t)(x - c->s->s) : 0;
     if (x && uses(c->s, k) && inst_effect(i) == EFFECT_ATOMIC && !c->monitor) {
@@ -276,8 +278,24 @@ static const struct ptx_label *label_at(const struct ptx_func *f, uint32_t inst)
     return NULL;
 }
 
+/* Marks what the second copy needs: all that can be reached from `block`. */
+static void mark_from(const struct soft *s, uint32_t block, bool *second)
+{
+    const struct ptx_cfg *g = s->flow.cfg;
+    second[block] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t b = 0; b < g->nblocks; b++)
+            for (uint32_t k = 0; second[b] && k < g->blocks[b].nsucc; k++) {
+                uint32_t to = g->blocks[b].succ[k];
+                if (to < g->nblocks && !second[to])
+                    second[to] = more = true;
+            }
+    }
+}
+
 /* At the headers of loops the first copy may go over to the second. */
-static uint32_t put_switches(struct soft *s, const char *suffix)
+static uint32_t put_switches(struct soft *s, const char *suffix, bool *second)
 {
     struct pass_ctx *c = s->c;
     const char *t = c->tag;
@@ -296,6 +314,7 @@ static uint32_t put_switches(struct soft *s, const char *suffix)
             ptx_edit_before(c->edit, c->f, c->f->insts[h->first].stmt, TAG, "%s", b.s);
         c->failed |= b.oom;
         buf_free(&b);
+        mark_from(s, s->flow.cfg->loops[l].header, second);
         put++;
     }
     return put;
@@ -303,7 +322,7 @@ static uint32_t put_switches(struct soft *s, const char *suffix)
 
 static void edit_in_place(struct soft *s, bool monitor)
 {
-    struct copy copy = { s, monitor };
+    struct copy copy = { s, monitor, NULL };
     for (uint32_t k = 0; k < s->c->f->ninsts; k++) {
         struct buf b = { 0 };
         if (copy_inst(&copy, &s->c->f->insts[k], &b) && b.s)
@@ -313,9 +332,9 @@ static void edit_in_place(struct soft *s, bool monitor)
     }
 }
 
-static void put_second_copy(struct soft *s, const char *suffix)
+static void put_second_copy(struct soft *s, const char *suffix, const bool *second)
 {
-    struct copy copy = { s, false };
+    struct copy copy = { s, false, second };
     struct buf b = { 0 };
     struct pass_copy how = { .m = s->c->m, .f = s->c->f, .suffix = suffix, .inst = copy_inst, .ctx = &copy };
     if (pass_falls_off(s->c->f))
@@ -327,6 +346,18 @@ static void put_second_copy(struct soft *s, const char *suffix)
         ptx_edit_end(s->c->edit, s->c->f, TAG, "%s", b.s);
     s->c->failed |= b.oom;
     buf_free(&b);
+}
+
+static void put_slices(struct soft *s, const char *suffix)
+{
+    bool *second = base_alloc(s->flow.cfg->nblocks + 1);
+    if (!second)
+        s->c->failed = true;
+    else if (put_switches(s, suffix, second))
+        put_second_copy(s, suffix, second);
+    else
+        pass_note(s->c, NO_SPAN, "the kernel has no loop to sample: nothing is cached");
+    base_free(second);
 }
 
 void soft_emit(struct soft *s)
@@ -349,10 +380,8 @@ void soft_emit(struct soft *s)
             c->failed |= f.oom;
             buf_free(&f);
         }
-        if (s->dynamic && !put_switches(s, suffix.s))
-            pass_note(c, NO_SPAN, "the kernel has no loop to sample: nothing is cached");
         if (s->dynamic)
-            put_second_copy(s, suffix.s);
+            put_slices(s, suffix.s);
     }
     for (uint32_t k = 0; k < s->n; k++)
         if (uses(s, k))

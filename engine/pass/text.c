@@ -159,6 +159,10 @@ static void copy_stmt(const struct pass_copy *p, struct copy_names *names, const
         text = (struct str){ own.s, own.n };
     while (text.n && (text.s[text.n - 1] == '\n' || text.s[text.n - 1] == '\r' || text.s[text.n - 1] == ' ' || text.s[text.n - 1] == '\t'))
         text.n--;
+    if (!text.n) {                                 /* the callback left it out */
+        buf_free(&own);
+        return;
+    }
     if (p->indent && s->kind != STMT_LABEL)
         buf_puts(out, p->indent);
     pass_rename(text, copy_name, names, out);
