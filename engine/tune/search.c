@@ -55,7 +55,11 @@ static enum status try_one(struct searching *s, const struct options *o, const c
     if (!base_grow((void **)&s->tried, s->ntried, &s->cap, sizeof *s->tried))
         return ST_NOMEM;
     s->tried[s->ntried++] = *o;
-    enum status st = tune_run_one(s->bench, o, &r, s->ds);
+    struct diags own = { 0 };
+    enum status st = tune_run_one(s->bench, o, &r, &own);
+    if (st != ST_OK)
+        diags_move(s->ds, &own);
+    diags_free(&own);
     if (st != ST_OK)
         return st;
     s->found->launches++;
@@ -256,11 +260,11 @@ static enum status confirm(struct searching *s)
     for (int round = 0; round < 2; round++) {
         struct result again;
         struct options none = options_default();
-        enum status st = tune_run_one(s->bench, &none, &again, s->ds);
+        enum status st = tune_run_one(s->bench, &none, &again, NULL);
         if (st == ST_OK && tune_usable(&again))
             tune_merge_samples(&f->original, &again);
         if (st == ST_OK)
-            st = tune_run_one(s->bench, &f->options, &again, s->ds);
+            st = tune_run_one(s->bench, &f->options, &again, NULL);
         if (st == ST_OK && tune_usable(&again))
             tune_merge_samples(&f->best, &again);
         if (st != ST_OK)

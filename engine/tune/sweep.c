@@ -93,7 +93,12 @@ static enum status one_point(struct sweeping *w, const struct options *o, struct
 {
     if (w->ob && cancel_asked(w->ob->cancel))
         return ST_CANCELLED;
-    enum status st = already_done(w, o, out) ? ST_OK : tune_run_one(w->bench, o, out, w->ds);
+    /* What is to be said of one point stands in its result; only what ends the sweep is told at large. */
+    struct diags own = { 0 };
+    enum status st = already_done(w, o, out) ? ST_OK : tune_run_one(w->bench, o, out, &own);
+    if (st != ST_OK)
+        diags_move(w->ds, &own);
+    diags_free(&own);
     if (st != ST_OK)
         return st;
     w->finished++;
@@ -177,7 +182,7 @@ static enum status run_backwards(struct sweeping *w)
             return ST_CANCELLED;
         if (!tune_usable(r))
             continue;
-        enum status st = tune_run_one(w->bench, &r->options, &again, w->ds);
+        enum status st = tune_run_one(w->bench, &r->options, &again, NULL);
         if (st != ST_OK)
             return st;
         if (again.status == ST_OK && again.equal != EQUAL_NO)
