@@ -260,8 +260,10 @@ static bool decode_match(struct decode *d, const struct ptx_inst *i, struct exec
 static bool decode_redux(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
     in->fn = exec_redux;
-    if (i->type[0] == PTX_T_F32)
-        return decode_why(d, "float form");
+    if (i->type[0] == PTX_T_F32) {
+        in->imm = 16 | (ptx_has_mod(i, PTX_MOD_MAX) ? 1 : 0) | (ptx_has_mod(i, PTX_MOD_ABS) ? 2 : 0) | (ptx_has_mod(i, PTX_MOD_NAN_FLAG) ? 4 : 0);
+        return decode_dst(d, &i->opnds[0], 4, &in->dst) && decode_src(d, &i->opnds[1], 4, &in->a) && sync_member(d, i, 2, in);
+    }
     bool s = i->type[0] == PTX_T_S32;
     in->imm = ptx_has_mod(i, PTX_MOD_ADD) ? 0 : ptx_has_mod(i, PTX_MOD_MIN) ? (s ? 2 : 1) : ptx_has_mod(i, PTX_MOD_MAX) ? (s ? 4 : 3) :
               ptx_has_mod(i, PTX_MOD_AND) ? 5 : ptx_has_mod(i, PTX_MOD_OR) ? 6 : 7;

@@ -6,14 +6,14 @@
 #include "engine/sim/scalar.h"
 
 /* ---- decoders of other files, named in the exec column ---- */
-decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry, decode_mov, decode_cvt, decode_cvta,
+decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry, decode_video, decode_mov, decode_cvt, decode_cvta,
     decode_isspacep, decode_mapa, decode_ctarank, decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom,
     decode_cp_async, decode_cp_bulk, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
 
 /* ---- bodies, by file ---- */
 /* exec_alu.c */
 exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_xor, exec_pred_not, exec_pred_mov, exec_lop3_bool,
-    exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack, exec_mov_wide, exec_clock, exec_sreg_pred, exec_isspacep,
+    exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack, exec_mov_wide, exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep,
     exec_alloca, exec_stacksave, exec_stackrestore, exec_policy_make;
 /* exec_ctl.c */
 exec_fn exec_bra, exec_brx, exec_call, exec_call_indirect, exec_ret, exec_exit, exec_trap, exec_builtin, exec_sleep, exec_unreachable;
@@ -35,6 +35,7 @@ struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
 struct exec_lop3 { bool bool_and, neg; };
 struct exec_carry { uint16_t op; uint8_t bytes; bool is_signed; };
 struct exec_pack { uint32_t part[4]; uint8_t n, part_bits, bytes; uint32_t whole; };
+struct exec_moves { uint8_t n, bytes; uint32_t dst[8], src[8]; };
 struct exec_brx { uint32_t n; uint32_t target[]; };
 /* Copies between a caller's variables and a callee's formal parameters: offsets in the two frames. */
 struct exec_copy { uint32_t from, to, bytes; uint32_t slot; uint8_t slot_bytes; };

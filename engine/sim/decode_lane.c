@@ -333,3 +333,38 @@ bool decode_carry(struct decode *d, const struct ptx_inst *i, struct exec_inst *
         return false;
     return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
 }
+
+/* ---- scalar video, 9.7.18.1: operands may name a byte or a half ---- */
+static bool video_operand(struct decode *d, const struct ptx_operand *o, bool write, uint32_t *slot, uint8_t *sel)
+{
+    struct ptx_operand whole = *o;
+    *sel = o->kind == OPND_REG && o->comp >= 4 ? (uint8_t)o->comp : 0;
+    if (*sel > 9)
+        return decode_why(d, "this selector");
+    whole.comp = -1;
+    whole.neg = false;
+    return write ? decode_dst(d, &whole, 4, slot) : decode_src(d, &whole, 4, slot);
+}
+
+bool decode_video(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_scalar *x = decode_scalar(d, i);
+    if (!x || i->nopnds < 3 || i->nopnds > 4)
+        return false;
+    struct scalar_how *h = &x->how;
+    x->fn = i->op == PTX_OP_VMAD ? scalar_vmad : scalar_video;
+    h->nsrc = (uint8_t)(i->nopnds - 1);
+    h->imm = ptx_has_mod(i, PTX_MOD_ADD) ? PTX_MOD_ADD : ptx_has_mod(i, PTX_MOD_MIN) ? PTX_MOD_MIN : ptx_has_mod(i, PTX_MOD_MAX) ? PTX_MOD_MAX : 0;
+    h->shift = ptx_has_mod(i, PTX_MOD_SHR7) ? 7 : ptx_has_mod(i, PTX_MOD_SHR15) ? 15 : 0;
+    h->plus_one = ptx_has_mod(i, PTX_MOD_PO);
+    x->wd = 4;
+    for (unsigned k = 0; k < h->nsrc; k++) {
+        x->ws[k] = 4;
+        h->neg[k] = i->opnds[k + 1].neg;
+        if (!video_operand(d, &i->opnds[k + 1], false, &x->src[k], &h->sel[k]))
+            return false;
+    }
+    in->fn = exec_scalar;
+    in->x = x;
+    return video_operand(d, &i->opnds[0], true, &in->dst, &h->sel[3]);
+}

@@ -56,12 +56,27 @@ static bool mov_pred(struct decode *d, const struct ptx_inst *i, struct exec_ins
     return true;
 }
 
-/* A vector special register, or a vector register, moved whole. */
+/* Element k of a vector: of a list, of a vector register, or a component of a special register. */
+static struct ptx_operand vector_element(const struct ptx_operand *o, unsigned k)
+{
+    struct ptx_operand e = o->kind == OPND_VEC ? o->elem[k] : *o;
+    if (o->kind != OPND_VEC)
+        e.comp = (int8_t)k;
+    return e;
+}
+
 static bool mov_vector(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    (void)i;
-    (void)in;
-    return decode_why(d, "whole vector registers are not moved here");
+    struct exec_moves x = { .n = ptx_has_mod(i, PTX_MOD_V2) ? 2 : 4, .bytes = (uint8_t)decode_bytes(i->type[0]) };
+    for (unsigned k = 0; k < x.n; k++) {
+        struct ptx_operand dst = vector_element(&i->opnds[0], k), src = vector_element(&i->opnds[1], k);
+        if ((i->opnds[0].kind == OPND_VEC && k >= i->opnds[0].nelem) || (i->opnds[1].kind == OPND_VEC && k >= i->opnds[1].nelem))
+            return decode_why(d, "vector too short");
+        if (!decode_dst(d, &dst, x.bytes, &x.dst[k]) || !decode_src(d, &src, x.bytes, &x.src[k]))
+            return false;
+    }
+    in->fn = exec_mov_vector;
+    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
 }
 
 bool decode_mov(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
@@ -377,6 +392,7 @@ bool decode_st(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
     x.reg_bits = (uint8_t)bits;
     in->bytes = (uint8_t)(size / 8);
     in->vec = (uint8_t)n;
+    in->store = 1;
     decode_policy(d, i, &in->policy);
     in->fn = size == 128 ? exec_st_wide : d->lanes[store_lane(size / 8, bits)];
     in->x = decode_keep(d, &x, sizeof x);

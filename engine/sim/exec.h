@@ -194,6 +194,8 @@ enum mem_pattern { MEM_FAULT, MEM_ANY, MEM_SAME /* all active lanes at one addre
 enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint64_t p[WARP_LANES]);
 /* The worker's own copy of an allocation's storage, made on first use; NULL: out of memory. */
 uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a);
+/* Fills the record of a plain load or store. */
+void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t mask, const uint64_t a[WARP_LANES]);
 void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES]);
 /* The same for given addresses in a space (second addresses, operands that are pointers). */
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,

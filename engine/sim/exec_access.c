@@ -71,6 +71,11 @@ static enum exec_access_kind kind_of(const struct exec_inst *in)
     }
 }
 
+void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t mask, const uint64_t a[WARP_LANES])
+{
+    record(w, in, in->store ? ACCESS_STORE : ACCESS_LOAD, space, (unsigned)in->bytes * in->vec, mask, a);
+}
+
 /* Writes the host pointer of every lane; offsets in the first lane's space replace generic addresses in `a`. */
 static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, unsigned bytes, uint64_t *a,
                       uint64_t *p, enum ptx_space *first, uint32_t *first_mask)

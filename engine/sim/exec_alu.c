@@ -176,6 +176,17 @@ void exec_mov_wide(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
         d[WARP_LANES + i] = a[WARP_LANES + i];
     }
 }
+void exec_mov_vector(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_moves *x = in->x;
+    FOR_LANES(i, mask) {
+        uint64_t v[8];
+        for (unsigned k = 0; k < x->n; k++)
+            v[k] = lane_read(w, x->src[k], i, x->bytes);
+        for (unsigned k = 0; k < x->n; k++)
+            lane_write(w, x->dst[k], i, x->bytes, v[k]);
+    }
+}
 /* 128-bit values: part k of two. */
 static uint64_t *wide_half(struct exec_warp *w, uint32_t slot, unsigned k) { return (uint64_t *)slot_at(w, slot) + k * WARP_LANES; }
 

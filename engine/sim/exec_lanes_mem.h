@@ -58,7 +58,7 @@ static inline enum mem_pattern lane_resolve(struct exec_warp *w, const struct ex
 {
     const unsigned bytes = in->bytes * in->vec;
     uint64_t a[WARP_LANES], lo, n, host;
-    if (w->recording || w->x->checks)
+    if (w->x->checks)
         return exec_resolve(w, in, mask, p);
     lane_addresses(w, in, a);
     if (in->space == PTX_SPACE_SHARED) {
@@ -79,6 +79,8 @@ static inline enum mem_pattern lane_resolve(struct exec_warp *w, const struct ex
         w->k->loads[in->load_id].executions++;
         w->k->loads[in->load_id].threads += (uint32_t)__builtin_popcount(mask);
     }
+    if (w->recording)
+        exec_record(w, in, in->space == PTX_SPACE_GENERIC ? PTX_SPACE_GLOBAL : in->space, mask, a);
     LANES p[i] = a[i] - lo + host;
     return lane_pattern(p, mask, in->bytes);
 }

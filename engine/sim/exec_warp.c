@@ -1,6 +1,7 @@
 /* Warp-wide operations. When the lanes an operation names stand at different instructions of the
  * same kind (w->nsync), values come from each lane's own instruction. */
 #include "engine/sim/decode_exec.h"
+#include "engine/sim/exec_math.h"
 
 #include <string.h>
 
@@ -103,8 +104,19 @@ void exec_activemask(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     FOR_LANES(i, mask) lane_write(w, in->dst, i, 4, mask);
 }
 
+/* op: 16, 1 max, 2 abs, 4 NaN */
+static uint32_t reduce_float(int32_t op, uint32_t a, uint32_t b)
+{
+    uint32_t keep = op & 2 ? 0x7fffffffu : 0xffffffffu;
+    float x = f32_bits(a & keep), y = f32_bits(b & keep);
+    if (op & 4 && (x != x || y != y))
+        return 0x7fffffffu;
+    return bits_f32(op & 1 ? max_f32(x, y) : min_f32(x, y));
+}
 static uint32_t reduce(int32_t op, uint32_t a, uint32_t b)
 {
+    if (op & 16)
+        return reduce_float(op, a, b);
     switch (op) {
     case 0: return a + b;
     case 1: return a < b ? a : b;
@@ -124,6 +136,7 @@ void exec_redux(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
     if (!who)
         return;
     uint32_t r = (uint32_t)v[first_lane(who)];
+    r = in->imm & 16 ? reduce_float(in->imm, r, r) : r;
     FOR_LANES(k, who & (who - 1)) r = reduce(in->imm, r, (uint32_t)v[k]);
     FOR_LANES(i, mask) lane_write(w, in->dst, i, 4, r);
 }

@@ -14,11 +14,16 @@ struct scalar_how {
     uint16_t cmp;                /* enum ptx_mod of the comparison or PTX_MOD_NONE */
     uint8_t nsrc, src_bits[4], dst_bits; /* widths of the registers */
     uint32_t imm;
+    uint8_t sel[4];              /* video: part of a, b, c, d as ptx_operand.comp has it, 0: whole */
+    bool neg[3], plus_one;       /* vmad */
+    uint8_t shift;
 };
 typedef uint64_t scalar_fn(const struct scalar_how *h, const uint64_t s[4]);
 
 #define SCALAR(op, fn, nsrc, wd, wa, wb, wc) scalar_fn scalar_##fn;
 #include "engine/sim/scalar.def"
 #undef SCALAR
+
+scalar_fn scalar_video, scalar_vmad;
 
 #endif

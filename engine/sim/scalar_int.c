@@ -169,3 +169,74 @@ uint64_t scalar_simd(const struct scalar_how *h, const uint64_t s[4])
     }
     return h->imm == PTX_MOD_ADD ? sum : r;
 }
+
+/* ---- scalar video, 9.7.18.1: a part of each source, an operation, a second one or a merge with c ---- */
+static int64_t video_part(uint64_t v, uint8_t sel, enum ptx_type t)
+{
+    unsigned bits = sel < 4 ? 32 : sel < 8 ? 8 : 16, at = sel < 4 ? 0 : sel < 8 ? 8u * (sel - 4u) : 16u * (sel - 8u);
+    uint64_t part = v >> at & ((1ull << bits) - 1);
+    return t == PTX_T_S32 ? (int64_t)(part << (64 - bits)) >> (64 - bits) : (int64_t)part;
+}
+
+static int64_t video_first(const struct scalar_how *h, int64_t a, int64_t b)
+{
+    uint64_t n = h->key & KEY_WRAP ? (uint64_t)b & 31 : (uint64_t)b > 32 ? 32 : (uint64_t)b;
+    struct scalar_how cmp = { .cmp = h->cmp };
+    switch (h->op) {
+    case PTX_OP_VADD: return a + b;
+    case PTX_OP_VSUB: return a - b;
+    case PTX_OP_VABSDIFF: return a < b ? b - a : a - b;
+    case PTX_OP_VMIN: return a < b ? a : b;
+    case PTX_OP_VMAX: return a > b ? a : b;
+    case PTX_OP_VSHL: return (int64_t)((uint64_t)a << n);
+    case PTX_OP_VSHR: return a >> n;
+    default: return simd_compare(&cmp, a < b ? -1 : a > b, 0);
+    }
+}
+
+static int64_t video_saturate(const struct scalar_how *h, int64_t x)
+{
+    unsigned bits = h->sel[3] < 4 ? 32 : h->sel[3] < 8 ? 8 : 16;
+    bool sign = h->t[0] == PTX_T_S32 && h->op != PTX_OP_VSET;
+    int64_t lo = sign ? -(1ll << (bits - 1)) : 0, hi = sign ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1;
+    return !(h->key & KEY_SAT) ? x : x < lo ? lo : x > hi ? hi : x;
+}
+
+static uint32_t video_end(const struct scalar_how *h, int64_t x, uint32_t c)
+{
+    uint32_t v = (uint32_t)x;
+    bool sign = h->t[0] == PTX_T_S32;
+    if (h->nsrc == 3 && h->sel[3] >= 4) {
+        unsigned bits = h->sel[3] < 8 ? 8 : 16, at = h->sel[3] < 8 ? 8u * (h->sel[3] - 4u) : 16u * (h->sel[3] - 8u);
+        uint32_t keep = ((1u << bits) - 1) << at;
+        return (c & ~keep) | (v << at & keep);
+    }
+    bool less = sign ? (int32_t)v < (int32_t)c : v < c;
+    switch (h->nsrc == 3 ? h->imm : 0) {
+    case PTX_MOD_ADD: return v + c;
+    case PTX_MOD_MIN: return less ? v : c;
+    case PTX_MOD_MAX: return less ? c : v;
+    default: return v;
+    }
+}
+
+uint64_t scalar_video(const struct scalar_how *h, const uint64_t s[4])
+{
+    bool set = h->op == PTX_OP_VSET;
+    int64_t a = video_part(s[0], h->sel[0], h->t[set ? 0 : 1]), b = video_part(s[1], h->sel[1], h->t[set ? 1 : 2]);
+    return video_end(h, video_saturate(h, video_first(h, a, b)), (uint32_t)s[2]);
+}
+
+/* vmad: (a * b + c, or one more with .po) scaled down, 9.7.18.1.3. */
+uint64_t scalar_vmad(const struct scalar_how *h, const uint64_t s[4])
+{
+    int64_t a = video_part(s[0], h->sel[0], h->t[1]), b = video_part(s[1], h->sel[1], h->t[2]);
+    bool sign = h->t[1] == PTX_T_S32 || h->t[2] == PTX_T_S32 || h->neg[0] || h->neg[1] || h->neg[2];
+    s128 p = (s128)a * b, c = sign ? (s128)(int32_t)s[2] : (s128)(uint32_t)s[2];
+    p = (h->neg[0] != h->neg[1] ? -p : p) + (h->neg[2] ? -c : c) + h->plus_one;
+    p >>= h->shift;
+    s128 lo = sign ? INT32_MIN : 0, hi = sign ? (s128)INT32_MAX : (s128)UINT32_MAX;
+    if (h->key & KEY_SAT)
+        p = p < lo ? lo : p > hi ? hi : p;
+    return (uint32_t)p;
+}

@@ -71,6 +71,7 @@ struct exec_inst {
     uint8_t cls;                 /* enum ptx_class */
     uint8_t space;               /* enum ptx_space of a memory instruction */
     uint8_t bytes, vec;          /* per element; elements */
+    uint8_t store;               /* st rather than ld */
     uint32_t load_id;            /* static id of a global load (index into stats.loads), EXEC_NO_ID */
     uint32_t mem_id;             /* per-instruction allocation cache */
     uint16_t ndst, nsrc;         /* scoreboard: function register indices, destinations then sources */
