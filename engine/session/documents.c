@@ -62,6 +62,15 @@ static void put_fit(struct jw *w, const struct model_fit *f)
     put_num(w, "alpha", f->alpha);
     put_num(w, "beta", f->beta);
     put_num(w, "residual", f->residual);
+    put_num(w, "sharpness", f->sharpness);
+    put_num(w, "floor_time_ns", f->floor_time);
+    put_num(w, "miss_time_ns", f->scale);
+    jw_key(w, "paper");                      /* the paper's own law, whose curve cannot turn inside 0..W */
+    jw_obj(w);
+    put_num(w, "alpha", f->paper_alpha);
+    put_num(w, "beta", f->paper_beta);
+    put_num(w, "residual", f->paper_residual);
+    jw_end_obj(w);
     jw_end_obj(w);
 }
 

@@ -193,6 +193,24 @@ static enum status run_backwards(struct sweeping *w)
     return ST_OK;
 }
 
+/* A pi sweep without a level: L1; the read-only path where the kernel's loads all go through it. */
+static int level_of(const struct tune_bench *b, const struct options *base)
+{
+    static const int levels[] = { BYPASS_L1, BYPASS_RO };
+    struct options o = *base;
+    o.pi.mode = PI_BPA;
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+        struct diags ds = { 0 };
+        o.bypass = levels[i];
+        struct pass_input in = { b->subject.module, str_of(b->subject.launch->kernel), &o, dev_describe(b->subject.dev), b->subject.launch, b->subject.facts };
+        bool ok = pass_legal(&in, &ds) == ST_OK;
+        diags_free(&ds);
+        if (ok)
+            return levels[i];
+    }
+    return BYPASS_L1;
+}
+
 enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct options *base, const struct tune_observer *ob,
                            const struct result *done, size_t ndone, struct tune_sweep *out, struct diags *ds)
 {
@@ -203,7 +221,7 @@ enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct 
     if (!a)
         return ST_USAGE;
     if (a->ends && from.bypass == BYPASS_NONE)
-        from.bypass = BYPASS_L1;
+        from.bypass = level_of(b, &from);
     size_t n = a->points(&b->subject, &from, points);
     out->axis = a->name;
     out->warps = tune_warps(&b->subject);
