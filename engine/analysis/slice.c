@@ -284,14 +284,51 @@ static void resolve_targets(struct slice_func *f)
 {
     for (uint32_t k = 0; k < f->nops; k++) {
         struct slice_op *o = &f->op[k];
-        if (o->code != SL_BRA && o->code != SL_BRX)
+        if (o->code != SL_BRA)
             continue;
         const struct ptx_inst *in = &f->func->insts[o->inst];
-        uint32_t ip = f->cfg->blocks[f->cfg->block_of[o->inst]].ipdom;
-        o->reconv = ip == PTX_NO_INDEX ? SL_NONE : f->first[f->cfg->blocks[ip].first];
-        if (o->code == SL_BRA)
-            o->target = f->first[f->func->labels[in->opnds[0].index].inst];
+        o->target = f->first[f->func->labels[in->opnds[0].index].inst];
     }
+}
+/* Reverse post-order in which ways out of a loop are walked first, so that they end up behind the
+ * whole loop: lanes that left wait for those still in it. */
+static uint32_t depth_of(const struct ptx_cfg *c, uint32_t b) { return c->blocks[b].loop == PTX_NO_INDEX ? 0 : c->loops[c->blocks[b].loop].depth; }
+static uint32_t next_way(const struct ptx_cfg *c, uint32_t b, const uint8_t *seen)
+{
+    uint32_t best = PTX_NO_INDEX;
+    for (uint32_t k = 0; k < c->blocks[b].nsucc; k++) {
+        uint32_t s = c->blocks[b].succ[k];
+        if (!seen[s] && (best == PTX_NO_INDEX || depth_of(c, s) < depth_of(c, best)))
+            best = s;
+    }
+    return best;
+}
+static bool rank_ops(struct slice *s, struct slice_func *f)
+{
+    const struct ptx_cfg *c = f->cfg;
+    uint32_t *stack = ARENA_ARRAY(s->arena, uint32_t, c->nblocks + 1), *order = ARENA_ARRAY(s->arena, uint32_t, c->nblocks + 1), n = 0, done = 0;
+    uint8_t *seen = ARENA_ARRAY(s->arena, uint8_t, c->nblocks + 1);
+    f->rank = ARENA_ARRAY(s->arena, uint32_t, f->nops + 1);
+    if (arena_failed(s->arena))
+        return false;
+    if (c->nblocks)
+        stack[n++] = 0;
+    seen[0] = 1;
+    while (n) {
+        uint32_t w = next_way(c, stack[n - 1], seen);
+        if (w == PTX_NO_INDEX)
+            order[done++] = stack[--n];
+        else {
+            seen[w] = 1;
+            stack[n++] = w;
+        }
+    }
+    for (uint32_t k = done, r = 0; k-- > 0;) {
+        const struct ptx_block *b = &c->blocks[order[k]];
+        for (uint32_t o = f->first[b->first]; o < f->first[b->first + b->n]; o++)
+            f->rank[o] = r++;
+    }
+    return true;
 }
 static void give_rows(struct slice *s, struct slice_func *f)
 {
@@ -319,6 +356,9 @@ enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, 
         decode_func(s, &s->f[k]);
     for (uint32_t k = 0; k < s->nf; k++)
         resolve_targets(&s->f[k]);
+    for (uint32_t k = 0; k < s->nf && s->status == ST_OK; k++)
+        if (!rank_ops(s, &s->f[k]))
+            s->status = ST_NOMEM;
     if (s->taint_why) {
         spread_taint(s);
         judge_taint(s);

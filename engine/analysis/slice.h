@@ -4,7 +4,7 @@
  *   slice_run    CTAs one after the other; every request of a chosen access goes to a callback
  *   slice_cta_*  the same, warp by warp, for traces
  *
- * Warps are SIMT with a reconvergence stack at immediate post-dominators. Loaded
+ * Warps are SIMT: lanes that part meet again where their ways join. Loaded
  * values come from the launch's initial data; when a needed load may read what the
  * kernel writes, those writes are part of the slice too (CTAs run in index order,
  * warps in index order between barriers, and `order_dependent` is set).
@@ -34,7 +34,7 @@ struct slice_op {
     uint32_t guard, d, d2, a, b, c, e; /* row numbers */
     uint32_t list;                   /* first of n rows in slice->rows (vector operands, call arguments) */
     int64_t imm;                     /* address offset, truth table */
-    uint32_t target, reconv;         /* op indices; SL_NONE: end of function */
+    uint32_t target;                 /* op index (SL_BRA), function (SL_CALL) */
     uint32_t inst, line;
     int32_t site;                    /* chosen access, -1 */
 };
@@ -47,6 +47,7 @@ struct slice_func {
     uint8_t *needed, *tainted;       /* per variable; needed: then per instruction, for effects on memory */
     struct slice_op *op; uint32_t nops; size_t cap;
     uint32_t *first;                 /* instruction -> op */
+    uint32_t *rank;                  /* op -> place in an order in which loops come before what follows them */
     struct slice_const { uint32_t row; uint64_t v; } *consts; uint32_t nconsts; size_t cap_consts;
     struct slice_sreg { uint32_t row; uint16_t sreg; int8_t comp; } *sregs; uint32_t nsregs; size_t cap_sregs;
 };

@@ -92,7 +92,7 @@ static struct slice_op *emit(struct slice *s, struct slice_func *f, const struct
     enum ptx_type t = i->ntypes ? (enum ptx_type)i->type[0] : PTX_T_B32;
     *o = (struct slice_op){ .code = (uint8_t)code, .bits = (uint8_t)(ptx_type_bits(t) > 64 ? 64 : ptx_type_bits(t)), .sign = ptx_type_kind(t) == 's',
                             .guarded = i->guarded, .guard_neg = i->guard_neg, .inst = i->index, .line = i->at.line, .site = -1,
-                            .d = SL_NONE, .d2 = SL_NONE, .target = SL_NONE, .reconv = SL_NONE };
+                            .d = SL_NONE, .d2 = SL_NONE, .target = SL_NONE };
     if (i->guarded)
         o->guard = f->row[i->guard];
     return o;

@@ -4,7 +4,7 @@
 
 #include "engine/analysis/slice.h"
 
-struct slice_entry { uint32_t pc, reconv, mask; };
+struct slice_entry { uint32_t pc, mask; };
 struct slice_frame {
     const struct slice_func *f;
     uint64_t *rows;                  /* f->nrows * 32 */

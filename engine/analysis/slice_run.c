@@ -1,5 +1,7 @@
-/* Running slices: a warp is a stack of (pc, reconvergence point, lanes) entries
- * per call frame; a CTA runs its warps in index order from barrier to barrier. */
+/* Running slices: a warp is a list of (pc, lanes) groups per call frame; the group
+ * that stands first in the function's order runs, so that groups meet where their
+ * ways join (at the immediate post-dominator at the latest). A CTA runs its warps
+ * in index order from barrier to barrier. */
 #include "engine/analysis/slice_mem.h"
 
 #include <string.h>
@@ -63,7 +65,7 @@ static bool open_frame(struct slice_cta *c, struct slice_warp *w, const struct s
     fr->lanes = lanes;
     fr->call = call;
     w->nframes++;
-    w->stack[w->n++] = (struct slice_entry){ 0, SL_NONE, lanes };
+    w->stack[w->n++] = (struct slice_entry){ 0, lanes };
     return true;
 }
 struct slice_cta *slice_cta_new(struct slice *s)
@@ -135,39 +137,44 @@ static uint32_t mask_of(const uint64_t *row, bool neg)
         m |= (uint32_t)(row[l] & 1) << l;
     return neg ? ~m : m;
 }
-static bool push(struct slice_warp *w, uint32_t pc, uint32_t reconv, uint32_t mask)
+static uint32_t rank_of(const struct slice_func *f, uint32_t pc) { return pc < f->nops ? f->rank[pc] : UINT32_MAX; }
+/* Puts a group in its place: lowest rank on top, one group per pc. */
+static bool place(struct slice_warp *w, const struct slice_frame *fr, uint32_t pc, uint32_t mask)
 {
-    if (!base_grow((void **)&w->stack, w->n, &w->cap, sizeof *w->stack))
-        return false;
-    w->stack[w->n++] = (struct slice_entry){ pc, reconv, mask };
-    return true;
-}
-/* Lanes `taken` go to the target, the others of the entry go on; they meet at the reconvergence point. */
-static bool diverge(struct slice_warp *w, const struct slice_op *o, uint32_t pc, uint32_t target, uint32_t taken)
-{
-    struct slice_entry *e = &w->stack[w->n - 1];
-    uint32_t rest = e->mask & ~taken;
-    if (!taken || !rest) {
-        e->pc = taken ? target : pc + 1;
+    uint32_t rank = rank_of(fr->f, pc);
+    size_t k = w->n;
+    while (k > fr->base && rank_of(fr->f, w->stack[k - 1].pc) < rank)
+        k--;
+    if (k > fr->base && w->stack[k - 1].pc == pc) {
+        w->stack[k - 1].mask |= mask;
         return true;
     }
-    if (o->reconv == e->reconv)
-        w->n--;                      /* nothing to do in between: the entry below waits there already */
-    else
-        e->pc = o->reconv;
-    return push(w, pc + 1, o->reconv, rest) && push(w, target, o->reconv, taken);
+    if (!base_grow((void **)&w->stack, w->n, &w->cap, sizeof *w->stack))
+        return false;
+    memmove(&w->stack[k + 1], &w->stack[k], sizeof *w->stack * (w->n - k));
+    w->stack[k] = (struct slice_entry){ pc, mask };
+    w->n++;
+    return true;
 }
-static bool jump_table(struct slice_warp *w, const struct slice_op *o, uint32_t pc, const struct slice_frame *fr, uint32_t mask)
+/* Lanes `taken` go to the target, the others of the group go on. */
+static bool diverge(struct slice_warp *w, const struct slice_frame *fr, const struct slice_op *o, uint32_t taken)
+{
+    struct slice_entry e = w->stack[w->n - 1];
+    uint32_t rest = e.mask & ~taken;
+    if (!taken || !rest) {
+        w->stack[w->n - 1].pc = taken ? o->target : e.pc + 1;
+        return true;
+    }
+    w->n--;
+    return place(w, fr, e.pc + 1, rest) && place(w, fr, o->target, taken);
+}
+static bool jump_table(struct slice_warp *w, const struct slice_frame *fr, const struct slice_op *o, uint32_t mask)
 {
     const struct ptx_label *t = &fr->f->func->labels[o->list];
     const uint64_t *idx = fr->rows + (size_t)o->a * 32;
-    struct slice_entry e = w->stack[w->n - 1];
+    struct slice_entry e = w->stack[--w->n];
     uint32_t left = mask, stay = e.mask & ~mask;
-    if (o->reconv == e.reconv)
-        w->n--;
-    else
-        w->stack[w->n - 1].pc = o->reconv;
-    bool ok = !stay || push(w, pc + 1, o->reconv, stay);
+    bool ok = !stay || place(w, fr, e.pc + 1, stay);
     while (left && ok) {
         uint64_t v = idx[__builtin_ctz(left)];
         uint32_t same = 0;
@@ -175,7 +182,7 @@ static bool jump_table(struct slice_warp *w, const struct slice_op *o, uint32_t 
             same |= (left >> l & 1) && idx[l] == v ? UINT32_C(1) << l : 0;
         left &= ~same;
         if (v < t->ntargets)
-            ok = push(w, fr->f->first[fr->f->func->labels[t->targets[v]].inst], o->reconv, same);
+            ok = place(w, fr, fr->f->first[fr->f->func->labels[t->targets[v]].inst], same);
     }
     return ok;
 }
@@ -207,18 +214,19 @@ static bool call(struct slice_cta *c, struct slice_warp *w, const struct slice_o
     bind_call(c, o, from, w->frame[w->nframes - 1].rows, mask, false);
     return true;
 }
-/* Pops finished entries and frames. False: the warp has ended. */
+/* Drops finished groups and frames and brings the group to run to the top. False: the warp has ended. */
 static bool settle(struct slice_cta *c, struct slice_warp *w)
 {
     for (;;) {
         struct slice_frame *fr = &w->frame[w->nframes - 1];
         if (w->n > fr->base) {
-            struct slice_entry *e = &w->stack[w->n - 1];
-            if (e->mask && e->pc != e->reconv && e->pc < fr->f->nops)
+            struct slice_entry e = w->stack[w->n - 1];
+            bool live = e.mask && e.pc < fr->f->nops;    /* past the end: returned */
+            if (live && (w->n == fr->base + 1 || rank_of(fr->f, e.pc) < rank_of(fr->f, w->stack[w->n - 2].pc)))
                 return true;
-            if (e->mask && e->pc != e->reconv && e->pc != SL_NONE)
-                drop_lanes(w, fr->base, e->mask);    /* ran off the end: a return */
             w->n--;
+            if (live)
+                place(w, fr, e.pc, e.mask);              /* room is there: it was just taken out */
             continue;
         }
         if (w->nframes == 1)
@@ -286,10 +294,10 @@ static bool control(struct slice_cta *c, struct slice_warp *w, const struct slic
 {
     const struct slice_frame *fr = &w->frame[w->nframes - 1];
     switch (o->code) {
-    case SL_BRA: return diverge(w, o, e->pc, o->target, mask);
+    case SL_BRA: return diverge(w, fr, o, mask);
     case SL_BRX:
         if (mask)
-            return jump_table(w, o, e->pc, fr, mask);
+            return jump_table(w, fr, o, mask);
         break;
     case SL_CALL:
         if (mask)
