@@ -19,10 +19,8 @@ ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o
 TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o)
 PRESETS    := $(sort $(wildcard engine/sim/presets/*.json))
 
+# Only a test looks at CUPTI's and CUDA's headers (are our own declarations still right?); nothing is built with them.
 CUPTI_HOME ?= $(firstword $(foreach d,$(CUDA_HOME) /usr/local/cuda /usr/local/cuda/targets/x86_64-linux /usr/local/cuda/extras/CUPTI,$(if $(wildcard $(d)/include/cupti_range_profiler.h),$(d))))
-ifneq ($(CUPTI_HOME),)
-CUPTI_CFLAGS := -DHAVE_CUPTI -isystem $(CUPTI_HOME)/include
-endif
 
 ifeq ($(TUI),1)
 MAIN   := tui/term/main.c
@@ -47,8 +45,6 @@ $(BUILD)/%.o: %.c
 	@echo "  CC    $<"; $(CC) $(ALL_CFLAGS) $(FILE_CFLAGS) -c -o $@ $<
 $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
-# CUPTI headers are GNU-ish; they are used by one file alone, which must not be strict about them.
-$(BUILD)/engine/dev/cupti.o: FILE_CFLAGS := $(CUPTI_CFLAGS)
 # The executor's lane loops are what the speed of the simulated device hangs on.
 $(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3
 
