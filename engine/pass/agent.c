@@ -3,12 +3,14 @@
  *
  *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
  *             claim a task of the own cluster (atomic)
- *   publish:  thread 0: slot <- coordinates of the claimed task, or "search", or "end"
- *   wait:     bar.sync; all threads read the slot; end: return
+ *   publish:  thread 0: other slot <- coordinates of the claimed task, or "search", or "end"
+ *   wait:     bar.sync; slots change places; all threads read theirs; end: return
  *             search: all threads look for a cluster with tasks left, thread 0 claims there -> publish
  *   go:       thread 0 claims the next task: the atomic's way there and back is spent on the body
  *             body, %ctaid = slot, %nctaid = the original's grid, ret -> next
- *   next:     bar.sync; -> publish
+ *   next:     -> publish (two slots in turn, so one barrier a task is enough: whoever writes a
+ *             slot has passed the barrier behind its last reading; called functions that read
+ *             the task know one slot only, and then a second barrier stands here)
  *
  * The hardware promises no placement: counters are claimed, never assumed, and an agent
  * that finds its own cluster empty goes through all others, so every task runs exactly
@@ -75,6 +77,7 @@ enum status agent_check(struct pass_ctx *c)
 }
 
 /* ---- how many ---- */
+enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_BYTES = 64 };   /* slot: task x, y, z, state; best offset found; next task */
 static uint32_t at_least_1(uint64_t v) { return v ? (uint32_t)v : 1; }
 
 /* Resident CTAs by threads, CTA slots and shared memory; registers are the compiler's and may
@@ -86,7 +89,7 @@ static uint32_t agents_per_sm(const struct pass_ctx *c)
     bool unsized;
     if (!d || !warps)
         return at_least_1(warps ? 64 / warps : 1);
-    uint64_t n = d->max_warps_per_sm / warps, shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 64;
+    uint64_t n = d->max_warps_per_sm / warps, shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 2 * SLOT_BYTES;
     if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
         n = d->max_ctas_per_sm;
     if (d->shared_per_sm && n > d->shared_per_sm / shared)
@@ -109,17 +112,17 @@ struct agent {
     uint32_t m, q, r, per_sm;
     struct dim3u grid;           /* of the tasks */
     bool prefetch;
+    bool one_slot;               /* called functions read it */
     char slot[32];
 };
 
-enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_BYTES = 48 };   /* slot: task x, y, z, state; best offset found; next task */
 enum { STATE_END, STATE_TASK, STATE_SEARCH };
 
 static void declare(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     buf_printf(out, ".reg .pred \t%%%sfirst, %%%sdone, %%%sp, %%%sq;\n", t, t, t, t);
-    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, %%%sact, %%%su;\n", t, t, t, t, t, t, t, t, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, %%%sact, %%%su, %%%ssl, %%%sot;\n", t, t, t, t, t, t, t, t, t, t, t, t, t);
     buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
     if (a->prefetch)
         buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
@@ -134,6 +137,9 @@ static void arrive_code(const struct agent *a, struct buf *out)
     buf_printf(&lin, "%%%slin", t);
     if (lin.s)
         pass_linear_tid(a->c, lin.s, out);
+    buf_printf(out, "mov.u32 \t%%%ssl, %s;\n", t, a->slot);
+    if (!a->one_slot)
+        buf_printf(out, "add.u32 \t%%%ssl, %%%ssl, %d;\n", t, t, SLOT_BYTES);
     buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
     buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t, CLUSTER_SM_SLOTS - 1);
     buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t, t, t);
@@ -178,7 +184,7 @@ static void predict_code(const struct agent *a, struct buf *out)
     buf_printf(out, "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%snoguess;\n", t, t, t, t, t, t, t, t, t);
     place_code(a, out);
     decode(a, out);
-    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%s+%d], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->slot, SLOT_NEXT, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, t, SLOT_NEXT, t, t, t, t);
 }
 
 /* size = number of tasks of cluster `of` */
@@ -199,14 +205,15 @@ static void counter_code(const struct agent *a, const char *of, struct buf *out)
 static void publish_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%spublish:\nmov.u32 \t%%%sok, %d;\n@%%%sdone bra \t$%stell;\n", t, t, STATE_END, t, t);
+    buf_printf(out, a->one_slot ? "$%spublish:\nmov.b32 \t%%%sot, %%%ssl;\n" : "$%spublish:\nxor.b32 \t%%%sot, %%%ssl, 64;\n", t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\n@%%%sdone bra \t$%stell;\n", t, STATE_END, t, t);
     size_code(a, "home", out);
     buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\nmov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%s+%d], %%%sv;\nbra \t$%stell;\n$%sclaimed:\n",
-               t, STATE_SEARCH, t, t, t, a->slot, SLOT_BEST, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\nmov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nbra \t$%stell;\n$%sclaimed:\n",
+               t, STATE_SEARCH, t, t, t, t, SLOT_BEST, t, t, t);
     place_code(a, out);
     decode(a, out);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\n$%stell:\nst.shared.v4.u32 \t[%s], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, a->slot, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\n$%stell:\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t, t);
     if (a->prefetch) {
         buf_printf(out, "setp.ne.u32 \t%%%sq, %%%sok, %d;\n@%%%sq bra \t$%swait;\n", t, t, STATE_TASK, t, t);
         predict_code(a, out);
@@ -221,12 +228,12 @@ static void search_code(const struct agent *a, struct buf *out)
     buf_printf(out, "add.u32 \t%%%su, %%%scx, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, t, t, t, a->m);
     size_code(a, "u", out);
     counter_code(a, "u", out);
-    buf_printf(out, "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, %%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%s+%d], %%%sv;\n", t, t, t, t, t, t, t, a->slot,
+    buf_printf(out, "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, %%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n", t, t, t, t, t, t, t, t,
                SLOT_BEST, t);
     buf_printf(out, "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra \t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t,
                (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
-    buf_printf(out, "ld.shared.u32 \t%%%sv, [%s+%d];\nsetp.eq.u32 \t%%%sdone, %%%sv, -1;\n@%%%sdone bra \t$%spublish;\nadd.u32 \t%%%shome, %%%shome, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
-               t, a->slot, SLOT_BEST, t, t, t, t, t, t, t, t, t, a->m);
+    buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sdone, %%%sv, -1;\n@%%%sdone bra \t$%spublish;\nadd.u32 \t%%%shome, %%%shome, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
+               t, t, SLOT_BEST, t, t, t, t, t, t, t, t, t, a->m);
 }
 
 static void claim_code(const struct agent *a, struct buf *out)
@@ -234,9 +241,12 @@ static void claim_code(const struct agent *a, struct buf *out)
     const char *t = a->t;
     buf_printf(out, "$%sclaim:\n", t);
     counter_code(a, "home", out);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n$%sagain:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t, t, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n$%sagain:\n%s@!%%%sfirst bra \t$%swait;\n", t, t, t, t, a->one_slot ? "bar.sync \t0;\n" : "", t, t);
     publish_code(a, out);
-    buf_printf(out, "$%swait:\nbar.sync \t0;\nld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\nsetp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, t, t, t, a->slot, t, t,
+    buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
+    if (!a->one_slot)
+        buf_printf(out, "xor.b32 \t%%%ssl, %%%ssl, %d;\n", t, t, SLOT_BYTES);
+    buf_printf(out, "ld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%%%ssl];\nsetp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, t, t, t, t, t,
                STATE_TASK, t, t);
     buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
     search_code(a, out);
@@ -258,7 +268,7 @@ static enum status prefetch_code(const struct agent *a, struct buf *decls, struc
     const char *const next[3] = { names[0], names[1], names[2] };
     enum status s = prefetch_task_code(a->c, next, decls, &body, &n);
     if (s == ST_OK && n) {
-        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%s+%d];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, a->slot, SLOT_NEXT, t, t, t, t);
+        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, t, SLOT_NEXT, t, t, t, t);
         buf_printf(out, "%s$%sahead:\n", body.s ? body.s : "", t);
     }
     out->oom |= body.oom;
@@ -323,13 +333,23 @@ static void emit(struct agent *a, const char *decls, const char *code)
     if (clones.n)
         ptx_edit_global(c->edit, TAG, ".shared .align 16 .b8 %s[%d];", a->slot, SLOT_BYTES);
     else
-        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 16 .b8 %s[%d];", a->slot, SLOT_BYTES);
+        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 128 .b8 %s[%d];", a->slot, 2 * SLOT_BYTES);
     ptx_edit_declare(c->edit, c->f, TAG, "%s", decls);
     ptx_edit_entry(c->edit, c->f, TAG, "%s", code);
     cluster_virtualise(c, &n, &clones);
     pass_returns_to(c, "next");
     ptx_edit_end(c->edit, c->f, TAG, "$%snext:\n%sbra.uni \t$%sagain;", a->t, pass_find_effect(c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->t);
     strmap_free(&clones);
+}
+
+static bool callees_read(const struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    bool any = false;
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        any |= cluster_reads(c, fs.v[k]);
+    return any;
 }
 
 enum status agent_run(struct pass_ctx *c)
@@ -340,6 +360,7 @@ enum status agent_run(struct pass_ctx *c)
     a.q = (uint32_t)(tasks / a.m);
     a.r = (uint32_t)(tasks % a.m);
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
+    a.one_slot = callees_read(c);
     buf_printf(&slot, "%sslot", c->tag);
     memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "", slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
     pass_need_knobs(c);
@@ -355,7 +376,7 @@ enum status agent_run(struct pass_ctx *c)
         emit(&a, decls.s, code.s);
         c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
         c->out->extra_regs += 8;
-        c->out->extra_shared += SLOT_BYTES;
+        c->out->extra_shared += a.one_slot ? SLOT_BYTES : 2 * SLOT_BYTES;
     }
     buf_free(&decls);
     buf_free(&code);

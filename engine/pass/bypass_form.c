@@ -38,7 +38,12 @@ static void entry_text(struct bypass *b, bool threshold, struct buf *out)
         else
             buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_PI);
         buf_printf(&lin, "%%%sw", t);
-        pass_linear_tid(b->c, lin.s ? lin.s : "", out);
+        if (!b->flat)
+            pass_linear_tid(b->c, lin.s ? lin.s : "", out);
+        else if (b->c->out->block.y == 1)
+            buf_printf(out, "mov.u32 \t%%%sw, %%tid.x;\n", t);
+        else
+            buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmov.u32 \t%%%snx, %%ntid.x;\nmad.lo.u32 \t%%%sw, %%%snx, %%%sy, %%%sx;\n", t, t, t, t, t, t, t);
         buf_printf(out, "shr.u32 \t%%%sw, %%%sw, 5;\nsetp.ge.u32 \t%s, %%%sw, %%%spi;\n", t, t, b->pred, t, t);
     }
     if (b->hint)
@@ -310,9 +315,23 @@ static void emit_grouped(struct bypass *b)
     buf_free(&suffix);
 }
 
+/* With a launch whose block is flat, the flat part of the thread index will do: under another launch the
+ * choice would be made by other threads, which nothing but a warp intrinsic or barrier could tell. */
+static bool index_is_flat(const struct bypass *b)
+{
+    struct pass_funcs fs;
+    const struct ptx_func *f = b->c->f;
+    bool apart = !pass_find_effect(f, EFFECT_WARP) && !pass_find_effect(f, EFFECT_BARRIER) && !b->vote;
+    pass_callees(b->c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        apart = apart && !pass_find_effect(fs.v[k], EFFECT_WARP) && !pass_find_effect(fs.v[k], EFFECT_BARRIER);
+    return apart && !fs.indirect && b->c->out->block.x && b->c->out->block.z == 1;
+}
+
 enum status bypass_emit(struct bypass *b)
 {
     const struct options *o = b->c->opt;
+    b->flat = index_is_flat(b);
     bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL, hybrid = o->bypass_form == BYPASS_FORM_HYBRID;
     find_clones(b);
     if (vertical || (hybrid && o->pi.mode == PI_CHA))

@@ -12,6 +12,7 @@ struct bypass {
     bool hint;                   /* L2::cache_hint with the policy register */
     bool with_nc;                /* .nc loads are this level's too (one L1 for both since Volta) */
     struct pass_flow flow;       /* of the kernel */
+    bool flat;                   /* blocks have no z, perhaps no y */
     bool vote;                   /* one launch in which SMs run different thresholds */
     char policy[24], pred[24];   /* register names */
     struct strmap clones;        /* called functions that are copied */

@@ -164,8 +164,8 @@ static void redirect_code(const struct pass_ctx *c, const struct cluster_names *
     buf_printf(out, "mov.u32 \t%%%su, %%ctaid.z;\nmov.u32 \t%%%sv, %%ctaid.y;\nmad.lo.u32 \t%%%sv, %%%su, %%%sny, %%%sv;\n", t, t, t, t, t, t);
     buf_printf(out, "mov.u32 \t%%%su, %%ctaid.x;\nmad.lo.u32 \t%%%su, %%%sv, %%%snx, %%%su;\n", t, t, t, t, t);
     buf_printf(out, "mul.lo.u32 \t%%%sr, %%%snx, %%%sny;\nmul.lo.u32 \t%%%sr, %%%sr, %%%snz;\n", t, t, t, t, t, t);
-    buf_printf(out, "div.u32 \t%%%sq, %%%sr, %u;\nrem.u32 \t%%%sr, %%%sr, %u;\n", t, t, m, t, t, m);
-    buf_printf(out, "rem.u32 \t%%%si, %%%su, %u;\ndiv.u32 \t%%%su, %%%su, %u;\n", t, t, m, t, t, m);
+    buf_printf(out, "div.u32 \t%%%sq, %%%sr, %u;\nmul.lo.u32 \t%%%si, %%%sq, %u;\nsub.u32 \t%%%sr, %%%sr, %%%si;\n", t, t, m, t, t, m, t, t, t);
+    buf_printf(out, "div.u32 \t%%%sv, %%%su, %u;\nmul.lo.u32 \t%%%si, %%%sv, %u;\nsub.u32 \t%%%si, %%%su, %%%si;\nmov.b32 \t%%%su, %%%sv;\n", t, t, m, t, t, m, t, t, t, t, t);
     buf_printf(out, "min.u32 \t%%%sr, %%%sr, %%%si;\nadd.u32 \t%%%su, %%%su, %%%sr;\nmad.lo.u32 \t%%%sv, %%%si, %%%sq, %%%su;\n", t, t, t, t, t, t, t, t, t, t);
     struct order_code o = { t, v.s, nx.s, ny.s, n->ctaid[0], n->ctaid[1], n->ctaid[2] };
     if (nx.s && ny.s && v.s)

@@ -20,6 +20,24 @@ void order_declare(const char *tag, struct buf *out)
     buf_printf(out, ".reg .b32 \t%%%so<6>;\n.reg .b64 \t%%%sol;\n", tag, tag);
 }
 
+static uint32_t constant_of(const char *text)
+{
+    return text[0] >= '0' && text[0] <= '9' ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+/* q = v div d, r = v mod d; d a register or an immediate; r may be v, q not. Scratch: o5. */
+static void divmod(const struct order_code *o, const char *q, const char *r, const char *v, const char *d, struct buf *out)
+{
+    uint32_t n = constant_of(d);
+    unsigned shift = 0;
+    while (n && !(n >> shift & 1))
+        shift++;
+    if (n && n >> shift == 1)
+        buf_printf(out, "shr.u32 \t%s, %s, %u;\nand.b32 \t%s, %s, %u;\n", q, v, shift, r, v, n - 1);
+    else
+        buf_printf(out, "div.u32 \t%s, %s, %s;\nmul.lo.u32 \t%%%so5, %s, %s;\nsub.u32 \t%s, %s, %%%so5;\n", q, v, d, o->tag, q, d, r, v, o->tag);
+}
+
 /* Scratch: o0 band, o1 rows before the band, o2 height, o3 place, o4 tile, o5 width. */
 static void decode_tile(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
 {
@@ -33,19 +51,39 @@ static void decode_tile(const struct pass_ctx *c, const struct order_code *o, st
     buf_printf(out, "div.u32 \t%s, %%%so3, %%%so5;\nadd.u32 \t%s, %s, %%%so1;\n", o->y, t, t, o->y, o->y, t);
 }
 
+/* Planes of z come one after the other; a grid known to be flat has none to take off. */
+static void decode_plane(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
+{
+    struct buf plane = { 0 };
+    uint32_t nx = constant_of(o->nx), ny = constant_of(o->ny);
+    if (nx && ny && c->out->grid.z == 1) {
+        buf_printf(out, "mov.u32 \t%s, 0;\n", o->z);
+        return;
+    }
+    if (nx && ny)
+        buf_printf(&plane, "%u", nx * ny);
+    else
+        buf_printf(&plane, "%%%so0", o->tag);
+    if (!nx || !ny)
+        buf_printf(out, "mul.lo.u32 \t%%%so0, %s, %s;\n", o->tag, o->nx, o->ny);
+    if (plane.s)
+        divmod(o, o->z, o->v, o->v, plane.s, out);
+    out->oom |= plane.oom;
+    buf_free(&plane);
+}
+
 void order_decode(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
 {
     const char *t = o->tag;
-    if (c->opt->index.kind == INDEX_CUSTOM) {
+    if (c->opt->index.kind == INDEX_CUSTOM)
         buf_printf(out, "mov.u64 \t%%%sol, " CLUSTER_ORDER ";\nmad.wide.u32 \t%%%sol, %s, 4, %%%sol;\nld.global.u32 \t%s, [%%%sol];\n", t, t, o->v, t, o->v, t);
-    }
-    buf_printf(out, "mul.lo.u32 \t%%%so0, %s, %s;\ndiv.u32 \t%s, %s, %%%so0;\nrem.u32 \t%s, %s, %%%so0;\n", t, o->nx, o->ny, o->z, o->v, t, o->v, o->v, t);
+    decode_plane(c, o, out);
     if (c->opt->index.kind == INDEX_TILE)
         decode_tile(c, o, out);
     else if (c->opt->index.kind == INDEX_COLUMN)
-        buf_printf(out, "div.u32 \t%s, %s, %s;\nrem.u32 \t%s, %s, %s;\n", o->x, o->v, o->ny, o->y, o->v, o->ny);
+        divmod(o, o->x, o->y, o->v, o->ny, out);
     else
-        buf_printf(out, "div.u32 \t%s, %s, %s;\nrem.u32 \t%s, %s, %s;\n", o->y, o->v, o->nx, o->x, o->v, o->nx);
+        divmod(o, o->y, o->x, o->v, o->nx, out);
 }
 
 /* ---- custom orders: a text file of CTA numbers, white space or commas between them, # comments ---- */
