@@ -2,6 +2,7 @@
  * crash, hang or cost more than its size explains; what is printed stays what was read. */
 #include "tests/support.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,6 +166,27 @@ static void ranges_are_not_expanded(void **state)
     diags_free(&ds);
 }
 
+/* What fuzzing found worth keeping. */
+static void corpus(void **state)
+{
+    (void)state;
+    DIR *d = opendir("tests/fuzz/corpus/ptx");
+    assert_non_null(d);
+    unsigned n = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[512];
+        if (*e->d_name == '.')
+            continue;
+        snprintf(path, sizeof path, "tests/fuzz/corpus/ptx/%s", e->d_name);
+        struct str text = load(path);
+        survive(text);
+        base_free((char *)text.s);
+        n++;
+    }
+    closedir(d);
+    assert_true(n > 0);
+}
+
 /* The n-th allocation fails, for every n: out of memory is said, nothing leaks or breaks. */
 static void out_of_memory(void **state)
 {
@@ -194,7 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cut_at_every_byte), cmocka_unit_test(bytes_flipped), cmocka_unit_test(nul_bytes), cmocka_unit_test(depth), cmocka_unit_test(length),
-        cmocka_unit_test(numbers), cmocka_unit_test(ranges_are_not_expanded), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(numbers), cmocka_unit_test(ranges_are_not_expanded), cmocka_unit_test(corpus), cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
