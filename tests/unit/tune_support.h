@@ -1,0 +1,99 @@
+/* For the tune tests: a demo launch opened on a simulated device, ready for a bench. */
+#ifndef GPULOCW_TESTS_TUNE_SUPPORT_H
+#define GPULOCW_TESTS_TUNE_SUPPORT_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/session/session.h"
+#include "engine/tune/space.h"
+#include "tests/support.h"
+
+struct rig {
+    struct ptx_module *module; struct launch_file launches; const struct launch_spec *launch;
+    struct launch_data data; struct dev *dev; struct ana_kernel *facts;
+    struct tune_subject subject; struct tune_bench *bench; struct diags ds;
+};
+/* What an observer saw. */
+struct seen {
+    struct result result[256]; char why[256][96]; size_t n;
+    struct cancel cancel; size_t cancel_after;   /* asks for the end at the n-th result; 0: never */
+};
+
+static inline struct dev_env rig_env(void)
+{
+    return (struct dev_env){ .preset = preset_read, .threads = 1 };
+}
+
+static inline const struct launch_spec *rig_find(const struct launch_file *f, const char *name)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(f->launch[i].name, name) == 0)
+            return &f->launch[i];
+    fail_msg("no launch '%s'", name);
+    return NULL;
+}
+
+static inline void rig_facts(struct rig *r)
+{
+    struct ana_opts o = { .data = &r->data, .dev = dev_describe(r->dev), .quick = true };
+    assert_status_ok(ana_run(r->module, str_of(r->launch->kernel), &o, &r->facts, &r->ds), &r->ds);
+}
+
+static inline void rig_open(struct rig *r, const char *kernel, const char *launch, const char *device)
+{
+    char path[128];
+    struct dev_env env = rig_env();
+    memset(r, 0, sizeof *r);
+    snprintf(path, sizeof path, "kernels/%s.ptx", kernel);
+    assert_status_ok(ptx_parse_file(path, &r->module, &r->ds), &r->ds);
+    snprintf(path, sizeof path, "kernels/%s.launch.json", kernel);
+    assert_status_ok(launch_file_read(path, &r->launches, &r->ds), &r->ds);
+    r->launch = rig_find(&r->launches, launch);
+    assert_status_ok(dev_open(device, &env, &r->dev, &r->ds), &r->ds);
+    assert_status_ok(launch_data_make(r->launch, (uint64_t)1 << 30, &r->data, &r->ds), &r->ds);
+    rig_facts(r);
+    r->subject = (struct tune_subject){ r->module, r->launch, &r->data, r->dev, r->facts };
+    struct tune_run_opts o = tune_run_opts_default(dev_describe(r->dev));
+    assert_status_ok(tune_bench_open(&r->subject, &o, &r->bench, &r->ds), &r->ds);
+}
+
+static inline void rig_close(struct rig *r)
+{
+    tune_bench_close(r->bench);
+    ana_free(r->facts);
+    launch_data_free(&r->data);
+    dev_close(r->dev);
+    launch_file_free(&r->launches);
+    ptx_free(r->module);
+    diags_free(&r->ds);
+}
+
+static inline void seen_point(void *ctx, const struct result *r, const char *why)
+{
+    struct seen *s = ctx;
+    if (s->n < ARRAY_LEN(s->result)) {
+        s->result[s->n] = *r;
+        snprintf(s->why[s->n++], sizeof *s->why, "%s", why ? why : "");
+    }
+    if (s->cancel_after && s->n >= s->cancel_after)
+        atomic_store(&s->cancel.asked, true);
+}
+
+static inline struct tune_observer seen_observer(struct seen *s)
+{
+    return (struct tune_observer){ seen_point, NULL, s, &s->cancel };
+}
+
+static inline struct options options_of(const char *line)
+{
+    struct options o = options_default();
+    struct diags ds = { 0 };
+    assert_status_ok(options_parse_line(&o, str_of(line), &ds), &ds);
+    diags_free(&ds);
+    return o;
+}
+
+#endif
