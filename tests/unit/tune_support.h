@@ -29,8 +29,8 @@ static inline struct dev_env rig_env(void)
 
 static inline const struct launch_spec *rig_find(const struct launch_file *f, const char *name)
 {
-    for (size_t i = 0; i < f->n; i++)
-        if (strcmp(f->launch[i].name, name) == 0)
+    for (size_t i = 0; i < f->n; i++)                  /* NULL: the first */
+        if (!name || strcmp(f->launch[i].name, name) == 0)
             return &f->launch[i];
     fail_msg("no launch '%s'", name);
     return NULL;

@@ -1,0 +1,230 @@
+/* Equality, votes and searches: what is accepted, what is recommended, and when it stops. */
+#include "tests/unit/tune_support.h"
+
+#define FERMI "sim:fermi-16k"
+
+static enum status search(struct rig *r, const char *method, unsigned budget, struct seen *seen, struct tune_found *f)
+{
+    struct tune_search_opts o = { .method = method, .budget_launches = budget };
+    struct tune_observer ob = seen ? seen_observer(seen) : (struct tune_observer){ 0 };
+    return tune_search(r->bench, &o, &ob, f, &r->ds);
+}
+
+/* ---- one configuration ---- */
+static void differing_outputs_are_not_equal(void **state)
+{
+    struct rig r;
+    struct result one;
+    struct options o = options_of("--bypass l1 --pi 3");
+    (void)state;
+    rig_open(&r, "conv2d", "paper", FERMI);
+    assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
+    assert_int_equal(one.equal, EQUAL_YES);
+    r.bench->original.outputs[0].hash ^= 1;            /* from here on the original "said" something else */
+    assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
+    assert_int_equal(one.equal, EQUAL_NO);
+    assert_non_null(strstr(one.message, "differs from the original's"));
+    assert_false(tune_usable(&one));
+    rig_close(&r);
+}
+
+static void tolerance_forgives_so_much_and_no_more(void **state)
+{
+    struct rig r;
+    struct result one;
+    struct options o = options_default();
+    float x;
+    (void)state;
+    rig_open(&r, "dot_atomic", "default", "sim:hopper-h200");
+    assert_non_null(r.bench->expected[2]);             /* argument `sum` states 1e-4 */
+    r.bench->original.outputs[0].hash ^= 1;            /* the bits differ ... */
+    assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
+    assert_int_equal(one.equal, EQUAL_WITHIN);         /* ... the value does not */
+    memcpy(&x, r.bench->expected[2], 4);
+    x *= 1.01f;
+    memcpy(r.bench->expected[2], &x, 4);
+    assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
+    assert_int_equal(one.equal, EQUAL_NO);
+    rig_close(&r);
+}
+
+static void refusal_is_a_result(void **state)
+{
+    struct rig r;
+    struct result one;
+    struct options o = options_of("--bypass l1 --pi 9");
+    (void)state;
+    rig_open(&r, "stride_4", NULL, FERMI);
+    assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
+    assert_int_equal(one.status, ST_REFUSED);
+    assert_true(one.message[0]);
+    rig_close(&r);
+}
+
+static void vote_elects_and_says_so(void **state)
+{
+    struct rig r;
+    struct result one, same;
+    struct options o = options_of("--bypass l1 --pi vote");
+    (void)state;
+    rig_open(&r, "valley", "fermi", FERMI);
+    assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
+    assert_int_equal(one.status, ST_OK);
+    assert_int_equal(one.equal, EQUAL_YES);
+    assert_true(one.voted > 0 && one.voted < 16);      /* the valley's threshold lies inside */
+    assert_int_equal(one.options.pi.mode, PI_VALUE);
+    assert_int_equal(one.options.pi.value, one.voted);
+    assert_non_null(strstr(one.message, "voted π="));
+    o = one.options;                                   /* what was elected, asked for by name, is the same run */
+    assert_status_ok(tune_run_one(r.bench, &o, &same, &r.ds), &r.ds);
+    assert_int_equal(same.time.median, one.time.median);
+    rig_close(&r);
+}
+
+/* ---- searches ---- */
+static void gain_is_reproduced_from_the_options_line(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct result again;
+    struct options back;
+    struct buf line = { 0 };
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    assert_status_ok(search(&r, "search", 12, NULL, &f), &r.ds);
+    assert_false(f.leave_alone);                       /* uncoalesced writes: another block shape helps */
+    assert_true(f.best.time.median < f.original.time.median);
+    options_line(&f.options, &line);
+    back = options_of(line.s);
+    assert_true(options_equal(&back, &f.options));
+    assert_status_ok(tune_run_one(r.bench, &back, &again, &r.ds), &r.ds);
+    assert_int_equal(again.equal, EQUAL_YES);
+    assert_int_equal(again.time.median, f.best.time.median);
+    buf_free(&line);
+    rig_close(&r);
+}
+
+/* Every second configuration's outputs are made to differ while the search looks on. */
+static struct rig *corrupted;
+static void corrupt_and_note(void *ctx, const struct result *r, const char *why)
+{
+    corrupted->bench->original.outputs[0].hash ^= 1;
+    seen_point(ctx, r, why);
+}
+
+static void what_differs_is_never_recommended(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct seen *seen = base_alloc(sizeof *seen);
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    corrupted = &r;
+    struct tune_observer ob = { corrupt_and_note, NULL, seen, NULL };
+    struct tune_search_opts o = { .method = "search", .budget_launches = 13 };
+    assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
+    size_t differing = 0;
+    for (size_t i = 0; i < seen->n; i++) {
+        differing += seen->result[i].equal == EQUAL_NO;
+        if (seen->result[i].equal == EQUAL_NO)
+            assert_false(options_equal(&seen->result[i].options, &f.options));
+    }
+    assert_true(differing >= 4);
+    assert_int_not_equal(f.best.equal, EQUAL_NO);
+    base_free(seen);
+    rig_close(&r);
+}
+
+static void unstable_original_is_no_ground_to_stand_on(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    (void)state;
+    rig_open(&r, "conv2d", "paper", FERMI);
+    r.bench->original.outputs[0].hash ^= 1;
+    assert_int_not_equal(search(&r, "search", 5, NULL, &f), ST_OK);
+    struct options none = options_default();
+    assert_true(options_equal(&f.options, &none));
+    assert_true(r.ds.errors > 0);
+    rig_close(&r);
+}
+
+static void nothing_to_gain_is_left_alone_with_a_reason(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct options none = options_default();
+    (void)state;
+    rig_open(&r, "same_location", NULL, FERMI);
+    assert_status_ok(search(&r, "static", 0, NULL, &f), &r.ds);
+    assert_true(f.leave_alone);
+    assert_true(options_equal(&f.options, &none));
+    assert_int_equal(f.best.time.median, f.original.time.median);
+    assert_non_null(strstr(f.reason, "nothing tried beats the original"));
+    rig_close(&r);
+}
+
+static void budget_and_cancel_are_obeyed(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct seen *seen = base_alloc(sizeof *seen);
+    (void)state;
+    rig_open(&r, "conv2d", "paper", FERMI);
+    assert_status_ok(search(&r, "search", 6, seen, &f), &r.ds);
+    assert_int_equal(f.launches, 6);                   /* the original's and five others */
+    assert_int_equal(seen->n, 5);
+    for (size_t i = 0; i < seen->n; i++)
+        assert_true(seen->why[i][0]);
+    memset(seen, 0, sizeof *seen);
+    seen->cancel_after = 3;
+    assert_int_equal(search(&r, "search", 0, seen, &f), ST_CANCELLED);
+    assert_int_equal(seen->n, 3);
+    assert_true(f.original.time.valid && f.best.time.valid && f.reason[0]);
+    base_free(seen);
+    rig_close(&r);
+}
+
+static void unknown_method_is_wrong_usage(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    (void)state;
+    rig_open(&r, "stride_4", NULL, FERMI);
+    assert_int_equal(search(&r, "magic", 0, NULL, &f), ST_USAGE);
+    assert_true(support_said(&r.ds, "no method 'magic'"));
+    rig_close(&r);
+}
+
+static void vote_is_cheap_and_static_finds_the_sweeps_best(void **state)
+{
+    struct rig r;
+    struct tune_found all, voted;
+    struct tune_sweep s;
+    struct options base = options_default();
+    (void)state;
+    rig_open(&r, "valley", "fermi", FERMI);
+    assert_status_ok(search(&r, "voted", 0, NULL, &voted), &r.ds);
+    assert_false(voted.leave_alone);
+    assert_true(voted.launches <= 3);
+    rig_close(&r);
+    rig_open(&r, "gemm", "paper", FERMI);
+    assert_status_ok(search(&r, "static", 0, NULL, &all), &r.ds);
+    assert_status_ok(tune_sweep_run(r.bench, "pi", &base, NULL, NULL, 0, &s, &r.ds), &r.ds);
+    /* A later threshold displaces an earlier one only when it is faster by more than the noise. */
+    assert_true((double)all.best.time.median <= (double)tune_sweep_best(&s)->time.median * 1.005);
+    assert_true(all.launches > 2 * s.warps - 2);
+    tune_sweep_free(&s);
+    rig_close(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(differing_outputs_are_not_equal), cmocka_unit_test(tolerance_forgives_so_much_and_no_more), cmocka_unit_test(refusal_is_a_result),
+        cmocka_unit_test(vote_elects_and_says_so), cmocka_unit_test(gain_is_reproduced_from_the_options_line), cmocka_unit_test(what_differs_is_never_recommended),
+        cmocka_unit_test(unstable_original_is_no_ground_to_stand_on), cmocka_unit_test(nothing_to_gain_is_left_alone_with_a_reason),
+        cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
