@@ -8,7 +8,7 @@
 #ifndef GPULOCW_SIM_DECODE_H
 #define GPULOCW_SIM_DECODE_H
 
-#include "engine/sim/exec.h"
+#include "engine/sim/lanes.h"
 
 /* Modifiers that select a row; the rest do not change what registers receive. */
 enum {

@@ -16,13 +16,13 @@ exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_
     exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack, exec_mov_wide, exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep,
     exec_alloca, exec_stacksave, exec_stackrestore, exec_policy_make;
 /* exec_ctl.c */
-exec_fn exec_bra, exec_brx, exec_call, exec_call_indirect, exec_ret, exec_exit, exec_trap, exec_builtin, exec_sleep, exec_unreachable;
+exec_fn exec_bra, exec_brx, exec_call, exec_call_indirect, exec_ret, exec_exit, exec_trap, exec_builtin, exec_unreachable;
 /* exec_barrier.c */
-exec_fn exec_bar_sync, exec_bar_arrive, exec_bar_red, exec_cluster_arrive, exec_cluster_wait;
+exec_fn exec_bar_sync, exec_bar_arrive, exec_bar_red;
 /* exec_warp.c */
 exec_fn exec_shfl, exec_vote, exec_match, exec_activemask, exec_redux, exec_elect, exec_warp_sync, exec_movmatrix;
 /* exec_mem.c */
-exec_fn exec_ld_param, exec_ld_wide, exec_st_wide, exec_prefetch, exec_discard;
+exec_fn exec_ld_param, exec_ld_wide, exec_st_wide, exec_prefetch;
 /* exec_atom.c */
 exec_fn exec_atom;
 /* exec_async.c */

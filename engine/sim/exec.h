@@ -66,6 +66,7 @@ struct exec_warp {
     struct exec_frame *frame, *root; /* the running call's registers; the kernel's */
     bool stop;                       /* leave the run loop: blocked, ended, faulted, a turn is over */
     bool recording;                  /* rec is to be filled */
+    bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
     uint32_t nfrag, cur;             /* frag[cur] runs; its copy there is stale */
     uint32_t live;                   /* lanes that have not exited */
     uint32_t born;                   /* lanes that exist (the last warp of a CTA may be partial) */
@@ -201,9 +202,7 @@ void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, 
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                      unsigned bytes, enum exec_access_kind kind, const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
 
-/* Special registers of a warp's threads (exec_sreg.c). */
-void exec_fill_sregs(struct exec_warp *w);
-
+void exec_fill_sregs(struct exec_warp *w);     /* special registers of a warp's threads (exec_sreg.c) */
 /* ---- faults (exec_fault.c) ---- */
 enum fault_kind { FAULT_BOUNDS, FAULT_ALIGN, FAULT_LOCAL_STACK, FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_HANG,
                   FAULT_UNINIT, FAULT_RACE, FAULT_CALL, FAULT_NOMEM, FAULT_CANCELLED, FAULT_ARG };
@@ -228,8 +227,7 @@ void frag_block(struct exec_warp *w, enum frag_state state, uint32_t pc);
 void frag_exit(struct exec_warp *w, uint32_t mask);
 /* The running fragment is gone without its lanes having ended (they were moved with frag_add). */
 void frag_drop(struct exec_warp *w);
-/* After a barrier let fragments go: loads one when none runs. */
-void frag_resume(struct exec_warp *w);
+void frag_resume(struct exec_warp *w);         /* after a barrier: loads a fragment when none runs */
 void frame_free_all(struct exec_worker *k);
 struct exec_frame *frame_new(struct exec_worker *k, const struct exec_func *f, struct exec_frame *parent, uint32_t mask);
 void frame_release(struct exec_worker *k, struct exec_frame *f);
@@ -248,43 +246,5 @@ void exec_check_free(struct exec_launch *x);
 bool exec_check_cta(struct exec_cta *c);
 void exec_check_cta_start(struct exec_cta *c);
 void exec_check_cta_free(struct exec_cta *c);
-
-/* ---- lane kernels: one table per instruction set, chosen when a program is loaded ---- */
-enum lane_op {
-    LANE_NONE,
-#define LANE1(name, ...) LANE_##name,
-#define LANE2 LANE1
-#define LANE3 LANE1
-#define LANE4 LANE1
-#define LANEP LANE1
-#define LANEX(name) LANE_##name,
-#include "engine/sim/lanes.def"
-#undef LANE1
-#undef LANE2
-#undef LANE3
-#undef LANE4
-#undef LANEP
-#undef LANEX
-    LANE_COUNT
-};
-extern exec_fn *const exec_lanes_base[LANE_COUNT];
-extern exec_fn *const exec_lanes_avx2[LANE_COUNT];
-extern exec_fn *const exec_lanes_avx512[LANE_COUNT];
-/* Result of a comparison that is more than "p = r": in->x is a struct exec_compare. */
-void exec_compare_more(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint32_t r);
-struct exec_compare { bool complement; uint8_t op; /* 0 none, else enum ptx_mod AND OR XOR as 1 2 3 */ bool set; uint8_t set_bytes; uint64_t set_value;
-                      exec_fn *pair; /* two halves: f16x2 */ };
-static inline void exec_put_compare(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint32_t r)
-{
-    if (in->x)
-        exec_compare_more(w, in, mask, r);
-    else
-        pred_write(w, in->dst, mask, r);
-}
-/* The best table this processor can run. `limit`: 0 any, 1 base only, 2 up to AVX2 (tests). */
-exec_fn *const *exec_lanes_pick(unsigned limit);
-/* sim_load with lane kernels limited as above. */
-enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
-                           struct sim_program **out, struct diags *ds);
 
 #endif

@@ -2,7 +2,7 @@
  * target of the compiler and defines LANES_TABLE. Every loop has 32 turns and no calls, so the
  * compiler turns it into a few vector instructions. A destination is either the same slot as a
  * source or apart from it, hence the loops carry no dependence. */
-#include "engine/sim/exec.h"
+#include "engine/sim/lanes.h"
 
 #include <string.h>
 

@@ -24,6 +24,7 @@ static uint64_t cut(wide x, unsigned bits)
     return bits == 64 ? (uint64_t)u : (uint64_t)(u & (((uwide)1 << bits) - 1));
 }
 static wide src(const struct interp_op *o, unsigned k) { return value(o->s[k], bits_of(o), is_signed(o, 0)); }
+static wide times(wide a, wide b) { return (wide)((uwide)a * (uwide)b); }
 static wide floor_shift(wide x, unsigned n) { return x >> n; }
 static bool bit(uint64_t v, unsigned k) { return k < 64 && (v >> k & 1); }
 
@@ -37,10 +38,10 @@ static bool arithmetic(struct interp_op *o)
     switch (o->i->op) {
     case PTX_OP_ADD: r = a + b; break;
     case PTX_OP_SUB: r = a - b; break;
-    case PTX_OP_MUL_LO: r = a * b; break;
-    case PTX_OP_MUL_HI: r = n < 64 ? floor_shift(a * b, n) : is_signed(o, 0) ? (a * b) >> 64 : (wide)((uwide)a * (uwide)b >> 64); break;
-    case PTX_OP_MAD_LO: r = a * b + c; break;
-    case PTX_OP_MAD_HI: r = (n < 64 ? floor_shift(a * b, n) : is_signed(o, 0) ? (a * b) >> 64 : (wide)((uwide)a * (uwide)b >> 64)) + c; break;
+    case PTX_OP_MUL_LO: r = times(a, b); break;
+    case PTX_OP_MUL_HI: r = n < 64 ? floor_shift(times(a, b), n) : is_signed(o, 0) ? times(a, b) >> 64 : (wide)((uwide)a * (uwide)b >> 64); break;
+    case PTX_OP_MAD_LO: r = (wide)((uwide)times(a, b) + (uwide)c); break;
+    case PTX_OP_MAD_HI: r = (n < 64 ? floor_shift(times(a, b), n) : is_signed(o, 0) ? times(a, b) >> 64 : (wide)((uwide)a * (uwide)b >> 64)) + c; break;
     case PTX_OP_SAD: r = c + (a < b ? b - a : a - b); break;
     case PTX_OP_ABS: r = a < 0 ? -a : a; break;
     case PTX_OP_NEG: r = -a; break;
@@ -231,9 +232,9 @@ static bool carries(struct interp_op *o)
 {
     unsigned n = bits_of(o);
     uwide m = ((uwide)1 << n) - 1, a = (uwide)value(o->s[0], n, false), b = (uwide)value(o->s[1], n, false), c = (uwide)value(o->s[2], n, false), r;
-    wide prod = src(o, 0) * src(o, 1);
+    wide prod = times(src(o, 0), src(o, 1));
     uwide lo = (uwide)prod & m;
-    uwide hi = n == 64 && !is_signed(o, 0) ? (a * b) >> 64 : ((uwide)(prod >> n)) & m;
+    uwide hi = n == 64 && !is_signed(o, 0) ? times(a, b) >> 64 : ((uwide)(prod >> n)) & m;
     bool in = o->carry, borrow = false;
     switch (o->i->op) {
     case PTX_OP_ADD_CC: r = a + b; break;

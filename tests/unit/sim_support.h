@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-#include "engine/sim/exec.h"
+#include "engine/sim/lanes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
