@@ -81,9 +81,9 @@ static struct ana_kernel *facts(const struct ptx_module *m)
     k->gaps[0] = gaps[0];
     k->ngaps = 1;
     k->sensitivity = "HCS";
-    k->reuse = (struct ana_reuse){ true, 0.58, 0.12, 0.19, 0.11 };
+    k->reuse = (struct ana_reuse){ .valid = true, .intra_warp = 0.58, .intra_cta = 0.12, .inter_cta = 0.19, .none = 0.11 };
     k->partition = (struct ana_partition){ .index = "row", .why = (char *)(uintptr_t)"the grid has one dimension" };
-    k->footprint = (struct ana_footprint){ true, 64, 2048, 32768, 98304, 4 };
+    k->footprint = (struct ana_footprint){ .valid = true, .bytes_per_thread = 64, .bytes_per_warp = 2048, .bytes_per_cta = 32768, .bytes_per_sm = 98304, .pi_fit = 4 };
     k->nshare = 16;
     k->share = base_alloc(256 * sizeof *k->share);
     k->share_cta = base_alloc(16 * sizeof *k->share_cta);

@@ -66,8 +66,7 @@ static void put_bar(struct app *a, unsigned w, const char *name, enum role role,
 {
     char text[TEXT_NUM];
     struct row r;
-    unsigned tail = (unsigned)text_width(str_of(remark));
-    unsigned cols = w > 26 + tail ? w - 26 - tail : 8;
+    unsigned cols = w > 50 ? w - 42 : 8;     /* the same for all three: they are compared */
     row_init(&r, a->frame);
     text_bytes(text, bytes);
     row_put(&r, role, " %-6s", name);
