@@ -168,8 +168,52 @@ static void demos(void **state)
     globfree(&g);
 }
 
+/* ---- compiled control flow: switches, breaks, calls, short circuits, shuffles, queues ---- */
+static bool starts(const struct ptx_func *f, const char *name) { return f->name.n >= strlen(name) && !memcmp(f->name.s, name, strlen(name)); }
+/* Pointers get buffers of small random integers, 32-bit numbers 100 (24 for the fourth), structures zero bytes. */
+static void any_launch(const struct ptx_func *f, struct an_launch *a)
+{
+    static uint8_t zero[64];
+    bool box = starts(f, "k_z"), tile = starts(f, "k_tile");
+    an_launch_init(a, box ? (struct dim3u){ 1, 3, 2 } : tile ? (struct dim3u){ 3, 4, 1 } : (struct dim3u){ 5, 1, 1 },
+                   box ? (struct dim3u){ 11, 5, 3 } : tile ? (struct dim3u){ 16, 16, 1 } : (struct dim3u){ 96, 1, 1 });
+    for (uint32_t q = 0; q < f->nparams; q++) {
+        uint64_t bytes = f->params[q]->bytes;
+        if (bytes > 8) {
+            a->arg[a->l.nargs++] = (struct arg_spec){ .kind = ARG_BYTES, .name = (char *)(uintptr_t)"s", .bytes = zero, .nbytes = bytes };
+        } else if (bytes == 8 && !(starts(f, "k_u64") && q == 2)) {
+            struct arg_spec *b = an_buffer(a, "b", ELEM_S32, 1 << 15);
+            b->init = (struct init_spec){ .kind = INIT_RANDOM, .b = 99, .ib = 99, .integral = true, .seed = q + 3 };
+        } else {
+            an_int(a, "n", q == 3 ? 24 : 100);
+            a->arg[a->l.nargs - 1].elem = bytes == 8 ? ELEM_S64 : ELEM_S32;
+        }
+    }
+    a->l.kernel = arena_dup(f->module->arena, f->name);
+    an_data(a);
+}
+static void compiled(void **state)
+{
+    (void)state;
+    struct diags ds = { 0 };
+    struct ptx_module *m = NULL;
+    unsigned n = 0;
+    assert_status_ok(ptx_parse_file("tests/golden/analysis/control.ptx", &m, &ds), &ds);
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        struct an_launch a;
+        if (!m->funcs[i]->entry)
+            continue;
+        any_launch(m->funcs[i], &a);
+        n += compare(m, &a.data, a.l.kernel);
+        launch_data_free(&a.data);
+    }
+    assert_true(n > 60);
+    ptx_free(m);
+    diags_free(&ds);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(generated), cmocka_unit_test(demos) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(generated), cmocka_unit_test(demos), cmocka_unit_test(compiled) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
