@@ -67,6 +67,7 @@ struct exec_warp {
     bool stop;                       /* leave the run loop: blocked, ended, faulted, a turn is over */
     bool recording;                  /* rec is to be filled */
     bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
+    bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
     uint32_t nfrag, cur;             /* frag[cur] runs; its copy there is stale */
     uint32_t live;                   /* lanes that have not exited */
     uint32_t born;                   /* lanes that exist (the last warp of a CTA may be partial) */

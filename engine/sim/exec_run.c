@@ -44,10 +44,17 @@ static bool settle(struct exec_warp *w)
 }
 
 /* ---- stepping ---- */
-const struct exec_inst *exec_warp_peek(struct exec_warp *w)
+/* Lets fragments meet and chooses who runs, once per instruction: what peek shows is what step runs. */
+static bool ready(struct exec_warp *w)
 {
     frag_resume(w);
-    return w->runnable ? &w->x->p->code[w->pc] : NULL;
+    if (w->runnable && w->nfrag > 1 && !w->settled)
+        w->settled = settle(w);
+    return w->runnable;
+}
+const struct exec_inst *exec_warp_peek(struct exec_warp *w)
+{
+    return ready(w) ? &w->x->p->code[w->pc] : NULL;
 }
 
 bool exec_warp_done(const struct exec_warp *w) { return !w->live; }
@@ -77,10 +84,10 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     out->event = STEP_BLOCKED;
     out->branched = out->diverged = false;
     out->access.kind = ACCESS_NONE;
-    frag_resume(w);
     w->stop = false;
-    if (!w->runnable || (w->nfrag > 1 && !settle(w)))
+    if (!ready(w))
         return;
+    w->settled = false;
     const struct exec_inst *in = &w->x->p->code[w->pc];
     uint32_t mask = guard_mask(w, in), live = w->live, nfrag = w->nfrag;
     out->inst = in;
