@@ -124,6 +124,30 @@ static bool name_is_reg(struct ptx_parser *p, struct ptx_operand *o, struct str 
     return *p->c != '.' || read_component(p, o);
 }
 
+/* Special registers that came after PTX 1.x (section 10): .version and .target they need. */
+static void check_sreg(struct ptx_parser *p, enum ptx_sreg r, struct span at)
+{
+    static const struct { uint16_t first, last; uint8_t version, sm; } since[] = {
+        { PTX_SREG_NWARPID, PTX_SREG_NWARPID, 20, 20 }, { PTX_SREG_NSMID, PTX_SREG_NSMID, 20, 20 },
+        { PTX_SREG_IS_EXPLICIT_CLUSTER, PTX_SREG_CLUSTER_NCTARANK, 78, 90 }, { PTX_SREG_LANEMASK_EQ, PTX_SREG_LANEMASK_GT, 20, 20 },
+        { PTX_SREG_CLOCK_HI, PTX_SREG_CLOCK_HI, 50, 20 }, { PTX_SREG_CLOCK64, PTX_SREG_CLOCK64, 20, 20 }, { PTX_SREG_PM4, PTX_SREG_PM7, 30, 20 },
+        { PTX_SREG_PM0_64, PTX_SREG_PM7_64, 40, 50 }, { PTX_SREG_GLOBALTIMER, PTX_SREG_GLOBALTIMER_HI, 31, 30 },
+        { PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN, PTX_SREG_RESERVED_SMEM_OFFSET_1, 76, 80 }, { PTX_SREG_TOTAL_SMEM_SIZE, PTX_SREG_TOTAL_SMEM_SIZE, 41, 20 },
+        { PTX_SREG_AGGR_SMEM_SIZE, PTX_SREG_AGGR_SMEM_SIZE, 81, 90 }, { PTX_SREG_DYNAMIC_SMEM_SIZE, PTX_SREG_DYNAMIC_SMEM_SIZE, 41, 20 },
+        { PTX_SREG_CURRENT_GRAPH_EXEC, PTX_SREG_CURRENT_GRAPH_EXEC, 80, 50 },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(since); i++) {
+        if (r < since[i].first || r > since[i].last)
+            continue;
+        if (p->m->version < since[i].version)
+            ptx_error(p, "ptx-version", ptx_upto(p, at), "'%s' needs .version %u.%u; this module says %u.%u", ptx_sreg_name(r), since[i].version / 10u,
+                      since[i].version % 10u, p->m->version / 10, p->m->version % 10);
+        else if (p->m->target < since[i].sm)
+            ptx_error(p, "ptx-target", ptx_upto(p, at), "'%s' needs .target sm_%u; this module says %.*s", ptx_sreg_name(r), since[i].sm, SV(p->m->target_text));
+        return;
+    }
+}
+
 /* What an identifier names, when it is not a register. */
 static bool resolve_name(struct ptx_parser *p, struct ptx_operand *o, struct str name, struct span at)
 {
@@ -132,6 +156,7 @@ static bool resolve_name(struct ptx_parser *p, struct ptx_operand *o, struct str
     if (*name.s == '%' && strmap_get(&p->sregs, name, &id)) {
         o->kind = OPND_SREG;
         o->index = id;
+        check_sreg(p, (enum ptx_sreg)id, at);
         return *p->c != '.' || read_component(p, o);
     }
     if (str_is(name, "WARP_SZ")) {
