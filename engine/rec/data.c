@@ -30,7 +30,7 @@ static uint16_t half_of(double v)
 static void store_float(uint8_t *p, enum elem e, double v)
 {
     float f = (float)v;
-    uint16_t h = half_of(v);
+    uint16_t h = e == ELEM_F16 ? half_of(v) : 0;      /* not cheap: only where it is wanted */
     if (e == ELEM_F64)
         memcpy(p, &v, 8);
     else if (e == ELEM_F32)
