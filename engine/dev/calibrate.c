@@ -169,7 +169,7 @@ static void find_sectors(struct calibration *k)
 
 static uint64_t l1_capacity(struct calibration *k, int carveout)
 {
-    double limit = (double)k->p->l1_latency + 0.02 * (double)(k->p->l2_latency - k->p->l1_latency);
+    double limit = (double)k->p->l1_latency + 0.06 * (double)(k->p->l2_latency - k->p->l1_latency);
     uint64_t lo = 4096, hi = 512 * 1024;
     while (hi - lo > 1024) {
         uint64_t mid = (lo + hi) / 2 / 128 * 128;
@@ -242,21 +242,21 @@ static void find_class(struct calibration *k, const char *name, int64_t *lanes, 
                        const char *setup)
 {
     char label[32];
-    double slow = rate_cycles(k, type, inst, setup, true, 32, 24), quick = rate_cycles(k, type, inst, setup, true, 32, 8);
+    double slow = rate_cycles(k, type, inst, setup, true, 32, 10), quick = rate_cycles(k, type, inst, setup, true, 32, 2);
     snprintf(label, sizeof label, "lat_%s", name);
-    set_int(k, label, latency, (slow - quick) / (64 * 16), "cycle");
+    set_int(k, label, latency, (slow - quick) / (256 * 8), "cycle");
     uint32_t threads = 1024;
-    slow = rate_cycles(k, type, inst, setup, false, threads, 24);
-    quick = rate_cycles(k, type, inst, setup, false, threads, 8);
+    slow = rate_cycles(k, type, inst, setup, false, threads, 10);
+    quick = rate_cycles(k, type, inst, setup, false, threads, 2);
     snprintf(label, sizeof label, "lanes_%s", name);
-    set_int(k, label, lanes, threads * 64.0 * 16 / (slow - quick), "lane/cycle");
+    set_int(k, label, lanes, threads * 256.0 * 8 / (slow - quick), "lane/cycle");
 }
 
 static void find_classes(struct calibration *k)
 {
     struct sim_preset *p = k->p;
     const char *ints = "add.s32 %%%s%d, %%r20, 3;", *floats = "cvt.rn.f32.u32 %%%s%d, %%r20;", *doubles = "cvt.rn.f64.u32 %%%s%d, %%r20;";
-    find_class(k, "alu", &p->lanes_alu, &p->lat_alu, "b32", "xor.b32 @d, @d, @s;", ints);
+    find_class(k, "alu", &p->lanes_alu, &p->lat_alu, "b32", "lop3.b32 @d, @d, @s, %r20, 0x58;", ints);
     find_class(k, "imul", &p->lanes_imul, &p->lat_imul, "b32", "mad.lo.s32 @d, @d, @s, @d;", ints);
     find_class(k, "fp32", &p->lanes_fp32, &p->lat_fp32, "f32", "fma.rn.f32 @d, @d, @s, @s;", floats);
     find_class(k, "fp64", &p->lanes_fp64, &p->lat_fp64, "f64", "fma.rn.f64 @d, @d, @s, @s;", doubles);

@@ -13,7 +13,7 @@ void calibrate_walk(struct buf *t, const char *op);
 void calibrate_pair(struct buf *t, const char *op);
 /* Every thread reads 16-byte vectors, b of them, all threads together in order, index modulo a (a power of two). */
 void calibrate_stream(struct buf *t, const char *op);
-/* c rounds of 64 times `inst` on each thread: dependent (chain) or in four independent chains.
+/* c rounds of 256 times `inst` on each thread: dependent (chain) or in four independent chains.
  * inst uses @d (destination and source) and @s (another source). type: register type, "f32". */
 void calibrate_rate(struct buf *t, const char *type, const char *inst, bool chain, const char *setup);
 void calibrate_empty(struct buf *t);

@@ -83,7 +83,7 @@ struct time_mem {
     double scale;                    /* SMs of the GPU per simulated SM */
     double slice_bytes, channel_bytes; /* bytes per cycle of one queue */
     double atomic_cycles;            /* cycles one atomic lane takes at a slice */
-    double slice_rate, channel_rate; /* share of the last epoch the queues were busy */
+    double active;                   /* simulated SMs that asked for anything in the last epoch */
     uint32_t epoch, entering;        /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */
     uint64_t reads, hits, writes; double dram_read, dram_write;
@@ -135,7 +135,8 @@ struct time_sm {
     bool has_ro;
     double lsu_free, data_free, port_free, store_free;
     uint32_t *queue; uint32_t queue_at;    /* completion of the last l1_queue memory instructions */
-    uint32_t *mshr; uint32_t mshr_at;      /* arrival of the last l1_mshrs misses */
+    uint32_t *mshr; uint32_t mshr_at;      /* [l1_mshrs] arrival of each tracked miss; where to look first */
+    double slice_added, channel_added;     /* cycles per queue that this SM's requests of the epoch take */
     struct cache_l2_request *request; size_t nrequests, cap_requests;
     struct time_ended *ended; uint32_t nended;
     /* counters */

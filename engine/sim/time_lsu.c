@@ -20,21 +20,25 @@ static void queue_push(struct time_sm *s, double done)
     if (++s->queue_at == (uint32_t)s->group->t->g->l1_queue) s->queue_at = 0;
 }
 
-/* Earliest cycle at which a new miss can be tracked, and its arrival noted. */
-static inline uint32_t mshr_room(const struct time_sm *s) { return s->mshr[s->mshr_at]; }
-static void mshr_take(struct time_sm *s, uint32_t arrival)
+/* A free tracker at `at`, or the one that frees first; *at moves to when it is free. */
+static uint32_t *mshr_find(struct time_sm *s, double *at)
 {
-    s->mshr[s->mshr_at] = arrival;
-    if (++s->mshr_at == (uint32_t)s->group->t->g->l1_mshrs) s->mshr_at = 0;
+    uint32_t n = (uint32_t)s->group->t->g->l1_mshrs, best = s->mshr_at, first = TIME_NEVER;
+    s->mshr_at = best + 1 == n ? 0 : best + 1;
+    if (s->mshr[best] <= *at) return &s->mshr[best];
+    for (uint32_t i = 0; i < n; i++) first = s->mshr[i] < first ? s->mshr[i] : first;
+    for (best = 0; s->mshr[best] != first; best++) continue;
+    if (first > *at) *at = first;
+    return &s->mshr[best];
 }
 
 static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64_t line, const struct cache_answer *a, double *at)
 {
-    if (mshr_room(s) > *at) *at = mshr_room(s);
+    uint32_t *tracker = mshr_find(s, at);
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
                                   .next = way->route.next };
     uint32_t arrival = time_mem_read(s, &r, way->route.granule);
-    mshr_take(s, arrival);
+    *tracker = arrival;
     if (a->line) cache_l1_fill(a->line, arrival);
     return arrival;
 }

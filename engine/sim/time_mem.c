@@ -41,15 +41,19 @@ void time_mem_free(struct time_mem *m)
 
 /* ---- seen from an SM, within an epoch ---- */
 
+/* Neighbouring lines go to different queues, in an order that changes with the address. */
 static inline uint32_t spread(uint64_t line, uint32_t n)
 {
-    return n == 1 ? 0 : (uint32_t)(((cache_mix(line) & 0xffffffff) * n) >> 32);
+    uint64_t q = line / n;
+    return (uint32_t)((line - q * n + (cache_mix(q) >> 40)) % n);
 }
 
-/* Waiting time at `at`: the backlog at the epoch's start, refilled as the queue was used lately (at most as fast as it drains). */
-static inline double waiting(const struct time_queue *q, double rate, uint32_t epoch, uint32_t at)
+/* Waiting time at `at`: the backlog at the epoch's start and what came since, less what was served. What came
+ * since is not known before the epoch ends; the SM takes it that the others ask as much as itself. */
+static inline double waiting(const struct time_mem *m, const struct time_queue *q, double added, uint32_t at)
 {
-    double w = q->free + rate * (double)(at - epoch) - (double)at;
+    double backlog = q->free > m->epoch ? q->free - m->epoch : 0;
+    double w = backlog + added * m->active - (double)(at - m->epoch);
     return w > 0 ? w : 0;
 }
 
@@ -83,10 +87,12 @@ uint32_t time_mem_read(struct time_sm *s, const struct cache_l2_request *r, uint
     struct time_mem *m = &s->group->mem;
     const struct sim_preset *g = m->g;
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
-    double wait = waiting(&m->slice[spread(r->line, m->nslices)], m->slice_rate, m->epoch, r->at);
+    double wait = waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
+    s->slice_added += 32.0 * __builtin_popcount(r->sectors) / m->slice_bytes / m->nslices;
     uint32_t trip = (uint32_t)g->l2_latency + far_of(g, s, r->line);
     if (lack) {
-        wait += waiting(&m->channel[spread(r->line, m->nchannels)], m->channel_rate, m->epoch, r->at);
+        wait += waiting(m, &m->channel[spread(r->line, m->nchannels)], s->channel_added, r->at);
+        s->channel_added += 32.0 * __builtin_popcount(cache_widen(lack, granule)) / m->channel_bytes / m->nchannels;
         trip += (uint32_t)(g->dram_latency - g->l2_latency);
     }
     wait += take_port(&s->port_free, r->at, 32.0 * __builtin_popcount(r->sectors) / g->icnt_bytes_per_cycle);
@@ -105,7 +111,8 @@ uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r)
 uint32_t time_mem_atomic(struct time_sm *s, const struct cache_l2_request *r)
 {
     struct time_mem *m = &s->group->mem;
-    double wait = waiting(&m->slice[spread(r->line, m->nslices)], m->slice_rate, m->epoch, r->at);
+    double wait = waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
+    s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
     wait += take_port(&s->port_free, r->at, 32.0 * __builtin_popcount(r->sectors) / m->g->icnt_bytes_per_cycle);
     note_request(s, r, 0);
     return r->at + (uint32_t)m->g->l2_latency + far_of(m->g, s, r->line) + (uint32_t)wait + r->lanes;
@@ -120,24 +127,23 @@ void time_mem_quiet(struct time_sm *s, const struct cache_l2_request *r)
 
 /* A request that its SM will send later than this epoch's end (it waits for a miss tracker) counts from
  * that end: booked at its own time it would leave the cycles before it unused and push everybody behind it. */
-static double occupy(struct time_mem *m, struct time_queue *q, uint32_t at, double cycles)
+/* Requests of an epoch queue from its start on: an SM whose LSU is behind asks for later cycles than others, and
+ * must not leave a gap before them. */
+static void occupy(struct time_queue *q, uint32_t epoch, double cycles)
 {
-    if (at > m->entering) at = m->entering;
-    double start = q->free > at ? q->free : at;
-    q->free = start + cycles;
-    return cycles;
+    q->free = (q->free > epoch ? q->free : epoch) + cycles;
 }
 
-static void enter_request(struct time_mem *m, const struct cache_l2_request *r, double *slices, double *channels)
+static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
     double bytes = 32.0 * __builtin_popcount(r->sectors);
     double cycles = bytes / m->slice_bytes + r->lanes * m->atomic_cycles;
-    if (!r->quiet) *slices += occupy(m, &m->slice[spread(r->line, m->nslices)], r->at, cycles);
+    if (!r->quiet) occupy(&m->slice[spread(r->line, m->nslices)], m->epoch, cycles);
     double from_dram = 32.0 * __builtin_popcount(o.miss) * o.weight, to_dram = 32.0 * __builtin_popcount(o.written) * o.weight;
     if (from_dram + to_dram > 0)       /* weight is in SMs of the GPU; the queue counts in simulated ones */
-        *channels += occupy(m, &m->channel[spread(r->line, m->nchannels)], r->at, (from_dram + to_dram) / m->scale / m->channel_bytes);
+        occupy(&m->channel[spread(r->line, m->nchannels)], m->epoch, (from_dram + to_dram) / m->scale / m->channel_bytes);
     m->dram_read += from_dram;
     m->dram_write += to_dram;
     if (r->quiet) return;
@@ -149,36 +155,30 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r, 
     }
 }
 
-static void enter_neighbour(struct time_mem *m, const struct cache_l2_request *r, double *slices, double *channels)
+static void enter_neighbour(struct time_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_request n = *r;
     n.line ^= 1;
     n.sectors = n.fetch = 15;
     n.quiet = 1;
     n.next = 0;
-    enter_request(m, &n, slices, channels);
-}
-
-static double busy_share(double cycles, uint32_t queues, double length)
-{
-    double rate = length > 0 ? cycles / queues / length : 0;
-    return rate < 1 ? rate : 1;
+    enter_request(m, &n);
 }
 
 void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint32_t end)
 {
-    double slices = 0, channels = 0, length = end - m->epoch;
-    m->entering = end;
     uint32_t turn = m->epoch / TIME_EPOCH;               /* nobody is always first */
+    uint32_t active = 0;
     for (uint32_t k = 0; k < nsms; k++) {
         struct time_sm *s = &sms[(k + turn) % nsms];
+        active += s->nrequests > 0;
         for (size_t i = 0; i < s->nrequests; i++) {
-            enter_request(m, &s->request[i], &slices, &channels);
-            if (s->request[i].next && s->request[i].fetch) enter_neighbour(m, &s->request[i], &slices, &channels);
+            enter_request(m, &s->request[i]);
+            if (s->request[i].next && s->request[i].fetch) enter_neighbour(m, &s->request[i]);
         }
         s->nrequests = 0;
+        s->slice_added = s->channel_added = 0;
     }
-    m->slice_rate = busy_share(slices, m->nslices, length);
-    m->channel_rate = busy_share(channels, m->nchannels, length);
+    m->active = active;
     m->epoch = end;
 }

@@ -39,7 +39,7 @@ static void test_totals_are_sums(void **state)
 {
     (void)state;
     struct job j;
-    job_open(&j, "bfs", "paper", "fermi-48k");
+    job_open(&j, "bfs", "default", "fermi-48k");
     struct sim_launch l = job_launch(&j);
     struct sim_stats s = job_run(&j, &l);
     uint64_t requests = 0, sectors = 0, hits = 0;
@@ -85,7 +85,7 @@ static void test_any_thread_count(void **state)
 {
     (void)state;
     static const struct { const char *file, *launch, *preset; bool exact; } v[] = {
-        { "gemm", "default", "hopper-h200", true }, { "bfs", "paper", "fermi-16k", true }, { "bfs", "paper", "volta-v100", true },
+        { "gemm", "default", "hopper-h200", true }, { "bfs", "default", "fermi-16k", true }, { "bfs", "default", "volta-v100", true },
         { "transpose", "tiled", "ampere-a100", true }, { "spmv", "default", "hopper-h200", false } };
     for (size_t i = 0; i < ARRAY_LEN(v); i++) {
         struct job j;
@@ -146,7 +146,7 @@ static void test_dispatch(void **state)
 {
     (void)state;
     struct job j;
-    job_open(&j, "bfs", "paper", "fermi-48k");
+    job_open(&j, "bfs", "default", "fermi-48k");
     struct sim_launch l = job_launch(&j);
     uint64_t hash = 0, requests = 0;
     double cycles[3];
