@@ -95,10 +95,12 @@ FUZZ_ROOMS := base rec ptx session
 FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(foreach r,$(FUZZ_ROOMS),$(wildcard engine/$(r)/*.c)))
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D); $(FUZZ_CC) $(CSTD) $(WARN) -O1 -g -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP -fsanitize=fuzzer-no-link $(FUZZ_SAN) -c -o $@ $<
+# Any other target: the rooms below the devices.
+$(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
+	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lcjson -lpthread -lm
 $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
-FUZZ_GOALS := fuzz-build fuzz coverage
-.PHONY: $(FUZZ_GOALS)
+.PHONY: fuzz-build fuzz coverage
 # Part of what `make check` builds, so that a fuzz target cannot rot.
 fuzz-build:
 	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -fsanitize=fuzzer -xc -o /dev/null - 2>/dev/null; \
