@@ -154,13 +154,15 @@ static bool index_build(struct app *a)
     return true;
 }
 
-/* A fresh file opens on its first global load: that is what one came to see. */
+/* A fresh file opens on its first global load: that is what one came to see. The
+ * instructions are known before the analysis is. */
 static void first_load(struct app *a)
 {
-    const struct ana_kernel *k = a->snap->facts;
-    for (uint32_t i = 0; k && i < k->naccess; i++)
-        if (k->access[i].space == PTX_SPACE_GLOBAL && !k->access[i].store) {
-            source_goto(a, k->access[i].at.line);
+    const struct ptx_module *m = a->snap->module;
+    const struct ptx_func *f = m && a->snap->kernel ? ptx_find_func(m, str_of(a->snap->kernel)) : NULL;
+    for (uint32_t i = 0; f && i < f->ninsts; i++)
+        if (f->insts[i].op == PTX_OP_LD && f->insts[i].space == PTX_SPACE_GLOBAL) {
+            source_goto(a, f->insts[i].at.line);
             return;
         }
 }
