@@ -130,6 +130,9 @@ static inline uint8_t cache_widen(uint8_t m, uint8_t granule)
     return m;
 }
 
+/* Sectors in a mask of four. */
+static inline uint32_t cache_count(uint8_t sectors) { return (uint32_t)(0x4332322132212110ull >> (sectors & 15) * 4) & 7; }
+
 /* Mixes a number (finaliser of splitmix64): set, slice and fraction hashing. */
 static inline uint64_t cache_mix(uint64_t x)
 {

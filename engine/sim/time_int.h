@@ -28,6 +28,7 @@
 #define TIME_LINES 256u              /* lines kept per warp */
 #define TIME_SCHEDULERS 8u
 #define TIME_SM_WARPS 128u
+#define TIME_MSHR_BLOCK 16u
 
 /* ---- what each instruction costs ---- */
 enum time_unit { UNIT_ALU, UNIT_IMUL, UNIT_FP32, UNIT_FP16, UNIT_FP64, UNIT_SFU, UNIT_CVT, UNIT_MOVE, UNIT_CONTROL, UNIT_WARP,
@@ -106,7 +107,6 @@ struct time_warp {
     bool branched;                   /* the region ended in a taken branch */
     uint32_t started, async;         /* async: when the last asynchronous copy arrives */
     uint32_t nmem, nlines;
-    uint8_t active[TIME_REGION];     /* lanes of code[lo+i] */
     uint8_t mem_of[TIME_REGION];     /* index in mem + 1; 0: none */
     struct time_access mem[TIME_MEMS];
     uint64_t lines[TIME_LINES];
@@ -135,7 +135,8 @@ struct time_sm {
     bool has_ro;
     double lsu_free, data_free, port_free, store_free;
     uint32_t *queue; uint32_t queue_at;    /* completion of the last l1_queue memory instructions */
-    uint32_t *mshr; uint32_t mshr_at;      /* [l1_mshrs] arrival of each tracked miss; where to look first */
+    uint32_t *mshr, *mshr_least;           /* [nmshr_blocks * TIME_MSHR_BLOCK] arrival of each tracked miss; least of each block */
+    uint32_t nmshr_blocks;
     double slice_added, channel_added;     /* cycles per queue that this SM's requests of the epoch take */
     struct cache_l2_request *request; size_t nrequests, cap_requests;
     struct time_ended *ended; uint32_t nended;

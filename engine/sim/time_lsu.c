@@ -20,25 +20,38 @@ static void queue_push(struct time_sm *s, double done)
     if (++s->queue_at == (uint32_t)s->group->t->g->l1_queue) s->queue_at = 0;
 }
 
-/* A free tracker at `at`, or the one that frees first; *at moves to when it is free. */
-static uint32_t *mshr_find(struct time_sm *s, double *at)
+static uint32_t least(const uint32_t *v, uint32_t n)
 {
-    uint32_t n = (uint32_t)s->group->t->g->l1_mshrs, best = s->mshr_at, first = TIME_NEVER;
-    s->mshr_at = best + 1 == n ? 0 : best + 1;
-    if (s->mshr[best] <= *at) return &s->mshr[best];
-    for (uint32_t i = 0; i < n; i++) first = s->mshr[i] < first ? s->mshr[i] : first;
-    for (best = 0; s->mshr[best] != first; best++) continue;
+    uint32_t m = TIME_NEVER;
+    for (uint32_t i = 0; i < n; i++) m = v[i] < m ? v[i] : m;
+    return m;
+}
+
+/* The tracker that is free at `at`, or frees first; *at moves to when it is free. Minima are kept per block. */
+static uint32_t mshr_find(const struct time_sm *s, double *at)
+{
+    uint32_t first = least(s->mshr_least, s->nmshr_blocks), b = 0, i = 0;
+    while (s->mshr_least[b] != first) b++;
+    const uint32_t *block = &s->mshr[b * TIME_MSHR_BLOCK];
+    while (block[i] != first) i++;
     if (first > *at) *at = first;
-    return &s->mshr[best];
+    return b * TIME_MSHR_BLOCK + i;
+}
+
+static void mshr_take(struct time_sm *s, uint32_t i, uint32_t arrival)
+{
+    uint32_t b = i / TIME_MSHR_BLOCK;
+    s->mshr[i] = arrival;
+    s->mshr_least[b] = least(&s->mshr[b * TIME_MSHR_BLOCK], TIME_MSHR_BLOCK);
 }
 
 static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64_t line, const struct cache_answer *a, double *at)
 {
-    uint32_t *tracker = mshr_find(s, at);
+    uint32_t tracker = mshr_find(s, at);
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
                                   .next = way->route.next };
     uint32_t arrival = time_mem_read(s, &r, way->route.granule);
-    *tracker = arrival;
+    mshr_take(s, tracker, arrival);
     if (a->line) cache_l1_fill(a->line, arrival);
     return arrival;
 }
@@ -60,7 +73,7 @@ static uint32_t load_line(struct time_sm *s, const struct load_way *way, uint64_
         if (arrival > done) done = arrival;
     }
     *hits = a.hit | a.pending;
-    *at += max_d(1, 32.0 * __builtin_popcount(time_sectors(entry)) / (double)g->l1_bytes_per_cycle);
+    *at += max_d(1, 32.0 * cache_count(time_sectors(entry)) / (double)g->l1_bytes_per_cycle);
     return done;
 }
 
@@ -108,8 +121,8 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
         if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
         uint32_t ready = load_line(s, &way, lines[i], &at, &hit);
         if (ready > done) done = ready;
-        sectors += (uint32_t)__builtin_popcount(time_sectors(lines[i]));
-        hits += (uint32_t)__builtin_popcount(hit & time_sectors(lines[i]));
+        sectors += cache_count(time_sectors(lines[i]));
+        hits += cache_count(hit & time_sectors(lines[i]));
     }
     s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
     queue_push(s, s->lsu_free);

@@ -88,14 +88,14 @@ uint32_t time_mem_read(struct time_sm *s, const struct cache_l2_request *r, uint
     const struct sim_preset *g = m->g;
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     double wait = waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
-    s->slice_added += 32.0 * __builtin_popcount(r->sectors) / m->slice_bytes / m->nslices;
+    s->slice_added += 32.0 * cache_count(r->sectors) / m->slice_bytes / m->nslices;
     uint32_t trip = (uint32_t)g->l2_latency + far_of(g, s, r->line);
     if (lack) {
         wait += waiting(m, &m->channel[spread(r->line, m->nchannels)], s->channel_added, r->at);
-        s->channel_added += 32.0 * __builtin_popcount(cache_widen(lack, granule)) / m->channel_bytes / m->nchannels;
+        s->channel_added += 32.0 * cache_count(cache_widen(lack, granule)) / m->channel_bytes / m->nchannels;
         trip += (uint32_t)(g->dram_latency - g->l2_latency);
     }
-    wait += take_port(&s->port_free, r->at, 32.0 * __builtin_popcount(r->sectors) / g->icnt_bytes_per_cycle);
+    wait += take_port(&s->port_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_bytes_per_cycle);
     note_request(s, r, cache_widen(lack, granule));
     return r->at + trip + (uint32_t)wait;
 }
@@ -103,7 +103,7 @@ uint32_t time_mem_read(struct time_sm *s, const struct cache_l2_request *r, uint
 uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r)
 {
     const struct sim_preset *g = s->group->mem.g;
-    double wait = take_port(&s->store_free, r->at, 32.0 * __builtin_popcount(r->sectors) / g->icnt_write_bytes_per_cycle);
+    double wait = take_port(&s->store_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle);
     note_request(s, r, 0);
     return r->at + (uint32_t)wait;
 }
@@ -113,7 +113,7 @@ uint32_t time_mem_atomic(struct time_sm *s, const struct cache_l2_request *r)
     struct time_mem *m = &s->group->mem;
     double wait = waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
-    wait += take_port(&s->port_free, r->at, 32.0 * __builtin_popcount(r->sectors) / m->g->icnt_bytes_per_cycle);
+    wait += take_port(&s->port_free, r->at, 32.0 * cache_count(r->sectors) / m->g->icnt_bytes_per_cycle);
     note_request(s, r, 0);
     return r->at + (uint32_t)m->g->l2_latency + far_of(m->g, s, r->line) + (uint32_t)wait + r->lanes;
 }
@@ -138,20 +138,20 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
-    double bytes = 32.0 * __builtin_popcount(r->sectors);
+    double bytes = 32.0 * cache_count(r->sectors);
     double cycles = bytes / m->slice_bytes + r->lanes * m->atomic_cycles;
     if (!r->quiet) occupy(&m->slice[spread(r->line, m->nslices)], m->epoch, cycles);
-    double from_dram = 32.0 * __builtin_popcount(o.miss) * o.weight, to_dram = 32.0 * __builtin_popcount(o.written) * o.weight;
+    double from_dram = 32.0 * cache_count(o.miss) * o.weight, to_dram = 32.0 * cache_count(o.written) * o.weight;
     if (from_dram + to_dram > 0)       /* weight is in SMs of the GPU; the queue counts in simulated ones */
         occupy(&m->channel[spread(r->line, m->nchannels)], m->epoch, (from_dram + to_dram) / m->scale / m->channel_bytes);
     m->dram_read += from_dram;
     m->dram_write += to_dram;
     if (r->quiet) return;
     if (r->write) {
-        m->writes += (unsigned)__builtin_popcount(r->sectors);
+        m->writes += cache_count(r->sectors);
     } else {
-        m->reads += (unsigned)__builtin_popcount(r->sectors);
-        m->hits += (unsigned)__builtin_popcount(o.hit);
+        m->reads += cache_count(r->sectors);
+        m->hits += cache_count(o.hit);
     }
 }
 

@@ -22,10 +22,12 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->scoreboard = base_alloc(((size_t)s->nwarps * t->plan.nslots + 1) * sizeof *s->scoreboard);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
     s->queue = base_alloc((size_t)g->l1_queue * sizeof *s->queue);
-    s->mshr = base_alloc((size_t)g->l1_mshrs * sizeof *s->mshr);
+    s->nmshr_blocks = ((uint32_t)g->l1_mshrs + TIME_MSHR_BLOCK - 1) / TIME_MSHR_BLOCK;
+    s->mshr = base_alloc((size_t)s->nmshr_blocks * TIME_MSHR_BLOCK * sizeof *s->mshr);
+    s->mshr_least = base_alloc(s->nmshr_blocks * sizeof *s->mshr_least);
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->ready && s->age && s->scoreboard && s->cta && s->queue && s->mshr && s->ended && s->loads;
+    return s->warp && s->ready && s->age && s->scoreboard && s->cta && s->queue && s->mshr && s->mshr_least && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -50,6 +52,7 @@ enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, u
     if (!alloc_arrays(s, t)) return ST_NOMEM;
     for (uint32_t i = 0; i < (uint32_t)t->g->schedulers * s->per_scheduler; i++) s->ready[i] = TIME_NEVER;
     for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) s->next[i] = TIME_NEVER;
+    for (uint32_t i = (uint32_t)t->g->l1_mshrs; i < s->nmshr_blocks * TIME_MSHR_BLOCK; i++) s->mshr[i] = TIME_NEVER;
     for (uint32_t i = 0; i < s->nwarps; i++) s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
     struct exec_worker *k = g->worker[index % g->nworkers];
     for (uint32_t i = 0; i < s->nctas; i++)
@@ -70,6 +73,7 @@ void time_sm_free(struct time_sm *s)
     base_free(s->cta);
     base_free(s->queue);
     base_free(s->mshr);
+    base_free(s->mshr_least);
     base_free(s->ended);
     base_free(s->loads);
     base_free(s->request);

@@ -6,6 +6,14 @@
 
 #define LOCAL_LINES (1ull << 43)     /* line numbers no device address reaches */
 
+static inline uint32_t lanes_of(uint32_t m)
+{
+    if (m == EXEC_FULL) return WARP_LANES;
+    m -= m >> 1 & 0x55555555u;
+    m = (m & 0x33333333u) + (m >> 2 & 0x33333333u);
+    return ((m + (m >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
 static bool has_lines(const struct exec_access *a)
 {
     return a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_LOCAL;
@@ -15,7 +23,7 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
 {
     struct time_access *m = &w->mem[w->nmem];
     *m = (struct time_access){ .kind = a->kind, .space = a->space, .level = a->level, .bytes = a->bytes, .hint = a->hint,
-                               .passes = 1, .lanes = (uint8_t)__builtin_popcount(a->mask), .first = (uint16_t)w->nlines };
+                               .passes = 1, .lanes = (uint8_t)lanes_of(a->mask), .first = (uint16_t)w->nlines };
     const struct sim_preset *g = s->group->t->g;
     if (a->space == PTX_SPACE_LOCAL) {
         uint64_t base = LOCAL_LINES + (((uint64_t)s->id * TIME_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
@@ -46,10 +54,9 @@ static void run_region(struct time_sm *s, struct time_warp *w, const struct time
         exec_step(w->x, t, st);
         if (st->event == STEP_BLOCKED || st->event == STEP_FAULT) return;
         uint32_t at = w->hi - w->lo;
-        w->active[at] = (uint8_t)__builtin_popcount(st->mask);
         w->mem_of[at] = 0;
         s->inst_warp++;
-        s->inst_thread += (unsigned)__builtin_popcount(st->active);
+        s->inst_thread += lanes_of(st->active);
         if (st->access.kind != ACCESS_NONE && st->access.mask) keep_access(s, w, at, &st->access);
         w->hi++;
         w->pending++;
