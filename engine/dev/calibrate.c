@@ -235,7 +235,7 @@ static double rate_cycles(struct calibration *k, const char *type, const char *i
 {
     struct buf t = { 0 };
     calibrate_rate(&t, type, inst, chain, setup);
-    return measure(k, &t, (struct calibrate_run){ .elems = 1024, .c = rounds, .block = threads, .carveout = -1 }).cycles;
+    return measure(k, &t, (struct calibrate_run){ .elems = 8 * 1024, .c = rounds, .block = threads, .carveout = -1 }).cycles;
 }
 
 static void find_class(struct calibration *k, const char *name, int64_t *lanes, int64_t *latency, const char *type, const char *inst,

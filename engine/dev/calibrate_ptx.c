@@ -94,11 +94,11 @@ void calibrate_rate(struct buf *t, const char *type, const char *inst, bool chai
         buf_puts(t, "\n");
     }
     /* Both clock reads are tied down by stores: left free, an assembler sinks the first to where it is used. */
-    buf_puts(t, "mul.wide.u32 %rd30, %r20, 8;\nadd.s64 %rd31, %rd1, %rd30;\nmov.u32 %r30, 0;\nbar.sync 0;\nmov.u64 %rd27, %clock64;\n"
+    buf_puts(t, "mul.wide.u32 %rd30, %r20, 64;\nadd.s64 %rd31, %rd1, %rd30;\nmov.u32 %r30, 0;\nbar.sync 0;\nmov.u64 %rd27, %clock64;\n"
                 "st.global.u64 [%rd31], %rd27;\nSTEP:\n");
     for (int i = 0; i < 256; i++) put_inst(t, inst, prefix, chain ? 0 : i % 4);
     buf_puts(t, "add.s32 %r30, %r30, 1;\nsetp.lt.u32 %p1, %r30, %r3;\n@%p1 bra STEP;\n");
-    for (int k = 4; k < 8; k++) buf_printf(t, "st.global.%s [%%rd31], %%%s%d;\n", type, prefix, k);
+    for (int k = 4; k < 8; k++) buf_printf(t, "st.global.%s [%%rd31+%d], %%%s%d;\n", type, 8 * (k - 3), prefix, k);   /* its own place: overwritten, a chain would be dead code */
     buf_puts(t, "bar.sync 0;\nmov.u64 %rd28, %clock64;\nsetp.eq.u32 %p2, %r20, 0;\nsub.s64 %rd29, %rd28, %rd27;\n"
                 "@%p2 st.global.u64 [%rd2], %rd29;\nret;\n}\n");
 }
