@@ -23,7 +23,8 @@ struct shape {
     uint64_t total[3];           /* threads per original dimension */
     uint64_t span[3];            /* threads the new shape spends on the new dimension's axis */
     int axis[3];                 /* original dimension that new dimension d drives */
-    uint32_t coarsen, fold;      /* iterations per thread; the new dimension they run along (0) */
+    uint32_t coarsen;            /* iterations per thread, along the new x */
+    bool kept[3];                /* original dimension a is driven as before: its special registers stay */
 };
 
 static uint32_t dim_at(struct dim3u d, int k) { return k == 0 ? d.x : k == 1 ? d.y : d.z; }
@@ -48,6 +49,7 @@ static bool shape_make(const struct pass_ctx *c, struct shape *s)
             work = (work + s->coarsen - 1) / s->coarsen;
         uint64_t ctas = width ? (work + width - 1) / width : 0;
         s->span[d] = ctas * width;
+        s->kept[a] = a == d && width == dim_at(s->old_block, a) && (d || s->coarsen == 1);
         fits = fits && width && s->total[a] <= 0xffffffffu && s->span[d] * s->coarsen <= 0xffffffffu && ctas <= (d ? 65535u : 0x7fffffffu);
         dim_set(&s->block, d, width);
         dim_set(&s->grid, d, (uint32_t)ctas);
@@ -162,7 +164,7 @@ static enum status check(struct pass_ctx *c)
 }
 
 /* ---- code ---- */
-struct names { const char *tag; char text[5][3][24]; };
+struct names { char text[5][3][24]; };   /* empty: stays as it is */
 enum { N_TID, N_CTAID, N_G, N_NTID, N_NCTAID };
 
 static void make_names(struct names *n, const struct pass_ctx *c, const struct shape *s)
@@ -173,6 +175,8 @@ static void make_names(struct names *n, const struct pass_ctx *c, const struct s
     for (int v = 0; v < 5; v++)
         for (int d = 0; d < 3; d++) {
             buf_clear(&b);
+            if (s->kept[d])
+                continue;
             if (v <= N_G)
                 buf_printf(&b, "%%%s%s%c", c->tag, stem[v], 'x' + d);
             else
@@ -190,7 +194,7 @@ static const char *coordinate(void *ctx, const struct ptx_operand *o)
     const char *s = o->kind == OPND_SREG ? ptx_sreg_name((enum ptx_sreg)o->index) : NULL;
     for (int v = 0; s && v < 5; v++)
         if (sregs[v] && strcmp(s, sregs[v]) == 0)
-            return o->comp >= 0 && o->comp < 3 ? n->text[v][o->comp] : o->comp == 3 ? "0" : NULL;
+            return o->comp >= 0 && o->comp < 3 && n->text[v][o->comp][0] ? n->text[v][o->comp] : NULL;
     return NULL;
 }
 
@@ -206,9 +210,16 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sg%c, %u, %%%sk;\n", t, to, t, to, s->coarsen, t);
     else if (d == 0 && s->coarsen > 1)
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sk, %llu, %%%sg%c;\n", t, to, t, (unsigned long long)s->span[0], t, to);
-    buf_printf(out, "setp.ge.u32 \t%%%sout, %%%sg%c, %llu;\n@%%%sout %s;\n", t, t, to, (unsigned long long)s->total[a], t, next);
-    buf_printf(out, "div.u32 \t%%%sc%c, %%%sg%c, %u;\nrem.u32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t, to, dim_at(s->old_block, a), t, to, t, to,
-               dim_at(s->old_block, a));
+    if (s->total[a] != s->span[d] * (d ? 1 : s->coarsen))
+        buf_printf(out, "setp.ge.u32 \t%%%sout, %%%sg%c, %llu;\n@%%%sout %s;\n", t, t, to, (unsigned long long)s->total[a], t, next);
+    uint32_t width = dim_at(s->old_block, a);
+    unsigned shift = 0;
+    while (!(width >> shift & 1))
+        shift++;
+    if (width >> shift == 1)
+        buf_printf(out, "shr.u32 \t%%%sc%c, %%%sg%c, %u;\nand.b32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t, to, shift, t, to, t, to, width - 1);
+    else
+        buf_printf(out, "div.u32 \t%%%sc%c, %%%sg%c, %u;\nrem.u32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t, to, width, t, to, t, to, width);
 }
 
 static void fix_directives(struct pass_ctx *c, const struct shape *s)
@@ -240,7 +251,8 @@ static void put_code(struct pass_ctx *c, const struct shape *s)
     if (loop)
         buf_printf(&b, "mov.u32 \t%%%sk, 0;\n$%sagain:\n", t, t);
     for (int d = 2; d >= 0; d--)
-        index_code(c, s, d, next.s ? next.s : "ret", &b);
+        if (!s->kept[s->axis[d]])
+            index_code(c, s, d, next.s ? next.s : "ret", &b);
     if (b.s && next.s)
         ptx_edit_entry(c->edit, c->f, TAG, "%s", b.s);
     if (loop) {
