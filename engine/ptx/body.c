@@ -268,7 +268,6 @@ void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_
     *cap = 0;
     return *slot;
 }
-#define KEEP(p, vec) ptx_vec_keep((p), (void **)&(vec).v, &(vec).n, &(vec).cap, sizeof *(vec).v)
 
 static void keep_body(struct ptx_parser *p, struct ptx_func *f)
 {
@@ -278,13 +277,13 @@ static void keep_body(struct ptx_parser *p, struct ptx_func *f)
     f->nregs = (uint32_t)p->regs.n;
     f->nvars = (uint32_t)p->vars.n;
     f->nlocs = (uint32_t)p->locs.n;
-    f->insts = KEEP(p, p->insts);
-    f->stmts = KEEP(p, p->stmts);
-    f->labels = KEEP(p, p->labels);
-    f->regs = KEEP(p, p->regs);
-    f->vars = KEEP(p, p->vars);
-    f->locs = KEEP(p, p->locs);
-    f->loc_stmt = KEEP(p, p->loc_stmt);
+    f->insts = PTX_KEEP(p, p->insts);
+    f->stmts = PTX_KEEP(p, p->stmts);
+    f->labels = PTX_KEEP(p, p->labels);
+    f->regs = PTX_KEEP(p, p->regs);
+    f->vars = PTX_KEEP(p, p->vars);
+    f->locs = PTX_KEEP(p, p->locs);
+    f->loc_stmt = PTX_KEEP(p, p->loc_stmt);
     if (p->oom || arena_failed(p->a))
         f->ninsts = f->nstmts = f->nlabels = f->nregs = f->nvars = f->nlocs = 0;
 }

@@ -179,14 +179,11 @@ static struct ptx_symbol *read_name(struct ptx_parser *p, const struct ptx_decl 
     return declared(p, d, name, dims, *ndims, unsized);
 }
 
-struct ptx_symbol *ptx_decl_name(struct ptx_parser *p, const struct ptx_decl *d, bool param)
+struct ptx_symbol *ptx_decl_name(struct ptx_parser *p, const struct ptx_decl *d)
 {
     uint64_t dims[PTX_MAX_DIMS];
     unsigned n;
-    struct ptx_symbol *s = read_name(p, d, dims, &n);
-    if (s && param && s->unsized)
-        s->bytes = 0;
-    return s;
+    return read_name(p, d, dims, &n);
 }
 
 /* An .extern declaration and the definition are one symbol; the definition replaces it. */

@@ -341,7 +341,7 @@ static void check_types(struct report *r)
 }
 
 /* Everything about the opcode itself. With `at`, says it; without, sets f->bad. */
-void ptx_form_check(struct ptx_parser *p, struct ptx_form *f, const struct span *at)
+static void form_check(struct ptx_parser *p, struct ptx_form *f, const struct span *at)
 {
     if (f->op == PTX_OP_OPAQUE)
         return;
@@ -373,7 +373,7 @@ void ptx_form_check(struct ptx_parser *p, struct ptx_form *f, const struct span 
 void ptx_form_report(struct ptx_parser *p, const struct ptx_form *f, struct span at)
 {
     struct ptx_form copy = *f;
-    ptx_form_check(p, &copy, &at);
+    form_check(p, &copy, &at);
 }
 
 /* ---- signatures ---- */
@@ -390,7 +390,7 @@ static enum ptx_type twice(enum ptx_type t)
 
 /* Reads one alternative of a sig string for form f; *rest: the next one, or the end. False
  * when it asks for a type that the form has not got. */
-bool ptx_sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig *out, const char **rest)
+static bool sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig *out, const char **rest)
 {
     *out = (struct ptx_sig){ 0 };
     bool pipe = false, usable = true;
@@ -437,7 +437,7 @@ static void compile_sigs(struct ptx_parser *p, struct ptx_form *f)
     if (!f->sigs)
         return;
     for (unsigned i = 0; i < n; i++) {
-        if (!ptx_sig_compile(f, sig, &f->sigs[f->nsigs], &sig) && (i + 1 < n || f->nsigs))
+        if (!sig_compile(f, sig, &f->sigs[f->nsigs], &sig) && (i + 1 < n || f->nsigs))
             continue;
         const struct ptx_sig *g = &f->sigs[f->nsigs++];
         for (unsigned k = 0; k < g->n; k++)
@@ -540,7 +540,7 @@ static struct ptx_form *make_form(struct ptx_parser *p, struct str text, uint32_
         return NULL;
     compile_sigs(p, f);
     f->relaxed = form_relaxed(f->op);
-    ptx_form_check(p, f, NULL);
+    form_check(p, f, NULL);
     if (f->op == PTX_OP_OPAQUE)
         note_opaque(p, f, at);
     return f;

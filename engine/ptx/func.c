@@ -22,7 +22,7 @@ static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
         diag_hint(e, "declare .align %u .b8 name[%u]", d.vec * ptx_type_bits((enum ptx_type)d.type) / 8, d.vec * ptx_type_bits((enum ptx_type)d.type) / 8);
         return false;
     }
-    *out = ptx_decl_name(p, &d, true);
+    *out = ptx_decl_name(p, &d);
     return *out != NULL;
 }
 

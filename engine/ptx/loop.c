@@ -81,9 +81,8 @@ static bool side_entry(struct nest *s, uint32_t w, uint32_t from)
     return true;
 }
 
-static bool grow_body(struct nest *s, uint32_t w, uint32_t x, uint32_t from, uint32_t *n, uint8_t *in)
+static bool grow_body(struct nest *s, uint32_t w, uint32_t from, uint32_t *n, uint8_t *in)
 {
-    (void)x;
     uint32_t y = find(s, from);
     if (!ancestor(s, w, y))
         return side_entry(s, w, y);
@@ -112,11 +111,11 @@ static bool collapse(struct nest *s, uint32_t w, uint8_t *in)
         const struct ptx_block *xb = &s->c->blocks[s->block[x]];
         for (uint32_t k = 0; k < xb->npred; k++) {
             uint32_t y = s->number[xb->pred[k]];
-            if (y != PTX_NO_INDEX && !ancestor(s, x, y) && !grow_body(s, w, x, y, &n, in))
+            if (y != PTX_NO_INDEX && !ancestor(s, x, y) && !grow_body(s, w, y, &n, in))
                 return false;
         }
         for (uint32_t e = s->extra_head[x]; e; e = s->extra_next[e - 1])
-            if (!grow_body(s, w, x, s->extra_from[e - 1], &n, in))
+            if (!grow_body(s, w, s->extra_from[e - 1], &n, in))
                 return false;
     }
     for (uint32_t i = 0; i < n; i++) {

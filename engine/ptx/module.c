@@ -332,16 +332,15 @@ static void free_parser(struct ptx_parser *p)
         base_free(vec[i]);
 }
 
-#define KEEP(p, vec) ptx_vec_keep((p), (void **)&(vec).v, &(vec).n, &(vec).cap, sizeof *(vec).v)
 static void keep_module(struct ptx_parser *p, struct ptx_module_owner *o)
 {
     struct ptx_module *m = &o->m;
     m->nglobals = (uint32_t)p->globals.n;
     m->nfuncs = (uint32_t)p->funcs.n;
     m->nfiles = (uint32_t)p->files.n;
-    m->globals = KEEP(p, p->globals);
-    m->funcs = KEEP(p, p->funcs);
-    m->files = KEEP(p, p->files);
+    m->globals = PTX_KEEP(p, p->globals);
+    m->funcs = PTX_KEEP(p, p->funcs);
+    m->files = PTX_KEEP(p, p->files);
     if (p->oom || arena_failed(p->a))
         m->nglobals = m->nfuncs = m->nfiles = 0;
     o->owned = p->owned.v;

@@ -72,7 +72,7 @@ struct ptx_parser {
     bool oom;
     uint64_t gaps;                 /* bytes that short initialiser rows left out */
 
-    struct strmap ops, mods, sregs, dirs;
+    struct strmap ops, mods, sregs; /* keyword maps, from the tables */
     PTX_VEC(struct ptx_form *) forms; /* open addressing, cap is a power of two, n counted apart */
     size_t nforms;
 
@@ -159,11 +159,11 @@ uint64_t ptx_const_bits(const struct ptx_const *v, enum ptx_type t);/* as stored
 
 /* ---- table.c, form.c ---- */
 void ptx_words_init(struct ptx_parser *p);
+/* The form of an opcode, resolved at its first use; NULL on oom. A bad one is reported at every use. */
 const struct ptx_form *ptx_form_get(struct ptx_parser *p, struct str text, uint32_t hash, struct span at);
 void ptx_form_report(struct ptx_parser *p, const struct ptx_form *f, struct span at);
-void ptx_form_check(struct ptx_parser *p, struct ptx_form *f, const struct span *report);
-bool ptx_sig_compile(const struct ptx_form *f, const char *sig, struct ptx_sig *out, const char **rest);
 enum ptx_type ptx_type_find(struct str name);
+/* The nearest of n spellings, NULL when none is near; at() may give NULL for one to leave out. */
 const char *ptx_nearest(struct str name, const char *(*at)(void *ctx, size_t i), void *ctx, size_t n);
 
 /* ---- names.c ---- */
@@ -199,7 +199,7 @@ struct ptx_decl {                  /* what stands before the names of a declarat
 };
 bool ptx_is_space(struct str dir, uint8_t *space);
 bool ptx_decl_specifiers(struct ptx_parser *p, struct ptx_decl *d); /* cursor after the space word */
-struct ptx_symbol *ptx_decl_name(struct ptx_parser *p, const struct ptx_decl *d, bool param); /* name[..][..] */
+struct ptx_symbol *ptx_decl_name(struct ptx_parser *p, const struct ptx_decl *d); /* name[..][..] */
 void ptx_decl_variables(struct ptx_parser *p, struct ptx_decl *d);  /* name = init, name ... ; */
 void ptx_decl_registers(struct ptx_parser *p, struct span at);
 void ptx_init_read(struct ptx_parser *p, struct ptx_symbol *s, const uint64_t *dims, unsigned ndims);
@@ -212,6 +212,7 @@ bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc);
 void ptx_file_read(struct ptx_parser *p);
 void ptx_section_read(struct ptx_parser *p);
 void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_t size); /* scratch -> module */
+#define PTX_KEEP(p, vec) ptx_vec_keep((p), (void **)&(vec).v, &(vec).n, &(vec).cap, sizeof *(vec).v)
 void ptx_check_reachable(struct ptx_parser *p);
 
 #endif
