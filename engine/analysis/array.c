@@ -75,10 +75,11 @@ static uint64_t param_bit(struct facts *f, const struct ax *x)
         return 0;
     return UINT64_C(1) << i;
 }
-static uint64_t bases_at(struct facts *f, const struct ax *x, int depth)
+/* `left` bounds the work: nested choices could be walked again and again. */
+static uint64_t bases_at(struct facts *f, const struct ax *x, int *left)
 {
     uint64_t m = 0;
-    if (depth > 32)
+    if (--*left < 0)
         return ARRAY_UNKNOWN;
     switch (x->kind) {
     case AX_PARAM: return param_bit(f, x);
@@ -88,18 +89,18 @@ static uint64_t bases_at(struct facts *f, const struct ax *x, int depth)
     case AX_SUM:
         for (uint32_t i = 0; i < x->n; i++)
             if (x->coef[i] == 1)
-                m |= bases_at(f, x->arg[i], depth + 1);
+                m |= bases_at(f, x->arg[i], left);
         break;
-    case AX_SEXT: case AX_ZEXT: case AX_TRUNC: return bases_at(f, x->arg[0], depth + 1);
+    case AX_SEXT: case AX_ZEXT: case AX_TRUNC: return bases_at(f, x->arg[0], left);
     case AX_PHI:
         for (uint32_t i = 0; i < x->n; i++)
-            m |= bases_at(f, x->arg[i], depth + 1);
+            m |= bases_at(f, x->arg[i], left);
         return x->n ? m : x->bits == 64 ? ARRAY_UNKNOWN : 0;
     case AX_OP:
         if (x->op == AXO_SELECT)
-            return bases_at(f, x->arg[1], depth + 1) | bases_at(f, x->arg[2], depth + 1);
+            return bases_at(f, x->arg[1], left) | bases_at(f, x->arg[2], left);
         if (x->op == AXO_AND || x->op == AXO_OR || x->op == AXO_UMIN || x->op == AXO_UMAX)
-            return bases_at(f, x->arg[0], depth + 1) | bases_at(f, x->arg[1], depth + 1);
+            return bases_at(f, x->arg[0], left) | bases_at(f, x->arg[1], left);
         break;
     default: break;
     }
@@ -109,7 +110,8 @@ static uint64_t bases_at(struct facts *f, const struct ax *x, int depth)
 }
 uint64_t array_bases(struct facts *f, const struct ax *x)
 {
-    uint64_t m = bases_at(f, x, 0);
+    int left = 4096;
+    uint64_t m = bases_at(f, x, &left);
     return m ? m : x->flags & AXF_LOAD ? ARRAY_DATA : ARRAY_UNKNOWN;
 }
 uint64_t array_regions(const struct facts *f, uint64_t arrays)

@@ -340,6 +340,7 @@ const struct ax *ax_mul(struct ax_pool *p, const struct ax *a, const struct ax *
 }
 
 /* ---- conversions ---- */
+#define MAX_CONVERSIONS 4000000u
 static bool widenable(const struct ax *e)
 {
     return e->kind == AX_SREG || e->kind == AX_ITER;
@@ -378,6 +379,8 @@ const struct ax *ax_sext(struct ax_pool *p, const struct ax *a, unsigned bits)
         return bits == a->bits ? a : ax_trunc(p, a, bits);
     if (ax_is_const(a))
         return ax_const(p, bits, a->bits == 1 ? -a->c : a->c);
+    if (p->conversions++ > MAX_CONVERSIONS)
+        return convert(p, AX_SEXT, a, bits, a->lo, a->hi);
     if (a->kind == AX_SREG)
         return ax_sreg(p, bits, (enum ptx_sreg)a->c, a->op, a->lo, a->hi);
     if (a->kind == AX_ITER)
@@ -410,6 +413,8 @@ const struct ax *ax_trunc(struct ax_pool *p, const struct ax *a, unsigned bits)
         return a;
     if (ax_is_const(a))
         return ax_const(p, bits, a->c);
+    if (p->conversions++ > MAX_CONVERSIONS)
+        return convert(p, AX_TRUNC, a, bits, full_lo(bits), full_hi(bits));
     if (widenable(a) && a->lo >= full_lo(bits) && a->hi <= full_hi(bits))
         return a->kind == AX_SREG ? ax_sreg(p, bits, (enum ptx_sreg)a->c, a->op, a->lo, a->hi) : ax_iter(p, bits, a->ref, a->hi);
     if (a->kind == AX_SEXT || a->kind == AX_ZEXT) {

@@ -66,6 +66,7 @@ struct ax_pool {
     const struct ax **slot; size_t nslot, n;
     bool failed;                 /* out of memory: results are meaningless */
     bool oversized;              /* an expression was cut to unknown because it grew too big */
+    uint64_t conversions;        /* steps taken into arguments by conversions; bounded, then they stay as nodes */
 };
 bool ax_pool_init(struct ax_pool *p, struct arena *arena);
 
@@ -99,6 +100,11 @@ static inline bool ax_is_value(const struct ax *e, int64_t v) { return ax_is_con
 /* lo..hi says more than the width does. */
 bool ax_bounded(const struct ax *e);
 int64_t ax_wrap(int64_t v, unsigned bits);      /* low bits, sign-extended */
+
+/* Visits every node below root once, root first, until fn says AX_FOUND (then true). An expression is a graph:
+ * walking it by plain recursion can take time exponential in its size. True too when memory is gone. */
+enum ax_visit { AX_DESCEND, AX_SKIP, AX_FOUND };
+bool ax_find(const struct ax *root, enum ax_visit (*fn)(void *ctx, const struct ax *x), void *ctx);
 
 /* Readable text. Loop counters print as the name their loop was given. */
 struct ax_names { const char *(*loop)(void *ctx, const void *loop); const char *(*array)(void *ctx, const struct ax *leaf); void *ctx; };

@@ -131,22 +131,17 @@ static void show_product(struct printing *p, const struct ax *e, int depth)
         show(p, e->arg[idx[i]], PREC_MUL, depth + 1);
     }
 }
-/* Certainly not negative by its looks: sums of things that count. */
-bool ax_counts(const struct ax *e)
+/* Certainly not negative by its looks: sums of things that count. Nested too deeply: not certain. */
+static bool counts_at(const struct ax *e, int depth)
 {
     if (e->lo >= 0)
         return true;
-    if (e->kind == AX_SUM) {
-        bool ok = e->c >= 0;
-        for (uint32_t i = 0; i < e->n; i++)
-            ok = ok && e->coef[i] > 0 && ax_counts(e->arg[i]);
-        return ok;
-    }
-    bool ok = e->kind == AX_PROD;
+    bool ok = depth < 6 && (e->kind == AX_SUM ? e->c >= 0 : e->kind == AX_PROD);
     for (uint32_t i = 0; ok && i < e->n; i++)
-        ok = ax_counts(e->arg[i]);
+        ok = (e->kind == AX_PROD || e->coef[i] > 0) && counts_at(e->arg[i], depth + 1);
     return ok || e->kind == AX_PARAM || e->kind == AX_LOAD || e->kind == AX_ITER;
 }
+bool ax_counts(const struct ax *e) { return counts_at(e, 0); }
 static void show_op(struct printing *p, const struct ax *e, enum prec prec, int depth)
 {
     const char *t = ax_op_text((enum ax_op)e->op);

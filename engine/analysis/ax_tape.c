@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_id(const void *a, const void *b)
-{
-    const struct ax *x = *(const struct ax *const *)a, *y = *(const struct ax *const *)b;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
 static uint32_t find(const struct ax **v, uint32_t n, const struct ax *x)
 {
     uint32_t lo = 0, hi = n;
@@ -22,35 +17,97 @@ static uint32_t find(const struct ax **v, uint32_t n, const struct ax *x)
     }
     return lo;
 }
-/* Every node below the roots, once; an explicit stack. */
+/* ---- every node once: an explicit stack and a set of ids ---- */
+struct idset { uint32_t *slot; size_t cap, n; };     /* id+1; 0: empty */
+static bool idset_room(struct idset *s)
+{
+    if (s->n * 2 < s->cap)
+        return true;
+    size_t cap = s->cap ? s->cap * 2 : 64;
+    uint32_t *slot = base_alloc(cap * sizeof *slot);
+    if (!slot)
+        return false;
+    for (size_t i = 0; i < s->cap; i++)
+        if (s->slot[i]) {
+            size_t h = s->slot[i] * 2654435761u & (cap - 1);
+            while (slot[h])
+                h = (h + 1) & (cap - 1);
+            slot[h] = s->slot[i];
+        }
+    base_free(s->slot);
+    s->slot = slot;
+    s->cap = cap;
+    return true;
+}
+/* False when it was there already; *ok false when memory is gone. */
+static bool idset_add(struct idset *s, uint32_t id, bool *ok)
+{
+    if (!idset_room(s)) {
+        *ok = false;
+        return false;
+    }
+    size_t h = (id + 1) * 2654435761u & (s->cap - 1);
+    while (s->slot[h] && s->slot[h] != id + 1)
+        h = (h + 1) & (s->cap - 1);
+    if (s->slot[h])
+        return false;
+    s->slot[h] = id + 1;
+    s->n++;
+    return true;
+}
+bool ax_find(const struct ax *root, enum ax_visit (*fn)(void *ctx, const struct ax *x), void *ctx)
+{
+    const struct ax **stack = NULL;
+    size_t n = 0, cap = 0;
+    struct idset seen = { 0 };
+    bool ok = base_grow((void **)&stack, n, &cap, sizeof *stack), found = false;
+    if (ok)
+        stack[n++] = root;
+    while (n && ok && !found) {
+        const struct ax *x = stack[--n];
+        if (!idset_add(&seen, x->id, &ok))
+            continue;
+        enum ax_visit v = fn(ctx, x);
+        found = v == AX_FOUND;
+        for (uint32_t k = x->n; v == AX_DESCEND && ok && k-- > 0;)
+            if ((ok = base_grow((void **)&stack, n, &cap, sizeof *stack)))
+                stack[n++] = x->arg[k];
+    }
+    base_free(stack);
+    base_free(seen.slot);
+    return found || !ok;
+}
+struct collecting { const struct ax **v; size_t n, cap; bool ok; };
+static enum ax_visit collect_node(void *ctx, const struct ax *x)
+{
+    struct collecting *c = ctx;
+    c->ok = c->ok && base_grow((void **)&c->v, c->n, &c->cap, sizeof *c->v);
+    if (!c->ok)
+        return AX_FOUND;
+    c->v[c->n++] = x;
+    return x->kind == AX_LOAD || x->kind == AX_PHI ? AX_SKIP : AX_DESCEND;
+}
+static int by_id(const void *a, const void *b)
+{
+    const struct ax *x = *(const struct ax *const *)a, *y = *(const struct ax *const *)b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+/* The nodes below the roots by id, each once. */
 static bool collect(const struct ax *const *root, uint32_t nroot, const struct ax ***out, uint32_t *nout)
 {
-    const struct ax **v = NULL, **stack = NULL;
-    size_t n = 0, cap = 0, sn = 0, scap = 0;
-    struct strmap seen = { 0 };
-    bool ok = true;
-    for (uint32_t i = 0; i < nroot && ok; i++)
-        if ((ok = base_grow((void **)&stack, sn, &scap, sizeof *stack)))
-            stack[sn++] = root[i];
-    while (sn && ok) {
-        const struct ax *x = stack[--sn];
-        uint32_t dummy;
-        struct str key = { (const char *)&x->id, sizeof x->id };
-        if (strmap_get(&seen, key, &dummy))
-            continue;
-        strmap_set(&seen, key, 1);
-        ok = !seen.oom && base_grow((void **)&v, n, &cap, sizeof *v);
-        if (ok)
-            v[n++] = x;
-        for (uint32_t k = 0; ok && k < x->n && x->kind != AX_LOAD && x->kind != AX_PHI; k++)
-            if ((ok = base_grow((void **)&stack, sn, &scap, sizeof *stack)))
-                stack[sn++] = x->arg[k];
-    }
-    strmap_free(&seen);
-    base_free(stack);
-    *out = v;
-    *nout = (uint32_t)n;
-    return ok;
+    struct collecting c = { .ok = true };
+    for (uint32_t i = 0; i < nroot && c.ok; i++)
+        if (ax_find(root[i], collect_node, &c))
+            c.ok = false;
+    uint32_t n = 0;
+    if (c.n)
+        qsort(c.v, c.n, sizeof *c.v, by_id);
+    for (size_t i = 0; i < c.n; i++)     /* roots may share nodes */
+        if (!n || c.v[n - 1] != c.v[i])
+            c.v[n++] = c.v[i];
+    *out = c.v;
+    *nout = n;
+    return c.ok;
 }
 bool ax_tape_make(struct arena *a, const struct ax *const *root, uint32_t nroot, struct ax_tape *t)
 {
@@ -59,7 +116,6 @@ bool ax_tape_make(struct arena *a, const struct ax *const *root, uint32_t nroot,
     memset(t, 0, sizeof *t);
     bool ok = collect(root, nroot, &v, &n);
     if (ok && n) {
-        qsort(v, n, sizeof *v, by_id);
         for (uint32_t i = 0; i < n; i++)
             nargs += v[i]->n;
         t->node = ARENA_ARRAY(a, const struct ax *, n);

@@ -10,21 +10,18 @@
 static const char axis[] = "xyz";
 
 /* ---- dependence on the grid ---- */
-static bool uses_ctaid(const struct ax *x, unsigned d, int depth)
+static enum ax_visit is_ctaid(void *ctx, const struct ax *x)
 {
+    const unsigned *d = ctx;
     if (!(x->flags & AXF_CTAID))
-        return false;
-    if (x->kind == AX_SREG)
-        return x->c == PTX_SREG_CTAID && x->op == d;
-    bool yes = depth > 40;
-    for (uint32_t i = 0; i < x->n && !yes; i++)
-        yes = uses_ctaid(x->arg[i], d, depth + 1);
-    return yes;
+        return AX_SKIP;
+    return x->kind == AX_SREG && x->c == PTX_SREG_CTAID && x->op == *d ? AX_FOUND : AX_DESCEND;
 }
+static bool uses_ctaid(const struct ax *x, unsigned d) { return (x->flags & AXF_CTAID) && ax_find(x, is_ctaid, &d); }
 static bool fact_uses(struct facts *f, const struct fact *x, unsigned d)
 {
     for (uint32_t c = 0; c < x->nctx; c++)
-        if (uses_ctaid(f->o->data ? env_concrete(&f->v, x->ctx[c]->addr) : x->ctx[c]->addr, d, 0))
+        if (uses_ctaid(f->o->data ? env_concrete(&f->v, x->ctx[c]->addr) : x->ctx[c]->addr, d))
             return true;
     return false;
 }
@@ -34,10 +31,14 @@ static bool grid_has(struct facts *f, unsigned d)
     const uint32_t g[3] = { f->v.grid.x, f->v.grid.y, f->v.grid.z };
     if (f->o->data)
         return g[d] > 1;
-    bool yes = d == 0;
-    for (uint32_t i = 0; i < f->n && !yes; i++)
-        yes = fact_uses(f, &f->fact[i], d);
-    return yes;
+    if (!f->grid_known) {
+        f->grid_uses[0] = true;
+        for (unsigned e = 1; e < 3; e++)
+            for (uint32_t i = 0; i < f->n && !f->grid_uses[e]; i++)
+                f->grid_uses[e] = fact_uses(f, &f->fact[i], e);
+        f->grid_known = true;
+    }
+    return f->grid_uses[d];
 }
 
 /* ---- the classes, first match wins ---- */

@@ -274,17 +274,13 @@ static bool split_iter(struct ax_pool *p, const struct ax *m, const struct ana_l
     }
     return true;
 }
-static bool mentions(const struct ax *x, const struct ana_loop *l, int depth)
+static enum ax_visit is_iter_of(void *ctx, const struct ax *x)
 {
     if (!(x->flags & AXF_ITER))
-        return false;
-    if (x->kind == AX_ITER)
-        return x->ref == l;
-    bool yes = depth > 40;
-    for (uint32_t i = 0; i < x->n && !yes; i++)
-        yes = mentions(x->arg[i], l, depth + 1);
-    return yes;
+        return AX_SKIP;
+    return x->kind == AX_ITER && x->ref == ctx ? AX_FOUND : AX_DESCEND;
 }
+static bool mentions(const struct ax *x, struct ana_loop *l) { return (x->flags & AXF_ITER) && ax_find(x, is_iter_of, l); }
 static bool side_fits(struct env *v, const struct ax *side, const struct ana_loop *l, int64_t trips, bool uns)
 {
     struct ax_pool *p = &v->e->pool;
@@ -339,7 +335,7 @@ static void solve(struct env *v, struct ana_loop *l, struct env_loop *out)
         return;
     const struct ax *m = ax_add(p, ax_sub(p, integer_form(p, s.b), integer_form(p, s.a)), ax_const(p, 64, s.plus));
     split_iter(p, m, l, &k, &r);
-    if (mentions(r, l, 0) || (r->flags & (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_TRIPS | AXF_OTHER_SREG)))
+    if (mentions(r, l) || (r->flags & (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_TRIPS | AXF_OTHER_SREG)))
         return;
     if (s.ne && !settle_ne(p, &k, &r))
         return;

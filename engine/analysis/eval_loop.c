@@ -170,38 +170,31 @@ const struct ax *eval_resolve(struct eval *e, struct eval_frame *f, uint32_t blo
 }
 
 /* ---- classification of header phis ---- */
+struct varying { const struct ana_loop *l; int depth; };
+static bool varies(const struct ax *x, const struct ana_loop *l, int depth);
+static enum ax_visit visit_varying(void *ctx, const struct ax *x)
+{
+    const struct varying *v = ctx;
+    const struct ana_loop *l = v->l, *k = x->ref;
+    const struct eval_phi *p = x->ref;
+    const struct ax_site *s = x->ref;
+    if (!(x->flags & (AXF_RECUR | AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_ITER | AXF_TRIPS | AXF_OTHER_SREG)))
+        return AX_SKIP;
+    switch (x->kind) {
+    case AX_RECUR: return p->loop == l || (p->loop && p->loop->frame == l->frame && eval_in_loop(l->frame, p->loop->header, l)) ? AX_FOUND : AX_SKIP;
+    case AX_ITER: return k == l ? AX_FOUND : AX_SKIP;
+    case AX_TRIPS:                   /* fixed when what decides it is */
+        return k->frame != l->frame || !k->stay || (k != l && varies(k->stay, l, v->depth + 1)) ? AX_FOUND : AX_SKIP;
+    case AX_LOAD: case AX_PHI: case AX_UNKNOWN: return !s || s->frame != l->frame || eval_in_loop(l->frame, s->block, l) ? AX_FOUND : AX_SKIP;
+    case AX_SREG: return x->flags & AXF_OTHER_SREG ? AX_FOUND : AX_SKIP;
+    default: return AX_DESCEND;
+    }
+}
 /* Does the value change from one iteration of l to the next (other than through x's own phi)? */
 static bool varies(const struct ax *x, const struct ana_loop *l, int depth)
 {
-    if (!(x->flags & (AXF_RECUR | AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_ITER | AXF_TRIPS | AXF_OTHER_SREG)))
-        return false;
-    if (depth > 40)
-        return true;
-    const struct ax_site *s = x->ref;
-    switch (x->kind) {
-    case AX_RECUR: {
-        const struct eval_phi *p = x->ref;
-        return p->loop == l || (p->loop && p->loop->frame == l->frame && eval_in_loop(l->frame, p->loop->header, l));
-    }
-    case AX_ITER: case AX_TRIPS: {
-        const struct ana_loop *k = x->ref;
-        if (x->kind == AX_ITER && k == l)
-            return true;
-        if (x->kind == AX_TRIPS)         /* fixed when what decides it is */
-            return k->frame != l->frame || !k->stay || (k != l && varies(k->stay, l, depth + 1));
-        return false;
-    }
-    case AX_LOAD: case AX_PHI: case AX_UNKNOWN:
-        if (!s || s->frame != l->frame || eval_in_loop(l->frame, s->block, l))
-            return true;
-        return false;
-    case AX_SREG: return x->flags & AXF_OTHER_SREG;
-    default: break;
-    }
-    for (uint32_t i = 0; i < x->n; i++)
-        if (varies(x->arg[i], l, depth + 1))
-            return true;
-    return false;
+    struct varying v = { l, depth };
+    return depth > 8 || ax_find(x, visit_varying, &v);
 }
 static const struct ax *merged_latch(struct eval *e, const struct eval_phi *p, const struct ana_loop *l)
 {

@@ -37,6 +37,7 @@ struct facts {
     struct diags *ds;
     struct fact *fact; uint32_t n;
     const struct ptx_symbol *symbol[22]; uint32_t nsymbols;  /* by bit ARRAY_SYMBOL + i */
+    bool grid_known, grid_uses[3];   /* without a launch: axes the addresses use */
     bool too_long;                   /* slices ran into the limit: no traces either */
     struct launch_data patched;      /* buffers as the launches before leave them; buffers NULL: as they start */
     char *before_gap;                /* why those launches were not executed, or NULL */

@@ -39,44 +39,45 @@ static char *address_text(struct facts *f, const struct fact *x)
     return taken(f->arena, &b);
 }
 /* The first opaque value below x, for the reason. */
-static const char *reason(const struct ax *x, int depth)
+static enum ax_visit visit_reason(void *ctx, const struct ax *x)
 {
+    const char **why = ctx;
     const struct ax_site *s = x->ref;
-    if (depth > 40)
-        return NULL;
+    if (!(x->flags & (AXF_UNKNOWN | AXF_OTHER_SREG | AXF_PHI)))
+        return AX_SKIP;
     if (x->kind == AX_UNKNOWN)
-        return s && s->why ? s->why : "an expression that grew too large";
-    if (x->kind == AX_SREG && (x->flags & AXF_OTHER_SREG))
-        return ptx_sreg_name((enum ptx_sreg)x->c);
-    if (x->kind == AX_PHI && !x->n)
-        return "a value that changes in a loop in a way that is not linear";
-    for (uint32_t i = 0; i < x->n; i++) {
-        const char *r = x->arg[i]->flags & (AXF_UNKNOWN | AXF_OTHER_SREG | AXF_PHI) ? reason(x->arg[i], depth + 1) : NULL;
-        if (r)
-            return r;
-    }
-    return x->kind == AX_PHI ? "a value that differs between ways through the code" : NULL;
+        *why = s && s->why ? s->why : "an expression that grew too large";
+    else if (x->kind == AX_SREG)
+        *why = ptx_sreg_name((enum ptx_sreg)x->c);
+    else if (x->kind == AX_PHI && !x->n)
+        *why = "a value that changes in a loop in a way that is not linear";
+    else if (x->kind == AX_PHI && !(*why))
+        *why = "a value that differs between ways through the code";
+    return x->kind == AX_UNKNOWN || x->kind == AX_SREG || (x->kind == AX_PHI && !x->n) ? AX_FOUND : AX_DESCEND;
+}
+static const char *reason(const struct ax *x)
+{
+    const char *why = NULL;
+    (void)ax_find(x, visit_reason, &why);
+    return why;
 }
 /* Linear in thread and CTA indices and loop counters with coefficients that all threads share. */
 static bool varies(const struct ax *x) { return x->flags & (AXF_TID | AXF_CTAID | AXF_ITER | AXF_OTHER_SREG); }
-static bool affine_form(const struct ax *x)
+static enum ax_visit visit_crooked(void *ctx, const struct ax *x)
 {
-    if (x->flags & (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_OTHER_SREG))
-        return false;
-    if (!varies(x) || x->kind == AX_SREG || x->kind == AX_ITER)
-        return true;
-    if (x->kind == AX_SEXT || (x->kind == AX_ZEXT && ax_counts(x->arg[0])))
-        return affine_form(x->arg[0]);
-    if (x->kind != AX_SUM && x->kind != AX_PROD)
-        return false;
-    bool ok = true;
     uint32_t moving = 0;
-    for (uint32_t i = 0; i < x->n; i++) {
-        ok = ok && affine_form(x->arg[i]);
+    (void)ctx;
+    if (x->flags & (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_OTHER_SREG))
+        return AX_FOUND;
+    if (!varies(x) || x->kind == AX_SREG || x->kind == AX_ITER)
+        return AX_SKIP;
+    if (x->kind == AX_SEXT || (x->kind == AX_ZEXT && ax_counts(x->arg[0])))
+        return AX_DESCEND;
+    for (uint32_t i = 0; i < x->n; i++)
         moving += varies(x->arg[i]);
-    }
-    return ok && (x->kind == AX_SUM || moving <= 1);
+    return x->kind == AX_SUM || (x->kind == AX_PROD && moving <= 1) ? AX_DESCEND : AX_FOUND;
 }
+static bool affine_form(const struct ax *x) { return !ax_find(x, visit_crooked, NULL); }
 static char *loops_text(struct facts *f, const struct fact *x)
 {
     struct ax_names names = { array_loop_name, array_leaf_name, f };
@@ -107,7 +108,7 @@ static void fill_symbolic(struct facts *f, const struct fact *x, struct ana_acce
     for (uint32_t c = 0; c < x->nctx; c++) {
         flags |= x->ctx[c]->addr->flags;
         a->affine = a->affine && affine_form(x->ctx[c]->addr);
-        const char *why = a->unknown ? NULL : reason(x->ctx[c]->addr, 0);
+        const char *why = a->unknown ? NULL : reason(x->ctx[c]->addr);
         if (why)
             a->unknown = arena_dup(f->arena, str_of(why));
     }

@@ -218,6 +218,28 @@ static void missing_kernel(void **state)
     ptx_free(m);
 }
 
+/* Each step uses the last value twice: as a tree it has 2^300 leaves, as a graph 600 nodes. */
+static void shared_subexpressions(void **state)
+{
+    (void)state;
+    static const char *const step[] = { "shr.u32 %r9, %r8, 1;\nxor.b32 %r8, %r8, %r9;\n", "mul.lo.s32 %r8, %r8, %r8;\nadd.s32 %r8, %r8, %r4;\n",
+                                        "cvt.s64.s32 %rd9, %r8;\nadd.s64 %rd10, %rd9, %rd9;\ncvt.u32.u64 %r9, %rd10;\nmin.s32 %r8, %r8, %r9;\n",
+                                        "setp.lt.s32 %p1, %r8, %r19;\nadd.s32 %r9, %r8, 1;\nselp.b32 %r8, %r8, %r9, %p1;\n" };
+    for (size_t i = 0; i < ARRAY_LEN(step); i++) {
+        struct buf b = { 0 };
+        struct ptx_module *m;
+        buf_puts(&b, "mad.lo.s32 %r8, %r4, %r7, %r1;\n");
+        for (int k = 0; k < 300; k++)
+            buf_puts(&b, step[i]);
+        buf_puts(&b, "mul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n");
+        struct ana_kernel *k = run_text("", b.s, &m);
+        assert_string_equal(an_access(k, false, 0)->array, "A");
+        ana_free(k);
+        ptx_free(m);
+        buf_free(&b);
+    }
+}
+
 /* ---- read-only ---- */
 static void read_only(void **state)
 {
@@ -270,7 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shown), cmocka_unit_test(loaded_index), cmocka_unit_test(through_calls), cmocka_unit_test(through_structs),
         cmocka_unit_test(either_pointer), cmocka_unit_test(generic_is_proved), cmocka_unit_test(unknown_says_why), cmocka_unit_test(recursion_is_a_gap),
-        cmocka_unit_test(indirect_call_is_a_gap), cmocka_unit_test(endless_loop), cmocka_unit_test(cancelled), cmocka_unit_test(missing_kernel),
+        cmocka_unit_test(indirect_call_is_a_gap), cmocka_unit_test(endless_loop), cmocka_unit_test(cancelled), cmocka_unit_test(missing_kernel), cmocka_unit_test(shared_subexpressions),
         cmocka_unit_test(read_only) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
