@@ -1,0 +1,130 @@
+/* The plan of every demo kernel: regions cover the code, orders are permutations that keep every dependency,
+ * loads go out before what uses them, and costs are sane. */
+#include "tests/support.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#include "engine/sim/time_int.h"
+#include "tests/unit/sim_job.h"
+
+static bool shares(const struct exec_inst *a, const struct exec_inst *b)
+{
+    for (uint32_t i = 0; i < (uint32_t)a->ndst + a->nsrc; i++)
+        for (uint32_t k = 0; k < (uint32_t)b->ndst + b->nsrc; k++)
+            if (a->regs[i] == b->regs[k] && (i < a->ndst || k < b->ndst)) return true;
+    return false;
+}
+
+static bool is_store(const struct exec_inst *i)
+{
+    enum ptx_effect e = ptx_op_info((enum ptx_op)i->ptx->op)->effect;
+    return e == EFFECT_STORE || e == EFFECT_ATOMIC;
+}
+static bool is_load(const struct exec_inst *i) { return ptx_op_info((enum ptx_op)i->ptx->op)->effect == EFFECT_LOAD; }
+
+static void check_region(const struct time_plan *t, const struct time_region *r)
+{
+    uint32_t where[TIME_REGION];
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint8_t o = t->order[r->order + i];
+        assert_true(o < r->n && !(seen >> o & 1));
+        seen |= 1ull << o;
+        where[o] = i;
+    }
+    const struct exec_inst *code = &t->p->code[r->first];
+    for (uint32_t i = 0; i < r->n; i++)
+        for (uint32_t k = i + 1; k < r->n; k++) {
+            bool memory = (is_store(&code[i]) && (is_load(&code[k]) || is_store(&code[k]))) || (is_load(&code[i]) && is_store(&code[k]));
+            if (shares(&code[i], &code[k]) || (memory && code[i].space == code[k].space)) assert_true(where[i] < where[k]);
+        }
+}
+
+static void check_plan(const struct sim_program *p, const struct sim_preset *g)
+{
+    struct time_plan t;
+    assert_int_equal(time_plan_make(&t, p, g), ST_OK);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < t.nregions; i++) {
+        const struct time_region *r = &t.region[i];
+        assert_true(r->n > 0 && r->n <= TIME_REGION && r->first >= next);
+        next = r->first + r->n;
+        check_region(&t, r);
+        for (uint32_t k = r->first; k < next; k++) {
+            assert_int_equal(t.op[k].region, i);
+            assert_true(k == r->first || !p->code[k].leader);
+            assert_true(t.op[k].flags & TIME_FREE || t.op[k].busy > 0);
+        }
+    }
+    assert_int_equal(next, p->ncode);
+    time_plan_free(&t);
+}
+
+static void test_every_kernel(void **state)
+{
+    (void)state;
+    DIR *d = opendir("kernels");
+    assert_non_null(d);
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    int n = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[300];
+        size_t len = strlen(e->d_name);
+        if (len < 5 || strcmp(e->d_name + len - 4, ".ptx") != 0) continue;
+        snprintf(path, sizeof path, "kernels/%s", e->d_name);
+        struct ptx_module *m;
+        assert_status_ok(ptx_parse_file(path, &m, &ds), &ds);
+        struct sim_mem *mem = sim_mem_new(1u << 30);
+        for (uint32_t i = 0; i < m->nfuncs; i++) {
+            struct sim_program *p;
+            if (!m->funcs[i]->entry) continue;
+            assert_status_ok(sim_load(m, m->funcs[i]->name, &g, mem, &p, &ds), &ds);
+            check_plan(p, &g);
+            sim_unload(p);
+            n++;
+        }
+        sim_mem_free(mem);
+        ptx_free(m);
+    }
+    closedir(d);
+    diags_free(&ds);
+    assert_true(n >= 15);
+}
+
+/* valley's inner loop: eight loads, each added at once in the text. All eight must issue before the first addition. */
+static void test_loads_go_first(void **state)
+{
+    (void)state;
+    struct job j;
+    struct time_plan t;
+    job_open(&j, "valley", "default", "hopper-h200");
+    assert_int_equal(time_plan_make(&t, j.prog, &j.preset), ST_OK);
+    bool found = false;
+    for (uint32_t i = 0; i < t.nregions; i++) {
+        const struct time_region *r = &t.region[i];
+        uint32_t loads = 0, first_add = r->n, last_load = 0;
+        for (uint32_t k = 0; k < r->n; k++) {
+            const struct exec_inst *in = &j.prog->code[r->first + t.order[r->order + k]];
+            if (is_load(in) && in->space == PTX_SPACE_GLOBAL) {
+                loads++;
+                last_load = k;
+            }
+            if (in->ptx->op == PTX_OP_ADD && in->ptx->type[0] == PTX_T_F32 && first_add == r->n) first_add = k;
+        }
+        if (loads != 8) continue;
+        found = true;
+        assert_true(last_load < first_add);
+    }
+    assert_true(found);
+    time_plan_free(&t);
+    job_close(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
