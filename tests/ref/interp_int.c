@@ -234,7 +234,7 @@ static bool carries(struct interp_op *o)
     uwide m = ((uwide)1 << n) - 1, a = (uwide)value(o->s[0], n, false), b = (uwide)value(o->s[1], n, false), c = (uwide)value(o->s[2], n, false), r;
     wide prod = times(src(o, 0), src(o, 1));
     uwide lo = (uwide)prod & m;
-    uwide hi = n == 64 && !is_signed(o, 0) ? times(a, b) >> 64 : ((uwide)(prod >> n)) & m;
+    uwide hi = n == 64 && !is_signed(o, 0) ? (a * b) >> 64 : ((uwide)(prod >> n)) & m;
     bool in = o->carry, borrow = false;
     switch (o->i->op) {
     case PTX_OP_ADD_CC: r = a + b; break;

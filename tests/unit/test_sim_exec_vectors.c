@@ -1,0 +1,265 @@
+/* Operations with answers worked out by hand from the ISA, approximate functions against the C
+ * library within the errors the ISA allows, matrix instructions against plain loops. */
+#include "tests/unit/sim_support.h"
+
+#include <math.h>
+
+#define HEAD100 ".version 8.8\n.target sm_100a\n.address_size 64\n"
+#define REGS ".reg .b32 %r<20>; .reg .b64 %d<20>; .reg .b16 %h<10>; .reg .f32 %f<40>; .reg .f64 %e<10>; .reg .pred %p<10>;\n"
+
+/* %r1 %r2 %r3 hold a, b, c; %f1 %f2 %f3 and %h1 %h2 %h3 the same bits; the result goes to %r0. */
+struct vector { const char *op; uint32_t a, b, c, want; };
+static const struct vector vectors[] = {
+    { "cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0x3f800000, 0x43fa0000, 0, 0x387e },       /* 1, 500 -> 448 */
+    { "cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0xbf000000, 0x3b000000, 0, 0xb001 },       /* -0.5, 2^-9 */
+    { "cvt.rn.satfinite.e4m3x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0x7fc00000, 0xff800000, 0, 0x7ffe },       /* NaN, -inf */
+    { "cvt.rn.satfinite.relu.e4m3x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0xbf000000, 0x3f800000, 0, 0x0038 },
+    { "cvt.rn.satfinite.e5m2x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0x3f800000, 0x49742400, 0, 0x3c7b },       /* 1, 1e6 -> 57344 */
+    { "cvt.rn.f16x2.e4m3x2 %r0, %h1;", 0x387e, 0, 0, 0x3c005f00 },
+    { "cvt.rn.f16x2.e5m2x2 %r0, %h1;", 0x3cfb, 0, 0, 0x3c00fb00 },
+    { "cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r1; cvt.u32.u16 %r0, %h0;", 0x3c006000, 0, 0, 0x387e },                   /* 512 -> 448 */
+    { "cvt.rna.tf32.f32 %r0, %f1;", 0x3f801000, 0, 0, 0x3f802000 },
+    { "cvt.rna.tf32.f32 %r0, %f1;", 0xbf800fff, 0, 0, 0xbf800000 },
+    { "cvt.rn.relu.f16.f32 %h0, %f1; cvt.u32.u16 %r0, %h0;", 0xbf800000, 0, 0, 0 },
+    { "cvt.rn.bf16x2.f32 %r0, %f1, %f2;", 0x3f800000, 0x40000000, 0, 0x3f804000 },
+    { "cvt.rz.f16x2.f32 %r0, %f1, %f2;", 0x3f801fff, 0x477fffff, 0, 0x3c007bff },
+    { "cvt.rn.f16.f32 %h0, %f1; cvt.u32.u16 %r0, %h0;", 0x33000001, 0, 0, 0x0001 },                                  /* just above half the least subnormal */
+    { "cvt.rn.f16.f32 %h0, %f1; cvt.u32.u16 %r0, %h0;", 0x477ff000, 0, 0, 0x7c00 },                                  /* 65520 rounds to infinity */
+    { "cvt.f32.bf16 %f0, %h1; mov.b32 %r0, %f0;", 0xc0a0, 0, 0, 0xc0a00000 },
+    { "cvt.pack.sat.u8.s32.b32 %r0, %r1, %r2, %r3;", 300, 0xfffffffb, 0x1234, 0x1234ff00 },
+    { "cvt.pack.sat.s16.s32 %r0, %r1, %r2;", 40000, 0xffff0000, 0, 0x7fff8000 },
+    { "min.f16 %h0, %h1, %h2; cvt.u32.u16 %r0, %h0;", 0x7e00, 0x3c00, 0, 0x3c00 },
+    { "min.NaN.f16 %h0, %h1, %h2; cvt.u32.u16 %r0, %h0;", 0x7e00, 0x3c00, 0, 0x7fff },
+    { "max.f16x2 %r0, %r1, %r2;", 0x3c00bc00, 0x4000fc00, 0, 0x4000bc00 },
+    { "min.bf16x2 %r0, %r1, %r2;", 0x3f800000, 0xbf808000, 0, 0xbf808000 },                                          /* -0 below +0 */
+    { "max.NaN.f32 %f0, %f1, %f2; mov.b32 %r0, %f0;", 0x7fc00001, 0x3f800000, 0, 0x7fffffff },
+    { "min.xorsign.abs.f32 %f0, %f1, %f2; mov.b32 %r0, %f0;", 0xc0000000, 0x40400000, 0, 0xc0000000 },
+    { "min.relu.s32 %r0, %r1, %r2;", 0xfffffffb, 3, 0, 0 },
+    { "max.s16x2 %r0, %r1, %r2;", 0x8000ffff, 0x00010001, 0, 0x00010001 },
+    { "min.relu.s16x2 %r0, %r1, %r2;", 0x8000000f, 0x00010002, 0, 0x00000002 },
+    { "add.u16x2 %r0, %r1, %r2;", 0xffff0001, 0x00010002, 0, 0x00000003 },
+    { "fma.rn.relu.f16 %h0, %h1, %h2, %h3; cvt.u32.u16 %r0, %h0;", 0xbc00, 0x3c00, 0x3800, 0 },
+    { "fma.rn.sat.f16x2 %r0, %r1, %r2, %r3;", 0x40003c00, 0x40003800, 0, 0x3c003800 },
+    { "add.sat.f16 %h0, %h1, %h2; cvt.u32.u16 %r0, %h0;", 0x3c00, 0x3c00, 0, 0x3c00 },
+    { "ex2.approx.f16 %h0, %h1; cvt.u32.u16 %r0, %h0;", 0x4200, 0, 0, 0x4800 },                                      /* 2^3 */
+    { "ex2.approx.ftz.bf16x2 %r0, %r1;", 0x3f800000, 0, 0, 0x40003f80 },
+    { "tanh.approx.f16 %h0, %h1; cvt.u32.u16 %r0, %h0;", 0x7c00, 0, 0, 0x3c00 },
+    { "testp.finite.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x7f7fffff, 0, 0, 1 },
+    { "testp.infinite.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0xff800000, 0, 0, 1 },
+    { "testp.notanumber.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x7f800001, 0, 0, 1 },
+    { "testp.normal.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x007fffff, 0, 0, 0 },
+    { "testp.subnormal.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x807fffff, 0, 0, 1 },
+    { "testp.number.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0, 0, 0, 1 },
+    { "fns.b32 %r0, %r1, %r2, %r3;", 0x0000f0f0, 4, 2, 5 },
+    { "fns.b32 %r0, %r1, %r2, %r3;", 0x0000f0f0, 12, 0xffffffff, 12 },
+    { "fns.b32 %r0, %r1, %r2, %r3;", 0x0000f0f0, 12, 0xfffffffe, 7 },
+    { "fns.b32 %r0, %r1, %r2, %r3;", 0x0000f0f0, 0, 0, 0xffffffff },
+    { "prmt.b32.f4e %r0, %r1, %r2, %r3;", 0x33221100, 0x77665544, 1, 0x44332211 },
+    { "prmt.b32.b4e %r0, %r1, %r2, %r3;", 0x33221100, 0x77665544, 1, 0x66770011 },
+    { "prmt.b32.rc8 %r0, %r1, %r2, %r3;", 0x33221100, 0, 2, 0x22222222 },
+    { "prmt.b32.ecl %r0, %r1, %r2, %r3;", 0x33221100, 0, 1, 0x33221111 },
+    { "prmt.b32.ecr %r0, %r1, %r2, %r3;", 0x33221100, 0, 2, 0x22221100 },
+    { "prmt.b32.rc16 %r0, %r1, %r2, %r3;", 0x33221100, 0, 3, 0x33223322 },
+    { "vabsdiff4.u32.u32.u32.add %r0, %r1, %r2, %r3;", 0x01020304, 0x04030201, 100, 108 },
+    { "vadd4.u32.u32.u32.sat %r0, %r1, %r2, %r3;", 0xff01807f, 0x01020304, 0, 0xff038383 },
+    { "vavrg4.u32.u32.u32 %r0, %r1, %r2, %r3;", 0x01020304, 0x02020308, 0, 0x02020306 },
+    { "vsub2.s32.s32.s32 %r0, %r1, %r2, %r3;", 0x00010005, 0x00020003, 0, 0xffff0002 },
+    { "vset4.u32.u32.lt %r0, %r1, %r2, %r3;", 0x01020304, 0x02020208, 0, 0x01000001 },
+    { "vadd.s32.u32.s32.sat %r0, %r1.b3, %r2.h0;", 0xff000000, 0x0000ffff, 0, 254 },
+    { "vadd.u32.u32.u32.add %r0, %r1.h1, %r2.b0, %r3;", 0x00050000, 7, 100, 112 },
+    { "vabsdiff.u32.s32.s32 %r0.b1, %r1, %r2, %r3;", 3, 10, 0x11223344, 0x11220744 },
+    { "vshl.u32.u32.u32.wrap %r0, %r1, %r2;", 3, 33, 0, 6 },
+    { "vshr.s32.s32.u32.clamp %r0, %r1, %r2;", 0x80000000, 40, 0, 0xffffffff },
+    { "vmin.s32.s32.s32.max %r0, %r1, %r2, %r3;", 0xfffffff0, 5, 0xffffff00, 0xfffffff0 },
+    { "vset.s32.u32.lt %r0, %r1, %r2;", 0xffffffff, 0, 0, 1 },
+    { "vmad.s32.s32.s32.shr7 %r0, %r1, %r2, %r3;", 256, 256, 128, 513 },
+    { "vmad.u32.u32.u32.po %r0, %r1.h0, %r2, %r3;", 3, 4, 5, 18 },
+    { "set.eq.f16x2.f16x2 %r0, %r1, %r2;", 0x3c003c00, 0x40003c00, 0, 0x00003c00 },
+    { "setp.lt.f16x2 %p1|%p2, %r1, %r2; selp.u32 %r0, 1, 0, %p1; selp.u32 %r5, 2, 0, %p2; add.u32 %r0, %r0, %r5;", 0x40003c00, 0x3c004000, 0, 1 },
+    { "setp.geu.and.bf16 %p1, %h1, %h2, !%p9; selp.u32 %r0, 1, 0, %p1;", 0x7fc0, 0x3f80, 0, 1 },
+    { "lop3.or.b32 %r0|%p1, %r1, %r2, %r3, 0x80, %p9; selp.u32 %r5, 0x100, 0, %p1; or.b32 %r0, %r0, %r5;", 6, 3, 2, 0x102 },
+    { "cvta.shared.u64 %d1, %d2; isspacep.shared %p1, %d1; isspacep.global %p2, %d1; selp.u32 %r0, 1, 0, %p1; selp.u32 %r5, 2, 0, %p2; add.u32 %r0, %r0, %r5;", 0, 0, 0, 1 },
+    { "mapa.shared::cluster.u32 %r0, %r1, %r2; getctarank.shared::cluster.u32 %r5, %r0; add.u32 %r0, %r0, %r5;", 64, 0, 0, 64 },
+    { "mov.v2.u32 {%r6, %r7}, {%r2, %r1}; sub.u32 %r0, %r6, %r7;", 5, 12, 0, 7 },
+    { "sad.u16 %h0, %h1, %h2, %h3; cvt.u32.u16 %r0, %h0;", 5, 65000, 10, 65005 },
+    { "cvt.rn.f32.u64 %f0, %d3; mov.b32 %r0, %f0;", 0, 0, 0, 0x5f800000 },                                           /* %d3 = 2^64 - 1 */
+    { "cvt.rzi.s32.f32 %r0, %f1;", 0x7fc00000, 0, 0, 0 },
+    { "cvt.rzi.u32.f32 %r0, %f1;", 0xbf800000, 0, 0, 0 },
+    { "rcp.rn.f32 %f0, %f1; mov.b32 %r0, %f0;", 0x80000000, 0, 0, 0xff800000 },
+    { "sub.rm.f32 %f0, %f1, %f1; mov.b32 %r0, %f0;", 0x3f800000, 0, 0, 0x80000000 },
+};
+static const struct vector vectors100[] = {
+    { "max.f32 %f0, %f1, %f2, %f3; mov.b32 %r0, %f0;", 0x3f800000, 0xbf800000, 0x40000000, 0x40000000 },
+    { "mov.b64 %d1, {%r1, %r2}; add.rn.f32x2 %d1, %d1, %d1; mov.b64 {%r5, %r6}, %d1; add.u32 %r0, %r5, %r6;", 0x3f800000, 0, 0, 0x40000000 },
+    { "redux.sync.max.abs.f32 %f0, %f1, -1; mov.b32 %r0, %f0;", 0xc0000000, 0, 0, 0x40000000 },
+};
+
+static void run_vectors(const char *head, const struct vector *v, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        struct sim_case c;
+        char text[1400];
+        snprintf(text, sizeof text, "%s.visible .entry k(.param .u64 p)\n{\n%sld.param.u64 %%d0, [p]; mov.u32 %%r1, %u; mov.u32 %%r2, %u; mov.u32 %%r3, %u;\n"
+                 "mov.b32 %%f1, %%r1; mov.b32 %%f2, %%r2; mov.b32 %%f3, %%r3; cvt.u16.u32 %%h1, %%r1; cvt.u16.u32 %%h2, %%r2; cvt.u16.u32 %%h3, %%r3; mov.u64 %%d2, 16;\n"
+                 "mov.u64 %%d3, -1; mov.pred %%p9, 0;\n%s\nst.global.u32 [%%d0], %%r0;\nret;\n}\n", head, REGS, v[k].a, v[k].b, v[k].c, v[k].op);
+        sim_case_open(&c, text, "k", 64);
+        sim_case_run(&c);
+        if (c.st != ST_OK)
+            sim_case_print(&c);
+        uint32_t got;
+        memcpy(&got, c.data, 4);
+        if (c.st != ST_OK || got != v[k].want)
+            fail_msg("%s with %08x %08x %08x: %08x, not %08x", v[k].op, v[k].a, v[k].b, v[k].c, got, v[k].want);
+        sim_case_close(&c);
+    }
+}
+static void by_hand(void **state)
+{
+    (void)state;
+    run_vectors(SIM_HEAD, vectors, ARRAY_LEN(vectors));
+    run_vectors(HEAD100, vectors100, ARRAY_LEN(vectors100));
+}
+
+/* ---- approximate functions: 9.7.3, greatest errors stated there ---- */
+struct approx { const char *op; double (*f)(double); double lo, hi, abs_error, rel_error; };
+static double reciprocal(double x) { return 1 / x; }
+static double reciprocal_root(double x) { return 1 / sqrt(x); }
+static void approximations(void **state)
+{
+    (void)state;
+    static const struct approx a[] = {
+        { "sin.approx.f32", sin, -3.14159, 3.14159, 0x1p-20, 0 }, { "cos.approx.f32", cos, -3.14159, 3.14159, 0x1p-20, 0 },
+        { "lg2.approx.f32", log2, 0.001, 100, 0x1p-22, 0x1p-22 }, { "ex2.approx.f32", exp2, -30, 30, 0, 0x1p-22 },
+        { "tanh.approx.f32", tanh, -9, 9, 0, 0x1p-11 }, { "rcp.approx.f32", reciprocal, 0.01, 1000, 0, 0x1p-23 },
+        { "rsqrt.approx.f32", reciprocal_root, 0.01, 1000, 0, 0x1.8p-23 }, { "sqrt.approx.f32", sqrt, 0.01, 1000, 0, 0x1p-23 } };
+    for (size_t k = 0; k < ARRAY_LEN(a); k++) {
+        struct sim_case c;
+        char text[700];
+        snprintf(text, sizeof text, SIM_HEAD ".visible .entry k(.param .u64 p)\n{\n%sld.param.u64 %%d0, [p]; mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%tid.x; mad.lo.u32 %%r1, %%r1, 32, %%r2;\n"
+                 "mul.wide.u32 %%d1, %%r1, 4; add.u64 %%d0, %%d0, %%d1; ld.global.f32 %%f1, [%%d0]; %s %%f0, %%f1; st.global.f32 [%%d0], %%f0;\nret;\n}\n", REGS, a[k].op);
+        sim_case_open(&c, text, "k", 64 * 32 * 4);
+        c.l.grid.x = 64;
+        float *d = (void *)c.data, in[64 * 32];
+        for (int i = 0; i < 64 * 32; i++)
+            d[i] = in[i] = (float)(a[k].lo + (a[k].hi - a[k].lo) * i / (64 * 32 - 1));
+        sim_case_ok(&c);
+        for (int i = 0; i < 64 * 32; i++) {
+            double want = a[k].f(in[i]), error = fabs(d[i] - want);
+            if (!(error <= a[k].abs_error || error <= a[k].rel_error * fabs(want)))
+                fail_msg("%s of %g: %.9g, not %.9g", a[k].op, (double)in[i], (double)d[i], want);
+        }
+        sim_case_close(&c);
+    }
+}
+
+/* ---- matrices: fragments filled as the figures of 9.7.14.5 show ---- */
+struct shape { const char *op; int k, bits, kind; /* 0 f16, 1 bf16, 2 tf32, 3 s8, 4 u8 */ unsigned na, nb; };
+static uint32_t element(int kind, int v)
+{
+    static const uint16_t f16[] = { 0x0000, 0x3c00, 0x4000, 0x4200, 0x4400 };
+    uint32_t m = (uint32_t)(v < 0 ? -v : v), s = v < 0;
+    float f = (float)v;
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    switch (kind) {
+    case 0: return f16[m] | s << 15;
+    case 1: return u >> 16;
+    case 2: return u;
+    default: return (uint32_t)v & 0xff;
+    }
+}
+static int a_at(int row, int k) { return (row * 3 + k * 5) % 7 - 3; }
+static int b_at(int k, int col) { return (k * 2 + col * 3) % 5 - 2; }
+static uint32_t pack(const struct shape *s, int lane, int reg, bool is_a)
+{
+    int per = 32 / s->bits, g = lane / 4, t = lane % 4;
+    uint32_t r = 0;
+    for (int e = 0; e < per; e++) {
+        int row = is_a ? g + (reg % 2 ? 8 : 0) : t * per + e + reg * 4 * per;
+        int col = is_a ? t * per + e + reg / 2 * 4 * per : g;
+        int v = is_a ? a_at(row, col) : b_at(row, col);
+        r |= element(s->kind, s->kind == 4 ? v + 3 : v) << e * s->bits;
+    }
+    return r;
+}
+static void products(void **state)
+{
+    (void)state;
+    static const struct shape shapes[] = {
+        { "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 16, 16, 0, 4, 2 }, { "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 8, 16, 0, 2, 1 },
+        { "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 16, 16, 1, 4, 2 }, { "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 8, 32, 2, 4, 2 },
+        { "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", 4, 32, 2, 2, 1 }, { "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 32, 8, 3, 4, 2 },
+        { "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", 16, 8, 3, 2, 1 }, { "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.u8.s32", 32, 8, 4, 4, 2 } };
+    for (size_t n = 0; n < ARRAY_LEN(shapes); n++) {
+        const struct shape *s = &shapes[n];
+        struct sim_case c;
+        struct buf b = { 0 };
+        bool ints = s->kind >= 3;
+        const char *cls = ints ? "r" : "f";
+        buf_puts(&b, SIM_HEAD ".visible .entry k(.param .u64 p)\n{\n" REGS "ld.param.u64 %d0, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 64; add.u64 %d0, %d0, %d1;\n");
+        for (unsigned k = 0; k < s->na + s->nb; k++)
+            buf_printf(&b, "ld.global.u32 %%r%u, [%%d0+%u];\n", 2 + k, 4 * k);
+        for (unsigned k = 0; k < 4; k++)
+            buf_printf(&b, ints ? "mov.u32 %%r%u, %u;\n" : "mov.f32 %%f%u, 0f4%u000000;\n", 10 + k, ints ? 2 : 0);
+        buf_printf(&b, "%s {%%%s14, %%%s15, %%%s16, %%%s17}, {", s->op, cls, cls, cls, cls);
+        for (unsigned k = 0; k < s->na; k++)
+            buf_printf(&b, "%s%%r%u", k ? ", " : "", 2 + k);
+        buf_puts(&b, "}, {");
+        for (unsigned k = 0; k < s->nb; k++)
+            buf_printf(&b, "%s%%r%u", k ? ", " : "", 2 + s->na + k);
+        buf_printf(&b, "}, {%%%s10, %%%s11, %%%s12, %%%s13};\n", cls, cls, cls, cls);
+        for (unsigned k = 0; k < 4; k++)
+            buf_printf(&b, "st.global.%s [%%d0+%u], %%%s%u;\n", ints ? "u32" : "f32", 32 + 4 * k, cls, 14 + k);
+        buf_puts(&b, "ret;\n}\n");
+        sim_case_open(&c, b.s, "k", 32 * 64);
+        for (int lane = 0; lane < 32; lane++)
+            for (unsigned k = 0; k < s->na + s->nb; k++)
+                memcpy(c.data + lane * 64 + 4 * k, &(uint32_t){ pack(s, lane, (int)(k < s->na ? k : k - s->na), k < s->na) }, 4);
+        sim_case_ok(&c);
+        for (int lane = 0; lane < 32; lane++)
+            for (int v = 0; v < 4; v++) {
+                int row = lane / 4 + (v / 2 ? 8 : 0), col = lane % 4 * 2 + v % 2, sum = 2, got;
+                for (int k = 0; k < s->k; k++)
+                    sum += (a_at(row, k) + (s->kind == 4 ? 3 : 0)) * (b_at(k, col) + (s->kind == 4 ? 3 : 0));
+                float f;
+                memcpy(&got, c.data + lane * 64 + 32 + 4 * v, 4);
+                memcpy(&f, &got, 4);
+                if (ints ? got != sum : f != (float)sum)
+                    fail_msg("%s: lane %d value %d", s->op, lane, v);
+            }
+        sim_case_close(&c);
+        buf_free(&b);
+    }
+}
+
+/* ldmatrix, its transposed form, stmatrix and movmatrix: 16-bit elements numbered row by row. */
+static void tiles(void **state)
+{
+    (void)state;
+    struct sim_case c;
+    sim_case_open(&c, SIM_HEAD ".visible .entry k(.param .u64 p)\n{\n" REGS ".shared .align 16 .b8 s[1024];\nld.param.u64 %d0, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;\n"
+                      "mad.lo.u32 %r3, %r1, 16, %r2; mul.lo.u32 %r4, %r1, 0x80008; add.u32 %r4, %r4, 0x10000;\nst.shared.u32 [%r3], %r4; add.u32 %r4, %r4, 0x20002; st.shared.u32 [%r3+4], %r4;\n"
+                      "add.u32 %r4, %r4, 0x20002; st.shared.u32 [%r3+8], %r4; add.u32 %r4, %r4, 0x20002; st.shared.u32 [%r3+12], %r4;\nbar.warp.sync -1;\n"
+                      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r5, %r6, %r7, %r8}, [%r3];\nldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r9, %r10}, [%r3];\n"
+                      "movmatrix.sync.aligned.m8n8.trans.b16 %r11, %r5;\nstmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%r3+512], {%r9, %r10};\nbar.warp.sync -1;\nld.shared.u32 %r12, [%r3+512];\n"
+                      "mul.wide.u32 %d1, %r1, 32; add.u64 %d0, %d0, %d1; st.global.v4.u32 [%d0], {%r5, %r8, %r9, %r10}; st.global.v2.u32 [%d0+16], {%r11, %r12};\nret;\n}\n", "k", 1024);
+    sim_case_ok(&c);
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint32_t v[6], row = lane / 4, col = lane % 4 * 2;
+        memcpy(v, c.data + 32 * lane, sizeof v);
+        assert_int_equal(v[0], (row * 8 + col) | (row * 8 + col + 1) << 16);
+        assert_int_equal(v[1], (192 + row * 8 + col) | (192 + row * 8 + col + 1) << 16);
+        assert_int_equal(v[2], (col * 8 + row) | ((col + 1) * 8 + row) << 16);
+        assert_int_equal(v[3], (64 + col * 8 + row) | (64 + (col + 1) * 8 + row) << 16);
+        assert_int_equal(v[4], v[2]);
+        if (lane < 16)
+            assert_int_equal(v[5], (lane * 8) | (lane * 8 + 1) << 16);
+    }
+    sim_case_close(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(by_hand), cmocka_unit_test(approximations), cmocka_unit_test(products), cmocka_unit_test(tiles) };
+    return cmocka_run_group_tests_name("sim exec: vectors", tests, NULL, NULL);
+}
