@@ -120,7 +120,9 @@ static void open_loads(struct job *j, const char *first, const char *second, con
     const char *const ops[2] = { first, second };
     for (int k = 0; k < 2; k++) {
         for (int i = 0; i < 4; i++)
-            n += snprintf(text + n, sizeof text - (size_t)n, "ld.global%s.u32 %%r%d, [%%rd3+%d];\n", ops[k], 2 + i, i * 128);
+            n += strncmp(ops[k], "prefetch", 8) == 0
+                 ? snprintf(text + n, sizeof text - (size_t)n, "%s [%%rd3+%d];\nmov.u32 %%r%d, 0;\n", ops[k], i * 128, 2 + i)
+                 : snprintf(text + n, sizeof text - (size_t)n, "ld.global%s.u32 %%r%d, [%%rd3+%d];\n", ops[k], 2 + i, i * 128);
         n += snprintf(text + n, sizeof text - (size_t)n, "add.s32 %%r6, %%r2, %%r3;\nadd.s32 %%r7, %%r4, %%r5;\nadd.s32 %%r8, %%r6, %%r7;\n"
                       "st.global.u32 [%%rd3+%d], %%r8;\nbar.sync 0;\n", 4096 + k * 512);
     }
@@ -152,6 +154,7 @@ static void test_operators(void **state)
         { "", ".cv", "hopper-h200", 0 }, { ".cs", "", "hopper-h200", 16 }, { ".nc", "", "hopper-h200", 16 },
         { ".L1::no_allocate", "", "hopper-h200", 0 }, { "", ".L1::no_allocate", "hopper-h200", 16 }, /* hits lines others brought */
         { ".L1::no_allocate", ".L1::no_allocate", "hopper-h200", 0 }, { ".L1::evict_last", "", "hopper-h200", 16 },
+        { "prefetch.global.L1", "", "hopper-h200", 16 }, { "prefetch.global.L2", "", "hopper-h200", 0 },
         { "", "", "kepler-k80", 0 }, { ".ca", ".ca", "kepler-k80", 16 }, { ".nc", ".nc", "kepler-k80", 16 },
         { ".nc", ".ca", "kepler-k80", 0 },                        /* separate caches */
         { ".ca", ".ca", "maxwell-750ti", 0 }, { ".nc", ".nc", "maxwell-750ti", 16 }, { "", "", "maxwell-980", 0 },
