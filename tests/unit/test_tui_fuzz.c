@@ -90,9 +90,7 @@ static void storm(void **state)
     }
     assert_int_equal(chdir(keep), 0);
     printf("%llu events, seed %llu\n", (unsigned long long)events, (unsigned long long)r.seed);
-    struct job_snapshot *own = t.snap;
     stage_close(&t);
-    (void)own;
     for (int k = 0; k < SNAP_COUNT; k++)
         snapshot_free(snaps[k]);
 }

@@ -190,8 +190,8 @@ static bool line_matches(struct app *a, enum panel_id panel, size_t i, struct st
 
 static bool over_matches(struct app *a, size_t i, struct str needle)
 {
-    const struct page_line *l = &a->over.line[i];
-    for (unsigned k = 0; k < l->n; k++)
+    const struct page_line *l = i < a->over.n ? &a->over.line[i] : NULL;     /* too small a screen draws no overlay */
+    for (unsigned k = 0; l && k < l->n; k++)
         if (text_find(l->v[k].s, needle) != SIZE_MAX)
             return true;
     return false;

@@ -123,8 +123,8 @@ const char *scope_name(enum scope s);
     X(MSG_GOTO, "goto", "Enter", MESSAGES, "go to", "show the place in the source") \
     X(HELP_CLOSE, "close-help", "q Esc ?", HELP, "", "close help") \
     X(PICK_OPEN, "open", "Enter Space", PICKER, "open", "open the demo or lesson") \
-    X(LESSON_NEXT, "lesson-next", "A-n F2", LESSON, "lesson", "next step of the lesson") \
-    X(LESSON_PREV, "lesson-previous", "A-p F3", LESSON, "", "step before") \
+    X(LESSON_NEXT, "lesson-next", ") A-n F2", LESSON, "next step", "next step of the lesson") \
+    X(LESSON_PREV, "lesson-previous", "( A-p F3", LESSON, "", "step before") \
     X(LESSON_HIDE, "lesson-hide", "A-h F4", LESSON, "", "hide or show the lesson") \
     X(REPLAY_PLAY, "replay-play", "Space", REPLAY, "play", "play or pause the recorded points") \
     X(REPLAY_STEP, "replay-step", ".", REPLAY, "step", "one recorded point further") \

@@ -39,8 +39,12 @@ static void entry_name(struct buf *b, const struct entry *e)
         buf_puts(b, "cache all");
     else if (e->run->kind == RUN_SWEEP && e->run->sweep.axis && !strcmp(e->run->sweep.axis, "pi"))
         buf_printf(b, "π=%d", e->r->options.pi.value);
-    else
+    else {
+        size_t before = b->n;
         options_line(&e->r->options, b);
+        if (b->n == before)
+            buf_puts(b, "as written");
+    }
 }
 
 static const char *const base_names[] = { "cache all", "bypass all", "the first run" };

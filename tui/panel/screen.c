@@ -112,7 +112,7 @@ void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel
         struct row row;
         row_init(&row, a->frame);
         v->head(a, (unsigned)r.w, &row);
-        surface_row(s, r.x, r.y, r.w, &row, v->line ? 0 : 0);
+        surface_row(s, r.x, r.y, r.w, &row, 0);
         r.y++, r.h--;
     }
     if (p == PANEL_VALLEY) {
@@ -278,7 +278,7 @@ static bool in_rect(struct rect r, int x, int y)
 static unsigned click_line(struct app *a, struct list *l, const struct page *p, struct rect r, int y)
 {
     size_t i = l->top + (size_t)(y - r.y);
-    if (i >= l->count || (p && p->line[i].item < 0))
+    if (i >= l->count || (p && (i >= p->n || p->line[i].item < 0)))
         return UI_REDRAW;
     bool again = i == l->cursor;
     list_show(l, i);

@@ -1,0 +1,126 @@
+/* Pictures for the documents, made by the program itself: opens a demo kernel on
+ * the simulated device, runs what the picture shows, and writes the screens as SVG.
+ * usage: pictures FOLDER   (`make pictures`) */
+#include "tui/panel/panel.h"
+#include "tui/panel/picture.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct job_engine *engine;
+static uint64_t posted;
+
+static void post(void *ctx, const struct job *j)
+{
+    (void)ctx;
+    posted++;
+    job_post(engine, j);
+}
+
+static void cancel(void *ctx)
+{
+    (void)ctx;
+    job_cancel(engine);
+}
+
+static const struct job_snapshot *hold(void *ctx)
+{
+    (void)ctx;
+    return job_snapshot_get(engine);
+}
+
+static void release(void *ctx, const struct job_snapshot *s)
+{
+    (void)ctx;
+    job_snapshot_release(s);
+}
+
+static void settle(struct app *a)
+{
+    for (int quiet = 0; quiet < 5; ) {
+        const struct job_snapshot *s = job_snapshot_get(engine), *old = a->snap;
+        bool idle = !s->busy && s->worked >= posted;
+        app_snapshot(a, s);
+        job_snapshot_release(old);
+        struct pollfd p = { job_wake_fd(engine), POLLIN, 0 };
+        quiet = poll(&p, 1, 200) == 0 && idle ? quiet + 1 : 0;      /* the full analysis comes a little later */
+    }
+}
+
+static void picture(struct app *a, const char *folder, const char *name, int w, int h)
+{
+    struct surface s = { 0 };
+    struct screen map = { .drag_from = -1 };
+    struct buf out = { 0 };
+    struct diags ds = { 0 };
+    char path[512];
+    a->w = w;
+    a->h = h;
+    *a->notice = '\0';
+    if (!surface_resize(&s, w, h))
+        return;
+    for (int i = 0; i < 2; i++) {
+        app_begin_frame(a);
+        screen_draw(a, &s, &map);
+        settle(a);                       /* what the first frame asked for in the background */
+    }
+    picture_svg(&s, &a->theme, !strcmp(a->theme.name, "light"), &out);
+    snprintf(path, sizeof path, "%s/%s.svg", folder, name);
+    if (!out.oom && file_write_atomic(path, out.s, out.n, &ds) == ST_OK)
+        printf("%s\n", path);
+    surface_free(&s);
+    buf_free(&out);
+    diags_free(&ds);
+}
+
+static void key(struct app *a, const char *name)
+{
+    struct event e = { .kind = EVENT_KEY };
+    if (key_parse(str_of(name), &e.key))
+        app_event(a, &e);
+}
+
+static void session(struct app *a, const char *folder)
+{
+    app_command(a, "device sim:fermi-16k");
+    app_command(a, "open kernels/valley.ptx");
+    app_command(a, "kernel fermi");
+    settle(a);
+    picture(a, folder, "source", 100, 26);
+    app_command(a, "sweep pi");
+    settle(a);
+    picture(a, folder, "valley", 100, 28);
+    app_command(a, "panel counters");
+    picture(a, folder, "counters", 100, 24);
+    app_command(a, "panel valley");
+    picture(a, folder, "workspace", 150, 44);
+    app_command(a, "panel locality");
+    picture(a, folder, "locality", 100, 40);
+    app_command(a, "panel source");
+    key(a, "a");
+    picture(a, folder, "address-tree", 100, 30);
+    key(a, "q");
+    app_command(a, "open kernels/stride_4.ptx");
+    settle(a);
+    app_command(a, "panel coalesce");
+    picture(a, folder, "coalesce", 100, 24);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct dev_env env = { .preset = preset_read };
+    static const struct app_engine way = { NULL, post, cancel, hold, release };
+    struct app a;
+    struct diags ds = { 0 };
+    if (argc != 2 || job_engine_new(&env, "/tmp/gpulocw-pictures.json", &engine, &ds) != ST_OK)
+        return 2;
+    app_init(&a, &way, job_snapshot_get(engine), ".");
+    session(&a, argv[1]);
+    const struct job_snapshot *last = a.snap;
+    app_free(&a);
+    job_snapshot_release(last);
+    job_engine_free(engine);
+    remove("/tmp/gpulocw-pictures.json");
+    return 0;
+}
