@@ -54,26 +54,31 @@ static inline enum mem_pattern lane_pattern(const uint64_t *p, uint32_t mask, ui
     return !same ? MEM_SAME : MEM_ANY;
 }
 
+/* Where the quick way may look: the allocation last used, or shared memory. */
+struct lane_range { uint64_t lo, n, host; };
+static inline bool lane_range(const struct exec_warp *w, const struct exec_inst *in, struct lane_range *r)
+{
+    if (in->space == PTX_SPACE_SHARED) {
+        *r = (struct lane_range){ 0, w->x->shared_bytes, (uint64_t)(uintptr_t)w->cta->shared };
+        return true;
+    }
+    const struct sim_alloc *c = &w->k->cache[in->mem_id];
+    *r = (struct lane_range){ c->addr, c->n, (uint64_t)(uintptr_t)c->host };
+    return in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_GENERIC || in->space == PTX_SPACE_CONST;
+}
+
+/* For MEM_SAME and MEM_SEQ only the first active lane's pointer is set. */
 static inline enum mem_pattern lane_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint64_t *p)
 {
-    const unsigned bytes = in->bytes * in->vec;
-    uint64_t a[WARP_LANES], lo, n, host;
-    if (w->x->checks)
+    const unsigned bytes = in->bytes * in->vec, first = first_lane(mask);
+    uint64_t a[WARP_LANES];
+    struct lane_range r;
+    if (w->x->checks || !lane_range(w, in, &r) || r.n < bytes)
         return exec_resolve(w, in, mask, p);
     lane_addresses(w, in, a);
-    if (in->space == PTX_SPACE_SHARED) {
-        lo = 0;
-        n = w->x->shared_bytes;
-        host = (uint64_t)(uintptr_t)w->cta->shared;
-    } else if (in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_GENERIC || in->space == PTX_SPACE_CONST) {
-        const struct sim_alloc *c = &w->k->cache[in->mem_id];
-        lo = c->addr;
-        n = c->n;
-        host = (uint64_t)(uintptr_t)c->host;
-    } else {
-        return exec_resolve(w, in, mask, p);
-    }
-    if (n < bytes || lane_outside(a, mask, lo, n - bytes, bytes - 1))
+    const enum mem_pattern at = lane_pattern(a, mask, bytes);
+    const uint64_t last = r.n - bytes, off = a[first] - r.lo, span = at == MEM_SEQ ? (uint64_t)bytes * (WARP_LANES - 1) : 0;
+    if (at == MEM_ANY ? lane_outside(a, mask, r.lo, last, bytes - 1) : off > last || span > last - off || (a[first] & (bytes - 1)) != 0)
         return exec_resolve(w, in, mask, p);
     if (in->load_id != EXEC_NO_ID) {
         w->k->loads[in->load_id].executions++;
@@ -81,8 +86,10 @@ static inline enum mem_pattern lane_resolve(struct exec_warp *w, const struct ex
     }
     if (w->recording)
         exec_record(w, in, in->space == PTX_SPACE_GENERIC ? PTX_SPACE_GLOBAL : in->space, mask, a);
-    LANES p[i] = a[i] - lo + host;
-    return lane_pattern(p, mask, in->bytes);
+    p[first] = off + r.host;
+    if (at == MEM_ANY || in->vec > 1)
+        LANES p[i] = a[i] - r.lo + r.host;
+    return at;
 }
 
 /* T: type in memory; R: slot element; C: how the value becomes an R. */
@@ -136,7 +143,9 @@ LANE_LD(ld_u64_64, uint64_t, uint64_t, (uint64_t))
 #define LANE_ST(name, T, R)                                                                        \
     static inline void st_part_##name(const R *s, uint32_t mask, enum mem_pattern at, const uint64_t *p, unsigned off) \
     {                                                                                              \
-        if (at == MEM_SEQ && off == 0) {                                                           \
+        if (at == MEM_SAME) {                                                                      \
+            *(T *)(uintptr_t)(p[first_lane(mask)] + off) = (T)s[31u - (unsigned)__builtin_clz(mask)]; \
+        } else if (at == MEM_SEQ && off == 0) {                                                    \
             T *d = (T *)(uintptr_t)p[0];                                                           \
             LANES d[i] = (T)s[i];                                                                  \
         } else if (mask == EXEC_FULL) {                                                            \
@@ -153,7 +162,7 @@ LANE_LD(ld_u64_64, uint64_t, uint64_t, (uint64_t))
         const uint32_t *slots = in->x;                                                             \
         if (at == MEM_FAULT)                                                                       \
             return;                                                                                \
-        if (in->vec > 1)                                                                           \
+        if (in->vec > 1 && at == MEM_SEQ)                                                          \
             at = MEM_ANY;                                                                          \
         for (unsigned k = 0; k < in->vec; k++)                                                     \
             st_part_##name(slot_at(w, slots[k]), mask, at, p, k * (unsigned)sizeof(T));            \

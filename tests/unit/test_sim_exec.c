@@ -301,6 +301,28 @@ static void private_views(void **state)
     }
 }
 
+/* The n-th allocation fails, for every n until all goes well: an error each time, never a crash. */
+static void out_of_memory(void **state)
+{
+    (void)state;
+    const char *text = KERNEL(".local .align 4 .b8 l[16]; .shared .b32 s[8];\nmov.u64 %d4, l; st.local.u32 [%d4], %r1; ld.local.u32 %r2, [%d4]; st.shared.u32 [s], %r2; bar.sync 0; st.global.u32 [%d3], %r2;\n");
+    for (uint64_t n = 1;; n++) {
+        struct sim_case c;
+        sim_case_open(&c, text, "none", 65536);          /* parses; that kernel does not exist */
+        struct sim_preset g = sim_preset_default();
+        base_fail_after(n);
+        enum status st = sim_load(c.m, STR("k"), &g, c.mem, &c.p, &c.ds);
+        if (st == ST_OK)
+            st = sim_run(c.p, &c.l, &c.stats, &c.ds);
+        base_fail_after(0);
+        assert_true(st == ST_OK || st == ST_NOMEM);
+        sim_case_close(&c);
+        if (st == ST_OK)
+            return;
+        assert_true(n < 1000);
+    }
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -321,6 +343,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
-        cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(refusals) };
+        cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(out_of_memory), cmocka_unit_test(refusals) };
     return cmocka_run_group_tests_name("sim exec", tests, NULL, NULL);
 }
