@@ -312,6 +312,9 @@ enum status tune_run_one(struct tune_bench *b, const struct options *asked, stru
         snprintf(out->message, sizeof out->message, "voted π=%d by mean CTA time in one launch of %.4f ms (the fastest single CTA ran π=%d)", v.mean, (double)v.cost_ns / 1e6, v.paper);
     if (st == ST_OK && out->status == ST_OK)
         st = judge_outputs(b, out, &own);
+    struct options none = options_default();
+    if (st == ST_OK && options_equal(asked, &none) && out->counters[COUNTER_INST_WARP].valid)
+        b->inst_warp = out->counters[COUNTER_INST_WARP].value;
     if (st != ST_OK) {
         out->status = st;
         if (!out->message[0])
@@ -392,6 +395,7 @@ void tune_bench_close(struct tune_bench *b)
         shape_free(b, b->shape[i]);
     for (size_t i = 0; b->expected && i < b->subject.launch->nargs; i++)
         base_free(b->expected[i]);
+    tune_trace_free(b->trace);
     base_free(b->expected);
     base_free(b->shape);
     if (b->data)

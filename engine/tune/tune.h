@@ -52,6 +52,13 @@ struct tune_advice { char title[96], why[256]; struct options options; double ex
 /* Ranked. Returns the count (at most max). */
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep /* may be NULL */, struct tune_advice *out, size_t max);
 
+/* Memory cost of a configuration before any launch: the schedule paper's figure by name (cost.paper, in cycles of
+ * latency, parts l1, l2, dram) and ours (cost.extended, cycles: a lower bound that knows bandwidth, sectors, bypassing
+ * and the L1 size; `issue` is its bound by instructions issued, 0 until the original was run with counters). `in`: the counts behind them, whole device. !valid: why_not says what the model cannot tell. */
+struct tune_prediction { struct options options; struct model_cost_in in; struct model_cost cost; double issue; bool valid; char why_not[160]; };
+/* ST_OK with !valid where there is nothing to predict from; else ST_CANCELLED or ST_NOMEM. */
+enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out);
+
 struct tune_search_opts { const char *method; unsigned budget_launches; double budget_seconds; };
 struct tune_found { struct options options; struct result best, original; bool leave_alone; char reason[256]; unsigned launches, space; };
 enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, const struct tune_observer *ob, struct tune_found *out, struct diags *ds);

@@ -4,6 +4,7 @@
 
 #include "engine/tune/tune.h"
 
+struct tune_trace;
 /* One code shape: the rewritten text, loaded. Configurations that differ in knob values alone share it. */
 struct tune_shape { struct pass_output code; struct dev_code *loaded; };
 
@@ -17,6 +18,8 @@ struct tune_bench {
     uint8_t **expected;                      /* [nargs]: the original's bytes where a tolerance is stated, else NULL */
     unsigned launches;                       /* configurations launched so far */
     struct dev_pool *pool;                   /* NULL: the one device */
+    double inst_warp;                        /* warp instructions of the original; 0: not counted yet */
+    struct tune_trace *trace;                /* predict.c: line requests of the mapping predicted last; NULL: none yet */
 };
 /* One launch made ready; the arrays that `run` points to live here. */
 struct tune_job { struct pass_output code; struct dev_run run; struct dev_symbol_value set, zero[8]; };
@@ -28,6 +31,7 @@ void tune_reason(const struct diags *ds, struct result *r);   /* the first error
 enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out, struct diags *ds);
 /* Adds the samples of `more` to `r` (same configuration, another round). */
 void tune_merge_samples(struct result *r, const struct result *more);
+void tune_trace_free(struct tune_trace *t);  /* NULL is fine */
 uint32_t tune_warps(const struct tune_subject *s);
 bool tune_usable(const struct result *r);    /* ran, has a time, outputs equal (or no outputs to compare) */
 

@@ -9,7 +9,9 @@
 
 #include "engine/session/session.h"
 #include "engine/tune/space.h"
+#ifndef assert_status_ok                     /* a bench brings its own, without cmocka */
 #include "tests/support.h"
+#endif
 
 struct rig {
     struct ptx_module *module; struct launch_file launches; const struct launch_spec *launch;

@@ -1,0 +1,79 @@
+/* Model against simulated time: rank correlation over block shapes per kernel, both figures,
+ * and what a prediction costs beside a launch. Figures, never pass or fail. */
+#include "engine/base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void need(enum status st, const struct diags *ds)
+{
+    struct buf b = { 0 };
+    if (st == ST_OK)
+        return;
+    diags_print(ds, &b);
+    fprintf(stderr, "%s: %s\n", status_text(st), b.s ? b.s : "");
+    exit(status_exit_code(st));
+}
+#define assert_status_ok(st, ds) need((st), (ds))
+#define fail_msg(...) (fprintf(stderr, __VA_ARGS__), exit(1))
+#include "tests/unit/tune_support.h"
+
+static const struct { const char *kernel, *launch, *device; } rows[] = {
+    { "syrk", "default", "sim:hopper-h200" }, { "conv2d", "default", "sim:hopper-h200" }, { "transpose", "default", "sim:hopper-h200" },
+    { "gemm", "default", "sim:hopper-h200" }, { "conv2d", "default", "sim:fermi-16k" }, { "transpose", "default", "sim:fermi-16k" }, { "gemm", "default", "sim:fermi-16k" },
+};
+
+static size_t shapes(const struct rig *r, struct options *out)
+{
+    uint32_t threads = (uint32_t)dim3u_count(r->launch->block);
+    size_t n = 0;
+    for (uint32_t x = 1; x <= threads; x *= 2) {
+        out[n] = options_default();
+        out[n++].block = (struct dim3u){ x, threads / x, 1 };
+    }
+    out[n] = options_default();
+    out[n++].swap_xy = true;
+    return n;
+}
+
+static void one_row(const char *kernel, const char *launch, const char *device, bool list)
+{
+    struct rig r;
+    struct options o[16];
+    double time[16], paper[16], ours[16], predict_ns = 0, launch_ns = 0;
+    size_t n = 0;
+    struct options none = options_default();
+    struct result original;
+    rig_open(&r, kernel, launch, device);
+    assert_status_ok(tune_run_one(r.bench, &none, &original, &r.ds), &r.ds);
+    for (size_t i = 0, all = shapes(&r, o); i < all; i++) {
+        struct tune_prediction p;
+        struct result one;
+        int64_t t0 = base_now_ns();
+        assert_status_ok(tune_predict(r.bench, &o[i], &p), &r.ds);
+        int64_t t1 = base_now_ns();
+        assert_status_ok(tune_run_one(r.bench, &o[i], &one, &r.ds), &r.ds);
+        launch_ns += (double)(base_now_ns() - t1);
+        predict_ns += (double)(t1 - t0);
+        if (list)
+            printf("  %3ux%-3u%s %9.4f ms  paper %.3g  ours %.3g (latency %.3g l1 %.3g l2 %.3g dram %.3g issue %.3g) m1 %.3f m2 %.3f %s\n", o[i].block.x, o[i].block.y, o[i].swap_xy ? " swap" : "",
+                   (double)one.time.median / 1e6, p.cost.paper, p.cost.extended, p.cost.latency, p.cost.bound_l1, p.cost.bound_l2, p.cost.bound_dram, p.issue, p.in.m1, p.in.m2, p.why_not);
+        if (!p.valid || !tune_usable(&one))
+            continue;
+        time[n] = (double)one.time.median;
+        paper[n] = p.cost.paper;
+        ours[n++] = p.cost.extended;
+    }
+    printf("%-10s %-16s %2zu shapes  rank correlation: paper's %5.2f  ours %5.2f   predicting %6.1f ms each, launching %6.1f ms\n", kernel, device, n,
+           model_rank_correlation(paper, time, n), model_rank_correlation(ours, time, n), predict_ns / 1e6 / (double)(n ? n : 1), launch_ns / 1e6 / (double)(n ? n : 1));
+    rig_close(&r);
+}
+
+int main(void)
+{
+    const char *only = getenv("BENCH_TUNE_ONLY");   /* one kernel, with its shapes listed */
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (!only || strcmp(only, rows[i].kernel) == 0)
+            one_row(rows[i].kernel, rows[i].launch, rows[i].device, only != NULL);
+    return 0;
+}
