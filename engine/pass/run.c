@@ -273,7 +273,7 @@ enum status pass_legal(const struct pass_input *in, struct diags *ds)
     return s;
 }
 
-/* Knobs that are read at run time do not change the code; carveout is the launch's alone. */
+/* Knobs that are read at run time do not change the code. */
 bool pass_same_shape(const struct options *a, const struct options *b, uint32_t warps_per_cta)
 {
     (void)warps_per_cta;      /* pi = 0 and pi = W are the conditional code too: overheads are measured with it */
@@ -284,8 +284,9 @@ bool pass_same_shape(const struct options *a, const struct options *b, uint32_t 
         x.pi = y.pi;
     if (x.agents >= 0 && y.agents >= 0)
         x.agents = y.agents;
-    if (x.throttle_shared && y.throttle_shared)
-        x.throttle_shared = y.throttle_shared;
+    if (x.cluster == CLUSTER_AGENT && y.cluster == CLUSTER_AGENT)
+        x.prefetch_distance = y.prefetch_distance;
+    x.throttle_shared = y.throttle_shared;         /* the launch's alone, as is the carve-out */
     x.carveout = y.carveout;
     return options_equal(&x, &y);
 }
