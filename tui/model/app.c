@@ -67,6 +67,13 @@ static void opened(struct app *a)
     a->undo.n = a->undo.at = 1;
 }
 
+static void send_options(struct app *a)
+{
+    struct job j = { .kind = JOB_OPTIONS, .options = a->options };
+    a->engine.post(a->engine.ctx, &j);
+    lesson_update(a);
+}
+
 void app_snapshot(struct app *a, const struct job_snapshot *snap)
 {
     const struct job_snapshot *old = a->snap;
@@ -86,6 +93,8 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     for (size_t i = old->nmessages < snap->nmessages ? old->nmessages : snap->nmessages; i < snap->nmessages; i++)
         if (snap->messages[i].level == DIAG_ERROR || i + 1 == snap->nmessages)
             app_notice(a, snap->messages[i].level, "%s", snap->messages[i].text ? snap->messages[i].text : "");
+    if (!snap->busy && snap->module && !options_equal(&snap->options, &a->options))
+        send_options(a);                 /* the engine ran with others: have the present ones looked at again */
     lesson_update(a);
 }
 
@@ -138,13 +147,6 @@ void app_focus(struct app *a, enum panel_id p)
 {
     a->focus = p;
     a->recent[p] = ++a->recent_clock;
-    lesson_update(a);
-}
-
-static void send_options(struct app *a)
-{
-    struct job j = { .kind = JOB_OPTIONS, .options = a->options };
-    a->engine.post(a->engine.ctx, &j);
     lesson_update(a);
 }
 

@@ -49,7 +49,7 @@ void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool ta
     title(a, s);
     if (!tabs)
         return;
-    bool tight = s->w < 100;
+    bool tight = s->w < 112;
     int x = 1;
     for (int p = 0; p < PANEL_COUNT; p++) {
         bool front = p == (int)a->focus;

@@ -49,12 +49,13 @@ static void put_char(struct buf *out, uint32_t cp)
 static void put_run(const struct surface *s, int y, int x0, int x1, const struct ink *ink, struct buf *out)
 {
     const struct cell *row = s->cell + (size_t)y * (size_t)s->w;
-    bool text = false;
-    for (int x = x0; x < x1; x++)
-        text |= row[x].cp != ' ' && row[x].cp != 0;
     if (ink->paint)
         buf_printf(out, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"%s\"/>\n", x0 * CELL_W, y * CELL_H, (x1 - x0) * CELL_W, CELL_H, ink->bg);
-    if (!text)
+    while (x0 < x1 && row[x0].cp == ' ')     /* blanks at the ends would be stretched along */
+        x0++;
+    while (x1 > x0 && row[x1 - 1].cp == ' ')
+        x1--;
+    if (x0 == x1)
         return;
     buf_printf(out, "<text x=\"%g\" y=\"%g\" textLength=\"%g\" fill=\"%s\"%s%s%s xml:space=\"preserve\">", x0 * CELL_W, y * CELL_H + 12.5, (x1 - x0) * CELL_W,
                ink->fg, ink->bold ? " font-weight=\"bold\"" : "", ink->underline ? " text-decoration=\"underline\"" : "", ink->dim ? " opacity=\"0.75\"" : "");
