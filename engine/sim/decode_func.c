@@ -324,12 +324,24 @@ static uint8_t class_of(const struct ptx_inst *i)
     }
 }
 
+/* The statement on one line, cut at n - 1 characters. */
+static void one_line(struct str text, char *out, size_t n)
+{
+    size_t m = 0;
+    for (size_t k = 0; k < text.n && m + 1 < n; k++) {
+        bool blank = strchr(" \t\r\n", text.s[k]) != NULL;
+        if (!blank || (m && out[m - 1] != ' '))
+            out[m++] = blank ? ' ' : text.s[k];
+    }
+    out[m] = 0;
+}
+
 static void refuse(struct decode *d, const struct ptx_inst *i)
 {
-    struct str text = ptx_text(d->p->module, i->at);
-    int n = text.n > 100 ? 100 : (int)text.n;
+    char text[104];
+    one_line(ptx_text(d->p->module, i->at), text, sizeof text);
     struct diag *g = diag_add(d->ds, DIAG_ERROR, "not-modelled", d->p->module->path, i->at,
-                              "the simulated device does not model '%.*s'%s%s", n, text.s, d->why[0] ? ": " : "", d->why);
+                              "the simulated device does not model '%s'%s%s", text, d->why[0] ? ": " : "", d->why);
     if (g) {
         diag_source(g, d->p->module->text);
         diag_hint(g, "run it on a GPU (--device cuda:0)");

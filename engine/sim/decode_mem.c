@@ -559,7 +559,7 @@ bool decode_mbar(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     x.noinc = ptx_has_mod(i, PTX_MOD_NOINC);
     if (at < n && !decode_src(d, &i->opnds[at], x.waits && !x.parity ? 8 : 4, &x.count))
         return false;
-    in->spin = x.waits;
+    in->spin = x.waits ? 128 : 0;    /* waiting is what it is for: others get a turn soon */
     return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
 }
 
