@@ -73,7 +73,7 @@ enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     b->vote = c->opt->pi.mode == PI_VOTE && c->opt->bypass_form != BYPASS_FORM_VERTICAL;
     const struct dev_info *d = c->in->dev;
     uint32_t cc = d ? (uint32_t)(d->cc_major * 10 + d->cc_minor) : c->m->target;
-    b->with_nc = b->level != BYPASS_RO && (cc < 35 || cc >= 70);   /* in between, .nc has a cache of its own */
+    b->with_nc = b->level != BYPASS_RO && cc >= 50;   /* before Maxwell .nc has a cache of its own */
     enum status s = settle_op(b);
     if (s == ST_OK && !pass_flow_make(c->f, &b->flow))
         s = ST_NOMEM;

@@ -10,7 +10,7 @@ struct bypass {
     enum bypass_level level;
     const char *cop, *l1;        /* what a bypassing load gets: ".cg", ".L1::no_allocate"; NULL: none */
     bool hint;                   /* L2::cache_hint with the policy register */
-    bool with_nc;                /* .nc loads are this level's too: one L1 for both before Kepler's read-only cache and since Volta */
+    bool with_nc;                /* .nc loads are this level's too: one L1 for both since Maxwell */
     struct pass_flow flow;       /* of the kernel */
     bool flat;                   /* blocks have no z, perhaps no y */
     bool vote;                   /* one launch in which SMs run different thresholds */
