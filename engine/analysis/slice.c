@@ -153,7 +153,7 @@ static void mark_needed(struct slice *s)
 {
     struct reading r = { 0 };
     bool changed = true;
-    while (changed && !cancel_asked(s->v->e->cancel)) {
+    while (changed) {                    /* to the end even when cancelled: half a closure leaves registers without rows */
         struct reading before = r;
         changed = false;
         for (uint32_t k = 0; k < s->nf; k++) {
