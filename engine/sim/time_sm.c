@@ -307,6 +307,10 @@ static void step_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
         s->paired[sc] = g->dual_issue && !s->paired[sc];
         from = t + (s->paired[sc] ? slots - 1 : slots) * (uint32_t)g->issue_interval;
     }
+    if (again <= from) {             /* it goes on as soon as the scheduler can */
+        s->next[sc] = from;
+        return;
+    }
     uint32_t at = earliest(ready, s->per_scheduler);
     s->next[sc] = at > from || at == TIME_NEVER ? at : from;
 }
