@@ -360,6 +360,8 @@ static void form_check(struct ptx_parser *p, struct ptx_form *f, const struct sp
     check_types(&r);
     if (!r.bad)
         check_required(&r, taken);
+    if (!r.bad)
+        r.bad = !ptx_rules_hold(p, f, at);
     const struct ptx_op_info *info = ptx_op_info((enum ptx_op)f->op);
     struct since base = { info->version, info->sm, info->suffix };
     if (!since_met(p->m, base)) {
@@ -393,9 +395,12 @@ static enum ptx_type twice(enum ptx_type t)
 static bool sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig *out, const char **rest)
 {
     *out = (struct ptx_sig){ 0 };
-    bool pipe = false, usable = true;
+    bool pipe = false, usable = true, has_hint = false;
+    for (unsigned i = 0; i < f->nmods; i++)
+        has_hint = has_hint || f->mods[i] == PTX_MOD_L2_CACHE_HINT;
     while (*s && *s != ';') {
         struct ptx_slot *o = &out->slot[out->n++];
+        bool hinted = false;       /* a cache policy: there exactly when .L2::cache_hint is */
         *o = (struct ptx_slot){ .cls = *s++, .type = f->type[0], .pipe = pipe };
         if (*s >= '1' && *s <= '3') {
             usable = usable && f->ntypes > *s - '0';
@@ -416,8 +421,15 @@ static bool sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig 
             o->negatable = o->negatable || *s == '!';
             o->scalar = o->scalar || *s == '~';
             o->sink = o->sink || *s == '_';
+            hinted = hinted || *s == '^';
         }
-        out->least += !o->optional;
+        if (hinted && has_hint)
+            o->optional = false;
+        else if (hinted && o->optional)
+            out->n--;              /* always the last */
+        else
+            usable = usable && !hinted;
+        out->least += !o->optional && &out->slot[out->n - 1] == o;
         pipe = *s == '|';
         s += *s == ',' || *s == '|';
         if (out->n == PTX_MAX_OPERANDS)

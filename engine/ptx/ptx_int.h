@@ -159,6 +159,8 @@ uint64_t ptx_const_bits(const struct ptx_const *v, enum ptx_type t);/* as stored
 
 /* ---- table.c, form.c ---- */
 void ptx_words_init(struct ptx_parser *p);
+/* rule.c: do the words of the opcode go together (rules.def)? With `at`, says what does not. */
+bool ptx_rules_hold(struct ptx_parser *p, const struct ptx_form *f, const struct span *at);
 /* The form of an opcode, resolved at its first use; NULL on oom. A bad one is reported at every use. */
 const struct ptx_form *ptx_form_get(struct ptx_parser *p, struct str text, uint32_t hash, struct span at);
 void ptx_form_report(struct ptx_parser *p, const struct ptx_form *f, struct span at);
