@@ -67,7 +67,6 @@ struct exec_warp {
     bool stop;                       /* leave the run loop: blocked, ended, faulted, a turn is over */
     bool recording;                  /* rec is to be filled */
     bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
-    bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
     uint32_t nfrag, cur;             /* frag[cur] runs; its copy there is stale */
     uint32_t live;                   /* lanes that have not exited */
     uint32_t born;                   /* lanes that exist (the last warp of a CTA may be partial) */
@@ -109,7 +108,7 @@ struct exec_cta {
     uint8_t *sregs;
     uint32_t turn_warp;              /* exec_cta_run goes on here */
     uint64_t spins;                  /* slices in a row that ended in spinning */
-    bool fault;
+    bool fault, used;                /* used: has been another CTA before */
     struct buf print;
     struct exec_shadow *shadow;      /* sanitiser state of shared memory, or NULL */
     struct exec_cta *next;           /* queues of the functional driver */
@@ -203,7 +202,7 @@ void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, 
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                      unsigned bytes, enum exec_access_kind kind, const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
 
-void exec_fill_sregs(struct exec_warp *w);     /* special registers of a warp's threads (exec_sreg.c) */
+void exec_fill_sregs(struct exec_warp *w, bool again); /* special registers; again: only what another CTA changes (exec_sreg.c) */
 /* ---- faults (exec_fault.c) ---- */
 enum fault_kind { FAULT_BOUNDS, FAULT_ALIGN, FAULT_LOCAL_STACK, FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_HANG,
                   FAULT_UNINIT, FAULT_RACE, FAULT_CALL, FAULT_NOMEM, FAULT_CANCELLED, FAULT_ARG };

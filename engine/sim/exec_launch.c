@@ -302,9 +302,10 @@ void exec_cta_start(struct exec_cta *c, uint64_t index, uint32_t smid, uint32_t 
         c->bar[i].count_true = 0;
     }
     for (uint32_t i = 0; i < c->nwarps; i++) {
-        exec_fill_sregs(&c->warps[i]);
+        exec_fill_sregs(&c->warps[i], c->used);
         warp_start(&c->warps[i]);
     }
+    c->used = true;
     exec_check_cta_start(c);
 }
 

@@ -48,20 +48,31 @@ static uint64_t sreg_value(const struct exec_warp *w, uint16_t sreg, int comp, u
     }
 }
 
-void exec_fill_sregs(struct exec_warp *w)
+/* Those that differ from CTA to CTA have one value per warp. */
+static bool changes(uint16_t sreg)
+{
+    return sreg == PTX_SREG_CTAID || sreg == PTX_SREG_CLUSTERID || sreg == PTX_SREG_SMID || sreg == PTX_SREG_WARPID;
+}
+
+static void fill_slot(struct exec_warp *w, const struct exec_sreg *s, bool uniform)
+{
+    void *at = w->bank[BANK_SREG] + s->off;
+    uint64_t v = sreg_value(w, s->sreg, s->comp, 0);
+    for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
+        v = uniform ? v : sreg_value(w, s->sreg, s->comp, lane);
+        if (s->bytes == 8)
+            ((uint64_t *)at)[lane] = v;
+        else
+            ((uint32_t *)at)[lane] = (uint32_t)v;
+    }
+}
+
+void exec_fill_sregs(struct exec_warp *w, bool again)
 {
     const struct sim_program *p = w->x->p;
-    for (uint32_t i = 0; i < p->nsregs; i++) {
-        const struct exec_sreg *s = &p->sregs[i];
-        void *at = w->bank[BANK_SREG] + s->off;
-        for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            uint64_t v = sreg_value(w, s->sreg, s->comp, lane);
-            if (s->bytes == 8)
-                ((uint64_t *)at)[lane] = v;
-            else
-                ((uint32_t *)at)[lane] = (uint32_t)v;
-        }
-    }
+    for (uint32_t i = 0; i < p->nsregs; i++)
+        if (!again || changes(p->sregs[i].sreg))
+            fill_slot(w, &p->sregs[i], changes(p->sregs[i].sreg));
 }
 
 void exec_clock(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
