@@ -24,6 +24,42 @@ static void destroy_output(void *p)
     base_free(p);
 }
 
+/* Runs of this kernel, launch and device: what an item of advice really came to. */
+static bool comparable(const struct job_state *st, const struct session_run *r)
+{
+    return !r->deleted && st->kernel && strcmp(r->kernel, st->kernel) == 0 && strcmp(r->dev.spec, st->info.spec) == 0 && st->spec &&
+           memcmp(&r->grid, &((const struct launch_spec *)st->spec->p)->grid, sizeof r->grid) == 0;
+}
+
+/* The original as it ran last: by itself, or at the head of a search. */
+static const struct result *original_run(const struct job_state *st)
+{
+    struct options none = options_default();
+    for (size_t i = st->nruns; i-- > 0;) {
+        const struct session_run *r = st->runs[i]->p;
+        const struct result *x = r->kind == RUN_TUNE ? &r->found.original : &r->one;
+        if (comparable(st, r) && r->kind != RUN_SWEEP && x->time.valid && options_equal(&x->options, &none))
+            return x;
+    }
+    return NULL;
+}
+
+static void prove_advice(struct job_state *st)
+{
+    const struct result *original = original_run(st);
+    for (size_t i = 0; original && i < st->nruns; i++) {
+        const struct session_run *r = st->runs[i]->p;
+        if (!comparable(st, r))
+            continue;
+        if (r->kind == RUN_ONE)
+            tune_advise_prove(st->advice, st->nadvice, original, &r->one, 1);
+        if (r->kind == RUN_SWEEP)
+            tune_advise_prove(st->advice, st->nadvice, original, r->sweep.points, r->sweep.npoints);
+        if (r->kind == RUN_TUNE)
+            tune_advise_prove(st->advice, st->nadvice, original, r->trail, r->ntrail);
+    }
+}
+
 void job_advise(struct job_engine *e)
 {
     struct job_state *st = &e->state;
@@ -38,6 +74,7 @@ void job_advise(struct job_engine *e)
         return;
     struct tune_subject subject = { st->module->p, st->spec ? st->spec->p : NULL, st->has_data ? &st->data : NULL, st->dev, st->facts->p };
     st->nadvice = tune_advise(&subject, newest, st->advice, JOB_MAX_ADVICE);
+    prove_advice(st);
 }
 
 /* ---- runs in the session ---- */
@@ -187,7 +224,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, struct 
     if (!w.run)
         return ST_NOMEM;
     w.index = session_count(e->state.session) - 1;
-    struct tune_search_opts o = { q->text && *q->text ? q->text : NULL, q->number > 0 ? (unsigned)q->number : 0, 0 };
+    struct tune_search_opts o = { .method = q->text && *q->text ? q->text : NULL, .budget_launches = q->number > 0 ? (unsigned)q->number : 0 };
     struct tune_observer ob = { on_point, on_progress, &w, &e->cancel };
     enum status s = tune_search(e->state.bench, &o, &ob, &found, ds);
     w.run->found = found;

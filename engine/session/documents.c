@@ -122,16 +122,48 @@ void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const ch
     finish(&w);
 }
 
+static void put_line(struct jw *w, const struct options *o)
+{
+    struct buf line = { 0 };
+    options_line(o, &line);
+    jw_key(w, "options_line");
+    jw_str(w, line.s ? line.s : "");
+    buf_free(&line);
+}
+
+/* The model's figures, in cycles of the whole device; parts of the paper's sum by their level. */
+static void put_prediction(struct jw *w, const struct tune_prediction *p)
+{
+    jw_obj(w);
+    put_line(w, &p->options);
+    put_num(w, "loads", p->in.loads);
+    put_num(w, "l1_miss_rate", p->in.m1);
+    put_num(w, "l2_miss_rate", p->in.m2);
+    put_num(w, "paper_cycles", p->cost.paper);
+    put_num(w, "paper_l1_cycles", p->cost.l1);
+    put_num(w, "paper_l2_cycles", p->cost.l2);
+    put_num(w, "paper_dram_cycles", p->cost.dram);
+    put_num(w, "extended_cycles", p->cost.extended);
+    put_num(w, "latency_cycles", p->cost.latency);
+    put_num(w, "l1_cycles", p->cost.bound_l1);
+    put_num(w, "l2_cycles", p->cost.bound_l2);
+    put_num(w, "dram_cycles", p->cost.bound_dram);
+    put_num(w, "issue_cycles", p->issue);
+    jw_end_obj(w);
+}
+
+static double found_gain(const struct tune_found *f)
+{
+    return f->best.time.valid && f->original.time.valid && f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : NAN;
+}
+
 void json_found(const struct tune_found *f, const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-tune");
-    struct buf line = { 0 };
     put_subject(&w, dev, kernel);
-    options_line(&f->options, &line);
     jw_key(&w, "leave_alone");
     jw_bool(&w, f->leave_alone);
-    jw_key(&w, "options_line");
-    jw_str(&w, line.s ? line.s : "");
+    put_line(&w, &f->options);
     jw_key(&w, "recommended");
     put_options(&w, &f->options);
     jw_key(&w, "reason");
@@ -140,10 +172,62 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
     jw_uint(&w, f->launches);
     jw_key(&w, "space");
     jw_uint(&w, f->space);
-    put_num(&w, "gain", f->best.time.valid && f->original.time.valid && f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : NAN);
+    jw_key(&w, "skipped_by_model");
+    jw_uint(&w, f->skipped);
+    put_num(&w, "gain", found_gain(f));
     put_named(&w, "original", &f->original);
     put_named(&w, "best", &f->best);
-    buf_free(&line);
+    put_data_sets(&w, f);
+    jw_key(&w, "model_ranking");
+    jw_arr(&w);
+    for (unsigned i = 0; i < f->nranking; i++)
+        put_prediction(&w, &f->ranking[i]);
+    jw_end_arr(&w);
+    finish(&w);
+}
+
+void json_compared(const char *const *method, const struct tune_found *f, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-tune-methods");
+    put_subject(&w, dev, kernel);
+    jw_key(&w, "methods");
+    jw_arr(&w);
+    for (size_t i = 0; i < n; i++) {
+        jw_obj(&w);
+        jw_key(&w, "method");
+        jw_str(&w, method[i]);
+        jw_key(&w, "launches");
+        jw_uint(&w, f[i].launches);
+        jw_key(&w, "leave_alone");
+        jw_bool(&w, f[i].leave_alone);
+        put_num(&w, "gain", found_gain(&f[i]));
+        put_line(&w, &f[i].options);
+        jw_end_obj(&w);
+    }
+    jw_end_arr(&w);
+    finish(&w);
+}
+
+void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-advice");
+    put_subject(&w, dev, kernel);
+    jw_key(&w, "launched");
+    jw_bool(&w, false);
+    jw_key(&w, "advice");
+    jw_arr(&w);
+    for (size_t i = 0; i < n; i++) {
+        jw_obj(&w);
+        jw_key(&w, "title");
+        jw_str(&w, v[i].title);
+        jw_key(&w, "why");
+        jw_str(&w, v[i].why);
+        put_num(&w, "expected_gain", v[i].expected_gain);
+        put_num(&w, "confidence", v[i].confidence);
+        put_line(&w, &v[i].options);
+        jw_end_obj(&w);
+    }
+    jw_end_arr(&w);
     finish(&w);
 }
 

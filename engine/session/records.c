@@ -224,3 +224,32 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
         }
     return s == ST_OK ? fields_read(o, result_fields, ARRAY_LEN(result_fields), out, "result", ds) : s;
 }
+
+/* ---- data sets of a search ---- */
+static const struct field set_fields[] = {
+    FIELD(tune_data_set, FIELD_TEXT, "name", name), FIELD(tune_data_set, FIELD_NUM, "gain", gain),
+    FIELD(tune_data_set, FIELD_BOOL, "holds", holds), FIELD(tune_data_set, FIELD_TEXT, "note", message),
+};
+
+void put_data_sets(struct jw *w, const struct tune_found *f)
+{
+    jw_key(w, "data_sets");
+    jw_arr(w);
+    for (unsigned i = 0; i < f->nsets; i++) {
+        jw_obj(w);
+        fields_write(w, set_fields, ARRAY_LEN(set_fields), &f->set[i]);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+enum status get_data_sets(const cJSON *list, struct tune_found *f, struct diags *ds)
+{
+    const cJSON *o;
+    enum status st = ST_OK;
+    f->nsets = 0;
+    cJSON_ArrayForEach(o, list)
+        if (st == ST_OK && f->nsets < TUNE_SETS)
+            st = fields_read(o, set_fields, ARRAY_LEN(set_fields), &f->set[f->nsets++], "data set", ds);
+    return st;
+}

@@ -61,6 +61,9 @@ void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out)
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_found(const struct tune_found *f, const struct dev_info *dev, const char *kernel, struct buf *out);
+/* One row per method by name; and advice where nothing could be run ("launched": false). */
+void json_compared(const char *const *method, const struct tune_found *f, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_devices(const struct dev_info *d, size_t n, struct buf *out);
 
 #endif

@@ -48,6 +48,8 @@ void put_options_member(struct jw *w, const struct options *o);
 enum status get_options(const cJSON *o, struct options *out, struct diags *ds);
 enum status get_device(const cJSON *o, struct dev_info *out, struct diags *ds);
 enum status get_result(const cJSON *o, struct result *out, struct diags *ds);
+void put_data_sets(struct jw *w, const struct tune_found *f);
+enum status get_data_sets(const cJSON *list /* may be NULL */, struct tune_found *f, struct diags *ds);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out, struct diags *ds);
 char *path_dir(const char *path);                  /* owned; "." when there is none */

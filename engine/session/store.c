@@ -37,6 +37,7 @@ static const struct field sweep_fields[] = {
 static const struct field found_fields[] = {
     FIELD(session_run, FIELD_BOOL, "leave_alone", found.leave_alone), FIELD(session_run, FIELD_TEXT, "reason", found.reason),
     FIELD(session_run, FIELD_U32, "launches", found.launches), FIELD(session_run, FIELD_U32, "space", found.space),
+    FIELD(session_run, FIELD_U32, "skipped_by_model", found.skipped),
 };
 static const char *const axes[] = { "pi", "agents", "carveout", "block", NULL };
 static const char *const known[] = { "format", "major", "minor", "reads_from", "writer", "time", "ptx", "launch", "runs", NULL };
@@ -268,6 +269,7 @@ static void put_run(struct jw *w, const struct session_run *r)
         fields_write(w, found_fields, ARRAY_LEN(found_fields), r);
         put_named(w, "original", &r->found.original);
         put_named(w, "best", &r->found.best);
+        put_data_sets(w, &r->found);
         put_results(w, "tried", r->trail, r->ntrail);
     }
     jw_end_obj(w);
@@ -383,6 +385,8 @@ static enum status get_tune(const cJSON *o, struct session_run *r, struct diags 
         s = get_result(json_get(o, "original"), &r->found.original, ds);
     if (s == ST_OK && json_get(o, "best"))
         s = get_result(json_get(o, "best"), &r->found.best, ds);
+    if (s == ST_OK)
+        s = get_data_sets(json_get(o, "data_sets"), &r->found, ds);
     return s == ST_OK ? get_results(json_get(o, "tried"), &r->trail, &r->ntrail, ds) : s;
 }
 

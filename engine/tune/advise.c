@@ -167,3 +167,15 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
     qsort(out, a.n, sizeof *out, by_expectation);
     return a.n;
 }
+
+void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original, const struct result *done, size_t ndone)
+{
+    if (!tune_usable(original))
+        return;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < ndone; k++)
+            if (options_equal(&v[i].options, &done[k].options) && tune_usable(&done[k]) && done[k].time.median > 0) {
+                v[i].tried = true;
+                v[i].real_gain = (double)original->time.median / (double)done[k].time.median;
+            }
+}

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SIM_NOISE 0.005      /* the simulated device is deterministic; gains below this are not worth a rewrite */
@@ -19,6 +20,10 @@ struct searching {
     struct options *tried; size_t ntried, cap;
     unsigned budget; double deadline_ns; double expected;
     double noise;
+    double best_cost;                        /* the model's figure for the best so far; NAN: none */
+    double predict_ns, launch_ns; unsigned npredict;
+    bool ranked;                             /* the model orders the candidates */
+    bool last_ran;                           /* the last launch had a time and equal outputs */
 };
 
 static bool was_tried(const struct searching *s, const struct options *o)
@@ -56,13 +61,16 @@ static enum status try_one(struct searching *s, const struct options *o, const c
         return ST_NOMEM;
     s->tried[s->ntried++] = *o;
     struct diags own = { 0 };
+    int64_t from = base_now_ns();
     enum status st = tune_run_one(s->bench, o, &r, &own);
+    s->launch_ns += (double)(base_now_ns() - from);
     if (st != ST_OK)
         diags_move(s->ds, &own);
     diags_free(&own);
     if (st != ST_OK)
         return st;
     s->found->launches++;
+    s->last_ran = tune_usable(&r);
     if (s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, &r, why);
     if (s->ob && s->ob->progress)
@@ -75,15 +83,83 @@ static enum status try_one(struct searching *s, const struct options *o, const c
     return ST_OK;
 }
 
+/* ---- what the model says beforehand ---- */
+/* On a GPU a launch may be cheaper than its prediction: then the model keeps silent. */
+static bool model_pays(const struct searching *s)
+{
+    return dev_describe(s->bench->subject.dev)->kind != DEV_CUDA || !s->npredict || s->predict_ns / s->npredict < s->launch_ns / s->found->launches;
+}
+
+static enum status predicted(struct searching *s, const struct options *o, double *cost)
+{
+    struct tune_prediction p;
+    *cost = NAN;
+    if (!s->ranked || !model_pays(s))
+        return ST_OK;
+    int64_t from = base_now_ns();
+    enum status st = tune_predict(s->bench, o, &p);
+    s->predict_ns += (double)(base_now_ns() - from);
+    s->npredict++;
+    if (p.valid)
+        *cost = p.cost.extended;
+    return st;
+}
+
+struct ranked { double cost; size_t at; };
+
+/* Least cost first; what the model says nothing about comes last, as it stood. */
+static int by_cost(const void *x, const void *y)
+{
+    const struct ranked *a = x, *b = y;
+    if (isnan(a->cost) != isnan(b->cost))
+        return isnan(a->cost) - isnan(b->cost);
+    if (!isnan(a->cost) && a->cost != b->cost)
+        return a->cost < b->cost ? -1 : 1;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Ranks list[0..n-1] into order[]; returns how many are legal and not tried yet. */
+static enum status rank_by_model(struct searching *s, const struct options *list, size_t n, struct ranked *order, size_t *left)
+{
+    enum status st = ST_OK;
+    *left = 0;
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        if (was_tried(s, &list[i]) || !legal(s, &list[i]))
+            continue;
+        order[*left].at = i;
+        st = predicted(s, &list[i], &order[(*left)++].cost);
+    }
+    if (st == ST_OK)
+        qsort(order, *left, sizeof *order, by_cost);
+    return st;
+}
+
+/* A candidate whose memory time alone is so much more than the best's cannot win by more than the noise,
+ * even where the model is wrong by what docs/tuning.md shows. */
+#define HOPELESS 1.5
+
 static enum status try_dimension(struct searching *s, const struct dimension *d, bool *better)
 {
     struct options list[SPACE_MOST], base = s->found->options;
-    size_t n = d->alternatives(&s->space, &base, list, SPACE_MOST);
-    enum status st = ST_OK;
-    for (size_t i = 0; i < n && st == ST_OK; i++) {
-        char why[96];
-        snprintf(why, sizeof why, "%s, on top of the best so far", d->name);
-        st = try_one(s, &list[i], why, better);
+    struct ranked order[SPACE_MOST];
+    size_t n = d->alternatives(&s->space, &base, list, SPACE_MOST), left = 0;
+    enum status st = rank_by_model(s, list, n, order, &left);
+    for (size_t i = 0; i < left && st == ST_OK && !spent(s); i++) {
+        double ratio = order[i].cost / s->best_cost;
+        char why[128];
+        bool won = false;
+        if (ratio > HOPELESS) {
+            s->found->skipped++;
+            continue;
+        }
+        if (isnan(ratio))
+            snprintf(why, sizeof why, "%s, on top of the best so far", d->name);
+        else
+            snprintf(why, sizeof why, "%s: the model expects %.2fx the memory time of the best so far", d->name, ratio);
+        st = try_one(s, &list[order[i].at], why, &won);
+        if (won)
+            s->best_cost = order[i].cost;
+        *better = *better || won;
     }
     return st;
 }
@@ -109,6 +185,9 @@ static enum status refine_pi(struct searching *s)
 
 static enum status descend(struct searching *s)
 {
+    enum status first = predicted(s, &s->found->options, &s->best_cost);
+    if (first != ST_OK)
+        return first;
     for (int round = 0; round < ROUNDS; round++) {
         bool better = false;
         for (size_t i = 0; i < space_dimensions(); i++) {
@@ -177,7 +256,11 @@ static unsigned space_size(struct searching *s)
 }
 
 /* ---- methods by name ---- */
-static enum status method_search(struct searching *s) { return descend(s); }
+static enum status method_search(struct searching *s)
+{
+    s->ranked = true;
+    return descend(s);
+}
 static enum status method_exhaustive(struct searching *s) { return every_combination(s); }
 
 static enum status only(struct searching *s, const char *const *names, size_t n)
@@ -228,16 +311,75 @@ static enum status method_voted(struct searching *s)
     return st;
 }
 
-/* The threshold the footprint predicts, before any other launch; its neighbours settle it. */
+/* ---- the model alone: descent over predicted costs, then one launch to confirm ---- */
+static void keep_ranked(struct tune_found *f, const struct tune_prediction *p)
+{
+    unsigned at = f->nranking;
+    for (unsigned i = 0; i < f->nranking; i++)
+        if (options_equal(&f->ranking[i].options, &p->options))
+            return;
+    while (at && f->ranking[at - 1].cost.extended > p->cost.extended) {
+        if (at < TUNE_RANKED)
+            f->ranking[at] = f->ranking[at - 1];
+        at--;
+    }
+    if (at < TUNE_RANKED)
+        f->ranking[at] = *p;
+    f->nranking += f->nranking < TUNE_RANKED;
+}
+
+/* The cheapest alternative of a dimension on top of *best, when it is cheaper by more than the noise. */
+static enum status model_dimension(struct searching *s, const struct dimension *d, struct tune_prediction *best, bool *better)
+{
+    struct options list[SPACE_MOST], base = best->options;
+    size_t n = d->alternatives(&s->space, &base, list, SPACE_MOST);
+    for (size_t i = 0; i < n; i++) {
+        struct tune_prediction p;
+        if (s->ob && cancel_asked(s->ob->cancel))
+            return ST_CANCELLED;
+        if (!legal(s, &list[i]))
+            continue;
+        enum status st = tune_predict(s->bench, &list[i], &p);
+        if (st != ST_OK)
+            return st;
+        if (!p.valid)
+            continue;
+        keep_ranked(s->found, &p);
+        if (p.cost.extended < best->cost.extended * (1 - s->noise)) {
+            *best = p;
+            *better = true;
+        }
+    }
+    return ST_OK;
+}
+
+/* Ranks without a launch; what stands first is launched, and what follows only if the first is not equal or fails. */
 static enum status method_model(struct searching *s)
 {
-    struct options o = options_default();
-    bool better = false;
-    o.bypass = BYPASS_L1;
-    o.pi.mode = s->space.pi_predicted > 0 && s->space.pi_predicted < (int)s->space.warps ? PI_VALUE : s->space.pi_predicted > 0 ? PI_CHA : PI_BPA;
-    o.pi.value = o.pi.mode == PI_VALUE ? s->space.pi_predicted : 0;
-    enum status st = try_one(s, &o, "the threshold at which the footprint fits L1", &better);
-    return st == ST_OK ? refine_pi(s) : st;
+    enum { CONFIRMED = 3 };
+    struct tune_prediction best;
+    enum status st = tune_predict(s->bench, &s->found->options, &best);
+    if (st != ST_OK || !best.valid)
+        return st;
+    s->space.fine = true;
+    keep_ranked(s->found, &best);
+    bool better = true;
+    for (int round = 0; round < ROUNDS && better; round++) {
+        better = false;
+        for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++)
+            st = model_dimension(s, space_dimension(d), &best, &better);
+    }
+    struct options none = options_default();
+    unsigned before = s->found->launches;
+    for (unsigned i = 0; i < s->found->nranking && st == ST_OK && s->found->launches < before + CONFIRMED; i++) {
+        bool won = false;
+        if (options_equal(&s->found->ranking[i].options, &none))
+            break;                           /* the model thinks no better of anything else */
+        st = try_one(s, &s->found->ranking[i].options, "first in the model's ranking", &won);
+        if (won || s->last_ran)
+            break;
+    }
+    return st;
 }
 
 static const struct { const char *name; enum status (*run)(struct searching *s); } methods[] = {
@@ -333,7 +475,7 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, 
     }
     bool gpu = dev_describe(b->subject.dev)->kind == DEV_CUDA;
     struct searching s = { .bench = b, .ob = ob, .ds = ds, .found = out, .budget = o->budget_launches, .noise = gpu ? MEASURED_NOISE : SIM_NOISE,
-                           .deadline_ns = o->budget_seconds > 0 ? (double)base_now_ns() + o->budget_seconds * 1e9 : 0, .expected = o->budget_launches ? o->budget_launches : 90 };
+                           .deadline_ns = o->budget_seconds > 0 ? (double)base_now_ns() + o->budget_seconds * 1e9 : 0, .expected = o->budget_launches ? o->budget_launches : 90, .best_cost = NAN };
     b->observer = ob;
     enum status st = measure_original(&s);
     if (st == ST_OK) {
@@ -345,6 +487,8 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, 
         st = confirm(&s);
     if (out->original.time.valid)
         conclude(&s);
+    if (st == ST_OK && !out->leave_alone)
+        st = tune_check_sets(b, o, s.noise, out);
     b->observer = NULL;
     base_free(s.tried);
     return st;

@@ -59,8 +59,22 @@ struct tune_prediction { struct options options; struct model_cost_in in; struct
 /* ST_OK with !valid where there is nothing to predict from; else ST_CANCELLED or ST_NOMEM. */
 enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out);
 
-struct tune_search_opts { const char *method; unsigned budget_launches; double budget_seconds; };
-struct tune_found { struct options options; struct result best, original; bool leave_alone; char reason[256]; unsigned launches, space; };
+struct tune_search_opts {
+    const char *method; unsigned budget_launches; double budget_seconds;
+    const struct launch_spec *const *other; size_t nother;   /* further data sets of the same kernel: the recommendation is tried on them */
+};
+/* After trying: items whose options are among `done` get their real gain over `original` (same launch and device). */
+void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original, const struct result *done, size_t ndone);
+
+#define TUNE_SETS 8
+struct tune_data_set { char name[64]; double gain /* 0: did not run */; enum equality equal; bool holds; char message[128]; };
+#define TUNE_RANKED 8
+struct tune_found {
+    struct options options; struct result best, original; bool leave_alone; char reason[256];
+    unsigned launches, space, skipped;        /* skipped: the model saw no chance for them */
+    struct tune_prediction ranking[TUNE_RANKED]; unsigned nranking;   /* method "model": cheapest first */
+    struct tune_data_set set[TUNE_SETS]; unsigned nsets;      /* what came of opts->other; empty when it is to be left alone */
+};
 enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, const struct tune_observer *ob, struct tune_found *out, struct diags *ds);
 
 #endif

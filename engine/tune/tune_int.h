@@ -31,6 +31,8 @@ void tune_reason(const struct diags *ds, struct result *r);   /* the first error
 enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out, struct diags *ds);
 /* Adds the samples of `more` to `r` (same configuration, another round). */
 void tune_merge_samples(struct result *r, const struct result *more);
+/* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said in the set. */
+enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise, struct tune_found *f);
 void tune_trace_free(struct tune_trace *t);  /* NULL is fine */
 uint32_t tune_warps(const struct tune_subject *s);
 bool tune_usable(const struct result *r);    /* ran, has a time, outputs equal (or no outputs to compare) */
