@@ -148,7 +148,7 @@ static void put_distance(struct app *a, const struct reuse_result *u, unsigned w
     }
     struct row r;
     row_init(&r, a->frame);
-    row_put(&r, ROLE_LABEL, "  first touch ");
+    row_put(&r, ROLE_LABEL, " first touch ");
     row_bar(&r, ROLE_LABEL, cols, (double)u->hist.cold / (double)(top ? top : 1));
     page_add(a, p, &r, -1);
 }

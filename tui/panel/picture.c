@@ -67,7 +67,7 @@ static void put_run(const struct surface *s, int y, int x0, int x1, const struct
 
 void picture_svg(const struct surface *s, const struct theme *theme, bool light, struct buf *out)
 {
-    buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-8 -8 %g %g\" width=\"%g\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"13\">\n",
+    buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-8 -8 %g %g\" width=\"%g\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"13.29\">\n",
                s->w * CELL_W + 16, s->h * CELL_H + 16, s->w * CELL_W + 16);
     buf_printf(out, "<rect x=\"-8\" y=\"-8\" width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"%s\"/>\n", light ? "#ffffff" : "#0d1117");
     for (int y = 0; y < s->h; y++)
