@@ -193,9 +193,8 @@ static void put_piece(struct pieces *q, uint64_t sector, uint32_t mask)
 static void split_request(const struct slice_event *ev, unsigned bytes, struct pieces *q)
 {
     q->n = 0;
-    for (unsigned l = 0; l < 32; l++) {
-        if (!(ev->mask >> l & 1))
-            continue;
+    for (uint32_t left = ev->mask; left; left &= left - 1) {
+        unsigned l = (unsigned)__builtin_ctz(left);
         for (uint64_t a = ev->addr[l], end = a + bytes; a < end && q->n < ARRAY_LEN(q->sector);) {
             unsigned off = (unsigned)(a % 32), len = 32 - off < end - a ? 32 - off : (unsigned)(end - a);
             put_piece(q, a / 32, (len == 32 ? ~0u : ((UINT32_C(1) << len) - 1)) << off);

@@ -9,33 +9,40 @@
 typedef bool (*trace_fn)(void *ctx, const struct ana_request *r);
 struct tracing { struct facts *f; unsigned line; trace_fn fn; void *ctx; bool stopped; };
 
+struct touched { uint64_t line[32 * 3]; uint32_t mask[32 * 3]; unsigned n; };
+static void touch(struct touched *q, uint64_t id, uint32_t bit)
+{
+    unsigned k = q->n;
+    while (k && q->line[k - 1] > id)
+        k--;
+    if (k && q->line[k - 1] == id) {
+        q->mask[k - 1] |= bit;
+        return;
+    }
+    if (q->n == ARRAY_LEN(q->line))
+        return;
+    memmove(&q->line[k + 1], &q->line[k], sizeof q->line[0] * (q->n - k));
+    memmove(&q->mask[k + 1], &q->mask[k], sizeof q->mask[0] * (q->n - k));
+    q->line[k] = id;
+    q->mask[k] = bit;
+    q->n++;
+}
 /* The lines of one request, lowest first, each with its sector mask. */
 static bool emit_lines(struct tracing *t, const struct slice_event *ev, const struct fact *x)
 {
-    uint64_t line[32 * 3];
-    uint32_t mask[32 * 3];
-    unsigned n = 0;
-    for (unsigned l = 0; l < 32; l++) {
-        if (!(ev->mask >> l & 1))
-            continue;
-        for (uint64_t a = ev->addr[l] / 32 * 32; a < ev->addr[l] + x->bytes && n < ARRAY_LEN(line); a += 32) {
-            uint64_t id = a / t->line;
-            unsigned k = n;
-            while (k && line[k - 1] > id)
-                k--;
-            if (!k || line[k - 1] != id) {
-                memmove(&line[k + 1], &line[k], sizeof line[0] * (n - k));
-                memmove(&mask[k + 1], &mask[k], sizeof mask[0] * (n - k));
-                line[k] = id;
-                mask[k] = 0;
-                n++;
-                k++;
-            }
-            mask[k - 1] |= UINT32_C(1) << (a % t->line / 32);
+    struct touched q = { .n = 0 };
+    unsigned per_line = t->line / 32, shift = (unsigned)__builtin_ctz(per_line);
+    uint64_t last = UINT64_MAX;
+    for (uint32_t left = ev->mask; left; left &= left - 1) {
+        uint64_t a = ev->addr[__builtin_ctz(left)];
+        for (uint64_t s = a / 32; s <= (a + x->bytes - 1) / 32; s++) {
+            if (s != last)
+                touch(&q, s >> shift, UINT32_C(1) << (s & (per_line - 1)));
+            last = s;
         }
     }
-    for (unsigned k = 0; k < n && !t->stopped; k++) {
-        struct ana_request r = { .line = line[k], .sectors = mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .store = x->store };
+    for (unsigned k = 0; k < q.n && !t->stopped; k++) {
+        struct ana_request r = { .line = q.line[k], .sectors = q.mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .store = x->store };
         t->stopped = !t->fn(t->ctx, &r);
     }
     return !t->stopped;
