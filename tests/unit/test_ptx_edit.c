@@ -12,7 +12,7 @@ static const char SOURCE[] =
     "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\n"
     "\tld.param.u64 %rd1, [p];   // the pointer\n"
     "L1:\tadd.s32 %r1, %r2, 1; mov.u32 %r3, %tid.x;\n"
-    "\t@%p1 ld.global.ca.L1::evict_last.u32 %r2, [%rd1+4];\n"
+    "\t@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];\n"
     "\tret;\n}\n";
 
 struct fixture { struct ptx_module *m; struct ptx_edit *e; struct ptx_edit_result r; struct diags ds; };
@@ -82,7 +82,7 @@ static void whole_lines(void **state)
                "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\tmov.u32 %r0, 0;\n\n"
                "\tld.param.u64 %rd1, [p];   // the pointer\n\tmov.u64 %rd2, %rd1;\n"
                "L1:\tadd.s32 %r1, %r2, 1; mov.u32 %r3, %tid.x;\n"
-               "\t@%p1 ld.global.ca.L1::evict_last.u32 %r2, [%rd1+4];\n"
+               "\t@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];\n"
                "\tbar.sync 0;\n\tbar.sync 1;\n\tbar.sync 2;\n\tret;\n\texit;\n}\n");
     assert_int_equal(x.r.lines[3].line, 0);
     assert_string_equal(x.r.lines[3].tag, "g");
@@ -119,7 +119,7 @@ static void replaces(void **state)
                "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\n"
                "\tld.param.u64 %rd2, [p];\n\tmov.u64 %rd1, %rd2;   // the pointer\n"
                "L1:\tadd.s32 %r1, %r2, 1; \n"
-               "\t@%p1 ld.global.ca.L1::evict_last.u32 %r2, [%rd1+4];\n}\n");
+               "\t@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];\n}\n");
     assert_int_equal(x.r.lines[10].line, 11);
     assert_string_equal(x.r.lines[10].tag, "r");
     close_text(&x);
@@ -173,14 +173,14 @@ static void check_rebuild(const struct ptx_rebuild *how, const char *want)
 static void rebuilds(void **state)
 {
     (void)state;
-    const uint16_t ca[] = { PTX_MOD_CA, PTX_MOD_L1_EVICT_LAST };
-    check_rebuild(&(struct ptx_rebuild){ 0 }, "@%p1 ld.global.ca.L1::evict_last.u32 %r2, [%rd1+4];");
+    const uint16_t ca[] = { PTX_MOD_CA, PTX_MOD_L2_128B };
+    check_rebuild(&(struct ptx_rebuild){ 0 }, "@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];");
     check_rebuild(&(struct ptx_rebuild){ .drop = ca, .ndrop = 2, .add = ".cg", .add_before = MODCAT_CACHE }, "@%p1 ld.global.cg.u32 %r2, [%rd1+4];");
     check_rebuild(&(struct ptx_rebuild){ .drop = ca, .ndrop = 1, .add = ".L2::cache_hint", .add_before = MODCAT_L2, .extra = ", %rd3" },
-                  "@%p1 ld.global.L1::evict_last.L2::cache_hint.u32 %r2, [%rd1+4], %rd3;");
-    check_rebuild(&(struct ptx_rebuild){ .guard = "", .rename = renamer }, "ld.global.ca.L1::evict_last.u32 %clone2, [%rd1+4];");
-    check_rebuild(&(struct ptx_rebuild){ .rename = renamer }, "@%q ld.global.ca.L1::evict_last.u32 %clone2, [%rd1+4];");
-    check_rebuild(&(struct ptx_rebuild){ .guard = "@!%p0 " }, "@!%p0 ld.global.ca.L1::evict_last.u32 %r2, [%rd1+4];");
+                  "@%p1 ld.global.L2::cache_hint.L2::128B.u32 %r2, [%rd1+4], %rd3;");
+    check_rebuild(&(struct ptx_rebuild){ .guard = "", .rename = renamer }, "ld.global.ca.L2::128B.u32 %clone2, [%rd1+4];");
+    check_rebuild(&(struct ptx_rebuild){ .rename = renamer }, "@%q ld.global.ca.L2::128B.u32 %clone2, [%rd1+4];");
+    check_rebuild(&(struct ptx_rebuild){ .guard = "@!%p0 " }, "@!%p0 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];");
 }
 
 static void fresh_names(void **state)
