@@ -69,7 +69,7 @@ struct ana_opts {
     unsigned sample_ctas;                    /* 0: all; else evenly spaced CTAs are executed and `sampled` is set */
     const char *assume_read_only; bool assume_restrict;
     const struct cancel *cancel;
-    bool quick;                              /* no traces: closed forms and slices of at most a bounded number of warps */
+    bool quick;                              /* closed forms, and slices of a bounded number of warps: no reuse split, no CTA graph */
 };
 /* *out owned, ana_free. kernel empty: the only or first entry. Partial answers are ST_OK with gaps. */
 enum status ana_run(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct ana_kernel **out, struct diags *ds);

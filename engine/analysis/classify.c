@@ -135,8 +135,8 @@ static bool rule_streaming(struct facts *f, const struct fact *x, const struct a
     v->cls = ANA_CLASS_STREAMING;
     if (a->store)
         v->why = arena_printf(f->arena, compact(x) ? "coalesced writes" : "scattered writes");
-    else if (!f->o->data)
-        v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; a launch shows reuse)");
+    else if (!x->touches)
+        v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; %s)", f->o->data ? "it was not traced" : "a launch shows reuse");
     else if (again > 0.05)
         v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA", 100 * again);
     else

@@ -13,6 +13,7 @@
 
 #define FULL_SECTORS 500000u        /* launches with so few load sectors are probed whole */
 #define PROBE_SECTORS 16384u         /* per probed CTA otherwise */
+#define QUICK_SECTORS 2048u          /* per probed CTA in a quick analysis: classes and advice, no traces */
 #define GRAPH_CTAS 16u
 #define GRAPH_SECTORS 2048u
 
@@ -245,17 +246,21 @@ static enum status share_launch(struct sharing *s)
 {
     const struct dev_info *dev = s->f->o->dev;
     uint32_t warps = env_warps(&s->f->v);
-    bool full = small_launch(s->f);
+    bool quick = s->f->o->quick, full = !quick && small_launch(s->f);
     enum status st = ST_OK;
     uint64_t l1 = dev && dev->l1_bytes ? dev->l1_bytes : 131072;
     s->p.near_lines = l1 / 128 / (warps ? warps : 1);
-    s->p.cap = PROBE_SECTORS / warps;
+    s->p.cap = (quick ? QUICK_SECTORS : PROBE_SECTORS) / warps;
+    if (quick)
+        s->p.budget = UINT64_C(1) << 20;
     st = probe_neighbours(s);
     if (st == ST_OK) {
         note_reuse(s);
         footprint(s);
         advise(s);
     }
+    if (quick)
+        return st == ST_REFUSED ? ST_OK : st;
     if (st == ST_OK && full) {
         s->p.cap = 0;
         s->p.all = true;
@@ -272,7 +277,7 @@ static enum status share_launch(struct sharing *s)
 }
 void share_all(struct facts *f, struct ana_kernel *k)
 {
-    if (!f->o->data || f->o->quick || f->too_long || f->e.status != ST_OK)
+    if (!f->o->data || f->too_long || f->e.status != ST_OK)
         return;
     struct slice *sl = facts_slice(f);
     struct sharing *s = base_alloc(sizeof *s);
