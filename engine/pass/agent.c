@@ -262,6 +262,7 @@ static enum status prefetch_code(const struct agent *a, struct buf *decls, struc
     for (int d = 0; d < 3; d++) {
         struct buf b = { 0 };
         buf_printf(&b, "%%%sp%c", t, 'x' + d);
+        a->c->oom |= b.oom;
         memcpy(names[d], b.s && b.n < sizeof names[d] ? b.s : "", b.s && b.n < sizeof names[d] ? b.n + 1 : 1);
         buf_free(&b);
     }
@@ -289,6 +290,7 @@ static void names_of(const struct agent *a, struct cluster_names *n)
         buf_printf(&b, "%u", size[d]);
         if (b.s && b.n < sizeof n->nctaid[d])
             memcpy(n->nctaid[d], b.s, b.n + 1);
+        a->c->oom |= b.oom;
         buf_free(&b);
     }
 }
@@ -317,7 +319,7 @@ static void put_callees(const struct agent *a, struct cluster_names *n, struct s
     buf_printf(&e, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok;\nld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%s];\n", t, t, t, t, t, t, t, t, a->slot);
     if (e.s)
         cluster_clone_callees(a->c, n, e.s, clones);
-    a->c->failed |= e.oom;
+    a->c->oom |= e.oom;
     buf_free(&e);
 }
 

@@ -81,12 +81,13 @@ enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
         pass_need_isa(c, 74, b->hint ? 80 : 70);
     struct buf n = { 0 };
     buf_printf(&n, "%%%spol", c->tag);
-    if (n.n < sizeof b->policy)
+    if (n.s && n.n < sizeof b->policy)
         memcpy(b->policy, n.s, n.n + 1);
     buf_clear(&n);
     buf_printf(&n, "%%%sp", c->tag);
-    if (n.n < sizeof b->pred)
+    if (n.s && n.n < sizeof b->pred)
         memcpy(b->pred, n.s, n.n + 1);
+    c->oom |= n.oom;
     buf_free(&n);
     return s;
 }

@@ -61,7 +61,7 @@ static void put_entry(struct bypass *b, bool threshold)
         ptx_edit_declare(b->c->edit, b->c->f, TAG, "%s", d.s);
     if (e.n)
         ptx_edit_entry(b->c->edit, b->c->f, TAG, "%s", e.s);
-    b->c->failed |= d.oom || e.oom;
+    b->c->oom |= d.oom || e.oom;
     if (threshold)
         b->c->out->extra_regs += 1;
     if (b->hint)
@@ -137,6 +137,7 @@ static void find_clones(struct bypass *b)
         b->clone[b->nclones++] = fs.v[k];
         strmap_set(&b->clones, fs.v[k]->name, k);
     }
+    b->c->oom |= b->clones.oom;
     if (fs.indirect)
         pass_note(b->c, fs.at, "functions called through a pointer keep their loads as they are");
 }
@@ -151,7 +152,7 @@ static void clone_callees(struct bypass *b, struct side side, const char *suffix
         struct pass_copy how = { .suffix = NULL, .clones = &b->clones, .clone_suffix = suffix, .inst = side_inst, .ctx = &side };
         pass_clone_func(b->c, b->clone[k], &how, entry.s);
     }
-    b->c->failed |= entry.oom;
+    b->c->oom |= entry.oom;
     buf_free(&entry);
 }
 
@@ -182,7 +183,7 @@ static void edit_in_place(struct bypass *b, struct side *side, const char *suffi
         struct str old = ptx_text(b->c->m, i->at);
         if (t.n && !str_eq(old, (struct str){ t.s, t.n }))
             ptx_edit_replace(b->c->edit, f, i->stmt, TAG, "%s", t.s);
-        b->c->failed |= t.oom;
+        b->c->oom |= t.oom;
         buf_free(&t);
     }
 }
@@ -242,7 +243,7 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
         bypass_vote_end(b, &body);
     if (body.s)
         ptx_edit_end(c->edit, f, TAG, "%s", body.s);
-    c->failed |= body.oom || lab.oom || low.oom;
+    c->oom |= body.oom || lab.oom || low.oom;
     buf_free(&body);
     buf_free(&lab);
     buf_free(&low);
@@ -289,7 +290,7 @@ static void emit_group(struct bypass *b, uint32_t first, uint32_t last, uint32_t
     ptx_edit_before(c->edit, f, f->insts[first].stmt, TAG, "@%s bra \t$%sb%u;", b->pred, c->tag, n);
     if (t.s)
         ptx_edit_after(c->edit, f, f->insts[last].stmt, TAG, "bra.uni \t$%se%u;\n$%sb%u:\n%s$%se%u:", c->tag, n, c->tag, n, t.s, c->tag, n);
-    c->failed |= t.oom;
+    c->oom |= t.oom;
     buf_free(&t);
 }
 
@@ -346,5 +347,5 @@ enum status bypass_emit(struct bypass *b)
         emit_grouped(b);
     else
         emit_clone(b, hybrid ? PICK_CHOSEN : PICK_NONE);
-    return b->c->failed ? ST_NOMEM : ST_OK;
+    return b->c->oom ? ST_NOMEM : ST_OK;
 }

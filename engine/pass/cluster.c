@@ -107,7 +107,7 @@ void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const ch
         struct pass_copy how = { .clones = clones, .clone_suffix = suffix.s, .inst = copy_inst, .ctx = &x };
         pass_clone_func(c, fs.v[k], &how, entry);
     }
-    c->failed |= suffix.oom || clones->oom;
+    c->oom |= suffix.oom || clones->oom;
     buf_free(&suffix);
 }
 
@@ -145,7 +145,7 @@ void cluster_virtualise(struct pass_ctx *c, struct cluster_names *n, const struc
         pass_rename(ptx_text(c->m, i->at), callee_name, &v, &t);
         if (t.s)
             ptx_edit_replace(c->edit, c->f, i->stmt, TAG, "%s", t.s);
-        c->failed |= t.oom;
+        c->oom |= t.oom;
         buf_free(&t);
     }
     buf_free(&suffix);
@@ -193,6 +193,7 @@ static enum status redirect_run(struct pass_ctx *c)
         buf_printf(&b, "%%%sc%c", c->tag, 'x' + d);
         if (b.s && b.n < sizeof n.ctaid[d])
             memcpy(n.ctaid[d], b.s, b.n + 1);
+        c->oom |= b.oom;
         buf_free(&b);
     }
     enum status s = order_put_table(c);

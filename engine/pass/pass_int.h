@@ -26,6 +26,7 @@ struct pass_ctx {
     char tag[16];                                 /* "gl0_": prefix of names this pass may insert */
     uint32_t need_version, need_target;           /* what inserted instructions ask of the header */
     bool checking;                                /* notes are said once, by run */
+    bool oom;                                     /* an allocation failed: what helpers answered may be wrong */
     bool failed;                                  /* a refusal was reported by a helper deeper down */
 };
 struct pass_row {
@@ -112,9 +113,9 @@ bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out);   /* false
 void pass_flow_free(struct pass_flow *f);
 /* Where the pointer part of an address may come from. */
 struct pass_roots { uint64_t params; bool unknown, window /* shared, local, const: not global */; const struct ptx_symbol *sym; };
-void pass_address_roots(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out);
+void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out);
 /* The one parameter an access belongs to, or -1. */
-int pass_access_param(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i);
+int pass_access_param(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i);
 /* Two pointer parameters cannot overlap: the launch's buffers differ, or the user said so. */
 bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
 /* No thread writes what this load reads. `why`: static text. */

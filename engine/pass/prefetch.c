@@ -193,6 +193,7 @@ static const char *slice_new(struct slice *s, uint32_t reg)
     buf_printf(&b, "%%%ss%u", s->c->tag, (*s->counter)++);
     char *t = s->text[s->ndone];
     memcpy(t, b.s && b.n < sizeof s->text[0] ? b.s : "", b.s && b.n < sizeof s->text[0] ? b.n + 1 : 1);
+    s->decls->oom |= b.oom;
     buf_free(&b);
     buf_printf(s->decls, ".reg %s \t%s;\n", cls, t);
     s->done[s->ndone++] = reg;
@@ -486,7 +487,7 @@ static uint32_t visit(struct pass_ctx *c, const struct pass_flow *fl)
                 ptx_edit_before(c->edit, c->f, i->stmt, TAG, "%s", code.s);
             }
         }
-        c->failed |= decls.oom || code.oom;
+        c->oom |= decls.oom || code.oom;
         buf_free(&decls);
         buf_free(&code);
     }

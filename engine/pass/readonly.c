@@ -71,7 +71,7 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
         write_nc(c->m, i, c->opt->readonly == READONLY_PROMOTE, &b);
         if (b.s)
             ptx_edit_replace(c->edit, c->f, i->stmt, TAG, "%s", b.s);
-        c->failed |= b.oom;
+        c->oom |= b.oom;
         buf_free(&b);
     }
     pass_flow_free(&fl);

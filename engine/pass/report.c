@@ -71,7 +71,9 @@ const struct ana_kernel *pass_facts(struct pass_ctx *c)
         struct ana_opts o = { .dev = c->in->dev, .assume_read_only = c->opt->assume_read_only,
                               .assume_restrict = c->opt->assume_restrict, .quick = true };
         c->facts_tried = true;
-        if (ana_run(c->in->module, c->in->kernel, &o, &c->own_facts, &none) != ST_OK)
+        enum status s = ana_run(c->in->module, c->in->kernel, &o, &c->own_facts, &none);
+        c->oom |= s == ST_NOMEM;
+        if (s != ST_OK)
             c->own_facts = NULL;
         diags_free(&none);
     }

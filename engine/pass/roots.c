@@ -128,12 +128,13 @@ static void settle(struct walk *w)
     w->out->params = p;
 }
 
-void pass_address_roots(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out)
+void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out)
 {
     memset(out, 0, sizeof *out);
     struct walk w = { .c = c, .fl = fl, .out = out };
     w.seen = base_alloc(fl->f->nregs + 1);
     w.stack = base_alloc(sizeof *w.stack * (fl->f->nregs + 1));
+    c->oom |= !w.seen || !w.stack;
     if (!w.seen || !w.stack || !address || address->base == BASE_IMM || address->base == BASE_NONE) {
         out->unknown = true;
     } else if (address->base == BASE_SYM) {
@@ -153,7 +154,7 @@ void pass_address_roots(const struct pass_ctx *c, const struct pass_flow *fl, co
     base_free(w.stack);
 }
 
-int pass_access_param(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i)
+int pass_access_param(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i)
 {
     struct pass_roots r;
     pass_address_roots(c, fl, inst_address(i), &r);
@@ -202,7 +203,7 @@ static bool writes_memory(const struct ptx_inst *i)
 }
 
 /* Could this instruction write what parameter p points to? */
-static bool may_write(const struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i, int p)
+static bool may_write(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i, int p)
 {
     if (!writes_memory(i))
         return false;

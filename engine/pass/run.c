@@ -83,11 +83,11 @@ static enum status check_all(struct pass_ctx *c)
     }
     c->row = NULL;
     c->checking = false;
-    return s;
+    return c->oom ? ST_NOMEM : s;
 }
 
 /* A prefix that no identifier of the module has. */
-static void fresh_tag(const struct ptx_module *m, uint32_t from, char *tag, size_t n)
+static bool fresh_tag(const struct ptx_module *m, uint32_t from, char *tag, size_t n)
 {
     struct buf b = { 0 };
     for (uint32_t k = from;; k++) {
@@ -100,6 +100,7 @@ static void fresh_tag(const struct ptx_module *m, uint32_t from, char *tag, size
     memcpy(tag, b.oom ? "" : b.s, len);
     tag[len] = 0;
     buf_free(&b);
+    return len != 0;
 }
 
 /* Raises .version and .target where inserted instructions ask for it; check_isa has allowed it. */
@@ -181,14 +182,16 @@ static enum status run_row(struct pass_ctx *c, struct pass_run *r, const struct 
     c->nlines = r->nlines;
     c->need_version = c->need_target = 0;
     c->f = kernel_of(c->m, c->in->kernel, c->ds);
-    fresh_tag(c->m, r->step++, c->tag, sizeof c->tag);
     c->edit = ptx_edit_new(c->m);
-    if (!c->f || !c->edit)
+    if (!c->f || !c->edit || !fresh_tag(c->m, r->step++, c->tag, sizeof c->tag)) {
+        ptx_edit_free(c->edit);
+        c->edit = NULL;
         return c->f ? ST_NOMEM : ST_INPUT;
+    }
     enum status s = row->run(c);
     struct ptx_edit_result e = { 0 };
-    if (s == ST_OK && c->failed)
-        s = ST_REFUSED;
+    if (s != ST_OK || c->oom || c->failed)
+        s = c->oom ? ST_NOMEM : s != ST_OK ? s : ST_REFUSED;
     if (s == ST_OK) {
         edit_header(c);
         s = ptx_edit_apply(c->edit, &e, c->ds);

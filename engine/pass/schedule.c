@@ -167,7 +167,7 @@ static enum status check(struct pass_ctx *c)
 struct names { char text[5][3][24]; };   /* empty: stays as it is */
 enum { N_TID, N_CTAID, N_G, N_NTID, N_NCTAID };
 
-static void make_names(struct names *n, const struct pass_ctx *c, const struct shape *s)
+static void make_names(struct names *n, struct pass_ctx *c, const struct shape *s)
 {
     static const char *const stem[] = { "t", "c", "g" };
     struct buf b = { 0 };
@@ -184,6 +184,7 @@ static void make_names(struct names *n, const struct pass_ctx *c, const struct s
             if (b.s && b.n < sizeof n->text[v][d])
                 memcpy(n->text[v][d], b.s, b.n + 1);
         }
+    c->oom |= b.oom;
     buf_free(&b);
 }
 
@@ -260,7 +261,7 @@ static void put_code(struct pass_ctx *c, const struct shape *s)
         ptx_edit_end(c->edit, c->f, TAG, "$%snext:\nadd.u32 \t%%%sk, %%%sk, 1;\nsetp.lt.u32 \t%%%sout, %%%sk, %u;\n@%%%sout bra \t$%sagain;\nret;", t, t, t, t, t,
                      s->coarsen, t, t);
     }
-    c->failed |= b.oom || next.oom;
+    c->oom |= b.oom || next.oom;
     buf_free(&b);
     buf_free(&next);
 }

@@ -315,7 +315,7 @@ static enum status run(struct pass_ctx *c)
         c->out->shared = s.offset + bytes;
     }
     soft_end(&s);
-    return st == ST_OK && c->failed ? ST_NOMEM : st;
+    return st == ST_OK && c->oom ? ST_NOMEM : st;
 }
 
 static const char *const knobs[] = { "softcache", "assume-restrict", NULL };

@@ -312,7 +312,7 @@ static uint32_t put_switches(struct soft *s, const char *suffix, bool *second)
         buf_printf(&b, "bra \t%.*s%s;\n$%ssample%u:", (int)label->name.n, label->name.s, suffix, t, n);
         if (b.s && !b.oom)
             ptx_edit_before(c->edit, c->f, c->f->insts[h->first].stmt, TAG, "%s", b.s);
-        c->failed |= b.oom;
+        c->oom |= b.oom;
         buf_free(&b);
         mark_from(s, s->flow.cfg->loops[l].header, second);
         put++;
@@ -327,7 +327,7 @@ static void edit_in_place(struct soft *s, bool monitor)
         struct buf b = { 0 };
         if (copy_inst(&copy, &s->c->f->insts[k], &b) && b.s)
             ptx_edit_replace(s->c->edit, s->c->f, s->c->f->insts[k].stmt, TAG, "%s", b.s);
-        s->c->failed |= b.oom;
+        s->c->oom |= b.oom;
         buf_free(&b);
     }
 }
@@ -344,7 +344,7 @@ static void put_second_copy(struct soft *s, const char *suffix, const bool *seco
         flush_all(s, &b);
     if (b.s)
         ptx_edit_end(s->c->edit, s->c->f, TAG, "%s", b.s);
-    s->c->failed |= b.oom;
+    s->c->oom |= b.oom;
     buf_free(&b);
 }
 
@@ -352,7 +352,7 @@ static void put_slices(struct soft *s, const char *suffix)
 {
     bool *second = base_alloc(s->flow.cfg->nblocks + 1);
     if (!second)
-        s->c->failed = true;
+        s->c->oom = true;
     else if (put_switches(s, suffix, second))
         put_second_copy(s, suffix, second);
     else
@@ -377,7 +377,7 @@ void soft_emit(struct soft *s)
             flush_all(s, &f);
             if (f.s)
                 ptx_edit_end(c->edit, c->f, TAG, "%s", f.s);
-            c->failed |= f.oom;
+            c->oom |= f.oom;
             buf_free(&f);
         }
         if (s->dynamic)
@@ -386,7 +386,7 @@ void soft_emit(struct soft *s)
     for (uint32_t k = 0; k < s->n; k++)
         if (uses(s, k))
             c->out->extra_regs += s->s[k].written ? 4 : 3;
-    c->failed |= decls.oom || entry.oom || suffix.oom;
+    c->oom |= decls.oom || entry.oom || suffix.oom;
     buf_free(&decls);
     buf_free(&entry);
     buf_free(&suffix);

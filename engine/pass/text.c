@@ -129,6 +129,7 @@ void pass_inst_edit(struct pass_ctx *c, const struct ptx_inst *i,
     struct buf b = { 0 };
     if (subst_text(c->m, i, sub, ctx, &b) && !b.oom)
         ptx_edit_replace(c->edit, c->f, i->stmt, c->row->info.name, "%s", b.s);
+    c->oom |= b.oom;
     buf_free(&b);
 }
 
@@ -260,6 +261,7 @@ static void clone_head(const struct pass_ctx *c, const struct ptx_func *f, const
         out->n--;
     if (out->s)
         out->s[out->n] = 0;
+    out->oom |= names.oom;
     strmap_free(&names);
 }
 
@@ -287,7 +289,7 @@ void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_c
         ptx_edit_global(c->edit, c->row->info.name, "%s\n;", head.s);
         ptx_edit_span(c->edit, f->at.off + f->at.len, 0, c->row->info.name, "%s", b.s);
     } else {
-        c->failed = true;
+        c->oom = true;
     }
     buf_free(&head);
     buf_free(&b);

@@ -298,12 +298,47 @@ static void test_softcache_lines(void **state)
     assert_int_equal(pass_softcache_lines(0, 0), 0);
 }
 
+/* Any allocation may fail: the rewrite is then the same text or none at all. */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    static const char *const lines[] = { "--bypass l1 --bypass-form hybrid --bypass-loads 45 --pi 2 --cluster agent --prefetch l2 --index tile:2x2",
+                                         "--softcache auto --swap-xy --cluster redirect --readonly promote", "--softcache 2 --bypass ro --bypass-form grouped --pi 1 --coarsen 2" };
+    for (size_t k = 0; k < ARRAY_LEN(lines); k++) {
+        struct subject s;
+        struct options o = options_default();
+        subject_open(&s, DIR "in_grid.ptx", (struct dim3u){ 4, 16, 1 }, (struct dim3u){ 32, 8, 1 }, 75);
+        assert_status_ok(subject_rewrite(&s, lines[k]), &s.ds);
+        assert_status_ok(options_parse_line(&o, str_of(lines[k]), &s.ds), &s.ds);
+        struct pass_input in = { .module = s.m, .options = &o, .dev = &s.dev, .launch = &s.launch };
+        bool whole = false;
+        for (uint64_t n = 1; !whole; n += 1 + n / 60) {
+            struct pass_output out;
+            struct diags ds = { 0 };
+            uint64_t before = base_alloc_count();
+            base_fail_after(n);
+            enum status st = pass_apply(&in, &out, &ds);
+            whole = base_alloc_count() - before < n;
+            base_fail_after(0);
+            if (st == ST_OK && (out.n != s.out.n || memcmp(out.text, s.out.text, out.n) != 0))
+                fail_msg("%s: another text when allocation %llu fails", lines[k], (unsigned long long)n);
+            assert_true(st == ST_OK || st == ST_NOMEM || st == ST_REFUSED || st == ST_INPUT);
+            assert_true(st == ST_OK || !out.text);
+            assert_true(!whole || st == ST_OK);
+            pass_output_free(&out);
+            diags_free(&ds);
+        }
+        subject_close(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_goldens), cmocka_unit_test(test_ptxas), cmocka_unit_test(test_refusals), cmocka_unit_test(test_unchanged_is_the_original),
         cmocka_unit_test(test_pi_values_share_the_text), cmocka_unit_test(test_same_shape), cmocka_unit_test(test_line_origins), cmocka_unit_test(test_diff),
         cmocka_unit_test(test_launch_and_resets), cmocka_unit_test(test_softcache_lines),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
