@@ -359,6 +359,20 @@ static const char *beyond_the_model(const struct options *o)
     return NULL;
 }
 
+/* The pass room's refusal as the reason; false: legal. */
+static bool refused(const struct tune_bench *b, const struct options *o, struct tune_prediction *out)
+{
+    struct pass_input in = { b->subject.module, str_of(b->subject.launch->kernel), o, dev_describe(b->subject.dev), b->subject.launch, b->subject.facts };
+    struct diags own = { 0 };
+    struct result r = result_empty();
+    bool no = pass_legal(&in, &own) != ST_OK;
+    tune_reason(&own, &r);
+    if (no)
+        snprintf(out->why_not, sizeof out->why_not, "%.150s", r.message[0] ? r.message : status_text(ST_REFUSED));
+    diags_free(&own);
+    return no;
+}
+
 enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
 {
     struct tune_trace *t = NULL;
@@ -369,6 +383,8 @@ enum status tune_predict(struct tune_bench *b, const struct options *o, struct t
         snprintf(out->why_not, sizeof out->why_not, "%s", beyond);
         return ST_OK;
     }
+    if (refused(b, o, out))
+        return ST_OK;
     enum status st = trace_of(b, o, &t);
     if (st != ST_OK)
         return st;

@@ -1,0 +1,195 @@
+/* The memory-cost model as predictor: its counts by hand, its ranking against simulated time, what it will not
+ * say; searches that use it; other data sets; advice after trying. */
+#include "tests/unit/tune_support.h"
+
+#define FERMI "sim:fermi-16k"
+
+static struct tune_prediction predict(struct rig *r, const char *line)
+{
+    struct tune_prediction p;
+    struct options o = options_of(line);
+    assert_int_equal(tune_predict(r->bench, &o, &p), ST_OK);
+    return p;
+}
+
+/* 32 CTAs of 2 warps. stride_4: lane l reads word 4*l, so a warp's request spans 4 lines; same_location: 1. */
+static void counts_are_those_of_the_addresses(void **state)
+{
+    static const struct { const char *kernel; double lines_per_request; } rows[] = { { "stride_4", 4 }, { "same_location", 1 }, { "coalescing", 1 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct rig r;
+        rig_open(&r, rows[i].kernel, NULL, "sim:hopper-h200");
+        struct tune_prediction p = predict(&r, "");
+        assert_true(p.valid);
+        double requests = 0;                           /* warp-level executions of all global loads */
+        for (uint32_t k = 0; k < r.facts->naccess; k++)
+            if (!r.facts->access[k].store && r.facts->access[k].space == PTX_SPACE_GLOBAL)
+                requests += r.facts->access[k].executions;
+        assert_true(requests >= 64);
+        assert_float_equal(p.in.loads, requests * rows[i].lines_per_request, 1e-6);
+        assert_true(p.in.m1 >= 0 && p.in.m1 <= 1 && p.in.m2 >= 0 && p.in.m2 <= 1);
+        /* the paper's figure is the sum of its parts, ours no less than any of its bounds */
+        assert_float_equal(p.cost.paper, p.cost.l1 + p.cost.l2 + p.cost.dram, 1e-6);
+        assert_true(p.cost.extended >= p.cost.latency && p.cost.extended >= p.cost.bound_l1 && p.cost.extended >= p.cost.bound_l2 && p.cost.extended >= p.cost.bound_dram);
+        rig_close(&r);
+    }
+}
+
+/* Bypassing everything misses L1 always; thresholds lie between; caching all is the kernel itself. */
+static void bypassing_is_played_over_one_trace(void **state)
+{
+    struct rig r;
+    (void)state;
+    rig_open(&r, "valley", "fermi", FERMI);
+    struct tune_prediction cha = predict(&r, ""), all = predict(&r, "--bypass l1 --pi bpa");
+    assert_true(cha.valid && all.valid);
+    assert_float_equal(all.in.m1, 1, 1e-12);
+    assert_float_equal(all.in.loads, cha.in.loads, 1e-9);
+    double least = INFINITY;
+    int best = -1;
+    for (int pi = 1; pi < 16; pi++) {
+        char line[64];
+        snprintf(line, sizeof line, "--bypass l1 --pi %d", pi);
+        struct tune_prediction p = predict(&r, line);
+        assert_true(p.valid && p.in.m1 < 1);
+        if (p.cost.extended < least) {
+            least = p.cost.extended;
+            best = pi;
+        }
+    }
+    assert_true(best > 0 && least < cha.cost.extended && least < all.cost.extended);   /* a valley, seen before any launch */
+    rig_close(&r);
+}
+
+static void ranks_block_shapes_as_time_does(void **state)
+{
+    struct rig r;
+    double cost[8], time[8];
+    size_t n = 0;
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    for (uint32_t x = 1; x <= 128; x *= 2) {
+        struct tune_prediction p;
+        struct result one;
+        struct options o = options_default();
+        o.block = (struct dim3u){ x, 256 / x, 1 };
+        assert_int_equal(tune_predict(r.bench, &o, &p), ST_OK);
+        assert_true(p.valid);
+        assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
+        cost[n] = p.cost.extended;
+        time[n++] = (double)one.time.median;
+    }
+    assert_true(model_rank_correlation(cost, time, n) >= 0.8);
+    rig_close(&r);
+}
+
+static void says_what_it_does_not_know(void **state)
+{
+    static const struct { const char *line, *why; } rows[] = {
+        { "--prefetch l1", "prefetching" }, { "--bypass l1 --pi vote", "vote" }, { "--bypass l2 --pi bpa", "bypasses L1 alone" }, { "--bypass l1 --pi 9", "" },
+    };
+    struct rig r;
+    (void)state;
+    rig_open(&r, "conv2d", "paper", FERMI);
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct tune_prediction p = predict(&r, rows[i].line);
+        assert_false(p.valid);
+        assert_true(p.why_not[0]);
+        assert_non_null(strstr(p.why_not, rows[i].why));
+    }
+    rig_close(&r);
+}
+
+/* ---- searches that use it ---- */
+static void model_alone_ranks_and_launches_once(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct tune_search_opts o = { .method = "model" };
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    assert_status_ok(tune_search(r.bench, &o, NULL, &f, &r.ds), &r.ds);
+    assert_int_equal(f.launches, 2);                   /* the original and the confirmation */
+    assert_false(f.leave_alone);
+    assert_true(f.nranking > 1);
+    assert_true(options_equal(&f.ranking[0].options, &f.options));
+    for (unsigned i = 1; i < f.nranking; i++)
+        assert_true(f.ranking[i - 1].cost.extended <= f.ranking[i].cost.extended);
+    rig_close(&r);
+}
+
+static void hopeless_candidates_are_not_launched(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct seen *seen = base_alloc(sizeof *seen);
+    struct tune_observer ob = seen_observer(seen);
+    struct tune_search_opts o = { .method = "search", .budget_launches = 16 };
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
+    assert_true(f.skipped > 0);
+    assert_true(f.best.options.swap_xy);
+    assert_non_null(strstr(seen->why[0], "the model expects"));
+    assert_true(options_equal(&seen->result[0].options, &f.options));   /* the model's first is the best */
+    base_free(seen);
+    rig_close(&r);
+}
+
+/* ---- other data sets ---- */
+static void recommendation_is_tried_on_other_data(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct launch_spec same, wrong;
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    same = wrong = *r.launch;
+    same.name = "same";
+    wrong.name = "wrong";
+    wrong.nargs = 1;                                   /* does not fit the kernel: said, not fatal */
+    const struct launch_spec *other[] = { &same, &wrong };
+    struct tune_search_opts o = { .method = "model", .other = other, .nother = 2 };
+    assert_status_ok(tune_search(r.bench, &o, NULL, &f, &r.ds), &r.ds);
+    assert_int_equal(f.nsets, 2);
+    assert_string_equal(f.set[0].name, "same");
+    assert_true(f.set[0].holds);
+    /* other buffers, other addresses, other cache sets: nearly the same gain */
+    assert_float_equal(f.set[0].gain, (double)f.original.time.median / (double)f.best.time.median, 0.1);
+    assert_false(f.set[1].holds);
+    assert_float_equal(f.set[1].gain, 0, 0);
+    assert_true(f.set[1].message[0]);
+    rig_close(&r);
+}
+
+/* ---- advice ---- */
+static void advice_tells_the_real_gain_after_trying(void **state)
+{
+    struct tune_advice v[2] = { { .expected_gain = 2, .real_gain = NAN }, { .expected_gain = 1.5, .real_gain = NAN } };
+    struct result original = result_empty(), tried = result_empty();
+    (void)state;
+    v[0].options = options_of("--swap-xy");
+    v[1].options = options_of("--bypass l1 --pi 3");
+    original.time = (struct timing){ .median = 3000, .min = 3000, .max = 3000, .valid = true };
+    tried.time = (struct timing){ .median = 2000, .min = 2000, .max = 2000, .valid = true };
+    tried.options = v[0].options;
+    tried.equal = EQUAL_NO;
+    tune_advise_prove(v, 2, &original, &tried, 1);
+    assert_false(v[0].tried);                          /* a wrong result proves nothing */
+    tried.equal = EQUAL_YES;
+    tune_advise_prove(v, 2, &original, &tried, 1);
+    assert_true(v[0].tried && !v[1].tried);
+    assert_float_equal(v[0].real_gain, 1.5, 1e-12);
+    assert_true(isnan(v[1].real_gain));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
+        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
+        cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
