@@ -56,26 +56,43 @@ static inline enum mem_pattern lane_pattern(const uint64_t *p, uint32_t mask, ui
 
 /* Where the quick way may look: the allocation last used, or shared memory. */
 struct lane_range { uint64_t lo, n, host; };
-static inline bool lane_range(const struct exec_warp *w, const struct exec_inst *in, struct lane_range *r)
+static inline bool lane_range(const struct exec_warp *w, const struct exec_inst *in, uint64_t a, struct lane_range *r)
 {
-    if (in->space == PTX_SPACE_SHARED) {
-        *r = (struct lane_range){ 0, w->x->shared_bytes, (uint64_t)(uintptr_t)w->cta->shared };
-        return true;
+    const bool generic = in->space == PTX_SPACE_GENERIC;
+    if (in->space == PTX_SPACE_SHARED || (generic && a - SHARED_WINDOW < WINDOW_BYTES)) {
+        *r = (struct lane_range){ generic ? SHARED_WINDOW : 0, w->x->shared_bytes, (uint64_t)(uintptr_t)w->cta->shared };
+        return !generic || !w->recording;
     }
     const struct sim_alloc *c = &w->k->cache[in->mem_id];
     *r = (struct lane_range){ c->addr, c->n, (uint64_t)(uintptr_t)c->host };
-    return in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_GENERIC || in->space == PTX_SPACE_CONST;
+    return in->space == PTX_SPACE_GLOBAL || generic || in->space == PTX_SPACE_CONST;
 }
 
-/* For MEM_SAME and MEM_SEQ only the first active lane's pointer is set. */
+/* Local memory: each lane has its own. False: the long way. */
+static inline bool lane_local(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, const uint64_t *a, uint64_t *p)
+{
+    const uint64_t n = w->x->local_bytes, bytes = (uint64_t)in->bytes * in->vec, host = (uint64_t)(uintptr_t)w->local;
+    if (n < bytes || lane_outside(a, mask, 0, n - bytes, bytes - 1))
+        return false;
+    if (w->recording)
+        exec_record(w, in, PTX_SPACE_LOCAL, mask, a);
+    LANES p[i] = host + i * n + a[i];
+    return true;
+}
+
+/* For MEM_SAME and MEM_SEQ of single elements only the first active lane's pointer is set. */
 static inline enum mem_pattern lane_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint64_t *p)
 {
     const unsigned bytes = in->bytes * in->vec, first = first_lane(mask);
     uint64_t a[WARP_LANES];
     struct lane_range r;
-    if (w->x->checks || !lane_range(w, in, &r) || r.n < bytes)
+    if (w->x->checks)
         return exec_resolve(w, in, mask, p);
     lane_addresses(w, in, a);
+    if (in->space == PTX_SPACE_LOCAL)
+        return lane_local(w, in, mask, a, p) ? MEM_ANY : exec_resolve(w, in, mask, p);
+    if (!lane_range(w, in, a[first], &r) || r.n < bytes)
+        return exec_resolve(w, in, mask, p);
     const enum mem_pattern at = lane_pattern(a, mask, bytes);
     const uint64_t last = r.n - bytes, off = a[first] - r.lo, span = at == MEM_SEQ ? (uint64_t)bytes * (WARP_LANES - 1) : 0;
     if (at == MEM_ANY ? lane_outside(a, mask, r.lo, last, bytes - 1) : off > last || span > last - off || (a[first] & (bytes - 1)) != 0)

@@ -313,7 +313,7 @@ uint32_t exec_cta_nwarps(const struct exec_cta *c) { return c->nwarps; }
 struct exec_warp *exec_cta_warp(struct exec_cta *c, uint32_t i) { return &c->warps[i]; }
 
 /* ---- the functional driver ---- */
-struct drive { struct exec_launch *x; atomic_uint_fast64_t next, done; bool oom; };
+struct drive { struct exec_launch *x; atomic_uint_fast64_t next, done; atomic_bool oom; };
 
 static bool stop_asked(struct drive *d, uint64_t cta)
 {
@@ -341,7 +341,8 @@ static void drive_free(void *ctx, size_t i)
     struct exec_worker *k = exec_worker_new(d->x);
     struct exec_cta *c = k ? exec_cta_new(k) : NULL;
     uint64_t n;
-    d->oom |= !c;
+    if (!c)
+        atomic_store(&d->oom, true);
     while (c && (n = atomic_fetch_add(&d->next, 1)) < d->x->nctas && !stop_asked(d, n)) {
         place_cta(c, n);
         enum exec_run_result r;
@@ -445,6 +446,7 @@ enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct s
         return st;
     atomic_init(&d.next, 0);
     atomic_init(&d.done, 0);
+    atomic_init(&d.oom, false);
     uint64_t threads = d.x->threads < d.x->nctas ? d.x->threads : d.x->nctas;
     if (p->ordered || d.x->checks) {
         struct exec_worker *k = exec_worker_new(d.x);
