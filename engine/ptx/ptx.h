@@ -46,7 +46,7 @@ struct ptx_inst {
     uint16_t op;                 /* enum ptx_op */
     uint8_t nmods, nopnds;
     uint8_t type[4]; uint8_t ntypes; /* enum ptx_type in written order: cvt.f32.s32 -> F32, S32 */
-    uint8_t space, vec;          /* enum ptx_space; vec 1, 2, 4, 8 */
+    uint8_t space, vec;          /* enum ptx_space, the first written (cp.async.shared.global: SHARED); vec 1, 2, 4, 8 */
     bool guarded, guard_neg;     /* @p, @!p */
     uint32_t guard;              /* reg index when guarded */
     uint16_t *mods;              /* enum ptx_mod in written order, types and space included */
