@@ -75,9 +75,10 @@ int cmd_workbench(struct args *a)
     struct diags ds = { 0 };
     bool screen = a->front && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !a->plain;
     struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL, .axis = a->axis ? a->axis : "pi", .mouse = !a->no_mouse, .theme = a->theme, .session = a->session, .plain = a->plain };
-    if (screen)
+    bool json = a->nfiles && strlen(a->file[0]) > 5 && strcmp(a->file[0] + strlen(a->file[0]) - 5, ".json") == 0;
+    if (screen || (a->front && a->plain && a->nfiles && !json))     /* plain: the same content, line by line */
         return a->front->workbench(a->env, a->nfiles ? a->file[0] : NULL, a->device, &o);
-    if (a->nfiles && strlen(a->file[0]) > 5 && strcmp(a->file[0] + strlen(a->file[0]) - 5, ".json") == 0) {
+    if (json) {
         a->plain = true;
         return cmd_replay(a);
     }
