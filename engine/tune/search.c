@@ -23,7 +23,7 @@ struct searching {
     double best_cost;                        /* the model's figure for the best so far; NAN: none */
     double predict_ns, launch_ns; unsigned npredict;
     bool ranked;                             /* the model orders the candidates */
-    bool last_ran;                           /* the last launch had a time and equal outputs */
+    struct result last;                      /* of the last launch */
 };
 
 static bool was_tried(const struct searching *s, const struct options *o)
@@ -70,7 +70,7 @@ static enum status try_one(struct searching *s, const struct options *o, const c
     if (st != ST_OK)
         return st;
     s->found->launches++;
-    s->last_ran = tune_usable(&r);
+    s->last = r;
     if (s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, &r, why);
     if (s->ob && s->ob->progress)
@@ -277,13 +277,53 @@ static enum status only(struct searching *s, const char *const *names, size_t n)
     return refine_pi(s);
 }
 
-/* cluster paper, section 4.4: cluster, or reshape the order and prefetch; then throttle; then bypass streams. */
+/* ---- the cluster paper's framework (4.4) ---- */
+static enum status probe(struct searching *s, struct options o, const char *why, struct result *out)
+{
+    bool better;
+    s->last = result_empty();
+    enum status st = try_one(s, &o, why, &better);
+    *out = s->last;
+    return st;
+}
+
+static double hit_rate(const struct result *r)
+{
+    const struct counter *c = &r->counters[COUNTER_L1_HIT_RATE];
+    return c->valid ? c->value : NAN;
+}
+
+/* Where does the locality come from? Two launches tell: redirection changes which CTAs meet in an L1, so
+ * inter-CTA reuse shows as more hits (five points of a hundred) or less time; L1 off shows whether L1 serves
+ * anything at all. The paper probes on a reduced grid; these kernels are short enough to be run whole. */
+static enum status inter_cta(struct searching *s, bool *exploitable)
+{
+    struct options redirect = options_default(), off = redirect;
+    struct result r, bpa;
+    const struct result *original = &s->found->original;
+    redirect.cluster = CLUSTER_REDIRECT;
+    redirect.index.kind = s->space.grid.y * s->space.grid.z > 1 ? INDEX_COLUMN : INDEX_ROW;
+    off.bypass = BYPASS_L1;
+    off.pi.mode = PI_BPA;
+    enum status st = probe(s, redirect, "is there reuse between CTAs? (redirection)", &r);
+    if (st == ST_OK)
+        st = probe(s, off, "does L1 serve anything? (L1 off)", &bpa);
+    bool faster = tune_usable(&r) && (double)r.time.median < (double)original->time.median * (1 - s->noise);
+    bool served = tune_usable(&bpa) && (double)bpa.time.median > (double)original->time.median * (1 + s->noise);
+    bool more_hits = tune_usable(&r) && hit_rate(&r) > hit_rate(original) + 5;
+    *exploitable = faster || (more_hits && served);
+    return st;
+}
+
+/* Cluster what shares data; else reshape the order and prefetch. Then throttle, then bypass the streams. */
 static enum status method_cluster(struct searching *s)
 {
     static const char *const with[] = { "clustering", "active agents", "cache bypassing" };
     static const char *const without[] = { "clustering", "prefetching", "throttling", "cache bypassing" };
-    const struct ana_kernel *k = s->bench->subject.facts;
-    bool exploitable = !k || k->cls == ANA_CLASS_ALGORITHM || k->cls == ANA_CLASS_CACHE_LINE;
+    bool exploitable = false;
+    enum status st = inter_cta(s, &exploitable);
+    if (st != ST_OK)
+        return st;
     return exploitable ? only(s, with, ARRAY_LEN(with)) : only(s, without, ARRAY_LEN(without));
 }
 
@@ -376,7 +416,7 @@ static enum status method_model(struct searching *s)
         if (options_equal(&s->found->ranking[i].options, &none))
             break;                           /* the model thinks no better of anything else */
         st = try_one(s, &s->found->ranking[i].options, "first in the model's ranking", &won);
-        if (won || s->last_ran)
+        if (won || tune_usable(&s->last))
             break;
     }
     return st;

@@ -101,6 +101,32 @@ static void says_what_it_does_not_know(void **state)
     rig_close(&r);
 }
 
+/* The n-th allocation fails, for every n (sparser as n grows): an answer or an end, never a crash or a wrong figure. */
+static void survives_want_of_memory(void **state)
+{
+    struct rig r;
+    struct options o = options_of("--block 16x16x1 --bypass l1 --pi 3"), none = options_default();
+    (void)state;
+    rig_open(&r, "conv2d", "paper", FERMI);
+    double whole = predict(&r, "--block 16x16x1 --bypass l1 --pi 3").cost.extended;
+    bool through = false;
+    for (uint64_t n = 1; !through && n < 1000000; n += 1 + n / 16) {
+        struct tune_prediction p;
+        assert_int_equal(tune_predict(r.bench, &none, &p), ST_OK);   /* another trace, so that the next is made anew */
+        base_fail_after(n);
+        enum status st = tune_predict(r.bench, &o, &p);
+        base_fail_after(0);
+        assert_true(st == ST_OK || st == ST_NOMEM);
+        through = st == ST_OK && p.valid;
+        if (through)
+            assert_float_equal(p.cost.extended, whole, 1e-9);
+        else
+            assert_true(st == ST_NOMEM || p.why_not[0]);
+    }
+    assert_true(through);
+    rig_close(&r);
+}
+
 /* ---- searches that use it ---- */
 static void model_alone_ranks_and_launches_once(void **state)
 {
@@ -188,7 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
-        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
+        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
         cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,24 @@ static void budget_and_cancel_are_obeyed(void **state)
     rig_close(&r);
 }
 
+/* cluster paper, 4.4: redirection and L1 off first; what shares data between CTAs then gets agents. */
+static void framework_probes_before_it_chooses(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct seen *seen = base_alloc(sizeof *seen);
+    (void)state;
+    rig_open(&r, "gemm", "paper", FERMI);
+    assert_status_ok(search(&r, "cluster-framework", 12, seen, &f), &r.ds);
+    assert_true(seen->n >= 3);
+    assert_int_equal(seen->result[0].options.cluster, CLUSTER_REDIRECT);
+    assert_non_null(strstr(seen->why[0], "reuse between CTAs"));
+    assert_int_equal(seen->result[1].options.pi.mode, PI_BPA);
+    assert_int_not_equal(seen->result[2].options.cluster, CLUSTER_NONE);
+    base_free(seen);
+    rig_close(&r);
+}
+
 static void unknown_method_is_wrong_usage(void **state)
 {
     struct rig r;
@@ -224,7 +242,7 @@ int main(void)
         cmocka_unit_test(differing_outputs_are_not_equal), cmocka_unit_test(tolerance_forgives_so_much_and_no_more), cmocka_unit_test(refusal_is_a_result),
         cmocka_unit_test(vote_elects_and_says_so), cmocka_unit_test(gain_is_reproduced_from_the_options_line), cmocka_unit_test(what_differs_is_never_recommended),
         cmocka_unit_test(unstable_original_is_no_ground_to_stand_on), cmocka_unit_test(nothing_to_gain_is_left_alone_with_a_reason),
-        cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
+        cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(framework_probes_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
