@@ -276,7 +276,7 @@ static void warp_start(struct exec_warp *w)
         g->top[i] = f->local_bytes;
     }
     g->live = w->live = w->born;
-    w->stop = false;
+    w->stop = w->settled = false;
     frame_load(w, g);
     frag_start(w, f->first, w->born);
 }
