@@ -118,3 +118,10 @@ $(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengi
 coverage: $(BUILD)/tests/ptx_coverage
 	@$(BUILD)/tests/ptx_coverage > docs/ptx-coverage.md.tmp && mv docs/ptx-coverage.md.tmp docs/ptx-coverage.md
 # ---- end of fuzz and coverage ----
+
+# ---- pictures of the documents, made by the program ----
+$(BUILD)/tests/pictures: $(BUILD)/tests/terminal/pictures.o $(BUILD)/libtui.a $(BUILD)/libengine.a
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TERMLIBS) $(LDLIBS)
+.PHONY: pictures
+pictures: $(BUILD)/tests/pictures
+	@mkdir -p docs/pictures; $(BUILD)/tests/pictures docs/pictures

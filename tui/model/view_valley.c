@@ -160,8 +160,11 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
     if (!is_sweep(r) || best == SIZE_MAX || best >= n || n < 3 || !s->complete || (a->replay.on && n < s->npoints))
         return;
     const struct model_curve *c = &s->curve;
-    char *text = arena_printf(a->frame, "%s=%g %s", !strcmp(p->axis, "pi") ? "π" : p->axis, axis_value(p, best),
-                              c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
+    if (c->category == CATEGORY_CACHE_INSENSITIVE)
+        return;
+    bool pi = !strcmp(p->axis, "pi"), ends = pi && (best == 0 || best == s->warps);      /* there the unconditional code is the better choice */
+    char *text = ends ? arena_printf(a->frame, "%s best", best ? "cha" : "bpa")
+                      : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, axis_value(p, best), c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
     add_mark(out, text, best, ROLE_PEAK, up);
     if (c->category != CATEGORY_CACHE_CONGESTED || strcmp(p->axis, "pi"))
         return;
