@@ -1,7 +1,10 @@
-/* What nvcc makes of tests/sim/features.cu, on the simulated device. */
+/* What nvcc makes of tests/sim/features.cu, on the simulated device: functionally, then step by
+ * step under the timing model, which must leave the same bytes. */
 #include "tests/unit/sim_support.h"
 
 #include <math.h>
+
+static bool timed;
 
 static struct sim_case feature(const char *kernel, uint32_t grid, uint32_t block, uint32_t shared)
 {
@@ -14,6 +17,8 @@ static struct sim_case feature(const char *kernel, uint32_t grid, uint32_t block
     c.l.grid.x = grid;
     c.l.block.x = block;
     c.l.shared = shared;
+    c.l.functional = !timed;
+    c.l.exact = true;
     base_free(text);
     return c;
 }
@@ -236,5 +241,7 @@ int main(void)
         cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(locks), cmocka_unit_test(grid_barrier), cmocka_unit_test(groups),
         cmocka_unit_test(halves), cmocka_unit_test(asserts), cmocka_unit_test(reductions), cmocka_unit_test(flow), cmocka_unit_test(matrices),
         cmocka_unit_test(wide_integers), cmocka_unit_test(atomics), cmocka_unit_test(memories) };
-    return cmocka_run_group_tests_name("sim exec: CUDA features", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("sim exec: CUDA features", tests, NULL, NULL);
+    timed = true;
+    return failed + cmocka_run_group_tests_name("sim exec: CUDA features, timed", tests, NULL, NULL);
 }
