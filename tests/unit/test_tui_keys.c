@@ -346,12 +346,37 @@ static void checks(void **state)
     stage_close(&s);
 }
 
+/* A theme file is read again when it changes; a bad one is a located message and the default. */
+static void themes_reload(void **state)
+{
+    struct stage t;
+    struct theme builtin;
+    struct diags ds = { 0 };
+    char path[400];
+    (void)state;
+    stage_open(&t, SNAP_DONE, 80, 24);
+    theme_default(&builtin);
+    snprintf(path, sizeof path, "%s/my.theme", support_scratch());
+    assert_status_ok(file_write_atomic(path, "text = red\n", 11, &ds), &ds);
+    app_theme(&t.app, path);
+    assert_int_equal(t.app.theme.look[ROLE_TEXT].fg.index, 1);
+    assert_status_ok(file_write_atomic(path, "text = blue\n", 12, &ds), &ds);
+    app_theme(&t.app, t.app.set.theme);
+    assert_int_equal(t.app.theme.look[ROLE_TEXT].fg.index, 4);
+    assert_status_ok(file_write_atomic(path, "text = blurb\n", 13, &ds), &ds);
+    app_theme(&t.app, t.app.set.theme);
+    assert_memory_equal(t.app.theme.look, builtin.look, sizeof builtin.look);
+    assert_non_null(strstr(t.app.notice, "my.theme:1:8"));
+    remove(path);
+    stage_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(panels_by_keys), cmocka_unit_test(sweep_and_cancel), cmocka_unit_test(options_and_undo), cmocka_unit_test(launch_editing),
         cmocka_unit_test(source_moves), cmocka_unit_test(valley_moves), cmocka_unit_test(runs_keys), cmocka_unit_test(advice_and_messages),
         cmocka_unit_test(quitting), cmocka_unit_test(help_is_searchable), cmocka_unit_test(completion), cmocka_unit_test(progress),
-        cmocka_unit_test(replay), cmocka_unit_test(mouse), cmocka_unit_test(checks) };
+        cmocka_unit_test(replay), cmocka_unit_test(themes_reload), cmocka_unit_test(mouse), cmocka_unit_test(checks) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

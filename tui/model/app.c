@@ -196,7 +196,8 @@ void app_theme(struct app *a, const char *name)
 {
     char path[600];
     struct diags ds = { 0 };
-    snprintf(a->set.theme, sizeof a->set.theme, "%s", name);
+    if (name != a->set.theme)            /* a reload gives the present name itself */
+        snprintf(a->set.theme, sizeof a->set.theme, "%s", name);
     if (config_theme_path(a, name, path, sizeof path))
         theme_load(path, &a->theme, &ds);
     else if (!strcmp(name, "dark"))

@@ -64,7 +64,7 @@ struct lesson_view { struct lesson *lesson; unsigned step; bool hidden, passed; 
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE };
 struct pick { char *title, *path, *help; bool lesson; };
 
-struct app_settings { char theme[64]; bool mouse, ascii; enum plot_style style; };
+struct app_settings { char theme[256]; bool mouse, ascii; enum plot_style style; };
 struct app {
     struct app_engine engine;
     const struct job_snapshot *snap;      /* never NULL after app_init; borrowed, see app_snapshot */
