@@ -286,7 +286,7 @@ bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_spac
         in->imm = (int32_t)o->imm;
         in->flags |= bits == 64 ? EXEC_F_BASE64 : 0;
         in->a = decode_reg_slot(d, o->index, o->kind == OPND_REG ? o->comp : -1);
-        return true;
+        return in->imm == o->imm || decode_why(d, "address offset of more than 32 bits");
     }
     if ((o->kind == OPND_SYM || o->base == BASE_SYM) && !decode_symbol(d, o->sym, &addr, &frame))
         return false;

@@ -332,6 +332,9 @@ static void refusals(void **state)
     assert_true(support_said(&c.ds, "does not model 'tex.2d.v4.f32.f32"));
     assert_int_equal(c.ds.v[0].at.line, 8);
     sim_case_close(&c);
+    sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d1+8589934592];\n"), "k", 64);
+    assert_true(c.st != ST_OK);
+    sim_case_close(&c);
     /* unreachable, or in a kernel nobody launches: no matter */
     sim_case_open(&c, SIM_HEAD ENTRY "ret;\ntex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f5,%f6}];\nret;\n}\n", "k", 64);
     sim_case_ok(&c);
