@@ -144,6 +144,25 @@ static enum status resume_points(const struct args *a, struct session **old, str
     return st;
 }
 
+/* The trail of the cut-off search that --resume names: the last search of that session. Borrowed from *old. */
+static enum status resume_trail(const struct args *a, struct session **old, struct tune_search_opts *o, struct diags *ds)
+{
+    if (!a->resume)
+        return ST_OK;
+    enum status st = session_load(a->resume, old, ds);
+    for (size_t i = st == ST_OK ? session_count(*old) : 0; i-- > 0;) {
+        const struct session_run *r = session_at(*old, i);
+        if (r->kind != RUN_TUNE)
+            continue;
+        o->done = r->trail;
+        o->ndone = r->ntrail;
+        return ST_OK;
+    }
+    if (st == ST_OK)
+        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no search in this session; starting from the beginning");
+    return st;
+}
+
 static void end_session(struct running *w, const struct tune_sweep *sweep)
 {
     if (!w->session)
@@ -249,6 +268,8 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         buf_printf(&out, "%s on %s, all times %s\n", s->kernel, s->info.name, origin);
         ranking_text(f, &s->info, &out);
         buf_printf(&out, "tried %u of %u configurations", f->launches, f->space);
+        if (f->resumed)
+            buf_printf(&out, ", %u taken from the session", f->resumed);
         if (f->skipped)
             buf_printf(&out, ", %u skipped as hopeless by the memory-cost model", f->skipped);
         buf_puts(&out, "\n");
@@ -351,11 +372,15 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
     const struct launch_spec *other[TUNE_SETS];
     struct tune_search_opts o = { .method = w->a->exhaustive ? "exhaustive" : w->a->method, .budget_launches = (unsigned)w->a->budget, .other = other };
     struct tune_observer ob = { on_point, on_progress, w, w->a->cancel };
+    struct session *old = NULL;
     o.nother = other_sets(s, other, ARRAY_LEN(other));
-    enum status st = tune_search(bench, &o, &ob, found, w->ds);
+    enum status st = resume_trail(w->a, &old, &o, w->ds);
+    if (st == ST_OK)
+        st = tune_search(bench, &o, &ob, found, w->ds);
     cmd_progress_end();
     if (st == ST_OK || (st == ST_CANCELLED && found->launches))
         print_found(w->a, found, s);
+    session_free(old);
     return st;
 }
 

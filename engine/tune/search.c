@@ -15,7 +15,7 @@
 #define ROUNDS 3
 
 struct searching {
-    struct tune_bench *bench; const struct tune_observer *ob; struct diags *ds;
+    struct tune_bench *bench; const struct tune_search_opts *opts; const struct tune_observer *ob; struct diags *ds;
     struct tune_found *found; struct space space;
     struct options *tried; size_t ntried, cap;
     unsigned budget; double deadline_ns; double expected;
@@ -49,37 +49,65 @@ static bool legal(struct searching *s, const struct options *o)
     return ok;
 }
 
-/* Runs one configuration unless it was tried or is not legal; keeps it when it is the best. */
+static bool remember(struct searching *s, const struct options *o)
+{
+    if (!base_grow((void **)&s->tried, s->ntried, &s->cap, sizeof *s->tried))
+        return false;
+    s->tried[s->ntried++] = *o;
+    return true;
+}
+
+/* A finished configuration: keeps it when it is the best by more than the noise. `why` NULL: told already. */
+static void consider(struct searching *s, const struct result *r, const char *why, bool *better)
+{
+    s->last = *r;
+    if (why && s->ob && s->ob->point)
+        s->ob->point(s->ob->ctx, r, why);
+    if (s->ob && s->ob->progress)
+        s->ob->progress(s->ob->ctx, fmin(0.99, s->found->launches / s->expected), "search");
+    if (tune_usable(r) && r->equal != EQUAL_UNKNOWN && (double)r->time.median < (double)s->found->best.time.median * (1 - s->noise)) {
+        s->found->best = *r;
+        s->found->options = r->options;      /* a vote has become the threshold that was elected */
+        *better = true;
+    }
+}
+
+/* What a cut-off search has run already; NULL: not this one. */
+static const struct result *done_before(const struct searching *s, const struct options *o)
+{
+    for (size_t i = 0; i < s->opts->ndone; i++)
+        if (options_equal(&s->opts->done[i].options, o) && (s->opts->done[i].time.valid || s->opts->done[i].status == ST_REFUSED))
+            return &s->opts->done[i];
+    return NULL;
+}
+
+/* Runs one configuration unless it was tried or is not legal. */
 static enum status try_one(struct searching *s, const struct options *o, const char *why, bool *better)
 {
     struct result r;
+    struct diags own = { 0 };
     if (s->ob && cancel_asked(s->ob->cancel))
         return ST_CANCELLED;
     if (was_tried(s, o) || spent(s) || !legal(s, o))
         return ST_OK;
-    if (!base_grow((void **)&s->tried, s->ntried, &s->cap, sizeof *s->tried))
+    if (!remember(s, o))
         return ST_NOMEM;
-    s->tried[s->ntried++] = *o;
-    struct diags own = { 0 };
+    const struct result *before = done_before(s, o);
     int64_t from = base_now_ns();
-    enum status st = tune_run_one(s->bench, o, &r, &own);
-    s->launch_ns += (double)(base_now_ns() - from);
+    enum status st = ST_OK;
+    if (before)
+        r = *before;
+    else
+        st = tune_run_one(s->bench, o, &r, &own);
     if (st != ST_OK)
         diags_move(s->ds, &own);
     diags_free(&own);
     if (st != ST_OK)
         return st;
-    s->found->launches++;
-    s->last = r;
-    if (s->ob && s->ob->point)
-        s->ob->point(s->ob->ctx, &r, why);
-    if (s->ob && s->ob->progress)
-        s->ob->progress(s->ob->ctx, fmin(0.99, s->found->launches / s->expected), "search");
-    if (tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median < (double)s->found->best.time.median * (1 - s->noise)) {
-        s->found->best = r;
-        s->found->options = r.options;       /* a vote has become the threshold that was elected */
-        *better = true;
-    }
+    s->launch_ns += (double)(base_now_ns() - from);
+    s->found->launches += !before;
+    s->found->resumed += before != NULL;
+    consider(s, &r, why, better);
     return ST_OK;
 }
 
@@ -138,12 +166,45 @@ static enum status rank_by_model(struct searching *s, const struct options *list
  * even where the model is wrong by what docs/tuning.md shows. */
 #define HOPELESS 1.5
 
+/* Over a pool: what is left of a dimension at once, as far as the budget goes. The best is the same one
+ * whatever the pool; what the model would have skipped after a first success is run all the same. */
+static enum status try_together(struct searching *s, const struct options *list, const struct ranked *order, size_t left, bool *better)
+{
+    struct options batch[SPACE_MOST];
+    struct ranked of[SPACE_MOST];
+    size_t n = 0, most = s->budget ? s->budget - s->found->launches : SPACE_MOST;
+    for (size_t i = 0; i < left && n < most; i++) {
+        if (order[i].cost / s->best_cost > HOPELESS) {
+            s->found->skipped++;
+            continue;
+        }
+        of[n] = order[i];
+        batch[n++] = list[order[i].at];
+        if (!remember(s, &list[order[i].at]))
+            return ST_NOMEM;
+    }
+    struct result *r = base_alloc((n + 1) * sizeof *r);
+    enum status st = r ? tune_pool_run(s->bench, batch, n, s->ob, r, s->ds) : ST_NOMEM;
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        bool won = false;
+        s->found->launches++;
+        consider(s, &r[i], NULL, &won);
+        if (won)
+            s->best_cost = of[i].cost;
+        *better = *better || won;
+    }
+    base_free(r);
+    return st;
+}
+
 static enum status try_dimension(struct searching *s, const struct dimension *d, bool *better)
 {
     struct options list[SPACE_MOST], base = s->found->options;
     struct ranked order[SPACE_MOST];
     size_t n = d->alternatives(&s->space, &base, list, SPACE_MOST), left = 0;
     enum status st = rank_by_model(s, list, n, order, &left);
+    if (st == ST_OK && s->bench->pool && left && !spent(s))
+        return try_together(s, list, order, left, better);
     for (size_t i = 0; i < left && st == ST_OK && !spent(s); i++) {
         double ratio = order[i].cost / s->best_cost;
         char why[128];
@@ -514,7 +575,7 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, 
         return ST_USAGE;
     }
     bool gpu = dev_describe(b->subject.dev)->kind == DEV_CUDA;
-    struct searching s = { .bench = b, .ob = ob, .ds = ds, .found = out, .budget = o->budget_launches, .noise = gpu ? MEASURED_NOISE : SIM_NOISE,
+    struct searching s = { .bench = b, .opts = o, .ob = ob, .ds = ds, .found = out, .budget = o->budget_launches, .noise = gpu ? MEASURED_NOISE : SIM_NOISE,
                            .deadline_ns = o->budget_seconds > 0 ? (double)base_now_ns() + o->budget_seconds * 1e9 : 0, .expected = o->budget_launches ? o->budget_launches : 90, .best_cost = NAN };
     b->observer = ob;
     enum status st = measure_original(&s);

@@ -25,7 +25,7 @@ struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
 struct tune_bench;
 enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o, struct tune_bench **out, struct diags *ds);
 void tune_bench_close(struct tune_bench *b);
-/* Sweeps share their points over the members of this pool (borrowed); the bench's own device is its first member. */
+/* Sweeps and searches share their points over the members of this pool (borrowed); the bench's own device is its first member. */
 void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p);
 /* One configuration: rewrite, load (cached by shape), launch, compare. Refusals and failures are results too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
@@ -61,6 +61,7 @@ enum status tune_predict(struct tune_bench *b, const struct options *o, struct t
 
 struct tune_search_opts {
     const char *method; unsigned budget_launches; double budget_seconds;
+    const struct result *done; size_t ndone;                 /* of a cut-off search: taken instead of launching them again */
     const struct launch_spec *const *other; size_t nother;   /* further data sets of the same kernel: the recommendation is tried on them */
 };
 /* After trying: items whose options are among `done` get their real gain over `original` (same launch and device). */
@@ -71,7 +72,8 @@ struct tune_data_set { char name[64]; double gain /* 0: did not run */; enum equ
 #define TUNE_RANKED 8
 struct tune_found {
     struct options options; struct result best, original; bool leave_alone; char reason[256];
-    unsigned launches, space, skipped;        /* skipped: the model saw no chance for them */
+    unsigned launches, space;
+    unsigned skipped, resumed;                /* the model saw no chance for them; taken from opts->done */
     struct tune_prediction ranking[TUNE_RANKED]; unsigned nranking;   /* method "model": cheapest first */
     struct tune_data_set set[TUNE_SETS]; unsigned nsets;      /* what came of opts->other; empty when it is to be left alone */
 };

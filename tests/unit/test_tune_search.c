@@ -185,6 +185,49 @@ static void budget_and_cancel_are_obeyed(void **state)
     rig_close(&r);
 }
 
+static void search_goes_on_where_it_was_cut_off(void **state)
+{
+    struct rig r;
+    struct tune_found cut, rest, whole;
+    struct seen *seen = base_alloc(sizeof *seen);
+    (void)state;
+    rig_open(&r, "gemm", "paper", FERMI);
+    seen->cancel_after = 6;
+    assert_int_equal(search(&r, "search", 0, seen, &cut), ST_CANCELLED);
+    struct tune_search_opts o = { .method = "search", .budget_launches = 4, .done = seen->result, .ndone = seen->n };
+    assert_status_ok(tune_search(r.bench, &o, NULL, &rest, &r.ds), &r.ds);
+    assert_int_equal(rest.resumed, 6);
+    assert_int_equal(rest.launches, 4);                /* the original, and three new ones */
+    assert_status_ok(search(&r, "search", 10, NULL, &whole), &r.ds);
+    assert_true(options_equal(&rest.options, &whole.options));
+    assert_int_equal(rest.best.time.median, whole.best.time.median);
+    base_free(seen);
+    rig_close(&r);
+}
+
+static void pool_finds_the_same(void **state)
+{
+    static const char *const members[] = { FERMI, FERMI };
+    struct rig r;
+    struct tune_found alone, shared;
+    struct dev_pool *pool = NULL;
+    struct dev_env env = rig_env();
+    (void)state;
+    rig_open(&r, "gemm", "paper", FERMI);
+    assert_status_ok(search(&r, "static", 0, NULL, &alone), &r.ds);
+    assert_status_ok(dev_pool_open(members, 2, &env, &pool, &r.ds), &r.ds);
+    tune_bench_use_pool(r.bench, pool);
+    assert_status_ok(search(&r, "static", 0, NULL, &shared), &r.ds);
+    assert_int_equal(shared.launches, alone.launches);
+    assert_int_equal(shared.best.time.median, alone.best.time.median);
+    assert_true(options_equal(&shared.options, &alone.options));
+    assert_status_ok(search(&r, "static", 5, NULL, &shared), &r.ds);
+    assert_int_equal(shared.launches, 5);
+    tune_bench_use_pool(r.bench, NULL);
+    dev_pool_close(pool);
+    rig_close(&r);
+}
+
 /* cluster paper, 4.4: redirection and L1 off first; what shares data between CTAs then gets agents. */
 static void framework_probes_before_it_chooses(void **state)
 {
@@ -242,7 +285,8 @@ int main(void)
         cmocka_unit_test(differing_outputs_are_not_equal), cmocka_unit_test(tolerance_forgives_so_much_and_no_more), cmocka_unit_test(refusal_is_a_result),
         cmocka_unit_test(vote_elects_and_says_so), cmocka_unit_test(gain_is_reproduced_from_the_options_line), cmocka_unit_test(what_differs_is_never_recommended),
         cmocka_unit_test(unstable_original_is_no_ground_to_stand_on), cmocka_unit_test(nothing_to_gain_is_left_alone_with_a_reason),
-        cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(framework_probes_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
+        cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(search_goes_on_where_it_was_cut_off), cmocka_unit_test(pool_finds_the_same),
+        cmocka_unit_test(framework_probes_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
