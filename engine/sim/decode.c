@@ -210,6 +210,8 @@ bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr,
 static bool reg_width_ok(struct decode *d, const struct ptx_operand *o, unsigned bytes)
 {
     const struct ptx_reg *r = &d->pf->regs[o->index];
+    if (o->comp > 3)
+        return decode_why(d, "selector of bytes or halves");
     if (r->type == PTX_T_PRED)
         return decode_why(d, "predicate register used as a value");
     return decode_bytes(r->type) == bytes ||

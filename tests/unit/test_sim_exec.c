@@ -335,6 +335,9 @@ static void refusals(void **state)
     sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d1+8589934592];\n"), "k", 64);
     assert_true(c.st != ST_OK);
     sim_case_close(&c);
+    sim_case_open(&c, KERNEL("vmin2.s32.s32.s32 %r1.h10, %r2.h32, %r3.h10, %r4;\n"), "k", 64);
+    assert_true(c.st == ST_DEVICE && support_said(&c.ds, "selector"));
+    sim_case_close(&c);
     /* unreachable, or in a kernel nobody launches: no matter */
     sim_case_open(&c, SIM_HEAD ENTRY "ret;\ntex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f5,%f6}];\nret;\n}\n", "k", 64);
     sim_case_ok(&c);
