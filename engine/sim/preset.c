@@ -116,7 +116,7 @@ void sim_preset_info(const struct sim_preset *p, struct dev_info *out)
         .max_ctas_per_sm = (uint32_t)p->max_ctas, .max_threads_per_block = (uint32_t)p->max_threads_per_block,
         .regs_per_sm = (uint32_t)p->regs_per_sm, .shared_per_sm = (uint32_t)p->shared_max,
         .shared_per_block_optin = (uint32_t)p->shared_block_max,
-        .l1_bytes = (uint64_t)(p->unified_bytes ? p->unified_bytes - p->carve_0 * 1024 : p->l1_bytes),
+        .l1_bytes = (uint64_t)(p->unified_bytes ? p->unified_bytes - (p->carve_default >= 0 ? p->carve_default : p->carve_0) * 1024 : p->l1_bytes),
         .l2_bytes = (uint64_t)p->l2_bytes, .mem_bytes = (uint64_t)p->mem_bytes,
         .clock_khz = (uint32_t)(p->clock_mhz * 1000),
         .lat_l1 = (double)p->l1_latency, .lat_l2 = (double)p->l2_latency, .lat_dram = (double)p->dram_latency,
