@@ -45,6 +45,29 @@ static struct tune_shape *shape_find(struct tune_bench *b, const struct pass_out
     return NULL;
 }
 
+/* What a device says of the rewritten text is told of the user's own line; an inserted line names its pass. */
+static void map_lines(const struct pass_output *code, const struct tune_bench *b, struct diags *ds)
+{
+    for (size_t i = 0; i < ds->n; i++) {
+        struct diag *d = &ds->v[i];
+        if (!d->at.line || d->at.line > code->nlines)
+            continue;
+        struct ptx_line_origin o = code->lines[d->at.line - 1];
+        uint32_t line = d->at.line;
+        while (line > 1 && !code->lines[line - 1].line)
+            line--;
+        if (o.tag)
+            diag_hint(d, "line %u of the rewritten text, which pass '%s' wrote", d->at.line, o.tag);
+        d->at = (struct span){ 0, 0, code->lines[line - 1].line, d->at.col };
+        base_free(d->source);
+        d->source = NULL;
+        struct str text = d->at.line ? ptx_line_text(b->subject.module, d->at.line) : STR("");
+        d->source = text.n ? base_alloc(text.n + 1) : NULL;
+        if (d->source)
+            memcpy(d->source, text.s, text.n);
+    }
+}
+
 /* Takes `code` over: on any outcome the caller's copy is empty. */
 static enum status shape_get(struct tune_bench *b, struct pass_output *code, struct tune_shape **out, struct diags *ds)
 {
@@ -61,8 +84,12 @@ static enum status shape_get(struct tune_bench *b, struct pass_output *code, str
     }
     s->code = *code;
     memset(code, 0, sizeof *code);
+    struct diags own = { 0 };
     enum status st = dev_load(b->subject.dev, b->subject.module->path, (struct str){ s->code.text, s->code.n },
-                              str_of(b->subject.launch->kernel), 0, &s->loaded, ds);
+                              str_of(b->subject.launch->kernel), 0, &s->loaded, &own);
+    if (s->code.changed)
+        map_lines(&s->code, b, &own);
+    diags_move(ds, &own);
     if (st != ST_OK) {
         shape_free(b, s);
         return st;

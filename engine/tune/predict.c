@@ -17,6 +17,7 @@
 #define LINE_BYTES 128u
 #define SECTOR_BYTES 32u
 #define SECTORS (LINE_BYTES / SECTOR_BYTES)
+#define L1_USABLE_8THS 7u                 /* distances are fully associative; sets conflict before the cache is full */
 #define TRACE_MOST ((size_t)2 << 20)      /* requests; a longer trace costs more than it tells */
 
 struct line_request { uint64_t line; uint16_t warp, access; uint8_t sectors; bool store, first /* line of its warp instruction */; };
@@ -25,12 +26,15 @@ struct tune_trace {
     struct dim3u grid, block; uint32_t shared; unsigned resident;
     struct line_request *v; size_t n, cap; bool cut, nomem;
     struct ana_request last;
+    uint8_t *asked; uint64_t warps, on_sm, nasked; uint32_t sms;   /* bit per warp of this SM's CTAs: it loads something; and how many do */
 };
 
 void tune_trace_free(struct tune_trace *t)
 {
-    if (t)
+    if (t) {
         base_free(t->v);
+        base_free(t->asked);
+    }
     base_free(t);
 }
 
@@ -79,6 +83,11 @@ static bool keep_request(void *ctx, const struct ana_request *r)
     bool same = t->n && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
     t->v[t->n++] = (struct line_request){ r->line, (uint16_t)r->warp, (uint16_t)r->access, (uint8_t)r->sectors, r->store, !same };
     t->last = *r;
+    uint64_t warp = (uint64_t)(r->cta / t->sms) * t->warps + r->warp;
+    if (!r->store && !(t->asked[warp / 8] >> warp % 8 & 1)) {
+        t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
+        t->nasked++;
+    }
     return true;
 }
 
@@ -91,8 +100,16 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     spec.block = t->block;
     spec.shared = t->shared;
     data.spec = &spec;
+    t->sms = d->sms ? d->sms : 1;
+    t->warps = (dim3u_count(t->block) + 31) / 32;
+    t->on_sm = (dim3u_count(t->grid) + t->sms - 1) / t->sms;
+    t->nasked = 0;
+    base_free(t->asked);
+    t->asked = base_alloc(t->on_sm * t->warps / 8 + 1);
+    if (!t->asked)
+        return ST_NOMEM;
     struct ana_opts o = { .data = &data, .dev = d, .quick = true, .cancel = b->observer ? b->observer->cancel : NULL };
-    return ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, d->sms, keep_request, t, ds);
+    return ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
 }
 
 /* The rewritten kernel with its knob values inside, so that a trace can read them. */
@@ -278,15 +295,18 @@ static bool play_one(struct play *p, const struct line_request *r)
     return true;
 }
 
-/* Since Volta, L1 is what shared memory leaves of one array; before, a cache of its own size. */
+/* Since Volta, L1 is what shared memory leaves of one array. Fermi and Kepler split 64 KB in 16 and 48;
+ * Maxwell and Pascal have a cache of its own size. */
 static uint64_t l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
     uint64_t used = ((uint64_t)t->shared + b->original.shared_static) * t->resident;
-    if (d->cc_major < 7)
+    if (d->cc_major < 7 && (o->carveout < 0 || d->cc_major > 3))
         return d->l1_bytes;
     if (o->carveout >= 0 && (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100 > used)
         used = (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100;
+    if (d->cc_major <= 3)
+        return used <= 16 << 10 ? 48 << 10 : 16 << 10;
     return used < d->l1_bytes ? d->l1_bytes - used : LINE_BYTES;
 }
 
@@ -295,7 +315,7 @@ static enum status play_all(struct play *p, const struct tune_trace *t)
     const struct dev_info *d = dev_describe(p->b->subject.dev);
     p->l1 = model_reuse_new(4096);
     p->l2 = model_reuse_new(4096);
-    p->l1_lines = l1_bytes(p->b, p->o, t) / LINE_BYTES;
+    p->l1_lines = l1_bytes(p->b, p->o, t) / LINE_BYTES * L1_USABLE_8THS / 8;
     p->l2_sectors = d->l2_bytes / SECTOR_BYTES / (d->sms ? d->sms : 1);
     p->whole_line = d->cc_major < 5;
     p->l2_overflows = p->b->subject.data->total_bytes > d->l2_bytes;
@@ -321,15 +341,16 @@ static double per_cycle(double bytes_per_second, const struct dev_info *d)
 static void cost_of(const struct play *p, const struct tune_trace *t, struct tune_prediction *out)
 {
     const struct dev_info *d = dev_describe(p->b->subject.dev);
-    uint64_t ctas = dim3u_count(t->grid), warps = (dim3u_count(t->block) + 31) / 32;
-    double sms = ctas < d->sms ? (double)ctas : d->sms, on_sm = ceil((double)ctas / (d->sms ? d->sms : 1));
+    uint64_t ctas = dim3u_count(t->grid);
+    double sms = ctas < d->sms ? (double)ctas : d->sms;
+    double warps = fmax(1, (double)t->nasked / (double)t->on_sm);   /* of a CTA, that load at all */
     double cold = fmin((double)p->cold * sms, (double)p->b->subject.data->total_bytes / SECTOR_BYTES);
     double missed = (double)p->missed_sectors * sms, m1 = p->requests ? (double)p->missed / (double)p->requests : 0;
     struct model_cost_in in = {
         .loads = (double)p->requests * sms, .m1 = m1, .m2 = missed > 0 ? (cold + (double)p->lost * sms) / missed : 0,
         .lat_l1 = d->lat_l1, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram, .sectors = m1 > 0 ? missed / m1 : 0,
         .bw_l2 = per_cycle(d->bw_l2, d), .bw_dram = per_cycle(d->bw_dram, d), .rate_l1 = sms,
-        .parallelism = sms * (double)warps * fmin(t->resident, on_sm) };
+        .parallelism = sms * warps * fmin(t->resident, (double)t->on_sm) };
     out->in = in;
     out->cost = model_memory_cost(&in);
     /* A warp waits once per instruction, for the slowest of its lines; of those that are cold to this

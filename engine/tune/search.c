@@ -429,17 +429,15 @@ static void keep_ranked(struct tune_found *f, const struct tune_prediction *p)
     f->nranking += f->nranking < TUNE_RANKED;
 }
 
-/* The cheapest alternative of a dimension on top of *best, when it is cheaper by more than the noise. */
-static enum status model_dimension(struct searching *s, const struct dimension *d, struct tune_prediction *best, bool *better)
+/* The alternatives of a dimension on top of `from`; *best becomes the cheapest that is cheaper by more than the noise. */
+static enum status model_dimension(struct searching *s, const struct dimension *d, const struct options *from, struct tune_prediction *best, bool *better)
 {
-    struct options list[SPACE_MOST], base = best->options;
-    size_t n = d->alternatives(&s->space, &base, list, SPACE_MOST);
+    struct options list[SPACE_MOST];
+    size_t n = d->alternatives(&s->space, from, list, SPACE_MOST);
     for (size_t i = 0; i < n; i++) {
         struct tune_prediction p;
         if (s->ob && cancel_asked(s->ob->cancel))
             return ST_CANCELLED;
-        if (!legal(s, &list[i]))
-            continue;
         enum status st = tune_predict(s->bench, &list[i], &p);
         if (st != ST_OK)
             return st;
@@ -454,6 +452,21 @@ static enum status model_dimension(struct searching *s, const struct dimension *
     return ST_OK;
 }
 
+/* Steepest descent: of all dimensions the one change that saves most, then the next on top of it. */
+static enum status model_descend(struct searching *s, struct tune_prediction *best)
+{
+    enum { STEPS = 6 };
+    enum status st = ST_OK;
+    bool better = true;
+    for (int step = 0; step < STEPS && better && st == ST_OK; step++) {
+        struct options from = best->options;
+        better = false;
+        for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++)
+            st = model_dimension(s, space_dimension(d), &from, best, &better);
+    }
+    return st;
+}
+
 /* Ranks without a launch; what stands first is launched, and what follows only if the first is not equal or fails. */
 static enum status method_model(struct searching *s)
 {
@@ -464,12 +477,7 @@ static enum status method_model(struct searching *s)
         return st;
     s->space.fine = true;
     keep_ranked(s->found, &best);
-    bool better = true;
-    for (int round = 0; round < ROUNDS && better; round++) {
-        better = false;
-        for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++)
-            st = model_dimension(s, space_dimension(d), &best, &better);
-    }
+    st = model_descend(s, &best);
     struct options none = options_default();
     unsigned before = s->found->launches;
     for (unsigned i = 0; i < s->found->nranking && st == ST_OK && s->found->launches < before + CONFIRMED; i++) {
