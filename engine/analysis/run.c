@@ -195,8 +195,55 @@ static void fill_totals(struct ana_kernel *k)
     }
     k->coalesce.expected = k->coalesce.degree > 0 ? k->coalesce.num_sectors / k->coalesce.degree : 0;
 }
+/* Instructions that touch memory in ways the analysis has no model for; every other access is analysed all the same. */
+static const char *unmodelled(const struct ptx_inst *i)
+{
+    const struct ptx_op_info *o = ptx_op_info((enum ptx_op)i->op);
+    if (i->op == PTX_OP_OPAQUE)
+        return "an instruction that is not known here";
+    switch (o->effect) {
+    case EFFECT_TEXTURE: return "texture access";
+    case EFFECT_SURFACE: return "surface access";
+    case EFFECT_TENSOR: return "tensor core";
+    case EFFECT_ASYNC_COPY: return strstr(o->name, "bulk") || strstr(o->name, "tensor") ? "bulk copy" : NULL;
+    default: return NULL;
+    }
+}
+
+static void name_unmodelled(struct facts *f, const struct ptx_func *fn)
+{
+    for (uint32_t i = 0; i < fn->ninsts; i++) {
+        const struct ptx_inst *in = fn->insts + i;
+        const char *what = unmodelled(in);
+        uint32_t before = 0, times = 1;
+        for (uint32_t k = 0; what && k < i; k++)
+            before += fn->insts[k].op == in->op;
+        if (!what || (before && in->op != PTX_OP_OPAQUE))
+            continue;
+        for (uint32_t k = i + 1; k < fn->ninsts; k++)
+            times += fn->insts[k].op == in->op;
+        eval_gap(&f->e, "not modelled: %s (%s), %u in %.*s, first at line %u", in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info((enum ptx_op)in->op)->name, what, times,
+                 (int)(fn->name.n < 80 ? fn->name.n : 80), fn->name.s, in->at.line);
+        if (in->op == PTX_OP_OPAQUE)
+            return;
+    }
+}
+
+/* What the kernel and the device functions of its module hold; named first, since the list of gaps is short. */
+static void name_all_unmodelled(struct facts *f, struct ana_kernel *k)
+{
+    uint32_t first = f->e.ngaps;
+    for (uint32_t i = 0; i < k->module->nfuncs; i++)
+        if (k->module->funcs[i] == k->func || !k->module->funcs[i]->entry)
+            name_unmodelled(f, k->module->funcs[i]);
+    for (uint32_t i = first; i < f->e.ngaps && k->ngaps < ARRAY_LEN(k->gaps); i++)
+        k->gaps[k->ngaps++] = f->e.gaps[i];
+    f->e.ngaps = first;
+}
+
 static void fill_gaps(struct facts *f, struct ana_kernel *k)
 {
+    name_all_unmodelled(f, k);
     for (uint32_t i = 0; i < f->n; i++)
         if (!f->fact[i].counted && !f->fact[i].prefetch && f->fact[i].why)
             eval_gap(&f->e, "the access at line %u is not counted: %s", fact_inst(f, &f->fact[i])->at.line, f->fact[i].why);
