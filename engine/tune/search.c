@@ -6,6 +6,7 @@
 #include "engine/tune/space.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,10 +318,51 @@ static unsigned space_size(struct searching *s)
 }
 
 /* ---- methods by name ---- */
+static enum status probe(struct searching *s, struct options o, const char *why, struct result *out)
+{
+    bool better;
+    s->last = result_empty();
+    enum status st = try_one(s, &o, why, &better);
+    *out = s->last;
+    return st;
+}
+
+/* Options that an earlier step took and a later one made needless go again: simpler, and never slower
+ * by more than the noise. Parts of a knob group go with their head. */
+static const struct { const char *knob; size_t at, n; } groups[] = {
+#define GROUP(knob, from, to) { knob, offsetof(struct options, from), offsetof(struct options, to) - offsetof(struct options, from) }
+    GROUP("bypass", bypass, cluster), GROUP("cluster", cluster, prefetch), GROUP("prefetch", prefetch, softcache), GROUP("softcache", softcache, block),
+    GROUP("block", block, swap_xy), GROUP("swap-xy", swap_xy, coarsen), GROUP("coarsen", coarsen, throttle_shared), GROUP("throttle-shared", throttle_shared, maxnreg),
+    GROUP("readonly", readonly, carveout), GROUP("carveout", carveout, assume_read_only),
+#undef GROUP
+};
+
+static enum status simplify(struct searching *s)
+{
+    enum status st = ST_OK;
+    struct options none = options_default();
+    for (size_t i = 0; i < ARRAY_LEN(groups) && st == ST_OK; i++) {
+        struct options o = s->found->options;
+        struct result r;
+        char why[64];
+        memcpy((char *)&o + groups[i].at, (const char *)&none + groups[i].at, groups[i].n);
+        if (options_equal(&o, &s->found->options) || options_equal(&o, &none))
+            continue;
+        snprintf(why, sizeof why, "is --%s still needed?", groups[i].knob);
+        st = probe(s, o, why, &r);
+        if (st == ST_OK && tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median <= (double)s->found->best.time.median * (1 + s->noise)) {
+            s->found->best = r;
+            s->found->options = r.options;
+        }
+    }
+    return st;
+}
+
 static enum status method_search(struct searching *s)
 {
     s->ranked = true;
-    return descend(s);
+    enum status st = descend(s);
+    return st == ST_OK ? simplify(s) : st;
 }
 static enum status method_exhaustive(struct searching *s) { return every_combination(s); }
 
@@ -339,15 +381,6 @@ static enum status only(struct searching *s, const char *const *names, size_t n)
 }
 
 /* ---- the cluster paper's framework (4.4) ---- */
-static enum status probe(struct searching *s, struct options o, const char *why, struct result *out)
-{
-    bool better;
-    s->last = result_empty();
-    enum status st = try_one(s, &o, why, &better);
-    *out = s->last;
-    return st;
-}
-
 static double hit_rate(const struct result *r)
 {
     const struct counter *c = &r->counters[COUNTER_L1_HIT_RATE];
