@@ -163,8 +163,8 @@ static enum status rank_by_model(struct searching *s, const struct options *list
     return st;
 }
 
-/* A candidate whose memory time alone is so much more than the best's cannot win by more than the noise,
- * even where the model is wrong by what docs/tuning.md shows. */
+/* A candidate whose memory time alone is so much more than the best's is not launched: what that saves
+ * and costs is in docs/tuning.md. */
 #define HOPELESS 1.5
 
 /* Over a pool: what is left of a dimension at once, as far as the budget goes. The best is the same one
