@@ -32,7 +32,8 @@ $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TERMLIBS) $(LDLIBS)
 .PHONY: bench
 bench: $(BENCH_BIN)
-	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; $$b || exit 1; done
+	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; \
+	    case $$b in *bench_ptx) command -v ptxas >/dev/null && $$b --ptxas || $$b ;; *) $$b ;; esac || exit 1; done
 
 -include $(UNIT_SRC:%.c=$(BUILD)/%.d)
 
