@@ -10,7 +10,7 @@
 
 struct stage { struct recorder rec; struct job_snapshot *snap; struct app app; struct surface s; struct screen map; };
 
-static void stage_open(struct stage *t, enum snapshot_kind kind, int w, int h)
+static inline void stage_open(struct stage *t, enum snapshot_kind kind, int w, int h)
 {
     memset(t, 0, sizeof *t);
     struct app_engine engine = { .ctx = &t->rec, .post = recorder_post, .cancel = recorder_cancel };
@@ -23,14 +23,14 @@ static void stage_open(struct stage *t, enum snapshot_kind kind, int w, int h)
     surface_resize(&t->s, w, h);
 }
 
-static void stage_close(struct stage *t)
+static inline void stage_close(struct stage *t)
 {
     app_free(&t->app);
     surface_free(&t->s);
     snapshot_free(t->snap);
 }
 
-static void stage_frame(struct stage *t)
+static inline void stage_frame(struct stage *t)
 {
     if (t->s.w != t->app.w || t->s.h != t->app.h)
         surface_resize(&t->s, t->app.w, t->app.h);

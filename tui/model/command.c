@@ -15,7 +15,7 @@
 static const char *const axes[] = { "pi", "agents", "carveout", "block", NULL };
 static const char *const switches[] = { "on", "off", NULL };
 static const char *const styles[] = { "braille", "block", "ascii", NULL };
-static const char *const formats[] = { "text", "svg", "csv", NULL };
+static const char *const formats[] = { "text", "svg", "csv", "json", NULL };
 static const char *const fields[] = { "grid", "block", "shared", NULL };
 static const char *const methods[] = { "static", "vote", "greedy", "model", "exhaustive", "random", NULL };
 static const char *const replays[] = { "play", "pause", "step", "back", "end", "start", "off", NULL };
@@ -296,7 +296,7 @@ static const struct command_info commands[] = {
     { "save", "[FILE]", "save the session", COMPLETE_FILE, cmd_save },
     { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
     { "compare", "SESSION", "lay the curve of another session over this one", COMPLETE_FILE, cmd_compare },
-    { "export", "[text|svg|csv [FILE]]", "write the current panel or plot to a file", COMPLETE_FORMAT, cmd_export },
+    { "export", "[text|svg|csv|json [FILE]]", "write the current panel or plot to a file", COMPLETE_FORMAT, cmd_export },
     { "note", "TEXT", "write a note to the last run", COMPLETE_NONE, cmd_note },
     { "panel", "NAME", "go to a panel", COMPLETE_PANEL, cmd_panel },
     { "line", "N", "go to a line of the source", COMPLETE_NONE, cmd_line },

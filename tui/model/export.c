@@ -158,23 +158,49 @@ void export_svg(struct app *a, struct buf *out)
     buf_puts(out, "</svg>\n");
 }
 
+/* ---- JSON: the contract's own documents (docs/cli.md) ---- */
+
+/* The panels about the code give the analysis of the kernel, the others the run that the valley panel shows. */
+void export_json(struct app *a, struct buf *out)
+{
+    const struct job_snapshot *s = a->snap;
+    const struct session_run *r = valley_run(a, NULL);
+    bool code = a->focus == PANEL_SOURCE || a->focus == PANEL_COALESCE || a->focus == PANEL_LOCALITY;
+    if ((code || !r) && s && s->facts)
+        json_analysis(&s->facts, 1, out);
+    else if (!r)
+        buf_puts(out, "null\n");
+    else if (r->kind == RUN_SWEEP)
+        json_sweep(&r->sweep, &r->dev, r->kernel, out);
+    else if (r->kind == RUN_TUNE)
+        json_found(&r->found, &r->dev, r->kernel, out);
+    else
+        json_result(&r->one, &r->dev, r->kernel, out);
+}
+
+static void put_plot_svg(struct app *a, struct buf *out) { export_svg(a, out); }
+static void put_plot_csv(struct app *a, struct buf *out) { valley_csv(a, out); }
+static void put_text(struct app *a, struct buf *out) { export_text(a, a->focus, 120, out); }
+
+/* A format is a row here; `plot`: it is of the plot, whatever panel has the focus. */
+static const struct { const char *name, *ending; bool plot; void (*put)(struct app *a, struct buf *out); } export_formats[] = {
+    { "text", "txt", false, put_text }, { "svg", "svg", true, put_plot_svg }, { "csv", "csv", true, put_plot_csv }, { "json", "json", false, export_json },
+};
+
 void export_panel(struct app *a, const char *format, const char *path)
 {
     struct buf out = { 0 };
     struct diags ds = { 0 };
     char name[64];
-    bool svg = !strcmp(format, "svg"), csv = !strcmp(format, "csv");
-    if (!svg && !csv && strcmp(format, "text")) {
-        app_notice(a, DIAG_ERROR, "export text, svg or csv");
+    size_t f = 0;
+    while (f < ARRAY_LEN(export_formats) && strcmp(export_formats[f].name, format) != 0)
+        f++;
+    if (f == ARRAY_LEN(export_formats)) {
+        app_notice(a, DIAG_ERROR, "export text, svg, csv or json");
         return;
     }
-    if (svg)
-        export_svg(a, &out);
-    else if (csv)
-        valley_csv(a, &out);
-    else
-        export_text(a, a->focus, 120, &out);
-    snprintf(name, sizeof name, "gpulocw-%s.%s", svg || csv ? "valley" : panel_info(a->focus)->name, svg ? "svg" : csv ? "csv" : "txt");
+    export_formats[f].put(a, &out);
+    snprintf(name, sizeof name, "gpulocw-%s.%s", export_formats[f].plot ? "valley" : panel_info(a->focus)->name, export_formats[f].ending);
     path = path ? path : name;
     if (!out.oom && file_write_atomic(path, out.s ? out.s : "", out.n, &ds) == ST_OK)
         app_notice(a, DIAG_NOTE, "written: %s", path);

@@ -1,4 +1,4 @@
-/* export: the current panel as text or CSV, the plot as SVG. */
+/* export: the current panel as text or JSON, the plot as SVG or CSV. */
 #ifndef GPULOCW_TUI_EXPORT_H
 #define GPULOCW_TUI_EXPORT_H
 
@@ -10,5 +10,8 @@ void export_panel(struct app *a, const char *format, const char *path);
 void export_text(struct app *a, enum panel_id p, unsigned w, struct buf *out);
 /* The valley plot as a standalone SVG image. */
 void export_svg(struct app *a, struct buf *out);
+
+/* The analysis of the kernel or the run that is shown, as a document of docs/cli.md. */
+void export_json(struct app *a, struct buf *out);
 
 #endif
