@@ -210,22 +210,19 @@ static const char *unmodelled(const struct ptx_inst *i)
     }
 }
 
+/* One gap per operation: how often, and where first. Two passes over the function, however many there are. */
 static void name_unmodelled(struct facts *f, const struct ptx_func *fn)
 {
+    uint32_t times[PTX_OP_COUNT] = { 0 };
+    for (uint32_t i = 0; i < fn->ninsts; i++)
+        times[fn->insts[i].op]++;
     for (uint32_t i = 0; i < fn->ninsts; i++) {
         const struct ptx_inst *in = fn->insts + i;
-        const char *what = unmodelled(in);
-        uint32_t before = 0, times = 1;
-        for (uint32_t k = 0; what && k < i; k++)
-            before += fn->insts[k].op == in->op;
-        if (!what || (before && in->op != PTX_OP_OPAQUE))
-            continue;
-        for (uint32_t k = i + 1; k < fn->ninsts; k++)
-            times += fn->insts[k].op == in->op;
-        eval_gap(&f->e, "not modelled: %s (%s), %u in %.*s, first at line %u", in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info((enum ptx_op)in->op)->name, what, times,
-                 (int)(fn->name.n < 80 ? fn->name.n : 80), fn->name.s, in->at.line);
-        if (in->op == PTX_OP_OPAQUE)
-            return;
+        const char *what = times[in->op] ? unmodelled(in) : NULL;
+        if (what)
+            eval_gap(&f->e, "not modelled: %s (%s), %u in %.*s, first at line %u", in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info((enum ptx_op)in->op)->name, what,
+                     times[in->op], (int)(fn->name.n < 80 ? fn->name.n : 80), fn->name.s, in->at.line);
+        times[in->op] = 0;
     }
 }
 
