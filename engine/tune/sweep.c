@@ -349,6 +349,21 @@ static void pi_verdict(const struct tune_sweep *s, const struct result *best, st
     }
 }
 
+/* Half a curve has no category: only the fastest point so far is told, and nothing of those that did not run. */
+static void part_verdict(const struct tune_sweep *s, struct buf *out)
+{
+    const struct result *best = NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < s->npoints; i++)
+        if (tune_usable(&s->points[i]) && (!best || s->points[i].time.median < best->time.median))
+            best = &s->points[at = i];
+    buf_printf(out, "cut off after %zu points", s->npoints);
+    if (best)
+        buf_printf(out, "; fastest so far is point %zu (%.4f ms)", at, (double)best->time.median / 1e6);
+    if (best && is_pi(s) && tune_usable(&s->cha))
+        buf_printf(out, ", %.2fx over caching all", ratio(&s->cha, best));
+}
+
 void tune_verdict(const struct tune_sweep *s, struct buf *out)
 {
     const struct result *best = tune_sweep_best(s);
@@ -356,8 +371,10 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
         buf_puts(out, "no configuration ran with outputs equal to the original's");
         return;
     }
-    if (!s->complete)
-        buf_printf(out, "cut off after %zu points; so far: ", s->npoints);
+    if (!s->complete) {
+        part_verdict(s, out);
+        return;
+    }
     if (is_pi(s)) {
         buf_printf(out, "%s: ", model_category_name(s->curve.category));
         pi_verdict(s, best, out);
