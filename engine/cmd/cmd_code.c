@@ -113,13 +113,7 @@ int cmd_analyze(struct args *a)
     struct subject s = { 0 };
     struct ana_kernel *k[MOST] = { 0 };
     size_t n = 0;
-    enum status st = subject_ptx(&s, a, &ds);
-    if (st == ST_OK)
-        st = subject_launch(&s, a, false, &ds);
-    if (st == ST_OK)
-        st = subject_device(&s, a, &ds);
-    if (st == ST_OK && s.spec)
-        st = subject_data(&s, &ds);
+    enum status st = subject_open(&s, a, &ds);
     if (st == ST_OK)
         st = every_kernel(&s, a, k, &n, MOST, &ds);
     if (st == ST_OK)
@@ -159,13 +153,7 @@ int cmd_rewrite(struct args *a)
     struct diags ds = { 0 };
     struct subject s = { 0 };
     struct pass_output code = { 0 };
-    enum status st = subject_ptx(&s, a, &ds);
-    if (st == ST_OK)
-        st = subject_launch(&s, a, false, &ds);
-    if (st == ST_OK)
-        st = subject_device(&s, a, &ds);
-    if (st == ST_OK && s.spec)
-        st = subject_data(&s, &ds);
+    enum status st = subject_open(&s, a, &ds);
     if (st == ST_OK)
         st = subject_facts(&s, a, true, &ds);
     if (st == ST_OK) {

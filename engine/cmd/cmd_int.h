@@ -49,6 +49,8 @@ enum status subject_ptx(struct subject *s, const struct args *a, struct diags *d
 enum status subject_launch(struct subject *s, const struct args *a, bool required, struct diags *ds);
 enum status subject_device(struct subject *s, const struct args *a, struct diags *ds);
 enum status subject_data(struct subject *s, struct diags *ds);
+/* All of these that the command line names: PTX, launch, device, data. */
+enum status subject_open(struct subject *s, const struct args *a, struct diags *ds);
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds);
 void subject_close(struct subject *s);
 /* path of the launch description beside a PTX file; owned; NULL: none there. */

@@ -16,6 +16,8 @@ struct box *box_new(void *p, void (*destroy)(void *p));   /* takes p over, also 
 struct box *box_ref(struct box *b);
 void box_unref(struct box *b);
 void box_put(struct box **slot, struct box *b);            /* replaces what the slot holds */
+struct box *job_run_box(const struct session_run *r);      /* a copy; NULL: no memory */
+void job_text(char **slot, const char *text);              /* replaces an owned text */
 
 struct snap { struct job_snapshot pub; atomic_int refs; struct box **held; size_t nheld; char *text; };
 struct queued { struct queued *next; enum job_kind kind; char *text; long number; struct options options; struct launch_spec launch; bool has_launch; };

@@ -19,7 +19,7 @@ static void destroy_spec(void *p)
     base_free(p);
 }
 
-static void set_text(char **slot, const char *text)
+void job_text(char **slot, const char *text)
 {
     char *copy = base_strdup(text);
     base_free(*slot);
@@ -36,7 +36,7 @@ void job_bench_drop(struct job_engine *e)
         launch_data_free(&st->data);
     st->has_data = false;
     box_put(&st->preview, NULL);
-    set_text(&st->refusal, NULL);
+    job_text(&st->refusal, NULL);
 }
 
 /* ---- facts ---- */
@@ -91,7 +91,7 @@ static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
     }
     st->launch = i;
     box_put(&st->spec, box_new(own, destroy_spec));
-    set_text(&st->kernel, own->kernel);
+    job_text(&st->kernel, own->kernel);
     return launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
 }
 
@@ -119,7 +119,7 @@ static enum status find_launch(struct job_engine *e, const char *ptx, struct dia
     char name[256] = "";
     if (k)
         snprintf(name, sizeof name, "%.*s", (int)k->name.n, k->name.s);
-    set_text(&st->kernel, k ? name : NULL);
+    job_text(&st->kernel, k ? name : NULL);
     if (s == ST_OK)
         job_say(e, DIAG_NOTE, ptx, NO_SPAN, "no launch description beside the PTX: the analysis is symbolic and nothing can be run until one is given");
     return s;
@@ -133,7 +133,7 @@ static void close_file(struct job_engine *e)
     box_put(&st->spec, NULL);
     box_put(&st->launches, NULL);
     box_put(&st->module, NULL);
-    set_text(&st->kernel, NULL);
+    job_text(&st->kernel, NULL);
     st->options = options_default();
     st->nadvice = 0;
     st->wants_facts = false;
@@ -197,7 +197,7 @@ static enum status session_subject(struct job_engine *e, struct diags *ds)
         return ST_NOMEM;
     }
     box_put(&st->spec, box_new(own, destroy_spec));
-    set_text(&st->kernel, own->kernel);
+    job_text(&st->kernel, own->kernel);
     return s;
 }
 
@@ -205,6 +205,16 @@ static void destroy_run(void *p)
 {
     session_run_clear(p);
     base_free(p);
+}
+
+struct box *job_run_box(const struct session_run *r)
+{
+    struct session_run *copy = base_alloc(sizeof *copy);
+    if (!copy || !session_run_copy(copy, r)) {
+        base_free(copy);
+        return NULL;
+    }
+    return box_new(copy, destroy_run);
 }
 
 static enum status open_session(struct job_engine *e, const char *path, struct diags *ds)
@@ -217,12 +227,10 @@ static enum status open_session(struct job_engine *e, const char *path, struct d
     close_session(e);
     st->session = s;
     for (size_t i = 0; i < session_count(s) && st->nruns < JOB_MAX_RUNS; i++) {
-        struct session_run *copy = base_alloc(sizeof *copy);
-        if (!copy || !session_run_copy(copy, session_at(s, i))) {
-            base_free(copy);
+        struct box *b = job_run_box(session_at(s, i));
+        if (!b)
             return ST_NOMEM;
-        }
-        st->runs[st->nruns++] = box_new(copy, destroy_run);
+        st->runs[st->nruns++] = b;
     }
     return session_subject(e, ds);
 }
@@ -291,7 +299,7 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
         s = use_launch(e, i, ds);
     else {
         box_put(&st->spec, NULL);
-        set_text(&st->kernel, name);
+        job_text(&st->kernel, name);
     }
     return s == ST_OK ? first_facts(e, ds) : s;
 }
@@ -308,7 +316,7 @@ enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
         dev_close(st->dev);
     st->dev = d;
     st->info = *dev_describe(d);
-    set_text(&st->device, spec);
+    job_text(&st->device, spec);
     return st->module ? first_facts(e, ds) : ST_OK;
 }
 
@@ -326,7 +334,7 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct
     }
     job_bench_drop(e);
     box_put(&st->spec, box_new(own, destroy_spec));
-    set_text(&st->kernel, own->kernel);
+    job_text(&st->kernel, own->kernel);
     return first_facts(e, ds);
 }
 

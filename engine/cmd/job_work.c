@@ -5,19 +5,6 @@
 
 #define PUBLISH_NS (33 * 1000000)            /* progress is shown at most thirty times a second */
 
-static void set_text(char **slot, const char *text)
-{
-    char *copy = base_strdup(text);
-    base_free(*slot);
-    *slot = copy;
-}
-
-static void destroy_run(void *p)
-{
-    session_run_clear(p);
-    base_free(p);
-}
-
 static void destroy_output(void *p)
 {
     pass_output_free(p);
@@ -81,12 +68,9 @@ void job_advise(struct job_engine *e)
 static void show_run(struct job_engine *e, size_t i)
 {
     struct job_state *st = &e->state;
-    struct session_run *copy = base_alloc(sizeof *copy);
-    if (!copy || !session_run_copy(copy, session_at(st->session, i))) {
-        base_free(copy);
+    struct box *b = job_run_box(session_at(st->session, i));
+    if (!b)
         return;
-    }
-    struct box *b = box_new(copy, destroy_run);
     if (i < st->nruns)
         box_put(&st->runs[i], b);
     else if (st->nruns < JOB_MAX_RUNS)
@@ -135,7 +119,7 @@ static void on_point(void *ctx, const struct result *r, const char *why)
     session_run_point(w->run, r);
     if (w->run->kind == RUN_SWEEP)
         tune_sweep_judge(&w->run->sweep, &w->run->dev, (double)dim3u_count(w->run->block));
-    set_text(&st->trying, why);
+    job_text(&st->trying, why);
     st->finished++;
     double seconds = (double)(base_now_ns() - st->started_ns) / 1e9;
     st->rate = seconds > 0 ? (double)st->finished / seconds : 0;
@@ -242,7 +226,7 @@ static enum status do_options(struct job_engine *e, const struct options *o)
     struct diags ds = { 0 };
     st->options = *o;
     box_put(&st->preview, NULL);
-    set_text(&st->refusal, NULL);
+    job_text(&st->refusal, NULL);
     if (!st->module || !st->kernel)
         return ST_OK;
     struct pass_input in = { st->module->p, str_of(st->kernel), o, st->dev ? &st->info : NULL, st->spec ? st->spec->p : NULL, st->facts ? st->facts->p : NULL };
@@ -256,7 +240,7 @@ static enum status do_options(struct job_engine *e, const struct options *o)
         for (size_t i = 0; i < ds.n; i++)
             if (ds.v[i].level == DIAG_ERROR)
                 buf_printf(&b, "%s%s", b.n ? "; " : "", ds.v[i].msg ? ds.v[i].msg : "");
-        set_text(&st->refusal, b.n ? b.s : status_text(s));
+        job_text(&st->refusal, b.n ? b.s : status_text(s));
         buf_free(&b);
     }
     diags_free(&ds);
@@ -348,7 +332,7 @@ void job_work(struct job_engine *e, const struct queued *q)
     st->rate = 0;
     st->finished = 0;
     st->started_ns = base_now_ns();
-    set_text(&st->what, name_of(q->kind));
+    job_text(&st->what, name_of(q->kind));
     job_publish(e);
     enum status s = work(e, q, &ds);
     bool told = ds.errors > 0;
@@ -361,7 +345,7 @@ void job_work(struct job_engine *e, const struct queued *q)
         job_advise(e);
     st->busy = false;
     st->worked++;
-    set_text(&st->trying, NULL);
+    job_text(&st->trying, NULL);
     job_publish(e);
 }
 

@@ -159,6 +159,18 @@ enum status subject_data(struct subject *s, struct diags *ds)
     return st;
 }
 
+enum status subject_open(struct subject *s, const struct args *a, struct diags *ds)
+{
+    enum status st = subject_ptx(s, a, ds);
+    if (st == ST_OK)
+        st = subject_launch(s, a, false, ds);
+    if (st == ST_OK)
+        st = subject_device(s, a, ds);
+    if (st == ST_OK && s->spec)
+        st = subject_data(s, ds);
+    return st;
+}
+
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds)
 {
     /* Which loads have no reuse is known from the trace alone. */

@@ -343,16 +343,6 @@ static void put_texts(struct jw *w, const char *key, char *const *v, uint32_t n)
     jw_end_arr(w);
 }
 
-static void put_dim(struct jw *w, const char *key, struct dim3u d)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    jw_uint(w, d.x);
-    jw_uint(w, d.y);
-    jw_uint(w, d.z);
-    jw_end_arr(w);
-}
-
 static void put_locality(struct jw *w, const struct ana_kernel *k)
 {
     jw_key(w, "class");

@@ -338,16 +338,6 @@ void launch_file_free(struct launch_file *f)
 }
 
 /* ---- writing ---- */
-static void put_dim(struct jw *w, const char *key, struct dim3u d)
-{
-    jw_key(w, key);
-    jw_arr(w);
-    jw_uint(w, d.x);
-    jw_uint(w, d.y);
-    jw_uint(w, d.z);
-    jw_end_arr(w);
-}
-
 static void put_number(struct jw *w, const struct init_spec *in, bool second)
 {
     if (in->integral)

@@ -39,6 +39,16 @@ static const struct field result_fields[] = {
 };
 
 /* ---- options: knob name -> value ---- */
+void put_dim(struct jw *w, const char *key, struct dim3u d)
+{
+    jw_key(w, key);
+    jw_arr(w);
+    jw_uint(w, d.x);
+    jw_uint(w, d.y);
+    jw_uint(w, d.z);
+    jw_end_arr(w);
+}
+
 void put_options(struct jw *w, const struct options *o)
 {
     struct buf b = { 0 };
