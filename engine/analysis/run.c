@@ -271,6 +271,11 @@ static enum status fill_kernel(struct facts *f, struct ana_kernel *k)
     fill_totals(k);
     share_all(f, k);
     classify_all(f, k);
+    enum status st = f->o->curve && k->launched && f->e.status == ST_OK ? curve_make(f, &k->curve) : ST_OK;
+    if (st == ST_REFUSED)
+        eval_gap(&f->e, "no miss-ratio curve: no global load of this launch could be traced");
+    else if (st != ST_OK)
+        f->e.status = st;
     fill_gaps(f, k);
     return arena_failed(f->arena) || f->e.pool.failed ? ST_NOMEM : f->e.status;
 }
@@ -294,11 +299,13 @@ enum status ana_run(const struct ptx_module *m, struct str kernel, const struct 
     if (st == ST_OK)
         *out = k;
     else
-        arena_free(arena);
+        ana_free(k);
     return st;
 }
 void ana_free(struct ana_kernel *k)
 {
-    if (k)
-        arena_free(k->arena);
+    if (!k)
+        return;
+    ana_curve_free(k->curve);
+    arena_free(k->arena);
 }

@@ -185,7 +185,7 @@ static uint32_t window(const struct probe *p)
     }
     return 0;
 }
-static uint32_t resident_ctas(const struct facts *f, const struct dev_info *dev)
+uint32_t share_resident(const struct facts *f, const struct dev_info *dev)
 {
     uint32_t warps = env_warps(&f->v), shared = f->v.shared_static + f->v.shared_dynamic;
     uint32_t n = dev->max_warps_per_sm / (warps ? warps : 1);
@@ -210,7 +210,7 @@ static void footprint(struct sharing *s)
     o->pi_fit = -1;
     if (!dev)
         return;
-    uint32_t n = resident_ctas(s->f, dev);
+    uint32_t n = share_resident(s->f, dev);
     o->bytes_per_sm = o->bytes_per_cta * n;
     o->cache_share = dev->l1_bytes ? (double)dev->l1_bytes / ((double)n * env_threads(&s->f->v)) : NAN;
     if (dev->l1_bytes) {             /* caching warps of every resident CTA must fit together */

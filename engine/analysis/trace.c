@@ -2,7 +2,7 @@
  * CTAs go to SMs round robin; each SM keeps `resident` of them; every warp in
  * turn advances by one request (loose round robin), and a finished CTA makes
  * room for the SM's next one. */
-#include "engine/analysis/facts.h"
+#include "engine/analysis/trace.h"
 
 #include <string.h>
 
@@ -106,19 +106,18 @@ static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
     }
     return true;
 }
-static enum status trace_slice(struct tracing *t, struct slice *s, unsigned resident, unsigned sm, unsigned sms)
+enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *p, trace_fn fn, void *ctx)
 {
-    struct sm m = { .resident = resident ? resident : 1, .next = sm, .stride = sms ? sms : 1, .ctas = env_ctas(&t->f->v) };
-    uint64_t budget = UINT64_C(1) << 32;
+    struct tracing t = { f, p->line, fn, ctx, false };
+    struct sm m = { .resident = p->resident ? p->resident : 1, .next = p->sm, .stride = p->sms ? p->sms : 1, .ctas = env_ctas(&f->v) };
+    uint64_t budget = p->budget;
     enum status st = ST_NOMEM;
     bool ok = (m.cta = base_alloc(sizeof *m.cta * m.resident)) != NULL && (m.live = base_alloc(m.resident)) != NULL;
     for (unsigned k = 0; ok && k < m.resident; k++)
         ok = (m.cta[k] = slice_cta_new(s)) != NULL;
     if (ok) {
-        ok = run_sm(t, &m, &budget);
-        st = s->status != ST_OK ? s->status : ok || t->stopped ? ST_OK : cancel_asked(t->f->o->cancel) ? ST_CANCELLED : ST_REFUSED;
-        if (st == ST_REFUSED)
-            diag_error(t->f->ds, "ana-trace", "the trace is too long: stopped after 2^32 warp operations");
+        ok = run_sm(&t, &m, &budget);
+        st = s->status != ST_OK ? s->status : ok || t.stopped ? ST_OK : cancel_asked(f->o->cancel) ? ST_CANCELLED : ST_REFUSED;
     }
     for (unsigned k = 0; m.cta && k < m.resident; k++)
         slice_cta_free(m.cta[k]);
@@ -130,6 +129,7 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
                       unsigned sm, unsigned sms, trace_fn fn, void *ctx, struct diags *ds)
 {
     struct arena *arena = arena_new(0);
+    struct trace_plan p = { line_bytes, resident_ctas, sm, sms, UINT64_C(1) << 32 };
     struct facts f;
     if (!arena)
         return ST_NOMEM;
@@ -140,9 +140,10 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
     }
     enum status st = facts_make(&f, m, kernel, o, arena, ds);
     struct slice *s = st == ST_OK ? facts_slice(&f) : NULL;
-    struct tracing t = { &f, line_bytes, fn, ctx, false };
     if (s) {
-        st = trace_slice(&t, s, resident_ctas, sm, sms);
+        st = trace_sm(&f, s, &p, fn, ctx);
+        if (st == ST_REFUSED)
+            diag_error(ds, "ana-trace", "the trace is too long: stopped after 2^32 warp operations");
     } else if (st == ST_OK) {
         st = ST_REFUSED;
         diag_error(ds, "ana-trace", "%s", f.e.ngaps ? f.e.gaps[f.e.ngaps - 1] : "the addresses cannot be executed");
