@@ -204,7 +204,7 @@ int cmd_sweep(struct args *a)
     if (st == ST_OK)
         st = open_session(&w, &s, RUN_SWEEP);
     if (st == ST_OK) {
-        struct tune_observer ob = { on_point, on_progress, &w, a->cancel };
+        struct tune_observer ob = { on_point, on_progress, &w, a->cancel, NULL };
         st = tune_sweep_run(bench, a->axis ? a->axis : "pi", &a->options, &ob, done, ndone, &sweep, &ds);
         cmd_progress_end();
         end_session(&w, &sweep);
@@ -351,7 +351,7 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
 static enum status tune_all(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *best)
 {
     struct tune_found *f = base_alloc(ARRAY_LEN(compared) * sizeof *f);
-    struct tune_observer ob = { on_point, on_progress, w, w->a->cancel };
+    struct tune_observer ob = { on_point, on_progress, w, w->a->cancel, NULL };
     enum status st = f ? ST_OK : ST_NOMEM;
     size_t n = 0;
     for (; n < ARRAY_LEN(compared) && st == ST_OK; n++) {
@@ -371,7 +371,7 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
 {
     const struct launch_spec *other[TUNE_SETS];
     struct tune_search_opts o = { .method = w->a->exhaustive ? "exhaustive" : w->a->method, .budget_launches = (unsigned)w->a->budget, .other = other };
-    struct tune_observer ob = { on_point, on_progress, w, w->a->cancel };
+    struct tune_observer ob = { on_point, on_progress, w, w->a->cancel, NULL };
     struct session *old = NULL;
     o.nother = other_sets(s, other, ARRAY_LEN(other));
     enum status st = resume_trail(w->a, &old, &o, w->ds);

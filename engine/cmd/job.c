@@ -127,7 +127,7 @@ static struct snap *snap_make(struct job_engine *e)
     if (!s)
         return NULL;
     atomic_init(&s->refs, 1);
-    s->held = base_alloc((st->nruns + st->nmessages + 8) * sizeof *s->held);
+    s->held = base_alloc((st->nruns + st->nmessages + 12) * sizeof *s->held);
     if (!s->held) {
         base_free(s);
         return NULL;
@@ -139,6 +139,9 @@ static struct snap *snap_make(struct job_engine *e)
     p->spec = hold(s, st->spec);
     p->facts = hold(s, st->facts);
     p->preview = hold(s, st->preview);
+    p->search = hold(s, st->search);
+    p->cost = hold(s, st->cost);
+    p->cost_original = hold(s, st->cost_original);
     p->dev = st->info;
     p->has_dev = st->dev != NULL;
     p->options = st->options;
@@ -278,7 +281,7 @@ void job_cancel(struct job_engine *e)
 static struct queued *take(struct job_engine *e)
 {
     pthread_mutex_lock(&e->lock);
-    while (!e->head && !e->state.wants_facts)
+    while (!e->head && !e->state.wants_facts && !e->state.wants_cost)
         pthread_cond_wait(&e->more, &e->lock);
     struct queued *q = e->head;
     if (q) {

@@ -42,6 +42,8 @@ struct job_snapshot {
     bool busy; const char *what; double done;  /* 0..1 */ int64_t started_ns; double rate; /* points per second */
     const char *session_path; bool session_unsaved;
     const char *trying;                        /* tune: why the next configuration is tried */
+    const struct tune_live *search;            /* the search under way, or the last one: explored, frontier, best; NULL: none yet */
+    const struct tune_prediction *cost, *cost_original; /* modelled cost of `options` and of the original; NULL: not predicted (yet) */
     uint64_t worked;                           /* requests worked off since the start: with busy false and all of them, idle */
 };
 struct job_engine;

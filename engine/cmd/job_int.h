@@ -24,6 +24,8 @@ struct queued { struct queued *next; enum job_kind kind; char *text; long number
 
 struct job_state {                          /* the engine thread's own */
     struct box *module, *launches, *spec, *facts, *preview;
+    struct box *search, *cost, *cost_original;             /* struct tune_live; struct tune_prediction */
+    struct tune_bench *model; struct box *model_facts; bool wants_cost;    /* a bench that only predicts */
     size_t launch;
     char *kernel, *refusal, *what, *trying, *device, *session_wanted;
     struct dev *dev; struct dev_info info;
@@ -59,5 +61,9 @@ enum status job_bench(struct job_engine *e, struct diags *ds);  /* opens what a 
 void job_bench_drop(struct job_engine *e);                 /* module, launch or device changed */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
 void job_advise(struct job_engine *e);
+enum status job_ready(struct job_engine *e, struct diags *ds);  /* device open and data made, nothing run */
+enum status job_cost(struct job_engine *e, const struct cancel *cancel);   /* predicts the options in view */
+void job_cost_drop(struct job_engine *e);                  /* module, launch or device changed: to be predicted anew */
+void job_live(struct job_engine *e, const struct tune_live *l);
 
 #endif

@@ -29,6 +29,7 @@ void job_text(char **slot, const char *text)
 void job_bench_drop(struct job_engine *e)
 {
     struct job_state *st = &e->state;
+    job_cost_drop(e);
     tune_bench_close(st->bench);
     st->bench = NULL;
     box_put(&st->bench_facts, NULL);
@@ -338,6 +339,12 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct
     return first_facts(e, ds);
 }
 
+enum status job_ready(struct job_engine *e, struct diags *ds)
+{
+    enum status s = open_device(e, ds);
+    return s == ST_OK ? make_data(e, ds) : s;
+}
+
 enum status job_bench(struct job_engine *e, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -347,9 +354,7 @@ enum status job_bench(struct job_engine *e, struct diags *ds)
         diag_error(ds, "launch", st->module ? "no launch description: nothing can be run yet (:open FILE.launch.json, or edit one in the options panel)" : "open a PTX file first");
         return ST_INPUT;
     }
-    enum status s = open_device(e, ds);
-    if (s == ST_OK)
-        s = make_data(e, ds);
+    enum status s = job_ready(e, ds);
     if (s == ST_OK && !st->facts)
         s = job_facts(e, true, &e->cancel, ds);
     if (s != ST_OK)
@@ -365,6 +370,7 @@ void job_close(struct job_engine *e)
     struct job_state *st = &e->state;
     close_file(e);
     close_session(e);
+    box_put(&st->search, NULL);
     if (st->dev)
         dev_close(st->dev);
     for (size_t i = 0; i < st->nmessages; i++)

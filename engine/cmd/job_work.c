@@ -137,6 +137,14 @@ static void on_progress(void *ctx, double done, const char *what)
         job_publish(w->e);
 }
 
+static void on_live(void *ctx, const struct tune_live *l)
+{
+    struct watching *w = ctx;
+    job_live(w->e, l);
+    if (base_now_ns() - w->e->state.published_ns > PUBLISH_NS)
+        job_publish(w->e);
+}
+
 static void report_result(struct job_engine *e, const struct result *r)
 {
     struct buf b = { 0 };
@@ -188,7 +196,7 @@ static enum status do_sweep(struct job_engine *e, const struct queued *q, struct
     w.index = session_count(e->state.session) - 1;
     w.run->sweep.axis = axis;
     w.run->sweep.warps = (uint32_t)((dim3u_count(w.run->block) + 31) / 32);
-    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel };
+    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, NULL };
     enum status s = tune_sweep_run(e->state.bench, axis, &q->options, &ob, NULL, 0, &sweep, ds);
     base_free(w.run->sweep.points);          /* the finished sweep has all of them, and the second round's samples */
     w.run->sweep = sweep;
@@ -209,7 +217,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, struct 
         return ST_NOMEM;
     w.index = session_count(e->state.session) - 1;
     struct tune_search_opts o = { .method = q->text && *q->text ? q->text : NULL, .budget_launches = q->number > 0 ? (unsigned)q->number : 0 };
-    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel };
+    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, on_live };
     enum status s = tune_search(e->state.bench, &o, &ob, &found, ds);
     w.run->found = found;
     show_run(e, w.index);
@@ -225,6 +233,8 @@ static enum status do_options(struct job_engine *e, const struct options *o)
     struct job_state *st = &e->state;
     struct diags ds = { 0 };
     st->options = *o;
+    box_put(&st->cost, NULL);
+    st->wants_cost = st->module && st->spec;
     box_put(&st->preview, NULL);
     job_text(&st->refusal, NULL);
     if (!st->module || !st->kernel)
@@ -352,11 +362,13 @@ void job_work(struct job_engine *e, const struct queued *q)
 void job_background(struct job_engine *e)
 {
     struct diags ds = { 0 };
-    enum status s = job_facts(e, false, &e->idle_cancel, &ds);
-    e->state.wants_facts = s == ST_CANCELLED;   /* asked again once the queue is empty */
+    bool facts = e->state.wants_facts;          /* the whole analysis first, then what the model says */
+    enum status s = facts ? job_facts(e, false, &e->idle_cancel, &ds) : job_cost(e, &e->idle_cancel);
+    *(facts ? &e->state.wants_facts : &e->state.wants_cost) = s == ST_CANCELLED;   /* asked again once the queue is empty */
     diags_free(&ds);                            /* the quick analysis has said what there is to say */
     if (s != ST_OK)
         return;
-    job_advise(e);
+    if (facts)
+        job_advise(e);
     job_publish(e);
 }

@@ -28,8 +28,11 @@ struct model_cost model_memory_cost(const struct model_cost_in *in)
     c.dram = g * m1 * m2 * PAPER_SECTORS * in->lat_dram;
     c.paper = c.l1 + c.l2 + c.dram;
 
-    double wait = (1 - m1) * in->lat_l1 + m1 * (1 - m2) * in->lat_l2 + m1 * m2 * in->lat_dram;
-    c.latency = g * wait / (in->parallelism > 0 ? in->parallelism : 1);
+    double side_by_side = in->parallelism > 0 ? in->parallelism : 1;
+    c.latency_l1 = g * (1 - m1) * in->lat_l1 / side_by_side;
+    c.latency_l2 = g * m1 * (1 - m2) * in->lat_l2 / side_by_side;
+    c.latency_dram = g * m1 * m2 * in->lat_dram / side_by_side;
+    c.latency = c.latency_l1 + c.latency_l2 + c.latency_dram;
     c.bound_l1 = at_rate(g, in->rate_l1);
     c.bound_l2 = at_rate(in->sectors * m1 * SECTOR_BYTES, in->bw_l2);
     c.bound_dram = at_rate(in->sectors * m1 * m2 * SECTOR_BYTES, in->bw_dram);

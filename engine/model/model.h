@@ -106,6 +106,7 @@ struct model_cost {
     double l1, l2, dram, paper;      /* the paper's three terms and their sum, cycles */
     double extended;                 /* ours, cycles: the tightest of the four bounds below */
     double latency, bound_l1, bound_l2, bound_dram;
+    double latency_l1, latency_l2, latency_dram;   /* the terms of latency */
 };
 struct model_cost model_memory_cost(const struct model_cost_in *in);
 

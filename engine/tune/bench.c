@@ -412,6 +412,32 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     return st;
 }
 
+enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out, struct diags *ds)
+{
+    struct tune_bench *b = base_alloc(sizeof *b);
+    *out = NULL;
+    if (!b)
+        return ST_NOMEM;
+    b->subject = *s;
+    b->original = result_empty();
+    struct tune_shape *shape = NULL;
+    struct pass_output code = { 0 };
+    struct options none = options_default();
+    enum status st = tune_rewrite(b, &none, &code, ds);
+    if (st == ST_OK)
+        st = shape_get(b, &code, &shape, ds);
+    if (st != ST_OK) {
+        tune_bench_close(b);
+        return st;
+    }
+    struct dev_resources r = dev_code_resources(shape->loaded);
+    b->original.regs = r.regs;
+    b->original.shared_static = r.shared_static;
+    *out = b;
+    return ST_OK;
+}
+
+void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob) { b->observer = ob; }
 void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p) { b->pool = p; }
 
 void tune_bench_close(struct tune_bench *b)

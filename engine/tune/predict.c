@@ -1,173 +1,16 @@
 /* The memory cost of a configuration without running it (schedule paper, section 5).
  *
- * options --pass--> rewritten kernel --ana_trace--> line requests of one SM
- *   --LRU of L1 and L2 (reuse distances)--> G, m1, m2 --model_memory_cost--> cycles
- *
- * Bypassing and the L1 size do not change which addresses are asked for: they are
- * played over the trace of the kernel without them, and one trace serves them all.
- * Agents walk their cluster's tasks in order, which is what redirection gives under
- * round-robin binding (cluster paper, 4.2): they are traced as redirection. */
-#include "engine/tune/tune_int.h"
+ * options --pass--> rewritten kernel --ana_trace--> line requests of one SM (trace.c)
+ *   --LRU of L1 and L2 (reuse distances)--> G, m1, m2 --model_memory_cost--> cycles */
+#include "engine/tune/trace.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE_BYTES 128u
-#define SECTOR_BYTES 32u
-#define SECTORS (LINE_BYTES / SECTOR_BYTES)
 #define L1_USABLE_8THS 7u                 /* distances are fully associative; sets conflict before the cache is full */
-#define TRACE_MOST ((size_t)2 << 20)      /* requests; a longer trace costs more than it tells */
-
-struct line_request { uint64_t line; uint16_t warp, access; uint8_t sectors; bool store, first /* line of its warp instruction */; };
-struct tune_trace {
-    struct options key; bool made; char why[160];
-    struct dim3u grid, block; uint32_t shared; unsigned resident;
-    struct line_request *v; size_t n, cap; bool cut, nomem;
-    struct ana_request last;
-    uint8_t *asked; uint64_t warps, on_sm, nasked; uint32_t sms;   /* bit per warp of this SM's CTAs: it loads something; and how many do */
-};
-
-void tune_trace_free(struct tune_trace *t)
-{
-    if (t) {
-        base_free(t->v);
-        base_free(t->asked);
-    }
-    base_free(t);
-}
-
-/* ---- the trace ---- */
-/* What decides the addresses and their order. */
-static struct options mapping_of(const struct options *o)
-{
-    struct options m = *o, none = options_default();
-    m.bypass = none.bypass;
-    m.bypass_op = none.bypass_op;
-    m.bypass_form = none.bypass_form;
-    m.pi = none.pi;
-    m.bypass_loads = none.bypass_loads;
-    m.carveout = none.carveout;
-    m.readonly = none.readonly;
-    m.prefetch = none.prefetch;
-    m.prefetch_distance = none.prefetch_distance;
-    return m;
-}
-
-static unsigned resident_of(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
-{
-    const struct dev_info *d = dev_describe(b->subject.dev);
-    uint64_t threads = dim3u_count(t->block), warps = (threads + 31) / 32, most = d->max_ctas_per_sm ? d->max_ctas_per_sm : 1;
-    uint64_t shared = (uint64_t)t->shared + b->original.shared_static, regs = b->original.regs * threads;
-    if (warps && d->max_warps_per_sm && d->max_warps_per_sm / warps < most)
-        most = d->max_warps_per_sm / warps;
-    if (shared && d->shared_per_sm && d->shared_per_sm / shared < most)
-        most = d->shared_per_sm / shared;
-    if (regs && d->regs_per_sm && d->regs_per_sm / regs < most)
-        most = d->regs_per_sm / regs;
-    if (o->cluster == CLUSTER_AGENT && o->agents > 0 && (uint64_t)o->agents < most)
-        most = (uint64_t)o->agents;
-    return most ? (unsigned)most : 1;
-}
-
-static bool keep_request(void *ctx, const struct ana_request *r)
-{
-    struct tune_trace *t = ctx;
-    t->cut = t->n >= TRACE_MOST;
-    if (!t->cut && !base_grow((void **)&t->v, t->n, &t->cap, sizeof *t->v))
-        t->nomem = true;
-    if (t->cut || t->nomem)
-        return false;
-    /* the lines of an instruction come together and rise */
-    bool same = t->n && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
-    t->v[t->n++] = (struct line_request){ r->line, (uint16_t)r->warp, (uint16_t)r->access, (uint8_t)r->sectors, r->store, !same };
-    t->last = *r;
-    uint64_t warp = (uint64_t)(r->cta / t->sms) * t->warps + r->warp;
-    if (!r->store && !(t->asked[warp / 8] >> warp % 8 & 1)) {
-        t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
-        t->nasked++;
-    }
-    return true;
-}
-
-static enum status follow(struct tune_bench *b, struct tune_trace *t, const struct ptx_module *m, struct diags *ds)
-{
-    const struct dev_info *d = dev_describe(b->subject.dev);
-    struct launch_spec spec = *b->subject.launch;
-    struct launch_data data = *b->subject.data;
-    spec.grid = t->grid;
-    spec.block = t->block;
-    spec.shared = t->shared;
-    data.spec = &spec;
-    t->sms = d->sms ? d->sms : 1;
-    t->warps = (dim3u_count(t->block) + 31) / 32;
-    t->on_sm = (dim3u_count(t->grid) + t->sms - 1) / t->sms;
-    t->nasked = 0;
-    base_free(t->asked);
-    t->asked = base_alloc(t->on_sm * t->warps / 8 + 1);
-    if (!t->asked)
-        return ST_NOMEM;
-    struct ana_opts o = { .data = &data, .dev = d, .quick = true, .cancel = b->observer ? b->observer->cancel : NULL };
-    return ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
-}
-
-/* The rewritten kernel with its knob values inside, so that a trace can read them. */
-static enum status trace_rewritten(struct tune_bench *b, const struct options *o, struct tune_trace *t, struct diags *ds)
-{
-    struct options traced = t->key;
-    struct pass_output code = { 0 };
-    struct ptx_module *m = NULL;
-    struct buf text = { 0 };
-    if (traced.cluster == CLUSTER_AGENT) {
-        traced.cluster = CLUSTER_REDIRECT;
-        traced.agents = 0;
-    }
-    enum status st = tune_rewrite(b, &traced, &code, ds);
-    if (st != ST_OK)
-        return st;
-    t->grid = code.grid;
-    t->block = code.block;
-    t->shared = code.shared;
-    t->resident = resident_of(b, o, t);
-    pass_standalone(&code, &text);
-    st = text.oom || !text.s ? ST_NOMEM : ptx_parse("predicted", (struct str){ text.s, text.n }, &m, ds);
-    if (st == ST_OK)
-        st = follow(b, t, m, ds);
-    ptx_free(m);
-    buf_free(&text);
-    pass_output_free(&code);
-    return st;
-}
-
-/* The bench keeps the newest trace. A trace that cannot be had is kept too, as its reason. */
-static enum status trace_of(struct tune_bench *b, const struct options *o, struct tune_trace **out)
-{
-    struct options key = mapping_of(o);
-    struct tune_trace *t = b->trace ? b->trace : base_alloc(sizeof *t);
-    struct diags own = { 0 };
-    if (!t)
-        return ST_NOMEM;
-    b->trace = *out = t;
-    if (t->made && options_equal(&t->key, &key))
-        return ST_OK;
-    t->key = key;
-    t->n = 0;
-    t->cut = t->nomem = false;
-    t->why[0] = 0;
-    enum status st = trace_rewritten(b, o, t, &own);
-    struct result r = result_empty();
-    tune_reason(&own, &r);
-    if (st != ST_OK)
-        snprintf(t->why, sizeof t->why, "%.150s", r.message[0] ? r.message : status_text(st));
-    else if (t->cut)
-        snprintf(t->why, sizeof t->why, "an SM makes more than %zu line requests", TRACE_MOST);
-    else if (!t->n)
-        snprintf(t->why, sizeof t->why, "no global loads or stores were seen");
-    diags_free(&own);
-    t->made = st != ST_CANCELLED && !t->nomem;
-    return t->nomem ? ST_NOMEM : st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;
-}
 
 /* ---- which sectors of a line L1 holds: open addressing, lines are never removed ---- */
 struct held { uint64_t *line; uint8_t *mask; size_t cap, n; };
@@ -357,13 +200,17 @@ static void cost_of(const struct play *p, const struct tune_trace *t, struct tun
      * SM, some have been brought to L2 by another. */
     double from_dram = p->cold + p->lost ? (cold / sms + (double)p->lost) / (double)(p->cold + p->lost) : 0;
     double dram = (double)p->waits[WAIT_DRAM] * from_dram, l2 = (double)(p->waits[WAIT_L2] + p->waits[WAIT_DRAM]) - dram;
-    out->cost.latency = ((double)p->waits[WAIT_L1] * d->lat_l1 + l2 * d->lat_l2 + dram * d->lat_dram) * sms / in.parallelism;
+    out->cost.latency_l1 = (double)p->waits[WAIT_L1] * d->lat_l1 * sms / in.parallelism;
+    out->cost.latency_l2 = l2 * d->lat_l2 * sms / in.parallelism;
+    out->cost.latency_dram = dram * d->lat_dram * sms / in.parallelism;
+    out->cost.latency = out->cost.latency_l1 + out->cost.latency_l2 + out->cost.latency_dram;
     out->cost.bound_l1 += (double)p->stores;
     if (in.bw_l2 > 0)
         out->cost.bound_l2 += (double)p->store_sectors * sms * SECTOR_BYTES / in.bw_l2;
     if (p->b->inst_warp > 0 && d->issue_per_cycle > 0)
         out->issue = p->b->inst_warp / (d->issue_per_cycle * sms);
-    out->cost.extended = fmax(fmax(out->issue, out->cost.latency), fmax(out->cost.bound_l1, fmax(out->cost.bound_l2, out->cost.bound_dram)));
+    out->cost.extended = tune_part(out, tune_part_binding(out));
+    out->time_ns = d->clock_khz ? out->cost.extended * 1e6 / d->clock_khz : NAN;
 }
 
 /* What the model says nothing about, by option. NULL: nothing of the kind. */
@@ -399,14 +246,14 @@ enum status tune_predict(struct tune_bench *b, const struct options *o, struct t
     struct tune_trace *t = NULL;
     struct play p = { .b = b, .o = o };
     const char *beyond = beyond_the_model(o);
-    *out = (struct tune_prediction){ .options = *o };
+    *out = (struct tune_prediction){ .options = *o, .time_ns = NAN };
     if (beyond) {
         snprintf(out->why_not, sizeof out->why_not, "%s", beyond);
         return ST_OK;
     }
     if (refused(b, o, out))
         return ST_OK;
-    enum status st = trace_of(b, o, &t);
+    enum status st = tune_trace_of(b, o, &t);
     if (st != ST_OK)
         return st;
     if (t->why[0]) {
@@ -419,4 +266,47 @@ enum status tune_predict(struct tune_bench *b, const struct options *o, struct t
         out->valid = true;
     }
     return st;
+}
+
+/* ---- the parts, one table ---- */
+static const struct { const char *name; size_t at; } parts[TUNE_PARTS] = {
+    { "latency", offsetof(struct tune_prediction, cost.latency) }, { "L1 rate", offsetof(struct tune_prediction, cost.bound_l1) },
+    { "L2 bandwidth", offsetof(struct tune_prediction, cost.bound_l2) }, { "DRAM bandwidth", offsetof(struct tune_prediction, cost.bound_dram) },
+    { "instruction issue", offsetof(struct tune_prediction, issue) },
+};
+
+const char *tune_part_name(size_t i) { return i < TUNE_PARTS ? parts[i].name : ""; }
+
+double tune_part(const struct tune_prediction *p, size_t i)
+{
+    return i < TUNE_PARTS ? *(const double *)(const void *)((const char *)p + parts[i].at) : NAN;
+}
+
+size_t tune_part_binding(const struct tune_prediction *p)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < TUNE_PARTS; i++)
+        if (tune_part(p, i) > tune_part(p, most))
+            most = i;
+    return most;
+}
+
+void tune_prediction_text(const struct tune_prediction *p, const char *device, struct buf *out)
+{
+    const struct model_cost *c = &p->cost;
+    if (!p->valid) {
+        buf_printf(out, "memory cost  n/a: %s\n", p->why_not);
+        return;
+    }
+    buf_printf(out, "memory cost on %s, modelled, in cycles; nothing was launched for it\n", device);
+    buf_printf(out, "  counts   %.4g line requests (G), L1 misses %.1f %% (m1), of those from DRAM %.1f %% (m2)\n", p->in.loads, 100 * p->in.m1, 100 * p->in.m2);
+    buf_printf(out, "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g\n", c->paper, c->l1, c->l2, c->dram);
+    buf_printf(out, "  ours     %.4g, the largest of:\n", c->extended);
+    for (size_t i = 0; i < TUNE_PARTS; i++)
+        buf_printf(out, "    %-18s %10.4g%s\n", parts[i].name, tune_part(p, i), i == tune_part_binding(p) ? "  <- binds" : "");
+    buf_printf(out, "    (latency = L1 %.4g + L2 %.4g + DRAM %.4g)\n", c->latency_l1, c->latency_l2, c->latency_dram);
+    if (isfinite(p->time_ns))
+        buf_printf(out, "  at least %.4f ms (modelled)\n", p->time_ns / 1e6);
+    if (p->note[0])
+        buf_printf(out, "  %s\n", p->note);
 }

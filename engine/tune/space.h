@@ -7,7 +7,8 @@
 #define SPACE_MOST 80                        /* alternatives of one dimension, at most */
 struct space {
     uint32_t warps, threads, resident /* CTAs per SM of the original */; struct dim3u block, grid;
-    uint32_t shared_per_sm, shared_per_block; int pi_predicted; bool fine;
+    uint32_t shared_per_sm, shared_per_block; int pi_predicted;
+    bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };
 struct dimension { const char *name; size_t (*alternatives)(const struct space *s, const struct options *base, struct options *out, size_t most); };
 size_t space_dimensions(void);

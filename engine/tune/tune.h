@@ -12,11 +12,13 @@ struct tune_subject {                             /* what is tuned; all borrowed
     const struct ptx_module *module; const struct launch_spec *launch; const struct launch_data *data;
     struct dev *dev; const struct ana_kernel *facts;
 };
+struct tune_live;
 struct tune_observer {
     void (*point)(void *ctx, const struct result *r, const char *why); /* a finished configuration; why it was tried, or NULL */
     void (*progress)(void *ctx, double done, const char *what);        /* 0..1 */
     void *ctx;
     const struct cancel *cancel;
+    void (*live)(void *ctx, const struct tune_live *l);                /* searches: after every change; may be NULL */
 };
 struct tune_run_opts { unsigned repeat, max_repeat; bool counters, exact; double time_limit_s; };
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
@@ -27,6 +29,8 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
 void tune_bench_close(struct tune_bench *b);
 /* Sweeps and searches share their points over the members of this pool (borrowed); the bench's own device is its first member. */
 void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p);
+/* Cancel and progress of what the bench does from now on (borrowed; NULL: none); sweeps and searches bring their own. */
+void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
 /* One configuration: rewrite, load (cached by shape), launch, compare. Refusals and failures are results too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
 
@@ -54,13 +58,53 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep 
 
 /* Memory cost of a configuration before any launch: the schedule paper's figure by name (cost.paper, in cycles of
  * latency, parts l1, l2, dram) and ours (cost.extended, cycles: a lower bound that knows bandwidth, sectors, bypassing
- * and the L1 size; `issue` is its bound by instructions issued, 0 until the original was run with counters). `in`: the counts behind them, whole device. !valid: why_not says what the model cannot tell. */
-struct tune_prediction { struct options options; struct model_cost_in in; struct model_cost cost; double issue; bool valid; char why_not[160]; };
+ * and the L1 size; its bounds latency (parts latency_l1, latency_l2, latency_dram), bound_l1, bound_l2, bound_dram;
+ * `issue` is its bound by instructions issued, 0 until the original was run with counters). `in`: the counts behind
+ * them, whole device. !valid: why_not says what the model cannot tell. */
+struct tune_prediction {
+    struct options options; struct model_cost_in in; struct model_cost cost; double issue;
+    double time_ns;                           /* `extended` at the device's clock: modelled, a lower bound; NaN: clock unknown */
+    bool valid; char why_not[160];
+    char note[160];                           /* what the figure leaves out for these options; empty: nothing known */
+};
 /* ST_OK with !valid where there is nothing to predict from; else ST_CANCELLED or ST_NOMEM. */
 enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out);
+/* A bench that predicts and runs nothing (the code is loaded for its registers): a quick answer for any options. */
+enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out, struct diags *ds);
+/* The parts of ours as rows, one table for text, JSON and panels: cycles of part i; "latency", "L1 rate" ... */
+#define TUNE_PARTS 5
+const char *tune_part_name(size_t i);
+double tune_part(const struct tune_prediction *p, size_t i);
+size_t tune_part_binding(const struct tune_prediction *p);     /* the part that `extended` is equal to */
+/* Both figures with their parts, as lines of text. */
+void tune_prediction_text(const struct tune_prediction *p, const char *device, struct buf *out);
+
+/* ---- a search while it goes on ---- */
+struct tune_explored {                        /* one configuration that was tried, in order */
+    struct options options; enum status status; enum equality equal;
+    int64_t time_ns;                          /* 0: did not run */
+    double cost;                              /* predicted cycles (ours); NaN: not predicted */
+    bool became_best, resumed; char why[112];
+};
+struct tune_candidate { struct options options; double cost /* as above */; char why[112]; };
+#define TUNE_FRONTIER 80
+/* Everything a panel needs. Valid during the call of observer->live; tune_live_copy for longer. */
+struct tune_live {
+    const char *method, *step, *next;         /* static texts: the method, the dimension or phase under way, the one after it (NULL: none) */
+    unsigned round, launches, budget /* 0: none */, skipped, resumed;
+    double done /* 0..1 */, elapsed_s, left_s /* at the mean time of a launch; NaN: not known yet */, noise;
+    struct result original, best; struct options options /* the best so far */;
+    struct tune_prediction best_cost, original_cost;    /* !valid: not predicted */
+    const struct tune_explored *explored; size_t nexplored;
+    const struct tune_candidate *frontier; size_t nfrontier;   /* what is tried next, in that order, and why */
+};
+/* Owned deep copy; NULL: out of memory. */
+struct tune_live *tune_live_copy(const struct tune_live *l);
+void tune_live_free(struct tune_live *l);     /* of tune_live_copy; NULL is fine */
 
 struct tune_search_opts {
     const char *method; unsigned budget_launches; double budget_seconds;
+    unsigned combine;                         /* method "exhaustive": knobs changed at once, at most; 0: 2 */
     const struct result *done; size_t ndone;                 /* of a cut-off search: taken instead of launching them again */
     const struct launch_spec *const *other; size_t nother;   /* further data sets of the same kernel: the recommendation is tried on them */
 };

@@ -120,7 +120,7 @@ static void what_differs_is_never_recommended(void **state)
     (void)state;
     rig_open(&r, "transpose", "default", FERMI);
     corrupted = &r;
-    struct tune_observer ob = { corrupt_and_note, NULL, seen, NULL };
+    struct tune_observer ob = { corrupt_and_note, NULL, seen, NULL, NULL };
     struct tune_search_opts o = { .method = "search", .budget_launches = 13 };
     assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
     size_t differing = 0;

@@ -86,7 +86,7 @@ static inline void seen_point(void *ctx, const struct result *r, const char *why
 
 static inline struct tune_observer seen_observer(struct seen *s)
 {
-    return (struct tune_observer){ seen_point, NULL, s, &s->cancel };
+    return (struct tune_observer){ seen_point, NULL, s, &s->cancel, NULL };
 }
 
 static inline struct options options_of(const char *line)

@@ -1,0 +1,130 @@
+/* The end of a search: shed what is not needed, measure once more, say why. */
+#include "engine/tune/search.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Parts of a knob group go with their head. */
+static const struct { const char *knob; size_t at, n; } groups[] = {
+#define GROUP(knob, from, to) { knob, offsetof(struct options, from), offsetof(struct options, to) - offsetof(struct options, from) }
+    GROUP("bypass", bypass, cluster), GROUP("cluster", cluster, prefetch), GROUP("prefetch", prefetch, softcache), GROUP("softcache", softcache, block),
+    GROUP("block", block, swap_xy), GROUP("swap-xy", swap_xy, coarsen), GROUP("coarsen", coarsen, throttle_shared), GROUP("throttle-shared", throttle_shared, maxnreg),
+    GROUP("readonly", readonly, carveout), GROUP("carveout", carveout, assume_read_only),
+#undef GROUP
+};
+
+static struct options without(const struct options *o, size_t group)
+{
+    struct options none = options_default(), out = *o;
+    memcpy((char *)&out + groups[group].at, (const char *)&none + groups[group].at, groups[group].n);
+    return out;
+}
+
+unsigned search_groups(const struct options *o)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        struct options less = without(o, i);
+        n += !options_equal(&less, o);
+    }
+    return n;
+}
+
+/* One pass: the first option that can go without a loss beyond the noise against `least` goes. */
+static enum status shed_one(struct searching *s, double least, bool *shed)
+{
+    struct options none = options_default();
+    *shed = false;
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
+        struct options o = without(&s->found->options, i);
+        struct result r;
+        char why[64];
+        if (options_equal(&o, &s->found->options) || options_equal(&o, &none))
+            continue;
+        snprintf(why, sizeof why, "is --%s still needed?", groups[i].knob);
+        enum status st = search_probe(s, &o, why, &r);
+        if (st != ST_OK)
+            return st;
+        if (tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median <= least * (1 + s->live.noise)) {
+            s->found->best = r;
+            s->found->options = r.options;
+            *shed = true;
+            return ST_OK;
+        }
+    }
+    return ST_OK;
+}
+
+/* All that is shed together may cost the noise once, not once each. */
+enum status search_simplify(struct searching *s)
+{
+    double least = (double)s->found->best.time.median;
+    enum status st = ST_OK;
+    search_step(s, "shedding", "confirmation");
+    s->reserve = 0;
+    for (bool shed = true; shed && st == ST_OK;) {
+        st = shed_one(s, least, &shed);
+        least = fmin(least, (double)s->found->best.time.median);
+    }
+    return st;
+}
+
+static double spread(const struct result *r)
+{
+    return r->time.median > 0 ? (double)(r->time.max - r->time.min) / (double)r->time.median : 0;
+}
+
+enum status search_confirm(struct searching *s)
+{
+    struct tune_found *f = s->found;
+    if (dev_describe(s->bench->subject.dev)->kind != DEV_CUDA)
+        return ST_OK;
+    for (int round = 0; round < 2; round++) {
+        struct result again;
+        struct options none = options_default();
+        enum status st = tune_run_one(s->bench, &none, &again, NULL);
+        if (st == ST_OK && tune_usable(&again))
+            tune_merge_samples(&f->original, &again);
+        if (st == ST_OK)
+            st = tune_run_one(s->bench, &f->options, &again, NULL);
+        if (st == ST_OK && tune_usable(&again))
+            tune_merge_samples(&f->best, &again);
+        if (st != ST_OK)
+            return st;
+    }
+    return ST_OK;
+}
+
+static void why_alone(const struct searching *s, char *reason, size_t n)
+{
+    const struct ana_kernel *k = s->bench->subject.facts;
+    const struct dev_info *d = dev_describe(s->bench->subject.dev);
+    if (k && k->footprint.valid && d->l1_bytes && k->footprint.bytes_per_sm <= (double)d->l1_bytes)
+        snprintf(reason, n, "nothing tried beats the original: what an SM touches (%.0f KiB) fits its L1 (%llu KiB)", k->footprint.bytes_per_sm / 1024, (unsigned long long)d->l1_bytes / 1024);
+    else if (k && k->cls == ANA_CLASS_STREAMING)
+        snprintf(reason, n, "nothing tried beats the original: its loads stream, there is no reuse to keep");
+    else
+        snprintf(reason, n, "nothing tried beats the original by more than the noise (%.1f %%)", 100 * s->live.noise);
+}
+
+void search_conclude(struct searching *s)
+{
+    struct tune_found *f = s->found;
+    struct options none = options_default();
+    double gain = f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
+    double needed = 1 + fmax(s->live.noise, dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ? fmin(spread(&f->original), 0.1) : 0);
+    f->leave_alone = options_equal(&f->options, &none) || gain < needed;
+    if (f->leave_alone) {
+        f->options = none;
+        f->best = f->original;
+        why_alone(s, f->reason, sizeof f->reason);
+        return;
+    }
+    struct buf line = { 0 };
+    options_line(&f->options, &line);
+    snprintf(f->reason, sizeof f->reason, "%.2fx faster than the original with outputs equal: %.150s", gain, line.s ? line.s : "");
+    buf_free(&line);
+}
+

@@ -1,0 +1,34 @@
+/* A search's state, copied for a reader on another thread. */
+#include "engine/tune/tune_int.h"
+
+#include <string.h>
+
+struct tune_live *tune_live_copy(const struct tune_live *l)
+{
+    struct tune_live *c = base_alloc(sizeof *c);
+    if (!c)
+        return NULL;
+    struct tune_explored *e = base_alloc((l->nexplored + 1) * sizeof *e);
+    struct tune_candidate *f = base_alloc((l->nfrontier + 1) * sizeof *f);
+    *c = *l;
+    c->explored = e;
+    c->frontier = f;
+    if (!e || !f) {
+        tune_live_free(c);
+        return NULL;
+    }
+    if (l->nexplored)
+        memcpy(e, l->explored, l->nexplored * sizeof *e);
+    if (l->nfrontier)
+        memcpy(f, l->frontier, l->nfrontier * sizeof *f);
+    return c;
+}
+
+void tune_live_free(struct tune_live *l)
+{
+    if (!l)
+        return;
+    base_free((void *)(uintptr_t)l->explored);
+    base_free((void *)(uintptr_t)l->frontier);
+    base_free(l);
+}

@@ -1,0 +1,303 @@
+/* The methods by name: ours, and the papers' own procedures. */
+#include "engine/tune/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROUNDS 3
+
+/* ---- ours: rounds of coordinate descent over the dimensions of space.c, each dimension's alternatives on top of
+ * the best so far, thresholds coarse to fine; a round without gain ends it ---- */
+static void plan_round(struct searching *s)
+{
+    struct options list[SPACE_MOST];
+    s->planned = s->found->launches + s->found->resumed;
+    for (size_t d = 0; d < space_dimensions(); d++)
+        s->planned += (unsigned)space_dimension(d)->alternatives(&s->space, &s->found->options, list, SPACE_MOST);
+}
+
+static enum status descend(struct searching *s)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        bool better = false;
+        s->live.round = round + 1;
+        plan_round(s);
+        for (size_t i = 0; i < space_dimensions(); i++) {
+            search_step(s, space_dimension(i)->name, i + 1 < space_dimensions() ? space_dimension(i + 1)->name : NULL);
+            enum status st = search_dimension(s, space_dimension(i), &better);
+            if (st == ST_OK)
+                st = search_refine_pi(s);
+            if (st != ST_OK)
+                return st;
+        }
+        if (!better)
+            return ST_OK;
+    }
+    return ST_OK;
+}
+
+static enum status method_search(struct searching *s)
+{
+    enum status st = descend(s);
+    return st == ST_OK ? search_simplify(s) : st;
+}
+
+static enum status only(struct searching *s, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t d = 0; d < space_dimensions(); d++) {
+            bool better = false;
+            if (strcmp(space_dimension(d)->name, names[i]) != 0)
+                continue;
+            search_step(s, space_dimension(d)->name, i + 1 < n ? names[i + 1] : NULL);
+            enum status st = search_dimension(s, space_dimension(d), &better);
+            if (st != ST_OK)
+                return st;
+        }
+    return search_refine_pi(s);
+}
+
+/* ---- the cluster paper's framework (4.4) ---- */
+static double hit_rate(const struct result *r)
+{
+    const struct counter *c = &r->counters[COUNTER_L1_HIT_RATE];
+    return c->valid ? c->value : NAN;
+}
+
+/* Where does the locality come from? Two launches tell: redirection changes which CTAs meet in an L1, so
+ * inter-CTA reuse shows as more hits (five points of a hundred) or less time; L1 off shows whether L1 serves
+ * anything at all. The paper probes on a reduced grid; these kernels are short enough to be run whole. */
+static enum status inter_cta(struct searching *s, bool *exploitable)
+{
+    struct options redirect = options_default(), off = redirect;
+    struct result r, bpa;
+    const struct result *original = &s->found->original;
+    redirect.cluster = CLUSTER_REDIRECT;
+    redirect.index.kind = s->space.grid.y * s->space.grid.z > 1 ? INDEX_COLUMN : INDEX_ROW;
+    off.bypass = BYPASS_L1;
+    off.pi.mode = PI_BPA;
+    enum status st = search_probe(s, &redirect, "is there reuse between CTAs? (redirection)", &r);
+    if (st == ST_OK)
+        st = search_probe(s, &off, "does L1 serve anything? (L1 off)", &bpa);
+    bool faster = tune_usable(&r) && (double)r.time.median < (double)original->time.median * (1 - s->live.noise);
+    bool served = tune_usable(&bpa) && (double)bpa.time.median > (double)original->time.median * (1 + s->live.noise);
+    bool more_hits = tune_usable(&r) && hit_rate(&r) > hit_rate(original) + 5;
+    *exploitable = faster || (more_hits && served);
+    return st;
+}
+
+/* Cluster what shares data; else reshape the order and prefetch. Then throttle, then bypass the streams. */
+static enum status method_cluster(struct searching *s)
+{
+    static const char *const with[] = { "clustering", "active agents", "cache bypassing" };
+    static const char *const without[] = { "clustering", "prefetching", "throttling", "cache bypassing" };
+    bool exploitable = false;
+    enum status st = inter_cta(s, &exploitable);
+    if (st != ST_OK)
+        return st;
+    return exploitable ? only(s, with, ARRAY_LEN(with)) : only(s, without, ARRAY_LEN(without));
+}
+
+/* bypass paper: every threshold, nothing else. */
+static enum status method_static(struct searching *s)
+{
+    static const char *const names[] = { "cache bypassing" };
+    s->space.fine = true;
+    return only(s, names, 1);
+}
+
+/* bypass paper, 4.4.2: one sampling launch per operator elects a threshold. */
+static enum status method_voted(struct searching *s)
+{
+    static const int ops[] = { BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE };
+    enum status st = ST_OK;
+    for (size_t i = 0; i < ARRAY_LEN(ops) && st == ST_OK; i++) {
+        struct options o = options_default();
+        bool better = false;
+        o.bypass = BYPASS_L1;
+        o.bypass_op = ops[i];
+        o.pi.mode = PI_VOTE;
+        st = search_try(s, &o, "the threshold the CTAs vote for", &better);
+    }
+    return st;
+}
+
+/* ---- the model alone: descent over predicted costs, then one launch to confirm ---- */
+static void keep_ranked(struct tune_found *f, const struct tune_prediction *p)
+{
+    unsigned at = f->nranking;
+    for (unsigned i = 0; i < f->nranking; i++)
+        if (options_equal(&f->ranking[i].options, &p->options))
+            return;
+    while (at && f->ranking[at - 1].cost.extended > p->cost.extended) {
+        if (at < TUNE_RANKED)
+            f->ranking[at] = f->ranking[at - 1];
+        at--;
+    }
+    if (at < TUNE_RANKED)
+        f->ranking[at] = *p;
+    f->nranking += f->nranking < TUNE_RANKED;
+}
+
+/* The alternatives of a dimension on top of `from`; *best becomes the cheapest that is cheaper by more than the noise. */
+static enum status model_dimension(struct searching *s, const struct dimension *d, const struct options *from, struct tune_prediction *best, bool *better)
+{
+    struct options list[SPACE_MOST];
+    size_t n = d->alternatives(&s->space, from, list, SPACE_MOST);
+    for (size_t i = 0; i < n; i++) {
+        struct tune_prediction p;
+        if (s->ob && cancel_asked(s->ob->cancel))
+            return ST_CANCELLED;
+        enum status st = tune_predict(s->bench, &list[i], &p);
+        if (st != ST_OK)
+            return st;
+        if (!p.valid)
+            continue;
+        keep_ranked(s->found, &p);
+        if (p.cost.extended < best->cost.extended * (1 - s->live.noise)) {
+            *best = p;
+            *better = true;
+        }
+    }
+    return ST_OK;
+}
+
+/* Steepest descent: of all dimensions the one change that saves most, then the next on top of it. */
+static enum status model_descend(struct searching *s, struct tune_prediction *best)
+{
+    enum { STEPS = 6 };
+    enum status st = ST_OK;
+    bool better = true;
+    for (int step = 0; step < STEPS && better && st == ST_OK; step++) {
+        struct options from = best->options;
+        better = false;
+        for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++)
+            st = model_dimension(s, space_dimension(d), &from, best, &better);
+    }
+    return st;
+}
+
+/* The ranking is what is tried next. */
+static void tell_ranking(struct searching *s)
+{
+    for (unsigned i = 0; i < s->found->nranking; i++) {
+        s->frontier[i] = (struct tune_candidate){ .options = s->found->ranking[i].options, .cost = s->found->ranking[i].cost.extended };
+        snprintf(s->frontier[i].why, sizeof s->frontier[i].why, "number %u of the model's ranking", i + 1);
+    }
+    s->live.frontier = s->frontier;
+    s->live.nfrontier = s->found->nranking;
+    search_tell(s);
+}
+
+/* Ranks without a launch; what stands first is launched, and what follows only if the first is not equal or fails. */
+static enum status method_model(struct searching *s)
+{
+    enum { CONFIRMED = 3 };
+    struct tune_prediction best;
+    enum status st = tune_predict(s->bench, &s->found->options, &best);
+    if (st != ST_OK || !best.valid)
+        return st;
+    s->space.fine = true;
+    s->live.best_cost = best;
+    search_step(s, "the model's ranking, no launches", "confirmation");
+    keep_ranked(s->found, &best);
+    st = model_descend(s, &best);
+    tell_ranking(s);
+    struct options none = options_default();
+    unsigned before = s->found->launches;
+    for (unsigned i = 0; i < s->found->nranking && st == ST_OK && s->found->launches < before + CONFIRMED; i++) {
+        bool won = false;
+        if (options_equal(&s->found->ranking[i].options, &none))
+            break;                           /* the model thinks no better of anything else */
+        st = search_try(s, &s->found->ranking[i].options, "first in the model's ranking", &won);
+        if (won || tune_usable(&s->last))
+            break;
+    }
+    return st;
+}
+
+/* ---- the reference: every configuration that differs from the original in at most `combine` knobs ---- */
+struct visiting { struct searching *s; enum status (*visit)(struct searching *s, const struct options *o, bool *go_on); };
+
+/* What is not legal is not built upon; the active agents belong to the clustering. */
+static enum status visit_all(struct visiting *v, const struct options *from, size_t dim, unsigned left)
+{
+    enum status st = ST_OK;
+    for (size_t d = dim; d < space_dimensions() && st == ST_OK; d++) {
+        struct options list[SPACE_MOST];
+        bool part = strcmp(space_dimension(d)->name, "active agents") == 0;
+        size_t n = part || left ? space_dimension(d)->alternatives(&v->s->space, from, list, SPACE_MOST) : 0;
+        for (size_t i = 0; i < n && st == ST_OK; i++) {
+            bool go_on = false;
+            st = v->visit(v->s, &list[i], &go_on);
+            if (go_on && st == ST_OK)
+                st = visit_all(v, &list[i], d + 1, part ? left : left - 1);
+        }
+    }
+    return st;
+}
+
+static enum status visit_try(struct searching *s, const struct options *o, bool *go_on)
+{
+    bool better;
+    *go_on = !search_spent(s) && search_legal(s, o);
+    return *go_on ? search_try(s, o, "exhaustive", &better) : ST_OK;
+}
+
+static enum status visit_count(struct searching *s, const struct options *o, bool *go_on)
+{
+    *go_on = search_legal(s, o);
+    s->planned += *go_on;
+    return ST_OK;
+}
+
+#define COMBINED 2           /* knobs changed at once, unless the caller says */
+static enum status method_exhaustive(struct searching *s)
+{
+    struct visiting count = { s, visit_count }, each = { s, visit_try };
+    struct options none = options_default();
+    unsigned most = s->opts->combine ? s->opts->combine : COMBINED;
+    s->space.coarse = true;
+    search_step(s, "counting", NULL);
+    enum status st = visit_all(&count, &none, 0, most);
+    s->found->space = s->planned;
+    search_step(s, "every combination", NULL);
+    return st == ST_OK ? visit_all(&each, &none, 0, most) : st;
+}
+
+/* ---- the table ---- */
+static const struct search_method methods[] = {
+    { "search", method_search, true }, { "exhaustive", method_exhaustive, false }, { "static", method_static, false }, { "voted", method_voted, false },
+    { "cluster-framework", method_cluster, false }, { "model", method_model, false },
+};
+
+const struct search_method *search_method_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        if (!name || strcmp(methods[i].name, name) == 0)
+            return &methods[i];
+    return NULL;
+}
+
+void search_method_names(struct buf *out)
+{
+    for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+        buf_printf(out, "%s%s", i ? ", " : "", methods[i].name);
+}
+
+/* The product of all dimensions at full resolution, for the report: what there would be to try. */
+unsigned search_space_size(const struct searching *s)
+{
+    struct options list[SPACE_MOST], none = options_default();
+    struct space fine = s->space;
+    double n = 1;
+    fine.fine = true;
+    for (size_t d = 0; d < space_dimensions(); d++) {
+        size_t k = space_dimension(d)->alternatives(&fine, &none, list, SPACE_MOST), ok = 0;
+        for (size_t i = 0; i < k; i++)
+            ok += search_legal(s, &list[i]);
+        n *= (double)ok + 1;
+    }
+    return n > 4e9 ? 4000000000u : (unsigned)n;
+}

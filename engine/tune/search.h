@@ -1,0 +1,56 @@
+/* A search under way, private to tune: search.c tries and ranks, methods.c says in which order, conclude.c ends it. */
+#ifndef GPULOCW_TUNE_SEARCH_H
+#define GPULOCW_TUNE_SEARCH_H
+
+#include "engine/tune/space.h"
+
+struct seen_result { struct options asked; struct result result; };   /* a vote's result has the options that were elected */
+struct searching {
+    struct tune_bench *bench; const struct tune_search_opts *opts; const struct tune_observer *ob; struct diags *ds;
+    struct tune_found *found; struct space space;
+    struct seen_result *seen; size_t nseen, seen_cap;
+    double deadline_ns;                      /* 0: none */
+    unsigned reserve;                        /* launches of the budget that are kept for the end */
+    unsigned planned;                        /* launches and resumed configurations in all, as far as is known */
+    double predict_ns, launch_ns; unsigned npredict;
+    bool ranked;                             /* the model orders the candidates */
+    struct result last;                      /* of the last launch, or taken from opts->done */
+    double trying_cost;                      /* predicted, of the one that is tried now */
+    struct tune_live live; int64_t started_ns;
+    struct tune_explored *explored; size_t explored_cap;     /* live.explored */
+    struct tune_candidate frontier[TUNE_FRONTIER];           /* live.frontier is a tail of it */
+};
+
+/* Runs one configuration unless it was tried, is not legal, or the budget is spent; *better is set when it became the best. */
+enum status search_try(struct searching *s, const struct options *o, const char *why, bool *better);
+/* The same; *out is the result, empty when it was not run. */
+enum status search_probe(struct searching *s, const struct options *o, const char *why, struct result *out);
+/* The alternatives of one dimension to the best so far, the cheapest by the model first. */
+enum status search_dimension(struct searching *s, const struct dimension *d, bool *better);
+/* Thresholds next to the best one, until neither neighbour is better. */
+enum status search_refine_pi(struct searching *s);
+enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out);
+const struct result *search_seen(const struct searching *s, const struct options *o);   /* NULL: not tried */
+bool search_spent(const struct searching *s);
+bool search_legal(const struct searching *s, const struct options *o);
+/* What is done now and what comes after it; texts static. Tells the observer. */
+void search_step(struct searching *s, const char *step, const char *next);
+void search_tell(struct searching *s);
+
+/* ---- methods by name ---- */
+struct search_method { const char *name; enum status (*run)(struct searching *s); bool ranked /* asks the model */; };
+const struct search_method *search_method_find(const char *name);  /* NULL name: the first */
+void search_method_names(struct buf *out);
+
+/* How many configurations the exhaustive reference would try, legal or not looked at. */
+unsigned search_space_size(const struct searching *s);
+
+/* ---- the end ---- */
+/* Options that an earlier step took and a later one made needless go again. */
+enum status search_simplify(struct searching *s);
+/* On a measured device, original and best once more, alternated, before anything is recommended. */
+enum status search_confirm(struct searching *s);
+void search_conclude(struct searching *s);
+unsigned search_groups(const struct options *o);   /* knob groups that are not as in the original */
+
+#endif

@@ -1,0 +1,151 @@
+/* The line requests of one SM: the rewritten kernel's addresses, with its resident CTAs interleaved.
+ *
+ * Bypassing, prefetching and the L1 size do not change which addresses are asked for: they are played over the
+ * trace of the kernel without them, and one trace serves them all. Agents walk their cluster's tasks in order,
+ * which is what redirection gives under round-robin binding (cluster paper, 4.2): they are traced as redirection. */
+#include "engine/tune/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TRACE_MOST ((size_t)2 << 20)      /* requests; a longer trace costs more than it tells */
+
+void tune_trace_free(struct tune_trace *t)
+{
+    if (t) {
+        base_free(t->v);
+        base_free(t->asked);
+    }
+    base_free(t);
+}
+
+/* ---- the trace ---- */
+/* What decides the addresses and their order. */
+static struct options mapping_of(const struct options *o)
+{
+    struct options m = *o, none = options_default();
+    m.bypass = none.bypass;
+    m.bypass_op = none.bypass_op;
+    m.bypass_form = none.bypass_form;
+    m.pi = none.pi;
+    m.bypass_loads = none.bypass_loads;
+    m.carveout = none.carveout;
+    m.readonly = none.readonly;
+    m.prefetch = none.prefetch;
+    m.prefetch_distance = none.prefetch_distance;
+    return m;
+}
+
+static unsigned resident_of(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
+{
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    uint64_t threads = dim3u_count(t->block), warps = (threads + 31) / 32, most = d->max_ctas_per_sm ? d->max_ctas_per_sm : 1;
+    uint64_t shared = (uint64_t)t->shared + b->original.shared_static, regs = b->original.regs * threads;
+    if (warps && d->max_warps_per_sm && d->max_warps_per_sm / warps < most)
+        most = d->max_warps_per_sm / warps;
+    if (shared && d->shared_per_sm && d->shared_per_sm / shared < most)
+        most = d->shared_per_sm / shared;
+    if (regs && d->regs_per_sm && d->regs_per_sm / regs < most)
+        most = d->regs_per_sm / regs;
+    if (o->cluster == CLUSTER_AGENT && o->agents > 0 && (uint64_t)o->agents < most)
+        most = (uint64_t)o->agents;
+    return most ? (unsigned)most : 1;
+}
+
+static bool keep_request(void *ctx, const struct ana_request *r)
+{
+    struct tune_trace *t = ctx;
+    t->cut = t->n >= TRACE_MOST;
+    if (!t->cut && !base_grow((void **)&t->v, t->n, &t->cap, sizeof *t->v))
+        t->nomem = true;
+    if (t->cut || t->nomem)
+        return false;
+    /* the lines of an instruction come together and rise */
+    bool same = t->n && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
+    t->v[t->n++] = (struct line_request){ r->line, (uint16_t)r->warp, (uint16_t)r->access, (uint8_t)r->sectors, r->store, !same };
+    t->last = *r;
+    uint64_t warp = (uint64_t)(r->cta / t->sms) * t->warps + r->warp;
+    if (!r->store && !(t->asked[warp / 8] >> warp % 8 & 1)) {
+        t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
+        t->nasked++;
+    }
+    return true;
+}
+
+static enum status follow(struct tune_bench *b, struct tune_trace *t, const struct ptx_module *m, struct diags *ds)
+{
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    struct launch_spec spec = *b->subject.launch;
+    struct launch_data data = *b->subject.data;
+    spec.grid = t->grid;
+    spec.block = t->block;
+    spec.shared = t->shared;
+    data.spec = &spec;
+    t->sms = d->sms ? d->sms : 1;
+    t->warps = (dim3u_count(t->block) + 31) / 32;
+    t->on_sm = (dim3u_count(t->grid) + t->sms - 1) / t->sms;
+    t->nasked = 0;
+    base_free(t->asked);
+    t->asked = base_alloc(t->on_sm * t->warps / 8 + 1);
+    if (!t->asked)
+        return ST_NOMEM;
+    struct ana_opts o = { .data = &data, .dev = d, .quick = true, .cancel = b->observer ? b->observer->cancel : NULL };
+    return ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
+}
+
+/* The rewritten kernel with its knob values inside, so that a trace can read them. */
+static enum status trace_rewritten(struct tune_bench *b, const struct options *o, struct tune_trace *t, struct diags *ds)
+{
+    struct options traced = t->key;
+    struct pass_output code = { 0 };
+    struct ptx_module *m = NULL;
+    struct buf text = { 0 };
+    if (traced.cluster == CLUSTER_AGENT) {
+        traced.cluster = CLUSTER_REDIRECT;
+        traced.agents = 0;
+    }
+    enum status st = tune_rewrite(b, &traced, &code, ds);
+    if (st != ST_OK)
+        return st;
+    t->grid = code.grid;
+    t->block = code.block;
+    t->shared = code.shared;
+    t->resident = resident_of(b, o, t);
+    pass_standalone(&code, &text);
+    st = text.oom || !text.s ? ST_NOMEM : ptx_parse("predicted", (struct str){ text.s, text.n }, &m, ds);
+    if (st == ST_OK)
+        st = follow(b, t, m, ds);
+    ptx_free(m);
+    buf_free(&text);
+    pass_output_free(&code);
+    return st;
+}
+
+/* The bench keeps the newest trace. A trace that cannot be had is kept too, as its reason. */
+enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct tune_trace **out)
+{
+    struct options key = mapping_of(o);
+    struct tune_trace *t = b->trace ? b->trace : base_alloc(sizeof *t);
+    struct diags own = { 0 };
+    if (!t)
+        return ST_NOMEM;
+    b->trace = *out = t;
+    if (t->made && options_equal(&t->key, &key))
+        return ST_OK;
+    t->key = key;
+    t->n = 0;
+    t->cut = t->nomem = false;
+    t->why[0] = 0;
+    enum status st = trace_rewritten(b, o, t, &own);
+    struct result r = result_empty();
+    tune_reason(&own, &r);
+    if (st != ST_OK)
+        snprintf(t->why, sizeof t->why, "%.150s", r.message[0] ? r.message : status_text(st));
+    else if (t->cut)
+        snprintf(t->why, sizeof t->why, "an SM makes more than %zu line requests", TRACE_MOST);
+    else if (!t->n)
+        snprintf(t->why, sizeof t->why, "no global loads or stores were seen");
+    diags_free(&own);
+    t->made = st != ST_CANCELLED && !t->nomem;
+    return t->nomem ? ST_NOMEM : st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;
+}
