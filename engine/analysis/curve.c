@@ -427,10 +427,13 @@ static enum status one_cta(struct curving *q)
         scale_extent(&c->array[i].extent, warps > 0 ? warps : 1);
     return ST_OK;
 }
-static int fits(const struct curving *q, double bytes_per_warp)
+/* What the whole SM needs may fit although the warps' own windows, added up, would not: they share lines. */
+static int fits(const struct curving *q, const struct ana_window *w)
 {
-    double pi = floor(q->c->l1_bytes / (bytes_per_warp * q->c->resident));
-    return isnan(q->c->l1_bytes) ? -1 : isnan(bytes_per_warp) || pi > q->warps ? (int)q->warps : (int)pi;
+    double l1 = q->c->l1_bytes, each = w->bytes[ANA_LEVEL_WARP] * q->c->resident, pi = floor(l1 / each);
+    if (isnan(l1))
+        return -1;
+    return isnan(each) || pi > q->warps || w->bytes[ANA_LEVEL_SM] <= l1 ? (int)q->warps : (int)pi;
 }
 static void finish_windows(struct curving *q)
 {
@@ -443,7 +446,7 @@ static void finish_windows(struct curving *q)
     }
     for (unsigned w = 0; w < ANA_WINDOWS; w++) {
         c->window[w].bytes[ANA_LEVEL_THREAD] = c->window[w].bytes[ANA_LEVEL_WARP] / 32;
-        c->window[w].pi_fit = fits(q, c->window[w].bytes[ANA_LEVEL_WARP]);
+        c->window[w].pi_fit = fits(q, &c->window[w]);
     }
 }
 

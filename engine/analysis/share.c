@@ -206,7 +206,7 @@ static void footprint(struct sharing *s)
     o->bytes_per_warp = 128.0 * lines;
     o->bytes_per_thread = o->bytes_per_warp / 32;
     o->bytes_per_cta = o->bytes_per_warp * (1 + ((double)warps - 1) * common);
-    o->bytes_per_sm = NAN;
+    o->bytes_per_sm = o->cache_share = NAN;
     o->pi_fit = -1;
     if (!dev)
         return;

@@ -1,5 +1,6 @@
 /* analyze and rewrite: what needs no device to run on. */
 #include "engine/cmd/cmd_int.h"
+#include "engine/cmd/text_curve.h"
 
 #include <string.h>
 
@@ -22,6 +23,7 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
     if (a->exact.valid)
         buf_printf(out, "    exact    %.4f sectors per request%s (%llu requests, %llu sectors)\n", a->exact.sectors_per_request, a->exact.sampled ? ", sampled" : "",
                    (unsigned long long)a->exact.requests, (unsigned long long)a->exact.sectors);
+    text_curve_load(k, a, out);
     buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "", a->evidence ? a->evidence : "");
 }
 
@@ -67,6 +69,7 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
         buf_printf(out, "             %s\n", k->evidence[i]);
     put_reuse(k, out);
     put_graph(&k->coalesce, out);
+    text_curve(k, out);
     buf_puts(out, "\n");
     for (uint32_t i = 0; i < k->naccess; i++)
         if (!k->access[i].store && (k->access[i].space == PTX_SPACE_GLOBAL || k->access[i].space == PTX_SPACE_GENERIC))
@@ -97,7 +100,7 @@ static enum status every_kernel(struct subject *s, const struct args *a, struct 
         if (!f->entry || !f->has_body || (one && !str_is(f->name, one)))
             continue;
         struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
-                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = a->quick };
+                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .curve = !a->quick, .quick = a->quick };
         st = ana_run(s->module, f->name, &o, &k[*n], ds);
         *n += st == ST_OK;
     }

@@ -45,7 +45,7 @@ void json_result(const struct result *r, const struct dev_info *dev, const char 
     finish(&w);
 }
 
-static void put_num(struct jw *w, const char *key, double v)
+void put_num(struct jw *w, const char *key, double v)
 {
     jw_key(w, key);
     jw_num(w, v);
@@ -382,8 +382,10 @@ static void put_locality(struct jw *w, const struct ana_kernel *k)
         put_num(w, "bytes_per_sm", k->footprint.bytes_per_sm);
         jw_key(w, "pi_fit");
         jw_int(w, k->footprint.pi_fit);
+        put_num(w, "cache_share", k->footprint.cache_share);
         jw_end_obj(w);
     }
+    put_curve(w, k);
 }
 
 static void put_kernel(struct jw *w, const struct ana_kernel *k)

@@ -1,0 +1,134 @@
+/* The miss-ratio curve and what the levels need, as members of a kernel of the analysis document. */
+#include "engine/session/session_int.h"
+
+#include <ctype.h>
+
+static void put_levels(struct jw *w, const char *key, const double v[ANA_LEVEL_COUNT])
+{
+    jw_key(w, key);
+    jw_obj(w);
+    for (int l = 0; l < ANA_LEVEL_COUNT; l++) {
+        char name[16] = { 0 };
+        const char *text = ana_level_name((enum ana_level)l);
+        for (size_t i = 0; text[i] && i + 1 < sizeof name; i++)
+            name[i] = (char)tolower((unsigned char)text[i]);
+        put_num(w, name, v[l]);
+    }
+    jw_end_obj(w);
+}
+static void put_extent(struct jw *w, const struct ana_extent *e)
+{
+    put_levels(w, "touched_bytes", e->touched);
+    put_levels(w, "window_bytes", e->window);
+}
+static void put_point(struct jw *w, const struct ana_point *p)
+{
+    jw_obj(w);
+    put_num(w, "bytes", p->bytes);
+    jw_key(w, "mark");
+    jw_str(w, p->mark);
+    put_num(w, "miss", p->miss);
+    put_num(w, "hit_same_warp", p->split[ANA_FROM_WARP]);
+    put_num(w, "hit_same_cta", p->split[ANA_FROM_CTA]);
+    put_num(w, "hit_other_cta", p->split[ANA_FROM_OTHER]);
+    jw_end_obj(w);
+}
+/* miss[i] belongs to points[i]. */
+static void put_dist(struct jw *w, const struct ana_curve *c, const struct ana_dist *d)
+{
+    jw_key(w, "touches");
+    jw_uint(w, d->total);
+    jw_key(w, "first_touches");
+    jw_uint(w, d->cold);
+    jw_key(w, "miss");
+    jw_arr(w);
+    for (uint32_t i = 0; i < c->npoints; i++)
+        jw_num(w, ana_miss_ratio(d, c->point[i].bytes, NULL));
+    jw_end_arr(w);
+}
+static void put_arrays(struct jw *w, const struct ana_curve *c)
+{
+    jw_key(w, "arrays");
+    jw_arr(w);
+    for (uint32_t i = 0; i < c->narrays; i++) {
+        jw_obj(w);
+        jw_key(w, "array");
+        jw_str(w, c->array[i].name);
+        put_extent(w, &c->array[i].extent);
+        put_dist(w, c, &c->array[i].dist);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+static void put_loads(struct jw *w, const struct ana_kernel *k)
+{
+    const struct ana_curve *c = k->curve;
+    jw_key(w, "loads");
+    jw_arr(w);
+    for (uint32_t i = 0; i < c->naccess && i < k->naccess; i++) {
+        if (!c->access[i].total)
+            continue;
+        jw_obj(w);
+        jw_key(w, "line");
+        jw_uint(w, k->access[i].at.line);
+        jw_key(w, "column");
+        jw_uint(w, k->access[i].at.col);
+        put_dist(w, c, &c->access[i]);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+static void put_windows(struct jw *w, const struct ana_curve *c)
+{
+    jw_key(w, "windows");
+    jw_arr(w);
+    for (int i = 0; i < ANA_WINDOWS; i++) {
+        jw_obj(w);
+        put_num(w, "share_of_reuse", c->window[i].share);
+        put_levels(w, "bytes", c->window[i].bytes);
+        jw_key(w, "pi_fit");
+        if (c->window[i].pi_fit < 0)
+            jw_null(w);
+        else
+            jw_int(w, c->window[i].pi_fit);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+void put_curve(struct jw *w, const struct ana_kernel *k)
+{
+    const struct ana_curve *c = k->curve;
+    jw_key(w, "curve");
+    if (!c) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    jw_key(w, "line_bytes");
+    jw_int(w, 128);
+    jw_key(w, "requests");
+    jw_uint(w, c->requests);
+    jw_key(w, "lines");
+    jw_uint(w, c->lines);
+    jw_key(w, "cut");
+    jw_bool(w, c->cut);
+    put_num(w, "sampled", c->sampled);
+    put_num(w, "error", c->error);
+    jw_key(w, "sms");
+    jw_uint(w, c->sms);
+    jw_key(w, "resident_ctas");
+    jw_uint(w, c->resident);
+    put_num(w, "l1_bytes", c->l1_bytes);
+    put_num(w, "l2_bytes", c->l2_bytes);
+    put_num(w, "cache_share_bytes_per_thread", c->cache_share);
+    put_extent(w, &c->extent);
+    put_windows(w, c);
+    jw_key(w, "points");
+    jw_arr(w);
+    for (uint32_t i = 0; i < c->npoints; i++)
+        put_point(w, &c->point[i]);
+    jw_end_arr(w);
+    put_arrays(w, c);
+    put_loads(w, k);
+    jw_end_obj(w);
+}
