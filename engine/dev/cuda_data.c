@@ -1,5 +1,4 @@
-/* Buffers on the GPU: guard zones, pristine copies, the baseline, and what a
- * kernel changed.
+/* Buffers on the GPU: guard zones, pristine copies, the baseline.
  *
  *   allocation:  | guard 512 | data | up to 256 | guard 512 |     twice: live, pristine
  */
@@ -7,37 +6,7 @@
 
 #include <string.h>
 
-/* Compares n bytes; bit 0 of *flag: a byte in [lo, hi) differs, bit 1: one outside does. */
-static const char DIFFERS_PTX[] =
-    ".version 6.0\n.target sm_50\n.address_size 64\n"
-    ".visible .entry gpulocw_differs(.param .u64 a, .param .u64 b, .param .u64 n, .param .u64 lo, .param .u64 hi, .param .u64 flag)\n"
-    "{\n"
-    "  .reg .pred %p<5>; .reg .b32 %r<8>; .reg .b64 %d<16>;\n"
-    "  ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [n];\n"
-    "  ld.param.u64 %d4, [lo]; ld.param.u64 %d5, [hi]; ld.param.u64 %d6, [flag];\n"
-    "  cvta.to.global.u64 %d1, %d1; cvta.to.global.u64 %d2, %d2; cvta.to.global.u64 %d6, %d6;\n"
-    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mov.u32 %r4, %nctaid.x;\n"
-    "  mul.wide.u32 %d7, %r1, %r2; cvt.u64.u32 %d8, %r3; add.u64 %d7, %d7, %d8;\n"
-    "  mul.wide.u32 %d9, %r4, %r2;\n"
-    "again:\n"
-    "  setp.ge.u64 %p1, %d7, %d3;\n"
-    "  @%p1 bra done;\n"
-    "  add.u64 %d10, %d1, %d7; add.u64 %d11, %d2, %d7;\n"
-    "  ld.global.u8 %r5, [%d10]; ld.global.u8 %r6, [%d11];\n"
-    "  setp.eq.u32 %p2, %r5, %r6;\n"
-    "  @%p2 bra next;\n"
-    "  setp.ge.u64 %p3, %d7, %d4; setp.lt.and.u64 %p4, %d7, %d5, %p3;\n"
-    "  selp.u32 %r7, 1, 2, %p4;\n"
-    "  red.global.or.b32 [%d6], %r7;\n"
-    "next:\n"
-    "  add.u64 %d7, %d7, %d9;\n"
-    "  bra again;\n"
-    "done:\n"
-    "  ret;\n"
-    "}\n";
-enum { DIFFERS_INSIDE = 1, DIFFERS_OUTSIDE = 2 };
-
-static uint64_t guarded_bytes(uint64_t n)
+uint64_t cuda_guarded_bytes(uint64_t n)
 {
     return CUDA_GUARD + (n + 255) / 256 * 256 + CUDA_GUARD;
 }
@@ -61,11 +30,12 @@ static enum status upload(struct cuda_dev *d, struct cuda_data *b, struct diags 
 static enum status allocate(struct cuda_dev *d, struct cuda_data *b, struct diags *ds)
 {
     b->buffers = base_alloc((b->bound.nbuffers + 1) * sizeof *b->buffers);
-    enum status st = b->buffers ? ST_OK : ST_NOMEM;
+    b->ref = base_alloc((b->bound.nbuffers + 1) * sizeof *b->ref);
+    enum status st = b->buffers && b->ref ? ST_OK : ST_NOMEM;
     for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
         struct dev_buffer *host = &b->bound.buffers[i];
         struct cuda_buffer *buf = &b->buffers[i];
-        buf->bytes = guarded_bytes(host->bytes);
+        buf->bytes = cuda_guarded_bytes(host->bytes);
         buf->modified = true;
         st = cuda_alloc(d, buf->bytes, host->name ? host->name : "a buffer", &buf->live, ds);
         if (st == ST_OK)
@@ -84,10 +54,13 @@ void cuda_unbind(struct dev *dev, struct dev_data *data)
             d->drv.mem_free(b->buffers[i].live);
         if (b->buffers[i].pristine)
             d->drv.mem_free(b->buffers[i].pristine);
+        if (b->ref && b->ref[i].copy)
+            d->drv.mem_free(b->ref[i].copy);
     }
     for (size_t i = 0; i < d->nmodules; i++)
         if (d->modules[i]->data == b)
             d->modules[i]->data = NULL;
+    base_free(b->ref);
     base_free(b->buffers);
     dev_bound_free(&b->bound);
     base_free(b);
@@ -276,69 +249,4 @@ enum status cuda_restore(struct cuda_job *j, bool all)
     if (st == ST_OK)
         st = copy_vars(j, NOW_TO_LIVE);
     return st == ST_OK ? write_knobs(j) : st;
-}
-
-/* ---- what a launch changed ---- */
-static bool helper_ready(struct cuda_dev *d, size_t n)
-{
-    if (!d->helper_tried) {
-        d->helper_tried = true;
-        if (d->drv.module_load(&d->helper, DIFFERS_PTX, 0, NULL, NULL) != DRV_SUCCESS ||
-            d->drv.module_function(&d->differs, d->helper, "gpulocw_differs") != DRV_SUCCESS)
-            d->differs = NULL;
-    }
-    if (d->nflags < n) {
-        if (d->flags)
-            d->drv.mem_free(d->flags);
-        d->nflags = d->drv.mem_alloc(&d->flags, n * 4) == DRV_SUCCESS ? n : 0;
-    }
-    return d->differs && d->nflags >= n;
-}
-
-static enum status compare_one(struct cuda_job *j, size_t i)
-{
-    struct cuda_dev *d = j->d;
-    struct cuda_buffer *c = &j->b->buffers[i];
-    uint64_t lo = CUDA_GUARD, hi = CUDA_GUARD + j->b->bound.buffers[i].bytes, n = c->bytes;
-    drv_ptr flag = d->flags + 4 * i;
-    void *params[] = { &c->live, &c->pristine, &n, &lo, &hi, &flag };
-    uint64_t blocks = (n + 255) / 256, most = 32ull * d->base.info.sms;
-    drv_result e = d->drv.launch(d->differs, (unsigned)(blocks < most ? blocks : most), 1, 1, 256, 1, 1, 0, d->stream, params, NULL);
-    return cuda_check(d, e, "comparison of buffers", j->ds);
-}
-
-static enum status judge(struct cuda_job *j, const uint32_t *flags)
-{
-    for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
-        j->b->buffers[i].modified = flags[i] != 0;
-        if (!(flags[i] & DIFFERS_OUTSIDE))
-            continue;
-        j->b->dirty = true;
-        const char *name = j->b->bound.buffers[i].name;
-        diag_error(j->ds, "out-of-bounds", "the kernel wrote outside buffer '%s'", name ? name : "?");
-        return ST_DEVICE;
-    }
-    return ST_OK;
-}
-
-enum status cuda_inspect(struct cuda_job *j)
-{
-    struct cuda_dev *d = j->d;
-    size_t n = j->b->bound.nbuffers;
-    if (!n || !helper_ready(d, n))
-        return ST_OK;                            /* every buffer counts as modified */
-    uint32_t *flags = base_alloc(n * sizeof *flags);
-    if (!flags)
-        return ST_NOMEM;
-    enum status st = cuda_check(d, d->drv.set_async(d->flags, 0, 4 * n, d->stream), "flags", j->ds);
-    for (size_t i = 0; st == ST_OK && i < n; i++)
-        st = compare_one(j, i);
-    if (st == ST_OK)
-        st = cuda_check(d, d->drv.context_sync(), "comparison of buffers", j->ds);
-    if (st == ST_OK)
-        st = cuda_check(d, d->drv.copy_out(flags, d->flags, 4 * n), "comparison of buffers", j->ds);
-    if (st == ST_OK)
-        st = judge(j, flags);
-    base_free(flags);
-    return st;
 }

@@ -3,6 +3,7 @@
  *   dev_cuda.c     open, close, describe, read back
  *   cuda_code.c    JIT, its diagnostics, module cache
  *   cuda_data.c    buffers with guard zones, baseline and restore
+ *   cuda_compare.c what a launch changed: guard zones, modified buffers, outputs
  *   cuda_launch.c  launch, time limit, timing, outputs
  *   cuda_count.c   counters through cupti.h
  *
@@ -41,10 +42,18 @@ struct cuda_code {
     bool cooperative;
 };
 struct cuda_buffer { drv_ptr live, pristine; uint64_t bytes; bool modified; };  /* bytes: with guard zones */
+/* What the comparison kernel found, as it lies on the device: bytes in the range that differ, and the
+ * complement of the least offset of one (so that all zero means: no difference). */
+struct cuda_diff { uint64_t flags, count, not_first; };
+enum { CUDA_DIFF_INSIDE = 1, CUDA_DIFF_OUTSIDE = 2 };
+/* An output as an earlier launch left it, kept on the device, with the hash its bytes had on the host:
+ * a later output with the same bytes has the same hash and is not read back. copy 0: none yet. */
+struct cuda_reference { drv_ptr copy; uint64_t hash; bool valid; };
 struct cuda_data {
     struct dev_data base;
     struct dev_bound bound;
     struct cuda_buffer *buffers;
+    struct cuda_reference *ref;  /* [nbuffers] */
     const struct cuda_module *module;  /* whose `before` launches the pristine copies include; NULL: initial data */
     bool dirty;                  /* a kernel wrote outside a buffer: pristine copies are not to be trusted */
 };
@@ -57,11 +66,11 @@ struct cuda_dev {
     drv_stream stream;
     drv_event begin, end;
     struct cuda_module **modules; size_t nmodules, cap;
-    drv_module helper; drv_function differs; bool helper_tried;
-    drv_ptr flags; size_t nflags;
+    drv_module helper; drv_function compare; bool helper_tried;
+    drv_ptr diffs; size_t ndiffs;
     drv_ptr flush; uint64_t flush_bytes;
     uint8_t *staging; uint64_t staging_bytes;
-    struct nvml *nvml;
+    struct nvml *nvml; int64_t looked; bool throttled;  /* when the clocks were asked for last, and the answer */
     struct cupti *cupti; bool cupti_tried, cupti_told; char cupti_why[256];
 };
 /* One launch under way. */
@@ -73,6 +82,8 @@ struct cuda_job {
 
 /* ST_OK, or ST_DEVICE with a diagnostic; a sticky error makes the device unusable. */
 enum status cuda_check(struct cuda_dev *d, drv_result e, const char *what, struct diags *ds);
+/* The allocation of a buffer with n bytes of data, guard zones included. */
+uint64_t cuda_guarded_bytes(uint64_t n);
 enum status cuda_alloc(struct cuda_dev *d, uint64_t n, const char *what, drv_ptr *out, struct diags *ds);
 
 enum status cuda_load(struct dev *d, const struct dev_source *s, struct dev_code **out, struct diags *ds);
@@ -87,8 +98,12 @@ void cuda_unbind(struct dev *d, struct dev_data *b);
 enum status cuda_baseline(struct cuda_job *j);
 /* Live copies as the baseline says, then knobs. all: every buffer; else those the kernel modifies. */
 enum status cuda_restore(struct cuda_job *j, bool all);
-/* After a launch from the baseline: which buffers it modified, and whether it wrote outside of one (a failed result). */
+/* After a launch from the baseline: which buffers it modified, whether it wrote outside of one (a failed result),
+ * and the hashes of its outputs. */
 enum status cuda_inspect(struct cuda_job *j);
+const char *cuda_compare_ptx(void);          /* the text of the comparison kernel, for tests */
+/* Page-locked memory kept between launches: copies into it run at the link's speed. NULL: none to be had. */
+uint8_t *cuda_staging(struct cuda_dev *d, uint64_t n);
 /* Parameter pointers for cuLaunchKernel. Owned: base_free both. */
 enum status cuda_params(struct cuda_job *j, size_t which, const struct launch_spec *l, const struct ptx_func *f,
                         uint8_t **block, void ***params);

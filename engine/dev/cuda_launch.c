@@ -11,7 +11,6 @@
 #define CANCEL_GRACE_NS 60000000 /* after a cancel a running kernel may still end by itself */
 #define CLOCKS_NS 50000000
 #define PLAIN_SHARED (48 * 1024)
-#define STAGING_MAX (256ull << 20)
 
 static void nap(int64_t ns)
 {
@@ -174,14 +173,16 @@ static enum status time_one(struct cuda_job *j)
     return ST_OK;
 }
 
-/* Asking the library takes longer than a short kernel: at the first sample, then now and then. */
-static void look_at_clocks(struct cuda_job *j, bool first, int64_t *looked)
+/* Asking the library takes longer than a short kernel: now and then, and what it said holds until then. */
+static void look_at_clocks(struct cuda_job *j)
 {
+    struct cuda_dev *d = j->d;
     int64_t now = base_now_ns();
-    if (!first && now - *looked < CLOCKS_NS)
-        return;
-    *looked = now;
-    j->out->time.throttled |= nvml_throttled(j->d->nvml);
+    if (!d->looked || now - d->looked >= CLOCKS_NS) {
+        d->throttled = nvml_throttled(d->nvml);
+        d->looked = base_now_ns();
+    }
+    j->out->time.throttled |= d->throttled;
 }
 
 static enum status time_all(struct cuda_job *j)
@@ -191,12 +192,11 @@ static enum status time_all(struct cuda_job *j)
     unsigned least = r->repeat ? r->repeat : 1, most = r->max_repeat > least ? r->max_repeat : least;
     if (most > TIMING_MAX_SAMPLES)
         most = TIMING_MAX_SAMPLES;
-    int64_t looked = 0;
     while (t->n < most && (t->n < least || !spread_enough(t, r->spread))) {
         enum status st = cancel_asked(r->cancel) ? ST_CANCELLED : time_one(j);
         if (st != ST_OK)
             return st;
-        look_at_clocks(j, t->n == 1, &looked);
+        look_at_clocks(j);
         if (r->progress)
             r->progress(r->ctx, (double)t->n / most);
     }
@@ -204,47 +204,6 @@ static enum status time_all(struct cuda_job *j)
     t->valid = true;
     timing_finish(t);
     return ST_OK;
-}
-
-/* ---- outputs ---- */
-/* Page-locked memory kept between launches: copies into it run at the link's speed. NULL: none to be had. */
-static uint8_t *staging(struct cuda_dev *d, uint64_t n)
-{
-    if (n <= d->staging_bytes)
-        return d->staging;
-    if (n > STAGING_MAX)
-        return NULL;
-    void *p = NULL;
-    if (d->staging)
-        d->drv.host_free(d->staging);
-    d->staging_bytes = d->drv.host_alloc(&p, (size_t)n) == DRV_SUCCESS ? n : 0;
-    d->staging = d->staging_bytes ? p : NULL;
-    return d->staging;
-}
-
-static enum status hash_one(struct cuda_job *j, const struct arg_spec *a, const struct dev_buffer *buf)
-{
-    uint8_t *fast = staging(j->d, buf->bytes), *own = fast ? NULL : base_alloc(buf->bytes ? buf->bytes : 1);
-    uint8_t *bytes = fast ? fast : own;
-    if (!bytes)
-        return ST_NOMEM;
-    enum status st = cuda_check(j->d, j->d->drv.copy_out(bytes, buf->addr, buf->bytes), "reading an output", j->ds);
-    if (st == ST_OK)
-        dev_result_output(j->out, a->name, bytes, buf->bytes);
-    base_free(own);
-    return st;
-}
-
-static enum status hash_outputs(struct cuda_job *j)
-{
-    const struct launch_spec *l = j->b->base.data->spec;
-    enum status st = ST_OK;
-    for (size_t i = 0; st == ST_OK && i < l->nargs; i++) {
-        size_t k = j->b->bound.main_use[i].buffer;
-        if (l->args[i].output && k != SIZE_MAX)
-            st = hash_one(j, &l->args[i], &j->b->bound.buffers[k]);
-    }
-    return st;
 }
 
 static void fill_resources(struct cuda_job *j)
@@ -275,8 +234,6 @@ static enum status run_all(struct cuda_job *j)
         st = cuda_launch_once(j);
     if (st == ST_OK)
         st = cuda_inspect(j);
-    if (st == ST_OK)
-        st = hash_outputs(j);
     if (st == ST_OK)
         fill_resources(j);
     if (st == ST_OK && !j->r->functional)

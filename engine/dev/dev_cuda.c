@@ -129,8 +129,8 @@ static void cuda_close(struct dev *dev)
         cuda_modules_free(d);
         if (d->helper)
             d->drv.module_unload(d->helper);
-        if (d->flags)
-            d->drv.mem_free(d->flags);
+        if (d->diffs)
+            d->drv.mem_free(d->diffs);
         if (d->flush)
             d->drv.mem_free(d->flush);
         if (d->staging)

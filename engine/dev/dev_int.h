@@ -62,6 +62,8 @@ void dev_result_fail(struct result *out, enum status st, const char *fmt, ...) B
 /* The first error of ds as the result's message; the result gets status st. */
 void dev_result_from_diags(struct result *out, enum status st, const struct diags *ds);
 void dev_result_output(struct result *out, const char *name, const void *bytes, uint64_t n);
+/* The same, with the hash at hand; h's name is filled in. */
+void dev_result_hash(struct result *out, const char *name, const struct output_hash *h);
 
 /* ---- dev_watch.c: cancels after a time, or when the outer request does ---- */
 struct dev_watch;

@@ -34,11 +34,17 @@ void dev_result_from_diags(struct result *out, enum status st, const struct diag
     dev_result_fail(out, st, "%s", msg);
 }
 
-void dev_result_output(struct result *out, const char *name, const void *bytes, uint64_t n)
+void dev_result_hash(struct result *out, const char *name, const struct output_hash *h)
 {
     if (out->noutputs == RESULT_MAX_OUTPUTS)
         return;
-    struct output_hash *h = &out->outputs[out->noutputs++];
-    snprintf(h->name, sizeof h->name, "%s", name ? name : "");
-    h->hash = base_hash(bytes, (size_t)n);
+    struct output_hash *to = &out->outputs[out->noutputs++];
+    *to = *h;
+    snprintf(to->name, sizeof to->name, "%s", name ? name : "");
+}
+
+void dev_result_output(struct result *out, const char *name, const void *bytes, uint64_t n)
+{
+    struct output_hash h = { .hash = base_hash(bytes, (size_t)n) };
+    dev_result_hash(out, name, &h);
 }

@@ -168,6 +168,9 @@ void wire_put_result(struct buf *b, const struct result *r)
     for (uint32_t i = 0; i < r->noutputs; i++) {
         wire_text(b, r->outputs[i].name);
         wire_u64(b, r->outputs[i].hash);
+        wire_u64(b, r->outputs[i].other);
+        wire_u64(b, r->outputs[i].differ);
+        wire_u64(b, r->outputs[i].first);
     }
     wire_u32(b, r->regs);
     wire_u32(b, r->shared_static);
@@ -217,6 +220,9 @@ void wire_get_result(struct wire_in *w, struct result *r)
     for (uint32_t i = 0; i < r->noutputs; i++) {
         wire_get_chars(w, r->outputs[i].name, sizeof r->outputs[i].name);
         r->outputs[i].hash = wire_get_u64(w);
+        r->outputs[i].other = wire_get_u64(w);
+        r->outputs[i].differ = wire_get_u64(w);
+        r->outputs[i].first = wire_get_u64(w);
     }
     r->regs = wire_get_u32(w);
     r->shared_static = wire_get_u32(w);

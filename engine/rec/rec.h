@@ -179,7 +179,8 @@ struct timing {
 void timing_finish(struct timing *t);            /* median, min, max from the samples */
 
 #define RESULT_MAX_OUTPUTS 16
-struct output_hash { char name[48]; uint64_t hash; };
+/* differ: bytes that are not those of an earlier output whose hash is `other`, the first at byte `first`; 0: not known. */
+struct output_hash { char name[48]; uint64_t hash, other, differ, first; };
 enum equality { EQUAL_UNKNOWN, EQUAL_YES, EQUAL_WITHIN, EQUAL_NO }; /* WITHIN: a stated tolerance */
 struct result {
     struct options options;

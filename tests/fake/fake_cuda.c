@@ -22,6 +22,7 @@ drv_result cuEventElapsedTime(float *ms, drv_event a, drv_event b);
 drv_result cuDevicePrimaryCtxRelease(drv_device d);
 long fake_cuda_live(void);                       /* allocations not freed; tests look it up */
 long fake_cuda_loads(void);                      /* modules compiled so far */
+long fake_cuda_copied_out(void);                 /* bytes copied to the host so far */
 
 #define MAX_ALLOCS 4096
 #define MAX_VARS 16
@@ -33,7 +34,7 @@ struct module { struct function f[MAX_FUNCS]; size_t nf; struct variable v[MAX_V
 struct event { int64_t at; bool hung; };
 static struct {
     struct { uint8_t *p; size_t n; } alloc[MAX_ALLOCS]; size_t nalloc; size_t bytes;
-    drv_result sticky; bool hung, started; int64_t clock; long loads;
+    drv_result sticky; bool hung, started; int64_t clock; long loads, copied_out;
 } F;
 
 /* ---- script ---- */
@@ -127,7 +128,11 @@ static drv_result copy(void *to, const void *from, size_t n, bool fine)
     return DRV_SUCCESS;
 }
 
-drv_result cuMemcpyDtoH_v2(void *to, drv_ptr from, size_t n) { return copy(to, host(from), n, inside(from, n)); }
+drv_result cuMemcpyDtoH_v2(void *to, drv_ptr from, size_t n)
+{
+    F.copied_out += (long)n;
+    return copy(to, host(from), n, inside(from, n));
+}
 drv_result cuMemcpyHtoDAsync_v2(drv_ptr to, const void *from, size_t n, drv_stream s)
 {
     (void)s;
@@ -154,6 +159,7 @@ long fake_cuda_live(void)
     return n;
 }
 long fake_cuda_loads(void) { return F.loads; }
+long fake_cuda_copied_out(void) { return F.copied_out; }
 
 /* ---- start, devices, contexts ---- */
 drv_result cuInit(unsigned flags)
@@ -456,14 +462,19 @@ static void conf_shared(const struct call *c)
         }
 }
 
-static void differs(const struct call *c)
+static void compare(const struct call *c)
 {
     const uint8_t *a = host(ptr_at(c, 0)), *b = host(ptr_at(c, 1));
-    uint64_t n = ptr_at(c, 2), lo = ptr_at(c, 3), hi = ptr_at(c, 4);
-    uint32_t *flag = host(ptr_at(c, 5));
-    for (uint64_t i = 0; i < n; i++)
-        if (a[i] != b[i])
-            *flag |= i >= lo && i < hi ? 1 : 2;
+    uint64_t n = ptr_at(c, 2), lo = ptr_at(c, 3), hi = ptr_at(c, 4), *out = host(ptr_at(c, 5));
+    for (uint64_t i = 0; i < n; i++) {
+        if (a[i] == b[i])
+            continue;
+        bool in = i >= lo && i < hi;
+        out[0] |= in ? 1 : 2;
+        out[1] += in;
+        if (in && ~(i - lo) > out[2])
+            out[2] = ~(i - lo);
+    }
 }
 
 static const struct { const char *name; void (*run)(const struct call *c); } KERNELS[] = {
@@ -471,7 +482,7 @@ static const struct { const char *name; void (*run)(const struct call *c); } KER
     { "conf_s32", conf_32 }, { "conf_u64", conf_64 }, { "conf_s64", conf_64 }, { "conf_f16", conf_f16 }, { "conf_f32", conf_f32 },
     { "conf_f64", conf_f64 }, { "conf_struct", conf_struct }, { "conf_symbol", conf_symbol }, { "conf_bump", conf_bump },
     { "conf_outside", conf_outside }, { "conf_fault", conf_fault }, { "conf_hang", conf_hang }, { "conf_die", conf_die },
-    { "conf_shared", conf_shared }, { "gpulocw_differs", differs },
+    { "conf_shared", conf_shared }, { "gpulocw_compare", compare },
 };
 
 drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
