@@ -25,8 +25,15 @@ struct sim_code {
     struct sim_helper *helpers; size_t nhelpers, cap;
     uint64_t serial, kept_for;                   /* kept_for: serial of the data whose state vars[].kept is */
 };
-/* kept: buffers after the `before` launches of the code with serial kept_for (0: none). */
-struct sim_data { struct dev_data base; struct dev_bound bound; uint8_t **kept; uint64_t serial, kept_for; };
+/* kept: buffers after the `before` launches of the code with serial kept_for (0: none).
+ * holds: what each buffer's device memory was last filled with; it still holds that unless a launch has stored into it. */
+enum sim_holds { HOLDS_UNKNOWN, HOLDS_INIT, HOLDS_KEPT };
+struct sim_data {
+    struct dev_data base;
+    struct dev_bound bound;
+    uint8_t **kept; uint64_t serial, kept_for;
+    uint8_t *holds;                              /* [bound.nbuffers] enum sim_holds */
+};
 
 /* One launch under way. */
 struct sim_job {
@@ -127,6 +134,7 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
         base_free(b->kept ? b->kept[i] : NULL);
     }
     base_free(b->kept);
+    base_free(b->holds);
     dev_bound_free(&b->bound);
     base_free(b);
 }
@@ -144,6 +152,9 @@ static enum status sim_bind_data(struct dev *d, const struct launch_data *data, 
         base_free(b);
         return st;
     }
+    b->holds = base_alloc(b->bound.nbuffers + 1);
+    if (!b->holds)
+        st = ST_NOMEM;
     for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
         struct dev_buffer *buf = &b->bound.buffers[i];
         buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
@@ -277,17 +288,36 @@ static bool before_runs_main(const struct sim_job *j)
     return false;
 }
 
+/* Makes buffer i hold `bytes`, which are what `as` says; nothing to do when it still does. */
+static void fill_buffer(struct sim_job *j, size_t i, const uint8_t *bytes, enum sim_holds as)
+{
+    const struct dev_buffer *buf = &j->b->bound.buffers[i];
+    bool written = sim_mem_take_written(j->d->mem, buf->addr);
+    if (!written && j->b->holds[i] == as)
+        return;
+    uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
+    if (host)
+        memcpy(host, bytes, buf->bytes);
+    j->b->holds[i] = (uint8_t)as;
+}
+
 /* Copies every buffer and module variable to (or back from) the kept state. */
 static enum status copy_kept(struct sim_job *j, bool back)
 {
     struct sim_data *b = j->b;
     for (size_t i = 0; i < b->bound.nbuffers; i++) {
         const struct dev_buffer *buf = &b->bound.buffers[i];
-        uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
+        if (back) {
+            fill_buffer(j, i, b->kept[i], HOLDS_KEPT);
+            continue;
+        }
+        const uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
         if (!b->kept[i] && !(b->kept[i] = base_alloc(buf->bytes ? buf->bytes : 1)))
             return ST_NOMEM;
         if (host)
-            memcpy(back ? host : b->kept[i], back ? b->kept[i] : host, buf->bytes);
+            memcpy(b->kept[i], host, buf->bytes);
+        sim_mem_take_written(j->d->mem, buf->addr);
+        b->holds[i] = HOLDS_KEPT;
     }
     for (size_t i = 0; i < j->c->nvars; i++) {
         struct sim_var *v = &j->c->vars[i];
@@ -322,12 +352,8 @@ static enum status keep(struct sim_job *j)
 static enum status make_state(struct sim_job *j)
 {
     size_t nbefore = j->b->base.data->spec->nbefore;
-    for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
-        const struct dev_buffer *buf = &j->b->bound.buffers[i];
-        uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-        if (host)
-            memcpy(host, buf->init, buf->bytes);
-    }
+    for (size_t i = 0; i < j->b->bound.nbuffers; i++)
+        fill_buffer(j, i, j->b->bound.buffers[i].init, HOLDS_INIT);
     enum status st = restore_vars(j);
     if (st == ST_OK)
         st = write_spec_symbols(j);

@@ -37,7 +37,7 @@ struct decode {
     bool address_taken;              /* functions whose address is used are reachable */
     uint32_t cap_sregs;
     uint32_t carry;                  /* predicate slot of CC.CF, EXEC_NO_ID until used */
-    uint32_t code_cap;
+    uint32_t code_cap, ngroups;
     bool atomic_order;               /* an operation whose result depends on the order of CTAs */
 };
 /* Fills `in`; false: not modelled (d->why may say more). Common fields are set by the caller. */

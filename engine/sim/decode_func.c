@@ -1,6 +1,6 @@
 /* A function: registers to slots, schedule order of blocks, liveness, then instruction by
  * instruction through the decoder its op table row names. */
-#include "engine/sim/decode.h"
+#include "engine/sim/decode_exec.h"
 
 #include <string.h>
 
@@ -369,6 +369,87 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
     return scoreboard(d, i, in);
 }
 
+/* ---- accesses through one register ----
+ * Plain loads and stores of a block that share an address register, nothing having written it in between, form a
+ * group (exec_inst.group). The first must be unguarded: it always runs, so that the rest find this pass's pattern. */
+enum { OPEN_GROUPS = 16 };
+struct open_group { uint32_t reg; struct exec_inst *first; };
+struct group_scan { struct decode *d; struct open_group open[OPEN_GROUPS]; uint32_t n; };
+
+/* The address register of a plain access of global, shared or constant memory; EXEC_NO_ID: no such access. */
+static uint32_t group_reg(const struct exec_inst *in)
+{
+    const struct ptx_inst *i = in->ptx;
+    bool load = i->op == PTX_OP_LD || i->op == PTX_OP_LDU;
+    const struct ptx_operand *o = &i->opnds[load ? 1 : 0];
+    bool plain = in->kind == EXEC_MEM && (load || i->op == PTX_OP_ST) && in->bytes < 16 && !(in->flags & EXEC_F_FRAME);
+    return plain && in->space != PTX_SPACE_LOCAL && o->kind == OPND_ADDR && o->base == BASE_REG ? o->index : EXEC_NO_ID;
+}
+
+static void group_put(struct group_scan *s, struct exec_inst *in)
+{
+    uint32_t reg = group_reg(in), bytes = (uint32_t)in->bytes * in->vec;
+    for (uint32_t k = 0; reg != EXEC_NO_ID && k < s->n; k++) {
+        struct exec_inst *f = s->open[k].first;
+        if (s->open[k].reg != reg || f->a != in->a || (uint32_t)f->bytes * f->vec != bytes)
+            continue;
+        if (!f->group)
+            f->group = ++s->d->ngroups;
+        in->group = f->group;
+        return;
+    }
+    if (reg != EXEC_NO_ID && in->guard == EXEC_NO_ID && s->n < OPEN_GROUPS)
+        s->open[s->n++] = (struct open_group){ reg, in };
+}
+
+static void group_close(struct group_scan *s, const struct exec_inst *in)
+{
+    if (in->kind == EXEC_CONTROL || in->kind == EXEC_SYNC)
+        s->n = 0;
+    for (uint32_t r = 0; r < in->ndst; r++)
+        for (uint32_t k = 0; k < s->n;)
+            if (s->open[k].reg == in->regs[r])
+                s->open[k] = s->open[--s->n];
+            else
+                k++;
+}
+
+static void group_blocks(struct decode *d, const struct ptx_cfg *c, struct exec_inst *code)
+{
+    for (uint32_t b = 0; b < c->nblocks; b++) {
+        struct group_scan s = { .d = d };
+        for (uint32_t i = 0; i < c->blocks[b].n; i++) {
+            group_put(&s, &code[c->blocks[b].first + i]);
+            group_close(&s, &code[c->blocks[b].first + i]);
+        }
+    }
+}
+
+/* ---- what the run loop may call without looking ---- */
+static bool needs_loop(const struct exec_inst *in)
+{
+    return (in->kind != EXEC_PLAIN && in->kind != EXEC_MEM) || in->spin || in->cls == CLASS_BARRIER || in->reads_time;
+}
+static void count_runs(struct exec_inst *code, uint32_t n)
+{
+    for (uint32_t i = n; i--;) {
+        bool more = i + 1 < n && code[i + 1].run && !code[i + 1].leader && code[i + 1].run < UINT16_MAX;
+        code[i].run = needs_loop(&code[i]) ? 0 : (uint16_t)(1 + (more ? code[i + 1].run : 0));
+    }
+}
+
+static void mark_quick(struct exec_inst *in)
+{
+    const struct exec_ldst *x = in->x;
+    bool wide = in->flags & EXEC_F_BASE64, one = in->vec == 1 && in->bytes < 16 && !(in->flags & EXEC_F_FRAME);
+    if (in->kind != EXEC_MEM || !(in->ptx->op == PTX_OP_LD || in->ptx->op == PTX_OP_LDU || in->ptx->op == PTX_OP_ST) || !one || x->slot[0] == EXEC_NO_ID)
+        return;
+    if (wide && (in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_CONST))
+        in->quick = QUICK_GLOBAL;
+    else if (!wide && in->space == PTX_SPACE_SHARED)
+        in->quick = QUICK_SHARED;
+}
+
 /* The function's end acts as ret. */
 static bool decode_end(struct decode *d, struct exec_inst *in, const struct ptx_inst *last)
 {
@@ -394,6 +475,12 @@ bool decode_function(struct decode *d, uint32_t index)
     for (uint32_t i = 0; i < f->ptx->ninsts && !d->oom; i++) {
         const struct ptx_block *b = c->block_of[i] != PTX_NO_INDEX ? &c->blocks[c->block_of[i]] : NULL;
         ok &= decode_one(d, &f->ptx->insts[i], &code[i], b && b->reachable);
+    }
+    if (ok && !d->oom) {
+        group_blocks(d, c, code);
+        count_runs(code, f->ptx->ninsts);
+        for (uint32_t i = 0; i < f->ptx->ninsts; i++)
+            mark_quick(&code[i]);
     }
     ptx_cfg_free(c);
     return ok && f->ptx->ninsts && decode_end(d, &code[f->ptx->ninsts], &f->ptx->insts[f->ptx->ninsts - 1]);

@@ -98,6 +98,7 @@ bool decode_mov(struct decode *d, const struct ptx_inst *i, struct exec_inst *in
     }
     if (src->kind == OPND_SREG && sreg_moves(src->index)) {
         in->fn = exec_clock;
+        in->reads_time = 1;
         in->imm = (int32_t)src->index;
         in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
         return true;

@@ -81,6 +81,7 @@ struct exec_warp {
     struct exec_launch *x;
     struct exec_access *rec;
     uint8_t *local;                  /* [WARP_LANES][x->local_bytes] */
+    struct { uint32_t group, mask; struct exec_frame *frame; uint8_t at; } memo; /* pattern of the group last looked at */
     struct exec_frag frag[WARP_LANES];
     struct exec_frag *sync_group[WARP_LANES]; uint32_t nsync; /* fragments at different places of one warp-wide operation */
 };
@@ -155,10 +156,7 @@ struct exec_worker {
 };
 
 /* ---- slots ---- */
-static inline void *slot_at(const struct exec_warp *w, uint32_t slot)
-{
-    return w->bank[slot & 3u] + (slot & ~3u);
-}
+static inline void *slot_at(const struct exec_warp *w, uint32_t slot) { return w->bank[slot & 3u] + (slot & ~3u); }
 static inline uint32_t first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 static inline uint32_t pred_read(const struct exec_warp *w, uint32_t slot, bool neg)
 {
@@ -180,11 +178,11 @@ static inline void lane_write(struct exec_warp *w, uint32_t slot, unsigned lane,
 {
     if (slot == EXEC_NO_ID)
         return;
-    if (bytes == 8)
-        ((uint64_t *)slot_at(w, slot))[lane] = v;
-    else
-        ((uint32_t *)slot_at(w, slot))[lane] = (uint32_t)v;
+    if (bytes == 8) ((uint64_t *)slot_at(w, slot))[lane] = v;
+    else ((uint32_t *)slot_at(w, slot))[lane] = (uint32_t)v;
 }
+/* Most warps are full; a build without a popcount instruction should pay only for the others. */
+static inline uint32_t lane_count(uint32_t mask) { return mask == EXEC_FULL ? WARP_LANES : (uint32_t)__builtin_popcount(mask); }
 #define FOR_LANES(i, mask) \
     for (uint32_t m_##i = (mask), i; m_##i && (i = first_lane(m_##i), 1); m_##i &= m_##i - 1)
 

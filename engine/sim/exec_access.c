@@ -1,6 +1,6 @@
 /* Addresses to host memory, every lane checked. The lane kernels come here when their quick check
  * does not hold: another allocation, mixed spaces, a record to fill, a fault to report. */
-#include "engine/sim/exec.h"
+#include "engine/sim/mem.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static enum ptx_space place(enum ptx_space space, uint64_t *a)
     return space;
 }
 
-static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t lane, uint64_t a)
+static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t lane, uint64_t a, bool writes)
 {
     struct sim_alloc *c;
     const struct sim_alloc *found;
@@ -40,6 +40,8 @@ static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in,
         uint8_t *own = w->k->private_view && !found->constant ? exec_private_host(w->k, found) : found->host;
         if (!own)
             return (struct span_of){ 0, 0, NULL };
+        if (writes && own == found->host)
+            sim_mem_note_written(found);
         *c = *found;
         c->host = own;
     }
@@ -77,8 +79,8 @@ void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space
 }
 
 /* Writes the host pointer of every lane; offsets in the first lane's space replace generic addresses in `a`. */
-static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, unsigned bytes, uint64_t *a,
-                      uint64_t *p, enum ptx_space *first, uint32_t *first_mask)
+static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, unsigned bytes, bool writes,
+                      uint64_t *a, uint64_t *p, enum ptx_space *first, uint32_t *first_mask)
 {
     *first = PTX_SPACE_GENERIC;
     *first_mask = 0;
@@ -87,7 +89,7 @@ static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t 
         if (*first == PTX_SPACE_GENERIC)
             *first = s;
         *first_mask |= (uint32_t)(s == *first) << i;
-        struct span_of m = span_find(w, in, s, i, a[i]);
+        struct span_of m = span_find(w, in, s, i, a[i], writes);
         if (a[i] - m.lo >= m.n || bytes > m.n - (a[i] - m.lo)) {
             exec_fault_access(w, in, i, s, a[i], bytes, false);
             return false;
@@ -108,7 +110,7 @@ bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     enum ptx_space first;
     uint32_t first_mask;
     memcpy(a, given, sizeof a);
-    if (!map_lanes(w, in, mask, space, bytes, a, p, &first, &first_mask))
+    if (!map_lanes(w, in, mask, space, bytes, kind != ACCESS_LOAD, a, p, &first, &first_mask))
         return false;
     if (w->x->checks) {
         exec_check(w, in, first_mask, first, kind, bytes, a, p);
@@ -137,7 +139,7 @@ enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, u
         return MEM_FAULT;
     if (in->load_id != EXEC_NO_ID) {
         w->k->loads[in->load_id].executions++;
-        w->k->loads[in->load_id].threads += (uint32_t)__builtin_popcount(mask);
+        w->k->loads[in->load_id].threads += lane_count(mask);
     }
     uint64_t same = 0, seq = 0, p0 = p[first_lane(mask)];
     FOR_LANES(i, mask) {

@@ -171,7 +171,7 @@ static void frag_run_group(struct exec_warp *w)
         frame_load(w, f->frame);
         uint32_t mask = in->guard == EXEC_NO_ID ? f->mask : f->mask & pred_read(w, in->guard, in->guard_neg);
         w->ninst++;
-        w->nthread += (uint32_t)__builtin_popcount(f->mask);
+        w->nthread += lane_count(f->mask);
         if (mask)
             in->fn(w, in, mask);
     }

@@ -5,6 +5,9 @@
 #include "engine/sim/lanes.h"
 
 #include <string.h>
+#if defined(LANES_256) || defined(LANES_512)
+#include <immintrin.h>
+#endif
 
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
@@ -53,6 +56,23 @@
 #define PUT_bf16(x) bf16_of(x)
 #define PUT_bf16r(x) bf16_of_odd(x)
 
+/* Sign bits of 32 lanes as one word. */
+static inline uint32_t lane_bits(const int32_t *v)
+{
+#if defined(LANES_512)
+    return (uint32_t)_mm512_movepi32_mask(_mm512_loadu_si512(v)) | (uint32_t)_mm512_movepi32_mask(_mm512_loadu_si512(v + 16)) << 16;
+#elif defined(LANES_256)
+    uint32_t r = 0;
+    for (unsigned i = 0; i < WARP_LANES; i += 8)
+        r |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_loadu_si256((const __m256i *)(const void *)(v + i)))) << i;
+    return r;
+#else
+    uint32_t r = 0;
+    LANES r |= (uint32_t)v[i] >> 31 << i;
+    return r;
+#endif
+}
+
 #define LANE_LOOP(D, load, expr)                                                                   \
     if (mask == EXEC_FULL)                                                                         \
         LANES { load d[i] = PUT_##D(expr); }                                                       \
@@ -76,9 +96,9 @@
                       const SLOT_##E *pe = slot_at(w, in->d);                                      \
                       LANE_LOOP(D, LANE_GET(a, A) LANE_GET(b, B) LANE_GET(c, C) LANE_GET(e, E), expr) }
 #define LANEP(name, cmp, types, A, expr)                                                           \
-    LANE_HEAD(name) { LANE_SRC(a, A) LANE_SRC(b, A) uint32_t r = 0;                                \
-                      LANES { LANE_GET(a, A) LANE_GET(b, A) r |= (uint32_t)(expr) << i; }          \
-                      exec_put_compare(w, in, mask, r); }
+    LANE_HEAD(name) { LANE_SRC(a, A) LANE_SRC(b, A) int32_t r[WARP_LANES];                         \
+                      LANES { LANE_GET(a, A) LANE_GET(b, A) r[i] = -(int32_t)(expr); }             \
+                      exec_put_compare(w, in, mask, lane_bits(r)); }
 #define LANEX(name)
 #include "engine/sim/lanes.def"
 #undef LANE1

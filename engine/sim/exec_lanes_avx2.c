@@ -6,6 +6,7 @@
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt")
 #endif
 #define LANES_FMA
+#define LANES_256
 #define LANES_TABLE exec_lanes_avx2
 #include "engine/sim/exec_lanes.h"
 #if defined(__clang__)

@@ -6,6 +6,7 @@
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2,lzcnt,popcnt,avx512f,avx512cd,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
 #endif
 #define LANES_FMA
+#define LANES_512
 #define LANES_TABLE exec_lanes_avx512
 #include "engine/sim/exec_lanes.h"
 #if defined(__clang__)

@@ -277,6 +277,7 @@ static void warp_start(struct exec_warp *w)
     }
     g->live = w->live = w->born;
     w->stop = w->settled = false;
+    w->memo.group = 0;
     frame_load(w, g);
     frag_start(w, f->first, w->born);
 }

@@ -99,7 +99,7 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     w->recording = true;
     w->pc++;
     w->ninst++;
-    w->nthread += (uint32_t)__builtin_popcount(w->mask);
+    w->nthread += lane_count(w->mask);
     w->spins += in->spin;
     if (mask)
         in->fn(w, in, mask);
@@ -111,6 +111,24 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
 }
 
 /* ---- running ---- */
+/* in->run instructions, none of which moves lanes or waits. False: one of them faulted. */
+static bool straight(struct exec_warp *w, const struct exec_inst *in)
+{
+    const struct exec_inst *end = in + in->run;
+    const uint32_t all = w->mask;
+    w->pc += in->run;
+    w->ninst += in->run;
+    w->nthread += (uint64_t)lane_count(all) * in->run;
+    for (; in < end; in++) {
+        uint32_t mask = in->guard == EXEC_NO_ID ? all : all & pred_read(w, in->guard, in->guard_neg);
+        if (mask)
+            in->fn(w, in, mask);
+        if (w->stop)
+            return false;
+    }
+    return true;
+}
+
 static void warp_run(struct exec_warp *w, uint64_t budget)
 {
     const struct exec_inst *code = w->x->p->code;
@@ -122,10 +140,15 @@ static void warp_run(struct exec_warp *w, uint64_t budget)
         if (w->nfrag > 1 && !settle(w))
             break;
         const struct exec_inst *in = &code[w->pc];
+        if (in->run && !w->turn) {
+            if (!straight(w, in))
+                break;
+            continue;
+        }
         uint32_t mask = guard_mask(w, in), live = w->live;
         w->pc++;
         w->ninst++;
-        w->nthread += (uint32_t)__builtin_popcount(w->mask);
+        w->nthread += lane_count(w->mask);
         if (mask)
             in->fn(w, in, mask);
         if (w->stop) {

@@ -144,7 +144,7 @@ uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool con
     uint64_t bytes = n ? n : 1;
     if (bytes > m->limit - m->used || !base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v))
         return 0;
-    struct sim_mem_entry e = { .a = { .n = n, .constant = constant } };
+    struct sim_mem_entry e = { .a = { .n = n, .constant = constant }, .written = true };
     if (bytes < MAPPED_FROM || !map_file(m, &e, bytes))
         e.a.host = base_alloc(round_up(bytes, 64));
     e.a.name = base_strdup(name ? name : "");
@@ -207,6 +207,21 @@ uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n)
     if (!e->all_touched)
         note_touched(e, off, n);
     return e->a.host + off;
+}
+
+void sim_mem_note_written(const struct sim_alloc *a)
+{
+    struct sim_mem_entry *e = (struct sim_mem_entry *)a;     /* its first member */
+    __atomic_store_n(&e->written, true, __ATOMIC_RELAXED);
+}
+
+bool sim_mem_take_written(struct sim_mem *m, uint64_t addr)
+{
+    struct sim_mem_entry *e = sim_mem_entry(m, addr);
+    bool was = !e || e->written;
+    if (e)
+        e->written = false;
+    return was;
 }
 
 static void init_mark(uint8_t *bits, uint64_t off, uint64_t n)

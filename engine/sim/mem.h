@@ -9,6 +9,7 @@ struct sim_mem_entry {
     struct sim_alloc a;
     struct sim_range *touched; size_t ntouched, cap;  /* what the host was given pointers to */
     bool all_touched;
+    bool written;                /* a launch may have stored into it since sim_mem_take_written; set by any host thread */
     uint64_t mapped, file_at;    /* bytes of the file it occupies and where; 0: own storage */
     uint8_t *init;               /* bit per byte: written; NULL until sim_mem_track_init */
 };
@@ -20,6 +21,8 @@ struct sim_mem {
 struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr);
 /* As sim_mem_alloc; constant: among the .const variables. */
 uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant);
+/* a is an allocation of m, found by sim_mem_find; a launch is about to store into it. */
+void sim_mem_note_written(const struct sim_alloc *a);
 /* Makes and fills the maps of initialised bytes. False: out of memory. */
 bool sim_mem_track_init(struct sim_mem *m);
 

@@ -45,6 +45,9 @@ void sim_mem_free(struct sim_mem *m);
 uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name); /* device address, 0: no room */
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr);
 uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);     /* NULL unless wholly inside one allocation */
+/* Whether launches may have stored into the allocation at addr since the last call (true the first time); not what
+ * the host wrote through sim_mem_host. Never between the start and the end of a launch. */
+bool sim_mem_take_written(struct sim_mem *m, uint64_t addr);
 
 /* ---- programs ---- */
 struct sim_program;                                         /* a decoded module; module must outlive it */

@@ -37,6 +37,9 @@ enum exec_kind {                 /* what the run loop has to do besides calling 
     EXEC_CONTROL                 /* the body moves w->pc itself (branch, call, ret, exit, barrier) */
 };
 
+/* Loads and stores of one element that lane kernels may serve without looking at every lane's address. */
+enum exec_quick { QUICK_NONE, QUICK_GLOBAL /* 64-bit base, global or constant memory */, QUICK_SHARED /* 32-bit base */ };
+
 /* A 32-lane value: byte offset into one of the warp's banks, bank in the low two
  * bits. Predicates are one 32-bit word (bit = lane); 8, 16 and 32-bit values are
  * uint32_t[32] with the upper bits zero; 64-bit values uint64_t[32]; 128-bit
@@ -64,6 +67,9 @@ struct exec_inst {
     uint8_t flags;               /* EXEC_F_*, meaning is the body's */
     uint8_t leader;              /* first of a basic block: fragments may meet here */
     uint8_t spin;                /* an instruction that a spinning loop must contain */
+    uint16_t run;                /* instructions from here on that need nothing of the run loop but to be called; 0: this one does */
+    uint8_t quick;               /* enum exec_quick */
+    uint8_t reads_time;          /* reads a clock: instructions must have been counted one by one */
     uint32_t rank;               /* schedule order within the function: lower runs first, so that paths meet */
     int32_t imm;                 /* address offset, small constant */
     uint32_t target;             /* branch target in code[] */
@@ -74,6 +80,7 @@ struct exec_inst {
     uint8_t store;               /* st rather than ld */
     uint32_t load_id;            /* static id of a global load (index into stats.loads), EXEC_NO_ID */
     uint32_t mem_id;             /* per-instruction allocation cache */
+    uint32_t group;              /* accesses of one block with the same unchanged base register: alike in pattern; 0: none */
     uint16_t ndst, nsrc;         /* scoreboard: function register indices, destinations then sources */
     const uint32_t *regs;
     struct exec_policy policy;

@@ -302,6 +302,32 @@ static void private_views(void **state)
 }
 
 /* The n-th allocation fails, for every n until all goes well: an error each time, never a crash. */
+/* Who fills a buffer again only when a launch has stored into it must be told of every kind of store. */
+static void written(void **state)
+{
+    (void)state;
+    static const struct { const char *body; bool writes; } t[] = {
+        { "ld.global.u32 %r2, [%d3]; ld.u32 %r3, [%d3]; prefetch.global.L1 [%d3];\n", false },
+        { ".shared .align 16 .b8 s[512]; st.shared.u32 [s], %r1; cp.async.ca.shared.global [s], [%d1], 16;\n", true /* told too much, never too little */ },
+        { "st.global.u32 [%d3], %r1;\n", true }, { "st.u32 [%d3], %r1;\n", true }, { "st.global.v2.b64 [%d1], {%d1, %d1};\n", true },
+        { "red.global.add.u32 [%d3], 1;\n", true }, { "atom.global.exch.b32 %r2, [%d3], 1;\n", true }, { "atom.add.f32 %f1, [%d3], 0f3F800000;\n", true },
+        { ".shared .align 16 .b8 s[512]; cp.async.bulk.global.shared::cta.bulk_group [%d1], [s], 32;\n", true },
+        { "setp.eq.u32 %p1, %r1, 40; @%p1 st.global.u32 [%d3], %r1;\n", false } };
+    for (size_t k = 0; k < ARRAY_LEN(t); k++) {
+        char text[1200];
+        snprintf(text, sizeof text, "%s%sret;\n}\n", SIM_HEAD ENTRY, t[k].body);
+        struct sim_case c;
+        sim_case_open(&c, text, "k", 65536);
+        assert_true(sim_mem_take_written(c.mem, c.addr));
+        assert_false(sim_mem_take_written(c.mem, c.addr));
+        sim_case_ok(&c);
+        if (sim_mem_take_written(c.mem, c.addr) != t[k].writes)
+            fail_msg("%s", t[k].body);
+        assert_false(sim_mem_take_written(c.mem, c.addr));
+        sim_case_close(&c);
+    }
+}
+
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -349,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
-        cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(out_of_memory), cmocka_unit_test(refusals) };
+        cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(refusals) };
     return cmocka_run_group_tests_name("sim exec", tests, NULL, NULL);
 }
