@@ -61,13 +61,15 @@ static bool rule_unknown(struct facts *f, const struct fact *x, const struct ana
     v->why = arena_printf(f->arena, "its address is not known: %s", a->unknown ? a->unknown : "no expression");
     return true;
 }
+/* From a fiftieth of its lines on, as for shared lines below. */
 static bool rule_write(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
 {
-    (void)a;
-    if (!x->written_by_neighbour)
+    const struct fact_writer *w = &x->writer;
+    if (!w->lines || w->lines * 50 < w->of_lines)
         return false;
     v->cls = ANA_CLASS_WRITE;
-    v->why = arena_printf(f->arena, "a neighbouring CTA writes %s within a line of what this load reads", a->array ? a->array : "the array");
+    v->why = arena_printf(f->arena, "of the 128-byte lines of %s that this load reads, the next CTA along %c writes %.0f %% (the store at line %u)", a->array ? a->array : "its array",
+                          axis[w->axis], 100.0 * (double)w->lines / (double)w->of_lines, fact_inst(f, &f->fact[w->store])->at.line);
     return true;
 }
 static bool rule_algorithm(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)

@@ -37,19 +37,46 @@ static uint64_t cta_id(const struct env *v, const uint32_t c[3])
 {
     return c[0] + (uint64_t)v->grid.x * (c[1] + (uint64_t)v->grid.y * c[2]);
 }
-/* A neighbour's writes within a line of what this CTA reads: class "write". Each access keeps the store's line number. */
-static void note_writes(struct sharing *s, const struct probe_set *loads)
+/* One CTA's writes within a line of what another's loads read: class "write". */
+static void note_writes(struct sharing *s, const struct probe_set *loads, const struct probe_set *stores, unsigned axis)
 {
-    struct probe_set lines = { 0 };
-    for (size_t i = 0; i < s->p.stores.cap; i++)
-        if (s->p.stores.key[i])
-            probe_set_or(&lines, PROBE_SECTOR(s->p.stores.key[i]) >> 2, PROBE_ACCESS(s->p.stores.key[i]) + 1);
-    for (size_t i = 0; i < loads->cap; i++) {
-        uint32_t site = loads->key[i] ? probe_set_get(&lines, PROBE_SECTOR(loads->key[i]) >> 2) : 0, a = PROBE_ACCESS(loads->key[i]);
-        if (site && a < s->f->n)
-            s->f->fact[a].written_by_neighbour = true;
+    struct probe_set writer = { 0 }, seen = { 0 };   /* line -> store + 1; (access, line) */
+    struct fact_writer *w = base_alloc(sizeof *w * (s->f->n + 1));
+    for (size_t i = 0; w && i < stores->cap; i++)
+        if (stores->key[i] && !probe_set_get(&writer, PROBE_SECTOR(stores->key[i]) >> 2))
+            probe_set_or(&writer, PROBE_SECTOR(stores->key[i]) >> 2, PROBE_ACCESS(stores->key[i]) + 1);
+    for (size_t i = 0; w && i < loads->cap; i++) {
+        uint32_t a = PROBE_ACCESS(loads->key[i]);
+        if (!loads->key[i] || a >= s->f->n || probe_set_or(&seen, loads->key[i] & ~UINT64_C(3), 1))
+            continue;
+        uint32_t by = probe_set_get(&writer, PROBE_SECTOR(loads->key[i]) >> 2);
+        w[a].of_lines++;
+        w[a].lines += by != 0;
+        w[a].store = by ? by - 1 : w[a].store;
+        w[a].axis = (uint8_t)axis;
     }
-    probe_set_free(&lines);
+    for (uint32_t a = 0; w && a < s->f->n; a++)
+        if (w[a].lines * (s->f->fact[a].writer.of_lines + 1) > s->f->fact[a].writer.lines * (w[a].of_lines + 1))
+            s->f->fact[a].writer = w[a];
+    s->p.loads.oom = s->p.loads.oom || writer.oom || seen.oom || !w;
+    probe_set_free(&writer);
+    probe_set_free(&seen);
+    base_free(w);
+}
+/* The base CTA against its neighbour along an axis, whose sets are in s->p. */
+static enum status compare_neighbour(struct sharing *s, const struct probe_set *loads, const struct probe_set *stores, unsigned axis)
+{
+    struct probe_overlap *by = base_alloc(sizeof *by * (s->f->n + 1));
+    enum status st = by ? probe_compare(s->f, loads, &s->p.loads, by, &s->along[axis]) : ST_NOMEM;
+    for (uint32_t i = 0; st == ST_OK && i < s->f->n; i++)
+        s->f->fact[i].near[axis] = (struct fact_overlap){ by[i].bytes, by[i].sectors, by[i].lines, by[i].of_bytes, by[i].of_lines };
+    base_free(by);
+    if (st != ST_OK)
+        return st;
+    note_writes(s, loads, &s->p.stores, axis);
+    note_writes(s, &s->p.loads, stores, axis);
+    s->has[axis] = true;
+    return s->p.loads.oom ? ST_NOMEM : ST_OK;
 }
 static enum status probe_neighbours(struct sharing *s)
 {
@@ -59,23 +86,18 @@ static enum status probe_neighbours(struct sharing *s)
     base_cta(v, c);
     enum status st = probe_cta(&s->p, cta_id(v, c));
     s->one = s->p.split;
-    struct probe_set base = probe_take(&s->p.loads);
-    for (int d = 0; d < 3 && st == ST_OK; d++) {
+    struct probe_set loads = probe_take(&s->p.loads), stores = probe_take(&s->p.stores);
+    for (unsigned d = 0; d < 3 && st == ST_OK; d++) {
         uint32_t n[3] = { c[0], c[1], c[2] };
         if (g[d] < 2)
             continue;
         n[d]++;
         st = probe_cta(&s->p, cta_id(v, n));
-        struct probe_overlap *by = base_alloc(sizeof *by * (s->f->n + 1));
         if (st == ST_OK)
-            st = by ? probe_compare(s->f, &base, &s->p.loads, by, &s->along[d]) : ST_NOMEM;
-        for (uint32_t i = 0; by && st == ST_OK && i < s->f->n; i++)
-            s->f->fact[i].near[d] = (struct fact_overlap){ by[i].bytes, by[i].sectors, by[i].lines, by[i].of_bytes, by[i].of_lines };
-        note_writes(s, &base);
-        s->has[d] = st == ST_OK;
-        base_free(by);
+            st = compare_neighbour(s, &loads, &stores, d);
     }
-    probe_set_free(&base);
+    probe_set_free(&loads);
+    probe_set_free(&stores);
     return st;
 }
 static double strength(const struct sharing *s, int d)

@@ -30,7 +30,8 @@ static inline int32_t ref_threads_x(const struct ref_call *c) { return (int32_t)
     X(gesummv) X(mvt1) X(mvt2) X(syrk) X(gemm) X(conv2d) X(conv3d)                  \
     X(kmeans) X(spmv) X(backprop_forward) X(backprop_adjust) X(stencil3d)           \
     X(transpose_naive) X(transpose_tiled) X(nbody) X(cta_locality_temporal)         \
-    X(cta_locality_spatial) X(tile_share) X(softcache_stream) X(histogram) X(reduction) X(dot_atomic)
+    X(cta_locality_spatial) X(tile_share) X(softcache_stream) X(histogram) X(reduction) X(dot_atomic) \
+    X(redblack)
 #define X(name) void ref_##name(struct ref_call *c);
 REF_KERNELS(X)
 #undef X

@@ -139,6 +139,18 @@ void ref_stencil3d(struct ref_call *c)
             }
 }
 
+void ref_redblack(struct ref_call *c)
+{
+    float *a = ref_buffer(c, "a"), w = ref_float(c, "w");
+    int nx = ref_int(c, "nx"), ny = ref_int(c, "ny"), colour = ref_int(c, "colour");
+    for (int y = 1; y < ny - 1; y++)
+        for (int x = 1 + ((y + colour) & 1); x < nx - 1; x += 2) {
+            float *at = a + y * nx + x;
+            float around = at[-1] + at[1] + at[-nx] + at[nx];
+            *at = fmaf(w, fmaf(0.25f, around, -*at), *at);
+        }
+}
+
 static void transpose(struct ref_call *c)
 {
     const float *in = ref_buffer(c, "in");

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "engine/session/session.h"
-
 #define REGS ".reg .pred %p<20>;\n.reg .b32 %r<60>;\n.reg .f32 %f<20>;\n.reg .b64 %rd<60>;\n"
 #define PTRS "ld.param.u64 %rd1, [A];\nld.param.u64 %rd2, [B];\nld.param.u32 %r19, [n];\ncvta.to.global.u64 %rd3, %rd1;\ncvta.to.global.u64 %rd4, %rd2;\n" \
              "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %tid.y;\nmov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %ctaid.y;\nmov.u32 %r7, %ntid.x;\nmad.lo.s32 %r8, %r4, %r7, %r1;\n"
@@ -120,50 +118,6 @@ static void classes(void **state)
         tear_down(&s);
     }
 }
-/* No demo load whose address is not known from the code alone is given a class that claims to know. */
-static unsigned demo_classes(const char *ptx, unsigned seen[ANA_CLASS_UNKNOWN + 1])
-{
-    struct diags ds = { 0 };
-    struct launch_file lf = { 0 };
-    struct buf b = { 0 };
-    unsigned n = 0;
-    buf_printf(&b, "kernels/%s.launch.json", ptx);
-    assert_status_ok(launch_file_read(b.s, &lf, &ds), &ds);
-    buf_clear(&b);
-    buf_printf(&b, "kernels/%s.ptx", ptx);
-    struct ptx_module *m = NULL;
-    assert_status_ok(ptx_parse_file(b.s, &m, &ds), &ds);
-    for (size_t i = 0; i < lf.n; i++) {
-        struct launch_data d;
-        struct ana_kernel *k = NULL;
-        if (lf.launch[i].name && !strcmp(lf.launch[i].name, "h200"))
-            continue;
-        assert_status_ok(launch_data_make(&lf.launch[i], (uint64_t)1 << 32, &d, &ds), &ds);
-        struct ana_opts o = { .data = &d };
-        assert_status_ok(ana_run(m, str_of(lf.launch[i].kernel), &o, &k, &ds), &ds);
-        seen[k->cls]++;
-        for (uint32_t a = 0; a < k->naccess; a++, n++)
-            if ((k->access[a].unknown || k->access[a].depends_on_load) && k->access[a].cls != ANA_CLASS_DATA)
-                assert_int_equal(k->access[a].cls, ANA_CLASS_UNKNOWN);
-        ana_free(k);
-        launch_data_free(&d);
-    }
-    ptx_free(m);
-    launch_file_free(&lf);
-    buf_free(&b);
-    diags_free(&ds);
-    return n;
-}
-static void classes_of_demos(void **state)
-{
-    (void)state;
-    static const char *const demo[] = { "gemm", "nbody", "tile_share", "conv2d", "conv3d", "bfs", "coalescing", "transpose", "backprop" };
-    unsigned seen[ANA_CLASS_UNKNOWN + 1] = { 0 };
-    for (size_t i = 0; i < ARRAY_LEN(demo); i++)
-        assert_true(demo_classes(demo[i], seen) > 0);
-    assert_true(seen[ANA_CLASS_ALGORITHM] >= 3 && seen[ANA_CLASS_CACHE_LINE] >= 2 && seen[ANA_CLASS_DATA] >= 1 && seen[ANA_CLASS_STREAMING] >= 2 && seen[ANA_CLASS_WRITE] >= 1);
-}
-
 /* ---- footprint: each warp goes twice over 40 lines of its own ---- */
 static void footprint(void **state)
 {
@@ -286,7 +240,7 @@ static void before_is_executed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reuse_split), cmocka_unit_test(cta_graph), cmocka_unit_test(column_partition), cmocka_unit_test(classes), cmocka_unit_test(classes_of_demos),
+        cmocka_unit_test(reuse_split), cmocka_unit_test(cta_graph), cmocka_unit_test(column_partition), cmocka_unit_test(classes),
         cmocka_unit_test(footprint), cmocka_unit_test(trace_order), cmocka_unit_test(sampled_states_its_error), cmocka_unit_test(before_is_executed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
