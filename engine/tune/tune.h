@@ -35,7 +35,7 @@ void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
 
 struct tune_sweep {                               /* bpa, cha, then π = 0..W (or another axis) */
-    const char *axis;                             /* "pi", "agents", "carveout", "block" */
+    const char *axis;                             /* a knob's name: "pi", "agents", "carveout", "block" ... */
     struct result bpa, cha, *points; size_t npoints; bool complete;
     size_t best; bool has_best;                   /* among points that are equal to the original; bpa and cha compete too */
     struct model_curve curve; struct model_fit fit; struct model_valley valley;
@@ -44,6 +44,24 @@ struct tune_sweep {                               /* bpa, cha, then π = 0..W (o
 };
 enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct options *base, const struct tune_observer *ob,
                            const struct result *done, size_t ndone /* points of a cut-off sweep */, struct tune_sweep *out, struct diags *ds);
+/* Several axes at once, "pi,carveout=0/100,bypass-op": the first is the curve, and every combination of the others a slice,
+ * a sweep of its own. An axis other than pi, agents, carveout and block is any knob with its values, V/V/... or LO..HI. */
+#define TUNE_AXES 4
+struct tune_slot;
+struct tune_slice { struct options base; struct tune_sweep sweep; };
+struct tune_family {
+    const char *axis[TUNE_AXES]; size_t naxes;
+    struct tune_slice *slice; size_t n;
+    size_t best; bool has_best, complete;         /* the slice with the fastest configuration */
+    struct tune_slot *slots; size_t nslots;       /* every configuration, in the order of running */
+};
+/* What there is to run: slices with their base options and axis, no results. ST_USAGE: the axes make no sense.
+ * tune_family_free also on failure. */
+enum status tune_family_list(struct tune_bench *b, const char *axes, const struct options *base, struct tune_family *out, struct diags *ds);
+/* All of it in one go, over the bench's pool where it has one; slices are judged also when it is cut off. */
+enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const struct tune_observer *ob, const struct result *done, size_t ndone, struct diags *ds);
+size_t tune_family_slice(const struct tune_family *f, const struct options *o);   /* the slice that a configuration belongs to */
+void tune_family_free(struct tune_family *f);
 /* Recomputes best, category, fit and overheads from points (replay uses it: no device). */
 void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads);
 void tune_sweep_free(struct tune_sweep *s);
@@ -105,7 +123,8 @@ void tune_live_free(struct tune_live *l);     /* of tune_live_copy; NULL is fine
 struct tune_search_opts {
     const char *method; unsigned budget_launches; double budget_seconds;
     unsigned combine;                         /* method "exhaustive": knobs changed at once, at most; 0: 2 */
-    const struct result *done; size_t ndone;                 /* of a cut-off search: taken instead of launching them again */
+    const struct result *done; size_t ndone;                 /* of a cut-off search, the original among them: taken instead of launching them again */
+    bool replay;                                             /* nothing is launched at all: what `done` does not hold is passed over */
     const struct launch_spec *const *other; size_t nother;   /* further data sets of the same kernel: the recommendation is tried on them */
 };
 /* After trying: items whose options are among `done` get their real gain over `original` (same launch and device). */

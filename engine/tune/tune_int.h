@@ -33,6 +33,12 @@ enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t 
 void tune_merge_samples(struct result *r, const struct result *more);
 /* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said in the set. */
 enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise, struct tune_found *f);
+#define TUNE_AXIS_MOST 66                    /* points of one axis, at most */
+/* One axis of a sweep: a knob, and its values where they are listed (borrowed text, else empty). */
+struct tune_axis { const char *name; int knob; struct str values; };
+enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n, struct diags *ds);
+/* Options of the axis' points, made from base. ST_USAGE: a value is not one of the knob's. */
+enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s, const struct options *base, struct options *out, size_t *n, struct diags *ds);
 void tune_trace_free(struct tune_trace *t);  /* NULL is fine */
 uint32_t tune_warps(const struct tune_subject *s);
 bool tune_usable(const struct result *r);    /* ran, has a time, outputs equal (or no outputs to compare) */
