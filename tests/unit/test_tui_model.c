@@ -244,8 +244,8 @@ static void utf8(void **state)
 static void numbers(void **state)
 {
     static const struct { double v; const char *time, *bytes, *count; } t[] = {
-        { 0, "0 ns", "0 B", "0" }, { 999, "999 ns", "999 B", "999" }, { 1000, "1.00 µs", "1000 B", "1.00 k" }, { 1024, "1.02 µs", "1.00 KB", "1.02 k" },
-        { 12345678, "12.3 ms", "11.8 MB", "12.3 M" }, { 999999, "1.00 ms", "977 KB", "1.00 M" } };
+        { 0, "0 ns", "0 B", "0" }, { 999, "999 ns", "999 B", "999" }, { 1000, "1.00 µs", "1000 B", "1.00 k" }, { 1024, "1.02 µs", "1.00 KiB", "1.02 k" },
+        { 12345678, "12.3 ms", "11.8 MiB", "12.3 M" }, { 999999, "1.00 ms", "977 KiB", "1.00 M" } };
     char out[TEXT_NUM];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {

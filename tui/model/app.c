@@ -34,6 +34,7 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
     a->runs.mark[0] = a->runs.mark[1] = SIZE_MAX;
     a->replay.speed = 1;
     a->tree_access = -1;
+    a->locality.access = -1;
     a->frame = arena_new(0);
 }
 
@@ -74,6 +75,8 @@ static void send_options(struct app *a)
     lesson_update(a);
 }
 
+static void announce_new(struct app *a, const struct job_snapshot *old);
+
 void app_snapshot(struct app *a, const struct job_snapshot *snap)
 {
     const struct job_snapshot *old = a->snap;
@@ -81,7 +84,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     if (old->module != snap->module || old->facts != snap->facts || old->preview != snap->preview)
         a->source.stale = true;
     if (old->facts != snap->facts || old->spec != snap->spec)
-        reuse_drop(a);
+        reuse_drop(a), a->locality.access = -1;
     if (old->module != snap->module)
         opened(a);
     if (a->valley.run != SIZE_MAX && snap->nruns > old->nruns && app_run(a, snap->nruns - 1)->kind == RUN_SWEEP) {
@@ -90,9 +93,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     }
     if (snap->nruns != old->nruns)
         a->counters.placed = false;
-    for (size_t i = old->nmessages < snap->nmessages ? old->nmessages : snap->nmessages; i < snap->nmessages; i++)
-        if (snap->messages[i].level == DIAG_ERROR || i + 1 == snap->nmessages)
-            app_notice(a, snap->messages[i].level, "%s", snap->messages[i].text ? snap->messages[i].text : "");
+    announce_new(a, old);
     if (!snap->busy && snap->module && !options_equal(&snap->options, &a->options))
         send_options(a);                 /* the engine ran with others: have the present ones looked at again */
     lesson_update(a);
@@ -113,14 +114,76 @@ void app_begin_frame(struct app *a)
 }
 
 /* ---- services ---- */
+static void remember(struct app *a, enum diag_level level)
+{
+    if (a->nsaid == SAID_MAX)
+        memmove(a->said, a->said + 1, sizeof a->said[0] * --a->nsaid);
+    struct remark *r = &a->said[a->nsaid++];
+    *r = (struct remark){ .level = level, .time_ns = a->now_ns };
+    memcpy(r->text, a->notice, sizeof r->text);
+}
+
+static void notice_until(struct app *a, enum diag_level level)
+{
+    a->notice_level = level;
+    a->notice_until = a->now_ns + NOTICE_NS * (level == DIAG_ERROR ? 3 : 1);
+}
+
 void app_notice(struct app *a, enum diag_level level, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(a->notice, sizeof a->notice, fmt, ap);
     va_end(ap);
-    a->notice_level = level;
-    a->notice_until = a->now_ns + NOTICE_NS * (level == DIAG_ERROR ? 3 : 1);
+    notice_until(a, level);
+    if (level != DIAG_NOTE)
+        remember(a, level);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A message of the engine above the key bar; the messages panel has it anyway. */
+static void announce(struct app *a, const struct job_message *m)
+{
+    const char *text = m->text ? m->text : "";
+    if (m->file && m->at.line)
+        snprintf(a->notice, sizeof a->notice, "%s:%u:%u: %s", base_name(m->file), m->at.line, m->at.col, text);
+    else
+        snprintf(a->notice, sizeof a->notice, "%s%s%s", m->file ? base_name(m->file) : "", m->file ? ": " : "", text);
+    notice_until(a, m->level);
+}
+
+/* Index of the first message that `old` did not have; the engine keeps the last few hundred. */
+static size_t first_new(const struct job_snapshot *old, const struct job_snapshot *now)
+{
+    size_t n = now->nmessages;
+    if (n > old->nmessages || !n || !old->nmessages)
+        return old->nmessages < n ? old->nmessages : n;
+    while (n && now->messages[n - 1].time_ns > old->messages[old->nmessages - 1].time_ns)
+        n--;
+    return n;
+}
+
+/* Errors go before what was said last; the first that has a place in the text is shown there. */
+static void announce_new(struct app *a, const struct job_snapshot *old)
+{
+    const struct job_snapshot *s = a->snap;
+    bool error = false;
+    for (size_t i = first_new(old, s); i < s->nmessages; i++) {
+        const struct job_message *m = &s->messages[i];
+        if (m->level == DIAG_ERROR && !error) {
+            error = true;
+            announce(a, m);
+            if (m->at.line && m->file && s->module && !strcmp(m->file, s->module->path))
+                source_goto(a, m->at.line);
+        } else if (!error && i + 1 == s->nmessages) {
+            announce(a, m);
+        }
+    }
 }
 
 void app_notice_diags(struct app *a, const struct diags *ds)
@@ -178,13 +241,45 @@ bool app_options_undo(struct app *a, bool redo)
     return true;
 }
 
+/* Runs take long and their points are worth a question; opening or rewriting is not. */
+static bool measuring(const struct app *a)
+{
+    const char *w = a->snap->busy && a->snap->what ? a->snap->what : "";
+    return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
+}
+
+void app_launch(struct app *a, const struct job *j)
+{
+    static const char *const names[] = { [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "search" };
+    if (a->snap->module && !a->snap->spec && !a->snap->busy) {
+        app_notice(a, DIAG_WARNING, "%s", "nothing can be run without a launch description: the options panel makes one");
+        return;
+    }
+    if (measuring(a))
+        app_notice(a, DIAG_NOTE, "the %s starts when the %s is done (x stops both)", names[j->kind], a->snap->what);
+    a->engine.post(a->engine.ctx, j);
+}
+
+void app_run_once(struct app *a, const struct options *o)
+{
+    struct job j = { .kind = JOB_RUN, .options = *o };
+    app_launch(a, &j);
+}
+
+void app_tune(struct app *a, const char *method, long budget)
+{
+    struct job j = { .kind = JOB_TUNE, .text = method, .number = budget, .options = a->options };
+    app_launch(a, &j);
+    app_focus(a, PANEL_ADVICE);
+}
+
 void app_sweep(struct app *a)
 {
     struct options o = a->options;
     if (o.bypass == BYPASS_NONE && !strcmp(a->valley.axis, "pi"))
         o.bypass = BYPASS_L1;            /* a sweep over π is about bypassing */
     struct job j = { .kind = JOB_SWEEP, .text = a->valley.axis, .options = o };
-    a->engine.post(a->engine.ctx, &j);
+    app_launch(a, &j);
     a->valley.run = SIZE_MAX;
     a->valley.placed = false;
     a->replay.on = false;
@@ -224,13 +319,6 @@ size_t app_last_run(const struct app *a, int kind)
 }
 
 /* ---- requests ---- */
-/* Runs take long and their points are worth a question; opening or rewriting is not. */
-static bool measuring(const struct app *a)
-{
-    const char *w = a->snap->busy && a->snap->what ? a->snap->what : "";
-    return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
-}
-
 static unsigned quit(struct app *a)
 {
     if (a->overlay != OVERLAY_NONE && !(a->overlay == OVERLAY_PICKER && !a->snap->module)) {
@@ -289,8 +377,8 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_HELP: return open_overlay(a, OVERLAY_HELP);
     case REQ_COMMAND: prompt_open(&a->prompt, PROMPT_COMMAND, ":", "", 0); return UI_REDRAW;
     case REQ_SWEEP: app_sweep(a); return UI_REDRAW;
-    case REQ_RUN: app_post(a, JOB_RUN, NULL, 0); return UI_REDRAW;
-    case REQ_TUNE: app_post(a, JOB_TUNE, "", 0); app_focus(a, PANEL_ADVICE); return UI_REDRAW;
+    case REQ_RUN: app_run_once(a, &a->options); return UI_REDRAW;
+    case REQ_TUNE: app_tune(a, "", 0); return UI_REDRAW;
     case REQ_NEXT_PANEL: app_focus(a, (enum panel_id)((a->focus + 1) % PANEL_COUNT)); return UI_REDRAW;
     case REQ_PREV_PANEL: app_focus(a, (enum panel_id)((a->focus + PANEL_COUNT - 1) % PANEL_COUNT)); return UI_REDRAW;
     case REQ_ZOOM: a->zoomed = !a->zoomed; return UI_REDRAW;
@@ -368,6 +456,11 @@ unsigned app_request(struct app *a, enum request r)
     switch (s) {
     case SCOPE_GLOBAL: return global_request(a, r);
     case SCOPE_HELP: a->overlay = OVERLAY_NONE; return UI_REDRAW;
+    case SCOPE_TREE:
+        if (r == REQ_TREE_GOTO)
+            return view_tree_goto(a);
+        a->overlay = OVERLAY_NONE;
+        return UI_REDRAW;
     case SCOPE_PICKER: return pick(a);
     case SCOPE_LESSON: return lesson_request(a, r);
     case SCOPE_REPLAY: return replay_request(a, r);
@@ -387,8 +480,10 @@ static enum request find_request(const struct app *a, uint32_t key)
     unsigned n = 0;
     if (a->lesson.lesson)
         order[n++] = SCOPE_LESSON;
-    if (a->overlay == OVERLAY_HELP || a->overlay == OVERLAY_TREE)
+    if (a->overlay == OVERLAY_HELP)
         order[n++] = SCOPE_HELP;
+    else if (a->overlay == OVERLAY_TREE)
+        order[n++] = SCOPE_TREE;
     else if (a->overlay == OVERLAY_PICKER)
         order[n++] = SCOPE_PICKER;
     else {

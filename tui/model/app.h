@@ -43,6 +43,8 @@ struct source_view {
     uint32_t jump[32]; unsigned njumps;
 };
 struct coalesce_view { unsigned warp; };
+enum locality_part { LOCALITY_CLASS, LOCALITY_CURVE, LOCALITY_ARRAYS, LOCALITY_SHARING, LOCALITY_PARTS };
+struct locality_view { enum locality_part part; size_t cursor; bool placed; int access; /* laid over the curve of all; -1: none */ };
 struct valley_view {
     size_t run, overlay;                  /* index into snapshot runs; SIZE_MAX: follow the last sweep / none */
     size_t cursor; bool placed;           /* point; placed: by the user */
@@ -63,6 +65,10 @@ struct lesson_view { struct lesson *lesson; unsigned step; bool hidden, passed; 
 
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE };
 struct pick { char *title, *path, *help; bool lesson; };
+
+/* A warning or error of the front end itself (a command mistyped, a file that cannot be written). */
+#define SAID_MAX 64
+struct remark { enum diag_level level; int64_t time_ns; char text[256]; };
 
 struct app_settings { char theme[256]; bool mouse, ascii; enum plot_style style; };
 struct app {
@@ -85,10 +91,11 @@ struct app {
     struct prompt prompt;
     struct history history;
     struct options options; struct undo undo;
-    struct source_view source; struct coalesce_view coalesce; struct valley_view valley; struct counters_view counters;
+    struct source_view source; struct coalesce_view coalesce; struct locality_view locality; struct valley_view valley; struct counters_view counters;
     struct runs_view runs; struct messages_view messages; struct replay_view replay; struct lesson_view lesson;
     struct pick *pick; size_t npicks;
     char notice[256]; enum diag_level notice_level; int64_t notice_until;  /* one line above the key bar */
+    struct remark said[SAID_MAX]; size_t nsaid;   /* what the screen itself warned of: the messages panel keeps it, oldest first */
     char *data_dir, *config_dir;          /* owned; config_dir NULL: none */
     int tree_access;                      /* access whose address tree is shown */
     bool leaving;
@@ -112,11 +119,15 @@ int64_t app_timer(const struct app *a);
 void app_notice(struct app *a, enum diag_level level, const char *fmt, ...) BASE_PRINTF(3, 4);
 void app_notice_diags(struct app *a, const struct diags *ds);       /* the first error, or warning */
 void app_post(struct app *a, enum job_kind kind, const char *text, long number);
+/* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
+void app_launch(struct app *a, const struct job *j);
 void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);
 bool app_options_undo(struct app *a, bool redo);
 void app_sweep(struct app *a);
+void app_run_once(struct app *a, const struct options *o);
+void app_tune(struct app *a, const char *method, long budget);
 /* Theme by name or path; a bad file is a notice and the default. */
 void app_theme(struct app *a, const char *name);
 /* Runs of the snapshot as shown: sweep i with replay's limit applied. NULL: out of range. */

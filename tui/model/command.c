@@ -54,16 +54,15 @@ static unsigned cmd_sweep(struct app *a, char *args)
 
 static unsigned cmd_run(struct app *a, char *args)
 {
-    struct job j = { .kind = JOB_RUN, .options = a->options };
     (void)args;
-    a->engine.post(a->engine.ctx, &j);
+    app_run_once(a, &a->options);
     return UI_REDRAW;
 }
 
 static unsigned cmd_tune(struct app *a, char *args)
 {
     const char *method = take_word(&args);
-    app_post(a, JOB_TUNE, method, strtol(args, NULL, 10));
+    app_tune(a, method, strtol(args, NULL, 10));
     return UI_REDRAW;
 }
 

@@ -16,13 +16,15 @@ static void put_row(const struct row_span *v, unsigned n, struct buf *out)
     buf_puts(out, "\n");
 }
 
-static void put_points(struct app *a, struct buf *out)
+static void put_points(struct app *a, enum panel_id panel, struct buf *out)
 {
     struct plot p;
     char v[TEXT_NUM];
-    valley_plot(a, &p);
+    if (!view_of(panel)->plot || !view_of(panel)->plot(a, &p))
+        return;
     if (!p.nseries) {
-        buf_printf(out, "%s\n", p.empty ? p.empty : "");
+        if (p.empty && *p.empty)
+            buf_printf(out, "%s\n", p.empty);
         return;
     }
     buf_printf(out, "%s; %s\n", p.xname, p.yname);
@@ -53,8 +55,7 @@ void export_text(struct app *a, enum panel_id p, unsigned w, struct buf *out)
         v->head(a, w, &r);
         put_row(r.v, r.n, out);
     }
-    if (p == PANEL_VALLEY)
-        put_points(a, out);
+    put_points(a, p, out);
     for (size_t i = 0; i < a->list[p].count; i++) {
         view_line(a, p, i, w, &r);
         put_row(r.v, r.n, out);
@@ -139,7 +140,7 @@ void export_svg(struct app *a, struct buf *out)
 {
     struct plot p;
     char c[8];
-    valley_plot(a, &p);
+    view_plot(a, &p);
     buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" font-family=\"monospace\" font-size=\"13\">\n", SVG_W, SVG_H);
     buf_puts(out, "<rect width=\"100%\" height=\"100%\" fill=\"#101418\"/>\n");
     svg_axes(&p, out);
@@ -179,7 +180,12 @@ void export_json(struct app *a, struct buf *out)
 }
 
 static void put_plot_svg(struct app *a, struct buf *out) { export_svg(a, out); }
-static void put_plot_csv(struct app *a, struct buf *out) { valley_csv(a, out); }
+static void put_plot_csv(struct app *a, struct buf *out)
+{
+    const struct view *v = view_of(a->focus);
+    struct plot p;
+    (v->csv && v->plot && v->plot(a, &p) ? v->csv : valley_csv)(a, out);
+}
 static void put_text(struct app *a, struct buf *out) { export_text(a, a->focus, 120, out); }
 
 /* A format is a row here; `plot`: it is of the plot, whatever panel has the focus. */

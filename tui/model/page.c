@@ -14,6 +14,22 @@ const struct view *view_of(enum panel_id p)
     return views[p];
 }
 
+void view_cursor(struct app *a, enum panel_id p, size_t point)
+{
+    if (p == PANEL_LOCALITY)
+        a->locality.cursor = point, a->locality.placed = true;
+    else
+        a->valley.cursor = point, a->valley.placed = true;
+}
+
+void view_plot(struct app *a, struct plot *out)
+{
+    const struct view *v = views[a->focus];
+    memset(out, 0, sizeof *out);
+    if (!v->plot || !v->plot(a, out))
+        valley_plot(a, out);
+}
+
 long view_line(struct app *a, enum panel_id p, size_t i, unsigned w, struct row *r)
 {
     row_init(r, a->frame);
@@ -94,6 +110,50 @@ void page_heading(struct app *a, struct page *p, const char *fmt, ...)
     row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " %s", tmp);
     page_add(a, p, &r, -1);
+}
+
+const char *view_keys(struct app *a, const char *text)
+{
+    struct buf b = { 0 };
+    char key[16];
+    for (const char *open; (open = strchr(text, '{')); ) {
+        const char *end = strchr(open, '}');
+        enum request q = end ? request_find((struct str){ open + 1, (size_t)(end - open - 1) }) : REQ_NONE;
+        if (q == REQ_NONE)
+            break;
+        keymap_key(&a->keys, q, key);
+        buf_put(&b, text, (size_t)(open - text));
+        buf_puts(&b, *key ? key : request_info(q)->name);
+        text = end + 1;
+    }
+    buf_puts(&b, text);
+    const char *copy = b.s ? arena_dup(a->frame, (struct str){ b.s, b.n }) : NULL;
+    buf_free(&b);
+    return copy ? copy : "";
+}
+
+void page_hint(struct app *a, struct page *p, unsigned w, const char *text)
+{
+    page_blank(a, p);
+    page_wrap(a, p, ROLE_LABEL, 2, w - 2, view_keys(a, text), -1);
+}
+
+void page_flow(struct app *a, struct page *p, const struct row *r, unsigned indent, unsigned w, long item)
+{
+    struct row line;
+    row_init(&line, a->frame);
+    for (unsigned i = 0; i < r->n; i++) {
+        struct str s = r->v[i].s;
+        if (line.n && line.width > indent && line.width + text_width(s) > w && s.n && *s.s == ' ') {
+            page_add(a, p, &line, item);
+            row_init(&line, a->frame);
+            row_pad(&line, indent);
+            while (s.n && *s.s == ' ')
+                s.s++, s.n--;
+        }
+        row_str(&line, r->v[i].role, s);
+    }
+    page_add(a, p, &line, item);
 }
 
 void page_blank(struct app *a, struct page *p)
@@ -231,6 +291,18 @@ unsigned list_request(struct app *a, struct list *l, const struct page *p, enum 
     default: return 0;
     }
     return UI_REDRAW;
+}
+
+const char *view_unready(const struct app *a, const char *text)
+{
+    const struct job_snapshot *s = a->snap;
+    if (!s->module)
+        return "Nothing is open. {command} then  open FILE.ptx  opens a kernel,  demo  lists the kernels and lessons that come with the program.";
+    if (!s->kernel && !s->busy)
+        return "This file could not be read to its end: the source panel ({panel-1}) marks the errors, the messages ({panel-9}) list them.";
+    if (!s->spec && !s->busy)
+        return "There is no launch description yet, so nothing can be run: the options panel ({panel-4}) makes one.";
+    return text;
 }
 
 enum role view_degree_role(double degree)

@@ -6,8 +6,13 @@
 
 const char *plot_metric_name(enum plot_metric m)
 {
-    static const char *const names[METRIC_COUNT] = { "time", "speed-up over cha", "L1 hit rate", "DRAM read" };
+    static const char *const names[] = { "time", "speed against cha", "L1 hit rate", "DRAM bytes read", "misses" };
     return names[m];
+}
+
+bool plot_less_is_better(enum plot_metric m)
+{
+    return m == METRIC_TIME || m == METRIC_DRAM || m == METRIC_MISS;
 }
 
 const char *plot_style_name(enum plot_style s)
@@ -20,7 +25,7 @@ void plot_value(enum plot_metric m, double v, char *out)
 {
     switch (m) {
     case METRIC_TIME: text_time(out, v); break;
-    case METRIC_HIT: text_percent(out, v); break;
+    case METRIC_HIT: case METRIC_MISS: text_percent(out, v); break;
     case METRIC_DRAM: text_bytes(out, v); break;
     default:
         if (isnan(v))
@@ -28,6 +33,41 @@ void plot_value(enum plot_metric m, double v, char *out)
         else
             snprintf(out, TEXT_NUM, "%.2fx", v);
     }
+}
+
+/* The unit in which a value of this size is written, and how much it is. */
+static double unit_of(enum plot_metric m, double top, const char **name)
+{
+    static const char *const times[] = { " ns", " µs", " ms", " s" }, *const sizes[] = { " B", " KiB", " MiB", " GiB", " TiB" };
+    const char *const *names = m == METRIC_TIME ? times : sizes;
+    double base = m == METRIC_TIME ? 1000 : 1024, unit = 1;
+    size_t i = 0, n = m == METRIC_TIME ? ARRAY_LEN(times) : ARRAY_LEN(sizes);
+    *name = m == METRIC_SPEEDUP ? "x" : " %";
+    if (m != METRIC_TIME && m != METRIC_DRAM)
+        return 1;
+    for (; top / unit >= base && i + 1 < n; i++)
+        unit *= base;
+    *name = names[i];
+    return unit;
+}
+
+double plot_step(enum plot_metric m, double range, double top, int most)
+{
+    static const double by[] = { 1, 2, 5, 10 };
+    const char *name;
+    double unit = unit_of(m, top, &name), step = pow(10, floor(log10(range / unit / most))) * unit;
+    for (size_t i = 0; i < ARRAY_LEN(by); i++)
+        if (range / (step * by[i]) <= most)
+            return step * by[i];
+    return step * 20;
+}
+
+void plot_tick(enum plot_metric m, double v, double step, double top, char *out)
+{
+    const char *name;
+    double unit = unit_of(m, top, &name);
+    int digits = (int)ceil(-log10(step / unit) - 1e-9);
+    snprintf(out, TEXT_NUM, "%.*f%s", digits < 0 ? 0 : digits > 4 ? 4 : digits, v / unit, name);
 }
 
 static void widen(double v, double *lo, double *hi)

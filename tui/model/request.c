@@ -20,7 +20,7 @@ const struct panel_info *panel_info(enum panel_id p) { return &panels[p]; }
 
 const char *scope_name(enum scope s)
 {
-    static const char *const more[] = { "lists", "everywhere", "help", "demo picker", "lesson", "replay" };
+    static const char *const more[] = { "lists", "everywhere", "help", "address tree", "demo picker", "lesson", "replay" };
     return (unsigned)s < PANEL_COUNT ? panels[s].name : more[s - SCOPE_LIST];
 }
 

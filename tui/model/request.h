@@ -11,7 +11,7 @@
 #define PANEL_LIST(X) \
     X(SOURCE, "source", "Source", "Source", "PTX with what each global load costs: degree of coalescing, sectors per request, class, cache decision", true) \
     X(COALESCE, "coalesce", "Coalesce", "Coalesce", "the 32-position graph of the loads, and which lane touches which sector", true) \
-    X(LOCALITY, "locality", "Locality", "Local", "who reuses the data: class and evidence, reuse split, sharing between CTAs, reuse distance", true) \
+    X(LOCALITY, "locality", "Locality", "Local", "who reuses the data: class and evidence; misses by cache size; footprint of each array; sharing between CTAs", true) \
     X(OPTIONS, "options", "Options", "Options", "every knob of a configuration and the launch description; what is not legal says why", true) \
     X(VALLEY, "valley", "Valley", "Valley", "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point", false) \
     X(COUNTERS, "counters", "Counters", "Count", "where the bytes went: L1, L2, DRAM, before and after", true) \
@@ -28,7 +28,7 @@ enum scope {
 #define X(id, name, title, brief, help, list) SCOPE_##id,
     PANEL_LIST(X)
 #undef X
-    SCOPE_LIST, SCOPE_GLOBAL, SCOPE_HELP, SCOPE_PICKER, SCOPE_LESSON, SCOPE_REPLAY, SCOPE_COUNT
+    SCOPE_LIST, SCOPE_GLOBAL, SCOPE_HELP, SCOPE_TREE, SCOPE_PICKER, SCOPE_LESSON, SCOPE_REPLAY, SCOPE_COUNT
 };
 const char *scope_name(enum scope s);
 
@@ -85,6 +85,12 @@ const char *scope_name(enum scope s);
     X(COA_PREV, "previous-access", "[ L Left", COALESCE, "", "previous load (before the first: all loads)") \
     X(COA_WARP_UP, "next-warp", "+ =", COALESCE, "warp", "lanes of the next warp") \
     X(COA_WARP_DOWN, "previous-warp", "-", COALESCE, "", "lanes of the warp before") \
+    X(LOC_NEXT_PART, "next-part", "]", LOCALITY, "next part", "next part: class, misses by cache size, footprints, sharing") \
+    X(LOC_PREV_PART, "previous-part", "[", LOCALITY, "", "part before") \
+    X(LOC_SMALLER, "smaller-cache", "h Left", LOCALITY, "", "cursor to a smaller cache") \
+    X(LOC_LARGER, "larger-cache", "l Right", LOCALITY, "size", "cursor to a larger cache") \
+    X(LOC_NEXT_LOAD, "curve-of-next-load", "+ =", LOCALITY, "load", "lay the curve of the next load over that of all") \
+    X(LOC_PREV_LOAD, "curve-of-previous-load", "-", LOCALITY, "", "curve of the load before") \
     X(OPT_NEXT, "next-value", "Right l +", OPTIONS, "change", "next value") \
     X(OPT_PREV, "previous-value", "Left h -", OPTIONS, "", "previous value") \
     X(OPT_EDIT, "edit-value", "Enter e", OPTIONS, "edit", "type the value") \
@@ -121,6 +127,8 @@ const char *scope_name(enum scope s);
     X(ADV_TAKE, "take", "p", ADVICE, "options", "take its options without running") \
     X(MSG_LEVEL, "level", "f", MESSAGES, "level", "errors only, warnings too, everything") \
     X(MSG_GOTO, "goto", "Enter", MESSAGES, "go to", "show the place in the source") \
+    X(TREE_GOTO, "tree-goto", "Enter d", TREE, "go to", "to this instruction in the source") \
+    X(TREE_CLOSE, "tree-close", "q Esc a", TREE, "", "close the tree") \
     X(HELP_CLOSE, "close-help", "q Esc ?", HELP, "", "close help") \
     X(PICK_OPEN, "open", "Enter Space", PICKER, "open", "open the demo or lesson") \
     X(LESSON_NEXT, "lesson-next", ") A-n F2", LESSON, "next step", "next step of the lesson") \

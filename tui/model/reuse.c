@@ -3,10 +3,10 @@
 #include "tui/model/reuse.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 128
-#define MAX_REQUESTS 1500000u      /* a second of work at most; `cut` says that it ended there */
+#define DATA_MOST (1ull << 31)     /* bytes of initial data */
 
 struct reuse_worker {
     struct app_engine own;
@@ -14,33 +14,16 @@ struct reuse_worker {
     struct cancel cancel;
     atomic_int done;               /* 0 works, 1 ready, 2 nothing to show */
     atomic_int owners;
-    struct reuse_result result;
-    struct model_reuse *stack;
+    struct ana_curve *curve;
+    char why[200];
 };
 
 static void let_go(struct reuse_worker *w)
 {
-    if (atomic_fetch_sub(&w->owners, 1) == 1)
+    if (atomic_fetch_sub(&w->owners, 1) == 1) {
+        ana_curve_free(w->curve);
         base_free(w);
-}
-
-static bool touch(void *ctx, const struct ana_request *r)
-{
-    struct reuse_worker *w = ctx;
-    if (r->store)
-        return !cancel_asked(&w->cancel);
-    model_hist_add(&w->result.hist, model_reuse_touch(w->stack, r->line));
-    w->result.cut = ++w->result.requests >= MAX_REQUESTS;
-    return !w->result.cut && !cancel_asked(&w->cancel);
-}
-
-static unsigned resident(const struct job_snapshot *s)
-{
-    uint64_t warps = (dim3u_count(s->spec->block) + 31) / 32;
-    uint64_t n = warps && s->has_dev ? s->dev.max_warps_per_sm / warps : 1;
-    if (s->has_dev && n > s->dev.max_ctas_per_sm)
-        n = s->dev.max_ctas_per_sm;
-    return n ? (unsigned)n : 1;
+    }
 }
 
 static bool trace(struct reuse_worker *w)
@@ -48,23 +31,21 @@ static bool trace(struct reuse_worker *w)
     const struct job_snapshot *s = w->snap;
     struct launch_data data;
     struct diags ds = { 0 };
-    bool ok = false;
-    if (s->module && s->spec && s->kernel && launch_data_make(s->spec, 1ull << 31, &data, &ds) == ST_OK) {
+    enum status st = s->module && s->spec && s->kernel ? launch_data_make(s->spec, DATA_MOST, &data, &ds) : ST_REFUSED;
+    if (st == ST_OK) {
         struct ana_opts o = { .data = &data, .dev = s->has_dev ? &s->dev : NULL, .cancel = &w->cancel };
-        w->stack = model_reuse_new(1 << 16);
-        ok = w->stack && ana_trace(s->module, str_of(s->kernel), &o, LINE_BYTES, resident(s), 0, s->has_dev && s->dev.sms ? s->dev.sms : 1,
-                                   touch, w, &ds) == ST_OK && w->result.requests > 0;
-        model_reuse_free(w->stack);
+        st = ana_curve_make(s->module, str_of(s->kernel), &o, &w->curve, &ds);
         launch_data_free(&data);
     }
+    if (st != ST_OK)
+        snprintf(w->why, sizeof w->why, "%s", ds.n && ds.v[0].msg ? ds.v[0].msg : status_text(st));
     diags_free(&ds);
-    return ok;
+    return st == ST_OK && w->curve;
 }
 
 static void *work(void *arg)
 {
     struct reuse_worker *w = arg;
-    w->result.line_bytes = LINE_BYTES;
     bool ok = trace(w);
     w->own.release(w->own.ctx, w->snap);
     atomic_store(&w->done, ok ? 1 : 2);
@@ -95,17 +76,26 @@ static bool start(struct app *a)
     return true;
 }
 
-enum reuse_state reuse_get(struct app *a, struct reuse_result *out)
+enum reuse_state reuse_get(struct app *a, const struct ana_curve **out)
 {
+    if (a->snap->facts && a->snap->facts->curve) {
+        *out = a->snap->facts->curve;
+        return REUSE_READY;
+    }
     if (!a->engine.hold || !a->snap->spec || !a->snap->facts)
         return REUSE_NONE;
     if (!a->reuse && !start(a))
         return REUSE_NONE;
     switch (atomic_load(&a->reuse->done)) {
     case 0: return REUSE_WORKING;
-    case 1: *out = a->reuse->result; return REUSE_READY;
+    case 1: *out = a->reuse->curve; return REUSE_READY;
     default: return REUSE_NONE;
     }
+}
+
+const char *reuse_why(const struct app *a)
+{
+    return a->reuse && atomic_load(&a->reuse->done) == 2 ? a->reuse->why : "";
 }
 
 bool reuse_working(const struct app *a)

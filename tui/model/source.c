@@ -190,10 +190,13 @@ static void gutter_access(struct row *r, const struct gutter *g, const struct ap
 static void gutter_put(struct row *r, const struct gutter *g, const struct app *a, uint32_t line)
 {
     const struct ana_access *x = source_access_at(a, line);
+    bool error = source_error_at(a, line) != NULL;
     if (line)
-        row_right(r, ROLE_DIM, g->number, "%u", line);
+        row_right(r, error ? ROLE_ERROR : ROLE_DIM, g->number, "%u", line);
     row_pad(r, g->number + 1);
-    if (x && x->space == PTX_SPACE_GLOBAL)
+    if (error)
+        row_put(r, ROLE_ERROR, "✗");
+    else if (x && x->space == PTX_SPACE_GLOBAL)
         gutter_access(r, g, a, x);
     row_pad(r, g->total - 2);
     row_put(r, ROLE_BORDER, "│ ");
@@ -299,9 +302,10 @@ static void source_row(struct app *a, size_t i, unsigned w, struct row *r)
 
 static void source_update(struct app *a, unsigned w, unsigned h)
 {
-    (void)w, (void)h;
     source_refresh(a);
     list_set_count(&a->list[PANEL_SOURCE], a->source.nlines);
+    if (h >= 14)
+        source_info(a, w);
 }
 
 /* ---- keys ---- */
@@ -321,9 +325,17 @@ static unsigned next_load(struct app *a, int step)
     return UI_REDRAW;
 }
 
-static unsigned jump(struct app *a)
+void source_jump(struct app *a, uint32_t line)
 {
     struct source_view *s = &a->source;
+    if (s->njumps == ARRAY_LEN(s->jump))
+        memmove(s->jump, s->jump + 1, sizeof s->jump[0] * (--s->njumps));
+    s->jump[s->njumps++] = source_cursor_line(a);
+    source_goto(a, line);
+}
+
+static unsigned jump(struct app *a)
+{
     uint32_t line = source_cursor_line(a);
     struct str name = cursor_name(a);
     uint32_t to = name.n ? source_definition(a, name, line) : 0;
@@ -331,10 +343,7 @@ static unsigned jump(struct app *a)
         app_notice(a, DIAG_NOTE, name.n ? "%.*s has no definition here" : "no register or label on this line", (int)name.n, name.s);
         return UI_REDRAW;
     }
-    if (s->njumps == ARRAY_LEN(s->jump))
-        memmove(s->jump, s->jump + 1, sizeof s->jump[0] * (--s->njumps));
-    s->jump[s->njumps++] = line;
-    source_goto(a, to);
+    source_jump(a, to);
     return UI_REDRAW;
 }
 
@@ -391,7 +400,12 @@ static unsigned source_request(struct app *a, enum request r)
     case REQ_SRC_NEXT_REG: s->reg++; if (!cursor_name(a).n) s->reg = 0; break;
     case REQ_SRC_PREV_REG: s->reg -= s->reg > 0; break;
     case REQ_SRC_DEFINE: return jump(a);
-    case REQ_SRC_BACK: if (s->njumps) source_goto(a, s->jump[--s->njumps]); break;
+    case REQ_SRC_BACK:
+        if (s->njumps)
+            source_goto(a, s->jump[--s->njumps]);
+        else
+            app_notice(a, DIAG_NOTE, "no jump to go back from");
+        break;
     case REQ_SRC_TREE:
         a->tree_access = source_access(a);
         if (a->tree_access < 0) {
@@ -410,4 +424,4 @@ static unsigned source_request(struct app *a, enum request r)
     return UI_REDRAW;
 }
 
-const struct view view_source = { source_update, source_head, source_row, source_request };
+const struct view view_source = { source_update, source_head, source_row, source_request, NULL, NULL };

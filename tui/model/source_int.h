@@ -8,6 +8,8 @@
 void source_refresh(struct app *a);
 /* Lists the lines to show anew: after a fold or a change of mode. */
 void source_relist(struct app *a);
+/* To a line, remembering where from ({back} returns). */
+void source_jump(struct app *a, uint32_t line);
 struct str source_line_text(const struct text_lines *l, uint32_t line);
 /* Original line under the cursor (of an inserted line: the one above), 0: none. */
 uint32_t source_cursor_line(const struct app *a);
@@ -21,5 +23,9 @@ uint32_t source_definition(const struct app *a, struct str name, uint32_t line);
 /* Nearest instruction before `inst` (or after, in a loop) that writes a register; PTX_NO_INDEX: none.
  * *count: how many write it in all. */
 uint32_t source_def_of(const struct ptx_func *f, uint32_t reg, uint32_t inst, unsigned *count);
+/* Fills the lines below the text: the access, or the error, of the line under the cursor. */
+void source_info(struct app *a, unsigned w);
+/* The engine's error about a line of the shown file, NULL: none. */
+const struct job_message *source_error_at(const struct app *a, uint32_t line);
 
 #endif

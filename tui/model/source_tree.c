@@ -88,9 +88,18 @@ static void collect_read(void *ctx, uint32_t reg, unsigned access)
         r->v[r->n++] = reg;
 }
 
+/* Its text with runs of blanks and tabs as one blank. */
 static struct str inst_text(const struct tree *t, const struct ptx_inst *i)
 {
-    return ptx_text(t->a->snap->module, i->at);
+    struct str s = ptx_text(t->a->snap->module, i->at);
+    char *to = arena_dup(t->a->frame, s);
+    size_t n = 0;
+    for (size_t k = 0; to && k < s.n; k++) {
+        bool blank = s.s[k] == ' ' || s.s[k] == '\t' || s.s[k] == '\n' || s.s[k] == '\r';
+        if (!blank || (n && to[n - 1] != ' '))
+            to[n++] = blank ? ' ' : s.s[k];
+    }
+    return to ? (struct str){ to, n } : s;
 }
 
 static void tree_line(struct tree *t, const char *branch, struct str text, uint32_t line, const char *remark)
@@ -100,7 +109,7 @@ static void tree_line(struct tree *t, const char *branch, struct str text, uint3
     row_put(&r, ROLE_BORDER, " %.*s%s", (int)t->nprefix, t->prefix, branch);
     source_colour(&r, text, (struct str){ "", 0 });
     if (line)
-        row_put(&r, ROLE_DIM, "  :%u", line);
+        row_put(&r, ROLE_DIM, "  line %u", line);
     if (*remark)
         row_put(&r, ROLE_NOTE, "  %s", remark);
     page_add(t->a, &t->a->over, &r, line ? (long)line : -1);
@@ -187,4 +196,15 @@ void view_tree_update(struct app *a, unsigned w)
         page_wrap(a, &a->over, ROLE_WARN, 3, w - 2, x->unknown, -1);
     }
     list_set_count(&a->over_list, a->over.n);
+    if (page_item(&a->over, &a->over_list) < 0)
+        list_move(&a->over_list, &a->over, 1);
+}
+
+unsigned view_tree_goto(struct app *a)
+{
+    long line = page_item(&a->over, &a->over_list);
+    a->overlay = OVERLAY_NONE;
+    if (line > 0)
+        source_jump(a, (uint32_t)line);
+    return UI_REDRAW;
 }

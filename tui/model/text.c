@@ -226,7 +226,7 @@ void text_count(char *out, double v)
 
 void text_bytes(char *out, double v)
 {
-    static const char *const u[] = { "B", "KB", "MB", "GB", "TB" };
+    static const char *const u[] = { "B", "KiB", "MiB", "GiB", "TiB" };
     text_scaled(out, v, 1024, u, ARRAY_LEN(u));
 }
 

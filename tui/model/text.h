@@ -44,7 +44,7 @@ struct str row_text(const struct row *r);
 #define TEXT_NUM 24
 void text_time(char *out, double ns);            /* "1.234 ms" */
 void text_count(char *out, double v);            /* "12.3 M" */
-void text_bytes(char *out, double v);            /* "12.3 MB" (powers of 1024) */
+void text_bytes(char *out, double v);            /* "12.3 MiB" */
 void text_percent(char *out, double v);          /* "63.2 %" */
 
 #endif

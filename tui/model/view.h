@@ -14,6 +14,10 @@ struct view {
     void (*line)(struct app *a, size_t i, unsigned w, struct row *r);
     /* What the panel's requests do; enum ui_effect bits. */
     unsigned (*request)(struct app *a, enum request r);
+    /* Fills the plot that stands above the lines; false: none now. NULL: never one. */
+    bool (*plot)(struct app *a, struct plot *p);
+    /* The plot's numbers as CSV; NULL: as view.plot. */
+    void (*csv)(struct app *a, struct buf *out);
 };
 const struct view *view_of(enum panel_id p);
 /* Line i of a panel as updated in this frame. Returns its item (-1: not selectable). */
@@ -26,6 +30,12 @@ void page_add(struct app *a, struct page *p, const struct row *r, long item);
 void page_wrap(struct app *a, struct page *p, enum role role, unsigned indent, unsigned w, const char *text, long item);
 void page_heading(struct app *a, struct page *p, const char *fmt, ...) BASE_PRINTF(3, 4);
 void page_blank(struct app *a, struct page *p);
+/* The text with every {REQUEST} replaced by that request's key; the frame's. */
+const char *view_keys(struct app *a, const char *text);
+/* What an empty panel says: what to do next, keys as in view_keys. */
+void page_hint(struct app *a, struct page *p, unsigned w, const char *text);
+/* Adds a row broken between its spans into lines of at most w columns, the later ones indented. */
+void page_flow(struct app *a, struct page *p, const struct row *r, unsigned indent, unsigned w, long item);
 /* Item of the line under the cursor of a list over a page, -1: none. */
 long page_item(const struct page *p, const struct list *l);
 
@@ -48,6 +58,7 @@ bool view_options_launch(struct app *a, const char *field, const char *text);
 void view_help_update(struct app *a, unsigned w);        /* fills a->over */
 void view_picker_update(struct app *a, unsigned w);
 void view_tree_update(struct app *a, unsigned w);
+unsigned view_tree_goto(struct app *a);                  /* to the instruction under the tree's cursor */
 /* Lesson strip: narration, task and whether it is done. Lines are added to *p. */
 void view_lesson_update(struct app *a, struct page *p, unsigned w);
 
@@ -63,14 +74,20 @@ const char *source_decision(const struct options *o, const struct ana_access *x)
 
 /* valley.c */
 void valley_plot(struct app *a, struct plot *out);
+/* Cursor of a panel's plot to a point. */
+void view_cursor(struct app *a, enum panel_id p, size_t point);
+/* Plot of the panel in front, or of the valley panel when it has none. */
+void view_plot(struct app *a, struct plot *out);
 /* Sweep shown, NULL: none; its run index in *run (may be NULL). */
 const struct session_run *valley_run(const struct app *a, size_t *run);
 /* The best point (index into points), SIZE_MAX: none. */
 size_t valley_best(const struct tune_sweep *s);
 /* Table of a sweep's points as CSV. */
-void valley_csv(const struct app *a, struct buf *out);
+void valley_csv(struct app *a, struct buf *out);
 
 /* ---- small common things ---- */
+/* What a panel without content says: `text` when a kernel is open that could have some, else what is missing. */
+const char *view_unready(const struct app *a, const char *text);
 enum role view_degree_role(double degree);               /* good, middling, bad */
 enum role view_hit_role(double percent);
 /* A counter of a result as text with its unit and origin letter ("n/a" when not valid). */

@@ -257,10 +257,7 @@ static void coalesce_update(struct app *a, unsigned w, unsigned h)
     page_clear(p);
     page_clear(&a->chart[PANEL_COALESCE]);
     if (!k) {
-        struct row r;
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_DIM, a->snap->module ? " analysing ..." : " nothing is open");
-        page_add(a, p, &r, -1);
+        page_hint(a, p, w, view_unready(a, "Analysing ..."));
         list_set_count(l, p->n);
         return;
     }
@@ -291,4 +288,4 @@ static unsigned coalesce_request(struct app *a, enum request r)
     return UI_REDRAW;
 }
 
-const struct view view_coalesce = { coalesce_update, coalesce_head, NULL, coalesce_request };
+const struct view view_coalesce = { coalesce_update, coalesce_head, NULL, coalesce_request, NULL, NULL };

@@ -222,9 +222,7 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     struct row r;
     page_clear(p);
     if (!chosen(a, &e)) {
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_DIM, a->snap->module ? " no result yet: r runs the present options, s sweeps" : " nothing is open");
-        page_add(a, p, &r, -1);
+        page_hint(a, p, w, view_unready(a, "No result yet: {run} runs the present options once, {sweep} sweeps. What each level of memory did is shown here."));
         list_set_count(&a->list[PANEL_COUNTERS], p->n);
         return;
     }
@@ -279,4 +277,4 @@ static unsigned counters_request(struct app *a, enum request r)
     return UI_REDRAW;
 }
 
-const struct view view_counters = { counters_update, counters_head, NULL, counters_request };
+const struct view view_counters = { counters_update, counters_head, NULL, counters_request, NULL, NULL };

@@ -389,4 +389,4 @@ bool view_options_launch(struct app *a, const char *field, const char *text)
     return false;
 }
 
-const struct view view_options = { options_update, NULL, NULL, options_request };
+const struct view view_options = { options_update, NULL, NULL, options_request, NULL, NULL };

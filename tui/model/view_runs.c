@@ -165,12 +165,9 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
     make_order(a);
     for (size_t k = 0; k < a->runs.norder; k++)
         put_run(a, a->runs.order[k], w);
-    if (!a->runs.norder) {
-        struct row r;
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_DIM, *a->runs.filter ? " nothing matches the filter '%s'" : " nothing was run yet%s", a->runs.filter);
-        page_add(a, p, &r, -1);
-    }
+    if (!a->runs.norder)
+        page_hint(a, p, w, *a->runs.filter ? "No run matches the filter; {filter} changes it."
+                  : "Nothing was run yet. {run} runs the present options once, {sweep} sweeps, {tune} searches; every run is kept here and in the session file.");
     put_comparison(a);
     list_set_count(&a->list[PANEL_RUNS], p->n);
 }
@@ -265,4 +262,4 @@ static unsigned runs_request(struct app *a, enum request r)
     }
 }
 
-const struct view view_runs = { runs_update, runs_head, NULL, runs_request };
+const struct view view_runs = { runs_update, runs_head, NULL, runs_request, NULL, NULL };

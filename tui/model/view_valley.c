@@ -111,6 +111,26 @@ static void add_series(struct app *a, struct plot *out, const struct points *p, 
             s->low[i] = (double)r->time.min, s->high[i] = (double)r->time.max;
         s->bad[i] = wrong(r);
     }
+    s->no_line = p->axis && !strcmp(p->axis, "try");     /* neighbours in a search have nothing to do with each other */
+    out->nseries++;
+}
+
+/* The fastest so far, as a search goes on: the line that its points crowd above. */
+static void add_record(struct app *a, struct plot *out, const struct points *p)
+{
+    struct plot_series *v = &out->series[out->nseries];
+    *v = (struct plot_series){ .name = "fastest so far", .line = ROLE_PEAK, .point = ROLE_PEAK, .n = p->n, .no_points = true };
+    v->x = ARENA_ARRAY(a->frame, double, p->n + 1);
+    v->y = ARENA_ARRAY(a->frame, double, p->n + 1);
+    if (!v->x || !v->y || out->metric != METRIC_TIME)
+        return;
+    double best = time_of(p->cha);
+    for (size_t i = 0; i < p->n; i++) {
+        double t = wrong(&p->v[i]) ? NAN : time_of(&p->v[i]);
+        best = isnan(best) || t < best ? t : best;
+        v->x[i] = (double)i;
+        v->y[i] = best;
+    }
     out->nseries++;
 }
 
@@ -160,13 +180,14 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
     if (!is_sweep(r) || best == SIZE_MAX || best >= n || n < 3 || !s->complete || (a->replay.on && n < s->npoints))
         return;
     const struct model_curve *c = &s->curve;
-    if (c->category == CATEGORY_CACHE_INSENSITIVE)
+    if (c->category == CATEGORY_CACHE_INSENSITIVE && !strcmp(p->axis, "pi"))
         return;
     bool pi = !strcmp(p->axis, "pi"), ends = pi && (best == 0 || best == s->warps);      /* there the unconditional code is the better choice */
     char *text = ends ? arena_printf(a->frame, "%s best", best ? "cha" : "bpa")
-                      : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, axis_value(p, best), c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
+               : best < out->nticks ? arena_printf(a->frame, "%s best", out->tick[best])
+               : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, axis_value(p, best), pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
     add_mark(out, text, best, ROLE_PEAK, up);
-    if (c->category != CATEGORY_CACHE_CONGESTED || strcmp(p->axis, "pi"))
+    if (c->category != CATEGORY_CACHE_CONGESTED || !pi)
         return;
     if (c->valley < n && c->valley != best)
         add_mark(out, "cache valley", c->valley, ROLE_VALLEY, !up);
@@ -225,6 +246,15 @@ static void place_cursor(struct app *a, const struct session_run *r, const struc
     a->valley.cursor = a->valley.cursor < p->n ? a->valley.cursor : p->n - 1;
 }
 
+/* Where the numbers of a curve come from: the y axis says so. */
+static const char *origin_text(const struct points *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->v[i].time.valid)
+            return p->v[i].time.origin == ORIGIN_MEASURED ? " (measured)" : p->v[i].time.origin == ORIGIN_SIMULATED ? " (simulated)" : " (modelled)";
+    return "";
+}
+
 void valley_plot(struct app *a, struct plot *out)
 {
     const struct session_run *r = valley_run(a, NULL), *b = overlay_run(a);
@@ -232,10 +262,10 @@ void valley_plot(struct app *a, struct plot *out)
     out->metric = a->valley.metric;
     out->style = a->set.ascii ? PLOT_ASCII : a->set.style;
     out->log_y = a->valley.log_y;
-    out->yname = plot_metric_name(out->metric);
     struct points p = points_of(a, r);
+    out->yname = arena_printf(a->frame, "%s%s%s", plot_metric_name(out->metric), plot_less_is_better(out->metric) ? ", less is better" : "", origin_text(&p));
     out->xname = axis_title(p.axis);
-    out->empty = a->snap->busy ? "waiting for the first point ..." : a->snap->module ? "no sweep yet: s starts one over the axis above" : "nothing is open";
+    out->empty = a->snap->busy ? "waiting for the first point ..." : "";
     if (!r)
         return;
     add_fit(a, out, r);
@@ -243,6 +273,8 @@ void valley_plot(struct app *a, struct plot *out)
         struct points q = points_of(a, b);
         add_series(a, out, &q, "B", true);
     }
+    if (r->kind == RUN_TUNE)
+        add_record(a, out, &p);
     add_series(a, out, &p, b && b != r ? "A" : "points", false);
     if (!any_value(&out->series[out->nseries - 1])) {
         out->empty = a->snap->busy ? "waiting for the first point ..." : "no point has a value here: the messages say why";
@@ -269,7 +301,7 @@ void valley_plot(struct app *a, struct plot *out)
 }
 
 /* ---- lines below the plot ---- */
-static void put_result(struct row *r, const struct result *x, const struct result *cha)
+static void put_result(struct row *r, const struct result *x, const struct result *cha, const char *base)
 {
     char t[TEXT_NUM], h[TEXT_NUM];
     if (x->status != ST_OK || !x->time.valid) {
@@ -284,7 +316,7 @@ static void put_result(struct row *r, const struct result *x, const struct resul
     row_put(r, ROLE_DIM, " %s", origin_name(x->time.origin));
     double gain = time_of(cha) / time_of(x);
     if (!isnan(gain))
-        row_put(r, gain > 1.02 ? ROLE_GOOD : gain < 0.98 ? ROLE_WARN : ROLE_LABEL, "  %.2fx of cha", gain);
+        row_put(r, gain > 1.02 ? ROLE_GOOD : gain < 0.98 ? ROLE_WARN : ROLE_LABEL, "  %.2fx vs %s", gain, base);
     view_counter(x, COUNTER_L1_HIT_RATE, h);
     row_put(r, ROLE_LABEL, "  L1 hit ");
     row_put(r, ROLE_L1, "%s", h);
@@ -297,7 +329,7 @@ static void put_result(struct row *r, const struct result *x, const struct resul
         row_put(r, ROLE_GOOD, x->equal == EQUAL_YES ? "  equal ✓" : "  within tolerance ✓");
 }
 
-static void put_cursor(struct app *a, const struct points *p)
+static void put_cursor(struct app *a, const struct points *p, unsigned w)
 {
     struct row r;
     row_init(&r, a->frame);
@@ -306,31 +338,33 @@ static void put_cursor(struct app *a, const struct points *p)
         row_put(&r, ROLE_CURSOR, " %ux%ux%u  ", x->options.block.x, x->options.block.y, x->options.block.z);
     else
         row_put(&r, ROLE_CURSOR, " %s %g  ", p->axis && !strcmp(p->axis, "pi") ? "π" : p->axis ? p->axis : "", axis_value(p, a->valley.cursor));
-    put_result(&r, x, p->cha);
-    page_add(a, &a->page[PANEL_VALLEY], &r, -1);
+    put_result(&r, x, p->cha, p->bpa ? "cha" : "the original");
+    page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
 }
 
-static void put_end(struct app *a, const char *name, enum role role, const struct result *x, const struct result *cha)
+static void put_end(struct app *a, const char *name, enum role role, const struct result *x, const struct result *cha, unsigned w)
 {
     struct row r;
+    if (x->status == ST_OK && !x->time.valid)
+        return;                          /* this axis has no such end */
     row_init(&r, a->frame);
     row_put(&r, role, " %-4s ", name);
-    put_result(&r, x, cha);
-    page_add(a, &a->page[PANEL_VALLEY], &r, -1);
+    put_result(&r, x, cha, "cha");
+    page_flow(a, &a->page[PANEL_VALLEY], &r, 6, w, -1);
 }
 
-static void put_fit(struct app *a, const struct tune_sweep *s)
+static void put_fit(struct app *a, const struct tune_sweep *s, unsigned w)
 {
     struct row r;
     row_init(&r, a->frame);
     if (s->fit.valid) {
-        row_put(&r, ROLE_FIT, " fit  ");
-        row_put(&r, ROLE_LABEL, "α %.3g  β %.3g  residual %.1f %%", s->fit.alpha, s->fit.beta, s->fit.residual * 100);
+        row_put(&r, ROLE_FIT, " valley model ");
+        row_put(&r, ROLE_LABEL, " α %.3g, β %.3g B a thread, off by %.1f %%", s->fit.alpha, s->fit.beta, s->fit.residual * 100);
     }
     if (!isnan(s->overhead_bpa) && !isnan(s->overhead_cha))
-        row_put(&r, ROLE_LABEL, "   inserted code: %+.1f %% at π=0, %+.1f %% at π=W", (s->overhead_bpa - 1) * 100, (s->overhead_cha - 1) * 100);
+        row_put(&r, ROLE_LABEL, "  inserted code: %+.1f %% at π=0, %+.1f %% at π=%u", (s->overhead_bpa - 1) * 100, (s->overhead_cha - 1) * 100, s->warps);
     if (r.n)
-        page_add(a, &a->page[PANEL_VALLEY], &r, -1);
+        page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
 }
 
 static void valley_update(struct app *a, unsigned w, unsigned h)
@@ -342,14 +376,14 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
     if (r && p.n) {
         struct buf verdict = { 0 };
         place_cursor(a, r, &p);
-        put_cursor(a, &p);
+        put_cursor(a, &p, w);
         if (h >= 24 && p.bpa && p.cha) {
-            put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha);
-            put_end(a, "cha", ROLE_REF_CHA, p.cha, p.cha);
+            put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha, w);
+            put_end(a, "cha", ROLE_REF_CHA, p.cha, p.cha, w);
         }
         if (is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints)) {
             if (h >= 18)
-                put_fit(a, &r->sweep);
+                put_fit(a, &r->sweep, w);
             tune_verdict(&r->sweep, &verdict);
             page_wrap(a, pg, ROLE_TITLE, 1, w - 1, verdict.s ? verdict.s : "", -1);
         } else if (r->kind == RUN_TUNE && *r->found.reason) {
@@ -357,6 +391,9 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
         }
         buf_free(&verdict);
     }
+    if (!r && !a->snap->busy)
+        page_hint(a, pg, w, view_unready(a, "No sweep yet. {sweep} runs the kernel once for every value of the knob above, π: how many warps of a CTA may cache. "
+                                            "{axis} chooses another knob; {tune} searches all of them."));
     list_set_count(&a->list[PANEL_VALLEY], pg->n);
 }
 
@@ -369,9 +406,9 @@ static void valley_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_CHANGED, "%s", a->valley.axis);
     if (!run)
         return;
-    row_put(r, ROLE_LABEL, "   run ");
+    row_put(r, ROLE_LABEL, "   %s ", run->kind == RUN_TUNE ? "search" : "run");
     row_put(r, ROLE_VALUE, "%zu", i + 1);
-    row_put(r, ROLE_LABEL, " %s on %s", run->kernel, run->dev.spec);
+    row_put(r, ROLE_LABEL, ": %s on %s", run->kernel, run->dev.spec);
     if (b && b != run)
         row_put(r, ROLE_SERIES_B, "   ● B: %s on %s", b->kernel, b->dev.spec);
     if (a->replay.on)
@@ -477,7 +514,7 @@ static unsigned valley_request(struct app *a, enum request r)
     return UI_REDRAW;
 }
 
-void valley_csv(const struct app *a, struct buf *out)
+void valley_csv(struct app *a, struct buf *out)
 {
     const struct session_run *r = valley_run(a, NULL);
     struct points p = points_of(a, r);
@@ -499,4 +536,10 @@ void valley_csv(const struct app *a, struct buf *out)
     }
 }
 
-const struct view view_valley = { valley_update, valley_head, NULL, valley_request };
+static bool plot_of(struct app *a, struct plot *out)
+{
+    valley_plot(a, out);
+    return true;
+}
+
+const struct view view_valley = { valley_update, valley_head, NULL, valley_request, plot_of, valley_csv };

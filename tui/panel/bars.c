@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NOTICE_BUSY_NS (4LL * 1000000000)
+
 static const char *base_name(const char *path)
 {
     const char *slash = path ? strrchr(path, '/') : NULL;
@@ -44,20 +46,49 @@ static unsigned errors_unseen(const struct app *a)
     return n;
 }
 
+/* Tabs as roomy as they fit: titles, short titles, or bare numbers beside the one in front. */
+enum tab_style { TAB_TITLES, TAB_BRIEF, TAB_NUMBERS };
+
+static void tab_text(const struct app *a, int p, enum tab_style style, char *out, size_t n)
+{
+    const struct panel_info *info = panel_info((enum panel_id)p);
+    bool front = p == (int)a->focus;
+    if (style == TAB_NUMBERS && !front)
+        snprintf(out, n, "%d", p + 1);
+    else
+        snprintf(out, n, style != TAB_TITLES && !front ? "%d %s" : " %d %s ", p + 1, style == TAB_TITLES ? info->title : info->brief);
+}
+
+static enum tab_style tab_style(const struct app *a, int w)
+{
+    for (enum tab_style style = TAB_TITLES; style < TAB_NUMBERS; style++) {
+        int x = 1;
+        for (int p = 0; p < PANEL_COUNT; p++) {
+            char text[40];
+            tab_text(a, p, style, text, sizeof text);
+            x += (int)strlen(text) + 1;
+        }
+        if (x <= w + 1)
+            return style;
+    }
+    return TAB_NUMBERS;
+}
+
 void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool tabs)
 {
     title(a, s);
     if (!tabs)
         return;
-    bool tight = s->w < 112;
+    enum tab_style style = tab_style(a, s->w);
     int x = 1;
     for (int p = 0; p < PANEL_COUNT; p++) {
         bool front = p == (int)a->focus;
-        const struct panel_info *info = panel_info((enum panel_id)p);
+        char text[40];
         int x0 = x;
         bool alarm = p == PANEL_MESSAGES && errors_unseen(a);
         enum role role = front ? ROLE_TAB_ACTIVE : alarm ? ROLE_ERROR : ROLE_TAB;
-        x = surface_print(s, x, 1, role, tight && !front ? "%d %s" : " %d %s ", p + 1, tight ? info->brief : info->title);
+        tab_text(a, p, style, text, sizeof text);
+        x = surface_print(s, x, 1, role, "%s", text);
         screen_hit(map, HIT_TAB, (struct rect){ x0, 1, x - x0, 1 }, p);
         x++;
     }
@@ -77,8 +108,10 @@ static void progress(struct app *a, struct surface *s, int y)
         row_put(&r, ROLE_VALUE, " %3.0f %%", n->done * 100);
     }
     if (age > 1000000000) {
-        if (n->rate > 0)
+        if (n->rate >= 1)
             row_put(&r, ROLE_DIM, "  %.1f points/s", n->rate);
+        else if (n->rate > 0)
+            row_put(&r, ROLE_DIM, "  %.1f s a point", 1 / n->rate);
         if (n->done > 0.02 && n->done < 1)
             row_put(&r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
     }
@@ -99,6 +132,15 @@ static void prompt(struct app *a, struct surface *s, int y)
     s->cursor_y = y;
 }
 
+static void line(struct app *a, struct surface *s, int y, enum role role, const char *head, const char *text)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_str(&r, role, str_of(head));
+    row_str(&r, role, str_of(text));
+    surface_row(s, 1, y, s->w - 2, &r, 0);
+}
+
 static void message(struct app *a, struct surface *s, int y)
 {
     static const enum role roles[] = { ROLE_NOTE, ROLE_WARN, ROLE_ERROR };
@@ -106,12 +148,13 @@ static void message(struct app *a, struct surface *s, int y)
         prompt(a, s, y);
         return;
     }
-    if (*a->notice && (!a->snap->busy || a->notice_level == DIAG_ERROR || a->leaving))
-        surface_print(s, 1, y, roles[a->notice_level], "%s", a->notice);
+    bool fresh = a->notice_until - a->now_ns > NOTICE_BUSY_NS;   /* progress takes the line back soon */
+    if (*a->notice && (!a->snap->busy || a->notice_level == DIAG_ERROR || a->leaving || fresh))
+        line(a, s, y, roles[a->notice_level], "", a->notice);
     else if (a->snap->busy)
         progress(a, s, y);
     else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
-        surface_print(s, 1, y, ROLE_ERROR, "not legal here: %s", a->snap->refusal);
+        line(a, s, y, ROLE_ERROR, "not legal here: ", a->snap->refusal);
 }
 
 static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q)
@@ -138,6 +181,8 @@ static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
         surface_print(s, 1, y, ROLE_BAR, a->prompt.kind == PROMPT_COMMAND ? "Enter runs it   Tab completes   Up recalls   Esc drops it" : "Enter takes it   Esc drops it");
         return;
     }
+    if (a->overlay == OVERLAY_TREE)
+        order[n++] = SCOPE_TREE;
     if (a->overlay == OVERLAY_HELP || a->overlay == OVERLAY_TREE)
         order[n++] = SCOPE_LIST;
     else if (a->overlay == OVERLAY_PICKER)

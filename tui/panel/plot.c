@@ -1,6 +1,7 @@
 /* plot: draws a plot's view-model: dots in braille (2x4 a cell), half blocks
  * (1x2) or ASCII (1x1), points and labels as characters over them.
  *
+ *   what is on the y axis                              legend
  *   y labels │ area ........................ reference names
  *            └─┬───┬───
  *              0   1      x labels, then the axis title                     */
@@ -12,6 +13,7 @@
 
 #define LEFT 10
 #define RIGHT 9
+#define LEGEND_ROWS 10                   /* a plot this high says above what it shows */
 
 struct canvas {
     struct surface *s;
@@ -24,8 +26,8 @@ struct canvas {
 
 static struct rect area_of(struct rect r)
 {
-    int left = r.w >= 40 ? LEFT : 0, right = r.w >= 60 ? RIGHT : r.w >= 44 ? 5 : 1, below = r.h >= 9 ? 3 : r.h >= 5 ? 2 : 0;
-    return (struct rect){ r.x + left, r.y, r.w - left - right, r.h - below };
+    int left = r.w >= 40 ? LEFT : 0, right = r.w >= 60 ? RIGHT : r.w >= 44 ? 5 : 1, below = r.h >= 9 ? 3 : r.h >= 5 ? 2 : 0, above = r.h >= LEGEND_ROWS;
+    return (struct rect){ r.x + left, r.y + above, r.w - left - right, r.h - below - above };
 }
 
 static double x_share(const struct plot *p, double x) { return (x - p->x0) / (p->x1 - p->x0); }
@@ -111,44 +113,37 @@ static bool is_free(const struct canvas *c, int x, int y, int w)
     return true;
 }
 
-static void y_tick(struct canvas *c, double y)
+static void y_tick(struct canvas *c, double y, const char *v)
 {
-    char v[TEXT_NUM];
     int at = cell_y(c, y);
     if (at < c->area.y || at >= c->area.y + c->area.h)
         return;
-    plot_value(c->p->metric, y, v);
     surface_print(c->s, c->area.x - 2 - (int)text_width(str_of(v)), at, ROLE_AXIS, "%s", v);
     surface_put(c->s, c->area.x - 1, at, 0x2524, ROLE_AXIS);
-}
-
-/* A step of 1, 2 or 5 times a power of ten that gives at most `most` ticks. */
-static double nice_step(double range, int most)
-{
-    double step = pow(10, floor(log10(range / most)));
-    static const double by[] = { 1, 2, 5, 10 };
-    for (size_t i = 0; i < ARRAY_LEN(by); i++)
-        if (range / (step * by[i]) <= most)
-            return step * by[i];
-    return step * 20;
 }
 
 static void y_axis(struct canvas *c, struct rect r)
 {
     const struct plot *p = c->p;
+    char v[TEXT_NUM];
     int most = c->area.h >= 16 ? 6 : c->area.h >= 8 ? 4 : 2;
     for (int y = 0; y < c->area.h; y++)
         surface_put(c->s, c->area.x - 1, c->area.y + y, 0x2502, ROLE_AXIS);
     if (r.w < 40)
         return;
     if (p->log_y && p->y1 / p->y0 > 4) {
-        for (int i = 0; i < most; i++)
-            y_tick(c, p->y0 * pow(p->y1 / p->y0, (double)i / (most - 1)));
+        for (int i = 0; i < most; i++) {
+            double y = p->y0 * pow(p->y1 / p->y0, (double)i / (most - 1));
+            plot_value(p->metric, y, v);
+            y_tick(c, y, v);
+        }
         return;
     }
-    double step = nice_step(p->y1 - p->y0, most);
-    for (double y = ceil(p->y0 / step) * step; y <= p->y1; y += step)
-        y_tick(c, fabs(y) < step * 1e-6 ? 0 : y);
+    double step = plot_step(p->metric, p->y1 - p->y0, p->y1, most);
+    for (double y = ceil(p->y0 / step) * step; y <= p->y1; y += step) {
+        plot_tick(p->metric, fabs(y) < step * 1e-6 ? 0 : y, step, p->y1, v);
+        y_tick(c, y, v);
+    }
 }
 
 /* Ticks at whole x values, as many as labels fit. */
@@ -173,7 +168,8 @@ static void x_axis(struct canvas *c, struct rect r)
         else
             snprintf(v, sizeof v, "%g", x);
         surface_put(c->s, at, y, 0x252c, ROLE_AXIS);
-        surface_print(c->s, at - (int)text_width(str_of(v)) / 2, y + 1, ROLE_AXIS, "%s", v);
+        int left = at - (int)text_width(str_of(v)) / 2;
+        surface_print(c->s, left < c->area.x ? c->area.x : left, y + 1, ROLE_AXIS, "%s", v);
     }
     if (y + 2 < r.y + r.h)
         surface_print(c->s, c->area.x, y + 2, ROLE_LABEL, "%s", p->xname);
@@ -201,6 +197,52 @@ static void refs(struct canvas *c, struct rect r)
     }
 }
 
+static void upright(struct canvas *c)
+{
+    for (unsigned i = 0; i < c->p->nbars; i++) {
+        const struct plot_bar *b = &c->p->bar[i];
+        for (int k = c->area.y; b->x >= c->p->x0 && b->x <= c->p->x1 && k < c->area.y + c->area.h; k++)
+            surface_put(c->s, cell_x(c, b->x), k, 0x254e, b->role);
+    }
+}
+
+/* Their names, beside the line, as high as there is room off the curves. */
+static void upright_names(struct canvas *c)
+{
+    for (unsigned i = 0; i < c->p->nbars; i++) {
+        const struct plot_bar *b = &c->p->bar[i];
+        int x = cell_x(c, b->x), w = (int)text_width(str_of(b->name)), left = x + 2 + w <= c->area.x + c->area.w ? x + 2 : x - w - 1;
+        if (b->x < c->p->x0 || b->x > c->p->x1 || left < c->area.x)
+            continue;
+        for (int pass = 0, y = c->area.y; pass < 2; y++) {
+            if (y == c->area.y + c->area.h) {
+                pass++, y = c->area.y - 1;
+                continue;
+            }
+            if (!is_free(c, left, y, w) || (pass == 0 && !empty(c, left, y, w)))
+                continue;
+            surface_print(c->s, left, y, b->role, "%s", b->name);
+            take(c, left - 1, y, w + 2);
+            break;
+        }
+    }
+}
+
+/* What is drawn, in words: the quantity on the left, the curves on the right. */
+static void legend(struct surface *s, struct rect r, const struct plot *p)
+{
+    int x1 = surface_print(s, r.x + 1, r.y, ROLE_LABEL, "%s", p->yname), x = r.x + r.w - 1;
+    for (unsigned i = p->nseries; i-- > 0; ) {
+        const struct plot_series *v = &p->series[i];
+        int w = v->name ? (int)text_width(str_of(v->name)) + 4 : 0;
+        if (!w || x - w <= x1 + 1)
+            continue;
+        x -= w;
+        surface_put(s, x, r.y, !v->no_points ? 0x25cf : v->dotted ? 0x2504 : 0x2501, v->no_points ? v->line : v->point);
+        surface_print(s, x + 2, r.y, ROLE_LABEL, "%s", v->name);
+    }
+}
+
 static bool shown(const struct plot *p, double x) { return x >= p->x0 - 1e-9 && x <= p->x1 + 1e-9; }
 
 static void bands(struct canvas *c, const struct plot_series *v)
@@ -216,7 +258,7 @@ static void bands(struct canvas *c, const struct plot_series *v)
 
 static void curve(struct canvas *c, const struct plot_series *v)
 {
-    for (size_t i = 1; i < v->n; i++)
+    for (size_t i = 1; i < v->n && !v->no_line; i++)
         if (!isnan(v->y[i - 1]) && !isnan(v->y[i]) && shown(c->p, v->x[i - 1]) && shown(c->p, v->x[i]))
             line(c, v->x[i - 1], v->y[i - 1], v->x[i], v->y[i], v->line, v->dotted);
 }
@@ -297,9 +339,12 @@ void plot_draw(struct app *a, struct surface *s, struct rect r, const struct plo
     }
     if (!canvas_init(&c, a, s, r, p))
         return;
+    if (r.h >= LEGEND_ROWS)
+        legend(s, r, p);
     y_axis(&c, r);
     x_axis(&c, r);
     refs(&c, r);
+    upright(&c);
     for (unsigned i = p->nseries; i-- > 0; )
         curve(&c, &p->series[i]);
     flush(&c);
@@ -308,5 +353,6 @@ void plot_draw(struct app *a, struct surface *s, struct rect r, const struct plo
     for (unsigned i = p->nseries; i-- > 0; )
         points(&c, &p->series[i]);
     cursor(&c);
+    upright_names(&c);
     marks(&c);
 }

@@ -88,16 +88,21 @@ static void fixed_lines(struct app *a, struct surface *s, const struct page *pg,
     }
 }
 
-static void valley(struct app *a, struct surface *s, struct screen *map, struct rect r)
+/* A plot with the panel's lines below it. False: there is none now. */
+static bool plotted(struct app *a, struct surface *s, struct screen *map, enum panel_id p, struct rect r)
 {
     struct plot plot;
-    int below = (int)a->list[PANEL_VALLEY].count;
+    if (!view_of(p)->plot || !view_of(p)->plot(a, &plot))
+        return false;
+    int below = (int)a->list[p].count;
+    if (!plot.nseries && below)          /* nothing to plot: the words have the room */
+        return false;
     below = below > r.h - 6 ? (r.h > 6 ? r.h - 6 : 0) : below;
     struct rect top = { r.x, r.y, r.w, r.h - below };
-    valley_plot(a, &plot);
     plot_draw(a, s, top, &plot);
-    screen_hit(map, HIT_PLOT, top, PANEL_VALLEY);
-    lines(a, s, PANEL_VALLEY, (struct rect){ r.x, r.y + top.h, r.w, below });
+    screen_hit(map, HIT_PLOT, top, p);
+    lines(a, s, p, (struct rect){ r.x, r.y + top.h, r.w, below });
+    return true;
 }
 
 void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel_id p, struct rect r)
@@ -115,9 +120,7 @@ void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel
         surface_row(s, r.x, r.y, r.w, &row, 0);
         r.y++, r.h--;
     }
-    if (p == PANEL_VALLEY) {
-        valley(a, s, map, r);
-    } else {
+    if (!plotted(a, s, map, p, r)) {
         int fixed = (int)a->chart[p].n, least = r.h < 6 ? r.h : 3;
         fixed = fixed > r.h - least ? r.h - least : fixed;
         struct rect top = { r.x, r.y, r.w, r.h - fixed };
@@ -286,34 +289,33 @@ static unsigned click_line(struct app *a, struct list *l, const struct page *p, 
     return again ? UI_REDRAW | 0x100 : UI_REDRAW;      /* 0x100: a second click on the same line */
 }
 
-static unsigned plot_click(struct app *a, struct screen *map, struct rect r, const struct event *e)
+static size_t nearest(const struct plot_series *v, double x)
 {
-    struct plot p;
-    valley_plot(a, &p);
-    if (!p.nseries || !p.series[0].n)
-        return 0;
-    double x = plot_x_at(r, &p, e->x);
     size_t best = 0;
-    for (size_t i = 1; i < p.series[0].n; i++) {
-        double d = p.series[0].x[i] - x, b = p.series[0].x[best] - x;
+    for (size_t i = 1; i < v->n; i++) {
+        double d = v->x[i] - x, b = v->x[best] - x;
         if (d * d < b * b)
             best = i;
     }
+    return best;
+}
+
+/* A click puts the cursor on the nearest point; a drag over the valley's curve zooms to what it went over. */
+static unsigned plot_click(struct app *a, struct screen *map, const struct hit *h, const struct event *e)
+{
+    struct plot p;
+    if (!view_of((enum panel_id)h->id)->plot(a, &p) || !p.nseries || !p.series[0].n)
+        return 0;
+    double x = plot_x_at(h->r, &p, e->x), at = x;
     if (e->mouse == MOUSE_PRESS)
         map->drag_from = e->x;
-    else if (e->mouse == MOUSE_RELEASE && map->drag_from >= 0 && (e->x - map->drag_from > 3 || map->drag_from - e->x > 3)) {
-        double from = plot_x_at(r, &p, map->drag_from), share = (x - from) / (p.x1 - p.x0);
+    else if (e->mouse == MOUSE_RELEASE && h->id == PANEL_VALLEY && map->drag_from >= 0 && (e->x - map->drag_from > 3 || map->drag_from - e->x > 3)) {
+        double from = plot_x_at(h->r, &p, map->drag_from), share = (x - from) / (p.x1 - p.x0);
         double whole = a->valley.zoom / (share < 0 ? -share : share);
-        best = 0;
-        for (size_t i = 1; i < p.series[0].n; i++) {     /* the point in the middle of what was dragged over */
-            double mid = (x + from) / 2, d = p.series[0].x[i] - mid, b = p.series[0].x[best] - mid;
-            if (d * d < b * b)
-                best = i;
-        }
+        at = (x + from) / 2;             /* the point in the middle of what was dragged over */
         a->valley.zoom = whole > 16 ? 16 : whole;
     }
-    a->valley.cursor = best;
-    a->valley.placed = true;
+    view_cursor(a, (enum panel_id)h->id, nearest(&p.series[0], at));
     return UI_REDRAW;
 }
 
@@ -323,7 +325,7 @@ static unsigned wheel(struct app *a, const struct hit *h, int by)
         list_move(&a->over_list, &a->over, by);
         return UI_REDRAW;
     }
-    if (h->kind == HIT_PLOT)
+    if (h->kind == HIT_PLOT && h->id == PANEL_VALLEY)
         return view_of(PANEL_VALLEY)->request(a, by < 0 ? REQ_VAL_ZOOM_IN : REQ_VAL_ZOOM_OUT);
     if (h->kind != HIT_LINES && h->kind != HIT_PANEL)
         return 0;
@@ -339,8 +341,8 @@ static unsigned press(struct app *a, struct screen *map, const struct hit *h, co
     case HIT_TAB: app_focus(a, (enum panel_id)h->id); return UI_REDRAW;
     case HIT_REQUEST: return app_request(a, (enum request)h->id);
     case HIT_PLOT:
-        app_focus(a, PANEL_VALLEY);
-        return plot_click(a, map, h->r, e);
+        app_focus(a, (enum panel_id)h->id);
+        return plot_click(a, map, h, e);
     case HIT_OVER:
         done = click_line(a, &a->over_list, &a->over, h->r, e->y);
         return a->overlay == OVERLAY_PICKER && (done & 0x100) ? app_request(a, REQ_PICK_OPEN) : done & 0xff;
@@ -363,7 +365,7 @@ unsigned screen_mouse(struct app *a, struct screen *map, const struct event *e)
         if (e->mouse == MOUSE_PRESS)
             return press(a, map, h, e);
         if (h->kind == HIT_PLOT && (e->mouse == MOUSE_RELEASE || e->mouse == MOUSE_DRAG)) {
-            unsigned done = plot_click(a, map, h->r, e);
+            unsigned done = plot_click(a, map, h, e);
             if (e->mouse == MOUSE_RELEASE)
                 map->drag_from = -1;
             return done;

@@ -163,6 +163,8 @@ void surface_row(struct surface *s, int x, int y, int w, const struct row *row, 
     int at = x - (int)skip;
     for (unsigned i = 0; i < row->n; i++)
         at = surface_text(s, at, y, row->v[i].role, row->v[i].s);
+    if (at > now.x + now.w)              /* what is cut off says so */
+        surface_put(s, now.x + now.w - 1, y, 0x2026, ROLE_DIM);
     s->clip = old;
 }
 
@@ -170,7 +172,7 @@ void surface_row(struct surface *s, int x, int y, int w, const struct row *row, 
 static uint32_t ascii_of(uint32_t cp)
 {
     static const struct { const char *from; char to; } map[] = {
-        { "─━┄┈╌╴╶", '-' }, { "│┃┆┊╎╵╷", '|' }, { "┌┐└┘├┤┬┴┼╭╮╯╰┏┓┗┛", '+' }, { "█▉▊▋▓■●◆", '#' }, { "▌▍▒▄▀◉", '=' }, { "▎▏░▁▂▃", '-' },
+        { "─━┄┈╌╴╶", '-' }, { "│┃┆┊╎╵╷╎", '|' }, { "┌┐└┘├┤┬┴┼╭╮╯╰┏┓┗┛", '+' }, { "█▉▊▋▓■●◆", '#' }, { "▌▍▒▄▀◉", '=' }, { "▎▏░▁▂▃", '-' },
         { "▅▆▇", '#' }, { "·∙", '.' }, { "○◦◌", 'o' }, { "▲△↑", '^' }, { "▼▽↓", 'v' }, { "▶►→▸❯", '>' }, { "◀←◂", '<' }, { "✓", '*' },
         { "✗×", 'x' }, { "π", 'p' }, { "µ", 'u' }, { "α", 'a' }, { "β", 'b' }, { "±", '~' }, { "…", '~' }, { "—–", '-' }, { "≥", '>' }, { "≤", '<' },
         { "²", '2' }, { "∞", 'I' }, { "¹", '1' }, { "−", '-' } };

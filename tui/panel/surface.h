@@ -30,7 +30,7 @@ void surface_fill(struct surface *s, struct rect r, uint32_t cp, enum role role)
 void surface_select(struct surface *s, struct rect r);        /* marks cells as selected */
 /* A frame with a title on its upper edge. */
 void surface_frame(struct surface *s, struct rect r, bool focus, const char *title);
-/* Draws a row from column `skip` of it, cut at w columns. */
+/* Draws a row from column `skip` of it, cut at w columns; what is cut ends in an ellipsis. */
 void surface_row(struct surface *s, int x, int y, int w, const struct row *row, unsigned skip);
 /* Replaces every character beyond ASCII by its nearest ASCII stand-in (C locale). */
 void surface_ascii(struct surface *s);
