@@ -118,7 +118,7 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
     struct diags ds = { 0 };
     struct args *a = base_alloc(sizeof *a);
     char *self = self_path();
-    struct dev_env env = { .preset = preset_read, .preset_at = preset_at, .self = self };
+    struct dev_env env = { .preset = preset_read, .preset_at = preset_at, .self = self, .cancel = &interrupted };
     int code;
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C");              /* numbers are data here: a decimal point, always */

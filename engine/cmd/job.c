@@ -331,6 +331,7 @@ enum status job_engine_new(const struct dev_env *env, const char *session, struc
     if (!e)
         return ST_NOMEM;
     e->env = *env;
+    e->env.cancel = &e->cancel;
     e->tail = &e->head;
     e->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     pthread_mutex_init(&e->lock, NULL);

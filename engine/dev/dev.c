@@ -42,7 +42,7 @@ static enum status open_worker(const char *spec, const struct dev_env *env, stru
     struct sim_preset p;
     bool sim = !names_cuda(spec, &ordinal) && strcmp(spec, "auto");
     enum status st = sim ? find_preset(spec, env, &p, ds) : ST_OK;
-    struct proxy_how how = { spec, env->nworkers ? env->workers[0] : NULL, env->self, env->threads, sim ? &p : NULL };
+    struct proxy_how how = { spec, env->nworkers ? env->workers[0] : NULL, env->self, env->threads, sim ? &p : NULL, env->cancel };
     return st == ST_OK ? dev_proxy_open(&how, out, ds) : st;
 }
 
@@ -93,7 +93,7 @@ enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const stru
     enum status st = ST_OK;
     if (env->nworkers)
         for (size_t k = 0; k < env->nworkers; k++)
-            st = dev_proxy_list(env->workers[k], fn, ctx, ds);
+            st = dev_proxy_list(env->workers[k], env->cancel, fn, ctx, ds);
     else
         st = dev_cuda_list(fn, ctx, &absent, ds);
     list_presets(env, fn, ctx);

@@ -13,6 +13,8 @@ struct dev_env {
     const char *const *workers; size_t nworkers;  /* launcher prefixes of --worker; none: a local child for cuda:N */
     const char *self;                             /* path of this binary, for the local worker */
     unsigned threads;                             /* host threads of the simulated device, 0: all */
+    const struct cancel *cancel;                  /* asked: opening, loading, binding and reading back in a worker are given up within 100 ms,
+                                                   * its process with them; outlives the devices; NULL: nothing is given up */
     bool in_process;                              /* inside `gpulocw worker`: open the real thing */
     const char *(*preset_at)(void *ctx, size_t i);/* names of the presets for dev_list, NULL past the last; may be NULL */
 };
@@ -23,7 +25,8 @@ const struct dev_info *dev_describe(const struct dev *d);
 /* Devices this machine offers, without running anything: calls fn for each. */
 enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds);
 
-/* Code: PTX text in, something launchable out. JIT errors come back as diagnostics with lines of `text`. */
+/* Code: PTX text in, something launchable out. JIT errors come back as diagnostics with lines of `text`.
+ * ST_CANCELLED: dev_env's cancel was asked; the device is usable again afterwards. */
 enum status dev_load(struct dev *d, const char *path, struct str text, struct str kernel, int maxnreg, struct dev_code **out, struct diags *ds);
 void dev_unload(struct dev *d, struct dev_code *c);
 struct dev_resources { uint32_t regs, shared_static, local_bytes, max_threads; bool estimated; };

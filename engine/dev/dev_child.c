@@ -17,6 +17,8 @@
 #define SOON_MS 250              /* an idle worker ends within this */
 #define LAUNCHER_MS 4000
 #define POLITE_MS 400
+#define DROP_MS 20               /* most of what a cancel waits for */
+#define DYING_MS 5000            /* what a start waits for a killed predecessor, which may hold the GPU's memory */
 
 extern char **environ;
 
@@ -57,29 +59,6 @@ static int spawn(struct child *c, int in, int out, int err, char *const argv[])
     return e;
 }
 
-enum status child_start(struct child *c, const char *command, const char *self, struct diags *ds)
-{
-    int to[2] = { -1, -1 }, from[2] = { -1, -1 };
-    *c = (struct child){ 0, -1, -1, -1, command != NULL };
-    char *shell[] = { (char *)(uintptr_t)"/bin/sh", (char *)(uintptr_t)"-c", (char *)(uintptr_t)command, NULL };
-    char *local[] = { (char *)(uintptr_t)self, (char *)(uintptr_t)"worker", NULL };
-    c->err = memfd_create("worker-stderr", MFD_CLOEXEC);
-    int e = c->err < 0 || pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) ? errno : 0;
-    if (!e)
-        e = spawn(c, to[0], from[1], c->err, command ? shell : local);
-    close_fd(&to[0]);
-    close_fd(&from[1]);
-    c->in = to[1];
-    c->out = from[0];
-    if (!e && fcntl(c->in, F_SETFL, O_NONBLOCK))
-        e = errno;
-    if (!e)
-        return ST_OK;
-    diag_error(ds, "worker", "cannot start a worker (%s): %s", command ? command : self, strerror(e));
-    child_end(c);
-    return ST_DEVICE;
-}
-
 /* True when the process is gone, within ms. */
 static bool reap(pid_t pid, int ms)
 {
@@ -114,15 +93,47 @@ static void *end_later(void *arg)
  * a queue (srun does). The worker ends by itself once its input is closed, a hung one
  * after two seconds (dev_worker.c), and the launcher with it: so it is given time, in
  * the background, before it is killed too. */
-static void end_launcher(pid_t pid)
+static void end_launcher(pid_t pid, int soon_ms)
 {
     pthread_t thread;
-    if (reap(pid, SOON_MS))
+    if (reap(pid, soon_ms))
         return;
     if (pthread_create(&thread, NULL, end_later, (void *)(intptr_t)pid) == 0)
         pthread_detach(thread);
     else
         force(pid);
+}
+
+/* Waits for what child_drop left behind. */
+static void bury(struct child *c)
+{
+    if (c->dying > 0)
+        reap((pid_t)c->dying, DYING_MS);
+    c->dying = 0;
+}
+
+enum status child_start(struct child *c, const char *command, const char *self, struct diags *ds)
+{
+    int to[2] = { -1, -1 }, from[2] = { -1, -1 };
+    bury(c);
+    *c = (struct child){ 0, -1, -1, -1, command != NULL, 0 };
+    char *shell[] = { (char *)(uintptr_t)"/bin/sh", (char *)(uintptr_t)"-c", (char *)(uintptr_t)command, NULL };
+    char *local[] = { (char *)(uintptr_t)self, (char *)(uintptr_t)"worker", NULL };
+    c->err = memfd_create("worker-stderr", MFD_CLOEXEC);
+    int e = c->err < 0 || pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC) ? errno : 0;
+    if (!e)
+        e = spawn(c, to[0], from[1], c->err, command ? shell : local);
+    close_fd(&to[0]);
+    close_fd(&from[1]);
+    c->in = to[1];
+    c->out = from[0];
+    if (!e && fcntl(c->in, F_SETFL, O_NONBLOCK))
+        e = errno;
+    if (!e)
+        return ST_OK;
+    diag_error(ds, "worker", "cannot start a worker (%s): %s", command ? command : self, strerror(e));
+    child_end(c);
+    return ST_DEVICE;
 }
 
 void child_end(struct child *c)
@@ -131,10 +142,27 @@ void child_end(struct child *c)
     close_fd(&c->out);
     close_fd(&c->err);
     if (c->pid > 0 && c->launched)
-        end_launcher((pid_t)c->pid);
+        end_launcher((pid_t)c->pid, SOON_MS);
     else if (c->pid > 0)
         force((pid_t)c->pid);
     c->pid = 0;
+    bury(c);
+}
+
+void child_drop(struct child *c)
+{
+    pid_t pid = (pid_t)c->pid;
+    close_fd(&c->in);
+    close_fd(&c->out);
+    close_fd(&c->err);
+    c->pid = 0;
+    if (pid > 0 && c->launched) {
+        end_launcher(pid, 0);
+    } else if (pid > 0) {
+        bury(c);
+        kill(-pid, SIGKILL);
+        c->dying = reap(pid, DROP_MS) ? 0 : pid;
+    }
 }
 
 void child_last_words(const struct child *c, char *out, size_t n)

@@ -22,6 +22,7 @@ struct proxy_dev {
     char *spec, *command, *self;
     unsigned threads;
     bool has_preset; struct sim_preset preset;
+    const struct cancel *cancel;                 /* of everything but launches, which bring their own; may be NULL */
     struct child child; bool up;
     uint64_t epoch, serial;
     uint32_t next_code, next_data;
@@ -47,20 +48,29 @@ static void drop(struct proxy_dev *p, enum wire_end e, char *why, size_t n)
     child_last_words(&p->child, words, sizeof words);
     if (why)
         snprintf(why, n, "the worker %s%s%s", SEEN[e], *words ? ": " : "", words);
-    child_end(&p->child);
+    if (e == WIRE_CANCELLED)
+        child_drop(&p->child);
+    else
+        child_end(&p->child);
     p->up = false;
 }
 
 static bool send(struct proxy_dev *p, enum wire_type type)
 {
-    return wire_send(p->child.in, type, &p->out);
+    return wire_send(p->child.in, type, &p->out, p->cancel);
+}
+
+/* Why sending failed. */
+static enum wire_end unsent(const struct proxy_dev *p)
+{
+    return cancel_asked(p->cancel) ? WIRE_CANCELLED : WIRE_CLOSED;
 }
 
 /* The next frame; PROGRESS is handed on. wait_s is for each silence, 0: for ever. */
-static enum wire_end receive(struct proxy_dev *p, double wait_s, const struct dev_run *r, enum wire_type *type)
+static enum wire_end receive(struct proxy_dev *p, double wait_s, const struct dev_run *r, const struct cancel *cancel, enum wire_type *type)
 {
     for (;;) {
-        enum wire_end e = wire_recv(p->child.out, deadline(wait_s), r ? r->cancel : NULL, type, &p->in);
+        enum wire_end e = wire_recv(p->child.out, deadline(wait_s), cancel, type, &p->in);
         if (e != WIRE_OK || *type != WIRE_PROGRESS)
             return e;
         struct wire_in in = { (const uint8_t *)p->in.s, p->in.n, false };
@@ -83,6 +93,8 @@ static enum status lost(struct proxy_dev *p, enum wire_end e, struct diags *ds)
 {
     char why[256];
     drop(p, e, why, sizeof why);
+    if (e == WIRE_CANCELLED)
+        return ST_CANCELLED;
     diag_error(ds, "worker", "%s", why);
     return ST_DEVICE;
 }
@@ -92,7 +104,7 @@ static enum status ask(struct proxy_dev *p, enum wire_type type, double wait_s, 
 {
     enum wire_type got;
     bool unusable;
-    enum wire_end e = send(p, type) ? receive(p, wait_s, NULL, &got) : WIRE_CLOSED;
+    enum wire_end e = send(p, type) ? receive(p, wait_s, NULL, p->cancel, &got) : unsent(p);
     if (e == WIRE_OK && got != WIRE_REPLY)
         e = WIRE_BAD;
     if (e != WIRE_OK)
@@ -107,7 +119,7 @@ static enum status ask(struct proxy_dev *p, enum wire_type type, double wait_s, 
 static enum status greet(struct proxy_dev *p, struct diags *ds)
 {
     uint32_t version = 0;
-    enum wire_end e = wire_greeting(p->child.out, deadline(START_S), &version);
+    enum wire_end e = wire_greeting(p->child.out, deadline(START_S), p->cancel, &version);
     if (e != WIRE_OK)
         return lost(p, e, ds);
     if (version == WIRE_VERSION)
@@ -147,7 +159,7 @@ static enum status ensure_up(struct proxy_dev *p, struct diags *ds)
 {
     if (p->up)
         return ST_OK;
-    enum status st = start(p, ds);
+    enum status st = cancel_asked(p->cancel) ? ST_CANCELLED : start(p, ds);
     if (st == ST_OK)
         st = open_device(p, ds);
     if (st != ST_OK && p->up)
@@ -192,7 +204,7 @@ static void tell(struct proxy_dev *p, enum wire_type type, uint32_t id)
 {
     buf_clear(&p->out);
     wire_u32(&p->out, id);
-    if (!send(p, type))
+    if (!wire_send(p->child.in, type, &p->out, NULL))
         drop(p, WIRE_CLOSED, NULL, 0);
 }
 
@@ -285,7 +297,7 @@ static enum status send_data(struct proxy_dev *p, struct proxy_data *b, struct d
     double wait = OPEN_S + (double)d->total_bytes / BYTES_PER_S;
     st = ask(p, WIRE_BIND, wait, &in, ds);
     if (st == ST_OK && !send_all_buffers(p, b))
-        st = lost(p, WIRE_CLOSED, ds);
+        st = lost(p, unsent(p), ds);
     if (st != ST_OK)
         return st;
     buf_clear(&p->out);
@@ -337,9 +349,9 @@ static enum wire_end cancel_launch(struct proxy_dev *p, enum wire_type *type)
 {
     buf_clear(&p->out);
     wire_u64(&p->out, p->serial);
-    if (!send(p, WIRE_CANCEL))
+    if (!wire_send(p->child.in, WIRE_CANCEL, &p->out, NULL))
         return WIRE_CLOSED;
-    enum wire_end e = receive(p, CANCEL_S, NULL, type);
+    enum wire_end e = receive(p, CANCEL_S, NULL, NULL, type);
     return e == WIRE_TIMEOUT ? WIRE_CANCELLED : e;
 }
 
@@ -386,7 +398,7 @@ static enum status proxy_launch(struct dev *d, struct dev_code *code, struct dev
     wire_u32(&p->out, b->id);
     wire_put_run(&p->out, r);
     enum wire_type type = WIRE_REPLY;
-    enum wire_end e = send(p, WIRE_LAUNCH) ? receive(p, silence(p, r, data), r, &type) : WIRE_CLOSED;
+    enum wire_end e = wire_send(p->child.in, WIRE_LAUNCH, &p->out, NULL) ? receive(p, silence(p, r, data), r, r->cancel, &type) : WIRE_CLOSED;
     if (e == WIRE_CANCELLED)
         e = cancel_launch(p, &type);
     if (e == WIRE_OK && type != WIRE_REPLY)
@@ -405,7 +417,7 @@ static enum status read_reply(struct proxy_dev *p, void *bytes, uint64_t n, stru
     double wait = OPEN_S + (double)n / BYTES_PER_S;
     for (;;) {
         enum wire_type type;
-        enum wire_end e = receive(p, wait, NULL, &type);
+        enum wire_end e = receive(p, wait, NULL, p->cancel, &type);
         if (e == WIRE_OK && type == WIRE_BYTES && p->in.n <= n - at) {
             memcpy((char *)bytes + at, p->in.s, p->in.n);
             at += p->in.n;
@@ -430,7 +442,7 @@ static enum status read_back(struct proxy_dev *p, enum wire_type type, uint32_t 
     wire_u32(&p->out, arg < UINT32_MAX ? (uint32_t)arg : UINT32_MAX);
     wire_text(&p->out, symbol);
     wire_u64(&p->out, n);
-    return send(p, type) ? read_reply(p, bytes, n, ds) : lost(p, WIRE_CLOSED, ds);
+    return send(p, type) ? read_reply(p, bytes, n, ds) : lost(p, unsent(p), ds);
 }
 
 static enum status gone(struct diags *ds)
@@ -481,11 +493,12 @@ enum status dev_proxy_open(const struct proxy_how *how, struct dev **out, struct
     if (!p)
         return ST_NOMEM;
     p->base.ops = &PROXY_OPS;
-    p->child = (struct child){ 0, -1, -1, -1, false };
+    p->child = (struct child){ 0, -1, -1, -1, false, 0 };
     p->spec = base_strdup(how->spec);
     p->command = base_strdup(how->command);
     p->self = base_strdup(how->self);
     p->threads = how->threads;
+    p->cancel = how->cancel;
     p->has_preset = how->preset != NULL;
     if (how->preset)
         p->preset = *how->preset;
@@ -497,13 +510,14 @@ enum status dev_proxy_open(const struct proxy_how *how, struct dev **out, struct
     return st;
 }
 
-enum status dev_proxy_list(const char *command, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds)
+enum status dev_proxy_list(const char *command, const struct cancel *cancel, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds)
 {
     struct proxy_dev *p = base_alloc(sizeof *p);
     if (!p)
         return ST_NOMEM;
-    p->child = (struct child){ 0, -1, -1, -1, false };
+    p->child = (struct child){ 0, -1, -1, -1, false, 0 };
     p->command = base_strdup(command);
+    p->cancel = cancel;
     struct wire_in in = { 0 };
     enum status st = start(p, ds);
     if (st == ST_OK)

@@ -29,24 +29,27 @@ static uint64_t get_le(const uint8_t *from, unsigned n)
 
 /* ---- sending ---- */
 /* A descriptor set not to block is waited for, but not for ever: a stopped worker reads nothing. */
-static bool wait_writable(int fd)
+static bool wait_writable(int fd, const struct cancel *cancel)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
-    int k;
-    do
-        k = poll(&p, 1, SEND_MS);
-    while (k < 0 && errno == EINTR);
-    return k > 0;
+    for (int waited = 0; waited < SEND_MS && !cancel_asked(cancel); waited += POLL_MS) {
+        int k = poll(&p, 1, POLL_MS);
+        if (k > 0)
+            return true;
+        if (k < 0 && errno != EINTR)
+            return false;
+    }
+    return false;
 }
 
-static bool write_all(int fd, const void *p, size_t n)
+static bool write_all(int fd, const void *p, size_t n, const struct cancel *cancel)
 {
     const char *s = p;
     while (n) {
         ssize_t k = write(fd, s, n);
         if (k < 0 && errno == EINTR)
             continue;
-        if (k < 0 && errno == EAGAIN && wait_writable(fd))
+        if (k < 0 && errno == EAGAIN && wait_writable(fd, cancel))
             continue;
         if (k <= 0)
             return false;
@@ -81,7 +84,7 @@ static void guard_leave(struct pipe_guard *g)
     pthread_sigmask(SIG_SETMASK, &g->old, NULL);
 }
 
-bool wire_send(int fd, enum wire_type type, const struct buf *payload)
+bool wire_send(int fd, enum wire_type type, const struct buf *payload, const struct cancel *cancel)
 {
     uint8_t head[HEADER] = { 'G', 'L', 'W', WIRE_VERSION };
     size_t n = payload ? payload->n : 0;
@@ -91,7 +94,7 @@ bool wire_send(int fd, enum wire_type type, const struct buf *payload)
     put_le(head + 8, n, 8);
     struct pipe_guard g;
     guard_enter(&g);
-    bool ok = write_all(fd, head, sizeof head) && (!n || write_all(fd, payload->s, n)) && write_all(fd, "\n", 1);
+    bool ok = write_all(fd, head, sizeof head, cancel) && (!n || write_all(fd, payload->s, n, cancel)) && write_all(fd, "\n", 1, cancel);
     guard_leave(&g);
     return ok;
 }
@@ -161,17 +164,17 @@ enum wire_end wire_recv(int fd, int64_t until, const struct cancel *cancel, enum
     return e == WIRE_OK ? read_body(fd, head, until, type, payload) : e;
 }
 
-enum wire_end wire_greeting(int fd, int64_t until, uint32_t *version)
+enum wire_end wire_greeting(int fd, int64_t until, const struct cancel *cancel, uint32_t *version)
 {
     uint8_t head[HEADER];
-    enum wire_end e = read_all(fd, head, sizeof head, until, NULL);
+    enum wire_end e = read_all(fd, head, sizeof head, until, cancel);
     for (unsigned noise = 0; e == WIRE_OK && noise < WIRE_NOISE; noise++) {
         if (!memcmp(head, "GLW", 3) && get_le(head + 4, 4) == WIRE_GREETING && get_le(head + 8, 8) == 0) {
             *version = head[3];
             return read_all(fd, head, 1, until, NULL);
         }
         memmove(head, head + 1, sizeof head - 1);
-        e = read_all(fd, head + sizeof head - 1, 1, until, NULL);
+        e = read_all(fd, head + sizeof head - 1, 1, until, cancel);
     }
     return e == WIRE_OK ? WIRE_BAD : e;
 }

@@ -12,7 +12,7 @@
 
 #include "engine/dev/dev_int.h"
 
-#define WIRE_VERSION 1
+#define WIRE_VERSION 2
 #define WIRE_MAX (64u << 20)
 #define WIRE_CHUNK (4u << 20)
 #define WIRE_NOISE (64u << 10)                   /* bytes of other output allowed before the greeting */
@@ -24,12 +24,13 @@ enum wire_type {
 enum wire_end { WIRE_OK, WIRE_CLOSED, WIRE_TIMEOUT, WIRE_BAD, WIRE_CANCELLED };
 
 /* ---- transport ---- */
-/* False: the other end is gone. Never raises SIGPIPE. */
-bool wire_send(int fd, enum wire_type type, const struct buf *payload);
+/* False: the other end is gone, or the request was cancelled: part of the frame may be under way, and the other end is
+ * of no more use. Never raises SIGPIPE. cancel may be NULL. */
+bool wire_send(int fd, enum wire_type type, const struct buf *payload, const struct cancel *cancel);
 /* Reads one frame into *payload (cleared first). until: base_now_ns() time or INT64_MAX. */
 enum wire_end wire_recv(int fd, int64_t until, const struct cancel *cancel, enum wire_type *type, struct buf *payload);
 /* Skips noise up to the greeting. The worker's protocol version in *version. */
-enum wire_end wire_greeting(int fd, int64_t until, uint32_t *version);
+enum wire_end wire_greeting(int fd, int64_t until, const struct cancel *cancel, uint32_t *version);
 
 /* ---- payloads ---- */
 void wire_u32(struct buf *b, uint32_t v);

@@ -121,7 +121,7 @@ static bool next_request(struct worker *w, enum wire_type *type, struct buf *pay
 static bool send_frame(struct worker *w, enum wire_type type, const struct buf *b)
 {
     pthread_mutex_lock(&w->out_lock);
-    bool ok = wire_send(w->out, type, b);
+    bool ok = wire_send(w->out, type, b, NULL);
     pthread_mutex_unlock(&w->out_lock);
     return ok;
 }
@@ -144,7 +144,7 @@ static void on_progress(void *ctx, double done)
     if (now - w->told >= PROGRESS_NS) {
         w->told = now;
         wire_f64(&b, done);
-        wire_send(w->out, WIRE_PROGRESS, &b);
+        wire_send(w->out, WIRE_PROGRESS, &b, NULL);
     }
     pthread_mutex_unlock(&w->out_lock);
     buf_free(&b);

@@ -4,7 +4,8 @@
  * leaves its allocation, a launch of a faulted context, a freed pointer are errors.
  *
  * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES
- * (in use at most), nostart, slow (a launch takes 30 ms of real time).
+ * (in use at most), nostart, slow (a launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the
+ * driver, compiling a module, an upload of more than a kilobyte take 20 s).
  * Variants: FAKE_LACKS leaves functions out; FAKE_OLD has only a CUDA 11 driver's names. */
 #include "engine/dev/drv.h"
 
@@ -45,6 +46,13 @@ static long script(const char *key, long otherwise)
         return otherwise;
     at += strlen(key);
     return *at == '=' ? strtol(at + 1, NULL, 10) : 1;
+}
+
+/* What a large module or a slow link takes, as far as the other side can tell. */
+static void drag(const char *key)
+{
+    if (script(key, 0))
+        nanosleep(&(struct timespec){ 20, 0 }, NULL);
 }
 
 /* ---- memory ---- */
@@ -136,6 +144,8 @@ drv_result cuMemcpyDtoH_v2(void *to, drv_ptr from, size_t n)
 drv_result cuMemcpyHtoDAsync_v2(drv_ptr to, const void *from, size_t n, drv_stream s)
 {
     (void)s;
+    if (n > 1024)
+        drag("slowcopy");
     return copy(host(to), from, n, inside(to, n));
 }
 drv_result cuMemcpyDtoDAsync_v2(drv_ptr to, drv_ptr from, size_t n, drv_stream s)
@@ -165,6 +175,7 @@ long fake_cuda_copied_out(void) { return F.copied_out; }
 drv_result cuInit(unsigned flags)
 {
     (void)flags;
+    drag("slowstart");
     F.started = true;
     return script("nostart", 0) ? DRV_ERROR_NO_DEVICE : DRV_SUCCESS;
 }
@@ -288,6 +299,7 @@ drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, dr
         return F.sticky;
     if (bad)
         return refuse(text, bad, n, o, values);
+    drag("slowjit");
     struct module *m = calloc(1, sizeof *m);
     if (!m)
         return DRV_ERROR_OUT_OF_MEMORY;

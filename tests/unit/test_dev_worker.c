@@ -184,8 +184,8 @@ static void test_greeting_after_noise(void **state)
     uint32_t version = 0;
     assert_int_equal(pipe(fd), 0);
     assert_int_equal(write(fd[1], "Last login: GLW GL", 18), 18);
-    assert_true(wire_send(fd[1], WIRE_GREETING, NULL));
-    assert_int_equal(wire_greeting(fd[0], base_now_ns() + 1000000000, &version), WIRE_OK);
+    assert_true(wire_send(fd[1], WIRE_GREETING, NULL, NULL));
+    assert_int_equal(wire_greeting(fd[0], base_now_ns() + 1000000000, NULL, &version), WIRE_OK);
     assert_int_equal(version, WIRE_VERSION);
     assert_int_equal(write(fd[1], "no sense at all, and long", 25), 25);
     enum wire_type type;
@@ -212,7 +212,7 @@ static void test_frame_limits(void **state)
     close(fd[0]);
     assert_int_equal(pipe(fd), 0);
     close(fd[0]);
-    assert_false(wire_send(fd[1], WIRE_REPLY, NULL));              /* and no SIGPIPE */
+    assert_false(wire_send(fd[1], WIRE_REPLY, NULL, NULL));              /* and no SIGPIPE */
     close(fd[1]);
     buf_free(&b);
 }
@@ -249,14 +249,14 @@ static void test_nonsense_requests(void **state)
     wire_text(&b, "sim:hopper-h200");
     wire_u32(&b, 1);
     wire_u32(&b, 0);
-    assert_true(wire_send(to[1], WIRE_OPEN, &b));
+    assert_true(wire_send(to[1], WIRE_OPEN, &b, NULL));
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t z = base_splitmix(7, i);
         buf_clear(&b);
         for (uint64_t k = 0; k < z % 40; k++)   /* zeroes and ones make handles, counts and lengths that fit */
             wire_u32(&b, base_splitmix(z, k) % 3 ? (uint32_t)(base_splitmix(z, k) >> 8) % 9 / 8 : (uint32_t)base_splitmix(z, k));
         enum wire_type type = (enum wire_type)(WIRE_LOAD + (z >> 32) % 10);
-        assert_true(wire_send(to[1], type, &b));
+        assert_true(wire_send(to[1], type, &b, NULL));
     }
     close(to[1]);
     pthread_join(worker, NULL);
@@ -566,16 +566,18 @@ static void cancel_after_three(void *ctx, size_t job, const struct result *r)
 {
     (void)job;
     (void)r;
-    struct { int n; struct cancel c; } *x = ctx;
-    if (++x->n == 3)
-        atomic_store(&x->c.asked, true);
+    struct { int n; int64_t asked; struct cancel c; } *x = ctx;
+    if (++x->n != 3)
+        return;
+    x->asked = base_now_ns();
+    atomic_store(&x->c.asked, true);
 }
 
 static void test_pool_cancel(void **state)
 {
     (void)state;
     static const char *const specs[] = { "cuda:0", "cuda:1" };
-    struct { int n; struct cancel c; } x = { 0 };
+    struct { int n; int64_t asked; struct cancel c; } x = { 0 };
     struct scene s;
     struct work w;
     struct dev_pool *p;
@@ -589,9 +591,8 @@ static void test_pool_cancel(void **state)
         w.out[i] = result_empty();
     assert_int_equal(dev_pool_open(specs, 2, &env, &p, &s.ds), ST_OK);
     assert_int_equal(dev_pool_count(p), 2);
-    int64_t from = base_now_ns();
     assert_int_equal(dev_pool_run(p, &s.data, &code, 1, w.jobs, JOBS, &watch, w.out, &s.ds), ST_CANCELLED);
-    assert_true(base_now_ns() - from < 2000000000);
+    assert_true(base_now_ns() - x.asked < 1000000000);
     int done = 0;
     for (size_t i = 0; i < JOBS; i++)
         done += w.out[i].status == ST_OK;
