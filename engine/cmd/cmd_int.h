@@ -63,6 +63,7 @@ size_t launch_pick(const struct launch_file *f, const char *name);
 int cmd_finish(enum status s, struct diags *ds);                 /* prints diagnostics on stderr, frees them, gives the exit code */
 void cmd_put(const struct buf *b);                               /* to standard output */
 void cmd_progress(double done, const char *what);                /* a bar, when stderr is a terminal */
+void cmd_progress_detail(double done, const char *what, const char *detail);   /* the same, with a text behind it */
 void cmd_progress_end(void);
 /* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
 void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out);

@@ -32,7 +32,9 @@ void cmd_put(const struct buf *b)
 
 bool cmd_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
 
-void cmd_progress(double done, const char *what)
+void cmd_progress(double done, const char *what) { cmd_progress_detail(done, what, ""); }
+
+void cmd_progress_detail(double done, const char *what, const char *detail)
 {
     if (!isatty(STDERR_FILENO))
         return;
@@ -40,14 +42,14 @@ void cmd_progress(double done, const char *what)
     fprintf(stderr, "\r%-12.12s [", what ? what : "");
     for (int i = 0; i < BAR_CELLS; i++)
         fputc(i < cells ? '#' : '.', stderr);
-    fprintf(stderr, "] %3d %%", (int)(done * 100));
+    fprintf(stderr, "] %3d %% %s\033[K", (int)(done * 100), detail);
     fflush(stderr);
 }
 
 void cmd_progress_end(void)
 {
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%*s\r", BAR_CELLS + 24, "");
+        fprintf(stderr, "\r\033[K");
 }
 
 /* ---- plot ---- */

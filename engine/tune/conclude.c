@@ -79,7 +79,7 @@ static double spread(const struct result *r)
 enum status search_confirm(struct searching *s)
 {
     struct tune_found *f = s->found;
-    if (dev_describe(s->bench->subject.dev)->kind != DEV_CUDA)
+    if (dev_describe(s->bench->subject.dev)->kind != DEV_CUDA || s->opts->replay)
         return ST_OK;
     for (int round = 0; round < 2; round++) {
         struct result again;

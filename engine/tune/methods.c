@@ -45,17 +45,13 @@ static enum status method_search(struct searching *s)
 
 static enum status only(struct searching *s, const char *const *names, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        for (size_t d = 0; d < space_dimensions(); d++) {
-            bool better = false;
-            if (strcmp(space_dimension(d)->name, names[i]) != 0)
-                continue;
-            search_step(s, space_dimension(d)->name, i + 1 < n ? names[i + 1] : NULL);
-            enum status st = search_dimension(s, space_dimension(d), &better);
-            if (st != ST_OK)
-                return st;
-        }
-    return search_refine_pi(s);
+    enum status st = ST_OK;
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        bool better = false;
+        search_step(s, names[i], i + 1 < n ? names[i + 1] : NULL);
+        st = search_dimension(s, space_find(names[i]), &better);
+    }
+    return st == ST_OK ? search_refine_pi(s) : st;
 }
 
 /* ---- the cluster paper's framework (4.4) ---- */
@@ -218,31 +214,44 @@ static enum status method_model(struct searching *s)
 }
 
 /* ---- the reference: every configuration that differs from the original in at most `combine` knobs ---- */
-struct visiting { struct searching *s; enum status (*visit)(struct searching *s, const struct options *o, bool *go_on); };
+struct visiting { struct searching *s; unsigned most; enum status (*visit)(struct searching *s, const struct options *o, bool *go_on); };
 
-/* What is not legal is not built upon; the active agents belong to the clustering. */
-static enum status visit_all(struct visiting *v, const struct options *from, size_t dim, unsigned left)
+/* One knob more than before, or other active agents of the same clustering. */
+static bool goes_further(const struct visiting *v, const struct options *from, const struct options *to)
+{
+    unsigned n = search_groups(to);
+    return n <= v->most && (n > search_groups(from) || (from->cluster == CLUSTER_AGENT && to->agents != from->agents));
+}
+
+/* What is not legal is not built upon. */
+static enum status visit_all(struct visiting *v, const struct options *from, size_t dim)
 {
     enum status st = ST_OK;
     for (size_t d = dim; d < space_dimensions() && st == ST_OK; d++) {
         struct options list[SPACE_MOST];
-        bool part = strcmp(space_dimension(d)->name, "active agents") == 0;
-        size_t n = part || left ? space_dimension(d)->alternatives(&v->s->space, from, list, SPACE_MOST) : 0;
+        size_t n = space_dimension(d)->alternatives(&v->s->space, from, list, SPACE_MOST);
         for (size_t i = 0; i < n && st == ST_OK; i++) {
             bool go_on = false;
+            if (!goes_further(v, from, &list[i]))
+                continue;
             st = v->visit(v->s, &list[i], &go_on);
             if (go_on && st == ST_OK)
-                st = visit_all(v, &list[i], d + 1, part ? left : left - 1);
+                st = visit_all(v, &list[i], d + 1);
         }
     }
     return st;
 }
 
+/* What by itself takes so many times as long as the original is not combined with anything else. */
+#define LOST 4.0
+
 static enum status visit_try(struct searching *s, const struct options *o, bool *go_on)
 {
     bool better;
-    *go_on = !search_spent(s) && search_legal(s, o);
-    return *go_on ? search_try(s, o, "exhaustive", &better) : ST_OK;
+    enum status st = search_spent(s) ? ST_OK : search_try(s, o, "exhaustive", &better);
+    const struct result *r = search_seen(s, o);
+    *go_on = r && tune_usable(r) && (double)r->time.median <= LOST * (double)s->found->original.time.median;
+    return st;
 }
 
 static enum status visit_count(struct searching *s, const struct options *o, bool *go_on)
@@ -255,15 +264,15 @@ static enum status visit_count(struct searching *s, const struct options *o, boo
 #define COMBINED 2           /* knobs changed at once, unless the caller says */
 static enum status method_exhaustive(struct searching *s)
 {
-    struct visiting count = { s, visit_count }, each = { s, visit_try };
-    struct options none = options_default();
     unsigned most = s->opts->combine ? s->opts->combine : COMBINED;
+    struct visiting count = { s, most, visit_count }, each = { s, most, visit_try };
+    struct options none = options_default();
     s->space.coarse = true;
     search_step(s, "counting", NULL);
-    enum status st = visit_all(&count, &none, 0, most);
+    enum status st = visit_all(&count, &none, 0);
     s->found->space = s->planned;
     search_step(s, "every combination", NULL);
-    return st == ST_OK ? visit_all(&each, &none, 0, most) : st;
+    return st == ST_OK ? visit_all(&each, &none, 0) : st;
 }
 
 /* ---- the table ---- */

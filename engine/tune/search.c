@@ -127,6 +127,8 @@ enum status search_try(struct searching *s, const struct options *o, const char 
     const struct result *before = done_before(s, o);
     int64_t from = base_now_ns();
     enum status st = ST_OK;
+    if (!before && s->opts->replay)
+        return ST_OK;
     if (before)
         r = *before;
     else
@@ -333,19 +335,31 @@ enum status search_refine_pi(struct searching *s)
 }
 
 /* ---- from start to end ---- */
+/* From an earlier search's results, or measured; told like any other configuration. */
 static enum status measure_original(struct searching *s)
 {
     struct options none = options_default();
-    enum status st = tune_run_one(s->bench, &none, &s->found->original, s->ds);
-    s->found->launches = 1;
+    const struct result *before = done_before(s, &none);
+    struct result *r = &s->found->original;
+    enum status st = ST_OK;
+    if (before)
+        *r = *before;
+    else
+        st = tune_run_one(s->bench, &none, r, s->ds);
+    s->found->launches += !before;
+    s->found->resumed += before != NULL;
+    if (st == ST_OK && before && r->counters[COUNTER_INST_WARP].valid)
+        s->bench->inst_warp = r->counters[COUNTER_INST_WARP].value;
     if (st == ST_OK && !tune_usable(&s->found->original)) {
         diag_error(s->ds, "original", "the original does not run: %s", s->found->original.message);
         return s->found->original.status != ST_OK ? s->found->original.status : ST_DEVICE;
     }
     s->found->best = s->found->original;
     s->found->options = none;
-    s->bench->original.ctas_per_sm = s->found->original.ctas_per_sm;
-    return st == ST_OK && !remember(s, &none, &s->found->original) ? ST_NOMEM : st;
+    s->bench->original.ctas_per_sm = r->ctas_per_sm;
+    if (st == ST_OK && s->ob && s->ob->point)
+        s->ob->point(s->ob->ctx, r, "the original");
+    return st == ST_OK && (!remember(s, &none, r) || !explored_add(s, r, "the original", false, before != NULL)) ? ST_NOMEM : st;
 }
 
 static enum status run_method(struct searching *s, const struct search_method *m)

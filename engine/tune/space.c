@@ -11,17 +11,25 @@ static size_t add(struct options *out, size_t n, size_t most, struct options o)
     return n;
 }
 
-/* ---- bypass: both ends and thresholds, each operator. `fine`: every threshold ---- */
+/* ---- cache bypassing: bypassing all and thresholds, each operator ---- */
+/* Steps between thresholds: all; eighths of the warps for a search, which refines them; quarters for the reference. */
+static uint32_t pi_step(const struct space *s)
+{
+    uint32_t parts = s->coarse ? 4 : 8;
+    return s->fine || s->warps < parts ? 1 : s->warps / parts;
+}
+
 static size_t bypass(const struct space *s, const struct options *base, struct options *out, size_t most)
 {
     static const int ops[] = { BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE };
-    uint32_t w = s->warps, step = s->fine || w < 8 ? 1 : w / 8;
+    uint32_t w = s->warps, step = pi_step(s);
     size_t n = 0;
     for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
         struct options o = *base;
-        o.bypass = BYPASS_L1;
+        o.bypass = s->level;
         o.bypass_op = ops[k];
-        o.bypass_form = BYPASS_FORM_CLONE;
+        o.bypass_form = s->form;
+        o.bypass_loads.n = 0;
         o.pi.mode = PI_BPA;
         o.pi.value = 0;
         n = add(out, n, most, o);
@@ -30,16 +38,42 @@ static size_t bypass(const struct space *s, const struct options *base, struct o
             o.pi.value = (int)pi;
             n = add(out, n, most, o);
         }
-        if (s->pi_predicted > 0 && s->pi_predicted < (int)w && (uint32_t)s->pi_predicted % step) {
+        if (!s->coarse && s->pi_predicted > 0 && s->pi_predicted < (int)w && (uint32_t)s->pi_predicted % step) {
             o.pi.value = s->pi_predicted;
             n = add(out, n, most, o);
         }
     }
-    struct options v = *base;                /* per load: what the analysis says is not used again */
-    v.bypass = BYPASS_L1;
-    v.bypass_op = BYPASS_OP_NO_ALLOCATE;
-    v.bypass_form = BYPASS_FORM_VERTICAL;
-    return add(out, n, most, v);
+    return n;
+}
+
+/* Per load: what the analysis says is not used again. */
+static size_t streams(const struct space *s, const struct options *base, struct options *out, size_t most)
+{
+    struct options o = *base;
+    o.bypass = s->level;
+    o.bypass_op = BYPASS_OP_NO_ALLOCATE;
+    o.bypass_form = BYPASS_FORM_VERTICAL;
+    memset(&o.pi, 0, sizeof o.pi);
+    o.pi.mode = options_default().pi.mode;
+    return add(out, 0, most, o);
+}
+
+/* L2 as the level: evict-first loads, all warps; a policy where the target has one. */
+static size_t l2_policy(const struct space *s, const struct options *base, struct options *out, size_t most)
+{
+    static const int ops[] = { BYPASS_OP_CS, BYPASS_OP_CACHE_HINT };
+    size_t n = 0;
+    (void)s;
+    for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
+        struct options o = *base;
+        o.bypass = BYPASS_L2;
+        o.bypass_op = ops[k];
+        o.bypass_form = options_default().bypass_form;
+        o.pi.mode = PI_BPA;
+        o.pi.value = 0;
+        n = add(out, n, most, o);
+    }
+    return n;
 }
 
 /* ---- schedule ---- */
@@ -62,13 +96,15 @@ static size_t schedule(const struct space *s, const struct options *base, struct
 
 static size_t coarsen(const struct space *s, const struct options *base, struct options *out, size_t most)
 {
+    static const int modes[] = { COARSEN_INTERLEAVED, COARSEN_BLOCKED };
     size_t n = 0;
-    (void)s;
-    for (int f = 2; f <= 8; f *= 2) {
-        struct options o = *base;
-        o.coarsen = f;
-        n = add(out, n, most, o);
-    }
+    for (size_t m = 0; m < (s->coarse ? 1 : ARRAY_LEN(modes)); m++)
+        for (int f = 2; f <= (s->coarse ? 4 : 8); f *= 2) {
+            struct options o = *base;
+            o.coarsen = f;
+            o.coarsen_mode = modes[m];
+            n = add(out, n, most, o);
+        }
     return n;
 }
 
@@ -103,6 +139,8 @@ static size_t agents(const struct space *s, const struct options *base, struct o
         struct options o = *base;
         o.agents = (int)a;
         n = add(out, n, most, o);
+        if (s->coarse)
+            break;
     }
     return n;
 }
@@ -110,10 +148,9 @@ static size_t agents(const struct space *s, const struct options *base, struct o
 /* ---- what the launch and the loads allow besides ---- */
 static size_t carveout(const struct space *s, const struct options *base, struct options *out, size_t most)
 {
-    static const int percent[] = { 0, 50, 100 };
+    static const int percent[] = { 0, 100, 50 };
     size_t n = 0;
-    (void)s;
-    for (size_t i = 0; i < ARRAY_LEN(percent); i++) {
+    for (size_t i = 0; i < (s->coarse ? 2 : ARRAY_LEN(percent)); i++) {
         struct options o = *base;
         o.carveout = percent[i];
         n = add(out, n, most, o);
@@ -129,6 +166,8 @@ static size_t throttle(const struct space *s, const struct options *base, struct
         o.throttle_shared = (int)(s->shared_per_sm / (ctas + 1) + 1024);   /* ctas + 1 no longer fit */
         if ((uint32_t)o.throttle_shared <= s->shared_per_block)
             n = add(out, n, most, o);
+        if (s->coarse)
+            break;
     }
     return n;
 }
@@ -164,13 +203,47 @@ static size_t readonly(const struct space *s, const struct options *base, struct
 
 /* In the order in which they usually matter: what moves most comes first. */
 static const struct dimension dimensions[] = {
-    { "block shape", schedule }, { "clustering", cluster }, { "active agents", agents }, { "cache bypassing", bypass },
-    { "L1 size", carveout }, { "coarsening", coarsen }, { "prefetching", prefetch }, { "throttling", throttle },
-    { "software cache", softcache }, { "read-only path", readonly },
+    { "block shape", schedule, false }, { "clustering", cluster, false }, { "active agents", agents, true }, { "cache bypassing", bypass, false },
+    { "streaming loads", streams, true }, { "L2 policy", l2_policy, true }, { "L1 size", carveout, false }, { "coarsening", coarsen, false },
+    { "prefetching", prefetch, false }, { "throttling", throttle, false }, { "software cache", softcache, false }, { "read-only path", readonly, false },
 };
 
 size_t space_dimensions(void) { return ARRAY_LEN(dimensions); }
 const struct dimension *space_dimension(size_t i) { return &dimensions[i]; }
+
+const struct dimension *space_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(dimensions); i++)
+        if (strcmp(dimensions[i].name, name) == 0)
+            return &dimensions[i];
+    return NULL;
+}
+
+/* L1, unless the kernel's loads all go through the read-only path; both copies in one text, unless that is refused. */
+static void how_to_bypass(const struct tune_bench *b, struct space *s)
+{
+    static const int levels[] = { BYPASS_L1, BYPASS_RO }, forms[] = { BYPASS_FORM_CLONE, BYPASS_FORM_PREDICATE };
+    const struct tune_subject *t = &b->subject;
+    struct options o = options_default();
+    s->level = BYPASS_L1;
+    s->form = BYPASS_FORM_CLONE;
+    o.pi.mode = PI_VALUE;
+    o.pi.value = s->warps > 1;
+    for (size_t l = 0; l < ARRAY_LEN(levels); l++)
+        for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+            o.bypass = levels[l];
+            o.bypass_form = forms[f];
+            struct pass_input in = { t->module, str_of(t->launch->kernel), &o, dev_describe(t->dev), t->launch, t->facts };
+            struct diags ds = { 0 };
+            bool ok = pass_legal(&in, &ds) == ST_OK;
+            diags_free(&ds);
+            if (!ok)
+                continue;
+            s->level = levels[l];
+            s->form = forms[f];
+            return;
+        }
+}
 
 struct space space_of(const struct tune_bench *b)
 {
@@ -188,5 +261,6 @@ struct space space_of(const struct tune_bench *b)
         s.resident = 1;
     if (k && k->footprint.valid)
         s.pi_predicted = k->footprint.pi_fit;
+    how_to_bypass(b, &s);
     return s;
 }

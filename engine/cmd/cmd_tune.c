@@ -1,0 +1,270 @@
+/* tune, predict: the search for the best configuration, and what the model says without a launch. */
+#include "engine/cmd/running.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The trail of the cut-off search that --resume names: the last search of that session. Borrowed from *old. */
+static enum status resume_trail(const struct args *a, struct session **old, struct tune_search_opts *o, struct diags *ds)
+{
+    if (!a->resume)
+        return ST_OK;
+    enum status st = session_load(a->resume, old, ds);
+    for (size_t i = st == ST_OK ? session_count(*old) : 0; i-- > 0;) {
+        const struct session_run *r = session_at(*old, i);
+        if (r->kind != RUN_TUNE)
+            continue;
+        o->done = r->trail;
+        o->ndone = r->ntrail;
+        return ST_OK;
+    }
+    if (st == ST_OK)
+        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no search in this session; starting from the beginning");
+    return st;
+}
+
+static double gain_of(const struct tune_found *f)
+{
+    return f->best.time.valid && f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
+}
+
+static void sets_text(const struct tune_found *f, struct buf *out)
+{
+    unsigned holding = 0;
+    for (unsigned i = 0; i < f->nsets; i++) {
+        const struct tune_data_set *d = &f->set[i];
+        holding += d->holds;
+        buf_printf(out, "data set     %-12s ", d->name);
+        if (d->gain > 0)
+            buf_printf(out, "%.2fx%s%s\n", d->gain, d->message[0] ? ": " : "", d->message);
+        else
+            buf_printf(out, "n/a: %s\n", d->message);
+    }
+    if (f->nsets)
+        buf_printf(out, "holds on     %u of %u other data sets\n", holding, f->nsets);
+}
+
+/* Method "model": what it thought of before the one launch that confirms. */
+static void ranking_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
+{
+    if (f->nranking)
+        buf_printf(out, "ranking by the memory-cost model, no launches (cycles on %s):\n%14s %14s   options\n", dev->name, "paper", "extended");
+    for (unsigned i = 0; i < f->nranking; i++) {
+        struct buf line = { 0 };
+        options_line(&f->ranking[i].options, &line);
+        buf_printf(out, "%14.4g %14.4g   %s\n", f->ranking[i].cost.paper, f->ranking[i].cost.extended, line.n ? line.s : "(as it is)");
+        buf_free(&line);
+    }
+}
+
+static void print_found(const struct args *a, const struct tune_found *f, const struct subject *s)
+{
+    struct buf out = { 0 }, line = { 0 };
+    if (a->json)
+        json_found(f, &s->info, s->kernel, &out);
+    else {
+        const char *origin = s->info.kind == DEV_SIMULATED ? "simulated" : "measured";
+        options_line(&f->options, &line);
+        buf_printf(&out, "%s on %s, all times %s\n", s->kernel, s->info.name, origin);
+        ranking_text(f, &s->info, &out);
+        buf_printf(&out, "tried %u of %u configurations", f->launches, f->space);
+        if (f->resumed)
+            buf_printf(&out, ", %u taken from the session", f->resumed);
+        if (f->skipped)
+            buf_printf(&out, ", %u skipped as hopeless by the memory-cost model", f->skipped);
+        buf_puts(&out, "\n");
+        if (f->leave_alone)
+            buf_printf(&out, "leave it alone: %s\n", f->reason);
+        else
+            buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
+                       (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+        sets_text(f, &out);
+    }
+    cmd_put(&out);
+    buf_free(&line);
+    buf_free(&out);
+}
+
+/* The tuned PTX: FILE.tuned.ptx beside the original. */
+static enum status apply(const struct args *a, const struct subject *s, const struct tune_found *f, struct diags *ds)
+{
+    struct pass_input in = { s->module, str_of(s->kernel), &f->options, &s->info, s->spec, s->facts };
+    struct pass_output code = { 0 };
+    struct buf path = { 0 };
+    size_t n = strlen(a->file[0]);
+    enum status st = pass_apply(&in, &code, ds);
+    if (n > 4 && strcmp(a->file[0] + n - 4, ".ptx") == 0)
+        n -= 4;
+    buf_printf(&path, "%.*s.tuned.ptx", (int)n, a->file[0]);
+    if (st == ST_OK)
+        st = path.s ? file_write_atomic(path.s, code.text, code.n, ds) : ST_NOMEM;
+    if (st == ST_OK)
+        diag_add(ds, DIAG_NOTE, "tuned", path.s, NO_SPAN, "written");
+    buf_free(&path);
+    pass_output_free(&code);
+    return st;
+}
+
+/* Bytes of a launch's buffers times its threads' worth: how much longer another data set takes, roughly. */
+static double work_of(const struct launch_spec *l)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < l->nargs; i++)
+        bytes += l->args[i].kind == ARG_BUFFER ? (double)l->args[i].count * (double)elem_size(l->args[i].elem) : 0;
+    return bytes + 16 * (double)dim3u_count(l->grid) * (double)dim3u_count(l->block);
+}
+
+/* The other launches of the same kernel. A simulator takes seconds where a GPU takes none: there,
+ * those of at most four times the work. */
+static size_t other_sets(const struct subject *s, const struct launch_spec **out, size_t most)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->launches.n && n < most; i++) {
+        const struct launch_spec *l = &s->launches.launch[i];
+        if (l != s->spec && strcmp(l->kernel, s->spec->kernel) == 0 && (s->info.kind == DEV_CUDA || work_of(l) <= 4 * work_of(s->spec)))
+            out[n++] = l;
+    }
+    return n;
+}
+
+/* ---- the papers' procedures and ours, one table ---- */
+static const char *const compared[] = { "static", "voted", "cluster-framework", "model", "search" };
+
+static void print_compared(const struct args *a, const struct tune_found *f, size_t n, const struct subject *s)
+{
+    struct buf out = { 0 };
+    if (a->json)
+        json_compared(compared, f, n, &s->info, s->kernel, &out);
+    else
+        buf_printf(&out, "%s on %s, all times %s, original %.4f ms\n%-18s %8s %8s   options\n", s->kernel, s->info.name, s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
+                   n ? (double)f[0].original.time.median / 1e6 : 0, "method", "launches", "gain");
+    for (size_t i = 0; i < n && !a->json; i++) {
+        struct buf line = { 0 };
+        options_line(&f[i].options, &line);
+        buf_printf(&out, "%-18s %8u %7.2fx   %s\n", compared[i], f[i].launches, gain_of(&f[i]), f[i].leave_alone ? "leave it alone" : line.s ? line.s : "");
+        buf_free(&line);
+    }
+    cmd_put(&out);
+    buf_free(&out);
+}
+
+/* How far, how long still, the best so far. */
+static void on_live(void *ctx, const struct tune_live *l)
+{
+    char detail[96] = "";
+    int64_t was = l->original.time.median, is = l->best.time.median;
+    (void)ctx;
+    if (is > 0)
+        snprintf(detail, sizeof detail, "%u launches, best %.2fx", l->launches, (double)was / (double)is);
+    if (isfinite(l->left_s))
+        snprintf(detail + strlen(detail), sizeof detail - strlen(detail), ", about %.0f s left", l->left_s);
+    cmd_progress_detail(l->done, l->step, detail);
+}
+
+static enum status tune_all(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *best)
+{
+    struct tune_found *f = base_alloc(ARRAY_LEN(compared) * sizeof *f);
+    struct tune_observer ob = { running_point, NULL, w, w->a->cancel, on_live };
+    enum status st = f ? ST_OK : ST_NOMEM;
+    size_t n = 0;
+    for (; n < ARRAY_LEN(compared) && st == ST_OK; n++) {
+        struct tune_search_opts o = { .method = compared[n], .budget_launches = (unsigned)w->a->budget, .budget_seconds = w->a->budget_seconds };
+        st = tune_search(bench, &o, &ob, &f[n], w->ds);
+        if (st == ST_OK && (!n || gain_of(&f[n]) > gain_of(best)))
+            *best = f[n];
+    }
+    cmd_progress_end();
+    if (n && st == ST_OK)
+        print_compared(w->a, f, n, s);
+    base_free(f);
+    return st;
+}
+
+static enum status tune_one(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *found)
+{
+    const struct launch_spec *other[TUNE_SETS];
+    struct tune_search_opts o = { .method = w->a->exhaustive ? "exhaustive" : w->a->method, .budget_launches = (unsigned)w->a->budget, .budget_seconds = w->a->budget_seconds,
+                                  .combine = (unsigned)w->a->combine, .other = other };
+    struct tune_observer ob = { running_point, NULL, w, w->a->cancel, on_live };
+    struct session *old = NULL;
+    o.nother = other_sets(s, other, ARRAY_LEN(other));
+    enum status st = resume_trail(w->a, &old, &o, w->ds);
+    if (st == ST_OK)
+        st = tune_search(bench, &o, &ob, found, w->ds);
+    cmd_progress_end();
+    if (st == ST_OK || (st == ST_CANCELLED && found->launches))
+        print_found(w->a, found, s);
+    session_free(old);
+    return st;
+}
+
+/* Nothing can be run without a launch description: what the model and the analysis say, named so. */
+static enum status tune_unlaunched(struct args *a, struct subject *s, struct diags *ds)
+{
+    struct tune_advice advice[16];
+    struct buf out = { 0 };
+    enum status st = subject_device(s, a, ds);
+    if (st == ST_OK)
+        st = subject_facts(s, a, false, ds);
+    if (st != ST_OK)
+        return st;
+    struct tune_subject subject = { s->module, NULL, NULL, s->dev, s->facts };
+    size_t n = tune_advise(&subject, NULL, advice, ARRAY_LEN(advice));
+    if (a->json)
+        json_advice(advice, n, &s->info, s->kernel, &out);
+    else
+        buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n", s->kernel, n ? "" : ": it has nothing to propose");
+    for (size_t i = 0; i < n && !a->json; i++) {
+        struct buf line = { 0 };
+        options_line(&advice[i].options, &line);
+        buf_printf(&out, "%zu. %s (expected %.2fx, confidence %.0f %%)\n   %s\n   %s\n", i + 1, advice[i].title, advice[i].expected_gain, 100 * advice[i].confidence, advice[i].why,
+                   line.n ? line.s : "(as it is)");
+        buf_free(&line);
+    }
+    cmd_put(&out);
+    buf_free(&out);
+    return ST_OK;
+}
+
+static enum status tune_launched(struct args *a, struct subject *s, struct diags *ds)
+{
+    struct tune_bench *bench = NULL;
+    struct tune_found *found = base_alloc(sizeof *found);
+    struct running w = { .a = a, .ds = ds };
+    enum status st = found ? running_bench(s, a, &bench, ds) : ST_NOMEM;
+    if (st == ST_OK)
+        st = running_session(&w, s, RUN_TUNE);
+    if (st == ST_OK) {
+        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found) : tune_one(&w, bench, s, found);
+        if (w.session) {
+            w.run->found = *found;
+            session_save(w.session, ds);
+        }
+    }
+    if (st == ST_OK && a->apply && !found->leave_alone)
+        st = apply(a, s, found, ds);
+    session_free(w.session);
+    tune_bench_close(bench);
+    base_free(found);
+    return st;
+}
+
+int cmd_tune(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct subject s = { 0 };
+    char *beside = a->launch || !a->nfiles ? NULL : launch_beside(a->file[0]);
+    enum status st;
+    if (a->nfiles && !a->launch && !beside) {
+        st = subject_ptx(&s, a, &ds);
+        if (st == ST_OK)
+            st = subject_launch(&s, a, false, &ds);
+        if (st == ST_OK)
+            st = tune_unlaunched(a, &s, &ds);
+    } else {
+        st = tune_launched(a, &s, &ds);
+    }
+    base_free(beside);
+    subject_close(&s);
+    return cmd_finish(st, &ds);
+}
