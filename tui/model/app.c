@@ -87,8 +87,8 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
         reuse_drop(a), a->locality.access = -1;
     if (old->module != snap->module)
         opened(a);
-    if (a->valley.run != SIZE_MAX && snap->nruns > old->nruns && app_run(a, snap->nruns - 1)->kind == RUN_SWEEP) {
-        a->valley.run = SIZE_MAX;        /* a new sweep comes to the front */
+    if (a->valley.run != SIZE_MAX && snap->nruns > old->nruns && app_run(a, snap->nruns - 1)->kind != RUN_ONE) {
+        a->valley.run = SIZE_MAX;        /* a new sweep or search comes to the front */
         a->valley.placed = false;
     }
     if (snap->nruns != old->nruns)
@@ -270,7 +270,11 @@ void app_tune(struct app *a, const char *method, long budget)
 {
     struct job j = { .kind = JOB_TUNE, .text = method, .number = budget, .options = a->options };
     app_launch(a, &j);
-    app_focus(a, PANEL_ADVICE);
+    a->valley.run = SIZE_MAX;
+    a->valley.placed = false;
+    a->replay.on = false;
+    if (a->focus != PANEL_ADVICE)
+        app_focus(a, PANEL_VALLEY);
 }
 
 void app_sweep(struct app *a)

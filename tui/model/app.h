@@ -42,7 +42,8 @@ struct source_view {
     unsigned reg;                         /* which register of the line the cursor is on */
     uint32_t jump[32]; unsigned njumps;
 };
-struct coalesce_view { unsigned warp; };
+#define LOOPS_MOST 8
+struct coalesce_view { unsigned warp, round[LOOPS_MOST] /* of loop k, k1, ... */, loop /* which of them the keys change */; };
 enum locality_part { LOCALITY_CLASS, LOCALITY_CURVE, LOCALITY_ARRAYS, LOCALITY_SHARING, LOCALITY_PARTS };
 struct locality_view { enum locality_part part; size_t cursor; bool placed; int access; /* laid over the curve of all; -1: none */ };
 struct valley_view {

@@ -224,11 +224,13 @@ static unsigned cmd_line(struct app *a, char *args)
 
 static unsigned cmd_note(struct app *a, char *args)
 {
-    size_t last = app_last_run(a, -1);
-    if (last == SIZE_MAX)
+    size_t run = view_selected_run(a);
+    if (run == SIZE_MAX) {
         app_notice(a, DIAG_ERROR, "nothing was run yet");
-    else
-        app_post(a, JOB_NOTE, args, (long)last);
+    } else {
+        app_post(a, JOB_NOTE, args, (long)run);
+        app_notice(a, DIAG_NOTE, *args ? "note of run %zu: %s" : "note of run %zu removed", run + 1, args);
+    }
     return UI_REDRAW;
 }
 
@@ -296,7 +298,7 @@ static const struct command_info commands[] = {
     { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
     { "compare", "SESSION", "lay the curve of another session over this one", COMPLETE_FILE, cmd_compare },
     { "export", "[text|svg|csv|json [FILE]]", "write the current panel or plot to a file", COMPLETE_FORMAT, cmd_export },
-    { "note", "TEXT", "write a note to the last run", COMPLETE_NONE, cmd_note },
+    { "note", "TEXT", "write a note to the run selected in the runs panel, or shown", COMPLETE_NONE, cmd_note },
     { "panel", "NAME", "go to a panel", COMPLETE_PANEL, cmd_panel },
     { "line", "N", "go to a line of the source", COMPLETE_NONE, cmd_line },
     { "lesson", "FILE", "open a lesson", COMPLETE_FILE, cmd_lesson },

@@ -146,6 +146,7 @@ void page_flow(struct app *a, struct page *p, const struct row *r, unsigned inde
         struct str s = r->v[i].s;
         if (line.n && line.width > indent && line.width + text_width(s) > w && s.n && *s.s == ' ') {
             page_add(a, p, &line, item);
+            item = -1;                   /* the first line stands for the item */
             row_init(&line, a->frame);
             row_pad(&line, indent);
             while (s.n && *s.s == ' ')
@@ -291,6 +292,18 @@ unsigned list_request(struct app *a, struct list *l, const struct page *p, enum 
     default: return 0;
     }
     return UI_REDRAW;
+}
+
+size_t view_selected_run(struct app *a)
+{
+    size_t i = SIZE_MAX;
+    if (a->focus == PANEL_RUNS)
+        i = view_runs_selected(a);
+    else if (a->focus == PANEL_COUNTERS)
+        i = view_counters_run(a);
+    else if (a->focus == PANEL_VALLEY)
+        valley_run(a, &i);
+    return i < a->snap->nruns ? i : app_last_run(a, -1);
 }
 
 const char *view_unready(const struct app *a, const char *text)

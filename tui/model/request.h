@@ -85,6 +85,9 @@ const char *scope_name(enum scope s);
     X(COA_PREV, "previous-access", "[ L Left", COALESCE, "", "previous load (before the first: all loads)") \
     X(COA_WARP_UP, "next-warp", "+ =", COALESCE, "warp", "lanes of the next warp") \
     X(COA_WARP_DOWN, "previous-warp", "-", COALESCE, "", "lanes of the warp before") \
+    X(COA_ROUND_UP, "next-round", "}", COALESCE, "round", "lanes in the next round of the loop") \
+    X(COA_ROUND_DOWN, "previous-round", "{", COALESCE, "", "round before") \
+    X(COA_LOOP, "next-loop", "o", COALESCE, "", "of several loops around the load: which one { and } count") \
     X(LOC_NEXT_PART, "next-part", "]", LOCALITY, "next part", "next part: class, misses by cache size, footprints, sharing") \
     X(LOC_PREV_PART, "previous-part", "[", LOCALITY, "", "part before") \
     X(LOC_SMALLER, "smaller-cache", "h Left", LOCALITY, "", "cursor to a smaller cache") \

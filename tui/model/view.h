@@ -85,6 +85,12 @@ size_t valley_best(const struct tune_sweep *s);
 /* Table of a sweep's points as CSV. */
 void valley_csv(struct app *a, struct buf *out);
 
+/* Run that the panel in front is about: under the cursor of the runs panel, shown in the
+ * valley or counters panel, else the last; SIZE_MAX: none. */
+size_t view_selected_run(struct app *a);
+size_t view_runs_selected(const struct app *a);
+size_t view_counters_run(struct app *a);
+
 /* ---- small common things ---- */
 /* What a panel without content says: `text` when a kernel is open that could have some, else what is missing. */
 const char *view_unready(const struct app *a, const char *text);

@@ -1,5 +1,5 @@
 /* advice: ranked things to try, each one key away. */
-#include "tui/model/view.h"
+#include "tui/model/view_search.h"
 
 #include <stdio.h>
 #include <math.h>
@@ -9,16 +9,17 @@ static void put_advice(struct app *a, size_t i, unsigned w)
 {
     const struct tune_advice *x = &a->snap->advice[i];
     struct page *p = &a->page[PANEL_ADVICE];
+    const char *origin = a->snap->has_dev ? a->snap->dev.kind == DEV_SIMULATED ? " (simulated)" : " (measured)" : "";
     struct buf b = { 0 };
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_DIM, " %zu  ", i + 1);
     row_put(&r, ROLE_TITLE, "%s", x->title);
     if (x->tried && !isnan(x->real_gain))
-        row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx", x->real_gain);
-    else if (!isnan(x->expected_gain) && x->expected_gain > 0)
+        row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx%s", x->real_gain, origin);
+    if (!isnan(x->expected_gain) && x->expected_gain > 0)
         row_put(&r, ROLE_NOTE, "   expected %.2fx, confidence %.0f %%", x->expected_gain, x->confidence * 100);
-    page_add(a, p, &r, (long)i);
+    page_flow(a, p, &r, 4, w, (long)i);
     page_wrap(a, p, ROLE_TEXT, 4, w - 1, x->why, -1);
     options_line(&x->options, &b);
     row_init(&r, a->frame);
@@ -43,8 +44,13 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
         }
         buf_free(&v);
     }
+    bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
+    if (searching)
+        search_table(a, p, w);
     for (size_t i = 0; i < a->snap->nadvice; i++)
         put_advice(a, i, w);
+    if (!searching)
+        search_table(a, p, w);
     if (!a->snap->nadvice)
         page_hint(a, p, w, view_unready(a, a->snap->facts ? "Nothing to advise from the analysis alone. {sweep} sweeps the threshold, {tune} searches all knobs."
                                                           : "Advice comes with the analysis ..."));
@@ -57,21 +63,19 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
 static unsigned advice_request(struct app *a, enum request r)
 {
     long i = page_item(&a->page[PANEL_ADVICE], &a->list[PANEL_ADVICE]);
-    if (i < 0 || (size_t)i >= a->snap->nadvice)
+    bool advice = i >= 0 && (size_t)i < a->snap->nadvice;
+    const struct options *o = advice ? &a->snap->advice[i].options : search_options(a, i);
+    if (!o || (r != REQ_ADV_APPLY && r != REQ_ADV_TAKE))
         return 0;
-    const struct tune_advice *x = &a->snap->advice[i];
-    if (r == REQ_ADV_APPLY || r == REQ_ADV_TAKE)
-        app_options_set(a, &x->options);
-    switch (r) {
-    case REQ_ADV_APPLY:
-        app_notice(a, DIAG_NOTE, "trying: %s", x->title);
-        app_run_once(a, &x->options);
-        return UI_REDRAW;
-    case REQ_ADV_TAKE:
+    struct options taken = *o;
+    app_options_set(a, &taken);
+    if (r == REQ_ADV_APPLY) {
+        app_notice(a, DIAG_NOTE, "trying: %s", advice ? a->snap->advice[i].title : "this configuration");
+        app_run_once(a, &taken);
+    } else {
         app_notice(a, DIAG_NOTE, "taken as the present options (u undoes)");
-        return UI_REDRAW;
-    default: return 0;
     }
+    return UI_REDRAW;
 }
 
 const struct view view_advice = { advice_update, NULL, NULL, advice_request, NULL, NULL };

@@ -4,9 +4,12 @@
 #include "tui/model/expr.h"
 #include "tui/model/view.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define ROUNDS_MOST 1000000u
 
 static bool listed(const struct ana_access *x)
 {
@@ -18,10 +21,10 @@ static void put_metric(struct row *r, const struct ana_coalesce *c, const struct
     if (c->valid) {
         row_bar(r, view_degree_role(c->degree), 8, c->degree);
         row_right(r, view_degree_role(c->degree), 8, "%.1f %%", c->degree * 100);
-        row_right(r, ROLE_VALUE, 5, "%u", c->num_sectors);
-        row_right(r, ROLE_LABEL, 8, "%.2f", c->expected);
+        row_right(r, ROLE_VALUE, 6, "%u", c->num_sectors);
+        row_right(r, ROLE_LABEL, 9, "%.2f", c->expected);
     } else {
-        row_put(r, ROLE_DIM, "%-8s%8s%5s%8s", "n/a", "", "", "");
+        row_put(r, ROLE_DIM, "%-8s%8s%6s%9s", "n/a", "", "", "");
     }
     if (e->valid)
         row_right(r, ROLE_TITLE, 8, "%.2f", e->sectors_per_request);
@@ -97,7 +100,42 @@ static void put_graph(struct app *a, const struct ana_coalesce *c, int lines, un
 }
 
 /* ---- one warp's lanes ---- */
-struct lane { const struct launch_spec *l; uint32_t tid, cta; const struct ana_access *x; };
+struct lane { const struct launch_spec *l; uint32_t tid, cta; const struct ana_access *x; const unsigned *round; };
+
+/* The analysis calls loop counters k, k1, k2 ...; -1: it is none. */
+static int loop_of(struct str n)
+{
+    int v = 0;
+    if (!n.n || n.s[0] != 'k')
+        return -1;
+    for (size_t i = 1; i < n.n; i++) {
+        if (n.s[i] < '0' || n.s[i] > '9' || v > LOOPS_MOST)
+            return -1;
+        v = v * 10 + n.s[i] - '0';
+    }
+    return v < LOOPS_MOST ? v : -1;
+}
+
+/* Bit per loop whose counter stands in the address. */
+static unsigned loops_in(const char *address)
+{
+    unsigned found = 0;
+    for (const char *s = address; s && *s; ) {
+        size_t n = 0;
+        while (isalnum((unsigned char)s[n]) || s[n] == '_' || s[n] == '.')
+            n++;
+        int k = loop_of((struct str){ s, n });
+        if (k >= 0)
+            found |= 1u << k;
+        s += n ? n : 1;
+    }
+    return found;
+}
+
+static const char *loop_name(struct app *a, unsigned k)
+{
+    return k ? arena_printf(a->frame, "k%u", k) : "k";
+}
 
 static int64_t part(struct str name, struct dim3u d)
 {
@@ -130,8 +168,8 @@ static bool lane_name(void *ctx, struct str n, int64_t *v)
         *v = e->tid / 32;
     else if (e->x->array && str_is(n, e->x->array))
         *v = 0;                          /* buffers start on a line */
-    else if (n.s[0] == 'k' && (n.n == 1 || (n.s[1] >= '0' && n.s[1] <= '9')))
-        *v = 0;                          /* a loop's counter: its first round is drawn */
+    else if (loop_of(n) >= 0)
+        *v = e->round[loop_of(n)];
     else {
         for (size_t i = 0; i < e->l->nargs; i++)
             if (e->l->args[i].name && str_is(n, e->l->args[i].name) && e->l->args[i].kind == ARG_SCALAR) {
@@ -143,16 +181,17 @@ static bool lane_name(void *ctx, struct str n, int64_t *v)
     return true;
 }
 
-struct lanes { int64_t sector[32]; int64_t order[32]; unsigned active, sectors; struct str bad; };
+/* sector: index into order, -1: the lane is idle; order: sectors as they are met, from the array's start */
+struct lanes { int64_t sector[32], order[32], low, high; unsigned active, sectors; struct str bad; };
 
-static bool lanes_eval(const struct app *a, const struct ana_access *x, struct lanes *out)
+static bool lanes_eval(const struct app *a, const struct ana_access *x, const unsigned *round, struct lanes *out)
 {
     const struct launch_spec *l = a->snap->spec;
-    *out = (struct lanes){ .sectors = 0 };
+    *out = (struct lanes){ .low = INT64_MAX, .high = INT64_MIN };
     uint64_t threads = l ? dim3u_count(l->block) : 0, grid = l ? dim3u_count(l->grid) : 0, warps = (threads + 31) / 32;
     if (!warps || !grid || !x->address)
         return false;
-    struct lane env = { l, 0, (uint32_t)(a->coalesce.warp / warps % grid), x };
+    struct lane env = { l, 0, (uint32_t)(a->coalesce.warp / warps % grid), x, round };
     struct expr_env e = { lane_name, &env };
     for (unsigned lane = 0; lane < 32; lane++) {
         int64_t at;
@@ -162,6 +201,8 @@ static bool lanes_eval(const struct app *a, const struct ana_access *x, struct l
             continue;
         if (!expr_eval(str_of(x->address), &e, &at, &out->bad))
             return false;
+        out->low = at < out->low ? at : out->low;
+        out->high = at + x->bytes - 1 > out->high ? at + x->bytes - 1 : out->high;
         int64_t s = at >> 5;
         unsigned k = 0;
         while (k < out->sectors && out->order[k] != s)
@@ -174,13 +215,49 @@ static bool lanes_eval(const struct app *a, const struct ana_access *x, struct l
     return true;
 }
 
+/* The loop that the round keys change: the chosen one when the address has it, else its first. */
+static unsigned shown_loop(const struct app *a, unsigned loops)
+{
+    for (unsigned i = 0; i < LOOPS_MOST; i++)
+        if (loops >> (a->coalesce.loop + i) % LOOPS_MOST & 1)
+            return (a->coalesce.loop + i) % LOOPS_MOST;
+    return LOOPS_MOST;
+}
+
+/* How many of these sectors the warp asked for in the round before as well. */
+static unsigned repeated(const struct app *a, const struct ana_access *x, const struct lanes *now, unsigned loop)
+{
+    unsigned round[LOOPS_MOST], same = 0;
+    struct lanes before;
+    memcpy(round, a->coalesce.round, sizeof round);
+    round[loop]--;
+    if (!lanes_eval(a, x, round, &before))
+        return 0;
+    for (unsigned i = 0; i < now->sectors; i++)
+        for (unsigned k = 0; k < before.sectors; k++)
+            same += now->order[i] == before.order[k];
+    return same;
+}
+
+static void put_bytes(struct app *a, struct page *p, const struct ana_access *x, const struct lanes *l, unsigned loop)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, "  bytes   ");
+    row_put(&r, ROLE_VALUE, "%lld..%lld", (long long)l->low, (long long)l->high);
+    row_put(&r, ROLE_LABEL, " of %s", x->array ? x->array : "the array");
+    if (loop < LOOPS_MOST && a->coalesce.round[loop] > 0)
+        row_put(&r, ROLE_NOTE, "; %u of %u sectors were asked for in round %u too", repeated(a, x, l, loop), l->sectors, a->coalesce.round[loop] - 1);
+    page_add(a, p, &r, -1);
+}
+
 static void put_lanes(struct app *a, const struct ana_access *x)
 {
     struct page *p = &a->chart[PANEL_COALESCE];
     struct lanes l;
     struct row r;
     row_init(&r, a->frame);
-    if (!lanes_eval(a, x, &l)) {
+    if (!lanes_eval(a, x, a->coalesce.round, &l)) {
         row_put(&r, ROLE_DIM, "  lanes   not drawn: ");
         if (!a->snap->spec)
             row_put(&r, ROLE_DIM, "no launch description");
@@ -191,7 +268,14 @@ static void put_lanes(struct app *a, const struct ana_access *x)
         page_add(a, p, &r, -1);
         return;
     }
-    row_put(&r, ROLE_LABEL, "  lane    0         1         2         3      warp %u", a->coalesce.warp);
+    row_put(&r, ROLE_LABEL, "  lane    0         1         2         3       warp ");
+    row_put(&r, ROLE_VALUE, "%u", a->coalesce.warp);
+    unsigned loops = loops_in(x->address), shown = shown_loop(a, loops);
+    for (unsigned k = 0; k < LOOPS_MOST; k++)
+        if (loops >> k & 1) {
+            row_put(&r, ROLE_LABEL, k == shown ? "  round " : " ");
+            row_put(&r, k == shown ? ROLE_CHANGED : ROLE_VALUE, "%s=%u", loop_name(a, k), a->coalesce.round[k]);
+        }
     page_add(a, p, &r, -1);
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  sector  ");
@@ -201,6 +285,7 @@ static void put_lanes(struct app *a, const struct ana_access *x)
     }
     row_put(&r, ROLE_VALUE, "  %u lanes, %u sector%s", l.active, l.sectors, l.sectors == 1 ? "" : "s");
     page_add(a, p, &r, -1);
+    put_bytes(a, p, x, &l, shown);
 }
 
 static void put_summary(struct app *a, const struct ana_coalesce *c, const struct ana_exact *e)
@@ -209,7 +294,7 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  degree ");
     row_put(&r, view_degree_role(c->degree), "%.2f %%", c->degree * 100);
-    row_put(&r, ROLE_LABEL, "   in range ");
+    row_put(&r, ROLE_LABEL, "   range ");
     row_put(&r, ROLE_VALUE, "%u", c->num_sectors);
     row_put(&r, ROLE_LABEL, "   expected ");
     row_put(&r, ROLE_VALUE, "%.2f", c->expected);
@@ -272,7 +357,24 @@ static void coalesce_update(struct app *a, unsigned w, unsigned h)
 static void coalesce_head(struct app *a, unsigned w, struct row *r)
 {
     (void)a, (void)w;
-    row_put(r, ROLE_LABEL, "  line degree           sect  expect   exact  access");
+    row_put(r, ROLE_LABEL, "  line   degree       range expected   exact  access (sectors per request)");
+}
+
+static unsigned change_round(struct app *a, int by, bool other)
+{
+    const struct ana_kernel *k = a->snap->facts;
+    long i = page_item(&a->page[PANEL_COALESCE], &a->list[PANEL_COALESCE]);
+    unsigned loops = k && i > 0 && (uint32_t)i <= k->naccess ? loops_in(k->access[i - 1].address) : 0, at = shown_loop(a, loops);
+    if (at == LOOPS_MOST) {
+        app_notice(a, DIAG_NOTE, "%s", i > 0 ? "the address of this access does not change from round to round" : "choose one load first: the lanes of all cannot be drawn at once");
+        return UI_REDRAW;
+    }
+    unsigned *round = &a->coalesce.round[at];
+    if (other)
+        a->coalesce.loop = at + 1;
+    else
+        *round = by < 0 ? *round - (*round > 0) : *round + (*round < ROUNDS_MOST);
+    return UI_REDRAW;
 }
 
 static unsigned coalesce_request(struct app *a, enum request r)
@@ -281,6 +383,9 @@ static unsigned coalesce_request(struct app *a, enum request r)
     switch (r) {
     case REQ_COA_NEXT: list_move(l, &a->page[PANEL_COALESCE], 1); break;
     case REQ_COA_PREV: list_move(l, &a->page[PANEL_COALESCE], -1); break;
+    case REQ_COA_ROUND_UP: return change_round(a, 1, false);
+    case REQ_COA_ROUND_DOWN: return change_round(a, -1, false);
+    case REQ_COA_LOOP: return change_round(a, 0, true);
     case REQ_COA_WARP_UP: a->coalesce.warp++; break;
     case REQ_COA_WARP_DOWN: a->coalesce.warp -= a->coalesce.warp > 0; break;
     default: return 0;

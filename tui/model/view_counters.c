@@ -1,6 +1,6 @@
 /* counters: one result's way through the memory: requests, L1, L2, DRAM, as
  * bars in proportion to the bytes, and the difference to a base line. */
-#include "tui/model/view.h"
+#include "tui/model/view_search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,7 +171,7 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
 
-static void put_time(struct app *a, const struct result *x, const struct result *base)
+static void put_time(struct app *a, unsigned w, const struct result *x, const struct result *base)
 {
     char now[TEXT_NUM], before[TEXT_NUM];
     struct row r;
@@ -185,6 +185,8 @@ static void put_time(struct app *a, const struct result *x, const struct result 
         row_put(&r, ROLE_TEXT, "  ");
         put_change(&r, x->time.valid ? (double)x->time.median : NAN, base->time.valid ? (double)base->time.median : NAN, false, -1);
     }
+    if (x->time.valid && w >= 54)
+        row_put(&r, ROLE_DIM, "  %s", origin_name(x->time.origin));
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
 
@@ -215,6 +217,12 @@ static size_t chosen(struct app *a, struct entry *e)
     return n;
 }
 
+size_t view_counters_run(struct app *a)
+{
+    struct entry e;
+    return chosen(a, &e) ? e.index : SIZE_MAX;
+}
+
 static void counters_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
@@ -223,6 +231,10 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     page_clear(p);
     if (!chosen(a, &e)) {
         page_hint(a, p, w, view_unready(a, "No result yet: {run} runs the present options once, {sweep} sweeps. What each level of memory did is shown here."));
+        if (a->snap->spec) {
+            page_blank(a, p);
+            cost_full(a, p, w);
+        }
         list_set_count(&a->list[PANEL_COUNTERS], p->n);
         return;
     }
@@ -243,10 +255,12 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
         row_right(&r, ROLE_LABEL, 12, "change");
     }
     page_add(a, p, &r, -1);
-    put_time(a, e.r, base);
+    put_time(a, w, e.r, base);
     for (int c = 0; c < COUNTER_COUNT; c++)
         put_counter(a, w, e.r, base, (enum counter_id)c);
     put_code(a, e.r);
+    page_blank(a, p);
+    cost_full(a, p, w);
     list_set_count(&a->list[PANEL_COUNTERS], p->n);
 }
 

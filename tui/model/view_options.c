@@ -1,12 +1,13 @@
 /* options: knobs in groups, then the launch description. Items number the knobs
  * of the table first, then grid, block, shared memory and arguments. */
-#include "tui/model/view.h"
+#include "tui/model/launch_edit.h"
+#include "tui/model/view_search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEM_GRID = 1000, ITEM_BLOCK, ITEM_SHARED, ITEM_ARG };
+enum { ITEM_MAKE = 999, ITEM_GRID = 1000, ITEM_BLOCK, ITEM_SHARED, ITEM_ARG };
 
 /* First knob of each group of options.def, and the group's title. */
 static const struct { const char *first, *title; } groups[] = {
@@ -84,54 +85,40 @@ static void put_pair(struct app *a, const char *label, long item, enum role role
     page_add(a, &a->page[PANEL_OPTIONS], &r, item);
 }
 
-static void scalar_text(const struct arg_spec *g, char *out, size_t n)
-{
-    union { uint8_t b[8]; float f; double d; int8_t s8; int16_t s16; int32_t s32; int64_t s64; uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64; } v;
-    memcpy(v.b, g->scalar, sizeof v.b);
-    switch (g->elem) {
-    case ELEM_F32: snprintf(out, n, "%.9g", (double)v.f); break;
-    case ELEM_F64: snprintf(out, n, "%.17g", v.d); break;
-    case ELEM_S8: snprintf(out, n, "%d", v.s8); break;
-    case ELEM_S16: snprintf(out, n, "%d", v.s16); break;
-    case ELEM_S32: snprintf(out, n, "%d", v.s32); break;
-    case ELEM_S64: snprintf(out, n, "%lld", (long long)v.s64); break;
-    case ELEM_U8: snprintf(out, n, "%u", v.u8); break;
-    case ELEM_U16: case ELEM_F16: snprintf(out, n, "%u", v.u16); break;
-    case ELEM_U32: snprintf(out, n, "%u", v.u32); break;
-    default: snprintf(out, n, "%llu", (unsigned long long)v.u64);
-    }
-}
-
 static void put_arg(struct app *a, const struct arg_spec *g, long item)
 {
-    char text[TEXT_NUM], size[TEXT_NUM];
+    char size[TEXT_NUM];
+    struct buf b = { 0 };
     const char *name = g->name ? g->name : "?";
     switch (g->kind) {
     case ARG_BUFFER:
+        launch_arg_text(g, &b);
         text_bytes(size, (double)g->count * (double)elem_size(g->elem));
-        put_pair(a, name, item, ROLE_VALUE, "%s[%llu]  %s%s", elem_name(g->elem), (unsigned long long)g->count, size, g->output ? "  output" : "");
+        put_pair(a, name, item, ROLE_VALUE, "%-9s  %s", size, b.s ? b.s : "");
         break;
     case ARG_SCALAR:
-        scalar_text(g, text, sizeof text);
-        put_pair(a, name, item, ROLE_VALUE, "%s = %s", elem_name(g->elem), text);
+        launch_arg_text(g, &b);
+        put_pair(a, name, item, ROLE_VALUE, "%s", b.s ? b.s : "");
         break;
-    case ARG_BYTES: put_pair(a, name, -1, ROLE_VALUE, "%zu bytes by value", g->nbytes); break;
-    case ARG_SAME_AS: put_pair(a, name, -1, ROLE_VALUE, "same buffer as %s + %llu", g->same_as, (unsigned long long)g->offset); break;
+    case ARG_BYTES: put_pair(a, name, item, ROLE_VALUE, "%zu bytes by value", g->nbytes); break;
+    case ARG_SAME_AS: put_pair(a, name, item, ROLE_VALUE, "same buffer as %s + %llu", g->same_as, (unsigned long long)g->offset); break;
     }
+    buf_free(&b);
 }
 
-static void put_launch(struct app *a)
+static void put_launch(struct app *a, unsigned w)
 {
     const struct launch_spec *l = a->snap->spec;
     struct page *p = &a->page[PANEL_OPTIONS];
     page_blank(a, p);
     if (!l) {
         page_heading(a, p, "Launch");
-        put_pair(a, "", -1, ROLE_DIM, "no launch description: put NAME.launch.json beside the PTX");
+        page_wrap(a, p, ROLE_WARN, 3, w - 1, "There is no launch description: how large the grid is and what the arguments are. Nothing can be run without one: "
+                  "NAME.launch.json beside the PTX, or :open FILE.launch.json.", -1);
         return;
     }
-    page_heading(a, p, "Launch of %s", l->kernel ? l->kernel : "?");
-    put_pair(a, "grid", ITEM_GRID, ROLE_VALUE, "%u x %u x %u", l->grid.x, l->grid.y, l->grid.z);
+    page_heading(a, p, "Launch of %s%s%s", l->kernel ? l->kernel : "?", l->name ? ", " : "", l->name ? l->name : "");
+    put_pair(a, "grid", ITEM_GRID, ROLE_VALUE, "%u x %u x %u   (%llu CTAs)", l->grid.x, l->grid.y, l->grid.z, (unsigned long long)dim3u_count(l->grid));
     put_pair(a, "block", ITEM_BLOCK, ROLE_VALUE, "%u x %u x %u   (%llu warps per CTA)", l->block.x, l->block.y, l->block.z,
              (unsigned long long)(dim3u_count(l->block) + 31) / 32);
     put_pair(a, "shared memory", ITEM_SHARED, ROLE_VALUE, "%u bytes dynamic", l->shared);
@@ -139,47 +126,66 @@ static void put_launch(struct app *a)
         put_arg(a, &l->args[i], (long)(ITEM_ARG + i));
 }
 
-static void put_verdict(struct app *a, unsigned w)
+/* ---- below the list: the verdict, help for what is under the cursor, the modelled cost ---- */
+static void put_verdict(struct app *a, struct page *p, unsigned w)
 {
-    struct page *p = &a->page[PANEL_OPTIONS];
     const struct job_snapshot *s = a->snap;
-    struct row r;
-    row_init(&r, a->frame);
-    if (s->refusal && options_equal(&s->options, &a->options)) {
-        page_wrap(a, p, ROLE_ERROR, 1, w - 1, s->refusal, -1);
+    bool same = options_equal(&s->options, &a->options);
+    if (s->refusal && same)
+        page_wrap(a, p, ROLE_ERROR, 1, w - 1, arena_printf(a->frame, "not legal here: %s", s->refusal), -1);
+    else if (!same)
+        page_wrap(a, p, ROLE_DIM, 1, w - 1, "checking ...", -1);
+    else if (s->preview && s->preview->changed)
+        page_wrap(a, p, ROLE_GOOD, 1, w - 1, view_keys(a, "legal: {panel-1} then {rewritten} shows the rewritten text; {run} runs it"), -1);
+    else
+        page_wrap(a, p, ROLE_DIM, 1, w - 1, "the original text, unchanged", -1);
+}
+
+static void put_help(struct app *a, struct page *p, long item, unsigned w)
+{
+    static const char *const launch[] = { "grid: CTAs along x, y and z", "block: threads along x, y and z; it must suit the kernel's code", "shared: dynamic shared memory of a CTA in bytes" };
+    if (item < 0)
+        return;
+    if (item == ITEM_MAKE)
+        return;
+    if (item >= ITEM_GRID) {
+        page_wrap(a, p, ROLE_LABEL, 1, w - 1, item < ITEM_ARG ? launch[item - ITEM_GRID] : launch_arg_help(&a->snap->spec->args[item - ITEM_ARG]), -1);
         return;
     }
-    if (!options_equal(&s->options, &a->options))
-        row_put(&r, ROLE_DIM, " checking ...");
-    else if (s->preview && s->preview->changed)
-        row_put(&r, ROLE_GOOD, " legal: v in the source panel shows the rewritten text");
-    else if (s->preview)
-        row_put(&r, ROLE_DIM, " the original text, unchanged");
-    else
-        row_put(&r, ROLE_DIM, " nothing chosen");
-    page_add(a, p, &r, -1);
+    const struct knob_info *k = knob_info((size_t)item);
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_VALUE, " %s", k->name);
+    row_put(&r, ROLE_LABEL, ": %s.", k->help);
+    for (size_t v = 0; k->kind == KNOB_KIND_ENUM && k->values[v]; v++)
+        row_put(&r, ROLE_DIM, " %s", k->values[v]);
+    page_flow(a, p, &r, 3, w, -1);
 }
 
 static void options_update(struct app *a, unsigned w, unsigned h)
 {
-    struct page *p = &a->page[PANEL_OPTIONS];
-    (void)h;
+    struct page *p = &a->page[PANEL_OPTIONS], *below = &a->chart[PANEL_OPTIONS];
+    struct list *l = &a->list[PANEL_OPTIONS];
     page_clear(p);
-    put_verdict(a, w);
+    page_clear(below);
     for (size_t i = 0; i < knob_count(); i++) {
         const char *title = group_title(knob_info(i)->name);
         if (title) {
-            if (h > 30)
+            if (h > 30 && i)
                 page_blank(a, p);
             page_heading(a, p, "%s", title);
         }
         put_knob(a, i, w);
     }
-    put_launch(a);
-    struct list *l = &a->list[PANEL_OPTIONS];
+    put_launch(a, w);
     list_set_count(l, p->n);
     if (page_item(p, l) < 0)
         list_move(l, p, 1);
+    put_verdict(a, below, w);
+    if (h >= 12)
+        put_help(a, below, page_item(p, l), w);
+    if (h >= 16)
+        cost_brief(a, below, w);
 }
 
 static long current(const struct app *a)
@@ -235,28 +241,29 @@ static unsigned edit(struct app *a, long item)
 {
     struct buf v = { 0 };
     const struct launch_spec *l = a->snap->spec;
-    char text[64] = "", label[64];
+    char label[64];
     if (item < 0)
         return 0;
-    if (item < ITEM_GRID) {
+    if (item < ITEM_MAKE) {
         knob_text(&a->options, (size_t)item, &v);
         snprintf(label, sizeof label, "%s = ", knob_info((size_t)item)->name);
     } else if (item < ITEM_ARG) {
         const struct dim3u *d = item == ITEM_GRID ? &l->grid : &l->block;
         if (item == ITEM_SHARED)
-            snprintf(text, sizeof text, "%u", l->shared);
+            buf_printf(&v, "%u", l->shared);
         else
-            snprintf(text, sizeof text, "%ux%ux%u", d->x, d->y, d->z);
+            buf_printf(&v, "%ux%ux%u", d->x, d->y, d->z);
         snprintf(label, sizeof label, "%s = ", item == ITEM_GRID ? "grid" : item == ITEM_BLOCK ? "block" : "shared bytes");
     } else {
         const struct arg_spec *g = &l->args[item - ITEM_ARG];
-        if (g->kind == ARG_SCALAR)
-            scalar_text(g, text, sizeof text);
-        else
-            snprintf(text, sizeof text, "%llu", (unsigned long long)g->count);
-        snprintf(label, sizeof label, "%s%s = ", g->name ? g->name : "argument", g->kind == ARG_BUFFER ? " (elements)" : "");
+        if (g->kind != ARG_BUFFER && g->kind != ARG_SCALAR) {
+            app_notice(a, DIAG_NOTE, "%s", launch_arg_help(g));
+            return UI_REDRAW;
+        }
+        launch_arg_text(g, &v);
+        snprintf(label, sizeof label, "%s = ", g->name ? g->name : "argument");
     }
-    prompt_open(&a->prompt, PROMPT_VALUE, label, v.s ? v.s : text, item);
+    prompt_open(&a->prompt, PROMPT_VALUE, label, v.s ? v.s : "", item);
     buf_free(&v);
     return UI_REDRAW;
 }
@@ -266,7 +273,7 @@ static unsigned step(struct app *a, int by)
     long i = current(a);
     if (i < 0)
         return 0;
-    if (i >= ITEM_GRID)
+    if (i >= ITEM_MAKE)
         return edit(a, i);
     const struct knob_info *k = knob_info((size_t)i);
     if (k->kind == KNOB_KIND_ENUM)
@@ -287,7 +294,7 @@ static unsigned reset(struct app *a, bool all)
     long i = current(a);
     if (all) {
         app_options_set(a, &def);
-    } else if (i >= 0 && i < ITEM_GRID) {
+    } else if (i >= 0 && i < ITEM_MAKE) {
         struct buf v = { 0 };
         knob_text(&def, (size_t)i, &v);
         set_knob(a, i, v.s ? v.s : "");
@@ -310,39 +317,25 @@ static unsigned options_request(struct app *a, enum request r)
 }
 
 /* ---- values typed at the prompt ---- */
-static bool parse_dim(const char *s, struct dim3u *d)
-{
-    unsigned x = 1, y = 1, z = 1;
-    char rest;
-    int n = sscanf(s, "%ux%ux%u%c", &x, &y, &z, &rest);
-    *d = (struct dim3u){ x, y, z };
-    return n >= 1 && n <= 3 && x && y && z;
-}
-
-static bool parse_scalar(struct arg_spec *g, const char *s)
+static bool change_launch(struct app *a, struct launch_spec *l, long item, const char *text, const char **bad)
 {
     char *end;
-    double f = strtod(s, &end);
-    if (end == s || *end)
-        return false;
-    memset(g->scalar, 0, sizeof g->scalar);
-    if (g->elem == ELEM_F32) {
-        float v = (float)f;
-        memcpy(g->scalar, &v, sizeof v);
-    } else if (g->elem == ELEM_F64) {
-        memcpy(g->scalar, &f, sizeof f);
-    } else {
-        int64_t v = *s == '-' ? strtoll(s, &end, 0) : (int64_t)strtoull(s, &end, 0);
-        if (*end)
-            return false;
-        memcpy(g->scalar, &v, elem_size(g->elem));
+    *bad = NULL;
+    switch (item) {
+    case ITEM_GRID: case ITEM_BLOCK:
+        *bad = "64, 32x8 or 8x8x4 is expected";
+        return launch_dim_parse(text, item == ITEM_GRID ? &l->grid : &l->block);
+    case ITEM_SHARED:
+        *bad = "a number of bytes is expected";
+        l->shared = (uint32_t)strtoul(text, &end, 0);
+        return *text && !*end;
+    default: return launch_arg_parse(&l->args[item - ITEM_ARG], text, a->frame, bad);
     }
-    return true;
 }
 
 void view_options_value(struct app *a, long item, const char *text)
 {
-    if (item < ITEM_GRID) {
+    if (item < ITEM_MAKE) {
         set_knob(a, item, text);
         return;
     }
@@ -350,24 +343,15 @@ void view_options_value(struct app *a, long item, const char *text)
         return;
     struct launch_spec l = *a->snap->spec;      /* shallow: job_post copies */
     struct arg_spec *args = base_alloc(sizeof *args * (l.nargs + 1));
-    bool ok = args != NULL;
-    unsigned long long n = strtoull(text, NULL, 0);
-    if (ok && l.nargs)
+    const char *bad = "out of memory";
+    if (args && l.nargs)
         memcpy(args, l.args, sizeof *args * l.nargs);
     l.args = args;
-    if (item == ITEM_GRID || item == ITEM_BLOCK)
-        ok = ok && parse_dim(text, item == ITEM_GRID ? &l.grid : &l.block);
-    else if (item == ITEM_SHARED)
-        l.shared = (uint32_t)n;
-    else if (ok && args[item - ITEM_ARG].kind == ARG_SCALAR)
-        ok = parse_scalar(&args[item - ITEM_ARG], text);
-    else if (ok)
-        args[item - ITEM_ARG].count = n, ok = n > 0;
-    if (ok) {
+    if (args && change_launch(a, &l, item, text, &bad)) {
         struct job j = { .kind = JOB_LAUNCH, .launch = &l };
         a->engine.post(a->engine.ctx, &j);
     } else {
-        app_notice(a, DIAG_ERROR, "'%s' is not a value for this", text);
+        app_notice(a, DIAG_ERROR, "'%s': %s", text, bad ? bad : "not understood");
     }
     base_free(args);
 }

@@ -103,6 +103,13 @@ static void put_when(struct row *r, int64_t t)
     row_put(r, ROLE_DIM, "%-12s", text);
 }
 
+/* Simulated and measured times stand in one column: each says what it is. */
+static const char *origin_brief(const struct session_run *r)
+{
+    const struct result *x = best_result(r);
+    return !x || !x->time.valid ? "" : x->time.origin == ORIGIN_SIMULATED ? "sim" : x->time.origin == ORIGIN_MEASURED ? "gpu" : "mod";
+}
+
 static void put_run(struct app *a, size_t i, unsigned w)
 {
     const struct session_run *r = app_run(a, i);
@@ -119,6 +126,7 @@ static void put_run(struct app *a, size_t i, unsigned w)
         put_when(&row, r->time);
     text_time(t, run_time(r));
     row_right(&row, main, 9, "%s", t);
+    row_put(&row, ROLE_DIM, " %-3s", origin_brief(r));
     double gain = run_gain(r);
     if (isnan(gain))
         row_put(&row, ROLE_DIM, "%8s", "");
@@ -135,7 +143,7 @@ static void put_run(struct app *a, size_t i, unsigned w)
     buf_free(&b);
 }
 
-static void put_comparison(struct app *a)
+static void put_comparison(struct app *a, unsigned w)
 {
     const struct runs_view *v = &a->runs;
     const struct session_run *x = app_run(a, v->mark[0]), *y = app_run(a, v->mark[1]);
@@ -146,14 +154,14 @@ static void put_comparison(struct app *a)
     text_time(t[0], run_time(x));
     text_time(t[1], run_time(y));
     row_init(&r, a->frame);
-    row_put(&r, ROLE_SERIES_A, " A %s", t[0]);
-    row_put(&r, ROLE_LABEL, "  against  ");
-    row_put(&r, ROLE_SERIES_B, "B %s", t[1]);
+    row_put(&r, ROLE_SERIES_A, " A run %zu, %s %s", v->mark[0] + 1, t[0], origin_brief(x));
+    row_put(&r, ROLE_LABEL, "  against");
+    row_put(&r, ROLE_SERIES_B, "  B run %zu, %s %s", v->mark[1] + 1, t[1], origin_brief(y));
     double ratio = run_time(x) / run_time(y);
     if (!isnan(ratio))
-        row_put(&r, ROLE_TITLE, "   %s is %.2fx faster", ratio > 1 ? "B" : "A", ratio > 1 ? ratio : 1 / ratio);
-    row_put(&r, ROLE_DIM, "   c lays the curves over each other");
-    page_add(a, &a->chart[PANEL_RUNS], &r, -1);
+        row_put(&r, ROLE_TITLE, "  %s is %.2fx faster", ratio > 1 ? "B" : "A", ratio > 1 ? ratio : 1 / ratio);
+    row_put(&r, ROLE_DIM, "%s", view_keys(a, "  {compare} lays the curves over each other"));
+    page_flow(a, &a->chart[PANEL_RUNS], &r, 3, w, -1);
 }
 
 static void runs_update(struct app *a, unsigned w, unsigned h)
@@ -168,7 +176,7 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
     if (!a->runs.norder)
         page_hint(a, p, w, *a->runs.filter ? "No run matches the filter; {filter} changes it."
                   : "Nothing was run yet. {run} runs the present options once, {sweep} sweeps, {tune} searches; every run is kept here and in the session file.");
-    put_comparison(a);
+    put_comparison(a, w);
     list_set_count(&a->list[PANEL_RUNS], p->n);
 }
 
@@ -178,11 +186,11 @@ static void runs_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_LABEL, "    no  kind  ");
     if (w >= 90)
         row_put(r, ROLE_LABEL, "%-12s", "when (UTC)");
-    row_put(r, ROLE_LABEL, "%9s%8s  %-14s ", "best", "gain", "kernel");
+    row_put(r, ROLE_LABEL, "%9s    %8s  %-14s ", "best", "gain", "kernel");
     if (w >= 100)
         row_put(r, ROLE_LABEL, "%-16s ", "device");
     row_put(r, ROLE_LABEL, "configuration");
-    row_put(r, ROLE_DIM, "   by %s", sorts[a->runs.sort]);
+    row_put(r, ROLE_DIM, "   sorted by %s", sorts[a->runs.sort]);
     if (*a->runs.filter)
         row_put(r, ROLE_CHANGED, "   filter '%s'", a->runs.filter);
 }
@@ -236,6 +244,12 @@ static unsigned compare_marked(struct app *a)
     a->valley.placed = false;
     app_focus(a, PANEL_VALLEY);
     return UI_REDRAW;
+}
+
+size_t view_runs_selected(const struct app *a)
+{
+    long i = page_item(&a->page[PANEL_RUNS], &a->list[PANEL_RUNS]);
+    return i < 0 ? SIZE_MAX : (size_t)i;
 }
 
 static unsigned runs_request(struct app *a, enum request r)

@@ -1,6 +1,6 @@
 /* valley: from the sweeps of the snapshot to the plot's numbers (bypass paper:
  * cache peak, cache valley, memory plateau), and the lines below the plot. */
-#include "tui/model/view.h"
+#include "tui/model/view_search.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ const struct session_run *valley_run(const struct app *a, size_t *run)
     size_t i = a->valley.run;
     if (i >= a->snap->nruns || !has_curve(app_run(a, i))) {
         for (i = a->snap->nruns; i-- > 0; )
-            if (is_sweep(app_run(a, i)))
+            if (has_curve(app_run(a, i)))
                 break;
         if (i == SIZE_MAX)
             return NULL;
@@ -57,7 +57,7 @@ static double axis_value(const struct points *p, size_t i)
         return o->agents;
     if (p->axis && !strcmp(p->axis, "carveout"))
         return o->carveout;
-    return (double)i;
+    return (double)i + (p->axis && !strcmp(p->axis, "try"));   /* tries count from one */
 }
 
 static double time_of(const struct result *r)
@@ -128,7 +128,7 @@ static void add_record(struct app *a, struct plot *out, const struct points *p)
     for (size_t i = 0; i < p->n; i++) {
         double t = wrong(&p->v[i]) ? NAN : time_of(&p->v[i]);
         best = isnan(best) || t < best ? t : best;
-        v->x[i] = (double)i;
+        v->x[i] = axis_value(p, i);
         v->y[i] = best;
     }
     out->nseries++;
@@ -236,12 +236,22 @@ static bool any_value(const struct plot_series *s)
     return false;
 }
 
+static size_t fastest(const struct points *p)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < p->n; i++)
+        if (!wrong(&p->v[i]) && !isnan(time_of(&p->v[i])) && (best == SIZE_MAX || time_of(&p->v[i]) < time_of(&p->v[best])))
+            best = i;
+    return best;
+}
+
 /* Until the user moves it the cursor stands on the newest point, then on the best. */
 static void place_cursor(struct app *a, const struct session_run *r, const struct points *p)
 {
     if (!a->valley.placed) {
-        size_t best = is_sweep(r) ? valley_best(&r->sweep) : SIZE_MAX;
-        a->valley.cursor = best < p->n && r->sweep.complete ? best : p->n - 1;
+        size_t best = is_sweep(r) ? valley_best(&r->sweep) : fastest(p);
+        bool done = is_sweep(r) ? r->sweep.complete : !a->snap->busy;
+        a->valley.cursor = best < p->n && done ? best : p->n - 1;
     }
     a->valley.cursor = a->valley.cursor < p->n ? a->valley.cursor : p->n - 1;
 }
@@ -334,12 +344,29 @@ static void put_cursor(struct app *a, const struct points *p, unsigned w)
     struct row r;
     row_init(&r, a->frame);
     const struct result *x = &p->v[a->valley.cursor];
-    if (p->axis && !strcmp(p->axis, "block"))
+    if (p->axis && !strcmp(p->axis, "try"))
+        row_put(&r, ROLE_CURSOR, " try %zu  ", a->valley.cursor + 1);
+    else if (p->axis && !strcmp(p->axis, "block"))
         row_put(&r, ROLE_CURSOR, " %ux%ux%u  ", x->options.block.x, x->options.block.y, x->options.block.z);
     else
         row_put(&r, ROLE_CURSOR, " %s %g  ", p->axis && !strcmp(p->axis, "pi") ? "π" : p->axis ? p->axis : "", axis_value(p, a->valley.cursor));
     put_result(&r, x, p->cha, p->bpa ? "cha" : "the original");
     page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
+}
+
+/* The configuration under the cursor, and why the search tried it. */
+static void put_tried(struct app *a, const struct result *x, const struct tune_live *l, unsigned w)
+{
+    struct buf b = { 0 };
+    struct row r;
+    const char *why = search_why(l, &x->options);
+    options_line(&x->options, &b);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_VALUE, "   %s", b.n ? b.s : "the original");
+    if (why)
+        row_put(&r, ROLE_DIM, "  %s", why);
+    page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
+    buf_free(&b);
 }
 
 static void put_end(struct app *a, const char *name, enum role role, const struct result *x, const struct result *cha, unsigned w)
@@ -367,6 +394,16 @@ static void put_fit(struct app *a, const struct tune_sweep *s, unsigned w)
         page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
 }
 
+static void put_search(struct app *a, const struct session_run *r, const struct points *p, unsigned w, unsigned h)
+{
+    const struct tune_live *l = search_of(a, r);
+    put_tried(a, &p->v[a->valley.cursor], l, w);
+    if (l && a->snap->busy)
+        search_lines(a, &a->page[PANEL_VALLEY], l, w, h);
+    else if (*r->found.reason)
+        page_wrap(a, &a->page[PANEL_VALLEY], ROLE_TITLE, 1, w - 1, r->found.reason, -1);
+}
+
 static void valley_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *pg = &a->page[PANEL_VALLEY];
@@ -386,8 +423,8 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
                 put_fit(a, &r->sweep, w);
             tune_verdict(&r->sweep, &verdict);
             page_wrap(a, pg, ROLE_TITLE, 1, w - 1, verdict.s ? verdict.s : "", -1);
-        } else if (r->kind == RUN_TUNE && *r->found.reason) {
-            page_wrap(a, pg, ROLE_TITLE, 1, w - 1, r->found.reason, -1);
+        } else if (r->kind == RUN_TUNE) {
+            put_search(a, r, &p, w, h);
         }
         buf_free(&verdict);
     }
@@ -485,6 +522,17 @@ static unsigned apply_point(struct app *a)
     return UI_REDRAW;
 }
 
+static unsigned to_best(struct app *a, const struct session_run *run)
+{
+    struct points p = points_of(a, run);
+    size_t best = is_sweep(run) ? valley_best(&run->sweep) : fastest(&p);
+    if (best < p.n)
+        a->valley.cursor = best, a->valley.placed = true;
+    else
+        app_notice(a, DIAG_NOTE, "no point is best yet");
+    return UI_REDRAW;
+}
+
 static unsigned valley_request(struct app *a, enum request r)
 {
     struct valley_view *v = &a->valley;
@@ -495,9 +543,7 @@ static unsigned valley_request(struct app *a, enum request r)
     case REQ_VAL_FIRST: return move_cursor(a, -1000000);
     case REQ_VAL_LAST: return move_cursor(a, 1000000);
     case REQ_VAL_BEST:
-        if (is_sweep(run) && valley_best(&run->sweep) != SIZE_MAX)
-            v->cursor = valley_best(&run->sweep), v->placed = true;
-        break;
+        return to_best(a, run);
     case REQ_VAL_ZOOM_IN: v->zoom = v->zoom < 16 ? v->zoom * 2 : v->zoom; break;
     case REQ_VAL_ZOOM_OUT: v->zoom = v->zoom > 1 ? v->zoom / 2 : 1; break;
     case REQ_VAL_ZOOM_ALL: v->zoom = 1; break;
