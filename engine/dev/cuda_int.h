@@ -5,6 +5,7 @@
  *   cuda_data.c    buffers with guard zones, baseline and restore
  *   cuda_compare.c what a launch changed: guard zones, modified buffers, outputs
  *   cuda_launch.c  launch, time limit, timing, outputs
+ *   cuda_persist.c lines of one buffer kept in L2
  *   cuda_count.c   counters through cupti.h
  *
  * State. Every buffer has a live copy that kernels see and a pristine copy that
@@ -116,6 +117,11 @@ enum status cuda_launch_once(struct cuda_job *j);
 enum status cuda_wait(struct cuda_job *j);
 enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u grid, struct dim3u block,
                        uint32_t shared, void **params, bool cooperative);
+/* ---- a part of L2 set aside for one buffer: a limit of this context and an attribute of our stream, both undone ---- */
+struct cuda_window { bool on; size_t limit; };   /* limit: as it was before */
+bool cuda_can_persist(const struct drv *v);
+enum status cuda_persist_begin(struct cuda_job *j, struct cuda_window *w);
+void cuda_persist_end(struct cuda_job *j, const struct cuda_window *w);
 /* Counters of out when they are wanted, or one note in its message saying why there are none. */
 enum status cuda_count(struct cuda_job *j);
 

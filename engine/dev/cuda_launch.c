@@ -250,7 +250,11 @@ enum status cuda_launch(struct dev *dev, struct dev_code *c, struct dev_data *b,
         diag_error(ds, "cuda", "the device's context was lost by an earlier launch");
         return ST_DEVICE;
     }
-    enum status st = run_all(&j);
+    struct cuda_window window;
+    enum status st = cuda_persist_begin(&j, &window);
+    if (st == ST_OK)
+        st = run_all(&j);
+    cuda_persist_end(&j, &window);
     if (st == ST_DEVICE || st == ST_REFUSED) {   /* a failed configuration is a result */
         dev_result_from_diags(out, st, &own);
         st = ST_OK;

@@ -44,6 +44,8 @@ struct dev_run {
     const struct dev_symbol_value *set; size_t nset;   /* written before the launch (knobs) */
     const struct dev_symbol_value *zero; size_t nzero; /* zeroed before every launch (bytes NULL) */
     int carveout, hw_pi;
+    struct str persist; double persist_fraction;  /* argument whose buffer L2 keeps in a part set aside; fraction of its lines, 0: as
+                                                   * many as the part holds. Empty: none. Refused where info.l2_persist_bytes is 0 */
     unsigned repeat, max_repeat; double spread;   /* timing: at least, at most, until (max-min)/median falls below spread */
     bool counters, exact, functional, flush_l2;
     double time_limit_s;                          /* one launch; 0: 10 s on a GPU, none simulated */

@@ -67,6 +67,7 @@ static void describe(const struct drv *v, drv_device d, int ordinal, struct dev_
     i->shared_per_block_optin = attr(v, d, DRV_ATTR_SHARED_OPTIN);
     i->l1_bytes = l1_bytes(i->cc_major, i->cc_minor);
     i->l2_bytes = attr(v, d, DRV_ATTR_L2_CACHE_SIZE);
+    i->l2_persist_bytes = cuda_can_persist(v) ? attr(v, d, DRV_ATTR_MAX_PERSISTING_L2) : 0;
     i->clock_khz = attr(v, d, DRV_ATTR_CLOCK_RATE);
     /* Memory clock in kHz, bus width in bits, two transfers a clock. */
     i->bw_dram = 2.0 * 1e3 * attr(v, d, DRV_ATTR_MEMORY_CLOCK_RATE) * attr(v, d, DRV_ATTR_MEMORY_BUS_WIDTH) / 8;

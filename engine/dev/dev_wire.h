@@ -58,7 +58,7 @@ void wire_get_result(struct wire_in *w, struct result *r);
 void wire_put_launch(struct buf *b, const struct launch_spec *l);  /* without initial data */
 void wire_get_launch(struct wire_in *w, struct launch_spec *l);    /* owned: launch_spec_free */
 void wire_put_run(struct buf *b, const struct dev_run *r);
-/* Values and the launch are owned by the run: wire_run_free. */
+/* Values and the launch are owned by the run: wire_run_free. Its persist is borrowed from the payload. */
 void wire_get_run(struct wire_in *w, struct dev_run *r);
 void wire_run_free(struct dev_run *r);
 

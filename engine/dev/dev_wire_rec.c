@@ -62,7 +62,7 @@ void wire_get_diags(struct wire_in *w, struct diags *ds)
 
 #define INFO_U32(X) X(sms) X(warp_size) X(max_warps_per_sm) X(max_ctas_per_sm) X(max_threads_per_block) X(regs_per_sm) \
     X(shared_per_sm) X(shared_per_block_optin) X(clock_khz)
-#define INFO_U64(X) X(l1_bytes) X(l2_bytes) X(mem_bytes)
+#define INFO_U64(X) X(l1_bytes) X(l2_bytes) X(mem_bytes) X(l2_persist_bytes)
 #define INFO_F64(X) X(lat_l1) X(lat_l2) X(lat_dram) X(bw_l2) X(bw_dram) X(issue_per_cycle)
 
 void wire_put_info(struct buf *b, const struct dev_info *i)
@@ -373,6 +373,8 @@ void wire_put_run(struct buf *b, const struct dev_run *r)
     put_values(b, r->zero, r->nzero);
     wire_u32(b, (uint32_t)r->carveout);
     wire_u32(b, (uint32_t)r->hw_pi);
+    wire_blob(b, r->persist.s, r->persist.n);
+    wire_f64(b, r->persist_fraction);
     wire_u32(b, r->repeat);
     wire_u32(b, r->max_repeat);
     wire_f64(b, r->spread);
@@ -402,6 +404,8 @@ void wire_get_run(struct wire_in *w, struct dev_run *r)
     r->zero = get_values(w, &r->nzero);
     r->carveout = (int)wire_get_u32(w);
     r->hw_pi = (int)wire_get_u32(w);
+    r->persist = wire_get_blob(w);               /* borrowed: the request outlives the launch */
+    r->persist_fraction = wire_get_f64(w);
     r->repeat = wire_get_u32(w);
     r->max_repeat = wire_get_u32(w);
     r->spread = wire_get_f64(w);

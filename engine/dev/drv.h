@@ -10,6 +10,10 @@
 
 #include "engine/base/base.h"
 
+/* CUaccessPolicyWindow, and the union of stream attributes that it travels in. */
+struct drv_window { void *base; size_t bytes; float ratio; int hit, miss; };
+union drv_window_value { char pad[64]; struct drv_window window; };
+
 /* our name, our type, NVIDIA's name */
 #define DRV_TYPES(X)                                                           \
     X(drv_result, int, CUresult) X(drv_device, int, CUdevice)                  \
@@ -19,7 +23,10 @@
     X(drv_event, void *, CUevent)                                              \
     X(drv_device_attr, int, CUdevice_attribute)                                \
     X(drv_func_attr, int, CUfunction_attribute)                                \
-    X(drv_jit_option, int, CUjit_option)
+    X(drv_jit_option, int, CUjit_option)                                       \
+    X(drv_limit, int, CUlimit)                                                 \
+    X(drv_stream_attr, int, CUstreamAttrID)                                    \
+    X(drv_stream_value, union drv_window_value, CUstreamAttrValue)
 #ifdef DRV_NATIVE
 #define X(ours, type, native) typedef native ours;
 #else
@@ -57,6 +64,12 @@ DRV_TYPES(X)
     X(DRV_ATTR_REGS_PER_SM, 82, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR) \
     X(DRV_ATTR_COOPERATIVE_LAUNCH, 95, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) \
     X(DRV_ATTR_SHARED_OPTIN, 97, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) \
+    X(DRV_ATTR_MAX_PERSISTING_L2, 108, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE) \
+    X(DRV_ATTR_MAX_WINDOW, 109, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE) \
+    X(DRV_LIMIT_PERSISTING_L2, 6, CU_LIMIT_PERSISTING_L2_CACHE_SIZE)           \
+    X(DRV_STREAM_WINDOW, 1, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW)          \
+    X(DRV_ACCESS_NORMAL, 0, CU_ACCESS_PROPERTY_NORMAL)                         \
+    X(DRV_ACCESS_PERSISTING, 2, CU_ACCESS_PROPERTY_PERSISTING)                 \
     X(DRV_ATTR_MAX_BLOCKS_PER_SM, 106, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR) \
     X(DRV_FUNC_MAX_THREADS, 0, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)        \
     X(DRV_FUNC_SHARED_BYTES, 1, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)           \
@@ -118,6 +131,10 @@ enum drv_constant {
     X(launch, cuLaunchKernel, NULL, true, (drv_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, \
                                            unsigned bz, unsigned shared, drv_stream s, void **params, void **extra)) \
     X(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor, NULL, true, (int *n, drv_function f, int threads, size_t shared)) \
+    X(limit_get, cuCtxGetLimit, NULL, false, (size_t *v, drv_limit l))         \
+    X(limit_set, cuCtxSetLimit, NULL, false, (drv_limit l, size_t v))          \
+    X(stream_set_attr, cuStreamSetAttribute, NULL, false, (drv_stream s, drv_stream_attr a, const drv_stream_value *v)) \
+    X(persisting_reset, cuCtxResetPersistingL2Cache, NULL, false, (void))      \
     X(launch_cooperative, cuLaunchCooperativeKernel, NULL, false, (drv_function f, unsigned gx, unsigned gy, unsigned gz, \
                                            unsigned bx, unsigned by, unsigned bz, unsigned shared, drv_stream s, void **params))
 struct drv {

@@ -248,6 +248,47 @@ static bool read_assume_read_only(struct options *o, struct str s)
 
 static void write_assume_read_only(const struct options *o, struct buf *b) { buf_puts(b, o->assume_read_only); }
 
+/* Cuts ":FRACTION" off; 0: there is none. False: what stands there is no fraction. */
+static bool take_fraction(struct str *s, double *fraction)
+{
+    char text[16], *end;
+    size_t colon = s->n;
+    *fraction = 0;
+    while (colon && s->s[colon - 1] != ':')
+        colon--;
+    if (!colon)
+        return true;
+    size_t n = s->n - colon;
+    if (!n || n >= sizeof text)
+        return false;
+    memcpy(text, s->s + colon, n);
+    text[n] = '\0';
+    *fraction = strtod(text, &end);
+    s->n = colon - 1;
+    return !*end && *fraction > 0 && *fraction <= 1 && s->n > 0;
+}
+
+static bool read_l2_persist(struct options *o, struct str s)
+{
+    struct str name = s;
+    double fraction;
+    bool off = !s.n || str_is(s, "off");
+    if (!off && (s.n >= sizeof o->l2_persist || !take_fraction(&name, &fraction)))
+        return false;
+    memset(o->l2_persist, 0, sizeof o->l2_persist);
+    if (!off)
+        memcpy(o->l2_persist, s.s, s.n);
+    return true;
+}
+
+static void write_l2_persist(const struct options *o, struct buf *b) { buf_puts(b, o->l2_persist[0] ? o->l2_persist : "off"); }
+
+bool options_l2_persist(const struct options *o, struct str *buffer, double *fraction)
+{
+    *buffer = str_of(o->l2_persist);
+    return buffer->n && take_fraction(buffer, fraction);
+}
+
 static int *int_field(struct options *o, size_t i) { return (int *)(void *)((char *)o + access[i].offset); }
 static bool *flag_field(struct options *o, size_t i) { return (bool *)((char *)o + access[i].offset); }
 

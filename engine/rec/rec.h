@@ -121,6 +121,7 @@ struct options {
     int carveout;                                /* -1: driver's choice */
     char assume_read_only[256];                  /* comma-separated names */
     bool assume_restrict;
+    char l2_persist[64];                         /* BUFFER or BUFFER:FRACTION; empty: none */
 };
 enum knob_kind { KNOB_KIND_ENUM, KNOB_KIND_INT, KNOB_KIND_FLAG, KNOB_KIND_TEXT };
 struct knob_info {
@@ -141,6 +142,8 @@ struct options options_default(void);
 bool options_equal(const struct options *a, const struct options *b);
 /* The options as one command line: "--bypass l1 --pi 7"; defaults left out. */
 void options_line(const struct options *o, struct buf *out);
+/* The buffer of --l2-persist (a view of o's text) and its fraction, 0 when none is stated. False: none is asked for. */
+bool options_l2_persist(const struct options *o, struct str *buffer, double *fraction);
 /* Reads what options_line wrote. */
 enum status options_parse_line(struct options *o, struct str line, struct diags *ds);
 
@@ -206,6 +209,7 @@ struct dev_info {
     uint32_t sms, warp_size, max_warps_per_sm, max_ctas_per_sm, max_threads_per_block;
     uint32_t regs_per_sm, shared_per_sm, shared_per_block_optin;
     uint64_t l1_bytes, l2_bytes, mem_bytes;      /* l1_bytes: L1 data capacity at no shared use */
+    uint64_t l2_persist_bytes;                   /* most of L2 that can be set aside for persisting lines; 0: none */
     uint32_t clock_khz;
     double lat_l1, lat_l2, lat_dram;             /* load-to-use, cycles; 0: unknown */
     double bw_l2, bw_dram;                       /* bytes per second; 0: unknown */

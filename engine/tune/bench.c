@@ -215,6 +215,7 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->nzero = code->nreset;
     run->carveout = o->carveout;
     run->hw_pi = code->hw_pi;
+    options_l2_persist(o, &run->persist, &run->persist_fraction);
     run->repeat = b->opts.repeat;
     run->max_repeat = b->opts.max_repeat;
     run->counters = b->opts.counters && !functional;

@@ -6,7 +6,7 @@
  * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES
  * (in use at most), nostart, slow (a launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the
  * driver, compiling a module, an upload of more than a kilobyte take 20 s).
- * Variants: FAKE_LACKS leaves functions out; FAKE_OLD has only a CUDA 11 driver's names. */
+ * Variants: FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11 driver's names. */
 #include "engine/dev/drv.h"
 
 #include <pthread.h>
@@ -24,6 +24,8 @@ drv_result cuDevicePrimaryCtxRelease(drv_device d);
 long fake_cuda_live(void);                       /* allocations not freed; tests look it up */
 long fake_cuda_loads(void);                      /* modules compiled so far */
 long fake_cuda_copied_out(void);                 /* bytes copied to the host so far */
+/* What a kernel ran with last, and what is set now: the L2 limit, bytes and ratio (percent) of the stream's window. */
+void fake_cuda_window(long ran[3], long now[3]);
 
 #define MAX_ALLOCS 4096
 #define MAX_VARS 16
@@ -35,7 +37,7 @@ struct module { struct function f[MAX_FUNCS]; size_t nf; struct variable v[MAX_V
 struct event { int64_t at; bool hung; };
 static struct {
     struct { uint8_t *p; size_t n; } alloc[MAX_ALLOCS]; size_t nalloc; size_t bytes;
-    drv_result sticky; bool hung, started; int64_t clock; long loads, copied_out;
+    drv_result sticky; bool hung, started; int64_t clock; long loads, copied_out, window[3], ran[3];
 } F;
 
 /* ---- script ---- */
@@ -188,11 +190,13 @@ drv_result cuDeviceGetName(char *name, int n, drv_device d)
     return DRV_SUCCESS;
 }
 drv_result cuDeviceTotalMem_v2(size_t *bytes, drv_device d) { (void)d; *bytes = (size_t)1 << 32; return DRV_SUCCESS; }
+#ifndef FAKE_OLD
 drv_result cuDeviceGetPCIBusId(char *id, int n, drv_device d)
 {
     snprintf(id, (size_t)n, "0000:%02x:00.0", (unsigned)d);
     return DRV_SUCCESS;
 }
+#endif
 
 drv_result cuDeviceGetAttribute(int *v, drv_device_attr a, drv_device d)
 {
@@ -200,6 +204,7 @@ drv_result cuDeviceGetAttribute(int *v, drv_device_attr a, drv_device d)
         { DRV_ATTR_MAX_THREADS_PER_BLOCK, 1024 }, { DRV_ATTR_WARP_SIZE, 32 }, { DRV_ATTR_CLOCK_RATE, 1500000 },
         { DRV_ATTR_MULTIPROCESSOR_COUNT, 4 }, { DRV_ATTR_L2_CACHE_SIZE, 1 << 20 }, { DRV_ATTR_MAX_THREADS_PER_SM, 2048 },
         { DRV_ATTR_CC_MAJOR, 9 }, { DRV_ATTR_CC_MINOR, 0 }, { DRV_ATTR_SHARED_PER_SM, 228 * 1024 }, { DRV_ATTR_REGS_PER_SM, 65536 },
+        { DRV_ATTR_MAX_PERSISTING_L2, 1 << 14 }, { DRV_ATTR_MAX_WINDOW, 1 << 20 },
         { DRV_ATTR_COOPERATIVE_LAUNCH, 1 }, { DRV_ATTR_SHARED_OPTIN, 227 * 1024 }, { DRV_ATTR_MAX_BLOCKS_PER_SM, 32 },
     };
     (void)d;
@@ -219,6 +224,32 @@ drv_result cuDevicePrimaryCtxRelease_v2(drv_device d) { (void)d; return DRV_SUCC
 #endif
 drv_result cuCtxSetCurrent(drv_context c) { return c == &F ? DRV_SUCCESS : DRV_ERROR_INVALID_CONTEXT; }
 drv_result cuCtxSynchronize(void) { return F.sticky; }
+
+/* ---- the part of L2 set aside ---- */
+#ifndef FAKE_OLD
+drv_result cuCtxGetLimit(size_t *v, drv_limit l) { *v = (size_t)F.window[0]; return (int)l == DRV_LIMIT_PERSISTING_L2 ? F.sticky : DRV_ERROR_INVALID_VALUE; }
+drv_result cuCtxSetLimit(drv_limit l, size_t v)
+{
+    F.window[0] = (long)v;
+    return (int)l == DRV_LIMIT_PERSISTING_L2 && v <= 1 << 14 ? F.sticky : DRV_ERROR_INVALID_VALUE;
+}
+drv_result cuStreamSetAttribute(drv_stream s, drv_stream_attr a, const drv_stream_value *v)
+{
+    struct drv_window w;
+    memcpy(&w, v, sizeof w);
+    if (s != &F || (int)a != DRV_STREAM_WINDOW || (w.bytes && !inside((uintptr_t)w.base, w.bytes)) || w.ratio < 0 || w.ratio > 1)
+        return DRV_ERROR_INVALID_VALUE;
+    F.window[1] = (long)w.bytes;
+    F.window[2] = (long)(w.ratio * 100 + 0.5f);
+    return F.sticky;
+}
+drv_result cuCtxResetPersistingL2Cache(void) { return F.sticky; }
+#endif
+void fake_cuda_window(long ran[3], long now[3])
+{
+    memcpy(ran, F.ran, sizeof F.ran);
+    memcpy(now, F.window, sizeof F.window);
+}
 
 static const char *text_of(drv_result e)
 {
@@ -512,6 +543,8 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
         if (!strcmp(KERNELS[i].name, f->name))
             KERNELS[i].run(&c);
     F.clock += 2000 + c.threads;
+    if (strncmp(f->name, "gpulocw", 7))
+        memcpy(F.ran, F.window, sizeof F.ran);
     if (script("slow", 0))
         nanosleep(&(struct timespec){ 0, 30000000 }, NULL);
     return DRV_SUCCESS;

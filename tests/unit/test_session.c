@@ -145,7 +145,7 @@ static struct result point(int mode, int pi, int64_t ns)
     r.time = (struct timing){ .sample = { ns, ns + 1, ns + 2 }, .n = 3, .origin = ORIGIN_SIMULATED };
     timing_finish(&r.time);
     r.counters[COUNTER_L1_HIT_RATE] = (struct counter){ 0.1 + 0.2, ORIGIN_SIMULATED, true };
-    r.outputs[0] = (struct output_hash){ "y", UINT64_MAX - (uint64_t)pi };
+    r.outputs[0] = (struct output_hash){ .name = "y", .hash = UINT64_MAX - (uint64_t)pi };
     r.noutputs = 1;
     r.equal = EQUAL_YES;
     return r;
