@@ -79,6 +79,7 @@ carry:
 	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices, (cd carry && ./gpu_check)"
 CONF_PTX := tests/conformance/kernels.ptx
+-include $(wildcard $(BUILD)/tests/conformance/*.d $(BUILD)/tests/fake/*.d $(BUILD)/tests/*.d)
 # ---- end of devices ----
 
 # The scalar reference interpreter that the simulated device is compared with.
