@@ -202,8 +202,17 @@ static void lin_term(struct lin *l, const struct ax *a, int64_t k)
     l->coef[i] = k;
     l->n++;
 }
+/* d, as an unsigned number of so many bits, is a power of two and k*d is 0 there. */
+static bool drops(int64_t d, int64_t k, unsigned bits)
+{
+    uint64_t u = bits >= 64 ? (uint64_t)d : (uint64_t)d & ((UINT64_C(1) << bits) - 1);
+    return u && !(u & (u - 1)) && ax_wrap((int64_t)((uint64_t)k * u), bits) == 0;
+}
 static void lin_add(struct lin *l, const struct ax *e, int64_t k)
 {
+    /* k*(x % 2^j) with k*2^j = 0 in this width is k*x: what the remainder drops, the factor drops too. */
+    while (e->kind == AX_OP && e->op == AXO_UREM && ax_is_const(e->arg[1]) && drops(e->arg[1]->c, k, l->bits))
+        e = e->arg[0];
     if (e->kind != AX_SUM) {
         lin_term(l, e, ax_wrap(k, l->bits));
         return;
@@ -233,7 +242,7 @@ static const struct ax *fold_remainder(struct ax_pool *p, const struct lin *l)
 {
     for (uint32_t i = 0; i < l->n; i++) {
         const struct ax *d = l->arg[i];
-        if (d->kind != AX_OP || d->op != AXO_SDIV || !ax_is_const(d->arg[1]) || d->arg[1]->c < 2 || l->coef[i] != -d->arg[1]->c)
+        if (d->kind != AX_OP || (d->op != AXO_SDIV && d->op != AXO_UDIV) || !ax_is_const(d->arg[1]) || d->arg[1]->c < 2 || l->coef[i] != -d->arg[1]->c)
             continue;
         const struct ax *x = d->arg[0];
         struct lin r = *l;
@@ -244,8 +253,29 @@ static const struct ax *fold_remainder(struct ax_pool *p, const struct lin *l)
             left += r.coef[k] != 0;
         if (r.over || left + (x->kind == AX_SUM ? x->n : 1) + 1 > l->n)
             continue;
-        lin_add(&r, ax_op2(p, AXO_SREM, x, d->arg[1]), 1);
+        lin_add(&r, ax_op2(p, d->op == AXO_SDIV ? AXO_SREM : AXO_UREM, x, d->arg[1]), 1);
         return lin_done(p, &r);
+    }
+    return NULL;
+}
+/* k*(t >> s) + k*(t >>> 31) is k*(x / d): see ax_signed_magic. */
+static const struct ax *fold_division(struct ax_pool *p, const struct lin *l)
+{
+    for (uint32_t i = 0; i < l->n; i++) {
+        const struct ax *sign = l->arg[i];
+        if (l->bits != 32 || sign->kind != AX_OP || sign->op != AXO_LSHR || !ax_is_value(sign->arg[1], 31))
+            continue;
+        for (uint32_t j = 0; j < l->n; j++) {
+            const struct ax *q = l->arg[j], *t = sign->arg[0];
+            bool shifted = q->kind == AX_OP && q->op == AXO_ASHR && q->arg[0] == t && ax_is_const(q->arg[1]);
+            const struct ax *d = l->coef[j] == l->coef[i] && (shifted || q == t) ? ax_signed_magic(p, t, shifted ? (unsigned)q->arg[1]->c & 31 : 0) : NULL;
+            if (!d)
+                continue;
+            struct lin r = *l;
+            r.coef[i] = r.coef[j] = 0;
+            lin_add(&r, d, l->coef[i]);
+            return lin_done(p, &r);
+        }
     }
     return NULL;
 }
@@ -262,9 +292,10 @@ static const struct ax *lin_done(struct ax_pool *p, struct lin *l)
             l->coef[n++] = l->coef[i];
         }
     l->n = n;
-    const struct ax *rem = fold_remainder(p, l);
-    if (rem)
-        return rem;
+    const struct ax *folded = fold_division(p, l);
+    folded = folded ? folded : fold_remainder(p, l);
+    if (folded)
+        return folded;
     if (n == 1 && l->coef[0] == 1 && l->c == 0)
         return l->arg[0];
     struct ax t = { .kind = AX_SUM, .bits = (uint8_t)l->bits, .c = l->c, .n = n, .arg = l->arg, .coef = l->coef };

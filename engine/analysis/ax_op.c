@@ -74,6 +74,84 @@ int64_t ax_eval2(enum ax_op op, int64_t a, int64_t b, unsigned bits)
     return bits == 1 ? r & 1 : ax_wrap(r, bits);
 }
 
+/* Bits certainly zero at the bottom of a. */
+static unsigned low_zeros(const struct ax *a)
+{
+    if (a->kind != AX_SUM)
+        return 0;
+    unsigned z = a->c ? (unsigned)__builtin_ctzll((uint64_t)a->c) : 64;
+    for (uint32_t i = 0; i < a->n; i++) {
+        unsigned k = (unsigned)__builtin_ctzll((uint64_t)a->coef[i]);
+        z = k < z ? k : z;
+    }
+    return z;
+}
+/* A sum whose coefficients all have the factor 2^z, without it. */
+static const struct ax *divided(struct ax_pool *p, const struct ax *a, unsigned z)
+{
+    const struct ax *r = ax_const(p, a->bits, a->c >> z);
+    for (uint32_t i = 0; i < a->n; i++)
+        r = ax_add(p, r, ax_scale(p, a->arg[i], a->coef[i] >> z));
+    return r;
+}
+
+/* ---- division by multiplication: what compilers make of x / d ----
+ * floor(n*M / 2^k) = floor(n/d) for 0 <= n <= N when M*d = 2^k + e, 0 <= e, N*e < 2^k: the product is
+ * n/d + n*e/(d*2^k), and a fraction of n/d is at most 1 - 1/d. 0: M and k divide by nothing. */
+static int64_t magic(uint64_t M, unsigned k, uint64_t N)
+{
+    __extension__ typedef unsigned __int128 u128;
+    if (M < 2 || k < 2 || k > 95)
+        return 0;
+    u128 two = (u128)1 << k, d = (two + M - 1) / M, e = d * M - two;
+    return d >= 2 && d < (UINT64_C(1) << 31) && (N == 0 || e < (two + N - 1) / N) ? (int64_t)d : 0;
+}
+/* x / d for an x of which the low `bits` count as unsigned; N: the most it can be. */
+static uint64_t most_unsigned(const struct ax *x) { return x->lo >= 0 ? (uint64_t)x->hi : unsign(-1, x->bits); }
+static const struct ax *udiv_const(struct ax_pool *p, const struct ax *x, int64_t d);
+/* (a*M) >> k, whole (a widened before it was multiplied) or the upper half of it; NULL: no division. */
+static const struct ax *undo_magic(struct ax_pool *p, const struct ax *x, unsigned k)
+{
+    const struct ax *a;
+    int64_t d;
+    if (x->kind == AX_OP && x->op == AXO_UMULHI && ax_is_const(x->arg[1])) {
+        a = x->arg[0];
+        d = magic(unsign(x->arg[1]->c, x->bits), x->bits + k, most_unsigned(a));
+        return d ? udiv_const(p, a, d) : NULL;
+    }
+    if (x->kind == AX_SUM && x->n == 1 && x->c == 0 && x->bits == 64 && k >= 32 && x->coef[0] > 1 && x->coef[0] <= UINT32_MAX) {
+        a = x->arg[0];
+        const struct ax *narrow = a->kind == AX_ZEXT && a->arg[0]->bits <= 32 ? a->arg[0] : NULL;
+        uint64_t N = narrow ? most_unsigned(narrow) : (uint64_t)a->hi;
+        if (!narrow && (a->lo < 0 || a->hi > UINT32_MAX))
+            return NULL;
+        d = magic((uint64_t)x->coef[0], k, N);
+        return !d ? NULL : narrow ? ax_zext(p, udiv_const(p, narrow, d), 64) : udiv_const(p, a, d);
+    }
+    return NULL;
+}
+/* The signed form: t = hi(x*M) [+ x], then (t >> s) + (t >>> 31) rounds towards zero for every 32-bit x when
+ * e > 0 and 2^31*e <= 2^k (as above; below zero the floor is one too low). NULL: not that. */
+const struct ax *ax_signed_magic(struct ax_pool *p, const struct ax *t, unsigned s)
+{
+    __extension__ typedef unsigned __int128 u128;
+    const struct ax *h = t, *x = NULL;
+    int64_t add = 0;
+    if (t->kind == AX_SUM && t->bits == 32)
+        for (uint32_t i = 0; i < t->n && !x; i++)
+            if (t->arg[i]->kind == AX_OP && t->arg[i]->op == AXO_SMULHI && t->coef[i] == 1 && ax_is_const(t->arg[i]->arg[1])) {
+                h = t->arg[i];
+                x = h->arg[0];
+                add = INT64_C(1) << 32;
+            }
+    if (h->kind != AX_OP || h->op != AXO_SMULHI || h->bits != 32 || !ax_is_const(h->arg[1]) || (x && ax_add(p, x, h) != t))
+        return NULL;
+    x = h->arg[0];
+    int64_t M = h->arg[1]->c + add, d = M > 0 ? magic((uint64_t)M, 32 + s, INT32_MAX) : 0;
+    u128 e = d ? (u128)M * (u128)d - ((u128)1 << (32 + s)) : 0;
+    return d && e > 0 && e <= (u128)1 << (s + 1) ? ax_op2(p, AXO_SDIV, x, ax_const(p, 32, d)) : NULL;
+}
+
 /* ---- division and remainder by a positive constant ----
  * x = d*Q + R term by term; floor(x/d) = Q + floor(R/d) when x and R stay >= 0. */
 static void split_by(struct ax_pool *p, const struct ax *x, int64_t d, const struct ax **q, const struct ax **r)
@@ -103,7 +181,21 @@ static const struct ax *udiv_const(struct ax_pool *p, const struct ax *x, int64_
             return ax_add(p, q, rest);
         }
     }
-    bool nn = x->lo >= 0;
+    bool pow2 = (d & (d - 1)) == 0, nn = x->lo >= 0;
+    const struct ax *whole = pow2 ? undo_magic(p, x, (unsigned)__builtin_ctzll((uint64_t)d)) : NULL;
+    if (whole)
+        return whole;
+    if (x->kind == AX_OP && x->op == AXO_UDIV && ax_is_const(x->arg[1]) && x->arg[1]->c > 0 && x->arg[1]->c < INT32_MAX && d < INT32_MAX) {
+        int64_t both = x->arg[1]->c * d;
+        if ((uint64_t)both > most_unsigned(x->arg[0]))
+            return ax_const(p, x->bits, 0);
+        if (both <= INT32_MAX || x->bits == 64)
+            return udiv_const(p, x->arg[0], both);
+    }
+    if (x->kind == AX_TRUNC && x->arg[0]->lo >= 0 && (uint64_t)x->arg[0]->hi <= unsign(-1, x->bits))
+        return ax_trunc(p, udiv_const(p, x->arg[0], d), x->bits);
+    if (pow2 && x->kind == AX_OP && x->op == AXO_LSHR && ax_is_const(x->arg[1]))
+        return ax_op2(p, AXO_LSHR, x->arg[0], ax_add(p, x->arg[1], ax_const(p, x->arg[1]->bits, __builtin_ctzll((uint64_t)d))));
     return node2(p, AXO_UDIV, x->bits, x, ax_const(p, x->bits, d), nn ? x->lo / d : 0,
                  nn ? x->hi / d : (int64_t)(unsign(-1, x->bits) / (uint64_t)d));
 }
@@ -121,6 +213,11 @@ static const struct ax *urem_const(struct ax_pool *p, const struct ax *x, int64_
         if (r != x && (pow2 || (r->lo >= 0 && ax_bounded(r))))
             return urem_const(p, r, d);
     }
+    if (pow2 && (x->kind == AX_SEXT || x->kind == AX_ZEXT) && x->arg[0]->bits < 64 && d <= INT64_C(1) << (x->arg[0]->bits - 1) && x->arg[0]->bits > 1)
+        return ax_zext(p, urem_const(p, x->arg[0], d), x->bits);     /* low bits, which widening keeps */
+    unsigned z = pow2 && x->kind == AX_SUM ? low_zeros(x) : 0;
+    if (z && (INT64_C(1) << z) < d)  /* 2^z*b % 2^j = 2^z*(b % 2^(j-z)) */
+        return ax_scale(p, urem_const(p, divided(p, x, z), d >> z), INT64_C(1) << z);
     return node2(p, AXO_UREM, x->bits, x, ax_const(p, x->bits, d), 0, d - 1);
 }
 static const struct ax *divide(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
@@ -182,19 +279,14 @@ static const struct ax *shifted(struct ax_pool *p, enum ax_op op, const struct a
         return divide(p, AXO_SDIV, x, ax_const(p, a->bits, INT64_C(1) << k));
     if (op == AXO_ASHR)
         return node2(p, op, a->bits, a, b, a->lo >> k, a->hi >> k);
+    const struct ax *q = undo_magic(p, a, (unsigned)k);
+    if (q)
+        return q;
+    if (a->kind == AX_TRUNC && a->arg[0]->lo >= 0 && (uint64_t)a->arg[0]->hi <= unsign(-1, a->bits))
+        return ax_trunc(p, shifted(p, op, a->arg[0], b), a->bits);
+    if (a->kind == AX_OP && a->op == AXO_LSHR && ax_is_const(a->arg[1]) && unsign(a->arg[1]->c, 32) < a->bits)
+        return shifted(p, op, a->arg[0], ax_const(p, 32, (int64_t)(k + unsign(a->arg[1]->c, 32))));
     return node2(p, op, a->bits, a, b, 0, (int64_t)(unsign(-1, a->bits) >> k));
-}
-/* Bits certainly zero at the bottom of a. */
-static unsigned low_zeros(const struct ax *a)
-{
-    if (a->kind != AX_SUM)
-        return 0;
-    unsigned z = a->c ? (unsigned)__builtin_ctzll((uint64_t)a->c) : 64;
-    for (uint32_t i = 0; i < a->n; i++) {
-        unsigned k = (unsigned)__builtin_ctzll((uint64_t)a->coef[i]);
-        z = k < z ? k : z;
-    }
-    return z;
 }
 static bool disjoint(const struct ax *a, const struct ax *b)
 {
@@ -208,13 +300,20 @@ static const struct ax *masked(struct ax_pool *p, const struct ax *a, int64_t m)
         return ax_const(p, a->bits, 0);
     if (inv == 0)
         return a;
-    if ((u & (u + 1)) == 0)
+    if ((a->kind == AX_SEXT || a->kind == AX_ZEXT) && a->arg[0]->bits > 1 && u <= unsign(-1, a->arg[0]->bits) >> 1)
+        return ax_zext(p, masked(p, a->arg[0], m), a->bits);
+    unsigned z = low_zeros(a);
+    if (z && z < a->bits && a->n)    /* 2^z*b & m = 2^z*(b & (m >> z)): what is lost above is lost by the factor too */
+        return ax_scale(p, masked(p, divided(p, a, z), m >> z), INT64_C(1) << z);
+    if ((u & (u + 1)) == 0 && u < INT64_MAX)
         return urem_const(p, a, (int64_t)(u + 1));
     const struct ax *x = (inv & (inv + 1)) == 0 && inv + 1 < (UINT64_C(1) << 62) ? unbias(p, a, (unsigned)__builtin_ctzll(inv + 1)) : NULL;
     if (x)                           /* the same, keeping the multiple: x/2^k*2^k */
         return ax_scale(p, divide(p, AXO_SDIV, x, ax_const(p, a->bits, (int64_t)(inv + 1))), (int64_t)(inv + 1));
+    if ((inv & (inv + 1)) == 0 && a->bits == 64 && inv + 1 < (UINT64_C(1) << 62))
+        return ax_sub(p, a, urem_const(p, a, (int64_t)(inv + 1)));   /* a pointer keeps its base */
     if ((inv & (inv + 1)) == 0 && inv + 1 < (UINT64_C(1) << 62))
-        return ax_sub(p, a, urem_const(p, a, (int64_t)(inv + 1)));
+        return ax_scale(p, udiv_const(p, a, (int64_t)(inv + 1)), (int64_t)(inv + 1));
     bool nn = m >= 0 || a->lo >= 0;
     int64_t hi = m >= 0 && (a->lo < 0 || m < a->hi) ? m : a->hi;
     return node2(p, AXO_AND, a->bits, a, ax_const(p, a->bits, m), nn ? 0 : INT64_MIN, nn ? hi : INT64_MAX);

@@ -16,13 +16,205 @@ static void show(struct printing *p, const struct ax *e, enum prec prec, int dep
 
 static int rank(const struct ax *e)
 {
-    if (e->kind == AX_ADDR || (e->kind == AX_PARAM && e->bits == 64))
+    if (e->kind == AX_ADDR || ((e->kind == AX_PARAM || e->kind == AX_LOAD) && e->bits == 64))
         return 0;
+    if (e->kind == AX_OP && e->op == AXO_SELECT && e->bits == 64)    /* one of two pointers */
+        return rank(e->arg[1]) || rank(e->arg[2]) ? 5 : 0;
     if (e->kind == AX_PROD)
         return 1;
     if (e->kind == AX_SREG)
         return e->c == PTX_SREG_CTAID ? 2 : e->c == PTX_SREG_NTID || e->c == PTX_SREG_NCTAID ? 3 : 4;
     return e->kind == AX_ITER || e->kind == AX_TRIPS ? 6 : 5;
+}
+static uint64_t magnitude(int64_t v) { return v < 0 ? -(uint64_t)v : (uint64_t)v; }
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t t = a % b;
+        a = b;
+        b = t;
+    }
+    return a;
+}
+/* ---- sums, for reading: conversions that change nothing opened, like terms put together ---- */
+#define MAX_SHOWN 40
+struct shown { const struct ax *a; int64_t k, plus; /* a product's sum gets this much more */ bool done; };
+struct shown_sum { struct shown t[MAX_SHOWN]; uint32_t n; int64_t c; };
+
+static const struct ax *opened(const struct ax *a)
+{
+    while (a->kind == AX_SEXT || (a->kind == AX_ZEXT && ax_counts(a->arg[0])))
+        a = a->arg[0];
+    return a;
+}
+/* The same to a reader, whatever the width. */
+static bool alike(const struct ax *a, const struct ax *b)
+{
+    a = opened(a);
+    b = opened(b);
+    return a == b || (!a->n && !b->n && a->kind == b->kind && a->kind != AX_SUM && a->c == b->c && a->op == b->op && a->ref == b->ref);
+}
+static void put_shown(struct shown_sum *s, const struct ax *a, int64_t k)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (alike(s->t[i].a, a) && !__builtin_add_overflow(s->t[i].k, k, &s->t[i].k))
+            return;
+    s->t[s->n++] = (struct shown){ .a = a, .k = k };
+}
+/* Adds k*e; false: more terms or larger numbers than can be shown. */
+static bool flatten(struct shown_sum *s, const struct ax *e, int64_t k)
+{
+    int64_t x;
+    e = opened(e);
+    if (e->kind != AX_SUM) {
+        if (s->n == MAX_SHOWN)
+            return false;
+        put_shown(s, e, k);
+        return true;
+    }
+    bool ok = !__builtin_mul_overflow(e->c, k, &x) && !__builtin_add_overflow(s->c, x, &s->c);
+    for (uint32_t i = 0; ok && i < e->n; i++)
+        ok = !__builtin_mul_overflow(e->coef[i], k, &x) && flatten(s, e->arg[i], x);
+    return ok;
+}
+/* n*(y + 1) - n reads n*y: a term that is the other factor goes into the product's sum. */
+static void fold_products(struct shown_sum *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct ax *a = s->t[i].a;
+        if (a->kind != AX_PROD || a->n != 2)
+            continue;
+        int f = opened(a->arg[0])->kind == AX_SUM ? 1 : opened(a->arg[1])->kind == AX_SUM ? 0 : -1;
+        for (uint32_t j = 0; f >= 0 && j < s->n; j++)
+            if (j != i && s->t[i].k && s->t[j].k % s->t[i].k == 0 && alike(s->t[j].a, a->arg[f])) {
+                s->t[i].plus += s->t[j].k / s->t[i].k;
+                s->t[j].k = 0;
+            }
+    }
+}
+static void sort_shown(struct shown_sum *s)
+{
+    uint32_t n = 0;
+    fold_products(s);
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct shown t = s->t[i];
+        uint32_t j = n;
+        if (!t.k)
+            continue;
+        for (; j && rank(s->t[j - 1].a) > rank(t.a); j--)
+            s->t[j] = s->t[j - 1];
+        s->t[j] = t;
+        n++;
+    }
+    s->n = n;
+}
+static bool is_pointer(const struct shown *t) { return rank(t->a) == 0 && t->k == 1; }
+static void sign(struct printing *p, bool negative, bool *first)
+{
+    buf_puts(p->out, *first ? negative ? "-" : "" : negative ? " - " : " + ");
+    *first = false;
+}
+static void show_factors(struct printing *p, const struct shown *t, int depth);
+static void one_term(struct printing *p, const struct shown *t, uint64_t k, int depth)
+{
+    if (k != 1)
+        buf_printf(p->out, "%" PRIu64 "*", k);
+    if (t->plus)
+        show_factors(p, t, depth);
+    else
+        show(p, t->a, k != 1 ? PREC_MUL : PREC_SUM, depth + 1);
+}
+/* Terms from..n-1 divided by g, those with one factor side by side; then the constant. */
+static void show_terms(struct printing *p, struct shown_sum *s, uint32_t from, uint64_t g, bool first, bool with_const, int depth)
+{
+    bool lead = false;
+    int64_t c = with_const ? s->c / (int64_t)g : 0;
+    for (uint32_t i = from; i < s->n; i++) {
+        s->t[i].done = false;
+        lead = lead || s->t[i].k > 0;
+    }
+    if (first && !lead && c > 0) {   /* 127 - tid.x */
+        buf_printf(p->out, "%" PRId64, c);
+        first = false;
+        c = 0;
+    }
+    for (int positive = lead && first && from < s->n && s->t[from].k < 0; positive >= 0; positive--)
+        for (uint32_t i = from; i < s->n && !(positive && !first); i++) {
+            uint64_t k = magnitude(s->t[i].k) / g, same = 0;
+            if (s->t[i].done || (positive && s->t[i].k < 0))
+                continue;
+            for (uint32_t j = i; j < s->n; j++)
+                same += !s->t[j].done && s->t[j].k == s->t[i].k;
+            bool group = k > 1 && same > 1;
+            sign(p, s->t[i].k < 0, &first);
+            if (group)
+                buf_printf(p->out, "%" PRIu64 "*(", k);
+            bool inner = true;
+            for (uint32_t j = i; j < s->n; j++) {
+                if (j != i && (!group || s->t[j].done || s->t[j].k != s->t[i].k))
+                    continue;
+                if (group)
+                    sign(p, false, &inner);
+                one_term(p, &s->t[j], group ? 1 : k, depth);
+                s->t[j].done = true;
+            }
+            if (group)
+                buf_puts(p->out, ")");
+        }
+    if (c)
+        buf_printf(p->out, first ? "%s%" PRIu64 : " %s %" PRIu64, c < 0 ? "-" : first ? "" : "+", magnitude(c));
+}
+static void show_shown(struct printing *p, struct shown_sum *s, enum prec prec, int depth)
+{
+    uint32_t ptrs = 0;
+    uint64_t g = 0;
+    sort_shown(s);
+    while (ptrs < s->n && is_pointer(&s->t[ptrs]))
+        ptrs++;
+    for (uint32_t i = ptrs; i < s->n; i++)
+        g = gcd(g, magnitude(s->t[i].k));
+    bool inside = s->c && g > 1 && magnitude(s->c) % g == 0, factor = g > 1 && s->n - ptrs + inside > 1, first = true;
+    bool one = s->n + (s->c != 0) <= 1 || (factor && !ptrs && (inside || !s->c)), negative = s->n && s->t[0].k < 0 && s->c <= 0;
+    bool paren = one ? negative && prec >= PREC_SUM : prec > PREC_SUM || (prec == PREC_SUM && negative);
+    if (paren)
+        buf_puts(p->out, "(");
+    for (uint32_t i = 0; i < ptrs; i++) {
+        sign(p, false, &first);
+        one_term(p, &s->t[i], 1, depth);
+    }
+    if (factor) {
+        sign(p, false, &first);
+        buf_printf(p->out, "%" PRIu64 "*(", g);
+        show_terms(p, s, ptrs, g, true, inside, depth);
+        buf_puts(p->out, ")");
+        if (s->c && !inside)
+            buf_printf(p->out, " %s %" PRIu64, s->c < 0 ? "-" : "+", magnitude(s->c));
+    } else {
+        show_terms(p, s, ptrs, 1, first, true, depth);
+    }
+    if (paren)
+        buf_puts(p->out, ")");
+}
+static void show_factors(struct printing *p, const struct shown *t, int depth)
+{
+    int f = opened(t->a->arg[0])->kind == AX_SUM ? 1 : 0;
+    struct shown_sum s = { .n = 0 };
+    show(p, t->a->arg[f], PREC_MUL, depth + 1);
+    buf_puts(p->out, "*");
+    if (flatten(&s, t->a->arg[!f], 1) && !__builtin_add_overflow(s.c, t->plus, &s.c))
+        show_shown(p, &s, PREC_MUL, depth + 1);
+    else
+        buf_puts(p->out, "...");
+}
+static void show_sum(struct printing *p, const struct ax *e, enum prec prec, int depth)
+{
+    struct shown_sum s = { .n = 0 };
+    if (e->n == 0)
+        buf_printf(p->out, "%" PRId64, e->c);
+    else if (flatten(&s, e, 1))
+        show_shown(p, &s, prec, depth);
+    else
+        buf_puts(p->out, "...");
 }
 /* Reading order of the arguments (node order is by id, which depends on the code). */
 static uint32_t ordered(const struct ax *e, uint32_t idx[AX_MAX_TERMS])
@@ -35,92 +227,6 @@ static uint32_t ordered(const struct ax *e, uint32_t idx[AX_MAX_TERMS])
         idx[j] = i;
     }
     return n;
-}
-static uint64_t magnitude(int64_t v) { return v < 0 ? -(uint64_t)v : (uint64_t)v; }
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t t = a % b;
-        a = b;
-        b = t;
-    }
-    return a;
-}
-/* The factor all terms and the constant of a sum share. */
-static uint64_t common(const struct ax *e, uint32_t n)
-{
-    uint64_t g = magnitude(e->c);
-    for (uint32_t i = 0; i < n; i++)
-        g = gcd(g, magnitude(e->coef[i]));
-    return g;
-}
-static void rest(struct printing *p, const struct ax *e, const uint32_t *idx, uint32_t from, uint64_t g, bool first, bool with_const, int depth);
-static void term(struct printing *p, const struct ax *a, int64_t k, bool first, int depth)
-{
-    int64_t product;
-    while (a->kind == AX_SEXT)
-        a = a->arg[0];
-    if (a->kind == AX_SUM && a->n == 1 && a->c == 0 && !__builtin_mul_overflow(k, a->coef[0], &product)) {
-        k = product;                 /* 4*(32*i), split by a widening, reads 128*i */
-        a = a->arg[0];
-    }
-    if (first && k < 0)
-        buf_puts(p->out, "-");
-    else if (!first)
-        buf_puts(p->out, k < 0 ? " - " : " + ");
-    uint32_t idx[AX_MAX_TERMS];
-    uint64_t g = a->kind == AX_SUM && a->n > 1 ? common(a, ordered(a, idx)) : 0;
-    if (g > 1 && magnitude(k) != 1 && !__builtin_mul_overflow((int64_t)g, k, &product)) {
-        buf_printf(p->out, "%" PRIu64 "*(", magnitude(product));
-        rest(p, a, idx, 0, g, true, true, depth);
-        buf_puts(p->out, ")");
-        return;
-    }
-    if (magnitude(k) != 1)
-        buf_printf(p->out, "%" PRIu64 "*", magnitude(k));
-    show(p, a, magnitude(k) != 1 ? PREC_MUL : PREC_SUM, depth + 1);
-}
-/* The terms that are not pointers, divided by g. */
-static void rest(struct printing *p, const struct ax *e, const uint32_t *idx, uint32_t from, uint64_t g, bool first, bool with_const, int depth)
-{
-    for (uint32_t i = from; i < e->n; i++) {
-        term(p, e->arg[idx[i]], e->coef[idx[i]] / (int64_t)g, first, depth);
-        first = false;
-    }
-    if (with_const && e->c)
-        buf_printf(p->out, first ? "%s%" PRIu64 : " %s %" PRIu64, e->c < 0 ? "-" : first ? "" : "+", magnitude(e->c) / g);
-}
-static void show_sum(struct printing *p, const struct ax *e, enum prec prec, int depth)
-{
-    uint32_t idx[AX_MAX_TERMS], n = ordered(e, idx), ptrs = 0;
-    if (e->n == 0) {
-        buf_printf(p->out, "%" PRId64, e->c);
-        return;
-    }
-    while (ptrs < n && rank(e->arg[idx[ptrs]]) == 0 && e->coef[idx[ptrs]] == 1)
-        ptrs++;
-    uint64_t g = 0;
-    for (uint32_t i = ptrs; i < n; i++)
-        g = gcd(g, magnitude(e->coef[idx[i]]));
-    bool single = n == 1 && e->c == 0, paren = prec > PREC_SUM || (prec == PREC_SUM && e->coef[idx[0]] < 0);
-    paren = paren && !(single && prec <= PREC_MUL && e->coef[0] > 0);
-    if (paren)
-        buf_puts(p->out, "(");
-    for (uint32_t i = 0; i < ptrs; i++)
-        term(p, e->arg[idx[i]], 1, i == 0, depth);
-    bool factor = g > 1 && n - ptrs + (e->c && magnitude(e->c) % g == 0) > 1;
-    if (n > ptrs && factor) {
-        bool inside = e->c && magnitude(e->c) % g == 0;
-        buf_printf(p->out, "%s%" PRIu64 "*(", ptrs ? " + " : "", g);
-        rest(p, e, idx, ptrs, g, true, inside, depth);
-        buf_puts(p->out, ")");
-        if (e->c && !inside)
-            buf_printf(p->out, " %s %" PRIu64, e->c < 0 ? "-" : "+", magnitude(e->c));
-    } else {
-        rest(p, e, idx, ptrs, 1, ptrs == 0, true, depth);
-    }
-    if (paren)
-        buf_puts(p->out, ")");
 }
 static void show_product(struct printing *p, const struct ax *e, int depth)
 {
@@ -139,7 +245,7 @@ static bool counts_at(const struct ax *e, int depth)
     bool ok = depth < 6 && (e->kind == AX_SUM ? e->c >= 0 : e->kind == AX_PROD);
     for (uint32_t i = 0; ok && i < e->n; i++)
         ok = (e->kind == AX_PROD || e->coef[i] > 0) && counts_at(e->arg[i], depth + 1);
-    return ok || e->kind == AX_PARAM || e->kind == AX_LOAD || e->kind == AX_ITER;
+    return ok || e->kind == AX_PARAM || e->kind == AX_ADDR || e->kind == AX_LOAD || e->kind == AX_ITER || e->kind == AX_TRIPS;
 }
 bool ax_counts(const struct ax *e) { return counts_at(e, 0); }
 static void show_op(struct printing *p, const struct ax *e, enum prec prec, int depth)
@@ -160,7 +266,10 @@ static void show_op(struct printing *p, const struct ax *e, enum prec prec, int 
             buf_puts(p->out, i == 1 ? " ? " : " : ");
         else if (i)
             buf_printf(p->out, infix ? " %s " : ", ", t);
-        show(p, e->arg[i], infix && e->op != AXO_BAND && e->op != AXO_BOR ? PREC_MUL : infix ? PREC_CMP : PREC_TOP, depth + 1);
+        if (i && (e->op == AXO_UDIV || e->op == AXO_UREM) && ax_is_const(e->arg[i]) && e->arg[i]->c < 0)
+            buf_printf(p->out, "%" PRIu64, e->bits >= 64 ? (uint64_t)e->arg[i]->c : (uint64_t)e->arg[i]->c & ((UINT64_C(1) << e->bits) - 1));
+        else
+            show(p, e->arg[i], infix && e->op != AXO_BAND && e->op != AXO_BOR ? PREC_MUL : infix ? PREC_CMP : PREC_TOP, depth + 1);
     }
     if (!infix || prec > PREC_TOP)
         buf_puts(p->out, ")");

@@ -27,12 +27,14 @@ static char *address_text(struct facts *f, const struct fact *x)
 {
     struct ax_names names = { array_loop_name, array_leaf_name, f };
     struct buf b = { 0 };
+    bool narrow = x->space == PTX_SPACE_SHARED || x->space == PTX_SPACE_SHARED_CLUSTER || x->space == PTX_SPACE_LOCAL;
     for (uint32_t c = 0; c < x->nctx && c < 4; c++) {
         if (c && x->ctx[c]->addr == x->ctx[c - 1]->addr)
             continue;
         if (c)
             buf_puts(&b, " or ");
-        ax_print(x->ctx[c]->addr, &names, &b);
+        /* offsets in a window: what widening to 64 bits would add is never used */
+        ax_print(narrow ? ax_trunc(&f->e.pool, x->ctx[c]->addr, 32) : x->ctx[c]->addr, &names, &b);
     }
     if (x->nctx > 4)
         buf_printf(&b, " or %u more", x->nctx - 4);
