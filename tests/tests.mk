@@ -65,16 +65,20 @@ GPU_CHECK_ROOMS := base rec ptx sim dev
 GPU_CHECK_OBJ := $(foreach r,$(GPU_CHECK_ROOMS),$(patsubst %.c,$(BUILD)/%.o,$(wildcard engine/$(r)/*.c)))
 $(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/conformance/conf.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
+$(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
 .PHONY: check-gpu
-check-gpu: $(BUILD)/tests/gpu_check
+check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 	$(BUILD)/tests/gpu_check
+	$(BUILD)/tests/gpu_diff --rows
+	$(BUILD)/tests/gpu_diff
 
 # A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
 .PHONY: carry
 carry:
-	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,\$$$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check
+	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,\$$$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff
 	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
-	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check carry/
+	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff carry/
 	@cp $$(ldd carry/gpulocw | awk '/libcjson/ { print $$3 }') carry/
 	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices, (cd carry && ./gpu_check)"

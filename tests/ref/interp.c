@@ -133,21 +133,27 @@ static bool load_store(struct interp *in, struct thread *t, const struct ptx_ins
 
 static bool atomic(struct interp *in, struct thread *t, const struct ptx_inst *i)
 {
-    unsigned bits = ptx_type_bits(i->type[0]), up = 64 - bits;
-    uint8_t *p = place(in, t, i, &i->opnds[0], bits / 8);
+    unsigned first = i->op == PTX_OP_ATOM, bits = ptx_type_bits(i->type[0]), up = 64 - bits;
+    uint8_t *p = place(in, t, i, &i->opnds[first], bits / 8);
     if (!p)
         return fail(in, i, "address outside the buffer");
-    uint64_t old = 0, v = read_operand(in, t, &i->opnds[1], i->type[0]);
+    uint64_t old = 0, now, v = read_operand(in, t, &i->opnds[first + 1], i->type[0]) << up >> up;
     memcpy(&old, p, bits / 8);
-    bool less = ptx_type_kind(i->type[0]) == 's' ? (int64_t)(v << up) < (int64_t)(old << up) : v << up < old << up;
-    if (ptx_has_mod(i, PTX_MOD_ADD)) old += v;
-    else if (ptx_has_mod(i, PTX_MOD_MIN)) old = less ? v : old;
-    else if (ptx_has_mod(i, PTX_MOD_MAX)) old = less ? old : v;
-    else if (ptx_has_mod(i, PTX_MOD_AND)) old &= v;
-    else if (ptx_has_mod(i, PTX_MOD_OR)) old |= v;
-    else if (ptx_has_mod(i, PTX_MOD_XOR)) old ^= v;
+    bool less = ptx_type_kind(i->type[0]) == 's' ? (int64_t)(v << up) < (int64_t)(old << up) : v < old;
+    if (ptx_has_mod(i, PTX_MOD_ADD)) now = old + v;
+    else if (ptx_has_mod(i, PTX_MOD_MIN)) now = less ? v : old;
+    else if (ptx_has_mod(i, PTX_MOD_MAX)) now = less ? old : v;
+    else if (ptx_has_mod(i, PTX_MOD_AND)) now = old & v;
+    else if (ptx_has_mod(i, PTX_MOD_OR)) now = old | v;
+    else if (ptx_has_mod(i, PTX_MOD_XOR)) now = old ^ v;
+    else if (ptx_has_mod(i, PTX_MOD_EXCH)) now = v;
+    else if (ptx_has_mod(i, PTX_MOD_INC)) now = old >= v ? 0 : old + 1;
+    else if (ptx_has_mod(i, PTX_MOD_DEC)) now = old == 0 || old > v ? v : old - 1;
+    else if (ptx_has_mod(i, PTX_MOD_CAS)) now = old == v ? read_operand(in, t, &i->opnds[first + 2], i->type[0]) : old;
     else return fail(in, i, "atomic not known");
-    memcpy(p, &old, bits / 8);
+    memcpy(p, &now, bits / 8);
+    if (first)
+        write_reg(in, t, &i->opnds[0], old);
     return true;
 }
 
@@ -254,7 +260,7 @@ static bool executes(struct interp *in, struct thread *t, const struct ptx_inst 
 {
     switch (i->op) {
     case PTX_OP_LD: case PTX_OP_ST: return load_store(in, t, i);
-    case PTX_OP_RED: return atomic(in, t, i);
+    case PTX_OP_RED: case PTX_OP_ATOM: return atomic(in, t, i);
     case PTX_OP_MOV: return i->type[0] == PTX_T_PRED ? predicates(in, t, i) : mov(in, t, i);
     case PTX_OP_CVTA_TO: return mov(in, t, i);
     case PTX_OP_SETP: case PTX_OP_SET: return compares(in, t, i);
@@ -265,7 +271,9 @@ static bool executes(struct interp *in, struct thread *t, const struct ptx_inst 
     }
 }
 
-/* ---- warp-wide: every thread of the warp stands at the same instruction ---- */
+/* ---- warp-wide: the threads of `who` stand at the same instruction, which names them ---- */
+#define WHO(k) for (uint32_t k = 0; k < 32; k++) if (who >> k & 1)
+
 static uint32_t shuffled(const struct ptx_inst *i, uint32_t lane, uint32_t b, uint32_t c, bool *ok)
 {
     uint32_t seg = c >> 8 & 31, most = (lane & seg) | (c & 31 & ~seg), j;
@@ -277,17 +285,20 @@ static uint32_t shuffled(const struct ptx_inst *i, uint32_t lane, uint32_t b, ui
     return *ok ? j : lane;
 }
 
-static bool warp_shuffle(struct interp *in, struct thread *w, const struct ptx_inst *i)
+static bool warp_shuffle(struct interp *in, struct thread *w, const struct ptx_inst *i, uint32_t who)
 {
     unsigned pair = i->nopnds == 6;
     uint64_t v[32], r[32];
     bool ok[32];
-    for (uint32_t k = 0; k < 32; k++)
-        v[k] = read_operand(in, &w[k], &i->opnds[1 + pair], PTX_T_B32);
-    for (uint32_t k = 0; k < 32; k++)
-        r[k] = v[shuffled(i, k, (uint32_t)read_operand(in, &w[k], &i->opnds[2 + pair], PTX_T_B32),
-                          (uint32_t)read_operand(in, &w[k], &i->opnds[3 + pair], PTX_T_B32), &ok[k])];
-    for (uint32_t k = 0; k < 32; k++) {
+    WHO(k) v[k] = read_operand(in, &w[k], &i->opnds[1 + pair], PTX_T_B32);
+    WHO(k) {
+        uint32_t from = shuffled(i, k, (uint32_t)read_operand(in, &w[k], &i->opnds[2 + pair], PTX_T_B32),
+                                 (uint32_t)read_operand(in, &w[k], &i->opnds[3 + pair], PTX_T_B32), &ok[k]);
+        if (!(who >> from & 1))
+            return false;
+        r[k] = v[from];
+    }
+    WHO(k) {
         write_reg(in, &w[k], &i->opnds[0], r[k]);
         if (pair)
             write_reg(in, &w[k], &i->opnds[1], ok[k]);
@@ -295,56 +306,62 @@ static bool warp_shuffle(struct interp *in, struct thread *w, const struct ptx_i
     return true;
 }
 
-static bool warp_vote(struct interp *in, struct thread *w, const struct ptx_inst *i)
+static bool warp_vote(struct interp *in, struct thread *w, const struct ptx_inst *i, uint32_t who)
 {
     uint32_t bits = 0;
-    for (uint32_t k = 0; k < 32; k++)
-        bits |= (uint32_t)(read_operand(in, &w[k], &i->opnds[1], PTX_T_PRED) != 0) << k;
-    uint32_t r = ptx_has_mod(i, PTX_MOD_BALLOT) ? bits : ptx_has_mod(i, PTX_MOD_ALL) ? bits == 0xffffffffu : ptx_has_mod(i, PTX_MOD_ANY) ? bits != 0 : !bits || bits == 0xffffffffu;
-    for (uint32_t k = 0; k < 32; k++)
-        write_reg(in, &w[k], &i->opnds[0], r);
+    WHO(k) bits |= (uint32_t)(read_operand(in, &w[k], &i->opnds[1], PTX_T_PRED) != 0) << k;
+    uint32_t r = ptx_has_mod(i, PTX_MOD_BALLOT) ? bits : ptx_has_mod(i, PTX_MOD_ALL) ? bits == who : ptx_has_mod(i, PTX_MOD_ANY) ? bits != 0 : !bits || bits == who;
+    WHO(k) write_reg(in, &w[k], &i->opnds[0], r);
     return true;
 }
 
-static bool warp_reduce(struct interp *in, struct thread *w, const struct ptx_inst *i)
+static bool warp_reduce(struct interp *in, struct thread *w, const struct ptx_inst *i, uint32_t who)
 {
-    uint32_t r = (uint32_t)read_operand(in, &w[0], &i->opnds[1], PTX_T_B32);
-    bool s = i->type[0] == PTX_T_S32;
-    for (uint32_t k = 1; k < 32; k++) {
+    uint32_t r = 0;
+    bool s = i->type[0] == PTX_T_S32, any = false;
+    WHO(k) {
         uint32_t v = (uint32_t)read_operand(in, &w[k], &i->opnds[1], PTX_T_B32);
         bool less = s ? (int32_t)v < (int32_t)r : v < r;
-        if (ptx_has_mod(i, PTX_MOD_ADD)) r += v;
+        if (!any) r = v;
+        else if (ptx_has_mod(i, PTX_MOD_ADD)) r += v;
         else if (ptx_has_mod(i, PTX_MOD_MIN)) r = less ? v : r;
         else if (ptx_has_mod(i, PTX_MOD_MAX)) r = less ? r : v;
         else if (ptx_has_mod(i, PTX_MOD_AND)) r &= v;
         else if (ptx_has_mod(i, PTX_MOD_OR)) r |= v;
         else r ^= v;
+        any = true;
     }
-    for (uint32_t k = 0; k < 32; k++)
-        write_reg(in, &w[k], &i->opnds[0], r);
+    WHO(k) write_reg(in, &w[k], &i->opnds[0], r);
     return true;
 }
 
-static bool warp_match(struct interp *in, struct thread *w, const struct ptx_inst *i)
+static bool warp_match(struct interp *in, struct thread *w, const struct ptx_inst *i, uint32_t who)
 {
-    uint32_t mask[32];
-    for (uint32_t k = 0; k < 32; k++) {
-        mask[k] = 0;
-        for (uint32_t j = 0; j < 32; j++)
-            mask[k] |= (uint32_t)(read_operand(in, &w[k], &i->opnds[1], i->type[0]) == read_operand(in, &w[j], &i->opnds[1], i->type[0])) << j;
+    bool all = ptx_has_mod(i, PTX_MOD_ALL);
+    unsigned pair = all && i->nopnds == 4;
+    uint32_t mask[32] = { 0 };
+    bool alike = true;
+    WHO(k) WHO(j) {
+        bool same = read_operand(in, &w[k], &i->opnds[1 + pair], i->type[0]) == read_operand(in, &w[j], &i->opnds[1 + pair], i->type[0]);
+        mask[k] |= (uint32_t)same << j;
+        alike &= same;
     }
-    for (uint32_t k = 0; k < 32; k++)
-        write_reg(in, &w[k], &i->opnds[0], mask[k]);
+    WHO(k) {
+        write_reg(in, &w[k], &i->opnds[0], !all ? mask[k] : alike ? who : 0);
+        if (pair)
+            write_reg(in, &w[k], &i->opnds[1], alike);
+    }
     return true;
 }
 
-static bool warp_wide(struct interp *in, struct thread *w, const struct ptx_inst *i)
+static bool warp_wide(struct interp *in, struct thread *w, const struct ptx_inst *i, uint32_t who)
 {
     switch (i->op) {
-    case PTX_OP_SHFL: return warp_shuffle(in, w, i);
-    case PTX_OP_VOTE: return warp_vote(in, w, i);
-    case PTX_OP_REDUX: return warp_reduce(in, w, i);
-    default: return warp_match(in, w, i);
+    case PTX_OP_SHFL: return warp_shuffle(in, w, i, who);
+    case PTX_OP_VOTE: return warp_vote(in, w, i, who);
+    case PTX_OP_REDUX: return warp_reduce(in, w, i, who);
+    case PTX_OP_MATCH: return warp_match(in, w, i, who);
+    default: return true;            /* bar.warp.sync */
     }
 }
 
@@ -368,7 +385,7 @@ static bool thread_run(struct interp *in, struct thread *t)
         case PTX_OP_BRA: t->pc = in->f->labels[i->opnds[0].index].inst; break;
         case PTX_OP_RET: case PTX_OP_EXIT: t->state = ENDED; break;
         case PTX_OP_BAR_SYNC: t->state = AT_BARRIER; break;
-        case PTX_OP_SHFL: case PTX_OP_VOTE: case PTX_OP_REDUX: case PTX_OP_MATCH: t->state = AT_WARP; break;
+        case PTX_OP_SHFL: case PTX_OP_VOTE: case PTX_OP_REDUX: case PTX_OP_MATCH: case PTX_OP_BAR_WARP_SYNC: t->state = AT_WARP; break;
         case PTX_OP_BRX_IDX: {
             const struct ptx_label *l = &in->f->labels[i->opnds[1].index];
             uint64_t k = read_operand(in, t, &i->opnds[0], PTX_T_U32);
@@ -386,22 +403,33 @@ static bool thread_run(struct interp *in, struct thread *t)
     return true;
 }
 
+/* The threads that the one at lane k of warp w waits for, when all of them stand beside it; else 0. */
+static uint32_t gathered(const struct interp *in, const struct thread *w, uint32_t k)
+{
+    if (w[k].state != AT_WARP)
+        return 0;
+    const struct ptx_inst *i = &in->f->insts[w[k].pc];
+    uint32_t who = (uint32_t)read_operand(in, &w[k], &i->opnds[i->nopnds - 1u], PTX_T_B32);
+    WHO(j) if (w[j].state != AT_WARP || w[j].pc != w[k].pc) return 0;
+    return who >> k & 1 ? who : 0;
+}
+
 static bool release_warps(struct interp *in, bool *moved)
 {
-    for (uint32_t b = 0; b < in->l->block; b += 32) {
-        uint32_t here = 0;
-        for (uint32_t k = 0; k < 32; k++)
-            here += in->t[b + k].state == AT_WARP && in->t[b + k].pc == in->t[b].pc;
-        if (here != 32)
-            continue;
-        if (!warp_wide(in, &in->t[b], &in->f->insts[in->t[b].pc]))
-            return fail(in, &in->f->insts[in->t[b].pc], "warp-wide operation not known");
-        for (uint32_t k = 0; k < 32; k++) {
-            in->t[b + k].state = RUNS;
-            in->t[b + k].pc++;
+    for (uint32_t b = 0; b < in->l->block; b += 32)
+        for (uint32_t at = 0; at < 32; at++) {
+            struct thread *w = &in->t[b];
+            uint32_t who = gathered(in, w, at), pc = w[at].pc;
+            if (!who)
+                continue;
+            if (!warp_wide(in, w, &in->f->insts[pc], who))
+                return fail(in, &in->f->insts[pc], "warp-wide operation not known");
+            WHO(k) {
+                w[k].state = RUNS;
+                w[k].pc++;
+            }
+            *moved = true;
         }
-        *moved = true;
-    }
     return true;
 }
 
