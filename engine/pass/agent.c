@@ -2,12 +2,12 @@
  * that run the CTAs of the original as tasks.
  *
  *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
- *             claim a task of the own cluster (atomic)
- *   publish:  thread 0: other slot <- coordinates of the claimed task, or "search", or "end"
- *   wait:     bar.sync; slots change places; all threads read theirs; end: return
- *             search: all threads look for a cluster with tasks left, thread 0 claims there -> publish
- *   go:       thread 0 claims the next task: the atomic's way there and back is spent on the body
- *             body, %ctaid = slot, %nctaid = the original's grid, ret -> next
+ *   claim:    thread 0: claim a task of the own cluster (atomic)
+ *   publish:  thread 0: other slot <- coordinates of the claimed task, or "search", or "end";
+ *             then it claims the next one: the atomic's way there and back is spent on the body
+ *   wait:     bar.sync; slots change places; all threads read theirs; task: -> body; end: return
+ *             search: all threads look for a cluster with tasks left, thread 0 goes there -> claim
+ *   body:     %ctaid = slot, %nctaid = the original's grid, ret -> next
  *   next:     -> publish (two slots in turn, so one barrier a task is enough: whoever writes a
  *             slot has passed the barrier behind its last reading; called functions that read
  *             the task know one slot only, and then a second barrier stands here)
@@ -59,8 +59,8 @@ enum status agent_check(struct pass_ctx *c)
     const struct options *o = c->opt;
     if (!c->in->launch)
         return pass_refuse(c, NO_SPAN, "name the launch with --launch", "agents run the CTAs of one grid as tasks, and there is no launch description");
-    if (o->agents == OPT_AGENTS_VOTE)
-        return pass_refuse(c, NO_SPAN, NULL, "--agents vote is settled by `gpulocw tune` or `sweep --axis agents`; give the number here");
+    if (o->agents == OPT_AGENTS_VOTE && !c->in->dev)
+        return pass_refuse(c, NO_SPAN, "name a device", "--agents vote gives every SM another number of agents, and no device is named");
     pass_callees(c, &fs);
     enum status s = check_flow(c, c->f);
     for (uint32_t k = 0; k <= fs.n && s == ST_OK; k++) {
@@ -77,7 +77,7 @@ enum status agent_check(struct pass_ctx *c)
 }
 
 /* ---- how many ---- */
-enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_BYTES = 64 };   /* slot: task x, y, z, state; best offset found; next task */
+enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };   /* slot: task x, y, z, state; best offset found; next task; thread 0's cluster (first slot) */
 static uint32_t at_least_1(uint64_t v) { return v ? (uint32_t)v : 1; }
 
 /* Resident CTAs by threads, CTA slots and shared memory; registers are the compiler's and may
@@ -111,7 +111,7 @@ struct agent {
     const char *t;               /* name prefix */
     uint32_t m, q, r, per_sm;
     struct dim3u grid;           /* of the tasks */
-    bool prefetch;
+    bool prefetch, vote;
     bool one_slot;               /* called functions read it */
     char slot[32];
 };
@@ -121,15 +121,18 @@ enum { STATE_END, STATE_TASK, STATE_SEARCH };
 static void declare(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, ".reg .pred \t%%%sfirst, %%%sdone, %%%sp, %%%sq;\n", t, t, t, t);
+    buf_printf(out, ".reg .pred \t%%%sfirst, %%%sodd, %%%sp, %%%sq;\n", t, t, t, t);
     buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, %%%sact, %%%su, %%%ssl, %%%sot;\n", t, t, t, t, t, t, t, t, t, t, t, t, t);
     buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
     if (a->prefetch)
         buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
+    if (a->vote)
+        agent_vote_declare(t, out);
     order_declare(t, out);
 }
 
-/* Thread 0 counts itself in on its SM; the SM's cluster is its home. */
+/* Thread 0 counts itself in on its SM; the SM's cluster is its home. Across the body live only w and two
+ * predicates, and the coordinates that the body reads: agents must not cost the kernel resident CTAs. */
 static void arrive_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
@@ -137,14 +140,17 @@ static void arrive_code(const struct agent *a, struct buf *out)
     buf_printf(&lin, "%%%slin", t);
     if (lin.s)
         pass_linear_tid(a->c, lin.s, out);
-    buf_printf(out, "mov.u32 \t%%%ssl, %s;\n", t, a->slot);
     if (!a->one_slot)
-        buf_printf(out, "add.u32 \t%%%ssl, %%%ssl, %d;\n", t, t, SLOT_BYTES);
+        buf_printf(out, "setp.ne.u32 \t%%%sodd, %%%slin, %%%slin;\n", t, t, t);
     buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
     buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t, CLUSTER_SM_SLOTS - 1);
     buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t, t, t);
-    buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\nld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t, t, t, 4u * PASS_KNOB_AGENTS);
-    buf_printf(out, "setp.ge.u32 \t%%%sdone, %%%sv, %%%sact;\n@%%%sdone bra \t$%spublish;\nrem.u32 \t%%%shome, %%%shome, %u;\n", t, t, t, t, t, t, t, a->m);
+    buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t);
+    if (a->vote)
+        agent_vote_number(t, a->per_sm, out);
+    else
+        buf_printf(out, "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_AGENTS);
+    buf_printf(out, "setp.ge.u32 \t%%%sp, %%%sv, %%%sact;\n@%%%sp bra \t$%sfinish;\nrem.u32 \t%%%shome, %%%shome, %u;\n", t, t, t, t, t, t, t, a->m);
     out->oom |= lin.oom;
     buf_free(&lin);
 }
@@ -180,6 +186,8 @@ static void place_code(const struct agent *a, struct buf *out)
 static void predict_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
+    if (!a->vote)
+        buf_printf(out, "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_AGENTS);
     buf_printf(out, "mov.u32 \t%%%sok, 0;\nmin.u32 \t%%%sv, %%%sact, %u;\nld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL "+%u];\n", t, t, t, a->per_sm, t, 4u * PASS_KNOB_DISTANCE);
     buf_printf(out, "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%snoguess;\n", t, t, t, t, t, t, t, t, t);
     place_code(a, out);
@@ -201,29 +209,49 @@ static void counter_code(const struct agent *a, const char *of, struct buf *out)
     buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, 4, %%%sptr;\n", t, t, t, of, t);
 }
 
-/* Thread 0: what became of the claim w of cluster home. */
+/* dst = the slot that is read (other: that is written) until the next barrier; which of the two is a predicate:
+ * a register would live across the body. */
+static void slot_code(const struct agent *a, const char *dst, bool other, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "mov.u32 \t%%%s%s, %s;\n", t, dst, a->slot);
+    if (!a->one_slot)
+        buf_printf(out, "@%s%%%sodd add.u32 \t%%%s%s, %%%s%s, %d;\n", other ? "!" : "", t, t, dst, t, dst, SLOT_BYTES);
+}
+
+/* Thread 0: what became of the claim w of its cluster; a task found, the next one is claimed. */
 static void publish_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, a->one_slot ? "$%spublish:\nmov.b32 \t%%%sot, %%%ssl;\n" : "$%spublish:\nxor.b32 \t%%%sot, %%%ssl, 64;\n", t, t, t);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\n@%%%sdone bra \t$%stell;\n", t, STATE_END, t, t);
+    buf_printf(out, "$%spublish:\nld.shared.u32 \t%%%shome, [%s+%d];\n", t, t, a->slot, SLOT_HOME);
+    slot_code(a, "ot", true, out);
     size_code(a, "home", out);
     buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\nmov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nbra \t$%stell;\n$%sclaimed:\n",
-               t, STATE_SEARCH, t, t, t, t, SLOT_BEST, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nmov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n", t, t, SLOT_BEST, t, t, STATE_SEARCH, t, t, t);
+    buf_printf(out, "st.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\nbra \t$%swait;\n$%sfinish:\n", t, t, t, t, t, t, t);
+    slot_code(a, "ot", true, out);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\nbra \t$%stell;\n$%sclaimed:\n", t, STATE_END, t, t);
+    counter_code(a, "home", out);
     place_code(a, out);
     decode(a, out);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\n$%stell:\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t, t);
-    if (a->prefetch) {
-        buf_printf(out, "setp.ne.u32 \t%%%sq, %%%sok, %d;\n@%%%sq bra \t$%swait;\n", t, t, STATE_TASK, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t);
+    if (a->prefetch)
         predict_code(a, out);
-    }
+    if (a->vote)
+        buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
 }
 
 /* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
 static void search_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
+    struct buf lin = { 0 };
+    buf_printf(&lin, "%%%slin", t);
+    if (lin.s)
+        pass_linear_tid(a->c, lin.s, out);
+    out->oom |= lin.oom;
+    buf_free(&lin);
     buf_printf(out, "mov.u32 \t%%%sv, %%%slin;\n$%sscan:\nsetp.ge.u32 \t%%%sp, %%%sv, %u;\n@%%%sp bra \t$%sscanned;\n", t, t, t, t, t, a->m, t, t);
     buf_printf(out, "add.u32 \t%%%su, %%%scx, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, t, t, t, a->m);
     size_code(a, "u", out);
@@ -232,25 +260,29 @@ static void search_code(const struct agent *a, struct buf *out)
                SLOT_BEST, t);
     buf_printf(out, "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra \t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t,
                (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
-    buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sdone, %%%sv, -1;\n@%%%sdone bra \t$%spublish;\nadd.u32 \t%%%shome, %%%shome, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
+    buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra \t$%sfinish;\nadd.u32 \t%%%shome, %%%scx, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
                t, t, SLOT_BEST, t, t, t, t, t, t, t, t, t, a->m);
 }
 
-static void claim_code(const struct agent *a, struct buf *out)
+/* All that stands behind the body: from one task to the next. Ends where every thread returns or goes on. */
+static void next_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%sclaim:\n", t);
-    counter_code(a, "home", out);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n$%sagain:\n%s@!%%%sfirst bra \t$%swait;\n", t, t, t, t, a->one_slot ? "bar.sync \t0;\n" : "", t, t);
+    buf_printf(out, "$%snext:\n%s%s@!%%%sfirst bra \t$%swait;\n", t, pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->one_slot ? "bar.sync \t0;\n" : "", t, t);
+    if (a->vote)
+        agent_vote_count(t, out);
     publish_code(a, out);
     buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
     if (!a->one_slot)
-        buf_printf(out, "xor.b32 \t%%%ssl, %%%ssl, %d;\n", t, t, SLOT_BYTES);
+        buf_printf(out, "not.pred \t%%%sodd, %%%sodd;\n", t, t);
+    slot_code(a, "sl", false, out);
     buf_printf(out, "ld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%%%ssl];\nsetp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, t, t, t, t, t,
                STATE_TASK, t, t);
     buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
     search_code(a, out);
-    buf_printf(out, "bra \t$%sclaim;\n$%sgo:\n@%%%sfirst atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t, t, t, t);
+    buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
+    counter_code(a, "home", out);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n", t, t, t);
 }
 
 static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
@@ -283,7 +315,10 @@ static void names_of(const struct agent *a, struct cluster_names *n)
     n->grid = true;
     for (int d = 0; d < 3; d++) {
         struct buf b = { 0 };
-        buf_printf(&b, "%%%sc%c", a->t, 'x' + d);
+        if (size[d] > 1)
+            buf_printf(&b, "%%%sc%c", a->t, 'x' + d);
+        else
+            buf_puts(&b, "0");
         if (b.s && b.n < sizeof n->ctaid[d])
             memcpy(n->ctaid[d], b.s, b.n + 1);
         buf_clear(&b);
@@ -295,20 +330,13 @@ static void names_of(const struct agent *a, struct cluster_names *n)
     }
 }
 
-static void put_reset(struct pass_output *o, const char *symbol, uint64_t bytes)
-{
-    struct pass_reset *r = &o->reset[o->nreset++];
-    memcpy(r->symbol, symbol, strlen(symbol) + 1);
-    r->bytes = bytes;
-}
-
 static void put_counters(const struct agent *a)
 {
     struct pass_ctx *c = a->c;
     ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_TASKS "[%u];", a->m);
     ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_AGENTS "[%d];", CLUSTER_SM_SLOTS);
-    put_reset(c->out, CLUSTER_TASKS, 4ull * a->m);
-    put_reset(c->out, CLUSTER_AGENTS, 4ull * CLUSTER_SM_SLOTS);
+    pass_put_reset(c->out, CLUSTER_TASKS, 4ull * a->m);
+    pass_put_reset(c->out, CLUSTER_AGENTS, 4ull * CLUSTER_SM_SLOTS);
 }
 
 /* Called functions find the task in the slot, which is then a variable of the module. */
@@ -323,7 +351,7 @@ static void put_callees(const struct agent *a, struct cluster_names *n, struct s
     buf_free(&e);
 }
 
-static void emit(struct agent *a, const char *decls, const char *code)
+static void emit(struct agent *a, const char *decls, const char *code, const char *next)
 {
     struct pass_ctx *c = a->c;
     struct cluster_names n;
@@ -340,7 +368,7 @@ static void emit(struct agent *a, const char *decls, const char *code)
     ptx_edit_entry(c->edit, c->f, TAG, "%s", code);
     cluster_virtualise(c, &n, &clones);
     pass_returns_to(c, "next");
-    ptx_edit_end(c->edit, c->f, TAG, "$%snext:\n%sbra.uni \t$%sagain;", a->t, pass_find_effect(c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->t);
+    ptx_edit_end(c->edit, c->f, TAG, "%s", next);
     strmap_free(&clones);
 }
 
@@ -358,30 +386,36 @@ enum status agent_run(struct pass_ctx *c)
 {
     uint64_t tasks = dim3u_count(c->out->grid);
     struct agent a = { .c = c, .t = c->tag, .m = cluster_count(c), .grid = c->out->grid, .per_sm = agents_per_sm(c) };
-    struct buf decls = { 0 }, code = { 0 }, slot = { 0 };
+    struct buf decls = { 0 }, code = { 0 }, next = { 0 }, slot = { 0 };
     a.q = (uint32_t)(tasks / a.m);
     a.r = (uint32_t)(tasks % a.m);
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
+    a.vote = c->opt->agents == OPT_AGENTS_VOTE;
     a.one_slot = callees_read(c);
     buf_printf(&slot, "%sslot", c->tag);
     memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "", slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
-    pass_need_knobs(c);
+    if (!a.vote || a.prefetch)
+        pass_need_knobs(c);
     enum status s = order_put_table(c);
     declare(&a, &decls);
     arrive_code(&a, &code);
-    claim_code(&a, &code);
+    buf_printf(&code, "bra \t$%sclaim;\n$%sgo:\n", a.t, a.t);
     if (s == ST_OK && a.prefetch)
         s = prefetch_code(&a, &decls, &code);
-    if (decls.oom || code.oom || slot.oom)
+    next_code(&a, &next);
+    if (decls.oom || code.oom || slot.oom || next.oom)
         s = ST_NOMEM;
     if (s == ST_OK) {
-        emit(&a, decls.s, code.s);
+        if (a.vote)
+            agent_vote_put(c);
+        emit(&a, decls.s, code.s, next.s);
         c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
         c->out->extra_regs += 8;
         c->out->extra_shared += a.one_slot ? SLOT_BYTES : 2 * SLOT_BYTES;
     }
     buf_free(&decls);
     buf_free(&code);
+    buf_free(&next);
     buf_free(&slot);
     return s;
 }

@@ -28,28 +28,46 @@ static void declare_text(struct bypass *b, bool threshold, struct buf *out)
                    b->pred, t, t, t, t, t, t, t, t, t, t);
 }
 
+/* The warp's index, or with a flat block what grows with it: every instruction here is paid by every warp.
+ * Returns the word of the knobs to compare with. */
+static enum pass_knob warp_text(const struct bypass *b, struct buf *out)
+{
+    const char *t = b->c->tag;
+    struct dim3u block = b->c->out->block;
+    if (b->flat && block.y == 1) {
+        buf_printf(out, "mov.u32 \t%%%sw, %%tid.x;\n", t);
+        return PASS_KNOB_PI_THREADS;
+    }
+    if (b->flat && block.x == 32) {
+        buf_printf(out, "mov.u32 \t%%%sw, %%tid.y;\n", t);
+        return PASS_KNOB_PI;
+    }
+    struct buf lin = { 0 };
+    buf_printf(&lin, "%%%sw", t);
+    if (b->flat)
+        buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmad.lo.u32 \t%%%sw, %%%sy, %u, %%%sx;\n", t, t, t, t, block.x, t);
+    else if (lin.s)
+        pass_linear_tid(b->c, lin.s, out);
+    out->oom |= lin.oom;
+    buf_free(&lin);
+    return PASS_KNOB_PI_THREADS;
+}
+
 static void entry_text(struct bypass *b, bool threshold, struct buf *out)
 {
     const char *t = b->c->tag;
-    struct buf lin = { 0 };
     if (threshold) {
         if (b->vote)
             bypass_vote_threshold(b, out);
-        else
-            buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_PI);
-        buf_printf(&lin, "%%%sw", t);
-        if (!b->flat)
-            pass_linear_tid(b->c, lin.s ? lin.s : "", out);
-        else if (b->c->out->block.y == 1)
-            buf_printf(out, "mov.u32 \t%%%sw, %%tid.x;\n", t);
-        else
-            buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmov.u32 \t%%%snx, %%ntid.x;\nmad.lo.u32 \t%%%sw, %%%snx, %%%sy, %%%sx;\n", t, t, t, t, t, t, t);
-        buf_printf(out, "shr.u32 \t%%%sw, %%%sw, 5;\nsetp.ge.u32 \t%s, %%%sw, %%%spi;\n", t, t, b->pred, t, t);
+        enum pass_knob word = warp_text(b, out);
+        if (!b->vote)
+            buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * word);
+        else if (word == PASS_KNOB_PI_THREADS)
+            buf_printf(out, "shr.u32 \t%%%sw, %%%sw, 5;\n", t, t);
+        buf_printf(out, "setp.ge.u32 \t%s, %%%sw, %%%spi;\n", b->pred, t, t);
     }
     if (b->hint)
         buf_printf(out, "createpolicy.fractional.L2::evict_first.b64 \t%s, 0f3F800000;\n", b->policy);
-    out->oom |= lin.oom;
-    buf_free(&lin);
 }
 
 static void put_entry(struct bypass *b, bool threshold)

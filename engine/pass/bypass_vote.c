@@ -4,8 +4,6 @@
  * the election and, for each threshold, the sum and number of what was reported. */
 #include "engine/pass/bypass_int.h"
 
-#include <string.h>
-
 #define TAG "bypass"
 
 enum status bypass_vote_check(struct pass_ctx *c)
@@ -42,9 +40,7 @@ void bypass_vote_begin(struct bypass *b)
     ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 8 .b64 %sslot[2];\n.reg .b64 \t%%%sclk, %%%sbegun, %%%swhere;\n.reg .b32 \t%%%sgone;", t, t, t, t, t);
     ptx_edit_entry(c->edit, c->f, TAG, "mad.lo.u32 \t%%%sgone, %%%snx, %%%sy, %%%sx;\nsetp.ne.u32 \t%%%sq0, %%%sgone, 0;\n@%%%sq0 bra \t$%sstart;\nmov.u64 \t%%%sclk, %%clock64;\n"
                    "st.shared.u64 \t[%sslot], %%%sclk;\nst.shared.u32 \t[%sslot+8], 0;\n$%sstart:\nbar.sync \t0;", t, t, t, t, t, t, t, t, t, t, t, t, t);
-    struct pass_reset *r = &c->out->reset[c->out->nreset++];
-    memcpy(r->symbol, PASS_VOTE_SYMBOL, sizeof PASS_VOTE_SYMBOL);
-    r->bytes = 8ull * PASS_VOTE_WORDS;
+    pass_put_reset(c->out, PASS_VOTE_SYMBOL, 8ull * PASS_VOTE_WORDS);
     c->out->extra_shared += 16;
     c->out->extra_regs += 1;
 }

@@ -34,6 +34,11 @@ void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const ch
 void cluster_virtualise(struct pass_ctx *c, struct cluster_names *n, const struct strmap *clones);
 enum status agent_check(struct pass_ctx *c);
 enum status agent_run(struct pass_ctx *c);
+/* agent_vote.c; t: the prefix of names */
+void agent_vote_declare(const char *t, struct buf *out);
+void agent_vote_number(const char *t, uint32_t most, struct buf *out);
+void agent_vote_count(const char *t, struct buf *out);
+void agent_vote_put(struct pass_ctx *c);
 /* prefetch.c: code that prefetches what the loads of a task with these coordinates will touch. */
 enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], struct buf *decls, struct buf *code, uint32_t *nloads);
 

@@ -7,7 +7,7 @@
 
 /* Knob values live in one module-scope .const structure read at entry, so that a
  * sweep over them needs one JIT. Word i of the structure is enum pass_knob. */
-enum pass_knob { PASS_KNOB_PI, PASS_KNOB_AGENTS, PASS_KNOB_DISTANCE, PASS_KNOB_SPARE, PASS_KNOB_COUNT };
+enum pass_knob { PASS_KNOB_PI, PASS_KNOB_AGENTS, PASS_KNOB_DISTANCE, PASS_KNOB_PI_THREADS /* 32 * pi */, PASS_KNOB_COUNT };
 #define PASS_KNOB_SYMBOL "gpulocw_knobs"
 
 /* --pi vote (paper: bypass, section 4.3): one sampling launch in which the SMs run different thresholds,
@@ -16,6 +16,11 @@ enum pass_knob { PASS_KNOB_PI, PASS_KNOB_AGENTS, PASS_KNOB_DISTANCE, PASS_KNOB_S
  *   [1 + 2*pi] sum of the elapsed cycles of the CTAs that ran pi, [2 + 2*pi] their number                    */
 #define PASS_VOTE_SYMBOL "gpulocw_vote"
 enum { PASS_VOTE_MOST = 64, PASS_VOTE_WORDS = 1 + 2 * (PASS_VOTE_MOST + 1) };
+/* --agents vote (paper: cluster, section 4.3): one launch in which the SMs run different numbers of agents,
+ * 1 + smid * most / nsmid. u64 words of this .global variable from STEP * number on, zeroed before the launch:
+ *   sum of the SM cycles of tasks, tasks, agents that ran one, SMs                                              */
+#define PASS_AGENT_VOTE_SYMBOL "gpulocw_agent_vote"
+enum { PASS_AGENT_VOTE_STEP = 4, PASS_AGENT_VOTE_WORDS = PASS_AGENT_VOTE_STEP * (PASS_VOTE_MOST + 1) };
 
 struct pass_input {
     const struct ptx_module *module; struct str kernel;

@@ -101,6 +101,8 @@ bool pass_falls_off(const struct ptx_func *f);
 /* ---- knobs, launch ---- */
 /* Declares PASS_KNOB_SYMBOL once per rewrite. */
 void pass_need_knobs(struct pass_ctx *c);
+/* A module variable that the engine zeroes before every launch. */
+void pass_put_reset(struct pass_output *o, const char *symbol, uint64_t bytes);
 void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target);
 uint32_t pass_warps(const struct pass_ctx *c);    /* per CTA of the launch as it is now; 0: no launch known */
 uint32_t pass_target(const struct pass_ctx *c);   /* compute capability rewrites may count on: 10*major+minor */

@@ -110,6 +110,18 @@ void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target)
         c->need_target = target;
 }
 
+void pass_put_reset(struct pass_output *o, const char *symbol, uint64_t bytes)
+{
+    if (o->nreset == ARRAY_LEN(o->reset))
+        return;
+    struct pass_reset *r = &o->reset[o->nreset++];
+    size_t n = strlen(symbol);
+    n = n < sizeof r->symbol ? n : sizeof r->symbol - 1;
+    memcpy(r->symbol, symbol, n);
+    r->symbol[n] = 0;
+    r->bytes = bytes;
+}
+
 /* Values the engine starts with; a sweep writes others without a new JIT. */
 static void knob_values(struct pass_ctx *c)
 {
@@ -118,7 +130,7 @@ static void knob_values(struct pass_ctx *c)
     k[PASS_KNOB_PI] = o->pi.mode == PI_VALUE ? (uint32_t)o->pi.value : 0;
     k[PASS_KNOB_AGENTS] = o->agents > 0 ? (uint32_t)o->agents : 0xffff;
     k[PASS_KNOB_DISTANCE] = (uint32_t)o->prefetch_distance;
-    k[PASS_KNOB_SPARE] = 0;
+    k[PASS_KNOB_PI_THREADS] = 32 * k[PASS_KNOB_PI];
 }
 
 void pass_need_knobs(struct pass_ctx *c)

@@ -138,6 +138,7 @@ static bool compose_lines(struct pass_run *r, const struct ptx_edit_result *e)
         if (r->lines && v[k].line && v[k].line <= r->nlines) {
             const struct ptx_line_origin *before = &r->lines[v[k].line - 1];
             v[k].line = before->line;
+            v[k].copy |= before->copy;
             if (!v[k].tag)
                 v[k].tag = before->tag;
         }

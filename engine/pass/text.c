@@ -166,6 +166,7 @@ static void copy_stmt(const struct pass_copy *p, struct copy_names *names, const
     }
     if (p->indent && s->kind != STMT_LABEL)
         buf_puts(out, p->indent);
+    buf_printf(out, PTX_EDIT_COPY_OF, s->at.line);
     pass_rename(text, copy_name, names, out);
     out->oom |= own.oom;
     buf_puts(out, "\n");

@@ -280,7 +280,7 @@ static void end_line(struct output *o)
     struct ptx_line_origin *l = PTX_PUSH(o, o->lines);
     if (l)
         *l = o->cur;
-    o->cur = (struct ptx_line_origin){ 0, NULL };
+    o->cur = (struct ptx_line_origin){ 0, NULL, false };
 }
 
 static void emit_original(struct output *o, const char *s, size_t n)
@@ -299,19 +299,37 @@ static void emit_original(struct output *o, const char *s, size_t n)
     }
 }
 
+/* PTX_EDIT_COPY_OF in the text of a change: its length; the line becomes the origin of the line being written. */
+static size_t copy_mark(struct output *o, const struct change *c, size_t at)
+{
+    uint32_t line = 0;
+    size_t end = at + 1;
+    for (; end < c->n && c->text[end] != '\002'; end++)
+        line = line * 10 + (uint32_t)(c->text[end] - '0');
+    if (!o->cur.line) {
+        o->cur.line = line;
+        o->cur.copy = true;
+    }
+    return end + 1 - at;
+}
+
 static void emit_change(struct output *o, const struct change *c, const struct ptx_module *m)
 {
     if (c->len && c->n && !o->cur.line)
         o->cur.line = o->line;     /* the replaced statement keeps its line */
     if (c->n)
         o->cur.tag = c->tag;
-    buf_put(&o->text, c->text, c->n);
-    for (size_t i = 0; i < c->n; i++)
-        if (c->text[i] == '\n') {
+    for (size_t i = 0, from = 0; i <= c->n; i++) {
+        if (i == c->n || c->text[i] == '\001') {
+            buf_put(&o->text, c->text + from, i - from);
+            from = i == c->n ? i : i + copy_mark(o, c, i);
+            i = i == c->n ? i : from - 1;
+        } else if (c->text[i] == '\n') {
             end_line(o);
             if (i + 1 < c->n)
                 o->cur.tag = c->tag;
         }
+    }
     for (uint32_t i = 0; i < c->len; i++)
         o->line += m->text.s[c->off + i] == '\n';
 }

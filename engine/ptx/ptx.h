@@ -178,8 +178,10 @@ void ptx_edit_entry(struct ptx_edit *e, const struct ptx_func *f, const char *ta
 void ptx_edit_declare(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...) BASE_PRINTF(4, 5);
 /* Lines just before the closing brace of a body. */
 void ptx_edit_end(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...) BASE_PRINTF(4, 5);
-/* Origin of each line of the new text: which original line it is (0: inserted) and which pass changed it (NULL: untouched). */
-struct ptx_line_origin { uint32_t line; const char *tag; };
+/* Origin of each line of the new text: which original line it is, or is a copy of (0: inserted), and which pass
+ * changed or wrote it (NULL: untouched). A line of an edit's text may begin with PTX_EDIT_COPY_OF and its line. */
+#define PTX_EDIT_COPY_OF "\001%u\002"
+struct ptx_line_origin { uint32_t line; const char *tag; bool copy; };
 struct ptx_edit_result { char *text; size_t n; struct ptx_line_origin *lines; uint32_t nlines; };
 /* ST_REFUSED with a diagnostic when two edits overlap. Owned; ptx_edit_result_free. */
 enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out, struct diags *ds);
