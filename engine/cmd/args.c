@@ -8,6 +8,7 @@
 
 static const struct command commands[] = {
     { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load", cmd_analyze, true },
+    { "launch", "FILE.ptx", "writes a first launch description for your own kernel (guessed sizes, tried on the simulated device)", cmd_launch, false },
     { "rewrite", "FILE.ptx", "writes the PTX that a configuration asks for", cmd_rewrite, true },
     { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run, true },
     { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true },

@@ -103,7 +103,7 @@ enum status subject_launch(struct subject *s, const struct args *a, bool require
         return st;
     if (!s->spec && required) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch", a->file[0], NO_SPAN, "no launch description: grid, block and arguments are not known");
-        diag_hint(d, "write one beside the PTX (docs/cli.md) or name it with --launch");
+        diag_hint(d, "gpulocw launch FILE.ptx -o FILE.launch.json writes a first one (docs/cli.md says what stands in it)");
         return ST_INPUT;
     }
     if (!s->spec)

@@ -487,10 +487,9 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
     }
 }
 
-enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds)
+void launch_file_text(const struct launch_spec *l, size_t n, struct buf *out)
 {
-    struct buf b = { 0 };
-    struct jw w = jw_open(&b, 3);
+    struct jw w = jw_open(out, n == 1 ? 2 : 4);
     jw_obj(&w);
     jw_key(&w, "format");
     jw_str(&w, "gpulocw-launch");
@@ -509,7 +508,13 @@ enum status launch_file_write(const char *path, const struct launch_spec *l, siz
         jw_end_arr(&w);
     }
     jw_end_obj(&w);
-    buf_puts(&b, "\n");
+    buf_puts(out, "\n");
+}
+
+enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds)
+{
+    struct buf b = { 0 };
+    launch_file_text(l, n, &b);
     enum status s = b.oom ? ST_NOMEM : file_write_atomic(path, b.s, b.n, ds);
     buf_free(&b);
     return s;

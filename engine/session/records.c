@@ -41,12 +41,15 @@ static const struct field result_fields[] = {
 /* ---- options: knob name -> value ---- */
 void put_dim(struct jw *w, const char *key, struct dim3u d)
 {
+    int pretty = w->pretty;
     jw_key(w, key);
+    w->pretty = 0;                           /* on one line */
     jw_arr(w);
     jw_uint(w, d.x);
     jw_uint(w, d.y);
     jw_uint(w, d.z);
     jw_end_arr(w);
+    w->pretty = pretty;
 }
 
 void put_options(struct jw *w, const struct options *o)

@@ -9,7 +9,11 @@
 struct launch_file { struct launch_spec *launch; size_t n; char *path; };
 enum status launch_file_read(const char *path, struct launch_file *out, struct diags *ds);
 enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds);
+void launch_file_text(const struct launch_spec *l, size_t n, struct buf *out);
 void launch_file_free(struct launch_file *f);
+/* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes are guesses,
+ * tried on `dev` until the kernel stays inside its buffers (a warning when none does). *out: launch_spec_free. */
+enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const struct cancel *cancel, struct launch_spec *out, struct diags *ds);
 /* Deep copy (launch_spec_free). */
 enum status launch_copy(const struct launch_spec *l, struct launch_spec *out);
 /* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch file. */
@@ -60,6 +64,8 @@ struct session_run *session_begin(struct session *s, enum run_kind kind);  /* ap
 void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out);
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
+/* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are whose. */
+void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_found(const struct tune_found *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 /* One row per method by name; and advice where nothing could be run ("launched": false). */
 void json_compared(const char *const *method, const struct tune_found *f, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);

@@ -32,6 +32,12 @@ base same_location 1 1 1 1
 base coalescing 1 4 4 4
 cp kernels/stride_4.ptx "$T/alone.ptx"
 doc "without a launch: exact is null, the block is assumed" "d['kernels'][0]['exact'] is None and d['kernels'][0]['launch']['assumed'] and d['kernels'][0]['coalesce']['degree']==0.25" "$B" analyze "$T/alone.ptx" --json
+# A kernel that nobody described: the first description runs, and says what it is.
+cp kernels/transpose.ptx "$T/own.ptx"
+code "launch writes a description" 0 "sizes and data are guesses" "$B" launch "$T/own.ptx" -k transpose_tiled -o "$T/own.launch.json"
+doc "launch: the block that the tile was made for, the output found" "d['block']==[32,8,1] and d['grid']==[32,32,1] and [a.get('output',False) for a in d['args'] if 'buffer' in a]==[False,True]" cat "$T/own.launch.json"
+doc "launch: its description runs" "d['equal_to_original'] is True and d['time_ns']['median']>0" "$B" run "$T/own.ptx" --json
+code "launch: no such kernel" 1 "no kernel 'nix'" "$B" launch "$T/own.ptx" -k nix
 doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
 doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
 doc "missing counters are null, not 0" "all((c['value'] is None)==(not c['valid']) for c in d['counters'])" "$B" run "$(k stride_4)" --json --no-counters

@@ -1,0 +1,70 @@
+/* launch: a first launch description for kernels that have none. */
+#include "engine/cmd/cmd_int.h"
+
+enum { MOST_LAUNCHES = 64 };
+
+static enum status guess_kernel(const struct subject *s, const struct args *a, const struct ptx_func *f, struct launch_spec *l, struct diags *ds)
+{
+    struct ana_kernel *facts = NULL;
+    struct ana_opts o = { .cancel = a->cancel, .quick = true };
+    enum status st = ana_run(s->module, f->name, &o, &facts, ds);
+    if (st == ST_OK)
+        st = launch_guess(facts, s->dev, a->cancel, l, ds);
+    if (st == ST_OK && !l->name)
+        l->name = base_strdup(l->kernel);
+    ana_free(facts);
+    return st;
+}
+
+static void say_guess(const struct launch_spec *l, struct diags *ds)
+{
+    struct buf b = { 0 };
+    for (size_t i = 0; i < l->nargs; i++)
+        if (l->args[i].kind == ARG_BUFFER)
+            buf_printf(&b, "%s%s %s x %llu%s", b.n ? ", " : "", l->args[i].name, elem_name(l->args[i].elem), (unsigned long long)l->args[i].count, l->args[i].output ? " (output)" : "");
+    struct diag *d = diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, b.s ? b.s : "no buffers");
+    diag_hint(d, "sizes and data are guesses: put your own in");
+    buf_free(&b);
+}
+
+static enum status put_launches(const struct args *a, const struct launch_spec *l, size_t n, struct diags *ds)
+{
+    if (a->output)
+        return launch_file_write(a->output, l, n, ds);
+    struct buf out = { 0 };
+    launch_file_text(l, n, &out);
+    cmd_put(&out);
+    buf_free(&out);
+    return ST_OK;
+}
+
+int cmd_launch(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct subject s = { 0 };
+    struct launch_spec l[MOST_LAUNCHES];
+    size_t n = 0;
+    bool found = false;
+    enum status st = subject_ptx(&s, a, &ds);
+    if (st == ST_OK)
+        st = subject_device(&s, a, &ds);
+    for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs && n < MOST_LAUNCHES; i++) {
+        const struct ptx_func *f = s.module->funcs[i];
+        if (!f->entry || !f->has_body || (a->kernel && !str_is(f->name, a->kernel)))
+            continue;
+        found = true;
+        st = guess_kernel(&s, a, f, &l[n], &ds);
+        if (st == ST_OK)
+            say_guess(&l[n++], &ds);
+    }
+    if (st == ST_OK && !found) {
+        diag_add(&ds, DIAG_ERROR, "kernel", s.module->path, NO_SPAN, "no kernel '%s' in this module", a->kernel ? a->kernel : "with a body");
+        st = ST_INPUT;
+    }
+    if (n)
+        st = put_launches(a, l, n, &ds) == ST_OK ? st : ST_IO;
+    for (size_t i = 0; i < n; i++)
+        launch_spec_free(&l[i]);
+    subject_close(&s);
+    return cmd_finish(st, &ds);
+}

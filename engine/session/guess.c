@@ -1,0 +1,307 @@
+/* A first launch description for a kernel that has none. What is a buffer, what an output and of what type comes
+ * from the analysis; how large anything is cannot be known, so sizes are guesses, tried until the kernel stays
+ * inside its buffers. */
+#include "engine/session/session_int.h"
+
+#include <string.h>
+
+enum { DIMS = 3, BLOCKS = 5, LEAST_COUNT = 1024 };
+#define TRIAL_SECONDS 1.0                 /* what takes longer is no size to explore with */
+
+/* One guess: what an integer parameter says, how many elements a buffer has. */
+struct size_guess { uint32_t n; uint64_t count; };
+/* By the number of grid dimensions that the kernel reads, without and with loops: kernels that loop often do so
+ * up to an integer parameter, and touch n, n*n or n*n*n elements. */
+static const struct size_guess first_sizes[2][DIMS] = {
+    { { 1u << 20, 1u << 20 }, { 1024, 1u << 20 }, { 128, 1u << 21 } },
+    { { 1024, 1u << 20 }, { 256, 1u << 18 }, { 64, 1u << 18 } },
+};
+/* Then, for all: more room for each index, then smaller problems. n 0: the first guess's, with 16 times its room. */
+static const struct size_guess next_sizes[] = { { 0, 0 }, { 256, 1u << 22 }, { 256, 1u << 24 }, { 64, 1u << 20 }, { 16, 1u << 22 } };
+/* A block, and how many indices one CTA covers where that is more than its threads (0: the block itself). */
+static const struct block_guess { struct dim3u block, covers; } block_guesses[DIMS][BLOCKS] = {
+    { { { 256, 1, 1 }, { 0 } }, { { 128, 1, 1 }, { 0 } }, { { 64, 1, 1 }, { 0 } }, { { 32, 1, 1 }, { 0 } }, { { 256, 1, 1 }, { 1024, 1, 1 } } },
+    { { { 16, 16, 1 }, { 0 } }, { { 32, 8, 1 }, { 0 } }, { { 32, 8, 1 }, { 32, 32, 1 } }, { { 32, 32, 1 }, { 0 } }, { { 8, 8, 1 }, { 0 } } },
+    { { { 8, 8, 4 }, { 0 } }, { { 32, 4, 2 }, { 0 } }, { { 4, 4, 4 }, { 0 } }, { { 8, 8, 8 }, { 0 } }, { { 32, 8, 1 }, { 0 } } },
+};
+
+/* What the analysis tells of one parameter. */
+struct param_use { bool address, loaded, stored, float_atomic; enum ptx_type type; };
+struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, pointers_hidden, tiles; uint32_t shared; };
+
+static enum ptx_type access_type(const struct guess *g, const struct ana_access *a)
+{
+    const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
+    return i->ntypes ? i->type[0] : PTX_T_B32;
+}
+
+static void read_accesses(struct guess *g)
+{
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_GENERIC)
+            continue;
+        g->indexed |= a->depends_on_load;
+        g->loops |= a->loops != NULL;
+        if (a->param < 0 || (uint32_t)a->param >= g->f->nparams) {
+            g->pointers_hidden |= !a->array;
+            continue;
+        }
+        struct param_use *u = &g->use[a->param];
+        u->address = true;
+        u->loaded |= !a->store || a->atomic;
+        u->stored |= a->store || a->atomic;
+        u->type = u->type == PTX_T_NONE ? access_type(g, a) : u->type;
+        u->float_atomic |= a->atomic && ptx_type_kind(access_type(g, a)) == 'f';
+    }
+}
+
+static void read_grid(struct guess *g)
+{
+    g->dims = 1;
+    for (uint32_t i = 0; i < g->f->ninsts; i++)
+        for (unsigned k = 0; k < g->f->insts[i].nopnds; k++) {
+            const struct ptx_operand *o = &g->f->insts[i].opnds[k];
+            if (o->kind == OPND_SREG && (o->index == PTX_SREG_CTAID || o->index == PTX_SREG_TID) && o->comp >= (int)g->dims && o->comp < DIMS)
+                g->dims = (unsigned)o->comp + 1;
+        }
+    g->tiles = g->f->nvars > 0;
+    for (uint32_t i = 0; i < g->facts->module->nglobals; i++) {
+        g->tiles |= g->facts->module->globals[i]->space == PTX_SPACE_SHARED;
+        if (g->facts->module->globals[i]->space == PTX_SPACE_SHARED && g->facts->module->globals[i]->unsized)
+            g->shared = 16384;               /* dynamic shared memory: how much is the launch's business; this fits every device */
+    }
+}
+
+static bool is_buffer(const struct guess *g, uint32_t p)
+{
+    const struct ptx_symbol *s = g->f->params[p];
+    bool wide = s->bytes * 8 == g->facts->module->address_size && !s->array;
+    return wide && (g->use[p].address || s->is_ptr || (g->pointers_hidden && ptx_type_kind(s->type) != 'f'));
+}
+
+/* Untyped bits are indices where loaded values make addresses, else numbers. */
+static enum elem elem_of(const struct guess *g, enum ptx_type t)
+{
+    static const struct { unsigned bits; enum elem u, s, f; } by_size[] = {
+        { 8, ELEM_U8, ELEM_S8, ELEM_U8 }, { 16, ELEM_U16, ELEM_S16, ELEM_F16 }, { 32, ELEM_U32, ELEM_S32, ELEM_F32 }, { 64, ELEM_U64, ELEM_S64, ELEM_F64 },
+    };
+    char kind = ptx_type_kind(t);
+    for (size_t i = 0; i < ARRAY_LEN(by_size); i++)
+        if (ptx_type_bits(t) == by_size[i].bits)
+            return kind == 'u' ? by_size[i].u : kind == 's' ? by_size[i].s : kind == 'b' && g->indexed ? by_size[i].u : by_size[i].f;
+    return ELEM_F32;
+}
+
+static char *str_dup(struct str s)
+{
+    struct buf b = { 0 };
+    buf_put(&b, s.s, s.n);
+    return buf_take(&b);
+}
+
+static bool floating(enum elem e)
+{
+    return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
+}
+
+static void guess_buffer(const struct guess *g, uint32_t p, struct size_guess size, struct arg_spec *a)
+{
+    const struct param_use *u = &g->use[p];
+    a->kind = ARG_BUFFER;
+    a->elem = elem_of(g, u->type);
+    a->count = size.count;
+    a->output = u->stored;
+    a->tolerance = u->float_atomic ? 1e-4 : 0;
+    a->init.kind = u->loaded || !u->address ? INIT_RANDOM : INIT_FILL;
+    a->init.seed = p + 1;
+    a->init.integral = !floating(a->elem);
+    a->init.ib = elem_size(a->elem) == 1 ? 100 : size.n - 1 > 30000 && elem_size(a->elem) == 2 ? 30000 : (int64_t)size.n - 1;
+    a->init.b = a->init.integral ? (double)a->init.ib : 1;
+    if (a->init.kind == INIT_FILL)
+        a->init.b = 0, a->init.ib = 0;
+}
+
+static void guess_scalar(enum ptx_type t, uint64_t bytes, uint32_t n, struct arg_spec *a)
+{
+    bool is_float = ptx_type_kind(t) == 'f';
+    float f = 1.5f;
+    double d = 1.5;
+    uint64_t whole = bytes == 1 && n > 100 ? 100 : bytes == 2 && n > 30000 ? 30000 : n;
+    a->kind = ARG_SCALAR;
+    a->elem = bytes == 1 ? ELEM_U8 : bytes == 2 ? ELEM_U16 : bytes == 4 ? (is_float ? ELEM_F32 : ELEM_S32) : is_float ? ELEM_F64 : ELEM_S64;
+    if (a->elem == ELEM_F32)
+        memcpy(a->scalar, &f, sizeof f);
+    else if (a->elem == ELEM_F64)
+        memcpy(a->scalar, &d, sizeof d);
+    else
+        memcpy(a->scalar, &whole, sizeof whole);    /* little-endian: the low bytes count */
+}
+
+static enum status guess_arg(const struct guess *g, uint32_t p, struct size_guess size, struct arg_spec *a)
+{
+    const struct ptx_symbol *s = g->f->params[p];
+    a->name = str_dup(s->name);
+    if (is_buffer(g, p))
+        guess_buffer(g, p, size, a);
+    else if (!s->array && s->bytes <= 8)
+        guess_scalar(s->type, s->bytes, size.n, a);
+    else {
+        a->kind = ARG_BYTES;
+        a->nbytes = s->bytes;
+        a->bytes = base_alloc(s->bytes);
+    }
+    return a->name && (a->kind != ARG_BYTES || a->bytes) ? ST_OK : ST_NOMEM;
+}
+
+static uint32_t ctas(uint32_t n, uint32_t block, uint32_t most)
+{
+    uint32_t c = (n + block - 1) / block;
+    return c > most ? most : c;
+}
+
+static struct dim3u block_of(const struct guess *g, unsigned trial)
+{
+    const struct dim_directive *r = &g->f->reqntid, *m = &g->f->maxntid;
+    struct dim3u b = block_guesses[g->dims - 1][trial % BLOCKS].block;
+    if (r->x)
+        return (struct dim3u){ r->x, r->y, r->z };
+    while (m->x && dim3u_count(b) > (uint64_t)m->x * m->y * m->z)
+        *(b.z > 1 ? &b.z : b.y > 1 ? &b.y : &b.x) /= 2;
+    return b;
+}
+
+static enum status guess_spec(const struct guess *g, struct size_guess size, unsigned trial, struct launch_spec *l)
+{
+    *l = (struct launch_spec){ .shared = g->shared, .block = block_of(g, trial) };
+    struct dim3u c = block_guesses[g->dims - 1][trial % BLOCKS].covers;
+    c = c.x && !g->f->reqntid.x ? c : l->block;
+    l->grid = (struct dim3u){ ctas(size.n, c.x, 65536), g->dims > 1 ? ctas(size.n, c.y, 4096) : 1, g->dims > 2 ? ctas(size.n, c.z, 64) : 1 };
+    l->kernel = str_dup(g->f->name);
+    const char *slash = strrchr(g->facts->module->path, '/');
+    l->ptx = base_strdup(slash ? slash + 1 : g->facts->module->path);
+    l->args = base_alloc((g->f->nparams + 1) * sizeof *l->args);
+    if (!l->kernel || !l->ptx || !l->args)
+        return ST_NOMEM;
+    for (l->nargs = 0; l->nargs < g->f->nparams;) {
+        enum status s = guess_arg(g, (uint32_t)l->nargs, size, &l->args[l->nargs]);
+        l->nargs++;
+        if (s != ST_OK)
+            return s;
+    }
+    return ST_OK;
+}
+
+/* Does it run inside its buffers? *out says what happened. */
+static enum status try_spec(const struct launch_spec *l, struct dev *dev, struct dev_code *code, bool strict, const struct cancel *cancel, struct result *out, struct diags *ds)
+{
+    struct launch_data data = { 0 };
+    struct dev_data *bound = NULL;
+    enum status s = launch_data_make(l, (uint64_t)4 << 30, &data, ds);
+    if (s == ST_OK)
+        s = dev_bind(dev, &data, &bound, ds);
+    if (s == ST_OK) {
+        struct dev_run r = dev_run_default();
+        r.launch = l;
+        r.grid = l->grid;
+        r.block = l->block;
+        r.shared = l->shared;
+        r.functional = true;
+        r.counters = false;
+        /* A block or grid that the kernel was not made for reads shared memory nobody wrote, or writes twice. */
+        r.check_uninit = r.check_races = strict;
+        r.time_limit_s = TRIAL_SECONDS;
+        r.cancel = cancel;
+        *out = result_empty();
+        s = dev_launch(dev, code, bound, &r, out, ds);
+    }
+    if (bound)
+        dev_unbind(dev, bound);
+    launch_data_free(&data);
+    return s;
+}
+
+static struct size_guess size_at(const struct guess *g, unsigned trial)
+{
+    struct size_guess first = first_sizes[g->loops][g->dims - 1];
+    if (trial < BLOCKS)
+        return first;
+    struct size_guess next = next_sizes[trial / BLOCKS - 1];
+    return next.n ? next : (struct size_guess){ first.n, first.count * 16 };
+}
+
+/* Half as much room, for as long as it still runs: what the kernel does not touch is no part of its problem. */
+static enum status trim(const struct guess *g, unsigned trial, bool strict, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out)
+{
+    struct size_guess size = size_at(g, trial);
+    struct result r = result_empty();
+    enum status s = ST_OK;
+    while (s == ST_OK && size.count > LEAST_COUNT) {
+        struct launch_spec less;
+        struct diags quiet = { 0 };
+        size.count /= 2;
+        s = guess_spec(g, size, trial, &less);
+        if (s == ST_OK)
+            s = try_spec(&less, dev, code, strict, cancel, &r, &quiet);
+        diags_free(&quiet);
+        bool fits = s == ST_OK && r.status == ST_OK;
+        if (fits)
+            launch_spec_free(out);
+        else
+            launch_spec_free(&less);
+        if (!fits)
+            break;
+        *out = less;
+    }
+    return s;
+}
+
+static enum status try_all(const struct guess *g, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
+{
+    struct result r = result_empty();
+    enum status s = ST_OK;
+    for (unsigned round = g->tiles ? 0 : 1; round < 2; round++)      /* tiles: first for the shape they were made for */
+        for (unsigned t = 0; t < (round ? BLOCKS * (1 + ARRAY_LEN(next_sizes)) : BLOCKS); t++) {
+            struct diags quiet = { 0 };      /* a guess that fails is no news */
+            int64_t began = base_now_ns();
+            launch_spec_free(out);
+            s = guess_spec(g, size_at(g, t), t, out);
+            if (s == ST_OK)
+                s = try_spec(out, dev, code, round == 0, cancel, &r, &quiet);
+            if (s != ST_OK)
+                diags_move(ds, &quiet);
+            diags_free(&quiet);
+            if (s != ST_OK)
+                return s;
+            if (r.status == ST_OK)
+                return trim(g, t, round == 0, dev, code, cancel, out);
+            if (g->f->reqntid.x || base_now_ns() - began >= (int64_t)(TRIAL_SECONDS * 1e9))
+                t += BLOCKS - 1 - t % BLOCKS;    /* one block shape only; or it took too long, whatever the block */
+        }
+    launch_spec_free(out);
+    s = guess_spec(g, size_at(g, 0), 0, out);
+    struct diag *d = diag_add(ds, DIAG_WARNING, "guess", g->facts->module->path, NO_SPAN, "no guess keeps '%.*s' inside its buffers: %.180s", (int)g->f->name.n, g->f->name.s, r.message);
+    diag_hint(d, "the sizes in the description must be set by hand");
+    return s;
+}
+
+enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
+{
+    struct guess g = { .facts = facts, .f = facts->func };
+    struct dev_code *code = NULL;
+    *out = (struct launch_spec){ 0 };
+    g.use = base_alloc((g.f->nparams + 1) * sizeof *g.use);
+    if (!g.use)
+        return ST_NOMEM;
+    read_accesses(&g);
+    read_grid(&g);
+    enum status s = dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &code, ds);
+    if (s == ST_OK)
+        s = try_all(&g, dev, code, cancel, out, ds);
+    if (code)
+        dev_unload(dev, code);
+    base_free(g.use);
+    if (s != ST_OK)
+        launch_spec_free(out);
+    return s;
+}
