@@ -169,10 +169,10 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     put_counters(r, out);
 }
 
-static void sweep_row(const char *name, const struct result *r, bool best, struct buf *out)
+static void sweep_row(const char *name, int width, const struct result *r, bool best, struct buf *out)
 {
     const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE], *l2 = &r->counters[COUNTER_L2_READ_SECTORS];
-    buf_printf(out, "%c %-5s ", best ? '*' : ' ', name);
+    buf_printf(out, "%c %-*s ", best ? '*' : ' ', width, name);
     if (!has_time(r)) {
         buf_printf(out, "%10s  %s: %.80s\n", "n/a", status_text(r->status), r->message);
         return;
@@ -189,32 +189,34 @@ static void sweep_row(const char *name, const struct result *r, bool best, struc
     buf_printf(out, " %s\n", r->equal == EQUAL_NO ? "DIFFERS" : r->equal == EQUAL_UNKNOWN ? "n/a" : r->equal == EQUAL_WITHIN ? "within" : "equal");
 }
 
+/* The value of the axis, as it is written on the command line. */
 static void point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
 {
-    const struct options *o = &s->points[i].options;
-    if (strcmp(s->axis, "agents") == 0)
-        snprintf(name, n, "%d", o->agents);
-    else if (strcmp(s->axis, "carveout") == 0)
-        snprintf(name, n, "%d", o->carveout);
-    else if (strcmp(s->axis, "block") == 0)
-        snprintf(name, n, "%ux%u", o->block.x, o->block.y);
-    else
-        snprintf(name, n, "%d", o->pi.value);
+    struct buf b = { 0 };
+    int knob = knob_find(str_of(s->axis));
+    if (knob >= 0)
+        knob_get(&s->points[i].options, (size_t)knob, &b);
+    if (strcmp(s->axis, "block") == 0 && b.n > 2 && strcmp(b.s + b.n - 2, "x1") == 0)
+        b.s[b.n - 2] = '\0';
+    snprintf(name, n, "%s", b.s ? b.s : "");
+    buf_free(&b);
 }
 
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     const char *origin = dev->kind == DEV_SIMULATED ? "simulated" : "measured";
     const struct result *best = tune_sweep_best(s);
-    buf_printf(out, "%s on %s, all numbers %s\n\n  %-5s %10s %8s %14s  outputs\n", kernel, dev->name, origin, s->axis, "time ms", "L1 hit %", "L2 read sect.");
-    if (strcmp(s->axis, "pi") == 0) {
-        sweep_row("bpa", &s->bpa, best == &s->bpa, out);
-        sweep_row("cha", &s->cha, best == &s->cha, out);
+    bool pi = strcmp(s->axis, "pi") == 0;
+    int width = pi ? 5 : 16;
+    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %10s %8s %14s  outputs\n", kernel, dev->name, origin, width, s->axis, "time ms", "L1 hit %", "L2 read sect.");
+    if (pi) {
+        sweep_row("bpa", width, &s->bpa, best == &s->bpa, out);
+        sweep_row("cha", width, &s->cha, best == &s->cha, out);
     }
     for (size_t i = 0; i < s->npoints; i++) {
         char name[24];
         point_name(s, i, name, sizeof name);
-        sweep_row(name, &s->points[i], best == &s->points[i], out);
+        sweep_row(name, width, &s->points[i], best == &s->points[i], out);
     }
     buf_puts(out, "\n");
     cmd_plot(s, 80, 14, cmd_utf8(), out);
@@ -222,9 +224,60 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
         buf_printf(out, "\noverhead of the inserted code: %+.2f %% at π=0 over bpa, %+.2f %% at π=%u over cha\n", 100 * (s->overhead_bpa - 1), 100 * (s->overhead_cha - 1), s->warps);
     if (s->fit.valid)
         buf_printf(out, "valley model fit: alpha %.3f, beta %.1f bytes per thread, residual %.1f %% (modelled)\n", s->fit.alpha, s->fit.beta, 100 * s->fit.residual);
-    if (s->complete && s->has_best)
+    if (pi && s->complete && s->has_best)
         buf_printf(out, "category %s, sensitivity %s\n", model_category_name(s->curve.category), s->curve.sensitivity);
     buf_puts(out, "verdict: ");
     tune_verdict(s, out);
     buf_puts(out, "\n");
+}
+
+/* ---- several axes ---- */
+static void put_ms(const struct result *r, struct buf *out)
+{
+    if (r && has_time(r))
+        buf_printf(out, " %9.4f", (double)r->time.median / 1e6);
+    else
+        buf_printf(out, " %9s", "n/a");
+}
+
+/* One line: what a slice's options are on the axes after the first, its ends, its best and what kind of curve it is. */
+static void slice_row(const struct tune_family *f, size_t i, struct buf *out)
+{
+    const struct tune_sweep *s = &f->slice[i].sweep;
+    const struct result *best = tune_sweep_best(s);
+    struct buf name = { 0 };
+    char at[32] = "n/a";
+    for (size_t k = 1; k < f->naxes; k++) {
+        buf_printf(&name, "%s%s ", k > 1 ? ", " : "", f->axis[k]);
+        knob_get(&f->slice[i].base, (size_t)knob_find(str_of(f->axis[k])), &name);
+    }
+    if (s->has_best)
+        point_name(s, s->best, at, sizeof at);
+    buf_printf(out, "%c %-36s", f->has_best && f->best == i ? '*' : ' ', name.s ? name.s : "");
+    if (strcmp(s->axis, "pi") == 0) {
+        put_ms(&s->bpa, out);
+        put_ms(&s->cha, out);
+    }
+    buf_printf(out, " %6s", at);
+    put_ms(best, out);
+    buf_printf(out, "  %s\n", strcmp(s->axis, "pi") == 0 && s->complete && s->has_best ? model_category_name(s->curve.category) : "n/a");
+    buf_free(&name);
+}
+
+void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    bool pi = strcmp(f->axis[0], "pi") == 0;
+    buf_printf(out, "%s on %s, all numbers %s: %zu slices of a sweep along %s\n\n  %-36s", kernel, dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured",
+               f->n, f->axis[0], "slice");
+    if (pi)
+        buf_printf(out, " %9s %9s", "bpa ms", "cha ms");
+    buf_printf(out, " %6s %9s  category\n", "best", "time ms");
+    for (size_t i = 0; i < f->n; i++)
+        slice_row(f, i, out);
+    if (!f->has_best) {
+        buf_puts(out, "\nverdict: no configuration ran with outputs equal to the original's\n");
+        return;
+    }
+    buf_puts(out, "\nthe slice with the fastest configuration:\n");
+    cmd_sweep_text(&f->slice[f->best].sweep, dev, kernel, out);
 }

@@ -84,44 +84,6 @@ static void put_best(struct jw *w, const struct tune_sweep *s)
     }
 }
 
-void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
-{
-    struct jw w = document(out, "gpulocw-sweep");
-    struct buf verdict = { 0 };
-    put_subject(&w, dev, kernel);
-    jw_key(&w, "axis");
-    jw_arr(&w);
-    jw_str(&w, s->axis);
-    jw_end_arr(&w);
-    jw_key(&w, "complete");
-    jw_bool(&w, s->complete);
-    jw_key(&w, "warps_per_cta");
-    jw_uint(&w, s->warps);
-    put_named(&w, "bpa", &s->bpa);
-    put_named(&w, "cha", &s->cha);
-    jw_key(&w, "points");
-    jw_arr(&w);
-    for (size_t i = 0; i < s->npoints; i++) {
-        jw_obj(&w);
-        put_result(&w, &s->points[i]);
-        jw_end_obj(&w);
-    }
-    jw_end_arr(&w);
-    put_best(&w, s);
-    jw_key(&w, "category");
-    jw_str(&w, s->complete && s->has_best ? model_category_name(s->curve.category) : NULL);
-    jw_key(&w, "sensitivity");
-    jw_str(&w, s->complete && s->has_best ? s->curve.sensitivity : NULL);
-    put_fit(&w, &s->fit);
-    put_num(&w, "overhead_bpa", s->overhead_bpa);
-    put_num(&w, "overhead_cha", s->overhead_cha);
-    tune_verdict(s, &verdict);
-    jw_key(&w, "verdict");
-    jw_str(&w, verdict.s);
-    buf_free(&verdict);
-    finish(&w);
-}
-
 static void put_line(struct jw *w, const struct options *o)
 {
     struct buf line = { 0 };
@@ -129,6 +91,107 @@ static void put_line(struct jw *w, const struct options *o)
     jw_key(w, "options_line");
     jw_str(w, line.s ? line.s : "");
     buf_free(&line);
+}
+
+static void put_points(struct jw *w, const struct tune_sweep *s)
+{
+    for (size_t i = 0; i < s->npoints; i++) {
+        jw_obj(w);
+        put_result(w, &s->points[i]);
+        jw_end_obj(w);
+    }
+}
+
+/* What is judged of a curve. */
+static void put_judged(struct jw *w, const struct tune_sweep *s)
+{
+    struct buf verdict = { 0 };
+    bool curve = strcmp(s->axis, "pi") == 0 && s->complete && s->has_best;
+    put_best(w, s);
+    jw_key(w, "category");
+    jw_str(w, curve ? model_category_name(s->curve.category) : NULL);
+    jw_key(w, "sensitivity");
+    jw_str(w, curve ? s->curve.sensitivity : NULL);
+    put_fit(w, &s->fit);
+    put_num(w, "overhead_bpa", s->overhead_bpa);
+    put_num(w, "overhead_cha", s->overhead_cha);
+    tune_verdict(s, &verdict);
+    jw_key(w, "verdict");
+    jw_str(w, verdict.s);
+    buf_free(&verdict);
+}
+
+static void put_sweep_head(struct jw *w, const char *const *axis, size_t naxes, const struct tune_sweep *s, bool complete)
+{
+    jw_key(w, "axis");
+    jw_arr(w);
+    for (size_t i = 0; i < naxes; i++)
+        jw_str(w, axis[i]);
+    jw_end_arr(w);
+    jw_key(w, "complete");
+    jw_bool(w, complete);
+    jw_key(w, "warps_per_cta");
+    jw_uint(w, s->warps);
+    put_named(w, "bpa", &s->bpa);
+    put_named(w, "cha", &s->cha);
+}
+
+void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-sweep");
+    put_subject(&w, dev, kernel);
+    put_sweep_head(&w, &s->axis, 1, s, s->complete);
+    jw_key(&w, "points");
+    jw_arr(&w);
+    put_points(&w, s);
+    jw_end_arr(&w);
+    put_judged(&w, s);
+    finish(&w);
+}
+
+static void put_slices(struct jw *w, const struct tune_family *f)
+{
+    size_t from = 0;
+    jw_key(w, "slices");
+    jw_arr(w);
+    for (size_t i = 0; i < f->n; i++) {
+        const struct tune_sweep *s = &f->slice[i].sweep;
+        jw_obj(w);
+        put_line(w, &f->slice[i].base);
+        jw_key(w, "points_from");
+        jw_uint(w, from);
+        jw_key(w, "points_count");
+        jw_uint(w, s->npoints);
+        put_named(w, "bpa", &s->bpa);
+        put_named(w, "cha", &s->cha);
+        put_judged(w, s);
+        jw_end_obj(w);
+        from += s->npoints;
+    }
+    jw_end_arr(w);
+}
+
+/* bpa, cha and what is judged at the top are those of the slice with the fastest configuration. */
+void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    if (f->n == 1) {
+        json_sweep(&f->slice[0].sweep, dev, kernel, out);
+        return;
+    }
+    struct jw w = document(out, "gpulocw-sweep");
+    const struct tune_sweep *best = &f->slice[f->best].sweep;
+    put_subject(&w, dev, kernel);
+    put_sweep_head(&w, f->axis, f->naxes, best, f->complete);
+    jw_key(&w, "points");
+    jw_arr(&w);
+    for (size_t i = 0; i < f->n; i++)
+        put_points(&w, &f->slice[i].sweep);
+    jw_end_arr(&w);
+    put_judged(&w, best);
+    jw_key(&w, "best_slice");
+    jw_uint(&w, f->best);
+    put_slices(&w, f);
+    finish(&w);
 }
 
 /* The model's figures, in cycles of the whole device; parts of the paper's sum by their level. */

@@ -39,7 +39,6 @@ static const struct field found_fields[] = {
     FIELD(session_run, FIELD_U32, "launches", found.launches), FIELD(session_run, FIELD_U32, "space", found.space),
     FIELD(session_run, FIELD_U32, "skipped_by_model", found.skipped),
 };
-static const char *const axes[] = { "pi", "agents", "carveout", "block", NULL };
 static const char *const known[] = { "format", "major", "minor", "reads_from", "writer", "time", "ptx", "launch", "runs", NULL };
 
 /* ---- life ---- */
@@ -221,7 +220,7 @@ struct session_run *session_begin(struct session *s, enum run_kind kind)
     r->time = (int64_t)time(NULL);
     r->one = r->sweep.bpa = r->sweep.cha = r->found.best = r->found.original = result_empty();
     r->found.options = options_default();
-    r->sweep.axis = axes[0];
+    r->sweep.axis = "pi";
     s->runs[s->n++] = r;
     return r;
 }
@@ -361,9 +360,9 @@ static enum status get_results(const cJSON *list, struct result **out, size_t *n
 static enum status get_sweep(const cJSON *o, struct session_run *r, struct diags *ds)
 {
     const char *axis = json_text(o, "axis");
-    for (int i = 0; axis && axes[i]; i++)
-        if (strcmp(axes[i], axis) == 0)
-            r->sweep.axis = axes[i];
+    int knob = axis ? knob_find(str_of(axis)) : -1;
+    if (knob >= 0)
+        r->sweep.axis = knob_info((size_t)knob)->name;
     enum status s = fields_read(o, sweep_fields, ARRAY_LEN(sweep_fields), r, "sweep", ds);
     if (s == ST_OK && json_get(o, "bpa"))
         s = get_result(json_get(o, "bpa"), &r->sweep.bpa, ds);

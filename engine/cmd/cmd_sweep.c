@@ -1,0 +1,157 @@
+/* sweep: a curve along one axis, or a family of curves over several. */
+#include "engine/cmd/running.h"
+
+#include <string.h>
+
+/* A sweep under way: each slice has a run of its own in the session, where there is one. */
+struct sweep_work { struct running w; struct tune_family f; struct session_run **run; };
+
+/* ---- resuming ---- */
+static bool add_done(struct result **done, size_t *n, size_t *cap, const struct result *r)
+{
+    if (!base_grow((void **)done, *n, cap, sizeof **done))
+        return false;
+    (*done)[(*n)++] = *r;
+    return true;
+}
+
+/* The points of every sweep in the session that --resume names. */
+static enum status resume_points(const struct args *a, struct session **old, struct result **done, size_t *n, struct diags *ds)
+{
+    size_t cap = 0;
+    if (!a->resume)
+        return ST_OK;
+    enum status st = session_load(a->resume, old, ds);
+    for (size_t i = 0; st == ST_OK && i < session_count(*old); i++) {
+        const struct session_run *r = session_at(*old, i);
+        bool ok = true;
+        for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
+            ok = add_done(done, n, &cap, &r->sweep.points[k]);
+        if (r->kind == RUN_SWEEP)
+            ok = ok && add_done(done, n, &cap, &r->sweep.bpa) && add_done(done, n, &cap, &r->sweep.cha);
+        if (!ok)
+            return ST_NOMEM;
+    }
+    if (st == ST_OK && !*n)
+        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no sweep in this session; starting from the beginning");
+    return st;
+}
+
+/* ---- the session ---- */
+static void on_point(void *ctx, const struct result *r, const char *why)
+{
+    struct sweep_work *t = ctx;
+    if (t->w.session && t->f.n > 1)
+        t->w.run = t->run[tune_family_slice(&t->f, &r->options)];
+    running_point(&t->w, r, why);
+}
+
+static enum status open_session(struct sweep_work *t, const struct subject *s)
+{
+    enum status st = running_session(&t->w, s, RUN_SWEEP);
+    if (st != ST_OK || !t->w.session)
+        return st;
+    t->run = base_alloc((t->f.n + 1) * sizeof *t->run);
+    for (size_t i = 0; t->run && i < t->f.n; i++) {
+        struct session_run *first = t->run[0], *r = i ? session_begin(t->w.session, RUN_SWEEP) : t->w.run;
+        if (!r)
+            return ST_NOMEM;
+        if (i) {
+            memcpy(r->kernel, first->kernel, sizeof r->kernel);
+            r->dev = first->dev;
+            r->grid = first->grid;
+            r->block = first->block;
+        }
+        struct buf line = { 0 };
+        options_line(&t->f.slice[i].base, &line);
+        if (t->f.n > 1)
+            snprintf(r->note, sizeof r->note, "%s", line.s ? line.s : "");
+        buf_free(&line);
+        r->sweep.axis = t->f.axis[0];
+        t->run[i] = r;
+    }
+    return t->run ? session_save(t->w.session, t->w.ds) : ST_NOMEM;
+}
+
+static void end_session(struct sweep_work *t)
+{
+    for (size_t i = 0; t->w.session && t->run && i < t->f.n; i++) {
+        struct session_run whole = *t->run[i], copy;
+        whole.sweep = t->f.slice[i].sweep;
+        if (session_run_copy(&copy, &whole)) {
+            session_run_clear(t->run[i]);
+            *t->run[i] = copy;
+        }
+    }
+    if (t->w.session)
+        session_save(t->w.session, t->w.ds);
+}
+
+/* ---- printing ---- */
+static void print_family(const struct args *a, const struct tune_family *f, const struct subject *s)
+{
+    struct buf out = { 0 };
+    if (a->json)
+        json_family(f, &s->info, s->kernel, &out);
+    else if (f->n > 1)
+        cmd_family_text(f, &s->info, s->kernel, &out);
+    else
+        cmd_sweep_text(&f->slice[0].sweep, &s->info, s->kernel, &out);
+    cmd_put(&out);
+    buf_free(&out);
+}
+
+static bool any_point(const struct tune_family *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->slice[i].sweep.npoints)
+            return true;
+    return false;
+}
+
+/* Nothing ran with the original's outputs: what the first point came to. */
+static enum status why_none(const struct tune_family *f)
+{
+    const struct tune_sweep *s = &f->slice[0].sweep;
+    return s->npoints && s->points[0].equal == EQUAL_NO ? ST_DIFFER : s->npoints ? s->points[0].status : ST_DEVICE;
+}
+
+static enum status run_family(struct sweep_work *t, struct tune_bench *bench, const struct subject *s, const struct result *done, size_t ndone)
+{
+    const struct args *a = t->w.a;
+    struct tune_observer ob = { on_point, running_progress, t, a->cancel, NULL };
+    enum status st = tune_family_run(bench, &t->f, &ob, done, ndone, t->w.ds);
+    cmd_progress_end();
+    end_session(t);
+    if (st == ST_OK || (st == ST_CANCELLED && any_point(&t->f)))
+        print_family(a, &t->f, s);
+    return st == ST_OK && !t->f.has_best ? why_none(&t->f) : st;
+}
+
+int cmd_sweep(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct subject s = { 0 };
+    struct tune_bench *bench = NULL;
+    struct sweep_work t = { .w = { .a = a, .ds = &ds } };
+    struct session *old = NULL;
+    struct result *done = NULL;
+    size_t ndone = 0;
+    enum status st = resume_points(a, &old, &done, &ndone, &ds);
+    if (st == ST_OK)
+        st = running_bench(&s, a, &bench, &ds);
+    if (st == ST_OK)
+        st = tune_family_list(bench, a->axis ? a->axis : "pi", &a->options, &t.f, &ds);
+    if (st == ST_OK)
+        st = open_session(&t, &s);
+    if (st == ST_OK)
+        st = run_family(&t, bench, &s, done, ndone);
+    tune_family_free(&t.f);
+    base_free(t.run);
+    session_free(t.w.session);
+    session_free(old);
+    base_free(done);
+    tune_bench_close(bench);
+    subject_close(&s);
+    return cmd_finish(st, &ds);
+}
