@@ -308,6 +308,18 @@ static bool read_bracket(struct ptx_parser *p, struct ptx_operand *o)
     return fail(p, at, "']' or ',' in this address");
 }
 
+/* ld.b32 { %r1 }, [a]: braces around a single element, as Triton writes and ptxas takes them on loads, stores and
+ * moves, are that element. */
+static bool unwrap_single(const struct ptx_parser *p, struct ptx_operand *o)
+{
+    bool may = p->form && p->form->vec <= 1 && (p->form->op == PTX_OP_LD || p->form->op == PTX_OP_ST || p->form->op == PTX_OP_LDU || p->form->op == PTX_OP_MOV);
+    if (!may || o->kind != OPND_VEC || o->nelem != 1)
+        return false;
+    struct ptx_operand only = o->elem[0];
+    *o = only;
+    return true;
+}
+
 bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct ptx_slot *hint)
 {
     ptx_skip_blank(p);
@@ -319,6 +331,8 @@ bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct 
         p->c++;
         o->kind = OPND_VEC;
         ok = read_list(p, o, '}');
+        if (ok && unwrap_single(p, o))
+            return true;
         break;
     case '[':
         p->c++;
