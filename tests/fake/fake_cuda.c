@@ -437,7 +437,7 @@ drv_result cuEventElapsedTime_v2(float *ms, drv_event a, drv_event b) { return e
 #endif
 
 /* ---- kernels: tests/conformance/kernels.ptx in C ---- */
-struct call { struct module *m; uint32_t threads, block; void **p; };
+struct call { struct module *m; uint32_t threads, block; void **p; uint32_t shared; };
 static drv_ptr ptr_at(const struct call *c, unsigned i) { return *(drv_ptr *)c->p[i]; }
 static uint32_t u32_at(const struct call *c, unsigned i) { return *(uint32_t *)c->p[i]; }
 
@@ -494,6 +494,18 @@ static void conf_fault(const struct call *c) { (void)c; F.sticky = DRV_ERROR_ILL
 static void conf_hang(const struct call *c) { F.hung = *(uint32_t *)host(ptr_at(c, 0)) == 0; }
 static void conf_die(const struct call *c) { (void)c; raise(SIGKILL); }
 
+/* tests/gpu/hazard.ptx */
+static void hazard(const struct call *c)
+{
+    uint32_t *out = host(ptr_at(c, 0)), n = u32_at(c, 1), mode = c->shared >> 10;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = 3 * i;
+    if (mode == 1)
+        out[n] = 0;
+    F.sticky = mode == 2 ? DRV_ERROR_ILLEGAL_ADDRESS : mode == 4 ? DRV_ERROR_LAUNCH_FAILED : F.sticky;
+    F.hung = mode == 3;
+}
+
 static void conf_shared(const struct call *c)
 {
     uint32_t *buf = host(ptr_at(c, 0));
@@ -525,7 +537,7 @@ static const struct { const char *name; void (*run)(const struct call *c); } KER
     { "conf_s32", conf_32 }, { "conf_u64", conf_64 }, { "conf_s64", conf_64 }, { "conf_f16", conf_f16 }, { "conf_f32", conf_f32 },
     { "conf_f64", conf_f64 }, { "conf_struct", conf_struct }, { "conf_symbol", conf_symbol }, { "conf_bump", conf_bump },
     { "conf_outside", conf_outside }, { "conf_fault", conf_fault }, { "conf_hang", conf_hang }, { "conf_die", conf_die },
-    { "conf_shared", conf_shared }, { "gpulocw_compare", compare },
+    { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard },
 };
 
 drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -538,7 +550,7 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
         return F.sticky;
     if (bx * by * bz > 1024 || !gx || !gy || !gz || (shared > 48 * 1024 && shared > (unsigned)f->dynamic_shared))
         return DRV_ERROR_INVALID_VALUE;
-    struct call c = { f->m, gx * gy * gz * bx * by * bz, bx * by * bz, params };
+    struct call c = { f->m, gx * gy * gz * bx * by * bz, bx * by * bz, params, shared };
     for (size_t i = 0; i < ARRAY_LEN(KERNELS); i++)
         if (!strcmp(KERNELS[i].name, f->name))
             KERNELS[i].run(&c);
