@@ -68,10 +68,14 @@ $(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/
 $(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
 .PHONY: check-gpu
+# The program itself may have been built elsewhere: GPULOCW=carry/gpulocw.
+GPU_GPULOCW := $(firstword $(GPULOCW) $(wildcard $(BUILD)/gpulocw carry/gpulocw))
 check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 	$(BUILD)/tests/gpu_check
 	$(BUILD)/tests/gpu_diff --rows
 	$(BUILD)/tests/gpu_diff
+	@if [ -n "$(GPU_GPULOCW)" ]; then python3 tests/gpu/hazard.py --gpulocw $(GPU_GPULOCW); \
+	    else echo "skip: hazards in a running sweep (they need the program: make TUI=0, or GPULOCW=carry/gpulocw)"; fi
 
 # A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
 .PHONY: carry
@@ -80,7 +84,7 @@ carry:
 	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
 	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff carry/
 	@cp $$(ldd carry/gpulocw | awk '/libcjson/ { print $$3 }') carry/
-	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/
+	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu; cp tests/gpu/* carry/tests/gpu/
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices, (cd carry && ./gpu_check)"
 CONF_PTX := tests/conformance/kernels.ptx
 -include $(wildcard $(BUILD)/tests/conformance/*.d $(BUILD)/tests/fake/*.d $(BUILD)/tests/*.d)
@@ -89,6 +93,7 @@ CONF_PTX := tests/conformance/kernels.ptx
 # The scalar reference interpreter that the simulated device is compared with.
 REF_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/ref/*.c))
 $(BUILD)/tests/test_sim_exec_diff: $(REF_OBJ)
+-include $(REF_OBJ:.o=.d) $(BUILD)/tests/gpu/diff.d
 
 # ---- fuzz targets and the coverage table of PTX ----
 # libFuzzer needs clang; without it the targets are left out. `make fuzz` runs each for FUZZ_TIME seconds.
