@@ -104,6 +104,22 @@ static char *demo_file(const char *folder, const char *name, const char *end)
     return NULL;
 }
 
+/* "2": the lesson of that number, by its file's name. NULL: none. */
+static char *lesson_number(const char *name)
+{
+    char folder[1024];
+    size_t n = strlen(name);
+    snprintf(folder, sizeof folder, "%s/sessions/lessons", cmd_data_dir());
+    DIR *d = n && strspn(name, "0123456789") == n ? opendir(folder) : NULL;
+    char *found = NULL;
+    for (struct dirent *e; d && !found && (e = readdir(d)); )
+        if (!strncmp(e->d_name, name, n) && e->d_name[n] == '-')
+            found = demo_file("sessions/lessons", e->d_name, "");
+    if (d)
+        closedir(d);
+    return found;
+}
+
 int cmd_demo(struct args *a)
 {
     struct diags ds = { 0 };
@@ -117,6 +133,8 @@ int cmd_demo(struct args *a)
     }
     char *ptx = name ? demo_file("kernels", name, ".ptx") : NULL;
     char *lesson = name && !ptx ? demo_file("sessions/lessons", name, ".json") : NULL;
+    if (name && !ptx && !lesson)
+        lesson = lesson_number(name);
     int code = 0;
     if (name && !ptx && !lesson) {
         struct diag *d = diag_add(&ds, DIAG_ERROR, "demo", NULL, NO_SPAN, "no demo kernel or lesson '%s'", name);

@@ -12,6 +12,7 @@ enum job_kind {
     JOB_DEVICE,      /* text: device spec */
     JOB_OPTIONS,     /* options: preview the rewrite (legality, diff), nothing is run */
     JOB_LAUNCH,      /* launch: a changed launch description (deep-copied), validated */
+    JOB_LAUNCH_GUESS, /* a first launch description for the current kernel, which has none */
     JOB_LAUNCH_SAVE, /* text: path or empty */
     JOB_RUN,         /* options: one configuration */
     JOB_SWEEP,       /* options, text: axis */

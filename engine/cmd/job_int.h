@@ -57,6 +57,7 @@ enum status job_open(struct job_engine *e, const char *path, struct diags *ds);
 enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds);
 enum status job_device(struct job_engine *e, const char *spec, struct diags *ds);
 enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds);
+enum status job_launch_guess(struct job_engine *e, struct diags *ds);
 enum status job_bench(struct job_engine *e, struct diags *ds);  /* opens what a run needs */
 void job_bench_drop(struct job_engine *e);                 /* module, launch or device changed */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);

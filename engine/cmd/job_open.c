@@ -339,6 +339,25 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct
     return first_facts(e, ds);
 }
 
+enum status job_launch_guess(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct launch_spec guess = { 0 };
+    if (!st->facts) {
+        diag_error(ds, "launch", "no kernel to guess a launch for");
+        return ST_INPUT;
+    }
+    enum status s = open_device(e, ds);
+    if (s == ST_OK)
+        s = launch_guess(st->facts->p, st->dev, &e->cancel, &guess, ds);
+    if (s == ST_OK) {
+        s = job_launch(e, &guess, ds);
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, "sizes and data of this launch are guesses: change them in the options panel, save them there");
+    }
+    launch_spec_free(&guess);
+    return s;
+}
+
 enum status job_ready(struct job_engine *e, struct diags *ds)
 {
     enum status s = open_device(e, ds);

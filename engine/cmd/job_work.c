@@ -311,6 +311,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     case JOB_DEVICE: return job_device(e, q->text ? q->text : "", ds);
     case JOB_OPTIONS: return do_options(e, &q->options);
     case JOB_LAUNCH: return q->has_launch ? job_launch(e, &q->launch, ds) : ST_OK;
+    case JOB_LAUNCH_GUESS: return job_launch_guess(e, ds);
     case JOB_LAUNCH_SAVE: return save_launch(e, q->text, ds);
     case JOB_RUN: return do_run(e, q, ds);
     case JOB_SWEEP: return do_sweep(e, q, ds);
@@ -327,7 +328,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
 
 static const char *name_of(enum job_kind k)
 {
-    static const char *const names[] = { [JOB_OPEN] = "open", [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device", [JOB_OPTIONS] = "rewrite", [JOB_LAUNCH] = "launch",
+    static const char *const names[] = { [JOB_OPEN] = "open", [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device", [JOB_OPTIONS] = "rewrite", [JOB_LAUNCH] = "launch", [JOB_LAUNCH_GUESS] = "guess",
                                          [JOB_LAUNCH_SAVE] = "save", [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "tune", [JOB_NOTE] = "note",
                                          [JOB_DELETE] = "delete", [JOB_UNDELETE] = "undelete", [JOB_SAVE] = "save", [JOB_QUIT] = "quit" };
     return names[k];

@@ -27,20 +27,20 @@ static enum status get_text(struct reader *r, const cJSON *o, unsigned step, con
     return *out ? ST_OK : ST_NOMEM;
 }
 
-static enum status get_commands(struct reader *r, const cJSON *o, unsigned step, struct lesson_step *s)
+static enum status get_commands(struct reader *r, const cJSON *o, unsigned step, const char *key, char **out, unsigned *n)
 {
-    const cJSON *list = json_get(o, "do"), *v;
+    const cJSON *list = json_get(o, key), *v;
     if (!list)
         return ST_OK;
     if (!cJSON_IsArray(list))
-        return wrong(r, step, "do", "is no list of commands");
+        return wrong(r, step, key, "is no list of commands");
     cJSON_ArrayForEach(v, list) {
         if (!cJSON_IsString(v) || !*v->valuestring)
-            return wrong(r, step, "do", "holds something that is no command");
-        if (s->ncommands == LESSON_MAX_DO)
-            return wrong(r, step, "do", "holds too many commands");
-        s->commands[s->ncommands] = arena_dup(r->l->arena, str_of(v->valuestring));
-        if (!s->commands[s->ncommands++])
+            return wrong(r, step, key, "holds something that is no command");
+        if (*n == LESSON_MAX_DO)
+            return wrong(r, step, key, "holds too many commands");
+        out[*n] = arena_dup(r->l->arena, str_of(v->valuestring));
+        if (!out[(*n)++])
             return ST_NOMEM;
     }
     return ST_OK;
@@ -57,7 +57,7 @@ static enum status get_step(struct reader *r, const cJSON *o, unsigned number, s
         st = get_text(r, o, number, "panel", false, &s->panel);
     if (st == ST_OK && s->check && !s->task)
         st = wrong(r, number, "task", "is missing although there is a check");
-    return st == ST_OK ? get_commands(r, o, number, s) : st;
+    return st == ST_OK ? get_commands(r, o, number, "do", s->commands, &s->ncommands) : st;
 }
 
 static enum status get_steps(struct reader *r, const cJSON *o)
@@ -99,7 +99,8 @@ static enum status get_lesson(struct reader *r, const cJSON *root)
         if (st != ST_OK)
             return st;
     }
-    return get_steps(r, o);
+    enum status st = get_commands(r, o, 0, "begin", r->l->begin, &r->l->nbegin);
+    return st == ST_OK ? get_steps(r, o) : st;
 }
 
 enum status lesson_read(const char *path, struct lesson **out, struct diags *ds)

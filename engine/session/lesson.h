@@ -4,13 +4,14 @@
  *   { "format": "gpulocw-session", "major": 1, "minor": 0, ...,
  *     "lesson": { "number": 2, "title": "The cache valley", "summary": "one line",
  *       "file": "kernels/valley.ptx", "kernel": "fermi", "device": "sim:fermi-16k", "axis": "pi",
+ *       "begin": [ "launch grid 32" ],
  *       "steps": [ { "text": "what is seen", "task": "what to do", "panel": "valley",
  *                    "check": "sweeps >= 1", "do": [ "sweep pi" ] } ] } }
  *
  * "file" is relative to the data folder (that of kernels/); "kernel" names a kernel or
- * one of the launches beside it. "do" holds the
- * workbench commands that fulfil the task; tests run them. A step without
- * "check" is done when it is read. Checks: see tui/model/check.h. */
+ * one of the launches beside it. "begin" holds workbench commands that are given when the
+ * kernel is open. "do" holds the commands that fulfil a task; tests run them. A step
+ * without "check" is done when it is read. Checks: see tui/model/lesson_run.h. */
 #ifndef GPULOCW_LESSON_H
 #define GPULOCW_LESSON_H
 
@@ -26,6 +27,7 @@ struct lesson {
     struct arena *arena;                 /* owns all strings */
     int number;                          /* 0: none */
     char *title, *summary, *file, *kernel, *device, *axis;   /* all but title and file: NULL when not given */
+    char *begin[LESSON_MAX_DO]; unsigned nbegin;
     struct lesson_step step[LESSON_MAX_STEPS]; unsigned nsteps;
 };
 /* *out owned, lesson_free. ST_INPUT with diagnostics that name the key (step numbers count from 1). */

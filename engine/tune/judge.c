@@ -138,6 +138,15 @@ static void part_verdict(const struct tune_sweep *s, struct buf *out)
         buf_printf(out, ", %.2fx over caching all", ratio(&s->cha, best));
 }
 
+static double slowest(const struct tune_sweep *s)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < s->npoints; i++)
+        if (s->points[i].time.valid && s->points[i].time.median > most)
+            most = s->points[i].time.median;
+    return (double)most;
+}
+
 void tune_verdict(const struct tune_sweep *s, struct buf *out)
 {
     const struct result *best = tune_sweep_best(s);
@@ -157,6 +166,6 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
     struct buf line = { 0 };
     options_line(&best->options, &line);
     buf_printf(out, "best along %s: %s (%.3f ms; the slowest takes %.2fx as long)", s->axis, line.n ? line.s : "as launched", (double)best->time.median / 1e6,
-               ratio(&s->points[s->curve.valley], best));
+               slowest(s) / (double)best->time.median);
     buf_free(&line);
 }

@@ -3,15 +3,19 @@
 b=${GPULOCW_BUILD:-build}/gpulocw
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-out=$(printf 'set bypass l1\nsweep pi\nshow valley\nset nosuch 3\nshow messages\nquit\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --device sim:fermi-16k --session "$dir/s.json" 2>&1)
+out=$(printf 'set bypass l1\nsweep pi\nbest\nshow valley\nset nosuch 3\nshow messages\nquit\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --device sim:fermi-16k --session "$dir/s.json" 2>&1)
 rc=$?
 n=0
 check() { n=$((n + 1)); if [ "$2" -eq 0 ]; then echo "ok $n - $1"; else echo "not ok $n - $1"; echo "$out" | sed 's/^/# /'; fi; }
 check "leaves with 0" $rc
 grep -q "exact 16.00 sectors/request" <<< "$out"; check "the coalescing of the kernel is told" $?
 grep -qE "^--bypass l1 --pi 2: [0-9.]+ .?s" <<< "$out"; check "points are told as they come" $?
+[ "$(grep -cE "^--bypass l1 --pi 2: " <<< "$out")" -eq 1 ]; check "and each once" $?
 grep -qE "^  cha +[0-9.]+" <<< "$out"; check "the curve is a table" $?
 grep -q "no option 'nosuch'" <<< "$out"; check "mistakes are said" $?
 ! grep -q $'\033' <<< "$out"; check "no escape sequences" $?
 out=$(printf 'show options\n' | LC_ALL=C timeout 100 "$b" kernels/stride_4.ptx --plain 2>&1)
 ! LC_ALL=C grep -q $'[\x80-\xff]' <<< "$out"; check "ASCII alone in the C locale" $?
+
+out=$("$b" demo 2 < /dev/null 2>&1)
+grep -q "^Lesson 2: The cache valley" <<< "$out"; check "a lesson is found by its number" $?

@@ -148,8 +148,11 @@ static void understood(void **state)
     l.step[2].panel = (char *)(uintptr_t)"nowhere";
     l.step[2].commands[0] = (char *)(uintptr_t)"frobnicate 3";
     l.step[2].ncommands = 1;
+    l.begin[0] = (char *)(uintptr_t)"mumble";
+    l.nbegin = 1;
     assert_int_equal(lesson_check(&l, &ds), ST_INPUT);
-    assert_int_equal(ds.errors, 3);
+    assert_int_equal(ds.errors, 4);
+    assert_true(support_said(&ds, "\"begin\": 'mumble'"));
     assert_true(support_said(&ds, "step 2, \"check\": 'luck'"));
     assert_true(support_said(&ds, "step 3, \"panel\": 'nowhere'"));
     assert_true(support_said(&ds, "step 3, \"do\": 'frobnicate 3'"));

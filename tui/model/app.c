@@ -33,7 +33,7 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
     a->valley.axis = "pi";
     a->runs.mark[0] = a->runs.mark[1] = SIZE_MAX;
     a->replay.speed = 1;
-    a->tree_access = -1;
+    a->tree_access = a->pick_wanted = -1;
     a->locality.access = -1;
     a->frame = arena_new(0);
 }
@@ -168,6 +168,20 @@ static size_t first_new(const struct job_snapshot *old, const struct job_snapsho
     return n;
 }
 
+/* The valley panel shows the verdict of the last sweep or search by itself. */
+static bool says_verdict(const struct app *a, const struct job_message *m)
+{
+    const struct session_run *r = a->snap->nruns ? app_run(a, a->snap->nruns - 1) : NULL;
+    struct buf b = { 0 };
+    if (a->focus != PANEL_VALLEY || !r || r->kind == RUN_ONE || m->level != DIAG_NOTE || !m->text)
+        return false;
+    if (r->kind == RUN_SWEEP)
+        tune_verdict(&r->sweep, &b);
+    bool same = !strcmp(r->kind == RUN_SWEEP ? b.s ? b.s : "" : r->found.reason, m->text);
+    buf_free(&b);
+    return same;
+}
+
 /* Errors go before what was said last; the first that has a place in the text is shown there. */
 static void announce_new(struct app *a, const struct job_snapshot *old)
 {
@@ -180,7 +194,7 @@ static void announce_new(struct app *a, const struct job_snapshot *old)
             announce(a, m);
             if (m->at.line && m->file && s->module && !strcmp(m->file, s->module->path))
                 source_goto(a, m->at.line);
-        } else if (!error && i + 1 == s->nmessages) {
+        } else if (!error && i + 1 == s->nmessages && !says_verdict(a, m)) {
             announce(a, m);
         }
     }
@@ -482,8 +496,8 @@ static enum request find_request(const struct app *a, uint32_t key)
 {
     enum scope order[6];
     unsigned n = 0;
-    if (a->lesson.lesson)
-        order[n++] = SCOPE_LESSON;
+    if (a->lesson.lesson && a->overlay == OVERLAY_NONE && (a->lesson.passed || key != TK_ENTER))
+        order[n++] = SCOPE_LESSON;       /* Enter belongs to the panel until the task is done */
     if (a->overlay == OVERLAY_HELP)
         order[n++] = SCOPE_HELP;
     else if (a->overlay == OVERLAY_TREE)

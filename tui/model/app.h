@@ -62,7 +62,10 @@ struct messages_view { int level; size_t seen; };
 struct replay_view { bool on, playing; size_t shown; double speed; int64_t next_ns; };
 #define UNDO_MAX 64
 struct undo { struct options v[UNDO_MAX]; unsigned n, at; };   /* v[at-1] is the present; v[at..n) can be redone */
-struct lesson_view { struct lesson *lesson; unsigned step; bool hidden, passed; size_t runs_before; };
+struct lesson_view {
+    struct lesson *lesson; char *path; unsigned step; bool hidden, passed; size_t runs_before;
+    bool begun; const struct ptx_module *before;   /* the lesson's first commands were given; what was open until then */
+};
 
 enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE };
 struct pick { char *title, *path, *help; bool lesson; };
@@ -95,6 +98,7 @@ struct app {
     struct source_view source; struct coalesce_view coalesce; struct locality_view locality; struct valley_view valley; struct counters_view counters;
     struct runs_view runs; struct messages_view messages; struct replay_view replay; struct lesson_view lesson;
     struct pick *pick; size_t npicks;
+    long pick_wanted;                     /* entry that the picker's cursor goes to when it is next drawn; -1: stays */
     char notice[256]; enum diag_level notice_level; int64_t notice_until;  /* one line above the key bar */
     struct remark said[SAID_MAX]; size_t nsaid;   /* what the screen itself warned of: the messages panel keeps it, oldest first */
     char *data_dir, *config_dir;          /* owned; config_dir NULL: none */

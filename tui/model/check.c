@@ -122,6 +122,10 @@ static struct fact fact_of(const struct app *a, struct str name)
         return word_fact(panel_info(a->focus)->name);
     if (str_is(name, "axis"))
         return word_fact(a->valley.axis);
+    if (str_is(name, "metric"))
+        return word_fact(plot_metric_word(a->valley.metric));
+    if (str_is(name, "overlay"))
+        return number(a->valley.overlay != SIZE_MAX || a->valley.other);
     if (str_is(name, "category"))
         return word_fact(s && s->sweep.complete ? model_category_name(s->sweep.curve.category) : NULL);
     if (name.n > 5 && !memcmp(name.s, "best.", 5)) {

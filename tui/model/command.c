@@ -15,8 +15,9 @@
 static const char *const axes[] = { "pi", "agents", "carveout", "block", NULL };
 static const char *const switches[] = { "on", "off", NULL };
 static const char *const styles[] = { "braille", "block", "ascii", NULL };
+static const char *const metrics[] = { "time", "speed", "hits", "dram", NULL };
 static const char *const formats[] = { "text", "svg", "csv", "json", NULL };
-static const char *const fields[] = { "grid", "block", "shared", NULL };
+static const char *const fields[] = { "grid", "block", "shared", "guess", NULL };
 static const char *const methods[] = { "static", "vote", "greedy", "model", "exhaustive", "random", NULL };
 static const char *const replays[] = { "play", "pause", "step", "back", "end", "start", "off", NULL };
 
@@ -127,8 +128,12 @@ static unsigned cmd_open(struct app *a, char *args)
 static unsigned cmd_launch(struct app *a, char *args)
 {
     char *field = take_word(&args);
+    if (!strcmp(field, "guess")) {
+        app_post(a, JOB_LAUNCH_GUESS, NULL, 0);
+        return UI_REDRAW;
+    }
     if (!*field || !*args || !view_options_launch(a, field, args))
-        app_notice(a, DIAG_ERROR, "launch grid 64, launch block 32x8, launch shared 0, launch ARGUMENT VALUE");
+        app_notice(a, DIAG_ERROR, "launch grid 64, launch block 32x8, launch shared 0, launch ARGUMENT VALUE, launch guess");
     return UI_REDRAW;
 }
 
@@ -172,6 +177,18 @@ static unsigned cmd_plot(struct app *a, char *args)
             return UI_REDRAW;
         }
     app_notice(a, DIAG_ERROR, "plot braille, block or ascii");
+    return UI_REDRAW;
+}
+
+static unsigned cmd_metric(struct app *a, char *args)
+{
+    for (int m = 0; m < METRIC_COUNT; m++)
+        if (!strcmp(plot_metric_word((enum plot_metric)m), args)) {
+            a->valley.metric = (enum plot_metric)m;
+            app_focus(a, PANEL_VALLEY);
+            return UI_REDRAW;
+        }
+    app_notice(a, DIAG_ERROR, "metric time, speed, hits or dram");
     return UI_REDRAW;
 }
 
@@ -267,6 +284,7 @@ static unsigned cmd_keys(struct app *a, char *args)
 
 static unsigned cmd_key(struct app *a, char *args, enum request r) { (void)args; return app_request(a, r); }
 static unsigned cmd_best(struct app *a, char *args) { app_focus(a, PANEL_VALLEY); cmd_key(a, args, REQ_VAL_BEST); return cmd_key(a, args, REQ_VAL_APPLY); }
+static unsigned cmd_overlay(struct app *a, char *args) { app_focus(a, PANEL_VALLEY); return cmd_key(a, args, REQ_VAL_COMPARE); }
 static unsigned cmd_cancel(struct app *a, char *args) { return cmd_key(a, args, REQ_CANCEL); }
 static unsigned cmd_undo(struct app *a, char *args) { return cmd_key(a, args, REQ_UNDO); }
 static unsigned cmd_redo(struct app *a, char *args) { return cmd_key(a, args, REQ_REDO); }
@@ -293,9 +311,11 @@ static const struct command_info commands[] = {
     { "open", "FILE", "open a PTX, launch or session file", COMPLETE_FILE, cmd_open },
     { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, cmd_kernel },
     { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, cmd_device },
-    { "launch", "FIELD VALUE", "change the launch: grid, block, shared or an argument", COMPLETE_LAUNCH, cmd_launch },
+    { "launch", "FIELD VALUE", "change the launch: grid, block, shared or an argument; launch guess makes one", COMPLETE_LAUNCH, cmd_launch },
     { "save", "[FILE]", "save the session", COMPLETE_FILE, cmd_save },
     { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
+    { "overlay", "", "lay the sweep before (or the marked run) over the shown one, and off", COMPLETE_NONE, cmd_overlay },
+    { "metric", "time|speed|hits|dram", "what the valley panel plots", COMPLETE_METRIC, cmd_metric },
     { "compare", "SESSION", "lay the curve of another session over this one", COMPLETE_FILE, cmd_compare },
     { "export", "[text|svg|csv|json [FILE]]", "write the current panel or plot to a file", COMPLETE_FORMAT, cmd_export },
     { "note", "TEXT", "write a note to the run selected in the runs panel, or shown", COMPLETE_NONE, cmd_note },
@@ -421,6 +441,7 @@ static void offer_kind(struct choices *c, enum complete kind)
     case COMPLETE_AXIS: offer_list(c, axes); break;
     case COMPLETE_SWITCH: offer_list(c, switches); break;
     case COMPLETE_STYLE: offer_list(c, styles); break;
+    case COMPLETE_METRIC: offer_list(c, metrics); break;
     case COMPLETE_FORMAT: offer_list(c, formats); break;
     case COMPLETE_METHOD: offer_list(c, methods); break;
     case COMPLETE_REPLAY: offer_list(c, replays); break;

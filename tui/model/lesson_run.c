@@ -1,6 +1,7 @@
 /* lesson_run: see lesson_run.h. */
 #include "tui/model/lesson_run.h"
 #include "tui/model/command.h"
+#include "tui/model/config.h"
 #include "tui/model/view.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ static void enter_step(struct app *a)
 void lesson_close(struct app *a)
 {
     lesson_free(a->lesson.lesson);
+    base_free(a->lesson.path);
     memset(&a->lesson, 0, sizeof a->lesson);
 }
 
@@ -35,6 +37,8 @@ bool lesson_open(struct app *a, const char *path)
     diags_free(&ds);
     lesson_close(a);
     a->lesson.lesson = l;
+    a->lesson.path = base_strdup(path);
+    a->lesson.before = a->snap->module;
     a->lesson.runs_before = a->snap->nruns;
     a->overlay = OVERLAY_NONE;
     if (l->device)
@@ -53,18 +57,54 @@ bool lesson_open(struct app *a, const char *path)
     return true;
 }
 
+/* The list of lessons comes back, on the next one. */
+static void finish(struct app *a)
+{
+    char *done = base_strdup(a->lesson.path);
+    lesson_close(a);
+    if (!a->npicks)
+        config_find_demos(a);
+    for (size_t i = 0; done && i + 1 < a->npicks; i++)
+        if (!strcmp(a->pick[i].path, done))
+            a->pick_wanted = (long)i + 1;
+    base_free(done);
+    a->overlay = OVERLAY_PICKER;
+    a->over_list = (struct list){ 0 };
+    app_notice(a, DIAG_NOTE, "the lesson is over; Esc leaves the list");
+}
+
+/* Is the lesson's own kernel open, so that its first commands can be given? */
+static bool opened(const struct app *a)
+{
+    const struct job_snapshot *s = a->snap;
+    const char *want = a->lesson.lesson->kernel;
+    if (s->busy || !s->module || s->module == a->lesson.before || !s->spec)
+        return false;
+    return !want || (s->spec->name && !strcmp(want, s->spec->name)) || (s->kernel && !strcmp(want, s->kernel));
+}
+
+static void begin(struct app *a)
+{
+    struct lesson_view *v = &a->lesson;
+    if (v->begun || !opened(a))
+        return;
+    v->begun = true;
+    for (unsigned i = 0; i < v->lesson->nbegin; i++)
+        app_command(a, v->lesson->begin[i]);
+    *a->notice = '\0';
+}
+
 void lesson_move(struct app *a, int by)
 {
     struct lesson_view *v = &a->lesson;
     if (!v->lesson)
         return;
     if (by > 0 && v->step + 1 == v->lesson->nsteps) {
-        app_notice(a, DIAG_NOTE, "the lesson is over: :demo lists the others");
-        lesson_close(a);
+        finish(a);
         return;
     }
     if (by > 0 && !v->passed) {
-        app_notice(a, DIAG_NOTE, "the task is not done yet (%s)", v->lesson->step[v->step].check);
+        app_notice(a, DIAG_NOTE, "the task is not done yet: what is looked at is  %s", v->lesson->step[v->step].check);
         return;
     }
     if (by < 0 && !v->step)
@@ -76,6 +116,8 @@ void lesson_move(struct app *a, int by)
 bool lesson_update(struct app *a)
 {
     struct lesson_view *v = &a->lesson;
+    if (v->lesson)
+        begin(a);
     if (!v->lesson || v->passed || !v->lesson->step[v->step].check)
         return false;
     v->passed = check_eval(a, v->lesson->step[v->step].check, NULL) == CHECK_YES;
@@ -96,6 +138,9 @@ enum status lesson_check(const struct lesson *l, struct diags *ds)
     if (!a)
         return ST_NOMEM;
     app_init(a, &none, &nothing, NULL);
+    for (unsigned k = 0; k < l->nbegin; k++)
+        if (!cmdline_known(l->begin[k]))
+            diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN, "lesson, \"begin\": '%s' is not understood", l->begin[k]);
     for (unsigned i = 0; i < l->nsteps; i++) {
         const struct lesson_step *s = &l->step[i];
         struct str bad;
@@ -128,16 +173,15 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
     row_init(&r, a->frame);
     row_put(&r, ROLE_LESSON, " Lesson %d  %s ", v->lesson->number, v->lesson->title);
     row_put(&r, ROLE_LABEL, "  step %u of %u", v->step + 1, v->lesson->nsteps);
+    if (v->passed) {
+        row_put(&r, ROLE_KEY, "   %s", key);
+        row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends the lesson" : " goes on");
+    } else {
+        row_put(&r, ROLE_LABEL, "   do what ▶ asks");
+    }
     page_add(a, p, &r, -1);
-    page_wrap(a, p, ROLE_TEXT, 1, w - 1, s->text, -1);
+    page_wrap(a, p, ROLE_TEXT, 1, w - 1, view_keys(a, s->text), -1);
     if (s->task)
         page_wrap(a, p, v->passed ? ROLE_GOOD : ROLE_CHANGED, 1, w - 1,
-                  arena_printf(a->frame, "%s %s%s", v->passed ? "✓" : "▶", s->task, v->passed ? "  Done." : ""), -1);
-    if (v->passed) {
-        row_init(&r, a->frame);
-        row_put(&r, ROLE_DIM, " ");
-        row_put(&r, ROLE_KEY, "%s", key);
-        row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends the lesson" : " goes on");
-        page_add(a, p, &r, -1);
-    }
+                  arena_printf(a->frame, "%s %s%s", v->passed ? "✓" : "▶", view_keys(a, s->task), v->passed ? "  Done." : ""), -1);
 }

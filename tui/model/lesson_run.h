@@ -17,7 +17,7 @@ bool lesson_update(struct app *a);
  * equal (1, 0); runs, sweeps (since the lesson began); best.NAME (a knob at the best
  * point of the last sweep); knobs (of the present options, numbers or words);
  * degree (percent), expected, sectors (exact per request) of the kernel; category,
- * class, kernel, device, panel, axis (words). Right sides are numbers or words, or
+ * class, kernel, device, panel, axis, metric (words); overlay (1 when a second curve is shown). Right sides are numbers or words, or
  * best.NAME again. What is not known makes a comparison false. */
 enum check_result { CHECK_NO, CHECK_YES, CHECK_BAD };
 /* CHECK_BAD: not a check; *bad (may be NULL) is the word that is wrong. */

@@ -10,6 +10,12 @@ const char *plot_metric_name(enum plot_metric m)
     return names[m];
 }
 
+const char *plot_metric_word(enum plot_metric m)
+{
+    static const char *const words[METRIC_COUNT] = { "time", "speed", "hits", "dram" };
+    return m < METRIC_COUNT ? words[m] : "misses";
+}
+
 bool plot_less_is_better(enum plot_metric m)
 {
     return m == METRIC_TIME || m == METRIC_DRAM || m == METRIC_MISS;

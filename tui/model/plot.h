@@ -7,6 +7,7 @@
 enum plot_style { PLOT_BRAILLE, PLOT_BLOCK, PLOT_ASCII };
 enum plot_metric { METRIC_TIME, METRIC_SPEEDUP, METRIC_HIT, METRIC_DRAM, METRIC_COUNT, METRIC_MISS = METRIC_COUNT };   /* MISS: of the locality panel, not among those of a sweep */
 const char *plot_metric_name(enum plot_metric m);
+const char *plot_metric_word(enum plot_metric m);       /* "time", "speed", "hits", "dram": for :metric and checks */
 const char *plot_style_name(enum plot_style s);
 /* A value of a metric as text with its unit; out at least TEXT_NUM bytes. */
 void plot_value(enum plot_metric m, double v, char *out);

@@ -134,7 +134,7 @@ const char *scope_name(enum scope s);
     X(TREE_CLOSE, "tree-close", "q Esc a", TREE, "", "close the tree") \
     X(HELP_CLOSE, "close-help", "q Esc ?", HELP, "", "close help") \
     X(PICK_OPEN, "open", "Enter Space", PICKER, "open", "open the demo or lesson") \
-    X(LESSON_NEXT, "lesson-next", ") A-n F2", LESSON, "next step", "next step of the lesson") \
+    X(LESSON_NEXT, "lesson-next", "Enter ) A-n F2", LESSON, "next step", "next step of the lesson (Enter: once the task is done)") \
     X(LESSON_PREV, "lesson-previous", "( A-p F3", LESSON, "", "step before") \
     X(LESSON_HIDE, "lesson-hide", "A-h F4", LESSON, "", "hide or show the lesson") \
     X(REPLAY_PLAY, "replay-play", "Space", REPLAY, "play", "play or pause the recorded points") \

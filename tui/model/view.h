@@ -57,6 +57,7 @@ void view_options_value(struct app *a, long item, const char *text);
 bool view_options_launch(struct app *a, const char *field, const char *text);
 void view_help_update(struct app *a, unsigned w);        /* fills a->over */
 void view_picker_update(struct app *a, unsigned w);
+const char *view_picker_help(const struct app *a);       /* about the entry under the cursor; NULL: none */
 void view_tree_update(struct app *a, unsigned w);
 unsigned view_tree_goto(struct app *a);                  /* to the instruction under the tree's cursor */
 /* Lesson strip: narration, task and whether it is done. Lines are added to *p. */

@@ -68,25 +68,40 @@ void view_help_update(struct app *a, unsigned w)
     list_set_count(&a->over_list, a->over.n);
 }
 
+static void put_pick(struct app *a, size_t i, unsigned name, unsigned w)
+{
+    const struct pick *p = &a->pick[i];
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, p->lesson ? ROLE_NOTE : ROLE_VALUE, "  %s", p->title);
+    row_pad(&r, name + 4);
+    row_put(&r, ROLE_DIM, "%s", w > name + 24 && p->help ? p->help : "");
+    page_add(a, &a->over, &r, (long)i);
+    if ((long)i == a->pick_wanted) {
+        list_set_count(&a->over_list, a->over.n);
+        list_show(&a->over_list, a->over.n - 1);
+        a->pick_wanted = -1;
+    }
+}
+
+/* Lessons and kernels in columns of their own: titles of lessons are long. */
 void view_picker_update(struct app *a, unsigned w)
 {
-    bool was_lesson = true;
+    unsigned name[2] = { 0, 0 };
     page_clear(&a->over);
     page_wrap(a, &a->over, ROLE_TEXT, 1, w - 2,
-              "Pick a demo kernel or a lesson. Everything here runs on the simulated device; no GPU is needed. "
-              "New to the cache valley? Start with lesson 2.", -1);
+              "Pick a lesson or a demo kernel with the arrow keys and Enter. Everything here runs on the simulated device; no GPU is needed. "
+              "New to the cache valley? Lesson 2 needs nothing but five minutes.", -1);
     for (size_t i = 0; i < a->npicks; i++) {
-        const struct pick *p = &a->pick[i];
-        struct row r;
-        if (i == 0 || p->lesson != was_lesson) {
+        unsigned n = text_width(str_of(a->pick[i].title));
+        name[a->pick[i].lesson] = n > name[a->pick[i].lesson] ? n : name[a->pick[i].lesson];
+    }
+    for (size_t i = 0; i < a->npicks; i++) {
+        if (i == 0 || a->pick[i].lesson != a->pick[i - 1].lesson) {
             page_blank(a, &a->over);
-            page_heading(a, &a->over, p->lesson ? "Lessons" : "Kernels");
+            page_heading(a, &a->over, a->pick[i].lesson ? "Lessons" : "Kernels");
         }
-        was_lesson = p->lesson;
-        row_init(&r, a->frame);
-        row_put(&r, p->lesson ? ROLE_NOTE : ROLE_VALUE, "  %-30s ", p->title);
-        row_put(&r, ROLE_DIM, "%s", p->help ? p->help : "");
-        page_add(a, &a->over, &r, (long)i);
+        put_pick(a, i, name[a->pick[i].lesson], w);
     }
     if (!a->npicks) {
         page_blank(a, &a->over);
@@ -95,4 +110,10 @@ void view_picker_update(struct app *a, unsigned w)
     list_set_count(&a->over_list, a->over.n);
     if (a->npicks && page_item(&a->over, &a->over_list) < 0)
         list_move(&a->over_list, &a->over, 1);
+}
+
+const char *view_picker_help(const struct app *a)
+{
+    long i = page_item(&a->over, &a->over_list);
+    return i >= 0 && (size_t)i < a->npicks ? a->pick[i].help : NULL;
 }

@@ -113,8 +113,8 @@ static void put_launch(struct app *a, unsigned w)
     page_blank(a, p);
     if (!l) {
         page_heading(a, p, "Launch");
-        page_wrap(a, p, ROLE_WARN, 3, w - 1, "There is no launch description: how large the grid is and what the arguments are. Nothing can be run without one: "
-                  "NAME.launch.json beside the PTX, or :open FILE.launch.json.", -1);
+        page_wrap(a, p, ROLE_WARN, 3, w - 1, view_keys(a, "There is no launch description: how large the grid is and what the arguments are. Nothing can be run without one. "
+                  "{edit-value} here guesses one from the code; then every line can be changed, and {save-launch} writes it beside the PTX."), ITEM_MAKE);
         return;
     }
     page_heading(a, p, "Launch of %s%s%s", l->kernel ? l->kernel : "?", l->name ? ", " : "", l->name ? l->name : "");
@@ -244,6 +244,10 @@ static unsigned edit(struct app *a, long item)
     char label[64];
     if (item < 0)
         return 0;
+    if (item == ITEM_MAKE) {
+        app_post(a, JOB_LAUNCH_GUESS, NULL, 0);
+        return UI_REDRAW;
+    }
     if (item < ITEM_MAKE) {
         knob_text(&a->options, (size_t)item, &v);
         snprintf(label, sizeof label, "%s = ", knob_info((size_t)item)->name);

@@ -548,7 +548,7 @@ static unsigned valley_request(struct app *a, enum request r)
     case REQ_VAL_ZOOM_OUT: v->zoom = v->zoom > 1 ? v->zoom / 2 : 1; break;
     case REQ_VAL_ZOOM_ALL: v->zoom = 1; break;
     case REQ_VAL_LOG: v->log_y = !v->log_y; break;
-    case REQ_VAL_METRIC: v->metric = (enum plot_metric)((v->metric + 1) % METRIC_COUNT); break;
+    case REQ_VAL_METRIC: v->metric = (enum plot_metric)((v->metric + 1) % METRIC_COUNT); break;      /* a lesson may wait for it */
     case REQ_VAL_AXIS: return next_axis(a);
     case REQ_VAL_RUN_NEXT: return move_run(a, 1);
     case REQ_VAL_RUN_PREV: return move_run(a, -1);

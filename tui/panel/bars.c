@@ -148,6 +148,10 @@ static void message(struct app *a, struct surface *s, int y)
         prompt(a, s, y);
         return;
     }
+    if (a->overlay == OVERLAY_PICKER && view_picker_help(a) && !a->snap->busy) {
+        line(a, s, y, ROLE_NOTE, "", view_picker_help(a));
+        return;
+    }
     bool fresh = a->notice_until - a->now_ns > NOTICE_BUSY_NS;   /* progress takes the line back soon */
     if (*a->notice && (!a->snap->busy || a->notice_level == DIAG_ERROR || a->leaving || fresh))
         line(a, s, y, roles[a->notice_level], "", a->notice);

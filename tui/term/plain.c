@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct plain { struct app *a; struct engine_link *link; size_t said, points; };
+struct plain { struct app *a; struct engine_link *link; size_t said, points, run; };   /* points: told of run `run` */
 
 static void print(const struct plain *p, const char *s, size_t n)
 {
@@ -51,9 +51,13 @@ static void news(struct plain *p)
         buf_puts(&b, m->text ? m->text : "");
         say(p, b.s);
     }
-    const struct session_run *r = s->busy && s->nruns ? s->runs[s->nruns - 1] : NULL;
+    const struct session_run *r = s->nruns ? s->runs[s->nruns - 1] : NULL;
     size_t n = r && r->kind == RUN_SWEEP ? r->sweep.npoints : 0;
-    for (p->points = p->points > n ? 0 : p->points; p->points < n; p->points++) {
+    if (p->run == SIZE_MAX)
+        n = 0;
+    else if (p->run != s->nruns)
+        p->run = s->nruns, p->points = 0;
+    for (; p->points < n; p->points++) {
         const struct result *x = &r->sweep.points[p->points];
         char t[TEXT_NUM];
         text_time(t, x->time.valid ? (double)x->time.median : 0.0 / 0.0);
@@ -128,7 +132,10 @@ int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_fr
 {
     struct plain p = { .a = a, .link = link };
     char line[PROMPT_TEXT];
+    p.run = o->sweep_at_once ? 0 : SIZE_MAX;     /* what a session holds already is not told point by point */
     wait_idle(&p);
+    if (p.run == SIZE_MAX)
+        p.run = a->snap->nruns, p.points = SIZE_MAX;
     if (!a->snap->module && a->snap->nruns == 0)
         return a->snap->nmessages ? 1 : 0;
     if (o->replay)
