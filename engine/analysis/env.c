@@ -95,14 +95,30 @@ static void relocate(struct env *v)
 }
 
 /* ---- parameters ---- */
-static void put_param(struct env *v, const struct ptx_symbol *p, const void *from, size_t n)
+/* `at`: where in the parameter; a struct's members follow the struct itself. */
+static void put_param(struct env *v, const struct ptx_symbol *p, uint64_t at, const void *from, size_t n)
 {
-    if (n > p->bytes)
-        n = p->bytes;
-    if (p->offset + p->bytes > v->nparams)
+    if (p->offset + p->bytes > v->nparams || at > p->bytes)
         return;
-    memcpy(v->params + p->offset, from, n);
+    if (n > p->bytes - at)
+        n = p->bytes - at;
+    memcpy(v->params + p->offset + at, from, n);
     memset(v->param_known + p->offset, 1, p->bytes);
+}
+static void bind_arg(struct env *v, const struct launch_spec *l, size_t i, const uint64_t *base, const struct ptx_symbol *p, uint64_t at)
+{
+    const struct arg_spec *a = &l->args[i];
+    size_t own = a->kind == ARG_SAME_AS ? launch_buffer_of(l, i) : i;
+    if (a->kind == ARG_SCALAR)
+        put_param(v, p, at, a->scalar, elem_size(a->elem));
+    else if (a->kind == ARG_BYTES)
+        put_param(v, p, at, a->bytes, a->nbytes);
+    else if (own != SIZE_MAX && own < l->nargs) {
+        uint64_t addr = base[own] + (a->kind == ARG_SAME_AS ? a->offset : 0);
+        if (!a->inside)
+            v->arg_base[i] = addr;
+        put_param(v, p, at, &addr, 8);
+    }
 }
 static void bind_args(struct env *v)
 {
@@ -116,21 +132,13 @@ static void bind_args(struct env *v)
             add_region(v, l->args[i].name, (int)i, NULL, v->data->buffers[i].bytes, v->data->buffers[i].n);
             base[i] = v->region[v->nregions - 1].base;
         }
-    for (size_t i = 0; i < l->nargs && i < k->nparams; i++) {
-        const struct arg_spec *a = &l->args[i];
-        size_t own = a->kind == ARG_SAME_AS ? launch_buffer_of(l, i) : i;
-        if (a->kind == ARG_SCALAR)
-            put_param(v, k->params[i], a->scalar, elem_size(a->elem));
-        else if (a->kind == ARG_BYTES)
-            put_param(v, k->params[i], a->bytes, a->nbytes);
-        else if (own != SIZE_MAX && own < l->nargs) {
-            uint64_t addr = base[own] + (a->kind == ARG_SAME_AS ? a->offset : 0);
-            v->arg_base[i] = addr;
-            put_param(v, k->params[i], &addr, 8);
-        }
+    for (size_t i = 0; i < l->nargs; i++) {
+        size_t p = l->args[i].inside ? launch_outer_of(l, i) : i;
+        if (p < k->nparams)
+            bind_arg(v, l, i, base, k->params[p], l->args[i].inside ? l->args[i].at : 0);
     }
-    if (l->nargs < k->nparams)
-        eval_gap(v->e, "the launch gives %zu of %u parameters", l->nargs, k->nparams);
+    if (launch_params(l) < k->nparams)
+        eval_gap(v->e, "the launch gives %zu of %u parameters", launch_params(l), k->nparams);
 }
 static void shape(struct env *v)
 {
@@ -321,16 +329,48 @@ static bool settle_ne(struct ax_pool *p, int64_t *k, const struct ax **r)
         return false;
     return *k == -1 || (ax_is_const(*r) && (*r)->c % *k == 0);
 }
-static void solve(struct env *v, struct ana_loop *l, struct env_loop *out)
+/* ---- a loop whose condition hangs on its own counter alone: round after round until it ends ---- */
+#define MAX_ROUNDS 65536
+struct own { const struct ana_loop *l; int64_t from; };
+static enum ax_visit visit_foreign(void *ctx, const struct ax *x)
+{
+    return x->n || ax_is_const(x) || (x->kind == AX_ITER && x->ref == ctx) ? AX_DESCEND : AX_FOUND;
+}
+static bool round_leaf(void *ctx, const struct ax *x, int64_t out[32])
+{
+    const struct own *o = ctx;
+    (void)x;
+    for (int i = 0; i < 32; i++)
+        out[i] = o->from + i;
+    return true;
+}
+static void count_rounds(struct env *v, struct ana_loop *l, const struct ax *stay, struct env_loop *out)
+{
+    struct arena *a = ax_find(stay, visit_foreign, l) ? NULL : arena_new(0);
+    struct ax_tape tape;
+    struct own o = { l, 0 };
+    if (!a || !ax_tape_make(a, &stay, 1, &tape)) {
+        arena_free(a);
+        return;
+    }
+    int64_t (*value)[32] = arena_alloc(a, sizeof *value * (tape.n + 1));
+    bool *valid = arena_alloc(a, tape.n + 1);
+    for (; value && valid && o.from < MAX_ROUNDS && !out->known; o.from += 32) {
+        ax_tape_run(&tape, round_leaf, &o, value, valid);
+        if (!valid[tape.root[0]] || cancel_asked(v->e->cancel))
+            break;
+        for (int i = 0; i < 32 && !out->known; i++)
+            if (!(value[tape.root[0]][i] & 1))
+                *out = (struct env_loop){ .known = true, .uniform = true, .trips = o.from + i };
+    }
+    arena_free(a);
+}
+static void solve_linear(struct env *v, struct ana_loop *l, const struct ax *c, struct env_loop *out)
 {
     struct ax_pool *p = &v->e->pool;
     struct stay s;
     int64_t k;
-    const struct ax *r, *c = env_concrete(v, l->stay);
-    if (ax_is_value(c, 0)) {
-        *out = (struct env_loop){ .known = true, .uniform = true };
-        return;
-    }
+    const struct ax *r;
     if (!read_stay(c, &s))
         return;
     const struct ax *m = ax_add(p, ax_sub(p, integer_form(p, s.b), integer_form(p, s.a)), ax_const(p, 64, s.plus));
@@ -350,6 +390,16 @@ static void solve(struct env *v, struct ana_loop *l, struct env_loop *out)
         const struct ax *before = ax_add(p, r, ax_scale(p, ax_add(p, it, ax_const(p, 64, -1)), k));
         out->again = ax_or(p, ax_op2(p, AXO_EQ, it, zero), ax_op2(p, AXO_SLT, zero, before));
     }
+}
+static void solve(struct env *v, struct ana_loop *l, struct env_loop *out)
+{
+    const struct ax *c = env_concrete(v, l->stay);
+    if (ax_is_value(c, 0))
+        *out = (struct env_loop){ .known = true, .uniform = true };
+    else
+        solve_linear(v, l, c, out);
+    if (!out->known && (c->flags & AXF_ITER))
+        count_rounds(v, l, c, out);
 }
 void env_solve_loops(struct env *v)
 {

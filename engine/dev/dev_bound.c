@@ -151,6 +151,31 @@ static uint64_t arg_bytes(const struct arg_spec *a, uint64_t pointer)
     }
 }
 
+static void put_value(const struct dev_bound *b, const struct dev_use *use, const struct arg_spec *a, uint64_t n, uint8_t *at)
+{
+    if (a->kind == ARG_SCALAR)
+        memcpy(at, a->scalar, n);
+    else if (a->kind == ARG_BYTES)
+        memcpy(at, a->bytes, n);
+    else
+        put_little_endian(at, b->buffers[use->buffer].addr + use->offset, n);
+}
+
+/* A member of a struct passed by value. */
+static enum status put_inside(const struct dev_bound *b, const struct dev_use *use, const struct launch_spec *l, size_t i,
+                              const struct ptx_func *f, uint8_t *block, struct diags *ds)
+{
+    const struct arg_spec *a = &l->args[i];
+    size_t outer = launch_outer_of(l, i);
+    uint64_t n = arg_bytes(a, f->module->address_size / 8);
+    if (outer == SIZE_MAX || outer >= f->nparams || n > f->params[outer]->bytes || a->at > f->params[outer]->bytes - n) {
+        diag_error(ds, "launch-arg", "argument '%s' does not lie inside '%s'", a->name ? a->name : "?", a->inside);
+        return ST_INPUT;
+    }
+    put_value(b, use, a, n, block + f->params[outer]->offset + a->at);
+    return ST_OK;
+}
+
 static enum status put_arg(const struct dev_bound *b, const struct dev_use *use, const struct arg_spec *a,
                            const struct ptx_symbol *p, uint8_t *at, struct diags *ds)
 {
@@ -161,12 +186,7 @@ static enum status put_arg(const struct dev_bound *b, const struct dev_use *use,
                    (unsigned long long)want, (int)p->name.n, p->name.s, (unsigned long long)p->bytes);
         return ST_INPUT;
     }
-    if (a->kind == ARG_SCALAR)
-        memcpy(at, a->scalar, want);
-    else if (a->kind == ARG_BYTES)
-        memcpy(at, a->bytes, want);
-    else
-        put_little_endian(at, b->buffers[use->buffer].addr + use->offset, want);
+    put_value(b, use, a, want, at);
     return ST_OK;
 }
 
@@ -175,9 +195,10 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
 {
     const struct launch_spec *own = which == DEV_MAIN ? b->data->spec : &b->data->spec->before[which];
     const struct dev_use *use = which == DEV_MAIN ? b->main_use : b->before_use[which];
-    if (l->nargs != f->nparams || l->nargs != own->nargs) {
+    size_t nparams = launch_params(l);
+    if (nparams != f->nparams || l->nargs != own->nargs) {
         diag_error(ds, "launch-args", "kernel %.*s has %u parameters, the launch gives %zu", (int)f->name.n, f->name.s,
-                   f->nparams, l->nargs);
+                   f->nparams, nparams);
         return ST_INPUT;
     }
     *n = f->param_bytes;
@@ -185,12 +206,13 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
     if (!*block)
         return ST_NOMEM;
     for (size_t i = 0; i < l->nargs; i++) {
-        const struct ptx_symbol *p = f->params[i];
         enum status st = is_pointer(&l->args[i]) && use[i].buffer == SIZE_MAX ? ST_INPUT : ST_OK;
         if (st != ST_OK)
             diag_error(ds, "launch-arg", "argument '%s' was not bound", l->args[i].name ? l->args[i].name : "?");
+        else if (i < nparams)
+            st = put_arg(b, &use[i], &l->args[i], f->params[i], *block + f->params[i]->offset, ds);
         else
-            st = put_arg(b, &use[i], &l->args[i], p, *block + p->offset, ds);
+            st = put_inside(b, &use[i], l, i, f, *block, ds);
         if (st != ST_OK) {
             base_free(*block);
             *block = NULL;

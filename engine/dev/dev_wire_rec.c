@@ -260,6 +260,8 @@ static void put_arg(struct buf *b, const struct arg_spec *a)
     wire_blob(b, a->bytes, a->bytes ? a->nbytes : 0);
     wire_text(b, a->same_as);
     wire_u64(b, a->offset);
+    wire_text(b, a->inside);
+    wire_u64(b, a->at);
 }
 
 static void get_arg(struct wire_in *w, struct arg_spec *a)
@@ -281,6 +283,8 @@ static void get_arg(struct wire_in *w, struct arg_spec *a)
         memcpy(a->bytes, bytes.s, bytes.n);
     a->same_as = wire_get_text(w);
     a->offset = wire_get_u64(w);
+    a->inside = wire_get_text(w);
+    a->at = wire_get_u64(w);
 }
 
 static void put_one_launch(struct buf *b, const struct launch_spec *l)

@@ -74,6 +74,7 @@ static void args_free(struct arg_spec *a, size_t n)
         base_free(a[i].init.text);
         base_free(a[i].bytes);
         base_free(a[i].same_as);
+        base_free(a[i].inside);
     }
     base_free(a);
 }
@@ -95,6 +96,22 @@ void launch_spec_free(struct launch_spec *l)
     base_free(l->ptx);
     base_free(l->kernel);
     memset(l, 0, sizeof *l);
+}
+
+size_t launch_params(const struct launch_spec *l)
+{
+    size_t n = 0;
+    while (n < l->nargs && !l->args[n].inside)
+        n++;
+    return n;
+}
+
+size_t launch_outer_of(const struct launch_spec *l, size_t i)
+{
+    for (size_t k = 0; l->args[i].inside && k < l->nargs && !l->args[k].inside; k++)
+        if (l->args[k].kind == ARG_BYTES && l->args[k].name && strcmp(l->args[k].name, l->args[i].inside) == 0)
+            return k;
+    return SIZE_MAX;
 }
 
 size_t launch_buffer_of(const struct launch_spec *l, size_t i)

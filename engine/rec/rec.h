@@ -46,6 +46,9 @@ struct arg_spec {
     uint8_t scalar[8];           /* scalar: little-endian value */
     uint8_t *bytes; size_t nbytes; /* bytes: structs by value */
     char *same_as; uint64_t offset; /* same_as: other buffer's name, byte offset */
+    /* Not NULL: no parameter of its own; it lies inside the bytes argument of this name, `at` bytes from its start
+     * (a pointer or a scalar member of a struct passed by value). Such arguments stand behind all others. */
+    char *inside; uint64_t at;
 };
 struct symbol_spec { char *name; struct init_spec init; enum elem elem; };
 struct launch_spec {
@@ -77,6 +80,10 @@ enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes,
 void launch_data_free(struct launch_data *d);
 /* Index of the argument whose buffer args[i] uses (itself, or what SAME_AS leads to); SIZE_MAX: none. */
 size_t launch_buffer_of(const struct launch_spec *l, size_t i);
+/* Arguments that are parameters: args[0 .. this) are, in order; what stands behind them lies inside one of them. */
+size_t launch_params(const struct launch_spec *l);
+/* The bytes argument that args[i] lies inside; SIZE_MAX: none. */
+size_t launch_outer_of(const struct launch_spec *l, size_t i);
 
 /* ---- options of a configuration ---- */
 #define BYPASS_LEVELS(X) X(BYPASS_NONE, "none") X(BYPASS_L1, "l1") X(BYPASS_RO, "ro") X(BYPASS_L2, "l2") X(BYPASS_L1L2, "l1+l2")

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { DIMS = 3, BLOCKS = 5, LEAST_COUNT = 1024 };
+enum { DIMS = 3, BLOCKS = 5, LEAST_COUNT = 1024, MOST_ARGS = 1024 };
 #define TRIAL_SECONDS 1.0                 /* what takes longer is no size to explore with */
 
 /* One guess: what an integer parameter says, how many elements a buffer has. */
@@ -27,7 +27,7 @@ static const struct block_guess { struct dim3u block, covers; } block_guesses[DI
 
 /* What the analysis tells of one parameter. */
 struct param_use { bool address, loaded, stored, float_atomic; enum ptx_type type; };
-struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, pointers_hidden, tiles; uint32_t shared; };
+struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, tiles; uint32_t shared; bool *addresses /* by register */; };
 
 static enum ptx_type access_type(const struct guess *g, const struct ana_access *a)
 {
@@ -43,10 +43,8 @@ static void read_accesses(struct guess *g)
             continue;
         g->indexed |= a->depends_on_load;
         g->loops |= a->loops != NULL;
-        if (a->param < 0 || (uint32_t)a->param >= g->f->nparams) {
-            g->pointers_hidden |= !a->array;
+        if (a->param < 0 || (uint32_t)a->param >= g->f->nparams)
             continue;
-        }
         struct param_use *u = &g->use[a->param];
         u->address = true;
         u->loaded |= !a->store || a->atomic;
@@ -54,6 +52,16 @@ static void read_accesses(struct guess *g)
         u->type = u->type == PTX_T_NONE ? access_type(g, a) : u->type;
         u->float_atomic |= a->atomic && ptx_type_kind(access_type(g, a)) == 'f';
     }
+}
+
+/* Stores that the analysis does not list (matrix fragments, asynchronous copies): then any buffer may be an output. */
+static void read_outputs(struct guess *g)
+{
+    bool any = false;
+    for (uint32_t p = 0; p < g->f->nparams; p++)
+        any |= g->use[p].stored;
+    for (uint32_t p = 0; !any && p < g->f->nparams; p++)
+        g->use[p].stored = true;
 }
 
 static void read_grid(struct guess *g)
@@ -73,11 +81,62 @@ static void read_grid(struct guess *g)
     }
 }
 
+/* ---- registers that hold addresses: bases of addresses, and what they are sums and copies of ---- */
+static bool passes_address(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_ADD || i->op == PTX_OP_SUB || i->op == PTX_OP_MOV || i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO || i->op == PTX_OP_SELP ||
+           i->op == PTX_OP_MAD;
+}
+
+static void mark_bases(struct guess *g)
+{
+    for (uint32_t i = 0; i < g->f->ninsts; i++)
+        for (unsigned k = 0; k < g->f->insts[i].nopnds; k++) {
+            const struct ptx_operand *o = &g->f->insts[i].opnds[k];
+            if ((o->kind == OPND_ADDR && o->base == BASE_REG) || ((g->f->insts[i].op == PTX_OP_CVTA || g->f->insts[i].op == PTX_OP_CVTA_TO) && o->kind == OPND_REG))
+                g->addresses[o->index] = true;
+        }
+}
+
+static void mark_addresses(struct guess *g)
+{
+    bool more = true;
+    mark_bases(g);
+    for (unsigned round = 0; more && round < 64; round++) {
+        more = false;
+        for (uint32_t i = g->f->ninsts; i-- > 0;) {
+            const struct ptx_inst *x = &g->f->insts[i];
+            if (!passes_address(x) || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
+                continue;
+            for (unsigned k = x->op == PTX_OP_MAD ? 3 : 1; k < x->nopnds; k++)
+                if (x->opnds[k].kind == OPND_REG && !g->addresses[x->opnds[k].index])
+                    more = g->addresses[x->opnds[k].index] = true;
+        }
+    }
+}
+
+/* Instruction that reads parameter p at byte `at`; NULL: none. */
+static const struct ptx_inst *param_load(const struct guess *g, uint32_t p, uint64_t at)
+{
+    for (uint32_t i = 0; i < g->f->ninsts; i++) {
+        const struct ptx_inst *x = &g->f->insts[i];
+        if (x->op == PTX_OP_LD && x->space == PTX_SPACE_PARAM && x->vec <= 1 && x->opnds[1].kind == OPND_ADDR && x->opnds[1].base == BASE_SYM &&
+            x->opnds[1].sym == g->f->params[p] && (uint64_t)x->opnds[1].imm == at)
+            return x;
+    }
+    return NULL;
+}
+
+static bool loads_address(const struct guess *g, const struct ptx_inst *x)
+{
+    return x && x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size && x->opnds[0].kind == OPND_REG && g->addresses[x->opnds[0].index];
+}
+
 static bool is_buffer(const struct guess *g, uint32_t p)
 {
     const struct ptx_symbol *s = g->f->params[p];
     bool wide = s->bytes * 8 == g->facts->module->address_size && !s->array;
-    return wide && (g->use[p].address || s->is_ptr || (g->pointers_hidden && ptx_type_kind(s->type) != 'f'));
+    return wide && (g->use[p].address || s->is_ptr || loads_address(g, param_load(g, p, 0)));
 }
 
 /* Untyped bits are indices where loaded values make addresses, else numbers. */
@@ -154,6 +213,31 @@ static enum status guess_arg(const struct guess *g, uint32_t p, struct size_gues
     return a->name && (a->kind != ARG_BYTES || a->bytes) ? ST_OK : ST_NOMEM;
 }
 
+/* Members of a struct by value: whatever the kernel reads from it by itself. */
+static enum status guess_members(const struct guess *g, size_t p, struct size_guess size, struct launch_spec *l)
+{
+    const char *outer = l->args[p].name;
+    for (uint64_t at = 0; l->args[p].kind == ARG_BYTES && at < l->args[p].nbytes && l->nargs < MOST_ARGS; at++) {
+        const struct ptx_inst *x = param_load(g, (uint32_t)p, at);
+        struct arg_spec *a = &l->args[l->nargs];
+        struct buf name = { 0 };
+        if (!x || !x->ntypes)
+            continue;
+        if (loads_address(g, x))
+            guess_buffer(g, (uint32_t)p, size, a);
+        else
+            guess_scalar(x->type[0], ptx_type_bits(x->type[0]) / 8, size.n, a);
+        buf_printf(&name, "%s+%llu", outer, (unsigned long long)at);
+        a->name = buf_take(&name);
+        a->inside = base_strdup(outer);
+        a->at = at;
+        l->nargs++;
+        if (!a->name || !a->inside)
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
 static uint32_t ctas(uint32_t n, uint32_t block, uint32_t most)
 {
     uint32_t c = (n + block - 1) / block;
@@ -180,7 +264,7 @@ static enum status guess_spec(const struct guess *g, struct size_guess size, uns
     l->kernel = str_dup(g->f->name);
     const char *slash = strrchr(g->facts->module->path, '/');
     l->ptx = base_strdup(slash ? slash + 1 : g->facts->module->path);
-    l->args = base_alloc((g->f->nparams + 1) * sizeof *l->args);
+    l->args = base_alloc((MOST_ARGS + 1) * sizeof *l->args);
     if (!l->kernel || !l->ptx || !l->args)
         return ST_NOMEM;
     for (l->nargs = 0; l->nargs < g->f->nparams;) {
@@ -189,7 +273,10 @@ static enum status guess_spec(const struct guess *g, struct size_guess size, uns
         if (s != ST_OK)
             return s;
     }
-    return ST_OK;
+    enum status s = ST_OK;
+    for (size_t p = 0; s == ST_OK && p < g->f->nparams; p++)
+        s = guess_members(g, p, size, l);
+    return s;
 }
 
 /* Does it run inside its buffers? *out says what happened. */
@@ -291,9 +378,15 @@ enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const 
     struct dev_code *code = NULL;
     *out = (struct launch_spec){ 0 };
     g.use = base_alloc((g.f->nparams + 1) * sizeof *g.use);
-    if (!g.use)
+    g.addresses = base_alloc((g.f->nregs + 1) * sizeof *g.addresses);
+    if (!g.use || !g.addresses || g.f->nparams > MOST_ARGS) {
+        base_free(g.use);
+        base_free(g.addresses);
         return ST_NOMEM;
+    }
+    mark_addresses(&g);
     read_accesses(&g);
+    read_outputs(&g);
     read_grid(&g);
     enum status s = dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &code, ds);
     if (s == ST_OK)
@@ -301,6 +394,7 @@ enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const 
     if (code)
         dev_unload(dev, code);
     base_free(g.use);
+    base_free(g.addresses);
     if (s != ST_OK)
         launch_spec_free(out);
     return s;

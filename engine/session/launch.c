@@ -8,6 +8,8 @@
 
 static const char *const init_keys[] = { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex" };
 
+enum { PARAM_MOST = 32764 };                   /* PTX ISA 5.1.6: bytes of all kernel parameters */
+
 /* cJSON keeps no positions, so messages name the file and the path of keys. */
 static enum status wrong(struct diags *ds, const char *path, const char *where, const char *what)
 {
@@ -136,12 +138,31 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
     return get_init(json_get(o, "init"), path, where, &a->init, ds);
 }
 
+/* A struct by value: its bytes, or "size" zeros for what "in" arguments fill. */
+static enum status get_bytes(const cJSON *o, const char *path, const char *where, struct arg_spec *a, struct diags *ds)
+{
+    uint64_t size;
+    a->kind = ARG_BYTES;
+    if (json_text(o, "bytes"))
+        return get_hex(json_text(o, "bytes"), a) ? ST_OK : wrong(ds, path, where, "\"bytes\" must be pairs of hex digits");
+    if (!json_u64(json_get(o, "size"), &size) || !size || size > PARAM_MOST)
+        return wrong(ds, path, where, "\"size\" must be a number of bytes, at most 32764");
+    a->bytes = base_alloc(size);
+    a->nbytes = a->bytes ? size : 0;
+    return a->bytes ? ST_OK : ST_NOMEM;
+}
+
 static enum status get_arg(const cJSON *o, const char *path, size_t index, struct arg_spec *a, struct diags *ds)
 {
     char where[160];
     const char *name = json_text(o, "name");
     snprintf(where, sizeof where, "argument %zu%s%.100s%s", index, name ? " ('" : "", name ? name : "", name ? "')" : "");
     a->name = base_strdup(name ? name : "");
+    if (json_text(o, "in")) {
+        a->inside = base_strdup(json_text(o, "in"));
+        if (!a->inside || !json_u64(json_get(o, "at"), &a->at))
+            return wrong(ds, path, where, "\"in\" needs \"at\", the byte inside that argument");
+    }
     if (json_get(o, "buffer"))
         return get_buffer(o, path, where, a, ds);
     if (json_text(o, "same_as")) {
@@ -150,10 +171,8 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
         a->same_as = base_strdup(json_text(o, "same_as"));
         return !off || json_u64(off, &a->offset) ? ST_OK : wrong(ds, path, where, "\"offset\" must be a whole number of bytes");
     }
-    if (json_text(o, "bytes")) {
-        a->kind = ARG_BYTES;
-        return get_hex(json_text(o, "bytes"), a) ? ST_OK : wrong(ds, path, where, "\"bytes\" must be pairs of hex digits");
-    }
+    if (json_text(o, "bytes") || json_get(o, "size"))
+        return get_bytes(o, path, where, a, ds);
     for (int e = 0; e < ELEM_COUNT; e++) {
         const cJSON *v = json_get(o, elem_name((enum elem)e));
         if (!v)
@@ -176,6 +195,18 @@ static bool same_as_resolves(const struct launch_spec *l, size_t i, const struct
     return false;
 }
 
+/* Arguments inside others go behind all parameters, wherever they were written. */
+static void move_inside_last(struct launch_spec *l)
+{
+    for (size_t i = 1; i < l->nargs; i++) {
+        struct arg_spec a = l->args[i];
+        size_t k = i;
+        for (; !a.inside && k > 0 && l->args[k - 1].inside; k--)
+            l->args[k] = l->args[k - 1];
+        l->args[k] = a;
+    }
+}
+
 static enum status get_args(const cJSON *o, const char *path, const struct launch_spec *outer, struct launch_spec *l, struct diags *ds)
 {
     const cJSON *args = json_get(o, "args"), *a;
@@ -190,6 +221,7 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
         if (s != ST_OK)
             return s;
     }
+    move_inside_last(l);
     for (size_t i = 0; i < l->nargs; i++)
         if (!same_as_resolves(l, i, outer)) {
             diag_add(ds, DIAG_ERROR, "launch", path, NO_SPAN, "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i, l->args[i].name, l->args[i].same_as);
@@ -406,11 +438,33 @@ static void put_scalar(struct jw *w, const struct arg_spec *a)
         jw_uint(w, u);
 }
 
+static void put_bytes(struct jw *w, const struct arg_spec *a)
+{
+    struct buf b = { 0 };
+    bool zeros = true;
+    for (size_t i = 0; i < a->nbytes; i++) {
+        buf_printf(&b, "%02x", a->bytes[i]);
+        zeros &= !a->bytes[i];
+    }
+    jw_key(w, zeros ? "size" : "bytes");
+    if (zeros)
+        jw_uint(w, a->nbytes);
+    else
+        jw_str(w, b.s ? b.s : "");
+    buf_free(&b);
+}
+
 static void put_arg(struct jw *w, const struct arg_spec *a)
 {
     jw_obj(w);
     jw_key(w, "name");
     jw_str(w, a->name);
+    if (a->inside) {
+        jw_key(w, "in");
+        jw_str(w, a->inside);
+        jw_key(w, "at");
+        jw_uint(w, a->at);
+    }
     if (a->kind == ARG_BUFFER) {
         jw_key(w, "buffer");
         jw_str(w, elem_name(a->elem));
@@ -430,14 +484,9 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
         jw_str(w, a->same_as);
         jw_key(w, "offset");
         jw_uint(w, a->offset);
-    } else if (a->kind == ARG_BYTES) {
-        struct buf b = { 0 };
-        for (size_t i = 0; i < a->nbytes; i++)
-            buf_printf(&b, "%02x", a->bytes[i]);
-        jw_key(w, "bytes");
-        jw_str(w, b.s ? b.s : "");
-        buf_free(&b);
-    } else
+    } else if (a->kind == ARG_BYTES)
+        put_bytes(w, a);
+    else
         put_scalar(w, a);
     jw_end_obj(w);
 }

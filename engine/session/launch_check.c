@@ -10,14 +10,15 @@ static uint64_t arg_bytes(const struct arg_spec *a, uint32_t address_size)
 
 static enum status check_args(const struct launch_spec *l, const struct ptx_func *f, const char *file, struct diags *ds)
 {
-    if (l->nargs != f->nparams) {
+    size_t n = launch_params(l);
+    if (n != f->nparams) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "kernel '%.*s' takes %u parameters, the launch gives %zu arguments",
-                                  (int)f->name.n, f->name.s, f->nparams, l->nargs);
+                                  (int)f->name.n, f->name.s, f->nparams, n);
         diag_hint(d, "the kernel is declared at %s:%u", f->module->path, f->at.line);
         return ST_INPUT;
     }
     enum status s = ST_OK;
-    for (size_t i = 0; i < l->nargs; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint64_t have = arg_bytes(&l->args[i], f->module->address_size), want = f->params[i]->bytes;
         if (have == want)
             continue;
@@ -27,6 +28,22 @@ static enum status check_args(const struct launch_spec *l, const struct ptx_func
         s = ST_INPUT;
     }
     return s;
+}
+
+/* Members of structs by value: the struct is there, and holds them. */
+static enum status check_inside(const struct launch_spec *l, const struct ptx_module *m, const char *file, struct diags *ds)
+{
+    for (size_t i = launch_params(l); i < l->nargs; i++) {
+        const struct arg_spec *a = &l->args[i];
+        size_t outer = launch_outer_of(l, i);
+        uint64_t bytes = arg_bytes(a, m->address_size);
+        if (outer == SIZE_MAX || bytes > l->args[outer].nbytes || a->at > l->args[outer].nbytes - bytes) {
+            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, outer == SIZE_MAX ? "argument '%s' is said to lie in '%s', which is no argument with \"bytes\" or \"size\"" :
+                     "argument '%s' reaches beyond the end of '%s'", a->name, a->inside);
+            return ST_INPUT;
+        }
+    }
+    return ST_OK;
 }
 
 /* The buffer that same_as argument i leads to: here, or by name in the main launch. NULL: none. */
@@ -96,6 +113,8 @@ static enum status check_one(const struct launch_spec *l, const struct launch_sp
         return ST_INPUT;
     }
     enum status s = check_args(l, f, file, ds);
+    if (s == ST_OK)
+        s = check_inside(l, m, file, ds);
     if (s == ST_OK)
         s = check_offsets(l, outer, file, ds);
     return s == ST_OK ? check_block(l, f, dev, file, ds) : s;

@@ -37,6 +37,35 @@ cp kernels/transpose.ptx "$T/own.ptx"
 code "launch writes a description" 0 "sizes and data are guesses" "$B" launch "$T/own.ptx" -k transpose_tiled -o "$T/own.launch.json"
 doc "launch: the block that the tile was made for, the output found" "d['block']==[32,8,1] and d['grid']==[32,32,1] and [a.get('output',False) for a in d['args'] if 'buffer' in a]==[False,True]" cat "$T/own.launch.json"
 doc "launch: its description runs" "d['equal_to_original'] is True and d['time_ns']['median']>0" "$B" run "$T/own.ptx" --json
+cat > "$T/view.ptx" <<'PTX'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry add1(.param .align 8 .b8 view[24])
+{
+    .reg .pred %p; .reg .f32 %f; .reg .b32 %r<6>; .reg .b64 %d<6>;
+    ld.param.u64 %d1, [view];
+    ld.param.u64 %d2, [view+8];
+    ld.param.u32 %r1, [view+16];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.s32 %p, %r5, %r1;
+    @%p bra done;
+    mul.wide.s32 %d3, %r5, 4;
+    add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;
+    ld.global.f32 %f, [%d4];
+    add.f32 %f, %f, 0f3F800000;
+    st.global.f32 [%d5], %f;
+done:
+    ret;
+}
+PTX
+code "launch: members of a struct by value are found" 0 "view\+0 f32 x 1048576.*view\+8 f32 x 1048576" "$B" launch "$T/view.ptx" -o "$T/view.launch.json"
+doc "pointers inside a struct: it runs, and rewritten it gives the same" "d['equal_to_original'] is True and d['status']=='OK'" "$B" run "$T/view.ptx" --bypass l1 --pi 3 --json
+doc "pointers inside a struct: exact sectors" "d['kernels'][0]['exact']['sectors_per_request']==4 and d['kernels'][0]['exact']['requests']==32768" "$B" analyze "$T/view.ptx" --json
+doc "pointers inside a struct: another process gets them too" "d['equal_to_original'] is True" "$B" run "$T/view.ptx" --worker "$B worker" --json
+sed -i 's/"at": 8/"at": 20/' "$T/view.launch.json"
+code "a member beyond the struct's end" 1 "reaches beyond the end of 'view'" "$B" run "$T/view.ptx"
 code "launch: no such kernel" 1 "no kernel 'nix'" "$B" launch "$T/own.ptx" -k nix
 doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
 doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
