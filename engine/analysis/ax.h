@@ -27,7 +27,7 @@ enum ax_kind {
 #define AX_OPS(X) \
     X(UDIV, "/") X(SDIV, "/") X(UREM, "%") X(SREM, "%") X(SHL, "<<") X(LSHR, ">>>") X(ASHR, ">>") \
     X(AND, "&") X(OR, "|") X(XOR, "^") X(UMIN, "min") X(UMAX, "max") X(SMIN, "min") X(SMAX, "max") \
-    X(UMULHI, "mulhi") X(SMULHI, "mulhi") X(SELECT, "?:") X(EQ, "==") X(ULT, "<") X(ULE, "<=") X(SLT, "<") X(SLE, "<=") \
+    X(UMULHI, "mulhi") X(SMULHI, "mulhi") X(POW, "pow") X(SELECT, "?:") X(EQ, "==") X(ULT, "<") X(ULE, "<=") X(SLT, "<") X(SLE, "<=") \
     X(BAND, "&&") X(BOR, "||") X(BNOT, "!")
 enum ax_op {
 #define X(n, text) AXO_##n,

@@ -45,6 +45,13 @@ static int64_t shift(enum ax_op op, int64_t a, uint64_t by, unsigned bits)
         return (int64_t)((uint64_t)a << by);
     return op == AXO_ASHR ? a >> by : (int64_t)(unsign(a, bits) >> by);
 }
+static int64_t power(int64_t a, uint64_t n)
+{
+    uint64_t r = 1, x = (uint64_t)a;
+    for (; n; n >>= 1, x *= x)
+        r *= n & 1 ? x : 1;
+    return (int64_t)r;
+}
 int64_t ax_eval2(enum ax_op op, int64_t a, int64_t b, unsigned bits)
 {
     uint64_t ua = unsign(a, bits), ub = unsign(b, bits);
@@ -64,6 +71,7 @@ int64_t ax_eval2(enum ax_op op, int64_t a, int64_t b, unsigned bits)
     case AXO_SMAX: r = a > b ? a : b; break;
     case AXO_UMULHI: r = (int64_t)mulhi(ua, ub, bits); break;
     case AXO_SMULHI: r = smulhi(a, b, bits); break;
+    case AXO_POW: r = power(a, ub); break;
     case AXO_EQ: return a == b;
     case AXO_ULT: return ua < ub;
     case AXO_ULE: return ua <= ub;
@@ -259,10 +267,21 @@ static const struct ax *unbias(struct ax_pool *p, const struct ax *e, unsigned k
     const struct ax *b, *x = k && k < e->bits ? biased(e, k, &b) : NULL;
     return x && ax_add(p, x, b) == e ? x : NULL;
 }
+/* By an amount that is not constant. */
+static const struct ax *shifted_by(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
+{
+    if (op == AXO_ASHR || a->lo >= 0) {
+        if (op != AXO_SHL)
+            return node2(p, a->lo >= 0 ? AXO_LSHR : op, a->bits, a, b, a->lo < 0 ? a->lo : 0, a->hi > 0 ? a->hi : a->lo < 0 ? -1 : 0);
+        if (b->lo >= 0 && b->hi < 32 && a->hi < INT64_C(1) << 30)
+            return node2(p, op, a->bits, a, b, a->lo << b->lo, a->hi << b->hi);
+    }
+    return opaque2(p, op, a, b);
+}
 static const struct ax *shifted(struct ax_pool *p, enum ax_op op, const struct ax *a, const struct ax *b)
 {
     if (!ax_is_const(b))
-        return opaque2(p, op, a, b);
+        return shifted_by(p, op, a, b);
     uint64_t k = unsign(b->c, 32);
     if (k == 0)
         return a;

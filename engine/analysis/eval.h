@@ -28,9 +28,11 @@ struct eval_phi {
     uint8_t bits;
     const struct ax **in; uint32_t *from;  /* operand and predecessor block */
     const struct ax *recur;          /* header phi: its leaf */
-    enum { PHI_OPEN, PHI_INVARIANT, PHI_LINEAR, PHI_OTHER } state;
+    enum { PHI_OPEN, PHI_INVARIANT, PHI_LINEAR, PHI_GEOMETRIC, PHI_OTHER } state;
+    enum ax_op grow; int64_t by;     /* geometric: each round shifts or divides by this, or (AXO_POW) multiplies */
     const struct ax *start, *step, *latch;
-    const struct ax *value[2];       /* linear: memo of its value after and inside the loop */
+    const struct ax *value[2];       /* memo of its value after and inside the loop */
+    const struct ax *unknown;        /* other: stands for what no form is known for */
     struct ax_site site;
 };
 

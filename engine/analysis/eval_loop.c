@@ -115,7 +115,23 @@ static const struct ax *resolve_at(struct eval *e, struct eval_frame *f, uint32_
     }
     return v;
 }
-/* A value that loops in a way we cannot write down: may be its start or what the back edge brings. */
+/* A value that changes in its loop in a way we have no form for. */
+static const struct ax *no_form(struct eval *e, struct eval_phi *p)
+{
+    const struct ptx_func *f = p->frame->func;
+    const struct ptx_block *head = &p->frame->cfg->blocks[p->block];
+    struct ax_site *s = p->unknown ? NULL : ARENA_NEW(e->arena, struct ax_site);
+    if (!s)
+        return p->unknown ? p->unknown : ax_leaf(P(e), AX_UNKNOWN, p->bits, &p->site, 0, false);
+    *s = p->site;
+    struct str name = p->var < f->nregs ? f->regs[p->var].name : STR("a value");
+    s->why = arena_printf(e->arena, "%.*s, which the loop at line %u changes in a way that is neither linear nor geometric", (int)name.n, name.s,
+                          head->first < f->ninsts ? f->insts[head->first].at.line : 0);
+    p->unknown = ax_leaf(P(e), AX_UNKNOWN, p->bits, s, 0, false);
+    return p->unknown;
+}
+/* May be its start or what the back edge brings; the interval must cover every round, so a back edge
+ * that hangs on the round before counts as unknown (or as loaded). */
 static const struct ax *other_recurrence(const struct resolving *r, struct eval_phi *p)
 {
     const struct ax *in[2];
@@ -124,11 +140,25 @@ static const struct ax *other_recurrence(const struct resolving *r, struct eval_
         in[n++] = resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
     if (p->latch && !(p->latch->flags & AXF_RECUR))
         in[n++] = p->latch->bits == p->bits ? p->latch : ax_trunc(P(r->e), ax_zext(P(r->e), p->latch, 64), p->bits);
-    else if (p->latch && (p->latch->flags & AXF_LOAD)) {
-        const struct ax *u = ax_leaf(P(r->e), AX_LOAD, p->bits, &p->site, -1, false);
-        in[n++] = u;
-    }
+    else if (p->latch && (p->latch->flags & AXF_LOAD))
+        in[n++] = ax_leaf(P(r->e), AX_LOAD, p->bits, &p->site, -1, false);
+    else
+        in[n++] = no_form(r->e, p);
     return ax_phi(P(r->e), p->bits, &p->site, in, n);
+}
+/* Its value after `it` rounds. */
+static const struct ax *grown(struct ax_pool *p, const struct eval_phi *x, const struct ax *start, const struct ax *it)
+{
+    if (x->grow == AXO_POW)
+        return ax_mul(p, start, ax_op2(p, AXO_POW, ax_const(p, x->bits, x->by), it));
+    const struct ax *amount = ax_scale(p, it, x->by);
+    if (x->grow != AXO_SDIV)
+        return ax_op2(p, x->grow, start, amount);
+    if (start->lo >= 0)
+        return ax_op2(p, AXO_LSHR, start, amount);
+    /* truncating divisions compose; in 64 bits the divisor stays one however many rounds there are */
+    const struct ax *d = ax_op2(p, AXO_SHL, ax_const(p, 64, 1), ax_op2(p, AXO_UMIN, ax_zext(p, amount, 64), ax_const(p, 64, 62)));
+    return ax_trunc(p, ax_op2(p, AXO_SDIV, ax_sext(p, start, 64), d), x->bits);
 }
 /* The block of `outer` that (f, block) is in, or is called from. */
 static uint32_t place_in(const struct eval_frame *outer, const struct eval_frame *f, uint32_t block)
@@ -153,13 +183,16 @@ static const struct ax *resolve_leaf(void *ctx, const struct ax *x)
     uint32_t block = place_in(l->frame, r->f, r->block);
     bool inside = eval_in_loop(l->frame, block, l);
     if (!inside && l->parent && !eval_in_loop(l->frame, block, l->parent))
-        return ax_phi(P(r->e), p->bits, &p->site, &p->start, 0);    /* left two loops at once: its last value is not tracked */
+        return no_form(r->e, p);     /* left two loops at once: its last value is not tracked */
     if (p->value[inside])
         return p->value[inside];
     const struct ax *it = inside ? ax_iter(P(r->e), p->bits, l, INT32_MAX) : ax_leaf(P(r->e), AX_TRIPS, p->bits, l, 0, false);
     const struct ax *start = resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
-    const struct ax *step = resolve_at(r->e, r->f, r->block, p->step, r->depth + 1);
-    const struct ax *v = ax_add(P(r->e), start, ax_mul(P(r->e), step, it));
+    const struct ax *v;
+    if (p->state == PHI_GEOMETRIC)
+        v = grown(P(r->e), p, start, it);
+    else
+        v = ax_add(P(r->e), start, ax_mul(P(r->e), resolve_at(r->e, r->f, r->block, p->step, r->depth + 1), it));
     if (!(v->flags & AXF_RECUR))     /* no loop around is still open: the answer stands */
         p->value[inside] = v;
     return v;
@@ -212,6 +245,24 @@ static const struct ax *merged_latch(struct eval *e, const struct eval_phi *p, c
     }
     return v;
 }
+/* Each round shifts, divides by a power of two, or multiplies by a constant. */
+static bool geometric(struct eval_phi *p)
+{
+    const struct ax *x = p->latch;
+    if (x->kind == AX_SUM && x->n == 1 && x->arg[0] == p->recur && x->c == 0 && x->coef[0] > 1) {
+        bool pow2 = !(x->coef[0] & (x->coef[0] - 1));
+        p->grow = pow2 ? AXO_SHL : AXO_POW;
+        p->by = pow2 ? __builtin_ctzll((uint64_t)x->coef[0]) : x->coef[0];
+        return true;
+    }
+    if (x->kind != AX_OP || x->n != 2 || x->arg[0] != p->recur || !ax_is_const(x->arg[1]) || x->arg[1]->c <= 0)
+        return false;
+    int64_t c = x->arg[1]->c;
+    bool pow2 = !(c & (c - 1));
+    p->grow = x->op == AXO_UDIV ? AXO_LSHR : (enum ax_op)x->op;
+    p->by = x->op == AXO_UDIV || x->op == AXO_SDIV ? __builtin_ctzll((uint64_t)c) : c;
+    return x->op == AXO_LSHR || x->op == AXO_ASHR ? c < p->bits : (x->op == AXO_UDIV || x->op == AXO_SDIV) && pow2 && c > 1;
+}
 static void classify(struct eval *e, struct eval_phi *p, struct ana_loop *l)
 {
     p->latch = merged_latch(e, p, l);
@@ -230,7 +281,7 @@ static void classify(struct eval *e, struct eval_phi *p, struct ana_loop *l)
         p->state = PHI_LINEAR;
         p->step = step;
     } else {
-        p->state = PHI_OTHER;
+        p->state = p->bits > 1 && p->bits <= 32 && geometric(p) ? PHI_GEOMETRIC : PHI_OTHER;
     }
 }
 
