@@ -276,6 +276,9 @@ static enum status guess_spec(const struct guess *g, struct size_guess size, uns
     enum status s = ST_OK;
     for (size_t p = 0; s == ST_OK && p < g->f->nparams; p++)
         s = guess_members(g, p, size, l);
+    for (size_t i = 0, outputs = 0; i < l->nargs; i++)
+        if (l->args[i].output && ++outputs > RESULT_MAX_OUTPUTS)
+            l->args[i].output = false;
     return s;
 }
 

@@ -46,6 +46,18 @@ static enum status check_inside(const struct launch_spec *l, const struct ptx_mo
     return ST_OK;
 }
 
+/* Every output is compared, so there are no more than a result holds. */
+static enum status check_outputs(const struct launch_spec *l, const char *file, struct diags *ds)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->nargs; i++)
+        n += l->args[i].output;
+    if (n <= RESULT_MAX_OUTPUTS)
+        return ST_OK;
+    diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "%zu outputs; at most %d are compared", n, RESULT_MAX_OUTPUTS);
+    return ST_INPUT;
+}
+
 /* The buffer that same_as argument i leads to: here, or by name in the main launch. NULL: none. */
 static const struct arg_spec *shared_buffer(const struct launch_spec *l, const struct launch_spec *outer, size_t i)
 {
@@ -115,6 +127,8 @@ static enum status check_one(const struct launch_spec *l, const struct launch_sp
     enum status s = check_args(l, f, file, ds);
     if (s == ST_OK)
         s = check_inside(l, m, file, ds);
+    if (s == ST_OK)
+        s = check_outputs(l, file, ds);
     if (s == ST_OK)
         s = check_offsets(l, outer, file, ds);
     return s == ST_OK ? check_block(l, f, dev, file, ds) : s;
