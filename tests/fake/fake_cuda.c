@@ -6,6 +6,9 @@
  * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES
  * (in use at most), nostart, slow (a launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the
  * driver, compiling a module, an upload of more than a kilobyte take 20 s).
+ * Durations, for kernels of the tests' own: base=NS instead of what the threads give; valley=P (least at threshold P: each
+ * warp away from it costs an eighth), noise=K (uniform over K percent of the time), drift=K (each launch takes K per mille
+ * of the base longer than the one before).
  * Variants: FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11 driver's names. */
 #include "engine/dev/drv.h"
 
@@ -33,11 +36,11 @@ void fake_cuda_window(long ran[3], long now[3]);
 struct module;
 struct function { char name[64]; struct module *m; int dynamic_shared, carveout; };
 struct variable { char name[64]; size_t n; uint8_t *bytes; };
-struct module { struct function f[MAX_FUNCS]; size_t nf; struct variable v[MAX_VARS]; size_t nv; };
+struct module { struct function f[MAX_FUNCS]; size_t nf; struct variable v[MAX_VARS]; size_t nv; bool bypasses; };
 struct event { int64_t at; bool hung; };
 static struct {
     struct { uint8_t *p; size_t n; } alloc[MAX_ALLOCS]; size_t nalloc; size_t bytes;
-    drv_result sticky; bool hung, started; int64_t clock; long loads, copied_out, window[3], ran[3];
+    drv_result sticky; bool hung, started; int64_t clock; long loads, launches, copied_out, window[3], ran[3];
 } F;
 
 /* ---- script ---- */
@@ -343,6 +346,7 @@ drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, dr
             read_variable(m, line);
     }
     F.loads++;
+    m->bypasses = strstr(text, "ld.global.cg") != NULL;
     *out = m;
     return DRV_SUCCESS;
 }
@@ -540,6 +544,35 @@ static const struct { const char *name; void (*run)(const struct call *c); } KER
     { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard },
 };
 
+/* ---- how long a launch takes ---- */
+/* The threshold of a rewritten module is the first of its knobs; without knobs all loads bypass, or none. */
+static long threshold(const struct call *c)
+{
+    const struct variable *v = variable(c->m, "gpulocw_knobs");
+    uint32_t pi = 0;
+    if (v)
+        memcpy(&pi, v->bytes, sizeof pi);
+    return v ? (long)pi : c->m->bypasses ? 0 : (long)c->block / 32;
+}
+
+/* Uniform in [0, 1), the same in every run. */
+static double chance(long i)
+{
+    uint64_t z = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return (double)((z ^ z >> 31) >> 40) / 16777216;
+}
+
+static int64_t duration(const struct call *c)
+{
+    double base = (double)script("base", (long)(2000 + c->threads)), t = base;
+    long p = script("valley", -1), away = p < 0 ? 0 : labs(threshold(c) - p);
+    t *= 1 + (double)away / 8;
+    t *= 1 + (double)script("noise", 0) / 100 * (chance(F.launches) - 0.5);
+    return (int64_t)(t + base * (double)script("drift", 0) / 1000 * (double)F.launches);
+}
+
 drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                           unsigned shared, drv_stream s, void **params, void **extra)
 {
@@ -554,9 +587,11 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
     for (size_t i = 0; i < ARRAY_LEN(KERNELS); i++)
         if (!strcmp(KERNELS[i].name, f->name))
             KERNELS[i].run(&c);
-    F.clock += 2000 + c.threads;
-    if (strncmp(f->name, "gpulocw", 7))
+    if (strncmp(f->name, "gpulocw", 7)) {
         memcpy(F.ran, F.window, sizeof F.ran);
+        F.clock += duration(&c);
+        F.launches++;
+    }
     if (script("slow", 0))
         nanosleep(&(struct timespec){ 0, 30000000 }, NULL);
     return DRV_SUCCESS;
