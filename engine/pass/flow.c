@@ -186,6 +186,47 @@ const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl)
     return found;
 }
 
+/* Is an instruction that `what` names in a block that can be reached from `from`, itself included? */
+static bool reaches(const struct pass_flow *fl, uint32_t from, bool (*what)(const struct ptx_inst *i), bool *in, uint32_t *stack)
+{
+    const struct ptx_cfg *g = fl->cfg;
+    uint32_t n = 0;
+    memset(in, 0, g->nblocks);
+    in[from] = true;
+    stack[n++] = from;
+    while (n) {
+        uint32_t b = stack[--n];
+        if (block_has(fl, b, what))
+            return true;
+        for (uint32_t k = 0; k < g->blocks[b].nsucc; k++) {
+            uint32_t to = g->blocks[b].succ[k];
+            if (to < g->nblocks && !in[to]) {
+                in[to] = true;
+                stack[n++] = to;
+            }
+        }
+    }
+    return false;
+}
+
+bool pass_goes_together(const struct pass_flow *fl, uint32_t block, bool (*meets)(const struct ptx_inst *i))
+{
+    const struct ptx_cfg *g = fl->cfg;
+    bool *in = base_alloc(g->nblocks + 1), ok = in != NULL;
+    uint32_t *stack = base_alloc(sizeof *stack * (g->nblocks + 1));
+    ok = ok && stack;
+    for (uint32_t b = 0; b < g->nblocks && ok; b++) {
+        if (!g->blocks[b].n || !block_branches_apart(fl, &g->blocks[b]))
+            continue;
+        region_of(g, b, in);
+        if (in[block] && g->blocks[b].ipdom < g->nblocks)
+            ok = !reaches(fl, g->blocks[b].ipdom, meets, in, stack);
+    }
+    base_free(in);
+    base_free(stack);
+    return ok;
+}
+
 const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl)
 {
     for (uint32_t k = 0; k < fl->f->ninsts; k++) {

@@ -22,6 +22,13 @@ enum { PASS_VOTE_MOST = 64, PASS_VOTE_WORDS = 1 + 2 * (PASS_VOTE_MOST + 1) };
 #define PASS_AGENT_VOTE_SYMBOL "gpulocw_agent_vote"
 enum { PASS_AGENT_VOTE_STEP = 4, PASS_AGENT_VOTE_WORDS = PASS_AGENT_VOTE_STEP * (PASS_VOTE_MOST + 1) };
 
+/* --softcache auto (paper: softcache): a first launch runs the monitoring slice alone (survey PROFILE), a second
+ * one the code that its counts choose (soft_profile). CENSUS: the code as asked, counting what its lines found.
+ * u64 words of this .global variable, zeroed before the launch: [2*p] hits, [2*p+1] accesses of parameter p. */
+#define PASS_SOFT_SYMBOL "gpulocw_softcache"
+enum { PASS_SOFT_WORDS = 2 * 64 };
+enum pass_survey { PASS_SURVEY_NONE, PASS_SURVEY_PROFILE, PASS_SURVEY_CENSUS };
+
 struct pass_input {
     const struct ptx_module *module; struct str kernel;
     const struct options *options;
@@ -40,10 +47,13 @@ struct pass_output {
     struct dim3u grid, block; uint32_t shared;    /* the launch the new code wants */
     int hw_pi;                                    /* hardware bypass variant: -1 off */
     int extra_regs; uint32_t extra_shared;        /* cost estimate of the rewrite */
+    int soft_lines; char soft_data[256];          /* softcache, chosen before the launch: lines per thread, and whose (--softcache-data) */
 };
 /* Runs every pass the options ask for, in table order. ST_REFUSED with located reasons; notes for what was
  * replaced or left alone. On anything but ST_OK *out is empty. pass_output_free. */
 enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds);
+/* The same; survey: a launch that finds something out. soft_profile: PASS_SOFT_WORDS that a profile left, or NULL. */
+enum status pass_apply_survey(const struct pass_input *in, enum pass_survey survey, const uint64_t *soft_profile, struct pass_output *out, struct diags *ds);
 void pass_output_free(struct pass_output *o);
 /* The text for use without the engine: knob values become PASS_KNOB_SYMBOL's initial values. out->text itself
  * has none, so that configurations that differ in knob values alone have the same text. */

@@ -15,6 +15,7 @@ struct pass_row;
 struct pass_ctx {
     const struct pass_input *in;
     const struct options *opt;
+    enum pass_survey survey; const uint64_t *soft_profile;
     const struct pass_row *row;
     const struct ptx_module *m;                   /* check: the original; run: as it is now */
     const struct ptx_func *f;                     /* the kernel in m */
@@ -124,6 +125,9 @@ bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
 bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load, const char **why);
 /* A branch or return at which threads of a CTA may part although a barrier follows on one side: the instruction, or NULL. */
 const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
+/* Threads of a CTA that pass `block` pass it equally often: where a branch lets them part around it, nothing
+ * that `meets` is left to come once they are together again. */
+bool pass_goes_together(const struct pass_flow *fl, uint32_t block, bool (*meets)(const struct ptx_inst *i));
 /* A loop that waits for other threads (strong load or compare-and-swap inside a loop): the instruction, or NULL. */
 const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl);
 /* A barrier of the whole CTA (not of a warp, an mbarrier or an asynchronous copy). */

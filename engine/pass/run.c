@@ -238,10 +238,17 @@ static enum status finish(struct pass_ctx *c, struct pass_run *r)
 
 enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds)
 {
+    return pass_apply_survey(in, PASS_SURVEY_NONE, NULL, out, ds);
+}
+
+enum status pass_apply_survey(const struct pass_input *in, enum pass_survey survey, const uint64_t *soft_profile, struct pass_output *out, struct diags *ds)
+{
     memset(out, 0, sizeof *out);
     struct pass_ctx c;
     struct pass_run r = { .m = in->module };
     ctx_init(&c, in, out, ds);
+    c.survey = survey;
+    c.soft_profile = soft_profile;
     c.f = kernel_of(in->module, in->kernel, ds);
     enum status s = c.f ? check_all(&c) : ST_INPUT;
     for (size_t k = 0; s == ST_OK && k < ARRAY_LEN(rows); k++)

@@ -195,8 +195,8 @@ static void write_agents(const struct options *o, struct buf *b)
 
 static bool read_softcache(struct options *o, struct str s)
 {
-    long v = str_is(s, "off") ? 0 : OPT_SOFTCACHE_AUTO;
-    bool ok = str_is(s, "off") || str_is(s, "auto") || number(s, 1, 64, &v);
+    long v = str_is(s, "off") ? 0 : str_is(s, "dynamic") ? OPT_SOFTCACHE_DYNAMIC : OPT_SOFTCACHE_AUTO;
+    bool ok = str_is(s, "off") || str_is(s, "auto") || str_is(s, "dynamic") || number(s, 1, 64, &v);
     if (ok)
         o->softcache = (int)v;
     return ok;
@@ -207,7 +207,7 @@ static void write_softcache(const struct options *o, struct buf *b)
     if (o->softcache > 0)
         buf_printf(b, "%d", o->softcache);
     else
-        buf_puts(b, o->softcache ? "auto" : "off");
+        buf_puts(b, o->softcache == OPT_SOFTCACHE_DYNAMIC ? "dynamic" : o->softcache ? "auto" : "off");
 }
 
 static bool read_block(struct options *o, struct str s)
@@ -237,16 +237,19 @@ static void write_block(const struct options *o, struct buf *b)
         buf_printf(b, "%ux%ux%u", o->block.x, o->block.y, o->block.z);
 }
 
-static bool read_assume_read_only(struct options *o, struct str s)
+static bool read_names(char *to, size_t size, struct str s)
 {
-    if (s.n >= sizeof o->assume_read_only)
+    if (s.n >= size)
         return false;
-    memset(o->assume_read_only, 0, sizeof o->assume_read_only);
-    memcpy(o->assume_read_only, s.s, s.n);
+    memset(to, 0, size);
+    memcpy(to, s.s, s.n);
     return true;
 }
 
+static bool read_assume_read_only(struct options *o, struct str s) { return read_names(o->assume_read_only, sizeof o->assume_read_only, s); }
 static void write_assume_read_only(const struct options *o, struct buf *b) { buf_puts(b, o->assume_read_only); }
+static bool read_softcache_data(struct options *o, struct str s) { return read_names(o->softcache_data, sizeof o->softcache_data, s); }
+static void write_softcache_data(const struct options *o, struct buf *b) { buf_puts(b, o->softcache_data); }
 
 /* Cuts ":FRACTION" off; 0: there is none. False: what stands there is no fraction. */
 static bool take_fraction(struct str *s, double *fraction)

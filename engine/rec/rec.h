@@ -109,7 +109,8 @@ enum pi_mode { PI_MODES(ENUM_ITEM) };
 
 #define OPT_MAX_LOADS 64
 #define OPT_AGENTS_VOTE (-1)
-#define OPT_SOFTCACHE_AUTO (-1)
+#define OPT_SOFTCACHE_AUTO (-1)       /* a profile chooses before the launch */
+#define OPT_SOFTCACHE_DYNAMIC (-2)    /* every thread chooses inside the kernel */
 struct options {
     int bypass, bypass_op, bypass_form;          /* enum bypass_* */
     struct { int mode; int value; } pi;          /* enum pi_mode; value with PI_VALUE */
@@ -119,7 +120,8 @@ struct options {
     int clusters;
     int agents;                                  /* 0: as many as fit; OPT_AGENTS_VOTE */
     int prefetch, prefetch_distance;
-    int softcache;                               /* 0 off; OPT_SOFTCACHE_AUTO; N lines */
+    int softcache;                               /* 0 off; OPT_SOFTCACHE_*; N lines */
+    char softcache_data[256];                    /* comma-separated names; empty: chosen by the softcache pass */
     struct dim3u block;                          /* x == 0: as launched */
     bool swap_xy;
     int coarsen, coarsen_mode;

@@ -220,13 +220,13 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->max_repeat = b->opts.max_repeat;
     run->counters = b->opts.counters && !functional;
     /* A vote is taken on every SM: a sample of them would leave thresholds without a voice. */
-    run->exact = b->opts.exact || o->pi.mode == PI_VOTE;
+    run->exact = b->opts.exact || o->pi.mode == PI_VOTE || o->agents == OPT_AGENTS_VOTE;
     run->functional = functional;
     run->time_limit_s = b->opts.time_limit_s;
 }
 
 /* Takes j->code over; it is empty afterwards. */
-static enum status launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape,
+enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape,
                           struct result *out, struct diags *ds)
 {
     struct pass_output own = j->code;        /* the text may move into a shape; knob values and launch stay ours */
@@ -267,87 +267,43 @@ static enum status run_options(struct tune_bench *b, const struct options *o, bo
     struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
     enum status st = tune_rewrite(b, o, &j.code, ds);
-    return st == ST_OK ? launch(b, &j, o, functional, &shape, out, ds) : st;
+    return st == ST_OK ? tune_launch(b, &j, o, functional, &shape, out, ds) : st;
 }
 
-/* ---- the voted threshold (paper: bypass, 4.4.2) ---- */
-struct ballot { int paper, mean; int64_t cost_ns; };
-
-/* The paper elects by the fastest single CTA; a CTA that had little to do would win that way, so
- * what is used is the least mean over the CTAs that ran a threshold. Both are told. */
-static void count_votes(const uint64_t *words, uint32_t warps, struct ballot *v)
+/* Softcache's hits and instructions beside its time; what else was found out before the run. */
+static enum status put_notes(struct tune_bench *b, struct result *out, struct buf *said, struct diags *ds)
 {
-    double least = INFINITY;
-    v->paper = words[0] ? (int)(~words[0] & 0xff) : -1;
-    v->mean = -1;
-    for (uint32_t pi = 0; pi <= warps && pi <= PASS_VOTE_MOST; pi++) {
-        double n = (double)words[2 + 2 * pi], mean = n > 0 ? (double)words[1 + 2 * pi] / n : INFINITY;
-        if (mean < least) {
-            least = mean;
-            v->mean = (int)pi;
-        }
-    }
-}
-
-static enum status hold_vote(struct tune_bench *b, const struct options *o, struct ballot *v, struct diags *ds)
-{
-    uint64_t words[PASS_VOTE_WORDS];
-    struct tune_job j = { 0 };
-    struct tune_shape *shape = NULL;
-    struct result r = result_empty();
-    enum status st = tune_rewrite(b, o, &j.code, ds);
-    if (st == ST_OK)
-        st = launch(b, &j, o, false, &shape, &r, ds);
-    if (st == ST_OK && r.status != ST_OK)
-        st = r.status;
-    if (st == ST_OK)
-        st = dev_read_symbol(b->subject.dev, shape->loaded, PASS_VOTE_SYMBOL, words, sizeof words, ds);
-    if (st != ST_OK)
-        return st;
-    count_votes(words, tune_warps(&b->subject), v);
-    v->cost_ns = r.time.valid ? r.time.median : 0;
-    if (v->mean < 0) {
-        diag_error(ds, "vote", "no CTA voted");
-        return ST_DEVICE;
-    }
-    return ST_OK;
-}
-
-/* Replaces `vote` by what was elected; the ends become bpa and cha, which run no inserted code. */
-static enum status elect(struct tune_bench *b, struct options *o, struct ballot *v, struct diags *ds)
-{
-    enum status st = hold_vote(b, o, v, ds);
-    if (st != ST_OK)
-        return st;
-    int warps = (int)tune_warps(&b->subject);
-    o->pi.mode = v->mean == 0 ? PI_BPA : v->mean >= warps ? PI_CHA : PI_VALUE;
-    o->pi.value = o->pi.mode == PI_VALUE ? v->mean : 0;
-    return ST_OK;
+    enum status st = out->options.softcache && tune_usable(out) ? tune_census(b, &out->options, out, said, ds) : ST_OK;
+    if (st == ST_OK && said->s && !out->message[0])
+        snprintf(out->message, sizeof out->message, "%s", said->s);
+    return st;
 }
 
 enum status tune_run_one(struct tune_bench *b, const struct options *asked, struct result *out, struct diags *ds)
 {
     struct diags own = { 0 };
-    struct options chosen = *asked, *o = &chosen;
-    struct ballot v = { -1, -1, 0 };
+    struct options chosen = *asked;
+    struct buf said = { 0 };
+    int voted = -1;
     *out = result_empty();
-    enum status st = asked->pi.mode == PI_VOTE && asked->bypass != BYPASS_NONE ? elect(b, o, &v, &own) : ST_OK;
+    enum status st = tune_settle(b, &chosen, &voted, &said, &own);
     if (st == ST_OK)
-        st = run_options(b, o, false, out, &own);
-    out->options = *o;
-    out->voted = v.mean;
-    if (st == ST_OK && v.mean >= 0 && out->status == ST_OK)
-        snprintf(out->message, sizeof out->message, "voted π=%d by mean CTA time in one launch of %.4f ms (the fastest single CTA ran π=%d)", v.mean, (double)v.cost_ns / 1e6, v.paper);
+        st = run_options(b, &chosen, false, out, &own);
+    out->options = chosen;
+    out->voted = voted;
     if (st == ST_OK && out->status == ST_OK)
         st = judge_outputs(b, out, &own);
     struct options none = options_default();
-    if (st == ST_OK && options_equal(asked, &none) && out->counters[COUNTER_INST_WARP].valid)
+    if (st == ST_OK && options_equal(&chosen, &none) && out->counters[COUNTER_INST_WARP].valid)
         b->inst_warp = out->counters[COUNTER_INST_WARP].value;
+    if (st == ST_OK && out->status == ST_OK)
+        st = put_notes(b, out, &said, &own);
     if (st != ST_OK) {
         out->status = st;
         if (!out->message[0])
             tune_reason(&own, out);
     }
+    buf_free(&said);
     diags_move(ds, &own);
     /* A refused or failed configuration is a result; only these end what is going on. */
     return st == ST_CANCELLED || st == ST_NOMEM ? st : ST_OK;

@@ -25,6 +25,13 @@ struct tune_bench {
 struct tune_job { struct pass_output code; struct dev_run run; struct dev_symbol_value set, zero[8]; };
 enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds);
 void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
+/* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. */
+enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape, struct result *out, struct diags *ds);
+/* settle.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are replaced in *o by what
+ * was found; *voted: the elected π or number of agents, else as it is; said: how, one sentence each. */
+enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, struct buf *said, struct diags *ds);
+/* What the lines of a softcache found, counted in a launch of its own, and the warp instructions it costs. */
+enum status tune_census(struct tune_bench *b, const struct options *o, const struct result *r, struct buf *said, struct diags *ds);
 bool tune_same_hashes(const struct tune_bench *b, const struct result *r);
 void tune_reason(const struct diags *ds, struct result *r);   /* the first error becomes the result's message */
 /* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. */

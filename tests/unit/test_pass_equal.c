@@ -16,7 +16,7 @@ static const char *const lines[] = {
     "--swap-xy", "--block 16x4x1", "--coarsen 2", "--coarsen 4 --coarsen-mode blocked --block 8x8x1",
     "--cluster redirect", "--cluster redirect --index column --clusters 3", "--cluster redirect --index tile:3x2 --clusters 5",
     "--cluster agent --clusters 4", "--cluster agent --index column --agents 1 --clusters 3", "--cluster agent --prefetch l1 --clusters 2",
-    "--prefetch l2 --prefetch-distance 2", "--softcache 1", "--softcache 2", "--softcache auto",
+    "--prefetch l2 --prefetch-distance 2", "--softcache 1", "--softcache 2", "--softcache dynamic",
     "--throttle-shared 2048",
 };
 

@@ -44,7 +44,11 @@ static const struct rewrite rewrites[] = {
     { "throttle", "in_grid", "--throttle-shared 4096 --maxnreg 64 --minctas 2", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "softcache_static", "in_grid", "--softcache 2", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "softcache_barrier", "in_tile", "--softcache 1", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
-    { "softcache_auto", "in_grid", "--softcache auto", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
+    { "softcache_dynamic", "in_grid", "--softcache dynamic", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
+    { "softcache_together", "in_tile", "--softcache dynamic", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
+    { "softcache_alias", "in_alias", "--softcache 2", { 4, 1, 1 }, { 64, 1, 1 }, 75 },
+    { "softcache_calls", "in_func", "--softcache 1", { 8, 1, 1 }, { 128, 1, 1 }, 75 },
+    { "agents_vote", "in_tile", "--cluster agent --agents vote", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "together", "in_grid", "--bypass l1 --pi 3 --cluster agent --index tile:2x2 --coarsen 2", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
 };
 
@@ -143,8 +147,9 @@ static const struct refusal refusals[] = {
     { "in_tile", "--block 32x4x1", "uses a barrier", 43, { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "in_grid", "--block 32x16x1 --coarsen 3", "1, 2, 4 or 8", 0, { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "in_func", "--coarsen 2", "reads %ctaid itself", 24, { 8, 1, 1 }, { 128, 1, 1 }, 75 },
-    { "in_func", "--softcache 1", "touches global memory", 28, { 8, 1, 1 }, { 128, 1, 1 }, 75 },
-    { "in_tile", "--softcache auto", "forbids", 43, { 4, 4, 1 }, { 128, 1, 1 }, 75 },
+    { "in_parted", "--softcache dynamic", "let threads part", 26, { 4, 1, 1 }, { 64, 1, 1 }, 75 },
+    { "in_smid", "--softcache dynamic", "samples a loop", 0, { 4, 1, 1 }, { 64, 1, 1 }, 75 },
+    { "in_grid", "--softcache 1 --softcache-data nobody", "accesses no parameter 'nobody'", 0, { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "in_tile", "--softcache 9", "fit on", 0, { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "in_early", "--cluster agent", "some threads may leave here", 20, { 4, 1, 1 }, { 64, 1, 1 }, 75 },
     { "in_merged", "--cluster agent", "some threads may leave here", 20, { 4, 1, 1 }, { 64, 1, 1 }, 75 },
@@ -303,7 +308,7 @@ static void test_out_of_memory(void **state)
 {
     (void)state;
     static const char *const lines[] = { "--bypass l1 --bypass-form hybrid --bypass-loads 45 --pi 2 --cluster agent --prefetch l2 --index tile:2x2",
-                                         "--softcache auto --swap-xy --cluster redirect --readonly promote", "--softcache 2 --bypass ro --bypass-form grouped --pi 1 --coarsen 2" };
+                                         "--softcache dynamic --swap-xy --cluster redirect --readonly promote", "--softcache 2 --bypass ro --bypass-form grouped --pi 1 --coarsen 2" };
     for (size_t k = 0; k < ARRAY_LEN(lines); k++) {
         struct subject s;
         struct options o = options_default();

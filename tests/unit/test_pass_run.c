@@ -15,6 +15,7 @@ static const struct kernel tile = { "in_tile", { 3, 3, 1 }, { 128, 1, 1 }, 4, 0,
 static const struct kernel calls = { "in_func", { 7, 1, 1 }, { 96, 1, 1 }, 0, 0, 8192, false };
 static const struct kernel grid = { "in_grid", { 3, 7, 1 }, { 32, 8, 1 }, 70, 50, 70 * 70, false };
 static const struct kernel bytes = { "in_bytes", { 9, 1, 1 }, { 128, 1, 1 }, 400, 0, 8192, true };
+static const struct kernel alias = { "in_alias", { 4, 1, 1 }, { 64, 1, 1 }, 0, 0, 2048, false };
 static const struct kernel shuffle = { "in_shuffle", { 4, 1, 1 }, { 256, 1, 1 }, 20, 0, 8192, false };
 
 static const struct { const struct kernel *k; const char *options; } cases[] = {
@@ -33,14 +34,16 @@ static const struct { const struct kernel *k; const char *options; } cases[] = {
     { &grid, "--block 16x16x1" }, { &grid, "--block 8x32x1 --swap-xy" }, { &grid, "--swap-xy --coarsen 8" }, { &grid, "--coarsen 2 --coarsen-mode blocked --block 24x5x1" },
     { &grid, "--cluster redirect --index tile:2x2 --clusters 4" }, { &grid, "--cluster redirect --index column --clusters 100" },
     { &grid, "--cluster agent --index tile:2x3 --clusters 6" }, { &grid, "--cluster agent --prefetch l2 --prefetch-distance 1 --clusters 1 --agents 1" },
-    { &grid, "--prefetch l1 --prefetch-distance 8" }, { &grid, "--softcache 1" }, { &grid, "--softcache 2" }, { &grid, "--softcache auto" },
-    { &grid, "--softcache 2 --coarsen 2 --cluster agent --bypass l1 --pi 3" }, { &grid, "--softcache auto --swap-xy --cluster redirect --bypass l1 --bypass-form predicate --pi 2" },
-    { &bytes, "--softcache 1" }, { &bytes, "--softcache 2" }, { &bytes, "--softcache 3" }, { &bytes, "--softcache auto" },
-    { &bytes, "--softcache 3 --cluster agent --agents 2" }, { &bytes, "--softcache auto --cluster agent --bypass l1 --pi 1" }, { &bytes, "--softcache 3 --coarsen 2" },
+    { &grid, "--prefetch l1 --prefetch-distance 8" }, { &grid, "--softcache 1" }, { &grid, "--softcache 2" }, { &grid, "--softcache dynamic" },
+    { &grid, "--softcache 2 --coarsen 2 --cluster agent --bypass l1 --pi 3" }, { &grid, "--softcache dynamic --swap-xy --cluster redirect --bypass l1 --bypass-form predicate --pi 2" },
+    { &bytes, "--softcache 1" }, { &bytes, "--softcache 2" }, { &bytes, "--softcache 3" }, { &bytes, "--softcache dynamic" },
+    { &bytes, "--softcache 3 --cluster agent --agents 2" }, { &bytes, "--softcache dynamic --cluster agent --bypass l1 --pi 1" }, { &bytes, "--softcache 3 --coarsen 2" },
     { &bytes, "--bypass l1 --pi 2" }, { &bytes, "--cluster agent --agents 1" },
     { &shuffle, "--bypass l1 --pi 0" }, { &shuffle, "--bypass l1 --pi 1" }, { &shuffle, "--bypass l1 --pi 5" }, { &shuffle, "--bypass l1 --pi 8" },
     { &shuffle, "--bypass l1 --bypass-form predicate --pi 5" }, { &shuffle, "--bypass l1 --bypass-form grouped --pi 5" }, { &shuffle, "--bypass l1 --pi vote" },
-    { &shuffle, "--cluster agent --bypass l1 --pi 3" }, { &shuffle, "--softcache 1" },
+    { &shuffle, "--cluster agent --bypass l1 --pi 3" }, { &shuffle, "--softcache 1" }, { &tile, "--softcache dynamic" }, { &tile, "--cluster agent --agents vote" },
+    { &alias, "--softcache 1" }, { &alias, "--softcache 2" }, { &alias, "--softcache 2 --assume-restrict" }, { &alias, "--softcache dynamic" },
+    { &alias, "--softcache 2 --softcache-data out,a --cluster agent" }, { &calls, "--softcache 1" }, { &calls, "--cluster agent --agents vote --clusters 2" },
 };
 
 static struct dev *device;
