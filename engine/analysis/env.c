@@ -95,14 +95,30 @@ static void relocate(struct env *v)
 }
 
 /* ---- parameters ---- */
-static void put_param(struct env *v, const struct ptx_symbol *p, const void *from, size_t n)
+/* `at`: where in the parameter; a struct's members follow the struct itself. */
+static void put_param(struct env *v, const struct ptx_symbol *p, uint64_t at, const void *from, size_t n)
 {
-    if (n > p->bytes)
-        n = p->bytes;
-    if (p->offset + p->bytes > v->nparams)
+    if (p->offset + p->bytes > v->nparams || at > p->bytes)
         return;
-    memcpy(v->params + p->offset, from, n);
+    if (n > p->bytes - at)
+        n = p->bytes - at;
+    memcpy(v->params + p->offset + at, from, n);
     memset(v->param_known + p->offset, 1, p->bytes);
+}
+static void bind_arg(struct env *v, const struct launch_spec *l, size_t i, const uint64_t *base, const struct ptx_symbol *p, uint64_t at)
+{
+    const struct arg_spec *a = &l->args[i];
+    size_t own = a->kind == ARG_SAME_AS ? launch_buffer_of(l, i) : i;
+    if (a->kind == ARG_SCALAR)
+        put_param(v, p, at, a->scalar, elem_size(a->elem));
+    else if (a->kind == ARG_BYTES)
+        put_param(v, p, at, a->bytes, a->nbytes);
+    else if (own != SIZE_MAX && own < l->nargs) {
+        uint64_t addr = base[own] + (a->kind == ARG_SAME_AS ? a->offset : 0);
+        if (!a->inside)
+            v->arg_base[i] = addr;
+        put_param(v, p, at, &addr, 8);
+    }
 }
 static void bind_args(struct env *v)
 {
@@ -116,21 +132,13 @@ static void bind_args(struct env *v)
             add_region(v, l->args[i].name, (int)i, NULL, v->data->buffers[i].bytes, v->data->buffers[i].n);
             base[i] = v->region[v->nregions - 1].base;
         }
-    for (size_t i = 0; i < l->nargs && i < k->nparams; i++) {
-        const struct arg_spec *a = &l->args[i];
-        size_t own = a->kind == ARG_SAME_AS ? launch_buffer_of(l, i) : i;
-        if (a->kind == ARG_SCALAR)
-            put_param(v, k->params[i], a->scalar, elem_size(a->elem));
-        else if (a->kind == ARG_BYTES)
-            put_param(v, k->params[i], a->bytes, a->nbytes);
-        else if (own != SIZE_MAX && own < l->nargs) {
-            uint64_t addr = base[own] + (a->kind == ARG_SAME_AS ? a->offset : 0);
-            v->arg_base[i] = addr;
-            put_param(v, k->params[i], &addr, 8);
-        }
+    for (size_t i = 0; i < l->nargs; i++) {
+        size_t p = l->args[i].inside ? launch_outer_of(l, i) : i;
+        if (p < k->nparams)
+            bind_arg(v, l, i, base, k->params[p], l->args[i].inside ? l->args[i].at : 0);
     }
-    if (l->nargs < k->nparams)
-        eval_gap(v->e, "the launch gives %zu of %u parameters", l->nargs, k->nparams);
+    if (launch_params(l) < k->nparams)
+        eval_gap(v->e, "the launch gives %zu of %u parameters", launch_params(l), k->nparams);
 }
 static void shape(struct env *v)
 {
