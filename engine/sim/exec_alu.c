@@ -273,9 +273,18 @@ static uint64_t float_to_int(const struct scalar_how *h, double x, enum ptx_type
 }
 static double flushed(double x, double least) { return fabs(x) < least ? copysign(0, x) : x; }
 
+/* A NaN of f64 keeps its sign and the upper bits of its payload (as in f32_of_f64). */
+static uint64_t nan_kept(double x, const struct soft_format *f)
+{
+    uint64_t u = bits_f64(x), frac = (1ull << f->frac) - 1;
+    return (u >> 63) << (f->bits - 1) | (f->max + 1) | 1ull << (f->frac - 1) | (u >> (52 - f->frac) & frac);
+}
+
 static uint64_t float_result(const struct scalar_how *h, double x, enum ptx_type from, enum ptx_type to)
 {
     const struct soft_format *f = soft_format_of(to);
+    if (x != x && from == PTX_T_F64 && (to == PTX_T_F32 || to == PTX_T_F16 || to == PTX_T_BF16) && !(h->key & (KEY_SAT | KEY_RELU)))
+        return nan_kept(x, f);
     enum soft_mode mode = h->mode;
     bool same = from == to && h->integral;
     if (h->key & KEY_FTZ && from == PTX_T_F32)
@@ -330,7 +339,10 @@ static uint64_t cvt_value(const struct scalar_how *h, uint64_t v, enum ptx_type 
         return to == PTX_T_F64 ? bits_f64(ptx_type_kind(from) == 's' ? (double)(int64_t)i : (double)i)
                                : float_result(h, soft_from_int(i, ptx_type_kind(from) == 's'), from, to);
     }
-    return float_result(h, soft_to_double(v, ff), from, to);
+    double x = soft_to_double(v, ff);
+    if (x != x && to == PTX_T_TF32 && h->mode == SOFT_RNA)
+        return v & 0xffffe000u;      /* its bits but the low ones, as an H200 has it */
+    return float_result(h, x, from, to);
 }
 
 static unsigned part_step(enum ptx_type t) { return ptx_type_bits(t) < 8 && t != PTX_T_E2M1 ? 8 : ptx_type_bits(t); }

@@ -18,6 +18,14 @@ static inline double f64_bits(uint64_t u) { double x; memcpy(&x, &u, 8); return 
 
 /* The one NaN that f32 results have (9.7.3). */
 static inline float nan_f32(float x) { return x == x ? x : f32_bits(0x7fffffffu); }
+/* A NaN of f64 keeps its sign and the upper bits of its payload, as an H200 has it. */
+static inline float f32_of_f64(double x)
+{
+    uint64_t u = bits_f64(x);
+    uint32_t kept = (uint32_t)(u >> 63) << 31 | 0x7fc00000u | (uint32_t)(u >> 29 & 0x3fffffu);
+    float r = (float)x;
+    return x == x ? r : f32_bits(kept);
+}
 static inline float ftz(float x)
 {
     uint32_t u = bits_f32(x);
@@ -71,6 +79,9 @@ static inline uint32_t f16_of(float x)
     uint32_t r = a < 0x38800000u ? small : a >= 0x47800000u ? 0x7c00u : normal;
     return a > 0x7f800000u ? 0x7fffu : r | s;
 }
+/* The one NaN of a 16-bit format whose infinity is inf. */
+static inline uint32_t nan_half(uint32_t h, uint32_t inf) { return (h & 0x7fffu) > inf ? 0x7fffu : h; }
+static inline uint32_t nan_halves(uint32_t x, uint32_t inf) { return nan_half(x & 0xffffu, inf) | nan_half(x >> 16, inf) << 16; }
 static inline float bf16_to(uint32_t h) { return f32_bits(h << 16); }
 static inline uint32_t bf16_of(float x)
 {

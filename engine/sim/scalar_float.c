@@ -126,6 +126,8 @@ static uint64_t sign_element(const struct scalar_how *h, enum ptx_type t, const 
     const struct soft_format *f = soft_format_of(t);
     if (h->key & KEY_FTZ && f)
         v = flush(soft_to_double(v, f), t, true) == 0 ? v & sign : v;
+    if (f && bits < 64 && soft_to_double(v, f) != soft_to_double(v, f))
+        return f->nan;
     return h->op == PTX_OP_NEG ? v ^ sign : v & ~sign;
 }
 uint64_t scalar_sign(const struct scalar_how *h, const uint64_t s[4]) { return by_element(h, s, sign_element); }

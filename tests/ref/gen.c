@@ -16,17 +16,31 @@ static const char *const float_types[] = { "f32 f", "f64 d", "f16 h", "bf16 h", 
 static const char *const int_cmps[] = { "eq", "ne", "lt", "le", "gt", "ge" };
 static const char *const float_cmps[] = { "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan" };
 
+static void put_named(struct gen *g, char cls, unsigned k)
+{
+    buf_printf(&g->b, "%%%s%u", cls == 'r' ? "r" : cls == 'R' ? "rd" : cls == 'h' ? "h" : cls == 'f' ? "f" : cls == 'd' ? "d" : "p", k);
+}
+
+/* Another register at every call since g->used was cleared: compilers fold an operation on one register twice, and
+ * not always to what the operation gives. */
+static unsigned pick(struct gen *g, unsigned n)
+{
+    unsigned k = below(g, n);
+    while (g->used >> k & 1)
+        k = (k + 1) % n;
+    g->used |= 1u << k;
+    return k;
+}
+
 static void put_reg(struct gen *g, char cls)
 {
     switch (cls) {
-    case 'r': buf_printf(&g->b, "%%r%u", below(g, NR)); break;
-    case 'R': buf_printf(&g->b, "%%rd%u", below(g, NRD)); break;
-    case 'h': buf_printf(&g->b, "%%h%u", below(g, NH)); break;
-    case 'f': buf_printf(&g->b, "%%f%u", below(g, NF)); break;
-    case 'd': buf_printf(&g->b, "%%d%u", below(g, ND)); break;
+    case 'r': put_named(g, cls, pick(g, NR)); break;
+    case 'R': case 'h': case 'd': put_named(g, cls, pick(g, NRD)); break;
+    case 'f': put_named(g, cls, pick(g, NF)); break;
     case 'y': buf_printf(&g->b, "%%r%u.b%u", below(g, NR), below(g, 4)); break;
     case 'w': buf_printf(&g->b, "%%r%u.h%u", below(g, NR), below(g, 2)); break;
-    default: buf_printf(&g->b, "%%p%u", below(g, NP)); break;
+    default: put_named(g, 'p', below(g, NP)); break;
     }
 }
 
@@ -59,7 +73,7 @@ static void put_source(struct gen *g, char cls, bool may_imm)
         if (chance(g, 50))
             buf_printf(&g->b, "%u", below(g, 70));
         else
-            put_reg(g, 'r');
+            put_named(g, 'r', below(g, NR));
     } else if (cls == 'i') {
         buf_printf(&g->b, "%u", below(g, 256));
     } else if (may_imm && chance(g, 15) && strchr("rRhfd", cls)) {
@@ -91,18 +105,69 @@ static void put_guard(struct gen *g, unsigned percent)
         buf_printf(&g->b, "@%s%%p%u ", chance(g, 50) ? "!" : "", below(g, NP));
 }
 
-static void put_op(struct gen *g, const char *row)
+/* Registers of the operands that must be byte-sized, made beforehand. */
+static void put_bytes(struct gen *g, const char *cls, size_t n)
+{
+    unsigned made = 0;
+    for (size_t k = 0; k < n; k++)
+        if (cls[k] == 'b')
+            buf_printf(&g->b, "\tand.b32 %%rq%u, %%r%u, 127;\n", made++, below(g, NR));
+}
+
+/* Where the bits of a NaN are open or depend on what a compiler made of it: f64 converted, and negation. */
+static bool numbers_only(const char *row, const char *cls)
+{
+    return (!strncmp(row, "cvt", 3) && cls[1] == 'd' && strchr("fh", cls[0])) || (!strncmp(row, "neg", 3) && strchr("fh", cls[1]));
+}
+
+/* Guarded, ptxas 13.0 makes something else of these. */
+static bool never_guarded(const char *row)
+{
+    return !strncmp(row, "testp", 5) || !strncmp(row, "set.", 4) || strstr(row, "c.") != NULL;
+}
+
+static void put_one(struct gen *g, const char *row, size_t n, unsigned guard)
 {
     const char *cls = strchr(row, ' ') + 1;
+    size_t opcode = (size_t)(cls - row), made = 0;
     bool literals = takes_literals(row);
-    put_guard(g, 12);
-    buf_put(&g->b, row, (size_t)(cls - row));
-    put_reg(g, cls[0]);
-    for (unsigned k = 1; cls[k]; k++) {
+    put_bytes(g, cls, n - opcode);
+    g->used = 0;
+    if (numbers_only(row, cls)) {
+        unsigned k = below(g, NRD);
+        buf_printf(&g->b, "\tsetp.num.%s %%pc, ", cls[1] == 'd' ? "f64" : cls[1] == 'f' ? "f32" : strstr(row, "bf16") ? "bf16" : "f16");
+        put_named(g, cls[1], k);
         buf_puts(&g->b, ", ");
-        put_source(g, cls[k], literals && k > 1);
+        put_named(g, cls[1], k);
+        buf_printf(&g->b, ";\n\t@%%pc %.*s", (int)opcode, row);
+        put_reg(g, cls[0]);
+        buf_puts(&g->b, ", ");
+        put_named(g, cls[1], k);
+        buf_puts(&g->b, ";\n");
+        return;
+    }
+    put_guard(g, guard);
+    buf_put(&g->b, row, opcode);
+    put_reg(g, cls[0]);
+    g->used = 0;
+    for (size_t k = 1; k < n - opcode; k++) {
+        buf_puts(&g->b, ", ");
+        if (cls[k] == 'b')
+            buf_printf(&g->b, "%%rq%zu", made++);
+        else
+            put_source(g, cls[k], literals && k > 1);
     }
     buf_puts(&g->b, ";\n");
+}
+
+/* A row of several operations is one unguarded run of them: the carry flag lives no longer. */
+static void put_op(struct gen *g, const char *row)
+{
+    for (const char *next; row; row = next) {
+        next = strchr(row, ';');
+        put_one(g, row, next ? (size_t)(next - row) : strlen(row), next || never_guarded(row) ? 0 : 12);
+        next = next ? next + 1 : NULL;
+    }
 }
 
 static void put_setp(struct gen *g)
@@ -114,6 +179,7 @@ static void put_setp(struct gen *g)
     unsigned more = below(g, 3);
     static const char *const bools[] = { "and", "or", "xor" };
     unsigned a = below(g, NP), b = (a + 1 + below(g, NP - 1)) % NP;
+    g->used = 0;
     buf_printf(&g->b, "\tsetp.%s", cmp);
     if (more)
         buf_printf(&g->b, ".%s", bools[below(g, 3)]);
@@ -169,7 +235,7 @@ static void put_access(struct gen *g, bool load, const char *type, char cls, uns
 static void put_memory(struct gen *g)
 {
     static const char *const forms[] = { "u8 r 255 1", "s8 r 255 1", "u16 h 127 2", "s16 r 127 2", "u32 r 63 4", "f32 f 63 4", "b64 R 31 8", "f64 d 31 8", "s32 R 63 4",
-                                         "s8 h 255 1", "v2.u32 r 31 8", "v4.f32 f 15 16", "v2.b64 R 15 16", "v2.f64 d 15 16", "v2.u16 h 63 4", "v4.u8 r 63 4" };
+                                         "s8 h 255 1"/* loads only: a float in %h would be converted */, "v2.u32 r 31 8", "v4.f32 f 15 16", "v2.b64 R 15 16", "v2.f64 d 15 16", "v2.u16 h 63 4", "v4.u8 r 63 4" };
     const char *f = forms[below(g, ARRAY_LEN(forms))];
     char type[8], cls;
     unsigned mask, size, n = chance(g, 50) ? 1 : 2 + below(g, 4);
@@ -178,8 +244,8 @@ static void put_memory(struct gen *g)
     buf_printf(&g->b, "\tand.b32 %%ra, %%r%u, %u;\n\tadd.u32 %%ra, %%ra, %u;\n\tmul.wide.u32 %%rda, %%ra, %u;\n\tadd.u64 %%rda, %%rda, %%rin;\n", below(g, NR), low,
                slots, size);
     for (unsigned k = 0; k < n; k++) {
-        put_access(g, cls == 'd' || !strcmp(type, "s32") || chance(g, 70), type, cls, size, slots); /* no NaN of f64 gets into memory */
-        if (chance(g, 20))
+        put_access(g, cls == 'd' || !strcmp(type, "s32") || (cls == 'h' && size == 1) || chance(g, 70), type, cls, size, slots); /* no NaN of f64 gets into memory */
+        if (chance(g, 20) && !g->alone)
             put_op(g, gen_row(below(g, (unsigned)gen_known())));
         if (chance(g, 15) && low && slots > 1) {
             buf_printf(&g->b, "\tadd.u64 %%rda, %%rda, %u;\n", size);
@@ -201,6 +267,7 @@ static void put_atomic(struct gen *g)
     sscanf(f, "%23s %c %u", type, &cls, &size);
     buf_printf(&g->b, "\tand.b32 %%ra, %%r%u, %u;\n\tmul.wide.u32 %%rda, %%ra, %u;\n\tadd.u64 %%rda, %%rda, %%rin;\n", below(g, NR), GEN_IN_BYTES / size - 1, size);
     put_guard(g, 25);
+    g->used = 0;
     buf_printf(&g->b, "atom.global.%s ", type);
     put_reg(g, cls);
     buf_puts(&g->b, ", [%rda], ");
@@ -380,8 +447,9 @@ void gen_program(struct gen *g, uint64_t seed, const char *row, const char *name
     g->n = 0;
     g->labels = 0;
     g->diverged = false;
+    g->alone = row != NULL;
     buf_printf(&g->b, ".visible .entry %s(.param .u64 p)\n{\n"
-             "\t.reg .b32 %%r<8>, %%ra, %%rb, %%rm, %%tidr, %%rc<4>;\n\t.reg .b64 %%rd<6>, %%rda, %%rin, %%rout, %%rout0;\n\t.reg .b16 %%h<6>;\n\t.reg .f32 %%f<8>;\n"
+             "\t.reg .b32 %%r<8>, %%ra, %%rb, %%rm, %%rq<2>, %%tidr, %%rc<4>;\n\t.reg .b64 %%rd<6>, %%rda, %%rin, %%rout, %%rout0;\n\t.reg .b16 %%h<6>;\n\t.reg .f32 %%f<8>;\n"
              "\t.reg .f64 %%d<6>;\n\t.reg .pred %%p<6>, %%pc;\n\t.shared .align 4 .b8 buffer[256];\n"
              "\tld.param.u64 %%rout0, [p];\n\tmov.u32 %%tidr, %%tid.x;\n\tmul.wide.u32 %%rout, %%tidr, %u;\n\tadd.u64 %%rout, %%rout, %%rout0;\n"
              "\tmul.wide.u32 %%rin, %%tidr, %u;\n\tadd.u64 %%rin, %%rin, %%rout0;\n\tadd.u64 %%rin, %%rin, %u;\n", name, GEN_OUT_BYTES, GEN_IN_BYTES, INPUTS);

@@ -14,7 +14,12 @@
 #define GEN_HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 
 /* wide: also what the interpreter of this folder does not know, for comparing two devices. */
-struct gen { struct buf b; uint64_t seed, n; unsigned labels; bool diverged, wide; };
+struct gen {
+    struct buf b;
+    uint64_t seed, n;
+    unsigned labels, used;           /* used: source registers of the instruction being written, by number */
+    bool diverged, wide, alone;
+};
 
 /* Rows of one operation each: the first gen_known() are known to the interpreter. */
 size_t gen_rows(void);

@@ -1,5 +1,6 @@
 /* One operation a row: its opcode and the classes of its operands, destination first. r b32, R b64, h b16, f f32,
- * d f64, p predicate; s small count, i immediate byte, y one byte of a b32, w one half of it. */
+ * d f64, p predicate; s small count, i immediate byte, b a register below 128, y one byte of a b32, w one half of it.
+ * ";" joins operations that belong together. */
 #include "tests/ref/gen.h"
 
 static const char *const known[] = {
@@ -12,15 +13,16 @@ static const char *const known[] = {
     "div.s32 rrr", "div.u32 rrr", "div.s64 RRR", "div.u64 RRR", "div.u16 hhh", "rem.s32 rrr", "rem.u32 rrr", "rem.s64 RRR", "rem.u64 RRR", "rem.s16 hhh",
     "abs.s32 rr", "abs.s64 RR", "abs.s16 hh", "neg.s32 rr", "neg.s64 RR", "neg.s16 hh", "min.s32 rrr", "min.u32 rrr", "min.s64 RRR", "min.u64 RRR",
     "min.u16 hhh", "max.s32 rrr", "max.u32 rrr", "max.s64 RRR", "max.u64 RRR", "max.s16 hhh", "popc.b32 rr", "popc.b64 rR", "clz.b32 rr", "clz.b64 rR",
-    "bfind.s32 rr", "bfind.u64 rR", "bfind.shiftamt.u32 rr", "bfind.s64 rR", "brev.b32 rr", "brev.b64 RR", "bfe.u32 rrrr", "bfe.s32 rrrr", "bfe.u64 RRrr",
-    "bfe.s64 RRrr", "bfe.s32 rrss", "bfe.u32 rrss", "bfi.b32 rrrrr", "bfi.b64 RRRrr", "bfi.b32 rrrss", "bmsk.clamp.b32 rss", "bmsk.wrap.b32 rss",
+    "bfind.s32 rr", "bfind.u64 rR", "bfind.shiftamt.u32 rr", "bfind.s64 rR", "brev.b32 rr", "brev.b64 RR", "bfe.u32 rrbb", "bfe.s32 rrbb", "bfe.u64 RRbb",
+    "bfe.s64 RRbb", "bfi.b32 rrrbb", "bfi.b64 RRRbb", "bmsk.clamp.b32 rss", "bmsk.wrap.b32 rss",
     "szext.clamp.s32 rrs", "szext.wrap.u32 rrs",
     "dp4a.s32.s32 rrrr", "dp4a.u32.u32 rrrr", "dp4a.s32.u32 rrrr", "dp4a.u32.s32 rrrr", "dp2a.lo.s32.s32 rrrr", "dp2a.hi.u32.s32 rrrr",
     "and.b32 rrr", "and.b64 RRR", "and.b16 hhh", "or.b32 rrr", "or.b64 RRR", "xor.b32 rrr", "xor.b64 RRR", "xor.b16 hhh", "not.b32 rr", "not.b64 RR",
     "not.b16 hh", "cnot.b32 rr", "cnot.b64 RR", "lop3.b32 rrrri", "shl.b32 rrs", "shl.b64 RRs", "shl.b16 hhs", "shr.u32 rrs", "shr.s32 rrs", "shr.b64 RRs",
     "shr.s64 RRs", "shr.s16 hhs", "shr.u16 hhs", "shl.b32 rrr", "shr.s32 rrr", "shf.l.wrap.b32 rrrr", "shf.r.clamp.b32 rrrs", "shf.l.clamp.b32 rrrs",
-    "shf.r.wrap.b32 rrrr", "prmt.b32 rrrr", "add.cc.u32 rrr", "addc.u32 rrr", "addc.cc.s32 rrr", "sub.cc.u32 rrr", "subc.u32 rrr", "subc.cc.u32 rrr",
-    "mad.lo.cc.u32 rrrr", "madc.hi.u32 rrrr", "madc.lo.cc.s32 rrrr", "mad.hi.cc.s32 rrrr", "add.cc.u64 RRR", "addc.u64 RRR", "subc.cc.u64 RRR", "sub.cc.s64 RRR",
+    "shf.r.wrap.b32 rrrr", "prmt.b32 rrrr", "add.cc.u32 rrr;addc.u32 rrr", "add.cc.s32 rrr;addc.cc.s32 rrr;addc.u32 rrr", "sub.cc.u32 rrr;subc.u32 rrr",
+    "sub.cc.u32 rrr;subc.cc.u32 rrr;subc.s32 rrr", "mad.lo.cc.u32 rrrr;madc.hi.u32 rrrr", "mad.lo.cc.u32 rrrr;madc.lo.cc.s32 rrrr;madc.hi.u32 rrrr", "mad.hi.cc.s32 rrrr;addc.u32 rrr",
+    "add.cc.u64 RRR;addc.u64 RRR", "sub.cc.s64 RRR;subc.cc.u64 RRR;subc.u64 RRR",
     "mov.b32 rr", "mov.b64 RR", "mov.b16 hh", "mov.f32 ff", "mov.f64 dd",
     "add.f32 fff", "sub.f32 fff", "mul.f32 fff", "add.ftz.f32 fff", "mul.ftz.f32 fff", "add.rz.f32 fff", "add.rm.f32 fff", "sub.rp.f32 fff", "mul.rz.f32 fff",
     "mul.rp.f32 fff", "add.sat.f32 fff", "mul.rm.ftz.f32 fff", "fma.rn.f32 ffff", "fma.rz.f32 ffff", "fma.rm.f32 ffff", "fma.rp.f32 ffff",
@@ -52,7 +54,7 @@ static const char *const known[] = {
 static const char *const devices[] = {
     "add.ftz.f16 hhh", "add.sat.f16 hhh", "sub.ftz.sat.f16 hhh", "mul.ftz.f16 hhh", "mul.sat.f16x2 rrr", "add.ftz.f16x2 rrr", "sub.sat.f16x2 rrr",
     "fma.rn.ftz.f16 hhhh", "fma.rn.sat.f16 hhhh", "fma.rn.relu.f16 hhhh", "fma.rn.ftz.sat.f16x2 rrrr", "fma.rn.relu.f16x2 rrrr", "fma.rn.relu.bf16 hhhh",
-    "fma.rn.relu.bf16x2 rrrr", "add.rn.bf16x2 rrr", "sub.rn.bf16x2 rrr", "neg.ftz.f16 hh", "neg.f16x2 rr", "neg.bf16 hh", "neg.bf16x2 rr", "abs.ftz.f16 hh",
+    "fma.rn.relu.bf16x2 rrrr", "add.rn.bf16x2 rrr", "sub.rn.bf16x2 rrr", "neg.ftz.f16 hh", "neg.bf16 hh", "abs.ftz.f16 hh",
     "abs.f16x2 rr", "abs.bf16 hh", "abs.bf16x2 rr", "min.f16 hhh", "max.f16 hhh", "min.ftz.f16 hhh", "max.NaN.f16 hhh", "min.xorsign.abs.f16 hhh",
     "max.NaN.xorsign.abs.f16 hhh", "min.f16x2 rrr", "max.NaN.f16x2 rrr", "max.ftz.f16x2 rrr", "min.xorsign.abs.f16x2 rrr", "min.bf16 hhh", "max.bf16 hhh",
     "min.NaN.bf16 hhh", "max.xorsign.abs.bf16 hhh", "min.bf16x2 rrr", "max.NaN.bf16x2 rrr", "min.NaN.f32 fff", "max.NaN.f32 fff", "min.xorsign.abs.f32 fff",
@@ -68,10 +70,10 @@ static const char *const devices[] = {
     "set.ne.bf16.bf16 hhh", "set.lt.u32.bf16 rhh", "set.gt.xor.s32.s64 rRRp", "set.lo.u32.u16 rhh", "set.hs.and.f32.u32 frrp", "set.eq.u16.f16 hhh", "set.lt.s16.f16 hhh",
     "fns.b32 rrss", "mad24.hi.sat.s32 rrrr", "mad24.lo.s32 rrrr", "mul24.hi.s32 rrr", "mul24.lo.u32 rrr", "sad.u16 hhhh", "sad.s64 RRRR", "add.s16 hhh", "sub.u64 RRR",
     "mad.lo.s64 RRRR", "mad.hi.u16 hhhh", "mad.hi.s16 hhhh", "div.s16 hhh", "rem.u16 hhh", "min.s16 hhh", "max.u16 hhh", "bfind.shiftamt.s64 rR", "bfind.shiftamt.u64 rR",
-    "bfind.shiftamt.s32 rr", "bfe.s64 RRss", "bfi.b64 RRRss", "bmsk.clamp.b32 rrr", "bmsk.wrap.b32 rrr", "szext.wrap.s32 rrr", "szext.clamp.u32 rrr", "dp2a.lo.u32.u32 rrrr",
+    "bfind.shiftamt.s32 rr", "bmsk.clamp.b32 rrr", "bmsk.wrap.b32 rrr", "szext.wrap.s32 rrr", "szext.clamp.u32 rrr", "dp2a.lo.u32.u32 rrrr",
     "dp2a.lo.s32.u32 rrrr", "dp2a.hi.s32.s32 rrrr", "dp2a.hi.u32.u32 rrrr", "cnot.b16 hh", "shf.l.clamp.b32 rrrr", "shf.r.clamp.b32 rrrr", "shr.u64 RRr", "shl.b64 RRr",
     "shl.b16 hhr", "shr.u16 hhr", "prmt.b32.f4e rrrr", "prmt.b32.b4e rrrr", "prmt.b32.rc8 rrrr", "prmt.b32.ecl rrrr", "prmt.b32.ecr rrrr", "prmt.b32.rc16 rrrr",
-    "madc.hi.cc.u32 rrrr", "madc.lo.u32 rrrr", "mad.lo.cc.s64 RRRR", "madc.hi.u64 RRRR", "addc.cc.u64 RRR", "subc.s32 rrr", "slct.u64.s32 RRRr", "slct.f64.f32 dddf",
+    "mad.hi.cc.u32 rrrr;madc.lo.u32 rrrr", "mad.lo.cc.s64 RRRR;madc.hi.u64 RRRR", "mad.lo.cc.u32 rrrr;madc.hi.cc.u32 rrrr;addc.u32 rrr", "slct.u64.s32 RRRr", "slct.f64.f32 dddf",
     "slct.ftz.f32.f32 ffff", "slct.u16.s32 hhhr", "slct.s16.f32 hhhf", "selp.f64 dddp", "mov.u16 hh", "lop3.b32 rrrri",
     "cvt.rn.f16x2.f32 rff", "cvt.rz.f16x2.f32 rff", "cvt.rn.relu.f16x2.f32 rff", "cvt.rz.relu.f16x2.f32 rff", "cvt.rn.bf16x2.f32 rff", "cvt.rz.relu.bf16x2.f32 rff",
     "cvt.rn.relu.f16.f32 hf", "cvt.rn.relu.bf16.f32 hf", "cvt.rz.relu.bf16.f32 hf", "cvt.rna.tf32.f32 rf", "cvt.rn.tf32.f32 rf", "cvt.rz.tf32.f32 rf", "cvt.rn.relu.tf32.f32 rf",
@@ -90,8 +92,8 @@ static const char *const devices[] = {
     "cvt.s16.u8 hr", "cvt.u64.s16 Rh", "cvt.u32.s8 rr", "cvt.s8.u8 rr", "cvt.sat.s8.u8 rr", "cvt.sat.u8.s8 rr",
     "vadd.s32.s32.s32 ryy", "vadd.u32.u32.s32 rwy", "vadd.s32.u32.u32.sat rrr", "vsub.s32.u32.u32 ryy", "vsub.u32.s32.s32.sat rww", "vabsdiff.u32.s32.s32 ryw", "vabsdiff.s32.u32.u32.sat rrr",
     "vmin.s32.s32.s32 rwr", "vmax.u32.u32.u32 ryr", "vadd.s32.s32.s32.add rryr", "vsub.u32.u32.u32.sat.min rwyr", "vabsdiff.s32.s32.s32.max ryyr", "vmin.s32.s32.s32.add rrrr", "vmax.s32.s32.s32.min ryyr",
-    "vshl.u32.u32.u32.clamp rrs", "vshl.s32.s32.u32.wrap rwy", "vshr.s32.s32.u32.clamp rrs", "vshr.u32.u32.u32.wrap ryr", "vshl.u32.u32.u32.sat.clamp.add rryr", "vshr.s32.s32.u32.wrap.max rrrr",
-    "vmad.s32.s32.s32 ryyr", "vmad.u32.u32.u32 rwwr", "vmad.s32.s32.s32.shr7 rwyr", "vmad.u32.u32.u32.sat.shr15 rrrr", "vmad.s32.u32.s32.sat rwyr", "vmad.u32.u32.u32.po rryr",
+    "vshl.u32.u32.u32.clamp rrs", "vshl.s32.s32.u32.wrap rwy", "vshr.s32.s32.u32.clamp rrs", "vshr.u32.u32.u32.wrap ryr", "vshl.u32.u32.u32.clamp.add rryr", "vshr.s32.s32.u32.wrap.max rrrr",
+    "vmad.s32.s32.s32 ryyr", "vmad.u32.u32.u32 rwwr", "vmad.s32.s32.s32.shr7 rwyr", "vmad.u32.u32.u32.sat.shr15 rwwr", "vmad.s32.u32.s32.sat rwyr", "vmad.u32.u32.u32.po rryr",
     "vset.s32.s32.lt ryy", "vset.u32.u32.ge rwr", "vset.s32.u32.ne ryw", "vset.u32.u32.eq.add ryyr", "vset.s32.s32.gt.max rrrr", "vset.u32.u32.le.min rwyr",
     "vadd2.s32.s32.s32 rrrr", "vadd2.u32.u32.u32.sat rrrr", "vsub2.s32.u32.u32 rrrr", "vsub2.s32.s32.s32.add rrrr", "vavrg2.s32.s32.s32 rrrr", "vavrg2.u32.u32.u32.add rrrr", "vabsdiff2.u32.s32.s32 rrrr",
     "vmin2.s32.s32.s32 rrrr", "vmax2.u32.u32.u32 rrrr", "vmax2.s32.s32.s32.add rrrr", "vset2.s32.s32.lt rrrr", "vset2.u32.u32.ge.add rrrr",

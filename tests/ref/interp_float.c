@@ -106,6 +106,9 @@ static bool narrow(struct interp_op *o)
     if (o->i->op == PTX_OP_NEG || o->i->op == PTX_OP_ABS) {
         uint64_t m = t == e ? 0x8000 : 0x80008000u;
         o->d = o->i->op == PTX_OP_NEG ? o->s[0] ^ m : o->s[0] & ~m;
+        for (unsigned k = 0; k < ptx_type_bits(t); k += 16)
+            if (isnan(narrow_value(o->d >> k & 0xffff, frac, bias)))
+                o->d = (o->d & ~(0xffffull << k)) | 0x7fffull << k;
         return true;
     }
     uint64_t a[3] = { o->s[0] & 0xffff, o->s[1] & 0xffff, o->s[2] & 0xffff }, b[3] = { o->s[0] >> 16 & 0xffff, o->s[1] >> 16 & 0xffff, o->s[2] >> 16 & 0xffff };
@@ -140,7 +143,7 @@ static bool single(struct interp_op *o)
     volatile float a = flush(f32(o->s[0]), z), b = flush(f32(o->s[1]), z), c = flush(f32(o->s[2]), z), r;
     if (i->op == PTX_OP_NEG || i->op == PTX_OP_ABS) {
         uint64_t v = z && fpclassify(f32(o->s[0])) == FP_SUBNORMAL ? o->s[0] & 0x80000000u : o->s[0];
-        o->d = i->op == PTX_OP_NEG ? v ^ 0x80000000u : v & 0x7fffffffu;
+        o->d = isnan(a) ? 0x7fffffffu : i->op == PTX_OP_NEG ? v ^ 0x80000000u : v & 0x7fffffffu;
         return true;
     }
     fesetround(mode_of(i));
@@ -293,6 +296,11 @@ bool interp_convert(struct interp_op *o, unsigned dst_bits)
         x = (int64_t)(o->s[0] << (64 - nf)) >> (64 - nf);
     else
         x = o->s[0] << (64 - nf) >> (64 - nf);
+    if (fto && isnan(x) && from == PTX_T_F64 && to != PTX_T_F64 && !ptx_has_mod(i, PTX_MOD_SAT)) {
+        unsigned frac = to == PTX_T_F32 ? 23 : to == PTX_T_F16 ? 10 : 7;     /* sign and upper payload stay, and it is quiet */
+        o->d = (o->s[0] >> 63) << (nt - 1) | ((1ull << (nt - 1)) - (1ull << frac)) | 1ull << (frac - 1) | (o->s[0] >> (52 - frac) & ((1ull << frac) - 1));
+        return true;
+    }
     if (fto) {
         bool whole = ptx_has_mod(i, PTX_MOD_RNI) || ptx_has_mod(i, PTX_MOD_RZI) || ptx_has_mod(i, PTX_MOD_RMI) || ptx_has_mod(i, PTX_MOD_RPI);
         o->d = from_value(whole && !isnan(x) && !isinf(x) ? copysignl(integral(x, mode_of(i)), x) : x, i, to);

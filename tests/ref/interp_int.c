@@ -48,7 +48,7 @@ static bool arithmetic(struct interp_op *o)
     case PTX_OP_MIN: r = a < b ? a : b; break;
     case PTX_OP_MAX: r = a > b ? a : b; break;
     case PTX_OP_DIV: r = b ? a / b : -1; break;
-    case PTX_OP_REM: r = b ? a % b : a; break;
+    case PTX_OP_REM: r = b ? a % b : -1; break;
     default: return false;
     }
     o->d = cut(sat ? clamp32(r) : r, n);
