@@ -182,6 +182,7 @@ drv_result cuInit(unsigned flags)
     (void)flags;
     drag("slowstart");
     F.started = true;
+    F.launches = 0;
     return script("nostart", 0) ? DRV_ERROR_NO_DEVICE : DRV_SUCCESS;
 }
 drv_result cuDriverGetVersion(int *v) { *v = (int)script("version", 13000); return DRV_SUCCESS; }
