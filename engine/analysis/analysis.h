@@ -16,6 +16,7 @@ enum ana_class {
 #undef X
 };
 const char *ana_class_name(enum ana_class c);
+const char *ana_space_name(unsigned space);  /* "global" ...; "generic" for every other */
 enum ana_tri { ANA_UNKNOWN, ANA_YES, ANA_NO };
 
 struct ana_coalesce { bool valid; double degree, graph[32], expected; unsigned num_sectors; };   /* the paper's metric */
@@ -29,6 +30,7 @@ struct ana_access {                          /* one static memory access */
     char *unknown;                           /* NULL, or why a part is unknown: "mul.hi.u32 at line 88" */
     int param;                               /* pointer parameter index of the kernel, -1 symbol or none */
     const char *array;                       /* parameter or symbol name; "data" for loaded pointers; NULL unknown */
+    char *arrays;                            /* all it may point into: "A or B"; NULL: out of memory */
     bool affine, depends_on_load;
     enum ana_tri read_only; char *read_only_why;
     struct ana_coalesce coalesce; struct ana_exact exact;

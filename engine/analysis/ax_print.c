@@ -287,7 +287,7 @@ static void show_leaf(struct printing *p, const struct ax *e)
             buf_puts(p->out, name);
         else if (s)
             buf_str(p->out, s->name);
-        if (e->c)
+        if (e->c && !name)
             buf_printf(p->out, "{%" PRId64 "}", e->c);
     } else if (e->kind == AX_ITER) {
         buf_puts(p->out, name ? name : "k");

@@ -283,7 +283,7 @@ static bool make_arrays(struct curving *q)
         if (k < c->narrays)
             continue;
         const char *name = array_name(f, f->fact[i].arrays);
-        c->array[k] = (struct ana_curve_array){ .name = name ? arena_dup(c->arena, str_of(name)) : NULL, .param = array_param(f->fact[i].arrays) };
+        c->array[k] = (struct ana_curve_array){ .name = name ? arena_dup(c->arena, str_of(name)) : NULL, .param = array_param(f, f->fact[i].arrays) };
         q->mask[k] = f->fact[i].arrays;
         c->narrays++;
         ok = ok && dist_make(c->arena, &c->array[k].dist, ANA_FROM_COUNT);

@@ -73,7 +73,7 @@ static uint8_t proved_space(const struct facts *f, const struct fact *x)
     for (unsigned b = 0; b < 62; b++) {
         if (!(x->arrays >> b & 1))
             continue;
-        unsigned s = b < ARRAY_MAX_PARAMS ? PTX_SPACE_GLOBAL : f->symbol[b - ARRAY_SYMBOL]->space;
+        unsigned s = array_space(f, b);
         if (space != PTX_SPACE_GENERIC && s != space)
             return PTX_SPACE_GENERIC;
         space = s;
@@ -314,6 +314,33 @@ static enum status count_closed(struct facts *f, struct fact *x)
     x->why = NULL;
     return ST_OK;
 }
+/* What a symbolic value hangs on that has no number. */
+struct missing { struct facts *f; const char *what; };
+static enum ax_visit visit_missing(void *ctx, const struct ax *x)
+{
+    struct missing *m = ctx;
+    const struct ax_site *s = x->ref;
+    const struct ana_loop *l = x->ref;
+    switch (x->kind) {
+    case AX_LOAD:
+        if (s && s->func && s->inst < s->func->ninsts)
+            m->what = arena_printf(m->f->arena, "what is loaded at line %u", s->func->insts[s->inst].at.line);
+        return AX_FOUND;
+    case AX_TRIPS: m->what = arena_printf(m->f->arena, "how often the loop at line %u runs", l->frame->func->insts[l->frame->cfg->blocks[l->header].first].at.line); return AX_FOUND;
+    case AX_UNKNOWN: m->what = s && s->why ? s->why : NULL; return AX_FOUND;
+    case AX_PHI:
+        if (s && s->func && s->inst < s->func->ninsts)
+            m->what = arena_printf(m->f->arena, "which of several ways is taken to line %u", s->func->insts[s->inst].at.line);
+        return m->what ? AX_FOUND : AX_DESCEND;
+    default: return AX_DESCEND;
+    }
+}
+static const char *missing(struct facts *f, const struct ax *x)
+{
+    struct missing m = { f, NULL };
+    (void)ax_find(x, visit_missing, &m);
+    return m.what;
+}
 static enum status count_assumed(struct facts *f, struct fact *x)
 {
     struct tally t = { 0 };
@@ -321,7 +348,8 @@ static enum status count_assumed(struct facts *f, struct fact *x)
         struct eval_access a = *x->ctx[c];
         a.space = x->space;
         if (!box_sample(&f->v, &a, &t)) {
-            x->why = "its address depends on values that are not known without a launch";
+            const char *what = f->e.status == ST_OK ? missing(f, env_concrete(&f->v, a.addr)) : NULL;
+            x->why = what ? arena_printf(f->arena, "without a launch nothing is known of %s", what) : "its address depends on values that are not known without a launch";
             return cancel_asked(f->o->cancel) ? ST_CANCELLED : ST_OK;
         }
     }

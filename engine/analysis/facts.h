@@ -36,7 +36,7 @@ struct facts {
     const struct ana_opts *o;
     struct diags *ds;
     struct fact *fact; uint32_t n;
-    const struct ptx_symbol *symbol[22]; uint32_t nsymbols;  /* by bit ARRAY_SYMBOL + i */
+    const struct ptx_symbol *symbol[22]; int64_t member[22]; uint32_t nsymbols;  /* by bit ARRAY_SYMBOL + i: a variable; or a struct parameter and a pointer's offset in it */
     bool grid_known, grid_uses[3];   /* without a launch: axes the addresses use */
     bool too_long;                   /* slices ran into the limit: no traces either */
     struct launch_data patched;      /* buffers as the launches before leave them; buffers NULL: as they start */
@@ -58,10 +58,13 @@ void before_free(struct facts *f);
 /* array.c: which arrays, read-only, aliasing */
 uint64_t array_bases(struct facts *f, const struct ax *x);
 const char *array_name(const struct facts *f, uint64_t arrays);      /* NULL: several or unknown; "data" */
+char *array_names(const struct facts *f, uint64_t arrays);           /* all of them: "A or B"; in the arena */
 const char *array_param_name(const struct facts *f, unsigned param);
-int array_param(uint64_t arrays);                                    /* -1: not exactly one parameter */
+int array_param(const struct facts *f, uint64_t arrays);             /* the one parameter that it is or is a member of; -1: none */
 /* The launch region the arrays' buffer is, as a set of regions (bit per region; all ones: any). */
 uint64_t array_regions(const struct facts *f, uint64_t arrays);
+/* Space of what bit b (a parameter or symbol) points to or is. */
+unsigned array_space(const struct facts *f, unsigned b);
 enum ana_tri array_read_only(struct facts *f, const struct fact *load, char **why);
 const char *array_loop_name(void *ctx, const void *loop);
 const char *array_leaf_name(void *ctx, const struct ax *leaf);

@@ -15,6 +15,17 @@ const char *ana_class_name(enum ana_class c)
     };
     return (size_t)c < ARRAY_LEN(name) ? name[c] : "unknown";
 }
+const char *ana_space_name(unsigned space)
+{
+    switch (space) {
+    case PTX_SPACE_GLOBAL: return "global";
+    case PTX_SPACE_SHARED: case PTX_SPACE_SHARED_CLUSTER: return "shared";
+    case PTX_SPACE_LOCAL: return "local";
+    case PTX_SPACE_CONST: return "const";
+    case PTX_SPACE_PARAM: return "param";
+    default: return "generic";
+    }
+}
 
 /* ---- one access ---- */
 static char *taken(struct arena *a, struct buf *b)
@@ -41,27 +52,27 @@ static char *address_text(struct facts *f, const struct fact *x)
     return taken(f->arena, &b);
 }
 /* The first opaque value below x, for the reason. */
+struct finding { struct arena *arena; const char *why; };
 static enum ax_visit visit_reason(void *ctx, const struct ax *x)
 {
-    const char **why = ctx;
+    struct finding *q = ctx;
     const struct ax_site *s = x->ref;
     if (!(x->flags & (AXF_UNKNOWN | AXF_OTHER_SREG | AXF_PHI)))
         return AX_SKIP;
     if (x->kind == AX_UNKNOWN)
-        *why = s && s->why ? s->why : "an expression that grew too large";
+        q->why = s && s->why ? s->why : "an expression that grew too large";
     else if (x->kind == AX_SREG)
-        *why = ptx_sreg_name((enum ptx_sreg)x->c);
-    else if (x->kind == AX_PHI && !x->n)
-        *why = "a value that changes in a loop in a way that is not linear";
-    else if (x->kind == AX_PHI && !(*why))
-        *why = "a value that differs between ways through the code";
-    return x->kind == AX_UNKNOWN || x->kind == AX_SREG || (x->kind == AX_PHI && !x->n) ? AX_FOUND : AX_DESCEND;
+        q->why = ptx_sreg_name((enum ptx_sreg)x->c);
+    else if (x->kind == AX_PHI && !q->why)
+        q->why = s && s->func && s->inst < s->func->ninsts ? arena_printf(q->arena, "a value that differs between the ways that meet at line %u", s->func->insts[s->inst].at.line)
+                                                           : "a value that differs between ways through the code";
+    return x->kind == AX_UNKNOWN || x->kind == AX_SREG ? AX_FOUND : AX_DESCEND;
 }
-static const char *reason(const struct ax *x)
+static const char *reason(struct arena *arena, const struct ax *x)
 {
-    const char *why = NULL;
-    (void)ax_find(x, visit_reason, &why);
-    return why;
+    struct finding q = { arena, NULL };
+    (void)ax_find(x, visit_reason, &q);
+    return q.why;
 }
 /* Linear in thread and CTA indices and loop counters with coefficients that all threads share. */
 static bool varies(const struct ax *x) { return x->flags & (AXF_TID | AXF_CTAID | AXF_ITER | AXF_OTHER_SREG); }
@@ -110,13 +121,14 @@ static void fill_symbolic(struct facts *f, const struct fact *x, struct ana_acce
     for (uint32_t c = 0; c < x->nctx; c++) {
         flags |= x->ctx[c]->addr->flags;
         a->affine = a->affine && affine_form(x->ctx[c]->addr);
-        const char *why = a->unknown ? NULL : reason(x->ctx[c]->addr);
+        const char *why = a->unknown ? NULL : reason(f->arena, x->ctx[c]->addr);
         if (why)
             a->unknown = arena_dup(f->arena, str_of(why));
     }
     a->depends_on_load = flags & AXF_LOAD;
-    a->param = array_param(x->arrays);
+    a->param = array_param(f, x->arrays);
     a->array = array_name(f, x->arrays);
+    a->arrays = array_names(f, x->arrays);
 }
 static void fill_counts(struct facts *f, const struct fact *x, struct ana_access *a)
 {

@@ -15,6 +15,12 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
 {
     buf_printf(out, "%s:%u:%u  %.*s\n", k->module->path, a->at.line, a->at.col, (int)a->at.len, k->module->text.s + a->at.off);
     buf_printf(out, "    address  %s\n", a->address ? a->address : a->unknown ? a->unknown : "unknown");
+    if (!a->array && a->arrays)
+        buf_printf(out, "    array    %s\n", a->arrays);
+    if (a->loops)
+        buf_printf(out, "    loops    %s\n", a->loops);
+    if (a->unknown)
+        buf_printf(out, "    unknown  %s\n", a->unknown);
     if (a->coalesce.valid) {
         buf_puts(out, "    degree   ");
         put_bar(a->coalesce.degree, out);
@@ -56,6 +62,28 @@ static void put_reuse(const struct ana_kernel *k, struct buf *out)
                    k->footprint.bytes_per_sm, k->footprint.pi_fit);
 }
 
+/* Stores, atomics, shared, local and constant memory: a line each. */
+static void put_others(const struct ana_kernel *k, struct buf *out)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        bool global = a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC;
+        if (!a->store && global)
+            continue;
+        if (!any)
+            buf_puts(out, "\nother accesses\n");
+        any = true;
+        buf_printf(out, "  line %-5u %-8s %-7s %s", a->at.line, a->atomic ? "atomic" : a->prefetch ? "prefetch" : a->store ? "store" : "load",
+                   ana_space_name(a->space), a->address ? a->address : a->unknown ? a->unknown : "unknown");
+        if (a->exact.valid && a->space == PTX_SPACE_SHARED)
+            buf_printf(out, "   %.2f extra passes per request (bank conflicts)", a->exact.bank_conflicts);
+        else if (a->exact.valid && global)
+            buf_printf(out, "   %.2f sectors per request", a->exact.sectors_per_request);
+        buf_puts(out, "\n");
+    }
+}
+
 static void put_kernel(const struct ana_kernel *k, struct buf *out)
 {
     buf_printf(out, "kernel %.*s  grid %ux%ux%u  block %ux%ux%u%s%s\n", (int)k->func->name.n, k->func->name.s, k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y,
@@ -74,6 +102,7 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
     for (uint32_t i = 0; i < k->naccess; i++)
         if (!k->access[i].store && (k->access[i].space == PTX_SPACE_GLOBAL || k->access[i].space == PTX_SPACE_GENERIC))
             put_access(k, &k->access[i], out);
+    put_others(k, out);
     for (uint32_t i = 0; i < k->ngaps; i++)
         buf_printf(out, "not analysed: %s\n", k->gaps[i]);
 }

@@ -365,8 +365,7 @@ static void put_access(struct jw *w, const struct ana_kernel *k, const struct an
     jw_key(w, "text");
     jw_view(w, ptx_text(k->module, a->at));
     jw_key(w, "space");
-    jw_str(w, a->space == PTX_SPACE_GLOBAL ? "global" : a->space == PTX_SPACE_SHARED ? "shared" : a->space == PTX_SPACE_LOCAL ? "local"
-              : a->space == PTX_SPACE_CONST ? "const" : a->space == PTX_SPACE_PARAM ? "param" : "generic");
+    jw_str(w, ana_space_name(a->space));
     jw_key(w, "kind");
     jw_str(w, a->atomic ? "atomic" : a->prefetch ? "prefetch" : a->store ? "store" : "load");
     jw_key(w, "address");
@@ -375,6 +374,12 @@ static void put_access(struct jw *w, const struct ana_kernel *k, const struct an
     jw_str(w, a->unknown);
     jw_key(w, "param");
     jw_str(w, a->array);
+    jw_key(w, "arrays");
+    jw_str(w, a->arrays);
+    jw_key(w, "loops");
+    jw_str(w, a->loops);
+    jw_key(w, "uncounted");
+    jw_str(w, a->uncounted);
     jw_key(w, "bytes");
     jw_uint(w, a->bytes);
     put_coalesce(w, &a->coalesce);
