@@ -7,7 +7,7 @@
 
 /* Widths in a slot of the lane types of lanes.def. */
 enum { W_u16 = 4, W_s16 = 4, W_u32 = 4, W_s32 = 4, W_u64 = 8, W_s64 = 8, W_f32 = 4, W_f32z = 4, W_f64 = 8,
-       W_f16 = 4, W_f16r = 4, W_bf16 = 4, W_bf16r = 4 };
+       W_f16 = 4, W_f16r = 4, W_f16z = 4, W_bf16 = 4, W_bf16r = 4 };
 struct lane_row { uint16_t op, key; uint64_t types; uint8_t n, w[5]; uint16_t lane; };
 #define PTX_OP_NONE PTX_OP_OPAQUE
 static const struct lane_row rows[] = {
@@ -240,8 +240,10 @@ static enum ptx_mod compare_base(enum ptx_mod cmp, bool is_float, bool *swap, bo
 
 static const struct compare_row *find_compare(enum ptx_mod cmp, enum ptx_type t, bool ftz)
 {
+    if (ftz)                         /* where lanes.def has put them */
+        t = t == PTX_T_F32 ? PTX_T_BF16X2 : t == PTX_T_F16 ? PTX_T_F16X2 : t;
     for (size_t k = 0; k < ARRAY_LEN(compares); k++)
-        if (compares[k].cmp == cmp && (ftz ? compares[k].types == 0 : (compares[k].types >> t & 1)))
+        if (compares[k].cmp == cmp && compares[k].types >> t & 1)
             return &compares[k];
     return NULL;
 }
@@ -267,7 +269,7 @@ static bool compare_sources(struct decode *d, const struct ptx_inst *i, struct e
     bool swap, packed = t == PTX_T_F16X2 || t == PTX_T_BF16X2;
     enum ptx_type e = t == PTX_T_F16X2 ? PTX_T_F16 : t == PTX_T_BF16X2 ? PTX_T_BF16 : t;
     enum ptx_mod base = compare_base(ptx_mod_of(i, MODCAT_CMP), ptx_type_kind(e) == 'f', &swap, &x->complement);
-    const struct compare_row *r = find_compare(base, e, e == PTX_T_F32 && ptx_has_mod(i, PTX_MOD_FTZ));
+    const struct compare_row *r = find_compare(base, e, ptx_has_mod(i, PTX_MOD_FTZ));
     if (!r)
         return false;
     in->fn = d->lanes[r->lane];

@@ -30,6 +30,7 @@
 #define SLOT_f64 double
 #define SLOT_f16 uint32_t
 #define SLOT_f16r uint32_t
+#define SLOT_f16z uint32_t
 #define SLOT_bf16 uint32_t
 #define SLOT_bf16r uint32_t
 #define GET_u16(x) ((uint16_t)(x))
@@ -42,6 +43,7 @@
 #define GET_f32z(x) ftz(x)
 #define GET_f64(x) (x)
 #define GET_f16(x) f16_to(x)
+#define GET_f16z(x) f16_to((x) & 0x7c00u ? (x) : (x) & 0x8000u)
 #define GET_bf16(x) bf16_to(x)
 #define PUT_u16(x) ((uint32_t)(uint16_t)(x))
 #define PUT_s16(x) ((uint32_t)(uint16_t)(x))

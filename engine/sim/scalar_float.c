@@ -193,7 +193,7 @@ uint64_t scalar_testp(const struct scalar_how *h, const uint64_t s[4])
     case PTX_MOD_INFINITE: return isinf(x) != 0;
     case PTX_MOD_NUMBER: return x == x;
     case PTX_MOD_NOTANUMBER: return x != x;
-    case PTX_MOD_NORMAL: return isfinite(x) && fabs(x) >= least;
+    case PTX_MOD_NORMAL: return isfinite(x) && (x == 0 || fabs(x) >= least);   /* zeros count as normal (9.7.3.1) */
     default: return x != 0 && fabs(x) < least;
     }
 }

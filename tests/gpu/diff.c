@@ -84,9 +84,14 @@ static void compare(struct job *j, unsigned long which)
     at &= ~3ull;
     memcpy(&a, j->side[0].bytes + at, 4);
     memcpy(&b, j->side[1].bytes + at, 4);
-    if (j->differ++ < SHOWN)
-        printf("differs: %s %lu%s%s: record %llu byte %llu: %08x, simulated %08x\n", j->rows ? "row" : "seed", which, row ? ", " : "", row ? row : "",
-               (unsigned long long)(at / GEN_OUT_BYTES), (unsigned long long)(at % GEN_OUT_BYTES), a, b);
+    if (j->differ++ >= SHOWN)
+        return;
+    printf("differs: %s %lu%s%s: record %llu byte %llu: %08x, simulated %08x;", j->rows ? "row" : "seed", which, row ? ", " : "", row ? row : "",
+           (unsigned long long)(at / GEN_OUT_BYTES), (unsigned long long)(at % GEN_OUT_BYTES), a, b);
+    for (uint64_t k = at + 4; k < at / GEN_OUT_BYTES * GEN_OUT_BYTES + GEN_OUT_BYTES; k += 4)
+        if (memcmp(j->side[0].bytes + k, j->side[1].bytes + k, 4))
+            printf(" %llu", (unsigned long long)(k % GEN_OUT_BYTES));
+    printf("\n");
 }
 
 static void run_batch(struct job *j, unsigned long first, unsigned n)
