@@ -111,6 +111,8 @@ void app_begin_frame(struct app *a)
         page_clear(&a->chart[p]);
     }
     page_clear(&a->over);
+    a->runs.order = NULL;                /* it lay in the old frame */
+    a->runs.norder = 0;
 }
 
 /* ---- services ---- */
@@ -256,7 +258,7 @@ bool app_options_undo(struct app *a, bool redo)
 }
 
 /* Runs take long and their points are worth a question; opening or rewriting is not. */
-static bool measuring(const struct app *a)
+bool app_measuring(const struct app *a)
 {
     const char *w = a->snap->busy && a->snap->what ? a->snap->what : "";
     return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
@@ -269,7 +271,7 @@ void app_launch(struct app *a, const struct job *j)
         app_notice(a, DIAG_WARNING, "%s", "nothing can be run without a launch description: the options panel makes one");
         return;
     }
-    if (measuring(a))
+    if (app_measuring(a))
         app_notice(a, DIAG_NOTE, "the %s starts when the %s is done (x stops both)", names[j->kind], a->snap->what);
     a->engine.post(a->engine.ctx, j);
 }
@@ -347,7 +349,7 @@ static unsigned quit(struct app *a)
         a->zoomed = false;
         return UI_REDRAW;
     }
-    if (measuring(a) && !a->leaving) {
+    if (app_measuring(a) && !a->leaving) {
         a->leaving = true;
         app_notice(a, DIAG_WARNING, "%s is running: q again leaves (what is measured is saved), x stops it", a->snap->what);
         return UI_REDRAW;

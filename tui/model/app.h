@@ -124,6 +124,8 @@ int64_t app_timer(const struct app *a);
 void app_notice(struct app *a, enum diag_level level, const char *fmt, ...) BASE_PRINTF(3, 4);
 void app_notice_diags(struct app *a, const struct diags *ds);       /* the first error, or warning */
 void app_post(struct app *a, enum job_kind kind, const char *text, long number);
+/* Is a run, a sweep or a search under way? */
+bool app_measuring(const struct app *a);
 /* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
 void app_launch(struct app *a, const struct job *j);
 void app_focus(struct app *a, enum panel_id p);

@@ -171,14 +171,14 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
     struct row r;
     keymap_key(&a->keys, REQ_LESSON_NEXT, key);
     row_init(&r, a->frame);
-    row_put(&r, ROLE_LESSON, " Lesson %d  %s ", v->lesson->number, v->lesson->title);
-    row_put(&r, ROLE_LABEL, "  step %u of %u", v->step + 1, v->lesson->nsteps);
+    row_put(&r, ROLE_LESSON, " Lesson %d, step %u of %u ", v->lesson->number, v->step + 1, v->lesson->nsteps);
     if (v->passed) {
-        row_put(&r, ROLE_KEY, "   %s", key);
+        row_put(&r, ROLE_KEY, "  %s", key);
         row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends the lesson" : " goes on");
     } else {
-        row_put(&r, ROLE_LABEL, "   do what ▶ asks");
+        row_put(&r, ROLE_CHANGED, "  do what ▶ asks");
     }
+    row_put(&r, ROLE_DIM, "   %s", v->lesson->title);
     page_add(a, p, &r, -1);
     page_wrap(a, p, ROLE_TEXT, 1, w - 1, view_keys(a, s->text), -1);
     if (s->task)

@@ -33,7 +33,7 @@ void view_plot(struct app *a, struct plot *out)
 long view_line(struct app *a, enum panel_id p, size_t i, unsigned w, struct row *r)
 {
     row_init(r, a->frame);
-    if (views[p]->line) {
+    if (views[p]->line && !a->page[p].n) {   /* a page of its own is what a panel says when it is empty */
         views[p]->line(a, i, w, r);
         return (long)i;
     }
@@ -238,7 +238,10 @@ void list_fit(struct list *l, unsigned rows)
 static bool line_matches(struct app *a, enum panel_id panel, size_t i, struct str needle)
 {
     struct row r;
-    struct arena *keep = a->frame, *tmp = arena_new(4096);
+    struct arena *keep = a->frame, *tmp;
+    if (panel == PANEL_SOURCE)           /* hundreds of thousands of lines: the text itself is looked at */
+        return source_line_has(a, i, needle);
+    tmp = arena_new(4096);
     if (!tmp)
         return false;
     a->frame = tmp;

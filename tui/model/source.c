@@ -303,7 +303,10 @@ static void source_row(struct app *a, size_t i, unsigned w, struct row *r)
 static void source_update(struct app *a, unsigned w, unsigned h)
 {
     source_refresh(a);
-    list_set_count(&a->list[PANEL_SOURCE], a->source.nlines);
+    page_clear(&a->page[PANEL_SOURCE]);
+    if (!a->source.nlines)
+        page_hint(a, &a->page[PANEL_SOURCE], w, a->snap->busy ? "Opening ..." : view_unready(a, "This file is empty."));
+    list_set_count(&a->list[PANEL_SOURCE], a->source.nlines ? a->source.nlines : a->page[PANEL_SOURCE].n);
     if (h >= 14)
         source_info(a, w);
 }

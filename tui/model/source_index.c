@@ -232,3 +232,11 @@ int source_access(const struct app *a)
     const struct ana_access *x = source_access_at(a, source_cursor_line(a));
     return x ? (int)(x - a->snap->facts->access) : -1;
 }
+
+bool source_line_has(const struct app *a, size_t i, struct str needle)
+{
+    const struct source_view *s = &a->source;
+    const struct src_line *l = i < s->nlines ? &s->line[i] : NULL;
+    return l && ((l->old && s->mode != SRC_REWRITTEN && text_find(source_line_text(&s->old, l->old), needle) != SIZE_MAX) ||
+                 (l->new && s->mode != SRC_ORIGINAL && text_find(source_line_text(&s->new, l->new), needle) != SIZE_MAX));
+}

@@ -65,6 +65,8 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w);
 
 /* source.c: index of the shown module; also used by others to go to a place */
 bool source_goto(struct app *a, uint32_t line);
+/* Does line i of the source panel hold the text (on either side)? */
+bool source_line_has(const struct app *a, size_t i, struct str needle);
 /* Access under the source cursor, -1: none. */
 int source_access(const struct app *a);
 void source_index_free(struct source_view *s);

@@ -321,14 +321,15 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
     const struct ana_coalesce *c = x ? &x->coalesce : &k->coalesce;
     const struct ana_exact *e = x ? &x->exact : &k->exact;
     struct page *p = &a->chart[PANEL_COALESCE];
-    page_blank(a, p);
+    if (h >= 14)
+        page_blank(a, p);
     if (x && x->address)
         put_address(a, p, w, x->address);
     if (!c->valid) {
         page_wrap(a, p, ROLE_DIM, 2, w - 1, x && x->unknown ? x->unknown : "the degree is not known here", -1);
         return;
     }
-    put_graph(a, c, h >= 30 ? 10 : h >= 18 ? 6 : 4, w >= 76 ? 2 : 1);
+    put_graph(a, c, h >= 30 ? 10 : h >= 18 ? 6 : h >= 14 ? 4 : 2, w >= 76 ? 2 : 1);
     put_summary(a, c, e);
     if (x)
         put_lanes(a, x);

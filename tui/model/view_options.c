@@ -3,6 +3,7 @@
 #include "tui/model/launch_edit.h"
 #include "tui/model/view_search.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,24 +218,60 @@ static unsigned step_enum(struct app *a, long i, int by)
     return UI_REDRAW;
 }
 
-/* Whole numbers step by one; named values of text knobs (vote, auto) are typed. */
-static unsigned step_number(struct app *a, long i, int by)
+/* Words among the alternatives of a text knob's form: "row|column|tile:TxT" has two. */
+static unsigned form_words(const char *form, struct str *out, unsigned most)
 {
-    struct buf v = { 0 };
-    char text[32], *end;
-    knob_text(&a->options, (size_t)i, &v);
-    long n = v.s ? strtol(v.s, &end, 10) : 0;
+    unsigned n = 0;
+    for (const char *s = form; s && *s && n < most; ) {
+        size_t len = strcspn(s, "|"), low = 0;
+        while (low < len && islower((unsigned char)s[low]))
+            low++;
+        if (len && low == len)
+            out[n++] = (struct str){ s, len };
+        s += len + (s[len] == '|');
+    }
+    return n;
+}
+
+/* A text knob's words in turn, then the number 1 where numbers are allowed. False: it is typed. */
+static bool step_word(struct app *a, long i, const char *value, int by)
+{
+    struct str word[8];
     const struct knob_info *k = knob_info((size_t)i);
-    if (k->kind == KNOB_KIND_INT && (n + by < k->min || n + by > k->max))
-        by = 0;
-    if (v.s && (*end || end == v.s))
-        n = by > 0 ? -1 : 1;             /* from a name: up to 0, the least number */
-    buf_free(&v);
-    if (n + by < 0 && k->kind != KNOB_KIND_INT)
-        return 0;
-    snprintf(text, sizeof text, "%ld", n + by);
+    int n = (int)form_words(k->form, word, ARRAY_LEN(word)), at = 0;
+    char text[64] = "1";
+    while (at < n && !str_is(word[at], value))
+        at++;
+    if (k->kind != KNOB_KIND_TEXT || at == n)
+        return false;
+    at += by;
+    bool number = *k->form == 'N' || strstr(k->form, "|N");
+    if (at >= 0 && at < n)
+        snprintf(text, sizeof text, "%.*s", (int)word[at].n, word[at].s);
+    else if (!number)
+        snprintf(text, sizeof text, "%.*s", (int)word[at < 0 ? n - 1 : 0].n, word[at < 0 ? n - 1 : 0].s);
     set_knob(a, i, text);
-    return UI_REDRAW;
+    return true;
+}
+
+/* Whole numbers step by one; below the least of a text knob come its words again. */
+static bool step_number(struct app *a, long i, const char *value, int by)
+{
+    const struct knob_info *k = knob_info((size_t)i);
+    struct str word[8];
+    char text[64], *end;
+    long n = strtol(value, &end, 10) + by;
+    if (end == value || *end)
+        return false;
+    if (k->kind == KNOB_KIND_INT)
+        n = n < k->min ? k->min : n > k->max ? k->max : n;
+    unsigned words = form_words(k->form, word, ARRAY_LEN(word));
+    if (n < 0 && words && k->kind != KNOB_KIND_INT)
+        snprintf(text, sizeof text, "%.*s", (int)word[words - 1].n, word[words - 1].s);
+    else
+        snprintf(text, sizeof text, "%ld", n < 0 && k->kind != KNOB_KIND_INT ? 0 : n);
+    set_knob(a, i, text);
+    return true;
 }
 
 static unsigned edit(struct app *a, long item)
@@ -289,7 +326,11 @@ static unsigned step(struct app *a, int by)
         buf_free(&v);
         return UI_REDRAW;
     }
-    return step_number(a, i, by) ? UI_REDRAW : edit(a, i);
+    struct buf v = { 0 };
+    knob_text(&a->options, (size_t)i, &v);
+    bool done = v.s && (step_word(a, i, v.s, by) || step_number(a, i, v.s, by));
+    buf_free(&v);
+    return done ? UI_REDRAW : edit(a, i);
 }
 
 static unsigned reset(struct app *a, bool all)

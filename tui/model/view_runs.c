@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -74,7 +75,11 @@ static int compare(const struct app *a, size_t i, size_t k)
     return d ? d : (i > k) - (i < k);
 }
 
-/* Insertion sort: a history is short and mostly sorted already. */
+static int by_order(const void *x, const void *y, void *app)
+{
+    return compare(app, *(const size_t *)x, *(const size_t *)y);
+}
+
 static void make_order(struct app *a)
 {
     struct runs_view *v = &a->runs;
@@ -82,15 +87,11 @@ static void make_order(struct app *a)
     v->order = ARENA_ARRAY(a->frame, size_t, a->snap->nruns + 1);
     for (size_t i = 0; v->order && i < a->snap->nruns; i++) {
         const struct session_run *r = app_run(a, i);
-        if (!r || !passes(a, r))
-            continue;
-        size_t at = v->norder++;
-        while (at > 0 && compare(a, v->order[at - 1], i) > 0) {
-            v->order[at] = v->order[at - 1];
-            at--;
-        }
-        v->order[at] = i;
+        if (r && passes(a, r))
+            v->order[v->norder++] = i;
     }
+    if (v->order && v->sort != SORT_NUMBER)
+        qsort_r(v->order, v->norder, sizeof *v->order, by_order, a);
 }
 
 static void put_when(struct row *r, int64_t t)
@@ -110,36 +111,33 @@ static const char *origin_brief(const struct session_run *r)
     return !x || !x->time.valid ? "" : x->time.origin == ORIGIN_SIMULATED ? "sim" : x->time.origin == ORIGIN_MEASURED ? "gpu" : "mod";
 }
 
-static void put_run(struct app *a, size_t i, unsigned w)
+static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
 {
     const struct session_run *r = app_run(a, i);
     char t[TEXT_NUM];
-    struct row row;
     struct buf b = { 0 };
     enum role main = r->deleted ? ROLE_REMOVED : ROLE_VALUE;
-    row_init(&row, a->frame);
     char mark = a->runs.mark[0] == i ? 'A' : a->runs.mark[1] == i ? 'B' : ' ';
-    row_put(&row, mark == 'A' ? ROLE_SERIES_A : ROLE_SERIES_B, " %c", mark);
-    row_right(&row, ROLE_DIM, 4, "%zu", i + 1);
-    row_put(&row, main, "  %-5s ", r->deleted ? "gone" : kinds[r->kind]);
+    row_put(out, mark == 'A' ? ROLE_SERIES_A : ROLE_SERIES_B, " %c", mark);
+    row_right(out, ROLE_DIM, 4, "%zu", i + 1);
+    row_put(out, main, "  %-5s ", r->deleted ? "gone" : kinds[r->kind]);
     if (w >= 90)
-        put_when(&row, r->time);
+        put_when(out, r->time);
     text_time(t, run_time(r));
-    row_right(&row, main, 9, "%s", t);
-    row_put(&row, ROLE_DIM, " %-3s", origin_brief(r));
+    row_right(out, main, 9, "%s", t);
+    row_put(out, ROLE_DIM, " %-3s", origin_brief(r));
     double gain = run_gain(r);
     if (isnan(gain))
-        row_put(&row, ROLE_DIM, "%8s", "");
+        row_put(out, ROLE_DIM, "%8s", "");
     else
-        row_right(&row, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
+        row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
     config_text(r, &b);
-    row_put(&row, ROLE_LABEL, "  %-14.14s ", r->kernel);
+    row_put(out, ROLE_LABEL, "  %-14.14s ", r->kernel);
     if (w >= 100)
-        row_put(&row, ROLE_DIM, "%-16.16s ", r->dev.spec);
-    row_put(&row, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");
+        row_put(out, ROLE_DIM, "%-16.16s ", r->dev.spec);
+    row_put(out, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");
     if (*r->note)
-        row_put(&row, ROLE_NOTE, "  \"%s\"", r->note);
-    page_add(a, &a->page[PANEL_RUNS], &row, (long)i);
+        row_put(out, ROLE_NOTE, "  \"%s\"", r->note);
     buf_free(&b);
 }
 
@@ -171,13 +169,18 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
     page_clear(p);
     page_clear(&a->chart[PANEL_RUNS]);
     make_order(a);
-    for (size_t k = 0; k < a->runs.norder; k++)
-        put_run(a, a->runs.order[k], w);
     if (!a->runs.norder)
         page_hint(a, p, w, *a->runs.filter ? "No run matches the filter; {filter} changes it."
                   : "Nothing was run yet. {run} runs the present options once, {sweep} sweeps, {tune} searches; every run is kept here and in the session file.");
     put_comparison(a, w);
-    list_set_count(&a->list[PANEL_RUNS], p->n);
+    list_set_count(&a->list[PANEL_RUNS], a->runs.norder ? a->runs.norder : p->n);
+}
+
+/* Lines are made on demand: a session may hold thousands of runs. */
+static void runs_line(struct app *a, size_t i, unsigned w, struct row *r)
+{
+    if (i < a->runs.norder)
+        put_run(a, a->runs.order[i], w, r);
 }
 
 static void runs_head(struct app *a, unsigned w, struct row *r)
@@ -248,14 +251,14 @@ static unsigned compare_marked(struct app *a)
 
 size_t view_runs_selected(const struct app *a)
 {
-    long i = page_item(&a->page[PANEL_RUNS], &a->list[PANEL_RUNS]);
-    return i < 0 ? SIZE_MAX : (size_t)i;
+    size_t at = a->list[PANEL_RUNS].cursor;
+    return at < a->runs.norder ? a->runs.order[at] : SIZE_MAX;
 }
 
 static unsigned runs_request(struct app *a, enum request r)
 {
-    long i = page_item(&a->page[PANEL_RUNS], &a->list[PANEL_RUNS]);
-    const struct session_run *run = i >= 0 ? app_run(a, (size_t)i) : NULL;
+    size_t i = view_runs_selected(a);
+    const struct session_run *run = i != SIZE_MAX ? app_run(a, i) : NULL;
     switch (r) {
     case REQ_RUN_SORT: a->runs.sort = (enum run_sort)((a->runs.sort + 1) % SORT_COUNT); return UI_REDRAW;
     case REQ_RUN_FILTER: prompt_open(&a->prompt, PROMPT_FILTER, "show runs with: ", a->runs.filter, 0); return UI_REDRAW;
@@ -265,15 +268,15 @@ static unsigned runs_request(struct app *a, enum request r)
     if (!run)
         return 0;
     switch (r) {
-    case REQ_RUN_MARK: return toggle_mark(a, (size_t)i);
-    case REQ_RUN_SHOW: return show(a, (size_t)i);
+    case REQ_RUN_MARK: return toggle_mark(a, i);
+    case REQ_RUN_SHOW: return show(a, i);
     case REQ_RUN_DELETE:
-        app_post(a, run->deleted ? JOB_UNDELETE : JOB_DELETE, NULL, i);
+        app_post(a, run->deleted ? JOB_UNDELETE : JOB_DELETE, NULL, (long)i);
         app_notice(a, DIAG_NOTE, run->deleted ? "brought back" : "deleted (d again brings it back)");
         return UI_REDRAW;
-    case REQ_RUN_NOTE: prompt_open(&a->prompt, PROMPT_NOTE, "note: ", run->note, i); return UI_REDRAW;
+    case REQ_RUN_NOTE: prompt_open(&a->prompt, PROMPT_NOTE, "note: ", run->note, (long)i); return UI_REDRAW;
     default: return 0;
     }
 }
 
-const struct view view_runs = { runs_update, runs_head, NULL, runs_request, NULL, NULL };
+const struct view view_runs = { runs_update, runs_head, runs_line, runs_request, NULL, NULL };

@@ -275,7 +275,7 @@ void valley_plot(struct app *a, struct plot *out)
     struct points p = points_of(a, r);
     out->yname = arena_printf(a->frame, "%s%s%s", plot_metric_name(out->metric), plot_less_is_better(out->metric) ? ", less is better" : "", origin_text(&p));
     out->xname = axis_title(p.axis);
-    out->empty = a->snap->busy ? "waiting for the first point ..." : "";
+    out->empty = app_measuring(a) ? "waiting for the first point ..." : "";
     if (!r)
         return;
     add_fit(a, out, r);
@@ -287,7 +287,7 @@ void valley_plot(struct app *a, struct plot *out)
         add_record(a, out, &p);
     add_series(a, out, &p, b && b != r ? "A" : "points", false);
     if (!any_value(&out->series[out->nseries - 1])) {
-        out->empty = a->snap->busy ? "waiting for the first point ..." : "no point has a value here: the messages say why";
+        out->empty = app_measuring(a) ? "waiting for the first point ..." : "no point has a value here: the messages say why";
         out->nseries = 0;
         return;
     }

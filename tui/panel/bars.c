@@ -12,29 +12,40 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path ? path : "";
 }
 
+/* What stands on the right: device and session, or as much of it as leaves room for the names on the left. */
+static int title_right(const struct job_snapshot *n, const struct surface *s, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s%s ", n->has_dev ? n->dev.spec : "no device", n->session_path ? "  " : "", n->session_path ? base_name(n->session_path) : "",
+             n->session_unsaved ? " *" : "");
+    if ((int)text_width(str_of(out)) * 2 > s->w)
+        snprintf(out, size, "%s ", n->has_dev ? n->dev.spec : "no device");
+    int w = (int)text_width(str_of(out));
+    return w * 2 > s->w ? 0 : w;
+}
+
 static void title(struct app *a, struct surface *s)
 {
     const struct job_snapshot *n = a->snap;
+    char right[300];
+    struct row r;
+    int w = title_right(n, s, right, sizeof right);
     surface_fill(s, (struct rect){ 0, 0, s->w, 1 }, ' ', ROLE_BAR);
-    int x = surface_print(s, 1, 0, ROLE_BAR_KEY, "gpulocw");
-    if (n->module) {
-        x = surface_print(s, x, 0, ROLE_BAR, "  %s", base_name(n->module->path));
-        if (n->kernel)
-            x = surface_print(s, x, 0, ROLE_BAR, " ▸ %s", n->kernel);
-        if (n->launches && n->launches->n > 1 && n->spec && n->spec->name)
-            x = surface_print(s, x, 0, ROLE_BAR, " (%s)", n->spec->name);
-    } else {
-        x = surface_print(s, x, 0, ROLE_BAR, "  the GPU locality workbench");
-    }
-    char right[200];
-    snprintf(right, sizeof right, "%s%s%s%s ", n->has_dev ? n->dev.spec : "no device", n->session_path ? "  " : "",
-             n->session_path ? base_name(n->session_path) : "", n->session_unsaved ? " *" : "");
-    int w = (int)text_width(str_of(right));
-    if (x + w + 2 > s->w && n->has_dev) {
-        snprintf(right, sizeof right, "%s ", n->dev.spec);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_BAR_KEY, " gpulocw");
+    if (n->module)
+        row_put(&r, ROLE_BAR, "  %s", base_name(n->module->path));
+    else
+        row_put(&r, ROLE_BAR, "  the GPU locality workbench");
+    if (n->module && n->kernel)
+        row_put(&r, ROLE_BAR, " ▸ %s", n->kernel);
+    if (n->launches && n->launches->n > 1 && n->spec && n->spec->name)
+        row_put(&r, ROLE_BAR, " (%s)", n->spec->name);
+    if (w && (int)r.width + w + 1 > s->w && n->session_path) {
+        snprintf(right, sizeof right, "%s ", n->has_dev ? n->dev.spec : "no device");
         w = (int)text_width(str_of(right));
     }
-    if (x + w + 2 <= s->w)
+    surface_row(s, 0, 0, s->w - w - (w > 0), &r, 0);
+    if (w)
         surface_print(s, s->w - w, 0, ROLE_BAR, "%s", right);
 }
 
@@ -176,6 +187,15 @@ static int put_key(struct app *a, struct surface *s, struct screen *map, int x, 
     return x + 2;
 }
 
+/* Keys that would do nothing now are not offered. */
+static bool of_use(const struct app *a, enum request q)
+{
+    if (q == REQ_LESSON_NEXT)
+        return a->lesson.passed;
+    bool works = q == REQ_SWEEP || q == REQ_RUN || q == REQ_TUNE || q == REQ_ZOOM;
+    return !works || (a->snap->module && a->overlay != OVERLAY_PICKER);
+}
+
 static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
 {
     enum scope order[5];
@@ -202,7 +222,7 @@ static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
     int x = 1;
     for (unsigned i = 0; i < n; i++)
         for (int q = REQ_NONE + 1; q < REQ_COUNT; q++)
-            if (request_info((enum request)q)->scope == order[i])
+            if (request_info((enum request)q)->scope == order[i] && of_use(a, (enum request)q))
                 x = put_key(a, s, map, x, y, (enum request)q);
     if (x + 7 < s->w)
         surface_print(s, s->w - 7, y, ROLE_BAR, "q %s", a->overlay != OVERLAY_NONE ? "close" : "quit");
