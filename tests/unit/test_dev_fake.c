@@ -389,6 +389,20 @@ static void test_counter_fallback(void **state)
     rig_close(&r);
 }
 
+/* Hits and reads of L2 are counted in different passes, and no two launches read alike: the rate is of hits and misses. */
+static void test_l2_rate(void **state)
+{
+    (void)state;
+    struct rig r;
+    counters_with("passes=3", &r);
+    const struct counter *c = &r.res.counters[COUNTER_L2_HIT_RATE];
+    assert_true(c->valid);
+    if (!(c->value > 98.9 && c->value < 99.1))
+        fail_msg("%g %%", c->value);
+    assert_true(r.res.counters[COUNTER_L2_READ_SECTORS].valid);
+    rig_close(&r);
+}
+
 static void no_counters(const char *script, const char *word)
 {
     struct rig r;
@@ -444,7 +458,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_loader), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_old_driver),
         cmocka_unit_test(test_jit_cache), cmocka_unit_test(test_jit_error), cmocka_unit_test(test_memory), cmocka_unit_test(test_timing),
         cmocka_unit_test(test_throttled), cmocka_unit_test(test_clusters_and_grids), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback),
+        cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback), cmocka_unit_test(test_l2_rate),
         cmocka_unit_test(test_no_counters), cmocka_unit_test(test_process_dies),
     };
     return cmocka_run_group_tests_name("CUDA device on a fake driver", tests, NULL, NULL);
