@@ -44,6 +44,8 @@ struct pass_row {
 /* ---- reporting: `at` is a span of c->m; it is shown against the original's lines ---- */
 /* Always ST_REFUSED; sets c->failed. */
 enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, const char *fmt, ...) BASE_PRINTF(4, 5);
+/* Said once, by run; a warning is about the user's choice, a note about what was done. */
+void pass_warn(struct pass_ctx *c, struct span at, const char *fmt, ...) BASE_PRINTF(3, 4);
 void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* Line of the original that line `line` of c->m came from; 0: inserted. */
 uint32_t pass_line(const struct pass_ctx *c, uint32_t line);

@@ -62,6 +62,16 @@ void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...)
     va_end(ap);
 }
 
+void pass_warn(struct pass_ctx *c, struct span at, const char *fmt, ...)
+{
+    if (c->checking)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    report(c, DIAG_WARNING, at, NULL, fmt, ap);
+    va_end(ap);
+}
+
 const struct ana_kernel *pass_facts(struct pass_ctx *c)
 {
     if (c->in->facts)

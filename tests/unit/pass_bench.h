@@ -143,6 +143,9 @@ static enum status bench_try(struct bench *b, const struct options *o, struct di
         assert_true(r.noutputs > 0);
         b->proven++;
     } else {
+        for (size_t k = 0; k < ds->n; k++)
+            if (ds->v[k].code && strcmp(ds->v[k].code, "pass-internal") == 0)
+                fail_msg("%s %s %s: %s", b->m->path, b->launch.kernel, what.s, ds->v[k + 1 < ds->n ? k + 1 : k].msg);
         if (st != ST_REFUSED || !ds->errors)
             fail_msg("%s %s %s: status %d and no reason", b->m->path, b->launch.kernel, what.s, st);
         b->refused++;
@@ -213,6 +216,56 @@ static void bench_random(struct bench *b, int usual)
         bench_try(b, &o, &ds);
         diags_free(&ds);
     }
+}
+
+/* The rewritten text with a load in the place of every prefetch: a prefetch past the data becomes a fault. */
+static void load_for_prefetch(const struct pass_output *o, struct str kernel, struct buf *out)
+{
+    const struct ptx_func *f = ptx_find_func(o->module, kernel);
+    const char *p = o->text, *end = o->text + o->n, *body = o->text + f->body.off + 1;
+    buf_put(out, p, (size_t)(body - p));
+    buf_puts(out, "\n\t.reg .b16 \t%instead;");
+    for (p = body; p < end;) {
+        const char *at = memmem(p, (size_t)(end - p), "prefetch.global.L", 17);
+        buf_put(out, p, (size_t)((at ? at : end) - p));
+        if (!at)
+            return;
+        buf_puts(out, "ld.global.u8 \t%instead,");
+        p = at + 18;
+    }
+}
+
+/* Every prefetch of a rewrite lies inside the kernel's buffers, unless a bound depends on data (which is said).
+ * Returns whether there was one to look at. */
+static bool bench_prefetch(struct bench *b, const char *line)
+{
+    struct diags ds = { 0 };
+    struct options o = options_default();
+    struct pass_output out;
+    assert_status_ok(options_parse_line(&o, str_of(line), &ds), &ds);
+    struct pass_input in = { .module = b->m, .kernel = str_of(b->launch.kernel), .options = &o, .dev = dev_describe(b->dev), .launch = &b->launch };
+    enum status st = pass_apply(&in, &out, &ds);
+    bool look = st == ST_OK && !support_said(&ds, "cannot be asked ahead") && memmem(out.text, out.n, "prefetch.global", 15) && !memmem(b->m->text.s, b->m->text.n, "prefetch.", 9);
+    if (look) {
+        struct buf text = { 0 };
+        struct result r;
+        load_for_prefetch(&out, str_of(b->launch.kernel), &text);
+        launch(b, &out, (struct str){ text.s, text.n }, line, &r);
+        buf_free(&text);
+    }
+    pass_output_free(&out);
+    diags_free(&ds);
+    return look;
+}
+
+static unsigned bench_prefetches(struct bench *b)
+{
+    static const char *const lines[] = { "--prefetch l1", "--prefetch l2 --prefetch-distance 3", "--prefetch l1 --prefetch-distance 40", "--cluster agent --clusters 3 --agents 1 --prefetch l1",
+                                         "--cluster agent --clusters 1 --prefetch l2 --index column" };
+    unsigned n = 0;
+    for (size_t k = 0; k < ARRAY_LEN(lines); k++)
+        n += bench_prefetch(b, lines[k]);
+    return n;
 }
 
 static struct dev *bench_device(void)

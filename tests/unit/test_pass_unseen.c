@@ -14,7 +14,7 @@ static const char *const lines[] = {
 };
 enum { RANDOM_PER_KERNEL = 3 };
 static struct dev *device;
-static unsigned proven, refused;
+static unsigned proven, refused, prefetches;
 
 static void one_launch(const struct launch_spec *l, const char *ptx)
 {
@@ -28,6 +28,7 @@ static void one_launch(const struct launch_spec *l, const char *ptx)
         diags_free(&ds);
     }
     bench_random(&b, RANDOM_PER_KERNEL);
+    prefetches += bench_prefetches(&b);
     proven += b.proven;
     refused += b.refused;
     bench_close(&b);
@@ -55,7 +56,7 @@ static int close_device(void **state)
 {
     (void)state;
     dev_close(device);
-    print_message("%u rewrites equal to the original, %u refused\n", proven, refused);
+    print_message("%u rewrites equal to the original, %u refused; %u with prefetches, all in bounds\n", proven, refused, prefetches);
     return 0;
 }
 
