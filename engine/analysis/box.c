@@ -5,7 +5,7 @@
 
 #define MAX_NODES 96
 #define MAX_BOXES 2000000            /* pieces examined per access before slices are the better way */
-#define DIMS (3 + EVAL_MAX_DIMS)
+#define DIMS BOX_MAX_DIMS
 #define OPAQUE_FLAGS (AXF_LOAD | AXF_UNKNOWN | AXF_PHI | AXF_RECUR | AXF_TRIPS | AXF_OTHER_SREG | AXF_PARAM | AXF_ADDR)
 
 struct affine { int64_t c, coef[DIMS]; uint32_t root; bool has_lane; };
@@ -18,20 +18,17 @@ struct cond_node {
 struct plan {
     struct env *v;
     const struct eval_access *a;
-    uint32_t ndims;
-    const struct ana_loop *loop[DIMS];
-    int64_t hi[DIMS];                /* dimension i runs 0..hi[i] */
+    const struct box_shape *s;       /* dimension i runs 0..s->hi[i] */
     struct affine addr;
     struct cond_node node[MAX_NODES]; uint32_t nnodes;
     uint32_t kid[MAX_NODES], nkids;
     const struct ax *lane[MAX_NODES]; uint32_t nlanes;   /* tape roots */
     const char *why;
-    bool never;                      /* its condition is false for this launch */
     struct ax_tape tape;
     int64_t (*value)[32]; bool *valid;
     /* per warp */
     uint32_t present;
-    uint64_t boxes;
+    uint64_t *boxes;                 /* of all cases together */
     struct tally *t;
     struct { uint32_t mask; uint8_t residue; bool used; struct tally_request r; } cache[256];
 };
@@ -108,8 +105,8 @@ static int dim_of(const struct plan *p, const struct ax *x)
 {
     if (x->kind == AX_SREG && x->c == PTX_SREG_CTAID)
         return x->op < 3 ? x->op : -1;
-    for (uint32_t i = 3; i < p->ndims; i++)
-        if (x->kind == AX_ITER && p->loop[i] == x->ref)
+    for (uint32_t i = 0; x->kind == AX_ITER && i < p->s->ndims; i++)
+        if (p->s->ref[i] == x->ref)
             return (int)i;
     return -1;
 }
@@ -239,7 +236,7 @@ struct tri { uint32_t yes, no; };    /* lanes; in neither: undecided */
 static void span_of(const struct plan *p, const struct affine *f, const struct range *b, int64_t *lo, int64_t *hi)
 {
     *lo = *hi = f->c;
-    for (uint32_t i = 0; i < p->ndims; i++) {
+    for (uint32_t i = 0; i < p->s->ndims; i++) {
         int64_t k = f->coef[i];
         if (!k)
             continue;
@@ -305,7 +302,7 @@ static int split_dim(const struct plan *p, const struct range *b)
         struct tri t = leaf_tri(p, n, b);
         if ((t.yes | t.no) == ~0u)
             continue;
-        for (uint32_t i = 0; i < p->ndims; i++) {
+        for (uint32_t i = 0; i < p->s->ndims; i++) {
             uint64_t c = (uint64_t)(n->f.coef[i] < 0 ? -n->f.coef[i] : n->f.coef[i]) * (uint64_t)(b->hi[i] - b->lo[i]);
             if (c > most) {
                 most = c;
@@ -322,7 +319,7 @@ static void residues(const struct plan *p, const struct range *b, uint64_t point
 {
     uint64_t now[128] = { 0 }, next[128];
     now[(uint64_t)p->addr.c & 127] = 1;
-    for (uint32_t i = 0; i < p->ndims; i++) {
+    for (uint32_t i = 0; i < p->s->ndims; i++) {
         uint64_t n = (uint64_t)(b->hi[i] - b->lo[i] + 1), k = (uint64_t)p->addr.coef[i] & 127;
         unsigned period = k ? 128u >> __builtin_ctzll(k) : 1;
         uint64_t full = n / period, part = n % period;
@@ -361,9 +358,9 @@ static void count_box(struct plan *p, const struct range *b, uint32_t mask)
 /* Depth is at most the sum of the dimensions' bits. */
 static enum box_result count_range(struct plan *p, struct range *b, uint32_t existing)
 {
-    if (++p->boxes > MAX_BOXES)
+    if (++*p->boxes > MAX_BOXES)
         return BOX_TOO_LONG;
-    if ((p->boxes & 1023) == 0 && cancel_asked(p->v->e->cancel))
+    if ((*p->boxes & 1023) == 0 && cancel_asked(p->v->e->cancel))
         return BOX_CANCELLED;
     struct tri t = node_tri(p, p->nnodes - 1, b);
     if ((t.no & existing) == existing)
@@ -398,35 +395,16 @@ static enum box_result count_warps(struct plan *p)
             }
         memset(p->cache, 0, sizeof p->cache);
         struct range b = { .lo = { 0 } };
-        memcpy(b.hi, p->hi, sizeof b.hi);
+        memcpy(b.hi, p->s->hi, sizeof b.hi);
         enum box_result r = count_range(p, &b, p->present == 32 ? ~0u : (UINT32_C(1) << p->present) - 1);
         if (r != BOX_DONE)
             return r;
     }
     return BOX_DONE;
 }
-static bool plan_make(struct plan *p, struct env *v, const struct eval_access *a, struct arena *arena)
+static bool plan_make(struct plan *p, struct arena *arena)
 {
-    const struct ana_loop *loops[EVAL_MAX_DIMS];
-    uint32_t nloops;
-    p->v = v;
-    p->a = a;
-    const struct ax *cond = box_condition(v, a, loops, &nloops, &p->why);
-    if (!cond)
-        return false;
-    if (ax_is_value(cond, 0)) {
-        p->never = true;
-        return true;
-    }
-    p->hi[0] = (int64_t)v->grid.x - 1;
-    p->hi[1] = (int64_t)v->grid.y - 1;
-    p->hi[2] = (int64_t)v->grid.z - 1;
-    p->ndims = 3;
-    for (uint32_t i = 0; i < nloops; i++) {
-        p->loop[p->ndims] = loops[i];
-        p->hi[p->ndims++] = v->loop[loops[i]->id].trips;
-    }
-    if (!take_affine(p, env_concrete(v, a->addr), &p->addr) || take_cond(p, cond) < 0) {
+    if (!take_affine(p, p->s->addr, &p->addr) || take_cond(p, p->s->cond) < 0) {
         p->why = p->why ? p->why : "too many conditions";
         return false;
     }
@@ -436,21 +414,46 @@ static bool plan_make(struct plan *p, struct env *v, const struct eval_access *a
     p->valid = arena_alloc(arena, p->tape.n + 1);
     return p->value && p->valid;
 }
-enum box_result box_count(struct env *v, const struct eval_access *a, struct tally *t, const char **why)
+struct counting { struct env *v; const struct eval_access *a; struct tally *t; const char *why; uint64_t boxes; };
+static enum box_result count_shape(void *ctx, const struct box_shape *s)
 {
+    struct counting *c = ctx;
     struct arena *arena = arena_new(0);
     struct plan *p = arena ? ARENA_NEW(arena, struct plan) : NULL;
-    struct tally sum = { 0 };
     enum box_result r = BOX_NOMEM;
-    *why = NULL;
     if (p) {
-        p->t = &sum;
-        r = plan_make(p, v, a, arena) ? p->never ? BOX_DONE : count_warps(p) : p->why ? BOX_NOT_AFFINE : BOX_NOMEM;
-        *why = p->why;
+        p->v = c->v;
+        p->a = c->a;
+        p->t = c->t;
+        p->s = s;
+        p->boxes = &c->boxes;
+        r = plan_make(p, arena) ? count_warps(p) : p->why ? BOX_NOT_AFFINE : BOX_NOMEM;
+        c->why = p->why ? p->why : c->why;
     }
+    arena_free(arena);
+    return r;
+}
+enum box_result box_count(struct env *v, const struct eval_access *a, struct tally *t, const char **why)
+{
+    const struct ana_loop *loops[EVAL_MAX_DIMS];
+    uint32_t nloops;
+    struct tally sum = { 0 };
+    struct counting c = { v, a, &sum, NULL, 0 };
+    const struct ax *cond = box_condition(v, a, loops, &nloops, why);
+    if (!cond || ax_is_value(cond, 0))
+        return cond ? BOX_DONE : BOX_NOT_AFFINE;
+    struct box_shape s = { .addr = env_concrete(v, a->addr), .cond = cond, .ndims = 3 + nloops };
+    s.hi[0] = (int64_t)v->grid.x - 1;
+    s.hi[1] = (int64_t)v->grid.y - 1;
+    s.hi[2] = (int64_t)v->grid.z - 1;
+    for (uint32_t i = 0; i < nloops; i++) {
+        s.ref[3 + i] = loops[i];
+        s.hi[3 + i] = v->loop[loops[i]->id].trips;
+    }
+    enum box_result r = box_cases(v, &s, count_shape, &c);
+    *why = c.why;
     if (r == BOX_DONE)
         tally_merge(t, &sum);
-    arena_free(arena);
     return r;
 }
 

@@ -11,10 +11,9 @@
 #ifndef GPULOCW_BOX_H
 #define GPULOCW_BOX_H
 
-#include "engine/analysis/env.h"
+#include "engine/analysis/box_case.h"
 #include "engine/analysis/tally.h"
 
-enum box_result { BOX_DONE, BOX_NOT_AFFINE, BOX_TOO_LONG, BOX_CANCELLED, BOX_NOMEM };
 /* Adds the access's requests over the whole launch to *t. *why (static or arena text) says what
  * was not linear. */
 enum box_result box_count(struct env *v, const struct eval_access *a, struct tally *t, const char **why);

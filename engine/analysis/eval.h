@@ -126,5 +126,7 @@ const struct ax *eval_edge(struct eval *e, struct eval_frame *f, uint32_t from, 
 /* Generic bottom-up rewriting: leaf(ctx, x) gives what replaces a node without arguments (or x). */
 typedef const struct ax *(*eval_leaf_fn)(void *ctx, const struct ax *x);
 const struct ax *eval_subst(struct eval *e, const struct ax *x, eval_leaf_fn leaf, void *ctx);
+/* x with `to` wherever `from`, itself an expression, stands. */
+const struct ax *eval_replace(struct eval *e, const struct ax *x, const struct ax *from, const struct ax *to);
 
 #endif

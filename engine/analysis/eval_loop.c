@@ -53,7 +53,8 @@ static const struct ax *remake(struct eval *e, const struct ax *x)
     }
     return changed ? ax_rebuild(P(e), x, arg) : x;
 }
-const struct ax *eval_subst(struct eval *e, const struct ax *root, eval_leaf_fn leaf, void *ctx)
+/* `whole` NULL, or what is replaced without looking inside (leaf is then called for it too). */
+static const struct ax *subst(struct eval *e, const struct ax *root, eval_leaf_fn leaf, void *ctx, const struct ax *whole)
 {
     struct item { const struct ax *x; bool ready; } *stack = NULL;
     size_t n = 0, cap = 0;
@@ -65,8 +66,9 @@ const struct ax *eval_subst(struct eval *e, const struct ax *root, eval_leaf_fn 
         struct item it = stack[--n];
         if (e->stamp[it.x->id] == stamp)
             continue;
-        if (it.ready || it.x->n == 0) {
-            const struct ax *r = it.x->n ? remake(e, it.x) : leaf(ctx, it.x);
+        bool end = it.x->n == 0 || it.x == whole;
+        if (it.ready || end) {
+            const struct ax *r = end ? leaf(ctx, it.x) : remake(e, it.x);
             if (!memo_room(e))
                 break;
             e->memo[it.x->id] = r;
@@ -83,6 +85,18 @@ const struct ax *eval_subst(struct eval *e, const struct ax *root, eval_leaf_fn 
     }
     base_free(stack);
     return e->stamp[root->id] == stamp ? e->memo[root->id] : root;
+}
+const struct ax *eval_subst(struct eval *e, const struct ax *x, eval_leaf_fn leaf, void *ctx) { return subst(e, x, leaf, ctx, NULL); }
+struct replacing { const struct ax *from, *to; };
+static const struct ax *replace_leaf(void *ctx, const struct ax *x)
+{
+    const struct replacing *r = ctx;
+    return x == r->from ? r->to : x;
+}
+const struct ax *eval_replace(struct eval *e, const struct ax *x, const struct ax *from, const struct ax *to)
+{
+    struct replacing r = { from, to };
+    return subst(e, x, replace_leaf, &r, from);
 }
 
 /* ---- values inside and after their loop ---- */
