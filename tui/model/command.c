@@ -173,6 +173,7 @@ static unsigned cmd_plot(struct app *a, char *args)
     for (int i = 0; styles[i]; i++)
         if (!strcmp(styles[i], args)) {
             a->set.style = (enum plot_style)i;
+            a->set.style_given = true;
             config_save(a);
             return UI_REDRAW;
         }

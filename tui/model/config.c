@@ -31,9 +31,10 @@ static bool setting(struct app_settings *set, struct str key, struct str v)
     for (int i = 0; str_is(key, "plot") && i < 3; i++)
         if (str_is(v, plot_style_name((enum plot_style)i))) {
             set->style = (enum plot_style)i;
+            set->style_given = true;
             return true;
         }
-    return false;
+    return str_is(key, "plot") && str_is(v, "auto");     /* the terminal chooses */
 }
 
 void config_parse(struct app_settings *set, const char *path, struct str text, struct diags *ds)
@@ -147,7 +148,7 @@ void config_save(struct app *a)
     if (!a->config_dir)
         return;
     buf_puts(&b, "# gpulocw settings; the workbench writes this file when you change one\n");
-    buf_printf(&b, "theme = %s\nmouse = %s\nplot = %s\n", a->set.theme, a->set.mouse ? "on" : "off", plot_style_name(a->set.style));
+    buf_printf(&b, "theme = %s\nmouse = %s\nplot = %s\n", a->set.theme, a->set.mouse ? "on" : "off", a->set.style_given ? plot_style_name(a->set.style) : "auto");
     if (!write_file(a->config_dir, "config", &b, &ds))
         app_notice(a, DIAG_WARNING, "the settings could not be written to %s", a->config_dir);
     diags_free(&ds);

@@ -5,20 +5,44 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Key column and text; on a narrow screen the text has lines of its own. */
+static void put_entry(struct app *a, struct row *r, unsigned column, const char *text, unsigned w)
+{
+    struct page *p = &a->over;
+    if (r->width < column && column + text_width(str_of(text)) <= w) {
+        row_pad(r, column);
+        row_put(r, ROLE_TEXT, "%s", text);
+        page_add(a, p, r, -1);
+        return;
+    }
+    if (w >= 60 && r->width < column) {
+        size_t first = p->n;
+        page_wrap(a, p, ROLE_TEXT, column, w, text, -1);
+        if (p->n > first)                /* the key stands in the indentation of the first line */
+            row_pad(r, column);
+        for (unsigned k = 1; p->n > first && k < p->line[first].n; k++)
+            row_str(r, p->line[first].v[k].role, p->line[first].v[k].s);
+        struct page one = { 0 };
+        page_add(a, &one, r, -1);
+        if (one.n && p->n > first)
+            p->line[first] = one.line[0];
+        return;
+    }
+    page_add(a, p, r, -1);
+    page_wrap(a, p, ROLE_TEXT, 6, w, text, -1);
+}
+
 static void put_request(struct app *a, enum request q, unsigned w)
 {
     struct buf keys = { 0 };
     struct row r;
     keymap_keys(&a->keys, q, &keys);
     row_init(&r, a->frame);
-    row_put(&r, ROLE_KEY, "  %-16s ", keys.n ? keys.s : "-");
-    row_pad(&r, 20);
-    row_put(&r, ROLE_TEXT, "%s", request_info(q)->help);
-    if (w >= 100) {
-        row_pad(&r, w - 22);
-        row_put(&r, ROLE_DIM, "%s", request_info(q)->name);
-    }
-    page_add(a, &a->over, &r, -1);
+    row_put(&r, ROLE_KEY, "  %s ", keys.n ? keys.s : "-");
+    if (w >= 100)
+        put_entry(a, &r, 20, arena_printf(a->frame, "%-*s %s", (int)(w > 122 ? 78 : w - 44), request_info(q)->help, request_info(q)->name), w);
+    else
+        put_entry(a, &r, 20, request_info(q)->help, w);
     buf_free(&keys);
 }
 
@@ -34,7 +58,7 @@ static void put_scope(struct app *a, enum scope s, unsigned w)
             put_request(a, (enum request)q, w);
 }
 
-static void put_command_help(struct app *a)
+static void put_command_help(struct app *a, unsigned w)
 {
     page_blank(a, &a->over);
     page_heading(a, &a->over, "Commands (after :)");
@@ -43,10 +67,8 @@ static void put_command_help(struct app *a)
         struct row r;
         row_init(&r, a->frame);
         row_put(&r, ROLE_KEY, "  %s", c->name);
-        row_put(&r, ROLE_LABEL, " %s", c->form);
-        row_pad(&r, 34);
-        row_put(&r, ROLE_TEXT, " %s", c->help);
-        page_add(a, &a->over, &r, -1);
+        row_put(&r, ROLE_LABEL, " %s ", c->form);
+        put_entry(a, &r, 34, c->help, w);
     }
 }
 
@@ -58,7 +80,7 @@ void view_help_update(struct app *a, unsigned w)
     if (panel_info(a->focus)->list)
         put_scope(a, SCOPE_LIST, w);
     put_scope(a, SCOPE_GLOBAL, w);
-    put_command_help(a);
+    put_command_help(a, w);
     if (a->replay.on)
         put_scope(a, SCOPE_REPLAY, w);
     put_scope(a, SCOPE_LESSON, w);

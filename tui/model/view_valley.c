@@ -553,7 +553,10 @@ static unsigned valley_request(struct app *a, enum request r)
     case REQ_VAL_RUN_NEXT: return move_run(a, 1);
     case REQ_VAL_RUN_PREV: return move_run(a, -1);
     case REQ_VAL_COMPARE: return toggle_overlay(a);
-    case REQ_VAL_STYLE: a->set.style = (enum plot_style)((a->set.style + 1) % 3); break;
+    case REQ_VAL_STYLE:
+        a->set.style = (enum plot_style)((a->set.style + 1) % 3);
+        a->set.style_given = true;
+        break;
     case REQ_VAL_APPLY: return apply_point(a);
     default: return 0;
     }

@@ -75,6 +75,12 @@ static void line(struct canvas *c, double x0, double y0, double x1, double y1, e
     }
 }
 
+/* Without finer dots and perhaps without colours, each kind of line has a character of its own. */
+static uint32_t line_letter(enum role role)
+{
+    return role == ROLE_FIT ? '.' : role == ROLE_LINE_B ? '+' : role == ROLE_PEAK ? '-' : '*';
+}
+
 static void flush(struct canvas *c)
 {
     for (int y = 0; y < c->area.h; y++)
@@ -83,7 +89,7 @@ static void flush(struct canvas *c)
             static const uint32_t half[] = { ' ', 0x2580, 0x2584, 0x2588 };
             if (!c->bits[i])
                 continue;
-            uint32_t cp = c->dx == 2 ? 0x2800u + c->bits[i] : c->dy == 2 ? half[c->bits[i] & 3] : '*';
+            uint32_t cp = c->dx == 2 ? 0x2800u + c->bits[i] : c->dy == 2 ? half[c->bits[i] & 3] : line_letter((enum role)c->role[i]);
             surface_put(c->s, c->area.x + x, c->area.y + y, cp, (enum role)c->role[i]);
         }
 }
@@ -238,7 +244,8 @@ static void legend(struct surface *s, struct rect r, const struct plot *p)
         if (!w || x - w <= x1 + 1)
             continue;
         x -= w;
-        surface_put(s, x, r.y, !v->no_points ? 0x25cf : v->dotted ? 0x2504 : 0x2501, v->no_points ? v->line : v->point);
+        uint32_t sign = p->style != PLOT_ASCII ? !v->no_points ? 0x25cf : v->dotted ? 0x2504 : 0x2501 : v->no_points ? line_letter(v->line) : 'o';
+        surface_put(s, x, r.y, sign, v->no_points ? v->line : v->point);
         surface_print(s, x + 2, r.y, ROLE_LABEL, "%s", v->name);
     }
 }

@@ -235,6 +235,15 @@ enum depth term_depth(const struct caps *c)
     return c->colours >= 256 ? DEPTH_256 : c->colours >= 16 ? DEPTH_16 : DEPTH_8;
 }
 
+/* The Linux console's fonts have no braille; a terminal that calls itself a VT or plain ANSI may have nothing but ASCII. */
+enum plot_style term_plot_style(void)
+{
+    const char *name = getenv("TERM");
+    if (name && (!strncmp(name, "vt", 2) || !strcmp(name, "ansi")))
+        return PLOT_ASCII;
+    return name && !strncmp(name, "linux", 5) ? PLOT_BLOCK : PLOT_BRAILLE;
+}
+
 bool term_utf8(void)
 {
     setlocale(LC_CTYPE, "");

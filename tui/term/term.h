@@ -4,6 +4,7 @@
 #define GPULOCW_TUI_TERM_H
 
 #include "tui/model/key.h"
+#include "tui/model/plot.h"
 #include "tui/model/theme.h"
 #include "tui/panel/surface.h"
 
@@ -15,6 +16,8 @@ void caps_free(struct caps *c);
 
 /* Colour depth wanted and possible: NO_COLOR, COLORTERM, terminfo. */
 enum depth term_depth(const struct caps *c);
+/* The finest plot drawing that this kind of terminal (TERM) can be trusted with. */
+enum plot_style term_plot_style(void);
 /* Whether the locale's character set is UTF-8 (sets LC_CTYPE). */
 bool term_utf8(void);
 

@@ -207,6 +207,8 @@ static int full_screen(struct bench *b, const char *file, const char *device, co
 {
     struct app *a = &b->app;
     a->set.ascii = !term_is_utf8(b->term);
+    if (!a->set.style_given)
+        a->set.style = term_plot_style();
     term_size(b->term, &a->w, &a->h);
     a->now_ns = base_now_ns();
     b->screen.drag_from = -1;
