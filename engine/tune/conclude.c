@@ -2,48 +2,21 @@
 #include "engine/tune/search.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Parts of a knob group go with their head. */
-static const struct { const char *knob; size_t at, n; } groups[] = {
-#define GROUP(knob, from, to) { knob, offsetof(struct options, from), offsetof(struct options, to) - offsetof(struct options, from) }
-    GROUP("bypass", bypass, cluster), GROUP("cluster", cluster, prefetch), GROUP("prefetch", prefetch, softcache), GROUP("softcache", softcache, block),
-    GROUP("block", block, swap_xy), GROUP("swap-xy", swap_xy, coarsen), GROUP("coarsen", coarsen, throttle_shared), GROUP("throttle-shared", throttle_shared, maxnreg),
-    GROUP("readonly", readonly, carveout), GROUP("carveout", carveout, assume_read_only),
-#undef GROUP
-};
-
-static struct options without(const struct options *o, size_t group)
-{
-    struct options none = options_default(), out = *o;
-    memcpy((char *)&out + groups[group].at, (const char *)&none + groups[group].at, groups[group].n);
-    return out;
-}
-
-unsigned search_groups(const struct options *o)
-{
-    unsigned n = 0;
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        struct options less = without(o, i);
-        n += !options_equal(&less, o);
-    }
-    return n;
-}
 
 /* One pass: the first option that can go without a loss beyond the noise against `least` goes. */
 static enum status shed_one(struct searching *s, double least, bool *shed)
 {
     struct options none = options_default();
     *shed = false;
-    for (size_t i = 0; i < ARRAY_LEN(groups); i++) {
-        struct options o = without(&s->found->options, i);
+    for (size_t i = 0; i < GROUPS; i++) {
+        struct options o = group_without(&s->found->options, i);
         struct result r;
         char why[64];
         if (options_equal(&o, &s->found->options) || options_equal(&o, &none))
             continue;
-        snprintf(why, sizeof why, "is --%s still needed?", groups[i].knob);
+        snprintf(why, sizeof why, "is --%s still needed?", group_knob(i));
         enum status st = search_probe(s, &o, why, &r);
         if (st != ST_OK)
             return st;

@@ -5,53 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROUNDS 3
-
-/* ---- ours: rounds of coordinate descent over the dimensions of space.c, each dimension's alternatives on top of
- * the best so far, thresholds coarse to fine; a round without gain ends it ---- */
-static void plan_round(struct searching *s)
-{
-    struct options list[SPACE_MOST];
-    s->planned = s->found->launches + s->found->resumed;
-    for (size_t d = 0; d < space_dimensions(); d++)
-        s->planned += (unsigned)space_dimension(d)->alternatives(&s->space, &s->found->options, list, SPACE_MOST);
-}
-
-static enum status descend(struct searching *s)
-{
-    for (unsigned round = 0; round < ROUNDS; round++) {
-        bool better = false;
-        s->live.round = round + 1;
-        plan_round(s);
-        for (size_t i = 0; i < space_dimensions(); i++) {
-            search_step(s, space_dimension(i)->name, i + 1 < space_dimensions() ? space_dimension(i + 1)->name : NULL);
-            enum status st = search_dimension(s, space_dimension(i), &better);
-            if (st == ST_OK)
-                st = search_refine_pi(s);
-            if (st != ST_OK)
-                return st;
-        }
-        if (!better)
-            return ST_OK;
-    }
-    return ST_OK;
-}
-
-static enum status method_search(struct searching *s)
-{
-    enum status st = descend(s);
-    return st == ST_OK ? search_simplify(s) : st;
-}
-
 static enum status only(struct searching *s, const char *const *names, size_t n)
 {
     enum status st = ST_OK;
+    bool better = false;
     for (size_t i = 0; i < n && st == ST_OK; i++) {
-        bool better = false;
         search_step(s, names[i], i + 1 < n ? names[i + 1] : NULL);
-        st = search_dimension(s, space_find(names[i]), &better);
+        st = search_dimension(s, space_find(names[i]), &s->found->options, SPACE_MOST, &better);
     }
-    return st == ST_OK ? search_refine_pi(s) : st;
+    return st == ST_OK ? search_refine_pi(s, &better) : st;
 }
 
 /* ---- the cluster paper's framework (4.4) ---- */
@@ -219,8 +181,8 @@ struct visiting { struct searching *s; unsigned most; enum status (*visit)(struc
 /* One knob more than before, or other active agents of the same clustering. */
 static bool goes_further(const struct visiting *v, const struct options *from, const struct options *to)
 {
-    unsigned n = search_groups(to);
-    return n <= v->most && (n > search_groups(from) || (from->cluster == CLUSTER_AGENT && to->agents != from->agents));
+    unsigned n = group_number(to);
+    return n <= v->most && (n > group_number(from) || (from->cluster == CLUSTER_AGENT && to->agents != from->agents));
 }
 
 /* What is not legal is not built upon. */
@@ -277,7 +239,7 @@ static enum status method_exhaustive(struct searching *s)
 
 /* ---- the table ---- */
 static const struct search_method methods[] = {
-    { "search", method_search, true }, { "exhaustive", method_exhaustive, false }, { "static", method_static, false }, { "voted", method_voted, false },
+    { "search", search_explore, true }, { "exhaustive", method_exhaustive, false }, { "static", method_static, false }, { "voted", method_voted, false },
     { "cluster-framework", method_cluster, false }, { "model", method_model, false },
 };
 

@@ -9,12 +9,13 @@
 #include <string.h>
 
 #define SIM_NOISE 0.005      /* the simulated device is deterministic; gains below this are not worth a rewrite */
+#define REPLAYED_LAUNCH_NS 3e7 /* what a prediction may cost where nothing is launched: a launch on a GPU, compiled and compared */
 #define MEASURED_NOISE 0.02  /* least gain that counts on a GPU, besides the spread of the samples */
 
 bool search_spent(const struct searching *s)
 {
-    unsigned budget = s->opts->budget_launches;
-    return (budget && s->found->launches + s->reserve >= budget) || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
+    unsigned run = s->found->launches + (s->budget_is_ours ? s->found->resumed + s->found->missing : 0);
+    return (s->budget && run + s->reserve >= s->budget) || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
 }
 
 bool search_legal(const struct searching *s, const struct options *o)
@@ -68,14 +69,16 @@ void search_tell(struct searching *s)
 {
     struct tune_found *f = s->found;
     unsigned left = s->planned > f->launches + f->resumed ? s->planned - f->launches - f->resumed : 0;
-    if (s->opts->budget_launches && left > s->opts->budget_launches - f->launches)
-        left = s->opts->budget_launches - f->launches;
+    if (s->budget && left > s->budget)
+        left = s->budget;
+    if (s->budget && f->launches < s->budget && left > s->budget - f->launches)
+        left = s->budget - f->launches;
     s->live.done = left + f->launches ? (double)f->launches / (left + f->launches) : 0;
     s->live.done = fmin(s->live.done, 0.99);
     s->live.launches = f->launches;
     s->live.skipped = f->skipped;
     s->live.resumed = f->resumed;
-    s->live.budget = s->opts->budget_launches;
+    s->live.budget = s->budget;
     s->live.elapsed_s = (double)(base_now_ns() - s->started_ns) / 1e9;
     s->live.left_s = f->launches ? left * s->live.elapsed_s / f->launches : NAN;
     s->live.original = f->original;
@@ -127,8 +130,10 @@ enum status search_try(struct searching *s, const struct options *o, const char 
     const struct result *before = done_before(s, o);
     int64_t from = base_now_ns();
     enum status st = ST_OK;
-    if (!before && s->opts->replay)
+    if (!before && s->opts->replay) {
+        s->found->missing++;
         return ST_OK;
+    }
     if (before)
         r = *before;
     else
@@ -165,7 +170,11 @@ enum status search_probe(struct searching *s, const struct options *o, const cha
 static bool model_pays(const struct searching *s)
 {
     unsigned n = s->found->launches ? s->found->launches : 1;
-    return dev_describe(s->bench->subject.dev)->kind != DEV_CUDA || !s->npredict || s->predict_ns / s->npredict < s->launch_ns / n;
+    if (dev_describe(s->bench->subject.dev)->kind != DEV_CUDA || !s->npredict)
+        return true;
+    if (s->opts->replay)
+        return s->predict_ns / s->npredict < REPLAYED_LAUNCH_NS;
+    return s->predict_ns / s->npredict < s->launch_ns / n;
 }
 
 enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out)
@@ -180,21 +189,29 @@ enum status search_predict(struct searching *s, const struct options *o, struct 
     return st;
 }
 
-struct ranked { double cost; size_t at; struct tune_prediction p; };
+/* ---- the frontier: what is tried next ---- */
+struct ranked { double rank; size_t at; struct tune_prediction p; };   /* least rank first; NaN: after the others, as they stood */
 
-/* Least cost first; what the model says nothing about comes last, as it stood. */
-static int by_cost(const void *x, const void *y)
+static int by_rank(const void *x, const void *y)
 {
     const struct ranked *a = x, *b = y;
-    if (isnan(a->cost) != isnan(b->cost))
-        return isnan(a->cost) - isnan(b->cost);
-    if (!isnan(a->cost) && a->cost != b->cost)
-        return a->cost < b->cost ? -1 : 1;
+    if (isnan(a->rank) != isnan(b->rank))
+        return isnan(a->rank) - isnan(b->rank);
+    if (!isnan(a->rank) && a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Ranks list[0..n-1] into order[]; returns how many are legal and not tried yet. */
-static enum status rank_by_model(struct searching *s, const struct options *list, size_t n, struct ranked *order, size_t *left)
+/* A candidate whose memory time alone is so much more than the best's is not launched: what that saves
+ * and costs is in docs/tuning.md. */
+#define HOPELESS 1.5
+
+static double best_cost(const struct searching *s) { return s->live.best_cost.valid ? s->live.best_cost.cost.extended : NAN; }
+
+static bool hopeless(const struct searching *s, double cost) { return cost / best_cost(s) > HOPELESS; }
+
+/* Those of list[] that are legal and not tried yet, with their predictions, in order. */
+static enum status rank(struct searching *s, const struct options *list, const double *score, size_t n, struct ranked *order, size_t *left)
 {
     enum status st = ST_OK;
     *left = 0;
@@ -206,120 +223,131 @@ static enum status rank_by_model(struct searching *s, const struct options *list
             continue;
         st = search_predict(s, &list[i], &r->p);
         r->at = i;
-        r->cost = r->p.valid ? r->p.cost.extended : NAN;
+        r->rank = score ? -score[i] : r->p.valid ? r->p.cost.extended : NAN;
         (*left)++;
     }
     if (st == ST_OK)
-        qsort(order, *left, sizeof *order, by_cost);
+        qsort(order, *left, sizeof *order, by_rank);
     return st;
 }
 
-/* A candidate whose memory time alone is so much more than the best's is not launched: what that saves
- * and costs is in docs/tuning.md. */
-#define HOPELESS 1.5
-
-static double best_cost(const struct searching *s) { return s->live.best_cost.valid ? s->live.best_cost.cost.extended : NAN; }
-
-static bool hopeless(const struct searching *s, double cost) { return cost / best_cost(s) > HOPELESS; }
-
-/* What is to be tried of order[], put where it can be watched. Returns how many. */
-static size_t fill_frontier(struct searching *s, const struct dimension *d, const struct options *list, struct ranked *order, size_t left)
+static void put_candidate(struct searching *s, size_t n, const struct options *o, const struct tune_prediction *p, const char *what)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < left && n < TUNE_FRONTIER; i++) {
-        double ratio = order[i].cost / best_cost(s);
-        if (hopeless(s, order[i].cost)) {
-            s->found->skipped++;
-            continue;
-        }
-        struct tune_candidate *c = &s->frontier[n];
-        *c = (struct tune_candidate){ .options = list[order[i].at], .cost = order[i].cost };
-        if (isnan(ratio))
-            snprintf(c->why, sizeof c->why, "%s, on top of the best so far", d->name);
-        else
-            snprintf(c->why, sizeof c->why, "%s: the model expects %.2fx the memory time of the best so far", d->name, ratio);
-        order[n++] = order[i];
-    }
-    s->live.frontier = s->frontier;
-    s->live.nfrontier = n;
-    search_tell(s);
-    return n;
+    struct tune_candidate *c = &s->frontier[n];
+    *c = (struct tune_candidate){ .options = *o, .cost = p->valid ? p->cost.extended : NAN };
+    s->forecast[n] = *p;
+    double ratio = c->cost / best_cost(s);
+    if (isnan(ratio))
+        snprintf(c->why, sizeof c->why, "%s", what);
+    else
+        snprintf(c->why, sizeof c->why, "%s: the model expects %.2fx the memory time of the best so far", what, ratio);
 }
 
-/* Over a pool: what is left of a dimension at once, as far as the budget goes. What an earlier, cut-off search ran
- * is taken from it. The best is the same one whatever the pool; what would have been skipped after a first success
- * is run all the same. */
-static enum status try_together(struct searching *s, const struct ranked *order, size_t n, bool *better)
+enum status search_frontier(struct searching *s, const struct options *list, const double *score, size_t n, const char *what, size_t *filled)
 {
-    struct options *batch = base_alloc((n + 1) * sizeof *batch);
-    struct result *r = base_alloc((n + 1) * sizeof *r);
-    size_t m = 0, *owner = base_alloc((n + 1) * sizeof *owner), most = s->opts->budget_launches ? s->opts->budget_launches - s->found->launches - s->reserve : n;
-    enum status st = batch && r && owner ? ST_OK : ST_NOMEM;
-    for (size_t i = 0; i < n && st == ST_OK; i++) {
-        bool won = false;
+    struct ranked *order = base_alloc((n + 1) * sizeof *order);
+    size_t left = 0;
+    enum status st = order ? rank(s, list, score, n, order, &left) : ST_NOMEM;
+    *filled = 0;
+    for (size_t i = 0; i < left && *filled < TUNE_FRONTIER && st == ST_OK; i++) {
+        const struct tune_prediction *p = &order[i].p;
+        if (p->valid && hopeless(s, p->cost.extended))
+            s->found->skipped++;
+        else
+            put_candidate(s, (*filled)++, &list[order[i].at], p, what);
+    }
+    base_free(order);
+    s->live.frontier = s->frontier;
+    s->live.nfrontier = *filled;
+    search_tell(s);
+    return st;
+}
+
+/* ---- running it ---- */
+static enum status settle(struct searching *s, size_t i, const struct result *r, bool told, bool resumed, bool *better)
+{
+    bool won = false;
+    s->trying_cost = s->frontier[i].cost;
+    s->live.frontier = &s->frontier[i + 1];
+    s->live.nfrontier = s->nfrontier - i - 1;
+    enum status st = consider(s, &s->frontier[i].options, r, s->frontier[i].why, told, resumed, &won);
+    if (won)
+        s->live.best_cost = s->forecast[i];
+    *better = *better || won;
+    return st;
+}
+
+/* Over a pool: all of them at once, as far as the budget goes. What an earlier, cut-off search ran is taken from it. */
+static enum status run_together(struct searching *s, size_t from, size_t to, bool *better)
+{
+    struct options *batch = base_alloc((to - from + 1) * sizeof *batch);
+    struct result *r = base_alloc((to - from + 1) * sizeof *r);
+    size_t m = 0, owner[TUNE_FRONTIER], most = s->budget ? s->budget - s->found->launches - s->reserve : SIZE_MAX;
+    enum status st = batch && r ? ST_OK : ST_NOMEM;
+    for (size_t i = from; i < to && st == ST_OK; i++) {
         const struct result *before = done_before(s, &s->frontier[i].options);
-        if (!before && m < most) {
+        if (before) {
+            s->found->resumed++;
+            st = settle(s, i, before, false, true, better);
+        } else if (m < most) {
             owner[m] = i;
             batch[m++] = s->frontier[i].options;
-        } else if (before) {
-            s->found->resumed++;
-            s->trying_cost = order[i].cost;
-            st = consider(s, &s->frontier[i].options, before, s->frontier[i].why, false, true, &won);
-            if (won)
-                s->live.best_cost = order[i].p;
         }
-        *better = *better || won;
     }
     if (st == ST_OK && m)
         st = tune_pool_run(s->bench, batch, m, s->ob, r, s->ds);
     for (size_t k = 0; k < m && st == ST_OK; k++) {
-        bool won = false;
         s->found->launches++;
-        s->trying_cost = order[owner[k]].cost;
-        st = consider(s, &batch[k], &r[k], s->frontier[owner[k]].why, true, false, &won);
-        if (won)
-            s->live.best_cost = order[owner[k]].p;
-        *better = *better || won;
+        st = settle(s, owner[k], &r[k], true, false, better);
     }
     base_free(batch);
-    base_free(owner);
     base_free(r);
     return st;
 }
 
-enum status search_dimension(struct searching *s, const struct dimension *d, bool *better)
+enum status search_run(struct searching *s, size_t from, size_t to, bool *better)
 {
-    struct options list[SPACE_MOST], base = s->found->options;
-    struct ranked *order = base_alloc(SPACE_MOST * sizeof *order);
-    size_t left = 0;
-    enum status st = order ? rank_by_model(s, list, d->alternatives(&s->space, &base, list, SPACE_MOST), order, &left) : ST_NOMEM;
-    size_t n = st == ST_OK ? fill_frontier(s, d, list, order, left) : 0;
-    bool together = st == ST_OK && s->bench->pool && n && !search_spent(s);
-    if (together)
-        st = try_together(s, order, n, better);
-    for (size_t i = 0; i < n && !together && st == ST_OK && !search_spent(s); i++) {
+    enum status st = ST_OK;
+    if (s->bench->pool && to > from && !search_spent(s))
+        return run_together(s, from, to, better);
+    for (size_t i = from; i < to && st == ST_OK && !search_spent(s); i++) {
         bool won = false;
         s->live.frontier = &s->frontier[i + 1];
-        s->live.nfrontier = n - i - 1;
-        if (hopeless(s, order[i].cost)) {    /* the best has become better since */
-            s->found->skipped++;
-            continue;
-        }
-        s->trying_cost = order[i].cost;
+        s->live.nfrontier = s->nfrontier - i - 1;
+        s->trying_cost = s->frontier[i].cost;
         st = search_try(s, &s->frontier[i].options, s->frontier[i].why, &won);
         if (won)
-            s->live.best_cost = order[i].p;
+            s->live.best_cost = s->forecast[i];
         *better = *better || won;
     }
-    base_free(order);
     return st;
 }
 
-enum status search_refine_pi(struct searching *s)
+enum status search_listed(struct searching *s, const struct options *list, size_t n, const struct dimension *d, size_t patience, bool *better)
+{
+    enum status st = search_frontier(s, list, NULL, n, d->name, &s->nfrontier);
+    bool won = true;
+    if (s->nfrontier && patience < SPACE_MOST && isnan(s->frontier[0].cost))
+        patience += 2;                       /* the order says nothing */
+    for (size_t at = 0, most = s->nfrontier; at < most && won && st == ST_OK; at += patience) {
+        won = false;
+        st = search_run(s, at, at + patience < most ? at + patience : most, &won);
+        *better = *better || won;
+    }
+    return st;
+}
+
+enum status search_dimension(struct searching *s, const struct dimension *d, const struct options *base, size_t patience, bool *better)
+{
+    struct options list[SPACE_MOST];
+    return search_listed(s, list, d->alternatives(&s->space, base, list, SPACE_MOST), d, patience, better);
+}
+
+enum status search_refine_pi(struct searching *s, bool *better)
 {
     enum status st = ST_OK;
-    for (bool better = true; better && st == ST_OK;) {
-        better = false;
+    for (bool won = true; won && st == ST_OK;) {
+        won = false;
         struct options at = s->found->options;
         if (at.bypass == BYPASS_NONE || at.pi.mode != PI_VALUE)
             return ST_OK;
@@ -328,8 +356,9 @@ enum status search_refine_pi(struct searching *s)
             o.pi.value += d;
             s->trying_cost = NAN;
             if (o.pi.value > 0 && o.pi.value < (int)s->space.warps)
-                st = search_try(s, &o, "threshold next to the best", &better);
+                st = search_try(s, &o, "threshold next to the best", &won);
         }
+        *better = *better || won;
     }
     return st;
 }
@@ -408,6 +437,7 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, 
         return ST_NOMEM;
     bool gpu = dev_describe(b->subject.dev)->kind == DEV_CUDA;
     *s = (struct searching){ .bench = b, .opts = o, .ob = ob, .ds = ds, .found = out, .started_ns = base_now_ns(), .trying_cost = NAN };
+    s->budget = o->budget_launches;
     s->deadline_ns = o->budget_seconds > 0 ? (double)s->started_ns + o->budget_seconds * 1e9 : 0;
     s->live.method = m->name;
     s->live.noise = gpu ? MEASURED_NOISE : SIM_NOISE;

@@ -10,6 +10,7 @@ struct searching {
     struct tune_found *found; struct space space;
     struct seen_result *seen; size_t nseen, seen_cap;
     double deadline_ns;                      /* 0: none */
+    unsigned budget; bool budget_is_ours;    /* launches, 0: none; ours: made from the space, and what was resumed counts too */
     unsigned reserve;                        /* launches of the budget that are kept for the end */
     unsigned planned;                        /* launches and resumed configurations in all, as far as is known */
     double predict_ns, launch_ns; unsigned npredict;
@@ -19,16 +20,24 @@ struct searching {
     struct tune_live live; int64_t started_ns;
     struct tune_explored *explored; size_t explored_cap;     /* live.explored */
     struct tune_candidate frontier[TUNE_FRONTIER];           /* live.frontier is a tail of it */
+    struct tune_prediction forecast[TUNE_FRONTIER]; size_t nfrontier;
 };
 
 /* Runs one configuration unless it was tried, is not legal, or the budget is spent; *better is set when it became the best. */
 enum status search_try(struct searching *s, const struct options *o, const char *why, bool *better);
 /* The same; *out is the result, empty when it was not run. */
 enum status search_probe(struct searching *s, const struct options *o, const char *why, struct result *out);
-/* The alternatives of one dimension to the best so far, the cheapest by the model first. */
-enum status search_dimension(struct searching *s, const struct dimension *d, bool *better);
+/* Fills the frontier with those of list[0..n-1] that are legal, not tried and not hopeless: the highest score first,
+ * or (score NULL) the cheapest by the model. `what`: the reason, said of each. */
+enum status search_frontier(struct searching *s, const struct options *list, const double *score, size_t n, const char *what, size_t *filled);
+/* Tries frontier[from..to-1]: one after the other, or over the bench's pool. */
+enum status search_run(struct searching *s, size_t from, size_t to, bool *better);
+/* The alternatives of one dimension to `base`, `patience` at a time, until none of so many is better: the launches
+ * are the same ones whatever the pool. */
+enum status search_dimension(struct searching *s, const struct dimension *d, const struct options *base, size_t patience, bool *better);
+enum status search_listed(struct searching *s, const struct options *list, size_t n, const struct dimension *d, size_t patience, bool *better);
 /* Thresholds next to the best one, until neither neighbour is better. */
-enum status search_refine_pi(struct searching *s);
+enum status search_refine_pi(struct searching *s, bool *better);
 enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out);
 const struct result *search_seen(const struct searching *s, const struct options *o);   /* NULL: not tried */
 bool search_spent(const struct searching *s);
@@ -36,6 +45,18 @@ bool search_legal(const struct searching *s, const struct options *o);
 /* What is done now and what comes after it; texts static. Tells the observer. */
 void search_step(struct searching *s, const char *step, const char *next);
 void search_tell(struct searching *s);
+
+/* ---- knob groups ---- */
+#define GROUPS 10
+const char *group_knob(size_t g);
+size_t group_find(const char *knob);                       /* of a knob that heads a group */
+bool group_is_set(const struct options *o, size_t g);      /* not as in the original */
+unsigned group_number(const struct options *o);            /* groups that are set */
+struct options group_with(const struct options *o, const struct options *from, size_t g);
+struct options group_without(const struct options *o, size_t g);
+
+/* Our search (explore.c). */
+enum status search_explore(struct searching *s);
 
 /* ---- methods by name ---- */
 struct search_method { const char *name; enum status (*run)(struct searching *s); bool ranked /* asks the model */; };
@@ -51,6 +72,5 @@ enum status search_simplify(struct searching *s);
 /* On a measured device, original and best once more, alternated, before anything is recommended. */
 enum status search_confirm(struct searching *s);
 void search_conclude(struct searching *s);
-unsigned search_groups(const struct options *o);   /* knob groups that are not as in the original */
 
 #endif

@@ -77,21 +77,28 @@ static size_t l2_policy(const struct space *s, const struct options *base, struc
 }
 
 /* ---- schedule ---- */
+/* The exchange of x and y, then shapes of the same number of threads: square ones first, ever longer ones after. */
 static size_t schedule(const struct space *s, const struct options *base, struct options *out, size_t most)
 {
-    size_t n = 0;
-    for (uint32_t x = 1; x <= s->threads; x *= 2) {
-        struct options o = *base;
-        if (s->threads % x)
-            continue;
-        o.block = (struct dim3u){ x, s->threads / x, 1 };
-        if (o.block.x == s->block.x && o.block.y == s->block.y && s->block.z == 1)
-            continue;
-        n = add(out, n, most, o);
-    }
+    uint32_t shape[32], shapes = 0, done = 0;
     struct options swap = *base;
+    size_t n = 0;
     swap.swap_xy = true;
-    return add(out, n, most, swap);
+    n = add(out, n, most, swap);
+    for (uint32_t x = 1; x <= s->threads && shapes < ARRAY_LEN(shape); x *= 2)
+        if (s->threads % x == 0)
+            shape[shapes++] = x;
+    for (uint32_t away = 0; done < shapes; away++) {
+        uint32_t at = away % 2 ? shapes / 2 + (away + 1) / 2 : shapes / 2 - away / 2;   /* outwards from the middle; wraps below 0 */
+        if (at >= shapes)
+            continue;
+        struct options o = *base;
+        o.block = (struct dim3u){ shape[at], s->threads / shape[at], 1 };
+        done++;
+        if (o.block.x != s->block.x || o.block.y != s->block.y || s->block.z != 1)
+            n = add(out, n, most, o);
+    }
+    return n;
 }
 
 static size_t coarsen(const struct space *s, const struct options *base, struct options *out, size_t most)
@@ -203,9 +210,9 @@ static size_t readonly(const struct space *s, const struct options *base, struct
 
 /* In the order in which they usually matter: what moves most comes first. */
 static const struct dimension dimensions[] = {
-    { "block shape", schedule, false }, { "clustering", cluster, false }, { "active agents", agents, true }, { "cache bypassing", bypass, false },
-    { "streaming loads", streams, true }, { "L2 policy", l2_policy, true }, { "L1 size", carveout, false }, { "coarsening", coarsen, false },
-    { "prefetching", prefetch, false }, { "throttling", throttle, false }, { "software cache", softcache, false }, { "read-only path", readonly, false },
+    { "block shape", schedule, 3, false }, { "clustering", cluster, 3, false }, { "active agents", agents, 1, true }, { "cache bypassing", bypass, 3, false },
+    { "streaming loads", streams, 1, true }, { "L2 policy", l2_policy, 1, true }, { "L1 size", carveout, 2, false }, { "coarsening", coarsen, 2, false },
+    { "prefetching", prefetch, 2, false }, { "throttling", throttle, 1, false }, { "software cache", softcache, 1, false }, { "read-only path", readonly, 1, false },
 };
 
 size_t space_dimensions(void) { return ARRAY_LEN(dimensions); }

@@ -11,8 +11,9 @@ struct space {
     int level, form;                         /* of bypassing, as the kernel's loads allow it */
     bool fine /* every value */, coarse /* the values of the exhaustive reference */;
 };
-/* part: its knob is that of the dimension before it, refined or otherwise set. */
-struct dimension { const char *name; size_t (*alternatives)(const struct space *s, const struct options *base, struct options *out, size_t most); bool part; };
+/* patience: alternatives that a search tries at once, and leaves the dimension when none of them gains.
+ * part: its knob is that of the dimension before it, refined or otherwise set. */
+struct dimension { const char *name; size_t (*alternatives)(const struct space *s, const struct options *base, struct options *out, size_t most); unsigned char patience; bool part; };
 size_t space_dimensions(void);
 const struct dimension *space_dimension(size_t i);
 const struct dimension *space_find(const char *name);    /* NULL: none of that name */

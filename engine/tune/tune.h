@@ -55,6 +55,8 @@ struct tune_family {
     size_t best; bool has_best, complete;         /* the slice with the fastest configuration */
     struct tune_slot *slots; size_t nslots;       /* every configuration, in the order of running */
 };
+/* Are these axes? Needs nothing but the text; values are looked at by tune_family_list. */
+enum status tune_axes_check(const char *axes, struct diags *ds);
 /* What there is to run: slices with their base options and axis, no results. ST_USAGE: the axes make no sense.
  * tune_family_free also on failure. */
 enum status tune_family_list(struct tune_bench *b, const char *axes, const struct options *base, struct tune_family *out, struct diags *ds);
@@ -137,6 +139,8 @@ struct tune_found {
     struct options options; struct result best, original; bool leave_alone; char reason[256];
     unsigned launches, space;
     unsigned skipped, resumed;                /* the model saw no chance for them; taken from opts->done */
+    char untried[192];                        /* what a budget left untried, by name; empty: nothing */
+    unsigned missing;                         /* replay: passed over */
     struct tune_prediction ranking[TUNE_RANKED]; unsigned nranking;   /* method "model": cheapest first */
     struct tune_data_set set[TUNE_SETS]; unsigned nsets;      /* what came of opts->other; empty when it is to be left alone */
 };
