@@ -137,11 +137,14 @@ int cmd_sweep(struct args *a)
     struct session *old = NULL;
     struct result *done = NULL;
     size_t ndone = 0;
-    enum status st = resume_points(a, &old, &done, &ndone, &ds);
+    const char *axes = a->axis ? a->axis : "pi";
+    enum status st = tune_axes_check(axes, &ds);
+    if (st == ST_OK)
+        st = resume_points(a, &old, &done, &ndone, &ds);
     if (st == ST_OK)
         st = running_bench(&s, a, &bench, &ds);
     if (st == ST_OK)
-        st = tune_family_list(bench, a->axis ? a->axis : "pi", &a->options, &t.f, &ds);
+        st = tune_family_list(bench, axes, &a->options, &t.f, &ds);
     if (st == ST_OK)
         st = open_session(&t, &s);
     if (st == ST_OK)

@@ -165,6 +165,13 @@ static enum status parse_one(struct str text, struct tune_axis *a, struct diags 
     return ST_USAGE;
 }
 
+enum status tune_axes_check(const char *text, struct diags *ds)
+{
+    struct tune_axis axes[TUNE_AXES];
+    size_t n;
+    return tune_axes_parse(text, axes, &n, ds);
+}
+
 enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n, struct diags *ds)
 {
     struct str rest = str_of(text);

@@ -57,6 +57,8 @@ struct tune_family {
 };
 /* Are these axes? Needs nothing but the text; values are looked at by tune_family_list. */
 enum status tune_axes_check(const char *axes, struct diags *ds);
+/* Are these axes? Needs nothing but the text; values are looked at by tune_family_list. */
+enum status tune_axes_check(const char *axes, struct diags *ds);
 /* What there is to run: slices with their base options and axis, no results. ST_USAGE: the axes make no sense.
  * tune_family_free also on failure. */
 enum status tune_family_list(struct tune_bench *b, const char *axes, const struct options *base, struct tune_family *out, struct diags *ds);
