@@ -1,6 +1,7 @@
 /* Control, barriers, warp-wide operations, matrix operations; and the table from rows to decoders. */
 #include "engine/sim/decode_exec.h"
 #include "engine/sim/exec_print.h"
+#include "engine/sim/mem.h"
 
 #include <string.h>
 
@@ -113,6 +114,11 @@ static bool call_builtin(struct decode *d, const struct ptx_func *f, const struc
         return decode_why(d, "'%.*s' is defined elsewhere", (int)f->name.n, f->name.s);
     in->fn = exec_builtin;
     in->kind = EXEC_MEM;
+    if (x->builtin == BUILTIN_MALLOC || x->builtin == BUILTIN_FREE) {
+        d->atomic_order = true;      /* the addresses */
+        if (!d->p->heap && !(d->p->heap = sim_mem_place(d->p->mem, EXEC_HEAP_BYTES, "heap of malloc", false)))
+            return !(d->oom = true);
+    }
     return call_list(d, args, (const struct ptx_symbol *const *)f->params, f->nparams, NULL, false, &x->in, &x->nin) &&
            call_list(d, rets, (const struct ptx_symbol *const *)f->rets, f->nrets, NULL, true, &x->out, &x->nout);
 }

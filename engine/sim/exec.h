@@ -142,6 +142,7 @@ struct exec_launch {
     uint64_t inst_warp, inst_thread;
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct exec_shadow_map *shadows; /* global memory, or NULL */
+    struct exec_heap *heap;          /* blocks of malloc, or NULL */
     bool oom;
 };
 

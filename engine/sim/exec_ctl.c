@@ -215,6 +215,25 @@ static void builtin_assert(struct exec_warp *w, const struct exec_inst *in, uint
     buf_free(&text[1]);
 }
 
+/* One lane's call; *result is what it returns. False: a fault was recorded. */
+static bool builtin_lane(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t *result)
+{
+    const struct exec_call *x = in->x;
+    uint64_t a = builtin_arg(w, x, 0, lane);
+    switch (x->builtin) {
+    case BUILTIN_MALLOC:
+        *result = exec_heap_take(w, a);
+        return true;
+    case BUILTIN_FREE:
+        if (!exec_heap_give(w, a))
+            exec_fault(w, in, lane, FAULT_ARG, "free of 0x%llx, which malloc did not give or which was freed before", (unsigned long long)a);
+        return !w->cta->fault;
+    default:
+        *result = 1;
+        return exec_print_lane(w, in, lane, a, builtin_arg(w, x, 1, lane), &w->cta->print);
+    }
+}
+
 void exec_builtin(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_call *x = in->x;
@@ -223,14 +242,14 @@ void exec_builtin(struct exec_warp *w, const struct exec_inst *in, uint32_t mask
         return;
     }
     FOR_LANES(i, mask) {
-        if (!exec_print_lane(w, in, i, builtin_arg(w, x, 0, i), builtin_arg(w, x, 1, i), &w->cta->print))
+        uint64_t r = 0;
+        if (!builtin_lane(w, in, i, &r))
             return;
         for (uint32_t k = 0; k < x->nout; k++) {
-            uint32_t one = 1;
             if (x->out[k].slot != EXEC_NO_ID)
-                lane_write(w, x->out[k].slot, i, x->out[k].slot_bytes, one);
+                lane_write(w, x->out[k].slot, i, x->out[k].slot_bytes, r);
             else
-                memcpy((void *)(uintptr_t)local_at(w, w->frame, i, x->out[k].from), &one, x->out[k].bytes < 4 ? x->out[k].bytes : 4);
+                memcpy((void *)(uintptr_t)local_at(w, w->frame, i, x->out[k].from), &r, x->out[k].bytes < 8 ? x->out[k].bytes : 8);
         }
     }
 }

@@ -5,6 +5,7 @@
  * host threads take them as they come and integer atomics are host atomics; otherwise one thread
  * runs all CTAs, turning to the next one when a CTA waits for another. Either way the result
  * is the same for any number of threads. */
+#include "engine/sim/exec_print.h"
 #include "engine/sim/mem.h"
 
 #include <string.h>
@@ -67,6 +68,7 @@ void exec_launch_free(struct exec_launch *x)
     for (size_t i = 0; i < x->nprints; i++)
         base_free(x->prints[i].text);
     exec_check_free(x);
+    exec_heap_free(x);
     base_free(x->prints);
     base_free(x->params);
     base_free(x->loads);

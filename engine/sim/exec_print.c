@@ -8,7 +8,12 @@
 
 uint32_t exec_builtin_find(struct str name)
 {
-    return str_is(name, "vprintf") ? BUILTIN_VPRINTF : str_is(name, "__assertfail") ? BUILTIN_ASSERT : BUILTIN_NONE;
+    static const struct { const char *name; enum builtin b; } t[] = {
+        { "vprintf", BUILTIN_VPRINTF }, { "__assertfail", BUILTIN_ASSERT }, { "malloc", BUILTIN_MALLOC }, { "free", BUILTIN_FREE } };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++)
+        if (str_is(name, t[i].name))
+            return t[i].b;
+    return BUILTIN_NONE;
 }
 
 /* n bytes at a generic address of a lane; false when they are not all there. */

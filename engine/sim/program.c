@@ -306,6 +306,8 @@ void sim_unload(struct sim_program *p)
     for (uint32_t i = 0; i < p->nsymbols; i++)
         if (p->symbols[i].addr >= CONST_BASE && p->symbols[i].addr != UINT64_MAX)
             sim_mem_release(p->mem, p->symbols[i].addr);
+    if (p->heap)
+        sim_mem_release(p->mem, p->heap);
     arena_free(p->arena);
     base_free(p);
 }
