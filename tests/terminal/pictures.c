@@ -96,7 +96,16 @@ static void session(struct app *a, const char *folder)
     app_command(a, "panel valley");
     picture(a, folder, "workspace", 150, 44);
     app_command(a, "panel locality");
-    picture(a, folder, "locality", 100, 40);
+    picture(a, folder, "locality", 100, 24);
+    key(a, "]");
+    picture(a, folder, "misses", 100, 26);
+    key(a, "]");
+    picture(a, folder, "footprint", 100, 24);
+    app_command(a, "tune");
+    settle(a);
+    app_command(a, "panel valley");
+    picture(a, folder, "search", 100, 28);
+    app_command(a, "unset");
     app_command(a, "panel source");
     key(a, "a");
     picture(a, folder, "address-tree", 100, 30);

@@ -138,13 +138,24 @@ void page_hint(struct app *a, struct page *p, unsigned w, const char *text)
     page_wrap(a, p, ROLE_LABEL, 2, w - 2, view_keys(a, text), -1);
 }
 
+static bool begins_blank(const struct row *r, unsigned i) { return r->v[i].s.n && *r->v[i].s.s == ' '; }
+
+/* Columns of span i and of those that hang on it: a value after its label. */
+static unsigned group_width(const struct row *r, unsigned i)
+{
+    unsigned w = text_width(r->v[i].s);
+    while (++i < r->n && !begins_blank(r, i))
+        w += text_width(r->v[i].s);
+    return w;
+}
+
 void page_flow(struct app *a, struct page *p, const struct row *r, unsigned indent, unsigned w, long item)
 {
     struct row line;
     row_init(&line, a->frame);
     for (unsigned i = 0; i < r->n; i++) {
         struct str s = r->v[i].s;
-        if (line.n && line.width > indent && line.width + text_width(s) > w && s.n && *s.s == ' ') {
+        if (line.n && line.width > indent && begins_blank(r, i) && line.width + group_width(r, i) > w) {
             page_add(a, p, &line, item);
             item = -1;                   /* the first line stands for the item */
             row_init(&line, a->frame);

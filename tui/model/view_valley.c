@@ -272,6 +272,8 @@ void valley_plot(struct app *a, struct plot *out)
     out->metric = a->valley.metric;
     out->style = a->set.ascii ? PLOT_ASCII : a->set.style;
     out->log_y = a->valley.log_y;
+    if (r && r->kind == RUN_TUNE)
+        out->log_y = !out->log_y;        /* a search meets configurations many times slower: logarithmic unless asked otherwise */
     struct points p = points_of(a, r);
     out->yname = arena_printf(a->frame, "%s%s%s", plot_metric_name(out->metric), plot_less_is_better(out->metric) ? ", less is better" : "", origin_text(&p));
     out->xname = axis_title(p.axis);

@@ -156,7 +156,9 @@ static void y_axis(struct canvas *c, struct rect r)
 static void x_axis(struct canvas *c, struct rect r)
 {
     const struct plot *p = c->p;
-    int y = c->area.y + c->area.h, widest = p->tick ? 7 : 4;
+    int y = c->area.y + c->area.h, widest = 4;
+    for (size_t i = 0; p->tick && i < p->nticks; i++)
+        widest = (int)text_width(str_of(p->tick[i])) + 2 > widest ? (int)text_width(str_of(p->tick[i])) + 2 : widest;
     double step = 1;
     while ((p->x1 - p->x0) / step * widest > c->area.w)
         step *= step == 1 || step == 10 || step == 100 ? 2 : 2.5;
@@ -212,25 +214,35 @@ static void upright(struct canvas *c)
     }
 }
 
-/* Their names, beside the line, as high as there is room off the curves. */
+/* First row where w cells from column x are free, and off the curves unless `anywhere`; -1: none. */
+static int free_row(const struct canvas *c, int x, int w, bool anywhere)
+{
+    if (x < c->area.x || x + w > c->area.x + c->area.w)
+        return -1;
+    for (int y = c->area.y; y < c->area.y + c->area.h; y++)
+        if (is_free(c, x, y, w) && (anywhere || empty(c, x, y, w)))
+            return y;
+    return -1;
+}
+
+/* Their names: to the right of the line, else to its left, else over the curves. */
 static void upright_names(struct canvas *c)
 {
     for (unsigned i = 0; i < c->p->nbars; i++) {
         const struct plot_bar *b = &c->p->bar[i];
-        int x = cell_x(c, b->x), w = (int)text_width(str_of(b->name)), left = x + 2 + w <= c->area.x + c->area.w ? x + 2 : x - w - 1;
-        if (b->x < c->p->x0 || b->x > c->p->x1 || left < c->area.x)
+        int at = cell_x(c, b->x), w = (int)text_width(str_of(b->name)), x = at + 2, y = free_row(c, x, w, false);
+        if (b->x < c->p->x0 || b->x > c->p->x1)
             continue;
-        for (int pass = 0, y = c->area.y; pass < 2; y++) {
-            if (y == c->area.y + c->area.h) {
-                pass++, y = c->area.y - 1;
-                continue;
-            }
-            if (!is_free(c, left, y, w) || (pass == 0 && !empty(c, left, y, w)))
-                continue;
-            surface_print(c->s, left, y, b->role, "%s", b->name);
-            take(c, left - 1, y, w + 2);
-            break;
-        }
+        if (y < 0)
+            y = free_row(c, x = at - w - 1, w, false);
+        if (y < 0)
+            y = free_row(c, x = at + 2, w, true);
+        if (y < 0)
+            y = free_row(c, x = at - w - 1, w, true);
+        if (y < 0)
+            continue;
+        surface_print(c->s, x, y, b->role, "%s", b->name);
+        take(c, x - 1, y, w + 2);
     }
 }
 
