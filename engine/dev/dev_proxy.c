@@ -152,6 +152,8 @@ static enum status open_device(struct proxy_dev *p, struct diags *ds)
     enum status st = ask(p, WIRE_OPEN, OPEN_S, &in, ds);
     if (st == ST_OK)
         wire_get_info(&in, &p->base.info);
+    if (!strncmp(p->spec, "cuda:", 5))           /* the worker may see one GPU alone, as its first */
+        snprintf(p->base.info.spec, sizeof p->base.info.spec, "%s", p->spec);
     return st == ST_OK && in.bad ? ST_DEVICE : st;
 }
 

@@ -8,19 +8,21 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PROGRESS_NS 50000000
 #define MAX_HANDLES (1u << 20)
+#define CUDA_SPEC "cuda:"
 #define ORPHAN_NS 2000000000                     /* how long a launch may go on after the other end is gone */
 
 struct held_data { struct launch_spec spec; struct launch_data data; struct dev_data *bound; };
 struct worker {
     const struct dev_env *env;
     int in, out;
-    struct dev *dev;
+    struct dev *dev; bool drove;                 /* drove: the driver was started, with all GPUs or with one */
     struct dev_code **codes; size_t ncodes, codes_cap;
     struct held_data **datas; size_t ndatas, datas_cap;
     /* shared between the two threads, under lock */
@@ -164,6 +166,26 @@ static bool send_bytes(struct worker *w, const char *p, uint64_t n)
 }
 
 /* ---- requests ---- */
+/* The driver starts every GPU it sees: a second on a machine with four. A worker needs one, and sees only that: entry
+ * n of the user's own list where there is one. `spec` becomes cuda:0. */
+static void see_one(char *spec, size_t size)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    char *end, one[128];
+    unsigned long n = strtoul(spec + strlen(CUDA_SPEC), &end, 10);
+    if (end == spec + strlen(CUDA_SPEC) || *end)
+        return;
+    for (unsigned long i = 0; list && i < n; i++) {
+        list = strchr(list, ',');
+        if (!list)
+            return;                              /* no such entry: the driver will say so */
+        list++;
+    }
+    int k = list ? snprintf(one, sizeof one, "%.*s", (int)strcspn(list, ","), list) : snprintf(one, sizeof one, "%lu", n);
+    if (k > 0 && (size_t)k < sizeof one && setenv("CUDA_VISIBLE_DEVICES", one, 1) == 0)
+        snprintf(spec, size, CUDA_SPEC "0");
+}
+
 static void list_one(void *ctx, const struct dev_info *i)
 {
     struct buf *b = ctx;
@@ -175,6 +197,7 @@ static void serve_list(struct worker *w, struct buf *out, struct diags *ds)
 {
     struct buf found = { 0 };
     bool absent;
+    w->drove = true;
     enum status st = dev_cuda_list(list_one, &found, &absent, ds);
     wire_u32(&found, 0);
     reply_begin(w, out, st, ds);
@@ -184,8 +207,9 @@ static void serve_list(struct worker *w, struct buf *out, struct diags *ds)
 
 static void serve_open(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
 {
-    char spec[128];
+    char spec[128], asked[128];
     wire_get_chars(in, spec, sizeof spec);
+    memcpy(asked, spec, sizeof asked);
     struct dev_env env = *w->env;
     env.in_process = true;
     env.workers = NULL;
@@ -199,7 +223,12 @@ static void serve_open(struct worker *w, struct wire_in *in, struct buf *out, st
         wire_get_preset(in, &p);
         st = in->bad ? ST_INPUT : dev_sim_open(&p, spec, env.threads, &w->dev, ds);
     } else if (st == ST_OK) {
+        if (!w->drove && !strncmp(spec, CUDA_SPEC, strlen(CUDA_SPEC)))
+            see_one(spec, sizeof spec);
+        w->drove = true;
         st = dev_open(spec, &env, &w->dev, ds);
+        if (st != ST_OK && ds->n && strcmp(spec, asked))
+            diag_hint(&ds->v[ds->n - 1], "asked for %s alone; `gpulocw devices` lists what there is", asked);
     }
     reply_begin(w, out, st, ds);
     if (st == ST_OK)

@@ -177,17 +177,38 @@ long fake_cuda_loads(void) { return F.loads; }
 long fake_cuda_copied_out(void) { return F.copied_out; }
 
 /* ---- start, devices, contexts ---- */
+static bool alone(int *k);
 drv_result cuInit(unsigned flags)
 {
+    int k = 0;
     (void)flags;
     drag("slowstart");
     F.started = true;
     F.launches = 0;
-    return script("nostart", 0) ? DRV_ERROR_NO_DEVICE : DRV_SUCCESS;
+    return script("nostart", 0) || (alone(&k) && k >= (int)script("devices", 1)) ? DRV_ERROR_NO_DEVICE : DRV_SUCCESS;
 }
 drv_result cuDriverGetVersion(int *v) { *v = (int)script("version", 13000); return DRV_SUCCESS; }
-drv_result cuDeviceGetCount(int *n) { *n = (int)script("devices", 1); return DRV_SUCCESS; }
-drv_result cuDeviceGet(drv_device *d, int k) { *d = k; return k < (int)script("devices", 1) ? DRV_SUCCESS : DRV_ERROR_NO_DEVICE; }
+/* One GPU alone (CUDA_VISIBLE_DEVICES=N) is the first, whichever it is. */
+static bool alone(int *k)
+{
+    const char *s = getenv("CUDA_VISIBLE_DEVICES");
+    if (s && !strchr(s, ','))
+        *k = atoi(s);
+    return s && !strchr(s, ',');
+}
+drv_result cuDeviceGetCount(int *n)
+{
+    int k = 0, all = (int)script("devices", 1);
+    *n = alone(&k) ? k < all : all;
+    return DRV_SUCCESS;
+}
+drv_result cuDeviceGet(drv_device *d, int k)
+{
+    if (k < (int)script("devices", 1))
+        alone(&k);
+    *d = k;
+    return k < (int)script("devices", 1) ? DRV_SUCCESS : DRV_ERROR_NO_DEVICE;
+}
 drv_result cuDeviceGetName(char *name, int n, drv_device d)
 {
     snprintf(name, (size_t)n, "Fake GPU %d", (int)d);

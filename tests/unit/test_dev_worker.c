@@ -384,6 +384,42 @@ static void test_local_worker(void **state)
     dev_close(d);
 }
 
+/* A worker's driver sees the one GPU it is for; ordinals stay those of the user's list. */
+static void opens(const char *visible, const char *spec, const char *name)
+{
+    struct dev_env env = fake_env();
+    struct dev *d = NULL;
+    struct diags ds = { 0 };
+    struct buf said = { 0 };
+    fake_use("libcuda.so.1", "devices=3", NULL);
+    if (visible)
+        setenv("CUDA_VISIBLE_DEVICES", visible, 1);
+    enum status st = dev_open(spec, &env, &d, &ds);
+    unsetenv("CUDA_VISIBLE_DEVICES");
+    diags_print(&ds, &said);
+    if (name) {
+        assert_int_equal(st, ST_OK);
+        assert_string_equal(dev_describe(d)->name, name);
+        assert_string_equal(dev_describe(d)->spec, spec);
+    } else {
+        assert_int_equal(st, ST_DEVICE);
+        assert_non_null(strstr(said.s, "gpulocw devices"));
+    }
+    dev_close(d);
+    buf_free(&said);
+    diags_free(&ds);
+}
+
+static void test_one_gpu_alone(void **state)
+{
+    (void)state;
+    opens(NULL, "cuda:0", "Fake GPU 0");
+    opens(NULL, "cuda:2", "Fake GPU 2");
+    opens(NULL, "cuda:3", NULL);
+    opens("2,1", "cuda:0", "Fake GPU 2");
+    opens("2,1", "cuda:1", "Fake GPU 1");
+}
+
 static void test_launcher_fails(void **state)
 {
     (void)state;
@@ -637,7 +673,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_diags_travel), cmocka_unit_test(test_result_travels), cmocka_unit_test(test_preset_travels),
         cmocka_unit_test(test_run_travels), cmocka_unit_test(test_damaged_payloads), cmocka_unit_test(test_greeting_after_noise),
         cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_nonsense_requests), cmocka_unit_test(test_local_worker), cmocka_unit_test(test_launchers),
-        cmocka_unit_test(test_launcher_fails), cmocka_unit_test(test_list_elsewhere), cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_launcher_fails), cmocka_unit_test(test_one_gpu_alone), cmocka_unit_test(test_list_elsewhere), cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pool_dying_worker), cmocka_unit_test(test_pool_deadly_job),
         cmocka_unit_test(test_pool_without_devices), cmocka_unit_test(test_pool_cancel),
     };
