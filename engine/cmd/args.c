@@ -19,7 +19,7 @@ static const struct command commands[] = {
     { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate, false },
     { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false },
     { "worker", "", "serves a device on standard input and output (started by the program itself)", cmd_worker, false },
-    { "help", "[COMMAND]", "this text", cmd_help, false },
+    { "help", "[COMMAND]", "this text; help environment: the environment variables", cmd_help, false },
 };
 
 size_t command_count(void) { return ARRAY_LEN(commands); }
@@ -230,10 +230,24 @@ void args_help(const struct command *c, struct buf *out)
                   "5 results differ from the original's, 130 interrupted.\n");
 }
 
+static void help_environment(struct buf *out)
+{
+    buf_puts(out, "Environment variables:\n");
+#define ENV(names, help) buf_printf(out, "  %s\n      %s\n", names, help);
+#include "engine/cmd/env.def"
+#undef ENV
+}
+
 int cmd_help(struct args *a)
 {
     struct buf b = { 0 };
     const struct command *c = a->nfiles ? command_find(a->file[0]) : NULL;
+    if (a->nfiles && strcmp(a->file[0], "environment") == 0) {
+        help_environment(&b);
+        cmd_put(&b);
+        buf_free(&b);
+        return 0;
+    }
     if (a->nfiles && !c) {
         struct diags ds = { 0 };
         usage(&ds, "-", "no command '%s'", a->file[0]);

@@ -105,9 +105,9 @@ int main(void)
     for (size_t i = 0; i < ARRAY_LEN(codes); i++)
         item(codes[i].code, NULL, codes[i].what);
     heading("ENVIRONMENT");
-    item("GPULOCW_DATA", NULL, "folder of kernels/, sessions/ and themes/, when it is not found beside the program");
-    item("XDG_CONFIG_HOME, XDG_DATA_HOME", NULL, "where the key map and theme choice, and where sessions are kept");
-    item("NO_COLOR", NULL, "no colours");
+#define ENV(names, help) item(names, NULL, help);
+#include "engine/cmd/env.def"
+#undef ENV
     heading("FILES");
     item("app.launch.json", NULL, "launch description of app.ptx: grid, block, arguments (docs/cli.md)");
     return 0;
