@@ -72,6 +72,13 @@ void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, co
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
 bool cmd_utf8(void);
+bool cmd_color(const struct args *a);                            /* --color, or whether standard output is a terminal */
+/* Original against rewritten side by side, `width` columns, PTX in colour when `color` (cmd_diff.c). */
+void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width, bool color, bool utf8, struct buf *out);
+/* Options that contradict each other or do nothing without another: ST_REFUSED with what to change. */
+enum status cmd_contradictions(const struct options *o, struct diags *ds);
+/* analyze --schedules (cmd_schedule.c). */
+enum status cmd_schedules(const struct args *a, const struct subject *s, struct diags *ds);
 
 int cmd_analyze(struct args *a);
 int cmd_launch(struct args *a);

@@ -63,7 +63,9 @@ int cmd_run(struct args *a)
     struct tune_bench *bench = NULL;
     struct result r = result_empty();
     struct buf out = { 0 };
-    enum status st = running_bench(&s, a, &bench, &ds);
+    enum status st = cmd_contradictions(&a->options, &ds);
+    if (st == ST_OK)
+        st = running_bench(&s, a, &bench, &ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
     if (st == ST_OK) {

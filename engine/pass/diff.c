@@ -4,8 +4,7 @@
 
 enum { CONTEXT = 3 };
 
-struct diff_line { char sign; uint32_t old, now; };
-struct differ { const struct ptx_module *a, *b; struct diff_line *v; size_t n, cap; bool oom; };
+struct differ { const struct ptx_module *a, *b; struct pass_diff_line *v; size_t n, cap; bool oom; };
 
 static void add(struct differ *d, char sign, uint32_t old, uint32_t now)
 {
@@ -13,7 +12,7 @@ static void add(struct differ *d, char sign, uint32_t old, uint32_t now)
         d->oom = true;
         return;
     }
-    d->v[d->n++] = (struct diff_line){ sign, old, now };
+    d->v[d->n++] = (struct pass_diff_line){ sign, old, now };
 }
 
 static void removed_up_to(struct differ *d, uint32_t *old, uint32_t stop, uint32_t now)
@@ -74,6 +73,20 @@ static void hunks(const struct differ *d, struct buf *out)
         hunk(d, from, keep, out);
         k = keep;
     }
+}
+
+struct pass_diff_line *pass_diff_lines(const struct ptx_module *original, const struct pass_output *o, size_t *n)
+{
+    struct differ d = { .a = original, .b = o->module };
+    *n = 0;
+    if (o->module)
+        align(&d, o);
+    if (d.oom) {
+        base_free(d.v);
+        return NULL;
+    }
+    *n = d.n;
+    return d.v;
 }
 
 void pass_diff(const struct ptx_module *original, const struct pass_output *o, struct buf *out)

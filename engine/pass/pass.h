@@ -70,6 +70,10 @@ const struct pass_info *pass_info(size_t i);
 const char *const *pass_knob_names(size_t i);
 /* softcache: lines of 16 bytes per thread (paper: softcache, CLN) in what an SM's resident threads leave free. */
 uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm);
+/* The two texts line by line: ' ' in both, '-' original's alone, '+' rewritten's alone (line numbers from 1; of
+ * the other text: where it would stand). A changed line is a '-' before a '+'. Owned; NULL: out of memory. */
+struct pass_diff_line { char sign; uint32_t old, now; };
+struct pass_diff_line *pass_diff_lines(const struct ptx_module *original, const struct pass_output *o, size_t *n);
 /* Unified diff with context, colourless. */
 void pass_diff(const struct ptx_module *original, const struct pass_output *o, struct buf *out);
 

@@ -236,6 +236,22 @@ static enum status finish(struct pass_ctx *c, struct pass_run *r)
     return ST_OK;
 }
 
+/* What all passes together ask of a CTA's shared memory must fit; each looked at its own part alone. */
+static enum status check_limits(struct pass_ctx *c, const struct pass_run *r)
+{
+    const struct dev_info *d = c->in->dev;
+    const struct ptx_func *f = kernel_of(r->m, c->in->kernel, c->ds);
+    bool unsized;
+    if (!d || !d->shared_per_block_optin || !f || !c->in->launch)
+        return ST_OK;
+    uint64_t fixed = pass_shared_bytes(r->m, f, &unsized), all = fixed + c->out->shared;
+    c->row = NULL;
+    if (all > d->shared_per_block_optin)
+        return pass_refuse(c, NO_SPAN, "a smaller block, fewer software lines or a smaller pad would fit", "the rewritten kernel would need %llu bytes of shared memory per CTA (%llu declared, %u at the launch) and %s has %u",
+                           (unsigned long long)all, (unsigned long long)fixed, c->out->shared, d->name, d->shared_per_block_optin);
+    return ST_OK;
+}
+
 enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds)
 {
     return pass_apply_survey(in, PASS_SURVEY_NONE, NULL, out, ds);
@@ -254,6 +270,8 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
     for (size_t k = 0; s == ST_OK && k < ARRAY_LEN(rows); k++)
         if (rows[k]->asked(in->options))
             s = run_row(&c, &r, rows[k]);
+    if (s == ST_OK)
+        s = check_limits(&c, &r);
     if (s == ST_OK)
         s = finish(&c, &r);
     ana_free(c.own_facts);

@@ -1,0 +1,269 @@
+/* rewrite: the PTX that a configuration asks for, as a file, a diff or a document. */
+#include "engine/cmd/cmd_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+bool cmd_color(const struct args *a)
+{
+    if (a->color && strcmp(a->color, "always") == 0)
+        return true;
+    return !(a->color && strcmp(a->color, "never") == 0) && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+}
+
+static unsigned columns(void)
+{
+    struct winsize w;
+    const char *env = getenv("COLUMNS");
+    if (env && atoi(env) > 0)
+        return (unsigned)atoi(env);
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 160;
+}
+
+/* ---- what it costs before it is launched ---- */
+struct cost { bool known; struct dev_resources code; uint32_t shared, ctas; };
+
+/* Resident CTAs of an SM by threads, CTA slots, registers (given out in units of 8 per thread) and shared memory. */
+static uint32_t resident(const struct dev_info *d, uint64_t threads, uint64_t regs, uint64_t shared)
+{
+    uint64_t warps = (threads + 31) / 32, n = warps ? d->max_warps_per_sm / warps : 0;
+    uint64_t per_cta = (regs + 7) / 8 * 8 * warps * 32, own = shared + (d->cc_major >= 8 ? 1024 : 0);
+    if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
+        n = d->max_ctas_per_sm;
+    if (d->regs_per_sm && per_cta && n > d->regs_per_sm / per_cta)
+        n = d->regs_per_sm / per_cta;
+    if (d->shared_per_sm && own && n > d->shared_per_sm / own)
+        n = d->shared_per_sm / own;
+    return (uint32_t)n;
+}
+
+static struct cost cost_of(const struct subject *s, struct str text, struct dim3u block, uint32_t dynamic)
+{
+    struct diags none = { 0 };
+    struct dev_code *code = NULL;
+    struct cost c = { 0 };
+    if (dev_load(s->dev, s->module->path, text, str_of(s->kernel), 0, &code, &none) == ST_OK) {
+        c.known = true;
+        c.code = dev_code_resources(code);
+        c.shared = c.code.shared_static + dynamic;
+        c.ctas = s->spec ? resident(&s->info, dim3u_count(block), c.code.regs, c.shared) : 0;
+    }
+    dev_unload(s->dev, code);
+    diags_free(&none);
+    return c;
+}
+
+struct costs { struct cost before, after; };
+
+static struct costs costs_of(const struct subject *s, const struct pass_output *code)
+{
+    struct dim3u block = s->spec ? s->spec->block : code->block;
+    return (struct costs){ cost_of(s, s->module->text, block, s->spec ? s->spec->shared : 0),
+                           cost_of(s, (struct str){ code->text, code->n }, code->block, code->shared) };
+}
+
+static void say_cost(const struct subject *s, const struct pass_output *code, const struct costs *c, struct diags *ds)
+{
+    if (!c->before.known || !c->after.known) {
+        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "the rewrite adds about %d registers and %u bytes of shared memory", code->extra_regs, code->extra_shared);
+        return;
+    }
+    const char *how = c->after.code.estimated ? ", estimated" : "";
+    if (!s->spec)
+        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "registers %u -> %u per thread%s, shared memory %u -> %u bytes per CTA", c->before.code.regs, c->after.code.regs, how,
+                 c->before.shared, c->after.shared);
+    else
+        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "registers %u -> %u per thread%s, shared memory %u -> %u bytes per CTA; %s holds %u -> %u CTAs per SM", c->before.code.regs,
+                 c->after.code.regs, how, c->before.shared, c->after.shared, s->info.name, c->before.ctas, c->after.ctas);
+}
+
+/* ---- the document ---- */
+static void put_text(struct buf *b, const char *key, const char *text)
+{
+    buf_printf(b, "  \"%s\": ", key);
+    if (text)
+        buf_json(b, str_of(text));
+    else
+        buf_puts(b, "null");
+    buf_puts(b, ",\n");
+}
+
+static void put_lines(struct buf *b, const struct pass_output *o)
+{
+    buf_puts(b, "  \"lines\": [");
+    for (uint32_t k = 0; k < o->nlines; k++) {
+        const struct ptx_line_origin *l = &o->lines[k];
+        buf_printf(b, "%s\n    {\"line\": %u, \"original\": ", k ? "," : "", k + 1);
+        if (l->line)
+            buf_printf(b, "%u", l->line);
+        else
+            buf_puts(b, "null");
+        buf_puts(b, ", \"pass\": ");
+        if (l->tag)
+            buf_json(b, str_of(l->tag));
+        else
+            buf_puts(b, "null");
+        buf_printf(b, ", \"copy\": %s}", l->copy ? "true" : "false");
+    }
+    buf_puts(b, "\n  ],\n");
+}
+
+static void put_pair(struct buf *b, const char *key, bool known, uint32_t before, uint32_t after)
+{
+    if (known)
+        buf_printf(b, "\"%s\": {\"original\": %u, \"rewritten\": %u}", key, before, after);
+    else
+        buf_printf(b, "\"%s\": null", key);
+}
+
+static void put_document(const struct subject *s, const struct args *a, const struct pass_output *o, const struct costs *c, const struct diags *ds, struct buf *b)
+{
+    struct buf line = { 0 }, text = { 0 };
+    bool both = c->before.known && c->after.known;
+    options_line(&a->options, &line);
+    pass_standalone(o, &text);
+    buf_puts(b, "{\n  \"format\": \"gpulocw-rewrite\",\n  \"version\": 1,\n");
+    put_text(b, "file", s->module->path);
+    put_text(b, "kernel", s->kernel);
+    put_text(b, "options", line.s ? line.s : "");
+    buf_printf(b, "  \"changed\": %s,\n", o->changed ? "true" : "false");
+    buf_printf(b, "  \"launch\": {\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared\": %u},\n", o->grid.x, o->grid.y, o->grid.z, o->block.x, o->block.y, o->block.z, o->shared);
+    buf_puts(b, "  \"knobs\": ");
+    for (unsigned k = 0; o->knobs && k < PASS_KNOB_COUNT; k++)
+        buf_printf(b, "%s%u", k ? ", " : "{\"symbol\": \"" PASS_KNOB_SYMBOL "\", \"words\": [", o->knob[k]);
+    buf_puts(b, o->knobs ? "]},\n  \"zeroed\": [" : "null,\n  \"zeroed\": [");
+    for (uint32_t k = 0; k < o->nreset; k++)
+        buf_printf(b, "%s{\"symbol\": \"%s\", \"bytes\": %llu}", k ? ", " : "", o->reset[k].symbol, (unsigned long long)o->reset[k].bytes);
+    buf_puts(b, "],\n  \"cost\": {");
+    put_pair(b, "registers", both, c->before.code.regs, c->after.code.regs);
+    buf_printf(b, ", \"registers_estimated\": %s, ", c->after.code.estimated ? "true" : "false");
+    put_pair(b, "shared_bytes", both, c->before.shared, c->after.shared);
+    buf_puts(b, ", ");
+    put_pair(b, "ctas_per_sm", both && s->spec, c->before.ctas, c->after.ctas);
+    buf_puts(b, "},\n");
+    put_lines(b, o);
+    buf_puts(b, "  \"notes\": ");
+    diags_json(ds, b);
+    buf_puts(b, ",\n  \"text\": ");
+    buf_json(b, (struct str){ text.s ? text.s : "", text.n });
+    buf_puts(b, "\n}\n");
+    b->oom |= line.oom || text.oom;
+    buf_free(&line);
+    buf_free(&text);
+}
+
+/* ---- options that say nothing without another ---- */
+struct need { const char *knob, *other, *value; };   /* value NULL: any but the default */
+static const struct need needs[] = {
+    { "pi", "bypass", NULL }, { "bypass-op", "bypass", NULL }, { "bypass-form", "bypass", NULL }, { "bypass-loads", "bypass", NULL }, { "index", "cluster", NULL },
+    { "clusters", "cluster", NULL }, { "agents", "cluster", "agent" }, { "prefetch-distance", "prefetch", NULL }, { "coarsen-mode", "coarsen", NULL }, { "softcache-data", "softcache", NULL },
+};
+
+static bool knob_says(const struct options *o, const char *name, const char *value)
+{
+    struct buf b = { 0 };
+    int k = knob_find(str_of(name));
+    if (k < 0 || !value)
+        return k >= 0 && !knob_is_default(o, (size_t)k);
+    knob_get(o, (size_t)k, &b);
+    bool is = b.s && strcmp(b.s, value) == 0;
+    buf_free(&b);
+    return is;
+}
+
+enum status cmd_contradictions(const struct options *o, struct diags *ds)
+{
+    size_t before = ds->errors;
+    for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
+        const struct need *n = &needs[i];
+        if (!knob_says(o, n->knob, NULL) || knob_says(o, n->other, n->value))
+            continue;
+        struct diag *d = diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--%s does nothing without --%s%s%s", n->knob, n->other, n->value ? " " : "", n->value ? n->value : "");
+        diag_hint(d, "add --%s%s%s, or leave --%s out", n->other, n->value ? " " : "", n->value ? n->value : "", n->knob);
+    }
+    bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL, by_load = vertical || o->bypass_form == BYPASS_FORM_HYBRID;
+    if (o->bypass && vertical && knob_says(o, "pi", NULL))
+        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-form vertical chooses loads and has no threshold: --pi does nothing"), "--bypass-form hybrid has both");
+    if (o->bypass && o->bypass_loads.n && !by_load)
+        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-loads names loads, and this form treats all alike"), "--bypass-form vertical or hybrid");
+    if (o->bypass && o->bypass_form == BYPASS_FORM_HARDWARE && knob_says(o, "bypass-op", NULL))
+        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-form hardware inserts no operator: --bypass-op does nothing"), "leave --bypass-op out");
+    return ds->errors > before ? ST_REFUSED : ST_OK;
+}
+
+/* ---- the command ---- */
+static enum status write_out(const struct args *a, const struct subject *s, const struct pass_output *code, const struct costs *c, struct diags *ds)
+{
+    struct buf out = { 0 }, text = { 0 };
+    bool side = a->diff && (isatty(STDOUT_FILENO) || (a->color && strcmp(a->color, "always") == 0));
+    pass_standalone(code, &text);
+    if (a->json)
+        put_document(s, a, code, c, ds, &out);
+    else if (side)
+        cmd_side_by_side(s->module, code, columns(), cmd_color(a), cmd_utf8(), &out);
+    else if (a->diff)
+        pass_diff(s->module, code, &out);
+    else if (!a->output)
+        buf_put(&out, text.s, text.n);
+    enum status st = text.oom || out.oom ? ST_NOMEM : a->output ? file_write_atomic(a->output, text.s, text.n, ds) : ST_OK;
+    if (st == ST_OK)
+        cmd_put(&out);
+    buf_free(&out);
+    buf_free(&text);
+    return st;
+}
+
+/* --softcache auto is settled by a launch, so that what is written holds the lines that a profile chose. */
+static enum status settle_softcache(struct args *a, struct subject *s, struct diags *ds)
+{
+    struct options o = options_default();
+    struct tune_bench *bench = NULL;
+    struct result r;
+    if (a->options.softcache != OPT_SOFTCACHE_AUTO || a->options.softcache_data[0] || !s->spec)
+        return ST_OK;
+    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
+    struct tune_run_opts opts = tune_run_opts_default(&s->info);
+    opts.counters = false;
+    o.softcache = OPT_SOFTCACHE_AUTO;
+    o.assume_restrict = a->options.assume_restrict;
+    enum status st = tune_bench_open(&subject, &opts, &bench, ds);
+    if (st == ST_OK)
+        st = tune_run_one(bench, &o, &r, ds);
+    if (st == ST_OK && r.status == ST_OK) {
+        a->options.softcache = r.options.softcache;
+        memcpy(a->options.softcache_data, r.options.softcache_data, sizeof a->options.softcache_data);
+        diag_add(ds, DIAG_NOTE, "profile", NULL, NO_SPAN, "%s", r.message);
+    }
+    tune_bench_close(bench);
+    return st == ST_OK ? r.status : st;
+}
+
+int cmd_rewrite(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct subject s = { 0 };
+    struct pass_output code = { 0 };
+    struct costs c = { 0 };
+    enum status st = cmd_contradictions(&a->options, &ds);
+    if (st == ST_OK)
+        st = subject_open(&s, a, &ds);
+    if (st == ST_OK)
+        st = subject_facts(&s, a, true, &ds);
+    if (st == ST_OK)
+        st = settle_softcache(a, &s, &ds);
+    if (st == ST_OK) {
+        struct pass_input in = { s.module, str_of(s.kernel), &a->options, &s.info, s.spec, s.facts };
+        st = pass_apply(&in, &code, &ds);
+    }
+    if (st == ST_OK && code.changed) {
+        c = costs_of(&s, &code);
+        say_cost(&s, &code, &c, &ds);
+    }
+    if (st == ST_OK)
+        st = write_out(a, &s, &code, &c, &ds);
+    pass_output_free(&code);
+    subject_close(&s);
+    return cmd_finish(st, &ds);
+}
