@@ -44,7 +44,8 @@ struct ana_access {                          /* one static memory access */
 /* Shares of the bytes that loads ask for (duplicates inside a request count once), sum 1: asked for before by the
  * same warp, else by the same CTA, else by another CTA, else never. line_reuse: part of a CTA's line touches that
  * touch a line again. sampled: from neighbouring CTAs instead of the whole launch. */
-struct ana_reuse { bool valid, sampled; double intra_warp, intra_cta, inter_cta, none, line_reuse; };
+struct ana_reuse { bool valid, sampled; double intra_warp, intra_cta, inter_cta, none, line_reuse;
+                   struct ana_split { double intra_warp, intra_cta, inter_cta, none; } sectors; /* the same of 32-byte sectors: any byte of it counts */ };
 struct ana_partition { const char *index; /* "row", "column", "tile:8x8", "none" */ char *why; double strength_x, strength_y, strength_z; };
 /* Bytes (whole lines) that hold nine tenths of a warp's own reuse; of a CTA and of an SM's resident CTAs from it.
  * bytes_per_sm and cache_share (L1 bytes per resident thread: bypass paper, Table 1) NaN and pi_fit -1 without a device. */

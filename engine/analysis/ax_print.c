@@ -261,12 +261,14 @@ static void show_op(struct printing *p, const struct ax *e, enum prec prec, int 
         buf_puts(p->out, t);
     if (!infix || prec > PREC_TOP)
         buf_puts(p->out, "(");
-    for (uint32_t i = 0; i < e->n; i++) {
-        if (i && e->op == AXO_SELECT)
-            buf_puts(p->out, i == 1 ? " ? " : " : ");
-        else if (i)
+    bool turn = e->op == AXO_EQ && ax_is_const(e->arg[0]);       /* the number last */
+    for (uint32_t at = 0; at < e->n; at++) {
+        uint32_t i = turn ? 1 - at : at;
+        if (at && e->op == AXO_SELECT)
+            buf_puts(p->out, at == 1 ? " ? " : " : ");
+        else if (at)
             buf_printf(p->out, infix ? " %s " : ", ", t);
-        if (i && (e->op == AXO_UDIV || e->op == AXO_UREM) && ax_is_const(e->arg[i]) && e->arg[i]->c < 0)
+        if (at && (e->op == AXO_UDIV || e->op == AXO_UREM) && ax_is_const(e->arg[i]) && e->arg[i]->c < 0)
             buf_printf(p->out, "%" PRIu64, e->bits >= 64 ? (uint64_t)e->arg[i]->c : (uint64_t)e->arg[i]->c & ((UINT64_C(1) << e->bits) - 1));
         else
             show(p, e->arg[i], infix && e->op != AXO_BAND && e->op != AXO_BOR ? PREC_MUL : infix ? PREC_CMP : PREC_TOP, depth + 1);

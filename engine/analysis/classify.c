@@ -177,6 +177,11 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
         evidence(k, arena_printf(f->arena, "the trace does not bear the class out: only %.1f %% of the bytes are reused by another CTA, so the order of CTAs matters little", 100 * inter));
     else if (k->cls == ANA_CLASS_STREAMING && inter > 0.25)
         evidence(k, arena_printf(f->arena, "the trace does not bear the class out: %.0f %% of the bytes are reused by another CTA", 100 * inter));
+    else if (k->cls == ANA_CLASS_CACHE_LINE && k->reuse.sectors.inter_cta <= inter + 0.005)
+        evidence(k, arena_printf(f->arena, "the trace shows it in lines alone: by 32-byte sectors CTAs reuse %.1f %% of each other's, by bytes %.1f %%, so a cache that fetches sectors loses nothing",
+                                 100 * k->reuse.sectors.inter_cta, 100 * inter));
+    else if (k->cls == ANA_CLASS_CACHE_LINE)
+        evidence(k, arena_printf(f->arena, "the trace agrees with the class: CTAs reuse %.1f %% of each other's 32-byte sectors, %.1f %% of the bytes", 100 * k->reuse.sectors.inter_cta, 100 * inter));
     else
         evidence(k, arena_printf(f->arena, "the trace agrees with the class"));
 }

@@ -202,6 +202,14 @@ static void split_request(const struct slice_event *ev, unsigned bytes, struct p
         }
     }
 }
+/* A mask asked for, and what of it the warp, the CTA and the launch had asked for. */
+static void split_add(struct probe_part *s, uint32_t mask, uint32_t warp, uint32_t cta, uint32_t all)
+{
+    s->total += (unsigned)__builtin_popcount(mask);
+    s->warp_new += (unsigned)__builtin_popcount(mask & ~warp);
+    s->cta_new += (unsigned)__builtin_popcount(mask & ~cta);
+    s->all_new += (unsigned)__builtin_popcount(mask & ~all);
+}
 static bool on_event(void *ctx, const struct slice_event *ev)
 {
     struct probe *p = ctx;
@@ -221,10 +229,8 @@ static bool on_event(void *ctx, const struct slice_event *ev)
         uint32_t w = probe_set_or(&p->warp_seen, q.sector[k] << 6 | ev->warp, q.mask[k]);
         uint32_t c = probe_set_or(&p->cta_seen, q.sector[k], q.mask[k]);
         uint32_t e = p->all ? probe_set_or(&p->everything, q.sector[k], q.mask[k]) : c;
-        p->split.total += (unsigned)__builtin_popcount(q.mask[k]);
-        p->split.warp_new += (unsigned)__builtin_popcount(q.mask[k] & ~w);
-        p->split.cta_new += (unsigned)__builtin_popcount(q.mask[k] & ~c);
-        p->split.all_new += (unsigned)__builtin_popcount(q.mask[k] & ~e);
+        split_add(&p->split.bytes, q.mask[k], w, c, e);
+        split_add(&p->split.sectors, 1, w != 0, c != 0, e != 0);
         if (p->all) {
             p->f->fact[ev->site].bytes_read += (unsigned)__builtin_popcount(q.mask[k]);
             p->f->fact[ev->site].by_others += (unsigned)__builtin_popcount(q.mask[k] & e & ~c);

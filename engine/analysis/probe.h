@@ -14,7 +14,8 @@ void probe_set_free(struct probe_set *s);
 
 /* Bytes that the loads of one CTA ask for, split by who asked before (bytes pre-L1: duplicates inside
  * one request count once). total = new to the warp + again by the warp, and so on. */
-struct probe_split { uint64_t total, warp_new, cta_new, all_new, lines, lines_new; };
+struct probe_part { uint64_t total, warp_new, cta_new, all_new; };
+struct probe_split { struct probe_part bytes, sectors; uint64_t lines, lines_new; };
 
 #define PROBE_KEY(access, sector) ((uint64_t)(access) << 44 | (sector))
 #define PROBE_ACCESS(key) ((uint32_t)((key) >> 44))

@@ -106,16 +106,22 @@ static double strength(const struct sharing *s, int d)
 }
 
 /* ---- reuse split ---- */
+static struct ana_split split_of(const struct probe_part *t)
+{
+    double n = t->total ? (double)t->total : 1;
+    return (struct ana_split){ (double)(t->total - t->warp_new) / n, (double)(t->warp_new - t->cta_new) / n, (double)(t->cta_new - t->all_new) / n, (double)t->all_new / n };
+}
 static void reuse_exact(struct ana_kernel *k, const struct probe_split *t)
 {
-    double n = (double)t->total;
-    k->reuse = (struct ana_reuse){ .valid = t->total > 0 };
-    if (!t->total)
+    struct ana_split b = split_of(&t->bytes);
+    k->reuse = (struct ana_reuse){ .valid = t->bytes.total > 0 };
+    if (!t->bytes.total)
         return;
-    k->reuse.intra_warp = (double)(t->total - t->warp_new) / n;
-    k->reuse.intra_cta = (double)(t->warp_new - t->cta_new) / n;
-    k->reuse.inter_cta = (double)(t->cta_new - t->all_new) / n;
-    k->reuse.none = (double)t->all_new / n;
+    k->reuse.intra_warp = b.intra_warp;
+    k->reuse.intra_cta = b.intra_cta;
+    k->reuse.inter_cta = b.inter_cta;
+    k->reuse.none = b.none;
+    k->reuse.sectors = split_of(&t->sectors);
     k->reuse.line_reuse = t->lines ? 1 - (double)t->lines_new / (double)t->lines : 0;
 }
 static void reuse_estimated(struct sharing *s)
@@ -123,10 +129,14 @@ static void reuse_estimated(struct sharing *s)
     const struct env *v = &s->f->v;
     const uint32_t g[3] = { v->grid.x, v->grid.y, v->grid.z };
     struct probe_split t = s->one;
-    double distinct = 1, ctas = (double)env_ctas(v);
-    for (int d = 0; d < 3; d++)
-        distinct *= 1 + ((double)g[d] - 1) * (1 - (g[d] > 1 ? strength(s, d) : 0));
-    t.all_new = (uint64_t)((double)t.cta_new * (distinct / ctas));
+    double bytes = 1, sectors = 1, ctas = (double)env_ctas(v);
+    for (int d = 0; d < 3; d++) {
+        const struct probe_overlap *o = &s->along[d];
+        bytes *= 1 + ((double)g[d] - 1) * (1 - (g[d] > 1 ? strength(s, d) : 0));
+        sectors *= 1 + ((double)g[d] - 1) * (1 - (g[d] > 1 && s->has[d] && o->of_sectors ? (double)o->sectors / (double)o->of_sectors : 0));
+    }
+    t.bytes.all_new = (uint64_t)((double)t.bytes.cta_new * (bytes / ctas));
+    t.sectors.all_new = (uint64_t)((double)t.sectors.cta_new * (sectors / ctas));
     reuse_exact(s->k, &t);
     s->k->reuse.sampled = true;
 }
@@ -223,7 +233,7 @@ static void footprint(struct sharing *s)
     const struct dev_info *dev = s->f->o->dev;
     struct ana_footprint *o = &s->k->footprint;
     uint32_t warps = env_warps(&s->f->v), lines = window(&s->p);
-    double common = s->one.warp_new ? (double)s->one.cta_new / (double)s->one.warp_new : 1;
+    double common = s->one.bytes.warp_new ? (double)s->one.bytes.cta_new / (double)s->one.bytes.warp_new : 1;
     o->valid = true;
     o->bytes_per_warp = 128.0 * lines;
     o->bytes_per_thread = o->bytes_per_warp / 32;

@@ -47,11 +47,26 @@ static void reuse_split(void **state)
     struct ana_kernel *k = run_with(&s, (struct ana_opts){ 0 });
     assert_true(k->reuse.valid && !k->reuse.sampled);
     assert_true(k->reuse.intra_warp == 8.0 / 16 && k->reuse.intra_cta == 4.0 / 16 && k->reuse.inter_cta == 3.0 / 16 && k->reuse.none == 1.0 / 16);
+    assert_true(k->reuse.sectors.intra_warp == 8.0 / 16 && k->reuse.sectors.inter_cta == 3.0 / 16 && k->reuse.sectors.none == 1.0 / 16);
     /* line touches of each CTA: 4, one of them new */
     assert_true(k->reuse.line_reuse == 0.75);
     assert_int_equal(k->cls, ANA_CLASS_ALGORITHM);
     assert_string_equal(k->sensitivity, "HCS");
     assert_true(an_access(k, false, 0)->reused);
+    ana_free(k);
+    tear_down(&s);
+}
+
+/* CTA c reads byte c of one sector: no byte is read twice, the sector by every CTA. */
+static void bytes_and_sectors(void **state)
+{
+    (void)state;
+    struct setting s;
+    set_up(&s, "cvt.u64.u32 %rd9, %r4;\nadd.s64 %rd10, %rd3, %rd9;\nld.global.u8 %r9, [%rd10];\n", (struct dim3u){ 8, 1, 1 }, (struct dim3u){ 32, 1, 1 });
+    struct ana_kernel *k = run_with(&s, (struct ana_opts){ 0 });
+    assert_true(k->reuse.inter_cta == 0 && k->reuse.none == 1);
+    assert_true(k->reuse.sectors.inter_cta == 7.0 / 8 && k->reuse.sectors.none == 1.0 / 8);
+    assert_int_equal(k->cls, ANA_CLASS_CACHE_LINE);
     ana_free(k);
     tear_down(&s);
 }
@@ -240,7 +255,7 @@ static void before_is_executed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reuse_split), cmocka_unit_test(cta_graph), cmocka_unit_test(column_partition), cmocka_unit_test(classes),
+        cmocka_unit_test(reuse_split), cmocka_unit_test(bytes_and_sectors), cmocka_unit_test(cta_graph), cmocka_unit_test(column_partition), cmocka_unit_test(classes),
         cmocka_unit_test(footprint), cmocka_unit_test(trace_order), cmocka_unit_test(sampled_states_its_error), cmocka_unit_test(before_is_executed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
