@@ -1,4 +1,4 @@
-/* analyze and rewrite: what needs no device to run on. */
+/* analyze: what the text and the launch description say. */
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/text_curve.h"
 
@@ -149,11 +149,11 @@ int cmd_analyze(struct args *a)
     struct ana_kernel *k[MOST] = { 0 };
     size_t n = 0;
     enum status st = subject_open(&s, a, &ds);
-    if (st == ST_OK)
-        st = every_kernel(&s, a, k, &n, MOST, &ds);
-    if (st == ST_OK)
+    if (st == ST_OK && a->schedules)
+        st = cmd_schedules(a, &s, &ds);
+    else if (st == ST_OK && (st = every_kernel(&s, a, k, &n, MOST, &ds)) == ST_OK)
         print_kernels(a, k, n);
-    else if (a->json) {
+    if (st != ST_OK && a->json) {
         struct buf out = { 0 };
         buf_puts(&out, "{\"format\": \"gpulocw-diagnostics\", \"version\": 1, \"diagnostics\": ");
         diags_json(&ds, &out);
@@ -163,43 +163,6 @@ int cmd_analyze(struct args *a)
     }
     for (size_t i = 0; i < n; i++)
         ana_free(k[i]);
-    subject_close(&s);
-    return cmd_finish(st, &ds);
-}
-
-/* ---- rewrite ---- */
-static enum status write_out(const struct args *a, const struct subject *s, const struct pass_output *code, struct diags *ds)
-{
-    struct buf out = { 0 }, text = { 0 };
-    pass_standalone(code, &text);
-    if (a->diff)
-        pass_diff(s->module, code, &out);
-    else if (!a->output)
-        buf_put(&out, text.s, text.n);
-    cmd_put(&out);
-    enum status st = text.oom || out.oom ? ST_NOMEM : a->output ? file_write_atomic(a->output, text.s, text.n, ds) : ST_OK;
-    buf_free(&out);
-    buf_free(&text);
-    return st;
-}
-
-int cmd_rewrite(struct args *a)
-{
-    struct diags ds = { 0 };
-    struct subject s = { 0 };
-    struct pass_output code = { 0 };
-    enum status st = subject_open(&s, a, &ds);
-    if (st == ST_OK)
-        st = subject_facts(&s, a, true, &ds);
-    if (st == ST_OK) {
-        struct pass_input in = { s.module, str_of(s.kernel), &a->options, &s.info, s.spec, s.facts };
-        st = pass_apply(&in, &code, &ds);
-    }
-    if (st == ST_OK)
-        st = write_out(a, &s, &code, &ds);
-    if (st == ST_OK && code.changed)
-        diag_add(&ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "the rewrite adds about %d registers and %u bytes of shared memory", code.extra_regs, code.extra_shared);
-    pass_output_free(&code);
     subject_close(&s);
     return cmd_finish(st, &ds);
 }
