@@ -164,6 +164,22 @@ bool tune_same_hashes(const struct tune_bench *b, const struct result *r)
     return true;
 }
 
+void tune_tell_difference(const struct tune_bench *b, struct result *r)
+{
+    for (uint32_t i = 0; i < r->noutputs; i++) {
+        const struct output_hash *h = &r->outputs[i];
+        if (i < b->original.noutputs && h->hash == b->original.outputs[i].hash)
+            continue;
+        size_t arg = arg_named(b->subject.launch, h->name), w = arg < b->subject.launch->nargs ? elem_size(b->subject.launch->args[arg].elem) : 1;
+        if (h->differ && i < b->original.noutputs && h->other == b->original.outputs[i].hash)
+            snprintf(r->message, sizeof r->message, "output '%s' differs from the original's in %llu bytes, the first in element %llu", h->name,
+                     (unsigned long long)h->differ, (unsigned long long)(h->first / w));
+        else
+            snprintf(r->message, sizeof r->message, "output '%s' differs from the original's", h->name);
+        return;
+    }
+}
+
 /* Outputs against the original's: hashes first; a differing one is forgiven only within its stated tolerance. */
 static enum status judge_outputs(struct tune_bench *b, struct result *r, struct diags *ds)
 {
@@ -181,7 +197,7 @@ static enum status judge_outputs(struct tune_bench *b, struct result *r, struct 
         }
         if (!ok) {
             r->equal = EQUAL_NO;
-            snprintf(r->message, sizeof r->message, "output '%s' differs from the original's", r->outputs[i].name);
+            tune_tell_difference(b, r);
             return ST_OK;
         }
         r->equal = EQUAL_WITHIN;

@@ -41,12 +41,20 @@ static size_t code_of(struct batch *t, const struct pass_output *c)
     return t->ncodes++;
 }
 
+/* A vote is a launch whose outcome decides what the next one is: those are run on the bench's own device. */
+static bool elects(const struct options *o)
+{
+    return (o->bypass != BYPASS_NONE && o->pi.mode == PI_VOTE) || (o->cluster == CLUSTER_AGENT && o->agents == OPT_AGENTS_VOTE);
+}
+
 /* A configuration that is not legal is a result at once; the others become jobs. */
 static void make_ready(struct batch *t, size_t i)
 {
     struct diags own = { 0 };
     t->out[i] = result_empty();
     t->out[i].options = t->o[i];
+    if (elects(&t->o[i]))
+        return;
     enum status st = tune_rewrite(t->bench, &t->o[i], &t->job[i].code, &own);
     if (st != ST_OK) {
         t->out[i].status = st;
@@ -68,7 +76,7 @@ static void judge(struct batch *t, size_t i, const struct result *r)
         return;
     t->out[i].equal = !r->noutputs ? EQUAL_UNKNOWN : tune_same_hashes(t->bench, r) ? EQUAL_YES : EQUAL_NO;
     if (t->out[i].equal == EQUAL_NO)
-        snprintf(t->out[i].message, sizeof t->out[i].message, "outputs differ from the original's");
+        tune_tell_difference(t->bench, &t->out[i]);
 }
 
 static void on_done(void *ctx, size_t job, const struct result *r)
@@ -89,6 +97,19 @@ static bool any_tolerance(const struct launch_spec *l)
         if (l->args[i].tolerance > 0)
             return true;
     return false;
+}
+
+static enum status run_elections(struct batch *t, struct diags *ds)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < t->n; i++) {
+        if (!elects(&t->o[i]))
+            continue;
+        st = t->ob && cancel_asked(t->ob->cancel) ? ST_CANCELLED : tune_run_one(t->bench, &t->o[i], &t->out[i], ds);
+        if (st == ST_OK && t->ob && t->ob->point)
+            t->ob->point(t->ob->ctx, &t->out[i], NULL);
+    }
+    return st;
 }
 
 /* Where the launch states a tolerance, what differs is looked at again with the bytes at hand. */
@@ -119,6 +140,8 @@ enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t 
         for (size_t k = 0; k < t.njobs; k++)
             judge(&t, t.owner[k], &done[k]);
     }
+    if (st == ST_OK)
+        st = run_elections(&t, ds);
     if (st == ST_OK)
         st = look_again(&t, ds);
     base_free(done);

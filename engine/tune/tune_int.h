@@ -33,6 +33,8 @@ enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, str
 /* What the lines of a softcache found, counted in a launch of its own, and the warp instructions it costs. */
 enum status tune_census(struct tune_bench *b, const struct options *o, const struct result *r, struct buf *said, struct diags *ds);
 bool tune_same_hashes(const struct tune_bench *b, const struct result *r);
+/* Which output is not the original's, and where, as r's message; how much of it when the device compared the two. */
+void tune_tell_difference(const struct tune_bench *b, struct result *r);
 void tune_reason(const struct diags *ds, struct result *r);   /* the first error becomes the result's message */
 /* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. */
 enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out, struct diags *ds);

@@ -134,10 +134,35 @@ static void goes_on_over_a_pool(void **state)
     rig_close(&r);
 }
 
+/* A vote decides what is launched next: over a pool it is held on one device, and means the same. */
+static void votes_over_a_pool(void **state)
+{
+    static const char *const members[] = { FERMI, FERMI };
+    struct rig r;
+    struct tune_sweep alone, shared;
+    struct dev_pool *pool = NULL;
+    struct dev_env env = rig_env();
+    struct options o = options_of("--bypass l1 --pi vote");
+    (void)state;
+    rig_open(&r, "conv2d", "paper", FERMI);
+    assert_status_ok(tune_sweep_run(r.bench, "swap-xy", &o, NULL, NULL, 0, &alone, &r.ds), &r.ds);
+    assert_true(alone.points[0].voted >= 0);
+    assert_status_ok(dev_pool_open(members, 2, &env, &pool, &r.ds), &r.ds);
+    tune_bench_use_pool(r.bench, pool);
+    assert_status_ok(tune_sweep_run(r.bench, "swap-xy", &o, NULL, NULL, 0, &shared, &r.ds), &r.ds);
+    assert_int_equal(shared.points[0].voted, alone.points[0].voted);
+    same_sweep(&alone, &shared);
+    tune_sweep_free(&alone);
+    tune_sweep_free(&shared);
+    tune_bench_use_pool(r.bench, NULL);
+    dev_pool_close(pool);
+    rig_close(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_are_sweeps_of_their_own), cmocka_unit_test(listed_values), cmocka_unit_test(what_is_no_axis), cmocka_unit_test(goes_on_over_a_pool),
+        cmocka_unit_test(slices_are_sweeps_of_their_own), cmocka_unit_test(listed_values), cmocka_unit_test(what_is_no_axis), cmocka_unit_test(goes_on_over_a_pool), cmocka_unit_test(votes_over_a_pool),
     };
     return cmocka_run_group_tests_name("families of sweeps", tests, NULL, NULL);
 }
