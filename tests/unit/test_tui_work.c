@@ -4,9 +4,12 @@
 
 #include "tests/terminal/stage.h"
 #include "tui/model/launch_edit.h"
+#include "tui/model/legal.h"
 #include "tui/model/lesson_run.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <unistd.h>
 
 /* ---- launch arguments as text ---- */
 static void arguments_round_trip(void **state)
@@ -166,6 +169,32 @@ static void knob_words(void **state)
     assert_int_equal(t.app.options.pi.value, 2);
     stage_keys(&t, "Left Left Left");
     assert_int_equal(t.app.options.pi.mode, PI_VOTE);
+    stage_close(&t);
+}
+
+/* ---- options: what is not legal is crossed out, with its reason, and passed over ---- */
+static const struct job_snapshot *hold_stage(void *ctx) { return ((struct stage *)(void *)((char *)ctx - offsetof(struct stage, rec)))->snap; }
+static void release_stage(void *ctx, const struct job_snapshot *s) { (void)ctx, (void)s; }
+
+static void legal_values(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    t.app.engine.hold = hold_stage;
+    t.app.engine.release = release_stage;
+    stage_type(&t, ":set bypass l1\r");
+    stage_keys(&t, "4 g j");                          /* bypass-op: cg */
+    while (legal_working(&t.app))
+        usleep(1000);
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "✗cache_hint"));
+    assert_true(stage_shows(&t, "✗ cache_hint: --bypass-op cache_hint is a policy of L2 alone"));
+    stage_press(&t, "Left");                          /* backwards from cg: cache_hint is last */
+    assert_int_not_equal(t.app.options.bypass_op, BYPASS_OP_CG);
+    assert_int_not_equal(t.app.options.bypass_op, BYPASS_OP_CACHE_HINT);
+    while (legal_working(&t.app))
+        usleep(1000);
     stage_close(&t);
 }
 
@@ -379,7 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
-        cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(notes_of_any_run),
+        cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
         cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(tabs_fit) };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "tui/model/command.h"
 #include "tui/model/config.h"
 #include "tui/model/export.h"
+#include "tui/model/legal.h"
 #include "tui/model/lesson_run.h"
 #include "tui/model/reuse.h"
 #include "tui/model/view.h"
@@ -41,6 +42,7 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
 void app_free(struct app *a)
 {
     reuse_drop(a);
+    legal_drop(a);
     source_index_free(&a->source);
     lesson_close(a);
     history_free(&a->history);
@@ -84,7 +86,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     if (old->module != snap->module || old->facts != snap->facts || old->preview != snap->preview)
         a->source.stale = true;
     if (old->facts != snap->facts || old->spec != snap->spec)
-        reuse_drop(a), a->locality.access = -1;
+        reuse_drop(a), legal_drop(a), a->locality.access = -1;
     if (old->module != snap->module)
         opened(a);
     if (a->valley.run != SIZE_MAX && snap->nruns > old->nruns && app_run(a, snap->nruns - 1)->kind != RUN_ONE) {
@@ -574,7 +576,7 @@ static unsigned tick(struct app *a)
         r->next_ns = a->now_ns + (int64_t)((double)REPLAY_NS / (r->speed > 0 ? r->speed : 1));
         done = UI_REDRAW;
     }
-    if (a->snap->busy || a->reuse)
+    if (a->snap->busy || a->reuse || a->legal)
         done = UI_REDRAW;
     return done;
 }
@@ -582,7 +584,7 @@ static unsigned tick(struct app *a)
 int64_t app_timer(const struct app *a)
 {
     int64_t wait = -1, left;
-    if (a->snap->busy || reuse_working(a))
+    if (a->snap->busy || reuse_working(a) || legal_working(a))
         wait = SPIN_NS;
     if (*a->notice) {
         left = a->notice_until - a->now_ns;

@@ -1,6 +1,7 @@
 /* options: knobs in groups, then the launch description. Items number the knobs
  * of the table first, then grid, block, shared memory and arguments. */
 #include "tui/model/launch_edit.h"
+#include "tui/model/legal.h"
 #include "tui/model/view_search.h"
 
 #include <ctype.h>
@@ -30,9 +31,10 @@ static void knob_text(const struct options *o, size_t i, struct buf *out)
     knob_get(o, i, out);
 }
 
-/* The values of an enum, the present one in brackets; else the form or range. */
-static void put_allowed(struct row *r, const struct knob_info *k, const char *value)
+/* The values of an enum, those that are not legal here as if crossed out; else the form or range. */
+static void put_allowed(struct app *a, struct row *r, size_t knob, const char *value)
 {
+    const struct knob_info *k = knob_info(knob);
     if (k->kind == KNOB_KIND_INT) {
         row_put(r, ROLE_DIM, "%d..%d", k->min, k->max);
         return;
@@ -41,8 +43,11 @@ static void put_allowed(struct row *r, const struct knob_info *k, const char *va
         row_put(r, ROLE_DIM, "%s", k->kind == KNOB_KIND_FLAG ? "on off" : k->form ? k->form : "");
         return;
     }
-    for (size_t v = 0; k->values[v]; v++)
-        row_put(r, !strcmp(k->values[v], value) ? ROLE_VALUE : ROLE_DIM, "%s%s", v ? " " : "", k->values[v]);
+    for (size_t v = 0; k->values[v]; v++) {
+        bool not_legal = legal_why_not(a, knob, v) != NULL;
+        row_put(r, ROLE_DIM, "%s", v ? " " : "");
+        row_put(r, not_legal ? ROLE_REMOVED : !strcmp(k->values[v], value) ? ROLE_VALUE : ROLE_DIM, "%s%s", not_legal ? "✗" : "", k->values[v]);
+    }
 }
 
 static void put_knob(struct app *a, size_t i, unsigned w)
@@ -61,7 +66,7 @@ static void put_knob(struct app *a, size_t i, unsigned w)
     row_put(&r, changed ? ROLE_CHANGED : ROLE_VALUE, "%-11s", v);
     if (w >= 60) {
         row_put(&r, ROLE_TEXT, " ");
-        put_allowed(&r, k, v);
+        put_allowed(a, &r, i, v);
         if (w >= 110) {
             row_pad(&r, 66);
             row_put(&r, ROLE_DIM, "  %s", k->help);
@@ -159,8 +164,13 @@ static void put_help(struct app *a, struct page *p, long item, unsigned w)
     row_put(&r, ROLE_VALUE, " %s", k->name);
     row_put(&r, ROLE_LABEL, ": %s.", k->help);
     for (size_t v = 0; k->kind == KNOB_KIND_ENUM && k->values[v]; v++)
-        row_put(&r, ROLE_DIM, " %s", k->values[v]);
+        row_put(&r, legal_why_not(a, (size_t)item, v) ? ROLE_REMOVED : ROLE_DIM, " %s%s", legal_why_not(a, (size_t)item, v) ? "✗" : "", k->values[v]);
     page_flow(a, p, &r, 3, w, -1);
+    for (size_t v = 0; k->kind == KNOB_KIND_ENUM && k->values[v]; v++) {
+        const char *why = legal_why_not(a, (size_t)item, v);
+        if (why)
+            page_wrap(a, p, ROLE_WARN, 3, w - 1, arena_printf(a->frame, "✗ %s: %s", k->values[v], why), -1);
+    }
 }
 
 static void options_update(struct app *a, unsigned w, unsigned h)
@@ -213,8 +223,17 @@ static unsigned step_enum(struct app *a, long i, int by)
     for (; k->values[n]; n++)
         if (v.s && !strcmp(k->values[n], v.s))
             at = n;
-    set_knob(a, i, k->values[(at + by + n) % n]);
     buf_free(&v);
+    for (int turn = 0, to = at; turn < n; turn++) {      /* to the next value that is legal here */
+        to = (to + by + n) % n;
+        if (to == at)
+            break;
+        if (legal_why_not(a, (size_t)i, (size_t)to))
+            continue;
+        set_knob(a, i, k->values[to]);
+        return UI_REDRAW;
+    }
+    app_notice(a, DIAG_NOTE, "no other value of %s is legal here: the reasons stand below", k->name);
     return UI_REDRAW;
 }
 
