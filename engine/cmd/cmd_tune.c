@@ -57,6 +57,16 @@ static void ranking_text(const struct tune_found *f, const struct dev_info *dev,
     }
 }
 
+/* Why, by the model: what bound the original, and what binds the best. */
+static void model_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
+{
+    const struct tune_prediction *o = &f->cost_original, *b = &f->cost_best;
+    buf_printf(out, "model        %s; the original: %.4g cycles, bound by %s (L1 misses %.1f %%)", dev->name, o->cost.extended, tune_part_name(tune_part_binding(o)), 100 * o->in.m1);
+    if (!f->leave_alone && b->valid)
+        buf_printf(out, "; this one: %.4g, bound by %s (L1 misses %.1f %%)%s%s", b->cost.extended, tune_part_name(tune_part_binding(b)), 100 * b->in.m1, b->note[0] ? "; " : "", b->note);
+    buf_puts(out, "\n");
+}
+
 static void print_found(const struct args *a, const struct tune_found *f, const struct subject *s)
 {
     struct buf out = { 0 }, line = { 0 };
@@ -78,6 +88,12 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         else
             buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
                        (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+        if (f->probed[0])
+            buf_printf(&out, "probes       %s\n", f->probed);
+        if (f->untried[0])
+            buf_printf(&out, "not tried    the budget ended before: %s\n", f->untried);
+        if (f->cost_original.valid)
+            model_text(f, &s->info, &out);
         sets_text(f, &out);
     }
     cmd_put(&out);
@@ -265,6 +281,66 @@ int cmd_tune(struct args *a)
         st = tune_launched(a, &s, &ds);
     }
     base_free(beside);
+    subject_close(&s);
+    return cmd_finish(st, &ds);
+}
+
+/* ---- predict ---- */
+static void put_threshold(const struct tune_pi_forecast *f, struct buf *out)
+{
+    buf_puts(out, "threshold, before any launch (modelled)\n");
+    if (f->footprint >= 0)
+        buf_printf(out, "  by the footprint  π=%d of %u: so many warps' lines fit L1 together\n", f->footprint, f->warps);
+    else
+        buf_puts(out, "  by the footprint  n/a\n");
+    if (f->model >= 0)
+        buf_printf(out, "  by memory cost    π=%d of %u: %.4g cycles; bypassing all %.4g, caching all %.4g\n", f->model, f->warps, f->least, f->bpa, f->cha);
+    else
+        buf_puts(out, "  by memory cost    n/a\n");
+}
+
+static void print_prediction(const struct args *a, const struct subject *s, const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f)
+{
+    struct buf out = { 0 }, line = { 0 };
+    struct options none = options_default();
+    options_line(&asked->options, &line);
+    if (a->json)
+        json_prediction(original, asked, f, &s->info, s->kernel, &out);
+    else {
+        buf_printf(&out, "%s as it is: ", s->kernel);
+        tune_prediction_text(original, s->info.name, &out);
+        if (!options_equal(&asked->options, &none)) {
+            buf_printf(&out, "%s: ", line.s ? line.s : "");
+            tune_prediction_text(asked, s->info.name, &out);
+        }
+        put_threshold(f, &out);
+    }
+    cmd_put(&out);
+    buf_free(&line);
+    buf_free(&out);
+}
+
+int cmd_predict(struct args *a)
+{
+    struct diags ds = { 0 };
+    struct subject s = { 0 };
+    struct tune_bench *model = NULL;
+    struct tune_prediction original, asked;
+    struct tune_pi_forecast f;
+    struct options none = options_default();
+    enum status st = running_subject(&s, a, &ds);
+    struct tune_subject subject = { s.module, s.spec, &s.data, s.dev, s.facts };
+    if (st == ST_OK)
+        st = tune_bench_open_model(&subject, &model, &ds);
+    if (st == ST_OK)
+        st = tune_predict(model, &none, &original);
+    if (st == ST_OK)
+        st = tune_predict(model, &a->options, &asked);
+    if (st == ST_OK)
+        st = tune_forecast_pi(model, &f);
+    if (st == ST_OK)
+        print_prediction(a, &s, &original, &asked, &f);
+    tune_bench_close(model);
     subject_close(&s);
     return cmd_finish(st, &ds);
 }

@@ -23,33 +23,74 @@ static double hit_rate(const struct result *r)
     return c->valid ? c->value : NAN;
 }
 
-/* Where does the locality come from? Two launches tell: redirection changes which CTAs meet in an L1, so
- * inter-CTA reuse shows as more hits (five points of a hundred) or less time; L1 off shows whether L1 serves
- * anything at all. The paper probes on a reduced grid; these kernels are short enough to be run whole. */
-static enum status inter_cta(struct searching *s, bool *exploitable)
+/* The leading CTAs of the grid, whole rows and planes of it where it has them: two waves of the device. */
+#define PROBE_WAVES 2
+
+static struct dim3u reduced_grid(const struct searching *s)
 {
-    struct options redirect = options_default(), off = redirect;
-    struct result r, bpa;
-    const struct result *original = &s->found->original;
+    struct dim3u g = s->space.grid;
+    uint64_t wanted = (uint64_t)PROBE_WAVES * dev_describe(s->bench->subject.dev)->sms * s->space.resident;
+    uint32_t *axis[] = { &g.z, &g.y, &g.x };
+    for (size_t i = 0; i < ARRAY_LEN(axis) && dim3u_count(g) > wanted; i++) {
+        uint64_t rest = dim3u_count(g) / *axis[i];
+        uint64_t n = (wanted + rest - 1) / rest;
+        *axis[i] = n < *axis[i] ? (uint32_t)n : *axis[i];
+    }
+    return g;
+}
+
+struct probes { struct result original, redirected, bypassed; };
+
+static enum status probe_three(struct searching *s, struct tune_bench *b, struct probes *p)
+{
+    struct options none = options_default(), redirect = none, off = none;
     redirect.cluster = CLUSTER_REDIRECT;
     redirect.index.kind = s->space.grid.y * s->space.grid.z > 1 ? INDEX_COLUMN : INDEX_ROW;
-    off.bypass = BYPASS_L1;
+    off.bypass = s->space.level;
     off.pi.mode = PI_BPA;
-    enum status st = search_probe(s, &redirect, "is there reuse between CTAs? (redirection)", &r);
+    enum status st = tune_run_one(b, &none, &p->original, NULL);
     if (st == ST_OK)
-        st = search_probe(s, &off, "does L1 serve anything? (L1 off)", &bpa);
-    bool faster = tune_usable(&r) && (double)r.time.median < (double)original->time.median * (1 - s->live.noise);
-    bool served = tune_usable(&bpa) && (double)bpa.time.median > (double)original->time.median * (1 + s->live.noise);
-    bool more_hits = tune_usable(&r) && hit_rate(&r) > hit_rate(original) + 5;
-    *exploitable = faster || (more_hits && served);
+        st = tune_run_one(b, &redirect, &p->redirected, NULL);
+    if (st == ST_OK)
+        st = tune_run_one(b, &off, &p->bypassed, NULL);
+    s->found->launches += 3;
     return st;
 }
 
-/* Cluster what shares data; else reshape the order and prefetch. Then throttle, then bypass the streams. */
+/* Where does the locality come from? Launches of a reduced grid tell: redirection changes which CTAs meet in an
+ * L1, so inter-CTA reuse shows as more hits (five points of a hundred) or less time; L1 off shows whether L1
+ * serves anything at all. These launches are probes, not configurations: they stand in no list of results. */
+static enum status inter_cta(struct searching *s, bool *exploitable)
+{
+    struct launch_spec spec = *s->bench->subject.launch;
+    struct tune_subject subject = s->bench->subject;
+    struct tune_bench *b = NULL;
+    struct probes p = { result_empty(), result_empty(), result_empty() };
+    search_step(s, "probing a reduced grid: redirection, L1 off", "clustering");
+    spec.grid = reduced_grid(s);
+    subject.launch = &spec;
+    enum status st = tune_bench_open(&subject, &s->bench->opts, &b, s->ds);
+    if (st == ST_OK) {
+        tune_bench_watch(b, s->ob);
+        st = probe_three(s, b, &p);
+    }
+    tune_bench_close(b);
+    double was = (double)p.original.time.median, noise = s->live.noise;
+    bool faster = tune_usable(&p.redirected) && (double)p.redirected.time.median < was * (1 - noise);
+    bool served = tune_usable(&p.bypassed) && (double)p.bypassed.time.median > was * (1 + noise);
+    bool more_hits = tune_usable(&p.redirected) && hit_rate(&p.redirected) > hit_rate(&p.original) + 5;
+    *exploitable = faster || (more_hits && served);
+    snprintf(s->found->probed, sizeof s->found->probed, "probed on %ux%ux%u of %ux%ux%u CTAs: redirection takes %.2fx the time, L1 off %.2fx: %s", spec.grid.x, spec.grid.y, spec.grid.z,
+             s->space.grid.x, s->space.grid.y, s->space.grid.z, was > 0 ? (double)p.redirected.time.median / was : NAN, was > 0 ? (double)p.bypassed.time.median / was : NAN,
+             *exploitable ? "CTAs share through L1, so they are clustered" : "no sharing between CTAs to use, so their order is changed and prefetched");
+    return st;
+}
+
+/* Cluster what shares data; else reshape the order and prefetch. Then throttle, then let the streams bypass. */
 static enum status method_cluster(struct searching *s)
 {
-    static const char *const with[] = { "clustering", "active agents", "cache bypassing" };
-    static const char *const without[] = { "clustering", "prefetching", "throttling", "cache bypassing" };
+    static const char *const with[] = { "clustering", "active agents", "streaming loads" };
+    static const char *const without[] = { "clustering", "prefetching", "throttling", "streaming loads" };
     bool exploitable = false;
     enum status st = inter_cta(s, &exploitable);
     if (st != ST_OK)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EVICT_FIRST_SHARE 16u             /* of L2, the part that lines which go first live in */
 #define L1_USABLE_8THS 7u                 /* distances are fully associative; sets conflict before the cache is full */
 
 /* ---- which sectors of a line L1 holds: open addressing, lines are never removed ---- */
@@ -67,6 +68,7 @@ struct play {
     const struct tune_bench *b; const struct options *o;
     struct model_reuse *l1, *l2; struct held held;
     uint64_t l1_lines, l2_sectors; bool whole_line, l2_overflows;
+    bool evict_first;                        /* L2 gives these loads' lines up before others */
     /* of one SM */
     uint64_t requests, sectors, missed, missed_sectors, stores, store_sectors, cold, lost;
     unsigned worst;                          /* level that the instruction under way must wait for */
@@ -74,12 +76,23 @@ struct play {
 };
 enum { WAIT_L1, WAIT_L2, WAIT_DRAM };
 
+static bool chosen_by_line(const struct play *p, const struct line_request *r)
+{
+    const struct ana_kernel *k = p->b->subject.facts;
+    for (uint32_t i = 0; k && r->access < k->naccess && i < p->o->bypass_loads.n; i++)
+        if (k->access[r->access].at.line == p->o->bypass_loads.line[i])
+            return true;
+    return false;
+}
+
 static bool bypasses(const struct play *p, const struct line_request *r)
 {
     const struct options *o = p->o;
     const struct ana_kernel *k = p->b->subject.facts;
-    if (o->bypass != BYPASS_L1 && o->bypass != BYPASS_L1L2)
+    if (o->bypass != BYPASS_L1 && o->bypass != BYPASS_L1L2 && o->bypass != BYPASS_RO)
         return false;
+    if (o->bypass_loads.n)
+        return chosen_by_line(p, r);
     if (o->bypass_form == BYPASS_FORM_VERTICAL)
         return k && r->access < k->naccess && !k->access[r->access].reused;
     return o->pi.mode == PI_BPA || (o->pi.mode == PI_VALUE && r->warp >= o->pi.value);
@@ -91,7 +104,7 @@ static void ask_l2(struct play *p, uint64_t line, unsigned sectors)
         if (!(sectors >> s & 1))
             continue;
         uint64_t d = model_reuse_touch(p->l2, line * SECTORS + s);
-        bool lost = d != MODEL_COLD && p->l2_overflows && d >= p->l2_sectors;
+        bool lost = d != MODEL_COLD && p->l2_overflows && d >= (p->evict_first ? p->l2_sectors / EVICT_FIRST_SHARE : p->l2_sectors);
         p->missed_sectors++;
         p->cold += d == MODEL_COLD;
         p->lost += lost;
@@ -161,6 +174,7 @@ static enum status play_all(struct play *p, const struct tune_trace *t)
     p->l1_lines = l1_bytes(p->b, p->o, t) / LINE_BYTES * L1_USABLE_8THS / 8;
     p->l2_sectors = d->l2_bytes / SECTOR_BYTES / (d->sms ? d->sms : 1);
     p->whole_line = d->cc_major < 5;
+    p->evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
     p->l2_overflows = p->b->subject.data->total_bytes > d->l2_bytes;
     bool ok = p->l1 && p->l2;
     for (size_t i = 0; ok && i < t->n; i++)
@@ -216,14 +230,24 @@ static void cost_of(const struct play *p, const struct tune_trace *t, struct tun
 /* What the model says nothing about, by option. NULL: nothing of the kind. */
 static const char *beyond_the_model(const struct options *o)
 {
-    if (o->prefetch != PREFETCH_OFF)
-        return "prefetching hides latency: the model counts transactions";
     if (o->pi.mode == PI_VOTE && o->bypass != BYPASS_NONE)
         return "a voted threshold is known after the vote";
-    if (o->bypass == BYPASS_RO || o->bypass == BYPASS_L2)
-        return "the model bypasses L1 alone";
-    if (o->bypass_form == BYPASS_FORM_HYBRID || o->bypass_loads.n)
-        return "loads chosen by line are not modelled";
+    if (o->bypass_form == BYPASS_FORM_HYBRID)
+        return "loads chosen by line and threshold together are not modelled";
+    return NULL;
+}
+
+/* What the figure leaves out, though there is one. */
+static const char *left_out(const struct play *p)
+{
+    const struct options *o = p->o;
+    const struct dev_info *d = dev_describe(p->b->subject.dev);
+    if (o->prefetch != PREFETCH_OFF)
+        return "prefetching: its own requests and the waits that it spares are not counted";
+    if (o->softcache != 0)
+        return "software cache: its hits in shared memory are not counted";
+    if (d->cc_major < 7 && (o->readonly != READONLY_KEEP || o->bypass == BYPASS_RO))
+        return "the read-only path is a cache of its own here; it is counted as L1";
     return NULL;
 }
 
@@ -262,8 +286,10 @@ enum status tune_predict(struct tune_bench *b, const struct options *o, struct t
     }
     st = play_all(&p, t);
     if (st == ST_OK) {
+        const char *note = left_out(&p);
         cost_of(&p, t, out);
         out->valid = true;
+        snprintf(out->note, sizeof out->note, "%s", note ? note : "");
     }
     return st;
 }
@@ -306,7 +332,7 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
         buf_printf(out, "    %-18s %10.4g%s\n", parts[i].name, tune_part(p, i), i == tune_part_binding(p) ? "  <- binds" : "");
     buf_printf(out, "    (latency = L1 %.4g + L2 %.4g + DRAM %.4g)\n", c->latency_l1, c->latency_l2, c->latency_dram);
     if (isfinite(p->time_ns))
-        buf_printf(out, "  at least %.4f ms (modelled)\n", p->time_ns / 1e6);
+        buf_printf(out, "  about %.4f ms (modelled)\n", p->time_ns / 1e6);
     if (p->note[0])
         buf_printf(out, "  %s\n", p->note);
 }

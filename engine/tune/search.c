@@ -391,6 +391,15 @@ static enum status measure_original(struct searching *s)
     return st == ST_OK && (!remember(s, &none, r) || !explored_add(s, r, "the original", false, before != NULL)) ? ST_NOMEM : st;
 }
 
+/* What the model says of the original and of what was found, for the report; not where a launch is cheaper. */
+static enum status predict_ends(struct searching *s)
+{
+    struct options none = options_default();
+    s->ranked = true;
+    enum status st = search_predict(s, &none, &s->found->cost_original);
+    return st == ST_OK ? search_predict(s, &s->found->options, &s->found->cost_best) : st;
+}
+
 static enum status run_method(struct searching *s, const struct search_method *m)
 {
     struct options none = options_default();
@@ -407,6 +416,8 @@ static enum status run_method(struct searching *s, const struct search_method *m
     }
     if (st == ST_OK)
         st = m->run(s);
+    if (st == ST_OK)
+        st = predict_ends(s);
     if (st == ST_OK) {
         search_step(s, "confirmation", NULL);
         st = search_confirm(s);

@@ -57,8 +57,6 @@ struct tune_family {
 };
 /* Are these axes? Needs nothing but the text; values are looked at by tune_family_list. */
 enum status tune_axes_check(const char *axes, struct diags *ds);
-/* Are these axes? Needs nothing but the text; values are looked at by tune_family_list. */
-enum status tune_axes_check(const char *axes, struct diags *ds);
 /* What there is to run: slices with their base options and axis, no results. ST_USAGE: the axes make no sense.
  * tune_family_free also on failure. */
 enum status tune_family_list(struct tune_bench *b, const char *axes, const struct options *base, struct tune_family *out, struct diags *ds);
@@ -79,13 +77,13 @@ struct tune_advice { char title[96], why[256]; struct options options; double ex
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep /* may be NULL */, struct tune_advice *out, size_t max);
 
 /* Memory cost of a configuration before any launch: the schedule paper's figure by name (cost.paper, in cycles of
- * latency, parts l1, l2, dram) and ours (cost.extended, cycles: a lower bound that knows bandwidth, sectors, bypassing
+ * latency, parts l1, l2, dram) and ours (cost.extended, cycles: the tightest of several bounds, that knows bandwidth, sectors, bypassing
  * and the L1 size; its bounds latency (parts latency_l1, latency_l2, latency_dram), bound_l1, bound_l2, bound_dram;
  * `issue` is its bound by instructions issued, 0 until the original was run with counters). `in`: the counts behind
  * them, whole device. !valid: why_not says what the model cannot tell. */
 struct tune_prediction {
     struct options options; struct model_cost_in in; struct model_cost cost; double issue;
-    double time_ns;                           /* `extended` at the device's clock: modelled, a lower bound; NaN: clock unknown */
+    double time_ns;                           /* `extended` at the device's clock: modelled; NaN: clock unknown */
     bool valid; char why_not[160];
     char note[160];                           /* what the figure leaves out for these options; empty: nothing known */
 };
@@ -100,6 +98,11 @@ double tune_part(const struct tune_prediction *p, size_t i);
 size_t tune_part_binding(const struct tune_prediction *p);     /* the part that `extended` is equal to */
 /* Both figures with their parts, as lines of text. */
 void tune_prediction_text(const struct tune_prediction *p, const char *device, struct buf *out);
+
+/* The threshold before any launch: how many warps' footprints fit L1 together (valley model), and the least predicted
+ * cost over all thresholds. -1, NaN: nothing to tell from. `warps`: W; 0 is bpa, W is cha. */
+struct tune_pi_forecast { uint32_t warps; int footprint, model; double bpa, cha, least /* cycles, ours */; };
+enum status tune_forecast_pi(struct tune_bench *b, struct tune_pi_forecast *out);
 
 /* ---- a search while it goes on ---- */
 struct tune_explored {                        /* one configuration that was tried, in order */
@@ -141,8 +144,10 @@ struct tune_found {
     struct options options; struct result best, original; bool leave_alone; char reason[256];
     unsigned launches, space;
     unsigned skipped, resumed;                /* the model saw no chance for them; taken from opts->done */
+    char probed[256];                         /* method "cluster-framework": what its probes said; else empty */
     char untried[192];                        /* what a budget left untried, by name; empty: nothing */
     unsigned missing;                         /* replay: passed over */
+    struct tune_prediction cost_original, cost_best;   /* !valid: not predicted */
     struct tune_prediction ranking[TUNE_RANKED]; unsigned nranking;   /* method "model": cheapest first */
     struct tune_data_set set[TUNE_SETS]; unsigned nsets;      /* what came of opts->other; empty when it is to be left alone */
 };

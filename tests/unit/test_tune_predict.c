@@ -87,7 +87,7 @@ static void ranks_block_shapes_as_time_does(void **state)
 static void says_what_it_does_not_know(void **state)
 {
     static const struct { const char *line, *why; } rows[] = {
-        { "--prefetch l1", "prefetching" }, { "--bypass l1 --pi vote", "vote" }, { "--bypass l2 --pi bpa", "bypasses L1 alone" }, { "--bypass l1 --pi 9", "" },
+        { "--bypass l1 --pi vote", "vote" }, { "--bypass l1 --bypass-form hybrid --pi 1", "line and threshold" }, { "--bypass l1 --pi 9", "" },
     };
     struct rig r;
     (void)state;
@@ -98,6 +98,54 @@ static void says_what_it_does_not_know(void **state)
         assert_true(p.why_not[0]);
         assert_non_null(strstr(p.why_not, rows[i].why));
     }
+    /* what the figure leaves out stands beside it */
+    struct tune_prediction original = predict(&r, ""), prefetched = predict(&r, "--cluster redirect --index row --prefetch l1"), l2 = predict(&r, "--bypass l2 --bypass-op cs --pi bpa");
+    assert_true(original.valid && !original.note[0]);
+    assert_true(!prefetched.valid || strstr(prefetched.note, "prefetching"));
+    assert_true(l2.valid && l2.cost.extended >= original.cost.extended);
+    rig_close(&r);
+}
+
+/* The parts are one table: the binding one is the figure. */
+static void parts_add_up(void **state)
+{
+    struct rig r;
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    struct tune_prediction p = predict(&r, "");
+    struct buf b = { 0 };
+    assert_float_equal(tune_part(&p, tune_part_binding(&p)), p.cost.extended, 1e-9);
+    for (size_t i = 0; i < TUNE_PARTS; i++)
+        assert_true(tune_part(&p, i) <= p.cost.extended && tune_part_name(i)[0]);
+    assert_float_equal(p.cost.latency, p.cost.latency_l1 + p.cost.latency_l2 + p.cost.latency_dram, 1e-6 * p.cost.latency);
+    assert_float_equal(p.time_ns, p.cost.extended * 1e6 / dev_describe(r.dev)->clock_khz, 1e-6);
+    tune_prediction_text(&p, "a device", &b);
+    assert_non_null(strstr(b.s, "paper"));
+    assert_non_null(strstr(b.s, "binds"));
+    buf_free(&b);
+    rig_close(&r);
+}
+
+/* A bench that only predicts says what a whole one says, and launches nothing; the threshold comes from it. */
+static void threshold_is_told_before_any_launch(void **state)
+{
+    struct rig r;
+    struct tune_bench *model = NULL;
+    struct tune_pi_forecast f;
+    struct options o = options_of("--bypass l1 --pi 3");
+    struct tune_prediction p;
+    (void)state;
+    rig_open(&r, "valley", "fermi", FERMI);
+    assert_status_ok(tune_bench_open_model(&r.subject, &model, &r.ds), &r.ds);
+    assert_int_equal(tune_predict(model, &o, &p), ST_OK);
+    assert_true(p.valid);
+    assert_float_equal(p.cost.extended, predict(&r, "--bypass l1 --pi 3").cost.extended, 1e-6 * p.cost.extended);
+    assert_int_equal(tune_forecast_pi(model, &f), ST_OK);
+    assert_int_equal(model->launches, 0);
+    assert_int_equal(f.warps, 16);
+    assert_true(f.model > 0 && f.model < 8);           /* a 16 KB L1 cannot hold what sixteen warps walk over */
+    assert_true(f.least < f.bpa && f.least < f.cha);
+    tune_bench_close(model);
     rig_close(&r);
 }
 
@@ -214,7 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
-        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
+        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
         cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

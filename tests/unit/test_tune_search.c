@@ -228,20 +228,26 @@ static void pool_finds_the_same(void **state)
     rig_close(&r);
 }
 
-/* cluster paper, 4.4: redirection and L1 off first; what shares data between CTAs then gets agents. */
-static void framework_probes_before_it_chooses(void **state)
+/* cluster paper, 4.4: redirection and L1 off on a reduced grid first; what shares data between CTAs then gets agents. */
+static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
 {
     struct rig r;
     struct tune_found f;
+    unsigned x, y, z, gx, gy, gz;
     struct seen *seen = base_alloc(sizeof *seen);
     (void)state;
-    rig_open(&r, "gemm", "paper", FERMI);
-    assert_status_ok(search(&r, "cluster-framework", 12, seen, &f), &r.ds);
-    assert_true(seen->n >= 4);
-    assert_int_equal(seen->result[1].options.cluster, CLUSTER_REDIRECT);
-    assert_non_null(strstr(seen->why[1], "reuse between CTAs"));
-    assert_int_equal(seen->result[2].options.pi.mode, PI_BPA);
-    assert_int_not_equal(seen->result[3].options.cluster, CLUSTER_NONE);
+    rig_open(&r, "tile_share", "default", "sim:hopper-h200");
+    assert_status_ok(search(&r, "cluster-framework", 9, seen, &f), &r.ds);
+    assert_int_equal(sscanf(f.probed, "probed on %ux%ux%u of %ux%ux%u CTAs", &x, &y, &z, &gx, &gy, &gz), 6);
+    assert_int_equal(gx * gy * gz, dim3u_count(r.launch->grid));
+    assert_true(x * y * z <= gx * gy * gz);
+    assert_true(seen->n >= 2 && f.launches <= 9);
+    assert_int_equal(f.launches, seen->n + 3);         /* the probes are counted and are no results */
+    assert_int_not_equal(seen->result[1].options.cluster, CLUSTER_NONE);
+    rig_close(&r);
+    rig_open(&r, "gemm", "paper", FERMI);              /* 16 CTAs: less than two waves, the whole grid */
+    assert_status_ok(search(&r, "cluster-framework", 5, NULL, &f), &r.ds);
+    assert_non_null(strstr(f.probed, "probed on 2x8x1 of 2x8x1 CTAs"));
     base_free(seen);
     rig_close(&r);
 }
@@ -286,7 +292,7 @@ int main(void)
         cmocka_unit_test(vote_elects_and_says_so), cmocka_unit_test(gain_is_reproduced_from_the_options_line), cmocka_unit_test(what_differs_is_never_recommended),
         cmocka_unit_test(unstable_original_is_no_ground_to_stand_on), cmocka_unit_test(nothing_to_gain_is_left_alone_with_a_reason),
         cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(search_goes_on_where_it_was_cut_off), cmocka_unit_test(pool_finds_the_same),
-        cmocka_unit_test(framework_probes_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
+        cmocka_unit_test(framework_probes_a_reduced_grid_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
