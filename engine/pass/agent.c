@@ -38,13 +38,13 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
     return ST_OK;
 }
 
-static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f)
+static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f, bool callees_listen)
 {
     struct pass_flow fl;
     if (!pass_flow_make(f, &fl))
         return ST_NOMEM;
     enum status s = ST_OK;
-    const struct ptx_inst *r = pass_return_before_barrier(&fl), *w = pass_waits_for_others(&fl);
+    const struct ptx_inst *r = pass_return_before_barrier(&fl), *w = pass_waits_for_others(&fl, callees_listen);
     if (r)
         s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect", "some threads may leave here while others still meet at a barrier");
     else if (w)
@@ -62,7 +62,10 @@ enum status agent_check(struct pass_ctx *c)
     if (o->agents == OPT_AGENTS_VOTE && !c->in->dev)
         return pass_refuse(c, NO_SPAN, "name a device", "--agents vote gives every SM another number of agents, and no device is named");
     pass_callees(c, &fs);
-    enum status s = check_flow(c, c->f);
+    bool listen = false;
+    for (uint32_t k = 0; k < fs.n; k++)
+        listen |= pass_listens(fs.v[k]);
+    enum status s = check_flow(c, c->f, listen);
     for (uint32_t k = 0; k <= fs.n && s == ST_OK; k++) {
         const struct ptx_func *f = k ? fs.v[k - 1] : c->f;
         for (uint32_t n = 0; n < f->ninsts && s == ST_OK; n++) {
@@ -71,7 +74,7 @@ enum status agent_check(struct pass_ctx *c)
                 s = pass_refuse(c, f->insts[n].at, NULL, "a called function waits at a barrier and the kernel returns early elsewhere");
         }
         if (s == ST_OK && k)
-            s = check_flow(c, f);
+            s = check_flow(c, f, listen);
     }
     return s;
 }

@@ -344,7 +344,7 @@ static bool index_is_flat(const struct bypass *b)
     pass_callees(b->c, &fs);
     for (uint32_t k = 0; k < fs.n; k++)
         apart = apart && !pass_find_effect(fs.v[k], EFFECT_WARP) && !pass_find_effect(fs.v[k], EFFECT_BARRIER);
-    return apart && !fs.indirect && b->c->out->block.x && b->c->out->block.z == 1;
+    return apart && !fs.unknown && b->c->out->block.x && b->c->out->block.z == 1;
 }
 
 enum status bypass_emit(struct bypass *b)

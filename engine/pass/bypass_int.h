@@ -16,7 +16,7 @@ struct bypass {
     bool vote;                   /* one launch in which SMs run different thresholds */
     char policy[24], pred[24];   /* register names */
     struct strmap clones;        /* called functions that are copied */
-    uint32_t nclones; const struct ptx_func *clone[32];
+    uint32_t nclones; const struct ptx_func *clone[PASS_FUNCS_MOST];
     uint32_t ndropped_nc, nleft; struct span first_left; const char *why_left;
 };
 /* Operator and level settled against the target; ST_REFUSED with what would have to change. */

@@ -53,11 +53,14 @@ static enum status check(struct pass_ctx *c)
     if (c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank)
         return pass_refuse(c, NO_SPAN, NULL, "the kernel is launched in hardware CTA clusters: their members must not be renamed");
     pass_callees(c, &fs);
-    if (fs.indirect)
-        return pass_refuse(c, fs.at, NULL, "the kernel calls through a pointer: what is called may read %%ctaid");
+    if (fs.unknown)
+        return pass_refuse(c, fs.at, NULL, "the kernel calls a function of another module, which may read %%ctaid");
     enum status s = check_func(c, c->f);
-    for (uint32_t k = 0; k < fs.n && s == ST_OK; k++)
+    for (uint32_t k = 0; k < fs.n && s == ST_OK; k++) {
         s = check_func(c, fs.v[k]);
+        if (s == ST_OK && fs.indirect && cluster_reads(c, fs.v[k]))
+            s = pass_refuse(c, fs.at, NULL, "the kernel calls through a pointer, and %.*s, which may be what is called, reads %%ctaid", (int)fs.v[k]->name.n, fs.v[k]->name.s);
+    }
     if (s == ST_OK)
         s = order_check(c);
     if (s == ST_OK && c->opt->cluster == CLUSTER_AGENT)

@@ -29,6 +29,8 @@ static void read_reg(void *ctx, uint32_t reg, unsigned access)
 static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
+    if (strstr(ptx_op_info((enum ptx_op)i->op)->name ? ptx_op_info((enum ptx_op)i->op)->name : "", ".red") && inst_is_cta_barrier(i))
+        return i->nopnds != 3;                         /* the whole CTA gets one answer; of a part of it, only that part */
     if (e == EFFECT_LOAD && i->space != PTX_SPACE_PARAM && i->space != PTX_SPACE_CONST)
         return true;
     if (i->op == PTX_OP_OPAQUE || (e != EFFECT_NONE && e != EFFECT_LOAD))
@@ -225,20 +227,6 @@ bool pass_goes_together(const struct pass_flow *fl, uint32_t block, bool (*meets
     base_free(in);
     base_free(stack);
     return ok;
-}
-
-const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl)
-{
-    for (uint32_t k = 0; k < fl->f->ninsts; k++) {
-        const struct ptx_inst *i = &fl->f->insts[k];
-        bool strong = inst_effect(i) == EFFECT_LOAD && inst_is_strong(i) && i->space != PTX_SPACE_SHARED;
-        bool swaps = inst_effect(i) == EFFECT_ATOMIC && i->space != PTX_SPACE_SHARED &&
-                     (inst_has(i, ".cas") || inst_has(i, ".exch") || strstr(ptx_op_info((enum ptx_op)i->op)->name, "cas") ||
-                      strstr(ptx_op_info((enum ptx_op)i->op)->name, "exch"));
-        if ((strong || swaps) && fl->cfg->blocks[fl->cfg->block_of[k]].loop != PTX_NO_INDEX)
-            return i;
-    }
-    return NULL;
 }
 
 /* ---- searching ---- */

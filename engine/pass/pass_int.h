@@ -88,8 +88,10 @@ struct pass_copy {
     void *ctx;
 };
 void pass_copy_stmts(const struct pass_copy *p, uint32_t from, uint32_t to, struct buf *out);
-/* Functions reachable from the kernel through direct calls, bodies only, callers before callees. */
-struct pass_funcs { const struct ptx_func *v[32]; uint32_t n; bool indirect; struct span at; /* of an indirect call */ };
+/* Functions that the kernel may call, bodies only, callers before callees; with a call through a pointer all of
+ * the module. `unknown`: one that is called is in another module, or there are too many; `at`: a call that says so. */
+enum { PASS_FUNCS_MOST = 128 };
+struct pass_funcs { const struct ptx_func *v[PASS_FUNCS_MOST]; uint32_t n; bool indirect, unknown; struct span at; };
 void pass_callees(const struct pass_ctx *c, struct pass_funcs *out);
 /* Adds a copy of function f named f<suffix>, with a prototype at the top of the module. `entry` (may be
  * NULL): text put after its leading declarations. */
@@ -130,8 +132,10 @@ const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
 /* Threads of a CTA that pass `block` pass it equally often: where a branch lets them part around it, nothing
  * that `meets` is left to come once they are together again. */
 bool pass_goes_together(const struct pass_flow *fl, uint32_t block, bool (*meets)(const struct ptx_inst *i));
-/* A loop that waits for other threads (strong load or compare-and-swap inside a loop): the instruction, or NULL. */
-const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl);
+/* A loop that waits for other threads: it is left depending on what an ordered load or an exchanging atomic in it
+ * returned (or, where callees listen so, a call): the instruction, or NULL. */
+const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl, bool callees_listen);
+bool pass_listens(const struct ptx_func *f);      /* has an ordered load or exchanging atomic outside shared memory */
 /* A barrier of the whole CTA (not of a warp, an mbarrier or an asynchronous copy). */
 bool inst_is_cta_barrier(const struct ptx_inst *i);
 /* Bytes by which `reg` moves when `var` (a register; PTX_NO_INDEX: %tid.x) grows by one; false: unknown. */

@@ -241,8 +241,8 @@ bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const
     for (uint32_t k = 0; k < fl->f->ninsts; k++)
         if (writes_memory(&fl->f->insts[k]) && (p < 0 || may_write(c, fl, &fl->f->insts[k], p)))
             return false;
-    if (fs.indirect) {
-        *why = "the kernel calls through a pointer";
+    if (fs.unknown) {
+        *why = "the kernel calls a function of another module";
         return false;
     }
     *why = "no store can go to its memory";

@@ -110,9 +110,14 @@ static enum status check_coarsen(struct pass_ctx *c)
         return ST_OK;
     if (c->opt->coarsen != 2 && c->opt->coarsen != 4 && c->opt->coarsen != 8)
         return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: 1, 2, 4 or 8", c->opt->coarsen);
+    struct pass_funcs fs;
+    bool listen = false;
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        listen |= pass_listens(fs.v[k]);
     if (!pass_flow_make(c->f, &fl))
         return ST_NOMEM;
-    const struct ptx_inst *w = pass_waits_for_others(&fl);
+    const struct ptx_inst *w = pass_waits_for_others(&fl, listen);
     enum status s = w ? pass_refuse(c, w->at, NULL, "a loop may wait here for other threads, which coarsening makes part of this one") : ST_OK;
     pass_flow_free(&fl);
     return s;
@@ -155,8 +160,8 @@ static enum status check(struct pass_ctx *c)
             if (inst_is(&fs.v[k]->insts[n], "exit"))
                 return pass_refuse(c, fs.v[k]->insts[n].at, NULL, "the called function ends the thread, which coarsening cannot turn into the next iteration");
     }
-    if (fs.indirect)
-        return pass_refuse(c, fs.at, NULL, "the kernel calls through a pointer: what is called may see the block shape");
+    if (fs.unknown)
+        return pass_refuse(c, fs.at, NULL, "the kernel calls a function of another module, which may see the block shape");
     if (c->f->reqnctapercluster.x || c->f->explicitcluster)
         return pass_refuse(c, NO_SPAN, NULL, "the kernel is launched in CTA clusters, whose shape would change");
     enum status s = check_shape(c);

@@ -171,7 +171,7 @@ static void find_meetings(struct soft *s)
 {
     struct pass_funcs fs;
     pass_callees(s->c, &fs);
-    s->callees_meet = fs.indirect;
+    s->callees_meet = fs.unknown;
     for (uint32_t k = 0; k < fs.n; k++)
         s->callees_meet |= pass_find_effect(fs.v[k], EFFECT_BARRIER) || pass_find_effect(fs.v[k], EFFECT_WARP);
     s->together = s->callees_meet || pass_find_effect(s->c->f, EFFECT_BARRIER) || pass_find_effect(s->c->f, EFFECT_WARP);

@@ -211,18 +211,44 @@ bool pass_falls_off(const struct ptx_func *f)
 }
 
 /* ---- called functions ---- */
-static void add_callee(const struct pass_ctx *c, struct pass_funcs *out, struct str name)
+/* What CUDA itself provides to every kernel; it sees neither the kernel's buffers nor its coordinates. */
+static bool of_the_runtime(struct str name)
+{
+    static const char *const names[] = { "vprintf", "malloc", "free", "__assertfail", "__assert_fail" };
+    for (size_t k = 0; k < ARRAY_LEN(names); k++)
+        if (str_is(name, names[k]))
+            return true;
+    return false;
+}
+
+static void add_callee(const struct pass_ctx *c, struct pass_funcs *out, struct str name, struct span at)
 {
     const struct ptx_func *f = ptx_find_func(c->m, name);
-    if (!f || !f->has_body)
+    if (!f || !f->has_body) {
+        if (!of_the_runtime(name)) {
+            out->unknown = true;
+            out->at = at;
+        }
         return;
+    }
     for (uint32_t k = 0; k < out->n; k++)
         if (out->v[k] == f)
             return;
     if (out->n < ARRAY_LEN(out->v))
         out->v[out->n++] = f;
     else
-        out->indirect = true;                           /* too many to follow: as unknown as a pointer */
+        out->unknown = true;
+}
+
+/* Through a pointer any function of the module may be called; one of another module too, where it names one. */
+static void add_all(const struct pass_ctx *c, struct pass_funcs *out, struct span at)
+{
+    for (uint32_t k = 0; k < c->m->nfuncs && !out->indirect; k++)
+        if (!c->m->funcs[k]->entry && (c->m->funcs[k]->has_body || !ptx_find_func(c->m, c->m->funcs[k]->name)->has_body))
+            add_callee(c, out, c->m->funcs[k]->name, at);
+    out->indirect = true;
+    if (!out->at.line)
+        out->at = at;
 }
 
 static void scan_calls(const struct pass_ctx *c, const struct ptx_func *f, struct pass_funcs *out)
@@ -231,11 +257,10 @@ static void scan_calls(const struct pass_ctx *c, const struct ptx_func *f, struc
         if (inst_effect(&f->insts[k]) != EFFECT_CALL)
             continue;
         struct str name = inst_callee(&f->insts[k]);
-        if (!name.n) {
-            out->indirect = true;
-            out->at = f->insts[k].at;
-        }
-        add_callee(c, out, name);
+        if (name.n)
+            add_callee(c, out, name, f->insts[k].at);
+        else
+            add_all(c, out, f->insts[k].at);
     }
 }
 
