@@ -391,9 +391,8 @@ static void solve_linear(struct env *v, struct ana_loop *l, const struct ax *c, 
         out->again = ax_or(p, ax_op2(p, AXO_EQ, it, zero), ax_op2(p, AXO_SLT, zero, before));
     }
 }
-static void solve(struct env *v, struct ana_loop *l, struct env_loop *out)
+static void solve_one(struct env *v, struct ana_loop *l, const struct ax *c, struct env_loop *out)
 {
-    const struct ax *c = env_concrete(v, l->stay);
     if (ax_is_value(c, 0))
         *out = (struct env_loop){ .known = true, .uniform = true };
     else
@@ -401,9 +400,34 @@ static void solve(struct env *v, struct ana_loop *l, struct env_loop *out)
     if (!out->known && (c->flags & AXF_ITER))
         count_rounds(v, l, c, out);
 }
+/* Several exits: the first that fires ends it. What cannot be solved leaves a bound by the others. */
+static void solve(struct env *v, struct ana_loop *l, const struct ax *c, struct env_loop *out)
+{
+    struct env_loop sum = { .known = true, .uniform = true, .trips = INT64_MAX };
+    bool all = l->stay != NULL;
+    uint32_t n = c->kind == AX_OP && c->op == AXO_BAND ? c->n : 1;
+    for (uint32_t i = 0; i < n; i++) {
+        struct env_loop one = { 0 };
+        solve_one(v, l, n > 1 ? c->arg[i] : c, &one);
+        all = all && one.known;
+        if (!one.known)
+            continue;
+        sum.trips = one.trips < sum.trips ? one.trips : sum.trips;
+        sum.uniform = sum.uniform && one.uniform;
+        sum.bounded = true;
+        if (one.again)
+            sum.again = sum.again ? ax_and(&v->e->pool, sum.again, one.again) : one.again;
+    }
+    if (all)
+        *out = sum;
+    else if (n > 1 && l->stay)
+        count_rounds(v, l, c, out);
+    if (!out->known)
+        *out = (struct env_loop){ .bounded = sum.bounded, .most = sum.bounded ? sum.trips : 0 };
+}
 void env_solve_loops(struct env *v)
 {
     for (uint32_t i = 0; i < v->e->nloops; i++)
-        if (v->e->loops[i]->stay && v->e->status == ST_OK)
-            solve(v, v->e->loops[i], &v->loop[v->e->loops[i]->id]);
+        if (v->e->loops[i]->bound && v->e->status == ST_OK)
+            solve(v, v->e->loops[i], env_concrete(v, v->e->loops[i]->bound), &v->loop[v->e->loops[i]->id]);
 }

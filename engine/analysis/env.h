@@ -28,6 +28,7 @@ struct env_symbol { const struct ptx_symbol *sym; uint64_t addr; };   /* in its 
 struct env_loop {                    /* by ana_loop.id */
     bool known, uniform;
     int64_t trips;                   /* back edges taken: exactly (uniform) or at most */
+    bool bounded; int64_t most;      /* not known, but never more back edges than this */
     const struct ax *again;          /* not uniform: condition for ITER to be reached, in terms of ITER */
 };
 struct env {

@@ -396,7 +396,7 @@ static bool make_loops(struct eval *e, struct eval_frame *f)
     for (uint32_t l = 0; l < f->cfg->nloops; l++) {
         struct ana_loop *x = &f->loops[l];
         *x = (struct ana_loop){ .frame = f, .index = l, .header = f->cfg->loops[l].header, .id = e->nloops,
-                                .exit_block = PTX_NO_INDEX, .exit_target = PTX_NO_INDEX };
+                                .exit_target = PTX_NO_INDEX };
         if (f->cfg->loops[l].parent != PTX_NO_INDEX)
             x->parent = &f->loops[f->cfg->loops[l].parent];
         snprintf(x->name, sizeof x->name, e->nloops ? "k%u" : "k", e->nloops);

@@ -15,6 +15,7 @@
 
 #define EVAL_MAX_FRAMES 256
 #define EVAL_MAX_DEPTH 16
+#define EVAL_MAX_EXITS 8
 #define EVAL_MAX_DIMS 12             /* loops around one access, callers' included */
 
 struct eval;
@@ -42,9 +43,11 @@ struct ana_loop {
     uint32_t index, header, id;      /* in cfg->loops; its header block; over all frames */
     char name[12];                   /* k, k1, ... */
     struct eval_phi *counter;        /* the phi printed as the loop's counter, or NULL */
-    uint32_t exit_block, exit_target;
+    struct { uint32_t block, target; } exit[EVAL_MAX_EXITS]; uint32_t nexits;
+    uint32_t exit_target;            /* of every exit; PTX_NO_INDEX: they lead to different places */
     const struct ax *stay;           /* resolved: taken back round when true; NULL: not analysable */
-    const char *why;                 /* then: what is in the way */
+    const struct ax *bound;          /* the exits that are analysable: not round again when false; NULL: none is */
+    const char *why;                 /* no stay: what is in the way */
 };
 
 struct eval_frame {

@@ -300,29 +300,34 @@ static void classify(struct eval *e, struct eval_phi *p, struct ana_loop *l)
 }
 
 /* ---- leaving the loop ---- */
-static bool find_exit(struct ana_loop *l)
+static void add_exit(struct ana_loop *l, uint32_t block, uint32_t target)
+{
+    if (l->nexits == EVAL_MAX_EXITS) {
+        l->why = "too many ways out";
+        return;
+    }
+    l->exit_target = !l->nexits || l->exit_target == target ? target : PTX_NO_INDEX;
+    l->exit[l->nexits].block = block;
+    l->exit[l->nexits++].target = target;
+}
+/* All ways out; `why` says when there are others than jumps. */
+static void find_exits(struct ana_loop *l)
 {
     const struct ptx_cfg *c = l->frame->cfg;
     const struct ptx_loop *pl = &c->loops[l->index];
-    uint32_t exits = 0;
     for (uint32_t k = 0; k < pl->nblocks; k++) {
         uint32_t b = pl->blocks[k];
         const struct ptx_block *blk = &c->blocks[b];
-        bool out = blk->nsucc == 0 || (l->frame->branch[b] && l->frame->taken[b] == PTX_NO_INDEX);
         if (l->frame->odd[b])
             l->why = "a jump table";
-        if (out)
+        if (blk->nsucc == 0 || (l->frame->branch[b] && l->frame->taken[b] == PTX_NO_INDEX))
             l->why = "a return inside the loop";
         for (uint32_t s = 0; s < blk->nsucc; s++)
-            if (!eval_in_loop(l->frame, blk->succ[s], l)) {
-                exits++;
-                l->exit_block = b;
-                l->exit_target = blk->succ[s];
-            }
+            if (!eval_in_loop(l->frame, blk->succ[s], l))
+                add_exit(l, b, blk->succ[s]);
     }
-    if (!l->why && exits != 1)
-        l->why = exits ? "more than one way out" : "no way out";
-    return !l->why;
+    if (!l->why && !l->nexits)
+        l->why = "no way out";
 }
 /* Is the block on every way round (so its condition is asked once per iteration)? */
 static bool every_round(const struct ana_loop *l, uint32_t block)
@@ -334,6 +339,20 @@ static bool every_round(const struct ana_loop *l, uint32_t block)
             return false;
     return true;
 }
+/* Stays in the loop at exit i; NULL (and why) when that is not asked once in every round. */
+static const struct ax *exit_condition(struct eval *e, struct ana_loop *l, uint32_t i)
+{
+    struct eval_frame *f = l->frame;
+    uint32_t b = l->exit[i].block;
+    const struct ax *c = f->branch[b];
+    if (!every_round(l, b) || f->cfg->blocks[b].loop != l->index)
+        l->why = l->why ? l->why : "an exit that is not passed in every iteration";
+    else if (!c)
+        l->why = l->why ? l->why : "no condition at its exit";
+    else
+        return eval_resolve(e, f, b, f->taken[b] == l->exit[i].target ? ax_not(P(e), c) : c);
+    return NULL;
+}
 void eval_finish_loop(struct eval *e, struct ana_loop *l)
 {
     struct eval_frame *f = l->frame;
@@ -341,20 +360,14 @@ void eval_finish_loop(struct eval *e, struct ana_loop *l)
         l->why = "an irreducible loop";
     for (struct eval_phi *p = f->phi[l->header]; p; p = p->next)
         classify(e, p, l);
-    if (!find_exit(l))
-        return;
-    if (!every_round(l, l->exit_block) || f->cfg->blocks[l->exit_block].loop != l->index) {
-        l->why = "an exit that is not passed in every iteration";
-        return;
+    find_exits(l);
+    for (uint32_t i = 0; i < l->nexits; i++) {
+        const struct ax *c = exit_condition(e, l, i);
+        if (c)
+            l->bound = l->bound ? ax_and(P(e), l->bound, c) : c;
     }
-    const struct ax *c = f->branch[l->exit_block];
-    if (!c) {
-        l->why = "no condition at its exit";
-        return;
-    }
-    if (f->taken[l->exit_block] == l->exit_target)
-        c = ax_not(P(e), c);
-    l->stay = eval_resolve(e, f, l->exit_block, c);
+    if (!l->why)
+        l->stay = l->bound;
     for (struct eval_phi *p = f->phi[l->header]; p; p = p->next)
         if (p->state == PHI_LINEAR && p->bits == 32 && !l->counter)
             l->counter = p;

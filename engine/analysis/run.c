@@ -102,6 +102,8 @@ static char *loops_text(struct facts *f, const struct fact *x)
         buf_printf(&b, "%s%s: ", b.n ? "; " : "", l->name);
         if (el->known && f->o->data)
             buf_printf(&b, el->uniform ? "%" PRId64 " times back" : "at most %" PRId64 " times back", el->trips);
+        else if (el->bounded && f->o->data)
+            buf_printf(&b, "at most %" PRId64 " times back, or less: %s", el->most, l->why ? l->why : "another way out that is not linear");
         else if (l->stay) {
             buf_puts(&b, "while ");
             ax_print(l->stay, &names, &b);
