@@ -24,7 +24,7 @@ exec_fn exec_shfl, exec_vote, exec_match, exec_activemask, exec_redux, exec_elec
 /* exec_mem.c */
 exec_fn exec_ld_param, exec_ld_wide, exec_st_wide, exec_prefetch;
 /* exec_atom.c */
-exec_fn exec_atom;
+exec_fn exec_atom, exec_atom_wide;
 /* exec_async.c */
 exec_fn exec_cp_async, exec_cp_bulk, exec_mbar;
 /* exec_matrix.c */

@@ -477,13 +477,13 @@ bool decode_atom(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
 {
     struct exec_atom x = { .type = i->type[0], .returns = i->op == PTX_OP_ATOM };
     unsigned n, nd, bits, first = x.returns, size = ptx_type_bits(i->type[0]);
-    if (!atom_op_of(i, &x.op) || size > 64)
+    if (!atom_op_of(i, &x.op))
         return false;
     if (!value_slots(d, &i->opnds[first + 1], size, false, x.src, &n, &bits))
         return false;
     if (x.returns && (!value_slots(d, &i->opnds[0], size, true, x.dst, &nd, &bits) || nd != n))
         return false;
-    x.reg_bytes = bits > 32 ? 8 : 4;
+    x.reg_bytes = size > 64 ? 16 : bits > 32 ? 8 : 4;
     x.vec = in->vec = (uint8_t)n;
     x.bytes = in->bytes = (uint8_t)(size / 8);
     bool unused = true;
@@ -493,7 +493,7 @@ bool decode_atom(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
         x.returns = false;
     if (x.op == ATOM_CAS && !decode_src(d, &i->opnds[first + 2], x.reg_bytes, &x.cmp))
         return false;
-    in->fn = exec_atom;
+    in->fn = size > 64 ? exec_atom_wide : exec_atom;
     in->spin = 1;
     in->x = decode_keep(d, &x, sizeof x);
     if (!in->x || !decode_address(d, &i->opnds[first], space_of(i), in) ||

@@ -102,3 +102,24 @@ void exec_atom(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
                 lane_write(w, x->dst[k], i, x->reg_bytes, old);
         }
 }
+
+/* exch and cas of 128 bits. Their results depend on the order of CTAs, so one host thread runs them. */
+void exec_atom_wide(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_atom *x = in->x;
+    uint64_t p[WARP_LANES];
+    if (exec_resolve(w, in, mask, p) == MEM_FAULT)
+        return;
+    const uint64_t *first = slot_at(w, x->src[0]), *second = x->op == ATOM_CAS ? slot_at(w, x->cmp) : first;
+    FOR_LANES(i, mask) {                 /* atom.cas d, [a], b, c: b is compared, c stored */
+        uint64_t old[2], now[2] = { second[i], second[WARP_LANES + i] };
+        memcpy(old, (void *)(uintptr_t)p[i], 16);
+        if (x->op != ATOM_CAS || (old[0] == first[i] && old[1] == first[WARP_LANES + i]))
+            memcpy((void *)(uintptr_t)p[i], now, 16);
+        if (x->returns && x->dst[0] != EXEC_NO_ID) {
+            uint64_t *d = slot_at(w, x->dst[0]);
+            d[i] = old[0];
+            d[WARP_LANES + i] = old[1];
+        }
+    }
+}

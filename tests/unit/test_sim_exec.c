@@ -302,6 +302,43 @@ static void private_views(void **state)
 }
 
 /* The n-th allocation fails, for every n until all goes well: an error each time, never a crash. */
+/* Lane after lane pushes its pair of words; the last one's stays, and each got its neighbour's. */
+static void wide_atomics(void **state)
+{
+    (void)state;
+    struct sim_case c = run_ok(SIM_HEAD ENTRY ".reg .b128 %q<5>; cvt.u64.u32 %d4, %r1; add.u64 %d5, %d4, 100; mov.b128 %q1, {%d4, %d5};\natom.global.exch.b128 %q2, [%d1+1024], %q1;\n"
+                               "mov.b128 {%d6, %d7}, %q2; mad.wide.u32 %d3, %r1, 16, %d1; st.global.v2.u64 [%d3], {%d6, %d7};\n"
+                               "atom.global.cas.b128 %q3, [%d1+1024], %q1, %q2;\nret;\n}\n", 1, 32);
+    const uint64_t *d = (const void *)c.data;
+    for (uint64_t i = 1; i < 32; i++)
+        assert_true(d[2 * i] == i - 1 && d[2 * i + 1] == i + 99);
+    assert_true(d[128] == 30 && d[129] == 130);          /* only lane 31 found its own, and put back what it had got */
+    sim_case_close(&c);
+}
+
+static void heap_misuse(void **state)
+{
+    (void)state;
+#define HEAP ".extern .func (.param .b64 r) malloc (.param .b64 a);\n.extern .func free (.param .b64 a);\n"
+#define FREE "{ .param .b64 x; st.param.b64 [x], %d5; call.uni free, (x); }\n"
+    must_fail(SIM_HEAD HEAP ENTRY "{ .param .b64 x; .param .b64 y; st.param.b64 [x], 24; call.uni (y), malloc, (x); ld.param.b64 %d5, [y]; }\n" FREE FREE "ret;\n}\n", 1,
+              "which was freed before", "thread (0,0,0)", 12);
+    must_fail(SIM_HEAD HEAP ENTRY "add.u64 %d5, %d1, 16;\n" FREE "ret;\n}\n", 1, "which malloc did not give", "thread (0,0,0)", 11);
+}
+
+/* Every kind of access goes through the same checks. */
+static void bounds_of_all(void **state)
+{
+    (void)state;
+    must_fail(KERNEL("st.v2.u32 [%d1+4], {%r1, %r1};\n"), 1, "misaligned write of 8 bytes at global address", "thread (0,0,0)", 8);
+    must_fail(KERNEL("st.v2.u32 [%d1+65536], {%r1, %r1};\n"), 1, "out-of-bounds write of 8 bytes", "0 bytes past the end of buffer 'data'", 8);
+    must_fail(KERNEL(".shared .align 16 .b8 s[32];\ncp.async.ca.shared.global [s+16], [%d1+65528], 16;\n"), 1, "out-of-bounds", "buffer 'data'", 9);
+    must_fail(KERNEL(".shared .align 16 .b8 s[32];\ncp.async.ca.shared.global [s+32], [%d1], 16;\n"), 1, "out-of-bounds copy of 16 bytes at shared address 0x20", "32 bytes of shared", 9);
+    must_fail(KERNEL(".shared .align 16 .b8 s[32];\ncp.async.bulk.global.shared::cta.bulk_group [%d1+65520], [s], 32;\n"), 1, "out-of-bounds", "buffer 'data'", 9);
+    must_fail(KERNEL("red.add.u32 [%d1+65538], 1;\n"), 1, "atomic access", "buffer 'data'", 8);
+    must_fail(KERNEL(".shared .b32 s[4];\nmov.u64 %d4, s; cvta.shared.u64 %d4, %d4;\nst.u32 [%d4+16], %r1;\n"), 1, "out-of-bounds write of 4 bytes at shared address 0x10", "16 bytes of shared", 10);
+}
+
 /* Who fills a buffer again only when a launch has stored into it must be told of every kind of store. */
 static void written(void **state)
 {
@@ -375,7 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
-        cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
         cmocka_unit_test(refusals) };
     return cmocka_run_group_tests_name("sim exec", tests, NULL, NULL);
 }

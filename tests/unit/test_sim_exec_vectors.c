@@ -48,6 +48,17 @@ static const struct vector vectors[] = {
     { "testp.infinite.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0xff800000, 0, 0, 1 },
     { "testp.notanumber.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x7f800001, 0, 0, 1 },
     { "testp.normal.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x007fffff, 0, 0, 0 },
+    { "testp.normal.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x80000000, 0, 0, 1 },                                 /* a zero is normal */
+    { "set.eq.ftz.f16.f16 %h0, %h1, %h2; cvt.u32.u16 %r0, %h0;", 0x8001, 0x03ff, 0, 0x3c00 },                        /* both are zero */
+    { "set.eq.f16.f16 %h0, %h1, %h2; cvt.u32.u16 %r0, %h0;", 0x8001, 0x03ff, 0, 0 },
+    /* what the ISA leaves open, as an H200 has it */
+    { "rem.u32 %r0, %r1, %r2;", 7, 0, 0, 0xffffffff },
+    { "rem.s32 %r0, %r1, %r2;", 7, 0, 0, 0xffffffff },
+    { "abs.f32 %f0, %f1; mov.b32 %r0, %f0;", 0xffc00001, 0, 0, 0x7fffffff },
+    { "abs.bf16x2 %r0, %r1;", 0xff818001, 0, 0, 0x7fff0001 },
+    { "cvt.rna.tf32.f32 %r0, %f1;", 0xffffffff, 0, 0, 0xffffe000 },
+    { "cvt.f32.bf16 %f0, %h1; mov.b32 %r0, %f0;", 0xffff, 0, 0, 0xffff0000 },
+    { "mov.b64 %e1, {%r1, %r2}; cvt.rn.f32.f64 %f0, %e1; mov.b32 %r0, %f0;", 0x40000000, 0x7fffffff, 0, 0x7ffffffa },
     { "testp.subnormal.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0x807fffff, 0, 0, 1 },
     { "testp.number.f32 %p1, %f1; selp.u32 %r0, 1, 0, %p1;", 0, 0, 0, 1 },
     { "fns.b32 %r0, %r1, %r2, %r3;", 0x0000f0f0, 4, 2, 5 },
