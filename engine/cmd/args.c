@@ -13,6 +13,7 @@ static const struct command commands[] = {
     { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run, true },
     { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true },
     { "tune", "FILE.ptx", "searches the knobs; ends in one recommendation and its proof", cmd_tune, true },
+    { "predict", "FILE.ptx", "the memory cost of a configuration and the threshold, by the model: nothing is launched", cmd_predict, true },
     { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false },
     { "report", "SESSION.json", "a report to share", cmd_report, false },
     { "devices", "", "the devices there are", cmd_devices, false },

@@ -86,6 +86,7 @@ int cmd_rewrite(struct args *a);
 int cmd_run(struct args *a);
 int cmd_sweep(struct args *a);
 int cmd_tune(struct args *a);
+int cmd_predict(struct args *a);
 int cmd_replay(struct args *a);
 int cmd_report(struct args *a);
 int cmd_devices(struct args *a);

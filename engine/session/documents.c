@@ -212,7 +212,45 @@ static void put_prediction(struct jw *w, const struct tune_prediction *p)
     put_num(w, "l2_cycles", p->cost.bound_l2);
     put_num(w, "dram_cycles", p->cost.bound_dram);
     put_num(w, "issue_cycles", p->issue);
+    put_num(w, "latency_l1_cycles", p->cost.latency_l1);
+    put_num(w, "latency_l2_cycles", p->cost.latency_l2);
+    put_num(w, "latency_dram_cycles", p->cost.latency_dram);
+    put_num(w, "time_ns", p->time_ns);
+    jw_key(w, "origin");
+    jw_str(w, origin_name(ORIGIN_MODELLED));
+    jw_key(w, "note");
+    jw_str(w, p->note[0] ? p->note : NULL);
     jw_end_obj(w);
+}
+
+static void put_prediction_as(struct jw *w, const char *key, const struct tune_prediction *p)
+{
+    jw_key(w, key);
+    if (p->valid)
+        put_prediction(w, p);
+    else
+        jw_null(w);
+}
+
+void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    struct jw w = document(out, "gpulocw-prediction");
+    put_subject(&w, dev, kernel);
+    put_prediction_as(&w, "original", original);
+    put_prediction_as(&w, "asked", asked);
+    jw_key(&w, "why_not");
+    jw_str(&w, asked->valid ? NULL : asked->why_not);
+    jw_key(&w, "threshold");
+    jw_obj(&w);
+    jw_key(&w, "warps");
+    jw_uint(&w, f->warps);
+    put_num(&w, "by_footprint", f->footprint < 0 ? NAN : f->footprint);
+    put_num(&w, "by_cost", f->model < 0 ? NAN : f->model);
+    put_num(&w, "bpa_cycles", f->bpa);
+    put_num(&w, "cha_cycles", f->cha);
+    put_num(&w, "least_cycles", f->least);
+    jw_end_obj(&w);
+    finish(&w);
 }
 
 static double found_gain(const struct tune_found *f)
@@ -241,6 +279,12 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
     put_named(&w, "original", &f->original);
     put_named(&w, "best", &f->best);
     put_data_sets(&w, f);
+    jw_key(&w, "probed");
+    jw_str(&w, f->probed[0] ? f->probed : NULL);
+    jw_key(&w, "untried");
+    jw_str(&w, f->untried[0] ? f->untried : NULL);
+    put_prediction_as(&w, "model_original", &f->cost_original);
+    put_prediction_as(&w, "model_best", &f->cost_best);
     jw_key(&w, "model_ranking");
     jw_arr(&w);
     for (unsigned i = 0; i < f->nranking; i++)
@@ -287,6 +331,7 @@ void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *d
         jw_str(&w, v[i].why);
         put_num(&w, "expected_gain", v[i].expected_gain);
         put_num(&w, "confidence", v[i].confidence);
+        put_num(&w, "real_gain", v[i].tried ? v[i].real_gain : NAN);
         put_line(&w, &v[i].options);
         jw_end_obj(&w);
     }

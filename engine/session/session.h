@@ -72,6 +72,8 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
 /* One row per method by name; and advice where nothing could be run ("launched": false). */
 void json_compared(const char *const *method, const struct tune_found *f, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);
+/* What the model says of two configurations and of the threshold; nothing was launched. */
+void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_devices(const struct dev_info *d, size_t n, struct buf *out);
 
 #endif
