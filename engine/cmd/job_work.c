@@ -296,6 +296,32 @@ static enum status save_launch(struct job_engine *e, const char *path, struct di
     return s;
 }
 
+/* A path: a copy there; the session goes on in its own file. */
+static enum status save_session(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    char *text = NULL;
+    size_t n;
+    if (!st->session) {
+        diag_error(ds, "session", "nothing was run yet: there is no session to save");
+        return ST_INPUT;
+    }
+    save(e);
+    const char *own = session_path(st->session);
+    if (st->unsaved || !own)
+        return ST_OK;                        /* said when it went wrong */
+    enum status s = ST_OK;
+    if (path && *path) {
+        s = file_read(own, (size_t)1 << 30, &text, &n, ds);
+        if (s == ST_OK)
+            s = file_write_atomic(path, text, n, ds);
+        base_free(text);
+    }
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, path && *path ? path : own, NO_SPAN, "session saved");
+    return s;
+}
+
 static enum status work(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
     enum status s = ST_OK;
@@ -317,10 +343,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     case JOB_SWEEP: return do_sweep(e, q, ds);
     case JOB_TUNE: return do_tune(e, q, ds);
     case JOB_NOTE: case JOB_DELETE: case JOB_UNDELETE: return edit_run(e, q);
-    case JOB_SAVE:
-        if (e->state.session)
-            save(e);
-        return ST_OK;
+    case JOB_SAVE: return save_session(e, q->text, ds);
     case JOB_QUIT: break;
     }
     return ST_OK;

@@ -570,7 +570,7 @@ static unsigned tick(struct app *a)
         *a->notice = '\0';
         done = UI_REDRAW;
     }
-    if (r->on && r->playing && a->now_ns >= r->next_ns) {
+    if (r->on && r->playing && n && a->now_ns >= r->next_ns) {      /* without points the session is still being opened */
         r->shown += r->shown < n;
         r->playing = r->shown < n;
         r->next_ns = a->now_ns + (int64_t)((double)REPLAY_NS / (r->speed > 0 ? r->speed : 1));

@@ -289,7 +289,7 @@ void valley_plot(struct app *a, struct plot *out)
         add_record(a, out, &p);
     add_series(a, out, &p, b && b != r ? "A" : "points", false);
     if (!any_value(&out->series[out->nseries - 1])) {
-        out->empty = app_measuring(a) ? "waiting for the first point ..." : "no point has a value here: the messages say why";
+        out->empty = a->replay.on && !p.n ? view_keys(a, "{replay-play} plays the recorded points, {replay-step} steps, {replay-end} shows them all") : app_measuring(a) ? "waiting for the first point ..." : "no point has a value here: the messages say why";
         out->nseries = 0;
         return;
     }
@@ -449,7 +449,7 @@ static void valley_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_VALUE, "%zu", i + 1);
     row_put(r, ROLE_LABEL, ": %s on %s", run->kernel, run->dev.spec);
     if (b && b != run)
-        row_put(r, ROLE_SERIES_B, "   ● B: %s on %s", b->kernel, b->dev.spec);
+        row_put(r, ROLE_SERIES_B, "   ○ B: %s on %s", b->kernel, b->dev.spec);
     if (a->replay.on)
         row_put(r, ROLE_NOTE, "   replay %zu of %zu%s", a->replay.shown < run->sweep.npoints ? a->replay.shown : run->sweep.npoints,
                 run->sweep.npoints, a->replay.playing ? " playing" : "");

@@ -75,6 +75,13 @@ static void line(struct canvas *c, double x0, double y0, double x1, double y1, e
     }
 }
 
+/* Points of two curves differ without colours too. */
+static uint32_t point_sign(const struct plot *p, enum role role)
+{
+    bool second = role == ROLE_SERIES_B;
+    return p->style == PLOT_ASCII ? second ? '#' : 'o' : second ? 0x25cb : 0x25cf;
+}
+
 /* Without finer dots and perhaps without colours, each kind of line has a character of its own. */
 static uint32_t line_letter(enum role role)
 {
@@ -256,7 +263,7 @@ static void legend(struct surface *s, struct rect r, const struct plot *p)
         if (!w || x - w <= x1 + 1)
             continue;
         x -= w;
-        uint32_t sign = p->style != PLOT_ASCII ? !v->no_points ? 0x25cf : v->dotted ? 0x2504 : 0x2501 : v->no_points ? line_letter(v->line) : 'o';
+        uint32_t sign = !v->no_points ? point_sign(p, v->point) : p->style == PLOT_ASCII ? line_letter(v->line) : v->dotted ? 0x2504 : 0x2501;
         surface_put(s, x, r.y, sign, v->no_points ? v->line : v->point);
         surface_print(s, x + 2, r.y, ROLE_LABEL, "%s", v->name);
     }
@@ -293,7 +300,7 @@ static void points(struct canvas *c, const struct plot_series *v)
         }
         bool bad = v->bad && v->bad[i];
         int x = cell_x(c, v->x[i]), y = cell_y(c, v->y[i]);
-        surface_put(c->s, x, y, bad ? 0xd7 : c->dx == 1 && c->dy == 1 ? 'o' : 0x25cf, bad ? ROLE_ERROR : v->point);
+        surface_put(c->s, x, y, bad ? 0xd7 : point_sign(c->p, v->point), bad ? ROLE_ERROR : v->point);
         take(c, x, y, 1);
     }
 }
