@@ -337,7 +337,7 @@ int cmd_predict(struct args *a)
     if (st == ST_OK)
         st = tune_predict(model, &a->options, &asked);
     if (st == ST_OK)
-        st = tune_forecast_pi(model, &f);
+        st = tune_forecast_pi(model, &a->options, &f);
     if (st == ST_OK)
         print_prediction(a, &s, &original, &asked, &f);
     tune_bench_close(model);

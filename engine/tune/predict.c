@@ -153,7 +153,7 @@ static bool play_one(struct play *p, const struct line_request *r)
 
 /* Since Volta, L1 is what shared memory leaves of one array. Fermi and Kepler split 64 KB in 16 and 48;
  * Maxwell and Pascal have a cache of its own size. */
-static uint64_t l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
+uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
     uint64_t used = ((uint64_t)t->shared + b->original.shared_static) * t->resident;
@@ -171,7 +171,7 @@ static enum status play_all(struct play *p, const struct tune_trace *t)
     const struct dev_info *d = dev_describe(p->b->subject.dev);
     p->l1 = model_reuse_new(4096);
     p->l2 = model_reuse_new(4096);
-    p->l1_lines = l1_bytes(p->b, p->o, t) / LINE_BYTES * L1_USABLE_8THS / 8;
+    p->l1_lines = tune_l1_bytes(p->b, p->o, t) / LINE_BYTES * L1_USABLE_8THS / 8;
     p->l2_sectors = d->l2_bytes / SECTOR_BYTES / (d->sms ? d->sms : 1);
     p->whole_line = d->cc_major < 5;
     p->evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;

@@ -20,4 +20,7 @@ struct tune_trace {
  * too: (*out)->why says why. ST_OK, ST_CANCELLED or ST_NOMEM. */
 enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct tune_trace **out);
 
+/* What is left of L1 for data under these options (carve-out, shared memory in use). */
+uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t);
+
 #endif

@@ -20,7 +20,8 @@ struct tune_observer {
     const struct cancel *cancel;
     void (*live)(void *ctx, const struct tune_live *l);                /* searches: after every change; may be NULL */
 };
-struct tune_run_opts { unsigned repeat, max_repeat; bool counters, exact; double time_limit_s; };
+struct tune_run_opts { unsigned repeat, max_repeat; bool counters, exact; double time_limit_s;
+                       bool check_memory /* uninitialised reads and races are faults; simulated devices only */; };
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */
@@ -102,7 +103,7 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
 /* The threshold before any launch: how many warps' footprints fit L1 together (valley model), and the least predicted
  * cost over all thresholds. -1, NaN: nothing to tell from. `warps`: W; 0 is bpa, W is cha. */
 struct tune_pi_forecast { uint32_t warps; int footprint, model; double bpa, cha, least /* cycles, ours */; };
-enum status tune_forecast_pi(struct tune_bench *b, struct tune_pi_forecast *out);
+enum status tune_forecast_pi(struct tune_bench *b, const struct options *base, struct tune_pi_forecast *out);
 
 /* ---- a search while it goes on ---- */
 struct tune_explored {                        /* one configuration that was tried, in order */

@@ -140,7 +140,8 @@ static void threshold_is_told_before_any_launch(void **state)
     assert_int_equal(tune_predict(model, &o, &p), ST_OK);
     assert_true(p.valid);
     assert_float_equal(p.cost.extended, predict(&r, "--bypass l1 --pi 3").cost.extended, 1e-6 * p.cost.extended);
-    assert_int_equal(tune_forecast_pi(model, &f), ST_OK);
+    struct options none = options_default();
+    assert_int_equal(tune_forecast_pi(model, &none, &f), ST_OK);
     assert_int_equal(model->launches, 0);
     assert_int_equal(f.warps, 16);
     assert_true(f.model > 0 && f.model < 8);           /* a 16 KB L1 cannot hold what sixteen warps walk over */
