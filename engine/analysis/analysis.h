@@ -73,6 +73,7 @@ struct ana_opts {
     unsigned sample_ctas;                    /* 0: all; else evenly spaced CTAs are executed and `sampled` is set */
     const char *assume_read_only; bool assume_restrict;
     const struct cancel *cancel;
+    uint32_t curve_requests;                 /* of a curve's exact trace, 0: a million; a longer one is sampled */
     bool curve;                              /* also trace one SM for ana_kernel.curve (a second or so) */
     bool quick;                              /* closed forms, and slices of a bounded number of warps: no reuse split, no CTA graph */
 };

@@ -4,7 +4,7 @@
  *       worst[s] = greatest distance of its line since sector s was last asked for
  *   one CTA's requests are kept and gone through again, whole and warp by warp
  *
- * A trace longer than EXACT_REQUESTS is gone through again with one line in
+ * A trace longer than its limit is gone through again with one line in
  * 2^SAMPLE_SHIFT followed, chosen by a hash of its address (Waldspurger et al.,
  * SHARDS, FAST'15): distances between followed lines are scaled back up. */
 #include "engine/analysis/trace.h"
@@ -18,9 +18,9 @@
 #define SUB 32u                      /* bins an octave; the first two octaves are exact */
 #define SUB_BITS 5
 #define BINS (SUB * 35u)             /* distances below 2^39 */
-#define EXACT_REQUESTS UINT64_C(1500000)
+#define EXACT_REQUESTS UINT64_C(1000000)
 #define SAMPLE_SHIFT 4
-#define SAMPLED_REQUESTS (EXACT_REQUESTS * 4)
+#define SAMPLED_TIMES 3
 #define CURVE_BUDGET (UINT64_C(1) << 27)     /* warp operations of one pass */
 #define GROUPS 8u                    /* of followed lines, for the error */
 #define KEEP_REQUESTS (1u << 20)     /* of the CTA gone through again */
@@ -509,10 +509,11 @@ static bool make_points(struct curving *q)
 static enum status gather(struct curving *q)
 {
     struct ana_curve *c = q->c;
-    enum status st = set_up(q) ? pass(q, 0, EXACT_REQUESTS) : ST_NOMEM;
-    if (st == ST_OK && c->cut && c->requests == EXACT_REQUESTS && !q->f->o->quick) {
+    uint64_t limit = q->f->o->curve_requests ? q->f->o->curve_requests : EXACT_REQUESTS;
+    enum status st = set_up(q) ? pass(q, 0, limit) : ST_NOMEM;
+    if (st == ST_OK && c->cut && c->requests == limit && !q->f->o->quick) {
         forget(q);
-        st = pass(q, SAMPLE_SHIFT, SAMPLED_REQUESTS);
+        st = pass(q, SAMPLE_SHIFT, limit * SAMPLED_TIMES);
     }
     if (st != ST_OK)
         return st;

@@ -88,6 +88,12 @@ static void trace(void)
     enum status st = ana_trace(m, str_of(""), &o, 128, 8, 0, 1, count, &lines, &ds);
     double s = (double)(base_now_ns() - t) / 1e9;
     printf("analysis trace of gemm n=256: %s, %llu line requests, %.2f million per second\n", status_text(st), (unsigned long long)lines, (double)lines / s / 1e6);
+    struct ana_curve *c = NULL;
+    t = base_now_ns();
+    if (ana_curve_make(m, str_of(""), &o, &c, &ds) == ST_OK)
+        printf("analysis curve of gemm n=256: %llu line requests in every cache size, %.2f million per second\n", (unsigned long long)c->requests,
+               (double)c->requests / ((double)(base_now_ns() - t) / 1e9) / 1e6);
+    ana_curve_free(c);
     launch_data_free(&d);
     ptx_free(m);
 }

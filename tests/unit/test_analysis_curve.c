@@ -170,8 +170,45 @@ static void points(void **state)
     diags_free(&ds);
 }
 
+/* ---- a long trace is sampled by lines, and the stated error holds ---- */
+/* Every thread loads 40 words of A from all over it (a linear congruence), then the same again. */
+static const char scattered[] = HEAD
+    ".visible .entry f(.param .u64 A, .param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<40>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<20>;\nld.param.u64 %rd3, [A];\nmov.u32 %r1, %tid.x;\nmov.u32 %r4, %ctaid.x;\n"
+    "mov.u32 %r7, %ntid.x;\nmad.lo.s32 %r8, %r4, %r7, %r1;\nmov.u32 %r12, 0;\nO:\nmov.u32 %r13, 0;\nmov.u32 %r9, %r8;\nI:\nmad.lo.s32 %r9, %r9, 1664525, 1013904223;\nshr.u32 %r10, %r9, 14;\n"
+    "mul.wide.u32 %rd9, %r10, 4;\nadd.s64 %rd10, %rd3, %rd9;\nld.global.f32 %f1, [%rd10];\nadd.s32 %r13, %r13, 1;\nsetp.lt.s32 %p1, %r13, 40;\n@%p1 bra I;\nadd.s32 %r12, %r12, 1;\n"
+    "setp.lt.s32 %p2, %r12, 2;\n@%p2 bra O;\nret;\n}\n";
+static void sampled(void **state)
+{
+    (void)state;
+    struct an_launch a;
+    struct diags ds = { 0 };
+    struct ana_curve *all = NULL, *some = NULL;
+    struct ptx_module *m = an_parse(scattered);
+    an_launch_init(&a, (struct dim3u){ 6, 1, 1 }, (struct dim3u){ 256, 1, 1 });
+    an_buffer(&a, "A", ELEM_F32, 1 << 18);
+    an_int(&a, "n", 0);
+    an_data(&a);
+    struct ana_opts o = { .data = &a.data };
+    assert_status_ok(ana_curve_make(m, str_of(""), &o, &all, &ds), &ds);
+    o.curve_requests = (uint32_t)(all->requests / 2);
+    assert_status_ok(ana_curve_make(m, str_of(""), &o, &some, &ds), &ds);
+    assert_true(all->sampled == 1 && !all->cut && some->sampled == 1.0 / 16 && !some->cut);
+    assert_true(some->requests == all->requests && some->all.total < all->all.total / 10);
+    assert_true(some->error > 0 && some->error < 0.1);
+    for (uint32_t i = 0; i < all->npoints; i++) {
+        double off = fabs(ana_miss_ratio(&all->all, all->point[i].bytes, NULL) - ana_miss_ratio(&some->all, all->point[i].bytes, NULL));
+        assert_true(off <= 1.5 * some->error + 1e-9);
+    }
+    assert_true(fabs((double)some->lines / (double)all->lines - 1) < 0.1);
+    ana_curve_free(all);
+    ana_curve_free(some);
+    launch_data_free(&a.data);
+    ptx_free(m);
+    diags_free(&ds);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_size), cmocka_unit_test(footprints), cmocka_unit_test(points) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_size), cmocka_unit_test(footprints), cmocka_unit_test(points), cmocka_unit_test(sampled) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
