@@ -12,14 +12,25 @@ static unsigned below(struct gen *g, unsigned n) { return (unsigned)(rnd(g) >> 3
 static bool chance(struct gen *g, unsigned percent) { return below(g, 100) < percent; }
 
 static const char *const int_types[] = { "s32 r", "u32 r", "b32 r", "s64 R", "u64 R", "s16 h", "u16 h" };
-static const char *const float_types[] = { "f32 f", "f64 d", "f16 h", "bf16 h", "ftz.f32 f" };
+static const char *const float_types[] = { "f32 f", "f64 d", "f16 e", "bf16 e", "ftz.f32 f" };
 static const char *const int_cmps[] = { "eq", "ne", "lt", "le", "gt", "ge" };
 static const char *const float_cmps[] = { "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan" };
 
-static void put_named(struct gen *g, char cls, unsigned k)
+/* Registers: r b32, R b64, h b16, f f32, d f64, e b16 that hold 16-bit floats, x b32 that hold pairs of them, p predicates.
+ * Floats of 16 bits have registers of their own because ptxas 13.0 converts the value where one is used as an integer. */
+static const struct { char cls; const char *name, *type; unsigned n, bytes; } files[] = {
+    { 'r', "r", "u32", NR, 4 }, { 'R', "rd", "u64", NRD, 8 }, { 'h', "h", "u16", NH, 2 }, { 'f', "f", "f32", NF, 4 }, { 'd', "d", "f64", ND, 8 },
+    { 'e', "e", "b16", NH, 2 }, { 'x', "x", "b32", NR, 4 }, { 'p', "p", "pred", NP, 0 } };
+
+static size_t file_of(char cls)
 {
-    buf_printf(&g->b, "%%%s%u", cls == 'r' ? "r" : cls == 'R' ? "rd" : cls == 'h' ? "h" : cls == 'f' ? "f" : cls == 'd' ? "d" : "p", k);
+    size_t k = 0;
+    while (files[k].cls != cls && k + 1 < ARRAY_LEN(files))
+        k++;
+    return k;
 }
+
+static void put_named(struct gen *g, char cls, unsigned k) { buf_printf(&g->b, "%%%s%u", files[file_of(cls)].name, k); }
 
 /* Another register at every call since g->used was cleared: compilers fold an operation on one register twice, and
  * not always to what the operation gives. */
@@ -35,9 +46,8 @@ static unsigned pick(struct gen *g, unsigned n)
 static void put_reg(struct gen *g, char cls)
 {
     switch (cls) {
-    case 'r': put_named(g, cls, pick(g, NR)); break;
-    case 'R': case 'h': case 'd': put_named(g, cls, pick(g, NRD)); break;
-    case 'f': put_named(g, cls, pick(g, NF)); break;
+    case 'r': case 'x': case 'f': put_named(g, cls, pick(g, NR)); break;
+    case 'R': case 'h': case 'd': case 'e': put_named(g, cls, pick(g, NH)); break;
     case 'y': buf_printf(&g->b, "%%r%u.b%u", below(g, NR), below(g, 4)); break;
     case 'w': buf_printf(&g->b, "%%r%u.h%u", below(g, NR), below(g, 2)); break;
     default: put_named(g, 'p', below(g, NP)); break;
@@ -76,7 +86,7 @@ static void put_source(struct gen *g, char cls, bool may_imm)
             put_named(g, 'r', below(g, NR));
     } else if (cls == 'i') {
         buf_printf(&g->b, "%u", below(g, 256));
-    } else if (may_imm && chance(g, 15) && strchr("rRhfd", cls)) {
+    } else if (may_imm && chance(g, 15) && strchr("rRhfdex", cls)) {
         if (cls == 'f')
             buf_printf(&g->b, "0f%08X", (unsigned)value32(g));
         else if (cls == 'd')
@@ -86,6 +96,28 @@ static void put_source(struct gen *g, char cls, bool may_imm)
     } else {
         put_reg(g, cls);
     }
+}
+
+/* The type at operand k of a row: of a conversion or `set` the first for the destination, the second for the sources. */
+static bool half_at(const char *row, size_t k)
+{
+    bool two = !strncmp(row, "cvt.", 4) || !strncmp(row, "set.", 4);
+    size_t n = strcspn(row, " ");
+    unsigned seen = 0, want = two && k ? 1 : 0;
+    for (size_t at = strcspn(row, ".") + 1; at < n;) {
+        size_t len = strcspn(row + at, ". ");
+        bool digit = memchr("0123456789", row[at + len - 1], 10) != NULL, type = digit && memchr("usbfet", row[at], 6) && row[at + 1] != 'c';
+        if (type && seen++ == want)
+            return len >= 3 && (!strncmp(row + at, "f16", 3) || !strncmp(row + at, "bf16", 4));
+        at += len + 1;
+    }
+    return false;
+}
+
+/* The class of operand k as written, or the file of 16-bit floats. */
+static char class_at(const char *row, const char *cls, size_t k)
+{
+    return (cls[k] != 'h' && cls[k] != 'r') || !half_at(row, k) ? cls[k] : cls[k] == 'h' ? 'e' : 'x';
 }
 
 /* Half-precision operands, conversions and predicates from floats take no literals everywhere; leave them out. */
@@ -133,29 +165,30 @@ static void put_one(struct gen *g, const char *row, size_t n, unsigned guard)
     bool literals = takes_literals(row);
     put_bytes(g, cls, n - opcode);
     g->used = 0;
+    char to = class_at(row, cls, 0), from = class_at(row, cls, 1);
     if (numbers_only(row, cls)) {
         unsigned k = below(g, NRD);
         buf_printf(&g->b, "\tsetp.num.%s %%pc, ", cls[1] == 'd' ? "f64" : cls[1] == 'f' ? "f32" : strstr(row, "bf16") ? "bf16" : "f16");
-        put_named(g, cls[1], k);
+        put_named(g, from, k);
         buf_puts(&g->b, ", ");
-        put_named(g, cls[1], k);
+        put_named(g, from, k);
         buf_printf(&g->b, ";\n\t@%%pc %.*s", (int)opcode, row);
-        put_reg(g, cls[0]);
+        put_reg(g, to);
         buf_puts(&g->b, ", ");
-        put_named(g, cls[1], k);
+        put_named(g, from, k);
         buf_puts(&g->b, ";\n");
         return;
     }
     put_guard(g, guard);
     buf_put(&g->b, row, opcode);
-    put_reg(g, cls[0]);
+    put_reg(g, to);
     g->used = 0;
     for (size_t k = 1; k < n - opcode; k++) {
         buf_puts(&g->b, ", ");
         if (cls[k] == 'b')
             buf_printf(&g->b, "%%rq%zu", made++);
         else
-            put_source(g, cls[k], literals && k > 1);
+            put_source(g, class_at(row, cls, k), literals && k > 1);
     }
     buf_puts(&g->b, ";\n");
 }
@@ -197,7 +230,9 @@ static void put_setp(struct gen *g)
 
 static void put_pack(struct gen *g)
 {
-    switch (below(g, 4)) {
+    switch (below(g, 6)) {
+    case 4: buf_printf(&g->b, "\tmov.b32 %%x%u, {%%e%u, %%e%u};\n", below(g, NR), below(g, NH), below(g, NH)); break;
+    case 5: { unsigned a = below(g, NH); buf_printf(&g->b, "\tmov.b32 {%%e%u, %%e%u}, %%x%u;\n", a, (a + 1) % NH, below(g, NR)); break; }
     case 0: buf_printf(&g->b, "\tmov.b64 %%rd%u, {%%r%u, %%r%u};\n", below(g, NRD), below(g, NR), below(g, NR)); break;
     case 1: { unsigned a = below(g, NR); buf_printf(&g->b, "\tmov.b64 {%%r%u, %%r%u}, %%rd%u;\n", a, (a + 1) % NR, below(g, NRD)); break; }
     case 2: buf_printf(&g->b, "\tmov.b32 %%r%u, {%%h%u, %%h%u};\n", below(g, NR), below(g, NH), below(g, NH)); break;
@@ -210,7 +245,7 @@ static void put_values(struct gen *g, unsigned n, char cls, unsigned base)
 {
     buf_puts(&g->b, n > 1 ? "{" : "");
     for (unsigned k = 0; k < n; k++)
-        buf_printf(&g->b, "%s%%%s%u", k ? ", " : "", cls == 'r' ? "r" : cls == 'R' ? "rd" : cls == 'h' ? "h" : cls == 'f' ? "f" : "d", base + k);
+        buf_printf(&g->b, "%s%%%s%u", k ? ", " : "", files[file_of(cls)].name, base + k);
     buf_puts(&g->b, n > 1 ? "}" : "");
 }
 
@@ -235,7 +270,8 @@ static void put_access(struct gen *g, bool load, const char *type, char cls, uns
 static void put_memory(struct gen *g)
 {
     static const char *const forms[] = { "u8 r 255 1", "s8 r 255 1", "u16 h 127 2", "s16 r 127 2", "u32 r 63 4", "f32 f 63 4", "b64 R 31 8", "f64 d 31 8", "s32 R 63 4",
-                                         "s8 h 255 1"/* loads only: a float in %h would be converted */, "v2.u32 r 31 8", "v4.f32 f 15 16", "v2.b64 R 15 16", "v2.f64 d 15 16", "v2.u16 h 63 4", "v4.u8 r 63 4" };
+                                         "s8 h 255 1"/* loads only: a float in %h would be converted */, "v2.u32 r 31 8", "v4.f32 f 15 16", "v2.b64 R 15 16", "v2.f64 d 15 16", "v2.u16 h 63 4", "v4.u8 r 63 4",
+                                         "b16 e 127 2", "b32 x 63 4", "v2.b16 e 63 4" };
     const char *f = forms[below(g, ARRAY_LEN(forms))];
     char type[8], cls;
     unsigned mask, size, n = chance(g, 50) ? 1 : 2 + below(g, 4);
@@ -259,7 +295,7 @@ static void put_atomic(struct gen *g)
 {
     static const char *const ints[] = { "add.u32 r 4", "min.s32 r 4", "max.u32 r 4", "and.b32 r 4", "or.b32 r 4", "xor.b32 r 4", "exch.b32 r 4", "inc.u32 r 4", "dec.u32 r 4",
                                         "cas.b32 r 4", "add.u64 R 8", "min.s64 R 8", "max.u64 R 8", "exch.b64 R 8", "cas.b64 R 8", "xor.b64 R 8" };
-    static const char *const floats[] = { "add.f32 f 4", "add.noftz.f16 h 2", "add.noftz.bf16 h 2", "add.noftz.f16x2 r 4", "add.noftz.bf16x2 r 4", "cas.b16 h 2" };
+    static const char *const floats[] = { "add.f32 f 4", "add.noftz.f16 e 2", "add.noftz.bf16 e 2", "add.noftz.f16x2 x 4", "add.noftz.bf16x2 x 4", "cas.b16 h 2" };
     bool flt = g->wide && chance(g, 30);
     const char *f = flt ? floats[below(g, ARRAY_LEN(floats))] : ints[below(g, ARRAY_LEN(ints))];
     char type[24], cls;
@@ -420,14 +456,11 @@ static void put_block(struct gen *g, unsigned depth, unsigned n)
 }
 
 /* ---- whole programs ---- */
-static const struct { char cls; const char *name, *type; unsigned n, bytes; } files[] = {
-    { 'r', "r", "u32", NR, 4 }, { 'R', "rd", "u64", NRD, 8 }, { 'h', "h", "u16", NH, 2 }, { 'f', "f", "f32", NF, 4 }, { 'd', "d", "f64", ND, 8 } };
-
 static void put_registers(struct gen *g, bool load)
 {
     unsigned at = 0;
     for (size_t k = 0; k < ARRAY_LEN(files); k++)
-        for (unsigned i = 0; i < files[k].n; i++) {
+        for (unsigned i = 0; files[k].bytes && i < files[k].n; i++) {
             at = (at + files[k].bytes - 1) / files[k].bytes * files[k].bytes;
             if (load)
                 buf_printf(&g->b, "\tld.global.%s %%%s%u, [%%rin+%u];\n", files[k].type, files[k].name, i, at);
@@ -449,7 +482,7 @@ void gen_program(struct gen *g, uint64_t seed, const char *row, const char *name
     g->diverged = false;
     g->alone = row != NULL;
     buf_printf(&g->b, ".visible .entry %s(.param .u64 p)\n{\n"
-             "\t.reg .b32 %%r<8>, %%ra, %%rb, %%rm, %%rq<2>, %%tidr, %%rc<4>;\n\t.reg .b64 %%rd<6>, %%rda, %%rin, %%rout, %%rout0;\n\t.reg .b16 %%h<6>;\n\t.reg .f32 %%f<8>;\n"
+             "\t.reg .b32 %%r<8>, %%ra, %%rb, %%rm, %%rq<2>, %%tidr, %%rc<4>;\n\t.reg .b64 %%rd<6>, %%rda, %%rin, %%rout, %%rout0;\n\t.reg .b16 %%h<6>, %%e<6>; .reg .b32 %%x<8>;\n\t.reg .f32 %%f<8>;\n"
              "\t.reg .f64 %%d<6>;\n\t.reg .pred %%p<6>, %%pc;\n\t.shared .align 4 .b8 buffer[256];\n"
              "\tld.param.u64 %%rout0, [p];\n\tmov.u32 %%tidr, %%tid.x;\n\tmul.wide.u32 %%rout, %%tidr, %u;\n\tadd.u64 %%rout, %%rout, %%rout0;\n"
              "\tmul.wide.u32 %%rin, %%tidr, %u;\n\tadd.u64 %%rin, %%rin, %%rout0;\n\tadd.u64 %%rin, %%rin, %u;\n", name, GEN_OUT_BYTES, GEN_IN_BYTES, INPUTS);
