@@ -136,3 +136,12 @@ $(BUILD)/tests/pictures: $(BUILD)/tests/terminal/pictures.o $(BUILD)/libtui.a $(
 .PHONY: pictures
 pictures: $(BUILD)/tests/pictures
 	@mkdir -p docs/pictures; $(BUILD)/tests/pictures docs/pictures
+
+# ---- rewrites: the table of the documents, and the long comparison (50 random combinations per kernel, two devices) ----
+.PHONY: rewrites-table check-rewrites
+rewrites-table: $(BUILD)/tests/test_pass_equal
+	@PASS_TABLE=docs/rewrites-table.md PASS_RANDOM=0 $<
+check-rewrites: $(BUILD)/tests/test_pass_equal $(BUILD)/tests/test_pass_unseen $(BUILD)/tests/test_pass_run $(BUILD)/tests/test_pass_golden
+	@for d in sim:hopper-h200 sim:fermi-48k; do echo "== $$d"; PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_equal && PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_unseen || exit 1; done
+	@$(BUILD)/tests/test_pass_run && $(BUILD)/tests/test_pass_golden
+	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff docs/rewrites-table.md $(BUILD)/rewrites-table.md && echo "docs/rewrites-table.md is what the tests write"

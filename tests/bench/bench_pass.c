@@ -1,6 +1,6 @@
 /* Figures of the pass room: time of one rewrite, and what the inserted code costs on the
  * simulated device: clone and predicate at both ends of the threshold against plain code,
- * agents in the identity order against the original. Prints, asserts nothing. */
+ * agents in the identity order, and clustered, against the original. Prints, asserts nothing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,9 +53,9 @@ static void row(struct bench *b, const char *what, const char *line, double base
 {
     double t = time_of(b, line);
     if (t < 0)
-        printf("  %-34s n/a\n", what);
+        printf("  %-40s n/a\n", what);
     else
-        printf("  %-34s %10.4f ms  %+.2f %%\n", what, t, 100 * (t / base - 1));
+        printf("  %-40s %10.4f ms  %+.2f %%\n", what, t, 100 * (t / base - 1));
 }
 
 static void costs(struct bench *b)
@@ -70,12 +70,13 @@ static void costs(struct bench *b)
     row(b, "clone, no warp caches, over bpa", "--bypass l1 --pi 0", bpa);
     row(b, "predicate, all cache, over cha", pred, cha);
     row(b, "predicate, none cache, over bpa", "--bypass l1 --bypass-form predicate --pi 0", bpa);
-    row(b, "agents, row order, over original", "--cluster agent", cha);
+    row(b, "agents, identity order, over original", "--cluster agent --clusters 1", cha);
+    row(b, "agents, a cluster per SM, over original", "--cluster agent", cha);
 }
 
 static void rewriting(struct bench *b)
 {
-    static const char *const lines[] = { "--bypass l1 --pi 1", "--cluster agent --index tile:8x8", "--softcache auto", "--swap-xy" };
+    static const char *const lines[] = { "--bypass l1 --pi 1", "--cluster agent --index tile:8x8", "--softcache dynamic", "--swap-xy" };
     struct options o;
     for (size_t k = 0; k < ARRAY_LEN(lines); k++) {
         struct diags ds = { 0 };

@@ -1,6 +1,6 @@
 /* A kernel of a launch file on the simulated device: rewritten under one configuration after another,
  * its outputs compared with the original's. PASS_VERBOSE=1 lists every answer; PASS_KEEP=FILE keeps the
- * text of a failing rewrite; PASS_RANDOM=N: random combinations per kernel. */
+ * text of a failing rewrite; PASS_RANDOM=N: random combinations per kernel; PASS_DEVICE: another simulated device. */
 #ifndef GPULOCW_TESTS_PASS_BENCH_H
 #define GPULOCW_TESTS_PASS_BENCH_H
 
@@ -35,7 +35,8 @@ static struct dev_run run_of(struct bench *b, const struct pass_output *o, struc
     r.grid = o ? o->grid : b->launch.grid;
     r.block = o ? o->block : b->launch.block;
     r.shared = o ? o->shared : b->launch.shared;
-    r.functional = true;
+    r.functional = !o || b->seed % 4 != 1;             /* warp after warp, or interleaved as the schedulers have it */
+    r.exact = true;
     r.counters = false;
     r.check_uninit = b->seed % 8 == 0;
     if (o) {
@@ -53,7 +54,8 @@ static struct dev_run run_of(struct bench *b, const struct pass_output *o, struc
     return r;
 }
 
-static void launch(struct bench *b, const struct pass_output *o, struct str text, const char *what, struct result *r)
+/* profile, where not NULL: PASS_SOFT_WORDS that the launch left. */
+static void launch_and_read(struct bench *b, const struct pass_output *o, struct str text, const char *what, struct result *r, uint64_t *profile)
 {
     struct diags ds = { 0 };
     struct dev_code *code = NULL;
@@ -73,8 +75,15 @@ static void launch(struct bench *b, const struct pass_output *o, struct str text
         }
         fail_msg("%s %s: %s %s\n%s", b->launch.kernel, what, status_text(st), r->message, p.s ? p.s : "");
     }
+    if (profile)
+        assert_status_ok(dev_read_symbol(b->dev, code, PASS_SOFT_SYMBOL, profile, PASS_SOFT_WORDS * sizeof *profile, &ds), &ds);
     dev_unload(b->dev, code);
     diags_free(&ds);
+}
+
+static void launch(struct bench *b, const struct pass_output *o, struct str text, const char *what, struct result *r)
+{
+    launch_and_read(b, o, text, what, r, NULL);
 }
 
 static size_t arg_named(const struct bench *b, const char *name)
@@ -123,24 +132,50 @@ static const char *bench_reason(const struct diags *ds)
     return "refused";
 }
 
+static void must_equal(struct bench *b, const struct pass_output *out, const struct result *r, const char *what)
+{
+    struct diags ds = { 0 };
+    assert_true(r->noutputs > 0);
+    for (uint32_t k = 0; k < r->noutputs; k++)
+        if (r->outputs[k].hash != b->original.outputs[k].hash && !within(b, r->outputs[k].name)) {
+            if (getenv("PASS_KEEP"))
+                file_write_atomic(getenv("PASS_KEEP"), out->text, out->n, &ds);
+            fail_msg("%s %s %s: output %s differs from the original's", b->m->path, b->launch.kernel, what, r->outputs[k].name);
+        }
+}
+
+/* --softcache auto as the engine does it: the monitoring slice once, which changes no output either, then what it chose. */
+static enum status rewrite_one(struct bench *b, const struct options *o, struct pass_output *out, struct diags *ds)
+{
+    struct pass_input in = { .module = b->m, .kernel = str_of(b->launch.kernel), .options = o, .dev = dev_describe(b->dev), .launch = &b->launch };
+    struct options alone = options_default();
+    uint64_t words[PASS_SOFT_WORDS];
+    struct result r;
+    if (o->softcache != OPT_SOFTCACHE_AUTO)
+        return pass_apply(&in, out, ds);
+    alone.softcache = OPT_SOFTCACHE_AUTO;
+    struct pass_input first = in;
+    first.options = &alone;
+    enum status st = pass_apply_survey(&first, PASS_SURVEY_PROFILE, NULL, out, ds);
+    if (st != ST_OK)
+        return st;
+    launch_and_read(b, out, (struct str){ out->text, out->n }, "profile", &r, words);
+    must_equal(b, out, &r, "profile");
+    pass_output_free(out);
+    return pass_apply_survey(&in, PASS_SURVEY_NONE, words, out, ds);
+}
+
 /* One configuration: ST_OK when proven equal, ST_REFUSED with the reason in ds. */
 static enum status bench_try(struct bench *b, const struct options *o, struct diags *ds)
 {
     struct pass_output out;
     struct buf what = { 0 };
     options_line(o, &what);
-    struct pass_input in = { .module = b->m, .kernel = str_of(b->launch.kernel), .options = o, .dev = dev_describe(b->dev), .launch = &b->launch };
-    enum status st = pass_apply(&in, &out, ds);
+    enum status st = rewrite_one(b, o, &out, ds);
     if (st == ST_OK) {
         struct result r;
         launch(b, &out, (struct str){ out.text, out.n }, what.s ? what.s : "", &r);
-        for (uint32_t k = 0; k < r.noutputs; k++)
-            if (r.outputs[k].hash != b->original.outputs[k].hash && !within(b, r.outputs[k].name)) {
-                if (getenv("PASS_KEEP"))
-                    file_write_atomic(getenv("PASS_KEEP"), out.text, out.n, ds);
-                fail_msg("%s %s %s: output %s differs from the original's", b->m->path, b->launch.kernel, what.s, r.outputs[k].name);
-            }
-        assert_true(r.noutputs > 0);
+        must_equal(b, &out, &r, what.s ? what.s : "");
         b->proven++;
     } else {
         for (size_t k = 0; k < ds->n; k++)
@@ -273,7 +308,7 @@ static struct dev *bench_device(void)
     struct diags ds = { 0 };
     struct dev_env env = { .preset = preset_read };
     struct dev *d = NULL;
-    assert_status_ok(dev_open("sim:hopper-h200", &env, &d, &ds), &ds);
+    assert_status_ok(dev_open(getenv("PASS_DEVICE") ? getenv("PASS_DEVICE") : "sim:hopper-h200", &env, &d, &ds), &ds);
     return d;
 }
 
