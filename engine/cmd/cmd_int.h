@@ -68,7 +68,6 @@ void cmd_progress_end(void);
 /* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
 void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out);
 void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out);
-void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
 bool cmd_utf8(void);

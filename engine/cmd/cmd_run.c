@@ -8,6 +8,7 @@ static struct tune_run_opts run_opts(const struct args *a, const struct dev_info
     struct tune_run_opts o = tune_run_opts_default(i);
     o.counters = !a->no_counters;
     o.exact = a->exact;
+    o.check_memory = a->check_memory;
     o.time_limit_s = a->time_limit;
     if (a->repeat > 0) {
         o.repeat = (unsigned)a->repeat;
@@ -37,6 +38,10 @@ enum status running_bench(struct subject *s, struct args *a, struct tune_bench *
         return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
     struct tune_run_opts o = run_opts(a, &s->info);
+    if (o.check_memory && s->info.kind != DEV_SIMULATED) {
+        diag_error(ds, "check-memory", "--check-memory needs a simulated device; on a GPU compute-sanitizer does this");
+        return ST_USAGE;
+    }
     st = tune_bench_open(&subject, &o, bench, ds);
     if (st == ST_OK && s->pool)
         tune_bench_use_pool(*bench, s->pool);

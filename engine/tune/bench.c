@@ -148,12 +148,21 @@ static enum status compare_tolerant(struct tune_bench *b, size_t arg, bool *ok, 
     return st;
 }
 
-static size_t arg_named(const struct launch_spec *l, const char *name)
+/* The argument that a result's i-th output is: results hold them in the launch's order. Names may be cut off there. */
+static size_t output_arg(const struct launch_spec *l, uint32_t i)
 {
-    size_t i = 0;
-    while (i < l->nargs && strcmp(l->args[i].name, name) != 0)
-        i++;
-    return i;
+    size_t arg = 0;
+    for (; arg < l->nargs; arg++)
+        if (l->args[arg].output && i-- == 0)
+            break;
+    return arg;
+}
+
+/* The original itself, whatever the options say: then a difference is its own doing. */
+static bool is_original(const struct result *r)
+{
+    struct options none = options_default();
+    return options_equal(&r->options, &none);
 }
 
 bool tune_same_hashes(const struct tune_bench *b, const struct result *r)
@@ -170,8 +179,10 @@ void tune_tell_difference(const struct tune_bench *b, struct result *r)
         const struct output_hash *h = &r->outputs[i];
         if (i < b->original.noutputs && h->hash == b->original.outputs[i].hash)
             continue;
-        size_t arg = arg_named(b->subject.launch, h->name), w = arg < b->subject.launch->nargs ? elem_size(b->subject.launch->args[arg].elem) : 1;
-        if (h->differ && i < b->original.noutputs && h->other == b->original.outputs[i].hash)
+        size_t arg = output_arg(b->subject.launch, i), w = arg < b->subject.launch->nargs ? elem_size(b->subject.launch->args[arg].elem) : 1;
+        if (is_original(r))
+            snprintf(r->message, sizeof r->message, "output '%s' differs from one launch of the original to the next: a race, or an order it depends on (--check-memory looks for races)", h->name);
+        else if (h->differ && i < b->original.noutputs && h->other == b->original.outputs[i].hash)
             snprintf(r->message, sizeof r->message, "output '%s' differs from the original's in %llu bytes, the first in element %llu", h->name,
                      (unsigned long long)h->differ, (unsigned long long)(h->first / w));
         else
@@ -188,7 +199,7 @@ static enum status judge_outputs(struct tune_bench *b, struct result *r, struct 
     for (uint32_t i = 0; i < r->noutputs; i++) {
         if (i < b->original.noutputs && r->outputs[i].hash == b->original.outputs[i].hash)
             continue;
-        size_t arg = arg_named(l, r->outputs[i].name);
+        size_t arg = output_arg(l, i);
         bool ok = false;
         if (arg < l->nargs && b->expected[arg]) {
             enum status st = compare_tolerant(b, arg, &ok, ds);
@@ -239,6 +250,7 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->exact = b->opts.exact || o->pi.mode == PI_VOTE || o->agents == OPT_AGENTS_VOTE;
     run->functional = functional;
     run->time_limit_s = b->opts.time_limit_s;
+    run->check_uninit = run->check_races = b->opts.check_memory;
 }
 
 /* Takes j->code over; it is empty afterwards. */

@@ -66,6 +66,11 @@ doc "pointers inside a struct: exact sectors" "d['kernels'][0]['exact']['sectors
 doc "pointers inside a struct: another process gets them too" "d['equal_to_original'] is True" "$B" run "$T/view.ptx" --worker "$B worker" --json
 sed -i 's/"at": 8/"at": 20/' "$T/view.launch.json"
 code "a member beyond the struct's end" 1 "reaches beyond the end of 'view'" "$B" run "$T/view.ptx"
+# Every CTA writes the same words: on no device is that one result, and it is told as such.
+sed -e 's/%p, %r5, %r1/%p, %r4, %r1/' -e 's/%d3, %r5, 4/%d3, %r4, 4/' -e 's/add.f32 %f, %f, 0f3F800000;/cvt.rn.f32.u32 %f, %r2;/' "$T/view.ptx" > "$T/race.ptx"
+"$B" launch "$T/view.ptx" 2>"$T/err" | sed 's/view.ptx/race.ptx/' > "$T/race.launch.json"
+code "races are looked for when asked" 4 "race.ptx:18:[0-9]+: error: race: write of global address .* CTA" "$B" run "$T/race.ptx" --check-memory
+code "nothing is found where there is none" 0 "equal to the original" "$B" run "$(k gemm)" --check-memory
 code "launch: no such kernel" 1 "no kernel 'nix'" "$B" launch "$T/own.ptx" -k nix
 doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
 doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
