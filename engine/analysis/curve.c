@@ -25,25 +25,6 @@
 #define GROUPS 8u                    /* of followed lines, for the error */
 #define KEEP_REQUESTS (1u << 20)     /* of the CTA gone through again */
 
-const char *ana_from_name(enum ana_from f)
-{
-    static const char *const name[] = {
-#define X(n, text) text,
-        ANA_FROM(X)
-#undef X
-    };
-    return (size_t)f < ARRAY_LEN(name) ? name[f] : "";
-}
-const char *ana_level_name(enum ana_level l)
-{
-    static const char *const name[] = {
-#define X(n, text) text,
-        ANA_LEVELS(X)
-#undef X
-    };
-    return (size_t)l < ARRAY_LEN(name) ? name[l] : "";
-}
-
 /* ---- distributions ---- */
 static unsigned bin_of(uint64_t d)
 {

@@ -6,15 +6,17 @@
 #include <math.h>
 #include <string.h>
 
-const char *ana_class_name(enum ana_class c)
-{
-    static const char *const name[] = {
-#define X(n, text) text,
-        ANA_CLASSES(X)
-#undef X
-    };
-    return (size_t)c < ARRAY_LEN(name) ? name[c] : "unknown";
-}
+/* const char *fn(enum e): the texts of an X-list in order; `other` past its end. */
+#define TEXT(name, text) text,
+#define NAMES(fn, type, LIST, other)                                              \
+    const char *fn(enum type v)                                                   \
+    {                                                                             \
+        static const char *const name[] = { LIST(TEXT) };                         \
+        return (size_t)v < ARRAY_LEN(name) ? name[v] : (other);                   \
+    }
+NAMES(ana_class_name, ana_class, ANA_CLASSES, "unknown")
+NAMES(ana_from_name, ana_from, ANA_FROM, "")
+NAMES(ana_level_name, ana_level, ANA_LEVELS, "")
 const char *ana_space_name(unsigned space)
 {
     switch (space) {

@@ -97,6 +97,14 @@ static struct slice_op *emit(struct slice *s, struct slice_func *f, const struct
         o->guard = f->row[i->guard];
     return o;
 }
+/* Rows: destination (SL_NONE: none), first to third source. */
+static void wire(struct slice_op *o, uint32_t d, uint32_t a, uint32_t b, uint32_t c)
+{
+    o->d = d;
+    o->a = a;
+    o->b = b;
+    o->c = c;
+}
 static uint32_t list_row(struct slice *s, uint32_t row)
 {
     if (!base_grow((void **)&s->rows, s->nrows, &s->cap_rows, sizeof *s->rows)) {
@@ -153,10 +161,7 @@ static bool decode_alu(struct slice *s, struct slice_func *f, const struct ptx_i
         if (!source(s, f, &i->opnds[k + 1], i->op == PTX_OP_SELP && k == 2 ? 1 : source_bits(i, k, bits), &src[k]))
             return false;
     struct slice_op *o = emit(s, f, i, code);
-    o->d = d;
-    o->a = src[0];
-    o->b = src[1];
-    o->c = src[2];
+    wire(o, d, src[0], src[1], src[2]);
     o->e = src[3];
     if (i->op == PTX_OP_LOP3)
         o->imm = i->nopnds > 4 ? i->opnds[4].imm : 0;
@@ -188,11 +193,8 @@ static bool decode_setp(struct slice *s, struct slice_func *f, const struct ptx_
     if (bo != PTX_MOD_NONE && (i->nopnds < nd + 3 || !source(s, f, &i->opnds[nd + 2], 1, &c)))
         return false;
     struct slice_op *o = emit(s, f, i, fl ? SL_FSETP : SL_SETP);
-    o->d = d;
+    wire(o, d, a, b, c);
     o->d2 = d2;
-    o->a = a;
-    o->b = b;
-    o->c = c;
     o->mode = (uint16_t)ptx_mod_of(i, MODCAT_CMP);
     o->mode2 = (uint16_t)bo;
     o->flag = bo != PTX_MOD_NONE && i->opnds[nd + 2].neg;
@@ -212,8 +214,7 @@ static bool decode_cvt(struct slice *s, struct slice_func *f, const struct ptx_i
         ptx_has_mod(i, PTX_MOD_SAT) || !dest(f, &i->opnds[0], &d) || !source(s, f, &i->opnds[1], ptx_type_bits((enum ptx_type)i->type[1]), &a))
         return false;
     struct slice_op *o = emit(s, f, i, SL_CVT);
-    o->d = d;
-    o->a = a;
+    wire(o, d, a, 0, 0);
     o->flag = to_f;
     o->flag2 = from_f;
     o->bits2 = (uint8_t)ptx_type_bits((enum ptx_type)i->type[1]);
@@ -250,8 +251,7 @@ static bool decode_mov(struct slice *s, struct slice_func *f, const struct ptx_i
             struct slice_op *o = emit(s, f, i, SL_PIECE);
             o->bits = (uint8_t)part;
             o->imm = part * k;
-            o->a = ra;
-            o->d = rd;
+            wire(o, rd, ra, 0, 0);
         }
         return true;
     }
@@ -269,21 +269,17 @@ static bool decode_mov(struct slice *s, struct slice_func *f, const struct ptx_i
             struct slice_op *o = emit(s, f, i, k ? SL_JOIN : SL_MOV);
             o->bits = (uint8_t)(k ? bits : part);
             o->imm = part * k;
-            o->a = ra;
-            o->b = tmp;
-            o->d = tmp;
+            wire(o, tmp, ra, tmp, 0);
         }
         struct slice_op *o = emit(s, f, i, SL_MOV);
         o->bits = (uint8_t)bits;
-        o->a = tmp;
-        o->d = rd;
+        wire(o, rd, tmp, 0, 0);
         return true;
     }
     if (!source(s, f, a, bits, &ra))
         return false;
     struct slice_op *o = emit(s, f, i, SL_MOV);
-    o->a = ra;
-    o->d = rd;
+    wire(o, rd, ra, 0, 0);
     return true;
 }
 static bool decode_cvta(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
@@ -294,8 +290,7 @@ static bool decode_cvta(struct slice *s, struct slice_func *f, const struct ptx_
     struct slice_op *o = emit(s, f, i, i->op == PTX_OP_CVTA ? SL_CVTA : SL_CVTA_TO);
     uint64_t window = i->space == PTX_SPACE_SHARED ? ENV_SHARED : i->space == PTX_SPACE_LOCAL ? ENV_LOCAL : i->space == PTX_SPACE_PARAM ? ENV_PARAM : 0;
     o->imm = (int64_t)window;
-    o->a = a;
-    o->d = d;
+    wire(o, d, a, 0, 0);
     return true;
 }
 
@@ -356,8 +351,7 @@ static bool plain(const struct slice_func *f, const struct ptx_inst *i, const st
         if (load ? !dest(w, e, &reg) : !source(s, w, e, bits, &reg))
             continue;
         struct slice_op *o = emit(s, w, i, load ? SL_CVT : SL_MOV);
-        o->a = load ? cell : reg;
-        o->d = load ? reg : cell;
+        wire(o, load ? reg : cell, load ? cell : reg, 0, 0);
         o->bits2 = (uint8_t)bits;
         o->sign2 = ptx_type_kind((enum ptx_type)i->type[i->ntypes - 1]) == 's';
         o->bits = load ? (uint8_t)reg_bits(w, e) : (uint8_t)bits;
@@ -427,10 +421,7 @@ static bool decode_atomic(struct slice *s, struct slice_func *f, const struct pt
             return false;
     }
     struct slice_op *o = emit(s, f, i, effect ? SL_ATOM : SL_TOUCH);
-    o->a = row;
-    o->b = b;
-    o->c = c;
-    o->d = d;
+    wire(o, d, row, b, c);
     o->imm = off;
     o->n = 1;
     o->flag = fl;
@@ -449,8 +440,7 @@ static bool decode_async(struct slice *s, struct slice_func *f, const struct ptx
     if (i->nopnds != 3 || i->opnds[2].kind != OPND_IMM || !address(s, f, &i->opnds[0], &to, &off_to) || !address(s, f, &i->opnds[1], &from, &off_from))
         return false;
     struct slice_op *o = emit(s, f, i, SL_ASYNC);
-    o->a = from;
-    o->b = to;
+    wire(o, SL_NONE, from, to, 0);
     o->imm = off_from;
     o->list = (uint32_t)off_to;
     o->n = 1;
@@ -518,11 +508,8 @@ static bool decode_warp(struct slice *s, struct slice_func *f, const struct ptx_
             if (i->nopnds <= at + j || !source(s, f, &i->opnds[at + j], j ? 32 : bits, &src[j]))
                 return false;
         struct slice_op *o = emit(s, f, i, rows[k].code);
-        o->d = d;
+        wire(o, d, src[0], src[1], src[2]);
         o->d2 = d2;
-        o->a = src[0];
-        o->b = src[1];
-        o->c = src[2];
         o->flag = rows[k].nsrc && i->opnds[at].neg;
         enum ptx_mod m = ptx_mod_of(i, MODCAT_ATOM), bo = ptx_mod_of(i, MODCAT_BOOL);
         o->mode = (uint16_t)(m != PTX_MOD_NONE ? m : bo);
@@ -544,8 +531,7 @@ static bool decode_barrier(struct slice *s, struct slice_func *f, const struct p
         if (!dest(f, &i->opnds[0], &d) || !source(s, f, last, 1, &p))
             return false;
         struct slice_op *o = emit(s, f, i, SL_BARRED);
-        o->d = d;
-        o->a = p;
+        wire(o, d, p, 0, 0);
         o->flag = last->neg;
         enum ptx_mod m = ptx_mod_of(i, MODCAT_ATOM), bo = ptx_mod_of(i, MODCAT_BOOL);
         o->mode = (uint16_t)(m != PTX_MOD_NONE ? m : bo);

@@ -81,6 +81,14 @@ static const char twice[] = HEAD
     "shr.u32 %r9, %r8, 5;\nand.b32 %r10, %r1, 31;\nmad.lo.s32 %r11, %r9, 1280, %r10;\nmov.u32 %r12, 0;\nmul.wide.s32 %rd9, %r10, 4;\nadd.s64 %rd8, %rd4, %rd9;\n"
     "O:\nmov.u32 %r13, 0;\nI:\nshl.b32 %r14, %r13, 5;\nadd.s32 %r15, %r14, %r11;\nmul.wide.s32 %rd9, %r15, 4;\nadd.s64 %rd10, %rd3, %rd9;\nld.global.f32 %f1, [%rd10];\n"
     "ld.global.f32 %f2, [%rd8];\nadd.s32 %r13, %r13, 1;\nsetp.lt.s32 %p1, %r13, 40;\n@%p1 bra I;\nadd.s32 %r12, %r12, 1;\nsetp.lt.s32 %p2, %r12, 2;\n@%p2 bra O;\nret;\n}\n";
+static void launch_twice(struct an_launch *a)
+{
+    an_launch_init(a, (struct dim3u){ 8, 1, 1 }, (struct dim3u){ 128, 1, 1 });
+    an_buffer(a, "A", ELEM_F32, 1 << 17);
+    an_buffer(a, "B", ELEM_F32, 1 << 10);
+    an_int(a, "n", 0);
+    an_data(a);
+}
 static void footprints(void **state)
 {
     (void)state;
@@ -89,11 +97,7 @@ static void footprints(void **state)
     struct ana_curve *c = NULL;
     struct dev_info dev = { .sms = 2, .max_warps_per_sm = 8, .max_ctas_per_sm = 8, .l1_bytes = 16384, .l2_bytes = 1 << 20 };
     struct ptx_module *m = an_parse(twice);
-    an_launch_init(&a, (struct dim3u){ 8, 1, 1 }, (struct dim3u){ 128, 1, 1 });
-    an_buffer(&a, "A", ELEM_F32, 1 << 17);
-    an_buffer(&a, "B", ELEM_F32, 1 << 10);
-    an_int(&a, "n", 0);
-    an_data(&a);
+    launch_twice(&a);
     struct ana_opts o = { .data = &a.data, .dev = &dev };
     assert_status_ok(ana_curve_make(m, str_of(""), &o, &c, &ds), &ds);
     assert_int_equal(c->narrays, 2);
@@ -140,11 +144,7 @@ static void points(void **state)
     struct diags ds = { 0 };
     struct ana_kernel *k = NULL;
     struct ptx_module *m = an_parse(twice);
-    an_launch_init(&a, (struct dim3u){ 8, 1, 1 }, (struct dim3u){ 128, 1, 1 });
-    an_buffer(&a, "A", ELEM_F32, 1 << 17);
-    an_buffer(&a, "B", ELEM_F32, 1 << 10);
-    an_int(&a, "n", 0);
-    an_data(&a);
+    launch_twice(&a);
     struct ana_opts o = { .data = &a.data, .dev = &dev, .curve = true };
     assert_status_ok(ana_run(m, str_of(""), &o, &k, &ds), &ds);
     const struct ana_curve *c = k->curve;
