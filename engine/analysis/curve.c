@@ -341,6 +341,9 @@ static enum status pass(struct curving *q, unsigned shift, uint64_t limit)
         c->cut = true;
         st = ST_OK;
     }
+    for (uint32_t i = 0; i < q->f->n; i++)
+        if (followed(&q->f->fact[i]) && s->site[i].tainted)
+            eval_gap(&q->f->e, "the load at line %u is not in the miss-ratio curve: %s", fact_inst(q->f, &q->f->fact[i])->at.line, s->taint_why ? s->taint_why : "its address is not modelled");
     if (q->nomem || (st == ST_OK && stream_failed(&q->sm)))
         st = ST_NOMEM;
     stream_end(&q->sm);

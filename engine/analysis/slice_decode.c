@@ -365,11 +365,11 @@ static bool decode_load(struct slice *s, struct slice_func *f, const struct ptx_
     int64_t off;
     if (plain(f, i, &i->opnds[1], &i->opnds[0], true, s))
         return true;
-    if (bits > 64 || !address(s, f, &i->opnds[1], &row, &off))
+    if ((want_value && bits > 64) || !address(s, f, &i->opnds[1], &row, &off))
         return false;
-    uint32_t first;
-    uint8_t n, rb;
-    if (!data_rows(s, f, &i->opnds[0], bits, true, &first, &n, &rb))
+    uint32_t first = 0;
+    uint8_t n = (uint8_t)(i->vec ? i->vec : 1), rb = 64;
+    if (want_value && !data_rows(s, f, &i->opnds[0], bits, true, &first, &n, &rb))
         return false;
     struct slice_op *o = emit(s, f, i, want_value ? SL_LD : SL_TOUCH);
     o->a = row;
@@ -391,7 +391,7 @@ static bool decode_store(struct slice *s, struct slice_func *f, const struct ptx
     uint8_t n = (uint8_t)(i->vec ? i->vec : 1), rb;
     if (plain(f, i, &i->opnds[0], &i->opnds[1], false, s))
         return true;
-    if (bits > 64 || !address(s, f, &i->opnds[0], &row, &off))
+    if ((effect && bits > 64) || !address(s, f, &i->opnds[0], &row, &off))
         return false;
     if (effect && !data_rows(s, f, &i->opnds[1], bits, false, &first, &n, &rb))
         return false;

@@ -7,7 +7,7 @@
 #include "tests/unit/analysis_support.h"
 
 #define GEN_VARS 8u
-#define GEN_INDEX 4096u                  /* accesses address so many elements of up to 16 bytes */
+#define GEN_INDEX 4096u                  /* accesses address so many elements of up to 32 bytes */
 struct gen {
     uint64_t seed, k;
     struct buf text;
@@ -105,6 +105,7 @@ static const struct gen_width gen_widths[] = {
     { "u8", "%h2", 1 }, { "b16", "%h2", 2 }, { "u16", "%h2", 2 }, { "u32", "%x0", 4 }, { "f32", "%f0", 4 }, { "b64", "%w8", 8 }, { "f64", "%d0", 8 },
     { "v2.u8", "{%h2,%h3}", 2 }, { "v2.b16", "{%h2,%h3}", 4 }, { "v4.u16", "{%h2,%h3,%h4,%h5}", 8 }, { "v2.f32", "{%f0,%f1}", 8 }, { "v4.u32", "{%x0,%x1,%x2,%x3}", 16 },
     { "v2.f64", "{%d0,%d1}", 16 }, { "b32", "%x0", 4 }, { "s16", "%x0", 2 },
+    { "b128", "%q0", 16 }, { "v8.f32", "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7}", 32 }, { "v4.b64", "{%w8,%w9,%w10,%w11}", 32 },
 };
 /* The element number in %t0, from an affine form of the indices or from a variable, folded into 0..GEN_INDEX-1. */
 static inline void gen_index(struct gen *g)
@@ -269,11 +270,11 @@ static inline void gen_block(struct gen *g, unsigned n, unsigned nest)
         gen_statement(g, nest);
 }
 static const char gen_head[] =
-    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".version 8.8\n.target sm_100\n.address_size 64\n"
     ".func (.param .b32 r) mix(.param .b32 a, .param .b32 b)\n{\n.reg .b32 %r<6>;\n.reg .pred %p<2>;\nld.param.u32 %r0, [a];\nld.param.u32 %r1, [b];\nmad.lo.s32 %r2, %r0, 5, %r1;\n"
     "setp.lt.s32 %p0, %r1, 7;\n@%p0 bra L;\nadd.s32 %r2, %r2, 3;\nL:\nst.param.b32 [r], %r2;\nret;\n}\n"
     ".visible .entry gen(.param .u64 A, .param .u64 B, .param .u64 I, .param .u64 O, .param .u32 n)\n{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n.reg .b32 %t<12>, %v<9>, %k<40>, %b<40>, %x<9>, %r<9>;\n"
-    ".reg .b32 %tx, %ty, %tz, %cx, %cy, %cz, %nx, %gx, %lane, %gid, %n, %sh;\n.reg .b64 %w<12>;\n.reg .b64 %pa, %pb, %pi, %po;\n.reg .f32 %f<9>;\n.reg .f64 %d<9>;\n.shared .align 16 .b8 buffer[4096];\n"
+    ".reg .b32 %tx, %ty, %tz, %cx, %cy, %cz, %nx, %gx, %lane, %gid, %n, %sh;\n.reg .b64 %w<12>;\n.reg .b64 %pa, %pb, %pi, %po;\n.reg .f32 %f<9>;\n.reg .f64 %d<9>;\n.reg .b128 %q<2>;\n.shared .align 16 .b8 buffer[4096];\n"
     "ld.param.u64 %pa, [A];\ncvta.to.global.u64 %pa, %pa;\nld.param.u64 %pb, [B];\ncvta.to.global.u64 %pb, %pb;\nld.param.u64 %pi, [I];\nld.param.u64 %po, [O];\nld.param.u32 %n, [n];\n"
     "mov.u32 %tx, %tid.x;\nmov.u32 %ty, %tid.y;\nmov.u32 %tz, %tid.z;\nmov.u32 %cx, %ctaid.x;\nmov.u32 %cy, %ctaid.y;\nmov.u32 %cz, %ctaid.z;\nmov.u32 %nx, %ntid.x;\nmov.u32 %gx, %nctaid.x;\n"
     "mov.u32 %lane, %laneid;\nmad.lo.s32 %gid, %cx, %nx, %tx;\nmov.u32 %sh, buffer;\nmov.u32 %v0, %gid;\nmov.u32 %v1, %tx;\nmov.u32 %v2, %cx;\nmad.lo.s32 %v3, %ty, %nx, %tx;\nmov.u32 %v4, 3;\n"
@@ -299,8 +300,8 @@ static inline void gen_make(struct gen *g, uint64_t seed)
 static inline void gen_launch(const struct gen *g, struct an_launch *a)
 {
     an_launch_init(a, g->grid, g->block);
-    an_buffer(a, "A", ELEM_U8, GEN_INDEX * 16 + 64);
-    an_buffer(a, "B", ELEM_U8, GEN_INDEX * 16 + 64);
+    an_buffer(a, "A", ELEM_U8, GEN_INDEX * 32 + 128);
+    an_buffer(a, "B", ELEM_U8, GEN_INDEX * 32 + 128);
     an_buffer(a, "I", ELEM_U32, GEN_INDEX)->init = (struct init_spec){ .kind = INIT_RANDOM, .b = 3000, .ib = 3000, .integral = true, .seed = g->seed };
     an_buffer(a, "O", ELEM_U32, GEN_INDEX);
     an_int(a, "n", g->n);
