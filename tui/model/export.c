@@ -32,10 +32,16 @@ static void put_points(struct app *a, enum panel_id panel, struct buf *out)
         plot_value(p.metric, p.ref[i].y, v);
         buf_printf(out, "  %-8s %s\n", p.ref[i].name, v);
     }
+    for (unsigned i = 0; i < p.nbars; i++)
+        buf_printf(out, "  %s\n", p.bar[i].name);
     for (size_t i = 0; i < p.series[0].n; i++) {
+        double x = p.series[0].x[i];
+        bool named = p.tick && x >= 0 && x == floor(x) && x < (double)p.nticks;
+        if (p.tick && !named)
+            continue;                    /* a curve between its ticks */
         plot_value(p.metric, p.series[0].y[i], v);
-        if (p.tick && i < p.nticks)
-            buf_printf(out, "  %-8s %s", p.tick[i], v);
+        if (named)
+            buf_printf(out, "  %-8s %s", p.tick[(size_t)x], v);
         else
             buf_printf(out, "  %-8g %s", p.series[0].x[i], v);
         for (unsigned m = 0; m < p.nmarks; m++)

@@ -66,10 +66,15 @@ static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
     const struct { const char *of; double bytes; } part[] = { { " a warp,", f->bytes_per_warp }, { " a CTA,", f->bytes_per_cta }, { " an SM;", f->bytes_per_sm } };
     char text[TEXT_NUM];
     struct row r;
-    if (!f->valid)
+    if (!f->valid || !k->reuse.valid)    /* a quick analysis has not followed the reuse yet */
         return;
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " needs  ");
+    if (!(f->bytes_per_warp > 0)) {
+        row_put(&r, ROLE_TEXT, "nothing: no warp reads again what it has read");
+        page_add(a, &a->page[PANEL_LOCALITY], &r, -1);
+        return;
+    }
     bool fits = a->snap->has_dev && f->bytes_per_sm <= (double)a->snap->dev.l1_bytes;
     for (size_t i = 0; i < ARRAY_LEN(part); i++) {
         text_bytes(text, part[i].bytes);

@@ -2,6 +2,7 @@
  * that cannot address the cursor. Same commands as after ':', and
  *   show [PANEL]   prints a panel      wait   waits until the engine is idle */
 #include "tui/model/export.h"
+#include "tui/model/reuse.h"
 #include "tui/model/view.h"
 #include "tui/panel/surface.h"
 #include "tui/term/workbench.h"
@@ -94,19 +95,53 @@ static void wait_idle(struct plain *p)
     }
 }
 
-static void show(struct plain *p, const char *name)
+#define PATIENCE_NS (10LL * 1000000000)
+
+/* The locality panel shows what is worked out in the background: that is waited for here. */
+static void wait_facts(struct plain *p)
+{
+    int64_t until = base_now_ns() + PATIENCE_NS;
+    while (p->a->snap->spec && p->a->snap->facts && !p->a->snap->facts->reuse.valid && base_now_ns() < until) {
+        struct pollfd f = { job_wake_fd(p->link->engine), POLLIN, 0 };
+        poll(&f, 1, 200);
+        sync_app(p);
+    }
+}
+
+static void put_panel(struct plain *p, enum panel_id id)
 {
     struct buf b = { 0 };
+    app_begin_frame(p->a);
+    export_text(p->a, id, 100, &b);
+    print(p, b.s ? b.s : "", b.n);
+    fflush(stdout);
+    buf_free(&b);
+}
+
+static void put_locality(struct plain *p)
+{
+    int64_t until = base_now_ns() + PATIENCE_NS;
+    const struct ana_curve *c;
+    wait_facts(p);
+    while (reuse_get(p->a, &c) == REUSE_WORKING && base_now_ns() < until)
+        poll(NULL, 0, 20);
+    for (int part = 0; part < LOCALITY_PARTS; part++) {
+        p->a->locality.part = (enum locality_part)part;
+        put_panel(p, PANEL_LOCALITY);
+    }
+    p->a->locality.part = LOCALITY_CLASS;
+}
+
+static void show(struct plain *p, const char *name)
+{
     enum panel_id id = p->a->focus;
     for (int i = 0; i < PANEL_COUNT; i++)
         if (!strcmp(panel_info((enum panel_id)i)->name, name))
             id = (enum panel_id)i;
-    app_begin_frame(p->a);
-    export_text(p->a, id, 100, &b);
-    buf_puts(&b, "");
-    print(p, b.s ? b.s : "", b.n);
-    fflush(stdout);
-    buf_free(&b);
+    if (id == PANEL_LOCALITY)
+        put_locality(p);
+    else
+        put_panel(p, id);
 }
 
 /* False: leave. */
