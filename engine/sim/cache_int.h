@@ -7,7 +7,7 @@
  *        hit (hit-reserved, merged into the outstanding miss), never evicted.
  *   L2   two stores behind one interface:
  *          all SMs simulated   -> set-associative tags         (cache_l2.c)
- *          a sample of the SMs -> lifetimes of lines           (cache_sample.c)
+ *          a sample of the SMs -> order of last touches        (cache_sample.c)
  */
 #ifndef GPULOCW_CACHE_INT_H
 #define GPULOCW_CACHE_INT_H
@@ -23,7 +23,7 @@ enum cache_alloc {
     CACHE_FIRST,                 /* evict-first: first victim of its set */
     CACHE_LAST,                  /* evict-last: last victim */
     CACHE_UNCHANGED,             /* a hit does not refresh the line's age */
-    CACHE_TRANSIT,               /* no_allocate: hits what is there; a miss holds storage only while in flight */
+    CACHE_TRANSIT,               /* no_allocate: hits what other loads brought, brings nothing */
     CACHE_LAST_USE,              /* a hit makes the line the next victim */
     CACHE_BYPASS,                /* neither looks nor allocates */
     CACHE_DROP                   /* volatile: bypass, and a copy that is there is dropped */
@@ -44,6 +44,7 @@ struct cache_l1 {
     uint32_t set_mask, set_shift; /* sets - 1 and log2 when a power of two, else 0 */
     uint8_t group;               /* sectors fetched together: 1 sectored, 4 whole lines */
     uint8_t merge_max;
+    uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced */
     bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
     uint64_t lookups, hits;      /* sectors, for the bench and tests */
 };
@@ -76,38 +77,45 @@ struct cache_l2_request {
     uint8_t write;               /* store or atomic */
     uint8_t next;                /* .L2::256B: the neighbouring line comes along */
     uint8_t quiet;               /* a prefetch: fills, is not counted as a read */
-    uint8_t sm;                  /* index of the simulated SM */
+    uint8_t partial;             /* a store that leaves bytes of its sectors as they were */
+    uint8_t place;               /* index of the sampled place of the grid that asks (struct cache_places) */
     uint16_t lanes;              /* atomics: lanes to serialise */
 };
 struct cache_l2_outcome {
     uint8_t hit, miss;           /* sectors; miss includes fetched neighbours */
     double weight;               /* DRAM fills of the whole GPU that this fill stands for */
     uint8_t written;             /* dirty sectors written back */
+    bool open;                   /* the line was used a moment ago: DRAM has its row open */
 };
-struct cache_l2_entry { uint32_t tag; uint8_t valid, dirty, alloc, used; };
+struct cache_l2_entry { uint32_t tag, stamp; uint8_t valid, dirty, alloc, used; };
 struct cache_range { uint64_t first, lines; };   /* line numbers of a buffer */
+/* Places of the grid that a sample takes its CTAs from, and which of them lie beside each other. */
+struct cache_places { uint32_t n; uint8_t near_of[8], far_of[8] /* masks */; uint32_t neighbours /* of any place, simulated or not */; };
 struct cache_sample;
 struct cache_l2 {
     struct cache_l2_entry *entry;/* [sets * ways]; NULL: sampled */
     uint32_t sets, ways;
-    uint64_t clock;              /* evictions: what the random victim is drawn from */
+    uint32_t clock;              /* accesses */
     bool hashed, warm_fits;      /* warm_fits: a previous run left everything resident */
     struct cache_sample *sample;
 };
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);
-/* The L2 of a GPU of `sms` SMs of which `simulated` are: lines count for those nobody simulates. */
-enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem);
-/* As a previous run over these buffers left it: all of them, or as much as fits, at random. */
+/* The L2 of a GPU of `sms` SMs of which p->n are simulated: lines count for those nobody simulates. */
+enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem);
+/* As a previous run over these buffers (v lives on) left it: all of them, or the end of what it touched last. */
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */
 uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o);
+/* How often others far off ask for lines of this one's allocation at the same time; 0..1, 0 unless sampled. */
+double cache_l2_together(const struct cache_l2 *c, uint64_t line);
 
 /* cache_sample.c */
-enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem);
+enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem);
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n);
 void cache_sample_free(struct cache_sample *s);
+double cache_sample_together(const struct cache_sample *s, uint64_t line);
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors);
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r, struct cache_l2_outcome *o);
 

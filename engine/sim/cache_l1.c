@@ -46,19 +46,29 @@ uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
     return set >= c->sets ? set - c->sets : set;
 }
 
-/* Victim order: what nobody needs, evict-first, normal, evict-last; oldest first. Pending lines are kept. */
-static struct cache_line *choose_victim(struct cache_line *set, uint32_t ways, uint32_t now)
+static inline uint64_t keep_key(const struct cache_line *l)
+{
+    return (uint64_t)(l->alloc == CACHE_FIRST ? 0 : l->alloc == CACHE_LAST ? 2 : 1) << 32 | l->stamp;
+}
+
+/* Victim order: what nobody needs, evict-first, normal, evict-last; oldest first. Pending lines are kept. With `picks`
+ * the oldest of that many lines drawn at random (a hash of the access count) goes, unless one is evict-first. */
+static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *set, uint32_t now)
 {
     struct cache_line *best = NULL;
     uint64_t best_key = UINT64_MAX;
-    for (uint32_t i = 0; i < ways; i++) {
-        struct cache_line *l = &set[i];
-        uint64_t key;
+    uint32_t from = 0, left = c->ways;
+    if (c->picks) {
+        from = (uint32_t)(((cache_mix(c->clock) >> 32) * c->ways) >> 32);
+        left = c->picks;
+    }
+    for (uint32_t i = 0; i < c->ways; i++) {
+        struct cache_line *l = &set[from + i < c->ways ? from + i : from + i - c->ways];
         if (!l->tag) return l;
         if (l->fill > now) continue;
-        if (l->alloc == CACHE_TRANSIT) return l;
-        key = (uint64_t)(l->alloc == CACHE_FIRST ? 0 : l->alloc == CACHE_LAST ? 2 : 1) << 32 | l->stamp;
-        if (key < best_key) { best_key = key; best = l; }
+        uint64_t key = keep_key(l);
+        if (key < best_key && (left || l->alloc == CACHE_FIRST)) { best_key = key; best = l; }
+        if (left) left--;
     }
     return best;
 }
@@ -99,7 +109,7 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
     uint8_t lack = (uint8_t)(sectors & ~l->valid);
     if (!lack) return;
     a->miss = cache_widen(lack, c->group) & (uint8_t)~l->valid;
-    if (alloc == CACHE_TRANSIT && l->alloc != CACHE_TRANSIT) return;   /* passes by; the line keeps what it has */
+    if (alloc == CACHE_TRANSIT) return;      /* passes by; the line keeps what it has */
     l->valid |= a->miss;
     a->line = l;
 }
@@ -107,7 +117,11 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
 static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t tag, uint8_t sectors, enum cache_alloc alloc,
                           uint32_t now, struct cache_answer *a)
 {
-    struct cache_line *l = choose_victim(set, c->ways, now);
+    if (alloc == CACHE_TRANSIT) {            /* what only passes through takes a tracker, no line */
+        a->miss = sectors;
+        return;
+    }
+    struct cache_line *l = choose_victim(c, set, now);
     if (!l && !c->streaming) {
         a->stall = earliest_fill(set, c->ways);
         return;
@@ -117,12 +131,6 @@ static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t t
     *l = (struct cache_line){ .tag = tag, .stamp = ++c->clock, .valid = a->miss };
     l->alloc = (uint8_t)(alloc == CACHE_LAST_USE ? CACHE_FIRST : alloc == CACHE_UNCHANGED ? CACHE_NORMAL : alloc);
     a->line = l;
-}
-
-/* A no_allocate line that has arrived is gone: it only passed through. */
-static inline bool is_line(const struct cache_line *l, uint64_t tag, uint32_t now)
-{
-    return l->tag == tag && !(l->alloc == CACHE_TRANSIT && l->fill <= now);
 }
 
 void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cache_alloc alloc, uint32_t now,
@@ -136,7 +144,7 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
     uint64_t tag;
     struct cache_line *set = &c->line[(size_t)cache_l1_set(c, line, &tag) * c->ways], *found = NULL;
     for (uint32_t i = 0; i < c->ways && !found; i++)
-        if (is_line(&set[i], tag, now)) found = &set[i];
+        if (set[i].tag == tag) found = &set[i];
     if (alloc == CACHE_DROP) {
         if (found && found->fill <= now) *found = (struct cache_line){ 0 };
         a->miss = sectors;

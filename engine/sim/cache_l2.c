@@ -1,7 +1,6 @@
 /* L2 with every SM simulated: sectored, set-associative, write-back with
- * per-sector dirty bits, set hashing as in L1. Within an eviction class the victim
- * is random (a hash of the access count): a working set somewhat larger than L2
- * then keeps a share of its hits, as on the hardware, instead of losing all. */
+ * per-sector dirty bits, set hashing as in L1, LRU inside eviction classes: on an
+ * H200 cyclic reads hit up to the capacity and hardly beyond it. */
 #include "engine/sim/cache_int.h"
 
 #include <string.h>
@@ -14,10 +13,10 @@ enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, boo
     return c->entry ? ST_OK : ST_NOMEM;
 }
 
-enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem)
+enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem)
 {
     *c = (struct cache_l2){ .sets = 1, .ways = 1 };
-    return cache_sample_new(&c->sample, bytes, sms, simulated, mem);
+    return cache_sample_new(&c->sample, bytes, sms, p, mem);
 }
 
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
@@ -30,14 +29,17 @@ void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
         return;
     }
     c->warm_fits = (double)total <= 0.9 * (double)capacity;
-    for (uint64_t k = 0; !c->warm_fits && k < capacity + capacity / 4; k++) {
-        uint64_t at = cache_mix(k + 1) % total;
-        size_t i = 0;
-        while (at >= v[i].lines) at -= v[i++].lines;
-        struct cache_l2_request r = { .line = v[i].first + at, .sectors = 15 };
-        struct cache_l2_outcome o;
-        cache_l2_access(c, &r, &o);
-    }
+    uint64_t skip = total > capacity ? total - capacity : 0;
+    for (size_t i = 0; !c->warm_fits && i < n; i++)
+        for (uint64_t k = 0; k < v[i].lines; k++) {
+            if (skip) {
+                skip--;
+                continue;
+            }
+            struct cache_l2_request r = { .line = v[i].first + k, .sectors = 15 };
+            struct cache_l2_outcome o;
+            cache_l2_access(c, &r, &o);
+        }
 }
 
 void cache_l2_free(struct cache_l2 *c)
@@ -71,16 +73,21 @@ uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors)
     return e ? e->valid & sectors : 0;
 }
 
+double cache_l2_together(const struct cache_l2 *c, uint64_t line)
+{
+    return c->sample ? cache_sample_together(c->sample, line) : 0;
+}
+
 static unsigned rank_of(uint8_t alloc) { return alloc == CACHE_FIRST ? 0 : alloc == CACHE_LAST ? 2 : 1; }
 
-static struct cache_l2_entry *choose_victim(struct cache_l2 *c, struct cache_l2_entry *set)
+static struct cache_l2_entry *choose_victim(const struct cache_l2 *c, struct cache_l2_entry *set)
 {
-    uint32_t from = (uint32_t)(((cache_mix(++c->clock) >> 32) * c->ways) >> 32);
     struct cache_l2_entry *best = NULL;
+    uint64_t best_key = UINT64_MAX;
     for (uint32_t i = 0; i < c->ways; i++) {
-        struct cache_l2_entry *e = &set[from + i < c->ways ? from + i : from + i - c->ways];
-        if (!e->used) return e;
-        if (!best || rank_of(e->alloc) < rank_of(best->alloc)) best = e;
+        if (!set[i].used) return &set[i];
+        uint64_t key = (uint64_t)rank_of(set[i].alloc) << 32 | set[i].stamp;
+        if (key < best_key) { best_key = key; best = &set[i]; }
     }
     return best;
 }
@@ -96,8 +103,9 @@ static uint8_t line_class(uint8_t alloc, uint8_t old, bool fresh)
     }
 }
 
-static void touch(struct cache_l2_entry *e, const struct cache_l2_request *r, bool fresh)
+static void touch(struct cache_l2 *c, struct cache_l2_entry *e, const struct cache_l2_request *r, bool fresh)
 {
+    e->stamp = ++c->clock;
     e->alloc = line_class(r->alloc, e->alloc, fresh);
     e->valid |= r->sectors;
     if (r->write) e->dirty |= r->sectors;
@@ -119,7 +127,7 @@ static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, st
         o->miss = (uint8_t)((lack | r->fetch) & ~e->valid);
         e->valid |= o->miss;
     }
-    touch(e, r, fresh);
+    touch(c, e, r, fresh);
 }
 
 void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)

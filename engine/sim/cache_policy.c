@@ -49,6 +49,7 @@ static enum cache_alloc route_l2(const struct exec_policy *p, uint64_t hint, uin
     if (hint) return from_hint(hint, addr);
     if (p->l2 != EVICT_NONE) return from_evict(p->l2, CACHE_NORMAL);
     if (p->cop == COP_CS || p->cop == COP_LU || p->l1 == EVICT_FIRST) return CACHE_FIRST;   /* one instruction: .EF */
+    if (p->l1 == EVICT_NO_ALLOCATE) return CACHE_FIRST;      /* .NA: thresholds measured on an H200 show it in L2 */
     return CACHE_NORMAL;
 }
 

@@ -1,22 +1,18 @@
 /* L2 seen by a sample of the SMs. Tags cannot be simulated: most of the traffic
- * that evicts lines comes from SMs nobody runs. Instead a clock counts the lines
- * the whole GPU fills, and a line gets its lifetime when it is filled: under
- * random replacement each fill of a full cache of C lines evicts a given one with
- * probability 1/C, so lifetimes are exponential with mean C. The random number is
- * a hash of the line and the clock: the same launch gives the same numbers.
+ * that evicts lines comes from SMs nobody runs. Instead the lines that the sample
+ * touches are kept in order of their last touch, each standing for `scale` lines of
+ * the whole GPU, and a line is resident while the lines touched after it are fewer
+ * than fit: LRU, as cyclic reads on an H200 show (all hits up to the capacity, none
+ * beyond it).
  *
- * A fill by a sampled SM stands for sms/simulated fills when only one of the
- * sampled SMs uses that 4 KB region, and for one when several do: then all SMs
- * are taken to share it and one fetch serves them.
+ *   order   per class, buckets of about capacity/256 lines by time of last touch;
+ *           evict-first lines also count the normal ones as younger, and so on
  *
- * What the others did is estimated per allocation: once the sampled SMs have
- * touched n regions, the GPU has touched n * sms/simulated. When that exceeds
- * the allocation, every region has been touched before by someone, about one
- * sweep ago; a line touched for the first time then is resident if it survived
- * the fills of a sweep.
- *
- * Classes age apart: evict-first fills evict only evict-first lines, normal fills
- * normal and evict-first lines, evict-last fills all. */
+ * A line may have been brought by SMs outside the sample. How often is taken from
+ * the sample itself, per allocation: of two sampled places of the grid, how often
+ * has one touched what the other asks for and finds resident? Places beside each
+ * other in the grid (halos) and places far apart (tables, vectors) count apart,
+ * and each is raised to the number of such places that nobody simulates. */
 #include "engine/sim/cache_int.h"
 
 #include <math.h>
@@ -25,37 +21,61 @@
 #define REGION_LINES 32u
 #define MAX_REGIONS (1u << 17)
 #define MAX_ALLOCS 64u
+#define BUCKETS 2048u
+#define BUCKETS_PER_CACHE 256.0
+#define SPREAD 0.4               /* SMs that run ahead of others see their lines younger, those behind older */
+#define LEAST_SHARE 16.0
+#define RECENT 2u                /* buckets: what was touched since is still open in DRAM */
+#define TOGETHER 2000u           /* cycles: two places that ask for one line within this time ask together */
+#define PRIOR 16.0               /* pairs that are taken to have shared nothing before any was seen */
+
+enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
 
 struct region {
     uint64_t id;                 /* line >> REGION_SHIFT */
     uint16_t alloc;              /* index of its allocation, MAX_ALLOCS: unknown */
-    uint8_t sms, covered;        /* sampled SMs that used it; others had touched it all before */
-    uint32_t touched;            /* lines */
-    uint32_t death[REGION_LINES];/* clock of its class after which the line is gone */
-    uint8_t state[REGION_LINES]; /* valid sectors, class << 4 */
+    uint16_t stamp[REGION_LINES];/* bucket of the last touch */
+    uint8_t state[REGION_LINES]; /* valid sectors, class << 4; 0: never touched */
     uint8_t dirty[REGION_LINES];
+    uint8_t places[REGION_LINES];/* sampled places that touched it since it was filled */
+    uint32_t at[REGION_LINES][2];/* when the places before the far ones asked last, and when those did: cycles */
+    uint32_t counted;            /* lines whose weight is in the order: what others brought is theirs */
 };
-struct sample_alloc { uint64_t addr, regions, touched, sweeps; double sweep_start, last_start; };
-enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
+struct pairs { double asked, found; };
+struct sample_alloc { uint64_t addr, end; struct pairs near, far; uint32_t notes; double alone[8], together; };
 struct cache_sample {
-    double capacity, scale;      /* lines; SMs per simulated SM */
-    double clock[CLASSES];       /* lines filled in this class or above it, once the cache was full */
-    double room;                 /* lines that fit before anything is evicted */
-    double warm;                 /* share of the launch's lines that a previous run left behind */
+    double capacity, scale;      /* lines; lines of the GPU per line of the sample */
+    double weight[CLASSES][BUCKETS];   /* lines last touched in that bucket */
+    double younger[CLASSES][BUCKETS];  /* of those, in later buckets: as of the last new bucket */
+    double total[CLASSES];
+    uint32_t dead[CLASSES];      /* no line last touched before this bucket is left */
+    double filled;               /* lines filled since the launch began */
+    uint32_t now; double in_bucket;
+    uint32_t nplaces; uint8_t near_of[8], far_of[8]; double near_left, far_left; /* neighbours per place; places nobody simulates */
     struct region *region; size_t n, cap;
     uint32_t *slot, slots;       /* hash: region index + 1 */
     struct sample_alloc alloc[MAX_ALLOCS]; uint32_t nalloc;
+    const struct cache_range *warm; size_t nwarm; double warm_lines;
     const struct sim_mem *mem;
 };
 
-enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, uint32_t simulated, struct sim_mem *mem)
+static uint32_t ones(uint32_t m) { return (uint32_t)__builtin_popcount(m); }
+
+enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem)
 {
     struct cache_sample *s = base_alloc(sizeof *s);
     *out = s;
     if (!s) return ST_NOMEM;
     s->capacity = (double)(bytes >> CACHE_LINE_SHIFT);
-    s->scale = (double)sms / simulated;
-    s->room = s->capacity;
+    s->scale = (double)sms / p->n;
+    s->nplaces = p->n > 8 ? 8 : p->n;
+    for (uint32_t i = 0; i < s->nplaces; i++) {
+        s->near_of[i] = p->near_of[i];
+        s->far_of[i] = p->far_of[i];
+    }
+    s->near_left = p->neighbours;
+    s->far_left = (double)sms - p->n - p->neighbours;
+    if (s->far_left < 0) s->far_left = 0;
     s->mem = mem;
     s->slots = MAX_REGIONS * 2;
     s->slot = base_alloc(s->slots * sizeof *s->slot);
@@ -72,11 +92,49 @@ void cache_sample_free(struct cache_sample *s)
 
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n)
 {
-    double total = 0;
-    for (size_t i = 0; i < n; i++) total += (double)v[i].lines;
-    s->warm = total <= 0.9 * s->capacity ? 1 : s->capacity / total;
-    s->room = s->warm < 1 ? 0 : s->capacity - total;
+    s->warm = v;
+    s->nwarm = n;
+    for (size_t i = 0; i < n; i++) s->warm_lines += (double)v[i].lines;
 }
+
+/* ---- what others brought ---- */
+
+/* Raised to the number of places outside the sample: what may be chance counts as nothing. */
+static double rate(const struct pairs *p)
+{
+    double sure = p->found - 3 * sqrt(p->found);
+    return sure > 0 ? sure / (p->asked + PRIOR) : 0;
+}
+
+/* That nobody outside the sample brought it, for each place that asks. */
+static void find_alone(const struct cache_sample *s, struct sample_alloc *a)
+{
+    double far = rate(&a->far), near = rate(&a->near);
+    near = near > far ? (near - far) / (1 - far) : 0;
+    for (uint32_t i = 0; i < s->nplaces; i++) {
+        double left = s->near_left - ones(s->near_of[i]);
+        a->alone[i] = pow(1 - far, s->far_left) * pow(1 - near, left > 0 ? left : 0);
+    }
+}
+
+/* A number in (0, 1) that belongs to the line and the moment. */
+static double chance(uint64_t line, uint64_t salt)
+{
+    return ((double)(cache_mix(line * 0x9E3779B97F4A7C15u + salt) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* A place asks for `asked` sectors, of which `found` are in L2 of a line that `places` touched. */
+static void note_pairs(struct cache_sample *s, struct sample_alloc *a, uint32_t place, uint8_t places, uint32_t asked, uint32_t found)
+{
+    uint8_t near = s->near_of[place], far = s->far_of[place];
+    a->near.asked += ones(near) * asked;
+    a->near.found += ones(near & places) * found;
+    a->far.asked += ones(far) * asked;
+    a->far.found += ones(far & places) * found;
+    if (a->notes++ < 64 || a->notes % 32 == 0) find_alone(s, a);
+}
+
+/* ---- regions and allocations ---- */
 
 static uint32_t find_slot(const struct cache_sample *s, uint64_t id)
 {
@@ -93,23 +151,9 @@ static uint32_t find_alloc(struct cache_sample *s, uint64_t id)
     for (uint32_t i = 0; i < s->nalloc; i++)
         if (s->alloc[i].addr == a->addr) return i;
     if (s->nalloc == MAX_ALLOCS) return MAX_ALLOCS;
-    s->alloc[s->nalloc] = (struct sample_alloc){ .addr = a->addr, .regions = (a->n >> (REGION_SHIFT + CACHE_LINE_SHIFT)) + 1 };
+    s->alloc[s->nalloc] = (struct sample_alloc){ .addr = a->addr, .end = a->addr + a->n };
+    find_alone(s, &s->alloc[s->nalloc]);
     return s->nalloc++;
-}
-
-/* A region nobody of the sample used before: has the rest of the GPU been here? */
-static bool note_first_touch(struct cache_sample *s, uint32_t alloc)
-{
-    if (alloc == MAX_ALLOCS) return false;
-    struct sample_alloc *a = &s->alloc[alloc];
-    a->touched++;
-    uint64_t sweeps = (uint64_t)((double)a->touched * s->scale / (double)a->regions);
-    if (sweeps > a->sweeps) {
-        a->sweeps = sweeps;
-        a->last_start = a->sweep_start;
-        a->sweep_start = s->clock[CLASS_USUAL];
-    }
-    return sweeps > 0;
 }
 
 /* NULL: the table is full; the access then counts as a miss nobody remembers. */
@@ -120,58 +164,116 @@ static struct region *use_region(struct cache_sample *s, uint64_t id)
     if (s->n == MAX_REGIONS || !base_grow((void **)&s->region, s->n, &s->cap, sizeof *s->region)) return NULL;
     struct region *g = &s->region[s->n++];
     *g = (struct region){ .id = id, .alloc = (uint16_t)find_alloc(s, id) };
-    g->covered = note_first_touch(s, g->alloc);
     s->slot[i] = (uint32_t)s->n;
     return g;
 }
 
-/* A number in (0, 1) that belongs to the line and the moment. */
-static double chance(uint64_t line, uint64_t salt)
+/* ---- the order of last touches ---- */
+
+static void sum_younger(struct cache_sample *s)
 {
-    return ((double)(cache_mix(line * 0x9E3779B97F4A7C15u + salt) >> 11) + 0.5) / 9007199254740992.0;
+    for (unsigned c = 0; c < CLASSES; c++) {
+        double sum = 0;
+        uint32_t b = s->now + 1;
+        while (b > s->dead[c] && sum <= s->capacity * (1 + SPREAD)) {
+            s->younger[c][--b] = sum;
+            sum += s->weight[c][b];
+        }
+        s->dead[c] = b;
+    }
 }
 
-/* Lines its class can have: evict-first gets what normal lines leave. */
-static double class_room(const struct cache_sample *s, unsigned cls)
+/* The stamps are used up: every two buckets become one. */
+static void halve_buckets(struct cache_sample *s)
 {
-    if (cls != CLASS_FIRST_OUT || s->room > 0) return s->capacity;
-    double left = s->capacity - s->clock[CLASS_USUAL];
-    return left < s->capacity / 16 ? s->capacity / 16 : left;
+    for (size_t i = 0; i < s->n; i++)
+        for (uint32_t k = 0; k < REGION_LINES; k++) s->region[i].stamp[k] >>= 1;
+    for (unsigned c = 0; c < CLASSES; c++) {
+        for (uint32_t b = 0; b < BUCKETS; b++)
+            s->weight[c][b] = b < BUCKETS / 2 ? s->weight[c][2 * b] + s->weight[c][2 * b + 1] : 0;
+        s->dead[c] >>= 1;
+    }
+    s->now >>= 1;
 }
 
-static uint32_t draw_death(const struct cache_sample *s, uint64_t line, unsigned cls)
+static void next_bucket(struct cache_sample *s, double lines)
 {
-    double at = s->clock[cls] - class_room(s, cls) * log(chance(line, (uint64_t)s->clock[cls]));
-    return at < 4e9 ? (uint32_t)at : UINT32_MAX;
+    s->in_bucket += lines;
+    if (s->in_bucket < s->capacity / BUCKETS_PER_CACHE) return;
+    s->in_bucket = 0;
+    if (++s->now == BUCKETS) halve_buckets(s);
+    sum_younger(s);
 }
 
-static bool survives(const struct cache_sample *s, uint64_t line, double fills)
+/* Lines touched later. */
+static double depth(const struct cache_sample *s, unsigned cls, uint32_t stamp)
 {
-    return fills <= -s->capacity * log(chance(line, 1));
+    if (stamp < s->dead[cls]) return INFINITY;
+    return s->younger[cls][stamp] + (stamp < s->now ? s->in_bucket : 0);
+}
+
+/* What stays longer leaves the rest; but each set keeps a line of the others for a while. */
+static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, double room)
+{
+    double higher = 0, since = 0;
+    for (unsigned c = cls + 1; c < CLASSES; c++) {
+        higher += s->total[c] < room ? s->total[c] : room;
+        since += depth(s, c, stamp);
+    }
+    double d = depth(s, cls, stamp);
+    return d + higher <= room || d + since <= room / LEAST_SHARE;
+}
+
+/* Lines that a previous run touched after line `line`: it went through the buffers in order. */
+static double warm_depth(const struct cache_sample *s, uint64_t line)
+{
+    double after = 0;
+    bool found = false;
+    for (size_t i = 0; i < s->nwarm; i++) {
+        const struct cache_range *v = &s->warm[i];
+        if (found) after += (double)v->lines;
+        else if (line >= v->first && line - v->first < v->lines) {
+            found = true;
+            after = (double)(v->first + v->lines - line);
+        }
+    }
+    return found ? after : INFINITY;
+}
+
+/* What fits stays. What does not was displaced by its own tail, and by what this launch filled. */
+static bool warm_has(const struct cache_sample *s, uint64_t line)
+{
+    if (!s->warm_lines) return false;
+    if (s->warm_lines <= s->capacity) return s->filled + warm_depth(s, line) <= s->capacity;
+    return s->filled + warm_depth(s, line) <= s->capacity / 2;       /* outputs were restored by a copy: two lines each */
 }
 
 /* Sectors of line k of region g that are in L2. */
 static uint8_t resident(const struct cache_sample *s, const struct region *g, uint32_t k)
 {
-    uint64_t line = g->id << REGION_SHIFT | k;
-    if (g->touched >> k & 1) return s->clock[g->state[k] >> 4] <= g->death[k] ? g->state[k] & 15 : 0;
-    if (g->alloc == MAX_ALLOCS) return 0;
-    if (g->covered && survives(s, line, s->clock[CLASS_USUAL] - s->alloc[g->alloc].last_start)) return 15;
-    return chance(line, 2) < s->warm && survives(s, line, s->clock[CLASS_USUAL]) ? 15 : 0;
+    uint8_t st = g->state[k];
+    if (!st) return warm_has(s, g->id << REGION_SHIFT | k) ? 15 : 0;
+    return is_left(s, st >> 4, g->stamp[k], s->capacity * (1 + SPREAD * (chance(g->id << REGION_SHIFT | k, 1) - 0.5))) ? st & 15 : 0;
 }
 
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors)
 {
     uint32_t i = find_slot(s, line >> REGION_SHIFT);
-    if (s->slot[i]) return resident(s, &s->region[s->slot[i] - 1], line & (REGION_LINES - 1)) & sectors;
-    struct region g = { .id = line >> REGION_SHIFT, .alloc = (uint16_t)MAX_ALLOCS };
-    for (uint32_t a = 0; a < s->nalloc; a++) {
-        uint64_t at = line << CACHE_LINE_SHIFT, from = s->alloc[a].addr;
-        if (at >= from && (at - from) >> (REGION_SHIFT + CACHE_LINE_SHIFT) < s->alloc[a].regions) g.alloc = (uint16_t)a;
+    if (s->slot[i]) {
+        const struct region *g = &s->region[s->slot[i] - 1];
+        uint32_t k = line & (REGION_LINES - 1);
+        uint8_t here = resident(s, g, k);
+        if (here || g->alloc == MAX_ALLOCS) return here & sectors;
+        return chance(line, s->now) >= s->alloc[g->alloc].alone[0] ? sectors : 0;
     }
-    g.covered = g.alloc != MAX_ALLOCS && s->alloc[g.alloc].sweeps > 0;
-    return resident(s, &g, line & (REGION_LINES - 1)) & sectors;
+    if (warm_has(s, line)) return sectors;
+    for (uint32_t a = 0; a < s->nalloc; a++)
+        if (line << CACHE_LINE_SHIFT >= s->alloc[a].addr && line << CACHE_LINE_SHIFT < s->alloc[a].end)
+            return chance(line, s->now) >= s->alloc[a].alone[0] ? sectors : 0;
+    return 0;
 }
+
+/* ---- an access ---- */
 
 static unsigned class_of(uint8_t alloc, unsigned old, bool fresh)
 {
@@ -183,14 +285,46 @@ static unsigned class_of(uint8_t alloc, unsigned old, bool fresh)
     }
 }
 
-/* The first fills find empty lines. */
-static void advance(struct cache_sample *s, unsigned cls, double lines)
+/* The line becomes the youngest of its class. */
+static void touch(struct cache_sample *s, struct region *g, uint32_t k, unsigned cls, bool counted)
 {
-    if (s->room > 0) {
-        s->room -= lines;
-        return;
+    uint32_t bit = 1u << k;
+    unsigned old = g->state[k] >> 4;
+    if (g->counted & bit) {
+        s->weight[old][g->stamp[k]] -= s->scale;
+        s->total[old] -= s->scale;
     }
-    for (unsigned c = 0; c <= cls; c++) s->clock[c] += lines;
+    bool moved = g->stamp[k] != s->now || !(g->counted & bit);
+    g->counted = counted ? g->counted | bit : g->counted & ~bit;
+    g->stamp[k] = (uint16_t)s->now;
+    if (!counted) return;
+    s->weight[cls][s->now] += s->scale;
+    s->total[cls] += s->scale;
+    if (moved) next_bucket(s, s->scale);
+}
+
+/* Whether somebody outside the sample brought a line that is not in the sample's order any more, or never was. */
+static bool others_have(struct cache_sample *s, struct region *g, const struct cache_l2_request *r)
+{
+    return g->alloc != MAX_ALLOCS && chance(r->line, s->now) >= s->alloc[g->alloc].alone[r->place];
+}
+
+/* The share of accesses to this allocation that come while places far off ask for the same line. */
+static void note_together(const struct cache_sample *s, struct sample_alloc *a, struct region *g, uint32_t k,
+                          const struct cache_l2_request *r)
+{
+    uint32_t side = s->far_of[r->place] & 1 ? 1 : 0, other = g->at[k][!side];
+    uint32_t apart = r->at > other ? r->at - other : other - r->at;
+    bool now = other && apart < TOGETHER;
+    g->at[k][side] = r->at;
+    a->together += (now - a->together) / 256;
+}
+
+double cache_sample_together(const struct cache_sample *s, uint64_t line)
+{
+    uint32_t i = find_slot(s, line >> REGION_SHIFT);
+    uint16_t a = s->slot[i] ? s->region[s->slot[i] - 1].alloc : MAX_ALLOCS;
+    return a < MAX_ALLOCS ? s->alloc[a].together : 0;
 }
 
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r, struct cache_l2_outcome *o)
@@ -202,23 +336,33 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
         o->miss = r->sectors;
         return;
     }
-    uint8_t here = resident(s, g, k);
+    uint8_t here = resident(s, g, k), place = (uint8_t)(1u << r->place);
+    bool known = here && g->state[k], counted = g->counted >> k & 1;
+    o->open = known && s->now - g->stamp[k] < RECENT;
+    if (!known) g->places[k] = 0;
+    if (g->alloc != MAX_ALLOCS) {
+        struct sample_alloc *a = &s->alloc[g->alloc];
+        if (!(g->places[k] & place)) note_pairs(s, a, r->place, g->places[k], cache_count(r->sectors), cache_count(r->sectors & here));
+        note_together(s, a, g, k, r);
+    }
     bool fresh = !here;
-    g->sms |= (uint8_t)(1u << (r->sm & 7));
-    if (g->sms & (g->sms - 1)) o->weight = 1;
+    if (fresh && others_have(s, g, r)) here = 15;
     unsigned cls = class_of(r->alloc, g->state[k] >> 4, fresh);
     o->hit = r->sectors & here;
     uint8_t lack = (uint8_t)(r->sectors & ~here);
     if (lack && !r->write) o->miss = (uint8_t)((lack | r->fetch) & ~here);
     if (fresh) {
         g->dirty[k] = 0;
-        advance(s, cls, o->weight);
+        counted = !here;         /* its weight is with those that brought it */
+        if (counted) s->filled += s->scale;
+    } else if (!known) {
+        counted = true;
     }
-    if (fresh || cls != (unsigned)g->state[k] >> 4) g->death[k] = draw_death(s, r->line, cls);
+    touch(s, g, k, cls, counted);
+    g->places[k] |= place;
     if (r->write) {              /* once more was filled than fits, what is written is sure to leave again */
-        if (s->room <= 0) o->written = r->sectors & (uint8_t)~g->dirty[k];
+        if (s->total[CLASS_USUAL] + s->total[CLASS_FIRST_OUT] > s->capacity) o->written = r->sectors & (uint8_t)~g->dirty[k];
         g->dirty[k] |= r->sectors;
     }
     g->state[k] = (uint8_t)(here | o->miss | r->sectors | cls << 4);
-    g->touched |= 1u << k;
 }

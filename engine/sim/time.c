@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define NGROUPS 2u
-#define SAMPLE_SMS 2u                /* SMs of a group at first */
+#define SAMPLE_SMS 4u                /* SMs of a group at first */
 #define SAMPLE_MORE 8u               /* and when that many cost less than the budget */
 #define SAMPLE_BUDGET 200000u        /* warp instructions of a group before it stops starting CTAs */
 #define WHOLE_LIMIT 400000u          /* warp instructions of a launch that is simulated whole */
@@ -64,6 +64,8 @@ static enum status set_up(struct time_launch *t, struct sim_program *p, const st
     t->warps_per_cta = (threads + WARP_LANES - 1) / WARP_LANES;
     t->ctas_per_sm = o.ctas_per_sm;
     t->l1_bytes = o.l1_bytes;
+    uint64_t share = (t->nctas + (uint64_t)t->g->sms - 1) / (uint64_t)t->g->sms;
+    t->warps_at_once = t->warps_per_cta * (uint32_t)(share < o.ctas_per_sm ? share : o.ctas_per_sm);
     t->threads = l->threads ? l->threads : base_cpus();
     if (l->warm_l2) find_buffers(t);
     if (l->dispatch == DISPATCH_RANDOM && t->nctas < UINT32_MAX / 2) t->shuffle = shuffle_of(t->nctas, l->seed);

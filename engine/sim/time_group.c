@@ -19,6 +19,40 @@ static enum status make_workers(struct time_group *g)
     return g->worker ? ST_OK : ST_NOMEM;
 }
 
+/* Whether CTAs `apart` places from each other lie beside each other in a grid whose rows are `row` long. */
+static bool is_near(uint32_t apart, uint32_t all, uint32_t row)
+{
+    return apart == 1 || apart == all - 1 || (row && (apart == row || apart == all - row));
+}
+
+#define FAR 0xe8u                /* of the eight places below, those on the far side */
+
+/* Places of each round of CTAs that the sample runs: pairs beside each other in both directions of the grid, and
+ * others far off, so that what neighbours share and what all share can be told apart. */
+static void choose_places(struct time_group *g, uint32_t all)
+{
+    const struct sim_launch *l = g->t->l;
+    uint32_t flat = l->grid.y * l->grid.z > 1 ? (uint32_t)(l->grid.x % all) : 0;
+    uint32_t row = flat > 1 && flat + 1 < all ? flat : 0, far = all / 4 + all / 16, n = 0;
+    uint32_t base = (uint32_t)((uint64_t)g->number * all / g->t->ngroups);
+    const uint32_t wish[] = { 0, 1, row, far, row + 1, far + 1, far + row, far + row + 1 };      /* FAR: the last with `far` */
+    for (uint32_t i = 0; i < g->nsms; i++) {
+        uint32_t id = (base + wish[i]) % all;
+        for (uint32_t k = 0; k < n; k++)
+            if (g->id[k] == id) {        /* taken: the next one, from the start */
+                id = (id + 1) % all;
+                k = UINT32_MAX;
+            }
+        g->id[n++] = id;
+    }
+    g->places = (struct cache_places){ .n = n, .neighbours = row ? 4 : 2 };
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < n; k++) {
+            if (i != k && is_near((g->id[i] + all - g->id[k]) % all, all, row)) g->places.near_of[i] |= (uint8_t)(1u << k);
+            else if ((FAR >> i & 1) != (FAR >> k & 1)) g->places.far_of[i] |= (uint8_t)(1u << k);
+        }
+}
+
 enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number)
 {
     uint64_t all = (uint64_t)t->g->sms;
@@ -26,14 +60,11 @@ enum status time_group_init(struct time_group *g, const struct time_launch *t, u
     g->nsms = t->sampled ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
     g->sm = base_alloc(g->nsms * sizeof *g->sm);
     if (!g->sm) return ST_NOMEM;
+    if (t->sampled) choose_places(g, (uint32_t)(all < t->nctas ? all : t->nctas));
     enum status st = make_workers(g);
-    if (st == ST_OK) st = time_mem_init(&g->mem, t->g, t->sampled ? t->simulated : (uint32_t)all, t->p->mem);
+    if (st == ST_OK) st = time_mem_init(&g->mem, t->g, t->sampled ? &g->places : NULL, t->p->mem);
     if (st == ST_OK) cache_l2_warm(&g->mem.l2, t->buffer, t->nbuffers);
-    for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++) {
-        uint64_t place = (uint64_t)number + (uint64_t)i * t->ngroups;
-        uint32_t id = t->sampled ? (uint32_t)(place * all / (t->ngroups * t->simulated)) : i;
-        st = time_sm_init(&g->sm[i], g, id, i);
-    }
+    for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++) st = time_sm_init(&g->sm[i], g, t->sampled ? g->id[i] : i, i);
     return st;
 }
 
@@ -59,10 +90,17 @@ static uint64_t cta_at(const struct time_launch *t, uint64_t i)
     return (i * t->shuffle + (uint32_t)t->l->seed) % t->nctas;      /* both below 2^32 */
 }
 
-static void start_cta(struct time_group *g, uint32_t sm, uint32_t slot, uint64_t place, uint32_t at)
+static void start_cta(struct time_group *g, uint32_t sm, uint32_t slot, uint64_t nth, uint32_t place, uint32_t at)
 {
-    time_sm_start(&g->sm[sm], slot, cta_at(g->t, place), at);
+    time_sm_start(&g->sm[sm], slot, cta_at(g->t, nth), (uint8_t)place, at);
     g->started++;
+}
+
+/* The CTA that the dispatcher gives out next; nctas or more: none is left. */
+static uint64_t next_cta(const struct time_group *g)
+{
+    if (!g->t->sampled) return g->first + g->given;
+    return g->first + g->given / g->nsms * g->round + g->id[g->given % g->nsms];
 }
 
 /* One CTA per SM and round; adversarial: an SM is filled before the next gets any. */
@@ -75,10 +113,11 @@ static void first_wave(struct time_group *g)
         for (uint32_t i = 0; i < g->nsms; i++) {
             uint64_t sm = g->sm[i].id;
             uint64_t place = fill ? sm * t->ctas_per_sm + slot : (uint64_t)slot * all + sm;
-            if (place < t->nctas) start_cta(g, i, slot, place, slot * (uint32_t)t->g->cta_cycles);
+            if (place < t->nctas) start_cta(g, i, slot, place, t->sampled ? i : 0, slot * (uint32_t)t->g->cta_cycles);
         }
     g->step = t->sampled ? (double)all / g->nsms : 1;
-    g->next = (double)(capacity < t->nctas ? capacity : t->nctas) + (t->sampled ? g->step * g->number / t->ngroups : 0);
+    g->first = capacity < t->nctas ? capacity : t->nctas;
+    g->round = all;
 }
 
 /* Index of the SM with the earliest ended CTA not yet replaced; nsms: none. */
@@ -113,10 +152,10 @@ static enum status dispatch(struct time_group *g)
     for (uint32_t i; (i = earliest_end(g, taken)) < g->nsms;) {
         struct time_ended e = g->sm[i].ended[taken[i]++];
         note_finished(g, &e);
-        if (g->stopped || g->next >= (double)g->t->nctas) continue;
+        if (g->stopped || next_cta(g) >= g->t->nctas) continue;
         uint32_t at = e.at + (uint32_t)g->t->g->cta_latency;
-        start_cta(g, i, e.slot, (uint64_t)g->next, at > g->now ? at : g->now);
-        g->next += g->step;
+        start_cta(g, i, e.slot, next_cta(g), g->t->sampled ? g->given % g->nsms : 0, at > g->now ? at : g->now);
+        g->given++;
     }
     for (uint32_t i = 0; i < g->nsms; i++) g->sm[i].nended = 0;
     base_free(taken);
@@ -182,7 +221,7 @@ static void report_progress(const struct time_group *g)
 
 static void check_budget(struct time_group *g, uint64_t budget)
 {
-    if (!budget || g->next >= (double)g->t->nctas) return;
+    if (!budget || next_cta(g) >= g->t->nctas) return;
     uint64_t inst = time_group_instructions(g), wave = (uint64_t)g->nsms * g->t->ctas_per_sm;
     struct time_mark here = { g->now, inst };
     if (!g->from.at && (inst >= budget / 4 || g->finished >= wave)) g->from = here;

@@ -29,6 +29,8 @@
 #define TIME_SCHEDULERS 8u
 #define TIME_SM_WARPS 128u
 #define TIME_MSHR_BLOCK 16u
+#define TIME_FLIGHTS 2048u
+#define TIME_MERGE 768u              /* requests after which a read in flight is forgotten by what merges reads */
 
 /* ---- what each instruction costs ---- */
 enum time_unit { UNIT_ALU, UNIT_IMUL, UNIT_FP32, UNIT_FP16, UNIT_FP64, UNIT_SFU, UNIT_CVT, UNIT_MOVE, UNIT_CONTROL, UNIT_WARP,
@@ -83,13 +85,16 @@ struct time_mem {
     struct time_queue *slice, *channel; uint32_t nslices, nchannels;
     double scale;                    /* SMs of the GPU per simulated SM */
     double slice_bytes, channel_bytes; /* bytes per cycle of one queue */
+    double crowd_cycles;             /* in a sample: cycles a read that all SMs make at once holds up its SM's next ones */
+    double turn_cycles;              /* cycles per byte of an SM's share of all slices */
     double atomic_cycles;            /* cycles one atomic lane takes at a slice */
     double active;                   /* simulated SMs that asked for anything in the last epoch */
     uint32_t epoch, entering;        /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */
     uint64_t reads, hits, writes; double dram_read, dram_write;
 };
-enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, uint32_t simulated, struct sim_mem *mem);
+/* places: NULL when every SM is simulated. */
+enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem);
 void time_mem_free(struct time_mem *m);
 
 /* ---- warps ---- */
@@ -105,6 +110,7 @@ struct time_warp {
     uint32_t pending;                /* of those, how many are still to issue */
     uint32_t release;                /* not before: branch, barrier, fence */
     bool branched;                   /* the region ended in a taken branch */
+    uint32_t reads;                  /* sectors asked of L2 */
     uint32_t started, async;         /* async: when the last asynchronous copy arrives */
     uint32_t nmem, nlines;
     uint8_t mem_of[TIME_REGION];     /* index in mem + 1; 0: none */
@@ -113,8 +119,9 @@ struct time_warp {
 };
 
 /* ---- an SM ---- */
-struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; bool used; };
+struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; uint8_t place; bool used; };
 struct time_ended { uint32_t slot, at, begun; uint64_t inst; };
+struct time_flight { uint64_t line; uint32_t until, nth, own; uint8_t warp, sectors, answers; };  /* a read on its way from L2 */
 struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
 struct time_sm {
     struct time_group *group;
@@ -133,10 +140,11 @@ struct time_sm {
     /* load/store unit */
     struct cache_l1 l1, ro;
     bool has_ro;
-    double lsu_free, data_free, port_free, store_free;
+    double lsu_free, data_free, port_free, store_free, ask_free;
     uint32_t *queue; uint32_t queue_at;    /* completion of the last l1_queue memory instructions */
     uint32_t *mshr, *mshr_least;           /* [nmshr_blocks * TIME_MSHR_BLOCK] arrival of each tracked miss; least of each block */
     uint32_t nmshr_blocks;
+    struct time_flight *flight; uint32_t reads; /* [TIME_FLIGHTS], by line; NULL: reads are not merged. Sectors asked for */
     double slice_added, channel_added;     /* cycles per queue that this SM's requests of the epoch take */
     struct cache_l2_request *request; size_t nrequests, cap_requests;
     struct time_ended *ended; uint32_t nended;
@@ -152,8 +160,8 @@ void time_sm_free(struct time_sm *s);
 void time_sm_run(struct time_sm *s, uint32_t end);
 uint32_t time_sm_next(const struct time_sm *s);
 uint64_t time_sm_residency(const struct time_sm *s, uint32_t now);    /* warp-cycles, those under way included */
-/* A CTA begins in slot `slot` at cycle `at`. */
-void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint32_t at);
+/* A CTA of sampled place `place` begins in slot `slot` at cycle `at`. */
+void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place, uint32_t at);
 
 /* time_warp.c: executes the next region of w at cycle t. */
 enum fetch_result { FETCH_READY, FETCH_BLOCKED, FETCH_ENDED, FETCH_FAULT };
@@ -165,7 +173,7 @@ uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exe
 static inline uint32_t time_lsu_room(const struct time_sm *s) { return s->queue[s->queue_at]; }
 
 /* time_mem.c: latency pieces seen within an epoch. */
-uint32_t time_mem_read(struct time_sm *s, const struct cache_l2_request *r, uint8_t granule);
+uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, const struct cache_l2_request *r, uint8_t granule);
 uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r);
 uint32_t time_mem_atomic(struct time_sm *s, const struct cache_l2_request *r);
 void time_mem_quiet(struct time_sm *s, const struct cache_l2_request *r);     /* prefetch into L2 */
@@ -181,6 +189,7 @@ struct time_launch {                 /* what all groups of a launch share; read-
     struct time_plan plan;
     uint64_t nctas, shuffle;         /* shuffle: multiplier of the random order, 0: none */
     uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
+    uint32_t warps_at_once;          /* on one SM */
     bool sampled;
     struct cache_range buffer[64]; uint32_t nbuffers; /* what a previous run left in L2 */
     uint32_t simulated;              /* SMs per group */
@@ -193,7 +202,9 @@ struct time_group {
     struct exec_worker **worker; uint32_t nworkers;
     struct time_mem mem;
     uint32_t number;                 /* of the group */
-    double next, step;               /* next CTA of the dispatcher; CTAs the GPU starts per CTA started here */
+    struct cache_places places; uint32_t id[8];  /* sampled: where in each round of `round` CTAs the sample's are */
+    uint64_t first, round, given;    /* first CTA after the first wave; those dispatched since */
+    double step;                     /* CTAs the GPU starts per CTA started here */
     uint64_t started, finished;
     uint64_t finished_inst, finished_cycles; /* of the CTAs that ended: warp instructions, time from begin to end */
     uint32_t now, last_end;

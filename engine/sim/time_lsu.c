@@ -9,6 +9,8 @@ struct load_way {                    /* how one load goes */
     struct cache_l1 *cache;
     struct cache_route route;
     uint32_t latency;
+    struct time_warp *warp;
+    uint8_t place;
     bool counted;
 };
 
@@ -49,17 +51,16 @@ static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64
 {
     uint32_t tracker = mshr_find(s, at);
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
-                                  .next = way->route.next };
-    uint32_t arrival = time_mem_read(s, &r, way->route.granule);
+                                  .next = way->route.next, .place = way->place };
+    uint32_t arrival = time_mem_read(s, way->warp, &r, way->route.granule);
     mshr_take(s, tracker, arrival);
     if (a->line) cache_l1_fill(a->line, arrival);
     return arrival;
 }
 
-/* One line of a load at *at; returns when its data is there and moves *at past the tag stage. */
+/* One line of a load at *at, or later when nothing is free to take it; returns when its data is there. */
 static uint32_t load_line(struct time_sm *s, const struct load_way *way, uint64_t entry, double *at, uint8_t *hits)
 {
-    const struct sim_preset *g = s->group->t->g;
     struct cache_answer a;
     for (;;) {
         cache_l1_load(way->cache, time_line(entry), time_sectors(entry), (enum cache_alloc)way->route.l1, (uint32_t)*at, &a);
@@ -73,7 +74,6 @@ static uint32_t load_line(struct time_sm *s, const struct load_way *way, uint64_
         if (arrival > done) done = arrival;
     }
     *hits = a.hit | a.pending;
-    *at += max_d(1, 32.0 * cache_count(time_sectors(entry)) / (double)g->l1_bytes_per_cycle);
     return done;
 }
 
@@ -91,11 +91,12 @@ static void count_load(struct time_sm *s, const struct exec_inst *in, const stru
     c->threads += a->lanes;
 }
 
-static struct load_way way_of(struct time_sm *s, const struct time_warp *w, const struct exec_inst *in, const struct time_access *a,
+static struct load_way way_of(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a,
                               uint64_t addr)
 {
     const struct sim_preset *g = s->group->t->g;
-    struct load_way way = { .cache = &s->l1, .latency = (uint32_t)g->l1_latency };
+    struct load_way way = { .cache = &s->l1, .latency = (uint32_t)g->l1_latency, .warp = w,
+                            .place = s->cta[w->cta].place };
     if (a->space == PTX_SPACE_LOCAL) {
         way.route = (struct cache_route){ .l1 = CACHE_NORMAL, .l2 = CACHE_NORMAL, .granule = (uint8_t)(g->l2_fill / 32) };
         return way;
@@ -110,24 +111,49 @@ static struct load_way way_of(struct time_sm *s, const struct time_warp *w, cons
     return way;
 }
 
+/* Lines of one instruction are looked up in as many banks at once as the tags have. */
+struct tag_stage { double at; uint32_t mask; uint8_t used[8]; };
+
+static double tag_turn(struct tag_stage *t, uint64_t line) { return t->at + t->used[line & t->mask]++; }
+
+static double tag_end(const struct tag_stage *t)
+{
+    uint8_t most = 0;
+    for (uint32_t i = 0; i <= t->mask; i++) most = t->used[i] > most ? t->used[i] : most;
+    return t->at + most;
+}
+
 static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
 {
+    const struct sim_preset *g = s->group->t->g;
     const uint64_t *lines = &w->lines[a->first];
-    double at = max_d(t, s->lsu_free), from = at;
+    double from = max_d(t, s->lsu_free);
+    struct tag_stage tags = { .at = from, .mask = (uint32_t)g->l1_tag_banks - 1 };
     uint32_t done = 0, sectors = 0, hits = 0;
     struct load_way way = way_of(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint8_t hit;
         if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
+        double turn = tag_turn(&tags, time_line(lines[i])), at = turn;
         uint32_t ready = load_line(s, &way, lines[i], &at, &hit);
+        tags.at += at - turn;        /* what waits holds up what is behind it */
         if (ready > done) done = ready;
         sectors += cache_count(time_sectors(lines[i]));
         hits += cache_count(hit & time_sectors(lines[i]));
     }
-    s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
+    double end = max_d(tag_end(&tags), tags.at + 32.0 * sectors / (double)g->l1_bytes_per_cycle);
+    s->lsu_free = max_d(end, from + (double)WARP_LANES / (double)g->lanes_lsu);
     queue_push(s, s->lsu_free);
     if (way.counted) count_load(s, in, a, sectors, hits);
     return done;
+}
+
+/* A store that covers its sectors wholly has as many bytes as they. */
+static bool is_partial(const struct time_access *a, const uint64_t *lines)
+{
+    uint32_t sectors = 0;
+    for (uint32_t i = 0; i < a->nlines; i++) sectors += cache_count(time_sectors(lines[i]));
+    return (uint32_t)a->lanes * a->bytes < 32 * sectors;
 }
 
 static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
@@ -135,10 +161,12 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
     const uint64_t *lines = &w->lines[a->first];
     double at = max_d(t, s->lsu_free), from = at;
     uint32_t done = t;
+    bool partial = is_partial(a, lines);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t line = time_line(lines[i]);
         cache_l1_store(&s->l1, line, time_sectors(lines[i]));
         struct cache_l2_request r = { .line = line, .at = (uint32_t)at, .sectors = time_sectors(lines[i]), .write = 1,
+                                      .partial = partial, .place = s->cta[w->cta].place,
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
         uint32_t out = time_mem_write(s, &r);
         if (out > done) done = out;
@@ -170,7 +198,7 @@ static uint32_t issue_atomic(struct time_sm *s, struct time_warp *w, const struc
     uint32_t done = t;
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t e = w->lines[a->first + i];
-        struct cache_l2_request r = { .line = time_line(e), .at = (uint32_t)at, .sectors = time_sectors(e), .write = 1,
+        struct cache_l2_request r = { .line = time_line(e), .at = (uint32_t)at, .sectors = time_sectors(e), .write = 1, .place = s->cta[w->cta].place,
                                       .lanes = (uint16_t)((a->lanes + a->nlines - 1) / a->nlines) };
         cache_l1_store(&s->l1, r.line, r.sectors);
         uint32_t back = time_mem_atomic(s, &r);
@@ -191,8 +219,10 @@ static uint32_t issue_prefetch(struct time_sm *s, struct time_warp *w, const str
             uint8_t hit;
             struct load_way way = way_of(s, w, in, a, line << CACHE_LINE_SHIFT);
             load_line(s, &way, line << 4 | 15, &at, &hit);
+            at += 1;
         } else {
             struct cache_l2_request r = { .line = line, .at = (uint32_t)at, .sectors = 15, .quiet = 1,
+                                          .place = s->cta[w->cta].place,
                                           .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
             time_mem_quiet(s, &r);
             at += 1;

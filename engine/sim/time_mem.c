@@ -14,20 +14,28 @@ static uint32_t share_of(int64_t n, double scale)
     return part < least ? least : part;
 }
 
-enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, uint32_t simulated, struct sim_mem *mem)
+static enum status make_queues(struct time_mem *m)
 {
-    *m = (struct time_mem){ .g = g, .scale = (double)g->sms / simulated };
+    const struct sim_preset *g = m->g;
     m->nslices = share_of(g->l2_slices, m->scale);
     m->nchannels = share_of(g->dram_channels, m->scale);
     m->slice = base_alloc(m->nslices * sizeof *m->slice);
     m->channel = base_alloc(m->nchannels * sizeof *m->channel);
+    return m->slice && m->channel ? ST_OK : ST_NOMEM;
+}
+
+enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem)
+{
+    *m = (struct time_mem){ .g = g, .scale = places ? (double)g->sms / places->n : 1 };
+    if (make_queues(m) != ST_OK) return ST_NOMEM;
     double cycles_per_s = g->clock_mhz * 1e6;
     m->slice_bytes = g->l2_bytes_per_cycle / m->nslices / m->scale;
     m->channel_bytes = g->dram_gbps * 1e9 * g->dram_efficiency / cycles_per_s / m->nchannels / m->scale;
+    m->crowd_cycles = places ? (double)g->sms / g->l2_shared_rate : 0;
+    m->turn_cycles = (double)g->sms / g->l2_bytes_per_cycle;
     m->atomic_cycles = m->nslices * m->scale / g->l2_atomics_per_cycle;
-    if (!m->slice || !m->channel) return ST_NOMEM;
     uint64_t bytes = (uint64_t)((double)g->l2_bytes * g->l2_distinct);
-    if (simulated < (uint64_t)g->sms) return cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, simulated, mem);
+    if (places) return cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, places, mem);
     return cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
 }
 
@@ -57,6 +65,18 @@ static inline double waiting(const struct time_mem *m, const struct time_queue *
     return w > 0 ? w : 0;
 }
 
+/* Time that sectors missing in L2 take of a channel, as bytes: pieces of a line cost more than whole ones. */
+static inline double dram_bytes(const struct sim_preset *g, uint8_t sectors, bool open)
+{
+    uint32_t n = cache_count(sectors);
+    return 32.0 * n / (n < CACHE_SECTORS && !open ? g->dram_scatter : 1);
+}
+
+static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
+{
+    return 32.0 * cache_count(r->sectors) * (r->write && r->partial ? g->l2_partial_write : 1) + g->l2_request_bytes;
+}
+
 static void note_request(struct time_sm *s, const struct cache_l2_request *r, uint8_t fetch)
 {
     if (!base_grow((void **)&s->request, s->nrequests, &s->cap_requests, sizeof *s->request)) {
@@ -66,7 +86,6 @@ static void note_request(struct time_sm *s, const struct cache_l2_request *r, ui
     struct cache_l2_request *to = &s->request[s->nrequests++];
     *to = *r;
     to->fetch = fetch;
-    to->sm = (uint8_t)s->index;
 }
 
 /* A port serves in order of asking: the delay of this request, after which it is busy longer. */
@@ -82,22 +101,56 @@ static uint32_t far_of(const struct sim_preset *g, const struct time_sm *s, uint
     return g->l2_far_latency && ((cache_mix(line) >> 40 ^ s->id) & 1) ? (uint32_t)g->l2_far_latency : 0;
 }
 
-uint32_t time_mem_read(struct time_sm *s, const struct cache_l2_request *r, uint8_t granule)
+static struct time_flight *flight_of(struct time_sm *s, uint64_t line)
+{
+    return s->flight ? &s->flight[cache_mix(line) % TIME_FLIGHTS] : NULL;
+}
+
+/* Requests of the SM between the one that f remembers and now. Warps take turns, so that between two of one warp lie
+ * as many of each other. */
+static uint32_t apart(const struct time_sm *s, const struct time_warp *w, const struct time_flight *f)
+{
+    if (f->warp != (uint32_t)(w - s->warp)) return s->reads - f->nth;
+    return (w->reads - f->own) * s->group->t->warps_at_once;
+}
+
+/* Whether a read finds one for the same sectors on its way. Who waits for L2 waits before the place where reads merge;
+ * that place remembers some hundred requests and answers up to four with one. */
+static bool merges(struct time_sm *s, const struct time_warp *w, struct time_flight *f, const struct cache_l2_request *r, double wait)
+{
+    if (!f || f->line != r->line || r->sectors & ~f->sectors || f->until <= r->at + (uint32_t)wait || f->answers == 4) return false;
+    uint32_t left = (uint32_t)(cache_mix(r->line ^ s->reads) >> 40) % TIME_MERGE;
+    if (apart(s, w, f) > left) return false;
+    f->answers++;
+    return true;
+}
+
+uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, const struct cache_l2_request *r, uint8_t granule)
 {
     struct time_mem *m = &s->group->mem;
     const struct sim_preset *g = m->g;
+    double port = take_port(&s->port_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_bytes_per_cycle);
+    double wait = 0;
+    if (m->crowd_cycles > 0)     /* what all SMs ask for at once holds up what comes behind */
+        wait = take_port(&s->ask_free, r->at, m->crowd_cycles * cache_l2_together(&m->l2, r->line) + slice_bytes(g, r) * m->turn_cycles);
+    wait += waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
+    struct time_flight *f = flight_of(s, r->line);
+    if (merges(s, w, f, r, wait)) return f->until + (uint32_t)port;
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
-    double wait = waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
-    s->slice_added += 32.0 * cache_count(r->sectors) / m->slice_bytes / m->nslices;
+    wait += port;
+    s->slice_added += slice_bytes(g, r) / m->slice_bytes / m->nslices;
     uint32_t trip = (uint32_t)g->l2_latency + far_of(g, s, r->line);
     if (lack) {
         wait += waiting(m, &m->channel[spread(r->line, m->nchannels)], s->channel_added, r->at);
-        s->channel_added += 32.0 * cache_count(cache_widen(lack, granule)) / m->channel_bytes / m->nchannels;
+        s->channel_added += dram_bytes(g, cache_widen(lack, granule), false) / m->channel_bytes / m->nchannels;
         trip += (uint32_t)(g->dram_latency - g->l2_latency);
     }
-    wait += take_port(&s->port_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_bytes_per_cycle);
     note_request(s, r, cache_widen(lack, granule));
-    return r->at + trip + (uint32_t)wait;
+    uint32_t arrival = r->at + trip + (uint32_t)wait;
+    s->reads += cache_count(r->sectors);
+    w->reads += cache_count(r->sectors);
+    if (f) *f = (struct time_flight){ r->line, arrival, s->reads, w->reads, (uint8_t)(w - s->warp), r->sectors, 1 };
+    return arrival;
 }
 
 uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r)
@@ -138,14 +191,13 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
-    double bytes = 32.0 * cache_count(r->sectors);
-    double cycles = bytes / m->slice_bytes + r->lanes * m->atomic_cycles;
+    double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
     if (!r->quiet) occupy(&m->slice[spread(r->line, m->nslices)], m->epoch, cycles);
-    double from_dram = 32.0 * cache_count(o.miss) * o.weight, to_dram = 32.0 * cache_count(o.written) * o.weight;
-    if (from_dram + to_dram > 0)       /* weight is in SMs of the GPU; the queue counts in simulated ones */
-        occupy(&m->channel[spread(r->line, m->nchannels)], m->epoch, (from_dram + to_dram) / m->scale / m->channel_bytes);
-    m->dram_read += from_dram;
-    m->dram_write += to_dram;
+    double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);
+    if (busy > 0)                      /* weight is in SMs of the GPU; the queue counts in simulated ones */
+        occupy(&m->channel[spread(r->line, m->nchannels)], m->epoch, busy * o.weight / m->scale / m->channel_bytes);
+    m->dram_read += 32.0 * cache_count(o.miss) * o.weight;
+    m->dram_write += 32.0 * cache_count(o.written) * o.weight;
     if (r->quiet) return;
     if (r->write) {
         m->writes += cache_count(r->sectors);

@@ -12,6 +12,13 @@ enum { POLICY_GREEDY, POLICY_ROUND_ROBIN };
 
 /* ---- making and starting ---- */
 
+/* Misses that can be outstanding: where data waits in L1, no more than it has lines. */
+static uint32_t trackers(const struct time_launch *t)
+{
+    uint32_t n = (uint32_t)t->g->l1_mshrs, lines = t->l1_bytes >> CACHE_LINE_SHIFT;
+    return t->g->l1_transit && lines && lines < n ? lines : n;
+}
+
 static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
 {
     const struct sim_preset *g = t->g;
@@ -22,10 +29,11 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->scoreboard = base_alloc(((size_t)s->nwarps * t->plan.nslots + 1) * sizeof *s->scoreboard);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
     s->queue = base_alloc((size_t)g->l1_queue * sizeof *s->queue);
-    s->nmshr_blocks = ((uint32_t)g->l1_mshrs + TIME_MSHR_BLOCK - 1) / TIME_MSHR_BLOCK;
+    s->nmshr_blocks = (trackers(t) + TIME_MSHR_BLOCK - 1) / TIME_MSHR_BLOCK;
     s->mshr = base_alloc((size_t)s->nmshr_blocks * TIME_MSHR_BLOCK * sizeof *s->mshr);
     s->mshr_least = base_alloc(s->nmshr_blocks * sizeof *s->mshr_least);
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
+    if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
     return s->warp && s->ready && s->age && s->scoreboard && s->cta && s->queue && s->mshr && s->mshr_least && s->ended && s->loads;
 }
@@ -38,6 +46,7 @@ static enum status make_caches(struct time_sm *s, const struct time_launch *t)
     s->l1.merge_max = (uint8_t)(g->l1_mshr_merge > 255 ? 255 : g->l1_mshr_merge);
     s->l1.update_on_store = g->l1_write != 0;
     s->l1.streaming = !g->l1_reserve;
+    s->l1.picks = (uint8_t)g->l1_picks;
     s->has_ro = g->ro_bytes > 0;
     if (st == ST_OK && s->has_ro) st = cache_l1_init(&s->ro, (uint64_t)g->ro_bytes, (uint32_t)g->ro_ways, (uint32_t)g->ro_sector);
     return st;
@@ -52,7 +61,7 @@ enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, u
     if (!alloc_arrays(s, t)) return ST_NOMEM;
     for (uint32_t i = 0; i < (uint32_t)t->g->schedulers * s->per_scheduler; i++) s->ready[i] = TIME_NEVER;
     for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) s->next[i] = TIME_NEVER;
-    for (uint32_t i = (uint32_t)t->g->l1_mshrs; i < s->nmshr_blocks * TIME_MSHR_BLOCK; i++) s->mshr[i] = TIME_NEVER;
+    for (uint32_t i = trackers(t); i < s->nmshr_blocks * TIME_MSHR_BLOCK; i++) s->mshr[i] = TIME_NEVER;
     for (uint32_t i = 0; i < s->nwarps; i++) s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
     struct exec_worker *k = g->worker[index % g->nworkers];
     for (uint32_t i = 0; i < s->nctas; i++)
@@ -75,6 +84,7 @@ void time_sm_free(struct time_sm *s)
     base_free(s->mshr);
     base_free(s->mshr_least);
     base_free(s->ended);
+    base_free(s->flight);
     base_free(s->loads);
     base_free(s->request);
 }
@@ -93,13 +103,13 @@ static void set_ready(struct time_sm *s, uint32_t w, uint32_t at)
     if (at < s->next[sc]) s->next[sc] = at;
 }
 
-void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint32_t at)
+void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place, uint32_t at)
 {
     const struct time_launch *t = s->group->t;
     struct time_cta *c = &s->cta[slot];
     exec_cta_start(c->x, cta, s->id, slot * t->warps_per_cta);
     *c = (struct time_cta){ .x = c->x, .index = cta, .first_warp = slot * t->warps_per_cta, .nwarps = exec_cta_nwarps(c->x),
-                            .begun = at, .used = true };
+                            .begun = at, .place = place, .used = true };
     c->live = c->nwarps;
     for (uint32_t i = 0; i < c->nwarps; i++) {
         uint32_t id = c->first_warp + i;

@@ -122,10 +122,9 @@ static void test_no_allocate(void **state)
     struct cache_l1 c = make(1, 2, 32);
     at_once(&c, 1, 1, CACHE_NORMAL);
     assert_int_equal(at_once(&c, 1, 1, CACHE_TRANSIT), HIT(1));            /* hits what another load brought */
-    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 20, 50), MISS(1));      /* storage while in flight ... */
-    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 30, 0), PENDING(1));
-    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 60, 90), MISS(1));      /* ... and gone once it has arrived */
-    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 100, 100), MISS(1));     /* takes the passed-through slot */
+    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 20, 50), MISS(1));      /* brings nothing that could be found */
+    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 30, 0), MISS(1));
+    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 100, 100), MISS(1));     /* the free slot */
     assert_true(cache_l1_has(&c, 1, 1));
     assert_int_equal(load(&c, 4, 1, CACHE_BYPASS, 110, 0), MISS(1));
     assert_int_equal(load(&c, 1, 1, CACHE_BYPASS, 110, 0), MISS(1));       /* bypass does not look */
@@ -265,56 +264,79 @@ static void test_l2_policies(void **state)
 }
 
 /* ---- L2 of a sample: what a few SMs see ---- */
-static unsigned sample_read(struct cache_l2 *c, unsigned sm, uint64_t line, struct cache_l2_outcome *o)
+static const struct cache_places TWO = { .n = 2, .neighbours = 2 };
+/* 0 and 1 lie beside each other, 2 and 3 too, the pairs far apart. */
+static const struct cache_places FOUR = { .n = 4, .near_of = { 2, 1, 8, 4 }, .far_of = { 12, 12, 3, 3 }, .neighbours = 2 };
+
+static unsigned sample_read(struct cache_l2 *c, unsigned place, uint64_t line, struct cache_l2_outcome *o)
 {
-    struct cache_l2_request r = { .line = line, .sectors = 15, .fetch = 15, .sm = (uint8_t)sm };
+    struct cache_l2_request r = { .line = line, .sectors = 15, .fetch = 15, .place = (uint8_t)place, .at = 1000 };
     cache_l2_access(c, &r, o);
     return o->hit;
 }
 
-static unsigned count_hits(struct cache_l2 *c, unsigned sm, uint64_t from, uint64_t n)
+static unsigned count_hits(struct cache_l2 *c, unsigned place, uint64_t from, uint64_t n)
 {
     struct cache_l2_outcome o;
     unsigned hits = 0;
-    for (uint64_t i = 0; i < n; i++) hits += sample_read(c, sm, from + i, &o) == 15;
+    for (uint64_t i = 0; i < n; i++) hits += sample_read(c, place, from + i, &o) == 15;
     return hits;
 }
 
+/* 16384 lines for 32 SMs of which 2 are simulated: a private line counts 16 times, and the depth at which one is
+ * gone lies within 20 % of the capacity. */
 static void test_sample_capacity(void **state)
 {
     (void)state;
     struct cache_l2 c;
     struct cache_l2_outcome o;
-    /* 16384 lines for 32 SMs of which 2 are simulated: a private line counts 16 times. */
-    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, 2, NULL), ST_OK);
-    assert_int_equal(count_hits(&c, 0, 0, 960), 0);
-    sample_read(&c, 0, 960, &o);
+    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
+    assert_int_equal(count_hits(&c, 0, 0, 800), 0);
+    sample_read(&c, 0, 800, &o);
     assert_true(o.weight == 16);
-    assert_int_equal(count_hits(&c, 0, 0, 960), 960);             /* 961 * 16 lines fit */
-    assert_int_equal(count_hits(&c, 1, 100000, 1024 + 63), 0);    /* 1024 * 16 fills of the full cache: 1/e survives */
-    unsigned left = 0;
-    for (uint64_t i = 0; i < 960; i++) left += cache_l2_probe(&c, i, 15) == 15;
-    assert_in_range(left, 960 * 30 / 100, 960 * 44 / 100);
+    assert_int_equal(count_hits(&c, 0, 0, 800), 800);             /* 801 * 16 lines: below 80 % */
+    assert_int_equal(count_hits(&c, 1, 100000, 1250), 0);         /* 1250 * 16: beyond 120 % */
+    for (uint64_t i = 0; i < 800; i++) assert_int_equal(cache_l2_probe(&c, i, 15), 0);
+    assert_in_range(count_hits(&c, 1, 100000 + 250, 1000), 350, 650);    /* 1000 * 16: about half are left */
     cache_l2_free(&c);
 }
 
-/* A loop 1.3 times the cache under random replacement: h = exp(-1.3 (1 - h)), so h = 0.58. */
-static void test_random_replacement(void **state)
+/* LRU: a loop beyond the cache finds nothing, one within it everything. */
+static void test_loops(void **state)
 {
     (void)state;
-    struct cache_l2 exact, sample;
-    struct cache_l2_outcome o;
-    assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
-    assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, 4, NULL), ST_OK);
-    unsigned hits[2] = { 0, 0 }, rounds = 8, skip = 4;
-    for (unsigned k = 0; k < rounds; k++) {
-        for (uint64_t i = 0; i < 10650; i++) hits[0] += l2(&exact, i, 15, CACHE_NORMAL, 15, false).hit == 15 && k >= skip;
-        for (uint64_t i = 0; i < 10650 / 8; i++) hits[1] += sample_read(&sample, 0, i, &o) == 15 && k >= skip;
+    const struct { uint64_t lines; unsigned least, most; } v[] = { { 6000, 99, 100 }, { 10650, 0, 4 } };
+    for (size_t k = 0; k < ARRAY_LEN(v); k++) {
+        struct cache_l2 exact, sample;
+        unsigned hits[2] = { 0, 0 };
+        assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
+        assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
+        for (unsigned round = 0; round < 4; round++) {
+            for (uint64_t i = 0; i < v[k].lines; i++) hits[0] += l2(&exact, i, 15, CACHE_NORMAL, 15, false).hit == 15 && round;
+            unsigned found = count_hits(&sample, 0, 0, v[k].lines / 8);
+            hits[1] += round ? found : 0;
+        }
+        assert_in_range(100 * hits[0] / (3 * v[k].lines), v[k].least, v[k].most);
+        assert_in_range(100 * hits[1] / (3 * (v[k].lines / 8)), v[k].least, v[k].most);
+        cache_l2_free(&exact);
+        cache_l2_free(&sample);
     }
-    assert_in_range(100 * hits[0] / (4 * 10650), 53, 63);
-    assert_in_range(100 * hits[1] / (4 * (10650 / 8)), 53, 63);
-    cache_l2_free(&exact);
-    cache_l2_free(&sample);
+}
+
+/* Evict-first lines go before normal ones, however young. */
+static void test_sample_classes(void **state)
+{
+    (void)state;
+    struct cache_l2 c;
+    struct cache_l2_outcome o;
+    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
+    count_hits(&c, 0, 0, 700);
+    for (uint64_t i = 0; i < 2000; i++) {
+        struct cache_l2_request r = { .line = 50000 + i, .sectors = 15, .fetch = 15, .alloc = CACHE_FIRST };
+        cache_l2_access(&c, &r, &o);
+    }
+    assert_int_equal(count_hits(&c, 0, 0, 700), 700);
+    cache_l2_free(&c);
 }
 
 static void test_warm(void **state)
@@ -323,11 +345,18 @@ static void test_warm(void **state)
     struct cache_l2 exact, sample;
     struct cache_range r = { 1000, 16384 };                        /* twice the cache */
     assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
-    assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, 4, NULL), ST_OK);
+    assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
     cache_l2_warm(&exact, &r, 1);
-    unsigned left = 0;
-    for (uint64_t i = 0; i < r.lines; i++) left += cache_l2_probe(&exact, r.first + i, 15) == 15;
-    assert_in_range(100 * left / 16384, 44, 50);
+    unsigned first = 0, last = 0;
+    for (uint64_t i = 0; i < 8192; i++) {
+        first += cache_l2_probe(&exact, r.first + i, 15) == 15;
+        last += cache_l2_probe(&exact, r.first + 8192 + i, 15) == 15;
+    }
+    assert_int_equal(first, 0);                                    /* what was touched last is left */
+    assert_in_range(last, 8192 * 85 / 100, 8192);
+    cache_l2_warm(&sample, &r, 1);
+    assert_int_equal(cache_l2_probe(&sample, r.first, 15), 0);
+    assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 100, 15), 15);
     r.lines = 4000;                                                /* fits: everything is there */
     cache_l2_warm(&exact, &r, 1);
     assert_int_equal(cache_l2_probe(&exact, 1234567, 15), 15);
@@ -335,23 +364,31 @@ static void test_warm(void **state)
     cache_l2_free(&sample);
 }
 
+/* Four places read 2048 lines: all the same, those of their neighbour too, or each its own. Misses per first touch. */
+static double miss_share(unsigned apart)
+{
+    struct cache_l2 c;
+    struct cache_l2_outcome o;
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    uint64_t first = sim_mem_alloc(mem, 4 * 2048 * 128, "table") >> 7, misses = 0;
+    assert_int_equal(cache_l2_init_sample(&c, 1u << 24, 128, &FOUR, mem), ST_OK);
+    for (uint64_t i = 0; i < 2048; i++)
+        for (unsigned p = 0; p < 4; p++) {
+            sample_read(&c, p, first + (uint64_t)(p / apart) * 2048 + i, &o);
+            misses += o.miss != 0;
+        }
+    cache_l2_free(&c);
+    sim_mem_free(mem);
+    return (double)misses / (4 * 2048);
+}
+
 static void test_sample_shared(void **state)
 {
     (void)state;
-    struct cache_l2 c;
-    struct cache_l2_outcome o;
-    assert_int_equal(cache_l2_init_sample(&c, 1024 * 128, 32, 2, NULL), ST_OK);
-    /* Both simulated SMs read the same 512 lines: one copy serves all 32, so they fit. */
-    for (uint64_t i = 0; i < 512; i += 32) {
-        sample_read(&c, 0, i, &o);
-        assert_int_equal(sample_read(&c, 1, i, &o), 15);
-        for (uint64_t k = 1; k < 32; k++) {
-            sample_read(&c, 0, i + k, &o);
-            assert_true(o.weight == 1);
-        }
-    }
-    for (uint64_t i = 0; i < 512; i++) assert_int_equal(sample_read(&c, 1, i, &o), 15);
-    cache_l2_free(&c);
+    assert_true(miss_share(1) == 1);
+    double pair = miss_share(2), all = miss_share(4);
+    assert_true(pair > 0.2 && pair < 0.5);       /* the other neighbour of each brings lines as well */
+    assert_true(all < 0.02);                     /* one of 128 fetches it */
 }
 
 static void test_faults(void **state)
@@ -361,7 +398,7 @@ static void test_faults(void **state)
         struct cache_l1 c = { 0 };
         struct cache_l2 d = { 0 };
         base_fail_after(n);
-        enum status a = cache_l1_init(&c, 4096, 4, 32), b = cache_l2_init_sample(&d, 4096, 4, 2, NULL);
+        enum status a = cache_l1_init(&c, 4096, 4, 32), b = cache_l2_init_sample(&d, 4096, 4, &TWO, NULL);
         base_fail_after(0);
         assert_true(a == ST_NOMEM || b == ST_NOMEM);
         cache_l1_free(&c);
@@ -376,7 +413,7 @@ int main(void)
         cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
         cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_hash_covers),
         cmocka_unit_test(test_against_reference), cmocka_unit_test(test_l2), cmocka_unit_test(test_l2_policies),
-        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_random_replacement),
+        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_loops), cmocka_unit_test(test_sample_classes),
         cmocka_unit_test(test_warm), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,10 +79,10 @@ static uint32_t l1_kb(const char *preset, uint32_t shared, int carveout)
 static void test_carveout(void **state)
 {
     (void)state;
-    assert_int_equal(l1_kb("hopper-h200", 0, 100), 28);          /* measured: about 28 KB left */
-    assert_int_equal(l1_kb("hopper-h200", 0, 0), 256 - 8);       /* 1 KB per CTA is the system's: 0 would hold none */
-    assert_int_equal(l1_kb("hopper-h200", 0, -1), 256 - 8);
-    assert_int_equal(l1_kb("hopper-h200", 0, 50), 256 - 132);    /* 114 KB asked: next larger */
+    assert_int_equal(l1_kb("hopper-h200", 0, 100), 23);          /* 256 KB less 228 and the 5 that never are L1 */
+    assert_int_equal(l1_kb("hopper-h200", 0, 0), 251 - 8);       /* 1 KB per CTA is the system's: 0 would hold none */
+    assert_int_equal(l1_kb("hopper-h200", 0, -1), 251 - 8);
+    assert_int_equal(l1_kb("hopper-h200", 0, 50), 251 - 132);    /* 114 KB asked: next larger */
     assert_int_equal(l1_kb("fermi-16k", 0, -1), 16);
     assert_int_equal(l1_kb("fermi-48k", 0, -1), 48);
     assert_int_equal(l1_kb("fermi-48k", 20000, -1), 16);
