@@ -1,6 +1,6 @@
-/* Generated programs on two devices: `gpu_diff [--rows] [FIRST [COUNT [DEVICE]]]`, default the programs of seeds 1 to 2000
+/* Generated programs on two devices: `gpu_diff [--rows|--find] [FIRST [COUNT [DEVICE]]]`, default the programs of seeds 1 to 2000
  * on cuda:0 and on the simulated device; all bytes must come out the same. --rows: every row of tests/ref/gen_rows.c by
- * itself instead, FIRST and COUNT counting rows. Needs no library beyond libc; a module holds BATCH programs. */
+ * itself instead, FIRST and COUNT counting rows; --find: the statement where programs part is printed. Needs no library beyond libc; a module holds BATCH programs. */
 #include "engine/dev/dev.h"
 #include "tests/ref/gen.h"
 
@@ -26,7 +26,7 @@ struct job {
     struct diags ds;
     struct launch_spec l; struct arg_spec arg; struct launch_data data;
     char hex[2 * GEN_BYTES + 1], name[16];
-    bool rows;
+    bool rows, find;
     unsigned long differ, failed, done;
 };
 
@@ -94,13 +94,54 @@ static void compare(struct job *j, unsigned long which)
     printf("\n");
 }
 
-static void run_batch(struct job *j, unsigned long first, unsigned n)
+static void bind_batch(struct job *j, unsigned long first, unsigned n);
+static void unbind_batch(struct job *j);
+
+/* The first statement of program `which` after which the devices differ: it is printed. */
+static void bisect(struct job *j, unsigned long which)
+{
+    uint64_t at;
+    unsigned lo = 0, hi = 64;        /* alike after lo statements, not after hi */
+    bool ok = true;
+    while (ok && hi - lo > 1) {
+        j->g.limit = lo + (hi - lo) / 2;
+        bind_batch(j, which, 1);
+        ok = run_one(j, &j->side[0], "k0") && run_one(j, &j->side[1], "k0");
+        *(gen_same(j->side[0].bytes, j->side[1].bytes, &at) ? &lo : &hi) = j->g.limit;
+        unbind_batch(j);
+    }
+    j->g.limit = hi;
+    make_batch(j, which, 1);
+    const char *text = j->g.b.s + j->g.last, *end = strstr(text, "st.global.u32 [%rout+0]");
+    printf("-- seed %lu, statement %u%s:\n%.*s\n", which, hi, ok ? "" : " (failed)", end ? (int)(end - text) : 0, text);
+    j->g.limit = 0;
+}
+
+static void bind_batch(struct job *j, unsigned long first, unsigned n)
 {
     make_batch(j, first, n);
     j->arg.init = (struct init_spec){ .kind = INIT_HEX, .text = j->hex };
     bool ok = launch_data_make(&j->l, 1u << 30, &j->data, &j->ds) == ST_OK;
     for (int s = 0; ok && s < 2; s++)
         ok = dev_bind(j->side[s].dev, &j->data, &j->side[s].data, &j->ds) == ST_OK;
+    j->failed += !ok;
+}
+
+static void unbind_batch(struct job *j)
+{
+    for (int s = 0; s < 2; s++) {
+        if (j->side[s].data)
+            dev_unbind(j->side[s].dev, j->side[s].data);
+        j->side[s].data = NULL;
+    }
+    launch_data_free(&j->data);
+}
+
+static void run_batch(struct job *j, unsigned long first, unsigned n)
+{
+    unsigned long before = j->differ;
+    bind_batch(j, first, n);
+    bool ok = j->side[1].data != NULL;
     for (unsigned k = 0; ok && k < n; k++) {
         snprintf(j->name, sizeof j->name, "k%u", k);
         j->done++;
@@ -110,17 +151,13 @@ static void run_batch(struct job *j, unsigned long first, unsigned n)
             printf("failed: %s %lu %s\n", j->rows ? "row" : "seed", first + k, j->rows ? gen_row(first + k) : "");
         }
     }
-    j->failed += !ok;
     if (ok && !j->failed) {          /* notes about unreachable code */
         diags_free(&j->ds);
         j->ds = (struct diags){ 0 };
     }
-    for (int s = 0; s < 2; s++) {
-        if (j->side[s].data)
-            dev_unbind(j->side[s].dev, j->side[s].data);
-        j->side[s].data = NULL;
-    }
-    launch_data_free(&j->data);
+    unbind_batch(j);
+    if (j->find && n == 1 && j->differ > before)
+        bisect(j, first);
 }
 
 int main(int argc, char **argv)
@@ -129,8 +166,9 @@ int main(int argc, char **argv)
     struct dev_env env = { .preset = preset_of, .in_process = true, .threads = 1 };
     static char name[] = "p";
     j.rows = argc > 1 && !strcmp(argv[1], "--rows");
-    argv += j.rows;
-    argc -= j.rows;
+    j.find = argc > 1 && !strcmp(argv[1], "--find");
+    argv += j.rows || j.find;
+    argc -= j.rows || j.find;
     unsigned long first = argc > 1 ? strtoul(argv[1], NULL, 10) : !j.rows, count = argc > 2 ? strtoul(argv[2], NULL, 10) : j.rows ? gen_rows() : 2000;
     const char *spec = argc > 3 ? argv[3] : "cuda:0";
     if (j.rows && (first >= gen_rows() || count > gen_rows() - first))
@@ -138,8 +176,9 @@ int main(int argc, char **argv)
     j.arg = (struct arg_spec){ .kind = ARG_BUFFER, .name = name, .elem = ELEM_U8, .count = GEN_BYTES, .output = true };
     j.l = (struct launch_spec){ .grid = { 1, 1, 1 }, .block = { GEN_BLOCK, 1, 1 }, .args = &j.arg, .nargs = 1 };
     bool ok = dev_open(spec, &env, &j.side[0].dev, &j.ds) == ST_OK && dev_open("sim:default", &env, &j.side[1].dev, &j.ds) == ST_OK;
-    for (unsigned long at = 0; ok && at < count; at += BATCH)
-        run_batch(&j, first + at, count - at < BATCH ? (unsigned)(count - at) : BATCH);
+    const unsigned batch = j.find ? 1 : BATCH;
+    for (unsigned long at = 0; ok && at < count; at += batch)
+        run_batch(&j, first + at, count - at < batch ? (unsigned)(count - at) : batch);
     struct buf out = { 0 };
     diags_print(&j.ds, &out);
     if (out.n)

@@ -146,10 +146,10 @@ static void put_bytes(struct gen *g, const char *cls, size_t n)
             buf_printf(&g->b, "\tand.b32 %%rq%u, %%r%u, 127;\n", made++, below(g, NR));
 }
 
-/* Where the bits of a NaN are open or depend on what a compiler made of it: f64 converted, and negation. */
+/* Where the bits of a NaN are open or depend on what a compiler made of it: f64 converted, and signs. */
 static bool numbers_only(const char *row, const char *cls)
 {
-    return (!strncmp(row, "cvt", 3) && cls[1] == 'd' && strchr("fh", cls[0])) || (!strncmp(row, "neg", 3) && strchr("fh", cls[1]));
+    return (!strncmp(row, "cvt", 3) && cls[1] == 'd' && strchr("fh", cls[0])) || ((!strncmp(row, "neg", 3) || !strncmp(row, "abs", 3)) && strchr("fh", cls[1]));
 }
 
 /* Guarded, ptxas 13.0 makes something else of these. */
@@ -439,6 +439,7 @@ static void put_block(struct gen *g, unsigned depth, unsigned n)
 {
     for (unsigned k = 0; k < n; k++) {
         unsigned c = below(g, 100);
+        g->last = depth ? g->last : g->b.n;
         if (c < 8 && depth < DEPTH) put_if(g, depth);
         else if (c < 12 && depth < DEPTH) put_loop(g, depth);
         else if (c < 14 && depth < DEPTH) put_switch(g, depth);
@@ -494,10 +495,12 @@ void gen_program(struct gen *g, uint64_t seed, const char *row, const char *name
         if (i % 6 == 5)
             put_memory(g);
     }
+    unsigned n = 20 + below(g, 40);
+    bool cut = g->limit && g->limit < n;
     if (!row)
-        put_block(g, 0, 20 + below(g, 40));
+        put_block(g, 0, cut ? g->limit : n);
     g->diverged = true;
-    if (!row && chance(g, 20)) {
+    if (!row && !cut && chance(g, 20)) {
         buf_printf(&g->b, "\t@%%p%u ret;\n", below(g, NP));
         put_block(g, 0, 5);
     }

@@ -19,6 +19,8 @@ struct gen {
     uint64_t seed, n;
     unsigned labels, used;           /* used: source registers of the instruction being written, by number */
     bool diverged, wide, alone;
+    unsigned limit;                  /* statements of the outermost level to write, 0: all; the same ones for the same seed */
+    size_t last;                     /* where in b the last of these begins */
 };
 
 /* Rows of one operation each: the first gen_known() are known to the interpreter. */
