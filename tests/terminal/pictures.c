@@ -1,52 +1,16 @@
 /* Pictures for the documents, made by the program itself: opens a demo kernel on
  * the simulated device, runs what the picture shows, and writes the screens as SVG.
  * usage: pictures FOLDER   (`make pictures`) */
+#include "tests/terminal/live.h"
+
 #include "tui/panel/panel.h"
 #include "tui/panel/picture.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct job_engine *engine;
-static uint64_t posted;
-
-static void post(void *ctx, const struct job *j)
-{
-    (void)ctx;
-    posted++;
-    job_post(engine, j);
-}
-
-static void cancel(void *ctx)
-{
-    (void)ctx;
-    job_cancel(engine);
-}
-
-static const struct job_snapshot *hold(void *ctx)
-{
-    (void)ctx;
-    return job_snapshot_get(engine);
-}
-
-static void release(void *ctx, const struct job_snapshot *s)
-{
-    (void)ctx;
-    job_snapshot_release(s);
-}
-
-static void settle(struct app *a)
-{
-    for (int quiet = 0; quiet < 5; ) {
-        const struct job_snapshot *s = job_snapshot_get(engine), *old = a->snap;
-        bool idle = !s->busy && s->worked >= posted;
-        app_snapshot(a, s);
-        job_snapshot_release(old);
-        struct pollfd p = { job_wake_fd(engine), POLLIN, 0 };
-        quiet = poll(&p, 1, 200) == 0 && idle ? quiet + 1 : 0;      /* the full analysis comes a little later */
-    }
-}
+/* The whole analysis and the modelled cost come a little after the rest. */
+static void settle(struct app *a) { live_settle(a, 5); }
 
 static void picture(struct app *a, const char *folder, const char *name, int w, int h)
 {
@@ -118,18 +82,12 @@ static void session(struct app *a, const char *folder)
 
 int main(int argc, char **argv)
 {
-    static const struct dev_env env = { .preset = preset_read };
-    static const struct app_engine way = { NULL, post, cancel, hold, release };
     struct app a;
     struct diags ds = { 0 };
-    if (argc != 2 || job_engine_new(&env, "/tmp/gpulocw-pictures.json", &engine, &ds) != ST_OK)
+    if (argc != 2 || live_open(&a, "/tmp/gpulocw-pictures.json", &ds) != ST_OK)
         return 2;
-    app_init(&a, &way, job_snapshot_get(engine), ".");
     session(&a, argv[1]);
-    const struct job_snapshot *last = a.snap;
-    app_free(&a);
-    job_snapshot_release(last);
-    job_engine_free(engine);
+    live_close(&a);
     remove("/tmp/gpulocw-pictures.json");
     return 0;
 }

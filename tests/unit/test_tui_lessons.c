@@ -2,46 +2,13 @@
  * checks must then hold, and must not have held before. */
 #include "tests/support.h"
 
-#include "tests/terminal/stage.h"
+#include "tests/terminal/live.h"
 #include "tui/model/lesson_run.h"
 
 #include <dirent.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-static struct job_engine *engine;
-static uint64_t posted;
-
-static void post(void *ctx, const struct job *j)
-{
-    (void)ctx;
-    posted++;
-    job_post(engine, j);
-}
-
-static void cancel(void *ctx)
-{
-    (void)ctx;
-    job_cancel(engine);
-}
-
-static enum status preset(void *ctx, const char *name, struct sim_preset *out, struct diags *ds)
-{
-    return preset_read(ctx, name, out, ds);
-}
-
-static void settle(struct app *a)
-{
-    for (;;) {
-        const struct job_snapshot *s = job_snapshot_get(engine), *old = a->snap;
-        app_snapshot(a, s);
-        job_snapshot_release(old);
-        if (!s->busy && s->worked >= posted)
-            return;
-        struct pollfd p = { job_wake_fd(engine), POLLIN, 0 };
-        poll(&p, 1, 100);
-    }
-}
+#include <string.h>
 
 static const char *last_error(const struct app *a)
 {
@@ -53,17 +20,13 @@ static const char *last_error(const struct app *a)
 
 static void take_lesson(const char *path)
 {
-    static const struct dev_env env = { .preset = preset };
-    static const struct app_engine way = { .post = post, .cancel = cancel };
     struct app a;
     struct diags ds = { 0 };
     char session[600];
     snprintf(session, sizeof session, "%s/lesson.json", support_scratch());
-    posted = 0;
-    assert_status_ok(job_engine_new(&env, session, &engine, &ds), &ds);
-    app_init(&a, &way, job_snapshot_get(engine), ".");
+    assert_status_ok(live_open(&a, session, &ds), &ds);
     assert_true(lesson_open(&a, path));
-    settle(&a);
+    live_settle(&a, 0);
     struct lesson_view *v = &a.lesson;
     for (unsigned i = 0; v->lesson && i < LESSON_MAX_STEPS; i++) {
         const struct lesson_step *s = &v->lesson->step[v->step];
@@ -71,7 +34,7 @@ static void take_lesson(const char *path)
             fail_msg("%s, step %u: the check holds before anything is done", path, v->step + 1);
         for (unsigned k = 0; k < s->ncommands; k++) {
             app_command(&a, s->commands[k]);
-            settle(&a);
+            live_settle(&a, 0);
         }
         lesson_update(&a);
         if (!v->passed)
@@ -79,10 +42,7 @@ static void take_lesson(const char *path)
         lesson_move(&a, 1);
     }
     assert_null(v->lesson);              /* it ended */
-    const struct job_snapshot *last = a.snap;
-    app_free(&a);
-    job_snapshot_release(last);
-    job_engine_free(engine);
+    live_close(&a);
     remove(session);
     diags_free(&ds);
 }

@@ -164,6 +164,12 @@ static struct gutter gutter_of(const struct app *a, unsigned w)
     return g;
 }
 
+/* Column where the rewritten text starts beside the original: both texts get the same room. */
+static unsigned split_of(const struct app *a, unsigned w)
+{
+    return (w + gutter_of(a, w / 2).total) / 2;
+}
+
 static void gutter_access(struct row *r, const struct gutter *g, const struct app *a, const struct ana_access *x)
 {
     const struct ana_coalesce *c = &x->coalesce;
@@ -222,7 +228,7 @@ static void source_head(struct app *a, unsigned w, struct row *r)
     const char *left = a->source.mode == SRC_REWRITTEN ? "rewritten" : "original";
     row_put(r, ROLE_LABEL, "%s", left);
     if (a->source.mode == SRC_SIDE) {
-        row_pad(r, w / 2);
+        row_pad(r, split_of(a, w));
         row_put(r, ROLE_BORDER, "│ ");
         row_put(r, ROLE_LABEL, "rewritten");
     }
@@ -239,9 +245,10 @@ static void row_cut(struct row *r, unsigned col)
     for (unsigned i = 0; i < r->n; i++) {
         unsigned w = text_width(r->v[i].s);
         if (at + w > col) {
-            r->v[i].s = text_head(r->v[i].s, col - at);
+            r->v[i].s = text_head(r->v[i].s, col - at - (col > at));
             r->n = i + 1;
             r->width = at + text_width(r->v[i].s);
+            row_put(r, ROLE_DIM, "…");
             return;
         }
         at += w;
@@ -293,8 +300,8 @@ static void source_row(struct app *a, size_t i, unsigned w, struct row *r)
         row_put(r, ROLE_DIM, "  … %u lines folded", m->fold_end - l->old);
     if (!side)
         return;
-    row_cut(r, w / 2 - 1);
-    row_pad(r, w / 2);
+    row_cut(r, split_of(a, w) - 1);
+    row_pad(r, split_of(a, w));
     row_put(r, ROLE_BORDER, "│");
     if (l->new)
         put_new(r, a, l, name);

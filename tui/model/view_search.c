@@ -77,7 +77,8 @@ static void put_next(struct app *a, struct page *p, const struct tune_live *l, u
         text_count(t, c->cost);
         row_put(&r, ROLE_DIM, "  (modelled %s cycles)", t);
     }
-    row_put(&r, ROLE_LABEL, l->nfrontier > 1 ? "  %zu more in line" : "", l->nfrontier - 1);
+    if (l->nfrontier > 1)
+        row_put(&r, ROLE_LABEL, "  %zu more in line", l->nfrontier - 1);
     page_flow(a, p, &r, 7, w, -1);
 }
 
