@@ -276,11 +276,12 @@ static enum status count_by_slice(struct facts *f)
         x->counted = !s->site[i].tainted;
         x->by_slice = true;
         x->sampled = p.sampled;
+        x->scale = p.sampled ? (double)env_ctas(&f->v) / (double)p.n : 1;
         if (s->site[i].tainted)
             x->why = s->taint_why;
     }
     if (st == ST_REFUSED) {
-        eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs",
+        eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs (--sample)",
                  (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));
         st = ST_OK;
         f->too_long = true;

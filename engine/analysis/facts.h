@@ -22,7 +22,7 @@ struct fact {
     uint64_t arrays;
     struct tally tally;
     bool counted, sampled, by_slice;
-    double error;
+    double error, scale;             /* sampled: half-width of its ratio; CTAs of the launch per CTA executed */
     struct fact_overlap near[3];     /* along x, y, z; zero: not probed */
     struct fact_writer { uint64_t lines, of_lines; uint32_t store; uint8_t axis; } writer; /* lines this load reads that a CTA next door writes; facts index of the store */
     uint64_t bytes_read, by_others;  /* over the whole launch when it was traced: bytes, and those another CTA had read */

@@ -172,8 +172,9 @@ static bool counts_as_load(const struct ana_access *a)
 {
     return !a->store && !a->prefetch && a->space == PTX_SPACE_GLOBAL;
 }
+static uint64_t times(uint64_t n, double scale) { return scale > 1 ? (uint64_t)((double)n * scale) : n; }
 /* The paper weights all loads equally; exact figures are sums over executions. */
-static void fill_totals(struct ana_kernel *k)
+static void fill_totals(const struct facts *f, struct ana_kernel *k)
 {
     uint32_t n = 0;
     bool all = k->launched;
@@ -189,11 +190,12 @@ static void fill_totals(struct ana_kernel *k)
                 k->coalesce.graph[w] += a->coalesce.graph[w];
         }
         all = all && a->exact.valid;
-        x->requests += a->exact.requests;
-        x->sectors += a->exact.sectors;
-        x->lines += a->exact.lines;
-        x->bytes_used += a->exact.bytes_used;
-        x->bytes_moved += a->exact.bytes_moved;
+        double scale = a->exact.sampled ? f->fact[i].scale : 1;      /* a sample counts for the whole launch beside what was counted whole */
+        x->requests += times(a->exact.requests, scale);
+        x->sectors += times(a->exact.sectors, scale);
+        x->lines += times(a->exact.lines, scale);
+        x->bytes_used += times(a->exact.bytes_used, scale);
+        x->bytes_moved += times(a->exact.bytes_moved, scale);
         x->sampled = x->sampled || a->exact.sampled;
         x->error = a->exact.error > x->error ? a->exact.error : x->error;
     }
@@ -286,7 +288,7 @@ static enum status fill_kernel(struct facts *f, struct ana_kernel *k)
     k->naccess = f->n;
     for (uint32_t i = 0; i < f->n; i++)
         fill_access(f, &f->fact[i], &k->access[i]);
-    fill_totals(k);
+    fill_totals(f, k);
     share_all(f, k);
     classify_all(f, k);
     enum status st = f->o->curve && k->launched && f->e.status == ST_OK ? curve_make(f, &k->curve) : ST_OK;

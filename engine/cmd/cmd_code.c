@@ -26,9 +26,12 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
         put_bar(a->coalesce.degree, out);
         buf_printf(out, " %6.2f %%  sectors in range %u  expected per request %.2f\n", 100 * a->coalesce.degree, a->coalesce.num_sectors, a->coalesce.expected);
     }
-    if (a->exact.valid)
-        buf_printf(out, "    exact    %.4f sectors per request%s (%llu requests, %llu sectors)\n", a->exact.sectors_per_request, a->exact.sampled ? ", sampled" : "",
-                   (unsigned long long)a->exact.requests, (unsigned long long)a->exact.sectors);
+    if (a->exact.valid) {
+        buf_printf(out, "    exact    %.4f sectors per request", a->exact.sectors_per_request);
+        if (a->exact.sampled)
+            buf_printf(out, " from a sample of CTAs, within %.2f %%", 100 * a->exact.error);
+        buf_printf(out, " (%llu requests, %llu sectors)\n", (unsigned long long)a->exact.requests, (unsigned long long)a->exact.sectors);
+    }
     text_curve_load(k, a, out);
     buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "", a->evidence ? a->evidence : "");
 }
@@ -132,7 +135,7 @@ static enum status every_kernel(struct subject *s, const struct args *a, struct 
         if (!f->entry || !f->has_body || (one && !str_is(f->name, one)))
             continue;
         struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
-                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .curve = !a->quick, .quick = a->quick };
+                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .curve = !a->quick, .quick = a->quick, .sample_ctas = a->sample > 0 ? (unsigned)a->sample : 0 };
         st = ana_run(s->module, f->name, &o, &k[*n], ds);
         *n += st == ST_OK;
     }
