@@ -56,10 +56,12 @@ static void flush(struct soft *s, uint32_t k, struct buf *out)
     buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);
 }
 
-void soft_flush_all(struct soft *s, struct buf *out)
+void soft_flush_all(struct soft *s, bool last, struct buf *out)
 {
     for (uint32_t k = 0; k < s->n; k++)
-        if (soft_uses(s, k) && s->mode != SOFT_PROFILE)
+        if (soft_uses(s, k) && last && s->mode != SOFT_PROFILE)
+            write_back(s, k, out);
+        else if (soft_uses(s, k) && s->mode != SOFT_PROFILE)
             flush(s, k, out);
         else if (soft_uses(s, k))
             buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);

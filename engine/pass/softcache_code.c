@@ -44,7 +44,7 @@ static void flushed(struct soft *s, const struct ptx_inst *i, struct buf *out)
 {
     uint32_t n = s->labels++;
     struct buf f = { 0 };
-    soft_flush_all(s, &f);
+    soft_flush_all(s, inst_ends_thread(i), &f);
     if (inst_ends_thread(i))
         report_code(s, &f);
     bool jump = i->guarded && inst_ends_thread(i);
@@ -245,7 +245,7 @@ static void edit_in_place(struct soft *s, bool monitor)
 
 static void end_of_body(struct soft *s, struct buf *out)
 {
-    soft_flush_all(s, out);
+    soft_flush_all(s, true, out);
     report_code(s, out);
 }
 

@@ -47,7 +47,8 @@ bool soft_can_switch(const struct soft *s, uint32_t loop);
 
 /* ---- softcache_access.c ---- */
 void soft_declare(const struct soft *s, struct buf *out);
-void soft_flush_all(struct soft *s, struct buf *out);
+/* Dirty bytes back and every line empty; `last`: no access follows, the lines may stay as they are. */
+void soft_flush_all(struct soft *s, bool last, struct buf *out);
 void soft_cached(struct soft *s, const struct ptx_inst *i, struct buf *out);
 void soft_monitored(struct soft *s, const struct ptx_inst *i, struct buf *out);
 /* What an access that uses no line does to the lines, then the access; false: nothing, it stays as it is. */

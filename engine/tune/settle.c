@@ -15,7 +15,11 @@ static enum status survey(struct tune_bench *b, const struct options *o, enum pa
     struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
     struct result r = result_empty();
-    enum status st = pass_apply_survey(&in, kind, NULL, &j.code, ds);
+    struct diags notes = { 0 };              /* what a pass notes is said by the run itself; only a refusal is said here */
+    enum status st = pass_apply_survey(&in, kind, NULL, &j.code, &notes);
+    if (st != ST_OK)
+        diags_move(ds, &notes);
+    diags_free(&notes);
     if (st == ST_OK)
         st = tune_launch(b, &j, o, functional, &shape, &r, ds);
     if (st == ST_OK && r.status != ST_OK) {
@@ -135,8 +139,10 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     struct pass_input in = { .module = b->subject.module, .kernel = str_of(b->subject.launch->kernel), .options = &alone,
                              .dev = dev_describe(b->subject.dev), .launch = b->subject.launch, .facts = b->subject.facts };
     struct pass_output code;
-    if (st == ST_OK)
-        st = pass_apply_survey(&in, PASS_SURVEY_NONE, words, &code, ds);
+    struct diags notes = { 0 };
+    if (st == ST_OK && (st = pass_apply_survey(&in, PASS_SURVEY_NONE, words, &code, &notes)) != ST_OK)
+        diags_move(ds, &notes);
+    diags_free(&notes);
     if (st != ST_OK)
         return st;
     o->softcache = code.soft_lines;
