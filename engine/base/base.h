@@ -136,10 +136,13 @@ enum status file_read(const char *path, size_t max, char **data, size_t *n, stru
 enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds);
 
 /* ---- threads ---- */
-struct cancel { atomic_bool asked; };
+struct cancel { atomic_bool asked; const struct cancel *also; };   /* also: asked when that one is; may be NULL */
 static inline bool cancel_asked(const struct cancel *c)
 {
-    return c && atomic_load_explicit(&((struct cancel *)c)->asked, memory_order_relaxed);
+    for (; c; c = c->also)
+        if (atomic_load_explicit(&((struct cancel *)(uintptr_t)c)->asked, memory_order_relaxed))
+            return true;
+    return false;
 }
 unsigned base_cpus(void);                        /* usable processors, at least 1 */
 /* Calls fn(ctx, i) for i in 0..n-1 on up to `threads` threads (0: base_cpus()).

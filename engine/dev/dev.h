@@ -64,13 +64,14 @@ enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *by
 enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
 
 /* ---- pool: a list of launches over several devices or workers ----
- * Members: every spec, or with env->workers every spec on every worker. Opened side by side; one that does not open
- * is a warning, none is ST_DEVICE. Simulated members of one process share its host threads (env->threads each). */
+ * Members: every spec, or with env->workers every spec on every worker. Opened side by side: the pool is there as soon as
+ * its first member is, and the others join the run under way when they come up (a queue may keep one). One that does not
+ * open is a warning of the run it was missing from; none is ST_DEVICE. Simulated members of one process share its host threads (env->threads each). */
 struct dev_pool;
 enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct dev_env *env, struct dev_pool **out, struct diags *ds);
 void dev_pool_close(struct dev_pool *p);
-size_t dev_pool_count(const struct dev_pool *p);          /* members that are left */
-struct dev *dev_pool_first(struct dev_pool *p);           /* for what needs a single device; NULL: none is left */
+size_t dev_pool_count(struct dev_pool *p);                /* members that are left; waits for those that are coming up */
+struct dev *dev_pool_first(struct dev_pool *p);           /* for what needs a single device: the first by number that is up; NULL: none is left */
 struct dev_pool_code { const char *path; struct str text, kernel; int maxnreg; };
 struct dev_pool_job { size_t code; struct dev_run run; };  /* run's cancel and progress are not used */
 struct dev_pool_watch {

@@ -508,7 +508,7 @@ static void *cancel_later(void *arg)
 static enum conf_verdict case_cancel(struct conf_env *e)
 {
     struct scene s;
-    struct cancel cancel = { false };
+    struct cancel cancel = { 0 };
     pthread_t thread;
     if (!e->survives)
         return SKIP("a cancelled hang costs this process");

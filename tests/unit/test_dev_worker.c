@@ -598,6 +598,39 @@ static void test_pool_without_devices(void **state)
     scene_close(&s);
 }
 
+/* A launcher that waits in a queue holds nobody up: neither the pool's opening, nor a run that the others finish, nor its end. */
+static void test_pool_late_member(void **state)
+{
+    (void)state;
+    struct scene s;
+    struct work w;
+    struct dev_pool *p;
+    struct dev_env env = fake_env();
+    static const char *const specs[] = { "cuda:0" };
+    const char *late[] = { worker_line("%S worker"), worker_line("sleep 30; %S worker") };
+    const char *soon[] = { worker_line("%S worker"), worker_line("sleep 0.3; exec %S worker") };
+    fake_use("libcuda.so.1", NULL, NULL);
+    scene_open(&s);
+    make_work(&w, &s);
+    struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
+    int64_t from = base_now_ns();
+    env.nworkers = 2;
+    env.workers = late;
+    assert_int_equal(dev_pool_open(specs, 1, &env, &p, &s.ds), ST_OK);
+    assert_int_equal(dev_pool_run(p, &s.data, &code, 1, w.jobs, JOBS, NULL, w.out, &s.ds), ST_OK);
+    all_right(&w);
+    dev_pool_close(p);
+    assert_true(base_now_ns() - from < 10000000000);
+    env.workers = soon;
+    assert_int_equal(dev_pool_open(specs, 1, &env, &p, &s.ds), ST_OK);
+    assert_int_equal(dev_pool_run(p, &s.data, &code, 1, w.jobs, JOBS, NULL, w.out, &s.ds), ST_OK);
+    assert_int_equal(dev_pool_count(p), 2);
+    assert_int_equal(dev_pool_run(p, &s.data, &code, 1, w.jobs, JOBS, NULL, w.out, &s.ds), ST_OK);
+    all_right(&w);
+    dev_pool_close(p);
+    scene_close(&s);
+}
+
 static void cancel_after_three(void *ctx, size_t job, const struct result *r)
 {
     (void)job;
@@ -675,7 +708,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_nonsense_requests), cmocka_unit_test(test_local_worker), cmocka_unit_test(test_launchers),
         cmocka_unit_test(test_launcher_fails), cmocka_unit_test(test_one_gpu_alone), cmocka_unit_test(test_list_elsewhere), cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pool_dying_worker), cmocka_unit_test(test_pool_deadly_job),
-        cmocka_unit_test(test_pool_without_devices), cmocka_unit_test(test_pool_cancel),
+        cmocka_unit_test(test_pool_without_devices), cmocka_unit_test(test_pool_late_member), cmocka_unit_test(test_pool_cancel),
     };
     return cmocka_run_group_tests_name("workers and pools", tests, NULL, NULL);
 }
