@@ -67,17 +67,31 @@ static void make_fill(const struct init_spec *in, enum elem e, uint8_t *p, uint6
     }
 }
 
-static void make_random(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)
+/* Every element is made from its own number, so parts can be made side by side. */
+#define RANDOM_PART (1u << 20)
+struct random_job { const struct init_spec *in; enum elem e; uint8_t *p; uint64_t n; };
+
+static void make_random_part(void *ctx, size_t part)
 {
+    const struct random_job *j = ctx;
+    const struct init_spec *in = j->in;
+    enum elem e = j->e;
+    uint8_t *p = j->p;
     size_t w = elem_size(e);
-    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1;
-    for (uint64_t i = 0; i < n; i++) {
+    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = (uint64_t)part * RANDOM_PART;
+    for (uint64_t i = first; i < j->n && i - first < RANDOM_PART; i++) {
         uint64_t z = base_splitmix(in->seed, i);
         if (is_float(e))
             store_float(p + i * w, e, in->a + (in->b - in->a) * ((double)(z >> 40) / 16777216.0));
         else
             store_int(p + i * w, e, lo + (span ? z % span : z));
     }
+}
+
+static void make_random(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)
+{
+    struct random_job j = { in, e, p, n };
+    base_parallel(base_cpus(), (size_t)((n + RANDOM_PART - 1) / RANDOM_PART), make_random_part, &j);
 }
 
 static void make_permutation(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)

@@ -58,7 +58,8 @@ static void record(struct exec_warp *w, const struct exec_inst *in, enum exec_ac
     r->level = 0;
     r->policy = in->policy;
     r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
-    memcpy(r->addr, a, sizeof r->addr);
+    if (a != r->addr)
+        memcpy(r->addr, a, sizeof r->addr);
 }
 
 static enum exec_access_kind kind_of(const struct exec_inst *in)

@@ -115,7 +115,7 @@ static inline enum mem_pattern lane_resolve_each(struct exec_warp *w, const stru
                                                  const struct lane_range *r, uint64_t *p)
 {
     const unsigned bytes = in->bytes * in->vec;
-    uint64_t a[WARP_LANES];
+    uint64_t own[WARP_LANES], *a = w->recording ? w->rec->addr : own;
     lane_addresses(w, in, a);
     if (at == MEM_ANY && lane_outside(a, mask, r->lo, r->n - bytes, bytes - 1))
         return MEM_FAULT;
