@@ -17,11 +17,23 @@ static struct tune_run_opts run_opts(const struct args *a, const struct dev_info
     return o;
 }
 
+/* Float atomics: the outputs are compared within a tolerance, which is said. */
+static void tolerate(struct subject *s, struct diags *ds)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < s->launches.n; i++)
+        n += tune_tolerate_atomics(s->module, &s->launches.launch[i]);
+    if (n)
+        diag_add(ds, DIAG_NOTE, "float-atomics", s->module->path, NO_SPAN, "float atomics add in any order: outputs without a stated tolerance are compared within 1e-4, not bit by bit");
+}
+
 enum status running_subject(struct subject *s, struct args *a, struct diags *ds)
 {
     enum status st = subject_ptx(s, a, ds);
     if (st == ST_OK)
         st = subject_launch(s, a, true, ds);
+    if (st == ST_OK)
+        tolerate(s, ds);
     if (st == ST_OK)
         st = subject_device(s, a, ds);
     if (st == ST_OK)

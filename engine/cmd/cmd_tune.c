@@ -177,10 +177,48 @@ static void on_live(void *ctx, const struct tune_live *l)
     cmd_progress_detail(l->done, l->step, detail);
 }
 
+/* What was tried, for the advice; and into the session. */
+struct tuning { struct running *w; struct result *done; size_t ndone, cap; };
+
+static void on_point(void *ctx, const struct result *r, const char *why)
+{
+    struct tuning *t = ctx;
+    if (base_grow((void **)&t->done, t->ndone, &t->cap, sizeof *t->done))
+        t->done[t->ndone++] = *r;
+    running_point(t->w, r, why);
+}
+
+static void advice_text(const struct tune_advice *v, size_t n, struct buf *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(out, "%zu. %s (expected %.2fx%s, confidence %.0f %%", i + 1, v[i].title, v[i].expected_gain, v[i].modelled ? " by the model" : "", 100 * v[i].confidence);
+        if (v[i].tried)
+            buf_printf(out, "; tried: %.2fx", v[i].real_gain);
+        buf_printf(out, ")\n   %s\n   %s\n", v[i].why, v[i].command[0] ? v[i].command : "(nothing to apply)");
+    }
+}
+
+/* The advice as it stood before the search, with what came of it beside. */
+static void print_advice(struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f)
+{
+    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
+    struct tune_advice v[16];
+    struct buf out = { 0 };
+    size_t n = t->w->a->json ? 0 : tune_advise(&subject, NULL, v, ARRAY_LEN(v));
+    if (!n || tune_advise_predict(bench, v, n) != ST_OK)
+        return;
+    tune_advise_prove(v, n, &f->original, t->done, t->ndone);
+    buf_puts(&out, "advice before the search, and what it came to:\n");
+    advice_text(v, n, &out);
+    cmd_put(&out);
+    buf_free(&out);
+}
+
 static enum status tune_all(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *best)
 {
     struct tune_found *f = base_alloc(ARRAY_LEN(compared) * sizeof *f);
-    struct tune_observer ob = { running_point, NULL, w, w->a->cancel, on_live };
+    struct tuning t = { .w = w };
+    struct tune_observer ob = { on_point, NULL, &t, w->a->cancel, on_live };
     enum status st = f ? ST_OK : ST_NOMEM;
     size_t n = 0;
     for (; n < ARRAY_LEN(compared) && st == ST_OK; n++) {
@@ -192,6 +230,7 @@ static enum status tune_all(struct running *w, struct tune_bench *bench, const s
     cmd_progress_end();
     if (n && st == ST_OK)
         print_compared(w->a, f, n, s);
+    base_free(t.done);
     base_free(f);
     return st;
 }
@@ -201,7 +240,8 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
     const struct launch_spec *other[TUNE_SETS];
     struct tune_search_opts o = { .method = w->a->exhaustive ? "exhaustive" : w->a->method, .budget_launches = (unsigned)w->a->budget, .budget_seconds = w->a->budget_seconds,
                                   .combine = (unsigned)w->a->combine, .other = other };
-    struct tune_observer ob = { running_point, NULL, w, w->a->cancel, on_live };
+    struct tuning t = { .w = w };
+    struct tune_observer ob = { on_point, NULL, &t, w->a->cancel, on_live };
     struct session *old = NULL;
     o.nother = other_sets(s, other, ARRAY_LEN(other));
     enum status st = resume_trail(w->a, &old, &o, w->ds);
@@ -210,6 +250,9 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
     cmd_progress_end();
     if (st == ST_OK || (st == ST_CANCELLED && found->launches))
         print_found(w->a, found, s);
+    if (st == ST_OK)
+        print_advice(&t, bench, s, found);
+    base_free(t.done);
     session_free(old);
     return st;
 }
@@ -230,13 +273,8 @@ static enum status tune_unlaunched(struct args *a, struct subject *s, struct dia
         json_advice(advice, n, &s->info, s->kernel, &out);
     else
         buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n", s->kernel, n ? "" : ": it has nothing to propose");
-    for (size_t i = 0; i < n && !a->json; i++) {
-        struct buf line = { 0 };
-        options_line(&advice[i].options, &line);
-        buf_printf(&out, "%zu. %s (expected %.2fx, confidence %.0f %%)\n   %s\n   %s\n", i + 1, advice[i].title, advice[i].expected_gain, 100 * advice[i].confidence, advice[i].why,
-                   line.n ? line.s : "(as it is)");
-        buf_free(&line);
-    }
+    if (!a->json)
+        advice_text(advice, n, &out);
     cmd_put(&out);
     buf_free(&out);
     return ST_OK;

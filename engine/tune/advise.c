@@ -152,6 +152,40 @@ static int by_expectation(const void *x, const void *y)
     return (p < q) - (p > q);
 }
 
+/* A command line that a shell takes as it stands, for paths without blanks and quotes. */
+static void put_command(const struct tune_subject *s, struct tune_advice *v)
+{
+    struct options none = options_default();
+    struct buf line = { 0 };
+    const char *path = s->module->path ? s->module->path : "FILE.ptx", *kernel = s->launch ? (s->launch->name ? s->launch->name : s->launch->kernel) : NULL;
+    size_t n = strlen(path);
+    if (n > 4 && strcmp(path + n - 4, ".ptx") == 0)
+        n -= 4;
+    options_line(&v->options, &line);
+    v->command[0] = 0;
+    if (!options_equal(&v->options, &none))
+        snprintf(v->command, sizeof v->command, "gpulocw rewrite %s%s%s %s -o %.*s.tuned.ptx", path, kernel ? " --kernel " : "", kernel ? kernel : "", line.s ? line.s : "", (int)n, path);
+    buf_free(&line);
+}
+
+enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t n)
+{
+    struct tune_prediction original, p;
+    struct options none = options_default();
+    enum status st = tune_predict(b, &none, &original);
+    for (size_t i = 0; i < n && st == ST_OK && original.valid; i++) {
+        if (v[i].tried || options_equal(&v[i].options, &none))
+            continue;
+        st = tune_predict(b, &v[i].options, &p);
+        if (st != ST_OK || !p.valid || p.note[0] || !(p.cost.extended > 0))
+            continue;
+        v[i].expected_gain = original.cost.extended / p.cost.extended;
+        v[i].modelled = true;
+    }
+    qsort(v, n, sizeof *v, by_expectation);
+    return st;
+}
+
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep, struct tune_advice *out, size_t max)
 {
     struct advising a = { s, sweep, out, 0, max };
@@ -164,6 +198,8 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
     from_streams(&a);
     from_read_only(&a);
     from_class(&a);
+    for (size_t i = 0; i < a.n; i++)
+        put_command(s, &out[i]);
     qsort(out, a.n, sizeof *out, by_expectation);
     return a.n;
 }

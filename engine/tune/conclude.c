@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One pass: the first option that can go without a loss beyond the noise against `least` goes. */
+#define WORTH 0.01           /* an option that gains less than this over all that were shed is not kept */
+#define TIMER_NS 1000        /* two ticks of a GPU's event timer (0.5 microseconds each): what a difference must exceed */
+
+/* One pass: the first option that can go without a loss that matters against `least` goes. */
 static enum status shed_one(struct searching *s, double least, bool *shed)
 {
     struct options none = options_default();
@@ -20,7 +23,7 @@ static enum status shed_one(struct searching *s, double least, bool *shed)
         enum status st = search_probe(s, &o, why, &r);
         if (st != ST_OK)
             return st;
-        if (tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median <= least * (1 + s->live.noise)) {
+        if (tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median <= least * (1 + fmax(s->live.noise, WORTH))) {
             s->found->best = r;
             s->found->options = r.options;
             *shed = true;
@@ -30,7 +33,7 @@ static enum status shed_one(struct searching *s, double least, bool *shed)
     return ST_OK;
 }
 
-/* All that is shed together may cost the noise once, not once each. */
+/* All that is shed together may cost so much once, not once each. */
 enum status search_simplify(struct searching *s)
 {
     double least = (double)s->found->best.time.median;
@@ -88,7 +91,8 @@ void search_conclude(struct searching *s)
     struct options none = options_default();
     double gain = f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
     double needed = 1 + fmax(s->live.noise, dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ? fmin(spread(&f->original), 0.1) : 0);
-    f->leave_alone = options_equal(&f->options, &none) || gain < needed;
+    bool within_timer = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA && f->original.time.median - f->best.time.median < TIMER_NS;
+    f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer;
     if (f->leave_alone) {
         f->options = none;
         f->best = f->original;

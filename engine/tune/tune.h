@@ -73,7 +73,11 @@ const struct result *tune_sweep_best(const struct tune_sweep *s);
 /* One sentence a person can act on: "cache-congested: π=7 is 2.1x faster than caching all." */
 void tune_verdict(const struct tune_sweep *s, struct buf *out);
 
-struct tune_advice { char title[96], why[256]; struct options options; double expected_gain, confidence, real_gain; bool tried; };
+struct tune_advice {
+    char title[96], why[256]; struct options options; double expected_gain, confidence, real_gain /* NaN until tried */; bool tried;
+    char command[512];                        /* what applies it, as one command line; empty: there is nothing to apply */
+    bool modelled;                            /* expected_gain is the memory-cost model's ratio, not a rule of thumb */
+};
 /* Ranked. Returns the count (at most max). */
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep /* may be NULL */, struct tune_advice *out, size_t max);
 
@@ -137,6 +141,12 @@ struct tune_search_opts {
 };
 /* After trying: items whose options are among `done` get their real gain over `original` (same launch and device). */
 void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original, const struct result *done, size_t ndone);
+
+/* Before trying: the expected gain becomes the ratio of predicted memory costs where the model has both and leaves
+ * nothing out; ranked anew. ST_OK, ST_CANCELLED or ST_NOMEM. */
+enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t n);
+/* Kernels with float atomics: outputs of floats that state no tolerance get one (relative 1e-4). Returns how many did. */
+unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
 
 #define TUNE_SETS 8
 struct tune_data_set { char name[64]; double gain /* 0: did not run */; enum equality equal; bool holds; char message[128]; };
