@@ -173,39 +173,81 @@ static enum status do_run(struct job_engine *e, const struct queued *q, struct d
     return s;
 }
 
-static const char *axis_of(const char *text)
+/* A sweep over several axes has a run in the session for each slice: every combination of all but the first. */
+#define SLICES_MOST 64
+struct sweeping { struct job_engine *e; struct tune_family f; struct session_run *run[SLICES_MOST]; size_t first; };
+
+static void on_slice_point(void *ctx, const struct result *r, const char *why)
 {
-    static const char *const names[] = { "pi", "agents", "carveout", "block" };
-    for (size_t i = 0; text && i < ARRAY_LEN(names); i++)
-        if (strcmp(names[i], text) == 0)
-            return names[i];
-    return text && *text ? NULL : "pi";
+    struct sweeping *w = ctx;
+    size_t i = w->f.n > 1 ? tune_family_slice(&w->f, &r->options) : 0;
+    struct watching one = { w->e, w->run[i], w->first + i };
+    on_point(&one, r, why);
+}
+
+static void on_slice_progress(void *ctx, double done, const char *what)
+{
+    struct watching one = { ((struct sweeping *)ctx)->e, NULL, 0 };
+    on_progress(&one, done, what);
+}
+
+static enum status begin_slices(struct sweeping *w, struct diags *ds)
+{
+    struct job_engine *e = w->e;
+    if (w->f.n > SLICES_MOST) {
+        diag_error(ds, "axis", "%zu slices; %d are the most that are swept at once", w->f.n, SLICES_MOST);
+        return ST_USAGE;
+    }
+    for (size_t i = 0; i < w->f.n; i++) {
+        struct session_run *r = w->run[i] = begin_run(e, RUN_SWEEP, ds);
+        if (!r)
+            return ST_NOMEM;
+        struct buf line = { 0 };
+        options_line(&w->f.slice[i].base, &line);
+        if (w->f.n > 1)
+            snprintf(r->note, sizeof r->note, "%s", line.s ? line.s : "as it is");
+        buf_free(&line);
+        r->sweep.axis = w->f.axis[0];
+        r->sweep.warps = (uint32_t)((dim3u_count(r->block) + 31) / 32);
+    }
+    w->first = session_count(e->state.session) - w->f.n;
+    return ST_OK;
+}
+
+/* The finished slices have all of their points, and the second round's samples. */
+static void end_slices(struct sweeping *w)
+{
+    for (size_t i = 0; i < w->f.n; i++) {
+        struct session_run whole = *w->run[i], copy;
+        whole.sweep = w->f.slice[i].sweep;
+        if (session_run_copy(&copy, &whole)) {
+            session_run_clear(w->run[i]);
+            *w->run[i] = copy;
+        }
+        show_run(w->e, w->first + i);
+    }
+    save(w->e);
+    struct buf b = { 0 };
+    tune_verdict(&w->f.slice[w->f.n > 1 && w->f.has_best ? w->f.best : 0].sweep, &b);
+    job_say(w->e, DIAG_NOTE, NULL, NO_SPAN, b.s ? b.s : "");
+    buf_free(&b);
 }
 
 static enum status do_sweep(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
-    const char *axis = axis_of(q->text);
-    struct tune_sweep sweep = { 0 };
-    if (!axis) {
-        diag_error(ds, "axis", "no axis '%s': pi, agents, carveout or block", q->text);
-        return ST_USAGE;
+    struct sweeping w = { .e = e };
+    const char *axes = q->text && *q->text ? q->text : "pi";
+    enum status s = tune_axes_check(axes, ds);
+    if (s == ST_OK)
+        s = tune_family_list(e->state.bench, axes, &q->options, &w.f, ds);
+    if (s == ST_OK)
+        s = begin_slices(&w, ds);
+    if (s == ST_OK) {
+        struct tune_observer ob = { on_slice_point, on_slice_progress, &w, &e->cancel, NULL };
+        s = tune_family_run(e->state.bench, &w.f, &ob, NULL, 0, ds);
+        end_slices(&w);
     }
-    struct watching w = { e, begin_run(e, RUN_SWEEP, ds), 0 };
-    if (!w.run)
-        return ST_NOMEM;
-    w.index = session_count(e->state.session) - 1;
-    w.run->sweep.axis = axis;
-    w.run->sweep.warps = (uint32_t)((dim3u_count(w.run->block) + 31) / 32);
-    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, NULL };
-    enum status s = tune_sweep_run(e->state.bench, axis, &q->options, &ob, NULL, 0, &sweep, ds);
-    base_free(w.run->sweep.points);          /* the finished sweep has all of them, and the second round's samples */
-    w.run->sweep = sweep;
-    show_run(e, w.index);
-    save(e);
-    struct buf b = { 0 };
-    tune_verdict(&w.run->sweep, &b);
-    job_say(e, DIAG_NOTE, NULL, NO_SPAN, b.s ? b.s : "");
-    buf_free(&b);
+    tune_family_free(&w.f);
     return s;
 }
 

@@ -198,6 +198,28 @@ static void legal_values(void **state)
     stage_close(&t);
 }
 
+/* ---- any option is an axis when its values are given ---- */
+static void any_axis(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    stage_type(&t, ":sweep coarsen=1/2/4\r");
+    assert_int_equal(t.rec.last.kind, JOB_SWEEP);
+    assert_string_equal(t.rec.text, "coarsen=1/2/4");
+    assert_int_equal(t.rec.last.options.bypass, BYPASS_NONE);
+    assert_true(stage_shows(&t, "next sweep: coarsen=1/2/4"));
+    stage_type(&t, ":sweep pi,carveout=0/100\r");
+    assert_int_equal(t.rec.last.options.bypass, BYPASS_L1);
+    unsigned posts = t.rec.posts;
+    stage_type(&t, ":sweep nonsense\r");
+    assert_int_equal(t.rec.posts, posts);
+    assert_true(stage_shows(&t, "no axis 'nonsense'"));
+    stage_press(&t, "a");
+    assert_string_equal(t.app.valley.axis, "pi");
+    stage_close(&t);
+}
+
 /* ---- notes ---- */
 static void notes_of_any_run(void **state)
 {
@@ -408,7 +430,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
-        cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(notes_of_any_run),
+        cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
         cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(tabs_fit) };
     return cmocka_run_group_tests(tests, NULL, NULL);

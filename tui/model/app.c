@@ -31,7 +31,7 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
     a->source.stale = true;
     a->valley.run = a->valley.overlay = SIZE_MAX;
     a->valley.zoom = 1;
-    a->valley.axis = "pi";
+    snprintf(a->valley.axis, sizeof a->valley.axis, "pi");
     a->runs.mark[0] = a->runs.mark[1] = SIZE_MAX;
     a->replay.speed = 1;
     a->tree_access = a->pick_wanted = -1;
@@ -197,7 +197,7 @@ void app_tune(struct app *a, const char *method, long budget)
 void app_sweep(struct app *a)
 {
     struct options o = a->options;
-    if (o.bypass == BYPASS_NONE && !strcmp(a->valley.axis, "pi"))
+    if (o.bypass == BYPASS_NONE && !strncmp(a->valley.axis, "pi", strcspn(a->valley.axis, "=,")))
         o.bypass = BYPASS_L1;            /* a sweep over π is about bypassing */
     struct job j = { .kind = JOB_SWEEP, .text = a->valley.axis, .options = o };
     app_launch(a, &j);

@@ -52,7 +52,7 @@ struct valley_view {
     double zoom;
     bool log_y;
     enum plot_metric metric;
-    const char *axis;                     /* what the next sweep goes over */
+    char axis[96];                        /* what the next sweep goes over: knobs, with values where they are not understood: "pi,carveout=0/100" */
     struct session *other;                /* :compare FILE */
 };
 struct counters_view { size_t result; bool placed; int base; };

@@ -21,14 +21,6 @@ static const char *const fields[] = { "grid", "block", "shared", "guess", NULL }
 static const char *const methods[] = { "static", "vote", "greedy", "model", "exhaustive", "random", NULL };
 static const char *const replays[] = { "play", "pause", "step", "back", "end", "start", "off", NULL };
 
-static bool one_of(const char *const *list, const char *s)
-{
-    for (; *list; list++)
-        if (!strcmp(*list, s))
-            return true;
-    return false;
-}
-
 /* Cuts the first word off. */
 static char *take_word(char **rest)
 {
@@ -42,14 +34,14 @@ static char *take_word(char **rest)
 static unsigned cmd_sweep(struct app *a, char *args)
 {
     char *axis = take_word(&args);
-    if (*axis && !one_of(axes, axis)) {
-        app_notice(a, DIAG_ERROR, "no axis '%s': pi, agents, carveout or block", axis);
-        return UI_REDRAW;
+    struct diags ds = { 0 };
+    if (!*axis || tune_axes_check(axis, &ds) == ST_OK) {
+        if (*axis)
+            snprintf(a->valley.axis, sizeof a->valley.axis, "%s", axis);
+        app_sweep(a);
     }
-    for (int i = 0; *axis && axes[i]; i++)
-        if (!strcmp(axes[i], axis))
-            a->valley.axis = axes[i];
-    app_sweep(a);
+    app_notice_diags(a, &ds);
+    diags_free(&ds);
     return UI_REDRAW;
 }
 
@@ -300,7 +292,7 @@ static unsigned cmd_demo(struct app *a, char *args)
 }
 
 static const struct command_info commands[] = {
-    { "sweep", "[AXIS]", "sweep pi, agents, carveout or block with the present options", COMPLETE_AXIS, cmd_sweep },
+    { "sweep", "[AXIS,...]", "sweep pi, agents, carveout, block, or any option with values: sweep coarsen=1/2/4", COMPLETE_AXIS, cmd_sweep },
     { "run", "", "run the present options once", COMPLETE_NONE, cmd_run },
     { "tune", "[METHOD [BUDGET]]", "search all knobs; the budget counts launches", COMPLETE_METHOD, cmd_tune },
     { "cancel", "", "stop what is running; what is measured stays", COMPLETE_NONE, cmd_cancel },

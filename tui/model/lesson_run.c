@@ -48,11 +48,7 @@ bool lesson_open(struct app *a, const char *path)
     if (l->kernel)
         app_post(a, JOB_KERNEL, l->kernel, 0);
     if (l->axis)
-        for (int i = 0; i < 4; i++) {
-            static const char *const axes[] = { "pi", "agents", "carveout", "block" };
-            if (!strcmp(axes[i], l->axis))
-                a->valley.axis = axes[i];
-        }
+        snprintf(a->valley.axis, sizeof a->valley.axis, "%s", l->axis);
     enter_step(a);
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_sweep(const struct session_run *r)
@@ -48,15 +49,28 @@ static struct points points_of(const struct app *a, const struct session_run *r)
     return p;
 }
 
+/* The swept knob's value as text; empty: the axis is none. */
+static void axis_text(const struct points *p, size_t i, char *out, size_t n)
+{
+    int k = p->axis ? knob_find(str_of(p->axis)) : -1;
+    struct dim3u b = p->v[i].options.block;
+    struct buf v = { 0 };
+    if (k >= 0)
+        knob_get(&p->v[i].options, (size_t)k, &v);
+    snprintf(out, n, "%s", v.s ? v.s : "");
+    if (k >= 0 && !strcmp(p->axis, "block"))
+        snprintf(out, n, b.x ? "%ux%u" : "as is", b.x, b.y);
+    buf_free(&v);
+}
+
+/* x of a point: the knob's number, or its place among the points. */
 static double axis_value(const struct points *p, size_t i)
 {
-    const struct options *o = &p->v[i].options;
-    if (p->axis && !strcmp(p->axis, "pi") && o->pi.mode == PI_VALUE)
-        return o->pi.value;
-    if (p->axis && !strcmp(p->axis, "agents") && o->agents >= 0)
-        return o->agents;
-    if (p->axis && !strcmp(p->axis, "carveout"))
-        return o->carveout;
+    char text[64], *end;
+    axis_text(p, i, text, sizeof text);
+    double v = strtod(text, &end);
+    if (end != text && !*end)
+        return v;
     return (double)i + (p->axis && !strcmp(p->axis, "try"));   /* tries count from one */
 }
 
@@ -205,14 +219,20 @@ static const struct session_run *overlay_run(const struct app *a)
     return has_curve(r) ? r : NULL;
 }
 
+/* Values that are no numbers stand at 0, 1, ... by name. */
 static void tick_names(struct app *a, struct plot *out, const struct points *p)
 {
-    if (!p->axis || strcmp(p->axis, "block") || !p->n)
+    char text[64], *end;
+    if (!p->n || !p->axis || !strcmp(p->axis, "try"))
+        return;
+    axis_text(p, 0, text, sizeof text);
+    strtod(text, &end);
+    if (end != text && !*end)
         return;
     out->tick = ARENA_ARRAY(a->frame, char *, p->n);
     for (size_t i = 0; out->tick && i < p->n; i++) {
-        struct dim3u b = p->v[i].options.block;
-        out->tick[i] = b.x ? arena_printf(a->frame, "%ux%u", b.x, b.y) : "as is";
+        axis_text(p, i, text, sizeof text);
+        out->tick[i] = arena_dup(a->frame, str_of(text));
     }
     out->nticks = out->tick ? p->n : 0;
 }
@@ -348,10 +368,11 @@ static void put_cursor(struct app *a, const struct points *p, unsigned w)
     const struct result *x = &p->v[a->valley.cursor];
     if (p->axis && !strcmp(p->axis, "try"))
         row_put(&r, ROLE_CURSOR, " try %zu  ", a->valley.cursor + 1);
-    else if (p->axis && !strcmp(p->axis, "block"))
-        row_put(&r, ROLE_CURSOR, " %ux%ux%u  ", x->options.block.x, x->options.block.y, x->options.block.z);
-    else
-        row_put(&r, ROLE_CURSOR, " %s %g  ", p->axis && !strcmp(p->axis, "pi") ? "π" : p->axis ? p->axis : "", axis_value(p, a->valley.cursor));
+    else {
+        char text[64];
+        axis_text(p, a->valley.cursor, text, sizeof text);
+        row_put(&r, ROLE_CURSOR, " %s %s  ", p->axis && !strcmp(p->axis, "pi") ? "π" : p->axis ? p->axis : "", text);
+    }
     put_result(&r, x, p->cha, p->bpa ? "cha" : "the original");
     page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
 }
@@ -510,7 +531,7 @@ static unsigned next_axis(struct app *a)
     size_t i = 0;
     while (i < ARRAY_LEN(axes) && strcmp(axes[i], a->valley.axis))
         i++;
-    a->valley.axis = axes[(i + 1) % ARRAY_LEN(axes)];
+    snprintf(a->valley.axis, sizeof a->valley.axis, "%s", axes[i < ARRAY_LEN(axes) ? (i + 1) % ARRAY_LEN(axes) : 0]);
     return UI_REDRAW;
 }
 

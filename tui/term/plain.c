@@ -64,7 +64,7 @@ static void news(struct plain *p)
         text_time(t, x->time.valid ? (double)x->time.median : 0.0 / 0.0);
         buf_clear(&b);
         options_line(&x->options, &b);
-        buf_printf(&b, ": %s", t);
+        buf_printf(&b, "%s: %s", b.n ? "" : "the original", t);
         say(p, b.s);
     }
     buf_free(&b);

@@ -172,7 +172,7 @@ void workbench_start(struct app *a, const char *file, const char *device, const 
     if (device)
         app_post(a, JOB_DEVICE, device, 0);
     if (o->axis)
-        a->valley.axis = !strcmp(o->axis, "agents") ? "agents" : !strcmp(o->axis, "carveout") ? "carveout" : !strcmp(o->axis, "block") ? "block" : "pi";
+        snprintf(a->valley.axis, sizeof a->valley.axis, "%s", o->axis);
     if (o->lesson || is_lesson(file))
         lesson_open(a, o->lesson ? o->lesson : file);
     else if (file)
