@@ -1,34 +1,23 @@
 /* A part of L2 set aside for one buffer: what the driver is told while a kernel runs, that all of it is undone, and
  * who refuses. The fake driver's device can set 16 KiB aside. */
-#include "tests/conformance/conf.h"
-#include "tests/fake/fake.h"
+#include "tests/unit/dev_scene.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define N 8192u                  /* 32 KiB: twice what can be set aside */
 
-struct rig { struct dev *dev; struct dev_code *code; struct dev_data *bound; struct diags ds; struct arg_spec args[2]; struct launch_spec l; struct launch_data data; char *ptx; size_t nptx; struct result r; };
+struct rig { struct dev *dev; struct dev_code *code; struct dev_data *bound; struct scene s; struct result r; };
 
 static void rig_open(struct rig *g, const char *spec, const char *driver)
 {
-    static char kernel[] = "conf_bump", buf[] = "buf", five[] = "add";
     struct dev_env env = fake_env();
     memset(g, 0, sizeof *g);
     env.in_process = true;
     fake_use(driver, NULL, NULL);
-    g->l = (struct launch_spec){ .kernel = kernel, .grid = { N / 128, 1, 1 }, .block = { 128, 1, 1 }, .args = g->args, .nargs = 2 };
-    g->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = buf, .elem = ELEM_U32, .count = N, .output = true };
-    g->args[1] = (struct arg_spec){ .kind = ARG_SCALAR, .name = five, .elem = ELEM_U32, .scalar = { 5 } };
-    assert_int_equal(dev_open(spec, &env, &g->dev, &g->ds), ST_OK);
-    assert_int_equal(launch_data_make(&g->l, 1 << 20, &g->data, &g->ds), ST_OK);
-    assert_int_equal(file_read(CONF_PTX, 1 << 20, &g->ptx, &g->nptx, &g->ds), ST_OK);
-    assert_int_equal(dev_load(g->dev, CONF_PTX, (struct str){ g->ptx, g->nptx }, STR("conf_bump"), 0, &g->code, &g->ds), ST_OK);
-    assert_int_equal(dev_bind(g->dev, &g->data, &g->bound, &g->ds), ST_OK);
+    scene_open(&g->s, N, 128, NULL);
+    assert_int_equal(dev_open(spec, &env, &g->dev, &g->s.ds), ST_OK);
+    assert_int_equal(scene_load(&g->s, g->dev, &g->code), ST_OK);
+    assert_int_equal(dev_bind(g->dev, &g->s.data, &g->bound, &g->s.ds), ST_OK);
 }
 
 static void rig_close(struct rig *g)
@@ -36,24 +25,19 @@ static void rig_close(struct rig *g)
     dev_unbind(g->dev, g->bound);
     dev_unload(g->dev, g->code);
     dev_close(g->dev);
-    launch_data_free(&g->data);
-    base_free(g->ptx);
-    diags_free(&g->ds);
+    scene_close(&g->s);
 }
 
 /* As the command line would ask: the text of the option, parsed. */
 static enum status launch(struct rig *g, const char *text)
 {
-    struct dev_run run = dev_run_default();
+    struct dev_run run = scene_run(&g->s);
     struct options o = options_default();
-    assert_int_equal(knob_set(&o, (size_t)knob_find(STR("l2-persist")), str_of(text), &g->ds), ST_OK);
+    assert_int_equal(knob_set(&o, (size_t)knob_find(STR("l2-persist")), str_of(text), &g->s.ds), ST_OK);
     options_l2_persist(&o, &run.persist, &run.persist_fraction);
-    run.launch = &g->l;
-    run.grid = g->l.grid;
-    run.block = g->l.block;
     run.counters = false;
     g->r = result_empty();
-    return dev_launch(g->dev, g->code, g->bound, &run, &g->r, &g->ds);
+    return dev_launch(g->dev, g->code, g->bound, &run, &g->r, &g->s.ds);
 }
 
 static void windows(long ran[3], long now[3])

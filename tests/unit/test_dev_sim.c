@@ -1,83 +1,21 @@
 /* The simulated device behind dev.h: the same numbers in this process, in a worker
  * and in a pool; kept `before` states; a stopped worker; a lack of memory. */
-#include "tests/conformance/conf.h"
-#include "tests/fake/fake.h"
+#include "tests/unit/dev_scene.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define N 4096u
-
-/* ---- a launch with a before launch: buf[i] = i; before: buf[i] += 2; main: buf[i] += add ---- */
-struct scene {
-    struct launch_spec l, before; struct arg_spec args[2], before_args[2]; struct launch_data data;
-    char *ptx; size_t nptx; struct diags ds;
-};
-
-static struct arg_spec u32(const char *name, uint32_t v)
-{
-    struct arg_spec a = { .kind = ARG_SCALAR, .name = (char *)(uintptr_t)name, .elem = ELEM_U32 };
-    memcpy(a.scalar, &v, sizeof v);
-    return a;
-}
-
-static void scene_open(struct scene *s, const char *before)
-{
-    static char buf[] = "buf", kernel[] = "conf_bump";
-    memset(s, 0, sizeof *s);
-    s->l = (struct launch_spec){ .kernel = kernel, .grid = { N / 128, 1, 1 }, .block = { 128, 1, 1 }, .args = s->args, .nargs = 2 };
-    s->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = buf, .elem = ELEM_U32, .count = N, .output = true,
-                                    .init = { .kind = INIT_IOTA, .b = 1, .ib = 1, .integral = true } };
-    s->args[1] = u32("add", 5);
-    if (before) {
-        s->before = (struct launch_spec){ .kernel = (char *)(uintptr_t)before, .grid = s->l.grid, .block = s->l.block,
-                                          .args = s->before_args, .nargs = 2 };
-        s->before_args[0] = (struct arg_spec){ .kind = ARG_SAME_AS, .name = buf, .same_as = buf };
-        s->before_args[1] = u32("add", 2);
-        s->l.before = &s->before;
-        s->l.nbefore = 1;
-    }
-    assert_int_equal(launch_data_make(&s->l, 1 << 24, &s->data, &s->ds), ST_OK);
-    assert_int_equal(file_read(CONF_PTX, 1 << 20, &s->ptx, &s->nptx, &s->ds), ST_OK);
-}
-
-static void scene_close(struct scene *s)
-{
-    launch_data_free(&s->data);
-    base_free(s->ptx);
-    diags_free(&s->ds);
-}
-
-static struct dev_run scene_run(const struct scene *s)
-{
-    struct dev_run r = dev_run_default();
-    r.launch = &s->l;
-    r.grid = s->l.grid;
-    r.block = s->l.block;
-    return r;
-}
-
-static uint64_t expected_hash(uint32_t add)
-{
-    static uint32_t want[N];
-    for (uint32_t i = 0; i < N; i++)
-        want[i] = i + add;
-    return base_hash(want, sizeof want);
-}
 
 static enum status run_on(struct dev *d, struct scene *s, const struct dev_run *run, struct result *out)
 {
     struct dev_code *c = NULL;
     struct dev_data *b = NULL;
     *out = result_empty();
-    enum status st = dev_load(d, "conf.ptx", (struct str){ s->ptx, s->nptx }, STR("conf_bump"), 0, &c, &s->ds);
+    enum status st = scene_load(s, d, &c);
     if (st == ST_OK)
         st = dev_bind(d, &s->data, &b, &s->ds);
     if (st == ST_OK)
@@ -112,7 +50,7 @@ static void test_worker_gives_the_same(void **state)
     struct dev *here, *there;
     struct result a, b;
     snprintf(line, sizeof line, "'%s' worker", fake_self());
-    scene_open(&s, NULL);
+    scene_open(&s, N, 128, NULL);
     assert_int_equal(dev_open("sim:hopper-h200", &env, &here, &s.ds), ST_OK);
     env.workers = workers;
     env.nworkers = 1;
@@ -124,7 +62,7 @@ static void test_worker_gives_the_same(void **state)
         assert_int_equal(run_on(here, &s, &run, &a), ST_OK);
         assert_int_equal(run_on(there, &s, &run, &b), ST_OK);
         assert_int_equal(a.status, ST_OK);
-        assert_true(a.outputs[0].hash == expected_hash(5));
+        assert_true(a.outputs[0].hash == scene_hash(N, 5));
         same(&a, &b);
     }
     dev_close(there);
@@ -143,12 +81,12 @@ static void test_pool_gives_the_same(void **state)
     struct arg_spec args[JOBS][2];
     struct dev_pool_job jobs[JOBS];
     struct result out[2][JOBS];
-    scene_open(&s, NULL);
+    scene_open(&s, N, 128, NULL);
     for (uint32_t i = 0; i < JOBS; i++) {
         l[i] = s.l;
         l[i].args = args[i];
         args[i][0] = s.args[0];
-        args[i][1] = u32("add", i);
+        args[i][1] = scene_u32("add", i);
         jobs[i] = (struct dev_pool_job){ .run = scene_run(&s) };
         jobs[i].run.launch = &l[i];
         out[0][i] = out[1][i] = result_empty();
@@ -161,7 +99,7 @@ static void test_pool_gives_the_same(void **state)
         dev_pool_close(p);
     }
     for (uint32_t i = 0; i < JOBS; i++) {
-        assert_true(out[0][i].outputs[0].hash == expected_hash(i));
+        assert_true(out[0][i].outputs[0].hash == scene_hash(N, i));
         same(&out[0][i], &out[1][i]);
     }
     scene_close(&s);
@@ -177,8 +115,8 @@ static void test_before_is_kept_apart(void **state)
     struct dev_code *c[2];
     struct dev_data *b[2];
     struct result r = result_empty();
-    scene_open(&with, "conf_bump");                               /* the main kernel itself: never kept */
-    scene_open(&without, NULL);
+    scene_open(&with, N, 128, "conf_bump");                               /* the main kernel itself: never kept */
+    scene_open(&without, N, 128, NULL);
     assert_int_equal(dev_open("sim:hopper-h200", &env, &d, &with.ds), ST_OK);
     for (int i = 0; i < 2; i++)
         assert_int_equal(dev_load(d, "conf.ptx", (struct str){ with.ptx, with.nptx }, STR("conf_bump"), 0, &c[i], &with.ds), ST_OK);
@@ -188,7 +126,7 @@ static void test_before_is_kept_apart(void **state)
         struct dev_run run = scene_run(k & 1 ? &without : &with);
         run.functional = true;
         assert_int_equal(dev_launch(d, c[k >> 1 & 1], b[k & 1], &run, &r, &with.ds), ST_OK);
-        assert_true(r.outputs[0].hash == expected_hash(k & 1 ? 5 : 7));
+        assert_true(r.outputs[0].hash == scene_hash(N, k & 1 ? 5 : 7));
     }
     for (int i = 0; i < 2; i++) {
         dev_unbind(d, b[i]);
@@ -214,7 +152,7 @@ static void test_stopped_worker(void **state)
     int fd = mkstemp(pidfile);
     assert_true(fd >= 0);
     snprintf(line, sizeof line, "echo $$ > %s; exec '%s' worker", pidfile, fake_self());
-    scene_open(&s, NULL);
+    scene_open(&s, N, 128, NULL);
     env.workers = workers;
     env.nworkers = 1;
     struct dev_run run = scene_run(&s);
@@ -230,7 +168,7 @@ static void test_stopped_worker(void **state)
     run.time_limit_s = 0;
     assert_int_equal(dev_launch(d, c, b, &run, &r, &s.ds), ST_OK);
     assert_int_equal(r.status, ST_OK);
-    assert_true(r.outputs[0].hash == expected_hash(5));
+    assert_true(r.outputs[0].hash == scene_hash(N, 5));
     kill((pid_t)atoi(text), SIGKILL);
     dev_unbind(d, b);
     dev_unload(d, c);
@@ -247,7 +185,7 @@ static void test_out_of_memory(void **state)
     struct scene s;
     struct dev_env env = fake_env();
     struct result r;
-    scene_open(&s, NULL);
+    scene_open(&s, N, 128, NULL);
     struct dev_run run = scene_run(&s);
     run.functional = true;
     enum status st = ST_NOMEM;
@@ -263,7 +201,7 @@ static void test_out_of_memory(void **state)
         dev_close(d);
     }
     assert_int_equal(st, ST_OK);
-    assert_true(r.outputs[0].hash == expected_hash(5));
+    assert_true(r.outputs[0].hash == scene_hash(N, 5));
     scene_close(&s);
 }
 

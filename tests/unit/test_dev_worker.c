@@ -1,19 +1,14 @@
 /* The worker protocol, launchers, workers that die, and pools of them. The device
  * at the far end is the fake driver. */
 #include "engine/dev/dev_wire.h"
-#include "tests/conformance/conf.h"
-#include "tests/fake/fake.h"
+#include "tests/unit/dev_scene.h"
 
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define N 256u
 
@@ -268,49 +263,12 @@ static void test_nonsense_requests(void **state)
 }
 
 /* ---- a launch over devices and pools ---- */
-struct scene {
-    struct launch_spec l; struct arg_spec args[2]; struct launch_data data;
-    char *ptx; size_t nptx; struct diags ds;
-};
-
-static void scene_open(struct scene *s)
+static struct dev_run quick_run(const struct scene *s)
 {
-    static char buf[] = "buf", add[] = "add", kernel[] = "conf_bump";
-    uint32_t five = 5;
-    memset(s, 0, sizeof *s);
-    s->l = (struct launch_spec){ .kernel = kernel, .grid = { 2, 1, 1 }, .block = { N / 2, 1, 1 }, .args = s->args, .nargs = 2 };
-    s->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = buf, .elem = ELEM_U32, .count = N, .output = true,
-                                    .init = { .kind = INIT_IOTA, .b = 1, .ib = 1, .integral = true } };
-    s->args[1] = (struct arg_spec){ .kind = ARG_SCALAR, .name = add, .elem = ELEM_U32 };
-    memcpy(s->args[1].scalar, &five, sizeof five);
-    assert_int_equal(launch_data_make(&s->l, 1 << 20, &s->data, &s->ds), ST_OK);
-    assert_int_equal(file_read(CONF_PTX, 1 << 20, &s->ptx, &s->nptx, &s->ds), ST_OK);
-}
-
-static void scene_close(struct scene *s)
-{
-    launch_data_free(&s->data);
-    base_free(s->ptx);
-    diags_free(&s->ds);
-}
-
-static struct dev_run scene_run(const struct scene *s)
-{
-    struct dev_run r = dev_run_default();
-    r.launch = &s->l;
-    r.grid = s->l.grid;
-    r.block = s->l.block;
+    struct dev_run r = scene_run(s);
     r.counters = false;
     r.repeat = r.max_repeat = 1;
     return r;
-}
-
-static uint64_t expected_hash(uint32_t add)
-{
-    uint32_t want[N];
-    for (uint32_t i = 0; i < N; i++)
-        want[i] = i + add;
-    return base_hash(want, sizeof want);
 }
 
 static enum status open_through(const char *command, struct dev **d, struct diags *ds)
@@ -329,15 +287,15 @@ static void works_through(const char *command)
     struct dev_code *c;
     struct dev_data *b;
     struct result r = result_empty();
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     if (open_through(command, &d, &s.ds) != ST_OK)
         fail_msg("%s: %s", command, s.ds.n ? s.ds.v[0].msg : "?");
-    struct dev_run run = scene_run(&s);
-    assert_int_equal(dev_load(d, "conf.ptx", (struct str){ s.ptx, s.nptx }, STR("conf_bump"), 0, &c, &s.ds), ST_OK);
+    struct dev_run run = quick_run(&s);
+    assert_int_equal(scene_load(&s, d, &c), ST_OK);
     assert_int_equal(dev_bind(d, &s.data, &b, &s.ds), ST_OK);
     assert_int_equal(dev_launch(d, c, b, &run, &r, &s.ds), ST_OK);
     assert_int_equal(r.status, ST_OK);
-    assert_true(r.outputs[0].hash == expected_hash(5));
+    assert_true(r.outputs[0].hash == scene_hash(N, 5));
     dev_unbind(d, b);
     dev_unload(d, c);
     dev_close(d);
@@ -506,7 +464,7 @@ static void make_work(struct work *w, const struct scene *s)
         memcpy(w->args[i][1].scalar, &i, sizeof i);
         w->l[i] = s->l;
         w->l[i].args = w->args[i];
-        w->jobs[i] = (struct dev_pool_job){ .code = 0, .run = scene_run(s) };
+        w->jobs[i] = (struct dev_pool_job){ .code = 0, .run = quick_run(s) };
         w->jobs[i].run.launch = &w->l[i];
     }
 }
@@ -516,7 +474,7 @@ static void all_right(const struct work *w)
     for (uint32_t i = 0; i < JOBS; i++) {
         if (w->out[i].status != ST_OK)
             fail_msg("job %u: %s", i, w->out[i].message);
-        assert_true(w->out[i].outputs[0].hash == expected_hash(i));
+        assert_true(w->out[i].outputs[0].hash == scene_hash(N, i));
     }
 }
 
@@ -528,7 +486,7 @@ static void test_pool(void **state)
     size_t left;
     const char *workers[] = { worker_line("%S worker"), worker_line("%C/tests/fake/launcher.sh b %S worker"), worker_line("exec %S worker") };
     fake_use("libcuda.so.1", NULL, NULL);
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
     struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
     assert_int_equal(run_pool(&s, workers, 3, &code, 1, w.jobs, w.out, &left), ST_OK);
@@ -546,7 +504,7 @@ static void test_pool_dying_worker(void **state)
     size_t left;
     const char *workers[] = { worker_line("%S worker"), worker_line("timeout -s KILL 0.1 %S worker") };
     fake_use("libcuda.so.1", "slow", NULL);
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
     struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
     assert_int_equal(run_pool(&s, workers, 2, &code, 1, w.jobs, w.out, &left), ST_OK);
@@ -566,7 +524,7 @@ static void test_pool_deadly_job(void **state)
     size_t left;
     const char *workers[] = { worker_line("%S worker"), worker_line("exec %S worker"), worker_line("env %S worker") };
     fake_use("libcuda.so.1", NULL, NULL);
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
     w.jobs[7].code = 1;
     struct dev_pool_code codes[] = { { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 }, { "die.ptx", STR(text), STR("conf_die"), 0 } };
@@ -585,7 +543,7 @@ static void test_pool_without_devices(void **state)
     size_t left;
     const char *workers[] = { "exit 1", worker_line("timeout -s KILL 0.1 %S worker") };
     fake_use("libcuda.so.1", "slow", NULL);
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
     struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
     assert_int_equal(run_pool(&s, workers, 1, &code, 1, w.jobs, w.out, &left), ST_DEVICE);
@@ -610,7 +568,7 @@ static void test_pool_late_member(void **state)
     const char *late[] = { worker_line("%S worker"), worker_line("sleep 30; %S worker") };
     const char *soon[] = { worker_line("%S worker"), worker_line("sleep 0.3; exec %S worker") };
     fake_use("libcuda.so.1", NULL, NULL);
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
     struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
     int64_t from = base_now_ns();
@@ -652,7 +610,7 @@ static void test_pool_cancel(void **state)
     struct dev_pool *p;
     struct dev_env env = fake_env();
     fake_use("libcuda.so.1", "slow,devices=2", NULL);
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
     struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
     struct dev_pool_watch watch = { .done = cancel_after_three, .ctx = &x, .cancel = &x.c };
@@ -683,7 +641,7 @@ static void test_through(void **state)
     snprintf(line, sizeof line, "%s %s worker", launcher, fake_self());
     fake_use("libcuda.so.1", NULL, NULL);
     works_through(line);
-    scene_open(&s);
+    scene_open(&s, N, N / 2, NULL);
     make_work(&w, &s);
     struct dev_pool_code code = { "conf.ptx", { s.ptx, s.nptx }, STR("conf_bump"), 0 };
     assert_int_equal(run_pool(&s, workers, 3, &code, 1, w.jobs, w.out, &left), ST_OK);
