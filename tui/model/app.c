@@ -475,8 +475,10 @@ static unsigned tick(struct app *a)
         r->next_ns = a->now_ns + (int64_t)((double)REPLAY_NS / (r->speed > 0 ? r->speed : 1));
         done = UI_REDRAW;
     }
-    if (a->snap->busy || a->reuse || a->legal)
+    bool working = reuse_working(a) || legal_working(a);
+    if (a->snap->busy || working || a->was_working)
         done = UI_REDRAW;
+    a->was_working = working;            /* its result wants a frame of its own */
     return done;
 }
 

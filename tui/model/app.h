@@ -104,6 +104,7 @@ struct app {
     char *data_dir, *config_dir;          /* owned; config_dir NULL: none */
     int tree_access;                      /* access whose address tree is shown */
     bool leaving;
+    bool was_working;
     struct work *reuse, *legal;           /* reuse.h, legal.h; NULL: not started */
     int64_t started_ns;                   /* clock when the app began */
 };
