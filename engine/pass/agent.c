@@ -4,7 +4,8 @@
  *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
  *   claim:    thread 0: claim a task of the own cluster (atomic)
  *   publish:  thread 0: other slot <- coordinates of the claimed task, or "search", or "end";
- *             then it claims the next one: the atomic's way there and back is spent on the body
+ *             then it claims the next one: the atomic's way there and back is spent on the body. Not so when
+ *             no more tasks are left than the cluster has agents: two for one would leave none for another
  *   wait:     bar.sync; slots change places; all threads read theirs; task: -> body; end: return
  *             search: all threads look for a cluster with tasks left, thread 0 goes there -> claim
  *   body:     %ctaid = slot, %nctaid = the original's grid, ret -> next
@@ -113,6 +114,7 @@ struct agent {
     struct pass_ctx *c;
     const char *t;               /* name prefix */
     uint32_t m, q, r, per_sm;
+    uint32_t sharers;            /* agents of one cluster, at most */
     struct dim3u grid;           /* of the tasks */
     bool prefetch, vote;
     bool one_slot;               /* called functions read it */
@@ -238,11 +240,12 @@ static void publish_code(const struct agent *a, struct buf *out)
     place_code(a, out);
     decode(a, out);
     buf_printf(out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t);
+    buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t, a->sharers, t, t, t);
     if (a->prefetch)
         predict_code(a, out);
     if (a->vote)
         buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
+    buf_printf(out, "@%%%sq atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n@!%%%sq mov.u32 \t%%%sw, -1;\n", t, t, t, t, t);
 }
 
 /* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
@@ -274,6 +277,7 @@ static void next_code(const struct agent *a, struct buf *out)
     buf_printf(out, "$%snext:\n%s%s@!%%%sfirst bra \t$%swait;\n", t, pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->one_slot ? "bar.sync \t0;\n" : "", t, t);
     if (a->vote)
         agent_vote_count(t, out);
+    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sw, -1;\n@%%%sp bra \t$%slate;\n", t, t, t, t);
     publish_code(a, out);
     buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
     if (!a->one_slot)
@@ -285,7 +289,7 @@ static void next_code(const struct agent *a, struct buf *out)
     search_code(a, out);
     buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
     counter_code(a, "home", out);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n", t, t, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n$%slate:\nld.shared.u32 \t%%%shome, [%s+%d];\nbra \t$%sclaim;\n", t, t, t, t, t, a->slot, SLOT_HOME, t);
 }
 
 static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
@@ -392,6 +396,8 @@ enum status agent_run(struct pass_ctx *c)
     struct buf decls = { 0 }, code = { 0 }, next = { 0 }, slot = { 0 };
     a.q = (uint32_t)(tasks / a.m);
     a.r = (uint32_t)(tasks % a.m);
+    uint32_t sms = c->in->dev && c->in->dev->sms ? c->in->dev->sms : a.m;
+    a.sharers = a.per_sm * ((sms + a.m - 1) / a.m);
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
     a.vote = c->opt->agents == OPT_AGENTS_VOTE;
     a.one_slot = callees_read(c);

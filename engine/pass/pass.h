@@ -46,7 +46,6 @@ struct pass_output {
     struct pass_reset reset[8]; uint32_t nreset;
     struct dim3u grid, block; uint32_t shared;    /* the launch the new code wants */
     int hw_pi;                                    /* hardware bypass variant: -1 off */
-    int carveout;                                 /* percent of shared memory that holds what the rewrite adds, on a GPU; -1: nothing was added */
     int extra_regs; uint32_t extra_shared;        /* cost estimate of the rewrite */
     int soft_lines; char soft_data[256];          /* softcache, chosen before the launch: lines per thread, and whose (--softcache-data) */
 };

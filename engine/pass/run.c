@@ -60,7 +60,7 @@ static void ctx_init(struct pass_ctx *c, const struct pass_input *in, struct pas
     c->m = in->module;
     c->out = out;
     c->ds = ds;
-    out->hw_pi = out->carveout = -1;
+    out->hw_pi = -1;
     if (in->launch) {
         out->grid = in->launch->grid;
         out->block = in->launch->block;
@@ -236,20 +236,6 @@ static enum status finish(struct pass_ctx *c, struct pass_run *r)
     return ST_OK;
 }
 
-/* A driver that is not told gives shared memory more of the L1 than little of it needs: the smallest share
- * that holds the resident CTAs is asked for. (The split of the simulated devices is the preset's.) */
-static void choose_carveout(struct pass_ctx *c, uint64_t per_cta)
-{
-    const struct dev_info *d = c->in->dev;
-    uint64_t warps = pass_warps(c), ctas = warps ? d->max_warps_per_sm / warps : 0, own = per_cta + (d->cc_major >= 8 ? 1024 : 0);
-    if (d->kind != DEV_CUDA || d->cc_major < 7 || !c->out->extra_shared || !ctas)
-        return;
-    if (d->max_ctas_per_sm && ctas > d->max_ctas_per_sm)
-        ctas = d->max_ctas_per_sm;
-    uint64_t percent = (100 * ctas * own + d->shared_per_sm - 1) / d->shared_per_sm;
-    c->out->carveout = percent < 100 ? (int)percent : 100;
-}
-
 /* What all passes together ask of a CTA's shared memory must fit; each looked at its own part alone. */
 static enum status check_limits(struct pass_ctx *c, const struct pass_run *r)
 {
@@ -263,7 +249,6 @@ static enum status check_limits(struct pass_ctx *c, const struct pass_run *r)
     if (all > d->shared_per_block_optin)
         return pass_refuse(c, NO_SPAN, "a smaller block, fewer software lines or a smaller pad would fit", "the rewritten kernel would need %llu bytes of shared memory per CTA (%llu declared, %u at the launch) and %s has %u",
                            (unsigned long long)all, (unsigned long long)fixed, c->out->shared, d->name, d->shared_per_block_optin);
-    choose_carveout(c, all);
     return ST_OK;
 }
 

@@ -240,7 +240,7 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->nset = code->knobs;
     run->zero = j->zero;
     run->nzero = code->nreset;
-    run->carveout = o->carveout >= 0 ? o->carveout : code->carveout;
+    run->carveout = o->carveout;
     run->hw_pi = code->hw_pi;
     options_l2_persist(o, &run->persist, &run->persist_fraction);
     run->repeat = b->opts.repeat;
