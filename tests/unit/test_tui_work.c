@@ -410,6 +410,27 @@ static void enter_goes_on(void **state)
     stage_close(&t);
 }
 
+/* On a small screen a step's text is read in parts. */
+static void small_screen_reads_all(void **state)
+{
+    struct stage t;
+    unsigned parts = 0;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 40, 10);
+    assert_true(lesson_open(&t.app, "sessions/lessons/2-valley.json"));
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "F4 shows more"));
+    while (t.app.lesson.more && parts++ < 9)
+        stage_press(&t, "F4");
+    assert_in_range(parts, 2, 5);
+    assert_true(stage_shows(&t, "its loads."));       /* the end of the first step */
+    stage_press(&t, "F4");
+    assert_true(t.app.lesson.hidden);
+    stage_press(&t, "F4");
+    assert_true(stage_shows(&t, "step 1 of"));
+    stage_close(&t);
+}
+
 static void tabs_fit(void **state)
 {
     struct stage t;
@@ -432,6 +453,6 @@ int main(void)
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
         cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
-        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(tabs_fit) };
+        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(tabs_fit) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

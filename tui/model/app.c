@@ -360,7 +360,12 @@ static unsigned lesson_request(struct app *a, enum request r)
     switch (r) {
     case REQ_LESSON_NEXT: lesson_move(a, 1); break;
     case REQ_LESSON_PREV: lesson_move(a, -1); break;
-    case REQ_LESSON_HIDE: a->lesson.hidden = !a->lesson.hidden; break;
+    case REQ_LESSON_HIDE:                /* too long for the screen: first all of it, then nothing */
+        if (!a->lesson.hidden && a->lesson.more)
+            a->lesson.part++;
+        else
+            a->lesson.hidden = !a->lesson.hidden, a->lesson.part = 0;
+        break;
     default: return 0;
     }
     return UI_REDRAW;

@@ -12,6 +12,8 @@ static void enter_step(struct app *a)
 {
     const struct lesson_step *s = &a->lesson.lesson->step[a->lesson.step];
     a->lesson.passed = !s->check;
+    a->lesson.part = 0;
+    a->lesson.hidden = false;
     for (int p = 0; s->panel && p < PANEL_COUNT; p++)
         if (!strcmp(panel_info((enum panel_id)p)->name, s->panel))
             app_focus(a, (enum panel_id)p);

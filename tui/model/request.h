@@ -136,7 +136,7 @@ const char *scope_name(enum scope s);
     X(PICK_OPEN, "open", "Enter Space", PICKER, "open", "open the demo or lesson") \
     X(LESSON_NEXT, "lesson-next", "Enter ) A-n F2", LESSON, "next step", "next step of the lesson (Enter: once the task is done)") \
     X(LESSON_PREV, "lesson-previous", "( A-p F3", LESSON, "", "step before") \
-    X(LESSON_HIDE, "lesson-hide", "A-h F4", LESSON, "", "hide or show the lesson") \
+    X(LESSON_HIDE, "lesson-hide", "F4 A-h", LESSON, "", "hide or show the lesson (first the rest of it, where it does not fit)") \
     X(REPLAY_PLAY, "replay-play", "Space", REPLAY, "play", "play or pause the recorded points") \
     X(REPLAY_STEP, "replay-step", ".", REPLAY, "step", "one recorded point further") \
     X(REPLAY_BACK, "replay-back", ",", REPLAY, "", "one recorded point back") \

@@ -190,14 +190,24 @@ static void slots(struct app *a, struct surface *s, struct screen *map, const st
     }
 }
 
+/* Above the panel, at most half of the body; on request over it, part by part. */
 static struct rect lesson_strip(struct app *a, struct surface *s, struct rect body)
 {
     struct page p;
+    struct lesson_view *v = &a->lesson;
     view_lesson_update(a, &p, (unsigned)body.w);
-    int n = (int)p.n > body.h / 2 ? body.h / 2 : (int)p.n;
-    if (!n)
+    int most = v->part ? body.h - 1 : body.h / 2, step = most > 1 ? most - 1 : 1, from = v->part ? (int)(v->part - 1) * step : 0;
+    int n = (int)p.n - from > most ? most : (int)p.n - from;
+    v->more = (int)p.n - from > most;
+    if (n <= 0)
         return body;
+    p.line += from;
+    p.n -= (size_t)from;
     fixed_lines(a, s, &p, (struct rect){ body.x, body.y, body.w, n });
+    if (v->more) {
+        surface_fill(s, (struct rect){ body.x, body.y + n - 1, body.w, 1 }, ' ', ROLE_TEXT);
+        surface_print(s, body.x + 1, body.y + n - 1, ROLE_CHANGED, "%s", view_keys(a, "… {lesson-hide} shows more"));
+    }
     for (int x = body.x; x < body.x + body.w; x++)
         surface_put(s, x, body.y + n, 0x2500, ROLE_BORDER);
     return (struct rect){ body.x, body.y + n + 1, body.w, body.h - n - 1 };
