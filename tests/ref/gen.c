@@ -387,12 +387,12 @@ static void put_if(struct gen *g, unsigned depth)
     }
 }
 
-/* A counted loop, left early by some threads; every other time it is entered in the middle too. */
+/* A counted loop, left early by some threads; now and then it is entered in the middle too. */
 static void put_loop(struct gen *g, unsigned depth)
 {
     unsigned l = g->labels++;
     buf_printf(&g->b, "\tand.b32 %%rc%u, %%%s, 3;\n\tadd.u32 %%rc%u, %%rc%u, 1;\n", depth, chance(g, 50) ? "tidr" : "r1", depth, depth);
-    if (chance(g, 40))
+    if (chance(g, 40) && !g->wide)
         buf_printf(&g->b, "\t@%%p%u bra MID%u;\n", below(g, NP), l);
     buf_printf(&g->b, "TOP%u:\n", l);
     put_block(g, depth + 1, 1 + below(g, 4));
@@ -443,7 +443,7 @@ static void put_block(struct gen *g, unsigned depth, unsigned n)
         if (c < 8 && depth < DEPTH) put_if(g, depth);
         else if (c < 12 && depth < DEPTH) put_loop(g, depth);
         else if (c < 14 && depth < DEPTH) put_switch(g, depth);
-        else if (c < 16 && depth < DEPTH) put_maze(g, depth);
+        else if (c < 16 && depth < DEPTH && !g->wide) put_maze(g, depth);
         else if (c < 23) put_setp(g);
         else if (c < 27) put_pack(g);
         else if (c < 34) put_memory(g);
