@@ -19,7 +19,8 @@ struct plan {
     struct env *v;
     const struct eval_access *a;
     const struct box_shape *s;       /* dimension i runs 0..s->hi[i] */
-    struct affine addr;
+    struct affine addr[1 << BOX_MAX_CHOICES];
+    uint32_t root, choice[BOX_MAX_CHOICES];              /* nodes */
     struct cond_node node[MAX_NODES]; uint32_t nnodes;
     uint32_t kid[MAX_NODES], nkids;
     const struct ax *lane[MAX_NODES]; uint32_t nlanes;   /* tape roots */
@@ -30,7 +31,7 @@ struct plan {
     uint32_t present;
     uint64_t *boxes;                 /* of all cases together */
     struct tally *t;
-    struct { uint32_t mask; uint8_t residue; bool used; struct tally_request r; } cache[256];
+    struct { uint32_t mask; uint8_t residue, alt; bool used; struct tally_request r; } cache[256];
 };
 
 /* ---- conditions around an access ---- */
@@ -315,12 +316,12 @@ static int split_dim(const struct plan *p, const struct range *b)
 
 /* ---- counting a decided box ---- */
 /* points[r]: how many points of the box have (c + sum coef*v) mod 128 == r. */
-static void residues(const struct plan *p, const struct range *b, uint64_t points[128])
+static void residues(const struct plan *p, const struct affine *f, const struct range *b, uint64_t points[128])
 {
     uint64_t now[128] = { 0 }, next[128];
-    now[(uint64_t)p->addr.c & 127] = 1;
+    now[(uint64_t)f->c & 127] = 1;
     for (uint32_t i = 0; i < p->s->ndims; i++) {
-        uint64_t n = (uint64_t)(b->hi[i] - b->lo[i] + 1), k = (uint64_t)p->addr.coef[i] & 127;
+        uint64_t n = (uint64_t)(b->hi[i] - b->lo[i] + 1), k = (uint64_t)f->coef[i] & 127;
         unsigned period = k ? 128u >> __builtin_ctzll(k) : 1;
         uint64_t full = n / period, part = n % period;
         memset(next, 0, sizeof next);
@@ -331,29 +332,115 @@ static void residues(const struct plan *p, const struct range *b, uint64_t point
     }
     memcpy(points, now, sizeof now);
 }
-static const struct tally_request *request_of(struct plan *p, uint32_t mask, unsigned residue)
+static uint64_t lane_part(const struct plan *p, const struct affine *f, int lane)
 {
-    unsigned h = (mask * 0x9e3779b1u >> 25 ^ residue) & 255;
-    if (p->cache[h].used && p->cache[h].mask == mask && p->cache[h].residue == residue)
+    return f->has_lane ? (uint64_t)p->value[p->tape.root[f->root]][lane] : 0;
+}
+static bool is_shared(const struct plan *p) { return p->a->space == PTX_SPACE_SHARED || p->a->space == PTX_SPACE_SHARED_CLUSTER; }
+static const struct tally_request *request_of(struct plan *p, uint32_t mask, unsigned residue, uint32_t alt)
+{
+    unsigned h = ((mask ^ alt << 9) * 0x9e3779b1u >> 25 ^ residue) & 255;
+    if (p->cache[h].used && p->cache[h].mask == mask && p->cache[h].residue == residue && p->cache[h].alt == alt)
         return &p->cache[h].r;
     uint64_t addr[32];
-    const int64_t *lane = p->addr.has_lane ? p->value[p->tape.root[p->addr.root]] : NULL;
     for (int l = 0; l < 32; l++)
-        addr[l] = (UINT64_C(1) << 61) + (uint64_t)(lane ? lane[l] : 0) + residue;
+        addr[l] = (UINT64_C(1) << 61) + lane_part(p, &p->addr[alt], l) + residue;
     p->cache[h].used = true;
     p->cache[h].mask = mask;
     p->cache[h].residue = (uint8_t)residue;
-    bool sh = p->a->space == PTX_SPACE_SHARED || p->a->space == PTX_SPACE_SHARED_CLUSTER;
-    p->cache[h].r = tally_measure(addr, mask, p->a->bytes, sh);
+    p->cache[h].alt = (uint8_t)alt;
+    p->cache[h].r = tally_measure(addr, mask, p->a->bytes, is_shared(p));
     return &p->cache[h].r;
 }
-static void count_box(struct plan *p, const struct range *b, uint32_t mask)
+/* ---- lanes with different addresses ---- */
+static uint64_t at_corner(const struct plan *p, const struct affine *f, const int64_t v[DIMS])
+{
+    uint64_t a = (uint64_t)f->c;
+    for (uint32_t i = 0; i < p->s->ndims; i++)
+        a += (uint64_t)f->coef[i] * (uint64_t)v[i];
+    return a;
+}
+static bool move_alike(const struct plan *p, const struct affine *a, const struct affine *b, const struct range *r)
+{
+    for (uint32_t i = 0; i < p->s->ndims; i++)
+        if (r->lo[i] != r->hi[i] && a->coef[i] != b->coef[i])
+            return false;
+    return true;
+}
+/* All addresses move alike over the box: as for one of them, the others at fixed distances from it. */
+static void count_apart(struct plan *p, const struct range *b, uint32_t mask, const uint8_t alt[32])
+{
+    const struct affine *first = &p->addr[alt[__builtin_ctz(mask)]];
+    uint64_t points[128], addr[32];
+    residues(p, first, b, points);
+    for (unsigned r = 0; r < 128; r++) {
+        if (!points[r])
+            continue;
+        for (int l = 0; l < 32; l++)
+            addr[l] = (UINT64_C(1) << 61) + r + at_corner(p, &p->addr[alt[l]], b->lo) - at_corner(p, first, b->lo) + lane_part(p, &p->addr[alt[l]], l);
+        struct tally_request q = tally_measure(addr, mask, p->a->bytes, is_shared(p));
+        tally_add(p->t, &q, p->present, points[r]);
+    }
+}
+/* They do not: point by point. */
+static bool count_points(struct plan *p, const struct range *b, uint32_t mask, const uint8_t alt[32])
+{
+    int64_t v[DIMS];
+    uint32_t i = 0;
+    memcpy(v, b->lo, sizeof v);
+    do {
+        uint64_t addr[32];
+        if (++*p->boxes > MAX_BOXES)
+            return false;
+        for (int l = 0; l < 32; l++)
+            addr[l] = (UINT64_C(1) << 61) + at_corner(p, &p->addr[alt[l]], v) + lane_part(p, &p->addr[alt[l]], l);
+        struct tally_request q = tally_measure(addr, mask, p->a->bytes, is_shared(p));
+        tally_add(p->t, &q, p->present, 1);
+        for (i = 0; i < p->s->ndims && ++v[i] > b->hi[i]; i++)
+            v[i] = b->lo[i];
+    } while (i < p->s->ndims);
+    return true;
+}
+static bool count_box(struct plan *p, const struct range *b, uint32_t mask)
 {
     uint64_t points[128];
-    residues(p, b, points);
+    uint8_t alt[32] = { 0 };
+    bool one = true, alike = true;
+    if (!mask)
+        return true;
+    for (uint32_t j = 0; j < p->s->nchoices; j++) {
+        struct tri t = node_tri(p, p->choice[j], b);
+        for (int l = 0; l < 32; l++)
+            alt[l] |= (uint8_t)((t.yes >> l & 1) << j);
+    }
+    uint32_t first = alt[__builtin_ctz(mask)];
+    for (int l = 0; l < 32; l++) {
+        if (!(mask >> l & 1))
+            alt[l] = (uint8_t)first;
+        one = one && alt[l] == first;
+        alike = alike && move_alike(p, &p->addr[alt[l]], &p->addr[first], b);
+    }
+    if (!one && alike)
+        count_apart(p, b, mask, alt);
+    else if (!one)
+        return count_points(p, b, mask, alt);
+    if (!one)
+        return true;
+    residues(p, &p->addr[first], b, points);
     for (unsigned r = 0; r < 128; r++)
         if (points[r])
-            tally_add(p->t, request_of(p, mask, r), p->present, points[r]);
+            tally_add(p->t, request_of(p, mask, r, first), p->present, points[r]);
+    return true;
+}
+/* Lanes that may run and for which a condition or a choice is still open. */
+static uint32_t open_lanes(const struct plan *p, const struct range *b, struct tri t, uint32_t existing)
+{
+    uint32_t open = existing & ~(t.yes | t.no);
+    for (uint32_t j = 0; j < p->s->nchoices; j++) {
+        struct tri c = node_tri(p, p->choice[j], b);
+        open |= existing & ~t.no & ~(c.yes | c.no);
+    }
+    return open;
 }
 /* Depth is at most the sum of the dimensions' bits. */
 static enum box_result count_range(struct plan *p, struct range *b, uint32_t existing)
@@ -362,14 +449,12 @@ static enum box_result count_range(struct plan *p, struct range *b, uint32_t exi
         return BOX_TOO_LONG;
     if ((*p->boxes & 1023) == 0 && cancel_asked(p->v->e->cancel))
         return BOX_CANCELLED;
-    struct tri t = node_tri(p, p->nnodes - 1, b);
+    struct tri t = node_tri(p, p->root, b);
     if ((t.no & existing) == existing)
         return BOX_DONE;
-    int d = ((t.yes | t.no) & existing) == existing ? -1 : split_dim(p, b);
-    if (d < 0 || b->lo[d] == b->hi[d]) {
-        count_box(p, b, t.yes & existing);
-        return BOX_DONE;
-    }
+    int d = !open_lanes(p, b, t, existing) ? -1 : split_dim(p, b);
+    if (d < 0 || b->lo[d] == b->hi[d])
+        return count_box(p, b, t.yes & existing) ? BOX_DONE : BOX_TOO_LONG;
     int64_t lo = b->lo[d], hi = b->hi[d], mid = lo + (hi - lo) / 2;
     b->hi[d] = mid;
     enum box_result r = count_range(p, b, existing);
@@ -402,9 +487,20 @@ static enum box_result count_warps(struct plan *p)
     }
     return BOX_DONE;
 }
+static bool take_root(struct plan *p, const struct ax *c, uint32_t *at)
+{
+    int n = take_cond(p, c);
+    *at = (uint32_t)n;
+    return n >= 0;
+}
 static bool plan_make(struct plan *p, struct arena *arena)
 {
-    if (!take_affine(p, p->s->addr, &p->addr) || take_cond(p, p->s->cond) < 0) {
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < UINT32_C(1) << p->s->nchoices; i++)
+        ok = take_affine(p, p->s->addr[i], &p->addr[i]);
+    for (uint32_t j = 0; ok && j < p->s->nchoices; j++)
+        ok = take_root(p, p->s->choice[j], &p->choice[j]);
+    if (!ok || !take_root(p, p->s->cond, &p->root)) {
         p->why = p->why ? p->why : "too many conditions";
         return false;
     }
@@ -442,7 +538,7 @@ enum box_result box_count(struct env *v, const struct eval_access *a, struct tal
     const struct ax *cond = box_condition(v, a, loops, &nloops, why);
     if (!cond || ax_is_value(cond, 0))
         return cond ? BOX_DONE : BOX_NOT_AFFINE;
-    struct box_shape s = { .addr = env_concrete(v, a->addr), .cond = cond, .ndims = 3 + nloops };
+    struct box_shape s = { .addr = { env_concrete(v, a->addr) }, .cond = cond, .ndims = 3 + nloops };
     s.hi[0] = (int64_t)v->grid.x - 1;
     s.hi[1] = (int64_t)v->grid.y - 1;
     s.hi[2] = (int64_t)v->grid.z - 1;

@@ -28,12 +28,16 @@ static const struct ax *put_leaf(void *ctx, const struct ax *x)
         return x;
     return x->bits > q->to->bits ? ax_sext(q->p, q->to, x->bits) : ax_trunc(q->p, q->to, x->bits);
 }
+static uint32_t alternatives(const struct box_shape *s) { return UINT32_C(1) << s->nchoices; }
 /* The shape with dimension d replaced by `to` (64 bits). */
 static struct box_shape put_dim(struct casing *c, const struct box_shape *s, int d, const struct ax *to)
 {
     struct box_shape r = *s;
     struct putting q = { c->p, s, d, to };
-    r.addr = eval_subst(c->v->e, s->addr, put_leaf, &q);
+    for (uint32_t i = 0; i < alternatives(s); i++)
+        r.addr[i] = eval_subst(c->v->e, s->addr[i], put_leaf, &q);
+    for (uint32_t j = 0; j < s->nchoices; j++)
+        r.choice[j] = eval_subst(c->v->e, s->choice[j], put_leaf, &q);
     r.cond = eval_subst(c->v->e, s->cond, put_leaf, &q);
     return r;
 }
@@ -66,36 +70,68 @@ static enum ax_visit visit_crooked(void *ctx, const struct ax *x)
 static const struct ax *innermost(const struct box_shape *s)
 {
     struct crooked q = { NULL };
-    (void)ax_find(s->addr, visit_crooked, &q);
+    for (uint32_t i = 0; i < alternatives(s); i++)
+        (void)ax_find(s->addr[i], visit_crooked, &q);
+    for (uint32_t j = 0; j < s->nchoices; j++)
+        (void)ax_find(s->choice[j], visit_crooked, &q);
     (void)ax_find(s->cond, visit_crooked, &q);
     return q.x;
 }
 
 /* ---- two cases ---- */
-static enum box_result when(struct casing *c, const struct box_shape *s, const struct ax *x, const struct ax *cond, bool holds, const struct ax *is)
+static struct box_shape with(struct casing *c, const struct box_shape *s, const struct ax *from, const struct ax *to)
 {
     struct box_shape r = *s;
-    r.addr = eval_replace(c->v->e, s->addr, x, is);
-    r.cond = eval_replace(c->v->e, s->cond, x, is);
+    for (uint32_t i = 0; i < alternatives(s); i++)
+        r.addr[i] = eval_replace(c->v->e, s->addr[i], from, to);
+    for (uint32_t j = 0; j < s->nchoices; j++)
+        r.choice[j] = eval_replace(c->v->e, s->choice[j], from, to);
+    r.cond = eval_replace(c->v->e, s->cond, from, to);
+    return r;
+}
+static enum box_result when(struct casing *c, const struct box_shape *s, const struct ax *x, const struct ax *cond, bool holds, const struct ax *is)
+{
+    struct box_shape r = with(c, s, x, is);
     if (cond) {
-        const struct ax *known = ax_const(c->p, 1, holds);
-        r.addr = eval_replace(c->v->e, r.addr, cond, known);
-        r.cond = ax_and(c->p, eval_replace(c->v->e, r.cond, cond, known), holds ? cond : ax_not(c->p, cond));
+        r = with(c, &r, cond, ax_const(c->p, 1, holds));
+        r.cond = ax_and(c->p, r.cond, holds ? cond : ax_not(c->p, cond));
     }
     return ax_is_value(r.cond, 0) ? BOX_DONE : run(c, &r);
 }
-/* The lanes of one request must stay in one case: a condition that differs between threads can only move into the
- * condition of the access, and only when the address has no part in it. */
+/* The lanes of one request stay in one case: a condition that differs between threads becomes a choice of the address,
+ * and part of the conditions that x stands in. */
+static const struct ax *either(struct casing *c, const struct ax *in, const struct ax *x, const struct ax *cond, const struct ax *yes, const struct ax *no)
+{
+    const struct ax *t = eval_replace(c->v->e, in, x, yes), *f = eval_replace(c->v->e, in, x, no);
+    return t == f ? t : ax_or(c->p, ax_and(c->p, cond, t), ax_and(c->p, ax_not(c->p, cond), f));
+}
+static enum box_result by_thread(struct casing *c, const struct box_shape *s, const struct ax *x, const struct ax *cond, const struct ax *yes, const struct ax *no)
+{
+    struct box_shape r = *s;
+    uint32_t n = alternatives(s);
+    bool moved = false;
+    for (uint32_t j = 0; j < s->nchoices; j++)
+        r.choice[j] = either(c, s->choice[j], x, cond, yes, no);
+    r.cond = either(c, s->cond, x, cond, yes, no);
+    for (uint32_t i = 0; i < n; i++)
+        moved = moved || eval_replace(c->v->e, s->addr[i], x, yes) != s->addr[i];
+    if (!moved)
+        return run(c, &r);
+    if (s->nchoices == BOX_MAX_CHOICES)
+        return c->fn(c->ctx, s);
+    for (uint32_t i = 0; i < n; i++) {
+        r.addr[i] = eval_replace(c->v->e, s->addr[i], x, no);
+        r.addr[i | n] = eval_replace(c->v->e, s->addr[i], x, yes);
+    }
+    r.choice[r.nchoices++] = cond;
+    return run(c, &r);
+}
 static enum box_result two(struct casing *c, const struct box_shape *s, const struct ax *x, const struct ax *cond, const struct ax *yes, const struct ax *no)
 {
     if (ax_is_const(cond))
         return when(c, s, x, NULL, false, cond->c ? yes : no);
-    if (cond->flags & AXF_TID) {
-        struct box_shape one = *s;
-        const struct ax *t = eval_replace(c->v->e, s->cond, x, yes), *f = eval_replace(c->v->e, s->cond, x, no);
-        one.cond = ax_or(c->p, ax_and(c->p, cond, t), ax_and(c->p, ax_not(c->p, cond), f));
-        return eval_replace(c->v->e, s->addr, x, yes) == s->addr ? run(c, &one) : c->fn(c->ctx, s);
-    }
+    if (cond->flags & AXF_TID)
+        return by_thread(c, s, x, cond, yes, no);
     enum box_result r = when(c, s, x, cond, true, yes);
     return r == BOX_DONE ? when(c, s, x, cond, false, no) : r;
 }

@@ -334,7 +334,8 @@ static bool settle_ne(struct ax_pool *p, int64_t *k, const struct ax **r)
 struct own { const struct ana_loop *l; int64_t from; };
 static enum ax_visit visit_foreign(void *ctx, const struct ax *x)
 {
-    return x->n || ax_is_const(x) || (x->kind == AX_ITER && x->ref == ctx) ? AX_DESCEND : AX_FOUND;
+    bool made = x->n && x->kind != AX_LOAD && x->kind != AX_PHI;     /* of its arguments alone */
+    return made || ax_is_const(x) || (x->kind == AX_ITER && x->ref == ctx) ? AX_DESCEND : AX_FOUND;
 }
 static bool round_leaf(void *ctx, const struct ax *x, int64_t out[32])
 {

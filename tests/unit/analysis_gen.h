@@ -119,6 +119,10 @@ static inline void gen_index(struct gen *g)
             buf_printf(&g->text, "mad.lo.s32 %%t0, %s, %d, %%t0;\n", reg[r], r == 0 ? 1 + (int)gen_rand(g, 2) : coef[gen_rand(g, ARRAY_LEN(coef))] / (r == 4 || r == 5 ? 2 : 1));
         if (g->depth)
             buf_printf(&g->text, "mad.lo.s32 %%t0, %%k%u, %d, %%t0;\n", g->loops - 1, coef[gen_rand(g, ARRAY_LEN(coef))]);
+        if (gen_chance(g, 30))           /* clamped, as at the edges of a grid */
+            buf_printf(&g->text, "max.s32 %%t0, %%t0, %u;\nmin.s32 %%t0, %%t0, %u;\n", 1500 + (unsigned)gen_rand(g, 300), 1800 + (unsigned)gen_rand(g, 300));
+        if (gen_chance(g, 20))           /* wrapped around at an end */
+            buf_printf(&g->text, "setp.eq.s32 %%p2, %s, %u;\nselp.b32 %%t0, %u, %%t0, %%p2;\n", reg[gen_rand(g, 4)], (unsigned)gen_rand(g, 3), (unsigned)gen_rand(g, 4000));
     } else {
         buf_printf(&g->text, "mov.u32 %%t0, %s;\n", gen_reg(g, v));
     }

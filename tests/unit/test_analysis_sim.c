@@ -126,7 +126,7 @@ static void generated(void **state)
 }
 
 /* Random programs; both ways of counting must have been at work. */
-#define PROGRAMS 400
+#define PROGRAMS 600
 static void programs(void **state)
 {
     (void)state;
