@@ -153,6 +153,66 @@ static void simulated_curves(void **state)
     }
 }
 
+/* Both sides of each stated number (docs/categories.md), on curves of N points without noise: 2 % and 5 % hold. */
+static struct model_curve of_times(double (*f)(int i, double a), double a)
+{
+    struct model_point p[N];
+    for (int i = 0; i < N; i++) {
+        double t = f(i, a);
+        p[i] = (struct model_point){ i, t, t, t };
+    }
+    return model_categorise(p, N);
+}
+
+static double ramp(int i, double a) { return 1 + a * i / W; }                                      /* from 1 to 1 + a */
+static double rounded(int i, double a) { return i == 0 || i == W ? 1 : 1 + a * sin(M_PI * i / W); } /* ends equal, a hill of a between */
+static double dip(int i, double a) { return 1.2 - 0.2 * i / W - (i == 8 ? a : 0); }               /* falls to 1 at W; a dip in the middle */
+static double step_back(int i, double a) { return i < 6 ? 2 - 0.15 * i : i < 9 ? 1.25 - 0.01 * (i - 5) + (i == 7 ? a : 0) : 1.2 - 0.025 * (i - 8); }
+static double gain_inside(int i, double a) { double x = (i - 6) / 10.0; return i <= 6 ? 1.3 - (0.3 + a - 0.1) * i / 6.0 : 1.3 - (0.2 + a) + (0.2 + a - 0.2) * x; }
+
+static void edges_of_the_rules(void **state)
+{
+    (void)state;
+    /* flat: 5 % of spread */
+    assert_int_equal(of_times(ramp, 0.049).category, CATEGORY_CACHE_INSENSITIVE);
+    assert_int_equal(of_times(ramp, 0.056).category, CATEGORY_BYPASS_FAVOURITE);
+    assert_int_equal(of_times(ramp, -0.045).category, CATEGORY_CACHE_INSENSITIVE);
+    assert_int_equal(of_times(ramp, -0.06).category, CATEGORY_CACHE_FAVOURITE);
+    /* both ends as good as the best: up to 12 % between them is the inserted code */
+    assert_int_equal(of_times(rounded, 0.11).category, CATEGORY_CACHE_INSENSITIVE);
+    assert_int_equal(of_times(rounded, 0.15).category, CATEGORY_IRREGULAR);
+    /* an end wins within 2 % of the fastest point, and not beyond */
+    assert_int_equal((int)of_times(dip, 0.10).best, W);
+    assert_int_equal((int)of_times(dip, 0.14).best, 8);
+    /* a reversal counts from 15 % of the spread (1.0 here) on */
+    assert_int_equal(of_times(step_back, 0.10).category, CATEGORY_CACHE_FAVOURITE);
+    assert_int_equal(of_times(step_back, 0.20).category, CATEGORY_IRREGULAR);
+    /* an optimum inside is congestion when it gains more than 2 % over both ends */
+    assert_int_equal(of_times(gain_inside, 0.01).category, CATEGORY_CACHE_FAVOURITE);
+    assert_int_equal(of_times(gain_inside, 0.05).category, CATEGORY_CACHE_CONGESTED);
+    /* sensitivity: 50 % of spread */
+    assert_string_equal(of_times(ramp, 0.49).sensitivity, "MCS");
+    assert_string_equal(of_times(ramp, 0.51).sensitivity, "HCS");
+}
+
+/* At an edge the noise band decides, and it errs on the side of "no difference": with bands of 4 % a spread of
+ * 7 % is flat; with bands of 1 % it is not. */
+static void noise_moves_the_edges(void **state)
+{
+    (void)state;
+    for (int wide = 0; wide <= 1; wide++) {
+        struct model_point p[N];
+        double half = wide ? 0.02 : 0.005;
+        for (int i = 0; i < N; i++) {
+            double t = 1 + 0.07 * i / W;
+            p[i] = (struct model_point){ i, t, t * (1 - half), t * (1 + half) };
+        }
+        struct model_curve c = model_categorise(p, N);
+        assert_int_equal(c.category, wide ? CATEGORY_CACHE_INSENSITIVE : CATEGORY_BYPASS_FAVOURITE);
+        assert_float_equal(c.significance, wide ? 0.04 : 0.02, 1e-3);
+    }
+}
+
 static void few_points(void **state)
 {
     (void)state;
@@ -267,7 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_shapes), cmocka_unit_test(noisy_shapes), cmocka_unit_test(noise_swallows),
-        cmocka_unit_test(measured_curve), cmocka_unit_test(simulated_curves), cmocka_unit_test(few_points), cmocka_unit_test(hit_law),
+        cmocka_unit_test(measured_curve), cmocka_unit_test(simulated_curves), cmocka_unit_test(edges_of_the_rules), cmocka_unit_test(noise_moves_the_edges), cmocka_unit_test(few_points), cmocka_unit_test(hit_law),
         cmocka_unit_test(performance_bounds), cmocka_unit_test(fit_recovers), cmocka_unit_test(fit_measured),
         cmocka_unit_test(fit_refuses_nonsense),
     };

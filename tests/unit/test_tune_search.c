@@ -228,6 +228,87 @@ static void pool_finds_the_same(void **state)
     rig_close(&r);
 }
 
+/* The same launches over a pool, and nothing of a cut-off search again. */
+static void pool_searches_and_resumes_like_one_device(void **state)
+{
+    static const char *const members[] = { FERMI, FERMI };
+    struct rig r;
+    struct tune_found alone, shared, rest;
+    struct dev_pool *pool = NULL;
+    struct dev_env env = rig_env();
+    struct seen *seen = base_alloc(sizeof *seen);
+    (void)state;
+    rig_open(&r, "gemm", "paper", FERMI);
+    assert_status_ok(search(&r, "search", 16, NULL, &alone), &r.ds);
+    assert_status_ok(dev_pool_open(members, 2, &env, &pool, &r.ds), &r.ds);
+    tune_bench_use_pool(r.bench, pool);
+    assert_status_ok(search(&r, "search", 16, seen, &shared), &r.ds);
+    assert_int_equal(shared.launches, alone.launches);
+    assert_true(options_equal(&shared.options, &alone.options));
+    struct tune_search_opts o = { .method = "search", .budget_launches = 4, .done = seen->result, .ndone = 12 };
+    assert_status_ok(tune_search(r.bench, &o, NULL, &rest, &r.ds), &r.ds);
+    assert_int_equal(rest.resumed, 12);
+    assert_int_equal(rest.launches, 4);
+    assert_true(options_equal(&rest.options, &alone.options));
+    tune_bench_use_pool(r.bench, NULL);
+    dev_pool_close(pool);
+    base_free(seen);
+    rig_close(&r);
+}
+
+/* A measured device: original and best are measured twice more, in turn, before anything is said of them. */
+static void arms_are_alternated_on_a_measured_device(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    ((struct dev_info *)(uintptr_t)dev_describe(r.dev))->kind = DEV_CUDA;
+    assert_status_ok(search(&r, "search", 6, NULL, &f), &r.ds);
+    assert_int_equal(f.original.time.n, 3);            /* one launch each: a simulated device needs no more */
+    assert_int_equal(f.best.time.n, 3);
+    assert_false(f.leave_alone);
+    rig_close(&r);
+}
+
+/* A reader sees the whole state: what was tried and why, what is next, the best. */
+struct watched { size_t calls, explored, frontier; bool named, best_shrinks, ordered; int64_t best; };
+static void watch(void *ctx, const struct tune_live *l)
+{
+    struct watched *w = ctx;
+    struct tune_live *copy = tune_live_copy(l);
+    assert_non_null(copy);
+    w->calls++;
+    w->ordered = w->ordered && copy->nexplored >= w->explored;
+    w->explored = copy->nexplored;
+    w->frontier = copy->nfrontier > w->frontier ? copy->nfrontier : w->frontier;
+    w->named = w->named && copy->step && copy->step[0];
+    for (size_t i = 0; i < copy->nfrontier; i++)
+        w->named = w->named && copy->frontier[i].why[0];
+    for (size_t i = 0; i < copy->nexplored; i++)
+        w->named = w->named && copy->explored[i].why[0];
+    if (copy->best.time.valid)
+        w->best_shrinks = w->best_shrinks && (!w->best || copy->best.time.median <= w->best);
+    w->best = copy->best.time.valid ? copy->best.time.median : 0;
+    tune_live_free(copy);
+}
+
+static void live_state_is_whole(void **state)
+{
+    struct rig r;
+    struct tune_found f;
+    struct watched w = { .named = true, .best_shrinks = true, .ordered = true };
+    struct tune_observer ob = { .live = watch, .ctx = &w };
+    struct tune_search_opts o = { .method = "search", .budget_launches = 12 };
+    (void)state;
+    rig_open(&r, "transpose", "default", FERMI);
+    assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
+    assert_true(w.calls > 12 && w.frontier > 1 && w.named && w.ordered);
+    assert_int_equal(w.explored, f.launches);
+    assert_true(f.untried[0]);                         /* twelve launches are not enough for all of it */
+    rig_close(&r);
+}
+
 /* cluster paper, 4.4: redirection and L1 off on a reduced grid first; what shares data between CTAs then gets agents. */
 static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
 {
@@ -292,7 +373,8 @@ int main(void)
         cmocka_unit_test(vote_elects_and_says_so), cmocka_unit_test(gain_is_reproduced_from_the_options_line), cmocka_unit_test(what_differs_is_never_recommended),
         cmocka_unit_test(unstable_original_is_no_ground_to_stand_on), cmocka_unit_test(nothing_to_gain_is_left_alone_with_a_reason),
         cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(search_goes_on_where_it_was_cut_off), cmocka_unit_test(pool_finds_the_same),
-        cmocka_unit_test(framework_probes_a_reduced_grid_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
+        cmocka_unit_test(framework_probes_a_reduced_grid_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(pool_searches_and_resumes_like_one_device), cmocka_unit_test(arms_are_alternated_on_a_measured_device),
+        cmocka_unit_test(live_state_is_whole), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
