@@ -1,0 +1,66 @@
+#!/bin/bash
+# tune and predict from outside: a killed search goes on, budgets, data sets, float atomics, no launch description,
+# and a recommendation that reproduces its gain from its own line.
+B=$GPULOCW_BUILD/gpulocw
+n=0 bad=0
+T=$(mktemp -d); trap 'rm -rf "$T"' EXIT
+ok() { n=$((n + 1)); echo "ok $n - $1"; }
+no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | sed 's/^/#   /' | head -20; }
+is() { if [ "$2" = "$3" ]; then ok "$1"; else no "$1" "got '$2', wanted '$3'"; fi; }
+has() { if grep -qE -- "$2" <<<"$3"; then ok "$1"; else no "$1" "no /$2/ in" "$3"; fi; }
+key() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
+tried() { python3 -c "import json; print(len(json.load(open('$1'))['runs'][-1]['tried']))" 2>/dev/null || echo 0; }
+
+# Killed at any moment: the session holds what was finished; the rest alone is launched. An exact launch takes
+# long enough to be caught in the middle.
+search() { "$B" tune kernels/gemm.ptx --kernel n256 --device sim:fermi-16k --budget 9 --exact "$@" < /dev/null; }
+whole=$(search --json | key "(d['launches'], d['options_line'])")
+search -o "$T/cut.json" > /dev/null 2>&1 &
+pid=$!
+for i in $(seq 200); do [ "$(tried "$T/cut.json")" -ge 3 ] && break; sleep 0.05; done
+kill -9 $pid; wait $pid 2>/dev/null
+kept=$(tried "$T/cut.json")
+if [ "$kept" -ge 3 ] && [ "$kept" -lt 9 ]; then ok "killed after some of the launches"; else no "killed after some of the launches" "$kept in the session"; fi
+went_on=$(search --budget $((9 - kept)) --resume "$T/cut.json" --json | key "(d['launches'], d['options_line'])")
+is "only the rest is launched, and the end is the same" "$(python3 -c "a=$went_on; print((a[0] + $kept, a[1]))")" "$whole"
+
+# The line of a recommendation reproduces its gain.
+line=$("$B" tune kernels/transpose.ptx --kernel default --device sim:fermi-16k --budget 20 --json < /dev/null > "$T/t.json"; key "d['options_line']" < "$T/t.json")
+wanted=$(key "d['best']['time_ns']['median']" < "$T/t.json")
+# shellcheck disable=SC2086
+again=$("$B" run kernels/transpose.ptx --kernel default --device sim:fermi-16k $line --json < /dev/null | key "(d['time_ns']['median'], d['equal_to_original'])")
+is "the recommended line runs as recommended ($line)" "$again" "($wanted, True)"
+key "d['gain'] > 2 and d['model_original']['extended_cycles'] > d['model_best']['extended_cycles']" < "$T/t.json" | { read -r v; [ "$v" = True ]; } && ok "the model says why" || no "the model says why"
+
+# A budget too small: the best so far, and what was not tried.
+out=$("$B" tune kernels/transpose.ptx --kernel default --device sim:fermi-16k --budget 3 < /dev/null)
+has "a small budget returns the best so far" "^recommended  --" "$out"
+has "and names what was not tried" "^not tried    the budget ended before: .*pairs of knobs" "$out"
+has "advice has a command and what came of it" "gpulocw rewrite kernels/transpose.ptx --kernel default --" "$out"
+
+# Data sets, float atomics, no launch description.
+out=$("$B" tune kernels/valley.ptx --kernel default --method model --json < /dev/null |
+    key "(d['leave_alone'], sorted(x['name'] for x in d['data_sets']), all(isinstance(x['holds'], bool) for x in d['data_sets']))")
+is "the other launches of the kernel are tried with the recommendation" "$out" "(False, ['fermi', 'fits', 'h200'], True)"
+cp kernels/dot_atomic.ptx "$T/a.ptx"
+python3 - "$T" <<'E2'
+import json, sys
+d = json.load(open("kernels/dot_atomic.launch.json"))
+l = d.get("launches", [d])[0]
+for a in l["args"]:
+    a.pop("tolerance", None)
+l["ptx"] = "a.ptx"
+json.dump({"format": "gpulocw-launch", "version": 1, **{k: v for k, v in l.items() if k not in ("format", "version")}}, open(sys.argv[1] + "/a.launch.json", "w"))
+E2
+out=$("$B" tune "$T/a.ptx" --device sim:hopper-h200 --method voted 2>&1 < /dev/null)
+has "float atomics are compared within a tolerance, and that is said" "float atomics add in any order.*within 1e-4" "$out"
+cp kernels/stride_4.ptx "$T/lonely.ptx"
+out=$("$B" tune "$T/lonely.ptx" --json < /dev/null | key "(d['format'], d['launched'], all(a['expected_gain'] > 0 for a in d['advice']))")
+is "without a launch description: advice alone, named so" "$out" "('gpulocw-advice', False, True)"
+
+# predict launches nothing and knows the parts.
+out=$("$B" predict kernels/valley.ptx --kernel fermi --device sim:fermi-16k --bypass l1 --pi 3 --json < /dev/null |
+    key "(d['format'], d['asked']['origin'], abs(d['asked']['paper_cycles'] - d['asked']['paper_l1_cycles'] - d['asked']['paper_l2_cycles'] - d['asked']['paper_dram_cycles']) < 1, 0 < d['threshold']['by_cost'] < 16)")
+is "predict: parts and threshold" "$out" "('gpulocw-prediction', 'modelled', True, True)"
+echo "1..$n"
+exit $bad
