@@ -15,8 +15,12 @@ void eval_gap(struct eval *e, const char *fmt, ...)
     for (uint32_t i = 0; i < e->ngaps; i++)
         if (!strcmp(e->gaps[i], text))
             return;
-    if (e->ngaps >= 64 || !base_grow((void **)&e->gaps, e->ngaps, &e->cap_gaps, sizeof *e->gaps))
+    if (e->ngaps >= 64)
         return;
+    if (!base_grow((void **)&e->gaps, e->ngaps, &e->cap_gaps, sizeof *e->gaps)) {
+        e->status = ST_NOMEM;
+        return;
+    }
     char *copy = arena_dup(e->arena, str_of(text));
     if (copy)
         e->gaps[e->ngaps++] = copy;

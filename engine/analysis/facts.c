@@ -143,8 +143,11 @@ static struct slice *make_slice(struct facts *f, bool all)
     for (uint32_t i = 0; i < f->n; i++)
         f->sites[i] = (struct slice_site){ .func = f->fact[i].func, .inst = f->fact[i].inst, .arrays = array_regions(f, f->fact[i].arrays),
                                            .chosen = (all || !f->fact[i].counted) && !f->fact[i].prefetch };
-    if (slice_make(&f->v, f->sites, f->n, &s) != ST_OK || s->refused) {
-        if (s && s->refused)
+    enum status st = slice_make(&f->v, f->sites, f->n, &s);
+    if (st != ST_OK || s->refused) {
+        if (st == ST_NOMEM)
+            f->e.status = ST_NOMEM;
+        else if (s && s->refused)
             eval_gap(&f->e, "addresses cannot be executed: control flow depends on %s, which is not modelled", s->refused);
         slice_free(s);
         return NULL;

@@ -207,8 +207,37 @@ static void sampled(void **state)
     diags_free(&ds);
 }
 
+/* The n-th allocation fails, for every n: out of memory is said, nothing is lost or touched after. */
+static void without_memory(void **state)
+{
+    (void)state;
+    struct an_launch a;
+    struct dev_info dev = { .sms = 2, .max_warps_per_sm = 8, .max_ctas_per_sm = 8, .l1_bytes = 16384, .l2_bytes = 1 << 20 };
+    struct ptx_module *m = an_parse(twice);
+    enum status st = ST_NOMEM;
+    launch_twice(&a);
+    for (uint64_t n = 1; st != ST_OK; n++) {
+        struct diags ds = { 0 };
+        struct ana_kernel *k = NULL;
+        struct ana_opts o = { .data = &a.data, .dev = &dev, .curve = true };
+        base_fail_after(n);
+        st = ana_run(m, str_of(""), &o, &k, &ds);
+        base_fail_after(0);
+        assert_true(st == ST_NOMEM ? !k : st == ST_OK && k);
+        if (st == ST_OK && !k->curve)        /* a part that could not be made is a gap */
+            assert_true(k->ngaps > 0);
+        if (st == ST_OK && !k->curve)
+            st = ST_NOMEM;
+        ana_free(k);
+        diags_free(&ds);
+        assert_true(n < 20000);
+    }
+    launch_data_free(&a.data);
+    ptx_free(m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_size), cmocka_unit_test(footprints), cmocka_unit_test(points), cmocka_unit_test(sampled) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_size), cmocka_unit_test(footprints), cmocka_unit_test(points), cmocka_unit_test(sampled), cmocka_unit_test(without_memory) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
