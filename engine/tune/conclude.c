@@ -73,16 +73,26 @@ enum status search_confirm(struct searching *s)
     return ST_OK;
 }
 
-static void why_alone(const struct searching *s, char *reason, size_t n)
+/* In a few words, what holds the original: from the analysis, else from the model; empty: neither says. */
+static void what_binds(const struct searching *s, char *text, size_t n)
 {
     const struct ana_kernel *k = s->bench->subject.facts;
     const struct dev_info *d = dev_describe(s->bench->subject.dev);
-    if (k && k->footprint.valid && d->l1_bytes && k->footprint.bytes_per_sm <= (double)d->l1_bytes)
-        snprintf(reason, n, "nothing tried beats the original: what an SM touches (%.0f KiB) fits its L1 (%llu KiB)", k->footprint.bytes_per_sm / 1024, (unsigned long long)d->l1_bytes / 1024);
-    else if (k && k->cls == ANA_CLASS_STREAMING)
-        snprintf(reason, n, "nothing tried beats the original: its loads stream, there is no reuse to keep");
-    else
-        snprintf(reason, n, "nothing tried beats the original by more than the noise (%.1f %%)", 100 * s->live.noise);
+    const struct tune_prediction *p = &s->live.original_cost;
+    text[0] = 0;
+    if (k && k->cls == ANA_CLASS_STREAMING)
+        snprintf(text, n, "its loads stream, there is no reuse to keep");
+    else if (k && k->footprint.valid && k->footprint.bytes_per_sm > 0 && d->l1_bytes && k->footprint.bytes_per_sm <= (double)d->l1_bytes)
+        snprintf(text, n, "what an SM touches between reuses (%.0f KiB) fits its L1 (%llu KiB)", k->footprint.bytes_per_sm / 1024, (unsigned long long)d->l1_bytes / 1024);
+    else if (p->valid)
+        snprintf(text, n, "by the model it is bound by %s", tune_part_name(tune_part_binding(p)));
+}
+
+static void why_alone(const struct searching *s, char *reason, size_t n)
+{
+    char binds[128];
+    what_binds(s, binds, sizeof binds);
+    snprintf(reason, n, "nothing tried beats the original by more than the noise (%.1f %%)%s%s", 100 * s->live.noise, binds[0] ? ": " : "", binds);
 }
 
 void search_conclude(struct searching *s)
