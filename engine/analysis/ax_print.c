@@ -173,6 +173,8 @@ static void show_shown(struct printing *p, struct shown_sum *s, enum prec prec, 
         ptrs++;
     for (uint32_t i = ptrs; i < s->n; i++)
         g = gcd(g, magnitude(s->t[i].k));
+    if (s->c && gcd(g, magnitude(s->c)) >= 4)        /* x + 4*(4*k + 1): elements, not x + 16*k + 4 */
+        g = gcd(g, magnitude(s->c));
     bool inside = s->c && g > 1 && magnitude(s->c) % g == 0, factor = g > 1 && s->n - ptrs + inside > 1, first = true;
     bool one = s->n + (s->c != 0) <= 1 || (factor && !ptrs && (inside || !s->c)), negative = s->n && s->t[0].k < 0 && s->c <= 0;
     bool paren = one ? negative && prec >= PREC_SUM : prec > PREC_SUM || (prec == PREC_SUM && negative);
