@@ -410,6 +410,25 @@ static void enter_goes_on(void **state)
     stage_close(&t);
 }
 
+/* After the last step comes the list, on the next lesson; Esc leaves it. */
+static void lesson_leads_on(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    t.app.data_dir = base_strdup(".");
+    assert_true(lesson_open(&t.app, "./sessions/lessons/2-valley.json"));
+    t.app.lesson.step = t.app.lesson.lesson->nsteps - 1;
+    t.app.lesson.passed = true;
+    stage_press(&t, "Enter");
+    assert_null(t.app.lesson.lesson);
+    assert_int_equal(t.app.overlay, OVERLAY_PICKER);
+    assert_true(stage_shows(&t, "three ways to write the same threshold"));   /* about lesson 3 */
+    stage_press(&t, "Esc");
+    assert_int_equal(t.app.overlay, OVERLAY_NONE);
+    stage_close(&t);
+}
+
 /* On a small screen a step's text is read in parts. */
 static void small_screen_reads_all(void **state)
 {
@@ -453,6 +472,6 @@ int main(void)
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
         cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
-        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(tabs_fit) };
+        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

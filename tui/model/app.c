@@ -260,7 +260,7 @@ static unsigned quit(struct app *a)
 
 static unsigned cancel(struct app *a)
 {
-    if (a->overlay != OVERLAY_NONE && a->overlay != OVERLAY_PICKER) {
+    if (a->overlay != OVERLAY_NONE && (a->overlay != OVERLAY_PICKER || a->snap->module)) {
         a->overlay = OVERLAY_NONE;
     } else if (a->snap->busy) {
         a->engine.cancel(a->engine.ctx);
