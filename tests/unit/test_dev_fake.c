@@ -171,18 +171,25 @@ static void test_auto(void **state)
     dev_close(d);
 }
 
-/* A driver of CUDA 11 has only the older names. */
-static void test_old_driver(void **state)
+/* A driver of CUDA 11 has only the older names, and lacks what came later: everything but that works. */
+static void test_drivers(void **state)
 {
     (void)state;
-    struct rig r;
-    fake_use("libcuda-old.so", "version=11040", NULL);
-    rig_open(&r, false);
-    rig_launch_of(&r, "conf_bump");
-    assert_int_equal(rig_run(&r), ST_OK);
-    assert_int_equal(r.res.status, ST_OK);
-    assert_true(r.res.time.valid);
-    rig_close(&r);
+    static const struct { const char *library, *script; } drivers[] = {
+        { "libcuda-old.so", "version=11000" }, { "libcuda-old.so", "version=11040" }, { "libcuda-old.so", "version=12020" },
+        { "libcuda.so.1", "version=12080" }, { "libcuda.so.1", "version=13000" }, { "libcuda.so.1", "version=13020" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {
+        struct rig r;
+        fake_use(drivers[i].library, drivers[i].script, NULL);
+        rig_open(&r, false);
+        rig_launch_of(&r, "conf_bump");
+        assert_int_equal(rig_run(&r), ST_OK);
+        assert_int_equal(r.res.status, ST_OK);
+        assert_true(r.res.time.valid);
+        assert_true(r.res.counters[COUNTER_L1_REQUESTS].valid);
+        rig_close(&r);
+    }
 }
 
 /* ---- JIT ---- */
@@ -455,7 +462,7 @@ int main(int argc, char **argv)
     if (fake_worker_main(argc, argv, &code))
         return code;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loader), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_old_driver),
+        cmocka_unit_test(test_loader), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_drivers),
         cmocka_unit_test(test_jit_cache), cmocka_unit_test(test_jit_error), cmocka_unit_test(test_memory), cmocka_unit_test(test_timing),
         cmocka_unit_test(test_throttled), cmocka_unit_test(test_clusters_and_grids), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback), cmocka_unit_test(test_l2_rate),
