@@ -245,7 +245,8 @@ static void publish_code(const struct agent *a, struct buf *out)
         predict_code(a, out);
     if (a->vote)
         buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
-    buf_printf(out, "@%%%sq atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n@!%%%sq mov.u32 \t%%%sw, -1;\n", t, t, t, t, t);
+    /* The move stands first: behind the atomic it would wait for what comes back. */
+    buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t, t, t);
 }
 
 /* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
