@@ -158,7 +158,8 @@ static void put_comparison(struct app *a, unsigned w)
     double ratio = run_time(x) / run_time(y);
     if (!isnan(ratio))
         row_put(&r, ROLE_TITLE, "  %s is %.2fx faster", ratio > 1 ? "B" : "A", ratio > 1 ? ratio : 1 / ratio);
-    row_put(&r, ROLE_DIM, "%s", view_keys(a, "  {compare} lays the curves over each other"));
+    if (x->kind != RUN_ONE && y->kind != RUN_ONE)
+        row_put(&r, ROLE_DIM, "%s", view_keys(a, "  {compare} lays the curves over each other"));
     page_flow(a, &a->chart[PANEL_RUNS], &r, 3, w, -1);
 }
 
@@ -240,6 +241,11 @@ static unsigned compare_marked(struct app *a)
     const size_t *m = a->runs.mark;
     if (m[0] == SIZE_MAX || m[1] == SIZE_MAX) {
         app_notice(a, DIAG_NOTE, "mark two runs with Space first");
+        return UI_REDRAW;
+    }
+    const struct session_run *x = app_run(a, m[0]), *y = app_run(a, m[1]);
+    if (!x || !y || x->kind == RUN_ONE || y->kind == RUN_ONE) {
+        app_notice(a, DIAG_NOTE, "a single run has no curve: mark two sweeps or searches");
         return UI_REDRAW;
     }
     a->valley.run = m[0];
