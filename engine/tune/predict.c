@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define EVICT_FIRST_SHARE 16u             /* of L2, the part that lines which go first live in */
+#define TAG_BANKS 4u                      /* since Volta: lines looked up in one cycle when their numbers differ in the low bits */
+#define SECTORS_A_CYCLE 4u                /* that L1 returns */
 #define L1_USABLE_8THS 7u                 /* distances are fully associative; sets conflict before the cache is full */
 
 /* ---- which sectors of a line L1 holds: open addressing, lines are never removed ---- */
@@ -71,6 +73,7 @@ struct play {
     bool evict_first;                        /* L2 gives these loads' lines up before others */
     /* of one SM */
     uint64_t requests, sectors, missed, missed_sectors, stores, store_sectors, cold, lost;
+    uint32_t banks, in_bank[TAG_BANKS], asked; uint64_t turns;   /* lines of the instruction under way by tag bank, its sectors; cycles of L1 so far */
     unsigned worst;                          /* level that the instruction under way must wait for */
     uint64_t waits[3];                       /* instructions by that level: L1, L2, DRAM */
 };
@@ -130,9 +133,25 @@ static bool ask_l1(struct play *p, const struct line_request *r)
     return true;
 }
 
+/* An instruction holds L1 for as long as its fullest tag bank, or its data, takes. */
+static void end_instruction(struct play *p)
+{
+    uint32_t most = (p->asked + SECTORS_A_CYCLE - 1) / SECTORS_A_CYCLE;
+    for (uint32_t i = 0; i < TAG_BANKS; i++) {
+        most = p->in_bank[i] > most ? p->in_bank[i] : most;
+        p->in_bank[i] = 0;
+    }
+    p->turns += most;
+    p->asked = 0;
+}
+
 static bool play_one(struct play *p, const struct line_request *r)
 {
     unsigned n = (unsigned)__builtin_popcount(r->sectors);
+    if (r->first)
+        end_instruction(p);
+    p->in_bank[r->line % p->banks]++;
+    p->asked += n;
     if (r->store) {
         p->stores++;
         p->store_sectors += n;
@@ -173,12 +192,14 @@ static enum status play_all(struct play *p, const struct tune_trace *t)
     p->l2 = model_reuse_new(4096);
     p->l1_lines = tune_l1_bytes(p->b, p->o, t) / LINE_BYTES * L1_USABLE_8THS / 8;
     p->l2_sectors = d->l2_bytes / SECTOR_BYTES / (d->sms ? d->sms : 1);
+    p->banks = d->cc_major < 7 ? 1 : TAG_BANKS;
     p->whole_line = d->cc_major < 5;
     p->evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
     p->l2_overflows = p->b->subject.data->total_bytes > d->l2_bytes;
     bool ok = p->l1 && p->l2;
     for (size_t i = 0; ok && i < t->n; i++)
         ok = play_one(p, &t->v[i]);
+    end_instruction(p);
     p->waits[p->worst] += p->requests > 0;
     ok = ok && !model_reuse_failed(p->l1) && !model_reuse_failed(p->l2);
     model_reuse_free(p->l1);
@@ -218,7 +239,7 @@ static void cost_of(const struct play *p, const struct tune_trace *t, struct tun
     out->cost.latency_l2 = l2 * d->lat_l2 * sms / in.parallelism;
     out->cost.latency_dram = dram * d->lat_dram * sms / in.parallelism;
     out->cost.latency = out->cost.latency_l1 + out->cost.latency_l2 + out->cost.latency_dram;
-    out->cost.bound_l1 += (double)p->stores;
+    out->cost.bound_l1 = (double)p->turns;
     if (in.bw_l2 > 0)
         out->cost.bound_l2 += (double)p->store_sectors * sms * SECTOR_BYTES / in.bw_l2;
     if (p->b->inst_warp > 0 && d->issue_per_cycle > 0)

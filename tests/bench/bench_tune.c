@@ -36,6 +36,26 @@ static size_t shapes(const struct rig *r, struct options *out)
     return n;
 }
 
+/* Slowest over fastest; and of the pairs whose times differ by more than 2 %, the share that the cost orders rightly. */
+static void pairs_told_apart(const double *cost, const double *time, size_t n, double *spread, double *right, size_t *pairs)
+{
+    double low = INFINITY, high = 0;
+    size_t good = 0;
+    *pairs = 0;
+    for (size_t i = 0; i < n; i++) {
+        low = time[i] < low ? time[i] : low;
+        high = time[i] > high ? time[i] : high;
+        for (size_t k = 0; k < i; k++) {
+            if (fabs(time[i] / time[k] - 1) <= 0.02)
+                continue;
+            ++*pairs;
+            good += (cost[i] < cost[k]) == (time[i] < time[k]) && cost[i] != cost[k];
+        }
+    }
+    *spread = n ? high / low - 1 : NAN;
+    *right = *pairs ? (double)good / (double)*pairs : NAN;
+}
+
 static void one_row(const char *kernel, const char *launch, const char *device, bool list)
 {
     struct rig r;
@@ -64,6 +84,10 @@ static void one_row(const char *kernel, const char *launch, const char *device, 
         paper[n] = p.cost.paper;
         ours[n++] = p.cost.extended;
     }
+    double spread, right;
+    size_t pairs;
+    pairs_told_apart(ours, time, n, &spread, &right, &pairs);
+    printf("%-10s %-16s times spread %5.1f %%, ours orders %3.0f %% of the %2zu pairs that differ by 2 %%\n", kernel, device, 100 * spread, 100 * right, pairs);
     printf("%-10s %-16s %2zu shapes  rank correlation: paper's %5.2f  ours %5.2f   predicting %6.1f ms each, launching %6.1f ms\n", kernel, device, n,
            model_rank_correlation(paper, time, n), model_rank_correlation(ours, time, n), predict_ns / 1e6 / (double)(n ? n : 1), launch_ns / 1e6 / (double)(n ? n : 1));
     rig_close(&r);
