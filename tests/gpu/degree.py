@@ -50,7 +50,9 @@ def measured(a):
         if c.get("l1.hit_rate") is None:
             continue
         k = analysed(a, "kernels/%s.ptx" % r["file"], r["launch"], a.preset)
-        if k:
+        if not k:
+            print("%s %s: no analysis within %g s: left out" % (r["file"], r["launch"], a.limit), file=sys.stderr)
+        else:
             rows.append(dict(k, name=r["file"], hit=c["l1.hit_rate"], sectors=c["l1.sectors_per_request"], device=s.get("device")))
     return rows
 
@@ -167,7 +169,7 @@ def main():
     p.add_argument("--preset", default="sim:hopper-h200", help="the measured device's sizes, for the prediction")
     p.add_argument("--sim", default="")
     p.add_argument("--svg", default="")
-    p.add_argument("--limit", type=float, default=60, help="seconds for one kernel")
+    p.add_argument("--limit", type=float, default=300, help="seconds for one kernel")
     a = p.parse_args()
     rows = measured(a)
     device = rows[0]["device"] if rows else "no device"
