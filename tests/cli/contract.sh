@@ -135,6 +135,6 @@ code "not a session" 1 "not a gpulocw session" "$B" replay kernels/gemm.launch.j
 code "TERM=dumb, no terminal: says what to do" 2 "terminal" env TERM=dumb "$B" "$(k gemm)"
 code "--version" 0 "gpulocw [0-9]" "$B" --version
 code "help" 0 "cache valley" "$B" help
-for c in analyze rewrite run sweep tune replay report devices calibrate demo worker; do code "help $c" 0 "gpulocw $c" "$B" help $c; done
+for c in analyze rewrite run sweep tune predict replay report devices calibrate demo worker; do code "help $c" 0 "gpulocw $c" "$B" help $c; done
 code "C locale" 0 "verdict" env LC_ALL=C "$B" sweep "$(k valley)" --device sim:fermi-16k
 exit $bad
