@@ -456,14 +456,13 @@ static enum status run_all(struct sim_job *j, struct result *out)
     struct sim_stats stats = { 0 };
     bool timed = !j->r->functional;
     enum status st = run_main(j, !timed, &stats);
-    if (st == ST_OK) {
-        fill_stats(j, &stats, timed, out);
-        if (timed && stats.sampled) {
-            struct sim_stats all = { 0 };
-            st = run_main(j, true, &all);
-            sim_stats_free(&all);
-        }
+    if (st == ST_OK && timed && stats.sampled) {
+        struct sim_stats all = { 0 };
+        st = run_main(j, true, &all);
+        sim_stats_complete(&stats, &j->d->preset, all.inst_warp);
+        sim_stats_free(&all);
     }
+    if (st == ST_OK) fill_stats(j, &stats, timed, out);
     sim_stats_free(&stats);
     if (st == ST_OK)
         hash_outputs(j, out);

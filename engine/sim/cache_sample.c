@@ -26,7 +26,9 @@
 #define SPREAD 0.4               /* SMs that run ahead of others see their lines younger, those behind older */
 #define LEAST_SHARE 16.0
 #define RECENT 2u                /* buckets: what was touched since is still open in DRAM */
-#define TOGETHER 2000u           /* cycles: two places that ask for one line within this time ask together */
+#define SIDES 4u                 /* the first place, its neighbour in x, that in y, the far ones */
+#define TICK_SHIFT 6u            /* ticks of 64 cycles */
+#define TOGETHER 32u             /* ticks: places that ask for one line within this time ask together */
 #define PRIOR 16.0               /* pairs that are taken to have shared nothing before any was seen */
 
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
@@ -38,7 +40,7 @@ struct region {
     uint8_t state[REGION_LINES]; /* valid sectors, class << 4; 0: never touched */
     uint8_t dirty[REGION_LINES];
     uint8_t places[REGION_LINES];/* sampled places that touched it since it was filled */
-    uint32_t at[REGION_LINES][2];/* when the places before the far ones asked last, and when those did: cycles */
+    uint16_t at[REGION_LINES][SIDES]; /* when each side of the sample asked last, in ticks + 1; 0: never */
     uint32_t counted;            /* lines whose weight is in the order: what others brought is theirs */
 };
 struct pairs { double asked, found; };
@@ -309,15 +311,19 @@ static bool others_have(struct cache_sample *s, struct region *g, const struct c
     return g->alloc != MAX_ALLOCS && chance(r->line, s->now) >= s->alloc[g->alloc].alone[r->place];
 }
 
-/* The share of accesses to this allocation that come while places far off ask for the same line. */
-static void note_together(const struct cache_sample *s, struct sample_alloc *a, struct region *g, uint32_t k,
-                          const struct cache_l2_request *r)
+/* The share of accesses to this allocation that come while all the other sides of the sample ask for the same line:
+ * then all SMs do. */
+static void note_together(struct sample_alloc *a, struct region *g, uint32_t k, const struct cache_l2_request *r)
 {
-    uint32_t side = s->far_of[r->place] & 1 ? 1 : 0, other = g->at[k][!side];
-    uint32_t apart = r->at > other ? r->at - other : other - r->at;
-    bool now = other && apart < TOGETHER;
-    g->at[k][side] = r->at;
-    a->together += (now - a->together) / 256;
+    static const uint8_t side_of[8] = { 0, 1, 2, 3, 2, 3, 3, 3 };      /* places as time_group chooses them */
+    uint16_t now = (uint16_t)((r->at >> TICK_SHIFT) + 1);
+    bool all = true;
+    for (uint32_t i = 0; i < SIDES; i++) {
+        uint16_t ago = (uint16_t)(now - g->at[k][i]);
+        all &= i == side_of[r->place & 7] || (g->at[k][i] && (ago < TOGETHER || ago > UINT16_MAX - TOGETHER));
+    }
+    g->at[k][side_of[r->place & 7]] = now ? now : 1;
+    a->together += (all - a->together) / 256;
 }
 
 double cache_sample_together(const struct cache_sample *s, uint64_t line)
@@ -343,7 +349,7 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
     if (g->alloc != MAX_ALLOCS) {
         struct sample_alloc *a = &s->alloc[g->alloc];
         if (!(g->places[k] & place)) note_pairs(s, a, r->place, g->places[k], cache_count(r->sectors), cache_count(r->sectors & here));
-        note_together(s, a, g, k, r);
+        note_together(a, g, k, r);
     }
     bool fresh = !here;
     if (fresh && others_have(s, g, r)) here = 15;

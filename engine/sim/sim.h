@@ -87,10 +87,14 @@ struct sim_stats {
     double warps_active;                                    /* percent */
     bool sampled; double sample_share;                      /* share of the CTAs that were timed */
     uint32_t ctas_per_sm;
+    /* Above 0: CTAs so long that the sample saw none end, or that share out work. Counters are the sample's, time is n/a,
+     * until sim_stats_complete is told the warp instructions of the whole launch (a functional run counts them). */
+    double cycles_per_inst, lead_cycles;
     struct sim_load_stats *loads; uint32_t nloads;          /* per static global load; owned, base_free */
     char *print; size_t nprint;                             /* vprintf output; owned */
 };
 void sim_stats_free(struct sim_stats *s);
+void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, uint64_t inst_warp);
 enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds);
 
 #endif

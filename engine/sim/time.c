@@ -5,7 +5,8 @@
  * more SMs, since the slowest SM ends a launch and a few do not show it. What the
  * sample did not run is extrapolated (time by waves, counts by CTAs) and the
  * result says so. Programs whose CTAs communicate are never sampled: a few SMs
- * would do the work of all. */
+ * would do the work of all. Where no CTA of the sample ended in time, the rate of
+ * instructions is what it gives, and the launch's size comes from elsewhere. */
 #include "engine/sim/time_int.h"
 
 #include <math.h>
@@ -153,6 +154,42 @@ static enum status make_loads(const struct sim_program *p, struct sim_stats *o)
     return ST_OK;
 }
 
+static bool is_partial(const struct time_groups *a)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < a->n; i++) any |= a->v[i].partial;
+    return any;
+}
+
+/* The rate of a part: cycles = lead + per_inst * instructions. Memory traffic as the sample's share of it. */
+static void collect_partial(const struct time_groups *a, struct sim_stats *o)
+{
+    o->lead_cycles = o->cycles_per_inst = o->dram_read_bytes = o->dram_write_bytes = 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct time_group *g = &a->v[i];
+        double rate = (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);
+        if (!g->partial || g->stop.at <= g->from.at) rate = (double)time_group_instructions(g) / (g->last_end ? g->last_end : 1);
+        o->cycles_per_inst += 1 / (rate * g->mem.scale) / a->n;
+        o->lead_cycles += (g->from.at - (double)g->from.inst / rate) / a->n;
+        o->dram_read_bytes += (uint64_t)(g->mem.dram_read / g->mem.scale);
+        o->dram_write_bytes += (uint64_t)(g->mem.dram_write / g->mem.scale);
+    }
+    o->cycles = o->time_ns = NAN;
+}
+
+void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, uint64_t inst_warp)
+{
+    if (!(s->cycles_per_inst > 0) || !s->inst_warp) return;
+    double by = (double)inst_warp / (double)s->inst_warp;
+    s->cycles = s->lead_cycles + s->cycles_per_inst * (double)inst_warp;
+    s->time_ns = s->cycles * 1000 / p->clock_mhz + p->launch_ns;
+    s->sample_share = by > 1 ? 1 / by : 1;
+    s->dram_read_bytes = scale_u64(s->dram_read_bytes, by);
+    s->dram_write_bytes = scale_u64(s->dram_write_bytes, by);
+    scale_counts(s, by);
+    s->cycles_per_inst = 0;
+}
+
 static enum status collect(const struct time_launch *t, const struct time_groups *a, struct sim_stats *o)
 {
     enum status st = make_loads(t->p, o);
@@ -167,16 +204,20 @@ static enum status collect(const struct time_launch *t, const struct time_groups
             warp_cycles += (double)time_sm_residency(&g->sm[k], g->now);
         }
         sm_cycles += (double)(t->sampled ? g->nsms : (uint32_t)t->g->sms) * (g->abandoned ? g->now : g->last_end);
+        if (g->partial) continue;
         cycles += time_group_cycles(g) / a->n;
         double done = time_group_ctas(g), stood_for = t->sampled ? done * g->mem.scale : done;
         dram_read += g->mem.dram_read * (double)t->nctas / stood_for / a->n;
         dram_write += g->mem.dram_write * (double)t->nctas / stood_for / a->n;
-        o->l2_reads += g->mem.reads;
-        o->l2_hits += g->mem.hits;
-        o->l2_writes += g->mem.writes;
         ctas += done;
     }
-    if (t->sampled) scale_counts(o, (double)t->nctas / ctas);
+    for (uint32_t i = 0; i < a->n; i++) {
+        o->l2_reads += a->v[i].mem.reads;
+        o->l2_hits += a->v[i].mem.hits;
+        o->l2_writes += a->v[i].mem.writes;
+    }
+    bool partial = is_partial(a);
+    if (t->sampled && !partial) scale_counts(o, (double)t->nctas / ctas);
     o->cycles = cycles;
     o->time_ns = cycles * 1000 / t->g->clock_mhz + t->g->launch_ns;
     o->dram_read_bytes = (uint64_t)dram_read;
@@ -185,6 +226,7 @@ static enum status collect(const struct time_launch *t, const struct time_groups
     o->sampled = t->sampled;
     o->sample_share = t->sampled ? ctas / (double)t->nctas : 1;
     o->ctas_per_sm = t->ctas_per_sm;
+    if (partial) collect_partial(a, o);
     return ST_OK;
 }
 
@@ -223,9 +265,51 @@ static enum status run_once(struct time_launch *t, uint32_t simulated, struct si
     return st == ST_OK ? counted : st;
 }
 
-static bool may_sample(const struct time_launch *t)
+static bool is_read(const struct sim_program *p, const struct exec_func *f, uint32_t reg)
 {
-    return !t->l->exact && !t->p->ordered && t->l->dispatch != DISPATCH_ADVERSARIAL && !t->l->check_uninit && !t->l->check_races &&
+    for (uint32_t i = f->first; i < f->first + f->n; i++)
+        for (uint32_t k = p->code[i].ndst; k < (uint32_t)p->code[i].ndst + p->code[i].nsrc; k++)
+            if (p->code[i].regs[k] == reg) return true;
+    return false;
+}
+
+/* The registers of the clustering pass begin with %gl; with them CTAs claim tasks, which SMs of a sample do among
+ * themselves as all SMs do. */
+static bool claims_task(const struct exec_inst *in)
+{
+    for (unsigned k = 0; k < in->ptx->nopnds; k++) {
+        const struct ptx_operand *o = &in->ptx->opnds[k];
+        if (o->kind != OPND_ADDR || o->base != BASE_REG) continue;
+        struct str name = in->func->ptx->regs[o->index].name;
+        return name.n > 3 && memcmp(name.s, "%gl", 3) == 0;
+    }
+    return false;
+}
+
+enum talk { TALK_NONE, TALK_CLAIMS, TALK_OTHER };
+
+/* What CTAs tell each other: nothing (atomics whose old value nobody reads), which tasks are taken, or anything. */
+static enum talk talk_of(const struct sim_program *p)
+{
+    enum talk t = TALK_NONE;
+    bool atomics = false;
+    for (uint32_t f = 0; f < p->nfuncs; f++)
+        for (uint32_t i = p->funcs[f].first; i < p->funcs[f].first + p->funcs[f].n; i++) {
+            const struct exec_inst *in = &p->code[i];
+            if (!in->spin || in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL) continue;
+            if (ptx_op_info((enum ptx_op)in->ptx->op)->effect != EFFECT_ATOMIC) return TALK_OTHER;
+            atomics = true;
+            bool read = false;
+            for (uint32_t k = 0; k < in->ndst; k++) read |= is_read(p, &p->funcs[f], in->regs[k]);
+            if (read && !claims_task(in)) return TALK_OTHER;
+            if (read) t = TALK_CLAIMS;
+        }
+    return p->heap || (p->ordered && !atomics) ? TALK_OTHER : t;
+}
+
+static bool may_sample(const struct time_launch *t, enum talk talk)
+{
+    return !t->l->exact && talk != TALK_OTHER && t->l->dispatch != DISPATCH_ADVERSARIAL && !t->l->check_uninit && !t->l->check_races &&
            t->g->sms >= 2 * NGROUPS * SAMPLE_MORE && t->nctas >= (uint64_t)t->g->sms / 2;
 }
 
@@ -233,13 +317,17 @@ enum status time_run(struct sim_program *p, const struct sim_launch *l, struct s
 {
     struct time_launch t;
     enum status st = set_up(&t, p, l, ds);
-    bool whole = !may_sample(&t);
+    enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
+    bool whole = !may_sample(&t, talk);
+    t.endless = talk == TALK_CLAIMS;
     if (st == ST_OK && !whole) {
         st = run_once(&t, SAMPLE_SMS, out, ds);
-        whole = out->inst_warp <= WHOLE_LIMIT;
+        bool partial = out->cycles_per_inst > 0;
+        whole = !partial && (out->inst_warp <= WHOLE_LIMIT || t.endless);
         double done = (double)out->inst_warp * out->sample_share / NGROUPS;
-        if (st == ST_OK && !whole && done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET) st = run_once(&t, SAMPLE_MORE, out, ds);
+        if (st == ST_OK && !whole && !partial && done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET) st = run_once(&t, SAMPLE_MORE, out, ds);
     }
+    t.endless = false;
     if (st == ST_OK && whole) st = run_once(&t, 0, out, ds);
     time_plan_free(&t.plan);
     return st;

@@ -92,6 +92,8 @@ static uint64_t cta_at(const struct time_launch *t, uint64_t i)
 
 static void start_cta(struct time_group *g, uint32_t sm, uint32_t slot, uint64_t nth, uint32_t place, uint32_t at)
 {
+    if (g->start_free > at) at = (uint32_t)g->start_free;
+    g->start_free = (g->start_free > at ? g->start_free : at) + g->step / g->t->g->cta_rate;
     time_sm_start(&g->sm[sm], slot, cta_at(g->t, nth), (uint8_t)place, at);
     g->started++;
 }
@@ -109,13 +111,13 @@ static void first_wave(struct time_group *g)
     const struct time_launch *t = g->t;
     uint64_t all = t->sampled ? (uint64_t)t->g->sms : g->nsms, capacity = all * t->ctas_per_sm;
     bool fill = t->l->dispatch == DISPATCH_ADVERSARIAL;
+    g->step = t->sampled ? (double)all / g->nsms : 1;
     for (uint32_t slot = 0; slot < t->ctas_per_sm; slot++)
         for (uint32_t i = 0; i < g->nsms; i++) {
             uint64_t sm = g->sm[i].id;
             uint64_t place = fill ? sm * t->ctas_per_sm + slot : (uint64_t)slot * all + sm;
             if (place < t->nctas) start_cta(g, i, slot, place, t->sampled ? i : 0, slot * (uint32_t)t->g->cta_cycles);
         }
-    g->step = t->sampled ? (double)all / g->nsms : 1;
     g->first = capacity < t->nctas ? capacity : t->nctas;
     g->round = all;
 }
@@ -219,12 +221,21 @@ static void report_progress(const struct time_group *g)
     if (l->progress && g->number == 0) l->progress(l->ctx, (double)g->finished * g->step / (double)g->t->nctas);
 }
 
+/* CTAs longer than that many budgets are not waited for: their rate is known, and the whole's instructions will be. */
+#define PATIENCE 8u
+
 static void check_budget(struct time_group *g, uint64_t budget)
 {
-    if (!budget || next_cta(g) >= g->t->nctas) return;
+    if (!budget) return;
     uint64_t inst = time_group_instructions(g), wave = (uint64_t)g->nsms * g->t->ctas_per_sm;
     struct time_mark here = { g->now, inst };
-    if (!g->from.at && (inst >= budget / 4 || g->finished >= wave)) g->from = here;
+    bool few = g->t->endless || g->finished < g->nsms, all = g->t->endless || next_cta(g) >= g->t->nctas;
+    if (!g->from.at && (inst >= (few && all ? budget : budget / 4) || g->finished >= wave)) g->from = here;
+    if (few && inst >= PATIENCE * budget) {
+        g->stopped = g->abandoned = g->partial = true;
+        g->stop = here;
+    }
+    if (all) return;
     if (!g->stopped && inst >= budget && g->finished >= 2 * wave) {
         g->stopped = true;
         g->stop = here;

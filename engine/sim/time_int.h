@@ -191,6 +191,7 @@ struct time_launch {                 /* what all groups of a launch share; read-
     uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
     uint32_t warps_at_once;          /* on one SM */
     bool sampled;
+    bool endless;                    /* CTAs share out work of a size that only the end of the launch shows */
     struct cache_range buffer[64]; uint32_t nbuffers; /* what a previous run left in L2 */
     uint32_t simulated;              /* SMs per group */
     uint32_t ngroups;
@@ -205,11 +206,13 @@ struct time_group {
     struct cache_places places; uint32_t id[8];  /* sampled: where in each round of `round` CTAs the sample's are */
     uint64_t first, round, given;    /* first CTA after the first wave; those dispatched since */
     double step;                     /* CTAs the GPU starts per CTA started here */
+    double start_free;               /* when the dispatcher can start another */
     uint64_t started, finished;
     uint64_t finished_inst, finished_cycles; /* of the CTAs that ended: warp instructions, time from begin to end */
     uint32_t now, last_end;
     struct time_mark { uint32_t at; uint64_t inst; } from, stop; /* where the rate is taken: warm until dispatch ended */
     bool stopped, abandoned;         /* the budget ended dispatch before the grid did; and the CTAs under way too */
+    bool partial;                    /* before enough of them had ended to know how long one is */
     enum status status;
     struct diags ds;
 };

@@ -131,11 +131,12 @@ uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, const struct cach
     const struct sim_preset *g = m->g;
     double port = take_port(&s->port_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_bytes_per_cycle);
     double wait = 0;
-    if (m->crowd_cycles > 0)     /* what all SMs ask for at once holds up what comes behind */
-        wait = take_port(&s->ask_free, r->at, m->crowd_cycles * cache_l2_together(&m->l2, r->line) + slice_bytes(g, r) * m->turn_cycles);
+    if (m->crowd_cycles > 0)         /* what all SMs ask for at once holds up what comes behind */
+        wait = take_port(&s->ask_free, r->at, m->crowd_cycles * cache_l2_together(&m->l2, r->line));
     wait += waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
     struct time_flight *f = flight_of(s, r->line);
     if (merges(s, w, f, r, wait)) return f->until + (uint32_t)port;
+    if (m->crowd_cycles > 0) s->ask_free += slice_bytes(g, r) * m->turn_cycles;
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     wait += port;
     s->slice_added += slice_bytes(g, r) / m->slice_bytes / m->nslices;
