@@ -35,7 +35,7 @@ bench: $(BENCH_BIN)
 	@for b in $(BENCH_BIN); do echo "== $$(basename $$b)"; \
 	    case $$b in *bench_ptx) command -v ptxas >/dev/null && $$b --ptxas || $$b ;; *) $$b ;; esac || exit 1; done
 
--include $(UNIT_SRC:%.c=$(BUILD)/%.d)
+-include $(UNIT_SRC:%.c=$(BUILD)/%.d) $(BENCH_SRC:%.c=$(BUILD)/%.d) $(BUILD)/tests/terminal/pictures.d
 
 # ---- devices: fake driver and CUPTI, conformance, what travels to a GPU machine ----
 FAKE_DIR := $(BUILD)/tests/fake
