@@ -287,10 +287,10 @@ static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t t)
 static uint32_t pick_next(const struct time_sm *s, uint32_t sc, uint32_t t)
 {
     const uint32_t *ready = &s->ready[sc * s->per_scheduler];
-    for (uint32_t k = 1; k <= s->per_scheduler; k++) {
-        uint32_t i = (s->last[sc] + k) % s->per_scheduler;
+    for (uint32_t i = s->last[sc] + 1; i < s->per_scheduler; i++)
         if (ready[i] <= t) return i;
-    }
+    for (uint32_t i = 0; i <= s->last[sc]; i++)
+        if (ready[i] <= t) return i;
     return 0;
 }
 

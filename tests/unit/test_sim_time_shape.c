@@ -5,6 +5,8 @@
 #include "engine/sim/sim_int.h"
 #include "tests/unit/sim_job.h"
 
+#include <math.h>
+
 static double time_at(struct job *j, int hw_pi, int carveout)
 {
     struct sim_launch l = job_launch(j);
@@ -107,6 +109,28 @@ static void test_carveout_hurts_reuse(void **state)
     }
 }
 
+/* Hit rates that an H200 counted (tests/gpu/h200.json), within 6 points of L1 and 10 of L2. */
+static void test_measured_hit_rates(void **state)
+{
+    (void)state;
+    static const struct { const char *file; int pi, carveout; double l1, l2; } v[] = {
+        { "valley", 0, -1, 0, 2.3 }, { "valley", 16, -1, 0.5, 1.8 }, { "kmeans", -1, 100, 37.9, 98.0 },
+        { "backprop", -1, -1, 24.0, 8.8 } };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+        struct job j;
+        job_open(&j, v[i].file, "h200", "hopper-h200");
+        struct sim_launch l = job_launch(&j);
+        l.hw_pi = v[i].pi;
+        l.carveout = v[i].carveout;
+        struct sim_stats s = job_run(&j, &l);
+        double l1 = 100.0 * (double)s.l1_hits / (double)s.l1_sectors, l2 = 100.0 * (double)s.l2_hits / (double)s.l2_reads;
+        if (fabs(l1 - v[i].l1) > 6 || fabs(l2 - v[i].l2) > 10)
+            fail_msg("%s at %d: L1 %.1f, measured %.1f; L2 %.1f, measured %.1f", v[i].file, v[i].pi, l1, v[i].l1, l2, v[i].l2);
+        sim_stats_free(&s);
+        job_close(&j);
+    }
+}
+
 /* ---- operators: one warp reads 4 lines, then again; what the second reads hit tells the operators apart ---- */
 
 static void open_loads(struct job *j, const char *first, const char *second, const char *preset)
@@ -169,7 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_operators), cmocka_unit_test(test_valley), cmocka_unit_test(test_cache_favourite),
-        cmocka_unit_test(test_block_shape), cmocka_unit_test(test_carveout_hurts_reuse), cmocka_unit_test(test_bfs_figure),
+        cmocka_unit_test(test_measured_hit_rates), cmocka_unit_test(test_block_shape), cmocka_unit_test(test_carveout_hurts_reuse), cmocka_unit_test(test_bfs_figure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
