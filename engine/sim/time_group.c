@@ -222,7 +222,7 @@ static void report_progress(const struct time_group *g)
 }
 
 /* CTAs longer than that many budgets are not waited for: their rate is known, and the whole's instructions will be. */
-#define PATIENCE 8u
+#define PATIENCE 16u
 
 static void check_budget(struct time_group *g, uint64_t budget)
 {
