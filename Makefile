@@ -61,10 +61,10 @@ $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
 NPROC := $(shell nproc 2>/dev/null || echo 2)
 .PHONY: setup demo install
 setup:
-	@TUI=$(TUI) CC=$(CC) sh tests/tool/setup.sh
+	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh
 # The valley demo: in a terminal the workbench, sweeping at once; otherwise the same sweep as text.
 demo:
-	@TUI=$(TUI) CC=$(CC) sh tests/tool/setup.sh
+	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh
 	@$(MAKE) -s --no-print-directory -j$(NPROC) all >&2
 	@$(BUILD)/gpulocw demo valley
 

@@ -13,7 +13,7 @@ TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 .PHONY: check tests
 tests: all $(UNIT_BIN)
 check:
-	@TUI=$(TUI) CC=$(CC) sh tests/tool/setup.sh test
+	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
 	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)

@@ -31,7 +31,7 @@ static void opens_and_quits(void **state)
     assert_true(wait_for(&s, "Options panel", 5000) >= 0);
     keys(&s, "q");
     keys(&s, ":theme okabe-ito\r5");
-    assert_true(wait_for(&s, "no sweep yet", 5000) >= 0);
+    assert_true(wait_for(&s, "No sweep yet", 5000) >= 0);
     keys(&s, "q");
     assert_true(wait_end(&s, 10000));
     assert_true(WIFEXITED(s.status));
