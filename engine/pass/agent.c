@@ -4,8 +4,9 @@
  *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
  *   claim:    thread 0: claim a task of the own cluster (atomic)
  *   publish:  thread 0: other slot <- coordinates of the claimed task, or "search", or "end";
- *             then it claims the next one: the atomic's way there and back is spent on the body. Not so when
- *             no more tasks are left than the cluster has agents: two for one would leave none for another
+ *             then it claims the next one: the atomic's way there and back is spent on the body. Where there are
+ *             few tasks for each agent, not so when no more are left than the cluster has agents: two for one
+ *             would leave none for another
  *   wait:     bar.sync; slots change places; all threads read theirs; task: -> body; end: return
  *             search: all threads look for a cluster with tasks left, thread 0 goes there -> claim
  *   body:     %ctaid = slot, %nctaid = the original's grid, ret -> next
@@ -81,6 +82,7 @@ enum status agent_check(struct pass_ctx *c)
 }
 
 /* ---- how many ---- */
+enum { MANY_WAVES = 8 };      /* from so many tasks for each agent on, one task shared out badly at the end is lost in the rest */
 enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };   /* slot: task x, y, z, state; best offset found; next task; thread 0's cluster (first slot) */
 static uint32_t at_least_1(uint64_t v) { return v ? (uint32_t)v : 1; }
 
@@ -115,6 +117,7 @@ struct agent {
     const char *t;               /* name prefix */
     uint32_t m, q, r, per_sm;
     uint32_t sharers;            /* agents of one cluster, at most */
+    bool few;                    /* tasks for each agent: the last ones are shared out with care */
     struct dim3u grid;           /* of the tasks */
     bool prefetch, vote;
     bool one_slot;               /* called functions read it */
@@ -240,13 +243,16 @@ static void publish_code(const struct agent *a, struct buf *out)
     place_code(a, out);
     decode(a, out);
     buf_printf(out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t);
-    buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t, a->sharers, t, t, t);
+    if (a->few)
+        buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t, a->sharers, t, t, t);
     if (a->prefetch)
         predict_code(a, out);
     if (a->vote)
         buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
     /* The move stands first: behind the atomic it would wait for what comes back. */
-    buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t, t, t);
+    if (a->few)
+        buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq ", t, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
 }
 
 /* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
@@ -278,7 +284,8 @@ static void next_code(const struct agent *a, struct buf *out)
     buf_printf(out, "$%snext:\n%s%s@!%%%sfirst bra \t$%swait;\n", t, pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->one_slot ? "bar.sync \t0;\n" : "", t, t);
     if (a->vote)
         agent_vote_count(t, out);
-    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sw, -1;\n@%%%sp bra \t$%slate;\n", t, t, t, t);
+    if (a->few)
+        buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sw, -1;\n@%%%sp bra \t$%slate;\n", t, t, t, t);
     publish_code(a, out);
     buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
     if (!a->one_slot)
@@ -290,7 +297,9 @@ static void next_code(const struct agent *a, struct buf *out)
     search_code(a, out);
     buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
     counter_code(a, "home", out);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n$%slate:\nld.shared.u32 \t%%%shome, [%s+%d];\nbra \t$%sclaim;\n", t, t, t, t, t, a->slot, SLOT_HOME, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n", t, t, t);
+    if (a->few)
+        buf_printf(out, "$%slate:\nld.shared.u32 \t%%%shome, [%s+%d];\nbra \t$%sclaim;\n", t, t, a->slot, SLOT_HOME, t);
 }
 
 static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
@@ -399,6 +408,7 @@ enum status agent_run(struct pass_ctx *c)
     a.r = (uint32_t)(tasks % a.m);
     uint32_t sms = c->in->dev && c->in->dev->sms ? c->in->dev->sms : a.m;
     a.sharers = a.per_sm * ((sms + a.m - 1) / a.m);
+    a.few = a.q / MANY_WAVES < a.sharers;
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
     a.vote = c->opt->agents == OPT_AGENTS_VOTE;
     a.one_slot = callees_read(c);
