@@ -43,7 +43,7 @@ static void list_demos(void)
     size_t n = names_in("kernels", ".launch.json", names, MOST);
     buf_puts(&out, "demo kernels (gpulocw demo NAME):\n");
     for (size_t i = 0; i < n; i++) {
-        buf_printf(&out, "%s%-16s%s", i % 4 ? "" : "  ", names[i], i % 4 == 3 || i + 1 == n ? "\n" : "");
+        buf_printf(&out, "%s%-18s%s", i % 4 ? "" : "  ", names[i], i % 4 == 3 || i + 1 == n ? "\n" : "");
         base_free(names[i]);
     }
     n = names_in("sessions/lessons", ".json", names, MOST);

@@ -67,7 +67,8 @@ static enum status set_up(struct time_launch *t, struct sim_program *p, const st
     t->l1_bytes = o.l1_bytes;
     uint64_t share = (t->nctas + (uint64_t)t->g->sms - 1) / (uint64_t)t->g->sms;
     t->warps_at_once = t->warps_per_cta * (uint32_t)(share < o.ctas_per_sm ? share : o.ctas_per_sm);
-    t->threads = l->threads ? l->threads : base_cpus();
+    /* The shadow that races are looked for in is one for all CTAs. */
+    t->threads = l->check_races || l->check_uninit ? 1 : l->threads ? l->threads : base_cpus();
     if (l->warm_l2) find_buffers(t);
     if (l->dispatch == DISPATCH_RANDOM && t->nctas < UINT32_MAX / 2) t->shuffle = shuffle_of(t->nctas, l->seed);
     return time_plan_make(&t->plan, p, t->g);
