@@ -72,10 +72,10 @@ $(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/ref/gen.o $(BU
 GPU_GPULOCW := $(firstword $(GPULOCW) $(wildcard $(BUILD)/gpulocw carry/gpulocw))
 check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 	$(BUILD)/tests/gpu_check
-	$(BUILD)/tests/gpu_diff --rows
-	$(BUILD)/tests/gpu_diff
 	@if [ -n "$(GPU_GPULOCW)" ]; then python3 tests/gpu/hazard.py --gpulocw $(GPU_GPULOCW); \
 	    else echo "skip: hazards in a running sweep (they need the program: make TUI=0, or GPULOCW=carry/gpulocw)"; fi
+	$(BUILD)/tests/gpu_diff --rows
+	$(BUILD)/tests/gpu_diff
 
 # A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
 .PHONY: carry
