@@ -36,10 +36,8 @@ static void put_point(struct jw *w, const struct ana_point *p)
 /* miss[i] belongs to points[i]. */
 static void put_dist(struct jw *w, const struct ana_curve *c, const struct ana_dist *d)
 {
-    jw_key(w, "touches");
-    jw_uint(w, d->total);
-    jw_key(w, "first_touches");
-    jw_uint(w, d->cold);
+    put_uint(w, "touches", d->total);
+    put_uint(w, "first_touches", d->cold);
     jw_key(w, "miss");
     jw_arr(w);
     for (uint32_t i = 0; i < c->npoints; i++)
@@ -69,10 +67,8 @@ static void put_loads(struct jw *w, const struct ana_kernel *k)
         if (!c->access[i].total)
             continue;
         jw_obj(w);
-        jw_key(w, "line");
-        jw_uint(w, k->access[i].at.line);
-        jw_key(w, "column");
-        jw_uint(w, k->access[i].at.col);
+        put_uint(w, "line", k->access[i].at.line);
+        put_uint(w, "column", k->access[i].at.col);
         put_dist(w, c, &c->access[i]);
         jw_end_obj(w);
     }
@@ -106,18 +102,14 @@ void put_curve(struct jw *w, const struct ana_kernel *k)
     jw_obj(w);
     jw_key(w, "line_bytes");
     jw_int(w, 128);
-    jw_key(w, "requests");
-    jw_uint(w, c->requests);
-    jw_key(w, "lines");
-    jw_uint(w, c->lines);
+    put_uint(w, "requests", c->requests);
+    put_uint(w, "lines", c->lines);
     jw_key(w, "cut");
     jw_bool(w, c->cut);
     put_num(w, "sampled", c->sampled);
     put_num(w, "error", c->error);
-    jw_key(w, "sms");
-    jw_uint(w, c->sms);
-    jw_key(w, "resident_ctas");
-    jw_uint(w, c->resident);
+    put_uint(w, "sms", c->sms);
+    put_uint(w, "resident_ctas", c->resident);
     put_num(w, "l1_bytes", c->l1_bytes);
     put_num(w, "l2_bytes", c->l2_bytes);
     put_num(w, "cache_share_bytes_per_thread", c->cache_share);

@@ -130,8 +130,7 @@ static void put_sweep_head(struct jw *w, const char *const *axis, size_t naxes, 
     jw_end_arr(w);
     jw_key(w, "complete");
     jw_bool(w, complete);
-    jw_key(w, "warps_per_cta");
-    jw_uint(w, s->warps);
+    put_uint(w, "warps_per_cta", s->warps);
     put_named(w, "bpa", &s->bpa);
     put_named(w, "cha", &s->cha);
 }
@@ -158,10 +157,8 @@ static void put_slices(struct jw *w, const struct tune_family *f)
         const struct tune_sweep *s = &f->slice[i].sweep;
         jw_obj(w);
         put_line(w, &f->slice[i].base);
-        jw_key(w, "points_from");
-        jw_uint(w, from);
-        jw_key(w, "points_count");
-        jw_uint(w, s->npoints);
+        put_uint(w, "points_from", from);
+        put_uint(w, "points_count", s->npoints);
         put_named(w, "bpa", &s->bpa);
         put_named(w, "cha", &s->cha);
         put_judged(w, s);
@@ -188,8 +185,7 @@ void json_family(const struct tune_family *f, const struct dev_info *dev, const 
         put_points(&w, &f->slice[i].sweep);
     jw_end_arr(&w);
     put_judged(&w, best);
-    jw_key(&w, "best_slice");
-    jw_uint(&w, f->best);
+    put_uint(&w, "best_slice", f->best);
     put_slices(&w, f);
     finish(&w);
 }
@@ -242,8 +238,7 @@ void json_prediction(const struct tune_prediction *original, const struct tune_p
     jw_str(&w, asked->valid ? NULL : asked->why_not);
     jw_key(&w, "threshold");
     jw_obj(&w);
-    jw_key(&w, "warps");
-    jw_uint(&w, f->warps);
+    put_uint(&w, "warps", f->warps);
     put_num(&w, "by_footprint", f->footprint < 0 ? NAN : f->footprint);
     put_num(&w, "by_cost", f->model < 0 ? NAN : f->model);
     put_num(&w, "bpa_cycles", f->bpa);
@@ -269,12 +264,9 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
     put_options(&w, &f->options);
     jw_key(&w, "reason");
     jw_str(&w, f->reason);
-    jw_key(&w, "launches");
-    jw_uint(&w, f->launches);
-    jw_key(&w, "space");
-    jw_uint(&w, f->space);
-    jw_key(&w, "skipped_by_model");
-    jw_uint(&w, f->skipped);
+    put_uint(&w, "launches", f->launches);
+    put_uint(&w, "space", f->space);
+    put_uint(&w, "skipped_by_model", f->skipped);
     put_num(&w, "gain", found_gain(f));
     put_named(&w, "original", &f->original);
     put_named(&w, "best", &f->best);
@@ -303,8 +295,7 @@ void json_compared(const char *const *method, const struct tune_found *f, size_t
         jw_obj(&w);
         jw_key(&w, "method");
         jw_str(&w, method[i]);
-        jw_key(&w, "launches");
-        jw_uint(&w, f[i].launches);
+        put_uint(&w, "launches", f[i].launches);
         jw_key(&w, "leave_alone");
         jw_bool(&w, f[i].leave_alone);
         put_num(&w, "gain", found_gain(&f[i]));
@@ -367,8 +358,7 @@ static void put_coalesce(struct jw *w, const struct ana_coalesce *c)
     for (int i = 0; i < 32; i++)
         jw_num(w, c->graph[i]);
     jw_end_arr(w);
-    jw_key(w, "num_sectors");
-    jw_uint(w, c->num_sectors);
+    put_uint(w, "num_sectors", c->num_sectors);
     put_num(w, "expected_sectors", c->expected);
     jw_end_obj(w);
 }
@@ -381,17 +371,12 @@ static void put_exact(struct jw *w, const struct ana_exact *e, bool shared)
         return;
     }
     jw_obj(w);
-    jw_key(w, "requests");
-    jw_uint(w, e->requests);
-    jw_key(w, "sectors");
-    jw_uint(w, e->sectors);
+    put_uint(w, "requests", e->requests);
+    put_uint(w, "sectors", e->sectors);
     put_num(w, "sectors_per_request", e->sectors_per_request);
-    jw_key(w, "lines");
-    jw_uint(w, e->lines);
-    jw_key(w, "bytes_used");
-    jw_uint(w, e->bytes_used);
-    jw_key(w, "bytes_moved");
-    jw_uint(w, e->bytes_moved);
+    put_uint(w, "lines", e->lines);
+    put_uint(w, "bytes_used", e->bytes_used);
+    put_uint(w, "bytes_moved", e->bytes_moved);
     if (shared)
         put_num(w, "bank_conflicts_per_request", e->bank_conflicts);
     jw_key(w, "sampled");
@@ -403,10 +388,8 @@ static void put_exact(struct jw *w, const struct ana_exact *e, bool shared)
 static void put_access(struct jw *w, const struct ana_kernel *k, const struct ana_access *a)
 {
     jw_obj(w);
-    jw_key(w, "line");
-    jw_uint(w, a->at.line);
-    jw_key(w, "column");
-    jw_uint(w, a->at.col);
+    put_uint(w, "line", a->at.line);
+    put_uint(w, "column", a->at.col);
     jw_key(w, "text");
     jw_view(w, ptx_text(k->module, a->at));
     jw_key(w, "space");
@@ -425,8 +408,7 @@ static void put_access(struct jw *w, const struct ana_kernel *k, const struct an
     jw_str(w, a->loops);
     jw_key(w, "uncounted");
     jw_str(w, a->uncounted);
-    jw_key(w, "bytes");
-    jw_uint(w, a->bytes);
+    put_uint(w, "bytes", a->bytes);
     put_coalesce(w, &a->coalesce);
     put_exact(w, &a->exact, a->space == PTX_SPACE_SHARED);
     put_num(w, "executions", a->executions);
@@ -555,8 +537,7 @@ void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out)
         jw_num(&w, m->version / 10.0);
         jw_key(&w, "target");
         jw_view(&w, m->target_text);
-        jw_key(&w, "unmodelled_instructions");
-        jw_uint(&w, m->nopaque);
+        put_uint(&w, "unmodelled_instructions", m->nopaque);
     }
     jw_end_obj(&w);
     jw_key(&w, "kernels");

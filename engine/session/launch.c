@@ -394,20 +394,16 @@ static void put_init(struct jw *w, const struct init_spec *in)
         jw_bool(w, true);
     else if (in->kind == INIT_ROWS) {
         jw_obj(w);
-        jw_key(w, "rows");
-        jw_uint(w, in->rows);
-        jw_key(w, "nnz");
-        jw_uint(w, in->nnz);
+        put_uint(w, "rows", in->rows);
+        put_uint(w, "nnz", in->nnz);
         jw_end_obj(w);
     } else
         jw_str(w, in->text);
     if (in->kind == INIT_RANDOM || in->kind == INIT_PERMUTATION || in->kind == INIT_ROWS) {
-        jw_key(w, "seed");
-        jw_uint(w, in->seed);
+        put_uint(w, "seed", in->seed);
     }
     if (in->offset) {
-        jw_key(w, "offset");
-        jw_uint(w, in->offset);
+        put_uint(w, "offset", in->offset);
     }
     jw_end_obj(w);
 }
@@ -462,14 +458,12 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
     if (a->inside) {
         jw_key(w, "in");
         jw_str(w, a->inside);
-        jw_key(w, "at");
-        jw_uint(w, a->at);
+        put_uint(w, "at", a->at);
     }
     if (a->kind == ARG_BUFFER) {
         jw_key(w, "buffer");
         jw_str(w, elem_name(a->elem));
-        jw_key(w, "count");
-        jw_uint(w, a->count);
+        put_uint(w, "count", a->count);
         put_init(w, &a->init);
         if (a->output) {
             jw_key(w, "output");
@@ -482,8 +476,7 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
     } else if (a->kind == ARG_SAME_AS) {
         jw_key(w, "same_as");
         jw_str(w, a->same_as);
-        jw_key(w, "offset");
-        jw_uint(w, a->offset);
+        put_uint(w, "offset", a->offset);
     } else if (a->kind == ARG_BYTES)
         put_bytes(w, a);
     else
@@ -505,8 +498,7 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
     jw_str(w, l->kernel);
     put_dim(w, "grid", l->grid);
     put_dim(w, "block", l->block);
-    jw_key(w, "shared");
-    jw_uint(w, l->shared);
+    put_uint(w, "shared", l->shared);
     jw_key(w, "args");
     jw_arr(w);
     for (size_t i = 0; i < l->nargs; i++)

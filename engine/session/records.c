@@ -39,6 +39,12 @@ static const struct field result_fields[] = {
 };
 
 /* ---- options: knob name -> value ---- */
+void put_uint(struct jw *w, const char *key, uint64_t v)
+{
+    jw_key(w, key);
+    jw_uint(w, v);
+}
+
 void put_dim(struct jw *w, const char *key, struct dim3u d)
 {
     int pretty = w->pretty;

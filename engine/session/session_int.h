@@ -41,6 +41,7 @@ void fields_write(struct jw *w, const struct field *f, size_t n, const void *rec
 enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where, struct diags *ds);
 
 /* ---- records (records.c) ---- */
+void put_uint(struct jw *w, const char *key, uint64_t v);
 void put_dim(struct jw *w, const char *key, struct dim3u d);
 void put_options(struct jw *w, const struct options *o);
 void put_device(struct jw *w, const struct dev_info *d);
