@@ -1,4 +1,4 @@
-/* Files, time, hashing, threads. */
+/* Files, time, threads. */
 #include "engine/base/base.h"
 
 #include <errno.h>
@@ -11,44 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Four lanes of 8-byte words. The rotation carries a word's top bits down to where the
- * multiplication spreads them: without it two flipped signs could cancel. */
-static uint64_t mix(uint64_t h, uint64_t w)
-{
-    h ^= w;
-    return (h << 29 | h >> 35) * 0x9E3779B97F4A7C15u;
-}
-
-static uint64_t word_at(const unsigned char *s, size_t n)
-{
-    uint64_t w = 0;
-    memcpy(&w, s, n);
-    return w;
-}
-
-uint64_t base_hash(const void *p, size_t n)
-{
-    const unsigned char *s = p;
-    uint64_t h[4] = { 0xcbf29ce484222325u, 0x84222325cbf29ce4u, 0x9ae16a3b2f90404fu, 0xc949d7c7509e6557u }, out = n;
-    size_t i = 0;
-    for (; n - i >= 32; i += 32)
-        for (int k = 0; k < 4; k++)
-            h[k] = mix(h[k], word_at(s + i + 8 * k, 8));
-    for (int k = 0; i < n; i += 8, k++)
-        h[k] = mix(h[k], word_at(s + i, n - i < 8 ? n - i : 8));
-    for (int k = 0; k < 4; k++)
-        out = mix(out, h[k]);
-    return out ^ out >> 32;
-}
-
-uint64_t base_splitmix(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
 
 static enum status io_error(struct diags *ds, const char *path, const char *what, int err)
 {
