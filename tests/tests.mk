@@ -67,15 +67,10 @@ $(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
 $(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
+# The program itself may have been built elsewhere: GPULOCW=carry/gpulocw. Steps, limits and verdicts: tests/gpu/check.sh.
 .PHONY: check-gpu
-# The program itself may have been built elsewhere: GPULOCW=carry/gpulocw.
-GPU_GPULOCW := $(firstword $(GPULOCW) $(wildcard $(BUILD)/gpulocw carry/gpulocw))
 check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
-	$(BUILD)/tests/gpu_check
-	@if [ -n "$(GPU_GPULOCW)" ]; then python3 tests/gpu/hazard.py --gpulocw $(GPU_GPULOCW); \
-	    else echo "skip: hazards in a running sweep (they need the program: make TUI=0, or GPULOCW=carry/gpulocw)"; fi
-	$(BUILD)/tests/gpu_diff --rows
-	$(BUILD)/tests/gpu_diff
+	@BUILD=$(BUILD) GPULOCW=$(firstword $(GPULOCW) $(wildcard $(BUILD)/gpulocw carry/gpulocw)) tests/gpu/check.sh $(DEVICE)
 
 # A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
 .PHONY: carry
@@ -85,7 +80,8 @@ carry:
 	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff carry/
 	@cp $$(ldd carry/gpulocw | awk '/libcjson/ { print $$3 }') carry/
 	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu; cp tests/gpu/* carry/tests/gpu/
-	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices, (cd carry && ./gpu_check)"
+	@cp tests/gpu/check.sh carry/check-gpu
+	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices; carry/check-gpu runs what make check-gpu does"
 CONF_PTX := tests/conformance/kernels.ptx
 -include $(wildcard $(BUILD)/tests/conformance/*.d $(BUILD)/tests/fake/*.d $(BUILD)/tests/*.d)
 # ---- end of devices ----
