@@ -574,7 +574,7 @@ static bool point_leaf(void *ctx, const struct ax *x, int64_t out[32])
         out[l] = val;
     return true;
 }
-static void sample_loops(struct env *v, const struct eval_access *a, struct point *p)
+static void sample_loops(const struct eval_access *a, struct point *p)
 {
     uint32_t block = a->block;
     for (struct eval_frame *f = a->frame; f; f = f->parent) {
@@ -583,7 +583,6 @@ static void sample_loops(struct env *v, const struct eval_access *a, struct poin
         if (f->parent)
             block = f->parent->cfg->block_of[f->call_inst];
     }
-    (void)v;
 }
 static bool next_point(struct env *v, struct point *p)
 {
@@ -601,49 +600,79 @@ static bool next_point(struct env *v, struct point *p)
     }
     return false;
 }
-static bool sample_at(struct point *p, const struct ax_tape *tape, int64_t (*value)[32], bool *valid, const struct eval_access *a, struct tally *t)
+/* The address and the condition of an access, ready to be computed for a warp at a point. */
+struct sampler { struct arena *arena; struct point p; struct ax_tape tape; int64_t (*value)[32]; bool *valid; };
+static bool sampler_make(struct sampler *s, struct env *v, const struct eval_access *a)
 {
-    uint32_t threads = env_threads(p->v), warps = env_warps(p->v);
+    const struct ana_loop *loops[EVAL_MAX_DIMS];
+    uint32_t nloops;
+    const char *why;
+    *s = (struct sampler){ .arena = arena_new(0), .p = { .v = v } };
+    if (!s->arena)
+        return false;
+    const struct ax *root[2] = { env_concrete(v, a->addr), box_condition(v, a, loops, &nloops, &why) };
+    bool ok = ax_tape_make(s->arena, root, root[1] ? 2 : 1, &s->tape);
+    s->value = ok ? arena_alloc(s->arena, sizeof *s->value * (s->tape.n + 1)) : NULL;
+    s->valid = ok ? arena_alloc(s->arena, s->tape.n + 1) : NULL;
+    sample_loops(a, &s->p);
+    return s->value && s->valid;
+}
+/* The lanes of warp w that run the access, and where; 0 lanes: none does. False: the address has no value. */
+static bool sample_warp(struct sampler *s, uint32_t w, uint64_t addr[32], uint32_t *mask)
+{
+    uint32_t present = env_threads(s->p.v) - w * 32;
+    s->p.lanes = (struct lanes){ s->p.v, w };
+    ax_tape_run(&s->tape, point_leaf, &s->p, s->value, s->valid);
+    *mask = 0;
+    if (!s->valid[s->tape.root[0]])
+        return false;
+    const int64_t *cond = s->tape.nroot > 1 && s->valid[s->tape.root[1]] ? s->value[s->tape.root[1]] : NULL;
+    for (uint32_t l = 0; l < 32; l++) {
+        addr[l] = (UINT64_C(1) << 61) + (uint64_t)s->value[s->tape.root[0]][l];
+        *mask |= l < present && (!cond || cond[l]) ? UINT32_C(1) << l : 0;
+    }
+    return true;
+}
+static bool sample_at(struct sampler *s, const struct eval_access *a, struct tally *t)
+{
+    uint32_t threads = env_threads(s->p.v), warps = env_warps(s->p.v), mask;
+    uint64_t addr[32];
     for (uint32_t w = 0; w < warps; w++) {
-        p->lanes = (struct lanes){ p->v, w };
-        uint32_t present = threads - w * 32 < 32 ? threads - w * 32 : 32, mask = 0;
-        ax_tape_run(tape, point_leaf, p, value, valid);
-        if (!valid[tape->root[0]])
+        if (!sample_warp(s, w, addr, &mask))
             return false;
-        const int64_t *cond = tape->nroot > 1 && valid[tape->root[1]] ? value[tape->root[1]] : NULL;
-        uint64_t addr[32];
-        for (uint32_t l = 0; l < 32; l++) {
-            addr[l] = (UINT64_C(1) << 61) + (uint64_t)value[tape->root[0]][l];
-            mask |= l < present && (!cond || cond[l]) ? UINT32_C(1) << l : 0;
-        }
-        if (mask) {
-            struct tally_request r = tally_measure(addr, mask, a->bytes, a->space == PTX_SPACE_SHARED);
-            tally_add(t, &r, present, 1);
-        }
+        if (!mask)
+            continue;
+        struct tally_request r = tally_measure(addr, mask, a->bytes, a->space == PTX_SPACE_SHARED);
+        tally_add(t, &r, threads - w * 32 < 32 ? threads - w * 32 : 32, 1);
     }
     return true;
 }
 bool box_sample(struct env *v, const struct eval_access *a, struct tally *t)
 {
-    struct arena *arena = arena_new(0);
-    struct point p = { .v = v };
-    const struct ana_loop *loops[EVAL_MAX_DIMS];
-    uint32_t nloops;
-    const char *why;
-    struct ax_tape tape;
-    if (!arena)
-        return false;
-    const struct ax *root[2] = { env_concrete(v, a->addr), box_condition(v, a, loops, &nloops, &why) };
-    bool ok = ax_tape_make(arena, root, root[1] ? 2 : 1, &tape);
-    int64_t (*value)[32] = ok ? arena_alloc(arena, sizeof *value * (tape.n + 1)) : NULL;
-    bool *valid = ok ? arena_alloc(arena, tape.n + 1) : NULL;
-    ok = value && valid;
-    sample_loops(v, a, &p);
+    struct sampler s;
+    bool ok = sampler_make(&s, v, a);
     for (uint32_t n = 0; ok && n < SAMPLE_POINTS; n++) {
-        ok = sample_at(&p, &tape, value, valid, a, t) && !cancel_asked(v->e->cancel);
-        if (!next_point(v, &p))
+        ok = sample_at(&s, a, t) && !cancel_asked(v->e->cancel);
+        if (!next_point(v, &s.p))
             break;
     }
-    arena_free(arena);
+    arena_free(s.arena);
+    return ok;
+}
+bool box_first(struct env *v, const struct eval_access *a, const uint32_t cta[3], uint64_t *addr, uint32_t *n)
+{
+    struct sampler s;
+    bool ok = sampler_make(&s, v, a);
+    uint32_t warps = env_warps(v), mask;
+    uint64_t at[32];
+    for (int d = 0; d < 3; d++)
+        s.p.cta[d] = cta[d];
+    for (uint32_t w = 0; ok && w < warps; w++) {
+        ok = sample_warp(&s, w, at, &mask);
+        for (uint32_t l = 0; l < 32; l++)
+            if (mask >> l & 1)
+                addr[(*n)++] = at[l];
+    }
+    arena_free(s.arena);
     return ok;
 }

@@ -23,5 +23,8 @@ const struct ax *box_condition(struct env *v, const struct eval_access *a, const
 /* Without a launch: a few CTAs and first iterations, unknown conditions taken as true. False: the
  * address has no value there (it depends on loaded data). */
 bool box_sample(struct env *v, const struct eval_access *a, struct tally *t);
+/* Without a launch: where the threads of one CTA access first (all loops at their start). Appends at most
+ * env_threads(v) addresses to addr from *n on. False as above. */
+bool box_first(struct env *v, const struct eval_access *a, const uint32_t cta[3], uint64_t *addr, uint32_t *n);
 
 #endif

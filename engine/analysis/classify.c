@@ -4,6 +4,7 @@
  * loaded values decide it and "unknown" otherwise, whatever a trace shows. */
 #include "engine/analysis/facts.h"
 
+#include <math.h>
 #include <string.h>
 
 #define P(f) (&(f)->e.pool)
@@ -83,7 +84,7 @@ static bool rule_algorithm(struct facts *f, const struct fact *x, const struct a
             const char *verb = a->store ? "write" : "read", *array = a->array ? a->array : "the array";
             v->why = f->o->data ? arena_printf(f->arena, "no term with ctaid.%c: the %u CTAs along %c %s the same part of %s", axis[d], g[d], axis[d], verb, array)
                                 : arena_printf(f->arena, "no term with ctaid.%c: all CTAs along %c %s the same part of %s", axis[d], axis[d], verb, array);
-        } else if (o->of_bytes && o->bytes * 2 > o->of_bytes) {
+        } else if (f->o->data && o->of_bytes && o->bytes * 2 > o->of_bytes) {     /* an assumed block may be larger than the one meant */
             v->why = arena_printf(f->arena, "CTAs next to each other along %c share %.0f %% of the bytes this load reads", axis[d], 100.0 * (double)o->bytes / (double)o->of_bytes);
         } else {
             continue;
@@ -104,7 +105,7 @@ static bool rule_line(struct facts *f, const struct fact *x, const struct ana_ac
     (void)a;
     for (unsigned d = 0; d < 3; d++) {
         const struct fact_overlap *o = &x->near[d];
-        if (!o->of_lines || o->lines * 50 < o->of_lines || o->bytes * 10 > o->of_bytes)
+        if (!grid_has(f, d) || !o->of_lines || o->lines * 50 < o->of_lines || o->bytes * 10 > o->of_bytes)
             continue;
         v->cls = ANA_CLASS_CACHE_LINE;
         v->why = arena_printf(f->arena, "CTAs next to each other along %c share %.0f %% of the 128-byte lines of this load but %.0f %% of its bytes (32-byte sectors shared: %llu)",
@@ -118,7 +119,7 @@ static bool rule_misaligned(struct facts *f, const struct fact *x, const struct 
 {
     if (f->o->data || !x->counted || a->coalesce.degree >= 1 || !x->tally.requests)
         return false;
-    double lines = (double)x->tally.lines / (double)x->tally.requests, least = (double)x->tally.bytes_used / (double)x->tally.requests / 128;
+    double lines = (double)x->tally.lines / (double)x->tally.requests, least = fmax(1, (double)x->tally.bytes_used / (double)x->tally.requests / 128);
     if (lines > 3 || lines <= least + 0.5)
         return false;
     v->cls = ANA_CLASS_CACHE_LINE;

@@ -359,6 +359,8 @@ static enum status count_assumed(struct facts *f, struct fact *x)
     }
     x->tally = t;
     x->counted = true;
+    if (x->load && x->space == PTX_SPACE_GLOBAL)
+        near_assumed(f, x);
     return ST_OK;
 }
 enum status facts_count(struct facts *f)

@@ -72,6 +72,8 @@ const struct ptx_inst *fact_inst(const struct facts *f, const struct fact *x);
 
 /* classify.c */
 void classify_all(struct facts *f, struct ana_kernel *k);
+/* near.c: x->near without a launch, from the first iterations of neighbouring CTAs; x is counted. */
+void near_assumed(struct facts *f, struct fact *x);
 /* share.c: reuse split, CTA sharing, footprint */
 void share_all(struct facts *f, struct ana_kernel *k);
 /* CTAs of the launch that an SM holds at a time, by warps, shared memory and the CTA limit (registers are not known here). */

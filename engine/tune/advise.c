@@ -133,14 +133,23 @@ static void from_read_only(struct advising *a)
     snprintf(t->why, sizeof t->why, "%u loads read memory that no thread writes; %s has a separate read-only cache", proven, d->name);
 }
 
+/* Nothing else was found to try: why not, as the degree and the reuse have it. */
 static void from_class(struct advising *a)
 {
     const struct ana_kernel *k = a->s->facts;
-    if (a->n || k->cls != ANA_CLASS_STREAMING)
+    bool scattered = k->coalesce.valid && k->coalesce.degree < 0.9, again = k->reuse.valid && k->reuse.line_reuse >= 0.1;
+    if (a->n || (k->cls != ANA_CLASS_STREAMING && !(k->cls == ANA_CLASS_CACHE_LINE && scattered)))
         return;
-    struct tune_advice *t = item(a, 1, 0.7, "leave it alone: it streams");
-    if (t)
-        snprintf(t->why, sizeof t->why, "every load is coalesced and used once: bandwidth decides, no cache setting will");
+    struct tune_advice *t = item(a, 1, 0.7, again ? "leave it cached: what it touches again fits" : scattered ? "look at the layout: its accesses are spread out" : "leave it alone: it streams");
+    if (!t)
+        return;
+    if (scattered)
+        snprintf(t->why, sizeof t->why, "only %.0f %% of the threads coalesce, %.1f sectors per request expected: how data are laid out and threads mapped to them decides%s", 100 * k->coalesce.degree,
+                 k->coalesce.expected, again ? "; the cache keeps the rest of each line until it is used" : ", more than a cache setting");
+    else if (again)
+        snprintf(t->why, sizeof t->why, "%.0f %% of its line touches are again, within what L1 holds: no warp need bypass it", 100 * k->reuse.line_reuse);
+    else
+        snprintf(t->why, sizeof t->why, "%s: bandwidth decides, no cache setting will", k->coalesce.valid ? "every load is coalesced and used once" : "no CTA reads what another does");
 }
 
 static int by_expectation(const void *x, const void *y)

@@ -133,6 +133,29 @@ static void classes(void **state)
         tear_down(&s);
     }
 }
+/* From the address alone, with the block and grid assumed (1024 elements a row). */
+static const struct class_row address_rows[] = {
+    /* a[i * w + ctaid.y]: the next CTA along y reads the next word of every line */
+    { "mad.lo.s32 %r9, %r8, 1024, %r5;\n" AT("%r9", "%rd3", "%rd10") "ld.global.f32 %f1, [%rd10];\n", ANA_CLASS_CACHE_LINE },
+    /* each thread its own row: scattered, and no one else's */
+    { "mul.lo.s32 %r9, %r8, 1024;\n" AT("%r9", "%rd3", "%rd10") "ld.global.f32 %f1, [%rd10];\n", ANA_CLASS_STREAMING },
+    /* one lane of a warp, one line each: nothing is misaligned about that */
+    { "setp.eq.s32 %p1, %r1, 0;\n" AT("%r8", "%rd3", "%rd10") "@%p1 ld.global.f32 %f1, [%rd10];\n", ANA_CLASS_STREAMING },
+    /* one word a CTA: a line holds those of 32 */
+    { AT("%r5", "%rd3", "%rd10") "ld.global.f32 %f1, [%rd10];\n", ANA_CLASS_ALGORITHM },
+};
+static void classes_by_address(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(address_rows); i++) {
+        struct setting s;
+        set_up(&s, address_rows[i].body, (struct dim3u){ 8, 1, 1 }, (struct dim3u){ 64, 1, 1 });
+        struct ana_kernel *k = an_run(s.m, NULL, false);
+        assert_string_equal(ana_class_name(an_access(k, false, 0)->cls), ana_class_name(address_rows[i].cls));
+        ana_free(k);
+        tear_down(&s);
+    }
+}
 /* ---- footprint: each warp goes twice over 40 lines of its own ---- */
 static void footprint(void **state)
 {
@@ -257,7 +280,7 @@ static void before_is_executed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reuse_split), cmocka_unit_test(bytes_and_sectors), cmocka_unit_test(cta_graph), cmocka_unit_test(column_partition), cmocka_unit_test(classes),
+        cmocka_unit_test(reuse_split), cmocka_unit_test(bytes_and_sectors), cmocka_unit_test(cta_graph), cmocka_unit_test(column_partition), cmocka_unit_test(classes), cmocka_unit_test(classes_by_address),
         cmocka_unit_test(footprint), cmocka_unit_test(trace_order), cmocka_unit_test(sampled_states_its_error), cmocka_unit_test(before_is_executed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
