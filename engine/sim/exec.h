@@ -165,8 +165,7 @@ static inline uint32_t pred_read(const struct exec_warp *w, uint32_t slot, bool 
 }
 static inline void pred_write(struct exec_warp *w, uint32_t slot, uint32_t mask, uint32_t bits)
 {
-    if (slot == EXEC_NO_ID)
-        return;
+    if (slot == EXEC_NO_ID) return;
     uint32_t *d = slot_at(w, slot);
     *d = (*d & ~mask) | (bits & mask);
 }
@@ -177,8 +176,7 @@ static inline uint64_t lane_read(const struct exec_warp *w, uint32_t slot, unsig
 }
 static inline void lane_write(struct exec_warp *w, uint32_t slot, unsigned lane, unsigned bytes, uint64_t v)
 {
-    if (slot == EXEC_NO_ID)
-        return;
+    if (slot == EXEC_NO_ID) return;
     if (bytes == 8) ((uint64_t *)slot_at(w, slot))[lane] = v;
     else ((uint32_t *)slot_at(w, slot))[lane] = (uint32_t)v;
 }
@@ -196,12 +194,15 @@ enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, u
 uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a);
 /* Fills the record of a plain load or store. */
 void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t mask, const uint64_t a[WARP_LANES]);
+/* The same where all lanes are at address a, or in sequence from it on. */
+void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, bool same, uint64_t a);
 void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES]);
 /* The same for given addresses in a space (second addresses, operands that are pointers). */
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                      unsigned bytes, enum exec_access_kind kind, const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
 
 void exec_fill_sregs(struct exec_warp *w, bool again); /* special registers; again: only what another CTA changes (exec_sreg.c) */
+
 /* ---- faults (exec_fault.c) ---- */
 enum fault_kind { FAULT_BOUNDS, FAULT_ALIGN, FAULT_LOCAL_STACK, FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_HANG,
                   FAULT_UNINIT, FAULT_RACE, FAULT_CALL, FAULT_NOMEM, FAULT_CANCELLED, FAULT_ARG };

@@ -56,10 +56,31 @@ static void record(struct exec_warp *w, const struct exec_inst *in, enum exec_ac
     r->bytes = (uint16_t)bytes;
     r->mask = mask;
     r->level = 0;
-    r->policy = in->policy;
+    r->shape = SHAPE_EACH;
     r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
     if (a != r->addr)
         memcpy(r->addr, a, sizeof r->addr);
+}
+
+void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, bool same, uint64_t a)
+{
+    struct exec_access *r = w->rec;
+    r->kind = in->store ? ACCESS_STORE : ACCESS_LOAD;
+    r->space = in->space;
+    r->bytes = (uint16_t)(in->bytes * in->vec);
+    r->mask = mask;
+    r->level = 0;
+    r->shape = same ? SHAPE_SAME : SHAPE_SEQ;
+    r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
+    r->addr[0] = a;
+}
+
+void exec_access_spread(struct exec_access *a)
+{
+    uint64_t step = a->shape == SHAPE_SEQ ? a->bytes : 0;
+    for (uint32_t i = 1; a->shape != SHAPE_EACH && i < WARP_LANES; i++)
+        a->addr[i] = a->addr[0] + i * step;
+    a->shape = SHAPE_EACH;
 }
 
 static enum exec_access_kind kind_of(const struct exec_inst *in)

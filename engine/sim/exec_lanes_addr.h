@@ -168,7 +168,7 @@ static inline enum mem_pattern lane_quick(struct exec_warp *w, const struct exec
     uint64_t a, off, n, host;
     const unsigned first = first_lane(mask);
     *known = MEM_FAULT;
-    if (in->quick == QUICK_NONE || w->recording)
+    if (in->quick == QUICK_NONE)
         return MEM_ANY;
     const void *r = slot_at(w, in->a);
     if (memo_holds(w, in, mask))
@@ -192,6 +192,8 @@ static inline enum mem_pattern lane_quick(struct exec_warp *w, const struct exec
     if (*known == MEM_ANY || off >= n || need > n - off || (a & (bytes - 1)) != 0)
         return MEM_ANY;
     count_load(w, in, mask);
+    if (w->recording)
+        exec_record_run(w, in, mask, *known == MEM_SAME, a);
     *p0 = host + off;
     return *known;
 }

@@ -23,9 +23,14 @@ static void wide_write(struct exec_warp *w, uint32_t slot, uint32_t lane, const 
 static void note_param(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     struct exec_access *r = w->rec;
-    *r = (struct exec_access){ .kind = ACCESS_LOAD, .space = PTX_SPACE_PARAM, .bytes = (uint16_t)(in->bytes * in->vec), .mask = mask };
-    for (uint32_t i = 0; i < WARP_LANES; i++)
-        r->addr[i] = (uint64_t)in->imm;
+    r->kind = ACCESS_LOAD;
+    r->space = PTX_SPACE_PARAM;
+    r->level = 0;
+    r->shape = SHAPE_SAME;
+    r->bytes = (uint16_t)(in->bytes * in->vec);
+    r->mask = mask;
+    r->hint = 0;
+    r->addr[0] = (uint64_t)in->imm;
 }
 
 /* The same for all lanes. */
@@ -90,7 +95,7 @@ void exec_prefetch(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     r->space = PTX_SPACE_GLOBAL;
     r->level = (uint8_t)in->dst;
     r->bytes = 1;
+    r->shape = SHAPE_EACH;
     r->mask = there;
-    r->policy = in->policy;
     r->hint = 0;
 }

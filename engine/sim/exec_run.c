@@ -110,6 +110,36 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     out->event = w->cta->fault ? STEP_FAULT : w->live != live ? STEP_EXIT : in->cls == CLASS_BARRIER && !w->runnable ? STEP_BARRIER : STEP_DONE;
 }
 
+bool exec_warp_faulted(const struct exec_warp *w) { return w->cta->fault; }
+
+uint32_t exec_straight(struct exec_warp *w, uint64_t now, uint32_t most, struct exec_access *a, exec_note_fn *note, void *ctx, uint32_t *active)
+{
+    frag_resume(w);
+    if (!w->runnable || w->nfrag > 1)
+        return 0;
+    const struct exec_inst *in = &w->x->p->code[w->pc];
+    uint32_t n = in->run < most ? in->run : most, i = 0;
+    const uint32_t all = w->mask;
+    *active = all;
+    w->now = now;
+    w->rec = a;
+    w->recording = true;
+    w->stop = false;
+    for (bool more = true; i < n && more && !w->stop; i++, in++) {
+        uint32_t mask = in->guard == EXEC_NO_ID ? all : all & pred_read(w, in->guard, in->guard_neg);
+        a->kind = ACCESS_NONE;
+        if (mask)
+            in->fn(w, in, mask);
+        if (a->kind != ACCESS_NONE && a->mask && !w->stop)
+            more = note(ctx, i, a);
+    }
+    w->recording = false;
+    w->pc += i;
+    w->ninst += i;
+    w->nthread += (uint64_t)lane_count(all) * i;
+    return i;
+}
+
 /* ---- running ---- */
 /* in->run instructions, none of which moves lanes or waits. False: one of them faulted. */
 static bool straight(struct exec_warp *w, const struct exec_inst *in)

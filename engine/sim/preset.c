@@ -104,6 +104,7 @@ enum status sim_preset_check(const struct sim_preset *p, struct diags *ds)
     check_carve(p, ds);
     bool pow2 = !(p->l1_line & (p->l1_line - 1)) && !(p->l1_sector & (p->l1_sector - 1)) && !(p->l2_fill & (p->l2_fill - 1));
     if (!pow2) diag_error(ds, "preset-range", "preset %s: l1_line, l1_sector and l2_fill must be powers of two", p->name);
+    if (p->max_warps > 64 * p->schedulers) diag_error(ds, "preset-range", "preset %s: more than 64 warps per scheduler", p->name);
     if (p->l1_sector > p->l1_line) diag_error(ds, "preset-range", "preset %s: l1_sector exceeds l1_line", p->name);
     if (p->dram_latency < p->l2_latency || p->l2_latency <= p->l1_latency)
         diag_error(ds, "preset-range", "preset %s: latencies must grow from l1_latency over l2_latency to dram_latency", p->name);

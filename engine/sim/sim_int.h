@@ -132,12 +132,19 @@ struct exec_access {
     uint8_t kind;                /* enum exec_access_kind */
     uint8_t space;               /* enum ptx_space after generic addresses are resolved: GLOBAL SHARED LOCAL CONST PARAM */
     uint8_t level;               /* prefetch: 1 or 2 */
+    uint8_t shape;               /* enum exec_shape: which of addr[] are set */
     uint16_t bytes;              /* per lane (elements times their size) */
     uint32_t mask;               /* lanes that access `space` */
-    struct exec_policy policy;
     uint64_t hint;               /* createpolicy value of the first lane; 0: none (exec_hint_*) */
     uint64_t addr[WARP_LANES];   /* GLOBAL and CONST: device address; others: offset in the space */
 };
+enum exec_shape {
+    SHAPE_EACH,                  /* every lane of the mask has its own address in addr[] */
+    SHAPE_SAME,                  /* all are at addr[0] */
+    SHAPE_SEQ                    /* all 32 lanes, `bytes` apart, from addr[0] on */
+};
+/* Sets addr[] of every lane. */
+void exec_access_spread(struct exec_access *a);
 enum exec_event { STEP_DONE, STEP_BARRIER /* arrived; see exec_warp_blocked */, STEP_EXIT /* some lanes ended */,
                   STEP_BLOCKED /* nothing ran: the warp waits or has ended */, STEP_FAULT /* see exec_fault_report */ };
 struct exec_step {
@@ -148,6 +155,8 @@ struct exec_step {
     uint32_t pc;                 /* code index */
     struct exec_access access;   /* kind ACCESS_NONE when not a memory instruction (or mask == 0) */
 };
+/* Who wants to know what the instructions of exec_straight did to memory. False: no more of them. */
+typedef bool exec_note_fn(void *ctx, uint32_t nth, const struct exec_access *a);
 
 /* ---- running ---- */
 /* l, p must outlive it. ST_USAGE / ST_DEVICE with a diagnostic when the launch cannot run at all. */
@@ -178,6 +187,11 @@ bool exec_warp_blocked(const struct exec_warp *w);
 const struct exec_inst *exec_warp_peek(struct exec_warp *w);
 /* Executes the next instruction of w. `now`: cycles, for %clock and %globaltimer. */
 void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out);
+/* The next `most` instructions of w at once, or fewer: none where lanes are apart, up to the first that needs the run
+ * loop (branches, barriers, warp operations), faults, or that `note` stops at. Returns how many were executed. Each
+ * memory access is put in *a and told to `note` with the number of its instruction; *active: the lanes of the path. */
+uint32_t exec_straight(struct exec_warp *w, uint64_t now, uint32_t most, struct exec_access *a, exec_note_fn *note, void *ctx, uint32_t *active);
+bool exec_warp_faulted(const struct exec_warp *w);
 
 /* Functional: runs until done, fault, or `budget` warp instructions. */
 enum exec_run_result { RUN_DONE, RUN_BUDGET, RUN_SPIN /* waits for another CTA, likely */, RUN_FAULT };

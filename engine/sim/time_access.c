@@ -13,6 +13,8 @@ static inline uint8_t sector_mask(uint32_t off, uint32_t bytes)
 /* All lanes active at equal distances: true with the distance. */
 static bool is_regular(const struct exec_access *a, uint64_t *step)
 {
+    *step = a->shape == SHAPE_SEQ ? a->bytes : 0;
+    if (a->shape != SHAPE_EACH) return true;
     if (a->mask != FULL) return false;
     uint64_t d = a->addr[1] - a->addr[0], wrong = 0;
     for (uint32_t l = 0; l < WARP_LANES; l++) wrong |= a->addr[l] ^ (a->addr[0] + d * l);
@@ -110,9 +112,16 @@ static uint32_t passes_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, u
     return most;
 }
 
-uint8_t time_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t bank_bytes)
+uint8_t time_bank_passes(const struct exec_access *given, uint32_t banks, uint32_t bank_bytes)
 {
     uint64_t step;
+    const struct exec_access *a = given;
+    struct exec_access each;
+    if (a->shape != SHAPE_EACH && a->bytes != 4) {
+        each = *a;
+        exec_access_spread(&each);
+        a = &each;
+    }
     if (is_regular(a, &step) && a->bytes == 4 && (step == 0 || step == 4)) return 1;
     uint32_t together = a->bytes > bank_bytes ? WARP_LANES * bank_bytes / a->bytes : WARP_LANES;
     if (together == 0) together = 1;
@@ -128,6 +137,7 @@ uint8_t time_distinct_words(const struct exec_access *a)
 {
     uint64_t seen[WARP_LANES];
     uint32_t n = 0;
+    if (a->shape != SHAPE_EACH) return a->shape == SHAPE_SAME ? 1 : WARP_LANES;
     for (uint32_t m = a->mask; m; m &= m - 1) {
         uint64_t at = a->addr[__builtin_ctz(m)];
         uint32_t i = 0;

@@ -20,10 +20,11 @@
 #define GPULOCW_TIME_INT_H
 
 #include "engine/sim/cache_int.h"
+#include "engine/sim/time_plan.h"
+#include "engine/sim/time_wheel.h"
 
 #define TIME_NEVER UINT32_MAX
 #define TIME_EPOCH 128u              /* cycles; shorter than any trip to L2 */
-#define TIME_REGION 64u              /* instructions scheduled together at most */
 #define TIME_MEMS 32u                /* memory instructions kept per warp */
 #define TIME_LINES 256u              /* lines kept per warp */
 #define TIME_SCHEDULERS 8u
@@ -31,32 +32,6 @@
 #define TIME_MSHR_BLOCK 16u
 #define TIME_FLIGHTS 2048u
 #define TIME_MERGE 768u              /* requests after which a read in flight is forgotten by what merges reads */
-
-/* ---- what each instruction costs ---- */
-enum time_unit { UNIT_ALU, UNIT_IMUL, UNIT_FP32, UNIT_FP16, UNIT_FP64, UNIT_SFU, UNIT_CVT, UNIT_MOVE, UNIT_CONTROL, UNIT_WARP,
-                 UNIT_LSU, UNIT_TENSOR, UNIT_COUNT };
-enum time_flag { TIME_MEMORY = 1, TIME_BARRIER = 2, TIME_ALONE = 4 /* a region of its own */, TIME_ENDS = 8 /* ends its region */,
-                 TIME_FREE = 16 /* no machine instruction: folded away by the assembler */, TIME_FENCE = 32,
-                 TIME_ASYNC = 64 /* waits for asynchronous copies */ };
-struct time_op {
-    uint8_t unit, flags;
-    uint16_t slots;                  /* machine instructions it stands for */
-    uint16_t busy;                   /* cycles one scheduler's unit is taken */
-    uint16_t latency;                /* issue to result */
-    uint32_t region;
-    uint32_t base;                   /* scoreboard slot of the function's register 0 */
-};
-struct time_region { uint32_t first, n, order; };   /* code[first..+n); issue order at plan->order[order..+n) */
-struct time_plan {
-    const struct sim_program *p;
-    struct time_op *op;              /* [ncode] */
-    struct time_region *region; uint32_t nregions;
-    uint8_t *order;                  /* offsets from region.first */
-    uint32_t nslots;                 /* scoreboard slots of one warp */
-    struct arena *arena;
-};
-enum status time_plan_make(struct time_plan *t, const struct sim_program *p, const struct sim_preset *g);
-void time_plan_free(struct time_plan *t);
 
 /* ---- one executed memory instruction, ready to be timed ---- */
 struct time_access {
@@ -99,23 +74,27 @@ void time_mem_free(struct time_mem *m);
 
 /* ---- warps ---- */
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
-struct time_warp {
-    struct exec_warp *x;
+struct time_work {                   /* memory accesses executed and not yet issued */
+    uint32_t nmem, nlines;
+    uint8_t mem_of[TIME_REGION];     /* of code[lo + i]: index in mem + 1; 0: none */
+    struct time_access mem[TIME_MEMS];
+    uint64_t lines[TIME_LINES];
+};
+struct time_warp {                   /* small: an SM goes from warp to warp */
+    const struct time_slot *next;    /* issues next; NULL: what was executed has been issued */
     uint32_t *slot;                  /* scoreboard: cycle at which each register is ready */
-    uint32_t cta, index;             /* slot on the SM; in the CTA */
-    uint8_t state;
-    bool bypass;                     /* hardware threshold: L1 is not for this warp */
-    uint32_t region, pos;            /* being issued: position in the region's order */
+    struct time_work *work;
+    struct exec_warp *x;
+    uint32_t operands;               /* when those of `next` are there */
     uint32_t lo, hi;                 /* code executed and not wholly issued: code[lo..hi) */
     uint32_t pending;                /* of those, how many are still to issue */
     uint32_t release;                /* not before: branch, barrier, fence */
+    uint8_t state;
+    bool bypass;                     /* hardware threshold: L1 is not for this warp */
     bool branched;                   /* the region ended in a taken branch */
+    uint32_t cta, index;             /* slot on the SM; in the CTA */
     uint32_t reads;                  /* sectors asked of L2 */
     uint32_t started, async;         /* async: when the last asynchronous copy arrives */
-    uint32_t nmem, nlines;
-    uint8_t mem_of[TIME_REGION];     /* index in mem + 1; 0: none */
-    struct time_access mem[TIME_MEMS];
-    uint64_t lines[TIME_LINES];
 };
 
 /* ---- an SM ---- */
@@ -127,15 +106,19 @@ struct time_sm {
     struct time_group *group;
     uint32_t id;                     /* %smid */
     uint32_t index;                  /* among the simulated */
-    uint32_t nwarps, per_scheduler;  /* warp slots; slots per scheduler */
-    struct time_warp *warp;          /* [nwarps]; warp w belongs to scheduler w % schedulers */
-    uint32_t *ready;                 /* [schedulers][per_scheduler]: earliest cycle for its next step */
-    uint32_t *age;                   /* same shape: order of arrival */
-    uint32_t next[TIME_SCHEDULERS];  /* earliest step of each scheduler */
-    uint32_t last[TIME_SCHEDULERS];  /* warp that issued last (greedy) or next to ask (round robin) */
+    uint32_t nwarps;                 /* warp slots */
+    struct time_warp *warp;          /* [nwarps]; warp w is the (w / schedulers)-th of scheduler w % schedulers */
+    uint32_t *ready;                 /* [nwarps]: earliest cycle for its next step; TIME_NEVER: waits for others */
+    uint32_t *age;                   /* [nwarps]: order of arrival */
+    struct time_wheel wheel;         /* the warps whose next step lies ahead */
+    uint64_t due[TIME_SCHEDULERS];   /* of each scheduler's warps, those that can step now */
+    uint32_t free[TIME_SCHEDULERS];  /* when each scheduler can issue again */
+    uint32_t last[TIME_SCHEDULERS];  /* of its warps, the one that issued last */
+    uint32_t at;                     /* earliest step of any */
     bool paired[TIME_SCHEDULERS];    /* dual issue: another may issue in the same cycle */
     uint32_t unit_free[TIME_SCHEDULERS][UNIT_COUNT];
     uint32_t *scoreboard;
+    struct time_work *work;          /* [nwarps] */
     struct time_cta *cta; uint32_t nctas;
     /* load/store unit */
     struct cache_l1 l1, ro;
@@ -151,7 +134,7 @@ struct time_sm {
     /* counters */
     uint64_t inst_warp, inst_thread, l1_requests, l1_sectors, l1_hits, warp_cycles;
     struct time_load_count *loads;
-    uint32_t arrivals, last_cycle;
+    uint32_t arrivals;
     bool fault, oom;
 };
 enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, uint32_t index);
@@ -163,9 +146,9 @@ uint64_t time_sm_residency(const struct time_sm *s, uint32_t now);    /* warp-cy
 /* A CTA of sampled place `place` begins in slot `slot` at cycle `at`. */
 void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place, uint32_t at);
 
-/* time_warp.c: executes the next region of w at cycle t. */
+/* time_warp.c: executes the next region of w at cycle t; *first: where its issue order begins. */
 enum fetch_result { FETCH_READY, FETCH_BLOCKED, FETCH_ENDED, FETCH_FAULT };
-enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t);
+enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t, const struct time_slot **first);
 
 /* time_lsu.c: a memory instruction issues at t; returns when its result is there. TIME_NEVER never. */
 uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t);

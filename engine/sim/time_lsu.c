@@ -126,7 +126,7 @@ static double tag_end(const struct tag_stage *t)
 static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
-    const uint64_t *lines = &w->lines[a->first];
+    const uint64_t *lines = &w->work->lines[a->first];
     double from = max_d(t, s->lsu_free);
     struct tag_stage tags = { .at = from, .mask = (uint32_t)g->l1_tag_banks - 1 };
     uint32_t done = 0, sectors = 0, hits = 0;
@@ -158,7 +158,7 @@ static bool is_partial(const struct time_access *a, const uint64_t *lines)
 
 static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
 {
-    const uint64_t *lines = &w->lines[a->first];
+    const uint64_t *lines = &w->work->lines[a->first];
     double at = max_d(t, s->lsu_free), from = at;
     uint32_t done = t;
     bool partial = is_partial(a, lines);
@@ -183,7 +183,7 @@ static uint32_t issue_local_store(struct time_sm *s, struct time_warp *w, const 
     double at = max_d(t, s->lsu_free);
     for (uint32_t i = 0; i < a->nlines; i++) {
         struct cache_answer answer;
-        uint64_t e = w->lines[a->first + i];
+        uint64_t e = w->work->lines[a->first + i];
         cache_l1_load(&s->l1, time_line(e), time_sectors(e), CACHE_NORMAL, (uint32_t)at, &answer);
         at += 1;
     }
@@ -197,7 +197,7 @@ static uint32_t issue_atomic(struct time_sm *s, struct time_warp *w, const struc
     double at = max_d(t, s->lsu_free);
     uint32_t done = t;
     for (uint32_t i = 0; i < a->nlines; i++) {
-        uint64_t e = w->lines[a->first + i];
+        uint64_t e = w->work->lines[a->first + i];
         struct cache_l2_request r = { .line = time_line(e), .at = (uint32_t)at, .sectors = time_sectors(e), .write = 1, .place = s->cta[w->cta].place,
                                       .lanes = (uint16_t)((a->lanes + a->nlines - 1) / a->nlines) };
         cache_l1_store(&s->l1, r.line, r.sectors);
@@ -214,7 +214,7 @@ static uint32_t issue_prefetch(struct time_sm *s, struct time_warp *w, const str
 {
     double at = max_d(t, s->lsu_free);
     for (uint32_t i = 0; i < a->nlines; i++) {
-        uint64_t line = time_line(w->lines[a->first + i]);
+        uint64_t line = time_line(w->work->lines[a->first + i]);
         if (a->level == 1) {
             uint8_t hit;
             struct load_way way = way_of(s, w, in, a, line << CACHE_LINE_SHIFT);

@@ -220,6 +220,26 @@ static void schedule_region(struct time_plan *t, const struct time_region *r)
 
 /* ---- the whole program ---- */
 
+/* The order as the SM walks it: one record after the other, registers in line. */
+static void lay_out(struct time_plan *t, const struct time_region *r, uint32_t *nregs)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t pc = r->first + t->order[r->order + i];
+        const struct time_op *o = &t->op[pc];
+        const struct exec_inst *in = &t->p->code[pc];
+        t->slot[r->order + i] = (struct time_slot){ .pc = pc, .regs = *nregs, .busy = o->busy, .latency = o->latency, .slots = o->slots,
+                                                    .unit = o->unit, .flags = o->flags, .ndst = in->ndst, .nsrc = in->nsrc };
+        for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++) t->regs[(*nregs)++] = o->base + in->regs[k];
+    }
+}
+
+static uint32_t count_regs(const struct sim_program *p)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->ncode; i++) n += (uint32_t)p->code[i].ndst + p->code[i].nsrc;
+    return n;
+}
+
 static void cut_regions(struct time_plan *t, const struct exec_func *f)
 {
     struct time_region *r = NULL;
@@ -243,6 +263,8 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
     t->op = ARENA_ARRAY(t->arena, struct time_op, p->ncode + 1);
     t->region = ARENA_ARRAY(t->arena, struct time_region, p->ncode + 1);
     t->order = ARENA_ARRAY(t->arena, uint8_t, p->ncode + 1);
+    t->slot = ARENA_ARRAY(t->arena, struct time_slot, p->ncode + 1);
+    t->regs = ARENA_ARRAY(t->arena, uint32_t, count_regs(p) + 1);
     if (arena_failed(t->arena)) return ST_NOMEM;
     for (uint32_t i = 0; i < p->ncode; i++) {
         t->op[i].flags = flags_of(&p->code[i]);
@@ -254,7 +276,10 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
         t->nslots += f->nregs;
         cut_regions(t, f);
     }
-    for (uint32_t i = 0; i < t->nregions; i++) schedule_region(t, &t->region[i]);
+    for (uint32_t i = 0, n = 0; i < t->nregions; i++) {
+        schedule_region(t, &t->region[i]);
+        lay_out(t, &t->region[i], &n);
+    }
     return ST_OK;
 }
 

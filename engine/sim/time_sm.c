@@ -1,9 +1,10 @@
 /* One SM: schedulers, scoreboard, execution units.
  *
- * Each warp slot has the earliest cycle at which it can take its next step; a
- * scheduler looks at its slots only, so the SM goes from step to step in time
- * order without visiting empty cycles. A step is: fetch the next region, find
- * out that an operand or unit is not ready (and when it will be), or issue. */
+ * Each warp slot has the earliest cycle at which it can take its next step. Those
+ * that lie ahead are in a wheel of cycles; those that have come are bits of their
+ * scheduler. So the SM goes from step to step in time order without visiting empty
+ * cycles or warps that wait. A step is: fetch the next region, find out that an
+ * operand or unit is not ready (and when it will be), or issue. */
 #include "engine/sim/time_int.h"
 
 #include <string.h>
@@ -22,11 +23,11 @@ static uint32_t trackers(const struct time_launch *t)
 static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
 {
     const struct sim_preset *g = t->g;
-    uint32_t slots = (uint32_t)g->schedulers * s->per_scheduler;
     s->warp = base_alloc(s->nwarps * sizeof *s->warp);
-    s->ready = base_alloc(slots * sizeof *s->ready);
-    s->age = base_alloc(slots * sizeof *s->age);
+    s->ready = base_alloc(s->nwarps * sizeof *s->ready);
+    s->age = base_alloc(s->nwarps * sizeof *s->age);
     s->scoreboard = base_alloc(((size_t)s->nwarps * t->plan.nslots + 1) * sizeof *s->scoreboard);
+    s->work = base_alloc(s->nwarps * sizeof *s->work);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
     s->queue = base_alloc((size_t)g->l1_queue * sizeof *s->queue);
     s->nmshr_blocks = (trackers(t) + TIME_MSHR_BLOCK - 1) / TIME_MSHR_BLOCK;
@@ -35,7 +36,7 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->ready && s->age && s->scoreboard && s->cta && s->queue && s->mshr && s->mshr_least && s->ended && s->loads;
+    return s->warp && s->work && s->ready && s->age && s->scoreboard && s->cta && s->queue && s->mshr && s->mshr_least && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -57,12 +58,14 @@ enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, u
     const struct time_launch *t = g->t;
     *s = (struct time_sm){ .group = g, .id = id, .index = index, .nctas = t->ctas_per_sm };
     s->nwarps = t->ctas_per_sm * t->warps_per_cta;
-    s->per_scheduler = (s->nwarps + (uint32_t)t->g->schedulers - 1) / (uint32_t)t->g->schedulers;
     if (!alloc_arrays(s, t)) return ST_NOMEM;
-    for (uint32_t i = 0; i < (uint32_t)t->g->schedulers * s->per_scheduler; i++) s->ready[i] = TIME_NEVER;
-    for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) s->next[i] = TIME_NEVER;
+    for (uint32_t i = 0; i < s->nwarps; i++) s->ready[i] = TIME_NEVER;
+    s->at = TIME_NEVER;
     for (uint32_t i = trackers(t); i < s->nmshr_blocks * TIME_MSHR_BLOCK; i++) s->mshr[i] = TIME_NEVER;
-    for (uint32_t i = 0; i < s->nwarps; i++) s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
+    for (uint32_t i = 0; i < s->nwarps; i++) {
+        s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
+        s->warp[i].work = &s->work[i];
+    }
     struct exec_worker *k = g->worker[index % g->nworkers];
     for (uint32_t i = 0; i < s->nctas; i++)
         if (!(s->cta[i].x = exec_cta_new(k))) return ST_NOMEM;
@@ -76,6 +79,7 @@ void time_sm_free(struct time_sm *s)
     cache_l1_free(&s->l1);
     cache_l1_free(&s->ro);
     base_free(s->warp);
+    base_free(s->work);
     base_free(s->ready);
     base_free(s->age);
     base_free(s->scoreboard);
@@ -89,18 +93,12 @@ void time_sm_free(struct time_sm *s)
     base_free(s->request);
 }
 
-static inline uint32_t *ready_of(struct time_sm *s, uint32_t w)
-{
-    uint32_t n = (uint32_t)s->group->t->g->schedulers;
-    return &s->ready[w % n * s->per_scheduler + w / n];
-}
-
-/* Sets when a warp steps next, from outside of its scheduler's turn. */
+/* Sets when a warp that is in no list steps next. */
 static void set_ready(struct time_sm *s, uint32_t w, uint32_t at)
 {
-    uint32_t sc = w % (uint32_t)s->group->t->g->schedulers;
-    *ready_of(s, w) = at;
-    if (at < s->next[sc]) s->next[sc] = at;
+    s->ready[w] = at;
+    wheel_put(&s->wheel, w, at);
+    if (at < s->at) s->at = at;
 }
 
 void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place, uint32_t at)
@@ -119,11 +117,12 @@ void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place
         w->index = i;
         w->state = WARP_RUN;
         w->bypass = t->l->hw_pi >= 0 && i >= (uint32_t)t->l->hw_pi;
+        w->next = NULL;
         w->pending = 0;
         w->release = w->started = at;
         w->async = 0;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
-        s->age[ready_of(s, id) - s->ready] = s->arrivals++;
+        s->age[id] = s->arrivals++;
         set_ready(s, id, at);
     }
 }
@@ -157,42 +156,40 @@ static void end_warp(struct time_sm *s, struct time_warp *w, uint32_t t)
 
 /* ---- one step of a warp ---- */
 
-static inline uint32_t operands_ready(const struct time_warp *w, const struct exec_inst *in, uint32_t base)
+static inline uint32_t operands_ready(const struct time_plan *plan, const struct time_warp *w, const struct time_slot *o)
 {
-    uint32_t at = 0, n = (uint32_t)in->ndst + in->nsrc;
-    for (uint32_t i = 0; i < n; i++)
-        if (w->slot[base + in->regs[i]] > at) at = w->slot[base + in->regs[i]];
+    const uint32_t *r = &plan->regs[o->regs], *end = r + o->ndst + o->nsrc;
+    uint32_t at = 0;
+    for (; r < end; r++)
+        if (w->slot[*r] > at) at = w->slot[*r];
     return at;
 }
 
-static inline void set_results(struct time_warp *w, const struct exec_inst *in, uint32_t base, uint32_t at)
+static inline void set_results(const struct time_plan *plan, struct time_warp *w, const struct time_slot *o, uint32_t at)
 {
-    for (uint32_t i = 0; i < in->ndst; i++) w->slot[base + in->regs[i]] = at;
+    for (uint32_t i = 0; i < o->ndst; i++) w->slot[plan->regs[o->regs + i]] = at;
 }
 
-/* Moves past what is folded away; false when the region is used up. */
-static bool next_op(struct time_sm *s, struct time_warp *w)
+/* Looks from `o` on for what issues next, past what is folded away; none when the region is used up. Only the warp's
+ * own instructions change its scoreboard, so what is found about the operands holds until it issues. */
+static void find_next(const struct time_plan *plan, struct time_warp *w, const struct time_slot *o)
 {
-    const struct time_plan *plan = &s->group->t->plan;
-    const struct time_region *r = &plan->region[w->region];
-    while (w->pending) {
-        uint32_t pc = r->first + plan->order[r->order + w->pos];
-        if (pc >= w->lo && pc < w->hi) {
-            if (!(plan->op[pc].flags & TIME_FREE)) return true;
-            const struct exec_inst *in = &plan->p->code[pc];
-            set_results(w, in, plan->op[pc].base, operands_ready(w, in, plan->op[pc].base));
-            w->pending--;
+    for (; w->pending; o++) {
+        if (o->pc - w->lo >= w->hi - w->lo) continue;
+        w->operands = operands_ready(plan, w, o);
+        if (!(o->flags & TIME_FREE)) {
+            w->next = o;
+            return;
         }
-        w->pos++;
+        set_results(plan, w, o, w->operands);
+        w->pending--;
     }
-    return false;
+    w->next = NULL;
 }
 
-static void finish_op(struct time_sm *s, struct time_warp *w, const struct time_op *o, uint32_t t)
+/* When what comes after o may be fetched. */
+static void hold_back(const struct sim_preset *g, struct time_warp *w, const struct time_slot *o, uint32_t t)
 {
-    const struct sim_preset *g = s->group->t->g;
-    w->pos++;
-    w->pending--;
     uint32_t until = t + (uint32_t)g->issue_interval;
     if (o->flags & TIME_FENCE) until = t + o->latency;
     if (o->flags & TIME_ALONE && o->unit != UNIT_CONTROL) until = t + o->latency;
@@ -201,15 +198,12 @@ static void finish_op(struct time_sm *s, struct time_warp *w, const struct time_
     if (until > w->release) w->release = until;
 }
 
-/* Issues code[pc] at t, or says when it could (a later cycle, in *again). */
-static bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, uint32_t pc, uint32_t t, uint32_t *again)
+/* Issues o at t, or says when it could (a later cycle, in *again). */
+static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct time_slot *o, uint32_t t, uint32_t *again)
 {
     const struct time_plan *plan = &s->group->t->plan;
-    const struct time_op *o = &plan->op[pc];
-    const struct exec_inst *in = &plan->p->code[pc];
-    uint32_t at = operands_ready(w, in, o->base);
+    uint32_t at = w->operands, mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0;
     if (s->unit_free[sc][o->unit] > at) at = s->unit_free[sc][o->unit];
-    uint8_t mem = w->mem_of[pc - w->lo];
     if (mem && time_lsu_room(s) > at) at = time_lsu_room(s);
     if (at > t) {
         *again = at;
@@ -218,24 +212,27 @@ static bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, uint32_t 
     s->unit_free[sc][o->unit] = t + o->busy;
     uint32_t done = t + o->latency;
     if (mem) {
-        const struct time_access *a = &w->mem[mem - 1];
-        done = time_lsu_issue(s, w, in, a, t);
+        const struct time_access *a = &w->work->mem[mem - 1];
+        done = time_lsu_issue(s, w, &plan->p->code[o->pc], a, t);
         if (a->kind == ACCESS_ASYNC && done > w->async) w->async = done;
     }
-    set_results(w, in, o->base, done);
-    finish_op(s, w, o, t);
+    set_results(plan, w, o, done);
+    w->pending--;
+    hold_back(s->group->t->g, w, o, t);
     return true;
 }
 
 /* Fetches when nothing is left to issue. Returns false when the warp has nothing to do at t. */
 static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, uint32_t *again)
 {
-    while (!next_op(s, w)) {
+    const struct time_plan *plan = &s->group->t->plan;
+    while (!w->next) {
         if (w->release > t) {
             *again = w->release;
             return false;
         }
-        enum fetch_result f = time_warp_fetch(s, w, t);
+        const struct time_slot *first;
+        enum fetch_result f = time_warp_fetch(s, w, t, &first);
         if (f != FETCH_READY) {
             *again = TIME_NEVER;
             if (f == FETCH_FAULT) s->fault = true;
@@ -243,7 +240,8 @@ static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, uint32_t 
             else w->state = WARP_BARRIER;
             return false;
         }
-        if (s->group->t->plan.op[w->lo].flags & (TIME_BARRIER | TIME_ALONE)) wake_cta(s, &s->cta[w->cta], t);
+        if (plan->op[w->lo].flags & (TIME_BARRIER | TIME_ALONE)) wake_cta(s, &s->cta[w->cta], t);
+        find_next(plan, w, first);
     }
     return true;
 }
@@ -251,78 +249,74 @@ static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, uint32_t 
 /* One step at t. Returns the issue slots taken; *again: when to step next. */
 static uint32_t step_warp(struct time_sm *s, uint32_t sc, struct time_warp *w, uint32_t t, uint32_t *again)
 {
-    const struct time_plan *plan = &s->group->t->plan;
-    if (!refill(s, w, t, again)) return 0;
-    const struct time_region *r = &plan->region[w->region];
-    uint32_t pc = r->first + plan->order[r->order + w->pos];
-    uint32_t slots = plan->op[pc].slots ? plan->op[pc].slots : 1;
-    if (!issue(s, w, sc, pc, t, again)) return 0;
+    if (!w->next && !refill(s, w, t, again)) return 0;
+    const struct time_slot *o = w->next;
+    if (!issue(s, w, sc, o, t, again)) return 0;
+    find_next(&s->group->t->plan, w, o + 1);
+    uint32_t at = w->next ? w->operands : w->release;
     *again = t + (uint32_t)s->group->t->g->issue_interval;
-    if (!w->pending) {
-        if (w->release > *again) *again = w->release;
-    } else if (next_op(s, w)) {
-        pc = r->first + plan->order[r->order + w->pos];
-        uint32_t at = operands_ready(w, &plan->p->code[pc], plan->op[pc].base);
-        if (at > *again) *again = at;
-    }
-    return slots;
+    if (at > *again) *again = at;
+    return o->slots ? o->slots : 1;
 }
 
 /* ---- schedulers ---- */
 
-/* Oldest warp that is ready at t; greedy: the last one first. */
-static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t t)
+/* The last one again, else the oldest. */
+static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n)
 {
-    const uint32_t *ready = &s->ready[sc * s->per_scheduler], *age = &s->age[sc * s->per_scheduler];
-    if (ready[s->last[sc]] <= t) return s->last[sc];
-    uint32_t best = 0, best_age = UINT32_MAX;
-    for (uint32_t i = 0; i < s->per_scheduler; i++)
-        if (ready[i] <= t && age[i] < best_age) {
-            best = i;
-            best_age = age[i];
+    uint32_t best = s->last[sc];
+    if (s->due[sc] >> best & 1) return best;
+    uint32_t best_age = UINT32_MAX;
+    for (uint64_t m = s->due[sc]; m; m &= m - 1) {
+        uint32_t k = (uint32_t)__builtin_ctzll(m), age = s->age[k * n + sc];
+        if (age < best_age) {
+            best = k;
+            best_age = age;
         }
+    }
     return best;
 }
 
-static uint32_t pick_next(const struct time_sm *s, uint32_t sc, uint32_t t)
+/* The first after the last one, in a circle. */
+static uint32_t pick_next(const struct time_sm *s, uint32_t sc)
 {
-    const uint32_t *ready = &s->ready[sc * s->per_scheduler];
-    for (uint32_t i = s->last[sc] + 1; i < s->per_scheduler; i++)
-        if (ready[i] <= t) return i;
-    for (uint32_t i = 0; i <= s->last[sc]; i++)
-        if (ready[i] <= t) return i;
-    return 0;
+    uint64_t after = s->due[sc] & ~((2ull << s->last[sc]) - 1);
+    return (uint32_t)__builtin_ctzll(after ? after : s->due[sc]);
 }
 
-static uint32_t earliest(const uint32_t *v, uint32_t n)
-{
-    uint32_t at = TIME_NEVER;
-    for (uint32_t i = 0; i < n; i++) at = v[i] < at ? v[i] : at;
-    return at;
-}
-
+/* Scheduler sc, which has warps that are due, lets one of them step at t. */
 static void step_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
-    uint32_t *ready = &s->ready[sc * s->per_scheduler];
-    uint32_t k = g->scheduler_policy == POLICY_GREEDY ? pick_greedy(s, sc, t) : pick_next(s, sc, t);
-    uint32_t again = TIME_NEVER;
-    s->next[sc] = TIME_NEVER;        /* set_ready may lower it while the warp steps */
-    uint32_t slots = step_warp(s, sc, &s->warp[k * (uint32_t)g->schedulers + sc], t, &again);
-    ready[k] = again;
-    uint32_t from = t;
-    if (slots) {
-        s->last[sc] = k;
-        s->last_cycle = t > s->last_cycle ? t : s->last_cycle;
-        s->paired[sc] = g->dual_issue && !s->paired[sc];
-        from = t + (s->paired[sc] ? slots - 1 : slots) * (uint32_t)g->issue_interval;
+    uint32_t n = (uint32_t)g->schedulers, again = TIME_NEVER;
+    uint32_t k = g->scheduler_policy == POLICY_GREEDY ? pick_greedy(s, sc, n) : pick_next(s, sc);
+    uint32_t slots = step_warp(s, sc, &s->warp[k * n + sc], t, &again);
+    s->ready[k * n + sc] = again;
+    if (again > t) s->due[sc] &= ~(1ull << k);
+    if (again > t && again != TIME_NEVER) wheel_put(&s->wheel, k * n + sc, again);
+    if (!slots) return;
+    s->last[sc] = k;
+    s->paired[sc] = g->dual_issue && !s->paired[sc];
+    s->free[sc] = t + (s->paired[sc] ? slots - 1 : slots) * (uint32_t)g->issue_interval;
+}
+
+/* The warps whose step has come become due. */
+static void wake_due(struct time_sm *s, uint32_t t)
+{
+    uint32_t n = (uint32_t)s->group->t->g->schedulers;
+    for (uint32_t w = wheel_take(&s->wheel, t), next; w; w = next) {
+        next = s->wheel.link[w - 1];
+        if (s->ready[w - 1] > t) wheel_put(&s->wheel, w - 1, s->ready[w - 1]);
+        else s->due[(w - 1) % n] |= 1ull << (w - 1) / n;
     }
-    if (again <= from) {             /* it goes on as soon as the scheduler can */
-        s->next[sc] = from;
-        return;
-    }
-    uint32_t at = earliest(ready, s->per_scheduler);
-    s->next[sc] = at > from || at == TIME_NEVER ? at : from;
+}
+
+static uint32_t next_step(const struct time_sm *s)
+{
+    uint32_t at = wheel_next(&s->wheel);
+    for (uint32_t i = 0; i < TIME_SCHEDULERS; i++)
+        if (s->due[i] && s->free[i] < at) at = s->free[i];
+    return at;
 }
 
 uint64_t time_sm_residency(const struct time_sm *s, uint32_t now)
@@ -333,19 +327,24 @@ uint64_t time_sm_residency(const struct time_sm *s, uint32_t now)
     return n;
 }
 
-uint32_t time_sm_next(const struct time_sm *s)
+uint32_t time_sm_next(const struct time_sm *s) { return s->at; }
+
+/* The last list of the wheel also holds what lies further ahead. */
+static uint32_t exact_next(const struct time_sm *s, uint32_t at)
 {
-    return earliest(s->next, TIME_SCHEDULERS);
+    if (at != s->wheel.base + WHEEL_CYCLES - 1) return at;
+    at = TIME_NEVER;
+    for (uint32_t i = 0; i < s->nwarps; i++) at = s->ready[i] < at ? s->ready[i] : at;
+    return at;
 }
 
 void time_sm_run(struct time_sm *s, uint32_t end)
 {
-    uint32_t n = (uint32_t)s->group->t->g->schedulers;
-    while (!s->fault && !s->oom) {
-        uint32_t sc = 0, at = s->next[0];
-        for (uint32_t i = 1; i < n; i++)
-            if (s->next[i] < at) { at = s->next[i]; sc = i; }
-        if (at >= end) return;
-        step_scheduler(s, sc, at);
+    uint32_t n = (uint32_t)s->group->t->g->schedulers, t = next_step(s);
+    for (; t < end && !s->fault && !s->oom; t = next_step(s)) {
+        wake_due(s, t);
+        for (uint32_t sc = 0; sc < n; sc++)
+            while (s->due[sc] && s->free[sc] <= t && !s->fault) step_scheduler(s, sc, t);
     }
+    s->at = exact_next(s, t);
 }

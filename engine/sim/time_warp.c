@@ -4,6 +4,8 @@
  * operations and clock reads, so nothing another warp could see moves past them. */
 #include "engine/sim/time_int.h"
 
+#include <string.h>
+
 #define LOCAL_LINES (1ull << 43)     /* line numbers no device address reaches */
 
 static inline uint32_t lanes_of(uint32_t m)
@@ -21,27 +23,52 @@ static bool has_lines(const struct exec_access *a)
 
 static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, const struct exec_access *a)
 {
-    struct time_access *m = &w->mem[w->nmem];
+    struct time_work *k = w->work;
+    struct time_access *m = &k->mem[k->nmem];
     *m = (struct time_access){ .kind = a->kind, .space = a->space, .level = a->level, .bytes = a->bytes, .hint = a->hint,
-                               .passes = 1, .lanes = (uint8_t)lanes_of(a->mask), .first = (uint16_t)w->nlines };
+                               .passes = 1, .lanes = (uint8_t)lanes_of(a->mask), .first = (uint16_t)k->nlines };
     const struct sim_preset *g = s->group->t->g;
     if (a->space == PTX_SPACE_LOCAL) {
         uint64_t base = LOCAL_LINES + (((uint64_t)s->id * TIME_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
-        m->nlines = (uint8_t)time_coalesce_local(a, base, &w->lines[w->nlines]);
+        m->nlines = (uint8_t)time_coalesce_local(a, base, &k->lines[k->nlines]);
     } else if (has_lines(a)) {
-        m->nlines = (uint8_t)time_coalesce(a, &w->lines[w->nlines]);
+        m->nlines = (uint8_t)time_coalesce(a, &k->lines[k->nlines]);
     } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
         m->passes = time_distinct_words(a);
     } else {
         m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     }
-    w->nlines += m->nlines;
-    w->mem_of[at] = (uint8_t)++w->nmem;
+    k->nlines += m->nlines;
+    k->mem_of[at] = (uint8_t)++k->nmem;
 }
 
-static inline bool has_room(const struct time_warp *w)
+static inline bool has_room(const struct time_work *k)
 {
-    return w->nmem < TIME_MEMS && w->nlines + 2 * WARP_LANES <= TIME_LINES;
+    return k->nmem < TIME_MEMS && k->nlines + 2 * WARP_LANES <= TIME_LINES;
+}
+
+struct keeper { struct time_sm *s; struct time_warp *w; };
+static bool keep_nth(void *ctx, uint32_t nth, const struct exec_access *a)
+{
+    struct keeper *k = ctx;
+    keep_access(k->s, k->w, nth, a);
+    return has_room(k->w->work);
+}
+
+/* The region's first instructions, as far as they need no branch or barrier. False: there is no more to execute now. */
+static bool run_straight(struct time_sm *s, struct time_warp *w, const struct time_region *r, uint32_t t, struct exec_step *st)
+{
+    struct keeper k = { s, w };
+    uint32_t active = 0, most = r->first + r->n - w->lo;
+    uint32_t n = exec_straight(w->x, t, most, &st->access, keep_nth, &k, &active);
+    if (!n) return true;
+    st->event = exec_warp_faulted(w->x) ? STEP_FAULT : STEP_DONE;
+    st->branched = false;
+    s->inst_warp += n;
+    s->inst_thread += (uint64_t)n * lanes_of(active);
+    w->hi += n;
+    w->pending += n;
+    return st->event == STEP_DONE && n < most && has_room(w->work);
 }
 
 /* Executes code[pc..] up to the region's end, or what stops it before. */
@@ -49,33 +76,36 @@ static void run_region(struct time_sm *s, struct time_warp *w, const struct time
 {
     const struct exec_inst *code = s->group->t->p->code;
     uint32_t end = r->first + r->n;
+    if (!run_straight(s, w, r, t, st)) return;
     for (;;) {
         st->access.kind = ACCESS_NONE;
         exec_step(w->x, t, st);
         if (st->event == STEP_BLOCKED || st->event == STEP_FAULT) return;
         uint32_t at = w->hi - w->lo;
-        w->mem_of[at] = 0;
+        w->work->mem_of[at] = 0;
         s->inst_warp++;
         s->inst_thread += lanes_of(st->active);
         if (st->access.kind != ACCESS_NONE && st->access.mask) keep_access(s, w, at, &st->access);
         w->hi++;
         w->pending++;
-        if (st->event != STEP_DONE || w->hi == end || !has_room(w)) return;
+        if (st->event != STEP_DONE || w->hi == end || !has_room(w->work)) return;
         if (exec_warp_peek(w->x) != &code[w->hi]) return;
     }
 }
 
-enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t)
+enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t, const struct time_slot **first)
 {
     const struct time_launch *l = s->group->t;
     const struct exec_inst *in = exec_warp_peek(w->x);
     if (!in) return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
     uint32_t pc = (uint32_t)(in - l->p->code);
     struct exec_step st;
-    w->region = l->plan.op[pc].region;
+    const struct time_region *r = &l->plan.region[l->plan.op[pc].region];
+    *first = &l->plan.slot[r->order];
     w->lo = w->hi = pc;
-    w->pos = w->pending = w->nmem = w->nlines = 0;
-    run_region(s, w, &l->plan.region[w->region], t, &st);
+    w->pending = w->work->nmem = w->work->nlines = 0;
+    memset(w->work->mem_of, 0, sizeof w->work->mem_of);
+    run_region(s, w, r, t, &st);
     if (st.event == STEP_FAULT) return FETCH_FAULT;
     w->branched = st.branched;
     s->cta[w->cta].inst += w->hi - w->lo;

@@ -257,13 +257,14 @@ static void records(void **state)
     assert_int_equal(n, 5);
     assert_true(exec_warp_blocked(w) && !exec_warp_peek(w));
     assert_int_equal(seen[0].access.kind, ACCESS_LOAD);
-    assert_true(seen[0].access.policy.nc && seen[0].access.policy.l1 == EVICT_NO_ALLOCATE && seen[0].access.policy.l2_prefetch == 128);
+    assert_true(seen[0].inst->policy.nc && seen[0].inst->policy.l1 == EVICT_NO_ALLOCATE && seen[0].inst->policy.l2_prefetch == 128);
+    assert_int_equal(seen[0].access.shape, SHAPE_EACH);        /* the first looks the allocation up, lane by lane */
     assert_true(seen[0].access.addr[5] == c.addr + 20 && seen[0].access.mask == EXEC_FULL && seen[0].access.bytes == 4);
     assert_int_equal(seen[0].inst->load_id, 0);
     assert_int_equal(exec_hint_primary(seen[1].access.hint), EVICT_LAST);
     assert_int_equal(exec_hint_secondary(seen[1].access.hint), EVICT_FIRST);
     assert_true(exec_hint_fraction(seen[1].access.hint) == 0.25);
-    assert_true(seen[2].access.kind == ACCESS_STORE && seen[2].access.policy.cop == COP_CG);
+    assert_true(seen[2].access.kind == ACCESS_STORE && seen[2].inst->policy.cop == COP_CG);
     assert_true(seen[3].access.kind == ACCESS_ATOMIC && seen[3].mask == 0xff && seen[3].active == EXEC_FULL);
     assert_true(seen[4].access.kind == ACCESS_PREFETCH && seen[4].access.level == 2);
     do

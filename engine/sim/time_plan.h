@@ -1,0 +1,45 @@
+/* time_plan: private to the timing half of engine/sim. What each instruction of a
+ * program costs on a preset, and the order in which a region of it issues. */
+#ifndef GPULOCW_SIM_TIME_PLAN_H
+#define GPULOCW_SIM_TIME_PLAN_H
+
+#include "engine/sim/sim_int.h"
+
+#define TIME_REGION 64u              /* instructions scheduled together at most */
+
+enum time_unit { UNIT_ALU, UNIT_IMUL, UNIT_FP32, UNIT_FP16, UNIT_FP64, UNIT_SFU, UNIT_CVT, UNIT_MOVE, UNIT_CONTROL, UNIT_WARP,
+                 UNIT_LSU, UNIT_TENSOR, UNIT_COUNT };
+enum time_flag { TIME_MEMORY = 1, TIME_BARRIER = 2, TIME_ALONE = 4 /* a region of its own */, TIME_ENDS = 8 /* ends its region */,
+                 TIME_FREE = 16 /* no machine instruction: folded away by the assembler */, TIME_FENCE = 32,
+                 TIME_ASYNC = 64 /* waits for asynchronous copies */ };
+struct time_op {
+    uint8_t unit, flags;
+    uint16_t slots;                  /* machine instructions it stands for */
+    uint16_t busy;                   /* cycles one scheduler's unit is taken */
+    uint16_t latency;                /* issue to result */
+    uint32_t region;
+    uint32_t base;                   /* scoreboard slot of the function's register 0 */
+};
+/* An instruction at its place in the issue order of its region, with all that issuing it takes. */
+struct time_slot {
+    uint32_t pc;
+    uint32_t regs;                   /* scoreboard slots at plan->regs[regs]: ndst results, then nsrc operands */
+    uint16_t busy, latency, slots;
+    uint8_t unit, flags;
+    uint16_t ndst, nsrc;
+};
+struct time_region { uint32_t first, n, order; };   /* code[first..+n); in issue order at plan->slot[order..+n) */
+struct time_plan {
+    const struct sim_program *p;
+    struct time_op *op;              /* [ncode] */
+    struct time_region *region; uint32_t nregions;
+    uint8_t *order;                  /* offsets from region.first */
+    struct time_slot *slot;          /* [ncode]: parallel to order */
+    uint32_t *regs;
+    uint32_t nslots;                 /* scoreboard slots of one warp */
+    struct arena *arena;
+};
+enum status time_plan_make(struct time_plan *t, const struct sim_program *p, const struct sim_preset *g);
+void time_plan_free(struct time_plan *t);
+
+#endif
