@@ -90,9 +90,12 @@ static void end_session(struct sweep_work *t)
 /* ---- printing ---- */
 static void print_family(const struct args *a, const struct tune_family *f, const struct subject *s)
 {
+    enum { MOST = 256 };
+    struct dev_pool_member member[MOST];
+    size_t n = s->pool ? dev_pool_members(s->pool, member, MOST) : 0;
     struct buf out = { 0 };
     if (a->json)
-        json_family(f, &s->info, s->kernel, &out);
+        json_family(f, &s->info, s->kernel, member, n < MOST ? n : MOST, &out);
     else if (f->n > 1)
         cmd_family_text(f, &s->info, s->kernel, &out);
     else

@@ -71,19 +71,35 @@ struct dev_pool;
 enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct dev_env *env, struct dev_pool **out, struct diags *ds);
 void dev_pool_close(struct dev_pool *p);
 size_t dev_pool_count(struct dev_pool *p);                /* members that are left; waits for those that are coming up */
-struct dev *dev_pool_first(struct dev_pool *p);           /* for what needs a single device: the first by number that is up; NULL: none is left */
+/* For what needs a single device: the first by number that is up; NULL: none is left. It lives as long as the pool, also
+ * when its member leaves. Not to be used during a run. */
+struct dev *dev_pool_first(struct dev_pool *p);
 struct dev_pool_code { const char *path; struct str text, kernel; int maxnreg; };
-struct dev_pool_job { size_t code; struct dev_run run; };  /* run's cancel and progress are not used */
+/* run's cancel and progress are not used. after: 0, or 1 + the job that this one repeats: it is not taken before that one
+ * has finished, and where that one failed it is not run (ST_REFUSED). */
+struct dev_pool_job { size_t code; struct dev_run run; size_t after; };
 struct dev_pool_watch {
     void (*done)(void *ctx, size_t job, const struct result *r);   /* on the calling thread, in the order of finishing; may be NULL */
     void *ctx; const struct cancel *cancel;
 };
-/* Runs every job once; out[i] is job i's result (its options stay the caller's), whatever the pool. A job whose worker
+/* Runs every job once; out[i] is job i's result (its options stay the caller's), whatever the pool. Jobs are taken in their
+ * order; of the last few, the one that took longest when it ran before (`after`) comes first. A job whose worker
  * died goes back and is given up after DEV_POOL_TRIES deaths; a member that fails twice in a row leaves the pool.
+ * Members keep `data` bound for the next run: it must stay as it is until dev_pool_forget, a run with other data, or the end.
  * ST_CANCELLED: unfinished jobs have that status. ST_DEVICE: no member is left; unfinished jobs have that status. */
 #define DEV_POOL_TRIES 2
 enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data, const struct dev_pool_code *codes, size_t ncodes,
                          const struct dev_pool_job *jobs, size_t njobs, const struct dev_pool_watch *w, struct result *out, struct diags *ds);
+void dev_pool_forget(struct dev_pool *p, const struct launch_data *data);   /* unbinds it where it is bound */
+/* What a member did so far, for a timeline: seconds since dev_pool_open; NaN: never. Texts are borrowed from the pool. */
+struct dev_pool_member {
+    const char *spec, *worker;                    /* worker NULL: a local child, or this process */
+    bool up;                                      /* in the pool now */
+    double up_s, first_s, last_s;                 /* opened; its first job taken; its last one back */
+    double bind_s, load_s, launch_s;              /* altogether: uploading data, compiling and loading code, launching */
+    size_t jobs, lost;                            /* finished; gone with a worker */
+};
+size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t most);   /* how many there are */
 
 /* The worker's side: serves framed messages on two file descriptors until the other end closes. */
 enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd);

@@ -81,6 +81,13 @@ static void force(pid_t pid)
     }
 }
 
+/* So that a program that goes on keeps no dead children. */
+static void *bury_later(void *arg)
+{
+    reap((pid_t)(intptr_t)arg, DYING_MS);
+    return NULL;
+}
+
 static void *end_later(void *arg)
 {
     pid_t pid = (pid_t)(intptr_t)arg;
@@ -163,6 +170,23 @@ void child_drop(struct child *c)
         kill(-pid, SIGKILL);
         c->dying = reap(pid, DROP_MS) ? 0 : pid;
     }
+}
+
+void child_leave(struct child *c)
+{
+    pid_t pid = (pid_t)c->pid;
+    pthread_t thread;
+    if (pid <= 0 || c->launched || c->dying) {
+        child_end(c);
+        return;
+    }
+    close_fd(&c->in);
+    close_fd(&c->out);
+    close_fd(&c->err);
+    c->pid = 0;
+    kill(-pid, SIGKILL);
+    if (!reap(pid, 0) && pthread_create(&thread, NULL, bury_later, (void *)(intptr_t)pid) == 0)
+        pthread_detach(thread);
 }
 
 void child_last_words(const struct child *c, char *out, size_t n)

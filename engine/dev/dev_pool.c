@@ -3,32 +3,42 @@
  * Members are opened by threads of their own, and a run does not wait for them. */
 #include "engine/dev/dev_int.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
 
 #define MEMBER_STRIKES 2
-#define HEAD_START_MS 300        /* the first member has a driver to itself: starting several at once takes each longer */
+/* Drivers of one machine start one after another. Measured on four H200s: alone each takes 0.25 to 0.4 s, four at once
+ * 1.5 s each, since they wait for each other inside. One that takes longer than this is no longer waited for. */
+#define TURN_MS 600
 #define POLL_MS 20
 
 enum member_state { MEMBER_OPENING, MEMBER_UP, MEMBER_GONE };
-/* dev and ds belong to the opening thread until the state says otherwise. */
+/* What a member spent its time on, in ns; up, first and last are moments, 0: never. */
+struct seen { int64_t up, first, last, bind, load, launch; size_t jobs, lost; };
+/* dev and ds belong to the opening thread until the state says otherwise. A member that is gone keeps its device, which
+ * others may have from dev_pool_first, until the pool is closed. data: bound to it, of the last run. */
 struct member {
     struct dev_pool *pool;
     char *spec; const char *worker;
     pthread_t thread; bool threaded;
     enum member_state state;
+    int64_t began;                               /* when its opening began; 0: it waits for its turn */
     struct dev *dev; struct diags ds;
+    struct dev_data *data;
+    struct seen seen;
 };
 /* Everything below `lock`, and the whole of a run, is guarded by it. */
 struct dev_pool {
     struct member *members; size_t n;
     struct dev_env env; struct cancel cancel;
     pthread_mutex_t lock; pthread_cond_t change;
+    int64_t opened;
 };
 
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_FINISHED };
-struct job_slot { enum job_state state; unsigned deaths; const struct member *lost_by; };
+struct job_slot { enum job_state state; unsigned deaths; const struct member *lost_by; int64_t took; };
 struct pool_run {
     struct dev_pool *pool;
     const struct launch_data *data;
@@ -37,11 +47,11 @@ struct pool_run {
     const struct dev_pool_watch *watch;
     struct result *out;
     struct job_slot *slots;
-    size_t *order, nfinished;                    /* order: finished jobs in the order of finishing */
+    size_t *order, nfinished, nwaiting;          /* order: finished jobs in the order of finishing */
     size_t alive, coming; bool over;             /* members at work, members being opened; no more work */
 };
 /* A member at work on a run. */
-struct hand { struct pool_run *run; struct member *m; struct dev_code **codes; struct dev_data *data; unsigned strikes; bool late /* counted as coming */; };
+struct hand { struct pool_run *run; struct member *m; struct dev_code **codes; unsigned strikes; bool late /* counted as coming */; };
 
 /* ---- opening ---- */
 /* Waits for a change, but not for ever: a cancel request tells nobody. Under the lock. */
@@ -55,12 +65,26 @@ static void wait_some(struct dev_pool *p)
     pthread_cond_timedwait(&p->change, &p->lock, &t);
 }
 
+/* Waits until the member before it is up, or takes too long. Launchers lead elsewhere: they are started at once. */
+static void wait_turn(struct member *m)
+{
+    struct dev_pool *p = m->pool;
+    const struct member *before = m > p->members && !m->worker ? m - 1 : NULL;
+    pthread_mutex_lock(&p->lock);
+    while (before && before->state == MEMBER_OPENING && !cancel_asked(&p->cancel) &&
+           (!before->began || base_now_ns() - before->began < TURN_MS * 1000000ll))
+        wait_some(p);
+    m->began = base_now_ns();
+    pthread_mutex_unlock(&p->lock);
+}
+
 static void *open_member(void *ctx)
 {
     struct member *m = ctx;
     struct dev_pool *p = m->pool;
     struct dev_env env = p->env;
     struct dev *d = NULL;
+    wait_turn(m);
     env.workers = &m->worker;
     env.nworkers = m->worker ? 1 : 0;
     if (m->spec)
@@ -68,6 +92,7 @@ static void *open_member(void *ctx)
     pthread_mutex_lock(&p->lock);
     m->dev = d;
     m->state = d ? MEMBER_UP : MEMBER_GONE;
+    m->seen.up = d ? base_now_ns() : 0;
     pthread_cond_broadcast(&p->change);
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -118,22 +143,72 @@ struct dev *dev_pool_first(struct dev_pool *p)
     return d;
 }
 
+/* A worker's end takes as long as its driver needs to leave the GPU: all members at once. */
+static void *close_member(void *ctx)
+{
+    struct member *m = ctx;
+    if (m->threaded)
+        pthread_join(m->thread, NULL);
+    if (m->data)
+        dev_unbind(m->dev, m->data);
+    dev_close(m->dev);
+    base_free(m->spec);
+    diags_free(&m->ds);
+    return NULL;
+}
+
 void dev_pool_close(struct dev_pool *p)
 {
     if (!p)
         return;
     atomic_store(&p->cancel.asked, true);        /* what still comes up is not waited for */
+    pthread_t *threads = base_alloc((p->n + 1) * sizeof *threads);
+    bool *started = base_alloc((p->n + 1) * sizeof *started);
     for (size_t i = 0; p->members && i < p->n; i++) {
-        if (p->members[i].threaded)
-            pthread_join(p->members[i].thread, NULL);
-        dev_close(p->members[i].dev);
-        base_free(p->members[i].spec);
-        diags_free(&p->members[i].ds);
+        bool own = threads && started && i + 1 < p->n && pthread_create(&threads[i], NULL, close_member, &p->members[i]) == 0;
+        if (started)
+            started[i] = own;
+        if (!own)
+            close_member(&p->members[i]);
     }
+    for (size_t i = 0; p->members && started && i < p->n; i++)
+        if (started[i])
+            pthread_join(threads[i], NULL);
+    base_free(started);
+    base_free(threads);
     pthread_cond_destroy(&p->change);
     pthread_mutex_destroy(&p->lock);
     base_free(p->members);
     base_free(p);
+}
+
+void dev_pool_forget(struct dev_pool *p, const struct launch_data *data)
+{
+    for (size_t i = 0; p && i < p->n; i++) {
+        struct member *m = &p->members[i];
+        if (!m->data || m->data->data != data)
+            continue;
+        dev_unbind(m->dev, m->data);
+        m->data = NULL;
+    }
+}
+
+/* ---- what members did ---- */
+static double seconds(int64_t ns) { return (double)ns / 1e9; }
+
+static double moment(const struct dev_pool *p, int64_t at) { return at ? seconds(at - p->opened) : NAN; }
+
+size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t most)
+{
+    pthread_mutex_lock(&p->lock);
+    for (size_t i = 0; i < p->n && i < most; i++) {
+        const struct member *m = &p->members[i];
+        const struct seen *s = &m->seen;
+        out[i] = (struct dev_pool_member){ m->spec, m->worker, m->state == MEMBER_UP, moment(p, s->up), moment(p, s->first), moment(p, s->last),
+                                           seconds(s->bind), seconds(s->load), seconds(s->launch), s->jobs, s->lost };
+    }
+    pthread_mutex_unlock(&p->lock);
+    return p->n;
 }
 
 static struct dev_pool *pool_new(const char *const *specs, size_t nspecs, const struct dev_env *env)
@@ -142,6 +217,7 @@ static struct dev_pool *pool_new(const char *const *specs, size_t nspecs, const 
     if (!p)
         return NULL;
     p->n = (env->nworkers ? env->nworkers : 1) * nspecs;
+    p->opened = base_now_ns();
     p->env = *env;
     p->cancel.also = env->cancel;
     p->env.cancel = &p->cancel;
@@ -160,15 +236,8 @@ static struct dev_pool *pool_new(const char *const *specs, size_t nspecs, const 
 /* Starts all; back when the first by number that opens at all is up, or when none is left to wait for. */
 static bool start_members(struct dev_pool *p)
 {
-    size_t i = 0;
-    int64_t until = base_now_ns() + HEAD_START_MS * 1000000ll;
-    if (p->n)
-        start_member(&p->members[0]);
-    pthread_mutex_lock(&p->lock);
-    while (p->n && p->members[0].state == MEMBER_OPENING && base_now_ns() < until)
-        wait_some(p);
-    pthread_mutex_unlock(&p->lock);
-    for (i = 1; i < p->n; i++)
+    size_t i;
+    for (i = 0; i < p->n; i++)
         start_member(&p->members[i]);
     pthread_mutex_lock(&p->lock);
     for (i = 0; i < p->n && p->members[i].state != MEMBER_UP; i += p->members[i].state == MEMBER_GONE)
@@ -197,22 +266,41 @@ enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct 
 }
 
 /* ---- jobs ---- */
-/* A waiting job for this member. One that it lost before is left to the others as long as there are any.
- * *later: something may still come, so that waiting makes sense. */
+/* May this member take the job now? One that it lost before is left to the others as long as there are any; one that
+ * repeats another waits for that. */
+static bool free_for(const struct pool_run *r, const struct member *m, size_t i)
+{
+    const struct job_slot *s = &r->slots[i];
+    size_t after = r->jobs[i].after;
+    return s->state == JOB_WAITING && (s->lost_by != m || r->alive == 1) && (!after || r->slots[after - 1].state == JOB_FINISHED);
+}
+
+/* How long the job took when it ran before; 0: not known. */
+static int64_t took(const struct pool_run *r, size_t i)
+{
+    return r->jobs[i].after ? r->slots[r->jobs[i].after - 1].took : 0;
+}
+
+/* The first job for this member; near the end, when each has but one or two to go, the longest: a long one that is begun
+ * last keeps all waiting. SIZE_MAX: none, *later says whether something may still come, so that waiting makes sense. */
 static size_t find_job(const struct pool_run *r, const struct member *m, bool *later)
 {
+    size_t best = SIZE_MAX;
+    bool end = r->nwaiting <= 2 * r->alive;
     *later = false;
     for (size_t i = 0; i < r->njobs; i++) {
-        const struct job_slot *s = &r->slots[i];
-        if (s->state == JOB_WAITING && (s->lost_by != m || r->alive == 1))
-            return i;
-        *later |= s->state != JOB_FINISHED;
+        *later |= r->slots[i].state != JOB_FINISHED;
+        if (!free_for(r, m, i) || (best != SIZE_MAX && took(r, i) <= took(r, best)))
+            continue;
+        best = i;
+        if (!end)
+            break;
     }
-    return SIZE_MAX;
+    return best;
 }
 
 /* Next job for a member, or SIZE_MAX when there is nothing left to do. */
-static size_t take_job(struct pool_run *r, const struct member *m)
+static size_t take_job(struct pool_run *r, struct member *m)
 {
     size_t got = SIZE_MAX;
     bool later = true;
@@ -224,43 +312,95 @@ static size_t take_job(struct pool_run *r, const struct member *m)
         if (later)
             pthread_cond_wait(&r->pool->change, &r->pool->lock);
     }
-    if (got != SIZE_MAX)
+    if (got != SIZE_MAX) {
         r->slots[got].state = JOB_RUNNING;
+        r->nwaiting--;
+        if (!m->seen.first)
+            m->seen.first = base_now_ns();
+    }
     pthread_mutex_unlock(&r->pool->lock);
     return got;
 }
 
-static void finish_job(struct pool_run *r, size_t job, const struct result *res)
+/* Under the lock. */
+static void put_result(struct pool_run *r, size_t job, const struct result *res)
 {
-    pthread_mutex_lock(&r->pool->lock);
+    r->nwaiting -= r->slots[job].state == JOB_WAITING;
     r->out[job] = *res;
     r->slots[job].state = JOB_FINISHED;
     r->order[r->nfinished++] = job;
+}
+
+/* What would repeat a job that failed is not run. m: who did it; NULL: it is given up. */
+static void finish_job(struct pool_run *r, struct member *m, size_t job, const struct result *res)
+{
+    pthread_mutex_lock(&r->pool->lock);
+    put_result(r, job, res);
+    if (m)
+        m->seen.jobs++;
+    for (size_t i = 0; res->status != ST_OK && i < r->njobs; i++) {
+        if (r->jobs[i].after != job + 1)
+            continue;
+        struct result none = r->out[i];
+        dev_result_begin(&none);
+        dev_result_fail(&none, ST_REFUSED, "not launched again: the first time it failed");
+        put_result(r, i, &none);
+    }
     pthread_cond_broadcast(&r->pool->change);
     pthread_mutex_unlock(&r->pool->lock);
+}
+
+/* Under the lock. */
+static void put_back(struct pool_run *r, size_t job)
+{
+    r->slots[job].state = JOB_WAITING;
+    r->nwaiting++;
+    pthread_cond_broadcast(&r->pool->change);
 }
 
 static void unfinish_job(struct pool_run *r, size_t job)
 {
     pthread_mutex_lock(&r->pool->lock);
-    r->slots[job].state = JOB_WAITING;
-    pthread_cond_broadcast(&r->pool->change);
+    put_back(r, job);
     pthread_mutex_unlock(&r->pool->lock);
 }
 
 /* The worker died with the job: back to the list, or given up. */
-static void return_job(struct pool_run *r, const struct member *m, size_t job, const struct result *res)
+static void return_job(struct pool_run *r, struct member *m, size_t job, const struct result *res)
 {
     pthread_mutex_lock(&r->pool->lock);
+    m->seen.lost++;
     r->slots[job].lost_by = m;
     bool again = ++r->slots[job].deaths < DEV_POOL_TRIES;
-    if (again) {
-        r->slots[job].state = JOB_WAITING;
-        pthread_cond_broadcast(&r->pool->change);
-    }
+    if (again)
+        put_back(r, job);
     pthread_mutex_unlock(&r->pool->lock);
     if (!again)
-        finish_job(r, job, res);
+        finish_job(r, NULL, job, res);
+}
+
+/* The run's data on this member: what an earlier run bound, or bound now. Only the member's own thread changes it. */
+static enum status bind_data(struct member *m, const struct launch_data *data, struct diags *ds)
+{
+    struct dev_data *old = m->data, *bound = NULL;
+    if (old && old->data == data)
+        return ST_OK;
+    m->data = NULL;
+    dev_unbind(m->dev, old);
+    enum status st = dev_bind(m->dev, data, &bound, ds);
+    m->data = st == ST_OK ? bound : NULL;
+    return st;
+}
+
+/* Adds the time since *from to *sum, and goes on from now. Under the lock, since others may be reading. */
+static void clock_up(struct member *m, int64_t *sum, int64_t *from)
+{
+    int64_t now = base_now_ns();
+    pthread_mutex_lock(&m->pool->lock);
+    *sum += now - *from;
+    m->seen.last = now;
+    pthread_mutex_unlock(&m->pool->lock);
+    *from = now;
 }
 
 static enum status run_job(struct hand *h, size_t job, struct result *res, struct diags *ds)
@@ -268,18 +408,24 @@ static enum status run_job(struct hand *h, size_t job, struct result *res, struc
     struct pool_run *r = h->run;
     const struct dev_pool_job *j = &r->jobs[job];
     const struct dev_pool_code *c = &r->codes[j->code];
-    struct dev *d = h->m->dev;
+    struct member *m = h->m;
+    struct dev *d = m->dev;
     enum status st = ST_OK;
+    int64_t begin = base_now_ns(), at = begin;
     d->died = false;
     if (!h->codes[j->code])
         st = dev_load(d, c->path, c->text, c->kernel, c->maxnreg, &h->codes[j->code], ds);
-    if (st == ST_OK && !h->data)
-        st = dev_bind(d, r->data, &h->data, ds);
+    clock_up(m, &m->seen.load, &at);
+    if (st == ST_OK)
+        st = bind_data(m, r->data, ds);
+    clock_up(m, &m->seen.bind, &at);
     struct dev_run run = j->run;
     run.cancel = r->watch->cancel;
     run.progress = NULL;
     if (st == ST_OK)
-        st = dev_launch(d, h->codes[j->code], h->data, &run, res, ds);
+        st = dev_launch(d, h->codes[j->code], m->data, &run, res, ds);
+    clock_up(m, &m->seen.launch, &at);
+    r->slots[job].took = at - begin;
     if (st != ST_OK)
         dev_result_from_diags(res, st, ds);
     return st;
@@ -309,7 +455,7 @@ static bool work_one(struct hand *h, size_t job)
     else if (lost)
         return_job(h->run, h->m, job, &res);
     else
-        finish_job(h->run, job, &res);
+        finish_job(h->run, h->m, job, &res);
     return st != ST_CANCELLED && h->strikes < MEMBER_STRIKES;
 }
 
@@ -343,15 +489,9 @@ static void *work(void *ctx)
     for (size_t i = 0; i < r->ncodes; i++)
         if (h->codes[i])
             dev_unload(h->m->dev, h->codes[i]);
-    if (h->data)
-        dev_unbind(h->m->dev, h->data);
-    if (h->strikes >= MEMBER_STRIKES)
-        dev_close(h->m->dev);
     pthread_mutex_lock(&r->pool->lock);
-    if (h->strikes >= MEMBER_STRIKES) {
-        h->m->dev = NULL;
+    if (h->strikes >= MEMBER_STRIKES)
         h->m->state = MEMBER_GONE;
-    }
     r->alive--;
     pthread_cond_broadcast(&r->pool->change);
     pthread_mutex_unlock(&r->pool->lock);
@@ -460,7 +600,7 @@ enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data, con
 {
     static const struct dev_pool_watch NOBODY = { 0 };
     struct pool_run r = { .pool = p, .data = data, .codes = codes, .ncodes = ncodes, .jobs = jobs, .njobs = njobs,
-                          .watch = w ? w : &NOBODY, .out = out };
+                          .watch = w ? w : &NOBODY, .out = out, .nwaiting = njobs };
     r.slots = base_alloc((njobs + 1) * sizeof *r.slots);
     r.order = base_alloc((njobs + 1) * sizeof *r.order);
     enum status st = r.slots && r.order ? run_pool(&r, p, ds) : ST_NOMEM;

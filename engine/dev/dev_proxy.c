@@ -24,6 +24,7 @@ struct proxy_dev {
     bool has_preset; struct sim_preset preset;
     const struct cancel *cancel;                 /* of everything but launches, which bring their own; may be NULL */
     struct child child; bool up;
+    uint64_t most; bool counted;                 /* bytes bound at once, at most so far; counters were asked for */
     uint64_t epoch, serial;
     uint32_t next_code, next_data;
     struct buf out, in;                          /* one request at a time */
@@ -327,6 +328,7 @@ static enum status proxy_bind(struct dev *d, const struct launch_data *data, str
         return ST_NOMEM;
     b->base.data = data;
     b->id = p->next_data++;
+    p->most = data->total_bytes > p->most ? data->total_bytes : p->most;
     enum status st = send_data(p, b, ds);
     if (st == ST_OK)
         *out = &b->base;
@@ -394,6 +396,7 @@ static enum status proxy_launch(struct dev *d, struct dev_code *code, struct dev
         st = send_data(p, b, ds);
     if (st != ST_OK)
         return st;
+    p->counted |= r->counters;
     buf_clear(&p->out);
     wire_u64(&p->out, ++p->serial);
     wire_u32(&p->out, c->id);
@@ -472,10 +475,20 @@ static enum status proxy_read_symbol(struct dev *d, struct dev_code *code, const
 }
 
 /* ---- open and close ---- */
+/* Could the next program miss what this worker still holds while it ends? Its memory (each buffer is there two or three
+ * times), or the counters, which one process has at a time. */
+static bool is_missed(const struct proxy_dev *p)
+{
+    return p->counted || p->most > p->base.info.mem_bytes / 8;
+}
+
 static void proxy_close(struct dev *d)
 {
     struct proxy_dev *p = (struct proxy_dev *)d;
-    child_end(&p->child);
+    if (is_missed(p))
+        child_end(&p->child);
+    else
+        child_leave(&p->child);
     buf_free(&p->out);
     buf_free(&p->in);
     base_free(p->spec);

@@ -18,6 +18,8 @@ enum status child_start(struct child *c, const char *command, const char *self, 
 void child_end(struct child *c);
 /* The same without waiting: a user who cancels is not kept by a driver that takes its time. The next start waits instead. */
 void child_drop(struct child *c);
+/* For one that is of no more use to anyone: it is killed, and its end, a third of a second with a GPU, is not waited for. */
+void child_leave(struct child *c);
 /* Last line of what it wrote to stderr, or "". */
 void child_last_words(const struct child *c, char *out, size_t n);
 

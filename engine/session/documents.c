@@ -135,7 +135,35 @@ static void put_sweep_head(struct jw *w, const char *const *axis, size_t naxes, 
     put_named(w, "cha", &s->cha);
 }
 
-void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
+/* What each member of the pool did, in seconds since the pool was opened. */
+static void put_pool(struct jw *w, const struct dev_pool_member *m, size_t n)
+{
+    if (!n)
+        return;
+    jw_key(w, "pool");
+    jw_arr(w);
+    for (size_t i = 0; i < n; i++) {
+        jw_obj(w);
+        jw_key(w, "device");
+        jw_str(w, m[i].spec);
+        jw_key(w, "worker");
+        jw_str(w, m[i].worker);
+        jw_key(w, "left");
+        jw_bool(w, !m[i].up);
+        put_uint(w, "launches", m[i].jobs);
+        put_uint(w, "lost", m[i].lost);
+        put_num(w, "opened_s", m[i].up_s);
+        put_num(w, "first_s", m[i].first_s);
+        put_num(w, "last_s", m[i].last_s);
+        put_num(w, "binding_s", m[i].bind_s);
+        put_num(w, "loading_s", m[i].load_s);
+        put_num(w, "launching_s", m[i].launch_s);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+static void put_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, const struct dev_pool_member *m, size_t n, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-sweep");
     put_subject(&w, dev, kernel);
@@ -145,7 +173,13 @@ void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const ch
     put_points(&w, s);
     jw_end_arr(&w);
     put_judged(&w, s);
+    put_pool(&w, m, n);
     finish(&w);
+}
+
+void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
+{
+    put_sweep(s, dev, kernel, NULL, 0, out);
 }
 
 static void put_slices(struct jw *w, const struct tune_family *f)
@@ -169,10 +203,11 @@ static void put_slices(struct jw *w, const struct tune_family *f)
 }
 
 /* bpa, cha and what is judged at the top are those of the slice with the fastest configuration. */
-void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, const struct dev_pool_member *member, size_t nmembers,
+                 struct buf *out)
 {
     if (f->n == 1) {
-        json_sweep(&f->slice[0].sweep, dev, kernel, out);
+        put_sweep(&f->slice[0].sweep, dev, kernel, member, nmembers, out);
         return;
     }
     struct jw w = document(out, "gpulocw-sweep");
@@ -187,6 +222,7 @@ void json_family(const struct tune_family *f, const struct dev_info *dev, const 
     put_judged(&w, best);
     put_uint(&w, "best_slice", f->best);
     put_slices(&w, f);
+    put_pool(&w, member, nmembers);
     finish(&w);
 }
 

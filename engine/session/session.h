@@ -64,8 +64,10 @@ struct session_run *session_begin(struct session *s, enum run_kind kind);  /* ap
 void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out);
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
 void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
-/* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are whose. */
-void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out);
+/* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are whose.
+ * member[nmembers]: of the pool that ran it, as "pool"; 0: there was none. */
+void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, const struct dev_pool_member *member, size_t nmembers,
+                 struct buf *out);
 void json_found(const struct tune_found *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 /* One row per method by name; and advice where nothing could be run ("launched": false). */
 void json_compared(const char *const *method, const struct tune_found *f, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);

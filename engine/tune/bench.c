@@ -436,6 +436,7 @@ void tune_bench_close(struct tune_bench *b)
     tune_trace_free(b->trace);
     base_free(b->expected);
     base_free(b->shape);
+    dev_pool_forget(b->pool, b->subject.data);
     if (b->data)
         dev_unbind(b->subject.dev, b->data);
     base_free(b);

@@ -295,7 +295,7 @@ static enum status run_together(struct searching *s, size_t from, size_t to, boo
         }
     }
     if (st == ST_OK && m)
-        st = tune_pool_run(s->bench, batch, m, s->ob, r, s->ds);
+        st = tune_pool_run(s->bench, batch, m, s->ob, r, NULL, s->ds);
     for (size_t k = 0; k < m && st == ST_OK; k++) {
         s->found->launches++;
         st = settle(s, owner[k], &r[k], true, false, better);

@@ -178,43 +178,46 @@ static enum status again_in_order(struct sweeping *w)
     return ST_OK;
 }
 
-/* Over a pool, all at once: everything that is not done yet; or once more, backwards, what can be trusted so far. */
-static enum status run_pooled(struct sweeping *w, bool again)
+/* On a measured device a second round runs backwards, so that slow drift (clocks, temperature) falls on every
+ * point alike: the arms of the comparison are alternated. Its launches are for time; counters are there already. */
+static bool wants_second(const struct sweeping *w)
+{
+    return dev_describe(w->bench->subject.dev)->kind == DEV_CUDA && !w->ndone;
+}
+
+/* Over a pool everything that is not done yet, both rounds in one go: no member waits for another's last point. */
+static enum status run_pooled(struct sweeping *w)
 {
     struct options *list = base_alloc((w->n + 1) * sizeof *list);
-    struct result *out = base_alloc((w->n + 1) * sizeof *out);
+    struct result *out = base_alloc((w->n + 1) * sizeof *out), *again = wants_second(w) ? base_alloc((w->n + 1) * sizeof *again) : NULL;
     size_t *slot = base_alloc((w->n + 1) * sizeof *slot), n = 0;
-    struct tune_observer quiet = { .cancel = w->ob ? w->ob->cancel : NULL };
-    enum status st = list && out && slot ? ST_OK : ST_NOMEM;
-    for (size_t k = 0; st == ST_OK && k < w->n; k++) {
-        size_t i = again ? w->n - 1 - k : k;
-        if (again ? !tune_usable(w->slot[i].to) : already_done(w, &w->slot[i].o, w->slot[i].to))
+    enum status st = list && out && slot && (again || !wants_second(w)) ? ST_OK : ST_NOMEM;
+    for (size_t i = 0; st == ST_OK && i < w->n; i++) {
+        if (already_done(w, &w->slot[i].o, w->slot[i].to))
             continue;
         slot[n] = i;
         list[n++] = w->slot[i].o;
     }
     if (st == ST_OK)
-        st = tune_pool_run(w->bench, list, n, again ? &quiet : w->ob, out, w->ds);
-    for (size_t i = 0; (again ? st == ST_OK : st != ST_NOMEM) && i < n; i++)
-        if (again)
-            merge(w->slot[slot[i]].to, &out[i]);
-        else
-            *w->slot[slot[i]].to = out[i];
-    if (!again)
-        count_points(w);
+        st = tune_pool_run(w->bench, list, n, w->ob, out, again, w->ds);
+    for (size_t i = 0; st != ST_NOMEM && i < n; i++) {
+        *w->slot[slot[i]].to = out[i];
+        if (again && st == ST_OK && tune_usable(&out[i]))
+            merge(w->slot[slot[i]].to, &again[i]);
+    }
+    count_points(w);
     base_free(slot);
+    base_free(again);
     base_free(out);
     base_free(list);
     return st;
 }
 
-/* On a measured device a second round runs backwards, so that slow drift (clocks, temperature) falls on every
- * point alike: the arms of the comparison are alternated. Its launches are for time; counters are there already. */
 static enum status run_backwards(struct sweeping *w)
 {
     bool counters = w->bench->opts.counters;
     w->bench->opts.counters = false;
-    enum status st = w->bench->pool ? run_pooled(w, true) : again_in_order(w);
+    enum status st = again_in_order(w);
     w->bench->opts.counters = counters;
     return st;
 }
@@ -258,8 +261,8 @@ enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const s
 {
     struct sweeping w = { .bench = b, .ob = ob, .f = f, .ds = ds, .slot = f->slots, .n = f->nslots, .done = done, .ndone = ndone };
     b->observer = ob;
-    enum status st = b->pool ? run_pooled(&w, false) : run_in_order(&w);
-    if (st == ST_OK && dev_describe(b->subject.dev)->kind == DEV_CUDA && !ndone)
+    enum status st = b->pool ? run_pooled(&w) : run_in_order(&w);
+    if (st == ST_OK && !b->pool && wants_second(&w))
         st = run_backwards(&w);
     b->observer = NULL;
     judge_family(f, b, st);

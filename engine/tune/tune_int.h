@@ -36,8 +36,11 @@ bool tune_same_hashes(const struct tune_bench *b, const struct result *r);
 /* Which output is not the original's, and where, as r's message; how much of it when the device compared the two. */
 void tune_tell_difference(const struct tune_bench *b, struct result *r);
 void tune_reason(const struct diags *ds, struct result *r);   /* the first error becomes the result's message */
-/* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. */
-enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out, struct diags *ds);
+/* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. again: NULL, or a second round's, for
+ * time alone: it runs through the list backwards and is not told to the observer; what failed the first time is not
+ * run again (not usable). A member goes on with it while others are still at their last of the first round. */
+enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out,
+                          struct result *again, struct diags *ds);
 /* Adds the samples of `more` to `r` (same configuration, another round). */
 void tune_merge_samples(struct result *r, const struct result *more);
 /* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said in the set. */

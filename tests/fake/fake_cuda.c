@@ -5,7 +5,8 @@
  *
  * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES
  * (in use at most), nostart, slow (a launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the
- * driver, compiling a module, an upload of more than a kilobyte take 20 s).
+ * driver, compiling a module, an upload of more than a kilobyte take 20 s), startms=MS, jitms=MS, copyms=MS, launchms=MS (the
+ * same, and a launch, take so many milliseconds).
  * Durations, for kernels of the tests' own: base=NS instead of what the threads give; valley=P (least at threshold P: each
  * warp away from it costs an eighth), noise=K (uniform over K percent of the time), drift=K (each launch takes K per mille
  * of the base longer than the one before).
@@ -58,6 +59,14 @@ static void drag(const char *key)
 {
     if (script(key, 0))
         nanosleep(&(struct timespec){ 20, 0 }, NULL);
+}
+
+/* A cost of so many milliseconds, as the script says. */
+static void cost(const char *key)
+{
+    long ms = script(key, 0);
+    if (ms > 0)
+        nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
 }
 
 /* ---- memory ---- */
@@ -149,8 +158,10 @@ drv_result cuMemcpyDtoH_v2(void *to, drv_ptr from, size_t n)
 drv_result cuMemcpyHtoDAsync_v2(drv_ptr to, const void *from, size_t n, drv_stream s)
 {
     (void)s;
-    if (n > 1024)
+    if (n > 1024) {
         drag("slowcopy");
+        cost("copyms");
+    }
     return copy(host(to), from, n, inside(to, n));
 }
 drv_result cuMemcpyDtoDAsync_v2(drv_ptr to, drv_ptr from, size_t n, drv_stream s)
@@ -183,6 +194,7 @@ drv_result cuInit(unsigned flags)
     int k = 0;
     (void)flags;
     drag("slowstart");
+    cost("startms");
     F.started = true;
     F.launches = 0;
     return script("nostart", 0) || (alone(&k) && k >= (int)script("devices", 1)) ? DRV_ERROR_NO_DEVICE : DRV_SUCCESS;
@@ -356,6 +368,7 @@ drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, dr
     if (bad)
         return refuse(text, bad, n, o, values);
     drag("slowjit");
+    cost("jitms");
     struct module *m = calloc(1, sizeof *m);
     if (!m)
         return DRV_ERROR_OUT_OF_MEMORY;
@@ -616,6 +629,8 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
     }
     if (script("slow", 0))
         nanosleep(&(struct timespec){ 0, 30000000 }, NULL);
+    if (strncmp(f->name, "gpulocw", 7))
+        cost("launchms");
     return DRV_SUCCESS;
 }
 

@@ -13,6 +13,7 @@ p.add_argument("--kernel", default="nbody")
 p.add_argument("--launch", default="h200")
 p.add_argument("--axis", default="pi,carveout=0/10/20/30/40/50/60/70/80/100,bypass-op=cg/cs")
 p.add_argument("--counts", default="1,2,4")
+p.add_argument("--members", action="store_true", help="what each member did, in seconds, on standard error")
 a, extra = p.parse_known_args()
 devices, first, base, bad = a.devices.split(","), None, None, 0
 
@@ -39,6 +40,9 @@ for n in [int(x) for x in a.counts.split(",") if int(x) <= len(devices)]:
     bad += not same
     off = max((abs(times[k] / once[k] - 1) for k in times if k in once), default=0)
     print("| %d | %d | %.2f | %.2fx | %s | %.1f %% |" % (n, len(runs), took, base / took, "the same" if same else "DIFFERENT", 100 * off), flush=True)
+    for m in d["pool"] if a.members else []:
+        print("%-12s %4d launches, open at %.2f, first at %.2f, last at %.2f; binding %.2f, loading %.2f, launching %.2f; the command took %.2f"
+              % (m["device"], m["launches"], m["opened_s"], m["first_s"], m["last_s"], m["binding_s"], m["loading_s"], m["launching_s"], took), file=sys.stderr)
     if r.stderr.strip():
         print(r.stderr.strip()[-300:], file=sys.stderr)
 sys.exit(1 if bad else 0)
