@@ -75,6 +75,7 @@ struct ana_opts {
     const struct cancel *cancel;
     uint32_t curve_requests;                 /* of a curve's exact trace, 0: a million; a longer one is sampled */
     bool curve;                              /* also trace one SM for ana_kernel.curve (a second or so) */
+    bool every;                              /* ana_trace: prefetches and shared memory too */
     bool quick;                              /* closed forms, and slices of a bounded number of warps: no reuse split, no CTA graph */
 };
 /* *out owned, ana_free. kernel empty: the only or first entry. Partial answers are ST_OK with gaps. */
@@ -83,9 +84,11 @@ void ana_free(struct ana_kernel *k);
 
 /* Global-load trace before L1, in the order an SM would interleave its warps; lines of `line` bytes.
  * Calls fn for each line request of a global load, and of a store (store set; no atomics); stops when fn
- * returns false (ST_OK). `access` indexes ana_kernel.access. ST_REFUSED: no launch, or addresses that cannot
- * be executed (the diagnostic names the instruction). */
-struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access; bool store; };
+ * returns false (ST_OK). `access` indexes ana_kernel.access, func and inst are its place in the module. ST_REFUSED: no
+ * launch, or addresses that cannot be executed (the diagnostic names the instruction).
+ * With ana_opts.every also a prefetch's lines (prefetch set), and each shared memory access as one request without
+ * line and sectors: `passes` over its banks (32 of 4 bytes), 0 for all others. */
+struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access, func, inst; bool store, prefetch, partial /* store: not whole sectors */; uint8_t passes; };
 enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes,
                       unsigned resident_ctas, unsigned sm, unsigned sms, bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
 

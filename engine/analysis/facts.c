@@ -142,7 +142,7 @@ static struct slice *make_slice(struct facts *f, bool all)
         return NULL;
     for (uint32_t i = 0; i < f->n; i++)
         f->sites[i] = (struct slice_site){ .func = f->fact[i].func, .inst = f->fact[i].inst, .arrays = array_regions(f, f->fact[i].arrays),
-                                           .chosen = (all || !f->fact[i].counted) && !f->fact[i].prefetch };
+                                           .chosen = (all || !f->fact[i].counted) && (f->o->every || !f->fact[i].prefetch) };
     enum status st = slice_make(&f->v, f->sites, f->n, &s);
     if (st != ST_OK || s->refused) {
         if (st == ST_NOMEM)

@@ -383,6 +383,22 @@ static bool decode_load(struct slice *s, struct slice_func *f, const struct ptx_
     o->space = i->op == PTX_OP_LDU ? PTX_SPACE_GLOBAL : i->space;
     return true;
 }
+/* Only its address matters, and only where the prefetch is a chosen access. */
+static bool decode_prefetch(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
+{
+    uint32_t row;
+    int64_t off;
+    if (!i->nopnds || i->opnds[0].kind != OPND_ADDR)
+        return true;
+    if (!address(s, f, &i->opnds[0], &row, &off))
+        return false;
+    struct slice_op *o = emit(s, f, i, SL_TOUCH);
+    o->a = row;
+    o->imm = off;
+    o->bytes = 1;
+    o->space = i->space;
+    return true;
+}
 static bool decode_store(struct slice *s, struct slice_func *f, const struct ptx_inst *i, bool effect)
 {
     unsigned bits = element_bits(i);
@@ -577,7 +593,7 @@ bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *
     case EFFECT_LOAD: return (i->op == PTX_OP_LD || i->op == PTX_OP_LDU) && i->nopnds >= 2 && decode_load(s, f, i, writes_needed(f, i));
     case EFFECT_STORE: return i->op == PTX_OP_ST && i->nopnds >= 2 && decode_store(s, f, i, f->needed[f->nvars + i->index]);
     case EFFECT_ATOMIC: return (i->op == PTX_OP_ATOM || i->op == PTX_OP_RED) && decode_atomic(s, f, i, f->needed[f->nvars + i->index]);
-    case EFFECT_PREFETCH: return true;
+    case EFFECT_PREFETCH: return decode_prefetch(s, f, i);
     case EFFECT_ASYNC_COPY: return decode_async(s, f, i);
     case EFFECT_BRANCH: case EFFECT_EXIT: return decode_control(s, f, i);
     case EFFECT_CALL: return decode_call(s, f, i);

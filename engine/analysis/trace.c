@@ -35,22 +35,54 @@ static bool emit_lines(struct tracing *t, const struct slice_event *ev, const st
     uint64_t last = UINT64_MAX;
     for (uint32_t left = ev->mask; left; left &= left - 1) {
         uint64_t a = ev->addr[__builtin_ctz(left)];
-        for (uint64_t s = a / 32; s <= (a + x->bytes - 1) / 32; s++) {
+        for (uint64_t s = a / 32; s <= (a + (x->bytes ? x->bytes : 1) - 1) / 32; s++) {
             if (s != last)
                 touch(&q, s >> shift, UINT32_C(1) << (s & (per_line - 1)));
             last = s;
         }
     }
+    unsigned sectors = 0, bytes = (unsigned)__builtin_popcount(ev->mask) * x->bytes;
+    for (unsigned k = 0; k < q.n; k++)
+        sectors += (unsigned)__builtin_popcount(q.mask[k]);
     for (unsigned k = 0; k < q.n && !t->stopped; k++) {
-        struct ana_request r = { .line = q.line[k], .sectors = q.mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .store = x->store };
+        struct ana_request r = { .line = q.line[k], .sectors = q.mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site,
+                                 .func = x->func, .inst = x->inst, .store = x->store, .prefetch = x->prefetch, .partial = x->store && bytes < 32 * sectors };
         t->stopped = !t->fn(t->ctx, &r);
     }
+    return !t->stopped;
+}
+/* Times the fullest bank is asked for different words. */
+static unsigned bank_passes(const struct slice_event *ev, unsigned bytes)
+{
+    uint64_t word[32 * 4];
+    unsigned n = 0, in_bank[32] = { 0 }, most = 0;
+    for (uint32_t left = ev->mask; left; left &= left - 1) {
+        uint64_t a = ev->addr[__builtin_ctz(left)];
+        for (uint64_t w = a / 4; w <= (a + (bytes ? bytes : 1) - 1) / 4 && n < ARRAY_LEN(word); w++) {
+            unsigned k = 0;
+            while (k < n && word[k] != w)
+                k++;
+            if (k < n)
+                continue;
+            word[n++] = w;
+            most = ++in_bank[w % 32] > most ? in_bank[w % 32] : most;
+        }
+    }
+    return most;
+}
+static bool emit_shared(struct tracing *t, const struct slice_event *ev, const struct fact *x)
+{
+    struct ana_request r = { .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .func = x->func, .inst = x->inst,
+                             .store = x->store, .passes = (uint8_t)bank_passes(ev, x->bytes) };
+    t->stopped = !t->fn(t->ctx, &r);
     return !t->stopped;
 }
 static bool on_event(void *ctx, const struct slice_event *ev)
 {
     struct tracing *t = ctx;
     const struct fact *x = &t->f->fact[ev->site];
+    if (ev->space == PTX_SPACE_SHARED && t->f->o->every)
+        return emit_shared(t, ev, x);
     if (ev->space != PTX_SPACE_GLOBAL || x->atomic)
         return true;
     return emit_lines(t, ev, x);

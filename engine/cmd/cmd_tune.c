@@ -328,13 +328,13 @@ static void put_threshold(const struct tune_pi_forecast *f, struct buf *out)
 {
     buf_puts(out, "threshold, before any launch (modelled)\n");
     if (f->footprint >= 0)
-        buf_printf(out, "  by the footprint  π=%d of %u: so many warps' lines fit L1 together\n", f->footprint, f->warps);
+        buf_printf(out, "  by the footprint  π=%d of %u: of so many warps the lines, %.1f KiB each, fit L1 together\n", f->footprint, f->warps, f->bytes_per_warp / 1024);
     else
-        buf_puts(out, "  by the footprint  n/a\n");
+        buf_printf(out, "  by the footprint  n/a: %s\n", f->why_not);
     if (f->model >= 0)
         buf_printf(out, "  by memory cost    π=%d of %u: %.4g cycles; bypassing all %.4g, caching all %.4g\n", f->model, f->warps, f->least, f->bpa, f->cha);
     else
-        buf_puts(out, "  by memory cost    n/a\n");
+        buf_printf(out, "  by memory cost    n/a: %s\n", f->model_why_not);
 }
 
 static void print_prediction(const struct args *a, const struct subject *s, const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f)

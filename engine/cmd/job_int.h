@@ -34,7 +34,7 @@ struct job_state {                          /* the engine thread's own */
     struct tune_bench *bench; struct box *bench_facts;     /* facts the bench borrows */
     struct session *session; bool unsaved;
     struct box *runs[JOB_MAX_RUNS]; size_t nruns;
-    struct tune_advice advice[JOB_MAX_ADVICE]; size_t nadvice;
+    struct tune_advice advice[JOB_MAX_ADVICE]; size_t nadvice; bool advice_predicted;
     struct box *messages[JOB_MAX_MESSAGES]; size_t nmessages;
     bool busy, wants_facts; double done, rate; int64_t started_ns, published_ns; size_t finished;
     uint64_t worked;

@@ -61,6 +61,8 @@ void job_advise(struct job_engine *e)
         return;
     struct tune_subject subject = { st->module->p, st->spec ? st->spec->p : NULL, st->has_data ? &st->data : NULL, st->dev, st->facts->p };
     st->nadvice = tune_advise(&subject, newest, st->advice, JOB_MAX_ADVICE);
+    st->advice_predicted = false;
+    st->wants_cost = st->spec != NULL;
     prove_advice(st);
 }
 

@@ -58,16 +58,56 @@ static enum status open_here(const char *spec, const struct dev_env *env, struct
     return st == ST_OK ? dev_sim_open(&p, spec, env->threads, out, ds) : st;
 }
 
-enum status dev_open(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+/* What a driver does not tell (latencies, L2's rates) comes from a preset: of this GPU by its name, else of its
+ * compute capability, else of its generation. What was told stays. */
+static unsigned alike(const struct dev_info *a, const struct dev_info *preset)
 {
-    *out = NULL;
-    if (!spec || !*spec)
-        spec = DEFAULT_SPEC;
+    bool named = preset->name[0] && strstr(a->name, preset->name);
+    bool major = a->cc_major == preset->cc_major;
+    return named ? 3 : major && a->cc_minor == preset->cc_minor ? 2 : major;
+}
+
+static void fill_untold(struct dev_info *i, const struct dev_env *env)
+{
+    struct dev_info best = { 0 };
+    unsigned most = 0;
+    struct diags none = { 0 };
+    const char *name = i->kind == DEV_CUDA && env && env->preset && env->preset_at ? env->preset_at(env->ctx, 0) : NULL;
+    for (size_t k = 0; name; name = env->preset_at(env->ctx, ++k)) {
+        struct sim_preset p;
+        struct dev_info of;
+        if (find_preset(name, env, &p, &none) != ST_OK)
+            continue;
+        sim_preset_info(&p, &of);
+        if (alike(i, &of) > most) {
+            most = alike(i, &of);
+            best = of;
+        }
+    }
+    diags_free(&none);
+#define FILL(f) i->f = i->f > 0 ? i->f : best.f;
+    FILL(lat_l1) FILL(lat_l2) FILL(lat_dram) FILL(bw_l2) FILL(lat_alu) FILL(l2_shared_rate) FILL(l2_partial_write)
+#undef FILL
+}
+
+static enum status open_any(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+{
     if (env && env->nworkers && !env->in_process)
         return open_worker(spec, env, out, ds);
     if (!strcmp(spec, "auto"))
         spec = dev_cuda_count() > 0 ? "cuda:0" : DEFAULT_SPEC;
     return open_here(spec, env, out, ds);
+}
+
+enum status dev_open(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+{
+    *out = NULL;
+    if (!spec || !*spec)
+        spec = DEFAULT_SPEC;
+    enum status st = open_any(spec, env, out, ds);
+    if (st == ST_OK)
+        fill_untold(&(*out)->info, env);
+    return st;
 }
 
 /* ---- listing ---- */
@@ -155,18 +195,6 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
     if (st != ST_OK && out->status == ST_OK)
         dev_result_from_diags(out, st, ds);
     return st;
-}
-
-enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *ds)
-{
-    memset(out, 0, sizeof *out);
-    if (d->ops->counters)
-        return d->ops->counters(d, out, ds);
-    for (size_t i = 0; i < COUNTER_COUNT; i++) {
-        out->of[i].valid = true;
-        snprintf(out->of[i].from, sizeof out->of[i].from, "simulated");
-    }
-    return ST_OK;
 }
 
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds)

@@ -63,7 +63,8 @@ void wire_get_diags(struct wire_in *w, struct diags *ds)
 #define INFO_U32(X) X(sms) X(warp_size) X(max_warps_per_sm) X(max_ctas_per_sm) X(max_threads_per_block) X(regs_per_sm) \
     X(shared_per_sm) X(shared_per_block_optin) X(clock_khz)
 #define INFO_U64(X) X(l1_bytes) X(l2_bytes) X(mem_bytes) X(l2_persist_bytes)
-#define INFO_F64(X) X(lat_l1) X(lat_l2) X(lat_dram) X(bw_l2) X(bw_dram) X(issue_per_cycle)
+#define INFO_F64(X) X(lat_l1) X(lat_l2) X(lat_dram) X(bw_l2) X(bw_dram) X(issue_per_cycle) \
+    X(lat_alu) X(l2_shared_rate) X(l2_partial_write)
 
 void wire_put_info(struct buf *b, const struct dev_info *i)
 {
@@ -81,30 +82,6 @@ void wire_put_info(struct buf *b, const struct dev_info *i)
 #define X(f) wire_f64(b, i->f);
     INFO_F64(X)
 #undef X
-}
-
-void wire_put_counters(struct buf *b, const struct dev_counters *c)
-{
-    wire_text(b, c->chip);
-    wire_u32(b, c->passes);
-    wire_text(b, c->why);
-    wire_u32(b, COUNTER_COUNT);
-    for (size_t i = 0; i < COUNTER_COUNT; i++) {
-        wire_u32(b, c->of[i].valid);
-        wire_text(b, c->of[i].from);
-    }
-}
-
-void wire_get_counters(struct wire_in *w, struct dev_counters *c)
-{
-    wire_get_chars(w, c->chip, sizeof c->chip);
-    c->passes = wire_get_u32(w);
-    wire_get_chars(w, c->why, sizeof c->why);
-    w->bad |= wire_get_u32(w) != COUNTER_COUNT;
-    for (size_t i = 0; i < COUNTER_COUNT; i++) {
-        c->of[i].valid = wire_get_u32(w);
-        wire_get_chars(w, c->of[i].from, sizeof c->of[i].from);
-    }
 }
 
 void wire_get_info(struct wire_in *w, struct dev_info *i)

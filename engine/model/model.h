@@ -104,11 +104,38 @@ struct model_cost_in {
 };
 struct model_cost {
     double l1, l2, dram, paper;      /* the paper's three terms and their sum, cycles */
-    double extended;                 /* ours, cycles: the tightest of the four bounds below */
+    double extended;                 /* ours, cycles: the tightest of the four bounds below, or more where a walk says so */
     double latency, bound_l1, bound_l2, bound_dram;
     double latency_l1, latency_l2, latency_dram;   /* the terms of latency */
 };
 struct model_cost model_memory_cost(const struct model_cost_in *in);
+
+/* ---- warps in time: what one SM's memory instructions take when lines are waited for and units queue (walk.c) ---- */
+enum model_from { MODEL_FROM_L1, MODEL_FROM_L2, MODEL_FROM_DRAM };
+struct model_walk_config {
+    uint64_t ctas; uint32_t warps /* of a CTA */, slots /* CTAs at once */;
+    double lat_l1, lat_l2, lat_dram;         /* cycles, load to use */
+    double l2_turn, dram_turn;               /* cycles a sector takes of this SM's share of the bandwidth; 0: unknown, no queue */
+    double crowd_turn;                       /* cycles that a request which all SMs make at once holds up this SM's next ones; 0: unknown */
+    double issue, dependent;                 /* warp instructions a cycle (0: unknown); cycles from one to the next that needs it */
+};
+struct model_walk_line {
+    uint64_t line;
+    float sectors, crowd;                    /* of L2's time, in sectors; share of the times that all SMs ask for it at once, 0..1 */
+    uint8_t from; bool past;                 /* enum model_from; L1 does not keep it */
+};
+struct model_walk_step {                     /* one memory instruction of a warp */
+    const struct model_walk_line *line; uint32_t nlines;   /* valid until the warp's next step is asked for; a store's lines are `past` */
+    uint32_t before;                         /* instructions since its last step */
+    uint32_t chained;                        /* accesses to shared memory among them whose results were waited for */
+    uint32_t turns;                          /* cycles that it and those hold the load/store unit */
+    bool waits, quiet;                       /* needs the loads before it; nobody waits for it (a prefetch, a store) */
+};
+/* The next step of warp `warp` of the SM's cta-th CTA; false: it has ended. */
+typedef bool (*model_walk_next)(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_step *out);
+struct model_waits { double of[3]; };        /* cycles waited for, over all warps, by enum model_from; queueing left out */
+/* Cycles to the end of the last warp; NaN: out of memory. */
+double model_walk(const struct model_walk_config *c, model_walk_next next, void *ctx, struct model_waits *waits);
 
 /* softcache: cache lines per thread, floor((available/threads)/16); 0 when threads is 0 */
 uint32_t model_softcache_lines(uint64_t shared_available, uint64_t resident_threads);

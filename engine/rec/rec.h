@@ -223,6 +223,9 @@ struct dev_info {
     double lat_l1, lat_l2, lat_dram;             /* load-to-use, cycles; 0: unknown */
     double bw_l2, bw_dram;                       /* bytes per second; 0: unknown */
     double issue_per_cycle;                      /* warp instructions an SM issues per cycle; 0: unknown */
+    double lat_alu;                              /* cycles from an instruction to one that needs it; 0: unknown */
+    double l2_shared_rate;                       /* requests a cycle that L2 answers when all SMs read the same lines at once; 0: unknown */
+    double l2_partial_write;                     /* L2's time for a sector written in part, in sectors; 0: unknown */
 };
 
 #endif

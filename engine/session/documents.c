@@ -239,6 +239,7 @@ static void put_prediction(struct jw *w, const struct tune_prediction *p)
     put_num(w, "paper_l2_cycles", p->cost.l2);
     put_num(w, "paper_dram_cycles", p->cost.dram);
     put_num(w, "extended_cycles", p->cost.extended);
+    put_num(w, "walked_cycles", p->walked);
     put_num(w, "latency_cycles", p->cost.latency);
     put_num(w, "l1_cycles", p->cost.bound_l1);
     put_num(w, "l2_cycles", p->cost.bound_l2);
@@ -280,6 +281,11 @@ void json_prediction(const struct tune_prediction *original, const struct tune_p
     put_num(&w, "bpa_cycles", f->bpa);
     put_num(&w, "cha_cycles", f->cha);
     put_num(&w, "least_cycles", f->least);
+    put_num(&w, "bytes_per_warp", f->footprint < 0 ? NAN : f->bytes_per_warp);
+    jw_key(&w, "why_not_by_footprint");
+    jw_str(&w, f->footprint < 0 ? f->why_not : NULL);
+    jw_key(&w, "why_not_by_cost");
+    jw_str(&w, f->model < 0 ? f->model_why_not : NULL);
     jw_end_obj(&w);
     finish(&w);
 }
@@ -366,42 +372,13 @@ void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *d
     finish(&w);
 }
 
-static void put_counters(struct jw *w, const struct dev_counters *c)
-{
-    jw_key(w, "chip");
-    jw_str(w, c->chip[0] ? c->chip : NULL);
-    put_uint(w, "passes", c->passes);
-    jw_key(w, "no_counters");
-    jw_str(w, c->why[0] ? c->why : NULL);
-    jw_key(w, "counters");
-    jw_arr(w);
-    for (size_t i = 0; i < COUNTER_COUNT; i++) {
-        jw_obj(w);
-        jw_key(w, "name");
-        jw_str(w, counter_name((enum counter_id)i));
-        jw_key(w, "unit");
-        jw_str(w, counter_unit((enum counter_id)i));
-        jw_key(w, "available");
-        jw_bool(w, c->of[i].valid);
-        jw_key(w, "from");
-        jw_str(w, c->of[i].from);
-        jw_end_obj(w);
-    }
-    jw_end_arr(w);
-}
-
-void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n, struct buf *out)
+void json_devices(const struct dev_info *d, size_t n, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-devices");
     jw_key(&w, "devices");
     jw_arr(&w);
-    for (size_t i = 0; i < n; i++) {
-        jw_obj(&w);
-        put_device_members(&w, &d[i]);
-        if (counters[i])
-            put_counters(&w, counters[i]);
-        jw_end_obj(&w);
-    }
+    for (size_t i = 0; i < n; i++)
+        put_device(&w, &d[i]);
     jw_end_arr(&w);
     finish(&w);
 }

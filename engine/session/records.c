@@ -25,6 +25,8 @@ static const struct field device_fields[] = {
     FIELD(dev_info, FIELD_NUM, "latency_l1_cycles", lat_l1), FIELD(dev_info, FIELD_NUM, "latency_l2_cycles", lat_l2),
     FIELD(dev_info, FIELD_NUM, "latency_dram_cycles", lat_dram), FIELD(dev_info, FIELD_NUM, "bandwidth_l2_bytes_per_s", bw_l2),
     FIELD(dev_info, FIELD_NUM, "bandwidth_dram_bytes_per_s", bw_dram), FIELD(dev_info, FIELD_NUM, "issue_per_cycle", issue_per_cycle),
+    FIELD(dev_info, FIELD_NUM, "latency_alu_cycles", lat_alu), FIELD(dev_info, FIELD_NUM, "l2_shared_requests_per_cycle", l2_shared_rate),
+    FIELD(dev_info, FIELD_NUM, "l2_partial_write_sectors", l2_partial_write),
 };
 static const struct field timing_fields[] = {
     FIELD(timing, FIELD_I64, "median", median), FIELD(timing, FIELD_I64, "min", min), FIELD(timing, FIELD_I64, "max", max),
@@ -99,15 +101,10 @@ enum status get_options(const cJSON *o, struct options *out, struct diags *ds)
 }
 
 /* ---- devices ---- */
-void put_device_members(struct jw *w, const struct dev_info *d)
-{
-    fields_write(w, device_fields, ARRAY_LEN(device_fields), d);
-}
-
 void put_device(struct jw *w, const struct dev_info *d)
 {
     jw_obj(w);
-    put_device_members(w, d);
+    fields_write(w, device_fields, ARRAY_LEN(device_fields), d);
     jw_end_obj(w);
 }
 

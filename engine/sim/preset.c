@@ -124,7 +124,8 @@ void sim_preset_info(const struct sim_preset *p, struct dev_info *out)
         .clock_khz = (uint32_t)(p->clock_mhz * 1000),
         .lat_l1 = (double)p->l1_latency, .lat_l2 = (double)p->l2_latency, .lat_dram = (double)p->dram_latency,
         .bw_l2 = p->l2_bytes_per_cycle * p->clock_mhz * 1e6, .bw_dram = p->dram_gbps * p->dram_efficiency * 1e9,
-        .issue_per_cycle = (double)p->schedulers / (double)p->issue_interval };
+        .issue_per_cycle = (double)p->schedulers / (double)p->issue_interval,
+        .lat_alu = (double)p->lat_alu, .l2_shared_rate = p->l2_shared_rate, .l2_partial_write = p->l2_partial_write };
     snprintf(out->spec, sizeof out->spec, "sim:%s", p->name);
     snprintf(out->name, sizeof out->name, "%s", p->title);
 }

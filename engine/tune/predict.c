@@ -1,7 +1,7 @@
 /* The memory cost of a configuration without running it (schedule paper, section 5).
  *
  * options --pass--> rewritten kernel --ana_trace--> line requests of one SM (trace.c)
- *   --LRU of L1 and L2 (reuse distances)--> G, m1, m2 --model_memory_cost--> cycles */
+ *   --LRU of L1 and L2, then warps in time (play.c)--> G, m1, m2, cycles --model_memory_cost--> the paper's figure, ours */
 #include "engine/tune/trace.h"
 
 #include <math.h>
@@ -9,204 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EVICT_FIRST_SHARE 16u             /* of L2, the part that lines which go first live in */
-#define TAG_BANKS 4u                      /* since Volta: lines looked up in one cycle when their numbers differ in the low bits */
-#define SECTORS_A_CYCLE 4u                /* that L1 returns */
-#define L1_USABLE_8THS 7u                 /* distances are fully associative; sets conflict before the cache is full */
-
-/* ---- which sectors of a line L1 holds: open addressing, lines are never removed ---- */
-struct held { uint64_t *line; uint8_t *mask; size_t cap, n; };
-
-static size_t held_slot(const struct held *h, uint64_t line)
-{
-    size_t i = (size_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (h->cap - 1);
-    while (h->line[i] && h->line[i] != line + 1)
-        i = (i + 1) & (h->cap - 1);
-    return i;
-}
-
-static void held_free(struct held *h)
-{
-    base_free(h->line);
-    base_free(h->mask);
-}
-
-static bool held_grow(struct held *h)
-{
-    struct held g = { .cap = h->cap ? h->cap * 2 : 4096 };
-    g.line = base_alloc(g.cap * sizeof *g.line);
-    g.mask = base_alloc(g.cap);
-    if (!g.line || !g.mask) {
-        held_free(&g);
-        return false;
-    }
-    for (size_t i = 0; i < h->cap; i++)
-        if (h->line[i]) {
-            size_t k = held_slot(&g, h->line[i] - 1);
-            g.line[k] = h->line[i];
-            g.mask[k] = h->mask[i];
-        }
-    g.n = h->n;
-    held_free(h);
-    *h = g;
-    return true;
-}
-
-static uint8_t *held_mask(struct held *h, uint64_t line)
-{
-    if (h->n * 2 >= h->cap && !held_grow(h))
-        return NULL;
-    size_t i = held_slot(h, line);
-    if (!h->line[i]) {
-        h->line[i] = line + 1;
-        h->n++;
-    }
-    return &h->mask[i];
-}
-
-/* ---- playing a trace through L1 and L2 ---- */
-struct play {
-    const struct tune_bench *b; const struct options *o;
-    struct model_reuse *l1, *l2; struct held held;
-    uint64_t l1_lines, l2_sectors; bool whole_line, l2_overflows;
-    bool evict_first;                        /* L2 gives these loads' lines up before others */
-    /* of one SM */
-    uint64_t requests, sectors, missed, missed_sectors, stores, store_sectors, cold, lost;
-    uint32_t banks, in_bank[TAG_BANKS], asked; uint64_t turns;   /* lines of the instruction under way by tag bank, its sectors; cycles of L1 so far */
-    unsigned worst;                          /* level that the instruction under way must wait for */
-    uint64_t waits[3];                       /* instructions by that level: L1, L2, DRAM */
-};
-enum { WAIT_L1, WAIT_L2, WAIT_DRAM };
-
-static bool chosen_by_line(const struct play *p, const struct line_request *r)
-{
-    const struct ana_kernel *k = p->b->subject.facts;
-    for (uint32_t i = 0; k && r->access < k->naccess && i < p->o->bypass_loads.n; i++)
-        if (k->access[r->access].at.line == p->o->bypass_loads.line[i])
-            return true;
-    return false;
-}
-
-static bool bypasses(const struct play *p, const struct line_request *r)
-{
-    const struct options *o = p->o;
-    const struct ana_kernel *k = p->b->subject.facts;
-    if (o->bypass != BYPASS_L1 && o->bypass != BYPASS_L1L2 && o->bypass != BYPASS_RO)
-        return false;
-    if (o->bypass_loads.n)
-        return chosen_by_line(p, r);
-    if (o->bypass_form == BYPASS_FORM_VERTICAL)
-        return k && r->access < k->naccess && !k->access[r->access].reused;
-    return o->pi.mode == PI_BPA || (o->pi.mode == PI_VALUE && r->warp >= o->pi.value);
-}
-
-static void ask_l2(struct play *p, uint64_t line, unsigned sectors)
-{
-    for (unsigned s = 0; s < SECTORS; s++) {
-        if (!(sectors >> s & 1))
-            continue;
-        uint64_t d = model_reuse_touch(p->l2, line * SECTORS + s);
-        bool lost = d != MODEL_COLD && p->l2_overflows && d >= (p->evict_first ? p->l2_sectors / EVICT_FIRST_SHARE : p->l2_sectors);
-        p->missed_sectors++;
-        p->cold += d == MODEL_COLD;
-        p->lost += lost;
-        unsigned level = d == MODEL_COLD || lost ? WAIT_DRAM : WAIT_L2;
-        p->worst = level > p->worst ? level : p->worst;
-    }
-}
-
-static bool ask_l1(struct play *p, const struct line_request *r)
-{
-    uint8_t *mask = held_mask(&p->held, r->line);
-    if (!mask)
-        return false;
-    uint64_t d = model_reuse_touch(p->l1, r->line);
-    if (d == MODEL_COLD || d >= p->l1_lines)
-        *mask = 0;
-    unsigned fetch = p->whole_line ? (1u << SECTORS) - 1 : r->sectors, missing = fetch & ~(unsigned)*mask;
-    *mask |= (uint8_t)missing;
-    if (missing) {
-        p->missed++;
-        ask_l2(p, r->line, missing);
-    }
-    return true;
-}
-
-/* An instruction holds L1 for as long as its fullest tag bank, or its data, takes. */
-static void end_instruction(struct play *p)
-{
-    uint32_t most = (p->asked + SECTORS_A_CYCLE - 1) / SECTORS_A_CYCLE;
-    for (uint32_t i = 0; i < TAG_BANKS; i++) {
-        most = p->in_bank[i] > most ? p->in_bank[i] : most;
-        p->in_bank[i] = 0;
-    }
-    p->turns += most;
-    p->asked = 0;
-}
-
-static bool play_one(struct play *p, const struct line_request *r)
-{
-    unsigned n = (unsigned)__builtin_popcount(r->sectors);
-    if (r->first)
-        end_instruction(p);
-    p->in_bank[r->line % p->banks]++;
-    p->asked += n;
-    if (r->store) {
-        p->stores++;
-        p->store_sectors += n;
-        return true;
-    }
-    if (r->first) {
-        p->waits[p->worst] += p->requests > 0;
-        p->worst = WAIT_L1;
-    }
-    p->requests++;
-    p->sectors += n;
-    if (!bypasses(p, r))
-        return ask_l1(p, r);
-    p->missed++;
-    ask_l2(p, r->line, r->sectors);
-    return true;
-}
-
-/* Since Volta, L1 is what shared memory leaves of one array. Fermi and Kepler split 64 KB in 16 and 48;
- * Maxwell and Pascal have a cache of its own size. */
-uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
-{
-    const struct dev_info *d = dev_describe(b->subject.dev);
-    uint64_t used = ((uint64_t)t->shared + b->original.shared_static) * t->resident;
-    if (d->cc_major < 7 && (o->carveout < 0 || d->cc_major > 3))
-        return d->l1_bytes;
-    if (o->carveout >= 0 && (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100 > used)
-        used = (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100;
-    if (d->cc_major <= 3)
-        return used <= 16 << 10 ? 48 << 10 : 16 << 10;
-    return used < d->l1_bytes ? d->l1_bytes - used : LINE_BYTES;
-}
-
-static enum status play_all(struct play *p, const struct tune_trace *t)
-{
-    const struct dev_info *d = dev_describe(p->b->subject.dev);
-    p->l1 = model_reuse_new(4096);
-    p->l2 = model_reuse_new(4096);
-    p->l1_lines = tune_l1_bytes(p->b, p->o, t) / LINE_BYTES * L1_USABLE_8THS / 8;
-    p->l2_sectors = d->l2_bytes / SECTOR_BYTES / (d->sms ? d->sms : 1);
-    p->banks = d->cc_major < 7 ? 1 : TAG_BANKS;
-    p->whole_line = d->cc_major < 5;
-    p->evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
-    p->l2_overflows = p->b->subject.data->total_bytes > d->l2_bytes;
-    bool ok = p->l1 && p->l2;
-    for (size_t i = 0; ok && i < t->n; i++)
-        ok = play_one(p, &t->v[i]);
-    end_instruction(p);
-    p->waits[p->worst] += p->requests > 0;
-    ok = ok && !model_reuse_failed(p->l1) && !model_reuse_failed(p->l2);
-    model_reuse_free(p->l1);
-    model_reuse_free(p->l2);
-    held_free(&p->held);
-    return ok ? ST_OK : ST_NOMEM;
-}
 
 static double per_cycle(double bytes_per_second, const struct dev_info *d)
 {
@@ -216,59 +18,55 @@ static double per_cycle(double bytes_per_second, const struct dev_info *d)
 /* One SM's counts stand for every SM that has work. What is first touched by several SMs comes from
  * DRAM once: no more cold sectors than the launch's buffers have. Stores wait for nothing, but they
  * take L1's slots and L2's bandwidth: the paper's figure counts loads alone, ours their traffic too. */
-static void cost_of(const struct play *p, const struct tune_trace *t, struct tune_prediction *out)
+static struct model_cost_in counts_of(const struct tune_bench *b, const struct tune_played *p, const struct tune_trace *t)
 {
-    const struct dev_info *d = dev_describe(p->b->subject.dev);
-    uint64_t ctas = dim3u_count(t->grid);
-    double sms = ctas < d->sms ? (double)ctas : d->sms;
-    double warps = fmax(1, (double)t->nasked / (double)t->on_sm);   /* of a CTA, that load at all */
-    double cold = fmin((double)p->cold * sms, (double)p->b->subject.data->total_bytes / SECTOR_BYTES);
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    double sms = tune_active_sms(d, t), warps = fmax(1, (double)t->nasked / (double)t->on_sm);   /* of a CTA, that load at all */
     double missed = (double)p->missed_sectors * sms, m1 = p->requests ? (double)p->missed / (double)p->requests : 0;
-    struct model_cost_in in = {
-        .loads = (double)p->requests * sms, .m1 = m1, .m2 = missed > 0 ? (cold + (double)p->lost * sms) / missed : 0,
+    return (struct model_cost_in){
+        .loads = (double)p->requests * sms, .m1 = m1, .m2 = missed > 0 ? (p->cold_once + (double)p->lost) * sms / missed : 0,
         .lat_l1 = d->lat_l1, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram, .sectors = m1 > 0 ? missed / m1 : 0,
         .bw_l2 = per_cycle(d->bw_l2, d), .bw_dram = per_cycle(d->bw_dram, d), .rate_l1 = sms,
         .parallelism = sms * warps * fmin(t->resident, (double)t->on_sm) };
-    out->in = in;
-    out->cost = model_memory_cost(&in);
-    /* A warp waits once per instruction, for the slowest of its lines; of those that are cold to this
-     * SM, some have been brought to L2 by another. */
-    double from_dram = p->cold + p->lost ? (cold / sms + (double)p->lost) / (double)(p->cold + p->lost) : 0;
-    double dram = (double)p->waits[WAIT_DRAM] * from_dram, l2 = (double)(p->waits[WAIT_L2] + p->waits[WAIT_DRAM]) - dram;
-    out->cost.latency_l1 = (double)p->waits[WAIT_L1] * d->lat_l1 * sms / in.parallelism;
-    out->cost.latency_l2 = l2 * d->lat_l2 * sms / in.parallelism;
-    out->cost.latency_dram = dram * d->lat_dram * sms / in.parallelism;
-    out->cost.latency = out->cost.latency_l1 + out->cost.latency_l2 + out->cost.latency_dram;
-    out->cost.bound_l1 = (double)p->turns;
-    if (in.bw_l2 > 0)
-        out->cost.bound_l2 += (double)p->store_sectors * sms * SECTOR_BYTES / in.bw_l2;
-    if (p->b->inst_warp > 0 && d->issue_per_cycle > 0)
-        out->issue = p->b->inst_warp / (d->issue_per_cycle * sms);
-    out->cost.extended = tune_part(out, tune_part_binding(out));
-    out->time_ns = d->clock_khz ? out->cost.extended * 1e6 / d->clock_khz : NAN;
 }
 
-/* What the model says nothing about, by option. NULL: nothing of the kind. */
-static const char *beyond_the_model(const struct options *o)
+/* The bounds take each limit by itself; the walk, which queues and waits as the warps would, is no less than any but
+ * by what it does not know (instructions of the original, once they were counted). */
+static void cost_of(const struct tune_bench *b, const struct tune_played *p, const struct tune_trace *t, struct tune_prediction *out)
 {
-    if (o->pi.mode == PI_VOTE && o->bypass != BYPASS_NONE)
-        return "a voted threshold is known after the vote";
-    if (o->bypass_form == BYPASS_FORM_HYBRID)
-        return "loads chosen by line and threshold together are not modelled";
-    return NULL;
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    struct model_cost *c = &out->cost;
+    out->in = counts_of(b, p, t);
+    *c = model_memory_cost(&out->in);
+    double sms = out->in.rate_l1, side_by_side = out->in.parallelism / sms;
+    c->latency_l1 = p->waits.of[MODEL_FROM_L1] / side_by_side;
+    c->latency_l2 = p->waits.of[MODEL_FROM_L2] / side_by_side;
+    c->latency_dram = p->waits.of[MODEL_FROM_DRAM] / side_by_side;
+    c->latency = c->latency_l1 + c->latency_l2 + c->latency_dram;
+    c->bound_l1 = (double)p->turns;
+    if (p->l2_warm)
+        c->bound_dram = 0;
+    if (out->in.bw_l2 > 0)
+        c->bound_l2 += (double)p->store_sectors * sms * SECTOR_BYTES / out->in.bw_l2;
+    if (b->inst_warp > 0 && d->issue_per_cycle > 0)
+        out->issue = b->inst_warp / (d->issue_per_cycle * sms);
+    out->walked = p->walked;
+    c->extended = fmax(p->walked, tune_part(out, tune_part_binding(out)));
+    out->time_ns = d->clock_khz ? c->extended * 1e6 / d->clock_khz : NAN;
 }
 
 /* What the figure leaves out, though there is one. */
-static const char *left_out(const struct play *p)
+static const char *left_out(const struct tune_bench *b, const struct options *o)
 {
-    const struct options *o = p->o;
-    const struct dev_info *d = dev_describe(p->b->subject.dev);
-    if (o->prefetch != PREFETCH_OFF)
-        return "prefetching: its own requests and the waits that it spares are not counted";
-    if (o->softcache != 0)
-        return "software cache: its hits in shared memory are not counted";
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    const struct ana_kernel *k = b->subject.facts;
+    if (o->softcache == OPT_SOFTCACHE_AUTO)
+        return "software cache: for the data that the analysis ranks first; a profile may choose others";
     if (d->cc_major < 7 && (o->readonly != READONLY_KEEP || o->bypass == BYPASS_RO))
         return "the read-only path is a cache of its own here; it is counted as L1";
+    for (uint32_t i = 0; k && i < k->naccess; i++)
+        if (k->access[i].atomic)
+            return "atomics: their turns at L2 are not counted";
     return NULL;
 }
 
@@ -286,33 +84,53 @@ static bool refused(const struct tune_bench *b, const struct options *o, struct 
     return no;
 }
 
-enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
+static enum status predict_settled(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
 {
     struct tune_trace *t = NULL;
-    struct play p = { .b = b, .o = o };
-    const char *beyond = beyond_the_model(o);
-    *out = (struct tune_prediction){ .options = *o, .time_ns = NAN };
-    if (beyond) {
-        snprintf(out->why_not, sizeof out->why_not, "%s", beyond);
-        return ST_OK;
-    }
+    struct tune_played p;
+    *out = (struct tune_prediction){ .options = *o, .time_ns = NAN, .walked = NAN };
     if (refused(b, o, out))
         return ST_OK;
     enum status st = tune_trace_of(b, o, &t);
-    if (st != ST_OK)
-        return st;
-    if (t->why[0]) {
+    if (st == ST_OK && t->why[0])
         snprintf(out->why_not, sizeof out->why_not, "%s", t->why);
-        return ST_OK;
-    }
-    st = play_all(&p, t);
-    if (st == ST_OK) {
-        const char *note = left_out(&p);
-        cost_of(&p, t, out);
+    else if (st == ST_OK && (st = tune_play(b, o, t, &p)) == ST_OK) {
+        const char *note = left_out(b, o);
+        cost_of(b, &p, t, out);
         out->valid = true;
         snprintf(out->note, sizeof out->note, "%s", note ? note : "");
     }
     return st;
+}
+
+/* A vote elects what is fastest: the least over the thresholds. */
+static enum status predict_vote(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
+{
+    struct options at = *o;
+    struct tune_prediction p;
+    uint32_t warps = tune_warps(&b->subject);
+    int elected = -1;
+    enum status st = ST_OK;
+    for (uint32_t pi = 0; pi <= warps && st == ST_OK; pi++) {
+        at.pi.mode = pi == 0 ? PI_BPA : pi == warps ? PI_CHA : PI_VALUE;
+        at.pi.value = at.pi.mode == PI_VALUE ? (int)pi : 0;
+        st = predict_settled(b, &at, &p);
+        if (st != ST_OK || !p.valid || elected < 0 || p.cost.extended <= out->cost.extended) {
+            *out = p;
+            elected = (int)pi;
+        }
+        if (!p.valid)
+            break;
+    }
+    out->options = *o;
+    if (st == ST_OK && out->valid)
+        snprintf(out->note, sizeof out->note, "the vote is taken to elect π=%d of %u, the least by this model", elected, warps);
+    return st;
+}
+
+enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out)
+{
+    return o->pi.mode == PI_VOTE && o->bypass != BYPASS_NONE ? predict_vote(b, o, out) : predict_settled(b, o, out);
 }
 
 /* ---- the parts, one table ---- */
@@ -348,7 +166,7 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
     buf_printf(out, "memory cost on %s, modelled, in cycles; nothing was launched for it\n", device);
     buf_printf(out, "  counts   %.4g line requests (G), L1 misses %.1f %% (m1), of those from DRAM %.1f %% (m2)\n", p->in.loads, 100 * p->in.m1, 100 * p->in.m2);
     buf_printf(out, "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g\n", c->paper, c->l1, c->l2, c->dram);
-    buf_printf(out, "  ours     %.4g, the largest of:\n", c->extended);
+    buf_printf(out, "  ours     %.4g: one SM's warps in time, waiting and queueing (%.4g); no less than\n", c->extended, p->walked);
     for (size_t i = 0; i < TUNE_PARTS; i++)
         buf_printf(out, "    %-18s %10.4g%s\n", parts[i].name, tune_part(p, i), i == tune_part_binding(p) ? "  <- binds" : "");
     buf_printf(out, "    (latency = L1 %.4g + L2 %.4g + DRAM %.4g)\n", c->latency_l1, c->latency_l2, c->latency_dram);

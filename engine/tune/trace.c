@@ -1,6 +1,6 @@
 /* The line requests of one SM: the rewritten kernel's addresses, with its resident CTAs interleaved.
  *
- * Bypassing, prefetching and the L1 size do not change which addresses are asked for: they are played over the
+ * Bypassing and the L1 size do not change which addresses are asked for: they are played over the
  * trace of the kernel without them, and one trace serves them all. Agents walk their cluster's tasks in order,
  * which is what redirection gives under round-robin binding (cluster paper, 4.2): they are traced as redirection. */
 #include "engine/tune/trace.h"
@@ -15,6 +15,9 @@ void tune_trace_free(struct tune_trace *t)
     if (t) {
         base_free(t->v);
         base_free(t->asked);
+        base_free(t->crowd);
+        base_free(t->past);
+        tune_code_free(t->code);
     }
     base_free(t);
 }
@@ -31,8 +34,6 @@ static struct options mapping_of(const struct options *o)
     m.bypass_loads = none.bypass_loads;
     m.carveout = none.carveout;
     m.readonly = none.readonly;
-    m.prefetch = none.prefetch;
-    m.prefetch_distance = none.prefetch_distance;
     return m;
 }
 
@@ -52,20 +53,61 @@ static unsigned resident_of(const struct tune_bench *b, const struct options *o,
     return most ? (unsigned)most : 1;
 }
 
+static uint16_t capped(uint32_t v) { return v > UINT16_MAX ? UINT16_MAX : (uint16_t)v; }
+
+/* What the warp did since its last access goes with this one. Functions are not followed into each other. */
+static void come_to(struct tune_trace *t, struct warp_past *p, const struct ana_request *r, bool *waits)
+{
+    bool here = r->func == t->func, same = p->began && p->func == r->func;
+    uint32_t from = same ? p->inst : PTX_NO_INDEX;
+    *waits = !here || tune_code_waits(t->code, from, r->inst);
+    if (here && (same || !p->began))
+        p->before = capped(p->before + tune_code_between(t->code, from, r->inst));
+    p->began = true;
+    p->func = r->func;
+    p->inst = r->inst;
+}
+
+static void keep_shared(struct warp_past *p, const struct ana_request *r, bool waits)
+{
+    p->before = capped(p->before + 1u);
+    p->passes = capped(p->passes + (uint32_t)r->passes);
+    p->chained = capped(p->chained + (uint32_t)(waits && !r->store));
+}
+
 static bool keep_request(void *ctx, const struct ana_request *r)
 {
     struct tune_trace *t = ctx;
+    uint32_t cta = r->cta / t->sms;
+    uint64_t warp = (uint64_t)cta * t->warps + r->warp;
+    struct warp_past *p = &t->past[warp];
+    bool waits = false;
+    /* the lines of an instruction come together and rise */
+    bool same = t->n && !r->passes && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
+    if (!same)
+        come_to(t, p, r, &waits);
+    t->last = *r;
+    if (r->passes) {
+        keep_shared(p, r, waits);
+        return true;
+    }
     t->cut = t->n >= TRACE_MOST;
     if (!t->cut && !base_grow((void **)&t->v, t->n, &t->cap, sizeof *t->v))
         t->nomem = true;
     if (t->cut || t->nomem)
         return false;
-    /* the lines of an instruction come together and rise */
-    bool same = t->n && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
-    t->v[t->n++] = (struct line_request){ r->line, (uint16_t)r->warp, (uint16_t)r->access, (uint8_t)r->sectors, r->store, !same };
-    t->last = *r;
-    uint64_t warp = (uint64_t)(r->cta / t->sms) * t->warps + r->warp;
-    if (!r->store && !(t->asked[warp / 8] >> warp % 8 & 1)) {
+    struct line_request *v = &t->v[t->n++];
+    uint32_t added = r->func == t->func ? tune_code_prefetches(t->code, r->inst) : 0;
+    *v = (struct line_request){ .line = r->line, .cta = cta, .warp = (uint16_t)r->warp, .access = (uint16_t)(r->access - added), .sectors = (uint8_t)r->sectors,
+                                
+                                .store = r->store, .partial = r->partial, .prefetch = r->prefetch, .first = !same, .waits = waits };
+    if (!same) {
+        v->before = p->before;
+        v->passes = p->passes;
+        v->chained = p->chained;
+        p->before = p->passes = p->chained = 0;
+    }
+    if (!r->store && !r->prefetch && !(t->asked[warp / 8] >> warp % 8 & 1)) {
         t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
         t->nasked++;
     }
@@ -87,10 +129,19 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     t->nasked = 0;
     base_free(t->asked);
     t->asked = base_alloc(t->on_sm * t->warps / 8 + 1);
-    if (!t->asked)
+    base_free(t->past);
+    t->past = base_alloc((t->on_sm * t->warps + 1) * sizeof *t->past);
+    tune_code_free(t->code);
+    const struct ptx_func *f = ptx_find_func(m, str_of(spec.kernel));
+    t->code = f ? tune_code_of(f) : NULL;
+    t->func = 0;
+    while (f && t->func + 1 < m->nfuncs && m->funcs[t->func] != f)
+        t->func++;
+    if (!t->asked || !t->past || (f && !t->code))
         return ST_NOMEM;
-    struct ana_opts o = { .data = &data, .dev = d, .quick = true, .cancel = b->observer ? b->observer->cancel : NULL };
-    return ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
+    struct ana_opts o = { .data = &data, .dev = d, .quick = true, .every = true, .cancel = b->observer ? b->observer->cancel : NULL };
+    enum status st = ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
+    return st == ST_OK && !t->cut && !t->nomem && t->n ? tune_trace_find_crowd(t, m, str_of(spec.kernel), &o, ds) : st;
 }
 
 /* The rewritten kernel with its knob values inside, so that a trace can read them. */

@@ -8,17 +8,49 @@
 #define SECTOR_BYTES 32u
 #define SECTORS (LINE_BYTES / SECTOR_BYTES)
 
-struct line_request { uint64_t line; uint16_t warp, access; uint8_t sectors; bool store, first /* line of its warp instruction */; };
+/* first: line of its warp instruction; with it: instructions since the warp's last one, what shared memory accesses
+ * among them took (bank passes, and how many were waited for), whether it needs the loads before it. access: place among the kernel's
+ * accesses without prefetches, which a rewrite adds. */
+struct line_request { uint64_t line; uint32_t cta /* the SM's n-th */; uint16_t warp, access, before, passes, chained; uint8_t sectors; bool store : 1, partial : 1, prefetch : 1, first : 1, waits : 1; };
+struct tune_code;                              /* of the rewritten kernel: distances and needs between accesses */
+struct warp_past { uint32_t func, inst; uint16_t before, passes, chained; bool began; };
 struct tune_trace {
     struct options key; bool made; char why[160];
     struct dim3u grid, block; uint32_t shared; unsigned resident;
     struct line_request *v; size_t n, cap; bool cut, nomem;
+    float *crowd; uint32_t ncrowd;             /* by access */
     struct ana_request last;
+    struct tune_code *code; uint32_t func; struct warp_past *past;   /* while it is made: the kernel; per warp of this SM's CTAs */
     uint8_t *asked; uint64_t warps, on_sm, nasked; uint32_t sms;   /* bit per warp of this SM's CTAs: it loads something; and how many do */
 };
 /* The trace that `o` asks for, kept by the bench until another mapping is wanted. One that cannot be had is kept
  * too: (*out)->why says why. ST_OK, ST_CANCELLED or ST_NOMEM. */
 enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct tune_trace **out);
+
+/* Share 0..1 of this access's requests that SMs elsewhere make at the same time. */
+enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct diags *ds);
+float tune_trace_crowd(const struct tune_trace *t, const struct line_request *r);
+
+/* code.c: instructions between two accesses of a warp, and whether the later one needs what the earlier ones in its
+ * block load. Owned; NULL: out of memory. `inst` before PTX_NO_INDEX: the kernel's start. */
+struct tune_code *tune_code_of(const struct ptx_func *f);
+void tune_code_free(struct tune_code *c);
+uint32_t tune_code_between(const struct tune_code *c, uint32_t from, uint32_t to);
+uint32_t tune_code_prefetches(const struct tune_code *c, uint32_t inst);   /* before it in the text */
+bool tune_code_waits(const struct tune_code *c, uint32_t from, uint32_t to);
+
+/* A trace played under options (play.c): counts of one SM, and its warps' time in cycles. */
+struct tune_played {
+    uint64_t requests, sectors, missed, missed_sectors;
+    double store_sectors;                      /* of L2's time: one written in part takes that of several */
+    uint64_t cold, lost;                       /* sectors that L2 has not seen from this SM; had, and gave up */
+    double cold_once;                          /* of the cold, this SM's share when what several touch is counted once */
+    uint64_t turns;                            /* cycles of L1 */
+    bool l2_warm;                              /* the launch before left all buffers in L2 */
+    double walked; struct model_waits waits;
+};
+enum status tune_play(struct tune_bench *b, const struct options *o, const struct tune_trace *t, struct tune_played *out);   /* ST_OK or ST_NOMEM */
+double tune_active_sms(const struct dev_info *d, const struct tune_trace *t);   /* those that have a CTA */
 
 /* What is left of L1 for data under these options (carve-out, shared memory in use). */
 uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t);

@@ -82,12 +82,13 @@ struct tune_advice {
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep /* may be NULL */, struct tune_advice *out, size_t max);
 
 /* Memory cost of a configuration before any launch: the schedule paper's figure by name (cost.paper, in cycles of
- * latency, parts l1, l2, dram) and ours (cost.extended, cycles: the tightest of several bounds, that knows bandwidth, sectors, bypassing
- * and the L1 size; its bounds latency (parts latency_l1, latency_l2, latency_dram), bound_l1, bound_l2, bound_dram;
- * `issue` is its bound by instructions issued, 0 until the original was run with counters). `in`: the counts behind
+ * latency, parts l1, l2, dram) and ours (cost.extended, cycles: one SM's warps walked in time, with lines on their way, queues,
+ * sectors, bypassing, prefetching, shared memory and the L1 size; no less than its bounds: latency (parts latency_l1, latency_l2,
+ * latency_dram), bound_l1, bound_l2, bound_dram; `issue` by instructions issued, 0 until the original was run with counters). `in`: the counts behind
  * them, whole device. !valid: why_not says what the model cannot tell. */
 struct tune_prediction {
     struct options options; struct model_cost_in in; struct model_cost cost; double issue;
+    double walked;                            /* one SM's warps in time (model_walk), cycles: what `extended` is unless a bound is above it */
     double time_ns;                           /* `extended` at the device's clock: modelled; NaN: clock unknown */
     bool valid; char why_not[160];
     char note[160];                           /* what the figure leaves out for these options; empty: nothing known */
@@ -100,13 +101,17 @@ enum status tune_bench_open_model(const struct tune_subject *s, struct tune_benc
 #define TUNE_PARTS 5
 const char *tune_part_name(size_t i);
 double tune_part(const struct tune_prediction *p, size_t i);
-size_t tune_part_binding(const struct tune_prediction *p);     /* the part that `extended` is equal to */
+size_t tune_part_binding(const struct tune_prediction *p);     /* the largest part: what `extended` comes from, most of all */
 /* Both figures with their parts, as lines of text. */
 void tune_prediction_text(const struct tune_prediction *p, const char *device, struct buf *out);
 
 /* The threshold before any launch: how many warps' footprints fit L1 together (valley model), and the least predicted
  * cost over all thresholds. -1, NaN: nothing to tell from. `warps`: W; 0 is bpa, W is cha. */
-struct tune_pi_forecast { uint32_t warps; int footprint, model; double bpa, cha, least /* cycles, ours */; };
+struct tune_pi_forecast {
+    uint32_t warps; int footprint, model; double bpa, cha, least /* cycles, ours */;
+    double bytes_per_warp;                    /* whole lines that hold nine tenths of a warp's own reuse */
+    char why_not[160], model_why_not[160];    /* for a -1 */
+};
 enum status tune_forecast_pi(struct tune_bench *b, const struct options *base, struct tune_pi_forecast *out);
 
 /* ---- a search while it goes on ---- */

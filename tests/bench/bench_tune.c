@@ -18,9 +18,14 @@ static void need(enum status st, const struct diags *ds)
 #define fail_msg(...) (fprintf(stderr, __VA_ARGS__), exit(1))
 #include "tests/unit/tune_support.h"
 
+#define UNSEEN "tests/unseen/schedule"
 static const struct { const char *kernel, *launch, *device; } rows[] = {
     { "syrk", "default", "sim:hopper-h200" }, { "conv2d", "default", "sim:hopper-h200" }, { "transpose", "default", "sim:hopper-h200" },
-    { "gemm", "default", "sim:hopper-h200" }, { "conv2d", "default", "sim:fermi-16k" }, { "transpose", "default", "sim:fermi-16k" }, { "gemm", "default", "sim:fermi-16k" },
+    { "gemm", "default", "sim:hopper-h200" }, { "stencil3d", "default", "sim:hopper-h200" }, { "redblack", "default", "sim:hopper-h200" },
+    { "conv2d", "default", "sim:fermi-16k" }, { "transpose", "default", "sim:fermi-16k" }, { "gemm", "default", "sim:fermi-16k" },
+    { UNSEEN, "s_blur", "sim:hopper-h200" }, { UNSEEN, "s_rows", "sim:hopper-h200" }, { UNSEEN, "s_gather", "sim:hopper-h200" },
+    { UNSEEN, "s_halve", "sim:hopper-h200" }, { UNSEEN, "s_outer", "sim:hopper-h200" }, { UNSEEN, "s_cube", "sim:hopper-h200" },
+    { UNSEEN, "s_blur", "sim:fermi-16k" }, { UNSEEN, "s_rows", "sim:fermi-16k" }, { UNSEEN, "s_cube", "sim:fermi-16k" },
 };
 
 static size_t shapes(const struct rig *r, struct options *out)
@@ -76,20 +81,22 @@ static void one_row(const char *kernel, const char *launch, const char *device, 
         launch_ns += (double)(base_now_ns() - t1);
         predict_ns += (double)(t1 - t0);
         if (list)
-            printf("  %3ux%-3u%s %9.4f ms  paper %.3g  ours %.3g (latency %.3g l1 %.3g l2 %.3g dram %.3g issue %.3g) m1 %.3f m2 %.3f %s\n", o[i].block.x, o[i].block.y, o[i].swap_xy ? " swap" : "",
-                   (double)one.time.median / 1e6, p.cost.paper, p.cost.extended, p.cost.latency, p.cost.bound_l1, p.cost.bound_l2, p.cost.bound_dram, p.issue, p.in.m1, p.in.m2, p.why_not);
+            printf("  %3ux%-3u%s %9.4f ms  paper %.3g  ours %.4g (walk %.4g latency %.3g l1 %.3g l2 %.3g dram %.3g issue %.3g) m1 %.3f m2 %.3f %s\n", o[i].block.x, o[i].block.y, o[i].swap_xy ? " swap" : "",
+                   (double)one.time.median / 1e6, p.cost.paper, p.cost.extended, p.walked, p.cost.latency, p.cost.bound_l1, p.cost.bound_l2, p.cost.bound_dram, p.issue, p.in.m1, p.in.m2, p.why_not);
         if (!p.valid || !tune_usable(&one))
             continue;
         time[n] = (double)one.time.median;
         paper[n] = p.cost.paper;
         ours[n++] = p.cost.extended;
     }
-    double spread, right;
+    double spread, right, theirs;
     size_t pairs;
+    const char *name = strchr(kernel, '/') ? launch : kernel;
+    pairs_told_apart(paper, time, n, &spread, &theirs, &pairs);
     pairs_told_apart(ours, time, n, &spread, &right, &pairs);
-    printf("%-10s %-16s times spread %5.1f %%, ours orders %3.0f %% of the %2zu pairs that differ by 2 %%\n", kernel, device, 100 * spread, 100 * right, pairs);
-    printf("%-10s %-16s %2zu shapes  rank correlation: paper's %5.2f  ours %5.2f   predicting %6.1f ms each, launching %6.1f ms\n", kernel, device, n,
-           model_rank_correlation(paper, time, n), model_rank_correlation(ours, time, n), predict_ns / 1e6 / (double)(n ? n : 1), launch_ns / 1e6 / (double)(n ? n : 1));
+    printf("%-10s %-16s %2zu shapes, times spread %5.1f %%: rank correlation paper's %5.2f ours %5.2f; of %2zu pairs that differ by 2 %% paper's orders %3.0f %% ours %3.0f %%; predicting %6.1f ms each, launching %6.1f ms\n",
+           name, device, n, 100 * spread, model_rank_correlation(paper, time, n), model_rank_correlation(ours, time, n), pairs, 100 * theirs, 100 * right, predict_ns / 1e6 / (double)(n ? n : 1),
+           launch_ns / 1e6 / (double)(n ? n : 1));
     rig_close(&r);
 }
 
@@ -97,7 +104,7 @@ int main(void)
 {
     const char *only = getenv("BENCH_TUNE_ONLY");   /* one kernel, with its shapes listed */
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (!only || strcmp(only, rows[i].kernel) == 0)
+        if (!only || strcmp(only, rows[i].kernel) == 0 || strcmp(only, rows[i].launch) == 0)
             one_row(rows[i].kernel, rows[i].launch, rows[i].device, only != NULL);
     return 0;
 }

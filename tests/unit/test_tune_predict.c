@@ -86,23 +86,59 @@ static void ranks_block_shapes_as_time_does(void **state)
 
 static void says_what_it_does_not_know(void **state)
 {
-    static const struct { const char *line, *why; } rows[] = {
-        { "--bypass l1 --pi vote", "vote" }, { "--bypass l1 --bypass-form hybrid --pi 1", "line and threshold" }, { "--bypass l1 --pi 9", "" },
-    };
     struct rig r;
     (void)state;
     rig_open(&r, "conv2d", "paper", FERMI);
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct tune_prediction p = predict(&r, rows[i].line);
-        assert_false(p.valid);
-        assert_true(p.why_not[0]);
-        assert_non_null(strstr(p.why_not, rows[i].why));
-    }
+    struct tune_prediction none = predict(&r, "--bypass l1 --pi 9");
+    assert_false(none.valid);
+    assert_true(none.why_not[0]);
     /* what the figure leaves out stands beside it */
-    struct tune_prediction original = predict(&r, ""), prefetched = predict(&r, "--cluster redirect --index row --prefetch l1"), l2 = predict(&r, "--bypass l2 --bypass-op cs --pi bpa");
+    struct tune_prediction original = predict(&r, ""), l2 = predict(&r, "--bypass l2 --bypass-op cs --pi bpa"), auto_lines = predict(&r, "--softcache auto");
     assert_true(original.valid && !original.note[0]);
-    assert_true(!prefetched.valid || strstr(prefetched.note, "prefetching"));
     assert_true(l2.valid && l2.cost.extended >= original.cost.extended);
+    assert_true(!auto_lines.valid || strstr(auto_lines.note, "profile"));
+    rig_close(&r);
+}
+
+/* A vote is the least over all thresholds; hybrid bypasses no less than the threshold alone. */
+static void votes_and_hybrids_are_predicted(void **state)
+{
+    struct rig r;
+    double least = INFINITY;
+    (void)state;
+    rig_open(&r, "valley", "fermi", FERMI);
+    for (int pi = 0; pi <= 16; pi++) {
+        char line[64];
+        snprintf(line, sizeof line, pi == 0 ? "--bypass l1 --pi bpa" : pi == 16 ? "" : "--bypass l1 --pi %d", pi);
+        least = fmin(least, predict(&r, line).cost.extended);
+    }
+    struct tune_prediction vote = predict(&r, "--bypass l1 --pi vote");
+    assert_true(vote.valid && strstr(vote.note, "elect"));
+    assert_float_equal(vote.cost.extended, least, 1e-9 * least);
+    rig_close(&r);
+    rig_open(&r, "conv2d", "paper", FERMI);
+    struct tune_prediction clone = predict(&r, "--bypass l1 --pi 4"), hybrid = predict(&r, "--bypass l1 --bypass-form hybrid --pi 4");
+    assert_true(clone.valid && hybrid.valid);
+    assert_true(hybrid.in.m1 >= clone.in.m1);
+    rig_close(&r);
+}
+
+/* Prefetching asks for lines before they are needed: fewer and shorter waits, as the time shows too. */
+static void prefetches_are_played(void **state)
+{
+    struct rig r;
+    struct result was, is;
+    struct options none = options_default(), o = options_of("--prefetch l1");
+    (void)state;
+    rig_open(&r, "gemm", "default", "sim:hopper-h200");
+    struct tune_prediction plain = predict(&r, ""), ahead = predict(&r, "--prefetch l1");
+    assert_true(plain.valid && ahead.valid);
+    assert_float_equal(ahead.in.loads, plain.in.loads, 1e-9);      /* nobody's loads */
+    assert_true(ahead.in.m1 < plain.in.m1);
+    assert_true(ahead.cost.extended < 0.9 * plain.cost.extended);
+    assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
+    assert_status_ok(tune_run_one(r.bench, &o, &is, &r.ds), &r.ds);
+    assert_true(is.time.median < was.time.median);
     rig_close(&r);
 }
 
@@ -114,7 +150,7 @@ static void parts_add_up(void **state)
     rig_open(&r, "transpose", "default", FERMI);
     struct tune_prediction p = predict(&r, "");
     struct buf b = { 0 };
-    assert_float_equal(tune_part(&p, tune_part_binding(&p)), p.cost.extended, 1e-9);
+    assert_float_equal(p.cost.extended, fmax(p.walked, tune_part(&p, tune_part_binding(&p))), 1e-9);
     for (size_t i = 0; i < TUNE_PARTS; i++)
         assert_true(tune_part(&p, i) <= p.cost.extended && tune_part_name(i)[0]);
     assert_float_equal(p.cost.latency, p.cost.latency_l1 + p.cost.latency_l2 + p.cost.latency_dram, 1e-6 * p.cost.latency);
@@ -263,7 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
-        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
+        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
         cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

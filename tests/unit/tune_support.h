@@ -44,14 +44,16 @@ static inline void rig_facts(struct rig *r)
     assert_status_ok(ana_run(r->module, str_of(r->launch->kernel), &o, &r->facts, &r->ds), &r->ds);
 }
 
+/* kernel: a demo kernel's name, or a path without its ending. */
 static inline void rig_open(struct rig *r, const char *kernel, const char *launch, const char *device)
 {
     char path[128];
+    const char *dir = strchr(kernel, '/') ? "" : "kernels/";
     struct dev_env env = rig_env();
     memset(r, 0, sizeof *r);
-    snprintf(path, sizeof path, "kernels/%s.ptx", kernel);
+    snprintf(path, sizeof path, "%s%s.ptx", dir, kernel);
     assert_status_ok(ptx_parse_file(path, &r->module, &r->ds), &r->ds);
-    snprintf(path, sizeof path, "kernels/%s.launch.json", kernel);
+    snprintf(path, sizeof path, "%s%s.launch.json", dir, kernel);
     assert_status_ok(launch_file_read(path, &r->launches, &r->ds), &r->ds);
     r->launch = rig_find(&r->launches, launch);
     assert_status_ok(dev_open(device, &env, &r->dev, &r->ds), &r->ds);

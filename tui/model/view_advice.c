@@ -18,7 +18,7 @@ static void put_advice(struct app *a, size_t i, unsigned w)
     if (x->tried && !isnan(x->real_gain))
         row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx%s", x->real_gain, origin);
     if (!isnan(x->expected_gain) && x->expected_gain > 0)
-        row_put(&r, ROLE_NOTE, "   expected %.2fx, confidence %.0f %%", x->expected_gain, x->confidence * 100);
+        row_put(&r, ROLE_NOTE, "   expected %.2fx%s, confidence %.0f %%", x->expected_gain, x->modelled ? " by the model" : "", x->confidence * 100);
     page_flow(a, p, &r, 4, w, (long)i);
     page_wrap(a, p, ROLE_TEXT, 4, w - 1, x->why, -1);
     options_line(&x->options, &b);

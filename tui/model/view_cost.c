@@ -1,6 +1,6 @@
 /* cost: what the memory-cost model says of the present options before anything
  * is launched (schedule paper, section 5): the paper's sum with its parts, and
- * ours, the tightest of five bounds. Always labelled modelled. */
+ * ours: one SM's warps in time, no less than five bounds. Always labelled modelled. */
 #include "tui/model/view_search.h"
 
 #include <math.h>
@@ -81,7 +81,8 @@ static void put_title(struct app *a, struct page *p, const char *title)
 static void put_ours(struct app *a, struct page *p, const struct tune_prediction *now, const struct tune_prediction *old, unsigned w)
 {
     size_t binds = tune_part_binding(now);
-    put_title(a, p, "ours: largest of");
+    put_title(a, p, "ours: no less than");
+    put_part(a, p, "warps in time", ROLE_TITLE, now->walked, old ? old->walked : NAN, now->cost.extended, false, w);
     for (size_t i = 0; i < TUNE_PARTS; i++)
         put_part(a, p, tune_part_name(i), i == binds ? ROLE_TITLE : ROLE_VALUE, tune_part(now, i), old ? tune_part(old, i) : NAN, now->cost.extended, i == binds, w);
     const struct { const char *name; double now, old; enum role role; } wait[] = {

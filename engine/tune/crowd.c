@@ -1,0 +1,114 @@
+/* Lines that all SMs ask L2 for at the same time. A line lives in one slice of L2, which answers one request at a time:
+ * what all read at once comes more slowly than what each reads for itself. One SM's trace does not show it, so the first
+ * requests of three others are looked at: the SMs of the next CTA in x, of the next in y, and of one far off. A line that
+ * all four touch first at about the same place in their traces is taken to be asked for by everybody. */
+#include "engine/tune/trace.h"
+
+#include <string.h>
+
+#define LOOKED_AT 2048u                    /* first requests of each SM */
+#define AT_ONCE 256u                       /* requests apart, at most */
+#define SMS 4u                             /* this one is number 0 */
+#define SLOTS (2 * SMS * LOOKED_AT)
+
+struct early { uint64_t line1[SLOTS]; uint16_t at[SLOTS][SMS]; };   /* open addressing by line; at: when it was first asked for, 1..; 0: never */
+struct looking { struct early *e; unsigned sm; uint16_t n; };
+
+static uint16_t *first_of(struct early *e, uint64_t line)
+{
+    size_t i = (size_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 40) % SLOTS;
+    while (e->line1[i] && e->line1[i] != line + 1)
+        i = (i + 1) % SLOTS;
+    e->line1[i] = line + 1;
+    return e->at[i];
+}
+
+static bool look_at(struct looking *l, uint64_t line)
+{
+    uint16_t *at = first_of(l->e, line);
+    l->n++;
+    if (!at[l->sm])
+        at[l->sm] = l->n;
+    return l->n < LOOKED_AT;
+}
+
+static bool look(void *ctx, const struct ana_request *r)
+{
+    return r->store || r->prefetch || r->passes || look_at(ctx, r->line);
+}
+
+static bool is_crowd(const uint16_t *at)
+{
+    bool all = true;
+    for (unsigned k = 1; k < SMS; k++)
+        all = all && at[k] && at[k] + AT_ONCE > at[0] && at[0] + AT_ONCE > at[k];
+    return all;
+}
+
+/* Of the lines that this SM touches first, by access. */
+static void count(struct tune_trace *t, struct early *e, uint32_t *asked)
+{
+    uint16_t n = 0;
+    for (size_t i = 0; i < t->n && n < LOOKED_AT; i++) {
+        const struct line_request *r = &t->v[i];
+        if (r->store || r->prefetch)
+            continue;
+        const uint16_t *at = first_of(e, r->line);
+        if (at[0] != ++n)
+            continue;
+        asked[r->access]++;
+        t->crowd[r->access] += is_crowd(at);
+    }
+    for (uint32_t k = 0; k < t->ncrowd; k++)
+        t->crowd[k] = asked[k] ? t->crowd[k] / (float)asked[k] : 0;
+}
+
+/* Other SMs than number 0, one by one; 0: there is no such SM with work. */
+static void choose(const struct tune_trace *t, uint32_t sm[SMS])
+{
+    uint64_t ctas = dim3u_count(t->grid), busy = ctas < t->sms ? ctas : t->sms;
+    sm[0] = 0;
+    sm[1] = 1;
+    sm[2] = (uint32_t)(t->grid.x % t->sms);
+    sm[3] = (uint32_t)(busy / 2 + busy / 5);
+    for (unsigned k = 1; k < SMS; k++)
+        if (sm[k] >= busy)
+            sm[k] = 0;
+    if (sm[2] < 2 && busy > 8)
+        sm[2] = (uint32_t)(busy / 3);
+}
+
+enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct diags *ds)
+{
+    uint32_t sm[SMS], most = 0;
+    enum status st = ST_OK;
+    for (size_t i = 0; i < t->n; i++)
+        most = t->v[i].access > most ? t->v[i].access : most;
+    base_free(t->crowd);
+    t->ncrowd = most + 1;
+    t->crowd = base_alloc(t->ncrowd * sizeof *t->crowd);
+    choose(t, sm);
+    if (!t->crowd)
+        return ST_NOMEM;
+    if (!o->dev || o->dev->l2_shared_rate <= 0 || !sm[1] || !sm[2] || !sm[3])
+        return ST_OK;
+    struct early *e = base_alloc(sizeof *e);
+    uint32_t *asked = base_alloc(t->ncrowd * sizeof *asked);
+    struct looking own = { e, 0, 0 };
+    for (size_t i = 0; i < t->n && e && asked; i++)
+        if (!t->v[i].store && !t->v[i].prefetch && !look_at(&own, t->v[i].line))
+            break;
+    for (unsigned k = 1; k < SMS && e && asked && st == ST_OK; k++) {
+        struct looking l = { e, k, 0 };
+        st = ana_trace(m, kernel, o, LINE_BYTES, t->resident, sm[k], t->sms, look, &l, ds);
+    }
+    if (e && asked && st == ST_OK)
+        count(t, e, asked);
+    else if (st == ST_OK)
+        st = ST_NOMEM;
+    base_free(e);
+    base_free(asked);
+    return st;
+}
+
+float tune_trace_crowd(const struct tune_trace *t, const struct line_request *r) { return r->access < t->ncrowd ? t->crowd[r->access] : 0; }
