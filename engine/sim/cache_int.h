@@ -40,12 +40,14 @@ struct cache_line {
 };
 struct cache_l1 {
     struct cache_line *line;     /* [sets * ways] */
+    uint32_t *low;               /* [sets * ways]: low half of each line's tag, together for a set */
     uint32_t sets, ways, clock;
     uint32_t set_mask, set_shift; /* sets - 1 and log2 when a power of two, else 0 */
     uint8_t group;               /* sectors fetched together: 1 sectored, 4 whole lines */
     uint8_t merge_max;
     uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced */
     bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
+    bool any_first;              /* some line has been evict-first */
     uint64_t lookups, hits;      /* sectors, for the bench and tests */
 };
 struct cache_answer {
@@ -66,6 +68,12 @@ void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors);
 /* Present and arrived, without touching anything (tests, prefetch). */
 bool cache_l1_has(const struct cache_l1 *c, uint64_t line, uint8_t sectors);
 uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag);
+/* Brings what a look-up of the line reads into the host's cache. */
+static inline void cache_l1_prefetch(const struct cache_l1 *c, uint64_t line)
+{
+    uint64_t tag;
+    __builtin_prefetch(&c->low[(size_t)cache_l1_set(c, line, &tag) * c->ways]);
+}
 
 /* ---- L2 ---- */
 struct cache_l2_request {

@@ -20,13 +20,16 @@ enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uin
         while ((1u << c->set_shift) < c->sets) c->set_shift++;
     }
     c->line = base_alloc((size_t)c->sets * ways * sizeof *c->line);
-    return c->line ? ST_OK : ST_NOMEM;
+    c->low = base_alloc((size_t)c->sets * ways * sizeof *c->low);
+    return c->line && c->low ? ST_OK : ST_NOMEM;
 }
 
 void cache_l1_free(struct cache_l1 *c)
 {
     base_free(c->line);
+    base_free(c->low);
     c->line = NULL;
+    c->low = NULL;
 }
 
 uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
@@ -46,6 +49,26 @@ uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
     return set >= c->sets ? set - c->sets : set;
 }
 
+static void set_line(struct cache_l1 *c, struct cache_line *to, const struct cache_line *v)
+{
+    *to = *v;
+    c->low[to - c->line] = (uint32_t)v->tag;
+}
+
+/* The line of `set` with that tag, or NULL. All low halves are compared, without a branch, before the whole tag is. */
+static struct cache_line *find_line(const struct cache_l1 *c, uint32_t set, uint64_t tag)
+{
+    const uint32_t *low = &c->low[(size_t)set * c->ways];
+    struct cache_line *first = &c->line[(size_t)set * c->ways];
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->ways; i++) at = low[i] == (uint32_t)tag ? i + 1 : at;
+    if (!at) return NULL;
+    if (first[at - 1].tag == tag) return &first[at - 1];
+    for (uint32_t i = 0; i < c->ways; i++)
+        if (first[i].tag == tag) return &first[i];
+    return NULL;
+}
+
 static inline uint64_t keep_key(const struct cache_line *l)
 {
     return (uint64_t)(l->alloc == CACHE_FIRST ? 0 : l->alloc == CACHE_LAST ? 2 : 1) << 32 | l->stamp;
@@ -55,6 +78,9 @@ static inline uint64_t keep_key(const struct cache_line *l)
  * the oldest of that many lines drawn at random (a hash of the access count) goes, unless one is evict-first. */
 static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *set, uint32_t now)
 {
+    const uint32_t *low = &c->low[set - c->line];
+    bool look = c->any_first;                /* further than `picks` go: for one that is empty or evict-first */
+    for (uint32_t i = 0; i < c->ways; i++) look |= !low[i];
     struct cache_line *best = NULL;
     uint64_t best_key = UINT64_MAX;
     uint32_t from = 0, left = c->ways;
@@ -62,7 +88,7 @@ static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *s
         from = (uint32_t)(((cache_mix(c->clock) >> 32) * c->ways) >> 32);
         left = c->picks;
     }
-    for (uint32_t i = 0; i < c->ways; i++) {
+    for (uint32_t i = 0; i < c->ways && (left || look); i++) {
         struct cache_line *l = &set[from + i < c->ways ? from + i : from + i - c->ways];
         if (!l->tag) return l;
         if (l->fill > now) continue;
@@ -101,6 +127,7 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
     }
     if (alloc == CACHE_LAST_USE) {
         l->alloc = CACHE_FIRST;
+        c->any_first = true;
         l->stamp = 0;
     } else if (alloc != CACHE_UNCHANGED) {
         l->stamp = ++c->clock;
@@ -128,8 +155,9 @@ static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t t
     }
     a->miss = cache_widen(sectors, c->group);
     if (!l) return;
-    *l = (struct cache_line){ .tag = tag, .stamp = ++c->clock, .valid = a->miss };
+    set_line(c, l, &(struct cache_line){ .tag = tag, .stamp = ++c->clock, .valid = a->miss });
     l->alloc = (uint8_t)(alloc == CACHE_LAST_USE ? CACHE_FIRST : alloc == CACHE_UNCHANGED ? CACHE_NORMAL : alloc);
+    c->any_first |= l->alloc == CACHE_FIRST;
     a->line = l;
 }
 
@@ -142,38 +170,32 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
         return;
     }
     uint64_t tag;
-    struct cache_line *set = &c->line[(size_t)cache_l1_set(c, line, &tag) * c->ways], *found = NULL;
-    for (uint32_t i = 0; i < c->ways && !found; i++)
-        if (set[i].tag == tag) found = &set[i];
+    uint32_t set = cache_l1_set(c, line, &tag);
+    struct cache_line *found = find_line(c, set, tag);
     if (alloc == CACHE_DROP) {
-        if (found && found->fill <= now) *found = (struct cache_line){ 0 };
+        if (found && found->fill <= now) set_line(c, found, &(struct cache_line){ 0 });
         a->miss = sectors;
         return;
     }
     if (found) answer_present(c, found, sectors, alloc, now, a);
-    else answer_absent(c, set, tag, sectors, alloc, now, a);
+    else answer_absent(c, &c->line[(size_t)set * c->ways], tag, sectors, alloc, now, a);
 }
 
 void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors)
 {
     uint64_t tag;
-    struct cache_line *set = &c->line[(size_t)cache_l1_set(c, line, &tag) * c->ways];
-    for (uint32_t i = 0; i < c->ways; i++) {
-        if (set[i].tag != tag) continue;
-        if (!c->update_on_store) {
-            set[i].valid &= (uint8_t)~cache_widen(sectors, c->group);
-            set[i].ready &= set[i].valid;
-            if (!set[i].valid) set[i] = (struct cache_line){ 0 };
-        }
-        return;
-    }
+    uint32_t set = cache_l1_set(c, line, &tag);
+    struct cache_line *l = c->update_on_store ? NULL : find_line(c, set, tag);
+    if (!l) return;
+    l->valid &= (uint8_t)~cache_widen(sectors, c->group);
+    l->ready &= l->valid;
+    if (!l->valid) set_line(c, l, &(struct cache_line){ 0 });
 }
 
 bool cache_l1_has(const struct cache_l1 *c, uint64_t line, uint8_t sectors)
 {
     uint64_t tag;
-    const struct cache_line *set = &c->line[(size_t)cache_l1_set(c, line, &tag) * c->ways];
-    for (uint32_t i = 0; i < c->ways; i++)
-        if (set[i].tag == tag) return !(sectors & ~set[i].valid);
-    return false;
+    uint32_t set = cache_l1_set(c, line, &tag);
+    const struct cache_line *l = find_line(c, set, tag);
+    return l && !(sectors & ~l->valid);
 }

@@ -112,6 +112,24 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
 
 bool exec_warp_faulted(const struct exec_warp *w) { return w->cta->fault; }
 
+static inline void prefetch_slot(const struct exec_warp *w, uint32_t slot, unsigned bytes)
+{
+    if (slot == EXEC_NO_ID || (slot & 3u) != BANK_FRAME) return;
+    const uint8_t *at = slot_at(w, slot);
+    for (unsigned i = 0; i < bytes; i += 64) __builtin_prefetch(at + i);
+}
+
+void exec_warp_prefetch(const struct exec_warp *w, uint32_t most)
+{
+    const struct exec_inst *in = &w->x->p->code[w->pc];
+    if (!w->runnable) return;
+    for (uint32_t i = 0; i < most; i++) {
+        prefetch_slot(w, in[i].a, 128);
+        prefetch_slot(w, in[i].b, 128);
+        prefetch_slot(w, in[i].c, 128);
+    }
+}
+
 uint32_t exec_straight(struct exec_warp *w, uint64_t now, uint32_t most, struct exec_access *a, exec_note_fn *note, void *ctx, uint32_t *active)
 {
     frag_resume(w);

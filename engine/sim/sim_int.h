@@ -191,6 +191,8 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out);
  * loop (branches, barriers, warp operations), faults, or that `note` stops at. Returns how many were executed. Each
  * memory access is put in *a and told to `note` with the number of its instruction; *active: the lanes of the path. */
 uint32_t exec_straight(struct exec_warp *w, uint64_t now, uint32_t most, struct exec_access *a, exec_note_fn *note, void *ctx, uint32_t *active);
+/* Brings what the next `most` instructions of w will read into the host's cache: there are far more warps than fit. */
+void exec_warp_prefetch(const struct exec_warp *w, uint32_t most);
 bool exec_warp_faulted(const struct exec_warp *w);
 
 /* Functional: runs until done, fault, or `budget` warp instructions. */

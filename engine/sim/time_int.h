@@ -72,6 +72,9 @@ struct time_mem {
 enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem);
 void time_mem_free(struct time_mem *m);
 
+/* What a step can need besides a unit: nothing, or room in the LSU's queue. */
+enum { TIME_WANT_FETCH = UNIT_COUNT, TIME_WANT_ROOM, TIME_WANTS };
+
 /* ---- warps ---- */
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
 struct time_work {                   /* memory accesses executed and not yet issued */
@@ -111,10 +114,12 @@ struct time_sm {
     uint32_t *ready;                 /* [nwarps]: earliest cycle for its next step; TIME_NEVER: waits for others */
     uint32_t *age;                   /* [nwarps]: order of arrival */
     struct time_wheel wheel;         /* the warps whose next step lies ahead */
-    uint64_t due[TIME_SCHEDULERS];   /* of each scheduler's warps, those that can step now */
+    uint8_t *wants;                  /* [nwarps]: what its next step needs, enum time_unit or TIME_WANT_* */
+    uint64_t due[TIME_SCHEDULERS][TIME_WANTS];   /* of each scheduler's warps, those whose step has come, by what it needs */
+    uint32_t any[TIME_SCHEDULERS];   /* bits of the wants that some warp is due for */
     uint32_t free[TIME_SCHEDULERS];  /* when each scheduler can issue again */
     uint32_t last[TIME_SCHEDULERS];  /* of its warps, the one that issued last */
-    uint32_t at;                     /* earliest step of any */
+    uint32_t soon, at;               /* earliest step of those that are due; of any */
     bool paired[TIME_SCHEDULERS];    /* dual issue: another may issue in the same cycle */
     uint32_t unit_free[TIME_SCHEDULERS][UNIT_COUNT];
     uint32_t *scoreboard;

@@ -29,11 +29,16 @@ static uint32_t least(const uint32_t *v, uint32_t n)
     return m;
 }
 
-/* The tracker that is free at `at`, or frees first; *at moves to when it is free. Minima are kept per block. */
+/* A tracker that is free at `at`, or the one that frees first; *at moves to when it is free. Minima are kept per block. */
 static uint32_t mshr_find(const struct time_sm *s, double *at)
 {
-    uint32_t first = least(s->mshr_least, s->nmshr_blocks), b = 0, i = 0;
-    while (s->mshr_least[b] != first) b++;
+    uint32_t b = 0, i = 0;
+    while (b < s->nmshr_blocks && s->mshr_least[b] > *at) b++;
+    if (b == s->nmshr_blocks) {
+        uint32_t first = least(s->mshr_least, s->nmshr_blocks);
+        for (b = 0; s->mshr_least[b] != first; b++) continue;
+    }
+    uint32_t first = s->mshr_least[b];
     const uint32_t *block = &s->mshr[b * TIME_MSHR_BLOCK];
     while (block[i] != first) i++;
     if (first > *at) *at = first;

@@ -2,12 +2,14 @@
  *
  * Each warp slot has the earliest cycle at which it can take its next step. Those
  * that lie ahead are in a wheel of cycles; those that have come are bits of their
- * scheduler. So the SM goes from step to step in time order without visiting empty
- * cycles or warps that wait. A step is: fetch the next region, find out that an
- * operand or unit is not ready (and when it will be), or issue. */
+ * scheduler, by the unit they need. So the SM goes from step to step in time order
+ * without visiting empty cycles, warps that wait, or warps whose unit is taken. A
+ * step is: fetch the next region, or issue. */
 #include "engine/sim/time_int.h"
 
 #include <string.h>
+
+#define PREFETCH 8u                  /* instructions of a warp's next region whose operands are brought in before it gets there */
 
 enum { POLICY_GREEDY, POLICY_ROUND_ROBIN };
 
@@ -26,6 +28,7 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->warp = base_alloc(s->nwarps * sizeof *s->warp);
     s->ready = base_alloc(s->nwarps * sizeof *s->ready);
     s->age = base_alloc(s->nwarps * sizeof *s->age);
+    s->wants = base_alloc(s->nwarps * sizeof *s->wants);
     s->scoreboard = base_alloc(((size_t)s->nwarps * t->plan.nslots + 1) * sizeof *s->scoreboard);
     s->work = base_alloc(s->nwarps * sizeof *s->work);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
@@ -36,7 +39,7 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->work && s->ready && s->age && s->scoreboard && s->cta && s->queue && s->mshr && s->mshr_least && s->ended && s->loads;
+    return s->warp && s->work && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->queue && s->mshr && s->mshr_least && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -60,7 +63,7 @@ enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, u
     s->nwarps = t->ctas_per_sm * t->warps_per_cta;
     if (!alloc_arrays(s, t)) return ST_NOMEM;
     for (uint32_t i = 0; i < s->nwarps; i++) s->ready[i] = TIME_NEVER;
-    s->at = TIME_NEVER;
+    s->at = s->soon = TIME_NEVER;
     for (uint32_t i = trackers(t); i < s->nmshr_blocks * TIME_MSHR_BLOCK; i++) s->mshr[i] = TIME_NEVER;
     for (uint32_t i = 0; i < s->nwarps; i++) {
         s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
@@ -82,6 +85,7 @@ void time_sm_free(struct time_sm *s)
     base_free(s->work);
     base_free(s->ready);
     base_free(s->age);
+    base_free(s->wants);
     base_free(s->scoreboard);
     base_free(s->cta);
     base_free(s->queue);
@@ -93,10 +97,11 @@ void time_sm_free(struct time_sm *s)
     base_free(s->request);
 }
 
-/* Sets when a warp that is in no list steps next. */
+/* Sets when a warp that is in no list and has nothing left to issue steps next. */
 static void set_ready(struct time_sm *s, uint32_t w, uint32_t at)
 {
     s->ready[w] = at;
+    s->wants[w] = TIME_WANT_FETCH;
     wheel_put(&s->wheel, w, at);
     if (at < s->at) s->at = at;
 }
@@ -198,15 +203,18 @@ static void hold_back(const struct sim_preset *g, struct time_warp *w, const str
     if (until > w->release) w->release = until;
 }
 
-/* Issues o at t, or says when it could (a later cycle, in *again). */
-static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct time_slot *o, uint32_t t, uint32_t *again)
+/* What a warp does next: at which cycle, and what for (enum time_unit, TIME_WANT_*). */
+struct turn { uint32_t at; uint8_t wants; };
+
+/* Issues o at t, or says what it waits for. */
+static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct time_slot *o, uint32_t t, struct turn *then)
 {
     const struct time_plan *plan = &s->group->t->plan;
-    uint32_t at = w->operands, mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0;
-    if (s->unit_free[sc][o->unit] > at) at = s->unit_free[sc][o->unit];
-    if (mem && time_lsu_room(s) > at) at = time_lsu_room(s);
-    if (at > t) {
-        *again = at;
+    uint32_t mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0;
+    *then = (struct turn){ w->operands > t ? w->operands : t, o->unit };
+    if (w->operands > t || s->unit_free[sc][o->unit] > t) return false;
+    if (mem && time_lsu_room(s) > t) {
+        then->wants = TIME_WANT_ROOM;
         return false;
     }
     s->unit_free[sc][o->unit] = t + o->busy;
@@ -223,18 +231,18 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, co
 }
 
 /* Fetches when nothing is left to issue. Returns false when the warp has nothing to do at t. */
-static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, uint32_t *again)
+static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, struct turn *then)
 {
     const struct time_plan *plan = &s->group->t->plan;
+    *then = (struct turn){ TIME_NEVER, TIME_WANT_FETCH };
     while (!w->next) {
         if (w->release > t) {
-            *again = w->release;
+            then->at = w->release;
             return false;
         }
         const struct time_slot *first;
         enum fetch_result f = time_warp_fetch(s, w, t, &first);
         if (f != FETCH_READY) {
-            *again = TIME_NEVER;
             if (f == FETCH_FAULT) s->fault = true;
             else if (f == FETCH_ENDED) end_warp(s, w, t);
             else w->state = WARP_BARRIER;
@@ -246,28 +254,30 @@ static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, uint32_t 
     return true;
 }
 
-/* One step at t. Returns the issue slots taken; *again: when to step next. */
-static uint32_t step_warp(struct time_sm *s, uint32_t sc, struct time_warp *w, uint32_t t, uint32_t *again)
+/* One step at t. Returns the issue slots taken; *then: the next step. */
+static uint32_t step_warp(struct time_sm *s, uint32_t sc, struct time_warp *w, uint32_t t, struct turn *then)
 {
-    if (!w->next && !refill(s, w, t, again)) return 0;
+    if (!w->next && !refill(s, w, t, then)) return 0;
     const struct time_slot *o = w->next;
-    if (!issue(s, w, sc, o, t, again)) return 0;
+    if (!issue(s, w, sc, o, t, then)) return 0;
     find_next(&s->group->t->plan, w, o + 1);
-    uint32_t at = w->next ? w->operands : w->release;
-    *again = t + (uint32_t)s->group->t->g->issue_interval;
-    if (at > *again) *again = at;
+    *then = (struct turn){ w->release, TIME_WANT_FETCH };
+    if (w->next) *then = (struct turn){ w->operands, w->next->unit };
+    else exec_warp_prefetch(w->x, PREFETCH);
+    uint32_t soonest = t + (uint32_t)s->group->t->g->issue_interval;
+    if (then->at < soonest) then->at = soonest;
     return o->slots ? o->slots : 1;
 }
 
 /* ---- schedulers ---- */
 
 /* The last one again, else the oldest. */
-static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n)
+static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n, uint64_t from)
 {
     uint32_t best = s->last[sc];
-    if (s->due[sc] >> best & 1) return best;
+    if (from >> best & 1) return best;
     uint32_t best_age = UINT32_MAX;
-    for (uint64_t m = s->due[sc]; m; m &= m - 1) {
+    for (uint64_t m = from; m; m &= m - 1) {
         uint32_t k = (uint32_t)__builtin_ctzll(m), age = s->age[k * n + sc];
         if (age < best_age) {
             best = k;
@@ -278,26 +288,63 @@ static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n)
 }
 
 /* The first after the last one, in a circle. */
-static uint32_t pick_next(const struct time_sm *s, uint32_t sc)
+static uint32_t pick_next(const struct time_sm *s, uint32_t sc, uint64_t from)
 {
-    uint64_t after = s->due[sc] & ~((2ull << s->last[sc]) - 1);
-    return (uint32_t)__builtin_ctzll(after ? after : s->due[sc]);
+    uint64_t after = from & ~((2ull << s->last[sc]) - 1);
+    return (uint32_t)__builtin_ctzll(after ? after : from);
 }
 
-/* Scheduler sc, which has warps that are due, lets one of them step at t. */
-static void step_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
+static inline void make_due(struct time_sm *s, uint32_t sc, uint32_t k, uint8_t wants)
+{
+    s->due[sc][wants] |= 1ull << k;
+    s->any[sc] |= 1u << wants;
+}
+
+/* Warp k of scheduler sc steps at t. */
+static void step_one(struct time_sm *s, uint32_t sc, uint32_t k, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
-    uint32_t n = (uint32_t)g->schedulers, again = TIME_NEVER;
-    uint32_t k = g->scheduler_policy == POLICY_GREEDY ? pick_greedy(s, sc, n) : pick_next(s, sc);
-    uint32_t slots = step_warp(s, sc, &s->warp[k * n + sc], t, &again);
-    s->ready[k * n + sc] = again;
-    if (again > t) s->due[sc] &= ~(1ull << k);
-    if (again > t && again != TIME_NEVER) wheel_put(&s->wheel, k * n + sc, again);
+    uint32_t w = k * (uint32_t)g->schedulers + sc;
+    uint8_t had = s->wants[w];
+    if (!(s->due[sc][had] &= ~(1ull << k))) s->any[sc] &= ~(1u << had);
+    struct turn then;
+    uint32_t slots = step_warp(s, sc, &s->warp[w], t, &then);
+    s->ready[w] = then.at;
+    s->wants[w] = then.wants;
+    if (then.at <= t) make_due(s, sc, k, then.wants);
+    else if (then.at != TIME_NEVER) wheel_put(&s->wheel, w, then.at);
     if (!slots) return;
     s->last[sc] = k;
     s->paired[sc] = g->dual_issue && !s->paired[sc];
     s->free[sc] = t + (s->paired[sc] ? slots - 1 : slots) * (uint32_t)g->issue_interval;
+}
+
+/* The warps of scheduler sc that can step at t; *next: when others can, of those whose step has come. */
+static inline uint64_t can_step(const struct time_sm *s, uint32_t sc, uint32_t t, uint32_t *next)
+{
+    uint64_t can = 0;
+    for (uint32_t m = s->any[sc]; m; m &= m - 1) {
+        uint32_t u = (uint32_t)__builtin_ctz(m), at = 0;
+        if (u < UNIT_COUNT) at = s->unit_free[sc][u];
+        else if (u == TIME_WANT_ROOM) at = time_lsu_room(s);
+        if (at <= t) can |= s->due[sc][u];
+        else if (at < *next) *next = at;
+    }
+    return can;
+}
+
+/* All that scheduler sc does at t. Returns when it is to be looked at again, but for what comes out of the wheel. */
+static uint32_t run_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    while (s->any[sc] && !s->fault) {
+        if (s->free[sc] > t) return s->free[sc];
+        uint32_t next = TIME_NEVER;
+        uint64_t can = can_step(s, sc, t, &next);
+        if (!can) return next;
+        step_one(s, sc, g->scheduler_policy == POLICY_GREEDY ? pick_greedy(s, sc, (uint32_t)g->schedulers, can) : pick_next(s, sc, can), t);
+    }
+    return TIME_NEVER;
 }
 
 /* The warps whose step has come become due. */
@@ -307,16 +354,8 @@ static void wake_due(struct time_sm *s, uint32_t t)
     for (uint32_t w = wheel_take(&s->wheel, t), next; w; w = next) {
         next = s->wheel.link[w - 1];
         if (s->ready[w - 1] > t) wheel_put(&s->wheel, w - 1, s->ready[w - 1]);
-        else s->due[(w - 1) % n] |= 1ull << (w - 1) / n;
+        else make_due(s, (w - 1) % n, (w - 1) / n, s->wants[w - 1]);
     }
-}
-
-static uint32_t next_step(const struct time_sm *s)
-{
-    uint32_t at = wheel_next(&s->wheel);
-    for (uint32_t i = 0; i < TIME_SCHEDULERS; i++)
-        if (s->due[i] && s->free[i] < at) at = s->free[i];
-    return at;
 }
 
 uint64_t time_sm_residency(const struct time_sm *s, uint32_t now)
@@ -333,18 +372,24 @@ uint32_t time_sm_next(const struct time_sm *s) { return s->at; }
 static uint32_t exact_next(const struct time_sm *s, uint32_t at)
 {
     if (at != s->wheel.base + WHEEL_CYCLES - 1) return at;
-    at = TIME_NEVER;
+    at = TIME_NEVER;                 /* nobody is due, else it would come sooner */
     for (uint32_t i = 0; i < s->nwarps; i++) at = s->ready[i] < at ? s->ready[i] : at;
-    return at;
+    return at < s->soon ? at : s->soon;
 }
 
 void time_sm_run(struct time_sm *s, uint32_t end)
 {
-    uint32_t n = (uint32_t)s->group->t->g->schedulers, t = next_step(s);
-    for (; t < end && !s->fault && !s->oom; t = next_step(s)) {
+    uint32_t n = (uint32_t)s->group->t->g->schedulers, t = wheel_next(&s->wheel);
+    if (s->soon < t) t = s->soon;
+    while (t < end && !s->fault && !s->oom) {
         wake_due(s, t);
-        for (uint32_t sc = 0; sc < n; sc++)
-            while (s->due[sc] && s->free[sc] <= t && !s->fault) step_scheduler(s, sc, t);
+        s->soon = TIME_NEVER;
+        for (uint32_t sc = 0; sc < n; sc++) {
+            uint32_t next = run_scheduler(s, sc, t);
+            if (next < s->soon) s->soon = next;
+        }
+        t = wheel_next(&s->wheel);
+        if (s->soon < t) t = s->soon;
     }
     s->at = exact_next(s, t);
 }
