@@ -60,6 +60,9 @@ struct time_mem {
     struct time_queue *slice, *channel; uint32_t nslices, nchannels;
     double scale;                    /* SMs of the GPU per simulated SM */
     double slice_bytes, channel_bytes; /* bytes per cycle of one queue */
+    double port_cycles[CACHE_SECTORS + 1];   /* of a read, by sectors: cycles at its SM's port, */
+    double ask_cycles[CACHE_SECTORS + 1];    /* of its SM's share of all slices, */
+    double slice_cycles[CACHE_SECTORS + 1];  /* at each slice if spread over all */
     double crowd_cycles;             /* in a sample: cycles a read that all SMs make at once holds up its SM's next ones */
     double turn_cycles;              /* cycles per byte of an SM's share of all slices */
     double atomic_cycles;            /* cycles one atomic lane takes at a slice */
@@ -161,10 +164,16 @@ uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exe
 static inline uint32_t time_lsu_room(const struct time_sm *s) { return s->queue[s->queue_at]; }
 
 /* time_mem.c: latency pieces seen within an epoch. */
-uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, const struct cache_l2_request *r, uint8_t granule);
-uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r);
-uint32_t time_mem_atomic(struct time_sm *s, const struct cache_l2_request *r);
-void time_mem_quiet(struct time_sm *s, const struct cache_l2_request *r);     /* prefetch into L2 */
+/* Brings what the SM keeps of reads of the line on their way into the host's cache. */
+static inline void time_mem_prefetch(const struct time_sm *s, uint64_t line)
+{
+    if (s->flight) __builtin_prefetch(&s->flight[cache_mix(line) % TIME_FLIGHTS]);
+}
+/* They note in *r which queues it takes. */
+uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, struct cache_l2_request *r, uint8_t granule);
+uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r);
+uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r);
+void time_mem_quiet(struct time_sm *s, struct cache_l2_request *r);     /* prefetch into L2 */
 /* Enters the requests of all SMs of the group, in order, and ends the epoch at `end`. */
 void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint32_t end);
 

@@ -106,7 +106,8 @@ static struct load_way way_of(struct time_sm *s, struct time_warp *w, const stru
         way.route = (struct cache_route){ .l1 = CACHE_NORMAL, .l2 = CACHE_NORMAL, .granule = (uint8_t)(g->l2_fill / 32) };
         return way;
     }
-    way.route = cache_route_load(g, &in->policy, a->hint, addr);
+    const struct time_plan *plan = &s->group->t->plan;
+    way.route = a->hint ? cache_route_load(g, &in->policy, a->hint, addr) : plan->route[in - plan->p->code];
     way.counted = a->kind == ACCESS_LOAD;
     if (way.route.read_only && s->has_ro) {
         way.cache = &s->ro;

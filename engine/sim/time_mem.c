@@ -24,6 +24,11 @@ static enum status make_queues(struct time_mem *m)
     return m->slice && m->channel ? ST_OK : ST_NOMEM;
 }
 
+static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
+{
+    return 32.0 * cache_count(r->sectors) * (r->write && r->partial ? g->l2_partial_write : 1) + g->l2_request_bytes;
+}
+
 enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem)
 {
     *m = (struct time_mem){ .g = g, .scale = places ? (double)g->sms / places->n : 1 };
@@ -34,6 +39,12 @@ enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const 
     m->crowd_cycles = places ? (double)g->sms / g->l2_shared_rate : 0;
     m->turn_cycles = (double)g->sms / g->l2_bytes_per_cycle;
     m->atomic_cycles = m->nslices * m->scale / g->l2_atomics_per_cycle;
+    for (uint32_t n = 0; n <= CACHE_SECTORS; n++) {
+        double bytes = slice_bytes(g, &(struct cache_l2_request){ .sectors = (uint8_t)((1u << n) - 1) });
+        m->port_cycles[n] = 32.0 * n / g->icnt_bytes_per_cycle;
+        m->ask_cycles[n] = bytes * m->turn_cycles;
+        m->slice_cycles[n] = bytes / m->slice_bytes / m->nslices;
+    }
     uint64_t bytes = (uint64_t)((double)g->l2_bytes * g->l2_distinct);
     if (places) return cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, places, mem);
     return cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
@@ -50,10 +61,10 @@ void time_mem_free(struct time_mem *m)
 /* ---- seen from an SM, within an epoch ---- */
 
 /* Neighbouring lines go to different queues, in an order that changes with the address. */
-static inline uint32_t spread(uint64_t line, uint32_t n)
+static inline uint16_t spread(uint64_t line, uint32_t n)
 {
     uint64_t q = line / n;
-    return (uint32_t)((line - q * n + (cache_mix(q) >> 40)) % n);
+    return (uint16_t)(((uint32_t)(line - q * n) + (uint32_t)(cache_mix(q) >> 40)) % n);
 }
 
 /* Waiting time at `at`: the backlog at the epoch's start and what came since, less what was served. What came
@@ -72,11 +83,6 @@ static inline double dram_bytes(const struct sim_preset *g, uint8_t sectors, boo
     return 32.0 * n / (n < CACHE_SECTORS && !open ? g->dram_scatter : 1);
 }
 
-static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
-{
-    return 32.0 * cache_count(r->sectors) * (r->write && r->partial ? g->l2_partial_write : 1) + g->l2_request_bytes;
-}
-
 static void note_request(struct time_sm *s, const struct cache_l2_request *r, uint8_t fetch)
 {
     if (!base_grow((void **)&s->request, s->nrequests, &s->cap_requests, sizeof *s->request)) {
@@ -86,6 +92,12 @@ static void note_request(struct time_sm *s, const struct cache_l2_request *r, ui
     struct cache_l2_request *to = &s->request[s->nrequests++];
     *to = *r;
     to->fetch = fetch;
+}
+
+static inline void choose_queues(const struct time_mem *m, struct cache_l2_request *r)
+{
+    r->slice = spread(r->line, m->nslices);
+    r->channel = spread(r->line, m->nchannels);
 }
 
 /* A port serves in order of asking: the delay of this request, after which it is busy longer. */
@@ -125,55 +137,60 @@ static bool merges(struct time_sm *s, const struct time_warp *w, struct time_fli
     return true;
 }
 
-uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, const struct cache_l2_request *r, uint8_t granule)
+uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, struct cache_l2_request *r, uint8_t granule)
 {
     struct time_mem *m = &s->group->mem;
     const struct sim_preset *g = m->g;
-    double port = take_port(&s->port_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_bytes_per_cycle);
+    uint32_t n = cache_count(r->sectors);
+    double port = take_port(&s->port_free, r->at, m->port_cycles[n]);
+    choose_queues(m, r);
     double wait = 0;
     if (m->crowd_cycles > 0)         /* what all SMs ask for at once holds up what comes behind */
         wait = take_port(&s->ask_free, r->at, m->crowd_cycles * cache_l2_together(&m->l2, r->line));
-    wait += waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
+    wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     struct time_flight *f = flight_of(s, r->line);
     if (merges(s, w, f, r, wait)) return f->until + (uint32_t)port;
-    if (m->crowd_cycles > 0) s->ask_free += slice_bytes(g, r) * m->turn_cycles;
+    if (m->crowd_cycles > 0) s->ask_free += m->ask_cycles[n];
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     wait += port;
-    s->slice_added += slice_bytes(g, r) / m->slice_bytes / m->nslices;
+    s->slice_added += m->slice_cycles[n];
     uint32_t trip = (uint32_t)g->l2_latency + far_of(g, s, r->line);
     if (lack) {
-        wait += waiting(m, &m->channel[spread(r->line, m->nchannels)], s->channel_added, r->at);
+        wait += waiting(m, &m->channel[r->channel], s->channel_added, r->at);
         s->channel_added += dram_bytes(g, cache_widen(lack, granule), false) / m->channel_bytes / m->nchannels;
         trip += (uint32_t)(g->dram_latency - g->l2_latency);
     }
     note_request(s, r, cache_widen(lack, granule));
     uint32_t arrival = r->at + trip + (uint32_t)wait;
-    s->reads += cache_count(r->sectors);
-    w->reads += cache_count(r->sectors);
+    s->reads += n;
+    w->reads += n;
     if (f) *f = (struct time_flight){ r->line, arrival, s->reads, w->reads, (uint8_t)(w - s->warp), r->sectors, 1 };
     return arrival;
 }
 
-uint32_t time_mem_write(struct time_sm *s, const struct cache_l2_request *r)
+uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r)
 {
     const struct sim_preset *g = s->group->mem.g;
+    choose_queues(&s->group->mem, r);
     double wait = take_port(&s->store_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle);
     note_request(s, r, 0);
     return r->at + (uint32_t)wait;
 }
 
-uint32_t time_mem_atomic(struct time_sm *s, const struct cache_l2_request *r)
+uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r)
 {
     struct time_mem *m = &s->group->mem;
-    double wait = waiting(m, &m->slice[spread(r->line, m->nslices)], s->slice_added, r->at);
+    choose_queues(m, r);
+    double wait = waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
-    wait += take_port(&s->port_free, r->at, 32.0 * cache_count(r->sectors) / m->g->icnt_bytes_per_cycle);
+    wait += take_port(&s->port_free, r->at, m->port_cycles[cache_count(r->sectors)]);
     note_request(s, r, 0);
     return r->at + (uint32_t)m->g->l2_latency + far_of(m->g, s, r->line) + (uint32_t)wait + r->lanes;
 }
 
-void time_mem_quiet(struct time_sm *s, const struct cache_l2_request *r)
+void time_mem_quiet(struct time_sm *s, struct cache_l2_request *r)
 {
+    choose_queues(&s->group->mem, r);
     note_request(s, r, r->sectors);
 }
 
@@ -193,10 +210,10 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
     double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
-    if (!r->quiet) occupy(&m->slice[spread(r->line, m->nslices)], m->epoch, cycles);
+    if (!r->quiet) occupy(&m->slice[r->slice], m->epoch, cycles);
     double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);
     if (busy > 0)                      /* weight is in SMs of the GPU; the queue counts in simulated ones */
-        occupy(&m->channel[spread(r->line, m->nchannels)], m->epoch, busy * o.weight / m->scale / m->channel_bytes);
+        occupy(&m->channel[r->channel], m->epoch, busy * o.weight / m->scale / m->channel_bytes);
     m->dram_read += 32.0 * cache_count(o.miss) * o.weight;
     m->dram_write += 32.0 * cache_count(o.written) * o.weight;
     if (r->quiet) return;
@@ -215,6 +232,7 @@ static void enter_neighbour(struct time_mem *m, const struct cache_l2_request *r
     n.sectors = n.fetch = 15;
     n.quiet = 1;
     n.next = 0;
+    choose_queues(m, &n);
     enter_request(m, &n);
 }
 

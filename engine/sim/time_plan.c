@@ -261,6 +261,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
     *t = (struct time_plan){ .p = p, .arena = arena_new(0) };
     if (!t->arena) return ST_NOMEM;
     t->op = ARENA_ARRAY(t->arena, struct time_op, p->ncode + 1);
+    t->route = ARENA_ARRAY(t->arena, struct cache_route, p->ncode + 1);
     t->region = ARENA_ARRAY(t->arena, struct time_region, p->ncode + 1);
     t->order = ARENA_ARRAY(t->arena, uint8_t, p->ncode + 1);
     t->slot = ARENA_ARRAY(t->arena, struct time_slot, p->ncode + 1);
@@ -269,6 +270,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
     for (uint32_t i = 0; i < p->ncode; i++) {
         t->op[i].flags = flags_of(&p->code[i]);
         cost_op(&t->op[i], &p->code[i], g);
+        t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
     }
     for (uint32_t k = 0; k < p->nfuncs; k++) {
         const struct exec_func *f = &p->funcs[k];

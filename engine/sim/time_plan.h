@@ -3,7 +3,7 @@
 #ifndef GPULOCW_SIM_TIME_PLAN_H
 #define GPULOCW_SIM_TIME_PLAN_H
 
-#include "engine/sim/sim_int.h"
+#include "engine/sim/cache_int.h"
 
 #define TIME_REGION 64u              /* instructions scheduled together at most */
 
@@ -32,6 +32,7 @@ struct time_region { uint32_t first, n, order; };   /* code[first..+n); in issue
 struct time_plan {
     const struct sim_program *p;
     struct time_op *op;              /* [ncode] */
+    struct cache_route *route;       /* [ncode]: of loads without a cache hint */
     struct time_region *region; uint32_t nregions;
     uint8_t *order;                  /* offsets from region.first */
     struct time_slot *slot;          /* [ncode]: parallel to order */

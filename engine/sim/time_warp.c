@@ -33,7 +33,10 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
         m->nlines = (uint8_t)time_coalesce_local(a, base, &k->lines[k->nlines]);
     } else if (has_lines(a)) {
         m->nlines = (uint8_t)time_coalesce(a, &k->lines[k->nlines]);
-        for (uint32_t i = 0; a->kind == ACCESS_LOAD && i < m->nlines; i++) cache_l1_prefetch(&s->l1, time_line(k->lines[k->nlines + i]));
+        for (uint32_t i = 0; a->kind == ACCESS_LOAD && i < m->nlines; i++) {
+            cache_l1_prefetch(&s->l1, time_line(k->lines[k->nlines + i]));
+            time_mem_prefetch(s, time_line(k->lines[k->nlines + i]));
+        }
     } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
         m->passes = time_distinct_words(a);
     } else {
