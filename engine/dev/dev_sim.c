@@ -450,13 +450,13 @@ static void hash_outputs(const struct sim_job *j, struct result *out)
     }
 }
 
-/* A timed run that executed every CTA has also made the outputs. */
+/* A timed run makes the outputs too unless it ran dry. */
 static enum status run_all(struct sim_job *j, struct result *out)
 {
     struct sim_stats stats = { 0 };
     bool timed = !j->r->functional;
     enum status st = run_main(j, !timed, &stats);
-    if (st == ST_OK && timed && stats.sampled) {
+    if (st == ST_OK && timed && stats.dry) {
         struct sim_stats all = { 0 };
         st = run_main(j, true, &all);
         sim_stats_complete(&stats, &j->d->preset, all.inst_warp);

@@ -86,6 +86,7 @@ struct sim_stats {
     uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes, dram_write_bytes;
     double warps_active;                                    /* percent */
     bool sampled; double sample_share;                      /* share of the CTAs that were timed */
+    bool dry;                                               /* timed on copies: the buffers are as they were before the launch */
     uint32_t ctas_per_sm;
     /* Above 0: CTAs so long that the sample saw none end, or that share out work. Counters are the sample's, time is n/a,
      * until sim_stats_complete is told the warp instructions of the whole launch (a functional run counts them). */

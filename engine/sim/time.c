@@ -2,7 +2,8 @@
  * on the real buffers. A larger one is timed on a sample, unless `exact`: NGROUPS
  * independent groups of a few SMs each, on private memory, so that buffers stay
  * as they were; the number of groups never depends on the host. Small work gets
- * more SMs, since the slowest SM ends a launch and a few do not show it. What the
+ * more SMs, since the slowest SM ends a launch and a few do not show it. A GPU of
+ * few SMs is simulated with all of them, for the first waves of CTAs. What the
  * sample did not run is extrapolated (time by waves, counts by CTAs) and the
  * result says so. Programs whose CTAs communicate are never sampled: a few SMs
  * would do the work of all. Where no CTA of the sample ended in time, the rate of
@@ -204,10 +205,10 @@ static enum status collect(const struct time_launch *t, const struct time_groups
             add_sm(o, &g->sm[k]);
             warp_cycles += (double)time_sm_residency(&g->sm[k], g->now);
         }
-        sm_cycles += (double)(t->sampled ? g->nsms : (uint32_t)t->g->sms) * (g->abandoned ? g->now : g->last_end);
+        sm_cycles += (double)(t->subset ? g->nsms : (uint32_t)t->g->sms) * (g->abandoned ? g->now : g->last_end);
         if (g->partial) continue;
         cycles += time_group_cycles(g) / a->n;
-        double done = time_group_ctas(g), stood_for = t->sampled ? done * g->mem.scale : done;
+        double done = time_group_ctas(g), stood_for = done * g->mem.scale;
         dram_read += g->mem.dram_read * (double)t->nctas / stood_for / a->n;
         dram_write += g->mem.dram_write * (double)t->nctas / stood_for / a->n;
         ctas += done;
@@ -217,15 +218,16 @@ static enum status collect(const struct time_launch *t, const struct time_groups
         o->l2_hits += a->v[i].mem.hits;
         o->l2_writes += a->v[i].mem.writes;
     }
+    o->dry = t->sampled;
+    o->sampled = t->sampled && (t->subset || a->v[0].stopped);
+    o->sample_share = o->sampled ? ctas / (double)t->nctas : 1;
     bool partial = is_partial(a);
-    if (t->sampled && !partial) scale_counts(o, (double)t->nctas / ctas);
+    if (o->sampled && !partial) scale_counts(o, (double)t->nctas / ctas);
     o->cycles = cycles;
     o->time_ns = cycles * 1000 / t->g->clock_mhz + t->g->launch_ns;
     o->dram_read_bytes = (uint64_t)dram_read;
     o->dram_write_bytes = (uint64_t)dram_write;
     o->warps_active = sm_cycles > 0 ? 100 * warp_cycles / ((double)t->g->max_warps * sm_cycles) : 0;
-    o->sampled = t->sampled;
-    o->sample_share = t->sampled ? ctas / (double)t->nctas : 1;
     o->ctas_per_sm = t->ctas_per_sm;
     if (partial) collect_partial(a, o);
     return ST_OK;
@@ -244,23 +246,25 @@ static void take_print(struct exec_launch *x, struct sim_stats *out)
 
 /* ---- the policy ---- */
 
-/* One way of running it: all SMs (simulated 0), or groups of that many. Replaces *out. */
-static enum status run_once(struct time_launch *t, uint32_t simulated, struct sim_stats *out, struct diags *ds)
+enum way { WAY_WHOLE, WAY_WAVES /* all SMs, as many waves as it takes */, WAY_SUBSET /* groups of `simulated` SMs */ };
+
+/* One way of running it. Replaces *out. */
+static enum status run_once(struct time_launch *t, enum way way, uint32_t simulated, struct sim_stats *out, struct diags *ds)
 {
-    bool sampled = simulated > 0;
-    t->sampled = sampled;
-    t->ngroups = sampled ? NGROUPS : 1;
+    t->sampled = way != WAY_WHOLE;
+    t->subset = way == WAY_SUBSET;
+    t->ngroups = t->subset ? NGROUPS : 1;
     t->simulated = simulated;
     sim_stats_free(out);
     *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
     struct time_groups a = { 0 };
     enum status st = exec_launch_new(t->p, t->l, &t->x, ds);
     if (st != ST_OK) return st;
-    st = run_groups(t, sampled ? SAMPLE_BUDGET : 0, &a, ds);
+    st = run_groups(t, t->sampled ? NGROUPS * SAMPLE_BUDGET / t->ngroups : 0, &a, ds);
     enum status counted = st == ST_OK ? collect(t, &a, out) : ST_OK;
     free_groups(&a);
     if (exec_launch_faulted(t->x)) st = exec_fault_report(t->x, ds);
-    else if (st == ST_OK && !sampled) take_print(t->x, out);
+    else if (st == ST_OK && !t->sampled) take_print(t->x, out);
     exec_launch_free(t->x);
     t->x = NULL;
     return st == ST_OK ? counted : st;
@@ -308,10 +312,24 @@ static enum talk talk_of(const struct sim_program *p)
     return p->heap || (p->ordered && !atomics) ? TALK_OTHER : t;
 }
 
-static bool may_sample(const struct time_launch *t, enum talk talk)
+static enum way choose_way(const struct time_launch *t, enum talk talk)
 {
-    return !t->l->exact && talk != TALK_OTHER && t->l->dispatch != DISPATCH_ADVERSARIAL && !t->l->check_uninit && !t->l->check_races &&
-           t->g->sms >= 2 * NGROUPS * SAMPLE_MORE && t->nctas >= (uint64_t)t->g->sms / 2;
+    bool few = t->nctas < (uint64_t)t->g->sms / 2;
+    if (t->l->exact || few || talk == TALK_OTHER || t->l->check_uninit || t->l->check_races) return WAY_WHOLE;
+    return t->g->sms < 2 * NGROUPS * SAMPLE_MORE || t->l->dispatch == DISPATCH_ADVERSARIAL ? WAY_WAVES : WAY_SUBSET;
+}
+
+/* On few SMs at first. A launch that turns out to be small is run whole; where the few cost little, on more of them. */
+static enum status run_subset(struct time_launch *t, struct sim_stats *out, struct diags *ds)
+{
+    enum status st = run_once(t, WAY_SUBSET, SAMPLE_SMS, out, ds);
+    if (st != ST_OK || out->cycles_per_inst > 0) return st;
+    if (out->inst_warp <= WHOLE_LIMIT || t->endless) {
+        t->endless = false;
+        return run_once(t, WAY_WHOLE, 0, out, ds);
+    }
+    double done = (double)out->inst_warp * out->sample_share / NGROUPS;
+    return done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET ? run_once(t, WAY_SUBSET, SAMPLE_MORE, out, ds) : st;
 }
 
 enum status time_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
@@ -319,17 +337,9 @@ enum status time_run(struct sim_program *p, const struct sim_launch *l, struct s
     struct time_launch t;
     enum status st = set_up(&t, p, l, ds);
     enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
-    bool whole = !may_sample(&t, talk);
-    t.endless = talk == TALK_CLAIMS;
-    if (st == ST_OK && !whole) {
-        st = run_once(&t, SAMPLE_SMS, out, ds);
-        bool partial = out->cycles_per_inst > 0;
-        whole = !partial && (out->inst_warp <= WHOLE_LIMIT || t.endless);
-        double done = (double)out->inst_warp * out->sample_share / NGROUPS;
-        if (st == ST_OK && !whole && !partial && done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET) st = run_once(&t, SAMPLE_MORE, out, ds);
-    }
-    t.endless = false;
-    if (st == ST_OK && whole) st = run_once(&t, 0, out, ds);
+    enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
+    t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS;
+    if (st == ST_OK) st = way == WAY_SUBSET ? run_subset(&t, out, ds) : run_once(&t, way, 0, out, ds);
     time_plan_free(&t.plan);
     return st;
 }

@@ -1,15 +1,18 @@
 /* A group: SMs stepped together in epochs, with a memory system and a CTA
- * dispatcher. With every SM in it, it is the GPU. In a sample it has a few of the
+ * dispatcher. With every SM in it, it is the GPU. As a subset it has a few of the
  * SMs, spread over the GPU, and gets the CTAs they would get: the dispatcher
  * passes over those that would go elsewhere. */
 #include "engine/sim/time_int.h"
+
+/* Private copies of memory of a sample on all SMs: as many on any host, since CTAs of different ones never see each other. */
+#define PRIVATE_WORKERS 2u
 
 /* ---- making ---- */
 
 static enum status make_workers(struct time_group *g)
 {
     const struct time_launch *t = g->t;
-    g->nworkers = t->sampled || t->p->ordered ? 1 : t->threads;
+    g->nworkers = t->subset || t->p->ordered ? 1 : t->sampled ? PRIVATE_WORKERS : t->threads;
     if (g->nworkers > g->nsms) g->nworkers = g->nsms;
     g->worker = base_alloc(g->nworkers * sizeof *g->worker);
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++) {
@@ -57,14 +60,14 @@ enum status time_group_init(struct time_group *g, const struct time_launch *t, u
 {
     uint64_t all = (uint64_t)t->g->sms;
     *g = (struct time_group){ .t = t, .number = number };
-    g->nsms = t->sampled ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
+    g->nsms = t->subset ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
     g->sm = base_alloc(g->nsms * sizeof *g->sm);
     if (!g->sm) return ST_NOMEM;
-    if (t->sampled) choose_places(g, (uint32_t)(all < t->nctas ? all : t->nctas));
+    if (t->subset) choose_places(g, (uint32_t)(all < t->nctas ? all : t->nctas));
     enum status st = make_workers(g);
-    if (st == ST_OK) st = time_mem_init(&g->mem, t->g, t->sampled ? &g->places : NULL, t->p->mem);
+    if (st == ST_OK) st = time_mem_init(&g->mem, t->g, t->subset ? &g->places : NULL, t->p->mem);
     if (st == ST_OK) cache_l2_warm(&g->mem.l2, t->buffer, t->nbuffers);
-    for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++) st = time_sm_init(&g->sm[i], g, t->sampled ? g->id[i] : i, i);
+    for (uint32_t i = 0; st == ST_OK && i < g->nsms; i++) st = time_sm_init(&g->sm[i], g, t->subset ? g->id[i] : i, i);
     return st;
 }
 
@@ -101,7 +104,7 @@ static void start_cta(struct time_group *g, uint32_t sm, uint32_t slot, uint64_t
 /* The CTA that the dispatcher gives out next; nctas or more: none is left. */
 static uint64_t next_cta(const struct time_group *g)
 {
-    if (!g->t->sampled) return g->first + g->given;
+    if (!g->t->subset) return g->first + g->given;
     return g->first + g->given / g->nsms * g->round + g->id[g->given % g->nsms];
 }
 
@@ -109,14 +112,14 @@ static uint64_t next_cta(const struct time_group *g)
 static void first_wave(struct time_group *g)
 {
     const struct time_launch *t = g->t;
-    uint64_t all = t->sampled ? (uint64_t)t->g->sms : g->nsms, capacity = all * t->ctas_per_sm;
+    uint64_t all = t->subset ? (uint64_t)t->g->sms : g->nsms, capacity = all * t->ctas_per_sm;
     bool fill = t->l->dispatch == DISPATCH_ADVERSARIAL;
-    g->step = t->sampled ? (double)all / g->nsms : 1;
+    g->step = t->subset ? (double)all / g->nsms : 1;
     for (uint32_t slot = 0; slot < t->ctas_per_sm; slot++)
         for (uint32_t i = 0; i < g->nsms; i++) {
             uint64_t sm = g->sm[i].id;
             uint64_t place = fill ? sm * t->ctas_per_sm + slot : (uint64_t)slot * all + sm;
-            if (place < t->nctas) start_cta(g, i, slot, place, t->sampled ? i : 0, slot * (uint32_t)t->g->cta_cycles);
+            if (place < t->nctas) start_cta(g, i, slot, place, t->subset ? i : 0, slot * (uint32_t)t->g->cta_cycles);
         }
     g->first = capacity < t->nctas ? capacity : t->nctas;
     g->round = all;
@@ -156,7 +159,7 @@ static enum status dispatch(struct time_group *g)
         note_finished(g, &e);
         if (g->stopped || next_cta(g) >= g->t->nctas) continue;
         uint32_t at = e.at + (uint32_t)g->t->g->cta_latency;
-        start_cta(g, i, e.slot, next_cta(g), g->t->sampled ? g->given % g->nsms : 0, at > g->now ? at : g->now);
+        start_cta(g, i, e.slot, next_cta(g), g->t->subset ? g->given % g->nsms : 0, at > g->now ? at : g->now);
         g->given++;
     }
     for (uint32_t i = 0; i < g->nsms; i++) g->sm[i].nended = 0;
@@ -270,7 +273,7 @@ static void run_epochs(struct time_group *g, uint64_t budget, struct epoch *e, s
 void time_group_run(struct time_group *g, uint64_t budget)
 {
     struct epoch e = { g, 0 };
-    struct time_pool *pool = time_pool_new(g->nworkers, run_share, &e);
+    struct time_pool *pool = time_pool_new(g->nworkers, g->t->threads, run_share, &e);
     if (!pool) {
         g->status = ST_NOMEM;
         return;

@@ -187,7 +187,8 @@ struct time_launch {                 /* what all groups of a launch share; read-
     uint64_t nctas, shuffle;         /* shuffle: multiplier of the random order, 0: none */
     uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
     uint32_t warps_at_once;          /* on one SM */
-    bool sampled;
+    bool sampled;                    /* on private memory, and stopped when enough was seen */
+    bool subset;                     /* sampled on a few of the SMs */
     bool endless;                    /* CTAs share out work of a size that only the end of the launch shows */
     struct cache_range buffer[64]; uint32_t nbuffers; /* what a previous run left in L2 */
     uint32_t simulated;              /* SMs per group */
@@ -222,9 +223,9 @@ double time_group_cycles(const struct time_group *g);       /* of the whole laun
 double time_group_ctas(const struct time_group *g);         /* executed, in whole CTAs' worth of instructions */
 uint64_t time_group_instructions(const struct time_group *g);
 
-/* time_pool.c: n threads (the caller among them) that run fn(ctx, i), i < n, once per round. NULL: out of memory. */
+/* time_pool.c: up to `threads` threads (the caller among them) that run fn(ctx, i), i < n, once per round. NULL: out of memory. */
 struct time_pool;
-struct time_pool *time_pool_new(unsigned n, void (*fn)(void *ctx, size_t i), void *ctx);
+struct time_pool *time_pool_new(unsigned n, unsigned threads, void (*fn)(void *ctx, size_t i), void *ctx);
 void time_pool_round(struct time_pool *p);
 void time_pool_free(struct time_pool *p);
 

@@ -44,7 +44,7 @@ static void *pool_worker(void *arg)
     }
 }
 
-struct time_pool *time_pool_new(unsigned n, void (*fn)(void *ctx, size_t i), void *ctx)
+struct time_pool *time_pool_new(unsigned n, unsigned threads, void (*fn)(void *ctx, size_t i), void *ctx)
 {
     struct time_pool *p = base_alloc(sizeof *p);
     if (!p) return NULL;
@@ -54,7 +54,7 @@ struct time_pool *time_pool_new(unsigned n, void (*fn)(void *ctx, size_t i), voi
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->round_begins, NULL);
     pthread_cond_init(&p->round_ends, NULL);
-    while (p->started + 1 < n && p->started < ARRAY_LEN(p->thread)) {
+    while (p->started + 1 < n && p->started + 1 < threads && p->started < ARRAY_LEN(p->thread)) {
         struct pool_start *s = base_alloc(sizeof *s);
         if (!s) break;
         *s = (struct pool_start){ p, p->started + 1 };
