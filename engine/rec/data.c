@@ -265,28 +265,41 @@ static enum status make_args(const struct launch_spec *l, struct launch_buffer *
     return ST_OK;
 }
 
+/* How many bytes a symbol's data have, before they are made. */
+static enum status symbol_bytes(const struct launch_spec *l, const struct symbol_spec *y, size_t *bytes, struct diags *ds)
+{
+    if (y->count) {
+        *bytes = y->count * elem_size(y->elem);
+        return ST_OK;
+    }
+    if (y->init.kind == INIT_HEX) {
+        *bytes = strlen(y->init.text) / 2;
+        return ST_OK;
+    }
+    if (y->init.kind != INIT_FILE) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-symbol", l->file, NO_SPAN, "symbol '%s': its data need a type and a number", y->name);
+        diag_hint(d, "as for an argument: \"buffer\": \"f32\", \"count\": 256; only `file` and `hex` say by themselves how many bytes there are");
+        return ST_INPUT;
+    }
+    char *path = joined(l->dir, y->init.text), *data = NULL;     /* the whole file from its offset on */
+    size_t n = 0;
+    enum status s = path ? file_read(path, (size_t)1 << 30, &data, &n, ds) : ST_NOMEM;
+    base_free(path);
+    base_free(data);
+    *bytes = n > y->init.offset ? n - y->init.offset : 0;
+    return s;
+}
+
 static enum status make_symbols(const struct launch_spec *l, struct launch_data *d, struct diags *ds)
 {
     for (size_t i = 0; i < l->nsymbols; i++) {
         const struct symbol_spec *y = &l->symbols[i];
         struct launch_buffer *b = &d->symbols[i];
-        if (y->init.kind == INIT_HEX) {
-            b->n = strlen(y->init.text) / 2;
-        } else if (y->init.kind == INIT_FILE) {   /* the whole file from its offset on */
-            char *path = joined(l->dir, y->init.text), *data = NULL;
-            size_t n = 0;
-            enum status s = path ? file_read(path, (size_t)1 << 30, &data, &n, ds) : ST_NOMEM;
-            base_free(path);
-            base_free(data);
-            if (s != ST_OK)
-                return s;
-            b->n = n > y->init.offset ? n - y->init.offset : 0;
-        } else {
-            diag_error(ds, "launch-symbol", "symbol '%s': only `file` and `hex` say how many bytes it has", y->name);
-            return ST_INPUT;
-        }
+        enum status s = symbol_bytes(l, y, &b->n, ds);
+        if (s != ST_OK)
+            return s;
         b->bytes = base_alloc(b->n);
-        enum status s = b->bytes ? make_init(&y->init, l->dir, y->name, ELEM_U8, b, ds) : ST_NOMEM;
+        s = b->bytes ? make_init(&y->init, l->dir, y->name, y->count ? y->elem : ELEM_U8, b, ds) : ST_NOMEM;
         if (s != ST_OK)
             return s;
     }

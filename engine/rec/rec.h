@@ -50,7 +50,7 @@ struct arg_spec {
      * (a pointer or a scalar member of a struct passed by value). Such arguments stand behind all others. */
     char *inside; uint64_t at;
 };
-struct symbol_spec { char *name; struct init_spec init; enum elem elem; };
+struct symbol_spec { char *name; struct init_spec init; enum elem elem; uint64_t count; };   /* count 0: as many bytes as `file` or `hex` has */
 struct launch_spec {
     char *name;                  /* of this launch among several, or NULL */
     char *file;                  /* the description's own path, for messages; may be NULL */

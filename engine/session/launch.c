@@ -125,13 +125,20 @@ static bool get_hex(const char *text, struct arg_spec *a)
     return a->bytes != NULL;
 }
 
+/* "buffer" and "count". */
+static enum status get_elements(const cJSON *o, const char *path, const char *where, enum elem *e, uint64_t *count, struct diags *ds)
+{
+    if (!elem_parse(str_of(json_text(o, "buffer")), e))
+        return wrong(ds, path, where, "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
+    return json_u64(json_get(o, "count"), count) && *count ? ST_OK : wrong(ds, path, where, "\"count\" must be a whole number above 0");
+}
+
 static enum status get_buffer(const cJSON *o, const char *path, const char *where, struct arg_spec *a, struct diags *ds)
 {
     a->kind = ARG_BUFFER;
-    if (!elem_parse(str_of(json_text(o, "buffer")), &a->elem))
-        return wrong(ds, path, where, "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
-    if (!json_u64(json_get(o, "count"), &a->count) || !a->count)
-        return wrong(ds, path, where, "\"count\" must be a whole number above 0");
+    enum status s = get_elements(o, path, where, &a->elem, &a->count, ds);
+    if (s != ST_OK)
+        return s;
     a->output = cJSON_IsTrue(json_get(o, "output"));
     const cJSON *tol = json_get(o, "tolerance");
     a->tolerance = cJSON_IsNumber(tol) ? tol->valuedouble : 0;
@@ -230,6 +237,20 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
     return ST_OK;
 }
 
+#define SYMBOL_MOST ((uint64_t)1 << 27)      /* elements: no module holds a larger variable */
+static enum status get_symbol(const cJSON *o, const char *path, struct symbol_spec *y, struct diags *ds)
+{
+    char where[160];
+    y->name = base_strdup(json_text(o, "name"));
+    if (!y->name)
+        return wrong(ds, path, "symbols", "each needs a \"name\"");
+    snprintf(where, sizeof where, "symbol '%.120s'", y->name);
+    enum status s = json_get(o, "buffer") || json_get(o, "count") ? get_elements(o, path, where, &y->elem, &y->count, ds) : ST_OK;
+    if (s == ST_OK && y->count > SYMBOL_MOST)
+        s = wrong(ds, path, where, "\"count\" is more than a variable can hold");
+    return s == ST_OK ? get_init(json_get(o, "init"), path, where, &y->init, ds) : s;
+}
+
 static enum status get_symbols(const cJSON *o, const char *path, struct launch_spec *l, struct diags *ds)
 {
     const cJSON *list = json_get(o, "symbols"), *y;
@@ -237,11 +258,7 @@ static enum status get_symbols(const cJSON *o, const char *path, struct launch_s
     if (!l->symbols)
         return ST_NOMEM;
     cJSON_ArrayForEach(y, list) {
-        struct symbol_spec *s = &l->symbols[l->nsymbols++];
-        s->name = base_strdup(json_text(y, "name"));
-        if (!s->name)
-            return wrong(ds, path, "symbols", "each needs a \"name\"");
-        enum status st = get_init(json_get(y, "init"), path, s->name, &s->init, ds);
+        enum status st = get_symbol(y, path, &l->symbols[l->nsymbols++], ds);
         if (st != ST_OK)
             return st;
     }
@@ -450,6 +467,13 @@ static void put_bytes(struct jw *w, const struct arg_spec *a)
     buf_free(&b);
 }
 
+static void put_elements(struct jw *w, enum elem e, uint64_t count)
+{
+    jw_key(w, "buffer");
+    jw_str(w, elem_name(e));
+    put_uint(w, "count", count);
+}
+
 static void put_arg(struct jw *w, const struct arg_spec *a)
 {
     jw_obj(w);
@@ -461,9 +485,7 @@ static void put_arg(struct jw *w, const struct arg_spec *a)
         put_uint(w, "at", a->at);
     }
     if (a->kind == ARG_BUFFER) {
-        jw_key(w, "buffer");
-        jw_str(w, elem_name(a->elem));
-        put_uint(w, "count", a->count);
+        put_elements(w, a->elem, a->count);
         put_init(w, &a->init);
         if (a->output) {
             jw_key(w, "output");
@@ -511,6 +533,8 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
             jw_obj(w);
             jw_key(w, "name");
             jw_str(w, l->symbols[i].name);
+            if (l->symbols[i].count)
+                put_elements(w, l->symbols[i].elem, l->symbols[i].count);
             put_init(w, &l->symbols[i].init);
             jw_end_obj(w);
         }

@@ -27,7 +27,7 @@ static void launch_forms(void **state)
     const char *p = write_file("a.launch.json", HEAD ", \"shared\": 16, \"args\": ["
         "{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 8, \"init\": {\"random\": [0, 1], \"seed\": \"18446744073709551615\"}, \"output\": true},"
         "{\"name\": \"B\", \"same_as\": \"A\", \"offset\": 4}, {\"name\": \"n\", \"s32\": -7}, {\"name\": \"x\", \"f64\": 1.5},"
-        "{\"name\": \"c\", \"bytes\": \"0aFF\"}], \"before\": [{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"args\": []}]}");
+        "{\"name\": \"c\", \"bytes\": \"0aFF\"}], \"symbols\": [{\"name\": \"t\", \"buffer\": \"u16\", \"count\": 3, \"init\": {\"iota\": [7, 1]}}], \"before\": [{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"args\": []}]}");
     assert_status_ok(launch_file_read(p, &f, &ds), &ds);
     const struct launch_spec *l = &f.launch[0];
     assert_int_equal(l->grid.x * 100 + l->grid.y * 10 + l->grid.z, 211);
@@ -48,6 +48,11 @@ static void launch_forms(void **state)
     assert_memory_equal(g.launch[0].args[2].scalar, l->args[2].scalar, 8);
     assert_memory_equal(g.launch[0].args[3].scalar, l->args[3].scalar, 8);
     assert_int_equal(g.launch[0].args[1].offset, 4);
+    struct launch_data data;
+    assert_status_ok(launch_data_make(&g.launch[0], 1 << 20, &data, &ds), &ds);
+    assert_int_equal(data.symbols[0].n, 6);
+    assert_memory_equal(data.symbols[0].bytes, "\7\0\10\0\11\0", 6);
+    launch_data_free(&data);
     launch_file_free(&g);
     launch_file_free(&f);
     diags_free(&ds);
@@ -83,6 +88,7 @@ static void bad_launches_name_the_place(void **state)
         { HEAD ", \"args\": [{\"name\": \"n\", \"s8\": -129}]}", "does not fit" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"0g\"}]}", "hex" },
         { HEAD ", \"args\": [{\"name\": \"n\"}]}", "needs" },
+        { HEAD ", \"symbols\": [{\"name\": \"t\", \"buffer\": \"f32\"}]}", "symbol 't': \"count\" must be" },
         { HEAD ", \"launches\": []}", "empty" },
         { HEAD "} trailing", "not valid JSON" },
     };
