@@ -7,20 +7,20 @@
 #include <string.h>
 
 static const struct command commands[] = {
-    { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load", cmd_analyze, true },
-    { "launch", "FILE.ptx", "writes a first launch description for your own kernel (guessed sizes, tried on the simulated device)", cmd_launch, false },
-    { "rewrite", "FILE.ptx", "writes the PTX that a configuration asks for", cmd_rewrite, true },
-    { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run, true },
-    { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true },
-    { "tune", "FILE.ptx", "searches the knobs; ends in one recommendation and its proof", cmd_tune, true },
-    { "predict", "FILE.ptx", "the memory cost of a configuration and the threshold, by the model: nothing is launched", cmd_predict, true },
-    { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false },
-    { "report", "SESSION.json", "a report to share", cmd_report, false },
-    { "devices", "", "the devices there are", cmd_devices, false },
-    { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate, false },
-    { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false },
-    { "worker", "", "serves a device on standard input and output (started by the program itself)", cmd_worker, false },
-    { "help", "[COMMAND]", "this text; help environment: the environment variables", cmd_help, false },
+    { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load", cmd_analyze, true, CMD_MAX_FILES },
+    { "launch", "FILE.ptx", "writes a first launch description for your own kernel (guessed sizes, tried on the simulated device)", cmd_launch, false, CMD_MAX_FILES },
+    { "rewrite", "FILE.ptx", "writes the PTX that a configuration asks for", cmd_rewrite, true, CMD_MAX_FILES },
+    { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run, true, CMD_MAX_FILES },
+    { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true, CMD_MAX_FILES },
+    { "tune", "FILE.ptx", "searches the knobs; ends in one recommendation and its proof", cmd_tune, true, CMD_MAX_FILES },
+    { "predict", "FILE.ptx", "the memory cost of a configuration and the threshold, by the model: nothing is launched", cmd_predict, true, CMD_MAX_FILES },
+    { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false, 1 },
+    { "report", "SESSION.json", "a report to share", cmd_report, false, 1 },
+    { "devices", "", "the devices there are", cmd_devices, false, 0 },
+    { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate, false, 0 },
+    { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false, 1 },
+    { "worker", "", "serves a device on standard input and output (started by the program itself)", cmd_worker, false, 0 },
+    { "help", "[COMMAND]", "this text; help environment: the environment variables", cmd_help, false, 1 },
 };
 
 size_t command_count(void) { return ARRAY_LEN(commands); }
@@ -32,6 +32,26 @@ const struct command *command_find(const char *name)
         if (strcmp(commands[i].name, name) == 0)
             return &commands[i];
     return NULL;
+}
+
+/* ---- what may have been meant ---- */
+struct near { struct str word; const char *name; unsigned off; };
+static struct near near_to(struct str word) { return (struct near){ word, NULL, 1 + (unsigned)(word.n < 9 ? word.n / 3 : 3) }; }
+static void near_try(struct near *q, const char *name)
+{
+    unsigned d = str_distance(q->word, str_of(name), q->off);
+    if (d >= q->off + !q->name)
+        return;
+    q->name = name;
+    q->off = d;
+}
+
+const char *command_near(const char *name)
+{
+    struct near q = near_to(str_of(name));
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+        near_try(&q, commands[i].name);
+    return q.name;
 }
 
 struct arg_row { const char *name; char letter; enum arg_kind_cmd kind; const char *value, *commands, *help; size_t offset, count_offset; };
@@ -76,6 +96,33 @@ static enum status usage(struct diags *ds, const char *word, const char *fmt, co
     return ST_USAGE;
 }
 
+static enum status no_option(struct diags *ds, const char *word, struct str name, bool knobs)
+{
+    struct near q = near_to(name);
+    const char *others = NULL;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        if (row_for(&rows[i], word))
+            near_try(&q, rows[i].name);
+        else if (str_eq(name, str_of(rows[i].name)))
+            others = rows[i].commands;
+    }
+    for (size_t i = 0; knobs && i < knob_count(); i++)
+        near_try(&q, knob_info(i)->name);
+    if (!others && !knobs && knob_find(name) >= 0)
+        others = "analyze rewrite run sweep tune predict";
+    struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, others ? "option --%.*s does not go with this command" : "no option --%.*s", (int)name.n, name.s);
+    size_t n = others ? strlen(others) : 0;
+    bool bench = n && others[n - 1] == '-';      /* the workbench comes last in a row */
+    n -= bench ? n > 1 ? 2 : 1 : 0;
+    if (others)
+        diag_hint(d, "it goes with: %.*s%s", (int)n, others, bench ? n ? ", and the workbench (gpulocw FILE.ptx)" : "the workbench (gpulocw FILE.ptx)" : "");
+    else if (q.name)
+        diag_hint(d, "did you mean --%s? gpulocw help%s%s lists what there is", q.name, *word == '-' ? "" : " ", *word == '-' ? "" : word);
+    else
+        diag_hint(d, "gpulocw help%s%s lists what there is", *word == '-' ? "" : " ", *word == '-' ? "" : word);
+    return ST_USAGE;
+}
+
 static enum status row_set(struct args *a, const struct arg_row *r, const char *value, const char *word, struct diags *ds)
 {
     char *at = (char *)a + r->offset, *end = NULL;
@@ -117,12 +164,10 @@ static enum status long_option(struct scan *s, struct args *a, const char *text,
     const struct arg_row *r = row_find(text, n, 0, s->word);
     int knob = s->knobs ? knob_find((struct str){ text, n }) : -1;
     bool flag = r ? r->kind == ARGK_FLAG : knob >= 0 && knob_info((size_t)knob)->kind == KNOB_KIND_FLAG;
-    if (!r && knob < 0) {
-        bool elsewhere = knob_find((struct str){ text, n }) >= 0;
-        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-            elsewhere |= strlen(rows[i].name) == n && memcmp(rows[i].name, text, n) == 0;
-        return usage(ds, s->word, elsewhere ? "option --%s does not go with this command" : "no option --%s", text);
-    }
+    if (!r && knob < 0)
+        return no_option(ds, s->word, (struct str){ text, n }, s->knobs);
+    if (r && flag && eq)
+        return usage(ds, s->word, "--%s takes no value", r->name);
     const char *value = flag ? (eq ? eq + 1 : "on") : value_of(s, eq ? eq + 1 : NULL);
     if (!value)
         return usage(ds, s->word, "--%s needs a value", text);
@@ -141,6 +186,20 @@ static enum status short_option(struct scan *s, struct args *a, const char *text
     if (!value)
         return usage(ds, s->word, "%s needs a value", text);
     return row_set(a, r, value, s->word, ds);
+}
+
+/* What holds for the line as a whole. */
+static enum status check_whole(const struct args *a, const char *word, struct diags *ds)
+{
+    const struct command *c = command_find(a->command);
+    size_t most = c ? c->files : 1;
+    if (!c && a->nfiles > 1 && !strpbrk(a->file[0], "./"))
+        return cmd_no_such(a->file[0], ds);
+    if (a->nfiles > most)
+        return usage(ds, word, most ? "one file at a time; there is also '%s'" : "this command takes no file ('%s')", a->file[most]);
+    if (a->color && strcmp(a->color, "auto") != 0 && strcmp(a->color, "always") != 0 && strcmp(a->color, "never") != 0)
+        return usage(ds, word, "--color is auto, always or never, not '%s'", a->color);
+    return ST_OK;
 }
 
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
@@ -169,7 +228,7 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         if (st != ST_OK)
             return st;
     }
-    return ST_OK;
+    return check_whole(a, s.word, ds);
 }
 
 /* ---- help ---- */
@@ -251,8 +310,7 @@ int cmd_help(struct args *a)
     }
     if (a->nfiles && !c) {
         struct diags ds = { 0 };
-        usage(&ds, "-", "no command '%s'", a->file[0]);
-        return cmd_finish(ST_USAGE, &ds);
+        return cmd_finish(cmd_no_such(a->file[0], &ds), &ds);
     }
     args_help(c, &b);
     cmd_put(&b);

@@ -2,6 +2,7 @@
 #include "engine/cmd/cmd_int.h"
 
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +71,26 @@ static const char *preset_at(void *ctx, size_t i)
     return i < preset_count() ? preset_name(i) : NULL;
 }
 
+enum status cmd_no_such(const char *word, struct diags *ds)
+{
+    const char *near = command_near(word);
+    struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no command and no file '%s'", word);
+    diag_hint(d, near ? "did you mean gpulocw %s? gpulocw help lists the commands" : "gpulocw help lists the commands", near);
+    return ST_USAGE;
+}
+
+/* A word that is neither a file nor looks like one was meant as a command. */
+static bool no_file(const char *word)
+{
+    struct stat st;
+    return stat(word, &st) != 0 && !strpbrk(word, "./");
+}
+
 int cmd_workbench(struct args *a)
 {
     struct diags ds = { 0 };
+    if (a->nfiles && no_file(a->file[0]))
+        return cmd_finish(cmd_no_such(a->file[0], &ds), &ds);
     bool screen = a->front && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !a->plain;
     struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL, .axis = a->axis ? a->axis : "pi", .mouse = !a->no_mouse, .theme = a->theme, .session = a->session, .plain = a->plain };
     bool json = a->nfiles && strlen(a->file[0]) > 5 && strcmp(a->file[0] + strlen(a->file[0]) - 5, ".json") == 0;
@@ -113,6 +131,16 @@ static bool asked(int argc, char **argv, const char *word)
     return false;
 }
 
+/* What was printed must have arrived: a full disk is a failure, a reader that has gone (a pager, head) is not. */
+static int delivered(int code)
+{
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code || (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP)))
+        return code;
+    fputs("gpulocw: standard output could not be written in full (is the disk full?)\n", stderr);
+    return status_exit_code(ST_IO);
+}
+
 int cmd_main(int argc, char **argv, const struct cmd_front *front)
 {
     struct diags ds = { 0 };
@@ -145,5 +173,5 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
     }
     base_free(self);
     base_free(a);
-    return code;
+    return delivered(code);
 }

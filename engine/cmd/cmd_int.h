@@ -27,10 +27,12 @@ struct args {
     const struct cancel *cancel;
 };
 /* One row per command. `sees` is the word used in args.def. */
-struct command { const char *name, *usage, *help; int (*run)(struct args *a); bool knobs; };
+struct command { const char *name, *usage, *help; int (*run)(struct args *a); bool knobs; size_t files; /* most files it takes */ };
 size_t command_count(void);
 const struct command *command_at(size_t i);
 const struct command *command_find(const char *name);
+/* The command whose name is nearly that; NULL: none is. */
+const char *command_near(const char *name);
 /* ST_USAGE with a diagnostic. */
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds);
 void args_help(const struct command *c, struct buf *out);       /* c NULL: the workbench itself */
@@ -94,6 +96,8 @@ int cmd_demo(struct args *a);
 int cmd_worker(struct args *a);
 int cmd_help(struct args *a);
 int cmd_workbench(struct args *a);
+/* ST_USAGE, and which command may have been meant. */
+enum status cmd_no_such(const char *word, struct diags *ds);
 int cmd_check_lesson(struct args *a);
 int cmd_print_lesson(const char *path);
 

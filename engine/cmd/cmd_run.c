@@ -1,7 +1,9 @@
 /* run: one configuration; what every launching command shares. */
 #include "engine/cmd/running.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct tune_run_opts run_opts(const struct args *a, const struct dev_info *i)
 {
@@ -73,6 +75,49 @@ static enum status exit_of(const struct result *r)
     return r->status != ST_OK ? r->status : r->equal == EQUAL_NO ? ST_DIFFER : ST_OK;
 }
 
+/* --outputs: what the last launch left in every output buffer, raw and little-endian. */
+static enum status write_output(struct tune_bench *bench, const struct launch_spec *l, size_t arg, const char *folder, struct diags *ds)
+{
+    uint64_t n = l->args[arg].count * elem_size(l->args[arg].elem);
+    struct buf path = { 0 };
+    char *bytes = base_alloc(n);
+    buf_printf(&path, "%s/%s.bin", folder, l->args[arg].name);
+    for (char *c = path.s ? path.s + strlen(folder) + 1 : NULL; c && *c; c++)
+        if (*c == '/')
+            *c = '_';
+    enum status st = bytes && path.s ? tune_bench_read(bench, arg, bytes, n, ds) : ST_NOMEM;
+    if (st == ST_OK)
+        st = file_write_atomic(path.s, bytes, n, ds);
+    base_free(bytes);
+    buf_free(&path);
+    return st;
+}
+
+static enum status write_outputs(struct tune_bench *bench, const struct launch_spec *l, const char *folder, struct diags *ds)
+{
+    enum status st = ST_OK;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        diag_error(ds, "io", "cannot make folder '%s': %s", folder, strerror(errno));
+        return ST_IO;
+    }
+    for (size_t i = 0; i < l->nargs && st == ST_OK; i++)
+        if (l->args[i].kind == ARG_BUFFER && l->args[i].output)
+            st = write_output(bench, l, i, folder, ds);
+    return st;
+}
+
+static enum status save_run(struct args *a, struct subject *s, const struct result *r, struct diags *ds)
+{
+    struct running w = { .a = a, .ds = ds };
+    enum status st = running_session(&w, s, RUN_ONE);
+    if (st == ST_OK && w.run) {
+        w.run->one = *r;
+        st = session_save(w.session, ds);
+    }
+    session_free(w.session);
+    return st;
+}
+
 int cmd_run(struct args *a)
 {
     struct diags ds = { 0 };
@@ -90,8 +135,11 @@ int cmd_run(struct args *a)
             json_result(&r, &s.info, s.kernel, &out);
         else
             cmd_result_text(&r, &s.info, s.kernel, &out);
-        st = exit_of(&r);
         cmd_put(&out);
+        enum status kept = save_run(a, &s, &r, &ds);
+        if (kept == ST_OK && a->outputs && r.status == ST_OK)
+            kept = write_outputs(bench, s.spec, a->outputs, &ds);
+        st = kept == ST_OK ? exit_of(&r) : kept;
     }
     buf_free(&out);
     tune_bench_close(bench);

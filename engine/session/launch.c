@@ -139,7 +139,10 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
     enum status s = get_elements(o, path, where, &a->elem, &a->count, ds);
     if (s != ST_OK)
         return s;
-    a->output = cJSON_IsTrue(json_get(o, "output"));
+    const cJSON *output = json_get(o, "output");
+    if (output && !cJSON_IsBool(output))
+        return wrong(ds, path, where, "\"output\" must be true or false");
+    a->output = cJSON_IsTrue(output);
     const cJSON *tol = json_get(o, "tolerance");
     a->tolerance = cJSON_IsNumber(tol) ? tol->valuedouble : 0;
     return get_init(json_get(o, "init"), path, where, &a->init, ds);
@@ -368,6 +371,7 @@ enum status launch_file_read(const char *path, struct launch_file *out, struct d
     if (s == ST_OK) {
         char *dir = path_dir(path);
         out->path = base_strdup(path);
+        launch_keys_check(t, path, ds);
         s = read_launches(t, path, dir, out, ds);
         base_free(dir);
     }

@@ -56,6 +56,8 @@ void put_data_sets(struct jw *w, const struct tune_found *f);
 enum status get_data_sets(const cJSON *list /* may be NULL */, struct tune_found *f, struct diags *ds);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out, struct diags *ds);
+/* Warns of keys that mean nothing, in the launch and what it holds (launch_keys.c). */
+void launch_keys_check(const cJSON *o, const char *path, struct diags *ds);
 char *path_dir(const char *path);                  /* owned; "." when there is none */
 
 #endif

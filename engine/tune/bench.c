@@ -441,3 +441,8 @@ void tune_bench_close(struct tune_bench *b)
         dev_unbind(b->subject.dev, b->data);
     base_free(b);
 }
+
+enum status tune_bench_read(struct tune_bench *b, size_t arg, void *bytes, uint64_t n, struct diags *ds)
+{
+    return dev_read_arg(b->subject.dev, b->data, arg, bytes, n, ds);
+}

@@ -34,6 +34,8 @@ void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p);
 void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
 /* One configuration: rewrite, load (cached by shape), launch, compare. Refusals and failures are results too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
+/* n bytes of an argument's buffer as the last launch of the bench's own device left them. */
+enum status tune_bench_read(struct tune_bench *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
 
 struct tune_sweep {                               /* bpa, cha, then π = 0..W (or another axis) */
     const char *axis;                             /* a knob's name: "pi", "agents", "carveout", "block" ... */

@@ -114,7 +114,32 @@ head -c 700 "$(k gemm)" >"$T/cut.ptx"; code "truncated PTX" 1 "cut.ptx:[0-9]+:[0
 { head -c 300 "$(k gemm)"; head -c 100000000 /dev/zero | tr '\0' x; } >"$T/long.ptx"; code "a line of 100 MB" 1 "error" "$B" analyze "$T/long.ptx"; rm -f "$T/long.ptx"
 sed 's/ld\.global/ld.gloval/' "$(k gemm)" >"$T/typo.ptx"; code "a misspelt instruction: place, caret, hint" 1 "typo.ptx:[0-9]+:[0-9]+: error" "$B" analyze "$T/typo.ptx"
 code "wrong option" 2 "no option --frobnicate" "$B" run "$(k gemm)" --frobnicate
-code "option of another command" 2 "does not go with" "$B" devices --axis pi
+code "option of another command: which" 2 "goes with: sweep, and the workbench" "$B" devices --axis pi
+code "a misspelt option" 2 "did you mean --bypass" "$B" run "$(k gemm)" --bypas l1
+code "a misspelt command" 2 "did you mean gpulocw analyze" "$B" anlyze "$(k gemm)"
+code "a file too many" 2 "one file at a time" "$B" replay a.json b.json
+code "--color takes three words" 2 "auto, always or never" "$B" run "$(k gemm)" --color maybe
+if [ -w /dev/full ]; then code "a full disk is told" 1 "could not be written" sh -c "'$B' analyze '$(k gemm)' --quick >/dev/full"; fi
+code "a reader that has gone is no failure" 0 "^0$" bash -c "set -o pipefail; '$B' devices | head -c 1 >/dev/null; echo \$?"
+# What the kernel wrote, against a reference computed here: this one copies.
+"$B" run "$(k coalescing)" --outputs "$T/out" -o "$T/one.json" >/dev/null 2>"$T/err"
+python3 - "$T/out" kernels/coalescing.launch.json <<'PY' && ok "--outputs: the bytes a kernel wrote are those it should" || no "--outputs" "$(ls "$T/out" 2>&1)" "$(cat "$T/err")"
+import json, os, struct, sys
+d = json.load(open(sys.argv[2])); l = (d.get('launches') or [d])[0]; args = l.get('args') or d['args']
+src = [a for a in args if 'random' in a.get('init', {})][0]; out = [a for a in args if a.get('output')][0]
+M = (1 << 64) - 1
+def z(seed, i):
+    x = (seed + (i + 1) * 0x9E3779B97F4A7C15) & M
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & M; x = (x ^ x >> 27) * 0x94D049BB133111EB & M
+    return x ^ x >> 31
+got = struct.unpack('<%df' % out['count'], open(os.path.join(sys.argv[1], out['name'] + '.bin'), 'rb').read())
+lo, hi = src['init']['random']
+f32 = lambda v: struct.unpack('<f', struct.pack('<f', v))[0]
+want = [f32(lo + (hi - lo) * ((z(src['init']['seed'], i) >> 40) / 2**24)) for i in range(64)]
+print(got[:3], want[:3], file=sys.stderr)
+assert list(got[:64]) == want
+PY
+doc "run -o: a session of one run" "len(d['runs'])==1 and d['runs'][0]['kind']=='run' and d['runs'][0]['result']['status']=='OK'" cat "$T/one.json"
 code "knob out of range" 2 "not allowed" "$B" run "$(k gemm)" --pi 99
 code "no file" 2 "which" "$B" run
 code "no launch description" 1 "no launch description" "$B" run "$T/alone.ptx"

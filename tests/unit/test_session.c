@@ -72,6 +72,27 @@ static void several_launches_inherit(void **state)
     launch_file_free(&f);
 }
 
+/* A misspelt key is no error, but it is said. */
+static void unknown_keys_are_said(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *said; } odd[] = {
+        { HEAD ", \"blok\": 3}", "k: key \"blok\" means nothing here" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"outptu\": true}]}", "argument 'A': key \"outptu\"" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"random\": [0, 1], \"sed\": 1}}]}", "argument 'A': key \"sed\"" },
+        { HEAD ", \"before\": [{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"sharde\": 1}]}", "z: key \"sharde\"" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+        struct launch_file f;
+        struct diags ds = { 0 };
+        assert_status_ok(launch_file_read(write_file("odd.json", odd[i].text), &f, &ds), &ds);
+        assert_int_equal(ds.n, 1);
+        assert_true(support_said(&ds, odd[i].said));
+        launch_file_free(&f);
+        diags_free(&ds);
+    }
+}
+
 static void bad_launches_name_the_place(void **state)
 {
     (void)state;
@@ -81,6 +102,7 @@ static void bad_launches_name_the_place(void **state)
         { "{\"format\": \"gpulocw-launch\", \"version\": 1}", "\"kernel\" is missing" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f33\", \"count\": 1}]}", "element type" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 0}]}", "count" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"output\": 1}]}", "\"output\" must be true or false" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 1, \"init\": {\"what\": 1}}]}", "init must be one of" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"Q\"}]}", "no buffer" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"A\"}]}", "no buffer" },
@@ -313,7 +335,7 @@ static void read_only_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launch_forms), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(bad_launches_name_the_place),
+        cmocka_unit_test(launch_forms), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
         cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(versions),
         cmocka_unit_test(truncated_at_every_byte), cmocka_unit_test(out_of_memory), cmocka_unit_test(read_only_folder),
     };
