@@ -7,7 +7,7 @@
 
 #define MOST_DEVICES 64
 
-struct listing { struct dev_info info[MOST_DEVICES]; size_t n; };
+struct listing { struct dev_info info[MOST_DEVICES]; struct dev_counters *counters[MOST_DEVICES]; size_t n; };
 
 static void on_device(void *ctx, const struct dev_info *i)
 {
@@ -26,25 +26,83 @@ static void put_devices(const struct listing *l, struct buf *out)
     }
 }
 
+/* ---- --counters ---- */
+static void put_counters(const struct dev_info *d, const struct dev_counters *c, struct buf *out)
+{
+    buf_printf(out, "\ncounters of %s, %s", d->spec, d->name);
+    if (c->chip[0])
+        buf_printf(out, " (%s), %u passes", c->chip, c->passes);
+    buf_printf(out, "%s%s\n", c->why[0] ? ": none, " : "", c->why);
+    for (size_t i = 0; i < COUNTER_COUNT; i++)
+        buf_printf(out, "  %-22s %s%s\n", counter_name((enum counter_id)i), c->of[i].valid ? "" : "n/a: ", c->of[i].from);
+}
+
+/* Opening a GPU takes a while: one of each kind, unless the user names one. */
+static bool asked_for(const struct args *a, const struct listing *l, size_t i)
+{
+    const struct dev_info *d = &l->info[i];
+    if (a->device)
+        return strcmp(a->device, d->spec) == 0;
+    bool first = d->kind == DEV_CUDA;
+    for (size_t k = 0; k < i; k++)
+        first &= strcmp(l->info[k].name, d->name) != 0;
+    return first;
+}
+
+static enum status find_counters(const struct args *a, const struct dev_env *env, struct listing *l, struct diags *ds)
+{
+    enum status st = ST_OK;
+    size_t asked = 0;
+    for (size_t i = 0; i < l->n && st == ST_OK; i++) {
+        struct dev *d = NULL;
+        if (!asked_for(a, l, i))
+            continue;
+        asked++;
+        l->counters[i] = base_alloc(sizeof *l->counters[i]);
+        st = l->counters[i] ? dev_open(l->info[i].spec, env, &d, ds) : ST_NOMEM;
+        if (st == ST_OK)
+            st = dev_counters(d, l->counters[i], ds);
+        dev_close(d);
+    }
+    if (st == ST_OK && !asked) {
+        diag_error(ds, "device", "%s%s", a->device ? "no such device in the list: " : "there is no GPU here whose counters could be told",
+                   a->device ? a->device : "");
+        st = ST_DEVICE;
+    }
+    return st;
+}
+
+static void print_listing(const struct args *a, const struct listing *l)
+{
+    struct buf out = { 0 };
+    if (a->json) {
+        json_devices(l->info, (const struct dev_counters *const *)l->counters, l->n, &out);
+    } else {
+        put_devices(l, &out);
+        for (size_t i = 0; i < l->n; i++)
+            if (l->counters[i])
+                put_counters(&l->info[i], l->counters[i], &out);
+    }
+    cmd_put(&out);
+    buf_free(&out);
+}
+
 int cmd_devices(struct args *a)
 {
     struct diags ds = { 0 };
     struct listing *l = base_alloc(sizeof *l);
-    struct buf out = { 0 };
     struct dev_env env = *a->env;
     env.workers = a->worker_n ? a->worker : NULL;
     env.nworkers = a->worker_n;
-    enum status st = l ? dev_list(&env, on_device, l, &ds) : ST_NOMEM;
-    if (st == ST_OK) {
-        if (a->json)
-            json_devices(l->info, l->n, &out);
-        else
-            put_devices(l, &out);
-        cmd_put(&out);
-    }
-    buf_free(&out);
+    enum status st = l ? dev_list(&env, on_device, l, &ds) : ST_NOMEM, found = ST_OK;
+    if (st == ST_OK && a->counters)
+        found = find_counters(a, &env, l, &ds);
+    if (st == ST_OK)
+        print_listing(a, l);
+    for (size_t i = 0; l && i < l->n; i++)
+        base_free(l->counters[i]);
     base_free(l);
-    return cmd_finish(st, &ds);
+    return cmd_finish(st == ST_OK ? found : st, &ds);
 }
 
 int cmd_calibrate(struct args *a)

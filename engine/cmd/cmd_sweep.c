@@ -88,18 +88,42 @@ static void end_session(struct sweep_work *t)
 }
 
 /* ---- printing ---- */
+static void put_seconds(double s, struct buf *out)
+{
+    if (s == s)
+        buf_printf(out, " %8.2f", s);
+    else
+        buf_printf(out, " %8s", "n/a");
+}
+
+static void put_members(const struct dev_pool_member *m, size_t n, struct buf *out)
+{
+    if (n)
+        buf_printf(out, "\n%-22s %8s %6s %8s %8s %8s %8s %8s %8s  seconds\n", "member", "launches", "lost", "opened", "first", "last", "binding", "loading", "launching");
+    for (size_t i = 0; i < n; i++) {
+        const double s[] = { m[i].up_s, m[i].first_s, m[i].last_s, m[i].bind_s, m[i].load_s, m[i].launch_s };
+        buf_printf(out, "%-22s %8zu %6zu", m[i].spec, m[i].jobs, m[i].lost);
+        for (size_t k = 0; k < ARRAY_LEN(s); k++)
+            put_seconds(s[k], out);
+        buf_printf(out, "  %s%s\n", m[i].worker ? m[i].worker : "", m[i].up ? "" : " (left)");
+    }
+}
+
 static void print_family(const struct args *a, const struct tune_family *f, const struct subject *s)
 {
     enum { MOST = 256 };
     struct dev_pool_member member[MOST];
-    size_t n = s->pool ? dev_pool_members(s->pool, member, MOST) : 0;
+    size_t n = s->pool && a->members ? dev_pool_members(s->pool, member, MOST) : 0;
+    n = n < MOST ? n : MOST;
     struct buf out = { 0 };
     if (a->json)
-        json_family(f, &s->info, s->kernel, member, n < MOST ? n : MOST, &out);
+        json_family(f, &s->info, s->kernel, member, n, &out);
     else if (f->n > 1)
         cmd_family_text(f, &s->info, s->kernel, &out);
     else
         cmd_sweep_text(&f->slice[0].sweep, &s->info, s->kernel, &out);
+    if (!a->json)
+        put_members(member, n, &out);
     cmd_put(&out);
     buf_free(&out);
 }

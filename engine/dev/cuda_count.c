@@ -26,6 +26,29 @@ static void explain(struct cuda_job *j)
     d->cupti_told = true;
 }
 
+static struct cupti *profiler(struct cuda_dev *d)
+{
+    if (!d->cupti_tried) {
+        d->cupti_tried = true;
+        d->cupti = cupti_open(d->ordinal, d->ctx, d->cupti_why, sizeof d->cupti_why);
+    }
+    return d->cupti;
+}
+
+enum status cuda_counters(struct dev *dev, struct dev_counters *out, struct diags *ds)
+{
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    (void)ds;
+    if (profiler(d)) {
+        cupti_sources(d->cupti, out);
+        return ST_OK;
+    }
+    snprintf(out->why, sizeof out->why, "%s", d->cupti_why);
+    for (size_t i = 0; i < COUNTER_COUNT; i++)
+        snprintf(out->of[i].from, sizeof out->of[i].from, "no counters");
+    return ST_OK;
+}
+
 enum status cuda_count(struct cuda_job *j)
 {
     struct cuda_dev *d = j->d;
@@ -33,11 +56,7 @@ enum status cuda_count(struct cuda_job *j)
         cupti_rest(d->cupti);
         return ST_OK;
     }
-    if (!d->cupti_tried) {
-        d->cupti_tried = true;
-        d->cupti = cupti_open(d->ordinal, d->ctx, d->cupti_why, sizeof d->cupti_why);
-    }
-    if (!d->cupti) {
+    if (!profiler(d)) {
         explain(j);
         return ST_OK;
     }

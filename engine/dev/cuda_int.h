@@ -124,5 +124,6 @@ enum status cuda_persist_begin(struct cuda_job *j, struct cuda_window *w);
 void cuda_persist_end(struct cuda_job *j, const struct cuda_window *w);
 /* Counters of out when they are wanted, or one note in its message saying why there are none. */
 enum status cuda_count(struct cuda_job *j);
+enum status cuda_counters(struct dev *d, struct dev_counters *out, struct diags *ds);
 
 #endif

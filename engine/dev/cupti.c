@@ -314,9 +314,30 @@ void cupti_close(struct cupti *c)
     base_free(c);
 }
 
-unsigned cupti_passes(const struct cupti *c)
+static void formula(const struct metric_row *r, char *out, size_t n)
 {
-    return c->passes;
+    char scale[24] = "";
+    if (r->scale != 1)
+        snprintf(scale, sizeof scale, "%g * ", r->scale);
+    if (!r->over)
+        snprintf(out, n, "%s%s", scale, r->metric);
+    else if (r->of_both)
+        snprintf(out, n, "%s%s / (%s + %s)", scale, r->metric, r->metric, r->over);
+    else
+        snprintf(out, n, "%s%s / %s", scale, r->metric, r->over);
+}
+
+void cupti_sources(const struct cupti *c, struct dev_counters *out)
+{
+    snprintf(out->chip, sizeof out->chip, "%s", c->chip);
+    out->passes = c->passes;
+    for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        out->of[i].valid = c->chosen[i] != NULL;
+        if (c->chosen[i])
+            formula(c->chosen[i], out->of[i].from, sizeof out->of[i].from);
+        else
+            snprintf(out->of[i].from, sizeof out->of[i].from, "this chip has none of the metrics it is made of");
+    }
 }
 
 /* ---- collecting ---- */

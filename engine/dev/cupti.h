@@ -5,7 +5,7 @@
 #ifndef GPULOCW_CUPTI_H
 #define GPULOCW_CUPTI_H
 
-#include "engine/rec/rec.h"
+#include "engine/dev/dev.h"
 
 struct cupti;
 /* NULL with a reason and what to do about it in why[n]. ctx: the current driver context. */
@@ -22,6 +22,7 @@ struct cupti_work {
 enum status cupti_collect(struct cupti *c, const struct cupti_work *w, struct counter counters[COUNTER_COUNT], char *why, size_t n);
 /* Ends profiling of the context until the next collect. NULL is fine. */
 void cupti_rest(struct cupti *c);
-unsigned cupti_passes(const struct cupti *c);    /* of the last collect */
+/* Chip, passes, and each counter's formula over the metrics chosen for this chip; n/a where it has none of them. */
+void cupti_sources(const struct cupti *c, struct dev_counters *out);
 
 #endif

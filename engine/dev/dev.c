@@ -197,6 +197,18 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
     return st;
 }
 
+enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *ds)
+{
+    memset(out, 0, sizeof *out);
+    if (d->ops->counters)
+        return d->ops->counters(d, out, ds);
+    for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        out->of[i].valid = true;
+        snprintf(out->of[i].from, sizeof out->of[i].from, "simulated");
+    }
+    return ST_OK;
+}
+
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds)
 {
     return d->ops->read_arg(d, b, arg, bytes, n, ds);

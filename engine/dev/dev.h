@@ -63,6 +63,15 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
 enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
 
+/* Where a device's counters come from, each by itself: `from` is a formula over the metrics of its chip, or "simulated";
+ * where one is not valid, why not. why: what stands in the way of all of them, and what to do about it; empty: nothing. */
+struct dev_counters {
+    char chip[32]; unsigned passes;               /* of a launch with all counters; 0: no replay */
+    char why[256];
+    struct { bool valid; char from[256]; } of[COUNTER_COUNT];
+};
+enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *ds);
+
 /* ---- pool: a list of launches over several devices or workers ----
  * Members: every spec, or with env->workers every spec on every worker. Opened side by side: the pool is there as soon as
  * its first member is, and the others join the run under way when they come up (a queue may keep one). One that does not

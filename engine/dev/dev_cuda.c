@@ -172,7 +172,7 @@ static enum status cuda_read_symbol(struct dev *dev, struct dev_code *code, cons
 
 static const struct dev_ops CUDA_OPS = {
     .close = cuda_close, .load = cuda_load, .unload = cuda_unload, .bind = cuda_bind, .unbind = cuda_unbind,
-    .launch = cuda_launch, .read_arg = cuda_read_arg, .read_symbol = cuda_read_symbol,
+    .launch = cuda_launch, .read_arg = cuda_read_arg, .read_symbol = cuda_read_symbol, .counters = cuda_counters,
 };
 
 static enum status pick(struct cuda_dev *d, int ordinal, struct diags *ds)

@@ -21,6 +21,7 @@ struct dev_ops {
                           struct result *out, struct diags *ds);
     enum status (*read_arg)(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
     enum status (*read_symbol)(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
+    enum status (*counters)(struct dev *d, struct dev_counters *out, struct diags *ds);   /* NULL: all of them, simulated */
 };
 struct dev {
     const struct dev_ops *ops;

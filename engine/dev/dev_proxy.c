@@ -474,6 +474,21 @@ static enum status proxy_read_symbol(struct dev *d, struct dev_code *code, const
     return read_back(p, WIRE_READ_SYMBOL, c->id, 0, symbol, bytes, n, ds);
 }
 
+static enum status proxy_counters(struct dev *d, struct dev_counters *out, struct diags *ds)
+{
+    struct proxy_dev *p = (struct proxy_dev *)d;
+    struct wire_in in;
+    enum status st = ensure_up(p, ds);
+    buf_clear(&p->out);
+    if (st == ST_OK)
+        st = ask(p, WIRE_COUNTERS, OPEN_S, &in, ds);
+    if (st != ST_OK)
+        return st;
+    p->counted = true;
+    wire_get_counters(&in, out);
+    return in.bad ? ST_DEVICE : ST_OK;
+}
+
 /* ---- open and close ---- */
 /* Could the next program miss what this worker still holds while it ends? Its memory (each buffer is there two or three
  * times), or the counters, which one process has at a time. */
@@ -499,7 +514,7 @@ static void proxy_close(struct dev *d)
 
 static const struct dev_ops PROXY_OPS = {
     .close = proxy_close, .load = proxy_load, .unload = proxy_unload, .bind = proxy_bind, .unbind = proxy_unbind,
-    .launch = proxy_launch, .read_arg = proxy_read_arg, .read_symbol = proxy_read_symbol,
+    .launch = proxy_launch, .read_arg = proxy_read_arg, .read_symbol = proxy_read_symbol, .counters = proxy_counters,
 };
 
 enum status dev_proxy_open(const struct proxy_how *how, struct dev **out, struct diags *ds)

@@ -18,7 +18,7 @@
 #define WIRE_NOISE (64u << 10)                   /* bytes of other output allowed before the greeting */
 enum wire_type {
     WIRE_GREETING = 1, WIRE_LIST, WIRE_OPEN, WIRE_LOAD, WIRE_UNLOAD, WIRE_BIND, WIRE_DATA, WIRE_BOUND, WIRE_UNBIND,
-    WIRE_LAUNCH, WIRE_CANCEL, WIRE_READ_ARG, WIRE_READ_SYMBOL,
+    WIRE_LAUNCH, WIRE_CANCEL, WIRE_READ_ARG, WIRE_READ_SYMBOL, WIRE_COUNTERS,
     WIRE_REPLY = 100, WIRE_PROGRESS, WIRE_BYTES
 };
 enum wire_end { WIRE_OK, WIRE_CLOSED, WIRE_TIMEOUT, WIRE_BAD, WIRE_CANCELLED };
@@ -55,6 +55,8 @@ void wire_put_preset(struct buf *b, const struct sim_preset *p);   /* by field n
 void wire_get_preset(struct wire_in *w, struct sim_preset *p);
 void wire_put_result(struct buf *b, const struct result *r);       /* not options, equality, voted */
 void wire_get_result(struct wire_in *w, struct result *r);
+void wire_put_counters(struct buf *b, const struct dev_counters *c);
+void wire_get_counters(struct wire_in *w, struct dev_counters *c);
 void wire_put_launch(struct buf *b, const struct launch_spec *l);  /* without initial data */
 void wire_get_launch(struct wire_in *w, struct launch_spec *l);    /* owned: launch_spec_free */
 void wire_put_run(struct buf *b, const struct dev_run *r);

@@ -84,6 +84,30 @@ void wire_put_info(struct buf *b, const struct dev_info *i)
 #undef X
 }
 
+void wire_put_counters(struct buf *b, const struct dev_counters *c)
+{
+    wire_text(b, c->chip);
+    wire_u32(b, c->passes);
+    wire_text(b, c->why);
+    wire_u32(b, COUNTER_COUNT);
+    for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        wire_u32(b, c->of[i].valid);
+        wire_text(b, c->of[i].from);
+    }
+}
+
+void wire_get_counters(struct wire_in *w, struct dev_counters *c)
+{
+    wire_get_chars(w, c->chip, sizeof c->chip);
+    c->passes = wire_get_u32(w);
+    wire_get_chars(w, c->why, sizeof c->why);
+    w->bad |= wire_get_u32(w) != COUNTER_COUNT;
+    for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        c->of[i].valid = wire_get_u32(w);
+        wire_get_chars(w, c->of[i].from, sizeof c->of[i].from);
+    }
+}
+
 void wire_get_info(struct wire_in *w, struct dev_info *i)
 {
     *i = (struct dev_info){ .kind = wire_get_u32(w) == DEV_CUDA ? DEV_CUDA : DEV_SIMULATED };

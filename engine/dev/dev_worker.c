@@ -447,6 +447,15 @@ static void serve_read(struct worker *w, enum wire_type type, struct wire_in *in
     base_free(symbol);
 }
 
+static void serve_counters(struct worker *w, struct buf *out, struct diags *ds)
+{
+    struct dev_counters c;
+    enum status st = w->dev ? dev_counters(w->dev, &c, ds) : ST_INPUT;
+    reply_begin(w, out, st, ds);
+    if (st == ST_OK)
+        wire_put_counters(out, &c);
+}
+
 /* False: the request has no reply. */
 static bool serve(struct worker *w, enum wire_type type, struct wire_in *in, struct buf *out, struct diags *ds)
 {
@@ -462,6 +471,7 @@ static bool serve(struct worker *w, enum wire_type type, struct wire_in *in, str
     case WIRE_LAUNCH: serve_launch(w, in, out, ds); return true;
     case WIRE_READ_ARG:
     case WIRE_READ_SYMBOL: serve_read(w, type, in, out, ds); return true;
+    case WIRE_COUNTERS: serve_counters(w, out, ds); return true;
     default: reply_begin(w, out, ST_USAGE, ds); return true;
     }
 }

@@ -372,13 +372,42 @@ void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *d
     finish(&w);
 }
 
-void json_devices(const struct dev_info *d, size_t n, struct buf *out)
+static void put_counters(struct jw *w, const struct dev_counters *c)
+{
+    jw_key(w, "chip");
+    jw_str(w, c->chip[0] ? c->chip : NULL);
+    put_uint(w, "passes", c->passes);
+    jw_key(w, "no_counters");
+    jw_str(w, c->why[0] ? c->why : NULL);
+    jw_key(w, "counters");
+    jw_arr(w);
+    for (size_t i = 0; i < COUNTER_COUNT; i++) {
+        jw_obj(w);
+        jw_key(w, "name");
+        jw_str(w, counter_name((enum counter_id)i));
+        jw_key(w, "unit");
+        jw_str(w, counter_unit((enum counter_id)i));
+        jw_key(w, "available");
+        jw_bool(w, c->of[i].valid);
+        jw_key(w, "from");
+        jw_str(w, c->of[i].from);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-devices");
     jw_key(&w, "devices");
     jw_arr(&w);
-    for (size_t i = 0; i < n; i++)
-        put_device(&w, &d[i]);
+    for (size_t i = 0; i < n; i++) {
+        jw_obj(&w);
+        put_device_members(&w, &d[i]);
+        if (counters[i])
+            put_counters(&w, counters[i]);
+        jw_end_obj(&w);
+    }
     jw_end_arr(&w);
     finish(&w);
 }

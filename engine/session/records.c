@@ -101,10 +101,15 @@ enum status get_options(const cJSON *o, struct options *out, struct diags *ds)
 }
 
 /* ---- devices ---- */
+void put_device_members(struct jw *w, const struct dev_info *d)
+{
+    fields_write(w, device_fields, ARRAY_LEN(device_fields), d);
+}
+
 void put_device(struct jw *w, const struct dev_info *d)
 {
     jw_obj(w);
-    fields_write(w, device_fields, ARRAY_LEN(device_fields), d);
+    put_device_members(w, d);
     jw_end_obj(w);
 }
 

@@ -75,6 +75,7 @@ code "launch: no such kernel" 1 "no kernel 'nix'" "$B" launch "$T/own.ptx" -k ni
 doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
 doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
 doc "missing counters are null, not 0" "all((c['value'] is None)==(not c['valid']) for c in d['counters'])" "$B" run "$(k stride_4)" --json --no-counters
+doc "devices --counters" "sum('counters' in x for x in d['devices']) == 1 and all(c['available'] and c['from'] == 'simulated' for x in d['devices'] for c in x.get('counters', []))" "$B" devices --counters --device sim:fermi-16k --json
 doc "devices" "any(x['spec']=='sim:hopper-h200' for x in d['devices']) and any(x['spec']=='sim:fermi-16k' for x in d['devices'])" "$B" devices --json
 # The valley: an inner optimum on both presets, and sessions that replay the same curve.
 doc "valley on fermi-16k" "d['category']=='cache-congested' and 0<d['best']['pi']<d['warps_per_cta'] and all(p['equal_to_original'] for p in d['points']) and len(d['points'])==d['warps_per_cta']+1" "$B" sweep "$(k valley)" --device sim:fermi-16k --axis pi --json -o "$T/s.json"

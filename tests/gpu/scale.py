@@ -23,7 +23,7 @@ def key(p):
 print("| devices | configurations | seconds | times faster | result set | largest difference of a median |\n|---|---|---|---|---|---|")
 for n in [int(x) for x in a.counts.split(",") if int(x) <= len(devices)]:
     start = time.time()
-    r = subprocess.run([a.gpulocw, "sweep", "kernels/%s.ptx" % a.kernel, "--kernel", a.launch, "--devices", ",".join(devices[:n]), "--axis", a.axis, "--json", "--no-counters"] + extra,
+    r = subprocess.run([a.gpulocw, "sweep", "kernels/%s.ptx" % a.kernel, "--kernel", a.launch, "--devices", ",".join(devices[:n]), "--axis", a.axis, "--json", "--no-counters", "--members"] + extra,
                        capture_output=True, text=True, timeout=300)
     took = time.time() - start
     try:

@@ -410,6 +410,40 @@ static void test_l2_rate(void **state)
     rig_close(&r);
 }
 
+/* Which metrics a counter is made of on this chip, told by a device here and by one in a worker. */
+static void test_counter_sources(void **state)
+{
+    (void)state;
+    for (int worker = 0; worker < 2; worker++) {
+        struct rig r;
+        struct dev_counters c;
+        fake_use("libcuda.so.1", NULL, "lacks=l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit");
+        rig_open(&r, worker);
+        assert_int_equal(dev_counters(r.dev, &c, &r.ds), ST_OK);
+        assert_string_equal(c.chip, "FK100");
+        assert_int_equal(c.passes, 2);
+        assert_string_equal(c.why, "");
+        assert_true(c.of[COUNTER_L1_HIT_RATE].valid);
+        assert_string_equal(c.of[COUNTER_L1_HIT_RATE].from, "l1tex__t_sector_hit_rate.pct");
+        assert_string_equal(c.of[COUNTER_L2_HIT_RATE].from, "100 * lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum / "
+                            "(lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum + lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum)");
+        rig_close(&r);
+        fake_use("libcuda.so.1", NULL, "lacks=sm__warps_active");
+        rig_open(&r, worker);
+        assert_int_equal(dev_counters(r.dev, &c, &r.ds), ST_OK);
+        assert_false(c.of[COUNTER_WARPS_ACTIVE].valid);
+        assert_true(c.of[COUNTER_INST_WARP].valid);
+        rig_close(&r);
+        fake_use("libcuda.so.1", NULL, "noperm");
+        rig_open(&r, worker);
+        assert_int_equal(dev_counters(r.dev, &c, &r.ds), ST_OK);
+        assert_non_null(strstr(c.why, "NVreg_RestrictProfilingToAdminUsers"));
+        for (int i = 0; i < COUNTER_COUNT; i++)
+            assert_false(c.of[i].valid);
+        rig_close(&r);
+    }
+}
+
 static void no_counters(const char *script, const char *word)
 {
     struct rig r;
@@ -465,7 +499,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_loader), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_drivers),
         cmocka_unit_test(test_jit_cache), cmocka_unit_test(test_jit_error), cmocka_unit_test(test_memory), cmocka_unit_test(test_timing),
         cmocka_unit_test(test_throttled), cmocka_unit_test(test_clusters_and_grids), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback), cmocka_unit_test(test_l2_rate),
+        cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback), cmocka_unit_test(test_l2_rate), cmocka_unit_test(test_counter_sources),
         cmocka_unit_test(test_no_counters), cmocka_unit_test(test_process_dies),
     };
     return cmocka_run_group_tests_name("CUDA device on a fake driver", tests, NULL, NULL);
