@@ -111,24 +111,70 @@ static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n
     buf_puts(out, "\n");
 }
 
+/* The value of the axis, as it is written on the command line. */
+static void point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
+{
+    struct buf b = { 0 };
+    int knob = knob_find(str_of(s->axis));
+    if (knob >= 0)
+        knob_get(&s->points[i].options, (size_t)knob, &b);
+    if (strcmp(s->axis, "block") == 0 && b.n > 2 && strcmp(b.s + b.n - 2, "x1") == 0)
+        b.s[b.n - 2] = '\0';
+    snprintf(name, n, "%s", b.s ? b.s : "");
+    buf_free(&b);
+}
+
+/* Columns of the widest value, and so how far apart points are drawn: 2 to 5 for numbers, wider where names want it and there is room. */
+static unsigned plot_step(const struct tune_sweep *s, unsigned width, unsigned *label)
+{
+    unsigned room = (unsigned)((width - 18) / s->npoints);
+    *label = 1;
+    for (size_t i = 0; i < s->npoints; i++) {
+        char name[24];
+        point_name(s, i, name, sizeof name);
+        *label = strlen(name) > *label ? (unsigned)strlen(name) : *label;
+    }
+    unsigned step = *label + 1 > 5 ? *label + 1 : 5;
+    return room < 2 ? 2 : step > room ? room : step;
+}
+
+/* The points' values under their columns; as many as there is room for. */
+static void plot_labels(const struct tune_sweep *s, unsigned step, unsigned label, bool utf8, struct buf *out)
+{
+    unsigned every = (label + step) / step;
+    size_t at = 0;
+    if (strcmp(s->axis, "pi") == 0)
+        buf_puts(out, utf8 ? "        π  " : "       pi  ");
+    else
+        buf_printf(out, "%9.9s  ", s->axis);
+    for (size_t i = 0; i < s->npoints; i += every) {
+        char name[24];
+        point_name(s, i, name, sizeof name);
+        size_t n = strlen(name), mid = i * step + step / 2, from = mid > (n - 1) / 2 ? mid - (n - 1) / 2 : 0;
+        for (; at < from; at++)
+            buf_puts(out, " ");
+        buf_puts(out, name);
+        at += n;
+    }
+    buf_puts(out, "\n");
+}
+
 void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out)
 {
     struct frame f = frame_of(s, width, height, utf8);
     size_t n = s->npoints;
+    unsigned label;
     if (!n || !(f.high >= f.low))
         return;
-    unsigned step = (unsigned)((width - 18) / n);
-    step = step < 2 ? 2 : step > 5 ? 5 : step;
+    unsigned step = plot_step(s, width, &label);
     buf_puts(out, "  time ms\n");
     for (unsigned row = 0; row < height; row++)
         plot_row(s, &f, n, step, row, out);
     buf_printf(out, "%9s %s", "", utf8 ? "└" : "+");
     for (size_t i = 0; i < n * step; i++)
         buf_puts(out, utf8 ? "─" : "-");
-    buf_printf(out, "\n%9s  ", strcmp(s->axis, "pi") == 0 ? (utf8 ? "π" : "pi") : s->axis);
-    for (size_t i = 0; i < n; i++)
-        buf_printf(out, "%*zu%*s", (int)(step / 2 + 1), i % 2 && step < 3 ? 0 : i, (int)(step - step / 2 - 1), "");
     buf_puts(out, "\n");
+    plot_labels(s, step, label, utf8, out);
 }
 
 /* ---- text ---- */
@@ -187,19 +233,6 @@ static void sweep_row(const char *name, int width, const struct result *r, bool 
     else
         buf_printf(out, "%14s ", "n/a");
     buf_printf(out, " %s\n", r->equal == EQUAL_NO ? "DIFFERS" : r->equal == EQUAL_UNKNOWN ? "n/a" : r->equal == EQUAL_WITHIN ? "within" : "equal");
-}
-
-/* The value of the axis, as it is written on the command line. */
-static void point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
-{
-    struct buf b = { 0 };
-    int knob = knob_find(str_of(s->axis));
-    if (knob >= 0)
-        knob_get(&s->points[i].options, (size_t)knob, &b);
-    if (strcmp(s->axis, "block") == 0 && b.n > 2 && strcmp(b.s + b.n - 2, "x1") == 0)
-        b.s[b.n - 2] = '\0';
-    snprintf(name, n, "%s", b.s ? b.s : "");
-    buf_free(&b);
 }
 
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)

@@ -151,7 +151,8 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
 {
     const struct result *best = tune_sweep_best(s);
     if (!best) {
-        buf_puts(out, "no configuration ran with outputs equal to the original's");
+        const struct result *r = s->cha.status != ST_OK || s->cha.equal == EQUAL_NO ? &s->cha : s->npoints ? &s->points[0] : &s->cha;
+        buf_printf(out, "no configuration ran with outputs equal to the original's%s%s", r->message[0] ? ": " : "", r->message);
         return;
     }
     if (!s->complete) {

@@ -380,8 +380,8 @@ static enum status measure_original(struct searching *s)
     if (st == ST_OK && before && r->counters[COUNTER_INST_WARP].valid)
         s->bench->inst_warp = r->counters[COUNTER_INST_WARP].value;
     if (st == ST_OK && !tune_usable(&s->found->original)) {
-        diag_error(s->ds, "original", "the original does not run: %s", s->found->original.message);
-        return s->found->original.status != ST_OK ? s->found->original.status : ST_DEVICE;
+        diag_error(s->ds, "original", s->found->original.equal == EQUAL_NO ? "nothing can be compared with the original: %s" : "the original does not run: %s", s->found->original.message);
+        return s->found->original.status != ST_OK ? s->found->original.status : s->found->original.equal == EQUAL_NO ? ST_DIFFER : ST_DEVICE;
     }
     s->found->best = s->found->original;
     s->found->options = none;
