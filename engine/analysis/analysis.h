@@ -55,6 +55,7 @@ struct ana_kernel {
     const struct ptx_module *module; const struct ptx_func *func;
     bool launched;                           /* a launch description was there; else `assumed` states the block shape */
     struct dim3u grid, block; char *assumed;
+    unsigned regs;                           /* as ana_opts said */
     struct ana_access *access; uint32_t naccess;   /* loads and stores in text order, callee's included */
     struct ana_coalesce coalesce; struct ana_exact exact;      /* over all global loads */
     enum ana_class cls; char *evidence[8]; uint32_t nevidence;
@@ -73,6 +74,7 @@ struct ana_opts {
     unsigned sample_ctas;                    /* 0: all; else evenly spaced CTAs are executed and `sampled` is set */
     const char *assume_read_only; bool assume_restrict;
     const struct cancel *cancel;
+    unsigned regs;                           /* registers a thread takes, for the CTAs an SM holds; 0: not known (only .maxnreg then) */
     uint32_t curve_requests;                 /* of a curve's exact trace, 0: a million; a longer one is sampled */
     bool curve;                              /* also trace one SM for ana_kernel.curve (a second or so) */
     bool every;                              /* ana_trace: prefetches and shared memory too */

@@ -276,6 +276,7 @@ static enum status fill_kernel(struct facts *f, struct ana_kernel *k)
     k->module = f->e.module;
     k->func = f->e.kernel;
     k->launched = f->o->data != NULL;
+    k->regs = f->o->regs;
     k->cls = ANA_CLASS_UNKNOWN;
     k->grid = f->v.grid;
     k->block = f->v.block;

@@ -225,6 +225,9 @@ uint32_t share_resident(const struct facts *f, const struct dev_info *dev)
         n = dev->max_ctas_per_sm;
     if (shared && dev->shared_per_sm && n > dev->shared_per_sm / shared)
         n = dev->shared_per_sm / shared;
+    uint32_t regs = f->o->regs ? f->o->regs : f->e.kernel->maxnreg;
+    if (regs && warps && dev->regs_per_sm && n > dev->regs_per_sm / (regs * 32u) / warps)
+        n = dev->regs_per_sm / (regs * 32u) / warps;
     uint64_t even = dev->sms ? (env_ctas(&f->v) + dev->sms - 1) / dev->sms : n;
     return n > even ? (uint32_t)even : n ? n : 1;
 }

@@ -92,11 +92,16 @@ static void put_others(const struct ana_kernel *k, struct buf *out)
 
 static void put_kernel(const struct ana_kernel *k, struct buf *out)
 {
-    buf_printf(out, "kernel %.*s  grid %ux%ux%u  block %ux%ux%u%s%s\n", (int)k->func->name.n, k->func->name.s, k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y,
-               k->block.z, k->assumed ? "  " : "", k->assumed ? k->assumed : "");
+    buf_printf(out, "kernel %.*s  ", (int)k->func->name.n, k->func->name.s);
+    if (k->assumed)
+        buf_printf(out, "no launch description, so assumed: %s\n", k->assumed);
+    else
+        buf_printf(out, "grid %ux%ux%u  block %ux%ux%u\n", k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y, k->block.z);
     if (k->coalesce.valid)
         buf_printf(out, "coalescing   degree %.2f %%, %u sectors in range, %.2f expected per request", 100 * k->coalesce.degree, k->coalesce.num_sectors, k->coalesce.expected);
-    if (k->exact.valid)
+    else
+        buf_puts(out, "coalescing   n/a: no global load could be counted");
+    if (k->exact.valid && k->exact.requests)
         buf_printf(out, "; exact %.4f per request", k->exact.sectors_per_request);
     buf_printf(out, "\nclass        %s%s%s\n", ana_class_name(k->cls), k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");
     for (uint32_t i = 0; i < k->nevidence; i++)
@@ -135,7 +140,7 @@ static enum status every_kernel(struct subject *s, const struct args *a, struct 
         if (!f->entry || !f->has_body || (one && !str_is(f->name, one)))
             continue;
         struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
-                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .curve = !a->quick, .quick = a->quick, .sample_ctas = a->sample > 0 ? (unsigned)a->sample : 0 };
+                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .curve = !a->quick, .quick = a->quick, .regs = s->has_data ? cmd_registers(s->dev, s->module, f->name) : 0, .sample_ctas = a->sample > 0 ? (unsigned)a->sample : 0 };
         st = ana_run(s->module, f->name, &o, &k[*n], ds);
         *n += st == ST_OK;
     }

@@ -53,6 +53,8 @@ enum status subject_device(struct subject *s, const struct args *a, struct diags
 enum status subject_data(struct subject *s, struct diags *ds);
 /* All of these that the command line names: PTX, launch, device, data. */
 enum status subject_open(struct subject *s, const struct args *a, struct diags *ds);
+/* Registers a thread of the kernel takes on the device (estimated on a simulated one); 0: not known. */
+uint32_t cmd_registers(struct dev *d, const struct ptx_module *m, struct str kernel);
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds);
 void subject_close(struct subject *s);
 /* path of the launch description beside a PTX file; owned; NULL: none there. */

@@ -63,7 +63,7 @@ enum status job_facts(struct job_engine *e, bool quick, const struct cancel *can
     if (s != ST_OK)
         return s;
     struct ana_opts o = { .data = st->has_data ? &st->data : NULL, .dev = st->dev ? &st->info : NULL, .assume_read_only = st->options.assume_read_only,
-                          .assume_restrict = st->options.assume_restrict, .cancel = cancel, .quick = quick };
+                          .assume_restrict = st->options.assume_restrict, .cancel = cancel, .quick = quick, .regs = st->has_data ? cmd_registers(st->dev, st->module->p, str_of(st->kernel)) : 0 };
     s = ana_run(st->module->p, str_of(st->kernel), &o, &k, ds);
     if (s == ST_OK)
         box_put(&st->facts, box_new(k, destroy_facts));

@@ -171,13 +171,26 @@ enum status subject_open(struct subject *s, const struct args *a, struct diags *
     return st;
 }
 
+uint32_t cmd_registers(struct dev *d, const struct ptx_module *m, struct str kernel)
+{
+    struct diags none = { 0 };
+    struct dev_code *code = NULL;
+    uint32_t regs = 0;
+    if (d && dev_load(d, m->path, m->text, kernel, 0, &code, &none) == ST_OK) {
+        regs = dev_code_resources(code).regs;
+        dev_unload(d, code);
+    }
+    diags_free(&none);               /* what it does not run, it says when it is to run it */
+    return regs;
+}
+
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds)
 {
     /* Which loads have no reuse is known from the trace alone. */
     bool by_reuse = a->options.bypass && !a->options.bypass_loads.n &&
                     (a->options.bypass_form == BYPASS_FORM_VERTICAL || a->options.bypass_form == BYPASS_FORM_HYBRID);
     struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
-                          .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = quick && !by_reuse };
+                          .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = quick && !by_reuse, .regs = s->has_data ? cmd_registers(s->dev, s->module, str_of(s->kernel)) : 0 };
     return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);
 }
 

@@ -72,7 +72,7 @@ static void put_footprints(const struct ana_curve *c, struct buf *out)
         buf_puts(out, "\n");
     }
     if (!isnan(c->cache_share))
-        buf_printf(out, "  cache share: %.1f bytes of L1 per resident thread (%s, %u CTAs at a time)\n", c->cache_share, size_text(size, c->l1_bytes), c->resident);
+        buf_printf(out, "  cache share: %.1f bytes of L1 per resident thread (%s, %u CTA%s at a time)\n", c->cache_share, size_text(size, c->l1_bytes), c->resident, c->resident == 1 ? "" : "s");
 }
 void text_curve_load(const struct ana_kernel *k, const struct ana_access *a, struct buf *out)
 {
@@ -87,7 +87,7 @@ void text_curve(const struct ana_kernel *k, struct buf *out)
     const struct ana_curve *c = k->curve;
     if (!c)
         return;
-    buf_printf(out, "\nmiss ratio by cache size: sectors that one SM's loads ask for (%u CTAs at a time, fully associative LRU, %llu requests%s", c->resident,
+    buf_printf(out, "\nmiss ratio by cache size: sectors that one SM's loads ask for (%u CTA%s at a time, fully associative LRU, %llu requests%s", c->resident, c->resident == 1 ? "" : "s",
                (unsigned long long)c->requests, c->cut ? ", of its first CTAs only" : "");
     if (c->sampled < 1)
         buf_printf(out, "; one line in %.0f followed, within %.2f points", 1 / c->sampled, 100 * c->error);

@@ -18,7 +18,7 @@ static bool trace(struct work *w)
     struct diags ds = { 0 };
     enum status st = s->module && s->spec && s->kernel ? launch_data_make(s->spec, DATA_MOST, &data, &ds) : ST_REFUSED;
     if (st == ST_OK) {
-        struct ana_opts o = { .data = &data, .dev = s->has_dev ? &s->dev : NULL, .cancel = &w->cancel };
+        struct ana_opts o = { .data = &data, .dev = s->has_dev ? &s->dev : NULL, .cancel = &w->cancel, .regs = s->facts ? s->facts->regs : 0 };
         st = ana_curve_make(s->module, str_of(s->kernel), &o, &r->curve, &ds);
         launch_data_free(&data);
     }

@@ -184,7 +184,7 @@ void curve_lines(struct app *a, unsigned w)
         put_at(a, d, bytes, ROLE_SERIES_B, load_name(a, a->locality.access), w);
     put_counted(a, w);
     struct buf b = { 0 };
-    buf_printf(&b, "SM 0 of %u, %u CTAs at a time, %llu requests", c->sms, c->resident, (unsigned long long)c->requests);
+    buf_printf(&b, "SM 0 of %u, %u CTA%s at a time, %llu requests", c->sms, c->resident, c->resident == 1 ? "" : "s", (unsigned long long)c->requests);
     if (c->cut)
         buf_puts(&b, ", its first CTAs only");
     if (c->sampled < 1)
