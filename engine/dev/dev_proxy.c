@@ -121,8 +121,12 @@ static enum status greet(struct proxy_dev *p, struct diags *ds)
 {
     uint32_t version = 0;
     enum wire_end e = wire_greeting(p->child.out, deadline(START_S), p->cancel, &version);
-    if (e != WIRE_OK)
-        return lost(p, e, ds);
+    if (e != WIRE_OK) {
+        enum status st = lost(p, e, ds);
+        if (p->command && st == ST_DEVICE)
+            diag_hint(&ds->v[ds->n - 1], "no greeting came from '%s': it must run `gpulocw worker` there and pass its input and output on", p->command);
+        return st;
+    }
     if (version == WIRE_VERSION)
         return ST_OK;
     diag_error(ds, "worker", "the worker speaks protocol version %u, this program %u: install the same gpulocw on both sides",

@@ -40,7 +40,16 @@ DRV_TYPES(X)
     X(DRV_SUCCESS, 0, CUDA_SUCCESS)                                            \
     X(DRV_ERROR_INVALID_VALUE, 1, CUDA_ERROR_INVALID_VALUE)                    \
     X(DRV_ERROR_OUT_OF_MEMORY, 2, CUDA_ERROR_OUT_OF_MEMORY)                    \
+    X(DRV_ERROR_STUB_LIBRARY, 34, CUDA_ERROR_STUB_LIBRARY)                     \
+    X(DRV_ERROR_DEVICE_UNAVAILABLE, 46, CUDA_ERROR_DEVICE_UNAVAILABLE)         \
     X(DRV_ERROR_NO_DEVICE, 100, CUDA_ERROR_NO_DEVICE)                          \
+    X(DRV_ERROR_ECC, 214, CUDA_ERROR_ECC_UNCORRECTABLE)                        \
+    X(DRV_ERROR_OPERATING_SYSTEM, 304, CUDA_ERROR_OPERATING_SYSTEM)            \
+    X(DRV_ERROR_SYSTEM_NOT_READY, 802, CUDA_ERROR_SYSTEM_NOT_READY)            \
+    X(DRV_ERROR_DRIVER_MISMATCH, 803, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH)       \
+    X(DRV_ERROR_COMPAT, 804, CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE)        \
+    X(DRV_ERROR_MPS_CONNECTION, 805, CUDA_ERROR_MPS_CONNECTION_FAILED)         \
+    X(DRV_ERROR_UNKNOWN, 999, CUDA_ERROR_UNKNOWN)                              \
     X(DRV_ERROR_INVALID_CONTEXT, 201, CUDA_ERROR_INVALID_CONTEXT)              \
     X(DRV_ERROR_NO_BINARY_FOR_GPU, 209, CUDA_ERROR_NO_BINARY_FOR_GPU)          \
     X(DRV_ERROR_INVALID_PTX, 218, CUDA_ERROR_INVALID_PTX)                      \
@@ -146,13 +155,13 @@ struct drv {
 };
 #define DRV_OLDEST 11000
 
-/* Opens libcuda.so.1 (or what GPULOCW_LIBCUDA names), finds every function and starts the driver.
+/* Opens libcuda.so.1, by name or where WSL, containers and NixOS keep it (or what GPULOCW_LIBCUDA names), finds every function and starts the driver.
  * ST_DEVICE: every missing name is in one diagnostic; *absent says that there is no library at all. */
 enum status drv_open(struct drv *d, bool *absent, struct diags *ds);
 void drv_close(struct drv *d);
 /* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" into out. */
 void drv_explain(const struct drv *d, drv_result e, char *out, size_t n);
-/* ST_OK, or ST_DEVICE with "what: explanation"; ST_NOMEM is never returned: device memory is not the host's. */
+/* ST_OK, or ST_DEVICE with "what: explanation", and as a hint what to do where that is known; ST_NOMEM is never returned: device memory is not the host's. */
 enum status drv_check(const struct drv *d, drv_result e, const char *what, struct diags *ds);
 /* Errors after which a context is of no more use. */
 bool drv_is_sticky(drv_result e);

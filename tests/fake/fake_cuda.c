@@ -4,7 +4,7 @@
  * leaves its allocation, a launch of a faulted context, a freed pointer are errors.
  *
  * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES
- * (in use at most), nostart, slow (a launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the
+ * (in use at most), nostart, init=ERROR, context=ERROR (what starting, a context come to), slow (a launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the
  * driver, compiling a module, an upload of more than a kilobyte take 20 s), startms=MS, jitms=MS, copyms=MS, launchms=MS (the
  * same, and a launch, take so many milliseconds).
  * Durations, for kernels of the tests' own: base=NS instead of what the threads give; valley=P (least at threshold P: each
@@ -197,6 +197,8 @@ drv_result cuInit(unsigned flags)
     cost("startms");
     F.started = true;
     F.launches = 0;
+    if (script("init", 0))
+        return (drv_result)script("init", 0);
     return script("nostart", 0) || (alone(&k) && k >= (int)script("devices", 1)) ? DRV_ERROR_NO_DEVICE : DRV_SUCCESS;
 }
 drv_result cuDriverGetVersion(int *v) { *v = (int)script("version", 13000); return DRV_SUCCESS; }
@@ -223,7 +225,11 @@ drv_result cuDeviceGet(drv_device *d, int k)
 }
 drv_result cuDeviceGetName(char *name, int n, drv_device d)
 {
-    snprintf(name, (size_t)n, "Fake GPU %d", (int)d);
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible && !strncmp(visible, "MIG-", 4))
+        snprintf(name, (size_t)n, "Fake %s", visible);
+    else
+        snprintf(name, (size_t)n, "Fake GPU %d", (int)d);
     return DRV_SUCCESS;
 }
 drv_result cuDeviceTotalMem_v2(size_t *bytes, drv_device d) { (void)d; *bytes = (size_t)1 << 32; return DRV_SUCCESS; }
@@ -253,7 +259,7 @@ drv_result cuDeviceGetAttribute(int *v, drv_device_attr a, drv_device d)
     return DRV_ERROR_INVALID_VALUE;
 }
 
-drv_result cuDevicePrimaryCtxRetain(drv_context *c, drv_device d) { (void)d; *c = &F; return DRV_SUCCESS; }
+drv_result cuDevicePrimaryCtxRetain(drv_context *c, drv_device d) { (void)d; *c = &F; return (drv_result)script("context", 0); }
 #ifdef FAKE_OLD
 drv_result cuDevicePrimaryCtxRelease(drv_device d) { (void)d; return DRV_SUCCESS; }
 #else

@@ -1,15 +1,17 @@
 /* Cancelling what is no launch: starting a device, compiling a module, uploading buffers. Each takes 20 s in the
- * fake driver; the user is free within 100 ms (here: a second, for a loaded machine), and the device works again. */
+ * fake driver; the user is free within 100 ms, and the device works again. On a loaded machine a try may take longer: one of
+ * a few is in time. */
 #include "tests/unit/dev_scene.h"
 
 #include <pthread.h>
 #include <time.h>
 
 #define N 4096u
-#define SOON_NS 1000000000
+#define SOON_NS 100000000
+#define TRIES 6
 
 struct cut {
-    struct cancel cancel; int64_t asked; pthread_t thread;
+    struct cancel cancel; int64_t asked, took; pthread_t thread;
     struct dev_env env; struct dev *dev; struct dev_code *code; struct dev_data *bound; struct scene s;
 };
 
@@ -30,9 +32,10 @@ static void ask(struct cut *s)
 /* The call is back, soon after it was asked. */
 static void is_free(struct cut *s, enum status st)
 {
+    int64_t now = base_now_ns();
     pthread_join(s->thread, NULL);
     assert_int_equal(st, ST_CANCELLED);
-    assert_true(base_now_ns() - s->asked < SOON_NS);
+    s->took = now - s->asked;
     atomic_store(&s->cancel.asked, false);
     setenv("FAKE_CUDA", "", 1);
 }
@@ -67,6 +70,19 @@ static void works(struct cut *s)
     assert_true(r.outputs[0].hash == scene_hash(N, 5));
 }
 
+/* The whole of it, until once the user was free in time. */
+static void in_time(void (*one)(struct cut *s))
+{
+    static struct cut s;
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < TRIES && least >= SOON_NS; i++) {
+        one(&s);
+        least = s.took < least ? s.took : least;
+    }
+    if (least >= SOON_NS)
+        fail_msg("free after %lld ms at best", (long long)least / 1000000);
+}
+
 static void cut_close(struct cut *s)
 {
     dev_unbind(s->dev, s->bound);
@@ -75,60 +91,57 @@ static void cut_close(struct cut *s)
     scene_close(&s->s);
 }
 
-static void test_open(void **state)
+static void cancel_open(struct cut *s)
 {
-    (void)state;
-    struct cut s;
-    cut_open(&s, "slowstart");
-    ask(&s);
-    is_free(&s, dev_open("cuda:0", &s.env, &s.dev, &s.s.ds));
-    assert_null(s.dev);
-    works(&s);
-    cut_close(&s);
+    cut_open(s, "slowstart");
+    ask(s);
+    is_free(s, dev_open("cuda:0", &s->env, &s->dev, &s->s.ds));
+    assert_null(s->dev);
+    works(s);
+    cut_close(s);
 }
 
-static void test_load(void **state)
+static void cancel_load(struct cut *s)
 {
-    (void)state;
-    struct cut s;
-    cut_open(&s, "slowjit");
-    assert_int_equal(dev_open("cuda:0", &s.env, &s.dev, &s.s.ds), ST_OK);
-    ask(&s);
-    is_free(&s, load(&s));
-    assert_null(s.code);
-    works(&s);
-    cut_close(&s);
+    cut_open(s, "slowjit");
+    assert_int_equal(dev_open("cuda:0", &s->env, &s->dev, &s->s.ds), ST_OK);
+    ask(s);
+    is_free(s, load(s));
+    assert_null(s->code);
+    works(s);
+    cut_close(s);
 }
 
-static void test_bind(void **state)
+static void cancel_bind(struct cut *s)
 {
-    (void)state;
-    struct cut s;
-    cut_open(&s, "slowcopy");
-    assert_int_equal(dev_open("cuda:0", &s.env, &s.dev, &s.s.ds), ST_OK);
-    assert_int_equal(load(&s), ST_OK);
-    ask(&s);
-    is_free(&s, dev_bind(s.dev, &s.s.data, &s.bound, &s.s.ds));
-    assert_null(s.bound);
-    works(&s);                                   /* the code is loaded anew in the new worker */
-    cut_close(&s);
+    cut_open(s, "slowcopy");
+    assert_int_equal(dev_open("cuda:0", &s->env, &s->dev, &s->s.ds), ST_OK);
+    assert_int_equal(load(s), ST_OK);
+    ask(s);
+    is_free(s, dev_bind(s->dev, &s->s.data, &s->bound, &s->s.ds));
+    assert_null(s->bound);
+    works(s);                                   /* the code is loaded anew in the new worker */
+    cut_close(s);
 }
 
 /* A launcher that never comes up: a queue, a host that does not answer. */
-static void test_launcher(void **state)
+static void cancel_launcher(struct cut *s)
 {
-    (void)state;
     static const char *const workers[] = { "sleep 20" };
-    struct cut s;
-    cut_open(&s, "");
-    s.env.workers = workers;
-    s.env.nworkers = 1;
-    ask(&s);
-    is_free(&s, dev_open("cuda:0", &s.env, &s.dev, &s.s.ds));
-    s.env.nworkers = 0;
-    works(&s);
-    cut_close(&s);
+    cut_open(s, "");
+    s->env.workers = workers;
+    s->env.nworkers = 1;
+    ask(s);
+    is_free(s, dev_open("cuda:0", &s->env, &s->dev, &s->s.ds));
+    s->env.nworkers = 0;
+    works(s);
+    cut_close(s);
 }
+
+static void test_open(void **state) { (void)state; in_time(cancel_open); }
+static void test_load(void **state) { (void)state; in_time(cancel_load); }
+static void test_bind(void **state) { (void)state; in_time(cancel_bind); }
+static void test_launcher(void **state) { (void)state; in_time(cancel_launcher); }
 
 int main(int argc, char **argv)
 {

@@ -132,6 +132,18 @@ static void test_loader(void **state)
     refuses("libcuda.so.1", "devices=0", (const char *const[]){ "no cuda:0", "0 GPUs", NULL });
 }
 
+/* Errors of the machine say what to do about them. */
+static void test_advice(void **state)
+{
+    (void)state;
+    static const struct { const char *script, *word; } cases[] = {
+        { "init=802", "nvidia-fabricmanager" }, { "init=803", "restart the machine" }, { "init=999", "nvidia_uvm" }, { "init=34", "stub" },
+        { "init=304", "/dev/nvidia" }, { "init=100", "CUDA_VISIBLE_DEVICES" }, { "context=2", "nvidia-smi lists them" }, { "context=46", "compute mode" },
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+        refuses("libcuda.so.1", cases[i].script, (const char *const[]){ cases[i].word, NULL });
+}
+
 static void count_one(void *ctx, const struct dev_info *i)
 {
     ++((int *)ctx)[i->kind == DEV_CUDA];
@@ -243,6 +255,7 @@ static void test_memory(void **state)
     rig_launch_of(&r, "conf_bump");
     assert_int_equal(rig_run(&r), ST_DEVICE);
     assert_non_null(strstr(all_said(&r.ds), "no room for 'buf'"));
+    assert_non_null(strstr(all_said(&r.ds), "other programs"));
     assert_null(r.bound);
     setenv("FAKE_CUDA", "", 1);
     assert_int_equal(rig_run(&r), ST_OK);
@@ -496,7 +509,7 @@ int main(int argc, char **argv)
     if (fake_worker_main(argc, argv, &code))
         return code;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loader), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_drivers),
+        cmocka_unit_test(test_loader), cmocka_unit_test(test_advice), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_drivers),
         cmocka_unit_test(test_jit_cache), cmocka_unit_test(test_jit_error), cmocka_unit_test(test_memory), cmocka_unit_test(test_timing),
         cmocka_unit_test(test_throttled), cmocka_unit_test(test_clusters_and_grids), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback), cmocka_unit_test(test_l2_rate), cmocka_unit_test(test_counter_sources),

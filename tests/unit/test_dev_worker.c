@@ -376,6 +376,7 @@ static void test_one_gpu_alone(void **state)
     opens(NULL, "cuda:3", NULL);
     opens("2,1", "cuda:0", "Fake GPU 2");
     opens("2,1", "cuda:1", "Fake GPU 1");
+    opens("MIG-a,MIG-b", "cuda:1", "Fake MIG-b");
 }
 
 static void test_launcher_fails(void **state)
@@ -385,6 +386,8 @@ static void test_launcher_fails(void **state)
         { "echo 'ssh: connect to host gpu: No route to host' >&2; exit 255", "No route to host" },
         { "no-such-launcher gpu gpulocw worker", "not found" },
         { "true", "died" },
+        { "echo 'usage: gpulocw FILE.ptx'", "died" },
+        { "yes no worker here", "sent no sense" },
         { "printf 'GLW\\377\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\n'; sleep 1", "protocol version 255" },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -395,6 +398,8 @@ static void test_launcher_fails(void **state)
         assert_true(ds.n > 0);
         if (!strstr(ds.v[0].msg, cases[i].word))
             fail_msg("'%s' is not in: %s", cases[i].word, ds.v[0].msg);
+        if (!strstr(ds.v[0].msg, "protocol version") && !(ds.v[0].hint && strstr(ds.v[0].hint, "gpulocw worker")))
+            fail_msg("%s: no hint", cases[i].command);
         diags_free(&ds);
     }
 }
