@@ -71,6 +71,8 @@ void cmd_progress_detail(double done, const char *what, const char *detail);   /
 void cmd_progress_end(void);
 /* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
 void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out);
+/* What stands for point i of a sweep on its axis, as it is written on the command line. */
+void cmd_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n);
 void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);

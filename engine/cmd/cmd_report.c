@@ -1,102 +1,18 @@
 /* report: a session as Markdown, CSV, JSON, SVG or a self-contained HTML page. */
-#include "engine/cmd/cmd_int.h"
+#include "engine/cmd/report_svg.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SVG_W 640.0
-#define SVG_H 360.0
-#define SVG_LEFT 70.0
-#define SVG_BOTTOM 40.0
-#define SVG_TOP 30.0
-
 static bool has_time(const struct result *r) { return r->status == ST_OK && r->time.valid; }
 static double ms(const struct result *r) { return (double)r->time.median / 1e6; }
-
-static void xml(struct buf *out, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '<': buf_puts(out, "&lt;"); break;
-        case '>': buf_puts(out, "&gt;"); break;
-        case '&': buf_puts(out, "&amp;"); break;
-        case '"': buf_puts(out, "&quot;"); break;
-        default: buf_put(out, s, 1);
-        }
-}
-
-/* ---- the curve as SVG ---- */
-struct axes { double low, high; size_t n; };
-
-static double svg_x(const struct axes *a, double i) { return SVG_LEFT + (a->n > 1 ? i / (double)(a->n - 1) : 0.5) * (SVG_W - SVG_LEFT - 60); }
-static double svg_y(const struct axes *a, double t) { return SVG_TOP + (1 - (t - a->low) / (a->high - a->low)) * (SVG_H - SVG_TOP - SVG_BOTTOM); }
-
-static struct axes axes_of(const struct tune_sweep *s)
-{
-    struct axes a = { 0, 0, s->npoints };
-    for (size_t i = 0; i < s->npoints; i++)
-        if (has_time(&s->points[i]))
-            a.high = fmax(a.high, (double)s->points[i].time.max / 1e6);
-    if (has_time(&s->bpa))
-        a.high = fmax(a.high, ms(&s->bpa));
-    if (has_time(&s->cha))
-        a.high = fmax(a.high, ms(&s->cha));
-    a.high = a.high > 0 ? a.high * 1.05 : 1;
-    return a;
-}
-
-static void svg_grid(const struct tune_sweep *s, const struct axes *a, struct buf *out)
-{
-    for (int k = 0; k <= 5; k++) {
-        double t = a->high * k / 5, y = svg_y(a, t);
-        buf_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/><text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.4g</text>\n",
-                   SVG_LEFT, y, SVG_W - 60, y, SVG_LEFT - 6, y + 4, t);
-    }
-    for (size_t i = 0; i < s->npoints; i++)
-        buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%zu</text>\n", svg_x(a, (double)i), SVG_H - SVG_BOTTOM + 18, i);
-    buf_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", SVG_W / 2, SVG_H - 6, strcmp(s->axis, "pi") == 0 ? "π, warps per CTA that cache" : s->axis);
-}
-
-static void svg_reference(const struct result *r, const char *name, const char *colour, const struct axes *a, struct buf *out)
-{
-    if (!has_time(r))
-        return;
-    double y = svg_y(a, ms(r));
-    buf_printf(out, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-dasharray=\"6 4\"/><text x=\"%.1f\" y=\"%.1f\" fill=\"%s\">%s</text>\n",
-               SVG_LEFT, y, SVG_W - 60, y, colour, SVG_W - 54, y + 4, colour, name);
-}
-
-static void put_svg(const struct session_run *r, struct buf *out)
-{
-    const struct tune_sweep *s = &r->sweep;
-    struct axes a = axes_of(s);
-    buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%.1f\" y=\"18\">",
-               SVG_W, SVG_H, SVG_LEFT);
-    xml(out, r->kernel);
-    buf_puts(out, " on ");
-    xml(out, r->dev.name);
-    buf_printf(out, ": time in ms (%s)</text>\n", r->dev.kind == DEV_SIMULATED ? "simulated" : "measured");
-    svg_grid(s, &a, out);
-    svg_reference(&s->bpa, "bpa", "#d55e00", &a, out);
-    svg_reference(&s->cha, "cha", "#0072b2", &a, out);
-    buf_puts(out, "<polyline fill=\"none\" stroke=\"#009e73\" stroke-width=\"2\" points=\"");
-    for (size_t i = 0; i < s->npoints; i++)
-        if (has_time(&s->points[i]))
-            buf_printf(out, "%.1f,%.1f ", svg_x(&a, (double)i), svg_y(&a, ms(&s->points[i])));
-    buf_puts(out, "\"/>\n");
-    for (size_t i = 0; i < s->npoints; i++)
-        if (has_time(&s->points[i]))
-            buf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" fill=\"#009e73\"><title>%zu: %.6f ms</title></circle>\n", svg_x(&a, (double)i), svg_y(&a, ms(&s->points[i])),
-                       s->has_best && i == s->best ? 6 : 3, i, ms(&s->points[i]));
-    buf_puts(out, "</svg>\n");
-}
 
 /* ---- tables ---- */
 static void csv_row(size_t run, const struct session_run *s, const struct result *r, struct buf *out)
 {
     struct buf line = { 0 };
     options_line(&r->options, &line);
-    buf_printf(out, "%zu,%s,%s,\"%s\",", run + 1, s->kernel, s->dev.spec, line.n ? line.s : "");
+    buf_printf(out, "%zu,\"%s\",\"%s\",\"%s\",", run + 1, s->kernel, s->dev.spec, line.n ? line.s : "");
     if (has_time(r))
         buf_printf(out, "%lld,%lld,%lld,%s", (long long)r->time.median, (long long)r->time.min, (long long)r->time.max, origin_name(r->time.origin));
     else
@@ -195,7 +111,7 @@ static void html_row(size_t run, const struct session_run *s, const struct resul
     (void)s;
     options_line(&r->options, &line);
     buf_puts(out, "<tr><td><code>");
-    xml(out, line.n ? line.s : "original");
+    report_xml(out, line.n ? line.s : "original");
     buf_puts(out, "</code></td>");
     if (has_time(r))
         buf_printf(out, "<td>%.4f</td>", ms(r));
@@ -215,23 +131,23 @@ static void put_html(struct session *s, struct buf *out)
     struct buf verdict = { 0 };
     buf_puts(out, "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><title>gpulocw report</title>\n<style>body{font:15px sans-serif;max-width:50em;margin:2em auto;color:#222}"
                   "table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}</style>\n<h1>");
-    xml(out, session_ptx_path(s) ? session_ptx_path(s) : "session");
+    report_xml(out, session_ptx_path(s) ? session_ptx_path(s) : "session");
     buf_printf(out, "</h1><p>Recorded %s with gpulocw.</p>\n", session_time(s));
     for (size_t i = 0; i < session_count(s); i++) {
         const struct session_run *r = session_at(s, i);
         if (r->deleted)
             continue;
         buf_printf(out, "<h2>Run %zu: ", i + 1);
-        xml(out, r->kernel);
+        report_xml(out, r->kernel);
         buf_puts(out, " on ");
-        xml(out, r->dev.name);
+        report_xml(out, r->dev.name);
         buf_puts(out, "</h2><p>");
         buf_clear(&verdict);
         put_verdict(r, &verdict);
-        xml(out, verdict.s ? verdict.s : "");
+        report_xml(out, verdict.s ? verdict.s : "");
         buf_puts(out, "</p>\n");
         if (r->kind == RUN_SWEEP && r->sweep.npoints)
-            put_svg(r, out);
+            report_svg(r, out);
         buf_printf(out, "<table><tr><th>options</th><th>time ms (%s)</th><th>L1 hit %%</th><th>equal to the original</th></tr>\n", r->dev.kind == DEV_SIMULATED ? "simulated" : "measured");
         each_result(r, i, html_row, out);
         buf_puts(out, "</table>\n");
@@ -260,7 +176,7 @@ static void put_newest_svg(struct session *s, struct buf *out)
 {
     for (size_t i = session_count(s); i-- > 0;)
         if (session_at(s, i)->kind == RUN_SWEEP && !session_at(s, i)->deleted) {
-            put_svg(session_at(s, i), out);
+            report_svg(session_at(s, i), out);
             return;
         }
 }

@@ -111,8 +111,7 @@ static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n
     buf_puts(out, "\n");
 }
 
-/* The value of the axis, as it is written on the command line. */
-static void point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
+void cmd_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
 {
     struct buf b = { 0 };
     int knob = knob_find(str_of(s->axis));
@@ -131,7 +130,7 @@ static unsigned plot_step(const struct tune_sweep *s, unsigned width, unsigned *
     *label = 1;
     for (size_t i = 0; i < s->npoints; i++) {
         char name[24];
-        point_name(s, i, name, sizeof name);
+        cmd_point_name(s, i, name, sizeof name);
         *label = strlen(name) > *label ? (unsigned)strlen(name) : *label;
     }
     unsigned step = *label + 1 > 5 ? *label + 1 : 5;
@@ -149,7 +148,7 @@ static void plot_labels(const struct tune_sweep *s, unsigned step, unsigned labe
         buf_printf(out, "%9.9s  ", s->axis);
     for (size_t i = 0; i < s->npoints; i += every) {
         char name[24];
-        point_name(s, i, name, sizeof name);
+        cmd_point_name(s, i, name, sizeof name);
         size_t n = strlen(name), mid = i * step + step / 2, from = mid > (n - 1) / 2 ? mid - (n - 1) / 2 : 0;
         for (; at < from; at++)
             buf_puts(out, " ");
@@ -248,7 +247,7 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     }
     for (size_t i = 0; i < s->npoints; i++) {
         char name[24];
-        point_name(s, i, name, sizeof name);
+        cmd_point_name(s, i, name, sizeof name);
         sweep_row(name, width, &s->points[i], best == &s->points[i], out);
     }
     buf_puts(out, "\n");
@@ -285,7 +284,7 @@ static void slice_row(const struct tune_family *f, size_t i, struct buf *out)
         knob_get(&f->slice[i].base, (size_t)knob_find(str_of(f->axis[k])), &name);
     }
     if (s->has_best)
-        point_name(s, s->best, at, sizeof at);
+        cmd_point_name(s, s->best, at, sizeof at);
     buf_printf(out, "%c %-36s", f->has_best && f->best == i ? '*' : ' ', name.s ? name.s : "");
     if (strcmp(s->axis, "pi") == 0) {
         put_ms(&s->bpa, out);
