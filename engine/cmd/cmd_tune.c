@@ -16,6 +16,8 @@ static enum status resume_trail(const struct args *a, struct session **old, stru
             continue;
         o->done = r->trail;
         o->ndone = r->ntrail;
+        o->probes = r->probe;
+        o->nprobes = r->nprobe;
         return ST_OK;
     }
     if (st == ST_OK)

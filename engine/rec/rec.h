@@ -205,6 +205,7 @@ struct result {
     uint32_t regs, shared_static, local_bytes, ctas_per_sm; /* of the code that ran; 0: unknown */
     bool sampled;                                /* timing from a sample of SMs or CTAs */
     int voted;                                   /* elected π or agents; -1: no vote */
+    uint32_t probe_ctas;                         /* not a configuration of its own: a probe on a grid of so many CTAs; 0: none */
 };
 struct result result_empty(void);
 

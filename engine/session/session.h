@@ -30,11 +30,13 @@ const char *preset_name(size_t i);
 #define SESSION_MAJOR 1
 #define SESSION_MINOR 0
 enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
+#define SESSION_PROBES 3
 struct session_run {                              /* one thing the user ran */
     enum run_kind kind; int64_t time; char kernel[128]; char note[256]; bool deleted;
     struct dev_info dev; struct dim3u grid, block;
     struct result one; struct tune_sweep sweep; struct tune_found found;
     struct result *trail; size_t ntrail;          /* tune: what was tried, in order */
+    struct result probe[SESSION_PROBES]; size_t nprobe;   /* tune, method cluster-framework: launches of a reduced grid */
 };
 struct session;
 /* Deep copies, so that a finished state can be published while the run goes on. False on out of memory. */

@@ -85,6 +85,11 @@ bool session_run_point(struct session_run *run, const struct result *r)
 {
     struct tune_sweep *w = &run->sweep;
     bool pi = run->kind == RUN_SWEEP && strcmp(w->axis, "pi") == 0;
+    if (r->probe_ctas) {
+        if (run->nprobe < SESSION_PROBES)
+            run->probe[run->nprobe++] = *r;
+        return true;
+    }
     if (run->kind == RUN_TUNE)
         return add_result(&run->trail, &run->ntrail, r);
     if (pi && r->options.pi.mode == PI_BPA)
@@ -270,6 +275,10 @@ static void put_run(struct jw *w, const struct session_run *r)
         put_named(w, "best", &r->found.best);
         put_data_sets(w, &r->found);
         put_results(w, "tried", r->trail, r->ntrail);
+        if (r->nprobe) {
+            put_uint(w, "probe_ctas", r->probe[0].probe_ctas);
+            put_results(w, "probes", r->probe, r->nprobe);
+        }
     }
     jw_end_obj(w);
 }
@@ -375,6 +384,22 @@ static enum status get_sweep(const cJSON *o, struct session_run *r, struct diags
     return s;
 }
 
+static enum status get_probes(const cJSON *o, struct session_run *r, struct diags *ds)
+{
+    const cJSON *ctas = json_get(o, "probe_ctas"), *list = json_get(o, "probes");
+    struct result *v = NULL;
+    size_t n = 0;
+    if (!cJSON_IsNumber(ctas) || ctas->valuedouble < 1 || ctas->valuedouble > UINT32_MAX || !list)
+        return ST_OK;
+    enum status s = get_results(list, &v, &n, ds);
+    for (size_t i = 0; i < n && i < SESSION_PROBES && s == ST_OK; i++) {
+        r->probe[r->nprobe] = v[i];
+        r->probe[r->nprobe++].probe_ctas = (uint32_t)ctas->valuedouble;
+    }
+    base_free(v);
+    return s;
+}
+
 static enum status get_tune(const cJSON *o, struct session_run *r, struct diags *ds)
 {
     enum status s = get_options(json_get(o, "recommended"), &r->found.options, ds);
@@ -386,6 +411,8 @@ static enum status get_tune(const cJSON *o, struct session_run *r, struct diags 
         s = get_result(json_get(o, "best"), &r->found.best, ds);
     if (s == ST_OK)
         s = get_data_sets(json_get(o, "data_sets"), &r->found, ds);
+    if (s == ST_OK)
+        s = get_probes(o, r, ds);
     return s == ST_OK ? get_results(json_get(o, "tried"), &r->trail, &r->ntrail, ds) : s;
 }
 

@@ -23,7 +23,7 @@ uint32_t tune_warps(const struct tune_subject *s)
 
 bool tune_usable(const struct result *r)
 {
-    return r->status == ST_OK && r->time.valid && r->equal != EQUAL_NO;
+    return r->status == ST_OK && r->time.valid && r->equal != EQUAL_NO && !r->probe_ctas;
 }
 
 /* ---- shapes ---- */

@@ -30,35 +30,57 @@ static bool out_of_budget(struct searching *s, const char *next)
     return true;
 }
 
-/* What the reference would launch, from the alternatives of each knob: singles and pairs. */
-static double reference_size(const struct searching *s)
+/* By itself so slow that the reference combines it with nothing: as it ran; else, where the model says so. */
+static enum status is_lost(struct searching *s, const struct options *o, bool screened, bool *lost)
+{
+    const struct result *r = search_seen(s, o);
+    struct tune_prediction p = { 0 };
+    double original = s->live.original_cost.valid ? s->live.original_cost.cost.extended : NAN;
+    enum status st = r || !screened ? ST_OK : search_predict(s, o, &p);
+    if (r)
+        *lost = !tune_usable(r) || (double)r->time.median > SEARCH_LOST * (double)s->found->original.time.median;
+    else
+        *lost = st == ST_OK && p.valid && p.cost.extended > SEARCH_LOST * original;
+    return st;
+}
+
+/* What the reference would launch, from the alternatives of each knob: singles, and pairs of those that are not lost. */
+static enum status reference_size(struct searching *s, bool screened, double *size)
 {
     struct options none = options_default(), list[SPACE_MOST];
     struct space coarse = s->space;
-    double of[GROUPS] = { 0 }, singles = 0, pairs = 0;
+    double alive[GROUPS] = { 0 };
+    enum status st = ST_OK;
     coarse.coarse = true;
-    for (size_t d = 0; d < space_dimensions(); d++) {
+    *size = 0;
+    for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++) {
         size_t n = space_dimension(d)->alternatives(&coarse, &none, list, SPACE_MOST);
-        for (size_t i = 0; i < n; i++)
-            for (size_t g = 0; g < GROUPS; g++)
-                if (group_is_set(&list[i], g) && search_legal(s, &list[i]))
-                    of[g]++;
+        for (size_t i = 0; i < n && st == ST_OK; i++) {
+            bool lost = false;
+            if (!search_legal(s, &list[i]))
+                continue;
+            st = is_lost(s, &list[i], screened, &lost);
+            *size += 1;
+            for (size_t g = 0; g < GROUPS && !lost; g++)
+                alive[g] += group_is_set(&list[i], g);
+        }
     }
-    for (size_t g = 0; g < GROUPS; g++) {
-        singles += of[g];
+    for (size_t g = 0; g < GROUPS; g++)
         for (size_t k = 0; k < g; k++)
-            pairs += of[g] * of[k];
-    }
-    return singles + pairs;
+            *size += alive[g] * alive[k];
+    return st;
 }
 
-static void make_budget(struct searching *s)
+/* Before anything has run, and again when every knob was tried by itself: then it is known what the reference drops. */
+static enum status make_budget(struct searching *s, bool screened)
 {
-    double share = SHARE * reference_size(s);
-    if (s->budget)
-        return;
+    double size = 0;
+    if (s->budget && !s->budget_is_ours)
+        return ST_OK;
+    enum status st = reference_size(s, screened, &size);
     s->budget_is_ours = true;
-    s->budget = share > LEAST_LAUNCHES ? (unsigned)share : LEAST_LAUNCHES;
+    s->budget = SHARE * size > LEAST_LAUNCHES ? (unsigned)(SHARE * size) : LEAST_LAUNCHES;
+    return st;
 }
 
 /* Some of the budget is kept for shedding: a launch for each knob of the best. */
@@ -233,9 +255,13 @@ static const struct { const char *name; enum status (*run)(struct searching *s);
 
 enum status search_explore(struct searching *s)
 {
-    make_budget(s);
+    enum status st = make_budget(s, false);
     s->planned = s->budget;
-    enum status st = screen(s);
+    if (st == ST_OK)
+        st = screen(s);
+    if (st == ST_OK)
+        st = make_budget(s, true);
+    s->planned = s->budget;
     for (size_t i = 0; i < ARRAY_LEN(steps) && st == ST_OK; i++) {
         if (out_of_budget(s, steps[i].name))
             continue;

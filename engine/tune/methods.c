@@ -39,21 +39,42 @@ static struct dim3u reduced_grid(const struct searching *s)
     return g;
 }
 
-struct probes { struct result original, redirected, bypassed; };
+enum { PROBE_ORIGINAL, PROBE_REDIRECTED, PROBE_BYPASSED, PROBES };
 
-static enum status probe_three(struct searching *s, struct tune_bench *b, struct probes *p)
+/* From an earlier search of the same reduced grid, or launched and told to the observer. */
+static enum status probe_one(struct searching *s, struct tune_bench *b, const struct options *o, struct result *out)
 {
-    struct options none = options_default(), redirect = none, off = none;
-    redirect.cluster = CLUSTER_REDIRECT;
-    redirect.index.kind = s->space.grid.y * s->space.grid.z > 1 ? INDEX_COLUMN : INDEX_ROW;
-    off.bypass = s->space.level;
-    off.pi.mode = PI_BPA;
-    enum status st = tune_run_one(b, &none, &p->original, NULL);
-    if (st == ST_OK)
-        st = tune_run_one(b, &redirect, &p->redirected, NULL);
-    if (st == ST_OK)
-        st = tune_run_one(b, &off, &p->bypassed, NULL);
-    s->found->launches += 3;
+    uint32_t ctas = (uint32_t)dim3u_count(b->subject.launch->grid);
+    for (size_t i = 0; i < s->opts->nprobes; i++)
+        if (s->opts->probes[i].probe_ctas == ctas && options_equal(&s->opts->probes[i].options, o)) {
+            *out = s->opts->probes[i];
+            s->found->resumed++;
+            break;
+        }
+    enum status st = ST_OK;
+    if (!out->probe_ctas) {
+        st = tune_run_one(b, o, out, NULL);
+        s->found->launches++;
+    }
+    out->probe_ctas = ctas;
+    if (st == ST_OK && s->ob && s->ob->point)
+        s->ob->point(s->ob->ctx, out, "a probe on a reduced grid");
+    out->probe_ctas = 0;                     /* here they are compared with each other */
+    return st;
+}
+
+static enum status probe_three(struct searching *s, struct tune_bench *b, struct result p[PROBES])
+{
+    struct options o[PROBES];
+    enum status st = ST_OK;
+    for (size_t i = 0; i < PROBES; i++)
+        o[i] = options_default();
+    o[PROBE_REDIRECTED].cluster = CLUSTER_REDIRECT;
+    o[PROBE_REDIRECTED].index.kind = s->space.grid.y * s->space.grid.z > 1 ? INDEX_COLUMN : INDEX_ROW;
+    o[PROBE_BYPASSED].bypass = s->space.level;
+    o[PROBE_BYPASSED].pi.mode = PI_BPA;
+    for (size_t i = 0; i < PROBES && st == ST_OK; i++)
+        st = probe_one(s, b, &o[i], &p[i]);
     return st;
 }
 
@@ -65,23 +86,23 @@ static enum status inter_cta(struct searching *s, bool *exploitable)
     struct launch_spec spec = *s->bench->subject.launch;
     struct tune_subject subject = s->bench->subject;
     struct tune_bench *b = NULL;
-    struct probes p = { result_empty(), result_empty(), result_empty() };
+    struct result p[PROBES] = { result_empty(), result_empty(), result_empty() };
     search_step(s, "probing a reduced grid: redirection, L1 off", "clustering");
     spec.grid = reduced_grid(s);
     subject.launch = &spec;
     enum status st = tune_bench_open(&subject, &s->bench->opts, &b, s->ds);
     if (st == ST_OK) {
         tune_bench_watch(b, s->ob);
-        st = probe_three(s, b, &p);
+        st = probe_three(s, b, p);
     }
     tune_bench_close(b);
-    double was = (double)p.original.time.median, noise = s->live.noise;
-    bool faster = tune_usable(&p.redirected) && (double)p.redirected.time.median < was * (1 - noise);
-    bool served = tune_usable(&p.bypassed) && (double)p.bypassed.time.median > was * (1 + noise);
-    bool more_hits = tune_usable(&p.redirected) && hit_rate(&p.redirected) > hit_rate(&p.original) + 5;
+    double was = (double)p[PROBE_ORIGINAL].time.median, noise = s->live.noise;
+    bool faster = tune_usable(&p[PROBE_REDIRECTED]) && (double)p[PROBE_REDIRECTED].time.median < was * (1 - noise);
+    bool served = tune_usable(&p[PROBE_BYPASSED]) && (double)p[PROBE_BYPASSED].time.median > was * (1 + noise);
+    bool more_hits = tune_usable(&p[PROBE_REDIRECTED]) && hit_rate(&p[PROBE_REDIRECTED]) > hit_rate(&p[PROBE_ORIGINAL]) + 5;
     *exploitable = faster || (more_hits && served);
     snprintf(s->found->probed, sizeof s->found->probed, "probed on %ux%ux%u of %ux%ux%u CTAs: redirection takes %.2fx the time, L1 off %.2fx: %s", spec.grid.x, spec.grid.y, spec.grid.z,
-             s->space.grid.x, s->space.grid.y, s->space.grid.z, was > 0 ? (double)p.redirected.time.median / was : NAN, was > 0 ? (double)p.bypassed.time.median / was : NAN,
+             s->space.grid.x, s->space.grid.y, s->space.grid.z, was > 0 ? (double)p[PROBE_REDIRECTED].time.median / was : NAN, was > 0 ? (double)p[PROBE_BYPASSED].time.median / was : NAN,
              *exploitable ? "CTAs share through L1, so they are clustered" : "no sharing between CTAs to use, so their order is changed and prefetched");
     return st;
 }
@@ -245,15 +266,12 @@ static enum status visit_all(struct visiting *v, const struct options *from, siz
     return st;
 }
 
-/* What by itself takes so many times as long as the original is not combined with anything else. */
-#define LOST 4.0
-
 static enum status visit_try(struct searching *s, const struct options *o, bool *go_on)
 {
     bool better;
     enum status st = search_spent(s) ? ST_OK : search_try(s, o, "exhaustive", &better);
     const struct result *r = search_seen(s, o);
-    *go_on = r && tune_usable(r) && (double)r->time.median <= LOST * (double)s->found->original.time.median;
+    *go_on = r && tune_usable(r) && (double)r->time.median <= SEARCH_LOST * (double)s->found->original.time.median;
     return st;
 }
 

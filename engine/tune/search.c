@@ -48,7 +48,7 @@ static bool remember(struct searching *s, const struct options *o, const struct 
 static const struct result *done_before(const struct searching *s, const struct options *o)
 {
     for (size_t i = 0; i < s->opts->ndone; i++)
-        if (options_equal(&s->opts->done[i].options, o) && (s->opts->done[i].time.valid || s->opts->done[i].status == ST_REFUSED))
+        if (!s->opts->done[i].probe_ctas && options_equal(&s->opts->done[i].options, o) && (s->opts->done[i].time.valid || s->opts->done[i].status == ST_REFUSED))
             return &s->opts->done[i];
     return NULL;
 }
@@ -99,11 +99,35 @@ void search_step(struct searching *s, const char *step, const char *next)
     search_tell(s);
 }
 
+static bool is_best(const struct searching *s, const struct result *r)
+{
+    return tune_usable(r) && r->equal != EQUAL_UNKNOWN && (double)r->time.median < (double)s->found->best.time.median * (1 - s->live.noise);
+}
+
+/* A sampled time against an original that was timed whole is a comparison of two methods: the winner is timed whole too. */
+static enum status time_whole(struct searching *s, struct result *r)
+{
+    struct result whole;
+    if (!r->sampled || s->found->original.sampled || s->opts->replay || !is_best(s, r))
+        return ST_OK;
+    s->bench->opts.exact = true;
+    enum status st = tune_run_one(s->bench, &r->options, &whole, NULL);
+    s->bench->opts.exact = false;
+    s->found->launches++;
+    if (st == ST_OK)
+        *r = whole;
+    return st;
+}
+
 /* A finished configuration: keeps it when it is the best by more than the noise. `told`: the observer has it already. */
-static enum status consider(struct searching *s, const struct options *asked, const struct result *r, const char *why, bool told, bool resumed, bool *better)
+static enum status consider(struct searching *s, const struct options *asked, const struct result *found, const char *why, bool told, bool resumed, bool *better)
 {
     struct tune_found *f = s->found;
-    bool won = tune_usable(r) && r->equal != EQUAL_UNKNOWN && (double)r->time.median < (double)f->best.time.median * (1 - s->live.noise);
+    struct result again = *found, *r = &again;
+    enum status st = time_whole(s, r);
+    if (st != ST_OK)
+        return st;
+    bool won = is_best(s, r);
     s->last = *r;
     if (!told && s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, r, why);

@@ -46,6 +46,9 @@ bool search_legal(const struct searching *s, const struct options *o);
 void search_step(struct searching *s, const char *step, const char *next);
 void search_tell(struct searching *s);
 
+/* What by itself takes so many times as long as the original is not combined with anything else. */
+#define SEARCH_LOST 4.0
+
 /* ---- knob groups ---- */
 #define GROUPS 10
 const char *group_knob(size_t g);

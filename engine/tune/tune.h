@@ -14,7 +14,7 @@ struct tune_subject {                             /* what is tuned; all borrowed
 };
 struct tune_live;
 struct tune_observer {
-    void (*point)(void *ctx, const struct result *r, const char *why); /* a finished configuration; why it was tried, or NULL */
+    void (*point)(void *ctx, const struct result *r, const char *why); /* a finished configuration, or (r->probe_ctas) probe; why it was tried, or NULL */
     void (*progress)(void *ctx, double done, const char *what);        /* 0..1 */
     void *ctx;
     const struct cancel *cancel;
@@ -143,6 +143,7 @@ struct tune_search_opts {
     const char *method; unsigned budget_launches; double budget_seconds;
     unsigned combine;                         /* method "exhaustive": knobs changed at once, at most; 0: 2 */
     const struct result *done; size_t ndone;                 /* of a cut-off search, the original among them: taken instead of launching them again */
+    const struct result *probes; size_t nprobes;             /* of a cut-off cluster-framework: taken likewise */
     bool replay;                                             /* nothing is launched at all: what `done` does not hold is passed over */
     const struct launch_spec *const *other; size_t nother;   /* further data sets of the same kernel: the recommendation is tried on them */
 };

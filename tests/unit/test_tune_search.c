@@ -323,8 +323,18 @@ static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
     assert_int_equal(gx * gy * gz, dim3u_count(r.launch->grid));
     assert_true(x * y * z <= gx * gy * gz);
     assert_true(seen->n >= 2 && f.launches <= 9);
-    assert_int_equal(f.launches, seen->n + 3);         /* the probes are counted and are no results */
-    assert_int_not_equal(seen->result[1].options.cluster, CLUSTER_NONE);
+    assert_int_equal(f.launches, seen->n);
+    for (size_t i = 0; i < seen->n; i++)               /* the original, three probes, which are no results, then configurations */
+        assert_int_equal(seen->result[i].probe_ctas, i >= 1 && i <= 3 ? x * y * z : 0);
+    assert_false(tune_usable(&seen->result[1]));
+    assert_int_not_equal(seen->result[4].options.cluster, CLUSTER_NONE);
+    /* taken up again, nothing is launched twice, the probes neither */
+    struct tune_found again;
+    struct tune_search_opts o = { .method = "cluster-framework", .budget_launches = 9, .done = seen->result, .ndone = seen->n, .probes = &seen->result[1], .nprobes = 3, .replay = true };
+    assert_status_ok(tune_search(r.bench, &o, NULL, &again, &r.ds), &r.ds);
+    assert_int_equal(again.launches, 0);
+    assert_string_equal(again.probed, f.probed);
+    assert_true(options_equal(&again.options, &f.options));
     rig_close(&r);
     rig_open(&r, "gemm", "paper", FERMI);              /* 16 CTAs: less than two waves, the whole grid */
     assert_status_ok(search(&r, "cluster-framework", 5, NULL, &f), &r.ds);
