@@ -158,6 +158,15 @@ void running_point(void *ctx, const struct result *r, const char *why)
         session_save(w->session, w->ds);
 }
 
+static bool same_dim(struct dim3u a, struct dim3u b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+bool running_alike(const struct session *old, const struct session_run *r, const struct subject *s)
+{
+    struct str text = session_ptx_text(old);
+    bool code = !text.n || (text.n == s->module->text.n && memcmp(text.s, s->module->text.s, text.n) == 0);
+    return code && strcmp(r->kernel, s->kernel) == 0 && strcmp(r->dev.spec, s->info.spec) == 0 && same_dim(r->grid, s->spec->grid) && same_dim(r->block, s->spec->block);
+}
+
 enum status running_session(struct running *w, const struct subject *s, enum run_kind kind)
 {
     const char *path = w->a->output ? w->a->output : w->a->session;

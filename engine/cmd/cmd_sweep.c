@@ -15,8 +15,8 @@ static bool add_done(struct result **done, size_t *n, size_t *cap, const struct 
     return true;
 }
 
-/* The points of every sweep in the session that --resume names. */
-static enum status resume_points(const struct args *a, struct session **old, struct result **done, size_t *n, struct diags *ds)
+/* The points of every sweep of this kernel, launch and device in the session that --resume names. */
+static enum status resume_points(const struct args *a, const struct subject *s, struct session **old, struct result **done, size_t *n, struct diags *ds)
 {
     size_t cap = 0;
     if (!a->resume)
@@ -25,6 +25,8 @@ static enum status resume_points(const struct args *a, struct session **old, str
     for (size_t i = 0; st == ST_OK && i < session_count(*old); i++) {
         const struct session_run *r = session_at(*old, i);
         bool ok = true;
+        if (!running_alike(*old, r, s))
+            continue;
         for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
             ok = add_done(done, n, &cap, &r->sweep.points[k]);
         if (r->kind == RUN_SWEEP)
@@ -33,7 +35,7 @@ static enum status resume_points(const struct args *a, struct session **old, str
             return ST_NOMEM;
     }
     if (st == ST_OK && !*n)
-        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no sweep in this session; starting from the beginning");
+        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no sweep of this kernel, launch and device in this session; starting from the beginning");
     return st;
 }
 
@@ -167,9 +169,9 @@ int cmd_sweep(struct args *a)
     const char *axes = a->axis ? a->axis : "pi";
     enum status st = tune_axes_check(axes, &ds);
     if (st == ST_OK)
-        st = resume_points(a, &old, &done, &ndone, &ds);
-    if (st == ST_OK)
         st = running_bench(&s, a, &bench, &ds);
+    if (st == ST_OK)
+        st = resume_points(a, &s, &old, &done, &ndone, &ds);
     if (st == ST_OK)
         st = tune_family_list(bench, axes, &a->options, &t.f, &ds);
     if (st == ST_OK)

@@ -4,15 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-/* The trail of the cut-off search that --resume names: the last search of that session. Borrowed from *old. */
-static enum status resume_trail(const struct args *a, struct session **old, struct tune_search_opts *o, struct diags *ds)
+/* The trail of the cut-off search that --resume names: that session's last search of this kernel, launch and device.
+ * Borrowed from *old. */
+static enum status resume_trail(const struct args *a, const struct subject *s, struct session **old, struct tune_search_opts *o, struct diags *ds)
 {
     if (!a->resume)
         return ST_OK;
     enum status st = session_load(a->resume, old, ds);
     for (size_t i = st == ST_OK ? session_count(*old) : 0; i-- > 0;) {
         const struct session_run *r = session_at(*old, i);
-        if (r->kind != RUN_TUNE)
+        if (r->kind != RUN_TUNE || !running_alike(*old, r, s))
             continue;
         o->done = r->trail;
         o->ndone = r->ntrail;
@@ -21,7 +22,7 @@ static enum status resume_trail(const struct args *a, struct session **old, stru
         return ST_OK;
     }
     if (st == ST_OK)
-        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no search in this session; starting from the beginning");
+        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no search of this kernel, launch and device in this session; starting from the beginning");
     return st;
 }
 
@@ -86,7 +87,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
             buf_printf(&out, ", %u skipped as hopeless by the memory-cost model", f->skipped);
         buf_puts(&out, "\n");
         if (f->leave_alone)
-            buf_printf(&out, "leave it alone: %s\n", f->reason);
+            buf_printf(&out, "%s: %s\n", f->untried[0] ? "nothing yet" : "leave it alone", f->reason);
         else
             buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
                        (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
@@ -237,25 +238,25 @@ static enum status tune_all(struct running *w, struct tune_bench *bench, const s
     return st;
 }
 
-static enum status tune_one(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *found)
+/* `o` has what was resumed. */
+static enum status tune_one(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_search_opts *o, struct tune_found *found)
 {
     const struct launch_spec *other[TUNE_SETS];
-    struct tune_search_opts o = { .method = w->a->exhaustive ? "exhaustive" : w->a->method, .budget_launches = (unsigned)w->a->budget, .budget_seconds = w->a->budget_seconds,
-                                  .combine = (unsigned)w->a->combine, .other = other };
     struct tuning t = { .w = w };
     struct tune_observer ob = { on_point, NULL, &t, w->a->cancel, on_live };
-    struct session *old = NULL;
-    o.nother = other_sets(s, other, ARRAY_LEN(other));
-    enum status st = resume_trail(w->a, &old, &o, w->ds);
-    if (st == ST_OK)
-        st = tune_search(bench, &o, &ob, found, w->ds);
+    o->method = w->a->exhaustive ? "exhaustive" : w->a->method;
+    o->budget_launches = (unsigned)w->a->budget;
+    o->budget_seconds = w->a->budget_seconds;
+    o->combine = (unsigned)w->a->combine;
+    o->other = other;
+    o->nother = other_sets(s, other, ARRAY_LEN(other));
+    enum status st = tune_search(bench, o, &ob, found, w->ds);
     cmd_progress_end();
     if (st == ST_OK || (st == ST_CANCELLED && found->launches))
         print_found(w->a, found, s);
     if (st == ST_OK)
         print_advice(&t, bench, s, found);
     base_free(t.done);
-    session_free(old);
     return st;
 }
 
@@ -274,9 +275,11 @@ static enum status tune_unlaunched(struct args *a, struct subject *s, struct dia
     if (a->json)
         json_advice(advice, n, &s->info, s->kernel, &out);
     else
-        buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n", s->kernel, n ? "" : ": it has nothing to propose");
-    if (!a->json)
+        buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n", s->kernel, n ? "" : ": without sizes and addresses it has nothing to propose");
+    if (!a->json) {
         advice_text(advice, n, &out);
+        buf_printf(&out, "gpulocw launch %s -o FILE.launch.json writes a launch description to start from%s\n", a->file[0], a->apply ? "; nothing was run, so no tuned PTX is written" : "");
+    }
     cmd_put(&out);
     buf_free(&out);
     return ST_OK;
@@ -287,18 +290,25 @@ static enum status tune_launched(struct args *a, struct subject *s, struct diags
     struct tune_bench *bench = NULL;
     struct tune_found *found = base_alloc(sizeof *found);
     struct running w = { .a = a, .ds = ds };
+    struct tune_search_opts o = { 0 };
+    struct session *old = NULL;
     enum status st = found ? running_bench(s, a, &bench, ds) : ST_NOMEM;
+    if (st == ST_OK)
+        st = resume_trail(a, s, &old, &o, ds);   /* before the session is begun: both may be one file */
     if (st == ST_OK)
         st = running_session(&w, s, RUN_TUNE);
     if (st == ST_OK) {
-        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found) : tune_one(&w, bench, s, found);
+        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found) : tune_one(&w, bench, s, &o, found);
         if (w.session) {
             w.run->found = *found;
             session_save(w.session, ds);
         }
     }
-    if (st == ST_OK && a->apply && !found->leave_alone)
+    if (st == ST_OK && a->apply && found->leave_alone)
+        diag_add(ds, DIAG_NOTE, "tuned", a->file[0], NO_SPAN, "nothing is recommended, so no tuned PTX is written");
+    else if (st == ST_OK && a->apply)
         st = apply(a, s, found, ds);
+    session_free(old);
     session_free(w.session);
     tune_bench_close(bench);
     base_free(found);

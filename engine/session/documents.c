@@ -315,6 +315,7 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
     put_data_sets(&w, f);
     jw_key(&w, "probed");
     jw_str(&w, f->probed[0] ? f->probed : NULL);
+    put_uint(&w, "resumed", f->resumed);
     jw_key(&w, "untried");
     jw_str(&w, f->untried[0] ? f->untried : NULL);
     put_prediction_as(&w, "model_original", &f->cost_original);

@@ -91,6 +91,15 @@ static void what_binds(const struct searching *s, char *text, size_t n)
 static void why_alone(const struct searching *s, char *reason, size_t n)
 {
     char binds[128];
+    unsigned run = s->found->launches + s->found->resumed;
+    if (s->found->untried[0] && run <= 1) {
+        snprintf(reason, n, "the budget allowed nothing but the original");
+        return;
+    }
+    if (s->found->untried[0]) {
+        snprintf(reason, n, "%u launches, the original among them, were all that the budget allowed; none beat it by more than the noise (%.1f %%)", run, 100 * s->live.noise);
+        return;
+    }
     what_binds(s, binds, sizeof binds);
     snprintf(reason, n, "nothing tried beats the original by more than the noise (%.1f %%)%s%s", 100 * s->live.noise, binds[0] ? ": " : "", binds);
 }

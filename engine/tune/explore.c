@@ -23,10 +23,11 @@
 /* ---- what is left when the budget ends ---- */
 static bool out_of_budget(struct searching *s, const char *next)
 {
-    size_t n = strlen(s->found->untried);
+    bool over = s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns;
     if (!search_spent(s))
         return false;
-    snprintf(s->found->untried + n, sizeof s->found->untried - n, "%s%s", n ? ", " : "", next);
+    if (!s->budget_is_ours || over)
+        search_untried(s, next);
     return true;
 }
 

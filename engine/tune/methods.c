@@ -10,8 +10,13 @@ static enum status only(struct searching *s, const char *const *names, size_t n)
     enum status st = ST_OK;
     bool better = false;
     for (size_t i = 0; i < n && st == ST_OK; i++) {
+        bool over = search_spent(s);
+        char rest[64];
+        snprintf(rest, sizeof rest, "%s%s", over ? "" : "the rest of ", names[i]);
         search_step(s, names[i], i + 1 < n ? names[i + 1] : NULL);
         st = search_dimension(s, space_find(names[i]), &s->found->options, SPACE_MOST, &better);
+        if (search_spent(s))
+            search_untried(s, rest);
     }
     return st == ST_OK ? search_refine_pi(s, &better) : st;
 }
@@ -230,6 +235,10 @@ static enum status method_model(struct searching *s)
         bool won = false;
         if (options_equal(&s->found->ranking[i].options, &none))
             break;                           /* the model thinks no better of anything else */
+        if (search_spent(s)) {
+            search_untried(s, "the model's first, which stands above");
+            break;
+        }
         st = search_try(s, &s->found->ranking[i].options, "first in the model's ranking", &won);
         if (won || tune_usable(&s->last))
             break;
@@ -293,7 +302,14 @@ static enum status method_exhaustive(struct searching *s)
     enum status st = visit_all(&count, &none, 0);
     s->found->space = s->planned;
     search_step(s, "every combination", NULL);
-    return st == ST_OK ? visit_all(&each, &none, 0) : st;
+    if (st == ST_OK)
+        st = visit_all(&each, &none, 0);
+    if (st == ST_OK && search_spent(s)) {
+        char rest[64];
+        snprintf(rest, sizeof rest, "all but %u of up to %u combinations", s->found->launches + s->found->resumed, s->found->space);
+        search_untried(s, rest);
+    }
+    return st;
 }
 
 /* ---- the table ---- */

@@ -18,6 +18,13 @@ bool search_spent(const struct searching *s)
     return (s->budget && run + s->reserve >= s->budget) || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
 }
 
+void search_untried(struct searching *s, const char *what)
+{
+    size_t n = strlen(s->found->untried);
+    if (n + strlen(what) + 3 < sizeof s->found->untried)
+        snprintf(s->found->untried + n, sizeof s->found->untried - n, "%s%s", n ? ", " : "", what);
+}
+
 bool search_legal(const struct searching *s, const struct options *o)
 {
     const struct tune_subject *t = &s->bench->subject;
@@ -424,6 +431,18 @@ static enum status predict_ends(struct searching *s)
     return st == ST_OK ? search_predict(s, &s->found->options, &s->found->cost_best) : st;
 }
 
+/* What a cut-off search had found is not lost when this one ends before it comes there. */
+static void adopt_done(struct searching *s)
+{
+    for (size_t i = 0; i < s->opts->ndone; i++) {
+        const struct result *r = &s->opts->done[i];
+        if (!is_best(s, r) || !search_legal(s, &r->options))
+            continue;
+        s->found->best = *r;
+        s->found->options = r->options;
+    }
+}
+
 static enum status run_method(struct searching *s, const struct search_method *m)
 {
     struct options none = options_default();
@@ -440,6 +459,8 @@ static enum status run_method(struct searching *s, const struct search_method *m
     }
     if (st == ST_OK)
         st = m->run(s);
+    if (s->found->untried[0])
+        adopt_done(s);
     if (st == ST_OK)
         st = predict_ends(s);
     if (st == ST_OK) {

@@ -41,6 +41,7 @@ enum status search_refine_pi(struct searching *s, bool *better);
 enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out);
 const struct result *search_seen(const struct searching *s, const struct options *o);   /* NULL: not tried */
 bool search_spent(const struct searching *s);
+void search_untried(struct searching *s, const char *what);   /* the caller's budget ended before it */
 bool search_legal(const struct searching *s, const struct options *o);
 /* What is done now and what comes after it; texts static. Tells the observer. */
 void search_step(struct searching *s, const char *step, const char *next);

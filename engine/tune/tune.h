@@ -164,7 +164,7 @@ struct tune_found {
     unsigned launches, space;
     unsigned skipped, resumed;                /* the model saw no chance for them; taken from opts->done */
     char probed[256];                         /* method "cluster-framework": what its probes said; else empty */
-    char untried[192];                        /* what a budget left untried, by name; empty: nothing */
+    char untried[384];                        /* what the caller's budget left untried, by name; empty: nothing */
     unsigned missing;                         /* replay: passed over */
     struct tune_prediction cost_original, cost_best;   /* !valid: not predicted */
     struct tune_prediction ranking[TUNE_RANKED]; unsigned nranking;   /* method "model": cheapest first */

@@ -24,13 +24,31 @@ if [ "$kept" -ge 3 ] && [ "$kept" -lt 9 ]; then ok "killed after some of the lau
 went_on=$(search --budget $((9 - kept)) --resume "$T/cut.json" --json | key "(d['launches'], d['options_line'])")
 is "only the rest is launched, and the end is the same" "$(python3 -c "a=$went_on; print((a[0] + $kept, a[1]))")" "$whole"
 
-# The line of a recommendation reproduces its gain.
-line=$("$B" tune kernels/transpose.ptx --kernel default --device sim:fermi-16k --budget 20 --json < /dev/null > "$T/t.json"; key "d['options_line']" < "$T/t.json")
-wanted=$(key "d['best']['time_ns']['median']" < "$T/t.json")
-# shellcheck disable=SC2086
-again=$("$B" run kernels/transpose.ptx --kernel default --device sim:fermi-16k $line --json < /dev/null | key "(d['time_ns']['median'], d['equal_to_original'])")
-is "the recommended line runs as recommended ($line)" "$again" "($wanted, True)"
-key "d['gain'] > 2 and d['model_original']['extended_cycles'] > d['model_best']['extended_cycles']" < "$T/t.json" | { read -r v; [ "$v" = True ]; } && ok "the model says why" || no "the model says why"
+# The line of a recommendation reproduces its gain, in a process of its own.
+while read -r kernel launch device budget; do
+    one=("kernels/$kernel.ptx" --kernel "$launch" --device "$device" --json)
+    "$B" tune "${one[@]}" --budget "$budget" < /dev/null > "$T/$kernel.json"
+    line=$(key "d['options_line']" < "$T/$kernel.json")
+    # shellcheck disable=SC2086
+    again=$("$B" run "${one[@]}" $line < /dev/null | key "(d['time_ns']['median'], d['equal_to_original'])")
+    is "$kernel: the recommended line runs as recommended ($line)" "$again" "($(key "d['best']['time_ns']['median']" < "$T/$kernel.json"), True)"
+    is "$kernel: and there is a gain" "$(key "d['gain'] > 1.1 and not d['leave_alone']" < "$T/$kernel.json")" True
+done <<ROWS
+transpose default sim:fermi-16k 20
+reduction default sim:hopper-h200 18
+dot_atomic default sim:hopper-h200 18
+ROWS
+key "d['gain'] > 2 and d['model_original']['extended_cycles'] > d['model_best']['extended_cycles']" < "$T/transpose.json" | { read -r v; [ "$v" = True ]; } && ok "the model says why" || no "the model says why"
+
+# Going on: into the same file; never with what another launch or device found.
+small() { "$B" tune kernels/transpose.ptx --kernel default --device "$1" --budget 2 "${@:2}" < /dev/null; }
+small sim:fermi-16k -o "$T/same.json" > /dev/null
+is "a session goes on in its own file" "$(small sim:fermi-16k --resume "$T/same.json" -o "$T/same.json" --json | key "d['resumed']")" 2
+out=$(small sim:hopper-h200 --resume "$T/same.json" --json 2> "$T/warned" | key "d['resumed'] or 0")
+is "another device's results are not taken" "$out" 0
+has "and that is said" "no search of this kernel, launch and device" "$(cat "$T/warned")"
+out=$("$B" tune kernels/transpose.ptx --kernel default --device sim:fermi-16k --budget 1 < /dev/null)
+has "a budget of one launch gives no verdict" "^nothing yet: the budget allowed nothing but the original" "$out"
 
 # A budget too small: the best so far, and what was not tried.
 out=$("$B" tune kernels/transpose.ptx --kernel default --device sim:fermi-16k --budget 3 < /dev/null)

@@ -8,12 +8,19 @@ def load(path):
     except (OSError, ValueError):
         return None
 
+def again(folder, row):
+    """Gain of the recommended line, run by itself; the outputs must be the original's."""
+    was, now = load(f"{folder}/{row}.was"), load(f"{folder}/{row}.is")
+    if not was or not now or not was["time_ns"] or not now["time_ns"]:
+        return "did not run"
+    return f"{was['time_ns']['median'] / now['time_ns']['median']:.2f}x" + ("" if now["equal_to_original"] else " (differs)")
+
 def reference(folder, device, rows):
     limit = 1.02 if device.startswith("sim") else 1.03
     good = few = whole = 0
     logs = []
-    print("| kernel | launch | original ms | reference best | launches | search best | launches | share | time over the reference's | seconds | recommended by the search |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("| kernel | launch | original ms | reference best | launches | search best | launches | share | time over the reference's | seconds | run again by its line | recommended by the search |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for row in rows:
         k, l = row.split(":")
         e, s = load(f"{folder}/{row}.exhaustive"), load(f"{folder}/{row}.search")
@@ -24,33 +31,45 @@ def reference(folder, device, rows):
         original, found = s["original"]["time_ns"]["median"], s["best"]["time_ns"]["median"]
         line = s["options_line"] or "leave it alone"
         logs.append(original / found)
+        rerun = again(folder, row) if s["options_line"] else ""
         if not e:
-            print(f"| {k} | {l} | {original / 1e6:.4f} | not finished | | {original / found:.2f}x | {s['launches']} | | | {took:.1f} | `{line}` |")
+            print(f"| {k} | {l} | {original / 1e6:.4f} | not finished | | {original / found:.2f}x | {s['launches']} | | | {took:.1f} | {rerun} | `{line}` |")
             continue
         best = e["best"]["time_ns"]["median"]
         over, share = found / best, s["launches"] / e["launches"]
         whole, good, few = whole + 1, good + (over <= limit), few + (share <= 0.15)
-        print(f"| {k} | {l} | {original / 1e6:.4f} | {e['original']['time_ns']['median'] / best:.2f}x | {e['launches']} | {original / found:.2f}x | {s['launches']} | {100 * share:.1f} % | {100 * (over - 1):+.1f} % | {took:.1f} | `{line}` |")
+        print(f"| {k} | {l} | {original / 1e6:.4f} | {e['original']['time_ns']['median'] / best:.2f}x | {e['launches']} | {original / found:.2f}x | {s['launches']} | {100 * share:.1f} % | {100 * (over - 1):+.1f} % | {took:.1f} | {rerun} | `{line}` |")
     print(f"\nwithin {100 * (limit - 1):.0f} %: {good} of {whole}; at most 15 % of the launches: {few} of {whole}; geometric mean of the search's gains over {len(logs)} kernels: {math.exp(sum(map(math.log, logs)) / max(len(logs), 1)):.2f}x")
 
 VALLEYS = [("valley", "fermi", "sim:fermi-16k", []), ("valley", "fermi", "sim:fermi-48k", []), ("valley", "default", "sim:hopper-h200", []),
            ("atax", "default", "sim:hopper-h200", ["--carveout", "100"]), ("gesummv", "default", "sim:hopper-h200", ["--carveout", "100"]),
            ("kmeans", "default", "sim:hopper-h200", ["--carveout", "100"]), ("spmv", "default", "sim:hopper-h200", ["--carveout", "100"]), ("bfs", "default", "sim:fermi-16k", [])]
 
-def pi(gpulocw):
+def told(p, how):
+    v = p["by_" + how]
+    return f"n/a: {p['why_not_by_' + how]}" if v is None else f"{v}"
+
+MEASURED = [("valley", "h200", []), ("valley", "default", []), ("atax", "h200", ["--carveout", "100"]), ("gesummv", "h200", ["--carveout", "100"]),
+            ("kmeans", "h200", ["--carveout", "100"]), ("spmv", "h200", ["--carveout", "100"])]
+
+def pi(gpulocw, device):
+    rows = [(k, l, device, extra) for k, l, extra in MEASURED] if device else VALLEYS
     print("| kernel | launch | device, options | W | by footprint | by memory cost | found | time at the predicted ones over the best |")
     print("|---|---|---|---|---|---|---|---|")
-    for k, l, d, extra in VALLEYS:
+    for k, l, d, extra in rows:
         where = [f"kernels/{k}.ptx", "--kernel", l, "--device", d, "--json", "--threads", "1"] + extra
         p = json.loads(subprocess.run([gpulocw, "predict"] + where, capture_output=True, check=True).stdout)["threshold"]
         s = json.loads(subprocess.run([gpulocw, "sweep"] + where, capture_output=True, check=True).stdout)
         time = {q["pi"]: q["time_ns"]["median"] for q in s["points"] if q["time_ns"]}
+        if not time:
+            print(f"| {k} | {l} | {d} | the sweep has no times |", flush=True)
+            continue
         best = min(time.values())
         at = [x for x in (p["by_footprint"], p["by_cost"]) if x is not None]
-        print(f"| {k} | {l} | {d} {' '.join(extra)} | {p['warps']} | {p['by_footprint']} | {p['by_cost']} | {s['best'].get('pi', '')} ({s['category']}) | {', '.join(f'{time[int(x)] / best:.2f}' for x in at)} |", flush=True)
+        print(f"| {k} | {l} | {d} {' '.join(extra)} | {p['warps']} | {told(p, 'footprint')} | {told(p, 'cost')} | {s['best'].get('pi', '')} ({s['category']}) | {', '.join(f'{time[int(x)] / best:.2f}' for x in at)} |", flush=True)
 
 if __name__ == "__main__":
     if sys.argv[1] == "reference":
         reference(sys.argv[2], sys.argv[3], sys.argv[4:])
     else:
-        pi(sys.argv[2])
+        pi(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "")

@@ -2,10 +2,12 @@
 # The tables of docs/tuning.md.
 #   tune_table.sh methods GPULOCW [BUDGET]     every tuning method on demo launches of the simulated device
 #   tune_table.sh reference GPULOCW DEVICE [KERNEL:LAUNCH...]
-#       exhaustive reference against search: best times, launches, seconds. Without a list: each kernels/*.ptx at its
-#       first launch. JOBS rows at a time (1), each with one host thread; LIMIT seconds for each of the two runs (600);
-#       OPTIONS are passed to both. A row whose reference did not finish says so and is not counted.
-#   tune_table.sh pi GPULOCW                   threshold predicted before any launch against the one that a sweep finds
+#       exhaustive reference against search: best times, launches, seconds; and the search's line run again by itself,
+#       in processes of their own. Without a list: each kernels/*.ptx at its launch LAUNCH where it has one, else its
+#       first. JOBS rows at a time (1), each with one host thread; LIMIT seconds for each run (600), UNTIL (seconds of
+#       the epoch) for all; OPTIONS are passed to all. A row whose reference did not finish says so and is not counted.
+#   tune_table.sh seconds GPULOCW DEVICE       a whole search of each kernel with all host threads: launches, seconds
+#   tune_table.sh pi GPULOCW [DEVICE]          threshold predicted before any launch against the one that a sweep finds
 set -u
 mode=$1 gpulocw=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,33 +29,59 @@ ROWS
 }
 
 all_kernels() {
-    local f k
-    for f in kernels/*.ptx; do
-        k=$(basename "$f" .ptx)
-        echo "$k:$(python3 -c "import json; d=json.load(open('kernels/$k.launch.json')); print(d.get('launches',[d])[0].get('name') or '')")"
+    python3 - "${LAUNCH:-}" kernels/*.launch.json <<'LIST'
+import json, os, sys
+for f in sys.argv[2:]:
+    d = json.load(open(f))
+    names = [l.get("name") or "" for l in d.get("launches", [d])]
+    print(os.path.basename(f).split(".")[0] + ":" + (sys.argv[1] if sys.argv[1] in names else names[0]))
+LIST
+}
+
+one_row() { # KERNEL:LAUNCH: reference, search, and the search's line again
+    local row=$1 k=${1%%:*} l=${1#*:} how start left at
+    at=(--device "$device" --threads 1 $OPTIONS --json)
+    for how in exhaustive search; do
+        left=$LIMIT start=$(date +%s.%N)
+        [ "$UNTIL" -gt 0 ] && [ $((UNTIL - ${start%.*})) -lt "$left" ] && left=$((UNTIL - ${start%.*}))
+        [ "$left" -gt 0 ] || continue
+        timeout "$left" "$gpulocw" tune "kernels/$k.ptx" ${l:+--kernel "$l"} "${at[@]}" --method $how > "$dir/$row.$how" 2> "$dir/$row.$how.err" < /dev/null
+        echo "{\"rc\": $?, \"s\": $(date +%s.%N | awk -v a="$start" '{ print $1 - a }')}" > "$dir/$row.$how.rc"
+    done
+    line=$(python3 -c "import json; print(json.load(open('$dir/$row.search'))['options_line'] or '')" 2> "$dir/$row.none") || return 0
+    # shellcheck disable=SC2086
+    for how in was is; do
+        timeout "$LIMIT" "$gpulocw" run "kernels/$k.ptx" ${l:+--kernel "$l"} "${at[@]}" $([ $how = was ] || echo "$line") > "$dir/$row.$how" 2> "$dir/$row.none" < /dev/null
     done
 }
 
 reference() {
-    local device=$1 dir row k l
+    local device=$1 dir
     shift
     dir=$(mktemp -d)
     [ $# -gt 0 ] || set -- $(all_kernels)
-    export gpulocw device dir LIMIT=${LIMIT:-600} OPTIONS=${OPTIONS:-}
-    printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -I{} bash -c '
-        row={} k=${row%%:*} l=${row#*:}
-        for how in exhaustive search; do
-            start=$(date +%s.%N)
-            timeout "$LIMIT" "$gpulocw" tune "kernels/$k.ptx" ${l:+--kernel "$l"} --device "$device" --method $how --threads 1 $OPTIONS --json > "$dir/$row.$how" 2> "$dir/$row.$how.err" < /dev/null
-            echo "{\"rc\": $?, \"s\": $(date +%s.%N | awk -v a=$start "{ print \$1 - a }")}" > "$dir/$row.$how.rc"
-        done'
+    export gpulocw device dir LIMIT=${LIMIT:-600} UNTIL=${UNTIL:-0} OPTIONS=${OPTIONS:-}
+    export -f one_row
+    printf '%s\n' "$@" | xargs -P "${JOBS:-1}" -I{} bash -c 'one_row {}'
     python3 "$here/tune_table.py" reference "$dir" "$device" "$@"
     rm -r "$dir"
+}
+
+seconds() {
+    local row k l start out
+    echo "| kernel | launch | launches | seconds |"
+    echo "|---|---|---|---|"
+    for row in $(all_kernels); do
+        k=${row%%:*} l=${row#*:} start=$(date +%s.%N)
+        out=$("$gpulocw" tune "kernels/$k.ptx" ${l:+--kernel "$l"} --device "$1" --json < /dev/null 2> /dev/null | python3 -c "import json, sys; print(json.load(sys.stdin)['launches'])")
+        echo "| $k | $l | ${out:-failed} | $(date +%s.%N | awk -v a="$start" '{ printf "%.1f", $1 - a }') |"
+    done
 }
 
 case $mode in
 methods) methods "${3:-40}" ;;
 reference) shift 2; reference "$@" ;;
-pi) python3 "$here/tune_table.py" pi "$gpulocw" ;;
-*) sed -n 's/^# \?//p' "$0" | head -9 >&2; exit 2 ;;
+seconds) seconds "$3" ;;
+pi) python3 "$here/tune_table.py" pi "$gpulocw" "${3:-}" ;;
+*) sed -n 's/^# \?//p' "$0" | head -14 >&2; exit 2 ;;
 esac
