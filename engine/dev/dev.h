@@ -100,6 +100,9 @@ struct dev_pool_watch {
 enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data, const struct dev_pool_code *codes, size_t ncodes,
                          const struct dev_pool_job *jobs, size_t njobs, const struct dev_pool_watch *w, struct result *out, struct diags *ds);
 void dev_pool_forget(struct dev_pool *p, const struct launch_data *data);   /* unbinds it where it is bound */
+/* The caller's own binding on a member's device serves that member too, instead of a second copy on that GPU. Borrowed until
+ * dev_pool_forget. Nothing happens when no member has this device. */
+void dev_pool_lend(struct dev_pool *p, const struct dev *d, struct dev_data *bound);
 /* What a member did so far, for a timeline: seconds since dev_pool_open; NaN: never. Texts are borrowed from the pool. */
 struct dev_pool_member {
     const char *spec, *worker;                    /* worker NULL: a local child, or this process */

@@ -18,14 +18,14 @@ enum member_state { MEMBER_OPENING, MEMBER_UP, MEMBER_GONE };
 /* What a member spent its time on, in ns; up, first and last are moments, 0: never. */
 struct seen { int64_t up, first, last, bind, load, launch; size_t jobs, lost; };
 /* dev and ds belong to the opening thread until the state says otherwise. A member that is gone keeps its device, which
- * others may have from dev_pool_first, until the pool is closed. data: bound to it, of the last run. */
+ * others may have from dev_pool_first, until the pool is closed. data: bound to it, of the last run; lent: the caller's. */
 struct member {
     struct dev_pool *pool;
     char *spec; const char *worker;
     pthread_t thread; bool threaded;
     enum member_state state;
     struct dev *dev; struct diags ds;
-    struct dev_data *data;
+    struct dev_data *data; bool lent;
     struct seen seen;
 };
 /* Everything below `lock`, and the whole of a run, is guarded by it. */
@@ -140,14 +140,21 @@ struct dev *dev_pool_first(struct dev_pool *p)
     return d;
 }
 
+static void let_go(struct member *m)
+{
+    if (m->data && !m->lent)
+        dev_unbind(m->dev, m->data);
+    m->data = NULL;
+    m->lent = false;
+}
+
 /* A worker's end takes as long as its driver needs to leave the GPU: all members at once. */
 static void *close_member(void *ctx)
 {
     struct member *m = ctx;
     if (m->threaded)
         pthread_join(m->thread, NULL);
-    if (m->data)
-        dev_unbind(m->dev, m->data);
+    let_go(m);
     dev_close(m->dev);
     base_free(m->spec);
     diags_free(&m->ds);
@@ -183,11 +190,23 @@ void dev_pool_forget(struct dev_pool *p, const struct launch_data *data)
 {
     for (size_t i = 0; p && i < p->n; i++) {
         struct member *m = &p->members[i];
-        if (!m->data || m->data->data != data)
-            continue;
-        dev_unbind(m->dev, m->data);
-        m->data = NULL;
+        if (m->data && m->data->data == data)
+            let_go(m);
     }
+}
+
+void dev_pool_lend(struct dev_pool *p, const struct dev *d, struct dev_data *bound)
+{
+    pthread_mutex_lock(&p->lock);                /* members that are still being opened have no device yet */
+    for (size_t i = 0; i < p->n; i++) {
+        struct member *m = &p->members[i];
+        if (m->state == MEMBER_OPENING || m->dev != d)
+            continue;
+        let_go(m);
+        m->data = bound;
+        m->lent = true;
+    }
+    pthread_mutex_unlock(&p->lock);
 }
 
 /* ---- what members did ---- */
@@ -379,11 +398,10 @@ static void return_job(struct pool_run *r, struct member *m, size_t job, const s
 /* The run's data on this member: what an earlier run bound, or bound now. Only the member's own thread changes it. */
 static enum status bind_data(struct member *m, const struct launch_data *data, struct diags *ds)
 {
-    struct dev_data *old = m->data, *bound = NULL;
-    if (old && old->data == data)
+    if (m->data && m->data->data == data)
         return ST_OK;
-    m->data = NULL;
-    dev_unbind(m->dev, old);
+    let_go(m);
+    struct dev_data *bound = NULL;
     enum status st = dev_bind(m->dev, data, &bound, ds);
     m->data = st == ST_OK ? bound : NULL;
     return st;

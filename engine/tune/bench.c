@@ -423,7 +423,14 @@ enum status tune_bench_open_model(const struct tune_subject *s, struct tune_benc
 }
 
 void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob) { b->observer = ob; }
-void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p) { b->pool = p; }
+void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p)
+{
+    dev_pool_forget(b->pool, b->subject.data);
+    b->pool = p;
+    if (p)
+        dev_pool_lend(p, b->subject.dev, b->data);
+}
+
 
 void tune_bench_close(struct tune_bench *b)
 {

@@ -147,6 +147,29 @@ static void test_data_stay(void **state)
     rig_close(&r);
 }
 
+/* What the caller has bound to the first member's device serves that member, and stays the caller's. */
+static void test_data_lent(void **state)
+{
+    (void)state;
+    struct rig r;
+    struct dev_pool_member m[1];
+    struct dev_data *b = NULL;
+    uint32_t got[N];
+    rig_open(&r, "copyms=200", FOUR, 1, NULL, 0);
+    struct dev *first = dev_pool_first(r.p);
+    assert_int_equal(dev_bind(first, &r.s.data, &b, &r.s.ds), ST_OK);
+    dev_pool_lend(r.p, first, b);
+    assert_int_equal(rig_run(&r, 2), ST_OK);
+    assert_true(r.out[1].outputs[0].hash == scene_hash(N, 5));
+    dev_pool_members(r.p, m, 1);
+    assert_true(m[0].bind_s < 0.2);
+    dev_pool_forget(r.p, &r.s.data);
+    assert_int_equal(dev_read_arg(first, b, 0, got, sizeof got, &r.s.ds), ST_OK);
+    assert_int_equal(got[7], 7 + 5);
+    dev_unbind(first, b);
+    rig_close(&r);
+}
+
 /* The first member leaves after two deaths in a row; whoever has its device may go on using it. */
 static void test_first_leaves(void **state)
 {
@@ -189,7 +212,7 @@ int main(int argc, char **argv)
         return code;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_head_start), cmocka_unit_test(test_head_start_ends), cmocka_unit_test(test_second_round),
-        cmocka_unit_test(test_longest_first), cmocka_unit_test(test_data_stay), cmocka_unit_test(test_first_leaves),
+        cmocka_unit_test(test_longest_first), cmocka_unit_test(test_data_stay), cmocka_unit_test(test_data_lent), cmocka_unit_test(test_first_leaves),
     };
     return cmocka_run_group_tests_name("pools", tests, NULL, NULL);
 }

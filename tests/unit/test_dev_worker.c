@@ -5,9 +5,11 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define N 256u
@@ -342,6 +344,27 @@ static void test_local_worker(void **state)
     dev_close(d);
 }
 
+/* Closing does not wait for a worker's end, and yet no dead child stays behind in a program that goes on. */
+static void test_no_dead_children(void **state)
+{
+    (void)state;
+    struct dev_env env = fake_env();
+    struct diags ds = { 0 };
+    fake_use("libcuda.so.1", NULL, NULL);
+    for (int i = 0; i < 3; i++) {
+        struct dev *d;
+        assert_int_equal(dev_open("cuda:0", &env, &d, &ds), ST_OK);
+        dev_close(d);
+    }
+    siginfo_t left = { 0 };
+    int e = 0;
+    for (int i = 0; i < 200 && e == 0; i++) {    /* WNOWAIT: they are looked at, not buried here */
+        e = waitid(P_ALL, 0, &left, WEXITED | WNOHANG | WNOWAIT);
+        usleep(10000);
+    }
+    assert_int_equal(e, -1);
+}
+
 /* A worker's driver sees the one GPU it is for; ordinals stay those of the user's list. */
 static void opens(const char *visible, const char *spec, const char *name)
 {
@@ -668,7 +691,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_diags_travel), cmocka_unit_test(test_result_travels), cmocka_unit_test(test_preset_travels),
         cmocka_unit_test(test_run_travels), cmocka_unit_test(test_damaged_payloads), cmocka_unit_test(test_greeting_after_noise),
-        cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_nonsense_requests), cmocka_unit_test(test_local_worker), cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_frame_limits), cmocka_unit_test(test_nonsense_requests), cmocka_unit_test(test_local_worker), cmocka_unit_test(test_no_dead_children), cmocka_unit_test(test_launchers),
         cmocka_unit_test(test_launcher_fails), cmocka_unit_test(test_one_gpu_alone), cmocka_unit_test(test_list_elsewhere), cmocka_unit_test(test_pool),
         cmocka_unit_test(test_pool_dying_worker), cmocka_unit_test(test_pool_deadly_job),
         cmocka_unit_test(test_pool_without_devices), cmocka_unit_test(test_pool_late_member), cmocka_unit_test(test_pool_cancel),
