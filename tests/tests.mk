@@ -65,7 +65,7 @@ GPU_CHECK_ROOMS := base rec ptx sim dev
 GPU_CHECK_OBJ := $(foreach r,$(GPU_CHECK_ROOMS),$(patsubst %.c,$(BUILD)/%.o,$(wildcard engine/$(r)/*.c)))
 $(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/conformance/conf.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
-$(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
+$(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/gpu/diff_run.o $(BUILD)/tests/gpu/reduce.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
 # The program itself may have been built elsewhere: GPULOCW=carry/gpulocw. Steps, limits and verdicts: tests/gpu/check.sh.
 .PHONY: check-gpu
@@ -89,7 +89,7 @@ CONF_PTX := tests/conformance/kernels.ptx
 # The scalar reference interpreter that the simulated device is compared with.
 REF_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/ref/*.c))
 $(BUILD)/tests/test_sim_exec_diff: $(REF_OBJ)
--include $(REF_OBJ:.o=.d) $(BUILD)/tests/gpu/diff.d
+-include $(REF_OBJ:.o=.d) $(wildcard $(BUILD)/tests/gpu/*.d)
 
 # ---- fuzz targets and the coverage table of PTX ----
 # libFuzzer needs clang; without it the targets are left out. `make fuzz` runs each for FUZZ_TIME seconds.

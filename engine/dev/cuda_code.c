@@ -73,15 +73,31 @@ static enum status jit_failed(struct cuda_dev *d, drv_result e, const char *log,
     return input ? ST_INPUT : ST_DEVICE;
 }
 
+/* GPULOCW_JIT_LEVEL, 0 to 4, for tests: is a difference the optimiser's? */
+static int level_asked(void)
+{
+    const char *s = getenv("GPULOCW_JIT_LEVEL");
+    return s && *s >= '0' && *s <= '4' ? *s - '0' : -1;
+}
+
 static enum status jit(struct cuda_dev *d, struct cuda_module *m, const struct dev_source *s, struct diags *ds)
 {
     char *log = base_alloc(LOG_BYTES);
     if (!log)
         return ST_NOMEM;
-    drv_jit_option options[] = { DRV_JIT_ERROR_LOG, DRV_JIT_ERROR_LOG_SIZE, DRV_JIT_MAX_REGISTERS };
+    drv_jit_option options[4] = { DRV_JIT_ERROR_LOG, DRV_JIT_ERROR_LOG_SIZE };
     /* Option values are pointers or integers in a pointer's place, as the driver wants them. */
-    void *values[] = { log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)(s->maxnreg > 0 ? s->maxnreg : 0) };
-    drv_result e = d->drv.module_load(&m->handle, m->ptx->text.s, s->maxnreg > 0 ? 3 : 2, options, values);
+    void *values[4] = { log, (void *)(uintptr_t)LOG_BYTES };
+    unsigned n = 2;
+    if (s->maxnreg > 0) {
+        options[n] = DRV_JIT_MAX_REGISTERS;
+        values[n++] = (void *)(uintptr_t)s->maxnreg;
+    }
+    if (m->level >= 0) {
+        options[n] = DRV_JIT_OPTIMIZATION_LEVEL;
+        values[n++] = (void *)(uintptr_t)m->level;
+    }
+    drv_result e = d->drv.module_load(&m->handle, m->ptx->text.s, n, options, values);
     log[LOG_BYTES - 1] = '\0';
     enum status st = e == DRV_SUCCESS ? ST_OK : jit_failed(d, e, log, s, ds);
     base_free(log);
@@ -147,6 +163,7 @@ static enum status module_make(struct cuda_dev *d, const struct dev_source *s, s
         return ST_NOMEM;
     m->hash = base_hash(s->text.s, s->text.n);
     m->maxnreg = s->maxnreg;
+    m->level = level_asked();
     enum status st = ptx_parse(s->path, s->text, &m->ptx, ds);
     if (st == ST_OK)
         st = jit(d, m, s, ds);
@@ -163,9 +180,10 @@ static enum status module_make(struct cuda_dev *d, const struct dev_source *s, s
 static enum status module_find(struct cuda_dev *d, const struct dev_source *s, struct cuda_module **out, struct diags *ds)
 {
     uint64_t hash = base_hash(s->text.s, s->text.n);
+    int level = level_asked();
     for (size_t i = 0; i < d->nmodules; i++) {
         struct cuda_module *m = d->modules[i];
-        if (m->hash == hash && m->maxnreg == s->maxnreg && str_eq(m->ptx->text, s->text)) {
+        if (m->hash == hash && m->maxnreg == s->maxnreg && m->level == level && str_eq(m->ptx->text, s->text)) {
             *out = m;
             return ST_OK;
         }

@@ -27,7 +27,7 @@
 
 struct cuda_var { const char *name; drv_ptr live, first, now; size_t n; };
 struct cuda_module {             /* one JIT result; lives until the device is closed */
-    uint64_t hash; int maxnreg;
+    uint64_t hash; int maxnreg, level; /* level: of optimisation, -1: the driver's choice */
     struct ptx_module *ptx;
     drv_module handle;
     struct cuda_var *vars; size_t nvars;

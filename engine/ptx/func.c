@@ -157,7 +157,7 @@ static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
     if (str_is(w, "noreturn"))
         return f->noreturn = true;
     if (str_is(w, "blocksareclusters"))
-        return true;
+        return f->blocksareclusters = true;
     if (str_is(w, "pragma")) {
         ptx_pragma_skip(p);
         return true;

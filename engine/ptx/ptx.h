@@ -106,7 +106,7 @@ struct ptx_func {
     struct ptx_inst *insts; uint32_t ninsts;           /* in text order */
     struct ptx_loc *locs; uint32_t *loc_stmt, nlocs;   /* STMT_LOC: index into locs */
     struct dim_directive { uint32_t x, y, z; } maxntid, reqntid, reqnctapercluster; /* x == 0: not given */
-    uint32_t minnctapersm, maxnreg, maxclusterrank; bool explicitcluster;
+    uint32_t minnctapersm, maxnreg, maxclusterrank; bool explicitcluster, blocksareclusters;
     struct span at, head, body;                        /* whole; up to before '{'; '{'..'}' inclusive */
 };
 struct ptx_module {

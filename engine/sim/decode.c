@@ -279,6 +279,7 @@ bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_spac
     uint64_t addr = 0;
     bool frame = false;
     in->space = (uint8_t)decode_plain_space(space);
+    in->flags |= space == PTX_SPACE_SHARED_CLUSTER ? EXEC_F_CLUSTER : 0;
     in->mem_id = d->p->nmem++;
     in->kind = EXEC_MEM;
     if (o->kind != OPND_ADDR && o->kind != OPND_REG && o->kind != OPND_SYM && o->kind != OPND_IMM)

@@ -197,15 +197,12 @@ static bool decode_bar_red(struct decode *d, const struct ptx_inst *i, struct ex
     x.neg = neg;
     return bar_operands(d, i, 1, i->nopnds - 1u, &x) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
 }
-/* Clusters have one CTA: arriving is nothing, waiting is for the CTA's own threads. */
 static bool decode_cluster(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
-    struct exec_barrier_how x = { .op = 0 };
-    if (i->op == PTX_OP_BARRIER_CLUSTER_ARRIVE)
-        return decode_nop(d, i, in);
+    (void)d;
     in->kind = EXEC_CONTROL;
-    in->fn = exec_bar_sync;
-    return decode_const_slot(d, EXEC_MAX_BARRIERS - 1, 4, &x.id) && (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+    in->fn = i->op == PTX_OP_BARRIER_CLUSTER_ARRIVE ? exec_cluster_arrive : exec_cluster_wait;
+    return true;
 }
 static bool decode_sleep(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {

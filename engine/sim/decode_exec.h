@@ -8,9 +8,10 @@
 /* ---- decoders of other files, named in the exec column ---- */
 decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry, decode_video, decode_mov, decode_cvt, decode_cvta,
     decode_isspacep, decode_mapa, decode_ctarank, decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom,
-    decode_cp_async, decode_cp_bulk, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
+    decode_cp_async, decode_cp_bulk, decode_async, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma, decode_wmma_load, decode_wmma_store, decode_wmma_mma;
 
 /* ---- bodies, by file ---- */
+struct exec_atom;
 /* exec_alu.c */
 exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_xor, exec_pred_not, exec_pred_mov, exec_lop3_bool,
     exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack, exec_mov_wide, exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep,
@@ -18,15 +19,24 @@ exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_
 /* exec_ctl.c */
 exec_fn exec_bra, exec_brx, exec_call, exec_call_indirect, exec_ret, exec_exit, exec_trap, exec_builtin, exec_unreachable;
 /* exec_barrier.c */
-exec_fn exec_bar_sync, exec_bar_arrive, exec_bar_red;
+exec_fn exec_bar_sync, exec_bar_arrive, exec_bar_red, exec_cluster_arrive, exec_cluster_wait;
 /* exec_warp.c */
 exec_fn exec_shfl, exec_vote, exec_match, exec_activemask, exec_redux, exec_elect, exec_warp_sync, exec_movmatrix;
 /* exec_mem.c */
 exec_fn exec_ld_param, exec_ld_wide, exec_st_wide, exec_prefetch;
 /* exec_atom.c */
 exec_fn exec_atom, exec_atom_wide;
+/* One element at p becomes x->op(it, v); returns what it was. global: as global memory does (.f32 flushes). */
+uint64_t exec_atom_apply(const struct exec_atom *x, void *p, uint64_t v, uint64_t cmp, bool global);
 /* exec_async.c */
-exec_fn exec_cp_async, exec_cp_bulk, exec_mbar;
+exec_fn exec_cp_async, exec_mbar;
+/* Transaction bytes that an asynchronous operation has brought, to the mbarrier at this address of the cluster. False: a fault. */
+bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr, uint32_t bytes);
+/* exec_bulk.c */
+exec_fn exec_async, exec_cp_bulk;
+/* exec_cluster.c */
+exec_fn exec_mapa, exec_ctarank;
+bool exec_in_shared(const struct exec_warp *w, uint64_t a, bool cluster);   /* is offset a of the shared window the CTA's own (or its cluster's)? */
 /* exec_matrix.c */
 exec_fn exec_ldmatrix, exec_stmatrix, exec_mma, exec_wmma_load, exec_wmma_store, exec_wmma_mma;
 
@@ -52,7 +62,9 @@ struct exec_atom {
 struct exec_ldst { uint32_t slot[8]; uint8_t reg_bits; uint8_t type; };   /* slots first: lane bodies read only those */
 struct exec_policy_how { bool range; uint8_t kind[2]; };
 struct exec_cp_async { uint32_t from_slot, src_size, ignore; int32_t from_imm; bool from64, neg; };
-struct exec_bulk { uint32_t from_slot, size, bar_slot; int32_t from_imm, bar_imm; bool from64, bar64, has_bar; uint8_t to, from; };
+struct exec_ref { uint32_t slot; int32_t imm; bool wide; uint8_t space; };    /* a further address */
+struct exec_bulk { struct exec_ref from, bar; uint32_t size, targets /* of a multicast, or EXEC_NO_ID */; bool has_bar, reduces; struct exec_atom atom; };
+struct exec_async { struct exec_ref bar; uint32_t src[4]; uint8_t n, reg_bytes[4]; bool reduces; struct exec_atom atom; };
 struct exec_mbar { uint16_t op; uint32_t state, count, pred; bool waits, parity, noinc; };
 struct exec_part { uint32_t slot[8]; uint8_t n, type, bytes; };            /* registers of one matrix fragment */
 struct exec_mma { uint16_t op; uint8_t shape[3]; bool finite, xor_popc, column; uint32_t stride; struct exec_part part[4]; /* d a b c */ };

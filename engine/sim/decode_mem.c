@@ -272,22 +272,9 @@ bool decode_isspacep(struct decode *d, const struct ptx_inst *i, struct exec_ins
     if (ptx_has_mod(i, PTX_MOD_CONST))
         win = CONST_BASE;
     in->fn = exec_isspacep;
-    in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
+    in->flags |= (bytes == 8 ? EXEC_F_BASE64 : 0) | (ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER) ? EXEC_F_CLUSTER : 0);
     return decode_pred(d, &i->opnds[0], &in->dst, &neg) && decode_src(d, o, bytes, &in->a) &&
            (in->x = decode_keep(d, &win, sizeof win)) != NULL;
-}
-
-/* A launch has clusters of one CTA: its shared memory is at the address given. */
-bool decode_mapa(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    unsigned bytes = decode_bytes(i->type[0]);
-    in->fn = d->lanes[bytes == 8 ? LANE_mov_64 : LANE_mov_32];
-    return decode_dst(d, &i->opnds[0], bytes, &in->dst) && decode_src(d, &i->opnds[1], bytes, &in->a);
-}
-bool decode_ctarank(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    in->fn = d->lanes[LANE_mov_32];
-    return decode_dst(d, &i->opnds[0], 4, &in->dst) && decode_const_slot(d, 0, 4, &in->a);
 }
 
 /* ---- ld and st ---- */
@@ -554,7 +541,7 @@ bool decode_mbar(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
         x.waits = pred;
         at = 1;
     }
-    if (!decode_address(d, &i->opnds[at++], i->space == PTX_SPACE_GENERIC ? PTX_SPACE_GENERIC : PTX_SPACE_SHARED, in))
+    if (!decode_address(d, &i->opnds[at++], i->space == PTX_SPACE_GENERIC || i->space == PTX_SPACE_SHARED_CLUSTER ? i->space : PTX_SPACE_SHARED, in))
         return false;
     x.parity = i->op == PTX_OP_MBARRIER_TEST_WAIT_PARITY || i->op == PTX_OP_MBARRIER_TRY_WAIT_PARITY;
     x.noinc = ptx_has_mod(i, PTX_MOD_NOINC);
@@ -564,30 +551,3 @@ bool decode_mbar(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
     return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
 }
 
-/* cp.async.bulk between global and shared memory, completion on an mbarrier or in a group. */
-bool decode_cp_bulk(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    struct exec_bulk x = { .has_bar = ptx_has_mod(i, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES) };
-    struct exec_inst from = { .flags = 0 }, bar = { .flags = 0 };
-    uint8_t space[2] = { PTX_SPACE_GENERIC, PTX_SPACE_GENERIC };
-    unsigned n = 0;
-    for (unsigned k = 0; k < i->nmods && n < 2; k++)
-        if (ptx_mod_category(i->mods[k]) == MODCAT_SPACE)
-            space[n++] = i->mods[k] == PTX_MOD_GLOBAL ? PTX_SPACE_GLOBAL : PTX_SPACE_SHARED;
-    if (n < 2 || ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER) || ptx_has_mod(i, PTX_MOD_CP_MASK))
-        return decode_why(d, "multicast or masked bulk copy");
-    if (!decode_address(d, &i->opnds[1], space[1], &from) || !decode_src(d, &i->opnds[2], 4, &x.size) ||
-        (x.has_bar && !decode_address(d, &i->opnds[3], PTX_SPACE_SHARED, &bar)) || !decode_address(d, &i->opnds[0], space[0], in))
-        return false;
-    x.to = space[0];
-    x.from = space[1];
-    x.from_slot = from.a;
-    x.from_imm = from.imm;
-    x.from64 = (from.flags & EXEC_F_BASE64) != 0;
-    x.bar_slot = bar.a;
-    x.bar_imm = bar.imm;
-    x.bar64 = (bar.flags & EXEC_F_BASE64) != 0;
-    in->bytes = 16;
-    in->fn = exec_cp_bulk;
-    return (in->x = decode_keep(d, &x, sizeof x)) != NULL;
-}

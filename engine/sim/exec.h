@@ -37,7 +37,7 @@
 #define EXEC_F_NEG_B 4u
 #define EXEC_F_BASE64 8u             /* address base register is 64 bits wide */
 #define EXEC_F_FRAME 16u              /* address is relative to the frame: .local and .param variables */
-#define EXEC_F_HOST_ATOMIC 32u
+#define EXEC_F_CLUSTER 32u           /* a shared address may be another CTA's: shared::cluster */
 
 enum frag_state { FRAG_READY, FRAG_BARRIER, FRAG_SYNC };
 struct exec_frag {
@@ -68,6 +68,7 @@ struct exec_warp {
     bool recording;                  /* rec is to be filled */
     bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
     uint32_t nfrag, cur;             /* frag[cur] runs; its copy there is stale */
+    uint32_t cluster_in, cluster_owed; /* lanes that arrived in this phase of the cluster's barrier; that have yet to wait after arriving */
     uint32_t live;                   /* lanes that have not exited */
     uint32_t born;                   /* lanes that exist (the last warp of a CTA may be partial) */
     uint32_t index;                  /* in the CTA */
@@ -113,6 +114,10 @@ struct exec_cta {
     struct buf print;
     struct exec_shadow *shadow;      /* sanitiser state of shared memory, or NULL */
     struct exec_cta *next;           /* queues of the functional driver */
+    struct exec_cta *lead, **peer;   /* of its cluster: the CTA that stands for it to the outside; [x->cluster_ctas] by rank, kept by the lead */
+    uint32_t rank;
+    bool cluster_used;               /* the lead's: a thread has arrived at the cluster's barrier */
+    uint64_t order;                  /* place among all CTAs: clusters one after the other */
 };
 
 /* What went wrong in one CTA, kept as a ready message. */
@@ -131,7 +136,9 @@ struct exec_launch {
     const struct sim_launch *l;
     uint8_t *params; uint64_t nparams;
     uint32_t warps_per_cta, shared_bytes, local_bytes;
-    uint64_t nctas;
+    struct dim3u cluster; uint32_t cluster_ctas;   /* CTAs of a cluster; 1: each is its own */
+    bool explicit_cluster;           /* the kernel or the launch says so */
+    uint64_t nctas;                  /* clusters: what workers take, one after the other */
     unsigned threads;
     bool checks;                     /* a sanitiser option is on */
     pthread_mutex_t lock;            /* guards fault, prints, totals */
@@ -236,15 +243,6 @@ void frame_load(struct exec_warp *w, struct exec_frame *f);
 /* ---- barriers (exec_barrier.c) ---- */
 void barrier_recheck(struct exec_cta *c);      /* after lanes have exited */
 
-/* ---- sanitiser (exec_check.c) ---- */
-void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
-                enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES], const uint64_t p[WARP_LANES]);
-void exec_check_barrier(struct exec_cta *c);
-void exec_check_warp(struct exec_warp *w);      /* the lanes of a warp have synchronised */
-bool exec_check_launch(struct exec_launch *x);
-void exec_check_free(struct exec_launch *x);
-bool exec_check_cta(struct exec_cta *c);
-void exec_check_cta_start(struct exec_cta *c);
-void exec_check_cta_free(struct exec_cta *c);
+#include "engine/sim/exec_cluster.h"
 
 #endif

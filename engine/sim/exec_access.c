@@ -25,12 +25,23 @@ static enum ptx_space place(enum ptx_space space, uint64_t *a)
     return space;
 }
 
+/* Shared memory of another CTA of the cluster; nothing of one that has ended. */
+static struct span_of peer_span(const struct exec_warp *w, uint64_t a)
+{
+    uint64_t off;
+    const struct exec_cta *c = cluster_cta(w->cta, a, &off);
+    return c && !cta_ended(c) ? (struct span_of){ a - off, w->x->shared_bytes, c->shared } : (struct span_of){ 0, 0, NULL };
+}
+
 static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t lane, uint64_t a, bool writes)
 {
     struct sim_alloc *c;
     const struct sim_alloc *found;
     switch (space) {
-    case PTX_SPACE_SHARED: return (struct span_of){ 0, w->x->shared_bytes, w->cta->shared };
+    case PTX_SPACE_SHARED:
+        if (a >= CLUSTER_STEP && (in->flags & EXEC_F_CLUSTER || in->space == PTX_SPACE_GENERIC))
+            return peer_span(w, a);
+        return (struct span_of){ 0, w->x->shared_bytes, w->cta->shared };
     case PTX_SPACE_LOCAL: return (struct span_of){ 0, w->x->local_bytes, w->local + (size_t)lane * w->x->local_bytes };
     case PTX_SPACE_PARAM: return (struct span_of){ 0, w->x->nparams, w->x->params };
     default: break;
@@ -52,11 +63,12 @@ static void record(struct exec_warp *w, const struct exec_inst *in, enum exec_ac
 {
     struct exec_access *r = w->rec;
     r->kind = (uint8_t)kind;
-    r->space = (uint8_t)space;
+    r->space = (uint8_t)(space == PTX_SPACE_SHARED && a[first_lane(mask)] >= CLUSTER_STEP ? PTX_SPACE_SHARED_CLUSTER : space);
     r->bytes = (uint16_t)bytes;
     r->mask = mask;
     r->level = 0;
     r->shape = SHAPE_EACH;
+    r->bulk = 0;
     r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
     if (a != r->addr)
         memcpy(r->addr, a, sizeof r->addr);
@@ -71,6 +83,7 @@ void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     r->mask = mask;
     r->level = 0;
     r->shape = same ? SHAPE_SAME : SHAPE_SEQ;
+    r->bulk = 0;
     r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
     r->addr[0] = a;
 }

@@ -234,6 +234,8 @@ void exec_isspacep(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     FOR_LANES(i, mask) {
         uint64_t a = lane_read(w, in->a, i, in->flags & EXEC_F_BASE64 ? 8 : 4);
         bool in_it = win == CONST_BASE ? a >= CONST_BASE && a < GLOBAL_BASE : win ? a - win < WINDOW_BYTES : a >= CONST_BASE;
+        if (win == SHARED_WINDOW)
+            in_it = in_it && exec_in_shared(w, a - win, in->flags & EXEC_F_CLUSTER);
         r |= (uint32_t)in_it << i;
     }
     pred_write(w, in->dst, mask, r);

@@ -120,50 +120,23 @@ void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     }
 }
 
-/* ---- cp.async.bulk: each lane copies its own run of bytes, 16 at a time ---- */
-static bool bulk_copy(struct exec_warp *w, const struct exec_inst *in, const struct exec_bulk *x, uint32_t lane, uint64_t to, uint64_t from, uint32_t n)
+bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr, uint32_t bytes)
 {
-    uint64_t a[WARP_LANES], p[WARP_LANES], q[WARP_LANES];
+    uint64_t a[WARP_LANES], p[WARP_LANES];
     bool recording = w->recording;
-    if (n % 16)
-        exec_fault(w, in, lane, FAULT_ARG, "bulk copy of %u bytes, not a multiple of 16", n);
-    for (uint32_t k = 0; k < n && !w->cta->fault; k += 16) {
-        a[lane] = from + k;
-        w->recording = recording && !k && x->from != PTX_SPACE_SHARED;
-        bool ok = exec_resolve_at(w, in, 1u << lane, x->from, 16, ACCESS_ASYNC, a, p);
-        a[lane] = to + k;
-        w->recording = recording && !k && x->to != PTX_SPACE_SHARED;
-        ok = ok && exec_resolve_at(w, in, 1u << lane, x->to, 16, ACCESS_STORE, a, q);
-        if (ok)
-            memmove((void *)(uintptr_t)q[lane], (const void *)(uintptr_t)p[lane], 16);
-    }
+    a[lane] = addr;
+    w->recording = false;
+    bool ok = exec_resolve_at(w, in, 1u << lane, PTX_SPACE_SHARED, 8, ACCESS_ATOMIC, a, p);
     w->recording = recording;
-    return !w->cta->fault;
-}
-
-void exec_cp_bulk(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
-{
-    const struct exec_bulk *x = in->x;
-    uint64_t to[WARP_LANES], from[WARP_LANES], bar[WARP_LANES], p[WARP_LANES];
-    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, to);
-    exec_addresses(w, x->from_slot, x->from64, x->from_imm, from);
-    if (x->has_bar)
-        exec_addresses(w, x->bar_slot, x->bar64, x->bar_imm, bar);
-    FOR_LANES(i, mask) {
-        uint32_t n = (uint32_t)lane_read(w, x->size, i, 4);
-        if (!bulk_copy(w, in, x, i, to[i], from[i], n))
-            return;
-        bool recording = w->recording;
-        w->recording = false;
-        bool ok = !x->has_bar || exec_resolve_at(w, in, 1u << i, PTX_SPACE_SHARED, 8, ACCESS_ATOMIC, bar, p);
-        w->recording = recording;
-        if (!ok)
-            return;
-        if (x->has_bar) {
-            struct mbar m = mbar_read((void *)(uintptr_t)p[i]);
-            m.tx -= (int32_t)n;
-            mbar_turn(&m);
-            mbar_write((void *)(uintptr_t)p[i], m);
-        }
+    if (!ok)
+        return false;
+    struct mbar m = mbar_read((void *)(uintptr_t)p[lane]);
+    if (!m.used) {
+        exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
+        return false;
     }
+    m.tx -= (int32_t)bytes;
+    mbar_turn(&m);
+    mbar_write((void *)(uintptr_t)p[lane], m);
+    return true;
 }

@@ -74,7 +74,7 @@ static uint64_t atom_shared_host(const struct exec_atom *x, void *p, uint64_t v,
     }
 }
 
-static uint64_t atom_plain(const struct exec_atom *x, void *p, uint64_t v, uint64_t cmp, bool global)
+uint64_t exec_atom_apply(const struct exec_atom *x, void *p, uint64_t v, uint64_t cmp, bool global)
 {
     uint64_t old = 0, keep = x->bytes == 8 ? UINT64_MAX : (1ull << 8 * x->bytes) - 1;
     memcpy(&old, p, x->bytes);
@@ -96,8 +96,8 @@ void exec_atom(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
             uint64_t cmp = x->op == ATOM_CAS ? lane_read(w, x->cmp, i, x->reg_bytes) : 0;
             void *at = (uint8_t *)(uintptr_t)p[i] + k * x->bytes;
             /* compare operand comes first: atom.cas d, [a], b, c */
-            uint64_t old = x->op == ATOM_CAS ? (many ? atom_shared_host(x, at, cmp, v, global) : atom_plain(x, at, cmp, v, global))
-                                             : (many ? atom_shared_host(x, at, v, 0, global) : atom_plain(x, at, v, 0, global));
+            uint64_t old = x->op == ATOM_CAS ? (many ? atom_shared_host(x, at, cmp, v, global) : exec_atom_apply(x, at, cmp, v, global))
+                                             : (many ? atom_shared_host(x, at, v, 0, global) : exec_atom_apply(x, at, v, 0, global));
             if (x->returns)
                 lane_write(w, x->dst[k], i, x->reg_bytes, old);
         }

@@ -72,8 +72,38 @@ static void release(struct exec_cta *c, uint32_t id, const struct exec_warp *sel
     exec_check_barrier(c);
 }
 
+/* ---- the cluster's barrier: every thread arrives, then waits (9.7.13.3) ---- */
+static bool cluster_complete(const struct exec_cta *lead)
+{
+    for (uint32_t r = 0; r < lead->x->cluster_ctas; r++)
+        for (uint32_t i = 0; i < lead->nwarps; i++)
+            if (lead->peer[r]->warps[i].live & ~lead->peer[r]->warps[i].cluster_in)
+                return false;
+    return true;
+}
+
+static void cluster_release(struct exec_cta *lead, const struct exec_warp *self)
+{
+    for (uint32_t r = 0; r < lead->x->cluster_ctas; r++)
+        for (uint32_t i = 0; i < lead->nwarps; i++) {
+            struct exec_warp *w = &lead->peer[r]->warps[i];
+            w->cluster_in = 0;
+            for (uint32_t k = 0; k < w->nfrag; k++)
+                if (w->frag[k].state == FRAG_BARRIER && w->frag[k].barrier == CLUSTER_BARRIER) {
+                    w->frag[k].state = FRAG_READY;
+                    w->frag[k].pc++;
+                }
+            if (w != self)
+                w->turn = 0;
+        }
+    lead->cluster_used = false;
+    exec_check_cluster(lead);
+}
+
 void barrier_recheck(struct exec_cta *c)
 {
+    if (c->lead->cluster_used && cluster_complete(c->lead))
+        cluster_release(c->lead, NULL);
     for (uint32_t id = 0; id < EXEC_MAX_BARRIERS; id++)
         if (c->bar[id].used && complete(c, &c->bar[id]))
             release(c, id, NULL);
@@ -137,4 +167,32 @@ void exec_bar_arrive(struct exec_warp *w, const struct exec_inst *in, uint32_t m
     struct exec_barrier *b = arrive(w, in, mask, &id);
     if (b && complete(w->cta, b))
         release(w->cta, id, w);
+}
+
+void exec_cluster_arrive(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    if (w->cluster_owed & mask) {
+        exec_fault(w, in, first_lane(w->cluster_owed & mask), FAULT_ARG, "a second barrier.cluster.arrive without a barrier.cluster.wait between");
+        return;
+    }
+    w->cluster_owed |= mask;
+    w->cluster_in |= mask;
+    w->cta->lead->cluster_used = true;
+    if (cluster_complete(w->cta->lead))
+        cluster_release(w->cta->lead, w);
+}
+
+/* Lanes whose phase is over since they arrived are not in cluster_in any more. */
+void exec_cluster_wait(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    if (mask & ~w->cluster_owed) {
+        exec_fault(w, in, first_lane(mask & ~w->cluster_owed), FAULT_ARG, "barrier.cluster.wait without a barrier.cluster.arrive before");
+        return;
+    }
+    w->cluster_owed &= ~mask;
+    if (!(w->cluster_in & mask))
+        return;
+    part(w, mask);
+    w->frag[w->cur].barrier = CLUSTER_BARRIER;
+    frag_block(w, FRAG_BARRIER, w->pc - 1);
 }

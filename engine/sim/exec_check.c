@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PAGE 1024u
-struct who { uint32_t cta, clock; uint16_t warp; uint8_t used, atomic; };
+struct who { uint32_t cta, clock, met; uint16_t warp; uint8_t used, atomic; };   /* met: how often the cluster had met */
 struct cell { struct who w, r[2]; };
 struct page { uint64_t at; struct cell c[PAGE]; };
 struct exec_shadow_map { struct page **slot; size_t n, cap; };
@@ -18,6 +18,7 @@ struct exec_shadow {
     uint8_t *init;                   /* [shared bytes] */
     uint32_t *clock;                 /* [nwarps][nwarps] */
     uint32_t *visible;               /* [nwarps] */
+    uint32_t met;                    /* times that all threads of the cluster have met */
     bool synced;                     /* the CTA has fenced or used atomics: it may be ordered with others */
 };
 
@@ -80,6 +81,7 @@ void exec_check_cta_start(struct exec_cta *c)
     for (uint32_t i = 0; i < c->nwarps; i++)
         s->clock[i * c->nwarps + i] = 1;
     s->synced = false;
+    s->met = 0;
 }
 
 /* ---- order ---- */
@@ -102,6 +104,14 @@ void exec_check_barrier(struct exec_cta *c)
     for (uint32_t i = 0; i < c->nwarps; i++) {
         join(s->clock + (size_t)i * c->nwarps, s->visible, c->nwarps);
         s->clock[(size_t)i * c->nwarps + i]++;
+    }
+}
+
+void exec_check_cluster(struct exec_cta *lead)
+{
+    for (uint32_t r = 0; lead->shadow && r < lead->x->cluster_ctas; r++) {
+        exec_check_barrier(lead->peer[r]);
+        lead->peer[r]->shadow->met++;
     }
 }
 
@@ -159,8 +169,10 @@ static bool ordered(const struct exec_warp *w, const struct who *o, bool atomic)
 {
     if (!o->used || (o->atomic && atomic))
         return true;
-    if (o->cta != (uint32_t)w->cta->index)
-        return w->cta->shadow->synced;
+    if (o->cta != (uint32_t)w->cta->order) {
+        bool together = o->cta / w->x->cluster_ctas == w->cta->order / w->x->cluster_ctas;
+        return w->cta->shadow->synced || (together && o->met < w->cta->shadow->met);
+    }
     return o->warp == w->index || o->clock <= clock_of(w)[o->warp];
 }
 
@@ -172,7 +184,7 @@ static bool race_at(struct exec_warp *w, struct cell *c, bool write, bool atomic
             *other = all[k];
             return true;
         }
-    struct who me = { (uint32_t)w->cta->index, clock_of(w)[w->index], (uint16_t)w->index, 1, atomic };
+    struct who me = { (uint32_t)w->cta->order, clock_of(w)[w->index], w->cta->shadow->met, (uint16_t)w->index, 1, atomic };
     if (write)
         c->w = me;
     else if (!c->r[0].used || (c->r[0].warp == me.warp && c->r[0].cta == me.cta))
@@ -193,8 +205,10 @@ static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t
 static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space, uint64_t addr, unsigned bytes, bool write, bool atomic)
 {
     const struct who *other;
+    uint64_t off = 0;
+    const struct exec_cta *owner = space == PTX_SPACE_SHARED ? cluster_cta(w->cta, addr, &off) : NULL;
     for (unsigned k = 0; k < bytes; k++) {
-        struct cell *c = space == PTX_SPACE_SHARED ? &w->cta->shadow->cells[addr + k] : global_cell(w->x->shadows, addr + k);
+        struct cell *c = owner ? &owner->shadow->cells[off + k] : global_cell(w->x->shadows, addr + k);
         if (!c) {
             exec_fault(w, in, lane, FAULT_NOMEM, "no memory for the race check");
             return;
@@ -211,12 +225,13 @@ static void check_init(struct exec_warp *w, const struct exec_inst *in, uint32_t
 {
     struct sim_mem_entry *e = space == PTX_SPACE_GLOBAL ? sim_mem_entry(w->x->p->mem, addr) : NULL;
     uint64_t off = e ? addr - e->a.addr : addr;
+    uint8_t *own = e ? NULL : cluster_cta(w->cta, addr, &off)->shadow->init;
     for (uint64_t i = off; i < off + bytes; i++) {
-        bool set = e ? e->init[i >> 3] >> (i & 7) & 1 : w->cta->shadow->init[i];
+        bool set = e ? e->init[i >> 3] >> (i & 7) & 1 : own[i];
         if (write && e)
             e->init[i >> 3] |= (uint8_t)(1u << (i & 7));
         else if (write)
-            w->cta->shadow->init[i] = 1;
+            own[i] = 1;
         else if (!set) {
             exec_fault(w, in, lane, FAULT_UNINIT, "read of %u bytes nobody has written at %s address 0x%llx (%s+%llu)", bytes, e ? "global" : "shared",
                        (unsigned long long)addr, e ? e->a.name : "shared memory", (unsigned long long)off);

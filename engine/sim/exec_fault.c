@@ -17,11 +17,11 @@ static void keep(struct exec_cta *c, enum fault_kind kind, struct span at, const
     struct exec_launch *x = c->x;
     c->fault = true;
     pthread_mutex_lock(&x->lock);
-    if (!x->fault.set || c->index < x->fault.cta) {
-        x->fault = (struct exec_fault){ .set = true, .cta = c->index, .code = kinds[kind].code, .at = at, .status = kinds[kind].status };
+    if (!x->fault.set || c->order < x->fault.cta) {
+        x->fault = (struct exec_fault){ .set = true, .cta = c->order, .code = kinds[kind].code, .at = at, .status = kinds[kind].status };
         snprintf(x->fault.msg, sizeof x->fault.msg, "%s", msg);
         snprintf(x->fault.hint, sizeof x->fault.hint, "%s", hint);
-        atomic_store(&x->fault_cta, c->index);
+        atomic_store(&x->fault_cta, c->order);
         atomic_store(&x->faulted, true);
     }
     pthread_mutex_unlock(&x->lock);
@@ -70,7 +70,14 @@ static const char *space_name(enum ptx_space s)
 
 static void near_buffer(const struct exec_warp *w, enum ptx_space space, uint64_t addr, char *out, size_t n)
 {
-    if (space == PTX_SPACE_SHARED) {
+    uint64_t off;
+    const struct exec_cta *peer = space == PTX_SPACE_SHARED && addr >= CLUSTER_STEP ? cluster_cta(w->cta, addr, &off) : NULL;
+    if (peer && cta_ended(peer)) {
+        snprintf(out, n, "CTA (%u,%u,%u) of the cluster has ended", peer->id[0], peer->id[1], peer->id[2]);
+    } else if (peer) {
+        snprintf(out, n, "byte %llu of the shared memory of CTA (%u,%u,%u), which has %u bytes", (unsigned long long)off, peer->id[0], peer->id[1], peer->id[2],
+                 w->x->shared_bytes);
+    } else if (space == PTX_SPACE_SHARED) {
         snprintf(out, n, "the CTA has %u bytes of shared memory", w->x->shared_bytes);
     } else if (space == PTX_SPACE_LOCAL) {
         snprintf(out, n, "a thread has %u bytes of local memory", w->x->local_bytes);

@@ -16,9 +16,7 @@
 /* ---- launch ---- */
 static enum status launch_fill(struct exec_launch *x, struct sim_program *p, const struct sim_launch *l)
 {
-    x->p = p;
-    x->l = l;
-    x->nctas = dim3u_count(l->grid);
+    x->nctas = dim3u_count(l->grid) / x->cluster_ctas;
     x->warps_per_cta = (uint32_t)((dim3u_count(l->block) + WARP_LANES - 1) / WARP_LANES);
     x->shared_bytes = p->shared_static + l->shared;
     x->local_bytes = p->local_bytes;
@@ -52,11 +50,14 @@ enum status exec_launch_new(struct sim_program *p, const struct sim_launch *l, s
     if (!x)
         return ST_NOMEM;
     pthread_mutex_init(&x->lock, NULL);
-    enum status st = launch_fill(x, p, l);
+    x->p = p;
+    x->l = l;
+    enum status st = exec_cluster_sizes(x, ds) ? launch_fill(x, p, l) : ST_USAGE;
+    if (st == ST_NOMEM)
+        diag_error(ds, "memory", "out of memory for the launch");
     if (st != ST_OK) {
         exec_launch_free(x);
         *out = NULL;
-        diag_error(ds, "memory", "out of memory for the launch");
     }
     return st;
 }
@@ -194,20 +195,6 @@ static bool cta_memory(struct exec_cta *c)
     return exec_check_cta(c);
 }
 
-struct exec_cta *exec_cta_new(struct exec_worker *k)
-{
-    struct exec_cta *c = base_alloc(sizeof *c);
-    if (!c)
-        return NULL;
-    c->k = k;
-    c->x = k->x;
-    c->nwarps = k->x->warps_per_cta;
-    if (cta_memory(c))
-        return c;
-    exec_cta_free(c);
-    return NULL;
-}
-
 static void cta_account(struct exec_cta *c)
 {
     for (uint32_t i = 0; c->warps && i < c->nwarps; i++) {
@@ -246,10 +233,8 @@ static void warp_frames_back(struct exec_warp *w)
     w->nfrag = 0;
 }
 
-void exec_cta_free(struct exec_cta *c)
+static void cta_free(struct exec_cta *c)
 {
-    if (!c)
-        return;
     cta_account(c);
     for (uint32_t i = 0; c->warps && i < c->nwarps; i++) {
         warp_frames_back(&c->warps[i]);
@@ -263,7 +248,46 @@ void exec_cta_free(struct exec_cta *c)
     base_free(c->shared);
     base_free(c->locals);
     base_free(c->sregs);
+    base_free(c->peer);
     base_free(c);
+}
+
+void exec_cta_free(struct exec_cta *lead)
+{
+    if (!lead)
+        return;
+    for (uint32_t r = 1; lead->peer && r < lead->x->cluster_ctas; r++)
+        if (lead->peer[r])
+            cta_free(lead->peer[r]);
+    cta_free(lead);
+}
+
+static struct exec_cta *cta_new(struct exec_worker *k, uint32_t rank, struct exec_cta *lead)
+{
+    struct exec_cta *c = base_alloc(sizeof *c);
+    if (!c)
+        return NULL;
+    c->k = k;
+    c->x = k->x;
+    c->rank = rank;
+    c->lead = lead ? lead : c;
+    c->nwarps = k->x->warps_per_cta;
+    if (cta_memory(c))
+        return c;
+    cta_free(c);
+    return NULL;
+}
+
+struct exec_cta *exec_cta_new(struct exec_worker *k)
+{
+    struct exec_cta *lead = cta_new(k, 0, NULL);
+    bool ok = lead && (lead->peer = base_alloc(k->x->cluster_ctas * sizeof(struct exec_cta *)));
+    for (uint32_t r = 0; ok && r < k->x->cluster_ctas; r++)
+        ok = (lead->peer[r] = r ? cta_new(k, r, lead) : lead) != NULL;
+    if (ok)
+        return lead;
+    exec_cta_free(lead);
+    return NULL;
 }
 
 static void warp_start(struct exec_warp *w)
@@ -279,19 +303,16 @@ static void warp_start(struct exec_warp *w)
     }
     g->live = w->live = w->born;
     w->stop = w->settled = false;
+    w->cluster_in = w->cluster_owed = 0;
     w->memo.group = 0;
     frame_load(w, g);
     frag_start(w, f->first, w->born);
 }
 
-void exec_cta_start(struct exec_cta *c, uint64_t index, uint32_t smid, uint32_t first_warpid)
+static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint32_t first_warpid)
 {
-    struct dim3u g = c->x->l->grid;
     cta_account(c);
-    c->index = index;
-    c->id[0] = (uint32_t)(index % g.x);
-    c->id[1] = (uint32_t)(index / g.x % g.y);
-    c->id[2] = (uint32_t)(index / g.x / g.y);
+    exec_cluster_place(c, cluster);
     c->smid = smid;
     c->first_warpid = first_warpid;
     c->ended = 0;
@@ -309,15 +330,23 @@ void exec_cta_start(struct exec_cta *c, uint64_t index, uint32_t smid, uint32_t 
         warp_start(&c->warps[i]);
     }
     c->used = true;
+    c->cluster_used = false;
     exec_check_cta_start(c);
 }
 
-uint32_t exec_cta_nwarps(const struct exec_cta *c) { return c->nwarps; }
-struct exec_warp *exec_cta_warp(struct exec_cta *c, uint32_t i) { return &c->warps[i]; }
+void exec_cta_start(struct exec_cta *lead, uint64_t index, uint32_t smid, uint32_t first_warpid)
+{
+    for (uint32_t r = 0; r < lead->x->cluster_ctas; r++)
+        cta_start(lead->peer[r], index, smid, first_warpid + r * lead->nwarps);
+}
+
+uint32_t exec_cta_nwarps(const struct exec_cta *lead) { return lead->nwarps * lead->x->cluster_ctas; }
+struct exec_warp *exec_cta_warp(struct exec_cta *lead, uint32_t i) { return &lead->peer[i / lead->nwarps]->warps[i % lead->nwarps]; }
 
 /* ---- the functional driver ---- */
 struct drive { struct exec_launch *x; atomic_uint_fast64_t next, done; atomic_bool oom; };
 
+/* cta: a place among all of them (exec_cta.order). */
 static bool stop_asked(struct drive *d, uint64_t cta)
 {
     return cancel_asked(d->x->l->cancel) || cta > atomic_load(&d->x->fault_cta);
@@ -346,12 +375,12 @@ static void drive_free(void *ctx, size_t i)
     uint64_t n;
     if (!c)
         atomic_store(&d->oom, true);
-    while (c && (n = atomic_fetch_add(&d->next, 1)) < d->x->nctas && !stop_asked(d, n)) {
+    while (c && (n = atomic_fetch_add(&d->next, 1)) < d->x->nctas && !stop_asked(d, n * d->x->cluster_ctas)) {
         place_cta(c, n);
         enum exec_run_result r;
         do
             r = exec_cta_run(c, CTA_BUDGET);
-        while ((r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, n));
+        while ((r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, c->order));
         report_progress(d);
     }
     exec_cta_free(c);
@@ -406,9 +435,9 @@ static void drive_ordered(struct drive *d, struct exec_worker *k)
     uint64_t fruitless = 0;
     while ((c = next_cta(d, &q, k, &fruitless))) {
         enum exec_run_result r = RUN_BUDGET;
-        while (r == RUN_BUDGET && !stop_asked(d, c->index))
+        while (r == RUN_BUDGET && !stop_asked(d, c->order))
             r = exec_cta_run(c, CTA_BUDGET);
-        if (r == RUN_SPIN && !stop_asked(d, c->index)) {
+        if (r == RUN_SPIN && !stop_asked(d, c->order)) {
             fruitless++;
             queue_put(&q, c);
             continue;

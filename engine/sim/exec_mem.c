@@ -96,6 +96,7 @@ void exec_prefetch(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
     r->level = (uint8_t)in->dst;
     r->bytes = 1;
     r->shape = SHAPE_EACH;
+    r->bulk = 0;
     r->mask = there;
     r->hint = 0;
 }

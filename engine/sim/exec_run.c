@@ -213,20 +213,32 @@ static void warp_run(struct exec_warp *w, uint64_t budget)
             }
         }
     }
-    w->cta->spins = spun ? w->cta->spins + 1 : 0;
+    struct exec_cta *lead = w->cta->lead;
+    lead->spins = spun ? lead->spins + 1 : 0;
 }
 
-bool exec_cta_done(const struct exec_cta *c) { return c->ended == c->nwarps; }
-
-bool exec_cta_stuck(struct exec_cta *c)
+bool exec_cta_done(const struct exec_cta *lead)
 {
-    for (uint32_t i = 0; i < c->nwarps; i++)
-        if (c->warps[i].live && !exec_warp_blocked(&c->warps[i]))
+    for (uint32_t r = 0; r < lead->x->cluster_ctas; r++)
+        if (!cta_ended(lead->peer[r]))
             return false;
-    if (exec_cta_done(c))
-        return false;
-    exec_fault_stuck(c);
     return true;
+}
+
+bool exec_cta_stuck(struct exec_cta *lead)
+{
+    struct exec_cta *waits = NULL;
+    for (uint32_t i = exec_cta_nwarps(lead); i--;) {
+        struct exec_warp *w = exec_cta_warp(lead, i);
+        if (!w->live)
+            continue;
+        if (!exec_warp_blocked(w))
+            return false;
+        waits = w->cta;
+    }
+    if (waits)
+        exec_fault_stuck(waits);
+    return waits != NULL;
 }
 
 static bool over_limit(struct exec_warp *w)
@@ -239,29 +251,30 @@ static bool over_limit(struct exec_warp *w)
     return true;
 }
 
-enum exec_run_result exec_cta_run(struct exec_cta *c, uint64_t budget)
+enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
 {
+    const uint32_t n = exec_cta_nwarps(lead);
     uint64_t used = 0;
     uint32_t idle = 0;
-    while (!exec_cta_done(c)) {
-        struct exec_warp *w = &c->warps[c->turn_warp];
-        c->turn_warp = c->turn_warp + 1 == c->nwarps ? 0 : c->turn_warp + 1;
+    while (!exec_cta_done(lead)) {
+        struct exec_warp *w = exec_cta_warp(lead, lead->turn_warp);
+        lead->turn_warp = lead->turn_warp + 1 == n ? 0 : lead->turn_warp + 1;
         frag_resume(w);
         if (!w->runnable) {
-            if (++idle > c->nwarps && exec_cta_stuck(c))
+            if (++idle > n && exec_cta_stuck(lead))
                 return RUN_FAULT;
             continue;
         }
-        uint64_t n = w->ninst;
+        uint64_t before = w->ninst;
         warp_run(w, WARP_SLICE);
-        used += w->ninst - n;
+        used += w->ninst - before;
         idle = 0;
-        if (c->fault || over_limit(w))
+        if (w->cta->fault || over_limit(w))
             return RUN_FAULT;
-        if (used >= budget && !exec_cta_done(c))
+        if (used >= budget && !exec_cta_done(lead))
             return RUN_BUDGET;
-        if (c->spins >= (uint64_t)SPIN_ROUNDS * c->nwarps) {
-            c->spins = 0;
+        if (lead->spins >= (uint64_t)SPIN_ROUNDS * n) {
+            lead->spins = 0;
             return RUN_SPIN;
         }
     }

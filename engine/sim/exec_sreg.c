@@ -23,7 +23,21 @@ static uint64_t lanemask(uint16_t sreg, uint32_t lane)
     }
 }
 
-/* A cluster is one CTA here: ranks are 0, counts 1, cluster ids those of CTAs. */
+/* Clusters of a launch without them are its CTAs. */
+static uint32_t cluster_component(const struct exec_cta *c, uint16_t sreg, int comp)
+{
+    struct dim3u n = c->x->cluster, g = c->x->l->grid;
+    uint32_t k = comp < 0 ? 0 : (uint32_t)comp, size = component(n, comp);
+    if (k > 2)
+        return 0;
+    switch (sreg) {
+    case PTX_SREG_CLUSTERID: return c->id[k] / size;
+    case PTX_SREG_NCLUSTERID: return component(g, comp) / size;
+    case PTX_SREG_CLUSTER_CTAID: return c->id[k] % size;
+    default: return size;
+    }
+}
+
 static uint64_t sreg_value(const struct exec_warp *w, uint16_t sreg, int comp, uint32_t lane)
 {
     const struct exec_cta *c = w->cta;
@@ -34,11 +48,13 @@ static uint64_t sreg_value(const struct exec_warp *w, uint16_t sreg, int comp, u
     case PTX_SREG_LANEID: return lane;
     case PTX_SREG_WARPID: return c->first_warpid + w->index;
     case PTX_SREG_NWARPID: return (uint64_t)w->x->p->preset.max_warps;
-    case PTX_SREG_CTAID: case PTX_SREG_CLUSTERID: return comp > 2 ? 0 : c->id[comp < 0 ? 0 : comp];
-    case PTX_SREG_NCTAID: case PTX_SREG_NCLUSTERID: return component(l->grid, comp);
+    case PTX_SREG_CTAID: return comp > 2 ? 0 : c->id[comp < 0 ? 0 : comp];
+    case PTX_SREG_NCTAID: return component(l->grid, comp);
+    case PTX_SREG_CLUSTERID: case PTX_SREG_NCLUSTERID: case PTX_SREG_CLUSTER_CTAID: case PTX_SREG_CLUSTER_NCTAID: return cluster_component(c, sreg, comp);
+    case PTX_SREG_CLUSTER_CTARANK: return c->rank;
+    case PTX_SREG_CLUSTER_NCTARANK: return w->x->cluster_ctas;
     case PTX_SREG_SMID: return c->smid;
     case PTX_SREG_NSMID: return (uint64_t)w->x->p->preset.sms;
-    case PTX_SREG_CLUSTER_NCTAID: case PTX_SREG_CLUSTER_NCTARANK: return 1;
     case PTX_SREG_LANEMASK_EQ: case PTX_SREG_LANEMASK_LE: case PTX_SREG_LANEMASK_LT: case PTX_SREG_LANEMASK_GE: case PTX_SREG_LANEMASK_GT:
         return lanemask(sreg, lane);
     case PTX_SREG_TOTAL_SMEM_SIZE: case PTX_SREG_AGGR_SMEM_SIZE: return w->x->shared_bytes;
@@ -90,4 +106,4 @@ void exec_clock(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 }
 
 /* %is_explicit_cluster, the one predicate among them. */
-void exec_sreg_pred(struct exec_warp *w, const struct exec_inst *in, uint32_t mask) { pred_write(w, in->dst, mask, 0); }
+void exec_sreg_pred(struct exec_warp *w, const struct exec_inst *in, uint32_t mask) { pred_write(w, in->dst, mask, w->x->explicit_cluster ? EXEC_FULL : 0); }

@@ -262,22 +262,6 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
     return p->constants && collect_loads(p) && size_local(p) ? ST_OK : ST_NOMEM;
 }
 
-/* Clusters of one CTA are all there are here: a kernel that asks for larger ones would compute something else. */
-static bool cluster_fits(const struct ptx_module *m, const struct ptx_func *f, struct diags *ds)
-{
-    struct dim_directive c = f->reqnctapercluster;
-    uint64_t n = (uint64_t)(c.x ? c.x : 1) * (c.y ? c.y : 1) * (c.z ? c.z : 1);
-    if (n <= 1)
-        return true;
-    struct diag *g = diag_add(ds, DIAG_ERROR, "not-modelled", m->path, f->at, "the simulated device does not model clusters of %llu CTAs (.reqnctapercluster)",
-                              (unsigned long long)n);
-    if (g) {
-        diag_source(g, m->text);
-        diag_hint(g, "run it on a GPU (--device cuda:0)");
-    }
-    return false;
-}
-
 enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
                            struct sim_program **out, struct diags *ds)
 {
@@ -287,8 +271,6 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const 
         diag_error(ds, "kernel", "no kernel named '%.*s'", (int)kernel.n, kernel.s);
         return ST_INPUT;
     }
-    if (!cluster_fits(m, f, ds))
-        return ST_DEVICE;
     struct sim_program *p = base_alloc(sizeof *p);
     if (!p || !(p->arena = arena_new(0))) {
         base_free(p);

@@ -65,6 +65,7 @@ uint32_t sim_occupancy(const struct sim_program *p, const struct sim_preset *pre
 enum sim_dispatch { DISPATCH_NORMAL /* round robin first wave, then on demand */, DISPATCH_RANDOM, DISPATCH_ADVERSARIAL };
 struct sim_launch {
     struct dim3u grid, block;
+    struct dim3u cluster;                                   /* CTAs of a cluster; x == 0: as the kernel says */
     uint32_t shared;                                        /* dynamic bytes */
     const uint8_t *params; uint64_t nparams;                /* the parameter block as laid out by ptx_symbol.offset */
     bool functional;                                        /* outputs only, no timing */

@@ -130,11 +130,12 @@ struct sim_program {
 enum exec_access_kind { ACCESS_NONE, ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC /* returns a value */, ACCESS_RED, ACCESS_PREFETCH, ACCESS_ASYNC /* global to shared */ };
 struct exec_access {
     uint8_t kind;                /* enum exec_access_kind */
-    uint8_t space;               /* enum ptx_space after generic addresses are resolved: GLOBAL SHARED LOCAL CONST PARAM */
+    uint8_t space;               /* enum ptx_space after generic addresses are resolved: GLOBAL SHARED LOCAL CONST PARAM; SHARED_CLUSTER: of another CTA */
     uint8_t level;               /* prefetch: 1 or 2 */
     uint8_t shape;               /* enum exec_shape: which of addr[] are set */
     uint16_t bytes;              /* per lane (elements times their size) */
     uint32_t mask;               /* lanes that access `space` */
+    uint32_t bulk;               /* above 0: bytes of one run that begins at addr[0]; mask, bytes and addr show its first 4 KiB in pieces of 128 */
     uint64_t hint;               /* createpolicy value of the first lane; 0: none (exec_hint_*) */
     uint64_t addr[WARP_LANES];   /* GLOBAL and CONST: device address; others: offset in the space */
 };

@@ -1,193 +1,193 @@
-/* Generated programs on two devices: `gpu_diff [--rows|--find] [FIRST [COUNT [DEVICE]]]`, default the programs of seeds 1 to 2000
- * on cuda:0 and on the simulated device; all bytes must come out the same. --rows: every row of tests/ref/gen_rows.c by
- * itself instead, FIRST and COUNT counting rows; --find: the statement where programs part is printed. Needs no library beyond libc; a module holds BATCH programs. */
-#include "engine/dev/dev.h"
-#include "tests/ref/gen.h"
+/* Generated programs on two devices: `gpu_diff [--rows|--reduce] [--pretend WORDS] [--jobs N] [FIRST [COUNT [DEVICE]]]`, default
+ * the programs of seeds 1 to 2000 on cuda:0 and on the simulated device; all bytes must come out the same. --rows: every
+ * row of tests/ref/gen_rows.c by itself instead, FIRST and COUNT counting rows; --reduce: where programs part, the
+ * statements that part them are printed. --pretend: a device that is wrong wherever a program holds these words, to see
+ * that this is found; with ! before them it ends the process. Needs no library beyond libc.
+ *
+ * The driver's compiler decides too: where a program ends otherwise, or its compilation ends the process, it is compiled
+ * again without optimisation (level 0). If the GPU then gives what the simulated device does, it contradicts itself: the
+ * difference is the optimiser's, is named and counted, and no error. Each batch runs in one of N child processes. */
+#include "tests/gpu/diff.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { BATCH = 32, SHOWN = 40 };
+enum { MAX_JOBS = 64, FAILED = 3 };
+struct totals { unsigned long done, differ, failed, optimised, ended; };
+/* What a child tells the parent: it may be ended at any time. plain: without optimisation. */
+struct child { pid_t pid; unsigned long first, count, batch_end; bool plain; volatile struct totals t; };
+struct run { bool rows, reduce; const char *pretend, *spec; unsigned jobs; unsigned long next, end; struct totals t; struct child *c; };
 
-static enum status preset_of(void *ctx, const char *name, struct sim_preset *out, struct diags *ds)
+static const char *what(const struct run *r) { return r->rows ? "row" : "seed"; }
+
+/* Whether the device agrees once its compiler does not optimise. */
+static bool same_unoptimised(struct diff *d, unsigned k)
 {
-    (void)ctx;
-    (void)name;
-    (void)ds;
-    *out = sim_preset_default();
-    return ST_OK;
-}
-
-struct side { struct dev *dev; struct dev_data *data; uint8_t bytes[GEN_BYTES]; };
-struct job {
-    struct side side[2];             /* the device in question, the simulated one */
-    struct gen g;
-    struct diags ds;
-    struct launch_spec l; struct arg_spec arg; struct launch_data data;
-    char hex[2 * GEN_BYTES + 1], name[16];
-    bool rows, find;
-    unsigned long differ, failed, done;
-};
-
-static const char *text_of(struct job *j, unsigned long which) { return j->rows ? gen_row(which) : NULL; }
-static uint64_t seed_of(const struct job *j, unsigned long which) { return j->rows ? 1000000 + which : which; }
-
-static void make_batch(struct job *j, unsigned long first, unsigned n)
-{
-    uint8_t bytes[GEN_BYTES];
-    buf_clear(&j->g.b);
-    buf_puts(&j->g.b, GEN_HEAD);
-    j->g.wide = true;
-    for (unsigned k = 0; k < n; k++) {
-        snprintf(j->name, sizeof j->name, "k%u", k);
-        gen_program(&j->g, seed_of(j, first + k), text_of(j, first + k), j->name);
-    }
-    gen_data(&j->g, seed_of(j, first), bytes);
-    for (size_t i = 0; i < GEN_BYTES; i++)
-        snprintf(j->hex + 2 * i, 3, "%02x", bytes[i]);
-}
-
-static bool run_one(struct job *j, struct side *s, const char *kernel)
-{
-    struct dev_code *code = NULL;
-    struct dev_run r = dev_run_default();
-    struct result res = result_empty();
-    struct str text = { j->g.b.s, j->g.b.n };
-    j->l.kernel = (char *)(uintptr_t)kernel;
-    r.launch = &j->l;
-    r.grid = j->l.grid;
-    r.block = j->l.block;
-    r.functional = true;
-    r.repeat = r.max_repeat = 1;
-    enum status st = dev_load(s->dev, "generated", text, str_of(kernel), 0, &code, &j->ds);
-    if (st == ST_OK)
-        st = dev_launch(s->dev, code, s->data, &r, &res, &j->ds);
-    if (st == ST_OK && res.status != ST_OK) {
-        fprintf(stderr, "%s\n", res.message);
-        st = res.status;
-    }
-    if (st == ST_OK)
-        st = dev_read_arg(s->dev, s->data, 0, s->bytes, GEN_BYTES, &j->ds);
-    if (code)
-        dev_unload(s->dev, code);
-    return st == ST_OK;
-}
-
-static void compare(struct job *j, unsigned long which)
-{
+    bool same = false;
     uint64_t at;
-    uint32_t a, b;
-    const char *row = text_of(j, which);
-    if (gen_same(j->side[0].bytes, j->side[1].bytes, &at))
-        return;
-    at &= ~3ull;
-    memcpy(&a, j->side[0].bytes + at, 4);
-    memcpy(&b, j->side[1].bytes + at, 4);
-    if (j->differ++ >= SHOWN)
-        return;
-    printf("differs: %s %lu%s%s: record %llu byte %llu: %08x, simulated %08x;", j->rows ? "row" : "seed", which, row ? ", " : "", row ? row : "",
-           (unsigned long long)(at / GEN_OUT_BYTES), (unsigned long long)(at % GEN_OUT_BYTES), a, b);
-    for (uint64_t k = at + 4; k < at / GEN_OUT_BYTES * GEN_OUT_BYTES + GEN_OUT_BYTES; k += 4)
-        if (memcmp(j->side[0].bytes + k, j->side[1].bytes + k, 4))
-            printf(" %llu", (unsigned long long)(k % GEN_OUT_BYTES));
-    printf("\n");
+    diff_level("0");
+    bool ok = diff_run(d, k, &same, &at);
+    diff_level(NULL);
+    return ok && same;
 }
 
-static void bind_batch(struct job *j, unsigned long first, unsigned n);
-static void unbind_batch(struct job *j);
-
-/* The first statement of program `which` after which the devices differ: it is printed. */
-static void bisect(struct job *j, unsigned long which)
+/* True: it parted the devices. */
+static bool one(struct diff *d, const struct run *r, struct child *c, unsigned long which, unsigned k)
 {
-    uint64_t at;
-    unsigned lo = 0, hi = 64;        /* alike after lo statements, not after hi */
-    bool ok = true;
-    while (ok && hi - lo > 1) {
-        j->g.limit = lo + (hi - lo) / 2;
-        bind_batch(j, which, 1);
-        ok = run_one(j, &j->side[0], "k0") && run_one(j, &j->side[1], "k0");
-        *(gen_same(j->side[0].bytes, j->side[1].bytes, &at) ? &lo : &hi) = j->g.limit;
-        unbind_batch(j);
+    bool same = false;
+    uint64_t at = 0;
+    struct buf out = { 0 };
+    c->t.done++;
+    if (!diff_run(d, k, &same, &at)) {
+        if (c->count > 1)
+            _exit(FAILED);           /* a device that failed once is of no more use: each by itself */
+        c->t.failed++;
+        diags_print(&d->ds, &out);
+        printf("failed: %s %lu %s\n%s", what(r), which, r->rows ? gen_row(which) : "", out.s ? out.s : "");
+    } else if (!same) {
+        diff_describe(d, at, &out);
+        bool optimiser = !c->plain && !r->rows && same_unoptimised(d, k);
+        *(optimiser ? &c->t.optimised : &c->t.differ) += 1;
+        printf("%s: %s %lu%s%s: %s\n", optimiser ? "same at level 0" : "differs", what(r), which, r->rows ? ", " : "", r->rows ? gen_row(which) : "", out.s);
+    } else if (c->plain) {
+        c->t.ended++;
+        printf("ended the process, same at level 0: %s %lu\n", what(r), which);
     }
-    j->g.limit = hi;
-    make_batch(j, which, 1);
-    const char *text = j->g.b.s + j->g.last, *end = strstr(text, "st.global.u32 [%rout+0]");
-    printf("-- seed %lu, statement %u%s:\n%.*s\n", which, hi, ok ? "" : " (failed)", end ? (int)(end - text) : 0, text);
-    j->g.limit = 0;
+    buf_free(&out);
+    fflush(stdout);
+    return !same;
 }
 
-static void bind_batch(struct job *j, unsigned long first, unsigned n)
+/* One range of seeds, at most DIFF_BATCH to a module. */
+static void serve(const struct run *r, struct child *c)
 {
-    make_batch(j, first, n);
-    j->arg.init = (struct init_spec){ .kind = INIT_HEX, .text = j->hex };
-    bool ok = launch_data_make(&j->l, 1u << 30, &j->data, &j->ds) == ST_OK;
-    for (int s = 0; ok && s < 2; s++)
-        ok = dev_bind(j->side[s].dev, &j->data, &j->side[s].data, &j->ds) == ST_OK;
-    j->failed += !ok;
+    struct diff *d = calloc(1, sizeof *d);
+    unsigned long parted[DIFF_BATCH], n = 0;
+    struct buf out = { 0 };
+    if (c->plain)
+        diff_level("0");
+    if (!d || (d->rows = r->rows, d->pretend = r->pretend, !diff_open(d, r->spec))) {
+        if (d)
+            diags_print(&d->ds, &out);
+        printf("%s", out.s ? out.s : "out of memory\n");
+        fflush(stdout);
+        _exit(1);
+    }
+    if (!diff_bind(d, c->first, (unsigned)c->count, c->first))
+        _exit(1);
+    for (unsigned k = 0; k < c->count; k++)
+        if (one(d, r, c, c->first + k, k))
+            parted[n++] = c->first + k;
+    diff_unbind(d);
+    for (unsigned long k = 0; r->reduce && k < n; k++)
+        diff_reduce(d, parted[k], c->first, &out);
+    printf("%s", out.s ? out.s : "");
+    fflush(stdout);
+    _exit(0);                        /* the device goes with the process */
 }
 
-static void unbind_batch(struct job *j)
+static bool start(struct child *c, const struct run *r, unsigned long first, unsigned long count, bool plain)
 {
-    for (int s = 0; s < 2; s++) {
-        if (j->side[s].data)
-            dev_unbind(j->side[s].dev, j->side[s].data);
-        j->side[s].data = NULL;
-    }
-    launch_data_free(&j->data);
+    c->first = first;
+    c->count = count;
+    c->plain = plain;
+    c->t = (struct totals){ 0 };
+    fflush(stdout);
+    pid_t pid = fork();
+    if (!pid)
+        serve(r, c);
+    c->pid = pid;                    /* the parent's only: the record is shared */
+    return pid > 0;
 }
 
-static void run_batch(struct job *j, unsigned long first, unsigned n)
+static bool start_batch(struct run *r, struct child *c)
 {
-    unsigned long before = j->differ;
-    bind_batch(j, first, n);
-    bool ok = j->side[1].data != NULL;
-    for (unsigned k = 0; ok && k < n; k++) {
-        snprintf(j->name, sizeof j->name, "k%u", k);
-        j->done++;
-        if (run_one(j, &j->side[0], j->name) && run_one(j, &j->side[1], j->name)) {
-            compare(j, first + k);
-        } else if (j->failed++ < 5) {
-            printf("failed: %s %lu %s\n", j->rows ? "row" : "seed", first + k, j->rows ? gen_row(first + k) : "");
-        }
+    unsigned long n = r->end - r->next < DIFF_BATCH ? r->end - r->next : DIFF_BATCH;
+    c->batch_end = r->next + n;
+    if (!n || !start(c, r, r->next, n, false))
+        return false;
+    r->next += n;
+    return true;
+}
+
+/* Child c is gone. A batch whose process was ended is done again seed by seed, the one to blame once more at level 0.
+ * True: the child works on. */
+static bool finish(struct run *r, struct child *c, int status)
+{
+    bool ended = WIFSIGNALED(status);
+    if ((ended || WEXITSTATUS(status) == FAILED) && c->count > 1)
+        return start(c, r, c->first, 1, false);      /* nothing of the batch counts */
+    if (ended && !c->plain)
+        return start(c, r, c->first, 1, true);
+    if (ended)
+        printf("ended at level 0 too: %s %lu: signal %d\n", what(r), c->first, WTERMSIG(status));
+    r->t.done += c->t.done + ended;
+    r->t.differ += c->t.differ;
+    r->t.optimised += c->t.optimised;
+    r->t.ended += c->t.ended;
+    r->t.failed += c->t.failed + (ended || WEXITSTATUS(status) != 0);
+    return (c->first + c->count < c->batch_end && start(c, r, c->first + 1, 1, false)) || start_batch(r, c);
+}
+
+static void work(struct run *r)
+{
+    unsigned alive = 0;
+    int status;
+    for (unsigned k = 0; k < r->jobs; k++)
+        alive += start_batch(r, &r->c[k]);
+    while (alive) {
+        pid_t p = wait(&status);
+        unsigned k = 0;
+        while (k < r->jobs && r->c[k].pid != p)
+            k++;
+        if (p < 0)
+            return;
+        alive -= k < r->jobs && !finish(r, &r->c[k], status);
     }
-    if (ok && !j->failed) {          /* notes about unreachable code */
-        diags_free(&j->ds);
-        j->ds = (struct diags){ 0 };
+}
+
+static bool arguments(struct run *r, int argc, char **argv)
+{
+    int k = 1;
+    for (; k < argc && !strncmp(argv[k], "--", 2); k++) {
+        if (!strcmp(argv[k], "--rows"))
+            r->rows = true;
+        else if (!strcmp(argv[k], "--reduce"))
+            r->reduce = true;
+        else if (!strcmp(argv[k], "--pretend") && k + 1 < argc)
+            r->pretend = argv[++k];
+        else if (!strcmp(argv[k], "--jobs") && k + 1 < argc)
+            r->jobs = (unsigned)strtoul(argv[++k], NULL, 10);
+        else
+            return false;
     }
-    unbind_batch(j);
-    if (j->find && n == 1 && j->differ > before)
-        bisect(j, first);
+    unsigned long first = k < argc ? strtoul(argv[k], NULL, 10) : !r->rows, count = k + 1 < argc ? strtoul(argv[k + 1], NULL, 10) : r->rows ? gen_rows() : 2000;
+    r->spec = k + 2 < argc ? argv[k + 2] : "cuda:0";
+    if (r->rows && (first >= gen_rows() || count > gen_rows() - first))
+        count = first < gen_rows() ? gen_rows() - first : 0;
+    r->next = first;
+    r->end = first + count;
+    r->jobs = r->jobs < 1 ? 1 : r->jobs > MAX_JOBS ? MAX_JOBS : r->jobs;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    static struct job j;
-    struct dev_env env = { .preset = preset_of, .in_process = true, .threads = 1 };
-    static char name[] = "p";
-    j.rows = argc > 1 && !strcmp(argv[1], "--rows");
-    j.find = argc > 1 && !strcmp(argv[1], "--find");
-    argv += j.rows || j.find;
-    argc -= j.rows || j.find;
-    unsigned long first = argc > 1 ? strtoul(argv[1], NULL, 10) : !j.rows, count = argc > 2 ? strtoul(argv[2], NULL, 10) : j.rows ? gen_rows() : 2000;
-    const char *spec = argc > 3 ? argv[3] : "cuda:0";
-    if (j.rows && (first >= gen_rows() || count > gen_rows() - first))
-        count = first < gen_rows() ? gen_rows() - first : 0;
-    j.arg = (struct arg_spec){ .kind = ARG_BUFFER, .name = name, .elem = ELEM_U8, .count = GEN_BYTES, .output = true };
-    j.l = (struct launch_spec){ .grid = { 1, 1, 1 }, .block = { GEN_BLOCK, 1, 1 }, .args = &j.arg, .nargs = 1 };
-    bool ok = dev_open(spec, &env, &j.side[0].dev, &j.ds) == ST_OK && dev_open("sim:default", &env, &j.side[1].dev, &j.ds) == ST_OK;
-    const unsigned batch = j.find ? 1 : BATCH;
-    for (unsigned long at = 0; ok && at < count; at += batch)
-        run_batch(&j, first + at, count - at < batch ? (unsigned)(count - at) : batch);
-    struct buf out = { 0 };
-    diags_print(&j.ds, &out);
-    if (out.n)
-        fputs(out.s, stderr);
-    printf("%lu %s from %lu on %s and the simulated device: %lu differ, %lu failed\n", j.done, j.rows ? "rows" : "programs", first, spec, j.differ, j.failed);
-    for (int s = 0; s < 2; s++)
-        dev_close(j.side[s].dev);
-    buf_free(&out);
-    buf_free(&j.g.b);
-    diags_free(&j.ds);
-    return ok && !j.differ && !j.failed ? 0 : 1;
+    struct run r = { .jobs = 4 };
+    if (!arguments(&r, argc, argv)) {
+        fprintf(stderr, "usage: gpu_diff [--rows|--reduce] [--pretend WORDS] [--jobs N] [FIRST [COUNT [DEVICE]]]\n");
+        return 2;
+    }
+    unsigned long first = r.next;
+    r.c = mmap(NULL, MAX_JOBS * sizeof *r.c, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r.c == MAP_FAILED)
+        return 2;
+    work(&r);
+    printf("%lu %s from %lu on %s and the simulated device: %lu differ unexplained, %lu failed; the compiler's optimiser: %lu differ from their own level 0, %lu end the process\n",
+           r.t.done, r.rows ? "rows" : "programs", first, r.spec, r.t.differ, r.t.failed, r.t.optimised, r.t.ended);
+    return r.t.done && !r.t.differ && !r.t.failed ? 0 : 1;
 }

@@ -158,6 +158,22 @@ static bool never_guarded(const char *row)
     return !strncmp(row, "testp", 5) || !strncmp(row, "set.", 4) || strstr(row, "c.") != NULL;
 }
 
+/* The opcode with .rn where the row names no rounding: without it a multiplication and an addition may become one fma
+ * (9.7.3.5), which --rows cannot see and a program with both does. */
+static void put_opcode(struct gen *g, const char *row, size_t n)
+{
+    static const char *const roundings[] = { ".rn", ".rz", ".rm", ".rp" }, *const floats[] = { ".f16", ".bf16", ".f32", ".f64" };
+    bool named = strncmp(row, "add.", 4) && strncmp(row, "sub.", 4) && strncmp(row, "mul.", 4), floating = false;
+    for (size_t k = 0; k < ARRAY_LEN(roundings); k++) {
+        const char *r = memmem(row, n, roundings[k], 3), *f = memmem(row, n, floats[k], strlen(floats[k]));
+        named |= r != NULL;
+        floating |= f != NULL;
+    }
+    buf_put(&g->b, row, 3);
+    buf_puts(&g->b, floating && !named && !g->alone ? ".rn" : "");
+    buf_put(&g->b, row + 3, n - 3);
+}
+
 static void put_one(struct gen *g, const char *row, size_t n, unsigned guard)
 {
     const char *cls = strchr(row, ' ') + 1;
@@ -180,7 +196,7 @@ static void put_one(struct gen *g, const char *row, size_t n, unsigned guard)
         return;
     }
     put_guard(g, guard);
-    buf_put(&g->b, row, opcode);
+    put_opcode(g, row, opcode);
     put_reg(g, to);
     g->used = 0;
     for (size_t k = 1; k < n - opcode; k++) {
@@ -435,11 +451,20 @@ static void put_switch(struct gen *g, unsigned depth)
     buf_printf(&g->b, "E%u:\n", l);
 }
 
+/* Takes back what was written since `at` when statement `id` is to be left out. */
+static void end_statement(struct gen *g, unsigned id, size_t at)
+{
+    if (g->skip && g->skip[id / 8] >> id % 8 & 1) {
+        g->b.n = at;
+        g->b.s[at] = '\0';
+    }
+}
+
 static void put_block(struct gen *g, unsigned depth, unsigned n)
 {
     for (unsigned k = 0; k < n; k++) {
-        unsigned c = below(g, 100);
-        g->last = depth ? g->last : g->b.n;
+        unsigned c = below(g, 100), id = g->statements++;
+        size_t at = g->b.n;
         if (c < 8 && depth < DEPTH) put_if(g, depth);
         else if (c < 12 && depth < DEPTH) put_loop(g, depth);
         else if (c < 14 && depth < DEPTH) put_switch(g, depth);
@@ -453,7 +478,18 @@ static void put_block(struct gen *g, unsigned depth, unsigned n)
         else if (c < 45 && !depth && !g->diverged) put_warp(g);
         else if (c < 48 && !depth && !g->diverged) put_masked(g);
         else put_op(g, gen_row(below(g, (unsigned)(g->wide ? gen_rows() : gen_known()))));
+        end_statement(g, id, at);
     }
+}
+
+/* Some threads end early; what follows is for the others. */
+static void put_early_end(struct gen *g)
+{
+    unsigned id = g->statements++;
+    size_t at = g->b.n;
+    buf_printf(&g->b, "\t@%%p%u ret;\n", below(g, NP));
+    end_statement(g, id, at);
+    put_block(g, 0, 5);
 }
 
 /* ---- whole programs ---- */
@@ -479,7 +515,7 @@ void gen_program(struct gen *g, uint64_t seed, const char *row, const char *name
 {
     g->seed = seed;
     g->n = 0;
-    g->labels = 0;
+    g->labels = g->statements = 0;
     g->diverged = false;
     g->alone = row != NULL;
     buf_printf(&g->b, ".visible .entry %s(.param .u64 p)\n{\n"
@@ -490,20 +526,19 @@ void gen_program(struct gen *g, uint64_t seed, const char *row, const char *name
     put_registers(g, true);
     for (unsigned i = 0; i < NP; i++)
         buf_printf(&g->b, "\tsetp.lt.s32 %%p%u, %%r%u, %%r%u;\n", i, i, i + 1);
+    g->body = g->b.n;
     for (unsigned i = 0; row && i < 24; i++) {
         put_op(g, row);
         if (i % 6 == 5)
             put_memory(g);
     }
     unsigned n = 20 + below(g, 40);
-    bool cut = g->limit && g->limit < n;
     if (!row)
-        put_block(g, 0, cut ? g->limit : n);
+        put_block(g, 0, n);
     g->diverged = true;
-    if (!row && !cut && chance(g, 20)) {
-        buf_printf(&g->b, "\t@%%p%u ret;\n", below(g, NP));
-        put_block(g, 0, 5);
-    }
+    if (!row && chance(g, 20))
+        put_early_end(g);
+    g->end = g->b.n;
     put_registers(g, false);
     buf_puts(&g->b, "\tret;\n}\n");
 }

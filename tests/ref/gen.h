@@ -21,8 +21,10 @@ struct gen {
     uint64_t seed, n;
     unsigned labels, used;           /* used: source registers of the instruction being written, by number */
     bool diverged, wide, alone;
-    unsigned limit;                  /* statements of the outermost level to write, 0: all; the same ones for the same seed */
-    size_t last;                     /* where in b the last of these begins */
+    const uint8_t *skip;             /* a bit per statement: left out of the text, which is otherwise that of the seed; NULL: none.
+                                      * A statement of any level stands by itself, so what is left is a program again */
+    unsigned statements;             /* of the program written last */
+    size_t body, end;                /* where in b its statements begin and end */
 };
 
 /* Rows of one operation each: the first gen_known() are known to the interpreter. */
