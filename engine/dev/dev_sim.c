@@ -462,7 +462,7 @@ static enum status run_all(struct sim_job *j, struct result *out)
         sim_stats_complete(&stats, &j->d->preset, all.inst_warp);
         sim_stats_free(&all);
     }
-    if (st == ST_OK) fill_stats(j, &stats, timed, out);
+    if (st == ST_OK) fill_stats(j, &stats, timed && stats.time_ns >= 0, out);
     sim_stats_free(&stats);
     if (st == ST_OK)
         hash_outputs(j, out);

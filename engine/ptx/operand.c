@@ -62,8 +62,11 @@ static bool read_component(struct ptx_parser *p, struct ptx_operand *o)
         o->comp = (int8_t)(4 + w.s[1] - '0');
     else if (w.n == 2 && *w.s == 'h' && (w.s[1] == '0' || w.s[1] == '1'))
         o->comp = (int8_t)(8 + w.s[1] - '0');
-    else if (w.n > 2 && w.n < 6 && (*w.s == 'b' || *w.s == 'h') && ptx_is(w.s[1], CH_DIGIT))
+    else if (w.n > 2 && w.n < 6 && (*w.s == 'b' || *w.s == 'h') && ptx_is(w.s[1], CH_DIGIT)) {
         o->comp = 10;
+        for (size_t k = 1; k < w.n; k++)
+            o->imm = o->imm << 4 | (w.s[k] & 15);
+    }
     else {
         ptx_error(p, "ptx-operand", ptx_upto(p, at), "no component is called '.%.*s'", (int)(w.n > 40 ? 40 : w.n), w.s);
         return false;

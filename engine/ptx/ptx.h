@@ -32,7 +32,8 @@ enum ptx_base { BASE_NONE, BASE_REG, BASE_SYM, BASE_IMM };
 #define PTX_NO_INDEX UINT32_MAX
 struct ptx_operand {
     uint8_t kind, base;          /* ptx_operand_kind, ptx_base */
-    int8_t comp;                 /* -1: none; video selectors (9.7.18): 4..7 .b0-.b3, 8, 9 .h0 .h1, 10 several lanes */
+    int8_t comp;                 /* -1: none; video selectors (9.7.18): 4..7 .b0-.b3, 8, 9 .h0 .h1, 10 several
+                                  * lanes, imm has their digits, 4 bits each, that of the lowest lane lowest */
     bool neg, is_float;          /* !p ; float immediate (imm holds f32 bits for 0f, else f64 bits: fbits) */
     uint8_t fbits;               /* 32 or 64 when is_float */
     uint16_t nelem;

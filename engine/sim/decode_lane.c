@@ -170,8 +170,65 @@ static bool apply_scalar(struct decode *d, const struct ptx_inst *i, struct exec
     return decode_dst(d, &i->opnds[0], x->wd, &in->dst);
 }
 
+/* ---- SIMD video with selectors: .h10, .b7654 of the sources, .h1, .b20 of the destination (9.7.18.2) ---- */
+static bool simd_selects(const struct ptx_inst *i)
+{
+    bool any = false;
+    for (unsigned k = 0; k < 3 && i->op >= PTX_OP_VADD2 && i->op <= PTX_OP_VSET4; k++)
+        any |= i->opnds[k].kind == OPND_REG && i->opnds[k].comp >= 4;
+    return any;
+}
+
+static bool simd_mask(struct decode *d, const struct ptx_operand *o, unsigned n, uint8_t *lanes)
+{
+    *lanes = 0;
+    if (o->kind != OPND_REG || o->comp < 4)
+        *lanes = (uint8_t)((1u << n) - 1);
+    else if (o->comp < 10)
+        *lanes = (uint8_t)(1u << (o->comp < 8 ? o->comp - 4 : o->comp - 8));
+    for (int64_t v = o->imm, k = 0; o->kind == OPND_REG && o->comp == 10 && k < 4 && (k < 2 || v); k++, v >>= 4)
+        *lanes |= (uint8_t)(1u << (v & 3));
+    return *lanes >> n == 0 || decode_why(d, "this selector");
+}
+
+static bool simd_pick(struct decode *d, const struct ptx_operand *o, unsigned n, unsigned source, uint16_t *pick)
+{
+    static const uint16_t whole[2][2] = { { 0x10, 0x32 }, { 0x3210, 0x7654 } };
+    *pick = o->kind == OPND_REG && o->comp == 10 ? (uint16_t)o->imm : whole[n == 4][source];
+    for (unsigned k = 0; k < n; k++)
+        if ((*pick >> 4 * k & 15u) >= 2 * n)
+            return decode_why(d, "this selector");
+    return o->kind != OPND_REG || o->comp < 4 || o->comp == 10 || decode_why(d, "this selector");
+}
+
+static bool decode_simd(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_scalar *x = decode_scalar(d, i);
+    unsigned n = i->op <= PTX_OP_VSET2 ? 2 : 4;
+    if (!x || i->nopnds != 4)
+        return false;
+    x->fn = scalar_simd;
+    x->how.nsrc = 3;
+    x->how.imm = ptx_has_mod(i, PTX_MOD_ADD) ? PTX_MOD_ADD : 0;
+    x->wd = 4;
+    for (unsigned k = 0; k < 3; k++) {
+        struct ptx_operand o = i->opnds[k + 1];
+        o.comp = -1;
+        x->ws[k] = 4;
+        if (!decode_src(d, &o, 4, &x->src[k]) || (k < 2 && !simd_pick(d, &i->opnds[k + 1], n, k, &x->how.pick[k])))
+            return false;
+    }
+    struct ptx_operand to = i->opnds[0];
+    to.comp = -1;
+    in->fn = exec_scalar;
+    in->x = x;
+    return simd_mask(d, &i->opnds[0], n, &x->how.lanes) && decode_dst(d, &to, 4, &in->dst);
+}
+
 bool decode_lane(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
 {
+    if (simd_selects(i))
+        return decode_simd(d, i, in);
     const struct lane_row *r = find_row(i);
     if (r)
         return apply_row(d, i, in, r);

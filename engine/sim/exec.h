@@ -209,7 +209,6 @@ bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t m
                      unsigned bytes, enum exec_access_kind kind, const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
 
 void exec_fill_sregs(struct exec_warp *w, bool again); /* special registers; again: only what another CTA changes (exec_sreg.c) */
-
 /* ---- faults (exec_fault.c) ---- */
 enum fault_kind { FAULT_BOUNDS, FAULT_ALIGN, FAULT_LOCAL_STACK, FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_HANG,
                   FAULT_UNINIT, FAULT_RACE, FAULT_CALL, FAULT_NOMEM, FAULT_CANCELLED, FAULT_ARG };

@@ -14,21 +14,27 @@ static bool refuse(struct exec_launch *x, struct diags *ds, const char *text, co
     return false;
 }
 
+struct dim3u exec_cluster_of(const struct sim_program *p, const struct sim_launch *l)
+{
+    const struct dim_directive *r = &p->funcs[0].ptx->reqnctapercluster;
+    struct dim3u n = l->cluster.x ? l->cluster : (struct dim3u){ r->x, r->y, r->z };
+    return (struct dim3u){ at_least_one(n.x), at_least_one(n.y), at_least_one(n.z) };
+}
+
 bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
 {
     const struct ptx_func *f = x->p->funcs[0].ptx;
     const struct dim_directive *r = &f->reqnctapercluster;
     struct dim3u n = x->l->cluster, g = x->l->grid;
+    x->cluster_ctas = 1;
     if (f->blocksareclusters)
         return refuse(x, ds, "is launched with a grid of clusters (.blocksareclusters), which is not modelled", "leave the directive out and give the grid in CTAs");
     if (n.x && r->x && (n.x != r->x || at_least_one(n.y) != at_least_one(r->y) || at_least_one(n.z) != at_least_one(r->z)))
         return refuse(x, ds, "requires another cluster size than the launch gives", "leave it out of the launch");
     x->explicit_cluster = n.x || r->x;
-    if (!n.x)
-        n = (struct dim3u){ r->x, r->y, r->z };
     if (f->explicitcluster && !x->explicit_cluster)
         return refuse(x, ds, "wants a cluster size at launch (.explicitcluster)", "give the launch description a \"cluster\"");
-    x->cluster = n = (struct dim3u){ at_least_one(n.x), at_least_one(n.y), at_least_one(n.z) };
+    x->cluster = n = exec_cluster_of(x->p, x->l);
     uint64_t ctas = dim3u_count(n), most = f->maxclusterrank && f->maxclusterrank < CLUSTER_MOST ? f->maxclusterrank : CLUSTER_MOST;
     x->cluster_ctas = (uint32_t)ctas;
     if (ctas > most)

@@ -15,6 +15,7 @@ struct scalar_how {
     uint8_t nsrc, src_bits[4], dst_bits; /* widths of the registers */
     uint32_t imm;
     uint8_t sel[4];              /* video: part of a, b, c, d as ptx_operand.comp has it, 0: whole */
+    uint16_t pick[2]; uint8_t lanes; /* SIMD video with selectors: part of {b, a} for each lane, 4 bits each; lanes made (0: all, no selectors) */
     bool neg[3], plus_one;       /* vmad */
     uint8_t shift;
 };

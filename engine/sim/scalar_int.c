@@ -119,7 +119,8 @@ uint64_t scalar_cvt_pack(const struct scalar_how *h, const uint64_t s[4])
     return h->nsrc == 3 ? r | (uint32_t)(s[2] << 2 * bits) : r;
 }
 
-/* ---- SIMD video, 9.7.18.2: two or four elements; .add sums them onto c ---- */
+/* ---- SIMD video, 9.7.18.2: two or four elements, picked out of {b, a}; lanes that are not made come from c, .add sums
+ * those that are onto c ---- */
 struct simd { unsigned n, bits; bool sd, sa, sb; };
 static struct simd simd_shape(const struct scalar_how *h)
 {
@@ -153,18 +154,27 @@ static int32_t simd_one(const struct scalar_how *h, int32_t a, int32_t b)
     }
 }
 
+static uint32_t simd_part(const struct scalar_how *h, const uint64_t s[4], unsigned source, unsigned lane, const struct simd *v)
+{
+    unsigned at = h->lanes ? h->pick[source] >> 4 * lane & 15u : source * v->n + lane;
+    uint64_t both = (uint64_t)(uint32_t)s[1] << 32 | (uint32_t)s[0];
+    return (uint32_t)(both >> at * v->bits) & ((1u << v->bits) - 1);
+}
+
 uint64_t scalar_simd(const struct scalar_how *h, const uint64_t s[4])
 {
     struct simd v = simd_shape(h);
-    uint32_t r = 0, sum = (uint32_t)s[2], keep = (1u << v.bits) - 1;
+    uint32_t r = h->lanes ? (uint32_t)s[2] : 0, sum = (uint32_t)s[2], keep = (1u << v.bits) - 1;
     unsigned up = 32 - v.bits;
     for (unsigned k = 0; k < v.n; k++) {
-        uint32_t ua = (uint32_t)s[0] >> k * v.bits & keep, ub = (uint32_t)s[1] >> k * v.bits & keep;
+        if (h->lanes && !(h->lanes >> k & 1))
+            continue;
+        uint32_t ua = simd_part(h, s, 0, k, &v), ub = simd_part(h, s, 1, k, &v);
         int32_t a = v.sa ? (int32_t)(ua << up) >> up : (int32_t)ua, b = v.sb ? (int32_t)(ub << up) >> up : (int32_t)ub;
         int32_t x = simd_one(h, a, b), lo = v.sd ? -(1 << (v.bits - 1)) : 0, hi = v.sd ? (1 << (v.bits - 1)) - 1 : (int32_t)keep;
         if (h->key & KEY_SAT)
             x = x < lo ? lo : x > hi ? hi : x;
-        r |= ((uint32_t)x & keep) << k * v.bits;
+        r = (r & ~(keep << k * v.bits)) | ((uint32_t)x & keep) << k * v.bits;
         sum += (uint32_t)x;
     }
     return h->imm == PTX_MOD_ADD ? sum : r;

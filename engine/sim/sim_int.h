@@ -163,6 +163,8 @@ typedef bool exec_note_fn(void *ctx, uint32_t nth, const struct exec_access *a);
 /* l, p must outlive it. ST_USAGE / ST_DEVICE with a diagnostic when the launch cannot run at all. */
 enum status exec_launch_new(struct sim_program *p, const struct sim_launch *l, struct exec_launch **out, struct diags *ds);
 void exec_launch_free(struct exec_launch *x);
+/* CTAs of a cluster, as the launch or the kernel says; {1, 1, 1}: none. Not checked: exec_launch_new does. */
+struct dim3u exec_cluster_of(const struct sim_program *p, const struct sim_launch *l);
 struct exec_worker *exec_worker_new(struct exec_launch *x);         /* NULL: out of memory */
 /* A worker whose stores (and atomics) nobody else sees: it reads global memory as it was when the worker was
  * made plus its own stores, and exec_worker_free drops them. Timed samples run on it: several at once must

@@ -63,7 +63,11 @@ static enum status set_up(struct time_launch *t, struct sim_program *p, const st
                    threads, r.regs, r.shared_static + l->shared, t->g->title);
         return ST_USAGE;
     }
-    t->warps_per_cta = (threads + WARP_LANES - 1) / WARP_LANES;
+    /* A cluster stays together: what is handed out here are clusters, and an SM holds at least one of them. */
+    t->cluster = (uint32_t)dim3u_count(exec_cluster_of(p, l));
+    o.ctas_per_sm = o.ctas_per_sm > t->cluster ? o.ctas_per_sm / t->cluster : 1;
+    t->nctas /= t->cluster;
+    t->warps_per_cta = t->cluster * ((threads + WARP_LANES - 1) / WARP_LANES);
     t->ctas_per_sm = o.ctas_per_sm;
     t->l1_bytes = o.l1_bytes;
     uint64_t share = (t->nctas + (uint64_t)t->g->sms - 1) / (uint64_t)t->g->sms;
@@ -228,7 +232,8 @@ static enum status collect(const struct time_launch *t, const struct time_groups
     o->dram_read_bytes = (uint64_t)dram_read;
     o->dram_write_bytes = (uint64_t)dram_write;
     o->warps_active = sm_cycles > 0 ? 100 * warp_cycles / ((double)t->g->max_warps * sm_cycles) : 0;
-    o->ctas_per_sm = t->ctas_per_sm;
+    if (o->warps_active > 100) o->warps_active = 100;    /* a cluster that needs several SMs is on one */
+    o->ctas_per_sm = t->ctas_per_sm * t->cluster;
     if (partial) collect_partial(a, o);
     return ST_OK;
 }
@@ -336,6 +341,11 @@ enum status time_run(struct sim_program *p, const struct sim_launch *l, struct s
 {
     struct time_launch t;
     enum status st = set_up(&t, p, l, ds);
+    if (st == ST_OK && t.warps_per_cta * t.ctas_per_sm > WHEEL_WARPS) {
+        time_plan_free(&t.plan);     /* a cluster larger than an SM is made to be: its time is n/a */
+        *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
+        return exec_run(p, l, out, ds);
+    }
     enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
     enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
     t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS;

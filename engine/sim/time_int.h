@@ -40,9 +40,11 @@ struct time_access {
     uint8_t passes;                  /* shared: bank passes; const: distinct words */
     uint8_t lanes;                   /* active */
     uint8_t level;                   /* prefetch */
+    uint8_t pieces;                  /* bulk copies: times that lines[] are moved on by 32 and issued again */
     uint16_t first, bytes;           /* bytes: per lane */
     uint64_t hint;
 };
+#define TIME_BULK 4096u              /* bytes of a bulk copy that lines[] shows */
 /* An entry of the line list: line << 4 | sectors. */
 static inline uint64_t time_line(uint64_t e) { return e >> 4; }
 static inline uint8_t time_sectors(uint64_t e) { return e & 15; }
@@ -131,7 +133,7 @@ struct time_sm {
     /* load/store unit */
     struct cache_l1 l1, ro;
     bool has_ro;
-    double lsu_free, data_free, port_free, store_free, ask_free;
+    double lsu_free, remote_free, data_free, port_free, store_free, ask_free;
     uint32_t *queue; uint32_t queue_at;    /* completion of the last l1_queue memory instructions */
     uint32_t *mshr, *mshr_least;           /* [nmshr_blocks * TIME_MSHR_BLOCK] arrival of each tracked miss; least of each block */
     uint32_t nmshr_blocks;
@@ -185,6 +187,7 @@ struct time_launch {                 /* what all groups of a launch share; read-
     struct exec_launch *x;
     struct time_plan plan;
     uint64_t nctas, shuffle;         /* shuffle: multiplier of the random order, 0: none */
+    uint32_t cluster;                /* CTAs of a cluster; everything else here that says CTA means one cluster */
     uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
     uint32_t warps_at_once;          /* on one SM */
     bool sampled;                    /* on private memory, and stopped when enough was seen */

@@ -250,18 +250,19 @@ static uint32_t issue_shared(struct time_sm *s, const struct time_access *a, uin
     return (uint32_t)(at + busy - 1) + (uint32_t)(atomic ? g->lat_atom_shared : g->lat_shared);
 }
 
-uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+/* Shared memory of another CTA: through the network between SMs, whose bytes per cycle are less than a bank pass has. */
+static uint32_t issue_remote(struct time_sm *s, const struct time_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
-    switch (a->space) {
-    case PTX_SPACE_SHARED: case PTX_SPACE_SHARED_CLUSTER: return issue_shared(s, a, t);
-    case PTX_SPACE_CONST: case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);
-    case PTX_SPACE_LOCAL:
-        if (a->kind == ACCESS_STORE) return issue_local_store(s, w, a, t);
-        break;
-    default: break;
-    }
-    if (!a->nlines) return t;
+    double bytes = a->pieces ? (a->pieces + 1.0) * TIME_BULK : (double)a->lanes * a->bytes, at = max_d(max_d(t, s->lsu_free), s->remote_free);
+    s->remote_free = at + bytes / g->cluster_bytes_per_cycle;
+    s->lsu_free = at + max_d(a->pieces ? 1 : a->passes, (double)WARP_LANES / (double)g->lanes_lsu);
+    queue_push(s, s->lsu_free);
+    return (uint32_t)(s->remote_free + (double)g->lat_cluster);
+}
+
+static uint32_t issue_lines(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
     switch (a->kind) {
     case ACCESS_STORE: return issue_store(s, w, in, a, t);
     case ACCESS_ATOMIC: return issue_atomic(s, w, a, t);
@@ -269,4 +270,31 @@ uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exe
     case ACCESS_PREFETCH: return issue_prefetch(s, w, in, a, t);
     default: return issue_load(s, w, in, a, t);
     }
+}
+
+/* A bulk copy longer than lines[] shows: the same again, further on. */
+static uint32_t issue_global(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    uint32_t done = issue_lines(s, w, in, a, t);
+    for (uint32_t k = 0; k < a->pieces; k++) {
+        for (uint32_t i = 0; i < a->nlines; i++) w->work->lines[a->first + i] += (TIME_BULK >> CACHE_LINE_SHIFT) << 4;
+        uint32_t more = issue_lines(s, w, in, a, t);
+        if (more > done) done = more;
+    }
+    return done;
+}
+
+uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    switch (a->space) {
+    case PTX_SPACE_SHARED: return issue_shared(s, a, t);
+    case PTX_SPACE_SHARED_CLUSTER: return issue_remote(s, a, t);
+    case PTX_SPACE_CONST: case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);
+    case PTX_SPACE_LOCAL:
+        if (a->kind == ACCESS_STORE) return issue_local_store(s, w, a, t);
+        break;
+    default: break;
+    }
+    return a->nlines ? issue_global(s, w, in, a, t) : t;
 }

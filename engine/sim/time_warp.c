@@ -42,6 +42,7 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
     } else {
         m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     }
+    m->pieces = a->bulk > TIME_BULK ? (uint8_t)((a->bulk - 1) / TIME_BULK < 255 ? (a->bulk - 1) / TIME_BULK : 255) : 0;
     k->nlines += m->nlines;
     k->mem_of[at] = (uint8_t)++k->nmem;
 }

@@ -49,6 +49,10 @@ static void put_reg(struct gen *g, char cls)
     case 'r': case 'x': case 'f': put_named(g, cls, pick(g, NR)); break;
     case 'R': case 'h': case 'd': case 'e': put_named(g, cls, pick(g, NH)); break;
     case 'y': buf_printf(&g->b, "%%r%u.b%u", below(g, NR), below(g, 4)); break;
+    case 'M': { static const char *const m[] = { "h0", "h1", "h10" }; buf_printf(&g->b, "%%r%u.%s", below(g, NR), m[below(g, 3)]); break; }
+    case 'N': { static const char *const m[] = { "b0", "b1", "b2", "b3", "b10", "b20", "b31", "b210", "b321", "b3210" }; buf_printf(&g->b, "%%r%u.%s", below(g, NR), m[below(g, 10)]); break; }
+    case 'H': buf_printf(&g->b, "%%r%u.h%u%u", below(g, NR), below(g, 4), below(g, 4)); break;
+    case 'B': buf_printf(&g->b, "%%r%u.b%u%u%u%u", below(g, NR), below(g, 8), below(g, 8), below(g, 8), below(g, 8)); break;
     case 'w': buf_printf(&g->b, "%%r%u.h%u", below(g, NR), below(g, 2)); break;
     default: put_named(g, 'p', below(g, NP)); break;
     }

@@ -1,5 +1,6 @@
 /* One operation a row: its opcode and the classes of its operands, destination first. r b32, R b64, h b16, f f32,
- * d f64, p predicate; s small count, i immediate byte, b a register below 128, y one byte of a b32, w one half of it.
+ * d f64, p predicate; s small count, i immediate byte, b a register below 128, y one byte of a b32, w one half of it,
+ * H B lanes of halves or bytes of a SIMD source, M N of its destination.
  * ";" joins operations that belong together. */
 #include "tests/ref/gen.h"
 
@@ -98,6 +99,9 @@ static const char *const devices[] = {
     "vmin2.s32.s32.s32 rrrr", "vmax2.u32.u32.u32 rrrr", "vmax2.s32.s32.s32.add rrrr", "vset2.s32.s32.lt rrrr", "vset2.u32.u32.ge.add rrrr",
     "vadd4.s32.s32.s32 rrrr", "vadd4.u32.u32.u32.sat rrrr", "vsub4.s32.u32.u32 rrrr", "vsub4.s32.s32.s32.sat rrrr", "vavrg4.s32.s32.s32 rrrr", "vavrg4.u32.u32.u32 rrrr", "vabsdiff4.u32.u32.u32 rrrr",
     "vabsdiff4.u32.u32.u32.add rrrr", "vmin4.s32.s32.s32 rrrr", "vmax4.u32.u32.u32.add rrrr", "vset4.s32.s32.gt rrrr", "vset4.u32.u32.ne.add rrrr", "vadd2.u32.u32.s32.sat rrrr", "vsub4.u32.s32.u32.sat rrrr",
+    "vadd2.s32.s32.s32 MHHr", "vsub2.u32.u32.s32.sat MHHr", "vavrg2.s32.s32.s32.add MHHr", "vabsdiff2.u32.s32.s32 MHHr", "vmin2.s32.s32.s32.add MHHr", "vmax2.u32.u32.u32 MHHr",
+    "vset2.s32.s32.lt MHHr", "vadd4.s32.s32.s32 NBBr", "vsub4.u32.u32.s32.sat NBBr", "vavrg4.s32.s32.s32.add NBBr", "vabsdiff4.u32.s32.s32 NBBr", "vmin4.s32.s32.s32.add NBBr",
+    "vmax4.u32.u32.u32 NBBr", "vset4.s32.s32.gt NBBr", "vset4.u32.u32.ne.add NBBr",
 };
 
 size_t gen_known(void) { return ARRAY_LEN(known); }

@@ -399,18 +399,9 @@ static void refusals(void **state)
     sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d1+8589934592];\n"), "k", 64);
     assert_true(c.st != ST_OK);
     sim_case_close(&c);
-    sim_case_open(&c, KERNEL("vmin2.s32.s32.s32 %r1.h10, %r2.h32, %r3.h10, %r4;\n"), "k", 64);
+    sim_case_open(&c, KERNEL("vmin2.s32.s32.s32 %r1.h10, %r2.h42, %r3.h10, %r4;\n"), "k", 64);
     assert_true(c.st == ST_DEVICE && support_said(&c.ds, "selector"));
     sim_case_close(&c);
-    static const char *const clusters[] = { "2, 1, 1", "1, 1, 1" };
-    for (int k = 0; k < 2; k++) {
-        char text[400];
-        snprintf(text, sizeof text, "%s.visible .entry k(.param .u64 p)\n.reqnctapercluster %s\n{\nret;\n}\n", SIM_HEAD, clusters[k]);
-        sim_case_open(&c, text, "k", 64);
-        assert_int_equal(c.st, k ? ST_OK : ST_DEVICE);
-        assert_true(k || support_said(&c.ds, "clusters of 2 CTAs"));
-        sim_case_close(&c);
-    }
     /* unreachable, or in a kernel nobody launches: no matter */
     sim_case_open(&c, SIM_HEAD ENTRY "ret;\ntex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [%d1, {%f5,%f6}];\nret;\n}\n", "k", 64);
     sim_case_ok(&c);

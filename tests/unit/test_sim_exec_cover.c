@@ -15,6 +15,7 @@ static const struct row rows[] = {
 /* What the simulated device does not model, and why: the opcode (its start) and a part of the reason it gives. */
 static const struct { const char *start, *reason; } refused[] = {
     { "vote.sync.all.pred %p1, %p1;", "no member mask" },
+    { "red.async.", "without an mbarrier" }, { "st.async.", "without an mbarrier" },
     { "fma.rn.oob.", "" },               /* which NaN is out of bounds is the tensor copy engine's secret */
 };
 

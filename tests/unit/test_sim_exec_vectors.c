@@ -90,7 +90,12 @@ static const struct vector vectors[] = {
     { "setp.geu.and.bf16 %p1, %h1, %h2, !%p9; selp.u32 %r0, 1, 0, %p1;", 0x7fc0, 0x3f80, 0, 1 },
     { "lop3.or.b32 %r0|%p1, %r1, %r2, %r3, 0x80, %p9; selp.u32 %r5, 0x100, 0, %p1; or.b32 %r0, %r0, %r5;", 6, 3, 2, 0x102 },
     { "cvta.shared.u64 %d1, %d2; isspacep.shared %p1, %d1; isspacep.global %p2, %d1; selp.u32 %r0, 1, 0, %p1; selp.u32 %r5, 2, 0, %p2; add.u32 %r0, %r0, %r5;", 0, 0, 0, 1 },
-    { "mapa.shared::cluster.u32 %r0, %r1, %r2; getctarank.shared::cluster.u32 %r5, %r0; add.u32 %r0, %r0, %r5;", 64, 0, 0, 64 },
+    { "mapa.shared::cluster.u32 %r0, %r1, %r2; getctarank.shared::cluster.u32 %r5, %r0; and.b32 %r0, %r0, 0xffff; add.u32 %r0, %r0, %r5;", 64, 0, 0, 64 },
+    { "vadd2.s32.s32.s32 %r0.h10, %r1.h02, %r2.h13, %r3;", 0x00020001, 0x00200010, 0x77777777, 0x00030030 },
+    { "vmax2.u32.u32.u32 %r0.h1, %r1.h30, %r2.h11, %r3;", 0x00050001, 0x00200010, 0x12345678, 0x00205678 },
+    { "vadd4.u32.u32.u32 %r0.b20, %r1.b3176, %r2.b0123, %r3;", 0x04030201, 0x40302010, 0xaabbccdd, 0xaa04cc34 },
+    { "vsub4.s32.s32.s32.add %r0.b3, %r1.b0000, %r2.b7777, %r3;", 0x04030201, 0x40302010, 1000, 937 },
+    { "vset2.u32.u32.lt %r0.h0, %r1, %r2.h23, %r3;", 0x00050001, 0x00200010, 0x12345678, 0x12340001 },
     { "mov.v2.u32 {%r6, %r7}, {%r2, %r1}; sub.u32 %r0, %r6, %r7;", 5, 12, 0, 7 },
     { "sad.u16 %h0, %h1, %h2, %h3; cvt.u32.u16 %r0, %h0;", 5, 65000, 10, 65005 },
     { "cvt.rn.f32.u64 %f0, %d3; mov.b32 %r0, %f0;", 0, 0, 0, 0x5f800000 },                                           /* %d3 = 2^64 - 1 */
