@@ -67,6 +67,9 @@ $(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
 $(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/gpu/diff_run.o $(BUILD)/tests/gpu/reduce.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
+# Micro-kernels side by side on devices: docs/fidelity.md.
+$(BUILD)/tests/gpu_micro: $(BUILD)/tests/gpu/micro.o $(BUILD)/tests/gpu/micro_rows.o $(BUILD)/libengine.a
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # The program itself may have been built elsewhere: GPULOCW=carry/gpulocw. Steps, limits and verdicts: tests/gpu/check.sh.
 .PHONY: check-gpu
 check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
@@ -75,9 +78,9 @@ check-gpu: $(BUILD)/tests/gpu_check $(BUILD)/tests/gpu_diff
 # A folder that runs on another machine of the same kind: the headless binary with the one library it may lack there.
 .PHONY: carry
 carry:
-	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,\$$$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff
+	@$(MAKE) --no-print-directory TUI=0 BUILD=$(BUILD)/carry LDFLAGS='-Wl,-rpath,\$$$$ORIGIN' $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff $(BUILD)/carry/tests/gpu_micro
 	@rm -rf carry; mkdir -p carry/kernels carry/tests/conformance
-	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff carry/
+	@cp $(BUILD)/carry/gpulocw $(BUILD)/carry/tests/gpu_check $(BUILD)/carry/tests/gpu_diff $(BUILD)/carry/tests/gpu_micro carry/
 	@cp $$(ldd carry/gpulocw | awk '/libcjson/ { print $$3 }') carry/
 	@cp kernels/*.ptx kernels/*.json carry/kernels/; cp $(CONF_PTX) carry/tests/conformance/; mkdir -p carry/tests/gpu; cp tests/gpu/* carry/tests/gpu/
 	@cp tests/gpu/check.sh carry/check-gpu

@@ -48,13 +48,16 @@ struct cache_l1 {
     uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced */
     bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
     bool any_first;              /* some line has been evict-first */
+    bool transit;                /* what bypasses takes a line while it is on its way */
+    bool store_lines;            /* stores make lines */
     uint64_t lookups, hits;      /* sectors, for the bench and tests */
 };
 struct cache_answer {
     uint8_t hit, pending, miss;  /* sector masks; together the request. miss is already widened to fetch groups */
     uint32_t ready;              /* pending: when the data arrives */
     uint32_t stall;              /* earliest cycle at which this could be tried again; 0: taken */
-    struct cache_line *line;     /* line allocated for the miss, or NULL: passes through */
+    struct cache_line *line;     /* line allocated for the miss, or NULL */
+    bool passes;                 /* the line only holds the data on their way through */
 };
 /* bytes rounded down to whole sets, at least one. ST_NOMEM only. */
 enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes);
@@ -63,8 +66,9 @@ void cache_l1_free(struct cache_l1 *c);
 void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cache_alloc alloc, uint32_t now,
                    struct cache_answer *a);
 static inline void cache_l1_fill(struct cache_line *l, uint32_t at) { if (at > l->fill) l->fill = at; }
-/* Write-through without allocation: updates or evicts a copy that is there. */
-void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors);
+/* Write-through: updates or evicts a copy that is there; with `store_lines` makes one. partial: leaves bytes of its
+ * sectors unwritten. */
+void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors, bool partial, uint32_t now);
 /* Present and arrived, without touching anything (tests, prefetch). */
 bool cache_l1_has(const struct cache_l1 *c, uint64_t line, uint8_t sectors);
 uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag);

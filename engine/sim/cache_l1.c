@@ -68,6 +68,8 @@ static struct cache_line *find_line(const struct cache_l1 *c, uint32_t set, uint
         if (first[i].tag == tag) return &first[i];
     return NULL;
 }
+/* The line of a miss that leaves nothing behind: its data passes through, and the place is free again. No lookup finds it. */
+#define TRANSIT_TAG UINT64_MAX
 
 static inline uint64_t keep_key(const struct cache_line *l)
 {
@@ -80,7 +82,7 @@ static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *s
 {
     const uint32_t *low = &c->low[set - c->line];
     bool look = c->any_first;                /* further than `picks` go: for one that is empty or evict-first */
-    for (uint32_t i = 0; i < c->ways; i++) look |= !low[i];
+    for (uint32_t i = 0; i < c->ways; i++) look |= !low[i] | (low[i] == (uint32_t)TRANSIT_TAG);
     struct cache_line *best = NULL;
     uint64_t best_key = UINT64_MAX;
     uint32_t from = 0, left = c->ways;
@@ -92,6 +94,7 @@ static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *s
         struct cache_line *l = &set[from + i < c->ways ? from + i : from + i - c->ways];
         if (!l->tag) return l;
         if (l->fill > now) continue;
+        if (l->tag == TRANSIT_TAG) return l;
         uint64_t key = keep_key(l);
         if (key < best_key && (left || l->alloc == CACHE_FIRST)) { best_key = key; best = l; }
         if (left) left--;
@@ -141,11 +144,20 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
     a->line = l;
 }
 
+/* A miss that brings nothing to stay: with `transit` it takes a line while its data is on the way, and what was there is lost. */
+static void pass_through(struct cache_l1 *c, struct cache_line *set, uint8_t sectors, uint32_t now, struct cache_answer *a)
+{
+    a->miss = sectors;
+    a->passes = true;
+    a->line = c->transit ? choose_victim(c, set, now) : NULL;
+    if (a->line) set_line(c, a->line, &(struct cache_line){ .tag = TRANSIT_TAG, .stamp = ++c->clock });
+}
+
 static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t tag, uint8_t sectors, enum cache_alloc alloc,
                           uint32_t now, struct cache_answer *a)
 {
-    if (alloc == CACHE_TRANSIT) {            /* what only passes through takes a tracker, no line */
-        a->miss = sectors;
+    if (alloc == CACHE_TRANSIT) {
+        pass_through(c, set, sectors, now, a);
         return;
     }
     struct cache_line *l = choose_victim(c, set, now);
@@ -165,12 +177,16 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
                    struct cache_answer *a)
 {
     *a = (struct cache_answer){ 0 };
-    if (alloc == CACHE_BYPASS) {
+    if (alloc == CACHE_BYPASS && !c->transit) {
         a->miss = sectors;
         return;
     }
     uint64_t tag;
     uint32_t set = cache_l1_set(c, line, &tag);
+    if (alloc == CACHE_BYPASS) {
+        pass_through(c, &c->line[(size_t)set * c->ways], sectors, now, a);
+        return;
+    }
     struct cache_line *found = find_line(c, set, tag);
     if (alloc == CACHE_DROP) {
         if (found && found->fill <= now) set_line(c, found, &(struct cache_line){ 0 });
@@ -181,15 +197,30 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
     else answer_absent(c, &c->line[(size_t)set * c->ways], tag, sectors, alloc, now, a);
 }
 
-void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors)
+/* A store's line: its whole sectors can be read, those written in part cannot. */
+static void place_store(struct cache_l1 *c, struct cache_line *set, uint64_t tag, uint8_t whole, uint32_t now)
+{
+    struct cache_line *l = choose_victim(c, set, now);
+    if (l) set_line(c, l, &(struct cache_line){ .tag = tag, .stamp = ++c->clock, .valid = whole, .ready = whole, .alloc = CACHE_NORMAL });
+}
+
+void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors, bool partial, uint32_t now)
 {
     uint64_t tag;
     uint32_t set = cache_l1_set(c, line, &tag);
-    struct cache_line *l = c->update_on_store ? NULL : find_line(c, set, tag);
-    if (!l) return;
-    l->valid &= (uint8_t)~cache_widen(sectors, c->group);
-    l->ready &= l->valid;
-    if (!l->valid) set_line(c, l, &(struct cache_line){ 0 });
+    struct cache_line *l = c->update_on_store && !c->store_lines ? NULL : find_line(c, set, tag);
+    if (!l) {
+        if (c->store_lines) place_store(c, &c->line[(size_t)set * c->ways], tag, partial ? 0 : sectors, now);
+    } else if (c->store_lines) {
+        l->stamp = ++c->clock;
+        if (partial) return;
+        l->valid |= sectors;
+        l->ready |= sectors;
+    } else {
+        l->valid &= (uint8_t)~cache_widen(sectors, c->group);
+        l->ready &= l->valid;
+        if (!l->valid) set_line(c, l, &(struct cache_line){ 0 });
+    }
 }
 
 bool cache_l1_has(const struct cache_l1 *c, uint64_t line, uint8_t sectors)

@@ -112,17 +112,29 @@ static uint32_t passes_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, u
     return most;
 }
 
+/* Lanes at equal distances of whole accesses: as many meet in a bank as the distance has factors of two. 0: not such. */
+static uint32_t strided_passes(uint64_t step, uint32_t bytes)
+{
+    if (bytes < 4 || step % bytes) return 0;
+    uint64_t apart = step / bytes, together = WARP_LANES * 4 / bytes, meet = apart & (0 - apart);
+    if (!apart) return WARP_LANES / (uint32_t)together;
+    return WARP_LANES / (uint32_t)together * (uint32_t)(meet > together ? together : meet);
+}
+
 uint8_t time_bank_passes(const struct exec_access *given, uint32_t banks, uint32_t bank_bytes)
 {
     uint64_t step;
     const struct exec_access *a = given;
     struct exec_access each;
-    if (a->shape != SHAPE_EACH && a->bytes != 4) {
+    if (banks == WARP_LANES && bank_bytes == 4 && is_regular(a, &step)) {
+        uint32_t n = strided_passes(step, a->bytes);
+        if (n) return (uint8_t)n;
+    }
+    if (a->shape != SHAPE_EACH) {
         each = *a;
         exec_access_spread(&each);
         a = &each;
     }
-    if (is_regular(a, &step) && a->bytes == 4 && (step == 0 || step == 4)) return 1;
     uint32_t together = a->bytes > bank_bytes ? WARP_LANES * bank_bytes / a->bytes : WARP_LANES;
     if (together == 0) together = 1;
     uint32_t total = 0;

@@ -29,15 +29,14 @@
 #define TIME_LINES 256u              /* lines kept per warp */
 #define TIME_SCHEDULERS 8u
 #define TIME_SM_WARPS 128u
-#define TIME_MSHR_BLOCK 16u
 #define TIME_FLIGHTS 2048u
-#define TIME_MERGE 768u              /* requests after which a read in flight is forgotten by what merges reads */
+#define TIME_MERGE 28u               /* cycles after which a read is forgotten by what merges reads, at most */
 
 /* ---- one executed memory instruction, ready to be timed ---- */
 struct time_access {
     uint8_t kind, space;             /* enum exec_access_kind, enum ptx_space */
     uint8_t nlines;                  /* global, local: entries at lines[first] */
-    uint8_t passes;                  /* shared: bank passes; const: distinct words */
+    uint8_t passes;                  /* shared, global loads: bank passes; const: distinct words */
     uint8_t lanes;                   /* active */
     uint8_t level;                   /* prefetch */
     uint8_t pieces;                  /* bulk copies: times that lines[] are moved on by 32 and issued again */
@@ -101,14 +100,13 @@ struct time_warp {                   /* small: an SM goes from warp to warp */
     bool bypass;                     /* hardware threshold: L1 is not for this warp */
     bool branched;                   /* the region ended in a taken branch */
     uint32_t cta, index;             /* slot on the SM; in the CTA */
-    uint32_t reads;                  /* sectors asked of L2 */
     uint32_t started, async;         /* async: when the last asynchronous copy arrives */
 };
 
 /* ---- an SM ---- */
 struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; uint8_t place; bool used; };
 struct time_ended { uint32_t slot, at, begun; uint64_t inst; };
-struct time_flight { uint64_t line; uint32_t until, nth, own; uint8_t warp, sectors, answers; };  /* a read on its way from L2 */
+struct time_flight { uint64_t line; uint32_t until, since; uint8_t sectors, answers; };  /* a read on its way from L2 */
 struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
 struct time_sm {
     struct time_group *group;
@@ -124,6 +122,7 @@ struct time_sm {
     uint32_t any[TIME_SCHEDULERS];   /* bits of the wants that some warp is due for */
     uint32_t free[TIME_SCHEDULERS];  /* when each scheduler can issue again */
     uint32_t last[TIME_SCHEDULERS];  /* of its warps, the one that issued last */
+    uint32_t turn;                   /* scheduler that goes first among those that step at the same time */
     uint32_t soon, at;               /* earliest step of those that are due; of any */
     bool paired[TIME_SCHEDULERS];    /* dual issue: another may issue in the same cycle */
     uint32_t unit_free[TIME_SCHEDULERS][UNIT_COUNT];
@@ -135,9 +134,8 @@ struct time_sm {
     bool has_ro;
     double lsu_free, remote_free, data_free, port_free, store_free, ask_free;
     uint32_t *queue; uint32_t queue_at;    /* completion of the last l1_queue memory instructions */
-    uint32_t *mshr, *mshr_least;           /* [nmshr_blocks * TIME_MSHR_BLOCK] arrival of each tracked miss; least of each block */
-    uint32_t nmshr_blocks;
-    struct time_flight *flight; uint32_t reads; /* [TIME_FLIGHTS], by line; NULL: reads are not merged. Sectors asked for */
+    uint32_t *mshr, nmshrs, mshr_at;       /* [nmshrs] arrival of the last misses; the oldest */
+    struct time_flight *flight; uint32_t reads; /* [TIME_FLIGHTS], by line; NULL: reads are not merged. Those that left */
     double slice_added, channel_added;     /* cycles per queue that this SM's requests of the epoch take */
     struct cache_l2_request *request; size_t nrequests, cap_requests;
     struct time_ended *ended; uint32_t nended;
@@ -172,7 +170,7 @@ static inline void time_mem_prefetch(const struct time_sm *s, uint64_t line)
     if (s->flight) __builtin_prefetch(&s->flight[cache_mix(line) % TIME_FLIGHTS]);
 }
 /* They note in *r which queues it takes. */
-uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, struct cache_l2_request *r, uint8_t granule);
+uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t granule);
 uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r);
 uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r);
 void time_mem_quiet(struct time_sm *s, struct cache_l2_request *r);     /* prefetch into L2 */

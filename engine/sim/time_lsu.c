@@ -9,6 +9,7 @@ struct load_way {                    /* how one load goes */
     struct cache_l1 *cache;
     struct cache_route route;
     uint32_t latency;
+    uint32_t hold;                   /* until when the data that pass through have been read */
     struct time_warp *warp;
     uint8_t place;
     bool counted;
@@ -22,44 +23,23 @@ static void queue_push(struct time_sm *s, double done)
     if (++s->queue_at == (uint32_t)s->group->t->g->l1_queue) s->queue_at = 0;
 }
 
-static uint32_t least(const uint32_t *v, uint32_t n)
+/* Trackers are given out in turn: a miss waits for the one that asked as many misses ago as there are. */
+static uint32_t *tracker_wait(struct time_sm *s, double *at)
 {
-    uint32_t m = TIME_NEVER;
-    for (uint32_t i = 0; i < n; i++) m = v[i] < m ? v[i] : m;
+    uint32_t *m = &s->mshr[s->mshr_at];
+    if (++s->mshr_at == s->nmshrs) s->mshr_at = 0;
+    if (*m > *at) *at = *m;
     return m;
-}
-
-/* A tracker that is free at `at`, or the one that frees first; *at moves to when it is free. Minima are kept per block. */
-static uint32_t mshr_find(const struct time_sm *s, double *at)
-{
-    uint32_t b = 0, i = 0;
-    while (b < s->nmshr_blocks && s->mshr_least[b] > *at) b++;
-    if (b == s->nmshr_blocks) {
-        uint32_t first = least(s->mshr_least, s->nmshr_blocks);
-        for (b = 0; s->mshr_least[b] != first; b++) continue;
-    }
-    uint32_t first = s->mshr_least[b];
-    const uint32_t *block = &s->mshr[b * TIME_MSHR_BLOCK];
-    while (block[i] != first) i++;
-    if (first > *at) *at = first;
-    return b * TIME_MSHR_BLOCK + i;
-}
-
-static void mshr_take(struct time_sm *s, uint32_t i, uint32_t arrival)
-{
-    uint32_t b = i / TIME_MSHR_BLOCK;
-    s->mshr[i] = arrival;
-    s->mshr_least[b] = least(&s->mshr[b * TIME_MSHR_BLOCK], TIME_MSHR_BLOCK);
 }
 
 static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64_t line, const struct cache_answer *a, double *at)
 {
-    uint32_t tracker = mshr_find(s, at);
+    uint32_t *tracker = tracker_wait(s, at);
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
                                   .next = way->route.next, .place = way->place };
-    uint32_t arrival = time_mem_read(s, way->warp, &r, way->route.granule);
-    mshr_take(s, tracker, arrival);
-    if (a->line) cache_l1_fill(a->line, arrival);
+    uint32_t arrival = time_mem_read(s, &r, way->route.granule);
+    *tracker = a->passes && way->hold > arrival ? way->hold : arrival;
+    if (a->line) cache_l1_fill(a->line, *tracker);
     return arrival;
 }
 
@@ -117,39 +97,38 @@ static struct load_way way_of(struct time_sm *s, struct time_warp *w, const stru
     return way;
 }
 
-/* Lines of one instruction are looked up in as many banks at once as the tags have. */
-struct tag_stage { double at; uint32_t mask; uint8_t used[8]; };
-
-static double tag_turn(struct tag_stage *t, uint64_t line) { return t->at + t->used[line & t->mask]++; }
-
-static double tag_end(const struct tag_stage *t)
+static uint32_t sectors_of(const uint64_t *lines, uint32_t n)
 {
-    uint8_t most = 0;
-    for (uint32_t i = 0; i <= t->mask; i++) most = t->used[i] > most ? t->used[i] : most;
-    return t->at + most;
+    uint32_t sectors = 0;
+    for (uint32_t i = 0; i < n; i++) sectors += cache_count(time_sectors(lines[i]));
+    return sectors;
 }
 
+/* Two stages. Lines are looked up l1_tag_banks a cycle, and misses leave. The data, when they are there, come from the 32
+ * banks that shared memory has, so lanes whose words lie in one bank take turns (rows a multiple of 128 bytes apart: one
+ * lane a cycle). Lookups run ahead of the data of misses, until no line is left to hold them. */
 static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
     const uint64_t *lines = &w->work->lines[a->first];
-    double from = max_d(t, s->lsu_free);
-    struct tag_stage tags = { .at = from, .mask = (uint32_t)g->l1_tag_banks - 1 };
-    uint32_t done = 0, sectors = 0, hits = 0;
+    double from = max_d(t, s->lsu_free), tags = from, step = 1 / (double)g->l1_tag_banks;
+    uint32_t done = 0, sectors = sectors_of(lines, a->nlines), hits = 0;
+    double data = max_d(a->passes, 32.0 * sectors / (double)g->l1_bytes_per_cycle);
+    s->data_free = max_d(s->data_free, from) + data;
     struct load_way way = way_of(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint8_t hit;
         if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
-        double turn = tag_turn(&tags, time_line(lines[i])), at = turn;
-        uint32_t ready = load_line(s, &way, lines[i], &at, &hit);
-        tags.at += at - turn;        /* what waits holds up what is behind it */
+        way.hold = (uint32_t)s->data_free;
+        uint32_t ready = load_line(s, &way, lines[i], &tags, &hit);
+        tags += step;
         if (ready > done) done = ready;
-        sectors += cache_count(time_sectors(lines[i]));
         hits += cache_count(hit & time_sectors(lines[i]));
     }
-    double end = max_d(tag_end(&tags), tags.at + 32.0 * sectors / (double)g->l1_bytes_per_cycle);
-    s->lsu_free = max_d(end, from + (double)WARP_LANES / (double)g->lanes_lsu);
-    queue_push(s, s->lsu_free);
+    s->lsu_free = max_d(tags, from + (double)WARP_LANES / (double)g->lanes_lsu);
+    uint32_t out = (uint32_t)(s->data_free - data) + way.latency;
+    queue_push(s, hits < sectors ? s->lsu_free : max_d(s->lsu_free, s->data_free));
+    if (out > done) done = out;
     if (way.counted) count_load(s, in, a, sectors, hits);
     return done;
 }
@@ -157,9 +136,7 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
 /* A store that covers its sectors wholly has as many bytes as they. */
 static bool is_partial(const struct time_access *a, const uint64_t *lines)
 {
-    uint32_t sectors = 0;
-    for (uint32_t i = 0; i < a->nlines; i++) sectors += cache_count(time_sectors(lines[i]));
-    return (uint32_t)a->lanes * a->bytes < 32 * sectors;
+    return (uint32_t)a->lanes * a->bytes < 32 * sectors_of(lines, a->nlines);
 }
 
 static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
@@ -170,7 +147,7 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
     bool partial = is_partial(a, lines);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t line = time_line(lines[i]);
-        cache_l1_store(&s->l1, line, time_sectors(lines[i]));
+        cache_l1_store(&s->l1, line, time_sectors(lines[i]), partial, (uint32_t)at);
         struct cache_l2_request r = { .line = line, .at = (uint32_t)at, .sectors = time_sectors(lines[i]), .write = 1,
                                       .partial = partial, .place = s->cta[w->cta].place,
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
@@ -206,7 +183,7 @@ static uint32_t issue_atomic(struct time_sm *s, struct time_warp *w, const struc
         uint64_t e = w->work->lines[a->first + i];
         struct cache_l2_request r = { .line = time_line(e), .at = (uint32_t)at, .sectors = time_sectors(e), .write = 1, .place = s->cta[w->cta].place,
                                       .lanes = (uint16_t)((a->lanes + a->nlines - 1) / a->nlines) };
-        cache_l1_store(&s->l1, r.line, r.sectors);
+        cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = time_mem_atomic(s, &r);
         if (back > done) done = back;
         at += 1;

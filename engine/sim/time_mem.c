@@ -118,26 +118,18 @@ static struct time_flight *flight_of(struct time_sm *s, uint64_t line)
     return s->flight ? &s->flight[cache_mix(line) % TIME_FLIGHTS] : NULL;
 }
 
-/* Requests of the SM between the one that f remembers and now. Warps take turns, so that between two of one warp lie
- * as many of each other. */
-static uint32_t apart(const struct time_sm *s, const struct time_warp *w, const struct time_flight *f)
+/* Whether a read finds one for the same sectors that left a moment ago: the place before L2 where reads wait for their
+ * turn answers up to four with one. */
+static bool merges(const struct time_sm *s, struct time_flight *f, const struct cache_l2_request *r)
 {
-    if (f->warp != (uint32_t)(w - s->warp)) return s->reads - f->nth;
-    return (w->reads - f->own) * s->group->t->warps_at_once;
-}
-
-/* Whether a read finds one for the same sectors on its way. Who waits for L2 waits before the place where reads merge;
- * that place remembers some hundred requests and answers up to four with one. */
-static bool merges(struct time_sm *s, const struct time_warp *w, struct time_flight *f, const struct cache_l2_request *r, double wait)
-{
-    if (!f || f->line != r->line || r->sectors & ~f->sectors || f->until <= r->at + (uint32_t)wait || f->answers == 4) return false;
-    uint32_t left = (uint32_t)(cache_mix(r->line ^ s->reads) >> 40) % TIME_MERGE;
-    if (apart(s, w, f) > left) return false;
+    if (!f || f->line != r->line || r->sectors & ~f->sectors || f->answers == 4) return false;
+    uint32_t window = (uint32_t)(cache_mix(r->line ^ s->reads) >> 40) % TIME_MERGE;
+    if (r->at - f->since >= window) return false;
     f->answers++;
     return true;
 }
 
-uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, struct cache_l2_request *r, uint8_t granule)
+uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t granule)
 {
     struct time_mem *m = &s->group->mem;
     const struct sim_preset *g = m->g;
@@ -149,7 +141,7 @@ uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, struct cache_l2_r
         wait = take_port(&s->ask_free, r->at, m->crowd_cycles * cache_l2_together(&m->l2, r->line));
     wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     struct time_flight *f = flight_of(s, r->line);
-    if (merges(s, w, f, r, wait)) return f->until + (uint32_t)port;
+    if (merges(s, f, r)) return f->until + (uint32_t)port;
     if (m->crowd_cycles > 0) s->ask_free += m->ask_cycles[n];
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     wait += port;
@@ -162,9 +154,8 @@ uint32_t time_mem_read(struct time_sm *s, struct time_warp *w, struct cache_l2_r
     }
     note_request(s, r, cache_widen(lack, granule));
     uint32_t arrival = r->at + trip + (uint32_t)wait;
-    s->reads += n;
-    w->reads += n;
-    if (f) *f = (struct time_flight){ r->line, arrival, s->reads, w->reads, (uint8_t)(w - s->warp), r->sectors, 1 };
+    s->reads++;
+    if (f) *f = (struct time_flight){ r->line, arrival, r->at, r->sectors, 1 };
     return arrival;
 }
 

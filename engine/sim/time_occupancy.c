@@ -27,15 +27,25 @@ static int64_t carve_of(const struct sim_preset *g, uint64_t bytes)
     return best;
 }
 
+/* What the system takes: on an H200 two, four, eight CTAs that ask for no shared memory leave L1 8, 16, 32 KB less, and
+ * more CTAs no less than that, whatever carve-out is preferred. */
+static uint64_t system_part(const struct sim_preset *g, uint32_t ctas)
+{
+    uint32_t n = 4 * ctas < (uint32_t)g->max_ctas ? 4 * ctas : (uint32_t)g->max_ctas;
+    return (uint64_t)g->shared_reserved * n;
+}
+
 static int64_t choose_carve(const struct sim_preset *g, uint64_t per_cta, uint32_t want, int carveout)
 {
+    uint64_t least = system_part(g, want);
     if (carveout >= 0) {
-        int64_t asked = carve_of(g, (uint64_t)((double)g->shared_max * carveout / 100));
+        uint64_t part = (uint64_t)((double)g->shared_max * carveout / 100);
+        int64_t asked = carve_of(g, part > least ? part : least);
         return (uint64_t)asked * 1024 >= per_cta ? asked : carve_of(g, per_cta);
     }
     if (g->carve_default >= 0)
         return (uint64_t)g->carve_default * 1024 >= per_cta ? g->carve_default : carve_of(g, per_cta);
-    return carve_of(g, per_cta * want);
+    return carve_of(g, per_cta * want > least ? per_cta * want : least);
 }
 
 struct time_occupancy time_occupancy(const struct sim_resources *r, const struct sim_preset *g, uint32_t threads,

@@ -33,13 +33,12 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->work = base_alloc(s->nwarps * sizeof *s->work);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
     s->queue = base_alloc((size_t)g->l1_queue * sizeof *s->queue);
-    s->nmshr_blocks = (trackers(t) + TIME_MSHR_BLOCK - 1) / TIME_MSHR_BLOCK;
-    s->mshr = base_alloc((size_t)s->nmshr_blocks * TIME_MSHR_BLOCK * sizeof *s->mshr);
-    s->mshr_least = base_alloc(s->nmshr_blocks * sizeof *s->mshr_least);
+    s->nmshrs = trackers(t);
+    s->mshr = base_alloc((size_t)s->nmshrs * sizeof *s->mshr);
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->work && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->queue && s->mshr && s->mshr_least && s->ended && s->loads;
+    return s->warp && s->work && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->queue && s->mshr && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -50,6 +49,8 @@ static enum status make_caches(struct time_sm *s, const struct time_launch *t)
     s->l1.merge_max = (uint8_t)(g->l1_mshr_merge > 255 ? 255 : g->l1_mshr_merge);
     s->l1.update_on_store = g->l1_write != 0;
     s->l1.streaming = !g->l1_reserve;
+    s->l1.transit = g->l1_transit != 0;
+    s->l1.store_lines = g->l1_write == 2;
     s->l1.picks = (uint8_t)g->l1_picks;
     s->has_ro = g->ro_bytes > 0;
     if (st == ST_OK && s->has_ro) st = cache_l1_init(&s->ro, (uint64_t)g->ro_bytes, (uint32_t)g->ro_ways, (uint32_t)g->ro_sector);
@@ -64,7 +65,6 @@ enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, u
     if (!alloc_arrays(s, t)) return ST_NOMEM;
     for (uint32_t i = 0; i < s->nwarps; i++) s->ready[i] = TIME_NEVER;
     s->at = s->soon = TIME_NEVER;
-    for (uint32_t i = trackers(t); i < s->nmshr_blocks * TIME_MSHR_BLOCK; i++) s->mshr[i] = TIME_NEVER;
     for (uint32_t i = 0; i < s->nwarps; i++) {
         s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
         s->warp[i].work = &s->work[i];
@@ -90,7 +90,6 @@ void time_sm_free(struct time_sm *s)
     base_free(s->cta);
     base_free(s->queue);
     base_free(s->mshr);
-    base_free(s->mshr_least);
     base_free(s->ended);
     base_free(s->flight);
     base_free(s->loads);
@@ -384,7 +383,8 @@ void time_sm_run(struct time_sm *s, uint32_t end)
     while (t < end && !s->fault && !s->oom) {
         wake_due(s, t);
         s->soon = TIME_NEVER;
-        for (uint32_t sc = 0; sc < n; sc++) {
+        uint32_t sc = s->turn = s->turn + 1 < n ? s->turn + 1 : 0;     /* none is always first */
+        for (uint32_t i = 0; i < n; i++, sc = sc + 1 < n ? sc + 1 : 0) {
             uint32_t next = run_scheduler(s, sc, t);
             if (next < s->soon) s->soon = next;
         }

@@ -37,6 +37,7 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
             cache_l1_prefetch(&s->l1, time_line(k->lines[k->nlines + i]));
             time_mem_prefetch(s, time_line(k->lines[k->nlines + i]));
         }
+        if (a->kind == ACCESS_LOAD && m->nlines > 1) m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
         m->passes = time_distinct_words(a);
     } else {

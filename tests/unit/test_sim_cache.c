@@ -141,9 +141,9 @@ static void test_stores(void **state)
     evict.update_on_store = false;
     at_once(&keep, 1, 3, CACHE_NORMAL);
     at_once(&evict, 1, 3, CACHE_NORMAL);
-    cache_l1_store(&keep, 1, 1);
-    cache_l1_store(&evict, 1, 1);
-    cache_l1_store(&keep, 2, 1);                                   /* no write allocation */
+    cache_l1_store(&keep, 1, 1, false, 0);
+    cache_l1_store(&evict, 1, 1, false, 0);
+    cache_l1_store(&keep, 2, 1, false, 0);                                   /* no write allocation */
     assert_true(cache_l1_has(&keep, 1, 3) && !cache_l1_has(&keep, 2, 1));
     assert_true(!cache_l1_has(&evict, 1, 1) && cache_l1_has(&evict, 1, 2));
     cache_l1_free(&keep);

@@ -1,0 +1,47 @@
+/* micro: the micro-kernels' table; micro.c runs them. */
+#ifndef GPULOCW_GPU_MICRO_H
+#define GPULOCW_GPU_MICRO_H
+
+#include "engine/dev/dev.h"
+
+#define MICRO_SMALL (36ull << 20)    /* bytes of the buffer that stays in L2 */
+#define MICRO_LARGE (1ull << 28)     /* of the one that does not */
+
+enum micro_metric {
+    MICRO_NS,                        /* whole launch */
+    MICRO_PER_CYCLE,                 /* work per cycle of one SM */
+    MICRO_CYCLES_PER,
+    MICRO_LATENCY,                   /* cycles per access of one warp */
+    MICRO_LEAST, MICRO_MOST,         /* the same, of the fastest and the slowest warp of the grid */
+    MICRO_ISSUE,                     /* cycles until a warp has issued its accesses; their results are not waited for */
+    MICRO_CHIP, MICRO_CHIP_GBPS,     /* work per cycle, per ns, of all SMs; the empty launch taken off */
+    MICRO_FIRST,                     /* when the first warp of an SM was done, percent of all */
+    MICRO_L1_HITS,                   /* percent of the first walk's sectors that hit L1; from here on counters are needed */
+    MICRO_L2_READS,                  /* sectors read from L2 per unit of work */
+    MICRO_L2_HITS,
+    MICRO_DRAM                       /* bytes read from DRAM per unit of work */
+};
+/* One warp's accesses, in bytes: base + cta * c + warp * w + lane * l + offset + u * step; the offset grows by `advance`
+ * each round and starts again from 0 at `wrap`. */
+struct micro_walk {
+    const char *op;                  /* @a address, @v, @w, @f 32-bit, 64-bit and float result; "": the warps end at once */
+    uint32_t lane, warp, cta, unroll;
+    uint64_t step, advance, wrap, base;
+    uint32_t rounds;
+    bool chain;                      /* each address depends on the value before */
+};
+struct micro_row {
+    const char *name, *unit;
+    enum micro_metric metric;
+    double each;                     /* units of work per access of a warp */
+    uint32_t grid, block;
+    int carveout;
+    bool large, stamps, cold;
+    uint32_t shared;                 /* bytes; the walk is over them */
+    struct micro_walk in, out;       /* out: of warps `split` and above; op NULL: all warps do the same */
+    uint32_t split;
+};
+size_t micro_row_count(void);
+const struct micro_row *micro_row(size_t i);
+
+#endif
