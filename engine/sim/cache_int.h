@@ -57,7 +57,6 @@ struct cache_answer {
     uint32_t ready;              /* pending: when the data arrives */
     uint32_t stall;              /* earliest cycle at which this could be tried again; 0: taken */
     struct cache_line *line;     /* line allocated for the miss, or NULL */
-    bool passes;                 /* the line only holds the data on their way through */
 };
 /* bytes rounded down to whole sets, at least one. ST_NOMEM only. */
 enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes);

@@ -148,7 +148,6 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
 static void pass_through(struct cache_l1 *c, struct cache_line *set, uint8_t sectors, uint32_t now, struct cache_answer *a)
 {
     a->miss = sectors;
-    a->passes = true;
     a->line = c->transit ? choose_victim(c, set, now) : NULL;
     if (a->line) set_line(c, a->line, &(struct cache_line){ .tag = TRANSIT_TAG, .stamp = ++c->clock });
 }

@@ -2,6 +2,8 @@
  * 32-byte sectors touched, and passes over the shared memory banks. */
 #include "engine/sim/time_int.h"
 
+#include <string.h>
+
 #define FULL EXEC_FULL
 
 static inline uint8_t sector_mask(uint32_t off, uint32_t bytes)
@@ -91,25 +93,35 @@ uint32_t time_coalesce_local(const struct exec_access *a, uint64_t base_line, ui
     return n;
 }
 
+/* Words that lanes ask of the banks, chained by bank. */
+struct bank_words { uint64_t word[256]; uint8_t next[256], first[64], count[64]; uint32_t n, most; };
+
+static void add_word(struct bank_words *b, uint64_t w, uint32_t bank)
+{
+    for (uint32_t i = b->first[bank]; i; i = b->next[i])
+        if (b->word[i] == w) return;
+    if (b->n == 255) return;
+    b->word[++b->n] = w;
+    b->next[b->n] = b->first[bank];
+    b->first[bank] = (uint8_t)b->n;
+    if (++b->count[bank] > b->most) b->most = b->count[bank];
+}
+
 /* Lanes served together: as many as bring 32 words. Each pass gives one word per bank (or one word to many lanes). */
 static uint32_t passes_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, uint32_t banks, uint32_t bank_bytes)
 {
-    uint64_t seen[64][4];
-    uint8_t n[64] = { 0 };
-    uint32_t most = 0;
+    struct bank_words b;
+    memset(b.first, 0, sizeof b.first);
+    memset(b.count, 0, sizeof b.count);
+    b.n = b.most = 0;
+    uint64_t before = UINT64_MAX;
     for (; mask; mask &= mask - 1) {
-        uint64_t first = addr[__builtin_ctz(mask)] / bank_bytes, last = (addr[__builtin_ctz(mask)] + bytes - 1) / bank_bytes;
-        for (uint64_t w = first; w <= last; w++) {
-            uint32_t b = (uint32_t)(w % banks);
-            bool known = false;
-            for (uint32_t i = 0; i < n[b] && i < 4; i++) known |= seen[b][i] == w;
-            if (known) continue;
-            if (n[b] < 4) seen[b][n[b]] = w;
-            n[b]++;
-            if (n[b] > most) most = n[b];
-        }
+        uint64_t at = addr[__builtin_ctz(mask)], last = (at + bytes - 1) / bank_bytes;
+        if (at == before) continue;
+        before = at;
+        for (uint64_t w = at / bank_bytes; w <= last; w++) add_word(&b, w, (uint32_t)(w % banks));
     }
-    return most;
+    return b.most;
 }
 
 /* Lanes at equal distances of whole accesses: as many meet in a bank as the distance has factors of two. 0: not such. */

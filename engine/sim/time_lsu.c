@@ -9,7 +9,6 @@ struct load_way {                    /* how one load goes */
     struct cache_l1 *cache;
     struct cache_route route;
     uint32_t latency;
-    uint32_t hold;                   /* until when the data that pass through have been read */
     struct time_warp *warp;
     uint8_t place;
     bool counted;
@@ -38,8 +37,8 @@ static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
                                   .next = way->route.next, .place = way->place };
     uint32_t arrival = time_mem_read(s, &r, way->route.granule);
-    *tracker = a->passes && way->hold > arrival ? way->hold : arrival;
-    if (a->line) cache_l1_fill(a->line, *tracker);
+    *tracker = arrival;
+    if (a->line) cache_l1_fill(a->line, arrival);
     return arrival;
 }
 
@@ -119,7 +118,6 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint8_t hit;
         if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
-        way.hold = (uint32_t)s->data_free;
         uint32_t ready = load_line(s, &way, lines[i], &tags, &hit);
         tags += step;
         if (ready > done) done = ready;

@@ -150,6 +150,40 @@ static void test_stores(void **state)
     cache_l1_free(&evict);
 }
 
+/* What bypasses holds a line until its data are through; then that place goes first. */
+static void test_transit(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(1, 2, 32);
+    c.transit = true;
+    at_once(&c, 1, 1, CACHE_NORMAL);                                       /* 1     */
+    assert_int_equal(load(&c, 7, 1, CACHE_BYPASS, 20, 100), MISS(1));      /* . 1   */
+    assert_true(cache_l1_has(&c, 1, 1) && !cache_l1_has(&c, 7, 1));
+    assert_int_equal(load(&c, 8, 1, CACHE_TRANSIT, 30, 110), MISS(1));     /* . .   (1 out: the other is on its way) */
+    assert_false(cache_l1_has(&c, 1, 1));
+    assert_int_equal(load(&c, 2, 1, CACHE_NORMAL, 105, 120), MISS(1));     /* 2 .   */
+    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 125, 130), MISS(1));     /* 2 3   */
+    assert_true(cache_l1_has(&c, 2, 1) && cache_l1_has(&c, 3, 1));
+    cache_l1_free(&c);
+}
+
+/* Stores that make lines displace what loads brought; sectors written whole can be read. */
+static void test_store_lines(void **state)
+{
+    (void)state;
+    struct cache_l1 c = make(1, 2, 32);
+    c.store_lines = true;
+    at_once(&c, 1, 1, CACHE_NORMAL);
+    at_once(&c, 2, 1, CACHE_NORMAL);
+    cache_l1_store(&c, 3, 5, false, 20);                                   /* 3 2   */
+    assert_int_equal(load(&c, 3, 7, CACHE_NORMAL, 30, 30), HIT(5) | MISS(2));
+    assert_false(cache_l1_has(&c, 1, 1));
+    cache_l1_store(&c, 4, 1, true, 40);                                    /* 4 3   */
+    assert_false(cache_l1_has(&c, 2, 1));
+    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 50, 50), MISS(1));
+    cache_l1_free(&c);
+}
+
 /* Runs of `sets` consecutive lines cover every set once, whatever the hash does; (set, tag) is unique. */
 static void test_hash_covers(void **state)
 {
@@ -411,7 +445,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),
         cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
-        cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_hash_covers),
+        cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_transit), cmocka_unit_test(test_store_lines),
+        cmocka_unit_test(test_hash_covers),
         cmocka_unit_test(test_against_reference), cmocka_unit_test(test_l2), cmocka_unit_test(test_l2_policies),
         cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_loops), cmocka_unit_test(test_sample_classes),
         cmocka_unit_test(test_warm), cmocka_unit_test(test_faults),

@@ -93,6 +93,9 @@ static void test_banks(void **state)
     assert_int_equal(time_bank_passes(&a, 32, 8), 1);    /* Kepler: 8-byte banks */
     a = linear(0, 128, 4, 0x3);
     assert_int_equal(time_bank_passes(&a, 32, 4), 2);
+    a = linear(0, 256, 4, EXEC_FULL);
+    for (uint32_t l = 16; l < WARP_LANES; l++) a.addr[l] = a.addr[l - 16];         /* 16 rows, each asked for twice */
+    assert_int_equal(time_bank_passes(&a, 32, 4), 16);
 }
 
 static void test_local_interleaves(void **state)

@@ -78,7 +78,7 @@ static void test_bfs_figure(void **state)
     assert_true(large.cha < 1.05 * large.bpa);
 }
 
-/* Block shape alone, measured: 34.3, 18.6, 12.4 ms for 32x8, 16x16, 8x32; rows here are shorter and meet in fewer tag banks. */
+/* Block shape alone, measured on a larger launch: 34.3, 18.6, 12.4 ms for 32x8, 16x16, 8x32: 33, 18 and 12 turns at the data banks. */
 static void test_block_shape(void **state)
 {
     (void)state;
@@ -95,18 +95,15 @@ static void test_block_shape(void **state)
     assert_true(t[0] > 1.3 * t[1] && t[1] > 1.15 * t[2] && t[0] > 1.7 * t[2]);
 }
 
-/* Measured at carve-out 100 (28 KB of L1): kmeans 4.7 times slower, atax 1.5 to 2.3 times. */
+/* Measured at carve-out 100 (21 KB of L1): kmeans 4.3 times slower. */
 static void test_carveout_hurts_reuse(void **state)
 {
     (void)state;
-    const struct { const char *file; double least; } v[] = { { "atax", 1.25 }, { "gesummv", 1.5 }, { "kmeans", 1.1 } };
-    for (size_t i = 0; i < ARRAY_LEN(v); i++) {
-        struct job j;
-        job_open(&j, v[i].file, "default", "hopper-h200");
-        double full = time_at(&j, -1, -1), small = time_at(&j, -1, 100);
-        assert_true(small > v[i].least * full);
-        job_close(&j);
-    }
+    struct job j;
+    job_open(&j, "kmeans", "h200", "hopper-h200");
+    double full = time_at(&j, -1, -1), small = time_at(&j, -1, 100);
+    assert_true(small > 2.8 * full && small < 6.5 * full);
+    job_close(&j);
 }
 
 /* Hit rates that an H200 counted (tests/gpu/h200.json), within 6 points of L1 and 10 of L2. */
@@ -114,7 +111,7 @@ static void test_measured_hit_rates(void **state)
 {
     (void)state;
     static const struct { const char *file; int pi, carveout; double l1, l2; } v[] = {
-        { "valley", 0, -1, 0, 2.2 }, { "valley", 16, -1, 0.6, 2.0 }, { "kmeans", -1, 100, 37.9, 96.0 },
+        { "valley", 0, -1, 0, 2.2 }, { "valley", 16, -1, 0.6, 2.0 }, { "conv3d", -1, 100, 40.3, 83.0 },
         { "backprop", -1, -1, 24.0, 8.4 } };
     for (size_t i = 0; i < ARRAY_LEN(v); i++) {
         struct job j;
