@@ -326,6 +326,8 @@ const struct search_method *search_method_find(const char *name)
     return NULL;
 }
 
+const char *tune_method_name(size_t i) { return i < ARRAY_LEN(methods) ? methods[i].name : NULL; }
+
 void search_method_names(struct buf *out)
 {
     for (size_t i = 0; i < ARRAY_LEN(methods); i++)

@@ -75,6 +75,8 @@ const struct result *tune_sweep_best(const struct tune_sweep *s);
 /* One sentence a person can act on: "cache-congested: π=7 is 2.1x faster than caching all." */
 void tune_verdict(const struct tune_sweep *s, struct buf *out);
 
+/* Name of method i, or NULL behind the last. */
+const char *tune_method_name(size_t i);
 struct tune_advice {
     char title[96], why[256]; struct options options; double expected_gain, confidence, real_gain /* NaN until tried */; bool tried;
     char command[512];                        /* what applies it, as one command line; empty: there is nothing to apply */

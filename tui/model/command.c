@@ -18,7 +18,6 @@ static const char *const styles[] = { "braille", "block", "ascii", NULL };
 static const char *const metrics[] = { "time", "speed", "hits", "dram", NULL };
 static const char *const formats[] = { "text", "svg", "csv", "json", NULL };
 static const char *const fields[] = { "grid", "block", "shared", "guess", NULL };
-static const char *const methods[] = { "static", "vote", "greedy", "model", "exhaustive", "random", NULL };
 static const char *const replays[] = { "play", "pause", "step", "back", "end", "start", "off", NULL };
 
 /* Cuts the first word off. */
@@ -436,7 +435,10 @@ static void offer_kind(struct choices *c, enum complete kind)
     case COMPLETE_STYLE: offer_list(c, styles); break;
     case COMPLETE_METRIC: offer_list(c, metrics); break;
     case COMPLETE_FORMAT: offer_list(c, formats); break;
-    case COMPLETE_METHOD: offer_list(c, methods); break;
+    case COMPLETE_METHOD:
+        for (size_t i = 0; tune_method_name(i); i++)
+            offer(c, tune_method_name(i));
+        break;
     case COMPLETE_REPLAY: offer_list(c, replays); break;
     case COMPLETE_FILE: offer_paths(c); break;
     case COMPLETE_KNOB:

@@ -1,6 +1,7 @@
 /* plain: the workbench as lines of text, for screen readers, logs and terminals
  * that cannot address the cursor. Same commands as after ':', and
  *   show [PANEL]   prints a panel      wait   waits until the engine is idle */
+#include "tui/model/command.h"
 #include "tui/model/export.h"
 #include "tui/model/reuse.h"
 #include "tui/model/view.h"
@@ -97,11 +98,14 @@ static void wait_idle(struct plain *p)
 
 #define PATIENCE_NS (10LL * 1000000000)
 
-/* The locality panel shows what is worked out in the background: that is waited for here. */
-static void wait_facts(struct plain *p)
+static bool traces(const struct job_snapshot *s) { return s->spec && s->facts && !s->facts->reuse.valid; }
+static bool predicts(const struct job_snapshot *s) { return s->spec && s->facts && !s->cost; }
+
+/* What a panel shows is worked out in the background: that is waited for here. */
+static void wait_while(struct plain *p, bool (*working)(const struct job_snapshot *s), int64_t patience)
 {
-    int64_t until = base_now_ns() + PATIENCE_NS;
-    while (p->a->snap->spec && p->a->snap->facts && !p->a->snap->facts->reuse.valid && base_now_ns() < until) {
+    int64_t until = base_now_ns() + patience;
+    while (working(p->a->snap) && base_now_ns() < until) {
         struct pollfd f = { job_wake_fd(p->link->engine), POLLIN, 0 };
         poll(&f, 1, 200);
         sync_app(p);
@@ -122,7 +126,7 @@ static void put_locality(struct plain *p)
 {
     int64_t until = base_now_ns() + PATIENCE_NS;
     const struct ana_curve *c;
-    wait_facts(p);
+    wait_while(p, traces, PATIENCE_NS);
     while (reuse_get(p->a, &c) == REUSE_WORKING && base_now_ns() < until)
         poll(NULL, 0, 20);
     for (int part = 0; part < LOCALITY_PARTS; part++) {
@@ -134,14 +138,47 @@ static void put_locality(struct plain *p)
 
 static void show(struct plain *p, const char *name)
 {
-    enum panel_id id = p->a->focus;
+    enum panel_id id = *name ? PANEL_COUNT : p->a->focus;
     for (int i = 0; i < PANEL_COUNT; i++)
         if (!strcmp(panel_info((enum panel_id)i)->name, name))
             id = (enum panel_id)i;
+    if (id == PANEL_COUNT) {
+        struct buf b = { 0 };
+        buf_printf(&b, "no panel '%s'; there are", name);
+        for (int i = 0; i < PANEL_COUNT; i++)
+            buf_printf(&b, " %s", panel_info((enum panel_id)i)->name);
+        say(p, b.s ? b.s : "");
+        buf_free(&b);
+        return;
+    }
+    if (id == PANEL_OPTIONS || id == PANEL_COUNTERS || id == PANEL_ADVICE)
+        wait_while(p, predicts, PATIENCE_NS / 3);
     if (id == PANEL_LOCALITY)
         put_locality(p);
     else
         put_panel(p, id);
+}
+
+static void help(const struct plain *p)
+{
+    struct buf b = { 0 };
+    buf_puts(&b, "show [PANEL]: print a panel\nwait: until the engine is idle\n");
+    for (size_t i = 0; i < cmdline_count(); i++) {
+        const struct command_info *c = cmdline_info(i);
+        buf_printf(&b, "%s%s%s: %s\n", c->name, *c->form ? " " : "", c->form, c->help);
+    }
+    print(p, b.s ? b.s : "", b.n);
+    buf_free(&b);
+}
+
+/* Someone at a terminal is told what to do; a script is not. */
+static bool read_line(const struct plain *p, bool person, char *line, int n)
+{
+    if (person) {
+        print(p, ": ", 2);
+        fflush(stdout);
+    }
+    return fgets(line, n, stdin) != NULL;
 }
 
 /* False: leave. */
@@ -155,6 +192,10 @@ static bool command(struct plain *p, char *line)
     }
     if (!strcmp(line, "wait"))
         return true;
+    if (!strcmp(line, "help") || !strcmp(line, "?")) {
+        help(p);
+        return true;
+    }
     *a->notice = '\0';
     unsigned effect = app_command(a, line);
     if (*a->notice)
@@ -179,7 +220,10 @@ int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_fr
         show(&p, "valley");
     else if (!o->sweep_at_once)
         show(&p, "coalesce");
-    while (!o->replay && fgets(line, sizeof line, stdin)) {
+    bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    if (person && !o->replay)
+        say(&p, "Line by line, since this terminal cannot be drawn on or --plain was asked for: sweep, tune, show PANEL, help, quit.");
+    while (!o->replay && read_line(&p, person, line, sizeof line)) {
         if (!command(&p, line))
             break;
         wait_idle(&p);
