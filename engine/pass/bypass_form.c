@@ -1,13 +1,14 @@
 /* bypass, the forms of code (paper: bypass, section 4.1 and Listing 1).
  *
- *   clone      @p bra B;  A: body as written ... ret;   B: body, loads bypass ... ret;
+ *   clone      start;  @p bra B;  A: the rest as written ... ret;   B: the rest, loads bypass ... ret;
  *   predicate  @p ld.cg x; @!p ld x;        per load
  *   grouped    @p bra B; ld x; ld y; bra E; B: ld.cg x; ld.cg y; E:
  *   vertical   chosen loads bypass, no condition
  *   hybrid     clone, with the chosen loads bypassing in both copies
  *
  * p = (warp of the CTA >= knobs.pi) is the same in all lanes of a warp, so warp
- * intrinsics stay whole; bar.sync counts arrivals per barrier id whatever the
+ * intrinsics stay whole; .uni says so, or ptxas would put a WARPSYNC before every
+ * barrier of the copies. bar.sync counts arrivals per barrier id whatever the
  * place it is executed at, so barriers may stand in both copies.
  * Shared, local and parameter declarations of the outermost scope serve both. */
 #include "engine/pass/bypass_int.h"
@@ -28,29 +29,24 @@ static void declare_text(struct bypass *b, bool threshold, struct buf *out)
                    b->pred, t, t, t, t, t, t, t, t, t, t);
 }
 
-/* The warp's index, or with a flat block what grows with it: every instruction here is paid by every warp.
- * Returns the word of the knobs to compare with. */
-static enum pass_knob warp_text(const struct bypass *b, struct buf *out)
+/* The thread's index, or in a block whose rows divide a warp its row: every instruction here is paid by every warp.
+ * What stands in knob PI_THREADS is pi in the same unit: no division. */
+static void warp_text(struct bypass *b, struct buf *out)
 {
     const char *t = b->c->tag;
     struct dim3u block = b->c->out->block;
-    if (b->flat && block.y == 1) {
-        buf_printf(out, "mov.u32 \t%%%sw, %%tid.x;\n", t);
-        return PASS_KNOB_PI_THREADS;
-    }
-    if (b->flat && block.x == 32) {
+    uint32_t *knob = b->c->out->knob;
+    if (!b->vote && block.y > 1 && block.z == 1 && 32 % block.x == 0) {
         buf_printf(out, "mov.u32 \t%%%sw, %%tid.y;\n", t);
-        return PASS_KNOB_PI;
+        knob[PASS_KNOB_PI_THREADS] = knob[PASS_KNOB_PI] * (32 / block.x);
+        return;
     }
     struct buf lin = { 0 };
     buf_printf(&lin, "%%%sw", t);
-    if (b->flat)
-        buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmad.lo.u32 \t%%%sw, %%%sy, %u, %%%sx;\n", t, t, t, t, block.x, t);
-    else if (lin.s)
+    if (lin.s)
         pass_linear_tid(b->c, lin.s, out);
     out->oom |= lin.oom;
     buf_free(&lin);
-    return PASS_KNOB_PI_THREADS;
 }
 
 static void entry_text(struct bypass *b, bool threshold, struct buf *out)
@@ -59,10 +55,10 @@ static void entry_text(struct bypass *b, bool threshold, struct buf *out)
     if (threshold) {
         if (b->vote)
             bypass_vote_threshold(b, out);
-        enum pass_knob word = warp_text(b, out);
+        warp_text(b, out);
         if (!b->vote)
-            buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * word);
-        else if (word == PASS_KNOB_PI_THREADS)
+            buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_PI_THREADS);
+        else
             buf_printf(out, "shr.u32 \t%%%sw, %%%sw, 5;\n", t, t);
         buf_printf(out, "setp.ge.u32 \t%s, %%%sw, %%%spi;\n", b->pred, t, t);
     }
@@ -247,7 +243,11 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
     put_entry(b, true);
     if (b->vote)
         bypass_vote_begin(b);
-    ptx_edit_entry(c->edit, f, TAG, "@%s bra \t$%sbypass;", b->pred, c->tag);
+    uint32_t from = b->vote ? pass_first_stmt(f) : bypass_split(b);
+    if (from == pass_first_stmt(f))
+        ptx_edit_entry(c->edit, f, TAG, "@%s bra.uni \t$%sbypass;", b->pred, c->tag);
+    else
+        ptx_edit_after(c->edit, f, from - 1, TAG, "@%s bra.uni \t$%sbypass;", b->pred, c->tag);
     if (first != PICK_NONE || b->level == BYPASS_RO || b->vote)
         edit_in_place(b, &a, first != PICK_NONE ? low.s : NULL);
     if (first != PICK_NONE)
@@ -256,7 +256,7 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
     if (pass_falls_off(f))
         buf_printf(&body, b->vote ? "bra \t$%sleft;\n" : "ret;\n", c->tag);
     buf_printf(&body, "$%sbypass:\n", c->tag);
-    pass_copy_stmts(&copy, pass_first_stmt(f), f->nstmts, &body);
+    pass_copy_stmts(&copy, from, f->nstmts, &body);
     if (b->vote)
         bypass_vote_end(b, &body);
     if (body.s)
@@ -305,7 +305,7 @@ static void emit_group(struct bypass *b, uint32_t first, uint32_t last, uint32_t
     struct pass_copy copy = { .m = c->m, .f = f, .inst = side_inst, .ctx = &side };
     struct buf t = { 0 };
     pass_copy_stmts(&copy, f->insts[first].stmt, f->insts[last].stmt + 1, &t);
-    ptx_edit_before(c->edit, f, f->insts[first].stmt, TAG, "@%s bra \t$%sb%u;", b->pred, c->tag, n);
+    ptx_edit_before(c->edit, f, f->insts[first].stmt, TAG, "@%s bra.uni \t$%sb%u;", b->pred, c->tag, n);
     if (t.s)
         ptx_edit_after(c->edit, f, f->insts[last].stmt, TAG, "bra.uni \t$%se%u;\n$%sb%u:\n%s$%se%u:", c->tag, n, c->tag, n, t.s, c->tag, n);
     c->oom |= t.oom;
@@ -334,23 +334,9 @@ static void emit_grouped(struct bypass *b)
     buf_free(&suffix);
 }
 
-/* With a launch whose block is flat, the flat part of the thread index will do: under another launch the
- * choice would be made by other threads, which nothing but a warp intrinsic or barrier could tell. */
-static bool index_is_flat(const struct bypass *b)
-{
-    struct pass_funcs fs;
-    const struct ptx_func *f = b->c->f;
-    bool apart = !pass_find_effect(f, EFFECT_WARP) && !pass_find_effect(f, EFFECT_BARRIER) && !b->vote;
-    pass_callees(b->c, &fs);
-    for (uint32_t k = 0; k < fs.n; k++)
-        apart = apart && !pass_find_effect(fs.v[k], EFFECT_WARP) && !pass_find_effect(fs.v[k], EFFECT_BARRIER);
-    return apart && !fs.unknown && b->c->out->block.x && b->c->out->block.z == 1;
-}
-
 enum status bypass_emit(struct bypass *b)
 {
     const struct options *o = b->c->opt;
-    b->flat = index_is_flat(b);
     bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL, hybrid = o->bypass_form == BYPASS_FORM_HYBRID;
     find_clones(b);
     if (vertical || (hybrid && o->pi.mode == PI_CHA))

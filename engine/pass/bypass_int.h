@@ -12,7 +12,6 @@ struct bypass {
     bool hint;                   /* L2::cache_hint with the policy register */
     bool with_nc;                /* .nc loads are this level's too: one L1 for both since Maxwell */
     struct pass_flow flow;       /* of the kernel */
-    bool flat;                   /* blocks have no z, perhaps no y */
     bool vote;                   /* one launch in which SMs run different thresholds */
     char policy[24], pred[24];   /* register names */
     struct strmap clones;        /* called functions that are copied */
@@ -29,6 +28,8 @@ bool bypass_chosen(struct bypass *b, const struct ptx_inst *i);
 bool bypass_picked(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i, enum bypass_pick pick);
 /* The load's text, bypassing or caching; guard: "@%p " to use instead of its own, NULL: its own. */
 void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, const char *guard, struct buf *out);
+/* Clone: the statement before which the copies part (bypass_split.c). */
+uint32_t bypass_split(struct bypass *b);
 /* Rewrites with the form that the options ask for. */
 enum status bypass_emit(struct bypass *b);
 

@@ -38,8 +38,15 @@ void bypass_vote_begin(struct bypass *b)
     const char *t = c->tag;
     ptx_edit_global(c->edit, TAG, ".visible .global .align 8 .u64 " PASS_VOTE_SYMBOL "[%d];", PASS_VOTE_WORDS);
     ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 8 .b64 %sslot[2];\n.reg .b64 \t%%%sclk, %%%sbegun, %%%swhere;\n.reg .b32 \t%%%sgone;", t, t, t, t, t);
-    ptx_edit_entry(c->edit, c->f, TAG, "mad.lo.u32 \t%%%sgone, %%%snx, %%%sy, %%%sx;\nsetp.ne.u32 \t%%%sq0, %%%sgone, 0;\n@%%%sq0 bra \t$%sstart;\nmov.u64 \t%%%sclk, %%clock64;\n"
-                   "st.shared.u64 \t[%sslot], %%%sclk;\nst.shared.u32 \t[%sslot+8], 0;\n$%sstart:\nbar.sync \t0;", t, t, t, t, t, t, t, t, t, t, t, t, t);
+    struct buf gone = { 0 }, index = { 0 };
+    buf_printf(&gone, "%%%sgone", t);
+    if (gone.s)
+        pass_linear_tid(c, gone.s, &index);
+    ptx_edit_entry(c->edit, c->f, TAG, "%ssetp.ne.u32 \t%%%sq0, %%%sgone, 0;\n@%%%sq0 bra \t$%sstart;\nmov.u64 \t%%%sclk, %%clock64;\n"
+                   "st.shared.u64 \t[%sslot], %%%sclk;\nst.shared.u32 \t[%sslot+8], 0;\n$%sstart:\nbar.sync \t0;", index.s ? index.s : "", t, t, t, t, t, t, t, t, t);
+    c->oom |= gone.oom || index.oom;
+    buf_free(&gone);
+    buf_free(&index);
     pass_put_reset(c->out, PASS_VOTE_SYMBOL, 8ull * PASS_VOTE_WORDS);
     c->out->extra_shared += 16;
     c->out->extra_regs += 1;

@@ -7,7 +7,7 @@
 
 /* Knob values live in one module-scope .const structure read at entry, so that a
  * sweep over them needs one JIT. Word i of the structure is enum pass_knob. */
-enum pass_knob { PASS_KNOB_PI, PASS_KNOB_AGENTS, PASS_KNOB_DISTANCE, PASS_KNOB_PI_THREADS /* 32 * pi */, PASS_KNOB_COUNT };
+enum pass_knob { PASS_KNOB_PI, PASS_KNOB_AGENTS, PASS_KNOB_DISTANCE, PASS_KNOB_PI_THREADS /* pi in threads, or in rows of them: what the code compares */, PASS_KNOB_COUNT };
 #define PASS_KNOB_SYMBOL "gpulocw_knobs"
 
 /* --pi vote (paper: bypass, section 4.3): one sampling launch in which the SMs run different thresholds,

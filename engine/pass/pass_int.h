@@ -111,7 +111,7 @@ void pass_put_reset(struct pass_output *o, const char *symbol, uint64_t bytes);
 void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target);
 uint32_t pass_warps(const struct pass_ctx *c);    /* per CTA of the launch as it is now; 0: no launch known */
 uint32_t pass_target(const struct pass_ctx *c);   /* compute capability rewrites may count on: 10*major+minor */
-/* "mov tid; mad; ..." that leaves the linear thread index in a fresh register: names are <tag>t0.. */
+/* Code that leaves the thread's index in its CTA in dst, short where the launch's block is known; <tag>x y z nx ny are overwritten. */
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out);
 
 /* ---- flow facts of one function, this room's own (conservative) ---- */
