@@ -14,6 +14,14 @@
  *             slot has passed the barrier behind its last reading; called functions that read
  *             the task know one slot only, and then a second barrier stands here)
  *
+ * Where there are many tasks for each agent, a claim is of `chunk` tasks, as many places apart as the cluster has
+ * agents: those that run at one time are neighbours, as the hardware's are. Claim w < blocks * agents is member
+ * w mod agents of block w div agents; the claims behind those are of one task each, so that the last ones are shared
+ * out evenly. The slot then holds the first place and the one behind the last, every thread finds the coordinates
+ * by itself, and
+ *   next:     `agents` places on; still inside: -> body, behind a barrier only if the kernel has shared memory or
+ *             barriers (without them no warp can tell how far the others are); else -> publish
+ *
  * The hardware promises no placement: counters are claimed, never assumed, and an agent
  * that finds its own cluster empty goes through all others, so every task runs exactly
  * once as long as one agent runs. The agent with id 0 of any SM always runs. A claimed
@@ -83,7 +91,9 @@ enum status agent_check(struct pass_ctx *c)
 
 /* ---- how many ---- */
 enum { MANY_WAVES = 8 };      /* from so many tasks for each agent on, one task shared out badly at the end is lost in the rest */
-enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };   /* slot: task x, y, z, state; best offset found; next task; thread 0's cluster (first slot) */
+enum { CHUNK_MOST = 16 };     /* tasks claimed at once: what a claim costs is then a few per cent of a task of a microsecond */
+/* slot: task x, y, z, state (several: first, behind the last, -, state); best offset found; next task; thread 0's cluster (first slot) */
+enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };
 static uint32_t at_least_1(uint64_t v) { return v ? (uint32_t)v : 1; }
 
 /* Resident CTAs by threads, CTA slots and shared memory; registers are the compiler's and may
@@ -118,6 +128,8 @@ struct agent {
     uint32_t m, q, r, per_sm;
     uint32_t sharers;            /* agents of one cluster, at most */
     bool few;                    /* tasks for each agent: the last ones are shared out with care */
+    uint32_t chunk, blocks;      /* tasks claimed at once; blocks of sharers * chunk tasks in each cluster */
+    bool apart;                  /* warps need not be at the same task */
     struct dim3u grid;           /* of the tasks */
     bool prefetch, vote;
     bool one_slot;               /* called functions read it */
@@ -132,6 +144,8 @@ static void declare(const struct agent *a, struct buf *out)
     buf_printf(out, ".reg .pred \t%%%sfirst, %%%sodd, %%%sp, %%%sq;\n", t, t, t, t);
     buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, %%%sact, %%%su, %%%ssl, %%%sot;\n", t, t, t, t, t, t, t, t, t, t, t, t, t);
     buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
+    if (a->chunk > 1)
+        buf_printf(out, ".reg .b32 \t%%%sat, %%%send;\n", t, t);
     if (a->prefetch)
         buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
     if (a->vote)
@@ -163,15 +177,15 @@ static void arrive_code(const struct agent *a, struct buf *out)
     buf_free(&lin);
 }
 
-/* place of a task -> coordinates in x, y, z */
-static void decode(const struct agent *a, struct buf *out)
+/* place v of a task -> coordinates in <to>x, <to>y, <to>z */
+static void decode(const struct agent *a, const char *to, struct buf *out)
 {
     struct buf n[6] = { { 0 } };
     buf_printf(&n[0], "%%%sv", a->t);
     buf_printf(&n[1], "%u", a->grid.x);
     buf_printf(&n[2], "%u", a->grid.y);
     for (int d = 0; d < 3; d++)
-        buf_printf(&n[3 + d], "%%%s%c", a->t, 'x' + d);
+        buf_printf(&n[3 + d], "%%%s%s%c", a->t, to, 'x' + d);
     bool ok = true;
     for (size_t k = 0; k < ARRAY_LEN(n); k++)
         ok = ok && !n[k].oom;
@@ -183,11 +197,11 @@ static void decode(const struct agent *a, struct buf *out)
         buf_free(&n[k]);
 }
 
-/* v = start(home) + w */
-static void place_code(const struct agent *a, struct buf *out)
+/* v = start(home) + off, the place of task `off` of the cluster */
+static void place_code(const struct agent *a, const char *off, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "min.u32 \t%%%sv, %%%shome, %u;\nadd.u32 \t%%%sv, %%%sv, %%%sw;\nmad.lo.u32 \t%%%sv, %%%shome, %u, %%%sv;\n", t, t, a->r, t, t, t, t, t, a->q, t);
+    buf_printf(out, "min.u32 \t%%%sv, %%%shome, %u;\nadd.u32 \t%%%sv, %%%sv, %%%s%s;\nmad.lo.u32 \t%%%sv, %%%shome, %u, %%%sv;\n", t, t, a->r, t, t, t, off, t, t, a->q, t);
 }
 
 /* A guess at what this agent will claim `distance` rounds from now: the counter moves on by one for each agent of the SM. */
@@ -198,16 +212,17 @@ static void predict_code(const struct agent *a, struct buf *out)
         buf_printf(out, "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t, 4u * PASS_KNOB_AGENTS);
     buf_printf(out, "mov.u32 \t%%%sok, 0;\nmin.u32 \t%%%sv, %%%sact, %u;\nld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL "+%u];\n", t, t, t, a->per_sm, t, 4u * PASS_KNOB_DISTANCE);
     buf_printf(out, "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%snoguess;\n", t, t, t, t, t, t, t, t, t);
-    place_code(a, out);
-    decode(a, out);
+    place_code(a, "w", out);
+    decode(a, "", out);
     buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, t, SLOT_NEXT, t, t, t, t);
 }
 
-/* size = number of tasks of cluster `of` */
+/* size = number of claims there are in cluster `of` */
 static void size_code(const struct agent *a, const char *of, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%s%s, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\n", t, t, of, a->r, t, a->q + 1, a->q, t);
+    uint32_t q = a->q - a->blocks * a->sharers * (a->chunk - 1);
+    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%s%s, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\n", t, t, of, a->r, t, q + 1, q, t);
 }
 
 /* ptr = the counter of cluster `of` */
@@ -215,6 +230,18 @@ static void counter_code(const struct agent *a, const char *of, struct buf *out)
 {
     const char *t = a->t;
     buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, 4, %%%sptr;\n", t, t, t, of, t);
+}
+
+/* Thread 0 asks for tasks of the cluster whose counter ptr is; w will be the first of them. Its lane is 0: adding the
+ * lane changes nothing but that ptxas sees an address of each lane's own. Of one address it would gather what the
+ * lanes ask for into one atomic and hand the result round, waiting for it on the spot. */
+static void ask_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "mov.u32 \t%%%sv, %%laneid;\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t, t, t);
+    if (a->few)                  /* the move stands first: behind the atomic it would wait for what comes back */
+        buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq ", t, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
 }
 
 /* dst = the slot that is read (other: that is written) until the next barrier; which of the two is a predicate:
@@ -225,6 +252,17 @@ static void slot_code(const struct agent *a, const char *dst, bool other, struct
     buf_printf(out, "mov.u32 \t%%%s%s, %s;\n", t, dst, a->slot);
     if (!a->one_slot)
         buf_printf(out, "@%s%%%sodd add.u32 \t%%%s%s, %%%s%s, %d;\n", other ? "!" : "", t, t, dst, t, dst, SLOT_BYTES);
+}
+
+/* Claim w -> the first of its places and the one behind the last, into the slot. */
+static void chunk_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "div.u32 \t%%%su, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%su, %u;\nmin.u32 \t%%%su, %%%su, %u;\n", t, t, a->sharers, t, t, a->blocks, t, t, a->blocks);
+    buf_printf(out, "mad.lo.u32 \t%%%su, %%%su, %u, %%%sw;\n", t, t, a->sharers * (a->chunk - 1), t);
+    place_code(a, "u", out);
+    buf_printf(out, "selp.u32 \t%%%sy, %u, 1, %%%sq;\nadd.u32 \t%%%sy, %%%sv, %%%sy;\nmov.u32 \t%%%sok, %d;\n", t, a->sharers * a->chunk, t, t, t, t, t, STATE_TASK);
+    buf_printf(out, "st.shared.v4.u32 \t[%%%sot], {%%%sv, %%%sy, %%%sz, %%%sok};\n", t, t, t, t, t);
 }
 
 /* Thread 0: what became of the claim w of its cluster; a task found, the next one is claimed. */
@@ -240,19 +278,20 @@ static void publish_code(const struct agent *a, struct buf *out)
     slot_code(a, "ot", true, out);
     buf_printf(out, "mov.u32 \t%%%sok, %d;\nbra \t$%stell;\n$%sclaimed:\n", t, STATE_END, t, t);
     counter_code(a, "home", out);
-    place_code(a, out);
-    decode(a, out);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t);
+    if (a->chunk > 1) {
+        chunk_code(a, out);
+    } else {
+        place_code(a, "w", out);
+        decode(a, "", out);
+        buf_printf(out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t);
+    }
     if (a->few)
         buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t, a->sharers, t, t, t);
-    if (a->prefetch)
+    if (a->prefetch && a->chunk == 1)
         predict_code(a, out);
     if (a->vote)
         buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
-    /* The move stands first: behind the atomic it would wait for what comes back. */
-    if (a->few)
-        buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq ", t, t);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
+    ask_code(a, out);
 }
 
 /* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
@@ -266,40 +305,83 @@ static void search_code(const struct agent *a, struct buf *out)
     out->oom |= lin.oom;
     buf_free(&lin);
     buf_printf(out, "mov.u32 \t%%%sv, %%%slin;\n$%sscan:\nsetp.ge.u32 \t%%%sp, %%%sv, %u;\n@%%%sp bra \t$%sscanned;\n", t, t, t, t, t, a->m, t, t);
-    buf_printf(out, "add.u32 \t%%%su, %%%scx, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, t, t, t, a->m);
+    const char *empty = a->chunk > 1 ? "at" : "cx";
+    buf_printf(out, "add.u32 \t%%%su, %%%s%s, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, empty, t, t, t, a->m);
     size_code(a, "u", out);
     counter_code(a, "u", out);
     buf_printf(out, "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, %%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n", t, t, t, t, t, t, t, t,
                SLOT_BEST, t);
     buf_printf(out, "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra \t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t,
                (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
-    buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra \t$%sfinish;\nadd.u32 \t%%%shome, %%%scx, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
-               t, t, SLOT_BEST, t, t, t, t, t, t, t, t, t, a->m);
+    buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra \t$%sfinish;\nadd.u32 \t%%%shome, %%%s%s, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
+               t, t, SLOT_BEST, t, t, t, t, t, t, empty, t, t, t, a->m);
+}
+
+/* The next of the tasks that were claimed together; behind the last one control goes on. Warps that go on by themselves
+ * do so whole: lanes that left the body early wait for the others. */
+static void further_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "add.u32 \t%%%sat, %%%sat, %u;\nsetp.ge.u32 \t%%%sp, %%%sat, %%%send;\n@%%%sp bra.uni \t$%slast;\n", t, t, a->sharers, t, t, t, t, t);
+    buf_printf(out, "%s;\nbra.uni \t$%sgo;\n$%slast:\n", a->apart ? "bar.warp.sync \t0xffffffff" : "bar.sync \t0", t, t);
+}
+
+/* All threads: what their slot says; a task is gone to. */
+static void wait_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
+    if (!a->one_slot)
+        buf_printf(out, "not.pred \t%%%sodd, %%%sodd;\n", t, t);
+    slot_code(a, "sl", false, out);
+    buf_printf(out, "ld.shared.v4.u32 \t{%%%s%s, %%%s%s, %%%scz, %%%sok}, [%%%ssl];\n", t, a->chunk > 1 ? "at" : "cx", t, a->chunk > 1 ? "end" : "cy", t, t, t);
+    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, STATE_TASK, t, t);
+    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
 }
 
 /* All that stands behind the body: from one task to the next. Ends where every thread returns or goes on. */
 static void next_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%snext:\n%s%s@!%%%sfirst bra \t$%swait;\n", t, pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->one_slot ? "bar.sync \t0;\n" : "", t, t);
+    buf_printf(out, "$%snext:\n%s%s", t, pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "", a->one_slot ? "bar.sync \t0;\n" : "");
+    if (a->chunk > 1)
+        further_code(a, out);
+    buf_printf(out, "@!%%%sfirst bra \t$%swait;\n", t, t);
+    if (a->vote && a->chunk > 1) {
+        slot_code(a, "sl", false, out);
+        buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl];\nsub.u32 \t%%%sv, %%%send, %%%sv;\nadd.u32 \t%%%sv, %%%sv, %u;\ndiv.u32 \t%%%sv, %%%sv, %u;\n",
+                   t, t, t, t, t, t, t, a->sharers - 1, t, t, a->sharers);
+    } else if (a->vote) {
+        buf_printf(out, "mov.u32 \t%%%sv, 1;\n", t);
+    }
     if (a->vote)
         agent_vote_count(t, out);
     if (a->few)
         buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sw, -1;\n@%%%sp bra \t$%slate;\n", t, t, t, t);
     publish_code(a, out);
-    buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
-    if (!a->one_slot)
-        buf_printf(out, "not.pred \t%%%sodd, %%%sodd;\n", t, t);
-    slot_code(a, "sl", false, out);
-    buf_printf(out, "ld.shared.v4.u32 \t{%%%scx, %%%scy, %%%scz, %%%sok}, [%%%ssl];\nsetp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, t, t, t, t, t,
-               STATE_TASK, t, t);
-    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
+    wait_code(a, out);
     search_code(a, out);
     buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
     counter_code(a, "home", out);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\nbra \t$%spublish;\n", t, t, t);
+    if (a->few)
+        buf_printf(out, "setp.eq.u32 \t%%%sq, %%%shome, %%%shome;\n", t, t, t);
+    ask_code(a, out);
+    buf_printf(out, "bra \t$%spublish;\n", t);
     if (a->few)
         buf_printf(out, "$%slate:\nld.shared.u32 \t%%%shome, [%s+%d];\nbra \t$%sclaim;\n", t, t, a->slot, SLOT_HOME, t);
+}
+
+/* The coordinates of a task that follows in `distance` turns: known where tasks are claimed together, else a guess. */
+static void ahead_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    if (a->chunk == 1) {
+        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, t, SLOT_NEXT, t, t, t, t);
+        return;
+    }
+    buf_printf(out, "ld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL "+%u];\nmad.lo.u32 \t%%%sv, %%%sdist, %u, %%%sat;\nsetp.ge.u32 \t%%%sp, %%%sv, %%%send;\n@%%%sp bra.uni \t$%sahead;\n",
+               t, 4u * PASS_KNOB_DISTANCE, t, t, a->sharers, t, t, t, t, t, t);
+    decode(a, "p", out);
 }
 
 static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
@@ -318,7 +400,7 @@ static enum status prefetch_code(const struct agent *a, struct buf *decls, struc
     const char *const next[3] = { names[0], names[1], names[2] };
     enum status s = prefetch_task_code(a->c, next, decls, &body, &n);
     if (s == ST_OK && n) {
-        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, t, SLOT_NEXT, t, t, t, t);
+        ahead_code(a, out);
         buf_printf(out, "%s$%sahead:\n", body.s ? body.s : "", t);
     }
     out->oom |= body.oom;
@@ -399,6 +481,27 @@ static bool callees_read(const struct pass_ctx *c)
     return any;
 }
 
+static uint32_t chunk_of(const struct agent *a)
+{
+    uint32_t most = a->q / (MANY_WAVES * a->sharers), n = 1;
+    while (!a->one_slot && n < CHUNK_MOST && 2 * n <= most)
+        n *= 2;
+    return n;
+}
+
+/* Nothing in the kernel tells a warp what another one of its CTA is at. */
+static bool warps_apart(const struct agent *a)
+{
+    const struct pass_ctx *c = a->c;
+    struct pass_funcs fs;
+    bool unsized, apart = pass_shared_bytes(c->m, c->f, &unsized) == 0 && !unsized && !c->out->shared;
+    apart = apart && c->m->version >= 60 && c->m->target >= 30 && dim3u_count(c->out->block) % 32 == 0 && !pass_find_effect(c->f, EFFECT_BARRIER);
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        apart = apart && !pass_find_effect(fs.v[k], EFFECT_BARRIER);
+    return apart && !fs.unknown && !pass_find_effect(c->f, EFFECT_ASYNC_COPY) && !pass_find_effect(c->f, EFFECT_TENSOR);
+}
+
 enum status agent_run(struct pass_ctx *c)
 {
     uint64_t tasks = dim3u_count(c->out->grid);
@@ -409,9 +512,12 @@ enum status agent_run(struct pass_ctx *c)
     uint32_t sms = c->in->dev && c->in->dev->sms ? c->in->dev->sms : a.m;
     a.sharers = a.per_sm * ((sms + a.m - 1) / a.m);
     a.few = a.q / MANY_WAVES < a.sharers;
+    a.one_slot = callees_read(c);
+    a.chunk = chunk_of(&a);
+    a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) - 1 : 0;
+    a.apart = warps_apart(&a);
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
     a.vote = c->opt->agents == OPT_AGENTS_VOTE;
-    a.one_slot = callees_read(c);
     buf_printf(&slot, "%sslot", c->tag);
     memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "", slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
     if (!a.vote || a.prefetch)
@@ -420,6 +526,10 @@ enum status agent_run(struct pass_ctx *c)
     declare(&a, &decls);
     arrive_code(&a, &code);
     buf_printf(&code, "bra \t$%sclaim;\n$%sgo:\n", a.t, a.t);
+    if (a.chunk > 1) {
+        buf_printf(&code, "mov.u32 \t%%%sv, %%%sat;\n", a.t, a.t);
+        decode(&a, "c", &code);
+    }
     if (s == ST_OK && a.prefetch)
         s = prefetch_code(&a, &decls, &code);
     next_code(&a, &next);

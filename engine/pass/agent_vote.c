@@ -20,11 +20,11 @@ void agent_vote_number(const char *t, uint32_t most, struct buf *out)
     buf_printf(out, "setp.eq.u32 \t%%%sfresh, %%%sv, 0;\nselp.u32 \t%%%snew, 2, 1, %%%sfresh;\n", t, t, t, t);
 }
 
-/* Thread 0, after a task: its cycles and itself; after the agent's first, the agent and perhaps its SM. */
+/* Thread 0, after v tasks: their cycles and number; after the agent's first, the agent and perhaps its SM. */
 void agent_vote_count(const char *t, struct buf *out)
 {
-    buf_printf(out, "mov.u64 \t%%%sclk, %%clock64;\nsub.s64 \t%%%sclk, %%%sclk, %%%sbegun;\nred.global.add.u64 \t[%%%sbox], %%%sclk;\nred.global.add.u64 \t[%%%sbox+8], 1;\n",
-               t, t, t, t, t, t, t);
+    buf_printf(out, "mov.u64 \t%%%sclk, %%clock64;\nsub.s64 \t%%%sclk, %%%sclk, %%%sbegun;\nred.global.add.u64 \t[%%%sbox], %%%sclk;\ncvt.u64.u32 \t%%%sclk, %%%sv;\nred.global.add.u64 \t[%%%sbox+8], %%%sclk;\n",
+               t, t, t, t, t, t, t, t, t, t);
     buf_printf(out, "setp.ne.u32 \t%%%sfresh, %%%snew, 0;\n@%%%sfresh red.global.add.u64 \t[%%%sbox+16], 1;\nsetp.eq.u32 \t%%%sfresh, %%%snew, 2;\n"
                     "@%%%sfresh red.global.add.u64 \t[%%%sbox+24], 1;\nmov.u32 \t%%%snew, 0;\n", t, t, t, t, t, t, t, t, t);
 }
