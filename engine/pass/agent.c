@@ -520,7 +520,7 @@ static bool callees_read(const struct pass_ctx *c)
     bool any = false;
     pass_callees(c, &fs);
     for (uint32_t k = 0; k < fs.n; k++)
-        any |= cluster_reads(c, fs.v[k]);
+        any |= cluster_reads(fs.v[k]);
     return any;
 }
 

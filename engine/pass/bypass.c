@@ -77,6 +77,9 @@ enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     enum status s = settle_op(b);
     if (s == ST_OK && !pass_flow_make(c->f, &b->flow))
         s = ST_NOMEM;
+    pass_callees(c, &b->callees);
+    if (s == ST_OK && b->callees.n && !pass_global_params(c, &b->flow, &b->callees, b->given))
+        s = ST_NOMEM;
     if (b->hint || b->l1)
         pass_need_isa(c, 74, b->hint ? 80 : 70);
     struct buf n = { 0 };
@@ -110,11 +113,22 @@ static bool proven_global(struct bypass *b, const struct ptx_func *f, const stru
 {
     if (i->space == PTX_SPACE_GLOBAL)
         return true;
-    if (i->space != PTX_SPACE_GENERIC || f != b->c->f)
+    if (i->space != PTX_SPACE_GENERIC)
         return false;
     struct pass_roots r;
-    pass_address_roots(b->c, &b->flow, inst_address(i), &r);
-    return !r.unknown && !r.window;
+    if (f == b->c->f) {
+        pass_address_roots(b->c, &b->flow, inst_address(i), &r);
+        return !r.unknown && !r.window;
+    }
+    uint32_t k = 0;
+    while (k < b->callees.n && b->callees.v[k] != f)
+        k++;
+    struct pass_flow own;
+    if (k == b->callees.n || !b->given[k] || !pass_flow_make(f, &own))
+        return false;
+    pass_address_roots(b->c, &own, inst_address(i), &r);
+    pass_flow_free(&own);
+    return r.callers && (r.given & ~b->given[k]) == 0;
 }
 
 static bool knows_mods(const struct ptx_inst *i)

@@ -12,6 +12,7 @@ struct bypass {
     bool hint;                   /* L2::cache_hint with the policy register */
     bool with_nc;                /* .nc loads are this level's too: one L1 for both since Maxwell */
     struct pass_flow flow;       /* of the kernel */
+    struct pass_funcs callees; uint64_t given[PASS_FUNCS_MOST];   /* which of their parameters are global pointers */
     bool vote;                   /* one launch in which SMs run different thresholds */
     char policy[24], pred[24];   /* register names */
     struct strmap clones;        /* called functions that are copied */

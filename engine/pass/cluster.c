@@ -58,7 +58,7 @@ static enum status check(struct pass_ctx *c)
     enum status s = check_func(c, c->f);
     for (uint32_t k = 0; k < fs.n && s == ST_OK; k++) {
         s = check_func(c, fs.v[k]);
-        if (s == ST_OK && fs.indirect && cluster_reads(c, fs.v[k]))
+        if (s == ST_OK && fs.indirect && cluster_reads(fs.v[k]))
             s = pass_refuse(c, fs.at, NULL, "the kernel calls through a pointer, and %.*s, which may be what is called, reads %%ctaid", (int)fs.v[k]->name.n, fs.v[k]->name.s);
     }
     if (s == ST_OK)
@@ -81,77 +81,18 @@ const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
     return NULL;
 }
 
-bool cluster_reads(const struct pass_ctx *c, const struct ptx_func *f)
-{
-    (void)c;
-    return pass_find_sreg(f, "%ctaid") || pass_find_sreg(f, "%nctaid");
-}
-
-static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
-{
-    struct { struct cluster_names *n; const struct ptx_module *m; } *x = ctx;
-    pass_inst_text(x->m, i, cluster_coordinate, x->n, out);
-    return true;
-}
+bool cluster_reads(const struct ptx_func *f) { return pass_find_sreg(f, "%ctaid") || pass_find_sreg(f, "%nctaid"); }
 
 void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry, struct strmap *clones)
 {
-    struct pass_funcs fs;
-    struct { struct cluster_names *n; const struct ptx_module *m; } x = { n, c->m };
-    struct buf suffix = { 0 };
-    buf_printf(&suffix, "_%sv", c->tag);
-    pass_callees(c, &fs);
-    bool any = false;
-    for (uint32_t k = 0; k < fs.n; k++)
-        any |= cluster_reads(c, fs.v[k]);
-    for (uint32_t k = 0; any && k < fs.n; k++)
-        strmap_set(clones, fs.v[k]->name, k);
-    for (uint32_t k = 0; any && k < fs.n; k++) {
-        struct pass_copy how = { .clones = clones, .clone_suffix = suffix.s, .inst = copy_inst, .ctx = &x };
-        pass_clone_func(c, fs.v[k], &how, entry);
-    }
-    c->oom |= suffix.oom || clones->oom;
-    buf_free(&suffix);
-}
-
-struct virtual_names { struct cluster_names *n; const struct strmap *clones; const char *suffix; };
-
-static const char *virtual_operand(void *ctx, const struct ptx_operand *o)
-{
-    return cluster_coordinate(((struct virtual_names *)ctx)->n, o);
-}
-
-static bool callee_name(void *ctx, struct str name, struct buf *out)
-{
-    struct virtual_names *v = ctx;
-    uint32_t unused;
-    if (!strmap_get(v->clones, name, &unused))
-        return false;
-    buf_str(out, name);
-    buf_puts(out, v->suffix);
-    return true;
+    struct pass_virtual v = { cluster_coordinate, n, cluster_reads };
+    pass_virtual_callees(c, &v, entry, clones);
 }
 
 void cluster_virtualise(struct pass_ctx *c, struct cluster_names *n, const struct strmap *clones)
 {
-    struct buf suffix = { 0 };
-    buf_printf(&suffix, "_%sv", c->tag);
-    struct virtual_names v = { n, clones, suffix.s ? suffix.s : "" };
-    for (uint32_t k = 0; k < c->f->ninsts; k++) {
-        const struct ptx_inst *i = &c->f->insts[k];
-        uint32_t unused;
-        if (inst_effect(i) != EFFECT_CALL || !strmap_get(clones, inst_callee(i), &unused)) {
-            pass_inst_edit(c, i, virtual_operand, &v);
-            continue;
-        }
-        struct buf t = { 0 };
-        pass_rename(ptx_text(c->m, i->at), callee_name, &v, &t);
-        if (t.s)
-            ptx_edit_replace(c->edit, c->f, i->stmt, TAG, "%s", t.s);
-        c->oom |= t.oom;
-        buf_free(&t);
-    }
-    buf_free(&suffix);
+    struct pass_virtual v = { cluster_coordinate, n, cluster_reads };
+    pass_virtual_kernel(c, &v, clones);
 }
 
 /* ---- redirection ---- */

@@ -98,6 +98,12 @@ void pass_callees(const struct pass_ctx *c, struct pass_funcs *out);
 void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_copy *how, const char *entry);
 /* ret and exit of the kernel become branches to $<tag><label>. */
 void pass_returns_to(struct pass_ctx *c, const char *label);
+/* Special registers that are replaced, in the kernel and in what it calls: sub gives the new text of an operand, NULL
+ * to keep it; reads: does this function have such an operand? */
+struct pass_virtual { const char *(*sub)(void *ctx, const struct ptx_operand *o); void *ctx; bool (*reads)(const struct ptx_func *f); };
+/* Copies of the called functions, if any of them reads one; entry: code at their start. clones: their names. */
+void pass_virtual_callees(struct pass_ctx *c, const struct pass_virtual *v, const char *entry, struct strmap *clones);
+void pass_virtual_kernel(struct pass_ctx *c, const struct pass_virtual *v, const struct strmap *clones);
 /* First statement of a body that is not a leading declaration. */
 uint32_t pass_first_stmt(const struct ptx_func *f);
 /* Does control fall off the end of the body? */
@@ -119,8 +125,14 @@ struct pass_flow { struct ptx_cfg *cfg; const struct ptx_func *f; bool *divergen
 bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out);   /* false: out of memory */
 void pass_flow_free(struct pass_flow *f);
 /* Where the pointer part of an address may come from. */
-struct pass_roots { uint64_t params; bool unknown, window /* shared, local, const: not global */; const struct ptx_symbol *sym; };
+struct pass_roots {
+    uint64_t params; bool unknown, window /* shared, local, const: not global */; const struct ptx_symbol *sym;
+    uint64_t given; bool callers;                 /* a called function's own parameters; unknown for these alone: the callers know */
+};
 void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out);
+/* For each called function, which of its parameters are pointers to global memory wherever it is called from the kernel
+ * (bit k: parameter k); v[i] for fs->v[i]. All 0 where a call goes through a pointer. false: out of memory. */
+bool pass_global_params(struct pass_ctx *c, const struct pass_flow *kernel, const struct pass_funcs *fs, uint64_t *v);
 /* The one parameter an access belongs to, or -1. */
 int pass_access_param(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i);
 /* Two pointer parameters cannot overlap: the launch's buffers differ, or the user said so. */

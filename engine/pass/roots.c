@@ -40,11 +40,11 @@ static void root_param(struct walk *w, const struct ptx_symbol *s)
 {
     const struct ptx_func *f = w->fl->f;
     for (uint32_t k = 0; k < f->nparams && k < 64; k++)
-        if (f->params[k] == s && f->entry) {
-            w->out->params |= 1ull << k;
+        if (f->params[k] == s) {
+            *(f->entry ? &w->out->params : &w->out->given) |= 1ull << k;
             return;
         }
-    w->out->unknown = true;                        /* a function's parameter, or a returned value */
+    w->out->unknown = true;                        /* a returned value */
 }
 
 /* Does the value of `reg` come straight from a parameter? Its mask, for cvta. */
@@ -150,6 +150,8 @@ void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl, const st
         }
         settle(&w);
     }
+    out->callers = out->given && !out->unknown && !out->window;
+    out->unknown |= out->given != 0;
     base_free(w.seen);
     base_free(w.stack);
 }

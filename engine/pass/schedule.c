@@ -135,6 +135,42 @@ static bool reads_narrow(const struct ptx_inst *i)
     return false;
 }
 
+static const char *const coords[] = { "%tid", "%ctaid", "%ntid", "%nctaid" };
+
+static const struct ptx_inst *first_read(const struct ptx_func *f)
+{
+    const struct ptx_inst *i = NULL;
+    for (size_t n = 0; n < ARRAY_LEN(coords) && !i; n++)
+        i = pass_find_sreg(f, coords[n]);
+    return i;
+}
+
+static bool reads(const struct ptx_func *f) { return first_read(f) != NULL; }
+
+static enum status check_narrow(struct pass_ctx *c, const struct ptx_func *f)
+{
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        if (reads_narrow(&f->insts[k]))
+            return pass_refuse(c, f->insts[k].at, NULL, "a coordinate is read here as something other than a 32-bit component");
+    return ST_OK;
+}
+
+/* Copies of called functions compute their coordinates anew; the iteration of a coarsened thread they cannot know. */
+static enum status check_callee(struct pass_ctx *c, const struct pass_funcs *fs, const struct ptx_func *f)
+{
+    const struct ptx_inst *i = first_read(f);
+    bool coarse = c->opt->coarsen > 1;
+    if (i && coarse)
+        return pass_refuse(c, i->at, "without --coarsen it can be reshaped", "the called function %.*s reads its coordinates itself and cannot know which iteration of the thread it is called in",
+                           (int)f->name.n, f->name.s);
+    if (i && fs->indirect)
+        return pass_refuse(c, fs->at, NULL, "the kernel calls through a pointer, and %.*s, which may be what is called, reads its coordinates itself", (int)f->name.n, f->name.s);
+    for (uint32_t n = 0; n < f->ninsts && coarse; n++)
+        if (inst_is(&f->insts[n], "exit"))
+            return pass_refuse(c, f->insts[n].at, NULL, "the called function ends the thread, which coarsening cannot turn into the next iteration");
+    return check_narrow(c, f);
+}
+
 static enum status check(struct pass_ctx *c)
 {
     if (!c->in->launch)
@@ -148,23 +184,16 @@ static enum status check(struct pass_ctx *c)
     if (i)
         return pass_refuse(c, i->at, "only kernels whose threads know nothing but their global index can be reshaped",
                            "another block shape would be seen here: the kernel uses %s", what);
-    for (uint32_t k = 0; k < c->f->ninsts; k++)
-        if (reads_narrow(&c->f->insts[k]))
-            return pass_refuse(c, c->f->insts[k].at, NULL, "a coordinate is read here as something other than a 32-bit component");
-    for (uint32_t k = 0; k < fs.n; k++) {
-        static const char *const coords[] = { "%tid", "%ctaid", "%ntid", "%nctaid" };
-        for (size_t n = 0; n < ARRAY_LEN(coords); n++)
-            if ((i = pass_find_sreg(fs.v[k], coords[n])))
-                return pass_refuse(c, i->at, NULL, "the called function %.*s reads %s itself", (int)fs.v[k]->name.n, fs.v[k]->name.s, coords[n]);
-        for (uint32_t n = 0; n < fs.v[k]->ninsts && c->opt->coarsen > 1; n++)
-            if (inst_is(&fs.v[k]->insts[n], "exit"))
-                return pass_refuse(c, fs.v[k]->insts[n].at, NULL, "the called function ends the thread, which coarsening cannot turn into the next iteration");
-    }
+    enum status s = check_narrow(c, c->f);
+    for (uint32_t k = 0; k < fs.n && s == ST_OK; k++)
+        s = check_callee(c, &fs, fs.v[k]);
+    if (s != ST_OK)
+        return s;
     if (fs.unknown)
         return pass_refuse(c, fs.at, NULL, "the kernel calls a function of another module, which may see the block shape");
     if (c->f->reqnctapercluster.x || c->f->explicitcluster)
         return pass_refuse(c, NO_SPAN, NULL, "the kernel is launched in CTA clusters, whose shape would change");
-    enum status s = check_shape(c);
+    s = check_shape(c);
     return s == ST_OK ? check_coarsen(c) : s;
 }
 
@@ -204,7 +233,7 @@ static const char *coordinate(void *ctx, const struct ptx_operand *o)
     return NULL;
 }
 
-/* Original dimension a's index from the new dimension d; leaves the index set -> next. */
+/* Original dimension a's index from the new dimension d; leaves the index set -> next (NULL: it cannot, here). */
 static void index_code(const struct pass_ctx *c, const struct shape *s, int d, const char *next, struct buf *out)
 {
     const char *t = c->tag;
@@ -216,13 +245,15 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sg%c, %u, %%%sk;\n", t, to, t, to, s->coarsen, t);
     else if (d == 0 && s->coarsen > 1)
         buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sk, %llu, %%%sg%c;\n", t, to, t, (unsigned long long)s->span[0], t, to);
-    if (s->total[a] != s->span[d] * (d ? 1 : s->coarsen))
+    if (next && s->total[a] != s->span[d] * (d ? 1 : s->coarsen))
         buf_printf(out, "setp.ge.u32 \t%%%sout, %%%sg%c, %llu;\n@%%%sout %s;\n", t, t, to, (unsigned long long)s->total[a], t, next);
     uint32_t width = dim_at(s->old_block, a);
     unsigned shift = 0;
     while (!(width >> shift & 1))
         shift++;
-    if (width >> shift == 1)
+    if (width == 1)
+        buf_printf(out, "mov.u32 \t%%%sc%c, %%%sg%c;\nmov.u32 \t%%%st%c, 0;\n", t, to, t, to, t, to);
+    else if (width >> shift == 1)
         buf_printf(out, "shr.u32 \t%%%sc%c, %%%sg%c, %u;\nand.b32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t, to, shift, t, to, t, to, width - 1);
     else
         buf_printf(out, "div.u32 \t%%%sc%c, %%%sg%c, %u;\nrem.u32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t, to, width, t, to, t, to, width);
@@ -243,13 +274,19 @@ static void fix_directives(struct pass_ctx *c, const struct shape *s)
     }
 }
 
+static void declare(const char *t, struct buf *out)
+{
+    buf_printf(out, ".reg .pred \t%%%sout;\n.reg .b32 \t%%%sa, %%%sb, %%%sk, %%%sgx, %%%sgy, %%%sgz, %%%stx, %%%sty, %%%stz, %%%scx, %%%scy, %%%scz;\n",
+               t, t, t, t, t, t, t, t, t, t, t, t, t);
+}
+
 static void put_code(struct pass_ctx *c, const struct shape *s)
 {
     const char *t = c->tag;
     bool loop = s->coarsen > 1;
-    struct buf b = { 0 }, next = { 0 };
-    ptx_edit_declare(c->edit, c->f, TAG, ".reg .pred \t%%%sout;\n.reg .b32 \t%%%sa, %%%sb, %%%sk, %%%sgx, %%%sgy, %%%sgz, %%%stx, %%%sty, %%%stz, %%%scx, %%%scy, %%%scz;",
-                     t, t, t, t, t, t, t, t, t, t, t, t, t);
+    struct buf b = { 0 }, next = { 0 }, decls = { 0 };
+    declare(t, &decls);
+    ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s ? decls.s : "");
     if (loop)
         buf_printf(&next, "bra \t$%snext", t);
     else
@@ -266,19 +303,37 @@ static void put_code(struct pass_ctx *c, const struct shape *s)
         ptx_edit_end(c->edit, c->f, TAG, "$%snext:\nadd.u32 \t%%%sk, %%%sk, 1;\nsetp.lt.u32 \t%%%sout, %%%sk, %u;\n@%%%sout bra \t$%sagain;\nret;", t, t, t, t, t,
                      s->coarsen, t, t);
     }
-    c->oom |= b.oom || next.oom;
+    c->oom |= b.oom || next.oom || decls.oom;
     buf_free(&b);
     buf_free(&next);
+    buf_free(&decls);
+}
+
+/* What the body reads, and what called functions do. */
+static void put_names(struct pass_ctx *c, const struct shape *s)
+{
+    struct names n;
+    struct strmap clones = { 0 };
+    struct buf entry = { 0 };
+    make_names(&n, c, s);
+    struct pass_virtual v = { coordinate, &n, reads };
+    declare(c->tag, &entry);
+    for (int d = 2; d >= 0; d--)
+        if (!s->kept[s->axis[d]])
+            index_code(c, s, d, NULL, &entry);
+    if (entry.s && s->coarsen == 1)
+        pass_virtual_callees(c, &v, entry.s, &clones);
+    pass_virtual_kernel(c, &v, &clones);
+    c->oom |= entry.oom;
+    buf_free(&entry);
+    strmap_free(&clones);
 }
 
 static enum status run(struct pass_ctx *c)
 {
     struct shape s;
-    struct names n;
     shape_make(c, &s);
-    make_names(&n, c, &s);
-    for (uint32_t k = 0; k < c->f->ninsts; k++)
-        pass_inst_edit(c, &c->f->insts[k], coordinate, &n);
+    put_names(c, &s);
     put_code(c, &s);
     fix_directives(c, &s);
     c->out->grid = s.grid;
