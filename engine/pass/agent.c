@@ -23,7 +23,8 @@
  *             barriers (without them no warp can tell how far the others are); else -> publish
  *
  * The slots lie in shared memory where the kernel has some; else in global memory, one pair for each agent: shared
- * memory would take its part from the L1, which may be what the kernel lives on.
+ * memory would take its part from the L1, which may be what the kernel lives on. Reading one back is slower: not
+ * where an agent does so for each of many tasks.
  *
  * The hardware promises no placement: counters are claimed, never assumed, and an agent
  * that finds its own cluster empty goes through all others, so every task runs exactly
@@ -94,7 +95,7 @@ enum status agent_check(struct pass_ctx *c)
 
 /* ---- how many ---- */
 enum { MANY_WAVES = 8 };      /* from so many tasks for each agent on, one task shared out badly at the end is lost in the rest */
-enum { CHUNK_MOST = 16 };     /* tasks claimed at once: what a claim costs is then a few per cent of a task of a microsecond */
+enum { CHUNK_LEAST = 4, CHUNK_MOST = 16 };   /* tasks claimed at once: of 16, a claim costs a few per cent of a task of a microsecond */
 /* slot: task x, y, z, state (several: first, behind the last, -, state); best offset found; next task; thread 0's cluster (first slot) */
 enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };
 static uint32_t at_least_1(uint64_t v) { return v ? (uint32_t)v : 1; }
@@ -183,11 +184,11 @@ static void arrive_code(const struct agent *a, struct buf *out)
     buf_free(&lin);
 }
 
-/* place v of a task -> coordinates in <to>x, <to>y, <to>z */
-static void decode(const struct agent *a, const char *to, struct buf *out)
+/* Place of a task, in register `from` -> coordinates in <to>x, <to>y, <to>z; v is overwritten where it is the place. */
+static void decode(const struct agent *a, const char *from, const char *to, struct buf *out)
 {
     struct buf n[6] = { { 0 } };
-    buf_printf(&n[0], "%%%sv", a->t);
+    buf_printf(&n[0], "%%%s%s", a->t, from);
     buf_printf(&n[1], "%u", a->grid.x);
     buf_printf(&n[2], "%u", a->grid.y);
     for (int d = 0; d < 3; d++)
@@ -219,7 +220,7 @@ static void predict_code(const struct agent *a, struct buf *out)
     buf_printf(out, "mov.u32 \t%%%sok, 0;\nmin.u32 \t%%%sv, %%%sact, %u;\nld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL "+%u];\n", t, t, t, a->per_sm, t, 4u * PASS_KNOB_DISTANCE);
     buf_printf(out, "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%snoguess;\n", t, t, t, t, t, t, t, t, t);
     place_code(a, "w", out);
-    decode(a, "", out);
+    decode(a, "v", "", out);
     buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst%s.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->space, t, SLOT_NEXT, t, t, t, t);
 }
 
@@ -319,7 +320,7 @@ static void publish_code(const struct agent *a, struct buf *out)
         chunk_code(a, out);
     } else {
         place_code(a, "w", out);
-        decode(a, "", out);
+        decode(a, "v", "", out);
         buf_printf(out, "mov.u32 \t%%%sok, %d;\nst%s.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, a->space, t, t, t, t, t);
     }
     if (a->few)
@@ -359,8 +360,11 @@ static void search_code(const struct agent *a, struct buf *out)
 static void further_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "add.u32 \t%%%sat, %%%sat, %u;\nsetp.ge.u32 \t%%%sp, %%%sat, %%%send;\n@%%%sp bra.uni \t$%slast;\n", t, t, a->sharers, t, t, t, t, t);
-    buf_printf(out, "%s;\nbra.uni \t$%sgo;\n$%slast:\n", a->apart ? "bar.warp.sync \t0xffffffff" : "bar.sync \t0", t, t);
+    buf_printf(out, "add.u32 \t%%%sat, %%%sat, %u;\n", t, t, a->sharers);
+    if (a->apart)
+        buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sat, %%%send;\nbar.warp.sync \t0xffffffff;\n@%%%sp bra.uni \t$%sgo;\n", t, t, t, t, t);
+    else
+        buf_printf(out, "setp.ge.u32 \t%%%sp, %%%sat, %%%send;\n@%%%sp bra.uni \t$%slast;\nbar.sync \t0;\nbra.uni \t$%sgo;\n$%slast:\n", t, t, t, t, t, t, t);
 }
 
 /* All threads: what their slot says; a task is gone to. */
@@ -422,7 +426,7 @@ static void ahead_code(const struct agent *a, struct buf *out)
     }
     buf_printf(out, "ld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL "+%u];\nmad.lo.u32 \t%%%sv, %%%sdist, %u, %%%sat;\nsetp.ge.u32 \t%%%sp, %%%sv, %%%send;\n@%%%sp bra.uni \t$%sahead;\n",
                t, 4u * PASS_KNOB_DISTANCE, t, t, a->sharers, t, t, t, t, t, t);
-    decode(a, "p", out);
+    decode(a, "v", "p", out);
 }
 
 static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
@@ -529,7 +533,7 @@ static uint32_t chunk_of(const struct agent *a)
     uint32_t most = a->q / (MANY_WAVES * a->sharers), n = 1;
     while (!a->one_slot && n < CHUNK_MOST && 2 * n <= most)
         n *= 2;
-    return n;
+    return n < CHUNK_LEAST ? 1 : n;
 }
 
 static bool uses_shared(const struct pass_ctx *c)
@@ -564,7 +568,7 @@ enum status agent_run(struct pass_ctx *c)
     a.chunk = chunk_of(&a);
     a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) - 1 : 0;
     a.apart = warps_apart(&a);
-    a.global = !a.one_slot && !uses_shared(c);
+    a.global = !a.one_slot && !uses_shared(c) && (a.few || a.chunk > 1);
     a.space = a.global ? ".global" : ".shared";
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
     a.vote = c->opt->agents == OPT_AGENTS_VOTE;
@@ -580,8 +584,10 @@ enum status agent_run(struct pass_ctx *c)
     arrive_code(&a, &code);
     buf_printf(&code, "bra \t$%sclaim;\n$%sgo:\n", a.t, a.t);
     if (a.chunk > 1) {
-        buf_printf(&code, "mov.u32 \t%%%sv, %%%sat;\n", a.t, a.t);
-        decode(&a, "c", &code);
+        bool whole = a.grid.z == 1 && c->opt->index.kind != INDEX_CUSTOM;      /* the place is only read */
+        if (!whole)
+            buf_printf(&code, "mov.u32 \t%%%sv, %%%sat;\n", a.t, a.t);
+        decode(&a, whole ? "at" : "v", "c", &code);
     }
     if (s == ST_OK && a.prefetch)
         s = prefetch_code(&a, &decls, &code);

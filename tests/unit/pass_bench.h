@@ -148,8 +148,8 @@ static void must_equal(struct bench *b, const struct pass_output *out, const str
 static enum status rewrite_one(struct bench *b, const struct options *o, struct pass_output *out, struct diags *ds)
 {
     struct dev_info dev = *dev_describe(b->dev);
-    if (o->cluster == CLUSTER_AGENT && b->seed % 2) {      /* few agents: many tasks for each */
-        dev.sms = 2;
+    if (o->cluster == CLUSTER_AGENT && b->seed % 2) {      /* one agent: many tasks for it */
+        dev.sms = 1;
         dev.max_ctas_per_sm = 1;
     }
     struct pass_input in = { .module = b->m, .kernel = str_of(b->launch.kernel), .options = o, .dev = &dev, .launch = &b->launch };
