@@ -223,7 +223,7 @@ static enum status collect(const struct time_launch *t, const struct time_groups
         o->l2_writes += a->v[i].mem.writes;
     }
     o->dry = t->sampled;
-    o->sampled = t->sampled && (t->subset || a->v[0].stopped);
+    o->sampled = t->sampled && (t->subset || a->v[0].stopped || a->v[0].most < t->nctas);
     o->sample_share = o->sampled ? ctas / (double)t->nctas : 1;
     bool partial = is_partial(a);
     if (o->sampled && !partial) scale_counts(o, (double)t->nctas / ctas);

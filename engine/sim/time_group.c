@@ -4,6 +4,8 @@
  * passes over those that would go elsewhere. */
 #include "engine/sim/time_int.h"
 
+#include <math.h>
+
 /* Private copies of memory of a sample on all SMs: as many on any host, since CTAs of different ones never see each other. */
 #define PRIVATE_WORKERS 2u
 
@@ -59,10 +61,11 @@ static void choose_places(struct time_group *g, uint32_t all)
 enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number)
 {
     uint64_t all = (uint64_t)t->g->sms;
-    *g = (struct time_group){ .t = t, .number = number };
+    *g = (struct time_group){ .t = t, .number = number, .most = t->nctas };
     g->nsms = t->subset ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
     g->sm = base_alloc(g->nsms * sizeof *g->sm);
     if (!g->sm) return ST_NOMEM;
+    g->turn = (uint64_t)g->nsms * t->ctas_per_sm / 2;
     if (t->subset) choose_places(g, (uint32_t)(all < t->nctas ? all : t->nctas));
     enum status st = make_workers(g);
     if (st == ST_OK) st = time_mem_init(&g->mem, t->g, t->subset ? &g->places : NULL, t->p->mem);
@@ -157,7 +160,7 @@ static enum status dispatch(struct time_group *g)
     for (uint32_t i; (i = earliest_end(g, taken)) < g->nsms;) {
         struct time_ended e = g->sm[i].ended[taken[i]++];
         note_finished(g, &e);
-        if (g->stopped || next_cta(g) >= g->t->nctas) continue;
+        if (g->stopped || next_cta(g) >= g->most) continue;
         uint32_t at = e.at + (uint32_t)g->t->g->cta_latency;
         start_cta(g, i, e.slot, next_cta(g), g->t->subset ? g->given % g->nsms : 0, at > g->now ? at : g->now);
         g->given++;
@@ -226,19 +229,54 @@ static void report_progress(const struct time_group *g)
 
 /* CTAs longer than that many budgets are not waited for: their rate is known, and the whole's instructions will be. */
 #define PATIENCE 16u
+#define STEADY 0.02
+#define MANY_WAVES 8u                /* of so many the last does not matter much */
+
+/* All SMs together: CTAs that start as one go through the same phases as one, so the rate at which CTAs end is taken
+ * over whole waves of ends, from the middle of one to the middle of another. Where the grid has few waves it then is
+ * cut by whole ones: the last is as full as it will be, and ends in the same way. */
+static void check_waves(struct time_group *g, struct time_mark here, uint64_t budget)
+{
+    uint64_t wave = (uint64_t)g->nsms * g->t->ctas_per_sm, left = g->t->nctas - next_cta(g);
+    if (g->last_turn.at || g->finished < g->turn) return;
+    g->turn = g->finished + wave;
+    if (!g->first_turn.at && (here.inst >= budget / 4 || g->t->nctas < MANY_WAVES * wave)) g->first_turn = here;
+    else if (g->first_turn.at && here.inst >= budget) g->last_turn = here;
+    if (!g->last_turn.at) return;
+    g->stopped = g->abandoned = g->t->nctas >= MANY_WAVES * wave;
+    g->most = g->t->nctas - (g->stopped ? left : left / wave * wave);
+}
+
+/* CTAs that are not waited for: the last three budgets' worth of instructions took about as long, one as another. */
+static bool is_steady(struct time_group *g, struct time_mark here, uint64_t budget)
+{
+    struct time_mark *m = g->lap;
+    if (here.inst < m[0].inst + budget) return false;
+    double took = (double)(here.at - m[0].at), each = (double)(m[0].at - m[1].at), first = (double)(m[1].at - m[2].at);
+    double n = (double)(here.inst - m[0].inst), n1 = (double)(m[0].inst - m[1].inst), n2 = (double)(m[1].inst - m[2].inst);
+    bool same = m[2].inst && fabs(each / n1 * n / took - 1) < STEADY && fabs(first / n2 * n / took - 1) < STEADY;
+    m[2] = m[1];
+    m[1] = m[0];
+    m[0] = here;
+    return same;
+}
 
 static void check_budget(struct time_group *g, uint64_t budget)
 {
     if (!budget) return;
     uint64_t inst = time_group_instructions(g), wave = (uint64_t)g->nsms * g->t->ctas_per_sm;
-    struct time_mark here = { g->now, inst };
+    struct time_mark here = { g->now, inst, g->finished };
     bool few = g->t->endless || g->finished < g->nsms, all = g->t->endless || next_cta(g) >= g->t->nctas;
     if (!g->from.at && (inst >= (few && all ? budget : budget / 4) || g->finished >= wave)) g->from = here;
-    if (few && inst >= PATIENCE * budget) {
+    if (few && (inst >= PATIENCE * budget || is_steady(g, here, budget))) {
         g->stopped = g->abandoned = g->partial = true;
         g->stop = here;
     }
     if (all) return;
+    if (!g->t->subset) {
+        check_waves(g, here, budget);
+        return;
+    }
     if (!g->stopped && inst >= budget && g->finished >= 2 * wave) {
         g->stopped = true;
         g->stop = here;
@@ -289,9 +327,19 @@ double time_group_ctas(const struct time_group *g)
     return (double)time_group_instructions(g) * (double)g->finished / (double)g->finished_inst;
 }
 
+/* Those that did not run, at the rate at which CTAs ended. */
+static double more_waves(const struct time_group *g)
+{
+    const struct time_mark *a = &g->first_turn, *b = &g->last_turn;
+    double each = (double)(b->at - a->at) / (double)(b->done - a->done);
+    if (!g->stopped) return g->last_end + (double)(g->t->nctas - g->most) * each;
+    return b->at + (double)(g->t->nctas - b->done) * each;
+}
+
 /* Instructions left, at the rate seen; then the end, where the SMs empty. */
 double time_group_cycles(const struct time_group *g)
 {
+    if (g->most < g->t->nctas) return more_waves(g);
     if (!g->stopped) return g->last_end;
     double per_cta = (double)g->finished_inst / (double)g->finished, all = per_cta * (double)g->t->nctas / g->step;
     double rate = (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);

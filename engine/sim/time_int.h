@@ -204,12 +204,15 @@ struct time_group {
     uint32_t number;                 /* of the group */
     struct cache_places places; uint32_t id[8];  /* sampled: where in each round of `round` CTAs the sample's are */
     uint64_t first, round, given;    /* first CTA after the first wave; those dispatched since */
+    uint64_t most;                   /* CTAs to be dispatched: the grid, or fewer once the budget is used up */
     double step;                     /* CTAs the GPU starts per CTA started here */
     double start_free;               /* when the dispatcher can start another */
     uint64_t started, finished;
     uint64_t finished_inst, finished_cycles; /* of the CTAs that ended: warp instructions, time from begin to end */
+    uint64_t turn;                   /* CTAs to have ended before the next look at their rate */
     uint32_t now, last_end;
-    struct time_mark { uint32_t at; uint64_t inst; } from, stop; /* where the rate is taken: warm until dispatch ended */
+    struct time_mark { uint32_t at; uint64_t inst, done; } from, stop, first_turn, last_turn; /* where the rate is taken: warm until dispatch ended */
+    struct time_mark lap[3];         /* the last times that a budget of instructions was used up */
     bool stopped, abandoned;         /* the budget ended dispatch before the grid did; and the CTAs under way too */
     bool partial;                    /* before enough of them had ended to know how long one is */
     enum status status;
@@ -217,8 +220,9 @@ struct time_group {
 };
 enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number);
 void time_group_free(struct time_group *g);
-/* Runs to the end of the grid. With a budget (warp instructions; 0: none): starts no more CTAs after that many
- * and two waves; gives up those under way after twice as many and the first ends. */
+/* Runs to the end of the grid. With a budget (warp instructions; 0: none) a subset starts no more CTAs after that many
+ * and two waves, and gives up those under way after twice as many and the first ends; all SMs together run a wave and
+ * a half at least, and to the end of a grid with whole waves taken out where it has few. */
 void time_group_run(struct time_group *g, uint64_t budget);
 double time_group_cycles(const struct time_group *g);       /* of the whole launch, extrapolated when stopped */
 double time_group_ctas(const struct time_group *g);         /* executed, in whole CTAs' worth of instructions */
