@@ -110,6 +110,10 @@ $(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lcjson -lpthread -lm
 $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
+# The worker protocol: of the devices' room its transport and records alone.
+FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/dev_wire.o $(BUILD)/fuzz/engine/dev/dev_wire_rec.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
+$(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
+	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
 .PHONY: fuzz-build fuzz coverage
 # Part of what `make check` builds, so that a fuzz target cannot rot.
 fuzz-build:
@@ -121,7 +125,7 @@ fuzz: fuzz-build
 	    $$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=4000 -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$$n \
 	        $$(ls -d tests/fuzz/corpus/$${n#fuzz_} $$(test $$n = fuzz_ptx && echo tests/golden/ptx) 2>/dev/null) > $(BUILD)/fuzz/$$n.log 2>&1; \
 	    rc=$$?; tail -8 $(BUILD)/fuzz/$$n.log; [ $$rc -eq 0 ] || exit 1; done
--include $(FUZZ_OBJ:.o=.d)
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d)
 
 $(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)

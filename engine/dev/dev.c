@@ -8,13 +8,6 @@
 
 #define DEFAULT_SPEC "sim:hopper-h200"
 
-struct dev_run dev_run_default(void)
-{
-    return (struct dev_run){
-        .carveout = -1, .hw_pi = -1, .repeat = 5, .max_repeat = 20, .spread = 0.03, .counters = true, .seed = 1,
-    };
-}
-
 /* ---- opening ---- */
 static enum status find_preset(const char *spec, const struct dev_env *env, struct sim_preset *p, struct diags *ds)
 {

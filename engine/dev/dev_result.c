@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+struct dev_run dev_run_default(void)
+{
+    return (struct dev_run){
+        .carveout = -1, .hw_pi = -1, .repeat = 5, .max_repeat = 20, .spread = 0.03, .counters = true, .seed = 1,
+    };
+}
+
 void dev_result_begin(struct result *out)
 {
     struct result fresh = result_empty();

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define LONGEST_NS (INT64_C(1) << 60)           /* of one launch: 36 years */
+
 /* Counts read from the wire are bounded by the bytes that are left. */
 static uint32_t get_count(struct wire_in *w)
 {
@@ -217,8 +219,13 @@ static void get_timing(struct wire_in *w, struct timing *t)
         w->bad = true;
         t->n = 0;
     }
-    for (uint32_t i = 0; i < t->n; i++)
+    for (uint32_t i = 0; i < t->n; i++) {
         t->sample[i] = (int64_t)wire_get_u64(w);
+        if (t->sample[i] < 0 || t->sample[i] > LONGEST_NS) {
+            w->bad = true;
+            t->sample[i] = 0;
+        }
+    }
     t->origin = get_origin(w);
     t->valid = wire_get_u32(w);
     t->throttled = wire_get_u32(w);
