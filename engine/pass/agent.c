@@ -14,17 +14,13 @@
  *             slot has passed the barrier behind its last reading; called functions that read
  *             the task know one slot only, and then a second barrier stands here)
  *
- * Where there are many tasks for each agent, a claim is of `chunk` tasks, as many places apart as the cluster has
+ * Where there are many short tasks for each agent, a claim is of `chunk` tasks, as many places apart as the cluster has
  * agents: those that run at one time are neighbours, as the hardware's are. Claim w < blocks * agents is member
  * w mod agents of block w div agents; the claims behind those are of one task each, so that the last ones are shared
  * out evenly. The slot then holds the first place and the one behind the last, every thread finds the coordinates
  * by itself, and
  *   next:     as many places on as there are agents; still inside: -> body, behind a barrier only if the kernel has shared memory or
  *             barriers (without them no warp can tell how far the others are); else -> publish
- *
- * The slots lie in shared memory where the kernel has some; else in global memory, one pair for each agent: shared
- * memory would take its part from the L1, which may be what the kernel lives on. Reading one back is slower: not
- * where an agent does so for each of many tasks.
  *
  * The hardware promises no placement: counters are claimed, never assumed, and an agent
  * that finds its own cluster empty goes through all others, so every task runs exactly
@@ -137,8 +133,6 @@ struct agent {
     struct dim3u grid;           /* of the tasks */
     bool prefetch, vote;
     bool one_slot;               /* called functions read it */
-    bool global;                 /* the slots' memory */
-    const char *space;           /* ".shared" or ".global" */
     char slot[32];
 };
 
@@ -148,8 +142,7 @@ static void declare(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     buf_printf(out, ".reg .pred \t%%%sfirst, %%%sodd, %%%sp, %%%sq;\n", t, t, t, t);
-    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, %%%sact, %%%su;\n.reg .b%d \t%%%sbs, %%%ssl, %%%sot;\n",
-               t, t, t, t, t, t, t, t, t, t, t, a->global ? 64 : 32, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, %%%sact, %%%su, %%%ssl, %%%sot;\n", t, t, t, t, t, t, t, t, t, t, t, t, t);
     buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t, t, t, t);
     if (a->chunk > 1)
         buf_printf(out, ".reg .b32 \t%%%sat, %%%send;\n", t, t);
@@ -168,7 +161,7 @@ static void arrive_code(const struct agent *a, struct buf *out)
     struct buf lin = { 0 };
     buf_printf(&lin, "%%%slin", t);
     if (lin.s)
-        pass_linear_tid(a->c, lin.s, out);
+        pass_linear_tid_any(t, lin.s, out);         /* once an agent: the general form costs nothing */
     if (!a->one_slot)
         buf_printf(out, "setp.ne.u32 \t%%%sodd, %%%slin, %%%slin;\n", t, t, t);
     buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
@@ -221,7 +214,7 @@ static void predict_code(const struct agent *a, struct buf *out)
     buf_printf(out, "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%snoguess;\n", t, t, t, t, t, t, t, t, t);
     place_code(a, "w", out);
     decode(a, "v", "", out);
-    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst%s.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, a->space, t, SLOT_NEXT, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, t, t, SLOT_NEXT, t, t, t, t);
 }
 
 /* size = number of claims there are in cluster `of` */
@@ -239,55 +232,29 @@ static void counter_code(const struct agent *a, const char *of, struct buf *out)
     buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, 4, %%%sptr;\n", t, t, t, of, t);
 }
 
-/* Thread 0 asks for a task (several) of the cluster whose counter ptr is. ptxas gathers what the lanes ask of one
- * address into one atomic and hands the result round, so it waits for it on the spot. Its lane is 0: with the lane
- * added the address is still the same, but ptxas must take it for each lane's own, and nobody waits before `publish`.
- * Not so where several are claimed: there the wait costs little, and without it agents that share data fall into
- * step and miss together (measured on an H200: tile_share 1.399 ms against 1.366). */
+/* Thread 0 asks for tasks of the cluster whose counter ptr is. ptxas gathers what the lanes ask of one address into
+ * one atomic and hands the result round, so it waits for it on the spot. Its lane is 0: with the lane added the
+ * address is the same, but ptxas must take it for each lane's own, and nobody waits before `publish`. Only where
+ * tasks are few: agents that share data and never wait fall into step and miss together. (Measured on an H200: kmeans
+ * by one counter 0.165 ms against 0.185; tile_share by columns 1.404 ms against 1.350.) */
 static void ask_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    if (a->chunk == 1)
+    if (a->few)
         buf_printf(out, "mov.u32 \t%%%sv, %%laneid;\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t, t, t);
     if (a->few)                  /* the move stands first: behind the atomic it would wait for what comes back */
         buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq ", t, t);
     buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
 }
 
-/* dst = the agent's first slot */
-static void base_code(const struct agent *a, const char *dst, struct buf *out)
-{
-    const char *t = a->t;
-    if (a->global)
-        buf_printf(out, "mov.u32 \t%%%sv, %%ctaid.x;\nmov.u64 \t%%%s%s, %s;\nmad.wide.u32 \t%%%s%s, %%%sv, %d, %%%s%s;\n", t, t, dst, a->slot, t, dst, t, 2 * SLOT_BYTES, t, dst);
-    else
-        buf_printf(out, "mov.u32 \t%%%s%s, %s;\n", t, dst, a->slot);
-}
-
-/* The slot that is read (other: that is written) until the next barrier; which of the two is a predicate:
- * a register would live across the body. dst is the first one before. */
-static void turn_code(const struct agent *a, const char *dst, bool other, struct buf *out)
-{
-    const char *t = a->t;
-    if (!a->one_slot)
-        buf_printf(out, "@%s%%%sodd add.u%d \t%%%s%s, %%%s%s, %d;\n", other ? "!" : "", t, a->global ? 64 : 32, t, dst, t, dst, SLOT_BYTES);
-}
-
+/* dst = the slot that is read (other: that is written) until the next barrier; which of the two is a predicate:
+ * a register would live across the body. */
 static void slot_code(const struct agent *a, const char *dst, bool other, struct buf *out)
 {
-    base_code(a, dst, out);
-    turn_code(a, dst, other, out);
-}
-
-/* Thread 0 looks up its cluster, or notes it. */
-static void home_code(const struct agent *a, bool note, struct buf *out)
-{
     const char *t = a->t;
-    base_code(a, "bs", out);
-    if (note)
-        buf_printf(out, "st%s.u32 \t[%%%sbs+%d], %%%shome;\n", a->space, t, SLOT_HOME, t);
-    else
-        buf_printf(out, "ld%s.u32 \t%%%shome, [%%%sbs+%d];\n", a->space, t, t, SLOT_HOME);
+    buf_printf(out, "mov.u32 \t%%%s%s, %s;\n", t, dst, a->slot);
+    if (!a->one_slot)
+        buf_printf(out, "@%s%%%sodd add.u32 \t%%%s%s, %%%s%s, %d;\n", other ? "!" : "", t, t, dst, t, dst, SLOT_BYTES);
 }
 
 /* Claim w -> the first of its places and the one behind the last, into the slot. */
@@ -298,21 +265,19 @@ static void chunk_code(const struct agent *a, struct buf *out)
     buf_printf(out, "mad.lo.u32 \t%%%su, %%%su, %u, %%%sw;\n", t, t, a->sharers * (a->chunk - 1), t);
     place_code(a, "u", out);
     buf_printf(out, "selp.u32 \t%%%sy, %u, 1, %%%sq;\nadd.u32 \t%%%sy, %%%sv, %%%sy;\nmov.u32 \t%%%sok, %d;\n", t, a->sharers * a->chunk, t, t, t, t, t, STATE_TASK);
-    buf_printf(out, "st%s.v4.u32 \t[%%%sot], {%%%sv, %%%sy, %%%sz, %%%sok};\n", a->space, t, t, t, t, t);
+    buf_printf(out, "st.shared.v4.u32 \t[%%%sot], {%%%sv, %%%sy, %%%sz, %%%sok};\n", t, t, t, t, t);
 }
 
 /* Thread 0: what became of the claim w of its cluster; a task found, the next one is claimed. */
 static void publish_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%spublish:\n", t);
-    home_code(a, false, out);
-    buf_printf(out, "mov.b%d \t%%%sot, %%%sbs;\n", a->global ? 64 : 32, t, t);
-    turn_code(a, "ot", true, out);
+    buf_printf(out, "$%spublish:\nld.shared.u32 \t%%%shome, [%s+%d];\n", t, t, a->slot, SLOT_HOME);
+    slot_code(a, "ot", true, out);
     size_code(a, "home", out);
     buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
-    buf_printf(out, "mov.u32 \t%%%sv, -1;\nst%s.u32 \t[%%%sot+%d], %%%sv;\nmov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n", t, a->space, t, SLOT_BEST, t, t, STATE_SEARCH, t, t, t);
-    buf_printf(out, "st%s.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\nbra \t$%swait;\n$%sfinish:\n", a->space, t, t, t, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nmov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n", t, t, SLOT_BEST, t, t, STATE_SEARCH, t, t, t);
+    buf_printf(out, "st.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\nbra \t$%swait;\n$%sfinish:\n", t, t, t, t, t, t, t);
     slot_code(a, "ot", true, out);
     buf_printf(out, "mov.u32 \t%%%sok, %d;\nbra \t$%stell;\n$%sclaimed:\n", t, STATE_END, t, t);
     counter_code(a, "home", out);
@@ -321,7 +286,7 @@ static void publish_code(const struct agent *a, struct buf *out)
     } else {
         place_code(a, "w", out);
         decode(a, "v", "", out);
-        buf_printf(out, "mov.u32 \t%%%sok, %d;\nst%s.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, a->space, t, t, t, t, t);
+        buf_printf(out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n", t, STATE_TASK, t, t, t, t, t);
     }
     if (a->few)
         buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t, a->sharers, t, t, t);
@@ -339,7 +304,7 @@ static void search_code(const struct agent *a, struct buf *out)
     struct buf lin = { 0 };
     buf_printf(&lin, "%%%slin", t);
     if (lin.s)
-        pass_linear_tid(a->c, lin.s, out);
+        pass_linear_tid_any(t, lin.s, out);
     out->oom |= lin.oom;
     buf_free(&lin);
     buf_printf(out, "mov.u32 \t%%%sv, %%%slin;\n$%sscan:\nsetp.ge.u32 \t%%%sp, %%%sv, %u;\n@%%%sp bra \t$%sscanned;\n", t, t, t, t, t, a->m, t, t);
@@ -347,12 +312,12 @@ static void search_code(const struct agent *a, struct buf *out)
     buf_printf(out, "add.u32 \t%%%su, %%%s%s, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, empty, t, t, t, a->m);
     size_code(a, "u", out);
     counter_code(a, "u", out);
-    buf_printf(out, "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, %%%ssize;\n@%%%sp atom%s.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n", t, t, t, t, t, t, a->space, t, t,
+    buf_printf(out, "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, %%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n", t, t, t, t, t, t, t, t,
                SLOT_BEST, t);
     buf_printf(out, "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra \t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t,
                (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
-    buf_printf(out, "ld.volatile%s.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra \t$%sfinish;\nadd.u32 \t%%%shome, %%%s%s, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
-               a->space, t, t, SLOT_BEST, t, t, t, t, t, t, empty, t, t, t, a->m);
+    buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra \t$%sfinish;\nadd.u32 \t%%%shome, %%%s%s, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
+               t, t, SLOT_BEST, t, t, t, t, t, t, empty, t, t, t, a->m);
 }
 
 /* The next of the tasks that were claimed together; behind the last one control goes on. Warps that go on by themselves
@@ -375,7 +340,7 @@ static void wait_code(const struct agent *a, struct buf *out)
     if (!a->one_slot)
         buf_printf(out, "not.pred \t%%%sodd, %%%sodd;\n", t, t);
     slot_code(a, "sl", false, out);
-    buf_printf(out, "ld%s.v4.u32 \t{%%%s%s, %%%s%s, %%%scz, %%%sok}, [%%%ssl];\n", a->space, t, a->chunk > 1 ? "at" : "cx", t, a->chunk > 1 ? "end" : "cy", t, t, t);
+    buf_printf(out, "ld.shared.v4.u32 \t{%%%s%s, %%%s%s, %%%scz, %%%sok}, [%%%ssl];\n", t, a->chunk > 1 ? "at" : "cx", t, a->chunk > 1 ? "end" : "cy", t, t, t);
     buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, STATE_TASK, t, t);
     buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
 }
@@ -390,8 +355,8 @@ static void next_code(const struct agent *a, struct buf *out)
     buf_printf(out, "@!%%%sfirst bra \t$%swait;\n", t, t);
     if (a->vote && a->chunk > 1) {
         slot_code(a, "sl", false, out);
-        buf_printf(out, "ld%s.u32 \t%%%sv, [%%%ssl];\nsub.u32 \t%%%sv, %%%send, %%%sv;\nadd.u32 \t%%%sv, %%%sv, %u;\ndiv.u32 \t%%%sv, %%%sv, %u;\n",
-                   a->space, t, t, t, t, t, t, t, a->sharers - 1, t, t, a->sharers);
+        buf_printf(out, "ld.shared.u32 \t%%%sv, [%%%ssl];\nsub.u32 \t%%%sv, %%%send, %%%sv;\nadd.u32 \t%%%sv, %%%sv, %u;\ndiv.u32 \t%%%sv, %%%sv, %u;\n",
+                   t, t, t, t, t, t, t, a->sharers - 1, t, t, a->sharers);
     } else if (a->vote) {
         buf_printf(out, "mov.u32 \t%%%sv, 1;\n", t);
     }
@@ -402,18 +367,14 @@ static void next_code(const struct agent *a, struct buf *out)
     publish_code(a, out);
     wait_code(a, out);
     search_code(a, out);
-    buf_printf(out, "$%sclaim:\n", t);
-    home_code(a, true, out);
+    buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
     counter_code(a, "home", out);
     if (a->few)
         buf_printf(out, "setp.eq.u32 \t%%%sq, %%%shome, %%%shome;\n", t, t, t);
     ask_code(a, out);
     buf_printf(out, "bra \t$%spublish;\n", t);
-    if (a->few) {
-        buf_printf(out, "$%slate:\n", t);
-        home_code(a, false, out);
-        buf_printf(out, "bra \t$%sclaim;\n", t);
-    }
+    if (a->few)
+        buf_printf(out, "$%slate:\nld.shared.u32 \t%%%shome, [%s+%d];\nbra \t$%sclaim;\n", t, t, a->slot, SLOT_HOME, t);
 }
 
 /* The coordinates of a task that follows in `distance` turns: known where tasks are claimed together, else a guess. */
@@ -421,7 +382,7 @@ static void ahead_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     if (a->chunk == 1) {
-        buf_printf(out, "ld%s.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", a->space, t, t, t, t, t, SLOT_NEXT, t, t, t, t);
+        buf_printf(out, "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n", t, t, t, t, t, SLOT_NEXT, t, t, t, t);
         return;
     }
     buf_printf(out, "ld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL "+%u];\nmad.lo.u32 \t%%%sv, %%%sdist, %u, %%%sat;\nsetp.ge.u32 \t%%%sp, %%%sv, %%%send;\n@%%%sp bra.uni \t$%sahead;\n",
@@ -506,8 +467,6 @@ static void emit(struct agent *a, const char *decls, const char *code, const cha
     put_callees(a, &n, &clones);
     if (clones.n)
         ptx_edit_global(c->edit, TAG, ".shared .align 16 .b8 %s[%d];", a->slot, SLOT_BYTES);
-    else if (a->global)
-        ptx_edit_global(c->edit, TAG, ".visible .global .align 128 .b8 %s[%llu];", a->slot, 2ull * SLOT_BYTES * agent_count(c));
     else
         ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 128 .b8 %s[%d];", a->slot, 2 * SLOT_BYTES);
     ptx_edit_declare(c->edit, c->f, TAG, "%s", decls);
@@ -528,10 +487,29 @@ static bool callees_read(const struct pass_ctx *c)
     return any;
 }
 
+/* A loop that reads memory, or calls: beside such a task a claim is nothing. */
+static bool long_task(const struct ptx_func *f)
+{
+    struct ptx_cfg *g = ptx_cfg_build(f);
+    bool is = !g;
+    for (uint32_t k = 0; k < f->ninsts && !is; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        bool reads = inst_effect(i) == EFFECT_LOAD && (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC);
+        is = g->blocks[g->block_of[k]].loop != PTX_NO_INDEX && (reads || inst_effect(i) == EFFECT_CALL);
+    }
+    ptx_cfg_free(g);
+    return is;
+}
+
 static uint32_t chunk_of(const struct agent *a)
 {
+    struct pass_funcs fs;
     uint32_t most = a->q / (MANY_WAVES * a->sharers), n = 1;
-    while (!a->one_slot && n < CHUNK_MOST && 2 * n <= most)
+    bool is_long = a->one_slot || long_task(a->c->f);
+    pass_callees(a->c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        is_long = is_long || long_task(fs.v[k]);
+    while (!is_long && n < CHUNK_MOST && 2 * n <= most)
         n *= 2;
     return n < CHUNK_LEAST ? 1 : n;
 }
@@ -568,14 +546,9 @@ enum status agent_run(struct pass_ctx *c)
     a.chunk = chunk_of(&a);
     a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) - 1 : 0;
     a.apart = warps_apart(&a);
-    a.global = !a.one_slot && !uses_shared(c) && (a.few || a.chunk > 1);
-    a.space = a.global ? ".global" : ".shared";
     a.prefetch = c->opt->prefetch != PREFETCH_OFF;
     a.vote = c->opt->agents == OPT_AGENTS_VOTE;
-    if (a.global)
-        buf_puts(&slot, CLUSTER_SLOTS);
-    else
-        buf_printf(&slot, "%sslot", c->tag);
+    buf_printf(&slot, "%sslot", c->tag);
     memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "", slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
     if (!a.vote || a.prefetch)
         pass_need_knobs(c);
@@ -600,7 +573,7 @@ enum status agent_run(struct pass_ctx *c)
         emit(&a, decls.s, code.s, next.s);
         c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
         c->out->extra_regs += 8;
-        c->out->extra_shared += a.global ? 0 : a.one_slot ? SLOT_BYTES : 2 * SLOT_BYTES;
+        c->out->extra_shared += a.one_slot ? SLOT_BYTES : 2 * SLOT_BYTES;
     }
     buf_free(&decls);
     buf_free(&code);

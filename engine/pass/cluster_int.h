@@ -6,7 +6,6 @@
 
 #define CLUSTER_TASKS "gpulocw_tasks"      /* u32 per cluster: next task of the cluster */
 #define CLUSTER_AGENTS "gpulocw_agents"    /* u32 per SM: agents that arrived there */
-#define CLUSTER_SLOTS "gpulocw_slots"      /* per agent: what its threads are told; nothing in it is read before it is written */
 #define CLUSTER_ORDER "gpulocw_order"      /* u32 per CTA: a custom order */
 enum { CLUSTER_SM_SLOTS = 1024 };          /* %smid is taken modulo this */
 

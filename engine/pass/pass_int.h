@@ -119,6 +119,8 @@ uint32_t pass_warps(const struct pass_ctx *c);    /* per CTA of the launch as it
 uint32_t pass_target(const struct pass_ctx *c);   /* compute capability rewrites may count on: 10*major+minor */
 /* Code that leaves the thread's index in its CTA in dst, short where the launch's block is known; <tag>x y z nx ny are overwritten. */
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out);
+/* The same for any block; t: the tag. */
+void pass_linear_tid_any(const char *t, const char *dst, struct buf *out);
 
 /* ---- flow facts of one function, this room's own (conservative) ---- */
 struct pass_flow { struct ptx_cfg *cfg; const struct ptx_func *f; bool *divergent; /* per register */ };

@@ -168,20 +168,27 @@ void pass_standalone(const struct pass_output *o, struct buf *out)
     buf_free(&decl);
 }
 
+void pass_linear_tid_any(const char *t, const char *dst, struct buf *out)
+{
+    buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmov.u32 \t%%%sz, %%tid.z;\n", t, t, t);
+    buf_printf(out, "mov.u32 \t%%%snx, %%ntid.x;\nmov.u32 \t%%%sny, %%ntid.y;\n", t, t);
+    buf_printf(out, "mad.lo.u32 \t%%%sy, %%%sny, %%%sz, %%%sy;\nmad.lo.u32 \t%s, %%%snx, %%%sy, %%%sx;\n", t, t, t, t, dst, t, t, t);
+}
+
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out)
 {
     const char *t = c->tag;
     struct dim3u b = c->out->block;
-    if (b.x && b.y == 1 && b.z == 1) {
+    if (!b.x) {
+        pass_linear_tid_any(t, dst, out);
+        return;
+    }
+    if (b.y == 1 && b.z == 1) {
         buf_printf(out, "mov.u32 \t%s, %%tid.x;\n", dst);
         return;
     }
     buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\n", t, t);
-    if (b.x && b.z > 1)
+    if (b.z > 1)
         buf_printf(out, "mov.u32 \t%%%sz, %%tid.z;\nmad.lo.u32 \t%%%sy, %%%sz, %u, %%%sy;\n", t, t, t, b.y, t);
-    if (b.x)
-        buf_printf(out, "mad.lo.u32 \t%s, %%%sy, %u, %%%sx;\n", dst, t, b.x, t);
-    else
-        buf_printf(out, "mov.u32 \t%%%sz, %%tid.z;\nmov.u32 \t%%%snx, %%ntid.x;\nmov.u32 \t%%%sny, %%ntid.y;\n"
-                        "mad.lo.u32 \t%%%sy, %%%sny, %%%sz, %%%sy;\nmad.lo.u32 \t%s, %%%snx, %%%sy, %%%sx;\n", t, t, t, t, t, t, t, dst, t, t, t);
+    buf_printf(out, "mad.lo.u32 \t%s, %%%sy, %u, %%%sx;\n", dst, t, b.x, t);
 }

@@ -52,7 +52,7 @@ rm -f "$T"/*
 # What is shown.
 doc "the document: every line's origin" "d['format']=='gpulocw-rewrite' and d['changed'] and len(d['lines'])==d['text'].count(chr(10)) and all((l['pass'] is None)==(not l['copy'] and l['original'] is not None and d['text'].split(chr(10))[l['line']-1]==open('$V').read().split(chr(10))[l['original']-1] and l['pass'] is None) for l in d['lines'])" "$B" rewrite $V --bypass l1 --pi 3 --json
 doc "the document: a copy names the line it is a copy of" "[l for l in d['lines'] if l['copy']] and all(l['pass']=='bypass' and d['text'].split(chr(10))[l['line']-1].split()[0].split('.')[0]==open('$V').read().split(chr(10))[l['original']-1].split()[0].split('.')[0] for l in d['lines'] if l['copy'] and not d['text'].split(chr(10))[l['line']-1].startswith('\$'))" "$B" rewrite $V --bypass l1 --pi 3 --json
-doc "the document: cost and launch" "d['cost']['registers']['original']>0 and d['cost']['shared_bytes']['rewritten']>d['cost']['shared_bytes']['original'] and d['cost']['ctas_per_sm']['rewritten']>0 and d['launch']['grid'][1]==1 and d['zeroed'] and d['knobs']['words'][1]==2" "$B" rewrite kernels/backprop.ptx --cluster agent --agents 2 --json
+doc "the document: cost and launch" "d['cost']['registers']['original']>0 and d['cost']['shared_bytes']['rewritten']>d['cost']['shared_bytes']['original'] and d['cost']['ctas_per_sm']['rewritten']>0 and d['launch']['grid'][1]==1 and d['zeroed'] and d['knobs']['words'][1]==2" "$B" rewrite $G --cluster agent --agents 2 --json
 out=$(COLUMNS=120 "$B" rewrite $V --bypass l1 --pi 3 --diff --color always 2>/dev/null)
 printf '%s' "$out" | python3 -c "
 import re,sys
