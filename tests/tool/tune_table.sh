@@ -41,7 +41,7 @@ LIST
 one_row() { # KERNEL:LAUNCH: reference, search, and the search's line again
     local row=$1 k=${1%%:*} l=${1#*:} how start left at
     at=(--device "$device" --threads 1 $OPTIONS --json)
-    for how in exhaustive search; do
+    for how in search exhaustive; do
         left=$LIMIT start=$(date +%s.%N)
         [ "$UNTIL" -gt 0 ] && [ $((UNTIL - ${start%.*})) -lt "$left" ] && left=$((UNTIL - ${start%.*}))
         [ "$left" -gt 0 ] || continue
