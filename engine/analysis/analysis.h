@@ -88,9 +88,9 @@ void ana_free(struct ana_kernel *k);
  * Calls fn for each line request of a global load, and of a store (store set; no atomics); stops when fn
  * returns false (ST_OK). `access` indexes ana_kernel.access, func and inst are its place in the module. ST_REFUSED: no
  * launch, or addresses that cannot be executed (the diagnostic names the instruction).
- * With ana_opts.every also a prefetch's lines (prefetch set), and each shared memory access as one request without
- * line and sectors: `passes` over its banks (32 of 4 bytes), 0 for all others. */
-struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access, func, inst; bool store, prefetch, partial /* store: not whole sectors */; uint8_t passes; };
+ * With ana_opts.every also a prefetch's lines (prefetch set), each shared memory access as one request without line and
+ * sectors, and the times that an access takes the fullest of 32 banks of 4 bytes (`passes`; else 0). */
+struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access, func, inst; bool store, prefetch, shared, partial /* store: not whole sectors */; uint8_t passes; };
 enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes,
                       unsigned resident_ctas, unsigned sm, unsigned sms, bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
 

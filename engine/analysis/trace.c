@@ -27,6 +27,26 @@ static void touch(struct touched *q, uint64_t id, uint32_t bit)
     q->mask[k] = bit;
     q->n++;
 }
+/* Times the fullest of 32 banks is asked for different words. A lane's words lie in different banks. */
+#define BANKS 32u
+static unsigned bank_passes(const struct slice_event *ev, unsigned bytes)
+{
+    uint64_t word[BANKS][32];
+    unsigned n[BANKS] = { 0 }, most = 0;
+    for (uint32_t left = ev->mask; left; left &= left - 1) {
+        uint64_t a = ev->addr[__builtin_ctz(left)];
+        for (uint64_t w = a / 4; w <= (a + (bytes ? bytes : 1) - 1) / 4; w++) {
+            unsigned b = w % BANKS, k = 0;
+            while (k < n[b] && word[b][k] != w)
+                k++;
+            if (k < n[b] || k == ARRAY_LEN(word[b]))
+                continue;
+            word[b][n[b]++] = w;
+            most = n[b] > most ? n[b] : most;
+        }
+    }
+    return most;
+}
 /* The lines of one request, lowest first, each with its sector mask. */
 static bool emit_lines(struct tracing *t, const struct slice_event *ev, const struct fact *x)
 {
@@ -41,39 +61,21 @@ static bool emit_lines(struct tracing *t, const struct slice_event *ev, const st
             last = s;
         }
     }
+    unsigned passes = t->f->o->every && !x->store && !x->prefetch ? bank_passes(ev, x->bytes) : 0;
     unsigned sectors = 0, bytes = (unsigned)__builtin_popcount(ev->mask) * x->bytes;
     for (unsigned k = 0; k < q.n; k++)
         sectors += (unsigned)__builtin_popcount(q.mask[k]);
     for (unsigned k = 0; k < q.n && !t->stopped; k++) {
         struct ana_request r = { .line = q.line[k], .sectors = q.mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site,
-                                 .func = x->func, .inst = x->inst, .store = x->store, .prefetch = x->prefetch, .partial = x->store && bytes < 32 * sectors };
+                                 .func = x->func, .inst = x->inst, .store = x->store, .prefetch = x->prefetch, .partial = x->store && bytes < 32 * sectors, .passes = (uint8_t)passes };
         t->stopped = !t->fn(t->ctx, &r);
     }
     return !t->stopped;
 }
-/* Times the fullest bank is asked for different words. */
-static unsigned bank_passes(const struct slice_event *ev, unsigned bytes)
-{
-    uint64_t word[32 * 4];
-    unsigned n = 0, in_bank[32] = { 0 }, most = 0;
-    for (uint32_t left = ev->mask; left; left &= left - 1) {
-        uint64_t a = ev->addr[__builtin_ctz(left)];
-        for (uint64_t w = a / 4; w <= (a + (bytes ? bytes : 1) - 1) / 4 && n < ARRAY_LEN(word); w++) {
-            unsigned k = 0;
-            while (k < n && word[k] != w)
-                k++;
-            if (k < n)
-                continue;
-            word[n++] = w;
-            most = ++in_bank[w % 32] > most ? in_bank[w % 32] : most;
-        }
-    }
-    return most;
-}
 static bool emit_shared(struct tracing *t, const struct slice_event *ev, const struct fact *x)
 {
     struct ana_request r = { .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .func = x->func, .inst = x->inst,
-                             .store = x->store, .passes = (uint8_t)bank_passes(ev, x->bytes) };
+                             .store = x->store, .shared = true, .passes = (uint8_t)bank_passes(ev, x->bytes) };
     t->stopped = !t->fn(t->ctx, &r);
     return !t->stopped;
 }

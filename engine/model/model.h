@@ -128,7 +128,8 @@ struct model_walk_step {                     /* one memory instruction of a warp
     const struct model_walk_line *line; uint32_t nlines;   /* valid until the warp's next step is asked for; a store's lines are `past` */
     uint32_t before;                         /* instructions since its last step */
     uint32_t chained;                        /* accesses to shared memory among them whose results were waited for */
-    uint32_t turns;                          /* cycles that it and those hold the load/store unit */
+    double turns;                            /* cycles that it and those hold the load/store unit */
+    uint32_t data;                           /* cycles that it takes of the banks behind it: it waits for its turn there, the unit does not */
     bool waits, quiet;                       /* needs the loads before it; nobody waits for it (a prefetch, a store) */
 };
 /* The next step of warp `warp` of the SM's cta-th CTA; false: it has ended. */

@@ -3,6 +3,7 @@
  * Every warp of one SM has a clock. The warp that is earliest takes its next memory instruction:
  *
  *   clock + instructions before it -> load/store unit (one at a time) -> a line in L1, on its way, or to be fetched
+ *                                     L1's data banks, a queue behind it
  *                                     L2 and DRAM: this SM's share of their bandwidth, a queue each
  *
  * and its clock moves on; to where the data is there, when what follows needs it. What ends makes room for the
@@ -22,7 +23,7 @@ struct walk {
     struct walker *walker;               /* slots x warps */
     uint32_t *heap, nheap;               /* walkers, the earliest first */
     uint32_t *left;                      /* per slot: warps that still walk */
-    double lsu, l2, dram, end;           /* when each is free; the last warp's end */
+    double lsu, data, l2, dram, end;           /* when each is free; the last warp's end */
     uint64_t started; double live;       /* CTAs begun; warps that walk */
     model_walk_next next; void *ctx;
     struct model_waits *waits;
@@ -192,9 +193,11 @@ static bool take_step(struct walk *w, struct walker *x)
     const struct model_walk_step *s = &x->step;
     double at = queue(&w->lsu, x->at, s->turns), done = at;
     uint8_t last = MODEL_FROM_L1;
+    if (s->data)
+        done = queue(&w->data, at, s->data) + w->c->lat_l1;
     for (uint32_t i = 0; i < s->nlines; i++) {
         uint8_t from;
-        double turn = at + (double)(i + 1) * s->turns / s->nlines - 1;   /* the unit takes them one after the other */
+        double turn = at + (i + 1) * s->turns / s->nlines - 1;   /* the unit takes them one after the other */
         double there = ask_line(w, &s->line[i], fmax(turn, at), &from);
         if (isnan(there))
             return false;

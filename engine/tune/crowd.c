@@ -34,7 +34,7 @@ static bool look_at(struct looking *l, uint64_t line)
 
 static bool look(void *ctx, const struct ana_request *r)
 {
-    return r->store || r->prefetch || r->passes || look_at(ctx, r->line);
+    return r->store || r->prefetch || r->shared || look_at(ctx, r->line);
 }
 
 static bool is_crowd(const uint16_t *at)

@@ -8,7 +8,7 @@
 
 #define EVICT_FIRST_SHARE 16u             /* of L2, the part that lines which go first live in */
 #define WARM_SHARE 0.9               /* of L2: what a launch's buffers may take to be found there by the next launch */
-#define TAG_BANKS 4u                      /* since Volta: lines looked up in one cycle when their numbers differ in the low bits */
+#define LOOKUPS_A_CYCLE 4u                /* lines, since Volta */
 #define SECTORS_A_CYCLE 4u                /* that L1 returns */
 #define L1_USABLE_8THS 7u                 /* distances are fully associative; sets conflict before the cache is full */
 
@@ -68,8 +68,8 @@ struct play {
     struct model_reuse *l1, *l2; struct held held;
     uint64_t l1_lines, l2_sectors; bool whole_line, l2_overflows, l2_warm;
     bool evict_first;                        /* L2 gives these loads' lines up before others */
-    uint32_t banks, in_bank[TAG_BANKS], asked; size_t began;   /* the instruction under way: lines by tag bank, sectors, first request */
-    struct model_walk_line *line; uint8_t *turns;   /* per request: where its line comes from; per first one: cycles of L1 */
+    uint32_t lookups /* lines a cycle */, lines, asked; size_t began;   /* the instruction under way: its lines, sectors, first request */
+    struct model_walk_line *line; float *turns; uint8_t *data;   /* per request: where its line comes from; per first one: cycles of L1's tags, of its data */
 };
 
 /* The access of the original that this request comes from; NULL: none. */
@@ -139,17 +139,17 @@ static bool ask_l1(struct play *p, const struct line_request *r, unsigned fetch,
     return true;
 }
 
-/* An instruction holds L1 for as long as its fullest tag bank, or its data, takes. */
+/* An instruction's lines are looked up so many a cycle; its data leave as fast as the banks that they lie in, and the
+ * sectors that L1 returns in a cycle, let them (since Volta; before, a line a cycle is what they take). */
 static void end_instruction(struct play *p)
 {
-    uint32_t most = (p->asked + SECTORS_A_CYCLE - 1) / SECTORS_A_CYCLE;
-    for (uint32_t i = 0; i < TAG_BANKS; i++) {
-        most = p->in_bank[i] > most ? p->in_bank[i] : most;
-        p->in_bank[i] = 0;
-    }
-    p->out->turns += most + p->t->v[p->began].passes;
-    p->turns[p->began] = (uint8_t)(most < UINT8_MAX ? most : UINT8_MAX);
-    p->asked = 0;
+    uint32_t data = (p->asked + SECTORS_A_CYCLE - 1) / SECTORS_A_CYCLE, banks = p->t->v[p->began].data;
+    p->turns[p->began] = (float)p->lines / (float)p->lookups;
+    if (p->turns[p->began] < 1)
+        p->turns[p->began] = 1;
+    p->data[p->began] = (uint8_t)(data > banks ? data : banks);
+    p->out->turns += fmax(p->turns[p->began], p->data[p->began]) + p->t->v[p->began].passes;
+    p->asked = p->lines = 0;
 }
 
 /* Whole lines, without anybody waiting for them. */
@@ -174,7 +174,7 @@ static bool play_one(struct play *p, size_t i)
         end_instruction(p);
         p->began = i;
     }
-    p->in_bank[r->line % p->banks]++;
+    p->lines++;
     p->asked += n;
     if (r->store) {
         double each = r->partial ? dev_describe(p->b->subject.dev)->l2_partial_write : 0;
@@ -220,7 +220,7 @@ static bool play_caches(struct play *p)
     p->l2 = model_reuse_new(4096);
     p->l1_lines = tune_l1_bytes(p->b, p->o, p->t) / LINE_BYTES * L1_USABLE_8THS / 8;
     p->l2_sectors = d->l2_bytes / SECTOR_BYTES / (d->sms ? d->sms : 1);
-    p->banks = d->cc_major < 7 ? 1 : TAG_BANKS;
+    p->lookups = d->cc_major < 7 ? 1 : LOOKUPS_A_CYCLE;
     p->whole_line = d->cc_major < 5;
     p->evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
     p->l2_overflows = bytes > (double)d->l2_bytes;
@@ -270,7 +270,7 @@ static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_
     if (i == NOTHING)
         return false;
     const struct line_request *r = &t->v[i];
-    *out = (struct model_walk_step){ .line = &s->p->line[i], .nlines = 1, .before = r->before, .chained = r->chained, .turns = (uint32_t)s->p->turns[i] + r->passes,
+    *out = (struct model_walk_step){ .line = &s->p->line[i], .nlines = 1, .before = r->before, .chained = r->chained, .turns = (double)s->p->turns[i] + r->passes, .data = r->store || r->prefetch ? 0 : s->p->data[i],
                                      .waits = r->waits, .quiet = r->store || r->prefetch };
     for (size_t k = i + 1; k < t->n && !t->v[k].first; k++)
         out->nlines++;
@@ -311,8 +311,9 @@ enum status tune_play(struct tune_bench *b, const struct options *o, const struc
     double sms = tune_active_sms(dev_describe(b->subject.dev), t);
     *out = (struct tune_played){ 0 };
     p.line = base_alloc((t->n + 1) * sizeof *p.line);
-    p.turns = base_alloc(t->n + 1);
-    bool ok = p.line && p.turns && play_caches(&p);
+    p.turns = base_alloc((t->n + 1) * sizeof *p.turns);
+    p.data = base_alloc(t->n + 1);
+    bool ok = p.line && p.turns && p.data && play_caches(&p);
     if (ok) {
         double cold = fmin((double)out->cold * sms, (double)b->subject.data->total_bytes / SECTOR_BYTES);
         out->cold_once = cold / sms;
@@ -320,5 +321,6 @@ enum status tune_play(struct tune_bench *b, const struct options *o, const struc
     }
     base_free(p.line);
     base_free(p.turns);
+    base_free(p.data);
     return ok ? ST_OK : ST_NOMEM;
 }

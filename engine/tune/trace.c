@@ -83,11 +83,11 @@ static bool keep_request(void *ctx, const struct ana_request *r)
     struct warp_past *p = &t->past[warp];
     bool waits = false;
     /* the lines of an instruction come together and rise */
-    bool same = t->n && !r->passes && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
+    bool same = t->n && !r->shared && !t->last.shared && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
     if (!same)
         come_to(t, p, r, &waits);
     t->last = *r;
-    if (r->passes) {
+    if (r->shared) {
         keep_shared(p, r, waits);
         return true;
     }
@@ -104,6 +104,7 @@ static bool keep_request(void *ctx, const struct ana_request *r)
     if (!same) {
         v->before = p->before;
         v->passes = p->passes;
+        v->data = r->passes;
         v->chained = p->chained;
         p->before = p->passes = p->chained = 0;
     }

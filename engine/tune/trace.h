@@ -9,9 +9,10 @@
 #define SECTORS (LINE_BYTES / SECTOR_BYTES)
 
 /* first: line of its warp instruction; with it: instructions since the warp's last one, what shared memory accesses
- * among them took (bank passes, and how many were waited for), whether it needs the loads before it. access: place among the kernel's
+ * among them took (bank passes, and how many were waited for), whether it
+ * needs the loads before it; and its own passes over L1's data banks (data). access: place among the kernel's
  * accesses without prefetches, which a rewrite adds. */
-struct line_request { uint64_t line; uint32_t cta /* the SM's n-th */; uint16_t warp, access, before, passes, chained; uint8_t sectors; bool store : 1, partial : 1, prefetch : 1, first : 1, waits : 1; };
+struct line_request { uint64_t line; uint32_t cta /* the SM's n-th */; uint16_t warp, access, before, passes, chained; uint8_t sectors, data; bool store : 1, partial : 1, prefetch : 1, first : 1, waits : 1; };
 struct tune_code;                              /* of the rewritten kernel: distances and needs between accesses */
 struct warp_past { uint32_t func, inst; uint16_t before, passes, chained; bool began; };
 struct tune_trace {
@@ -45,7 +46,7 @@ struct tune_played {
     double store_sectors;                      /* of L2's time: one written in part takes that of several */
     uint64_t cold, lost;                       /* sectors that L2 has not seen from this SM; had, and gave up */
     double cold_once;                          /* of the cold, this SM's share when what several touch is counted once */
-    uint64_t turns;                            /* cycles of L1 */
+    double turns;                              /* cycles of L1 */
     bool l2_warm;                              /* the launch before left all buffers in L2 */
     double walked; struct model_waits waits;
 };
