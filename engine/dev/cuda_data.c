@@ -190,7 +190,7 @@ static enum status run_before(struct cuda_job *j, size_t k)
     if (st == ST_OK)
         st = cuda_params(j, k, l, f, &block, &params);
     if (st == ST_OK)
-        st = cuda_start(j, fn, f, l->grid, l->block, l->shared, params, false);
+        st = cuda_start(j, fn, f, l->grid, l->block, l->cluster, l->shared, params, false);
     if (st == ST_OK)
         st = cuda_check(j->d, j->d->drv.event_record(j->d->end, j->d->stream), "event", j->ds);
     if (st == ST_OK)

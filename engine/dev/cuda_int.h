@@ -115,7 +115,7 @@ enum status cuda_launch(struct dev *d, struct dev_code *c, struct dev_data *b, c
 enum status cuda_launch_once(struct cuda_job *j);
 /* Waits for the end event within the time limit. ST_DEVICE: fault or limit; ST_CANCELLED. */
 enum status cuda_wait(struct cuda_job *j);
-enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u grid, struct dim3u block,
+enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u grid, struct dim3u block, struct dim3u cluster,
                        uint32_t shared, void **params, bool cooperative);
 /* ---- a part of L2 set aside for one buffer: a limit of this context and an attribute of our stream, both undone ---- */
 struct cuda_window { bool on; size_t limit; };   /* limit: as it was before */

@@ -46,12 +46,19 @@ enum status cuda_wait(struct cuda_job *j)
 }
 
 /* Why the driver could not take this launch, before it is asked. */
-static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim3u grid, bool cooperative)
+static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim3u grid, struct dim3u cluster, bool cooperative)
 {
     struct dim_directive c = f->reqnctapercluster;
+    if (cluster.x && !c.x)
+        c = (struct dim_directive){ cluster.x, cluster.y, cluster.z };
     if (f->explicitcluster && !c.x) {
-        diag_error(j->ds, "cluster", "kernel %.*s wants a cluster size at launch, which a launch description cannot give",
+        diag_error(j->ds, "cluster", "kernel %.*s wants a cluster size at launch: give the launch description a \"cluster\"",
                    (int)f->name.n, f->name.s);
+        return ST_REFUSED;
+    }
+    if (cluster.x && (cooperative || !j->d->drv.launch_ex)) {
+        diag_error(j->ds, "cluster", "kernel %.*s: %s", (int)f->name.n, f->name.s,
+                   cooperative ? "a launch in clusters that synchronises the whole grid is not supported here" : "this driver launches no clusters");
         return ST_REFUSED;
     }
     if (c.x && (grid.x % c.x || grid.y % (c.y ? c.y : 1) || grid.z % (c.z ? c.z : 1))) {
@@ -68,14 +75,22 @@ static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim
     return ST_OK;
 }
 
-enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u g, struct dim3u b,
+static drv_result launch_cluster(struct cuda_job *j, drv_function f, struct dim3u g, struct dim3u b, struct dim3u cluster, uint32_t shared, void **params)
+{
+    struct drv_attribute a = { .id = DRV_LAUNCH_CLUSTER, .value.cluster = { cluster.x, cluster.y, cluster.z } };
+    drv_launch_config c = { g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, &a, 1 };
+    return j->d->drv.launch_ex(&c, f, params, NULL);
+}
+
+enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u g, struct dim3u b, struct dim3u cluster,
                        uint32_t shared, void **params, bool cooperative)
 {
     const struct drv *v = &j->d->drv;
-    enum status st = fits(j, pf, g, cooperative);
+    enum status st = fits(j, pf, g, cluster, cooperative);
     if (st != ST_OK)
         return st;
-    drv_result e = cooperative ? v->launch_cooperative(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params)
+    drv_result e = cluster.x ? launch_cluster(j, f, g, b, cluster, shared, params)
+                 : cooperative ? v->launch_cooperative(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params)
                                : v->launch(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params, NULL);
     char what[96];
     snprintf(what, sizeof what, "launch of %.*s", (int)(pf->name.n < 64 ? pf->name.n : 64), pf->name.s);
@@ -87,7 +102,7 @@ enum status cuda_launch_once(struct cuda_job *j)
     struct cuda_dev *d = j->d;
     enum status st = cuda_check(d, d->drv.event_record(d->begin, d->stream), "event", j->ds);
     if (st == ST_OK)
-        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, j->r->shared, j->params, j->c->cooperative);
+        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, j->r->launch->cluster, j->r->shared, j->params, j->c->cooperative);
     if (st == ST_OK)
         st = cuda_check(d, d->drv.event_record(d->end, d->stream), "event", j->ds);
     return st == ST_OK ? cuda_wait(j) : st;

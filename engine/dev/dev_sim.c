@@ -263,7 +263,7 @@ static enum status run_one_before(struct sim_job *j, size_t k)
     enum status st = own ? helper_find(j, f->name, &prog) : ST_OK;
     if (st == ST_OK && own)
         st = carry_vars(j, j->c->prog, prog);
-    struct sim_launch s = { .grid = l->grid, .block = l->block, .shared = l->shared, .functional = true,
+    struct sim_launch s = { .grid = l->grid, .block = l->block, .cluster = l->cluster, .shared = l->shared, .functional = true,
                             .threads = j->d->threads, .carveout = -1, .hw_pi = -1, .seed = 1, .cancel = j->cancel };
     uint8_t *block = NULL;
     struct sim_stats stats = { 0 };
@@ -377,7 +377,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
 {
     const struct dev_run *r = j->r;
     struct sim_launch s = {
-        .grid = r->grid, .block = r->block, .shared = r->shared, .functional = functional, .exact = r->exact,
+        .grid = r->grid, .block = r->block, .cluster = r->launch->cluster, .shared = r->shared, .functional = functional, .exact = r->exact,
         .threads = j->d->threads, .carveout = r->carveout, .hw_pi = r->hw_pi, .dispatch = r->dispatch, .seed = r->seed,
         .check_uninit = r->check_uninit, .check_races = r->check_races, .cancel = j->cancel,
         .progress = r->progress, .ctx = r->ctx, .warm_l2 = !r->flush_l2,

@@ -324,6 +324,7 @@ static void put_one_launch(struct buf *b, const struct launch_spec *l)
     wire_text(b, l->kernel);
     put_dim(b, l->grid);
     put_dim(b, l->block);
+    put_dim(b, l->cluster);
     wire_u32(b, l->shared);
     wire_u32(b, (uint32_t)l->nargs);
     for (size_t i = 0; i < l->nargs; i++)
@@ -338,6 +339,7 @@ static void get_one_launch(struct wire_in *w, struct launch_spec *l)
     l->kernel = wire_get_text(w);
     l->grid = get_dim(w);
     l->block = get_dim(w);
+    l->cluster = get_dim(w);
     l->shared = wire_get_u32(w);
     uint32_t n = get_count(w);
     l->args = base_alloc((n + 1) * sizeof *l->args);

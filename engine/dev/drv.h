@@ -14,6 +14,10 @@
 struct drv_window { void *base; size_t bytes; float ratio; int hit, miss; };
 union drv_window_value { char pad[64]; struct drv_window window; };
 
+/* CUlaunchConfig with its list of attributes, of which the cluster's size is the one used. */
+struct drv_attribute { int id; char pad[4]; union { char bytes[64]; struct { unsigned x, y, z; } cluster; } value; };
+struct drv_launch { unsigned gx, gy, gz, bx, by, bz, shared; void *stream; struct drv_attribute *attributes; unsigned nattributes; };
+
 /* our name, our type, NVIDIA's name */
 #define DRV_TYPES(X)                                                           \
     X(drv_result, int, CUresult) X(drv_device, int, CUdevice)                  \
@@ -26,7 +30,8 @@ union drv_window_value { char pad[64]; struct drv_window window; };
     X(drv_jit_option, int, CUjit_option)                                       \
     X(drv_limit, int, CUlimit)                                                 \
     X(drv_stream_attr, int, CUstreamAttrID)                                    \
-    X(drv_stream_value, union drv_window_value, CUstreamAttrValue)
+    X(drv_stream_value, union drv_window_value, CUstreamAttrValue)             \
+    X(drv_launch_config, struct drv_launch, CUlaunchConfig)
 #ifdef DRV_NATIVE
 #define X(ours, type, native) typedef native ours;
 #else
@@ -77,6 +82,7 @@ DRV_TYPES(X)
     X(DRV_ATTR_MAX_WINDOW, 109, CU_DEVICE_ATTRIBUTE_MAX_ACCESS_POLICY_WINDOW_SIZE) \
     X(DRV_LIMIT_PERSISTING_L2, 6, CU_LIMIT_PERSISTING_L2_CACHE_SIZE)           \
     X(DRV_STREAM_WINDOW, 1, CU_STREAM_ATTRIBUTE_ACCESS_POLICY_WINDOW)          \
+    X(DRV_LAUNCH_CLUSTER, 4, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)            \
     X(DRV_ACCESS_NORMAL, 0, CU_ACCESS_PROPERTY_NORMAL)                         \
     X(DRV_ACCESS_PERSISTING, 2, CU_ACCESS_PROPERTY_PERSISTING)                 \
     X(DRV_ATTR_MAX_BLOCKS_PER_SM, 106, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR) \
@@ -145,6 +151,7 @@ enum drv_constant {
     X(limit_set, cuCtxSetLimit, NULL, false, (drv_limit l, size_t v))          \
     X(stream_set_attr, cuStreamSetAttribute, NULL, false, (drv_stream s, drv_stream_attr a, const drv_stream_value *v)) \
     X(persisting_reset, cuCtxResetPersistingL2Cache, NULL, false, (void))      \
+    X(launch_ex, cuLaunchKernelEx, NULL, false, (const drv_launch_config *c, drv_function f, void **params, void **extra)) \
     X(launch_cooperative, cuLaunchCooperativeKernel, NULL, false, (drv_function f, unsigned gx, unsigned gy, unsigned gz, \
                                            unsigned bx, unsigned by, unsigned bz, unsigned shared, drv_stream s, void **params))
 struct drv {

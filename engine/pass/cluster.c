@@ -50,7 +50,7 @@ static enum status check(struct pass_ctx *c)
         return pass_refuse(c, NO_SPAN, "name a device, or say --clusters N", "the number of clusters is the number of SMs, and no device is named");
     if (c->in->launch && dim3u_count(c->out->grid) > 0x7fffffffu)
         return pass_refuse(c, NO_SPAN, NULL, "a grid of more than 2^31 CTAs");
-    if (c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank)
+    if (c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank || (c->in->launch && c->in->launch->cluster.x))
         return pass_refuse(c, NO_SPAN, NULL, "the kernel is launched in hardware CTA clusters: their members must not be renamed");
     pass_callees(c, &fs);
     if (fs.unknown)

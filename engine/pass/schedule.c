@@ -191,7 +191,7 @@ static enum status check(struct pass_ctx *c)
         return s;
     if (fs.unknown)
         return pass_refuse(c, fs.at, NULL, "the kernel calls a function of another module, which may see the block shape");
-    if (c->f->reqnctapercluster.x || c->f->explicitcluster)
+    if (c->f->reqnctapercluster.x || c->f->explicitcluster || (c->in->launch && c->in->launch->cluster.x))
         return pass_refuse(c, NO_SPAN, NULL, "the kernel is launched in CTA clusters, whose shape would change");
     s = check_shape(c);
     return s == ST_OK ? check_coarsen(c) : s;

@@ -57,6 +57,7 @@ struct launch_spec {
     char *dir;                   /* folder that relative paths start from */
     char *ptx, *kernel;
     struct dim3u grid, block;
+    struct dim3u cluster;        /* CTAs of a thread-block cluster; x == 0: as the kernel says */
     uint32_t shared;             /* dynamic shared memory, bytes */
     struct arg_spec *args; size_t nargs;
     struct symbol_spec *symbols; size_t nsymbols;

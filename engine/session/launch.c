@@ -282,6 +282,8 @@ static enum status get_launch_body(const cJSON *o, const char *path, const char 
         return wrong(ds, path, l->kernel, "\"grid\" must be one to three whole numbers above 0");
     if (!get_dim(json_get(o, "block"), &l->block))
         return wrong(ds, path, l->kernel, "\"block\" must be one to three whole numbers above 0");
+    if (json_get(o, "cluster") && !get_dim(json_get(o, "cluster"), &l->cluster))
+        return wrong(ds, path, l->kernel, "\"cluster\" must be one to three whole numbers above 0");
     if (json_get(o, "shared") && (!json_u64(json_get(o, "shared"), &shared) || shared > 1u << 20))
         return wrong(ds, path, l->kernel, "\"shared\" must be a number of bytes (at most 1 MiB)");
     l->shared = (uint32_t)shared;
@@ -524,6 +526,8 @@ void put_launch(struct jw *w, const struct launch_spec *l, bool nested)
     jw_str(w, l->kernel);
     put_dim(w, "grid", l->grid);
     put_dim(w, "block", l->block);
+    if (l->cluster.x)
+        put_dim(w, "cluster", l->cluster);
     put_uint(w, "shared", l->shared);
     jw_key(w, "args");
     jw_arr(w);

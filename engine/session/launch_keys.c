@@ -7,7 +7,7 @@
 
 enum { MOST_KEYS = 16 };
 struct known { const char *key[MOST_KEYS]; };
-static const struct known of_launch = { { "format", "version", "launches", "ptx", "name", "kernel", "grid", "block", "shared", "args", "symbols", "before", "note", "comment" } };
+static const struct known of_launch = { { "format", "version", "launches", "ptx", "name", "kernel", "grid", "block", "cluster", "shared", "args", "symbols", "before", "note", "comment" } };
 static const struct known of_arg = { { "name", "in", "at", "buffer", "count", "init", "output", "tolerance", "same_as", "offset", "bytes", "size", "note", "comment" } };
 static const struct known of_symbol = { { "name", "buffer", "count", "init", "note", "comment" } };
 static const struct known of_init = { { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex", "seed", "offset", "note", "comment" } };

@@ -125,7 +125,7 @@ static bool finish(struct run *r, struct child *c, int status)
         return start(c, r, c->first, 1, true);
     if (ended)
         printf("ended at level 0 too: %s %lu: signal %d\n", what(r), c->first, WTERMSIG(status));
-    r->t.done += c->t.done + ended;
+    r->t.done += c->t.done;
     r->t.differ += c->t.differ;
     r->t.optimised += c->t.optimised;
     r->t.ended += c->t.ended;

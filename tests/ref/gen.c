@@ -52,7 +52,8 @@ static void put_reg(struct gen *g, char cls)
     case 'M': { static const char *const m[] = { "h0", "h1", "h10" }; buf_printf(&g->b, "%%r%u.%s", below(g, NR), m[below(g, 3)]); break; }
     case 'N': { static const char *const m[] = { "b0", "b1", "b2", "b3", "b10", "b20", "b31", "b210", "b321", "b3210" }; buf_printf(&g->b, "%%r%u.%s", below(g, NR), m[below(g, 10)]); break; }
     case 'H': buf_printf(&g->b, "%%r%u.h%u%u", below(g, NR), below(g, 4), below(g, 4)); break;
-    case 'B': buf_printf(&g->b, "%%r%u.b%u%u%u%u", below(g, NR), below(g, 8), below(g, 8), below(g, 8), below(g, 8)); break;
+    case 'B': { unsigned r = below(g, NR), p = below(g, 8), q = below(g, 8);        /* .b1024 is a word of its own to ptxas 13.0 */
+        buf_printf(&g->b, "%%r%u.b%u%u%u%u", r, p, q, below(g, 8), p == 1 && !q ? 7 : below(g, 8)); break; }
     case 'w': buf_printf(&g->b, "%%r%u.h%u", below(g, NR), below(g, 2)); break;
     default: put_named(g, 'p', below(g, NP)); break;
     }
@@ -412,7 +413,7 @@ static void put_loop(struct gen *g, unsigned depth)
 {
     unsigned l = g->labels++;
     buf_printf(&g->b, "\tand.b32 %%rc%u, %%%s, 3;\n\tadd.u32 %%rc%u, %%rc%u, 1;\n", depth, chance(g, 50) ? "tidr" : "r1", depth, depth);
-    if (chance(g, 40) && !g->wide)
+    if (chance(g, 40))
         buf_printf(&g->b, "\t@%%p%u bra MID%u;\n", below(g, NP), l);
     buf_printf(&g->b, "TOP%u:\n", l);
     put_block(g, depth + 1, 1 + below(g, 4));
@@ -472,7 +473,7 @@ static void put_block(struct gen *g, unsigned depth, unsigned n)
         if (c < 8 && depth < DEPTH) put_if(g, depth);
         else if (c < 12 && depth < DEPTH) put_loop(g, depth);
         else if (c < 14 && depth < DEPTH) put_switch(g, depth);
-        else if (c < 16 && depth < DEPTH && !g->wide) put_maze(g, depth);
+        else if (c < 16 && depth < DEPTH) put_maze(g, depth);
         else if (c < 23) put_setp(g);
         else if (c < 27) put_pack(g);
         else if (c < 34) put_memory(g);

@@ -13,9 +13,7 @@
 #define GEN_BYTES (GEN_BLOCK * (GEN_OUT_BYTES + GEN_IN_BYTES))
 #define GEN_HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 
-/* wide: for comparing two devices: also operations that the interpreter of this folder does not know, but no loop with
- * two entries and no jumps without structure. Of those, code that the driver of an H200 compiled (580, PTX by ptxas's
- * rules) gave results that changed with unrelated statements after them; the interpreter and the simulated device agree. */
+/* wide: for comparing two devices: also operations that the interpreter of this folder does not know. */
 struct gen {
     struct buf b;
     uint64_t seed, n;

@@ -49,9 +49,17 @@ static uint32_t at_arrive(const uint32_t *in, uint32_t b, uint32_t t)
     return b % 2 ? 10 : 11;
 }
 
-static const struct { const char *kernel; struct dim3u grid; expect_fn *at; } cases[] = {
-    { "ring", { 8, 1, 1 }, at_ring }, { "gather", { 16, 1, 1 }, at_gather }, { "where", { 4, 4, 1 }, at_where }, { "post", { 4, 1, 1 }, at_post },
-    { "bulk", { 4, 1, 1 }, at_bulk }, { "multicast", { 8, 1, 1 }, at_multicast }, { "arrive", { 4, 1, 1 }, at_arrive } };
+static uint32_t at_asked(const uint32_t *in, uint32_t b, uint32_t t)
+{
+    (void)in;
+    (void)t;
+    return 1300 + b % 3;
+}
+
+static const struct { const char *kernel; struct dim3u grid; expect_fn *at; struct dim3u cluster; } cases[] = {
+    { "ring", { 8, 1, 1 }, at_ring, { 0 } }, { "gather", { 16, 1, 1 }, at_gather, { 0 } }, { "where", { 4, 4, 1 }, at_where, { 0 } }, { "post", { 4, 1, 1 }, at_post, { 0 } },
+    { "bulk", { 4, 1, 1 }, at_bulk, { 0 } }, { "multicast", { 8, 1, 1 }, at_multicast, { 0 } }, { "arrive", { 4, 1, 1 }, at_arrive, { 0 } },
+    { "asked", { 6, 1, 1 }, at_asked, { 3, 1, 1 } } };
 
 static char *source;
 static int read_source(void **state)
@@ -77,6 +85,7 @@ static void check(size_t k, bool timed, bool checked, unsigned threads)
         in[i] = (uint32_t)(base_splitmix(7, i) % 1000);
     memcpy(c.data, in, sizeof in);
     c.l.grid = cases[k].grid;
+    c.l.cluster = cases[k].cluster;
     c.l.block.x = 64;
     c.l.functional = !timed;
     c.l.threads = threads;
