@@ -20,7 +20,7 @@ out=$(printf 'show locality\n' | timeout 100 "$b" kernels/coalescing.ptx --plain
 grep -qE "^  L1, 16.0 KiB: [0-9.]+ % miss" <<< "$out" && grep -qE "^  4 KiB +[0-9.]+ %" <<< "$out" && grep -q "needed for reuse" <<< "$out"; check "all parts of the locality panel are told" $?
 out=$(printf 'help\nshow nosuch\nshow counters\n' | timeout 100 "$b" kernels/coalescing.ptx --plain 2>&1)
 grep -qE "^sweep \[AXIS" <<< "$out" && grep -q "no panel 'nosuch'; there are source" <<< "$out"; check "help lists the commands, and a wrong panel the panels" $?
-grep -q "modelled cost  " <<< "$out"; check "what is worked out in the background is waited for" $?
+grep -q "Memory cost of the present options" <<< "$out"; check "what is worked out in the background is waited for" $?
 out=$(printf 'show options\n' | LC_ALL=C timeout 100 "$b" kernels/stride_4.ptx --plain 2>&1)
 ! LC_ALL=C grep -q $'[\x80-\xff]' <<< "$out"; check "ASCII alone in the C locale" $?
 
