@@ -177,6 +177,22 @@ static enum status open_ptx(struct job_engine *e, const char *path, struct diags
     return s == ST_OK ? first_facts(e, ds) : s;
 }
 
+/* Simulated runs go on where they were made; a GPU's are shown without one. What cannot be analysed here (the data
+ * files of its launch may be elsewhere) is no reason not to show the session. */
+static void session_device(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    size_t n = session_count(st->session);
+    const struct session_run *last = n ? session_at(st->session, n - 1) : NULL;
+    struct diags none = { 0 };
+    if (!st->dev && last && last->dev.kind == DEV_SIMULATED && dev_open(last->dev.spec, &e->env, &st->dev, &none) == ST_OK) {
+        st->info = *dev_describe(st->dev);
+        job_text(&st->device, last->dev.spec);
+    }
+    (void)first_facts(e, &none);
+    diags_free(&none);
+}
+
 static enum status session_subject(struct job_engine *e, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -199,6 +215,7 @@ static enum status session_subject(struct job_engine *e, struct diags *ds)
     }
     box_put(&st->spec, box_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
+    session_device(e);
     return s;
 }
 

@@ -88,6 +88,8 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
         reuse_drop(a), legal_drop(a), a->locality.access = -1;
     if (old->module != snap->module)
         opened(a);
+    if (old->module != snap->module && snap->nruns && !old->nruns && !a->lesson.lesson)
+        app_focus(a, PANEL_VALLEY);      /* a session was opened: its curve is what one wants to see */
     if (a->valley.run != SIZE_MAX && snap->nruns > old->nruns && app_run(a, snap->nruns - 1)->kind != RUN_ONE) {
         a->valley.run = SIZE_MAX;        /* a new sweep or search comes to the front */
         a->valley.placed = false;
