@@ -427,7 +427,8 @@ static enum request find_request(const struct app *a, uint32_t key)
         if (r != REQ_NONE)
             return r;
     }
-    return REQ_NONE;
+    /* nobody's Enter in a lesson: it is told why the step does not go on */
+    return a->lesson.lesson && a->overlay == OVERLAY_NONE && key == TK_ENTER ? REQ_LESSON_NEXT : REQ_NONE;
 }
 
 /* ---- the prompt ---- */
