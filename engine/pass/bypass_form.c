@@ -34,7 +34,7 @@ static void declare_text(struct bypass *b, bool threshold, struct buf *out)
 static void warp_text(struct bypass *b, struct buf *out)
 {
     const char *t = b->c->tag;
-    struct dim3u block = b->c->out->block;
+    struct dim3u block = pass_block(b->c);
     uint32_t *knob = b->c->out->knob;
     if (!b->vote && block.y > 1 && block.z == 1 && 32 % block.x == 0) {
         buf_printf(out, "mov.u32 \t%%%sw, %%tid.y;\n", t);
@@ -246,6 +246,8 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
     uint32_t from = b->vote ? pass_first_stmt(f) : bypass_split(b);
     if (from == pass_first_stmt(f))
         ptx_edit_entry(c->edit, f, TAG, "@%s bra.uni \t$%sbypass;", b->pred, c->tag);
+    else if (from < f->nstmts && f->stmts[from].kind != STMT_LABEL)
+        ptx_edit_before(c->edit, f, from, TAG, "@%s bra.uni \t$%sbypass;", b->pred, c->tag);
     else
         ptx_edit_after(c->edit, f, from - 1, TAG, "@%s bra.uni \t$%sbypass;", b->pred, c->tag);
     if (first != PICK_NONE || b->level == BYPASS_RO || b->vote)

@@ -2,7 +2,7 @@
  * left as it is: the threshold's comparison is then computed beside the kernel's own first instructions, instead
  * of before them, and less code stands twice.
  *
- * No label stands before the place, so every warp passes it at most once, on its way from the entry. Branches that
+ * No label that is branched to stands before the place, so every warp passes it at most once, on its way from the entry. Branches that
  * are passed lead to where nothing is left that the copies differ in or that threads of a warp do together. */
 #include "engine/pass/bypass_int.h"
 
@@ -63,8 +63,34 @@ static bool may_pass_branch(struct bypass *b, uint32_t inst)
     return found;
 }
 
+static bool names(const struct ptx_operand *o, uint32_t label)
+{
+    if (o->kind != OPND_VEC && o->kind != OPND_MULTI)
+        return o->kind == OPND_LABEL && o->index == label;
+    for (uint16_t k = 0; k < o->nelem; k++)
+        if (names(&o->elem[k], label))
+            return true;
+    return false;
+}
+
+/* Compilers put labels where debuggers look for them, too. */
+static bool is_target(const struct ptx_func *f, uint32_t label)
+{
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        for (uint8_t n = 0; n < f->insts[k].nopnds; n++)
+            if (names(&f->insts[k].opnds[n], label))
+                return true;
+    for (uint32_t k = 0; k < f->nlabels; k++)
+        for (uint32_t n = 0; n < f->labels[k].ntargets; n++)
+            if (f->labels[k].targets[n] == label)
+                return true;
+    return false;
+}
+
 static bool may_pass(struct bypass *b, const struct ptx_stmt *s)
 {
+    if (s->kind == STMT_LABEL)
+        return !is_target(b->c->f, s->index);
     if (s->kind == STMT_LOC || s->kind == STMT_REG || s->kind == STMT_VAR)
         return true;
     if (s->kind != STMT_INST)

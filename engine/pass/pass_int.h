@@ -115,7 +115,8 @@ void pass_need_knobs(struct pass_ctx *c);
 /* A module variable that the engine zeroes before every launch. */
 void pass_put_reset(struct pass_output *o, const char *symbol, uint64_t bytes);
 void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target);
-uint32_t pass_warps(const struct pass_ctx *c);    /* per CTA of the launch as it is now; 0: no launch known */
+struct dim3u pass_block(const struct pass_ctx *c); /* of the launch as it is now, or what .reqntid asks for; x 0: not known */
+uint32_t pass_warps(const struct pass_ctx *c);    /* per CTA of such a block; 0: not known */
 uint32_t pass_target(const struct pass_ctx *c);   /* compute capability rewrites may count on: 10*major+minor */
 /* Code that leaves the thread's index in its CTA in dst, short where the launch's block is known; <tag>x y z nx ny are overwritten. */
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out);

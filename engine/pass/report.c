@@ -100,9 +100,16 @@ const struct ana_access *pass_access(struct pass_ctx *c, const struct ptx_inst *
     return NULL;
 }
 
+struct dim3u pass_block(const struct pass_ctx *c)
+{
+    if (c->out->block.x || !c->f)
+        return c->out->block;
+    return (struct dim3u){ c->f->reqntid.x, c->f->reqntid.y, c->f->reqntid.z };
+}
+
 uint32_t pass_warps(const struct pass_ctx *c)
 {
-    return (uint32_t)((dim3u_count(c->out->block) + 31) / 32);
+    return (uint32_t)((dim3u_count(pass_block(c)) + 31) / 32);
 }
 
 uint32_t pass_target(const struct pass_ctx *c)
@@ -178,7 +185,7 @@ void pass_linear_tid_any(const char *t, const char *dst, struct buf *out)
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out)
 {
     const char *t = c->tag;
-    struct dim3u b = c->out->block;
+    struct dim3u b = pass_block(c);
     if (!b.x) {
         pass_linear_tid_any(t, dst, out);
         return;

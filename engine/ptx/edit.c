@@ -126,7 +126,7 @@ static void insert_before(struct ptx_edit *e, uint32_t at, struct str indent, co
 static void insert_after(struct ptx_edit *e, uint32_t at, struct str indent, const char *tag, struct str text)
 {
     struct buf b = { 0 };
-    uint32_t end = line_end_after(e->m, at);
+    uint32_t end = at && e->m->text.s[at - 1] == '\n' ? at : line_end_after(e->m, at);   /* .loc reaches to the next line */
     bool open_end = end == e->m->text.n && (!end || e->m->text.s[end - 1] != '\n');
     if (end != PTX_NO_INDEX && !open_end) {
         indented(e, &b, text, indent, true, true);

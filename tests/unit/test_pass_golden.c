@@ -40,6 +40,7 @@ static const struct rewrite rewrites[] = {
     { "redirect_custom", "in_grid", "--cluster redirect --index custom:" DIR "order_64.txt", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "agents", "in_tile", "--cluster agent --agents 2", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "agents_returns", "in_grid", "--cluster agent --index column", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
+    { "marks", "in_marks", "--bypass l1 --pi 1", { 0, 0, 0 }, { 0, 0, 0 }, 80 },
     { "agents_several", "in_turns", "--cluster agent --clusters 3", { 9, 900, 1 }, { 128, 1, 1 }, 75 },
     { "agents_several_apart", "in_loads", "--cluster agent --clusters 3 --index column", { 9000, 1, 1 }, { 64, 1, 1 }, 75 },
     { "agents_func", "in_func", "--cluster agent", { 8, 1, 1 }, { 128, 1, 1 }, 75 },

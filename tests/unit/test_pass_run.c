@@ -20,6 +20,7 @@ static const struct kernel bytes = { "in_bytes", { 9, 1, 1 }, { 128, 1, 1 }, 400
 static const struct kernel alias = { "in_alias", { 4, 1, 1 }, { 64, 1, 1 }, 0, 0, 2048, false, 0, false };
 static const struct kernel shuffle = { "in_shuffle", { 4, 1, 1 }, { 256, 1, 1 }, 20, 0, 8192, false, 0, false };
 static const struct kernel given = { "in_given", { 6, 1, 1 }, { 64, 1, 1 }, 0, 0, 2048, false, 0, false };
+static const struct kernel marks = { "in_marks", { 9, 1, 1 }, { 64, 1, 1 }, 500, 0, 2048, false, 0, false };
 static const struct kernel many_loads = { "in_loads", { 203, 1, 1 }, { 64, 1, 1 }, 5000, 0, 65536, false, 2, true };
 static const struct kernel many_tiles = { "in_tile", { 9, 31, 1 }, { 128, 1, 1 }, 3, 0, 65536, false, 3, false };
 static const struct kernel many_turns = { "in_turns", { 9, 31, 1 }, { 128, 1, 1 }, 35000, 0, 65536, false, 3, true };
@@ -46,7 +47,7 @@ static const struct { const struct kernel *k; const char *options; } cases[] = {
     { &calls, "--bypass l1 --pi 1" }, { &calls, "--bypass l1 --bypass-form predicate --pi 2" }, { &calls, "--bypass l1 --pi bpa" },
     { &calls, "--bypass l1 --bypass-form grouped --pi 2" }, { &calls, "--cluster redirect --clusters 3" }, { &calls, "--cluster agent --clusters 3" },
     { &calls, "--cluster agent --clusters 2 --bypass l1 --pi 1" }, { &calls, "--cluster redirect --bypass l1 --bypass-form predicate --pi 1" },
-    { &given, "--bypass l1 --pi bpa" }, { &given, "--bypass l1 --pi 1" }, { &given, "--bypass l1 --bypass-form predicate --pi 1" }, { &calls, "--block 32x1x1" }, { &calls, "--block 48x2x1 --swap-xy" }, { &calls, "--block 32x3x1 --cluster agent --bypass l1 --pi 1" }, { &calls, "--swap-xy --cluster redirect --bypass l1 --bypass-form grouped --pi 2" },
+    { &marks, "--bypass l1 --pi 1" }, { &marks, "--bypass l1 --bypass-form hybrid --bypass-loads 37 --pi 1" }, { &given, "--bypass l1 --pi bpa" }, { &given, "--bypass l1 --pi 1" }, { &given, "--bypass l1 --bypass-form predicate --pi 1" }, { &calls, "--block 32x1x1" }, { &calls, "--block 48x2x1 --swap-xy" }, { &calls, "--block 32x3x1 --cluster agent --bypass l1 --pi 1" }, { &calls, "--swap-xy --cluster redirect --bypass l1 --bypass-form grouped --pi 2" },
     { &grid, "--block 16x16x1" }, { &grid, "--block 8x32x1 --swap-xy" }, { &grid, "--swap-xy --coarsen 8" }, { &grid, "--coarsen 2 --coarsen-mode blocked --block 24x5x1" },
     { &grid, "--cluster redirect --index tile:2x2 --clusters 4" }, { &grid, "--cluster redirect --index column --clusters 100" },
     { &grid, "--cluster agent --index tile:2x3 --clusters 6" }, { &grid, "--cluster agent --prefetch l2 --prefetch-distance 1 --clusters 1 --agents 1" },
