@@ -90,7 +90,8 @@ struct cache_l2_request {
     uint8_t quiet;               /* a prefetch: fills, is not counted as a read */
     uint8_t partial;             /* a store that leaves bytes of its sectors as they were */
     uint8_t place;               /* index of the sampled place of the grid that asks (struct cache_places) */
-    uint16_t lanes;              /* atomics: lanes to serialise */
+    uint16_t lanes;              /* atomics: turns they take */
+    uint16_t unit;               /* atomics: whose */
     uint16_t slice, channel;     /* queues it goes through (time_mem) */
 };
 struct cache_l2_outcome {

@@ -170,3 +170,50 @@ uint8_t time_distinct_words(const struct exec_access *a)
     }
     return (uint8_t)(n ? n : 1);
 }
+
+struct same { uint64_t word[WARP_LANES]; uint8_t lanes[WARP_LANES]; uint32_t n; };
+
+static void count_same(const struct exec_access *a, struct same *d)
+{
+    d->n = 0;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint32_t l = (uint32_t)__builtin_ctz(m), i = 0;
+        uint64_t at = a->shape == SHAPE_SAME ? a->addr[0] : a->shape == SHAPE_SEQ ? a->addr[0] + (uint64_t)l * a->bytes : a->addr[l];
+        while (i < d->n && d->word[i] != at) i++;
+        if (i == d->n) {
+            d->word[d->n] = at;
+            d->lanes[d->n++] = 0;
+        }
+        d->lanes[i]++;
+    }
+}
+
+uint8_t time_same_word(const struct exec_access *a)
+{
+    struct same d;
+    uint8_t most = 1;
+    count_same(a, &d);
+    for (uint32_t i = 0; i < d.n; i++) most = d.lanes[i] > most ? d.lanes[i] : most;
+    return most;
+}
+
+uint8_t time_atomic_turns(const struct exec_access *a, uint32_t each)
+{
+    struct same d;
+    uint32_t turns = 0;
+    count_same(a, &d);
+    for (uint32_t i = 0; i < d.n; i++) {
+        uint32_t most = 0;
+        for (uint32_t k = 0; k < d.n; k++) {
+            if (d.word[k] >> 5 != d.word[i] >> 5) continue;
+            if (k < i) {             /* its sector was counted */
+                most = 0;
+                break;
+            }
+            uint32_t own = d.lanes[k] > 1 ? d.lanes[k] * each : 1;
+            most = own > most ? own : most;
+        }
+        turns += most;
+    }
+    return (uint8_t)(turns < 255 ? turns : 255);
+}

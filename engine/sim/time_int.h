@@ -32,13 +32,16 @@
 #define TIME_FLIGHTS 2048u
 #define TIME_MERGE 28u               /* cycles after which a read is forgotten by what merges reads, at most */
 
+enum { TIME_LOOP = 1 /* no machine instruction does it at once */, TIME_SWAP };
+
 /* ---- one executed memory instruction, ready to be timed ---- */
 struct time_access {
     uint8_t kind, space;             /* enum exec_access_kind, enum ptx_space */
     uint8_t nlines;                  /* global, local: entries at lines[first] */
-    uint8_t passes;                  /* shared, global loads: bank passes; const: distinct words */
+    uint8_t passes;                  /* shared, global loads: bank passes; const: distinct words; global atomics: turns */
     uint8_t lanes;                   /* active */
-    uint8_t level;                   /* prefetch */
+    uint8_t level;                   /* prefetch; shared atomics: TIME_LOOP, TIME_SWAP or 0 */
+    uint8_t same;                    /* shared atomics: lanes that have one word, at most */
     uint8_t pieces;                  /* bulk copies: times that lines[] are moved on by 32 and issued again */
     uint16_t first, bytes;           /* bytes: per lane */
     uint64_t hint;
@@ -51,6 +54,11 @@ static inline uint8_t time_sectors(uint64_t e) { return e & 15; }
 uint32_t time_coalesce(const struct exec_access *a, uint64_t *lines);
 uint32_t time_coalesce_local(const struct exec_access *a, uint64_t base_line, uint64_t *lines);
 uint8_t time_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t bank_bytes);
+/* Turns that an atomic takes at L2: lanes of one sector with different words go together, those with one word after each
+ * other. each: turns per lane of one word. */
+uint8_t time_atomic_turns(const struct exec_access *a, uint32_t each);
+/* The most lanes that have one word. */
+uint8_t time_same_word(const struct exec_access *a);
 uint8_t time_distinct_words(const struct exec_access *a);
 
 /* ---- the memory system of a group ---- */
@@ -59,6 +67,8 @@ struct time_mem {
     const struct sim_preset *g;
     struct cache_l2 l2;
     struct time_queue *slice, *channel; uint32_t nslices, nchannels;
+    struct time_queue *unit; uint32_t nunits;  /* atomic units, one per slice of the GPU: in a sample too, since few addresses meet in few */
+    double written_back;             /* sectors L2 has to write back per sector stored, lately */
     double scale;                    /* SMs of the GPU per simulated SM */
     double slice_bytes, channel_bytes; /* bytes per cycle of one queue */
     double port_cycles[CACHE_SECTORS + 1];   /* of a read, by sectors: cycles at its SM's port, */
@@ -66,7 +76,7 @@ struct time_mem {
     double slice_cycles[CACHE_SECTORS + 1];  /* at each slice if spread over all */
     double crowd_cycles;             /* in a sample: cycles a read that all SMs make at once holds up its SM's next ones */
     double turn_cycles;              /* cycles per byte of an SM's share of all slices */
-    double atomic_cycles;            /* cycles one atomic lane takes at a slice */
+    double atomic_cycles;            /* cycles one turn of an atomic takes at a slice */
     double active;                   /* simulated SMs that asked for anything in the last epoch */
     uint32_t epoch, entering;        /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */

@@ -180,14 +180,14 @@ static uint32_t issue_atomic(struct time_sm *s, struct time_warp *w, const struc
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t e = w->work->lines[a->first + i];
         struct cache_l2_request r = { .line = time_line(e), .at = (uint32_t)at, .sectors = time_sectors(e), .write = 1, .place = s->cta[w->cta].place,
-                                      .lanes = (uint16_t)((a->lanes + a->nlines - 1) / a->nlines) };
+                                      .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines - a->passes * i / a->nlines) };
         cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
         uint32_t back = time_mem_atomic(s, &r);
         if (back > done) done = back;
         at += 1;
     }
     s->lsu_free = at;
-    queue_push(s, at);
+    queue_push(s, max_d(at, s->store_free));
     return done;
 }
 
@@ -214,15 +214,28 @@ static uint32_t issue_prefetch(struct time_sm *s, struct time_warp *w, const str
     return t;
 }
 
+/* Shared memory adds integers at its banks. Floats are a loop of load and compare-and-swap, once more for each lane that
+ * has the same word; a compare-and-swap by itself takes two turns per lane. Cycles measured on an H200. */
+#define LOOP_BUSY 12
+#define LOOP_CYCLES 54
+
 static uint32_t issue_shared(struct time_sm *s, const struct time_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
     double at = max_d(t, s->lsu_free);
     bool atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED;
-    double busy = max_d(a->passes, (double)WARP_LANES / (double)g->lanes_lsu);
+    uint32_t passes = a->passes, latency = (uint32_t)(atomic ? g->lat_atom_shared : g->lat_shared);
+    if (atomic && a->level == TIME_LOOP) {
+        passes = passes > a->same ? passes : a->same;
+        latency += passes * LOOP_CYCLES;
+        passes *= LOOP_BUSY;
+    } else if (atomic && a->level == TIME_SWAP) {
+        passes = 2 * (passes > a->same ? passes : a->same);
+    }
+    double busy = max_d(passes, (double)WARP_LANES / (double)g->lanes_lsu);
     s->lsu_free = at + busy;
     queue_push(s, s->lsu_free);
-    return (uint32_t)(at + busy - 1) + (uint32_t)(atomic ? g->lat_atom_shared : g->lat_shared);
+    return (uint32_t)(at + busy - 1) + latency;
 }
 
 /* Shared memory of another CTA: through the network between SMs, whose bytes per cycle are less than a bank pass has. */

@@ -21,12 +21,15 @@ static enum status make_queues(struct time_mem *m)
     m->nchannels = share_of(g->dram_channels, m->scale);
     m->slice = base_alloc(m->nslices * sizeof *m->slice);
     m->channel = base_alloc(m->nchannels * sizeof *m->channel);
-    return m->slice && m->channel ? ST_OK : ST_NOMEM;
+    m->nunits = (uint32_t)g->l2_slices;
+    m->unit = base_alloc(m->nunits * sizeof *m->unit);
+    return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
 }
 
 static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
 {
-    return 32.0 * cache_count(r->sectors) * (r->write && r->partial ? g->l2_partial_write : 1) + g->l2_request_bytes;
+    double each = !r->write ? 1 : r->partial ? g->l2_partial_write : g->l2_write;
+    return 32.0 * cache_count(r->sectors) * each + g->l2_request_bytes;
 }
 
 enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem)
@@ -55,7 +58,8 @@ void time_mem_free(struct time_mem *m)
     cache_l2_free(&m->l2);
     base_free(m->slice);
     base_free(m->channel);
-    m->slice = m->channel = NULL;
+    base_free(m->unit);
+    m->slice = m->channel = m->unit = NULL;
 }
 
 /* ---- seen from an SM, within an epoch ---- */
@@ -159,24 +163,38 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     return arrival;
 }
 
+/* A store is on its way when its slice takes it; one that makes L2 write lines back waits for DRAM too. */
 uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r)
 {
-    const struct sim_preset *g = s->group->mem.g;
-    choose_queues(&s->group->mem, r);
-    double wait = take_port(&s->store_free, r->at, 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle);
+    struct time_mem *m = &s->group->mem;
+    const struct sim_preset *g = m->g;
+    choose_queues(m, r);
+    double cycles = 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle;
+    double wait = take_port(&s->store_free, r->at, cycles > g->icnt_write_cycles ? cycles : g->icnt_write_cycles);
+    wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
+    s->slice_added += slice_bytes(g, r) / m->slice_bytes / m->nslices;
+    wait += m->written_back * waiting(m, &m->channel[r->channel], s->channel_added, r->at);
     note_request(s, r, 0);
     return r->at + (uint32_t)wait;
 }
 
+#define UNIT_ROOM 2048.0             /* cycles of work that wait at an atomic unit; more than that waits at the SMs */
+#define UNIT_LINES_SHIFT 2u          /* 512 bytes belong to one unit, as the rates of atomics on one to 32 lines show */
+#define ATOMIC_SECTOR 1.3            /* cycles a sector's worth of atomics takes out of an SM, measured on an H200 */
+
+/* Atomics on one sector take turns at its slice. An SM sends them in order: one that finds no room holds up those behind. */
 uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r)
 {
     struct time_mem *m = &s->group->mem;
     choose_queues(m, r);
+    r->unit = spread(r->line >> UNIT_LINES_SHIFT, m->nunits);
     double wait = waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
-    wait += take_port(&s->port_free, r->at, m->port_cycles[cache_count(r->sectors)]);
+    wait += take_port(&s->store_free, r->at, ATOMIC_SECTOR * cache_count(r->sectors));
+    double turn = waiting(m, &m->unit[r->unit], 0, r->at);
+    if (turn > UNIT_ROOM && r->at + turn - UNIT_ROOM > s->store_free) s->store_free = r->at + turn - UNIT_ROOM;
     note_request(s, r, 0);
-    return r->at + (uint32_t)m->g->l2_latency + far_of(m->g, s, r->line) + (uint32_t)wait + r->lanes;
+    return r->at + (uint32_t)m->g->l2_latency + far_of(m->g, s, r->line) + (uint32_t)(wait + turn) + r->lanes;
 }
 
 void time_mem_quiet(struct time_sm *s, struct cache_l2_request *r)
@@ -201,6 +219,10 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
     struct cache_l2_outcome o;
     cache_l2_access(&m->l2, r, &o);
     double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
+    if (r->lanes) occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * m->scale);
+    /* What a store leaves of a sector, and what an atomic works on, is read first. */
+    uint8_t fill = r->write && (r->partial || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;
+    o.miss |= fill;
     if (!r->quiet) occupy(&m->slice[r->slice], m->epoch, cycles);
     double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);
     if (busy > 0)                      /* weight is in SMs of the GPU; the queue counts in simulated ones */
@@ -210,6 +232,7 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
     if (r->quiet) return;
     if (r->write) {
         m->writes += cache_count(r->sectors);
+        m->written_back += ((double)cache_count(o.written) / cache_count(r->sectors) - m->written_back) / 256;
     } else {
         m->reads += cache_count(r->sectors);
         m->hits += cache_count(o.hit);

@@ -43,11 +43,20 @@ static uint16_t slots_of(const struct ptx_inst *i)
     return 1;
 }
 
+/* Between 32 and 64 bits without a sign: half of a register pair. */
+static bool is_widened(const struct ptx_inst *i)
+{
+    if (i->ntypes != 2) return false;
+    uint8_t to = i->type[0], from = i->type[1];
+    return (to == PTX_T_U64 && from == PTX_T_U32) || ((to == PTX_T_U32 || to == PTX_T_S32) && (from == PTX_T_U64 || from == PTX_T_S64));
+}
+
 /* Register moves, address-space casts and entry parameters cost nothing: operands take their place. */
 static bool is_folded(const struct exec_inst *in)
 {
     const struct ptx_inst *i = in->ptx;
     if (i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO) return true;
+    if (i->op == PTX_OP_CVT && is_widened(i)) return true;
     if (i->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM && in->func->ptx->entry) return true;
     if (i->op != PTX_OP_MOV || i->nopnds < 2) return false;
     return i->opnds[1].kind != OPND_SREG && i->opnds[1].kind != OPND_VEC;
@@ -272,6 +281,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
         cost_op(&t->op[i], &p->code[i], g);
         t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
     }
+    time_uniform(t);
     for (uint32_t k = 0; k < p->nfuncs; k++) {
         const struct exec_func *f = &p->funcs[k];
         for (uint32_t i = f->first; i < f->first + f->n; i++) t->op[i].base = t->nslots;

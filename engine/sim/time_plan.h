@@ -11,7 +11,8 @@ enum time_unit { UNIT_ALU, UNIT_IMUL, UNIT_FP32, UNIT_FP16, UNIT_FP64, UNIT_SFU,
                  UNIT_LSU, UNIT_TENSOR, UNIT_COUNT };
 enum time_flag { TIME_MEMORY = 1, TIME_BARRIER = 2, TIME_ALONE = 4 /* a region of its own */, TIME_ENDS = 8 /* ends its region */,
                  TIME_FREE = 16 /* no machine instruction: folded away by the assembler */, TIME_FENCE = 32,
-                 TIME_ASYNC = 64 /* waits for asynchronous copies */ };
+                 TIME_ASYNC = 64 /* waits for asynchronous copies */,
+                 TIME_ONE_WORD = 128 /* an atomic whose address is known to be the same for all lanes */ };
 struct time_op {
     uint8_t unit, flags;
     uint16_t slots;                  /* machine instructions it stands for */
@@ -42,5 +43,7 @@ struct time_plan {
 };
 enum status time_plan_make(struct time_plan *t, const struct sim_program *p, const struct sim_preset *g);
 void time_plan_free(struct time_plan *t);
+/* time_uniform.c: sets TIME_ONE_WORD. */
+void time_uniform(struct time_plan *t);
 
 #endif

@@ -37,8 +37,10 @@ static void put_access(struct buf *t, const struct micro_walk *w, uint32_t u)
 static void put_loop(struct buf *t, const struct micro_walk *w, const char *label, bool issue)
 {
     if (!*w->op) return;
-    buf_printf(t, "mad.wide.u32 %%rd2, %%r2, %u, %%rd1;\nadd.s64 %%rd2, %%rd2, %llu;\n", w->warp, (unsigned long long)w->base);
-    buf_printf(t, "mad.wide.u32 %%rd2, %%r3, %u, %%rd2;\nmad.wide.u32 %%rd2, %%r4, %u, %%rd2;\n", w->lane, w->cta);
+    buf_printf(t, "add.s64 %%rd2, %%rd1, %llu;\n", (unsigned long long)w->base);
+    const uint32_t stride[] = { w->warp, w->lane, w->cta };      /* of %r2, %r3, %r4 */
+    for (int k = 0; k < 3; k++)
+        if (stride[k]) buf_printf(t, "mad.wide.u32 %%rd2, %%r%d, %u, %%rd2;\n", k + 2, stride[k]);
     buf_puts(t, "mov.u64 %rd3, 0;\nmov.u32 %r5, 0;\nbar.warp.sync -1;\nmov.u32 %r6, %clock;\n");
     buf_printf(t, "%s:\n.pragma \"nounroll\";\nadd.s64 %%rd4, %%rd2, %%rd3;\n", label);
     for (uint32_t u = 0; u < w->unroll; u++) {
