@@ -70,8 +70,6 @@ static enum status set_up(struct time_launch *t, struct sim_program *p, const st
     t->warps_per_cta = t->cluster * ((threads + WARP_LANES - 1) / WARP_LANES);
     t->ctas_per_sm = o.ctas_per_sm;
     t->l1_bytes = o.l1_bytes;
-    uint64_t share = (t->nctas + (uint64_t)t->g->sms - 1) / (uint64_t)t->g->sms;
-    t->warps_at_once = t->warps_per_cta * (uint32_t)(share < o.ctas_per_sm ? share : o.ctas_per_sm);
     /* The shadow that races are looked for in is one for all CTAs. */
     t->threads = l->check_races || l->check_uninit ? 1 : l->threads ? l->threads : base_cpus();
     if (l->warm_l2) find_buffers(t);

@@ -197,7 +197,6 @@ struct time_launch {                 /* what all groups of a launch share; read-
     uint64_t nctas, shuffle;         /* shuffle: multiplier of the random order, 0: none */
     uint32_t cluster;                /* CTAs of a cluster; everything else here that says CTA means one cluster */
     uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
-    uint32_t warps_at_once;          /* on one SM */
     bool sampled;                    /* on private memory, and stopped when enough was seen */
     bool subset;                     /* sampled on a few of the SMs */
     bool endless;                    /* CTAs share out work of a size that only the end of the launch shows */
