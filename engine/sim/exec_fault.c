@@ -127,8 +127,11 @@ static void describe_waiting(const struct exec_cta *c, char *out, size_t n)
         for (uint32_t k = 0; k < c->warps[i].nfrag && shown < 4; k++, shown++) {
             const struct exec_frag *f = &c->warps[i].frag[k];
             uint32_t line = code[f->pc].ptx ? code[f->pc].ptx->at.line : 0;
+            char what[40] = "the cluster's barrier";
+            if (f->barrier != CLUSTER_BARRIER)
+                snprintf(what, sizeof what, "barrier %u", f->barrier);
             int m = f->state == FRAG_BARRIER
-                        ? snprintf(out + at, n - at, "%swarp %u lanes %08x at barrier %u, line %u", at ? "; " : "", i, f->mask, f->barrier, line)
+                        ? snprintf(out + at, n - at, "%swarp %u lanes %08x at %s, line %u", at ? "; " : "", i, f->mask, what, line)
                         : snprintf(out + at, n - at, "%swarp %u lanes %08x at line %u for lanes %08x", at ? "; " : "", i, f->mask, line,
                                    f->need & c->warps[i].live & ~f->mask);
             at += m > 0 && (size_t)m < n - at ? (size_t)m : 0;
@@ -139,7 +142,7 @@ void exec_fault_stuck(struct exec_cta *c)
 {
     char waiting[360] = "", msg[600];
     struct span at = NO_SPAN;
-    uint32_t warps = 0, id = EXEC_MAX_BARRIERS;
+    uint32_t warps = 0, id = UINT32_MAX;
     for (uint32_t i = 0; i < c->nwarps; i++) {
         warps += c->warps[i].live != 0;
         for (uint32_t k = 0; k < c->warps[i].nfrag && !at.line; k++)
@@ -149,7 +152,9 @@ void exec_fault_stuck(struct exec_cta *c)
                 id = c->warps[i].frag[k].barrier;
     }
     describe_waiting(c, waiting, sizeof waiting);
-    if (id < EXEC_MAX_BARRIERS)
+    if (id == CLUSTER_BARRIER)
+        snprintf(msg, sizeof msg, "CTA (%u,%u,%u) cannot go on: its cluster's barrier is never complete; %u warps wait: %s", c->id[0], c->id[1], c->id[2], warps, waiting);
+    else if (id != UINT32_MAX)
         snprintf(msg, sizeof msg, "CTA (%u,%u,%u) cannot go on: barrier %u is never complete; %u warps wait: %s", c->id[0], c->id[1], c->id[2], id, warps, waiting);
     else
         snprintf(msg, sizeof msg, "CTA (%u,%u,%u) cannot go on: %u warps wait for lanes that never come: %s", c->id[0], c->id[1], c->id[2], warps, waiting);

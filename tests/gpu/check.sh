@@ -56,6 +56,7 @@ elif ! command -v python3 >/dev/null; then
     skip hazards "there is no python3"
 else
     step hazards 45 python3 tests/gpu/hazard.py --gpulocw "$program" --device "$device"
+    step clusters 45 python3 tests/gpu/same.py --gpulocw "$program" --device "$device" --folder tests/sim --only cluster
 fi
 step rows 60 "$bin/gpu_diff" --rows 0 100000 "$device"
 step programs 120 "$bin/gpu_diff" 1 2000 "$device"

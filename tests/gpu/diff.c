@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_JOBS = 64, FAILED = 3 };
+enum { DEFAULT_JOBS = 16, MAX_JOBS = 64, FAILED = 3 };
 struct totals { unsigned long done, differ, failed, optimised, ended; };
 /* What a child tells the parent: it may be ended at any time. plain: without optimisation. */
 struct child { pid_t pid; unsigned long first, count, batch_end; bool plain; volatile struct totals t; };
@@ -177,7 +177,8 @@ static bool arguments(struct run *r, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct run r = { .jobs = 4 };
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    struct run r = { .jobs = cpus < 1 ? 1 : cpus > DEFAULT_JOBS ? DEFAULT_JOBS : (unsigned)cpus };
     if (!arguments(&r, argc, argv)) {
         fprintf(stderr, "usage: gpu_diff [--rows|--reduce] [--pretend WORDS] [--jobs N] [FIRST [COUNT [DEVICE]]]\n");
         return 2;

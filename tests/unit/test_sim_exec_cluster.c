@@ -143,6 +143,8 @@ static void wrong(void **state)
     faults(BODY("\tbarrier.cluster.arrive;\n\tbarrier.cluster.arrive;\n"), two, four, false, "a second barrier.cluster.arrive");
     faults(BODY("\tbarrier.cluster.arrive;\n\t@%p1 barrier.sync 1, 64;\n\tbarrier.cluster.arrive;\n"), two, four, false, "a second barrier.cluster.arrive");
     faults(BODY("\t@%p1 barrier.sync 1, 64;\n\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"), two, four, false, "cannot go on");
+    faults(BODY("\t@!%p1 barrier.sync 1, 64;\n\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n"), two, two, false, "its cluster's barrier is never complete");
+    faults(BODY("\tcp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r2], [%r2+64], 16, [%r2+8];\n"), two, two, true, "nobody has written");
     faults(BODY("\tmapa.shared::cluster.u32 %r4, %r2, 2;\n\tld.shared::cluster.u32 %r5, [%r4];\n"), two, four, false, "out-of-bounds");
     faults(BODY("\tmapa.shared::cluster.u32 %r4, %r2, 1;\n\tld.shared::cluster.u32 %r5, [%r4+256];\n"), two, four, false, "shared memory of CTA (1,0,0)");
     faults(BODY("\tmapa.shared::cluster.u32 %r4, %r2, 1;\n\tld.shared.u32 %r5, [%r4];\n"), two, four, false, "out-of-bounds");
