@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { DIMS = 3, BLOCKS = 5, LEAST_COUNT = 1024, MOST_ARGS = 1024 };
+enum { DIMS = 3, BLOCKS = 6, LEAST_COUNT = 1024, MOST_ARGS = 1024 };
 #define TRIAL_SECONDS 1.0                 /* what takes longer is no size to explore with */
 
 /* One guess: what an integer parameter says, how many elements a buffer has. */
@@ -20,14 +20,14 @@ static const struct size_guess first_sizes[2][DIMS] = {
 static const struct size_guess next_sizes[] = { { 0, 0 }, { 256, 1u << 22 }, { 256, 1u << 24 }, { 64, 1u << 20 }, { 16, 1u << 22 } };
 /* A block, and how many indices one CTA covers where that is more than its threads (0: the block itself). */
 static const struct block_guess { struct dim3u block, covers; } block_guesses[DIMS][BLOCKS] = {
-    { { { 256, 1, 1 }, { 0 } }, { { 128, 1, 1 }, { 0 } }, { { 64, 1, 1 }, { 0 } }, { { 32, 1, 1 }, { 0 } }, { { 256, 1, 1 }, { 1024, 1, 1 } } },
-    { { { 16, 16, 1 }, { 0 } }, { { 32, 8, 1 }, { 0 } }, { { 32, 8, 1 }, { 32, 32, 1 } }, { { 32, 32, 1 }, { 0 } }, { { 8, 8, 1 }, { 0 } } },
-    { { { 8, 8, 4 }, { 0 } }, { { 32, 4, 2 }, { 0 } }, { { 4, 4, 4 }, { 0 } }, { { 8, 8, 8 }, { 0 } }, { { 32, 8, 1 }, { 0 } } },
+    { { { 256, 1, 1 }, { 0 } }, { { 128, 1, 1 }, { 0 } }, { { 64, 1, 1 }, { 0 } }, { { 32, 1, 1 }, { 0 } }, { { 256, 1, 1 }, { 1024, 1, 1 } }, { { 512, 1, 1 }, { 0 } } },
+    { { { 16, 16, 1 }, { 0 } }, { { 32, 8, 1 }, { 0 } }, { { 32, 8, 1 }, { 32, 32, 1 } }, { { 32, 32, 1 }, { 0 } }, { { 8, 8, 1 }, { 0 } }, { { 32, 4, 1 }, { 0 } } },
+    { { { 8, 8, 4 }, { 0 } }, { { 32, 4, 2 }, { 0 } }, { { 4, 4, 4 }, { 0 } }, { { 8, 8, 8 }, { 0 } }, { { 32, 8, 1 }, { 0 } }, { { 16, 4, 4 }, { 0 } } },
 };
 
 /* What the analysis tells of one parameter. */
 struct param_use { bool address, loaded, stored, float_atomic; enum ptx_type type; };
-struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, tiles; uint32_t shared; bool *addresses /* by register */; };
+struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, tiles, all_wide /* whatever is as wide as a pointer is taken for one */; uint32_t shared; bool *addresses /* by register */; };
 
 static enum ptx_type access_type(const struct guess *g, const struct ana_access *a)
 {
@@ -129,7 +129,7 @@ static const struct ptx_inst *param_load(const struct guess *g, uint32_t p, uint
 
 static bool loads_address(const struct guess *g, const struct ptx_inst *x)
 {
-    return x && x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size && x->opnds[0].kind == OPND_REG && g->addresses[x->opnds[0].index];
+    return x && x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size && x->opnds[0].kind == OPND_REG && (g->all_wide || g->addresses[x->opnds[0].index]);
 }
 
 static bool is_buffer(const struct guess *g, uint32_t p)
@@ -346,9 +346,9 @@ static enum status trim(const struct guess *g, unsigned trial, bool strict, stru
     return s;
 }
 
-static enum status try_all(const struct guess *g, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
+/* *r: how the last trial ended; its status is ST_OK when *out runs. */
+static enum status try_all(const struct guess *g, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out, struct result *r, struct diags *ds)
 {
-    struct result r = result_empty();
     enum status s = ST_OK;
     for (unsigned round = g->tiles ? 0 : 1; round < 2; round++)      /* tiles: first for the shape they were made for */
         for (unsigned t = 0; t < (round ? BLOCKS * (1 + ARRAY_LEN(next_sizes)) : BLOCKS); t++) {
@@ -357,21 +357,49 @@ static enum status try_all(const struct guess *g, struct dev *dev, struct dev_co
             launch_spec_free(out);
             s = guess_spec(g, size_at(g, t), t, out);
             if (s == ST_OK)
-                s = try_spec(out, dev, code, round == 0, cancel, &r, &quiet);
+                s = try_spec(out, dev, code, round == 0, cancel, r, &quiet);
             if (s != ST_OK)
                 diags_move(ds, &quiet);
             diags_free(&quiet);
             if (s != ST_OK)
                 return s;
-            if (r.status == ST_OK)
+            if (r->status == ST_OK)
                 return trim(g, t, round == 0, dev, code, cancel, out);
             if (g->f->reqntid.x || base_now_ns() - began >= (int64_t)(TRIAL_SECONDS * 1e9))
                 t += BLOCKS - 1 - t % BLOCKS;    /* one block shape only; or it took too long, whatever the block */
         }
+    return s;
+}
+
+/* Debug builds pass pointers through local memory, where nothing tells them from other wide numbers: then all are
+ * tried as pointers. */
+static bool hides_pointers(const struct guess *g)
+{
+    for (uint32_t p = 0; p < g->f->nparams; p++) {
+        const struct ptx_symbol *s = g->f->params[p];
+        for (uint64_t at = 0; at < s->bytes; at += 8) {
+            const struct ptx_inst *x = param_load(g, p, at);
+            if (x && x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size && !loads_address(g, x))
+                return true;
+        }
+    }
+    return false;
+}
+
+static enum status find_spec(struct guess *g, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
+{
+    struct result r = result_empty();
+    enum status s = try_all(g, dev, code, cancel, out, &r, ds);
+    if (s == ST_OK && r.status != ST_OK && hides_pointers(g)) {
+        g->all_wide = true;
+        s = try_all(g, dev, code, cancel, out, &r, ds);
+    }
+    if (s != ST_OK || r.status == ST_OK)
+        return s;
     launch_spec_free(out);
     s = guess_spec(g, size_at(g, 0), 0, out);
-    struct diag *d = diag_add(ds, DIAG_WARNING, "guess", g->facts->module->path, NO_SPAN, "no guess keeps '%.*s' inside its buffers: %.180s", (int)g->f->name.n, g->f->name.s, r.message);
-    diag_hint(d, "the sizes in the description must be set by hand");
+    struct diag *d = diag_add(ds, DIAG_WARNING, "guess", g->facts->module->path, NO_SPAN, "no guess lets '%.*s' run to its end inside its buffers: %.180s", (int)g->f->name.n, g->f->name.s, r.message);
+    diag_hint(d, "the sizes and data in the description must be set by hand");
     return s;
 }
 
@@ -393,7 +421,7 @@ enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const 
     read_grid(&g);
     enum status s = dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &code, ds);
     if (s == ST_OK)
-        s = try_all(&g, dev, code, cancel, out, ds);
+        s = find_spec(&g, dev, code, cancel, out, ds);
     if (code)
         dev_unload(dev, code);
     base_free(g.use);

@@ -240,13 +240,23 @@ static void check_init(struct exec_warp *w, const struct exec_inst *in, uint32_t
     }
 }
 
+/* PTX ISA 8.3: .volatile, .relaxed, .acquire and .release are strong, and strong accesses do not race with each other. */
+static bool strong(const struct ptx_inst *i)
+{
+    static const enum ptx_mod mods[] = { PTX_MOD_VOLATILE, PTX_MOD_RELAXED, PTX_MOD_ACQUIRE, PTX_MOD_RELEASE, PTX_MOD_MMIO };
+    bool is = false;
+    for (size_t k = 0; i && k < ARRAY_LEN(mods); k++)
+        is = is || ptx_has_mod(i, mods[k]);
+    return is;
+}
+
 void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, enum exec_access_kind kind, unsigned bytes,
                 const uint64_t a[WARP_LANES], const uint64_t p[WARP_LANES])
 {
     (void)p;
     if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED)
         return;
-    bool atomic = kind == ACCESS_ATOMIC || kind == ACCESS_RED || in->spin;
+    bool atomic = kind == ACCESS_ATOMIC || kind == ACCESS_RED || in->spin || strong(in->ptx);
     bool reads = kind == ACCESS_LOAD || kind == ACCESS_ASYNC || kind == ACCESS_ATOMIC || kind == ACCESS_RED, write = !reads || (atomic && kind != ACCESS_LOAD);
     bool barrier_object = in->cls == CLASS_BARRIER;
     if (atomic)

@@ -1,9 +1,12 @@
 /* Kernels unlike the demo kernels (tests/unseen), as nvcc, nvcc -G and clang write them: early returns,
  * calls, jump tables, local arrays, votes, fences, pointers that are the same. Every rewrite is proven
- * equal on the simulated device or refused with a reason. PASS_VERBOSE, PASS_KEEP, PASS_RANDOM as in pass_bench.h. */
+ * equal on the simulated device or refused with a reason. wild.cu: whole small algorithms. PASS_VERBOSE, PASS_KEEP, PASS_RANDOM as in pass_bench.h. */
 #include "tests/unit/pass_bench.h"
 
-static const char *const compilers[] = { "tests/unseen/u_nvcc.ptx", "tests/unseen/u_debug.ptx", "tests/unseen/u_clang.ptx" };
+#define UNSEEN "tests/unseen/unseen.launch.json"
+static const struct built { const char *ptx, *launches; } built[] = {
+    { "tests/unseen/u_nvcc.ptx", UNSEEN }, { "tests/unseen/u_debug.ptx", UNSEEN }, { "tests/unseen/u_clang.ptx", UNSEEN }, { "tests/unseen/w_nvcc.ptx", "tests/unseen/wild.launch.json" },
+};
 static const char *const lines[] = {
     "--bypass l1 --pi bpa", "--bypass l1 --pi 1", "--bypass l1 --bypass-form predicate --bypass-op no_allocate --pi 1",
     "--bypass l1 --bypass-form grouped --pi 1", "--bypass ro --pi 1", "--bypass l1+l2 --pi 1", "--bypass l1 --bypass-form vertical",
@@ -36,11 +39,12 @@ static void one_launch(const struct launch_spec *l, const char *ptx)
 
 static void one_compiler(void **state)
 {
+    const struct built *b = *state;
     struct launch_file f;
     struct diags ds = { 0 };
-    assert_status_ok(launch_file_read("tests/unseen/unseen.launch.json", &f, &ds), &ds);
+    assert_status_ok(launch_file_read(b->launches, &f, &ds), &ds);
     for (size_t i = 0; i < f.n; i++)
-        one_launch(&f.launch[i], *state);
+        one_launch(&f.launch[i], b->ptx);
     launch_file_free(&f);
     diags_free(&ds);
 }
@@ -62,8 +66,8 @@ static int close_device(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[ARRAY_LEN(compilers)];
-    for (size_t i = 0; i < ARRAY_LEN(compilers); i++)
-        tests[i] = (struct CMUnitTest){ compilers[i], one_compiler, NULL, NULL, (void *)(uintptr_t)compilers[i] };
+    struct CMUnitTest tests[ARRAY_LEN(built)];
+    for (size_t i = 0; i < ARRAY_LEN(built); i++)
+        tests[i] = (struct CMUnitTest){ built[i].ptx, one_compiler, NULL, NULL, (void *)(uintptr_t)&built[i] };
     return _cmocka_run_group_tests("pass_unseen", tests, ARRAY_LEN(tests), open_device, close_device);
 }

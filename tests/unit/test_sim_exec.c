@@ -207,6 +207,9 @@ static void sanitiser(void **state)
     check(KERNEL("st.global.u32 [%d3+8], %r1;\n"), false, true, 1, NULL);
     check(KERNEL("st.global.u32 [%d3+8], %r1;\n"), false, true, 2, "data+8");
     check(KERNEL("red.global.add.u32 [%d1+8], 1;\n"), false, true, 4, NULL);
+    /* strong accesses do not race with each other: a flag that is waited for */
+    const char *flag = KERNEL("shr.u32 %r2, %r1, 5;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra SET;\nW:\nld.volatile.global.u32 %r3, [%d1+8];\nsetp.eq.u32 %p2, %r3, 0;\n@%p2 bra W;\nbra E;\nSET:\nst.volatile.global.u32 [%d1+8], 1;\nE:\n");
+    check(flag, false, true, 1, NULL);
 }
 
 /* ---- asynchronous ---- */
