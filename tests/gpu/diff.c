@@ -2,7 +2,8 @@
  * the programs of seeds 1 to 2000 on cuda:0 and on the simulated device; all bytes must come out the same. --rows: every
  * row of tests/ref/gen_rows.c by itself instead, FIRST and COUNT counting rows; --reduce: where programs part, the
  * statements that part them are printed. --pretend: a device that is wrong wherever a program holds these words, to see
- * that this is found; with ! before them it ends the process. Needs no library beyond libc.
+ * that this is found; with ! before them it ends the process, with ~ it is wrong only when it optimises. Needs no library
+ * beyond libc.
  *
  * The driver's compiler decides too: where a program ends otherwise, or its compilation ends the process, it is compiled
  * again without optimisation (level 0). If the GPU then gives what the simulated device does, it contradicts itself: the

@@ -161,8 +161,28 @@ static void wrong(void **state)
     faults(BODY("\tcp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 24;\n"), two, two, false, "not a multiple of 16");
 }
 
+/* Timed as one SM holds it: 4 CTAs of 32 warps; 8 of them have a result and no time. */
+static void times(void **state)
+{
+    (void)state;
+    for (uint32_t ctas = 4; ctas <= 8; ctas += 4) {
+        struct sim_case c;
+        sim_case_open(&c, BODY("\tbarrier.cluster.arrive;\n\tbarrier.cluster.wait;\n\tmov.u32 %r4, %ctaid.x;\n\tld.param.u64 %rd1, [p];\n\tmul.wide.u32 %rd2, %r4, 4;\n"
+                               "\tadd.u64 %rd1, %rd1, %rd2;\n\tst.global.u32 [%rd1], %r1;\n"), "k", 4096);
+        c.l.cluster = (struct dim3u){ ctas, 1, 1 };
+        c.l.grid.x = 16;
+        c.l.block.x = 1024;
+        c.l.functional = false;
+        assert_int_equal(sim_case_run(&c), ST_OK);
+        assert_true(ctas == 4 ? c.stats.time_ns > 0 : c.stats.time_ns != c.stats.time_ns);
+        for (uint32_t i = 0; i < 16; i++)
+            assert_int_equal(c.data[4 * i], i % ctas);
+        sim_case_close(&c);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(results), cmocka_unit_test(wrong) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(results), cmocka_unit_test(wrong), cmocka_unit_test(times) };
     return cmocka_run_group_tests_name("sim exec: clusters", tests, read_source, free_source);
 }
