@@ -199,7 +199,6 @@ static bool goes_on(enum harm harm, long at)
     close(fd);
     snprintf(u.command, sizeof u.command, "exec '%s' relay %s %ld %s", fake_self(), HARM[harm], at, u.mark);
     scene_open(&u.s, N, N / 2, NULL);
-    scene_open(&u.s, N, N / 2, NULL);
     for (size_t i = 0; i < ARRAY_LEN(STEP); i++) {
         unsigned tries = 0;
         size_t said = u.s.ds.errors;
