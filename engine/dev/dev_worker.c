@@ -432,14 +432,14 @@ static void serve_read(struct worker *w, enum wire_type type, struct wire_in *in
     char *symbol = wire_get_text(in);
     uint64_t n = wire_get_u64(in);
     struct held_data *h = data_at(w, id);
-    enum status st = in->bad ? ST_INPUT : ST_OK;
+    bool known = type == WIRE_READ_ARG ? h && h->bound : code_at(w, id) && symbol;
+    enum status st = in->bad || !known ? ST_INPUT : ST_OK;
     char *bytes = st == ST_OK && memory_for(n) ? base_alloc(n ? n : 1) : NULL;
     if (st == ST_OK && !bytes)
         st = ST_NOMEM;
-    if (st == ST_OK && type == WIRE_READ_ARG)
-        st = h && h->bound ? dev_read_arg(w->dev, h->bound, arg, bytes, n, ds) : ST_INPUT;
-    else if (st == ST_OK)
-        st = code_at(w, id) && symbol ? dev_read_symbol(w->dev, code_at(w, id), symbol, bytes, n, ds) : ST_INPUT;
+    if (st == ST_OK)
+        st = type == WIRE_READ_ARG ? dev_read_arg(w->dev, h->bound, arg, bytes, n, ds)
+                                   : dev_read_symbol(w->dev, code_at(w, id), symbol, bytes, n, ds);
     if (st == ST_OK)
         send_bytes(w, bytes, n);
     reply_begin(w, out, st, ds);
