@@ -456,6 +456,14 @@ static void put_switch(struct gen *g, unsigned depth)
     buf_printf(&g->b, "E%u:\n", l);
 }
 
+/* Any operation of those to be used. Results of type tf32 only stand by themselves: ptxas 13.0, at every level, takes a register
+ * that holds one for a float wherever it is used, and converts it. */
+static const char *any_row(struct gen *g)
+{
+    const char *row = gen_row(below(g, (unsigned)(g->wide ? gen_rows() : gen_known())));
+    return strstr(row, "tf32") ? gen_row(0) : row;
+}
+
 /* Takes back what was written since `at` when statement `id` is to be left out. */
 static void end_statement(struct gen *g, unsigned id, size_t at)
 {
@@ -482,7 +490,7 @@ static void put_block(struct gen *g, unsigned depth, unsigned n)
         else if (c < 41 && !depth && !g->diverged) put_exchange(g);
         else if (c < 45 && !depth && !g->diverged) put_warp(g);
         else if (c < 48 && !depth && !g->diverged) put_masked(g);
-        else put_op(g, gen_row(below(g, (unsigned)(g->wide ? gen_rows() : gen_known()))));
+        else put_op(g, any_row(g));
         end_statement(g, id, at);
     }
 }

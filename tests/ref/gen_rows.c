@@ -48,6 +48,13 @@ static const char *const known[] = {
     "cvt.rn.f16.f32 hf", "cvt.rz.f16.f32 hf", "cvt.f32.f16 fh", "cvt.f64.f16 dh", "cvt.rn.f16.f64 hd", "cvt.rm.f16.f64 hd", "cvt.rn.f16.s32 hr", "cvt.rzi.s32.f16 rh",
     "cvt.rn.bf16.f32 hf", "cvt.rz.bf16.f32 hf", "cvt.rni.f32.f32 ff", "cvt.rzi.f32.f32 ff", "cvt.rmi.f32.f32 ff", "cvt.rpi.f32.f32 ff", "cvt.rni.f64.f64 dd",
     "cvt.rmi.f64.f64 dd", "cvt.sat.f32.f32 ff", "cvt.rn.sat.f32.f64 fd", "cvt.rn.f16.u16 hh", "cvt.rn.f32.u16 fh", "cvt.rn.f32.s8 fr",
+    "vadd2.s32.s32.s32 rrrr", "vadd2.u32.u32.u32.sat rrrr", "vsub2.s32.u32.u32 rrrr", "vsub2.s32.s32.s32.add rrrr", "vavrg2.s32.s32.s32 rrrr", "vavrg2.u32.u32.u32.add rrrr", "vabsdiff2.u32.s32.s32 rrrr",
+    "vmin2.s32.s32.s32 rrrr", "vmax2.u32.u32.u32 rrrr", "vmax2.s32.s32.s32.add rrrr", "vset2.s32.s32.lt rrrr", "vset2.u32.u32.ge.add rrrr",
+    "vadd4.s32.s32.s32 rrrr", "vadd4.u32.u32.u32.sat rrrr", "vsub4.s32.u32.u32 rrrr", "vsub4.s32.s32.s32.sat rrrr", "vavrg4.s32.s32.s32 rrrr", "vavrg4.u32.u32.u32 rrrr", "vabsdiff4.u32.u32.u32 rrrr",
+    "vabsdiff4.u32.u32.u32.add rrrr", "vmin4.s32.s32.s32 rrrr", "vmax4.u32.u32.u32.add rrrr", "vset4.s32.s32.gt rrrr", "vset4.u32.u32.ne.add rrrr", "vadd2.u32.u32.s32.sat rrrr", "vsub4.u32.s32.u32.sat rrrr",
+    "vadd2.s32.s32.s32 MHHr", "vsub2.u32.u32.s32.sat MHHr", "vavrg2.s32.s32.s32.add MHHr", "vabsdiff2.u32.s32.s32 MHHr", "vmin2.s32.s32.s32.add MHHr", "vmax2.u32.u32.u32 MHHr",
+    "vset2.s32.s32.lt MHHr", "vadd4.s32.s32.s32 NBBr", "vsub4.u32.u32.s32.sat NBBr", "vavrg4.s32.s32.s32.add NBBr", "vabsdiff4.u32.s32.s32 NBBr", "vmin4.s32.s32.s32.add NBBr",
+    "vmax4.u32.u32.u32 NBBr", "vset4.s32.s32.gt NBBr", "vset4.u32.u32.ne.add NBBr",
 };
 
 /* What only devices know: half precision with its modifiers, packed and eight-bit floats, every pair of cvt that
@@ -95,13 +102,6 @@ static const char *const devices[] = {
     "vshl.u32.u32.u32.clamp rrs", "vshl.s32.s32.u32.wrap rwy", "vshr.s32.s32.u32.clamp rrs", "vshr.u32.u32.u32.wrap ryr", "vshl.u32.u32.u32.clamp.add rryr", "vshr.s32.s32.u32.wrap.max rrrr",
     "vmad.s32.s32.s32 ryyr", "vmad.u32.u32.u32 rwwr", "vmad.s32.s32.s32.shr7 rwyr", "vmad.s32.u32.s32.sat rwyr", "vmad.u32.u32.u32.po rryr",
     "vset.s32.s32.lt ryy", "vset.u32.u32.ge rwr", "vset.s32.u32.ne ryw", "vset.u32.u32.eq.add ryyr", "vset.s32.s32.gt.max rrrr", "vset.u32.u32.le.min rwyr",
-    "vadd2.s32.s32.s32 rrrr", "vadd2.u32.u32.u32.sat rrrr", "vsub2.s32.u32.u32 rrrr", "vsub2.s32.s32.s32.add rrrr", "vavrg2.s32.s32.s32 rrrr", "vavrg2.u32.u32.u32.add rrrr", "vabsdiff2.u32.s32.s32 rrrr",
-    "vmin2.s32.s32.s32 rrrr", "vmax2.u32.u32.u32 rrrr", "vmax2.s32.s32.s32.add rrrr", "vset2.s32.s32.lt rrrr", "vset2.u32.u32.ge.add rrrr",
-    "vadd4.s32.s32.s32 rrrr", "vadd4.u32.u32.u32.sat rrrr", "vsub4.s32.u32.u32 rrrr", "vsub4.s32.s32.s32.sat rrrr", "vavrg4.s32.s32.s32 rrrr", "vavrg4.u32.u32.u32 rrrr", "vabsdiff4.u32.u32.u32 rrrr",
-    "vabsdiff4.u32.u32.u32.add rrrr", "vmin4.s32.s32.s32 rrrr", "vmax4.u32.u32.u32.add rrrr", "vset4.s32.s32.gt rrrr", "vset4.u32.u32.ne.add rrrr", "vadd2.u32.u32.s32.sat rrrr", "vsub4.u32.s32.u32.sat rrrr",
-    "vadd2.s32.s32.s32 MHHr", "vsub2.u32.u32.s32.sat MHHr", "vavrg2.s32.s32.s32.add MHHr", "vabsdiff2.u32.s32.s32 MHHr", "vmin2.s32.s32.s32.add MHHr", "vmax2.u32.u32.u32 MHHr",
-    "vset2.s32.s32.lt MHHr", "vadd4.s32.s32.s32 NBBr", "vsub4.u32.u32.s32.sat NBBr", "vavrg4.s32.s32.s32.add NBBr", "vabsdiff4.u32.s32.s32 NBBr", "vmin4.s32.s32.s32.add NBBr",
-    "vmax4.u32.u32.u32 NBBr", "vset4.s32.s32.gt NBBr", "vset4.u32.u32.ne.add NBBr",
 };
 
 size_t gen_known(void) { return ARRAY_LEN(known); }

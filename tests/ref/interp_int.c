@@ -255,7 +255,72 @@ static bool carries(struct interp_op *o)
     return true;
 }
 
+/* ---- SIMD video (9.7.18.2): lanes of 16 or 8 bits. The sources' lanes are picked out of {b, a}; a result lane that is not
+ * asked for is c's, or with .add nothing that is added to c. ---- */
+static int64_t video_lane(uint64_t both, unsigned which, unsigned bits, bool is_signed)
+{
+    int64_t v = (int64_t)(both >> which * bits) & ((1 << bits) - 1);
+    return is_signed && v >= 1 << (bits - 1) ? v - (1 << bits) : v;
+}
+
+static int64_t video_result(const struct ptx_inst *i, int64_t a, int64_t b)
+{
+    switch (i->op) {
+    case PTX_OP_VADD2: case PTX_OP_VADD4: return a + b;
+    case PTX_OP_VSUB2: case PTX_OP_VSUB4: return a - b;
+    case PTX_OP_VAVRG2: case PTX_OP_VAVRG4: return a + b >= 0 ? (a + b + 1) / 2 : (a + b - ((a + b) % 2 != 0)) / 2;
+    case PTX_OP_VABSDIFF2: case PTX_OP_VABSDIFF4: return a > b ? a - b : b - a;
+    case PTX_OP_VMIN2: case PTX_OP_VMIN4: return a < b ? a : b;
+    case PTX_OP_VMAX2: case PTX_OP_VMAX4: return a > b ? a : b;
+    default:
+        return ptx_has_mod(i, PTX_MOD_EQ) ? a == b : ptx_has_mod(i, PTX_MOD_NE) ? a != b : ptx_has_mod(i, PTX_MOD_LT) ? a < b :
+               ptx_has_mod(i, PTX_MOD_LE) ? a <= b : ptx_has_mod(i, PTX_MOD_GT) ? a > b : a >= b;
+    }
+}
+
+/* Digit k, from the right, of the selector of a source; without one they run up from `first`. */
+static unsigned video_pick(const struct ptx_operand *o, unsigned k, unsigned first)
+{
+    return o->comp == 10 ? (unsigned)(o->imm >> 4 * k) & 15 : first + k;
+}
+
+/* Is lane k asked for? The digits of a mask fall, so that 0 stands only in the last place. */
+static bool video_wanted(const struct ptx_operand *o, unsigned k)
+{
+    if (o->comp < 4)
+        return true;
+    if (o->comp < 10)
+        return k == (unsigned)o->comp - (o->comp < 8 ? 4 : 8);
+    bool found = (o->imm & 15) == k;
+    for (int64_t rest = o->imm >> 4; rest; rest >>= 4)
+        found |= (unsigned)(rest & 15) == k;
+    return found;
+}
+
+static bool video_simd(struct interp_op *o)
+{
+    const struct ptx_inst *i = o->i;
+    bool set = i->op == PTX_OP_VSET2 || i->op == PTX_OP_VSET4, adds = ptx_has_mod(i, PTX_MOD_ADD);
+    unsigned n = i->op >= PTX_OP_VADD4 ? 4 : 2, bits = 32 / n, at = set ? 0 : 1;
+    int64_t low = !set && i->type[0] == PTX_T_S32 ? -(1 << (bits - 1)) : 0, high = low ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+    uint64_t both = (o->s[1] << 32) | (uint32_t)o->s[0], d = o->s[2];
+    for (unsigned k = 0; k < n; k++) {
+        if (!video_wanted(&i->opnds[0], k))
+            continue;
+        int64_t r = video_result(i, video_lane(both, video_pick(&i->opnds[1], k, 0), bits, i->type[at] == PTX_T_S32),
+                                 video_lane(both, video_pick(&i->opnds[2], k, n), bits, i->type[at + 1] == PTX_T_S32));
+        if (ptx_has_mod(i, PTX_MOD_SAT))
+            r = r < low ? low : r > high ? high : r;
+        uint64_t lane = ((1ull << bits) - 1) << k * bits;
+        d = adds ? d + (uint64_t)r : (d & ~lane) | ((uint64_t)r << k * bits & lane);
+    }
+    o->d = (uint32_t)d;
+    return true;
+}
+
 bool interp_integer(struct interp_op *o)
 {
+    if (o->i->op >= PTX_OP_VADD2 && o->i->op <= PTX_OP_VSET4)
+        return video_simd(o);
     return arithmetic(o) || wide_ops(o) || twenty_four(o) || logic(o) || shifts(o) || fields(o) || counting(o) || bytes(o) || carries(o);
 }
