@@ -58,7 +58,7 @@ static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f, bool
     if (r)
         s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect", "some threads may leave here while others still meet at a barrier");
     else if (w)
-        s = pass_refuse(c, w->at, "redirection has no such limit: --cluster redirect", "a loop may wait here for other CTAs, which may not have started under agents");
+        s = pass_refuse(c, w->at, NULL, "a loop may wait here for other CTAs, which may not have started under agents");
     pass_flow_free(&fl);
     return s;
 }

@@ -127,8 +127,23 @@ static void redirect_declare(const struct pass_ctx *c, struct buf *out)
     order_declare(t, out);
 }
 
+/* Hardware starts CTAs in index order as a rule, and kernels that wait for lower ones count on it. */
+static void warn_of_waits(struct pass_ctx *c)
+{
+    struct pass_flow fl;
+    if (!pass_flow_make(c->f, &fl)) {
+        c->oom = true;
+        return;
+    }
+    const struct ptx_inst *w = pass_waits_for_others(&fl, false);
+    if (w)
+        pass_warn(c, w->at, "a loop may wait here for other CTAs; renamed, they may start after it: that a launch ends on this device does not say that a larger one does");
+    pass_flow_free(&fl);
+}
+
 static enum status redirect_run(struct pass_ctx *c)
 {
+    warn_of_waits(c);
     struct cluster_names n = { .grid = false };
     struct buf decls = { 0 }, code = { 0 }, both = { 0 };
     struct strmap clones = { 0 };
