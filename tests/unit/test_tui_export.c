@@ -52,8 +52,36 @@ static void unknown_format(void **state)
     stage_close(&t);
 }
 
+/* Each step of a logarithmic x axis doubles, 0 has its place, and files keep the values. */
+static void logarithmic_x(void **state)
+{
+    (void)state;
+    struct stage t;
+    struct plot p;
+    stage_open(&t, SNAP_DONE, 120, 40);
+    t.app.focus = PANEL_VALLEY;
+    stage_frame(&t);
+    valley_plot(&t.app, &p);
+    assert_true(p.series[0].n > 8 && p.series[0].x[8] == 8 && p.nticks == 0);
+    app_request(&t.app, REQ_VAL_LOG_X);
+    stage_frame(&t);
+    valley_plot(&t.app, &p);
+    assert_true(p.series[0].x[0] == 0 && p.series[0].x[1] == 1 && p.series[0].x[2] == 2 && p.series[0].x[4] == 3 && p.series[0].x[8] == 4);
+    assert_true(p.nticks > 4);
+    assert_string_equal(p.tick[0], "0");
+    assert_string_equal(p.tick[4], "8");
+    char *text = exported(&t, PANEL_VALLEY, "csv");
+    assert_non_null(strstr(text, "\n8,"));
+    base_free(text);
+    app_request(&t.app, REQ_VAL_LOG_X);
+    stage_frame(&t);
+    valley_plot(&t.app, &p);
+    assert_true(p.series[0].x[8] == 8);
+    stage_close(&t);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(documents), cmocka_unit_test(unknown_format) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(documents), cmocka_unit_test(logarithmic_x), cmocka_unit_test(unknown_format) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,7 @@ struct valley_view {
     size_t cursor; bool placed;           /* point; placed: by the user */
     double zoom;
     bool log_y;
+    enum x_scale { X_BY_RANGE, X_LINEAR, X_LOG } x_scale;
     enum plot_metric metric;
     char axis[96];                        /* what the next sweep goes over: knobs, with values where they are not understood: "pi,carveout=0/100" */
     struct session *other;                /* :compare FILE */

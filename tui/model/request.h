@@ -108,7 +108,8 @@ const char *scope_name(enum scope s);
     X(VAL_ZOOM_IN, "zoom-in", "+ =", VALLEY, "", "zoom in around the cursor") \
     X(VAL_ZOOM_OUT, "zoom-out", "-", VALLEY, "", "zoom out") \
     X(VAL_ZOOM_ALL, "zoom-all", "0", VALLEY, "", "the whole curve") \
-    X(VAL_LOG, "log-axis", "o", VALLEY, "log", "logarithmic or linear axis") \
+    X(VAL_LOG, "log-axis", "o", VALLEY, "log", "logarithmic or linear y axis") \
+    X(VAL_LOG_X, "log-x-axis", "O", VALLEY, "", "logarithmic or linear x axis (by its range at first)") \
     X(VAL_METRIC, "metric", "m", VALLEY, "metric", "time, speed-up over caching all, L1 hit rate, DRAM bytes") \
     X(VAL_AXIS, "axis", "a", VALLEY, "axis", "knob that the next sweep goes over") \
     X(VAL_RUN_NEXT, "next-run", "j Down ]", VALLEY, "", "next sweep of the session") \

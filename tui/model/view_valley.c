@@ -33,7 +33,7 @@ const struct session_run *valley_run(const struct app *a, size_t *run)
 }
 
 /* What is plotted of a run: a sweep's points, or the trail of a search. */
-struct points { const struct result *v; size_t n; const char *axis; const struct result *bpa, *cha; };
+struct points { const struct result *v; size_t n; const char *axis; const struct result *bpa, *cha; double unit; /* 0: x is the value; else its doublings of this */ };
 
 static struct points points_of(const struct app *a, const struct session_run *r)
 {
@@ -41,9 +41,9 @@ static struct points points_of(const struct app *a, const struct session_run *r)
     if (!r)
         return p;
     if (r->kind == RUN_TUNE)
-        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found.original };
+        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found.original, 0 };
     else
-        p = (struct points){ r->sweep.points, r->sweep.npoints, r->sweep.axis, &r->sweep.bpa, &r->sweep.cha };
+        p = (struct points){ r->sweep.points, r->sweep.npoints, r->sweep.axis, &r->sweep.bpa, &r->sweep.cha, 0 };
     if (a->replay.on && p.n > a->replay.shown)
         p.n = a->replay.shown;
     return p;
@@ -63,8 +63,8 @@ static void axis_text(const struct points *p, size_t i, char *out, size_t n)
     buf_free(&v);
 }
 
-/* x of a point: the knob's number, or its place among the points. */
-static double axis_value(const struct points *p, size_t i)
+/* The knob's number, or its place among the points. */
+static double axis_number(const struct points *p, size_t i)
 {
     char text[64], *end;
     axis_text(p, i, text, sizeof text);
@@ -72,6 +72,26 @@ static double axis_value(const struct points *p, size_t i)
     if (end != text && !*end)
         return v;
     return (double)i + (p->axis && !strcmp(p->axis, "try"));   /* tries count from one */
+}
+
+/* x of a point. Below the unit a doubling would never end: there x goes evenly, so that 0 has its place. */
+static double axis_value(const struct points *p, size_t i)
+{
+    double v = axis_number(p, i);
+    return p->unit <= 0 ? v : v < p->unit ? v / p->unit : 1 + log2(v / p->unit);
+}
+
+#define WIDE 32                          /* largest value over the smallest above 0: from here on most points would stand in one heap */
+static double axis_unit(const struct points *p, enum x_scale asked)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        double v = axis_number(p, i);
+        least = v > 0 && v < least ? v : least;
+        most = v > most ? v : most;
+    }
+    bool pi = !p->axis || !strcmp(p->axis, "pi") || !strcmp(p->axis, "try");
+    return most > least && (asked == X_LOG || (asked == X_BY_RANGE && !pi && most >= WIDE * least)) ? least : 0;
 }
 
 static double time_of(const struct result *r)
@@ -198,8 +218,8 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
         return;
     bool pi = !strcmp(p->axis, "pi"), ends = pi && (best == 0 || best == s->warps);      /* there the unconditional code is the better choice */
     char *text = ends ? arena_printf(a->frame, "%s best", best ? "cha" : "bpa")
-               : best < out->nticks ? arena_printf(a->frame, "%s best", out->tick[best])
-               : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, axis_value(p, best), pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
+               : p->unit <= 0 && best < out->nticks ? arena_printf(a->frame, "%s best", out->tick[best])
+               : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, axis_number(p, best), pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
     add_mark(out, text, best, ROLE_PEAK, up);
     if (c->category != CATEGORY_CACHE_CONGESTED || !pi)
         return;
@@ -219,11 +239,26 @@ static const struct session_run *overlay_run(const struct app *a)
     return has_curve(r) ? r : NULL;
 }
 
+/* 0, then the unit and its doublings. */
+static void doubling_ticks(struct app *a, struct plot *out, const struct points *p)
+{
+    double most = 0;
+    for (size_t i = 0; i < p->n; i++)
+        most = fmax(most, axis_value(p, i));
+    size_t n = (size_t)ceil(most) + 1;
+    out->tick = ARENA_ARRAY(a->frame, char *, n);
+    for (size_t k = 0; out->tick && k < n; k++)
+        out->tick[k] = arena_printf(a->frame, "%.7g", k ? p->unit * pow(2, (double)k - 1) : 0.0);
+    out->nticks = out->tick ? n : 0;
+}
+
 /* Values that are no numbers stand at 0, 1, ... by name. */
 static void tick_names(struct app *a, struct plot *out, const struct points *p)
 {
     char text[64], *end;
-    if (!p->n || !p->axis || !strcmp(p->axis, "try"))
+    if (p->unit > 0)
+        doubling_ticks(a, out, p);
+    if (!p->n || !p->axis || !strcmp(p->axis, "try") || p->unit > 0)
         return;
     axis_text(p, 0, text, sizeof text);
     strtod(text, &end);
@@ -295,14 +330,16 @@ void valley_plot(struct app *a, struct plot *out)
     if (r && r->kind == RUN_TUNE)
         out->log_y = !out->log_y;        /* a search meets configurations many times slower: logarithmic unless asked otherwise */
     struct points p = points_of(a, r);
+    p.unit = axis_unit(&p, a->valley.x_scale);
     out->yname = arena_printf(a->frame, "%s%s%s", plot_metric_name(out->metric), plot_less_is_better(out->metric) ? ", less is better" : "", origin_text(&p));
-    out->xname = axis_title(p.axis);
+    out->xname = p.unit > 0 ? arena_printf(a->frame, "%s, each step doubles", axis_title(p.axis)) : axis_title(p.axis);
     out->empty = app_measuring(a) ? "waiting for the first point ..." : "";
     if (!r)
         return;
     add_fit(a, out, r);
     if (b && b != r) {
         struct points q = points_of(a, b);
+        q.unit = p.unit;                 /* one axis for both */
         add_series(a, out, &q, "B", true);
     }
     if (r->kind == RUN_TUNE)
@@ -326,7 +363,7 @@ void valley_plot(struct app *a, struct plot *out)
         out->cursor = axis_value(&p, a->valley.cursor);
     }
     plot_range(out, a->valley.zoom);
-    if (is_sweep(r) && p.axis && !strcmp(p.axis, "pi") && a->valley.zoom <= 1 && r->sweep.warps) {
+    if (is_sweep(r) && p.unit <= 0 && p.axis && !strcmp(p.axis, "pi") && a->valley.zoom <= 1 && r->sweep.warps) {
         out->x0 = 0;                     /* known beforehand: the picture stands still while points arrive */
         out->x1 = r->sweep.warps;
     }
@@ -571,6 +608,11 @@ static unsigned valley_request(struct app *a, enum request r)
     case REQ_VAL_ZOOM_OUT: v->zoom = v->zoom > 1 ? v->zoom / 2 : 1; break;
     case REQ_VAL_ZOOM_ALL: v->zoom = 1; break;
     case REQ_VAL_LOG: v->log_y = !v->log_y; break;
+    case REQ_VAL_LOG_X: {
+        struct points p = points_of(a, run);
+        v->x_scale = axis_unit(&p, v->x_scale) > 0 ? X_LINEAR : X_LOG;
+        break;
+    }
     case REQ_VAL_METRIC: v->metric = (enum plot_metric)((v->metric + 1) % METRIC_COUNT); break;      /* a lesson may wait for it */
     case REQ_VAL_AXIS: return next_axis(a);
     case REQ_VAL_RUN_NEXT: return move_run(a, 1);
@@ -596,7 +638,7 @@ void valley_csv(struct app *a, struct buf *out)
     buf_puts(out, "\n");
     for (size_t i = 0; i < p.n; i++) {
         const struct result *x = &p.v[i];
-        buf_printf(out, "%g,", axis_value(&p, i));
+        buf_printf(out, "%g,", axis_number(&p, i));
         if (x->time.valid)
             buf_printf(out, "%lld,%lld,%lld", (long long)x->time.median, (long long)x->time.min, (long long)x->time.max);
         else

@@ -160,16 +160,27 @@ static void y_axis(struct canvas *c, struct rect r)
 }
 
 /* Ticks at whole x values, as many as labels fit. */
+/* 1, 2, 5, 10, 20, ...: the first at which the labels stand apart. */
+static double x_step(const struct canvas *c)
+{
+    static const double by[] = { 1, 2, 5 };
+    const struct plot *p = c->p;
+    int widest = p->tick ? 4 : snprintf(NULL, 0, "%g", floor(p->x1)) + 2;
+    widest = widest < 4 ? 4 : widest;
+    for (size_t i = 0; p->tick && i < p->nticks; i++)
+        widest = (int)text_width(str_of(p->tick[i])) + 2 > widest ? (int)text_width(str_of(p->tick[i])) + 2 : widest;
+    for (double ten = 1; ten < 1e15; ten *= 10)
+        for (size_t i = 0; i < ARRAY_LEN(by); i++)
+            if ((p->x1 - p->x0) / (ten * by[i]) * widest <= c->area.w)
+                return ten * by[i];
+    return 1e15;
+}
+
 static void x_axis(struct canvas *c, struct rect r)
 {
     const struct plot *p = c->p;
-    int y = c->area.y + c->area.h, widest = 4;
-    for (size_t i = 0; p->tick && i < p->nticks; i++)
-        widest = (int)text_width(str_of(p->tick[i])) + 2 > widest ? (int)text_width(str_of(p->tick[i])) + 2 : widest;
-    double step = 1;
-    while ((p->x1 - p->x0) / step * widest > c->area.w)
-        step *= step == 1 || step == 10 || step == 100 ? 2 : 2.5;
-    step = ceil(step);
+    int y = c->area.y + c->area.h;
+    double step = x_step(c);
     if (y >= r.y + r.h)
         return;
     surface_put(c->s, c->area.x - 1, y, 0x2514, ROLE_AXIS);
