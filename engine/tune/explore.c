@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define SHARE 0.11           /* of the reference's launches */
-#define LEAST_LAUNCHES 20
+#define LEAST_LAUNCHES 18
 #define MOST_LOST 0.78       /* a knob that by itself is slower than this has no part in a pair */
 #define NO_MATCH 0.8         /* nor have two whose gains multiply to less than this share of the best so far */
 #define ROUNDS 3
