@@ -22,6 +22,8 @@ static void say_guess(const struct launch_spec *l, struct diags *ds)
     for (size_t i = 0; i < l->nargs; i++)
         if (l->args[i].kind == ARG_BUFFER)
             buf_printf(&b, "%s%s %s x %llu%s", b.n ? ", " : "", l->args[i].name, elem_name(l->args[i].elem), (unsigned long long)l->args[i].count, l->args[i].output ? " (output)" : "");
+    for (size_t i = 0; i < l->nsymbols; i++)
+        buf_printf(&b, "%s%s %s x %llu (constant)", b.n ? ", " : "", l->symbols[i].name, elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
     struct diag *d = diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, b.s ? b.s : "no buffers");
     diag_hint(d, "sizes and data are guesses: put your own in");
     buf_free(&b);

@@ -238,6 +238,49 @@ static enum status guess_members(const struct guess *g, size_t p, struct size_gu
     return ST_OK;
 }
 
+/* ---- tables in constant memory that the host fills ---- */
+static bool names_symbol(const struct ptx_func *f, const struct ptx_symbol *s)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; k < f->insts[i].nopnds; k++)
+            if (f->insts[i].opnds[k].sym == s)
+                return true;
+    return false;
+}
+
+/* nvcc declares tables as bytes: what they hold, the loads tell. */
+static enum elem symbol_elem(const struct guess *g, const struct ptx_symbol *s)
+{
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        if (a->space == PTX_SPACE_CONST && a->array && str_is(s->name, a->array))
+            return elem_of(g, access_type(g, a));
+    }
+    return elem_of(g, (enum ptx_type)s->type);
+}
+
+static enum status guess_symbols(const struct guess *g, struct launch_spec *l)
+{
+    const struct ptx_module *m = g->facts->module;
+    l->symbols = base_alloc((m->nglobals + 1) * sizeof *l->symbols);
+    if (!l->symbols)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < m->nglobals; i++) {
+        const struct ptx_symbol *s = m->globals[i];
+        if (s->space != PTX_SPACE_CONST || s->init || s->nreloc || s->unsized || !names_symbol(g->f, s))
+            continue;
+        struct symbol_spec *y = &l->symbols[l->nsymbols++];
+        *y = (struct symbol_spec){ .name = str_dup(s->name), .elem = symbol_elem(g, s) };
+        if (s->bytes % elem_size(y->elem))
+            y->elem = ELEM_U8;
+        y->count = s->bytes / elem_size(y->elem);
+        y->init = (struct init_spec){ .kind = INIT_RANDOM, .seed = i + 1, .integral = !floating(y->elem), .b = floating(y->elem) ? 1 : 100, .ib = 100 };
+        if (!y->name)
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
 static uint32_t ctas(uint32_t n, uint32_t block, uint32_t most)
 {
     uint32_t c = (n + block - 1) / block;
@@ -276,6 +319,8 @@ static enum status guess_spec(const struct guess *g, struct size_guess size, uns
     enum status s = ST_OK;
     for (size_t p = 0; s == ST_OK && p < g->f->nparams; p++)
         s = guess_members(g, p, size, l);
+    if (s == ST_OK)
+        s = guess_symbols(g, l);
     for (size_t i = 0, outputs = 0; i < l->nargs; i++)
         if (l->args[i].output && ++outputs > RESULT_MAX_OUTPUTS)
             l->args[i].output = false;

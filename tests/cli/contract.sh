@@ -71,6 +71,9 @@ code "launch: the block that a halo was made for" 0 "w_jacobi: grid [0-9x]+, blo
 sed -e 's/ld.param.u64 %d1, \[view\];/ld.param.u64 %d1, [view]; st.local.u64 [keep], %d1; ld.local.u64 %d1, [keep];/' -e 's/    ld.param.u64 %d2, \[view+8\];/    .local .b64 keep;\n    ld.param.u64 %d4, [view+8]; st.local.u64 [keep], %d4; ld.local.u64 %d2, [keep];/' \
     -e '/ld.param.u64 %d1/{h;d};/.local .b64 keep;/{G}' "$T/view.ptx" > "$T/hidden.ptx"
 code "launch: pointers that pass through local memory" 0 "view\\+0 [a-z0-9]+ x [0-9]+.*view\\+8 [a-z0-9]+ x" "$B" launch "$T/hidden.ptx"
+sed -e 's/^.visible .entry/.const .align 4 .b8 table[64];\n&/' -e 's/add.f32 %f, %f, 0f3F800000;/ld.const.f32 %f, [table+8];/' "$T/view.ptx" > "$T/table.ptx"
+code "launch: a constant table is filled" 0 "table f32 x 16 \\(constant\\)" "$B" launch "$T/table.ptx" -o "$T/table.launch.json"
+doc "a constant table without a file runs" "d['equal_to_original'] is True" "$B" run "$T/table.ptx" --json
 # Every CTA writes the same words: on no device is that one result, and it is told as such.
 sed -e 's/%p, %r5, %r1/%p, %r4, %r1/' -e 's/%d3, %r5, 4/%d3, %r4, 4/' -e 's/add.f32 %f, %f, 0f3F800000;/cvt.rn.f32.u32 %f, %r2;/' "$T/view.ptx" > "$T/race.ptx"
 "$B" launch "$T/view.ptx" 2>"$T/err" | sed 's/view.ptx/race.ptx/' > "$T/race.launch.json"
