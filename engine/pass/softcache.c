@@ -256,8 +256,9 @@ static enum status check(struct pass_ctx *c)
 {
     struct soft s;
     if (!c->in->launch || !c->in->dev)
-        return pass_refuse(c, NO_SPAN, "name the launch with --launch and the device with --device",
-                           "the number of lines follows from the device's shared memory and the launch's threads");
+        return pass_refuse(c, NO_SPAN, c->in->launch ? "name a device" : "name the launch with --launch",
+                           "how many lines fit follows from the device's shared memory and the launch's threads, and there is no %s",
+                           c->in->launch ? "device" : "launch description");
     enum status st = soft_begin(&s, c);
     soft_end(&s);
     return st;
