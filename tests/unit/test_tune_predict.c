@@ -142,6 +142,41 @@ static void prefetches_are_played(void **state)
     rig_close(&r);
 }
 
+/* The trace's passes over shared memory's banks are those that the analysis counts by itself. */
+struct passes { uint64_t requests[64], passes[64], loads; };
+
+static bool add_passes(void *ctx, const struct ana_request *r)
+{
+    struct passes *p = ctx;
+    if (r->shared && r->access < 64) {
+        p->requests[r->access]++;
+        p->passes[r->access] += r->passes;
+    }
+    p->loads += !r->shared && !r->store && r->passes > 0;
+    return true;
+}
+
+static void bank_passes_are_those_of_the_analysis(void **state)
+{
+    struct rig r;
+    struct passes p = { 0 };
+    unsigned compared = 0;
+    (void)state;
+    rig_open(&r, "transpose", "tiled", "sim:hopper-h200");
+    struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev), .every = true };
+    assert_status_ok(ana_trace(r.module, str_of(r.launch->kernel), &o, 128, 2, 0, 132, add_passes, &p, &r.ds), &r.ds);
+    for (uint32_t i = 0; i < r.facts->naccess; i++) {
+        const struct ana_access *x = &r.facts->access[i];
+        if (x->space != PTX_SPACE_SHARED || !x->exact.valid)
+            continue;
+        assert_true(p.requests[i] > 0);
+        assert_float_equal((double)p.passes[i] / (double)p.requests[i] - 1, x->exact.bank_conflicts, 1e-9);
+        compared++;
+    }
+    assert_true(compared >= 2 && p.loads > 0);
+    rig_close(&r);
+}
+
 /* The parts are one table: the binding one is the figure. */
 static void parts_add_up(void **state)
 {
@@ -299,7 +334,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
-        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
+        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(bank_passes_are_those_of_the_analysis), cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
         cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
