@@ -79,6 +79,12 @@ static void make_random_part(void *ctx, size_t part)
     uint8_t *p = j->p;
     size_t w = elem_size(e);
     uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = (uint64_t)part * RANDOM_PART;
+    if (e == ELEM_F32) {                          /* most buffers: without a call or a choice per element */
+        float *f = (float *)(void *)p;
+        for (uint64_t i = first; i < j->n && i - first < RANDOM_PART; i++)
+            f[i] = (float)(in->a + (in->b - in->a) * ((double)(int32_t)(base_splitmix(in->seed, i) >> 40) / 16777216.0));
+        return;
+    }
     for (uint64_t i = first; i < j->n && i - first < RANDOM_PART; i++) {
         uint64_t z = base_splitmix(in->seed, i);
         if (is_float(e))

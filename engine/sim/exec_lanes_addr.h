@@ -161,6 +161,22 @@ static __attribute__((noinline)) enum mem_pattern lane_resolve(struct exec_warp 
     return at;
 }
 
+/* Offsets of all 32 lanes in the allocation used last, when they are at places of their own and all is as it should be;
+ * where that lies in the host's memory, or 0: lane_resolve. */
+static inline uint64_t lane_each(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, unsigned bytes, enum mem_pattern known, uint64_t *off)
+{
+    const struct sim_alloc *c = &w->k->cache[in->mem_id];
+    if (known != MEM_ANY || mask != EXEC_FULL || in->quick != QUICK_GLOBAL || w->recording || c->n < bytes)
+        return 0;
+    const uint64_t *r = slot_at(w, in->a), last = c->n - bytes, lo = c->addr, add = (uint64_t)(int64_t)in->imm - lo, align = bytes - 1;
+    uint64_t bad = 0;
+    LANES { off[i] = r[i] + add; bad |= (uint64_t)(off[i] > last) | ((off[i] + lo) & align); }
+    if (bad)
+        return 0;
+    count_load(w, in, mask);
+    return (uint64_t)(uintptr_t)c->host;
+}
+
 /* One element of `bytes`, lanes at one address or in sequence, inside the allocation used last: *p0 is the first
  * active lane's pointer. MEM_ANY: lane_resolve, which is told in *known what was found out. */
 static inline enum mem_pattern lane_quick(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, unsigned bytes, uint64_t *p0, enum mem_pattern *known)

@@ -61,7 +61,13 @@ LANE_HEAD(selp_64)
             else                                                                                   \
                 LANES d[i] = mask >> i & 1 ? v : d[i];                                             \
         } else {                                                                                   \
-            any_##name(w, in, mask, known);                                                        \
+            uint64_t off[WARP_LANES], host = lane_each(w, in, mask, (unsigned)sizeof(T), known, off); \
+            R *d = host ? slot_at(w, *(const uint32_t *)in->x) : NULL;                             \
+            if (!host)                                                                             \
+                any_##name(w, in, mask, known);                                                    \
+            else                                                                                   \
+                for (unsigned i = 0; i < WARP_LANES; i++)                                          \
+                    d[i] = C(*(const T *)(uintptr_t)(host + off[i]));                              \
         }                                                                                          \
     }
 #define AS_S8_16(x) ((uint32_t)(uint16_t)(int16_t)(x))

@@ -131,9 +131,10 @@ struct time_sm {
     uint64_t due[TIME_SCHEDULERS][TIME_WANTS];   /* of each scheduler's warps, those whose step has come, by what it needs */
     uint32_t any[TIME_SCHEDULERS];   /* bits of the wants that some warp is due for */
     uint32_t free[TIME_SCHEDULERS];  /* when each scheduler can issue again */
+    uint32_t look[TIME_SCHEDULERS];  /* before that nothing that is due can step */
     uint32_t last[TIME_SCHEDULERS];  /* of its warps, the one that issued last */
     uint32_t turn;                   /* scheduler that goes first among those that step at the same time */
-    uint32_t soon, at;               /* earliest step of those that are due; of any */
+    uint32_t at;                     /* earliest step of any warp */
     bool paired[TIME_SCHEDULERS];    /* dual issue: another may issue in the same cycle */
     uint32_t unit_free[TIME_SCHEDULERS][UNIT_COUNT];
     uint32_t *scoreboard;

@@ -64,7 +64,8 @@ enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, u
     s->nwarps = t->ctas_per_sm * t->warps_per_cta;
     if (!alloc_arrays(s, t)) return ST_NOMEM;
     for (uint32_t i = 0; i < s->nwarps; i++) s->ready[i] = TIME_NEVER;
-    s->at = s->soon = TIME_NEVER;
+    s->at = TIME_NEVER;
+    for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) s->look[i] = TIME_NEVER;
     for (uint32_t i = 0; i < s->nwarps; i++) {
         s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
         s->warp[i].work = &s->work[i];
@@ -297,6 +298,7 @@ static inline void make_due(struct time_sm *s, uint32_t sc, uint32_t k, uint8_t 
 {
     s->due[sc][wants] |= 1ull << k;
     s->any[sc] |= 1u << wants;
+    s->look[sc] = 0;
 }
 
 /* Warp k of scheduler sc steps at t. */
@@ -373,23 +375,24 @@ static uint32_t exact_next(const struct time_sm *s, uint32_t at)
     if (at != s->wheel.base + WHEEL_CYCLES - 1) return at;
     at = TIME_NEVER;                 /* nobody is due, else it would come sooner */
     for (uint32_t i = 0; i < s->nwarps; i++) at = s->ready[i] < at ? s->ready[i] : at;
-    return at < s->soon ? at : s->soon;
+    return at;
+}
+
+static inline uint32_t next_look(const struct time_sm *s, uint32_t n)
+{
+    uint32_t at = wheel_next(&s->wheel);
+    for (uint32_t sc = 0; sc < n; sc++) at = s->look[sc] < at ? s->look[sc] : at;
+    return at;
 }
 
 void time_sm_run(struct time_sm *s, uint32_t end)
 {
-    uint32_t n = (uint32_t)s->group->t->g->schedulers, t = wheel_next(&s->wheel);
-    if (s->soon < t) t = s->soon;
+    uint32_t n = (uint32_t)s->group->t->g->schedulers, t = next_look(s, n);
     while (t < end && !s->fault && !s->oom) {
         wake_due(s, t);
-        s->soon = TIME_NEVER;
-        uint32_t sc = s->turn = s->turn + 1 < n ? s->turn + 1 : 0;     /* none is always first */
-        for (uint32_t i = 0; i < n; i++, sc = sc + 1 < n ? sc + 1 : 0) {
-            uint32_t next = run_scheduler(s, sc, t);
-            if (next < s->soon) s->soon = next;
-        }
-        t = wheel_next(&s->wheel);
-        if (s->soon < t) t = s->soon;
+        for (uint32_t sc = 0; sc < n; sc++)
+            if (s->look[sc] <= t) s->look[sc] = run_scheduler(s, sc, t);
+        t = next_look(s, n);
     }
     s->at = exact_next(s, t);
 }
