@@ -174,13 +174,12 @@ uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exe
 /* Earliest cycle at which the LSU takes another instruction. */
 static inline uint32_t time_lsu_room(const struct time_sm *s) { return s->queue[s->queue_at]; }
 
-/* time_mem.c: latency pieces seen within an epoch. */
+/* time_mem.c: latency pieces seen within an epoch; *r is told which queues it takes. */
 /* Brings what the SM keeps of reads of the line on their way into the host's cache. */
 static inline void time_mem_prefetch(const struct time_sm *s, uint64_t line)
 {
     if (s->flight) __builtin_prefetch(&s->flight[cache_mix(line) % TIME_FLIGHTS]);
 }
-/* They note in *r which queues it takes. */
 uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t granule);
 uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r);
 uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r);
