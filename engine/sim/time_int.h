@@ -30,7 +30,7 @@
 #define TIME_SCHEDULERS 8u
 #define TIME_SM_WARPS 128u
 #define TIME_FLIGHTS 2048u
-#define TIME_MERGE 28u               /* cycles after which a read is forgotten by what merges reads, at most */
+#define TIME_MERGE 72u               /* reads of an SM after which one is forgotten by what merges reads, at most; and cycles */
 
 enum { TIME_LOOP = 1 /* no machine instruction does it at once */, TIME_SWAP };
 
@@ -116,7 +116,7 @@ struct time_warp {                   /* small: an SM goes from warp to warp */
 /* ---- an SM ---- */
 struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; uint8_t place; bool used; };
 struct time_ended { uint32_t slot, at, begun; uint64_t inst; };
-struct time_flight { uint64_t line; uint32_t until, since; uint8_t sectors, answers; };  /* a read on its way from L2 */
+struct time_flight { uint64_t line; uint32_t until, since, nth; uint8_t sectors, answers; };  /* a read on its way from L2 */
 struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
 struct time_sm {
     struct time_group *group;

@@ -128,7 +128,7 @@ static bool merges(const struct time_sm *s, struct time_flight *f, const struct 
 {
     if (!f || f->line != r->line || r->sectors & ~f->sectors || f->answers == 4) return false;
     uint32_t window = (uint32_t)(cache_mix(r->line ^ s->reads) >> 40) % TIME_MERGE;
-    if (r->at - f->since >= window) return false;
+    if (s->reads - f->nth >= window || r->at - f->since >= window) return false;
     f->answers++;
     return true;
 }
@@ -159,7 +159,7 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     note_request(s, r, cache_widen(lack, granule));
     uint32_t arrival = r->at + trip + (uint32_t)wait;
     s->reads++;
-    if (f) *f = (struct time_flight){ r->line, arrival, r->at, r->sectors, 1 };
+    if (f) *f = (struct time_flight){ r->line, arrival, r->at, s->reads, r->sectors, 1 };
     return arrival;
 }
 

@@ -76,11 +76,11 @@ static void put_kernel(struct buf *t, const struct micro_row *r)
     }
     /* The sums are used: the clock is read after the last result has come, and no load is dead. */
     buf_puts(t, "DONE:\nadd.u32 %r20, %r20, %r21;\nadd.u32 %r22, %r22, %r23;\nadd.u32 %r20, %r20, %r22;\nadd.f32 %g0, %g0, %g1;\nadd.f32 %g2, %g2, %g3;\n"
-                "add.f32 %g0, %g0, %g2;\nadd.f32 %g0, %g0, %f61;\nsetp.eq.u32 %p1, %r20, 0x13579;\n@%p1 st.global.u32 [%rd7], %r20;\n@%p1 bra END;\nsetp.eq.f32 %p1, %g0, 0f4b123457;\n"
-                "@%p1 st.global.f32 [%rd7], %g0;\n@%p1 bra END;\n");
+                "add.f32 %g0, %g0, %g2;\nadd.f32 %g0, %g0, %f61;\nsetp.eq.u32 %p3, %r20, 0x13579;\n@%p3 st.global.u32 [%rd7], %r20;\n@%p3 bra END;\nsetp.eq.f32 %p3, %g0, 0f4b123457;\n"
+                "@%p3 st.global.f32 [%rd7], %g0;\n@%p3 bra END;\n");
     if (r->stamps)
         buf_printf(t, "%smov.u32 %%r8, %%smid;\nmov.u32 %%r11, %%ntid.x;\nadd.u32 %%r11, %%r11, 31;\nshr.u32 %%r11, %%r11, 5;\n"
-                      "mad.lo.u32 %%r12, %%r4, %%r11, %%r2;\nmad.wide.u32 %%rd8, %%r12, 16, %%rd7;\nsetp.ne.u32 %%p1, %%r3, 0;\n@%%p1 bra END;\n"
+                      "mad.lo.u32 %%r12, %%r4, %%r11, %%r2;\nmad.wide.u32 %%rd8, %%r12, 16, %%rd7;\nsetp.ne.u32 %%p3, %%r3, 0;\n@%%p3 bra END;\n"
                       "st.global.v4.u32 [%%rd8], {%%r6, %%r7, %%r8, %%r10};\n", r->metric == MICRO_ISSUE ? "" : "mov.u32 %r7, %clock;\n");
     buf_puts(t, "END:\nret;\n}\n");
 }
