@@ -390,7 +390,8 @@ void time_sm_run(struct time_sm *s, uint32_t end)
     uint32_t n = (uint32_t)s->group->t->g->schedulers, t = next_look(s, n);
     while (t < end && !s->fault && !s->oom) {
         wake_due(s, t);
-        for (uint32_t sc = 0; sc < n; sc++)
+        uint32_t sc = s->turn = s->turn + 1 < n ? s->turn + 1 : 0;     /* always the same first, its warps would run ahead */
+        for (uint32_t i = 0; i < n; i++, sc = sc + 1 < n ? sc + 1 : 0)
             if (s->look[sc] <= t) s->look[sc] = run_scheduler(s, sc, t);
         t = next_look(s, n);
     }
