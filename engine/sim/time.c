@@ -305,7 +305,11 @@ static enum talk talk_of(const struct sim_program *p)
         for (uint32_t i = p->funcs[f].first; i < p->funcs[f].first + p->funcs[f].n; i++) {
             const struct exec_inst *in = &p->code[i];
             if (!in->spin || in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL) continue;
-            if (ptx_op_info((enum ptx_op)in->ptx->op)->effect != EFFECT_ATOMIC) return TALK_OTHER;
+            if (ptx_op_info((enum ptx_op)in->ptx->op)->effect != EFFECT_ATOMIC) {
+                if (!claims_task(in)) return TALK_OTHER;
+                t = TALK_CLAIMS;         /* how far the claims of other clusters have come */
+                continue;
+            }
             atomics = true;
             bool read = false;
             for (uint32_t k = 0; k < in->ndst; k++) read |= is_read(p, &p->funcs[f], in->regs[k]);
