@@ -19,7 +19,7 @@ static bool makes_varying(const struct exec_inst *in)
 {
     const struct ptx_inst *i = in->ptx;
     switch (ptx_op_info((enum ptx_op)i->op)->effect) {
-    case EFFECT_LOAD: return in->space != PTX_SPACE_PARAM || !in->func->ptx->entry;
+    case EFFECT_LOAD: return !ptx_has_mod(i, PTX_MOD_PARAM) || !in->func->ptx->entry;
     case EFFECT_ATOMIC: case EFFECT_WARP: case EFFECT_CALL: return true;
     default: break;
     }
