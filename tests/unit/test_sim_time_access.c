@@ -98,6 +98,22 @@ static void test_banks(void **state)
     assert_int_equal(time_bank_passes(&a, 32, 4), 16);
 }
 
+static void test_atomic_turns(void **state)
+{
+    (void)state;
+    struct exec_access a = linear(0, 4, 4, EXEC_FULL);
+    assert_int_equal(time_atomic_turns(&a, 1), 4);       /* one line: a turn per sector */
+    assert_int_equal(time_same_word(&a), 1);
+    a = linear(0, 32, 4, EXEC_FULL);
+    assert_int_equal(time_atomic_turns(&a, 1), 32);
+    a = linear(64, 0, 4, EXEC_FULL);
+    assert_int_equal(time_atomic_turns(&a, 1), 32);      /* one word: a turn per lane, */
+    assert_int_equal(time_atomic_turns(&a, 3), 96);      /* three for floats */
+    assert_int_equal(time_same_word(&a), 32);
+    a = linear(64, 0, 4, 0x5);
+    assert_int_equal(time_atomic_turns(&a, 1), 2);
+}
+
 static void test_local_interleaves(void **state)
 {
     (void)state;
@@ -124,7 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paper_vectors), cmocka_unit_test(test_wide_and_shifted), cmocka_unit_test(test_random_against_bytes),
-        cmocka_unit_test(test_banks), cmocka_unit_test(test_local_interleaves), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_banks), cmocka_unit_test(test_atomic_turns), cmocka_unit_test(test_local_interleaves), cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
