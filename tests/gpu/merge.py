@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""One collection from several (collect.py): merge.py out.json a.json b.json ...; later rows replace earlier ones."""
+"""One collection from several (collect.py): merge.py out.json a.json b.json ...; later sweeps of a launch replace earlier ones."""
 import json, sys
 rows, device = {}, None
 for p in sys.argv[2:]:
     d = json.load(open(p))
     device = d["device"]
     for r in d["rows"]:
-        rows[(r["file"], r["launch"])] = r
+        rows.setdefault((r["file"], r["launch"]), {}).update(r)
 json.dump({"device": device, "rows": [rows[k] for k in sorted(rows)]}, open(sys.argv[1], "w"))
