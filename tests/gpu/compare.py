@@ -97,7 +97,7 @@ def main():
     for r in gpu["rows"]:
         t = simrow.get((r["file"], r["launch"]))
         for s in ("cg", "cg-carveout"):
-            if not t or "error" in r[s] or "error" in t[s]:
+            if not t or s not in r or s not in t or "error" in r[s] or "error" in t[s]:
                 continue
             w = r[s]["warps"]
             want = {"bpa", "cha", w // 4, w // 2, 3 * w // 4}
@@ -125,7 +125,7 @@ def main():
     for r in gpu["rows"]:
         t = simrow.get((r["file"], r["launch"]))
         for s in ("cg", "cg-carveout", "na"):
-            if not t or "error" in r[s] or "error" in t[s]:
+            if not t or s not in r or s not in t or "error" in r[s] or "error" in t[s]:
                 continue
             pairs = [(p, q) for p, q in zip(all_points(r[s]), all_points(t[s])) if good(p) and good(q)]
             if len(pairs) < 3:
