@@ -132,7 +132,8 @@ uint64_t base_splitmix(uint64_t seed, uint64_t i);
 /* ---- files ---- */
 /* Whole file into memory, NUL added (not counted). ST_IO with a diagnostic. Owned by the caller. */
 enum status file_read(const char *path, size_t max, char **data, size_t *n, struct diags *ds);
-/* Temporary file beside path, write, fsync, rename: path is old or new, never half. */
+/* Temporary file beside path, write, fsync, rename: path is old or new, never half. A link stays a link and keeps its
+ * file's mode; a device or pipe is written in place. */
 enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds);
 
 /* ---- threads ---- */

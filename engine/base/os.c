@@ -78,7 +78,21 @@ static bool write_all(int fd, const char *p, size_t n)
     return true;
 }
 
-enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds)
+/* Devices, pipes and the like are written in place: renaming over one would put a file where it was. */
+static enum status write_in_place(const char *path, const void *data, size_t n, struct diags *ds)
+{
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    bool ok = fd >= 0 && write_all(fd, data, n);
+    int err = errno;
+    if (fd >= 0 && close(fd) != 0 && ok) {
+        ok = false;
+        err = errno;
+    }
+    return ok ? ST_OK : io_error(ds, path, "cannot write", err);
+}
+
+/* Writes beside `path` with its mode, then takes its name. */
+static enum status write_beside(const char *path, mode_t mode, const void *data, size_t n, struct diags *ds)
 {
     struct buf tmp = { 0 };
     buf_printf(&tmp, "%s.tmp.%ld", path, (long)getpid());
@@ -86,7 +100,7 @@ enum status file_write_atomic(const char *path, const void *data, size_t n, stru
         buf_free(&tmp);
         return io_error(ds, path, "cannot write", ENOMEM);
     }
-    int fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     bool ok = fd >= 0 && write_all(fd, data, n) && fsync(fd) == 0;
     int err = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
@@ -101,6 +115,18 @@ enum status file_write_atomic(const char *path, const void *data, size_t n, stru
         unlink(tmp.s);
     buf_free(&tmp);
     return ok ? ST_OK : io_error(ds, path, "cannot write", err);
+}
+
+enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds)
+{
+    struct stat s;
+    bool there = stat(path, &s) == 0;
+    if (there && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
+        return write_in_place(path, data, n, ds);
+    char *target = there ? realpath(path, NULL) : NULL;      /* a link stays a link */
+    enum status st = write_beside(target ? target : path, there ? s.st_mode & 0777 : 0644, data, n, ds);
+    free(target);
+    return st;
 }
 
 int64_t base_now_ns(void)

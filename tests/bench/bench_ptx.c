@@ -86,18 +86,20 @@ static long peak_kib(void)
 
 static double run_ptxas(struct str text)
 {
-    char path[] = "/tmp/bench_ptx_XXXXXX", command[256];
+    char path[] = "/tmp/bench_ptx_XXXXXX", cubin[64], command[256];
     if (system("command -v ptxas > /dev/null 2>&1") != 0)
         return 0;
     int fd = mkstemp(path);
     if (fd < 0 || write(fd, text.s, text.n) != (ssize_t)text.n)
         return 0;
     close(fd);
-    snprintf(command, sizeof command, "ptxas -arch=sm_90 -o /dev/null %s", path);
+    snprintf(cubin, sizeof cubin, "%s.cubin", path);
+    snprintf(command, sizeof command, "ptxas -arch=sm_90 -o %s %s", cubin, path);
     int64_t t = base_now_ns();
     int rc = system(command);
     t = base_now_ns() - t;
     unlink(path);
+    unlink(cubin);
     return rc ? 0 : (double)t / 1e9;
 }
 

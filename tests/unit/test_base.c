@@ -2,9 +2,11 @@
 #include "engine/base/base.h"
 #include "tests/support.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void strings(void **state)
@@ -109,6 +111,32 @@ static void atomic_file(void **state)
     diags_free(&ds);
 }
 
+/* A link, a file's mode and a pipe outlive being written to. */
+static void atomic_file_keeps(void **state)
+{
+    (void)state;
+    char file[300], link[300], fifo[300], got[8] = { 0 };
+    snprintf(file, sizeof file, "%s/kept", support_scratch());
+    snprintf(link, sizeof link, "%s/kept.link", support_scratch());
+    snprintf(fifo, sizeof fifo, "%s/kept.fifo", support_scratch());
+    struct diags ds = { 0 };
+    struct stat s;
+    assert_int_equal(file_write_atomic(file, "one", 3, &ds), ST_OK);
+    assert_int_equal(chmod(file, 0600), 0);
+    assert_int_equal(symlink(file, link), 0);
+    assert_int_equal(file_write_atomic(link, "three", 5, &ds), ST_OK);
+    assert_true(lstat(link, &s) == 0 && S_ISLNK(s.st_mode));
+    assert_true(lstat(file, &s) == 0 && s.st_size == 5 && (s.st_mode & 0777) == 0600);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    int fd = open(fifo, O_RDWR | O_NONBLOCK);
+    assert_int_equal(file_write_atomic(fifo, "four", 4, &ds), ST_OK);
+    assert_int_equal(read(fd, got, sizeof got), 4);
+    assert_string_equal(got, "four");
+    assert_true(lstat(fifo, &s) == 0 && S_ISFIFO(s.st_mode));
+    close(fd);
+    diags_free(&ds);
+}
+
 static void splitmix(void **state)
 {
     (void)state;
@@ -180,7 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings), cmocka_unit_test(json_strings), cmocka_unit_test(arena_blocks), cmocka_unit_test(map),
-        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
+        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(atomic_file_keeps), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
         cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,9 @@ static bool ptxas_accepts(const char *name, const struct ptx_module *m)
     uint32_t target = m && m->target >= 75 ? m->target : 75;
     if (m && m->target >= 75)
         suffix[0] = m->target_suffix;
-    snprintf(command, sizeof command, "ptxas %s -arch=sm_%u%s -o /dev/null " DIR_NAME "/%s > /dev/null 2>&1", m && m->version >= 31 ? "-c" : "", target, suffix, name);
+    /* Not -o /dev/null: ptxas removes its output when it refuses, and root may. */
+    snprintf(command, sizeof command, "ptxas %s -arch=sm_%u%s -o %s/accepts.cubin " DIR_NAME "/%s > /dev/null 2>&1", m && m->version >= 31 ? "-c" : "", target, suffix,
+             support_scratch(), name);
     return system(command) == 0;
 }
 
