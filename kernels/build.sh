@@ -15,10 +15,10 @@ for cu in "$@"; do
     done=
     for v in $versions; do
         sed "s/^\.version .*/.version $v/" "$tmp/new.ptx" > "$tmp/low.ptx"
-        if "$ptxas" -arch=sm_75 -o /dev/null "$tmp/low.ptx" 2> "$tmp/log"; then done=$v; break; fi
+        if "$ptxas" -arch=sm_75 -o "$tmp/out.cubin" "$tmp/low.ptx" 2> "$tmp/log"; then done=$v; break; fi
     done
     if [ -z "$done" ]; then echo "$cu: no .version of $versions will do:" >&2; cat "$tmp/log" >&2; exit 1; fi
-    for a in $archs; do "$ptxas" -arch="$a" -o /dev/null "$tmp/low.ptx"; done
+    for a in $archs; do "$ptxas" -arch="$a" -o "$tmp/out.cubin" "$tmp/low.ptx"; done
     mv "$tmp/low.ptx" "$out"
     echo "  PTX   $out (.version $done)"
 done

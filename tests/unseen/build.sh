@@ -10,4 +10,4 @@ clang -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudainc -nocudalib -Xc
 sed -i 's/^\.version .*/.version 7.5/; s/^\.target sm_70.*/.target sm_75/' u_clang.ptx
 sed -i 's/^\.version .*/.version 8.0/' u_nvcc.ptx u_debug.ptx w_nvcc.ptx
 sed -i "s|$PWD/||" u_debug.ptx
-for f in [uw]_*.ptx; do "${PTXAS:-/usr/local/cuda/bin/ptxas}" -arch=sm_75 -o /dev/null "$f"; done
+for f in [uw]_*.ptx; do "${PTXAS:-/usr/local/cuda/bin/ptxas}" -arch=sm_75 -o "$f.cubin" "$f"; rm -f "$f.cubin"; done
