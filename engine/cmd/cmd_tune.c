@@ -201,20 +201,29 @@ static void advice_text(const struct tune_advice *v, size_t n, struct buf *out)
     }
 }
 
-/* The advice as it stood before the search, with what came of it beside. */
+/* The advice as it stood before the search, with what came of it beside. The search does without a trace; advice does not. */
 static void print_advice(struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f)
 {
-    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
+    struct subject traced = *s;
+    struct diags said = { 0 };               /* what the analysis leaves out was told before */
     struct tune_advice v[16];
     struct buf out = { 0 };
-    size_t n = t->w->a->json ? 0 : tune_advise(&subject, NULL, v, ARRAY_LEN(v));
-    if (!n || tune_advise_predict(bench, v, n) != ST_OK)
+    traced.facts = NULL;
+    if (t->w->a->json || subject_facts(&traced, t->w->a, false, &said) != ST_OK) {
+        diags_free(&said);
         return;
-    tune_advise_prove(v, n, &f->original, t->done, t->ndone);
-    buf_puts(&out, "advice before the search, and what it came to:\n");
-    advice_text(v, n, &out);
-    cmd_put(&out);
-    buf_free(&out);
+    }
+    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, traced.facts };
+    size_t n = tune_advise(&subject, NULL, v, ARRAY_LEN(v));
+    if (n && tune_advise_predict(bench, v, n) == ST_OK) {
+        tune_advise_prove(v, n, &f->original, t->done, t->ndone);
+        buf_puts(&out, "advice before the search, and what it came to:\n");
+        advice_text(v, n, &out);
+        cmd_put(&out);
+        buf_free(&out);
+    }
+    ana_free(traced.facts);
+    diags_free(&said);
 }
 
 static enum status tune_all(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *best)

@@ -133,6 +133,14 @@ static void from_read_only(struct advising *a)
     snprintf(t->why, sizeof t->why, "%u loads read memory that no thread writes; %s has a separate read-only cache", proven, d->name);
 }
 
+/* Whether a CTA touches a line again is known from a trace alone. */
+static void from_class_alone(struct advising *a)
+{
+    struct tune_advice *t = item(a, 1, 0.3, "see what each CTA touches again");
+    if (t)
+        snprintf(t->why, sizeof t->why, "no CTA reads what another does; whether one reads a line again, and L1 matters, shows with a launch");
+}
+
 /* Nothing else was found to try: why not, as the degree and the reuse have it. */
 static void from_class(struct advising *a)
 {
@@ -140,6 +148,10 @@ static void from_class(struct advising *a)
     bool scattered = k->coalesce.valid && k->coalesce.degree < 0.9, again = k->reuse.valid && k->reuse.line_reuse >= 0.1;
     if (a->n || (k->cls != ANA_CLASS_STREAMING && !(k->cls == ANA_CLASS_CACHE_LINE && scattered)))
         return;
+    if (!k->reuse.valid && !scattered) {
+        from_class_alone(a);
+        return;
+    }
     struct tune_advice *t = item(a, 1, 0.7, again ? "leave it cached: what it touches again fits" : scattered ? "look at the layout: its accesses are spread out" : "leave it alone: it streams");
     if (!t)
         return;
