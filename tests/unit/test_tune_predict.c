@@ -330,12 +330,46 @@ static void advice_tells_the_real_gain_after_trying(void **state)
     assert_true(isnan(v[1].real_gain));
 }
 
+static bool advised(const struct tune_subject *s, const char *title)
+{
+    struct tune_advice v[16];
+    size_t n = tune_advise(s, NULL, v, ARRAY_LEN(v));
+    for (size_t i = 0; i < n; i++)
+        if (strstr(v[i].title, title))
+            return true;
+    return false;
+}
+
+/* "It streams" needs a trace: every load of valley streams past other CTAs, and its own touches its lines again. */
+static void streams_are_told_from_a_trace_alone(void **state)
+{
+    static const struct { const char *kernel; bool quick; const char *said, *not; } cases[] = {
+        { "valley", true, "see what each CTA touches again", "it streams" },
+        { "valley", false, "find the threshold", "it streams" },
+        { "transpose", false, "it streams", "find the threshold" },
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig r;
+        struct ana_kernel *facts = NULL;
+        rig_open(&r, cases[i].kernel, "default", "sim:hopper-h200");
+        struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev), .quick = cases[i].quick };
+        assert_status_ok(ana_run(r.module, str_of(r.launch->kernel), &o, &facts, &r.ds), &r.ds);
+        struct tune_subject s = { r.module, r.launch, &r.data, r.dev, facts };
+        assert_true(advised(&s, cases[i].said));
+        assert_false(advised(&s, cases[i].not));
+        ana_free(facts);
+        rig_close(&r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
         cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(bank_passes_are_those_of_the_analysis), cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
         cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
+        cmocka_unit_test(streams_are_told_from_a_trace_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
