@@ -170,17 +170,6 @@ static void clone_callees(struct bypass *b, struct side side, const char *suffix
     buf_free(&entry);
 }
 
-static bool clone_name(void *ctx, struct str name, struct buf *out)
-{
-    const struct pass_copy *p = ctx;
-    uint32_t unused;
-    if (!strmap_get(p->clones, name, &unused))
-        return false;
-    buf_str(out, name);
-    buf_puts(out, p->clone_suffix);
-    return true;
-}
-
 /* ---- in place ---- */
 static void edit_in_place(struct bypass *b, struct side *side, const char *suffix)
 {
@@ -193,7 +182,7 @@ static void edit_in_place(struct bypass *b, struct side *side, const char *suffi
         if (side_inst(side, i, &t))
             ;
         else if (suffix && strmap_get(&b->clones, inst_callee(i), &unused))
-            pass_rename(ptx_text(b->c->m, i->at), clone_name, &names, &t);
+            pass_rename(ptx_text(b->c->m, i->at), pass_clone_name, &names, &t);
         struct str old = ptx_text(b->c->m, i->at);
         if (t.n && !str_eq(old, (struct str){ t.s, t.n }))
             ptx_edit_replace(b->c->edit, f, i->stmt, TAG, "%s", t.s);

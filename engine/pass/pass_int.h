@@ -70,6 +70,7 @@ unsigned inst_bytes(const struct ptx_inst *i);
 /* Copies text; `name` may write another name for an identifier (returns true when it did). */
 typedef bool pass_namer(void *ctx, struct str name, struct buf *out);
 void pass_rename(struct str text, pass_namer *name, void *ctx, struct buf *out);
+bool pass_clone_name(void *pass_copy, struct str name, struct buf *out);   /* a namer: functions in `clones` get `clone_suffix` */
 /* Instruction text with operands replaced: sub returns the new text of an operand (or of a
  * vector's element), NULL to keep it. */
 void pass_inst_text(const struct ptx_module *m, const struct ptx_inst *i,

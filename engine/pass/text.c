@@ -82,6 +82,17 @@ void pass_rename(struct str text, pass_namer *name, void *ctx, struct buf *out)
     }
 }
 
+bool pass_clone_name(void *ctx, struct str name, struct buf *out)
+{
+    const struct pass_copy *p = ctx;
+    uint32_t unused;
+    if (!strmap_get(p->clones, name, &unused))
+        return false;
+    buf_str(out, name);
+    buf_puts(out, p->clone_suffix);
+    return true;
+}
+
 struct subst {
     const struct ptx_module *m;
     const char *(*sub)(void *ctx, const struct ptx_operand *o);

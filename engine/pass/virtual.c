@@ -33,24 +33,11 @@ void pass_virtual_callees(struct pass_ctx *c, const struct pass_virtual *v, cons
     buf_free(&suffix);
 }
 
-struct callee_names { const struct strmap *clones; const char *suffix; };
-
-static bool callee_name(void *ctx, struct str name, struct buf *out)
-{
-    struct callee_names *n = ctx;
-    uint32_t unused;
-    if (!strmap_get(n->clones, name, &unused))
-        return false;
-    buf_str(out, name);
-    buf_puts(out, n->suffix);
-    return true;
-}
-
 void pass_virtual_kernel(struct pass_ctx *c, const struct pass_virtual *v, const struct strmap *clones)
 {
     struct buf suffix = { 0 };
     put_suffix(c, &suffix);
-    struct callee_names names = { clones, suffix.s ? suffix.s : "" };
+    struct pass_copy names = { .clones = clones, .clone_suffix = suffix.s ? suffix.s : "" };
     for (uint32_t k = 0; k < c->f->ninsts; k++) {
         const struct ptx_inst *i = &c->f->insts[k];
         uint32_t unused;
@@ -59,7 +46,7 @@ void pass_virtual_kernel(struct pass_ctx *c, const struct pass_virtual *v, const
             continue;
         }
         struct buf t = { 0 };
-        pass_rename(ptx_text(c->m, i->at), callee_name, &names, &t);
+        pass_rename(ptx_text(c->m, i->at), pass_clone_name, &names, &t);
         if (t.s)
             ptx_edit_replace(c->edit, c->f, i->stmt, c->row->info.name, "%s", t.s);
         c->oom |= t.oom;
