@@ -57,6 +57,8 @@ enum status subject_open(struct subject *s, const struct args *a, struct diags *
 uint32_t cmd_registers(struct dev *d, const struct ptx_module *m, struct str kernel);
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds);
 void subject_close(struct subject *s);
+/* Name of the launch description beside a PTX file, there or not; owned; NULL: out of memory. */
+char *cmd_launch_name(const char *ptx);
 /* path of the launch description beside a PTX file; owned; NULL: none there. */
 char *launch_beside(const char *ptx);
 /* Index of the launch a name asks for (kernel or launch name; NULL: the first); SIZE_MAX: none. */
@@ -82,6 +84,13 @@ bool cmd_color(const struct args *a);                            /* --color, or 
 void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width, bool color, bool utf8, struct buf *out);
 /* Options that contradict each other or do nothing without another: ST_REFUSED with what to change. */
 enum status cmd_contradictions(const struct options *o, struct diags *ds);
+/* ---- rewritten code as files (rewritten.c) ---- */
+/* Notes: another grid, block or shared memory than spec's (NULL: not known), what to zero, what only a launch can set. */
+void cmd_say_launch(const struct launch_spec *spec, const struct options *o, const struct pass_output *code, struct diags *ds);
+/* The text for use without the engine. */
+enum status cmd_code_write(const char *path, const struct pass_output *code, struct diags *ds);
+/* The launch description beside the PTX file of that name: spec's, as the code wants it. Says where. */
+enum status cmd_launch_write(const char *ptx, const struct launch_spec *spec, const struct pass_output *code, struct diags *ds);
 /* analyze --schedules (cmd_schedule.c). */
 enum status cmd_schedules(const struct args *a, const struct subject *s, struct diags *ds);
 

@@ -196,9 +196,8 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
 /* ---- the command ---- */
 static enum status write_out(const struct args *a, const struct subject *s, const struct pass_output *code, const struct costs *c, struct diags *ds)
 {
-    struct buf out = { 0 }, text = { 0 };
+    struct buf out = { 0 };
     bool side = a->diff && (isatty(STDOUT_FILENO) || (a->color && strcmp(a->color, "always") == 0));
-    pass_standalone(code, &text);
     if (a->json)
         put_document(s, a, code, c, ds, &out);
     else if (side)
@@ -206,12 +205,11 @@ static enum status write_out(const struct args *a, const struct subject *s, cons
     else if (a->diff)
         pass_diff(s->module, code, &out);
     else if (!a->output)
-        buf_put(&out, text.s, text.n);
-    enum status st = text.oom || out.oom ? ST_NOMEM : a->output ? file_write_atomic(a->output, text.s, text.n, ds) : ST_OK;
+        pass_standalone(code, &out);
+    enum status st = out.oom ? ST_NOMEM : a->output ? cmd_code_write(a->output, code, ds) : ST_OK;
     if (st == ST_OK)
         cmd_put(&out);
     buf_free(&out);
-    buf_free(&text);
     return st;
 }
 
@@ -247,8 +245,16 @@ int cmd_rewrite(struct args *a)
     struct pass_output code = { 0 };
     struct costs c = { 0 };
     enum status st = cmd_contradictions(&a->options, &ds);
+    if (st == ST_OK && a->with_launch && !a->output) {
+        diag_error(&ds, "usage", "--with-launch needs -o FILE.ptx: the launch description goes beside it");
+        st = ST_USAGE;
+    }
     if (st == ST_OK)
         st = subject_open(&s, a, &ds);
+    if (st == ST_OK && a->with_launch && !s.spec) {
+        diag_error(&ds, "launch", "--with-launch has no launch description to start from");
+        st = ST_INPUT;
+    }
     if (st == ST_OK)
         st = subject_facts(&s, a, true, &ds);
     if (st == ST_OK)
@@ -260,9 +266,12 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK && code.changed) {
         c = costs_of(&s, &code);
         say_cost(&s, &code, &c, &ds);
+        cmd_say_launch(s.spec, &a->options, &code, &ds);
     }
     if (st == ST_OK)
         st = write_out(a, &s, &code, &c, &ds);
+    if (st == ST_OK && a->with_launch)
+        st = cmd_launch_write(a->output, s.spec, &code, &ds);
     pass_output_free(&code);
     subject_close(&s);
     return cmd_finish(st, &ds);

@@ -104,21 +104,31 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
     buf_free(&out);
 }
 
-/* The tuned PTX: FILE.tuned.ptx beside the original. */
+/* --diff, and --apply: FILE.tuned.ptx beside the original, and the launch that it wants. */
 static enum status apply(const struct args *a, const struct subject *s, const struct tune_found *f, struct diags *ds)
 {
     struct pass_input in = { s->module, str_of(s->kernel), &f->options, &s->info, s->spec, s->facts };
     struct pass_output code = { 0 };
-    struct buf path = { 0 };
+    struct buf path = { 0 }, diff = { 0 };
     size_t n = strlen(a->file[0]);
     enum status st = pass_apply(&in, &code, ds);
     if (n > 4 && strcmp(a->file[0] + n - 4, ".ptx") == 0)
         n -= 4;
     buf_printf(&path, "%.*s.tuned.ptx", (int)n, a->file[0]);
-    if (st == ST_OK)
-        st = path.s ? file_write_atomic(path.s, code.text, code.n, ds) : ST_NOMEM;
-    if (st == ST_OK)
-        diag_add(ds, DIAG_NOTE, "tuned", path.s, NO_SPAN, "written");
+    if (st == ST_OK && a->diff && !a->json) {
+        pass_diff(s->module, &code, &diff);
+        cmd_put(&diff);
+    }
+    if (st == ST_OK && a->apply) {
+        st = path.s ? cmd_code_write(path.s, &code, ds) : ST_NOMEM;
+        if (st == ST_OK)
+            diag_add(ds, DIAG_NOTE, "tuned", path.s, NO_SPAN, "written");
+        if (st == ST_OK)
+            st = cmd_launch_write(path.s, s->spec, &code, ds);
+        if (st == ST_OK)
+            cmd_say_launch(s->spec, &f->options, &code, ds);
+    }
+    buf_free(&diff);
     buf_free(&path);
     pass_output_free(&code);
     return st;
@@ -315,7 +325,7 @@ static enum status tune_launched(struct args *a, struct subject *s, struct diags
     }
     if (st == ST_OK && a->apply && found->leave_alone)
         diag_add(ds, DIAG_NOTE, "tuned", a->file[0], NO_SPAN, "nothing is recommended, so no tuned PTX is written");
-    else if (st == ST_OK && a->apply)
+    else if (st == ST_OK && (a->apply || a->diff) && !found->leave_alone)
         st = apply(a, s, found, ds);
     session_free(old);
     session_free(w.session);

@@ -8,14 +8,10 @@
 
 char *launch_beside(const char *ptx)
 {
-    struct buf b = { 0 };
-    size_t n = strlen(ptx);
-    if (n > 4 && strcmp(ptx + n - 4, ".ptx") == 0)
-        n -= 4;
-    buf_printf(&b, "%.*s.launch.json", (int)n, ptx);
-    if (b.s && access(b.s, R_OK) == 0)
-        return buf_take(&b);
-    buf_free(&b);
+    char *path = cmd_launch_name(ptx);
+    if (path && access(path, R_OK) == 0)
+        return path;
+    base_free(path);
     return NULL;
 }
 

@@ -41,11 +41,23 @@ static const struct ptx_func *kernel_of(const struct ptx_module *m, struct str n
     return only;
 }
 
+/* Does any option ask for other code? */
+static bool asks(const struct options *o)
+{
+    for (size_t i = 0; i < pass_count(); i++)
+        for (const char *const *name = pass_knob_names(i); *name; name++) {
+            int knob = knob_find(str_of(*name));
+            if (knob >= 0 && !knob_is_default(o, (size_t)knob))
+                return true;
+        }
+    return false;
+}
+
 static enum status check_options(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
     uint32_t warps = pass_warps(c);
-    if (ptx_find_global(c->m, str_of(PASS_KNOB_SYMBOL)))
+    if (asks(o) && ptx_find_global(c->m, str_of(PASS_KNOB_SYMBOL)))
         return pass_refuse(c, NO_SPAN, "start from the original PTX", "the module already carries " PASS_KNOB_SYMBOL ": it was rewritten before");
     if (o->bypass && o->pi.mode == PI_VALUE && warps && (uint32_t)o->pi.value > warps)
         return pass_refuse(c, NO_SPAN, NULL, "--pi %d: a CTA of this launch has %u warps, so the threshold is 0..%u", o->pi.value, warps, warps);

@@ -344,13 +344,20 @@ void source_jump(struct app *a, uint32_t line)
     source_goto(a, line);
 }
 
+/* A line often begins with the register that it defines itself: then the next one with a definition elsewhere is meant. */
 static unsigned jump(struct app *a)
 {
-    uint32_t line = source_cursor_line(a);
-    struct str name = cursor_name(a);
-    uint32_t to = name.n ? source_definition(a, name, line) : 0;
+    struct source_view *s = &a->source;
+    unsigned chosen = s->reg;
+    struct str first = cursor_name(a), name = first;
+    uint32_t line = source_cursor_line(a), to = 0;
+    while (name.n && !(to = source_definition(a, name, line))) {
+        s->reg++;
+        name = cursor_name(a);
+    }
     if (!to) {
-        app_notice(a, DIAG_NOTE, name.n ? "%.*s has no definition here" : "no register or label on this line", (int)name.n, name.s);
+        s->reg = chosen;
+        app_notice(a, DIAG_NOTE, first.n ? "%.*s has no definition here" : "no register or label on this line", (int)first.n, first.s);
         return UI_REDRAW;
     }
     source_jump(a, to);

@@ -464,6 +464,14 @@ static void put_search(struct app *a, const struct session_run *r, const struct 
         page_wrap(a, &a->page[PANEL_VALLEY], ROLE_TITLE, 1, w - 1, r->found.reason, -1);
 }
 
+static const char *empty_hint(const struct app *a)
+{
+    if (!strcmp(a->valley.axis, "pi"))
+        return "No sweep yet. {sweep} runs the kernel once for every value of the knob above, π: how many warps of a CTA may cache. "
+               "{axis} chooses another knob; {tune} searches all of them.";
+    return "No sweep yet. {sweep} runs the kernel once for every value of the knob above. {axis} chooses another knob; {tune} searches all of them.";
+}
+
 static void valley_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *pg = &a->page[PANEL_VALLEY];
@@ -489,8 +497,7 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
         buf_free(&verdict);
     }
     if (!r && !a->snap->busy)
-        page_hint(a, pg, w, view_unready(a, "No sweep yet. {sweep} runs the kernel once for every value of the knob above, π: how many warps of a CTA may cache. "
-                                            "{axis} chooses another knob; {tune} searches all of them."));
+        page_hint(a, pg, w, view_unready(a, empty_hint(a)));
     list_set_count(&a->list[PANEL_VALLEY], pg->n);
 }
 
