@@ -87,6 +87,8 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds);
 /* ---- rewritten code as files (rewritten.c) ---- */
 /* Notes: another grid, block or shared memory than spec's (NULL: not known), what to zero, what only a launch can set. */
 void cmd_say_launch(const struct launch_spec *spec, const struct options *o, const struct pass_output *code, struct diags *ds);
+/* FILE.tuned.ptx for FILE.ptx; owned; NULL: out of memory. */
+char *cmd_tuned_name(const char *ptx);
 /* The text for use without the engine. */
 enum status cmd_code_write(const char *path, const struct pass_output *code, struct diags *ds);
 /* The launch description beside the PTX file of that name: spec's, as the code wants it. Says where. */

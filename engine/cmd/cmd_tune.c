@@ -109,27 +109,24 @@ static enum status apply(const struct args *a, const struct subject *s, const st
 {
     struct pass_input in = { s->module, str_of(s->kernel), &f->options, &s->info, s->spec, s->facts };
     struct pass_output code = { 0 };
-    struct buf path = { 0 }, diff = { 0 };
-    size_t n = strlen(a->file[0]);
-    enum status st = pass_apply(&in, &code, ds);
-    if (n > 4 && strcmp(a->file[0] + n - 4, ".ptx") == 0)
-        n -= 4;
-    buf_printf(&path, "%.*s.tuned.ptx", (int)n, a->file[0]);
+    struct buf diff = { 0 };
+    char *path = cmd_tuned_name(a->file[0]);
+    enum status st = path ? pass_apply(&in, &code, ds) : ST_NOMEM;
     if (st == ST_OK && a->diff && !a->json) {
         pass_diff(s->module, &code, &diff);
         cmd_put(&diff);
     }
     if (st == ST_OK && a->apply) {
-        st = path.s ? cmd_code_write(path.s, &code, ds) : ST_NOMEM;
+        st = cmd_code_write(path, &code, ds);
         if (st == ST_OK)
-            diag_add(ds, DIAG_NOTE, "tuned", path.s, NO_SPAN, "written");
+            diag_add(ds, DIAG_NOTE, "tuned", path, NO_SPAN, "written");
         if (st == ST_OK)
-            st = cmd_launch_write(path.s, s->spec, &code, ds);
+            st = cmd_launch_write(path, s->spec, &code, ds);
         if (st == ST_OK)
             cmd_say_launch(s->spec, &f->options, &code, ds);
     }
     buf_free(&diff);
-    buf_free(&path);
+    base_free(path);
     pass_output_free(&code);
     return st;
 }

@@ -329,14 +329,37 @@ static enum status save_launch(struct job_engine *e, const char *path, struct di
     if (path && *path)
         buf_puts(&b, path);
     else {
-        const char *ptx = ((struct ptx_module *)st->module->p)->path;
-        size_t n = strlen(ptx);
-        buf_printf(&b, "%.*s.launch.json", (int)(n > 4 && strcmp(ptx + n - 4, ".ptx") == 0 ? n - 4 : n), ptx);
+        char *name = cmd_launch_name(((struct ptx_module *)st->module->p)->path);
+        buf_puts(&b, name ? name : "");
+        b.oom |= !name;
+        base_free(name);
     }
-    enum status s = b.s ? launch_file_write(b.s, l, 1, ds) : ST_NOMEM;
+    enum status s = !b.oom ? launch_file_write(b.s, l, 1, ds) : ST_NOMEM;
     if (s == ST_OK)
         job_say(e, DIAG_NOTE, b.s, NO_SPAN, "launch description saved");
     buf_free(&b);
+    return s;
+}
+
+/* The options in view as files that run without the workbench. */
+static enum status write_code(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    const struct pass_output *code = st->preview ? st->preview->p : NULL;
+    const struct launch_spec *l = st->spec ? st->spec->p : NULL;
+    if (!code || !code->changed) {
+        diag_error(ds, "rewrite", "%s", st->refusal ? st->refusal : "the present options rewrite nothing: there is nothing to write");
+        return ST_INPUT;
+    }
+    char *name = path && *path ? base_strdup(path) : cmd_tuned_name(((struct ptx_module *)st->module->p)->path);
+    enum status s = name ? cmd_code_write(name, code, ds) : ST_NOMEM;
+    if (s == ST_OK)
+        diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written: the rewritten kernel");
+    if (s == ST_OK && l)
+        s = cmd_launch_write(name, l, code, ds);
+    if (s == ST_OK)
+        cmd_say_launch(l, &st->options, code, ds);
+    base_free(name);
     return s;
 }
 
@@ -383,6 +406,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     case JOB_LAUNCH: return q->has_launch ? job_launch(e, &q->launch, ds) : ST_OK;
     case JOB_LAUNCH_GUESS: return job_launch_guess(e, ds);
     case JOB_LAUNCH_SAVE: return save_launch(e, q->text, ds);
+    case JOB_WRITE: return write_code(e, q->text, ds);
     case JOB_RUN: return do_run(e, q, ds);
     case JOB_SWEEP: return do_sweep(e, q, ds);
     case JOB_TUNE: return do_tune(e, q, ds);
@@ -396,7 +420,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
 static const char *name_of(enum job_kind k)
 {
     static const char *const names[] = { [JOB_OPEN] = "open", [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device", [JOB_OPTIONS] = "rewrite", [JOB_LAUNCH] = "launch", [JOB_LAUNCH_GUESS] = "guess",
-                                         [JOB_LAUNCH_SAVE] = "save", [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "tune", [JOB_NOTE] = "note",
+                                         [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write", [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "tune", [JOB_NOTE] = "note",
                                          [JOB_DELETE] = "delete", [JOB_UNDELETE] = "undelete", [JOB_SAVE] = "save", [JOB_QUIT] = "quit" };
     return names[k];
 }

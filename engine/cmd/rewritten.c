@@ -114,15 +114,19 @@ static enum status launch_for(const char *ptx, const struct launch_spec *spec, c
     return l->ptx && add_symbols(l, code) && (!moved || rebase_files(l, spec->dir)) ? ST_OK : ST_NOMEM;
 }
 
-char *cmd_launch_name(const char *ptx)
+/* The path with another ending than .ptx; owned. */
+static char *with_ending(const char *ptx, const char *ending)
 {
     struct buf b = { 0 };
     size_t n = strlen(ptx);
     if (n > 4 && strcmp(ptx + n - 4, ".ptx") == 0)
         n -= 4;
-    buf_printf(&b, "%.*s.launch.json", (int)n, ptx);
+    buf_printf(&b, "%.*s%s", (int)n, ptx, ending);
     return buf_take(&b);
 }
+
+char *cmd_launch_name(const char *ptx) { return with_ending(ptx, ".launch.json"); }
+char *cmd_tuned_name(const char *ptx) { return with_ending(ptx, ".tuned.ptx"); }
 
 enum status cmd_launch_write(const char *ptx, const struct launch_spec *spec, const struct pass_output *code, struct diags *ds)
 {

@@ -93,6 +93,8 @@ static void launch_editing(void **state)
     assert_int_equal(t.app.notice_level, DIAG_ERROR);
     stage_press(&t, "w");
     assert_int_equal(t.rec.last.kind, JOB_LAUNCH_SAVE);
+    stage_press(&t, "W");
+    assert_int_equal(t.rec.last.kind, JOB_WRITE);
     stage_close(&t);
 }
 

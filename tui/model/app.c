@@ -308,6 +308,7 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_NEXT_KERNEL: return next_kernel(a);
     case REQ_UNDO: app_options_undo(a, false); return UI_REDRAW;
     case REQ_REDO: app_options_undo(a, true); return UI_REDRAW;
+    case REQ_WRITE: app_post(a, JOB_WRITE, "", 0); return UI_REDRAW;
     case REQ_EXPORT: export_panel(a, a->focus == PANEL_VALLEY ? "svg" : "text", NULL); return UI_REDRAW;
     case REQ_REDRAW: return UI_REDRAW | UI_REPAINT;
     case REQ_SUSPEND: return UI_SUSPEND;

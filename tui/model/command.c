@@ -144,6 +144,12 @@ static unsigned cmd_save_launch(struct app *a, char *args)
     return UI_REDRAW;
 }
 
+static unsigned cmd_write(struct app *a, char *args)
+{
+    app_post(a, JOB_WRITE, args, 0);
+    return UI_REDRAW;
+}
+
 static unsigned cmd_theme(struct app *a, char *args)
 {
     app_theme(a, *args ? args : "dark");
@@ -305,6 +311,7 @@ static const struct command_info commands[] = {
     { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, cmd_device },
     { "launch", "FIELD VALUE", "change the launch: grid, block, shared or an argument; launch guess makes one", COMPLETE_LAUNCH, cmd_launch },
     { "save", "[FILE]", "save the session", COMPLETE_FILE, cmd_save },
+    { "write", "[FILE.ptx]", "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants", COMPLETE_FILE, cmd_write },
     { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
     { "overlay", "", "lay the sweep before (or the marked run) over the shown one, and off", COMPLETE_NONE, cmd_overlay },
     { "metric", "time|speed|hits|dram", "what the valley panel plots", COMPLETE_METRIC, cmd_metric },

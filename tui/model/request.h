@@ -57,6 +57,7 @@ const char *scope_name(enum scope s);
     X(NEXT_KERNEL, "next-kernel", "K", GLOBAL, "", "next kernel of the file") \
     X(UNDO, "undo", "u", GLOBAL, "", "undo the last change of options") \
     X(REDO, "redo", "C-r", GLOBAL, "", "redo what was undone") \
+    X(WRITE, "write", "W", GLOBAL, "", "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants") \
     X(EXPORT, "export", "E", GLOBAL, "", "write this panel as text beside the session (see :export)") \
     X(REDRAW, "redraw", "C-l", GLOBAL, "", "draw the screen afresh") \
     X(SUSPEND, "suspend", "C-z", GLOBAL, "", "suspend to the shell") \

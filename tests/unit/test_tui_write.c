@@ -1,0 +1,81 @@
+/* The workbench writes the rewritten kernel and its launch: the files, opened again, run as they stand. */
+#include "tests/support.h"
+
+#include "tests/terminal/live.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void copy(const char *from, const char *to)
+{
+    char *text = NULL;
+    size_t n;
+    assert_int_equal(file_read(from, 1 << 20, &text, &n, NULL), ST_OK);
+    assert_int_equal(file_write_atomic(to, text, n, NULL), ST_OK);
+    base_free(text);
+}
+
+static int64_t last_time(const struct app *a)
+{
+    const struct session_run *r = a->snap->runs[a->snap->nruns - 1];
+    assert_int_equal(r->kind, RUN_ONE);
+    assert_int_equal(r->one.equal, EQUAL_YES);
+    return r->one.time.median;
+}
+
+static bool said(const struct app *a, const char *text)
+{
+    for (size_t i = 0; i < a->snap->nmessages; i++)
+        if (strstr(a->snap->messages[i].text, text))
+            return true;
+    return false;
+}
+
+static void give(struct app *a, const char *command)
+{
+    app_command(a, command);
+    live_settle(a, 0);
+}
+
+static void written(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    char session[600], ptx[600], launch[600], tuned[600], command[700];
+    (void)state;
+    snprintf(session, sizeof session, "%s/write.json", support_scratch());
+    snprintf(ptx, sizeof ptx, "%s/transpose.ptx", support_scratch());
+    snprintf(launch, sizeof launch, "%s/transpose.launch.json", support_scratch());
+    snprintf(tuned, sizeof tuned, "%s/transpose.tuned.ptx", support_scratch());
+    copy("kernels/transpose.ptx", ptx);
+    copy("kernels/transpose.launch.json", launch);
+    assert_status_ok(live_open(&a, session, &ds), &ds);
+    snprintf(command, sizeof command, "open %s", ptx);
+    give(&a, command);
+    give(&a, "device sim:fermi-16k");
+    give(&a, "write");
+    assert_true(said(&a, "rewrite nothing"));
+    assert_int_not_equal(access(tuned, R_OK), 0);
+    give(&a, "set swap-xy on");
+    give(&a, "set bypass l1");
+    give(&a, "set pi 3");
+    give(&a, "run");
+    int64_t t = last_time(&a);
+    give(&a, "write");
+    assert_true(said(&a, "the rewritten kernel"));
+    snprintf(command, sizeof command, "open %s", tuned);
+    give(&a, command);
+    give(&a, "device sim:fermi-16k");
+    give(&a, "unset");
+    give(&a, "run");
+    assert_int_equal(last_time(&a), t);
+    live_close(&a);
+    diags_free(&ds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(written) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
