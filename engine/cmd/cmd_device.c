@@ -18,10 +18,13 @@ static void on_device(void *ctx, const struct dev_info *i)
 
 static void put_devices(const struct listing *l, struct buf *out)
 {
-    buf_printf(out, "%-22s %-24s %-10s %4s %9s %9s %10s\n", "device", "name", "kind", "SMs", "L1 KiB/SM", "L2 KiB", "memory MiB");
+    int wide = 4;
+    for (size_t i = 0; i < l->n; i++)
+        wide = (int)strlen(l->info[i].name) > wide ? (int)strlen(l->info[i].name) : wide;
+    buf_printf(out, "%-22s %-*s %-10s %4s %9s %9s %10s\n", "device", wide, "name", "kind", "SMs", "L1 KiB/SM", "L2 KiB", "memory MiB");
     for (size_t i = 0; i < l->n; i++) {
         const struct dev_info *d = &l->info[i];
-        buf_printf(out, "%-22s %-24s %-10s %4u %9llu %9llu %10llu\n", d->spec, d->name, d->kind == DEV_SIMULATED ? "simulated" : "GPU", d->sms,
+        buf_printf(out, "%-22s %-*s %-10s %4u %9llu %9llu %10llu\n", d->spec, wide, d->name, d->kind == DEV_SIMULATED ? "simulated" : "GPU", d->sms,
                    (unsigned long long)d->l1_bytes / 1024, (unsigned long long)d->l2_bytes / 1024, (unsigned long long)d->mem_bytes / 1048576);
     }
 }
