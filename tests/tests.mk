@@ -11,7 +11,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.o $(if $(TUI_OB
 TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 
 .PHONY: check tests
-tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff
+tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/ptx_coverage
 check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
