@@ -143,6 +143,8 @@ static uint64_t imm_bits(const struct ptx_operand *o, unsigned bytes)
 static bool sreg_slot(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot)
 {
     struct sim_program *p = d->p;
+    if (o->index >= PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN && o->index <= PTX_SREG_RESERVED_SMEM_OFFSET_1)
+        return decode_why(d, "shared memory that the driver reserves (%s)", ptx_sreg_name((enum ptx_sreg)o->index));
     for (uint32_t i = 0; i < p->nsregs; i++)
         if (p->sregs[i].sreg == o->index && p->sregs[i].comp == o->comp && p->sregs[i].bytes == bytes) {
             *slot = p->sregs[i].off | BANK_SREG;

@@ -81,6 +81,8 @@ static bool call_operand(struct decode *d, const struct ptx_operand *o, uint32_t
         }
     }
     unsigned bits = decode_reg_bits(d, o);
+    if (bits > 64)
+        return decode_why(d, "an argument of 128 bits in a register");
     c->slot_bytes = (uint8_t)(bits ? (bits <= 32 ? 4 : bits / 8) : bytes <= 4 ? 4 : 8);
     return write ? decode_dst(d, o, c->slot_bytes, &c->slot) : decode_src(d, o, c->slot_bytes, &c->slot);
 }

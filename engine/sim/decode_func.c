@@ -58,10 +58,27 @@ static bool layout_local(struct decode *d, const struct ptx_func *pf, struct exe
     return true;
 }
 
+/* Registers among the formal parameters (of a type that decode_ctl.c lets a call pass) are the first of their name. */
+static uint32_t formal_slot(const struct ptx_func *pf, const struct ptx_symbol *s, const struct exec_func *f)
+{
+    for (uint32_t r = 0; s->space == PTX_SPACE_REG && r < pf->nregs; r++)
+        if (str_eq(pf->regs[r].name, s->name))
+            return f->reg_slot[r];
+    return EXEC_NO_ID;
+}
+
+static bool layout_formals(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
+{
+    f->formal_slot = ARENA_ARRAY(d->p->arena, uint32_t, pf->nparams + pf->nrets + 1);
+    for (uint32_t i = 0; f->formal_slot && i < pf->nrets + pf->nparams; i++)
+        f->formal_slot[i] = formal_slot(pf, i < pf->nrets ? pf->rets[i] : pf->params[i - pf->nrets], f);
+    return f->formal_slot != NULL;
+}
+
 bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
 {
     f->ptx = pf;
-    return layout_registers(d, pf, f) && layout_local(d, pf, f);
+    return layout_registers(d, pf, f) && layout_local(d, pf, f) && layout_formals(d, pf, f);
 }
 
 /* ---- schedule order ----

@@ -408,9 +408,11 @@ void exec_stackrestore(struct exec_warp *w, const struct exec_inst *in, uint32_t
     }
 }
 
-/* ---- createpolicy: bits 0-2 primary, 3-5 secondary, 6-15 fraction in 1/1000; a range policy has bit 63,
- * the window's sizes in 4 KiB units and its start in 1 MiB units (what hardware encodes is coarser still) ---- */
+/* ---- createpolicy: bits 0-2 primary, 3-5 secondary, 6-15 fraction in 1/1000; a range policy has bit 63, the pages of
+ * 4 KiB of its primary window in bits 6-25 and the number of the first one in bits 26-62 ---- */
 #define HINT_RANGE (1ull << 63)
+#define HINT_PAGES 0xfffffull
+#define HINT_FIRST 0x1fffffffffull
 void exec_policy_make(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_policy_how *x = in->x;
@@ -419,8 +421,8 @@ void exec_policy_make(struct exec_warp *w, const struct exec_inst *in, uint32_t 
         uint64_t v = base;
         if (x->range) {
             uint64_t a = lane_read(w, in->a, i, in->flags & EXEC_F_BASE64 ? 8 : 4) + (uint64_t)(int64_t)in->imm;
-            uint64_t primary = (lane_read(w, in->b, i, 4) + 4095) >> 12;
-            v |= HINT_RANGE | (primary > 0xfffff ? 0xfffff : primary) << 6 | (a >> 20 & 0xfffffffff) << 26;
+            uint64_t end = a + lane_read(w, in->b, i, 4), pages = ((end + 4095) >> 12) - (a >> 12);
+            v |= HINT_RANGE | (pages > HINT_PAGES ? HINT_PAGES : pages) << 6 | (a >> 12 & HINT_FIRST) << 26;
         } else {
             float f = in->a == EXEC_NO_ID ? 1.0f : f32_bits((uint32_t)lane_read(w, in->a, i, 4));
             v |= (uint64_t)(f >= 1 ? 1000 : f > 0 ? f * 1000 : 0) << 6;
@@ -435,7 +437,6 @@ bool exec_hint_range(uint64_t hint, uint64_t addr, enum exec_evict *kind)
 {
     if (!(hint & HINT_RANGE))
         return false;
-    uint64_t lo = (hint >> 26 & 0xfffffffff) << 20, n = (hint >> 6 & 0xfffff) << 12;
-    *kind = addr - lo < n ? exec_hint_primary(hint) : exec_hint_secondary(hint);
+    *kind = (addr >> 12) - (hint >> 26 & HINT_FIRST) < (hint >> 6 & HINT_PAGES) ? exec_hint_primary(hint) : exec_hint_secondary(hint);
     return true;
 }

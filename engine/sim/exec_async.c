@@ -94,29 +94,65 @@ void exec_mbar(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         pred_write(w, x->pred, mask, yes);
 }
 
+/* Fewer bytes than are stored, the rest of which becomes zero: only these are read, though the alignment is that of all. */
+static bool resolve_part(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, const uint64_t *a, uint32_t n, uint64_t *from)
+{
+    uint64_t at[WARP_LANES] = { 0 }, p[WARP_LANES];
+    if (a[lane] & (in->bytes - 1u)) {
+        exec_fault_access(w, in, lane, PTX_SPACE_GLOBAL, a[lane], in->bytes, true);
+        return false;
+    }
+    while (n--) {
+        at[lane] = a[lane] + n;
+        if (!exec_resolve_at(w, in, 1u << lane, PTX_SPACE_GLOBAL, 1, ACCESS_ASYNC, at, p))
+            return false;
+    }
+    from[lane] = p[lane];
+    return true;
+}
+
+/* Where each lane of `reads` copies its size[] bytes from. The record is of one access of all of them. */
+static bool resolve_sources(struct exec_warp *w, const struct exec_inst *in, uint32_t reads, const uint64_t *a, const uint32_t *size, uint64_t *from)
+{
+    uint32_t whole = 0;
+    FOR_LANES(i, reads) whole |= (uint32_t)(size[i] == in->bytes) << i;
+    if (whole && !exec_resolve_at(w, in, whole, PTX_SPACE_GLOBAL, in->bytes, ACCESS_ASYNC, a, from))
+        return false;
+    FOR_LANES(i, reads & ~whole) {
+        if (!resolve_part(w, in, i, a, size[i], from))
+            return false;
+    }
+    if (w->recording && reads & ~whole) {
+        w->rec->mask = reads;
+        w->rec->bytes = in->bytes;
+        memcpy(w->rec->addr, a, sizeof w->rec->addr);
+    }
+    return true;
+}
+
 void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_cp_async *x = in->x;
     uint64_t a[WARP_LANES], from[WARP_LANES], to[WARP_LANES], dst[WARP_LANES];
-    uint32_t ignore = x->ignore == EXEC_NO_ID ? 0 : pred_read(w, x->ignore, x->neg), reads = mask & ~ignore;
+    uint32_t ignore = x->ignore == EXEC_NO_ID ? 0 : pred_read(w, x->ignore, x->neg), size[WARP_LANES], reads = 0;
     exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, dst);
     exec_addresses(w, x->from_slot, x->from64, x->from_imm, a);
-    for (uint32_t i = 0; x->src_size != EXEC_NO_ID && i < WARP_LANES; i++)
-        if (mask >> i & 1 && !lane_read(w, x->src_size, i, 4))
-            reads &= ~(1u << i);
+    FOR_LANES(i, mask) {
+        uint64_t n = ignore >> i & 1 ? 0 : x->src_size == EXEC_NO_ID ? in->bytes : lane_read(w, x->src_size, i, 4);
+        size[i] = n > in->bytes ? in->bytes : (uint32_t)n;
+        reads |= (uint32_t)(size[i] > 0) << i;
+    }
     bool recording = w->recording;
     w->recording = false;
     bool ok = exec_resolve_at(w, in, mask, in->space, in->bytes, ACCESS_STORE, dst, to);
     w->recording = recording;
-    if (!ok || (reads && !exec_resolve_at(w, in, reads, PTX_SPACE_GLOBAL, in->bytes, ACCESS_ASYNC, a, from)))
+    if (!ok || (reads && !resolve_sources(w, in, reads, a, size, from)))
         return;
     FOR_LANES(i, mask) {
-        uint32_t n = !(reads >> i & 1) ? 0 : x->src_size == EXEC_NO_ID ? in->bytes : (uint32_t)lane_read(w, x->src_size, i, 4);
-        n = n > in->bytes ? in->bytes : n;
         uint8_t *d = (uint8_t *)(uintptr_t)to[i];
         memset(d, 0, in->bytes);
-        if (n)
-            memcpy(d, (const void *)(uintptr_t)from[i], n);
+        if (size[i])
+            memcpy(d, (const void *)(uintptr_t)from[i], size[i]);
     }
 }
 

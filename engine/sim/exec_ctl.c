@@ -74,6 +74,20 @@ static void copy_out(struct exec_warp *w, const struct exec_copy *c, const struc
     }
 }
 
+/* Formal parameter k where it is a register of frame g: filled from its place in the frame's memory, or put there. */
+static void formal_register(struct exec_warp *w, struct exec_frame *g, uint32_t k, uint32_t bytes, bool fill, uint32_t mask)
+{
+    const uint32_t slot = g->func->formal_slot[k], n = bytes > 4 ? 8 : 4;
+    if (slot == EXEC_NO_ID)
+        return;
+    FOR_LANES(i, mask) {
+        uint8_t *reg = g->regs + (slot & ~3u) + i * n, *mem = (uint8_t *)(uintptr_t)local_at(w, g, i, (uint32_t)g->func->param_off[k]);
+        if (fill)
+            memset(reg, 0, n);
+        memcpy(fill ? reg : mem, fill ? mem : reg, bytes);
+    }
+}
+
 static bool frame_fits(struct exec_warp *w, const struct exec_inst *in, struct exec_frame *g, uint32_t mask)
 {
     FOR_LANES(i, mask) {
@@ -106,6 +120,7 @@ static bool enter(struct exec_warp *w, const struct exec_inst *in, uint32_t mask
         c.to = (uint32_t)off[f->ptx->nrets + k];
         c.bytes = (uint32_t)f->ptx->params[k]->bytes;
         copy_in(w, &c, g, mask);
+        formal_register(w, g, f->ptx->nrets + k, c.bytes, true, mask);
     }
     frag_add(w, mask, f->first, g);
     return true;
@@ -164,6 +179,7 @@ void exec_ret(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         struct exec_copy c = x->out[k];
         c.to = (uint32_t)g->func->param_off[k];
         c.bytes = (uint32_t)g->func->ptx->rets[k]->bytes;
+        formal_register(w, g, k, c.bytes, false, mask);
         copy_out(w, &c, g, mask);
     }
     frame_load(w, g);

@@ -96,11 +96,11 @@ static void print_number(const struct conversion *c, uint64_t v, const int star[
     buf_puts(out, text);
 }
 
-static void print_string(struct exec_warp *w, const struct conversion *c, uint64_t addr, const int star[2], struct buf *out)
+static bool print_string(struct exec_warp *w, const struct conversion *c, uint64_t addr, const int star[2], struct buf *out)
 {
     struct buf s = { 0 };
     char spec[40];
-    exec_read_string(w, addr, &s);
+    bool ok = exec_read_string(w, addr, &s);
     snprintf(spec, sizeof spec, "%.*ss", (int)c->n, c->spec);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -113,6 +113,7 @@ static void print_string(struct exec_warp *w, const struct conversion *c, uint64
         buf_printf(out, spec, text);
 #pragma GCC diagnostic pop
     buf_free(&s);
+    return ok;
 }
 
 /* Arguments lie as in a C structure: each aligned to its own size. */
@@ -151,10 +152,10 @@ static bool print_format(struct exec_warp *w, uint32_t lane, const char *s, uint
         bool eight = c.wide || strchr("fFeEgGaAps", c.kind);
         if (!next_arg(w, lane, args, &off, eight ? 8 : 4, &v))
             return false;
-        if (c.kind == 's')
-            print_string(w, &c, v, star, out);
-        else
+        if (c.kind != 's')
             print_number(&c, v, star, out);
+        else if (!print_string(w, &c, v, star, out))
+            return false;
     }
     return true;
 }
@@ -165,6 +166,6 @@ bool exec_print_lane(struct exec_warp *w, const struct exec_inst *in, uint32_t l
     bool ok = exec_read_string(w, fmt, &f) && print_format(w, lane, f.s ? f.s : "", args, out);
     buf_free(&f);
     if (!ok)
-        exec_fault(w, in, lane, FAULT_ARG, "printf: format or arguments are not in memory");
+        exec_fault(w, in, lane, FAULT_ARG, "printf: the format, an argument or a string is not in memory");
     return ok;
 }

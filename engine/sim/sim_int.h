@@ -100,6 +100,7 @@ struct exec_func {               /* a decoded function */
     uint32_t *reg_slot;          /* [ptx->nregs] slots */
     uint64_t *var_off;           /* [ptx->nvars] .local, .param: offset in the frame; .shared: in shared memory */
     uint64_t *param_off;         /* device functions: [nrets + nparams] offsets of formal parameters in the frame */
+    uint32_t *formal_slot;       /* of the same: slots of those that are registers, EXEC_NO_ID for the others */
 };
 
 struct exec_sreg { uint16_t sreg; int8_t comp; uint8_t bytes; uint32_t off; }; /* enum ptx_sreg, its slot */
@@ -212,7 +213,8 @@ void exec_launch_stats(struct exec_launch *x, struct sim_stats *out);
 enum exec_evict exec_hint_primary(uint64_t hint);
 enum exec_evict exec_hint_secondary(uint64_t hint);
 double exec_hint_fraction(uint64_t hint);
-/* createpolicy.range: the primary window [lo, lo+primary) inside [lo, lo+total); false: not a range policy. */
+/* createpolicy.range: the primary priority in the pages of 4 KiB that hold its primary window, the secondary elsewhere; false:
+ * not a range policy. */
 bool exec_hint_range(uint64_t hint, uint64_t addr, enum exec_evict *kind);
 
 /* ---- the two modes of sim_run ---- */

@@ -1,5 +1,5 @@
 /* Programs from rows: straight-line code, branches, loops (also entered in the middle), jumps without structure,
- * switches, shared memory with barriers, warp-wide operations of all lanes or of those a vote named, atomics. */
+ * switches, shared memory with barriers, warp-wide operations of all lanes or of those a vote named, atomics, locks. */
 #include "tests/ref/gen.h"
 
 #include <stdio.h>
@@ -351,6 +351,15 @@ static void put_red(struct gen *g)
     buf_printf(&g->b, "\tred.global.%s [%%rout0+%u], %%r%u;\n", ops[k], 448 + 4 * k, below(g, NR));
 }
 
+/* A critical section: lanes of one warp wait for each other in it. */
+static void put_lock(struct gen *g)
+{
+    unsigned l = g->labels++;
+    buf_printf(&g->b, "LOCK%u:\n\tatom.global.cas.b32 %%ra, [%%rout0+476], 0, 1;\n\tsetp.ne.u32 %%pc, %%ra, 0;\n\t@%%pc bra LOCK%u;\n\tmembar.gl;\n"
+               "\tld.volatile.global.u32 %%ra, [%%rout0+480];\n\tadd.u32 %%ra, %%ra, %%r%u;\n\tst.volatile.global.u32 [%%rout0+480], %%ra;\n"
+               "\tmembar.gl;\n\tatom.global.exch.b32 %%ra, [%%rout0+476], 0;\n", l, l, below(g, NR));
+}
+
 /* ---- warp-wide ---- */
 static void put_vote(struct gen *g, const char *mask)
 {
@@ -486,6 +495,7 @@ static void put_block(struct gen *g, unsigned depth, unsigned n)
         else if (c < 27) put_pack(g);
         else if (c < 34) put_memory(g);
         else if (c < 36) put_atomic(g);
+        else if (c < 38 && g->locks && chance(g, 40)) put_lock(g);
         else if (c < 38) put_red(g);
         else if (c < 41 && !depth && !g->diverged) put_exchange(g);
         else if (c < 45 && !depth && !g->diverged) put_warp(g);

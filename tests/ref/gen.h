@@ -13,19 +13,20 @@
 #define GEN_BYTES (GEN_BLOCK * (GEN_OUT_BYTES + GEN_IN_BYTES))
 #define GEN_HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 
-/* wide: for comparing two devices: also operations that the interpreter of this folder does not know. */
+/* wide: of all rows, and with atomics on floats. locks: critical sections under a lock, taken by spinning (wants the
+ * forward progress of Volta and later). */
 struct gen {
     struct buf b;
     uint64_t seed, n;
     unsigned labels, used;           /* used: source registers of the instruction being written, by number */
-    bool diverged, wide, alone;
+    bool diverged, wide, locks, alone;
     const uint8_t *skip;             /* a bit per statement: left out of the text, which is otherwise that of the seed; NULL: none.
                                       * A statement of any level stands by itself, so what is left is a program again */
     unsigned statements;             /* of the program written last */
     size_t body, end;                /* where in b its statements begin and end */
 };
 
-/* Rows of one operation each: the first gen_known() are known to the interpreter. */
+/* Rows of one operation each; programs that are not wide use the first gen_known() (the numbers of programs in docs/correctness.md hang on it). */
 size_t gen_rows(void);
 size_t gen_known(void);
 const char *gen_row(size_t i);

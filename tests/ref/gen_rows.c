@@ -57,9 +57,9 @@ static const char *const known[] = {
     "vmax4.u32.u32.u32 NBBr", "vset4.s32.s32.gt NBBr", "vset4.u32.u32.ne.add NBBr",
 };
 
-/* What only devices know: half precision with its modifiers, packed and eight-bit floats, every pair of cvt that
- * needs no interpreter, video, floating atomics aside. Rows of approximate functions are not here: they may differ. */
-static const char *const devices[] = {
+/* More: half precision with its modifiers, packed and eight-bit floats, every pair of cvt, scalar video. Rows of approximate
+ * functions are not here: they may differ. */
+static const char *const more[] = {
     "add.ftz.f16 hhh", "add.sat.f16 hhh", "sub.ftz.sat.f16 hhh", "mul.ftz.f16 hhh", "mul.sat.f16x2 rrr", "add.ftz.f16x2 rrr", "sub.sat.f16x2 rrr",
     "fma.rn.ftz.f16 hhhh", "fma.rn.sat.f16 hhhh", "fma.rn.relu.f16 hhhh", "fma.rn.ftz.sat.f16x2 rrrr", "fma.rn.relu.f16x2 rrrr", "fma.rn.relu.bf16 hhhh",
     "fma.rn.relu.bf16x2 rrrr", "add.rn.bf16x2 rrr", "sub.rn.bf16x2 rrr", "neg.ftz.f16 hh", "neg.bf16 hh", "abs.ftz.f16 hh",
@@ -105,5 +105,5 @@ static const char *const devices[] = {
 };
 
 size_t gen_known(void) { return ARRAY_LEN(known); }
-size_t gen_rows(void) { return ARRAY_LEN(known) + ARRAY_LEN(devices); }
-const char *gen_row(size_t i) { return i < ARRAY_LEN(known) ? known[i] : devices[i - ARRAY_LEN(known)]; }
+size_t gen_rows(void) { return ARRAY_LEN(known) + ARRAY_LEN(more); }
+const char *gen_row(size_t i) { return i < ARRAY_LEN(known) ? known[i] : more[i - ARRAY_LEN(known)]; }

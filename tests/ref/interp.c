@@ -24,6 +24,8 @@ static bool fail(struct interp *in, const struct ptx_inst *i, const char *text)
     return false;
 }
 
+static bool is_float(enum ptx_type t) { return ptx_type_kind(t) == 'f' || t == PTX_T_F16X2 || t == PTX_T_BF16X2; }
+
 /* ---- operands ---- */
 static uint64_t shared_offset(const struct interp *in, const struct ptx_symbol *s)
 {
@@ -131,6 +133,18 @@ static bool load_store(struct interp *in, struct thread *t, const struct ptx_ins
     return true;
 }
 
+/* The sum of two floats as an atomic on global memory makes it: to nearest; of f32, without subnormals (9.7.13.5). */
+static uint64_t float_sum(const struct ptx_inst *i, uint64_t a, uint64_t b)
+{
+    struct ptx_inst add = { .op = PTX_OP_ADD, .type = { i->type[0] }, .ntypes = 1 };
+    uint16_t ftz = PTX_MOD_FTZ;
+    add.mods = &ftz;
+    add.nmods = i->type[0] == PTX_T_F32;
+    struct interp_op o = { .i = &add, .n = 2, .s = { a, b } };
+    interp_float(&o);
+    return o.d;
+}
+
 static bool atomic(struct interp *in, struct thread *t, const struct ptx_inst *i)
 {
     unsigned first = i->op == PTX_OP_ATOM, bits = ptx_type_bits(i->type[0]), up = 64 - bits;
@@ -140,7 +154,7 @@ static bool atomic(struct interp *in, struct thread *t, const struct ptx_inst *i
     uint64_t old = 0, now, v = read_operand(in, t, &i->opnds[first + 1], i->type[0]) << up >> up;
     memcpy(&old, p, bits / 8);
     bool less = ptx_type_kind(i->type[0]) == 's' ? (int64_t)(v << up) < (int64_t)(old << up) : v < old;
-    if (ptx_has_mod(i, PTX_MOD_ADD)) now = old + v;
+    if (ptx_has_mod(i, PTX_MOD_ADD)) now = is_float(i->type[0]) ? float_sum(i, old, v) : old + v;
     else if (ptx_has_mod(i, PTX_MOD_MIN)) now = less ? v : old;
     else if (ptx_has_mod(i, PTX_MOD_MAX)) now = less ? old : v;
     else if (ptx_has_mod(i, PTX_MOD_AND)) now = old & v;
@@ -196,11 +210,40 @@ static bool predicates(struct interp *in, struct thread *t, const struct ptx_ins
 
 static bool combine(enum ptx_mod b, bool r, bool c) { return b == PTX_MOD_AND ? r && c : b == PTX_MOD_OR ? r || c : b == PTX_MOD_XOR ? r != c : r; }
 
+/* What `set` writes where a comparison holds (9.7.6.1, 9.7.7.1). */
+static uint64_t truth(enum ptx_type t)
+{
+    switch (t) {
+    case PTX_T_F32: return 0x3f800000u;
+    case PTX_T_F16: case PTX_T_F16X2: return 0x3c00;
+    case PTX_T_BF16: case PTX_T_BF16X2: return 0x3f80;
+    default: return 0xffffffffu;
+    }
+}
+
+/* `set` of pairs, each half by itself. */
+static bool compares_pair(struct interp *in, struct thread *t, const struct ptx_inst *i)
+{
+    uint64_t a = read_operand(in, t, &i->opnds[1], i->type[1]), b = read_operand(in, t, &i->opnds[2], i->type[1]), d = 0;
+    bool c = i->nopnds > 3 && read_operand(in, t, &i->opnds[3], PTX_T_PRED);
+    struct ptx_inst single = *i;
+    single.type[1] = i->type[1] == PTX_T_F16X2 ? PTX_T_F16 : PTX_T_BF16;
+    for (unsigned k = 0; k < 2; k++) {
+        struct interp_op o = { .i = &single, .s = { a >> 16 * k & 0xffff, b >> 16 * k & 0xffff } };
+        interp_compare(&o);
+        d |= combine(ptx_mod_of(i, MODCAT_BOOL), o.p, c) ? (i->type[0] == i->type[1] ? truth(i->type[0]) : 0xffff) << 16 * k : 0;
+    }
+    write_reg(in, t, &i->opnds[0], d);
+    return true;
+}
+
 static bool compares(struct interp *in, struct thread *t, const struct ptx_inst *i)
 {
     unsigned first = i->op == PTX_OP_SETP && i->nopnds > 3 && i->opnds[1].kind == OPND_REG && in->f->regs[i->opnds[1].index].type == PTX_T_PRED ? 2 : 1;
     enum ptx_type st = i->type[i->ntypes - 1];
     unsigned bits = ptx_type_bits(st);
+    if (i->op == PTX_OP_SET && (st == PTX_T_F16X2 || st == PTX_T_BF16X2))
+        return compares_pair(in, t, i);
     struct interp_op o = { .i = i, .s = { read_operand(in, t, &i->opnds[first], st), read_operand(in, t, &i->opnds[first + 1], st) } };
     for (unsigned k = 0; k < 2; k++)
         o.s[k] = bits < 64 ? o.s[k] & ((1ull << bits) - 1) : o.s[k];
@@ -209,7 +252,7 @@ static bool compares(struct interp *in, struct thread *t, const struct ptx_inst 
     bool c = i->nopnds > first + 2 && read_operand(in, t, &i->opnds[first + 2], PTX_T_PRED);
     bool p = combine(b, o.p, c), q = combine(b, !o.p, c);
     if (i->op == PTX_OP_SET) {
-        write_reg(in, t, &i->opnds[0], !p ? 0 : i->type[0] == PTX_T_F32 ? 0x3f800000u : 0xffffffffu);
+        write_reg(in, t, &i->opnds[0], p ? truth(i->type[0]) : 0);
         return true;
     }
     write_reg(in, t, &i->opnds[0], p);
@@ -226,7 +269,7 @@ static bool selects(struct interp *in, struct thread *t, const struct ptx_inst *
     if (i->op == PTX_OP_SLCT && i->type[1] == PTX_T_S32)
         first = (int32_t)c >= 0;
     if (i->op == PTX_OP_SLCT && i->type[1] == PTX_T_F32) {
-        uint32_t u = (uint32_t)c;
+        uint32_t u = (uint32_t)c & (ptx_has_mod(i, PTX_MOD_FTZ) && !(c & 0x7f800000u) ? 0x80000000u : 0xffffffffu);
         first = (u & 0x7fffffffu) <= 0x7f800000u && (!(u >> 31) || u == 0x80000000u);
     }
     write_reg(in, t, &i->opnds[0], first ? a : b);
@@ -243,12 +286,11 @@ static bool computes(struct interp *in, struct thread *t, const struct ptx_inst 
         o.s[k] = read_operand(in, t, &i->opnds[k + 1], st);
         o.s[k] = bits < 64 ? o.s[k] & ((1ull << bits) - 1) : o.s[k];
     }
-    char kind = ptx_type_kind(i->type[0]);
-    bool is_float = kind == 'f' || i->type[0] == PTX_T_F16X2 || i->type[0] == PTX_T_BF16X2, ok;
+    bool ok;
     if (i->op == PTX_OP_CVT)
         ok = interp_convert(&o, ptx_type_bits(in->f->regs[i->opnds[0].index].type));
     else
-        ok = is_float ? interp_float(&o) : interp_integer(&o);
+        ok = is_float(i->type[0]) ? interp_float(&o) : interp_integer(&o);
     if (!ok)
         return fail(in, i, "operation not known");
     t->carry = o.carry;
@@ -263,6 +305,7 @@ static bool executes(struct interp *in, struct thread *t, const struct ptx_inst 
     case PTX_OP_RED: case PTX_OP_ATOM: return atomic(in, t, i);
     case PTX_OP_MOV: return i->type[0] == PTX_T_PRED ? predicates(in, t, i) : mov(in, t, i);
     case PTX_OP_CVTA_TO: return mov(in, t, i);
+    case PTX_OP_MEMBAR: return true;
     case PTX_OP_SETP: case PTX_OP_SET: return compares(in, t, i);
     case PTX_OP_SELP: case PTX_OP_SLCT: return selects(in, t, i);
     case PTX_OP_AND: case PTX_OP_OR: case PTX_OP_XOR: case PTX_OP_NOT:

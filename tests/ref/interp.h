@@ -17,9 +17,10 @@ struct interp_launch {
 /* False: `why` says what it does not know or what went wrong. */
 bool interp_run(const struct interp_launch *l, char *why, size_t n);
 
-/* interp_value.c: one operation on values as bits. False: not known. */
+/* One operation on values as bits (interp_int.c, interp_video.c, interp_float.c). False: not known. n: sources. */
 struct interp_op { const struct ptx_inst *i; uint64_t s[5]; unsigned n; bool carry; uint64_t d; bool p, set_p, q; };
 bool interp_integer(struct interp_op *o);
+bool interp_video(struct interp_op *o);
 bool interp_float(struct interp_op *o);
 bool interp_compare(struct interp_op *o);
 bool interp_convert(struct interp_op *o, unsigned dst_bits);

@@ -1,19 +1,16 @@
-/* Floats: f32 and f64 by the host under the rounding mode asked for; 16-bit types in 113-bit
- * arithmetic, rounded by hand. */
-#include "tests/ref/interp.h"
+/* Floats: f32 and f64 by the host under the rounding mode asked for; narrower ones: interp_narrow.c. */
+#include "tests/ref/interp_float.h"
 
 #include <fenv.h>
 #include <math.h>
 #include <string.h>
 
-__extension__ typedef __float128 quad;
-
-static float f32(uint64_t v) { uint32_t u = (uint32_t)v; float x; memcpy(&x, &u, 4); return x; }
+float interp_f32(uint64_t v) { uint32_t u = (uint32_t)v; float x; memcpy(&x, &u, 4); return x; }
 static double f64(uint64_t v) { double x; memcpy(&x, &v, 8); return x; }
 static uint64_t of32(float x) { uint32_t u; memcpy(&u, &x, 4); return isnan(x) ? 0x7fffffffu : u; }
 static uint64_t of64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
 
-static int mode_of(const struct ptx_inst *i)
+int interp_rounding(const struct ptx_inst *i)
 {
     if (ptx_has_mod(i, PTX_MOD_RZ) || ptx_has_mod(i, PTX_MOD_RZI)) return FE_TOWARDZERO;
     if (ptx_has_mod(i, PTX_MOD_RM) || ptx_has_mod(i, PTX_MOD_RMI)) return FE_DOWNWARD;
@@ -23,110 +20,18 @@ static int mode_of(const struct ptx_inst *i)
 static bool ftz_of(const struct ptx_inst *i) { return ptx_has_mod(i, PTX_MOD_FTZ); }
 static float flush(float x, bool on) { return on && fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x; }
 
-/* ---- 16-bit formats: value = sign * mantissa * 2^exponent ---- */
-static double narrow_value(uint64_t h, unsigned frac, int bias)
-{
-    unsigned ebits = 15 - frac, e = (unsigned)(h >> frac) & ((1u << ebits) - 1), m = (unsigned)h & ((1u << frac) - 1);
-    double s = h >> 15 & 1 ? -1 : 1;
-    if (e == (1u << ebits) - 1)
-        return m ? NAN : s * INFINITY;
-    return s * (e ? ldexp(1 + ldexp(m, -(int)frac), (int)e - bias) : ldexp(m, 1 - bias - (int)frac));
-}
-
-/* The candidates around |x| are tried in order; ties go to the even one. mode as for fesetround. */
-static uint64_t narrow_round(quad x, bool neg, unsigned frac, int bias, int mode)
-{
-    uint64_t sign = neg ? 0x8000 : 0, inf = (uint64_t)((1u << (15 - frac)) - 1) << frac, lo = 0, hi = inf;
-    quad a = x < 0 ? -x : x;
-    while (hi - lo > 1) {            /* largest pattern whose value is not above a */
-        uint64_t mid = lo + (hi - lo) / 2;
-        if ((quad)narrow_value(mid, frac, bias) <= a)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    quad below = narrow_value(lo, frac, bias);
-    if (a == below)
-        return lo | sign;
-    quad above = hi == inf ? below + (below - (quad)narrow_value(lo - 1, frac, bias)) : (quad)narrow_value(hi, frac, bias);
-    bool up;
-    if (mode == FE_TOWARDZERO)
-        up = false;
-    else if (mode == FE_DOWNWARD || mode == FE_UPWARD)
-        up = (mode == FE_UPWARD) != neg;
-    else
-        up = a - below > above - a || (a - below == above - a && (lo & 1));
-    return (up ? hi : lo) | sign;
-}
-
-static bool narrow_format(enum ptx_type t, unsigned *frac, int *bias)
-{
-    *frac = t == PTX_T_F16 ? 10 : 7;
-    *bias = t == PTX_T_F16 ? 15 : 127;
-    return t == PTX_T_F16 || t == PTX_T_BF16;
-}
-
-static bool narrow_op(const struct ptx_inst *i, enum ptx_type t, const uint64_t s[3], uint64_t *d)
-{
-    unsigned frac;
-    int bias;
-    narrow_format(t, &frac, &bias);
-    double a = narrow_value(s[0], frac, bias), b = narrow_value(s[1], frac, bias), c = narrow_value(s[2], frac, bias), special;
-    quad r;
-    switch (i->op) {
-    case PTX_OP_ADD: r = (quad)a + b; special = a + b; break;
-    case PTX_OP_SUB: r = (quad)a - b; special = a - b; break;
-    case PTX_OP_MUL: r = (quad)a * b; special = a * b; break;
-    case PTX_OP_FMA: r = (quad)a * b + c; special = fma(a, b, c); break;
-    default: return false;
-    }
-    if (isnan(special)) {
-        *d = 0x7fff;
-        return true;
-    }
-    if (i->op == PTX_OP_FMA && c != 0 && isfinite(special) && r != 0 && r == (quad)a * b)  /* too small for 113 bits: it still breaks ties */
-        r += ((c > 0) == (r > 0) ? r : -r) * (quad)0x1p-100;
-    bool neg = r < 0 || (r == 0 && signbit(special));
-    if (isinf(special) && (isinf(a) || isinf(b) || isinf(c)))
-        *d = ((uint64_t)((1u << (15 - frac)) - 1) << frac) | (special < 0 ? 0x8000 : 0);
-    else
-        *d = narrow_round(r, neg, frac, bias, FE_TONEAREST);
-    return true;
-}
-
-static bool narrow(struct interp_op *o)
-{
-    enum ptx_type t = o->i->type[0];
-    enum ptx_type e = t == PTX_T_F16X2 ? PTX_T_F16 : t == PTX_T_BF16X2 ? PTX_T_BF16 : t;
-    unsigned frac;
-    int bias;
-    uint64_t lo, hi;
-    if (!narrow_format(e, &frac, &bias))
-        return false;
-    if (o->i->op == PTX_OP_NEG || o->i->op == PTX_OP_ABS) {
-        uint64_t m = t == e ? 0x8000 : 0x80008000u;
-        o->d = o->i->op == PTX_OP_NEG ? o->s[0] ^ m : o->s[0] & ~m;
-        for (unsigned k = 0; k < ptx_type_bits(t); k += 16)
-            if (isnan(narrow_value(o->d >> k & 0xffff, frac, bias)))
-                o->d = (o->d & ~(0xffffull << k)) | 0x7fffull << k;
-        return true;
-    }
-    uint64_t a[3] = { o->s[0] & 0xffff, o->s[1] & 0xffff, o->s[2] & 0xffff }, b[3] = { o->s[0] >> 16 & 0xffff, o->s[1] >> 16 & 0xffff, o->s[2] >> 16 & 0xffff };
-    if (!narrow_op(o->i, e, a, &lo))
-        return false;
-    o->d = lo;
-    if (t != e && narrow_op(o->i, e, b, &hi))
-        o->d |= hi << 16;
-    return true;
-}
-
 /* ---- f32, f64 ---- */
-static float pick32(enum ptx_op op, float a, float b)
+/* The smaller or the greater; -0 is below +0. .xorsign.abs: of the magnitudes, signed as a product would be. */
+static float pick32(const struct ptx_inst *i, float a, float b)
 {
-    if (isnan(a)) return b;
-    if (isnan(b)) return a;
-    bool less = a < b || (a == b && signbit(a) && !signbit(b));
-    return (op == PTX_OP_MIN) == less ? a : b;
+    bool negative = signbit(a) != signbit(b);
+    if (ptx_has_mod(i, PTX_MOD_ABS))
+        a = fabsf(a), b = fabsf(b);
+    if (isnan(a) || isnan(b))
+        a = ptx_has_mod(i, PTX_MOD_NAN_FLAG) ? NAN : isnan(a) ? b : a;
+    else if ((a < b || (a == b && signbit(a) && !signbit(b))) != (i->op == PTX_OP_MIN))
+        a = b;
+    return ptx_has_mod(i, PTX_MOD_XORSIGN) ? copysignf(a, negative ? -1 : 1) : a;
 }
 static double pick64(enum ptx_op op, double a, double b)
 {
@@ -140,22 +45,22 @@ static bool single(struct interp_op *o)
 {
     const struct ptx_inst *i = o->i;
     bool z = ftz_of(i);
-    volatile float a = flush(f32(o->s[0]), z), b = flush(f32(o->s[1]), z), c = flush(f32(o->s[2]), z), r;
+    volatile float a = flush(interp_f32(o->s[0]), z), b = flush(interp_f32(o->s[1]), z), c = flush(interp_f32(o->s[2]), z), r;
     if (i->op == PTX_OP_NEG || i->op == PTX_OP_ABS) {
-        uint64_t v = z && fpclassify(f32(o->s[0])) == FP_SUBNORMAL ? o->s[0] & 0x80000000u : o->s[0];
+        uint64_t v = z && fpclassify(interp_f32(o->s[0])) == FP_SUBNORMAL ? o->s[0] & 0x80000000u : o->s[0];
         o->d = isnan(a) ? 0x7fffffffu : i->op == PTX_OP_NEG ? v ^ 0x80000000u : v & 0x7fffffffu;
         return true;
     }
-    fesetround(mode_of(i));
+    fesetround(interp_rounding(i));
     switch (i->op) {
     case PTX_OP_ADD: r = a + b; break;
     case PTX_OP_SUB: r = a - b; break;
     case PTX_OP_MUL: r = a * b; break;
-    case PTX_OP_FMA: r = fmaf(a, b, c); break;
+    case PTX_OP_FMA: case PTX_OP_MAD: r = fmaf(a, b, c); break;
     case PTX_OP_DIV: r = a / b; break;
     case PTX_OP_RCP: r = 1.0f / a; break;
     case PTX_OP_SQRT: r = sqrtf(a); break;
-    case PTX_OP_MIN: case PTX_OP_MAX: r = pick32(i->op, a, b); break;
+    case PTX_OP_MIN: case PTX_OP_MAX: r = pick32(i, a, b); break;
     case PTX_OP_COPYSIGN: o->d = (o->s[1] & 0x7fffffffu) | (o->s[0] & 0x80000000u); fesetround(FE_TONEAREST); return true;
     default: fesetround(FE_TONEAREST); return false;
     }
@@ -171,13 +76,13 @@ static bool twice(struct interp_op *o)
 {
     const struct ptx_inst *i = o->i;
     volatile double a = f64(o->s[0]), b = f64(o->s[1]), c = f64(o->s[2]), r;
-    fesetround(mode_of(i));
+    fesetround(interp_rounding(i));
     bool known = true;
     switch (i->op) {
     case PTX_OP_ADD: r = a + b; break;
     case PTX_OP_SUB: r = a - b; break;
     case PTX_OP_MUL: r = a * b; break;
-    case PTX_OP_FMA: r = fma(a, b, c); break;
+    case PTX_OP_FMA: case PTX_OP_MAD: r = fma(a, b, c); break;
     case PTX_OP_DIV: r = a / b; break;
     case PTX_OP_RCP: r = 1.0 / a; break;
     case PTX_OP_SQRT: r = sqrt(a); break;
@@ -192,10 +97,22 @@ static bool twice(struct interp_op *o)
     return true;
 }
 
+/* 9.7.3.1 */
+static bool tests(struct interp_op *o)
+{
+    int c = o->i->type[0] == PTX_T_F32 ? fpclassify(interp_f32(o->s[0])) : fpclassify(f64(o->s[0]));
+    o->d = ptx_has_mod(o->i, PTX_MOD_FINITE) ? c != FP_NAN && c != FP_INFINITE : ptx_has_mod(o->i, PTX_MOD_INFINITE) ? c == FP_INFINITE :
+           ptx_has_mod(o->i, PTX_MOD_NUMBER) ? c != FP_NAN : ptx_has_mod(o->i, PTX_MOD_NOTANUMBER) ? c == FP_NAN :
+           ptx_has_mod(o->i, PTX_MOD_NORMAL) ? c == FP_NORMAL || c == FP_ZERO : c == FP_SUBNORMAL;
+    return true;
+}
+
 bool interp_float(struct interp_op *o)
 {
     enum ptx_type t = o->i->type[0];
-    return t == PTX_T_F32 ? single(o) : t == PTX_T_F64 ? twice(o) : narrow(o);
+    if (o->i->op == PTX_OP_TESTP)
+        return tests(o);
+    return t == PTX_T_F32 ? single(o) : t == PTX_T_F64 ? twice(o) : interp_narrow(o);
 }
 
 /* ---- comparison ---- */
@@ -218,10 +135,12 @@ static bool unordered_true(enum ptx_mod c)
 static double as_double(uint64_t v, enum ptx_type t, bool z)
 {
     switch (t) {
-    case PTX_T_F32: return flush(f32(v), z);
+    case PTX_T_F32: return flush(interp_f32(v), z);
     case PTX_T_F64: return f64(v);
-    case PTX_T_F16: return narrow_value(v, 10, 15);
-    default: return narrow_value(v, 7, 127);
+    default: {
+        double x = interp_narrow_value(v, t);
+        return z && t == PTX_T_F16 && fabs(x) < 0x1p-14 ? copysign(0, x) : x;
+    }
     }
 }
 /* setp and set: type of the sources is the last one written. */
@@ -265,18 +184,9 @@ static uint64_t to_int(long double x, enum ptx_type from, enum ptx_type to, int 
 }
 static uint64_t from_value(long double x, const struct ptx_inst *i, enum ptx_type to)
 {
-    unsigned frac;
-    int bias, mode = mode_of(i);
     if (ptx_has_mod(i, PTX_MOD_SAT))
         x = x > 1 ? 1 : x > 0 ? x : 0;
-    if (narrow_format(to, &frac, &bias)) {
-        if (isnan(x))
-            return 0x7fff;
-        if (isinf(x))
-            return (uint64_t)((1u << (15 - frac)) - 1) << frac | (x < 0 ? 0x8000 : 0);
-        return narrow_round((quad)x, signbit(x), frac, bias, mode);
-    }
-    fesetround(mode);
+    fesetround(interp_rounding(i));
     volatile float f = to == PTX_T_F32 ? (float)x : 0;
     volatile double d = (double)x;
     fesetround(FE_TONEAREST);
@@ -289,7 +199,13 @@ bool interp_convert(struct interp_op *o, unsigned dst_bits)
     enum ptx_type to = i->type[0], from = i->type[1];
     unsigned nf = ptx_type_bits(from), nt = ptx_type_bits(to);
     bool ffrom = ptx_type_kind(from) == 'f', fto = ptx_type_kind(to) == 'f';
-    long double x;
+    long double x = 0;
+    if (ptx_type_kind(from) == 'x')
+        return interp_to_narrow(o, x);
+    if (from == PTX_T_BF16 && to == PTX_T_F32 && !ptx_has_mod(i, PTX_MOD_SAT)) {     /* the same bits, of a NaN too */
+        o->d = o->s[0] << 16;
+        return true;
+    }
     if (ffrom)
         x = as_double(o->s[0], from, ftz_of(i));
     else if (ptx_type_kind(from) == 's')
@@ -301,14 +217,16 @@ bool interp_convert(struct interp_op *o, unsigned dst_bits)
         o->d = (o->s[0] >> 63) << (nt - 1) | ((1ull << (nt - 1)) - (1ull << frac)) | 1ull << (frac - 1) | (o->s[0] >> (52 - frac) & ((1ull << frac) - 1));
         return true;
     }
-    if (fto) {
+    if (fto || ptx_type_kind(to) == 'x') {
         bool whole = ptx_has_mod(i, PTX_MOD_RNI) || ptx_has_mod(i, PTX_MOD_RZI) || ptx_has_mod(i, PTX_MOD_RMI) || ptx_has_mod(i, PTX_MOD_RPI);
-        o->d = from_value(whole && !isnan(x) && !isinf(x) ? copysignl(integral(x, mode_of(i)), x) : x, i, to);
+        x = whole && !isnan(x) && !isinf(x) ? copysignl(integral(x, interp_rounding(i)), x) : x;
+        if (!interp_to_narrow(o, x))
+            o->d = from_value(x, i, to);
         return true;
     }
     uint64_t v;
     if (ffrom || ptx_has_mod(i, PTX_MOD_SAT))
-        v = to_int(x, from, to, ffrom ? mode_of(i) : FE_TONEAREST);
+        v = to_int(x, from, to, ffrom ? interp_rounding(i) : FE_TONEAREST);
     else
         v = x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
     v = v << (64 - nt);

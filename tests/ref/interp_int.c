@@ -28,7 +28,11 @@ static wide times(wide a, wide b) { return (wide)((uwide)a * (uwide)b); }
 static wide floor_shift(wide x, unsigned n) { return x >> n; }
 static bool bit(uint64_t v, unsigned k) { return k < 64 && (v >> k & 1); }
 
-static wide clamp32(wide x) { return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : x; }
+static wide clamp(wide x, unsigned bits, bool sign)
+{
+    wide most = sign ? ((wide)1 << (bits - 1)) - 1 : ((wide)1 << bits) - 1, least = sign ? -most - 1 : 0;
+    return x > most ? most : x < least ? least : x;
+}
 
 static bool arithmetic(struct interp_op *o)
 {
@@ -51,7 +55,27 @@ static bool arithmetic(struct interp_op *o)
     case PTX_OP_REM: r = b ? a % b : -1; break;
     default: return false;
     }
-    o->d = cut(sat ? clamp32(r) : r, n);
+    if (ptx_has_mod(o->i, PTX_MOD_RELU) && r < 0)
+        r = 0;
+    o->d = cut(sat ? clamp(r, 32, true) : r, n);
+    return true;
+}
+
+/* add, min, max of two halves by themselves. */
+static bool pairs(struct interp_op *o)
+{
+    if (o->i->type[0] != PTX_T_U16X2 && o->i->type[0] != PTX_T_S16X2)
+        return false;
+    struct ptx_inst single = *o->i;
+    single.type[0] = o->i->type[0] == PTX_T_S16X2 ? PTX_T_S16 : PTX_T_U16;
+    uint64_t d = 0;
+    for (unsigned k = 0; k < 32; k += 16) {
+        struct interp_op one = { .i = &single, .s = { o->s[0] >> k & 0xffff, o->s[1] >> k & 0xffff } };
+        if (!arithmetic(&one))
+            return false;
+        d |= one.d << k;
+    }
+    o->d = d;
     return true;
 }
 
@@ -76,7 +100,8 @@ static bool twenty_four(struct interp_op *o)
         return false;
     wide p = value(o->s[0], 24, sign) * value(o->s[1], 24, sign);
     uint64_t part = cut(hi ? floor_shift(p, 16) : p, 32);
-    o->d = mad ? cut(value(part, 32, sign) + value(o->s[2], 32, sign), 32) : part;
+    wide sum = value(part, 32, sign) + value(o->s[2], 32, sign);
+    o->d = !mad ? part : cut(ptx_has_mod(o->i, PTX_MOD_SAT) ? clamp(sum, 32, true) : sum, 32);
     return true;
 }
 
@@ -198,15 +223,28 @@ static bool counting(struct interp_op *o)
     }
 }
 
+/* The selectors of prmt's modes (9.7.9.7): the bytes of the result, the highest first, for 0 to 3. */
+static uint64_t prmt_selectors(const struct ptx_inst *i, uint64_t c)
+{
+    static const struct { enum ptx_mod mode; uint16_t of[4]; } modes[] = {
+        { PTX_MOD_F4E, { 0x3210, 0x4321, 0x5432, 0x6543 } }, { PTX_MOD_B4E, { 0x5670, 0x6701, 0x7012, 0x0123 } }, { PTX_MOD_RC8, { 0x0000, 0x1111, 0x2222, 0x3333 } },
+        { PTX_MOD_ECL, { 0x3210, 0x3211, 0x3222, 0x3333 } }, { PTX_MOD_ECR, { 0x0000, 0x1110, 0x2210, 0x3210 } }, { PTX_MOD_RC16, { 0x1010, 0x3232, 0x1010, 0x3232 } } };
+    for (unsigned k = 0; k < 6; k++)
+        if (ptx_has_mod(i, modes[k].mode))
+            return modes[k].of[c & 3];
+    return c;
+}
+
 static bool bytes(struct interp_op *o)
 {
     uint8_t in[8];
     memcpy(in, &o->s[0], 4);
     memcpy(in + 4, &o->s[1], 4);
     if (o->i->op == PTX_OP_PRMT) {
+        uint64_t selectors = prmt_selectors(o->i, o->s[2]);
         o->d = 0;
         for (unsigned k = 0; k < 4; k++) {
-            unsigned sel = o->s[2] >> 4 * k & 15;
+            unsigned sel = selectors >> 4 * k & 15;
             uint8_t v = in[sel & 7];
             if (sel & 8)
                 v = v & 0x80 ? 0xff : 0;
@@ -255,72 +293,18 @@ static bool carries(struct interp_op *o)
     return true;
 }
 
-/* ---- SIMD video (9.7.18.2): lanes of 16 or 8 bits. The sources' lanes are picked out of {b, a}; a result lane that is not
- * asked for is c's, or with .add nothing that is added to c. ---- */
-static int64_t video_lane(uint64_t both, unsigned which, unsigned bits, bool is_signed)
+/* 9.7.9.22: b in the lowest bits, a above it, the rest from c. */
+static bool packs(struct interp_op *o)
 {
-    int64_t v = (int64_t)(both >> which * bits) & ((1 << bits) - 1);
-    return is_signed && v >= 1 << (bits - 1) ? v - (1 << bits) : v;
-}
-
-static int64_t video_result(const struct ptx_inst *i, int64_t a, int64_t b)
-{
-    switch (i->op) {
-    case PTX_OP_VADD2: case PTX_OP_VADD4: return a + b;
-    case PTX_OP_VSUB2: case PTX_OP_VSUB4: return a - b;
-    case PTX_OP_VAVRG2: case PTX_OP_VAVRG4: return a + b >= 0 ? (a + b + 1) / 2 : (a + b - ((a + b) % 2 != 0)) / 2;
-    case PTX_OP_VABSDIFF2: case PTX_OP_VABSDIFF4: return a > b ? a - b : b - a;
-    case PTX_OP_VMIN2: case PTX_OP_VMIN4: return a < b ? a : b;
-    case PTX_OP_VMAX2: case PTX_OP_VMAX4: return a > b ? a : b;
-    default:
-        return ptx_has_mod(i, PTX_MOD_EQ) ? a == b : ptx_has_mod(i, PTX_MOD_NE) ? a != b : ptx_has_mod(i, PTX_MOD_LT) ? a < b :
-               ptx_has_mod(i, PTX_MOD_LE) ? a <= b : ptx_has_mod(i, PTX_MOD_GT) ? a > b : a >= b;
-    }
-}
-
-/* Digit k, from the right, of the selector of a source; without one they run up from `first`. */
-static unsigned video_pick(const struct ptx_operand *o, unsigned k, unsigned first)
-{
-    return o->comp == 10 ? (unsigned)(o->imm >> 4 * k) & 15 : first + k;
-}
-
-/* Is lane k asked for? The digits of a mask fall, so that 0 stands only in the last place. */
-static bool video_wanted(const struct ptx_operand *o, unsigned k)
-{
-    if (o->comp < 4)
-        return true;
-    if (o->comp < 10)
-        return k == (unsigned)o->comp - (o->comp < 8 ? 4 : 8);
-    bool found = (o->imm & 15) == k;
-    for (int64_t rest = o->imm >> 4; rest; rest >>= 4)
-        found |= (unsigned)(rest & 15) == k;
-    return found;
-}
-
-static bool video_simd(struct interp_op *o)
-{
-    const struct ptx_inst *i = o->i;
-    bool set = i->op == PTX_OP_VSET2 || i->op == PTX_OP_VSET4, adds = ptx_has_mod(i, PTX_MOD_ADD);
-    unsigned n = i->op >= PTX_OP_VADD4 ? 4 : 2, bits = 32 / n, at = set ? 0 : 1;
-    int64_t low = !set && i->type[0] == PTX_T_S32 ? -(1 << (bits - 1)) : 0, high = low ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
-    uint64_t both = (o->s[1] << 32) | (uint32_t)o->s[0], d = o->s[2];
-    for (unsigned k = 0; k < n; k++) {
-        if (!video_wanted(&i->opnds[0], k))
-            continue;
-        int64_t r = video_result(i, video_lane(both, video_pick(&i->opnds[1], k, 0), bits, i->type[at] == PTX_T_S32),
-                                 video_lane(both, video_pick(&i->opnds[2], k, n), bits, i->type[at + 1] == PTX_T_S32));
-        if (ptx_has_mod(i, PTX_MOD_SAT))
-            r = r < low ? low : r > high ? high : r;
-        uint64_t lane = ((1ull << bits) - 1) << k * bits;
-        d = adds ? d + (uint64_t)r : (d & ~lane) | ((uint64_t)r << k * bits & lane);
-    }
-    o->d = (uint32_t)d;
+    if (o->i->op != PTX_OP_CVT_PACK)
+        return false;
+    unsigned n = bits_of(o), from = ptx_type_bits(o->i->type[1]);
+    uint64_t a = cut(clamp(value(o->s[0], from, is_signed(o, 1)), n, is_signed(o, 0)), n), b = cut(clamp(value(o->s[1], from, is_signed(o, 1)), n, is_signed(o, 0)), n);
+    o->d = (uint32_t)(b | a << n | (o->n > 2 ? o->s[2] << 2 * n : 0));
     return true;
 }
 
 bool interp_integer(struct interp_op *o)
 {
-    if (o->i->op >= PTX_OP_VADD2 && o->i->op <= PTX_OP_VSET4)
-        return video_simd(o);
-    return arithmetic(o) || wide_ops(o) || twenty_four(o) || logic(o) || shifts(o) || fields(o) || counting(o) || bytes(o) || carries(o);
+    return interp_video(o) || packs(o) || pairs(o) || arithmetic(o) || wide_ops(o) || twenty_four(o) || logic(o) || shifts(o) || fields(o) || counting(o) || bytes(o) || carries(o);
 }
