@@ -284,8 +284,11 @@ static enum status count_by_slice(struct facts *f)
             x->why = s->taint_why;
     }
     if (st == ST_REFUSED) {
-        eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs (--sample)",
-                 (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));
+        if (s->too_deep)
+            eval_gap(&f->e, "the launch's addresses are not executed: its calls nest too deep");
+        else
+            eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs (--sample)",
+                     (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));
         st = ST_OK;
         f->too_long = true;
     }

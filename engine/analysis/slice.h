@@ -61,6 +61,7 @@ struct slice {
     uint32_t *rows; uint32_t nrows; size_t cap_rows;
     bool reads[10];                  /* by enum ptx_space: some needed load reads there */
     bool global_writes, order_dependent;
+    bool too_deep;                   /* calls nested deeper than a warp has frames were met */
     const char *refused;             /* why it cannot run at all, or NULL */
     const char *taint_why;           /* the first instruction that is not modelled */
     uint8_t **copy;                  /* per region: private bytes once written */

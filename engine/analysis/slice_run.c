@@ -318,6 +318,10 @@ static enum slice_stop one_op(struct slice_cta *c, struct slice_warp *w, slice_f
     uint32_t mask = e->mask;
     if (o->guarded)
         mask &= mask_of(fr->rows + (size_t)o->guard * 32, o->guard_neg);
+    if (o->code == SL_CALL && w->nframes == SLICE_MAX_FRAMES) {
+        c->s->too_deep = true;
+        return SLICE_LIMIT;
+    }
     switch (o->code) {
     case SL_BRA: case SL_BRX: case SL_CALL: case SL_RET: case SL_EXIT:
         if (control(c, w, o, e, mask))
@@ -350,7 +354,7 @@ enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t index, slice_fn fn,
         if ((*budget & 0xfff) == 0 && cancel_asked(c->s->v->e->cancel))
             return SLICE_STOPPED;
         enum slice_stop r = one_op(c, w, fn, ctx);
-        if (r == SLICE_STOPPED || r == SLICE_BARRIER || (r == SLICE_EVENT && step))
+        if (r == SLICE_STOPPED || r == SLICE_LIMIT || r == SLICE_BARRIER || (r == SLICE_EVENT && step))
             return r;
     }
     w->done = true;

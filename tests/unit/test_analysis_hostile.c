@@ -127,6 +127,21 @@ static void large(void **state)
         buf_free(&b);
     }
 }
+/* Recursion deeper than the analysis follows is a gap, not the end of it. */
+static void recursion(void **state)
+{
+    (void)state;
+    struct ptx_module *m = an_parse(HEAD ".func down(.param .b64 p, .param .b32 n)\n{\n.reg .b64 %rd<4>;\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [p];\nld.param.u32 %r1, [n];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra E;\n"
+                                    "ld.global.u32 %r2, [%rd1];\nsub.u32 %r1, %r1, 1;\n{\n.param .b64 c;\n.param .b32 d;\nst.param.b64 [c], %rd1;\nst.param.b32 [d], %r1;\ncall.uni down, (c, d);\n}\nE:\nret;\n}\n"
+                                    ENTRY "{\n.param .b64 c;\n.param .b32 d;\nst.param.b64 [c], %rd1;\nst.param.b32 [d], 200;\ncall.uni down, (c, d);\n}\nret;\n}\n");
+    struct an_launch a;
+    launch(&a, (struct dim3u){ 2, 1, 1 });
+    struct ana_kernel *k = analysed(m, &a, true);
+    assert_true(gap(k, "recursion") && gap(k, "calls nest too deep"));
+    ana_free(k);
+    launch_data_free(&a.data);
+    ptx_free(m);
+}
 /* f0 calls f1 twice, f1 calls f2 twice ...: 2^12 copies when inlined. */
 static void call_tree(void **state)
 {
@@ -263,7 +278,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(flows), cmocka_unit_test(large), cmocka_unit_test(call_tree), cmocka_unit_test(huge_grid_of_loads),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(flows), cmocka_unit_test(large), cmocka_unit_test(recursion), cmocka_unit_test(call_tree), cmocka_unit_test(huge_grid_of_loads),
                                         cmocka_unit_test(missing_arguments), cmocka_unit_test(cancelled), cmocka_unit_test(other_producers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
