@@ -18,6 +18,7 @@ struct tune_bench {
     uint8_t **expected;                      /* [nargs]: the original's bytes where a tolerance is stated, else NULL */
     unsigned launches;                       /* configurations launched so far */
     struct dev_pool *pool;                   /* NULL: the one device */
+    enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;   /* the original, launched twice, has the same outputs */
     double inst_warp;                        /* warp instructions of the original; 0: not counted yet */
     struct tune_trace *trace;                /* predict.c: line requests of the mapping predicted last; NULL: none yet */
 };

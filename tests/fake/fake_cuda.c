@@ -539,6 +539,9 @@ static void conf_fault(const struct call *c) { (void)c; F.sticky = DRV_ERROR_ILL
 static void conf_hang(const struct call *c) { F.hung = *(uint32_t *)host(ptr_at(c, 0)) == 0; }
 static void conf_die(const struct call *c) { (void)c; raise(SIGKILL); }
 
+/* Another result each time, as of CTAs that race. */
+static void conf_race(const struct call *c) { *(uint32_t *)host(ptr_at(c, 0)) = (uint32_t)F.launches; }
+
 /* tests/gpu/hazard.ptx */
 static void hazard(const struct call *c)
 {
@@ -582,7 +585,7 @@ static const struct { const char *name; void (*run)(const struct call *c); } KER
     { "conf_s32", conf_32 }, { "conf_u64", conf_64 }, { "conf_s64", conf_64 }, { "conf_f16", conf_f16 }, { "conf_f32", conf_f32 },
     { "conf_f64", conf_f64 }, { "conf_struct", conf_struct }, { "conf_symbol", conf_symbol }, { "conf_bump", conf_bump },
     { "conf_outside", conf_outside }, { "conf_fault", conf_fault }, { "conf_hang", conf_hang }, { "conf_die", conf_die },
-    { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard },
+    { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard }, { "conf_race", conf_race },
 };
 
 /* ---- how long a launch takes ---- */
