@@ -21,6 +21,7 @@ enum job_kind {
     JOB_NOTE,        /* number: run index; text */
     JOB_DELETE, JOB_UNDELETE,   /* number: run index */
     JOB_SAVE,        /* text: path or empty */
+    JOB_REPORT,      /* the whole session as a page; text: path (.md: Markdown, else HTML) or empty (beside the session) */
     JOB_QUIT
 };
 struct job { enum job_kind kind; const char *text; long number; struct options options; const struct launch_spec *launch; };

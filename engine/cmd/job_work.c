@@ -1,5 +1,6 @@
 /* What each request does. */
 #include "engine/cmd/job_int.h"
+#include "engine/cmd/report.h"
 
 #include <string.h>
 
@@ -389,6 +390,34 @@ static enum status save_session(struct job_engine *e, const char *path, struct d
     return s;
 }
 
+static bool ends_in(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+static enum status save_report(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct buf name = { 0 }, page = { 0 };
+    const char *own = st->session ? session_path(st->session) : NULL;
+    if (!st->session || (!own && !(path && *path))) {
+        diag_error(ds, "report", st->session ? "which file? the session has none of its own" : "nothing was run yet: there is nothing to report");
+        return ST_INPUT;
+    }
+    if (path && *path)
+        buf_puts(&name, path);
+    else
+        buf_printf(&name, "%.*s.html", (int)(strlen(own) - (ends_in(own, ".json") ? 5 : 0)), own);
+    report_page(st->session, ends_in(name.s ? name.s : "", ".md") ? &report_markdown : &report_html, &page);
+    enum status s = name.oom || page.oom ? ST_NOMEM : file_write_atomic(name.s, page.s, page.n, ds);
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, name.s, NO_SPAN, "report written");
+    buf_free(&name);
+    buf_free(&page);
+    return s;
+}
+
 static enum status work(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
     enum status s = ST_OK;
@@ -412,6 +441,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     case JOB_TUNE: return do_tune(e, q, ds);
     case JOB_NOTE: case JOB_DELETE: case JOB_UNDELETE: return edit_run(e, q);
     case JOB_SAVE: return save_session(e, q->text, ds);
+    case JOB_REPORT: return save_report(e, q->text, ds);
     case JOB_QUIT: break;
     }
     return ST_OK;
@@ -421,7 +451,7 @@ static const char *name_of(enum job_kind k)
 {
     static const char *const names[] = { [JOB_OPEN] = "open", [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device", [JOB_OPTIONS] = "rewrite", [JOB_LAUNCH] = "launch", [JOB_LAUNCH_GUESS] = "guess",
                                          [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write", [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "tune", [JOB_NOTE] = "note",
-                                         [JOB_DELETE] = "delete", [JOB_UNDELETE] = "undelete", [JOB_SAVE] = "save", [JOB_QUIT] = "quit" };
+                                         [JOB_DELETE] = "delete", [JOB_UNDELETE] = "undelete", [JOB_SAVE] = "save", [JOB_REPORT] = "report", [JOB_QUIT] = "quit" };
     return names[k];
 }
 

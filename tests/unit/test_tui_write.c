@@ -16,6 +16,15 @@ static void copy(const char *from, const char *to)
     base_free(text);
 }
 
+static void has_text(const char *path, const char *text)
+{
+    char *page = NULL;
+    size_t n;
+    assert_int_equal(file_read(path, 1 << 20, &page, &n, NULL), ST_OK);
+    assert_non_null(strstr(page, text));
+    base_free(page);
+}
+
 static int64_t last_time(const struct app *a)
 {
     const struct session_run *r = a->snap->runs[a->snap->nruns - 1];
@@ -64,6 +73,10 @@ static void written(void **state)
     int64_t t = last_time(&a);
     give(&a, "write");
     assert_true(said(&a, "the rewritten kernel"));
+    snprintf(command, sizeof command, "report %s/page.html", support_scratch());
+    give(&a, command);
+    assert_true(said(&a, "report written"));
+    has_text(command + strlen("report "), "--bypass l1 --pi 3 --swap-xy");
     snprintf(command, sizeof command, "open %s", tuned);
     give(&a, command);
     give(&a, "device sim:fermi-16k");

@@ -150,6 +150,12 @@ static unsigned cmd_write(struct app *a, char *args)
     return UI_REDRAW;
 }
 
+static unsigned cmd_report_page(struct app *a, char *args)
+{
+    app_post(a, JOB_REPORT, args, 0);
+    return UI_REDRAW;
+}
+
 static unsigned cmd_theme(struct app *a, char *args)
 {
     app_theme(a, *args ? args : "dark");
@@ -312,6 +318,7 @@ static const struct command_info commands[] = {
     { "launch", "FIELD VALUE", "change the launch: grid, block, shared or an argument; launch guess makes one", COMPLETE_LAUNCH, cmd_launch },
     { "save", "[FILE]", "save the session", COMPLETE_FILE, cmd_save },
     { "write", "[FILE.ptx]", "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants", COMPLETE_FILE, cmd_write },
+    { "report", "[FILE.html|FILE.md]", "write the whole session as a page: curves, counters, what changed", COMPLETE_FILE, cmd_report_page },
     { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
     { "overlay", "", "lay the sweep before (or the marked run) over the shown one, and off", COMPLETE_NONE, cmd_overlay },
     { "metric", "time|speed|hits|dram", "what the valley panel plots", COMPLETE_METRIC, cmd_metric },
