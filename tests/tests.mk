@@ -91,7 +91,7 @@ CONF_PTX := tests/conformance/kernels.ptx
 
 # The scalar reference interpreter that the simulated device is compared with.
 REF_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/ref/*.c))
-$(BUILD)/tests/test_sim_exec_diff: $(REF_OBJ)
+$(BUILD)/tests/test_sim_exec_diff $(BUILD)/tests/test_analysis_values: $(REF_OBJ)
 -include $(REF_OBJ:.o=.d) $(wildcard $(BUILD)/tests/gpu/*.d)
 
 # ---- fuzz targets and the coverage table of PTX ----

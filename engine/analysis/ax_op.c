@@ -58,9 +58,9 @@ int64_t ax_eval2(enum ax_op op, int64_t a, int64_t b, unsigned bits)
     int64_t r = 0;
     switch (op) {
     case AXO_UDIV: r = ub ? (int64_t)(ua / ub) : -1; break;
-    case AXO_UREM: r = ub ? (int64_t)(ua % ub) : a; break;
+    case AXO_UREM: r = ub ? (int64_t)(ua % ub) : -1; break;      /* by zero: all ones, as an H200 has it */
     case AXO_SDIV: r = !b ? -1 : b == -1 ? (int64_t)-(uint64_t)a : a / b; break;
-    case AXO_SREM: r = !b ? a : b == -1 ? 0 : a % b; break;
+    case AXO_SREM: r = !b ? -1 : b == -1 ? 0 : a % b; break;
     case AXO_SHL: case AXO_LSHR: case AXO_ASHR: r = shift(op, a, unsign(b, 32), bits); break;
     case AXO_AND: r = a & b; break;
     case AXO_OR: r = a | b; break;

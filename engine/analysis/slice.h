@@ -31,6 +31,7 @@ struct slice_op {
     uint8_t n;                       /* elements */
     uint8_t space, bytes;            /* memory: enum ptx_space, bytes per element */
     bool flag, flag2;                /* op-specific: negated predicate operand, float kinds, wrap */
+    bool ftz;                        /* of f32: subnormals count as zero */
     uint32_t guard, d, d2, a, b, c, e; /* row numbers */
     uint32_t list;                   /* first of n rows in slice->rows (vector operands, call arguments) */
     int64_t imm;                     /* address offset, truth table */

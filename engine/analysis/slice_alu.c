@@ -22,12 +22,16 @@ static inline double f64(uint64_t v)
     memcpy(&f, &v, 8);
     return f;
 }
-static inline uint64_t u32(float f)
+static inline uint64_t bits32(float f)
 {
     uint32_t u;
     memcpy(&u, &f, 4);
     return u;
 }
+#define NAN_F32 UINT64_C(0x7fffffff)     /* every operation on f32 gives this NaN (9.7.3) */
+static inline uint64_t u32(float f) { return isnan(f) ? NAN_F32 : bits32(f); }
+/* .ftz: a subnormal counts as zero of its sign. */
+static inline uint64_t flush(uint64_t v) { return v & 0x7f800000u ? v : v & 0x80000000u; }
 static inline uint64_t u64(double f)
 {
     uint64_t u;
@@ -46,7 +50,7 @@ static uint64_t mulhi(uint64_t a, uint64_t b, unsigned bits, bool sign)
 static uint64_t divide(uint64_t a, uint64_t b, unsigned bits, bool sign, bool rem)
 {
     if (!b)
-        return rem ? a : low(bits);
+        return low(bits);
     if (!sign)
         return rem ? a % b : a / b;
     int64_t x = sx(a, bits), y = sx(b, bits);
@@ -168,10 +172,10 @@ static double rounded(double v, unsigned mode)
     default: return nearbyint(v);
     }
 }
-static uint64_t to_int(double v, unsigned bits, bool sign)
+static uint64_t to_int(double v, unsigned from, unsigned bits, bool sign)
 {
     if (isnan(v))
-        return 0;
+        return from == 64 || bits == 64 ? UINT64_C(1) << (bits - 1) : 0;
     double top = ldexp(1, (int)bits - (sign ? 1 : 0)), bottom = sign ? -top : 0;
     if (v >= top)
         return sign ? low(bits) >> 1 : low(bits);
@@ -182,12 +186,15 @@ static uint64_t to_int(double v, unsigned bits, bool sign)
 static uint64_t convert(const struct slice_op *o, uint64_t a)
 {
     if (o->flag2) {                  /* from float */
-        double v = o->bits2 == 32 ? (double)f32(a) : f64(a);
+        double v = o->bits2 == 32 ? (double)f32(o->ftz ? flush(a) : a) : f64(a);
         if (!o->flag)
-            return to_int(rounded(v, o->mode), o->bits, o->sign);
+            return to_int(rounded(v, o->mode), o->bits2, o->bits, o->sign);
         if (o->bits == o->bits2 && o->mode != PTX_MOD_NONE && o->mode != PTX_MOD_RN)
             v = rounded(v, o->mode);
-        return o->bits == 32 ? u32((float)v) : u64(v);
+        if (o->bits == 64)
+            return u64(v);
+        uint64_t r = o->bits2 == 64 ? bits32((float)v) : u32((float)v);     /* a NaN of f64 keeps its upper bits */
+        return o->ftz ? flush(r) : r;
     }
     if (o->flag) {
         if (o->bits == 32)
@@ -256,8 +263,9 @@ static void integer(const struct slice_op *o, const uint64_t *a, const uint64_t 
     default: LANES d[l] = a[l] & m; break;
     }
 }
-static float fmin_ptx(float a, float b) { return isnan(a) ? b : isnan(b) ? a : a < b ? a : b; }
-static float fmax_ptx(float a, float b) { return isnan(a) ? b : isnan(b) ? a : a > b ? a : b; }
+/* The smaller (or the greater); a number before a NaN, and -0 below +0 (9.7.3.11). */
+static double least(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a < b || (a == b && signbit(a)) ? a : b; }
+static double most(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a > b || (a == b && !signbit(a)) ? a : b; }
 static void single(const struct slice_op *o, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *d)
 {
     switch (o->code) {
@@ -266,10 +274,10 @@ static void single(const struct slice_op *o, const uint64_t *a, const uint64_t *
     case SL_FMUL: LANES d[l] = u32(f32(a[l]) * f32(b[l])); break;
     case SL_FMA: LANES d[l] = u32(fmaf(f32(a[l]), f32(b[l]), f32(c[l]))); break;
     case SL_FDIV: LANES d[l] = u32(f32(a[l]) / f32(b[l])); break;
-    case SL_FMIN: LANES d[l] = u32(fmin_ptx(f32(a[l]), f32(b[l]))); break;
-    case SL_FMAX: LANES d[l] = u32(fmax_ptx(f32(a[l]), f32(b[l]))); break;
-    case SL_FABS: LANES d[l] = a[l] & 0x7fffffffu; break;
-    case SL_FNEG: LANES d[l] = a[l] ^ 0x80000000u; break;
+    case SL_FMIN: LANES d[l] = u32((float)least(f32(a[l]), f32(b[l]))); break;
+    case SL_FMAX: LANES d[l] = u32((float)most(f32(a[l]), f32(b[l]))); break;
+    case SL_FABS: LANES d[l] = isnan(f32(a[l])) ? NAN_F32 : a[l] & 0x7fffffffu; break;
+    case SL_FNEG: LANES d[l] = isnan(f32(a[l])) ? NAN_F32 : a[l] ^ 0x80000000u; break;
     case SL_FSQRT: LANES d[l] = u32(sqrtf(f32(a[l]))); break;
     case SL_FRCP: LANES d[l] = u32(1.0f / f32(a[l])); break;
     case SL_FRSQRT: LANES d[l] = u32(1.0f / sqrtf(f32(a[l]))); break;
@@ -289,8 +297,8 @@ static void twice(const struct slice_op *o, const uint64_t *a, const uint64_t *b
     case SL_FMUL: LANES d[l] = u64(f64(a[l]) * f64(b[l])); break;
     case SL_FMA: LANES d[l] = u64(fma(f64(a[l]), f64(b[l]), f64(c[l]))); break;
     case SL_FDIV: LANES d[l] = u64(f64(a[l]) / f64(b[l])); break;
-    case SL_FMIN: LANES d[l] = u64(fmin(f64(a[l]), f64(b[l]))); break;
-    case SL_FMAX: LANES d[l] = u64(fmax(f64(a[l]), f64(b[l]))); break;
+    case SL_FMIN: LANES d[l] = u64(least(f64(a[l]), f64(b[l]))); break;
+    case SL_FMAX: LANES d[l] = u64(most(f64(a[l]), f64(b[l]))); break;
     case SL_FABS: LANES d[l] = a[l] & ~top; break;
     case SL_FNEG: LANES d[l] = a[l] ^ top; break;
     case SL_FSQRT: LANES d[l] = u64(sqrt(f64(a[l]))); break;
@@ -309,13 +317,28 @@ static void set_predicate(const struct slice_op *o, const uint64_t *a, const uin
         d2[l] = combine(!r, p, o->mode2);
     }
 }
+static void flushed(const uint64_t *from, uint64_t *to) { LANES to[l] = flush(from[l]); }
+
 void slice_alu(const struct slice_op *o, const uint64_t *a, const uint64_t *b, const uint64_t *c, const uint64_t *e, uint64_t *d, uint64_t *d2)
 {
+    bool arithmetic = o->code >= SL_FADD && o->code <= SL_FEX2, select = o->code == SL_FSLCT;
+    if (o->ftz && o->code != SL_CVT) {
+        struct slice_op plain = *o;
+        uint64_t x[3][32];
+        plain.ftz = false;
+        flushed(a, x[0]);
+        flushed(b, x[1]);
+        flushed(c, x[2]);
+        slice_alu(&plain, select ? a : x[0], select ? b : x[1], arithmetic || select ? x[2] : c, e, d, d2);
+        if (arithmetic)
+            flushed(d, d);
+        return;
+    }
     if (o->code == SL_SETP || o->code == SL_FSETP)
         set_predicate(o, a, b, c, d, d2);
-    else if (o->code >= SL_FADD && o->code <= SL_FEX2 && o->bits == 32)
+    else if (arithmetic && o->bits == 32)
         single(o, a, b, c, d);
-    else if (o->code >= SL_FADD && o->code <= SL_FEX2)
+    else if (arithmetic)
         twice(o, a, b, c, d);
     else if (o->code == SL_FCOPYSIGN)
         (o->bits == 32 ? single : twice)(o, a, b, c, d);

@@ -142,6 +142,16 @@ static unsigned source_bits(const struct ptx_inst *i, unsigned k, unsigned bits)
     default: return bits;
     }
 }
+/* Modifiers whose results are not modelled: directed rounding, saturation, ways of NaNs and signs, modes of prmt. */
+static bool plain_result(const struct ptx_inst *i)
+{
+    static const uint16_t others[] = { PTX_MOD_SAT, PTX_MOD_NAN_FLAG, PTX_MOD_XORSIGN, PTX_MOD_RELU, PTX_MOD_F4E, PTX_MOD_B4E, PTX_MOD_RC8, PTX_MOD_ECL, PTX_MOD_ECR, PTX_MOD_RC16 };
+    enum ptx_mod round = ptx_mod_of(i, MODCAT_ROUND);
+    for (size_t k = 0; k < ARRAY_LEN(others); k++)
+        if (ptx_has_mod(i, (enum ptx_mod)others[k]))
+            return false;
+    return round != PTX_MOD_RZ && round != PTX_MOD_RM && round != PTX_MOD_RP;
+}
 static bool decode_alu(struct slice *s, struct slice_func *f, const struct ptx_inst *i, unsigned row)
 {
     enum ptx_type t = i->ntypes ? (enum ptx_type)i->type[0] : PTX_T_B32;
@@ -149,7 +159,7 @@ static bool decode_alu(struct slice *s, struct slice_func *f, const struct ptx_i
     bool fl = t == PTX_T_F32 || t == PTX_T_F64;
     char kind = ptx_type_kind(t);
     uint8_t code = fl ? alu[row].floats : alu[row].ints;
-    if (!code || (!fl && kind != 'b' && kind != 'u' && kind != 's' && kind != 'p') || bits > 64 || ptx_has_mod(i, PTX_MOD_SAT) ||
+    if (!code || (!fl && kind != 'b' && kind != 'u' && kind != 's' && kind != 'p') || bits > 64 || !plain_result(i) ||
         i->nopnds < alu[row].nsrc + 1u)
         return false;
     if ((i->op == PTX_OP_MIN || i->op == PTX_OP_MAX) && i->nopnds > 3)
@@ -163,6 +173,7 @@ static bool decode_alu(struct slice *s, struct slice_func *f, const struct ptx_i
     struct slice_op *o = emit(s, f, i, code);
     wire(o, d, src[0], src[1], src[2]);
     o->e = src[3];
+    o->ftz = ptx_has_mod(i, PTX_MOD_FTZ);
     if (i->op == PTX_OP_LOP3)
         o->imm = i->nopnds > 4 ? i->opnds[4].imm : 0;
     if (i->op == PTX_OP_SELP)
@@ -198,6 +209,7 @@ static bool decode_setp(struct slice *s, struct slice_func *f, const struct ptx_
     o->mode = (uint16_t)ptx_mod_of(i, MODCAT_CMP);
     o->mode2 = (uint16_t)bo;
     o->flag = bo != PTX_MOD_NONE && i->opnds[nd + 2].neg;
+    o->ftz = ptx_has_mod(i, PTX_MOD_FTZ);
     return true;
 }
 static bool numeric(enum ptx_type t, bool *fl)
@@ -211,10 +223,11 @@ static bool decode_cvt(struct slice *s, struct slice_func *f, const struct ptx_i
     bool to_f, from_f;
     uint32_t d, a;
     if (i->ntypes < 2 || i->nopnds != 2 || !numeric((enum ptx_type)i->type[0], &to_f) || !numeric((enum ptx_type)i->type[1], &from_f) ||
-        ptx_has_mod(i, PTX_MOD_SAT) || !dest(f, &i->opnds[0], &d) || !source(s, f, &i->opnds[1], ptx_type_bits((enum ptx_type)i->type[1]), &a))
+        !plain_result(i) || !dest(f, &i->opnds[0], &d) || !source(s, f, &i->opnds[1], ptx_type_bits((enum ptx_type)i->type[1]), &a))
         return false;
     struct slice_op *o = emit(s, f, i, SL_CVT);
     wire(o, d, a, 0, 0);
+    o->ftz = ptx_has_mod(i, PTX_MOD_FTZ);
     o->flag = to_f;
     o->flag2 = from_f;
     o->bits2 = (uint8_t)ptx_type_bits((enum ptx_type)i->type[1]);
