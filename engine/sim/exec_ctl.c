@@ -112,8 +112,10 @@ static bool enter(struct exec_warp *w, const struct exec_inst *in, uint32_t mask
         return false;
     }
     g->call = in;
-    if (!frame_fits(w, in, g, mask))
+    if (!frame_fits(w, in, g, mask)) {
+        frame_release(w->k, g);
         return false;
+    }
     const uint64_t *off = f->param_off;
     for (uint32_t k = 0; k < x->nin && k < f->ptx->nparams; k++) {
         struct exec_copy c = x->in[k];

@@ -1,8 +1,6 @@
 #!/bin/bash
 # A sweep over several axes from outside: the document, the session it leaves, going on with it, and what is no axis.
-B=$GPULOCW_BUILD/gpulocw
-T=$(mktemp -d); trap 'rm -rf "$T"' EXIT
-n=0 bad=0
+. tests/tool/tap.sh
 check() { # NAME PYTHON FILE
     n=$((n + 1))
     if python3 -c "

@@ -1,11 +1,7 @@
 #!/bin/bash
 # report: what a page must hold, from a sweep of two slices and from a search.
-B=$GPULOCW_BUILD/gpulocw
-n=0 bad=0
-T=$(mktemp -d); trap 'rm -rf "$T"' EXIT
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | sed 's/^/#   /' | head -20; }
-has() { if grep -qE -- "$2" "$3"; then ok "$1"; else no "$1" "no /$2/ in" "$(cat "$3")"; fi; }
+. tests/tool/tap.sh
+file_has() { has "$1" "$2" "$(cat "$3")"; }
 
 # Every tag closed in order, nothing fetched from elsewhere, coordinates inside the pictures; prints the pictures' count.
 page() {
@@ -40,15 +36,15 @@ if [ "$got" = 5 ]; then ok "two sweeps: time and hit rates of each, and both bes
 got=$(page "$T/t.html")
 if [ "$got" = 1 ]; then ok "a search has its picture"; else no "a search has its picture" "$got"; fi
 for f in html md; do
-    has "$f: the verdict" "cache-congested: π=[0-9]+ of 16" "$T/s.$f"
-    has "$f: gains over caching all" "gain over caching all" "$T/s.$f"
-    has "$f: counters of both" "l2.read_sectors.*-[0-9.]+ %" "$T/s.$f"
-    has "$f: the device and what the numbers are" "\(sim:fermi-16k\), grid 64x1x1, block 512x1x1. Times and counters are simulated" "$T/s.$f"
-    has "$f: the change in the PTX" "\+.*gpulocw_knobs" "$T/s.$f"
-    has "$f: gains over the original" "gain over the original" "$T/t.$f"
+    file_has "$f: the verdict" "cache-congested: π=[0-9]+ of 16" "$T/s.$f"
+    file_has "$f: gains over caching all" "gain over caching all" "$T/s.$f"
+    file_has "$f: counters of both" "l2.read_sectors.*-[0-9.]+ %" "$T/s.$f"
+    file_has "$f: the device and what the numbers are" "\(sim:fermi-16k\), grid 64x1x1, block 512x1x1. Times and counters are simulated" "$T/s.$f"
+    file_has "$f: the change in the PTX" "\+.*gpulocw_knobs" "$T/s.$f"
+    file_has "$f: gains over the original" "gain over the original" "$T/t.$f"
 done
-has "the best row is marked" '<tr class="best"><td><code>--swap-xy' "$T/t.html"
-has "the newest search where there is no sweep" "best so far" "$T/t.svg"
+file_has "the best row is marked" '<tr class="best"><td><code>--swap-xy' "$T/t.html"
+file_has "the newest search where there is no sweep" "best so far" "$T/t.svg"
 rows=$(grep -c '^| `' "$T/t.md")
 if [ "$(($(wc -l < "$T/t.csv") - 1))" = "$(grep -c '^| `-\|^| `original' "$T/t.md")" ] && [ "$rows" -gt 6 ]; then ok "a row for everything tried"; else no "a row for everything tried" "$(cat "$T/t.csv")"; fi
 line=$(grep -oE '^gpulocw run .*' "$T/t.md" | sed 's/^gpulocw //')

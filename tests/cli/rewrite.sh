@@ -1,10 +1,6 @@
 #!/bin/bash
 # rewrite, from outside: diff, document, costs, refusals that leave no file behind, schedules.
-B=$GPULOCW_BUILD/gpulocw
-n=0 bad=0
-T=$(mktemp -d); trap 'rm -rf "$T"' EXIT
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | sed 's/^/#   /' | head -20; }
+. tests/tool/tap.sh
 # refused NAME PATTERN OPTIONS...: exit 3, the reason matches, and the file that was there is as it was
 refused() {
     local name=$1 pattern=$2 out rc; shift 2
@@ -12,15 +8,6 @@ refused() {
     out=$("$B" rewrite "$@" -o "$T/out.ptx" 2>&1 </dev/null); rc=$?
     if [ $rc -eq 3 ] && grep -qE -- "$pattern" <<<"$out" && [ "$(cat "$T/out.ptx")" = "as it was" ] && [ "$(ls "$T" | wc -l)" = 1 ]; then ok "$name"
     else no "$name" "exit $rc, wanted 3 and /$pattern/; left: $(ls "$T" | tr '\n' ' ')" "$out"; fi
-}
-doc() {
-    local name=$1 expr=$2 out; shift 2
-    out=$("$@" 2>"$T/err" </dev/null)
-    if printf '%s' "$out" | python3 -c "
-import json,sys
-d=json.load(sys.stdin)
-assert $expr, 'does not hold'" 2>"$T/py"; then ok "$name"; else no "$name" "$expr" "$(tail -1 "$T/py")" "$(cat "$T/err")" "${out:0:600}"; fi
-    rm -f "$T/err" "$T/py"
 }
 G=kernels/gemm.ptx V=kernels/valley.ptx
 # Contradictions and values that do not fit here.

@@ -1,13 +1,7 @@
 #!/bin/bash
 # Files that rewrite and tune leave behind are used without the engine's help: the tuned kernel, run as it stands with the
 # launch description written beside it, takes the time and writes the bytes of the recommendation.
-B=$GPULOCW_BUILD/gpulocw
-n=0 bad=0
-T=$(mktemp -d); trap 'rm -rf "$T"' EXIT
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | sed 's/^/#   /' | head -20; }
-is() { if [ -n "$2" ] && [ "$2" = "$3" ]; then ok "$1"; else no "$1" "got '$2', wanted '$3'"; fi; }
-has() { if grep -qE -- "$2" <<<"$3"; then ok "$1"; else no "$1" "no /$2/ in" "$3"; fi; }
+. tests/tool/tap.sh
 key() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
 result="(d['time_ns']['median'], d['outputs'], [c['value'] for c in d['counters'] if c['name'] == 'l1.sectors'])"
 

@@ -1,13 +1,7 @@
 #!/bin/bash
 # tune and predict from outside: a killed search goes on, budgets, data sets, float atomics, no launch description,
 # and a recommendation that reproduces its gain from its own line.
-B=$GPULOCW_BUILD/gpulocw
-n=0 bad=0
-T=$(mktemp -d); trap 'rm -rf "$T"' EXIT
-ok() { n=$((n + 1)); echo "ok $n - $1"; }
-no() { n=$((n + 1)); bad=1; echo "not ok $n - $1"; shift; printf '%s\n' "$@" | sed 's/^/#   /' | head -20; }
-is() { if [ "$2" = "$3" ]; then ok "$1"; else no "$1" "got '$2', wanted '$3'"; fi; }
-has() { if grep -qE -- "$2" <<<"$3"; then ok "$1"; else no "$1" "no /$2/ in" "$3"; fi; }
+. tests/tool/tap.sh
 key() { python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"; }
 tried() { python3 -c "import json; print(len(json.load(open('$1'))['runs'][-1]['tried']))" 2>/dev/null || echo 0; }
 

@@ -1,0 +1,63 @@
+#!/bin/bash
+# The command-line contract (docs/cli.md): analyze, and launch descriptions made for kernels that have none.
+. tests/tool/tap.sh
+
+# The paper's base table (coalesce): degree, sectors in range, expected; exact needs the launch.
+base() {
+    doc "analyze $1" "(lambda k:(abs(k['coalesce']['degree']-$2)<1e-12, k['coalesce']['num_sectors']==$3, abs(k['coalesce']['expected_sectors']-$4)<1e-12, abs(k['exact']['sectors_per_request']-$5)<1e-12))(d['kernels'][0])==(True,)*4" "$B" analyze "$(k $1)" --json
+}
+base stride_32 0.03125 1 32 32
+base stride_4 0.25 4 16 16
+base same_location 1 1 1 1
+base coalescing 1 4 4 4
+cp kernels/stride_4.ptx "$T/alone.ptx"
+doc "without a launch: exact is null, the block is assumed" "d['kernels'][0]['exact'] is None and d['kernels'][0]['launch']['assumed'] and d['kernels'][0]['coalesce']['degree']==0.25" "$B" analyze "$T/alone.ptx" --json
+# A kernel that nobody described: the first description runs, and says what it is.
+cp kernels/transpose.ptx "$T/own.ptx"
+code "launch writes a description" 0 "sizes and data are guesses" "$B" launch "$T/own.ptx" -k transpose_tiled -o "$T/own.launch.json"
+doc "launch: the block that the tile was made for, the output found" "d['block']==[32,8,1] and d['grid']==[32,32,1] and [a.get('output',False) for a in d['args'] if 'buffer' in a]==[False,True]" cat "$T/own.launch.json"
+doc "launch: its description runs" "d['equal_to_original'] is True and d['time_ns']['median']>0" "$B" run "$T/own.ptx" --json
+cat > "$T/view.ptx" <<'PTX'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry add1(.param .align 8 .b8 view[24])
+{
+    .reg .pred %p; .reg .f32 %f; .reg .b32 %r<6>; .reg .b64 %d<6>;
+    ld.param.u64 %d1, [view];
+    ld.param.u64 %d2, [view+8];
+    ld.param.u32 %r1, [view+16];
+    mov.u32 %r2, %ctaid.x; mov.u32 %r3, %ntid.x; mov.u32 %r4, %tid.x;
+    mad.lo.s32 %r5, %r2, %r3, %r4;
+    setp.ge.s32 %p, %r5, %r1;
+    @%p bra done;
+    mul.wide.s32 %d3, %r5, 4;
+    add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;
+    ld.global.f32 %f, [%d4];
+    add.f32 %f, %f, 0f3F800000;
+    st.global.f32 [%d5], %f;
+done:
+    ret;
+}
+PTX
+code "launch: members of a struct by value are found" 0 "view\+0 f32 x 1048576.*view\+8 f32 x 1048576" "$B" launch "$T/view.ptx" -o "$T/view.launch.json"
+doc "pointers inside a struct: it runs, and rewritten it gives the same" "d['equal_to_original'] is True and d['status']=='OK'" "$B" run "$T/view.ptx" --bypass l1 --pi 3 --json
+doc "pointers inside a struct: exact sectors" "d['kernels'][0]['exact']['sectors_per_request']==4 and d['kernels'][0]['exact']['requests']==32768" "$B" analyze "$T/view.ptx" --json
+doc "pointers inside a struct: another process gets them too" "d['equal_to_original'] is True" "$B" run "$T/view.ptx" --worker "$B worker" --json
+sed -i 's/"at": 8/"at": 20/' "$T/view.launch.json"
+code "a member beyond the struct's end" 1 "reaches beyond the end of 'view'" "$B" run "$T/view.ptx"
+# A tile with a halo wants its own block shape; a debug build hides pointers in local memory.
+code "launch: the block that a halo was made for" 0 "w_jacobi: grid [0-9x]+, block 32x4x1" "$B" launch tests/unseen/w_nvcc.ptx -k w_jacobi
+sed -e 's/ld.param.u64 %d1, \[view\];/ld.param.u64 %d1, [view]; st.local.u64 [keep], %d1; ld.local.u64 %d1, [keep];/' -e 's/    ld.param.u64 %d2, \[view+8\];/    .local .b64 keep;\n    ld.param.u64 %d4, [view+8]; st.local.u64 [keep], %d4; ld.local.u64 %d2, [keep];/' \
+    -e '/ld.param.u64 %d1/{h;d};/.local .b64 keep;/{G}' "$T/view.ptx" > "$T/hidden.ptx"
+code "launch: pointers that pass through local memory" 0 "view\\+0 [a-z0-9]+ x [0-9]+.*view\\+8 [a-z0-9]+ x" "$B" launch "$T/hidden.ptx"
+sed -e 's/^.visible .entry/.const .align 4 .b8 table[64];\n&/' -e 's/add.f32 %f, %f, 0f3F800000;/ld.const.f32 %f, [table+8];/' "$T/view.ptx" > "$T/table.ptx"
+code "launch: a constant table is filled" 0 "table f32 x 16 \\(constant\\)" "$B" launch "$T/table.ptx" -o "$T/table.launch.json"
+doc "a constant table without a file runs" "d['equal_to_original'] is True" "$B" run "$T/table.ptx" --json
+code "launch: no such kernel" 1 "no kernel 'nix'" "$B" launch "$T/own.ptx" -k nix
+# Every CTA writes the same words: on no device is that one result, and it is told as such.
+sed -e 's/%p, %r5, %r1/%p, %r4, %r1/' -e 's/%d3, %r5, 4/%d3, %r4, 4/' -e 's/add.f32 %f, %f, 0f3F800000;/cvt.rn.f32.u32 %f, %r2;/' "$T/view.ptx" > "$T/race.ptx"
+"$B" launch "$T/view.ptx" 2>"$T/err" | sed 's/view.ptx/race.ptx/' > "$T/race.launch.json"
+code "races are looked for when asked" 4 "race.ptx:18:[0-9]+: error: race: write of global address .* CTA" "$B" run "$T/race.ptx" --check-memory
+code "nothing is found where there is none" 0 "equal to the original" "$B" run "$(k gemm)" --check-memory
+exit $bad

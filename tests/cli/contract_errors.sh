@@ -1,0 +1,42 @@
+#!/bin/bash
+# The command-line contract (docs/cli.md): bad input, wrong usage, help: exit codes and messages.
+. tests/tool/tap.sh
+
+code "missing file" 1 "cannot open" "$B" analyze "$T/none.ptx"
+: >"$T/empty.ptx"; code "empty file" 1 "error" "$B" analyze "$T/empty.ptx"
+head -c 4096 /dev/urandom >"$T/bin.ptx"; code "binary file" 1 "error" "$B" analyze "$T/bin.ptx"
+head -c 700 "$(k gemm)" >"$T/cut.ptx"; code "truncated PTX" 1 "cut.ptx:[0-9]+:[0-9]+: error" "$B" analyze "$T/cut.ptx"
+{ head -c 300 "$(k gemm)"; head -c 100000000 /dev/zero | tr '\0' x; } >"$T/long.ptx"; code "a line of 100 MB" 1 "error" "$B" analyze "$T/long.ptx"; rm -f "$T/long.ptx"
+sed 's/ld\.global/ld.gloval/' "$(k gemm)" >"$T/typo.ptx"; code "a misspelt instruction: place, caret, hint" 1 "typo.ptx:[0-9]+:[0-9]+: error" "$B" analyze "$T/typo.ptx"
+code "wrong option" 2 "no option --frobnicate" "$B" run "$(k gemm)" --frobnicate
+code "option of another command: which" 2 "goes with: sweep, and the workbench" "$B" devices --axis pi
+code "a misspelt option" 2 "did you mean --bypass" "$B" run "$(k gemm)" --bypas l1
+code "a misspelt command" 2 "did you mean gpulocw analyze" "$B" anlyze "$(k gemm)"
+code "a file too many" 2 "one file at a time" "$B" replay a.json b.json
+code "--color takes three words" 2 "auto, always or never" "$B" run "$(k gemm)" --color maybe
+if [ -w /dev/full ]; then code "a full disk is told" 1 "could not be written" sh -c "'$B' analyze '$(k gemm)' --quick >/dev/full"; fi
+code "a reader that has gone is no failure" 0 "^0$" bash -c "set -o pipefail; '$B' devices | head -c 1 >/dev/null; echo \$?"
+code "knob out of range" 2 "not allowed" "$B" run "$(k gemm)" --pi 99
+code "no file" 2 "which" "$B" run
+cp kernels/stride_4.ptx "$T/alone.ptx"
+code "no launch description" 1 "no launch description" "$B" run "$T/alone.ptx"
+code "unknown kernel" 1 "nosuch" "$B" run "$(k gemm)" --kernel nosuch
+code "unknown device" 4 "no-such-gpu" "$B" run "$(k gemm)" --device sim:no-such-gpu
+python3 - kernels/gemm.launch.json "$T/bad.launch.json" <<'PY'
+import json,sys
+d=json.load(open(sys.argv[1]))
+l=(d.get('launches') or [d])[0]
+(l.get('args') or d['args']).pop()
+json.dump(d,open(sys.argv[2],'w'))
+PY
+code "a launch with too few arguments" 1 "takes [0-9]+ parameters" "$B" run "$(k gemm)" --launch "$T/bad.launch.json"
+mkdir "$T/ro"; chmod 500 "$T/ro"
+if [ "$(id -u)" = 0 ]; then echo "ok $((n = n + 1)) - read-only folder # SKIP root writes anywhere"; else code "read-only folder for the session" 1 "cannot" "$B" sweep "$(k valley)" --device sim:fermi-16k -o "$T/ro/s.json"; fi
+code "a session where no file can be" 1 "cannot" "$B" sweep "$(k valley)" --device sim:fermi-16k -o "/proc/none/s.json"
+code "not a session" 1 "not a gpulocw session" "$B" replay kernels/gemm.launch.json --plain
+code "TERM=dumb, no terminal: says what to do" 2 "terminal" env TERM=dumb "$B" "$(k gemm)"
+code "--version" 0 "gpulocw [0-9]" "$B" --version
+code "help" 0 "cache valley" "$B" help
+for c in analyze rewrite run sweep tune predict replay report devices calibrate demo worker; do code "help $c" 0 "gpulocw $c" "$B" help $c; done
+code "C locale" 0 "verdict" env LC_ALL=C "$B" sweep "$(k valley)" --device sim:fermi-16k
+exit $bad

@@ -1,0 +1,59 @@
+#!/bin/bash
+# The command-line contract (docs/cli.md): documents of run, devices, sweep, replay, report and rewrite.
+. tests/tool/tap.sh
+
+doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
+doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
+doc "missing counters are null, not 0" "all((c['value'] is None)==(not c['valid']) for c in d['counters'])" "$B" run "$(k stride_4)" --json --no-counters
+doc "devices --counters" "sum('counters' in x for x in d['devices']) == 1 and all(c['available'] and c['from'] == 'simulated' for x in d['devices'] for c in x.get('counters', []))" "$B" devices --counters --device sim:fermi-16k --json
+doc "devices" "any(x['spec']=='sim:hopper-h200' for x in d['devices']) and any(x['spec']=='sim:fermi-16k' for x in d['devices'])" "$B" devices --json
+# The valley: an inner optimum on both presets, and sessions that replay the same curve.
+doc "valley on fermi-16k" "d['category']=='cache-congested' and 0<d['best']['pi']<d['warps_per_cta'] and all(p['equal_to_original'] for p in d['points']) and len(d['points'])==d['warps_per_cta']+1" "$B" sweep "$(k valley)" --device sim:fermi-16k --axis pi --json -o "$T/s.json"
+"$B" replay "$T/s.json" --plain >"$T/r1" 2>&1; "$B" replay "$T/s.json" --plain >"$T/r2" 2>&1
+if [ -s "$T/r1" ] && cmp -s "$T/r1" "$T/r2" && grep -q "cache-congested" "$T/r1"; then ok "a session replays as text"; else no "a session replays as text" "$(head -5 "$T/r1")"; fi
+doc "report as JSON is the sweep again" "d['format']=='gpulocw-sweep' and d['category']=='cache-congested'" "$B" report "$T/s.json" --format json
+for f in md csv svg html; do
+    if "$B" report "$T/s.json" --format $f >"$T/rep.$f" 2>"$T/err" && [ -s "$T/rep.$f" ]; then ok "report --format $f"; else no "report --format $f" "$(cat "$T/err")"; fi
+done
+python3 -c "import xml.dom.minidom,sys; xml.dom.minidom.parse(sys.argv[1])" "$T/rep.svg" 2>"$T/err" && ok "the SVG is well-formed XML" || no "the SVG is well-formed XML" "$(cat "$T/err")"
+doc "valley on hopper-h200" "d['category']=='cache-congested' and 0<d['best']['pi']<d['warps_per_cta']" "$B" sweep "$(k valley)" --json
+a=$("$B" sweep "$(k valley)" --json --threads 1); b=$("$B" sweep "$(k valley)" --json --threads 2)
+[ -n "$a" ] && [ "$a" = "$b" ] && ok "the same numbers for any number of threads" || no "the same numbers for any number of threads"
+# Resuming: a sweep cut after some points goes on and gives the same document.
+python3 - "$T/s.json" "$T/cut.json" <<'PY'
+import json,sys
+d=json.load(open(sys.argv[1])); r=d['runs'][-1]; r['points']=r['points'][:4]; r['complete']=False
+json.dump(d,open(sys.argv[2],'w'))
+PY
+a=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json); b=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json --resume "$T/cut.json")
+[ -n "$a" ] && [ "$a" = "$b" ] && ok "--resume gives the whole sweep" || no "--resume gives the whole sweep"
+# A pool of devices or workers gives the same result set.
+one=$("$B" sweep "$(k valley)" --device sim:fermi-16k --json | grep -v '"spec"')
+two=$("$B" sweep "$(k valley)" --devices sim:fermi-16k,sim:fermi-16k --json | grep -v '"spec"')
+three=$("$B" sweep "$(k valley)" --device sim:fermi-16k --worker "$B worker" --worker "sh -c '$B worker'" --json | grep -v '"spec"')
+[ -n "$one" ] && [ "$one" = "$two" ] && ok "two devices share a sweep: the same results" || no "two devices share a sweep: the same results"
+[ -n "$one" ] && [ "$one" = "$three" ] && ok "two workers, one behind a launcher: the same results" || no "two workers, one behind a launcher: the same results"
+# Rewrites.
+"$B" rewrite "$(k valley)" --bypass l1 --pi 7 -o "$T/w.ptx" 2>"$T/err" && [ -s "$T/w.ptx" ] && "$B" analyze "$T/w.ptx" >/dev/null 2>>"$T/err" && ok "rewrite -o writes PTX that parses" || no "rewrite -o writes PTX that parses" "$(cat "$T/err")"
+"$B" rewrite "$(k valley)" --bypass l1 --pi 7 --diff 2>/dev/null | grep -q '^+.*ld.global' && ok "rewrite --diff shows the loads" || no "rewrite --diff shows the loads"
+"$B" rewrite "$(k valley)" 2>/dev/null | cmp -s - "$(k valley)" && ok "no options: byte for byte the input" || no "no options: byte for byte the input"
+# What the kernel wrote, against a reference computed here: this one copies.
+"$B" run "$(k coalescing)" --outputs "$T/out" -o "$T/one.json" >/dev/null 2>"$T/err"
+python3 - "$T/out" kernels/coalescing.launch.json <<'PY' && ok "--outputs: the bytes a kernel wrote are those it should" || no "--outputs" "$(ls "$T/out" 2>&1)" "$(cat "$T/err")"
+import json, os, struct, sys
+d = json.load(open(sys.argv[2])); l = (d.get('launches') or [d])[0]; args = l.get('args') or d['args']
+src = [a for a in args if 'random' in a.get('init', {})][0]; out = [a for a in args if a.get('output')][0]
+M = (1 << 64) - 1
+def z(seed, i):
+    x = (seed + (i + 1) * 0x9E3779B97F4A7C15) & M
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & M; x = (x ^ x >> 27) * 0x94D049BB133111EB & M
+    return x ^ x >> 31
+got = struct.unpack('<%df' % out['count'], open(os.path.join(sys.argv[1], out['name'] + '.bin'), 'rb').read())
+lo, hi = src['init']['random']
+f32 = lambda v: struct.unpack('<f', struct.pack('<f', v))[0]
+want = [f32(lo + (hi - lo) * ((z(src['init']['seed'], i) >> 40) / 2**24)) for i in range(64)]
+print(got[:3], want[:3], file=sys.stderr)
+assert list(got[:64]) == want
+PY
+doc "run -o: a session of one run" "len(d['runs'])==1 and d['runs'][0]['kind']=='run' and d['runs'][0]['result']['status']=='OK'" cat "$T/one.json"
+exit $bad
