@@ -89,8 +89,9 @@ void ana_free(struct ana_kernel *k);
  * returns false (ST_OK). `access` indexes ana_kernel.access, func and inst are its place in the module. ST_REFUSED: no
  * launch, or addresses that cannot be executed (the diagnostic names the instruction).
  * With ana_opts.every also a prefetch's lines (prefetch set), each shared memory access as one request without line and
- * sectors, and the times that an access takes the fullest of 32 banks of 4 bytes (`passes`; else 0). */
-struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access, func, inst; bool store, prefetch, shared, partial /* store: not whole sectors */; uint8_t passes; };
+ * sectors, the times that an access takes the fullest of 32 banks of 4 bytes (`passes`; else 0), and global atomics, whose
+ * passes are turns at L2. lanes: active; phase: barriers that the CTA is past. */
+struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access, func, inst; bool store, prefetch, shared, partial /* store: not whole sectors */, atomic; uint8_t passes, lanes; uint32_t phase; };
 enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes,
                       unsigned resident_ctas, unsigned sm, unsigned sms, bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
 

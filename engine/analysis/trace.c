@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef bool (*trace_fn)(void *ctx, const struct ana_request *r);
-struct tracing { struct facts *f; unsigned line; trace_fn fn; void *ctx; bool stopped; };
+struct tracing { struct facts *f; unsigned line; trace_fn fn; void *ctx; bool stopped; uint32_t phase /* of the CTA whose turn it is */; };
 
 struct touched { uint64_t line[32 * 3]; uint32_t mask[32 * 3]; unsigned n; };
 static void touch(struct touched *q, uint64_t id, uint32_t bit)
@@ -47,6 +47,35 @@ static unsigned bank_passes(const struct slice_event *ev, unsigned bytes)
     }
     return most;
 }
+/* Turns of an atomic at L2: lanes of one sector with different words go together, those with one word after each other,
+ * floats at three times the length (as timed on an H200); all lanes with one integer word make one. */
+#define FLOAT_TURNS 3u
+static unsigned atomic_turns(const struct tracing *t, const struct slice_event *ev, const struct fact *x)
+{
+    const struct ptx_inst *i = fact_inst(t->f, x);
+    uint64_t word[32];
+    unsigned lanes[32], n = 0, turns = 0;
+    bool real = i && i->ntypes && ptx_type_kind((enum ptx_type)i->type[0]) == 'f';
+    for (uint32_t left = ev->mask; left; left &= left - 1) {
+        uint64_t a = ev->addr[__builtin_ctz(left)] / 4;
+        unsigned k = 0;
+        while (k < n && word[k] != a)
+            k++;
+        lanes[k] = k < n ? lanes[k] + 1 : 1;
+        word[k] = a;
+        n += k == n;
+    }
+    if (n == 1 && !real)
+        return 1;
+    for (unsigned k = 0; k < n; k++) {
+        unsigned most = 0;
+        for (unsigned j = 0; j < n; j++)
+            if (word[j] / 8 == word[k] / 8)
+                most = j < k ? 256 : lanes[j] > most ? lanes[j] : most;   /* 256: its sector was counted */
+        turns += most > 255 ? 0 : most > 1 ? most * (real ? FLOAT_TURNS : 1) : most;
+    }
+    return turns < 255 ? turns : 255;
+}
 /* The lines of one request, lowest first, each with its sector mask. */
 static bool emit_lines(struct tracing *t, const struct slice_event *ev, const struct fact *x)
 {
@@ -61,13 +90,14 @@ static bool emit_lines(struct tracing *t, const struct slice_event *ev, const st
             last = s;
         }
     }
-    unsigned passes = t->f->o->every && !x->store && !x->prefetch ? bank_passes(ev, x->bytes) : 0;
+    unsigned passes = !t->f->o->every ? 0 : x->atomic ? atomic_turns(t, ev, x) : !x->store && !x->prefetch ? bank_passes(ev, x->bytes) : 0;
     unsigned sectors = 0, bytes = (unsigned)__builtin_popcount(ev->mask) * x->bytes;
     for (unsigned k = 0; k < q.n; k++)
         sectors += (unsigned)__builtin_popcount(q.mask[k]);
     for (unsigned k = 0; k < q.n && !t->stopped; k++) {
         struct ana_request r = { .line = q.line[k], .sectors = q.mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site,
-                                 .func = x->func, .inst = x->inst, .store = x->store, .prefetch = x->prefetch, .partial = x->store && bytes < 32 * sectors, .passes = (uint8_t)passes };
+                                 .func = x->func, .inst = x->inst, .store = x->store, .prefetch = x->prefetch, .partial = x->store && bytes < 32 * sectors, .passes = (uint8_t)passes,
+                                 .atomic = x->atomic, .lanes = (uint8_t)__builtin_popcount(ev->mask), .phase = t->phase };
         t->stopped = !t->fn(t->ctx, &r);
     }
     return !t->stopped;
@@ -75,7 +105,7 @@ static bool emit_lines(struct tracing *t, const struct slice_event *ev, const st
 static bool emit_shared(struct tracing *t, const struct slice_event *ev, const struct fact *x)
 {
     struct ana_request r = { .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .func = x->func, .inst = x->inst,
-                             .store = x->store, .shared = true, .passes = (uint8_t)bank_passes(ev, x->bytes) };
+                             .store = x->store, .shared = true, .phase = t->phase, .passes = (uint8_t)bank_passes(ev, x->bytes) };
     t->stopped = !t->fn(t->ctx, &r);
     return !t->stopped;
 }
@@ -85,15 +115,16 @@ static bool on_event(void *ctx, const struct slice_event *ev)
     const struct fact *x = &t->f->fact[ev->site];
     if (ev->space == PTX_SPACE_SHARED && t->f->o->every)
         return emit_shared(t, ev, x);
-    if (ev->space != PTX_SPACE_GLOBAL || x->atomic)
+    if (ev->space != PTX_SPACE_GLOBAL || (x->atomic && !t->f->o->every))
         return true;
     return emit_lines(t, ev, x);
 }
-struct sm { struct slice_cta **cta; bool *live; unsigned resident; uint64_t next, stride, ctas; };
+struct sm { struct slice_cta **cta; bool *live; uint32_t *phase /* barriers that its CTA is past */; unsigned resident; uint64_t next, stride, ctas; };
 
 static void refill(struct sm *m, unsigned k)
 {
     m->live[k] = m->next < m->ctas;
+    m->phase[k] = 0;
     if (m->live[k])
         slice_cta_start(m->cta[k], m->next);
     m->next += m->stride;
@@ -104,6 +135,7 @@ static bool turn(struct tracing *t, struct sm *m, unsigned k, uint32_t w, uint64
     struct slice_cta *c = m->cta[k];
     if (slice_warp_done(c, w) || slice_warp_waits(c, w))
         return true;
+    t->phase = m->phase[k];
     enum slice_stop r = slice_warp_run(c, w, on_event, t, true, budget);
     return r != SLICE_STOPPED && r != SLICE_LIMIT;
 }
@@ -117,8 +149,8 @@ static void settle(struct sm *m, unsigned k, uint32_t warps)
     }
     if (all_done)
         refill(m, k);
-    else if (all_wait)
-        slice_cta_release(m->cta[k]);
+    else if (all_wait && slice_cta_release(m->cta[k]))
+        m->phase[k]++;
 }
 static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
 {
@@ -142,11 +174,11 @@ static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
 }
 enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *p, trace_fn fn, void *ctx)
 {
-    struct tracing t = { f, p->line, fn, ctx, false };
+    struct tracing t = { f, p->line, fn, ctx, false, 0 };
     struct sm m = { .resident = p->resident ? p->resident : 1, .next = p->sm, .stride = p->sms ? p->sms : 1, .ctas = env_ctas(&f->v) };
     uint64_t budget = p->budget;
     enum status st = ST_NOMEM;
-    bool ok = (m.cta = base_alloc(sizeof *m.cta * m.resident)) != NULL && (m.live = base_alloc(m.resident)) != NULL;
+    bool ok = (m.cta = base_alloc(sizeof *m.cta * m.resident)) != NULL && (m.live = base_alloc(m.resident)) != NULL && (m.phase = base_alloc(sizeof *m.phase * m.resident)) != NULL;
     for (unsigned k = 0; ok && k < m.resident; k++)
         ok = (m.cta[k] = slice_cta_new(s)) != NULL;
     if (ok) {
@@ -157,6 +189,7 @@ enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *
         slice_cta_free(m.cta[k]);
     base_free(m.cta);
     base_free(m.live);
+    base_free(m.phase);
     return st;
 }
 enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes, unsigned resident_ctas,

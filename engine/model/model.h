@@ -110,33 +110,71 @@ struct model_cost {
 };
 struct model_cost model_memory_cost(const struct model_cost_in *in);
 
-/* ---- warps in time: what one SM's memory instructions take when lines are waited for and units queue (walk.c) ---- */
+/* ---- a cache by the clock (cache.c): sectors of 32 bytes, four a line; times in cycles ---- */
 enum model_from { MODEL_FROM_L1, MODEL_FROM_L2, MODEL_FROM_DRAM };
+enum model_way { MODEL_WAY_KEEP, MODEL_WAY_LOOK /* hits what is there, keeps nothing */, MODEL_WAY_PAST };
+enum model_store { MODEL_STORE_EVICTS, MODEL_STORE_UPDATES, MODEL_STORE_MAKES /* a line where there is none */ };
+struct model_cache_config {
+    uint32_t sets, ways, picks;              /* replacement: the oldest of so many drawn at random; 0: LRU */
+    bool hashed, whole_line;                 /* set index; a miss brings four sectors */
+    bool transit, reserve;                   /* what is not kept holds a line while on its way; a miss waits for one that can go */
+    enum model_store store;
+};
+struct model_cache_answer {
+    uint8_t pending, miss, from;             /* sectors on their way (there at `ready`, `from` there); to be asked for */
+    double ready, stall;                     /* stall > 0: nothing can go before; ask again then */
+    ptrdiff_t slot;                          /* of what a miss brings, from 1; 0: kept nowhere */
+};
+struct model_cache;
+struct model_cache *model_cache_new(const struct model_cache_config *c);   /* owned; NULL: out of memory, or sizes are 0 */
+void model_cache_free(struct model_cache *m);
+void model_cache_load(struct model_cache *m, uint64_t line, unsigned sectors, enum model_way how, double now, struct model_cache_answer *a);
+void model_cache_fill(struct model_cache *m, const struct model_cache_answer *a, double at, uint8_t from);   /* when a miss arrives */
+void model_cache_store(struct model_cache *m, uint64_t line, unsigned sectors, bool partial, double now);
+
+/* ---- warps in time: what one SM's memory instructions take when lines are waited for and units queue (walk.c) ---- */
+struct model_walk_line { uint64_t line; float crowd /* share of the times that all SMs ask for it at once, 0..1 */; uint8_t sectors /* mask */, way /* enum model_way */; };
+/* Where sectors come from that L1 does not have: *dram is how many of them DRAM moves for this SM. */
+typedef enum model_from (*model_walk_beyond)(void *ctx, const struct model_walk_line *l, unsigned sectors, float *dram);
 struct model_walk_config {
     uint64_t ctas; uint32_t warps /* of a CTA */, slots /* CTAs at once */;
-    double lat_l1, lat_l2, lat_dram;         /* cycles, load to use */
-    double l2_turn, dram_turn;               /* cycles a sector takes of this SM's share of the bandwidth; 0: unknown, no queue */
-    double crowd_turn;                       /* cycles that a request which all SMs make at once holds up this SM's next ones; 0: unknown */
+    double lat_l1, lat_ro, lat_l2, lat_dram, lat_shared;      /* cycles, load to use */
+    double lookups, data_turn;               /* lines that L1 looks up a cycle; cycles that a sector takes of its data path */
+    double least_turn;                       /* cycles that any instruction holds the load/store unit */
+    uint32_t queue, misses;                  /* instructions that wait there; lines under way; 0: no limit */
+    double port_turn, store_turn, store_least;                /* cycles of a sector into the SM, out of it; of a line out of it */
+    double l2_turn, l2_ask, dram_turn, dram_scatter;          /* of a sector, of a request, of this SM's share; a sector by itself takes 1/scatter */
+    double crowd_turn;                       /* cycles that a request which all SMs make at once holds up this SM's next ones */
+    double store_weight, partial_weight;     /* sectors read that a sector written takes of L2, wholly and in part */
+    double store_dram;                       /* sectors that DRAM moves for a sector written */
     double issue, dependent;                 /* warp instructions a cycle (0: unknown); cycles from one to the next that needs it */
+    double barrier;                          /* from the last arrival */
+    double start_turn, start;                /* cycles between two CTAs' starts; from a free slot to the first instruction */
+    uint32_t units; double unit_turn;        /* of L2 for atomics; cycles of a turn, all SMs' atomics being alike */
+    bool merge;                              /* reads for what has just been asked for ride along */
+    bool greedy;                             /* a warp's loads that need none of its others go out before another warp's */
 };
-struct model_walk_line {
-    uint64_t line;
-    float sectors, crowd;                    /* of L2's time, in sectors; share of the times that all SMs ask for it at once, 0..1 */
-    uint8_t from; bool past;                 /* enum model_from; L1 does not keep it */
-};
+enum model_walk_kind { MODEL_WALK_LOAD, MODEL_WALK_READ_ONLY, MODEL_WALK_STORE, MODEL_WALK_PARTIAL, MODEL_WALK_ATOMIC, MODEL_WALK_RED /* nobody waits */,
+                       MODEL_WALK_PREFETCH, MODEL_WALK_PREFETCH_L2 };
 struct model_walk_step {                     /* one memory instruction of a warp */
-    const struct model_walk_line *line; uint32_t nlines;   /* valid until the warp's next step is asked for; a store's lines are `past` */
+    const struct model_walk_line *line; uint32_t nlines;   /* valid until the warp's next step is asked for */
     uint32_t before;                         /* instructions since its last step */
-    uint32_t chained;                        /* accesses to shared memory among them whose results were waited for */
-    double turns;                            /* cycles that it and those hold the load/store unit */
-    uint32_t data;                           /* cycles that it takes of the banks behind it: it waits for its turn there, the unit does not */
-    bool waits, quiet;                       /* needs the loads before it; nobody waits for it (a prefetch, a store) */
+    uint32_t chained, passes;                /* accesses to shared memory among them whose results were waited for; cycles that those hold the unit */
+    uint32_t data;                           /* passes over the data banks; of an atomic: turns at L2 */
+    uint32_t phase;                          /* barriers that its CTA is past by then */
+    uint8_t kind; bool waits;                /* enum model_walk_kind; needs the loads before it */
 };
 /* The next step of warp `warp` of the SM's cta-th CTA; false: it has ended. */
 typedef bool (*model_walk_next)(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_step *out);
-struct model_waits { double of[3]; };        /* cycles waited for, over all warps, by enum model_from; queueing left out */
-/* Cycles to the end of the last warp; NaN: out of memory. */
-double model_walk(const struct model_walk_config *c, model_walk_next next, void *ctx, struct model_waits *waits);
+struct model_walked {
+    double cycles;                           /* to the end of the last warp; NaN: out of memory */
+    double waits[3];                         /* cycles waited for, over all warps, by enum model_from; queueing left out */
+    double l1, port, l2, dram, units;        /* cycles that each was busy: load/store unit and data path, whichever more; port of the SM; the fullest unit */
+    uint64_t lines, missed;                  /* of loads; those that lacked a sector of L1 */
+    double sectors, missed_sectors, stored;  /* asked for by loads; of L2; of L2's time by stores, in sectors */
+};
+/* l1, ro: caches, empty at the start (borrowed); ro NULL: read-only loads go through l1. */
+struct model_walked model_walk(const struct model_walk_config *c, struct model_cache *l1, struct model_cache *ro, model_walk_next next, model_walk_beyond beyond, void *ctx);
 
 /* softcache: cache lines per thread, floor((available/threads)/16); 0 when threads is 0 */
 uint32_t model_softcache_lines(uint64_t shared_available, uint64_t resident_threads);
@@ -151,6 +189,8 @@ uint64_t model_cluster_size(uint64_t V, uint64_t M, uint64_t i);
 struct model_place model_cluster_round_robin(uint64_t M, uint64_t u);
 /* Spearman (ties share their mean rank) and Pearson correlation; NaN when undefined. */
 double model_rank_correlation(const double *a, const double *b, size_t n);
+/* The same, values > 0, those within `tolerance` (relative) of the least of their group taken as equal: noise has no rank. */
+double model_rank_correlation_within(const double *a, const double *b, size_t n, double tolerance);
 double model_correlation(const double *a, const double *b, size_t n);
 
 #endif

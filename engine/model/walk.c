@@ -3,72 +3,48 @@
  * Every warp of one SM has a clock. The warp that is earliest takes its next memory instruction:
  *
  *   clock + instructions before it -> load/store unit (one at a time) -> a line in L1, on its way, or to be fetched
- *                                     L1's data banks, a queue behind it
- *                                     L2 and DRAM: this SM's share of their bandwidth, a queue each
+ *                                     data path and banks, a queue behind it
+ *                                     port of the SM, its share of L2's and of DRAM's bandwidth, a queue each
  *
  * and its clock moves on; to where the data is there, when what follows needs it. What ends makes room for the
- * next CTA. So hits on lines that are still on their way wait as long as the miss they ride on, few warps hide less
- * than many, the last wave counts whole, and several limits that are near each other add up. */
+ * next CTA. L1 is looked up in that order of time: few warps hide less than many, hits on lines that are still on their way
+ * wait as long as the miss they ride on, what thrashes thrashes as fast as it is asked for, the last wave counts whole, and
+ * several limits that are near each other add up. */
 #include "engine/model/model.h"
 
 #include <math.h>
 #include <string.h>
 
-struct flight { uint64_t line1 /* line + 1; 0: empty */; double ready; uint8_t from; };
-/* at: when its next instruction, `step`, comes to the load/store unit; pending: when the loads asked for so far are there */
-struct walker { double at, pending; uint8_t from; uint32_t cta; struct model_walk_step step; };
+#define RIDES 2048u                  /* reads under way that are remembered, by line */
+#define RIDE_WINDOW 72u              /* cycles, and reads, after which nothing rides along any more, at most: by a hash, as if by chance */
+#define RIDERS 4u
+#define UNIT_ROOM 2048.0             /* cycles of atomics that wait at their unit; more wait at the SM, which sends in order */
+#define UNIT_SHIFT 2u                /* lines of one unit: 512 bytes, as the rates of atomics on one to 32 lines of an H200 show */
+
+/* at: when its next instruction, `step`, is issued; turn: its place among those of other warps, a time too; pending: when the
+ * loads asked for so far are there */
+struct walker { double at, turn, pending; uint8_t from; bool parked, ended; uint32_t cta; struct model_walk_step step; };
+struct ride { uint64_t line1; double until, since; uint64_t nth; uint8_t sectors, riders; };
 struct walk {
     const struct model_walk_config *c;
-    struct flight *flight; size_t mask, n;
+    struct model_cache *l1, *ro;
     struct walker *walker;               /* slots x warps */
     uint32_t *heap, nheap;               /* walkers, the earliest first */
-    uint32_t *left;                      /* per slot: warps that still walk */
-    double lsu, data, l2, dram, end;           /* when each is free; the last warp's end */
+    uint32_t *left, *phase;              /* per slot: warps that still walk; barriers that are past */
+    double *queue, *miss, *unit;         /* rings of when each entry is free; per atomic unit */
+    uint32_t queue_at, miss_at;
+    struct ride *ride; uint64_t reads;
+    double lsu, data, port, store, l2, dram;     /* when each is free */
+    double lsu_busy, data_busy, leaves /* the queue, the last load */, start_at;
     uint64_t started; double live;       /* CTAs begun; warps that walk */
-    model_walk_next next; void *ctx;
-    struct model_waits *waits;
+    model_walk_next next; model_walk_beyond beyond; void *ctx;
+    struct model_walked *out;
 };
-
-/* ---- lines that were fetched, and when they arrive ---- */
-static struct flight *flight_at(struct flight *v, size_t mask, uint64_t line)
-{
-    size_t i = (size_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 20) & mask;
-    while (v[i].line1 && v[i].line1 != line + 1)
-        i = (i + 1) & mask;
-    return &v[i];
-}
-
-static bool flights_grow(struct walk *w)
-{
-    size_t mask = w->mask ? w->mask * 2 + 1 : 4095;
-    struct flight *v = base_alloc((mask + 1) * sizeof *v);
-    if (!v)
-        return false;
-    for (size_t i = 0; w->flight && i <= w->mask; i++)
-        if (w->flight[i].line1)
-            *flight_at(v, mask, w->flight[i].line1 - 1) = w->flight[i];
-    base_free(w->flight);
-    w->flight = v;
-    w->mask = mask;
-    return true;
-}
-
-static struct flight *flight_of(struct walk *w, uint64_t line)
-{
-    if (2 * w->n >= w->mask && !flights_grow(w))
-        return NULL;
-    struct flight *f = flight_at(w->flight, w->mask, line);
-    if (!f->line1) {
-        *f = (struct flight){ .line1 = line + 1 };
-        w->n++;
-    }
-    return f;
-}
 
 /* ---- the earliest walker: a binary heap ---- */
 static bool earlier(const struct walk *w, uint32_t a, uint32_t b)
 {
-    return w->walker[a].at < w->walker[b].at || (w->walker[a].at == w->walker[b].at && a < b);
+    return w->walker[a].turn < w->walker[b].turn || (w->walker[a].turn == w->walker[b].turn && a < b);
 }
 
 static void heap_down(struct walk *w)
@@ -92,11 +68,19 @@ static void heap_add(struct walk *w, uint32_t v)
     w->heap[at] = v;
 }
 
-static double queue(double *unit, double at, double turn)
+static void heap_pop(struct walk *w)
+{
+    w->heap[0] = w->heap[--w->nheap];
+    if (w->nheap)
+        heap_down(w);
+}
+
+/* How long what comes at `at` waits for the unit, which it then holds. */
+static double wait_at(double *unit, double at, double turn)
 {
     double start = fmax(*unit, at);
     *unit = start + turn;
-    return start;
+    return start - at;
 }
 
 /* ---- from one memory instruction to the next ---- */
@@ -105,7 +89,7 @@ static void wait_for(struct walk *w, struct walker *x)
     const double alone[] = { w->c->lat_l1, w->c->lat_l2, w->c->lat_dram };
     if (x->pending <= x->at)
         return;
-    w->waits->of[x->from] += fmin(x->pending - x->at, alone[x->from]);   /* more than that is queueing */
+    w->out->waits[x->from] += fmin(x->pending - x->at, alone[x->from]);   /* more than that is queueing */
     x->at = x->pending;
 }
 
@@ -121,29 +105,69 @@ static bool prepare(struct walk *w, uint32_t v)
     if (x->step.waits)
         wait_for(w, x);
     double shared = c->issue > 0 ? w->live / c->issue : 0;      /* the schedulers serve all warps alike */
-    x->at += x->step.before * fmax(c->dependent, shared) + x->step.chained * c->lat_l1;
+    x->at += x->step.before * fmax(c->dependent, shared) + x->step.chained * c->lat_shared;
+    x->turn = c->greedy && !x->step.waits ? x->turn : x->at;
     return true;
 }
 
-static void end_warp(struct walk *w, uint32_t slot, double at)
+/* All warps of the CTA that still walk have come to the barrier, or are past it, the last of them at `last` or before: those
+ * that wait go on. */
+static void pass_barriers(struct walk *w, uint32_t slot, double last)
 {
-    w->end = fmax(w->end, at);
+    uint32_t first = slot * w->c->warps, least = UINT32_MAX;
+    for (uint32_t v = first; v < first + w->c->warps; v++)
+        if (!w->walker[v].ended && w->walker[v].step.phase < least)
+            least = w->walker[v].step.phase;
+    if (least == UINT32_MAX || least <= w->phase[slot])
+        return;
+    for (uint32_t v = first; v < first + w->c->warps; v++)
+        if (w->walker[v].parked)
+            last = fmax(last, w->walker[v].at);
+    w->phase[slot] = least;
+    for (uint32_t v = first; v < first + w->c->warps; v++) {
+        struct walker *x = &w->walker[v];
+        if (!x->parked || x->step.phase > least)
+            continue;
+        x->parked = false;
+        x->at = x->turn = last + w->c->barrier;
+        heap_add(w, v);
+    }
+}
+
+static void end_warp(struct walk *w, uint32_t v)
+{
+    uint32_t slot = v / w->c->warps;
+    struct walker *x = &w->walker[v];
+    w->out->cycles = fmax(w->out->cycles, x->at);
+    x->ended = true;
     w->left[slot]--;
     w->live--;
+}
+
+/* Puts the walker where it goes on: among those that walk, at a barrier, or at its end. */
+static void go_on(struct walk *w, uint32_t v)
+{
+    struct walker *x = &w->walker[v];
+    if (!prepare(w, v))
+        end_warp(w, v);
+    else if (x->step.phase > w->phase[v / w->c->warps])
+        x->parked = true;
+    else
+        heap_add(w, v);
 }
 
 static void start_cta(struct walk *w, uint32_t slot, double at)
 {
     uint32_t warps = w->c->warps, first = slot * warps, cta = (uint32_t)w->started++;
+    at += wait_at(&w->start_at, at, w->c->start_turn) + w->c->start;
     w->left[slot] = warps;
+    w->phase[slot] = 0;
     w->live += warps;
-    for (uint32_t v = first; v < first + warps; v++) {
-        w->walker[v] = (struct walker){ .at = at, .pending = at, .cta = cta };
-        if (prepare(w, v))
-            heap_add(w, v);
-        else
-            end_warp(w, slot, w->walker[v].at);
-    }
+    for (uint32_t v = first; v < first + warps; v++)
+        w->walker[v] = (struct walker){ .at = at, .turn = at, .pending = at, .cta = cta };
+    for (uint32_t v = first; v < first + warps; v++)
+        go_on(w, v);
+    pass_barriers(w, slot, at);
 }
 
 /* Room for a CTA from `at` on; those without any step make room at once. */
@@ -153,100 +177,242 @@ static void fill_slot(struct walk *w, uint32_t slot, double at)
         start_cta(w, slot, at);
 }
 
-/* ---- one instruction ---- */
-/* Asked of L2 at `at`: when it arrives. */
-static double fetch(struct walk *w, const struct model_walk_line *l, double at)
+/* ---- beyond L1 ---- */
+/* A read for sectors that were asked for a moment ago rides along. NULL: nothing does here. */
+static struct ride *ride_of(struct walk *w, const struct model_walk_line *l, unsigned sectors, double at, bool *rides)
 {
-    const struct model_walk_config *c = w->c;
-    double ask = queue(&w->l2, at, fmax(l->sectors * c->l2_turn, l->crowd * c->crowd_turn));
-    if (l->from != MODEL_FROM_DRAM)
-        return ask + c->lat_l2;
-    return queue(&w->dram, ask, l->sectors * c->dram_turn) + c->lat_dram;
+    uint64_t hash = (l->line ^ w->reads) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
+    double window = (double)(hash % RIDE_WINDOW);
+    struct ride *r = w->ride ? &w->ride[(l->line * UINT64_C(0x9E3779B97F4A7C15) >> 32) % RIDES] : NULL;
+    *rides = r && r->line1 == l->line + 1 && !(sectors & ~(unsigned)r->sectors) && r->riders < RIDERS && at - r->since < window && (double)(w->reads - r->nth) < window;
+    return r;
 }
 
-/* Its data is there at the return value; NaN: out of memory. */
-static double ask_line(struct walk *w, const struct model_walk_line *l, double at, uint8_t *from)
+/* Asked of L2 at `at`: when it arrives. */
+static double fetch(struct walk *w, const struct model_walk_line *l, unsigned sectors, double at, uint8_t *from)
 {
-    struct flight *f = flight_of(w, l->line);
-    double hit = at + w->c->lat_l1;
-    if (!f)
-        return (double)NAN;
-    *from = MODEL_FROM_L1;
-    if (l->from == MODEL_FROM_L1) {
-        if (f->ready <= hit)
-            return hit;
-        *from = f->from;                     /* on its way */
-        return f->ready;
+    const struct model_walk_config *c = w->c;
+    int n = __builtin_popcount(sectors);
+    double port = wait_at(&w->port, at, n * c->port_turn), ready;
+    float dram = 0;
+    bool rides;
+    struct ride *r = ride_of(w, l, sectors, at, &rides);
+    *from = (uint8_t)w->beyond(w->ctx, l, sectors, &dram);
+    w->out->port += n * c->port_turn;
+    w->out->missed_sectors += n;
+    if (rides) {
+        r->riders++;
+        return r->until + port;
     }
-    double ready = fetch(w, l, at);
-    if (!l->past) {                          /* what goes past L1 is nobody else's */
-        f->ready = ready;
-        f->from = l->from;
+    double turn = n * c->l2_turn + c->l2_ask + l->crowd * c->crowd_turn;
+    w->out->l2 += turn;
+    w->reads++;
+    ready = at + port + wait_at(&w->l2, at, turn) + (*from == MODEL_FROM_DRAM ? c->lat_dram : c->lat_l2);
+    if (dram > 0) {
+        turn = dram * c->dram_turn / (n < 4 && c->dram_scatter > 0 ? c->dram_scatter : 1);
+        ready += wait_at(&w->dram, at, turn);
+        w->out->dram += turn;
     }
-    *from = l->from;
+    if (r)
+        *r = (struct ride){ l->line + 1, ready, at, w->reads, (uint8_t)sectors, 1 };
     return ready;
 }
 
-/* False: out of memory. */
-static bool take_step(struct walk *w, struct walker *x)
+/* One line of a load at *at, or later when nothing can go for it: when its data is there. */
+static double load_line(struct walk *w, struct model_cache *cache, const struct model_walk_line *l, unsigned sectors, double lat, double *at, uint8_t *from)
 {
-    const struct model_walk_step *s = &x->step;
-    double at = queue(&w->lsu, x->at, s->turns), done = at;
-    uint8_t last = MODEL_FROM_L1;
-    if (s->data)
-        done = queue(&w->data, at, s->data) + w->c->lat_l1;
-    for (uint32_t i = 0; i < s->nlines; i++) {
-        uint8_t from;
-        double turn = at + (i + 1) * s->turns / s->nlines - 1;   /* the unit takes them one after the other */
-        double there = ask_line(w, &s->line[i], fmax(turn, at), &from);
-        if (isnan(there))
-            return false;
-        if (there > done) {
-            done = there;
-            last = from;
-        }
+    struct model_cache_answer a;
+    for (;;) {
+        model_cache_load(cache, l->line, sectors, (enum model_way)l->way, *at, &a);
+        if (!(a.stall > 0))
+            break;
+        *at = fmax(a.stall, *at + 1);
     }
-    x->at = at + 1;
-    if (!s->quiet && done > x->pending) {
-        x->pending = done;
-        x->from = last;
+    double done = *at + lat;
+    *from = MODEL_FROM_L1;
+    if (a.pending && a.ready > done) {
+        done = a.ready;
+        *from = a.from;
     }
-    return true;
+    if (!a.miss)
+        return done;
+    w->out->missed++;
+    uint8_t there;
+    double *tracker = w->c->misses ? &w->miss[w->miss_at++ % w->c->misses] : NULL;
+    if (tracker)
+        *at = fmax(*at, *tracker);
+    double ready = fetch(w, l, a.miss, *at, &there);
+    if (tracker)
+        *tracker = ready;
+    model_cache_fill(cache, &a, ready, there);
+    if (ready > done) {
+        done = ready;
+        *from = there;
+    }
+    return done;
 }
 
-static bool walk_all(struct walk *w)
+/* Two stages: lines are looked up and misses leave; the data, when they are there, come from the banks. */
+static double take_load(struct walk *w, const struct model_walk_step *s, double at, uint8_t *from)
+{
+    const struct model_walk_config *c = w->c;
+    bool ro = s->kind == MODEL_WALK_READ_ONLY && w->ro;
+    double tags = at, done = at, lat = ro ? c->lat_ro : c->lat_l1, sectors = 0;
+    *from = MODEL_FROM_L1;
+    for (uint32_t i = 0; i < s->nlines; i++) {
+        uint8_t where;
+        double there = load_line(w, ro ? w->ro : w->l1, &s->line[i], s->line[i].sectors, lat, &tags, &where);
+        tags += 1 / c->lookups;
+        sectors += __builtin_popcount(s->line[i].sectors);
+        if (there > done) {
+            done = there;
+            *from = where;
+        }
+    }
+    double data = fmax(s->data, sectors * c->data_turn);
+    double out = at + wait_at(&w->data, at, data) + lat;
+    w->lsu = fmax(tags, at + c->least_turn);
+    w->leaves = *from == MODEL_FROM_L1 ? fmax(w->lsu, w->data) : w->lsu;   /* what misses does not wait here for its data */
+    w->data_busy += data;
+    w->out->lines += s->nlines;
+    w->out->sectors += sectors;
+    return fmax(done, out);
+}
+
+static double take_store(struct walk *w, const struct model_walk_step *s, double at)
+{
+    const struct model_walk_config *c = w->c;
+    bool partial = s->kind == MODEL_WALK_PARTIAL;
+    double t = at, done = at;
+    for (uint32_t i = 0; i < s->nlines; i++, t += 1) {
+        int n = __builtin_popcount(s->line[i].sectors);
+        double weight = n * (partial ? c->partial_weight : c->store_weight), turn = fmax(n * c->store_turn, c->store_least);
+        model_cache_store(w->l1, s->line[i].line, s->line[i].sectors, partial, t);
+        double wait = wait_at(&w->store, t, turn) + wait_at(&w->l2, t, weight * c->l2_turn + c->l2_ask);
+        if (c->store_dram > 0)
+            wait += wait_at(&w->dram, t, n * c->store_dram * c->dram_turn);
+        w->out->dram += n * c->store_dram * c->dram_turn;
+        w->out->l2 += weight * c->l2_turn + c->l2_ask;
+        w->out->stored += weight;
+        done = fmax(done, t + wait);
+    }
+    w->lsu = fmax(t, at + c->least_turn);
+    return done;
+}
+
+/* Atomics on one sector take turns at its slice, those of all SMs; an SM sends them in order. */
+static double take_atomic(struct walk *w, const struct model_walk_step *s, double at)
+{
+    const struct model_walk_config *c = w->c;
+    double t = at, done = at;
+    for (uint32_t i = 0; i < s->nlines; i++, t += 1) {
+        double turns = (double)(s->data * (i + 1) / s->nlines - s->data * i / s->nlines);
+        double *unit = &w->unit[c->units ? (s->line[i].line >> UNIT_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) % c->units : 0];
+        double wait = wait_at(&w->store, t, c->store_least * __builtin_popcount(s->line[i].sectors)), turn = wait_at(unit, t, turns * c->unit_turn);
+        if (turn > UNIT_ROOM)
+            w->store = fmax(w->store, t + turn - UNIT_ROOM);
+        model_cache_store(w->l1, s->line[i].line, s->line[i].sectors, true, t);
+        done = fmax(done, t + wait + turn + c->lat_l2 + turns);
+    }
+    w->lsu = fmax(fmax(t, at + c->least_turn), at);
+    return done;
+}
+
+static double take_prefetch(struct walk *w, const struct model_walk_step *s, double at)
+{
+    double t = at;
+    for (uint32_t i = 0; i < s->nlines; i++, t += 1) {
+        uint8_t from;
+        float dram;
+        if (s->kind == MODEL_WALK_PREFETCH) {
+            uint64_t missed = w->out->missed;
+            load_line(w, w->l1, &s->line[i], 15, w->c->lat_l1, &t, &from);
+            w->out->missed = missed;             /* nobody's loads */
+        } else {
+            w->beyond(w->ctx, &s->line[i], 15, &dram);
+        }
+    }
+    w->lsu = fmax(t, at + w->c->least_turn);
+    return at;
+}
+
+static void take_step(struct walk *w, struct walker *x)
+{
+    const struct model_walk_step *s = &x->step;
+    const struct model_walk_config *c = w->c;
+    double *room = c->queue ? &w->queue[w->queue_at++ % c->queue] : NULL;
+    double issued = fmax(x->at, room ? *room : 0), at = fmax(issued, w->lsu) + s->passes, done, busy = w->lsu;
+    uint8_t from = MODEL_FROM_L2;
+    bool quiet = s->kind >= MODEL_WALK_RED || s->kind == MODEL_WALK_STORE || s->kind == MODEL_WALK_PARTIAL;
+    switch (s->kind) {
+    case MODEL_WALK_LOAD: case MODEL_WALK_READ_ONLY: done = take_load(w, s, at, &from); break;
+    case MODEL_WALK_STORE: case MODEL_WALK_PARTIAL: done = take_store(w, s, at); break;
+    case MODEL_WALK_ATOMIC: case MODEL_WALK_RED: done = take_atomic(w, s, at); break;
+    default: done = take_prefetch(w, s, at); break;
+    }
+    if (room)
+        *room = quiet ? fmax(w->lsu, s->kind == MODEL_WALK_RED ? w->store : done) : w->leaves;
+    w->lsu_busy += w->lsu - fmax(busy, at) + s->passes;
+    x->at = issued + 1;                          /* the unit has a queue */
+    w->out->cycles = fmax(w->out->cycles, s->kind == MODEL_WALK_RED ? w->lsu : done);
+    if (!quiet && done > x->pending) {
+        x->pending = done;
+        x->from = from;
+    }
+}
+
+static void walk_all(struct walk *w)
 {
     for (uint32_t k = 0; k < w->c->slots; k++)
         fill_slot(w, k, 0);
     while (w->nheap) {
-        uint32_t v = w->heap[0];
-        if (!take_step(w, &w->walker[v]))
-            return false;
-        if (prepare(w, v)) {
+        uint32_t v = w->heap[0], slot = v / w->c->warps;
+        struct walker *x = &w->walker[v];
+        take_step(w, x);
+        if (prepare(w, v) && x->step.phase <= w->phase[slot]) {
             heap_down(w);
             continue;
         }
-        w->heap[0] = w->heap[--w->nheap];
-        if (w->nheap)
-            heap_down(w);
-        end_warp(w, v / w->c->warps, w->walker[v].at);
-        fill_slot(w, v / w->c->warps, w->walker[v].at);
+        /* not walking on: at a barrier, or at its end */
+        heap_pop(w);
+        if (x->step.phase > w->phase[slot])
+            x->parked = true;
+        else
+            end_warp(w, v);
+        pass_barriers(w, slot, x->at);
+        fill_slot(w, slot, x->at);
     }
-    return true;
 }
 
-double model_walk(const struct model_walk_config *c, model_walk_next next, void *ctx, struct model_waits *waits)
+static bool make_room(struct walk *w)
 {
+    const struct model_walk_config *c = w->c;
     size_t n = (size_t)c->slots * c->warps;
-    struct walk w = { .c = c, .next = next, .ctx = ctx, .waits = waits };
-    *waits = (struct model_waits){ 0 };
-    w.walker = base_alloc((n + 1) * sizeof *w.walker);
-    w.heap = base_alloc((n + 1) * sizeof *w.heap);
-    w.left = base_alloc((c->slots + 1) * sizeof *w.left);
-    bool ok = w.walker && w.heap && w.left && walk_all(&w);
-    base_free(w.flight);
-    base_free(w.walker);
-    base_free(w.heap);
-    base_free(w.left);
-    return ok ? w.end : (double)NAN;
+    w->walker = base_alloc((n + 1) * sizeof *w->walker);
+    w->heap = base_alloc((n + 1) * sizeof *w->heap);
+    w->left = base_alloc((c->slots + 1) * sizeof *w->left);
+    w->phase = base_alloc((c->slots + 1) * sizeof *w->phase);
+    w->queue = base_alloc((c->queue + 1) * sizeof *w->queue);
+    w->miss = base_alloc((c->misses + 1) * sizeof *w->miss);
+    w->unit = base_alloc((c->units + 1) * sizeof *w->unit);
+    w->ride = c->merge ? base_alloc(RIDES * sizeof *w->ride) : NULL;
+    return w->walker && w->heap && w->left && w->phase && w->queue && w->miss && w->unit && (w->ride || !c->merge);
+}
+
+struct model_walked model_walk(const struct model_walk_config *c, struct model_cache *l1, struct model_cache *ro, model_walk_next next, model_walk_beyond beyond, void *ctx)
+{
+    struct model_walked out = { .cycles = 0 };
+    struct walk w = { .c = c, .l1 = l1, .ro = ro, .next = next, .beyond = beyond, .ctx = ctx, .out = &out };
+    bool ok = make_room(&w);
+    if (ok)
+        walk_all(&w);
+    for (uint32_t k = 0; ok && k < c->units; k++)
+        out.units = fmax(out.units, w.unit[k]);
+    out.l1 = fmax(w.lsu_busy, w.data_busy);
+    void *const room[] = { w.walker, w.heap, w.left, w.phase, w.queue, w.miss, w.unit, w.ride };
+    for (size_t i = 0; i < ARRAY_LEN(room); i++)
+        base_free(room[i]);
+    if (!ok)
+        out.cycles = (double)NAN;
+    return out;
 }

@@ -126,6 +126,9 @@ void sim_preset_info(const struct sim_preset *p, struct dev_info *out)
         .bw_l2 = p->l2_bytes_per_cycle * p->clock_mhz * 1e6, .bw_dram = p->dram_gbps * p->dram_efficiency * 1e9,
         .issue_per_cycle = (double)p->schedulers / (double)p->issue_interval,
         .lat_alu = (double)p->lat_alu, .l2_shared_rate = p->l2_shared_rate, .l2_partial_write = p->l2_partial_write };
+#define X(f) out->sm.f = (double)p->f;
+    DEV_SM(X)
+#undef X
     snprintf(out->spec, sizeof out->spec, "sim:%s", p->name);
     snprintf(out->name, sizeof out->name, "%s", p->title);
 }

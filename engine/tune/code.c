@@ -129,3 +129,16 @@ bool tune_code_waits(const struct tune_code *c, uint32_t from, uint32_t to)
 {
     return from == PTX_NO_INDEX || to <= from || c->cfg->block_of[from] != c->cfg->block_of[to] || c->needs[to];
 }
+
+enum load_path tune_code_path(const struct tune_code *c, uint32_t inst)
+{
+    const struct ptx_inst *i = &c->f->insts[inst];
+    enum ptx_mod op = ptx_mod_of(i, MODCAT_CACHE), order = ptx_mod_of(i, MODCAT_SEM);
+    if (ptx_has_mod(i, PTX_MOD_NC))
+        return ptx_mod_of(i, MODCAT_L1) == PTX_MOD_L1_NO_ALLOCATE ? PATH_LOOK : PATH_READ_ONLY;
+    if (op == PTX_MOD_CG || op == PTX_MOD_CV || order == PTX_MOD_VOLATILE || order == PTX_MOD_RELAXED || order == PTX_MOD_ACQUIRE)
+        return PATH_PAST;
+    return op == PTX_MOD_CA ? PATH_CA : ptx_mod_of(i, MODCAT_L1) == PTX_MOD_L1_NO_ALLOCATE ? PATH_LOOK : PATH_PLAIN;
+}
+
+bool tune_code_is_red(const struct tune_code *c, uint32_t inst) { return c->f->insts[inst].op == PTX_OP_RED; }

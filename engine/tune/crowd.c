@@ -1,66 +1,109 @@
 /* Lines that all SMs ask L2 for at the same time. A line lives in one slice of L2, which answers one request at a time:
  * what all read at once comes more slowly than what each reads for itself. One SM's trace does not show it, so the first
  * requests of three others are looked at: the SMs of the next CTA in x, of the next in y, and of one far off. A line that
- * all four touch first at about the same place in their traces is taken to be asked for by everybody. */
+ * all four touch at about the same place in their traces is taken to be asked for by everybody. First touches count apart
+ * from later ones: those ask L2 only where L1 has lost the line. */
 #include "engine/tune/trace.h"
 
 #include <string.h>
 
 #define LOOKED_AT 2048u                    /* first requests of each SM */
-#define AT_ONCE 256u                       /* requests apart, at most */
+#define AT_ONCE 256u                       /* requests of one part; parts beside each other are at the same place */
 #define SMS 4u                             /* this one is number 0 */
 #define SLOTS (2 * SMS * LOOKED_AT)
 
-struct early { uint64_t line1[SLOTS]; uint16_t at[SLOTS][SMS]; };   /* open addressing by line; at: when it was first asked for, 1..; 0: never */
+struct early { uint64_t line1[SLOTS]; uint8_t part[SLOTS][SMS]; bool again[SLOTS]; };   /* open addressing by line; part: bits, those in which it was asked for */
 struct looking { struct early *e; unsigned sm; uint16_t n; };
 
-static uint16_t *first_of(struct early *e, uint64_t line)
+static size_t slot_of(struct early *e, uint64_t line)
 {
     size_t i = (size_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 40) % SLOTS;
     while (e->line1[i] && e->line1[i] != line + 1)
         i = (i + 1) % SLOTS;
     e->line1[i] = line + 1;
-    return e->at[i];
+    return i;
 }
 
 static bool look_at(struct looking *l, uint64_t line)
 {
-    uint16_t *at = first_of(l->e, line);
-    l->n++;
-    if (!at[l->sm])
-        at[l->sm] = l->n;
-    return l->n < LOOKED_AT;
+    l->e->part[slot_of(l->e, line)][l->sm] |= (uint8_t)(1u << l->n / AT_ONCE);
+    return ++l->n < LOOKED_AT;
 }
 
 static bool look(void *ctx, const struct ana_request *r)
 {
-    return r->store || r->prefetch || r->shared || look_at(ctx, r->line);
+    return r->store || r->atomic || r->prefetch || r->shared || look_at(ctx, r->line);
 }
 
-static bool is_crowd(const uint16_t *at)
+static bool is_crowd(const uint8_t *part, unsigned at)
 {
+    unsigned near = 7u << at >> 1;
     bool all = true;
     for (unsigned k = 1; k < SMS; k++)
-        all = all && at[k] && at[k] + AT_ONCE > at[0] && at[0] + AT_ONCE > at[k];
+        all = all && (part[k] & near);
     return all;
 }
 
-/* Of the lines that this SM touches first, by access. */
+/* Of the lines that this SM touches, by access: the share that all touch. */
 static void count(struct tune_trace *t, struct early *e, uint32_t *asked)
 {
     uint16_t n = 0;
     for (size_t i = 0; i < t->n && n < LOOKED_AT; i++) {
-        const struct line_request *r = &t->v[i];
-        if (r->store || r->prefetch)
+        struct line_request *r = &t->v[i];
+        if (r->store || r->atomic || r->prefetch)
             continue;
-        const uint16_t *at = first_of(e, r->line);
-        if (at[0] != ++n)
-            continue;
-        asked[r->access]++;
-        t->crowd[r->access] += is_crowd(at);
+        size_t at = slot_of(e, r->line);
+        uint32_t k = 2u * r->access + e->again[at];
+        e->again[at] = true;
+        asked[k]++;
+        t->crowd[k] += is_crowd(e->part[at], n++ / AT_ONCE);
     }
     for (uint32_t k = 0; k < t->ncrowd; k++)
         t->crowd[k] = asked[k] ? t->crowd[k] / (float)asked[k] : 0;
+}
+
+/* ---- what the SM touches again ---- */
+struct touched { uint64_t *line1; size_t mask, n; };     /* line << 1 | loaded, + 1; open addressing */
+
+static size_t place_of(const struct touched *s, uint64_t line)
+{
+    size_t i = (size_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 20) & s->mask;
+    while (s->line1[i] && (s->line1[i] - 1) >> 1 != line)
+        i = (i + 1) & s->mask;
+    return i;
+}
+
+static bool touched_grow(struct touched *s)
+{
+    struct touched g = { .mask = s->mask ? 2 * s->mask + 1 : 4095, .n = s->n };
+    g.line1 = base_alloc((g.mask + 1) * sizeof *g.line1);
+    for (size_t i = 0; g.line1 && s->line1 && i <= s->mask; i++)
+        if (s->line1[i])
+            g.line1[place_of(&g, (s->line1[i] - 1) >> 1)] = s->line1[i];
+    if (g.line1) {
+        base_free(s->line1);
+        *s = g;
+    }
+    return g.line1 != NULL;
+}
+
+static bool mark_again(struct tune_trace *t)
+{
+    struct touched s = { 0 };
+    bool ok = true;
+    for (size_t i = 0; i < t->n; i++) {
+        struct line_request *r = &t->v[i];
+        bool load = !r->store && !r->atomic && !r->prefetch;
+        if (2 * s.n >= s.mask && !(ok = touched_grow(&s)))
+            break;
+        uint64_t *at = &s.line1[place_of(&s, r->line)];
+        s.n += !*at;
+        r->again = load && *at && ((*at - 1) & 1);
+        *at = (r->line << 1 | (load || (*at && ((*at - 1) & 1)))) + 1;
+    }
+    base_free(s.line1);
+    t->lines = s.n;
+    return ok;
 }
 
 /* Other SMs than number 0, one by one; 0: there is no such SM with work. */
@@ -85,10 +128,10 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
     for (size_t i = 0; i < t->n; i++)
         most = t->v[i].access > most ? t->v[i].access : most;
     base_free(t->crowd);
-    t->ncrowd = most + 1;
+    t->ncrowd = 2 * (most + 1);
     t->crowd = base_alloc(t->ncrowd * sizeof *t->crowd);
     choose(t, sm);
-    if (!t->crowd)
+    if (!t->crowd || !mark_again(t))
         return ST_NOMEM;
     if (!o->dev || o->dev->l2_shared_rate <= 0 || !sm[1] || !sm[2] || !sm[3])
         return ST_OK;
@@ -96,7 +139,7 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
     uint32_t *asked = base_alloc(t->ncrowd * sizeof *asked);
     struct looking own = { e, 0, 0 };
     for (size_t i = 0; i < t->n && e && asked; i++)
-        if (!t->v[i].store && !t->v[i].prefetch && !look_at(&own, t->v[i].line))
+        if (!t->v[i].store && !t->v[i].atomic && !t->v[i].prefetch && !look_at(&own, t->v[i].line))
             break;
     for (unsigned k = 1; k < SMS && e && asked && st == ST_OK; k++) {
         struct looking l = { e, k, 0 };
@@ -111,4 +154,4 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
     return st;
 }
 
-float tune_trace_crowd(const struct tune_trace *t, const struct line_request *r) { return r->access < t->ncrowd ? t->crowd[r->access] : 0; }
+float tune_trace_crowd(const struct tune_trace *t, const struct line_request *r) { return 2u * r->access + 1 < t->ncrowd ? t->crowd[2u * r->access + r->again] : 0; }

@@ -16,7 +16,7 @@ static bool window_of(const struct tune_trace *t, uint64_t warp, struct model_hi
     bool ok = r != NULL;
     for (size_t i = 0; i < t->n && ok; i++) {
         const struct line_request *q = &t->v[i];
-        if (!q->store && !q->prefetch && q->cta * t->warps + q->warp == warp)
+        if (!q->store && !q->atomic && !q->prefetch && q->cta * t->warps + q->warp == warp)
             model_hist_add(h, model_reuse_touch(r, q->line));
     }
     ok = ok && !model_reuse_failed(r);

@@ -1,18 +1,14 @@
-/* A trace played through the caches by reuse distance, then its warps walked in time.
+/* A trace played in time: its warps walked, L1 looked up as they come to it, L2 by reuse distance behind it.
  *
- *   line requests (trace.c) --LRU of L1 and L2--> where each line comes from, G, m1, m2
- *                           --clocks (model_walk)--> cycles to the end of the last warp */
+ *   line requests (trace.c) --warps by the clock, L1 (model_walk)--> what L1 lacks --LRU of this SM's share of L2--> L2 or DRAM */
 #include "engine/tune/trace.h"
 
 #include <math.h>
 
 #define EVICT_FIRST_SHARE 16u             /* of L2, the part that lines which go first live in */
-#define WARM_SHARE 0.9               /* of L2: what a launch's buffers may take to be found there by the next launch */
-#define LOOKUPS_A_CYCLE 4u                /* lines, since Volta */
-#define SECTORS_A_CYCLE 4u                /* that L1 returns */
-#define L1_USABLE_8THS 7u                 /* distances are fully associative; sets conflict before the cache is full */
+#define WARM_SHARE 0.9                    /* of L2: what a launch's buffers may take to be found there by the next launch */
 
-/* ---- which sectors of a line L1 holds: open addressing, lines are never removed ---- */
+/* ---- which sectors of a line L2 holds: open addressing, lines are never removed ---- */
 struct held { uint64_t *line; uint8_t *mask; size_t cap, n; };
 
 static size_t held_slot(const struct held *h, uint64_t line)
@@ -62,14 +58,18 @@ static uint8_t *held_mask(struct held *h, uint64_t line)
     return &h->mask[i];
 }
 
-/* ---- playing a trace through L1 and L2 ---- */
+/* ---- a play ---- */
+#define NOTHING UINT32_MAX
 struct play {
     const struct tune_bench *b; const struct options *o; const struct tune_trace *t; struct tune_played *out;
-    struct model_reuse *l1, *l2; struct held held;
-    uint64_t l1_lines, l2_sectors; bool whole_line, l2_overflows, l2_warm;
-    bool evict_first;                        /* L2 gives these loads' lines up before others */
-    uint32_t lookups /* lines a cycle */, lines, asked; size_t began;   /* the instruction under way: its lines, sectors, first request */
-    struct model_walk_line *line; float *turns; uint8_t *data;   /* per request: where its line comes from; per first one: cycles of L1's tags, of its data */
+    const struct dev_info *d; struct dev_sm sm;
+    struct model_reuse *l2; struct held held;
+    double l2_lines;                         /* this SM's share, of what is not all SMs' */
+    float cold;                              /* of what is cold to this SM, the share that DRAM moves for it */
+    unsigned granule;                        /* sectors that DRAM moves at once */
+    bool l2_overflows, evict_first /* L2 gives these loads' lines up before others */, failed;
+    uint32_t *head, *next;                   /* each warp's instructions, by their first request */
+    struct model_walk_line *line;            /* per request */
 };
 
 /* The access of the original that this request comes from; NULL: none. */
@@ -94,10 +94,18 @@ static bool chosen(const struct play *p, const struct line_request *r)
     return false;
 }
 
-static bool bypasses(const struct play *p, const struct line_request *r)
+/* As the bypass pass has it: a read-only load follows L1's level where .nc has no cache of its own. */
+static bool governed(const struct play *p, enum load_path path)
+{
+    if (p->o->bypass == BYPASS_RO)
+        return path == PATH_READ_ONLY;
+    return (p->o->bypass == BYPASS_L1 || p->o->bypass == BYPASS_L1L2) && (path != PATH_READ_ONLY || p->d->cc_major >= 5);
+}
+
+static bool bypasses(const struct play *p, const struct line_request *r, enum load_path path)
 {
     const struct options *o = p->o;
-    if (o->bypass != BYPASS_L1 && o->bypass != BYPASS_L1L2 && o->bypass != BYPASS_RO)
+    if (!governed(p, path))
         return false;
     bool above = o->pi.mode == PI_BPA || (o->pi.mode == PI_VALUE && r->warp >= o->pi.value);
     if (o->bypass_form == BYPASS_FORM_VERTICAL || (o->bypass_form != BYPASS_FORM_HYBRID && o->bypass_loads.n))
@@ -105,199 +113,114 @@ static bool bypasses(const struct play *p, const struct line_request *r)
     return above || (o->bypass_form == BYPASS_FORM_HYBRID && chosen(p, r));
 }
 
-/* Where the slowest of the sectors comes from. What the launch before left in L2 is never cold there. */
-static uint8_t ask_l2(struct play *p, uint64_t line, unsigned sectors)
+static bool becomes_read_only(const struct play *p, const struct line_request *r)
 {
-    uint8_t from = MODEL_FROM_L2;
-    for (unsigned s = 0; s < SECTORS; s++) {
-        if (!(sectors >> s & 1))
-            continue;
-        uint64_t d = model_reuse_touch(p->l2, line * SECTORS + s);
-        bool lost = d != MODEL_COLD && p->l2_overflows && d >= (p->evict_first ? p->l2_sectors / EVICT_FIRST_SHARE : p->l2_sectors);
-        p->out->missed_sectors++;
-        p->out->cold += d == MODEL_COLD;
-        p->out->lost += lost;
-        if (lost || (d == MODEL_COLD && !p->l2_warm))
-            from = MODEL_FROM_DRAM;
-    }
-    return from;
-}
-
-static bool ask_l1(struct play *p, const struct line_request *r, unsigned fetch, struct model_walk_line *w)
-{
-    uint8_t *mask = held_mask(&p->held, r->line);
-    if (!mask)
+    if (p->o->readonly != READONLY_PROMOTE && p->o->bypass != BYPASS_RO)
         return false;
-    uint64_t d = model_reuse_touch(p->l1, r->line);
-    if (d == MODEL_COLD || d >= p->l1_lines)
+    const struct ana_access *x = access_of(p, r);
+    return x && x->read_only == ANA_YES;
+}
+
+/* How this load goes, and through which cache. */
+static enum model_way way_of(const struct play *p, const struct line_request *r, bool *read_only)
+{
+    enum load_path path = (enum load_path)r->path;
+    if (path == PATH_PLAIN && becomes_read_only(p, r))
+        path = PATH_READ_ONLY;
+    *read_only = path == PATH_READ_ONLY;
+    if (bypasses(p, r, path)) {
+        bool pre_volta = p->d->cc_major < 7;
+        *read_only = *read_only && !pre_volta;
+        return p->o->bypass_op == BYPASS_OP_NO_ALLOCATE || (*read_only && p->o->bypass == BYPASS_RO) ? MODEL_WAY_LOOK : p->o->bypass_op == BYPASS_OP_CG ? MODEL_WAY_PAST : MODEL_WAY_KEEP;
+    }
+    switch (path) {
+    case PATH_PLAIN: return p->sm.l1_plain > 0 ? MODEL_WAY_KEEP : MODEL_WAY_PAST;
+    case PATH_CA: return p->sm.l1_ca > 0 ? MODEL_WAY_KEEP : MODEL_WAY_PAST;
+    case PATH_PAST: return MODEL_WAY_PAST;
+    case PATH_LOOK: return MODEL_WAY_LOOK;
+    default: return MODEL_WAY_KEEP;
+    }
+}
+
+/* Where the slowest of the sectors comes from. What the launch before left in L2 is never cold there. A line that is lost
+ * is lost whole; DRAM moves granules. */
+static enum model_from beyond(void *ctx, const struct model_walk_line *l, unsigned sectors, float *dram)
+{
+    struct play *p = ctx;
+    uint8_t *mask = p->out->l2_warm ? NULL : held_mask(&p->held, l->line);
+    *dram = 0;
+    if (!mask) {
+        p->failed = p->failed || !p->out->l2_warm;
+        return MODEL_FROM_L2;
+    }
+    uint64_t d = model_reuse_touch(p->l2, l->line);
+    bool lost = d != MODEL_COLD && p->l2_overflows && (double)d >= (p->evict_first ? p->l2_lines / EVICT_FIRST_SHARE : p->l2_lines);
+    if (lost)
         *mask = 0;
-    unsigned missing = fetch & ~(unsigned)*mask;
-    *mask |= (uint8_t)missing;
-    w->sectors = (float)__builtin_popcount(missing);
-    w->from = missing ? ask_l2(p, r->line, missing) : MODEL_FROM_L1;
-    p->out->missed += missing && !r->prefetch;
-    return true;
+    unsigned lack = sectors & ~(unsigned)*mask, moved = lack;
+    if (p->granule >= 4 && lack)
+        moved = 15;
+    else if (p->granule == 2)
+        moved |= (lack & 5) << 1 | (lack & 10) >> 1;
+    moved &= ~(unsigned)*mask;
+    *mask |= (uint8_t)moved;
+    *dram = (float)__builtin_popcount(moved) * (lost ? 1 : p->cold);
+    p->out->dram += (double)*dram;
+    return lack ? MODEL_FROM_DRAM : MODEL_FROM_L2;
 }
 
-/* An instruction's lines are looked up so many a cycle; its data leave as fast as the banks that they lie in, and the
- * sectors that L1 returns in a cycle, let them (since Volta; before, a line a cycle is what they take). */
-static void end_instruction(struct play *p)
+/* ---- how large things are ---- */
+/* The smallest carve-out on offer of at least so many bytes; the largest when none is. */
+static uint64_t carve_of(const struct dev_sm *s, uint64_t bytes)
 {
-    uint32_t data = (p->asked + SECTORS_A_CYCLE - 1) / SECTORS_A_CYCLE, banks = p->t->v[p->began].data;
-    p->turns[p->began] = (float)p->lines / (float)p->lookups;
-    if (p->turns[p->began] < 1)
-        p->turns[p->began] = 1;
-    p->data[p->began] = (uint8_t)(data > banks ? data : banks);
-    p->out->turns += fmax(p->turns[p->began], p->data[p->began]) + p->t->v[p->began].passes;
-    p->asked = p->lines = 0;
+    const double kb[] = { s->carve_0, s->carve_1, s->carve_2, s->carve_3, s->carve_4, s->carve_5, s->carve_6, s->carve_7, s->carve_8, s->carve_9 };
+    uint64_t best = (uint64_t)(kb[0] * 1024);
+    for (size_t i = 0; i < ARRAY_LEN(kb) && kb[i] >= 0 && best < bytes; i++)
+        best = (uint64_t)(kb[i] * 1024);
+    return best;
 }
 
-/* Whole lines, without anybody waiting for them. */
-static bool play_prefetch(struct play *p, const struct line_request *r, struct model_walk_line *w)
-{
-    unsigned whole = (1u << SECTORS) - 1;
-    if (p->o->prefetch == PREFETCH_L1)
-        return ask_l1(p, r, whole, w);
-    w->from = ask_l2(p, r->line, whole);
-    w->sectors = SECTORS;
-    w->past = true;
-    return true;
-}
-
-static bool play_one(struct play *p, size_t i)
-{
-    const struct line_request *r = &p->t->v[i];
-    struct model_walk_line *w = &p->line[i];
-    unsigned n = (unsigned)__builtin_popcount(r->sectors);
-    *w = (struct model_walk_line){ .line = r->line, .from = MODEL_FROM_L2, .sectors = (float)n, .crowd = r->store ? 0 : tune_trace_crowd(p->t, r), .past = true };
-    if (r->first && i) {
-        end_instruction(p);
-        p->began = i;
-    }
-    p->lines++;
-    p->asked += n;
-    if (r->store) {
-        double each = r->partial ? dev_describe(p->b->subject.dev)->l2_partial_write : 0;
-        w->sectors = (float)(n * fmax(each, 1));
-        p->out->store_sectors += (double)w->sectors;
-        return true;
-    }
-    if (r->prefetch) {
-        w->past = false;
-        return play_prefetch(p, r, w);
-    }
-    p->out->requests++;
-    p->out->sectors += n;
-    if (!bypasses(p, r)) {
-        w->past = false;
-        return ask_l1(p, r, p->whole_line ? (1u << SECTORS) - 1 : r->sectors, w);
-    }
-    p->out->missed++;
-    w->from = ask_l2(p, r->line, r->sectors);
-    return true;
-}
-
-/* Since Volta, L1 is what shared memory leaves of one array. Fermi and Kepler split 64 KB in 16 and 48;
- * Maxwell and Pascal have a cache of its own size. */
+/* L1 is what shared memory leaves of one array, or a cache of its own size. The system keeps some for itself: on an H200 two,
+ * four, eight CTAs that ask for no shared memory leave L1 8, 16, 32 KB less. */
 uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
-    uint64_t used = ((uint64_t)t->shared + b->original.shared_static) * t->resident;
-    if (d->cc_major < 7 && (o->carveout < 0 || d->cc_major > 3))
+    const struct dev_sm *s = &d->sm;
+    uint64_t each = (uint64_t)t->shared + t->shared_static + (uint64_t)s->shared_reserved, used = each * t->resident;
+    if (!(s->unified_bytes > 0))
         return d->l1_bytes;
-    if (o->carveout >= 0 && (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100 > used)
-        used = (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100;
-    if (d->cc_major <= 3)
-        return used <= 16 << 10 ? 48 << 10 : 16 << 10;
-    return used < d->l1_bytes ? d->l1_bytes - used : LINE_BYTES;
-}
-
-static bool play_caches(struct play *p)
-{
-    const struct dev_info *d = dev_describe(p->b->subject.dev);
-    double bytes = (double)p->b->subject.data->total_bytes;
-    p->l1 = model_reuse_new(4096);
-    p->l2 = model_reuse_new(4096);
-    p->l1_lines = tune_l1_bytes(p->b, p->o, p->t) / LINE_BYTES * L1_USABLE_8THS / 8;
-    p->l2_sectors = d->l2_bytes / SECTOR_BYTES / (d->sms ? d->sms : 1);
-    p->lookups = d->cc_major < 7 ? 1 : LOOKUPS_A_CYCLE;
-    p->whole_line = d->cc_major < 5;
-    p->evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
-    p->l2_overflows = bytes > (double)d->l2_bytes;
-    p->l2_warm = p->out->l2_warm = bytes <= WARM_SHARE * (double)d->l2_bytes;
-    bool ok = p->l1 && p->l2;
-    for (size_t i = 0; ok && i < p->t->n; i++)
-        ok = play_one(p, i);
-    if (p->t->n)
-        end_instruction(p);
-    ok = ok && !model_reuse_failed(p->l1) && !model_reuse_failed(p->l2);
-    model_reuse_free(p->l1);
-    model_reuse_free(p->l2);
-    held_free(&p->held);
-    return ok;
-}
-
-/* ---- the same requests in time ---- */
-#define NOTHING UINT32_MAX
-struct strung { const struct play *p; uint32_t *head, *next; };      /* each warp's instructions, by their first request */
-
-static bool string(struct strung *s, const struct play *p)
-{
-    const struct tune_trace *t = p->t;
-    size_t warps = (size_t)(t->on_sm * t->warps);
-    s->p = p;
-    s->head = base_alloc((warps + 1) * sizeof *s->head);
-    s->next = base_alloc((t->n + 1) * sizeof *s->next);
-    if (!s->head || !s->next)
-        return false;
-    for (size_t i = 0; i < warps; i++)
-        s->head[i] = NOTHING;
-    for (size_t i = t->n; i-- > 0;) {
-        size_t warp = (size_t)t->v[i].cta * t->warps + t->v[i].warp;
-        if (!t->v[i].first)
-            continue;
-        s->next[i] = s->head[warp];
-        s->head[warp] = (uint32_t)i;
+    uint64_t least = (uint64_t)(s->shared_reserved * fmin(4.0 * t->resident, d->max_ctas_per_sm)), part = used > least ? used : least;
+    if (o->carveout >= 0) {
+        uint64_t asked = (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100;
+        part = asked > least ? asked : least;
+        part = part > each ? part : each;
+    } else if (s->carve_default >= 0) {
+        part = (uint64_t)(s->carve_default * 1024) > each ? (uint64_t)(s->carve_default * 1024) : each;
     }
-    return true;
+    uint64_t carve = carve_of(s, part);
+    return carve < (uint64_t)s->unified_bytes ? (uint64_t)s->unified_bytes - carve : LINE_BYTES;
 }
 
-static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_step *out)
+static struct model_cache_config cache_of(const struct dev_sm *s, uint64_t bytes, double ways, double sector)
 {
-    struct strung *s = ctx;
-    const struct tune_trace *t = s->p->t;
-    uint32_t *head = &s->head[(size_t)cta * t->warps + warp], i = *head;
-    if (i == NOTHING)
-        return false;
-    const struct line_request *r = &t->v[i];
-    *out = (struct model_walk_step){ .line = &s->p->line[i], .nlines = 1, .before = r->before, .chained = r->chained, .turns = (double)s->p->turns[i] + r->passes, .data = r->store || r->prefetch ? 0 : s->p->data[i],
-                                     .waits = r->waits, .quiet = r->store || r->prefetch };
-    for (size_t k = i + 1; k < t->n && !t->v[k].first; k++)
-        out->nlines++;
-    *head = s->next[i];
-    return true;
+    uint32_t w = ways >= 1 ? (uint32_t)ways : 4;
+    uint64_t sets = bytes / ((uint64_t)w * LINE_BYTES);
+    return (struct model_cache_config){ .sets = sets ? (uint32_t)sets : 1, .ways = w, .picks = (uint32_t)s->l1_picks, .hashed = s->l1_hash > 0, .whole_line = sector >= LINE_BYTES,
+                                        .transit = s->l1_transit > 0, .reserve = s->l1_reserve > 0, .store = s->l1_write >= 2 ? MODEL_STORE_MAKES : s->l1_write >= 1 ? MODEL_STORE_UPDATES : MODEL_STORE_EVICTS };
 }
 
-/* Of what is cold to this SM, some is brought to L2 by another: it is waited for all the same, but DRAM moves it once. */
-static bool walk_it(const struct play *p, double from_dram)
+/* A device that nothing is known of but its generation. */
+static struct dev_sm known(const struct dev_info *d)
 {
-    const struct dev_info *d = dev_describe(p->b->subject.dev);
-    const struct tune_trace *t = p->t;
-    double sms = tune_active_sms(d, t), hz = d->clock_khz * 1e3;
-    struct model_walk_config c = {
-        .ctas = t->on_sm, .warps = (uint32_t)t->warps, .slots = (uint32_t)(t->resident < t->on_sm ? t->resident : t->on_sm),
-        .lat_l1 = d->lat_l1, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram,
-        .l2_turn = d->bw_l2 > 0 ? SECTOR_BYTES * sms * hz / d->bw_l2 : 0, .dram_turn = d->bw_dram > 0 ? from_dram * SECTOR_BYTES * sms * hz / d->bw_dram : 0,
-        .issue = d->issue_per_cycle, .dependent = d->lat_alu,
-        .crowd_turn = d->l2_shared_rate > 0 ? d->sms / d->l2_shared_rate : 0 };
-    struct strung s = { 0 };
-    bool ok = string(&s, p);
-    if (ok)
-        p->out->walked = model_walk(&c, next_step, &s, &p->out->waits);
-    base_free(s.head);
-    base_free(s.next);
-    return ok && !isnan(p->out->walked);
+    struct dev_sm s = d->sm;
+    if (s.l1_ways > 0)
+        return s;
+    s = (struct dev_sm){ .l1_ways = 4, .l1_hash = 1, .l1_sector = d->cc_major < 5 ? LINE_BYTES : SECTOR_BYTES, .l1_tag_banks = d->cc_major < 7 ? 1 : 4, .l1_bytes_per_cycle = LINE_BYTES, .l1_plain = 1,
+                         .l1_ca = 1, .lanes_lsu = 32, .l2_distinct = 1, .l2_fill = SECTOR_BYTES };
+    return s;
 }
+
+static double turn(double bytes, double per_cycle) { return per_cycle > 0 ? bytes / per_cycle : 0; }
 
 double tune_active_sms(const struct dev_info *d, const struct tune_trace *t)
 {
@@ -305,22 +228,121 @@ double tune_active_sms(const struct dev_info *d, const struct tune_trace *t)
     return ctas < d->sms ? (double)ctas : d->sms;
 }
 
+static struct model_walk_config config_of(const struct play *p)
+{
+    const struct dev_info *d = p->d;
+    const struct dev_sm *s = &p->sm;
+    const struct tune_trace *t = p->t;
+    double hz = d->clock_khz * 1e3, sms = tune_active_sms(d, t), l2 = hz > 0 ? d->bw_l2 / hz / sms : 0, dram = hz > 0 ? d->bw_dram / hz / sms : 0;
+    double rate = s->cta_rate > 0 ? sms / s->cta_rate : 0, weight = s->l2_write > 0 ? s->l2_write : 1;
+    return (struct model_walk_config){
+        .ctas = t->on_sm, .warps = (uint32_t)t->warps, .slots = (uint32_t)(t->resident < t->on_sm ? t->resident : t->on_sm),
+        .lat_l1 = d->lat_l1, .lat_ro = s->ro_latency, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram, .lat_shared = s->lat_shared > 0 ? s->lat_shared : d->lat_l1,
+        .lookups = s->l1_tag_banks, .data_turn = turn(SECTOR_BYTES, s->l1_bytes_per_cycle), .least_turn = turn(32, s->lanes_lsu), .queue = (uint32_t)s->l1_queue, .misses = (uint32_t)s->l1_mshrs,
+        .port_turn = turn(SECTOR_BYTES, s->icnt_bytes_per_cycle), .store_turn = turn(SECTOR_BYTES, s->icnt_write_bytes_per_cycle), .store_least = s->icnt_write_cycles,
+        .l2_turn = turn(SECTOR_BYTES, l2), .l2_ask = turn(s->l2_request_bytes, l2), .dram_turn = turn(SECTOR_BYTES, dram), .dram_scatter = s->dram_scatter,
+        .crowd_turn = d->l2_shared_rate > 0 ? d->sms / d->l2_shared_rate : 0, .store_weight = weight, .partial_weight = fmax(d->l2_partial_write, weight),
+        .store_dram = p->out->l2_warm ? 0 : 1, .issue = d->issue_per_cycle, .dependent = d->lat_alu, .barrier = s->lat_barrier,
+        .start_turn = fmax(s->cta_cycles, rate), .start = s->cta_latency, .units = (uint32_t)s->l2_slices,
+        .unit_turn = sms * fmax(s->l2_atomic_cycles, s->l2_atomics_per_cycle > 0 ? s->l2_slices / s->l2_atomics_per_cycle : 0), .merge = s->l2_merge > 0, .greedy = s->scheduler_policy < 1 };
+}
+
+/* ---- the requests as steps ---- */
+static bool string(struct play *p)
+{
+    const struct tune_trace *t = p->t;
+    size_t warps = (size_t)(t->on_sm * t->warps);
+    p->head = base_alloc((warps + 1) * sizeof *p->head);
+    p->next = base_alloc((t->n + 1) * sizeof *p->next);
+    p->line = base_alloc((t->n + 1) * sizeof *p->line);
+    if (!p->head || !p->next || !p->line)
+        return false;
+    for (size_t i = 0; i < warps; i++)
+        p->head[i] = NOTHING;
+    for (size_t i = t->n; i-- > 0;) {
+        size_t warp = (size_t)t->v[i].cta * t->warps + t->v[i].warp;
+        if (!t->v[i].first)
+            continue;
+        p->next[i] = p->head[warp];
+        p->head[warp] = (uint32_t)i;
+    }
+    return true;
+}
+
+static uint8_t kind_of(const struct play *p, const struct line_request *r, bool read_only)
+{
+    if (r->atomic)
+        return r->red ? MODEL_WALK_RED : MODEL_WALK_ATOMIC;
+    if (r->store)
+        return r->partial ? MODEL_WALK_PARTIAL : MODEL_WALK_STORE;
+    if (r->prefetch)
+        return p->o->prefetch == PREFETCH_L1 ? MODEL_WALK_PREFETCH : MODEL_WALK_PREFETCH_L2;
+    return read_only ? MODEL_WALK_READ_ONLY : MODEL_WALK_LOAD;
+}
+
+static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_step *out)
+{
+    struct play *p = ctx;
+    const struct tune_trace *t = p->t;
+    uint32_t *head = &p->head[(size_t)cta * t->warps + warp], i = *head, n = 0;
+    if (i == NOTHING)
+        return false;
+    const struct line_request *r = &t->v[i];
+    bool read_only = false, load = !r->store && !r->atomic && !r->prefetch;
+    enum model_way way = load ? way_of(p, r, &read_only) : MODEL_WAY_KEEP;
+    for (size_t k = i; k < t->n && (k == i || !t->v[k].first); k++, n++)
+        p->line[k] = (struct model_walk_line){ .line = t->v[k].line, .sectors = t->v[k].sectors, .crowd = load ? tune_trace_crowd(t, r) : 0, .way = (uint8_t)way };
+    uint32_t data = r->store || r->prefetch ? 0 : r->atomic && !(p->sm.l2_atomic_cycles > 0) ? r->lanes : p->d->cc_major < 7 && !r->atomic ? 0 : r->data;
+    *out = (struct model_walk_step){ .line = &p->line[i], .nlines = n, .before = r->before, .chained = r->chained, .passes = r->passes, .data = data, .phase = r->phase,
+                                     .kind = kind_of(p, r, read_only), .waits = r->waits };
+    *head = p->next[i];
+    return true;
+}
+
+/* ---- playing ---- */
+/* How much of what is cold to each SM by itself DRAM moves for it: what several touch first is moved once. And this SM's
+ * share of L2, of which the lines that all have are counted once too. */
+static void share_l2(struct play *p)
+{
+    const struct dev_info *d = p->d;
+    double sms = tune_active_sms(d, p->t), bytes = (double)p->b->subject.data->total_bytes, l2 = (double)d->l2_bytes * (p->sm.l2_distinct > 0 ? p->sm.l2_distinct : 1);
+    double lines = (double)p->t->lines * sms, all = bytes / LINE_BYTES;
+    p->out->l2_warm = bytes <= WARM_SHARE * l2;
+    p->l2_overflows = bytes > l2;
+    p->cold = lines > all ? (float)(all / lines) : 1;
+    p->l2_lines = l2 / LINE_BYTES / sms / (double)p->cold;
+}
+
+static bool walk_it(struct play *p)
+{
+    struct model_walk_config c = config_of(p);
+    struct model_cache_config one = cache_of(&p->sm, tune_l1_bytes(p->b, p->o, p->t), p->sm.l1_ways, p->sm.l1_sector),
+                              two = cache_of(&p->sm, (uint64_t)p->sm.ro_bytes, p->sm.ro_ways, p->sm.ro_sector);
+    struct model_cache *l1 = model_cache_new(&one), *ro = p->sm.ro_bytes > 0 ? model_cache_new(&two) : NULL;
+    bool ok = l1 && (ro || !(p->sm.ro_bytes > 0));
+    if (ok)
+        p->out->w = model_walk(&c, l1, ro, next_step, beyond, p);
+    model_cache_free(l1);
+    model_cache_free(ro);
+    p->out->launch = p->sm.launch_ns * p->d->clock_khz / 1e6;
+    p->out->w.cycles += p->out->launch;
+    return ok && !p->failed && !isnan(p->out->w.cycles);
+}
+
 enum status tune_play(struct tune_bench *b, const struct options *o, const struct tune_trace *t, struct tune_played *out)
 {
-    struct play p = { .b = b, .o = o, .t = t, .out = out };
-    double sms = tune_active_sms(dev_describe(b->subject.dev), t);
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    struct play p = { .b = b, .o = o, .t = t, .out = out, .d = d, .sm = known(d) };
     *out = (struct tune_played){ 0 };
-    p.line = base_alloc((t->n + 1) * sizeof *p.line);
-    p.turns = base_alloc((t->n + 1) * sizeof *p.turns);
-    p.data = base_alloc(t->n + 1);
-    bool ok = p.line && p.turns && p.data && play_caches(&p);
-    if (ok) {
-        double cold = fmin((double)out->cold * sms, (double)b->subject.data->total_bytes / SECTOR_BYTES);
-        out->cold_once = cold / sms;
-        ok = walk_it(&p, out->cold + out->lost ? (out->cold_once + (double)out->lost) / (double)(out->cold + out->lost) : 0);
-    }
+    p.granule = (unsigned)(p.sm.l2_fill / SECTOR_BYTES);
+    p.evict_first = o->bypass == BYPASS_L2 || o->bypass == BYPASS_L1L2;
+    p.l2 = model_reuse_new(4096);
+    share_l2(&p);
+    bool ok = p.l2 && string(&p) && walk_it(&p) && !model_reuse_failed(p.l2);
+    model_reuse_free(p.l2);
+    held_free(&p.held);
+    base_free(p.head);
+    base_free(p.next);
     base_free(p.line);
-    base_free(p.turns);
-    base_free(p.data);
     return ok ? ST_OK : ST_NOMEM;
 }

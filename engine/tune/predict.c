@@ -15,17 +15,16 @@ static double per_cycle(double bytes_per_second, const struct dev_info *d)
     return d->clock_khz ? bytes_per_second / (d->clock_khz * 1e3) : 0;
 }
 
-/* One SM's counts stand for every SM that has work. What is first touched by several SMs comes from
- * DRAM once: no more cold sectors than the launch's buffers have. Stores wait for nothing, but they
- * take L1's slots and L2's bandwidth: the paper's figure counts loads alone, ours their traffic too. */
+/* One SM's counts stand for every SM that has work. Stores wait for nothing, but they take L1's slots and bandwidth: the
+ * paper's figure counts loads alone, ours their traffic too. */
 static struct model_cost_in counts_of(const struct tune_bench *b, const struct tune_played *p, const struct tune_trace *t)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
     double sms = tune_active_sms(d, t), warps = fmax(1, (double)t->nasked / (double)t->on_sm);   /* of a CTA, that load at all */
-    double missed = (double)p->missed_sectors * sms, m1 = p->requests ? (double)p->missed / (double)p->requests : 0;
+    double m1 = p->w.lines ? (double)p->w.missed / (double)p->w.lines : 0;
     return (struct model_cost_in){
-        .loads = (double)p->requests * sms, .m1 = m1, .m2 = missed > 0 ? (p->cold_once + (double)p->lost) * sms / missed : 0,
-        .lat_l1 = d->lat_l1, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram, .sectors = m1 > 0 ? missed / m1 : 0,
+        .loads = (double)p->w.lines * sms, .m1 = m1, .m2 = p->w.missed_sectors > 0 ? fmin(1, p->dram / p->w.missed_sectors) : 0,
+        .lat_l1 = d->lat_l1, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram, .sectors = p->w.sectors * sms,
         .bw_l2 = per_cycle(d->bw_l2, d), .bw_dram = per_cycle(d->bw_dram, d), .rate_l1 = sms,
         .parallelism = sms * warps * fmin(t->resident, (double)t->on_sm) };
 }
@@ -39,35 +38,25 @@ static void cost_of(const struct tune_bench *b, const struct tune_played *p, con
     out->in = counts_of(b, p, t);
     *c = model_memory_cost(&out->in);
     double sms = out->in.rate_l1, side_by_side = out->in.parallelism / sms;
-    c->latency_l1 = p->waits.of[MODEL_FROM_L1] / side_by_side;
-    c->latency_l2 = p->waits.of[MODEL_FROM_L2] / side_by_side;
-    c->latency_dram = p->waits.of[MODEL_FROM_DRAM] / side_by_side;
+    c->latency_l1 = p->w.waits[MODEL_FROM_L1] / side_by_side;
+    c->latency_l2 = p->w.waits[MODEL_FROM_L2] / side_by_side;
+    c->latency_dram = p->w.waits[MODEL_FROM_DRAM] / side_by_side;
     c->latency = c->latency_l1 + c->latency_l2 + c->latency_dram;
-    c->bound_l1 = (double)p->turns;
-    if (p->l2_warm)
-        c->bound_dram = 0;
-    if (out->in.bw_l2 > 0)
-        c->bound_l2 += (double)p->store_sectors * sms * SECTOR_BYTES / out->in.bw_l2;
+    c->bound_l1 = fmax(p->w.l1, p->w.port);
+    c->bound_l2 = fmax(p->w.l2, p->w.units);
+    c->bound_dram = p->w.dram;
     if (b->inst_warp > 0 && d->issue_per_cycle > 0)
         out->issue = b->inst_warp / (d->issue_per_cycle * sms);
-    out->walked = p->walked;
-    c->extended = fmax(p->walked, tune_part(out, tune_part_binding(out)));
+    out->walked = p->w.cycles;
+    c->extended = fmax(p->w.cycles, tune_part(out, tune_part_binding(out)));
     out->time_ns = d->clock_khz ? c->extended * 1e6 / d->clock_khz : NAN;
 }
 
 /* What the figure leaves out, though there is one. */
 static const char *left_out(const struct tune_bench *b, const struct options *o)
 {
-    const struct dev_info *d = dev_describe(b->subject.dev);
-    const struct ana_kernel *k = b->subject.facts;
-    if (o->softcache == OPT_SOFTCACHE_AUTO)
-        return "software cache: for the data that the analysis ranks first; a profile may choose others";
-    if (d->cc_major < 7 && (o->readonly != READONLY_KEEP || o->bypass == BYPASS_RO))
-        return "the read-only path is a cache of its own here; it is counted as L1";
-    for (uint32_t i = 0; k && i < k->naccess; i++)
-        if (k->access[i].atomic)
-            return "atomics: their turns at L2 are not counted";
-    return NULL;
+    (void)b;
+    return o->softcache == OPT_SOFTCACHE_AUTO ? "software cache: for the data that the analysis ranks first; a profile may choose others" : NULL;
 }
 
 /* The pass room's refusal as the reason; false: legal. */

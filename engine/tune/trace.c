@@ -37,11 +37,15 @@ static struct options mapping_of(const struct options *o)
     return m;
 }
 
+static uint64_t rounded(uint64_t n, double unit) { return unit >= 1 ? (n + (uint64_t)unit - 1) / (uint64_t)unit * (uint64_t)unit : n; }
+
 static unsigned resident_of(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
     uint64_t threads = dim3u_count(t->block), warps = (threads + 31) / 32, most = d->max_ctas_per_sm ? d->max_ctas_per_sm : 1;
-    uint64_t shared = (uint64_t)t->shared + b->original.shared_static, regs = b->original.regs * threads;
+    uint64_t shared = (uint64_t)t->shared + t->shared_static, regs = rounded((uint64_t)t->regs * 32, d->sm.reg_unit) * warps;
+    if (shared)
+        shared += (uint64_t)d->sm.shared_reserved;
     if (warps && d->max_warps_per_sm && d->max_warps_per_sm / warps < most)
         most = d->max_warps_per_sm / warps;
     if (shared && d->shared_per_sm && d->shared_per_sm / shared < most)
@@ -51,6 +55,25 @@ static unsigned resident_of(const struct tune_bench *b, const struct options *o,
     if (o->cluster == CLUSTER_AGENT && o->agents > 0 && (uint64_t)o->agents < most)
         most = (uint64_t)o->agents;
     return most ? (unsigned)most : 1;
+}
+
+/* Registers and shared memory of the rewritten code: a simulated device tells at once, a GPU's compiler takes too long. */
+static enum status find_resources(struct tune_bench *b, struct str text, struct tune_trace *t, struct diags *ds)
+{
+    struct dev *dev = b->subject.dev;
+    struct dev_code *code = NULL;
+    t->regs = b->original.regs;
+    t->shared_static = b->original.shared_static;
+    if (dev_describe(dev)->kind != DEV_SIMULATED)
+        return ST_OK;
+    enum status st = dev_load(dev, "predicted", text, str_of(b->subject.launch->kernel), 0, &code, ds);
+    if (st == ST_OK) {
+        struct dev_resources r = dev_code_resources(code);
+        t->regs = r.regs;
+        t->shared_static = r.shared_static;
+        dev_unload(dev, code);
+    }
+    return st;
 }
 
 static uint16_t capped(uint32_t v) { return v > UINT16_MAX ? UINT16_MAX : (uint16_t)v; }
@@ -98,17 +121,20 @@ static bool keep_request(void *ctx, const struct ana_request *r)
         return false;
     struct line_request *v = &t->v[t->n++];
     uint32_t added = r->func == t->func ? tune_code_prefetches(t->code, r->inst) : 0;
+    bool here = r->func == t->func, red = here && r->atomic && tune_code_is_red(t->code, r->inst);
     *v = (struct line_request){ .line = r->line, .cta = cta, .warp = (uint16_t)r->warp, .access = (uint16_t)(r->access - added), .sectors = (uint8_t)r->sectors,
-                                
+                                .path = (uint8_t)(here ? tune_code_path(t->code, r->inst) : PATH_PLAIN), .phase = capped(r->phase), .lanes = r->lanes, .atomic = r->atomic, .red = red,
                                 .store = r->store, .partial = r->partial, .prefetch = r->prefetch, .first = !same, .waits = waits };
     if (!same) {
-        v->before = p->before;
+        bool early = !waits && !r->store && !r->atomic;   /* the assembler puts such loads before what lies between */
+        v->before = early ? 0 : p->before;
         v->passes = p->passes;
         v->data = r->passes;
         v->chained = p->chained;
-        p->before = p->passes = p->chained = 0;
+        p->before = early ? p->before : 0;
+        p->passes = p->chained = 0;
     }
-    if (!r->store && !r->prefetch && !(t->asked[warp / 8] >> warp % 8 & 1)) {
+    if (!r->store && !r->atomic && !r->prefetch && !(t->asked[warp / 8] >> warp % 8 & 1)) {
         t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
         t->nasked++;
     }
@@ -162,9 +188,11 @@ static enum status trace_rewritten(struct tune_bench *b, const struct options *o
     t->grid = code.grid;
     t->block = code.block;
     t->shared = code.shared;
-    t->resident = resident_of(b, o, t);
     pass_standalone(&code, &text);
-    st = text.oom || !text.s ? ST_NOMEM : ptx_parse("predicted", (struct str){ text.s, text.n }, &m, ds);
+    st = text.oom || !text.s ? ST_NOMEM : find_resources(b, (struct str){ text.s, text.n }, t, ds);
+    t->resident = resident_of(b, o, t);
+    if (st == ST_OK)
+        st = ptx_parse("predicted", (struct str){ text.s, text.n }, &m, ds);
     if (st == ST_OK)
         st = follow(b, t, m, ds);
     ptx_free(m);

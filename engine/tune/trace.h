@@ -8,18 +8,21 @@
 #define SECTOR_BYTES 32u
 #define SECTORS (LINE_BYTES / SECTOR_BYTES)
 
+/* How a load is written: what L1 makes of it is the device's. */
+enum load_path { PATH_PLAIN, PATH_READ_ONLY, PATH_CA, PATH_PAST /* .cg, .cv, volatile */, PATH_LOOK /* L1::no_allocate */ };
 /* first: line of its warp instruction; with it: instructions since the warp's last one, what shared memory accesses
  * among them took (bank passes, and how many were waited for), whether it
- * needs the loads before it; and its own passes over L1's data banks (data). access: place among the kernel's
- * accesses without prefetches, which a rewrite adds. */
-struct line_request { uint64_t line; uint32_t cta /* the SM's n-th */; uint16_t warp, access, before, passes, chained; uint8_t sectors, data; bool store : 1, partial : 1, prefetch : 1, first : 1, waits : 1; };
+ * needs the loads before it; and its own passes over L1's data banks, an atomic's turns at L2 (data). access: place among the
+ * kernel's accesses without prefetches, which a rewrite adds. phase: barriers that its CTA is past. */
+struct line_request { uint64_t line; uint32_t cta /* the SM's n-th */; uint16_t warp, access, before, passes, chained, phase; uint8_t sectors, data, lanes, path /* enum load_path */;
+                      bool store : 1, partial : 1, prefetch : 1, first : 1, waits : 1, atomic : 1, red : 1, again /* its line was touched before */ : 1; };
 struct tune_code;                              /* of the rewritten kernel: distances and needs between accesses */
 struct warp_past { uint32_t func, inst; uint16_t before, passes, chained; bool began; };
 struct tune_trace {
     struct options key; bool made; char why[160];
-    struct dim3u grid, block; uint32_t shared; unsigned resident;
-    struct line_request *v; size_t n, cap; bool cut, nomem;
-    float *crowd; uint32_t ncrowd;             /* by access */
+    struct dim3u grid, block; uint32_t shared /* dynamic */, shared_static, regs; unsigned resident;
+    struct line_request *v; size_t n, cap; uint64_t lines /* different ones */; bool cut, nomem;
+    float *crowd; uint32_t ncrowd;             /* by access: of first touches, of later ones */
     struct ana_request last;
     struct tune_code *code; uint32_t func; struct warp_past *past;   /* while it is made: the kernel; per warp of this SM's CTAs */
     uint8_t *asked; uint64_t warps, on_sm, nasked; uint32_t sms;   /* bit per warp of this SM's CTAs: it loads something; and how many do */
@@ -28,7 +31,7 @@ struct tune_trace {
  * too: (*out)->why says why. ST_OK, ST_CANCELLED or ST_NOMEM. */
 enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct tune_trace **out);
 
-/* Share 0..1 of this access's requests that SMs elsewhere make at the same time. */
+/* Marks what is touched again; share 0..1 of this access's requests, first or again, that SMs elsewhere make at the same time. */
 enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct diags *ds);
 float tune_trace_crowd(const struct tune_trace *t, const struct line_request *r);
 
@@ -39,16 +42,15 @@ void tune_code_free(struct tune_code *c);
 uint32_t tune_code_between(const struct tune_code *c, uint32_t from, uint32_t to);
 uint32_t tune_code_prefetches(const struct tune_code *c, uint32_t inst);   /* before it in the text */
 bool tune_code_waits(const struct tune_code *c, uint32_t from, uint32_t to);
+enum load_path tune_code_path(const struct tune_code *c, uint32_t inst);
+bool tune_code_is_red(const struct tune_code *c, uint32_t inst);            /* an atomic that returns nothing */
 
-/* A trace played under options (play.c): counts of one SM, and its warps' time in cycles. */
+/* A trace played under options (play.c): counts and time of one SM. */
 struct tune_played {
-    uint64_t requests, sectors, missed, missed_sectors;
-    double store_sectors;                      /* of L2's time: one written in part takes that of several */
-    uint64_t cold, lost;                       /* sectors that L2 has not seen from this SM; had, and gave up */
-    double cold_once;                          /* of the cold, this SM's share when what several touch is counted once */
-    double turns;                              /* cycles of L1 */
+    struct model_walked w;
+    double dram;                               /* of the sectors that L2 was asked for, this SM's share of those that DRAM moves */
     bool l2_warm;                              /* the launch before left all buffers in L2 */
-    double walked; struct model_waits waits;
+    double launch;                             /* cycles of the launch itself; in w.cycles */
 };
 enum status tune_play(struct tune_bench *b, const struct options *o, const struct tune_trace *t, struct tune_played *out);   /* ST_OK or ST_NOMEM */
 double tune_active_sms(const struct dev_info *d, const struct tune_trace *t);   /* those that have a CTA */

@@ -1,9 +1,18 @@
-/* Model against simulated time: rank correlation over block shapes per kernel, both figures,
- * and what a prediction costs beside a launch. Figures, never pass or fail. */
+/* The memory-cost model against time, as Markdown rows. Figures, never pass or fail.
+ *
+ *   bench_tune [schedule|pi] [KERNEL:LAUNCH:DEVICE[ OPTIONS]]...
+ *
+ * schedule: rank over the legal schedules (block shapes of as many threads, x and y exchanged, CTA orders, coarsening).
+ * pi: rank over the thresholds, and what running at the predicted ones costs. KERNEL: a demo kernel, or a path without its
+ * ending; without rows: every demo kernel's first launch on the H200 preset. BENCH_TUNE_LIST=1 lists every configuration with
+ * the parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where not. */
 #include "engine/base/base.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 static void need(enum status st, const struct diags *ds)
 {
@@ -18,93 +27,271 @@ static void need(enum status st, const struct diags *ds)
 #define fail_msg(...) (fprintf(stderr, __VA_ARGS__), exit(1))
 #include "tests/unit/tune_support.h"
 
-#define UNSEEN "tests/unseen/schedule"
-static const struct { const char *kernel, *launch, *device; } rows[] = {
-    { "syrk", "default", "sim:hopper-h200" }, { "conv2d", "default", "sim:hopper-h200" }, { "transpose", "default", "sim:hopper-h200" },
-    { "gemm", "default", "sim:hopper-h200" }, { "stencil3d", "default", "sim:hopper-h200" }, { "redblack", "default", "sim:hopper-h200" },
-    { "conv2d", "default", "sim:fermi-16k" }, { "transpose", "default", "sim:fermi-16k" }, { "gemm", "default", "sim:fermi-16k" },
-    { UNSEEN, "s_blur", "sim:hopper-h200" }, { UNSEEN, "s_rows", "sim:hopper-h200" }, { UNSEEN, "s_gather", "sim:hopper-h200" },
-    { UNSEEN, "s_halve", "sim:hopper-h200" }, { UNSEEN, "s_outer", "sim:hopper-h200" }, { UNSEEN, "s_cube", "sim:hopper-h200" },
-    { UNSEEN, "s_blur", "sim:fermi-16k" }, { UNSEEN, "s_rows", "sim:fermi-16k" }, { UNSEEN, "s_cube", "sim:fermi-16k" },
-};
+#define MOST 80
+#define NOISE 0.02               /* relative; what differs by less is not told apart */
+#define DEVICE "sim:hopper-h200"
+struct row { char kernel[80], launch[48], device[64], options[64]; };
+struct point { struct options o; struct tune_prediction p; double time; };
+struct points { struct point v[MOST]; size_t n; double predict_ms; unsigned predicted; };
 
-static size_t shapes(const struct rig *r, struct options *out)
+/* ---- times, kept from one run to the next ---- */
+static double kept_time(const struct row *r, const char *line)
 {
-    uint32_t threads = (uint32_t)dim3u_count(r->launch->block);
-    size_t n = 0;
-    for (uint32_t x = 1; x <= threads; x *= 2) {
-        out[n] = options_default();
-        out[n++].block = (struct dim3u){ x, threads / x, 1 };
-    }
-    out[n] = options_default();
-    out[n++].swap_xy = true;
-    return n;
+    char at[512], key[512];
+    double time = 0, v;
+    FILE *f = getenv("BENCH_TUNE_TIMES") ? fopen(getenv("BENCH_TUNE_TIMES"), "r") : NULL;
+    snprintf(key, sizeof key, "%s:%s:%s:%s", r->kernel, r->launch, r->device, line);
+    while (f && fscanf(f, "%511[^=]=%lf\n", at, &v) == 2)
+        time = strcmp(at, key) == 0 ? v : time;
+    if (f)
+        fclose(f);
+    return time;
 }
 
-/* Slowest over fastest; and of the pairs whose times differ by more than 2 %, the share that the cost orders rightly. */
-static void pairs_told_apart(const double *cost, const double *time, size_t n, double *spread, double *right, size_t *pairs)
+static void keep_time(const struct row *r, const char *line, double time)
 {
-    double low = INFINITY, high = 0;
+    FILE *f = getenv("BENCH_TUNE_TIMES") ? fopen(getenv("BENCH_TUNE_TIMES"), "a") : NULL;
+    if (!f)
+        return;
+    fprintf(f, "%s:%s:%s:%s=%.0f\n", r->kernel, r->launch, r->device, line, time);
+    fclose(f);
+}
+
+/* Nanoseconds; negative: it does not run, or its outputs differ. */
+static double time_of(struct rig *r, const struct row *row, const struct options *o)
+{
+    struct buf line = { 0 };
+    struct result one;
+    options_line(o, &line);
+    double t = kept_time(row, line.s ? line.s : "");
+    if (t == 0) {
+        enum status st = tune_run_one(r->bench, o, &one, &r->ds);
+        t = st == ST_OK && tune_usable(&one) ? (double)one.time.median : -1;
+        keep_time(row, line.s ? line.s : "", t);
+    }
+    buf_free(&line);
+    return t;
+}
+
+static void list_point(const struct point *q)
+{
+    const struct tune_prediction *p = &q->p;
+    struct buf line = { 0 };
+    options_line(&q->o, &line);
+    fprintf(stderr, "  %-44s %9.4f ms, modelled %9.4f (walk %.4g latency %.3g l1 %.3g l2 %.3g dram %.3g issue %.3g; paper %.3g) m1 %.3f m2 %.3f %s%s\n", line.s ? line.s : "", q->time / 1e6, p->time_ns / 1e6,
+            p->walked, p->cost.latency, p->cost.bound_l1, p->cost.bound_l2, p->cost.bound_dram, p->issue, p->cost.paper, p->in.m1, p->in.m2, p->why_not, p->note);
+    buf_free(&line);
+}
+
+/* What is legal, runs, and is predicted. */
+static void add(struct rig *r, const struct row *row, const struct options *o, struct points *to)
+{
+    struct point *q = &to->v[to->n];
+    clock_t t0 = clock();
+    q->o = *o;
+    assert_status_ok(tune_predict(r->bench, o, &q->p), &r->ds);
+    if (q->p.valid) {
+        to->predict_ms += (double)(clock() - t0) * 1e3 / CLOCKS_PER_SEC;   /* of the processor */
+        to->predicted++;
+    }
+    q->time = q->p.valid ? time_of(r, row, o) : -1;
+    if (getenv("BENCH_TUNE_LIST"))
+        list_point(q);
+    to->n += q->time > 0 && to->n + 1 < MOST;
+}
+
+/* ---- what is compared ---- */
+static void schedules(struct rig *r, const struct row *row, const struct options *base, struct points *out)
+{
+    static const char *const family[] = { "block shape", "coarsening", "clustering" };
+    struct space s = space_of(r->bench);
+    add(r, row, base, out);
+    for (size_t k = 0; k < ARRAY_LEN(family); k++) {
+        struct options list[SPACE_MOST];
+        size_t n = space_find(family[k])->alternatives(&s, base, list, SPACE_MOST);
+        for (size_t i = 0; i < n; i++)
+            if (list[i].cluster != CLUSTER_AGENT)
+                add(r, row, &list[i], out);
+    }
+}
+
+static void thresholds(struct rig *r, const struct row *row, const struct options *base, struct points *out)
+{
+    struct space s = space_of(r->bench);
+    struct options o = *base;
+    for (uint32_t pi = 0; pi <= s.warps; pi++) {
+        o.bypass = pi == s.warps ? base->bypass : s.level;
+        o.bypass_form = pi == s.warps ? base->bypass_form : s.form;
+        o.pi.mode = pi == 0 ? PI_BPA : pi == s.warps ? base->pi.mode : PI_VALUE;
+        o.pi.value = o.pi.mode == PI_VALUE ? (int)pi : 0;
+        add(r, row, &o, out);
+    }
+}
+
+/* ---- one row ---- */
+struct verdict { double paper, ours, tied, spread, paper_right, right; size_t pairs; };
+
+/* Of the pairs whose times differ by more than noise, the share that the cost orders rightly. */
+static double told_apart(const double *cost, const double *time, size_t n, size_t *pairs)
+{
     size_t good = 0;
     *pairs = 0;
-    for (size_t i = 0; i < n; i++) {
-        low = time[i] < low ? time[i] : low;
-        high = time[i] > high ? time[i] : high;
+    for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++) {
-            if (fabs(time[i] / time[k] - 1) <= 0.02)
+            if (fabs(time[i] / time[k] - 1) <= NOISE)
                 continue;
             ++*pairs;
             good += (cost[i] < cost[k]) == (time[i] < time[k]) && cost[i] != cost[k];
         }
-    }
-    *spread = n ? high / low - 1 : NAN;
-    *right = *pairs ? (double)good / (double)*pairs : NAN;
+    return *pairs ? (double)good / (double)*pairs : NAN;
 }
 
-static void one_row(const char *kernel, const char *launch, const char *device, bool list)
+static struct verdict judge(const struct points *p)
+{
+    double time[MOST], paper[MOST], ours[MOST], low = INFINITY, high = 0;
+    struct verdict v = { 0 };
+    for (size_t i = 0; i < p->n; i++) {
+        time[i] = p->v[i].time;
+        paper[i] = p->v[i].p.cost.paper;
+        ours[i] = p->v[i].p.cost.extended;
+        low = fmin(low, time[i]);
+        high = fmax(high, time[i]);
+    }
+    v.paper = model_rank_correlation(paper, time, p->n);
+    v.ours = model_rank_correlation(ours, time, p->n);
+    v.tied = model_rank_correlation_within(ours, time, p->n, NOISE);
+    v.paper_right = told_apart(paper, time, p->n, &v.pairs);
+    v.right = told_apart(ours, time, p->n, &v.pairs);
+    v.spread = p->n ? high / low - 1 : NAN;
+    return v;
+}
+
+static void number(const char *form, double v)
+{
+    if (isnan(v))
+        printf(" n/a |");
+    else
+        printf(form, v);
+}
+
+static void put_verdict(const struct points *p)
+{
+    struct verdict v = judge(p);
+    number(" %.1f %% |", 100 * v.spread);
+    number(" %.2f |", v.paper);
+    number(" %.2f |", v.ours);
+    number(" %.2f |", v.tied);
+    printf(" %zu |", v.pairs);
+    number(" %.0f %% |", 100 * v.paper_right);
+    number(" %.0f %% |", 100 * v.right);
+    printf(" %.0f |", p->predicted ? p->predict_ms / p->predicted : NAN);
+}
+
+static const struct point *least(const struct points *p, bool modelled)
+{
+    const struct point *best = NULL;
+    for (size_t i = 0; i < p->n; i++) {
+        double v = modelled ? p->v[i].p.cost.extended : p->v[i].time, b = !best ? INFINITY : modelled ? best->p.cost.extended : best->time;
+        best = v <= b ? &p->v[i] : best;      /* of equals the one that caches most */
+    }
+    return best;
+}
+
+static int pi_of(const struct options *o, uint32_t warps)
+{
+    return o->bypass == BYPASS_NONE || o->pi.mode == PI_CHA ? (int)warps : o->pi.mode == PI_BPA ? 0 : o->pi.value;
+}
+
+static void put_thresholds(struct rig *r, const struct options *base, const struct points *p)
+{
+    struct tune_pi_forecast f;
+    const struct point *best = least(p, false), *by_cost = least(p, true), *cha = &p->v[p->n - 1];
+    uint32_t warps = tune_warps(&r->subject);
+    assert_status_ok(tune_forecast_pi(r->bench, base, &f), &r->ds);
+    const struct point *by_lines = NULL;
+    for (size_t i = 0; i < p->n && f.footprint >= 0; i++)
+        by_lines = pi_of(&p->v[i].o, warps) == f.footprint ? &p->v[i] : by_lines;
+    printf(" %u | ", warps);
+    printf(by_lines ? "%d |" : "n/a |", f.footprint);
+    printf(" %d | %d |", pi_of(&by_cost->o, warps), pi_of(&best->o, warps));
+    number(" %.2f |", cha->time / best->time);
+    number(" %.2f |", by_lines ? by_lines->time / best->time : NAN);
+    number(" %.2f |", by_cost->time / best->time);
+}
+
+static void one_row(const struct row *row, bool pi)
 {
     struct rig r;
-    struct options o[16];
-    double time[16], paper[16], ours[16], predict_ns = 0, launch_ns = 0;
-    size_t n = 0;
-    struct options none = options_default();
-    struct result original;
-    rig_open(&r, kernel, launch, device);
-    assert_status_ok(tune_run_one(r.bench, &none, &original, &r.ds), &r.ds);
-    for (size_t i = 0, all = shapes(&r, o); i < all; i++) {
-        struct tune_prediction p;
-        struct result one;
-        int64_t t0 = base_now_ns();
-        assert_status_ok(tune_predict(r.bench, &o[i], &p), &r.ds);
-        int64_t t1 = base_now_ns();
-        assert_status_ok(tune_run_one(r.bench, &o[i], &one, &r.ds), &r.ds);
-        launch_ns += (double)(base_now_ns() - t1);
-        predict_ns += (double)(t1 - t0);
-        if (list)
-            printf("  %3ux%-3u%s %9.4f ms  paper %.3g  ours %.4g (walk %.4g latency %.3g l1 %.3g l2 %.3g dram %.3g issue %.3g) m1 %.3f m2 %.3f %s\n", o[i].block.x, o[i].block.y, o[i].swap_xy ? " swap" : "",
-                   (double)one.time.median / 1e6, p.cost.paper, p.cost.extended, p.walked, p.cost.latency, p.cost.bound_l1, p.cost.bound_l2, p.cost.bound_dram, p.issue, p.in.m1, p.in.m2, p.why_not);
-        if (!p.valid || !tune_usable(&one))
-            continue;
-        time[n] = (double)one.time.median;
-        paper[n] = p.cost.paper;
-        ours[n++] = p.cost.extended;
+    struct points *p = base_alloc(sizeof *p);
+    struct options base = options_of(row->options);
+    char device[160];
+    if (!p)
+        fail_msg("out of memory\n");
+    snprintf(device, sizeof device, "%s%s%s", row->device, row->options[0] ? " " : "", row->options);
+    rig_open(&r, row->kernel, row->launch[0] ? row->launch : NULL, row->device);
+    (pi ? thresholds : schedules)(&r, row, &base, p);
+    printf("| %s | %s | %s |", strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel, r.launch->name, device);
+    if (p->n < 2) {
+        printf(" nothing to rank: %s |\n", p->v[0].p.valid ? "one configuration alone runs" : p->v[0].p.why_not);
+    } else {
+        printf(" %zu |", p->n);
+        put_verdict(p);
+        if (pi)
+            put_thresholds(&r, &base, p);
+        printf("\n");
     }
-    double spread, right, theirs;
-    size_t pairs;
-    const char *name = strchr(kernel, '/') ? launch : kernel;
-    pairs_told_apart(paper, time, n, &spread, &theirs, &pairs);
-    pairs_told_apart(ours, time, n, &spread, &right, &pairs);
-    printf("%-10s %-16s %2zu shapes, times spread %5.1f %%: rank correlation paper's %5.2f ours %5.2f; of %2zu pairs that differ by 2 %% paper's orders %3.0f %% ours %3.0f %%; predicting %6.1f ms each, launching %6.1f ms\n",
-           name, device, n, 100 * spread, model_rank_correlation(paper, time, n), model_rank_correlation(ours, time, n), pairs, 100 * theirs, 100 * right, predict_ns / 1e6 / (double)(n ? n : 1),
-           launch_ns / 1e6 / (double)(n ? n : 1));
+    fflush(stdout);
     rig_close(&r);
+    base_free(p);
 }
 
-int main(void)
+/* ---- rows ---- */
+static bool parse_row(const char *text, struct row *out)
 {
-    const char *only = getenv("BENCH_TUNE_ONLY");   /* one kernel, with its shapes listed */
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (!only || strcmp(only, rows[i].kernel) == 0 || strcmp(only, rows[i].launch) == 0)
-            one_row(rows[i].kernel, rows[i].launch, rows[i].device, only != NULL);
+    memset(out, 0, sizeof *out);
+    int n = sscanf(text, "%79[^:]:%47[^:]:%63[^ ] %63[^\n]", out->kernel, out->launch, out->device, out->options);
+    if (n < 3)
+        snprintf(out->device, sizeof out->device, DEVICE);
+    return n >= 1;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(((const struct row *)a)->kernel, ((const struct row *)b)->kernel); }
+
+static size_t demo_kernels(struct row *out, size_t most)
+{
+    DIR *d = opendir("kernels");
+    size_t n = 0;
+    for (struct dirent *e; d && (e = readdir(d)) && n < most;) {
+        char *end = strstr(e->d_name, ".launch.json");
+        if (end) {
+            *end = 0;
+            parse_row(e->d_name, &out[n++]);
+        }
+    }
+    if (d)
+        closedir(d);
+    qsort(out, n, sizeof *out, by_name);
+    return n;
+}
+
+static void head(bool pi)
+{
+    const char *more = pi ? " W | by footprint | by memory cost | found | caching all over the best | by footprint over the best | by cost over the best |" : "";
+    printf("| kernel | launch | device | configurations | spread | paper's | ours | ours, ties within 2 %% | pairs beyond 2 %% | paper's orders | ours orders | ms a prediction |%s\n|---|---|---|---|---|---|---|---|---|---|---|---|%s\n", more,
+           pi ? "---|---|---|---|---|---|---|" : "");
+}
+
+int main(int argc, char **argv)
+{
+    struct row row[64];
+    bool pi = argc > 1 && strcmp(argv[1], "pi") == 0;
+    int first = argc > 1 && (pi || strcmp(argv[1], "schedule") == 0) ? 2 : 1;
+    size_t n = first < argc ? 0 : demo_kernels(row, ARRAY_LEN(row));
+    if (!getenv("BENCH_TUNE_ROWS"))                  /* rows alone, for who puts tables together */
+        head(pi);
+    for (int i = first; i < argc && n < ARRAY_LEN(row); i++)
+        n += parse_row(argv[i], &row[n]);
+    for (size_t i = 0; i < n; i++)
+        one_row(&row[i], pi);
     return 0;
 }

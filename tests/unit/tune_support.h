@@ -47,7 +47,7 @@ static inline void rig_facts(struct rig *r)
 /* kernel: a demo kernel's name, or a path without its ending. */
 static inline void rig_open(struct rig *r, const char *kernel, const char *launch, const char *device)
 {
-    char path[128];
+    char path[256];
     const char *dir = strchr(kernel, '/') ? "" : "kernels/";
     struct dev_env env = rig_env();
     memset(r, 0, sizeof *r);
