@@ -222,7 +222,7 @@ static void print_advice(struct tuning *t, struct tune_bench *bench, const struc
     }
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, traced.facts };
     size_t n = tune_advise(&subject, NULL, v, ARRAY_LEN(v));
-    if (n && tune_advise_predict(bench, v, n) == ST_OK) {
+    if (tune_advise_predict(bench, v, &n, ARRAY_LEN(v)) == ST_OK && n) {
         tune_advise_prove(v, n, &f->original, t->done, t->ndone);
         buf_puts(&out, "advice before the search, and what it came to:\n");
         advice_text(v, n, &out);

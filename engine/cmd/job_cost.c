@@ -54,9 +54,10 @@ enum status job_cost(struct job_engine *e, const struct cancel *cancel)
         s = predict_into(e, &none, &st->cost_original);
     if (s == ST_OK)
         s = predict_into(e, &st->options, &st->cost);
-    if (s == ST_OK && st->nadvice && !st->advice_predicted) {    /* the items' gains: the model's instead of rules of thumb */
-        s = tune_advise_predict(st->model, st->advice, st->nadvice);
+    if (s == ST_OK && !st->advice_predicted) {    /* the items' gains: the model's instead of rules of thumb */
+        s = tune_advise_predict(st->model, st->advice, &st->nadvice, JOB_MAX_ADVICE);
         st->advice_predicted = s == ST_OK;
+        job_prove_advice(st);                    /* items that came of it, too */
     }
     tune_bench_watch(st->model, NULL);
     return s;

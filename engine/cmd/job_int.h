@@ -62,6 +62,7 @@ enum status job_bench(struct job_engine *e, struct diags *ds);  /* opens what a 
 void job_bench_drop(struct job_engine *e);                 /* module, launch or device changed */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
 void job_advise(struct job_engine *e);
+void job_prove_advice(struct job_state *st);   /* real gains beside the expected ones */
 enum status job_ready(struct job_engine *e, struct diags *ds);  /* device open and data made, nothing run */
 enum status job_cost(struct job_engine *e, const struct cancel *cancel);   /* predicts the options in view */
 void job_cost_drop(struct job_engine *e);                  /* module, launch or device changed: to be predicted anew */

@@ -32,7 +32,7 @@ static const struct result *original_run(const struct job_state *st)
     return NULL;
 }
 
-static void prove_advice(struct job_state *st)
+void job_prove_advice(struct job_state *st)
 {
     const struct result *original = original_run(st);
     for (size_t i = 0; original && i < st->nruns; i++) {
@@ -64,7 +64,7 @@ void job_advise(struct job_engine *e)
     st->nadvice = tune_advise(&subject, newest, st->advice, JOB_MAX_ADVICE);
     st->advice_predicted = false;
     st->wants_cost = st->spec != NULL;
-    prove_advice(st);
+    job_prove_advice(st);
 }
 
 /* ---- runs in the session ---- */

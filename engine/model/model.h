@@ -152,7 +152,8 @@ struct model_walk_config {
     double start_turn, start;                /* cycles between two CTAs' starts; from a free slot to the first instruction */
     uint32_t units; double unit_turn;        /* of L2 for atomics; cycles of a turn, all SMs' atomics being alike */
     bool merge;                              /* reads for what has just been asked for ride along */
-    bool greedy;                             /* a warp's loads that need none of its others go out before another warp's */
+    uint32_t schedulers;                     /* each its share of the warps and of `issue`; 0: 1 */
+    bool greedy;                             /* of the warps that could go the one that went last does, else the oldest; else by turns */
 };
 enum model_walk_kind { MODEL_WALK_LOAD, MODEL_WALK_READ_ONLY, MODEL_WALK_STORE, MODEL_WALK_PARTIAL, MODEL_WALK_ATOMIC, MODEL_WALK_RED /* nobody waits */,
                        MODEL_WALK_PREFETCH, MODEL_WALK_PREFETCH_L2 };

@@ -21,58 +21,85 @@
 #define UNIT_ROOM 2048.0             /* cycles of atomics that wait at their unit; more wait at the SM, which sends in order */
 #define UNIT_SHIFT 2u                /* lines of one unit: 512 bytes, as the rates of atomics on one to 32 lines of an H200 show */
 
-/* at: when its next instruction, `step`, is issued; turn: its place among those of other warps, a time too; pending: when the
- * loads asked for so far are there */
-struct walker { double at, turn, pending; uint8_t from; bool parked, ended; uint32_t cta; struct model_walk_step step; };
+/* at: when its next instruction, `step`, can be issued; age: order of arrival; pending: when the loads asked for so far are there */
+struct walker { double at, pending; uint64_t age; uint8_t from; bool parked, ended; uint32_t cta; struct model_walk_step step; };
+struct heap { uint32_t *v, n; bool by_age; };
+/* later: those whose time has not come; ready: the others, greedy ones by age, else by time; last: went last (greedy only) */
+struct scheduler { struct heap later, ready; uint32_t last; double free; };
+#define SCHEDULERS 8u
+#define NOBODY UINT32_MAX
 struct ride { uint64_t line1; double until, since; uint64_t nth; uint8_t sectors, riders; };
 struct walk {
     const struct model_walk_config *c;
     struct model_cache *l1, *ro;
     struct walker *walker;               /* slots x warps */
-    uint32_t *heap, nheap;               /* walkers, the earliest first */
+    struct scheduler of[SCHEDULERS]; uint32_t nof, turn;
+    uint32_t *room;                      /* of all heaps */
     uint32_t *left, *phase;              /* per slot: warps that still walk; barriers that are past */
     double *queue, *miss, *unit;         /* rings of when each entry is free; per atomic unit */
     uint32_t queue_at, miss_at;
     struct ride *ride; uint64_t reads;
     double lsu, data, port, store, l2, dram;     /* when each is free */
     double lsu_busy, data_busy, leaves /* the queue, the last load */, start_at;
-    uint64_t started; double live;       /* CTAs begun; warps that walk */
+    uint64_t started, arrived; double live;       /* CTAs begun; warps so far, and those that walk */
     model_walk_next next; model_walk_beyond beyond; void *ctx;
     struct model_walked *out;
 };
 
-/* ---- the earliest walker: a binary heap ---- */
-static bool earlier(const struct walk *w, uint32_t a, uint32_t b)
+/* ---- which walker goes next: binary heaps ---- */
+static bool before(const struct walk *w, const struct heap *h, uint32_t a, uint32_t b)
 {
-    return w->walker[a].turn < w->walker[b].turn || (w->walker[a].turn == w->walker[b].turn && a < b);
+    const struct walker *x = &w->walker[a], *y = &w->walker[b];
+    if (!h->by_age && x->at != y->at)
+        return x->at < y->at;
+    return x->age < y->age;
 }
 
-static void heap_down(struct walk *w)
+static void heap_add(const struct walk *w, struct heap *h, uint32_t v)
 {
-    uint32_t at = 0, v = w->heap[0];
-    for (uint32_t k = 1; k < w->nheap; k = 2 * at + 1) {
-        k += k + 1 < w->nheap && earlier(w, w->heap[k + 1], w->heap[k]);
-        if (!earlier(w, w->heap[k], v))
+    uint32_t at = h->n++;
+    for (; at && before(w, h, v, h->v[(at - 1) / 2]); at = (at - 1) / 2)
+        h->v[at] = h->v[(at - 1) / 2];
+    h->v[at] = v;
+}
+
+static uint32_t heap_pop(const struct walk *w, struct heap *h)
+{
+    uint32_t top = h->v[0], v = h->v[--h->n], at = 0;
+    for (uint32_t k = 1; k < h->n; k = 2 * at + 1) {
+        k += k + 1 < h->n && before(w, h, h->v[k + 1], h->v[k]);
+        if (!before(w, h, h->v[k], v))
             break;
-        w->heap[at] = w->heap[k];
+        h->v[at] = h->v[k];
         at = k;
     }
-    w->heap[at] = v;
+    h->v[at] = v;
+    return top;
 }
 
-static void heap_add(struct walk *w, uint32_t v)
+static void come(struct walk *w, uint32_t v) { heap_add(w, &w->of[v % w->nof].later, v); }
+
+/* When this scheduler's next instruction goes; INFINITY: it has none. */
+static double next_at(const struct walk *w, const struct scheduler *s, double room)
 {
-    uint32_t at = w->nheap++;
-    for (; at && earlier(w, v, w->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        w->heap[at] = w->heap[(at - 1) / 2];
-    w->heap[at] = v;
+    double at = s->ready.n ? 0 : s->later.n ? w->walker[s->later.v[0]].at : (double)INFINITY;
+    if (s->last != NOBODY)
+        at = fmin(at, w->walker[s->last].at);
+    return fmax(at, fmax(s->free, room));
 }
 
-static void heap_pop(struct walk *w)
+/* Takes out the walker that goes at `at`. */
+static uint32_t take_next(struct walk *w, struct scheduler *s, double at)
 {
-    w->heap[0] = w->heap[--w->nheap];
-    if (w->nheap)
-        heap_down(w);
+    uint32_t last = s->last;
+    s->last = NOBODY;
+    while (s->later.n && w->walker[s->later.v[0]].at <= at)
+        heap_add(w, &s->ready, heap_pop(w, &s->later));
+    if (last != NOBODY && w->walker[last].at <= at)
+        return last;
+    if (last != NOBODY)
+        heap_add(w, &s->later, last);
+    return heap_pop(w, &s->ready);
 }
 
 /* How long what comes at `at` waits for the unit, which it then holds. */
@@ -106,7 +133,6 @@ static bool prepare(struct walk *w, uint32_t v)
         wait_for(w, x);
     double shared = c->issue > 0 ? w->live / c->issue : 0;      /* the schedulers serve all warps alike */
     x->at += x->step.before * fmax(c->dependent, shared) + x->step.chained * c->lat_shared;
-    x->turn = c->greedy && !x->step.waits ? x->turn : x->at;
     return true;
 }
 
@@ -129,8 +155,8 @@ static void pass_barriers(struct walk *w, uint32_t slot, double last)
         if (!x->parked || x->step.phase > least)
             continue;
         x->parked = false;
-        x->at = x->turn = last + w->c->barrier;
-        heap_add(w, v);
+        x->at = last + w->c->barrier;
+        come(w, v);
     }
 }
 
@@ -153,7 +179,7 @@ static void go_on(struct walk *w, uint32_t v)
     else if (x->step.phase > w->phase[v / w->c->warps])
         x->parked = true;
     else
-        heap_add(w, v);
+        come(w, v);
 }
 
 static void start_cta(struct walk *w, uint32_t slot, double at)
@@ -164,7 +190,7 @@ static void start_cta(struct walk *w, uint32_t slot, double at)
     w->phase[slot] = 0;
     w->live += warps;
     for (uint32_t v = first; v < first + warps; v++)
-        w->walker[v] = (struct walker){ .at = at, .turn = at, .pending = at, .cta = cta };
+        w->walker[v] = (struct walker){ .at = at, .pending = at, .age = w->arrived++, .cta = cta };
     for (uint32_t v = first; v < first + warps; v++)
         go_on(w, v);
     pass_barriers(w, slot, at);
@@ -336,12 +362,13 @@ static double take_prefetch(struct walk *w, const struct model_walk_step *s, dou
     return at;
 }
 
-static void take_step(struct walk *w, struct walker *x)
+/* Issued at `issued`, when the unit's queue has room. */
+static void take_step(struct walk *w, struct walker *x, double issued)
 {
     const struct model_walk_step *s = &x->step;
     const struct model_walk_config *c = w->c;
     double *room = c->queue ? &w->queue[w->queue_at++ % c->queue] : NULL;
-    double issued = fmax(x->at, room ? *room : 0), at = fmax(issued, w->lsu) + s->passes, done, busy = w->lsu;
+    double at = fmax(issued, w->lsu) + s->passes, done, busy = w->lsu;
     uint8_t from = MODEL_FROM_L2;
     bool quiet = s->kind >= MODEL_WALK_RED || s->kind == MODEL_WALK_STORE || s->kind == MODEL_WALK_PARTIAL;
     switch (s->kind) {
@@ -361,20 +388,44 @@ static void take_step(struct walk *w, struct walker *x)
     }
 }
 
+/* The scheduler whose next instruction is the earliest; of equals, by turns. NULL: all warps have ended. */
+static struct scheduler *choose(struct walk *w, double *at)
+{
+    double room = w->c->queue ? w->queue[w->queue_at % w->c->queue] : 0;
+    uint32_t first = w->turn++;
+    struct scheduler *best = NULL;
+    *at = (double)INFINITY;
+    for (uint32_t k = 0; k < w->nof; k++) {
+        struct scheduler *s = &w->of[(first + k) % w->nof];
+        double t = next_at(w, s, room);
+        if (t < *at) {
+            *at = t;
+            best = s;
+        }
+    }
+    return best;
+}
+
 static void walk_all(struct walk *w)
 {
-    for (uint32_t k = 0; k < w->c->slots; k++)
+    const struct model_walk_config *c = w->c;
+    double interval = c->issue > 0 ? w->nof / c->issue : 0, at;
+    struct scheduler *s;
+    for (uint32_t k = 0; k < c->slots; k++)
         fill_slot(w, k, 0);
-    while (w->nheap) {
-        uint32_t v = w->heap[0], slot = v / w->c->warps;
+    while ((s = choose(w, &at))) {
+        uint32_t v = take_next(w, s, at), slot = v / c->warps;
         struct walker *x = &w->walker[v];
-        take_step(w, x);
+        s->free = at + interval;
+        take_step(w, x, at);
         if (prepare(w, v) && x->step.phase <= w->phase[slot]) {
-            heap_down(w);
+            if (c->greedy)
+                s->last = v;
+            else
+                come(w, v);
             continue;
         }
         /* not walking on: at a barrier, or at its end */
-        heap_pop(w);
         if (x->step.phase > w->phase[slot])
             x->parked = true;
         else
@@ -384,19 +435,29 @@ static void walk_all(struct walk *w)
     }
 }
 
+static bool make_heaps(struct walk *w, size_t walkers)
+{
+    const struct model_walk_config *c = w->c;
+    w->nof = c->schedulers ? c->schedulers < SCHEDULERS ? c->schedulers : SCHEDULERS : 1;
+    size_t each = walkers / w->nof + 1;
+    w->room = base_alloc(2 * each * w->nof * sizeof *w->room);
+    for (uint32_t k = 0; w->room && k < w->nof; k++)
+        w->of[k] = (struct scheduler){ .later = { w->room + 2 * k * each, 0, false }, .ready = { w->room + (2 * k + 1) * each, 0, c->greedy }, .last = NOBODY };
+    return w->room != NULL;
+}
+
 static bool make_room(struct walk *w)
 {
     const struct model_walk_config *c = w->c;
     size_t n = (size_t)c->slots * c->warps;
     w->walker = base_alloc((n + 1) * sizeof *w->walker);
-    w->heap = base_alloc((n + 1) * sizeof *w->heap);
     w->left = base_alloc((c->slots + 1) * sizeof *w->left);
     w->phase = base_alloc((c->slots + 1) * sizeof *w->phase);
     w->queue = base_alloc((c->queue + 1) * sizeof *w->queue);
     w->miss = base_alloc((c->misses + 1) * sizeof *w->miss);
     w->unit = base_alloc((c->units + 1) * sizeof *w->unit);
     w->ride = c->merge ? base_alloc(RIDES * sizeof *w->ride) : NULL;
-    return w->walker && w->heap && w->left && w->phase && w->queue && w->miss && w->unit && (w->ride || !c->merge);
+    return make_heaps(w, n) && w->walker && w->left && w->phase && w->queue && w->miss && w->unit && (w->ride || !c->merge);
 }
 
 struct model_walked model_walk(const struct model_walk_config *c, struct model_cache *l1, struct model_cache *ro, model_walk_next next, model_walk_beyond beyond, void *ctx)
@@ -409,7 +470,7 @@ struct model_walked model_walk(const struct model_walk_config *c, struct model_c
     for (uint32_t k = 0; ok && k < c->units; k++)
         out.units = fmax(out.units, w.unit[k]);
     out.l1 = fmax(w.lsu_busy, w.data_busy);
-    void *const room[] = { w.walker, w.heap, w.left, w.phase, w.queue, w.miss, w.unit, w.ride };
+    void *const room[] = { w.walker, w.room, w.left, w.phase, w.queue, w.miss, w.unit, w.ride };
     for (size_t i = 0; i < ARRAY_LEN(room); i++)
         base_free(room[i]);
     if (!ok)

@@ -281,6 +281,11 @@ void json_prediction(const struct tune_prediction *original, const struct tune_p
     put_num(&w, "bpa_cycles", f->bpa);
     put_num(&w, "cha_cycles", f->cha);
     put_num(&w, "least_cycles", f->least);
+    jw_key(&w, "cycles");
+    jw_arr(&w);
+    for (uint32_t pi = 0; pi <= f->warps && pi <= TUNE_PI_MOST; pi++)
+        jw_num(&w, f->cost[pi]);
+    jw_end_arr(&w);
     put_num(&w, "bytes_per_warp", f->footprint < 0 ? NAN : f->bytes_per_warp);
     jw_key(&w, "why_not_by_footprint");
     jw_str(&w, f->footprint < 0 ? f->why_not : NULL);

@@ -174,7 +174,7 @@ static int by_expectation(const void *x, const void *y)
 }
 
 /* A command line that a shell takes as it stands, for paths without blanks and quotes. */
-static void put_command(const struct tune_subject *s, struct tune_advice *v)
+void tune_advise_command(const struct tune_subject *s, struct tune_advice *v)
 {
     struct options none = options_default();
     struct buf line = { 0 };
@@ -189,23 +189,7 @@ static void put_command(const struct tune_subject *s, struct tune_advice *v)
     buf_free(&line);
 }
 
-enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t n)
-{
-    struct tune_prediction original, p;
-    struct options none = options_default();
-    enum status st = tune_predict(b, &none, &original);
-    for (size_t i = 0; i < n && st == ST_OK && original.valid; i++) {
-        if (v[i].tried || options_equal(&v[i].options, &none))
-            continue;
-        st = tune_predict(b, &v[i].options, &p);
-        if (st != ST_OK || !p.valid || p.note[0] || !(p.cost.extended > 0))
-            continue;
-        v[i].expected_gain = original.cost.extended / p.cost.extended;
-        v[i].modelled = true;
-    }
-    qsort(v, n, sizeof *v, by_expectation);
-    return st;
-}
+void tune_advise_rank(struct tune_advice *v, size_t n) { qsort(v, n, sizeof *v, by_expectation); }
 
 size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep, struct tune_advice *out, size_t max)
 {
@@ -220,8 +204,8 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
     from_read_only(&a);
     from_class(&a);
     for (size_t i = 0; i < a.n; i++)
-        put_command(s, &out[i]);
-    qsort(out, a.n, sizeof *out, by_expectation);
+        tune_advise_command(s, &out[i]);
+    tune_advise_rank(out, a.n);
     return a.n;
 }
 

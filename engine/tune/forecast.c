@@ -62,6 +62,8 @@ enum status tune_forecast_pi(struct tune_bench *b, const struct options *base, s
     struct options o = *base;
     double least = INFINITY;
     *out = (struct tune_pi_forecast){ .warps = s.warps, .footprint = -1, .model = -1, .bpa = NAN, .cha = NAN, .least = NAN };
+    for (size_t i = 0; i <= TUNE_PI_MOST; i++)
+        out->cost[i] = NAN;
     enum status st = by_footprint(b, base, out);
     o.bypass = s.level;
     o.bypass_form = s.form;
@@ -74,6 +76,8 @@ enum status tune_forecast_pi(struct tune_bench *b, const struct options *base, s
             snprintf(out->model_why_not, sizeof out->model_why_not, "%s", p.why_not);
         if (st != ST_OK || !p.valid)
             return st;
+        if (pi <= TUNE_PI_MOST)
+            out->cost[pi] = p.cost.extended;
         if (pi == 0)
             out->bpa = p.cost.extended;
         out->cha = p.cost.extended;          /* the last one is cha */

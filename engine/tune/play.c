@@ -244,7 +244,8 @@ static struct model_walk_config config_of(const struct play *p)
         .crowd_turn = d->l2_shared_rate > 0 ? d->sms / d->l2_shared_rate : 0, .store_weight = weight, .partial_weight = fmax(d->l2_partial_write, weight),
         .store_dram = p->out->l2_warm ? 0 : 1, .issue = d->issue_per_cycle, .dependent = d->lat_alu, .barrier = s->lat_barrier,
         .start_turn = fmax(s->cta_cycles, rate), .start = s->cta_latency, .units = (uint32_t)s->l2_slices,
-        .unit_turn = sms * fmax(s->l2_atomic_cycles, s->l2_atomics_per_cycle > 0 ? s->l2_slices / s->l2_atomics_per_cycle : 0), .merge = s->l2_merge > 0, .greedy = s->scheduler_policy < 1 };
+        .unit_turn = sms * fmax(s->l2_atomic_cycles, s->l2_atomics_per_cycle > 0 ? s->l2_slices / s->l2_atomics_per_cycle : 0), .merge = s->l2_merge > 0, .greedy = s->scheduler_policy < 1,
+        .schedulers = d->cc_major < 3 || (d->cc_major == 6 && d->cc_minor == 0) ? 2 : 4 };   /* CUDA programming guide, compute capabilities */
 }
 
 /* ---- the requests as steps ---- */

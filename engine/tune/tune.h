@@ -111,7 +111,9 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
 
 /* The threshold before any launch: how many warps' footprints fit L1 together (valley model), and the least predicted
  * cost over all thresholds. -1, NaN: nothing to tell from. `warps`: W; 0 is bpa, W is cha. */
+#define TUNE_PI_MOST 64
 struct tune_pi_forecast {
+    double cost[TUNE_PI_MOST + 1];            /* by π, 0..warps, cycles; NaN: not predicted */
     uint32_t warps; int footprint, model; double bpa, cha, least /* cycles, ours */;
     double bytes_per_warp;                    /* whole lines that hold nine tenths of a warp's own reuse */
     char why_not[160], model_why_not[160];    /* for a -1 */
@@ -153,8 +155,9 @@ struct tune_search_opts {
 void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original, const struct result *done, size_t ndone);
 
 /* Before trying: the expected gain becomes the ratio of predicted memory costs where the model has both and leaves
- * nothing out; ranked anew. ST_OK, ST_CANCELLED or ST_NOMEM. */
-enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t n);
+ * nothing out; items are added, up to max in all, where the model sees more in a dimension, and "leave it alone" where it
+ * sees nothing; ranked anew. ST_OK, ST_CANCELLED or ST_NOMEM. */
+enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max);
 /* Kernels with float atomics: outputs of floats that state no tolerance get one (relative 1e-4). Returns how many did. */
 unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
 

@@ -1,9 +1,9 @@
 /* The memory-cost model against time, as Markdown rows. Figures, never pass or fail.
  *
- *   bench_tune [schedule|pi] [KERNEL:LAUNCH:DEVICE[ OPTIONS]]...
+ *   bench_tune [schedule|pi|advice] [KERNEL:LAUNCH:DEVICE[ OPTIONS]]...
  *
  * schedule: rank over the legal schedules (block shapes of as many threads, x and y exchanged, CTA orders, coarsening).
- * pi: rank over the thresholds, and what running at the predicted ones costs. KERNEL: a demo kernel, or a path without its
+ * pi: rank over the thresholds, and what running at the predicted ones costs. advice: the first item, run. KERNEL: a demo kernel, or a path without its
  * ending; without rows: every demo kernel's first launch on the H200 preset. BENCH_TUNE_LIST=1 lists every configuration with
  * the parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where not. */
 #include "engine/base/base.h"
@@ -28,6 +28,7 @@ static void need(enum status st, const struct diags *ds)
 #include "tests/unit/tune_support.h"
 
 #define MOST 80
+#define LEAST_GAIN 1.05          /* less is nothing to miss */
 #define NOISE 0.02               /* relative; what differs by less is not told apart */
 #define DEVICE "sim:hopper-h200"
 struct row { char kernel[80], launch[48], device[64], options[64]; };
@@ -245,6 +246,60 @@ static void one_row(const struct row *row, bool pi)
     base_free(p);
 }
 
+/* ---- advice: the first item against what it came to, and against the best that is known ---- */
+static double best_known(const struct row *r)
+{
+    char at[512], key[256];
+    double best = 0, v;
+    FILE *f = getenv("BENCH_TUNE_TIMES") ? fopen(getenv("BENCH_TUNE_TIMES"), "r") : NULL;
+    size_t n = (size_t)snprintf(key, sizeof key, "%s:%s:%s:", r->kernel, r->launch, r->device);
+    while (f && fscanf(f, "%511[^=]=%lf\n", at, &v) == 2)
+        best = strncmp(at, key, n) == 0 && v > 0 && (best == 0 || v < best) ? v : best;
+    if (f)
+        fclose(f);
+    return best;
+}
+
+static const char *verdict_on(double expected, double real, double best)
+{
+    if (isnan(expected))
+        return best >= LEAST_GAIN ? "misses it" : "right";
+    return real >= 1 + NOISE ? "right" : real <= 1 - NOISE ? "loses" : "nothing";
+}
+
+static void one_advice(const struct row *row)
+{
+    struct rig r;
+    struct tune_advice v[16];
+    struct options none = options_default(), base = options_of(row->options);
+    struct buf line = { 0 };
+    rig_open(&r, row->kernel, row->launch[0] ? row->launch : NULL, row->device);
+    struct ana_kernel *facts = NULL;
+    struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev) };
+    assert_status_ok(ana_run(r.module, str_of(r.launch->kernel), &o, &facts, &r.ds), &r.ds);
+    struct tune_subject s = r.subject;
+    s.facts = facts;
+    size_t n = tune_advise(&s, NULL, v, ARRAY_LEN(v));
+    clock_t t0 = clock();
+    assert_status_ok(tune_advise_predict(r.bench, v, &n, ARRAY_LEN(v)), &r.ds);
+    double ms = (double)(clock() - t0) * 1e3 / CLOCKS_PER_SEC, original = time_of(&r, row, &base);
+    bool leave = !n || options_equal(&v[0].options, &none);
+    double real = leave ? NAN : time_of(&r, row, &v[0].options);
+    real = real > 0 ? original / real : NAN;
+    double best = fmax(original / best_known(row), isnan(real) ? 1 : real);
+    options_line(&v[0].options, &line);
+    printf("| %s | %s | %s | %s | `%s` |", strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel, r.launch->name, row->device, n ? v[0].title : "none", leave || !line.s ? "" : line.s);
+    number(" %.2fx |", leave || !n ? NAN : v[0].expected_gain);
+    number(" %.2fx |", real);
+    printf(" %.2fx | %s | %.0f |\n", best, verdict_on(leave ? NAN : v[0].expected_gain, real, best), ms);
+    for (size_t i = 0; i < n && getenv("BENCH_TUNE_LIST"); i++)
+        fprintf(stderr, "  %s: %.2fx%s, %.0f %%\n    %s\n    %s\n", v[i].title, v[i].expected_gain, v[i].modelled ? " modelled" : "", 100 * v[i].confidence, v[i].why, v[i].command);
+    fflush(stdout);
+    buf_free(&line);
+    ana_free(facts);
+    rig_close(&r);
+}
+
 /* ---- rows ---- */
 static bool parse_row(const char *text, struct row *out)
 {
@@ -274,24 +329,35 @@ static size_t demo_kernels(struct row *out, size_t most)
     return n;
 }
 
-static void head(bool pi)
-{
-    const char *more = pi ? " W | by footprint | by memory cost | found | caching all over the best | by footprint over the best | by cost over the best |" : "";
-    printf("| kernel | launch | device | configurations | spread | paper's | ours | ours, ties within 2 %% | pairs beyond 2 %% | paper's orders | ours orders | ms a prediction |%s\n|---|---|---|---|---|---|---|---|---|---|---|---|%s\n", more,
-           pi ? "---|---|---|---|---|---|---|" : "");
-}
+/* ---- tables ---- */
+static void schedule_row(const struct row *r) { one_row(r, false); }
+static void pi_row(const struct row *r) { one_row(r, true); }
+
+#define RANKS "| kernel | launch | device | configurations | spread | paper's | ours | ours, ties within 2 % | pairs beyond 2 % | paper's orders | ours orders | ms a prediction |"
+#define RULE "|---|---|---|---|---|---|---|---|---|---|---|---|"
+static const struct { const char *name, *head, *rule; void (*row)(const struct row *r); } tables[] = {
+    { "schedule", RANKS, RULE, schedule_row },
+    { "pi", RANKS " W | by footprint | by memory cost | found | caching all over the best | by footprint over the best | by cost over the best |", RULE "---|---|---|---|---|---|---|", pi_row },
+    { "advice", "| kernel | launch | device | first item | options | expected | real | best known | it is | ms for all items |", "|---|---|---|---|---|---|---|---|---|---|", one_advice },
+};
 
 int main(int argc, char **argv)
 {
     struct row row[64];
-    bool pi = argc > 1 && strcmp(argv[1], "pi") == 0;
-    int first = argc > 1 && (pi || strcmp(argv[1], "schedule") == 0) ? 2 : 1;
-    size_t n = first < argc ? 0 : demo_kernels(row, ARRAY_LEN(row));
-    if (!getenv("BENCH_TUNE_ROWS"))                  /* rows alone, for who puts tables together */
-        head(pi);
+    size_t table = 0, n = 0;
+    int first = 1;
+    for (size_t i = 0; i < ARRAY_LEN(tables) && argc > 1; i++)
+        if (strcmp(argv[1], tables[i].name) == 0) {
+            table = i;
+            first = 2;
+        }
     for (int i = first; i < argc && n < ARRAY_LEN(row); i++)
         n += parse_row(argv[i], &row[n]);
+    if (first >= argc)
+        n = demo_kernels(row, ARRAY_LEN(row));
+    if (!getenv("BENCH_TUNE_ROWS"))                  /* set: rows alone, for who puts tables together */
+        printf("%s\n%s\n", tables[table].head, tables[table].rule);
     for (size_t i = 0; i < n; i++)
-        one_row(&row[i], pi);
+        tables[table].row(&row[i]);
     return 0;
 }

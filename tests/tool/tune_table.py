@@ -68,8 +68,72 @@ def pi(gpulocw, device):
         at = [x for x in (p["by_footprint"], p["by_cost"]) if x is not None]
         print(f"| {k} | {l} | {d} {' '.join(extra)} | {p['warps']} | {told(p, 'footprint')} | {told(p, 'cost')} | {s['best'].get('pi', '')} ({s['category']}) | {', '.join(f'{time[int(x)] / best:.2f}' for x in at)} |", flush=True)
 
+# Sweeps of a recording (tests/gpu/record.py) by the options they were made with.
+RECORDED = [("cg", []), ("cg-carveout", ["--carveout", "100"])]
+
+def ranks(v):
+    order = sorted(range(len(v)), key=lambda i: v[i])
+    r = [0.0] * len(v)
+    i = 0
+    while i < len(v):
+        j = i
+        while j + 1 < len(v) and v[order[j + 1]] == v[order[i]]:
+            j += 1
+        for k in range(i, j + 1):
+            r[order[k]] = (i + j) / 2
+        i = j + 1
+    return r
+
+def rank(a, b):
+    a, b = ranks(a), ranks(b)
+    ma, mb = sum(a) / len(a), sum(b) / len(b)
+    va, vb = sum((x - ma) ** 2 for x in a), sum((x - mb) ** 2 for x in b)
+    return sum((x - ma) * (y - mb) for x, y in zip(a, b)) / math.sqrt(va * vb) if va and vb else math.nan
+
+def recorded_row(gpulocw, preset, r, sweep, extra):
+    """One sweep of the recording beside what the model says of the preset; None: no sweep, or it ended in errors."""
+    points = {0: sweep.get("bpa"), **{p["pi"]: p for p in sweep.get("points", [])}, sweep.get("warps"): sweep.get("cha")}
+    w = sweep.get("warps") or 0
+    time = [points[p]["time_ns"] if points.get(p) and points[p]["status"] == "OK" else None for p in range(w + 1)]
+    if not w or None in time:
+        return None
+    where = [f"kernels/{r['file']}.ptx", "--kernel", r["launch"], "--device", preset, "--json"] + extra
+    out = subprocess.run([gpulocw, "predict"] + where, capture_output=True)
+    told = json.loads(out.stdout)["threshold"] if out.returncode == 0 else {"by_cost": None, "why_not_by_cost": "it failed"}
+    if told["by_cost"] is None:
+        return {"why": told["why_not_by_cost"]}
+    return {"time": time, "cost": told["cycles"], "w": w, "by": int(told["by_cost"]), "lines": told["by_footprint"]}
+
+def recorded(gpulocw, path, preset):
+    doc = json.load(open(path))
+    over, lines = [], []
+    print("| kernel | launch | options | W | measured spread | rank over π | of pairs beyond 2 % ordered | by cost | measured best | caching all over the best | by footprint over the best | by cost over the best |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for r in doc["rows"]:
+        for name, extra in RECORDED:
+            row = recorded_row(gpulocw, preset, r, r.get(name) or {}, extra)
+            if not row:
+                continue
+            head = f"| {r['file']} | {r['launch']} | {' '.join(extra)} |"
+            if "why" in row:
+                print(f"{head} n/a: {row['why']} |", flush=True)
+                continue
+            t, c, w = row["time"], row["cost"], row["w"]
+            pairs = [(i, k) for i in range(w + 1) for k in range(i) if abs(t[i] / t[k] - 1) > 0.02]
+            right = sum((c[i] < c[k]) == (t[i] < t[k]) and c[i] != c[k] for i, k in pairs)
+            best = min(t)
+            over.append(t[row["by"]] / best)
+            if row["lines"] is not None:
+                lines.append(t[int(row["lines"])] / best)
+            told = "n/a" if row["lines"] is None else f"{lines[-1]:.2f}"
+            print(f"{head} {w} | {100 * (max(t) / best - 1):.1f} % | {rank(c, t):.2f} | {f'{100 * right / len(pairs):.0f} % of {len(pairs)}' if pairs else 'n/a'} | {row['by']} | {t.index(best)} | {t[w] / best:.2f} | {told} | {over[-1]:.2f} |", flush=True)
+    mean = lambda v: math.exp(sum(map(math.log, v)) / len(v)) if v else math.nan
+    print(f"\ntime at the predicted threshold over the best measured, {len(over)} sweeps: geometric mean {mean(over):.3f}, worst {max(over):.2f}; within 3 %: {sum(x <= 1.03 for x in over)}; by footprint, {len(lines)}: {mean(lines):.3f}")
+
 if __name__ == "__main__":
     if sys.argv[1] == "reference":
         reference(sys.argv[2], sys.argv[3], sys.argv[4:])
+    elif sys.argv[1] == "recorded":
+        recorded(*sys.argv[2:5])
     else:
         pi(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "")

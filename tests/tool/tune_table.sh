@@ -8,6 +8,9 @@
 #       the epoch) for all; OPTIONS are passed to all. A row whose reference did not finish says so and is not counted.
 #   tune_table.sh seconds GPULOCW DEVICE       a whole search of each kernel with all host threads: launches, seconds
 #   tune_table.sh pi GPULOCW [DEVICE]          threshold predicted before any launch against the one that a sweep finds
+#   tune_table.sh model TABLE BENCH [DEVICE...]  a table of bench_tune (schedule, pi or advice) over every demo kernel's first
+#       launch and tests/unseen/schedule, on each DEVICE (sim:hopper-h200; options may follow it); JOBS rows at a time
+#   tune_table.sh recorded GPULOCW [FILE [PRESET]]  the model's thresholds against a recording of a GPU's sweeps (tests/gpu/h200.json)
 set -u
 mode=$1 gpulocw=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -78,10 +81,28 @@ seconds() {
     done
 }
 
+model() { # TABLE BENCH DEVICE...
+    local table=$1 bench=$2 device row dir i=0
+    shift 2
+    [ $# -gt 0 ] || set -- sim:hopper-h200
+    dir=$(mktemp -d)
+    "$bench" "$table" none 2> "$dir/none" | head -2 > "$dir/0"
+    for device in "$@"; do
+        for row in $(all_kernels) $(printf 'tests/unseen/schedule:%s ' s_blur s_rows s_gather s_halve s_outer s_cube); do
+            i=$((i + 1))
+            printf '%s\0%s\0' "$dir/$(printf %04d $i)" "$row:$device"
+        done
+    done | BENCH_TUNE_ROWS=1 xargs -0 -n 2 -P "${JOBS:-1}" bash -c '"$0" "$1" "$3" > "$2" || echo "| $3 | failed |" > "$2"' "$bench" "$table"
+    cat "$dir"/[0-9]*
+    rm -r "$dir"
+}
+
 case $mode in
 methods) methods "${3:-40}" ;;
 reference) shift 2; reference "$@" ;;
 seconds) seconds "$3" ;;
+model) shift; model "$@" ;;
+recorded) python3 "$here/tune_table.py" recorded "$gpulocw" "${3:-tests/gpu/h200.json}" "${4:-sim:hopper-h200}" ;;
 pi) python3 "$here/tune_table.py" pi "$gpulocw" "${3:-}" ;;
-*) sed -n 's/^# \?//p' "$0" | head -14 >&2; exit 2 ;;
+*) sed -n 's/^# \?//p' "$0" | head -17 >&2; exit 2 ;;
 esac

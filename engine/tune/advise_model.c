@@ -1,0 +1,191 @@
+/* What the memory-cost model makes of the advice: expected gains of the items there are, the cheapest alternative of each
+ * dimension where it beats them, and "leave it alone" where none does. Nothing is launched. */
+#include "engine/tune/space.h"
+#include "engine/tune/trace.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_GAIN 1.05              /* less is not worth a try: the model is no better than that */
+#define MOST_REQUESTS (6u << 20)     /* line requests that may be walked for all of it: seconds at most, and the same on every machine */
+
+/* confidence: how often the top item of that dimension gained when it was run, in tenths (docs/tuning.md, "Advice"). */
+static const struct family { const char *dimension, *title; double confidence; } families[] = {
+    { "block shape", "map threads to data another way: block shape, x and y", 0.8 },
+    { "cache bypassing", "bypass L1 for some warps: the model's threshold", 0.6 },
+    { "coarsening", "let a thread do the work of several", 0.6 },
+    { "clustering", "give the CTAs another order", 0.6 },
+    { "L1 size", "split L1 and shared memory another way", 0.6 },
+    { "prefetching", "prefetch ahead of the loads", 0.5 },
+};
+
+struct expecting {
+    struct tune_bench *b; struct tune_advice *v; size_t *n, most;
+    struct tune_prediction original;
+    uint64_t requests; unsigned predicted;
+    struct tune_prediction least;            /* of all alternatives */
+};
+
+/* False: no more is to be predicted, or st says why. */
+static bool look_at(struct expecting *x, const struct options *o, struct tune_prediction *out, enum status *st)
+{
+    if (x->requests > MOST_REQUESTS)
+        return false;
+    *st = tune_predict(x->b, o, out);
+    if (*st != ST_OK)
+        return false;
+    x->requests += x->b->trace && out->valid ? x->b->trace->n : 0;
+    x->predicted += out->valid;
+    return true;
+}
+
+static bool told(const struct tune_prediction *p) { return p->valid && !p->note[0] && p->cost.extended > 0; }
+
+/* Which dimension an item is about: the first knob of it that is set. */
+static int family_of(const struct options *o)
+{
+    struct options none = options_default();
+    if (o->swap_xy || dim3u_count(o->block) != dim3u_count(none.block))
+        return 0;
+    return o->cluster != CLUSTER_NONE ? 3 : o->coarsen > 1 ? 2 : o->bypass != BYPASS_NONE ? 1 : o->carveout >= 0 ? 4 : o->prefetch != PREFETCH_OFF ? 5 : -1;
+}
+
+static enum status expect_items(struct expecting *x)
+{
+    struct options none = options_default();
+    enum status st = ST_OK;
+    for (size_t i = 0; i < *x->n; i++) {
+        struct tune_advice *v = &x->v[i];
+        struct tune_prediction p;
+        if (v->tried || options_equal(&v->options, &none))
+            continue;
+        if (!look_at(x, &v->options, &p, &st))
+            return st;
+        if (!told(&p))
+            continue;
+        v->expected_gain = x->original.cost.extended / p.cost.extended;
+        v->modelled = true;
+    }
+    return st;
+}
+
+/* The alternatives of a dimension; of thresholds all, which share one trace. */
+static size_t alternatives(const struct expecting *x, size_t family, struct options out[SPACE_MOST])
+{
+    struct space s = space_of(x->b);
+    struct options none = options_default();
+    if (family != 1)
+        return space_find(families[family].dimension)->alternatives(&s, &none, out, SPACE_MOST);
+    size_t n = 0;
+    for (uint32_t pi = 0; pi < s.warps && n < SPACE_MOST; pi++) {
+        out[n] = none;
+        out[n].bypass = s.level;
+        out[n].bypass_form = s.form;
+        out[n].pi.mode = pi ? PI_VALUE : PI_BPA;
+        out[n++].pi.value = (int)pi;
+    }
+    return n;
+}
+
+static void say_why(const struct expecting *x, const struct tune_prediction *p, struct tune_advice *v)
+{
+    const struct tune_prediction *was = &x->original;
+    size_t part = tune_part_binding(was);
+    snprintf(v->why, sizeof v->why, "the model has %.3g cycles instead of %.3g; %s bound %.3g of those, now %.3g; L1 misses %.0f %%, now %.0f %%", p->cost.extended, was->cost.extended,
+             tune_part_name(part), tune_part(was, part), tune_part(p, part), 100 * was->in.m1, 100 * p->in.m1);
+}
+
+/* An item of the same dimension that expects no more gives way. */
+static void take_up(struct expecting *x, size_t family, const struct tune_prediction *p)
+{
+    double gain = x->original.cost.extended / p->cost.extended;
+    struct tune_advice *to = NULL;
+    for (size_t i = 0; i < *x->n && !to; i++)
+        if (!x->v[i].tried && family_of(&x->v[i].options) == (int)family)
+            to = &x->v[i];
+    if (gain < LEAST_GAIN || (to && to->modelled && to->expected_gain >= gain))
+        return;
+    if (!to && *x->n == x->most)
+        return;
+    if (!to) {
+        to = &x->v[(*x->n)++];
+        *to = (struct tune_advice){ .real_gain = NAN };
+    }
+    to->options = p->options;
+    to->expected_gain = gain;
+    to->confidence = families[family].confidence;
+    to->modelled = true;
+    snprintf(to->title, sizeof to->title, "%s", families[family].title);
+    say_why(x, p, to);
+    tune_advise_command(&x->b->subject, to);
+}
+
+static enum status look_around(struct expecting *x)
+{
+    enum status st = ST_OK;
+    for (size_t k = 0; k < ARRAY_LEN(families) && st == ST_OK; k++) {
+        struct options list[SPACE_MOST];
+        struct tune_prediction p, least = { .valid = false };
+        for (size_t i = 0, n = alternatives(x, k, list); i < n && look_at(x, &list[i], &p, &st); i++)
+            if (told(&p) && (!least.valid || p.cost.extended < least.cost.extended))
+                least = p;
+        if (st != ST_OK || !least.valid)
+            continue;
+        take_up(x, k, &least);
+        if (!x->least.valid || least.cost.extended < x->least.cost.extended)
+            x->least = least;
+    }
+    return st;
+}
+
+/* What said that nothing helps, before the model found something that does. */
+static void drop_refuted(struct expecting *x)
+{
+    struct options none = options_default();
+    size_t kept = 0;
+    for (size_t i = 0; i < *x->n; i++) {
+        bool leave = options_equal(&x->v[i].options, &none) && !x->v[i].tried && strncmp(x->v[i].title, "leave", 5) == 0;
+        if (!leave)
+            x->v[kept++] = x->v[i];
+    }
+    *x->n = kept;
+}
+
+/* Where nothing is expected to gain, that comes first. */
+static void leave_alone(struct expecting *x)
+{
+    struct options none = options_default();
+    double best = x->least.valid ? x->original.cost.extended / x->least.cost.extended : 1;
+    bool said = false, gains = false;
+    for (size_t i = 0; i < *x->n; i++) {
+        bool nothing = options_equal(&x->v[i].options, &none);
+        said = said || nothing || x->v[i].tried;
+        gains = gains || (!nothing && !x->v[i].tried && x->v[i].expected_gain >= LEAST_GAIN);
+    }
+    if (gains)
+        drop_refuted(x);
+    if (said || gains || *x->n == x->most)
+        return;
+    struct tune_advice *v = &x->v[(*x->n)++];
+    *v = (struct tune_advice){ .real_gain = NAN, .options = none, .expected_gain = 1, .confidence = 0.7, .modelled = true };
+    snprintf(v->title, sizeof v->title, "leave it alone: nothing is expected to gain");
+    snprintf(v->why, sizeof v->why, "of %u configurations that the model looked at the cheapest is expected to gain %.2fx; %s binds", x->predicted, best, tune_part_name(tune_part_binding(&x->original)));
+}
+
+enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max)
+{
+    struct expecting x = { .b = b, .v = v, .n = n, .most = max };
+    struct options none = options_default();
+    enum status st = tune_predict(b, &none, &x.original);
+    if (st == ST_OK && told(&x.original)) {
+        st = expect_items(&x);
+        if (st == ST_OK)
+            st = look_around(&x);
+        if (st == ST_OK)
+            leave_alone(&x);
+    }
+    tune_advise_rank(v, *n);
+    return st;
+}
