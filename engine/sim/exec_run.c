@@ -20,7 +20,9 @@ static bool sync_ready(struct exec_warp *w)
         uint32_t mask = guard_mask(w, in);
         if (in->kind != EXEC_SYNC || !mask)
             return true;
-        uint32_t need = ((const uint32_t *)slot_at(w, in->d))[first_lane(mask)] & w->live & ~w->mask;
+        uint32_t need = 0;
+        FOR_LANES(i, mask) need |= ((const uint32_t *)slot_at(w, in->d))[i];
+        need &= w->live & ~w->mask;
         if (!need)
             return true;
         w->frag[w->cur].need = need;

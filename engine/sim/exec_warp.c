@@ -32,13 +32,27 @@ static uint32_t gather_pred(struct exec_warp *w, const struct exec_inst *in)
     return r;
 }
 
-/* Lanes that take part: those of the member mask that are here. */
-static uint32_t members(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+/* Lanes that name different members execute one instruction together, each party for itself (tiles of a warp). Walks them: `lanes`
+ * of this instruction that name the same members, `who` of those is here, at this place or another of the same kind. */
+struct party { uint32_t left, here, lanes, who; };
+static struct party all_parties(const struct exec_warp *w, uint32_t mask)
 {
-    uint32_t here = mask;
+    struct party p = { .left = mask, .here = mask };
     for (uint32_t k = 0; k < w->nsync; k++)
-        here |= w->sync_group[k]->mask;
-    return ((const uint32_t *)slot_at(w, in->d))[first_lane(mask)] & here;
+        p.here |= w->sync_group[k]->mask;
+    return p;
+}
+static bool next_party(const struct exec_warp *w, const struct exec_inst *in, struct party *p)
+{
+    if (!p->left)
+        return false;
+    const uint32_t *named = slot_at(w, in->d);
+    uint32_t mine = named[first_lane(p->left)], same = 0;
+    FOR_LANES(i, p->left) same |= (uint32_t)(named[i] == mine) << i;
+    p->lanes = same;
+    p->left &= ~same;
+    p->who = mine & p->here;
+    return true;
 }
 
 /* 9.7.9.6: the source lane, and whether it is in range. */
@@ -73,30 +87,34 @@ void exec_shfl(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 
 void exec_vote(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    uint32_t who = members(w, in, mask), p = gather_pred(w, in) & who, r;
-    switch (in->imm) {
-    case 0: r = p == who; break;
-    case 1: r = p != 0; break;
-    case 2: r = p == who || !p; break;
-    default:
-        FOR_LANES(i, mask) lane_write(w, in->dst, i, 4, p);
-        return;
+    uint32_t vote = gather_pred(w, in), yes = 0;
+    for (struct party q = all_parties(w, mask); next_party(w, in, &q);) {
+        uint32_t p = vote & q.who;
+        bool r = in->imm == 0 ? p == q.who : in->imm == 1 ? p != 0 : p == q.who || !p;
+        yes |= r ? q.lanes : 0;
+        if (in->imm > 2)
+            FOR_LANES(i, q.lanes) lane_write(w, in->dst, i, 4, p);
     }
-    pred_write(w, in->dst, mask, r ? EXEC_FULL : 0);
+    if (in->imm <= 2)
+        pred_write(w, in->dst, mask, yes);
 }
 
 void exec_match(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     uint64_t v[WARP_LANES];
-    uint32_t who = members(w, in, mask), all = 1;
+    uint32_t equal = 0;
     gather(w, in, in->flags & EXEC_F_BASE64, v);
-    FOR_LANES(k, who) all &= v[k] == v[first_lane(who)];
-    FOR_LANES(i, mask) {
-        uint32_t same = 0;
-        FOR_LANES(k, who) same |= (uint32_t)(v[k] == v[i]) << k;
-        lane_write(w, in->dst, i, 4, in->imm ? (all ? who : 0) : same);
+    for (struct party q = all_parties(w, mask); next_party(w, in, &q);) {
+        uint32_t all = 1;
+        FOR_LANES(k, q.who) all &= v[k] == v[first_lane(q.who)];
+        equal |= all ? q.lanes : 0;
+        FOR_LANES(i, q.lanes) {
+            uint32_t same = 0;
+            FOR_LANES(k, q.who) same |= (uint32_t)(v[k] == v[i]) << k;
+            lane_write(w, in->dst, i, 4, in->imm ? (all ? q.who : 0) : same);
+        }
     }
-    pred_write(w, in->dst2, mask, all ? EXEC_FULL : 0);
+    pred_write(w, in->dst2, mask, equal);
 }
 
 void exec_activemask(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
@@ -131,21 +149,26 @@ static uint32_t reduce(int32_t op, uint32_t a, uint32_t b)
 void exec_redux(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     uint64_t v[WARP_LANES];
-    uint32_t who = members(w, in, mask);
     gather(w, in, false, v);
-    if (!who)
-        return;
-    uint32_t r = (uint32_t)v[first_lane(who)];
-    r = in->imm & 16 ? reduce_float(in->imm, r, r) : r;
-    FOR_LANES(k, who & (who - 1)) r = reduce(in->imm, r, (uint32_t)v[k]);
-    FOR_LANES(i, mask) lane_write(w, in->dst, i, 4, r);
+    for (struct party q = all_parties(w, mask); next_party(w, in, &q);) {
+        if (!q.who)
+            continue;
+        uint32_t r = (uint32_t)v[first_lane(q.who)];
+        r = in->imm & 16 ? reduce_float(in->imm, r, r) : r;
+        FOR_LANES(k, q.who & (q.who - 1)) r = reduce(in->imm, r, (uint32_t)v[k]);
+        FOR_LANES(i, q.lanes) lane_write(w, in->dst, i, 4, r);
+    }
 }
 
 void exec_elect(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    uint32_t who = members(w, in, mask), leader = who ? first_lane(who) : 0;
-    FOR_LANES(i, mask) lane_write(w, in->dst, i, 4, leader);
-    pred_write(w, in->dst2, mask, 1u << leader);
+    uint32_t leaders = 0;
+    for (struct party q = all_parties(w, mask); next_party(w, in, &q);) {
+        uint32_t leader = q.who ? first_lane(q.who) : 0;
+        FOR_LANES(i, q.lanes) lane_write(w, in->dst, i, 4, leader);
+        leaders |= 1u << leader & q.lanes;
+    }
+    pred_write(w, in->dst2, mask, leaders);
 }
 
 void exec_warp_sync(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)

@@ -5,7 +5,7 @@
     tests/gpu/collect.py --device sim:hopper-h200 -o sim.json
     tests/gpu/compare.py gpu.json sim.json > docs/measured-h200.md
 
-Every launch of every kernels/*.launch.json that --launches allows is swept over π with
+Every launch of every *.launch.json of a folder that --launches allows is swept over π with
 `cg` and the clone form, at full L1 and at carve-out 100, with counters; then with
 `no_allocate`, and with the predicate form, without counters (time only).
 """
@@ -49,6 +49,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--gpulocw", default=os.environ.get("GPULOCW", "build/gpulocw"))
     p.add_argument("--device", default="cuda:0")
+    p.add_argument("--folder", default="kernels", help="another set of kernels with launch descriptions: tests/unseen/suites")
     p.add_argument("--only", default="", help="kernels, comma-separated")
     p.add_argument("--sweeps", default=",".join(SWEEPS))
     p.add_argument("--launches", default="first", choices=["first", "all", "h200"])
@@ -57,17 +58,17 @@ def main():
     p.add_argument("-o", dest="out", required=True)
     a, a.extra = p.parse_known_args()
     start, rows = time.time(), []
-    for f in sorted(os.listdir("kernels")):
+    for f in sorted(os.listdir(a.folder)):
         if not f.endswith(".launch.json") or (a.only and f[:-12] not in a.only.split(",")):
             continue
-        d = json.load(open("kernels/" + f))
+        d = json.load(open("%s/%s" % (a.folder, f)))
         launches = d.get("launches") or [d]
         names = [l.get("name") or l.get("kernel") or d.get("kernel") for l in launches]
         pick = names[:1] if a.launches == "first" else names if a.launches == "all" else [n for n in names if n == "h200" or n.endswith("h200")] or names[:1]
         for n in pick:
             if time.time() - start > a.total:
                 continue
-            ptx = "kernels/" + f[:-12] + ".ptx"
+            ptx = "%s/%s.ptx" % (a.folder, f[:-12])
             row = {"file": f[:-12], "launch": n}
             an, err, _ = call([a.gpulocw, "analyze", ptx, "--kernel", n, "--json"], 60)
             k = an and an["kernels"] and an["kernels"][0]

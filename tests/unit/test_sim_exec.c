@@ -369,6 +369,26 @@ static void written(void **state)
     }
 }
 
+/* Quarters of a warp that name themselves as members of one instruction (tiles of cooperative groups): each has its own result. */
+static void parties(void **state)
+{
+    (void)state;
+    struct sim_case c = run_ok(KERNEL("shr.u32 %r2, %r1, 3; shl.b32 %r3, %r2, 3; mov.u32 %r4, 255; shl.b32 %r4, %r4, %r3;\n"
+        "mad.lo.u32 %r5, %r1, 16, 0; cvt.u64.u32 %d4, %r5; add.u64 %d4, %d4, %d1;\n"
+        "setp.gt.u32 %p1, %r1, 11; vote.sync.ballot.b32 %r6, %p1, %r4; vote.sync.all.pred %p2, %p1, %r4; selp.u32 %r7, 1, 0, %p2;\n"
+        "redux.sync.add.u32 %r8, %r1, %r4; and.b32 %r9, %r1, 1; match.any.sync.b32 %r10, %r9, %r4; match.all.sync.b32 %r11|%p3, %r2, %r4;\n"
+        "selp.u32 %r12, 2, 0, %p3; or.b32 %r7, %r7, %r12; elect.sync %r13|%p4, %r4; selp.u32 %r12, 4, 0, %p4; or.b32 %r7, %r7, %r12;\n"
+        "st.global.v4.u32 [%d4], {%r6, %r7, %r8, %r10};\n"), 1, 32);
+    for (uint32_t i = 0; i < 32; i++) {
+        const uint32_t *v = INTS(c) + 4 * (size_t)i, tile = 255u << (i & ~7u), from = i & ~7u;
+        assert_int_equal(v[0], tile & ~0xfffu);
+        assert_int_equal(v[1], (from > 11 ? 1 : 0) | 2 | (i == from ? 4 : 0));
+        assert_int_equal(v[2], 8 * from + 28);
+        assert_int_equal(v[3], tile & (i & 1 ? 0xaaaaaaaau : 0x55555555u));
+    }
+    sim_case_close(&c);
+}
+
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -414,7 +434,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart),
+        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
         cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
         cmocka_unit_test(refusals) };
