@@ -177,7 +177,7 @@ static bool order_blocks(struct decode *d, const struct ptx_cfg *c)
 }
 
 /* ---- liveness: registers that may be read before written, and how many live at once ---- */
-struct live { const struct ptx_func *f; uint64_t *use, *def, *in, *out, *cur; uint32_t words; bool guarded; uint32_t cost, most; };
+struct live { const struct ptx_func *f; uint64_t *use, *def, *in, *out, *cur, *common, *many; uint32_t words; bool guarded; uint32_t cost, most; };
 #define BIT_SET(v, r) ((v)[(r) >> 6] |= 1ull << ((r) & 63))
 #define BIT_GET(v, r) ((v)[(r) >> 6] >> ((r) & 63) & 1)
 
@@ -222,17 +222,62 @@ static bool live_flow(const struct ptx_cfg *c, uint32_t b, uint32_t words, const
     return changed;
 }
 
-static uint32_t reg_cost(const struct ptx_reg *r)
+/* Values that no thread needs a register for: parameters and literals stay in the constant bank or the instruction, and integers
+ * made of them and of the CTA's place alone are the warp's (ptxas keeps those in uniform registers). `common` has their registers. */
+static bool is_common(const struct live *l, const struct ptx_operand *o)
 {
+    if (o->kind == OPND_SREG)
+        return o->index == PTX_SREG_CTAID || o->index == PTX_SREG_NTID || o->index == PTX_SREG_NCTAID;
+    return o->kind == OPND_IMM || o->kind == OPND_SYM || (o->kind == OPND_REG && BIT_GET(l->common, o->index));
+}
+
+static bool makes_common(const struct live *l, const struct ptx_inst *in)
+{
+    if (in->guarded || in->nopnds < 2 || in->opnds[0].kind != OPND_REG || BIT_GET(l->many, in->opnds[0].index))
+        return false;
+    if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
+        return l->f->entry;
+    bool fp = in->ntypes && ptx_type_kind((enum ptx_type)in->type[0]) == 'f';
+    if (ptx_op_info((enum ptx_op)in->op)->effect != EFFECT_NONE || (fp && in->op != PTX_OP_MOV))
+        return false;
+    bool all = true;
+    for (unsigned k = 1; k < in->nopnds; k++)
+        all &= is_common(l, &in->opnds[k]);
+    return all;
+}
+
+static void live_again(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access & PTX_WRITE) {
+        uint64_t *v = BIT_GET(l->cur, reg) ? l->many : l->cur;
+        BIT_SET(v, reg);
+    }
+}
+
+/* `common` from zeroed sets; `seen` is scratch. */
+static void live_common(struct live *l, uint64_t *seen)
+{
+    l->cur = seen;
+    for (uint32_t i = 0; i < l->f->ninsts; i++)
+        ptx_inst_regs(&l->f->insts[i], live_again, l);
+    for (uint32_t i = 0; i < l->f->ninsts; i++)
+        if (makes_common(l, &l->f->insts[i]))
+            BIT_SET(l->common, l->f->insts[i].opnds[0].index);
+}
+
+static uint32_t reg_cost(const struct live *l, uint32_t reg)
+{
+    const struct ptx_reg *r = &l->f->regs[reg];
     unsigned bits = ptx_type_bits(r->type);
-    return r->type == PTX_T_PRED ? 0 : (bits <= 32 ? 1 : bits / 32) * (r->vec > 1 ? r->vec : 1);
+    return r->type == PTX_T_PRED || BIT_GET(l->common, reg) ? 0 : (bits <= 32 ? 1 : bits / 32) * (r->vec > 1 ? r->vec : 1);
 }
 static void live_kill(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
     if (access == PTX_WRITE && !l->guarded && BIT_GET(l->cur, reg)) {
         l->cur[reg >> 6] &= ~(1ull << (reg & 63));
-        l->cost -= reg_cost(&l->f->regs[reg]);
+        l->cost -= reg_cost(l, reg);
     }
 }
 static void live_gen(void *ctx, uint32_t reg, unsigned access)
@@ -240,7 +285,7 @@ static void live_gen(void *ctx, uint32_t reg, unsigned access)
     struct live *l = ctx;
     if (access & PTX_READ && !BIT_GET(l->cur, reg)) {
         BIT_SET(l->cur, reg);
-        l->cost += reg_cost(&l->f->regs[reg]);
+        l->cost += reg_cost(l, reg);
     }
 }
 
@@ -249,7 +294,7 @@ static void live_pressure(struct live *l, const struct ptx_block *b, uint64_t *c
     l->cur = cur;
     l->cost = 0;
     for (uint32_t r = 0; r < l->f->nregs; r++)
-        l->cost += BIT_GET(cur, r) ? reg_cost(&l->f->regs[r]) : 0;
+        l->cost += BIT_GET(cur, r) ? reg_cost(l, r) : 0;
     for (uint32_t i = b->n; i--;) {
         const struct ptx_inst *in = &l->f->insts[b->first + i];
         l->most = l->cost > l->most ? l->cost : l->most;
@@ -285,8 +330,8 @@ static bool live_solve(struct decode *d, const struct ptx_cfg *c)
 {
     uint32_t words = d->pf->nregs / 64 + 1;
     size_t set = (size_t)words * (c->nblocks + 1);
-    uint64_t *mem = base_alloc(set * 4 * sizeof *mem);
-    struct live l = { .f = d->pf, .words = words };
+    uint64_t *mem = base_alloc((set * 4 + words * 3) * sizeof *mem);
+    struct live l = { .f = d->pf, .words = words, .common = mem + set * 4, .many = mem + set * 4 + words };
     if (!mem)
         return false;
     uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set;
@@ -297,6 +342,7 @@ static bool live_solve(struct decode *d, const struct ptx_cfg *c)
         for (uint32_t k = c->nrpo; k--;)
             changed |= live_flow(c, c->rpo[k], words, use, def, in, out);
     }
+    live_common(&l, mem + set * 4 + words * 2);
     for (uint32_t k = 0; k < c->nrpo; k++)
         live_pressure(&l, &c->blocks[c->rpo[k]], out + (size_t)c->rpo[k] * words);
     d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
