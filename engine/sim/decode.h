@@ -67,6 +67,8 @@ uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);         
 
 /* ---- functions (decode_func.c) ---- */
 bool decode_function(struct decode *d, uint32_t index);
+/* Sets exec_inst.lean of all code (decode_lean.c). False: out of memory. */
+bool decode_lean(struct decode *d);
 bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f);
 
 /* ---- one declaration per token of the exec column ---- */

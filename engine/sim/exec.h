@@ -61,11 +61,12 @@ struct exec_frame {
 };
 
 struct exec_warp {
-    uint8_t *bank[BANK_COUNT];
+    uintptr_t bank[BANK_COUNT];      /* slot_at */
     uint32_t pc, mask;               /* the running fragment */
     struct exec_frame *frame, *root; /* the running call's registers; the kernel's */
     bool stop;                       /* leave the run loop: blocked, ended, faulted, a turn is over */
     bool recording;                  /* rec is to be filled */
+    bool lean;                       /* exec_step and exec_straight call exec_inst.lean */
     bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
     uint32_t nfrag, cur;             /* frag[cur] runs; its copy there is stale */
     uint32_t cluster_in, cluster_owed; /* lanes that arrived in this phase of the cluster's barrier; that have yet to wait after arriving */
@@ -82,7 +83,7 @@ struct exec_warp {
     struct exec_launch *x;
     struct exec_access *rec;
     uint8_t *local;                  /* [WARP_LANES][x->local_bytes] */
-    struct { uint32_t group, mask; struct exec_frame *frame; uint8_t at; } memo; /* pattern of the group last looked at */
+    struct { uint32_t group, mask; struct exec_frame *frame; uint8_t at; uint32_t seq; } memo; /* pattern of the group last looked at; seq: that group, when all lanes are in sequence, or EXEC_NO_ID */
     struct exec_frag frag[WARP_LANES];
     struct exec_frag *sync_group[WARP_LANES]; uint32_t nsync; /* fragments at different places of one warp-wide operation */
 };
@@ -159,12 +160,14 @@ struct exec_worker {
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct sim_alloc *cache;         /* [p->nmem]: allocation each instruction last used */
     struct exec_frame *free_frames;
-    bool private_view;               /* stores go to copies nobody else sees */
+    bool private_view, lean;         /* stores go to copies nobody else sees; lean: of its warps */
     struct exec_view { uint64_t addr, mapped; uint8_t *host; } *views; size_t nviews, cap_views;
 };
 
 /* ---- slots ---- */
-static inline void *slot_at(const struct exec_warp *w, uint32_t slot) { return w->bank[slot & 3u] + (slot & ~3u); }
+/* A bank is kept as its start less its number: the number in a slot's low bits cancels out. */
+static inline void bank_set(struct exec_warp *w, enum exec_bank b, void *start) { w->bank[b] = (uintptr_t)start - b; }
+static inline void *slot_at(const struct exec_warp *w, uint32_t slot) { return (void *)(w->bank[slot & 3u] + slot); }
 static inline uint32_t first_lane(uint32_t mask) { return (uint32_t)__builtin_ctz(mask); }
 static inline uint32_t pred_read(const struct exec_warp *w, uint32_t slot, bool neg)
 {

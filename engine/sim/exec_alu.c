@@ -67,7 +67,7 @@ static uint32_t compare_half(struct exec_warp *w, const struct exec_inst *in, un
         own[i] = a[i] >> 16 * h & 0xffff;
         own[WARP_LANES + i] = b[i] >> 16 * h & 0xffff;
     }
-    w->bank[BANK_TEMP] = (uint8_t *)own;
+    bank_set(w, BANK_TEMP, own);
     one.a = 0 | BANK_TEMP;
     one.b = WARP_LANES * 4 | BANK_TEMP;
     one.dst = 2 * WARP_LANES * 4 | BANK_TEMP;

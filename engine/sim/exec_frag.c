@@ -53,7 +53,7 @@ void frame_free_all(struct exec_worker *k)
 void frame_load(struct exec_warp *w, struct exec_frame *f)
 {
     w->frame = f;
-    w->bank[BANK_FRAME] = f->regs;
+    bank_set(w, BANK_FRAME, f->regs);
 }
 
 /* ---- the running fragment ---- */

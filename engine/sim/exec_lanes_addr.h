@@ -1,5 +1,7 @@
 /* Addresses of a warp's access to host pointers. Part of exec_lanes.h.
  *
+ * lane_hot        one element of global memory, all lanes in sequence, known from the access before, nothing to record
+ * lane_fast       the same, but for what is known; or all lanes at one address
  * lane_quick      one element, lanes at one address or in sequence: no lane but the first is looked at
  * lane_resolve    any access that falls wholly into the allocation the instruction used last (or into shared or
  *                 local memory) and is aligned
@@ -29,18 +31,25 @@ static inline bool lane_outside(const uint64_t *a, uint32_t mask, uint64_t lo, u
     return (bad & mask) != 0;
 }
 
-/* How base registers r of type T lie to each other: `step` bytes apart, all alike, or neither. */
+/* How base registers r of type T lie to each other: `step` bytes apart, all alike, or neither. The second lane says
+ * which of the two it can be. */
 #define LANE_PATTERN(name, T)                                                                      \
     static inline enum mem_pattern name(const T *r, uint32_t mask, unsigned step)                  \
     {                                                                                              \
-        T seq = 0, same = 0;                                                                       \
+        T wrong = 0;                                                                               \
         const T r0 = r[first_lane(mask)];                                                          \
         if (mask == EXEC_FULL) {                                                                   \
-            LANES { seq |= r[i] ^ (r0 + (T)(i * step)); same |= r[i] ^ r0; }                       \
-            return !same ? MEM_SAME : !seq ? MEM_SEQ : MEM_ANY;                                    \
+            if (r[1] == r0) {                                                                      \
+                LANES wrong |= r[i] ^ r0;                                                          \
+                return wrong ? MEM_ANY : MEM_SAME;                                                 \
+            }                                                                                      \
+            if (r[1] - r0 != (T)step)                                                              \
+                return MEM_ANY;                                                                    \
+            LANES wrong |= r[i] ^ (r0 + (T)(i * step));                                            \
+            return wrong ? MEM_ANY : MEM_SEQ;                                                      \
         }                                                                                          \
-        LANES same |= mask >> i & 1 ? r[i] ^ r0 : 0;                                               \
-        return !same ? MEM_SAME : MEM_ANY;                                                         \
+        LANES wrong |= mask >> i & 1 ? r[i] ^ r0 : 0;                                              \
+        return wrong ? MEM_ANY : MEM_SAME;                                                         \
     }
 LANE_PATTERN(lane_pattern_32, uint32_t)
 LANE_PATTERN(lane_pattern_64, uint64_t)
@@ -58,6 +67,7 @@ static inline enum mem_pattern memo_keep(struct exec_warp *w, const struct exec_
         w->memo.mask = mask;
         w->memo.frame = w->frame;
         w->memo.at = (uint8_t)at;
+        w->memo.seq = mask == EXEC_FULL && at == MEM_SEQ && !w->recording ? in->group : EXEC_NO_ID;
     }
     return at;
 }
@@ -160,57 +170,3 @@ static __attribute__((noinline)) enum mem_pattern lane_resolve(struct exec_warp 
     count_load(w, in, mask);
     return at;
 }
-
-/* Offsets of all 32 lanes in the allocation used last, when they are at places of their own and all is as it should be;
- * where that lies in the host's memory, or 0: lane_resolve. */
-static inline uint64_t lane_each(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, unsigned bytes, enum mem_pattern known, uint64_t *off)
-{
-    const struct sim_alloc *c = &w->k->cache[in->mem_id];
-    if (known != MEM_ANY || mask != EXEC_FULL || in->quick != QUICK_GLOBAL || w->recording || c->n < bytes)
-        return 0;
-    const uint64_t *r = slot_at(w, in->a), last = c->n - bytes, lo = c->addr, add = (uint64_t)(int64_t)in->imm - lo, align = bytes - 1;
-    uint64_t bad = 0;
-    LANES { off[i] = r[i] + add; bad |= (uint64_t)(off[i] > last) | ((off[i] + lo) & align); }
-    if (bad)
-        return 0;
-    count_load(w, in, mask);
-    return (uint64_t)(uintptr_t)c->host;
-}
-
-/* One element of `bytes`, lanes at one address or in sequence, inside the allocation used last: *p0 is the first
- * active lane's pointer. MEM_ANY: lane_resolve, which is told in *known what was found out. */
-static inline enum mem_pattern lane_quick(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, unsigned bytes, uint64_t *p0, enum mem_pattern *known)
-{
-    uint64_t a, off, n, host;
-    const unsigned first = first_lane(mask);
-    *known = MEM_FAULT;
-    if (in->quick == QUICK_NONE)
-        return MEM_ANY;
-    const void *r = slot_at(w, in->a);
-    if (memo_holds(w, in, mask))
-        *known = w->memo.at;
-    else if (w->x->checks)
-        return MEM_ANY;
-    else
-        *known = memo_keep(w, in, mask, in->quick == QUICK_GLOBAL ? lane_pattern_64(r, mask, bytes) : lane_pattern_32(r, mask, bytes));
-    if (in->quick == QUICK_GLOBAL) {
-        const struct sim_alloc *c = &w->k->cache[in->mem_id];
-        a = ((const uint64_t *)r)[first] + (uint64_t)(int64_t)in->imm;
-        off = a - c->addr;
-        n = c->n;
-        host = (uint64_t)(uintptr_t)c->host;
-    } else {
-        a = off = ((const uint32_t *)r)[first] + (uint64_t)(int64_t)in->imm;
-        n = w->x->shared_bytes;
-        host = (uint64_t)(uintptr_t)w->cta->shared;
-    }
-    const uint64_t need = *known == MEM_SEQ ? bytes * WARP_LANES : bytes;
-    if (*known == MEM_ANY || off >= n || need > n - off || (a & (bytes - 1)) != 0)
-        return MEM_ANY;
-    count_load(w, in, mask);
-    if (w->recording)
-        exec_record_run(w, in, mask, *known == MEM_SAME, a);
-    *p0 = host + off;
-    return *known;
-}
-

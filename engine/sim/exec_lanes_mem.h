@@ -1,5 +1,6 @@
 /* Loads, stores and selects, 32 lanes at a time. Part of exec_lanes.h. */
 #include "engine/sim/exec_lanes_addr.h"
+#include "engine/sim/exec_lanes_quick.h"
 
 LANE_HEAD(selp_32)
 {
@@ -45,10 +46,10 @@ LANE_HEAD(selp_64)
             if (slots[k] != EXEC_NO_ID)                                                            \
                 ld_part_##name(slot_at(w, slots[k]), mask, at, p, k * (unsigned)sizeof(T));        \
     }                                                                                              \
-    LANE_HEAD(name)                                                                                \
+    static __attribute__((noinline)) void slow_##name(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum mem_pattern known) \
     {                                                                                              \
         uint64_t p0;                                                                               \
-        enum mem_pattern known, at = lane_quick(w, in, mask, (unsigned)sizeof(T), &p0, &known);    \
+        enum mem_pattern at = lane_quick(w, in, mask, (unsigned)sizeof(T), &p0, &known);           \
         if (at == MEM_SEQ) {                                                                       \
             R *d = slot_at(w, *(const uint32_t *)in->x);                                           \
             const T *s = (const T *)(uintptr_t)p0;                                                 \
@@ -56,10 +57,7 @@ LANE_HEAD(selp_64)
         } else if (at == MEM_SAME) {                                                               \
             R *d = slot_at(w, *(const uint32_t *)in->x);                                           \
             const R v = C(*(const T *)(uintptr_t)p0);                                              \
-            if (mask == EXEC_FULL)                                                                 \
-                LANES d[i] = v;                                                                    \
-            else                                                                                   \
-                LANES d[i] = mask >> i & 1 ? v : d[i];                                             \
+            LANES d[i] = mask >> i & 1 ? v : d[i];                                                 \
         } else {                                                                                   \
             uint64_t off[WARP_LANES], host = lane_each(w, in, mask, (unsigned)sizeof(T), known, off); \
             R *d = host ? slot_at(w, *(const uint32_t *)in->x) : NULL;                             \
@@ -69,6 +67,34 @@ LANE_HEAD(selp_64)
                 for (unsigned i = 0; i < WARP_LANES; i++)                                          \
                     d[i] = C(*(const T *)(uintptr_t)(host + off[i]));                              \
         }                                                                                          \
+    }                                                                                              \
+    static __attribute__((noinline)) void fast_##name(struct exec_warp *w, const struct exec_inst *in, uint32_t mask) \
+    {                                                                                              \
+        uint64_t p0;                                                                               \
+        enum mem_pattern known, at = lane_fast(w, in, mask, (unsigned)sizeof(T), &p0, &known);     \
+        if (at == MEM_ANY) {                                                                       \
+            slow_##name(w, in, mask, known);                                                       \
+            return;                                                                                \
+        }                                                                                          \
+        R *d = slot_at(w, *(const uint32_t *)in->x);                                               \
+        const T *s = (const T *)(uintptr_t)p0;                                                     \
+        if (at == MEM_SEQ) {                                                                       \
+            LANES d[i] = C(s[i]);                                                                  \
+        } else {                                                                                   \
+            const R v = C(*s);                                                                     \
+            LANES d[i] = v;                                                                        \
+        }                                                                                          \
+    }                                                                                              \
+    LANE_HEAD(name)                                                                                \
+    {                                                                                              \
+        const uint64_t host = lane_hot(w, in, mask, (unsigned)sizeof(T));                          \
+        if (!host) {                                                                               \
+            fast_##name(w, in, mask);                                                              \
+            return;                                                                                \
+        }                                                                                          \
+        R *d = slot_at(w, *(const uint32_t *)in->x);                                               \
+        const T *s = (const T *)(uintptr_t)host;                                                   \
+        LANES d[i] = C(s[i]);                                                                      \
     }
 #define AS_S8_16(x) ((uint32_t)(uint16_t)(int16_t)(x))
 #define AS_S32(x) ((uint32_t)(int32_t)(x))
@@ -115,10 +141,10 @@ LANE_LD(ld_u64_64, uint64_t, uint64_t, (uint64_t))
         for (unsigned k = 0; k < in->vec; k++)                                                     \
             st_part_##name(slot_at(w, slots[k]), mask, at, p, k * (unsigned)sizeof(T));            \
     }                                                                                              \
-    LANE_HEAD(name)                                                                                \
+    static __attribute__((noinline)) void slow_##name(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum mem_pattern known) \
     {                                                                                              \
         uint64_t p0;                                                                               \
-        enum mem_pattern known, at = lane_quick(w, in, mask, (unsigned)sizeof(T), &p0, &known);    \
+        enum mem_pattern at = lane_quick(w, in, mask, (unsigned)sizeof(T), &p0, &known);           \
         const R *s = slot_at(w, *(const uint32_t *)in->x);                                         \
         if (at == MEM_SEQ) {                                                                       \
             T *d = (T *)(uintptr_t)p0;                                                             \
@@ -128,6 +154,18 @@ LANE_LD(ld_u64_64, uint64_t, uint64_t, (uint64_t))
         } else {                                                                                   \
             any_##name(w, in, mask, known);                                                        \
         }                                                                                          \
+    }                                                                                              \
+    LANE_HEAD(name)                                                                                \
+    {                                                                                              \
+        uint64_t p0;                                                                               \
+        enum mem_pattern known;                                                                    \
+        if (lane_fast(w, in, mask, (unsigned)sizeof(T), &p0, &known) != MEM_SEQ) {                 \
+            slow_##name(w, in, mask, known);                                                       \
+            return;                                                                                \
+        }                                                                                          \
+        const R *s = slot_at(w, *(const uint32_t *)in->x);                                         \
+        T *d = (T *)(uintptr_t)p0;                                                                 \
+        LANES d[i] = (T)s[i];                                                                      \
     }
 LANE_ST(st_u8_32, uint8_t, uint32_t)
 LANE_ST(st_u8_64, uint8_t, uint64_t)
@@ -136,3 +174,17 @@ LANE_ST(st_u16_64, uint16_t, uint64_t)
 LANE_ST(st_u32_32, uint32_t, uint32_t)
 LANE_ST(st_u32_64, uint32_t, uint64_t)
 LANE_ST(st_u64_64, uint64_t, uint64_t)
+
+/* Where a load or store goes, and nothing else: decode_lean.c. */
+static __attribute__((noinline)) void any_touch(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum mem_pattern known)
+{
+    uint64_t p[WARP_LANES];
+    lane_resolve(w, in, mask, known, p);
+}
+LANE_HEAD(touch)
+{
+    uint64_t p0;
+    enum mem_pattern known = MEM_FAULT;
+    if (lane_quick(w, in, mask, in->bytes, &p0, &known) == MEM_ANY)
+        any_touch(w, in, mask, known);
+}

@@ -130,6 +130,8 @@ struct exec_worker *exec_worker_new_private(struct exec_launch *x)
     return k;
 }
 
+void exec_worker_lean(struct exec_worker *k) { k->lean = true; }
+
 uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a)
 {
     for (size_t i = 0; i < k->nviews; i++)
@@ -183,10 +185,10 @@ static bool cta_memory(struct exec_cta *c)
     for (uint32_t i = 0; i < n; i++) {
         struct exec_warp *w = &c->warps[i];
         uint64_t threads = dim3u_count(x->l->block) - (uint64_t)i * WARP_LANES;
-        *w = (struct exec_warp){ .cta = c, .k = c->k, .x = x, .index = i };
+        *w = (struct exec_warp){ .cta = c, .k = c->k, .x = x, .index = i, .lean = c->k->lean };
         w->born = threads >= WARP_LANES ? EXEC_FULL : (1u << threads) - 1;
-        w->bank[BANK_CONST] = x->p->constants;
-        w->bank[BANK_SREG] = c->sregs + (64 - (uintptr_t)c->sregs % 64) % 64 + (size_t)i * x->p->sreg_bytes;
+        bank_set(w, BANK_CONST, x->p->constants);
+        bank_set(w, BANK_SREG, c->sregs + (64 - (uintptr_t)c->sregs % 64) % 64 + (size_t)i * x->p->sreg_bytes);
         w->local = c->locals + (size_t)i * WARP_LANES * x->local_bytes;
         w->root = frame_new(c->k, &x->p->funcs[0], NULL, w->born);
         if (!w->root)
@@ -305,6 +307,7 @@ static void warp_start(struct exec_warp *w)
     w->stop = w->settled = false;
     w->cluster_in = w->cluster_owed = 0;
     w->memo.group = 0;
+    w->memo.seq = EXEC_NO_ID;
     frame_load(w, g);
     frag_start(w, f->first, w->born);
 }

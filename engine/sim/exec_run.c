@@ -99,12 +99,14 @@ void exec_step(struct exec_warp *w, uint64_t now, struct exec_step *out)
     w->now = now;
     w->rec = &out->access;
     w->recording = true;
+    w->memo.seq = EXEC_NO_ID;        /* not for what is recorded */
     w->pc++;
     w->ninst++;
     w->nthread += lane_count(w->mask);
     w->spins += in->spin;
-    if (mask)
-        in->fn(w, in, mask);
+    exec_fn *fn = w->lean ? in->lean : in->fn;
+    if (mask && fn)
+        fn(w, in, mask);
     w->recording = false;
     after_exit(w, live);
     out->branched = in->kind == EXEC_CONTROL && mask && (w->pc != out->pc + 1 || w->nfrag != nfrag);
@@ -126,6 +128,7 @@ void exec_warp_prefetch(const struct exec_warp *w, uint32_t most)
     const struct exec_inst *in = &w->x->p->code[w->pc];
     if (!w->runnable) return;
     for (uint32_t i = 0; i < most; i++) {
+        if (w->lean && !in[i].lean) continue;
         prefetch_slot(w, in[i].a, 128);
         prefetch_slot(w, in[i].b, 128);
         prefetch_slot(w, in[i].c, 128);
@@ -144,12 +147,17 @@ uint32_t exec_straight(struct exec_warp *w, uint64_t now, uint32_t most, struct 
     w->now = now;
     w->rec = a;
     w->recording = true;
+    w->memo.seq = EXEC_NO_ID;        /* not for what is recorded */
     w->stop = false;
+    const bool lean = w->lean;
     for (bool more = true; i < n && more && !w->stop; i++, in++) {
+        exec_fn *fn = lean ? in->lean : in->fn;
+        if (!fn)
+            continue;
         uint32_t mask = in->guard == EXEC_NO_ID ? all : all & pred_read(w, in->guard, in->guard_neg);
         a->kind = ACCESS_NONE;
         if (mask)
-            in->fn(w, in, mask);
+            fn(w, in, mask);
         if (a->kind != ACCESS_NONE && a->mask && !w->stop)
             more = note(ctx, i, a);
     }

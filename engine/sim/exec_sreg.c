@@ -72,7 +72,7 @@ static bool changes(uint16_t sreg)
 
 static void fill_slot(struct exec_warp *w, const struct exec_sreg *s, bool uniform)
 {
-    void *at = w->bank[BANK_SREG] + s->off;
+    void *at = slot_at(w, s->off | BANK_SREG);
     uint64_t v = sreg_value(w, s->sreg, s->comp, 0);
     for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
         v = uniform ? v : sreg_value(w, s->sreg, s->comp, lane);

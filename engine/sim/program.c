@@ -259,6 +259,8 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
         return ST_NOMEM;
     if (!ok)
         return ST_DEVICE;
+    if (!decode_lean(d))
+        return ST_NOMEM;
     fill_variables(d);
     uint8_t *raw = arena_alloc(p->arena, d->nconst + 64);
     p->constants = raw ? raw + (64 - (uintptr_t)raw % 64) % 64 : NULL;

@@ -60,6 +60,7 @@ struct exec_policy {
 
 struct exec_inst {
     exec_fn *fn;
+    exec_fn *lean;               /* in a timing sample: fn, or what is left of it; NULL: nothing (decode_lean.c) */
     uint32_t dst, dst2;          /* slots; EXEC_NO_ID: none (a sink) */
     uint32_t a, b, c, d;         /* sources; d: member mask of EXEC_SYNC */
     uint32_t guard;              /* predicate slot, EXEC_NO_ID when unguarded */
@@ -171,6 +172,8 @@ struct exec_worker *exec_worker_new(struct exec_launch *x);         /* NULL: out
  * made plus its own stores, and exec_worker_free drops them. Timed samples run on it: several at once must
  * neither see each other nor change the buffers (e.g. memory in one memfd range, mapped again MAP_PRIVATE). */
 struct exec_worker *exec_worker_new_private(struct exec_launch *x);
+/* Its CTAs, made from now on, do only what the timing of the launch depends on: no values that nothing but outputs need. */
+void exec_worker_lean(struct exec_worker *k);
 void exec_worker_free(struct exec_worker *k);                       /* adds its counters to the launch */
 
 /* State for one CTA at a time; NULL: out of memory. */

@@ -20,6 +20,7 @@ static enum status make_workers(struct time_group *g)
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++) {
         g->worker[i] = t->sampled ? exec_worker_new_private(t->x) : exec_worker_new(t->x);
         if (!g->worker[i]) return ST_NOMEM;
+        if (t->sampled) exec_worker_lean(g->worker[i]);
     }
     return g->worker ? ST_OK : ST_NOMEM;
 }
