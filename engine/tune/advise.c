@@ -164,10 +164,17 @@ static void from_class(struct advising *a)
         snprintf(t->why, sizeof t->why, "%s: bandwidth decides, no cache setting will", k->coalesce.valid ? "every load is coalesced and used once" : "no CTA reads what another does");
 }
 
+/* What the model expects too little of comes behind "leave it alone". */
+static double worth(const struct tune_advice *a)
+{
+    bool little = a->modelled && a->command[0] && a->expected_gain < TUNE_LEAST_GAIN;
+    return 1 + ((little ? fmin(a->expected_gain, 1) - 0.001 : a->expected_gain) - 1) * a->confidence;
+}
+
 static int by_expectation(const void *x, const void *y)
 {
     const struct tune_advice *a = x, *b = y;
-    double p = 1 + (a->expected_gain - 1) * a->confidence, q = 1 + (b->expected_gain - 1) * b->confidence;
+    double p = worth(a), q = worth(b);
     if (a->tried != b->tried)
         return b->tried - a->tried;
     return (p < q) - (p > q);

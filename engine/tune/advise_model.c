@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_GAIN 1.05              /* less is not worth a try: the model is no better than that */
 #define MOST_REQUESTS (6u << 20)     /* line requests that may be walked for all of it: seconds at most, and the same on every machine */
 
 /* confidence: how often the top item of that dimension gained when it was run, in tenths (docs/tuning.md, "Advice"). */
@@ -50,6 +49,25 @@ static int family_of(const struct options *o)
     if (o->swap_xy || dim3u_count(o->block) != dim3u_count(none.block))
         return 0;
     return o->cluster != CLUSTER_NONE ? 3 : o->coarsen > 1 ? 2 : o->bypass != BYPASS_NONE ? 1 : o->carveout >= 0 ? 4 : o->prefetch != PREFETCH_OFF ? 5 : -1;
+}
+
+static bool legal(const struct tune_bench *b, const struct options *o)
+{
+    struct pass_input in = { b->subject.module, str_of(b->subject.launch->kernel), o, dev_describe(b->subject.dev), b->subject.launch, b->subject.facts };
+    struct diags ds = { 0 };
+    bool ok = pass_legal(&in, &ds) == ST_OK;
+    diags_free(&ds);
+    return ok;
+}
+
+/* What no pass would do is no advice. */
+static void drop_illegal(struct expecting *x)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *x->n; i++)
+        if (x->v[i].tried || legal(x->b, &x->v[i].options))
+            x->v[kept++] = x->v[i];
+    *x->n = kept;
 }
 
 static enum status expect_items(struct expecting *x)
@@ -105,7 +123,7 @@ static void take_up(struct expecting *x, size_t family, const struct tune_predic
     for (size_t i = 0; i < *x->n && !to; i++)
         if (!x->v[i].tried && family_of(&x->v[i].options) == (int)family)
             to = &x->v[i];
-    if (gain < LEAST_GAIN || (to && to->modelled && to->expected_gain >= gain))
+    if (gain < TUNE_LEAST_GAIN || (to && to->modelled && to->expected_gain >= gain))
         return;
     if (!to && *x->n == x->most)
         return;
@@ -162,7 +180,7 @@ static void leave_alone(struct expecting *x)
     for (size_t i = 0; i < *x->n; i++) {
         bool nothing = options_equal(&x->v[i].options, &none);
         said = said || nothing || x->v[i].tried;
-        gains = gains || (!nothing && !x->v[i].tried && x->v[i].expected_gain >= LEAST_GAIN);
+        gains = gains || (!nothing && !x->v[i].tried && x->v[i].expected_gain >= TUNE_LEAST_GAIN);
     }
     if (gains)
         drop_refuted(x);
@@ -178,6 +196,7 @@ enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, siz
 {
     struct expecting x = { .b = b, .v = v, .n = n, .most = max };
     struct options none = options_default();
+    drop_illegal(&x);
     enum status st = tune_predict(b, &none, &x.original);
     if (st == ST_OK && told(&x.original)) {
         st = expect_items(&x);

@@ -65,7 +65,7 @@ struct play {
     const struct dev_info *d; struct dev_sm sm;
     struct model_reuse *l2; struct held held;
     double l2_lines;                         /* this SM's share, of what is not all SMs' */
-    float cold;                              /* of what is cold to this SM, the share that DRAM moves for it */
+    float cold;                              /* of what L2 does not have of this SM's touches, the share that DRAM moves for it */
     unsigned granule;                        /* sectors that DRAM moves at once */
     bool l2_overflows, evict_first /* L2 gives these loads' lines up before others */, failed;
     uint32_t *head, *next;                   /* each warp's instructions, by their first request */
@@ -142,6 +142,13 @@ static enum model_way way_of(const struct play *p, const struct line_request *r,
     }
 }
 
+/* Of what several SMs touch, one fetches it; the others find it in L2, but where all ask at once, and so wait all. */
+static bool waits_for_dram(const struct play *p, const struct model_walk_line *l)
+{
+    float alone = p->cold > l->crowd ? p->cold : l->crowd;
+    return (float)(l->line * UINT64_C(0x9E3779B97F4A7C15) >> 40) < alone * (float)(1u << 24);
+}
+
 /* Where the slowest of the sectors comes from. What the launch before left in L2 is never cold there. A line that is lost
  * is lost whole; DRAM moves granules. */
 static enum model_from beyond(void *ctx, const struct model_walk_line *l, unsigned sectors, float *dram)
@@ -164,9 +171,9 @@ static enum model_from beyond(void *ctx, const struct model_walk_line *l, unsign
         moved |= (lack & 5) << 1 | (lack & 10) >> 1;
     moved &= ~(unsigned)*mask;
     *mask |= (uint8_t)moved;
-    *dram = (float)__builtin_popcount(moved) * (lost ? 1 : p->cold);
+    *dram = (float)__builtin_popcount(moved) * p->cold;
     p->out->dram += (double)*dram;
-    return lack ? MODEL_FROM_DRAM : MODEL_FROM_L2;
+    return lack && waits_for_dram(p, l) ? MODEL_FROM_DRAM : MODEL_FROM_L2;
 }
 
 /* ---- how large things are ---- */
@@ -301,13 +308,13 @@ static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_
 }
 
 /* ---- playing ---- */
-/* How much of what is cold to each SM by itself DRAM moves for it: what several touch first is moved once. And this SM's
+/* How much of what each SM by itself finds cold or lost DRAM moves for it: what several touch is moved once. And this SM's
  * share of L2, of which the lines that all have are counted once too. */
 static void share_l2(struct play *p)
 {
     const struct dev_info *d = p->d;
     double sms = tune_active_sms(d, p->t), bytes = (double)p->b->subject.data->total_bytes, l2 = (double)d->l2_bytes * (p->sm.l2_distinct > 0 ? p->sm.l2_distinct : 1);
-    double lines = (double)p->t->lines * sms, all = bytes / LINE_BYTES;
+    double lines = (double)p->t->lines * p->t->scale * sms, all = bytes / LINE_BYTES;
     p->out->l2_warm = bytes <= WARM_SHARE * l2;
     p->l2_overflows = bytes > l2;
     p->cold = lines > all ? (float)(all / lines) : 1;

@@ -23,10 +23,10 @@ static struct model_cost_in counts_of(const struct tune_bench *b, const struct t
     double sms = tune_active_sms(d, t), warps = fmax(1, (double)t->nasked / (double)t->on_sm);   /* of a CTA, that load at all */
     double m1 = p->w.lines ? (double)p->w.missed / (double)p->w.lines : 0;
     return (struct model_cost_in){
-        .loads = (double)p->w.lines * sms, .m1 = m1, .m2 = p->w.missed_sectors > 0 ? fmin(1, p->dram / p->w.missed_sectors) : 0,
-        .lat_l1 = d->lat_l1, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram, .sectors = p->w.sectors * sms,
+        .loads = (double)p->w.lines * t->scale * sms, .m1 = m1, .m2 = p->w.missed_sectors > 0 ? fmin(1, p->dram / p->w.missed_sectors) : 0,
+        .lat_l1 = d->lat_l1, .lat_l2 = d->lat_l2, .lat_dram = d->lat_dram, .sectors = p->w.sectors * t->scale * sms,
         .bw_l2 = per_cycle(d->bw_l2, d), .bw_dram = per_cycle(d->bw_dram, d), .rate_l1 = sms,
-        .parallelism = sms * warps * fmin(t->resident, (double)t->on_sm) };
+        .parallelism = sms * warps * fmin(t->resident, (double)t->on_sm * t->scale) };
 }
 
 /* The bounds take each limit by itself; the walk, which queues and waits as the warps would, is no less than any but
@@ -37,18 +37,18 @@ static void cost_of(const struct tune_bench *b, const struct tune_played *p, con
     struct model_cost *c = &out->cost;
     out->in = counts_of(b, p, t);
     *c = model_memory_cost(&out->in);
-    double sms = out->in.rate_l1, side_by_side = out->in.parallelism / sms;
+    double sms = out->in.rate_l1, side_by_side = out->in.parallelism / sms / t->scale;
     c->latency_l1 = p->w.waits[MODEL_FROM_L1] / side_by_side;
     c->latency_l2 = p->w.waits[MODEL_FROM_L2] / side_by_side;
     c->latency_dram = p->w.waits[MODEL_FROM_DRAM] / side_by_side;
     c->latency = c->latency_l1 + c->latency_l2 + c->latency_dram;
-    c->bound_l1 = fmax(p->w.l1, p->w.port);
-    c->bound_l2 = fmax(p->w.l2, p->w.units);
-    c->bound_dram = p->w.dram;
+    c->bound_l1 = t->scale * fmax(p->w.l1, p->w.port);
+    c->bound_l2 = t->scale * fmax(p->w.l2, p->w.units);
+    c->bound_dram = t->scale * p->w.dram;
     if (b->inst_warp > 0 && d->issue_per_cycle > 0)
         out->issue = b->inst_warp / (d->issue_per_cycle * sms);
-    out->walked = p->w.cycles;
-    c->extended = fmax(p->w.cycles, tune_part(out, tune_part_binding(out)));
+    out->walked = p->launch + t->scale * (p->w.cycles - p->launch);
+    c->extended = fmax(out->walked, tune_part(out, tune_part_binding(out)));
     out->time_ns = d->clock_khz ? c->extended * 1e6 / d->clock_khz : NAN;
 }
 

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRACE_MOST ((size_t)2 << 20)      /* requests; a longer trace costs more than it tells */
+#define TRACE_MOST ((size_t)2 << 20)      /* requests of the first waves; more cost more than they tell */
+#define TRACE_ENOUGH ((size_t)1 << 18)    /* requests after which whole waves stand for those that follow */
+#define WAVES 2u                          /* of CTAs, at least */
 
 void tune_trace_free(struct tune_trace *t)
 {
@@ -105,6 +107,11 @@ static bool keep_request(void *ctx, const struct ana_request *r)
     uint64_t warp = (uint64_t)cta * t->warps + r->warp;
     struct warp_past *p = &t->past[warp];
     bool waits = false;
+    if (t->n >= TRACE_ENOUGH && cta % t->resident == 0 && cta >= WAVES * t->resident && !p->began) {
+        t->scale = (double)t->on_sm / cta;     /* the CTAs before it have ended, or are about to */
+        t->on_sm = cta;
+        return false;
+    }
     /* the lines of an instruction come together and rise */
     bool same = t->n && !r->shared && !t->last.shared && t->last.cta == r->cta && t->last.warp == r->warp && t->last.access == r->access && t->last.line < r->line;
     if (!same)
@@ -154,6 +161,7 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     t->warps = (dim3u_count(t->block) + 31) / 32;
     t->on_sm = (dim3u_count(t->grid) + t->sms - 1) / t->sms;
     t->nasked = 0;
+    t->scale = 1;
     base_free(t->asked);
     t->asked = base_alloc(t->on_sm * t->warps / 8 + 1);
     base_free(t->past);

@@ -25,7 +25,7 @@ struct tune_trace {
     float *crowd; uint32_t ncrowd;             /* by access: of first touches, of later ones */
     struct ana_request last;
     struct tune_code *code; uint32_t func; struct warp_past *past;   /* while it is made: the kernel; per warp of this SM's CTAs */
-    uint8_t *asked; uint64_t warps, on_sm, nasked; uint32_t sms;   /* bit per warp of this SM's CTAs: it loads something; and how many do */
+    uint8_t *asked; uint64_t warps, on_sm, nasked; uint32_t sms; double scale;   /* on_sm: its CTAs; of a long trace, those of its first waves, and all over them. asked: bit per warp of this SM's CTAs: it loads something; and how many do */
 };
 /* The trace that `o` asks for, kept by the bench until another mapping is wanted. One that cannot be had is kept
  * too: (*out)->why says why. ST_OK, ST_CANCELLED or ST_NOMEM. */
