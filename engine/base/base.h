@@ -90,7 +90,6 @@ size_t arena_bytes(const struct arena *a);       /* reserved from the system */
 struct strmap { struct strmap_slot *slot; size_t n, cap; bool oom; };
 void strmap_set(struct strmap *m, struct str key, uint32_t value);
 bool strmap_get(const struct strmap *m, struct str key, uint32_t *value);
-void strmap_clear(struct strmap *m);             /* keeps the storage */
 void strmap_free(struct strmap *m);
 
 /* ---- diagnostics: what the user did wrong, and where ---- */

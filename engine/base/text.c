@@ -223,13 +223,6 @@ bool strmap_get(const struct strmap *m, struct str key, uint32_t *value)
     return s->key.s != NULL;
 }
 
-void strmap_clear(struct strmap *m)
-{
-    if (m->slot)
-        memset(m->slot, 0, m->cap * sizeof *m->slot);
-    m->n = 0;
-}
-
 void strmap_free(struct strmap *m)
 {
     base_free(m->slot);

@@ -78,6 +78,9 @@ void cmd_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n);
 void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
+/* "LDG.E x2, LDG.E.STRONG.GPU x1", and warnings of operators that change nothing on the device. */
+void cmd_classes_text(const struct load_classes *c, struct buf *out);
+void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, struct diags *ds);
 bool cmd_utf8(void);
 bool cmd_color(const struct args *a);                            /* --color, or whether standard output is a terminal */
 /* Original against rewritten side by side, `width` columns, PTX in colour when `color` (cmd_diff.c). */

@@ -79,6 +79,17 @@ static void say_cost(const struct subject *s, const struct pass_output *code, co
                  c->after.code.regs, how, c->before.shared, c->after.shared, s->info.name, c->before.ctas, c->after.ctas);
 }
 
+static void say_classes(const struct subject *s, const struct pass_output *code, struct diags *ds)
+{
+    struct load_classes c = load_classes_of(&s->info, code->module, s->kernel);
+    struct buf b = { 0 };
+    cmd_classes_text(&c, &b);
+    if (b.n)
+        diag_add(ds, DIAG_NOTE, "loads", NULL, NO_SPAN, "loads on %s: %s", s->info.name, b.s);
+    buf_free(&b);
+    cmd_classes_warn(&c, &s->info, ds);
+}
+
 /* ---- the document ---- */
 static void put_text(struct buf *b, const char *key, const char *text)
 {
@@ -266,6 +277,7 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK && code.changed) {
         c = costs_of(&s, &code);
         say_cost(&s, &code, &c, &ds);
+        say_classes(&s, &code, &ds);
         cmd_say_launch(s.spec, &a->options, &code, &ds);
     }
     if (st == ST_OK)

@@ -118,6 +118,35 @@ static enum status save_run(struct args *a, struct subject *s, const struct resu
     return st;
 }
 
+/* The loads of what ran: of the original where nothing was rewritten or the rewriting was refused. */
+static struct load_classes classes_of(const struct subject *s, const struct result *r, struct diags *ds)
+{
+    struct pass_input in = { s->module, str_of(s->kernel), &r->options, &s->info, s->spec, s->facts };
+    struct pass_output code = { 0 };
+    struct diags none = { 0 };
+    bool rewritten = pass_apply(&in, &code, &none) == ST_OK && code.changed;
+    struct load_classes c = load_classes_of(&s->info, rewritten ? code.module : s->module, s->kernel);
+    cmd_classes_warn(&c, &s->info, ds);
+    pass_output_free(&code);
+    diags_free(&none);
+    return c;
+}
+
+static void put_run(const struct args *a, const struct subject *s, const struct result *r, struct diags *ds, struct buf *out)
+{
+    struct load_classes c = classes_of(s, r, ds);
+    if (a->json) {
+        json_result(r, &s->info, s->kernel, &c, out);
+        return;
+    }
+    cmd_result_text(r, &s->info, s->kernel, out);
+    if (c.n) {
+        buf_puts(out, "loads     ");
+        cmd_classes_text(&c, out);
+        buf_puts(out, "\n");
+    }
+}
+
 int cmd_run(struct args *a)
 {
     struct diags ds = { 0 };
@@ -131,10 +160,7 @@ int cmd_run(struct args *a)
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
     if (st == ST_OK) {
-        if (a->json)
-            json_result(&r, &s.info, s.kernel, &out);
-        else
-            cmd_result_text(&r, &s.info, s.kernel, &out);
+        put_run(a, &s, &r, &ds, &out);
         cmd_put(&out);
         enum status kept = save_run(a, &s, &r, &ds);
         if (kept == ST_OK && a->outputs && r.status == ST_OK)

@@ -214,6 +214,20 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     put_counters(r, out);
 }
 
+void cmd_classes_text(const struct load_classes *c, struct buf *out)
+{
+    for (size_t i = 0; i < c->n; i++)
+        buf_printf(out, "%s%s x%u%s", i ? ", " : "", c->v[i].op.sass, c->v[i].loads, c->v[i].op.noop ? " (no effect)" : "");
+}
+
+void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, struct diags *ds)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->v[i].op.noop)
+            diag_add(ds, DIAG_WARNING, "no-effect", NULL, NO_SPAN, "the operator of %u load%s changes nothing on %s (%s): %s", c->v[i].loads, c->v[i].loads == 1 ? "" : "s", dev->name,
+                     c->v[i].op.sass, c->v[i].op.reason);
+}
+
 static void sweep_row(const char *name, int width, const struct result *r, bool best, struct buf *out)
 {
     const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE], *l2 = &r->counters[COUNTER_L2_READ_SECTORS];

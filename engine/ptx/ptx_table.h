@@ -101,6 +101,5 @@ enum ptx_sreg {                                        /* PTX_SREG_TID (with com
 };
 const char *ptx_sreg_name(enum ptx_sreg s);            /* "%tid" */
 unsigned ptx_sreg_bits(enum ptx_sreg s);
-bool ptx_sreg_is_vector(enum ptx_sreg s);              /* has .x .y .z .w */
 
 #endif

@@ -37,11 +37,37 @@ static void put_subject(struct jw *w, const struct dev_info *dev, const char *ke
     jw_str(w, kernel);
 }
 
-void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out)
+static void put_classes(struct jw *w, const struct load_classes *c)
+{
+    jw_key(w, "load_classes");
+    if (!c || !c->known) {
+        jw_null(w);
+        return;
+    }
+    jw_arr(w);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct load_class *k = &c->v[i];
+        jw_obj(w);
+        jw_key(w, "class");
+        jw_str(w, k->op.sass);
+        put_uint(w, "loads", k->loads);
+        jw_key(w, "allocates_l1");
+        jw_bool(w, k->op.l1);
+        jw_key(w, "no_effect");
+        jw_bool(w, k->op.noop);
+        jw_key(w, "note");
+        jw_str(w, k->op.reason);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, const struct load_classes *classes, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-result");
     put_subject(&w, dev, kernel);
     put_result(&w, r);
+    put_classes(&w, classes);
     finish(&w);
 }
 

@@ -64,7 +64,14 @@ struct session_run *session_begin(struct session *s, enum run_kind kind);  /* ap
 
 /* ---- the contract's documents ---- */
 void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out);
-void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
+/* What the loads from global memory of a kernel are on a device: one entry for each class of machine instruction and each
+ * thing to know about it. known: the device's architecture is; false: nothing can be said. */
+struct load_class { struct sim_operator op; uint32_t loads; };
+struct load_classes { struct load_class v[24]; size_t n; bool known; };
+/* Of the kernel and the device functions of its module. dev: its preset where it is simulated, else its compute capability. */
+struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m, const char *kernel);
+/* classes: NULL: not known (a kept result). */
+void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, const struct load_classes *classes, struct buf *out);
 void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
 /* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are whose.
  * member[nmembers]: of the pool that ran it, as "pool"; 0: there was none. */

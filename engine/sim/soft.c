@@ -107,8 +107,6 @@ double soft_add(double a, double b)
     return make_odd(s, (a - (s - bb)) + (b - bb));
 }
 
-double soft_fma(float a, float b, double c) { return soft_add((double)a * b, c); }
-
 double soft_div(double a, double b)
 {
     double q = a / b, r = fma(-q, b, a);

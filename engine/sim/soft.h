@@ -21,7 +21,6 @@ double soft_to_double(uint64_t v, const struct soft_format *f);
 uint64_t soft_round(double x, const struct soft_format *f, enum soft_mode mode, bool finite);
 /* Rounded to odd. */
 double soft_add(double a, double b);
-double soft_fma(float a, float b, double c);
 double soft_div(double a, double b);
 double soft_sqrt(double a);
 double soft_from_int(uint64_t v, bool is_signed);

@@ -5,6 +5,9 @@
 doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is True and d['device']['kind']=='simulated' and d['time_ns']['median']>0 and {c['name'] for c in d['counters']}=={'l1.requests','l1.sectors','l1.sectors_per_request','l1.hit_rate','l2.read_sectors','l2.hit_rate','dram.read_bytes','warps.active','inst.warp','inst.thread'}" "$B" run "$(k stride_4)" --json
 doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
 doc "missing counters are null, not 0" "all((c['value'] is None)==(not c['valid']) for c in d['counters'])" "$B" run "$(k stride_4)" --json --no-counters
+doc "run: what its loads are" "{c['class']: (c['loads'], c['allocates_l1'], c['no_effect']) for c in d['load_classes']} == {'LDG.E': (8, True, False), 'LDG.E.STRONG.GPU': (8, False, False)}" "$B" run "$(k valley)" --bypass l1 --pi 7 --json
+code "run: an operator that changes nothing on the device" 0 "the operator of 8 loads changes nothing on NVIDIA Tesla K80.*: plain global loads already bypass L1" "$B" run "$(k valley)" --bypass l1 --pi 7 --device sim:kepler-k80
+code "rewrite: the same" 0 "loads on NVIDIA Tesla K80.*LD.E.CG x8 \(no effect\)" "$B" rewrite "$(k valley)" --bypass l1 --pi 7 --device sim:kepler-k80 -o "$T/k80.ptx"
 doc "devices --counters" "sum('counters' in x for x in d['devices']) == 1 and all(c['available'] and c['from'] == 'simulated' for x in d['devices'] for c in x.get('counters', []))" "$B" devices --counters --device sim:fermi-16k --json
 doc "devices" "any(x['spec']=='sim:hopper-h200' for x in d['devices']) and any(x['spec']=='sim:fermi-16k' for x in d['devices'])" "$B" devices --json
 # The valley: an inner optimum on both presets, and sessions that replay the same curve.

@@ -182,7 +182,7 @@ void export_json(struct app *a, struct buf *out)
     else if (r->kind == RUN_TUNE)
         json_found(&r->found, &r->dev, r->kernel, out);
     else
-        json_result(&r->one, &r->dev, r->kernel, out);
+        json_result(&r->one, &r->dev, r->kernel, NULL, out);
 }
 
 static void put_plot_svg(struct app *a, struct buf *out) { export_svg(a, out); }

@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name, *look, *help; char letter; } roles[ROLE_COUNT] = {
-#define X(id, name, letter, look, help) [ROLE_##id] = { name, look, help, letter },
+static const struct { const char *name, *look; char letter; } roles[ROLE_COUNT] = {
+#define X(id, name, letter, look, help) [ROLE_##id] = { name, look, letter },
     ROLE_LIST(X)
 #undef X
 };
 
 const char *role_name(enum role r) { return roles[r].name; }
 char role_letter(enum role r) { return roles[r].letter; }
-const char *role_help(enum role r) { return roles[r].help; }
 
 static const char *const colour_names[16] = {
     "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",

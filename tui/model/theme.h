@@ -72,7 +72,6 @@ enum role {
 };
 const char *role_name(enum role r);
 char role_letter(enum role r);
-const char *role_help(enum role r);
 
 enum colour_kind { COLOUR_DEFAULT, COLOUR_INDEX /* 0..15 */, COLOUR_RGB };
 struct colour { uint8_t kind, index, r, g, b; };

@@ -1,0 +1,53 @@
+/* What a kernel's loads from global memory are on a device: classes of machine instructions, operators that change nothing. */
+#include "engine/session/session.h"
+
+#include <string.h>
+
+/* A GPU's compute capability stands for its architecture; a simulated device says more (does L1 take plain loads?). */
+static bool architecture(const struct dev_info *dev, struct sim_preset *p)
+{
+    struct diags none = { 0 };
+    bool ok = true;
+    *p = sim_preset_default();
+    if (dev->kind == DEV_SIMULATED) {
+        const char *name = strncmp(dev->spec, "sim:", 4) ? dev->spec : dev->spec + 4;
+        ok = preset_read(NULL, name, p, &none) == ST_OK;
+    } else {
+        p->cc_major = dev->cc_major;
+        p->cc_minor = dev->cc_minor;
+    }
+    diags_free(&none);
+    return ok;
+}
+
+static void count(struct load_classes *c, const struct sim_operator *o)
+{
+    size_t k = 0;
+    while (k < c->n && (strcmp(c->v[k].op.sass, o->sass) || strcmp(c->v[k].op.reason, o->reason)))
+        k++;
+    if (k == ARRAY_LEN(c->v))
+        return;
+    if (k == c->n)
+        c->v[c->n++].op = *o;
+    c->v[k].loads++;
+}
+
+struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m, const char *kernel)
+{
+    struct load_classes c = { .known = false };
+    struct sim_preset p;
+    if (!architecture(dev, &p))
+        return c;
+    c.known = true;
+    for (uint32_t f = 0; f < m->nfuncs; f++) {
+        const struct ptx_func *func = m->funcs[f];
+        if (func->entry && !str_is(func->name, kernel))
+            continue;
+        for (uint32_t i = 0; i < func->ninsts; i++)
+            if (func->insts[i].op == PTX_OP_LD && func->insts[i].space == PTX_SPACE_GLOBAL) {
+                struct sim_operator o = sim_load_operator(&p, &func->insts[i]);
+                count(&c, &o);
+            }
+    }
+    return c;
+}
