@@ -127,7 +127,7 @@ void exec_warp_prefetch(const struct exec_warp *w, uint32_t most)
 {
     const struct exec_inst *in = &w->x->p->code[w->pc];
     if (!w->runnable) return;
-    for (uint32_t i = 0; i < most; i++) {
+    for (uint32_t i = 0; i < most && w->pc + i < w->x->p->ncode; i++) {
         if (w->lean && !in[i].lean) continue;
         prefetch_slot(w, in[i].a, 128);
         prefetch_slot(w, in[i].b, 128);
