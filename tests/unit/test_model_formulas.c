@@ -84,6 +84,9 @@ static void correlations(void **state)
     assert_float_equal(model_rank_correlation(a, tied, 4), sqrt(0.9), 1e-12); /* ranks 1, 2.5, 2.5, 4 */
     assert_true(isnan(model_correlation(a, flat, 4)));
     assert_true(isnan(model_rank_correlation(a, flat, 4)));
+    const double near[4] = { 1, 1.01, 2, 3 }, other[4] = { 1.015, 1, 2, 3 };
+    assert_float_equal(model_rank_correlation(near, other, 4), 0.8, 1e-12);
+    assert_float_equal(model_rank_correlation_within(near, other, 4, 0.02), 1, 1e-12);   /* noise has no rank */
     assert_true(isnan(model_correlation(a, up, 1)));
     assert_true(isnan(model_rank_correlation(a, up, 0)));
 }

@@ -1,5 +1,6 @@
 /* The memory-cost model as predictor: its counts by hand, its ranking against simulated time, what it will not
  * say; searches that use it; other data sets; advice after trying. */
+#include "engine/tune/trace.h"
 #include "tests/unit/tune_support.h"
 
 #define FERMI "sim:fermi-16k"
@@ -139,6 +140,77 @@ static void prefetches_are_played(void **state)
     assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
     assert_status_ok(tune_run_one(r.bench, &o, &is, &r.ds), &r.ds);
     assert_true(is.time.median < was.time.median);
+    rig_close(&r);
+}
+
+/* A trace of many waves of CTAs stands for the rest by its first ones: gemm asks for one line with each of its loads. */
+static void long_traces_are_their_first_waves(void **state)
+{
+    struct rig r;
+    double requests = 0;
+    (void)state;
+    rig_open(&r, "gemm", "h200", "sim:hopper-h200");
+    struct tune_prediction p = predict(&r, "");
+    for (uint32_t k = 0; k < r.facts->naccess; k++)
+        if (!r.facts->access[k].store && r.facts->access[k].space == PTX_SPACE_GLOBAL)
+            requests += r.facts->access[k].executions;
+    assert_true(p.valid);
+    assert_true(r.bench->trace->scale > 2);
+    assert_float_equal(p.in.loads / requests, 1, 0.03);            /* whole waves of 132 SMs, where the grid has not quite as many CTAs */
+    assert_true(p.time_ns > 3e6 && p.time_ns < 12e6);              /* 5.65 ms on an H200 */
+    rig_close(&r);
+}
+
+/* Atomics wait for their turns, and what comes before a barrier is done before what comes after it. */
+struct seen_kinds { uint32_t atomics, most_phase, early_stores; };
+
+static bool see_kinds(void *ctx, const struct ana_request *r)
+{
+    struct seen_kinds *k = ctx;
+    k->atomics += r->atomic && r->passes > 0 && r->lanes > 0;
+    k->most_phase = r->phase > k->most_phase ? r->phase : k->most_phase;
+    k->early_stores += r->store && !r->shared && !r->atomic && r->phase == 0;
+    return true;
+}
+
+static struct seen_kinds kinds_of(const char *kernel, const char *launch)
+{
+    struct rig r;
+    struct seen_kinds k = { 0 };
+    rig_open(&r, kernel, launch, "sim:hopper-h200");
+    struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev), .every = true };
+    assert_status_ok(ana_trace(r.module, str_of(r.launch->kernel), &o, 128, 2, 0, 132, see_kinds, &k, &r.ds), &r.ds);
+    rig_close(&r);
+    return k;
+}
+
+static void traces_know_atomics_and_barriers(void **state)
+{
+    (void)state;
+    struct seen_kinds tiled = kinds_of("transpose", "tiled"), sums = kinds_of("histogram", NULL);
+    assert_int_equal(tiled.most_phase, 1);
+    assert_int_equal(tiled.early_stores, 0);           /* all of a tile is there before any of it goes out */
+    assert_int_equal(tiled.atomics, 0);
+    assert_true(sums.atomics > 0);
+    struct rig r;
+    rig_open(&r, "histogram", NULL, "sim:hopper-h200");
+    struct tune_prediction p = predict(&r, "");
+    assert_true(p.valid && !p.note[0]);
+    assert_true(p.cost.bound_l2 > 0.5 * p.cost.extended);          /* turns at L2 are what it waits for */
+    rig_close(&r);
+}
+
+/* Before Maxwell a plain load does not enter Kepler's L1, a read-only one has a cache of its own. */
+static void what_l1_takes_is_the_devices(void **state)
+{
+    struct rig r;
+    (void)state;
+    rig_open(&r, "valley", "fermi", "sim:kepler-k80");
+    struct tune_prediction plain = predict(&r, ""), all = predict(&r, "--bypass l1 --pi bpa"), nc = predict(&r, "--readonly promote");
+    assert_true(plain.valid && all.valid && nc.valid);
+    assert_float_equal(plain.in.m1, 1, 1e-12);
+    assert_float_equal(all.cost.extended, plain.cost.extended, 1e-9 * plain.cost.extended);
+    assert_true(nc.in.m1 < 1);
     rig_close(&r);
 }
 
@@ -330,6 +402,35 @@ static void advice_tells_the_real_gain_after_trying(void **state)
     assert_true(isnan(v[1].real_gain));
 }
 
+/* The model's first item gains as much as it expects, near enough, and nothing illegal is advised. */
+static void advice_is_what_the_model_sees(void **state)
+{
+    static const struct { const char *kernel; bool gains; } cases[] = { { "transpose", true }, { "same_location", false }, { "backprop", false } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct rig r;
+        struct tune_advice v[16];
+        struct options none = options_default();
+        struct result was, is;
+        rig_open(&r, cases[i].kernel, "default", "sim:hopper-h200");
+        size_t n = tune_advise(&r.subject, NULL, v, ARRAY_LEN(v));
+        assert_int_equal(tune_advise_predict(r.bench, v, &n, ARRAY_LEN(v)), ST_OK);
+        assert_true(n >= 1 && n <= ARRAY_LEN(v));
+        assert_int_equal(!options_equal(&v[0].options, &none), cases[i].gains);
+        if (cases[i].gains) {
+            assert_true(v[0].modelled && v[0].command[0] && v[0].expected_gain > 1.5);
+            assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
+            assert_status_ok(tune_run_one(r.bench, &v[0].options, &is, &r.ds), &r.ds);
+            assert_float_equal((double)was.time.median / (double)is.time.median / v[0].expected_gain, 1, 0.3);
+        }
+        for (size_t k = 0; k < n; k++) {
+            struct pass_input in = { r.module, str_of(r.launch->kernel), &v[k].options, dev_describe(r.dev), r.launch, r.facts };
+            assert_status_ok(pass_legal(&in, &r.ds), &r.ds);
+        }
+        rig_close(&r);
+    }
+}
+
 static bool advised(const struct tune_subject *s, const char *title)
 {
     struct tune_advice v[16];
@@ -367,7 +468,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
-        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(bank_passes_are_those_of_the_analysis), cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
+        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(bank_passes_are_those_of_the_analysis), cmocka_unit_test(long_traces_are_their_first_waves),
+        cmocka_unit_test(traces_know_atomics_and_barriers), cmocka_unit_test(what_l1_takes_is_the_devices), cmocka_unit_test(advice_is_what_the_model_sees),
+        cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
         cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
         cmocka_unit_test(streams_are_told_from_a_trace_alone),
     };
