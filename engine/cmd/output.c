@@ -206,8 +206,12 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
         buf_printf(out, "failed    %s: %s\n", status_text(r->status), r->message);
         return;
     }
-    buf_printf(out, "time      %.4f ms %s (min %.4f, max %.4f, %u launches)%s\n", (double)r->time.median / 1e6, origin_name(r->time.origin), (double)r->time.min / 1e6,
-               (double)r->time.max / 1e6, r->time.n, r->sampled ? ", from a sample of the CTAs" : "");
+    buf_printf(out, "time      %.4f ms %s (min %.4f, max %.4f, %u ", (double)r->time.median / 1e6, origin_name(r->time.origin), (double)r->time.min / 1e6, (double)r->time.max / 1e6, r->time.n);
+    if (r->time.batch > 1)
+        buf_printf(out, "samples, each the mean of %u launches with the inputs restored between, L2 warm)", r->time.batch);
+    else
+        buf_puts(out, "launches)");
+    buf_puts(out, r->sampled ? ", from a sample of the CTAs\n" : "\n");
     buf_printf(out, "outputs   %s\n", equal_text(r));
     if (r->message[0])
         buf_printf(out, "note      %s\n", r->message);

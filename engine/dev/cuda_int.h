@@ -58,6 +58,7 @@ struct cuda_data {
     const struct cuda_module *module;  /* whose `before` launches the pristine copies include; NULL: initial data */
     bool dirty;                  /* a kernel wrote outside a buffer: pristine copies are not to be trusted */
 };
+#define CUDA_BATCH 16                             /* launches that a sample of a short kernel is the mean of */
 struct cuda_dev {
     struct dev base;
     struct drv drv;
@@ -66,6 +67,7 @@ struct cuda_dev {
     drv_context ctx;
     drv_stream stream;
     drv_event begin, end;
+    drv_event batch[2 * CUDA_BATCH];              /* made when a short launch is timed first */
     struct cuda_module **modules; size_t nmodules, cap;
     drv_module helper; drv_function compare; bool helper_tried;
     drv_ptr diffs; size_t ndiffs;

@@ -141,6 +141,9 @@ static void cuda_close(struct dev *dev)
             d->drv.event_destroy(d->begin);
         if (d->end)
             d->drv.event_destroy(d->end);
+        for (size_t i = 0; i < ARRAY_LEN(d->batch); i++)
+            if (d->batch[i])
+                d->drv.event_destroy(d->batch[i]);
         if (d->stream)
             d->drv.stream_destroy(d->stream);
         if (d->retained)

@@ -192,6 +192,7 @@ void wire_put_result(struct buf *b, const struct result *r)
     wire_u32(b, (uint32_t)r->time.origin);
     wire_u32(b, r->time.valid);
     wire_u32(b, r->time.throttled);
+    wire_u32(b, r->time.batch);
     for (int i = 0; i < COUNTER_COUNT; i++) {
         wire_f64(b, r->counters[i].value);
         wire_u32(b, (uint32_t)r->counters[i].origin);
@@ -235,6 +236,7 @@ static void get_timing(struct wire_in *w, struct timing *t)
     t->origin = get_origin(w);
     t->valid = wire_get_u32(w);
     t->throttled = wire_get_u32(w);
+    t->batch = wire_get_u32(w);
     if (t->n)
         timing_finish(t);
 }

@@ -188,6 +188,7 @@ struct timing {
     int64_t sample[TIMING_MAX_SAMPLES]; uint32_t n;
     enum origin origin; bool valid;
     bool throttled;                              /* a clock limit was active during a sample */
+    uint32_t batch;                              /* launches that each sample is the mean of, each from restored inputs; 0: one */
 };
 void timing_finish(struct timing *t);            /* median, min, max from the samples */
 

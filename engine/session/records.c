@@ -129,6 +129,10 @@ static void put_timing(struct jw *w, const struct timing *t)
     }
     jw_obj(w);
     fields_write(w, timing_fields, ARRAY_LEN(timing_fields), t);
+    if (t->batch > 1) {
+        jw_key(w, "launches_per_sample");
+        jw_int(w, t->batch);
+    }
     jw_key(w, "samples");
     jw_arr(w);
     for (uint32_t i = 0; i < t->n; i++)
@@ -205,6 +209,9 @@ static enum status get_timing(const cJSON *o, struct timing *t, struct diags *ds
     if (!cJSON_IsObject(o))
         return ST_OK;
     enum status st = fields_read(o, timing_fields, ARRAY_LEN(timing_fields), t, "time_ns", ds);
+    int64_t batch = 0;
+    if (json_get(o, "launches_per_sample") && json_i64(json_get(o, "launches_per_sample"), &batch) && batch > 1 && batch <= UINT32_MAX)
+        t->batch = (uint32_t)batch;
     cJSON_ArrayForEach(s, json_get(o, "samples"))
         if (t->n < TIMING_MAX_SAMPLES && json_i64(s, &t->sample[t->n]))
             t->n++;

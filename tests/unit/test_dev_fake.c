@@ -278,6 +278,7 @@ static void test_timing(void **state)
     assert_int_equal(rig_run(&r), ST_OK);
     assert_int_equal(r.res.time.n, 3);                             /* the fake's launches take equally long */
     assert_int_equal(r.res.time.median, 2000 + N);
+    assert_int_equal(r.res.time.batch, 16);                        /* two microseconds: each sample is the mean of many, and told so */
     r.run.spread = -1;                                             /* never reached */
     r.run.flush_l2 = true;
     assert_int_equal(rig_run(&r), ST_OK);

@@ -49,7 +49,7 @@ static struct result some_result(void)
     struct result r = result_empty();
     r.status = ST_REFUSED;
     snprintf(r.message, sizeof r.message, "because");
-    r.time = (struct timing){ .sample = { 30, 10, 20 }, .n = 3, .origin = ORIGIN_MEASURED, .valid = true, .throttled = true };
+    r.time = (struct timing){ .sample = { 30, 10, 20 }, .n = 3, .origin = ORIGIN_MEASURED, .valid = true, .throttled = true, .batch = 16 };
     timing_finish(&r.time);
     r.counters[COUNTER_L2_HIT_RATE] = (struct counter){ 12.5, ORIGIN_MEASURED, true };
     snprintf(r.outputs[0].name, sizeof r.outputs[0].name, "y");
