@@ -216,14 +216,26 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep,
     return a.n;
 }
 
+/* The original timed as `r` was, whole or from a sample of the CTAs; NULL: it was not. */
+static const struct result *original_like(const struct result *original, const struct result *r, const struct result *done, size_t ndone)
+{
+    struct options none = options_default();
+    if (tune_usable(original) && original->sampled == r->sampled)
+        return original;
+    for (size_t i = 0; i < ndone; i++)
+        if (tune_usable(&done[i]) && done[i].sampled == r->sampled && options_equal(&done[i].options, &none))
+            return &done[i];
+    return NULL;
+}
+
 void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original, const struct result *done, size_t ndone)
 {
-    if (!tune_usable(original))
-        return;
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < ndone; k++)
-            if (options_equal(&v[i].options, &done[k].options) && tune_usable(&done[k]) && done[k].time.median > 0) {
-                v[i].tried = true;
-                v[i].real_gain = (double)original->time.median / (double)done[k].time.median;
-            }
+        for (size_t k = 0; k < ndone; k++) {
+            const struct result *was = original_like(original, &done[k], done, ndone);
+            if (!was || !options_equal(&v[i].options, &done[k].options) || !tune_usable(&done[k]) || done[k].time.median <= 0)
+                continue;
+            v[i].tried = true;
+            v[i].real_gain = (double)was->time.median / (double)done[k].time.median;
+        }
 }

@@ -8,8 +8,8 @@
 #define WORTH 0.01           /* an option that gains less than this over all that were shed is not kept */
 #define TIMER_NS 1000        /* two ticks of a GPU's event timer (0.5 microseconds each): what a difference must exceed */
 
-/* One pass: the first option that can go without a loss that matters against `least` goes. */
-static enum status shed_one(struct searching *s, double least, bool *shed)
+/* One pass: the first option that can go without a loss that matters against a gain of `most` goes. */
+static enum status shed_one(struct searching *s, double most, bool *shed)
 {
     struct options none = options_default();
     *shed = false;
@@ -23,9 +23,15 @@ static enum status shed_one(struct searching *s, double least, bool *shed)
         enum status st = search_probe(s, &o, why, &r);
         if (st != ST_OK)
             return st;
-        if (tune_usable(&r) && r.equal != EQUAL_UNKNOWN && (double)r.time.median <= least * (1 + fmax(s->live.noise, WORTH))) {
-            s->found->best = r;
-            s->found->options = r.options;
+        double said = search_gain(s, &r), enough = most / (1 + fmax(s->live.noise, WORTH));
+        bool alike = true;
+        double bias = r.sampled && !s->found->best.sampled ? s->best_said / s->best_gain : 1;    /* what samples say too much */
+        if (said >= enough * bias && !s->found->best.sampled && r.sampled)
+            st = search_weigh(s, &r, &alike);
+        if (st != ST_OK)
+            return st;
+        if (alike && r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough) {
+            search_take(s, &r, said);
             *shed = true;
             return ST_OK;
         }
@@ -36,13 +42,13 @@ static enum status shed_one(struct searching *s, double least, bool *shed)
 /* All that is shed together may cost so much once, not once each. */
 enum status search_simplify(struct searching *s)
 {
-    double least = (double)s->found->best.time.median;
+    double most = s->best_gain;
     enum status st = ST_OK;
     search_step(s, "shedding", "confirmation");
     s->reserve = 0;
     for (bool shed = true; shed && st == ST_OK;) {
-        st = shed_one(s, least, &shed);
-        least = fmin(least, (double)s->found->best.time.median);
+        st = shed_one(s, most, &shed);
+        most = fmax(most, s->best_gain);
     }
     return st;
 }
@@ -108,9 +114,12 @@ void search_conclude(struct searching *s)
 {
     struct tune_found *f = s->found;
     struct options none = options_default();
+    if (!f->best.sampled && f->original.sampled && s->whole.time.valid)
+        f->original = s->whole;
     double gain = f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
     double needed = 1 + fmax(s->live.noise, dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ? fmin(spread(&f->original), 0.1) : 0);
-    bool within_timer = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA && f->original.time.median - f->best.time.median < TIMER_NS;
+    double launches = fmax(1, fmin(f->original.time.batch, f->best.time.batch));     /* a mean of many is finer than the timer */
+    bool within_timer = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
     f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer;
     if (f->leave_alone) {
         f->options = none;

@@ -10,7 +10,9 @@ static enum status both(struct tune_bench *b, const struct options *o, struct re
 {
     struct options none = options_default();
     enum status st = tune_run_one(b, &none, original, ds);
-    return st == ST_OK ? tune_run_one(b, o, best, ds) : st;
+    if (st == ST_OK)
+        st = tune_run_one(b, o, best, ds);
+    return st == ST_OK ? tune_time_alike(b, (struct result *[]){ original, best }, 2, ds) : st;
 }
 
 static void judge_set(struct tune_data_set *s, const struct result *original, const struct result *best, double noise)

@@ -1,24 +1,27 @@
-/* Our search, four steps of a screening design:
+/* Our search:
  *
- *   screen   every knob by itself, its alternatives in the model's order, a few at a time while they gain
- *   pairs    the best value of each knob that changes the time at all, two knobs at once: gains that neither has
- *            alone are seen here (knobs that do nothing alone are left out)
- *   climb    the best so far takes over, one at a time, what helped by itself; then other values of its own knobs,
- *            then each other knob anew, on top of it
- *   shed     what turns out needless goes again
+ *   screen    one value of every knob by itself, the model's first choice
+ *   explore   what ran gives a guess, with its uncertainty, of every single value, every pair of two knobs' values and
+ *             every change of the best few configurations (guess.h); a few that promise most are run, and so on
+ *   shed      what turns out needless goes again
  *
- * Without a budget it takes a ninth of what the reference would launch. */
-#include "engine/tune/search.h"
+ * Without a budget it takes a share of what the reference would launch, and ends before when no candidate
+ * promises anything. */
+#include "engine/tune/guess.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SHARE 0.11           /* of the reference's launches */
-#define LEAST_LAUNCHES 18
-#define MOST_LOST 0.78       /* a knob that by itself is slower than this has no part in a pair */
-#define NO_MATCH 0.8         /* nor have two whose gains multiply to less than this share of the best so far */
-#define ROUNDS 3
+#define SHARE 0.135          /* of the reference's launches */
+#define LEAST_LAUNCHES 18    /* as far as that is no more than MOST_SHARE */
+#define MOST_SHARE 0.149
+#define LEAST_OF_ALL 8
+#define TOGETHER_NOW 4       /* launches between two guesses; over a pool they run at once */
+#define SHOWN 16             /* candidates told to an observer */
+#define PARENTS 4            /* configurations of several knobs whose neighbours are candidates */
+#define GOOD 0.9             /* of the best's gain: what has less has no neighbours to look at */
+#define HOPE 5e-5            /* expected improvement, log of time: below it for all candidates the search is over */
 
 /* ---- what is left when the budget ends ---- */
 static bool out_of_budget(struct searching *s, const char *next)
@@ -34,12 +37,12 @@ static bool out_of_budget(struct searching *s, const char *next)
 /* By itself so slow that the reference combines it with nothing: as it ran; else, where the model says so. */
 static enum status is_lost(struct searching *s, const struct options *o, bool screened, bool *lost)
 {
-    const struct result *r = search_seen(s, o);
+    const struct seen_result *r = search_seen_at(s, o);
     struct tune_prediction p = { 0 };
     double original = s->live.original_cost.valid ? s->live.original_cost.cost.extended : NAN;
     enum status st = r || !screened ? ST_OK : search_predict(s, o, &p);
     if (r)
-        *lost = !tune_usable(r) || (double)r->time.median > SEARCH_LOST * (double)s->found->original.time.median;
+        *lost = r->gain < 1 / SEARCH_LOST;
     else
         *lost = st == ST_OK && p.valid && p.cost.extended > SEARCH_LOST * original;
     return st;
@@ -80,7 +83,8 @@ static enum status make_budget(struct searching *s, bool screened)
         return ST_OK;
     enum status st = reference_size(s, screened, &size);
     s->budget_is_ours = true;
-    s->budget = SHARE * size > LEAST_LAUNCHES ? (unsigned)(SHARE * size) : LEAST_LAUNCHES;
+    s->budget = (unsigned)fmax(fmax(SHARE * size, fmin(LEAST_LAUNCHES, MOST_SHARE * size)), LEAST_OF_ALL);
+    s->planned = s->budget;
     return st;
 }
 
@@ -91,183 +95,438 @@ static void keep_reserve(struct searching *s)
     s->reserve = n > 1 ? n : 0;
 }
 
-/* ---- screen ---- */
-/* The n-th best value (0: the best) of a knob by itself; NULL: so many did not run. */
-static const struct result *nth_of_group(const struct searching *s, size_t g, size_t n)
+/* ---- levels ---- */
+struct candidate { struct guess_config c; double y, sigma, score; bool picked; };
+struct exploring {
+    struct searching *s;
+    struct guess_level level[GUESS_LEVELS]; size_t nlevels;          /* [0] is the original */
+    size_t first[32];                                                /* by dimension: the level to screen; 0: none */
+    struct ran { struct guess_config c; unsigned groups; bool known; } *ran; size_t nran, ran_cap;   /* of s->seen, in order */
+    struct candidate *list; size_t n, cap;
+    struct guess_config *refused; size_t nrefused, refused_cap;      /* not legal together */
+};
+
+/* The level of group g that `o` has; it becomes one when it is new. 0: none, or no room. */
+static size_t level_of(struct exploring *x, const struct options *o, size_t g, double cost)
 {
-    const struct result *last = NULL;
-    for (size_t k = 0; k <= n; k++) {
-        const struct result *best = NULL;
-        for (size_t i = 0; i < s->nseen; i++) {
-            const struct result *r = &s->seen[i].result;
-            bool later = !last || r->time.median > last->time.median || (r->time.median == last->time.median && r > last);
-            if (later && tune_usable(r) && r->equal != EQUAL_UNKNOWN && group_number(&r->options) == 1 && group_is_set(&r->options, g) && (!best || r->time.median < best->time.median))
-                best = r;
-        }
-        if (!best)
-            return NULL;
-        last = best;
-    }
-    return last;
+    struct options none = options_default(), alone = group_with(&none, o, g);
+    for (size_t i = 1; i < x->nlevels; i++)
+        if (x->level[i].group == g && options_equal(&x->level[i].options, &alone))
+            return i;
+    if (x->nlevels == GUESS_LEVELS || options_equal(&alone, &none))
+        return 0;
+    x->level[x->nlevels] = (struct guess_level){ alone, g, cost, 0, false, false, false };
+    return x->nlevels++;
 }
 
-static const struct result *best_of_group(const struct searching *s, size_t g) { return nth_of_group(s, g, 0); }
-
-/* The alternatives to the original; the active agents are those of the clustering that did best. */
-static enum status screen(struct searching *s)
+static bool config_of(struct exploring *x, const struct options *o, struct guess_config *out)
 {
+    bool ok = true;
+    memset(out, 0, sizeof *out);
+    for (size_t g = 0; g < GROUPS; g++)
+        if (group_is_set(o, g)) {
+            out->level[g] = (unsigned char)level_of(x, o, g, NAN);
+            ok = ok && out->level[g];
+        }
+    return ok;
+}
+
+static struct options options_of_config(const struct exploring *x, const struct guess_config *c)
+{
+    struct options o = options_default();
+    for (size_t g = 0; g < GROUPS; g++)
+        if (c->level[g])
+            o = group_with(&o, &x->level[c->level[g]].options, g);
+    return o;
+}
+
+static enum status add_level(struct exploring *x, const struct options *o, size_t *at)
+{
+    struct tune_prediction p;
+    double original = x->s->live.original_cost.valid ? x->s->live.original_cost.cost.extended : NAN;
     struct options none = options_default();
+    size_t g = 0;
+    *at = 0;
+    if (!search_legal(x->s, o) || options_equal(o, &none))
+        return ST_OK;
+    enum status st = search_predict(x->s, o, &p);
+    while (g + 1 < GROUPS && !group_is_set(o, g))
+        g++;
+    if (st == ST_OK)
+        *at = level_of(x, o, g, p.valid && original > 0 && p.cost.extended > 0 ? log(p.cost.extended / original) : NAN);
+    return st;
+}
+
+/* All values of every knob; the active agents for every clustering. */
+static enum status make_levels(struct exploring *x)
+{
+    struct options list[SPACE_MOST], none = options_default();
+    const struct dimension *agents = space_find("active agents");
     enum status st = ST_OK;
-    for (size_t i = 0; i < space_dimensions() && st == ST_OK; i++) {
-        const struct dimension *d = space_dimension(i);
-        const struct result *clustered = best_of_group(s, group_find("cluster"));
-        bool better = false, agents = strcmp(d->name, "active agents") == 0;
-        if (out_of_budget(s, d->name) || (agents && !clustered))
+    size_t at;
+    x->nlevels = 1;
+    for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++) {
+        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list, SPACE_MOST);
+        for (size_t i = 0; i < n && st == ST_OK; i++) {
+            if (x->s->ob && cancel_asked(x->s->ob->cancel))
+                return ST_CANCELLED;
+            st = add_level(x, &list[i], &at);
+        }
+    }
+    for (size_t l = 1, most = x->nlevels; l < most && st == ST_OK; l++) {
+        size_t n = agents->alternatives(&x->s->space, &x->level[l].options, list, SPACE_MOST);
+        for (size_t i = 0; i < n && st == ST_OK; i++)
+            st = add_level(x, &list[i], &at);
+    }
+    return st;
+}
+
+/* Those that the reference has: pairs are made of them, and of what finer values proved best by themselves. */
+static void mark_coarse(struct exploring *x)
+{
+    struct options list[SPACE_MOST], none = options_default();
+    struct space coarse = x->s->space;
+    coarse.coarse = true;
+    for (size_t l = 0; l < x->nlevels; l++)              /* [0]: the original, for all dimensions but the active agents */
+        for (size_t d = 0; d < space_dimensions(); d++) {
+            size_t n = space_dimension(d)->alternatives(&coarse, l ? &x->level[l].options : &none, list, SPACE_MOST);
+            for (size_t i = 0; i < n; i++)
+                for (size_t k = 1; k < x->nlevels && (!l || strcmp(space_dimension(d)->name, "active agents") == 0); k++)
+                    x->level[k].coarse = x->level[k].coarse || options_equal(&x->level[k].options, &list[i]);
+        }
+}
+
+/* By dimension, the value of the reference that the model thinks cheapest. */
+static void find_first(struct exploring *x)
+{
+    struct options list[SPACE_MOST], none = options_default();
+    for (size_t d = 0; d < space_dimensions() && d < ARRAY_LEN(x->first); d++) {
+        size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list, SPACE_MOST);
+        for (size_t i = 0; i < n; i++)
+            for (size_t l = 1; l < x->nlevels; l++)
+                if (x->level[l].coarse && (!x->first[d] || x->level[l].cost < x->level[x->first[d]].cost) && options_equal(&x->level[l].options, &list[i]))
+                    x->first[d] = l;
+    }
+}
+
+/* Thresholds beside the best's are values too. */
+static enum status add_neighbours(struct exploring *x)
+{
+    struct options none = options_default(), o = group_with(&none, &x->s->found->options, group_find("bypass"));
+    enum status st = ST_OK;
+    int pi = o.pi.value;
+    size_t at;
+    for (int by = -1; by <= 1 && st == ST_OK && o.bypass != BYPASS_NONE && o.pi.mode == PI_VALUE; by += 2) {
+        o.pi.value = pi + by;
+        if (o.pi.value > 0 && o.pi.value < (int)x->s->space.warps)
+            st = add_level(x, &o, &at);
+    }
+    return st;
+}
+
+/* ---- what ran ---- */
+static enum status note_new(struct exploring *x)
+{
+    const struct searching *s = x->s;
+    for (; x->nran < s->nseen; x->nran++) {
+        const struct seen_result *r = &s->seen[x->nran];
+        if (!base_grow((void **)&x->ran, x->nran, &x->ran_cap, sizeof *x->ran))
+            return ST_NOMEM;
+        struct ran *n = &x->ran[x->nran];
+        *n = (struct ran){ .groups = group_number(&r->asked) };
+        n->known = config_of(x, &r->asked, &n->c);
+        for (size_t g = 0; g < GROUPS && n->groups == 1; g++) {
+            struct guess_level *l = &x->level[n->c.level[g]];
+            if (!n->c.level[g])
+                continue;
+            l->dead = r->gain < 1 / SEARCH_LOST;
+            l->gain = r->gain;
+        }
+    }
+    for (size_t i = 1; i < x->nlevels; i++) {
+        x->level[i].best = x->level[i].gain > 0;
+        for (size_t k = 1; k < x->nlevels; k++)
+            x->level[i].best = x->level[i].best && (x->level[k].group != x->level[i].group || x->level[k].gain <= x->level[i].gain);
+    }
+    return ST_OK;
+}
+
+static enum status learn(struct exploring *x, struct guess **out)
+{
+    enum status st = note_new(x);
+    *out = st == ST_OK ? guess_new(x->level, x->nlevels) : NULL;
+    bool ok = *out != NULL;
+    for (size_t i = 0; i < x->nran && ok; i++)
+        if (x->s->seen[i].gain > 0 && x->ran[i].known)
+            ok = guess_learn(*out, &x->ran[i].c, -log(x->s->seen[i].gain));
+    return ok ? ST_OK : ST_NOMEM;
+}
+
+/* ---- candidates ---- */
+static bool add_candidate(struct exploring *x, const struct guess_config *c)
+{
+    if (!base_grow((void **)&x->list, x->n, &x->cap, sizeof *x->list))
+        return false;
+    x->list[x->n++] = (struct candidate){ .c = *c };
+    return true;
+}
+
+/* `from` with each value of each knob in the place of what it has. */
+static bool add_changes(struct exploring *x, const struct guess_config *from)
+{
+    bool ok = true;
+    for (size_t l = 1; l < x->nlevels && ok; l++) {
+        struct guess_config c = *from;
+        if (x->level[l].dead || c.level[x->level[l].group] == l)
             continue;
-        search_step(s, d->name, i + 1 < space_dimensions() ? space_dimension(i + 1)->name : "pairs of knobs");
-        st = search_dimension(s, d, agents ? &clustered->options : &none, d->patience, &better);
+        c.level[x->level[l].group] = (unsigned char)l;
+        ok = add_candidate(x, &c);
+    }
+    return ok;
+}
+
+/* Does each of its knobs help, as far as is known? What ran as fast without one is no ground to build on. */
+static bool is_lean(const struct exploring *x, size_t at)
+{
+    const struct ran *r = &x->ran[at];
+    for (size_t i = 0; i < x->nran; i++) {
+        const struct ran *less = &x->ran[i];
+        bool part = less->known && less->groups + 1 == r->groups;
+        for (size_t g = 0; g < GROUPS && part; g++)
+            part = !less->c.level[g] || less->c.level[g] == r->c.level[g];
+        if (part && x->s->seen[i].gain > x->s->seen[at].gain * (1 - x->s->live.noise / 2))
+            return false;
+    }
+    return true;
+}
+
+/* The configurations of several knobs that gained most so far, the best among them first. */
+static size_t parents(const struct exploring *x, struct guess_config *out)
+{
+    double last = INFINITY, least = GOOD * x->s->best_gain;
+    size_t n = 0;
+    while (n < PARENTS) {
+        size_t most = x->nran;
+        for (size_t i = 0; i < x->nran; i++) {
+            double gain = x->s->seen[i].gain;
+            if (x->ran[i].known && x->ran[i].groups > 1 && gain < last && is_lean(x, i) && gain > (most < x->nran ? x->s->seen[most].gain : least))
+                most = i;
+        }
+        if (most == x->nran)
+            break;
+        last = x->s->seen[most].gain;
+        out[n++] = x->ran[most].c;
+    }
+    return n;
+}
+
+static bool for_pairs(const struct exploring *x, size_t l)
+{
+    return x->level[l].coarse || x->level[l].best;
+}
+
+static enum status make_candidates(struct exploring *x)
+{
+    struct guess_config none = { { 0 } }, from[PARENTS];
+    bool ok = true;
+    x->n = 0;
+    ok = add_changes(x, &none);
+    for (size_t l = 1; l < x->nlevels && ok; l++)
+        for (size_t k = 1; k < l && ok; k++) {
+            struct guess_config c = none;
+            if (x->level[l].group == x->level[k].group || x->level[l].dead || x->level[k].dead || !for_pairs(x, l) || !for_pairs(x, k))
+                continue;
+            c.level[x->level[l].group] = (unsigned char)l;
+            c.level[x->level[k].group] = (unsigned char)k;
+            ok = add_candidate(x, &c);
+        }
+    for (size_t i = 0, n = parents(x, from); i < n && ok; i++)
+        ok = add_changes(x, &from[i]);
+    return ok ? ST_OK : ST_NOMEM;
+}
+
+/* Not tried yet, and legal. What is not is remembered. */
+static bool can_run(struct exploring *x, const struct guess_config *c, const struct options *o)
+{
+    for (size_t i = 0; i < x->nrefused; i++)
+        if (memcmp(&x->refused[i], c, sizeof *c) == 0)
+            return false;
+    if (!search_seen(x->s, o) && search_legal(x->s, o))
+        return true;
+    if (base_grow((void **)&x->refused, x->nrefused, &x->refused_cap, sizeof *x->refused))
+        x->refused[x->nrefused++] = *c;
+    return false;
+}
+
+static void score_all(struct exploring *x, const struct guess *g, double best)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        struct candidate *c = &x->list[i];
+        guess_at(g, &c->c, &c->y, &c->sigma);
+        c->score = guess_improvement(c->y, c->sigma, best);
+    }
+}
+
+/* The one that promises most; NULL: none promises anything. */
+static struct candidate *most_promising(struct exploring *x)
+{
+    for (;;) {
+        struct candidate *most = NULL;
+        for (size_t i = 0; i < x->n; i++)
+            if (!x->list[i].picked && x->list[i].score > (most ? most->score : HOPE))
+                most = &x->list[i];
+        if (!most)
+            return NULL;
+        most->picked = true;
+        struct options o = options_of_config(x, &most->c);
+        if (can_run(x, &most->c, &o))
+            return most;
+    }
+}
+
+static enum status put_candidate(struct exploring *x, size_t at, const struct candidate *c, double best, bool now)
+{
+    struct searching *s = x->s;
+    struct tune_prediction p = { 0 };
+    struct options o = options_of_config(x, &c->c);
+    enum status st = now ? search_predict(s, &o, &p) : ST_OK;
+    unsigned n = group_number(&o), own = 0;
+    for (size_t g = 0; g < GROUPS; g++) {
+        struct options less = group_without(&o, g);
+        own += group_is_set(&o, g) && options_equal(&less, &s->found->options);
+    }
+    s->frontier[at] = (struct tune_candidate){ .options = o, .cost = p.valid ? p.cost.extended : NAN };
+    s->forecast[at] = p;
+    snprintf(s->frontier[at].why, sizeof s->frontier[at].why, "%s: expected %.2fx the time of the best so far, %.2f to %.2f",
+             n == 1 ? "one knob" : own ? "on top of the best" : n == 2 ? "two knobs together" : "near a good one", exp(c->y - best), exp(c->y - c->sigma - best), exp(c->y + c->sigma - best));
+    return st;
+}
+
+/* Some that are run together: each after the first as if those before had taken what is expected of them. */
+static enum status fill_frontier(struct exploring *x, struct guess *g, size_t *now)
+{
+    struct searching *s = x->s;
+    double best = -log(s->best_gain), noise = s->live.noise / 2;
+    enum status st = ST_OK;
+    s->nfrontier = *now = 0;
+    while (st == ST_OK && s->nfrontier < SHOWN) {
+        bool first = s->nfrontier < TOGETHER_NOW;
+        if (first && !guess_fit(g, noise))
+            return ST_NOMEM;
+        if (first)
+            score_all(x, g, best - s->live.noise);
+        struct candidate *c = most_promising(x);
+        if (!c)
+            break;
+        st = put_candidate(x, s->nfrontier++, c, best, first);
+        *now += first;
+        if (first && !guess_learn(g, &c->c, c->y))
+            return ST_NOMEM;
+    }
+    s->live.frontier = s->frontier;
+    s->live.nfrontier = s->nfrontier;
+    return st;
+}
+
+/* ---- the steps ---- */
+static void say_first(const struct exploring *x, size_t d, char *why, size_t n)
+{
+    double cost = x->level[x->first[d]].cost;
+    if (isnan(cost))
+        snprintf(why, n, "%s: a first value", space_dimension(d)->name);
+    else
+        snprintf(why, n, "%s: its cheapest value, the model expects %.2fx the original's memory time", space_dimension(d)->name, exp(cost));
+}
+
+/* Values that the model thinks so much slower, and that nothing that ran made worth a launch. */
+static unsigned never_tried(const struct exploring *x)
+{
+    unsigned n = 0;
+    for (size_t l = 1; l < x->nlevels; l++) {
+        bool ran = !(x->level[l].cost > log(SEARCH_HOPELESS));
+        for (size_t i = 0; i < x->nran && !ran; i++)
+            ran = x->ran[i].known && x->ran[i].c.level[x->level[l].group] == l;
+        n += !ran;
+    }
+    return n;
+}
+
+static enum status screen(struct exploring *x)
+{
+    struct searching *s = x->s;
+    bool better = false;
+    enum status st = ST_OK;
+    s->nfrontier = 0;
+    search_step(s, "every knob by itself", "combinations");
+    for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++) {
+        if (!x->first[d])
+            continue;
+        struct options o = x->level[x->first[d]].options;
+        struct tune_prediction p;
+        st = search_predict(s, &o, &p);
+        s->frontier[s->nfrontier] = (struct tune_candidate){ .options = o, .cost = p.valid ? p.cost.extended : NAN };
+        say_first(x, d, s->frontier[s->nfrontier].why, sizeof s->frontier->why);
+        s->forecast[s->nfrontier++] = p;
+    }
+    s->live.frontier = s->frontier;
+    s->live.nfrontier = s->nfrontier;
+    search_tell(s);
+    if (st == ST_OK)
+        st = search_run(s, 0, s->nfrontier, &better);
+    for (size_t d = 0; d < space_dimensions(); d++)
+        if (x->first[d] && !search_seen(s, &x->level[x->first[d]].options))
+            out_of_budget(s, space_dimension(d)->name);
+    return st;
+}
+
+static enum status explore(struct exploring *x)
+{
+    struct searching *s = x->s;
+    enum status st = ST_OK;
+    search_step(s, "what promises most", "shedding");
+    for (bool better = false; st == ST_OK && !out_of_budget(s, "combinations of knobs"); s->live.round++) {
+        struct guess *g = NULL;
+        size_t now = 0;
+        if (s->ob && cancel_asked(s->ob->cancel))
+            return ST_CANCELLED;
+        st = add_neighbours(x);
+        if (st == ST_OK)
+            st = learn(x, &g);
+        if (st == ST_OK)
+            st = make_candidates(x);
+        if (st == ST_OK)
+            st = fill_frontier(x, g, &now);
+        guess_free(g);
+        search_tell(s);
+        if (st != ST_OK || !now)
+            return st;
+        st = search_run(s, 0, now, &better);
         keep_reserve(s);
     }
     return st;
 }
 
-/* ---- pairs ---- */
-/* Gain of the knob's best value by itself; 0: none, or not worth a thought. */
-static double effect(const struct searching *s, const struct result *r)
-{
-    double gain = r && r->time.median > 0 ? (double)s->found->original.time.median / (double)r->time.median : 0;
-    return gain < MOST_LOST || fabs(gain - 1) < s->live.noise / 5 ? 0 : gain;
-}
-
-/* The best values of two knobs together, what should gain most first; with `values` 2 also the second best ones,
- * knobs with the largest effects first, whichever way: they are the likeliest not to be independent. */
-static size_t make_pairs(struct searching *s, size_t values, struct options *list, double *score)
-{
-    double so_far = (double)s->found->original.time.median / (double)s->found->best.time.median;
-    size_t n = 0;
-    for (size_t g = 0; g < GROUPS; g++)
-        for (size_t k = 0; k < g; k++)
-            for (size_t v = 0; v < values * values; v++) {
-                const struct result *a = nth_of_group(s, g, v / values), *b = nth_of_group(s, k, v % values);
-                double x = effect(s, a), y = effect(s, b);
-                if (!(x > 0) || !(y > 0) || x * y < NO_MATCH * so_far)
-                    continue;
-                list[n] = group_with(&b->options, &a->options, g);
-                score[n++] = values == 1 ? x * y : fabs(log(x)) + fabs(log(y));
-            }
-    return n;
-}
-
-static enum status pairs(struct searching *s, size_t values)
-{
-    size_t most = GROUPS * GROUPS * values * values;
-    struct options *list = base_alloc(most * sizeof *list);
-    double *score = base_alloc(most * sizeof *score);
-    bool better = false;
-    enum status st = list && score ? search_frontier(s, list, score, make_pairs(s, values, list, score), "both change the time, together", &s->nfrontier) : ST_NOMEM;
-    if (st == ST_OK)
-        st = search_run(s, 0, s->nfrontier, &better);
-    keep_reserve(s);
-    base_free(list);
-    base_free(score);
-    return st;
-}
-
-/* ---- climb ---- */
-/* Takes over what helped by itself, the largest effect first. */
-static enum status add_effects(struct searching *s, bool *better)
-{
-    struct options *list = base_alloc(GROUPS * sizeof *list);
-    double score[GROUPS];
-    size_t n = 0;
-    for (size_t g = 0; g < GROUPS && list; g++) {
-        const struct result *r = best_of_group(s, g);
-        if (!(effect(s, r) > 0) || group_is_set(&s->found->options, g))
-            continue;
-        list[n] = group_with(&s->found->options, &r->options, g);
-        score[n++] = effect(s, r);
-    }
-    enum status st = list ? search_frontier(s, list, score, n, "on top of the best so far", &s->nfrontier) : ST_NOMEM;
-    for (size_t i = 0; i < s->nfrontier && st == ST_OK && !*better; i++)
-        st = search_run(s, i, i + 1, better);
-    base_free(list);
-    return st;
-}
-
-/* Values of a dimension on top of the best: other ones of a knob that it has, or (own false) of one that it has not. */
-static enum status on_top(struct searching *s, const struct dimension *d, bool own, size_t patience, bool *better)
-{
-    struct options list[SPACE_MOST];
-    size_t all = d->alternatives(&s->space, &s->found->options, list, SPACE_MOST), n = 0;
-    for (size_t k = 0; k < all; k++)
-        if ((group_number(&list[k]) == group_number(&s->found->options)) == own)
-            list[n++] = list[k];
-    enum status st = search_listed(s, list, n, d, patience, better);
-    keep_reserve(s);
-    return st;
-}
-
-static enum status other_values(struct searching *s, bool *better)
-{
-    enum status st = search_refine_pi(s, better);
-    for (int own = 1; own >= 0; own--)
-        for (size_t i = 0; i < space_dimensions() && st == ST_OK && group_number(&s->found->options); i++)
-            st = on_top(s, space_dimension(i), own, space_dimension(i)->patience, better);
-    return st;
-}
-
-static enum status climb(struct searching *s)
-{
-    enum status st = ST_OK;
-    bool better = true;
-    for (unsigned round = 0; round < ROUNDS && better && st == ST_OK; round++) {
-        better = false;
-        s->live.round = round + 1;
-        for (bool more = true; more && st == ST_OK;) {
-            more = false;
-            st = add_effects(s, &more);
-            better = better || more;
-            keep_reserve(s);
-        }
-        if (st == ST_OK)
-            st = other_values(s, &better);
-    }
-    return st;
-}
-
-/* All values of the knobs that the best has, whatever the model thinks of their order. */
-static enum status own_values(struct searching *s)
-{
-    enum status st = ST_OK;
-    bool better = false;
-    for (size_t i = 0; i < space_dimensions() && st == ST_OK; i++)
-        st = on_top(s, space_dimension(i), true, SPACE_MOST, &better);
-    return st;
-}
-
-/* ---- the four steps; what is left of the budget goes to more pairs, and to climbing on from there ---- */
-static enum status first_pairs(struct searching *s) { return pairs(s, 1); }
-static enum status more_pairs(struct searching *s) { return pairs(s, 2); }
-
-static const struct { const char *name; enum status (*run)(struct searching *s); } steps[] = {
-    { "pairs of knobs", first_pairs }, { "combinations of three and more knobs", climb }, { "pairs of second best values", more_pairs },
-    { "climbing on", climb }, { "all values of the best's knobs", own_values },
-};
-
 enum status search_explore(struct searching *s)
 {
+    struct exploring *x = base_alloc(sizeof *x);
+    if (!x)
+        return ST_NOMEM;
+    x->s = s;
     enum status st = make_budget(s, false);
-    s->planned = s->budget;
     if (st == ST_OK)
-        st = screen(s);
+        st = make_levels(x);
+    mark_coarse(x);
+    find_first(x);
+    if (st == ST_OK)
+        st = screen(x);
     if (st == ST_OK)
         st = make_budget(s, true);
-    s->planned = s->budget;
-    for (size_t i = 0; i < ARRAY_LEN(steps) && st == ST_OK; i++) {
-        if (out_of_budget(s, steps[i].name))
-            continue;
-        search_step(s, steps[i].name, i + 1 < ARRAY_LEN(steps) ? steps[i + 1].name : "shedding");
-        st = steps[i].run(s);
-    }
+    if (st == ST_OK)
+        st = explore(x);
+    s->found->skipped = never_tried(x);
+    base_free(x->list);
+    base_free(x->ran);
+    base_free(x->refused);
+    base_free(x);
     return st == ST_OK ? search_simplify(s) : st;
 }

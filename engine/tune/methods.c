@@ -99,6 +99,8 @@ static enum status inter_cta(struct searching *s, bool *exploitable)
     if (st == ST_OK) {
         tune_bench_watch(b, s->ob);
         st = probe_three(s, b, p);
+        if (st == ST_OK)
+            st = tune_time_alike(b, (struct result *[]){ &p[0], &p[1], &p[2] }, PROBES, s->ds);
     }
     tune_bench_close(b);
     double was = (double)p[PROBE_ORIGINAL].time.median, noise = s->live.noise;
@@ -279,8 +281,8 @@ static enum status visit_try(struct searching *s, const struct options *o, bool 
 {
     bool better;
     enum status st = search_spent(s) ? ST_OK : search_try(s, o, "exhaustive", &better);
-    const struct result *r = search_seen(s, o);
-    *go_on = r && tune_usable(r) && (double)r->time.median <= SEARCH_LOST * (double)s->found->original.time.median;
+    const struct seen_result *r = search_seen_at(s, o);
+    *go_on = r && tune_usable(&r->result) && r->gain * SEARCH_LOST >= 1;
     return st;
 }
 

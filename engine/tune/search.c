@@ -10,6 +10,7 @@
 
 #define SIM_NOISE 0.005      /* the simulated device is deterministic; gains below this are not worth a rewrite */
 #define REPLAYED_LAUNCH_NS 3e7 /* what a prediction may cost where nothing is launched: a launch on a GPU, compiled and compared */
+#define TRUSTED_SAMPLE 1.1   /* a sample that says so many times what the whole says is no measure for others */
 #define MEASURED_NOISE 0.02  /* least gain that counts on a GPU, besides the spread of the samples */
 
 bool search_spent(const struct searching *s)
@@ -35,27 +36,47 @@ bool search_legal(const struct searching *s, const struct options *o)
     return ok;
 }
 
-const struct result *search_seen(const struct searching *s, const struct options *o)
+const struct seen_result *search_seen_at(const struct searching *s, const struct options *o)
 {
     for (size_t i = 0; i < s->nseen; i++)
         if (options_equal(&s->seen[i].asked, o))
-            return &s->seen[i].result;
+            return &s->seen[i];
     return NULL;
+}
+
+const struct result *search_seen(const struct searching *s, const struct options *o)
+{
+    const struct seen_result *r = search_seen_at(s, o);
+    return r ? &r->result : NULL;
 }
 
 static bool remember(struct searching *s, const struct options *o, const struct result *r)
 {
     if (!base_grow((void **)&s->seen, s->nseen, &s->seen_cap, sizeof *s->seen))
         return false;
-    s->seen[s->nseen++] = (struct seen_result){ *o, *r };
+    s->seen[s->nseen++] = (struct seen_result){ *o, *r, search_gain(s, r) };
     return true;
+}
+
+/* `done` came of asking for `o`: the same, but that a profile may have chosen the data of its software cache. */
+static bool came_of(const struct options *done, const struct options *o)
+{
+    struct options chosen = *o;
+    if (o->softcache == OPT_SOFTCACHE_AUTO && done->softcache > 0) {
+        chosen.softcache = done->softcache;
+        memcpy(chosen.softcache_data, done->softcache_data, sizeof chosen.softcache_data);
+    }
+    return options_equal(done, &chosen);
 }
 
 /* What a cut-off search has run already; NULL: not this one. */
 static const struct result *done_before(const struct searching *s, const struct options *o)
 {
+    for (size_t i = 0; i < s->opts->ndone; i++)          /* the usual case first: comparing texts is slow */
+        if (!s->opts->done[i].probe_ctas && memcmp(&s->opts->done[i].options, o, sizeof *o) == 0 && s->opts->done[i].time.valid)
+            return &s->opts->done[i];
     for (size_t i = 0; i < s->opts->ndone; i++)
-        if (!s->opts->done[i].probe_ctas && options_equal(&s->opts->done[i].options, o) && (s->opts->done[i].time.valid || s->opts->done[i].status == ST_REFUSED))
+        if (!s->opts->done[i].probe_ctas && came_of(&s->opts->done[i].options, o) && (s->opts->done[i].time.valid || s->opts->done[i].status == ST_REFUSED))
             return &s->opts->done[i];
     return NULL;
 }
@@ -88,7 +109,7 @@ void search_tell(struct searching *s)
     s->live.budget = s->budget;
     s->live.elapsed_s = (double)(base_now_ns() - s->started_ns) / 1e9;
     s->live.left_s = f->launches ? left * s->live.elapsed_s / f->launches : NAN;
-    s->live.original = f->original;
+    s->live.original = !f->best.sampled && s->whole.time.valid ? s->whole : f->original;
     s->live.best = f->best;
     s->live.options = f->options;
     s->live.explored = s->explored;
@@ -106,44 +127,59 @@ void search_step(struct searching *s, const char *step, const char *next)
     search_tell(s);
 }
 
-static bool is_best(const struct searching *s, const struct result *r)
+/* Best so far by more than the noise, as far as this time tells: where it and the best's are from samples, those are compared,
+ * unless the best's was far from what it came to. */
+static bool looks_best(const struct searching *s, const struct result *r)
 {
-    return tune_usable(r) && r->equal != EQUAL_UNKNOWN && (double)r->time.median < (double)s->found->best.time.median * (1 - s->live.noise);
+    double gain = search_gain(s, r), best = s->best_gain;
+    if (r->sampled && s->found->original.sampled && s->best_said > best && s->best_said < best * TRUSTED_SAMPLE)
+        best = s->best_said;
+    return gain * (1 - s->live.noise) > best;
 }
 
-/* A sampled time against an original that was timed whole is a comparison of two methods: the winner is timed whole too. */
-static enum status time_whole(struct searching *s, struct result *r)
+static bool is_best(const struct searching *s, const struct result *r)
 {
-    struct result whole;
-    if (!r->sampled || s->found->original.sampled || s->opts->replay || !is_best(s, r))
-        return ST_OK;
-    s->bench->opts.exact = true;
-    enum status st = tune_run_one(s->bench, &r->options, &whole, NULL);
-    s->bench->opts.exact = false;
-    s->found->launches++;
-    if (st == ST_OK)
-        *r = whole;
-    return st;
+    return search_alike(s, r) && search_gain(s, r) * (1 - s->live.noise) > s->best_gain;
+}
+
+void search_take(struct searching *s, const struct result *r, double said)
+{
+    s->found->best = *r;
+    s->found->options = r->options;          /* a vote has become the threshold that was elected */
+    s->best_gain = search_gain(s, r);
+    s->best_said = said;
+}
+
+enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed)
+{
+    if (s->ob && s->ob->point)
+        s->ob->point(s->ob->ctx, r, why);
+    if (!explored_add(s, r, why, false, resumed))
+        return ST_NOMEM;
+    search_tell(s);
+    return ST_OK;
 }
 
 /* A finished configuration: keeps it when it is the best by more than the noise. `told`: the observer has it already. */
 static enum status consider(struct searching *s, const struct options *asked, const struct result *found, const char *why, bool told, bool resumed, bool *better)
 {
-    struct tune_found *f = s->found;
-    struct result again = *found, *r = &again;
-    enum status st = time_whole(s, r);
+    struct result r = *found;
+    double said = search_gain(s, found);
+    bool alike = true;
+    if (!told && s->ob && s->ob->point)
+        s->ob->point(s->ob->ctx, &r, why);
+    if (!explored_add(s, &r, why, false, resumed))
+        return ST_NOMEM;
+    enum status st = looks_best(s, &r) ? search_weigh(s, &r, &alike) : ST_OK;
     if (st != ST_OK)
         return st;
-    bool won = is_best(s, r);
-    s->last = *r;
-    if (!told && s->ob && s->ob->point)
-        s->ob->point(s->ob->ctx, r, why);
-    if (won) {
-        f->best = *r;
-        f->options = r->options;             /* a vote has become the threshold that was elected */
+    s->last = r;
+    if (is_best(s, &r)) {
+        search_take(s, &r, said);
+        s->explored[s->live.nexplored - 1].became_best = true;
         *better = true;
     }
-    if (!remember(s, asked, r) || !explored_add(s, r, why, won, resumed))
+    if (!remember(s, asked, &r))
         return ST_NOMEM;
     search_tell(s);
     return ST_OK;
@@ -163,7 +199,10 @@ enum status search_try(struct searching *s, const struct options *o, const char 
     enum status st = ST_OK;
     if (!before && s->opts->replay) {
         s->found->missing++;
-        return ST_OK;
+        r = result_empty();
+        r.options = *o;
+        r.status = ST_CANCELLED;
+        return remember(s, o, &r) ? ST_OK : ST_NOMEM;
     }
     if (before)
         r = *before;
@@ -208,15 +247,37 @@ static bool model_pays(const struct searching *s)
     return s->predict_ns / s->npredict < s->launch_ns / n;
 }
 
+/* What was said before, by the model or by opts->costs. */
+static bool known_cost(const struct searching *s, const struct options *o, struct tune_prediction *out)
+{
+    for (size_t i = 0; i < s->nasked; i++)
+        if (memcmp(&s->asked[i].options, o, sizeof *o) == 0) {
+            *out = s->asked[i];
+            return true;
+        }
+    for (size_t i = 0; i < s->opts->ncosts; i++)
+        if (options_equal(&s->opts->costs[i].options, o)) {
+            out->cost.extended = s->opts->costs[i].cost;
+            out->valid = !isnan(out->cost.extended);
+            return true;
+        }
+    return s->opts->ncosts && s->opts->replay;
+}
+
 enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out)
 {
     *out = (struct tune_prediction){ .options = *o, .time_ns = NAN };
-    if (!s->ranked || !model_pays(s))
+    bool known = known_cost(s, o, out);
+    if (!known && (!s->ranked || !model_pays(s)))
         return ST_OK;
     int64_t from = base_now_ns();
-    enum status st = tune_predict(s->bench, o, out);
+    enum status st = known ? ST_OK : tune_predict(s->bench, o, out);
     s->predict_ns += (double)(base_now_ns() - from);
-    s->npredict++;
+    s->npredict += !known;
+    if (st == ST_OK && s->opts->predicted)
+        s->opts->predicted(s->opts->ctx, o, out->valid ? out->cost.extended : NAN);
+    if (st == ST_OK && base_grow((void **)&s->asked, s->nasked, &s->asked_cap, sizeof *s->asked))
+        s->asked[s->nasked++] = *out;
     return st;
 }
 
@@ -233,13 +294,9 @@ static int by_rank(const void *x, const void *y)
     return (a->at > b->at) - (a->at < b->at);
 }
 
-/* A candidate whose memory time alone is so much more than the best's is not launched: what that saves
- * and costs is in docs/tuning.md. */
-#define HOPELESS 1.5
-
 static double best_cost(const struct searching *s) { return s->live.best_cost.valid ? s->live.best_cost.cost.extended : NAN; }
 
-static bool hopeless(const struct searching *s, double cost) { return cost / best_cost(s) > HOPELESS; }
+static bool hopeless(const struct searching *s, double cost) { return cost / best_cost(s) > SEARCH_HOPELESS; }
 
 /* Those of list[] that are legal and not tried yet, with their predictions, in order. */
 static enum status rank(struct searching *s, const struct options *list, const double *score, size_t n, struct ranked *order, size_t *left)
@@ -414,8 +471,7 @@ static enum status measure_original(struct searching *s)
         diag_error(s->ds, "original", s->found->original.equal == EQUAL_NO ? "nothing can be compared with the original: %s" : "the original does not run: %s", s->found->original.message);
         return s->found->original.status != ST_OK ? s->found->original.status : s->found->original.equal == EQUAL_NO ? ST_DIFFER : ST_DEVICE;
     }
-    s->found->best = s->found->original;
-    s->found->options = none;
+    search_take(s, &s->found->original, 1);
     s->bench->original.ctas_per_sm = r->ctas_per_sm;
     if (st == ST_OK && s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, r, "the original");
@@ -438,8 +494,7 @@ static void adopt_done(struct searching *s)
         const struct result *r = &s->opts->done[i];
         if (!is_best(s, r) || !search_legal(s, &r->options))
             continue;
-        s->found->best = *r;
-        s->found->options = r->options;
+        search_take(s, r, search_gain(s, r));
     }
 }
 
@@ -492,13 +547,14 @@ enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, 
     if (!s)
         return ST_NOMEM;
     bool gpu = dev_describe(b->subject.dev)->kind == DEV_CUDA;
-    *s = (struct searching){ .bench = b, .opts = o, .ob = ob, .ds = ds, .found = out, .started_ns = base_now_ns(), .trying_cost = NAN };
+    *s = (struct searching){ .bench = b, .opts = o, .ob = ob, .ds = ds, .found = out, .started_ns = base_now_ns(), .trying_cost = NAN, .whole = result_empty() };
     s->budget = o->budget_launches;
     s->deadline_ns = o->budget_seconds > 0 ? (double)s->started_ns + o->budget_seconds * 1e9 : 0;
     s->live.method = m->name;
     s->live.noise = gpu ? MEASURED_NOISE : SIM_NOISE;
     s->live.left_s = NAN;
     enum status st = run_method(s, m);
+    base_free(s->asked);
     base_free(s->explored);
     base_free(s->seen);
     base_free(s);

@@ -4,7 +4,8 @@
 
 #include "engine/tune/space.h"
 
-struct seen_result { struct options asked; struct result result; };   /* a vote's result has the options that were elected */
+/* A vote's result has the options that were elected. gain: over the original; 0: did not run, or nothing can be said. */
+struct seen_result { struct options asked; struct result result; double gain; };
 struct searching {
     struct tune_bench *bench; const struct tune_search_opts *opts; const struct tune_observer *ob; struct diags *ds;
     struct tune_found *found; struct space space;
@@ -14,7 +15,10 @@ struct searching {
     unsigned reserve;                        /* launches of the budget that are kept for the end */
     unsigned planned;                        /* launches and resumed configurations in all, as far as is known */
     double predict_ns, launch_ns; unsigned npredict;
+    struct tune_prediction *asked; size_t nasked, asked_cap;     /* what the model said, so that it is asked once */
     bool ranked;                             /* the model orders the candidates */
+    struct result whole;                     /* the original timed whole, where found->original is from a sample; !valid: not yet */
+    double best_gain, best_said;             /* of found->best, and what its sample had said */
     struct result last;                      /* of the last launch, or taken from opts->done */
     double trying_cost;                      /* predicted, of the one that is tried now */
     struct tune_live live; int64_t started_ns;
@@ -27,6 +31,16 @@ struct searching {
 enum status search_try(struct searching *s, const struct options *o, const char *why, bool *better);
 /* The same; *out is the result, empty when it was not run. */
 enum status search_probe(struct searching *s, const struct options *o, const char *why, struct result *out);
+/* A launch that is done, told and listed; what it means is search_try's. */
+void search_take(struct searching *s, const struct result *r, double said);   /* as the best so far; said: its gain by a sample */
+enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed);
+/* ---- weigh.c ---- */
+/* Over the original, both timed alike where that is possible (search_alike); 0: did not run, outputs differ or are none. */
+double search_gain(const struct searching *s, const struct result *r);
+bool search_alike(const struct searching *s, const struct result *r);
+/* Times *r, and the original, whole where one is from a sample. *comparable: its gain is one of two times of a kind. */
+enum status search_weigh(struct searching *s, struct result *r, bool *comparable);
+/* ---- search.c ---- */
 /* Fills the frontier with those of list[0..n-1] that are legal, not tried and not hopeless: the highest score first,
  * or (score NULL) the cheapest by the model. `what`: the reason, said of each. */
 enum status search_frontier(struct searching *s, const struct options *list, const double *score, size_t n, const char *what, size_t *filled);
@@ -40,6 +54,7 @@ enum status search_listed(struct searching *s, const struct options *list, size_
 enum status search_refine_pi(struct searching *s, bool *better);
 enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out);
 const struct result *search_seen(const struct searching *s, const struct options *o);   /* NULL: not tried */
+const struct seen_result *search_seen_at(const struct searching *s, const struct options *o);   /* NULL: not tried */
 bool search_spent(const struct searching *s);
 void search_untried(struct searching *s, const char *what);   /* the caller's budget ended before it */
 bool search_legal(const struct searching *s, const struct options *o);
@@ -47,6 +62,8 @@ bool search_legal(const struct searching *s, const struct options *o);
 void search_step(struct searching *s, const char *step, const char *next);
 void search_tell(struct searching *s);
 
+/* A candidate of the papers' methods whose predicted memory time is so many times the best's is not launched. */
+#define SEARCH_HOPELESS 1.5
 /* What by itself takes so many times as long as the original is not combined with anything else. */
 #define SEARCH_LOST 4.0
 

@@ -149,6 +149,9 @@ struct tune_search_opts {
     const struct result *done; size_t ndone;                 /* of a cut-off search, the original among them: taken instead of launching them again */
     const struct result *probes; size_t nprobes;             /* of a cut-off cluster-framework: taken likewise */
     bool replay;                                             /* nothing is launched at all: what `done` does not hold is passed over */
+    const struct tune_candidate *costs; size_t ncosts;       /* predicted costs known from before, NaN where the model kept silent: it is not asked for these,
+                                                              * and with `replay` for no other */
+    void (*predicted)(void *ctx, const struct options *o, double cost); void *ctx;   /* told of every prediction that is made; may be NULL */
     const struct launch_spec *const *other; size_t nother;   /* further data sets of the same kernel: the recommendation is tried on them */
 };
 /* After trying: items whose options are among `done` get their real gain over `original` (same launch and device). */

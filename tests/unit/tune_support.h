@@ -44,22 +44,30 @@ static inline void rig_facts(struct rig *r)
     assert_status_ok(ana_run(r->module, str_of(r->launch->kernel), &o, &r->facts, &r->ds), &r->ds);
 }
 
-/* kernel: a demo kernel's name, or a path without its ending. */
-static inline void rig_open(struct rig *r, const char *kernel, const char *launch, const char *device)
+/* All but the bench. kernel: a demo kernel's name, or a path without its ending. */
+static inline void rig_prepare(struct rig *r, const char *kernel, const char *launch, const char *device)
 {
     char path[256];
     const char *dir = strchr(kernel, '/') ? "" : "kernels/";
     struct dev_env env = rig_env();
     memset(r, 0, sizeof *r);
-    snprintf(path, sizeof path, "%s%s.ptx", dir, kernel);
-    assert_status_ok(ptx_parse_file(path, &r->module, &r->ds), &r->ds);
     snprintf(path, sizeof path, "%s%s.launch.json", dir, kernel);
     assert_status_ok(launch_file_read(path, &r->launches, &r->ds), &r->ds);
     r->launch = rig_find(&r->launches, launch);
+    if (r->launch->ptx && r->launch->dir)
+        snprintf(path, sizeof path, "%s/%s", r->launch->dir, r->launch->ptx);
+    else
+        snprintf(path, sizeof path, "%s%s.ptx", dir, kernel);
+    assert_status_ok(ptx_parse_file(path, &r->module, &r->ds), &r->ds);
     assert_status_ok(dev_open(device, &env, &r->dev, &r->ds), &r->ds);
     assert_status_ok(launch_data_make(r->launch, (uint64_t)1 << 30, &r->data, &r->ds), &r->ds);
     rig_facts(r);
     r->subject = (struct tune_subject){ r->module, r->launch, &r->data, r->dev, r->facts };
+}
+
+static inline void rig_open(struct rig *r, const char *kernel, const char *launch, const char *device)
+{
+    rig_prepare(r, kernel, launch, device);
     struct tune_run_opts o = tune_run_opts_default(dev_describe(r->dev));
     assert_status_ok(tune_bench_open(&r->subject, &o, &r->bench, &r->ds), &r->ds);
 }
