@@ -80,7 +80,9 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         options_line(&f->options, &line);
         buf_printf(&out, "%s on %s, all times %s\n", s->kernel, s->info.name, origin);
         ranking_text(f, &s->info, &out);
-        buf_printf(&out, "tried %u of %u configurations", f->launches, f->space);
+        buf_printf(&out, "tried %u of %u configurations", f->launches - f->whole, f->space);
+        if (f->whole)
+            buf_printf(&out, ", and timed %u of them whole that a sample of the CTAs put first", f->whole);
         if (f->resumed)
             buf_printf(&out, ", %u taken from the session", f->resumed);
         if (f->skipped)
@@ -91,6 +93,8 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         else
             buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
                        (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+        if (f->whole && !f->best.sampled)
+            buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows them again\n");
         if (f->probed[0])
             buf_printf(&out, "probes       %s\n", f->probed);
         if (f->untried[0])

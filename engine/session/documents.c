@@ -338,6 +338,9 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
     jw_key(&w, "reason");
     jw_str(&w, f->reason);
     put_uint(&w, "launches", f->launches);
+    put_uint(&w, "timed_whole", f->whole);
+    jw_key(&w, "times_from_sample");
+    jw_bool(&w, f->best.sampled);
     put_uint(&w, "space", f->space);
     put_uint(&w, "skipped_by_model", f->skipped);
     put_num(&w, "gain", found_gain(f));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define WORTH 0.01           /* an option that gains less than this over all that were shed is not kept */
+#define SAMPLE_MAY 0.9       /* of what would be enough: what a sample of the CTAs says less of is not timed whole */
 #define TIMER_NS 1000        /* two ticks of a GPU's event timer (0.5 microseconds each): what a difference must exceed */
 
 /* One pass: the first option that can go without a loss that matters against a gain of `most` goes. */
@@ -23,15 +24,13 @@ static enum status shed_one(struct searching *s, double most, bool *shed)
         enum status st = search_probe(s, &o, why, &r);
         if (st != ST_OK)
             return st;
-        double said = search_gain(s, &r), enough = most / (1 + fmax(s->live.noise, WORTH));
-        bool alike = true;
-        double bias = r.sampled && !s->found->best.sampled ? s->best_said / s->best_gain : 1;    /* what samples say too much */
-        if (said >= enough * bias && !s->found->best.sampled && r.sampled)
-            st = search_weigh(s, &r, &alike);
+        double enough = most / (1 + fmax(s->live.noise, WORTH));
+        if (r.sampled && !s->found->best.sampled && search_gain(s, &r) >= enough * SAMPLE_MAY)
+            st = search_weigh(s, &o, &r);
         if (st != ST_OK)
             return st;
-        if (alike && r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough) {
-            search_take(s, &r, said);
+        if (r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough) {
+            search_take(s, &r);
             *shed = true;
             return ST_OK;
         }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define SHARE 0.135          /* of the reference's launches */
-#define LEAST_LAUNCHES 18    /* as far as that is no more than MOST_SHARE */
+#define LEAST_LAUNCHES 22    /* as far as that is no more than MOST_SHARE */
 #define MOST_SHARE 0.149
 #define LEAST_OF_ALL 8
 #define TOGETHER_NOW 4       /* launches between two guesses; over a pool they run at once */
@@ -501,6 +501,8 @@ static enum status explore(struct exploring *x)
         if (st != ST_OK || !now)
             return st;
         st = search_run(s, 0, now, &better);
+        if (st == ST_OK)
+            st = search_settle(s);
         keep_reserve(s);
     }
     return st;
@@ -519,6 +521,8 @@ enum status search_explore(struct searching *s)
     find_first(x);
     if (st == ST_OK)
         st = screen(x);
+    if (st == ST_OK)
+        st = search_settle(s);
     if (st == ST_OK)
         st = make_budget(s, true);
     if (st == ST_OK)

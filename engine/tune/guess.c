@@ -55,7 +55,7 @@ static double nearness(const struct guess_level *a, const struct guess_level *b)
         return near_bypass(x, y);
     if (x->cluster && y->cluster)
         return 0.4 + 0.2 * (x->cluster == y->cluster) + 0.25 * (x->index.kind == y->index.kind);
-    return 0.6;
+    return x->prefetch ? 0.3 : 0.5;
 }
 
 struct guess *guess_new(const struct guess_level *levels, size_t n)

@@ -10,12 +10,11 @@
 
 #define SIM_NOISE 0.005      /* the simulated device is deterministic; gains below this are not worth a rewrite */
 #define REPLAYED_LAUNCH_NS 3e7 /* what a prediction may cost where nothing is launched: a launch on a GPU, compiled and compared */
-#define TRUSTED_SAMPLE 1.1   /* a sample that says so many times what the whole says is no measure for others */
 #define MEASURED_NOISE 0.02  /* least gain that counts on a GPU, besides the spread of the samples */
 
 bool search_spent(const struct searching *s)
 {
-    unsigned run = s->found->launches + (s->budget_is_ours ? s->found->resumed + s->found->missing : 0);
+    unsigned run = s->found->launches - s->found->whole + (s->budget_is_ours ? s->found->resumed + s->found->missing : 0);
     return (s->budget && run + s->reserve >= s->budget) || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
 }
 
@@ -54,7 +53,7 @@ static bool remember(struct searching *s, const struct options *o, const struct 
 {
     if (!base_grow((void **)&s->seen, s->nseen, &s->seen_cap, sizeof *s->seen))
         return false;
-    s->seen[s->nseen++] = (struct seen_result){ *o, *r, search_gain(s, r) };
+    s->seen[s->nseen++] = (struct seen_result){ *o, *r, search_gain(s, r), false };
     return true;
 }
 
@@ -127,27 +126,17 @@ void search_step(struct searching *s, const char *step, const char *next)
     search_tell(s);
 }
 
-/* Best so far by more than the noise, as far as this time tells: where it and the best's are from samples, those are compared,
- * unless the best's was far from what it came to. */
-static bool looks_best(const struct searching *s, const struct result *r)
-{
-    double gain = search_gain(s, r), best = s->best_gain;
-    if (r->sampled && s->found->original.sampled && s->best_said > best && s->best_said < best * TRUSTED_SAMPLE)
-        best = s->best_said;
-    return gain * (1 - s->live.noise) > best;
-}
-
+/* Best so far by more than the noise, as far as this time tells (search_settle). */
 static bool is_best(const struct searching *s, const struct result *r)
 {
-    return search_alike(s, r) && search_gain(s, r) * (1 - s->live.noise) > s->best_gain;
+    return search_gain(s, r) * (1 - s->live.noise) > s->best_gain;
 }
 
-void search_take(struct searching *s, const struct result *r, double said)
+void search_take(struct searching *s, const struct result *r)
 {
     s->found->best = *r;
     s->found->options = r->options;          /* a vote has become the threshold that was elected */
     s->best_gain = search_gain(s, r);
-    s->best_said = said;
 }
 
 enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed)
@@ -163,23 +152,15 @@ enum status search_note(struct searching *s, const struct result *r, const char 
 /* A finished configuration: keeps it when it is the best by more than the noise. `told`: the observer has it already. */
 static enum status consider(struct searching *s, const struct options *asked, const struct result *found, const char *why, bool told, bool resumed, bool *better)
 {
-    struct result r = *found;
-    double said = search_gain(s, found);
-    bool alike = true;
+    bool won = is_best(s, found);
+    s->last = *found;
     if (!told && s->ob && s->ob->point)
-        s->ob->point(s->ob->ctx, &r, why);
-    if (!explored_add(s, &r, why, false, resumed))
-        return ST_NOMEM;
-    enum status st = looks_best(s, &r) ? search_weigh(s, &r, &alike) : ST_OK;
-    if (st != ST_OK)
-        return st;
-    s->last = r;
-    if (is_best(s, &r)) {
-        search_take(s, &r, said);
-        s->explored[s->live.nexplored - 1].became_best = true;
+        s->ob->point(s->ob->ctx, found, why);
+    if (won) {
+        search_take(s, found);
         *better = true;
     }
-    if (!remember(s, asked, &r))
+    if (!explored_add(s, found, why, won, resumed) || !remember(s, asked, found))
         return ST_NOMEM;
     search_tell(s);
     return ST_OK;
@@ -214,7 +195,7 @@ enum status search_try(struct searching *s, const struct options *o, const char 
     if (st != ST_OK)
         return st;
     s->launch_ns += (double)(base_now_ns() - from);
-    s->found->launches += !before;
+    s->found->launches += !before && r.status != ST_REFUSED;     /* nothing is launched for a refusal */
     s->found->resumed += before != NULL;
     return consider(s, o, &r, why, false, before != NULL, better);
 }
@@ -385,7 +366,7 @@ static enum status run_together(struct searching *s, size_t from, size_t to, boo
     if (st == ST_OK && m)
         st = tune_pool_run(s->bench, batch, m, s->ob, r, NULL, s->ds);
     for (size_t k = 0; k < m && st == ST_OK; k++) {
-        s->found->launches++;
+        s->found->launches += r[k].status != ST_REFUSED;
         st = settle(s, owner[k], &r[k], true, false, better);
     }
     base_free(batch);
@@ -471,7 +452,7 @@ static enum status measure_original(struct searching *s)
         diag_error(s->ds, "original", s->found->original.equal == EQUAL_NO ? "nothing can be compared with the original: %s" : "the original does not run: %s", s->found->original.message);
         return s->found->original.status != ST_OK ? s->found->original.status : s->found->original.equal == EQUAL_NO ? ST_DIFFER : ST_DEVICE;
     }
-    search_take(s, &s->found->original, 1);
+    search_take(s, &s->found->original);
     s->bench->original.ctas_per_sm = r->ctas_per_sm;
     if (st == ST_OK && s->ob && s->ob->point)
         s->ob->point(s->ob->ctx, r, "the original");
@@ -494,7 +475,7 @@ static void adopt_done(struct searching *s)
         const struct result *r = &s->opts->done[i];
         if (!is_best(s, r) || !search_legal(s, &r->options))
             continue;
-        search_take(s, r, search_gain(s, r));
+        search_take(s, r);
     }
 }
 
@@ -514,6 +495,8 @@ static enum status run_method(struct searching *s, const struct search_method *m
     }
     if (st == ST_OK)
         st = m->run(s);
+    if (st == ST_OK && m->run != search_explore)
+        st = search_settle(s);               /* ours does it before it sheds */
     if (s->found->untried[0])
         adopt_done(s);
     if (st == ST_OK)

@@ -5,7 +5,7 @@
 #include "engine/tune/space.h"
 
 /* A vote's result has the options that were elected. gain: over the original; 0: did not run, or nothing can be said. */
-struct seen_result { struct options asked; struct result result; double gain; };
+struct seen_result { struct options asked; struct result result; double gain; bool unsettled /* there was no time to time it whole */; };
 struct searching {
     struct tune_bench *bench; const struct tune_search_opts *opts; const struct tune_observer *ob; struct diags *ds;
     struct tune_found *found; struct space space;
@@ -18,7 +18,7 @@ struct searching {
     struct tune_prediction *asked; size_t nasked, asked_cap;     /* what the model said, so that it is asked once */
     bool ranked;                             /* the model orders the candidates */
     struct result whole;                     /* the original timed whole, where found->original is from a sample; !valid: not yet */
-    double best_gain, best_said;             /* of found->best, and what its sample had said */
+    double best_gain;                        /* of found->best */
     struct result last;                      /* of the last launch, or taken from opts->done */
     double trying_cost;                      /* predicted, of the one that is tried now */
     struct tune_live live; int64_t started_ns;
@@ -32,14 +32,16 @@ enum status search_try(struct searching *s, const struct options *o, const char 
 /* The same; *out is the result, empty when it was not run. */
 enum status search_probe(struct searching *s, const struct options *o, const char *why, struct result *out);
 /* A launch that is done, told and listed; what it means is search_try's. */
-void search_take(struct searching *s, const struct result *r, double said);   /* as the best so far; said: its gain by a sample */
+void search_take(struct searching *s, const struct result *r);   /* as the best so far */
 enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed);
 /* ---- weigh.c ---- */
 /* Over the original, both timed alike where that is possible (search_alike); 0: did not run, outputs differ or are none. */
 double search_gain(const struct searching *s, const struct result *r);
 bool search_alike(const struct searching *s, const struct result *r);
-/* Times *r, and the original, whole where one is from a sample. *comparable: its gain is one of two times of a kind. */
-enum status search_weigh(struct searching *s, struct result *r, bool *comparable);
+/* What samples of the CTAs put first is timed whole, and the original too, until what stands first has been: found->best is that. */
+enum status search_settle(struct searching *s);
+/* One that was tried, timed whole where there is time; *out is how it now stands. */
+enum status search_weigh(struct searching *s, const struct options *asked, struct result *out);
 /* ---- search.c ---- */
 /* Fills the frontier with those of list[0..n-1] that are legal, not tried and not hopeless: the highest score first,
  * or (score NULL) the cheapest by the model. `what`: the reason, said of each. */

@@ -170,6 +170,7 @@ struct tune_data_set { char name[64]; double gain /* 0: did not run */; enum equ
 struct tune_found {
     struct options options; struct result best, original; bool leave_alone; char reason[256];
     unsigned launches, space;
+    unsigned whole;                           /* of the launches: timed whole again what samples of the CTAs put first; no budget counts them */
     unsigned skipped, resumed;                /* the model saw no chance for them; taken from opts->done */
     char probed[256];                         /* method "cluster-framework": what its probes said; else empty */
     char untried[384];                        /* what the caller's budget left untried, by name; empty: nothing */

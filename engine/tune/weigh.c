@@ -32,6 +32,8 @@ enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_
     return st;
 }
 
+#define MOST_SETTLED 40
+
 static double ratio(const struct result *original, const struct result *r)
 {
     return (double)original->time.median / (double)r->time.median;
@@ -52,7 +54,7 @@ bool search_alike(const struct searching *s, const struct result *r)
     return r->sampled == s->found->original.sampled || (!r->sampled && s->whole.time.valid);
 }
 
-/* One configuration timed whole: from an earlier search, or launched. !valid: there is no launch left for it. */
+/* One configuration timed whole: from an earlier search, or launched. !valid: there is no time left for it. */
 static enum status whole_of(struct searching *s, const struct options *o, const char *why, struct result *out)
 {
     *out = result_empty();
@@ -64,10 +66,13 @@ static enum status whole_of(struct searching *s, const struct options *o, const 
         s->found->resumed++;
         return search_note(s, out, why, true);
     }
-    if (s->opts->replay || search_spent(s))
+    if (s->opts->replay || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns))
         return ST_OK;
+    if (s->ob && cancel_asked(s->ob->cancel))
+        return ST_CANCELLED;
     enum status st = tune_time_whole(s->bench, o, out, NULL);
     s->found->launches++;
+    s->found->whole++;
     return st == ST_OK ? search_note(s, out, why, false) : st;
 }
 
@@ -79,20 +84,81 @@ static enum status whole_original(struct searching *s)
     return whole_of(s, &none, "the original, timed whole", &s->whole);
 }
 
-enum status search_weigh(struct searching *s, struct result *r, bool *comparable)
+/* The first in what was seen by more than the noise, above `than`; NULL: none. */
+static struct seen_result *first_above(const struct searching *s, double than)
+{
+    struct seen_result *first = NULL;
+    for (size_t i = 0; i < s->nseen; i++)
+        if (s->seen[i].gain * (1 - s->live.noise) > than && (!first || s->seen[i].gain > first->gain))
+            first = &s->seen[i];
+    return first;
+}
+
+static enum status weigh(struct searching *s, struct seen_result *r)
+{
+    struct options o = r->result.options;
+    struct result whole;
+    char why[64];
+    snprintf(why, sizeof why, "timed whole: a sample of the CTAs said %.2fx", r->gain);
+    size_t at = (size_t)(r - s->seen);
+    enum status st = whole_of(s, &o, why, &whole);
+    if (st == ST_OK && (whole.time.valid || whole.status != ST_OK)) {
+        s->seen[at].result = whole;
+        s->seen[at].gain = search_gain(s, &whole);
+    } else if (st == ST_OK) {
+        s->seen[at].unsettled = true;
+    }
+    return st;
+}
+
+enum status search_weigh(struct searching *s, const struct options *asked, struct result *out)
 {
     enum status st = ST_OK;
-    struct result whole = result_empty();
-    char why[64];
-    snprintf(why, sizeof why, "timed whole: a sample of the CTAs said %.2fx", search_gain(s, r));
-    if (r->sampled || s->found->original.sampled)
-        st = whole_original(s);
-    if (st == ST_OK && r->sampled && (s->whole.time.valid || !s->found->original.sampled))
-        st = whole_of(s, &r->options, why, &whole);
-    if (st == ST_OK && whole.status != ST_OK)
-        *r = whole;
-    if (st == ST_OK && whole.time.valid)
-        *r = whole;
-    *comparable = search_alike(s, r);
+    for (size_t i = 0; i < s->nseen && st == ST_OK; i++) {
+        if (!options_equal(&s->seen[i].asked, asked))
+            continue;
+        st = weigh(s, &s->seen[i]);
+        *out = s->seen[i].result;
+        break;
+    }
+    return st;
+}
+
+/* The best of what was timed like the original, where nothing else may stand. */
+static void take_settled(struct searching *s)
+{
+    const struct result *best = s->found->original.sampled && s->whole.time.valid ? &s->whole : &s->found->original;
+    double most = 1;
+    for (size_t i = 0; i < s->nseen; i++) {
+        const struct result *r = &s->seen[i].result;
+        if (r->sampled || s->seen[i].gain * (1 - s->live.noise) <= most)
+            continue;
+        best = r;
+        most = s->seen[i].gain;
+    }
+    search_take(s, best);
+    s->best_gain = most;
+}
+
+enum status search_settle(struct searching *s)
+{
+    enum status st = ST_OK;
+    if (!s->found->best.sampled && !s->found->original.sampled)
+        return ST_OK;
+    if (s->best_gain <= 1)
+        return ST_OK;
+    st = whole_original(s);
+    if (st != ST_OK || (s->found->original.sampled && !s->whole.time.valid))
+        return st;                           /* no time for it: all from samples */
+    for (unsigned i = 0; i < MOST_SETTLED && st == ST_OK; i++) {
+        take_settled(s);
+        struct seen_result *first = first_above(s, s->best_gain);
+        if (!first)
+            return ST_OK;
+        st = weigh(s, first);
+        if (first->unsettled)
+            break;
+    }
+    take_settled(s);
     return st;
 }
