@@ -351,7 +351,7 @@ static enum status run_together(struct searching *s, size_t from, size_t to, boo
 {
     struct options *batch = base_alloc((to - from + 1) * sizeof *batch);
     struct result *r = base_alloc((to - from + 1) * sizeof *r);
-    size_t m = 0, owner[TUNE_FRONTIER], most = s->budget ? s->budget - s->found->launches - s->reserve : SIZE_MAX;
+    size_t m = 0, owner[TUNE_FRONTIER], most = s->budget ? s->budget + s->found->whole - s->found->launches - s->reserve : SIZE_MAX;
     enum status st = batch && r ? ST_OK : ST_NOMEM;
     for (size_t i = from; i < to && st == ST_OK; i++) {
         const struct result *before = done_before(s, &s->frontier[i].options);
