@@ -459,7 +459,7 @@ static enum status run_all(struct sim_job *j, struct result *out)
     if (st == ST_OK && timed && stats.dry) {
         struct sim_stats all = { 0 };
         st = run_main(j, true, &all);
-        sim_stats_complete(&stats, &j->d->preset, all.inst_warp);
+        sim_stats_complete(&stats, &j->d->preset, &all);
         sim_stats_free(&all);
     }
     if (st == ST_OK) fill_stats(j, &stats, timed && stats.time_ns >= 0, out);

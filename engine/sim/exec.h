@@ -147,7 +147,7 @@ struct exec_launch {
     atomic_bool faulted;
     atomic_uint_fast64_t fault_cta;
     struct exec_print *prints; size_t nprints, cap_prints;
-    uint64_t inst_warp, inst_thread;
+    uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct exec_shadow_map *shadows; /* global memory, or NULL */
     struct exec_heap *heap;          /* blocks of malloc, or NULL */
@@ -156,7 +156,7 @@ struct exec_launch {
 
 struct exec_worker {
     struct exec_launch *x;
-    uint64_t inst_warp, inst_thread;
+    uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct sim_alloc *cache;         /* [p->nmem]: allocation each instruction last used */
     struct exec_frame *free_frames;

@@ -99,6 +99,7 @@ void exec_launch_stats(struct exec_launch *x, struct sim_stats *out)
     buf_free(&all);
     out->inst_warp = x->inst_warp;
     out->inst_thread = x->inst_thread;
+    memcpy(out->inst_of_warp, x->inst_of_warp, sizeof out->inst_of_warp);
     out->loads = x->loads;
     out->nloads = x->p->nloads;
     x->loads = NULL;
@@ -154,6 +155,7 @@ void exec_worker_free(struct exec_worker *k)
     pthread_mutex_lock(&x->lock);
     x->inst_warp += k->inst_warp;
     x->inst_thread += k->inst_thread;
+    for (uint32_t i = 0; i < SIM_CTA_WARPS; i++) x->inst_of_warp[i] += k->inst_of_warp[i];
     for (uint32_t i = 0; x->loads && i < x->p->nloads; i++) {
         x->loads[i].executions += k->loads[i].executions;
         x->loads[i].threads += k->loads[i].threads;
@@ -201,6 +203,7 @@ static void cta_account(struct exec_cta *c)
 {
     for (uint32_t i = 0; c->warps && i < c->nwarps; i++) {
         c->k->inst_warp += c->warps[i].ninst;
+        if (i < SIM_CTA_WARPS) c->k->inst_of_warp[i] += c->warps[i].ninst;
         c->k->inst_thread += c->warps[i].nthread;
         c->warps[i].ninst = c->warps[i].nthread = 0;
     }

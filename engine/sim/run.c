@@ -6,8 +6,13 @@
 
 void sim_stats_free(struct sim_stats *s)
 {
+    for (uint32_t i = 0; i < s->nparts; i++)
+        for (uint32_t k = 0; k < s->parts[i].nphases; k++) base_free(s->parts[i].phase[k].seen.loads);
+    base_free(s->parts);
     base_free(s->loads);
     base_free(s->print);
+    s->parts = NULL;
+    s->nparts = 0;
     s->loads = NULL;
     s->print = NULL;
     s->nloads = 0;

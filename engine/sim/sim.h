@@ -80,23 +80,31 @@ struct sim_launch {
     bool warm_l2;                                           /* L2 starts with the launch's buffers as a previous run left them */
     uint64_t max_cycles;                                    /* 0: none; a launch that goes past is a hang, reported */
 };
+#define SIM_CTA_WARPS 32u
+#define SIM_CLASSES 4u
 struct sim_load_stats { uint32_t func, inst, line; uint64_t executions /* warp-level */, requests, sectors, l1_hits, threads; };
 struct sim_stats {
     double time_ns, cycles;                                 /* n/a (NaN) when functional */
     uint64_t inst_warp, inst_thread;
+    uint64_t inst_of_warp[SIM_CTA_WARPS];                   /* functional: of the warps at each place in their CTA */
     uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes, dram_write_bytes;
     double warps_active;                                    /* percent */
     bool sampled; double sample_share;                      /* share of the CTAs that were timed */
     bool dry;                                               /* timed on copies: the buffers are as they were before the launch */
     uint32_t ctas_per_sm;
     /* Above 0: CTAs so long that the sample saw none end, or that share out work. Counters are the sample's, time is n/a,
-     * until sim_stats_complete is told the warp instructions of the whole launch (a functional run counts them). */
+     * until sim_stats_complete is told the warp instructions of the whole launch (`whole`: a functional run of it). */
     double cycles_per_inst, lead_cycles;
+    struct sim_part *parts; uint32_t nparts;                /* the same where the warps of a CTA do not keep step; owned */
     struct sim_load_stats *loads; uint32_t nloads;          /* per static global load; owned, base_free */
     char *print; size_t nprint;                             /* vprintf output; owned */
 };
+/* What one of the samples saw while some classes of warps ran: warp instructions per cycle of one warp of each. */
+struct sim_phase { double cycles, rate[SIM_CLASSES]; struct sim_stats seen; };
+/* Class k ends with phase k; class_of: of a warp's place in its CTA. waves: CTAs one after the other in one place. */
+struct sim_part { uint32_t nclasses, nphases, warps; uint64_t ctas; double waves; uint8_t class_of[SIM_CTA_WARPS]; struct sim_phase phase[SIM_CLASSES]; };
 void sim_stats_free(struct sim_stats *s);
-void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, uint64_t inst_warp);
+void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole);
 enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds);
 
 #endif

@@ -114,22 +114,6 @@ static enum status run_groups(struct time_launch *t, uint64_t budget, struct tim
 
 static uint64_t scale_u64(uint64_t n, double by) { return by == 1 ? n : (uint64_t)((double)n * by + 0.5); }
 
-static void add_sm(struct sim_stats *o, const struct time_sm *s)
-{
-    o->inst_warp += s->inst_warp;
-    o->inst_thread += s->inst_thread;
-    o->l1_requests += s->l1_requests;
-    o->l1_sectors += s->l1_sectors;
-    o->l1_hits += s->l1_hits;
-    for (uint32_t i = 0; i < o->nloads; i++) {
-        o->loads[i].executions += s->loads[i].executions;
-        o->loads[i].requests += s->loads[i].requests;
-        o->loads[i].sectors += s->loads[i].sectors;
-        o->loads[i].l1_hits += s->loads[i].l1_hits;
-        o->loads[i].threads += s->loads[i].threads;
-    }
-}
-
 static void scale_counts(struct sim_stats *o, double by)
 {
     uint64_t *v[] = { &o->inst_warp, &o->inst_thread, &o->l1_requests, &o->l1_sectors, &o->l1_hits, &o->l2_reads, &o->l2_hits,
@@ -181,20 +165,21 @@ static void collect_partial(const struct time_groups *a, struct sim_stats *o)
     o->cycles = o->time_ns = NAN;
 }
 
-void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, uint64_t inst_warp)
+void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
 {
     if (!(s->cycles_per_inst > 0) || !s->inst_warp) return;
-    double by = (double)inst_warp / (double)s->inst_warp;
-    s->cycles = s->lead_cycles + s->cycles_per_inst * (double)inst_warp;
+    s->sample_share = fmin(1, (double)s->inst_warp / (double)whole->inst_warp);
+    s->cycles = s->lead_cycles + s->cycles_per_inst * (double)whole->inst_warp;
+    if (s->nparts) time_parts_add(s, whole);
+    double by = (double)whole->inst_warp / (double)s->inst_warp;
     s->time_ns = s->cycles * 1000 / p->clock_mhz + p->launch_ns;
-    s->sample_share = by > 1 ? 1 / by : 1;
     s->dram_read_bytes = scale_u64(s->dram_read_bytes, by);
     s->dram_write_bytes = scale_u64(s->dram_write_bytes, by);
     scale_counts(s, by);
     s->cycles_per_inst = 0;
 }
 
-static enum status collect(const struct time_launch *t, const struct time_groups *a, struct sim_stats *o)
+static enum status collect(const struct time_launch *t, struct time_groups *a, struct sim_stats *o)
 {
     enum status st = make_loads(t->p, o);
     if (st != ST_OK) return st;
@@ -204,7 +189,7 @@ static enum status collect(const struct time_launch *t, const struct time_groups
     for (uint32_t i = 0; i < a->n; i++) {
         const struct time_group *g = &a->v[i];
         for (uint32_t k = 0; k < g->nsms; k++) {
-            add_sm(o, &g->sm[k]);
+            time_sm_count(&g->sm[k], o);
             warp_cycles += (double)time_sm_residency(&g->sm[k], g->now);
         }
         sm_cycles += (double)(t->subset ? g->nsms : (uint32_t)t->g->sms) * (g->abandoned ? g->now : g->last_end);
@@ -232,7 +217,10 @@ static enum status collect(const struct time_launch *t, const struct time_groups
     o->warps_active = sm_cycles > 0 ? 100 * warp_cycles / ((double)t->g->max_warps * sm_cycles) : 0;
     if (o->warps_active > 100) o->warps_active = 100;    /* a cluster that needs several SMs is on one */
     o->ctas_per_sm = t->ctas_per_sm * t->cluster;
-    if (partial) collect_partial(a, o);
+    if (partial) {
+        collect_partial(a, o);
+        time_parts_take(a->v, a->n, o);
+    }
     return ST_OK;
 }
 

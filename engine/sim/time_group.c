@@ -5,6 +5,7 @@
 #include "engine/sim/time_int.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Private copies of memory of a sample on all SMs: as many on any host, since CTAs of different ones never see each other. */
 #define PRIVATE_WORKERS 2u
@@ -82,6 +83,9 @@ void time_group_free(struct time_group *g)
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++)
         if (g->worker[i]) exec_worker_free(g->worker[i]);
     time_mem_free(&g->mem);
+    time_part_free(&g->part);
+    sim_stats_free(&g->part_from);
+    base_free(g->part_inst);
     base_free(g->sm);
     base_free(g->worker);
     diags_free(&g->ds);
@@ -248,6 +252,14 @@ static void check_waves(struct time_group *g, struct time_mark here, uint64_t bu
     g->most = g->t->nctas - (g->stopped ? left : left / wave * wave);
 }
 
+static void end_phase(struct time_group *g, struct time_mark here)
+{
+    g->abandoned = !time_phase_next(g);
+    g->part_at = 0;
+    g->part_begun = here.inst;
+    memset(g->lap, 0, sizeof g->lap);
+}
+
 /* CTAs that are not waited for: the last three budgets' worth of instructions took about as long, one as another. */
 static bool is_steady(struct time_group *g, struct time_mark here, uint64_t budget)
 {
@@ -262,16 +274,33 @@ static bool is_steady(struct time_group *g, struct time_mark here, uint64_t budg
     return same;
 }
 
+/* A part: in phases, while some warps run ahead of others. A CTA that ends after all ends the last of them. */
+static void check_part(struct time_group *g, struct time_mark here, uint64_t budget)
+{
+    if (g->finished >= g->nsms) g->abandoned = true;
+    else if (!g->part_at && here.inst >= g->part_begun + budget) time_phase_begin(g);
+    else if (g->part_at && (here.inst >= g->part_begun + PATIENCE * budget || is_steady(g, here, budget))) end_phase(g, here);
+}
+
 static void check_budget(struct time_group *g, uint64_t budget)
 {
     if (!budget) return;
+    if (g->partial) {
+        check_part(g, (struct time_mark){ g->now, time_group_instructions(g), g->finished }, budget / 2);
+        return;
+    }
     uint64_t inst = time_group_instructions(g), wave = (uint64_t)g->nsms * g->t->ctas_per_sm;
     struct time_mark here = { g->now, inst, g->finished };
     bool few = g->t->endless || g->finished < g->nsms, all = g->t->endless || next_cta(g) >= g->t->nctas;
-    if (!g->from.at && (inst >= (few && all ? budget : budget / 4) || g->finished >= wave)) g->from = here;
+    if (!g->from.at && (inst >= (few && all ? budget : budget / 4) || g->finished >= wave)) {
+        g->from = here;
+        if (few) time_phase_begin(g);
+    }
     if (few && (inst >= PATIENCE * budget || is_steady(g, here, budget))) {
-        g->stopped = g->abandoned = g->partial = true;
+        g->stopped = g->partial = true;
         g->stop = here;
+        end_phase(g, here);
+        return;
     }
     if (all) return;
     if (!g->t->subset) {

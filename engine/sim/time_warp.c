@@ -121,6 +121,7 @@ enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32
 {
     const struct time_launch *l = s->group->t;
     const struct exec_inst *in = exec_warp_peek(w->x);
+    if (w->gone) return FETCH_ENDED;
     if (!in) return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
     uint32_t pc = (uint32_t)(in - l->p->code);
     struct exec_step st;
@@ -133,6 +134,7 @@ enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32
     if (st.event == STEP_FAULT) return FETCH_FAULT;
     w->branched = st.branched;
     s->cta[w->cta].inst += w->hi - w->lo;
+    s->warp_inst[s->cta[w->cta].first_warp + w->index] += w->hi - w->lo;
     if (w->pending) return FETCH_READY;
     return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
 }
