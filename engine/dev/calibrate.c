@@ -48,6 +48,7 @@ static enum status launch_code(struct dev *d, struct dev_code *c, const struct l
     run.carveout = r->carveout;
     run.counters = false;
     run.flush_l2 = r->cold;
+    run.exact = true;                /* a simulated device: no sample, whose error a slope would magnify */
     run.time_limit_s = 20;
     st = dev_launch(d, c, b, &run, &res, ds);
     if (st == ST_OK && res.status != ST_OK) {

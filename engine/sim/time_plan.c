@@ -10,37 +10,59 @@
 
 /* ---- costs ---- */
 
-/* PTX instructions that stand for several machine instructions, by name, type kind and width (0: any).
- * Counts are those of ptxas for sm_90, rounded; first match wins. */
-static const struct expansion { const char *name; char kind; uint8_t bits; uint16_t slots; } expansions[] = {
-    { "div.full", 0, 0, 4 }, { "div", 'f', 64, 30 }, { "div", 'f', 32, 10 }, { "div", 'u', 64, 70 }, { "div", 's', 64, 80 },
-    { "div", 'u', 0, 18 }, { "div", 's', 0, 22 }, { "rem", 0, 64, 80 }, { "rem", 0, 0, 22 },
-    { "sqrt", 'f', 64, 24 }, { "sqrt", 'f', 32, 8 }, { "rcp", 'f', 64, 18 }, { "rcp", 'f', 32, 7 }, { "rsqrt", 'f', 64, 14 },
-    { "sin", 0, 0, 2 }, { "cos", 0, 0, 2 }, { "ex2", 0, 0, 2 }, { "lg2", 0, 0, 2 }, { "tanh", 0, 0, 1 },
-    { "mul.lo", 0, 64, 4 }, { "mul.hi", 0, 64, 8 }, { "mad.lo", 0, 64, 4 }, { "mad.hi", 0, 64, 8 },
-    { "add", 'u', 64, 2 }, { "add", 's', 64, 2 }, { "sub", 0, 64, 2 }, { "shl", 0, 64, 2 }, { "shr", 0, 64, 2 },
-    { "and", 'b', 64, 2 }, { "or", 'b', 64, 2 }, { "xor", 'b', 64, 2 }, { "not", 'b', 64, 2 }, { "selp", 0, 64, 2 },
-    { "setp", 'u', 64, 2 }, { "setp", 's', 64, 2 }, { "setp", 'b', 64, 2 }, { "min", 'u', 64, 4 }, { "max", 'u', 64, 4 },
-    { "min", 's', 64, 4 }, { "max", 's', 64, 4 }, { "neg", 's', 64, 2 }, { "abs", 's', 64, 3 }, { "popc", 0, 64, 3 },
-    { "bfe", 0, 0, 2 }, { "bfi", 0, 0, 2 }, { "brev", 0, 64, 2 }, { "testp", 0, 0, 3 }, { "fns", 0, 0, 40 },
+/* PTX instructions that stand for several machine instructions, by name, modifier, type kind and width (0: any); first
+ * match wins. Counted in what ptxas 13.0 makes for sm_90, the usual path (normal numbers): all its instructions; of
+ * them, those on the function unit and on the double unit (whose schedulers lose two cycles to each); and the longest chain of dependent ones, by what it waits
+ * for: 32-bit arithmetic, function unit, double unit, branches. Checked by the rows "chain." and "many." of
+ * tests/gpu/micro.c. */
+enum how { ANY, APPROX /* .approx or .full */, FTZ /* .approx.ftz */ };
+static const struct expansion {
+    const char *name; uint8_t how; char kind; uint8_t bits;
+    uint8_t slots, sfu, dbl, chain, chain_sfu, chain_dbl, chain_branch;
+} expansions[] = {
+    { "div", APPROX, 'f', 0, 5, 1, 0, 4, 1, 0, 0 },
+    { "div", ANY, 'f', 64, 26, 1, 8, 3, 1, 9, 1 }, { "div", ANY, 'f', 32, 12, 2, 0, 5, 1, 0, 1 },
+    { "sqrt", ANY, 'f', 64, 27, 1, 8, 1, 1, 6, 1 }, { "rcp", ANY, 'f', 64, 15, 1, 5, 1, 1, 4, 1 }, { "rsqrt", ANY, 'f', 64, 19, 1, 5, 1, 1, 4, 0 },
+    { "sqrt", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 }, { "rcp", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 }, { "rsqrt", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },
+    { "ex2", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 }, { "lg2", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },
+    { "sqrt", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 }, { "rcp", APPROX, 'f', 32, 4, 1, 0, 6, 1, 0, 0 }, { "rsqrt", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 },
+    { "lg2", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 }, { "ex2", APPROX, 'f', 32, 4, 1, 0, 2, 1, 0, 0 },
+    { "sin", ANY, 'f', 32, 2, 1, 0, 1, 1, 0, 0 }, { "cos", ANY, 'f', 32, 2, 1, 0, 1, 1, 0, 0 }, { "ex2", ANY, 0, 0, 2, 2, 0, 0, 1, 0, 0 },
+    { "sqrt", ANY, 'f', 32, 10, 1, 0, 4, 1, 0, 1 }, { "rcp", ANY, 'f', 32, 10, 1, 0, 7, 1, 0, 2 },
+    { "min", ANY, 'f', 64, 9, 0, 2, 4, 0, 1, 0 }, { "max", ANY, 'f', 64, 9, 0, 2, 4, 0, 1, 0 },
+    { "div", ANY, 'u', 64, 120, 3, 0, 50, 3, 0, 3 }, { "div", ANY, 's', 64, 140, 3, 0, 58, 3, 0, 3 }, { "rem", ANY, 0, 64, 120, 3, 0, 50, 3, 0, 3 },
+    { "div", ANY, 'u', 0, 18, 3, 0, 12, 3, 0, 0 }, { "div", ANY, 's', 0, 24, 3, 0, 14, 3, 0, 0 }, { "rem", ANY, 0, 0, 18, 3, 0, 13, 3, 0, 0 },
+    { "mul.hi", ANY, 0, 64, 7, 0, 0, 5, 0, 0, 0 }, { "mad.hi", ANY, 0, 64, 8, 0, 0, 6, 0, 0, 0 }, { "mul.lo", ANY, 0, 64, 4, 0, 0, 3, 0, 0, 0 },
+    { "mad.lo", ANY, 0, 64, 4, 0, 0, 3, 0, 0, 0 }, { "mul.hi", ANY, 0, 32, 1, 0, 0, 2, 0, 0, 0 }, { "mad.hi", ANY, 0, 32, 1, 0, 0, 2, 0, 0, 0 },
+    { "add", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 }, { "add", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 }, { "sub", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },
+    { "sub", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 }, { "shl", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 }, { "shr", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 },
+    { "and", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 }, { "or", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 }, { "xor", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },
+    { "not", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 }, { "selp", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 }, { "setp", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },
+    { "setp", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 }, { "setp", ANY, 'b', 64, 2, 0, 0, 2, 0, 0, 0 }, { "min", ANY, 'u', 64, 4, 0, 0, 3, 0, 0, 0 },
+    { "max", ANY, 'u', 64, 4, 0, 0, 3, 0, 0, 0 }, { "min", ANY, 's', 64, 4, 0, 0, 3, 0, 0, 0 }, { "max", ANY, 's', 64, 4, 0, 0, 3, 0, 0, 0 },
+    { "neg", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 }, { "abs", ANY, 's', 64, 3, 0, 0, 3, 0, 0, 0 }, { "popc", ANY, 0, 64, 3, 0, 0, 1, 1, 0, 0 },
+    { "clz", ANY, 0, 0, 2, 0, 0, 1, 1, 0, 0 }, { "brev", ANY, 0, 64, 2, 0, 0, 0, 1, 0, 0 },
+    { "vote", ANY, 0, 0, 1, 0, 0, 0, 0, 0, 1 }, { "redux", ANY, 0, 0, 1, 0, 0, 2, 0, 0, 0 },
+    { "bfe", ANY, 0, 0, 2, 0, 0, 2, 0, 0, 0 }, { "bfi", ANY, 0, 0, 2, 0, 0, 2, 0, 0, 0 }, { "testp", ANY, 0, 0, 3, 0, 0, 3, 0, 0, 0 },
+    { "fns", ANY, 0, 0, 40, 0, 0, 40, 0, 0, 0 },
 };
 
-static bool has_approx(const struct ptx_inst *i)
+static bool is_how(const struct ptx_inst *i, uint8_t how)
 {
-    return ptx_has_mod(i, PTX_MOD_APPROX) || ptx_has_mod(i, PTX_MOD_FULL);
+    bool approx = ptx_has_mod(i, PTX_MOD_APPROX) || ptx_has_mod(i, PTX_MOD_FULL);
+    return how == ANY || (approx && (how == APPROX || ptx_has_mod(i, PTX_MOD_FTZ)));
 }
 
-static uint16_t slots_of(const struct ptx_inst *i)
+static const struct expansion *expansion_of(const struct ptx_inst *i)
 {
     const char *name = ptx_op_info((enum ptx_op)i->op)->name;
     char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
     unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
-    if (has_approx(i)) return strcmp(name, "div") == 0 ? 3 : strcmp(name, "sqrt") == 0 ? 2 : 1;
     for (size_t k = 0; k < ARRAY_LEN(expansions); k++) {
         const struct expansion *e = &expansions[k];
-        if (strcmp(e->name, name) == 0 && (!e->kind || e->kind == kind) && (!e->bits || e->bits == bits)) return e->slots;
+        if (strcmp(e->name, name) == 0 && is_how(i, e->how) && (!e->kind || e->kind == kind) && (!e->bits || e->bits == bits)) return e;
     }
-    return 1;
+    return NULL;
 }
 
 /* Between 32 and 64 bits without a sign: half of a register pair. */
@@ -72,12 +94,25 @@ static bool reads_clock(const struct ptx_inst *i)
     return false;
 }
 
-static enum time_unit unit_of(const struct ptx_inst *i, uint8_t cls)
+/* Integers among themselves, halves and floats, and on Hopper integers to floats (I2FP) are arithmetic; the rest is slow. */
+static enum time_unit unit_of_cvt(const struct ptx_inst *i, const struct sim_preset *g)
+{
+    if (i->ntypes < 2) return UNIT_CVT;
+    bool to = ptx_type_kind((enum ptx_type)i->type[0]) == 'f', from = ptx_type_kind((enum ptx_type)i->type[1]) == 'f';
+    unsigned to_bits = ptx_type_bits((enum ptx_type)i->type[0]), from_bits = ptx_type_bits((enum ptx_type)i->type[1]);
+    if (!to && !from) return UNIT_ALU;
+    if (g->cc_major < 9 || to_bits == 64 || from_bits == 64) return UNIT_CVT;
+    return to && (!from || to_bits != from_bits) ? UNIT_ALU : UNIT_CVT;
+}
+
+static enum time_unit unit_of(const struct ptx_inst *i, uint8_t cls, const struct sim_preset *g)
 {
     char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
     unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
     if (ptx_op_info((enum ptx_op)i->op)->effect == EFFECT_WARP) return UNIT_WARP;
+    if (cls == CLASS_CVT) return unit_of_cvt(i, g);
     if (kind == 'f' && bits == 64) return UNIT_FP64;
+    if (cls == CLASS_FP32 && bits == 32 && g->cc_major >= 7 && (i->op == PTX_OP_MIN || i->op == PTX_OP_MAX || i->op == PTX_OP_SETP)) return UNIT_ALU;
     if (cls == CLASS_FP32 && (bits == 16 || kind == 'x')) return UNIT_FP16;
     switch (cls) {
     case CLASS_IMUL: return UNIT_IMUL;
@@ -85,7 +120,6 @@ static enum time_unit unit_of(const struct ptx_inst *i, uint8_t cls)
     case CLASS_FP16: return UNIT_FP16;
     case CLASS_FP64: return UNIT_FP64;
     case CLASS_SFU: return UNIT_SFU;
-    case CLASS_CVT: return UNIT_CVT;
     case CLASS_MOVE: return UNIT_MOVE;
     case CLASS_LSU: case CLASS_TEX: return UNIT_LSU;
     case CLASS_CONTROL: case CLASS_BARRIER: return UNIT_CONTROL;
@@ -113,23 +147,66 @@ static struct unit_cost unit_cost(const struct sim_preset *g, enum time_unit u)
     }
 }
 
-/* A multi-instruction sequence is a chain on the multiply-add pipe; half of it overlaps. */
+static bool is_float(const struct ptx_inst *i)
+{
+    char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
+    return kind == 'f' || kind == 'x';
+}
+
+static uint64_t busy_cycles(const struct sim_preset *g, enum time_unit u)
+{
+    uint64_t lanes = (uint64_t)unit_cost(g, u).lanes;
+    return ((uint64_t)WARP_LANES * (uint64_t)g->schedulers + lanes - 1) / lanes;
+}
+
+/* A sequence holds the unit it needs longest: the function or double unit, or its own for what is left. */
+static void cost_sequence(struct time_op *o, const struct expansion *e, const struct sim_preset *g)
+{
+    uint64_t sfu = e->sfu * busy_cycles(g, UNIT_SFU), dbl = e->dbl * busy_cycles(g, UNIT_FP64), left = (uint64_t)e->slots - e->sfu - e->dbl;
+    if (e->slots > e->sfu && (o->unit == UNIT_SFU || o->unit == UNIT_FP64)) o->unit = UNIT_FP32;
+    int64_t own_latency = unit_cost(g, (enum time_unit)o->unit).latency;
+    uint64_t own = left * busy_cycles(g, (enum time_unit)o->unit);
+    if (sfu > own && sfu >= dbl) o->unit = UNIT_SFU;
+    else if (dbl > own) o->unit = UNIT_FP64;
+    uint64_t most = sfu > dbl ? sfu : dbl;
+    o->slots = e->slots;
+    o->busy = (uint16_t)(own > most ? own : most);
+    o->latency = (uint16_t)(e->chain * own_latency + e->chain_sfu * g->lat_sfu + e->chain_dbl * g->lat_fp64 + e->chain_branch * g->lat_control);
+}
+
+/* Cycles measured on an H200 (rows of tests/gpu/micro.c): a branch reads its guard later after the comparison than an
+ * addition does (13 for 4); one that is not taken holds its warp for 7; an SM's barriers take two per warp. */
+#define NOT_TAKEN 7
+#define BARRIER_BUSY 2
+static void cost_branch(struct time_op *o, const struct ptx_inst *i, const struct sim_preset *g)
+{
+    if (o->flags & TIME_BARRIER && o->unit == UNIT_CONTROL) o->busy = (uint16_t)(BARRIER_BUSY * g->schedulers);
+    if (!(o->flags & TIME_ENDS) || o->unit != UNIT_CONTROL || !i->guarded) return;
+    o->late = (uint8_t)(2 * g->lat_alu + 1);
+    o->latency = NOT_TAKEN;
+}
+
 static void cost_op(struct time_op *o, const struct exec_inst *in, const struct sim_preset *g)
 {
     const struct ptx_inst *i = in->ptx;
-    o->unit = (uint8_t)unit_of(i, in->cls);
+    o->unit = (uint8_t)unit_of(i, in->cls, g);
     if (is_folded(in)) {
         o->flags |= TIME_FREE;
         return;
     }
-    o->slots = slots_of(i);
-    if (o->slots > 2 && o->unit == UNIT_SFU) o->unit = UNIT_FP32;
+    const struct expansion *e = expansion_of(i);
     struct unit_cost c = unit_cost(g, (enum time_unit)o->unit);
-    uint64_t one = ((uint64_t)WARP_LANES * (uint64_t)g->schedulers + (uint64_t)c.lanes - 1) / (uint64_t)c.lanes;
-    o->busy = (uint16_t)(one * o->slots);
-    o->latency = (uint16_t)(c.latency + (o->slots - 1) * (c.latency + (int64_t)one) / 2);
+    o->slots = 1;
+    o->busy = (uint16_t)busy_cycles(g, (enum time_unit)o->unit);
+    o->latency = (uint16_t)c.latency;
+    if (e) cost_sequence(o, e, g);
+    if (!e && o->unit == UNIT_SFU && g->cc_major >= 9 && !is_float(i)) {    /* popc, brev, bfind: latency of the function unit, no lack of lanes */
+        o->unit = UNIT_ALU;
+        o->busy = (uint16_t)busy_cycles(g, UNIT_ALU);
+    }
     if (i->op == PTX_OP_MOV && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG) o->latency = (uint16_t)(c.latency * 4);
     if (o->flags & TIME_FENCE) o->latency = (uint16_t)(ptx_has_mod(i, PTX_MOD_CTA) ? g->lat_barrier : g->lat_fence);
+    if (g->cc_major >= 7) cost_branch(o, i, g);
     if (i->op == PTX_OP_NANOSLEEP) o->latency = (uint16_t)g->l2_latency;
 }
 
@@ -164,7 +241,13 @@ static uint8_t flags_of(const struct exec_inst *in)
 
 /* ---- list schedule of one region ---- */
 
-struct block { const struct time_plan *t; uint32_t first, n; uint64_t before[TIME_REGION]; uint32_t height[TIME_REGION]; };
+/* before: what has to have issued; feeds: of that, whose results are waited for. */
+struct block {
+    const struct time_plan *t;
+    uint32_t first, n;
+    uint64_t before[TIME_REGION], feeds[TIME_REGION];
+    uint32_t height[TIME_REGION], ready[TIME_REGION];
+};
 
 static bool touches_reg(const struct exec_inst *in, uint32_t reg)
 {
@@ -173,13 +256,22 @@ static bool touches_reg(const struct exec_inst *in, uint32_t reg)
     return false;
 }
 
-/* Read after write, write after read, write after write (guards are among the sources). */
-static bool regs_order(const struct exec_inst *a, const struct exec_inst *b)
+/* Read after write, write after write (guards are among the sources); and write after read where the assembler could not
+ * as well rename the register: what comes from a load late would keep the old value's readers waiting. */
+static bool regs_order(const struct exec_inst *a, const struct exec_inst *b, bool renamed)
 {
     for (uint16_t k = 0; k < a->ndst; k++)
         if (touches_reg(b, a->regs[k])) return true;
-    for (uint16_t k = 0; k < b->ndst; k++)
+    for (uint16_t k = 0; k < b->ndst && !renamed; k++)
         if (touches_reg(a, b->regs[k])) return true;
+    return false;
+}
+
+static bool feeds(const struct exec_inst *a, const struct exec_inst *b)
+{
+    for (uint16_t k = 0; k < a->ndst; k++)
+        for (uint32_t n = b->ndst; n < (uint32_t)b->ndst + b->nsrc; n++)
+            if (b->regs[n] == a->regs[k]) return true;
     return false;
 }
 
@@ -196,11 +288,15 @@ static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
 static void find_order(struct block *b)
 {
     const struct exec_inst *code = &b->t->p->code[b->first];
+    uint64_t late = 0;               /* memory, and what comes of it */
     for (uint32_t i = 0; i < b->n; i++) {
-        b->before[i] = 0;
+        b->before[i] = b->feeds[i] = 0;
         bool last = i + 1 == b->n && (b->t->op[b->first + i].flags & TIME_ENDS);
         for (uint32_t k = 0; k < i; k++)
-            if (last || regs_order(&code[k], &code[i]) || keeps_place(&code[k], &code[i])) b->before[i] |= 1ull << k;
+            if (feeds(&code[k], &code[i])) b->feeds[i] |= 1ull << k;
+        if (b->t->op[b->first + i].unit == UNIT_LSU || b->feeds[i] & late) late |= 1ull << i;
+        for (uint32_t k = 0; k < i; k++)
+            if (last || regs_order(&code[k], &code[i], !(late >> i & 1)) || keeps_place(&code[k], &code[i])) b->before[i] |= 1ull << k;
     }
     for (uint32_t i = b->n; i-- > 0;) {
         const struct time_op *o = &b->t->op[b->first + i];
@@ -211,23 +307,50 @@ static void find_order(struct block *b)
     }
 }
 
+/* What the assembler would issue at cycle `now`: of what has its operands the one with the longest path to the end, else
+ * what has them soonest. */
+static uint32_t pick_next(const struct block *b, uint64_t done, uint32_t now)
+{
+    uint32_t pick = TIME_REGION;
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (done >> i & 1 || b->before[i] & ~done) continue;
+        uint32_t at = b->ready[i] > now ? b->ready[i] : now, best = pick == TIME_REGION ? UINT32_MAX : b->ready[pick] > now ? b->ready[pick] : now;
+        if (at < best || (at == best && b->height[i] > b->height[pick])) pick = i;
+    }
+    return pick;
+}
+
 static void schedule_region(struct time_plan *t, const struct time_region *r)
 {
     struct block b = { .t = t, .first = r->first, .n = r->n };
     find_order(&b);
     uint64_t done = 0;
-    for (uint32_t at = 0; at < r->n; at++) {
-        uint32_t pick = TIME_REGION;
-        for (uint32_t i = 0; i < r->n; i++) {
-            if (done >> i & 1 || b.before[i] & ~done) continue;
-            if (pick == TIME_REGION || b.height[i] > b.height[pick]) pick = i;
-        }
+    for (uint32_t at = 0, now = 0; at < r->n; at++) {
+        uint32_t pick = pick_next(&b, done, now);
+        const struct time_op *o = &t->op[r->first + pick];
+        if (b.ready[pick] > now) now = b.ready[pick];
+        for (uint32_t i = pick + 1; i < r->n; i++)
+            if (b.feeds[i] >> pick & 1 && now + o->latency > b.ready[i]) b.ready[i] = now + o->latency;
+        now += o->slots;
         t->order[r->order + at] = (uint8_t)pick;
         done |= 1ull << pick;
     }
 }
 
 /* ---- the whole program ---- */
+
+/* From Volta on the assembler makes additions, shifts and moves on either integer pipe (IADD3 or IMAD.IADD), and shares them out. */
+static void balance(struct time_plan *t, const struct sim_preset *g)
+{
+    bool other = false;
+    if (g->cc_major < 7) return;
+    for (uint32_t i = 0; i < t->p->ncode; i++) {
+        enum ptx_op op = (enum ptx_op)t->p->code[i].ptx->op;
+        if (t->op[i].flags & TIME_FREE || t->op[i].unit != UNIT_ALU || (op != PTX_OP_ADD && op != PTX_OP_SUB && op != PTX_OP_SHL)) continue;
+        if (other) t->op[i].unit = UNIT_IMUL;
+        other = !other;
+    }
+}
 
 /* The order as the SM walks it: one record after the other, registers in line. */
 static void lay_out(struct time_plan *t, const struct time_region *r, uint32_t *nregs)
@@ -236,7 +359,7 @@ static void lay_out(struct time_plan *t, const struct time_region *r, uint32_t *
         uint32_t pc = r->first + t->order[r->order + i];
         const struct time_op *o = &t->op[pc];
         const struct exec_inst *in = &t->p->code[pc];
-        t->slot[r->order + i] = (struct time_slot){ .pc = pc, .regs = *nregs, .busy = o->busy, .latency = o->latency, .slots = o->slots,
+        t->slot[r->order + i] = (struct time_slot){ .pc = pc, .regs = *nregs, .busy = o->busy, .latency = o->latency, .slots = o->slots, .late = o->late,
                                                     .unit = o->unit, .flags = o->flags, .ndst = in->ndst, .nsrc = in->nsrc };
         for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++) t->regs[(*nregs)++] = o->base + in->regs[k];
     }
@@ -282,6 +405,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
         t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
     }
     time_uniform(t);
+    balance(t, g);
     for (uint32_t k = 0; k < p->nfuncs; k++) {
         const struct exec_func *f = &p->funcs[k];
         for (uint32_t i = f->first; i < f->first + f->n; i++) t->op[i].base = t->nslots;

@@ -15,6 +15,7 @@ enum time_flag { TIME_MEMORY = 1, TIME_BARRIER = 2, TIME_ALONE = 4 /* a region o
                  TIME_ONE_WORD = 128 /* an atomic whose address is known to be the same for all lanes */ };
 struct time_op {
     uint8_t unit, flags;
+    uint8_t late;                    /* cycles after its operands are there that it can issue */
     uint16_t slots;                  /* machine instructions it stands for */
     uint16_t busy;                   /* cycles one scheduler's unit is taken */
     uint16_t latency;                /* issue to result */
@@ -26,7 +27,7 @@ struct time_slot {
     uint32_t pc;
     uint32_t regs;                   /* scoreboard slots at plan->regs[regs]: ndst results, then nsrc operands */
     uint16_t busy, latency, slots;
-    uint8_t unit, flags;
+    uint8_t unit, flags, late;
     uint16_t ndst, nsrc;
 };
 struct time_region { uint32_t first, n, order; };   /* code[first..+n); in issue order at plan->slot[order..+n) */

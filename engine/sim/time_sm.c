@@ -31,6 +31,7 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->wants = base_alloc(s->nwarps * sizeof *s->wants);
     s->scoreboard = base_alloc(((size_t)s->nwarps * t->plan.nslots + 1) * sizeof *s->scoreboard);
     s->work = base_alloc(s->nwarps * sizeof *s->work);
+    s->warp_inst = base_alloc(s->nwarps * sizeof *s->warp_inst);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
     s->queue = base_alloc((size_t)g->l1_queue * sizeof *s->queue);
     s->nmshrs = trackers(t);
@@ -38,7 +39,7 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->work && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->queue && s->mshr && s->ended && s->loads;
+    return s->warp && s->work && s->warp_inst && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->queue && s->mshr && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -50,6 +51,7 @@ static enum status make_caches(struct time_sm *s, const struct time_launch *t)
     s->l1.update_on_store = g->l1_write != 0;
     s->l1.streaming = !g->l1_reserve;
     s->l1.transit = g->l1_transit != 0;
+    s->l1.forget = g->l1_forget != 0;
     s->l1.store_lines = g->l1_write == 2;
     s->l1.picks = (uint8_t)g->l1_picks;
     s->has_ro = g->ro_bytes > 0;
@@ -84,6 +86,7 @@ void time_sm_free(struct time_sm *s)
     cache_l1_free(&s->ro);
     base_free(s->warp);
     base_free(s->work);
+    base_free(s->warp_inst);
     base_free(s->ready);
     base_free(s->age);
     base_free(s->wants);
@@ -126,6 +129,7 @@ void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place
         w->pending = 0;
         w->release = w->started = at;
         w->async = 0;
+        w->gone = false;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
         s->age[id] = s->arrivals++;
         set_ready(s, id, at);
@@ -181,7 +185,7 @@ static void find_next(const struct time_plan *plan, struct time_warp *w, const s
 {
     for (; w->pending; o++) {
         if (o->pc - w->lo >= w->hi - w->lo) continue;
-        w->operands = operands_ready(plan, w, o);
+        w->operands = operands_ready(plan, w, o) + o->late;
         if (!(o->flags & TIME_FREE)) {
             w->next = o;
             return;
@@ -199,7 +203,8 @@ static void hold_back(const struct sim_preset *g, struct time_warp *w, const str
     if (o->flags & TIME_FENCE) until = t + o->latency;
     if (o->flags & TIME_ALONE && o->unit != UNIT_CONTROL) until = t + o->latency;
     if (o->flags & TIME_ASYNC && w->async > until) until = w->async;
-    if (o->flags & TIME_ENDS && o->unit == UNIT_CONTROL && w->branched) until = t + (uint32_t)g->lat_control;
+    if (o->flags & TIME_ENDS && o->unit == UNIT_CONTROL) until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
+    if (o->flags & TIME_BARRIER) until = t + (uint32_t)g->lat_barrier;
     if (until > w->release) w->release = until;
 }
 
