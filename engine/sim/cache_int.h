@@ -48,6 +48,7 @@ struct cache_l1 {
     uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced */
     bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
     bool any_first;              /* some line has been evict-first */
+    bool forget;                 /* what bypasses drops the line it finds */
     bool transit;                /* what bypasses takes a line while it is on its way */
     bool store_lines;            /* stores make lines */
     uint64_t lookups, hits;      /* sectors, for the bench and tests */

@@ -183,6 +183,8 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
     uint64_t tag;
     uint32_t set = cache_l1_set(c, line, &tag);
     if (alloc == CACHE_BYPASS) {
+        struct cache_line *old = c->forget ? find_line(c, set, tag) : NULL;
+        if (old && old->fill <= now) set_line(c, old, &(struct cache_line){ 0 });
         pass_through(c, &c->line[(size_t)set * c->ways], sectors, now, a);
         return;
     }

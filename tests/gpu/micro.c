@@ -24,14 +24,51 @@ static void put_sum(struct buf *t, const struct micro_walk *w, uint32_t u)
     if (*kind == 'f') buf_printf(t, "add.f32 %%g%u, %%g%u, %%f%u;\n", u % 4, u % 4, u);
 }
 
+/* Arithmetic: registers that no assembler knows the value of, and their sum at the end. */
+static void put_operand(struct buf *t, char kind, uint32_t u, uint32_t value)
+{
+    buf_printf(t, "add.u32 %%r27, %%r26, %u;\n", value);
+    if (kind == 'v') buf_printf(t, "mov.u32 %%v%u, %%r27;\n", u);
+    if (kind == 'w') buf_printf(t, "cvt.u64.u32 %%w%u, %%r27;\n", u);
+    if (kind == 'f') buf_printf(t, "cvt.rn.f32.u32 %%f%u, %%r27;\n", u);
+    if (kind == 'd') buf_printf(t, "cvt.rn.f64.u32 %%d%u, %%r27;\n", u);
+}
+
+static void put_result(struct buf *t, char kind, uint32_t u)
+{
+    if (kind == 'w') buf_printf(t, "mov.b64 {%%v%u, %%r27}, %%w%u;\nadd.u32 %%r20, %%r20, %%r27;\n", u, u);
+    if (kind == 'd') buf_printf(t, "cvt.rn.f32.f64 %%f%u, %%d%u;\n", u, u);
+    if (kind == 'v' || kind == 'w') buf_printf(t, "add.u32 %%r20, %%r20, %%v%u;\n", u);
+    else buf_printf(t, "add.f32 %%g0, %%g0, %%f%u;\n", u);
+}
+
+static void put_operands(struct buf *t, const struct micro_walk *w)
+{
+    buf_puts(t, "cvt.u32.u64 %r26, %rd10;\n");
+    for (uint32_t u = 0; u < w->unroll; u++) put_operand(t, w->math, u, 3 + u);
+    put_operand(t, w->math, 50, 3);
+    put_operand(t, w->math, 51, 1);
+    buf_puts(t, "cvt.u32.u64 %v52, %rd10;\n");
+}
+
 static void put_access(struct buf *t, const struct micro_walk *w, uint32_t u)
 {
     for (const char *s = w->op; *s; s++) {
-        if (*s != '@') buf_put(t, s, 1);
+        if (*s != '@' || s[1] == '%') buf_put(t, s, 1);
         else if (*++s == 'a') buf_printf(t, "%%rd4+%llu", (unsigned long long)u * w->step);
-        else buf_printf(t, "%%%c%u", *s == 'v' ? 'v' : *s == 'w' ? 'w' : 'f', u);
+        else buf_printf(t, "%%%c%u", *s, u);
     }
     buf_puts(t, "\n");
+}
+
+static void put_math(struct buf *t, const struct micro_walk *w, const char *label)
+{
+    put_operands(t, w);
+    buf_printf(t, "mov.u32 %%r5, 0;\nbar.warp.sync -1;\nmov.u32 %%r6, %%clock;\n%s:\n.pragma \"nounroll\";\n", label);
+    for (uint32_t u = 0; u < w->unroll; u++) put_access(t, w, u);
+    buf_printf(t, "add.u32 %%r5, %%r5, 1;\nsetp.lt.u32 %%p1, %%r5, %u;\n@%%p1 bra %s;\n", w->rounds, label);
+    for (uint32_t u = 0; u < w->unroll; u++) put_result(t, w->math, u);
+    put_result(t, w->math, 50);
 }
 
 static void put_loop(struct buf *t, const struct micro_walk *w, const char *label, bool issue)
@@ -60,7 +97,7 @@ static void put_loop(struct buf *t, const struct micro_walk *w, const char *labe
 static void put_kernel(struct buf *t, const struct micro_row *r)
 {
     buf_puts(t, ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 buf, .param .u64 out, .param .u64 zero)\n{\n"
-                ".reg .pred %p<4>;\n.reg .b32 %r<32>;\n.reg .b32 %v<64>;\n.reg .b64 %rd<16>;\n.reg .b64 %w<64>;\n.reg .f32 %f<64>;\n.reg .f32 %g<4>;\n");
+                ".reg .pred %p<4>;\n.reg .b32 %r<32>;\n.reg .b32 %v<64>;\n.reg .b64 %rd<16>;\n.reg .b64 %w<64>;\n.reg .f32 %f<64>;\n.reg .f64 %d<64>;\n.reg .f32 %g<4>;\n");
     if (r->shared) buf_printf(t, ".shared .align 16 .b8 smem[%u];\n", r->shared);
     buf_puts(t, "ld.param.u64 %rd1, [buf];\nld.param.u64 %rd7, [out];\nld.param.u64 %rd10, [zero];\n");
     if (r->shared) buf_puts(t, "mov.u64 %rd1, smem;\n");
@@ -69,7 +106,8 @@ static void put_kernel(struct buf *t, const struct micro_row *r)
                 "mov.f32 %g3, 0f00000000;\nmov.u32 %r10, 1;\nmov.f32 %f60, 0f3f800000;\nmov.f32 %f61, 0f00000000;\nmov.u64 %w60, 1;\nmov.u32 %r6, %clock;\n");
     if (r->out.op && *r->out.op) buf_printf(t, "setp.ge.u32 %%p2, %%r2, %u;\n@%%p2 bra OUT;\n", r->split);
     else if (r->out.op) buf_printf(t, "setp.ge.u32 %%p2, %%r2, %u;\n@%%p2 bra END;\n", r->split);
-    put_loop(t, &r->in, "IN", r->metric == MICRO_ISSUE);
+    if (r->in.math) put_math(t, &r->in, "IN");
+    else put_loop(t, &r->in, "IN", r->metric == MICRO_ISSUE);
     if (r->out.op && *r->out.op) {
         buf_puts(t, "bra DONE;\nOUT:\n");
         put_loop(t, &r->out, "LOUT", false);

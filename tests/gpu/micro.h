@@ -24,11 +24,12 @@ enum micro_metric {
 /* One warp's accesses, in bytes: base + cta * c + warp * w + lane * l + offset + u * step; the offset grows by `advance`
  * each round and starts again from 0 at `wrap`. */
 struct micro_walk {
-    const char *op;                  /* @a address, @v, @w, @f 32-bit, 64-bit and float result; "": the warps end at once */
+    const char *op;                  /* @a address, @v, @w, @f, @d 32-bit, 64-bit, float and double result; "": the warps end at once */
     uint32_t lane, warp, cta, unroll;
     uint64_t step, advance, wrap, base;
     uint32_t rounds;
     bool chain;                      /* each address depends on the value before */
+    char math;                       /* no memory: arithmetic on registers of this kind (v, w, f, d); number 50 is a chain, 51 holds 1 */
 };
 struct micro_row {
     const char *name, *unit;

@@ -38,6 +38,11 @@
 #define TILE_CO_EACH 4
 #define TILE_LINES(op_, tile) { .op = op_, .lane = 128, .warp = 128 * KB, .unroll = 4, .step = 32, .advance = 4096, .wrap = tile * KB, .rounds = 512 }
 #define TILE_LINES_EACH 32
+/* All warps read the same. */
+#define SAME_CO(op_, tile) { .op = op_, .lane = 4, .unroll = 4, .step = 128, .advance = 512, .wrap = tile * KB, .rounds = 1024 }
+#define SAME_CO_EACH 4
+#define SAME_WORD(op_, tile) { .op = op_, .unroll = 4, .step = 4, .advance = 16, .wrap = tile * KB, .rounds = 2048 }
+#define SAME_WORD_EACH 1
 #define PASS_NONE { .op = "" }
 #define PASS_CO(op_) { .op = op_, .lane = 4, .warp = 128 * KB, .unroll = 4, .step = 128, .advance = 512, .wrap = 64 * KB, .base = 4 * MB, .rounds = 1024 }
 #define PASS_LINES(op_) { .op = op_, .lane = 128, .warp = 128 * KB, .unroll = 4, .step = 4096, .advance = 16 * KB, .wrap = 64 * KB, .base = 4 * MB, .rounds = 256 }
@@ -76,6 +81,18 @@
     .carveout = carve, .large = large_, .in = { .op = LD, .lane = 4096, .warp = large_ ? 131072 : 128, .cta = large_ ? 131072 * threads / 32 : 131072, .unroll = 4, .step = 4, \
     .advance = 16, .wrap = large_ ? 4096 : 128, .rounds = large_ ? 256 : 32 } }
 
+/* One instruction as a chain of one warp, and many of 32 warps. In op_, 50 is the chain's register; in many_, @x. */
+#define CHAIN(what, kind, op_) { "chain." what, "cycle", MICRO_LATENCY, 1, ONE, .carveout = -1, .in = { .op = op_, .unroll = 16, .rounds = 64, .math = kind } }
+#define MANY(what, kind, op_) { "many." what, "cycle/request", MICRO_CYCLES_PER, 1, SM(0), .carveout = -1, .in = { .op = op_, .unroll = 8, .rounds = 64, .math = kind } }
+#define F1(name) CHAIN(name ".f32", 'f', name ".f32 %f50, %f50;"), MANY(name ".f32", 'f', name ".f32 @f, @f;")
+#define F2(name) CHAIN(name ".f32", 'f', name ".f32 %f50, %f50, %f51;"), MANY(name ".f32", 'f', name ".f32 @f, @f, %f51;")
+#define D1(name) CHAIN(name ".f64", 'd', name ".f64 %d50, %d50;"), MANY(name ".f64", 'd', name ".f64 @d, @d;")
+#define D2(name) CHAIN(name ".f64", 'd', name ".f64 %d50, %d50, %d51;"), MANY(name ".f64", 'd', name ".f64 @d, @d, %d51;")
+#define V1(name) CHAIN(name, 'v', name " %v50, %v50;"), MANY(name, 'v', name " @v, @v;")
+#define V2(name) CHAIN(name, 'v', name " %v50, %v50, %v51;"), MANY(name, 'v', name " @v, @v, %v51;")
+#define V3(name) CHAIN(name, 'v', name " %v50, %v50, %v51, %v52;"), MANY(name, 'v', name " @v, @v, %v51, %v52;")
+#define W2(name) CHAIN(name, 'w', name " %w50, %w50, %w51;"), MANY(name, 'w', name " @w, @w, %w51;")
+
 static const struct micro_row rows[] = {
     { "launch.empty", "ns", MICRO_NS, 1, .grid = 1, .block = 32, .carveout = -1, .in = { .op = "" } },
 
@@ -87,6 +104,28 @@ static const struct micro_row rows[] = {
     { "lat.shared", "cycle", MICRO_LATENCY, 1, ONE, .carveout = -1, .shared = 4 * KB, .in = { .op = LDS, .unroll = 8, .chain = true, .rounds = 64 } },
     { "lat.atom", "cycle", MICRO_LATENCY, 1, .grid = 1, .block = 1, .stamps = true, .carveout = -1, .in = { .op = "atom.global.exch.b32 @v, [@a], %r20;", .unroll = 8, .chain = true, .rounds = 64 } },
     { "lat.atom.shared", "cycle", MICRO_LATENCY, 1, .grid = 1, .block = 1, .stamps = true, .carveout = -1, .shared = 4 * KB, .in = { .op = "atom.shared.exch.b32 @v, [@a], %r20;", .unroll = 8, .chain = true, .rounds = 64 } },
+
+    F2("add"), CHAIN("fma.rn.f32", 'f', "fma.rn.f32 %f50, %f50, %f51, %f51;"), MANY("fma.rn.f32", 'f', "fma.rn.f32 @f, @f, %f51, %f51;"),
+    F1("sqrt.rn"), F1("rcp.rn"), F2("div.rn"), F1("sqrt.approx"), F1("rcp.approx"), F2("div.approx"), F2("div.full"), F1("rsqrt.approx"),
+    F1("sin.approx"), F1("ex2.approx"), F1("lg2.approx"), F1("tanh.approx"), F1("cvt.rni.f32"), F2("min"), F1("sqrt.approx.ftz"), F1("ex2.approx.ftz"),
+    D2("add.rn"), CHAIN("fma.rn.f64", 'd', "fma.rn.f64 %d50, %d50, %d51, %d51;"), MANY("fma.rn.f64", 'd', "fma.rn.f64 @d, @d, %d51, %d51;"),
+    D1("sqrt.rn"), D1("rcp.rn"), D2("div.rn"), D1("rsqrt.approx"), D2("min"),
+    CHAIN("add xor", 'v', "add.u32 %v50, %v50, %v51; xor.b32 %v50, %v50, %v51;"), MANY("add.u32", 'v', "add.u32 @v, @v, %r1;"), V3("mad.lo.u32"), V2("mul.hi.u32"), V2("div.u32"), V2("rem.u32"), V2("div.s32"), V2("rem.s32"), V1("popc.b32"), V1("clz.b32"), V1("brev.b32"),
+    V3("bfe.u32"), CHAIN("bfi.b32", 'v', "bfi.b32 %v50, %v50, %v51, %v52, %v51;"), MANY("bfi.b32", 'v', "bfi.b32 @v, @v, %v51, %v52, %v51;"), V2("shl.b32"), V2("min.s32"),
+    V3("prmt.b32"), V3("dp4a.u32.u32"), V1("bfind.u32"), V1("abs.s32"), V3("sad.u32"), V3("fma.rn.f16x2"), V1("ex2.approx.f16x2"),
+    W2("add.u64"), CHAIN("add.u64 mad.wide", 'w', "cvt.u32.u64 %v53, %w50; mad.wide.u32 %w50, %v53, %v52, %w51; add.u64 %w50, %w50, %w51;"), W2("mul.lo.u64"), W2("mul.hi.u64"), CHAIN("div.u32 by", 'v', "div.u32 %v50, %r1, %v50;"), MANY("div.u32 by", 'v', "div.u32 @v, %v51, @v;"), CHAIN("div.s32 by", 'v', "div.s32 %v50, %r1, %v50;"),
+    CHAIN("div.f32 by", 'f', "div.rn.f32 %f50, %f51, %f50;"), MANY("div.f32 by", 'f', "div.rn.f32 @f, %f51, @f;"), CHAIN("div.approx.f32 by", 'f', "div.approx.f32 %f50, %f51, %f50;"), W2("div.u64"), W2("rem.u64"), W2("div.s64"), W2("min.u64"), W2("and.b64"), CHAIN("popc.b64", 'w', "popc.b64 %v53, %w50; cvt.u64.u32 %w50, %v53;"),
+    CHAIN("shl.b64", 'w', "shl.b64 %w50, %w50, %v52;"), MANY("shl.b64", 'w', "shl.b64 @w, @w, %v52;"),
+    CHAIN("mad.wide.u32", 'w', "cvt.u32.u64 %v53, %w50; mad.wide.u32 %w50, %v53, %v52, %w51;"), MANY("mad.wide.u32", 'w', "mad.wide.u32 @w, %r1, %v52, @w;"),
+    CHAIN("cvt f32 s32 f32", 'f', "cvt.rzi.s32.f32 %v50, %f50; cvt.rn.f32.s32 %f50, %v50;"), MANY("cvt f32 s32 f32", 'f', "cvt.rzi.s32.f32 @v, @f; cvt.rn.f32.s32 @f, @v;"),
+    CHAIN("cvt f32 f64 f32", 'f', "cvt.f64.f32 %d50, %f50; cvt.rn.f32.f64 %f50, %d50;"), MANY("cvt f32 f64 f32", 'f', "cvt.f64.f32 @d, @f; cvt.rn.f32.f64 @f, @d;"),
+    CHAIN("setp selp", 'v', "setp.ne.u32 %p0, %v50, %v52; selp.u32 %v50, %v51, %v52, %p0;"), MANY("setp selp", 'v', "setp.ne.u32 %p0, @v, %v52; selp.u32 @v, %v51, @v, %p0;"),
+    CHAIN("branch not taken", 'v', "add.u32 %v50, %v50, %v51;\nsetp.eq.u32 %p0, %v50, 0x1234567;\n@%p0 bra END;"), MANY("branch not taken", 'v', "add.u32 @v, @v, %v51;\nsetp.eq.u32 %p0, @v, 0x1234567;\n@%p0 bra END;"),
+    { "chain.loop of one add", "cycle", MICRO_LATENCY, 1, ONE, .carveout = -1, .in = { .op = "add.u32 %v50, %v50, %v51;", .unroll = 1, .rounds = 512, .math = 'v' } },
+    { "many.loop of one add", "cycle/request", MICRO_CYCLES_PER, 1, SM(0), .carveout = -1, .in = { .op = "add.u32 @v, @v, %v51;", .unroll = 1, .rounds = 512, .math = 'v' } },
+    CHAIN("shfl and add", 'v', "shfl.sync.bfly.b32 %v50, %v50, %v51, 31, -1; add.u32 %v50, %v50, %r1;"), MANY("shfl", 'v', "shfl.sync.bfly.b32 @v, @v, %v51, 31, -1;"),
+    CHAIN("vote.ballot", 'v', "setp.ne.u32 %p0, %v50, %v52; vote.sync.ballot.b32 %v50, %p0, -1;"), CHAIN("redux", 'v', "redux.sync.add.u32 %v50, %v50, -1;"),
+    CHAIN("bar.sync", 'v', "bar.sync 0; add.u32 %v50, %v50, %v51;"), MANY("bar.sync", 'v', "bar.sync 0; add.u32 @v, @v, %v51;"),
 
     { "l1.co", "sector/cycle", MICRO_PER_CYCLE, 4, SM(512), FULL, .in = WALK_CO(LD, 4, 512) },
     { "l1.lines", "cycle/request", MICRO_CYCLES_PER, 1, SM(4096), FULL, .in = { .op = LD, .lane = 128, .warp = 4096, .unroll = 4, .step = 32, .rounds = 64 } },
@@ -119,9 +158,11 @@ static const struct micro_row rows[] = {
     { "l2.chip rows pitch 136", "sector/cycle", MICRO_CHIP, 32, .grid = 264, .block = 512, FULL, .in = { .op = CG, .lane = 136, .warp = 4352, .cta = 69632, .unroll = 4, .step = 4, .advance = 16, .wrap = 128, .rounds = 64 } },
     { "l2.chip rows small L1, reads", "sector/sector", MICRO_L2_READS, 32, .grid = 264, .block = 512, SMALL, .in = { .op = CG, .lane = 4096, .warp = 128, .cta = 131072, .unroll = 4, .step = 4, .advance = 16, .wrap = 128, .rounds = 64 } },
     { "l2.chip rows, reads", "sector/sector", MICRO_L2_READS, 32, .grid = 264, .block = 512, FULL, .in = { .op = CG, .lane = 4096, .warp = 128, .cta = 131072, .unroll = 4, .step = 4, .advance = 16, .wrap = 128, .rounds = 64 } },
-    ROWS_HITS(LD, "plain", 100, 4), ROWS_HITS(LD, "plain", 100, 8), ROWS_HITS(LD, "plain", 100, 16), ROWS_HITS(LD, "plain", 100, 32), ROWS_HITS(NA, "na", 100, 16),
+    ROWS_HITS(LD, "plain", 100, 4), ROWS_HITS(LD, "plain", 100, 8), ROWS_HITS(LD, "plain", 100, 16), ROWS_HITS(LD, "plain", 100, 20),
+    ROWS_HITS(LD, "plain", 100, 24), ROWS_HITS(LD, "plain", 100, 28), ROWS_HITS(LD, "plain", 100, 32), ROWS_HITS(NA, "na", 100, 16),
     ROWS_HITS(LD, "plain", 0, 32), ROWS_HITS(NA, "na", 0, 32), ROWS_HITS(NA, "na", 0, 4),
-    ROWS_CHIP("L2", 100, 0, 256), ROWS_CHIP("DRAM", 100, 1, 128), ROWS_CHIP("DRAM", 100, 1, 256), ROWS_CHIP("DRAM", 0, 1, 256),
+    ROWS_CHIP("L2", 100, 0, 256), ROWS_CHIP("L2", 100, 0, 512), ROWS_CHIP("L2", 100, 0, 1024), ROWS_CHIP("DRAM", 100, 1, 512), ROWS_CHIP("DRAM", 100, 1, 1024),
+    ROWS_CHIP("DRAM", 100, 1, 128), ROWS_CHIP("DRAM", 100, 1, 256), ROWS_CHIP("DRAM", 0, 1, 256),
     ISSUE_SH(2, 1), ISSUE_SH(4, 1), ISSUE_SH(8, 1), ISSUE_SH(12, 1), ISSUE_SH(16, 1), ISSUE_SH(24, 1), ISSUE_SH(32, 1), ISSUE_SH(48, 1), ISSUE_SH(8, 4), ISSUE_SH(16, 4),
     ISSUE_SH(2, 32), ISSUE_SH(4, 32), ISSUE_SH(8, 32),
     ISSUE_L2(2, 1), ISSUE_L2(4, 1), ISSUE_L2(8, 1), ISSUE_L2(12, 1), ISSUE_L2(16, 1), ISSUE_L2(24, 1), ISSUE_L2(32, 1), ISSUE_L2(8, 4), ISSUE_L2(16, 4),
@@ -162,6 +203,8 @@ static const struct micro_row rows[] = {
     CYCLE_CO(208, -1), CYCLE_CO(224, -1), CYCLE_CO(240, -1), CYCLE_CO(256, -1),
     CYCLE_LINES(192, 0), CYCLE_LINES(224, 0), CYCLE_LINES(240, 0), CYCLE_LINES(256, 0), CYCLE_LINES(320, 0), CYCLE_LINES(512, 0),
 
+    MIX("same co, cg co", 8, 16, 0, SAME_CO, SAME_CO(CG, 16)), MIX("same co, cg co", 1, 16, 0, SAME_CO, SAME_CO(CG, 16)), MIX("same co, cg co", 15, 16, 0, SAME_CO, SAME_CO(CG, 16)),
+    MIX("same co, na co", 8, 16, 0, SAME_CO, SAME_CO(NA, 16)), MIX("same word, cg word", 8, 16, 0, SAME_WORD, SAME_WORD(CG, 16)), MIX("same word, cg word", 1, 16, 0, SAME_WORD, SAME_WORD(CG, 16)),
     MIX("co alone", 1, 8, 100, TILE_CO, PASS_NONE), MIX("co, cg co", 1, 8, 100, TILE_CO, PASS_CO(CG)), MIX("co, cg lines", 1, 8, 100, TILE_CO, PASS_LINES(CG)),
     MIX("co, na co", 1, 8, 100, TILE_CO, PASS_CO(NA)), MIX("co, plain co", 1, 8, 100, TILE_CO, PASS_CO(LD)), MIX("co, stores", 1, 8, 100, TILE_CO, PASS_CO(ST)),
     MIX("lines alone", 1, 8, 100, TILE_LINES, PASS_NONE), MIX("lines, cg co", 1, 8, 100, TILE_LINES, PASS_CO(CG)), MIX("lines, cg lines", 1, 8, 100, TILE_LINES, PASS_LINES(CG)),
