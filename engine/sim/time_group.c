@@ -83,9 +83,7 @@ void time_group_free(struct time_group *g)
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++)
         if (g->worker[i]) exec_worker_free(g->worker[i]);
     time_mem_free(&g->mem);
-    time_part_free(&g->part);
-    sim_stats_free(&g->part_from);
-    base_free(g->part_inst);
+    time_phases_free(&g->phases);
     base_free(g->sm);
     base_free(g->worker);
     diags_free(&g->ds);
@@ -255,8 +253,8 @@ static void check_waves(struct time_group *g, struct time_mark here, uint64_t bu
 static void end_phase(struct time_group *g, struct time_mark here)
 {
     g->abandoned = !time_phase_next(g);
-    g->part_at = 0;
-    g->part_begun = here.inst;
+    g->phases.at = 0;
+    g->phases.begun = here.inst;
     memset(g->lap, 0, sizeof g->lap);
 }
 
@@ -278,8 +276,8 @@ static bool is_steady(struct time_group *g, struct time_mark here, uint64_t budg
 static void check_part(struct time_group *g, struct time_mark here, uint64_t budget)
 {
     if (g->finished >= g->nsms) g->abandoned = true;
-    else if (!g->part_at && here.inst >= g->part_begun + budget) time_phase_begin(g);
-    else if (g->part_at && (here.inst >= g->part_begun + PATIENCE * budget || is_steady(g, here, budget))) end_phase(g, here);
+    else if (!g->phases.at && here.inst >= g->phases.begun + budget) time_phase_begin(g);
+    else if (g->phases.at && (here.inst >= g->phases.begun + PATIENCE * budget || is_steady(g, here, budget))) end_phase(g, here);
 }
 
 static void check_budget(struct time_group *g, uint64_t budget)

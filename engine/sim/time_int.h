@@ -21,6 +21,7 @@
 #define GPULOCW_TIME_INT_H
 
 #include "engine/sim/cache_int.h"
+#include "engine/sim/time_phase.h"
 #include "engine/sim/time_plan.h"
 #include "engine/sim/time_wheel.h"
 
@@ -32,7 +33,6 @@
 #define TIME_SM_WARPS 128u
 #define TIME_FLIGHTS 2048u
 #define TIME_MERGE 72u               /* reads of an SM after which one is forgotten by what merges reads, at most; and cycles */
-
 enum { TIME_LOOP = 1 /* no machine instruction does it at once */, TIME_SWAP };
 
 /* ---- one executed memory instruction, ready to be timed ---- */
@@ -109,8 +109,7 @@ struct time_warp {                   /* small: an SM goes from warp to warp */
     uint32_t release;                /* not before: branch, barrier, fence */
     uint8_t state;
     bool bypass;                     /* hardware threshold: L1 is not for this warp */
-    bool branched;                   /* the region ended in a taken branch */
-    bool gone;                       /* ends now: its class has been timed */
+    bool branched, gone;             /* the region ended in a taken branch; ends now: its class has been timed */
     uint32_t cta, index;             /* slot on the SM; in the CTA */
     uint32_t started, async;         /* async: when the last asynchronous copy arrives */
 };
@@ -154,10 +153,8 @@ struct time_sm {
     struct time_ended *ended; uint32_t nended;
     /* counters */
     uint64_t inst_warp, inst_thread, l1_requests, l1_sectors, l1_hits, warp_cycles;
-    uint64_t *warp_inst;             /* [nwarps] warp instructions of the slot */
-    struct time_load_count *loads;
-    uint32_t arrivals;
-    bool fault, oom;
+    uint64_t *warp_inst; struct time_load_count *loads;    /* [nwarps] warp instructions of the slot; [nloads] */
+    uint32_t arrivals; bool fault, oom;
 };
 enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, uint32_t index);
 void time_sm_free(struct time_sm *s);
@@ -227,12 +224,7 @@ struct time_group {
     struct time_mark lap[3];         /* the last times that a budget of instructions was used up */
     bool stopped, abandoned;         /* the budget ended dispatch before the grid did; and the CTAs under way too */
     bool partial;                    /* before enough of them had ended to know how long one is */
-    struct sim_part part;            /* then: the phases so far, */
-    struct sim_stats part_from;      /* and at the start of the one under way: counters, */
-    uint64_t *part_inst;             /* instructions of each warp [nsms][nwarps], */
-    uint32_t part_at;                /* cycle */
-    uint64_t part_begun;             /* instructions of the group when its warps began to run so */
-    enum status status;
+    enum status status; struct time_phases phases;    /* phases: when partial */
     struct diags ds;
 };
 enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number);
@@ -244,18 +236,6 @@ void time_group_run(struct time_group *g, uint64_t budget);
 double time_group_cycles(const struct time_group *g);       /* of the whole launch, extrapolated when stopped */
 double time_group_ctas(const struct time_group *g);         /* executed, in whole CTAs' worth of instructions */
 uint64_t time_group_instructions(const struct time_group *g);
-
-/* time_phase.c */
-void time_sm_count(const struct time_sm *s, struct sim_stats *o);    /* adds the SM's counters; o->loads [o->nloads] */
-/* A phase is measured from here on. */
-void time_phase_begin(struct time_group *g);
-/* Ends the phase. True: its fastest warps are gone, the others run on, and there is another phase to begin. */
-bool time_phase_next(struct time_group *g);
-void time_part_free(struct sim_part *p);
-/* Moves the groups' parts into *o; false: they have none, or all warps of each keep step. */
-bool time_parts_take(struct time_group *g, uint32_t n, struct sim_stats *o);
-/* Cycles of the launch and counters in its proportions, from o->parts and the functional run `whole`. */
-void time_parts_add(struct sim_stats *o, const struct sim_stats *whole);
 
 /* time_pool.c: up to `threads` threads (the caller among them) that run fn(ctx, i), i < n, once per round. NULL: out of memory. */
 struct time_pool;

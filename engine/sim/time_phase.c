@@ -123,14 +123,14 @@ static bool may_differ(const struct time_launch *t)
 
 void time_phase_begin(struct time_group *g)
 {
-    if (!g->part.nclasses && !may_differ(g->t)) return;
+    if (!g->phases.part.nclasses && !may_differ(g->t)) return;
     uint32_t n = g->sm[0].nwarps;
-    if (!g->part_inst) g->part_inst = base_alloc((size_t)g->nsms * n * sizeof *g->part_inst);
-    sim_stats_free(&g->part_from);
-    g->part_from = counted(g);
-    g->part_at = g->now;
-    if (!g->part_inst) return;
-    for (uint32_t i = 0; i < g->nsms; i++) memcpy(g->part_inst + (size_t)i * n, g->sm[i].warp_inst, n * sizeof *g->part_inst);
+    if (!g->phases.inst) g->phases.inst = base_alloc((size_t)g->nsms * n * sizeof *g->phases.inst);
+    sim_stats_free(&g->phases.from);
+    g->phases.from = counted(g);
+    g->phases.at = g->now;
+    if (!g->phases.inst) return;
+    for (uint32_t i = 0; i < g->nsms; i++) memcpy(g->phases.inst + (size_t)i * n, g->sm[i].warp_inst, n * sizeof *g->phases.inst);
 }
 
 /* Instructions per cycle of the mean warp of each place in its CTA, since the phase began; 0: no such warp runs. */
@@ -142,11 +142,11 @@ static void place_rates(const struct time_group *g, double rate[SIM_CTA_WARPS])
         for (uint32_t k = 0; k < g->sm[i].nwarps; k++) {
             const struct time_warp *w = &g->sm[i].warp[k];
             if (w->state != WARP_RUN) continue;
-            rate[w->index] += (double)(g->sm[i].warp_inst[k] - g->part_inst[(size_t)i * g->sm[i].nwarps + k]);
+            rate[w->index] += (double)(g->sm[i].warp_inst[k] - g->phases.inst[(size_t)i * g->sm[i].nwarps + k]);
             warps[w->index]++;
         }
     for (uint32_t i = 0; i < SIM_CTA_WARPS; i++)
-        if (warps[i]) rate[i] /= warps[i] * (double)(g->now - g->part_at);
+        if (warps[i]) rate[i] /= warps[i] * (double)(g->now - g->phases.at);
 }
 
 /* Places by pace, fastest first, cut where one falls behind the first of its class; the last class takes what is left. */
@@ -173,42 +173,44 @@ static void find_classes(struct sim_part *p, const double *rate, uint32_t n)
 
 static void note_phase(struct time_group *g, const double *rate)
 {
-    struct sim_phase *ph = &g->part.phase[g->part.nphases++];
+    struct sim_phase *ph = &g->phases.part.phase[g->phases.part.nphases++];
     uint32_t places[SIM_CLASSES] = { 0 };
-    *ph = (struct sim_phase){ .cycles = g->now - g->part_at, .seen = counted(g) };
-    if (ph->seen.loads) take_off(&ph->seen, &g->part_from);
+    *ph = (struct sim_phase){ .cycles = g->now - g->phases.at, .seen = counted(g) };
+    if (ph->seen.loads) take_off(&ph->seen, &g->phases.from);
     for (uint32_t i = 0; i < g->t->warps_per_cta; i++) {
-        ph->rate[g->part.class_of[i]] += rate[i];
-        places[g->part.class_of[i]]++;
+        ph->rate[g->phases.part.class_of[i]] += rate[i];
+        places[g->phases.part.class_of[i]]++;
     }
-    for (uint32_t c = 0; c < g->part.nclasses; c++) ph->rate[c] /= places[c];
+    for (uint32_t c = 0; c < g->phases.part.nclasses; c++) ph->rate[c] /= places[c];
 }
 
 bool time_phase_next(struct time_group *g)
 {
-    if (!g->part_inst || !g->part_from.loads || g->now <= g->part_at) return false;
+    if (!g->phases.inst || !g->phases.from.loads || g->now <= g->phases.at) return false;
     double rate[SIM_CTA_WARPS];
     place_rates(g, rate);
-    if (!g->part.nclasses) {
+    if (!g->phases.part.nclasses) {
         for (uint32_t i = 0; i < g->t->warps_per_cta; i++)
             if (!(rate[i] > 0)) return false;          /* some end at once, or the grid is no whole CTA per SM */
-        find_classes(&g->part, rate, g->t->warps_per_cta);
+        find_classes(&g->phases.part, rate, g->t->warps_per_cta);
     }
-    uint32_t over = g->part.nphases;
+    uint32_t over = g->phases.part.nphases;
     note_phase(g, rate);
-    if (g->part.nphases == g->part.nclasses) return false;
+    if (g->phases.part.nphases == g->phases.part.nclasses) return false;
     for (uint32_t i = 0; i < g->nsms; i++)
         for (uint32_t k = 0; k < g->sm[i].nwarps; k++) {
             struct time_warp *w = &g->sm[i].warp[k];
-            if (w->state == WARP_RUN && g->part.class_of[w->index] == over) w->gone = true;
+            if (w->state == WARP_RUN && g->phases.part.class_of[w->index] == over) w->gone = true;
         }
     return true;
 }
 
-void time_part_free(struct sim_part *p)
+void time_phases_free(struct time_phases *p)
 {
-    for (uint32_t i = 0; i < p->nphases; i++) sim_stats_free(&p->phase[i].seen);
-    p->nphases = 0;
+    for (uint32_t i = 0; i < p->part.nphases; i++) sim_stats_free(&p->part.phase[i].seen);
+    sim_stats_free(&p->from);
+    base_free(p->inst);
+    *p = (struct time_phases){ 0 };
 }
 
 /* ---- the launch, from its parts ---- */
@@ -217,7 +219,7 @@ bool time_parts_take(struct time_group *g, uint32_t n, struct sim_stats *o)
 {
     bool differ = false, all = true;
     for (uint32_t i = 0; i < n; i++) {
-        const struct sim_part *p = &g[i].part;
+        const struct sim_part *p = &g[i].phases.part;
         all = all && p->nclasses && p->nphases == p->nclasses;
         for (uint32_t k = 0; k < p->nphases; k++) all = all && p->phase[k].seen.loads;
         differ |= p->nclasses > 1;
@@ -226,11 +228,11 @@ bool time_parts_take(struct time_group *g, uint32_t n, struct sim_stats *o)
     o->nparts = n;
     for (uint32_t i = 0; i < n; i++) {
         const struct time_launch *t = g[i].t;
-        o->parts[i] = g[i].part;
+        o->parts[i] = g[i].phases.part;
         o->parts[i].ctas = t->nctas;
         o->parts[i].warps = t->warps_per_cta;
         o->parts[i].waves = fmax(1, (double)t->nctas / ((double)t->g->sms * t->ctas_per_sm));
-        g[i].part.nphases = 0;           /* theirs now */
+        g[i].phases.part.nphases = 0;           /* theirs now */
     }
     return true;
 }
