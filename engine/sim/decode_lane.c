@@ -18,12 +18,6 @@ static const struct lane_row rows[] = {
 #define LANEP(name, cmp, types, A, expr)
 #define LANEX(name)
 #include "engine/sim/lanes.def"
-#undef LANE1
-#undef LANE2
-#undef LANE3
-#undef LANE4
-#undef LANEP
-#undef LANEX
 };
 struct compare_row { uint16_t cmp; uint64_t types; uint8_t bytes; uint16_t lane; };
 static const struct compare_row compares[] = {
@@ -34,12 +28,6 @@ static const struct compare_row compares[] = {
 #define LANEP(name, cmp, types, A, expr) { PTX_MOD_##cmp, types, W_##A, LANE_##name },
 #define LANEX(name)
 #include "engine/sim/lanes.def"
-#undef LANE1
-#undef LANE2
-#undef LANE3
-#undef LANE4
-#undef LANEP
-#undef LANEX
 };
 enum { W_T = 0, W_T1 = 1, W_P = 2, W_4 = 4, W_8 = 8 };
 struct scalar_row { uint16_t op; uint8_t n, w[4]; scalar_fn *fn; };

@@ -103,12 +103,6 @@ static inline uint32_t lane_bits(const int32_t *v)
                       exec_put_compare(w, in, mask, lane_bits(r)); }
 #define LANEX(name)
 #include "engine/sim/lanes.def"
-#undef LANE1
-#undef LANE2
-#undef LANE3
-#undef LANE4
-#undef LANEP
-#undef LANEX
 
 #include "engine/sim/exec_lanes_mem.h"
 
@@ -121,10 +115,4 @@ exec_fn *const LANES_TABLE[LANE_COUNT] = {
 #define LANEP LANE1
 #define LANEX(name) [LANE_##name] = lane_##name,
 #include "engine/sim/lanes.def"
-#undef LANE1
-#undef LANE2
-#undef LANE3
-#undef LANE4
-#undef LANEP
-#undef LANEX
 };

@@ -13,12 +13,6 @@ enum lane_op {
 #define LANEP LANE1
 #define LANEX(name) LANE_##name,
 #include "engine/sim/lanes.def"
-#undef LANE1
-#undef LANE2
-#undef LANE3
-#undef LANE4
-#undef LANEP
-#undef LANEX
     LANE_COUNT
 };
 extern exec_fn *const exec_lanes_base[LANE_COUNT];

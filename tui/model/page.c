@@ -5,8 +5,9 @@
 #include <string.h>
 
 static const struct view *const views[PANEL_COUNT] = {
-    &view_source, &view_coalesce, &view_locality, &view_options, &view_valley, &view_counters,
-    &view_runs, &view_advice, &view_messages,
+#define X(id, name, title, brief, help, list) &view_##name,
+    PANEL_LIST(X)
+#undef X
 };
 
 const struct view *view_of(enum panel_id p)

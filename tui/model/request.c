@@ -10,7 +10,7 @@ static const struct request_info requests[REQ_COUNT] = {
 #undef X
 };
 static const struct panel_info panels[PANEL_COUNT] = {
-#define X(id, name, title, brief, help, list) { name, title, brief, help, list },
+#define X(id, name, title, brief, help, list) { #name, title, brief, help, list },
     PANEL_LIST(X)
 #undef X
 };

@@ -7,17 +7,17 @@
 
 #include "tui/model/key.h"
 
-/* id, name, title, short title, help, list-like */
+/* id, name (its view is view_<name>), title, short title, help, list-like */
 #define PANEL_LIST(X) \
-    X(SOURCE, "source", "Source", "Source", "PTX with what each global load costs: degree of coalescing, sectors per request, class, cache decision", true) \
-    X(COALESCE, "coalesce", "Coalesce", "Coalesce", "the 32-position graph of the loads, and which lane touches which sector", true) \
-    X(LOCALITY, "locality", "Locality", "Local", "who reuses the data: class and evidence; misses by cache size; footprint of each array; sharing between CTAs", true) \
-    X(OPTIONS, "options", "Options", "Options", "every knob of a configuration and the launch description; what is not legal says why", true) \
-    X(VALLEY, "valley", "Valley", "Valley", "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point", false) \
-    X(COUNTERS, "counters", "Counters", "Count", "where the bytes went: L1, L2, DRAM, before and after", true) \
-    X(RUNS, "runs", "Runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
-    X(ADVICE, "advice", "Advice", "Advice", "what to try next, and why", true) \
-    X(MESSAGES, "messages", "Messages", "Log", "what the engine said, oldest first", true)
+    X(SOURCE, source, "Source", "Source", "PTX with what each global load costs: degree of coalescing, sectors per request, class, cache decision", true) \
+    X(COALESCE, coalesce, "Coalesce", "Coalesce", "the 32-position graph of the loads, and which lane touches which sector", true) \
+    X(LOCALITY, locality, "Locality", "Local", "who reuses the data: class and evidence; misses by cache size; footprint of each array; sharing between CTAs", true) \
+    X(OPTIONS, options, "Options", "Options", "every knob of a configuration and the launch description; what is not legal says why", true) \
+    X(VALLEY, valley, "Valley", "Valley", "time or throughput over the swept knob: cache peak, cache valley, memory plateau, best point", false) \
+    X(COUNTERS, counters, "Counters", "Count", "where the bytes went: L1, L2, DRAM, before and after", true) \
+    X(RUNS, runs, "Runs", "Runs", "everything that was run: sort, filter, mark, compare, notes", true) \
+    X(ADVICE, advice, "Advice", "Advice", "what to try next, and why", true) \
+    X(MESSAGES, messages, "Messages", "Log", "what the engine said, oldest first", true)
 enum panel_id {
 #define X(id, name, title, brief, help, list) PANEL_##id,
     PANEL_LIST(X)

@@ -49,8 +49,9 @@ unsigned list_request(struct app *a, struct list *l, const struct page *p, enum 
 void list_fit(struct list *l, unsigned rows);
 
 /* ---- panels ---- */
-extern const struct view view_source, view_coalesce, view_locality, view_options, view_valley, view_counters,
-    view_runs, view_advice, view_messages;
+#define X(id, name, title, brief, help, list) extern const struct view view_##name;
+PANEL_LIST(X)
+#undef X
 /* A value typed at the prompt for an item of the options panel. */
 void view_options_value(struct app *a, long item, const char *text);
 /* The same by name: grid, block, shared, or an argument. False: no such field. */
