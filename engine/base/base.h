@@ -126,7 +126,13 @@ void diags_free(struct diags *ds);
 /* ---- hashing and the contract's random numbers ---- */
 uint64_t base_hash(const void *p, size_t n);     /* 64 bit, not cryptographic; the output hash of results */
 /* splitmix64 output number i (from 0) of a seed: state = seed + (i+1)*golden. */
-uint64_t base_splitmix(uint64_t seed, uint64_t i);
+static inline uint64_t base_splitmix(uint64_t seed, uint64_t i)
+{
+    uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return z ^ z >> 31;
+}
 
 /* ---- files ---- */
 /* Whole file into memory, NUL added (not counted). ST_IO with a diagnostic. Owned by the caller. */

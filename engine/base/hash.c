@@ -33,10 +33,3 @@ uint64_t base_hash(const void *p, size_t n)
     return out ^ out >> 32;
 }
 
-uint64_t base_splitmix(uint64_t seed, uint64_t i)
-{
-    uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}

@@ -81,8 +81,9 @@ static inline uint64_t keep_key(const struct cache_line *l)
 static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *set, uint32_t now)
 {
     const uint32_t *low = &c->low[set - c->line];
-    bool look = c->any_first;                /* further than `picks` go: for one that is empty or evict-first */
-    for (uint32_t i = 0; i < c->ways; i++) look |= !low[i] | (low[i] == (uint32_t)TRANSIT_TAG);
+    uint32_t free = 0;
+    for (uint32_t i = 0; i < c->ways; i++) free |= -(uint32_t)(low[i] == 0) | -(uint32_t)(low[i] == (uint32_t)TRANSIT_TAG);
+    bool look = c->any_first || free;        /* further than `picks` go: for one that is empty or evict-first */
     struct cache_line *best = NULL;
     uint64_t best_key = UINT64_MAX;
     uint32_t from = 0, left = c->ways;

@@ -50,6 +50,7 @@ struct cache_sample {
     double weight[CLASSES][BUCKETS];   /* lines last touched in that bucket */
     double younger[CLASSES][BUCKETS];  /* of those, in later buckets: as of the last new bucket */
     double total[CLASSES];
+    bool used[CLASSES];          /* ever */
     uint32_t dead[CLASSES];      /* no line last touched before this bucket is left */
     double filled;               /* lines filled since the launch began */
     uint32_t now; double in_bucket;
@@ -177,6 +178,7 @@ static void sum_younger(struct cache_sample *s)
     for (unsigned c = 0; c < CLASSES; c++) {
         double sum = 0;
         uint32_t b = s->now + 1;
+        if (!s->used[c]) continue;   /* nothing is younger than anything, as it was made */
         while (b > s->dead[c] && sum <= s->capacity * (1 + SPREAD)) {
             s->younger[c][--b] = sum;
             sum += s->weight[c][b];
@@ -302,6 +304,7 @@ static void touch(struct cache_sample *s, struct region *g, uint32_t k, unsigned
     if (!counted) return;
     s->weight[cls][s->now] += s->scale;
     s->total[cls] += s->scale;
+    s->used[cls] = true;
     if (moved) next_bucket(s, s->scale);
 }
 

@@ -178,10 +178,11 @@ static bool straight(struct exec_warp *w, const struct exec_inst *in)
     w->ninst += in->run;
     w->nthread += (uint64_t)lane_count(all) * in->run;
     for (; in < end; in++) {
-        uint32_t mask = in->guard == EXEC_NO_ID ? all : all & pred_read(w, in->guard, in->guard_neg);
-        if (mask)
-            in->fn(w, in, mask);
-        if (w->stop)
+        uint32_t mask = all;
+        if (__builtin_expect(in->guard != EXEC_NO_ID, false) && !(mask &= pred_read(w, in->guard, in->guard_neg)))
+            continue;
+        in->fn(w, in, mask);
+        if (__builtin_expect(w->stop, false))
             return false;
     }
     return true;

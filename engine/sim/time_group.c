@@ -60,10 +60,17 @@ static void choose_places(struct time_group *g, uint32_t all)
         }
 }
 
+static struct time_rates rates_of(const struct sim_preset *g)
+{
+    struct time_rates r = { .tag = 1 / (double)g->l1_tag_banks, .lanes = (double)WARP_LANES / (double)g->lanes_lsu };
+    for (uint32_t n = 0; n < ARRAY_LEN(r.data); n++) r.data[n] = 32.0 * n / (double)g->l1_bytes_per_cycle;
+    return r;
+}
+
 enum status time_group_init(struct time_group *g, const struct time_launch *t, uint32_t number)
 {
     uint64_t all = (uint64_t)t->g->sms;
-    *g = (struct time_group){ .t = t, .number = number, .most = t->nctas };
+    *g = (struct time_group){ .t = t, .number = number, .most = t->nctas, .rates = rates_of(t->g) };
     g->nsms = t->subset ? t->simulated : (uint32_t)(all < t->nctas ? all : t->nctas);
     g->sm = base_alloc(g->nsms * sizeof *g->sm);
     if (!g->sm) return ST_NOMEM;

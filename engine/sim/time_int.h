@@ -207,6 +207,7 @@ struct time_launch {                 /* what all groups of a launch share; read-
 };
 struct time_group {
     const struct time_launch *t;
+    struct time_rates { double tag, lanes, data[4 * WARP_LANES + 1]; } rates; /* cycles: of a look-up, of all lanes, of n sectors' data */
     struct time_sm *sm; uint32_t nsms;
     struct exec_worker **worker; uint32_t nworkers;
     struct time_mem mem;
@@ -216,9 +217,8 @@ struct time_group {
     uint64_t most;                   /* CTAs to be dispatched: the grid, or fewer once the budget is used up */
     double step;                     /* CTAs the GPU starts per CTA started here */
     double start_free;               /* when the dispatcher can start another */
-    uint64_t started, finished;
+    uint64_t started, finished, turn; /* turn: CTAs to have ended before the next look at their rate */
     uint64_t finished_inst, finished_cycles; /* of the CTAs that ended: warp instructions, time from begin to end */
-    uint64_t turn;                   /* CTAs to have ended before the next look at their rate */
     uint32_t now, last_end;
     struct time_mark { uint32_t at; uint64_t inst, done; } from, stop, first_turn, last_turn; /* where the rate is taken: warm until dispatch ended */
     struct time_mark lap[3];         /* the last times that a budget of instructions was used up */

@@ -75,8 +75,8 @@ static void count_load(struct time_sm *s, const struct exec_inst *in, const stru
     c->threads += a->lanes;
 }
 
-static struct load_way way_of(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a,
-                              uint64_t addr)
+static inline struct load_way way_of(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a,
+                                     uint64_t addr)
 {
     const struct sim_preset *g = s->group->t->g;
     struct load_way way = { .cache = &s->l1, .latency = (uint32_t)g->l1_latency, .warp = w,
@@ -110,9 +110,10 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
 {
     const struct sim_preset *g = s->group->t->g;
     const uint64_t *lines = &w->work->lines[a->first];
-    double from = max_d(t, s->lsu_free), tags = from, step = 1 / (double)g->l1_tag_banks;
+    const struct time_rates *r = &s->group->rates;
+    double from = max_d(t, s->lsu_free), tags = from, step = r->tag;
     uint32_t done = 0, sectors = sectors_of(lines, a->nlines), hits = 0;
-    double data = max_d(a->passes, 32.0 * sectors / (double)g->l1_bytes_per_cycle);
+    double data = max_d(a->passes, sectors < ARRAY_LEN(r->data) ? r->data[sectors] : 32.0 * sectors / (double)g->l1_bytes_per_cycle);
     s->data_free = max_d(s->data_free, from) + data;
     struct load_way way = way_of(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT);
     for (uint32_t i = 0; i < a->nlines; i++) {
@@ -123,7 +124,7 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
         if (ready > done) done = ready;
         hits += cache_count(hit & time_sectors(lines[i]));
     }
-    s->lsu_free = max_d(tags, from + (double)WARP_LANES / (double)g->lanes_lsu);
+    s->lsu_free = max_d(tags, from + r->lanes);
     uint32_t out = (uint32_t)(s->data_free - data) + way.latency;
     queue_push(s, hits < sectors ? s->lsu_free : max_d(s->lsu_free, s->data_free));
     if (out > done) done = out;

@@ -383,7 +383,8 @@ static uint32_t exact_next(const struct time_sm *s, uint32_t at)
     return at;
 }
 
-static inline uint32_t next_look(const struct time_sm *s, uint32_t n)
+/* When some scheduler of n is to be looked at, or some warp's step comes. */
+static uint32_t next_look(const struct time_sm *s, uint32_t n)
 {
     uint32_t at = wheel_next(&s->wheel);
     for (uint32_t sc = 0; sc < n; sc++) at = s->look[sc] < at ? s->look[sc] : at;
@@ -396,9 +397,14 @@ void time_sm_run(struct time_sm *s, uint32_t end)
     while (t < end && !s->fault && !s->oom) {
         wake_due(s, t);
         uint32_t sc = s->turn = s->turn + 1 < n ? s->turn + 1 : 0;     /* always the same first, its warps would run ahead */
-        for (uint32_t i = 0; i < n; i++, sc = sc + 1 < n ? sc + 1 : 0)
-            if (s->look[sc] <= t) s->look[sc] = run_scheduler(s, sc, t);
-        t = next_look(s, n);
+        uint32_t next = TIME_NEVER;
+        for (uint32_t i = 0; i < n; i++, sc = sc + 1 < n ? sc + 1 : 0) {
+            uint32_t look = s->look[sc];
+            if (look <= t) look = s->look[sc] = run_scheduler(s, sc, t);
+            if (look < next) next = look;
+        }
+        t = wheel_next(&s->wheel);
+        if (next < t) t = next;
     }
     s->at = exact_next(s, t);
 }
