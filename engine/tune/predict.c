@@ -77,7 +77,7 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
 {
     struct tune_trace *t = NULL;
     struct tune_played p;
-    *out = (struct tune_prediction){ .options = *o, .time_ns = NAN, .walked = NAN };
+    *out = (struct tune_prediction){ .options = *o, .time_ns = NAN, .walked = NAN, .issue = NAN };
     if (refused(b, o, out))
         return ST_OK;
     enum status st = tune_trace_of(b, o, &t);
@@ -157,7 +157,10 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
     buf_printf(out, "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g\n", c->paper, c->l1, c->l2, c->dram);
     buf_printf(out, "  ours     %.4g: one SM's warps in time, waiting and queueing (%.4g); no less than\n", c->extended, p->walked);
     for (size_t i = 0; i < TUNE_PARTS; i++)
-        buf_printf(out, "    %-18s %10.4g%s\n", parts[i].name, tune_part(p, i), i == tune_part_binding(p) ? "  <- binds" : "");
+        if (isnan(tune_part(p, i)))
+            buf_printf(out, "    %-18s %10s\n", parts[i].name, "n/a");
+        else
+            buf_printf(out, "    %-18s %10.4g%s\n", parts[i].name, tune_part(p, i), i == tune_part_binding(p) ? "  <- binds" : "");
     buf_printf(out, "    (latency = L1 %.4g + L2 %.4g + DRAM %.4g)\n", c->latency_l1, c->latency_l2, c->latency_dram);
     if (isfinite(p->time_ns))
         buf_printf(out, "  about %.4f ms (modelled)\n", p->time_ns / 1e6);

@@ -88,7 +88,7 @@ size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep 
 /* Memory cost of a configuration before any launch: the schedule paper's figure by name (cost.paper, in cycles of
  * latency, parts l1, l2, dram) and ours (cost.extended, cycles: one SM's warps walked in time, with lines on their way, queues,
  * sectors, bypassing, prefetching, shared memory and the L1 size; no less than its bounds: latency (parts latency_l1, latency_l2,
- * latency_dram), bound_l1, bound_l2, bound_dram; `issue` by instructions issued, 0 until the original was run with counters). `in`: the counts behind
+ * latency_dram), bound_l1, bound_l2, bound_dram; `issue` by instructions issued, NaN until the original was run with counters). `in`: the counts behind
  * them, whole device. !valid: why_not says what the model cannot tell. */
 struct tune_prediction {
     struct options options; struct model_cost_in in; struct model_cost cost; double issue;

@@ -1,11 +1,13 @@
 /* The memory-cost model against time, as Markdown rows. Figures, never pass or fail.
  *
- *   bench_tune [schedule|pi|advice] [KERNEL:LAUNCH:DEVICE[ OPTIONS]]...
+ *   bench_tune [schedule|pi|advice|time] [KERNEL:LAUNCH:DEVICE[ OPTIONS]]...
  *
  * schedule: rank over the legal schedules (block shapes of as many threads, x and y exchanged, CTA orders, coarsening).
  * pi: rank over the thresholds, and what running at the predicted ones costs. advice: the first item, run. KERNEL: a demo kernel, or a path without its
  * ending; without rows: every demo kernel's first launch on the H200 preset. BENCH_TUNE_LIST=1 lists every configuration with
- * the parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where not. */
+ * the parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where not;
+ * BENCH_TUNE_TIMED_ON=cuda:0 with it: those of another device, and nothing is launched; BENCH_TUNE_TIME_ALONE=1: nothing is
+ * predicted, to fill FILE. */
 #include "engine/base/base.h"
 
 #include <dirent.h>
@@ -31,17 +33,19 @@ static void need(enum status st, const struct diags *ds)
 #define LEAST_GAIN 1.05          /* less is nothing to miss */
 #define NOISE 0.02               /* relative; what differs by less is not told apart */
 #define DEVICE "sim:hopper-h200"
-struct row { char kernel[80], launch[48], device[64], options[64]; };
+struct row { char kernel[80], launch[48], device[64], options[160]; };
 struct point { struct options o; struct tune_prediction p; double time; };
 struct points { struct point v[MOST]; size_t n; double predict_ms; unsigned predicted; };
 
 /* ---- times, kept from one run to the next ---- */
+static const char *timed_on(const struct row *r) { return getenv("BENCH_TUNE_TIMED_ON") ? getenv("BENCH_TUNE_TIMED_ON") : r->device; }
+
 static double kept_time(const struct row *r, const char *line)
 {
     char at[512], key[512];
     double time = 0, v;
     FILE *f = getenv("BENCH_TUNE_TIMES") ? fopen(getenv("BENCH_TUNE_TIMES"), "r") : NULL;
-    snprintf(key, sizeof key, "%s:%s:%s:%s", r->kernel, r->launch, r->device, line);
+    snprintf(key, sizeof key, "%s:%s:%s:%s", r->kernel, r->launch, timed_on(r), line);
     while (f && fscanf(f, "%511[^=]=%lf\n", at, &v) == 2)
         time = strcmp(at, key) == 0 ? v : time;
     if (f)
@@ -65,7 +69,9 @@ static double time_of(struct rig *r, const struct row *row, const struct options
     struct result one;
     options_line(o, &line);
     double t = kept_time(row, line.s ? line.s : "");
-    if (t == 0) {
+    if (t == 0 && getenv("BENCH_TUNE_TIMED_ON")) {
+        t = -1;
+    } else if (t == 0) {
         enum status st = tune_run_one(r->bench, o, &one, &r->ds);
         t = st == ST_OK && tune_usable(&one) ? (double)one.time.median : -1;
         keep_time(row, line.s ? line.s : "", t);
@@ -90,7 +96,9 @@ static void add(struct rig *r, const struct row *row, const struct options *o, s
     struct point *q = &to->v[to->n];
     clock_t t0 = clock();
     q->o = *o;
-    assert_status_ok(tune_predict(r->bench, o, &q->p), &r->ds);
+    q->p.valid = getenv("BENCH_TUNE_TIME_ALONE") != NULL;
+    if (!q->p.valid)
+        assert_status_ok(tune_predict(r->bench, o, &q->p), &r->ds);
     if (q->p.valid) {
         to->predict_ms += (double)(clock() - t0) * 1e3 / CLOCKS_PER_SEC;   /* of the processor */
         to->predicted++;
@@ -225,7 +233,7 @@ static void one_row(const struct row *row, bool pi)
     struct rig r;
     struct points *p = base_alloc(sizeof *p);
     struct options base = options_of(row->options);
-    char device[160];
+    char device[256];
     if (!p)
         fail_msg("out of memory\n");
     snprintf(device, sizeof device, "%s%s%s", row->device, row->options[0] ? " " : "", row->options);
@@ -252,7 +260,7 @@ static double best_known(const struct row *r)
     char at[512], key[256];
     double best = 0, v;
     FILE *f = getenv("BENCH_TUNE_TIMES") ? fopen(getenv("BENCH_TUNE_TIMES"), "r") : NULL;
-    size_t n = (size_t)snprintf(key, sizeof key, "%s:%s:%s:", r->kernel, r->launch, r->device);
+    size_t n = (size_t)snprintf(key, sizeof key, "%s:%s:%s:", r->kernel, r->launch, timed_on(r));
     while (f && fscanf(f, "%511[^=]=%lf\n", at, &v) == 2)
         best = strncmp(at, key, n) == 0 && v > 0 && (best == 0 || v < best) ? v : best;
     if (f)
@@ -304,7 +312,7 @@ static void one_advice(const struct row *row)
 static bool parse_row(const char *text, struct row *out)
 {
     memset(out, 0, sizeof *out);
-    int n = sscanf(text, "%79[^:]:%47[^:]:%63[^ ] %63[^\n]", out->kernel, out->launch, out->device, out->options);
+    int n = sscanf(text, "%79[^:]:%47[^:]:%63[^ ] %159[^\n]", out->kernel, out->launch, out->device, out->options);
     if (n < 3)
         snprintf(out->device, sizeof out->device, DEVICE);
     return n >= 1;
@@ -333,12 +341,25 @@ static size_t demo_kernels(struct row *out, size_t most)
 static void schedule_row(const struct row *r) { one_row(r, false); }
 static void pi_row(const struct row *r) { one_row(r, true); }
 
+/* One configuration against the original. */
+static void time_row(const struct row *row)
+{
+    struct rig r;
+    struct options none = options_default(), o = options_of(row->options);
+    rig_open(&r, row->kernel, row->launch[0] ? row->launch : NULL, row->device);
+    double was = time_of(&r, row, &none), is = time_of(&r, row, &o);
+    printf("| %s | %s | %s | `%s` | %.4f | %.4f | %.2fx |\n", row->kernel, r.launch->name, row->device, row->options, was / 1e6, is / 1e6, was > 0 && is > 0 ? was / is : NAN);
+    fflush(stdout);
+    rig_close(&r);
+}
+
 #define RANKS "| kernel | launch | device | configurations | spread | paper's | ours | ours, ties within 2 % | pairs beyond 2 % | paper's orders | ours orders | ms a prediction |"
 #define RULE "|---|---|---|---|---|---|---|---|---|---|---|---|"
 static const struct { const char *name, *head, *rule; void (*row)(const struct row *r); } tables[] = {
     { "schedule", RANKS, RULE, schedule_row },
     { "pi", RANKS " W | by footprint | by memory cost | found | caching all over the best | by footprint over the best | by cost over the best |", RULE "---|---|---|---|---|---|---|", pi_row },
     { "advice", "| kernel | launch | device | first item | options | expected | real | best known | it is | ms for all items |", "|---|---|---|---|---|---|---|---|---|---|", one_advice },
+    { "time", "| kernel | launch | device | options | original ms | ms | gain |", "|---|---|---|---|---|---|---|", time_row },
 };
 
 int main(int argc, char **argv)

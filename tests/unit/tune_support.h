@@ -24,9 +24,15 @@ struct seen {
     struct cancel cancel; size_t cancel_after;   /* asks for the end at the n-th result; 0: never */
 };
 
+static inline const char *rig_preset_at(void *ctx, size_t i)
+{
+    (void)ctx;
+    return i < preset_count() ? preset_name(i) : NULL;
+}
+
 static inline struct dev_env rig_env(void)
 {
-    return (struct dev_env){ .preset = preset_read, .threads = 1 };
+    return (struct dev_env){ .preset = preset_read, .preset_at = rig_preset_at, .threads = 1 };
 }
 
 static inline const struct launch_spec *rig_find(const struct launch_file *f, const char *name)
@@ -69,6 +75,7 @@ static inline void rig_open(struct rig *r, const char *kernel, const char *launc
 {
     rig_prepare(r, kernel, launch, device);
     struct tune_run_opts o = tune_run_opts_default(dev_describe(r->dev));
+    o.counters = o.counters && dev_describe(r->dev)->kind == DEV_SIMULATED;   /* a GPU's take a profiler */
     assert_status_ok(tune_bench_open(&r->subject, &o, &r->bench, &r->ds), &r->ds);
 }
 

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A part of no cycles is one that is not known: instructions are counted by a first run. */
+/* Not known: instructions before a first run counted them, an original that was not predicted. */
 static const char *cycles(struct app *a, double v)
 {
     char t[TEXT_NUM];
-    if (!(v > 0))
+    if (isnan(v))
         return "n/a";
     text_count(t, v);
     return arena_printf(a->frame, "%s", t);
@@ -62,7 +62,7 @@ static void put_part(struct app *a, struct page *p, const char *name, enum role 
     row_right(&r, role, 9, "%s", cycles(a, now));
     row_right(&r, ROLE_LABEL, 9, "%s", cycles(a, old));
     row_put(&r, ROLE_TEXT, "  ");
-    row_bar(&r, role, cols, whole > 0 ? now / whole : 0);
+    row_bar(&r, role, cols, whole > 0 && !isnan(now) ? now / whole : 0);
     if (binds)
         row_put(&r, ROLE_TITLE, "  binds");
     page_add(a, p, &r, -1);
