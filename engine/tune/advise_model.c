@@ -8,17 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_REQUESTS (6u << 20)     /* line requests that may be walked for all of it: seconds at most, and the same on every machine */
+#define MOST_REQUESTS (16u << 20)    /* line requests that may be walked for all of it: seconds at most, and the same on every machine */
 
 /* confidence: how often the top item of that dimension gained when it was run, in tenths (docs/tuning.md, "Advice"). */
 static const struct family { const char *dimension, *title; double confidence; } families[] = {
-    { "block shape", "map threads to data another way: block shape, x and y", 0.8 },
-    { "cache bypassing", "bypass L1 for some warps: the model's threshold", 0.6 },
-    { "coarsening", "let a thread do the work of several", 0.6 },
+    { "block shape", "map threads to data another way: block shape, x and y", 0.9 },
+    { "software cache", "keep lines of each thread in shared memory (software cache)", 0.7 },
+    { "coarsening", "let a thread do the work of several", 0.8 },
+    { "prefetching", "prefetch ahead of the loads", 0.7 },
     { "clustering", "give the CTAs another order", 0.6 },
     { "L1 size", "split L1 and shared memory another way", 0.6 },
-    { "prefetching", "prefetch ahead of the loads", 0.5 },
+    { "cache bypassing", "bypass L1 for some warps: the model's threshold", 0.7 },
 };
+enum { SHAPE, SOFTCACHE, COARSEN, PREFETCH, ORDER, SPLIT, THRESHOLD };   /* places in it */
+#define SOFTCACHE_MOST 3             /* lines of a thread that are looked at */
 
 struct expecting {
     struct tune_bench *b; struct tune_advice *v; size_t *n, most;
@@ -47,8 +50,10 @@ static int family_of(const struct options *o)
 {
     struct options none = options_default();
     if (o->swap_xy || dim3u_count(o->block) != dim3u_count(none.block))
-        return 0;
-    return o->cluster != CLUSTER_NONE ? 3 : o->coarsen > 1 ? 2 : o->bypass != BYPASS_NONE ? 1 : o->carveout >= 0 ? 4 : o->prefetch != PREFETCH_OFF ? 5 : -1;
+        return SHAPE;
+    if (o->softcache != none.softcache)
+        return SOFTCACHE;
+    return o->cluster != CLUSTER_NONE ? ORDER : o->coarsen > 1 ? COARSEN : o->bypass != BYPASS_NONE ? THRESHOLD : o->carveout >= 0 ? SPLIT : o->prefetch != PREFETCH_OFF ? PREFETCH : -1;
 }
 
 static bool legal(const struct tune_bench *b, const struct options *o)
@@ -89,14 +94,20 @@ static enum status expect_items(struct expecting *x)
     return st;
 }
 
-/* The alternatives of a dimension; of thresholds all, which share one trace. */
+/* The alternatives of a dimension; of thresholds all, which share one trace; of software caches each number of lines. */
 static size_t alternatives(const struct expecting *x, size_t family, struct options out[SPACE_MOST])
 {
     struct space s = space_of(x->b);
     struct options none = options_default();
-    if (family != 1)
-        return space_find(families[family].dimension)->alternatives(&s, &none, out, SPACE_MOST);
     size_t n = 0;
+    for (int lines = 1; family == SOFTCACHE && lines <= SOFTCACHE_MOST; lines++) {
+        out[n] = none;
+        out[n++].softcache = lines;
+    }
+    if (family == SOFTCACHE)
+        return n;
+    if (family != THRESHOLD)
+        return space_find(families[family].dimension)->alternatives(&s, &none, out, SPACE_MOST);
     for (uint32_t pi = 0; pi < s.warps && n < SPACE_MOST; pi++) {
         out[n] = none;
         out[n].bypass = s.level;
