@@ -160,7 +160,7 @@ bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t m
 void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES])
 {
     for (unsigned i = 0; i < WARP_LANES; i++)
-        a[i] = (wide ? ((const uint64_t *)slot_at(w, slot))[i] : ((const uint32_t *)slot_at(w, slot))[i]) + (uint64_t)(int64_t)imm;
+        a[i] = wide ? ((const uint64_t *)slot_at(w, slot))[i] + (uint64_t)(int64_t)imm : ((const uint32_t *)slot_at(w, slot))[i] + (uint32_t)imm;
 }
 
 enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint64_t p[WARP_LANES])

@@ -7,6 +7,7 @@
  *                 local memory) and is aligned
  * exec_resolve    everything else; the only one that reports faults */
 
+/* A base register of 32 bits and its offset make an address of 32 bits (6.4.1): compilers count down from the end of shared memory. */
 static inline void lane_addresses(struct exec_warp *w, const struct exec_inst *in, uint64_t *a)
 {
     const uint64_t off = (uint64_t)(int64_t)in->imm;
@@ -15,7 +16,7 @@ static inline void lane_addresses(struct exec_warp *w, const struct exec_inst *i
         LANES a[i] = r[i] + off;
     } else {
         const uint32_t *r = slot_at(w, in->a);
-        LANES a[i] = (uint64_t)r[i] + off;
+        LANES a[i] = r[i] + (uint32_t)off;
     }
     if (in->flags & EXEC_F_FRAME) {
         const uint32_t *base = w->frame->base;
@@ -117,7 +118,7 @@ static inline void count_load(struct exec_warp *w, const struct exec_inst *in, u
 static inline uint64_t lane_address(const struct exec_warp *w, const struct exec_inst *in, unsigned lane)
 {
     const void *r = slot_at(w, in->a);
-    return (in->flags & EXEC_F_BASE64 ? ((const uint64_t *)r)[lane] : ((const uint32_t *)r)[lane]) + (uint64_t)(int64_t)in->imm;
+    return in->flags & EXEC_F_BASE64 ? ((const uint64_t *)r)[lane] + (uint64_t)(int64_t)in->imm : ((const uint32_t *)r)[lane] + (uint32_t)in->imm;
 }
 
 /* All lanes' addresses are needed: to check each, to record them, or for more than one element. */

@@ -83,7 +83,7 @@ static inline enum mem_pattern lane_quick(struct exec_warp *w, const struct exec
         n = c->n;
         host = (uint64_t)(uintptr_t)c->host;
     } else {
-        a = off = ((const uint32_t *)r)[first] + (uint64_t)(int64_t)in->imm;
+        a = off = ((const uint32_t *)r)[first] + (uint32_t)in->imm;
         n = w->x->shared_bytes;
         host = (uint64_t)(uintptr_t)w->cta->shared;
     }

@@ -389,6 +389,18 @@ static void parties(void **state)
     sim_case_close(&c);
 }
 
+/* A 32-bit address wraps: the base may lie before the variable, as nvcc for sm_100 counts down from its end. */
+static void wrapped_address(void **state)
+{
+    (void)state;
+    struct sim_case c = run_ok(KERNEL(".shared .align 16 .b32 s[128];\nshl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r1; bar.sync 0;\n"
+        "sub.u32 %r5, %r3, %r2; ld.shared.u32 %r6, [%r5+124]; sub.u32 %r5, %r5, 512; ld.shared.v2.u32 {%r7, %r8}, [%r3+8]; ld.volatile.shared.u32 %r9, [%r5+636];\n"
+        "sub.u32 %r6, %r6, %r9; add.u32 %r6, %r6, %r9; atom.shared.add.u32 %r9, [%r5+636], 0; sub.u32 %r9, %r9, %r6; add.u32 %r6, %r6, %r9; st.global.u32 [%d3], %r6;\n"), 1, 32);
+    for (uint32_t i = 0; i < 32; i++)
+        assert_int_equal(INTS(c)[i], 31 - i);
+    sim_case_close(&c);
+}
+
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -434,7 +446,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties),
+        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
         cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
         cmocka_unit_test(refusals) };
