@@ -188,7 +188,8 @@ static bool straight(struct exec_warp *w, const struct exec_inst *in)
     return true;
 }
 
-static void warp_run(struct exec_warp *w, uint64_t budget)
+/* Returns how many of the instructions were spinning ones. */
+static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
 {
     const struct exec_inst *code = w->x->p->code;
     const uint64_t end = w->ninst + budget;
@@ -226,6 +227,7 @@ static void warp_run(struct exec_warp *w, uint64_t budget)
     }
     struct exec_cta *lead = w->cta->lead;
     lead->spins = spun ? lead->spins + 1 : 0;
+    return spins;
 }
 
 bool exec_cta_done(const struct exec_cta *lead)
@@ -266,7 +268,7 @@ enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
 {
     const uint32_t n = exec_cta_nwarps(lead);
     uint64_t used = 0;
-    uint32_t idle = 0;
+    uint32_t idle = 0, spins = 0;
     while (!exec_cta_done(lead)) {
         struct exec_warp *w = exec_cta_warp(lead, lead->turn_warp);
         lead->turn_warp = lead->turn_warp + 1 == n ? 0 : lead->turn_warp + 1;
@@ -277,13 +279,13 @@ enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
             continue;
         }
         uint64_t before = w->ninst;
-        warp_run(w, WARP_SLICE);
+        spins += warp_run(w, WARP_SLICE);
         used += w->ninst - before;
         idle = 0;
         if (w->cta->fault || over_limit(w))
             return RUN_FAULT;
         if (used >= budget && !exec_cta_done(lead))
-            return RUN_BUDGET;
+            return spins >= SPIN_SLICE ? RUN_SPIN : RUN_BUDGET;      /* a loop that waits may be long: unoptimised code calls functions in it */
         if (lead->spins >= (uint64_t)SPIN_ROUNDS * n) {
             lead->spins = 0;
             return RUN_SPIN;

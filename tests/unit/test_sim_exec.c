@@ -401,6 +401,17 @@ static void wrapped_address(void **state)
     sim_case_close(&c);
 }
 
+/* CTA 0 waits for CTA 1, and does a lot between two looks: it must make room all the same. */
+static void slow_wait(void **state)
+{
+    (void)state;
+    struct sim_case c = run_ok(KERNEL("mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra SET;\nLOOK: mov.u32 %r3, 400;\n"
+        "WORK: sub.u32 %r3, %r3, 1; setp.ne.u32 %p2, %r3, 0; @%p2 bra WORK;\nld.acquire.gpu.global.u32 %r4, [%d1+4096]; setp.eq.u32 %p3, %r4, 0; @%p3 bra LOOK;\n"
+        "st.global.u32 [%d3], %r4; bra END;\nSET: mov.u32 %r5, 7; st.release.gpu.global.u32 [%d1+4096], %r5;\nEND:\n"), 2, 32);
+    assert_int_equal(INTS(c)[0], 7);
+    sim_case_close(&c);
+}
+
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -446,7 +457,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address),
+        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address), cmocka_unit_test(slow_wait),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
         cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
         cmocka_unit_test(refusals) };
