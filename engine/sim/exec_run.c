@@ -285,7 +285,7 @@ enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
         if (w->cta->fault || over_limit(w))
             return RUN_FAULT;
         if (used >= budget && !exec_cta_done(lead))
-            return spins >= SPIN_SLICE ? RUN_SPIN : RUN_BUDGET;      /* a loop that waits may be long: unoptimised code calls functions in it */
+            return spins ? RUN_SPIN : RUN_BUDGET;      /* the loop that waits may be long: unoptimised code calls functions in it */
         if (lead->spins >= (uint64_t)SPIN_ROUNDS * n) {
             lead->spins = 0;
             return RUN_SPIN;
