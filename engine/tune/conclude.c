@@ -7,6 +7,7 @@
 
 #define WORTH 0.01           /* an option that gains less than this over all that were shed is not kept */
 #define SAMPLE_MAY 0.9       /* of what would be enough: what a sample of the CTAs says less of is not timed whole */
+#define MOST_SPREAD 0.1      /* of one launch's samples; what short launches, timed in batches, spread is also what they do from one process to the next */
 #define TIMER_NS 1000        /* two ticks of a GPU's event timer (0.5 microseconds each): what a difference must exceed */
 
 /* One pass: the first option that can go without a loss that matters against a gain of `most` goes. */
@@ -116,9 +117,10 @@ void search_conclude(struct searching *s)
     if (!f->best.sampled && f->original.sampled && s->whole.time.valid)
         f->original = s->whole;
     double gain = f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
-    double needed = 1 + fmax(s->live.noise, dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ? fmin(spread(&f->original), 0.1) : 0);
+    bool gpu = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA;
+    double needed = 1 + fmax(s->live.noise, gpu ? fmin(spread(&f->original), f->original.time.batch > 1 ? INFINITY : MOST_SPREAD) : 0);
     double launches = fmax(1, fmin(f->original.time.batch, f->best.time.batch));     /* a mean of many is finer than the timer */
-    bool within_timer = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
+    bool within_timer = gpu && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
     f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer;
     if (f->leave_alone) {
         f->options = none;

@@ -34,60 +34,6 @@ static bool out_of_budget(struct searching *s, const char *next)
     return true;
 }
 
-/* By itself so slow that the reference combines it with nothing: as it ran; else, where the model says so. */
-static enum status is_lost(struct searching *s, const struct options *o, bool screened, bool *lost)
-{
-    const struct seen_result *r = search_seen_at(s, o);
-    struct tune_prediction p = { 0 };
-    double original = s->live.original_cost.valid ? s->live.original_cost.cost.extended : NAN;
-    enum status st = r || !screened ? ST_OK : search_predict(s, o, &p);
-    if (r)
-        *lost = r->gain < 1 / SEARCH_LOST;
-    else
-        *lost = st == ST_OK && p.valid && p.cost.extended > SEARCH_LOST * original;
-    return st;
-}
-
-/* What the reference would launch, from the alternatives of each knob: singles, and pairs of those that are not lost. */
-static enum status reference_size(struct searching *s, bool screened, double *size)
-{
-    struct options none = options_default(), list[SPACE_MOST];
-    struct space coarse = s->space;
-    double alive[GROUPS] = { 0 };
-    enum status st = ST_OK;
-    coarse.coarse = true;
-    *size = 0;
-    for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++) {
-        size_t n = space_dimension(d)->alternatives(&coarse, &none, list, SPACE_MOST);
-        for (size_t i = 0; i < n && st == ST_OK; i++) {
-            bool lost = false;
-            if (!search_legal(s, &list[i]))
-                continue;
-            st = is_lost(s, &list[i], screened, &lost);
-            *size += 1;
-            for (size_t g = 0; g < GROUPS && !lost; g++)
-                alive[g] += group_is_set(&list[i], g);
-        }
-    }
-    for (size_t g = 0; g < GROUPS; g++)
-        for (size_t k = 0; k < g; k++)
-            *size += alive[g] * alive[k];
-    return st;
-}
-
-/* Before anything has run, and again when every knob was tried by itself: then it is known what the reference drops. */
-static enum status make_budget(struct searching *s, bool screened)
-{
-    double size = 0;
-    if (s->budget && !s->budget_is_ours)
-        return ST_OK;
-    enum status st = reference_size(s, screened, &size);
-    s->budget_is_ours = true;
-    s->budget = (unsigned)fmax(fmax(SHARE * size, fmin(LEAST_LAUNCHES, MOST_SHARE * size)), LEAST_OF_ALL);
-    s->planned = s->budget;
-    return st;
-}
-
 /* Some of the budget is kept for shedding: a launch for each knob of the best. */
 static void keep_reserve(struct searching *s)
 {
@@ -115,7 +61,7 @@ static size_t level_of(struct exploring *x, const struct options *o, size_t g, d
             return i;
     if (x->nlevels == GUESS_LEVELS || options_equal(&alone, &none))
         return 0;
-    x->level[x->nlevels] = (struct guess_level){ alone, g, cost, 0, false, false, false };
+    x->level[x->nlevels] = (struct guess_level){ alone, g, cost, 0, 0, false, false, false };
     return x->nlevels++;
 }
 
@@ -224,6 +170,40 @@ static enum status add_neighbours(struct exploring *x)
     return st;
 }
 
+/* ---- the budget ---- */
+/* By itself so slow that the reference combines it with nothing: as it ran, else where the model says so. */
+static bool is_lost(const struct guess_level *l, bool screened)
+{
+    return l->gain > 0 ? l->dead : l->dead || (screened && l->cost > log(SEARCH_LOST));
+}
+
+/* What the reference launches: its values, and the legal pairs of those that are not lost. */
+static double reference_size(const struct exploring *x, bool screened)
+{
+    double size = 1;
+    for (size_t l = 1; l < x->nlevels; l++) {
+        size += x->level[l].coarse;
+        for (size_t k = 1; k < l && x->level[l].coarse && !is_lost(&x->level[l], screened); k++) {
+            struct options both = group_with(&x->level[k].options, &x->level[l].options, x->level[l].group);
+            if (x->level[k].coarse && x->level[k].group != x->level[l].group && !is_lost(&x->level[k], screened))
+                size += search_legal(x->s, &both);
+        }
+    }
+    return size;
+}
+
+/* Before anything has run, and again when every knob was tried by itself: then it is known what the reference drops. */
+static void make_budget(struct exploring *x, bool screened)
+{
+    struct searching *s = x->s;
+    if (s->budget && !s->budget_is_ours)
+        return;
+    double size = reference_size(x, screened);
+    s->budget_is_ours = true;
+    s->budget = (unsigned)fmax(fmax(SHARE * size, fmin(LEAST_LAUNCHES, MOST_SHARE * size)), LEAST_OF_ALL);
+    s->planned = s->budget;
+}
+
 /* ---- what ran ---- */
 static enum status note_new(struct exploring *x)
 {
@@ -241,6 +221,7 @@ static enum status note_new(struct exploring *x)
                 continue;
             l->dead = r->gain < 1 / SEARCH_LOST;
             l->gain = r->gain;
+            l->stir = r->said > 0 ? fabs(log(r->said)) : 0;
         }
     }
     for (size_t i = 1; i < x->nlevels; i++) {
@@ -514,17 +495,17 @@ enum status search_explore(struct searching *s)
     if (!x)
         return ST_NOMEM;
     x->s = s;
-    enum status st = make_budget(s, false);
-    if (st == ST_OK)
-        st = make_levels(x);
+    enum status st = make_levels(x);
     mark_coarse(x);
     find_first(x);
+    make_budget(x, false);
     if (st == ST_OK)
         st = screen(x);
     if (st == ST_OK)
         st = search_settle(s);
     if (st == ST_OK)
-        st = make_budget(s, true);
+        st = note_new(x);
+    make_budget(x, true);
     if (st == ST_OK)
         st = explore(x);
     s->found->skipped = never_tried(x);

@@ -234,10 +234,12 @@ static double combined(const struct guess *g, const struct guess_config *c)
     return loss - gain + UNDONE * fmin(gain, loss);
 }
 
+static double moves(const struct guess *g, size_t l) { return fmax(fabs(g->alone[l]), g->level[l].stir) + g->sigma[l] / 2; }
+
 /* How far two levels together may be from what they combine to. */
 static double amplitude(const struct guess *g, size_t a, size_t b)
 {
-    return TOGETHER * sqrt((fabs(g->alone[a]) + g->sigma[a] / 2) * (fabs(g->alone[b]) + g->sigma[b] / 2)) + TOGETHER_LEAST;
+    return TOGETHER * sqrt(moves(g, a) * moves(g, b)) + TOGETHER_LEAST;
 }
 
 /* Of their deviations: each pair of groups that both have, as far as the levels are near. */

@@ -17,6 +17,7 @@
 struct guess_level {
     struct options options; size_t group;     /* of this level alone */
     double cost, gain;                        /* log of predicted over the original's, NaN: not known; by itself, 0: not known */
+    double stir;                              /* how far its time was from the original's by any method, log: a level that stirs nothing has no part in others */
     bool dead, best, coarse;                  /* too slow; of its group by itself; a value of the reference */
 };
 /* Level 0: as in the original; level[g] is one of group g. */

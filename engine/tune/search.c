@@ -53,7 +53,7 @@ static bool remember(struct searching *s, const struct options *o, const struct 
 {
     if (!base_grow((void **)&s->seen, s->nseen, &s->seen_cap, sizeof *s->seen))
         return false;
-    s->seen[s->nseen++] = (struct seen_result){ *o, *r, search_gain(s, r), false };
+    s->seen[s->nseen++] = (struct seen_result){ *o, *r, search_gain(s, r), search_gain(s, r), false };
     return true;
 }
 

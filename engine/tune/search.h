@@ -5,7 +5,7 @@
 #include "engine/tune/space.h"
 
 /* A vote's result has the options that were elected. gain: over the original; 0: did not run, or nothing can be said. */
-struct seen_result { struct options asked; struct result result; double gain; bool unsettled /* there was no time to time it whole */; };
+struct seen_result { struct options asked; struct result result; double gain, said /* by a sample of the CTAs, where gain is of the whole */; bool unsettled /* there was no time to time it whole */; };
 struct searching {
     struct tune_bench *bench; const struct tune_search_opts *opts; const struct tune_observer *ob; struct diags *ds;
     struct tune_found *found; struct space space;

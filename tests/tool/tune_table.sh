@@ -52,6 +52,8 @@ one_row() { # KERNEL:LAUNCH: reference, search, and the search's line again
         echo "{\"rc\": $?, \"s\": $(date +%s.%N | awk -v a="$start" '{ print $1 - a }')}" > "$dir/$row.$how.rc"
     done
     line=$(python3 -c "import json; print(json.load(open('$dir/$row.search'))['options_line'] or '')" 2> "$dir/$row.none") || return 0
+    # Where the search timed whole launches, so does the line run again: a sample is no measure for them.
+    python3 -c "import json; exit(json.load(open('$dir/$row.search')).get('times_from_sample', False))" && [ "${device#sim}" != "$device" ] && at+=(--exact)
     # shellcheck disable=SC2086
     for how in was is; do
         timeout "$LIMIT" "$gpulocw" run "kernels/$k.ptx" ${l:+--kernel "$l"} "${at[@]}" $([ $how = was ] || echo "$line") > "$dir/$row.$how" 2> "$dir/$row.none" < /dev/null
