@@ -1,5 +1,5 @@
-/* Regression over what ran: see guess.h. Constants are from the statistics of 8,000 pairs of knobs on 33 launches
- * (docs/tuning.md, "What two knobs do together"). */
+/* Regression over what ran: see guess.h. Constants are from the statistics of 8,357 pairs of knobs of 33 recorded references
+ * (docs/tuning.md, "The search"). */
 #include "engine/tune/guess.h"
 
 #include <math.h>
