@@ -47,6 +47,11 @@
 #define PASS_CO(op_) { .op = op_, .lane = 4, .warp = 128 * KB, .unroll = 4, .step = 128, .advance = 512, .wrap = 64 * KB, .base = 4 * MB, .rounds = 1024 }
 #define PASS_LINES(op_) { .op = op_, .lane = 128, .warp = 128 * KB, .unroll = 4, .step = 4096, .advance = 16 * KB, .wrap = 64 * KB, .base = 4 * MB, .rounds = 256 }
 
+/* 16 warps of an SM load what is in L1 while 16 others store as many times. Cycles per access of either. */
+#define PAIR(what, in_, out_) { "load+store.sm " what, "cycle/request", MICRO_CYCLES_PER, 1, SM(0), FULL, .split = 16, .in = in_, .out = out_ }
+#define IN_LINES(op_, at) { .op = op_, .lane = 128, .warp = 4096, .unroll = 4, .step = 32, .base = at, .rounds = 256 }
+#define IN_CO(op_, at) { .op = op_, .lane = 4, .warp = 512, .unroll = 4, .step = 128, .base = at, .rounds = 256 }
+
 /* Atomics: 264 CTAs of 512, 64 each. */
 #define ATOM(what, op_, l, w, c) { "atom.chip " what, "lane/cycle", MICRO_CHIP, 32, .grid = 264, .block = 512, .carveout = -1, \
     .in = { .op = op_, .lane = l, .warp = w, .cta = c, .unroll = 1, .rounds = 64 } }
@@ -182,6 +187,8 @@ static const struct micro_row rows[] = {
     { "dram.sm read", "byte/cycle", MICRO_PER_CYCLE, 128, SM(0), .carveout = -1, .large = true, .in = { .op = LD, .lane = 4, .warp = 1 * KB, .unroll = 8, .step = 128, .advance = 32 * KB, .wrap = 1ull << 28, .rounds = 256 } },
     { "store.sm co", "sector/cycle", MICRO_PER_CYCLE, 4, SM(0), .carveout = -1, .in = WALK_CO(ST, 8, 16384) },
     { "store.sm lines", "sector/cycle", MICRO_PER_CYCLE, 32, SM(0), .carveout = -1, .in = WALK_LINES(ST, 4, 65536) },
+    PAIR("lines + lines", IN_LINES(LD, 0), IN_LINES(ST, 4 * MB)), PAIR("lines + co", IN_LINES(LD, 0), IN_CO(ST, 4 * MB)),
+    PAIR("co + co", IN_CO(LD, 0), IN_CO(ST, 4 * MB)), PAIR("co + lines", IN_CO(LD, 0), IN_LINES(ST, 4 * MB)),
     { "store.chip co", "sector/cycle", MICRO_CHIP, 4, .grid = 264, .block = 512, .carveout = -1, .in = { .op = ST, .lane = 4, .warp = 2048, .cta = 32768, .unroll = 8, .step = 128, .advance = 1024, .wrap = 2048, .rounds = 128 } },
     { "store.chip words", "sector/cycle", MICRO_CHIP, 32, .grid = 264, .block = 512, .carveout = -1, .in = { .op = ST, .lane = 128, .warp = 4096, .cta = 65536, .unroll = 4, .step = 32, .rounds = 64 } },
     STREAM("read", "access/ns", MICRO_CHIP_GBPS, 32, CG), STREAM("read plain", "access/ns", MICRO_CHIP_GBPS, 32, LD), STREAM("write", "access/ns", MICRO_CHIP_GBPS, 32, ST),
