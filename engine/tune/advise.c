@@ -164,10 +164,12 @@ static void from_class(struct advising *a)
         snprintf(t->why, sizeof t->why, "%s: bandwidth decides, no cache setting will", k->coalesce.valid ? "every load is coalesced and used once" : "no CTA reads what another does");
 }
 
+double tune_advise_least(const struct options *o) { return o->cluster == CLUSTER_AGENT ? 1.25 : 1.05; }
+
 /* What the model expects too little of comes behind "leave it alone". */
 static double worth(const struct tune_advice *a)
 {
-    bool little = a->modelled && a->command[0] && a->expected_gain < TUNE_LEAST_GAIN;
+    bool little = a->modelled && a->command[0] && a->expected_gain < tune_advise_least(&a->options);
     return 1 + ((little ? fmin(a->expected_gain, 1) - 0.001 : a->expected_gain) - 1) * a->confidence;
 }
 

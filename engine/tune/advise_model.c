@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_REQUESTS (16u << 20)    /* line requests that may be walked for all of it: seconds at most, and the same on every machine */
+/* Line requests that may be walked for all of it: seconds at most, and the same on every machine. A GPU tries things faster. */
+#define MOST_REQUESTS (16u << 20)
+#define MOST_REQUESTS_GPU (4u << 20)
 
 /* confidence: how often the top item of that dimension gained when it was run, in tenths (docs/tuning.md, "Advice"). */
 static const struct family { const char *dimension, *title; double confidence; } families[] = {
@@ -21,19 +23,20 @@ static const struct family { const char *dimension, *title; double confidence; }
     { "cache bypassing", "bypass L1 for some warps: the model's threshold", 0.7 },
 };
 enum { SHAPE, SOFTCACHE, COARSEN, PREFETCH, ORDER, SPLIT, THRESHOLD };   /* places in it */
+#define FAMILIES ARRAY_LEN(families)
 #define SOFTCACHE_MOST 3             /* lines of a thread that are looked at */
 
 struct expecting {
     struct tune_bench *b; struct tune_advice *v; size_t *n, most;
     struct tune_prediction original;
-    uint64_t requests; unsigned predicted;
+    uint64_t requests, most_requests; unsigned predicted;
     struct tune_prediction least;            /* of all alternatives */
 };
 
 /* False: no more is to be predicted, or st says why. */
 static bool look_at(struct expecting *x, const struct options *o, struct tune_prediction *out, enum status *st)
 {
-    if (x->requests > MOST_REQUESTS)
+    if (*st != ST_OK || x->requests > x->most_requests)
         return false;
     *st = tune_predict(x->b, o, out);
     if (*st != ST_OK)
@@ -100,7 +103,7 @@ static size_t alternatives(const struct expecting *x, size_t family, struct opti
     struct space s = space_of(x->b);
     struct options none = options_default();
     size_t n = 0;
-    for (int lines = 1; family == SOFTCACHE && lines <= SOFTCACHE_MOST; lines++) {
+    for (int lines = SOFTCACHE_MOST; family == SOFTCACHE && lines > 0; lines--) {
         out[n] = none;
         out[n++].softcache = lines;
     }
@@ -134,7 +137,7 @@ static void take_up(struct expecting *x, size_t family, const struct tune_predic
     for (size_t i = 0; i < *x->n && !to; i++)
         if (!x->v[i].tried && family_of(&x->v[i].options) == (int)family)
             to = &x->v[i];
-    if (gain < TUNE_LEAST_GAIN || (to && to->modelled && to->expected_gain >= gain))
+    if (gain < tune_advise_least(&p->options) || (to && to->modelled && to->expected_gain >= gain))
         return;
     if (!to && *x->n == x->most)
         return;
@@ -151,20 +154,27 @@ static void take_up(struct expecting *x, size_t family, const struct tune_predic
     tune_advise_command(&x->b->subject, to);
 }
 
+/* The first alternative of each dimension, then the second ones: where the requests end, each had its turn. */
 static enum status look_around(struct expecting *x)
 {
+    struct options list[FAMILIES][SPACE_MOST];
+    struct tune_prediction p, least[FAMILIES] = { 0 };
+    size_t n[FAMILIES], most = 0;
     enum status st = ST_OK;
-    for (size_t k = 0; k < ARRAY_LEN(families) && st == ST_OK; k++) {
-        struct options list[SPACE_MOST];
-        struct tune_prediction p, least = { .valid = false };
-        for (size_t i = 0, n = alternatives(x, k, list); i < n && look_at(x, &list[i], &p, &st); i++)
-            if (told(&p) && (!least.valid || p.cost.extended < least.cost.extended))
-                least = p;
-        if (st != ST_OK || !least.valid)
+    for (size_t k = 0; k < FAMILIES; k++) {
+        n[k] = alternatives(x, k, list[k]);
+        most = n[k] > most ? n[k] : most;
+    }
+    for (size_t i = 0; i < most; i++)
+        for (size_t k = 0; k < FAMILIES; k++)
+            if (i < n[k] && look_at(x, &list[k][i], &p, &st) && told(&p) && (!least[k].valid || p.cost.extended < least[k].cost.extended))
+                least[k] = p;
+    for (size_t k = 0; k < FAMILIES && st == ST_OK; k++) {
+        if (!least[k].valid)
             continue;
-        take_up(x, k, &least);
-        if (!x->least.valid || least.cost.extended < x->least.cost.extended)
-            x->least = least;
+        take_up(x, k, &least[k]);
+        if (!x->least.valid || least[k].cost.extended < x->least.cost.extended)
+            x->least = least[k];
     }
     return st;
 }
@@ -191,7 +201,7 @@ static void leave_alone(struct expecting *x)
     for (size_t i = 0; i < *x->n; i++) {
         bool nothing = options_equal(&x->v[i].options, &none);
         said = said || nothing || x->v[i].tried;
-        gains = gains || (!nothing && !x->v[i].tried && x->v[i].expected_gain >= TUNE_LEAST_GAIN);
+        gains = gains || (!nothing && !x->v[i].tried && x->v[i].expected_gain >= tune_advise_least(&x->v[i].options));
     }
     if (gains)
         drop_refuted(x);
@@ -205,7 +215,7 @@ static void leave_alone(struct expecting *x)
 
 enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max)
 {
-    struct expecting x = { .b = b, .v = v, .n = n, .most = max };
+    struct expecting x = { .b = b, .v = v, .n = n, .most = max, .most_requests = dev_describe(b->subject.dev)->kind == DEV_SIMULATED ? MOST_REQUESTS : MOST_REQUESTS_GPU };
     struct options none = options_default();
     drop_illegal(&x);
     enum status st = tune_predict(b, &none, &x.original);

@@ -56,7 +56,9 @@ struct tune_axis { const char *name; int knob; struct str values; };
 enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n, struct diags *ds);
 /* Options of the axis' points, made from base. ST_USAGE: a value is not one of the knob's. */
 enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s, const struct options *base, struct options *out, size_t *n, struct diags *ds);
-#define TUNE_LEAST_GAIN 1.05                 /* expected; less is not worth a try: the model is no better than that */
+/* What an item must be expected to gain to be worth a try: 1.05, the model is no better than that; agents 1.25, since what claiming
+ * tasks costs is not in it. */
+double tune_advise_least(const struct options *o);
 void tune_advise_command(const struct tune_subject *s, struct tune_advice *v);   /* of its options */
 void tune_advise_rank(struct tune_advice *v, size_t n);      /* what was tried first, then by expectation */
 void tune_trace_free(struct tune_trace *t);  /* NULL is fine */
