@@ -154,11 +154,14 @@ int cmd_run(struct args *a)
     struct tune_bench *bench = NULL;
     struct result r = result_empty();
     struct buf out = { 0 };
+    const struct tune_observer ob = { .cancel = a->cancel };
     enum status st = cmd_contradictions(&a->options, &ds);
     if (st == ST_OK)
         st = running_bench(&s, a, &bench, &ds);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        tune_bench_watch(bench, &ob);
         st = tune_run_one(bench, &a->options, &r, &ds);
+    }
     if (st == ST_OK) {
         put_run(a, &s, &r, &ds, &out);
         cmd_put(&out);

@@ -1,0 +1,45 @@
+#!/bin/bash
+# Kernels nobody tuned for (tests/unseen/suites): every small launch gives the bytes that the reference, or an H200, gave (expected.txt);
+# what is not modelled is refused by name; a kernel without an end can be interrupted.
+. tests/tool/tap.sh
+S=tests/unseen/suites
+python3 - "$B" $S > "$T/bytes" 2>&1 <<'PY'
+import json, os, subprocess, sys
+exe, folder = sys.argv[1:]
+want = {}
+for line in open(folder + "/expected.txt"):
+    file, launch, out, h = line.split()[:4]
+    want.setdefault((file, launch), {})[out] = h
+for (file, launch), outs in want.items():
+    r = subprocess.run([exe, "run", "%s/%s.ptx" % (folder, file), "-k", launch, "--no-counters", "--json"], capture_output=True, text=True, timeout=60)
+    try:
+        got = {o["name"]: o["hash"] for o in json.loads(r.stdout)["outputs"]}
+    except ValueError:
+        got = {}
+    if r.returncode or any(got.get(k) != h for k, h in outs.items()):
+        print(launch, "exit", r.returncode, [k for k, h in outs.items() if got.get(k) != h], r.stderr[:200])
+assert len(want) > 70, len(want)
+PY
+is "every launch's bytes" "none: $(cat "$T/bytes")" "none: "
+code "a texture is refused by name" 4 "does not model 'tex.2d.v4.f32.f32" "$B" run $S/refused.ptx -k x_texture --no-counters
+code "a surface is refused by name" 4 "does not model 'suld.b.2d.b32.trap" "$B" run $S/refused.ptx -k x_surface --no-counters
+code "their neighbour runs" 0 "" "$B" run $S/refused.ptx -k x_grid_size --no-counters
+cat > "$T/forever.ptx" <<'PTX'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+	.reg .b64 %d<2>; .reg .b32 %r<2>;
+	ld.param.u64 %d1, [p];
+AGAIN:	add.u32 %r1, %r1, 1;
+	st.global.u32 [%d1], %r1;
+	bra AGAIN;
+}
+PTX
+cat > "$T/forever.launch.json" <<'JSON'
+{ "format": "gpulocw-launch", "version": 1, "ptx": "forever.ptx", "kernel": "k", "grid": [2,1,1], "block": [32,1,1],
+  "args": [ { "name": "p", "buffer": "u32", "count": 1, "init": { "fill": 0 }, "output": true } ] }
+JSON
+code "run: interrupted" 130 "" timeout --preserve-status -k 20 1 "$B" run "$T/forever.ptx" --no-counters
+exit $bad
