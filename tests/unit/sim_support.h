@@ -69,4 +69,21 @@ static inline void sim_case_ok(struct sim_case *c)
     assert_status_ok(c->st, &c->ds);
 }
 
+/* Kernel k of a text on 64 KiB of data. sim_text_ok: it must run. */
+static inline struct sim_case sim_text(const char *text, uint32_t grid, uint32_t block)
+{
+    struct sim_case c;
+    sim_case_open(&c, text, "k", 65536);
+    c.l.grid.x = grid;
+    c.l.block.x = block;
+    sim_case_run(&c);
+    return c;
+}
+static inline struct sim_case sim_text_ok(const char *text, uint32_t grid, uint32_t block)
+{
+    struct sim_case c = sim_text(text, grid, block);
+    assert_status_ok(c.st, &c.ds);
+    return c;
+}
+
 #endif

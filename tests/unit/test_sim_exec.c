@@ -8,25 +8,10 @@
 #define KERNEL(body) SIM_HEAD ENTRY body "ret;\n}\n"
 #define INTS(c) ((const uint32_t *)(const void *)(c).data)
 
-static struct sim_case run_text(const char *text, uint32_t grid, uint32_t block)
-{
-    struct sim_case c;
-    sim_case_open(&c, text, "k", 65536);
-    c.l.grid.x = grid;
-    c.l.block.x = block;
-    sim_case_run(&c);
-    return c;
-}
-static struct sim_case run_ok(const char *text, uint32_t grid, uint32_t block)
-{
-    struct sim_case c = run_text(text, grid, block);
-    assert_status_ok(c.st, &c.ds);
-    return c;
-}
 /* Must fail with a diagnostic that holds these texts, at this line of the text. */
 static void must_fail(const char *text, uint32_t block, const char *what, const char *more, uint32_t line)
 {
-    struct sim_case c = run_text(text, 1, block);
+    struct sim_case c = sim_text(text, 1, block);
     if (c.st != ST_DEVICE || !support_said(&c.ds, what) || !support_said(&c.ds, more))
         sim_case_print(&c);
     assert_int_equal(c.st, ST_DEVICE);
@@ -76,24 +61,24 @@ static void barriers(void **state)
 {
     (void)state;
     /* every thread but the ones that left */
-    struct sim_case c = run_ok(KERNEL(".shared .b32 s[64];\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 ret;\nmov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\nbar.sync 0;\n"
+    struct sim_case c = sim_text_ok(KERNEL(".shared .b32 s[64];\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 ret;\nmov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\nbar.sync 0;\n"
                                       "sub.u32 %r4, 39, %r1; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.u32 %r5, [%r4]; st.global.u32 [%d3], %r5;\n"), 1, 64);
     for (uint32_t i = 0; i < 40; i++)
         assert_int_equal(INTS(c)[i], 39 - i);
     sim_case_close(&c);
     /* producer arrives, consumer waits: 64 threads in all */
-    c = run_ok(KERNEL(".shared .b32 s[32];\nmov.u32 %r2, s; and.b32 %r6, %r1, 31; mad.lo.u32 %r3, %r6, 4, %r2;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra C;\n"
+    c = sim_text_ok(KERNEL(".shared .b32 s[32];\nmov.u32 %r2, s; and.b32 %r6, %r1, 31; mad.lo.u32 %r3, %r6, 4, %r2;\nsetp.lt.u32 %p1, %r1, 32;\n@%p1 bra C;\n"
                       "add.u32 %r4, %r1, 100; st.shared.u32 [%r3], %r4;\nbar.arrive 3, 64;\nret;\nC:\nbar.sync 3, 64;\nld.shared.u32 %r5, [%r3]; st.global.u32 [%d3], %r5;\n"), 1, 64);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(INTS(c)[i], 132 + i);
     sim_case_close(&c);
-    c = run_ok(KERNEL("setp.lt.u32 %p1, %r1, 50;\nbar.red.popc.u32 %r2, 0, %p1;\nbar.red.and.pred %p2, 0, %p1;\nbar.red.or.pred %p3, 0, !%p1;\n"
+    c = sim_text_ok(KERNEL("setp.lt.u32 %p1, %r1, 50;\nbar.red.popc.u32 %r2, 0, %p1;\nbar.red.and.pred %p2, 0, %p1;\nbar.red.or.pred %p3, 0, !%p1;\n"
                       "selp.u32 %r3, 1000, 0, %p2; selp.u32 %r4, 2000, 0, %p3; add.u32 %r2, %r2, %r3; add.u32 %r2, %r2, %r4; st.global.u32 [%d3], %r2;\n"), 1, 96);
     for (uint32_t i = 0; i < 96; i++)
         assert_int_equal(INTS(c)[i], 2050);
     sim_case_close(&c);
     /* lanes of one warp reach the barrier by different ways */
-    c = run_ok(KERNEL("and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;\n@%p1 bra A;\nbarrier.sync 0;\nadd.u32 %r3, %r1, 1;\nbra B;\nA:\nbarrier.sync 0;\nadd.u32 %r3, %r1, 2;\nB:\nst.global.u32 [%d3], %r3;\n"), 1, 64);
+    c = sim_text_ok(KERNEL("and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;\n@%p1 bra A;\nbarrier.sync 0;\nadd.u32 %r3, %r1, 1;\nbra B;\nA:\nbarrier.sync 0;\nadd.u32 %r3, %r1, 2;\nB:\nst.global.u32 [%d3], %r3;\n"), 1, 64);
     for (uint32_t i = 0; i < 64; i++)
         assert_int_equal(INTS(c)[i], i + (i & 1 ? 1 : 2));
     sim_case_close(&c);
@@ -103,15 +88,15 @@ static void barriers(void **state)
 static void apart(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\nadd.u32 %r2, %r1, 100;\nshfl.sync.bfly.b32 %r3, %r2, 31, 31, -1;\nbar.warp.sync -1;\nbra B;\nA:\nadd.u32 %r4, %r1, 200;\n"
+    struct sim_case c = sim_text_ok(KERNEL("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\nadd.u32 %r2, %r1, 100;\nshfl.sync.bfly.b32 %r3, %r2, 31, 31, -1;\nbar.warp.sync -1;\nbra B;\nA:\nadd.u32 %r4, %r1, 200;\n"
                                       "shfl.sync.bfly.b32 %r3, %r4, 31, 31, -1;\nbar.warp.sync -1;\nB:\nst.global.u32 [%d3], %r3;\n"), 1, 32);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(INTS(c)[i], i < 16 ? 131 - i : 231 - i);
     sim_case_close(&c);
-    c = run_ok(KERNEL("mov.u32 %r2, 0;\nL:\nadd.u32 %r2, %r2, 1;\nsetp.le.u32 %p1, %r2, %r1;\n@%p1 bra L;\nactivemask.b32 %r3;\nst.global.u32 [%d3], %r3;\n"), 1, 32);
+    c = sim_text_ok(KERNEL("mov.u32 %r2, 0;\nL:\nadd.u32 %r2, %r2, 1;\nsetp.le.u32 %p1, %r2, %r1;\n@%p1 bra L;\nactivemask.b32 %r3;\nst.global.u32 [%d3], %r3;\n"), 1, 32);
     assert_int_equal(INTS(c)[0], 0xffffffffu);               /* the loop's exit is where all lanes meet */
     sim_case_close(&c);
-    c = run_ok(KERNEL("elect.sync %r2|%p1, 0xfff0;\nselp.u32 %r3, 100, 0, %p1; add.u32 %r2, %r2, %r3; st.global.u32 [%d3], %r2;\n"), 1, 32);
+    c = sim_text_ok(KERNEL("elect.sync %r2|%p1, 0xfff0;\nselp.u32 %r3, 100, 0, %p1; add.u32 %r2, %r2, %r3; st.global.u32 [%d3], %r2;\n"), 1, 32);
     assert_int_equal(INTS(c)[4], 104);
     assert_int_equal(INTS(c)[5], 4);
     sim_case_close(&c);
@@ -121,7 +106,7 @@ static void apart(void **state)
 static void flags(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL(".shared .b32 f;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra W;\nL:\nld.volatile.shared.u32 %r2, [f];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;\nst.global.u32 [%d3], %r2;\nret;\n"
+    struct sim_case c = sim_text_ok(KERNEL(".shared .b32 f;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra W;\nL:\nld.volatile.shared.u32 %r2, [f];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra L;\nst.global.u32 [%d3], %r2;\nret;\n"
                                       "W:\nmov.u32 %r3, 77;\nst.volatile.shared.u32 [f], %r3;\n"), 1, 64);
     for (uint32_t i = 0; i < 32; i++)
         assert_int_equal(INTS(c)[i], 77);
@@ -216,7 +201,7 @@ static void sanitiser(void **state)
 static void mbarriers(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL(".shared .align 8 .b64 b; .shared .align 16 .b32 s[64];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra I;\nmbarrier.init.shared::cta.b64 [b], 64;\nI:\nbar.sync 0;\n"
+    struct sim_case c = sim_text_ok(KERNEL(".shared .align 8 .b64 b; .shared .align 16 .b32 s[64];\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra I;\nmbarrier.init.shared::cta.b64 [b], 64;\nI:\nbar.sync 0;\n"
                                       "mov.u32 %r2, s; mad.lo.u32 %r3, %r1, 4, %r2; st.shared.u32 [%r3], %r1;\nmbarrier.arrive.shared::cta.b64 %d4, [b];\nW:\nmbarrier.try_wait.shared::cta.b64 %p2, [b], %d4;\n@!%p2 bra W;\n"
                                       "xor.b32 %r4, %r1, 63; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.u32 %r5, [%r4]; st.global.u32 [%d3], %r5;\n"), 1, 64);
     for (uint32_t i = 0; i < 64; i++)
@@ -310,7 +295,7 @@ static void private_views(void **state)
 static void wide_atomics(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(SIM_HEAD ENTRY ".reg .b128 %q<5>; cvt.u64.u32 %d4, %r1; add.u64 %d5, %d4, 100; mov.b128 %q1, {%d4, %d5};\natom.global.exch.b128 %q2, [%d1+1024], %q1;\n"
+    struct sim_case c = sim_text_ok(SIM_HEAD ENTRY ".reg .b128 %q<5>; cvt.u64.u32 %d4, %r1; add.u64 %d5, %d4, 100; mov.b128 %q1, {%d4, %d5};\natom.global.exch.b128 %q2, [%d1+1024], %q1;\n"
                                "mov.b128 {%d6, %d7}, %q2; mad.wide.u32 %d3, %r1, 16, %d1; st.global.v2.u64 [%d3], {%d6, %d7};\n"
                                "atom.global.cas.b128 %q3, [%d1+1024], %q1, %q2;\nret;\n}\n", 1, 32);
     const uint64_t *d = (const void *)c.data;
@@ -373,7 +358,7 @@ static void written(void **state)
 static void parties(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL("shr.u32 %r2, %r1, 3; shl.b32 %r3, %r2, 3; mov.u32 %r4, 255; shl.b32 %r4, %r4, %r3;\n"
+    struct sim_case c = sim_text_ok(KERNEL("shr.u32 %r2, %r1, 3; shl.b32 %r3, %r2, 3; mov.u32 %r4, 255; shl.b32 %r4, %r4, %r3;\n"
         "mad.lo.u32 %r5, %r1, 16, 0; cvt.u64.u32 %d4, %r5; add.u64 %d4, %d4, %d1;\n"
         "setp.gt.u32 %p1, %r1, 11; vote.sync.ballot.b32 %r6, %p1, %r4; vote.sync.all.pred %p2, %p1, %r4; selp.u32 %r7, 1, 0, %p2;\n"
         "redux.sync.add.u32 %r8, %r1, %r4; and.b32 %r9, %r1, 1; match.any.sync.b32 %r10, %r9, %r4; match.all.sync.b32 %r11|%p3, %r2, %r4;\n"
@@ -393,7 +378,7 @@ static void parties(void **state)
 static void wrapped_address(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL(".shared .align 16 .b32 s[128];\nshl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r1; bar.sync 0;\n"
+    struct sim_case c = sim_text_ok(KERNEL(".shared .align 16 .b32 s[128];\nshl.b32 %r2, %r1, 2; mov.u32 %r3, s; add.u32 %r4, %r3, %r2; st.shared.u32 [%r4], %r1; bar.sync 0;\n"
         "sub.u32 %r5, %r3, %r2; ld.shared.u32 %r6, [%r5+124]; sub.u32 %r5, %r5, 512; ld.shared.v2.u32 {%r7, %r8}, [%r3+8]; ld.volatile.shared.u32 %r9, [%r5+636];\n"
         "sub.u32 %r6, %r6, %r9; add.u32 %r6, %r6, %r9; atom.shared.add.u32 %r9, [%r5+636], 0; sub.u32 %r9, %r9, %r6; add.u32 %r6, %r6, %r9; st.global.u32 [%d3], %r6;\n"), 1, 32);
     for (uint32_t i = 0; i < 32; i++)
@@ -405,7 +390,7 @@ static void wrapped_address(void **state)
 static void slow_wait(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL("mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra SET;\nLOOK: mov.u32 %r3, 400;\n"
+    struct sim_case c = sim_text_ok(KERNEL("mov.u32 %r2, %ctaid.x; setp.ne.u32 %p1, %r2, 0; @%p1 bra SET;\nLOOK: mov.u32 %r3, 400;\n"
         "WORK: sub.u32 %r3, %r3, 1; setp.ne.u32 %p2, %r3, 0; @%p2 bra WORK;\nld.acquire.gpu.global.u32 %r4, [%d1+4096]; setp.eq.u32 %p3, %r4, 0; @%p3 bra LOOK;\n"
         "st.global.u32 [%d3], %r4; bra END;\nSET: mov.u32 %r5, 7; st.release.gpu.global.u32 [%d1+4096], %r5;\nEND:\n"), 2, 32);
     assert_int_equal(INTS(c)[0], 7);

@@ -9,24 +9,9 @@
 #define INTS(c) ((const uint32_t *)(const void *)(c).data)
 #define LONGS(c) ((const uint64_t *)(const void *)(c).data)
 
-static struct sim_case run_text(const char *text, uint32_t grid, uint32_t block)
-{
-    struct sim_case c;
-    sim_case_open(&c, text, "k", 65536);
-    c.l.grid.x = grid;
-    c.l.block.x = block;
-    sim_case_run(&c);
-    return c;
-}
-static struct sim_case run_ok(const char *text, uint32_t grid, uint32_t block)
-{
-    struct sim_case c = run_text(text, grid, block);
-    assert_status_ok(c.st, &c.ds);
-    return c;
-}
 static void must_fail(const char *text, enum status st, const char *what)
 {
-    struct sim_case c = run_text(text, 1, 32);
+    struct sim_case c = sim_text(text, 1, 32);
     if (c.st != st || !support_said(&c.ds, what))
         sim_case_print(&c);
     assert_int_equal(c.st, st);
@@ -38,7 +23,7 @@ static void must_fail(const char *text, enum status st, const char *what)
 static void lane_masks(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL("mov.u32 %r2, %lanemask_eq; mov.u32 %r3, %lanemask_lt; mov.u32 %r4, %lanemask_le; mov.u32 %r5, %lanemask_gt;\n"
+    struct sim_case c = sim_text_ok(KERNEL("mov.u32 %r2, %lanemask_eq; mov.u32 %r3, %lanemask_lt; mov.u32 %r4, %lanemask_le; mov.u32 %r5, %lanemask_gt;\n"
                                       "st.global.v4.u32 [%d5], {%r2, %r3, %r4, %r5}; mov.u32 %r6, %lanemask_ge; st.global.u32 [%d3+2048], %r6;\n"), 1, 64);
     for (uint32_t t = 0; t < 64; t++) {
         const uint32_t lane = t % 32, *v = INTS(c) + 4 * t;
@@ -77,7 +62,7 @@ static void places(void **state)
 static void clocks(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL("mov.u32 %r2, %clock; mov.u64 %d6, %globaltimer; mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 3000;\n@%p1 bra L;\nmov.u32 %r3, %clock; mov.u64 %d7, %globaltimer; sub.u64 %d7, %d7, %d6;\n"
+    struct sim_case c = sim_text_ok(KERNEL("mov.u32 %r2, %clock; mov.u64 %d6, %globaltimer; mov.u32 %r9, 0;\nL:\nadd.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 3000;\n@%p1 bra L;\nmov.u32 %r3, %clock; mov.u64 %d7, %globaltimer; sub.u64 %d7, %d7, %d6;\n"
                                       "sub.u32 %r3, %r3, %r2; mov.u32 %r4, %clock_hi; mov.u32 %r5, %globaltimer_hi; mov.u32 %r6, %globaltimer_lo; st.global.v4.u32 [%d1], {%r3, %r4, %r5, %r6}; st.global.u64 [%d1+16], %d7;\n"), 1, 32);
     assert_in_range(INTS(c)[0], 9000, 100000);
     assert_true(INTS(c)[1] == 0 && INTS(c)[2] == 0);
@@ -91,7 +76,7 @@ static void stack(void **state)
 {
     (void)state;
     /* Each thread takes as many words as its number, twice; the second taking lies apart from the first and both keep what is stored. */
-    struct sim_case c = run_ok(KERNEL("add.u32 %r2, %r1, 1; mul.wide.u32 %d6, %r2, 4;\nstacksave.u64 %d20;\nalloca.u64 %d7, %d6; alloca.u64 %d8, %d6, 32; cvta.local.u64 %d9, %d8;\n"
+    struct sim_case c = sim_text_ok(KERNEL("add.u32 %r2, %r1, 1; mul.wide.u32 %d6, %r2, 4;\nstacksave.u64 %d20;\nalloca.u64 %d7, %d6; alloca.u64 %d8, %d6, 32; cvta.local.u64 %d9, %d8;\n"
                                       "sub.u64 %d10, %d6, 4; add.u64 %d11, %d7, %d10; st.local.u32 [%d7], %r1; st.local.u32 [%d11], %r1; add.u32 %r3, %r1, 1000; st.u32 [%d9], %r3;\n"
                                       "ld.local.u32 %r4, [%d11]; ld.local.u32 %r5, [%d8]; and.b64 %d12, %d8, 31; cvt.u32.u64 %r6, %d12;\nstackrestore.u64 %d20;\nalloca.u64 %d13, %d6;\n"
                                       "setp.eq.u64 %p1, %d13, %d7; selp.u32 %r7, 1, 0, %p1; st.global.v4.u32 [%d5], {%r4, %r5, %r6, %r7};\n"), 1, 64);
@@ -206,7 +191,7 @@ static void partial_copies(void **state)
         assert_int_equal(c.data[32768 + 16 * t + 12], t % 16 == 3 ? 0 : 9);
     sim_case_close(&c);
     /* the last 4 bytes of the buffer may be read as the start of 16; a fifth may not; 16 must be aligned to 16 */
-    c = run_ok(KERNEL(".shared .align 16 .b8 s[16];\nadd.u64 %d6, %d1, 65520;\ncp.async.cg.shared.global [s], [%d6], 16, 12;\n"), 1, 1);
+    c = sim_text_ok(KERNEL(".shared .align 16 .b8 s[16];\nadd.u64 %d6, %d1, 65520;\ncp.async.cg.shared.global [s], [%d6], 16, 12;\n"), 1, 1);
     sim_case_close(&c);
     sim_case_open(&c, KERNEL(".shared .align 16 .b8 s[16];\nadd.u64 %d6, %d1, 48;\ncp.async.cg.shared.global [s], [%d6], 16, 4;\n"), "k", 52);
     sim_case_ok(&c);
@@ -221,7 +206,7 @@ static void partial_copies(void **state)
 static void mbarrier_forms(void **state)
 {
     (void)state;
-    struct sim_case c = run_ok(KERNEL(".shared .align 8 .b64 b; .shared .align 16 .b8 s[16];\nmbarrier.init.shared.b64 [b], 2;\nmbarrier.expect_tx.relaxed.cta.shared::cta.b64 [b], 8;\nmbarrier.arrive.shared.b64 %d6, [b];\n"
+    struct sim_case c = sim_text_ok(KERNEL(".shared .align 8 .b64 b; .shared .align 16 .b8 s[16];\nmbarrier.init.shared.b64 [b], 2;\nmbarrier.expect_tx.relaxed.cta.shared::cta.b64 [b], 8;\nmbarrier.arrive.shared.b64 %d6, [b];\n"
                                       "mbarrier.pending_count.b64 %r2, %d6;\nmbarrier.arrive.shared.b64 %d7, [b];\nmbarrier.test_wait.shared.b64 %p1, [b], %d6;\nmbarrier.complete_tx.relaxed.cta.shared::cta.b64 [b], 8;\n"
                                       "mbarrier.test_wait.shared.b64 %p2, [b], %d6;\nmbarrier.test_wait.parity.shared.b64 %p3, [b], 0;\nmbarrier.test_wait.parity.shared.b64 %p4, [b], 1;\n"
                                       "mbarrier.arrive_drop.shared.b64 %d8, [b];\ncp.async.ca.shared.global [s], [%d1], 16;\ncp.async.mbarrier.arrive.noinc.shared.b64 [b];\nmbarrier.test_wait.parity.shared.b64 %p5, [b], 1;\n"
@@ -269,14 +254,14 @@ static void calls(void **state)
 {
     (void)state;
     /* a struct by value, a register argument, a result in a register; and a pointer to what is no function */
-    struct sim_case c = run_ok(SIM_HEAD ".func (.reg .b32 out) mix(.reg .b32 x, .param .align 8 .b8 pair[16])\n{\n.reg .b32 %a<3>; .reg .b64 %b;\nld.param.u32 %a1, [pair]; ld.param.u64 %b, [pair+8]; cvt.u32.u64 %a2, %b; mad.lo.u32 %a1, %a1, x, %a2; mov.b32 out, %a1;\nret;\n}\n"
+    struct sim_case c = sim_text_ok(SIM_HEAD ".func (.reg .b32 out) mix(.reg .b32 x, .param .align 8 .b8 pair[16])\n{\n.reg .b32 %a<3>; .reg .b64 %b;\nld.param.u32 %a1, [pair]; ld.param.u64 %b, [pair+8]; cvt.u32.u64 %a2, %b; mad.lo.u32 %a1, %a1, x, %a2; mov.b32 out, %a1;\nret;\n}\n"
                                ENTRY "{ .param .align 8 .b8 s[16]; cvt.u64.u32 %d6, %r1; st.param.u32 [s], 3; st.param.u64 [s+8], %d6; call.uni (%r2), mix, (%r1, s); }\nst.global.u32 [%d3], %r2;\nret;\n}\n", 1, 32);
     for (uint32_t t = 0; t < 32; t++)
         assert_int_equal(INTS(c)[t], 4 * t);
     sim_case_close(&c);
     must_fail(SIM_HEAD ENTRY "P: .callprototype _ ();\nmov.u64 %d6, 1234;\ncall %d6, (), P;\nret;\n}\n", ST_DEVICE, "which is not a function");
     /* nothing but registers, one of them narrower than the argument's */
-    c = run_ok(SIM_HEAD ".func (.reg .b64 sum, .reg .u16 low) both(.reg .b64 x, .reg .u16 y)\n{\n.reg .b64 %b; cvt.u64.u16 %b, y; add.u64 sum, x, %b; add.u16 low, y, 1;\nret;\n}\n"
+    c = sim_text_ok(SIM_HEAD ".func (.reg .b64 sum, .reg .u16 low) both(.reg .b64 x, .reg .u16 y)\n{\n.reg .b64 %b; cvt.u64.u16 %b, y; add.u64 sum, x, %b; add.u16 low, y, 1;\nret;\n}\n"
                ENTRY "cvt.u64.u32 %d6, %r1; shl.b64 %d6, %d6, 33; cvt.u16.u32 %h1, %r1; and.b32 %r3, %r1, 1; setp.eq.u32 %p1, %r3, 1; mov.u64 %d7, 9; mov.u16 %h2, 8;\n"
                      "@%p1 call.uni (%d7, %h2), both, (%d6, %h1);\ncvt.u64.u16 %d8, %h2; st.global.v2.u64 [%d5], {%d7, %d8};\nret;\n}\n", 1, 32);
     for (uint64_t t = 0; t < 32; t++)
@@ -291,10 +276,10 @@ static void calls(void **state)
 static void limits(void **state)
 {
     (void)state;
-    struct sim_case c = run_text(SIM_HEAD ".visible .entry k(.param .u64 p) .reqntid 64, 2\n{\nret;\n}\n", 1, 64);
+    struct sim_case c = sim_text(SIM_HEAD ".visible .entry k(.param .u64 p) .reqntid 64, 2\n{\nret;\n}\n", 1, 64);
     assert_true(c.st == ST_INPUT && support_said(&c.ds, "requires blocks of 64 x 2 x 1"));
     sim_case_close(&c);
-    c = run_text(SIM_HEAD ".visible .entry k(.param .u64 p) .maxntid 32\n{\nret;\n}\n", 1, 64);
+    c = sim_text(SIM_HEAD ".visible .entry k(.param .u64 p) .maxntid 32\n{\nret;\n}\n", 1, 64);
     assert_true(c.st == ST_INPUT && support_said(&c.ds, "threads per block is 64, more than the kernel's .maxntid 32"));
     sim_case_close(&c);
     sim_case_open(&c, KERNEL(""), "k", 64);
