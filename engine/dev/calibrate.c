@@ -182,17 +182,46 @@ static uint64_t l1_capacity(struct calibration *k, int carveout)
     return (lo + 512) / 1024 * 1024;
 }
 
+/* Carve-outs larger than shared memory, or that leave no L1, are none of this device's. */
+static void drop_carves(struct sim_preset *p)
+{
+    int64_t *c = &p->carve_0;
+    unsigned n = 0;
+    for (unsigned i = 0; i < 10; i++) {
+        int64_t bytes = c[i] * 1024;
+        if (c[i] >= 0 && bytes <= p->shared_max && (!p->unified_bytes || bytes + p->l1_line * p->l1_ways <= p->unified_bytes)) c[n++] = c[i];
+    }
+    while (n < 10) c[n++] = -1;
+}
+
+/* L1 beside the smallest, a middle and the largest carve-out. Where the largest and its L1 are clearly more than L1 alone,
+ * no carve-out is 0, and those of the device are what the three leave of the sum. */
+static void set_carves(struct sim_preset *p, const uint64_t l1[3])
+{
+    int64_t sum = p->shared_max + (int64_t)l1[2], *c = &p->carve_0;
+    p->unified_bytes = (int64_t)l1[0] + p->carve_0 * 1024;
+    if ((double)sum <= 1.1 * (double)p->unified_bytes) return;
+    unsigned n = 0;
+    p->unified_bytes = sum;
+    for (unsigned i = 0; i < 3; i++) {
+        int64_t kib = (sum - (int64_t)l1[i]) / 1024;
+        if (!n || kib > c[n - 1]) c[n++] = kib;
+    }
+    while (n < 10) c[n++] = -1;
+}
+
 static void find_capacity(struct calibration *k)
 {
     static const int percents[] = { 0, 50, 100 };
+    uint64_t bytes[ARRAY_LEN(percents)];
     if (!k->p->l1_plain && !k->p->l1_ca) return;
     for (size_t i = 0; i < ARRAY_LEN(percents); i++) {
-        uint64_t bytes = l1_capacity(k, percents[i]);
-        if (!bytes) return;
-        buf_printf(k->log, "L1 at carve-out %3d %%    %12llu byte\n", percents[i], (unsigned long long)bytes);
-        if (i == 0 && k->p->unified_bytes) k->p->unified_bytes = (int64_t)bytes + k->p->carve_0 * 1024;
-        if (i == 0 && !k->p->unified_bytes) k->p->l1_bytes = (int64_t)bytes;
+        bytes[i] = l1_capacity(k, percents[i]);
+        if (!bytes[i]) return;
+        buf_printf(k->log, "L1 at carve-out %3d %%    %12llu byte\n", percents[i], (unsigned long long)bytes[i]);
     }
+    if (k->p->unified_bytes) set_carves(k->p, bytes);
+    else k->p->l1_bytes = (int64_t)bytes[0];
 }
 
 /* ---- bandwidths: the slope between two lengths, so that what a launch costs cancels out ---- */
@@ -305,5 +334,6 @@ enum status dev_calibrate(struct dev *d, struct sim_preset *out, struct buf *res
     if (ds->errors == errors) find_capacity(&k);
     if (ds->errors == errors) find_classes(&k);
     if (ds->errors == errors) find_bandwidths(&k);
-    return ds->errors == errors ? ST_OK : ST_DEVICE;
+    drop_carves(out);
+    return ds->errors == errors && sim_preset_check(out, ds) == ST_OK ? ST_OK : ST_DEVICE;
 }
