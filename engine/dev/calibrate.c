@@ -49,7 +49,7 @@ static enum status launch_code(struct dev *d, struct dev_code *c, const struct l
     run.counters = false;
     run.flush_l2 = r->cold;
     run.exact = true;                /* a simulated device: no sample, whose error a slope would magnify */
-    run.time_limit_s = 20;
+    run.time_limit_s = dev_describe(d)->kind == DEV_SIMULATED ? 600 : 20;    /* a GPU takes milliseconds */
     st = dev_launch(d, c, b, &run, &res, ds);
     if (st == ST_OK && res.status != ST_OK) {
         diag_error(ds, "calibrate", "a microbenchmark failed: %s", res.message);
