@@ -38,6 +38,15 @@ struct cache_line {
     uint8_t alloc;               /* enum cache_alloc of its allocation */
     uint8_t merged;              /* requests waiting for the outstanding fill */
 };
+/* Data that all sets share (cache_pool.c). lines 0: each tag has a line of its own. */
+struct cache_pool {
+    uint32_t lines, keep, used;  /* all; those that may be taken for longer than a request; those taken */
+    uint32_t *ring;              /* [size]: indices of lines on their way, in the order of asking */
+    uint32_t size, head, flying; /* flying: entries of the ring */
+    uint32_t draws, asked;       /* asked: cycle of the last miss */
+    uint16_t *fold;              /* [CACHE_FOLDS][sets]: what each part of the quotient adds to the set */
+};
+#define CACHE_FOLDS 3u
 struct cache_l1 {
     struct cache_line *line;     /* [sets * ways] */
     uint32_t *low;               /* [sets * ways]: low half of each line's tag, together for a set */
@@ -45,13 +54,14 @@ struct cache_l1 {
     uint32_t set_mask, set_shift; /* sets - 1 and log2 when a power of two, else 0 */
     uint8_t group;               /* sectors fetched together: 1 sectored, 4 whole lines */
     uint8_t merge_max;
-    uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced */
+    uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced; of a pool: n sets */
     bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
     bool any_first;              /* some line has been evict-first */
     bool forget;                 /* what bypasses drops the line it finds */
     bool transit;                /* what bypasses takes a line while it is on its way */
     bool store_lines;            /* stores make lines */
     uint64_t lookups, hits;      /* sectors, for the bench and tests */
+    struct cache_pool pool;
 };
 struct cache_answer {
     uint8_t hit, pending, miss;  /* sector masks; together the request. miss is already widened to fetch groups */
@@ -61,6 +71,9 @@ struct cache_answer {
 };
 /* bytes rounded down to whole sets, at least one. ST_NOMEM only. */
 enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes);
+/* `tags` (a power of two times `ways`, of at least two sets) over a pool of `bytes`, of which `spare` lines only hold what is on its way; where
+ * that leaves less than half, half of the lines. ST_NOMEM only. */
+enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags, uint32_t ways, uint32_t spare, uint32_t sector_bytes);
 void cache_l1_free(struct cache_l1 *c);
 /* One line of one load at cycle `now`. After a miss with a line the caller says when data comes: cache_l1_fill. */
 void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cache_alloc alloc, uint32_t now,
@@ -78,6 +91,15 @@ static inline void cache_l1_prefetch(const struct cache_l1 *c, uint64_t line)
     uint64_t tag;
     __builtin_prefetch(&c->low[(size_t)cache_l1_set(c, line, &tag) * c->ways]);
 }
+
+/* The tag of a line that leaves nothing behind: its data passes through. No look-up finds it. */
+#define CACHE_TRANSIT_TAG UINT64_MAX
+
+/* cache_pool.c. What has arrived by `now` leaves the ring, in the order of asking; no more than may be is kept. */
+void cache_pool_settle(struct cache_l1 *c, uint32_t now);
+/* A line for a miss in `set` (its tags), or NULL: all are on their way. The caller fills it in. */
+struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now);
+void cache_pool_drop(struct cache_l1 *c, struct cache_line *l);
 
 /* ---- L2 ---- */
 struct cache_l2_request {

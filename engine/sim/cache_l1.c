@@ -3,7 +3,7 @@
  * A set index is the low part of the line number, rotated by a hash of the high
  * part: any run of `sets` consecutive lines covers every set once, and strides
  * of whole caches do not pile up. (set, line / sets) names the line, so the tag
- * keeps only the quotient.
+ * keeps only the quotient. Over a pool (cache_pool.c) the hash is linear.
  *
  *   entry:  empty -> pending (valid bits set, fill > now) -> arrived -> evicted
  */
@@ -28,6 +28,9 @@ void cache_l1_free(struct cache_l1 *c)
 {
     base_free(c->line);
     base_free(c->low);
+    base_free(c->pool.ring);
+    base_free(c->pool.fold);
+    c->pool = (struct cache_pool){ 0 };
     c->line = NULL;
     c->low = NULL;
 }
@@ -44,6 +47,11 @@ uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
     }
     *tag = q + 1;
     if (!c->hashed) return (uint32_t)r;
+    if (c->pool.lines) {
+        const uint16_t *f = c->pool.fold;
+        uint32_t m = c->set_mask, n = c->set_shift;
+        return (uint32_t)r ^ f[q & m] ^ f[c->sets + (q >> n & m)] ^ f[2 * c->sets + (q >> 2 * n & m)];
+    }
     uint32_t turn = (uint32_t)(((cache_mix(q) >> 32) * c->sets) >> 32);
     uint32_t set = (uint32_t)r + turn;
     return set >= c->sets ? set - c->sets : set;
@@ -53,6 +61,12 @@ static void set_line(struct cache_l1 *c, struct cache_line *to, const struct cac
 {
     *to = *v;
     c->low[to - c->line] = (uint32_t)v->tag;
+}
+
+static void drop_line(struct cache_l1 *c, struct cache_line *l)
+{
+    if (c->pool.lines) cache_pool_drop(c, l);
+    else set_line(c, l, &(struct cache_line){ 0 });
 }
 
 /* The line of `set` with that tag, or NULL. All low halves are compared, without a branch, before the whole tag is. */
@@ -68,8 +82,6 @@ static struct cache_line *find_line(const struct cache_l1 *c, uint32_t set, uint
         if (first[i].tag == tag) return &first[i];
     return NULL;
 }
-/* The line of a miss that leaves nothing behind: its data passes through, and the place is free again. No lookup finds it. */
-#define TRANSIT_TAG UINT64_MAX
 
 static inline uint64_t keep_key(const struct cache_line *l)
 {
@@ -80,9 +92,10 @@ static inline uint64_t keep_key(const struct cache_line *l)
  * the oldest of that many lines drawn at random (a hash of the access count) goes, unless one is evict-first. */
 static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *set, uint32_t now)
 {
+    if (c->pool.lines) return cache_pool_take(c, set, now);
     const uint32_t *low = &c->low[set - c->line];
     uint32_t free = 0;
-    for (uint32_t i = 0; i < c->ways; i++) free |= -(uint32_t)(low[i] == 0) | -(uint32_t)(low[i] == (uint32_t)TRANSIT_TAG);
+    for (uint32_t i = 0; i < c->ways; i++) free |= -(uint32_t)(low[i] == 0) | -(uint32_t)(low[i] == (uint32_t)CACHE_TRANSIT_TAG);
     bool look = c->any_first || free;        /* further than `picks` go: for one that is empty or evict-first */
     struct cache_line *best = NULL;
     uint64_t best_key = UINT64_MAX;
@@ -95,7 +108,7 @@ static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *s
         struct cache_line *l = &set[from + i < c->ways ? from + i : from + i - c->ways];
         if (!l->tag) return l;
         if (l->fill > now) continue;
-        if (l->tag == TRANSIT_TAG) return l;
+        if (l->tag == CACHE_TRANSIT_TAG) return l;
         uint64_t key = keep_key(l);
         if (key < best_key && (left || l->alloc == CACHE_FIRST)) { best_key = key; best = l; }
         if (left) left--;
@@ -133,7 +146,7 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
         l->alloc = CACHE_FIRST;
         c->any_first = true;
         l->stamp = 0;
-    } else if (alloc != CACHE_UNCHANGED) {
+    } else if (alloc != CACHE_UNCHANGED && (alloc != CACHE_TRANSIT || !c->pool.lines)) {
         l->stamp = ++c->clock;
         if (alloc == CACHE_LAST) l->alloc = CACHE_LAST;
     }
@@ -150,7 +163,7 @@ static void pass_through(struct cache_l1 *c, struct cache_line *set, uint8_t sec
 {
     a->miss = sectors;
     a->line = c->transit ? choose_victim(c, set, now) : NULL;
-    if (a->line) set_line(c, a->line, &(struct cache_line){ .tag = TRANSIT_TAG, .stamp = ++c->clock });
+    if (a->line) set_line(c, a->line, &(struct cache_line){ .tag = CACHE_TRANSIT_TAG, .stamp = ++c->clock });
 }
 
 static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t tag, uint8_t sectors, enum cache_alloc alloc,
@@ -177,6 +190,7 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
                    struct cache_answer *a)
 {
     *a = (struct cache_answer){ 0 };
+    if (c->pool.flying || c->pool.used > c->pool.keep) cache_pool_settle(c, now);
     if (alloc == CACHE_BYPASS && !c->transit) {
         a->miss = sectors;
         return;
@@ -185,13 +199,13 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
     uint32_t set = cache_l1_set(c, line, &tag);
     if (alloc == CACHE_BYPASS) {
         struct cache_line *old = c->forget ? find_line(c, set, tag) : NULL;
-        if (old && old->fill <= now) set_line(c, old, &(struct cache_line){ 0 });
+        if (old && old->fill <= now) drop_line(c, old);
         pass_through(c, &c->line[(size_t)set * c->ways], sectors, now, a);
         return;
     }
     struct cache_line *found = find_line(c, set, tag);
     if (alloc == CACHE_DROP) {
-        if (found && found->fill <= now) set_line(c, found, &(struct cache_line){ 0 });
+        if (found && found->fill <= now) drop_line(c, found);
         a->miss = sectors;
         return;
     }
@@ -221,7 +235,7 @@ void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors, bool par
     } else {
         l->valid &= (uint8_t)~cache_widen(sectors, c->group);
         l->ready &= l->valid;
-        if (!l->valid) set_line(c, l, &(struct cache_line){ 0 });
+        if (!l->valid) drop_line(c, l);
     }
 }
 

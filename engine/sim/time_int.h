@@ -66,10 +66,10 @@ uint8_t time_distinct_words(const struct exec_access *a);
 struct time_queue { double free; };
 struct time_mem {
     const struct sim_preset *g;
-    struct cache_l2 l2;
+    struct cache_l2 l2; struct time_met *met;  /* met: reads on their way, by line and neighbourhood; NULL: no SMs' are merged */
     struct time_queue *slice, *channel; uint32_t nslices, nchannels;
     struct time_queue *unit; uint32_t nunits;  /* atomic units, one per slice of the GPU: in a sample too, since few addresses meet in few */
-    double written_back;             /* sectors L2 has to write back per sector stored, lately */
+    double written_back, merged;     /* lately: sectors L2 has to write back per sector stored; share of reads that met another SM's */
     double scale;                    /* SMs of the GPU per simulated SM */
     double slice_bytes, channel_bytes; /* bytes per cycle of one queue */
     double port_cycles[CACHE_SECTORS + 1];   /* of a read, by sectors: cycles at its SM's port, */

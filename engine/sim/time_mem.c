@@ -6,6 +6,9 @@
  * load of each keeps the evenness it has on the whole GPU. */
 #include "engine/sim/time_int.h"
 
+/* A read on its way. answers 0: nothing; sm: who sent it. */
+struct time_met { uint64_t line; uint32_t at, sm; uint8_t sectors, answers; };
+
 #define LEAST_QUEUES 6               /* fewer, and all requests of a sample would wait alike */
 
 static uint32_t share_of(int64_t n, double scale)
@@ -23,6 +26,7 @@ static enum status make_queues(struct time_mem *m)
     m->channel = base_alloc(m->nchannels * sizeof *m->channel);
     m->nunits = (uint32_t)g->l2_slices;
     m->unit = base_alloc(m->nunits * sizeof *m->unit);
+    if (g->l2_merge_sms > 1 && !(m->met = base_alloc(TIME_FLIGHTS * sizeof *m->met))) return ST_NOMEM;
     return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
 }
 
@@ -59,6 +63,8 @@ void time_mem_free(struct time_mem *m)
     base_free(m->slice);
     base_free(m->channel);
     base_free(m->unit);
+    base_free(m->met);
+    m->met = NULL;
     m->slice = m->channel = m->unit = NULL;
 }
 
@@ -146,10 +152,10 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     struct time_flight *f = flight_of(s, r->line);
     if (merges(s, f, r)) return f->until + (uint32_t)port;
-    if (m->crowd_cycles > 0) s->ask_free += m->ask_cycles[n];
+    if (m->crowd_cycles > 0) s->ask_free += m->ask_cycles[n] * (1 - m->merged);
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     wait += port;
-    s->slice_added += m->slice_cycles[n];
+    s->slice_added += m->slice_cycles[n] * (1 - m->merged);
     uint32_t trip = (uint32_t)g->l2_latency + far_of(g, s, r->line);
     if (lack) {
         wait += waiting(m, &m->channel[r->channel], s->channel_added, r->at);
@@ -239,6 +245,22 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
     }
 }
 
+/* Whether the read meets one that another SM of the same neighbourhood sent at about the same time: up to four go on as one.
+ * Its data comes when it would have come alone. */
+static bool meets(struct time_mem *m, const struct cache_l2_request *r, uint32_t sm)
+{
+    if (!m->met || r->write || r->quiet) return false;
+    uint32_t near = (uint32_t)m->g->l2_merge_sms, place = sm / near;
+    struct time_met *f = &m->met[cache_mix(r->line * 61 + place) % TIME_FLIGHTS];
+    uint32_t apart = r->at > f->at ? r->at - f->at : f->at - r->at;
+    bool found = f->line == r->line && f->sm != sm && f->sm / near == place && !(r->sectors & ~f->sectors) && f->answers && f->answers < 4 &&
+                 apart < TIME_MERGE;
+    if (found) f->answers++;
+    else *f = (struct time_met){ r->line, r->at, sm, r->sectors, 1 };
+    m->merged += (found - m->merged) / 1024;
+    return found;
+}
+
 static void enter_neighbour(struct time_mem *m, const struct cache_l2_request *r)
 {
     struct cache_l2_request n = *r;
@@ -258,6 +280,7 @@ void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint
         struct time_sm *s = &sms[(k + turn) % nsms];
         active += s->nrequests > 0;
         for (size_t i = 0; i < s->nrequests; i++) {
+            if (meets(m, &s->request[i], s->id)) continue;
             enter_request(m, &s->request[i]);
             if (s->request[i].next && s->request[i].fetch) enter_neighbour(m, &s->request[i]);
         }

@@ -18,7 +18,8 @@ enum { POLICY_GREEDY, POLICY_ROUND_ROBIN };
 /* Misses that can be outstanding: where data waits in L1, no more than it has lines. */
 static uint32_t trackers(const struct time_launch *t)
 {
-    uint32_t n = (uint32_t)t->g->l1_mshrs, lines = t->l1_bytes >> CACHE_LINE_SHIFT;
+    uint32_t n = (uint32_t)t->g->l1_mshrs, lines = t->l1_bytes >> CACHE_LINE_SHIFT, spare = (uint32_t)t->g->l1_spare;
+    if (lines > spare) lines -= 3 * spare / 4;
     return t->g->l1_transit && lines && lines < n ? lines : n;
 }
 
@@ -45,7 +46,9 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
 {
     const struct sim_preset *g = t->g;
-    enum status st = cache_l1_init(&s->l1, t->l1_bytes, (uint32_t)g->l1_ways, (uint32_t)g->l1_sector);
+    uint32_t tags = (uint32_t)g->l1_tags, ways = (uint32_t)g->l1_ways, sector = (uint32_t)g->l1_sector;
+    enum status st = tags ? cache_l1_init_pool(&s->l1, t->l1_bytes, tags, ways, (uint32_t)g->l1_spare, sector)
+                          : cache_l1_init(&s->l1, t->l1_bytes, ways, sector);
     s->l1.hashed = g->l1_hash != 0;
     s->l1.merge_max = (uint8_t)(g->l1_mshr_merge > 255 ? 255 : g->l1_mshr_merge);
     s->l1.update_on_store = g->l1_write != 0;

@@ -211,8 +211,14 @@ uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, cons
 static struct model_cache_config cache_of(const struct dev_sm *s, uint64_t bytes, double ways, double sector)
 {
     uint32_t w = ways >= 1 ? (uint32_t)ways : 4;
+    bool pool = s->l1_tags > 0 && ways == s->l1_ways;          /* any set may have any line: wide sets of what is kept come close */
+    if (pool) {
+        uint64_t spare = (uint64_t)s->l1_spare * LINE_BYTES;
+        w = 16;
+        bytes = bytes > 2 * spare ? bytes - spare : (bytes + 1) / 2;
+    }
     uint64_t sets = bytes / ((uint64_t)w * LINE_BYTES);
-    return (struct model_cache_config){ .sets = sets ? (uint32_t)sets : 1, .ways = w, .picks = (uint32_t)s->l1_picks, .hashed = s->l1_hash > 0, .whole_line = sector >= LINE_BYTES,
+    return (struct model_cache_config){ .sets = sets ? (uint32_t)sets : 1, .ways = w, .picks = pool ? 4 : (uint32_t)s->l1_picks, .hashed = s->l1_hash > 0, .whole_line = sector >= LINE_BYTES,
                                         .transit = s->l1_transit > 0, .reserve = s->l1_reserve > 0, .store = s->l1_write >= 2 ? MODEL_STORE_MAKES : s->l1_write >= 1 ? MODEL_STORE_UPDATES : MODEL_STORE_EVICTS };
 }
 

@@ -440,9 +440,50 @@ static void test_faults(void **state)
     }
 }
 
+/* Tags over a pool: 16 sets of 4 tags, 40 lines, 8 of them spare. Returns how many of n lines `step` apart are found again. */
+static unsigned found_again(unsigned n, uint64_t step)
+{
+    struct cache_l1 c;
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+    c.picks = 2;
+    unsigned found = 0;
+    for (uint32_t k = 0; k < 8 * n; k++) found = (k % n ? found : 0) + (load(&c, 4096 + k % n * step, 1, CACHE_NORMAL, 100 * k, 100 * k + 50) & 1);
+    cache_l1_free(&c);
+    return found;
+}
+
+static void test_pool_capacity(void **state)
+{
+    (void)state;
+    for (unsigned k = 0; k < 12; k++) assert_int_equal(found_again(32, 1ull << k), 32);
+    assert_in_range(found_again(36, 1), 1, 32);      /* what is over loses more than itself, but not all */
+    assert_int_equal(found_again(128, 1), 0);
+}
+
+static void test_pool_bypass(void **state)
+{
+    (void)state;
+    struct cache_l1 c;
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+    c.picks = 2;
+    c.transit = c.forget = true;
+    for (uint64_t k = 0; k < 24; k++) load(&c, k, 15, CACHE_NORMAL, (uint32_t)k, (uint32_t)k);
+    for (uint64_t k = 0; k < 400; k++) load(&c, 1000 + k, 15, CACHE_BYPASS, (uint32_t)(100 + 100 * k), (uint32_t)(150 + 100 * k));
+    for (uint64_t k = 0; k < 24; k++) assert_true(cache_l1_has(&c, k, 15));      /* one at a time has room beside them */
+    load(&c, 3, 15, CACHE_BYPASS, 60000, 60050);
+    assert_false(cache_l1_has(&c, 3, 15));
+    assert_int_equal(c.pool.used - c.pool.flying, 23);
+    for (uint64_t k = 0; k < 40; k++) load(&c, 2000 + k, 15, CACHE_BYPASS, 70000, 70500);
+    unsigned left = 0;
+    for (uint64_t k = 0; k < 24; k++) left += cache_l1_has(&c, k, 15);
+    assert_in_range(left, 0, 8);                     /* forty on their way at once have not */
+    cache_l1_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_bypass),
         cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),
         cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
         cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_transit), cmocka_unit_test(test_store_lines),
