@@ -39,7 +39,7 @@ static const struct row ROWS[] = {
 static void open_row(struct sim_case *c, const struct row *r)
 {
     struct buf text = { 0 };
-    if (r->all) buf_printf(&text, "%s.func helper\n{\nret;\n}\n%s%s", SIM_HEAD, ENTRY + strlen(SIM_HEAD), r->body);
+    if (r->all) buf_printf(&text, "%s.func helper\n{\nret;\n}\n%s%s", SIM_HEAD, &ENTRY[strlen(SIM_HEAD)], r->body);
     else buf_printf(&text, "%s%s", ENTRY, r->body);
     sim_case_open(c, text.s, "k", DATA);
     assert_status_ok(c->st, &c->ds);
