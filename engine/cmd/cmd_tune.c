@@ -89,7 +89,7 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
             buf_printf(&out, ", %u skipped as hopeless by the memory-cost model", f->skipped);
         buf_puts(&out, "\n");
         if (f->leave_alone)
-            buf_printf(&out, "%s: %s\n", f->untried[0] ? "nothing yet" : "leave it alone", f->reason);
+            buf_printf(&out, "%s: %s\n", f->untried[0] || f->interrupted ? "nothing yet" : "leave it alone", f->reason);
         else
             buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
                        (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
@@ -272,8 +272,10 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
     o->nother = other_sets(s, other, ARRAY_LEN(other));
     enum status st = tune_search(bench, o, &ob, found, w->ds);
     cmd_progress_end();
-    if (st == ST_OK || (st == ST_CANCELLED && found->launches))
+    if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
         print_found(w->a, found, s);
+    if (st == ST_CANCELLED && w->session)
+        diag_add(w->ds, DIAG_NOTE, "resume", w->a->output ? w->a->output : w->a->session, NO_SPAN, "what has run is in this session: tune --resume goes on from there");
     if (st == ST_OK)
         print_advice(&t, bench, s, found);
     base_free(t.done);

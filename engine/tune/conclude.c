@@ -98,6 +98,10 @@ static void why_alone(const struct searching *s, char *reason, size_t n)
 {
     char binds[128];
     unsigned run = s->found->launches + s->found->resumed;
+    if (s->found->interrupted) {
+        snprintf(reason, n, "interrupted after %u launches, the original among them; none beat it by more than the noise (%.1f %%)", run, 100 * s->live.noise);
+        return;
+    }
     if (s->found->untried[0] && run <= 1) {
         snprintf(reason, n, "the budget allowed nothing but the original");
         return;

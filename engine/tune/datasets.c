@@ -29,7 +29,8 @@ static void judge_set(struct tune_data_set *s, const struct result *original, co
         snprintf(s->message, sizeof s->message, s->gain < 1 - noise ? "slower here" : "no gain here beyond the noise (%.1f %%)", 100 * noise);
 }
 
-static enum status try_set(struct tune_bench *of, const struct launch_spec *launch, const struct options *o, double noise, struct tune_data_set *s)
+/* exact: timed whole, as the recommendation was. */
+static enum status try_set(struct tune_bench *of, const struct launch_spec *launch, const struct options *o, bool exact, double noise, struct tune_data_set *s)
 {
     const struct dev_info *d = dev_describe(of->subject.dev);
     struct launch_data data = { 0 };
@@ -44,6 +45,7 @@ static enum status try_set(struct tune_bench *of, const struct launch_spec *laun
         st = tune_bench_open(&subject, &of->opts, &b, &own);
     if (st == ST_OK) {
         b->observer = of->observer;
+        b->opts.exact = b->opts.exact || exact;
         st = both(b, o, &original, &best, &own);
     }
     if (st == ST_OK) {
@@ -65,7 +67,7 @@ enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts 
     for (size_t i = 0; i < o->nother && f->nsets < TUNE_SETS && st == ST_OK; i++) {
         if (b->observer && b->observer->progress)
             b->observer->progress(b->observer->ctx, 0.99, "other data sets");
-        st = try_set(b, o->other[i], &f->options, noise, &f->set[f->nsets++]);
+        st = try_set(b, o->other[i], &f->options, f->whole && !f->best.sampled, noise, &f->set[f->nsets++]);
     }
     return st;
 }

@@ -86,45 +86,68 @@ static struct options options_of_config(const struct exploring *x, const struct 
     return o;
 }
 
-static enum status add_level(struct exploring *x, const struct options *o, size_t *at)
+static size_t add_level(struct exploring *x, const struct options *o)
 {
-    struct tune_prediction p;
-    double original = x->s->live.original_cost.valid ? x->s->live.original_cost.cost.extended : NAN;
     struct options none = options_default();
     size_t g = 0;
-    *at = 0;
     if (!search_legal(x->s, o) || options_equal(o, &none))
-        return ST_OK;
-    enum status st = search_predict(x->s, o, &p);
+        return 0;
     while (g + 1 < GROUPS && !group_is_set(o, g))
         g++;
-    if (st == ST_OK)
-        *at = level_of(x, o, g, p.valid && original > 0 && p.cost.extended > 0 ? log(p.cost.extended / original) : NAN);
-    return st;
+    return level_of(x, o, g, NAN);
 }
 
 /* All values of every knob; the active agents for every clustering. */
-static enum status make_levels(struct exploring *x)
+static void make_levels(struct exploring *x)
 {
     struct options list[SPACE_MOST], none = options_default();
     const struct dimension *agents = space_find("active agents");
-    enum status st = ST_OK;
-    size_t at;
     x->nlevels = 1;
-    for (size_t d = 0; d < space_dimensions() && st == ST_OK; d++) {
+    for (size_t d = 0; d < space_dimensions(); d++) {
         size_t n = space_dimension(d)->alternatives(&x->s->space, &none, list, SPACE_MOST);
-        for (size_t i = 0; i < n && st == ST_OK; i++) {
-            if (x->s->ob && cancel_asked(x->s->ob->cancel))
-                return ST_CANCELLED;
-            st = add_level(x, &list[i], &at);
-        }
+        for (size_t i = 0; i < n; i++)
+            add_level(x, &list[i]);
     }
-    for (size_t l = 1, most = x->nlevels; l < most && st == ST_OK; l++) {
+    for (size_t l = 1, most = x->nlevels; l < most; l++) {
         size_t n = agents->alternatives(&x->s->space, &x->level[l].options, list, SPACE_MOST);
-        for (size_t i = 0; i < n && st == ST_OK; i++)
-            st = add_level(x, &list[i], &at);
+        for (size_t i = 0; i < n; i++)
+            add_level(x, &list[i]);
+    }
+}
+
+/* The model is asked for the reference's values, as long as that takes no more than a quarter of the caller's seconds. */
+static enum status ask_model(struct exploring *x)
+{
+    struct searching *s = x->s;
+    double original = s->live.original_cost.valid ? s->live.original_cost.cost.extended : NAN;
+    double until = s->deadline_ns > 0 ? (double)s->started_ns + (s->deadline_ns - (double)s->started_ns) / 4 : INFINITY;
+    enum status st = ST_OK;
+    for (size_t l = 1; l < x->nlevels && st == ST_OK && (double)base_now_ns() < until; l++) {
+        struct tune_prediction p;
+        if (s->ob && cancel_asked(s->ob->cancel))
+            return ST_CANCELLED;
+        if (!x->level[l].coarse)
+            continue;
+        st = search_predict(s, &x->level[l].options, &p);
+        if (st == ST_OK && p.valid && original > 0 && p.cost.extended > 0)
+            x->level[l].cost = log(p.cost.extended / original);
     }
     return st;
+}
+
+/* Other values cost what the one nearest to them does. */
+static void spread_costs(struct exploring *x)
+{
+    for (size_t l = 1; l < x->nlevels; l++) {
+        double nearest = 0;
+        for (size_t k = 1; k < x->nlevels && !x->level[l].coarse; k++) {
+            double near = guess_nearness(&x->level[l], &x->level[k]);
+            if (!x->level[k].coarse || isnan(x->level[k].cost) || near <= nearest)
+                continue;
+            nearest = near;
+            x->level[l].cost = x->level[k].cost;
+        }
+    }
 }
 
 /* Those that the reference has: pairs are made of them, and of what finer values proved best by themselves. */
@@ -156,18 +179,16 @@ static void find_first(struct exploring *x)
 }
 
 /* Thresholds beside the best's are values too. */
-static enum status add_neighbours(struct exploring *x)
+static void add_neighbours(struct exploring *x)
 {
     struct options none = options_default(), o = group_with(&none, &x->s->found->options, group_find("bypass"));
-    enum status st = ST_OK;
     int pi = o.pi.value;
-    size_t at;
-    for (int by = -1; by <= 1 && st == ST_OK && o.bypass != BYPASS_NONE && o.pi.mode == PI_VALUE; by += 2) {
+    for (int by = -1; by <= 1 && o.bypass != BYPASS_NONE && o.pi.mode == PI_VALUE; by += 2) {
         o.pi.value = pi + by;
         if (o.pi.value > 0 && o.pi.value < (int)x->s->space.warps)
-            st = add_level(x, &o, &at);
+            add_level(x, &o);
     }
-    return st;
+    spread_costs(x);
 }
 
 /* ---- the budget ---- */
@@ -470,9 +491,8 @@ static enum status explore(struct exploring *x)
         size_t now = 0;
         if (s->ob && cancel_asked(s->ob->cancel))
             return ST_CANCELLED;
-        st = add_neighbours(x);
-        if (st == ST_OK)
-            st = learn(x, &g);
+        add_neighbours(x);
+        st = learn(x, &g);
         if (st == ST_OK)
             st = make_candidates(x);
         if (st == ST_OK)
@@ -495,8 +515,10 @@ enum status search_explore(struct searching *s)
     if (!x)
         return ST_NOMEM;
     x->s = s;
-    enum status st = make_levels(x);
+    make_levels(x);
     mark_coarse(x);
+    enum status st = ask_model(x);
+    spread_costs(x);
     find_first(x);
     make_budget(x, false);
     if (st == ST_OK)

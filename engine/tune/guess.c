@@ -44,7 +44,7 @@ static double near_bypass(const struct options *a, const struct options *b)
     return same + 0.15 * exp(-apart);
 }
 
-static double nearness(const struct guess_level *a, const struct guess_level *b)
+double guess_nearness(const struct guess_level *a, const struct guess_level *b)
 {
     const struct options *x = &a->options, *y = &b->options;
     if (a->group != b->group)
@@ -66,7 +66,7 @@ struct guess *guess_new(const struct guess_level *levels, size_t n)
     *g = (struct guess){ .level = levels, .n = n };
     for (size_t i = 1; i < n; i++)
         for (size_t k = 1; k < n; k++)
-            g->near[i][k] = i == k ? 1 : nearness(&levels[i], &levels[k]);
+            g->near[i][k] = i == k ? 1 : guess_nearness(&levels[i], &levels[k]);
     return g;
 }
 

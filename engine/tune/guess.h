@@ -23,6 +23,7 @@ struct guess_level {
 /* Level 0: as in the original; level[g] is one of group g. */
 struct guess_config { unsigned char level[GROUPS]; };
 struct guess;
+double guess_nearness(const struct guess_level *a, const struct guess_level *b);   /* 0: of two groups; below 1 */
 /* levels[1..n-1]; borrowed. NULL: out of memory. */
 struct guess *guess_new(const struct guess_level *levels, size_t n);
 void guess_free(struct guess *g);

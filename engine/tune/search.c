@@ -497,7 +497,8 @@ static enum status run_method(struct searching *s, const struct search_method *m
         st = m->run(s);
     if (st == ST_OK && m->run != search_explore)
         st = search_settle(s);               /* ours does it before it sheds */
-    if (s->found->untried[0])
+    s->found->interrupted = st == ST_CANCELLED;
+    if (s->found->untried[0] || s->found->interrupted)
         adopt_done(s);
     if (st == ST_OK)
         st = predict_ends(s);

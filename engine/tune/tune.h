@@ -172,6 +172,7 @@ struct tune_found {
     unsigned launches, space;
     unsigned whole;                           /* of the launches: timed whole again what samples of the CTAs put first; no budget counts them */
     unsigned skipped, resumed;                /* the model saw no chance for them; taken from opts->done */
+    bool interrupted;                         /* by the observer's cancel: the best so far */
     char probed[256];                         /* method "cluster-framework": what its probes said; else empty */
     char untried[384];                        /* what the caller's budget left untried, by name; empty: nothing */
     unsigned missing;                         /* replay: passed over */
