@@ -164,6 +164,15 @@ static struct cell *global_cell(struct exec_shadow_map *m, uint64_t addr)
     return &(*p)->c[addr % PAGE];
 }
 
+void exec_check_fresh(struct exec_launch *x, uint64_t addr, uint64_t n)
+{
+    for (uint64_t k = 0; x->shadows && k < n; k++) {
+        struct cell *c = global_cell(x->shadows, addr + k);
+        if (c)
+            *c = (struct cell){ 0 };
+    }
+}
+
 /* ---- races ---- */
 static bool ordered(const struct exec_warp *w, const struct who *o, bool atomic)
 {

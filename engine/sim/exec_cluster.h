@@ -30,6 +30,8 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
                 enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES], const uint64_t p[WARP_LANES]);
 void exec_check_barrier(struct exec_cta *c);
 void exec_check_warp(struct exec_warp *w);      /* the lanes of a warp have synchronised */
+/* Memory that malloc hands out: who used it before has given it back. */
+void exec_check_fresh(struct exec_launch *x, uint64_t addr, uint64_t n);
 bool exec_check_launch(struct exec_launch *x);
 void exec_check_free(struct exec_launch *x);
 bool exec_check_cta(struct exec_cta *c);

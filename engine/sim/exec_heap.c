@@ -59,6 +59,7 @@ uint64_t exec_heap_take(struct exec_warp *w, uint64_t bytes)
     memmove(&h->v[i + 1], &h->v[i], (h->n - i) * sizeof *h->v);
     h->v[i] = (struct exec_block){ at, n };
     h->n++;
+    exec_check_fresh(x, x->p->heap + at, n);
     return x->p->heap + at;
 }
 

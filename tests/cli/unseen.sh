@@ -23,6 +23,7 @@ PY
 is "every launch's bytes" "none: $(cat "$T/bytes")" "none: "
 code "a texture is refused by name" 4 "does not model 'tex.2d.v4.f32.f32" "$B" run $S/refused.ptx -k x_texture --no-counters
 code "a surface is refused by name" 4 "does not model 'suld.b.2d.b32.trap" "$B" run $S/refused.ptx -k x_surface --no-counters
+code "memory of malloc that another warp gave back is no race" 0 "" "$B" run $S/lang.ptx -k l_virtual --check-memory --no-counters
 code "their neighbour runs" 0 "" "$B" run $S/refused.ptx -k x_grid_size --no-counters
 cat > "$T/forever.ptx" <<'PTX'
 .version 7.0
