@@ -237,12 +237,10 @@ static enum status settle_softcache(struct args *a, struct subject *s, struct di
     opts.counters = false;
     o.softcache = OPT_SOFTCACHE_AUTO;
     o.assume_restrict = a->options.assume_restrict;
-    const struct tune_observer ob = { .cancel = a->cancel };
+    opts.cancel = a->cancel;
     enum status st = tune_bench_open(&subject, &opts, &bench, ds);
-    if (st == ST_OK) {
-        tune_bench_watch(bench, &ob);
+    if (st == ST_OK)
         st = tune_run_one(bench, &o, &r, ds);
-    }
     if (st == ST_OK && r.status == ST_OK) {
         a->options.softcache = r.options.softcache;
         memcpy(a->options.softcache_data, r.options.softcache_data, sizeof a->options.softcache_data);

@@ -11,6 +11,7 @@ static struct tune_run_opts run_opts(const struct args *a, const struct dev_info
     o.counters = !a->no_counters;
     o.exact = a->exact;
     o.check_memory = a->check_memory;
+    o.cancel = a->cancel;
     o.time_limit_s = a->time_limit;
     if (a->repeat > 0) {
         o.repeat = (unsigned)a->repeat;
@@ -154,14 +155,11 @@ int cmd_run(struct args *a)
     struct tune_bench *bench = NULL;
     struct result r = result_empty();
     struct buf out = { 0 };
-    const struct tune_observer ob = { .cancel = a->cancel };
     enum status st = cmd_contradictions(&a->options, &ds);
     if (st == ST_OK)
         st = running_bench(&s, a, &bench, &ds);
-    if (st == ST_OK) {
-        tune_bench_watch(bench, &ob);
+    if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
-    }
     if (st == ST_OK) {
         put_run(a, &s, &r, &ds, &out);
         cmd_put(&out);

@@ -21,7 +21,8 @@ struct tune_observer {
     void (*live)(void *ctx, const struct tune_live *l);                /* searches: after every change; may be NULL */
 };
 struct tune_run_opts { unsigned repeat, max_repeat; bool counters, exact; double time_limit_s;
-                       bool check_memory /* uninitialised reads and races are faults; simulated devices only */; };
+                       bool check_memory /* uninitialised reads and races are faults; simulated devices only */;
+                       const struct cancel *cancel /* of launches that nobody observes, the original's at opening among them; NULL: none */; };
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */

@@ -43,4 +43,5 @@ cat > "$T/forever.launch.json" <<'JSON'
   "args": [ { "name": "p", "buffer": "u32", "count": 1, "init": { "fill": 0 }, "output": true } ] }
 JSON
 code "run: interrupted" 130 "" timeout --preserve-status -k 20 1 "$B" run "$T/forever.ptx" --no-counters
+code "tune: interrupted before anything is known" 130 "" timeout --preserve-status -k 20 1 "$B" tune "$T/forever.ptx"
 exit $bad
