@@ -373,14 +373,30 @@ static enum status prepare(struct sim_job *j)
 }
 
 /* ---- the launch ---- */
+
+/* Where the buffers begin that a launch changes: between launches a device copies them back. Returns how many; at most n. */
+static size_t restored_buffers(const struct sim_job *j, uint64_t *addr, size_t n)
+{
+    const struct launch_spec *l = j->b->base.data->spec;
+    size_t k = 0;
+    for (size_t i = 0; i < l->nargs && k < n; i++) {
+        size_t b = j->b->bound.main_use[i].buffer;
+        if (l->args[i].output && b != SIZE_MAX)
+            addr[k++] = j->b->bound.buffers[b].addr;
+    }
+    return k;
+}
+
 static enum status run_main(struct sim_job *j, bool functional, struct sim_stats *stats)
 {
     const struct dev_run *r = j->r;
+    uint64_t restored[RESULT_MAX_OUTPUTS];
     struct sim_launch s = {
         .grid = r->grid, .block = r->block, .cluster = r->launch->cluster, .shared = r->shared, .functional = functional, .exact = r->exact,
         .threads = j->d->threads, .carveout = r->carveout, .hw_pi = r->hw_pi, .dispatch = r->dispatch, .seed = r->seed,
         .check_uninit = r->check_uninit, .check_races = r->check_races, .cancel = j->cancel,
         .progress = r->progress, .ctx = r->ctx, .warm_l2 = !r->flush_l2,
+        .restored = restored, .nrestored = restored_buffers(j, restored, RESULT_MAX_OUTPUTS),
     };
     uint8_t *block = NULL;
     enum status st = prepare(j);

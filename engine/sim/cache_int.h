@@ -124,9 +124,13 @@ struct cache_l2_outcome {
     bool open;                   /* the line was used a moment ago: DRAM has its row open */
 };
 struct cache_l2_entry { uint32_t tag, stamp; uint8_t valid, dirty, alloc, used; };
-struct cache_range { uint64_t first, lines; };   /* line numbers of a buffer */
+struct cache_range { uint64_t first, lines; bool restored; };  /* line numbers of a buffer; copied back from elsewhere before the launch */
 /* Places of the grid that a sample takes its CTAs from, and which of them lie beside each other. */
-struct cache_places { uint32_t n; uint8_t near_of[8], far_of[8] /* masks */; uint32_t neighbours /* of any place, simulated or not */; };
+#define CACHE_APART 16u
+struct cache_places {
+    uint32_t n, apart;           /* places; distances in the grid at which some of them lie, each counted on both sides */
+    uint8_t near_of[8][CACHE_APART], far_of[8];   /* masks: at each distance from a place; far from it */
+};
 struct cache_sample;
 struct cache_l2 {
     struct cache_l2_entry *entry;/* [sets * ways]; NULL: sampled */
@@ -138,7 +142,8 @@ struct cache_l2 {
 enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);
 /* The L2 of a GPU of `sms` SMs of which p->n are simulated: lines count for those nobody simulates. */
 enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem);
-/* As a previous run over these buffers (v lives on) left it: all of them, or the end of what it touched last. */
+/* As runs of this launch one after the other leave it, the restored buffers copied in between (in the order of v, which lives
+ * on). What is only read stays if everything fits, copies included: else what a launch touches first was displaced by then. */
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */

@@ -19,27 +19,39 @@ enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sm
     return cache_sample_new(&c->sample, bytes, sms, p, mem);
 }
 
+#define WARM_SOURCE (UINT64_C(1) << 52)          /* lines that no buffer has: what restored ones are copied from */
+
+static void warm_lines(struct cache_l2 *c, uint64_t first, uint64_t n, bool copied)
+{
+    struct cache_l2_outcome o;
+    for (uint64_t line = first; line < first + n; line++) {
+        if (copied) cache_l2_access(c, &(struct cache_l2_request){ .line = line | WARM_SOURCE, .sectors = 15 }, &o);
+        cache_l2_access(c, &(struct cache_l2_request){ .line = line, .sectors = 15 }, &o);
+    }
+}
+
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
 {
-    uint64_t total = 0, capacity = (uint64_t)c->sets * c->ways;
-    for (size_t i = 0; i < n; i++) total += v[i].lines;
+    uint64_t total = 0, copied = 0, capacity = (uint64_t)c->sets * c->ways;
+    for (size_t i = 0; i < n; i++) {
+        total += v[i].lines;
+        copied += v[i].restored ? v[i].lines : 0;
+    }
     if (!total) return;
     if (c->sample) {
         cache_sample_warm(c->sample, v, n);
         return;
     }
-    c->warm_fits = (double)total <= 0.9 * (double)capacity;
-    uint64_t skip = total > capacity ? total - capacity : 0;
-    for (size_t i = 0; !c->warm_fits && i < n; i++)
-        for (uint64_t k = 0; k < v[i].lines; k++) {
-            if (skip) {
-                skip--;
-                continue;
-            }
-            struct cache_l2_request r = { .line = v[i].first + k, .sectors = 15 };
-            struct cache_l2_outcome o;
-            cache_l2_access(c, &r, &o);
-        }
+    c->warm_fits = (double)(total + copied) <= 0.9 * (double)capacity;
+    if (c->warm_fits) return;
+    if (total + copied <= capacity)
+        for (size_t i = 0; i < n; i++) warm_lines(c, v[i].first, v[i].lines, false);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t skip = 2 * copied > capacity ? copied - capacity / 2 : 0;      /* displaced by what was copied later */
+        if (!v[i].restored) continue;
+        copied -= v[i].lines;
+        if (skip < v[i].lines) warm_lines(c, v[i].first + skip, v[i].lines - skip, true);
+    }
 }
 
 void cache_l2_free(struct cache_l2 *c)

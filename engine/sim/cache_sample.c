@@ -10,12 +10,13 @@
  *
  * A line may have been brought by SMs outside the sample. How often is taken from
  * the sample itself, per allocation: of two sampled places of the grid, how often
- * has one touched what the other asks for and finds resident? Places beside each
- * other in the grid (halos) and places far apart (tables, vectors) count apart,
- * and each is raised to the number of such places that nobody simulates. */
+ * has one touched what the other asks for and finds resident? Places near each
+ * other (halos) count for each distance, and for those at that distance that nobody
+ * simulates; places far apart (tables, vectors) for all the others. */
 #include "engine/sim/cache_int.h"
 
 #include <math.h>
+#include <string.h>
 
 #define REGION_SHIFT 5u          /* 32 lines */
 #define REGION_LINES 32u
@@ -26,9 +27,11 @@
 #define SPREAD 0.4               /* SMs that run ahead of others see their lines younger, those behind older */
 #define LEAST_SHARE 16.0
 #define RECENT 2u                /* buckets: what was touched since is still open in DRAM */
+#define HALVES 2u                /* of a line: what a miss brings, and what others may have brought */
 #define SIDES 4u                 /* the first place, its neighbour in x, that in y, the far ones */
 #define TICK_SHIFT 6u            /* ticks of 64 cycles */
 #define TOGETHER 32u             /* ticks: places that ask for one line within this time ask together */
+#define FEW 9.0                  /* sectors found by chance */
 #define PRIOR 16.0               /* pairs that are taken to have shared nothing before any was seen */
 
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
@@ -39,12 +42,13 @@ struct region {
     uint16_t stamp[REGION_LINES];/* bucket of the last touch */
     uint8_t state[REGION_LINES]; /* valid sectors, class << 4; 0: never touched */
     uint8_t dirty[REGION_LINES];
-    uint8_t places[REGION_LINES];/* sampled places that touched it since it was filled */
+    uint8_t places[REGION_LINES][HALVES];  /* sampled places that touched it since it was filled */
     uint16_t at[REGION_LINES][SIDES]; /* when each side of the sample asked last, in ticks + 1; 0: never */
     uint32_t counted;            /* lines whose weight is in the order: what others brought is theirs */
 };
-struct pairs { double asked, found; };
-struct sample_alloc { uint64_t addr, end; struct pairs near, far; uint32_t notes; double alone[8], together; };
+/* found: sectors that a place asked for, found and shares with one at that distance, or far off; twice: with two far off, in
+ * either order. */
+struct sample_alloc { uint64_t addr, end; double asked[8], found[CACHE_APART], far, twice; uint32_t notes; double alone[8], together; };
 struct cache_sample {
     double capacity, scale;      /* lines; lines of the GPU per line of the sample */
     double weight[CLASSES][BUCKETS];   /* lines last touched in that bucket */
@@ -54,11 +58,11 @@ struct cache_sample {
     uint32_t dead[CLASSES];      /* no line last touched before this bucket is left */
     double filled;               /* lines filled since the launch began */
     uint32_t now; double in_bucket;
-    uint32_t nplaces; uint8_t near_of[8], far_of[8]; double near_left, far_left; /* neighbours per place; places nobody simulates */
+    struct cache_places p; uint32_t far_left;      /* places that nobody simulates, but those at the distances of p */
     struct region *region; size_t n, cap;
     uint32_t *slot, slots;       /* hash: region index + 1 */
     struct sample_alloc alloc[MAX_ALLOCS]; uint32_t nalloc;
-    const struct cache_range *warm; size_t nwarm; double warm_lines;
+    const struct cache_range *warm; size_t nwarm; double warm_lines;     /* copies of restored ones included */
     const struct sim_mem *mem;
 };
 
@@ -71,14 +75,8 @@ enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t
     if (!s) return ST_NOMEM;
     s->capacity = (double)(bytes >> CACHE_LINE_SHIFT);
     s->scale = (double)sms / p->n;
-    s->nplaces = p->n > 8 ? 8 : p->n;
-    for (uint32_t i = 0; i < s->nplaces; i++) {
-        s->near_of[i] = p->near_of[i];
-        s->far_of[i] = p->far_of[i];
-    }
-    s->near_left = p->neighbours;
-    s->far_left = (double)sms - p->n - p->neighbours;
-    if (s->far_left < 0) s->far_left = 0;
+    s->p = *p;
+    s->far_left = sms > p->n + 2 * p->apart ? sms - p->n - 2 * p->apart : 0;
     s->mem = mem;
     s->slots = MAX_REGIONS * 2;
     s->slot = base_alloc(s->slots * sizeof *s->slot);
@@ -97,26 +95,56 @@ void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size
 {
     s->warm = v;
     s->nwarm = n;
-    for (size_t i = 0; i < n; i++) s->warm_lines += (double)v[i].lines;
+    for (size_t i = 0; i < n; i++) s->warm_lines += (double)v[i].lines * (v[i].restored ? 2 : 1);
 }
 
 /* ---- what others brought ---- */
 
-/* Raised to the number of places outside the sample: what may be chance counts as nothing. */
-static double rate(const struct pairs *p)
+/* What may be chance counts as nothing: it is raised to the number of places outside the sample. */
+static double rate(double found, double asked)
 {
-    double sure = p->found - 3 * sqrt(p->found);
-    return sure > 0 ? sure / (p->asked + PRIOR) : 0;
+    double sure = found - 3 * sqrt(found);
+    return sure > 0 ? sure / (asked + PRIOR) : 0;
+}
+
+/* A place asks at a random time for a line that `others` share with probability q each: that none of them was earlier. */
+static double is_first(double q, uint32_t others)
+{
+    return q > 0 ? (1 - pow(1 - q, others + 1)) / ((others + 1) * q) : 1;
+}
+
+/* That none of the `left` places far off brought what `seen` sampled ones did not. Some lines are nobody else's, the others
+ * are shared by places as likely as the moments seen say: the later of two that share finds the other, the last of three both. */
+static double far_alone(double mean, double second, uint32_t seen, uint32_t left)
+{
+    mean = fmin(1, 2 * mean);
+    second = fmax(mean * mean, fmin(mean, 3 * second));
+    double q = second / mean, shared = mean / q;
+    return (1 - shared + shared * is_first(q, seen + left)) / (1 - shared + shared * is_first(q, seen));
 }
 
 /* That nobody outside the sample brought it, for each place that asks. */
 static void find_alone(const struct cache_sample *s, struct sample_alloc *a)
 {
-    double far = rate(&a->far), near = rate(&a->near);
-    near = near > far ? (near - far) / (1 - far) : 0;
-    for (uint32_t i = 0; i < s->nplaces; i++) {
-        double left = s->near_left - ones(s->near_of[i]);
-        a->alone[i] = pow(1 - far, s->far_left) * pow(1 - near, left > 0 ? left : 0);
+    double near[CACHE_APART], asked = 0, twice = 0;
+    for (uint32_t i = 0; i < s->p.n; i++) {
+        uint32_t n = ones(s->p.far_of[i]);
+        asked += a->asked[i] * n;
+        twice += a->asked[i] * n * (n - 1.0);
+    }
+    double far = a->far > FEW ? a->far / (asked + PRIOR) : 0, second = a->twice / (twice + PRIOR);
+    for (uint32_t d = 0; d < s->p.apart; d++) {
+        double all = 0;
+        for (uint32_t i = 0; i < s->p.n; i++) all += a->asked[i] * ones(s->p.near_of[i][d]);
+        near[d] = rate(a->found[d], all);
+        near[d] = near[d] > far ? (near[d] - far) / (1 - far) : 0;
+    }
+    for (uint32_t i = 0; i < s->p.n; i++) {
+        a->alone[i] = far > 0 ? far_alone(far, second, ones(s->p.far_of[i]), s->far_left) : 1;
+        for (uint32_t d = 0; d < s->p.apart; d++) {
+            uint32_t here = ones(s->p.near_of[i][d]);
+            if (near[d] > 0 && here < 2) a->alone[i] *= pow(1 - near[d], 2 - here);
+        }
     }
 }
 
@@ -126,15 +154,24 @@ static double chance(uint64_t line, uint64_t salt)
     return ((double)(cache_mix(line * 0x9E3779B97F4A7C15u + salt) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-/* A place asks for `asked` sectors, of which `found` are in L2 of a line that `places` touched. */
+/* A place asks for `asked` sectors, of which `found` are in L2 of half a line that `places` touched. */
 static void note_pairs(struct cache_sample *s, struct sample_alloc *a, uint32_t place, uint8_t places, uint32_t asked, uint32_t found)
 {
-    uint8_t near = s->near_of[place], far = s->far_of[place];
-    a->near.asked += ones(near) * asked;
-    a->near.found += ones(near & places) * found;
-    a->far.asked += ones(far) * asked;
-    a->far.found += ones(far & places) * found;
-    if (a->notes++ < 64 || a->notes % 32 == 0) find_alone(s, a);
+    a->asked[place] += asked;
+    uint32_t far = ones(s->p.far_of[place] & places);
+    a->far += far * found;
+    a->twice += far * (far - 1.0) * found;
+    for (uint32_t d = 0; places && d < s->p.apart; d++) a->found[d] += ones(s->p.near_of[place][d] & places) * found;
+    if (a->notes++ < 64 || a->notes % 128 == 0) find_alone(s, a);
+}
+
+/* Sectors among `lack` that somebody outside the sample brought. */
+static uint8_t others_have(const struct cache_sample *s, const struct sample_alloc *a, uint64_t line, uint32_t place, uint8_t lack)
+{
+    uint8_t has = 0;
+    for (uint32_t h = 0; h < HALVES; h++)
+        if (lack >> 2 * h & 3 && chance(line, 2 * s->now + h) >= a->alone[place]) has |= (uint8_t)(3u << 2 * h);
+    return has;
 }
 
 /* ---- regions and allocations ---- */
@@ -228,28 +265,24 @@ static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, 
     return d + higher <= room || d + since <= room / LEAST_SHARE;
 }
 
-/* Lines that a previous run touched after line `line`: it went through the buffers in order. */
-static double warm_depth(const struct cache_sample *s, uint64_t line)
-{
-    double after = 0;
-    bool found = false;
-    for (size_t i = 0; i < s->nwarm; i++) {
-        const struct cache_range *v = &s->warm[i];
-        if (found) after += (double)v->lines;
-        else if (line >= v->first && line - v->first < v->lines) {
-            found = true;
-            after = (double)(v->first + v->lines - line);
-        }
-    }
-    return found ? after : INFINITY;
-}
-
-/* What fits stays. What does not was displaced by its own tail, and by what this launch filled. */
+/* Whether the lines of the previous run, and of the copies that restored buffers after it, leave `line` where this launch
+ * finds it. Copies come last, two lines each; what is only read is touched as late as it was in the previous run, when
+ * all the rest has been since: it is there if everything fits. */
 static bool warm_has(const struct cache_sample *s, uint64_t line)
 {
-    if (!s->warm_lines) return false;
-    if (s->warm_lines <= s->capacity) return s->filled + warm_depth(s, line) <= s->capacity;
-    return s->filled + warm_depth(s, line) <= s->capacity / 2;       /* outputs were restored by a copy: two lines each */
+    double later = 0;
+    const struct cache_range *of = NULL;
+    for (size_t i = 0; i < s->nwarm; i++) {
+        const struct cache_range *v = &s->warm[i];
+        if (line >= v->first && line - v->first < v->lines) {
+            of = v;
+            later = (double)(v->first + v->lines - line);
+        } else if (of && v->restored) {
+            later += (double)v->lines;
+        }
+    }
+    if (!of) return false;
+    return s->warm_lines <= s->capacity || (of->restored && 2 * later + s->filled <= s->capacity);
 }
 
 /* Sectors of line k of region g that are in L2. */
@@ -266,14 +299,14 @@ uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t 
     if (s->slot[i]) {
         const struct region *g = &s->region[s->slot[i] - 1];
         uint32_t k = line & (REGION_LINES - 1);
-        uint8_t here = resident(s, g, k);
-        if (here || g->alloc == MAX_ALLOCS) return here & sectors;
-        return chance(line, s->now) >= s->alloc[g->alloc].alone[0] ? sectors : 0;
+        uint8_t here = resident(s, g, k), lack = sectors & (uint8_t)~here;
+        if (lack && g->alloc != MAX_ALLOCS) here |= others_have(s, &s->alloc[g->alloc], line, 0, lack);
+        return here & sectors;
     }
     if (warm_has(s, line)) return sectors;
     for (uint32_t a = 0; a < s->nalloc; a++)
         if (line << CACHE_LINE_SHIFT >= s->alloc[a].addr && line << CACHE_LINE_SHIFT < s->alloc[a].end)
-            return chance(line, s->now) >= s->alloc[a].alone[0] ? sectors : 0;
+            return others_have(s, &s->alloc[a], line, 0, sectors) & sectors;
     return 0;
 }
 
@@ -308,12 +341,6 @@ static void touch(struct cache_sample *s, struct region *g, uint32_t k, unsigned
     if (moved) next_bucket(s, s->scale);
 }
 
-/* Whether somebody outside the sample brought a line that is not in the sample's order any more, or never was. */
-static bool others_have(struct cache_sample *s, struct region *g, const struct cache_l2_request *r)
-{
-    return g->alloc != MAX_ALLOCS && chance(r->line, s->now) >= s->alloc[g->alloc].alone[r->place];
-}
-
 /* The share of accesses to this allocation that come while all the other sides of the sample ask for the same line:
  * then all SMs do. */
 static void note_together(struct sample_alloc *a, struct region *g, uint32_t k, const struct cache_l2_request *r)
@@ -336,6 +363,18 @@ double cache_sample_together(const struct cache_sample *s, uint64_t line)
     return a < MAX_ALLOCS ? s->alloc[a].together : 0;
 }
 
+/* Each place's first request for each half of a line counts. */
+static void note_access(struct cache_sample *s, struct sample_alloc *a, struct region *g, uint32_t k, const struct cache_l2_request *r,
+                        uint8_t here)
+{
+    for (uint32_t h = 0; h < HALVES; h++) {
+        uint8_t part = r->sectors & (uint8_t)(3u << 2 * h), *places = &g->places[k][h];
+        if (!part || *places >> r->place & 1) continue;
+        note_pairs(s, a, r->place, *places, cache_count(part), cache_count(part & here));
+        *places |= (uint8_t)(1u << r->place);
+    }
+}
+
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r, struct cache_l2_outcome *o)
 {
     struct region *g = use_region(s, r->line >> REGION_SHIFT);
@@ -345,17 +384,18 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
         o->miss = r->sectors;
         return;
     }
-    uint8_t here = resident(s, g, k), place = (uint8_t)(1u << r->place);
+    uint8_t here = resident(s, g, k);
     bool known = here && g->state[k], counted = g->counted >> k & 1;
     o->open = known && s->now - g->stamp[k] < RECENT;
-    if (!known) g->places[k] = 0;
+    if (!known) memset(g->places[k], 0, sizeof g->places[k]);
+    bool fresh = !here;
+    uint8_t lacks = r->sectors & (uint8_t)~here;
     if (g->alloc != MAX_ALLOCS) {
         struct sample_alloc *a = &s->alloc[g->alloc];
-        if (!(g->places[k] & place)) note_pairs(s, a, r->place, g->places[k], cache_count(r->sectors), cache_count(r->sectors & here));
+        note_access(s, a, g, k, r, here);
         note_together(a, g, k, r);
+        if (lacks) here |= others_have(s, a, r->line, r->place, lacks);
     }
-    bool fresh = !here;
-    if (fresh && others_have(s, g, r)) here = 15;
     unsigned cls = class_of(r->alloc, g->state[k] >> 4, fresh);
     o->hit = r->sectors & here;
     uint8_t lack = (uint8_t)(r->sectors & ~here);
@@ -368,7 +408,6 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
         counted = true;
     }
     touch(s, g, k, cls, counted);
-    g->places[k] |= place;
     if (r->write) {              /* once more was filled than fits, what is written is sure to leave again */
         if (s->total[CLASS_USUAL] + s->total[CLASS_FIRST_OUT] > s->capacity) o->written = r->sectors & (uint8_t)~g->dirty[k];
         g->dirty[k] |= r->sectors;

@@ -77,7 +77,8 @@ struct sim_launch {
     bool check_uninit, check_races;                         /* sanitiser options; bounds and alignment are always checked */
     const struct cancel *cancel;
     void (*progress)(void *ctx, double done); void *ctx;    /* 0..1, from any thread, may be NULL */
-    bool warm_l2;                                           /* L2 starts with the launch's buffers as a previous run left them */
+    bool warm_l2;                                           /* L2 starts with the launch's buffers as a previous run left them, */
+    const uint64_t *restored; size_t nrestored;             /* after those at these addresses were copied back from elsewhere, in order */
     uint64_t max_cycles;                                    /* 0: none; a launch that goes past is a hang, reported */
 };
 #define SIM_CTA_WARPS 32u

@@ -48,7 +48,8 @@ static void find_buffers(struct time_launch *t)
         uint32_t k = 0;
         while (a && k < t->nbuffers && t->buffer[k].first != a->addr >> CACHE_LINE_SHIFT) k++;
         if (a && k == t->nbuffers)
-            t->buffer[t->nbuffers++] = (struct cache_range){ a->addr >> CACHE_LINE_SHIFT, (a->n >> CACHE_LINE_SHIFT) + 1 };
+            t->buffer[t->nbuffers++] = (struct cache_range){ a->addr >> CACHE_LINE_SHIFT, (a->n >> CACHE_LINE_SHIFT) + 1, false };
+        for (size_t i = 0; a && i < t->l->nrestored; i++) t->buffer[k].restored |= t->l->restored[i] == a->addr;
     }
 }
 
@@ -191,8 +192,8 @@ static enum status collect(const struct time_launch *t, struct time_groups *a, s
         for (uint32_t k = 0; k < g->nsms; k++) {
             time_sm_count(&g->sm[k], o);
             warp_cycles += (double)time_sm_residency(&g->sm[k], g->now);
+            sm_cycles += time_sm_active(&g->sm[k], g->now);     /* as the counter: SMs without a CTA do not count */
         }
-        sm_cycles += (double)(t->subset ? g->nsms : (uint32_t)t->g->sms) * (g->abandoned ? g->now : g->last_end);
         if (g->partial) continue;
         cycles += time_group_cycles(g) / a->n;
         double done = time_group_ctas(g), stood_for = done * g->mem.scale;

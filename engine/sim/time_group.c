@@ -26,25 +26,32 @@ static enum status make_workers(struct time_group *g)
     return g->worker ? ST_OK : ST_NOMEM;
 }
 
-/* Whether CTAs `apart` places from each other lie beside each other in a grid whose rows are `row` long. */
-static bool is_near(uint32_t apart, uint32_t all, uint32_t row)
-{
-    return apart == 1 || apart == all - 1 || (row && (apart == row || apart == all - row));
-}
-
 #define FAR 0xe8u                /* of the eight places below, those on the far side */
 
-/* Places of each round of CTAs that the sample runs: pairs beside each other in both directions of the grid, and
- * others far off, so that what neighbours share and what all share can be told apart. */
+/* Notes that places i and k lie `apart` from each other. */
+static void note_near(struct cache_places *p, uint32_t *known, uint32_t i, uint32_t k, uint32_t apart)
+{
+    uint32_t d = 0;
+    while (d < p->apart && known[d] != apart) d++;
+    if (d == CACHE_APART) return;
+    known[d] = apart;
+    if (d == p->apart) p->apart++;
+    p->near_of[i][d] |= (uint8_t)(1u << k);
+}
+
+/* Places of each round of CTAs that the sample runs: some near each other, in both directions of a grid that has two, and
+ * as many far off, so that what neighbours share and what all share can be told apart. In one direction the distances
+ * between them are 1, 2, 6, 8, 14 and 16 and, on the other side, 1, 3, 4, 5 and 6: rows of data are often some CTAs long. */
 static void choose_places(struct time_group *g, uint32_t all)
 {
     const struct sim_launch *l = g->t->l;
     uint32_t flat = l->grid.y * l->grid.z > 1 ? (uint32_t)(l->grid.x % all) : 0;
-    uint32_t row = flat > 1 && flat + 1 < all ? flat : 0, far = all / 4 + all / 16, n = 0;
+    uint32_t row = flat > 1 && flat + 1 < all ? flat : 0, far = all / 4 + all / 16, n = 0, known[CACHE_APART] = { 0 };
     uint32_t base = (uint32_t)((uint64_t)g->number * all / g->t->ngroups);
-    const uint32_t wish[] = { 0, 1, row, far, row + 1, far + 1, far + row, far + row + 1 };      /* FAR: the last with `far` */
+    const uint32_t plane[] = { 0, 1, row, far, row + 1, far + 1, far + row, far + row + 1 };     /* FAR: the last with `far` */
+    const uint32_t line[] = { 0, 1, 6, far, 4, far + 2, far + 8, far + 16 };
     for (uint32_t i = 0; i < g->nsms; i++) {
-        uint32_t id = (base + wish[i]) % all;
+        uint32_t id = (base + (row ? plane[i] : line[i])) % all;
         for (uint32_t k = 0; k < n; k++)
             if (g->id[k] == id) {        /* taken: the next one, from the start */
                 id = (id + 1) % all;
@@ -52,11 +59,12 @@ static void choose_places(struct time_group *g, uint32_t all)
             }
         g->id[n++] = id;
     }
-    g->places = (struct cache_places){ .n = n, .neighbours = row ? 4 : 2 };
+    g->places = (struct cache_places){ .n = n };
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < n; k++) {
-            if (i != k && is_near((g->id[i] + all - g->id[k]) % all, all, row)) g->places.near_of[i] |= (uint8_t)(1u << k);
-            else if ((FAR >> i & 1) != (FAR >> k & 1)) g->places.far_of[i] |= (uint8_t)(1u << k);
+            uint32_t apart = (g->id[i] + all - g->id[k]) % all;
+            if ((FAR >> i & 1) != (FAR >> k & 1)) g->places.far_of[i] |= (uint8_t)(1u << k);
+            else if (i != k) note_near(&g->places, known, i, k, apart < all - apart ? apart : all - apart);
         }
 }
 

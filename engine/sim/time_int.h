@@ -154,7 +154,7 @@ struct time_sm {
     /* counters */
     uint64_t inst_warp, inst_thread, l1_requests, l1_sectors, l1_hits, warp_cycles;
     uint64_t *warp_inst; struct time_load_count *loads;    /* [nwarps] warp instructions of the slot; [nloads] */
-    uint32_t arrivals; bool fault, oom;
+    uint32_t arrivals, begun, until; bool fault, oom;      /* warps begun; cycles of the first CTA's start and the last warp's end */
 };
 enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, uint32_t index);
 void time_sm_free(struct time_sm *s);
@@ -162,6 +162,7 @@ void time_sm_free(struct time_sm *s);
 void time_sm_run(struct time_sm *s, uint32_t end);
 uint32_t time_sm_next(const struct time_sm *s);
 uint64_t time_sm_residency(const struct time_sm *s, uint32_t now);    /* warp-cycles, those under way included */
+uint32_t time_sm_active(const struct time_sm *s, uint32_t now);       /* cycles between its first CTA's start and its last's end */
 /* A CTA of sampled place `place` begins in slot `slot` at cycle `at`. */
 void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place, uint32_t at);
 
@@ -181,6 +182,7 @@ static inline void time_mem_prefetch(const struct time_sm *s, uint64_t line)
     if (s->flight) __builtin_prefetch(&s->flight[cache_mix(line) % TIME_FLIGHTS]);
 }
 uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t granule);
+double time_mem_leave(const struct sim_preset *g, const struct cache_l2_request *r);     /* cycles in which a store's line leaves its SM */
 uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r);
 uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r);
 void time_mem_quiet(struct time_sm *s, struct cache_l2_request *r);     /* prefetch into L2 */

@@ -1,6 +1,7 @@
 /* Load/store unit and L1 of one SM. One line goes through the tags per cycle, and
  * its data leaves at l1_bytes_per_cycle; a miss needs one of l1_mshrs trackers,
- * else everything behind it waits (the replay). Counters follow the hardware's:
+ * else everything behind it waits (the replay). Stores hold the data stage while
+ * they leave, so what loads and stores take adds up. Counters follow the hardware's:
  * a request is one warp instruction, sectors are distinct 32-byte pieces, a hit
  * on a pending sector is a hit. */
 #include "engine/sim/time_int.h"
@@ -144,6 +145,7 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
     double at = max_d(t, s->lsu_free), from = at;
     uint32_t done = t;
     bool partial = is_partial(a, lines);
+    s->data_free = max_d(s->data_free, from);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t line = time_line(lines[i]);
         cache_l1_store(&s->l1, line, time_sectors(lines[i]), partial, (uint32_t)at);
@@ -152,8 +154,10 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
         uint32_t out = time_mem_write(s, &r);
         if (out > done) done = out;
+        s->data_free += time_mem_leave(s->group->t->g, &r);
         at += 1;
     }
+    if (s->data_free > done) done = (uint32_t)s->data_free;
     s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
     queue_push(s, max_d(s->lsu_free, done));
     return done;

@@ -120,6 +120,7 @@ void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place
     *c = (struct time_cta){ .x = c->x, .index = cta, .first_warp = slot * t->warps_per_cta, .nwarps = exec_cta_nwarps(c->x),
                             .begun = at, .place = place, .used = true };
     c->live = c->nwarps;
+    if (!s->arrivals) s->begun = at;
     for (uint32_t i = 0; i < c->nwarps; i++) {
         uint32_t id = c->first_warp + i;
         struct time_warp *w = &s->warp[id];
@@ -158,6 +159,7 @@ static void end_warp(struct time_sm *s, struct time_warp *w, uint32_t t)
     struct time_cta *c = &s->cta[w->cta];
     w->state = WARP_ENDED;
     s->warp_cycles += t - w->started;
+    if (t > s->until) s->until = t;
     if (--c->live == 0) {
         c->used = false;
         s->ended[s->nended++] = (struct time_ended){ w->cta, t, c->begun, c->inst };
@@ -373,6 +375,14 @@ uint64_t time_sm_residency(const struct time_sm *s, uint32_t now)
     for (uint32_t i = 0; i < s->nwarps; i++)
         if ((s->warp[i].state == WARP_RUN || s->warp[i].state == WARP_BARRIER) && now > s->warp[i].started) n += now - s->warp[i].started;
     return n;
+}
+
+uint32_t time_sm_active(const struct time_sm *s, uint32_t now)
+{
+    bool running = false;
+    for (uint32_t i = 0; i < s->nctas; i++) running |= s->cta[i].used;
+    uint32_t until = running ? now : s->until;
+    return s->arrivals && until > s->begun ? until - s->begun : 0;
 }
 
 uint32_t time_sm_next(const struct time_sm *s) { return s->at; }
