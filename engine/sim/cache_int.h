@@ -143,7 +143,7 @@ enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, boo
 /* The L2 of a GPU of `sms` SMs of which p->n are simulated: lines count for those nobody simulates. */
 enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem);
 /* As runs of this launch one after the other leave it, the restored buffers copied in between (in the order of v, which lives
- * on). What is only read stays if everything fits, copies included: else what a launch touches first was displaced by then. */
+ * on). Of what is only read the smaller is taken to be read again until the end. */
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */

@@ -44,8 +44,12 @@ void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
     }
     c->warm_fits = (double)(total + copied) <= 0.9 * (double)capacity;
     if (c->warm_fits) return;
-    if (total + copied <= capacity)
-        for (size_t i = 0; i < n; i++) warm_lines(c, v[i].first, v[i].lines, false);
+    for (uint64_t below = capacity + 1, next = 0; below; below = next, next = 0)        /* the smaller, the later */
+        for (size_t i = 0; i < n; i++) {
+            if (v[i].restored || v[i].lines > below) continue;
+            if (v[i].lines == below) warm_lines(c, v[i].first, v[i].lines, false);
+            else if (v[i].lines > next) next = v[i].lines;
+        }
     for (size_t i = 0; i < n; i++) {
         uint64_t skip = 2 * copied > capacity ? copied - capacity / 2 : 0;      /* displaced by what was copied later */
         if (!v[i].restored) continue;

@@ -32,6 +32,8 @@
 #define TICK_SHIFT 6u            /* ticks of 64 cycles */
 #define TOGETHER 32u             /* ticks: places that ask for one line within this time ask together */
 #define FEW 9.0                  /* sectors found by chance */
+#define RARE 0.1                 /* of an allocation: fewer may be everybody's while the rest is nobody's */
+#define SCARCE 0.02              /* so few are not shared at random, whatever the order of asking says */
 #define PRIOR 16.0               /* pairs that are taken to have shared nothing before any was seen */
 
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
@@ -107,20 +109,14 @@ static double rate(double found, double asked)
     return sure > 0 ? sure / (asked + PRIOR) : 0;
 }
 
-/* A place asks at a random time for a line that `others` share with probability q each: that none of them was earlier. */
-static double is_first(double q, uint32_t others)
-{
-    return q > 0 ? (1 - pow(1 - q, others + 1)) / ((others + 1) * q) : 1;
-}
-
-/* That none of the `left` places far off brought what `seen` sampled ones did not. Some lines are nobody else's, the others
- * are shared by places as likely as the moments seen say: the later of two that share finds the other, the last of three both. */
+/* That none of the `left` places far off brought what `seen` sampled ones did not, by the mean share of places that had a
+ * line and the second moment. Either a few of the lines are everybody's, asked for in any order, and the rest is nobody's:
+ * who finds one place's then finds the others' too. Or all are shared at random. */
 static double far_alone(double mean, double second, uint32_t seen, uint32_t left)
 {
-    mean = fmin(1, 2 * mean);
-    second = fmax(mean * mean, fmin(mean, 3 * second));
-    double q = second / mean, shared = mean / q;
-    return (1 - shared + shared * is_first(q, seen + left)) / (1 - shared + shared * is_first(q, seen));
+    double all = 2 * mean;           /* the earlier of two found nothing */
+    if (all >= RARE || (all >= SCARCE && 3 * second < 2 * RARE * all)) return pow(1 - mean, left);
+    return (1 - all + all / (seen + left + 1)) / (1 - all + all / (seen + 1));
 }
 
 /* That nobody outside the sample brought it, for each place that asks. */
@@ -265,24 +261,23 @@ static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, 
     return d + higher <= room || d + since <= room / LEAST_SHARE;
 }
 
-/* Whether the lines of the previous run, and of the copies that restored buffers after it, leave `line` where this launch
- * finds it. Copies come last, two lines each; what is only read is touched as late as it was in the previous run, when
- * all the rest has been since: it is there if everything fits. */
+/* Whether the previous run, and the copies that restored buffers after it, left `line` where this launch finds it. Copies
+ * come last, two lines each. Of what is only read the smaller is taken to be touched later, since it is read again; if
+ * all fits, it is there. */
 static bool warm_has(const struct cache_sample *s, uint64_t line)
 {
-    double later = 0;
+    double later = 0, copied = 0;
     const struct cache_range *of = NULL;
     for (size_t i = 0; i < s->nwarm; i++) {
         const struct cache_range *v = &s->warm[i];
-        if (line >= v->first && line - v->first < v->lines) {
-            of = v;
-            later = (double)(v->first + v->lines - line);
-        } else if (of && v->restored) {
-            later += (double)v->lines;
-        }
+        if (line >= v->first && line - v->first < v->lines) of = v;
+        copied += v->restored ? 2 * (double)v->lines : 0;
     }
-    if (!of) return false;
-    return s->warm_lines <= s->capacity || (of->restored && 2 * later + s->filled <= s->capacity);
+    if (!of || s->warm_lines <= s->capacity) return of;
+    for (const struct cache_range *v = s->warm; v < s->warm + s->nwarm; v++)
+        if (of->restored) later += v == of ? 2 * (double)(v->first + v->lines - line) : v > of && v->restored ? 2 * (double)v->lines : 0;
+        else later += !v->restored && v->lines <= of->lines ? (double)v->lines : 0;
+    return (of->restored ? later : later + copied) + s->filled <= s->capacity;
 }
 
 /* Sectors of line k of region g that are in L2. */

@@ -26,6 +26,7 @@ static enum status make_workers(struct time_group *g)
     return g->worker ? ST_OK : ST_NOMEM;
 }
 
+#define CLOSE 8u                 /* places that near each other may share what neighbours do */
 #define FAR 0xe8u                /* of the eight places below, those on the far side */
 
 /* Notes that places i and k lie `apart` from each other. */
@@ -47,6 +48,7 @@ static void choose_places(struct time_group *g, uint32_t all)
     const struct sim_launch *l = g->t->l;
     uint32_t flat = l->grid.y * l->grid.z > 1 ? (uint32_t)(l->grid.x % all) : 0;
     uint32_t row = flat > 1 && flat + 1 < all ? flat : 0, far = all / 4 + all / 16, n = 0, known[CACHE_APART] = { 0 };
+    if (row + CLOSE > far && far + CLOSE > row) far += 2 * CLOSE;
     uint32_t base = (uint32_t)((uint64_t)g->number * all / g->t->ngroups);
     const uint32_t plane[] = { 0, 1, row, far, row + 1, far + 1, far + row, far + row + 1 };     /* FAR: the last with `far` */
     const uint32_t line[] = { 0, 1, 6, far, 4, far + 2, far + 8, far + 16 };

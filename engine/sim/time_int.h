@@ -182,7 +182,6 @@ static inline void time_mem_prefetch(const struct time_sm *s, uint64_t line)
     if (s->flight) __builtin_prefetch(&s->flight[cache_mix(line) % TIME_FLIGHTS]);
 }
 uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t granule);
-double time_mem_leave(const struct sim_preset *g, const struct cache_l2_request *r);     /* cycles in which a store's line leaves its SM */
 uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r);
 uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r);
 void time_mem_quiet(struct time_sm *s, struct cache_l2_request *r);     /* prefetch into L2 */

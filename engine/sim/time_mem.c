@@ -169,19 +169,14 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     return arrival;
 }
 
-double time_mem_leave(const struct sim_preset *g, const struct cache_l2_request *r)
-{
-    double cycles = 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle;
-    return cycles > g->icnt_write_cycles ? cycles : g->icnt_write_cycles;
-}
-
 /* A store is on its way when its slice takes it; one that makes L2 write lines back waits for DRAM too. */
 uint32_t time_mem_write(struct time_sm *s, struct cache_l2_request *r)
 {
     struct time_mem *m = &s->group->mem;
     const struct sim_preset *g = m->g;
     choose_queues(m, r);
-    double wait = take_port(&s->store_free, r->at, time_mem_leave(g, r));
+    double cycles = 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle;
+    double wait = take_port(&s->store_free, r->at, cycles > g->icnt_write_cycles ? cycles : g->icnt_write_cycles);
     wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += slice_bytes(g, r) / m->slice_bytes / m->nslices;
     wait += m->written_back * waiting(m, &m->channel[r->channel], s->channel_added, r->at);

@@ -392,7 +392,7 @@ static void test_warm(void **state)
     assert_int_equal(cache_l2_probe(&sample, r.first, 15), 0);
     assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 5000, 15), 0);
     assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 100, 15), 15);
-    r.restored = false;                                            /* read again from the start: nothing is left in time */
+    r.restored = false;                                            /* does not fit: nothing is left in time */
     assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 100, 15), 0);
     r.lines = 4000;                                                /* fits: everything is there */
     cache_l2_warm(&exact, &r, 1);
