@@ -14,9 +14,8 @@
  * Every cost of an issued instruction is known when it issues: queues are kept as
  * the time at which they are next free, so nothing is ever called back and SMs
  * jump from event to event. The SMs of a group advance by epochs of EPOCH cycles.
- * Within one they see L2 as it was at its start and only note their requests;
- * then the requests of all are entered in order. So the numbers do not depend on
- * how many host threads ran the epoch. */
+ * Within one they see L2 as it was at its start and note their requests, entered
+ * in order after it. So numbers do not depend on how many host threads ran it. */
 #ifndef GPULOCW_TIME_INT_H
 #define GPULOCW_TIME_INT_H
 
