@@ -33,7 +33,7 @@
 #define TOGETHER 32u             /* ticks: places that ask for one line within this time ask together */
 #define FEW 9.0                  /* sectors found by chance */
 #define RARE 0.1                 /* of an allocation: fewer may be everybody's while the rest is nobody's */
-#define SCARCE 0.02              /* so few are not shared at random, whatever the order of asking says */
+#define UNEVEN 4.0               /* times the second moment that sharing at random has */
 #define PRIOR 16.0               /* pairs that are taken to have shared nothing before any was seen */
 
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
@@ -115,7 +115,7 @@ static double rate(double found, double asked)
 static double far_alone(double mean, double second, uint32_t seen, uint32_t left)
 {
     double all = 2 * mean;           /* the earlier of two found nothing */
-    if (all >= RARE || (all >= SCARCE && 3 * second < 2 * RARE * all)) return pow(1 - mean, left);
+    if (all >= RARE || 3 * second < UNEVEN * all * all) return pow(1 - mean, left);
     return (1 - all + all / (seen + left + 1)) / (1 - all + all / (seen + 1));
 }
 
