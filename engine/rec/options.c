@@ -323,6 +323,13 @@ static bool set_int(struct options *o, size_t i, struct str s)
     return true;
 }
 
+/* Is one of the words between the bars N? */
+static bool takes_number(const char *form)
+{
+    size_t n = strlen(form);
+    return strncmp(form, "N|", 2) == 0 || strstr(form, "|N|") || (n > 2 && strcmp(form + n - 2, "|N") == 0);
+}
+
 static void allowed(size_t i, struct buf *b)
 {
     const struct knob_info *k = &knobs[i];
@@ -331,7 +338,7 @@ static void allowed(size_t i, struct buf *b)
     else if (k->kind == KNOB_KIND_FLAG)
         buf_puts(b, "on or off");
     else if (k->kind == KNOB_KIND_TEXT)
-        buf_puts(b, k->form);
+        buf_printf(b, "%s%s", k->form, takes_number(k->form) ? "; N: a whole number up to 64" : "");
     else
         for (int v = 0; v <= k->max; v++)
             buf_printf(b, "%s%s", v ? ", " : "", k->values[v]);

@@ -303,7 +303,7 @@ static void search_watched(void **state)
 static void cost_is_labelled(void **state)
 {
     struct stage t;
-    struct tune_prediction p = { .options = options_default(), .valid = true, .time_ns = 12345, .in = { .loads = 1000, .m1 = 0.5, .m2 = 0.25 },
+    struct tune_prediction p = { .options = options_default(), .valid = true, .time_ns = 12345, .issue = NAN, .in = { .loads = 1000, .m1 = 0.5, .m2 = 0.25 },
                                  .cost = { .l1 = 100, .l2 = 200, .dram = 300, .paper = 600, .extended = 4000, .latency = 1000, .bound_l1 = 500, .bound_l2 = 4000, .bound_dram = 50 } };
     (void)state;
     stage_open(&t, SNAP_OPENED, 120, 40);
