@@ -86,6 +86,7 @@ carry:
 	@cp tests/gpu/check.sh carry/check-gpu
 	@echo "carry/ is ready: carry/gpulocw worker, carry/gpulocw devices; carry/check-gpu runs what make check-gpu does"
 CONF_PTX := tests/conformance/kernels.ptx
+-include $(wildcard $(BUILD)/tests/tool/*.d)
 -include $(wildcard $(BUILD)/tests/conformance/*.d $(BUILD)/tests/fake/*.d $(BUILD)/tests/*.d)
 # ---- end of devices ----
 
