@@ -458,7 +458,7 @@ static void group_put(struct group_scan *s, struct exec_inst *in)
             continue;
         if (!f->group)
             f->group = ++s->d->ngroups;
-        in->group = f->group;
+        in->group = in->follows = f->group;
         return;
     }
     if (reg != EXEC_NO_ID && in->guard == EXEC_NO_ID && s->n < OPEN_GROUPS)

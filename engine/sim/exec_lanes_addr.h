@@ -56,10 +56,11 @@ LANE_PATTERN(lane_pattern_32, uint32_t)
 LANE_PATTERN(lane_pattern_64, uint64_t)
 
 /* Accesses of a block through one unchanged register are alike: the pattern found at the first serves the rest,
- * as long as the same lanes of the same call come by (decode_func.c forms the groups). */
+ * as long as the same lanes of the same call come by (decode_func.c forms the groups). The first itself always
+ * looks: a loop may come by with another pattern. */
 static inline bool memo_holds(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    return in->group && w->memo.group == in->group && w->memo.mask == mask && w->memo.frame == w->frame;
+    return in->follows && w->memo.group == in->follows && w->memo.mask == mask && w->memo.frame == w->frame;
 }
 static inline enum mem_pattern memo_keep(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum mem_pattern at)
 {

@@ -31,7 +31,7 @@ static inline uint64_t lane_note(struct exec_warp *w, const struct exec_inst *in
  * place of the program would have changed memo.seq. */
 static inline uint64_t lane_hot(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, unsigned bytes)
 {
-    if (in->group != w->memo.seq || mask != EXEC_FULL || in->quick != QUICK_GLOBAL)
+    if (in->follows != w->memo.seq || mask != EXEC_FULL || in->quick != QUICK_GLOBAL)
         return 0;
     const uint64_t *r = slot_at(w, in->a);
     const struct sim_alloc *c = &w->k->cache[in->mem_id];

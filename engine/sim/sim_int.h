@@ -82,6 +82,7 @@ struct exec_inst {
     uint32_t load_id;            /* static id of a global load (index into stats.loads), EXEC_NO_ID */
     uint32_t mem_id;             /* per-instruction allocation cache */
     uint32_t group;              /* accesses of one block with the same unchanged base register: alike in pattern; 0: none */
+    uint32_t follows;            /* the group, for all of it but the first: that one looks at the lanes; 0: it, or no group */
     uint16_t ndst, nsrc;         /* scoreboard: function register indices, destinations then sources */
     const uint32_t *regs;
     struct exec_policy policy;

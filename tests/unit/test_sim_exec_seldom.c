@@ -272,6 +272,30 @@ static void calls(void **state)
     must_fail(SIM_HEAD ".extern .func (.param .b32 r) nowhere (.param .b32 a);\n" ENTRY "{ .param .b32 a; .param .b32 r; st.param.b32 [a], 1; call (r), nowhere, (a); }\nret;\n}\n", ST_DEVICE, "'nowhere' is defined elsewhere");
 }
 
+/* ---- addresses ---- */
+/* The lanes of a loop's accesses lie at one place, then in sequence, then apart, then at one place again. */
+static void lanes_that_spread(void **state)
+{
+    (void)state;
+    for (unsigned limit = 0; limit < 3; limit++) {
+        struct sim_case c;
+        sim_case_open_with(&c, KERNEL("mov.u64 %d6, 0; mov.u32 %r2, 0; mov.u32 %r3, 0;\nL:\nand.b64 %d7, %d6, 3; mul.lo.u64 %d7, %d7, %d2; add.u64 %d8, %d1, %d7;\n"
+                                  "ld.global.u32 %r4, [%d8]; ld.global.u32 %r5, [%d8+4]; ld.global.u32 %r6, [%d8+8]; mad.lo.u32 %r2, %r2, 3, %r4; mad.lo.u32 %r2, %r2, 5, %r5; add.u32 %r2, %r2, %r6;\n"
+                                  "add.u64 %d6, %d6, 1; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r2;\n"), "k", 65536, limit);
+        for (uint32_t i = 0; i < 4096; i++) ((uint32_t *)(void *)c.data)[i] = i * i + 7;
+        sim_case_ok(&c);
+        for (uint32_t t = 0; t < 32; t++) {
+            uint32_t want = 0;
+            for (uint32_t i = 0; i < 9; i++) {
+                const uint32_t *at = INTS(c) + (i & 3) * t;
+                want = (want * 3 + at[0]) * 5 + at[1] + at[2];
+            }
+            assert_int_equal(INTS(c)[8192 + t], want);
+        }
+        sim_case_close(&c);
+    }
+}
+
 /* ---- limits ---- */
 static void limits(void **state)
 {
@@ -299,6 +323,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lane_masks), cmocka_unit_test(places), cmocka_unit_test(clocks), cmocka_unit_test(stack), cmocka_unit_test(wide), cmocka_unit_test(policies),
-        cmocka_unit_test(partial_copies), cmocka_unit_test(mbarrier_forms), cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(limits) };
+        cmocka_unit_test(partial_copies), cmocka_unit_test(mbarrier_forms), cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(lanes_that_spread), cmocka_unit_test(limits) };
     return cmocka_run_group_tests_name("sim exec: what is seldom used", tests, NULL, NULL);
 }
