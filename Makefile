@@ -47,7 +47,7 @@ $(BUILD)/gen/%.o: $(BUILD)/gen/%.c
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 # The executor's lane loops are what the speed of the simulated device hangs on.
 # (clang says which of them it leaves scalar; that is no defect of the code.)
-$(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3 $(if $(findstring clang,$(CC)),-Wno-pass-failed)
+$(BUILD)/engine/sim/%.o: FILE_CFLAGS := -O3 -fno-math-errno $(if $(findstring clang,$(CC)),-Wno-pass-failed)
 
 # Presets travel inside the binary, so a worker copied to another machine has them.
 $(BUILD)/gen/embed.c: $(PRESETS) tests/tool/embed.sh
