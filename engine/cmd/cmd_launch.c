@@ -24,8 +24,7 @@ static void say_guess(const struct launch_spec *l, struct diags *ds)
             buf_printf(&b, "%s%s %s x %llu%s", b.n ? ", " : "", l->args[i].name, elem_name(l->args[i].elem), (unsigned long long)l->args[i].count, l->args[i].output ? " (output)" : "");
     for (size_t i = 0; i < l->nsymbols; i++)
         buf_printf(&b, "%s%s %s x %llu (constant)", b.n ? ", " : "", l->symbols[i].name, elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
-    struct diag *d = diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, b.s ? b.s : "no buffers");
-    diag_hint(d, "sizes and data are guesses: put your own in");
+    diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, b.s ? b.s : "no buffers");
     buf_free(&b);
 }
 
@@ -55,14 +54,20 @@ int cmd_launch(struct args *a)
         if (!f->entry || !f->has_body || (a->kernel && !str_is(f->name, a->kernel)))
             continue;
         found = true;
+        char name[128];
+        snprintf(name, sizeof name, "%.*s", (int)f->name.n, f->name.s);
+        cmd_progress_detail((double)i / s.module->nfuncs, "trying sizes", name);
         st = guess_kernel(&s, a, f, &l[n], &ds);
         if (st == ST_OK)
             say_guess(&l[n++], &ds);
     }
+    cmd_progress_end();
     if (st == ST_OK && !found) {
         diag_add(&ds, DIAG_ERROR, "kernel", s.module->path, NO_SPAN, "no kernel '%s' in this module", a->kernel ? a->kernel : "with a body");
         st = ST_INPUT;
     }
+    if (n)
+        diag_add(&ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "sizes and data are guesses: put your own in");
     if (n)
         st = put_launches(a, l, n, &ds) == ST_OK ? st : ST_IO;
     for (size_t i = 0; i < n; i++)

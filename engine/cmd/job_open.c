@@ -80,6 +80,13 @@ static enum status first_facts(struct job_engine *e, struct diags *ds)
 }
 
 /* ---- launches ---- */
+/* As the commands do: sums of float atomics are compared within a tolerance, which is said. */
+static void tolerate(struct job_engine *e, struct launch_spec *l)
+{
+    if (tune_tolerate_atomics(e->state.module->p, l))
+        job_say(e, DIAG_NOTE, ((const struct ptx_module *)e->state.module->p)->path, NO_SPAN, TUNE_TOLERATED);
+}
+
 static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -93,6 +100,7 @@ static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
     st->launch = i;
     box_put(&st->spec, box_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
+    tolerate(e, own);
     return launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
 }
 
@@ -215,6 +223,7 @@ static enum status session_subject(struct job_engine *e, struct diags *ds)
     }
     box_put(&st->spec, box_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
+    tolerate(e, own);
     session_device(e);
     return s;
 }

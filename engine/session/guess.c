@@ -1,11 +1,12 @@
 /* A first launch description for a kernel that has none. What is a buffer, what an output and of what type comes
  * from the analysis; how large anything is cannot be known, so sizes are guesses, tried until the kernel stays
- * inside its buffers. */
+ * inside its buffers and writes something: a product of sizes that overflows lets no thread do anything. */
 #include "engine/session/session_int.h"
 
+#include <limits.h>
 #include <string.h>
 
-enum { DIMS = 3, BLOCKS = 6, LEAST_COUNT = 1024, MOST_ARGS = 1024 };
+enum { DIMS = 3, BLOCKS = 6, LEAST_COUNT = 1024, MOST_ARGS = 1024, MOST_CTAS = 1024 /* that a guess grows to */, SHIFT = 4 };
 #define TRIAL_SECONDS 1.0                 /* what takes longer is no size to explore with */
 
 /* One guess: what an integer parameter says, how many elements a buffer has. */
@@ -27,7 +28,9 @@ static const struct block_guess { struct dim3u block, covers; } block_guesses[DI
 
 /* What the analysis tells of one parameter. */
 struct param_use { bool address, loaded, stored, float_atomic; enum ptx_type type; };
-struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, tiles, all_wide /* whatever is as wide as a pointer is taken for one */; uint32_t shared; bool *addresses /* by register */; };
+struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, tiles, all_wide /* whatever is as wide as a pointer is taken for one */; uint32_t shared; bool *addresses /* by register */;
+               unsigned block_dims; uint32_t wider /* times as many CTAs along x */; bool zero /* what is read and written starts at zero */; };
+enum trial { TRIAL_FAILS, TRIAL_IDLE /* runs, and no output changes */, TRIAL_WORKS };
 
 static enum ptx_type access_type(const struct guess *g, const struct ana_access *a)
 {
@@ -49,7 +52,9 @@ static void read_accesses(struct guess *g)
         u->address = true;
         u->loaded |= !a->store || a->atomic;
         u->stored |= a->store || a->atomic;
-        u->type = u->type == PTX_T_NONE ? access_type(g, a) : u->type;
+        /* Stores of zero and exchanges of floats are written as of integers: a float anywhere tells. */
+        bool floats = ptx_type_kind(access_type(g, a)) == 'f' && ptx_type_kind(u->type) != 'f' && ptx_type_bits(access_type(g, a)) == ptx_type_bits(u->type);
+        u->type = u->type == PTX_T_NONE || floats ? access_type(g, a) : u->type;
         u->float_atomic |= a->atomic && ptx_type_kind(access_type(g, a)) == 'f';
     }
 }
@@ -66,12 +71,14 @@ static void read_outputs(struct guess *g)
 
 static void read_grid(struct guess *g)
 {
-    g->dims = 1;
+    g->dims = g->block_dims = 1;
     for (uint32_t i = 0; i < g->f->ninsts; i++)
         for (unsigned k = 0; k < g->f->insts[i].nopnds; k++) {
             const struct ptx_operand *o = &g->f->insts[i].opnds[k];
             if (o->kind == OPND_SREG && (o->index == PTX_SREG_CTAID || o->index == PTX_SREG_TID) && o->comp >= (int)g->dims && o->comp < DIMS)
                 g->dims = (unsigned)o->comp + 1;
+            if (o->kind == OPND_SREG && o->index == PTX_SREG_TID && o->comp >= (int)g->block_dims && o->comp < DIMS)
+                g->block_dims = (unsigned)o->comp + 1;
         }
     g->tiles = g->f->nvars > 0;
     for (uint32_t i = 0; i < g->facts->module->nglobals; i++) {
@@ -127,6 +134,23 @@ static const struct ptx_inst *param_load(const struct guess *g, uint32_t p, uint
     return NULL;
 }
 
+/* What the kernel does with an integer parameter as it stands: a mask is one less than a power of two, a shift small. */
+static uint32_t scalar_value(const struct guess *g, const struct ptx_inst *load, uint32_t n)
+{
+    for (uint32_t i = 0; load && load->opnds[0].kind == OPND_REG && i < g->f->ninsts; i++) {
+        const struct ptx_inst *x = &g->f->insts[i];
+        for (unsigned k = 1; k < x->nopnds; k++) {
+            if (x->opnds[k].kind != OPND_REG || x->opnds[k].index != load->opnds[0].index)
+                continue;
+            if (x->op == PTX_OP_AND)
+                return n - 1;
+            if ((x->op == PTX_OP_SHL || x->op == PTX_OP_SHR) && k == 2)
+                return SHIFT;
+        }
+    }
+    return n;
+}
+
 static bool loads_address(const struct guess *g, const struct ptx_inst *x)
 {
     return x && x->ntypes && ptx_type_bits(x->type[0]) == g->facts->module->address_size && x->opnds[0].kind == OPND_REG && (g->all_wide || g->addresses[x->opnds[0].index]);
@@ -172,7 +196,7 @@ static void guess_buffer(const struct guess *g, uint32_t p, struct size_guess si
     a->count = size.count;
     a->output = u->stored;
     a->tolerance = u->float_atomic ? 1e-4 : 0;
-    a->init.kind = u->loaded || !u->address ? INIT_RANDOM : INIT_FILL;
+    a->init.kind = (u->loaded || !u->address) && !(g->zero && u->stored) ? INIT_RANDOM : INIT_FILL;
     a->init.seed = p + 1;
     a->init.integral = !floating(a->elem);
     a->init.ib = elem_size(a->elem) == 1 ? 100 : size.n - 1 > 30000 && elem_size(a->elem) == 2 ? 30000 : (int64_t)size.n - 1;
@@ -204,7 +228,7 @@ static enum status guess_arg(const struct guess *g, uint32_t p, struct size_gues
     if (is_buffer(g, p))
         guess_buffer(g, p, size, a);
     else if (!s->array && s->bytes <= 8)
-        guess_scalar(s->type, s->bytes, size.n, a);
+        guess_scalar(s->type, s->bytes, scalar_value(g, param_load(g, p, 0), size.n), a);
     else {
         a->kind = ARG_BYTES;
         a->nbytes = s->bytes;
@@ -226,7 +250,7 @@ static enum status guess_members(const struct guess *g, size_t p, struct size_gu
         if (loads_address(g, x))
             guess_buffer(g, (uint32_t)p, size, a);
         else
-            guess_scalar(x->type[0], ptx_type_bits(x->type[0]) / 8, size.n, a);
+            guess_scalar(x->type[0], ptx_type_bits(x->type[0]) / 8, scalar_value(g, x, size.n), a);
         buf_printf(&name, "%s+%llu", outer, (unsigned long long)at);
         a->name = buf_take(&name);
         a->inside = base_strdup(outer);
@@ -290,7 +314,7 @@ static uint32_t ctas(uint32_t n, uint32_t block, uint32_t most)
 static struct dim3u block_of(const struct guess *g, unsigned trial)
 {
     const struct dim_directive *r = &g->f->reqntid, *m = &g->f->maxntid;
-    struct dim3u b = block_guesses[g->dims - 1][trial % BLOCKS].block;
+    struct dim3u b = block_guesses[g->block_dims - 1][trial % BLOCKS].block;
     if (r->x)
         return (struct dim3u){ r->x, r->y, r->z };
     while (m->x && dim3u_count(b) > (uint64_t)m->x * m->y * m->z)
@@ -301,9 +325,10 @@ static struct dim3u block_of(const struct guess *g, unsigned trial)
 static enum status guess_spec(const struct guess *g, struct size_guess size, unsigned trial, struct launch_spec *l)
 {
     *l = (struct launch_spec){ .shared = g->shared, .block = block_of(g, trial) };
-    struct dim3u c = block_guesses[g->dims - 1][trial % BLOCKS].covers;
+    struct dim3u c = block_guesses[g->block_dims - 1][trial % BLOCKS].covers;
     c = c.x && !g->f->reqntid.x ? c : l->block;
     l->grid = (struct dim3u){ ctas(size.n, c.x, 65536), g->dims > 1 ? ctas(size.n, c.y, 4096) : 1, g->dims > 2 ? ctas(size.n, c.z, 64) : 1 };
+    l->grid.x *= g->wider;
     l->kernel = str_dup(g->f->name);
     const char *slash = strrchr(g->facts->module->path, '/');
     l->ptx = base_strdup(slash ? slash + 1 : g->facts->module->path);
@@ -327,8 +352,22 @@ static enum status guess_spec(const struct guess *g, struct size_guess size, uns
     return s;
 }
 
+/* An output's bytes are not what they were, or there is none to tell. */
+static bool any_written(const struct launch_spec *l, const struct launch_data *data, const struct result *r)
+{
+    bool none = true;
+    for (size_t i = 0, k = 0; i < l->nargs && k < r->noutputs; i++) {
+        if (!l->args[i].output || l->args[i].kind != ARG_BUFFER)
+            continue;
+        none = false;
+        if (r->outputs[k++].hash != base_hash(data->buffers[i].bytes, data->buffers[i].n))
+            return true;
+    }
+    return none;
+}
+
 /* Does it run inside its buffers? *out says what happened. */
-static enum status try_spec(const struct launch_spec *l, struct dev *dev, struct dev_code *code, bool strict, const struct cancel *cancel, struct result *out, struct diags *ds)
+static enum status try_spec(const struct launch_spec *l, struct dev *dev, struct dev_code *code, bool strict, const struct cancel *cancel, struct result *out, enum trial *how, struct diags *ds)
 {
     struct launch_data data = { 0 };
     struct dev_data *bound = NULL;
@@ -349,6 +388,7 @@ static enum status try_spec(const struct launch_spec *l, struct dev *dev, struct
         r.cancel = cancel;
         *out = result_empty();
         s = dev_launch(dev, code, bound, &r, out, ds);
+        *how = s != ST_OK || out->status != ST_OK ? TRIAL_FAILS : any_written(l, &data, out) ? TRIAL_WORKS : TRIAL_IDLE;
     }
     if (bound)
         dev_unbind(dev, bound);
@@ -365,55 +405,125 @@ static struct size_guess size_at(const struct guess *g, unsigned trial)
     return next.n ? next : (struct size_guess){ first.n, first.count * 16 };
 }
 
-/* Half as much room, for as long as it still runs: what the kernel does not touch is no part of its problem. */
-static enum status trim(const struct guess *g, unsigned trial, bool strict, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out)
+/* A trial's surroundings: its number, and whether reads of what nobody wrote and races count against it. */
+struct trying { struct dev *dev; struct dev_code *code; const struct cancel *cancel; unsigned number; bool strict, growing; };
+
+static uint64_t outputs_hash(const struct result *r)
 {
-    struct size_guess size = size_at(g, trial);
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < r->noutputs; i++)
+        h = h * 0x9E3779B97F4A7C15u + r->outputs[i].hash;
+    return h;
+}
+
+/* The guess of g's state in place of *out where it runs; *better says whether. *r: of this trial. */
+static enum status replace(const struct guess *g, struct size_guess size, const struct trying *t, struct launch_spec *out, struct result *r, bool *better)
+{
+    struct launch_spec other;
+    struct diags quiet = { 0 };              /* a guess that fails is no news */
+    enum trial how = TRIAL_FAILS;
+    uint64_t before = outputs_hash(r);
+    enum status s = guess_spec(g, size, t->number, &other);
+    if (s == ST_OK)
+        s = try_spec(&other, t->dev, t->code, t->strict, t->cancel, r, &how, &quiet);
+    diags_free(&quiet);
+    *better = s == ST_OK && how == TRIAL_WORKS && (!t->growing || outputs_hash(r) != before);
+    launch_spec_free(*better ? out : &other);
+    if (*better)
+        *out = other;
+    return s;
+}
+
+/* More CTAs, for as long as they write more: where a thread's index runs to a product of sizes, or a CTA has a row. */
+static enum status grow(struct guess *g, struct trying *t, struct launch_spec *out, struct result *r)
+{
+    struct result last = *r;
+    enum status s = ST_OK;
+    bool better = g->dims == 1;
+    t->growing = true;
+    while (s == ST_OK && better && (uint64_t)out->grid.x * 4 <= MOST_CTAS) {
+        int64_t began = base_now_ns();
+        g->wider *= 4;
+        s = replace(g, size_at(g, t->number), t, out, &last, &better);
+        if (!better)
+            g->wider /= 4;
+        better &= base_now_ns() - began < (int64_t)(TRIAL_SECONDS * 1e9 / 8);
+    }
+    t->growing = false;
+    return s;
+}
+
+/* Half as much room, for as long as it still runs: what the kernel does not touch is no part of its problem. */
+static enum status trim(const struct guess *g, const struct trying *t, struct launch_spec *out)
+{
+    struct size_guess size = size_at(g, t->number);
     struct result r = result_empty();
     enum status s = ST_OK;
-    while (s == ST_OK && size.count > LEAST_COUNT) {
-        struct launch_spec less;
-        struct diags quiet = { 0 };
+    for (bool better = true; s == ST_OK && better && size.count > LEAST_COUNT;) {
         size.count /= 2;
-        s = guess_spec(g, size, trial, &less);
-        if (s == ST_OK)
-            s = try_spec(&less, dev, code, strict, cancel, &r, &quiet);
-        diags_free(&quiet);
-        bool fits = s == ST_OK && r.status == ST_OK;
-        if (fits)
-            launch_spec_free(out);
-        else
-            launch_spec_free(&less);
-        if (!fits)
-            break;
-        *out = less;
+        s = replace(g, size, t, out, &r, &better);
     }
     return s;
 }
 
-/* *r: how the last trial ended; its status is ST_OK when *out runs. */
-static enum status try_all(const struct guess *g, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out, struct result *r, struct diags *ds)
+/* One trial. *how: whether *out runs, and writes. */
+static enum status try_one(struct guess *g, struct trying *t, struct launch_spec *out, struct result *r, enum trial *how, struct diags *ds)
+{
+    struct diags quiet = { 0 };
+    launch_spec_free(out);
+    *how = TRIAL_FAILS;
+    g->wider = 1;
+    enum status s = guess_spec(g, size_at(g, t->number), t->number, out);
+    if (s == ST_OK)
+        s = try_spec(out, t->dev, t->code, t->strict, t->cancel, r, how, &quiet);
+    if (s != ST_OK)
+        diags_move(ds, &quiet);
+    diags_free(&quiet);
+    return s;
+}
+
+static bool any_updated(const struct guess *g)
+{
+    for (uint32_t p = 0; p < g->f->nparams; p++)
+        if (g->use[p].loaded && g->use[p].stored)
+            return true;
+    return false;
+}
+
+/* The first guess that runs and writes, grown and trimmed; else the first that runs. *r: how the last trial ended; its status
+ * is ST_OK when *out runs. */
+static enum status try_all(struct guess *g, struct trying *t, struct launch_spec *out, struct result *r, struct diags *ds)
 {
     enum status s = ST_OK;
+    unsigned idle = UINT_MAX;
     for (unsigned round = g->tiles ? 0 : 1; round < 2; round++)      /* tiles: first for the shape they were made for */
-        for (unsigned t = 0; t < (round ? BLOCKS * (1 + ARRAY_LEN(next_sizes)) : BLOCKS); t++) {
-            struct diags quiet = { 0 };      /* a guess that fails is no news */
+        for (unsigned k = 0; k < (round ? BLOCKS * (1 + ARRAY_LEN(next_sizes)) : BLOCKS); k++) {
+            enum trial how;
             int64_t began = base_now_ns();
-            launch_spec_free(out);
-            s = guess_spec(g, size_at(g, t), t, out);
-            if (s == ST_OK)
-                s = try_spec(out, dev, code, round == 0, cancel, r, &quiet);
-            if (s != ST_OK)
-                diags_move(ds, &quiet);
-            diags_free(&quiet);
-            if (s != ST_OK)
-                return s;
-            if (r->status == ST_OK)
-                return trim(g, t, round == 0, dev, code, cancel, out);
-            if (g->f->reqntid.x || base_now_ns() - began >= (int64_t)(TRIAL_SECONDS * 1e9))
-                t += BLOCKS - 1 - t % BLOCKS;    /* one block shape only; or it took too long, whatever the block */
+            t->number = k;
+            t->strict = round == 0;
+            s = try_one(g, t, out, r, &how, ds);
+            bool late = base_now_ns() - began >= (int64_t)(TRIAL_SECONDS * 1e9);
+            if (s == ST_OK && how == TRIAL_FAILS && late && !g->zero && any_updated(g)) {
+                g->zero = true;              /* it may wait for a flag, or look for an empty place */
+                s = try_one(g, t, out, r, &how, ds);
+                g->zero = how == TRIAL_WORKS;
+            }
+            if (s == ST_OK && how == TRIAL_WORKS)
+                s = grow(g, t, out, r);
+            if (s != ST_OK || how == TRIAL_WORKS)
+                return s == ST_OK ? trim(g, t, out) : s;
+            if (how == TRIAL_IDLE && idle == UINT_MAX)
+                idle = k;
+            if (how == TRIAL_IDLE || g->f->reqntid.x || late)
+                k += BLOCKS - 1 - k % BLOCKS;    /* one block shape only; or it took too long or did nothing, whatever the block */
         }
-    return s;
+    if (idle == UINT_MAX)
+        return s;
+    enum trial how;
+    t->number = idle;
+    t->strict = false;
+    return try_one(g, t, out, r, &how, ds);
 }
 
 /* Debug builds pass pointers through local memory, where nothing tells them from other wide numbers: then all are
@@ -431,17 +541,23 @@ static bool hides_pointers(const struct guess *g)
     return false;
 }
 
-static enum status find_spec(struct guess *g, struct dev *dev, struct dev_code *code, const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
+static enum status find_spec(struct guess *g, struct trying *t, struct launch_spec *out, struct diags *ds)
 {
     struct result r = result_empty();
-    enum status s = try_all(g, dev, code, cancel, out, &r, ds);
+    enum status s = try_all(g, t, out, &r, ds);
     if (s == ST_OK && r.status != ST_OK && hides_pointers(g)) {
         g->all_wide = true;
-        s = try_all(g, dev, code, cancel, out, &r, ds);
+        s = try_all(g, t, out, &r, ds);
+    }
+    if (s == ST_OK && r.status != ST_OK && any_updated(g)) {
+        g->zero = true;                      /* flags, counters and tables that start empty */
+        s = try_all(g, t, out, &r, ds);
     }
     if (s != ST_OK || r.status == ST_OK)
         return s;
     launch_spec_free(out);
+    g->zero = false;
+    g->wider = 1;
     s = guess_spec(g, size_at(g, 0), 0, out);
     struct diag *d = diag_add(ds, DIAG_WARNING, "guess", g->facts->module->path, NO_SPAN, "no guess lets '%.*s' run to its end inside its buffers: %.180s", (int)g->f->name.n, g->f->name.s, r.message);
     diag_hint(d, "the sizes and data in the description must be set by hand");
@@ -450,8 +566,8 @@ static enum status find_spec(struct guess *g, struct dev *dev, struct dev_code *
 
 enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
 {
-    struct guess g = { .facts = facts, .f = facts->func };
-    struct dev_code *code = NULL;
+    struct guess g = { .facts = facts, .f = facts->func, .wider = 1 };
+    struct trying t = { .dev = dev, .cancel = cancel };
     *out = (struct launch_spec){ 0 };
     g.use = base_alloc((g.f->nparams + 1) * sizeof *g.use);
     g.addresses = base_alloc((g.f->nregs + 1) * sizeof *g.addresses);
@@ -464,11 +580,11 @@ enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const 
     read_accesses(&g);
     read_outputs(&g);
     read_grid(&g);
-    enum status s = dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &code, ds);
+    enum status s = dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &t.code, ds);
     if (s == ST_OK)
-        s = find_spec(&g, dev, code, cancel, out, ds);
-    if (code)
-        dev_unload(dev, code);
+        s = find_spec(&g, &t, out, ds);
+    if (t.code)
+        dev_unload(dev, t.code);
     base_free(g.use);
     base_free(g.addresses);
     if (s != ST_OK)

@@ -114,7 +114,8 @@ static void from_streams(struct advising *a)
     t->options.bypass = BYPASS_L1;
     t->options.bypass_op = BYPASS_OP_NO_ALLOCATE;
     t->options.bypass_form = BYPASS_FORM_VERTICAL;
-    snprintf(t->why, sizeof t->why, "%u loads stream and are not used again, %u are: the streams need not take the others' place", streams, reused);
+    snprintf(t->why, sizeof t->why, "%u load%s and %s not used again, %u %s: the streams need not take the others' place", streams, streams == 1 ? " streams" : "s stream",
+             streams == 1 ? "is" : "are", reused, reused == 1 ? "is" : "are");
 }
 
 static void from_read_only(struct advising *a)

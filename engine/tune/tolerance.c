@@ -9,15 +9,33 @@ static bool is_float(enum ptx_type t)
     return t == PTX_T_F16 || t == PTX_T_F16X2 || t == PTX_T_BF16 || t == PTX_T_BF16X2 || t == PTX_T_F32 || t == PTX_T_F64;
 }
 
-static bool has_float_atomics(const struct ptx_module *m)
+static bool func_adds_floats(const struct ptx_func *f, bool *calls)
 {
-    for (uint32_t f = 0; f < m->nfuncs; f++)
-        for (uint32_t i = 0; i < m->funcs[f]->ninsts; i++) {
-            const struct ptx_inst *in = &m->funcs[f]->insts[i];
-            if ((in->op == PTX_OP_ATOM || in->op == PTX_OP_RED) && in->ntypes && is_float((enum ptx_type)in->type[0]))
-                return true;
-        }
-    return false;
+    bool adds = false;
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        const struct ptx_inst *in = &f->insts[i];
+        *calls |= in->op == PTX_OP_CALL;
+        adds |= (in->op == PTX_OP_ATOM || in->op == PTX_OP_RED) && in->ntypes && is_float((enum ptx_type)in->type[0]);
+    }
+    return adds;
+}
+
+/* Of this kernel, and, where it calls anything, of any function of the module; its neighbours' atomics are not its own. */
+static bool kernel_adds_floats(const struct ptx_module *m, const char *kernel)
+{
+    const struct ptx_func *entry = kernel ? ptx_find_func(m, str_of(kernel)) : NULL;
+    bool calls = !entry, nested = false, adds = entry && func_adds_floats(entry, &calls);
+    for (uint32_t f = 0; !adds && calls && f < m->nfuncs; f++)
+        adds = (!entry || !m->funcs[f]->entry) && func_adds_floats(m->funcs[f], &nested);
+    return adds;
+}
+
+static bool launch_adds_floats(const struct ptx_module *m, const struct launch_spec *l)
+{
+    bool adds = kernel_adds_floats(m, l->kernel);
+    for (size_t i = 0; !adds && i < l->nbefore; i++)
+        adds = kernel_adds_floats(m, l->before[i].kernel);
+    return adds;
 }
 
 static bool float_elements(enum elem e) { return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64; }
@@ -25,7 +43,7 @@ static bool float_elements(enum elem e) { return e == ELEM_F16 || e == ELEM_F32 
 unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l)
 {
     unsigned n = 0;
-    if (!has_float_atomics(m))
+    if (!launch_adds_floats(m, l))
         return 0;
     for (size_t i = 0; i < l->nargs; i++) {
         struct arg_spec *a = &l->args[i];

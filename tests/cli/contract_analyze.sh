@@ -54,6 +54,11 @@ code "launch: pointers that pass through local memory" 0 "view\\+0 [a-z0-9]+ x [
 sed -e 's/^.visible .entry/.const .align 4 .b8 table[64];\n&/' -e 's/add.f32 %f, %f, 0f3F800000;/ld.const.f32 %f, [table+8];/' "$T/view.ptx" > "$T/table.ptx"
 code "launch: a constant table is filled" 0 "table f32 x 16 \\(constant\\)" "$B" launch "$T/table.ptx" -o "$T/table.launch.json"
 doc "a constant table without a file runs" "d['equal_to_original'] is True" "$B" run "$T/table.ptx" --json
+# A guess under which no thread does anything is none; threads along x are no tile; masks are masks; flags start at zero.
+S=tests/unseen/suites
+code "launch: a product of sizes that would overflow, and CTAs for all of it" 0 "m_swiglu: grid 256x1x1, block 256x1x1; m_swiglu_param_0 f32 x 131072 \\(output\\)" "$B" launch $S/models.ptx -k m_swiglu
+code "launch: a grid of two dimensions, a block of one; zeros stored to floats" 0 "m_attention: grid [0-9]+x64x1, block 256x1x1; m_attention_param_0 f32 " "$B" launch $S/models.ptx -k m_attention
+doc "launch: a table that starts empty, a mask" "d['args'][1]['init']=={'fill':0} and d['args'][3]['s32']==1023" "$B" launch $S/science.ptx -k c_hash_build
 code "launch: no such kernel" 1 "no kernel 'nix'" "$B" launch "$T/own.ptx" -k nix
 # Every CTA writes the same words: on no device is that one result, and it is told as such.
 sed -e 's/%p, %r5, %r1/%p, %r4, %r1/' -e 's/%d3, %r5, 4/%d3, %r4, 4/' -e 's/add.f32 %f, %f, 0f3F800000;/cvt.rn.f32.u32 %f, %r2;/' "$T/view.ptx" > "$T/race.ptx"

@@ -75,6 +75,7 @@ static inline unsigned __ballot_sync(unsigned m, bool p)
     for (int k = 0; k < 32; k++) if (m >> k & 1 && all[k]) r |= 1u << k;
     return r;
 }
+static inline void __syncwarp() { __ballot_sync(0xffffffffu, true); }
 static inline bool __all_sync(unsigned m, bool p) { return __ballot_sync(m, p) == m; }
 
 template <class T> T atomicAdd(T *p, T v) { T o = *p; *p = o + v; return o; }
