@@ -86,16 +86,29 @@ static bool no_file(const char *word)
     return stat(word, &st) != 0 && !strpbrk(word, "./");
 }
 
+int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o)
+{
+    struct dev_env env = *a->env;
+    struct cmd_front_opts with = *o;
+    env.workers = a->worker_n ? a->worker : NULL;
+    env.nworkers = a->worker_n;
+    env.threads = (unsigned)a->threads;
+    with.mouse = !a->no_mouse;
+    with.theme = a->theme;
+    with.color = a->color;
+    return a->front->workbench(&env, file, a->device, &with);
+}
+
 int cmd_workbench(struct args *a)
 {
     struct diags ds = { 0 };
     if (a->nfiles && no_file(a->file[0]))
         return cmd_finish(cmd_no_such(a->file[0], &ds), &ds);
     bool screen = a->front && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !a->plain;
-    struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL, .axis = a->axis ? a->axis : "pi", .mouse = !a->no_mouse, .theme = a->theme, .session = a->session, .plain = a->plain };
+    struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL, .axis = a->axis ? a->axis : "pi", .session = a->session, .plain = a->plain, .kernel = a->kernel, .launch = a->launch };
     bool json = a->nfiles && strlen(a->file[0]) > 5 && strcmp(a->file[0] + strlen(a->file[0]) - 5, ".json") == 0;
     if (screen || (a->front && a->plain && a->nfiles && !json))     /* plain: the same content, line by line */
-        return a->front->workbench(a->env, a->nfiles ? a->file[0] : NULL, a->device, &o);
+        return cmd_front(a, a->nfiles ? a->file[0] : NULL, &o);
     if (json) {
         a->plain = true;
         return cmd_replay(a);

@@ -9,7 +9,8 @@
 
 struct cmd_front_opts {
     bool sweep_at_once, plain, mouse, replay;
-    const char *axis, *theme, *session, *lesson;   /* NULL: default */
+    const char *axis, *theme, *session, *lesson, *color;   /* NULL: default */
+    const char *kernel, *launch;               /* to open the file with; NULL: what lies beside it, its first */
     double replay_speed;
 };
 struct cmd_front {                             /* the terminal front end; NULL in a headless build */

@@ -141,8 +141,8 @@ int cmd_demo(struct args *a)
         diag_hint(d, "gpulocw demo | cat lists them");
         code = cmd_finish(ST_INPUT, &ds);
     } else if (screen) {
-        struct cmd_front_opts o = { .sweep_at_once = ptx != NULL, .axis = "pi", .mouse = !a->no_mouse, .theme = a->theme, .lesson = lesson };
-        code = a->front->workbench(a->env, ptx, a->device, &o);
+        struct cmd_front_opts o = { .sweep_at_once = ptx != NULL, .axis = "pi", .lesson = lesson };
+        code = cmd_front(a, ptx, &o);
     } else if (lesson) {
         code = cmd_print_lesson(lesson);
     } else {

@@ -114,6 +114,8 @@ int cmd_demo(struct args *a);
 int cmd_worker(struct args *a);
 int cmd_help(struct args *a);
 int cmd_workbench(struct args *a);
+/* The front end with what every command that opens it takes: device, workers, threads, mouse, theme, colour. Its exit code. */
+int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o);
 /* ST_USAGE, and which command may have been meant. */
 enum status cmd_no_such(const char *word, struct diags *ds);
 int cmd_check_lesson(struct args *a);

@@ -50,8 +50,8 @@ int cmd_replay(struct args *a)
     }
     bool screen = a->front && !a->plain && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
     if (screen) {
-        struct cmd_front_opts o = { .replay = true, .replay_speed = a->speed, .mouse = !a->no_mouse, .theme = a->theme };
-        return a->front->workbench(a->env, a->file[0], a->device, &o);
+        struct cmd_front_opts o = { .replay = true, .replay_speed = a->speed };
+        return cmd_front(a, a->file[0], &o);
     }
     enum status st = session_load(a->file[0], &s, &ds);
     if (st == ST_OK) {

@@ -302,9 +302,10 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
 enum status job_open(struct job_engine *e, const char *path, struct diags *ds)
 {
     size_t n = strlen(path);
-    if (n < 6 || strcmp(path + n - 5, ".json") != 0)
+    bool json = n > 5 && strcmp(path + n - 5, ".json") == 0, ptx = n > 4 && strcmp(path + n - 4, ".ptx") == 0, launch = !ptx && is_launch(path);
+    if (!json && !launch)
         return open_ptx(e, path, ds);
-    return is_launch(path) ? open_launch(e, path, ds) : open_session(e, path, ds);
+    return launch ? open_launch(e, path, ds) : open_session(e, path, ds);
 }
 
 /* ---- changes ---- */
@@ -320,6 +321,8 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
         diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
         return ST_INPUT;
     }
+    if (!f && st->spec && i == SIZE_MAX && st->kernel && strcmp(st->kernel, name) == 0)
+        return ST_OK;                            /* a session's own, with its launch */
     job_bench_drop(e);
     enum status s = ST_OK;
     if (i != SIZE_MAX)

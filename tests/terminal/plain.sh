@@ -26,5 +26,13 @@ grep -qE "expected [0-9.]+x by the model, confidence" <<< "$out"; check "the mod
 out=$(printf 'show options\n' | LC_ALL=C timeout 100 "$b" kernels/stride_4.ptx --plain 2>&1)
 ! LC_ALL=C grep -q $'[\x80-\xff]' <<< "$out"; check "ASCII alone in the C locale" $?
 
+out=$(printf 'show messages\nrun\n' | timeout 100 "$b" tests/unseen/suites/lang.ptx -k l_atomics --plain --session "$dir/k.json" 2>&1)
+grep -q " atom  o64 " <<< "$out" && ! grep -q "in + 4" <<< "$out"; check "the kernel asked for" $?
+grep -q "float atomics add in any order" <<< "$out"; check "and its float atomics are compared as the commands compare them" $?
+cp kernels/valley.ptx "$dir/moved.ptx"; sed 's/"grid": \[[0-9]*/"grid": [64/' kernels/valley.launch.json > "$dir/desc"
+out=$(printf 'run\n' | timeout 100 "$b" "$dir/moved.ptx" -l "$dir/desc" -k fermi --worker "$b worker" --plain --session "$dir/l.json" 2>&1)
+grep -qE "^note: [0-9.]+ [mun]?s \(simulated\)" <<< "$out" && grep -q '"grid": \[64' "$dir/l.json"; check "the launch description asked for, behind a worker" $?
+out=$(timeout 100 "$b" --plain "$dir/nix.ptx" < /dev/null 2>&1); [ $? -eq 1 ] && grep -q "nix.ptx: cannot open" <<< "$out"; check "a file that is not there is named" $?
+
 out=$("$b" demo 2 < /dev/null 2>&1)
 grep -q "^Lesson 2: The cache valley" <<< "$out"; check "a lesson is found by its number" $?

@@ -46,7 +46,7 @@ static void put_access(struct app *a, long item, unsigned w)
         row_right(&r, ROLE_DIM, 6, "%u", x->at.line);
         row_put(&r, ROLE_TEXT, " ");
         put_metric(&r, &x->coalesce, &x->exact);
-        row_put(&r, x->store ? ROLE_LABEL : ROLE_MEMORY, "  %-6s", x->atomic ? "atomic" : x->store ? "store" : "load");
+        row_put(&r, x->store ? ROLE_LABEL : ROLE_MEMORY, "  %-6s", x->atomic ? "atom" : x->prefetch ? "pref" : x->store ? "store" : "load");
         row_put(&r, ROLE_SYMBOL, "%s", x->array ? x->array : "?");
         if (w >= 100)
             row_put(&r, ROLE_DIM, "  %s", x->address ? x->address : "");

@@ -50,6 +50,8 @@ static void news(struct plain *p)
         buf_printf(&b, "%s: ", level[m->level]);
         if (m->file && m->at.line)
             buf_printf(&b, "%s:%u:%u: ", m->file, m->at.line, m->at.col);
+        else if (m->file)
+            buf_printf(&b, "%s: ", m->file);
         buf_puts(&b, m->text ? m->text : "");
         say(p, b.s);
     }

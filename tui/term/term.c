@@ -225,10 +225,11 @@ static void enter_modes(struct term *t)
     t->valid = false;
 }
 
-enum depth term_depth(const struct caps *c)
+enum depth term_depth(const struct caps *c, const char *when)
 {
     const char *no = getenv("NO_COLOR"), *ct = getenv("COLORTERM");
-    if ((no && *no) || c->colours < 8)
+    bool always = when && !strcmp(when, "always"), never = when && !strcmp(when, "never");
+    if (never || (no && *no && !always) || c->colours < 8)
         return DEPTH_MONO;
     if (c->rgb || (ct && (!strcmp(ct, "truecolor") || !strcmp(ct, "24bit"))))
         return DEPTH_TRUE;
@@ -260,7 +261,7 @@ static void set_raw(struct termios *raw)
     raw->c_cc[VTIME] = 0;
 }
 
-struct term *term_open(bool mouse, const char **why)
+struct term *term_open(bool mouse, const char *color, const char **why)
 {
     struct term *t = base_alloc(sizeof *t);
     if (!t || !caps_read(&t->caps, why)) {
@@ -280,7 +281,7 @@ struct term *term_open(bool mouse, const char **why)
     set_raw(&t->raw);
     t->utf8 = term_utf8();
     t->mouse = mouse;
-    t->depth = term_depth(&t->caps);
+    t->depth = term_depth(&t->caps, color);
     guard.nrestore = (size_t)snprintf(guard.restore, sizeof guard.restore, "%s\033[0m\033[?7h%s%s", MOUSE_OFF,
                                       t->caps.show ? t->caps.show : "", t->caps.leave ? t->caps.leave : "\r\n");
     if (guard.nrestore >= sizeof guard.restore)

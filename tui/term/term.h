@@ -14,8 +14,8 @@ struct caps { char *enter, *leave, *clear, *hide, *show; int colours; bool rgb; 
 bool caps_read(struct caps *c, const char **why);
 void caps_free(struct caps *c);
 
-/* Colour depth wanted and possible: NO_COLOR, COLORTERM, terminfo. */
-enum depth term_depth(const struct caps *c);
+/* Colour depth wanted and possible: NO_COLOR, COLORTERM, terminfo; when: --color, NULL is auto. */
+enum depth term_depth(const struct caps *c, const char *when);
 /* The finest plot drawing that this kind of terminal (TERM) can be trusted with. */
 enum plot_style term_plot_style(void);
 /* Whether the locale's character set is UTF-8 (sets LC_CTYPE). */
@@ -27,8 +27,8 @@ bool term_utf8(void);
 size_t term_decode(const char *buf, size_t n, bool at_end, bool utf8, struct event *e);
 
 struct term;
-/* Enters full-screen mode on fd 0/1 and catches signals. NULL with *why on failure. */
-struct term *term_open(bool mouse, const char **why);
+/* Enters full-screen mode on fd 0/1 and catches signals. color: see term_depth. NULL with *why on failure. */
+struct term *term_open(bool mouse, const char *color, const char **why);
 void term_close(struct term *t);
 int term_fd(const struct term *t);                 /* readable: input, or a signal (term_signal_fd) */
 int term_signal_fd(const struct term *t);

@@ -167,6 +167,15 @@ static bool is_lesson(const char *file)
     return yes;
 }
 
+static void open_file(struct app *a, const char *file, const struct cmd_front_opts *o)
+{
+    app_post(a, JOB_OPEN, file, 0);
+    if (o->launch)
+        app_post(a, JOB_OPEN, o->launch, 0);
+    if (o->kernel)
+        app_post(a, JOB_KERNEL, o->kernel, 0);
+}
+
 void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o)
 {
     if (device)
@@ -176,7 +185,7 @@ void workbench_start(struct app *a, const char *file, const char *device, const 
     if (o->lesson || is_lesson(file))
         lesson_open(a, o->lesson ? o->lesson : file);
     else if (file)
-        app_post(a, JOB_OPEN, file, 0);
+        open_file(a, file, o);
     else if (!o->plain) {
         config_find_demos(a);
         a->overlay = OVERLAY_PICKER;
@@ -266,7 +275,7 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
     settle(&b.app, o);
     bool tty = isatty(0) && isatty(1);
     int rc;
-    if (!o->plain && tty && (b.term = term_open(b.app.set.mouse && o->mouse, &why))) {
+    if (!o->plain && tty && (b.term = term_open(b.app.set.mouse && o->mouse, o->color, &why))) {
         rc = full_screen(&b, file, device, o);
     } else {
         if (why)
