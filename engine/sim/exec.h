@@ -17,7 +17,6 @@
 #include <pthread.h>
 
 #define EXEC_MAX_BARRIERS 16u
-#define EXEC_CHECK_TICKS 16384u      /* instructions between looks at cancel and other warps */
 #define EXEC_SPIN_LIMIT 32u          /* spinning instructions before another fragment or warp gets a turn */
 #define EXEC_TURN 256u               /* instructions such a turn lasts */
 #define EXEC_PATIENCE (1u << 20)     /* instructions before others get a turn in any case */
@@ -77,6 +76,7 @@ struct exec_warp {
     uint32_t spins, turn;            /* spinning instructions since the last switch; what is left of a turn */
     uint64_t since;                  /* ninst at the last switch */
     uint64_t ninst, nthread;
+    int64_t left;                    /* instructions that native code may still run */
     uint64_t now;                    /* cycles for %clock */
     struct exec_cta *cta;
     struct exec_worker *k;
@@ -158,7 +158,7 @@ struct exec_worker {
     struct exec_launch *x;
     uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
     struct sim_load_stats *loads;    /* [p->nloads] */
-    struct sim_alloc *cache;         /* [p->nmem]: allocation each instruction last used */
+    struct sim_alloc *cache;         /* [p->nmem + 1]: allocation each instruction last used; behind them, uint64_t[p->nmem]: where native code loaded last */
     struct exec_frame *free_frames;
     bool private_view, lean;         /* stores go to copies nobody else sees; lean: of its warps */
     struct exec_view { uint64_t addr, mapped; uint8_t *host; } *views; size_t nviews, cap_views;

@@ -9,7 +9,7 @@ exec_fn *const *exec_lanes_pick(unsigned limit)
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd");
-    if (avx512 && limit == 0)
+    if (avx512 && (limit == 0 || limit == 3))
         return exec_lanes_avx512;
     if (avx2 && limit != 1)
         return exec_lanes_avx2;

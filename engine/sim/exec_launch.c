@@ -7,6 +7,7 @@
  * is the same for any number of threads. */
 #include "engine/sim/exec_print.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/native.h"
 
 #include <string.h>
 
@@ -113,7 +114,7 @@ struct exec_worker *exec_worker_new(struct exec_launch *x)
         return NULL;
     k->x = x;
     k->loads = base_alloc((x->p->nloads + 1) * sizeof *k->loads);
-    k->cache = base_alloc((x->p->nmem + 1) * sizeof *k->cache);
+    k->cache = base_alloc((x->p->nmem + 1) * (sizeof *k->cache + sizeof(uint64_t)));
     if (!k->loads || !k->cache) {
         base_free(k->loads);
         base_free(k->cache);
@@ -479,6 +480,9 @@ static enum status drive_end(struct drive *d, struct sim_stats *out, struct diag
 enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
 {
     struct drive d = { 0 };
+    if (!p->no_native)
+        p->native = native_make(p, p->lanes);
+    p->no_native = true;
     enum status st = exec_launch_new(p, l, &d.x, ds);
     if (st != ST_OK)
         return st;

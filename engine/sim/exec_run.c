@@ -1,5 +1,5 @@
 /* The run loops: one instruction with its record (exec_step), or as many as it takes (exec_cta_run). */
-#include "engine/sim/exec.h"
+#include "engine/sim/native.h"
 
 #include <string.h>
 
@@ -193,6 +193,8 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
 {
     const struct exec_inst *code = w->x->p->code;
     const uint64_t end = w->ninst + budget;
+    const struct native *native = w->x->checks ? NULL : w->x->p->native;
+    const uint8_t *const *entry = native ? native->entry : NULL;
     uint32_t spins = 0;
     bool spun = false;
     w->stop = false;
@@ -201,7 +203,8 @@ static uint32_t warp_run(struct exec_warp *w, uint64_t budget)
             break;
         const struct exec_inst *in = &code[w->pc];
         if (in->run && !w->turn) {
-            if (!straight(w, in))
+            bool whole = entry && entry[w->pc] && w->mask == EXEC_FULL && w->nfrag == 1;
+            if (!(whole ? native_run(native, w, end - w->ninst) : straight(w, in)))
                 break;
             continue;
         }

@@ -29,7 +29,7 @@ static inline void exec_put_compare(struct exec_warp *w, const struct exec_inst 
     else
         pred_write(w, in->dst, mask, r);
 }
-/* The best table this processor can run. `limit`: 0 any, 1 base only, 2 up to AVX2 (tests). */
+/* The best table this processor can run. `limit`: 0 any, 1 base only, 2 up to AVX2, 3 any but no machine code (tests). */
 exec_fn *const *exec_lanes_pick(unsigned limit);
 /* sim_load with lane kernels limited as above. */
 enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,

@@ -2,6 +2,7 @@
 #include "engine/sim/decode.h"
 #include "engine/sim/exec_print.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/native.h"
 
 #include <string.h>
 
@@ -291,7 +292,9 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const 
     p->module = m;
     p->mem = mem;
     p->preset = *preset;
-    struct decode d = { .p = p, .ds = ds, .lanes = exec_lanes_pick(limit) };
+    p->lanes = exec_lanes_pick(limit);
+    p->no_native = limit != 0;
+    struct decode d = { .p = p, .ds = ds, .lanes = p->lanes };
     enum status st = decode_program(&d, f);
     base_free(d.consts);
     base_free(d.table);
@@ -320,6 +323,7 @@ void sim_unload(struct sim_program *p)
             sim_mem_release(p->mem, p->symbols[i].addr);
     if (p->heap)
         sim_mem_release(p->mem, p->heap);
+    native_free(p->native);
     arena_free(p->arena);
     base_free(p);
 }

@@ -127,6 +127,9 @@ struct sim_program {
     uint32_t regs;                                 /* estimated 32-bit registers per thread */
     bool ordered;                                  /* results depend on the order of CTAs: one thread runs them */
     bool recursive;
+    exec_fn *const *lanes;                         /* the lane bodies that the code is made of (lanes.h) */
+    bool no_native;                                /* no machine code is to be made, or an attempt was */
+    struct native *native;                         /* made by the first functional launch; NULL: none (native.h) */
 };
 
 /* ---- what one step did ---- */

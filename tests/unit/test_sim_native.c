@@ -1,0 +1,116 @@
+/* Machine code for runs of instructions against the bodies it stands for: the same bytes, the same counts. On a host for
+ * which no machine code is made both sides are the bodies, and the tests are skipped. */
+#include "tests/unit/sim_support.h"
+#include "tests/unit/sim_job.h"
+
+#include "engine/sim/native.h"
+
+#define ENTRY ".visible .entry k(.param .u64 p, .param .u32 n)\n{\n" \
+    ".reg .b32 %r<40>; .reg .b64 %d<40>; .reg .pred %p<10>; .reg .f32 %f<20>; .reg .f64 %e<10>;\n" \
+    "ld.param.u64 %d1, [p]; ld.param.u32 %r9, [n]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2; mul.wide.u32 %d4, %r1, 8; add.u64 %d5, %d1, %d4;\n"
+#define KERNEL(body) SIM_HEAD ENTRY body "ret;\n}\n"
+
+/* Loops over data whose lanes come by at one address, in sequence, and apart; of 4 and 8 bytes, in vectors, in shared memory. */
+static const char *const bodies[] = {
+    KERNEL("mov.f32 %f1, 0f00000000; mov.u32 %r2, 0; mov.u64 %d6, %d3;\nL:\nld.global.f32 %f2, [%d6]; ld.global.f32 %f3, [%d6+128]; fma.rn.f32 %f1, %f2, %f3, %f1; sub.f32 %f4, %f1, %f2;\n"
+           "div.rn.f32 %f5, %f4, %f3; sqrt.rn.f32 %f6, %f5; rcp.rn.f32 %f7, %f6; mul.f32 %f8, %f7, %f1; add.f32 %f1, %f8, 0f3f800000;\nadd.u64 %d6, %d6, 4; cvt.rn.f32.s32 %f9, %r1; cvt.rn.f32.u32 %f10, %r2; fma.rn.f32 %f1, %f9, %f10, %f1; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.f32 [%d3+32768], %f1;\n"),
+    KERNEL("mov.u32 %r2, 0; mov.u32 %r3, 7; and.b32 %r8, %r1, 31;\nL:\nand.b32 %r4, %r2, 3; mul.lo.u32 %r5, %r4, %r1; mul.wide.u32 %d6, %r5, 4; add.u64 %d6, %d6, %d1; ld.global.u32 %r6, [%d6]; ld.global.u32 %r7, [%d6+64];\n"
+           "mad.lo.u32 %r3, %r3, 33, %r6; xor.b32 %r3, %r3, %r7; shl.b32 %r10, %r3, %r8; shr.u32 %r11, %r3, %r2; shr.s32 %r12, %r3, 5; min.s32 %r13, %r10, %r11; max.u32 %r14, %r12, %r11; or.b32 %r3, %r13, %r14;\n"
+           "setp.gt.s32 %p2, %r3, %r6; selp.b32 %r15, %r3, %r7, %p2; add.u32 %r3, %r3, %r15;\n@%p2 add.u32 %r3, %r3, 1;\nadd.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r3;\n"),
+    KERNEL("mov.u32 %r2, 0; mov.u64 %d7, 0; mov.f64 %e1, 0d3ff0000000000000;\nL:\nand.b32 %r4, %r2, 1; mul.wide.u32 %d6, %r4, 512; add.u64 %d6, %d6, %d5; ld.global.u64 %d8, [%d6]; ld.global.u64 %d9, [%d1+16];\n"
+           "add.u64 %d7, %d7, %d8; xor.b64 %d7, %d7, %d9; shl.b64 %d10, %d7, 3; shr.u64 %d11, %d7, 61; or.b64 %d7, %d10, %d11; shr.s64 %d12, %d7, 7; sub.u64 %d7, %d7, %d12; cvt.u32.u64 %r5, %d7; cvt.s64.s32 %d13, %r5;\n"
+           "mad.wide.s32 %d7, %r5, 77, %d13; setp.lt.s64 %p2, %d7, %d13; setp.le.u64 %p3, %d8, %d7;\n@%p2 add.u64 %d7, %d7, 5;\n@!%p3 add.u64 %d7, %d7, 9;\nst.global.u64 [%d5+16384], %d7; ld.global.f64 %e2, [%d5+16384]; add.f64 %e1, %e1, %e2;\n"
+           "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.f64 [%d5+40960], %e1;\n"),
+    KERNEL(".shared .align 16 .b32 s[1024];\nmov.u32 %r2, 0; mov.u32 %r20, s; mad.lo.u32 %r21, %r1, 4, %r20; mov.u32 %r3, 1;\nL:\nst.shared.u32 [%r21], %r3; bar.sync 0; ld.shared.u32 %r4, [%r20+8]; ld.shared.u32 %r5, [%r21]; and.b32 %r6, %r2, 7; mad.lo.u32 %r7, %r6, %r1, %r2;\n"
+           "and.b32 %r7, %r7, 127; mad.lo.u32 %r22, %r7, 4, %r20; ld.shared.u32 %r8, [%r22]; bar.sync 0; add.u32 %r3, %r4, %r5; add.u32 %r3, %r3, %r8; ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d1+32]; mad.lo.u32 %r3, %r10, %r13, %r3; xor.b32 %r3, %r3, %r12;\n"
+           "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r3;\n") };
+
+static void fill(uint32_t *v)
+{
+    for (uint32_t i = 0; i < 16384; i++) v[i] = i % 5 ? (uint32_t)(base_splitmix(3, i) >> 33) : i % 7 ? 0x7fc00001u + i : 0x3f800000u + i;
+}
+
+static void alike(const struct sim_stats *a, const struct sim_stats *b)
+{
+    assert_true(a->inst_warp == b->inst_warp && a->inst_thread == b->inst_thread && a->nloads == b->nloads);
+    for (uint32_t i = 0; i < a->nloads; i++) assert_true(a->loads[i].executions == b->loads[i].executions && a->loads[i].threads == b->loads[i].threads);
+}
+
+static void same_as_bodies(void **state)
+{
+    (void)state;
+    static const uint32_t turns[] = { 1, 9, 300, 3001 };  /* the last: more than a warp's turn */
+    for (size_t k = 0; k < 4 * ARRAY_LEN(bodies); k++) {
+        struct sim_case c[2];
+        for (unsigned i = 0; i < 2; i++) {
+            sim_case_open_with(&c[i], bodies[k / 4], "k", 65536, i ? 3 : 0);
+            fill((uint32_t *)(void *)c[i].data);
+            memcpy(c[i].params + 8, &turns[k % 4], 4);
+            c[i].l.block.x = 100;        /* the last warp is not full */
+            sim_case_ok(&c[i]);
+        }
+        assert_memory_equal(c[0].data, c[1].data, 65536);
+        alike(&c[0].stats, &c[1].stats);
+        assert_null(c[1].p->native);
+        if (c[0].p->lanes == exec_lanes_avx512)
+            assert_non_null(c[0].p->native);
+        for (unsigned i = 0; i < 2; i++) sim_case_close(&c[i]);
+    }
+}
+
+/* What lies outside: reported as by the bodies, wherever in a run it is. */
+static void faults(void **state)
+{
+    (void)state;
+    const char *text = KERNEL("mov.u32 %r2, 0; mov.u64 %d6, %d3;\nL:\nld.global.u32 %r3, [%d6]; ld.global.u32 %r4, [%d6+4]; add.u32 %r5, %r3, %r4; add.u64 %d6, %d6, 4096; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3], %r5;\n");
+    struct buf said[2] = { { 0 } };
+    for (unsigned i = 0; i < 2; i++) {
+        struct sim_case c;
+        sim_case_open_with(&c, text, "k", 65536, i ? 3 : 0);
+        memcpy(c.params + 8, &(uint32_t){ 100 }, 4);
+        assert_int_equal(sim_case_run(&c), ST_DEVICE);
+        diags_print(&c.ds, &said[i]);
+        sim_case_close(&c);
+    }
+    assert_non_null(strstr(said[0].s, "out-of-bounds"));
+    assert_string_equal(said[0].s, said[1].s);
+    for (unsigned i = 0; i < 2; i++) buf_free(&said[i]);
+}
+
+static void demo_kernels(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "gemm", "conv2d", "stencil3d", "bfs", "histogram", "softcache_stream", "syrk" };
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        struct sim_stats s[2];
+        uint8_t *bytes[JOB_ARGS] = { 0 };
+        for (unsigned i = 0; i < 2; i++) {
+            struct job j;
+            struct diags ds = { 0 };
+            job_open(&j, names[k], "default", "hopper-h200");
+            struct sim_program *bare = NULL;
+            assert_int_equal(sim_load_lanes(j.m, str_of(j.l->kernel), &j.preset, j.mem, 3, &bare, &ds), ST_OK);
+            struct sim_launch l = job_launch(&j);
+            l.functional = true;
+            assert_int_equal(sim_run(i ? bare : j.prog, &l, &s[i], &ds), ST_OK);
+            for (size_t a = 0; a < j.l->nargs && a < JOB_ARGS; a++) {
+                if (!j.l->args[a].output) continue;
+                uint64_t n = j.data.buffers[a].n;
+                const uint8_t *now = sim_mem_host(j.mem, j.addr[a], n);
+                if (i) assert_memory_equal(now, bytes[a], n);
+                else memcpy(bytes[a] = test_malloc(n), now, n);
+                if (i) test_free(bytes[a]);
+            }
+            sim_unload(bare);
+            job_close(&j);
+        }
+        alike(&s[0], &s[1]);
+        for (unsigned i = 0; i < 2; i++) sim_stats_free(&s[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_as_bodies), cmocka_unit_test(faults), cmocka_unit_test(demo_kernels) };
+    return cmocka_run_group_tests_name("sim native: machine code for runs", tests, NULL, NULL);
+}
