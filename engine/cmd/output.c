@@ -210,7 +210,7 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     if (r->time.batch > 1)
         buf_printf(out, "samples, each the mean of %u launches with the inputs restored between, L2 warm)", r->time.batch);
     else
-        buf_puts(out, "launches)");
+        buf_puts(out, r->time.n == 1 ? "launch)" : "launches)");
     buf_puts(out, r->sampled ? ", from a sample of the CTAs\n" : "\n");
     buf_printf(out, "outputs   %s\n", equal_text(r));
     if (r->message[0])

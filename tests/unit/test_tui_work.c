@@ -258,6 +258,23 @@ static struct result timed(const struct options *o, int64_t ns)
     return r;
 }
 
+static struct options long_one(void)
+{
+    struct options o = pi_of(14);
+    o.bypass_op = BYPASS_OP_NO_ALLOCATE;
+    o.prefetch = PREFETCH_L1;
+    o.coarsen = 4;
+    o.coarsen_mode = COARSEN_BLOCKED;
+    return o;
+}
+
+static void stage_size(struct stage *t, int w, int h)
+{
+    struct event e = { .kind = EVENT_RESIZE, .x = w, .y = h };
+    app_event(&t->app, &e);
+    stage_frame(t);
+}
+
 static void search_watched(void **state)
 {
     struct stage t;
@@ -290,6 +307,13 @@ static void search_watched(void **state)
     stage_press(&t, "8");
     assert_true(stage_shows(&t, "to try"));
     assert_true(stage_shows(&t, "900 k cyc"));
+    next[0].options = long_one();
+    stage_size(&t, 46, 24);                           /* as wide as its place beside two others: the whole configuration is read */
+    assert_true(stage_shows(&t, "--bypass l1 --bypass-op no_allocate"));
+    assert_true(stage_shows(&t, "--coarsen-mode blocked"));
+    assert_false(stage_shows(&t, "cyc"));
+    stage_size(&t, 80, 24);
+    next[0].options = seven;
     t.snap->busy = false;
     stage_keys(&t, "g Enter");
     assert_int_equal(t.rec.last.kind, JOB_RUN);

@@ -150,6 +150,30 @@ static unsigned group_width(const struct row *r, unsigned i)
     return w;
 }
 
+/* A span that is too long for its line goes on below, after the last blank that fits; without one it is left to be cut. */
+static struct str flow_span(struct app *a, struct page *p, struct row *line, enum role role, struct str s, unsigned indent, unsigned w, long *item)
+{
+    for (;;) {
+        struct str head = text_head(s, w > line->width ? w - line->width : 0);
+        size_t cut = head.n, from = 0;
+        if (cut == s.n)
+            return s;
+        while (from < s.n && s.s[from] == ' ')
+            from++;
+        while (cut > from && s.s[cut] != ' ')
+            cut--;
+        if (cut <= from)
+            return s;
+        row_str(line, role, (struct str){ s.s, cut });
+        page_add(a, p, line, *item);
+        *item = -1;
+        row_init(line, a->frame);
+        row_pad(line, indent);
+        for (s.s += cut, s.n -= cut; s.n && *s.s == ' ';)
+            s.s++, s.n--;
+    }
+}
+
 void page_flow(struct app *a, struct page *p, const struct row *r, unsigned indent, unsigned w, long item)
 {
     struct row line;
@@ -164,7 +188,7 @@ void page_flow(struct app *a, struct page *p, const struct row *r, unsigned inde
             while (s.n && *s.s == ' ')
                 s.s++, s.n--;
         }
-        row_str(&line, r->v[i].role, s);
+        row_str(&line, r->v[i].role, flow_span(a, p, &line, r->v[i].role, s, indent, w, &item));
     }
     page_add(a, p, &line, item);
 }

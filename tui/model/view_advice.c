@@ -19,12 +19,10 @@ static void put_advice(struct app *a, size_t i, unsigned w)
         row_put(&r, x->real_gain > 1.02 ? ROLE_GOOD : ROLE_WARN, "   tried: %.2fx%s", x->real_gain, origin);
     if (!isnan(x->expected_gain) && x->expected_gain > 0)
         row_put(&r, ROLE_NOTE, "   expected %.2fx%s, confidence %.0f %%", x->expected_gain, x->modelled ? " by the model" : "", x->confidence * 100);
-    page_flow(a, p, &r, 4, w, (long)i);
+    page_flow(a, p, &r, 4, w - 1, (long)i);
     page_wrap(a, p, ROLE_TEXT, 4, w - 1, x->why, -1);
     options_line(&x->options, &b);
-    row_init(&r, a->frame);
-    row_put(&r, ROLE_DIM, "    %s", b.n ? b.s : "(the original, unchanged)");
-    page_add(a, p, &r, -1);
+    page_wrap(a, p, ROLE_DIM, 4, w - 1, b.n ? b.s : "(the original, unchanged)", -1);
     page_blank(a, p);
     buf_free(&b);
 }
@@ -46,11 +44,11 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
     }
     bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
     if (searching)
-        search_table(a, p, w);
+        search_table(a, p, w - 1);
     for (size_t i = 0; i < a->snap->nadvice; i++)
         put_advice(a, i, w);
     if (!searching)
-        search_table(a, p, w);
+        search_table(a, p, w - 1);
     if (!a->snap->nadvice)
         page_hint(a, p, w, view_unready(a, a->snap->facts ? "Nothing to advise from the analysis alone. {sweep} sweeps the threshold, {tune} searches all knobs."
                                                           : "Advice comes with the analysis ..."));

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITEM_NEXT = 10000, ITEM_TRIED = 20000 };
+enum { ITEM_NEXT = 10000, ITEM_TRIED = 20000, CONFIG_INDENT = 6 };
 #define NEXT_MOST 12
+#define ROOM_FOR_COSTS 64                /* columns; with fewer a configuration is worth more than what the model said of it */
 
 const struct tune_live *search_of(const struct app *a, const struct session_run *run)
 {
@@ -36,7 +37,7 @@ static void put_step(struct app *a, struct page *p, const struct tune_live *l, u
         row_put(&r, ROLE_NOTE, "  now: %s", l->step);
     if (l->next)
         row_put(&r, ROLE_LABEL, "  then: %s", l->next);
-    row_put(&r, ROLE_VALUE, "  %u launches", l->launches);
+    row_put(&r, ROLE_VALUE, "  %u launch%s", l->launches, l->launches == 1 && !l->budget ? "" : "es");
     if (l->budget)
         row_put(&r, ROLE_LABEL, " of %u", l->budget);
     if (l->skipped)
@@ -97,8 +98,8 @@ static void put_head(struct app *a, struct page *p, const char *title, unsigned 
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " %-10s", title);
-    row_put(&r, ROLE_LABEL, "%10s%8s%11s  %s", "time", "gain", "modelled", w >= 100 ? "configuration, and why it is tried" : "configuration");
-    page_add(a, p, &r, -1);
+    row_put(&r, ROLE_LABEL, "%10s%8s%s  %s", "time", "gain", w >= ROOM_FOR_COSTS ? "   modelled" : "", w >= 100 ? "configuration, and why it is tried" : "configuration");
+    page_flow(a, p, &r, CONFIG_INDENT, w, -1);
 }
 
 static void put_cost(struct app *a, struct row *r, double cost)
@@ -115,12 +116,14 @@ static void put_candidate(struct app *a, struct page *p, const struct tune_live 
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, i ? ROLE_LABEL : ROLE_CHANGED, " %-10s", i ? "in line" : "next");
-    row_put(&r, ROLE_DIM, "%18s", "");
-    put_cost(a, &r, c->cost);
+    if (w >= ROOM_FOR_COSTS) {
+        row_put(&r, ROLE_DIM, "%18s", "");
+        put_cost(a, &r, c->cost);
+    }
     row_put(&r, i ? ROLE_VALUE : ROLE_CHANGED, "  %s", options_text(a, &c->options));
     if (w >= 100 || i == 0)
         row_put(&r, ROLE_DIM, "  %s", c->why);
-    page_add(a, p, &r, (long)(ITEM_NEXT + i));
+    page_flow(a, p, &r, CONFIG_INDENT, w, (long)(ITEM_NEXT + i));
 }
 
 static void put_explored(struct app *a, struct page *p, const struct tune_live *l, size_t i, unsigned w)
@@ -138,11 +141,12 @@ static void put_explored(struct app *a, struct page *p, const struct tune_live *
         row_put(&r, ROLE_DIM, "%8s", "");
     else
         row_right(&r, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
-    put_cost(a, &r, e->cost);
+    if (w >= ROOM_FOR_COSTS)
+        put_cost(a, &r, e->cost);
     row_put(&r, ROLE_VALUE, "  %s", options_text(a, &e->options));
     if (w >= 100)
         row_put(&r, ROLE_DIM, "  %s", e->why);
-    page_add(a, p, &r, (long)(ITEM_TRIED + i));
+    page_flow(a, p, &r, CONFIG_INDENT, w, (long)(ITEM_TRIED + i));
 }
 
 void search_table(struct app *a, struct page *p, unsigned w)
@@ -150,7 +154,7 @@ void search_table(struct app *a, struct page *p, unsigned w)
     const struct tune_live *l = a->snap->search;
     if (!l)
         return;
-    page_heading(a, p, "Search%s: times are %s, costs modelled", a->snap->busy ? " (going on)" : "", l->original.time.valid ? origin_name(l->original.time.origin) : "n/a");
+    page_heading(a, p, w >= ROOM_FOR_COSTS ? "Search%s: times are %s, costs modelled" : "Search%s: times are %s", a->snap->busy ? " (going on)" : "", l->original.time.valid ? origin_name(l->original.time.origin) : "n/a");
     put_step(a, p, l, w);
     put_best(a, p, l, w);
     if (l->nfrontier) {
