@@ -20,6 +20,7 @@ struct job {
     struct sim_preset preset;
     uint8_t params[512]; uint64_t nparams;
     uint64_t addr[JOB_ARGS];
+    uint64_t restored[JOB_ARGS]; size_t nrestored;       /* outputs: copied back between launches, as a device does */
 };
 
 static inline void job_ok(enum status st, struct diags *ds)
@@ -48,6 +49,7 @@ static inline void job_bind(struct job *j)
         if (a->kind != ARG_BUFFER) continue;
         j->addr[i] = sim_mem_alloc(j->mem, j->data.buffers[i].n, a->name);
         memcpy(to, &j->addr[i], 8);
+        if (a->output) j->restored[j->nrestored++] = j->addr[i];
     }
     j->nparams = f->param_bytes;
     job_reset(j);
@@ -96,7 +98,8 @@ static inline void job_close(struct job *j)
 static inline struct sim_launch job_launch(const struct job *j)
 {
     return (struct sim_launch){ .grid = j->l->grid, .block = j->l->block, .shared = j->l->shared, .params = j->params,
-                                .nparams = j->nparams, .carveout = -1, .hw_pi = -1, .seed = 1, .warm_l2 = true };
+                                .nparams = j->nparams, .carveout = -1, .hw_pi = -1, .seed = 1, .warm_l2 = true,
+                                .restored = j->restored, .nrestored = j->nrestored };
 }
 
 static inline struct sim_stats job_run(struct job *j, const struct sim_launch *l)
