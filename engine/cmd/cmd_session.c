@@ -7,8 +7,9 @@
 static void put_found(const struct session_run *r, struct buf *out)
 {
     struct buf line = { 0 };
+    unsigned all = r->found.launches, twice = r->found.whole + r->found.again;
     options_line(&r->found.options, &line);
-    buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", r->kernel, r->dev.name, r->found.launches, r->found.space);
+    buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", r->kernel, r->dev.name, all > twice ? all - twice : all, r->found.space);
     if (r->found.leave_alone)
         buf_printf(out, "leave it alone: %s\n", r->found.reason);
     else

@@ -80,9 +80,11 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
         options_line(&f->options, &line);
         buf_printf(&out, "%s on %s, all times %s\n", s->kernel, s->info.name, origin);
         ranking_text(f, &s->info, &out);
-        buf_printf(&out, "tried %u of %u configurations", f->launches - f->whole, f->space);
+        buf_printf(&out, "tried %u of %u configurations", f->launches - f->whole - f->again, f->space);
         if (f->whole)
             buf_printf(&out, ", and timed %u of them whole that a sample of the CTAs put first", f->whole);
+        if (f->again)
+            buf_printf(&out, ", and measured original and best again in %u launches", f->again);
         if (f->resumed)
             buf_printf(&out, ", %u taken from the session", f->resumed);
         if (f->skipped)
@@ -95,6 +97,8 @@ static void print_found(const struct args *a, const struct tune_found *f, const 
                        (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
         if (f->whole && !f->best.sampled)
             buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows them again\n");
+        else if (!f->leave_alone && f->best.sampled && (f->untried[0] || f->interrupted))
+            buf_puts(&out, "times        from samples of the CTAs: no launch was left to time them whole\n");
         if (f->probed[0])
             buf_printf(&out, "probes       %s\n", f->probed);
         if (f->untried[0])

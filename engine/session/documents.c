@@ -339,6 +339,7 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
     jw_str(&w, f->reason);
     put_uint(&w, "launches", f->launches);
     put_uint(&w, "timed_whole", f->whole);
+    put_uint(&w, "measured_again", f->again);
     jw_key(&w, "times_from_sample");
     jw_bool(&w, f->best.sampled);
     put_uint(&w, "space", f->space);

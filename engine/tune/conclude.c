@@ -63,7 +63,7 @@ enum status search_confirm(struct searching *s)
     struct tune_found *f = s->found;
     if (dev_describe(s->bench->subject.dev)->kind != DEV_CUDA || s->opts->replay)
         return ST_OK;
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < SEARCH_CONFIRMS / 2 && search_left(s) >= 2; round++) {
         struct result again;
         struct options none = options_default();
         enum status st = tune_run_one(s->bench, &none, &again, NULL);
@@ -75,6 +75,8 @@ enum status search_confirm(struct searching *s)
             tune_merge_samples(&f->best, &again);
         if (st != ST_OK)
             return st;
+        f->launches += 2;
+        f->again += 2;
     }
     return ST_OK;
 }

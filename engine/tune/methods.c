@@ -83,6 +83,27 @@ static enum status probe_three(struct searching *s, struct tune_bench *b, struct
     return st;
 }
 
+/* Times of one kind. Without the launches for it the probes say nothing. */
+static enum status probes_alike(struct searching *s, struct tune_bench *b, struct result p[PROBES])
+{
+    unsigned sampled = 0, usable = 0;
+    for (size_t i = 0; i < PROBES; i++) {
+        usable += tune_usable(&p[i]);
+        sampled += tune_usable(&p[i]) && p[i].sampled;
+    }
+    if (!sampled || sampled == usable)
+        return ST_OK;
+    if (search_left(s) < sampled) {
+        search_untried(s, "probes timed alike");
+        for (size_t i = 0; i < PROBES; i++)
+            p[i] = result_empty();
+        return ST_OK;
+    }
+    s->found->launches += sampled;
+    s->found->whole += sampled;
+    return tune_time_alike(b, (struct result *[]){ &p[0], &p[1], &p[2] }, PROBES, s->ds);
+}
+
 /* Where does the locality come from? Launches of a reduced grid tell: redirection changes which CTAs meet in an
  * L1, so inter-CTA reuse shows as more hits (five points of a hundred) or less time; L1 off shows whether L1
  * serves anything at all. These launches are probes, not configurations: they stand in no list of results. */
@@ -100,7 +121,7 @@ static enum status inter_cta(struct searching *s, bool *exploitable)
         tune_bench_watch(b, s->ob);
         st = probe_three(s, b, p);
         if (st == ST_OK)
-            st = tune_time_alike(b, (struct result *[]){ &p[0], &p[1], &p[2] }, PROBES, s->ds);
+            st = probes_alike(s, b, p);
     }
     tune_bench_close(b);
     double was = (double)p[PROBE_ORIGINAL].time.median, noise = s->live.noise;
@@ -120,6 +141,10 @@ static enum status method_cluster(struct searching *s)
     static const char *const with[] = { "clustering", "active agents", "streaming loads" };
     static const char *const without[] = { "clustering", "prefetching", "throttling", "streaming loads" };
     bool exploitable = false;
+    if (search_left(s) < PROBES && !s->opts->nprobes) {
+        search_untried(s, "the probes");
+        return ST_OK;
+    }
     enum status st = inter_cta(s, &exploitable);
     if (st != ST_OK)
         return st;

@@ -3,6 +3,7 @@
  * the noise. Every result is kept, so that nothing is launched twice. */
 #include "engine/tune/search.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,17 +13,24 @@
 #define REPLAYED_LAUNCH_NS 3e7 /* what a prediction may cost where nothing is launched: a launch on a GPU, compiled and compared */
 #define MEASURED_NOISE 0.02  /* least gain that counts on a GPU, besides the spread of the samples */
 
-/* Launches that count against the budget. A caller's is for configurations, ours for all launches and what a cut-off search ran. */
+/* Launches that count against the budget: all of them, and in ours what a cut-off search ran. */
 static unsigned budgeted(const struct searching *s)
 {
     const struct tune_found *f = s->found;
-    return s->budget_is_ours ? f->launches + f->resumed + f->missing : f->launches - f->whole;
+    return s->budget_is_ours ? f->launches + f->resumed + f->missing : f->launches;
+}
+
+unsigned search_left(const struct searching *s)
+{
+    if (!s->budget || s->budget_is_ours)
+        return UINT_MAX;
+    return s->budget > s->found->launches ? s->budget - s->found->launches : 0;
 }
 
 bool search_spent(const struct searching *s)
 {
-    unsigned run = budgeted(s);
-    return (s->budget && run + s->reserve >= s->budget) || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
+    unsigned used = budgeted(s) + s->reserve + search_kept(s);
+    return (s->budget && used >= s->budget) || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns);
 }
 
 void search_untried(struct searching *s, const char *what)
@@ -358,7 +366,7 @@ static enum status run_together(struct searching *s, size_t from, size_t to, boo
 {
     struct options *batch = base_alloc((to - from + 1) * sizeof *batch);
     struct result *r = base_alloc((to - from + 1) * sizeof *r);
-    size_t m = 0, owner[TUNE_FRONTIER], used = s->found->launches - (s->budget_is_ours ? 0 : s->found->whole) + s->reserve;
+    size_t m = 0, owner[TUNE_FRONTIER], used = budgeted(s) + s->reserve + search_kept(s);
     size_t most = !s->budget ? SIZE_MAX : s->budget > used ? s->budget - used : 0;
     enum status st = batch && r ? ST_OK : ST_NOMEM;
     for (size_t i = from; i < to && st == ST_OK; i++) {

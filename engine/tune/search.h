@@ -5,7 +5,7 @@
 #include "engine/tune/space.h"
 
 /* A vote's result has the options that were elected. gain: over the original; 0: did not run, or nothing can be said. */
-struct seen_result { struct options asked; struct result result; double gain, said /* by a sample of the CTAs, where gain is of the whole */; bool unsettled /* there was no time to time it whole */; };
+struct seen_result { struct options asked; struct result result; double gain, said /* by a sample of the CTAs, where gain is of the whole */; bool unsettled /* there was no time, or no launch left, to time it whole */; };
 struct searching {
     struct tune_bench *bench; const struct tune_search_opts *opts; const struct tune_observer *ob; struct diags *ds;
     struct tune_found *found; struct space space;
@@ -40,6 +40,8 @@ double search_gain(const struct searching *s, const struct result *r);
 bool search_alike(const struct searching *s, const struct result *r);
 /* What samples of the CTAs put first is timed whole, and the original too, until what stands first has been: found->best is that. */
 enum status search_settle(struct searching *s);
+/* Launches of a caller's budget that search_settle and search_confirm may want yet. */
+unsigned search_kept(const struct searching *s);
 /* One that was tried, timed whole where there is time; *out is how it now stands. */
 enum status search_weigh(struct searching *s, const struct options *asked, struct result *out);
 /* ---- search.c ---- */
@@ -58,6 +60,7 @@ enum status search_predict(struct searching *s, const struct options *o, struct 
 const struct result *search_seen(const struct searching *s, const struct options *o);   /* NULL: not tried */
 const struct seen_result *search_seen_at(const struct searching *s, const struct options *o);   /* NULL: not tried */
 bool search_spent(const struct searching *s);
+unsigned search_left(const struct searching *s);              /* launches that the caller's budget allows; UINT_MAX: it sets none */
 void search_untried(struct searching *s, const char *what);   /* the caller's budget ended before it */
 bool search_legal(const struct searching *s, const struct options *o);
 /* What is done now and what comes after it; texts static. Tells the observer. */
@@ -92,7 +95,8 @@ unsigned search_space_size(const struct searching *s);
 /* ---- the end ---- */
 /* Options that an earlier step took and a later one made needless go again. */
 enum status search_simplify(struct searching *s);
-/* On a measured device, original and best once more, alternated, before anything is recommended. */
+/* On a measured device, original and best twice more, alternated, before anything is recommended; a caller's budget may end it before. */
+#define SEARCH_CONFIRMS 4
 enum status search_confirm(struct searching *s);
 void search_conclude(struct searching *s);
 

@@ -145,7 +145,7 @@ struct tune_live *tune_live_copy(const struct tune_live *l);
 void tune_live_free(struct tune_live *l);     /* of tune_live_copy; NULL is fine */
 
 struct tune_search_opts {
-    const char *method; unsigned budget_launches; double budget_seconds;
+    const char *method; unsigned budget_launches /* all of them; 0: what the method wants */; double budget_seconds /* 0: no limit */;
     unsigned combine;                         /* method "exhaustive": knobs changed at once, at most; 0: 2 */
     const struct result *done; size_t ndone;                 /* of a cut-off search, the original among them: taken instead of launching them again */
     const struct result *probes; size_t nprobes;             /* of a cut-off cluster-framework: taken likewise */
@@ -173,7 +173,7 @@ struct tune_data_set { char name[64]; double gain /* 0: did not run */; enum equ
 struct tune_found {
     struct options options; struct result best, original; bool leave_alone; char reason[256];
     unsigned launches, space;
-    unsigned whole;                           /* of the launches: timed whole again what samples of the CTAs put first; no budget counts them */
+    unsigned whole, again;                    /* of the launches: timed whole what samples of the CTAs put first; what led measured again on a GPU */
     unsigned skipped, resumed;                /* the model saw no chance for them; taken from opts->done */
     bool interrupted;                         /* by the observer's cancel: the best so far */
     char probed[256];                         /* method "cluster-framework": what its probes said; else empty */

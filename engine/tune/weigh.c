@@ -1,8 +1,9 @@
 /* What may be compared with what. A simulated time from a sample of the CTAs and one of the whole launch are figures
  * of two methods: a gain is a ratio of two times of one kind, and nothing wins by a sample alone where there are
- * launches left to time it, and the original, whole. */
+ * launches left to time it, and the original, whole. Of a caller's budget some are kept for that. */
 #include "engine/tune/search.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -33,6 +34,23 @@ enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_
 }
 
 #define MOST_SETTLED 40
+#define SETTLED_FROM 5       /* a caller's budget of fewer launches is for configurations alone */
+#define CONFIRMED_FROM 6     /* the same of a GPU's: so many leave room for measuring again what led */
+
+unsigned search_kept(const struct searching *s)
+{
+    const struct tune_found *f = s->found;
+    if (search_left(s) == UINT_MAX || s->opts->replay || s->budget < SETTLED_FROM)
+        return 0;
+    if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA)
+        return s->budget < CONFIRMED_FROM ? 0 : SEARCH_CONFIRMS;
+    if (!f->original.sampled)
+        return f->best.sampled;
+    if (s->whole.time.valid)
+        return 1;
+    unsigned left = search_left(s);          /* too few, or nothing leads yet: the last ones try something */
+    return left < 2 || (left == 2 && s->best_gain <= 1) ? 0 : 2;
+}
 
 static double ratio(const struct result *original, const struct result *r)
 {
@@ -54,8 +72,8 @@ bool search_alike(const struct searching *s, const struct result *r)
     return r->sampled == s->found->original.sampled || (!r->sampled && s->whole.time.valid);
 }
 
-/* One configuration timed whole: from an earlier search, or launched. !valid: there is no time left for it. */
-static enum status whole_of(struct searching *s, const struct options *o, const char *why, struct result *out)
+/* One configuration timed whole: from an earlier search, or launched where `launches` are left. !valid: there is no time, or none is. */
+static enum status whole_of(struct searching *s, const struct options *o, unsigned launches, const char *why, struct result *out)
 {
     *out = result_empty();
     for (size_t i = 0; i < s->opts->ndone; i++) {
@@ -66,7 +84,7 @@ static enum status whole_of(struct searching *s, const struct options *o, const 
         s->found->resumed++;
         return search_note(s, out, why, true);
     }
-    if (s->opts->replay || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns))
+    if (s->opts->replay || search_left(s) < launches || (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns))
         return ST_OK;
     if (s->ob && cancel_asked(s->ob->cancel))
         return ST_CANCELLED;
@@ -81,7 +99,7 @@ static enum status whole_original(struct searching *s)
     struct options none = options_default();
     if (!s->found->original.sampled || s->whole.time.valid)
         return ST_OK;
-    return whole_of(s, &none, "the original, timed whole", &s->whole);
+    return whole_of(s, &none, 2, "the original, timed whole", &s->whole);       /* by itself it settles nothing */
 }
 
 /* The first in what was seen by more than the noise, above `than`; NULL: none. */
@@ -101,7 +119,7 @@ static enum status weigh(struct searching *s, struct seen_result *r)
     char why[64];
     snprintf(why, sizeof why, "timed whole: a sample of the CTAs said %.2fx", r->gain);
     size_t at = (size_t)(r - s->seen);
-    enum status st = whole_of(s, &o, why, &whole);
+    enum status st = whole_of(s, &o, 1, why, &whole);
     if (st == ST_OK && (whole.time.valid || whole.status != ST_OK)) {
         s->seen[at].result = whole;
         s->seen[at].gain = search_gain(s, &whole);
