@@ -501,6 +501,26 @@ static void count_runs(struct exec_inst *code, uint32_t n)
     }
 }
 
+static bool is_word_load(const struct exec_inst *in)
+{
+    return in->quick == QUICK_GLOBAL && !in->store && in->bytes == 4 && in->guard == EXEC_NO_ID;
+}
+
+/* Loads that follow the first of their group with nothing stored in between want words beside its: where lanes lie apart
+ * each lane's words are read at once, since a host's cache often has no room for 32 lines at one stride until the next. */
+static void look_ahead(struct exec_inst *first)
+{
+    for (uint32_t i = 1; first->group && !first->follows && is_word_load(first) && i < first->run && first->nahead < EXEC_AHEAD; i++) {
+        struct exec_inst *in = first + i;
+        int64_t by = (int64_t)in->imm - first->imm;
+        if (in->kind == EXEC_MEM && (in->store || ptx_op_info((enum ptx_op)in->ptx->op)->effect != EFFECT_LOAD)) return;
+        int64_t last = first->nahead ? first->ahead[first->nahead - 1] : 0;
+        if (in->follows != first->group || !is_word_load(in) || by <= last || by >= 64 || by % 4) continue;
+        first->ahead[first->nahead++] = (uint8_t)by;
+        in->nth = first->nahead;
+    }
+}
+
 static void mark_quick(struct exec_inst *in)
 {
     const struct exec_ldst *x = in->x;
@@ -544,6 +564,8 @@ bool decode_function(struct decode *d, uint32_t index)
         count_runs(code, f->ptx->ninsts);
         for (uint32_t i = 0; i < f->ptx->ninsts; i++)
             mark_quick(&code[i]);
+        for (uint32_t i = 0; i < f->ptx->ninsts; i++)
+            look_ahead(&code[i]);
     }
     ptx_cfg_free(c);
     return ok && f->ptx->ninsts && decode_end(d, &code[f->ptx->ninsts], &f->ptx->insts[f->ptx->ninsts - 1]);

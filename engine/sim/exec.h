@@ -161,6 +161,7 @@ struct exec_worker {
     struct sim_alloc *cache;         /* [p->nmem + 1]: allocation each instruction last used; behind them, uint64_t[p->nmem]: where native code loaded last */
     struct exec_frame *free_frames;
     bool private_view, lean;         /* stores go to copies nobody else sees; lean: of its warps */
+    struct exec_ahead { uint32_t group, v[EXEC_AHEAD][WARP_LANES]; } ahead[4]; /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
     struct exec_view { uint64_t addr, mapped; uint8_t *host; } *views; size_t nviews, cap_views;
 };
 
@@ -244,7 +245,6 @@ void frame_load(struct exec_warp *w, struct exec_frame *f);
 
 /* ---- barriers (exec_barrier.c) ---- */
 void barrier_recheck(struct exec_cta *c);      /* after lanes have exited */
-
 #include "engine/sim/exec_cluster.h"
 
 #endif

@@ -63,7 +63,16 @@ LANE_HEAD(selp_64)
             R *d = host ? slot_at(w, *(const uint32_t *)in->x) : NULL;                             \
             if (!host)                                                                             \
                 any_##name(w, in, mask, known);                                                    \
-            else                                                                                   \
+            else if (sizeof(T) == sizeof(uint32_t) && lane_room(w->k, in, off)) {                  \
+                struct exec_ahead *h = &w->k->ahead[in->group % ARRAY_LEN(w->k->ahead)];           \
+                for (unsigned i = 0; i < WARP_LANES; i++) {                                        \
+                    const uint8_t *p = (const uint8_t *)(uintptr_t)(host + off[i]);                \
+                    d[i] = C(*(const T *)(const void *)p);                                         \
+                    for (unsigned k = 0; k < in->nahead; k++)                                      \
+                        h->v[k][i] = *(const uint32_t *)(const void *)(p + in->ahead[k]);          \
+                }                                                                                  \
+                h->group = in->group;                                                              \
+            } else                                                                                 \
                 for (unsigned i = 0; i < WARP_LANES; i++)                                          \
                     d[i] = C(*(const T *)(uintptr_t)(host + off[i]));                              \
         }                                                                                          \
@@ -71,6 +80,14 @@ LANE_HEAD(selp_64)
     static __attribute__((noinline)) void fast_##name(struct exec_warp *w, const struct exec_inst *in, uint32_t mask) \
     {                                                                                              \
         uint64_t p0;                                                                               \
+        const uint32_t *read = sizeof(T) == sizeof(uint32_t) ? lane_was_read(w, in, mask) : NULL;  \
+        if (read) {                                                                                \
+            R *d = slot_at(w, *(const uint32_t *)in->x);                                           \
+            LANES d[i] = C(((const T *)(const void *)read)[i]);                                    \
+            return;                                                                                \
+        }                                                                                          \
+        if (in->nahead)                                                                            \
+            w->k->ahead[in->group % ARRAY_LEN(w->k->ahead)].group = 0;                             \
         enum mem_pattern known, at = lane_fast(w, in, mask, (unsigned)sizeof(T), &p0, &known);     \
         if (at == MEM_ANY) {                                                                       \
             slow_##name(w, in, mask, known);                                                       \

@@ -16,6 +16,26 @@ static inline uint64_t lane_each(struct exec_warp *w, const struct exec_inst *in
     return (uint64_t)(uintptr_t)c->host;
 }
 
+/* Whether the words that loads after this one will want (exec_inst.ahead) are all in the allocation, the lanes being at off[]. */
+static inline bool lane_room(const struct exec_worker *k, const struct exec_inst *in, const uint64_t *off)
+{
+    uint64_t most = 0;
+    if (!in->nahead)
+        return false;
+    LANES most = off[i] > most ? off[i] : most;
+    return most + in->ahead[in->nahead - 1] + sizeof(uint32_t) <= k->cache[in->mem_id].n;
+}
+
+/* Words that were read ahead for this load, or NULL. */
+static inline const uint32_t *lane_was_read(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_ahead *h = &w->k->ahead[in->group % ARRAY_LEN(w->k->ahead)];
+    if (!in->nth || h->group != in->follows || mask != EXEC_FULL)
+        return NULL;
+    count_load(w, in, mask);
+    return h->v[in->nth - 1];
+}
+
 static inline uint64_t lane_note(struct exec_warp *w, const struct exec_inst *in, uint64_t host)
 {
     if (in->load_id != EXEC_NO_ID) {

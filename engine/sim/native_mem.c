@@ -57,6 +57,11 @@ static void keep_memo(struct build *b, const struct exec_inst *in, enum mem_patt
     x86_bytes(&b->a, &(int32_t){ (int32_t)offsetof(struct exec_warp, memo.at) }, 4);
     x86_byte(&b->a, found);
     x86_store_imm(&b->a, WARP(memo.seq), found == MEM_SEQ ? (int32_t)in->group : (int32_t)EXEC_NO_ID);
+    if (!in->nahead)
+        return;
+    x86_op_mem(&b->a, X86_LOAD, true, RCX, WARP(k));             /* nothing was read ahead */
+    const size_t k = in->group % ARRAY_LEN(((struct exec_worker *)0)->ahead);
+    x86_store_imm(&b->a, at(RCX, offsetof(struct exec_worker, ahead) + k * sizeof(struct exec_ahead) + offsetof(struct exec_ahead, group)), 0);
 }
 
 static void load_base(struct build *b, const struct exec_inst *in) { x86_op_mem(&b->a, X86_LOAD, !is_shared(in), RAX, native_slot(in->a, 0)); }

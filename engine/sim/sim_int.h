@@ -18,6 +18,7 @@
 #define WARP_LANES 32u
 #define EXEC_FULL 0xffffffffu
 #define EXEC_NO_ID UINT32_MAX
+#define EXEC_AHEAD 7u
 
 struct exec_warp;
 struct exec_cta;
@@ -83,6 +84,8 @@ struct exec_inst {
     uint32_t mem_id;             /* per-instruction allocation cache */
     uint32_t group;              /* accesses of one block with the same unchanged base register: alike in pattern; 0: none */
     uint32_t follows;            /* the group, for all of it but the first: that one looks at the lanes; 0: it, or no group */
+    uint8_t nahead, ahead[EXEC_AHEAD]; /* a first load: how many that follow it in its run want words this many bytes further on */
+    uint8_t nth;                 /* such a load: its place among them, from 1 */
     uint16_t ndst, nsrc;         /* scoreboard: function register indices, destinations then sources */
     const uint32_t *regs;
     struct exec_policy policy;

@@ -296,6 +296,24 @@ static void lanes_that_spread(void **state)
     }
 }
 
+/* Words beside what a lane reads are not taken from before a store to them. */
+static void stores_between(void **state)
+{
+    (void)state;
+    for (unsigned limit = 0; limit < 3; limit++) {
+        struct sim_case c;
+        sim_case_open_with(&c, KERNEL("ld.global.u32 %r2, [%d5]; ld.global.u32 %r6, [%d5+8]; add.u32 %r3, %r2, 1; st.global.u32 [%d5+4], %r3; ld.global.u32 %r4, [%d5+4]; ld.global.u32 %r5, [%d5+12];\n"
+                                  "add.u32 %r4, %r4, %r5; add.u32 %r4, %r4, %r6; st.global.u32 [%d3+32768], %r4;\n"), "k", 65536, limit);
+        for (uint32_t i = 0; i < 4096; i++) ((uint32_t *)(void *)c.data)[i] = i * i + 7;
+        sim_case_ok(&c);
+        for (uint32_t t = 0; t < 32; t++) {
+            const uint32_t *at = INTS(c) + 4 * t;
+            assert_true(at[1] == at[0] + 1 && INTS(c)[8192 + t] == at[1] + at[2] + at[3]);
+        }
+        sim_case_close(&c);
+    }
+}
+
 /* ---- limits ---- */
 static void limits(void **state)
 {
@@ -323,6 +341,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lane_masks), cmocka_unit_test(places), cmocka_unit_test(clocks), cmocka_unit_test(stack), cmocka_unit_test(wide), cmocka_unit_test(policies),
-        cmocka_unit_test(partial_copies), cmocka_unit_test(mbarrier_forms), cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(lanes_that_spread), cmocka_unit_test(limits) };
+        cmocka_unit_test(partial_copies), cmocka_unit_test(mbarrier_forms), cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(lanes_that_spread), cmocka_unit_test(stores_between), cmocka_unit_test(limits) };
     return cmocka_run_group_tests_name("sim exec: what is seldom used", tests, NULL, NULL);
 }
