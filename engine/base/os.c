@@ -44,7 +44,7 @@ enum status file_read(const char *path, size_t max, char **data, size_t *n, stru
 {
     *data = NULL;
     *n = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
     if (fd < 0)
         return io_error(ds, path, "cannot open", errno);

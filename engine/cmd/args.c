@@ -188,6 +188,20 @@ static enum status short_option(struct scan *s, struct args *a, const char *text
     return row_set(a, r, value, s->word, ds);
 }
 
+/* "-o -" is standard output, where the command writes text there without -o; a session or a preset is a file that is replaced. */
+static enum status check_output(struct args *a, const char *word, struct diags *ds)
+{
+    static const char *const text[] = { "launch", "rewrite", "report" };
+    if (!a->output || strcmp(a->output, "-") != 0)
+        return ST_OK;
+    for (size_t i = 0; i < ARRAY_LEN(text); i++)
+        if (a->command && strcmp(a->command, text[i]) == 0) {
+            a->output = NULL;
+            return ST_OK;
+        }
+    return usage(ds, word, "-o names a file here, not '%s': it is written again as results come (--json prints the document)", a->output);
+}
+
 /* What holds for the line as a whole. */
 static enum status check_whole(const struct args *a, const char *word, struct diags *ds)
 {
@@ -228,7 +242,8 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         if (st != ST_OK)
             return st;
     }
-    return check_whole(a, s.word, ds);
+    enum status st = check_output(a, s.word, ds);
+    return st == ST_OK ? check_whole(a, s.word, ds) : st;
 }
 
 /* ---- help ---- */

@@ -94,10 +94,17 @@ static const char *cell_mark(const struct tune_sweep *s, const struct frame *f, 
     return " ";
 }
 
+/* As many decimals of a millisecond as tell neighbouring rows apart: times are whole nanoseconds, so six at most. */
+static int plot_decimals(const struct frame *f)
+{
+    double step = (f->high - f->low) / (f->height > 1 ? f->height - 1 : 1) / 1e6;
+    return !(step > 0) || step >= 1e-4 ? 4 : step >= 1e-5 ? 5 : 6;
+}
+
 static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n, unsigned step, unsigned row, struct buf *out)
 {
     double t = f->high - (f->high - f->low) * row / (f->height > 1 ? f->height - 1 : 1);
-    buf_printf(out, "%9.4f %s", t / 1e6, f->utf8 ? "┤" : "|");
+    buf_printf(out, "%9.*f %s", plot_decimals(f), t / 1e6, f->utf8 ? "┤" : "|");
     for (size_t i = 0; i < n; i++) {
         const char *mark = cell_mark(s, f, i, row);
         bool line = strcmp(mark, f->utf8 ? "╌" : "-") == 0 || strcmp(mark, f->utf8 ? "┄" : ".") == 0;

@@ -30,6 +30,12 @@ l=(d.get('launches') or [d])[0]
 json.dump(d,open(sys.argv[2],'w'))
 PY
 code "a launch with too few arguments" 1 "takes [0-9]+ parameters" "$B" run "$(k gemm)" --launch "$T/bad.launch.json"
+# "-" is standard input and output; what is replaced as results come is a file.
+code "PTX through a pipe, PTX out" 0 "ld.global.cg" sh -c "cat '$(k gemm)' | (cd '$T'; '$(realpath "$B")' rewrite - --bypass l1 --pi bpa -o -)"
+"$B" sweep "$(k stride_4)" -o "$T/piped.json" > "$T/drop"
+code "a session through a pipe" 0 '^1,"stride_4"' sh -c "cat '$T/piped.json' | '$B' report - --format csv -o -"
+code "a session is no pipe" 2 "names a file here" "$B" sweep "$(k gemm)" -o -
+is "no file of that name" "$(ls -- "$T/-" ./- 2>&1 | grep -vc 'No such')" 0
 mkdir "$T/ro"; chmod 500 "$T/ro"
 if [ "$(id -u)" = 0 ]; then echo "ok $((n = n + 1)) - read-only folder # SKIP root writes anywhere"; else code "read-only folder for the session" 1 "cannot" "$B" sweep "$(k valley)" --device sim:fermi-16k -o "$T/ro/s.json"; fi
 code "a session where no file can be" 1 "cannot" "$B" sweep "$(k valley)" --device sim:fermi-16k -o "/proc/none/s.json"
