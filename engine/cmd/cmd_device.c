@@ -116,7 +116,7 @@ int cmd_calibrate(struct args *a)
     struct sim_preset p;
     enum status st = subject_device(&s, a, &ds);
     if (st == ST_OK)
-        st = dev_calibrate(s.dev, &p, &residuals, &ds);
+        st = dev_calibrate(s.dev, a->cancel, &p, &residuals, &ds);
     cmd_put(&residuals);
     if (st == ST_OK && a->output)
         st = preset_write(a->output, &p, residuals.s, &ds);

@@ -137,7 +137,7 @@ enum status cmd_schedules(const struct args *a, const struct subject *s, struct 
     if (st == ST_OK)
         collect(&l, s->spec);
     for (size_t i = 0; i < l.n && st == ST_OK; i++)
-        st = judge(&l.v[i], &own, bench);
+        st = cancel_asked(a->cancel) ? ST_CANCELLED : judge(&l.v[i], &own, bench);
     if (st == ST_OK) {
         struct buf out = { 0 };
         qsort(l.v, l.n, sizeof *l.v, by_cost);

@@ -13,6 +13,7 @@ struct calibration {
     struct sim_preset *p;
     struct buf *log;
     struct diags *ds;
+    const struct cancel *cancel;
     double clock_hz;
     const char *l1_op;           /* the load that stays in L1 */
 };
@@ -50,7 +51,10 @@ static enum status launch_code(struct dev *d, struct dev_code *c, const struct l
     run.flush_l2 = r->cold;
     run.exact = true;                /* a simulated device: no sample, whose error a slope would magnify */
     run.time_limit_s = dev_describe(d)->kind == DEV_SIMULATED ? 600 : 20;    /* a GPU takes milliseconds */
+    run.cancel = r->cancel;
     st = dev_launch(d, c, b, &run, &res, ds);
+    if (st == ST_OK && cancel_asked(r->cancel))
+        st = ST_CANCELLED;
     if (st == ST_OK && res.status != ST_OK) {
         diag_error(ds, "calibrate", "a microbenchmark failed: %s", res.message);
         st = ST_DEVICE;
@@ -83,7 +87,8 @@ static struct calibrate_value measure(struct calibration *k, struct buf *text, s
 {
     struct calibrate_value v = { NAN, NAN };
     r.text = text->s;
-    if (text->oom || calibrate_measure(k->d, &r, &v, k->ds) != ST_OK) v = (struct calibrate_value){ NAN, NAN };
+    r.cancel = k->cancel;
+    if (text->oom || cancel_asked(k->cancel) || calibrate_measure(k->d, &r, &v, k->ds) != ST_OK) v = (struct calibrate_value){ NAN, NAN };
     buf_free(text);
     return v;
 }
@@ -317,9 +322,9 @@ static void start_from(struct calibration *k, const struct dev_info *i)
     if (i->bw_dram > 0) p->dram_gbps = i->bw_dram / 1e9;
 }
 
-enum status dev_calibrate(struct dev *d, struct sim_preset *out, struct buf *residuals, struct diags *ds)
+enum status dev_calibrate(struct dev *d, const struct cancel *cancel, struct sim_preset *out, struct buf *residuals, struct diags *ds)
 {
-    struct calibration k = { .d = d, .p = out, .log = residuals, .ds = ds, .l1_op = "" };
+    struct calibration k = { .d = d, .p = out, .log = residuals, .ds = ds, .cancel = cancel, .l1_op = "" };
     size_t errors = ds->errors;
     start_from(&k, dev_describe(d));
     struct buf t = { 0 };
@@ -335,5 +340,7 @@ enum status dev_calibrate(struct dev *d, struct sim_preset *out, struct buf *res
     if (ds->errors == errors) find_classes(&k);
     if (ds->errors == errors) find_bandwidths(&k);
     drop_carves(out);
+    if (cancel_asked(cancel))
+        return ST_CANCELLED;
     return ds->errors == errors && sim_preset_check(out, ds) == ST_OK ? ST_OK : ST_DEVICE;
 }

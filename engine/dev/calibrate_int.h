@@ -24,6 +24,7 @@ struct calibrate_run {
     uint32_t a, b, c, grid, block;
     int carveout;
     bool cold;
+    const struct cancel *cancel;          /* may be NULL */
 };
 struct calibrate_value { double cycles, ns; };
 enum status calibrate_measure(struct dev *d, const struct calibrate_run *r, struct calibrate_value *v, struct diags *ds);

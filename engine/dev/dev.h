@@ -115,7 +115,7 @@ size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t 
 
 /* The worker's side: serves framed messages on two file descriptors until the other end closes. */
 enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd);
-/* Measures a device and fills a preset (issue: calibrate); residuals as text. */
-enum status dev_calibrate(struct dev *d, struct sim_preset *out, struct buf *residuals, struct diags *ds);
+/* Measures a device and fills a preset; residuals as text. ST_CANCELLED when asked (cancel may be NULL): *out is then of no use. */
+enum status dev_calibrate(struct dev *d, const struct cancel *cancel, struct sim_preset *out, struct buf *residuals, struct diags *ds);
 
 #endif

@@ -20,7 +20,7 @@ static struct sim_preset calibrate(const char *spec, struct sim_preset *own)
     struct sim_preset p;
     assert_status_ok(preset_read(NULL, spec, own, &ds), &ds);
     assert_status_ok(dev_open(spec, &env, &d, &ds), &ds);
-    assert_status_ok(dev_calibrate(d, &p, &log, &ds), &ds);
+    assert_status_ok(dev_calibrate(d, NULL, &p, &log, &ds), &ds);
     assert_true(log.n > 200);
     buf_free(&log);
     dev_close(d);
