@@ -21,6 +21,7 @@ struct session {
     struct launch_spec launch; bool has_launch;
     struct session_run **runs; size_t n, cap;
     cJSON *kept;                         /* unknown top-level members of a loaded session */
+    struct stat mine; bool placed, warned;   /* the file as this program left or found it */
 };
 
 static const char *const kinds[] = { "run", "sweep", "tune", NULL };
@@ -325,6 +326,20 @@ static void put_subject(struct jw *w, const struct session *s)
     }
 }
 
+/* Every save is a new file, so a file that is not the one left behind is somebody else's, and what is in it goes. */
+static void warn_of_others(struct session *s, struct diags *ds)
+{
+    struct stat now;
+    if (!s->placed || s->warned || stat(s->path, &now) != 0 || !S_ISREG(now.st_mode))
+        return;
+    if (now.st_ino == s->mine.st_ino && now.st_size == s->mine.st_size && now.st_mtim.tv_sec == s->mine.st_mtim.tv_sec && now.st_mtim.tv_nsec == s->mine.st_mtim.tv_nsec)
+        return;
+    s->warned = true;
+    diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN, "another program writes this session too, and each replaces what the other wrote: give each a file of its own");
+}
+
+static void note_place(struct session *s) { s->placed = stat(s->path, &s->mine) == 0; }
+
 enum status session_save(struct session *s, struct diags *ds)
 {
     struct buf b = { 0 };
@@ -344,8 +359,11 @@ enum status session_save(struct session *s, struct diags *ds)
     }
     jw_end_obj(&w);
     buf_puts(&b, "\n");
+    warn_of_others(s, ds);
     enum status st = b.oom ? ST_NOMEM : file_write_atomic(s->path, b.s, b.n, ds);
     buf_free(&b);
+    if (st == ST_OK)
+        note_place(s);
     return st;
 }
 
@@ -499,9 +517,11 @@ enum status session_load(const char *path, struct session **out, struct diags *d
     if (st == ST_OK)
         keep_unknown(t, s);
     cJSON_Delete(t);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        note_place(s);
         *out = s;
-    else
+    } else {
         session_free(s);
+    }
     return st;
 }

@@ -49,6 +49,6 @@ cat > "$T/forever.launch.json" <<'JSON'
 JSON
 code "run: interrupted" 130 "" timeout --preserve-status -k 20 1 "$B" run "$T/forever.ptx" --no-counters
 code "tune: interrupted before anything is known" 130 "" timeout --preserve-status -k 20 1 "$B" tune "$T/forever.ptx"
-code "sweep: interrupted, and how to go on" 130 "sweep --resume goes on from there" timeout --preserve-status -k 20 1 "$B" sweep "$T/forever.ptx" -o "$T/forever.json"
+code "sweep: interrupted, and how to go on" 130 "sweep --resume goes on from there" timeout --preserve-status -k 20 2 "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/cut.json"
 code "calibrate: interrupted" 130 "interrupted" timeout -s INT --preserve-status -k 20 0.5 "$B" calibrate
 exit $bad

@@ -332,10 +332,36 @@ static void read_only_folder(void **state)
     diags_free(&ds);
 }
 
+/* A second writer of the same file is told of, once; a program that is alone with its file never hears of it. */
+static void two_writers(void **state)
+{
+    (void)state;
+    char path[64];
+    struct diags ds = { 0 };
+    snprintf(path, sizeof path, "/tmp/gpulocw-two-%ld.json", (long)getpid());
+    struct session *a = make_session(path), *b;
+    for (int i = 0; i < 3; i++)
+        assert_status_ok(session_save(a, &ds), &ds);
+    assert_int_equal(ds.warnings, 0);
+    b = make_session(path);
+    assert_status_ok(session_save(b, &ds), &ds);
+    assert_int_equal(ds.warnings, 0);
+    assert_status_ok(session_save(a, &ds), &ds);
+    assert_int_equal(ds.warnings, 1);
+    assert_status_ok(session_save(b, &ds), &ds);
+    assert_int_equal(ds.warnings, 2);
+    assert_status_ok(session_save(a, &ds), &ds);
+    assert_int_equal(ds.warnings, 2);
+    session_free(a);
+    session_free(b);
+    unlink(path);
+    diags_free(&ds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launch_forms), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
+        cmocka_unit_test(two_writers), cmocka_unit_test(launch_forms), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
         cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(versions),
         cmocka_unit_test(truncated_at_every_byte), cmocka_unit_test(out_of_memory), cmocka_unit_test(read_only_folder),
     };
