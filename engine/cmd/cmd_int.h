@@ -87,6 +87,8 @@ bool cmd_color(const struct args *a);                            /* --color, or 
 void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width, bool color, bool utf8, struct buf *out);
 /* Options that contradict each other or do nothing without another: ST_REFUSED with what to change. */
 enum status cmd_contradictions(const struct options *o, struct diags *ds);
+/* A bypass at the threshold that bypasses nothing is legal, and said: true. */
+bool cmd_say_idle(const struct options *o, struct diags *ds);
 /* ---- rewritten code as files (rewritten.c) ---- */
 /* Notes: another grid, block or shared memory than spec's (NULL: not known), what to zero, what only a launch can set. */
 void cmd_say_launch(const struct launch_spec *spec, const struct options *o, const struct pass_output *code, struct diags *ds);

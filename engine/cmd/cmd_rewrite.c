@@ -204,6 +204,15 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
     return ds->errors > before ? ST_REFUSED : ST_OK;
 }
 
+bool cmd_say_idle(const struct options *o, struct diags *ds)
+{
+    bool by_load = o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
+    if (!o->bypass || by_load || o->pi.mode != PI_CHA)
+        return false;
+    diag_hint(diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN, "--bypass without a threshold: at --pi cha all warps cache, which is the original"), "--pi N, --pi bpa or --pi vote lets warps bypass");
+    return true;
+}
+
 /* ---- the command ---- */
 static enum status write_out(const struct args *a, const struct subject *s, const struct pass_output *code, const struct costs *c, struct diags *ds)
 {
@@ -281,6 +290,8 @@ int cmd_rewrite(struct args *a)
         say_classes(&s, &code, &ds);
         cmd_say_launch(s.spec, &a->options, &code, &ds);
     }
+    if (st == ST_OK && !code.changed && !cmd_say_idle(&a->options, &ds))
+        diag_add(&ds, DIAG_NOTE, "options", NULL, NO_SPAN, "nothing in '%s' changes", s.kernel);
     if (st == ST_OK)
         st = write_out(a, &s, &code, &c, &ds);
     if (st == ST_OK && a->with_launch)

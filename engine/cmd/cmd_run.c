@@ -163,6 +163,7 @@ int cmd_run(struct args *a)
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
     if (st == ST_OK) {
+        cmd_say_idle(&a->options, &ds);
         put_run(a, &s, &r, &ds, &out);
         cmd_put(&out);
         enum status kept = save_run(a, &s, &r, &ds);
