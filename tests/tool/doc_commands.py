@@ -100,7 +100,20 @@ def links(path):
             if not os.path.exists(os.path.join(root, m)) and 'NAME' not in m and '.tuned.' not in m]
     say(not gone, os.path.relpath(path, root) + ': the files it names are there', '\n'.join(gone))
 
+def contract():
+    """Every option that the program's help has stands in docs/cli.md, and none that it has not stands in a command."""
+    ask = lambda *w: subprocess.run([program, 'help', *w], capture_output=True, text=True).stdout
+    text = open(os.path.join(root, 'docs', 'cli.md'), encoding='utf-8').read()
+    known = set()
+    for command in [None] + re.findall(r'^  gpulocw ([a-z]+) ', ask(), re.M):
+        known |= set(re.findall(r'^ +(?:-\w, )?--([a-z0-9-]+)', ask(*[command] if command else []), re.M))
+    lacks = sorted(o for o in known if not re.search(r'--%s\b(?!-)' % o, text))
+    say(known and not lacks, 'docs/cli.md: every option of the help', ' '.join('--' + o for o in lacks))
+    unknown = sorted(set(re.findall(r'(?<![\w-])--([a-z][a-z0-9-]*)', text)) - known - {'help', 'version'})
+    say(not unknown, 'docs/cli.md: no option that the program lacks', ' '.join('--' + o for o in unknown))
+
 with tempfile.TemporaryDirectory() as folder:
+    contract()
     shutil.copytree(os.path.join(root, 'kernels'), os.path.join(folder, 'kernels'))
     readme(folder)
     for p in sorted(glob.glob(os.path.join(root, 'docs', '*.md'))):
