@@ -66,6 +66,8 @@ static inline const struct sim_load_stats *stats_of(const struct sim_stats *s, u
 }
 /* How the compared loads were counted. */
 static unsigned closed, sliced;
+/* Whether each cp.async has a load of the same bytes behind it, as in the texts of analysis_gen.h. */
+static bool twins;
 /* Returns how many loads were compared; all must agree. open: loads whose address the analysis does not follow, and says why. */
 static inline unsigned compare(const struct ptx_module *m, const struct launch_data *d, const char *what, unsigned *open)
 {
@@ -80,9 +82,9 @@ static inline unsigned compare(const struct ptx_module *m, const struct launch_d
         const struct ana_access *a = &k->access[i];
         if (a->store || a->prefetch || a->space != PTX_SPACE_GLOBAL)
             continue;
-        bool copy = m->funcs[a->func]->insts[a->inst].op == PTX_OP_CP_ASYNC;      /* not counted there; in analysis_gen.h a twin follows */
+        bool copy = m->funcs[a->func]->insts[a->inst].op == PTX_OP_CP_ASYNC;      /* not counted there; in generated texts a twin follows */
         const struct sim_load_stats *x = stats_of(&s, a->func, a->inst + copy);
-        if (copy && !x)
+        if (copy && !x && !twins)
             continue;
         uint64_t requests = x ? x->requests : 0, sectors = x ? x->sectors : 0;
         if (open && !a->exact.valid && a->uncounted) {

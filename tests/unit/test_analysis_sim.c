@@ -17,6 +17,7 @@ static void generated(void **state)
     (void)state;
     struct an_gen g = { 0 };
     unsigned n = 0;
+    twins = true;
     for (uint64_t seed = 10001; seed <= 10000 + SEEDS; seed++) {
         struct an_launch a;
         an_gen_make(&g, seed);
@@ -26,6 +27,7 @@ static void generated(void **state)
         launch_data_free(&a.data);
         ptx_free(m);
     }
+    twins = false;
     buf_free(&g.text);
     assert_int_equal(n, SEEDS);
 }
@@ -37,6 +39,7 @@ static void programs(void **state)
     (void)state;
     struct gen g = { 0 };
     closed = sliced = 0;
+    twins = true;
     uint64_t from = getenv("GEN_SEED") ? strtoull(getenv("GEN_SEED"), NULL, 10) : 1, count = getenv("GEN_COUNT") ? strtoull(getenv("GEN_COUNT"), NULL, 10) : PROGRAMS;
     for (uint64_t seed = from; seed < from + count; seed++) {
         struct an_launch a;
@@ -47,6 +50,7 @@ static void programs(void **state)
         launch_data_free(&a.data);
         ptx_free(m);
     }
+    twins = false;
     buf_free(&g.text);
     if (count >= PROGRAMS)
         assert_true(closed > PROGRAMS / 2 && sliced > PROGRAMS / 2);

@@ -47,7 +47,7 @@ static void each_operation(void **state)
     if (getenv("GPULOCW_DIFF_SEED"))
         skip();
     for (size_t k = 0; k < gen_rows(); k++)
-        for (uint64_t seed = 0; seed < 3; seed++)      /* one for each set of lane kernels */
+        for (uint64_t seed = 0; seed < 4; seed++)
             check_seed(&g, 1000000 + seed, gen_row(k), false);
     buf_free(&g.b);
 }

@@ -255,11 +255,15 @@ static void parts_add_up(void **state)
     struct rig r;
     (void)state;
     rig_open(&r, "transpose", "default", FERMI);
-    struct tune_prediction p = predict(&r, "");
+    struct options none = options_default();
+    struct result was;
     struct buf b = { 0 };
+    assert_true(isnan(predict(&r, "").issue));         /* instructions are counted by running them */
+    assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
+    struct tune_prediction p = predict(&r, "");
     assert_float_equal(p.cost.extended, fmax(p.walked, tune_part(&p, tune_part_binding(&p))), 1e-9);
     for (size_t i = 0; i < TUNE_PARTS; i++)
-        assert_true((isnan(tune_part(&p, i)) || tune_part(&p, i) <= p.cost.extended) && tune_part_name(i)[0]);
+        assert_true(tune_part(&p, i) <= p.cost.extended && tune_part_name(i)[0]);
     assert_float_equal(p.cost.latency, p.cost.latency_l1 + p.cost.latency_l2 + p.cost.latency_dram, 1e-6 * p.cost.latency);
     assert_float_equal(p.time_ns, p.cost.extended * 1e6 / dev_describe(r.dev)->clock_khz, 1e-6);
     tune_prediction_text(&p, "a device", &b);
@@ -374,7 +378,7 @@ static void recommendation_is_tried_on_other_data(void **state)
     assert_string_equal(f.set[0].name, "same");
     assert_true(f.set[0].holds);
     /* other buffers, other addresses, other cache sets: nearly the same gain */
-    assert_float_equal(f.set[0].gain * (double)f.best.time.median / (double)f.original.time.median, 1, 0.1);
+    assert_float_equal(f.set[0].gain, (double)f.original.time.median / (double)f.best.time.median, 0.1);
     assert_false(f.set[1].holds);
     assert_float_equal(f.set[1].gain, 0, 0);
     assert_true(f.set[1].message[0]);
