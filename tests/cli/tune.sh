@@ -30,6 +30,7 @@ while read -r kernel launch device budget; do
 done <<ROWS
 transpose default sim:fermi-16k 20
 reduction default sim:hopper-h200 18
+dot_atomic default sim:hopper-h200 18
 cta_locality default sim:hopper-h200 20
 ROWS
 key "d['gain'] > 2 and d['model_original']['extended_cycles'] > d['model_best']['extended_cycles']" < "$T/transpose.json" | { read -r v; [ "$v" = True ]; } && ok "the model says why" || no "the model says why"
