@@ -1,6 +1,6 @@
 /* model: formulas and algorithms over numbers only; no PTX, no device.
- * Papers: bypass (valley model, categories), schedule (reuse distance, memory cost),
- * cluster (partition), softcache (lines per thread). Sections are those of the digest. */
+ * Papers: bypass (valley model, categories), schedule (reuse distance, memory cost).
+ * Sections are those of the digest. */
 #ifndef GPULOCW_MODEL_H
 #define GPULOCW_MODEL_H
 
@@ -81,16 +81,6 @@ uint64_t model_reuse_lines(const struct model_reuse *r);        /* distinct line
 struct model_hist { uint64_t bin[64]; uint64_t cold, total; };   /* bin[k]: distances in [2^k-1, 2^(k+1)-1) */
 void model_hist_add(struct model_hist *h, uint64_t distance);
 double model_hist_hit_rate(const struct model_hist *h, double lines); /* interpolated hit rate 0..1 of an LRU cache of so many lines; NaN when empty */
-
-/* The distance model of a real L1 (Nugteren et al., HPCA'14): a distance per set, and misses
- * that take time. A touch of a line still on its way counts as pending, not as a hit; when
- * all MSHRs are in use, time passes until one is free. Time is counted in touches. */
-struct model_l1_config { uint32_t sets, ways, mshrs /* 0: unlimited */, latency /* touches a miss takes; 0: none */; bool xor_sets; };
-enum model_l1_outcome { MODEL_L1_HIT, MODEL_L1_PENDING, MODEL_L1_MISS };
-struct model_l1;
-struct model_l1 *model_l1_new(const struct model_l1_config *c); /* owned; NULL when out of memory or sizes are 0 */
-void model_l1_free(struct model_l1 *l);
-enum model_l1_outcome model_l1_touch(struct model_l1 *l, uint64_t line);
 
 /* ---- memory cost (schedule, section 5) ---- */
 struct model_cost_in {
@@ -177,17 +167,6 @@ struct model_walked {
 /* l1, ro: caches, empty at the start (borrowed); ro NULL: read-only loads go through l1. */
 struct model_walked model_walk(const struct model_walk_config *c, struct model_cache *l1, struct model_cache *ro, model_walk_next next, model_walk_beyond beyond, void *ctx);
 
-/* softcache: cache lines per thread, floor((available/threads)/16); 0 when threads is 0 */
-uint32_t model_softcache_lines(uint64_t shared_available, uint64_t resident_threads);
-/* cluster: partition of V CTAs into M > 0 clusters; f and its inverse (section 3).
- * v < V, i < M, w < size of cluster i. */
-struct model_place { uint64_t w, i; };
-struct model_place model_cluster_of(uint64_t V, uint64_t M, uint64_t v);
-uint64_t model_cluster_inverse(uint64_t V, uint64_t M, uint64_t w, uint64_t i);
-uint64_t model_cluster_start(uint64_t V, uint64_t M, uint64_t i);
-uint64_t model_cluster_size(uint64_t V, uint64_t M, uint64_t i);
-/* RR binding: where the u-th CTA that the hardware hands out belongs. */
-struct model_place model_cluster_round_robin(uint64_t M, uint64_t u);
 /* Spearman (ties share their mean rank) and Pearson correlation; NaN when undefined. */
 double model_rank_correlation(const double *a, const double *b, size_t n);
 /* The same, values > 0, those within `tolerance` (relative) of the least of their group taken as equal: noise has no rank. */

@@ -58,14 +58,10 @@ void pass_output_free(struct pass_output *o);
 /* The text for use without the engine: knob values become PASS_KNOB_SYMBOL's initial values. out->text itself
  * has none, so that configurations that differ in knob values alone have the same text. */
 void pass_standalone(const struct pass_output *o, struct buf *out);
-/* Two option sets give the same code shape: they differ in knob values alone (one JIT serves both). */
-bool pass_same_shape(const struct options *a, const struct options *b, uint32_t warps_per_cta);
 /* Is this value of a knob legal here? ST_OK, or ST_REFUSED with the reason; nothing is rewritten. */
 enum status pass_legal(const struct pass_input *in, struct diags *ds);
 
-struct pass_info { const char *name, *help; };
 size_t pass_count(void);
-const struct pass_info *pass_info(size_t i);
 /* Names of the options.def rows that pass i obeys, NULL-terminated. */
 const char *const *pass_knob_names(size_t i);
 /* softcache: lines of 16 bytes per thread (paper: softcache, CLN) in what an SM's resident threads leave free. */

@@ -31,7 +31,7 @@ struct pass_ctx {
     bool failed;                                  /* a refusal was reported by a helper deeper down */
 };
 struct pass_row {
-    struct pass_info info;
+    struct { const char *name, *help; } info;
     const char *const *knobs;                     /* NULL-terminated names of options.def rows it obeys */
     bool (*asked)(const struct options *o);
     enum status (*check)(struct pass_ctx *c);

@@ -15,7 +15,6 @@ static const struct pass_row *const rows[] = {
 };
 
 size_t pass_count(void) { return ARRAY_LEN(rows); }
-const struct pass_info *pass_info(size_t i) { return &rows[i]->info; }
 const char *const *pass_knob_names(size_t i) { return rows[i]->knobs; }
 
 /* State between passes: module and text as they are now, owned unless they are the original's. */
@@ -312,22 +311,4 @@ enum status pass_legal(const struct pass_input *in, struct diags *ds)
     enum status s = c.f ? check_all(&c) : ST_INPUT;
     ana_free(c.own_facts);
     return s;
-}
-
-/* Knobs that are read at run time do not change the code. */
-bool pass_same_shape(const struct options *a, const struct options *b, uint32_t warps_per_cta)
-{
-    (void)warps_per_cta;      /* pi = 0 and pi = W are the conditional code too: overheads are measured with it */
-    struct options x = *a, y = *b;
-    if (x.pi.mode == PI_VALUE && y.pi.mode == PI_VALUE)
-        x.pi.value = y.pi.value;
-    if (x.bypass_form == BYPASS_FORM_HARDWARE && y.bypass_form == BYPASS_FORM_HARDWARE)
-        x.pi = y.pi;
-    if (x.agents >= 0 && y.agents >= 0)
-        x.agents = y.agents;
-    if (x.cluster == CLUSTER_AGENT && y.cluster == CLUSTER_AGENT)
-        x.prefetch_distance = y.prefetch_distance;
-    x.throttle_shared = y.throttle_shared;         /* the launch's alone, as is the carve-out */
-    x.carveout = y.carveout;
-    return options_equal(&x, &y);
 }

@@ -187,18 +187,5 @@ struct ptx_edit_result { char *text; size_t n; struct ptx_line_origin *lines; ui
 /* ST_REFUSED with a diagnostic when two edits overlap. Owned; ptx_edit_result_free. */
 enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out, struct diags *ds);
 void ptx_edit_result_free(struct ptx_edit_result *r);
-/* A name no symbol, register or label of the module has: prefix, or prefix followed by a number
- * (and '_' before it where a register range makes the plain ones). */
-void ptx_fresh_name(const struct ptx_module *m, const char *prefix, char *out, size_t n);
-/* Instruction text with changes: modifiers dropped or added, another guard, registers and labels renamed. */
-struct ptx_rebuild {
-    const uint16_t *drop; uint32_t ndrop;              /* enum ptx_mod to leave out */
-    const char *add; enum ptx_mod_category add_before; /* e.g. ".cg" put in its place: before the first mod of this category */
-    const char *extra;                                 /* operand text appended after the last (", %rd9"), or NULL */
-    const char *guard;                                 /* "@%p1 "; "" for none; NULL: as written */
-    struct str (*rename)(void *ctx, struct str name);  /* for every register, label and variable name; NULL: as written */
-    void *ctx;
-};
-void ptx_inst_rebuild(const struct ptx_module *m, const struct ptx_inst *i, const struct ptx_rebuild *how, struct buf *out);
 
 #endif

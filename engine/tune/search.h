@@ -35,9 +35,8 @@ enum status search_probe(struct searching *s, const struct options *o, const cha
 void search_take(struct searching *s, const struct result *r);   /* as the best so far */
 enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed);
 /* ---- weigh.c ---- */
-/* Over the original, both timed alike where that is possible (search_alike); 0: did not run, outputs differ or are none. */
+/* Over the original, both timed alike where that is possible; 0: did not run, outputs differ or are none. */
 double search_gain(const struct searching *s, const struct result *r);
-bool search_alike(const struct searching *s, const struct result *r);
 /* What samples of the CTAs put first is timed whole, and the original too, until what stands first has been: found->best is that. */
 enum status search_settle(struct searching *s);
 /* Launches of a caller's budget that search_settle and search_confirm may want yet. */

@@ -306,24 +306,3 @@ void tune_family_free(struct tune_family *f)
     base_free(f->slots);
     memset(f, 0, sizeof *f);
 }
-
-enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct options *base, const struct tune_observer *ob,
-                           const struct result *done, size_t ndone, struct tune_sweep *out, struct diags *ds)
-{
-    struct tune_family f;
-    memset(out, 0, sizeof *out);
-    out->bpa = out->cha = result_empty();
-    enum status st = tune_family_list(b, axis, base, &f, ds);
-    if (st == ST_OK && f.n != 1) {
-        diag_error(ds, "axis", "'%s' is more than one curve", axis);
-        st = ST_USAGE;
-    }
-    if (st == ST_OK)
-        st = tune_family_run(b, &f, ob, done, ndone, ds);
-    if (f.n == 1) {
-        *out = f.slice[0].sweep;
-        memset(&f.slice[0].sweep, 0, sizeof f.slice[0].sweep);
-    }
-    tune_family_free(&f);
-    return st;
-}

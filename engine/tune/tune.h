@@ -46,8 +46,6 @@ struct tune_sweep {                               /* bpa, cha, then π = 0..W (o
     double overhead_bpa, overhead_cha;            /* t(π=0)/t(bpa), t(π=W)/t(cha); NaN: n/a */
     uint32_t warps;                               /* W */
 };
-enum status tune_sweep_run(struct tune_bench *b, const char *axis, const struct options *base, const struct tune_observer *ob,
-                           const struct result *done, size_t ndone /* points of a cut-off sweep */, struct tune_sweep *out, struct diags *ds);
 /* Several axes at once, "pi,carveout=0/100,bypass-op": the first is the curve, and every combination of the others a slice,
  * a sweep of its own. An axis other than pi, agents, carveout and block is any knob with its values, V/V/... or LO..HI. */
 #define TUNE_AXES 4

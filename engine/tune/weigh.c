@@ -67,11 +67,6 @@ double search_gain(const struct searching *s, const struct result *r)
     return ratio(original, r);
 }
 
-bool search_alike(const struct searching *s, const struct result *r)
-{
-    return r->sampled == s->found->original.sampled || (!r->sampled && s->whole.time.valid);
-}
-
 /* One configuration timed whole: from an earlier search, or launched where `launches` are left. !valid: there is no time, or none is. */
 static enum status whole_of(struct searching *s, const struct options *o, unsigned launches, const char *why, struct result *out)
 {

@@ -8,23 +8,12 @@
  *   bench_search grow TABLE...                    searches, launches what a table does not hold, and adds it
  *
  * PTX: a path without its ending. */
-#include "engine/base/base.h"
+#include "tests/bench/bench_need.h"
 
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static void need(enum status st, const struct diags *ds)
-{
-    struct buf b = { 0 };
-    if (st == ST_OK)
-        return;
-    diags_print(ds, &b);
-    fprintf(stderr, "%s: %s\n", status_text(st), b.s ? b.s : "");
-    exit(status_exit_code(st));
-}
-#define assert_status_ok(st, ds) need((st), (ds))
-#define fail_msg(...) (fprintf(stderr, __VA_ARGS__), exit(1))
 #include "tests/unit/search_table.h"
 
 struct noting { struct table *t; bool reference; };

@@ -8,7 +8,7 @@
  * the parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where not;
  * BENCH_TUNE_TIMED_ON=cuda:0 with it: those of another device, and nothing is launched; BENCH_TUNE_TIME_ALONE=1: nothing is
  * predicted, to fill FILE. */
-#include "engine/base/base.h"
+#include "tests/bench/bench_need.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -16,17 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-static void need(enum status st, const struct diags *ds)
-{
-    struct buf b = { 0 };
-    if (st == ST_OK)
-        return;
-    diags_print(ds, &b);
-    fprintf(stderr, "%s: %s\n", status_text(st), b.s ? b.s : "");
-    exit(status_exit_code(st));
-}
-#define assert_status_ok(st, ds) need((st), (ds))
-#define fail_msg(...) (fprintf(stderr, __VA_ARGS__), exit(1))
 #include "tests/unit/tune_support.h"
 
 #define MOST 80

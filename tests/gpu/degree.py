@@ -10,18 +10,10 @@ kernel's own first launch is also run on that simulated device.
 """
 import argparse, json, math, os, subprocess, sys
 
+sys.dont_write_bytecode = True
+from ranks import corr, ranks
+
 KEPT = 20.0      # percent of line touches that find their line again in an unbounded cache: below, nothing to hit
-
-def corr(a, b):
-    n = len(a)
-    if n < 3:
-        return None
-    ma, mb = sum(a) / n, sum(b) / n
-    va, vb = sum((x - ma) ** 2 for x in a), sum((x - mb) ** 2 for x in b)
-    return sum((x - ma) * (y - mb) for x, y in zip(a, b)) / math.sqrt(va * vb) if va > 0 and vb > 0 else None
-
-def ranks(v):
-    return [sum(y < x for y in v) + (sum(y == x for y in v) - 1) / 2 for x in v]
 
 def call(cmd, limit):
     try:
@@ -88,7 +80,7 @@ def table(rows):
 def line(what, rows, x, y):
     rows = [r for r in rows if r[x] is not None and r[y] is not None]
     a, b = [r[x] for r in rows], [r[y] for r in rows]
-    p, s = corr(a, b), corr(ranks(a), ranks(b))
+    p, s = (corr(a, b), corr(ranks(a), ranks(b))) if len(a) > 2 else (None, None)
     print("| %s | %d | %s | %s |" % (what, len(rows), number(p, "%.2f"), number(s, "%.2f")))
 
 def claims(rows):

@@ -2,6 +2,10 @@
 """The rows of tune_table.sh, as Markdown."""
 import json, math, os, subprocess, sys
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "gpu"))
+from ranks import corr, ranks
+
 def load(path):
     try:
         return json.load(open(path))
@@ -71,24 +75,9 @@ def pi(gpulocw, device):
 # Sweeps of a recording (tests/gpu/record.py) by the options they were made with.
 RECORDED = [("cg", []), ("cg-carveout", ["--carveout", "100"])]
 
-def ranks(v):
-    order = sorted(range(len(v)), key=lambda i: v[i])
-    r = [0.0] * len(v)
-    i = 0
-    while i < len(v):
-        j = i
-        while j + 1 < len(v) and v[order[j + 1]] == v[order[i]]:
-            j += 1
-        for k in range(i, j + 1):
-            r[order[k]] = (i + j) / 2
-        i = j + 1
-    return r
-
-def rank(a, b):
-    a, b = ranks(a), ranks(b)
-    ma, mb = sum(a) / len(a), sum(b) / len(b)
-    va, vb = sum((x - ma) ** 2 for x in a), sum((x - mb) ** 2 for x in b)
-    return sum((x - ma) * (y - mb) for x, y in zip(a, b)) / math.sqrt(va * vb) if va and vb else math.nan
+def told_rank(a, b):
+    r = corr(ranks(a), ranks(b))
+    return "n/a" if r is None else f"{r:.2f}"
 
 def recorded_row(gpulocw, preset, r, sweep, extra):
     """One sweep of the recording beside what the model says of the preset; None: no sweep, or it ended in errors."""
@@ -126,7 +115,7 @@ def recorded(gpulocw, path, preset):
             if row["lines"] is not None:
                 lines.append(t[int(row["lines"])] / best)
             told = "n/a" if row["lines"] is None else f"{lines[-1]:.2f}"
-            print(f"{head} {w} | {100 * (max(t) / best - 1):.1f} % | {rank(c, t):.2f} | {f'{100 * right / len(pairs):.0f} % of {len(pairs)}' if pairs else 'n/a'} | {row['by']} | {t.index(best)} | {t[w] / best:.2f} | {told} | {over[-1]:.2f} |", flush=True)
+            print(f"{head} {w} | {100 * (max(t) / best - 1):.1f} % | {told_rank(c, t)} | {f'{100 * right / len(pairs):.0f} % of {len(pairs)}' if pairs else 'n/a'} | {row['by']} | {t.index(best)} | {t[w] / best:.2f} | {told} | {over[-1]:.2f} |", flush=True)
     mean = lambda v: math.exp(sum(map(math.log, v)) / len(v)) if v else math.nan
     print(f"\ntime at the predicted threshold over the best measured, {len(over)} sweeps: geometric mean {mean(over):.3f}, worst {max(over):.2f}; within 3 %: {sum(x <= 1.03 for x in over)}; by footprint, {len(lines)}: {mean(lines):.3f}")
 

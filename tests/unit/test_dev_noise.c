@@ -4,6 +4,7 @@
 #include "engine/session/session.h"
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
+#include "tests/unit/sweep_one.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,7 +72,7 @@ static void rig_close(struct rig *g)
 static void sweep(struct rig *g, struct tune_sweep *s)
 {
     struct options none = options_default();
-    assert_int_equal(tune_sweep_run(g->bench, "pi", &none, NULL, NULL, 0, s, &g->ds), ST_OK);
+    assert_int_equal(sweep_one(g->bench, "pi", &none, NULL, NULL, 0, s, &g->ds), ST_OK);
     assert_int_equal(s->npoints, W + 1);
     for (size_t i = 0; i <= W; i++) {
         assert_int_equal(s->points[i].status, ST_OK);

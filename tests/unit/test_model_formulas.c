@@ -1,4 +1,4 @@
-/* Closed formulas: cluster partition, software cache, memory cost, correlations, threshold prediction. */
+/* Closed formulas: memory cost, correlations, threshold prediction. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,48 +8,6 @@
 #include <math.h>
 
 #include "engine/model/model.h"
-
-static void cluster_vectors(void **state)
-{
-    (void)state;
-    struct model_place p = model_cluster_of(6, 2, 3);
-    assert_int_equal(p.w, 0);
-    assert_int_equal(p.i, 1);
-    assert_int_equal(model_cluster_inverse(6, 2, 2, 1), 5);
-    struct model_place rr = model_cluster_round_robin(2, 4);
-    assert_int_equal(rr.w, 2);
-    assert_int_equal(rr.i, 0);
-    assert_int_equal(model_cluster_inverse(6, 2, rr.w, rr.i), 2);
-    static const uint64_t size[] = { 3, 2, 2 }, start[] = { 0, 3, 5 };
-    for (uint64_t i = 0; i < 3; i++) {
-        assert_int_equal(model_cluster_size(7, 3, i), size[i]);
-        assert_int_equal(model_cluster_start(7, 3, i), start[i]);
-    }
-}
-
-/* f is a bijection onto clusters of consecutive CTAs for every V and M. */
-static void cluster_bijection(void **state)
-{
-    (void)state;
-    for (uint64_t V = 1; V <= 40; V++)
-        for (uint64_t M = 1; M <= 45; M++)
-            for (uint64_t v = 0; v < V; v++) {
-                struct model_place p = model_cluster_of(V, M, v);
-                assert_true(p.i < M && p.w < model_cluster_size(V, M, p.i));
-                assert_int_equal(model_cluster_start(V, M, p.i) + p.w, v);
-                assert_int_equal(model_cluster_inverse(V, M, p.w, p.i), v);
-            }
-}
-
-static void softcache_lines(void **state)
-{
-    (void)state;
-    assert_int_equal(model_softcache_lines(48 * 1024, 2048), 1);
-    assert_int_equal(model_softcache_lines(48 * 1024, 1024), 3);
-    assert_int_equal(model_softcache_lines(16 * 1024, 2048), 0);
-    assert_int_equal(model_softcache_lines(0, 2048), 0);
-    assert_int_equal(model_softcache_lines(48 * 1024, 0), 0);
-}
 
 static void memory_cost(void **state)
 {
@@ -105,7 +63,6 @@ static void threshold_prediction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cluster_vectors), cmocka_unit_test(cluster_bijection), cmocka_unit_test(softcache_lines),
         cmocka_unit_test(memory_cost), cmocka_unit_test(correlations), cmocka_unit_test(threshold_prediction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,56 +105,11 @@ static void histogram(void **state)
     assert_int_equal(h.bin[63], 1);
 }
 
-/* 4 lines in 2 sets x 1 way: lines 0 and 2 fight for set 0, line 1 lives in set 1.
- *   touch  0 2 0 1 1 3 0
- *   set 0  0 2 0     . 0      set 1  1 1 3 */
-static void associativity(void **state)
-{
-    (void)state;
-    static const uint64_t line[] = { 0, 2, 0, 1, 1, 3, 0 };
-    static const int expected[] = { MODEL_L1_MISS, MODEL_L1_MISS, MODEL_L1_MISS, MODEL_L1_MISS, MODEL_L1_HIT, MODEL_L1_MISS, MODEL_L1_HIT };
-    struct model_l1 *l = model_l1_new(&(struct model_l1_config){ .sets = 2, .ways = 1 });
-    for (size_t i = 0; i < ARRAY_LEN(line); i++)
-        assert_int_equal(model_l1_touch(l, line[i]), expected[i]);
-    model_l1_free(l);
-    assert_null(model_l1_new(&(struct model_l1_config){ .sets = 0, .ways = 1 }));
-}
-
-/* Fully associative without latency it must agree with the stack distance. */
-static void associativity_full(void **state)
-{
-    (void)state;
-    struct model_l1 *l = model_l1_new(&(struct model_l1_config){ .sets = 1, .ways = 48, .mshrs = 4 });
-    struct model_reuse *r = model_reuse_new(0);
-    for (uint64_t i = 0; i < 20000; i++) {
-        uint64_t z = base_splitmix(7, i), line = z >> 60 ? (z >> 8) % 70 : i % 400;
-        assert_int_equal(model_l1_touch(l, line) == MODEL_L1_HIT, model_reuse_touch(r, line) < 48);
-    }
-    model_l1_free(l);
-    model_reuse_free(r);
-}
-
-/* Latency 3, one MSHR. Time counts touches and waits:
- *   t=1 miss 5, ready 4; t=2 pending; t=3 pending; t=4 hit; t=5 miss 6, ready 8;
- *   t=6 miss 7 has to wait until 8, ready 11; t=9 line 6 is there; t=10 line 7 is not. */
-static void latency_and_mshrs(void **state)
-{
-    (void)state;
-    static const uint64_t line[] = { 5, 5, 5, 5, 6, 7, 6, 7, 7 };
-    static const int expected[] = { MODEL_L1_MISS, MODEL_L1_PENDING, MODEL_L1_PENDING, MODEL_L1_HIT, MODEL_L1_MISS, MODEL_L1_MISS,
-                                    MODEL_L1_HIT, MODEL_L1_PENDING, MODEL_L1_HIT };
-    struct model_l1 *l = model_l1_new(&(struct model_l1_config){ .sets = 1, .ways = 8, .mshrs = 1, .latency = 3 });
-    for (size_t i = 0; i < ARRAY_LEN(line); i++)
-        assert_int_equal(model_l1_touch(l, line[i]), expected[i]);
-    model_l1_free(l);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digest_vector), cmocka_unit_test(brute_force), cmocka_unit_test(out_of_memory_is_sticky),
-        cmocka_unit_test(histogram), cmocka_unit_test(associativity), cmocka_unit_test(associativity_full),
-        cmocka_unit_test(latency_and_mshrs),
+        cmocka_unit_test(histogram),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

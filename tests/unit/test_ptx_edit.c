@@ -149,62 +149,11 @@ static void overlap_is_refused(void **state)
     close_text(&x);
 }
 
-static struct str renamer(void *ctx, struct str name)
-{
-    (void)ctx;
-    return str_is(name, "%r2") ? STR("%clone2") : str_is(name, "%p1") ? STR("%q") : name;
-}
-
-static void check_rebuild(const struct ptx_rebuild *how, const char *want)
-{
-    struct fixture x;
-    const struct ptx_func *f = open_text(&x, SOURCE);
-    const struct ptx_inst *ld = NULL;
-    for (uint32_t i = 0; i < f->ninsts; i++)
-        if (f->insts[i].op == PTX_OP_LD && f->insts[i].guarded)
-            ld = &f->insts[i];
-    struct buf b = { 0 };
-    ptx_inst_rebuild(x.m, ld, how, &b);
-    assert_string_equal(b.s, want);
-    buf_free(&b);
-    close_text(&x);
-}
-
-static void rebuilds(void **state)
-{
-    (void)state;
-    const uint16_t ca[] = { PTX_MOD_CA, PTX_MOD_L2_128B };
-    check_rebuild(&(struct ptx_rebuild){ 0 }, "@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];");
-    check_rebuild(&(struct ptx_rebuild){ .drop = ca, .ndrop = 2, .add = ".cg", .add_before = MODCAT_CACHE }, "@%p1 ld.global.cg.u32 %r2, [%rd1+4];");
-    check_rebuild(&(struct ptx_rebuild){ .drop = ca, .ndrop = 1, .add = ".L2::cache_hint", .add_before = MODCAT_L2, .extra = ", %rd3" },
-                  "@%p1 ld.global.L2::cache_hint.L2::128B.u32 %r2, [%rd1+4], %rd3;");
-    check_rebuild(&(struct ptx_rebuild){ .guard = "", .rename = renamer }, "ld.global.ca.L2::128B.u32 %clone2, [%rd1+4];");
-    check_rebuild(&(struct ptx_rebuild){ .rename = renamer }, "@%q ld.global.ca.L2::128B.u32 %clone2, [%rd1+4];");
-    check_rebuild(&(struct ptx_rebuild){ .guard = "@!%p0 " }, "@!%p0 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];");
-}
-
-static void fresh_names(void **state)
-{
-    (void)state;
-    struct fixture x;
-    open_text(&x, SOURCE);
-    char name[64];
-    ptx_fresh_name(x.m, "%bypass", name, sizeof name);
-    assert_string_equal(name, "%bypass");
-    ptx_fresh_name(x.m, "k", name, sizeof name);
-    assert_string_equal(name, "k1");
-    ptx_fresh_name(x.m, "%r", name, sizeof name);      /* %r1 .. are made by the range */
-    assert_string_equal(name, "%r_1");
-    ptx_fresh_name(x.m, "L", name, sizeof name);
-    assert_string_equal(name, "L");
-    close_text(&x);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unchanged), cmocka_unit_test(whole_lines), cmocka_unit_test(shared_line), cmocka_unit_test(replaces),
-        cmocka_unit_test(line_ends), cmocka_unit_test(overlap_is_refused), cmocka_unit_test(rebuilds), cmocka_unit_test(fresh_names),
+        cmocka_unit_test(line_ends), cmocka_unit_test(overlap_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

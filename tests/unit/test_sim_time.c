@@ -231,8 +231,9 @@ static void test_cancel(void **state)
     l.exact = true;                                              /* a sample has its rate, and ends by itself */
     assert_int_equal(pthread_create(&t, NULL, kill_later, &k), 0);
     assert_int_equal(sim_run(j.prog, &l, &s, &ds), ST_CANCELLED);
-    int64_t late = base_now_ns() - k.at;
+    int64_t ended = base_now_ns();
     pthread_join(t, NULL);
+    int64_t late = ended - k.at;
     assert_in_range(late / 1000000, 0, 1500);                    /* 100 ms on a machine that is not busy */
     sim_stats_free(&s);
     diags_free(&ds);

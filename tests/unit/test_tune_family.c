@@ -1,4 +1,5 @@
 /* Several axes at once: what the slices are, that each is the sweep it would be alone, and what is no axis. */
+#include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 
 #define FERMI "sim:fermi-16k"
@@ -40,7 +41,7 @@ static void slices_are_sweeps_of_their_own(void **state)
         struct tune_sweep alone;
         assert_int_equal(f.slice[i].base.carveout, carveout[i]);
         assert_int_equal(f.slice[i].base.bypass_op, op[i]);
-        assert_status_ok(tune_sweep_run(r.bench, "pi", &f.slice[i].base, NULL, NULL, 0, &alone, &r.ds), &r.ds);
+        assert_status_ok(sweep_one(r.bench, "pi", &f.slice[i].base, NULL, NULL, 0, &alone, &r.ds), &r.ds);
         same_sweep(&f.slice[i].sweep, &alone);
         assert_int_equal(tune_family_slice(&f, &alone.points[3].options), i);
         assert_int_equal(tune_family_slice(&f, &alone.bpa.options), i);
@@ -145,11 +146,11 @@ static void votes_over_a_pool(void **state)
     struct options o = options_of("--bypass l1 --pi vote");
     (void)state;
     rig_open(&r, "conv2d", "paper", FERMI);
-    assert_status_ok(tune_sweep_run(r.bench, "swap-xy", &o, NULL, NULL, 0, &alone, &r.ds), &r.ds);
+    assert_status_ok(sweep_one(r.bench, "swap-xy", &o, NULL, NULL, 0, &alone, &r.ds), &r.ds);
     assert_true(alone.points[0].voted >= 0);
     assert_status_ok(dev_pool_open(members, 2, &env, &pool, &r.ds), &r.ds);
     tune_bench_use_pool(r.bench, pool);
-    assert_status_ok(tune_sweep_run(r.bench, "swap-xy", &o, NULL, NULL, 0, &shared, &r.ds), &r.ds);
+    assert_status_ok(sweep_one(r.bench, "swap-xy", &o, NULL, NULL, 0, &shared, &r.ds), &r.ds);
     assert_int_equal(shared.points[0].voted, alone.points[0].voted);
     same_sweep(&alone, &shared);
     tune_sweep_free(&alone);

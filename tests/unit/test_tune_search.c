@@ -1,4 +1,5 @@
 /* Equality, votes and searches: what is accepted, what is recommended, and when it stops. */
+#include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 
 #define FERMI "sim:fermi-16k"
@@ -368,7 +369,7 @@ static void vote_is_cheap_and_static_finds_the_sweeps_best(void **state)
     rig_close(&r);
     rig_open(&r, "gemm", "paper", FERMI);
     assert_status_ok(search(&r, "static", 0, NULL, &all), &r.ds);
-    assert_status_ok(tune_sweep_run(r.bench, "pi", &base, NULL, NULL, 0, &s, &r.ds), &r.ds);
+    assert_status_ok(sweep_one(r.bench, "pi", &base, NULL, NULL, 0, &s, &r.ds), &r.ds);
     /* A later threshold displaces an earlier one only when it is faster by more than the noise. */
     assert_true((double)all.best.time.median <= (double)tune_sweep_best(&s)->time.median * 1.005);
     assert_true(all.launches > 2 * s.warps - 2);

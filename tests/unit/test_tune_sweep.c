@@ -1,4 +1,5 @@
 /* Sweeps on the simulated device: points, ends, resume, cancel, pool; the judgement of curves. */
+#include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 
 #define FERMI "sim:fermi-16k"
@@ -6,7 +7,7 @@
 static void sweep(struct rig *r, const char *axis, const char *base, struct tune_sweep *s)
 {
     struct options o = options_of(base);
-    assert_status_ok(tune_sweep_run(r->bench, axis, &o, NULL, NULL, 0, s, &r->ds), &r->ds);
+    assert_status_ok(sweep_one(r->bench, axis, &o, NULL, NULL, 0, s, &r->ds), &r->ds);
 }
 
 static void has_all_points_and_both_ends(void **state)
@@ -71,7 +72,7 @@ static void other_axes_name_their_points(void **state)
     for (size_t i = 0; i < s.npoints; i++)
         assert_int_equal(s.points[i].options.block.x * s.points[i].options.block.y, 256);
     tune_sweep_free(&s);
-    assert_int_equal(tune_sweep_run(r.bench, "moon", &none, NULL, NULL, 0, &s, &r.ds), ST_USAGE);
+    assert_int_equal(sweep_one(r.bench, "moon", &none, NULL, NULL, 0, &s, &r.ds), ST_USAGE);
     assert_true(support_said(&r.ds, "no axis 'moon'"));
     tune_sweep_free(&s);
     rig_close(&r);
@@ -87,7 +88,7 @@ static void goes_on_where_it_was_cut_off(void **state)
     seen->cancel_after = 5;
     struct tune_observer ob = seen_observer(seen);
     rig_open(&r, "conv2d", "paper", FERMI);
-    assert_int_equal(tune_sweep_run(r.bench, "pi", &o, &ob, NULL, 0, &cut, &r.ds), ST_CANCELLED);
+    assert_int_equal(sweep_one(r.bench, "pi", &o, &ob, NULL, 0, &cut, &r.ds), ST_CANCELLED);
     assert_false(cut.complete);
     assert_int_equal(cut.npoints, 3);                  /* after bpa and cha */
     assert_true(cut.has_best);
@@ -96,7 +97,7 @@ static void goes_on_where_it_was_cut_off(void **state)
     done[3] = cut.bpa;
     done[4] = cut.cha;
     unsigned before = r.bench->launches;
-    assert_status_ok(tune_sweep_run(r.bench, "pi", &o, NULL, done, 5, &rest, &r.ds), &r.ds);
+    assert_status_ok(sweep_one(r.bench, "pi", &o, NULL, done, 5, &rest, &r.ds), &r.ds);
     assert_int_equal(r.bench->launches - before, 6);   /* nine points less three; both ends were there */
     sweep(&r, "pi", "", &whole);
     assert_true(rest.complete);
