@@ -6,12 +6,24 @@
 /* ---- tables ---- */
 struct csv { size_t run; const struct session_run *s; struct buf *out; };
 
+/* RFC 4180: quoted, a quote twice. */
+static void csv_text(struct buf *out, const char *text)
+{
+    buf_puts(out, "\"");
+    for (const char *s = text; *s; s++)
+        buf_printf(out, *s == '"' ? "\"%c" : "%c", *s);
+    buf_puts(out, "\",");
+}
+
 static void csv_row(void *ctx, const struct result *r)
 {
     const struct csv *c = ctx;
     struct buf *out = c->out, line = { 0 };
     options_line(&r->options, &line);
-    buf_printf(out, "%zu,\"%s\",\"%s\",\"%s\",", c->run + 1, c->s->kernel, c->s->dev.spec, line.n ? line.s : "");
+    buf_printf(out, "%zu,", c->run + 1);
+    csv_text(out, c->s->kernel);
+    csv_text(out, c->s->dev.spec);
+    csv_text(out, line.n ? line.s : "");
     if (report_has_time(r))
         buf_printf(out, "%lld,%lld,%lld,%s", (long long)r->time.median, (long long)r->time.min, (long long)r->time.max, origin_name(r->time.origin));
     else

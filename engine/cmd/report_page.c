@@ -258,7 +258,7 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
     if (ptx.n && ptx_parse(file_of(&p), ptx, &p.module, &ds) != ST_OK)
         p.module = NULL;
     w->begin(out, session_ptx_path(s) ? session_ptx_path(s) : "session");
-    buf_printf(&text, "Recorded %s with gpulocw %s.", session_time(s), GPULOCW_VERSION);
+    buf_printf(&text, "Recorded %s; written by gpulocw %s.", session_time(s), GPULOCW_VERSION);
     w->para(out, text.s ? text.s : "");
     for (size_t i = 0; i < session_count(s); i++)
         if (!session_at(s, i)->deleted)

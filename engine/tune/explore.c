@@ -14,9 +14,9 @@
 #include <string.h>
 
 #define SHARE 0.135          /* of the reference's launches */
-#define MEASURED_SHARE 0.105 /* the same on a GPU, where as many again as make it 15 % go to measuring what led again, by turns with the original */
+#define MEASURED_SHARE 0.105 /* the same on a GPU, where SEARCH_CONFIRMS more go to measuring what led again, by turns with the original */
 #define LEAST_LAUNCHES 22    /* as far as that is no more than MOST_SHARE */
-#define MOST_SHARE 0.149
+#define MOST_SHARE 0.149     /* those that measure again included */
 #define LEAST_OF_ALL 8
 #define TOGETHER_NOW 4       /* launches between two guesses; over a pool they run at once */
 #define SHOWN 16             /* candidates told to an observer */
@@ -222,8 +222,9 @@ static void make_budget(struct exploring *x, bool screened)
         return;
     double size = reference_size(x, screened);
     s->budget_is_ours = true;
-    double share = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA ? MEASURED_SHARE : SHARE;
-    s->budget = (unsigned)fmax(fmax(share * size, fmin(LEAST_LAUNCHES, MOST_SHARE * size)), LEAST_OF_ALL);
+    bool gpu = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA;
+    double most = MOST_SHARE * size - (gpu ? SEARCH_CONFIRMS : 0);
+    s->budget = (unsigned)fmax(fmax((gpu ? MEASURED_SHARE : SHARE) * size, fmin(LEAST_LAUNCHES, most)), LEAST_OF_ALL);
     s->planned = s->budget;
 }
 
