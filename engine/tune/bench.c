@@ -273,15 +273,16 @@ static enum status run_options(struct tune_bench *b, const struct options *o, bo
     return st == ST_OK ? tune_launch(b, &j, o, functional, &shape, out, ds) : st;
 }
 
-/* On a GPU a race of the original's own would be blamed on every rewrite: once, when the first result differs, the original is
- * launched again. Simulated launches repeat exactly. */
+/* A race of the original's own, or an order that it depends on, would be blamed on every rewrite: once, when the first result
+ * differs, the original is launched again. A simulated launch repeats exactly, so there it is the timed one, whose warps run in
+ * another order than those of the functional one that the original's outputs came from. */
 static enum status ask_original(struct tune_bench *b, struct diags *ds)
 {
     struct options none = options_default();
     struct result again = result_empty();
-    if (b->repeats != TUNE_REPEATS_UNKNOWN || dev_describe(b->subject.dev)->kind != DEV_CUDA)
+    if (b->repeats != TUNE_REPEATS_UNKNOWN)
         return ST_OK;
-    enum status st = run_options(b, &none, true, &again, ds);
+    enum status st = run_options(b, &none, dev_describe(b->subject.dev)->kind == DEV_CUDA, &again, ds);
     if (st == ST_OK && again.status == ST_OK)
         b->repeats = tune_same_hashes(b, &again) ? TUNE_REPEATS : TUNE_REPEATS_NOT;
     return st;
