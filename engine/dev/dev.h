@@ -50,7 +50,7 @@ struct dev_run {
     bool counters, exact, functional, flush_l2;
     double time_limit_s;                          /* one launch; 0: 10 s on a GPU, none simulated */
     bool check_uninit, check_races; enum sim_dispatch dispatch; uint64_t seed;
-    const struct cancel *cancel; void (*progress)(void *ctx, double done); void *ctx;
+    const struct cancel *cancel; void (*progress)(void *ctx, double done); void *ctx;   /* 0..1, from any thread, one at a time, while the call goes on */
 };
 struct dev_run dev_run_default(void);
 /* Restores inputs, runs `before` launches, launches, fills time, counters, output hashes and resources of *out

@@ -351,7 +351,7 @@ uint32_t exec_cta_nwarps(const struct exec_cta *lead) { return lead->nwarps * le
 struct exec_warp *exec_cta_warp(struct exec_cta *lead, uint32_t i) { return &lead->peer[i / lead->nwarps]->warps[i % lead->nwarps]; }
 
 /* ---- the functional driver ---- */
-struct drive { struct exec_launch *x; atomic_uint_fast64_t next, done; atomic_bool oom; };
+struct drive { struct exec_launch *x; atomic_uint_fast64_t next, done; atomic_bool oom, telling; };
 
 /* cta: a place among all of them (exec_cta.order). */
 static bool stop_asked(struct drive *d, uint64_t cta)
@@ -359,11 +359,14 @@ static bool stop_asked(struct drive *d, uint64_t cta)
     return cancel_asked(d->x->l->cancel) || cta > atomic_load(&d->x->fault_cta);
 }
 
+/* One thread at a time; who finds another one telling goes on, as what it has to say is old by then. */
 static void report_progress(struct drive *d)
 {
     uint64_t n = atomic_fetch_add(&d->done, 1) + 1, every = d->x->nctas / 100 + 1;
-    if (d->x->l->progress && (n % every == 0 || n == d->x->nctas))
-        d->x->l->progress(d->x->l->ctx, (double)n / (double)d->x->nctas);
+    if (!d->x->l->progress || (n % every != 0 && n != d->x->nctas) || atomic_exchange(&d->telling, true))
+        return;
+    d->x->l->progress(d->x->l->ctx, (double)n / (double)d->x->nctas);
+    atomic_store(&d->telling, false);
 }
 
 static void place_cta(struct exec_cta *c, uint64_t index)
@@ -489,6 +492,7 @@ enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct s
     atomic_init(&d.next, 0);
     atomic_init(&d.done, 0);
     atomic_init(&d.oom, false);
+    atomic_init(&d.telling, false);
     uint64_t threads = d.x->threads < d.x->nctas ? d.x->threads : d.x->nctas;
     if (p->ordered || d.x->checks) {
         struct exec_worker *k = exec_worker_new(d.x);

@@ -76,7 +76,7 @@ struct sim_launch {
     enum sim_dispatch dispatch; uint64_t seed;
     bool check_uninit, check_races;                         /* sanitiser options; bounds and alignment are always checked */
     const struct cancel *cancel;
-    void (*progress)(void *ctx, double done); void *ctx;    /* 0..1, from any thread, may be NULL */
+    void (*progress)(void *ctx, double done); void *ctx;    /* 0..1, from any thread, one at a time; may be NULL */
     bool warm_l2;                                           /* L2 starts with the launch's buffers as a previous run left them, */
     const uint64_t *restored; size_t nrestored;             /* after those at these addresses were copied back from elsewhere, in order */
     uint64_t max_cycles;                                    /* 0: none; a launch that goes past is a hang, reported */

@@ -15,7 +15,7 @@ struct tune_subject {                             /* what is tuned; all borrowed
 struct tune_live;
 struct tune_observer {
     void (*point)(void *ctx, const struct result *r, const char *why); /* a finished configuration, or (r->probe_ctas) probe; why it was tried, or NULL */
-    void (*progress)(void *ctx, double done, const char *what);        /* 0..1 */
+    void (*progress)(void *ctx, double done, const char *what);        /* 0..1; from any thread, one at a time */
     void *ctx;
     const struct cancel *cancel;
     void (*live)(void *ctx, const struct tune_live *l);                /* searches: after every change; may be NULL */

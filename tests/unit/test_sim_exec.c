@@ -2,6 +2,9 @@
  * CTAs, sanitiser, records of single steps. */
 #include "tests/unit/sim_support.h"
 
+#include <stdatomic.h>
+#include <time.h>
+
 #define ENTRY ".visible .entry k(.param .u64 p)\n{\n" \
     ".reg .b32 %r<40>; .reg .b64 %d<40>; .reg .pred %p<10>; .reg .b16 %h<10>; .reg .f32 %f<10>;\n" \
     "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2;\n"
@@ -145,6 +148,33 @@ static void threads(void **state)
         assert_int_equal(c.stats.inst_thread, 500 * 64 * 14);
         sim_case_close(&c);
     }
+}
+
+/* Who is told of progress is told by one thread at a time: the workbench makes its pictures there. */
+struct telling { atomic_int inside; int calls, together; };
+static void tell(void *ctx, double done)
+{
+    struct telling *t = ctx;
+    const struct timespec while_it_works = { .tv_nsec = 500000 };
+    t->together += atomic_fetch_add(&t->inside, 1) > 0;
+    t->calls += done > 0 && done <= 1;
+    nanosleep(&while_it_works, NULL);
+    atomic_fetch_sub(&t->inside, 1);
+}
+static void progress(void **state)
+{
+    (void)state;
+    struct telling t = { 0 };
+    struct sim_case c;
+    sim_case_open(&c, KERNEL("st.global.u32 [%d3], %r1;\n"), "k", 65536);
+    c.l.grid.x = 2000;
+    c.l.threads = 4;
+    c.l.progress = tell;
+    c.l.ctx = &t;
+    sim_case_ok(&c);
+    assert_true(t.calls > 0);
+    assert_int_equal(t.together, 0);
+    sim_case_close(&c);
 }
 
 static void cancelled(void **state)
@@ -443,7 +473,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address), cmocka_unit_test(slow_wait),
-        cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
+        cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(progress), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
         cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
         cmocka_unit_test(refusals) };
     return cmocka_run_group_tests_name("sim exec", tests, NULL, NULL);
