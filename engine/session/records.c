@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 static const char *const dev_kinds[] = { "simulated", "cuda", NULL };
@@ -269,8 +270,11 @@ void put_data_sets(struct jw *w, const struct tune_found *f)
     jw_key(w, "data_sets");
     jw_arr(w);
     for (unsigned i = 0; i < f->nsets; i++) {
+        struct tune_data_set s = f->set[i];
+        if (!(s.gain > 0))
+            s.gain = (double)NAN;            /* null: it did not run */
         jw_obj(w);
-        fields_write(w, set_fields, ARRAY_LEN(set_fields), &f->set[i]);
+        fields_write(w, set_fields, ARRAY_LEN(set_fields), &s);
         jw_end_obj(w);
     }
     jw_end_arr(w);

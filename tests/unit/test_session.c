@@ -242,6 +242,39 @@ static void session_round_trip(void **state)
     diags_free(&ds);
 }
 
+/* A search: what was launched twice, and data sets that did not run, whose gain is no number. */
+static void search_round_trip(void **state)
+{
+    (void)state;
+    char path[256];
+    struct diags ds = { 0 };
+    struct session *s, *t;
+    snprintf(path, sizeof path, "%s/tune.json", support_scratch());
+    assert_status_ok(session_new(path, "x.ptx", &s, &ds), &ds);
+    struct session_run *r = session_begin(s, RUN_TUNE);
+    r->found.best = r->found.original = point(PI_CHA, 0, 900);
+    r->found.launches = 30;
+    r->found.whole = 3;
+    r->found.again = 4;
+    r->found.nsets = 2;
+    r->found.set[0] = (struct tune_data_set){ .name = "small", .gain = 1.25, .holds = true };
+    r->found.set[1] = (struct tune_data_set){ .name = "wrong", .message = "does not fit" };
+    assert_status_ok(session_save(s, &ds), &ds);
+    assert_status_ok(session_load(path, &t, &ds), &ds);
+    const struct tune_found *f = &session_at(t, 0)->found;
+    assert_true(f->launches == 30 && f->whole == 3 && f->again == 4 && f->nsets == 2);
+    assert_true(f->set[0].gain == 1.25 && f->set[0].holds && f->set[1].gain == 0 && !f->set[1].holds);
+    struct buf one = { 0 };
+    json_found(f, &r->dev, "k", &one);
+    assert_non_null(strstr(one.s, "null"));
+    assert_null(strstr(one.s, "\"gain\": 0,"));
+    assert_null(strstr(one.s, "\"gain\":0,"));
+    buf_free(&one);
+    session_free(s);
+    session_free(t);
+    diags_free(&ds);
+}
+
 /* Unknown keys of the same major survive a load and a save; a reader that is too old refuses. */
 static void versions(void **state)
 {
@@ -362,7 +395,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_writers), cmocka_unit_test(launch_forms), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
-        cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(versions),
+        cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(search_round_trip), cmocka_unit_test(versions),
         cmocka_unit_test(truncated_at_every_byte), cmocka_unit_test(out_of_memory), cmocka_unit_test(read_only_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -329,6 +329,8 @@ static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
     assert_int_equal(gx * gy * gz, dim3u_count(r.launch->grid));
     assert_true(x * y * z <= gx * gy * gz);
     assert_true(seen->n >= 2 && f.launches <= 9);
+    assert_int_equal(f.whole, 2);                      /* its times come from samples: two launches of the budget were kept for that */
+    assert_false(f.best.sampled);
     assert_int_equal(f.launches, seen->n);
     for (size_t i = 0; i < seen->n; i++)               /* the original, three probes, which are no results, then configurations */
         assert_int_equal(seen->result[i].probe_ctas, i >= 1 && i <= 3 ? x * y * z : 0);
