@@ -256,14 +256,16 @@ static enum status do_sweep(struct job_engine *e, const struct queued *q, struct
 
 static enum status do_tune(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
-    struct watching w = { e, begin_run(e, RUN_TUNE, ds), 0 };
+    const char *method = q->text && *q->text ? q->text : NULL;
+    enum status s = tune_method_check(method, ds);
+    struct watching w = { e, s == ST_OK ? begin_run(e, RUN_TUNE, ds) : NULL, 0 };
     struct tune_found found = { 0 };
     if (!w.run)
-        return ST_NOMEM;
+        return s == ST_OK ? ST_NOMEM : s;
     w.index = session_count(e->state.session) - 1;
-    struct tune_search_opts o = { .method = q->text && *q->text ? q->text : NULL, .budget_launches = q->number > 0 ? (unsigned)q->number : 0 };
+    struct tune_search_opts o = { .method = method, .budget_launches = q->number > 0 ? (unsigned)q->number : 0 };
     struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, on_live };
-    enum status s = tune_search(e->state.bench, &o, &ob, &found, ds);
+    s = tune_search(e->state.bench, &o, &ob, &found, ds);
     w.run->found = found;
     show_run(e, w.index);
     save(e);

@@ -530,19 +530,25 @@ static enum status run_method(struct searching *s, const struct search_method *m
     return st;
 }
 
+enum status tune_method_check(const char *method, struct diags *ds)
+{
+    struct buf names = { 0 };
+    if (search_method_find(method))
+        return ST_OK;
+    search_method_names(&names);
+    diag_error(ds, "method", "no method '%s': %s", method, names.s ? names.s : "");
+    buf_free(&names);
+    return ST_USAGE;
+}
+
 enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, const struct tune_observer *ob, struct tune_found *out, struct diags *ds)
 {
     const struct search_method *m = search_method_find(o->method);
     memset(out, 0, sizeof *out);
     out->original = out->best = result_empty();
     out->options = options_default();
-    if (!m) {
-        struct buf names = { 0 };
-        search_method_names(&names);
-        diag_error(ds, "method", "no method '%s': %s", o->method, names.s ? names.s : "");
-        buf_free(&names);
-        return ST_USAGE;
-    }
+    if (!m)
+        return tune_method_check(o->method, ds);
     struct searching *s = base_alloc(sizeof *s);
     if (!s)
         return ST_NOMEM;

@@ -181,6 +181,8 @@ struct tune_found {
     struct tune_prediction ranking[TUNE_RANKED]; unsigned nranking;   /* method "model": cheapest first */
     struct tune_data_set set[TUNE_SETS]; unsigned nsets;      /* what came of opts->other; empty when it is to be left alone */
 };
+/* Is there such a method (NULL: the default)? ST_USAGE names those there are. */
+enum status tune_method_check(const char *method, struct diags *ds);
 enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o, const struct tune_observer *ob, struct tune_found *out, struct diags *ds);
 
 #endif

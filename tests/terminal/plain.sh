@@ -29,6 +29,8 @@ out=$(printf 'show options\n' | LC_ALL=C timeout 100 "$b" kernels/stride_4.ptx -
 out=$(printf 'show messages\nrun\n' | timeout 100 "$b" tests/unseen/suites/lang.ptx -k l_atomics --plain --session "$dir/k.json" 2>&1)
 grep -q " atom  o64 " <<< "$out" && ! grep -q "in + 4" <<< "$out"; check "the kernel asked for" $?
 grep -q "float atomics add in any order" <<< "$out"; check "and its float atomics are compared as the commands compare them" $?
+out=$(printf 'tune nosuch\nshow runs\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --session "$dir/n.json" 2>&1)
+grep -q "no method 'nosuch'" <<< "$out" && ! grep -qE "^ +1 +tune" <<< "$out"; check "a search by no method is no run" $?
 cp kernels/valley.ptx "$dir/moved.ptx"; sed 's/"grid": \[[0-9]*/"grid": [64/' kernels/valley.launch.json > "$dir/desc"
 out=$(printf 'run\n' | timeout 100 "$b" "$dir/moved.ptx" -l "$dir/desc" -k fermi --worker "$b worker" --plain --session "$dir/l.json" 2>&1)
 grep -qE "^note: [0-9.]+ [mun]?s \(simulated\)" <<< "$out" && grep -q '"grid": \[64' "$dir/l.json"; check "the launch description asked for, behind a worker" $?

@@ -474,6 +474,17 @@ static void small_screen_reads_all(void **state)
     stage_close(&t);
 }
 
+static void demos_listed(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    t.app.data_dir = base_strdup(".");
+    stage_type(&t, ":demo\r");                        /* a file is open already: the list is made now */
+    assert_true(stage_shows(&t, "2  The cache valley"));
+    stage_close(&t);
+}
+
 static void tabs_fit(void **state)
 {
     struct stage t;
@@ -496,6 +507,6 @@ int main(void)
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
         cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
-        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit) };
+        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

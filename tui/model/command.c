@@ -297,6 +297,7 @@ static unsigned cmd_quit(struct app *a, char *args) { return cmd_key(a, args, RE
 static unsigned cmd_demo(struct app *a, char *args)
 {
     (void)args;
+    config_find_demos(a);
     a->overlay = OVERLAY_PICKER;
     a->over_list = (struct list){ 0 };
     return UI_REDRAW;
