@@ -6,6 +6,7 @@
 #include "tui/model/launch_edit.h"
 #include "tui/model/legal.h"
 #include "tui/model/lesson_run.h"
+#include "tui/model/source_int.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -474,6 +475,42 @@ static void small_screen_reads_all(void **state)
     stage_close(&t);
 }
 
+/* Another kernel of the file: the source goes to it, once, and lets the cursor stay where it is put within. */
+static void source_follows_the_kernel(void **state)
+{
+    struct stage t;
+    struct ptx_module *m = NULL;
+    struct diags ds = { 0 };
+    (void)state;
+    assert_status_ok(ptx_parse_file("tests/unseen/suites/polybench.ptx", &m, &ds), &ds);
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    struct job_snapshot one = *t.snap, two;
+    one.module = m;
+    one.kernel = "b_std";
+    one.facts = NULL, one.preview = NULL, one.spec = NULL, one.launches = NULL, one.nadvice = 0;
+    app_snapshot(&t.app, &one);
+    stage_frame(&t);
+    two = one;
+    two.kernel = "b_mm2";
+    app_snapshot(&t.app, &two);
+    stage_frame(&t);
+    const struct ptx_func *f = ptx_find_func(m, STR("b_mm2"));
+    uint32_t line = source_cursor_line(&t.app);
+    assert_true(line > f->at.line);
+    bool found = false;
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        found |= f->insts[i].at.line == line && f->insts[i].op == PTX_OP_LD;
+    assert_true(found);
+    stage_press(&t, "j");
+    t.app.source.stale = true;
+    stage_frame(&t);
+    assert_int_equal(source_cursor_line(&t.app), line + 1);
+    app_snapshot(&t.app, t.snap);
+    stage_close(&t);
+    ptx_free(m);
+    diags_free(&ds);
+}
+
 static void demos_listed(void **state)
 {
     struct stage t;
@@ -507,6 +544,6 @@ int main(void)
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
         cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
-        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed) };
+        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed), cmocka_unit_test(source_follows_the_kernel) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,8 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
 {
     const struct job_snapshot *old = a->snap;
     a->snap = snap;
-    if (old->module != snap->module || old->facts != snap->facts || old->preview != snap->preview)
+    bool other_kernel = strcmp(old->kernel ? old->kernel : "", snap->kernel ? snap->kernel : "") != 0;
+    if (old->module != snap->module || old->facts != snap->facts || old->preview != snap->preview || other_kernel)
         a->source.stale = true;
     if (old->facts != snap->facts || old->spec != snap->spec)
         reuse_drop(a), legal_drop(a), a->locality.access = -1;

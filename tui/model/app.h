@@ -41,6 +41,7 @@ struct source_view {
     enum src_mode mode;
     unsigned reg;                         /* which register of the line the cursor is on */
     uint32_t jump[32]; unsigned njumps;
+    char kernel[128];                     /* that the cursor was last placed for */
 };
 #define LOOPS_MOST 8
 struct coalesce_view { unsigned warp, round[LOOPS_MOST] /* of loop k, k1, ... */, loop /* which of them the keys change */; };

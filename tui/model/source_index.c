@@ -4,6 +4,7 @@
  * facts or rewrite change, never in between. */
 #include "tui/model/source_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void lines_free(struct text_lines *l)
@@ -167,6 +168,18 @@ static void first_load(struct app *a)
         }
 }
 
+/* Another kernel of the same file was chosen, and the cursor stands elsewhere. */
+static bool kernel_changed(struct app *a, uint32_t line)
+{
+    struct source_view *s = &a->source;
+    const char *name = a->snap->kernel ? a->snap->kernel : "";
+    const struct ptx_func *f = a->snap->module && *name ? ptx_find_func(a->snap->module, str_of(name)) : NULL;
+    if (!f || !strncmp(s->kernel, name, sizeof s->kernel - 1))
+        return false;
+    snprintf(s->kernel, sizeof s->kernel, "%s", name);
+    return line < line_at(&s->old, f->at.off) || line > line_at(&s->old, f->body.off + f->body.len);
+}
+
 void source_refresh(struct app *a)
 {
     struct source_view *s = &a->source;
@@ -180,7 +193,7 @@ void source_refresh(struct app *a)
     source_relist(a);
     if (line && !source_goto(a, line))
         list_show(&a->list[PANEL_SOURCE], 0);
-    if (line <= 1)
+    if (kernel_changed(a, line) || line <= 1)
         first_load(a);
 }
 
