@@ -92,7 +92,7 @@ static enum status write_in_place(const char *path, const void *data, size_t n, 
 }
 
 /* Writes beside `path` with its mode, then takes its name. */
-static enum status write_beside(const char *path, mode_t mode, const void *data, size_t n, struct diags *ds)
+static enum status write_beside(const char *path, bool there, mode_t mode, const void *data, size_t n, struct diags *ds)
 {
     struct buf tmp = { 0 };
     buf_printf(&tmp, "%s.tmp.%ld", path, (long)getpid());
@@ -101,6 +101,8 @@ static enum status write_beside(const char *path, mode_t mode, const void *data,
         return io_error(ds, path, "cannot write", ENOMEM);
     }
     int fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    if (fd >= 0 && there)
+        (void)!fchmod(fd, mode);             /* whatever the umask; a file system without modes has none to keep */
     bool ok = fd >= 0 && write_all(fd, data, n) && fsync(fd) == 0;
     int err = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
@@ -124,7 +126,7 @@ enum status file_write_atomic(const char *path, const void *data, size_t n, stru
     if (there && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
         return write_in_place(path, data, n, ds);
     char *target = there ? realpath(path, NULL) : NULL;      /* a link stays a link */
-    enum status st = write_beside(target ? target : path, there ? s.st_mode & 0777 : 0644, data, n, ds);
+    enum status st = write_beside(target ? target : path, there, there ? s.st_mode & 0777 : 0644, data, n, ds);
     free(target);
     return st;
 }

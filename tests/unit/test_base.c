@@ -127,6 +127,11 @@ static void atomic_file_keeps(void **state)
     assert_int_equal(file_write_atomic(link, "three", 5, &ds), ST_OK);
     assert_true(lstat(link, &s) == 0 && S_ISLNK(s.st_mode));
     assert_true(lstat(file, &s) == 0 && s.st_size == 5 && (s.st_mode & 0777) == 0600);
+    assert_int_equal(chmod(file, 0666), 0);
+    mode_t was = umask(077);
+    assert_int_equal(file_write_atomic(file, "two", 3, &ds), ST_OK);
+    umask(was);
+    assert_true(lstat(file, &s) == 0 && s.st_size == 3 && (s.st_mode & 0777) == 0666);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     int fd = open(fifo, O_RDWR | O_NONBLOCK);
     assert_int_equal(file_write_atomic(fifo, "four", 4, &ds), ST_OK);
