@@ -11,7 +11,7 @@ static void put_found(const struct session_run *r, struct buf *out)
     options_line(&r->found.options, &line);
     buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", r->kernel, r->dev.name, all > twice ? all - twice : all, r->found.space);
     if (r->found.leave_alone)
-        buf_printf(out, "leave it alone: %s\n", r->found.reason);
+        buf_printf(out, "%s: %s\n", r->found.untried[0] || r->found.interrupted ? "nothing yet" : "leave it alone", r->found.reason);
     else
         buf_printf(out, "recommended %s: %s\n", line.n ? line.s : "(as it is)", r->found.reason);
     buf_free(&line);

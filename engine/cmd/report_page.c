@@ -189,7 +189,7 @@ static void put_verdict(struct page *p, const struct session_run *r)
     if (r->kind == RUN_SWEEP)
         tune_verdict(&r->sweep, &text);
     else if (r->kind == RUN_TUNE)
-        buf_printf(&text, "%s. %u launches of %u configurations.", r->found.reason, r->found.launches, r->found.space);
+        buf_printf(&text, "%s. %u launch%s, of %u configurations.", r->found.reason, r->found.launches, r->found.launches == 1 ? "" : "es", r->found.space);
     else
         buf_puts(&text, r->one.message);
     if (text.n)

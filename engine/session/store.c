@@ -39,6 +39,7 @@ static const struct field found_fields[] = {
     FIELD(session_run, FIELD_BOOL, "leave_alone", found.leave_alone), FIELD(session_run, FIELD_TEXT, "reason", found.reason),
     FIELD(session_run, FIELD_U32, "launches", found.launches), FIELD(session_run, FIELD_U32, "space", found.space),
     FIELD(session_run, FIELD_U32, "skipped_by_model", found.skipped), FIELD(session_run, FIELD_U32, "timed_whole", found.whole), FIELD(session_run, FIELD_U32, "measured_again", found.again),
+    FIELD(session_run, FIELD_BOOL, "interrupted", found.interrupted), FIELD(session_run, FIELD_TEXT, "untried", found.untried),
 };
 static const char *const known[] = { "format", "major", "minor", "reads_from", "writer", "time", "ptx", "launch", "runs", NULL };
 

@@ -256,13 +256,16 @@ static void search_round_trip(void **state)
     r->found.launches = 30;
     r->found.whole = 3;
     r->found.again = 4;
+    r->found.interrupted = true;
+    snprintf(r->found.untried, sizeof r->found.untried, "pairs");
     r->found.nsets = 2;
     r->found.set[0] = (struct tune_data_set){ .name = "small", .gain = 1.25, .holds = true };
     r->found.set[1] = (struct tune_data_set){ .name = "wrong", .message = "does not fit" };
     assert_status_ok(session_save(s, &ds), &ds);
     assert_status_ok(session_load(path, &t, &ds), &ds);
     const struct tune_found *f = &session_at(t, 0)->found;
-    assert_true(f->launches == 30 && f->whole == 3 && f->again == 4 && f->nsets == 2);
+    assert_true(f->launches == 30 && f->whole == 3 && f->again == 4 && f->nsets == 2 && f->interrupted);
+    assert_string_equal(f->untried, "pairs");
     assert_true(f->set[0].gain == 1.25 && f->set[0].holds && f->set[1].gain == 0 && !f->set[1].holds);
     struct buf one = { 0 };
     json_found(f, &r->dev, "k", &one);
