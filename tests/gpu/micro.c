@@ -78,7 +78,11 @@ static void put_loop(struct buf *t, const struct micro_walk *w, const char *labe
     const uint32_t stride[] = { w->warp, w->lane, w->cta };      /* of %r2, %r3, %r4 */
     for (int k = 0; k < 3; k++)
         if (stride[k]) buf_printf(t, "mad.wide.u32 %%rd2, %%r%d, %u, %%rd2;\n", k + 2, stride[k]);
-    buf_puts(t, "mov.u64 %rd3, 0;\nmov.u32 %r5, 0;\nbar.warp.sync -1;\nmov.u32 %r6, %clock;\n");
+    buf_puts(t, "mov.u64 %rd3, 0;\n");
+    if (w->apart)
+        buf_printf(t, "mov.u32 %%r11, %%ntid.x;\nshr.u32 %%r11, %%r11, 5;\nmad.lo.u32 %%r12, %%r4, %%r11, %%r2;\nmul.lo.u32 %%r12, %%r12, %u;\n"
+                      "rem.u32 %%r12, %%r12, %llu;\ncvt.u64.u32 %%rd3, %%r12;\n", w->apart, (unsigned long long)w->wrap);
+    buf_puts(t, "mov.u32 %r5, 0;\nbar.warp.sync -1;\nmov.u32 %r6, %clock;\n");
     buf_printf(t, "%s:\n.pragma \"nounroll\";\nadd.s64 %%rd4, %%rd2, %%rd3;\n", label);
     for (uint32_t u = 0; u < w->unroll; u++) {
         put_access(t, w, u);
@@ -106,6 +110,9 @@ static void put_kernel(struct buf *t, const struct micro_row *r)
                 "mov.f32 %g3, 0f00000000;\nmov.u32 %r10, 1;\nmov.f32 %f60, 0f3f800000;\nmov.f32 %f61, 0f00000000;\nmov.u64 %w60, 1;\nmov.u32 %r6, %clock;\n");
     if (r->out.op && *r->out.op) buf_printf(t, "setp.ge.u32 %%p2, %%r2, %u;\n@%%p2 bra OUT;\n", r->split);
     else if (r->out.op) buf_printf(t, "setp.ge.u32 %%p2, %%r2, %u;\n@%%p2 bra END;\n", r->split);
+    if (r->sms)
+        buf_printf(t, "mov.u32 %%r13, %%smid;\nrem.u32 %%r14, %%r13, %u;\nsetp.ne.u32 %%p2, %%r14, 0;\n@%%p2 bra END;\nsetp.ge.u32 %%p2, %%r13, %u;\n@%%p2 bra END;\n",
+                   r->sm_step, r->sms * r->sm_step);
     if (r->in.math) put_math(t, &r->in, "IN");
     else put_loop(t, &r->in, "IN", r->metric == MICRO_ISSUE);
     if (r->out.op && *r->out.op) {
@@ -227,7 +234,7 @@ static bool run_row(struct bench *b, struct column *c, const struct micro_row *r
 
 static double amount(const struct micro_row *r, const struct micro_walk *w, uint32_t warps)
 {
-    return w->op && *w->op ? (double)r->grid * warps * w->rounds * w->unroll * r->each : 0;
+    return w->op && *w->op ? (double)(r->sms ? r->sms : r->grid) * warps * w->rounds * w->unroll * r->each : 0;
 }
 
 static double value_of(const struct column *c, const struct micro_row *r, const struct outcome *o)

@@ -28,6 +28,7 @@ struct micro_walk {
     uint32_t lane, warp, cta, unroll;
     uint64_t step, advance, wrap, base;
     uint32_t rounds;
+    uint32_t apart;                  /* bytes by which each warp of the grid starts its walk later than the one before; 0: all in step */
     bool chain;                      /* each address depends on the value before */
     char math;                       /* no memory: arithmetic on registers of this kind (v, w, f, d); number 50 is a chain, 51 holds 1 */
 };
@@ -41,6 +42,7 @@ struct micro_row {
     uint32_t shared;                 /* bytes; the walk is over them */
     struct micro_walk in, out;       /* out: of warps `split` and above; op NULL: all warps do the same */
     uint32_t split;
+    uint32_t sms, sm_step;           /* with one CTA per SM: only SMs 0, sm_step, 2 sm_step... work, `sms` of them; 0: all */
 };
 size_t micro_row_count(void);
 const struct micro_row *micro_row(size_t i);

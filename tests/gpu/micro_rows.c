@@ -86,6 +86,29 @@
     .carveout = carve, .large = large_, .in = { .op = LD, .lane = 4096, .warp = large_ ? 131072 : 128, .cta = large_ ? 131072 * threads / 32 : 131072, .unroll = 4, .step = 4, \
     .advance = 16, .wrap = large_ ? 4096 : 128, .rounds = large_ ? 256 : 32 } }
 
+/* All SMs read the same few sectors past L1: a word per warp, sector after sector, or a line per warp. Relaxed: what an
+ * assembler may not take together; the same instruction as .cg. `late`: bytes that each warp starts later. */
+#define CGR "ld.relaxed.gpu.global.u32 @v, [@a];"
+#define HOT(what, unit_, metric_, l, st, bytes, late) { "hot." what, unit_, metric_, 1, .grid = 132, .block = 1024, FULL, \
+    .in = { .op = CGR, .lane = l, .unroll = 4, .step = st, .advance = 4 * st, .wrap = bytes, .rounds = 128, .apart = late } }
+#define HOT_WORD(what, st, bytes, late) HOT("word, " what, "request/cycle", MICRO_CHIP, 0, st, bytes, late), \
+    HOT("word, " what ", reads", "sector/request", MICRO_L2_READS, 0, st, bytes, late)
+#define HOT_LINE(what, st, bytes, late) HOT("line, " what, "request/cycle", MICRO_CHIP, 4, st, bytes, late), \
+    HOT("line, " what ", reads", "sector/request", MICRO_L2_READS, 4, st, bytes, late)
+#define HOT_SMS(n, every) { "hot.word, 2 KB, " #n " SMs, every " #every, "request/cycle", MICRO_PER_CYCLE, 1, .grid = 132, .block = 1024, .stamps = true, FULL, \
+    .in = { .op = CGR, .unroll = 4, .step = 32, .advance = 128, .wrap = 2 * KB, .rounds = 128 }, .sms = n, .sm_step = every }
+#define HOT_SMS_READS(n, every) { "hot.line, 16 KB, " #n " SMs, every " #every ", reads", "sector/request", MICRO_L2_READS, 1, .grid = 132, .block = 32, FULL, \
+    .in = { .op = CGR, .lane = 4, .unroll = 4, .step = 128, .advance = 512, .wrap = 16 * KB, .rounds = 1024 }, .sms = n, .sm_step = every }
+/* `n` CTAs of 32 * w threads: each thread goes along a row of its own, all at the same column. */
+#define COLUMN(what, op_, p, n, w, st, len, large_) { what " column, pitch " #p, "sector/cycle", MICRO_CHIP, 32, .grid = n, .block = 32 * w, .large = large_, FULL, \
+    .in = { .op = op_, .lane = p, .warp = 32 * p, .cta = 32 * p * w, .unroll = 4, .step = st, .advance = 4 * st, .wrap = len, .rounds = large_ ? len / 16 : 128 } }
+/* All SMs go eight times over `own` bytes per warp, 4224 warps; `keep` of 16 warps with in_, the others with out_ over as much, or through 48 KB each. */
+#define LOOP_L2(what, in_, own) { "l2.loop " what ", " #own " bytes a warp", "% L2 hits", MICRO_L2_HITS, 4, .grid = 264, .block = 512, .large = true, SMALL, \
+    .in = { .op = in_, .lane = 4, .warp = own, .cta = 16 * own, .unroll = 4, .step = 128, .advance = 512, .wrap = own, .rounds = own / 512 * 8 } }
+#define LOOP_MIX(what, in_, out_, keep, own) { "l2.loop " what ", " #keep " of 16 keep " #own " bytes a warp", "% L2 hits", MICRO_L2_HITS, 4, .grid = 264, .block = 512, .large = true, \
+    SMALL, .split = keep, .in = { .op = in_, .lane = 4, .warp = 60 * KB, .cta = 960 * KB, .unroll = 4, .step = 128, .advance = 512, .wrap = own, .rounds = 256 }, \
+    .out = { .op = out_, .lane = 4, .warp = 60 * KB, .cta = 960 * KB, .unroll = 4, .step = 128, .advance = 512, .wrap = 60 * KB, .rounds = 120 } }
+
 /* One instruction as a chain of one warp, and many of 32 warps. In op_, 50 is the chain's register; in many_, @x. */
 #define CHAIN(what, kind, op_) { "chain." what, "cycle", MICRO_LATENCY, 1, ONE, .carveout = -1, .in = { .op = op_, .unroll = 16, .rounds = 64, .math = kind } }
 #define MANY(what, kind, op_) { "many." what, "cycle/request", MICRO_CYCLES_PER, 1, SM(0), .carveout = -1, .in = { .op = op_, .unroll = 8, .rounds = 64, .math = kind } }
@@ -180,11 +203,27 @@ static const struct micro_row rows[] = {
     { "merge.all SMs, same lines", "sector/cycle", MICRO_CHIP, 4, .grid = 132, .block = 1024, FULL, .in = { .op = CG, .lane = 4, .unroll = 4, .step = 128, .advance = 512, .wrap = 65536, .rounds = 128 } },
     { "merge.all SMs, one word", "request/cycle", MICRO_CHIP, 1, .grid = 264, .block = 512, FULL, .in = { .op = CG, .unroll = 4, .step = 4, .advance = 16, .wrap = 4096, .rounds = 128 } },
 
+    HOT_WORD("one sector", 0, 0, 0), HOT_WORD("one line", 32, 128, 0), HOT_WORD("512 bytes", 32, 512, 0), HOT_WORD("2 KB", 32, 2048, 0), HOT_WORD("2 KB, words in order", 4, 2048, 0),
+    HOT_WORD("16 KB", 32, 16 * KB, 0), HOT_WORD("64 KB", 32, 64 * KB, 0), HOT_WORD("2 KB apart", 32, 2048, 96), HOT_WORD("16 KB apart", 32, 16 * KB, 1184), HOT_WORD("64 KB apart", 32, 64 * KB, 4512),
+    HOT_LINE("one line", 0, 0, 0), HOT_LINE("512 bytes", 128, 512, 0), HOT_LINE("2 KB", 128, 2048, 0), HOT_LINE("16 KB", 128, 16 * KB, 0), HOT_LINE("64 KB", 128, 64 * KB, 0),
+    HOT_LINE("2 KB apart", 128, 2048, 640), HOT_LINE("16 KB apart", 128, 16 * KB, 1152), HOT_LINE("64 KB apart", 128, 64 * KB, 4736), HOT_LINE("512 KB apart", 128, 512 * KB, 123 * KB),
+    HOT_SMS(1, 1), HOT_SMS(2, 1), HOT_SMS(2, 2), HOT_SMS(4, 1), HOT_SMS(4, 2), HOT_SMS(4, 16), HOT_SMS(8, 1), HOT_SMS(8, 2), HOT_SMS(8, 16), HOT_SMS(16, 1), HOT_SMS(16, 8), HOT_SMS(33, 4), HOT_SMS(66, 2), HOT_SMS(132, 1),
+    HOT_SMS_READS(2, 1), HOT_SMS_READS(2, 2), HOT_SMS_READS(2, 4), HOT_SMS_READS(2, 8), HOT_SMS_READS(2, 14), HOT_SMS_READS(2, 16), HOT_SMS_READS(2, 18), HOT_SMS_READS(2, 32),
+    HOT_SMS_READS(4, 1), HOT_SMS_READS(4, 2), HOT_SMS_READS(4, 16), HOT_SMS_READS(8, 1), HOT_SMS_READS(8, 2), HOT_SMS_READS(8, 16), HOT_SMS_READS(16, 1), HOT_SMS_READS(16, 8), HOT_SMS_READS(66, 2), HOT_SMS_READS(132, 1),
+    COLUMN("l2.chip", CG, 4096, 132, 2, 32, 4096, 0), COLUMN("l2.chip", CG, 4224, 126, 2, 32, 4096, 0), COLUMN("l2.chip", CG, 1024, 132, 8, 32, 1024, 0), COLUMN("l2.chip", CG, 1184, 114, 8, 32, 1024, 0),
+    COLUMN("l2.chip", CG, 8192, 132, 1, 32, 8192, 0), COLUMN("l2.chip", CG, 8320, 130, 1, 32, 8192, 0),
+    COLUMN("dram.chip", CG, 4096, 256, 8, 4, 4096, 1), COLUMN("dram.chip", CG, 4224, 248, 8, 4, 4096, 1), COLUMN("dram.chip", CG, 4160, 252, 8, 4, 4096, 1),
+    COLUMN("dram.chip plain", LD, 4096, 256, 8, 4, 4096, 1), COLUMN("dram.chip plain", LD, 4224, 248, 8, 4, 4096, 1),
+    COLUMN("dram.chip na", NA, 4096, 256, 8, 4, 4096, 1), COLUMN("dram.chip na", NA, 4224, 248, 8, 4, 4096, 1),
+    LOOP_L2("cg", CG, 4096), LOOP_L2("cg", CG, 8192), LOOP_L2("cg", CG, 12288), LOOP_L2("na", NA, 1024), LOOP_L2("na", NA, 2048), LOOP_L2("na", NA, 4096), LOOP_L2("na", NA, 6144), LOOP_L2("na", NA, 8192),
+    LOOP_L2("na", NA, 10240), LOOP_L2("na", NA, 12288), LOOP_L2("na", NA, 16384),
+    LOOP_MIX("cg, cg through", CG, CG, 8, 4096), LOOP_MIX("cg, na through", CG, NA, 8, 4096), LOOP_MIX("cg, na through", CG, NA, 8, 16384), LOOP_MIX("na, cg through", NA, CG, 8, 4096),
+    LOOP_MIX("na, na through", NA, NA, 8, 4096), LOOP_MIX("na, na through", NA, NA, 8, 1024), LOOP_MIX("na, cg through", NA, CG, 8, 1024), LOOP_MIX("cg, cg through", CG, CG, 8, 1024),
     { "dram.chip read", "byte/ns", MICRO_CHIP_GBPS, 128, .grid = 264, .block = 1024, .carveout = -1, .large = true, .in = { .op = LD, .lane = 4, .warp = 1 * KB, .cta = 32 * KB, .unroll = 8, .step = 128, .advance = 264 * 32 * KB, .wrap = 30ull * 264 * 32 * KB, .rounds = 60 } },
     { "dram.chip write", "byte/ns", MICRO_CHIP_GBPS, 128, .grid = 264, .block = 1024, .carveout = -1, .large = true, .in = { .op = ST, .lane = 4, .warp = 1 * KB, .cta = 32 * KB, .unroll = 8, .step = 128, .advance = 264 * 32 * KB, .wrap = 30ull * 264 * 32 * KB, .rounds = 60 } },
     { "dram.chip write words", "sector/ns", MICRO_CHIP_GBPS, 32, .grid = 264, .block = 1024, .carveout = -1, .large = true, .in = { .op = ST, .lane = 32, .warp = 1 * KB, .cta = 32 * KB, .unroll = 1, .advance = 264 * 32 * KB, .wrap = 30ull * 264 * 32 * KB, .rounds = 60 } },
     { "dram.chip read sectors", "sector/ns", MICRO_CHIP_GBPS, 32, .grid = 264, .block = 1024, .carveout = -1, .large = true, .in = { .op = LD, .lane = 256, .warp = 8 * KB, .cta = 256 * KB, .unroll = 1, .advance = 32, .wrap = 96, .rounds = 3 } },
-    { "dram.sm read", "byte/cycle", MICRO_PER_CYCLE, 128, SM(0), .carveout = -1, .large = true, .in = { .op = LD, .lane = 4, .warp = 1 * KB, .unroll = 8, .step = 128, .advance = 32 * KB, .wrap = 1ull << 28, .rounds = 256 } },
+    { "dram.sm read", "byte/cycle", MICRO_PER_CYCLE, 128, SM(0), .carveout = -1, .large = true, .cold = true, .in = { .op = LD, .lane = 4, .warp = 1 * KB, .unroll = 8, .step = 128, .advance = 32 * KB, .wrap = 1ull << 28, .rounds = 256 } },
     { "store.sm co", "sector/cycle", MICRO_PER_CYCLE, 4, SM(0), .carveout = -1, .in = WALK_CO(ST, 8, 16384) },
     { "store.sm lines", "sector/cycle", MICRO_PER_CYCLE, 32, SM(0), .carveout = -1, .in = WALK_LINES(ST, 4, 65536) },
     PAIR("lines + lines", IN_LINES(LD, 0), IN_LINES(ST, 4 * MB)), PAIR("lines + co", IN_LINES(LD, 0), IN_CO(ST, 4 * MB)),
