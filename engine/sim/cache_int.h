@@ -136,6 +136,7 @@ struct cache_l2 {
     struct cache_l2_entry *entry;/* [sets * ways]; NULL: sampled */
     uint32_t sets, ways;
     uint32_t clock;              /* accesses */
+    uint32_t first_ways;         /* of a set that evict-first lines can fill; 0: all */
     bool hashed, warm_fits;      /* warm_fits: a previous run left everything resident */
     struct cache_sample *sample;
 };
@@ -145,6 +146,8 @@ enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sm
 /* As runs of this launch one after the other leave it, the restored buffers copied in between (in the order of v, which lives
  * on). Of what is only read the smaller is taken to be read again until the end. */
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
+/* Evict-first lines fill at most `share` (0 to 1; 0: all) of it: the rest holds older lines, of earlier launches too. */
+void cache_l2_limit_first(struct cache_l2 *c, double share);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */
 uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
@@ -154,6 +157,7 @@ double cache_l2_together(const struct cache_l2 *c, uint64_t line);
 
 /* cache_sample.c */
 enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem);
+void cache_sample_limit_first(struct cache_sample *s, double share);
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n);
 void cache_sample_free(struct cache_sample *s);
 double cache_sample_together(const struct cache_sample *s, uint64_t line);

@@ -19,6 +19,13 @@ enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sm
     return cache_sample_new(&c->sample, bytes, sms, p, mem);
 }
 
+void cache_l2_limit_first(struct cache_l2 *c, double share)
+{
+    if (c->sample) cache_sample_limit_first(c->sample, share);
+    c->first_ways = (uint32_t)(share * c->ways + 0.5);
+    if (share > 0 && !c->first_ways) c->first_ways = 1;
+}
+
 #define WARM_SOURCE (UINT64_C(1) << 52)          /* lines that no buffer has: what restored ones are copied from */
 
 static void warm_lines(struct cache_l2 *c, uint64_t first, uint64_t n, bool copied)
@@ -96,18 +103,6 @@ double cache_l2_together(const struct cache_l2 *c, uint64_t line)
 
 static unsigned rank_of(uint8_t alloc) { return alloc == CACHE_FIRST ? 0 : alloc == CACHE_LAST ? 2 : 1; }
 
-static struct cache_l2_entry *choose_victim(const struct cache_l2 *c, struct cache_l2_entry *set)
-{
-    struct cache_l2_entry *best = NULL;
-    uint64_t best_key = UINT64_MAX;
-    for (uint32_t i = 0; i < c->ways; i++) {
-        if (!set[i].used) return &set[i];
-        uint64_t key = (uint64_t)rank_of(set[i].alloc) << 32 | set[i].stamp;
-        if (key < best_key) { best_key = key; best = &set[i]; }
-    }
-    return best;
-}
-
 /* What class a line gets when `alloc` touches it. */
 static uint8_t line_class(uint8_t alloc, uint8_t old, bool fresh)
 {
@@ -117,6 +112,32 @@ static uint8_t line_class(uint8_t alloc, uint8_t old, bool fresh)
     case CACHE_UNCHANGED: return fresh ? CACHE_NORMAL : old;
     default: return CACHE_NORMAL;
     }
+}
+
+/* The oldest evict-first line of a set that has as many as it may, or NULL. */
+static struct cache_l2_entry *first_victim(const struct cache_l2 *c, struct cache_l2_entry *set)
+{
+    struct cache_l2_entry *oldest = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->ways; i++) {
+        if (!set[i].used || set[i].alloc != CACHE_FIRST) continue;
+        n++;
+        if (!oldest || set[i].stamp < oldest->stamp) oldest = &set[i];
+    }
+    return c->first_ways && n >= c->first_ways ? oldest : NULL;
+}
+
+static struct cache_l2_entry *choose_victim(const struct cache_l2 *c, struct cache_l2_entry *set, uint8_t alloc)
+{
+    struct cache_l2_entry *best = line_class(alloc, CACHE_NORMAL, true) == CACHE_FIRST ? first_victim(c, set) : NULL;
+    if (best) return best;
+    uint64_t best_key = UINT64_MAX;
+    for (uint32_t i = 0; i < c->ways; i++) {
+        if (!set[i].used) return &set[i];
+        uint64_t key = (uint64_t)rank_of(set[i].alloc) << 32 | set[i].stamp;
+        if (key < best_key) { best_key = key; best = &set[i]; }
+    }
+    return best;
 }
 
 static void touch(struct cache_l2 *c, struct cache_l2_entry *e, const struct cache_l2_request *r, bool fresh)
@@ -133,7 +154,7 @@ static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, st
     struct cache_l2_entry *set = find_set(c, r->line, &tag), *e = find_line(c, set, tag);
     bool fresh = !e;
     if (fresh) {
-        e = choose_victim(c, set);
+        e = choose_victim(c, set, r->alloc);
         o->written = e->dirty;
         *e = (struct cache_l2_entry){ .tag = tag, .used = 1 };
     }

@@ -26,6 +26,7 @@
 #define BUCKETS_PER_CACHE 256.0
 #define SPREAD 0.4               /* SMs that run ahead of others see their lines younger, those behind older */
 #define LEAST_SHARE 16.0
+#define YOUNGER_HARM 48.0        /* room that a younger line of a higher class takes from the first class, in lines, where that has a share */
 #define RECENT 2u                /* buckets: what was touched since is still open in DRAM */
 #define HALVES 2u                /* of a line: what a miss brings, and what others may have brought */
 #define SIDES 4u                 /* the first place, its neighbour in x, that in y, the far ones */
@@ -53,6 +54,7 @@ struct region {
 struct sample_alloc { uint64_t addr, end; double asked[8], found[CACHE_APART], far, twice; uint32_t notes; double alone[8], together; };
 struct cache_sample {
     double capacity, scale;      /* lines; lines of the GPU per line of the sample */
+    double first_share;          /* of the capacity that the first class can fill; 0: all */
     double weight[CLASSES][BUCKETS];   /* lines last touched in that bucket */
     double younger[CLASSES][BUCKETS];  /* of those, in later buckets: as of the last new bucket */
     double total[CLASSES];
@@ -92,6 +94,8 @@ void cache_sample_free(struct cache_sample *s)
     base_free(s->region);
     base_free(s);
 }
+
+void cache_sample_limit_first(struct cache_sample *s, double share) { s->first_share = share; }
 
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n)
 {
@@ -179,10 +183,11 @@ static uint32_t find_slot(const struct cache_sample *s, uint64_t id)
     return i;
 }
 
-static uint32_t find_alloc(struct cache_sample *s, uint64_t id)
+/* Of the region that `line` lies in: a small allocation may have neither of the region's ends. */
+static uint32_t find_alloc(struct cache_sample *s, uint64_t line)
 {
-    const struct sim_alloc *a = s->mem ? sim_mem_find(s->mem, id << (REGION_SHIFT + CACHE_LINE_SHIFT)) : NULL;
-    if (!a && s->mem) a = sim_mem_find(s->mem, ((id + 1) << (REGION_SHIFT + CACHE_LINE_SHIFT)) - 1);
+    const struct sim_alloc *a = s->mem ? sim_mem_find(s->mem, line << CACHE_LINE_SHIFT) : NULL;
+    if (!a && s->mem) a = sim_mem_find(s->mem, ((line + 1) << CACHE_LINE_SHIFT) - 1);
     if (!a) return MAX_ALLOCS;
     for (uint32_t i = 0; i < s->nalloc; i++)
         if (s->alloc[i].addr == a->addr) return i;
@@ -193,13 +198,14 @@ static uint32_t find_alloc(struct cache_sample *s, uint64_t id)
 }
 
 /* NULL: the table is full; the access then counts as a miss nobody remembers. */
-static struct region *use_region(struct cache_sample *s, uint64_t id)
+static struct region *use_region(struct cache_sample *s, uint64_t line)
 {
+    uint64_t id = line >> REGION_SHIFT;
     uint32_t i = find_slot(s, id);
     if (s->slot[i]) return &s->region[s->slot[i] - 1];
     if (s->n == MAX_REGIONS || !base_grow((void **)&s->region, s->n, &s->cap, sizeof *s->region)) return NULL;
     struct region *g = &s->region[s->n++];
-    *g = (struct region){ .id = id, .alloc = (uint16_t)find_alloc(s, id) };
+    *g = (struct region){ .id = id, .alloc = (uint16_t)find_alloc(s, line) };
     s->slot[i] = (uint32_t)s->n;
     return g;
 }
@@ -249,6 +255,18 @@ static double depth(const struct cache_sample *s, unsigned cls, uint32_t stamp)
     return s->younger[cls][stamp] + (stamp < s->now ? s->in_bucket : 0);
 }
 
+/* Where the first class has a share of its own: it displaces none but its own lines beyond that, and a younger line of the
+ * others takes its place first. The share is of 64-byte halves; a line is taken for one of a kind with the others. */
+static bool is_left_first(const struct cache_sample *s, uint8_t valid, uint32_t stamp, double room)
+{
+    double filled = (valid & 3 ? 0.5 : 0) + (valid & 12 ? 0.5 : 0), harm = 0;
+    for (unsigned c = CLASS_FIRST_OUT + 1; c < CLASSES; c++) {
+        if (s->used[c] && stamp < s->dead[c]) return false;
+        harm += YOUNGER_HARM * s->younger[c][stamp];
+    }
+    return filled * depth(s, CLASS_FIRST_OUT, stamp) / s->first_share + harm <= room;
+}
+
 /* What stays longer leaves the rest; but each set keeps a line of the others for a while. */
 static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, double room)
 {
@@ -285,7 +303,9 @@ static uint8_t resident(const struct cache_sample *s, const struct region *g, ui
 {
     uint8_t st = g->state[k];
     if (!st) return warm_has(s, g->id << REGION_SHIFT | k) ? 15 : 0;
-    return is_left(s, st >> 4, g->stamp[k], s->capacity * (1 + SPREAD * (chance(g->id << REGION_SHIFT | k, 1) - 0.5))) ? st & 15 : 0;
+    double room = s->capacity * (1 + SPREAD * (chance(g->id << REGION_SHIFT | k, 1) - 0.5));
+    bool left = s->first_share > 0 && st >> 4 == CLASS_FIRST_OUT ? is_left_first(s, st & 15, g->stamp[k], room) : is_left(s, st >> 4, g->stamp[k], room);
+    return left ? st & 15 : 0;
 }
 
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors)
@@ -372,7 +392,7 @@ static void note_access(struct cache_sample *s, struct sample_alloc *a, struct r
 
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r, struct cache_l2_outcome *o)
 {
-    struct region *g = use_region(s, r->line >> REGION_SHIFT);
+    struct region *g = use_region(s, r->line);
     uint32_t k = r->line & (REGION_LINES - 1);
     o->weight = s->scale;
     if (!g) {

@@ -61,7 +61,7 @@ static const struct { const char *name; double min, max; } ranges[] = {
     { "dram_channels", 1, 1024 },   { "mem_bytes", 1 << 20, 1e15 },   { "l1_tag_banks", 1, 8 },
     { "l1_transit", 0, 1 },         { "l1_forget", 0, 1 },            { "l1_tags", 0, 65536 },          { "l1_spare", 0, 65536 },
     { "l1_picks", 0, 64 },          { "l2_request_bytes", 0, 1024 },  { "l2_partial_write", 0.1, 64 },
-    { "icnt_write_cycles", 0, 1024 }, { "l2_write", 0.1, 64 }, { "l2_atomic_cycles", 0, 1024 }, { "l2_merge", 0, 1 }, { "l2_merge_sms", 1, 1024 },
+    { "icnt_write_cycles", 0, 1024 }, { "l2_write", 0.1, 64 }, { "l2_atomic_cycles", 0, 1024 }, { "l2_merge", 0, 1 }, { "l2_merge_sms", 1, 1024 }, { "l2_first_share", 0, 1 },
     { "l2_shared_rate", 0.01, 1e5 }, { "dram_scatter", 0.01, 1 },     { "cta_rate", 0.001, 1000 },
 };
 

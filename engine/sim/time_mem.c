@@ -53,8 +53,10 @@ enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const 
         m->slice_cycles[n] = bytes / m->slice_bytes / m->nslices;
     }
     uint64_t bytes = (uint64_t)((double)g->l2_bytes * g->l2_distinct);
-    if (places) return cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, places, mem);
-    return cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
+    enum status st = places ? cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, places, mem)
+                            : cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
+    if (st == ST_OK) cache_l2_limit_first(&m->l2, g->l2_first_share);
+    return st;
 }
 
 void time_mem_free(struct time_mem *m)
@@ -147,8 +149,8 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     double port = take_port(&s->port_free, r->at, m->port_cycles[n]);
     choose_queues(m, r);
     double wait = 0;
-    if (m->crowd_cycles > 0)         /* what all SMs ask for at once holds up what comes behind */
-        wait = take_port(&s->ask_free, r->at, m->crowd_cycles * cache_l2_together(&m->l2, r->line));
+    if (m->crowd_cycles > 0)         /* what all SMs ask for at once holds up what comes behind; so many as meet before L2 as one */
+        wait = take_port(&s->ask_free, r->at, m->crowd_cycles * (1 - m->merged) * cache_l2_together(&m->l2, r->line));
     wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     struct time_flight *f = flight_of(s, r->line);
     if (merges(s, f, r)) return f->until + (uint32_t)port;

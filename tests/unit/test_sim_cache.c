@@ -401,6 +401,42 @@ static void test_warm(void **state)
     cache_l2_free(&sample);
 }
 
+/* With a share of an eighth, evict-first lines displace only each other beyond it, where nothing else is asked for too; half lines
+ * count half. A younger normal line is in their way. */
+static unsigned first_hits(uint64_t lines, uint8_t sectors, bool others)
+{
+    struct cache_l2 c;
+    struct cache_l2_outcome o;
+    unsigned hits = 0;
+    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
+    cache_l2_limit_first(&c, 0.125);
+    for (unsigned round = 0; round < 3; round++)
+        for (uint64_t i = 0; i < lines; i++) {
+            struct cache_l2_request r = { .line = i, .sectors = sectors, .fetch = sectors, .alloc = CACHE_TRANSIT };
+            cache_l2_access(&c, &r, &o);
+            hits += o.hit == sectors && round;
+            if (others) sample_read(&c, 0, 100000 * (round + 1) + i, &o);
+        }
+    cache_l2_free(&c);
+    return (unsigned)(100 * hits / (2 * lines));
+}
+
+static void test_first_share(void **state)
+{
+    (void)state;
+    assert_int_equal(first_hits(90, 15, false), 100);              /* 90 * 16 of 2048 lines */
+    assert_in_range(first_hits(170, 15, false), 0, 2);
+    assert_int_equal(first_hits(170, 3, false), 100);
+    assert_in_range(first_hits(90, 15, true), 0, 2);
+    struct cache_l2 exact;
+    assert_int_equal(cache_l2_init(&exact, BYTES(1, 16), 16, false), ST_OK);
+    cache_l2_limit_first(&exact, 0.125);
+    for (uint64_t i = 0; i < 3; i++) l2(&exact, i, 15, CACHE_TRANSIT, 15, false);
+    assert_int_equal(cache_l2_probe(&exact, 0, 15), 0);            /* two of sixteen ways */
+    assert_int_equal(cache_l2_probe(&exact, 1, 15) + cache_l2_probe(&exact, 2, 15), 30);
+    cache_l2_free(&exact);
+}
+
 /* Four places read 2048 lines: all the same, those of their neighbour too, or each its own. Misses per first touch. */
 static double miss_share(unsigned apart)
 {
@@ -426,6 +462,23 @@ static void test_sample_shared(void **state)
     double pair = miss_share(2), all = miss_share(4);
     assert_true(pair > 0.2 && pair < 0.5);       /* the other neighbour of each brings lines as well */
     assert_true(all < 0.02);                     /* one of 128 fetches it */
+}
+
+/* A table of less than 4 KB, wherever it lies, is known to be everybody's: asked for at once by all, it is hot. */
+static void test_small_table(void **state)
+{
+    (void)state;
+    struct cache_l2 c;
+    struct cache_l2_outcome o;
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    sim_mem_alloc(mem, 1000, "before");
+    uint64_t first = sim_mem_alloc(mem, 1764, "table") >> 7;
+    assert_int_equal(cache_l2_init_sample(&c, 1u << 24, 128, &FOUR, mem), ST_OK);
+    for (unsigned round = 0; round < 400; round++)
+        for (unsigned p = 0; p < 4; p++) sample_read(&c, p, first + round % 13, &o);
+    assert_true(cache_l2_together(&c, first) > 0.9);
+    cache_l2_free(&c);
+    sim_mem_free(mem);
 }
 
 static void test_faults(void **state)
@@ -492,7 +545,7 @@ int main(void)
         cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_transit), cmocka_unit_test(test_store_lines),
         cmocka_unit_test(test_hash_covers),
         cmocka_unit_test(test_against_reference), cmocka_unit_test(test_l2), cmocka_unit_test(test_l2_policies),
-        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_loops), cmocka_unit_test(test_sample_classes),
+        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_small_table), cmocka_unit_test(test_first_share), cmocka_unit_test(test_loops), cmocka_unit_test(test_sample_classes),
         cmocka_unit_test(test_warm), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
