@@ -59,7 +59,7 @@ static enum status check_options(struct pass_ctx *c)
     if (asks(o) && ptx_find_global(c->m, str_of(PASS_KNOB_SYMBOL)))
         return pass_refuse(c, NO_SPAN, "start from the original PTX", "the module already carries " PASS_KNOB_SYMBOL ": it was rewritten before");
     if (o->bypass && o->pi.mode == PI_VALUE && warps && (uint32_t)o->pi.value > warps)
-        return pass_refuse(c, NO_SPAN, NULL, "--pi %d: a CTA of this launch has %u warps, so the threshold is 0..%u", o->pi.value, warps, warps);
+        return pass_refuse(c, NO_SPAN, NULL, "--pi %d: a CTA of this launch has %u warp%s, so the threshold is 0..%u", o->pi.value, warps, warps == 1 ? "" : "s", warps);
     return ST_OK;
 }
 

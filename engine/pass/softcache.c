@@ -152,7 +152,7 @@ static enum status fit(struct soft *s)
         cln--;
     if (!cln)
         return pass_refuse(c, NO_SPAN, "a smaller block, or less shared memory in the kernel, would leave room",
-                           "CLN = 0: %llu bytes of shared memory are free for the %llu threads an SM holds, less than 16 each",
+                           "no line fits (CLN = 0): %llu bytes of shared memory are free for the %llu threads an SM holds, less than 16 each",
                            (unsigned long long)left, (unsigned long long)(ctas * threads));
     if (c->opt->softcache > 0 && (uint32_t)c->opt->softcache > cln)
         return pass_refuse(c, NO_SPAN, NULL, "--softcache %d: %u line%s of 16 bytes per thread fit on %s without lowering the occupancy", c->opt->softcache, cln, cln > 1 ? "s" : "", d->name);
