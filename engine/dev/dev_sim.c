@@ -288,6 +288,16 @@ static bool before_runs_main(const struct sim_job *j)
     return false;
 }
 
+/* Large buffers by several threads: where their pages are new, the host clears those first. */
+#define COPY_PIECE (1u << 22)
+struct copying { uint8_t *to; const uint8_t *from; uint64_t n; };
+static void copy_piece(void *ctx, size_t i)
+{
+    const struct copying *c = ctx;
+    uint64_t at = (uint64_t)i * COPY_PIECE, left = c->n - at;
+    memcpy(c->to + at, c->from + at, left < COPY_PIECE ? left : COPY_PIECE);
+}
+
 /* Makes buffer i hold `bytes`, which are what `as` says; nothing to do when it still does. */
 static void fill_buffer(struct sim_job *j, size_t i, const uint8_t *bytes, enum sim_holds as)
 {
@@ -296,8 +306,9 @@ static void fill_buffer(struct sim_job *j, size_t i, const uint8_t *bytes, enum 
     if (!written && j->b->holds[i] == as)
         return;
     uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
+    struct copying c = { host, bytes, buf->bytes };
     if (host)
-        memcpy(host, bytes, buf->bytes);
+        base_parallel(j->d->threads ? j->d->threads : base_cpus(), (buf->bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c);
     j->b->holds[i] = (uint8_t)as;
 }
 
