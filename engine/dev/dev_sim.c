@@ -33,6 +33,7 @@ struct sim_data {
     struct dev_bound bound;
     uint8_t **kept; uint64_t serial, kept_for;
     uint8_t *holds;                              /* [bound.nbuffers] enum sim_holds */
+    bool ran_dry;                                /* the last timed launch came from a sample: the next will, most likely */
 };
 
 /* One launch under way. */
@@ -398,7 +399,8 @@ static size_t restored_buffers(const struct sim_job *j, uint64_t *addr, size_t n
     return k;
 }
 
-static enum status run_main(struct sim_job *j, bool functional, struct sim_stats *stats)
+/* outputs: see sim_launch.outputs. */
+static enum status run_main(struct sim_job *j, bool functional, struct sim_stats *stats, struct sim_stats *outputs)
 {
     const struct dev_run *r = j->r;
     uint64_t restored[RESULT_MAX_OUTPUTS];
@@ -406,7 +408,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .grid = r->grid, .block = r->block, .cluster = r->launch->cluster, .shared = r->shared, .functional = functional, .exact = r->exact,
         .threads = j->d->threads, .carveout = r->carveout, .hw_pi = r->hw_pi, .dispatch = r->dispatch, .seed = r->seed,
         .check_uninit = r->check_uninit, .check_races = r->check_races, .cancel = j->cancel,
-        .progress = r->progress, .ctx = r->ctx, .warm_l2 = !r->flush_l2,
+        .progress = r->progress, .ctx = r->ctx, .warm_l2 = !r->flush_l2, .outputs = outputs,
         .restored = restored, .nrestored = restored_buffers(j, restored, RESULT_MAX_OUTPUTS),
     };
     uint8_t *block = NULL;
@@ -480,15 +482,21 @@ static void hash_outputs(const struct sim_job *j, struct result *out)
 /* A timed run makes the outputs too unless it ran dry. */
 static enum status run_all(struct sim_job *j, struct result *out)
 {
-    struct sim_stats stats = { 0 };
-    bool timed = !j->r->functional;
-    enum status st = run_main(j, !timed, &stats);
-    if (st == ST_OK && timed && stats.dry) {
-        struct sim_stats all = { 0 };
-        st = run_main(j, true, &all);
-        sim_stats_complete(&stats, &j->d->preset, &all);
-        sim_stats_free(&all);
+    struct sim_stats stats = { 0 }, all = { 0 };
+    bool timed = !j->r->functional, both = timed && j->b->ran_dry;
+    enum status st = run_main(j, !timed, &stats, both ? &all : NULL);
+    if (st == ST_OK && stats.again) {
+        sim_stats_free(&stats);
+        st = run_main(j, false, &stats, NULL);
     }
+    if (st == ST_OK && timed)
+        j->b->ran_dry = stats.dry;
+    if (st == ST_OK && timed && stats.dry) {
+        if (!stats.made)
+            st = run_main(j, true, &all, NULL);
+        sim_stats_complete(&stats, &j->d->preset, &all);
+    }
+    sim_stats_free(&all);
     if (st == ST_OK) fill_stats(j, &stats, timed && stats.time_ns >= 0, out);
     sim_stats_free(&stats);
     if (st == ST_OK)

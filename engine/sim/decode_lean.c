@@ -166,6 +166,7 @@ bool decode_lean(struct decode *d)
     struct lean l = { .p = p, .live = base_alloc(p->funcs[0].nregs + 1) };
     if (!l.live) return false;
     bool known = p->nfuncs == 1 && !p->heap && find_live(&l);
+    p->blind = known && !(l.mem & PIECE_GLOBAL);
     for (uint32_t i = 0; i < p->ncode; i++)
         p->code[i].lean = known ? lean_of(&l, &p->code[i], d->lanes[LANE_touch]) : p->code[i].fn;
     base_free(l.live);

@@ -351,16 +351,16 @@ uint32_t exec_cta_nwarps(const struct exec_cta *lead) { return lead->nwarps * le
 struct exec_warp *exec_cta_warp(struct exec_cta *lead, uint32_t i) { return &lead->peer[i / lead->nwarps]->warps[i % lead->nwarps]; }
 
 /* ---- the functional driver ---- */
-struct drive { struct exec_launch *x; atomic_uint_fast64_t next, done; atomic_bool oom, telling; };
+struct exec_drive { struct exec_launch *x; atomic_uint_fast64_t next, done; atomic_bool oom, telling; };
 
 /* cta: a place among all of them (exec_cta.order). */
-static bool stop_asked(struct drive *d, uint64_t cta)
+static bool stop_asked(struct exec_drive *d, uint64_t cta)
 {
     return cancel_asked(d->x->l->cancel) || cta > atomic_load(&d->x->fault_cta);
 }
 
 /* One thread at a time; who finds another one telling goes on, as what it has to say is old by then. */
-static void report_progress(struct drive *d)
+static void report_progress(struct exec_drive *d)
 {
     uint64_t n = atomic_fetch_add(&d->done, 1) + 1, every = d->x->nctas / 100 + 1;
     if (!d->x->l->progress || (n % every != 0 && n != d->x->nctas) || atomic_exchange(&d->telling, true))
@@ -378,8 +378,10 @@ static void place_cta(struct exec_cta *c, uint64_t index)
 /* Any order will do: take the next CTA until there is none. */
 static void drive_free(void *ctx, size_t i)
 {
-    struct drive *d = ctx;
+    struct exec_drive *d = ctx;
     (void)i;
+    if (atomic_load(&d->next) >= d->x->nctas)
+        return;
     struct exec_worker *k = exec_worker_new(d->x);
     struct exec_cta *c = k ? exec_cta_new(k) : NULL;
     uint64_t n;
@@ -421,7 +423,7 @@ static struct exec_cta *queue_take(struct queue *q)
     return c;
 }
 
-static struct exec_cta *next_cta(struct drive *d, struct queue *q, struct exec_worker *k, uint64_t *fruitless)
+static struct exec_cta *next_cta(struct exec_drive *d, struct queue *q, struct exec_worker *k, uint64_t *fruitless)
 {
     bool fresh = q->started < d->x->nctas && q->n < MAX_PARKED && *fruitless >= q->n;
     if (!fresh)
@@ -438,7 +440,7 @@ static struct exec_cta *next_cta(struct drive *d, struct queue *q, struct exec_w
     return c;
 }
 
-static void drive_ordered(struct drive *d, struct exec_worker *k)
+static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
 {
     struct queue q = { 0 };
     struct exec_cta *c;
@@ -466,9 +468,53 @@ static void drive_ordered(struct drive *d, struct exec_worker *k)
         exec_cta_free(queue_take(&q));
 }
 
-static enum status drive_end(struct drive *d, struct sim_stats *out, struct diags *ds)
+void exec_drive_share(struct exec_drive *d)
+{
+    if (!d->x->p->ordered && !d->x->checks)
+        drive_free(d, 0);
+}
+
+enum status exec_drive_new(struct sim_program *p, const struct sim_launch *l, struct exec_drive **out, struct diags *ds)
+{
+    struct exec_drive *d = *out = base_alloc(sizeof *d);
+    if (!d)
+        return ST_NOMEM;
+    if (!p->no_native)
+        p->native = native_make(p, p->lanes);
+    p->no_native = true;
+    enum status st = exec_launch_new(p, l, &d->x, ds);
+    if (st != ST_OK) {
+        base_free(d);
+        *out = NULL;
+        return st;
+    }
+    atomic_init(&d->next, 0);
+    atomic_init(&d->done, 0);
+    atomic_init(&d->oom, false);
+    atomic_init(&d->telling, false);
+    return ST_OK;
+}
+
+/* What nobody has run yet. */
+static void drive_rest(struct exec_drive *d)
+{
+    uint64_t left = d->x->nctas - (atomic_load(&d->next) < d->x->nctas ? atomic_load(&d->next) : d->x->nctas);
+    uint64_t threads = d->x->threads < left ? d->x->threads : left;
+    if (!d->x->p->ordered && !d->x->checks) {
+        base_parallel((unsigned)threads, threads, drive_free, d);
+        return;
+    }
+    struct exec_worker *k = exec_worker_new(d->x);
+    d->oom = !k;
+    if (k)
+        drive_ordered(d, k);
+    exec_worker_free(k);
+}
+
+enum status exec_drive_end(struct exec_drive *d, struct sim_stats *out, struct diags *ds)
 {
     struct exec_launch *x = d->x;
+    drive_rest(d);
     enum status st = exec_fault_report(x, ds);
     if (st == ST_OK && d->oom) {
         diag_error(ds, "memory", "out of memory while running the kernel");
@@ -477,33 +523,14 @@ static enum status drive_end(struct drive *d, struct sim_stats *out, struct diag
     if (st == ST_OK && cancel_asked(x->l->cancel))
         st = ST_CANCELLED;
     exec_launch_stats(x, out);
+    exec_launch_free(x);
+    base_free(d);
     return st;
 }
 
 enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
 {
-    struct drive d = { 0 };
-    if (!p->no_native)
-        p->native = native_make(p, p->lanes);
-    p->no_native = true;
-    enum status st = exec_launch_new(p, l, &d.x, ds);
-    if (st != ST_OK)
-        return st;
-    atomic_init(&d.next, 0);
-    atomic_init(&d.done, 0);
-    atomic_init(&d.oom, false);
-    atomic_init(&d.telling, false);
-    uint64_t threads = d.x->threads < d.x->nctas ? d.x->threads : d.x->nctas;
-    if (p->ordered || d.x->checks) {
-        struct exec_worker *k = exec_worker_new(d.x);
-        d.oom = !k;
-        if (k)
-            drive_ordered(&d, k);
-        exec_worker_free(k);
-    } else {
-        base_parallel((unsigned)threads, threads, drive_free, &d);
-    }
-    st = drive_end(&d, out, ds);
-    exec_launch_free(d.x);
-    return st;
+    struct exec_drive *d;
+    enum status st = exec_drive_new(p, l, &d, ds);
+    return st == ST_OK ? exec_drive_end(d, out, ds) : st;
 }

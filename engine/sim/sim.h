@@ -80,6 +80,9 @@ struct sim_launch {
     bool warm_l2;                                           /* L2 starts with the launch's buffers as a previous run left them, */
     const uint64_t *restored; size_t nrestored;             /* after those at these addresses were copied back from elsewhere, in order */
     uint64_t max_cycles;                                    /* 0: none; a launch that goes past is a hang, reported */
+    /* Timed: where the timing comes from a sample that looks at no data, all outputs are to be made beside it, by threads that
+     * have nothing else to do; what a functional run says goes here (see sim_stats.made). NULL: not. */
+    struct sim_stats *outputs;
 };
 #define SIM_CTA_WARPS 32u
 #define SIM_CLASSES 4u
@@ -91,7 +94,9 @@ struct sim_stats {
     uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes, dram_write_bytes;
     double warps_active;                                    /* percent */
     bool sampled; double sample_share;                      /* share of the CTAs that were timed */
-    bool dry;                                               /* timed on copies: the buffers are as they were before the launch */
+    bool dry;                                               /* timed on copies: the buffers are as they were before the launch, unless */
+    bool made;                                              /* the outputs were made beside it; */
+    bool again;                                             /* they were, but the launch is one to time whole: start once more without */
     uint32_t ctas_per_sm;
     /* Above 0: CTAs so long that the sample saw none end, or that share out work. Counters are the sample's, time is n/a,
      * until sim_stats_complete is told the warp instructions of the whole launch (`whole`: a functional run of it). */

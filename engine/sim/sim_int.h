@@ -130,6 +130,7 @@ struct sim_program {
     uint32_t regs;                                 /* estimated 32-bit registers per thread */
     bool ordered;                                  /* results depend on the order of CTAs: one thread runs them */
     bool recursive;
+    bool blind;                                    /* no contents of global memory reach what the timing of a launch depends on */
     exec_fn *const *lanes;                         /* the lane bodies that the code is made of (lanes.h) */
     bool no_native;                                /* no machine code is to be made, or an attempt was */
     struct native *native;                         /* made by the first functional launch; NULL: none (native.h) */
@@ -226,6 +227,13 @@ double exec_hint_fraction(uint64_t hint);
 /* createpolicy.range: the primary priority in the pages of 4 KiB that hold its primary window, the secondary elsewhere; false:
  * not a range policy. */
 bool exec_hint_range(uint64_t hint, uint64_t addr, enum exec_evict *kind);
+
+/* A functional run in pieces: any thread may take its share of the CTAs, in any order; the end runs what is left, and frees.
+ * Programs whose CTAs must go in order run at the end. */
+struct exec_drive;
+enum status exec_drive_new(struct sim_program *p, const struct sim_launch *l, struct exec_drive **out, struct diags *ds);
+void exec_drive_share(struct exec_drive *d);
+enum status exec_drive_end(struct exec_drive *d, struct sim_stats *out, struct diags *ds);
 
 /* ---- the two modes of sim_run ---- */
 enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds); /* functional: exec_launch.c */

@@ -80,11 +80,12 @@ static enum status set_up(struct time_launch *t, struct sim_program *p, const st
 
 /* ---- running groups ---- */
 
-struct time_groups { struct time_group *v; uint32_t n; uint64_t budget; };
+struct time_groups { struct time_group *v; uint32_t n; uint64_t budget; struct exec_drive *beside; };
 static void run_group(void *ctx, size_t i)
 {
     struct time_groups *a = ctx;
-    if (a->v[i].status == ST_OK) time_group_run(&a->v[i], a->budget);
+    if (i >= a->n) exec_drive_share(a->beside);
+    else if (a->v[i].status == ST_OK) time_group_run(&a->v[i], a->budget);
 }
 
 static void free_groups(struct time_groups *a)
@@ -97,13 +98,15 @@ static void free_groups(struct time_groups *a)
 
 static enum status run_groups(struct time_launch *t, uint64_t budget, struct time_groups *a, struct diags *ds)
 {
-    *a = (struct time_groups){ .n = t->ngroups, .budget = budget };
+    a->n = t->ngroups;
+    a->budget = budget;
     a->v = base_alloc(a->n * sizeof *a->v);
     if (!a->v) return ST_NOMEM;
     enum status st = ST_OK;
     for (uint32_t i = 0; i < a->n && st == ST_OK; i++) st = time_group_init(&a->v[i], t, i);
     if (st != ST_OK) return st;
-    base_parallel(t->threads < a->n ? t->threads : a->n, a->n, run_group, a);
+    uint32_t pieces = a->n + (a->beside ? t->threads : 0);   /* groups first: they take longest */
+    base_parallel(t->threads < pieces ? t->threads : pieces, pieces, run_group, a);
     for (uint32_t i = 0; i < a->n && st == ST_OK; i++) {
         st = a->v[i].status;
         diags_move(ds, &a->v[i].ds);
@@ -241,7 +244,7 @@ static void take_print(struct exec_launch *x, struct sim_stats *out)
 enum way { WAY_WHOLE, WAY_WAVES /* all SMs, as many waves as it takes */, WAY_SUBSET /* groups of `simulated` SMs */ };
 
 /* One way of running it. Replaces *out. */
-static enum status run_once(struct time_launch *t, enum way way, uint32_t simulated, struct sim_stats *out, struct diags *ds)
+static enum status run_once(struct time_launch *t, enum way way, uint32_t simulated, struct exec_drive *beside, struct sim_stats *out, struct diags *ds)
 {
     t->sampled = way != WAY_WHOLE;
     t->subset = way == WAY_SUBSET;
@@ -249,7 +252,7 @@ static enum status run_once(struct time_launch *t, enum way way, uint32_t simula
     t->simulated = simulated;
     sim_stats_free(out);
     *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
-    struct time_groups a = { 0 };
+    struct time_groups a = { .beside = beside };
     enum status st = exec_launch_new(t->p, t->l, &t->x, ds);
     if (st != ST_OK) return st;
     st = run_groups(t, t->sampled ? NGROUPS * SAMPLE_BUDGET / t->ngroups : 0, &a, ds);
@@ -315,17 +318,40 @@ static enum way choose_way(const struct time_launch *t, enum talk talk)
     return t->g->sms < 2 * NGROUPS * SAMPLE_MORE || t->l->dispatch == DISPATCH_ADVERSARIAL ? WAY_WAVES : WAY_SUBSET;
 }
 
+/* The sample, with the outputs beside it where they are asked for and it does not look at them. */
+static enum status run_sample(struct time_launch *t, struct sim_stats *out, struct diags *ds)
+{
+    struct sim_launch l = *t->l;
+    struct exec_drive *beside = NULL;
+    l.functional = true;
+    l.progress = NULL;
+    if (!t->l->outputs || !t->p->blind || t->p->ordered || t->endless) return run_once(t, WAY_SUBSET, SAMPLE_SMS, NULL, out, ds);
+    enum status st = exec_drive_new(t->p, &l, &beside, ds);
+    if (st != ST_OK) return st;
+    st = run_once(t, WAY_SUBSET, SAMPLE_SMS, beside, out, ds);
+    struct diags own = { 0 };            /* what ends the sample is told first, and alone */
+    enum status all = exec_drive_end(beside, t->l->outputs, &own);
+    if (st == ST_OK && all != ST_OK) diags_move(ds, &own);
+    diags_free(&own);
+    out->made = true;
+    return st == ST_OK ? all : st;
+}
+
 /* On few SMs at first. A launch that turns out to be small is run whole; where the few cost little, on more of them. */
 static enum status run_subset(struct time_launch *t, struct sim_stats *out, struct diags *ds)
 {
-    enum status st = run_once(t, WAY_SUBSET, SAMPLE_SMS, out, ds);
+    enum status st = run_sample(t, out, ds);
+    bool made = out->made;
     if (st != ST_OK || out->cycles_per_inst > 0) return st;
     if (out->inst_warp <= WHOLE_LIMIT || t->endless) {
         t->endless = false;
-        return run_once(t, WAY_WHOLE, 0, out, ds);
+        out->again = made;
+        return made ? st : run_once(t, WAY_WHOLE, 0, NULL, out, ds);
     }
     double done = (double)out->inst_warp * out->sample_share / NGROUPS;
-    return done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET ? run_once(t, WAY_SUBSET, SAMPLE_MORE, out, ds) : st;
+    if (done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET) st = run_once(t, WAY_SUBSET, SAMPLE_MORE, NULL, out, ds);
+    out->made = made;
+    return st;
 }
 
 enum status time_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
@@ -340,7 +366,7 @@ enum status time_run(struct sim_program *p, const struct sim_launch *l, struct s
     enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
     enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
     t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS;
-    if (st == ST_OK) st = way == WAY_SUBSET ? run_subset(&t, out, ds) : run_once(&t, way, 0, out, ds);
+    if (st == ST_OK) st = way == WAY_SUBSET ? run_subset(&t, out, ds) : run_once(&t, way, 0, NULL, out, ds);
     time_plan_free(&t.plan);
     return st;
 }
