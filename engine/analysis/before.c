@@ -22,11 +22,16 @@ static bool copy_buffers(struct facts *f, const struct launch_data *d)
         return false;
     for (size_t i = 0; i < d->spec->nargs; i++) {
         struct launch_buffer *b = &f->patched.buffers[i];
-        b->n = d->buffers[i].n;
+        const struct launch_buffer *from = &d->buffers[i];
+        b->n = from->n;
+        if (b->n && (from->zero || from->file > 0) && (b->bytes = base_pages_copy(b->n, from->file))) {
+            b->file = -1;                /* to be unmapped */
+            continue;
+        }
         if (b->n && !(b->bytes = base_alloc(b->n)))
             return false;
         if (b->n)
-            memcpy(b->bytes, d->buffers[i].bytes, b->n);
+            memcpy(b->bytes, from->bytes, b->n);
     }
     return true;
 }
@@ -45,11 +50,11 @@ static struct launch_buffer buffer_for(struct facts *f, const struct launch_spec
             size_t root = m == SIZE_MAX ? m : launch_buffer_of(f->patched.spec, m);
             if (root == SIZE_MAX || off > f->patched.buffers[root].n)
                 return (struct launch_buffer){ 0 };
-            return (struct launch_buffer){ f->patched.buffers[root].bytes + off, f->patched.buffers[root].n - off };
+            return (struct launch_buffer){ .bytes = f->patched.buffers[root].bytes + off, .n = f->patched.buffers[root].n - off };
         }
         a = &l->args[next];
         if (a->kind == ARG_BUFFER && own && own[next].n && off <= own[next].n)
-            return (struct launch_buffer){ own[next].bytes + off, own[next].n - off };
+            return (struct launch_buffer){ .bytes = own[next].bytes + off, .n = own[next].n - off };
     }
     size_t m = named(f->patched.spec, a->name);
     return m != SIZE_MAX && f->patched.buffers[m].n ? f->patched.buffers[m] : (struct launch_buffer){ 0 };
@@ -133,6 +138,9 @@ enum status before_run(struct facts *f, const struct ptx_module *m)
 void before_free(struct facts *f)
 {
     for (size_t i = 0; f->patched.buffers && i < f->patched.spec->nargs; i++)
-        base_free(f->patched.buffers[i].bytes);
+        if (f->patched.buffers[i].file < 0)
+            base_pages_free(f->patched.buffers[i].bytes, f->patched.buffers[i].n, -1);
+        else
+            base_free(f->patched.buffers[i].bytes);
     base_free(f->patched.buffers);
 }

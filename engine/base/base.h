@@ -150,6 +150,13 @@ static inline bool cancel_asked(const struct cancel *c)
             return true;
     return false;
 }
+/* n zero bytes in pages of a file without a name, so that others can map them too; *file: its descriptor. NULL: there are none;
+ * base_alloc will do. */
+uint8_t *base_pages(uint64_t n, int *file);
+void base_pages_rest(uint8_t *p, uint64_t n);   /* this mapping of them gives its memory's place up until it is looked at again */
+/* A copy of n bytes of such a file (0: zeros) that uses memory only for what is written to it; freed with file -1. NULL: none. */
+uint8_t *base_pages_copy(uint64_t n, int file);
+void base_pages_free(uint8_t *p, uint64_t n, int file);
 unsigned base_cpus(void);                        /* usable processors, at least 1 */
 /* Calls fn(ctx, i) for i in 0..n-1 on up to `threads` threads (0: base_cpus()).
  * fn must not depend on the order. Returns after all calls ended. */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +137,34 @@ int64_t base_now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+uint8_t *base_pages(uint64_t n, int *file)
+{
+    *file = memfd_create("gpulocw-data", MFD_CLOEXEC);
+    if (*file < 0)
+        return NULL;
+    void *p = ftruncate(*file, (off_t)n) == 0 ? mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0) : MAP_FAILED;
+    if (p != MAP_FAILED)
+        return p;
+    close(*file);
+    *file = -1;
+    return NULL;
+}
+
+void base_pages_rest(uint8_t *p, uint64_t n) { madvise(p, n, MADV_DONTNEED); }
+
+void base_pages_free(uint8_t *p, uint64_t n, int file)
+{
+    munmap(p, n);
+    if (file >= 0)
+        close(file);
+}
+
+uint8_t *base_pages_copy(uint64_t n, int file)
+{
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | (file ? 0 : MAP_ANONYMOUS), file ? file : -1, 0);
+    return p == MAP_FAILED ? NULL : p;
 }
 
 unsigned base_cpus(void)

@@ -40,6 +40,7 @@ struct dev_buffer {
     const uint8_t *init;  /* initial bytes, borrowed from the launch data */
     uint64_t bytes;
     uint64_t addr;        /* on the device; the owner of the binding sets it */
+    const struct launch_buffer *of; /* where init is from */
 };
 struct dev_use { size_t buffer; uint64_t offset; };  /* buffer SIZE_MAX: the argument is a value */
 #define DEV_MAIN SIZE_MAX                            /* `which`: the launch itself, else an index into before */

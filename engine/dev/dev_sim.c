@@ -140,6 +140,12 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
     base_free(b);
 }
 
+/* Initial data that device memory can be made of. */
+static bool may_map(const struct dev_buffer *buf)
+{
+    return buf->of && buf->of->bytes == buf->init && (buf->of->zero || buf->of->file > 0);
+}
+
 static enum status sim_bind_data(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds)
 {
     struct sim_dev *s = (struct sim_dev *)d;
@@ -158,7 +164,13 @@ static enum status sim_bind_data(struct dev *d, const struct launch_data *data, 
         st = ST_NOMEM;
     for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
         struct dev_buffer *buf = &b->bound.buffers[i];
-        buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
+        if (may_map(buf) && (buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, buf->of->file))) {
+            b->holds[i] = HOLDS_INIT;
+            if (buf->of->file > 0)
+                base_pages_rest(buf->of->bytes, buf->bytes);
+        } else {
+            buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
+        }
         if (buf->addr)
             continue;
         diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s", buf->name ? buf->name : "?",
@@ -311,6 +323,8 @@ static void fill_buffer(struct sim_job *j, size_t i, const uint8_t *bytes, enum 
     if (host)
         base_parallel(j->d->threads ? j->d->threads : base_cpus(), (buf->bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c);
     j->b->holds[i] = (uint8_t)as;
+    if (as == HOLDS_INIT)
+        sim_mem_put_back(j->d->mem, buf->addr);
 }
 
 /* Copies every buffer and module variable to (or back from) the kept state. */
@@ -320,7 +334,12 @@ static enum status copy_kept(struct sim_job *j, bool back)
     for (size_t i = 0; i < b->bound.nbuffers; i++) {
         const struct dev_buffer *buf = &b->bound.buffers[i];
         if (back) {
-            fill_buffer(j, i, b->kept[i], HOLDS_KEPT);
+            fill_buffer(j, i, b->kept[i] ? b->kept[i] : buf->init, b->kept[i] ? HOLDS_KEPT : HOLDS_INIT);
+            continue;
+        }
+        if (!sim_mem_take_written(j->d->mem, buf->addr) && b->holds[i] == HOLDS_INIT) {   /* no launch has changed it */
+            base_free(b->kept[i]);
+            b->kept[i] = NULL;
             continue;
         }
         const uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
@@ -328,7 +347,6 @@ static enum status copy_kept(struct sim_job *j, bool back)
             return ST_NOMEM;
         if (host)
             memcpy(b->kept[i], host, buf->bytes);
-        sim_mem_take_written(j->d->mem, buf->addr);
         b->holds[i] = HOLDS_KEPT;
     }
     for (size_t i = 0; i < j->c->nvars; i++) {

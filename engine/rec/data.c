@@ -254,6 +254,20 @@ static enum status count_bytes(const struct launch_spec *l, uint64_t max_bytes, 
     return ST_OK;
 }
 
+/* Large data lie where a device can map them rather than copy; zeros need no memory until someone writes them. */
+#define PAGES_FROM (1u << 20)
+static enum status make_room(const struct init_spec *in, struct launch_buffer *b)
+{
+    double none = 0;
+    b->zero = b->n >= PAGES_FROM && in->kind == INIT_FILL && memcmp(&in->a, &none, sizeof none) == 0;
+    b->bytes = b->n >= PAGES_FROM && !b->zero ? base_pages(b->n, &b->file) : NULL;
+    if (!b->bytes) {
+        b->file = 0;
+        b->bytes = base_alloc(b->n);
+    }
+    return b->bytes ? ST_OK : ST_NOMEM;
+}
+
 static enum status make_args(const struct launch_spec *l, struct launch_buffer *out, struct diags *ds)
 {
     for (size_t i = 0; i < l->nargs; i++) {
@@ -261,10 +275,11 @@ static enum status make_args(const struct launch_spec *l, struct launch_buffer *
         if (a->kind != ARG_BUFFER)
             continue;
         out[i].n = a->count * elem_size(a->elem);
-        out[i].bytes = base_alloc(out[i].n);
-        if (!out[i].bytes)
-            return ST_NOMEM;
-        enum status s = make_init(&a->init, l->dir, a->name, a->elem, &out[i], ds);
+        enum status s = make_room(&a->init, &out[i]);
+        if (s == ST_OK && !out[i].zero)
+            s = make_init(&a->init, l->dir, a->name, a->elem, &out[i], ds);
+        if (out[i].file > 0)
+            base_pages_rest(out[i].bytes, out[i].n);
         if (s != ST_OK)
             return s;
     }
@@ -347,7 +362,10 @@ enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes, st
 static void buffers_free(struct launch_buffer *b, size_t n)
 {
     for (size_t i = 0; b && i < n; i++)
-        base_free(b[i].bytes);
+        if (b[i].file > 0)
+            base_pages_free(b[i].bytes, b[i].n, b[i].file);
+        else
+            base_free(b[i].bytes);
     base_free(b);
 }
 

@@ -67,7 +67,8 @@ void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself
 
 /* Initial bytes of every buffer of a launch: index i is args[i] (n == 0 for non-buffers,
  * and for SAME_AS, which share). Owned; launch_data_free. */
-struct launch_buffer { uint8_t *bytes; size_t n; };
+/* file: above 0, the bytes are its first n, mapped (base_pages). zero: all are, and no memory has been used for them. */
+struct launch_buffer { uint8_t *bytes; size_t n; int file; bool zero; };
 struct launch_data {
     const struct launch_spec *spec;
     struct launch_buffer *buffers;       /* nargs */

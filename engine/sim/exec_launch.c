@@ -142,7 +142,7 @@ uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a)
     const struct sim_mem_entry *e = sim_mem_entry(k->x->p->mem, a->addr);
     if (!e || !base_grow((void **)&k->views, k->nviews, &k->cap_views, sizeof *k->views))
         return NULL;
-    uint8_t *host = sim_mem_view(k->x->p->mem, e);
+    uint8_t *host = sim_mem_view(k->x->p->mem, e, k->x->p->blind);
     if (host)
         k->views[k->nviews++] = (struct exec_view){ a->addr, e->mapped, host };
     return host;

@@ -48,8 +48,14 @@ static bool map_file(struct sim_mem *m, struct sim_mem_entry *e, uint64_t n)
     return true;
 }
 
-uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e)
+uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e, bool any)
 {
+    if (e->over) {
+        uint8_t *p = base_pages_copy(e->mapped, e->file);
+        if (p && !any && __atomic_load_n(&e->changed, __ATOMIC_RELAXED))
+            memcpy(p, e->a.host, e->a.n);
+        return p;
+    }
     if (e->mapped) {
         void *p = mmap(NULL, e->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE, m->fd, (off_t)e->file_at);
         return p == MAP_FAILED ? NULL : p;
@@ -72,7 +78,7 @@ static void entry_free(struct sim_mem *m, struct sim_mem_entry *e)
 {
     if (e->mapped && e->a.host) {
         munmap(e->a.host, e->mapped);
-        if (fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at, (off_t)e->mapped) != 0)
+        if (!e->over && fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at, (off_t)e->mapped) != 0)
             m->leaked += e->mapped;
     } else {
         base_free(e->a.host);
@@ -139,20 +145,16 @@ const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr)
     return &m->v[i - 1].a;
 }
 
-uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant)
+/* Gives the entry, whose storage is there, an address and its name. 0: no room; the entry is gone. */
+static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *name)
 {
-    uint64_t bytes = n ? n : 1;
-    if (bytes > m->limit - m->used || !base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v))
-        return 0;
-    struct sim_mem_entry e = { .a = { .n = n, .constant = constant }, .written = true };
-    if (bytes < MAPPED_FROM || !map_file(m, &e, bytes))
-        e.a.host = base_alloc(round_up(bytes, 64));
+    uint64_t bytes = e.a.n ? e.a.n : 1;
     e.a.name = base_strdup(name ? name : "");
-    if (!e.a.host || !e.a.name) {
+    if (!e.a.host || !e.a.name || bytes > m->limit - m->used || !base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v)) {
         entry_free(m, &e);
         return 0;
     }
-    uint64_t *next = constant ? &m->next_const : &m->next_global;
+    uint64_t *next = e.a.constant ? &m->next_const : &m->next_global;
     e.a.addr = *next;
     *next = round_up(*next + bytes, ALIGN) + GUARD;
     size_t i = entry_above(m, e.a.addr);
@@ -161,6 +163,27 @@ uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool con
     m->n++;
     m->used += bytes;
     return e.a.addr;
+}
+
+uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant)
+{
+    uint64_t bytes = n ? n : 1;
+    struct sim_mem_entry e = { .a = { .n = n, .constant = constant }, .written = true };
+    if (bytes > m->limit - m->used)
+        return 0;
+    if (bytes < MAPPED_FROM || !map_file(m, &e, bytes))
+        e.a.host = base_alloc(round_up(bytes, 64));
+    return enter(m, e, name);
+}
+
+uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file)
+{
+    struct sim_mem_entry e = { .a = { .n = n }, .over = true, .file = file, .mapped = round_up(n, PAGE), .all_touched = true };
+    if (n < MAPPED_FROM || !(e.a.host = base_pages_copy(e.mapped, file)))
+        return 0;
+    if (!file)
+        madvise(e.a.host, e.mapped, MADV_HUGEPAGE);      /* fewer pages to ask for; without them it works as well */
+    return enter(m, e, name);
 }
 
 uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name)
@@ -213,6 +236,14 @@ void sim_mem_note_written(const struct sim_alloc *a)
 {
     struct sim_mem_entry *e = (struct sim_mem_entry *)a;     /* its first member */
     __atomic_store_n(&e->written, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&e->changed, true, __ATOMIC_RELAXED);
+}
+
+void sim_mem_put_back(struct sim_mem *m, uint64_t addr)
+{
+    struct sim_mem_entry *e = sim_mem_entry(m, addr);
+    if (e)
+        e->changed = false;
 }
 
 bool sim_mem_take_written(struct sim_mem *m, uint64_t addr)

@@ -11,6 +11,8 @@ struct sim_mem_entry {
     bool all_touched;
     bool written;                /* a launch may have stored into it since sim_mem_take_written; set by any host thread */
     uint64_t mapped, file_at;    /* bytes of the file it occupies and where; 0: own storage */
+    bool over; int file;         /* over a file of someone else's (0: zeros): what is stored is in pages of its own */
+    bool changed;                /* and something may have been stored, since it was put back */
     uint8_t *init;               /* bit per byte: written; NULL until sim_mem_track_init */
 };
 struct sim_mem {
@@ -26,8 +28,9 @@ void sim_mem_note_written(const struct sim_alloc *a);
 /* Makes and fills the maps of initialised bytes. False: out of memory. */
 bool sim_mem_track_init(struct sim_mem *m);
 
-/* A copy-on-write view of an allocation as it is now; NULL: out of memory. Given back with the entry's `mapped`. */
-uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e);
+/* A copy-on-write view of an allocation as it is now (`any`: or as it was made, where that is cheaper); NULL: out of memory.
+ * Given back with the entry's `mapped`. */
+uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e, bool any);
 void sim_mem_view_free(uint8_t *view, uint64_t mapped);
 
 #endif

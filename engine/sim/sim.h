@@ -43,6 +43,11 @@ struct sim_mem;
 struct sim_mem *sim_mem_new(uint64_t limit);               /* limit: bytes of device memory */
 void sim_mem_free(struct sim_mem *m);
 uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name); /* device address, 0: no room */
+/* The same, holding the first n bytes of `file` (0: zeros), which must not change while it is there; memory is used for what
+ * launches store. Large allocations only: 0 as well when that cannot be had. */
+uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file);
+/* The host has put back what the allocation at addr was made over. */
+void sim_mem_put_back(struct sim_mem *m, uint64_t addr);
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr);
 uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);     /* NULL unless wholly inside one allocation */
 /* Whether launches may have stored into the allocation at addr since the last call (true the first time); not what

@@ -2,6 +2,8 @@
  * forms of mbarrier, printf with stars, calls that go wrong, limits of launches. */
 #include "tests/unit/sim_support.h"
 
+#include "engine/sim/mem.h"
+
 #define ENTRY ".visible .entry k(.param .u64 p)\n{\n" \
     ".reg .b32 %r<40>; .reg .b64 %d<40>; .reg .pred %p<10>; .reg .b16 %h<10>; .reg .f32 %f<10>; .reg .f64 %e<10>; .reg .b128 %q<10>;\n" \
     "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.u64 %d3, %d1, %d2; mul.wide.u32 %d4, %r1, 16; add.u64 %d5, %d1, %d4;\n"
@@ -314,6 +316,39 @@ static void stores_between(void **state)
     }
 }
 
+/* Memory over a file: what a launch stores is its own, what others see is as it was made until something was stored. */
+static void over_a_file(void **state)
+{
+    (void)state;
+    enum { N = 1 << 20 };
+    for (unsigned zero = 0; zero < 2; zero++) {
+        struct sim_case c;
+        int file = 0;
+        uint8_t *bytes = zero ? NULL : base_pages(N, &file);
+        for (uint32_t i = 0; bytes && i < N; i++) bytes[i] = (uint8_t)(i * 7 + 1);
+        sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 5; st.global.u32 [%d3], %r2;\n"), "k", 64);
+        uint64_t addr = sim_mem_alloc_over(c.mem, N, "over", file);
+        assert_int_not_equal(addr, 0);
+        assert_int_equal(sim_mem_alloc_over(c.mem, 4096, "small", file), 0);
+        memcpy(c.params, &addr, 8);
+        assert_false(sim_mem_take_written(c.mem, addr));
+        sim_case_ok(&c);
+        assert_true(sim_mem_take_written(c.mem, addr));
+        const uint32_t *now = (const void *)sim_mem_host(c.mem, addr, N);
+        const struct sim_mem_entry *e = sim_mem_entry(c.mem, addr);
+        const uint32_t *view = (const void *)sim_mem_view(c.mem, e, false), *made = (const void *)sim_mem_view(c.mem, e, true);
+        for (uint32_t i = 0; i < N / 4; i++) {
+            uint32_t first = 0;
+            if (bytes) memcpy(&first, bytes + 4 * i, 4);
+            assert_true(made[i] == first && now[i] == first + (i < 32 ? 5 : 0) && view[i] == now[i]);
+        }
+        sim_mem_view_free((uint8_t *)(uintptr_t)view, e->mapped);
+        sim_mem_view_free((uint8_t *)(uintptr_t)made, e->mapped);
+        sim_case_close(&c);
+        if (bytes) base_pages_free(bytes, N, file);
+    }
+}
+
 /* ---- limits ---- */
 static void limits(void **state)
 {
@@ -341,6 +376,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lane_masks), cmocka_unit_test(places), cmocka_unit_test(clocks), cmocka_unit_test(stack), cmocka_unit_test(wide), cmocka_unit_test(policies),
-        cmocka_unit_test(partial_copies), cmocka_unit_test(mbarrier_forms), cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(lanes_that_spread), cmocka_unit_test(stores_between), cmocka_unit_test(limits) };
+        cmocka_unit_test(partial_copies), cmocka_unit_test(mbarrier_forms), cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(lanes_that_spread), cmocka_unit_test(stores_between), cmocka_unit_test(over_a_file), cmocka_unit_test(limits) };
     return cmocka_run_group_tests_name("sim exec: what is seldom used", tests, NULL, NULL);
 }
