@@ -199,7 +199,7 @@ static void allocation_failures(void **state)
         for (int i = 0; i < 40; i++)
             buf_puts(&b, "0123456789");
         for (uint32_t i = 0; i < 100; i++)
-            strmap_set(&m, (struct str){ "abcdefghijklmnopqrstuvwxyz" + i % 20, i / 20 + 1 }, i);
+            strmap_set(&m, (struct str){ &"abcdefghijklmnopqrstuvwxyz"[i % 20], i / 20 + 1 }, i);
         base_fail_after(0);
         assert_true(b.oom || b.n == 400);
         assert_true(m.oom || m.n > 0);
