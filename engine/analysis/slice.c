@@ -124,6 +124,39 @@ static void note_read(const struct slice *s, const struct slice_func *f, const s
     if (sp == PTX_SPACE_GLOBAL || sp == PTX_SPACE_GENERIC)
         r->arrays |= x ? x->arrays : UINT64_MAX;
 }
+/* A branch is idle when nothing of the slice lies between it and where all its ways join again: only instructions whose results
+ * nobody needs, and branches forward. Taken or not then makes no difference, so what it depends on is not needed either
+ * (the special cases of a logarithm, say). More is needed from round to round, so that an idle branch may become one that is not. */
+enum { IDLE_MOST = 256 };
+static bool wanted(const struct slice *s, const struct slice_func *f, const struct ptx_inst *i);
+static bool idle_branch(const struct slice *s, const struct slice_func *f, const struct ptx_inst *i)
+{
+    uint32_t end = i->index;
+    for (uint32_t k = i->index; k == i->index || k < end; k++) {
+        const struct ptx_inst *in = k < f->func->ninsts ? &f->func->insts[k] : NULL;
+        if (!in || k - i->index > IDLE_MOST)
+            return false;
+        if (in->op != PTX_OP_BRA) {
+            if (ptx_op_info((enum ptx_op)in->op)->effect == EFFECT_BRANCH || wanted(s, f, in))
+                return false;            /* an indexed branch goes anywhere */
+            continue;
+        }
+        uint32_t to = in->opnds[0].kind == OPND_LABEL ? f->func->labels[in->opnds[0].index].inst : 0;
+        if (to <= k)
+            return false;
+        end = to > end ? to : end;
+    }
+    return true;
+}
+static bool wanted(const struct slice *s, const struct slice_func *f, const struct ptx_inst *i)
+{
+    const struct slice_site *x = site_of(s, f->index, i->index);
+    enum ptx_effect fx = ptx_op_info((enum ptx_op)i->op)->effect;
+    bool control = (fx == EFFECT_BRANCH && !idle_branch(s, f, i)) || fx == EFFECT_EXIT || fx == EFFECT_CALL || fx == EFFECT_BARRIER;
+    if ((i->op == PTX_OP_ST || i->op == PTX_OP_LD) && i->space == PTX_SPACE_PARAM && !f->func->entry)
+        return true;
+    return control || (x && x->chosen) || f->needed[f->nvars + i->index] || defines_needed(f, i) || (i->op == PTX_OP_ST && i->space == PTX_SPACE_PARAM);
+}
 static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i, struct reading *r)
 {
     struct slice_func *f = u->f;
@@ -140,7 +173,7 @@ static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i,
         note_read(s, f, i, r);
     if (fx == EFFECT_ASYNC_COPY && effect)
         note_read(s, f, i, r);
-    bool whole = def || effect || fx == EFFECT_BRANCH || fx == EFFECT_EXIT || fx == EFFECT_CALL;
+    bool whole = def || effect || (fx == EFFECT_BRANCH && !idle_branch(s, f, i)) || fx == EFFECT_EXIT || fx == EFFECT_CALL;
     if (whole)
         ptx_inst_regs(i, on_read, u);
     else if (x && x->chosen && m && m->base == BASE_REG)
@@ -217,7 +250,7 @@ static void judge_taint(struct slice *s)
             enum ptx_effect fx = ptx_op_info((enum ptx_op)in->op)->effect;
             if (!tainted_reads(f, in))
                 continue;
-            if (fx == EFFECT_BRANCH || fx == EFFECT_EXIT || fx == EFFECT_CALL || f->needed[f->nvars + i])
+            if ((fx == EFFECT_BRANCH && !idle_branch(s, f, in)) || fx == EFFECT_EXIT || fx == EFFECT_CALL || f->needed[f->nvars + i])
                 s->refused = s->taint_why;
         }
     }
@@ -233,15 +266,6 @@ static void judge_taint(struct slice *s)
 }
 
 /* ---- decoding ---- */
-static bool wanted(const struct slice *s, const struct slice_func *f, const struct ptx_inst *i)
-{
-    const struct slice_site *x = site_of(s, f->index, i->index);
-    enum ptx_effect fx = ptx_op_info((enum ptx_op)i->op)->effect;
-    bool control = fx == EFFECT_BRANCH || fx == EFFECT_EXIT || fx == EFFECT_CALL || fx == EFFECT_BARRIER;
-    if ((i->op == PTX_OP_ST || i->op == PTX_OP_LD) && i->space == PTX_SPACE_PARAM && !f->func->entry)
-        return true;
-    return control || (x && x->chosen) || f->needed[f->nvars + i->index] || defines_needed(f, i) || (i->op == PTX_OP_ST && i->space == PTX_SPACE_PARAM);
-}
 static void not_modelled(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
 {
     enum ptx_effect fx = ptx_op_info((enum ptx_op)i->op)->effect;

@@ -81,6 +81,37 @@ static void flows(void **state)
     }
 }
 
+/* What a branch depends on matters only where something of the kernel's accesses lies behind it. */
+#define UNKNOWN "cvt.rn.f32.u32 %f1, %r1;\ncvt.sat.f32.f32 %f2, %f1;\nmov.b32 %r9, %f2;\nsetp.lt.f32 %p1, %f2, %f1;\n@%p1 bra X;\n"    /* saturation is not modelled */
+#define DATA LOAD("%r8") LOAD("%r71")
+static const struct { const char *what, *body; bool idle; } branched[] = {
+    { "special cases of a value", UNKNOWN "add.u32 %r10, %r9, 1;\nsetp.eq.u32 %p2, %r10, 5;\n@%p2 bra Y;\nmul.lo.u32 %r10, %r10, 3;\nbra.uni X;\nY:\nmov.u32 %r10, 4;\nX:\n" DATA, true },
+    { "a load that an address needs", UNKNOWN LOAD("%r1") "add.u32 %r8, %r71, 1;\nX:\n" DATA, false },
+    { "the address's own register", UNKNOWN "add.u32 %r8, %r8, 1;\nX:\n" DATA, false },
+    { "a barrier", UNKNOWN "bar.sync 0;\nX:\n" DATA, false },
+    { "the end", UNKNOWN "ret;\nX:\n" DATA, false },
+    { "a loop", UNKNOWN "L:\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p2, %r10, %r9;\n@%p2 bra L;\nX:\n" DATA, false },
+};
+static void branches_that_decide_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(branched); i++) {
+        struct buf b = { 0 };
+        struct an_launch a;
+        buf_printf(&b, "%s%s%sret;\n}\n", HEAD, ENTRY, branched[i].body);
+        struct ptx_module *m = an_parse(b.s);
+        launch(&a, (struct dim3u){ 4, 1, 1 });
+        struct ana_kernel *k = analysed(m, &a, false);
+        bool counted = k->access[k->naccess - 1].exact.valid;
+        if (counted != branched[i].idle || gap(k, "control flow depends") == branched[i].idle)
+            fail_msg("behind the branch %s: %s", branched[i].what, counted ? "counted" : "not counted");
+        ana_free(k);
+        launch_data_free(&a.data);
+        ptx_free(m);
+        buf_free(&b);
+    }
+}
+
 /* ---- size ---- */
 static void nested(struct buf *b, unsigned depth)
 {
@@ -278,7 +309,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(flows), cmocka_unit_test(large), cmocka_unit_test(recursion), cmocka_unit_test(call_tree), cmocka_unit_test(huge_grid_of_loads),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(flows), cmocka_unit_test(branches_that_decide_nothing), cmocka_unit_test(large), cmocka_unit_test(recursion), cmocka_unit_test(call_tree), cmocka_unit_test(huge_grid_of_loads),
                                         cmocka_unit_test(missing_arguments), cmocka_unit_test(cancelled), cmocka_unit_test(other_producers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
