@@ -39,7 +39,7 @@ struct sim_preset sim_preset_default(void)
 /* Ranges outside of which the model's arrays or divisions would not hold. */
 static const struct { const char *name; double min, max; } ranges[] = {
     { "sms", 1, 1024 },             { "clock_mhz", 1, 1e5 },          { "schedulers", 1, 8 },
-    { "issue_interval", 1, 64 },    { "scheduler_policy", 0, 1 },     { "dual_issue", 0, 1 },
+    { "issue_interval", 1, 64 },    { "scheduler_policy", 0, 2 },     { "dual_issue", 0, 1 },
     { "max_warps", 1, 128 },        { "max_ctas", 1, 128 },           { "max_threads_per_block", 32, 1024 },
     { "regs_per_sm", 1024, 1 << 24 }, { "regs_per_thread", 16, 1024 }, { "reg_unit", 1, 4096 },
     { "warp_unit", 1, 32 },         { "unified_bytes", 0, 1 << 24 },  { "shared_max", 0, 1 << 24 },
@@ -52,7 +52,7 @@ static const struct { const char *name; double min, max; } ranges[] = {
     { "lanes_tensor", 0, 4096 },    { "l1_bytes", 0, 1 << 24 },       { "l1_line", 32, 128 },
     { "l1_sector", 32, 128 },       { "l1_ways", 1, 64 },             { "l1_latency", 1, 10000 },
     { "l1_bytes_per_cycle", 1, 4096 }, { "l1_mshrs", 1, 4096 },       { "l1_mshr_merge", 1, 4096 },
-    { "l1_queue", 1, 4096 },        { "ro_bytes", 0, 1 << 24 },       { "ro_ways", 1, 64 },
+    { "l1_queue", 1, 4096 },        { "l1_queue_each", 1, 4096 }, { "ro_bytes", 0, 1 << 24 },       { "ro_ways", 1, 64 },
     { "ro_sector", 32, 128 },       { "ro_latency", 1, 10000 },       { "icnt_bytes_per_cycle", 0.001, 1e5 },
     { "icnt_write_bytes_per_cycle", 0.001, 1e5 }, { "l2_bytes", 65536, 1e12 },     { "l2_distinct", 0.1, 1 },        { "l1_reserve", 0, 1 }, { "l2_slices", 1, 4096 },
     { "l2_ways", 1, 64 },           { "l2_latency", 2, 100000 },      { "l2_far_latency", 0, 100000 },

@@ -115,6 +115,7 @@ struct time_warp {                   /* small: an SM goes from warp to warp */
 
 /* ---- an SM ---- */
 struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; uint8_t place; bool used; };
+struct time_turns { uint64_t warps; uint32_t last; };   /* of one CTA and scheduler: its warps there, by (w / schedulers); the last that issued */
 struct time_ended { uint32_t slot, at, begun; uint64_t inst; };
 struct time_flight { uint64_t line; uint32_t until, since, nth; uint8_t sectors, answers; };  /* a read on its way from L2 */
 struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
@@ -140,11 +141,14 @@ struct time_sm {
     uint32_t *scoreboard;
     struct time_work *work;          /* [nwarps] */
     struct time_cta *cta; uint32_t nctas;
+    uint8_t *order;                  /* [nctas]: CTA slots, the one with the oldest CTA first */
+    struct time_turns *turns;        /* [nctas * TIME_SCHEDULERS] */
     /* load/store unit */
     struct cache_l1 l1, ro;
     bool has_ro;
     double lsu_free, remote_free, data_free, port_free, store_free, ask_free;
-    uint32_t *queue; uint32_t queue_at;    /* completion of the last l1_queue memory instructions */
+    struct time_ring { uint32_t *done, n, at; } queue, own[TIME_SCHEDULERS]; /* completion of the last l1_queue memory instructions; of each scheduler's last */
+    uint32_t left;                         /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t *mshr, nmshrs, mshr_at;       /* [nmshrs] arrival of the last misses; the oldest */
     struct time_flight *flight; uint32_t reads; /* [TIME_FLIGHTS], by line; NULL: reads are not merged. Those that left */
     double slice_added, channel_added;     /* cycles per queue that this SM's requests of the epoch take */
@@ -170,9 +174,13 @@ enum fetch_result { FETCH_READY, FETCH_BLOCKED, FETCH_ENDED, FETCH_FAULT };
 enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t, const struct time_slot **first);
 
 /* time_lsu.c: a memory instruction issues at t; returns when its result is there. TIME_NEVER never. */
-uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t);
-/* Earliest cycle at which the LSU takes another instruction. */
-static inline uint32_t time_lsu_room(const struct time_sm *s) { return s->queue[s->queue_at]; }
+uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct exec_inst *in, const struct time_access *a, uint32_t t);
+/* Earliest cycle at which the LSU takes another instruction of scheduler sc. */
+static inline uint32_t time_lsu_room(const struct time_sm *s, uint32_t sc)
+{
+    uint32_t all = s->queue.done[s->queue.at], own = s->own[sc].done[s->own[sc].at];
+    return all > own ? all : own;
+}
 
 /* time_mem.c: latency pieces seen within an epoch; *r is told which queues it takes. */
 /* Brings what the SM keeps of reads of the line on their way into the host's cache. */

@@ -16,10 +16,15 @@ struct load_way {                    /* how one load goes */
 
 static inline double max_d(double a, double b) { return a > b ? a : b; }
 
+static void ring_push(struct time_ring *r, uint32_t done)
+{
+    r->done[r->at] = done;
+    if (++r->at == r->n) r->at = 0;
+}
+
 static void queue_push(struct time_sm *s, double done)
 {
-    s->queue[s->queue_at] = (uint32_t)done;
-    if (++s->queue_at == (uint32_t)s->group->t->g->l1_queue) s->queue_at = 0;
+    s->left = (uint32_t)done;
 }
 
 /* Trackers are given out in turn: a miss waits for the one that asked as many misses ago as there are. */
@@ -111,7 +116,8 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     const struct sim_preset *g = s->group->t->g;
     const uint64_t *lines = &w->work->lines[a->first];
     const struct time_rates *r = &s->group->rates;
-    double from = max_d(t, s->lsu_free), tags = from, step = r->tag;
+    double from = max_d(t, s->lsu_free), tags = from;
+    uint32_t banks = (uint32_t)g->l1_tag_banks, taken = 0;
     uint32_t done = 0, sectors = sectors_of(lines, a->nlines), hits = 0;
     double data = max_d(a->passes, sectors < ARRAY_LEN(r->data) ? r->data[sectors] : 32.0 * sectors / (double)g->l1_bytes_per_cycle);
     s->data_free = max_d(s->data_free, from) + data;
@@ -119,14 +125,16 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint8_t hit;
         if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
+        uint32_t bank = 1u << time_line(lines[i]) % banks;
+        tags += taken & bank ? 1 : 0;            /* its tag bank is busy with a line before: in the next cycle */
+        taken = taken & bank ? bank : taken | bank;
         uint32_t ready = load_line(s, &way, lines[i], &tags, &hit);
-        tags += step;
         if (ready > done) done = ready;
         hits += cache_count(hit & time_sectors(lines[i]));
     }
-    s->lsu_free = max_d(tags, from + r->lanes);
+    s->lsu_free = max_d(tags + 1, from + r->lanes);
     uint32_t out = (uint32_t)(s->data_free - data) + way.latency;
-    queue_push(s, hits < sectors ? s->lsu_free : max_d(s->lsu_free, s->data_free));
+    queue_push(s, s->lsu_free);
     if (out > done) done = out;
     if (way.counted) count_load(s, in, a, sectors, hits);
     return done;
@@ -280,7 +288,7 @@ static uint32_t issue_global(struct time_sm *s, struct time_warp *w, const struc
     return done;
 }
 
-uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+static uint32_t issue_space(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
     switch (a->space) {
@@ -293,4 +301,14 @@ uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, const struct exe
     default: break;
     }
     return a->nlines ? issue_global(s, w, in, a, t) : t;
+}
+
+uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    s->left = 0;
+    uint32_t done = issue_space(s, w, in, a, t);
+    if (!s->left) return done;
+    ring_push(&s->queue, s->left);
+    ring_push(&s->own[sc], s->left);
+    return done;
 }

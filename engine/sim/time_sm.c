@@ -11,7 +11,7 @@
 
 #define PREFETCH 8u                  /* instructions of a warp's next region whose operands are brought in before it gets there */
 
-enum { POLICY_GREEDY, POLICY_ROUND_ROBIN };
+enum { POLICY_GREEDY, POLICY_ROUND_ROBIN, POLICY_OLDEST_CTA };
 
 /* ---- making and starting ---- */
 
@@ -21,6 +21,12 @@ static uint32_t trackers(const struct time_launch *t)
     uint32_t n = (uint32_t)t->g->l1_mshrs, lines = t->l1_bytes >> CACHE_LINE_SHIFT, spare = (uint32_t)t->g->l1_spare;
     if (lines > spare) lines -= 3 * spare / 4;
     return t->g->l1_transit && lines && lines < n ? lines : n;
+}
+
+static bool make_ring(struct time_ring *r, int64_t n)
+{
+    *r = (struct time_ring){ .done = base_alloc((size_t)n * sizeof *r->done), .n = (uint32_t)n };
+    return r->done;
 }
 
 static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
@@ -34,13 +40,16 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->work = base_alloc(s->nwarps * sizeof *s->work);
     s->warp_inst = base_alloc(s->nwarps * sizeof *s->warp_inst);
     s->cta = base_alloc(s->nctas * sizeof *s->cta);
-    s->queue = base_alloc((size_t)g->l1_queue * sizeof *s->queue);
+    s->order = base_alloc(s->nctas * sizeof *s->order);
+    s->turns = base_alloc((size_t)s->nctas * TIME_SCHEDULERS * sizeof *s->turns);
+    bool rings = make_ring(&s->queue, g->l1_queue);
+    for (uint32_t i = 0; i < TIME_SCHEDULERS && rings; i++) rings = make_ring(&s->own[i], g->l1_queue_each < g->l1_queue ? g->l1_queue_each : g->l1_queue);
     s->nmshrs = trackers(t);
     s->mshr = base_alloc((size_t)s->nmshrs * sizeof *s->mshr);
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->work && s->warp_inst && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->queue && s->mshr && s->ended && s->loads;
+    return s->warp && s->work && s->warp_inst && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->order && s->turns && rings && s->mshr && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -71,6 +80,9 @@ enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, u
     for (uint32_t i = 0; i < s->nwarps; i++) s->ready[i] = TIME_NEVER;
     s->at = TIME_NEVER;
     for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) s->look[i] = TIME_NEVER;
+    for (uint32_t i = 0; i < s->nctas; i++) s->order[i] = (uint8_t)i;
+    for (uint32_t i = 0, n = (uint32_t)t->g->schedulers; i < s->nwarps; i++)
+        s->turns[i / t->warps_per_cta * TIME_SCHEDULERS + i % n].warps |= 1ull << i / n;
     for (uint32_t i = 0; i < s->nwarps; i++) {
         s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
         s->warp[i].work = &s->work[i];
@@ -95,7 +107,10 @@ void time_sm_free(struct time_sm *s)
     base_free(s->wants);
     base_free(s->scoreboard);
     base_free(s->cta);
-    base_free(s->queue);
+    base_free(s->order);
+    base_free(s->turns);
+    base_free(s->queue.done);
+    for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) base_free(s->own[i].done);
     base_free(s->mshr);
     base_free(s->ended);
     base_free(s->flight);
@@ -112,6 +127,14 @@ static void set_ready(struct time_sm *s, uint32_t w, uint32_t at)
     if (at < s->at) s->at = at;
 }
 
+static void make_youngest(struct time_sm *s, uint32_t slot)
+{
+    uint32_t i = 0;
+    while (s->order[i] != slot) i++;
+    for (; i + 1 < s->nctas; i++) s->order[i] = s->order[i + 1];
+    s->order[i] = (uint8_t)slot;
+}
+
 void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place, uint32_t at)
 {
     const struct time_launch *t = s->group->t;
@@ -120,6 +143,7 @@ void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place
     *c = (struct time_cta){ .x = c->x, .index = cta, .first_warp = slot * t->warps_per_cta, .nwarps = exec_cta_nwarps(c->x),
                             .begun = at, .place = place, .used = true };
     c->live = c->nwarps;
+    make_youngest(s, slot);
     if (!s->arrivals) s->begun = at;
     for (uint32_t i = 0; i < c->nwarps; i++) {
         uint32_t id = c->first_warp + i;
@@ -223,7 +247,7 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, co
     uint32_t mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0;
     *then = (struct turn){ w->operands > t ? w->operands : t, o->unit };
     if (w->operands > t || s->unit_free[sc][o->unit] > t) return false;
-    if (mem && time_lsu_room(s) > t) {
+    if (mem && time_lsu_room(s, sc) > t) {
         then->wants = TIME_WANT_ROOM;
         return false;
     }
@@ -231,7 +255,7 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, co
     uint32_t done = t + o->latency;
     if (mem) {
         const struct time_access *a = &w->work->mem[mem - 1];
-        done = time_lsu_issue(s, w, &plan->p->code[o->pc], a, t);
+        done = time_lsu_issue(s, w, sc, &plan->p->code[o->pc], a, t);
         if (a->kind == ACCESS_ASYNC && done > w->async) w->async = done;
     }
     set_results(plan, w, o, done);
@@ -304,6 +328,32 @@ static uint32_t pick_next(const struct time_sm *s, uint32_t sc, uint64_t from)
     return (uint32_t)__builtin_ctzll(after ? after : from);
 }
 
+/* Of the oldest CTA that has one, the first after the CTA's last one, in a circle. */
+static uint32_t pick_oldest(struct time_sm *s, uint32_t sc, uint64_t from)
+{
+    if (!(from & (from - 1))) return (uint32_t)__builtin_ctzll(from);
+    for (uint32_t i = 0; i < s->nctas; i++) {
+        uint32_t slot = s->order[i];
+        struct time_turns *c = &s->turns[slot * TIME_SCHEDULERS + sc];
+        uint64_t m = from & c->warps;
+        if (!m) continue;
+        uint64_t after = m & ~((2ull << c->last) - 1);
+        c->last = (uint32_t)__builtin_ctzll(after ? after : m);
+        return c->last;
+    }
+    return (uint32_t)__builtin_ctzll(from);
+}
+
+static uint32_t pick(struct time_sm *s, uint32_t sc, uint64_t from)
+{
+    const struct sim_preset *g = s->group->t->g;
+    switch (g->scheduler_policy) {
+    case POLICY_GREEDY: return pick_greedy(s, sc, (uint32_t)g->schedulers, from);
+    case POLICY_OLDEST_CTA: return pick_oldest(s, sc, from);
+    default: return pick_next(s, sc, from);
+    }
+}
+
 static inline void make_due(struct time_sm *s, uint32_t sc, uint32_t k, uint8_t wants)
 {
     s->due[sc][wants] |= 1ull << k;
@@ -337,7 +387,7 @@ static inline uint64_t can_step(const struct time_sm *s, uint32_t sc, uint32_t t
     for (uint32_t m = s->any[sc]; m; m &= m - 1) {
         uint32_t u = (uint32_t)__builtin_ctz(m), at = 0;
         if (u < UNIT_COUNT) at = s->unit_free[sc][u];
-        else if (u == TIME_WANT_ROOM) at = time_lsu_room(s);
+        else if (u == TIME_WANT_ROOM) at = time_lsu_room(s, sc);
         if (at <= t) can |= s->due[sc][u];
         else if (at < *next) *next = at;
     }
@@ -347,13 +397,12 @@ static inline uint64_t can_step(const struct time_sm *s, uint32_t sc, uint32_t t
 /* All that scheduler sc does at t. Returns when it is to be looked at again, but for what comes out of the wheel. */
 static uint32_t run_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
 {
-    const struct sim_preset *g = s->group->t->g;
     while (s->any[sc] && !s->fault) {
         if (s->free[sc] > t) return s->free[sc];
         uint32_t next = TIME_NEVER;
         uint64_t can = can_step(s, sc, t, &next);
         if (!can) return next;
-        step_one(s, sc, g->scheduler_policy == POLICY_GREEDY ? pick_greedy(s, sc, (uint32_t)g->schedulers, can) : pick_next(s, sc, can), t);
+        step_one(s, sc, pick(s, sc, can), t);
     }
     return TIME_NEVER;
 }
