@@ -108,6 +108,14 @@ static uint32_t sectors_of(const uint64_t *lines, uint32_t n)
     return sectors;
 }
 
+/* The bank of a line's tag, as a bit. Of four, the sum of the line number's digits to base four: lines beside each other
+ * and lines a power of two apart lie in different ones (rows of 132 to 4096 bytes on an H200, tests/gpu/micro.c). */
+static inline uint32_t tag_bank(uint64_t line, uint32_t banks)
+{
+    if (banks != 4) return 1u << line % banks;
+    return 1u << ((__builtin_popcountll(line & 0x5555555555555555u) + 2 * __builtin_popcountll(line & 0xaaaaaaaaaaaaaaaau)) & 3);
+}
+
 /* Two stages. Lines are looked up l1_tag_banks a cycle, and misses leave. The data, when they are there, come from the 32
  * banks that shared memory has, so lanes whose words lie in one bank take turns (rows a multiple of 128 bytes apart: one
  * lane a cycle). Lookups run ahead of the data of misses, until no line is left to hold them. */
@@ -125,7 +133,7 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint8_t hit;
         if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
-        uint32_t bank = 1u << time_line(lines[i]) % banks;
+        uint32_t bank = tag_bank(time_line(lines[i]), banks);
         tags += taken & bank ? 1 : 0;            /* its tag bank is busy with a line before: in the next cycle */
         taken = taken & bank ? bank : taken | bank;
         uint32_t ready = load_line(s, &way, lines[i], &tags, &hit);
@@ -154,7 +162,7 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
 {
     const uint64_t *lines = &w->work->lines[a->first];
     double at = max_d(t, s->lsu_free), from = at;
-    uint32_t done = t;
+    uint32_t waits = 0;
     bool partial = is_partial(a, lines);
     s->data_free = max_d(s->data_free, from);
     for (uint32_t i = 0; i < a->nlines; i++) {
@@ -163,12 +171,11 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
         struct cache_l2_request r = { .line = line, .at = (uint32_t)at, .sectors = time_sectors(lines[i]), .write = 1,
                                       .partial = partial, .place = s->cta[w->cta].place,
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
-        uint32_t out = time_mem_write(s, &r);
-        if (out > done) done = out;
+        waits += time_mem_write(s, &r) - r.at;
         s->data_free += STORE_LINE + STORE_SECTOR * cache_count(r.sectors);
         at += 1;
     }
-    if (s->data_free > done) done = (uint32_t)s->data_free;
+    uint32_t done = (uint32_t)max_d(s->data_free, at + waits / a->nlines);
     s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
     queue_push(s, max_d(s->lsu_free, done));
     return done;

@@ -337,6 +337,7 @@ static uint32_t pick_oldest(struct time_sm *s, uint32_t sc, uint64_t from)
         struct time_turns *c = &s->turns[slot * TIME_SCHEDULERS + sc];
         uint64_t m = from & c->warps;
         if (!m) continue;
+        if (m & ~s->due[sc][TIME_WANT_ROOM] & 1ull << c->last) return c->last;
         uint64_t after = m & ~((2ull << c->last) - 1);
         c->last = (uint32_t)__builtin_ctzll(after ? after : m);
         return c->last;
