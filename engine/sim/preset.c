@@ -57,7 +57,7 @@ static const struct { const char *name; double min, max; } ranges[] = {
     { "icnt_write_bytes_per_cycle", 0.001, 1e5 }, { "l2_bytes", 65536, 1e12 },     { "l2_distinct", 0.1, 1 },        { "l1_reserve", 0, 1 }, { "l2_slices", 1, 4096 },
     { "l2_ways", 1, 64 },           { "l2_latency", 2, 100000 },      { "l2_far_latency", 0, 100000 },
     { "l2_bytes_per_cycle", 0.001, 1e6 }, { "l2_fill", 32, 128 },     { "l2_atomics_per_cycle", 0.001, 1e6 },
-    { "dram_latency", 2, 1000000 }, { "dram_gbps", 0.001, 1e6 },      { "dram_efficiency", 0.01, 1 },
+    { "dram_latency", 2, 1000000 }, { "dram_queue", 0, 100000 },     { "dram_gbps", 0.001, 1e6 },      { "dram_efficiency", 0.01, 1 },
     { "dram_channels", 1, 1024 },   { "mem_bytes", 1 << 20, 1e15 },   { "l1_tag_banks", 1, 8 },
     { "l1_transit", 0, 1 },         { "l1_forget", 0, 1 },            { "l1_tags", 0, 65536 },          { "l1_spare", 0, 65536 },
     { "l1_picks", 0, 64 },          { "l2_request_bytes", 0, 1024 },  { "l2_partial_write", 0.1, 64 },

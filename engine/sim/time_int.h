@@ -77,6 +77,7 @@ struct time_mem {
     double crowd_cycles;             /* in a sample: cycles a read that all SMs make at once holds up its SM's next ones */
     double turn_cycles;              /* cycles per byte of an SM's share of all slices */
     double atomic_cycles;            /* cycles one turn of an atomic takes at a slice */
+    double busy, load;               /* cycles that the epoch's requests take of the channels; share of their time taken lately */
     double active;                   /* simulated SMs that asked for anything in the last epoch */
     uint32_t epoch, entering;        /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */

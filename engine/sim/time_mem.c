@@ -9,6 +9,8 @@
 /* A read on its way. answers 0: nothing; sm: who sent it. */
 struct time_met { uint64_t line; uint32_t at, sm; uint8_t sectors, answers; };
 
+#define MOST_LOAD 0.9                /* of DRAM; beyond it the queues themselves say how long it takes */
+#define LOAD_EPOCHS 32               /* over which the load is taken */
 #define LEAST_QUEUES 6               /* fewer, and all requests of a sample would wait alike */
 
 static uint32_t share_of(int64_t n, double scale)
@@ -141,6 +143,12 @@ static bool merges(const struct time_sm *s, struct time_flight *f, const struct 
     return true;
 }
 
+/* Cycles that a read of DRAM takes longer than alone, since others come at random: as long again as the load to what is left. */
+static uint32_t crowded(const struct time_mem *m)
+{
+    return (uint32_t)(m->g->dram_queue * m->load / (1 - m->load));
+}
+
 uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t granule)
 {
     struct time_mem *m = &s->group->mem;
@@ -162,7 +170,7 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     if (lack) {
         wait += waiting(m, &m->channel[r->channel], s->channel_added, r->at);
         s->channel_added += dram_bytes(g, cache_widen(lack, granule), false) / m->channel_bytes / m->nchannels;
-        trip += (uint32_t)(g->dram_latency - g->l2_latency);
+        trip += (uint32_t)(g->dram_latency - g->l2_latency) + crowded(m);
     }
     note_request(s, r, cache_widen(lack, granule));
     uint32_t arrival = r->at + trip + (uint32_t)wait;
@@ -233,8 +241,11 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
     o.miss |= fill;
     if (!r->quiet) occupy(&m->slice[r->slice], m->epoch, cycles);
     double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);
-    if (busy > 0)                      /* weight is in SMs of the GPU; the queue counts in simulated ones */
-        occupy(&m->channel[r->channel], m->epoch, busy * o.weight / m->scale / m->channel_bytes);
+    if (busy > 0) {                    /* weight is in SMs of the GPU; the queue counts in simulated ones */
+        double taken = busy * o.weight / m->scale / m->channel_bytes;
+        occupy(&m->channel[r->channel], m->epoch, taken);
+        m->busy += taken;
+    }
     m->dram_read += 32.0 * cache_count(o.miss) * o.weight;
     m->dram_write += 32.0 * cache_count(o.written) * o.weight;
     if (r->quiet) return;
@@ -289,6 +300,9 @@ void time_mem_enter(struct time_mem *m, struct time_sm *sms, uint32_t nsms, uint
         s->nrequests = 0;
         s->slice_added = s->channel_added = 0;
     }
+    double share = m->busy / ((double)(end - m->epoch) * m->nchannels);
+    m->load += ((share < MOST_LOAD ? share : MOST_LOAD) - m->load) / LOAD_EPOCHS;
+    m->busy = 0;
     m->active = active;
     m->epoch = end;
 }
