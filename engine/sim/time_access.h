@@ -1,0 +1,33 @@
+/* time_access: one executed memory instruction, ready to be timed. */
+#ifndef GPULOCW_SIM_TIME_ACCESS_H
+#define GPULOCW_SIM_TIME_ACCESS_H
+
+#include "engine/sim/sim_int.h"
+
+struct time_access {
+    uint8_t kind, space;             /* enum exec_access_kind, enum ptx_space */
+    uint8_t nlines;                  /* global, local: entries at lines[first] */
+    uint8_t passes;                  /* shared, global loads: bank passes; const: distinct words; global atomics: turns */
+    uint8_t lanes;                   /* active */
+    uint8_t level;                   /* prefetch; shared atomics: TIME_LOOP, TIME_SWAP or 0 */
+    uint8_t same;                    /* shared atomics: lanes that have one word, at most */
+    uint8_t pieces;                  /* bulk copies: times that lines[] are moved on by 32 and issued again */
+    uint16_t first, bytes;           /* bytes: per lane */
+    uint64_t hint;
+};
+#define TIME_BULK 4096u              /* bytes of a bulk copy that lines[] shows */
+/* An entry of the line list: line << 4 | sectors. */
+static inline uint64_t time_line(uint64_t e) { return e >> 4; }
+static inline uint8_t time_sectors(uint64_t e) { return e & 15; }
+/* Distinct lines of an access, in order of first lane; at most 32 (64 when lanes straddle lines, then capped). */
+uint32_t time_coalesce(const struct exec_access *a, uint64_t *lines);
+uint32_t time_coalesce_local(const struct exec_access *a, uint64_t base_line, uint64_t *lines);
+uint8_t time_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t bank_bytes);
+/* Turns that an atomic takes at L2: lanes of one sector with different words go together, those with one word after each
+ * other. each: turns per lane of one word. */
+uint8_t time_atomic_turns(const struct exec_access *a, uint32_t each);
+/* The most lanes that have one word. */
+uint8_t time_same_word(const struct exec_access *a);
+uint8_t time_distinct_words(const struct exec_access *a);
+
+#endif
