@@ -72,7 +72,7 @@ static void choose_places(struct time_group *g, uint32_t all)
 
 static struct time_rates rates_of(const struct sim_preset *g)
 {
-    struct time_rates r = { .tag = 1 / (double)g->l1_tag_banks, .lanes = (double)WARP_LANES / (double)g->lanes_lsu };
+    struct time_rates r = { .lanes = (double)WARP_LANES / (double)g->lanes_lsu };
     for (uint32_t n = 0; n < ARRAY_LEN(r.data); n++) r.data[n] = 32.0 * n / (double)g->l1_bytes_per_cycle;
     return r;
 }

@@ -190,7 +190,7 @@ struct time_launch {                 /* what all groups of a launch share; read-
 };
 struct time_group {
     const struct time_launch *t;
-    struct time_rates { double tag, lanes, data[4 * WARP_LANES + 1]; } rates; /* cycles: of a look-up, of all lanes, of n sectors' data */
+    struct time_rates { double lanes, data[4 * WARP_LANES + 1]; } rates; /* cycles: of all lanes, of n sectors' data */
     struct time_sm *sm; uint32_t nsms;
     struct exec_worker **worker; uint32_t nworkers;
     struct time_mem mem;

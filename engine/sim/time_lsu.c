@@ -1,8 +1,7 @@
-/* Load/store unit and L1 of one SM. One line goes through the tags per cycle, and
- * its data leaves at l1_bytes_per_cycle; a miss needs one of l1_mshrs trackers,
- * else everything behind it waits (the replay). Stores hold the data stage too. Counters follow the hardware's:
- * a request is one warp instruction, sectors are distinct 32-byte pieces, a hit
- * on a pending sector is a hit. */
+/* Load/store unit and L1 of one SM. Lines are looked up as many a cycle as there are tag banks, and their data leave at
+ * l1_bytes_per_cycle; a miss needs one of l1_mshrs trackers, else everything behind it waits (the replay). Stores hold the
+ * data stage too. Counters follow the hardware's: a request is one warp instruction, sectors are distinct 32-byte pieces,
+ * a hit on a pending sector is a hit. */
 #include "engine/sim/time_int.h"
 
 struct load_way {                    /* how one load goes */
@@ -22,7 +21,8 @@ static void ring_push(struct time_ring *r, uint32_t done)
     if (++r->at == r->n) r->at = 0;
 }
 
-static void queue_push(struct time_sm *s, double done)
+/* The instruction being issued leaves the queue at `done`; time_lsu_issue enters it. */
+static void leaves_queue(struct time_sm *s, double done)
 {
     s->left = (uint32_t)done;
 }
@@ -142,7 +142,7 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     }
     s->lsu_free = max_d(tags + 1, from + r->lanes);
     uint32_t out = (uint32_t)(s->data_free - data) + way.latency;
-    queue_push(s, s->lsu_free);
+    leaves_queue(s, s->lsu_free);
     if (out > done) done = out;
     if (way.counted) count_load(s, in, a, sectors, hits);
     return done;
@@ -177,7 +177,7 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
     }
     uint32_t done = (uint32_t)max_d(s->data_free, at + waits / a->nlines);
     s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
-    queue_push(s, max_d(s->lsu_free, done));
+    leaves_queue(s, max_d(s->lsu_free, done));
     return done;
 }
 
@@ -192,7 +192,7 @@ static uint32_t issue_local_store(struct time_sm *s, struct time_warp *w, const 
         at += 1;
     }
     s->lsu_free = at;
-    queue_push(s, at);
+    leaves_queue(s, at);
     return (uint32_t)at;
 }
 
@@ -210,7 +210,7 @@ static uint32_t issue_atomic(struct time_sm *s, struct time_warp *w, const struc
         at += 1;
     }
     s->lsu_free = at;
-    queue_push(s, max_d(at, s->store_free));
+    leaves_queue(s, max_d(at, s->store_free));
     return done;
 }
 
@@ -233,7 +233,7 @@ static uint32_t issue_prefetch(struct time_sm *s, struct time_warp *w, const str
         }
     }
     s->lsu_free = at;
-    queue_push(s, at);
+    leaves_queue(s, at);
     return t;
 }
 
@@ -257,7 +257,7 @@ static uint32_t issue_shared(struct time_sm *s, const struct time_access *a, uin
     }
     double busy = max_d(passes, (double)WARP_LANES / (double)g->lanes_lsu);
     s->lsu_free = at + busy;
-    queue_push(s, s->lsu_free);
+    leaves_queue(s, s->lsu_free);
     return (uint32_t)(at + busy - 1) + latency;
 }
 
@@ -268,7 +268,7 @@ static uint32_t issue_remote(struct time_sm *s, const struct time_access *a, uin
     double bytes = a->pieces ? (a->pieces + 1.0) * TIME_BULK : (double)a->lanes * a->bytes, at = max_d(max_d(t, s->lsu_free), s->remote_free);
     s->remote_free = at + bytes / g->cluster_bytes_per_cycle;
     s->lsu_free = at + max_d(a->pieces ? 1 : a->passes, (double)WARP_LANES / (double)g->lanes_lsu);
-    queue_push(s, s->lsu_free);
+    leaves_queue(s, s->lsu_free);
     return (uint32_t)(s->remote_free + (double)g->lat_cluster);
 }
 
