@@ -77,6 +77,10 @@ install: all
 	install -m 644 sessions/lessons/*.json $(DESTDIR)$(PREFIX)/share/gpulocw/sessions/lessons/
 	install -m 644 themes/*.theme $(DESTDIR)$(PREFIX)/share/gpulocw/themes/
 	install -m 644 docs/gpulocw.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(BUILD)/gpulocw completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpulocw
+	$(BUILD)/gpulocw completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gpulocw
+	$(BUILD)/gpulocw completion fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gpulocw.fish
 
 .PHONY: clean
 clean:

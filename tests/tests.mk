@@ -18,8 +18,8 @@ check:
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
 	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
 
-# The manual page, from the program's tables.
-$(BUILD)/tests/man: $(BUILD)/tests/tool/man.o $(BUILD)/libengine.a
+# The manual page, from the program's tables (those of the workbench too, which need no terminal).
+$(BUILD)/tests/man: $(BUILD)/tests/tool/man.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard tui/model/*.c)) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .PHONY: man
 man: $(BUILD)/tests/man

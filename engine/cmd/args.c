@@ -20,6 +20,7 @@ static const struct command commands[] = {
     { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate, false, 0 },
     { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false, 1 },
     { "worker", "", "serves a device on standard input and output (started by the program itself)", cmd_worker, false, 0 },
+    { "completion", "bash|zsh|fish", "a script that lets the shell complete commands, options and their values", cmd_completion, false, 1 },
     { "help", "[COMMAND]", "this text; help environment: the environment variables", cmd_help, false, 1 },
 };
 
@@ -54,7 +55,6 @@ const char *command_near(const char *name)
     return q.name;
 }
 
-struct arg_row { const char *name; char letter; enum arg_kind_cmd kind; const char *value, *commands, *help; size_t offset, count_offset; };
 #define COUNT_FLAG(f) 0
 #define COUNT_TEXT(f) 0
 #define COUNT_INT(f) 0
@@ -66,8 +66,10 @@ static const struct arg_row rows[] = {
 #undef ARG
 };
 
-/* Is `word` (a command's name, "-" for the workbench) among the row's commands? */
-static bool row_for(const struct arg_row *r, const char *word)
+size_t arg_count(void) { return ARRAY_LEN(rows); }
+const struct arg_row *arg_at(size_t i) { return &rows[i]; }
+
+bool arg_for(const struct arg_row *r, const char *word)
 {
     size_t n = strlen(word);
     if (strcmp(r->commands, "*") == 0)
@@ -84,7 +86,7 @@ static bool row_for(const struct arg_row *r, const char *word)
 static const struct arg_row *row_find(const char *name, size_t n, char letter, const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (row_for(&rows[i], word) && (letter ? rows[i].letter == letter : strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0))
+        if (arg_for(&rows[i], word) && (letter ? rows[i].letter == letter : strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0))
             return &rows[i];
     return NULL;
 }
@@ -101,7 +103,7 @@ static enum status no_option(struct diags *ds, const char *word, struct str name
     struct near q = near_to(name);
     const char *others = NULL;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (row_for(&rows[i], word))
+        if (arg_for(&rows[i], word))
             near_try(&q, rows[i].name);
         else if (str_eq(name, str_of(rows[i].name)))
             others = rows[i].commands;
@@ -250,7 +252,7 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
 static void help_rows(const char *word, struct buf *out)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        if (!row_for(&rows[i], word))
+        if (!arg_for(&rows[i], word))
             continue;
         char left[64];
         char letter[8] = "   ";
@@ -298,7 +300,7 @@ void args_help(const struct command *c, struct buf *out)
                   "  gpulocw SESSION.json      open a saved session\n"
                   "  gpulocw                   pick a demo\n\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        buf_printf(out, "  gpulocw %-9s %-14s %s\n", commands[i].name, commands[i].usage, commands[i].help);
+        buf_printf(out, "  gpulocw %-10s %-14s %s\n", commands[i].name, commands[i].usage, commands[i].help);
     buf_puts(out, "\nOptions of the workbench:\n");
     help_rows("-", out);
     buf_puts(out, "\nExit codes: 0 done, 1 bad input, 2 wrong usage, 3 refused, 4 device trouble,\n"

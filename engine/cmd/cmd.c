@@ -174,6 +174,12 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         cmd_put(&b);
         buf_free(&b);
         code = 0;
+    } else if (argc > 2 && strcmp(argv[1], "completion") == 0 && strcmp(argv[2], "--") == 0) {
+        struct buf b = { 0 };                /* the words of another command line: not to be parsed as ours */
+        cmd_complete((const char *const *)argv + 3, (size_t)argc - 3, &b);
+        cmd_put(&b);
+        buf_free(&b);
+        code = 0;
     } else {
         enum status st = args_parse(argc, argv, a, &ds);
         a->env = &env;

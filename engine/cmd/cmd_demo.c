@@ -14,8 +14,7 @@ static bool ends_with(const char *s, const char *end)
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
-/* Names in a folder of the data directory with this ending, sorted. */
-static size_t names_in(const char *folder, const char *end, char **names, size_t most)
+size_t cmd_data_names(const char *folder, const char *end, char **names, size_t most)
 {
     struct buf path = { 0 };
     buf_printf(&path, "%s/%s", cmd_data_dir(), folder);
@@ -40,13 +39,13 @@ static void list_demos(void)
     enum { MOST = 200 };
     char *names[MOST];
     struct buf out = { 0 };
-    size_t n = names_in("kernels", ".launch.json", names, MOST);
+    size_t n = cmd_data_names("kernels", ".launch.json", names, MOST);
     buf_puts(&out, "demo kernels (gpulocw demo NAME):\n");
     for (size_t i = 0; i < n; i++) {
         buf_printf(&out, "%s%-18s%s", i % 4 ? "" : "  ", names[i], i % 4 == 3 || i + 1 == n ? "\n" : "");
         base_free(names[i]);
     }
-    n = names_in("sessions/lessons", ".json", names, MOST);
+    n = cmd_data_names("sessions/lessons", ".json", names, MOST);
     buf_puts(&out, "lessons (gpulocw demo NAME, in a terminal):\n");
     for (size_t i = 0; i < n; i++) {
         buf_printf(&out, "  %s\n", names[i]);

@@ -34,6 +34,12 @@ const struct command *command_find(const char *name);
 /* The command whose name is nearly that; NULL: none is. */
 const char *command_near(const char *name);
 /* ST_USAGE with a diagnostic. */
+/* The rows of args.def. */
+struct arg_row { const char *name; char letter; enum arg_kind_cmd kind; const char *value, *commands, *help; size_t offset, count_offset; };
+size_t arg_count(void);
+const struct arg_row *arg_at(size_t i);
+/* Does it go with the command of that name ("-": the workbench)? */
+bool arg_for(const struct arg_row *r, const char *command);
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds);
 void args_help(const struct command *c, struct buf *out);       /* c NULL: the workbench itself */
 
@@ -115,6 +121,14 @@ int cmd_calibrate(struct args *a);
 int cmd_demo(struct args *a);
 int cmd_worker(struct args *a);
 int cmd_help(struct args *a);
+int cmd_completion(struct args *a);
+/* What may stand at the last of the words behind the program's name, one a line (complete.c): "WORD\tHELP", or
+ * ":files ENDING..." and ":folders", which the shell knows better. */
+void cmd_complete(const char *const *word, size_t n, struct buf *out);
+/* Names in a folder of the data directory with this ending, sorted; each owned. */
+size_t cmd_data_names(const char *folder, const char *end, char **names, size_t most);
+/* Name of report format i, or NULL behind the last. */
+const char *cmd_report_format(size_t i);
 int cmd_workbench(struct args *a);
 /* The front end with what every command that opens it takes: device, workers, threads, mouse, theme, colour. Its exit code. */
 int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o);

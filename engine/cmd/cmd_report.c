@@ -65,7 +65,7 @@ static void put_json(struct session *s, struct buf *out)
         else if (r->kind == RUN_ONE)
             json_result(&r->one, &r->dev, r->kernel, NULL, out);
         else
-            json_found(&r->found, &r->dev, r->kernel, out);
+            json_found(&r->found, NULL, 0, &r->dev, r->kernel, out);
         return;                              /* one document: the newest run */
     }
 }
@@ -85,6 +85,8 @@ static void put_newest_svg(struct session *s, struct buf *out)
 static const struct { const char *name; void (*put)(struct session *s, struct buf *out); } formats[] = {
     { "md", put_md }, { "csv", put_csv }, { "json", put_json }, { "svg", put_newest_svg }, { "html", put_html },
 };
+
+const char *cmd_report_format(size_t i) { return i < ARRAY_LEN(formats) ? formats[i].name : NULL; }
 
 static enum status write_report(const struct args *a, struct session *s, struct diags *ds)
 {

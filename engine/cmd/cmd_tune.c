@@ -70,43 +70,39 @@ static void model_text(const struct tune_found *f, const struct dev_info *dev, s
     buf_puts(out, "\n");
 }
 
-static void print_found(const struct args *a, const struct tune_found *f, const struct subject *s)
+static void print_found(const struct tune_found *f, const struct subject *s)
 {
     struct buf out = { 0 }, line = { 0 };
-    if (a->json)
-        json_found(f, &s->info, s->kernel, &out);
-    else {
-        const char *origin = s->info.kind == DEV_SIMULATED ? "simulated" : "measured";
-        options_line(&f->options, &line);
-        buf_printf(&out, "%s on %s, all times %s\n", s->kernel, s->info.name, origin);
-        ranking_text(f, &s->info, &out);
-        buf_printf(&out, "tried %u of %u configurations", f->launches - f->whole - f->again, f->space);
-        if (f->whole)
-            buf_printf(&out, ", and timed %u of them whole that a sample of the CTAs put first", f->whole);
-        if (f->again)
-            buf_printf(&out, ", and measured original and best again in %u launches", f->again);
-        if (f->resumed)
-            buf_printf(&out, ", %u taken from the session", f->resumed);
-        if (f->skipped)
-            buf_printf(&out, ", %u skipped as hopeless by the memory-cost model", f->skipped);
-        buf_puts(&out, "\n");
-        if (f->leave_alone)
-            buf_printf(&out, "%s: %s\n", f->untried[0] || f->interrupted ? "nothing yet" : "leave it alone", f->reason);
-        else
-            buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
-                       (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
-        if (f->whole && !f->best.sampled)
-            buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows them again\n");
-        else if (!f->leave_alone && f->best.sampled && (f->untried[0] || f->interrupted))
-            buf_puts(&out, "times        from samples of the CTAs: no launch was left to time them whole\n");
-        if (f->probed[0])
-            buf_printf(&out, "probes       %s\n", f->probed);
-        if (f->untried[0])
-            buf_printf(&out, "not tried    the budget ended before: %s\n", f->untried);
-        if (f->cost_original.valid)
-            model_text(f, &s->info, &out);
-        sets_text(f, &out);
-    }
+    const char *origin = s->info.kind == DEV_SIMULATED ? "simulated" : "measured";
+    options_line(&f->options, &line);
+    buf_printf(&out, "%s on %s, all times %s\n", s->kernel, s->info.name, origin);
+    ranking_text(f, &s->info, &out);
+    buf_printf(&out, "tried %u of %u configurations", f->launches - f->whole - f->again, f->space);
+    if (f->whole)
+        buf_printf(&out, ", and timed %u of them whole that a sample of the CTAs put first", f->whole);
+    if (f->again)
+        buf_printf(&out, ", and measured original and best again in %u launches", f->again);
+    if (f->resumed)
+        buf_printf(&out, ", %u taken from the session", f->resumed);
+    if (f->skipped)
+        buf_printf(&out, ", %u skipped as hopeless by the memory-cost model", f->skipped);
+    buf_puts(&out, "\n");
+    if (f->leave_alone)
+        buf_printf(&out, "%s: %s\n", f->untried[0] || f->interrupted ? "nothing yet" : "leave it alone", f->reason);
+    else
+        buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
+                   (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+    if (f->whole && !f->best.sampled)
+        buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows them again\n");
+    else if (!f->leave_alone && f->best.sampled && (f->untried[0] || f->interrupted))
+        buf_puts(&out, "times        from samples of the CTAs: no launch was left to time them whole\n");
+    if (f->probed[0])
+        buf_printf(&out, "probes       %s\n", f->probed);
+    if (f->untried[0])
+        buf_printf(&out, "not tried    the budget ended before: %s\n", f->untried);
+    if (f->cost_original.valid)
+        model_text(f, &s->info, &out);
+    sets_text(f, &out);
     cmd_put(&out);
     buf_free(&line);
     buf_free(&out);
@@ -216,29 +212,43 @@ static void advice_text(const struct tune_advice *v, size_t n, struct buf *out)
     }
 }
 
-/* The advice as it stood before the search, with what came of it beside. The search does without a trace; advice does not. */
-static void print_advice(struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f)
+/* The advice as it stood before the search, with what came of it beside; SIZE_MAX: there was no way to give any.
+ * The search does without a trace; advice does not. */
+static size_t advise(const struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f, struct tune_advice *v, size_t most)
 {
     struct subject traced = *s;
     struct diags said = { 0 };               /* what the analysis leaves out was told before */
+    size_t n = SIZE_MAX;
+    traced.facts = NULL;
+    if (subject_facts(&traced, t->w->a, false, &said) == ST_OK) {
+        struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, traced.facts };
+        n = tune_advise(&subject, NULL, v, most);
+        if (tune_advise_predict(bench, v, &n, most) != ST_OK)
+            n = SIZE_MAX;
+        else
+            tune_advise_prove(v, n, &f->original, t->done, t->ndone);
+        ana_free(traced.facts);
+    }
+    diags_free(&said);
+    return n;
+}
+
+/* `finished`: not cut off, so that there is time for advice. */
+static void print_all(const struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f, bool finished)
+{
     struct tune_advice v[16];
     struct buf out = { 0 };
-    traced.facts = NULL;
-    if (t->w->a->json || subject_facts(&traced, t->w->a, false, &said) != ST_OK) {
-        diags_free(&said);
-        return;
-    }
-    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, traced.facts };
-    size_t n = tune_advise(&subject, NULL, v, ARRAY_LEN(v));
-    if (tune_advise_predict(bench, v, &n, ARRAY_LEN(v)) == ST_OK && n) {
-        tune_advise_prove(v, n, &f->original, t->done, t->ndone);
+    if (!t->w->a->json)
+        print_found(f, s);                   /* the advice takes a moment longer */
+    size_t n = finished ? advise(t, bench, s, f, v, ARRAY_LEN(v)) : SIZE_MAX;
+    if (t->w->a->json) {
+        json_found(f, n == SIZE_MAX ? NULL : v, n, &s->info, s->kernel, &out);
+    } else if (n && n != SIZE_MAX) {
         buf_puts(&out, "advice before the search, and what it came to:\n");
         advice_text(v, n, &out);
-        cmd_put(&out);
-        buf_free(&out);
     }
-    ana_free(traced.facts);
-    diags_free(&said);
+    cmd_put(&out);
+    buf_free(&out);
 }
 
 static enum status tune_all(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *best)
@@ -277,11 +287,9 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
     enum status st = tune_search(bench, o, &ob, found, w->ds);
     cmd_progress_end();
     if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
-        print_found(w->a, found, s);
+        print_all(&t, bench, s, found, st == ST_OK);
     if (st == ST_CANCELLED && w->session)
         diag_add(w->ds, DIAG_NOTE, "resume", w->a->output ? w->a->output : w->a->session, NO_SPAN, "what has run is in this session: tune --resume goes on from there");
-    if (st == ST_OK)
-        print_advice(&t, bench, s, found);
     base_free(t.done);
     return st;
 }

@@ -326,7 +326,35 @@ static double found_gain(const struct tune_found *f)
     return f->best.time.valid && f->original.time.valid && f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : NAN;
 }
 
-void json_found(const struct tune_found *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+/* v NULL: nobody asked for advice, or there was no way to give any. */
+static void put_advice(struct jw *w, const struct tune_advice *v, size_t n)
+{
+    jw_key(w, "advice");
+    if (!v) {
+        jw_null(w);
+        return;
+    }
+    jw_arr(w);
+    for (size_t i = 0; i < n; i++) {
+        jw_obj(w);
+        jw_key(w, "title");
+        jw_str(w, v[i].title);
+        jw_key(w, "why");
+        jw_str(w, v[i].why);
+        put_num(w, "expected_gain", v[i].expected_gain);
+        jw_key(w, "expected_by_model");
+        jw_bool(w, v[i].modelled);
+        put_num(w, "confidence", v[i].confidence);
+        put_num(w, "real_gain", v[i].tried ? v[i].real_gain : NAN);
+        put_line(w, &v[i].options);
+        jw_key(w, "command");
+        jw_str(w, v[i].command[0] ? v[i].command : NULL);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice, const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-tune");
     put_subject(&w, dev, kernel);
@@ -360,6 +388,7 @@ void json_found(const struct tune_found *f, const struct dev_info *dev, const ch
     for (unsigned i = 0; i < f->nranking; i++)
         put_prediction(&w, &f->ranking[i]);
     jw_end_arr(&w);
+    put_advice(&w, advice, nadvice);
     finish(&w);
 }
 
@@ -390,21 +419,7 @@ void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *d
     put_subject(&w, dev, kernel);
     jw_key(&w, "launched");
     jw_bool(&w, false);
-    jw_key(&w, "advice");
-    jw_arr(&w);
-    for (size_t i = 0; i < n; i++) {
-        jw_obj(&w);
-        jw_key(&w, "title");
-        jw_str(&w, v[i].title);
-        jw_key(&w, "why");
-        jw_str(&w, v[i].why);
-        put_num(&w, "expected_gain", v[i].expected_gain);
-        put_num(&w, "confidence", v[i].confidence);
-        put_num(&w, "real_gain", v[i].tried ? v[i].real_gain : NAN);
-        put_line(&w, &v[i].options);
-        jw_end_obj(&w);
-    }
-    jw_end_arr(&w);
+    put_advice(&w, v, n);
     finish(&w);
 }
 

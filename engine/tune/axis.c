@@ -139,11 +139,11 @@ enum status tune_axis_points(const struct tune_axis *a, const struct tune_subjec
 }
 
 /* ---- the list of axes ---- */
-static bool knows_points(const struct tune_axis *a)
+bool tune_axis_knows_points(size_t knob)
 {
-    enum knob_kind kind = knob_info((size_t)a->knob)->kind;
+    enum knob_kind kind = knob_info(knob)->kind;
     for (size_t i = 0; i < ARRAY_LEN(own); i++)
-        if (strcmp(own[i].name, a->name) == 0)
+        if (strcmp(own[i].name, knob_info(knob)->name) == 0)
             return true;
     return kind == KNOB_KIND_ENUM || kind == KNOB_KIND_FLAG;
 }
@@ -158,7 +158,7 @@ static enum status parse_one(struct str text, struct tune_axis *a, struct diags 
         return ST_USAGE;
     }
     a->name = knob_info((size_t)a->knob)->name;
-    if (a->values.n || knows_points(a))
+    if (a->values.n || tune_axis_knows_points((size_t)a->knob))
         return ST_OK;
     struct diag *d = diag_add(ds, DIAG_ERROR, "axis", NULL, NO_SPAN, "axis '%s' needs its values", a->name);
     diag_hint(d, "as in %s=1/2/4 or %s=1..4", a->name, a->name);

@@ -57,6 +57,8 @@ struct tune_family {
     size_t best; bool has_best, complete;         /* the slice with the fastest configuration */
     struct tune_slot *slots; size_t nslots;       /* every configuration, in the order of running */
 };
+/* As an axis, does this knob know its points, or must they be listed? */
+bool tune_axis_knows_points(size_t knob);
 /* Are these axes? Needs nothing but the text; values are looked at by tune_family_list. */
 enum status tune_axes_check(const char *axes, struct diags *ds);
 /* What there is to run: slices with their base options and axis, no results. ST_USAGE: the axes make no sense.

@@ -1,6 +1,7 @@
 /* Writes the manual page from the tables of the program: commands, options, knobs,
- * keys of the workbench. `make man` puts it into docs/gpulocw.1. */
+ * keys and commands of the workbench. `make man` puts it into docs/gpulocw.1. */
 #include "engine/cmd/cmd_int.h"
+#include "tui/model/command.h"
 #include "tui/model/request.h"
 
 #include <string.h>
@@ -37,18 +38,37 @@ static void commands(void)
         item(command_at(i)->name, command_at(i)->usage, command_at(i)->help);
 }
 
+/* "run sweep -": the commands an option goes with. */
+static void goes_with(const char *commands, struct buf *out)
+{
+    if (!strcmp(commands, "*"))
+        return;
+    buf_puts(out, " [");
+    for (const char *p = commands; *p;) {
+        size_t n = strcspn(p, " ");
+        const char *is = n == 1 && *p == '-' ? "workbench" : p;
+        buf_printf(out, "%s%.*s", p == commands ? "" : ", ", is == p ? (int)n : (int)strlen(is), is);
+        p += n + (p[n] == ' ');
+    }
+    buf_puts(out, "]");
+}
+
 static void options(void)
 {
     heading("OPTIONS");
-    struct { const char *name, *value, *commands, *help; } rows[] = {
-#define ARG(field, name, letter, kind, value, cmds, help) { name, value, cmds, help },
-#include "engine/cmd/args.def"
-#undef ARG
-    };
-    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+    printf("In square brackets: the commands that an option goes with. Besides these,\n.BR \\-\\-help \" and \" \\-\\-version .\n");
+    for (size_t i = 0; i < arg_count(); i++) {
+        const struct arg_row *r = arg_at(i);
+        struct buf help = { 0 };
         char name[64];
-        snprintf(name, sizeof name, "--%s", rows[i].name);
-        item(name, rows[i].value, rows[i].help);
+        if (r->letter)
+            snprintf(name, sizeof name, "-%c, --%s", r->letter, r->name);
+        else
+            snprintf(name, sizeof name, "--%s", r->name);
+        buf_puts(&help, r->help);
+        goes_with(r->commands, &help);
+        item(name, r->value, help.s);
+        buf_free(&help);
     }
 }
 
@@ -71,22 +91,75 @@ static void knobs(void)
     }
 }
 
-static void keys(void)
+static void keys_of(enum scope scope)
 {
-    heading("KEYS");
-    printf("Keys of the workbench, by request name; each can be bound to other keys.\n");
-    static const struct { const char *name, *keys, *help; } rows[] = {
-#define X(id, name, keys, scope, label, help) { name, keys, help },
+    static const struct { const char *name, *keys, *help; enum scope scope; } rows[] = {
+#define X(id, name, keys, scope, label, help) { name, keys, help, SCOPE_##scope },
         REQUEST_LIST(X)
 #undef X
     };
+    printf(".SS In ");
+    text((unsigned)scope < PANEL_COUNT ? "the " : scope == SCOPE_GLOBAL ? "all panels" : "");
+    text(scope == SCOPE_GLOBAL ? "" : scope_name(scope));
+    printf("%s\n", (unsigned)scope < PANEL_COUNT ? " panel" : "");
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        item(rows[i].keys, rows[i].name, rows[i].help);
+        if (rows[i].scope == scope)
+            item(rows[i].keys, rows[i].name, rows[i].help);
+}
+
+static void keys(void)
+{
+    heading("KEYS OF THE WORKBENCH");
+    printf("Keys, and the name by which each can be bound to others in the file\n.IR keys .\nA panel's own keys go before those of lists, these before the ones for all panels.\n");
+    keys_of(SCOPE_GLOBAL);
+    keys_of(SCOPE_LIST);
+    for (unsigned p = 0; p < PANEL_COUNT; p++)
+        keys_of((enum scope)p);
+    for (unsigned s = SCOPE_GLOBAL + 1; s < SCOPE_COUNT; s++)
+        keys_of((enum scope)s);
+}
+
+static void command_line(void)
+{
+    heading("COMMANDS OF THE WORKBENCH");
+    printf("Behind\n.BR : ;\nTab completes. With\n.B \\-\\-plain\nthey are read from standard input, one a line.\n");
+    for (size_t i = 0; i < cmdline_count(); i++)
+        item(cmdline_info(i)->name, cmdline_info(i)->form, cmdline_info(i)->help);
+}
+
+static void files(void)
+{
+    static const struct { const char *name, *what; } rows[] = {
+        { "app.launch.json", "launch description of app.ptx: grid, block, arguments (docs/cli.md)" },
+        { "sessions/", "where sessions go when the working folder has one that can be written, else $XDG_DATA_HOME/gpulocw/sessions/" },
+        { "$XDG_CONFIG_HOME/gpulocw/config", "settings of the workbench: theme, mouse, plot" },
+        { "$XDG_CONFIG_HOME/gpulocw/keys", "key map of the workbench; its command keys writes one to start from" },
+        { "$XDG_CONFIG_HOME/gpulocw/themes/NAME.theme", "themes of your own" },
+        { "$XDG_DATA_HOME/gpulocw/history", "command lines of the workbench" },
+    };
+    heading("FILES");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        item(rows[i].name, NULL, rows[i].what);
+}
+
+static void examples(void)
+{
+    static const struct { const char *line, *what; } rows[] = {
+        { "gpulocw demo valley", "the cache valley, swept at once" },
+        { "gpulocw launch app.ptx -o app.launch.json", "a first launch description for a kernel of your own" },
+        { "gpulocw sweep app.ptx --device sim:fermi-16k -o s.json", "time over the bypass threshold, kept as a session" },
+        { "gpulocw tune app.ptx --budget 60 --apply", "search all knobs; write the recommended kernel" },
+        { "gpulocw report s.json --format html -o report.html", "a page to share" },
+        { ". <(gpulocw completion bash)", "completion in this shell" },
+    };
+    heading("EXAMPLES");
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        item(rows[i].line, NULL, rows[i].what);
 }
 
 int main(void)
 {
-    printf(".\\\" Made by `make man` from the program's tables; do not edit.\n.TH GPULOCW 1 \"\" \"gpulocw " GPULOCW_VERSION "\"\n");
+    printf(".\\\" Made by `make man` from the program's tables; do not edit.\n.TH GPULOCW 1 \"\" \"gpulocw " GPULOCW_VERSION "\"\n.nh\n.ad l\n");
     heading("NAME");
     printf("gpulocw \\- GPU locality workbench for NVIDIA PTX\n");
     heading("SYNOPSIS");
@@ -98,6 +171,7 @@ int main(void)
     commands();
     options();
     knobs();
+    command_line();
     keys();
     heading("EXIT STATUS");
     static const struct { const char *code, *what; } codes[] = { { "0", "done" }, { "1", "bad input; the diagnostic has file, line and column" }, { "2", "wrong usage" },
@@ -108,7 +182,7 @@ int main(void)
 #define ENV(names, help) item(names, NULL, help);
 #include "engine/cmd/env.def"
 #undef ENV
-    heading("FILES");
-    item("app.launch.json", NULL, "launch description of app.ptx: grid, block, arguments (docs/cli.md)");
+    files();
+    examples();
     return 0;
 }

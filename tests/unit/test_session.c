@@ -268,7 +268,7 @@ static void search_round_trip(void **state)
     assert_string_equal(f->untried, "pairs");
     assert_true(f->set[0].gain == 1.25 && f->set[0].holds && f->set[1].gain == 0 && !f->set[1].holds);
     struct buf one = { 0 };
-    json_found(f, &r->dev, "k", &one);
+    json_found(f, NULL, 0, &r->dev, "k", &one);
     assert_non_null(strstr(one.s, "null"));
     assert_null(strstr(one.s, "\"gain\": 0,"));
     assert_null(strstr(one.s, "\"gain\":0,"));
