@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Tables from two collections (collect.py): a measured and a simulated one. See collect.py.
 
-    tests/gpu/compare.py gpu.json sim.json > docs/measured-h200.md
+    tests/gpu/compare.py gpu.json sim.json [again.json] > docs/measured-h200.md
+
+again.json: a second collection of the same GPU; how well it repeats itself bounds what a model can reach.
 """
 import json, math, sys
 
@@ -36,6 +38,22 @@ def best_of(row):
             if good(p) and p["equal"] is not False and not (op != "cg" and p["pi"] == "cha"):
                 found.append((p["time_ns"], p["pi"], op))
     return min(found) if found else None
+
+def curve(a, b):
+    """Times over π of one sweep on two sides, a's against b's; None: fewer than three points ran on both."""
+    pairs = [(p, q) for p, q in zip(all_points(a), all_points(b)) if good(p) and good(q)]
+    if len(pairs) < 3:
+        return None
+    m, v = [p["time_ns"] for p, _ in pairs], [q["time_ns"] for _, q in pairs]
+    varies, pick = (max(m) - min(m)) / min(m), pairs[v.index(min(v))][0]
+    return {"varies": varies, "rank": spearman(m, v), "best": pairs[m.index(min(m))][0]["pi"], "pick": pick["pi"], "cost": pick["time_ns"] / min(m) - 1,
+            "ratio": sorted(v)[len(v) // 2] / sorted(m)[len(m) // 2], "counts": varies > 0.05 and max(m) > 20e3}
+
+def tally(sums, sweep, c, side):
+    for k in ["cg, both carve-outs"] * (sweep != "na") + ["all"]:
+        n = sums.setdefault((side, k), [0, 0, 0])
+        for i, yes in enumerate((True, c["rank"] is not None and c["rank"] >= 0.9, c["cost"] <= 0.05)):
+            n[i] += yes
 
 def main():
     gpu, sim = (json.load(open(p)) for p in sys.argv[1:3])
@@ -105,20 +123,25 @@ def main():
         print("Mean absolute error over all points: L1 %.2f points (n=%d), L2 %s points (n=%d).\n" % (sum(e1) / len(e1), len(e1), f(sum(e2) / len(e2) if e2 else None), len(e2)))
 
     print("## Curves: simulated against measured\n")
-    rows = []
+    again = {(r["file"], r["launch"]): r for r in json.load(open(sys.argv[3]))["rows"]} if len(sys.argv) > 3 else {}
+    rows, sums = [], {}
     for r in gpu["rows"]:
-        t = simrow.get((r["file"], r["launch"]))
+        key = (r["file"], r["launch"])
         for s in ("cg", "cg-carveout", "na"):
-            if not t or s not in r or s not in t or "error" in r[s] or "error" in t[s]:
+            c = curve(r.get(s), simrow.get(key, {}).get(s))
+            if not c:
                 continue
-            pairs = [(p, q) for p, q in zip(all_points(r[s]), all_points(t[s])) if good(p) and good(q)]
-            if len(pairs) < 3:
-                continue
-            m, v = [p["time_ns"] for p, _ in pairs], [q["time_ns"] for _, q in pairs]
-            varies = (max(m) - min(m)) / min(m)
-            pick = pairs[v.index(min(v))][0]
-            rows.append([r["file"], s, "%.0f %%" % (100 * varies), f(spearman(m, v)) if varies > 0.05 else "flat", pairs[m.index(min(m))][0]["pi"], pick["pi"],
-                         "%+.1f %%" % (100 * (pick["time_ns"] / min(m) - 1)), "%.2f" % (sorted(v)[len(v) // 2] / sorted(m)[len(m) // 2])])
-    table(["kernel", "sweep", "measured variation", "rank correlation over π", "best π measured", "best π simulated", "cost of taking the simulated best", "simulated / measured time"], rows)
+            g = curve(r[s], again.get(key, {}).get(s))
+            if c["counts"]:
+                tally(sums, s, c, "simulated")
+            if c["counts"] and g:
+                tally(sums, s, g, "measured again")
+            rows.append([r["file"], s, "%.0f %%" % (100 * c["varies"]), f(c["rank"]) if c["varies"] > 0.05 else "flat", c["best"], c["pick"],
+                         "%+.1f %%" % (100 * c["cost"]), "%.2f" % c["ratio"]] + ([f(g["rank"]) if g and c["varies"] > 0.05 else ""] if again else []))
+    table(["kernel", "sweep", "measured variation", "rank correlation over π", "best π measured", "best π simulated", "cost of taking the simulated best",
+           "simulated / measured time"] + (["rank, measured again"] if again else []), rows)
+    print("Curves whose measured times vary by more than 5 % and reach 20 µs:\n")
+    table(["sweeps", "side", "curves", "rank correlation of 0.9 or more", "best costs at most 5 %"],
+          [[k[1], k[0], v[0], v[1], v[2]] for k, v in sorted(sums.items(), reverse=True)])
 
 main()
