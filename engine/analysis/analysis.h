@@ -65,7 +65,7 @@ struct ana_kernel {
     struct ana_footprint footprint;
     char *gaps[16]; uint32_t ngaps;          /* what could not be analysed, and why */
     struct ana_curve *curve;                 /* NULL: not asked for (ana_opts.curve), or a gap says why not */
-    /* CTA sharing: weights of an evenly sampled nshare x nshare grid of CTA pairs, bytes shared; row-major */
+    /* CTA sharing: bytes that pairs of nshare CTAs share, all of a small grid or a piece around its middle; nshare x nshare, row-major */
     uint32_t nshare; float *share; uint64_t *share_cta;
 };
 struct ana_opts {

@@ -142,10 +142,37 @@ static void reuse_estimated(struct sharing *s)
 }
 
 /* ---- the CTA graph ---- */
+/* A piece of the grid around its middle, at most GRAPH_CTAS of it and as square as the grid allows: neighbours in every
+ * direction. CTAs at even distances would do worse: the distance is mostly a multiple of the grid's width, all of them stand
+ * in one column then, and a kernel whose columns share looks as if everything shared. */
+static uint32_t graph_ctas(const struct env *v, uint64_t id[GRAPH_CTAS])
+{
+    const uint32_t g[3] = { v->grid.x, v->grid.y, v->grid.z };
+    uint32_t n[3] = { 1, 1, 1 }, from[3], count = 0;
+    bool all = env_ctas(v) <= GRAPH_CTAS;
+    for (bool grown = !all; grown;) {
+        int least = -1;
+        for (int d = 0; d < 3; d++)
+            if (n[d] * 2 <= g[d] && n[0] * n[1] * n[2] * 2 <= GRAPH_CTAS && (least < 0 || n[d] < n[least]))
+                least = d;
+        grown = least >= 0;
+        if (grown)
+            n[least] *= 2;
+    }
+    for (int d = 0; d < 3; d++) {
+        n[d] = all ? g[d] : n[d];
+        from[d] = (g[d] - n[d]) / 2;
+    }
+    for (uint32_t z = 0; z < n[2]; z++)
+        for (uint32_t y = 0; y < n[1]; y++)
+            for (uint32_t x = 0; x < n[0]; x++)
+                id[count++] = cta_id(v, (const uint32_t[3]){ from[0] + x, from[1] + y, from[2] + z });
+    return count;
+}
 static enum status graph(struct sharing *s)
 {
-    uint64_t ctas = env_ctas(&s->f->v);
-    uint32_t n = ctas < GRAPH_CTAS ? (uint32_t)ctas : GRAPH_CTAS;
+    uint64_t id[GRAPH_CTAS];
+    uint32_t n = graph_ctas(&s->f->v, id);
     struct probe_set set[GRAPH_CTAS] = { 0 };
     struct ana_kernel *k = s->k;
     enum status st = ST_OK;
@@ -156,7 +183,7 @@ static enum status graph(struct sharing *s)
     uint32_t warps = env_warps(&s->f->v);
     s->p.cap = GRAPH_SECTORS / warps ? GRAPH_SECTORS / warps : 1;
     for (uint32_t i = 0; i < n && st == ST_OK; i++) {
-        k->share_cta[i] = ctas * i / n;
+        k->share_cta[i] = id[i];
         st = probe_cta(&s->p, k->share_cta[i]);
         for (size_t j = 0; j < s->p.loads.cap; j++)
             if (s->p.loads.key[j])

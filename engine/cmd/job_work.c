@@ -148,6 +148,16 @@ static void on_live(void *ctx, const struct tune_live *l)
         job_publish(w->e);
 }
 
+/* In the unit that leaves four digits. */
+static void put_time(struct buf *b, double ns, const char *origin)
+{
+    static const char *const unit[] = { "ns", "µs", "ms", "s" };
+    unsigned u = 0;
+    for (; ns >= 1000 && u + 1 < ARRAY_LEN(unit); u++)
+        ns /= 1000;
+    buf_printf(b, "%.4g %s (%s)", ns, unit[u], origin);
+}
+
 static void report_result(struct job_engine *e, const struct result *r)
 {
     struct buf b = { 0 };
@@ -156,7 +166,7 @@ static void report_result(struct job_engine *e, const struct result *r)
     else if (r->equal == EQUAL_NO)
         buf_puts(&b, r->message);
     else
-        buf_printf(&b, "%.4f ms (%s)", (double)r->time.median / 1e6, origin_name(r->time.origin));
+        put_time(&b, (double)r->time.median, origin_name(r->time.origin));
     job_say(e, r->status != ST_OK || r->equal == EQUAL_NO ? DIAG_ERROR : DIAG_NOTE, NULL, NO_SPAN, b.s ? b.s : "");
     buf_free(&b);
 }

@@ -89,6 +89,23 @@ static void cta_graph(void **state)
     ana_free(k);
     tear_down(&s);
 }
+/* Of a large grid a piece whose CTAs are neighbours in both directions: of 64x32 CTAs, each column reading its own 128 bytes,
+ * those of one column share and the others do not. (Every 128th CTA would be 16 of column 0, and all would share.) */
+static void graph_of_a_piece(void **state)
+{
+    (void)state;
+    struct setting s;
+    set_up(&s, AT("%r8", "%rd3", "%rd10") "ld.global.f32 %f1, [%rd10];\n", (struct dim3u){ 64, 32, 1 }, (struct dim3u){ 32, 1, 1 });
+    struct ana_kernel *k = run_with(&s, (struct ana_opts){ 0 });
+    assert_int_equal(k->nshare, 16);
+    for (uint32_t i = 0; i < 16; i++) {
+        assert_int_equal(k->share_cta[i], (14 + i / 4) * 64 + 30 + i % 4);
+        for (uint32_t j = 0; j < 16; j++)
+            assert_true(k->share[i * 16 + j] == (i % 4 == j % 4 ? 128.0f : 0.0f));
+    }
+    ana_free(k);
+    tear_down(&s);
+}
 static void column_partition(void **state)
 {
     (void)state;
@@ -280,7 +297,7 @@ static void before_is_executed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reuse_split), cmocka_unit_test(bytes_and_sectors), cmocka_unit_test(cta_graph), cmocka_unit_test(column_partition), cmocka_unit_test(classes), cmocka_unit_test(classes_by_address),
+        cmocka_unit_test(reuse_split), cmocka_unit_test(bytes_and_sectors), cmocka_unit_test(cta_graph), cmocka_unit_test(graph_of_a_piece), cmocka_unit_test(column_partition), cmocka_unit_test(classes), cmocka_unit_test(classes_by_address),
         cmocka_unit_test(footprint), cmocka_unit_test(trace_order), cmocka_unit_test(sampled_states_its_error), cmocka_unit_test(before_is_executed) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

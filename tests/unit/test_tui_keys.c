@@ -245,6 +245,13 @@ static void completion(void **state)
     stage_type(&t, ":kernel t\t");
     assert_string_equal(t.app.prompt.text, "kernel tile ");
     stage_keys(&t, "Esc");
+    stage_type(&t, ":sweep prefetch-d\t");
+    assert_string_equal(t.app.prompt.text, "sweep prefetch-distance=");
+    stage_keys(&t, "Esc");
+    /* beside coalescing.ptx lie its source and its launch description: neither is what one opens */
+    stage_type(&t, ":open kernels/coal\t");
+    assert_string_equal(t.app.prompt.text, "open kernels/coalescing.ptx ");
+    stage_keys(&t, "Esc");
     stage_type(&t, ":nonsense\r");
     assert_int_equal(t.app.notice_level, DIAG_ERROR);
     stage_close(&t);

@@ -435,6 +435,51 @@ static void enter_goes_on(void **state)
     stage_close(&t);
 }
 
+/* A task that is done by a key alone is done with that key, not with the one after it: the Enter that follows goes on. */
+static void done_at_once(void **state)
+{
+    struct stage t;
+    struct event m = { .kind = EVENT_KEY, .key = 'm' }, enter = { .kind = EVENT_KEY, .key = TK_ENTER };
+    (void)state;
+    stage_open(&t, SNAP_DONE, 80, 24);
+    assert_true(lesson_open(&t.app, "sessions/lessons/2-valley.json"));
+    while (t.app.lesson.lesson->step[t.app.lesson.step].check == NULL || strcmp(t.app.lesson.lesson->step[t.app.lesson.step].check, "metric == speed"))
+        t.app.lesson.step++;
+    unsigned step = t.app.lesson.step;
+    t.app.lesson.passed = false;
+    app_focus(&t.app, PANEL_VALLEY);
+    app_event(&t.app, &m);
+    assert_true(t.app.lesson.passed);
+    app_event(&t.app, &enter);
+    assert_int_equal(t.app.lesson.step, step + 1);
+    stage_close(&t);
+}
+
+/* A single run is compared with the unchanged kernel of its own launch and device, and what it is compared with is named. */
+static void single_runs_compared(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_DONE, 80, 24);
+    stage_keys(&t, "6");
+    t.app.counters.result = 19;              /* behind a sweep on another device */
+    t.app.counters.placed = true;
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "result 20 of 39: run 2"));
+    assert_false(stage_shows(&t, "against"));
+    struct session_run *one = (struct session_run *)(uintptr_t)t.snap->runs[1];
+    one->dev = t.snap->runs[0]->dev;
+    one->grid = t.snap->runs[0]->grid;
+    one->block = t.snap->runs[0]->block;
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "against cache all"));
+    assert_true(stage_shows(&t, "        cha      change"));
+    stage_keys(&t, "b");
+    assert_true(stage_shows(&t, "against bypass all"));
+    assert_true(stage_shows(&t, "        bpa      change"));
+    stage_close(&t);
+}
+
 /* After the last step comes the list, on the next lesson; Esc leaves it. */
 static void lesson_leads_on(void **state)
 {
@@ -544,6 +589,6 @@ int main(void)
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
         cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
-        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed), cmocka_unit_test(source_follows_the_kernel) };
+        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(done_at_once), cmocka_unit_test(single_runs_compared), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed), cmocka_unit_test(source_follows_the_kernel) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,6 +117,7 @@ void app_begin_frame(struct app *a)
     page_clear(&a->over);
     a->runs.order = NULL;                /* it lay in the old frame */
     a->runs.norder = 0;
+    lesson_update(a);                    /* what the mouse did, too */
 }
 
 /* ---- services ---- */
@@ -508,15 +509,23 @@ int64_t app_timer(const struct app *a)
     return wait < 0 && wait != -1 ? 0 : wait;
 }
 
+static unsigned key_event(struct app *a, uint32_t key)
+{
+    unsigned done = 0;
+    if (a->prompt.kind != PROMPT_NONE) {
+        done = prompt_event(a, key);
+    } else {
+        enum request r = find_request(a, key);
+        done = r != REQ_NONE ? app_request(a, r) : 0;
+    }
+    lesson_update(a);                    /* at once: the next key may be the Enter that the task decides about */
+    return done;
+}
+
 unsigned app_event(struct app *a, const struct event *e)
 {
-    enum request r;
     switch (e->kind) {
-    case EVENT_KEY:
-        if (a->prompt.kind != PROMPT_NONE)
-            return prompt_event(a, e->key);
-        r = find_request(a, e->key);
-        return r != REQ_NONE ? app_request(a, r) : 0;
+    case EVENT_KEY: return key_event(a, e->key);
     case EVENT_RESIZE:
         a->w = e->x > 0 ? e->x : 1;
         a->h = e->y > 0 ? e->y : 1;

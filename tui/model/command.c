@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const axes[] = { "pi", "agents", "carveout", "block", NULL };
 static const char *const switches[] = { "on", "off", NULL };
 static const char *const styles[] = { "braille", "block", "ascii", NULL };
 static const char *const metrics[] = { "time", "speed", "hits", "dram", NULL };
@@ -313,7 +313,7 @@ static const struct command_info commands[] = {
     { "best", "", "take the best point of the shown sweep as options", COMPLETE_NONE, cmd_best },
     { "undo", "", "undo the last change of options", COMPLETE_NONE, cmd_undo },
     { "redo", "", "redo it", COMPLETE_NONE, cmd_redo },
-    { "open", "FILE", "open a PTX, launch or session file", COMPLETE_FILE, cmd_open },
+    { "open", "FILE", "open a PTX, launch or session file", COMPLETE_OPEN, cmd_open },
     { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, cmd_kernel },
     { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, cmd_device },
     { "launch", "FIELD VALUE", "change the launch: grid, block, shared or an argument; launch guess makes one", COMPLETE_LAUNCH, cmd_launch },
@@ -328,7 +328,7 @@ static const struct command_info commands[] = {
     { "note", "TEXT", "write a note to the run selected in the runs panel, or shown", COMPLETE_NONE, cmd_note },
     { "panel", "NAME", "go to a panel", COMPLETE_PANEL, cmd_panel },
     { "line", "N", "go to a line of the source", COMPLETE_NONE, cmd_line },
-    { "lesson", "FILE", "open a lesson", COMPLETE_FILE, cmd_lesson },
+    { "lesson", "FILE", "open a lesson", COMPLETE_OPEN, cmd_lesson },
     { "demo", "", "the list of demo kernels and lessons", COMPLETE_NONE, cmd_demo },
     { "replay", "play|step|end|off", "play the recorded points again", COMPLETE_REPLAY, cmd_replay },
     { "theme", "NAME", "dark, light, high-contrast, okabe-ito, or a theme file", COMPLETE_THEME, cmd_theme },
@@ -406,29 +406,97 @@ static void offer_list(struct choices *c, const char *const *list)
         offer(c, *list);
 }
 
-static void offer_files(struct choices *c, const char *dir, const char *suffix, bool strip)
+/* PTX, sessions, launch descriptions; of app.ptx and app.launch.json the former alone, which finds the other. */
+static bool can_be_opened(const char *dir, const char *name)
 {
-    DIR *d = opendir(*dir ? dir : ".");
-    size_t ns = strlen(suffix);
+    static const char launch[] = ".launch.json";
+    size_t n = strlen(name), k = sizeof launch - 1;
+    char ptx[1300];
+    if (n > 4 && !strcmp(name + n - 4, ".ptx"))
+        return true;
+    if (n > k && !strcmp(name + n - k, launch)) {
+        snprintf(ptx, sizeof ptx, "%.1023s%.*s.ptx", dir, (int)(n - k < 256 ? n - k : 255), name);
+        return access(ptx, R_OK) != 0;
+    }
+    return n > 5 && !strcmp(name + n - 5, ".json");
+}
+
+/* What begins with head in a folder of root ("" : where we are). */
+static void offer_paths(struct choices *c, const char *root, bool to_open)
+{
+    char dir[256], full[1024];
+    const char *slash = strrchr(c->head, '/');
+    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - c->head + 1) : 0, c->head);
+    snprintf(full, sizeof full, "%s%s", root, dir);
+    DIR *d = opendir(*full ? full : ".");
     for (struct dirent *e; d && (e = readdir(d)); ) {
-        size_t n = strlen(e->d_name);
-        char word[512];
-        if (*e->d_name == '.' || n < ns || strcmp(e->d_name + n - ns, suffix))
+        char word[512], path[1400];
+        struct stat st;
+        snprintf(path, sizeof path, "%s%s", full, e->d_name);
+        if (*e->d_name == '.' || stat(path, &st) != 0 || (!S_ISDIR(st.st_mode) && to_open && !can_be_opened(full, e->d_name)))
             continue;
-        bool folder = !strip && e->d_type == DT_DIR;
-        snprintf(word, sizeof word, "%s%.*s%s", strip ? "" : dir, (int)(strip ? n - ns : n), e->d_name, folder ? "/" : "");
+        snprintf(word, sizeof word, "%s%s%s", dir, e->d_name, S_ISDIR(st.st_mode) ? "/" : "");
         offer(c, word);
     }
     if (d)
         closedir(d);
 }
 
-static void offer_paths(struct choices *c)
+/* As cmd_open looks for it: here, else in the data folder (demo kernels). */
+static void offer_to_open(struct choices *c)
 {
-    char dir[256];
-    const char *slash = strrchr(c->head, '/');
-    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - c->head + 1) : 0, c->head);
-    offer_files(c, dir, "", false);
+    char root[512];
+    offer_paths(c, "", true);
+    snprintf(root, sizeof root, "%s/", c->a->data_dir ? c->a->data_dir : ".");
+    if (!c->n && *c->head != '/')
+        offer_paths(c, root, true);
+}
+
+static void offer_axes(struct choices *c)
+{
+    char word[80];
+    for (size_t i = 0; i < knob_count(); i++) {
+        snprintf(word, sizeof word, "%s%s", knob_info(i)->name, tune_axis_knows_points(i) ? "" : "=");
+        offer(c, word);
+    }
+}
+
+/* By launch, as the title bar names it, or by kernel. */
+static void offer_kernels(struct choices *c)
+{
+    const struct ptx_module *m = c->a->snap->module;
+    const struct launch_file *l = c->a->snap->launches;
+    char word[256];
+    for (size_t i = 0; l && i < l->n; i++)
+        if (l->launch[i].name)
+            offer(c, l->launch[i].name);
+    for (uint32_t i = 0; m && i < m->nfuncs; i++) {
+        bool said = !m->funcs[i]->entry;
+        snprintf(word, sizeof word, "%.*s", (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
+        for (size_t k = 0; l && k < l->n; k++)
+            said |= l->launch[k].name && !strcmp(l->launch[k].name, word);
+        if (!said)
+            offer(c, word);
+    }
+}
+
+static void offer_themes(struct choices *c)
+{
+    const char *const homes[] = { c->a->data_dir ? c->a->data_dir : ".", c->a->config_dir };
+    for (size_t h = 0; h < ARRAY_LEN(homes); h++) {
+        char dir[1024];
+        snprintf(dir, sizeof dir, "%s/themes", homes[h] ? homes[h] : "");
+        DIR *d = homes[h] ? opendir(dir) : NULL;
+        for (struct dirent *e; d && (e = readdir(d)); ) {
+            char *end = strstr(e->d_name, ".theme");
+            if (end && !end[6]) {
+                *end = '\0';
+                offer(c, e->d_name);
+            }
+        }
+        if (d)
+            closedir(d);
+    }
 }
 
 static void offer_values(struct choices *c, int knob)
@@ -443,9 +511,8 @@ static void offer_values(struct choices *c, int knob)
 static void offer_kind(struct choices *c, enum complete kind)
 {
     char dir[512];
-    const struct ptx_module *m = c->a->snap->module;
     switch (kind) {
-    case COMPLETE_AXIS: offer_list(c, axes); break;
+    case COMPLETE_AXIS: offer_axes(c); break;
     case COMPLETE_SWITCH: offer_list(c, switches); break;
     case COMPLETE_STYLE: offer_list(c, styles); break;
     case COMPLETE_METRIC: offer_list(c, metrics); break;
@@ -455,7 +522,8 @@ static void offer_kind(struct choices *c, enum complete kind)
             offer(c, tune_method_name(i));
         break;
     case COMPLETE_REPLAY: offer_list(c, replays); break;
-    case COMPLETE_FILE: offer_paths(c); break;
+    case COMPLETE_FILE: offer_paths(c, "", false); break;
+    case COMPLETE_OPEN: offer_to_open(c); break;
     case COMPLETE_KNOB:
         for (size_t i = 0; i < knob_count(); i++)
             offer(c, knob_info(i)->name);
@@ -470,17 +538,8 @@ static void offer_kind(struct choices *c, enum complete kind)
             offer(c, dir);
         }
         break;
-    case COMPLETE_KERNEL:
-        for (uint32_t i = 0; m && i < m->nfuncs; i++)
-            if (m->funcs[i]->entry) {
-                snprintf(dir, sizeof dir, "%.*s", (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
-                offer(c, dir);
-            }
-        break;
-    case COMPLETE_THEME:
-        snprintf(dir, sizeof dir, "%s/themes", c->a->data_dir ? c->a->data_dir : ".");
-        offer_files(c, dir, ".theme", true);
-        break;
+    case COMPLETE_KERNEL: offer_kernels(c); break;
+    case COMPLETE_THEME: offer_themes(c); break;
     case COMPLETE_LAUNCH:
         offer_list(c, fields);
         for (size_t i = 0; c->a->snap->spec && i < c->a->snap->spec->nargs; i++)
@@ -515,7 +574,7 @@ void cmdline_complete(struct app *a)
     }
     if (c.n) {
         char text[300];
-        snprintf(text, sizeof text, "%.*s%s", (int)c.common, c.first, c.n == 1 && c.first[c.common ? c.common - 1 : 0] != '/' ? " " : "");
+        snprintf(text, sizeof text, "%.*s%s", (int)c.common, c.first, c.n == 1 && c.common && !strchr("/=", c.first[c.common - 1]) ? " " : "");
         prompt_replace(p, from, text);
     }
     if (c.n > 1)

@@ -49,16 +49,53 @@ static void entry_name(struct buf *b, const struct entry *e)
 
 static const char *const base_names[] = { "cache all", "bypass all", "the first run" };
 
-static const struct result *base_of(const struct app *a, const struct entry *e)
+/* What a result is compared with, and what that is called in the head and above its column. */
+struct base { const struct result *r; const char *name, *brief; };
+
+/* Of the same kernel, launch and device. */
+static bool alike(const struct session_run *a, const struct session_run *b)
 {
-    if (a->counters.base < 2 && e->run->kind == RUN_SWEEP) {
-        const struct result *r = a->counters.base == 0 ? &e->run->sweep.cha : &e->run->sweep.bpa;
-        return r->time.valid ? r : NULL;
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->dev.spec, b->dev.spec) == 0 && memcmp(&a->grid, &b->grid, sizeof a->grid) == 0 && memcmp(&a->block, &b->block, sizeof a->block) == 0;
+}
+
+/* What a single run is compared with: the unchanged kernel the last time before, run by itself or as a sweep's cha; or,
+ * `bypass`, a sweep's bpa. */
+static struct base before(const struct app *a, const struct entry *e, bool bypass)
+{
+    struct options none = options_default();
+    for (size_t i = e->index; i-- > 0; ) {
+        const struct session_run *r = app_run(a, i);
+        if (!r || r->deleted || !alike(r, e->run))
+            continue;
+        if (bypass && r->kind == RUN_SWEEP && r->sweep.bpa.time.valid)
+            return (struct base){ &r->sweep.bpa, base_names[1], "bpa" };
+        if (bypass)
+            continue;
+        if (r->kind == RUN_ONE && r->one.time.valid && options_equal(&r->one.options, &none))
+            return (struct base){ &r->one, "the run as written", "as written" };
+        if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid)
+            return (struct base){ &r->sweep.cha, base_names[0], "cha" };
+        if (r->kind == RUN_TUNE && r->found.original.time.valid)
+            return (struct base){ &r->found.original, "the original", "original" };
     }
-    if (a->counters.base == 0 && e->run->kind == RUN_TUNE)
-        return e->run->found.original.time.valid ? &e->run->found.original : NULL;
+    return (struct base){ NULL, NULL, NULL };
+}
+
+static struct base base_of(const struct app *a, const struct entry *e)
+{
+    struct base b = { NULL, NULL, NULL };
     struct entry first[1];
-    return entries(a, first, 1) ? first[0].r : NULL;
+    if (e->run->kind == RUN_SWEEP && a->counters.base == 0)
+        b = (struct base){ &e->run->sweep.cha, base_names[0], "cha" };
+    else if (e->run->kind == RUN_SWEEP && a->counters.base == 1)
+        b = (struct base){ &e->run->sweep.bpa, base_names[1], "bpa" };
+    else if (e->run->kind == RUN_TUNE && a->counters.base == 0)
+        b = (struct base){ &e->run->found.original, "the original", "original" };
+    else if (e->run->kind == RUN_ONE && a->counters.base < 2)
+        b = before(a, e, a->counters.base == 1);
+    if (a->counters.base == 2 && entries(a, first, 1))
+        b = (struct base){ first[0].r, base_names[2], "first" };
+    return b.r && b.r->time.valid && b.r != e->r ? b : (struct base){ NULL, NULL, NULL };
 }
 
 static double value(const struct result *r, enum counter_id c)
@@ -238,9 +275,8 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
         list_set_count(&a->list[PANEL_COUNTERS], p->n);
         return;
     }
-    const struct result *base = base_of(a, &e);
-    if (base == e.r)
-        base = NULL;
+    struct base b = base_of(a, &e);
+    const struct result *base = b.r;
     put_flow(a, e.r);
     if (h > 20)
         page_blank(a, p);
@@ -251,7 +287,7 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     row_put(&r, ROLE_LABEL, " %-23s", "");
     row_right(&r, ROLE_LABEL, 10, "now");
     if (base) {
-        row_right(&r, ROLE_LABEL, 11, "%s", e.run->kind == RUN_SWEEP ? a->counters.base == 0 ? "cha" : a->counters.base == 1 ? "bpa" : "first" : "before");
+        row_right(&r, ROLE_LABEL, 11, "%s", b.brief);
         row_right(&r, ROLE_LABEL, 12, "change");
     }
     page_add(a, p, &r, -1);
@@ -275,7 +311,9 @@ static void counters_head(struct app *a, unsigned w, struct row *r)
     entry_name(&b, &e);
     row_put(r, ROLE_LABEL, " result %zu of %zu: ", a->counters.result + 1, n);
     row_put(r, ROLE_TITLE, "%s", b.s ? b.s : "");
-    row_put(r, ROLE_LABEL, "   against %s", base_names[a->counters.base]);
+    struct base base = base_of(a, &e);
+    if (base.r)
+        row_put(r, ROLE_LABEL, "   against %s", base.name);
     buf_free(&b);
 }
 

@@ -7,6 +7,34 @@
 #include <stdio.h>
 #include <string.h>
 
+static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
+{
+    const struct ana_footprint *f = &k->footprint;
+    const struct { const char *of; double bytes; } part[] = { { " a warp,", f->bytes_per_warp }, { " a CTA,", f->bytes_per_cta }, { " an SM;", f->bytes_per_sm } };
+    char text[TEXT_NUM];
+    struct row r;
+    if (!f->valid || !k->reuse.valid)    /* a quick analysis has not followed the reuse yet */
+        return;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, " needs  ");
+    if (!(f->bytes_per_warp > 0)) {
+        row_put(&r, ROLE_TEXT, "nothing: no warp reads again what it has read");
+        page_add(a, &a->page[PANEL_LOCALITY], &r, -1);
+        return;
+    }
+    bool fits = a->snap->has_dev && f->bytes_per_sm <= (double)a->snap->dev.l1_bytes;
+    for (size_t i = 0; i < ARRAY_LEN(part); i++) {
+        text_bytes(text, part[i].bytes);
+        row_put(&r, i < 2 ? ROLE_VALUE : fits ? ROLE_GOOD : ROLE_WARN, "%s", text);
+        row_put(&r, ROLE_LABEL, "%s ", part[i].of);
+    }
+    if (a->snap->has_dev) {
+        text_bytes(text, (double)a->snap->dev.l1_bytes);
+        row_put(&r, ROLE_L1, " L1 holds %s", text);
+    }
+    page_flow(a, &a->page[PANEL_LOCALITY], &r, 8, w, -1);
+}
+
 static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
 {
     struct page *p = &a->page[PANEL_LOCALITY];
@@ -17,6 +45,7 @@ static void put_class(struct app *a, const struct ana_kernel *k, unsigned w)
     if (k->sensitivity)
         row_put(&r, ROLE_NOTE, "   cache sensitivity %s", k->sensitivity);
     page_add(a, p, &r, -1);
+    put_footprint(a, k, w);                  /* beside the class what one looks for first; the evidence may be long */
     if (k->assumed)
         page_wrap(a, p, ROLE_WARN, 8, w - 1, arena_printf(a->frame, "assumed without a launch: %s", k->assumed), -1);
     for (uint32_t i = 0; i < k->nevidence; i++)
@@ -58,34 +87,6 @@ static void put_reuse(struct app *a, const struct ana_kernel *k, unsigned w)
     put_share(a, "same CTA", ROLE_L2, k->reuse.intra_cta, cols);
     put_share(a, "another CTA", ROLE_WARN, k->reuse.inter_cta, cols);
     put_share(a, "nobody", ROLE_LABEL, k->reuse.none, cols);
-}
-
-static void put_footprint(struct app *a, const struct ana_kernel *k, unsigned w)
-{
-    const struct ana_footprint *f = &k->footprint;
-    const struct { const char *of; double bytes; } part[] = { { " a warp,", f->bytes_per_warp }, { " a CTA,", f->bytes_per_cta }, { " an SM;", f->bytes_per_sm } };
-    char text[TEXT_NUM];
-    struct row r;
-    if (!f->valid || !k->reuse.valid)    /* a quick analysis has not followed the reuse yet */
-        return;
-    row_init(&r, a->frame);
-    row_put(&r, ROLE_LABEL, " needs  ");
-    if (!(f->bytes_per_warp > 0)) {
-        row_put(&r, ROLE_TEXT, "nothing: no warp reads again what it has read");
-        page_add(a, &a->page[PANEL_LOCALITY], &r, -1);
-        return;
-    }
-    bool fits = a->snap->has_dev && f->bytes_per_sm <= (double)a->snap->dev.l1_bytes;
-    for (size_t i = 0; i < ARRAY_LEN(part); i++) {
-        text_bytes(text, part[i].bytes);
-        row_put(&r, i < 2 ? ROLE_VALUE : fits ? ROLE_GOOD : ROLE_WARN, "%s", text);
-        row_put(&r, ROLE_LABEL, "%s ", part[i].of);
-    }
-    if (a->snap->has_dev) {
-        text_bytes(text, (double)a->snap->dev.l1_bytes);
-        row_put(&r, ROLE_L1, " L1 holds %s", text);
-    }
-    page_flow(a, &a->page[PANEL_LOCALITY], &r, 8, w, -1);
 }
 
 /* ---- sharing ---- */
@@ -132,9 +133,11 @@ static void put_heat(struct app *a, const struct ana_kernel *k, unsigned w)
         page_hint(a, p, w, a->snap->spec ? "Which CTAs share data is not known (yet)." : view_unready(a, ""));
         return;
     }
-    page_heading(a, p, "Bytes that pairs of CTAs share (row and column: CTA%s; %u of them sampled)", k->grid.y > 1 ? " x,y" : "", k->nshare);
+    uint64_t ctas = dim3u_count(k->grid);
+    page_heading(a, p, ctas > k->nshare ? "Bytes that pairs of CTAs share (row and column: CTA%s; %u neighbours of %llu)" : "Bytes that pairs of CTAs share (row and column: CTA%s; all %u)",
+                 k->grid.y > 1 ? " x,y" : "", k->nshare, (unsigned long long)ctas);
     if (!(top > 0)) {
-        page_wrap(a, p, ROLE_TEXT, 2, w - 1, "None of the sampled CTAs shares a byte with another: no order of the CTAs helps the cache.", -1);
+        page_wrap(a, p, ROLE_TEXT, 2, w - 1, "None of these CTAs shares a byte with another: no order of the CTAs helps the cache.", -1);
         return;
     }
     uint32_t n = k->nshare, fold = (n * 2 + 10 > w) ? (n * 2 + w - 11) / (w - 10) : 1;
@@ -176,7 +179,6 @@ static void locality_update(struct app *a, unsigned w, unsigned h)
     case LOCALITY_SHARING: put_heat(a, k, w); break;
     default:
         put_class(a, k, w);
-        put_footprint(a, k, w);
         put_reuse(a, k, w);
     }
     list_set_count(&a->list[PANEL_LOCALITY], p->n);
