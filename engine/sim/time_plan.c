@@ -200,6 +200,7 @@ static void cost_op(struct time_op *o, const struct exec_inst *in, const struct 
     o->busy = (uint16_t)busy_cycles(g, (enum time_unit)o->unit);
     o->latency = (uint16_t)c.latency;
     if (e) cost_sequence(o, e, g);
+    if (e && e->chain_branch && o->unit != UNIT_WARP) o->flags |= TIME_SPLITS;   /* the branch to the path for rare numbers ends a block */
     if (!e && o->unit == UNIT_SFU && g->cc_major >= 9 && !is_float(i)) {    /* popc, brev, bfind: latency of the function unit, no lack of lanes */
         o->unit = UNIT_ALU;
         o->busy = (uint16_t)busy_cycles(g, UNIT_ALU);
@@ -219,10 +220,10 @@ static bool waits_async(const struct ptx_inst *i)
     return strstr(n, "wait") != NULL;
 }
 
-static uint8_t flags_of(const struct exec_inst *in)
+static uint16_t flags_of(const struct exec_inst *in)
 {
     enum ptx_effect e = ptx_op_info((enum ptx_op)in->ptx->op)->effect;
-    uint8_t f = 0;
+    uint16_t f = 0;
     switch (e) {
     case EFFECT_LOAD: case EFFECT_STORE: case EFFECT_PREFETCH: case EFFECT_ASYNC_COPY: f = TIME_MEMORY; break;
     case EFFECT_ATOMIC: f = TIME_MEMORY | TIME_ENDS; break;
@@ -384,7 +385,7 @@ static void cut_regions(struct time_plan *t, const struct exec_func *f)
         }
         t->op[i].region = t->nregions - 1;
         r->n++;
-        if (alone || t->op[i].flags & TIME_ENDS) r = NULL;
+        if (alone || t->op[i].flags & (TIME_ENDS | TIME_SPLITS)) r = NULL;
     }
 }
 

@@ -12,9 +12,11 @@ enum time_unit { UNIT_ALU, UNIT_IMUL, UNIT_FP32, UNIT_FP16, UNIT_FP64, UNIT_SFU,
 enum time_flag { TIME_MEMORY = 1, TIME_BARRIER = 2, TIME_ALONE = 4 /* a region of its own */, TIME_ENDS = 8 /* ends its region */,
                  TIME_FREE = 16 /* no machine instruction: folded away by the assembler */, TIME_FENCE = 32,
                  TIME_ASYNC = 64 /* waits for asynchronous copies */,
-                 TIME_ONE_WORD = 128 /* an atomic whose address is known to be the same for all lanes */ };
+                 TIME_ONE_WORD = 128 /* an atomic whose address is known to be the same for all lanes */,
+                 TIME_SPLITS = 256 /* ends its region, wherever in it it issues: what comes after waits for its result */ };
 struct time_op {
-    uint8_t unit, flags;
+    uint16_t flags;
+    uint8_t unit;
     uint8_t late;                    /* cycles after its operands are there that it can issue */
     uint16_t slots;                  /* machine instructions it stands for */
     uint16_t busy;                   /* cycles one scheduler's unit is taken */
@@ -26,8 +28,8 @@ struct time_op {
 struct time_slot {
     uint32_t pc;
     uint32_t regs;                   /* scoreboard slots at plan->regs[regs]: ndst results, then nsrc operands */
-    uint16_t busy, latency, slots;
-    uint8_t unit, flags, late;
+    uint16_t busy, latency, slots, flags;
+    uint8_t unit, late;
     uint16_t ndst, nsrc;
 };
 struct time_region { uint32_t first, n, order; };   /* code[first..+n); in issue order at plan->slot[order..+n) */

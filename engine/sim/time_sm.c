@@ -230,7 +230,7 @@ static void hold_back(const struct sim_preset *g, struct time_warp *w, const str
 {
     uint32_t until = t + (uint32_t)g->issue_interval;
     if (o->flags & TIME_FENCE) until = t + o->latency;
-    if (o->flags & TIME_ALONE && o->unit != UNIT_CONTROL) until = t + o->latency;
+    if (o->flags & TIME_SPLITS || (o->flags & TIME_ALONE && o->unit != UNIT_CONTROL)) until = t + o->latency;
     if (o->flags & TIME_ASYNC && w->async > until) until = w->async;
     if (o->flags & TIME_ENDS && o->unit == UNIT_CONTROL) until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
     if (o->flags & TIME_BARRIER) until = t + (uint32_t)g->lat_barrier;

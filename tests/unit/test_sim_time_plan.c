@@ -125,8 +125,28 @@ static void test_loads_go_first(void **state)
     job_close(&j);
 }
 
+/* A root with a path of its own for rare numbers: the assembler branches there, and moves nothing from behind it to before it. */
+static void test_roots_split(void **state)
+{
+    (void)state;
+    struct job j;
+    struct time_plan t;
+    job_open(&j, "nbody", "default", "hopper-h200");
+    assert_int_equal(time_plan_make(&t, j.prog, &j.preset), ST_OK);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i + 1 < j.prog->ncode; i++) {
+        enum ptx_op op = (enum ptx_op)j.prog->code[i].ptx->op;
+        if (op != PTX_OP_SQRT && op != PTX_OP_RCP && op != PTX_OP_DIV) continue;
+        assert_int_equal(t.op[i + 1].region, t.op[i].region + 1);
+        n++;
+    }
+    assert_true(n > 0);
+    time_plan_free(&t);
+    job_close(&j);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
