@@ -182,6 +182,8 @@ static enum status do_run(struct job_engine *e, const struct queued *q, struct d
     enum status s = tune_run_one(e->state.bench, &q->options, &r->one, ds);
     show_run(e, session_count(e->state.session) - 1);
     save(e);
+    if (s == ST_OK)
+        job_say_all(e, ds);                  /* remarks first: the workbench shows what was said last */
     report_result(e, &r->one);
     return s;
 }
@@ -258,6 +260,8 @@ static enum status do_sweep(struct job_engine *e, const struct queued *q, struct
     if (s == ST_OK) {
         struct tune_observer ob = { on_slice_point, on_slice_progress, &w, &e->cancel, NULL };
         s = tune_family_run(e->state.bench, &w.f, &ob, NULL, 0, ds);
+        if (s == ST_OK)
+            job_say_all(e, ds);
         end_slices(&w);
     }
     tune_family_free(&w.f);
@@ -279,8 +283,10 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, struct 
     w.run->found = found;
     show_run(e, w.index);
     save(e);
-    if (s == ST_OK)
+    if (s == ST_OK) {
+        job_say_all(e, ds);
         job_say(e, DIAG_NOTE, NULL, NO_SPAN, found.reason);
+    }
     return s;
 }
 

@@ -58,44 +58,55 @@ static bool alike(const struct session_run *a, const struct session_run *b)
     return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->dev.spec, b->dev.spec) == 0 && memcmp(&a->grid, &b->grid, sizeof a->grid) == 0 && memcmp(&a->block, &b->block, sizeof a->block) == 0;
 }
 
-/* What a single run is compared with: the unchanged kernel the last time before, run by itself or as a sweep's cha; or,
- * `bypass`, a sweep's bpa. */
-static struct base before(const struct app *a, const struct entry *e, bool bypass)
+/* Without knobs, or with the block shape alone that the launch has anyway (a point of a sweep over shapes). */
+static bool unchanged(const struct result *x, const struct session_run *run)
 {
-    struct options none = options_default();
-    for (size_t i = e->index; i-- > 0; ) {
+    struct options none = options_default(), o = x->options;
+    if (memcmp(&o.block, &run->block, sizeof o.block) == 0)
+        o.block = none.block;
+    return x->time.valid && options_equal(&o, &none);
+}
+
+/* The unchanged kernel in a run: by itself, as a sweep's cha or one of its points, as what a search started from. */
+static struct base original_in(const struct session_run *r)
+{
+    if (r->kind == RUN_ONE && unchanged(&r->one, r))
+        return (struct base){ &r->one, "the run as written", "as written" };
+    if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid)
+        return (struct base){ &r->sweep.cha, base_names[0], "cha" };
+    if (r->kind == RUN_TUNE && r->found.original.time.valid)
+        return (struct base){ &r->found.original, "the original", "original" };
+    for (size_t k = 0; r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
+        if (unchanged(&r->sweep.points[k], r))
+            return (struct base){ &r->sweep.points[k], "the run as written", "as written" };
+    return (struct base){ NULL, NULL, NULL };
+}
+
+/* In the run itself, else in the last one before it that is like it; bypass: not the unchanged kernel, but all loads bypassing. */
+static struct base reference(const struct app *a, const struct entry *e, bool bypass)
+{
+    for (size_t i = e->index + 1; i-- > 0; ) {
         const struct session_run *r = app_run(a, i);
         if (!r || r->deleted || !alike(r, e->run))
             continue;
-        if (bypass && r->kind == RUN_SWEEP && r->sweep.bpa.time.valid)
-            return (struct base){ &r->sweep.bpa, base_names[1], "bpa" };
-        if (bypass)
-            continue;
-        if (r->kind == RUN_ONE && r->one.time.valid && options_equal(&r->one.options, &none))
-            return (struct base){ &r->one, "the run as written", "as written" };
-        if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid)
-            return (struct base){ &r->sweep.cha, base_names[0], "cha" };
-        if (r->kind == RUN_TUNE && r->found.original.time.valid)
-            return (struct base){ &r->found.original, "the original", "original" };
+        struct base b = { NULL, NULL, NULL };
+        if (!bypass)
+            b = original_in(r);
+        else if (r->kind == RUN_SWEEP && r->sweep.bpa.time.valid)
+            b = (struct base){ &r->sweep.bpa, base_names[1], "bpa" };
+        if (b.r && b.r != e->r)
+            return b;
     }
     return (struct base){ NULL, NULL, NULL };
 }
 
 static struct base base_of(const struct app *a, const struct entry *e)
 {
-    struct base b = { NULL, NULL, NULL };
     struct entry first[1];
-    if (e->run->kind == RUN_SWEEP && a->counters.base == 0)
-        b = (struct base){ &e->run->sweep.cha, base_names[0], "cha" };
-    else if (e->run->kind == RUN_SWEEP && a->counters.base == 1)
-        b = (struct base){ &e->run->sweep.bpa, base_names[1], "bpa" };
-    else if (e->run->kind == RUN_TUNE && a->counters.base == 0)
-        b = (struct base){ &e->run->found.original, "the original", "original" };
-    else if (e->run->kind == RUN_ONE && a->counters.base < 2)
-        b = before(a, e, a->counters.base == 1);
-    if (a->counters.base == 2 && entries(a, first, 1))
-        b = (struct base){ first[0].r, base_names[2], "first" };
-    return b.r && b.r->time.valid && b.r != e->r ? b : (struct base){ NULL, NULL, NULL };
+    if (a->counters.base < 2)
+        return reference(a, e, a->counters.base == 1);
+    bool has = entries(a, first, 1) > 0 && first[0].r != e->r && first[0].r->time.valid;
+    return has ? (struct base){ first[0].r, base_names[2], "first" } : (struct base){ NULL, NULL, NULL };
 }
 
 static double value(const struct result *r, enum counter_id c)
