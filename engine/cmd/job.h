@@ -7,7 +7,7 @@
 #include "engine/session/session.h"
 
 enum job_kind {
-    JOB_OPEN,        /* text: PTX, session or launch file; a PTX finds its launch description by itself */
+    JOB_OPEN,        /* text: PTX, session or launch file; a PTX finds its launch description by itself, unless number is 1: one is opened next */
     JOB_KERNEL,      /* text: kernel (launch) name to make current; or number: index of the launch */
     JOB_DEVICE,      /* text: device spec */
     JOB_OPTIONS,     /* options: preview the rewrite (legality, diff), nothing is run */

@@ -53,7 +53,7 @@ void job_say_all(struct job_engine *e, struct diags *ds);  /* frees ds */
 void job_work(struct job_engine *e, const struct queued *q);
 void job_background(struct job_engine *e);                 /* full analysis while nothing is asked */
 void job_close(struct job_engine *e);
-enum status job_open(struct job_engine *e, const char *path, struct diags *ds);
+enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds);
 enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds);
 enum status job_device(struct job_engine *e, const char *spec, struct diags *ds);
 enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds);

@@ -112,10 +112,11 @@ static const struct ptx_func *first_entry(const struct ptx_module *m)
     return NULL;
 }
 
-static enum status find_launch(struct job_engine *e, const char *ptx, struct diags *ds)
+/* `follows`: another description is opened next; what lies beside the PTX is not looked at, nor is it missed. */
+static enum status find_launch(struct job_engine *e, const char *ptx, bool follows, struct diags *ds)
 {
     struct job_state *st = &e->state;
-    char *beside = launch_beside(ptx);
+    char *beside = follows ? NULL : launch_beside(ptx);
     struct launch_file *f = beside ? base_alloc(sizeof *f) : NULL;
     enum status s = !beside ? ST_OK : f ? launch_file_read(beside, f, ds) : ST_NOMEM;
     base_free(beside);
@@ -129,7 +130,7 @@ static enum status find_launch(struct job_engine *e, const char *ptx, struct dia
     if (k)
         snprintf(name, sizeof name, "%.*s", (int)k->name.n, k->name.s);
     job_text(&st->kernel, k ? name : NULL);
-    if (s == ST_OK)
+    if (s == ST_OK && !follows)
         job_say(e, DIAG_NOTE, ptx, NO_SPAN, "no launch description beside the PTX: the analysis is symbolic and nothing can be run until one is given");
     return s;
 }
@@ -169,7 +170,7 @@ static enum status open_device(struct job_engine *e, struct diags *ds)
     return s;
 }
 
-static enum status open_ptx(struct job_engine *e, const char *path, struct diags *ds)
+static enum status open_ptx(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds)
 {
     struct ptx_module *m = NULL;
     enum status s = ptx_parse_file(path, &m, ds);
@@ -179,7 +180,7 @@ static enum status open_ptx(struct job_engine *e, const char *path, struct diags
     box_put(&e->state.module, box_new(m, destroy_module));
     job_publish(e);                          /* the source is on the screen while the rest is worked out */
     if (s == ST_OK)
-        s = find_launch(e, path, ds);
+        s = find_launch(e, path, launch_follows, ds);
     if (s == ST_OK)
         s = open_device(e, ds);
     return s == ST_OK ? first_facts(e, ds) : s;
@@ -285,7 +286,7 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
     struct buf ptx = { 0 };
     buf_printf(&ptx, "%s/%s", f->launch[0].dir ? f->launch[0].dir : ".", f->launch[0].ptx ? f->launch[0].ptx : "");
     if (!e->state.module && f->launch[0].ptx) {
-        s = open_ptx(e, ptx.s ? ptx.s : "", ds);
+        s = open_ptx(e, ptx.s ? ptx.s : "", true, ds);
         job_bench_drop(e);
     }
     buf_free(&ptx);
@@ -299,12 +300,12 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
     return s == ST_OK ? first_facts(e, ds) : s;
 }
 
-enum status job_open(struct job_engine *e, const char *path, struct diags *ds)
+enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds)
 {
     size_t n = strlen(path);
     bool json = n > 5 && strcmp(path + n - 5, ".json") == 0, ptx = n > 4 && strcmp(path + n - 4, ".ptx") == 0, launch = !ptx && is_launch(path);
     if (!json && !launch)
-        return open_ptx(e, path, ds);
+        return open_ptx(e, path, launch_follows, ds);
     return launch ? open_launch(e, path, ds) : open_session(e, path, ds);
 }
 

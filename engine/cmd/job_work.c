@@ -446,7 +446,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     if (s != ST_OK)
         return s;
     switch (q->kind) {
-    case JOB_OPEN: return job_open(e, q->text ? q->text : "", ds);
+    case JOB_OPEN: return job_open(e, q->text ? q->text : "", q->number != 0, ds);
     case JOB_KERNEL: return job_kernel(e, q->text, q->number, ds);
     case JOB_DEVICE: return job_device(e, q->text ? q->text : "", ds);
     case JOB_OPTIONS: return do_options(e, &q->options);

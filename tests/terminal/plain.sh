@@ -33,7 +33,8 @@ out=$(printf 'tune nosuch\nshow runs\n' | timeout 100 "$b" kernels/stride_4.ptx 
 grep -q "no method 'nosuch'" <<< "$out" && ! grep -qE "^ +1 +tune" <<< "$out"; check "a search by no method is no run" $?
 cp kernels/valley.ptx "$dir/moved.ptx"; sed 's/"grid": \[[0-9]*/"grid": [64/' kernels/valley.launch.json > "$dir/desc"
 out=$(printf 'run\n' | timeout 100 "$b" "$dir/moved.ptx" -l "$dir/desc" -k fermi --worker "$b worker" --plain --session "$dir/l.json" 2>&1)
-grep -qE "^note: [0-9.]+ [mun]?s \(simulated\)" <<< "$out" && grep -q '"grid": \[64' "$dir/l.json"; check "the launch description asked for, behind a worker" $?
+grep -qE "^note: [0-9.]+ (m|µ|u|n)?s \(simulated\)" <<< "$out" && grep -q '"grid": \[64' "$dir/l.json"; check "the launch description asked for, behind a worker" $?
+! grep -q "no launch description" <<< "$out"; check "and none is missed beside it" $?
 out=$(timeout 100 "$b" --plain "$dir/nix.ptx" < /dev/null 2>&1); [ $? -eq 1 ] && grep -q "nix.ptx: cannot open" <<< "$out"; check "a file that is not there is named" $?
 
 out=$("$b" demo 2 < /dev/null 2>&1)

@@ -169,7 +169,7 @@ static bool is_lesson(const char *file)
 
 static void open_file(struct app *a, const char *file, const struct cmd_front_opts *o)
 {
-    app_post(a, JOB_OPEN, file, 0);
+    app_post(a, JOB_OPEN, file, o->launch != NULL);
     if (o->launch)
         app_post(a, JOB_OPEN, o->launch, 0);
     if (o->kernel)
