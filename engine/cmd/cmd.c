@@ -99,6 +99,12 @@ int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o)
     return a->front->workbench(&env, file, a->device, &with);
 }
 
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), k = strlen(end);
+    return n > k && strcmp(s + n - k, end) == 0;
+}
+
 int cmd_workbench(struct args *a)
 {
     struct diags ds = { 0 };
@@ -106,7 +112,7 @@ int cmd_workbench(struct args *a)
         return cmd_finish(cmd_no_such(a->file[0], &ds), &ds);
     bool screen = a->front && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !a->plain;
     struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL, .axis = a->axis ? a->axis : "pi", .session = a->session, .plain = a->plain, .kernel = a->kernel, .launch = a->launch };
-    bool json = a->nfiles && strlen(a->file[0]) > 5 && strcmp(a->file[0] + strlen(a->file[0]) - 5, ".json") == 0;
+    bool json = a->nfiles && ends_with(a->file[0], ".json") && !ends_with(a->file[0], ".launch.json");
     if (screen || (a->front && a->plain && a->nfiles && !json))     /* plain: the same content, line by line */
         return cmd_front(a, a->nfiles ? a->file[0] : NULL, &o);
     if (json) {

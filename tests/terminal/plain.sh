@@ -37,5 +37,7 @@ grep -qE "^note: [0-9.]+ (m|µ|u|n)?s \(simulated\)" <<< "$out" && grep -q '"gri
 ! grep -q "no launch description" <<< "$out"; check "and none is missed beside it" $?
 out=$(timeout 100 "$b" --plain "$dir/nix.ptx" < /dev/null 2>&1); [ $? -eq 1 ] && grep -q "nix.ptx: cannot open" <<< "$out"; check "a file that is not there is named" $?
 
+out=$(printf 'run\n' | timeout 100 "$b" kernels/stride_4.launch.json --plain --session "$dir/d.json" 2>&1)
+grep -qE "^note: [0-9.]+ (m|µ|u|n)?s \(simulated\)" <<< "$out"; check "a launch description opens its PTX" $?
 out=$("$b" demo 2 < /dev/null 2>&1)
 grep -q "^Lesson 2: The cache valley" <<< "$out"; check "a lesson is found by its number" $?
