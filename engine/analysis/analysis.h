@@ -24,6 +24,7 @@ struct ana_exact { bool valid, sampled; double error; uint64_t requests, sectors
                    double sectors_per_request, bank_conflicts /* extra passes per request; shared only */; };
 struct ana_access {                          /* one static memory access */
     uint32_t func, inst; struct span at;     /* place; func: index into module->funcs */
+    struct ptx_loc loc;                      /* and in the source it was compiled from (.loc); file 0: not told */
     uint8_t space, bytes;                    /* enum ptx_space; bytes per thread (type times vector) */
     bool store, atomic, prefetch;
     char *address;                           /* readable: A + 4*(ctaid.x*ntid.x + tid.x); owned by the kernel's arena */

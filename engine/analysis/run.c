@@ -154,7 +154,7 @@ static void fill_counts(struct facts *f, const struct fact *x, struct ana_access
 static void fill_access(struct facts *f, const struct fact *x, struct ana_access *a)
 {
     const struct ptx_inst *in = fact_inst(f, x);
-    *a = (struct ana_access){ .func = x->func, .inst = x->inst, .at = in->at, .space = x->space, .bytes = x->bytes,
+    *a = (struct ana_access){ .func = x->func, .inst = x->inst, .at = in->at, .loc = ptx_loc_of(f->e.module->funcs[x->func], in), .space = x->space, .bytes = x->bytes,
                               .store = x->store || x->atomic, .atomic = x->atomic, .prefetch = x->prefetch, .read_only = ANA_UNKNOWN,
                               .cls = ANA_CLASS_UNKNOWN };
     fill_symbolic(f, x, a);

@@ -14,6 +14,10 @@ static void put_bar(double degree, struct buf *out)
 static void put_access(const struct ana_kernel *k, const struct ana_access *a, struct buf *out)
 {
     buf_printf(out, "%s:%u:%u  %.*s\n", k->module->path, a->at.line, a->at.col, (int)a->at.len, k->module->text.s + a->at.off);
+    struct buf source = { 0 };
+    if (ptx_loc_text(k->module, a->loc, &source))
+        buf_printf(out, "    source   %s\n", source.s);
+    buf_free(&source);
     buf_printf(out, "    address  %s\n", a->address ? a->address : a->unknown ? a->unknown : "unknown");
     if (!a->array && a->arrays)
         buf_printf(out, "    array    %s\n", a->arrays);

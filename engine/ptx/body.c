@@ -28,7 +28,7 @@ static bool read_place(struct ptx_parser *p, struct ptx_loc *loc)
             return false;
         v[i] = (uint32_t)n.i;
     }
-    *loc = (struct ptx_loc){ v[0], v[1], v[2] };
+    *loc = (struct ptx_loc){ .file = v[0], .line = v[1], .col = v[2] };
     return true;
 }
 
@@ -55,8 +55,12 @@ bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc)
         ptx_skip_blank(p);
         struct span at = ptx_here(p);
         struct str w = ptx_ident(p);
-        if (str_is(w, "inlined_at"))
-            return read_place(p, &inlined);
+        if (str_is(w, "inlined_at")) {
+            bool read = read_place(p, &inlined);
+            loc->at_file = read ? inlined.file : 0;
+            loc->at_line = read ? inlined.line : 0;
+            return read;
+        }
         if (!str_is(w, "function_name")) {
             at.len = (uint32_t)(w.n ? w.n : 1);
             ptx_error(p, "ptx-directive", at, ".loc goes on with function_name or inlined_at");

@@ -462,7 +462,31 @@ struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
         else
             hi = mid;
     }
-    return lo ? f->locs[lo - 1] : (struct ptx_loc){ 0, 0, 0 };
+    return lo ? f->locs[lo - 1] : (struct ptx_loc){ 0 };
+}
+
+static bool put_place(const struct ptx_module *m, uint32_t file, uint32_t line, struct buf *out)
+{
+    struct str name = file < m->nfiles ? m->files[file] : (struct str){ NULL, 0 };
+    for (size_t i = name.n; i-- > 0; )
+        if (name.s[i] == '/') {
+            name = (struct str){ name.s + i + 1, name.n - i - 1 };
+            break;
+        }
+    if (name.n && line)
+        buf_printf(out, "%.*s:%u", (int)name.n, name.s, line);
+    return name.n && line;
+}
+
+bool ptx_loc_text(const struct ptx_module *m, struct ptx_loc l, struct buf *out)
+{
+    if (!l.file || !put_place(m, l.file, l.line, out))
+        return false;
+    if (l.at_file && l.at_line) {
+        buf_puts(out, " in ");
+        put_place(m, l.at_file, l.at_line, out);
+    }
+    return true;
 }
 
 void ptx_print(const struct ptx_module *m, struct buf *out)

@@ -93,7 +93,7 @@ enum ptx_stmt_kind {
     STMT_PROTOTYPE, STMT_OTHER
 };
 struct ptx_stmt { uint8_t kind; uint32_t index; /* inst, label or symbol index by kind */ struct span at; };
-struct ptx_loc { uint32_t file, line, col; };          /* .loc in force */
+struct ptx_loc { uint32_t file, line, col, at_file, at_line; };   /* .loc in force; at_: where that was inlined, 0: it was not */
 struct ptx_func {
     struct str name;
     bool entry, has_body, noreturn;
@@ -138,6 +138,8 @@ struct str ptx_text(const struct ptx_module *m, struct span at);
 struct str ptx_line_text(const struct ptx_module *m, uint32_t line);     /* without the line end */
 uint32_t ptx_line_count(const struct ptx_module *m);
 struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i); /* source line; file 0: none */
+/* "app.cu:12", or "math.hpp:40 in app.cu:12" where inlined. False: no .loc, or one of a file that has no name. */
+bool ptx_loc_text(const struct ptx_module *m, struct ptx_loc l, struct buf *out);
 /* The module's text: byte for byte what was parsed, put together statement by statement. */
 void ptx_print(const struct ptx_module *m, struct buf *out);
 

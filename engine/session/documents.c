@@ -507,6 +507,37 @@ static void put_exact(struct jw *w, const struct ana_exact *e, bool shared)
     jw_end_obj(w);
 }
 
+static struct str file_name(const struct ptx_module *m, uint32_t i)
+{
+    return i && i < m->nfiles ? m->files[i] : (struct str){ NULL, 0 };
+}
+
+/* The place in the source that was compiled (.loc); null: the text does not tell. */
+static void put_source(struct jw *w, const struct ptx_module *m, struct ptx_loc l)
+{
+    struct str name = file_name(m, l.file), at = file_name(m, l.at_file);
+    jw_key(w, "source");
+    if (!name.n || !l.line) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    jw_key(w, "file");
+    jw_view(w, name);
+    put_uint(w, "line", l.line);
+    put_uint(w, "column", l.col);
+    jw_key(w, "inlined_at");
+    if (at.n && l.at_line) {
+        jw_obj(w);
+        jw_key(w, "file");
+        jw_view(w, at);
+        put_uint(w, "line", l.at_line);
+        jw_end_obj(w);
+    } else
+        jw_null(w);
+    jw_end_obj(w);
+}
+
 static void put_access(struct jw *w, const struct ana_kernel *k, const struct ana_access *a)
 {
     jw_obj(w);
@@ -514,6 +545,7 @@ static void put_access(struct jw *w, const struct ana_kernel *k, const struct an
     put_uint(w, "column", a->at.col);
     jw_key(w, "text");
     jw_view(w, ptx_text(k->module, a->at));
+    put_source(w, k->module, a->loc);
     jw_key(w, "space");
     jw_str(w, ana_space_name(a->space));
     jw_key(w, "kind");

@@ -65,4 +65,40 @@ sed -e 's/%p, %r5, %r1/%p, %r4, %r1/' -e 's/%d3, %r5, 4/%d3, %r4, 4/' -e 's/add.
 "$B" launch "$T/view.ptx" 2>"$T/err" | sed 's/view.ptx/race.ptx/' > "$T/race.launch.json"
 code "races are looked for when asked" 4 "race.ptx:18:[0-9]+: error: race: write of global address .* CTA" "$B" run "$T/race.ptx" --check-memory
 code "nothing is found where there is none" 0 "equal to the original" "$B" run "$(k gemm)" --check-memory
+# Back to the CUDA source, by .loc.
+cat > "$T/from.cu" <<'CU'
+// one line
+   out[i] = in[i] * 2;   // the second
+CU
+cat > "$T/from.ptx" <<'PTX'
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry f(.param .u64 in, .param .u64 out)
+{
+    .reg .b64 %d<5>;
+    .reg .b32 %r<3>;
+    .reg .f32 %f;
+    ld.param.u64 %d1, [in];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %d2, %r1, 4;
+    add.s64 %d3, %d1, %d2;
+    .loc 1 2 4
+    ld.global.f32 %f, [%d3];
+    ld.param.u64 %d1, [out];
+    add.s64 %d3, %d1, %d2;
+    .loc 2 7 3, function_name $L__info, inlined_at 1 2 13
+    ld.global.f32 %f, [%d3];
+    st.global.f32 [%d3], %f;
+    ret;
+}
+    .file 1 "/no/such/folder/from.cu"
+    .file 2 "math.hpp"
+PTX
+doc "the CUDA line of a load" "[l['source'] for l in d['kernels'][0]['loads']]==[{'file':'/no/such/folder/from.cu','line':2,'column':4,'inlined_at':None},{'file':'math.hpp','line':7,'column':3,'inlined_at':{'file':'/no/such/folder/from.cu','line':2}}]" "$B" analyze "$T/from.ptx" --json
+doc "none without .loc" "all(l['source'] is None for l in d['kernels'][0]['loads'])" "$B" analyze "$(k stride_4)" --json
+code "and in words" 0 "source   math.hpp:7 in from.cu:2" "$B" analyze "$T/from.ptx"
+if "$B" --plain "$T/from.ptx" </dev/null >/dev/null 2>&1; then
+    has "the workbench shows the line itself, found beside the PTX" "from.cu:2  out\[i\] = in\[i\] \* 2;" "$(echo show source | "$B" "$T/from.ptx" --plain --session "$T/s.json" 2>&1)"
+fi
 exit $bad

@@ -32,7 +32,10 @@ struct text_lines { struct str text; uint32_t *off; uint32_t n; };   /* off[n]: 
 struct src_line { uint32_t old, new; const char *tag; };              /* 1-based lines; 0: none on that side */
 enum src_mode { SRC_ORIGINAL, SRC_SIDE, SRC_REWRITTEN };
 struct src_mark { int32_t access; uint32_t fold_end, func; };         /* per original line: access index or -1, last line of a function starting here */
+/* Text of the CUDA file that the shown .loc names, kept until another is wanted. */
+struct cuda_text { uint32_t file; char *text; size_t n; };
 struct source_view {
+    struct cuda_text cuda;
     bool stale;                           /* the snapshot's module, facts or rewrite changed since the index was made */
     struct text_lines old, new;
     struct src_mark *mark;

@@ -15,6 +15,8 @@ static void lines_free(struct text_lines *l)
 
 void source_index_free(struct source_view *s)
 {
+    base_free(s->cuda.text);
+    s->cuda = (struct cuda_text){ 0 };
     lines_free(&s->old);
     lines_free(&s->new);
     base_free(s->mark);

@@ -61,10 +61,26 @@ static void put_address(struct app *a, struct page *p, const struct ana_access *
     page_add(a, p, &r, -1);
 }
 
-static void put_legend(struct app *a, struct page *p)
+/* Where the PTX tells its source, that line stands in place of the legend's first, and below an access. */
+static bool put_cuda(struct app *a, struct page *p, uint32_t line)
 {
     struct row r;
     row_init(&r, a->frame);
+    if (!source_cuda(a, &r, line))
+        return false;
+    page_add(a, p, &r, -1);
+    return true;
+}
+
+static void put_legend(struct app *a, struct page *p, uint32_t line)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    if (put_cuda(a, p, line)) {
+        row_put(&r, ROLE_DIM, " degree: 100 %% when lanes read neighbours   s/r: 32-byte sectors   op: ca caches   ] next load");
+        page_add(a, p, &r, -1);
+        return;
+    }
     row_put(&r, ROLE_DIM, " degree: 100 %% when lanes read neighbours   s/r: 32-byte sectors per request");
     page_add(a, p, &r, -1);
     row_init(&r, a->frame);
@@ -84,7 +100,8 @@ void source_info(struct app *a, unsigned w)
     } else if (x && x->space == PTX_SPACE_GLOBAL) {
         put_facts(a, p, x);
         put_address(a, p, x);
+        put_cuda(a, p, line);
     } else if (a->snap->module) {
-        put_legend(a, p);
+        put_legend(a, p, line);
     }
 }

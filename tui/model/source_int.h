@@ -23,6 +23,8 @@ uint32_t source_definition(const struct app *a, struct str name, uint32_t line);
 /* Nearest instruction before `inst` (or after, in a loop) that writes a register; PTX_NO_INDEX: none.
  * *count: how many write it in all. */
 uint32_t source_def_of(const struct ptx_func *f, uint32_t reg, uint32_t inst, unsigned *count);
+/* The CUDA line that an instruction on or after this line was compiled from (.loc), with its text when the file can be read. False: not told. */
+bool source_cuda(struct app *a, struct row *r, uint32_t line);
 /* Fills the lines below the text: the access, or the error, of the line under the cursor. */
 void source_info(struct app *a, unsigned w);
 /* The engine's error about a line of the shown file, NULL: none. */
