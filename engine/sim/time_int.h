@@ -1,6 +1,7 @@
 /* time_int: private to the timing half of engine/sim.
  *
  *   time_plan    what each instruction costs, and the order ptxas would give it
+ *   time_call    what calls, returns and the driver's functions cost
  *   time_access  32 addresses -> sectors per line, bank conflicts
  *   time_warp    runs a region of a warp's code (exec_step) and keeps it to be timed
  *   time_sm      schedulers, scoreboard, units: which warp issues when
@@ -68,6 +69,7 @@ enum { TIME_WANT_FETCH = UNIT_COUNT, TIME_WANT_ROOM, TIME_WANTS };
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
 struct time_work {                   /* memory accesses executed and not yet issued */
     uint32_t nmem, nlines;
+    uint8_t lanes;                   /* that executed the last instruction */
     uint8_t mem_of[TIME_REGION];     /* of code[lo + i]: index in mem + 1; 0: none */
     struct time_access mem[TIME_MEMS];
     uint64_t lines[TIME_LINES];
@@ -121,6 +123,7 @@ struct time_sm {
     /* load/store unit */
     struct cache_l1 l1, ro;
     bool has_ro;
+    double heap_free;                /* when malloc's heap has served this SM's lanes */
     double lsu_free, remote_free, data_free, port_free, store_free, ask_free;
     struct time_ring { uint32_t *done, n, at; } queue, own[TIME_SCHEDULERS]; /* completion of the last l1_queue memory instructions; of each scheduler's last */
     uint32_t left;                         /* when the memory instruction being issued leaves the queue; 0: never was in it */
@@ -147,6 +150,9 @@ void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place
 /* time_warp.c: executes the next region of w at cycle t; *first: where its issue order begins. */
 enum fetch_result { FETCH_READY, FETCH_BLOCKED, FETCH_ENDED, FETCH_FAULT };
 enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32_t t, const struct time_slot **first);
+
+/* time_call.c: a call or return of `lanes` lanes issues at t; returns when the warp goes on. */
+uint32_t time_call_until(struct time_sm *s, const struct time_slot *o, uint32_t lanes, uint32_t t);
 
 /* time_lsu.c: a memory instruction issues at t; returns when its result is there. TIME_NEVER never. */
 uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct exec_inst *in, const struct time_access *a, uint32_t t);

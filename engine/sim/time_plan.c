@@ -361,7 +361,7 @@ static void lay_out(struct time_plan *t, const struct time_region *r, uint32_t *
         const struct time_op *o = &t->op[pc];
         const struct exec_inst *in = &t->p->code[pc];
         t->slot[r->order + i] = (struct time_slot){ .pc = pc, .regs = *nregs, .busy = o->busy, .latency = o->latency, .slots = o->slots, .late = o->late,
-                                                    .unit = o->unit, .flags = o->flags, .ndst = in->ndst, .nsrc = in->nsrc };
+                                                    .each = o->each, .unit = o->unit, .flags = o->flags, .ndst = in->ndst, .nsrc = in->nsrc };
         for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++) t->regs[(*nregs)++] = o->base + in->regs[k];
     }
 }
@@ -406,6 +406,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
         t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
     }
     time_uniform(t);
+    time_calls(t, g);
     balance(t, g);
     for (uint32_t k = 0; k < p->nfuncs; k++) {
         const struct exec_func *f = &p->funcs[k];

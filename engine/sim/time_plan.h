@@ -13,7 +13,8 @@ enum time_flag { TIME_MEMORY = 1, TIME_BARRIER = 2, TIME_ALONE = 4 /* a region o
                  TIME_FREE = 16 /* no machine instruction: folded away by the assembler */, TIME_FENCE = 32,
                  TIME_ASYNC = 64 /* waits for asynchronous copies */,
                  TIME_ONE_WORD = 128 /* an atomic whose address is known to be the same for all lanes */,
-                 TIME_SPLITS = 256 /* ends its region, wherever in it it issues: what comes after waits for its result */ };
+                 TIME_SPLITS = 256 /* ends its region, wherever in it it issues: what comes after waits for its result */,
+                 TIME_CALL = 512 /* a call, or a return from one */ };
 struct time_op {
     uint16_t flags;
     uint8_t unit;
@@ -21,6 +22,7 @@ struct time_op {
     uint16_t slots;                  /* machine instructions it stands for */
     uint16_t busy;                   /* cycles one scheduler's unit is taken */
     uint16_t latency;                /* issue to result */
+    uint16_t each;                   /* of a call of the driver's: more cycles per lane */
     uint32_t region;
     uint32_t base;                   /* scoreboard slot of the function's register 0 */
 };
@@ -28,7 +30,7 @@ struct time_op {
 struct time_slot {
     uint32_t pc;
     uint32_t regs;                   /* scoreboard slots at plan->regs[regs]: ndst results, then nsrc operands */
-    uint16_t busy, latency, slots, flags;
+    uint16_t busy, latency, slots, flags, each;
     uint8_t unit, late;
     uint16_t ndst, nsrc;
 };
@@ -48,5 +50,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
 void time_plan_free(struct time_plan *t);
 /* time_uniform.c: sets TIME_ONE_WORD. */
 void time_uniform(struct time_plan *t);
+/* time_call.c: costs of calls, returns and parameters. */
+void time_calls(struct time_plan *t, const struct sim_preset *g);
 
 #endif

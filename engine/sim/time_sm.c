@@ -226,14 +226,16 @@ static void find_next(const struct time_plan *plan, struct time_warp *w, const s
 }
 
 /* When what comes after o may be fetched. */
-static void hold_back(const struct sim_preset *g, struct time_warp *w, const struct time_slot *o, uint32_t t)
+static void hold_back(struct time_sm *s, struct time_warp *w, const struct time_slot *o, uint32_t t)
 {
+    const struct sim_preset *g = s->group->t->g;
     uint32_t until = t + (uint32_t)g->issue_interval;
     if (o->flags & TIME_FENCE) until = t + o->latency;
     if (o->flags & TIME_SPLITS || (o->flags & TIME_ALONE && o->unit != UNIT_CONTROL)) until = t + o->latency;
     if (o->flags & TIME_ASYNC && w->async > until) until = w->async;
     if (o->flags & TIME_ENDS && o->unit == UNIT_CONTROL) until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
     if (o->flags & TIME_BARRIER) until = t + (uint32_t)g->lat_barrier;
+    if (o->flags & TIME_CALL) until = time_call_until(s, o, w->work->lanes, t);
     if (until > w->release) w->release = until;
 }
 
@@ -260,7 +262,7 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, co
     }
     set_results(plan, w, o, done);
     w->pending--;
-    hold_back(s->group->t->g, w, o, t);
+    hold_back(s, w, o, t);
     return true;
 }
 

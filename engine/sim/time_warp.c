@@ -89,7 +89,8 @@ static bool run_straight(struct time_sm *s, struct time_warp *w, const struct ti
     st->event = exec_warp_faulted(w->x) ? STEP_FAULT : STEP_DONE;
     st->branched = false;
     s->inst_warp += n;
-    s->inst_thread += (uint64_t)n * lanes_of(active);
+    w->work->lanes = (uint8_t)lanes_of(active);
+    s->inst_thread += (uint64_t)n * w->work->lanes;
     w->hi += n;
     w->pending += n;
     return st->event == STEP_DONE && n < most && has_room(w->work);
@@ -108,7 +109,7 @@ static void run_region(struct time_sm *s, struct time_warp *w, const struct time
         uint32_t at = w->hi - w->lo;
         w->work->mem_of[at] = 0;
         s->inst_warp++;
-        s->inst_thread += lanes_of(st->active);
+        s->inst_thread += w->work->lanes = (uint8_t)lanes_of(st->active);
         if (st->access.kind != ACCESS_NONE && st->access.mask) keep_access(s, w, at, &st->access);
         w->hi++;
         w->pending++;

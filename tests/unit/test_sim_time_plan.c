@@ -145,8 +145,47 @@ static void test_roots_split(void **state)
     job_close(&j);
 }
 
+static const char calls[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+    ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
+    ".func (.param .b32 r) leaf(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\nst.param.b32 [r+0], %r1;\nret;\n}\n"
+    ".func (.param .b32 r) node(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\n"
+    "{\n.param .b32 p;\nst.param.b32 [p+0], %r1;\n.param .b32 q;\ncall.uni (q), leaf, (p);\nld.param.b32 %r2, [q+0];\n}\nst.param.b32 [r+0], %r2;\nret;\n}\n"
+    ".visible .entry k(.param .u64 o)\n{\n.reg .b32 %r<3>;\n.reg .b64 %rd<3>;\nmov.u32 %r1, 1;\n"
+    "{\n.param .b32 p;\nst.param.b32 [p+0], %r1;\n.param .b32 q;\ncall.uni (q), node, (p);\nld.param.b32 %r2, [q+0];\n}\n"
+    "{\n.param .b64 p;\nst.param.b64 [p+0], 16;\n.param .b64 q;\ncall.uni (q), malloc, (p);\nld.param.b64 %rd1, [q+0];\n}\nret;\n}\n";
+
+/* Parameters are registers; a function that calls another returns later than a leaf; malloc costs by the lane. */
+static void test_calls(void **state)
+{
+    (void)state;
+    struct ptx_module *m;
+    struct sim_preset g;
+    struct sim_program *p;
+    struct time_plan t;
+    struct diags ds = { 0 };
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    assert_status_ok(ptx_parse("calls.ptx", str_of(calls), &m, &ds), &ds);
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    assert_status_ok(sim_load(m, STR("k"), &g, mem, &p, &ds), &ds);
+    assert_int_equal(time_plan_make(&t, p, &g), ST_OK);
+    uint32_t back[3] = { 0 }, lanes = 0;
+    for (uint32_t i = 0; i < p->ncode; i++) {
+        const struct ptx_inst *in = p->code[i].ptx;
+        if (ptx_has_mod(in, PTX_MOD_PARAM)) assert_int_equal(t.op[i].flags & TIME_MEMORY, 0);
+        if (in->op == PTX_OP_RET && p->code[i].func->index) back[str_eq(p->code[i].func->ptx->name, STR("leaf")) ? 0 : 1] = t.op[i].latency;
+        if (in->op == PTX_OP_CALL && t.op[i].each) lanes = t.op[i].each;
+    }
+    assert_true(back[0] > 0 && back[1] == back[0] + g.l1_latency);
+    assert_true(lanes > 0);
+    time_plan_free(&t);
+    sim_unload(p);
+    sim_mem_free(mem);
+    ptx_free(m);
+    diags_free(&ds);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split), cmocka_unit_test(test_calls) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
