@@ -45,6 +45,11 @@ struct str str_of(const char *s);                /* NULL gives an empty view */
 bool str_eq(struct str a, struct str b);
 bool str_is(struct str a, const char *b);
 int str_cmp(struct str a, struct str b);
+struct str str_trim(struct str s);               /* without the white space around it */
+/* Takes the first line (without its newline) off rest; false: there is none left. */
+bool str_line(struct str *rest, struct str *line);
+/* Pairs of hex digits into digits.n / 2 bytes. False: something else is among them, or one is left over. */
+bool str_unhex(struct str digits, uint8_t *out);
 /* Edit distance (insert, delete, substitute), capped at `max`+1. */
 unsigned str_distance(struct str a, struct str b, unsigned max);
 
@@ -135,8 +140,12 @@ static inline uint64_t base_splitmix(uint64_t seed, uint64_t i)
 }
 
 /* ---- files ---- */
-/* Whole file into memory, NUL added (not counted). ST_IO with a diagnostic. Owned by the caller. */
+/* Whole file into memory, NUL added (not counted). ST_IO or ST_NOMEM with a diagnostic. Owned by the caller. */
 enum status file_read(const char *path, size_t max, char **data, size_t *n, struct diags *ds);
+/* Up to n bytes from byte `from` of a file into `to` (NULL: they are only counted, by the file's size); *got: how many there were. */
+enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n, uint64_t *got, struct diags *ds);
+/* The folders above path's last slash, where they are missing. False: errno says why not. */
+bool file_make_dirs(const char *path);
 /* Temporary file beside path, write, fsync, rename: path is old or new, never half. A link stays a link and keeps its
  * file's mode; a device or pipe is written in place. */
 enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds);

@@ -16,7 +16,7 @@
 static enum status io_error(struct diags *ds, const char *path, const char *what, int err)
 {
     diag_add(ds, DIAG_ERROR, "io", path, NO_SPAN, "%s: %s", what, strerror(err));
-    return ST_IO;
+    return err == ENOMEM ? ST_NOMEM : ST_IO;
 }
 
 /* Reads until end of file; works for pipes too, where the size is not known before. */
@@ -41,18 +41,26 @@ static enum status read_all(int fd, const char *path, size_t max, struct buf *b,
     return b->oom ? io_error(ds, path, "cannot read", ENOMEM) : ST_OK;
 }
 
+/* A descriptor of what is no folder. */
+static enum status open_to_read(const char *path, int *fd, struct stat *st, struct diags *ds)
+{
+    *fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0)
+        return io_error(ds, path, "cannot open", errno);
+    if (fstat(*fd, st) == 0 && !S_ISDIR(st->st_mode))
+        return ST_OK;
+    close(*fd);
+    return io_error(ds, path, "cannot read", EISDIR);
+}
+
 enum status file_read(const char *path, size_t max, char **data, size_t *n, struct diags *ds)
 {
+    int fd;
+    struct stat st;
     *data = NULL;
     *n = 0;
-    int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0)
-        return io_error(ds, path, "cannot open", errno);
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        close(fd);
-        return io_error(ds, path, "cannot read", EISDIR);
-    }
+    if (open_to_read(path, &fd, &st, ds) != ST_OK)
+        return ST_IO;
     struct buf b = { 0 };
     enum status s = read_all(fd, path, max, &b, ds);
     close(fd);
@@ -63,6 +71,46 @@ enum status file_read(const char *path, size_t max, char **data, size_t *n, stru
     *n = b.n;
     *data = buf_take(&b);
     return ST_OK;
+}
+
+enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n, uint64_t *got, struct diags *ds)
+{
+    int fd;
+    struct stat st;
+    enum status s = ST_OK;
+    *got = 0;
+    if (open_to_read(path, &fd, &st, ds) != ST_OK)
+        return ST_IO;
+    if (!to)
+        *got = (uint64_t)st.st_size > from ? (uint64_t)st.st_size - from : 0;
+    while (to && *got < n) {
+        ssize_t k = pread(fd, (char *)to + *got, n - *got, (off_t)(from + *got));
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            s = io_error(ds, path, "cannot read", errno);
+        if (k <= 0)
+            break;
+        *got += (uint64_t)k;
+    }
+    close(fd);
+    *got = *got < n ? *got : n;
+    return s;
+}
+
+bool file_make_dirs(const char *path)
+{
+    char *p = base_strdup(path);
+    bool ok = p != NULL;
+    for (char *s = p; ok && *s && (s = strchr(s + 1, '/'));) {
+        *s = 0;
+        ok = mkdir(p, 0777) == 0 || errno == EEXIST;
+        *s = '/';
+    }
+    int err = p ? errno : ENOMEM;
+    base_free(p);
+    errno = err;
+    return ok;
 }
 
 static bool write_all(int fd, const char *p, size_t n)

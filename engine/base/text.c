@@ -1,6 +1,7 @@
 /* Status texts, string views, byte buffers, the string map. */
 #include "engine/base/base.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,43 @@ int str_cmp(struct str a, struct str b)
     size_t n = a.n < b.n ? a.n : b.n;
     int c = n ? memcmp(a.s, b.s, n) : 0;
     return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+struct str str_trim(struct str s)
+{
+    while (s.n && isspace((unsigned char)*s.s))
+        s.s++, s.n--;
+    while (s.n && isspace((unsigned char)s.s[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+bool str_line(struct str *rest, struct str *line)
+{
+    if (!rest->n)
+        return false;
+    const char *nl = memchr(rest->s, '\n', rest->n);
+    *line = (struct str){ rest->s, nl ? (size_t)(nl - rest->s) : rest->n };
+    size_t taken = line->n + (nl != NULL);
+    rest->s += taken;
+    rest->n -= taken;
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool str_unhex(struct str digits, uint8_t *out)
+{
+    for (size_t i = 0; i + 1 < digits.n; i += 2) {
+        int high = hex_digit(digits.s[i]), low = hex_digit(digits.s[i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        out[i / 2] = (uint8_t)(high << 4 | low);
+    }
+    return digits.n % 2 == 0;
 }
 
 unsigned str_distance(struct str a, struct str b, unsigned max)

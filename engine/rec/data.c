@@ -39,20 +39,33 @@ static void store_float(uint8_t *p, enum elem e, double v)
         memcpy(p, &h, 2);
 }
 
-static bool is_float(enum elem e) { return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64; }
+bool elem_is_float(enum elem e) { return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64; }
 
 static void store_int(uint8_t *p, enum elem e, uint64_t v)
 {
     memcpy(p, &v, elem_size(e));                  /* little-endian host, as PTX is */
 }
 
+/* The 64-bit pattern of a number; what 64 bits do not hold becomes the nearest that they do. */
+static uint64_t pattern(double d)
+{
+    if (d < 0)
+        return (uint64_t)(d > -0x1p63 ? (int64_t)d : INT64_MIN);
+    return d < 0x1p64 ? (uint64_t)d : UINT64_MAX;
+}
+
+void elem_store(enum elem e, double v, uint8_t *out)
+{
+    if (elem_is_float(e))
+        store_float(out, e, v);
+    else
+        store_int(out, e, pattern(v));
+}
+
 /* A number of an init as the 64-bit pattern of an integer element. */
 static uint64_t whole(const struct init_spec *in, bool second)
 {
-    if (in->integral)
-        return (uint64_t)(second ? in->ib : in->ia);
-    double d = second ? in->b : in->a;
-    return d < 0 ? (uint64_t)(int64_t)d : (uint64_t)d;
+    return in->integral ? (uint64_t)(second ? in->ib : in->ia) : pattern(second ? in->b : in->a);
 }
 
 static void make_fill(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n, bool iota)
@@ -60,7 +73,7 @@ static void make_fill(const struct init_spec *in, enum elem e, uint8_t *p, uint6
     size_t w = elem_size(e);
     uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0;
     for (uint64_t i = 0; i < n; i++) {
-        if (is_float(e))
+        if (elem_is_float(e))
             store_float(p + i * w, e, iota ? in->a + (double)i * in->b : in->a);
         else
             store_int(p + i * w, e, start + i * step);
@@ -87,7 +100,7 @@ static void make_random_part(void *ctx, size_t part)
     }
     for (uint64_t i = first; i < j->n && i - first < RANDOM_PART; i++) {
         uint64_t z = base_splitmix(in->seed, i);
-        if (is_float(e))
+        if (elem_is_float(e))
             store_float(p + i * w, e, in->a + (in->b - in->a) * ((double)(z >> 40) / 16777216.0));
         else
             store_int(p + i * w, e, lo + (span ? z % span : z));
@@ -100,15 +113,19 @@ static void make_random(const struct init_spec *in, enum elem e, uint8_t *p, uin
     base_parallel(base_cpus(), (size_t)((n + RANDOM_PART - 1) / RANDOM_PART), make_random_part, &j);
 }
 
+static void store_count(uint8_t *p, enum elem e, uint64_t v)
+{
+    if (elem_is_float(e))
+        store_float(p, e, (double)v);
+    else
+        store_int(p, e, v);
+}
+
 static void make_permutation(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)
 {
     size_t w = elem_size(e);
-    for (uint64_t i = 0; i < n; i++) {
-        if (is_float(e))
-            store_float(p + i * w, e, (double)i);
-        else
-            store_int(p + i * w, e, i);
-    }
+    for (uint64_t i = 0; i < n; i++)
+        store_count(p + i * w, e, i);
     for (uint64_t i = n, k = 0; i-- > 1; k++) {
         uint64_t j = base_splitmix(in->seed, k) % (i + 1);
         uint8_t t[8];
@@ -125,7 +142,7 @@ static void make_rows(const struct init_spec *in, enum elem e, uint8_t *p, uint6
     size_t w = elem_size(e);
     uint64_t mean = in->rows ? in->nnz / in->rows : 0, last = 0;
     for (uint64_t i = 0; i < n; i++) {
-        uint64_t at = i >= in->rows ? in->nnz : (uint64_t)((double)i * (double)in->nnz / (double)in->rows);
+        uint64_t at = i >= in->rows ? in->nnz : pattern((double)i * (double)in->nnz / (double)in->rows);
         if (i > 0 && i < in->rows && mean > 1)
             at += base_splitmix(in->seed, i) % (mean + 1) - mean / 2;
         if ((int64_t)at < (int64_t)last)
@@ -133,7 +150,7 @@ static void make_rows(const struct init_spec *in, enum elem e, uint8_t *p, uint6
         if (at > in->nnz)
             at = in->nnz;
         last = at;
-        store_int(p + i * w, e, at);
+        store_count(p + i * w, e, at);
     }
 }
 
@@ -171,50 +188,46 @@ static bool npy_type_fits(const char *s, size_t head, enum elem e)
     return false;
 }
 
-static enum status make_file(const struct init_spec *in, const char *dir, const char *name, enum elem e,
-                             uint8_t *p, uint64_t bytes, struct diags *ds)
+/* Where the data of a .npy file of such elements start. */
+static enum status npy_start(const char *path, const char *name, enum elem e, uint64_t *at, struct diags *ds)
 {
-    char *path = joined(dir, in->text), *data = NULL;
-    size_t n = 0, at = in->offset;
-    enum status s = path ? file_read(path, (size_t)1 << 40, &data, &n, ds) : ST_NOMEM;
-    if (s == ST_OK && in->kind == INIT_NPY) {
-        at = npy_data(data, n);
-        if (!at)
-            s = bad(ds, name, "not a .npy file");
-        else if (!npy_type_fits(data, at, e))
-            s = bad(ds, name, "the .npy file holds another element type (or byte order)");
-        else if (strstr(data + 10, "'fortran_order': True"))
-            s = bad(ds, name, "the .npy file is in Fortran order");
-    }
-    if (s == ST_OK && (at > n || n - at < bytes)) {
-        struct buf b = { 0 };
-        buf_printf(&b, "'%s' holds %zu bytes from offset %zu on, %llu are needed", in->text, at > n ? 0 : n - at, at, (unsigned long long)bytes);
-        s = bad(ds, name, b.s);
-        buf_free(&b);
-    }
-    if (s == ST_OK)
-        memcpy(p, data + at, bytes);
-    base_free(data);
-    base_free(path);
+    enum { HEAD_MOST = 1 << 17 };
+    char *head = base_alloc(HEAD_MOST);
+    uint64_t n = 0;
+    enum status s = head ? file_read_part(path, 0, head, HEAD_MOST, &n, ds) : ST_NOMEM;
+    *at = s == ST_OK ? npy_data(head, n) : 0;
+    if (s == ST_OK && !*at)
+        s = bad(ds, name, "not a .npy file");
+    else if (s == ST_OK && !npy_type_fits(head, *at, e))
+        s = bad(ds, name, "the .npy file holds another element type (or byte order)");
+    else if (s == ST_OK && memmem(head, *at, "'fortran_order': True", 21))
+        s = bad(ds, name, "the .npy file is in Fortran order");
+    base_free(head);
     return s;
 }
 
-static int hex_digit(char c)
+static enum status make_file(const struct init_spec *in, const char *dir, const char *name, enum elem e,
+                             uint8_t *p, uint64_t bytes, struct diags *ds)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    char *path = joined(dir, in->text);
+    uint64_t at = in->offset, got = 0;
+    enum status s = !path ? ST_NOMEM : in->kind == INIT_NPY ? npy_start(path, name, e, &at, ds) : ST_OK;
+    if (s == ST_OK)
+        s = file_read_part(path, at, p, bytes, &got, ds);
+    if (s == ST_OK && got < bytes) {
+        diag_error(ds, "launch-data", "buffer '%s': '%s' holds %llu bytes from offset %llu on, %llu are needed", name, in->text, (unsigned long long)got,
+                   (unsigned long long)at, (unsigned long long)bytes);
+        s = ST_INPUT;
+    }
+    base_free(path);
+    return s;
 }
 
 static enum status make_hex(const char *text, const char *name, uint8_t *p, uint64_t bytes, struct diags *ds)
 {
     if (strlen(text) != bytes * 2)
         return bad(ds, name, "the number of hex digits does not fit its size");
-    for (uint64_t i = 0; i < bytes; i++) {
-        int hi = hex_digit(text[2 * i]), lo = hex_digit(text[2 * i + 1]);
-        if (hi < 0 || lo < 0)
-            return bad(ds, name, "not a hex digit");
-        p[i] = (uint8_t)(hi << 4 | lo);
-    }
-    return ST_OK;
+    return str_unhex(str_of(text), p) ? ST_OK : bad(ds, name, "not a hex digit");
 }
 
 static enum status make_init(const struct init_spec *in, const char *dir, const char *name, enum elem e,
@@ -286,6 +299,7 @@ static enum status make_args(const struct launch_spec *l, struct launch_buffer *
     return ST_OK;
 }
 
+#define SYMBOL_FILE_MOST ((uint64_t)1 << 30)
 /* How many bytes a symbol's data have, before they are made. */
 static enum status symbol_bytes(const struct launch_spec *l, const struct symbol_spec *y, size_t *bytes, struct diags *ds)
 {
@@ -302,12 +316,11 @@ static enum status symbol_bytes(const struct launch_spec *l, const struct symbol
         diag_hint(d, "as for an argument: \"buffer\": \"f32\", \"count\": 256; only `file` and `hex` say by themselves how many bytes there are");
         return ST_INPUT;
     }
-    char *path = joined(l->dir, y->init.text), *data = NULL;     /* the whole file from its offset on */
-    size_t n = 0;
-    enum status s = path ? file_read(path, (size_t)1 << 30, &data, &n, ds) : ST_NOMEM;
+    char *path = joined(l->dir, y->init.text);                   /* the whole file from its offset on */
+    uint64_t n = 0;
+    enum status s = path ? file_read_part(path, y->init.offset, NULL, SYMBOL_FILE_MOST, &n, ds) : ST_NOMEM;
     base_free(path);
-    base_free(data);
-    *bytes = n > y->init.offset ? n - y->init.offset : 0;
+    *bytes = n;
     return s;
 }
 

@@ -20,9 +20,10 @@ enum elem {
 #undef X
     ELEM_COUNT
 };
-size_t elem_size(enum elem e);
-const char *elem_name(enum elem e);
+size_t elem_size(enum elem e); const char *elem_name(enum elem e); bool elem_is_float(enum elem e);
 bool elem_parse(struct str s, enum elem *e);
+/* v as an element: rounded once to a float, or the nearest whole number that 64 bits hold, cut to its size. */
+void elem_store(enum elem e, double v, uint8_t *out);
 
 enum init_kind { INIT_FILL, INIT_IOTA, INIT_RANDOM, INIT_PERMUTATION, INIT_ROWS, INIT_FILE, INIT_NPY, INIT_HEX };
 struct init_spec {
@@ -108,7 +109,6 @@ enum prefetch_level { PREFETCH_LEVELS(ENUM_ITEM) };
 enum coarsen_mode { COARSEN_MODES(ENUM_ITEM) };
 enum readonly_mode { READONLY_MODES(ENUM_ITEM) };
 enum pi_mode { PI_MODES(ENUM_ITEM) };
-
 #define OPT_MAX_LOADS 64
 #define OPT_AGENTS_VOTE (-1)
 #define OPT_SOFTCACHE_AUTO (-1)       /* a profile chooses before the launch */

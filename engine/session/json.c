@@ -1,6 +1,7 @@
 /* JSON text: a writer that keeps every digit, strict reading, field tables. */
 #include "engine/session/session_int.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -188,12 +189,15 @@ const char *json_text(const cJSON *o, const char *key)
     return cJSON_IsString(v) ? v->valuestring : NULL;
 }
 
+/* One digit at least and nothing else. */
+static bool digits(const char *s) { return *s && strspn(s, "0123456789") == strlen(s); }
+
 bool json_i64(const cJSON *v, int64_t *out)
 {
     if (cJSON_IsString(v)) {
-        char *end;
-        *out = strtoll(v->valuestring, &end, 10);
-        return *v->valuestring && !*end;
+        errno = 0;
+        *out = strtoll(v->valuestring, NULL, 10);
+        return digits(v->valuestring + (*v->valuestring == '-')) && !errno;
     }
     if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble) || fabs(v->valuedouble) > 9.2e18)
         return false;
@@ -204,9 +208,9 @@ bool json_i64(const cJSON *v, int64_t *out)
 bool json_u64(const cJSON *v, uint64_t *out)
 {
     if (cJSON_IsString(v)) {
-        char *end;
-        *out = strtoull(v->valuestring, &end, 10);
-        return *v->valuestring && *v->valuestring != '-' && !*end;
+        errno = 0;
+        *out = strtoull(v->valuestring, NULL, 10);
+        return digits(v->valuestring) && !errno;
     }
     if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble) || v->valuedouble < 0 || v->valuedouble > 1.8e19)
         return false;

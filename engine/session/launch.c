@@ -9,12 +9,21 @@
 static const char *const init_keys[] = { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex" };
 
 enum { PARAM_MOST = 32764 };                   /* PTX ISA 5.1.6: bytes of all kernel parameters */
+enum { ARGS_MOST = 8192 };                     /* so many of 4 bytes would fill them; looking names up stays quick */
 
 /* cJSON keeps no positions, so messages name the file and the path of keys. */
 static enum status wrong(struct diags *ds, const char *path, const char *where, const char *what)
 {
     diag_add(ds, DIAG_ERROR, "launch", path, NO_SPAN, "%s: %s", where, what);
     return ST_INPUT;
+}
+
+/* A text that may be absent: then *out stays NULL. False: out of memory. */
+static bool copy_text(const cJSON *o, const char *key, char **out)
+{
+    const char *text = json_text(o, key);
+    *out = base_strdup(text);
+    return *out || !text;
 }
 
 static bool get_dim(const cJSON *v, struct dim3u *d)
@@ -33,15 +42,28 @@ static bool get_dim(const cJSON *v, struct dim3u *d)
     return true;
 }
 
+/* A number, or a whole one as text where a JSON number would lose digits; *i: its 64 bits, where it is whole. */
+static bool get_number(const cJSON *v, double *d, int64_t *i, bool *integral)
+{
+    uint64_t u;
+    bool is = json_i64(v, i);
+    *d = cJSON_IsNumber(v) ? v->valuedouble : (double)*i;
+    if (!is && cJSON_IsString(v) && json_u64(v, &u)) {
+        is = true;
+        *i = (int64_t)u;
+        *d = (double)u;
+    }
+    *integral = *integral && is;
+    return is || (cJSON_IsNumber(v) && isfinite(*d));
+}
+
 static bool get_pair(const cJSON *v, struct init_spec *in)
 {
-    const cJSON *a = cJSON_IsArray(v) ? cJSON_GetArrayItem(v, 0) : v, *b = cJSON_IsArray(v) ? cJSON_GetArrayItem(v, 1) : NULL;
-    if (!(cJSON_IsNumber(a) || cJSON_IsString(a)) || (cJSON_IsArray(v) && (cJSON_GetArraySize(v) != 2 || !b)))
-        return false;
-    in->a = cJSON_IsNumber(a) ? a->valuedouble : strtod(a->valuestring, NULL);
-    in->b = !b ? 0 : cJSON_IsNumber(b) ? b->valuedouble : cJSON_IsString(b) ? strtod(b->valuestring, NULL) : NAN;
-    in->integral = json_i64(a, &in->ia) && (!b || json_i64(b, &in->ib));
-    return !isnan(in->b);
+    in->integral = true;
+    if (!cJSON_IsArray(v))
+        return get_number(v, &in->a, &in->ia, &in->integral);
+    return cJSON_GetArraySize(v) == 2 && get_number(cJSON_GetArrayItem(v, 0), &in->a, &in->ia, &in->integral) &&
+           get_number(cJSON_GetArrayItem(v, 1), &in->b, &in->ib, &in->integral);
 }
 
 static bool get_init_value(const cJSON *v, const cJSON *o, struct init_spec *in)
@@ -53,9 +75,7 @@ static bool get_init_value(const cJSON *v, const cJSON *o, struct init_spec *in)
     case INIT_FILL: case INIT_IOTA: case INIT_RANDOM: return get_pair(v, in);
     case INIT_PERMUTATION: return true;
     case INIT_ROWS: return json_u64(json_get(v, "rows"), &in->rows) && json_u64(json_get(v, "nnz"), &in->nnz);
-    case INIT_FILE: case INIT_NPY: case INIT_HEX:
-        in->text = cJSON_IsString(v) ? base_strdup(v->valuestring) : NULL;
-        return in->text != NULL;
+    case INIT_FILE: case INIT_NPY: case INIT_HEX: return cJSON_IsString(v);
     }
     return false;
 }
@@ -72,7 +92,10 @@ static enum status get_init(const cJSON *o, const char *path, const char *where,
         if (!v)
             continue;
         in->kind = (enum init_kind)k;
-        return get_init_value(v, o, in) ? ST_OK : wrong(ds, path, where, "the value of its init does not fit");
+        if (!get_init_value(v, o, in))
+            return wrong(ds, path, where, "the value of its init does not fit");
+        bool text = in->kind == INIT_FILE || in->kind == INIT_NPY || in->kind == INIT_HEX;
+        return !text || copy_text(o, init_keys[k], &in->text) ? ST_OK : ST_NOMEM;
     }
     return wrong(ds, path, where, "init must be one of fill, iota, random, permutation, rows, file, npy, hex");
 }
@@ -81,21 +104,11 @@ static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])
 {
     int64_t i;
     uint64_t u;
-    if (e == ELEM_F64 || e == ELEM_F32 || e == ELEM_F16) {
-        struct init_spec in = { .kind = INIT_FILL };
-        struct arg_spec a = { .kind = ARG_BUFFER, .elem = e, .count = 1 };
-        struct launch_spec l = { .args = &a, .nargs = 1 };
-        struct launch_data d;
-        if (!cJSON_IsNumber(v))
-            return false;
-        in.a = v->valuedouble;
-        a.init = in;
-        a.name = (char *)(uintptr_t)"scalar";
-        if (launch_data_make(&l, 8, &d, NULL) != ST_OK)
-            return false;
-        memcpy(out, d.buffers[0].bytes, elem_size(e));
-        launch_data_free(&d);
-        return true;
+    if (elem_is_float(e)) {
+        bool is = cJSON_IsNumber(v) && isfinite(v->valuedouble);
+        if (is)
+            elem_store(e, v->valuedouble, out);
+        return is;
     }
     if (json_u64(v, &u)) {
         size_t bits = elem_size(e) * 8;
@@ -107,22 +120,6 @@ static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])
     memcpy(out, &i, 8);
     int64_t limit = elem_size(e) == 8 ? INT64_MIN : -((int64_t)1 << (elem_size(e) * 8 - 1));
     return i >= limit;
-}
-
-static bool get_hex(const char *text, struct arg_spec *a)
-{
-    size_t n = strlen(text);
-    if (n % 2)
-        return false;
-    a->nbytes = n / 2;
-    a->bytes = base_alloc(a->nbytes);
-    for (size_t i = 0; a->bytes && i < a->nbytes; i++) {
-        char two[3] = { text[2 * i], text[2 * i + 1], 0 }, *end;
-        a->bytes[i] = (uint8_t)strtoul(two, &end, 16);
-        if (*end)
-            return false;
-    }
-    return a->bytes != NULL;
 }
 
 /* "buffer" and "count". */
@@ -144,22 +141,25 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
         return wrong(ds, path, where, "\"output\" must be true or false");
     a->output = cJSON_IsTrue(output);
     const cJSON *tol = json_get(o, "tolerance");
-    a->tolerance = cJSON_IsNumber(tol) ? tol->valuedouble : 0;
+    if (tol && !(cJSON_IsNumber(tol) && tol->valuedouble >= 0 && isfinite(tol->valuedouble)))
+        return wrong(ds, path, where, "\"tolerance\" must be a number, 0 or above");
+    a->tolerance = tol ? tol->valuedouble : 0;
     return get_init(json_get(o, "init"), path, where, &a->init, ds);
 }
 
 /* A struct by value: its bytes, or "size" zeros for what "in" arguments fill. */
 static enum status get_bytes(const cJSON *o, const char *path, const char *where, struct arg_spec *a, struct diags *ds)
 {
-    uint64_t size;
+    struct str hex = str_of(json_text(o, "bytes"));
+    uint64_t size = hex.n / 2;
     a->kind = ARG_BYTES;
-    if (json_text(o, "bytes"))
-        return get_hex(json_text(o, "bytes"), a) ? ST_OK : wrong(ds, path, where, "\"bytes\" must be pairs of hex digits");
-    if (!json_u64(json_get(o, "size"), &size) || !size || size > PARAM_MOST)
+    if (!json_text(o, "bytes") && (!json_u64(json_get(o, "size"), &size) || !size || size > PARAM_MOST))
         return wrong(ds, path, where, "\"size\" must be a number of bytes, at most 32764");
     a->bytes = base_alloc(size);
     a->nbytes = a->bytes ? size : 0;
-    return a->bytes ? ST_OK : ST_NOMEM;
+    if (!a->bytes)
+        return ST_NOMEM;
+    return str_unhex(hex, a->bytes) ? ST_OK : wrong(ds, path, where, "\"bytes\" must be pairs of hex digits");
 }
 
 static enum status get_arg(const cJSON *o, const char *path, size_t index, struct arg_spec *a, struct diags *ds)
@@ -168,17 +168,17 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
     const char *name = json_text(o, "name");
     snprintf(where, sizeof where, "argument %zu%s%.100s%s", index, name ? " ('" : "", name ? name : "", name ? "')" : "");
     a->name = base_strdup(name ? name : "");
-    if (json_text(o, "in")) {
-        a->inside = base_strdup(json_text(o, "in"));
-        if (!a->inside || !json_u64(json_get(o, "at"), &a->at))
+    if (!a->name || !copy_text(o, "in", &a->inside) || !copy_text(o, "same_as", &a->same_as))
+        return ST_NOMEM;
+    if (a->inside) {
+        if (!json_u64(json_get(o, "at"), &a->at))
             return wrong(ds, path, where, "\"in\" needs \"at\", the byte inside that argument");
     }
     if (json_get(o, "buffer"))
         return get_buffer(o, path, where, a, ds);
-    if (json_text(o, "same_as")) {
+    if (a->same_as) {
         const cJSON *off = json_get(o, "offset");
         a->kind = ARG_SAME_AS;
-        a->same_as = base_strdup(json_text(o, "same_as"));
         return !off || json_u64(off, &a->offset) ? ST_OK : wrong(ds, path, where, "\"offset\" must be a whole number of bytes");
     }
     if (json_text(o, "bytes") || json_get(o, "size"))
@@ -220,8 +220,8 @@ static void move_inside_last(struct launch_spec *l)
 static enum status get_args(const cJSON *o, const char *path, const struct launch_spec *outer, struct launch_spec *l, struct diags *ds)
 {
     const cJSON *args = json_get(o, "args"), *a;
-    if (args && !cJSON_IsArray(args))
-        return wrong(ds, path, "args", "must be a list");
+    if (args && (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > ARGS_MOST))
+        return wrong(ds, path, "args", "must be a list, and no longer than 8192");
     l->args = base_alloc(((size_t)cJSON_GetArraySize(args) + 1) * sizeof *l->args);
     if (!l->args)
         return ST_NOMEM;
@@ -244,7 +244,8 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
 static enum status get_symbol(const cJSON *o, const char *path, struct symbol_spec *y, struct diags *ds)
 {
     char where[160];
-    y->name = base_strdup(json_text(o, "name"));
+    if (!copy_text(o, "name", &y->name))
+        return ST_NOMEM;
     if (!y->name)
         return wrong(ds, path, "symbols", "each needs a \"name\"");
     snprintf(where, sizeof where, "symbol '%.120s'", y->name);
@@ -271,11 +272,10 @@ static enum status get_symbols(const cJSON *o, const char *path, struct launch_s
 static enum status get_launch_body(const cJSON *o, const char *path, const char *dir, const struct launch_spec *outer, struct launch_spec *l, struct diags *ds)
 {
     uint64_t shared = 0;
-    l->name = base_strdup(json_text(o, "name"));
     l->file = base_strdup(path);
     l->dir = base_strdup(dir);
-    l->ptx = base_strdup(json_text(o, "ptx"));
-    l->kernel = base_strdup(json_text(o, "kernel"));
+    if (!l->file || !l->dir || !copy_text(o, "name", &l->name) || !copy_text(o, "ptx", &l->ptx) || !copy_text(o, "kernel", &l->kernel))
+        return ST_NOMEM;
     if (!l->kernel)
         return wrong(ds, path, "launch", "\"kernel\" is missing");
     if (!get_dim(json_get(o, "grid"), &l->grid))
@@ -374,7 +374,7 @@ enum status launch_file_read(const char *path, struct launch_file *out, struct d
         char *dir = path_dir(path);
         out->path = base_strdup(path);
         launch_keys_check(t, path, ds);
-        s = read_launches(t, path, dir, out, ds);
+        s = dir && out->path ? read_launches(t, path, dir, out, ds) : ST_NOMEM;
         base_free(dir);
     }
     cJSON_Delete(t);
@@ -395,10 +395,14 @@ void launch_file_free(struct launch_file *f)
 /* ---- writing ---- */
 static void put_number(struct jw *w, const struct init_spec *in, bool second)
 {
-    if (in->integral)
-        jw_int(w, second ? in->ib : in->ia);
+    int64_t i = second ? in->ib : in->ia;
+    double d = second ? in->b : in->a;
+    if (!in->integral)
+        jw_num(w, d);
+    else if (i < 0 && d > 0)                     /* above INT64_MAX: its 64 bits */
+        jw_uint(w, (uint64_t)i);
     else
-        jw_num(w, second ? in->b : in->a);
+        jw_int(w, i);
 }
 
 static void put_init(struct jw *w, const struct init_spec *in)

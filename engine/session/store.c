@@ -131,20 +131,6 @@ static char *time_text(time_t now)
     return base_strdup(text);
 }
 
-static bool make_dirs(char *path)
-{
-    for (char *p = path + 1; *p; p++) {
-        if (*p != '/')
-            continue;
-        *p = 0;
-        int r = mkdir(path, 0755);
-        *p = '/';
-        if (r != 0 && errno != EEXIST)
-            return false;
-    }
-    return true;
-}
-
 /* sessions/ when it is there and writable, else the user's data folder (XDG). */
 static char *fresh_path(const char *ptx_path, time_t now)
 {
@@ -180,7 +166,7 @@ enum status session_new(const char *path, const char *ptx_path, struct session *
         *out = NULL;
         return ST_NOMEM;
     }
-    if (!make_dirs(s->path)) {
+    if (!file_make_dirs(s->path)) {
         diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN, "cannot make the session's folder: %s", strerror(errno));
         return ST_IO;
     }

@@ -173,6 +173,57 @@ static void hashes(void **state)
         }
 }
 
+static void text_pieces(void **state)
+{
+    (void)state;
+    struct str rest = STR("a\n\n b c \n"), line;
+    uint8_t bytes[3] = { 9, 9, 9 };
+    assert_true(str_line(&rest, &line) && str_is(line, "a"));
+    assert_true(str_line(&rest, &line) && line.n == 0);
+    assert_true(str_line(&rest, &line) && str_is(str_trim(line), "b c"));
+    assert_false(str_line(&rest, &line));
+    rest = STR("no newline");
+    assert_true(str_line(&rest, &line) && str_is(line, "no newline"));
+    assert_false(str_line(&rest, &line));
+    assert_int_equal(str_trim(STR(" \t\n")).n, 0);
+    assert_true(str_unhex(STR("0aFf"), bytes));
+    assert_memory_equal(bytes, "\x0a\xff\x09", 3);
+    static const char *const bad[] = { "0", "0g", "+1", " 1", "-1", "0x", "00 " };
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+        assert_false(str_unhex(str_of(bad[i]), bytes));
+    assert_true(str_unhex(STR(""), bytes));
+}
+
+static void file_parts(void **state)
+{
+    (void)state;
+    struct diags ds = { 0 };
+    char path[256], to[8] = "........";
+    uint64_t got;
+    snprintf(path, sizeof path, "%s/new/deep/part", support_scratch());
+    assert_true(file_make_dirs(path));
+    assert_true(file_make_dirs(path));                   /* they are there already */
+    assert_status_ok(file_write_atomic(path, "0123456789", 10, &ds), &ds);
+    assert_status_ok(file_read_part(path, 7, to, 8, &got, &ds), &ds);
+    assert_int_equal(got, 3);
+    assert_memory_equal(to, "789.....", 8);
+    assert_status_ok(file_read_part(path, 99, to, 8, &got, &ds), &ds);
+    assert_int_equal(got, 0);
+    assert_status_ok(file_read_part(path, 4, NULL, UINT64_MAX, &got, &ds), &ds);
+    assert_int_equal(got, 6);
+    assert_status_ok(file_read_part("/dev/zero", 0, to, 8, &got, &ds), &ds);    /* has no end: what is asked for is read */
+    assert_int_equal(got, 8);
+    assert_int_equal(file_read_part(support_scratch(), 0, to, 8, &got, &ds), ST_IO);
+    assert_false(file_make_dirs("/proc/nowhere/at/all"));
+    char *data;
+    size_t n;
+    base_fail_after(1);
+    enum status st = file_read(path, 100, &data, &n, &ds);
+    base_fail_after(0);
+    assert_int_equal(st, ST_NOMEM);
+    diags_free(&ds);
+}
+
 static void add_index(void *ctx, size_t i) { atomic_fetch_add((atomic_size_t *)ctx, i + 1); }
 
 static void parallel(void **state)
@@ -213,7 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings), cmocka_unit_test(json_strings), cmocka_unit_test(arena_blocks), cmocka_unit_test(map),
-        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(atomic_file_keeps), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
+        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(atomic_file_keeps), cmocka_unit_test(text_pieces), cmocka_unit_test(file_parts), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
         cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "tests/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct launch_data one_buffer(struct arg_spec *a, struct launch_spec *l, enum elem e, uint64_t count, struct init_spec in)
@@ -95,6 +96,65 @@ static void csr_rows(void **state)
     launch_data_free(&d);
 }
 
+/* What 64 bits do not hold becomes the nearest that they do, and counts are numbers in every type. */
+static void numbers_beyond_their_type(void **state)
+{
+    (void)state;
+    static const struct { double v; uint64_t bits; } vectors[] = { { 1e300, UINT64_MAX }, { -1e300, (uint64_t)INT64_MIN }, { 1.8e19, 18000000000000000000u }, { -2.9, (uint64_t)-2 } };
+    struct arg_spec a;
+    struct launch_spec l;
+    for (size_t i = 0; i < ARRAY_LEN(vectors); i++) {
+        struct launch_data d = one_buffer(&a, &l, ELEM_U64, 1, (struct init_spec){ .kind = INIT_FILL, .a = vectors[i].v });
+        assert_memory_equal(d.buffers[0].bytes, &vectors[i].bits, 8);
+        launch_data_free(&d);
+    }
+    struct launch_data d = one_buffer(&a, &l, ELEM_F32, 3, (struct init_spec){ .kind = INIT_ROWS, .rows = 2, .nnz = 5 });
+    float last;
+    memcpy(&last, d.buffers[0].bytes + 8, 4);
+    assert_true(last == 5.0f);
+    launch_data_free(&d);
+    d = one_buffer(&a, &l, ELEM_U64, 4, (struct init_spec){ .kind = INIT_ROWS, .rows = 3, .nnz = UINT64_MAX });
+    launch_data_free(&d);
+}
+
+static enum status file_data(const char *name, const char *text, size_t n, enum init_kind kind, uint64_t count, uint64_t offset, uint8_t *out, struct diags *ds)
+{
+    char path[300];
+    struct launch_data d;
+    snprintf(path, sizeof path, "%s/%s", support_scratch(), name);
+    assert_status_ok(file_write_atomic(path, text, n, ds), ds);
+    struct arg_spec a = { .kind = ARG_BUFFER, .name = (char *)(uintptr_t)"A", .elem = ELEM_F32, .count = count,
+                          .init = { .kind = kind, .text = (char *)(uintptr_t)name, .offset = offset } };
+    struct launch_spec l = { .args = &a, .nargs = 1, .dir = (char *)(uintptr_t)support_scratch() };
+    enum status st = launch_data_make(&l, 1 << 20, &d, ds);
+    if (st == ST_OK)
+        memcpy(out, d.buffers[0].bytes, d.buffers[0].n);
+    if (st == ST_OK)
+        launch_data_free(&d);
+    return st;
+}
+
+#define NPY(descr, order) "\x93NUMPY\x01\x00\x44\x00{'descr': '" descr "', 'fortran_order': " order ", 'shape': (2,), }          \nabcdefgh"
+static void data_from_files(void **state)
+{
+    (void)state;
+    uint8_t out[8];
+    struct diags ds = { 0 };
+    assert_status_ok(file_data("raw", "0123abcdefgh", 12, INIT_FILE, 2, 4, out, &ds), &ds);
+    assert_memory_equal(out, "abcdefgh", 8);
+    assert_int_equal(file_data("raw", "0123abcdefgh", 12, INIT_FILE, 2, 5, out, &ds), ST_INPUT);
+    assert_true(support_said(&ds, "'raw' holds 7 bytes from offset 5 on, 8 are needed"));
+    assert_status_ok(file_data("ok.npy", NPY("<f4", "False"), sizeof NPY("<f4", "False") - 1, INIT_NPY, 2, 0, out, &ds), &ds);
+    assert_memory_equal(out, "abcdefgh", 8);
+    assert_int_equal(file_data("type.npy", NPY("<f8", "False"), sizeof NPY("<f8", "False") - 1, INIT_NPY, 2, 0, out, &ds), ST_INPUT);
+    assert_true(support_said(&ds, "another element type"));
+    assert_int_equal(file_data("order.npy", NPY("<f4", "True "), sizeof NPY("<f4", "True ") - 1, INIT_NPY, 2, 0, out, &ds), ST_INPUT);
+    assert_true(support_said(&ds, "Fortran order"));
+    assert_int_equal(file_data("short.npy", "\x93NUMPY\x01\x00\xff\xff{", 11, INIT_NPY, 2, 0, out, &ds), ST_INPUT);
+    assert_true(support_said(&ds, "not a .npy file"));
+    diags_free(&ds);
+}
+
 static void sizes_are_checked_first(void **state)
 {
     (void)state;
@@ -166,7 +226,7 @@ static void medians(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(halves), cmocka_unit_test(csr_rows),
+        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
         cmocka_unit_test(sizes_are_checked_first), cmocka_unit_test(knobs_round_trip), cmocka_unit_test(bad_knobs_are_refused), cmocka_unit_test(medians),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

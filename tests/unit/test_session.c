@@ -58,6 +58,52 @@ static void launch_forms(void **state)
     diags_free(&ds);
 }
 
+/* A number of 64 bits is kept to the bit, above INT64_MAX too. */
+static void large_numbers(void **state)
+{
+    (void)state;
+    struct launch_file f;
+    struct launch_spec copy;
+    struct launch_data data;
+    struct diags ds = { 0 };
+    uint64_t want = UINT64_MAX - 2;
+    const char *p = write_file("large.json", HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"u64\", \"count\": 1, \"init\": {\"fill\": \"18446744073709551613\"}},"
+                                                  "{\"name\": \"n\", \"u64\": \"18446744073709551613\"}, {\"name\": \"m\", \"s64\": \"-9223372036854775808\"}]}");
+    assert_status_ok(launch_file_read(p, &f, &ds), &ds);
+    assert_status_ok(launch_copy(&f.launch[0], &copy), &ds);
+    assert_status_ok(launch_data_make(&copy, 8, &data, &ds), &ds);
+    assert_memory_equal(data.buffers[0].bytes, &want, 8);
+    assert_memory_equal(copy.args[1].scalar, &want, 8);
+    assert_memory_equal(copy.args[2].scalar, "\0\0\0\0\0\0\0\x80", 8);
+    launch_data_free(&data);
+    launch_spec_free(&copy);
+    launch_file_free(&f);
+    diags_free(&ds);
+}
+
+/* Every allocation on the way of a reading fails once: that is said, and never taken for a mistake in the file. */
+static void launches_out_of_memory(void **state)
+{
+    (void)state;
+    char path[300];
+    snprintf(path, sizeof path, "%s", write_file("oom.launch.json", HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4}, {\"name\": \"B\", \"same_as\": \"A\"},"
+        "{\"name\": \"s\", \"size\": 8}, {\"name\": \"s.n\", \"in\": \"s\", \"at\": 4, \"s32\": 1}], \"symbols\": [{\"name\": \"t\", \"init\": {\"hex\": \"00\"}}], \"before\": [{\"kernel\": \"z\", \"grid\": 1, \"block\": 1}]}"));
+    for (uint64_t n = 1;; n++) {
+        struct launch_file f;
+        struct diags ds = { 0 };
+        base_fail_after(n);
+        enum status st = launch_file_read(path, &f, &ds);
+        base_fail_after(0);
+        if (st == ST_OK)
+            launch_file_free(&f);
+        else
+            assert_int_equal(st, ST_NOMEM);
+        diags_free(&ds);
+        if (st == ST_OK)
+            return;
+    }
+}
+
 static void several_launches_inherit(void **state)
 {
     (void)state;
@@ -108,7 +154,15 @@ static void bad_launches_name_the_place(void **state)
         { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"A\"}]}", "no buffer" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"u8\": 256}]}", "does not fit" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"s8\": -129}]}", "does not fit" },
-        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"0g\"}]}", "hex" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"0g\"}]}", "hex" }, { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"-1\"}]}", "hex" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"012\"}]}", "hex" }, { HEAD ", \"args\": [{\"name\": \"n\", \"f32\": 1e999}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"s64\": \"9223372036854775808x\"}]}", "does not fit" }, { HEAD ", \"args\": [{\"name\": \"n\", \"u64\": \" -5\"}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"u64\": \"18446744073709551616\"}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"fill\": \"many\"}}]}", "the value of its init" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"fill\": 1e999}}]}", "the value of its init" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"random\": [0, null]}}]}", "the value of its init" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"tolerance\": 1e999}]}", "\"tolerance\" must be" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"tolerance\": \"small\"}]}", "\"tolerance\" must be" },
         { HEAD ", \"args\": [{\"name\": \"n\"}]}", "needs" },
         { HEAD ", \"symbols\": [{\"name\": \"t\", \"buffer\": \"f32\"}]}", "symbol 't': \"count\" must be" },
         { HEAD ", \"launches\": []}", "empty" },
@@ -397,7 +451,7 @@ static void two_writers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_writers), cmocka_unit_test(launch_forms), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
+        cmocka_unit_test(two_writers), cmocka_unit_test(launch_forms), cmocka_unit_test(large_numbers), cmocka_unit_test(launches_out_of_memory), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
         cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(search_round_trip), cmocka_unit_test(versions),
         cmocka_unit_test(truncated_at_every_byte), cmocka_unit_test(out_of_memory), cmocka_unit_test(read_only_folder),
     };

@@ -1,22 +1,12 @@
 /* config: see config.h. Settings file: lines "name = value", '#' comments. */
 #include "tui/model/config.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static struct str strip(struct str s)
-{
-    while (s.n && isspace((unsigned char)*s.s))
-        s.s++, s.n--;
-    while (s.n && isspace((unsigned char)s.s[s.n - 1]))
-        s.n--;
-    return s;
-}
 
 static bool setting(struct app_settings *set, struct str key, struct str v)
 {
@@ -39,16 +29,14 @@ static bool setting(struct app_settings *set, struct str key, struct str v)
 
 void config_parse(struct app_settings *set, const char *path, struct str text, struct diags *ds)
 {
-    uint32_t line = 1;
-    for (size_t at = 0; at < text.n; line++) {
-        const char *nl = memchr(text.s + at, '\n', text.n - at);
-        struct str whole = { text.s + at, nl ? (size_t)(nl - text.s) - at : text.n - at }, s = strip(whole);
-        at += whole.n + 1;
+    struct str rest = text, whole;
+    for (uint32_t line = 1; str_line(&rest, &whole); line++) {
+        struct str s = str_trim(whole);
         if (!s.n || *s.s == '#')
             continue;
         const char *eq = memchr(s.s, '=', s.n);
-        struct str key = strip((struct str){ s.s, eq ? (size_t)(eq - s.s) : s.n });
-        struct str val = eq ? strip((struct str){ eq + 1, (size_t)(s.s + s.n - eq - 1) }) : (struct str){ "", 0 };
+        struct str key = str_trim((struct str){ s.s, eq ? (size_t)(eq - s.s) : s.n });
+        struct str val = eq ? str_trim((struct str){ eq + 1, (size_t)(s.s + s.n - eq - 1) }) : (struct str){ "", 0 };
         if (eq && setting(set, key, val))
             continue;
         struct span where = { (uint32_t)(s.s - text.s), (uint32_t)s.n, line, (uint32_t)(s.s - whole.s) + 1 };
@@ -95,13 +83,11 @@ static void use_keys(struct app *a, const char *path, struct str text, struct di
 static void use_history(struct app *a, const char *path, struct str text, struct diags *ds)
 {
     char line[PROMPT_TEXT];
+    struct str one;
     (void)path, (void)ds;
-    for (size_t at = 0; at < text.n; ) {
-        const char *nl = memchr(text.s + at, '\n', text.n - at);
-        size_t n = nl ? (size_t)(nl - text.s) - at : text.n - at;
-        snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), text.s + at);
+    while (str_line(&text, &one)) {
+        snprintf(line, sizeof line, "%.*s", (int)(one.n < sizeof line ? one.n : sizeof line - 1), one.s);
         history_add(&a->history, line);
-        at += n + 1;
     }
 }
 
@@ -118,25 +104,10 @@ void config_load(struct app *a, const char *home, struct diags *ds)
     base_free(data);
 }
 
-/* Makes a folder and those above it that are missing. */
-static bool make_dirs(const char *path)
-{
-    char tmp[512];
-    snprintf(tmp, sizeof tmp, "%s", path);
-    for (char *p = tmp + 1; *p; p++)
-        if (*p == '/') {
-            *p = '\0';
-            mkdir(tmp, 0777);
-            *p = '/';
-        }
-    mkdir(tmp, 0777);
-    return access(path, W_OK) == 0;
-}
-
 static bool write_file(const char *dir, const char *name, const struct buf *b, struct diags *ds)
 {
     char *path = path_of(dir, name);
-    bool ok = path && make_dirs(dir) && file_write_atomic(path, b->s, b->n, ds) == ST_OK;
+    bool ok = path && !b->oom && file_make_dirs(path) && file_write_atomic(path, b->s, b->n, ds) == ST_OK;
     base_free(path);
     return ok;
 }

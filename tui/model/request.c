@@ -98,13 +98,9 @@ static void keymap_line(struct keymap *m, const char *path, struct str text, str
 
 void keymap_parse(struct keymap *m, const char *path, struct str text, struct diags *ds)
 {
-    uint32_t number = 1;
-    for (size_t at = 0; at < text.n; number++) {
-        const char *nl = memchr(text.s + at, '\n', text.n - at);
-        size_t n = nl ? (size_t)(nl - text.s) - at : text.n - at;
-        keymap_line(m, path, text, (struct str){ text.s + at, n }, number, ds);
-        at += n + 1;
-    }
+    struct str rest = text, line;
+    for (uint32_t number = 1; str_line(&rest, &line); number++)
+        keymap_line(m, path, text, line, number, ds);
 }
 
 enum request keymap_find(const struct keymap *m, uint32_t key, enum scope scope)

@@ -19,18 +19,6 @@ static const char *const colour_names[16] = {
     "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
     "bright-black", "bright-red", "bright-green", "bright-yellow", "bright-blue", "bright-magenta", "bright-cyan", "bright-white" };
 
-static bool hex_pair(const char *s, uint8_t *out)
-{
-    unsigned v = 0;
-    for (int i = 0; i < 2; i++) {
-        if (!isxdigit((unsigned char)s[i]))
-            return false;
-        v = v * 16 + (unsigned)(isdigit((unsigned char)s[i]) ? s[i] - '0' : tolower((unsigned char)s[i]) - 'a' + 10);
-    }
-    *out = (uint8_t)v;
-    return true;
-}
-
 static bool colour_parse(struct str w, struct colour *c)
 {
     if (str_is(w, "default")) {
@@ -42,8 +30,10 @@ static bool colour_parse(struct str w, struct colour *c)
             *c = (struct colour){ .kind = COLOUR_INDEX, .index = (uint8_t)i };
             return true;
         }
-    *c = (struct colour){ .kind = COLOUR_RGB };
-    return w.n == 7 && w.s[0] == '#' && hex_pair(w.s + 1, &c->r) && hex_pair(w.s + 3, &c->g) && hex_pair(w.s + 5, &c->b);
+    uint8_t rgb[3] = { 0 };
+    bool is = w.n == 7 && w.s[0] == '#' && str_unhex((struct str){ w.s + 1, 6 }, rgb);
+    *c = (struct colour){ .kind = COLOUR_RGB, .r = rgb[0], .g = rgb[1], .b = rgb[2] };
+    return is;
 }
 
 static bool attr_parse(struct str w, uint8_t *attrs)
@@ -111,15 +101,6 @@ static int role_find(struct str name)
     return -1;
 }
 
-static struct str trimmed(struct str s)
-{
-    while (s.n && isspace((unsigned char)*s.s))
-        s.s++, s.n--;
-    while (s.n && isspace((unsigned char)s.s[s.n - 1]))
-        s.n--;
-    return s;
-}
-
 struct theme_reader { const char *path; struct str text; struct theme *t; struct diags *ds; bool seen[ROLE_COUNT]; };
 
 static void theme_mistake(struct theme_reader *r, struct str word, uint32_t line, struct str whole, const char *what)
@@ -131,7 +112,7 @@ static void theme_mistake(struct theme_reader *r, struct str word, uint32_t line
 
 static void theme_line(struct theme_reader *r, struct str whole, uint32_t line)
 {
-    struct str s = trimmed(whole), bad = s;
+    struct str s = str_trim(whole), bad = s;
     if (!s.n || *s.s == '#')
         return;
     const char *eq = memchr(s.s, '=', s.n);
@@ -139,8 +120,8 @@ static void theme_line(struct theme_reader *r, struct str whole, uint32_t line)
         theme_mistake(r, s, line, whole, "expected ROLE = LOOK");
         return;
     }
-    struct str key = trimmed((struct str){ s.s, (size_t)(eq - s.s) });
-    struct str val = trimmed((struct str){ eq + 1, (size_t)(s.s + s.n - eq - 1) });
+    struct str key = str_trim((struct str){ s.s, (size_t)(eq - s.s) });
+    struct str val = str_trim((struct str){ eq + 1, (size_t)(s.s + s.n - eq - 1) });
     if (str_is(key, "name")) {
         snprintf(r->t->name, sizeof r->t->name, "%.*s", (int)val.n, val.s);
         return;
@@ -162,13 +143,9 @@ enum status theme_parse(const char *path, struct str text, struct theme *t, stru
     struct theme_reader r = { .path = path, .text = text, .t = t, .ds = ds };
     size_t before = ds->errors;
     theme_default(t);
-    uint32_t line = 1;
-    for (size_t at = 0; at < text.n; line++) {
-        const char *nl = memchr(text.s + at, '\n', text.n - at);
-        size_t n = nl ? (size_t)(nl - text.s) - at : text.n - at;
-        theme_line(&r, (struct str){ text.s + at, n }, line);
-        at += n + 1;
-    }
+    struct str rest = text, whole;
+    for (uint32_t line = 1; str_line(&rest, &whole); line++)
+        theme_line(&r, whole, line);
     for (unsigned i = 0; i < ROLE_COUNT; i++)
         if (!r.seen[i])
             diag_add(ds, DIAG_WARNING, "theme-role", path, NO_SPAN, "role '%s' is not given: the built-in look is used", roles[i].name);
