@@ -236,11 +236,8 @@ enum ana_tri array_read_only(struct facts *f, const struct fact *load, char **wh
         *why = arena_printf(f->arena, "the load is .nc already: its author promises it");
         return ANA_YES;
     }
-    for (uint32_t i = 0; i < f->n; i++) {
-        const struct fact *s = &f->fact[i];
-        bool global = s->space == PTX_SPACE_GLOBAL || s->space == PTX_SPACE_GENERIC;
-        if (!(s->store || s->atomic) || !global)
-            continue;
+    for (uint32_t i = 0; i < f->nwriters; i++) {
+        const struct fact *s = &f->fact[f->writer[i]];
         enum alias a = alias_of(f, load->arrays, s->arrays);
         const char *to = array_name(f, s->arrays);
         if (a == ALIAS_YES) {

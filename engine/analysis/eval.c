@@ -52,36 +52,35 @@ static void each_def(struct placing *p)
             eval_inst_defs(p->f, &p->f->func->insts[b->first + i], count_def, p);
     }
 }
+/* A block stands on a frontier once, however many edges lead to it: a way up ends where another has come past. */
 static bool frontier(struct arena *a, const struct ptx_cfg *c, struct placing *p)
 {
-    for (int fill = 0; fill < 2; fill++) {
+    uint32_t *past = ARENA_ARRAY(a, uint32_t, c->nblocks + 1);   /* the join whose ways up came here last */
+    for (int fill = 0; past && fill < 2; fill++) {
         for (uint32_t b = 0; fill && b < c->nblocks; b++) {
             p->df[b] = ARENA_ARRAY(a, uint32_t, p->ndf[b] + 1);
             p->ndf[b] = 0;
             if (!p->df[b])
                 return false;
         }
+        memset(past, 0xff, sizeof *past * c->nblocks);
         for (uint32_t b = 0; b < c->nblocks; b++) {
             const struct ptx_block *k = &c->blocks[b];
             if (!k->reachable || k->npred < 2)
                 continue;
             for (uint32_t i = 0; i < k->npred; i++)
-                for (uint32_t r = k->pred[i]; r != PTX_NO_INDEX && c->blocks[r].reachable && r != k->idom; r = c->blocks[r].idom) {
+                for (uint32_t r = k->pred[i]; r != PTX_NO_INDEX && c->blocks[r].reachable && r != k->idom && past[r] != b; r = c->blocks[r].idom) {
+                    past[r] = b;
                     if (fill)
                         p->df[r][p->ndf[r]] = b;
                     p->ndf[r]++;
-                    if (r == 0)
-                        break;
                 }
         }
     }
-    return true;
+    return past != NULL;
 }
 static bool put_phi(struct placing *p, uint32_t block, uint32_t var)
 {
-    for (struct eval_phi *x = p->f->phi[block]; x; x = x->next)
-        if (x->var == var)
-            return false;
     struct eval_phi *x = ARENA_NEW(p->e->arena, struct eval_phi);
     if (!x)
         return false;
@@ -97,21 +96,26 @@ static bool put_phi(struct placing *p, uint32_t block, uint32_t var)
     p->f->phi[block] = x;
     return true;
 }
-static bool place_var(struct placing *p, uint32_t var, uint32_t *work, uint8_t *queued)
+/* queued, joined: per block, the variable (+ 1) that it was last queued or got a phi for. */
+static bool place_var(struct placing *p, uint32_t var, uint32_t *work, uint32_t *queued, uint32_t *joined)
 {
-    uint32_t n = 0;
-    memset(queued, 0, p->f->cfg->nblocks);
+    uint32_t n = 0, stamp = var + 1;
     for (uint32_t i = 0; i < p->ndefs[var]; i++)
-        if (!queued[p->defs[var][i]]) {
-            queued[p->defs[var][i]] = 1;
+        if (queued[p->defs[var][i]] != stamp) {
+            queued[p->defs[var][i]] = stamp;
             work[n++] = p->defs[var][i];
         }
     while (n) {
         uint32_t b = work[--n];
         for (uint32_t i = 0; i < p->ndf[b]; i++) {
             uint32_t d = p->df[b][i];
-            if (put_phi(p, d, var) && !queued[d]) {
-                queued[d] = 1;
+            if (joined[d] == stamp)
+                continue;
+            joined[d] = stamp;
+            if (!put_phi(p, d, var))
+                return false;
+            if (queued[d] != stamp) {
+                queued[d] = stamp;
                 work[n++] = d;
             }
         }
@@ -130,7 +134,7 @@ static bool place_phis(struct eval *e, struct eval_frame *f)
     p.df = ARENA_ARRAY(a, uint32_t *, nb + 1);
     p.ndf = ARENA_ARRAY(a, uint32_t, nb + 1);
     uint32_t *work = ARENA_ARRAY(a, uint32_t, nb + 1);
-    uint8_t *queued = ARENA_ARRAY(a, uint8_t, nb + 1);
+    uint32_t *queued = ARENA_ARRAY(a, uint32_t, nb + 1), *joined = ARENA_ARRAY(a, uint32_t, nb + 1);
     bool ok = !arena_failed(a) && frontier(a, f->cfg, &p);
     if (ok) {
         each_def(&p);
@@ -143,7 +147,7 @@ static bool place_phis(struct eval *e, struct eval_frame *f)
             each_def(&p);
         for (uint32_t v = 0; ok && v < f->nvars; v++)
             if (p.defs[v])
-                ok = place_var(&p, v, work, queued);
+                ok = place_var(&p, v, work, queued, joined);
     }
     arena_free(a);
     return ok;
@@ -382,15 +386,11 @@ static void walk(struct eval *e, struct eval_frame *f)
 }
 
 /* ---- frames ---- */
-static struct ptx_cfg *cfg_of(struct eval *e, const struct ptx_func *func)
+struct ptx_cfg *eval_cfg(struct eval *e, const struct ptx_func *func)
 {
-    for (uint32_t i = 0; i < e->module->nfuncs; i++)
-        if (e->module->funcs[i] == func) {
-            if (!e->cfgs[i])
-                e->cfgs[i] = ptx_cfg_build(func);
-            return e->cfgs[i];
-        }
-    return NULL;
+    if (!e->cfgs[func->index])
+        e->cfgs[func->index] = ptx_cfg_build(func);
+    return e->cfgs[func->index];
 }
 static bool make_loops(struct eval *e, struct eval_frame *f)
 {
@@ -420,7 +420,7 @@ static struct eval_frame *frame_new(struct eval *e, struct eval_frame *caller, u
     f->call_inst = call_inst;
     f->depth = caller ? caller->depth + 1 : 0;
     f->id = e->nframes;
-    f->cfg = cfg_of(e, func);
+    f->cfg = eval_cfg(e, func);
     if (!f->cfg)
         return NULL;
     uint32_t nb = f->cfg->nblocks + 1;

@@ -108,11 +108,13 @@ bool eval_cell_range(const struct ptx_func *f, const struct ptx_symbol *s, int64
 /* A call's operands: lists of results and arguments, and who is called (NULL callee operand: malformed). */
 struct eval_call { const struct ptx_operand *ret, *callee, *arg; unsigned nret, narg; };
 struct eval_call eval_call_parts(const struct ptx_inst *i);
-const struct ptx_func *eval_callee(const struct ptx_module *m, const struct eval_call *c);
+const struct ptx_func *eval_callee(const struct eval_call *c);
 const struct ax *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i, unsigned bits, const char *why);
 const struct ax *eval_guard(struct eval *e, struct eval_frame *f, const struct ptx_inst *i);
 /* Instruction spelled for people: "mul.hi.u32 at line 88". In the arena. */
 const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struct ptx_inst *i);
+/* A function's graph, built when first asked for and kept; NULL: out of memory. */
+struct ptx_cfg *eval_cfg(struct eval *e, const struct ptx_func *func);
 /* eval.c, used by calls: a frame for the callee (NULL: not followed, a gap says why); the caller
  * fills its parameter cells and runs it; then f->ret holds the result cells (NULL: not set). */
 struct eval_frame *eval_inline(struct eval *e, struct eval_frame *caller, const struct ptx_inst *call, const struct ptx_func *callee);

@@ -579,13 +579,12 @@ struct eval_call eval_call_parts(const struct ptx_inst *i)
     }
     return c;
 }
-const struct ptx_func *eval_callee(const struct ptx_module *m, const struct eval_call *c)
+const struct ptx_func *eval_callee(const struct eval_call *c)
 {
     if (!c->callee || c->callee->kind != OPND_SYM || !c->callee->sym || c->callee->sym->kind == SYM_VAR || !c->callee->sym->func)
         return NULL;
     const struct ptx_func *f = c->callee->sym->func;
-    const struct ptx_func *def = f->has_body ? f : ptx_find_func(m, f->name);    /* a prototype: the definition may follow */
-    return def ? def : f;
+    return f->def ? f->def : f;
 }
 static void pass_arguments(struct eval *e, struct eval_frame *f, struct eval_frame *to, const struct ptx_inst *i, const struct eval_call *c)
 {
@@ -604,7 +603,7 @@ static void pass_arguments(struct eval *e, struct eval_frame *f, struct eval_fra
 static void do_call(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     struct eval_call c = eval_call_parts(i);
-    struct eval_frame *to = eval_inline(e, f, i, eval_callee(e->module, &c));
+    struct eval_frame *to = eval_inline(e, f, i, eval_callee(&c));
     if (to) {
         pass_arguments(e, f, to, i, &c);
         eval_inline_run(e, to);

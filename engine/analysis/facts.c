@@ -13,54 +13,36 @@
 /* ---- grouping ---- */
 static int by_place(const void *a, const void *b)
 {
-    const struct fact *x = a, *y = b;
-    if (x->func != y->func)
-        return x->func < y->func ? -1 : 1;
+    const struct eval_access *x = *(const struct eval_access *const *)a, *y = *(const struct eval_access *const *)b;
+    uint32_t fx = x->frame->func->index, fy = y->frame->func->index;
+    if (fx != fy)
+        return fx < fy ? -1 : 1;
     if (x->inst != y->inst)
         return x->inst < y->inst ? -1 : 1;
-    return (int)x->store - (int)y->store;    /* cp.async: its read, then its write */
+    if (x->store != y->store)
+        return (int)x->store - (int)y->store;    /* cp.async: its read, then its write */
+    return (x > y) - (x < y);                    /* contexts in the order they were met */
 }
-static uint32_t func_index(const struct ptx_module *m, const struct ptx_func *f)
-{
-    uint32_t i = 0;
-    while (i < m->nfuncs && m->funcs[i] != f)
-        i++;
-    return i;
-}
-static struct fact *fact_at(struct facts *f, uint32_t func, uint32_t inst, bool store)
-{
-    for (uint32_t i = 0; i < f->n; i++)
-        if (f->fact[i].func == func && f->fact[i].inst == inst && f->fact[i].store == store)
-            return &f->fact[i];
-    return NULL;
-}
+/* One fact per instruction (and side of it), in the order of the text; its contexts are a stretch of one array. */
 static bool group(struct facts *f)
 {
-    f->fact = ARENA_ARRAY(f->arena, struct fact, f->e.naccess + 1);
-    if (!f->fact)
+    uint32_t n = f->e.naccess;
+    const struct eval_access **ctx = ARENA_ARRAY(f->arena, const struct eval_access *, n + 1);
+    f->fact = ARENA_ARRAY(f->arena, struct fact, n + 1);
+    if (!f->fact || !ctx)
         return false;
-    for (uint32_t i = 0; i < f->e.naccess; i++) {
-        const struct eval_access *a = &f->e.access[i];
-        uint32_t func = func_index(f->e.module, a->frame->func);
-        struct fact *x = fact_at(f, func, a->inst, a->store);
-        if (!x) {
+    for (uint32_t i = 0; i < n; i++)
+        ctx[i] = &f->e.access[i];
+    qsort(ctx, n, sizeof *ctx, by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct eval_access *a = ctx[i];
+        struct fact *x = f->n ? &f->fact[f->n - 1] : NULL;
+        if (!x || x->func != a->frame->func->index || x->inst != a->inst || x->store != a->store) {
             x = &f->fact[f->n++];
-            *x = (struct fact){ .func = func, .inst = a->inst, .space = a->space, .bytes = a->bytes, .load = a->load,
+            *x = (struct fact){ .func = a->frame->func->index, .inst = a->inst, .ctx = ctx + i, .space = a->space, .bytes = a->bytes, .load = a->load,
                                 .store = a->store, .atomic = a->atomic, .prefetch = a->prefetch };
         }
         x->nctx++;
-    }
-    qsort(f->fact, f->n, sizeof *f->fact, by_place);
-    for (uint32_t i = 0; i < f->n; i++) {
-        f->fact[i].ctx = ARENA_ARRAY(f->arena, const struct eval_access *, f->fact[i].nctx);
-        f->fact[i].nctx = 0;
-        if (!f->fact[i].ctx)
-            return false;
-    }
-    for (uint32_t i = 0; i < f->e.naccess; i++) {
-        const struct eval_access *a = &f->e.access[i];
-        struct fact *x = fact_at(f, func_index(f->e.module, a->frame->func), a->inst, a->store);
-        x->ctx[x->nctx++] = a;
     }
     return true;
 }
@@ -79,6 +61,22 @@ static uint8_t proved_space(const struct facts *f, const struct fact *x)
         space = s;
     }
     return (uint8_t)space;
+}
+/* Which loads a write may reach hangs on its arrays alone, so one of each set will do. */
+static bool find_writers(struct facts *f)
+{
+    f->writer = ARENA_ARRAY(f->arena, uint32_t, f->n + 1);
+    for (uint32_t i = 0; f->writer && i < f->n; i++) {
+        const struct fact *x = &f->fact[i];
+        uint32_t k = 0;
+        if (!(x->store || x->atomic) || (x->space != PTX_SPACE_GLOBAL && x->space != PTX_SPACE_GENERIC))
+            continue;
+        while (k < f->nwriters && f->fact[f->writer[k]].arrays != x->arrays)
+            k++;
+        if (k == f->nwriters)
+            f->writer[f->nwriters++] = i;
+    }
+    return f->writer != NULL;
 }
 static const struct ptx_func *find_kernel(const struct ptx_module *m, struct str name, struct diags *ds)
 {
@@ -124,7 +122,7 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
             x->arrays |= array_bases(f, x->ctx[c]->addr);
         x->space = proved_space(f, x);
     }
-    return f->e.status;
+    return find_writers(f) ? f->e.status : ST_NOMEM;
 }
 void facts_free(struct facts *f)
 {

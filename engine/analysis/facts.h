@@ -36,6 +36,7 @@ struct facts {
     const struct ana_opts *o;
     struct diags *ds;
     struct fact *fact; uint32_t n;
+    uint32_t *writer, nwriters;      /* facts that write global or unknown memory: the first of each set of arrays */
     const struct ptx_symbol *symbol[22]; int64_t member[22]; uint32_t nsymbols;  /* by bit ARRAY_SYMBOL + i: a variable; or a struct parameter and a pointer's offset in it */
     bool grid_known, grid_uses[3];   /* without a launch: axes the addresses use */
     bool too_long;                   /* slices ran into the limit: no traces either */

@@ -18,7 +18,11 @@ static uint32_t blocks(const struct touched *t, unsigned bytes, unsigned shift, 
     for (uint32_t i = 0; i < t->n; i++)
         for (uint64_t b = t->at[i] >> shift; b <= (t->at[i] + bytes - 1) >> shift; b++)
             out[n++] = b;
-    qsort(out, n, sizeof *out, by_value);
+    uint32_t ascending = 1;                      /* as the addresses of most kernels are */
+    while (ascending < n && out[ascending] >= out[ascending - 1])
+        ascending++;
+    if (ascending < n)
+        qsort(out, n, sizeof *out, by_value);
     for (uint32_t i = 0; i < n; i++)
         if (!i || out[i] != out[i - 1])
             out[kept++] = out[i];

@@ -287,8 +287,11 @@ static enum status fill_kernel(struct facts *f, struct ana_kernel *k)
     if (!k->access)
         return ST_NOMEM;
     k->naccess = f->n;
-    for (uint32_t i = 0; i < f->n; i++)
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (cancel_asked(f->o->cancel))
+            return ST_CANCELLED;
         fill_access(f, &f->fact[i], &k->access[i]);
+    }
     fill_totals(f, k);
     share_all(f, k);
     classify_all(f, k);

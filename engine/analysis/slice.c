@@ -5,32 +5,16 @@
 #include <string.h>
 
 /* ---- functions reachable from the kernel ---- */
-static uint32_t func_index(const struct ptx_module *m, const struct ptx_func *f)
-{
-    for (uint32_t i = 0; i < m->nfuncs; i++)
-        if (m->funcs[i] == f)
-            return i;
-    return PTX_NO_INDEX;
-}
 struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i)
 {
     struct eval_call c = eval_call_parts(i);
-    const struct ptx_func *g = eval_callee(s->v->e->module, &c);
-    for (uint32_t k = 0; g && k < s->nf; k++)
-        if (s->f[k].func == g)
-            return &s->f[k];
-    return NULL;
+    const struct ptx_func *g = eval_callee(&c);
+    return g ? s->of[g->index] : NULL;
 }
 static bool add_func(struct slice *s, const struct ptx_func *g)
 {
-    uint32_t index = func_index(s->v->e->module, g);
     struct slice_func *f = &s->f[s->nf];
-    if (index == PTX_NO_INDEX)
-        return false;
-    *f = (struct slice_func){ .func = g, .index = index };
-    if (!s->v->e->cfgs[index])
-        s->v->e->cfgs[index] = ptx_cfg_build(g);
-    f->cfg = s->v->e->cfgs[index];
+    *f = (struct slice_func){ .func = g, .index = g->index, .cfg = eval_cfg(s->v->e, g) };
     f->nvars = g->nregs + eval_cell_count(g);
     f->row = ARENA_ARRAY(s->arena, uint32_t, f->nvars + 1);
     f->needed = ARENA_ARRAY(s->arena, uint8_t, f->nvars + g->ninsts + 1);
@@ -39,6 +23,7 @@ static bool add_func(struct slice *s, const struct ptx_func *g)
     if (!f->cfg || arena_failed(s->arena))
         return false;
     s->nf++;
+    s->of[g->index] = f;
     for (uint32_t v = g->nregs; v < f->nvars; v++)
         f->needed[v] = 1;            /* cells: calls are rare, pass everything */
     return true;
@@ -46,7 +31,8 @@ static bool add_func(struct slice *s, const struct ptx_func *g)
 static bool find_funcs(struct slice *s)
 {
     s->f = ARENA_ARRAY(s->arena, struct slice_func, s->v->e->module->nfuncs + 1);
-    if (!s->f || !add_func(s, s->v->e->kernel))
+    s->of = ARENA_ARRAY(s->arena, struct slice_func *, s->v->e->module->nfuncs + 1);
+    if (!s->f || !s->of || !add_func(s, s->v->e->kernel))
         return false;
     for (uint32_t k = 0; k < s->nf; k++)
         for (uint32_t i = 0; i < s->f[k].func->ninsts; i++) {
@@ -54,7 +40,7 @@ static bool find_funcs(struct slice *s)
             if (in->op != PTX_OP_CALL || slice_callee(s, in))
                 continue;
             struct eval_call c = eval_call_parts(in);
-            const struct ptx_func *g = eval_callee(s->v->e->module, &c);
+            const struct ptx_func *g = eval_callee(&c);
             if (g && g->has_body && !add_func(s, g))
                 return false;
         }
@@ -77,10 +63,16 @@ static void on_read(void *ctx, uint32_t reg, unsigned access)
 }
 static const struct slice_site *site_of(const struct slice *s, uint32_t func, uint32_t inst)
 {
-    for (uint32_t k = 0; k < s->nsites; k++)
-        if (s->site[k].func == func && s->site[k].inst == inst)
-            return &s->site[k];
-    return NULL;
+    uint32_t from = 0, to = s->nsites;           /* the first that is not before it */
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        const struct slice_site *x = &s->site[mid];
+        if (x->func < func || (x->func == func && x->inst < inst))
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from < s->nsites && s->site[from].func == func && s->site[from].inst == inst ? &s->site[from] : NULL;
 }
 struct defs { const struct slice_func *f; bool any; };
 static void on_def(void *ctx, uint32_t var)

@@ -58,6 +58,7 @@ struct slice {
     struct arena *arena;
     struct env *v;
     struct slice_func *f; uint32_t nf;   /* functions reachable from the kernel; 0 is the kernel */
+    struct slice_func **of;              /* by module function: its place among them, or NULL */
     struct slice_site *site; uint32_t nsites;
     uint32_t *rows; uint32_t nrows; size_t cap_rows;
     bool reads[10];                  /* by enum ptx_space: some needed load reads there */
@@ -79,7 +80,7 @@ struct slice_event {
 /* False: stop. */
 typedef bool (*slice_fn)(void *ctx, const struct slice_event *ev);
 
-/* sites: accesses by place; `chosen` ones are reported. env must have a launch. slice_free. */
+/* sites: accesses, sorted by function and instruction; `chosen` ones are reported. env must have a launch. slice_free. */
 enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, struct slice **out);
 void slice_free(struct slice *s);
 

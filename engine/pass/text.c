@@ -255,7 +255,7 @@ static void add_callee(const struct pass_ctx *c, struct pass_funcs *out, struct 
 static void add_all(const struct pass_ctx *c, struct pass_funcs *out, struct span at)
 {
     for (uint32_t k = 0; k < c->m->nfuncs && !out->indirect; k++)
-        if (!c->m->funcs[k]->entry && (c->m->funcs[k]->has_body || !ptx_find_func(c->m, c->m->funcs[k]->name)->has_body))
+        if (!c->m->funcs[k]->entry && (c->m->funcs[k]->has_body || !c->m->funcs[k]->def))
             add_callee(c, out, c->m->funcs[k]->name, at);
     out->indirect = true;
     if (!out->at.line)

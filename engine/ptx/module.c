@@ -332,6 +332,25 @@ static void free_parser(struct ptx_parser *p)
         base_free(vec[i]);
 }
 
+/* Numbers the functions and finds what prototypes stand for; a name without any body keeps none. */
+static void number_funcs(struct ptx_parser *p, struct ptx_module *m)
+{
+    struct strmap defined = { 0 };
+    uint32_t at;
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        m->funcs[i]->index = i;
+        if (m->funcs[i]->has_body)
+            strmap_set(&defined, m->funcs[i]->name, i);
+    }
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->has_body)
+            m->funcs[i]->def = m->funcs[i];
+        else if (strmap_get(&defined, m->funcs[i]->name, &at))
+            m->funcs[i]->def = m->funcs[at];
+    p->oom = p->oom || defined.oom;
+    strmap_free(&defined);
+}
+
 static void keep_module(struct ptx_parser *p, struct ptx_module_owner *o)
 {
     struct ptx_module *m = &o->m;
@@ -343,6 +362,7 @@ static void keep_module(struct ptx_parser *p, struct ptx_module_owner *o)
     m->files = PTX_KEEP(p, p->files);
     if (p->oom || arena_failed(p->a))
         m->nglobals = m->nfuncs = m->nfiles = 0;
+    number_funcs(p, m);
     o->owned = p->owned.v;
     o->nowned = p->owned.n;
 }

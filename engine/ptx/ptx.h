@@ -98,7 +98,8 @@ struct ptx_func {
     struct str name;
     bool entry, has_body, noreturn;
     enum ptx_linkage linkage;
-    struct ptx_module *module;
+    struct ptx_module *module; uint32_t index;         /* position in module->funcs */
+    const struct ptx_func *def;                        /* the function of that name with a body: itself, or what a prototype stands for; NULL: not here */
     struct ptx_symbol **params, **rets; uint32_t nparams, nrets; uint64_t param_bytes;
     struct ptx_reg *regs; uint32_t nregs;              /* registers that are used (ranges are not expanded) */
     struct ptx_symbol **vars; uint32_t nvars;          /* .shared .local .const .param declared in the body */

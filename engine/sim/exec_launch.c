@@ -35,9 +35,7 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     memcpy(x->params, l->params, l->nparams < x->nparams ? l->nparams : x->nparams);
     for (uint32_t i = 0; i < p->nloads; i++) {
         const struct exec_inst *in = p->loads[i];
-        for (uint32_t f = 0; f < p->module->nfuncs; f++)
-            if (p->module->funcs[f] == in->func->ptx)
-                x->loads[i].func = f;
+        x->loads[i].func = in->func->ptx->index;
         x->loads[i].inst = in->ptx->index;
         x->loads[i].line = in->ptx->at.line;
     }

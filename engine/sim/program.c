@@ -11,38 +11,17 @@
 static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 /* ---- reachable functions ---- */
-static const struct ptx_func *definition(const struct ptx_module *m, const struct ptx_func *f)
-{
-    for (uint32_t i = 0; f && !f->has_body && i < m->nfuncs; i++)
-        if (m->funcs[i]->has_body && str_eq(m->funcs[i]->name, f->name))
-            return m->funcs[i];
-    return f && f->has_body ? f : NULL;
-}
-
 uint32_t decode_func_index(struct decode *d, const struct ptx_func *f)
 {
-    f = definition(d->p->module, f);
-    for (uint32_t i = 0; f && i < d->p->nfuncs; i++)
-        if (d->p->funcs[i].ptx == f)
-            return i;
-    return EXEC_NO_ID;
+    return f && f->def ? d->place[f->def->index] : EXEC_NO_ID;
 }
 
 static void reach(struct decode *d, const struct ptx_func *f)
 {
-    f = definition(d->p->module, f);
-    if (!f)
+    if (!f || !f->def || d->place[f->def->index] != EXEC_NO_ID)
         return;
-    for (uint32_t i = 0; i < d->ntodo; i++)
-        if (d->todo[i] == f)
-            return;
-    size_t cap = d->cap_todo;
-    if (!base_grow((void **)&d->todo, d->ntodo, &cap, sizeof *d->todo)) {
-        d->oom = true;
-        return;
-    }
-    d->cap_todo = (uint32_t)cap;
-    d->todo[d->ntodo++] = f;
+    d->place[f->def->index] = d->ntodo;
+    d->todo[d->ntodo++] = f->def;
 }
 
 static void reach_operand(struct decode *d, const struct ptx_operand *o, bool call)
@@ -70,6 +49,12 @@ static void reach_tables(struct decode *d)
 static bool find_functions(struct decode *d, const struct ptx_func *kernel)
 {
     bool tables = false;
+    size_t n = d->p->module->nfuncs;
+    d->todo = base_alloc((n + 1) * sizeof *d->todo);
+    d->place = base_alloc((n + 1) * sizeof *d->place);
+    if (!d->todo || !d->place)
+        return false;
+    memset(d->place, 0xff, n * sizeof *d->place);        /* EXEC_NO_ID */
     reach(d, kernel);
     for (uint32_t i = 0; i < d->ntodo; i++) {
         for (uint32_t k = 0; k < d->todo[i]->ninsts; k++) {
@@ -122,8 +107,11 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
         if (!e.addr)
             return !(d->oom = true);
     }
+    if (!s->func && !shared && !strmap_get(&p->by_name, s->name, NULL))
+        strmap_set(&p->by_name, s->name, p->nsymbols);
+    d->oom = d->oom || p->by_name.oom;
     p->symbols[p->nsymbols++] = e;
-    return true;
+    return !d->oom;
 }
 
 static bool place_variables(struct decode *d)
@@ -187,43 +175,65 @@ static void fill_variables(struct decode *d)
 }
 
 /* ---- local memory: the deepest chain of calls ---- */
-static uint32_t chain_bytes(struct sim_program *p, uint32_t f, uint8_t *state, uint32_t *known)
+struct chain { uint32_t func, inst, opnd; };     /* where in a function the walk over its calls is */
+
+/* The function that the next call from here goes to; EXEC_NO_ID: there is none left. */
+static uint32_t next_callee(struct decode *d, struct chain *at)
 {
-    if (state[f] == 2)
-        return known[f];
-    if (state[f] == 1) {
-        p->recursive = true;
-        return 0;
-    }
-    uint32_t most = 0;
-    state[f] = 1;
-    const struct ptx_func *pf = p->funcs[f].ptx;
-    for (uint32_t k = 0; k < pf->ninsts; k++)
-        for (unsigned o = 0; pf->insts[k].op == PTX_OP_CALL && o < pf->insts[k].nopnds; o++) {
-            const struct ptx_operand *t = &pf->insts[k].opnds[o];
-            if (t->kind != OPND_SYM || t->sym->kind != SYM_FUNC)
-                continue;
-            for (uint32_t g = 0; g < p->nfuncs; g++)
-                if (str_eq(p->funcs[g].ptx->name, t->sym->name)) {
-                    uint32_t n = chain_bytes(p, g, state, known);
-                    most = n > most ? n : most;
-                }
+    const struct ptx_func *f = d->p->funcs[at->func].ptx;
+    for (; at->inst < f->ninsts; at->inst++, at->opnd = 0)
+        while (f->insts[at->inst].op == PTX_OP_CALL && at->opnd < f->insts[at->inst].nopnds) {
+            const struct ptx_operand *t = &f->insts[at->inst].opnds[at->opnd++];
+            uint32_t g = t->kind == OPND_SYM && t->sym->kind == SYM_FUNC ? decode_func_index(d, t->sym->func) : EXEC_NO_ID;
+            if (g != EXEC_NO_ID)
+                return g;
         }
-    state[f] = 2;
-    return known[f] = most + p->funcs[f].local_bytes;
+    return EXEC_NO_ID;
 }
 
-static bool size_local(struct sim_program *p)
+static void at_least(uint32_t *most, uint32_t n) { *most = n > *most ? n : *most; }
+
+/* Depth first over the calls, with a stack of its own: a module may nest them as deep as it likes. most[f]: bytes of the
+ * deepest chain below f, with f's own once its calls are done. A call of a function that is on the stack is recursion. */
+static void chain_bytes(struct decode *d, struct chain *stack, uint8_t *state, uint32_t *most)
 {
+    enum { UNSEEN, OPEN, DONE };
+    struct sim_program *p = d->p;
+    uint32_t depth = 1;
+    stack[0] = (struct chain){ 0, 0, 0 };
+    state[0] = OPEN;
+    while (depth) {
+        uint32_t f = stack[depth - 1].func, g = next_callee(d, &stack[depth - 1]);
+        if (g == EXEC_NO_ID) {
+            most[f] += p->funcs[f].local_bytes;
+            state[f] = DONE;
+            if (--depth)
+                at_least(&most[stack[depth - 1].func], most[f]);
+        } else if (state[g] == UNSEEN) {
+            state[g] = OPEN;
+            stack[depth++] = (struct chain){ g, 0, 0 };
+        } else if (state[g] == OPEN) {
+            p->recursive = true;
+        } else {
+            at_least(&most[f], most[g]);
+        }
+    }
+}
+
+static bool size_local(struct decode *d)
+{
+    struct sim_program *p = d->p;
     uint8_t *state = base_alloc(p->nfuncs + 1);
-    uint32_t *known = base_alloc((p->nfuncs + 1) * sizeof *known);
-    bool ok = state && known;
-    if (ok)
-        p->local_bytes = (uint32_t)round_up(chain_bytes(p, 0, state, known), 16);
-    if (ok && p->recursive)
-        p->local_bytes += RECURSION_BYTES;
+    uint32_t *most = base_alloc((p->nfuncs + 1) * sizeof *most);
+    struct chain *stack = base_alloc((p->nfuncs + 1) * sizeof *stack);
+    bool ok = state && most && stack;
+    if (ok) {
+        chain_bytes(d, stack, state, most);
+        p->local_bytes = (uint32_t)round_up(most[0], 16) + (p->recursive ? RECURSION_BYTES : 0);
+    }
     base_free(state);
-    base_free(known);
+    base_free(most);
+    base_free(stack);
     return ok;
 }
 
@@ -272,7 +282,7 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
     p->regs = estimate_regs(p->regs);
     if (kernel->maxnreg && p->regs > kernel->maxnreg)
         p->regs = kernel->maxnreg;
-    return p->constants && collect_loads(p) && size_local(p) ? ST_OK : ST_NOMEM;
+    return p->constants && collect_loads(p) && size_local(d) ? ST_OK : ST_NOMEM;
 }
 
 enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
@@ -299,6 +309,7 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const 
     base_free(d.consts);
     base_free(d.table);
     base_free(d.todo);
+    base_free(d.place);
     if (st == ST_OK)
         *out = p;
     else
@@ -324,6 +335,7 @@ void sim_unload(struct sim_program *p)
     if (p->heap)
         sim_mem_release(p->mem, p->heap);
     native_free(p->native);
+    strmap_free(&p->by_name);
     arena_free(p->arena);
     base_free(p);
 }
@@ -331,11 +343,8 @@ void sim_unload(struct sim_program *p)
 /* ---- what others ask ---- */
 static const struct exec_symbol *find_symbol(const struct sim_program *p, struct str name)
 {
-    for (uint32_t i = 0; i < p->nsymbols; i++)
-        if (str_eq(p->symbols[i].sym->name, name) && !p->symbols[i].sym->func &&
-            (p->symbols[i].sym->space == PTX_SPACE_GLOBAL || p->symbols[i].sym->space == PTX_SPACE_CONST))
-            return &p->symbols[i];
-    return NULL;
+    uint32_t i;
+    return strmap_get(&p->by_name, name, &i) ? &p->symbols[i] : NULL;
 }
 
 bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, uint64_t *bytes)

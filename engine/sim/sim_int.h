@@ -119,7 +119,8 @@ struct sim_program {
     struct exec_inst *code; uint32_t ncode;
     struct exec_func *funcs; uint32_t nfuncs;      /* funcs[0] is the kernel */
     uint8_t *constants; uint32_t const_bytes;      /* BANK_CONST: broadcast immediates */
-    struct exec_symbol *symbols; uint32_t nsymbols;/* .global and .const */
+    struct exec_symbol *symbols; uint32_t nsymbols;/* .global, .const and .shared */
+    struct strmap by_name;                         /* of them, what module-scope .global and .const are called: the host's way to them */
     uint64_t heap;                                 /* device address of malloc's heap, 0: not used */
     uint32_t shared_static;                        /* bytes; dynamic shared begins at shared_dyn */
     uint32_t shared_dyn;

@@ -138,10 +138,7 @@ static enum status make_loads(const struct sim_program *p, struct sim_stats *o)
     if (!o->loads) return ST_NOMEM;
     for (uint32_t i = 0; i < p->nloads; i++) {
         const struct exec_inst *in = p->loads[i];
-        uint32_t f = 0;                  /* the module's numbering, as exec_launch gives it */
-        while (f < p->module->nfuncs && p->module->funcs[f] != in->func->ptx)
-            f++;
-        o->loads[i] = (struct sim_load_stats){ .func = f, .inst = in->ptx->index, .line = in->ptx->at.line };
+        o->loads[i] = (struct sim_load_stats){ .func = in->func->ptx->index, .inst = in->ptx->index, .line = in->ptx->at.line };
     }
     return ST_OK;
 }

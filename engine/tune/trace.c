@@ -169,9 +169,7 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     tune_code_free(t->code);
     const struct ptx_func *f = ptx_find_func(m, str_of(spec.kernel));
     t->code = f ? tune_code_of(f) : NULL;
-    t->func = 0;
-    while (f && t->func + 1 < m->nfuncs && m->funcs[t->func] != f)
-        t->func++;
+    t->func = f ? f->index : 0;
     if (!t->asked || !t->past || (f && !t->code))
         return ST_NOMEM;
     struct ana_opts o = { .data = &data, .dev = d, .quick = true, .every = true, .cancel = b->observer ? b->observer->cancel : NULL };

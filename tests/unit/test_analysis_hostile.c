@@ -139,7 +139,16 @@ static void many_loads(struct buf *b, unsigned n)
     for (unsigned i = 0; i < n; i++)
         buf_printf(b, "ld.global.u32 %%r71, [%%rd1+%u];\n", 4 * (i % 1000));
 }
-static const struct { void (*make)(struct buf *b, unsigned n); unsigned n; } sizes[] = { { nested, 14 }, { nested, 16 }, { doubling, 200 }, { branches, 600 }, { many_loads, 4000 } };
+/* Many ways back to one place: its frontier is it alone, however many they are. */
+static void ways_back(struct buf *b, unsigned n)
+{
+    buf_puts(b, "S:\n");
+    for (unsigned i = 0; i < n; i++)
+        buf_printf(b, "setp.gt.s32 %%p1, %%r8, %u;\n@%%p1 bra S;\nadd.s32 %%r8, %%r8, 1;\n", i);
+    buf_puts(b, LOAD("%r8"));
+}
+static const struct { void (*make)(struct buf *b, unsigned n); unsigned n; } sizes[] = {
+    { nested, 14 }, { nested, 16 }, { doubling, 200 }, { branches, 600 }, { many_loads, 4000 }, { ways_back, 40000 } };
 static void large(void **state)
 {
     (void)state;

@@ -448,6 +448,29 @@ static void out_of_memory(void **state)
     }
 }
 
+/* f0 calls f1, f1 calls f2 ...: as deep as a module likes; local memory is what the deepest chain needs. */
+static void long_call_chain(void **state)
+{
+    enum { DEEP = 60000 };
+    (void)state;
+    struct buf b = { 0 };
+    buf_puts(&b, SIM_HEAD);
+    for (int i = DEEP; i-- > 0;)
+        if (i + 1 < DEEP)
+            buf_printf(&b, ".func f%d()\n{\n.local .align 4 .b8 l[4];\ncall.uni f%d;\nret;\n}\n", i, i + 1);
+        else
+            buf_printf(&b, ".func f%d()\n{\n.local .align 4 .b8 l[4];\nret;\n}\n", i);
+    buf_puts(&b, ".visible .entry k(.param .u64 data)\n{\ncall.uni f0;\nret;\n}\n");
+    struct sim_case c;
+    int64_t t = base_now_ns();
+    sim_case_open(&c, b.s, "k", 64);
+    assert_status_ok(c.st, &c.ds);
+    assert_true(base_now_ns() - t < INT64_C(20000000000));
+    assert_true(sim_program_resources(c.p).local_bytes >= 4 * DEEP);
+    sim_case_close(&c);
+    buf_free(&b);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -475,6 +498,6 @@ int main(void)
         cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address), cmocka_unit_test(slow_wait),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(progress), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
         cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(refusals) };
+        cmocka_unit_test(long_call_chain), cmocka_unit_test(refusals) };
     return cmocka_run_group_tests_name("sim exec", tests, NULL, NULL);
 }
