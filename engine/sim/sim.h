@@ -115,6 +115,7 @@ struct sim_phase { double cycles, rate[SIM_CLASSES]; struct sim_stats seen; };
 /* Class k ends with phase k; class_of: of a warp's place in its CTA. waves: CTAs one after the other in one place. */
 struct sim_part { uint32_t nclasses, nphases, warps; uint64_t ctas; double waves; uint8_t class_of[SIM_CTA_WARPS]; struct sim_phase phase[SIM_CLASSES]; };
 void sim_stats_free(struct sim_stats *s);
+/* Also where CTAs ended, but shorter ones than the launch has on the average. */
 void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole);
 enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds);
 

@@ -166,9 +166,27 @@ static void collect_partial(const struct time_groups *a, struct sim_stats *o)
     o->cycles = o->time_ns = NAN;
 }
 
+/* CTAs that end within the budget are the shorter ones where CTAs differ in length: then the sample stands for fewer
+ * instructions than the launch has, and time and traffic are taken to grow with them. */
+#define TYPICAL 0.05                 /* so far apart as counts of the same launch may be: claims of tasks, rounding to CTAs */
+static void make_typical(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
+{
+    double by = (double)whole->inst_warp / (double)s->inst_warp;
+    if (!s->sampled || !whole->inst_warp || fabs(by - 1) < TYPICAL) return;
+    s->cycles *= by;
+    s->time_ns = s->cycles * 1000 / p->clock_mhz + p->launch_ns;
+    s->dram_read_bytes = scale_u64(s->dram_read_bytes, by);
+    s->dram_write_bytes = scale_u64(s->dram_write_bytes, by);
+    scale_counts(s, by);
+}
+
 void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
 {
-    if (!(s->cycles_per_inst > 0) || !s->inst_warp) return;
+    if (!s->inst_warp) return;
+    if (!(s->cycles_per_inst > 0)) {
+        make_typical(s, p, whole);
+        return;
+    }
     s->sample_share = fmin(1, (double)s->inst_warp / (double)whole->inst_warp);
     s->cycles = s->lead_cycles + s->cycles_per_inst * (double)whole->inst_warp;
     if (s->nparts) time_parts_add(s, whole);
