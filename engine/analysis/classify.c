@@ -134,14 +134,17 @@ static bool compact(const struct fact *x)
 }
 static bool rule_streaming(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
 {
-    double again = x->touches ? (double)x->again / (double)x->touches : 0;
+    double again = x->touches ? (double)x->again / (double)x->touches : 0, ever = x->touches ? (double)x->ever / (double)x->touches : 0;
     v->cls = ANA_CLASS_STREAMING;
     if (a->store)
         v->why = arena_printf(f->arena, compact(x) ? "coalesced writes" : "scattered writes");
     else if (!x->touches)
         v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; %s)", f->o->data ? "it was not traced" : "a launch shows reuse");
-    else if (again > 0.05)
-        v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA", 100 * again);
+    else if (again > 0.05 && again > 0.9 * ever)
+        v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA", 100 * ever);
+    else if (ever > 0.05)                /* what a cache of that size has lost by then is not read once for all that */
+        v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA, %.0f %% while a warp's share of L1 can still hold them",
+                              100 * ever, 100 * again);
     else
         v->why = arena_printf(f->arena, compact(x) ? "coalesced and read once" : "read once, no line shared between CTAs");
     return true;

@@ -26,7 +26,7 @@ struct fact {
     struct fact_overlap near[3];     /* along x, y, z; zero: not probed */
     struct fact_writer { uint64_t lines, of_lines; uint32_t store; uint8_t axis; } writer; /* lines this load reads that a CTA next door writes; facts index of the store */
     uint64_t bytes_read, by_others;  /* over the whole launch when it was traced: bytes, and those another CTA had read */
-    uint64_t touches, again;         /* lines asked for in probed CTAs; of them, asked for again soon */
+    uint64_t touches, again, ever;   /* lines asked for in probed CTAs; of them, asked for again soon, or ever by the CTA */
     const char *why;                 /* not counted or not closed form: the reason */
 };
 struct facts {

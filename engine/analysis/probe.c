@@ -87,9 +87,10 @@ enum status probe_make(struct probe *p, struct facts *f, struct slice *s)
     p->cta = slice_cta_new(s);
     p->touches = base_alloc(sizeof *p->touches * (f->n + 1));
     p->again = base_alloc(sizeof *p->again * (f->n + 1));
+    p->ever = base_alloc(sizeof *p->ever * (f->n + 1));
     p->pos = base_alloc(sizeof *p->pos * (warps + 1));
     p->reported = base_alloc(sizeof *p->reported * (warps + 1));
-    return p->cta && p->touches && p->again && p->pos && p->reported ? ST_OK : ST_NOMEM;
+    return p->cta && p->touches && p->again && p->ever && p->pos && p->reported ? ST_OK : ST_NOMEM;
 }
 void probe_free(struct probe *p)
 {
@@ -103,6 +104,7 @@ void probe_free(struct probe *p)
     base_free(p->line_val);
     base_free(p->touches);
     base_free(p->again);
+    base_free(p->ever);
     base_free(p->pos);
     base_free(p->reported);
 }
@@ -166,6 +168,8 @@ static void touch_line(struct probe *p, uint64_t line, uint32_t access, uint32_t
     p->split.lines++;
     p->split.lines_new += !known;
     uint32_t gap = known ? pos > t->pos ? pos - t->pos : t->pos - pos : 0;
+    if (known)
+        p->ever[t->access]++;
     if (known && gap <= p->near_lines)
         p->again[t->access]++;
     *t = (struct probe_touch){ access, warp, pos };

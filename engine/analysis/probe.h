@@ -35,7 +35,7 @@ struct probe {
     struct probe_set everything;     /* sectors of every CTA, when `all` */
     bool all;
     /* line reuse, by access */
-    uint64_t *touches, *again;       /* lines asked for; of them, those some load asks for again soon enough */
+    uint64_t *touches, *again, *ever;   /* lines asked for; of them, those some load asks for again soon enough, or ever in the CTA */
     uint64_t near_lines;             /* soon enough: so many lines of the same warp in between */
     uint64_t depth[PROBE_MAX_DEPTH + 1], deep; /* stack distances inside the first warp of each CTA */
     /* internal */

@@ -301,6 +301,7 @@ static void note_reuse(struct sharing *s)
     for (uint32_t i = 0; i < s->f->n; i++) {
         s->f->fact[i].touches = s->p.touches[i];
         s->f->fact[i].again = s->p.again[i];
+        s->f->fact[i].ever = s->p.ever[i];
         s->k->access[i].reused = s->p.again[i] * 20 > s->p.touches[i];
     }
 }
