@@ -358,6 +358,24 @@ static void checks(void **state)
 }
 
 /* A theme file is read again when it changes; a bad one is a located message and the default. */
+/* The light theme on a light terminal, unless the user has chosen one. */
+static void theme_by_background(void **state)
+{
+    struct stage t;
+    struct event light = { .kind = EVENT_BACKGROUND, .x = 1 }, dark = { .kind = EVENT_BACKGROUND };
+    (void)state;
+    stage_open(&t, SNAP_DONE, 80, 24);
+    t.app.data_dir = base_strdup(".");
+    app_event(&t.app, &dark);
+    assert_string_equal(t.app.theme.name, "dark");
+    app_event(&t.app, &light);
+    assert_string_equal(t.app.theme.name, "light");
+    stage_type(&t, ":theme dark\r");
+    app_event(&t.app, &light);
+    assert_string_equal(t.app.theme.name, "dark");
+    stage_close(&t);
+}
+
 static void themes_reload(void **state)
 {
     struct stage t;
@@ -388,6 +406,6 @@ int main(void)
         cmocka_unit_test(panels_by_keys), cmocka_unit_test(sweep_and_cancel), cmocka_unit_test(options_and_undo), cmocka_unit_test(launch_editing),
         cmocka_unit_test(source_moves), cmocka_unit_test(valley_moves), cmocka_unit_test(runs_keys), cmocka_unit_test(advice_and_messages),
         cmocka_unit_test(quitting), cmocka_unit_test(help_is_searchable), cmocka_unit_test(completion), cmocka_unit_test(progress),
-        cmocka_unit_test(replay), cmocka_unit_test(themes_reload), cmocka_unit_test(mouse), cmocka_unit_test(checks) };
+        cmocka_unit_test(replay), cmocka_unit_test(theme_by_background), cmocka_unit_test(themes_reload), cmocka_unit_test(mouse), cmocka_unit_test(checks) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

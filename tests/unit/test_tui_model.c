@@ -171,6 +171,7 @@ static void settings(void **state)
     (void)state;
     config_parse(&s, "config", STR("# c\ntheme = light\nmouse = off\n  plot = block\nspeed = 9\nmouse = maybe\n"), &ds);
     assert_string_equal(s.theme, "light");
+    assert_true(s.theme_given);
     assert_false(s.mouse);
     assert_int_equal(s.style, PLOT_BLOCK);
     assert_int_equal(ds.n, 2);
@@ -332,6 +333,26 @@ static void input_mouse(void **state)
     assert_int_equal(e.mouse, MOUSE_WHEEL_DOWN);
 }
 
+/* What a terminal answers when it is asked for its background; any other answer is used up, and Alt-] stays a key. */
+static void input_background(void **state)
+{
+    static const struct { const char *in; int light; } answers[] = {
+        { "\033]11;rgb:ffff/ffff/ffff\033\\", 1 }, { "\033]11;rgb:1e1e/1e1e/1e1e\007", 0 }, { "\033]11;rgb:fd/f6/e3\007", 1 }, { "\033]11;rgb:0/2/3\007", 0 } };
+    struct event e;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+        size_t n = strlen(answers[i].in);
+        assert_int_equal(term_decode(answers[i].in, n, false, true, &e), n);
+        assert_int_equal(e.kind, EVENT_BACKGROUND);
+        assert_int_equal(e.x, answers[i].light);
+        assert_int_equal(term_decode(answers[i].in, n - 1, false, true, &e), 0);
+    }
+    assert_int_equal(term_decode("\033]52;c;aGk=\007q", 13, false, true, &e), 12);
+    assert_int_equal(e.kind, EVENT_NONE);
+    assert_int_equal(term_decode("\033]", 2, true, true, &e), 2);
+    assert_int_equal(e.key, KEY_ALT | ']');
+}
+
 /* Whatever comes in: bytes are used up, nothing is read beyond the end. */
 static void input_noise(void **state)
 {
@@ -359,6 +380,6 @@ int main(void)
         cmocka_unit_test(key_names), cmocka_unit_test(keys_do_not_clash), cmocka_unit_test(no_function_keys_needed), cmocka_unit_test(keymap_file),
         cmocka_unit_test(theme_files), cmocka_unit_test(dark_is_builtin), cmocka_unit_test(bad_themes), cmocka_unit_test(role_letters_differ),
         cmocka_unit_test(colours), cmocka_unit_test(settings), cmocka_unit_test(prompt_edits), cmocka_unit_test(utf8), cmocka_unit_test(numbers),
-        cmocka_unit_test(expressions), cmocka_unit_test(input_keys), cmocka_unit_test(input_mouse), cmocka_unit_test(input_noise) };
+        cmocka_unit_test(expressions), cmocka_unit_test(input_keys), cmocka_unit_test(input_mouse), cmocka_unit_test(input_background), cmocka_unit_test(input_noise) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -530,6 +530,11 @@ unsigned app_event(struct app *a, const struct event *e)
         a->w = e->x > 0 ? e->x : 1;
         a->h = e->y > 0 ? e->y : 1;
         return UI_REDRAW | UI_REPAINT;
+    case EVENT_BACKGROUND:               /* the terminal's answer: the built-in look is for dark ones */
+        if (a->set.theme_given || !e->x)
+            return 0;
+        app_theme(a, "light");
+        return UI_REDRAW | UI_REPAINT;
     case EVENT_RESUME: return UI_REDRAW | UI_REPAINT;
     case EVENT_TICK: return tick(a);
     default: return 0;

@@ -158,6 +158,7 @@ static unsigned cmd_report_page(struct app *a, char *args)
 
 static unsigned cmd_theme(struct app *a, char *args)
 {
+    a->set.theme_given = true;
     app_theme(a, *args ? args : "dark");
     config_save(a);
     return UI_REDRAW | UI_REPAINT;
@@ -331,7 +332,7 @@ static const struct command_info commands[] = {
     { "lesson", "FILE", "open a lesson", COMPLETE_OPEN, cmd_lesson },
     { "demo", "", "the list of demo kernels and lessons", COMPLETE_NONE, cmd_demo },
     { "replay", "play|step|end|off", "play the recorded points again", COMPLETE_REPLAY, cmd_replay },
-    { "theme", "NAME", "dark, light, high-contrast, okabe-ito, or a theme file", COMPLETE_THEME, cmd_theme },
+    { "theme", "NAME", "dark, light, high-contrast, okabe-ito, okabe-ito-light, or a theme file; by the terminal's background at first", COMPLETE_THEME, cmd_theme },
     { "plot", "braille|block|ascii", "how curves are drawn", COMPLETE_STYLE, cmd_plot },
     { "mouse", "on|off", "use the mouse, or leave it to the terminal", COMPLETE_SWITCH, cmd_mouse },
     { "keys", "", "write the key map to the configuration folder, to edit it", COMPLETE_NONE, cmd_keys },

@@ -10,7 +10,10 @@
 
 static bool setting(struct app_settings *set, struct str key, struct str v)
 {
+    if (str_is(key, "theme") && str_is(v, "auto"))
+        return true;                     /* what it is: by the terminal's background */
     if (str_is(key, "theme")) {
+        set->theme_given = true;
         snprintf(set->theme, sizeof set->theme, "%.*s", (int)v.n, v.s);
         return v.n > 0;
     }
@@ -42,7 +45,7 @@ void config_parse(struct app_settings *set, const char *path, struct str text, s
         struct span where = { (uint32_t)(s.s - text.s), (uint32_t)s.n, line, (uint32_t)(s.s - whole.s) + 1 };
         struct diag *d = diag_add(ds, DIAG_WARNING, "config", path, where, "not a setting: '%.*s'", (int)s.n, s.s);
         diag_source(d, text);
-        diag_hint(d, "settings are theme = NAME, mouse = on|off, plot = braille|block|ascii");
+        diag_hint(d, "settings are theme = NAME|auto, mouse = on|off, plot = braille|block|ascii");
     }
 }
 
@@ -119,7 +122,7 @@ void config_save(struct app *a)
     if (!a->config_dir)
         return;
     buf_puts(&b, "# gpulocw settings; the workbench writes this file when you change one\n");
-    buf_printf(&b, "theme = %s\nmouse = %s\nplot = %s\n", a->set.theme, a->set.mouse ? "on" : "off", a->set.style_given ? plot_style_name(a->set.style) : "auto");
+    buf_printf(&b, "theme = %s\nmouse = %s\nplot = %s\n", a->set.theme_given ? a->set.theme : "auto", a->set.mouse ? "on" : "off", a->set.style_given ? plot_style_name(a->set.style) : "auto");
     if (!write_file(a->config_dir, "config", &b, &ds))
         app_notice(a, DIAG_WARNING, "the settings could not be written to %s", a->config_dir);
     diags_free(&ds);

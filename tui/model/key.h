@@ -26,13 +26,13 @@ bool key_parse(struct str s, uint32_t *key);
 /* Text of a key that key_parse reads back; out holds at least 16 bytes. */
 void key_text(uint32_t key, char *out);
 
-enum event_kind { EVENT_NONE, EVENT_KEY, EVENT_MOUSE, EVENT_RESIZE, EVENT_TICK, EVENT_RESUME };
+enum event_kind { EVENT_NONE, EVENT_KEY, EVENT_MOUSE, EVENT_RESIZE, EVENT_TICK, EVENT_RESUME, EVENT_BACKGROUND };
 enum mouse_what { MOUSE_PRESS, MOUSE_RELEASE, MOUSE_DRAG, MOUSE_WHEEL_UP, MOUSE_WHEEL_DOWN };
 struct event {
     enum event_kind kind;
     uint32_t key;
     enum mouse_what mouse;
-    int x, y;                    /* mouse: cell; resize: columns, rows */
+    int x, y;                    /* mouse: cell; resize: columns, rows; background: x is 1 when the terminal's is light */
 };
 
 #endif

@@ -88,6 +88,39 @@ static size_t csi(const char *buf, size_t n, struct event *e)
     return i + 1;
 }
 
+/* rgb:RRRR/GGGG/BBBB with one to four digits each: light, or not? */
+static bool is_light(const char *s, size_t n)
+{
+    static const double weight[] = { 0.299, 0.587, 0.114 };
+    double sum = 0;
+    size_t i = 0;
+    for (int k = 0; k < 3; k++, i++) {
+        unsigned v = 0, most = 0;
+        for (; i < n && strchr("0123456789abcdefABCDEF", s[i]) && s[i] && most < 0xffff; i++) {
+            v = v * 16 + (unsigned)(s[i] <= '9' ? s[i] - '0' : (s[i] | 32) - 'a' + 10);
+            most = most * 16 + 15;
+        }
+        sum += most ? weight[k] * v / most : 0;
+    }
+    return sum > 0.5;
+}
+
+/* buf starts with ESC ] and a digit: what a terminal answers, up to BEL or ESC \. Only the background's colour (11) is taken. */
+static size_t osc(const char *buf, size_t n, struct event *e)
+{
+    static const char background[] = "11;rgb:";
+    size_t end = 2, tail = sizeof background - 1;
+    while (end < n && buf[end] != 7 && buf[end] != 27)
+        end++;
+    if (end < n && buf[end] == 27 && end + 1 == n)
+        return 0;
+    if (end == n)
+        return n < 200 ? 0 : n;
+    if (end > 2 + tail && !memcmp(buf + 2, background, tail))
+        *e = (struct event){ .kind = EVENT_BACKGROUND, .x = is_light(buf + 2 + tail, end - 2 - tail) };
+    return end + (buf[end] == 27 && buf[end + 1] == '\\' ? 2 : 1);
+}
+
 static size_t plain(const char *buf, size_t n, bool at_end, bool utf8, struct event *e)
 {
     uint8_t c = (uint8_t)buf[0];
@@ -124,6 +157,12 @@ size_t term_decode(const char *buf, size_t n, bool at_end, bool utf8, struct eve
     }
     if (buf[1] == '[') {
         size_t used = csi(buf, n, e);
+        return used || !at_end ? used : n;
+    }
+    if (buf[1] == ']' && n == 2 && !at_end)
+        return 0;
+    if (buf[1] == ']' && n > 2 && buf[2] >= '0' && buf[2] <= '9') {
+        size_t used = osc(buf, n, e);
         return used || !at_end ? used : n;
     }
     if (buf[1] == 'O') {

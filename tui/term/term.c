@@ -42,6 +42,7 @@ struct term {
     char in[512];
     size_t nin;
     bool waiting, eof;                   /* waiting: in[] holds the head of a sequence */
+    bool asked;                          /* for the background's colour, and no answer yet */
     struct buf out;
 };
 
@@ -291,10 +292,33 @@ struct term *term_open(bool mouse, const char *color, const char **why)
     return t;
 }
 
+/* OSC 11, which xterm and its kin answer. Consoles and VTs would print it or take it for a palette. */
+void term_ask_background(struct term *t)
+{
+    static const char *const kin[] = { "xterm", "rxvt", "screen", "tmux", "alacritty", "foot", "kitty", "wezterm", "konsole", "vte", "st-", "gnome" };
+    static const char question[] = "\033]11;?\033\\";
+    const char *name = getenv("TERM");
+    for (size_t i = 0; name && i < ARRAY_LEN(kin) && t->depth != DEPTH_MONO && !t->asked; i++)
+        t->asked = !strncmp(name, kin[i], strlen(kin[i]));
+    if (t->asked)
+        send_all(question, sizeof question - 1);
+}
+
+/* An answer that comes after we have gone would be typed into the shell. */
+#define ANSWER_MS 60
+static void await_answer(struct term *t)
+{
+    char drop[256];
+    struct pollfd p = { 0, POLLIN, 0 };
+    if (t->asked && !t->eof && poll(&p, 1, ANSWER_MS) == 1 && read(0, drop, sizeof drop) < 0)
+        t->eof = true;
+}
+
 void term_close(struct term *t)
 {
     if (!t)
         return;
+    await_answer(t);
     restore_now();
     signal(SIGWINCH, SIG_DFL);
     signal(SIGTSTP, SIG_DFL);
@@ -395,6 +419,7 @@ struct event term_next(struct term *t, bool *leave)
         memmove(t->in, t->in + used, t->nin);
     }
     t->waiting = false;
+    t->asked &= e.kind != EVENT_BACKGROUND;
     return e;
 }
 

@@ -35,6 +35,8 @@ int term_signal_fd(const struct term *t);
 void term_size(const struct term *t, int *w, int *h);
 bool term_is_utf8(const struct term *t);
 void term_mouse(struct term *t, bool on);
+/* Asks for the background's colour, where the terminal is of a kind that answers or keeps quiet: EVENT_BACKGROUND, at once or later. */
+void term_ask_background(struct term *t);
 /* Draws s; only cells that differ from the last frame are sent. False: the terminal is gone. */
 bool term_draw(struct term *t, const struct surface *s, const struct theme *theme, bool repaint);
 /* Next event already here, EVENT_NONE: none. *leave is set by TERM, HUP, INT and end of input. */

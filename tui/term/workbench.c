@@ -204,8 +204,10 @@ static void settle(struct app *a, const struct cmd_front_opts *o)
 {
     struct diags ds = { 0 };
     config_load(a, NULL, &ds);
-    if (o->theme)
+    if (o->theme) {
         snprintf(a->set.theme, sizeof a->set.theme, "%s", o->theme);
+        a->set.theme_given = true;
+    }
     if (strcmp(a->set.theme, "dark") || o->theme)
         app_theme(a, a->set.theme);
     app_notice_diags(a, &ds);
@@ -222,6 +224,8 @@ static int full_screen(struct bench *b, const char *file, const char *device, co
     a->now_ns = base_now_ns();
     b->screen.drag_from = -1;
     watch_themes(b);
+    if (!a->set.theme_given)
+        term_ask_background(b->term);
     workbench_start(a, file, device, o);
     loop(b);
     term_close(b->term);
