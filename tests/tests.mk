@@ -106,9 +106,9 @@ FUZZ_ROOMS := base rec ptx session
 FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(foreach r,$(FUZZ_ROOMS),$(wildcard engine/$(r)/*.c)))
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D); $(FUZZ_CC) $(CSTD) $(WARN) -O1 -g -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP -fsanitize=fuzzer-no-link $(FUZZ_SAN) -c -o $@ $<
-# Any other target: the rooms below the devices.
-$(BUILD)/fuzz/fuzz_%: $(BUILD)/fuzz/tests/fuzz/fuzz_%.o $(FUZZ_OBJ)
-	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lcjson -lpthread -lm
+# Files: the rooms that read them, watched; what those call for beside is as in the program.
+$(BUILD)/fuzz/fuzz_session: $(BUILD)/fuzz/tests/fuzz/fuzz_session.o $(FUZZ_OBJ) $(BUILD)/libengine.a
+	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lcjson -lpthread -ldl -lm
 $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
 # The worker protocol: of the devices' room its transport and records alone.
