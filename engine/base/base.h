@@ -65,6 +65,7 @@ void buf_json(struct buf *b, struct str s);      /* quoted and escaped JSON stri
 void buf_clear(struct buf *b);                   /* keeps the storage */
 char *buf_take(struct buf *b);                   /* returns owned (base_free), empties b; NULL on oom */
 void buf_free(struct buf *b);
+void buf_spend(struct buf *b, struct buf *on);   /* frees a piece that was put into `on`: what it lacks for want of memory, that lacks too */
 
 /* ---- memory ---- */
 void *base_alloc(size_t n);                      /* zeroed; NULL when out of memory */

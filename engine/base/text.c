@@ -205,6 +205,12 @@ void buf_free(struct buf *b)
     *b = (struct buf){ 0 };
 }
 
+void buf_spend(struct buf *b, struct buf *on)
+{
+    on->oom = on->oom || b->oom;
+    buf_free(b);
+}
+
 /* ---- strmap: open addressing, linear probing, load at most one half ---- */
 struct strmap_slot { struct str key; uint32_t value, hash; };
 

@@ -153,6 +153,10 @@ static bool asked(int argc, char **argv, const char *word)
 /* What was printed must have arrived: a full disk is a failure, a reader that has gone (a pager, head) is not. */
 static int delivered(int code)
 {
+    if (!code && !cmd_put_whole()) {
+        fputs("gpulocw: out of memory: what was printed is not whole\n", stderr);
+        code = status_exit_code(ST_NOMEM);
+    }
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code || (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP)))
         return code;

@@ -74,6 +74,7 @@ size_t launch_pick(const struct launch_file *f, const char *name);
 /* ---- printing: the only place of the engine that does ---- */
 int cmd_finish(enum status s, struct diags *ds);                 /* prints diagnostics on stderr, frees them, gives the exit code */
 void cmd_put(const struct buf *b);                               /* to standard output */
+bool cmd_put_whole(void);                                        /* false: memory ran out in something that cmd_put printed */
 void cmd_progress(double done, const char *what);                /* a bar, when stderr is a terminal */
 void cmd_progress_detail(double done, const char *what, const char *detail);   /* the same, with a text behind it */
 void cmd_progress_end(void);

@@ -101,7 +101,9 @@ static enum status write_report(const struct args *a, struct session *s, struct 
     }
     formats[i].put(s, &out);
     enum status st = ST_OK;
-    if (!out.n) {
+    if (out.oom) {
+        st = ST_NOMEM;
+    } else if (!out.n) {
         diag_error(ds, "report", "the session holds nothing to show as %s", format);
         st = ST_INPUT;
     } else if (a->output)

@@ -160,9 +160,8 @@ static void put_document(const struct subject *s, const struct args *a, const st
     buf_puts(b, ",\n  \"text\": ");
     buf_json(b, (struct str){ text.s ? text.s : "", text.n });
     buf_puts(b, "\n}\n");
-    b->oom |= line.oom || text.oom;
-    buf_free(&line);
-    buf_free(&text);
+    buf_spend(&line, b);
+    buf_spend(&text, b);
 }
 
 /* ---- options that say nothing without another ---- */
@@ -172,16 +171,21 @@ static const struct need needs[] = {
     { "clusters", "cluster", NULL }, { "agents", "cluster", "agent" }, { "prefetch-distance", "prefetch", NULL }, { "coarsen-mode", "coarsen", NULL }, { "softcache-data", "softcache", NULL },
 };
 
-static bool knob_says(const struct options *o, const char *name, const char *value)
+/* Does a knob have this value (NULL: any but its default)? `unsure` where memory ran out before that was known. */
+static bool knob_says(const struct options *o, const char *name, const char *value, bool unsure)
 {
-    struct buf b = { 0 };
+    struct options d = options_default();
+    struct buf b = { 0 }, usual = { 0 };
     int k = knob_find(str_of(name));
-    if (k < 0 || !value)
-        return k >= 0 && !knob_is_default(o, (size_t)k);
+    if (k < 0)
+        return false;
     knob_get(o, (size_t)k, &b);
-    bool is = b.s && strcmp(b.s, value) == 0;
+    knob_get(&d, (size_t)k, &usual);
+    struct str is = { b.s, b.n };
+    bool says = b.oom || usual.oom ? unsure : value ? str_is(is, value) : !str_eq(is, (struct str){ usual.s, usual.n });
     buf_free(&b);
-    return is;
+    buf_free(&usual);
+    return says;
 }
 
 enum status cmd_contradictions(const struct options *o, struct diags *ds)
@@ -189,17 +193,17 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
     size_t before = ds->errors;
     for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
         const struct need *n = &needs[i];
-        if (!knob_says(o, n->knob, NULL) || knob_says(o, n->other, n->value))
+        if (!knob_says(o, n->knob, NULL, false) || knob_says(o, n->other, n->value, true))
             continue;
         struct diag *d = diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--%s does nothing without --%s%s%s", n->knob, n->other, n->value ? " " : "", n->value ? n->value : "");
         diag_hint(d, "add --%s%s%s, or leave --%s out", n->other, n->value ? " " : "", n->value ? n->value : "", n->knob);
     }
     bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL, by_load = vertical || o->bypass_form == BYPASS_FORM_HYBRID;
-    if (o->bypass && vertical && knob_says(o, "pi", NULL))
+    if (o->bypass && vertical && knob_says(o, "pi", NULL, false))
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-form vertical chooses loads and has no threshold: --pi does nothing"), "--bypass-form hybrid has both");
     if (o->bypass && o->bypass_loads.n && !by_load)
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-loads names loads, and this form treats all alike"), "--bypass-form vertical or hybrid");
-    if (o->bypass && o->bypass_form == BYPASS_FORM_HARDWARE && knob_says(o, "bypass-op", NULL))
+    if (o->bypass && o->bypass_form == BYPASS_FORM_HARDWARE && knob_says(o, "bypass-op", NULL, false))
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-form hardware inserts no operator: --bypass-op does nothing"), "leave --bypass-op out");
     return ds->errors > before ? ST_REFUSED : ST_OK;
 }

@@ -212,41 +212,44 @@ static void advice_text(const struct tune_advice *v, size_t n, struct buf *out)
     }
 }
 
-/* The advice as it stood before the search, with what came of it beside; SIZE_MAX: there was no way to give any.
- * The search does without a trace; advice does not. */
-static size_t advise(const struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f, struct tune_advice *v, size_t most)
+struct advised { struct tune_advice v[16]; size_t n; bool given; };   /* given: there was a way to give any */
+
+/* The advice as it stood before the search, with what came of it beside. The search does without a trace; advice does not.
+ * Only a lack of memory is a failure. */
+static enum status advise(const struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f, struct advised *a)
 {
     struct subject traced = *s;
     struct diags said = { 0 };               /* what the analysis leaves out was told before */
-    size_t n = SIZE_MAX;
     traced.facts = NULL;
-    if (subject_facts(&traced, t->w->a, false, &said) == ST_OK) {
+    enum status st = subject_facts(&traced, t->w->a, false, &said);
+    if (st == ST_OK) {
         struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, traced.facts };
-        n = tune_advise(&subject, NULL, v, most);
-        if (tune_advise_predict(bench, v, &n, most) != ST_OK)
-            n = SIZE_MAX;
-        else
-            tune_advise_prove(v, n, &f->original, t->done, t->ndone);
-        ana_free(traced.facts);
+        a->n = tune_advise(&subject, NULL, a->v, ARRAY_LEN(a->v));
+        st = tune_advise_predict(bench, a->v, &a->n, ARRAY_LEN(a->v));
     }
+    a->given = st == ST_OK;
+    if (a->given)
+        tune_advise_prove(a->v, a->n, &f->original, t->done, t->ndone);
+    ana_free(traced.facts);
     diags_free(&said);
-    return n;
+    return st == ST_NOMEM ? st : ST_OK;
 }
 
 /* `finished`: not cut off, so that there is time for advice. */
 static void print_all(const struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f, bool finished)
 {
-    struct tune_advice v[16];
+    struct advised a = { .n = 0 };
     struct buf out = { 0 };
     if (!t->w->a->json)
         print_found(f, s);                   /* the advice takes a moment longer */
-    size_t n = finished ? advise(t, bench, s, f, v, ARRAY_LEN(v)) : SIZE_MAX;
+    bool lost = finished && advise(t, bench, s, f, &a) != ST_OK;
     if (t->w->a->json) {
-        json_found(f, n == SIZE_MAX ? NULL : v, n, &s->info, s->kernel, &out);
-    } else if (n && n != SIZE_MAX) {
+        json_found(f, a.given ? a.v : NULL, a.n, &s->info, s->kernel, &out);
+    } else if (a.given && a.n) {
         buf_puts(&out, "advice before the search, and what it came to:\n");
-        advice_text(v, n, &out);
+        advice_text(a.v, a.n, &out);
     }
+    out.oom = out.oom || lost;
     cmd_put(&out);
     buf_free(&out);
 }

@@ -23,8 +23,13 @@ int cmd_finish(enum status s, struct diags *ds)
     return status_exit_code(s);
 }
 
+static bool incomplete;          /* memory ran out while something was put together that was then printed */
+
+bool cmd_put_whole(void) { return !incomplete; }
+
 void cmd_put(const struct buf *b)
 {
+    incomplete = incomplete || b->oom;
     if (b->s)
         fwrite(b->s, 1, b->n, stdout);
     fflush(stdout);

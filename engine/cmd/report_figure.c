@@ -89,7 +89,7 @@ void report_sweep_time(const struct session_run *r, struct buf *out)
     if (t.v && s->npoints)
         report_chart(&c, out);
     base_free(t.v);
-    buf_free(&title);
+    buf_spend(&title, out);
 }
 
 /* Values of one counter along a sweep; false: none of them is known. */
@@ -118,7 +118,7 @@ void report_sweep_rates(const struct session_run *r, struct buf *out)
     if (c.nseries)
         report_chart(&c, out);
     base_free(v);
-    buf_free(&title);
+    buf_spend(&title, out);
 }
 
 /* ---- a search ---- */
@@ -151,7 +151,7 @@ void report_search(const struct session_run *r, struct buf *out)
         report_chart(&c, out);
     base_free(t.v);
     base_free(best);
-    buf_free(&title);
+    buf_spend(&title, out);
 }
 
 /* ---- sweeps beside each other ---- */
@@ -204,6 +204,6 @@ void report_compare(struct session *s, struct buf *out)
     if (c.nseries)
         report_chart(&c, out);
     for (size_t k = 0; k < n; k++)
-        buf_free(&name[k]);
+        buf_spend(&name[k], out);
     base_free(v);
 }

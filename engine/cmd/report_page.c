@@ -66,7 +66,7 @@ static void put_row(void *ctx, const struct result *x)
     snprintf(text[5], CELL, "%s", report_equal(x));
     const char *cell[COLUMNS] = { line.n ? line.s : "original", text[0], text[1], text[2], text[3], text[4], text[5] };
     t->p->w->row(t->p->out, cell, COLUMNS, true, t->best && options_equal(&x->options, &t->best->options));
-    buf_free(&line);
+    buf_spend(&line, t->p->out);
 }
 
 static void count_one(void *ctx, const struct result *x)
@@ -130,8 +130,8 @@ static void put_commands(struct page *p, const struct session_run *r, const stru
     buf_printf(&text, "gpulocw rewrite %s --kernel %s %s --diff\n", file_of(p), kernel, line.s ? line.s : "");
     p->w->para(p->out, "To run it again, and to see what it changes:");
     p->w->pre(p->out, "sh", text.s ? text.s : "");
-    buf_free(&text);
-    buf_free(&line);
+    buf_spend(&text, p->out);
+    buf_spend(&line, p->out);
 }
 
 static void put_diff(struct page *p, const struct session_run *r, const struct result *x)
@@ -147,7 +147,7 @@ static void put_diff(struct page *p, const struct session_run *r, const struct r
         p->w->unfold(p->out);
     }
     pass_output_free(&code);
-    buf_free(&text);
+    buf_spend(&text, p->out);
     diags_free(&ds);
 }
 
@@ -164,7 +164,7 @@ static void put_model(struct page *p, const struct session_run *r)
     p->w->fold(p->out, "What the memory-cost model says of both (modelled)");
     p->w->pre(p->out, "text", text.s ? text.s : "");
     p->w->unfold(p->out);
-    buf_free(&text);
+    buf_spend(&text, p->out);
 }
 
 /* ---- a run ---- */
@@ -179,8 +179,8 @@ static void put_facts(struct page *p, const struct session_run *r)
         buf_printf(&text, " Caching all is %s.", line.n ? line.s : "the original");
     }
     p->w->para(p->out, text.s ? text.s : "");
-    buf_free(&line);
-    buf_free(&text);
+    buf_spend(&line, p->out);
+    buf_spend(&text, p->out);
 }
 
 static void put_verdict(struct page *p, const struct session_run *r)
@@ -194,7 +194,7 @@ static void put_verdict(struct page *p, const struct session_run *r)
         buf_puts(&text, r->one.message);
     if (text.n)
         p->w->para(p->out, text.s);
-    buf_free(&text);
+    buf_spend(&text, p->out);
 }
 
 static void put_figures(struct page *p, const struct session_run *r)
@@ -210,7 +210,7 @@ static void put_figures(struct page *p, const struct session_run *r)
         report_search(r, &svg);
     if (!p->w->plots)
         p->w->svg(p->out, svg.s ? svg.s : "");
-    buf_free(&svg);
+    buf_spend(&svg, p->out);
 }
 
 static void put_run(struct page *p, size_t i, const struct session_run *r)
@@ -235,7 +235,7 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
         put_diff(p, r, x);
     }
     put_results(p, r);
-    buf_free(&text);
+    buf_spend(&text, p->out);
 }
 
 static void put_comparison(struct page *p)
@@ -246,7 +246,7 @@ static void put_comparison(struct page *p)
         p->w->heading(p->out, 2, "The sweeps beside each other");
         p->w->svg(p->out, svg.s);
     }
-    buf_free(&svg);
+    buf_spend(&svg, p->out);
 }
 
 void report_page(struct session *s, const struct report_writer *w, struct buf *out)
@@ -266,6 +266,6 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
     put_comparison(&p);
     w->end(out);
     ptx_free(p.module);
-    buf_free(&text);
+    buf_spend(&text, out);
     diags_free(&ds);
 }

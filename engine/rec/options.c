@@ -387,12 +387,18 @@ struct options options_default(void)
     return o;
 }
 
-static bool same_text(const struct options *a, const struct options *b, size_t i)
+/* Out of memory counts as different: then a knob is written out though it may be the default's, never left out. */
+static bool same_value(const struct options *a, const struct options *b, size_t i)
 {
+    struct options *v = (struct options *)(uintptr_t)a, *w = (struct options *)(uintptr_t)b;
+    if (knobs[i].kind == KNOB_KIND_FLAG)
+        return *flag_field(v, i) == *flag_field(w, i);
+    if (knobs[i].kind != KNOB_KIND_TEXT)
+        return *int_field(v, i) == *int_field(w, i);
     struct buf x = { 0 }, y = { 0 };
     knob_get(a, i, &x);
     knob_get(b, i, &y);
-    bool same = x.n == y.n && (!x.n || memcmp(x.s, y.s, x.n) == 0);
+    bool same = !x.oom && !y.oom && x.n == y.n && (!x.n || memcmp(x.s, y.s, x.n) == 0);
     buf_free(&x);
     buf_free(&y);
     return same;
@@ -401,7 +407,7 @@ static bool same_text(const struct options *a, const struct options *b, size_t i
 bool knob_is_default(const struct options *o, size_t i)
 {
     struct options d = options_default();
-    return same_text(o, &d, i);
+    return same_value(o, &d, i);
 }
 
 bool options_equal(const struct options *a, const struct options *b)
@@ -409,7 +415,7 @@ bool options_equal(const struct options *a, const struct options *b)
     if (memcmp(a, b, sizeof *a) == 0)
         return true;                         /* the usual case; different bytes may still read the same */
     for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
-        if (!same_text(a, b, i))
+        if (!same_value(a, b, i))
             return false;
     return true;
 }
