@@ -14,26 +14,34 @@ static size_t named(const struct launch_spec *l, const char *name)
             return i;
     return SIZE_MAX;
 }
-static bool copy_buffers(struct facts *f, const struct launch_data *d)
+static void copies_free(struct launch_buffer *v, size_t n)
 {
-    f->patched = *d;
-    f->patched.buffers = base_alloc(sizeof *d->buffers * (d->spec->nargs + 1));
-    if (!f->patched.buffers)
-        return false;
-    for (size_t i = 0; i < d->spec->nargs; i++) {
-        struct launch_buffer *b = &f->patched.buffers[i];
-        const struct launch_buffer *from = &d->buffers[i];
-        b->n = from->n;
-        if (b->n && (from->zero || from->file > 0) && (b->bytes = base_pages_copy(b->n, from->file))) {
+    for (size_t i = 0; v && i < n; i++)
+        if (v[i].file < 0)
+            base_pages_free(v[i].bytes, v[i].n, -1);
+        else
+            base_free(v[i].bytes);
+    base_free(v);
+}
+/* Private copies of v[0..n), which cost what is written to them where that can be had. */
+static struct launch_buffer *copies(const struct launch_buffer *v, size_t n)
+{
+    struct launch_buffer *out = base_alloc((n + 1) * sizeof *out);
+    bool ok = out != NULL;
+    for (size_t i = 0; ok && v && i < n; i++) {
+        struct launch_buffer *b = &out[i];
+        b->n = v[i].n;
+        if (b->n && (v[i].zero || v[i].file > 0) && (b->bytes = base_pages_copy(b->n, v[i].file))) {
             b->file = -1;                /* to be unmapped */
             continue;
         }
-        if (b->n && !(b->bytes = base_alloc(b->n)))
-            return false;
-        if (b->n)
-            memcpy(b->bytes, from->bytes, b->n);
+        ok = !b->n || (b->bytes = base_alloc(b->n));
+        if (ok && b->n)
+            launch_buffer_fill(&v[i], b->bytes, 0);
     }
-    return true;
+    if (!ok)
+        copies_free(out, n);
+    return ok ? out : NULL;
 }
 /* The buffer an argument of a before-launch stands for: its own, or the main launch's by name. */
 static struct launch_buffer buffer_for(struct facts *f, const struct launch_spec *l, const struct launch_buffer *own, size_t i)
@@ -103,17 +111,22 @@ static enum status run_one(struct facts *f, const struct ptx_module *m, size_t k
     }
     spec.args = ARENA_ARRAY(f->arena, struct arg_spec, l->nargs + 1);
     d.buffers = ARENA_ARRAY(f->arena, struct launch_buffer, l->nargs + 1);
-    if (!spec.args || !d.buffers)
+    struct launch_buffer *own = copies(f->o->data->before ? f->o->data->before[k] : NULL, l->nargs);
+    if (!spec.args || !d.buffers || !own) {
+        copies_free(own, l->nargs);
         return ST_NOMEM;
+    }
     spec.nsymbols = 0;
     for (size_t i = 0; i < l->nargs; i++) {
         spec.args[i] = l->args[i];
         if (l->args[i].kind != ARG_BUFFER && l->args[i].kind != ARG_SAME_AS)
             continue;
         spec.args[i].kind = ARG_BUFFER;
-        d.buffers[i] = buffer_for(f, l, f->o->data->before ? f->o->data->before[k] : NULL, i);
+        d.buffers[i] = buffer_for(f, l, own, i);
     }
-    return execute(f, m, func, &d, why);
+    enum status st = execute(f, m, func, &d, why);
+    copies_free(own, l->nargs);
+    return st;
 }
 enum status before_run(struct facts *f, const struct ptx_module *m)
 {
@@ -124,9 +137,10 @@ enum status before_run(struct facts *f, const struct ptx_module *m)
         return ST_OK;
     if (f->o->quick || d->total_bytes > BEFORE_BYTES)
         why = f->o->quick ? "a quick analysis" : why;
-    else if (!copy_buffers(f, d))
-        return ST_NOMEM;
     else {
+        f->patched = *d;
+        if (!(f->patched.buffers = copies(d->buffers, d->spec->nargs)))
+            return ST_NOMEM;
         why = NULL;
         for (size_t k = 0; k < d->spec->nbefore && st == ST_OK; k++)
             st = run_one(f, m, k, &why);
@@ -137,10 +151,6 @@ enum status before_run(struct facts *f, const struct ptx_module *m)
 }
 void before_free(struct facts *f)
 {
-    for (size_t i = 0; f->patched.buffers && i < f->patched.spec->nargs; i++)
-        if (f->patched.buffers[i].file < 0)
-            base_pages_free(f->patched.buffers[i].bytes, f->patched.buffers[i].n, -1);
-        else
-            base_free(f->patched.buffers[i].bytes);
-    base_free(f->patched.buffers);
+    if (f->patched.buffers)
+        copies_free(f->patched.buffers, f->patched.spec->nargs);
 }

@@ -6,10 +6,12 @@
 /* ---- placement ---- */
 static uint64_t aligned(uint64_t v, uint64_t a) { return a > 1 ? (v + a - 1) / a * a : v; }
 
-static void add_region(struct env *v, const char *name, int arg, const struct ptx_symbol *sym, const uint8_t *bytes, uint64_t n)
+/* Gives it its place; the caller says what it holds. */
+static struct env_region *add_region(struct env *v, const char *name, int arg, const struct ptx_symbol *sym, uint64_t n)
 {
     struct env_region *r = &v->region[v->nregions++];
-    *r = (struct env_region){ .base = (uint64_t)v->nregions << ENV_REGION_SHIFT, .size = n, .bytes = bytes, .name = name, .arg = arg, .sym = sym };
+    *r = (struct env_region){ .base = (uint64_t)v->nregions << ENV_REGION_SHIFT, .size = n, .name = name, .arg = arg, .sym = sym };
+    return r;
 }
 static void place(struct env *v, const struct ptx_symbol *s, uint64_t addr)
 {
@@ -29,8 +31,9 @@ static void place_global(struct env *v, const struct ptx_symbol *s)
     uint8_t *copy = s->ninit && s->bytes ? arena_alloc(v->e->arena, s->bytes) : NULL;
     if (copy)
         memcpy(copy, s->init, s->ninit < s->bytes ? s->ninit : s->bytes);
-    add_region(v, arena_dup(v->e->arena, s->name), -1, s, b && b->n ? b->bytes : copy, b && b->n ? b->n : s->bytes);
-    place(v, s, v->region[v->nregions - 1].base);
+    struct env_region *r = add_region(v, arena_dup(v->e->arena, s->name), -1, s, b && b->n ? b->n : s->bytes);
+    r->bytes = b && b->n ? b->bytes : copy;
+    place(v, s, r->base);
 }
 static void place_one(struct env *v, const struct ptx_symbol *s)
 {
@@ -129,8 +132,9 @@ static void bind_args(struct env *v)
         return;
     for (size_t i = 0; i < l->nargs; i++)
         if (l->args[i].kind == ARG_BUFFER) {
-            add_region(v, l->args[i].name, (int)i, NULL, v->data->buffers[i].bytes, v->data->buffers[i].n);
-            base[i] = v->region[v->nregions - 1].base;
+            struct env_region *r = add_region(v, l->args[i].name, (int)i, NULL, v->data->buffers[i].n);
+            r->of = &v->data->buffers[i];
+            base[i] = r->base;
         }
     for (size_t i = 0; i < l->nargs; i++) {
         size_t p = l->args[i].inside ? launch_outer_of(l, i) : i;
@@ -185,6 +189,13 @@ const struct env_region *env_find(const struct env *v, uint64_t addr)
         return NULL;
     const struct env_region *r = &v->region[i - 1];
     return addr - r->base < r->size ? r : NULL;
+}
+void env_fill(const struct env_region *r, uint8_t *to)
+{
+    if (r->of)
+        launch_buffer_fill(r->of, to, 0);
+    else
+        memcpy(to, r->bytes, r->size);
 }
 bool env_symbol(const struct env *v, const struct ptx_symbol *s, uint64_t *addr)
 {

@@ -19,7 +19,8 @@
 
 struct env_region {
     uint64_t base, size;
-    const uint8_t *bytes;            /* initial content; NULL: zero */
+    const struct launch_buffer *of;  /* whose initial content it has; NULL: a symbol's, which is */
+    const uint8_t *bytes;            /* this; NULL: zeros */
     const char *name;
     int arg;                         /* launch argument, -1: a symbol */
     const struct ptx_symbol *sym;
@@ -47,6 +48,9 @@ struct env {
 enum status env_make(struct env *v, struct eval *e, const struct launch_data *data);
 /* The region an address lies in, NULL: none. Global and const space. */
 const struct env_region *env_find(const struct env *v, uint64_t addr);
+/* Its initial content where it is, which makes it on demand (NULL: zeros, or out of memory), and put elsewhere. */
+static inline const uint8_t *env_bytes(const struct env_region *r) { return r->of ? launch_buffer_bytes(r->of) : r->bytes; }
+void env_fill(const struct env_region *r, uint8_t *to);
 /* Symbol address in its own space; false: not placed. */
 bool env_symbol(const struct env *v, const struct ptx_symbol *s, uint64_t *addr);
 /* The value with launch, parameters and addresses put in. Loops must be solved first for their ITER bounds. */

@@ -381,7 +381,7 @@ enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, 
     }
     s->order_dependent = s->global_writes;
     for (uint32_t k = 0; s->copy && k < v->nregions; k++)    /* zero-filled variables: made here, so that reading never allocates */
-        if (!v->region[k].bytes && v->region[k].size && !(s->copy[k] = base_alloc(v->region[k].size)))
+        if (!v->region[k].bytes && !v->region[k].of && v->region[k].size && !(s->copy[k] = base_alloc(v->region[k].size)))
             s->status = ST_NOMEM;
     if (!s->copy || arena_failed(s->arena))
         s->status = ST_NOMEM;

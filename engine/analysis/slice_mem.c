@@ -22,15 +22,17 @@ static uint8_t *region_at(struct slice *s, uint64_t addr, unsigned n, bool write
     if (!r || r->size - (addr - r->base) < n)
         return NULL;
     size_t k = (size_t)(r - s->v->region);
-    if (!s->copy[k] && write && !s->v->effects) {
-        s->copy[k] = base_alloc(r->size);
-        if (!s->copy[k]) {
-            s->status = ST_NOMEM;
-            return NULL;
-        }
-        memcpy(s->copy[k], r->bytes, r->size);
+    uint8_t *p = s->copy[k];
+    if (!p && write && !s->v->effects) {
+        p = s->copy[k] = base_alloc(r->size);
+        if (p)
+            env_fill(r, p);
+    } else if (!p) {
+        p = (uint8_t *)(uintptr_t)env_bytes(r);
     }
-    return (s->copy[k] ? s->copy[k] : (uint8_t *)(uintptr_t)r->bytes) + (addr - r->base);
+    if (!p)
+        s->status = ST_NOMEM;
+    return p ? p + (addr - r->base) : NULL;
 }
 static uint8_t *at(struct slice_cta *c, struct slice_warp *w, unsigned space, uint64_t addr, unsigned lane, unsigned n, bool write)
 {
@@ -80,8 +82,8 @@ static struct view view_of(const struct slice_cta *c, unsigned space, uint64_t a
         r = env_find(c->s->v, addr);
     if (!r)
         return (struct view){ 0, 0, NULL };
-    size_t k = (size_t)(r - c->s->v->region);
-    return (struct view){ r->base, r->size, c->s->copy[k] ? c->s->copy[k] : r->bytes };
+    const uint8_t *copy = c->s->copy[r - c->s->v->region], *bytes = copy ? copy : env_bytes(r);
+    return (struct view){ r->base, bytes ? r->size : 0, bytes };
 }
 void slice_load(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, uint64_t *rows)
 {

@@ -18,9 +18,10 @@ static enum status upload(struct cuda_dev *d, struct cuda_data *b, struct diags 
     for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
         const struct dev_buffer *from = &b->bound.buffers[i];
         const struct cuda_buffer *to = &b->buffers[i];
-        st = cuda_check(d, d->drv.set_async(to->pristine, CUDA_GUARD_BYTE, to->bytes, d->stream), "guard zones", ds);
+        const uint8_t *bytes = launch_buffer_bytes(from->of);
+        st = bytes ? cuda_check(d, d->drv.set_async(to->pristine, CUDA_GUARD_BYTE, to->bytes, d->stream), "guard zones", ds) : ST_NOMEM;
         if (st == ST_OK)
-            st = cuda_check(d, d->drv.copy_in_async(to->pristine + CUDA_GUARD, from->init, from->bytes, d->stream), "upload", ds);
+            st = cuda_check(d, d->drv.copy_in_async(to->pristine + CUDA_GUARD, bytes, from->bytes, d->stream), "upload", ds);
     }
     b->module = NULL;
     b->dirty = false;

@@ -44,7 +44,7 @@ static void use_own(struct dev_bound *b, const struct launch_spec *l, const stru
         if (l->args[i].kind != ARG_BUFFER || !own || !own[i].n)
             continue;
         struct dev_buffer *nb = &b->buffers[b->nbuffers];
-        *nb = (struct dev_buffer){ l->args[i].name, own[i].bytes, own[i].n, 0, &own[i] };
+        *nb = (struct dev_buffer){ l->args[i].name, own[i].n, 0, &own[i] };
         use[i].buffer = b->nbuffers++;
     }
 }

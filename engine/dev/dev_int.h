@@ -37,10 +37,9 @@ enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned 
 /* ---- dev_bound.c: every distinct buffer of a launch description, and who uses it ---- */
 struct dev_buffer {
     const char *name;
-    const uint8_t *init;  /* initial bytes, borrowed from the launch data */
     uint64_t bytes;
     uint64_t addr;        /* on the device; the owner of the binding sets it */
-    const struct launch_buffer *of; /* where init is from */
+    const struct launch_buffer *of; /* of the launch data, borrowed: what it holds at first */
 };
 struct dev_use { size_t buffer; uint64_t offset; };  /* buffer SIZE_MAX: the argument is a value */
 #define DEV_MAIN SIZE_MAX                            /* `which`: the launch itself, else an index into before */

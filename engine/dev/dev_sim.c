@@ -25,14 +25,16 @@ struct sim_code {
     struct sim_helper *helpers; size_t nhelpers, cap;
     uint64_t serial, kept_for;                   /* kept_for: serial of the data whose state vars[].kept is */
 };
-/* kept: buffers after the `before` launches of the code with serial kept_for (0: none).
- * holds: what each buffer's device memory was last filled with; it still holds that unless a launch has stored into it. */
+/* holds: what device memory was last filled with; it still holds that unless a launch has stored into it. */
 enum sim_holds { HOLDS_UNKNOWN, HOLDS_INIT, HOLDS_KEPT };
+/* after: what it holds once the `before` launches have run. kept: a copy of that, where it is HOLDS_KEPT and the launch itself
+ * changes it (as it does an output, or was seen to); other buffers still hold it by themselves. */
+struct sim_buffer { uint8_t holds, after; bool changes; uint8_t *kept; };
 struct sim_data {
     struct dev_data base;
     struct dev_bound bound;
-    uint8_t **kept; uint64_t serial, kept_for;
-    uint8_t *holds;                              /* [bound.nbuffers] enum sim_holds */
+    struct sim_buffer *state;                    /* [bound.nbuffers] */
+    uint64_t serial, kept_for;                   /* kept_for: serial of the code whose `before` launches `after` is of, 0: none */
     bool ran_dry;                                /* the last timed launch came from a sample: the next will, most likely */
 };
 
@@ -132,18 +134,62 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
     for (size_t i = 0; i < b->bound.nbuffers; i++) {
         if (b->bound.buffers[i].addr)
             sim_mem_release(s->mem, b->bound.buffers[i].addr);
-        base_free(b->kept ? b->kept[i] : NULL);
+        base_free(b->state ? b->state[i].kept : NULL);
     }
-    base_free(b->kept);
-    base_free(b->holds);
+    base_free(b->state);
     dev_bound_free(&b->bound);
     base_free(b);
 }
 
-/* Initial data that device memory can be made of. */
-static bool may_map(const struct dev_buffer *buf)
+static bool used_before(const struct dev_bound *b, size_t buffer)
 {
-    return buf->of && buf->of->bytes == buf->init && (buf->of->zero || buf->of->file > 0);
+    const struct launch_spec *l = b->data->spec;
+    for (size_t k = 0; k < l->nbefore; k++)
+        for (size_t i = 0; i < l->before[k].nargs; i++)
+            if (b->before_use[k][i].buffer == buffer)
+                return true;
+    return false;
+}
+
+/* Device memory is made of initial data that are there, or of zeros: that costs only what launches change. What `before`
+ * launches are to make has memory of its own, as samples look at it through private views. */
+static bool may_map(const struct sim_data *b, size_t i)
+{
+    const struct launch_buffer *of = b->bound.buffers[i].of;
+    return of->file > 0 ? !b->state[i].changes || !used_before(&b->bound, i) : of->zero && !used_before(&b->bound, i);
+}
+
+static bool place_buffer(struct sim_dev *s, struct sim_data *b, size_t i)
+{
+    struct dev_buffer *buf = &b->bound.buffers[i];
+    if (may_map(b, i) && (buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, buf->of->file))) {
+        b->state[i].holds = HOLDS_INIT;
+        if (buf->of->file > 0)
+            base_pages_rest(buf->of->bytes, buf->bytes);
+    } else {
+        buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
+    }
+    return buf->addr != 0;
+}
+
+static enum status place_buffers(struct sim_dev *s, struct sim_data *b, struct diags *ds)
+{
+    const struct launch_spec *l = b->base.data->spec;
+    b->state = base_alloc((b->bound.nbuffers + 1) * sizeof *b->state);
+    if (!b->state)
+        return ST_NOMEM;
+    for (size_t i = 0; i < l->nargs; i++)
+        if (l->args[i].output && b->bound.main_use[i].buffer != SIZE_MAX)
+            b->state[b->bound.main_use[i].buffer].changes = true;
+    for (size_t i = 0; i < b->bound.nbuffers; i++) {
+        const struct dev_buffer *buf = &b->bound.buffers[i];
+        if (place_buffer(s, b, i))
+            continue;
+        diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s", buf->name ? buf->name : "?",
+                   (unsigned long long)buf->bytes, s->base.info.name);
+        return ST_INPUT;
+    }
+    return ST_OK;
 }
 
 static enum status sim_bind_data(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds)
@@ -159,24 +205,7 @@ static enum status sim_bind_data(struct dev *d, const struct launch_data *data, 
         base_free(b);
         return st;
     }
-    b->holds = base_alloc(b->bound.nbuffers + 1);
-    if (!b->holds)
-        st = ST_NOMEM;
-    for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
-        struct dev_buffer *buf = &b->bound.buffers[i];
-        if (may_map(buf) && (buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, buf->of->file))) {
-            b->holds[i] = HOLDS_INIT;
-            if (buf->of->file > 0)
-                base_pages_rest(buf->of->bytes, buf->bytes);
-        } else {
-            buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
-        }
-        if (buf->addr)
-            continue;
-        diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s", buf->name ? buf->name : "?",
-                   (unsigned long long)buf->bytes, d->info.name);
-        st = ST_INPUT;
-    }
+    st = place_buffers(s, b, ds);
     if (st == ST_OK)
         *out = &b->base;
     else
@@ -311,44 +340,60 @@ static void copy_piece(void *ctx, size_t i)
     memcpy(c->to + at, c->from + at, left < COPY_PIECE ? left : COPY_PIECE);
 }
 
-/* Makes buffer i hold `bytes`, which are what `as` says; nothing to do when it still does. */
-static void fill_buffer(struct sim_job *j, size_t i, const uint8_t *bytes, enum sim_holds as)
+/* Makes buffer i hold what `as` says; nothing to do when it still does. False: nobody knows any more what that was. */
+static bool fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
 {
     const struct dev_buffer *buf = &j->b->bound.buffers[i];
+    struct sim_buffer *state = &j->b->state[i];
+    unsigned threads = j->d->threads ? j->d->threads : base_cpus();
     bool written = sim_mem_take_written(j->d->mem, buf->addr);
-    if (!written && j->b->holds[i] == as)
-        return;
+    if (!written && state->holds == as)
+        return true;
     uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-    struct copying c = { host, bytes, buf->bytes };
-    if (host)
-        base_parallel(j->d->threads ? j->d->threads : base_cpus(), (buf->bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c);
-    j->b->holds[i] = (uint8_t)as;
+    struct copying c = { host, as == HOLDS_KEPT ? state->kept : buf->of->bytes, buf->bytes };
+    state->holds = HOLDS_UNKNOWN;
+    if (!host || (as == HOLDS_KEPT && !c.from)) {
+        state->changes |= written;
+        return !host;
+    }
+    if (as == HOLDS_INIT && buf->of->zero)
+        memset(host, 0, buf->bytes);
+    else if (!c.from)
+        launch_buffer_fill(buf->of, host, threads);
+    else
+        base_parallel(threads, (buf->bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c);
+    state->holds = (uint8_t)as;
     if (as == HOLDS_INIT)
         sim_mem_put_back(j->d->mem, buf->addr);
+    return true;
 }
 
-/* Copies every buffer and module variable to (or back from) the kept state. */
-static enum status copy_kept(struct sim_job *j, bool back)
+/* Remembers what the `before` launches have made. False: it would be too much; they are to run before every launch. */
+#define KEEP_MOST (UINT64_C(32) << 20)
+static bool keep_buffers(struct sim_job *j)
 {
-    struct sim_data *b = j->b;
-    for (size_t i = 0; i < b->bound.nbuffers; i++) {
-        const struct dev_buffer *buf = &b->bound.buffers[i];
-        if (back) {
-            fill_buffer(j, i, b->kept[i] ? b->kept[i] : buf->init, b->kept[i] ? HOLDS_KEPT : HOLDS_INIT);
+    uint64_t all = 0;
+    for (size_t i = 0; i < j->b->bound.nbuffers; i++) {
+        const struct dev_buffer *buf = &j->b->bound.buffers[i];
+        struct sim_buffer *state = &j->b->state[i];
+        base_free(state->kept);
+        state->kept = NULL;
+        if (sim_mem_take_written(j->d->mem, buf->addr) || state->holds == HOLDS_UNKNOWN)
+            state->holds = HOLDS_KEPT;
+        state->after = state->holds;
+        if (state->after == HOLDS_INIT || !state->changes)
             continue;
-        }
-        if (!sim_mem_take_written(j->d->mem, buf->addr) && b->holds[i] == HOLDS_INIT) {   /* no launch has changed it */
-            base_free(b->kept[i]);
-            b->kept[i] = NULL;
-            continue;
-        }
         const uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-        if (!b->kept[i] && !(b->kept[i] = base_alloc(buf->bytes ? buf->bytes : 1)))
-            return ST_NOMEM;
-        if (host)
-            memcpy(b->kept[i], host, buf->bytes);
-        b->holds[i] = HOLDS_KEPT;
+        if (!host || buf->bytes > KEEP_MOST - all || !(state->kept = base_alloc(buf->bytes)))
+            return false;
+        memcpy(state->kept, host, buf->bytes);
+        all += buf->bytes;
     }
+    return true;
+}
+
+static bool keep_vars(struct sim_job *j)
+{
     for (size_t i = 0; i < j->c->nvars; i++) {
         struct sim_var *v = &j->c->vars[i];
         uint64_t addr, n;
@@ -356,34 +401,38 @@ static enum status copy_kept(struct sim_job *j, bool back)
         if (!now)
             continue;
         if (!v->kept && !(v->kept = base_alloc(v->n)))
-            return ST_NOMEM;
-        if (!back)
-            memcpy(v->kept, now, v->n);
-        else if (sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) != ST_OK)
-            return ST_DEVICE;
+            return false;
+        memcpy(v->kept, now, v->n);
     }
-    return ST_OK;
+    return true;
 }
 
 /* Not having the memory to keep it costs time, not the launch. */
-static enum status keep(struct sim_job *j)
+static void keep(struct sim_job *j)
 {
-    struct sim_data *b = j->b;
-    if (before_runs_main(j))
-        return ST_OK;
-    if (!b->kept)
-        b->kept = base_alloc((b->bound.nbuffers + 1) * sizeof *b->kept);
-    bool done = b->kept && copy_kept(j, false) == ST_OK;
-    b->kept_for = done ? j->c->serial : 0;
-    j->c->kept_for = done ? b->serial : 0;
-    return ST_OK;
+    bool done = !before_runs_main(j) && keep_buffers(j) && keep_vars(j);
+    j->b->kept_for = done ? j->c->serial : 0;
+    j->c->kept_for = done ? j->b->serial : 0;
+}
+
+/* Puts back what was kept. False: it was not, or no longer is. */
+static bool back_to_kept(struct sim_job *j)
+{
+    bool there = j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial;
+    for (size_t i = 0; there && i < j->b->bound.nbuffers; i++)
+        there = fill_buffer(j, i, j->b->state[i].after);
+    for (size_t i = 0; there && i < j->c->nvars; i++) {
+        const struct sim_var *v = &j->c->vars[i];
+        there = !v->kept || sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) == ST_OK;
+    }
+    return there;
 }
 
 static enum status make_state(struct sim_job *j)
 {
     size_t nbefore = j->b->base.data->spec->nbefore;
     for (size_t i = 0; i < j->b->bound.nbuffers; i++)
-        fill_buffer(j, i, j->b->bound.buffers[i].init, HOLDS_INIT);
+        fill_buffer(j, i, HOLDS_INIT);
     enum status st = restore_vars(j);
     if (st == ST_OK)
         st = write_spec_symbols(j);
@@ -391,14 +440,15 @@ static enum status make_state(struct sim_job *j)
         st = write_knobs(j);
     for (size_t k = 0; st == ST_OK && k < nbefore; k++)
         st = run_one_before(j, k);
-    return st == ST_OK && nbefore ? keep(j) : st;
+    if (st == ST_OK && nbefore)
+        keep(j);
+    return st;
 }
 
 /* Everything as it must be when the kernel starts. */
 static enum status prepare(struct sim_job *j)
 {
-    bool kept = j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial;
-    enum status st = kept ? copy_kept(j, true) : make_state(j);
+    enum status st = back_to_kept(j) ? ST_OK : make_state(j);
     return st == ST_OK ? write_knobs(j) : st;
 }
 

@@ -68,37 +68,40 @@ static uint64_t whole(const struct init_spec *in, bool second)
     return in->integral ? (uint64_t)(second ? in->ib : in->ia) : pattern(second ? in->b : in->a);
 }
 
-static void make_fill(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n, bool iota)
+/* Elements first.. of n, at most PART of them: every one is made from its own number, so that parts can be made side by side. */
+#define PART (1u << 20)
+struct part_job { const struct init_spec *in; enum elem e; uint8_t *p; uint64_t n; };
+
+static void make_fill_part(void *ctx, size_t part)
 {
-    size_t w = elem_size(e);
-    uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0;
-    for (uint64_t i = 0; i < n; i++) {
-        if (elem_is_float(e))
-            store_float(p + i * w, e, iota ? in->a + (double)i * in->b : in->a);
+    const struct part_job *j = ctx;
+    const struct init_spec *in = j->in;
+    size_t w = elem_size(j->e);
+    bool iota = in->kind == INIT_IOTA;
+    uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0, first = (uint64_t)part * PART;
+    for (uint64_t i = first; i < j->n && i - first < PART; i++) {
+        if (elem_is_float(j->e))
+            store_float(j->p + i * w, j->e, iota ? in->a + (double)i * in->b : in->a);
         else
-            store_int(p + i * w, e, start + i * step);
+            store_int(j->p + i * w, j->e, start + i * step);
     }
 }
 
-/* Every element is made from its own number, so parts can be made side by side. */
-#define RANDOM_PART (1u << 20)
-struct random_job { const struct init_spec *in; enum elem e; uint8_t *p; uint64_t n; };
-
 static void make_random_part(void *ctx, size_t part)
 {
-    const struct random_job *j = ctx;
+    const struct part_job *j = ctx;
     const struct init_spec *in = j->in;
     enum elem e = j->e;
     uint8_t *p = j->p;
     size_t w = elem_size(e);
-    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = (uint64_t)part * RANDOM_PART;
+    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = (uint64_t)part * PART;
     if (e == ELEM_F32) {                          /* most buffers: without a call or a choice per element */
         float *f = (float *)(void *)p;
-        for (uint64_t i = first; i < j->n && i - first < RANDOM_PART; i++)
+        for (uint64_t i = first; i < j->n && i - first < PART; i++)
             f[i] = (float)(in->a + (in->b - in->a) * ((double)(int32_t)(base_splitmix(in->seed, i) >> 40) / 16777216.0));
         return;
     }
-    for (uint64_t i = first; i < j->n && i - first < RANDOM_PART; i++) {
+    for (uint64_t i = first; i < j->n && i - first < PART; i++) {
         uint64_t z = base_splitmix(in->seed, i);
         if (elem_is_float(e))
             store_float(p + i * w, e, in->a + (in->b - in->a) * ((double)(z >> 40) / 16777216.0));
@@ -107,10 +110,10 @@ static void make_random_part(void *ctx, size_t part)
     }
 }
 
-static void make_random(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n)
+static void make_parts(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n, unsigned threads)
 {
-    struct random_job j = { in, e, p, n };
-    base_parallel(base_cpus(), (size_t)((n + RANDOM_PART - 1) / RANDOM_PART), make_random_part, &j);
+    struct part_job j = { in, e, p, n };
+    base_parallel(threads, (size_t)((n + PART - 1) / PART), in->kind == INIT_RANDOM ? make_random_part : make_fill_part, &j);
 }
 
 static void store_count(uint8_t *p, enum elem e, uint64_t v)
@@ -230,24 +233,36 @@ static enum status make_hex(const char *text, const char *name, uint8_t *p, uint
     return str_unhex(str_of(text), p) ? ST_OK : bad(ds, name, "not a hex digit");
 }
 
+/* What cannot fail: the same bytes whenever they are made. */
+static bool by_rule(enum init_kind k) { return k <= INIT_ROWS; }
+
+static void make_by_rule(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t count, unsigned threads)
+{
+    if (in->kind == INIT_PERMUTATION)
+        make_permutation(in, e, p, count);
+    else if (in->kind == INIT_ROWS)
+        make_rows(in, e, p, count);
+    else
+        make_parts(in, e, p, count, threads);
+}
+
+static enum status check_rows(const struct init_spec *in, const char *name, uint64_t count, struct diags *ds)
+{
+    return in->kind == INIT_ROWS && count != in->rows + 1 ? bad(ds, name, "`rows` needs rows + 1 elements") : ST_OK;
+}
+
 static enum status make_init(const struct init_spec *in, const char *dir, const char *name, enum elem e,
                              struct launch_buffer *b, struct diags *ds)
 {
     uint64_t count = b->n / elem_size(e);
-    switch (in->kind) {
-    case INIT_FILL: make_fill(in, e, b->bytes, count, false); return ST_OK;
-    case INIT_IOTA: make_fill(in, e, b->bytes, count, true); return ST_OK;
-    case INIT_RANDOM: make_random(in, e, b->bytes, count); return ST_OK;
-    case INIT_PERMUTATION: make_permutation(in, e, b->bytes, count); return ST_OK;
-    case INIT_ROWS:
-        if (count != in->rows + 1)
-            return bad(ds, name, "`rows` needs rows + 1 elements");
-        make_rows(in, e, b->bytes, count);
-        return ST_OK;
-    case INIT_FILE: case INIT_NPY: return make_file(in, dir, name, e, b->bytes, b->n, ds);
-    case INIT_HEX: return make_hex(in->text, name, b->bytes, b->n, ds);
-    }
-    return ST_OK;
+    if (in->kind == INIT_HEX)
+        return make_hex(in->text, name, b->bytes, b->n, ds);
+    if (!by_rule(in->kind))
+        return make_file(in, dir, name, e, b->bytes, b->n, ds);
+    enum status st = check_rows(in, name, count, ds);
+    if (st == ST_OK)
+        make_by_rule(in, e, b->bytes, count, 0);
+    return st;
 }
 
 /* Adds the bytes of every buffer argument to *total; refuses overflow before anything is allocated. */
@@ -269,10 +284,8 @@ static enum status count_bytes(const struct launch_spec *l, uint64_t max_bytes, 
 
 /* Large data lie where a device can map them rather than copy; zeros need no memory until someone writes them. */
 #define PAGES_FROM (1u << 20)
-static enum status make_room(const struct init_spec *in, struct launch_buffer *b)
+static enum status make_room(struct launch_buffer *b)
 {
-    double none = 0;
-    b->zero = b->n >= PAGES_FROM && in->kind == INIT_FILL && memcmp(&in->a, &none, sizeof none) == 0;
     b->bytes = b->n >= PAGES_FROM && !b->zero ? base_pages(b->n, &b->file) : NULL;
     if (!b->bytes) {
         b->file = 0;
@@ -281,22 +294,58 @@ static enum status make_room(const struct init_spec *in, struct launch_buffer *b
     return b->bytes ? ST_OK : ST_NOMEM;
 }
 
+/* Data that launches change would be there twice: as they are, and as they were, to launch again from. Of so many bytes
+ * in all they are, as copying them back is quickest; beyond that they are made again. */
+#define TWICE_MOST (UINT64_C(32) << 20)
+static enum status make_arg(const struct launch_spec *l, const struct arg_spec *a, struct launch_buffer *b, uint64_t *twice, struct diags *ds)
+{
+    double none = 0;
+    b->n = a->count * elem_size(a->elem);
+    b->zero = b->n >= PAGES_FROM && a->init.kind == INIT_FILL && memcmp(&a->init.a, &none, sizeof none) == 0;
+    if (a->output && !b->zero && by_rule(a->init.kind) && b->n > TWICE_MOST - *twice) {
+        b->rule = a;
+        return check_rows(&a->init, a->name, a->count, ds);
+    }
+    *twice += a->output && !b->zero && b->n <= TWICE_MOST - *twice ? b->n : 0;
+    enum status s = make_room(b);
+    if (s == ST_OK && !b->zero)
+        s = make_init(&a->init, l->dir, a->name, a->elem, b, ds);
+    if (b->file > 0)
+        base_pages_rest(b->bytes, b->n);
+    return s;
+}
+
 static enum status make_args(const struct launch_spec *l, struct launch_buffer *out, struct diags *ds)
 {
-    for (size_t i = 0; i < l->nargs; i++) {
-        const struct arg_spec *a = &l->args[i];
-        if (a->kind != ARG_BUFFER)
-            continue;
-        out[i].n = a->count * elem_size(a->elem);
-        enum status s = make_room(&a->init, &out[i]);
-        if (s == ST_OK && !out[i].zero)
-            s = make_init(&a->init, l->dir, a->name, a->elem, &out[i], ds);
-        if (out[i].file > 0)
-            base_pages_rest(out[i].bytes, out[i].n);
-        if (s != ST_OK)
-            return s;
-    }
-    return ST_OK;
+    enum status s = ST_OK;
+    uint64_t twice = 0;
+    for (size_t i = 0; s == ST_OK && i < l->nargs; i++)
+        if (l->args[i].kind == ARG_BUFFER)
+            s = make_arg(l, &l->args[i], &out[i], &twice, ds);
+    return s;
+}
+
+void launch_buffer_fill(const struct launch_buffer *b, uint8_t *to, unsigned threads)
+{
+    if (b->rule)
+        make_by_rule(&b->rule->init, b->rule->elem, to, b->rule->count, threads);
+    else if (b->n)
+        memcpy(to, b->bytes, b->n);
+}
+
+const uint8_t *launch_buffer_bytes(const struct launch_buffer *b)
+{
+    uint8_t **made = &((struct launch_buffer *)(uintptr_t)b)->made, *here = NULL;
+    if (!b->rule)
+        return b->bytes;
+    uint8_t *now = __atomic_load_n(made, __ATOMIC_ACQUIRE), *mine = now ? NULL : base_pages_copy(b->n, 0);
+    if (now || !mine)
+        return now;
+    launch_buffer_fill(b, mine, 0);
+    if (__atomic_compare_exchange_n(made, &here, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return mine;
+    base_pages_free(mine, b->n, -1);             /* another thread was first */
+    return here;
 }
 
 #define SYMBOL_FILE_MOST ((uint64_t)1 << 30)
@@ -374,11 +423,14 @@ enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes, st
 
 static void buffers_free(struct launch_buffer *b, size_t n)
 {
-    for (size_t i = 0; b && i < n; i++)
+    for (size_t i = 0; b && i < n; i++) {
         if (b[i].file > 0)
             base_pages_free(b[i].bytes, b[i].n, b[i].file);
         else
             base_free(b[i].bytes);
+        if (b[i].made)
+            base_pages_free(b[i].made, b[i].n, -1);
+    }
     base_free(b);
 }
 

@@ -360,7 +360,8 @@ static bool any_written(const struct launch_spec *l, const struct launch_data *d
         if (!l->args[i].output || l->args[i].kind != ARG_BUFFER)
             continue;
         none = false;
-        if (r->outputs[k++].hash != base_hash(data->buffers[i].bytes, data->buffers[i].n))
+        const uint8_t *was = launch_buffer_bytes(&data->buffers[i]);
+        if (!was || r->outputs[k++].hash != base_hash(was, data->buffers[i].n))
             return true;
     }
     return none;
