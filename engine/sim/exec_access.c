@@ -48,10 +48,10 @@ static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in,
     }
     c = &w->k->cache[in->mem_id];
     if (a - c->addr >= c->n && (found = sim_mem_find(w->x->p->mem, a))) {
-        uint8_t *own = w->k->private_view && !found->constant ? exec_private_host(w->k, found) : found->host;
+        uint8_t *own = w->k->private_view && !found->constant ? exec_private_host(w->k, found, writes) : found->host;
         if (!own)
             return (struct span_of){ 0, 0, NULL };
-        if (writes && own == found->host)
+        if (writes && !w->k->private_view)
             sim_mem_note_written(found);
         *c = *found;
         c->host = own;

@@ -132,11 +132,32 @@ struct exec_worker *exec_worker_new_private(struct exec_launch *x)
 
 void exec_worker_lean(struct exec_worker *k) { k->lean = true; }
 
-uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a)
+/* What the launch changes, others may be storing into by now. */
+static bool may_share(const struct exec_worker *k, const struct sim_alloc *a)
+{
+    const struct sim_launch *l = k->x->l;
+    for (size_t i = 0; i < l->nrestored; i++)
+        if (l->restored[i] == a->addr)
+            return false;
+    return true;
+}
+
+/* Instructions that read it where everybody does are to look again. */
+static void forget_shared(struct exec_worker *k, uint64_t addr)
+{
+    for (uint32_t i = 0; i < k->x->p->nmem; i++)
+        if (k->cache[i].addr == addr)
+            k->cache[i].n = 0;
+}
+
+uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a, bool writes)
 {
     for (size_t i = 0; i < k->nviews; i++)
         if (k->views[i].addr == a->addr)
             return k->views[i].host;
+    if (!writes && may_share(k, a))
+        return a->host;
+    forget_shared(k, a->addr);
     const struct sim_mem_entry *e = sim_mem_entry(k->x->p->mem, a->addr);
     if (!e || !base_grow((void **)&k->views, k->nviews, &k->cap_views, sizeof *k->views))
         return NULL;

@@ -31,9 +31,9 @@ void *ref_buffer(struct ref_call *c, const char *name)
     size_t i;
     const struct arg_spec *a = find_arg(c->l, name, &i);
     if (a && a->kind == ARG_BUFFER)
-        return c->own[i].bytes;
-    if (a && a->kind == ARG_SAME_AS && find_arg(c->outer, a->same_as, &i) && c->outer_own[i].bytes)
-        return c->outer_own[i].bytes + a->offset;
+        return (uint8_t *)(uintptr_t)launch_buffer_bytes(&c->own[i]);
+    if (a && a->kind == ARG_SAME_AS && find_arg(c->outer, a->same_as, &i) && c->outer_own[i].n)
+        return (uint8_t *)(uintptr_t)launch_buffer_bytes(&c->outer_own[i]) + a->offset;
     c->missing = true;
     return NULL;
 }

@@ -92,7 +92,7 @@ static void check_launch(const struct launch_spec *l, struct str text, const cha
         fail_msg("%s: no reference", l->kernel);
     for (size_t i = 0; i < l->nargs; i++) {
         if (outputs[i])
-            compare(l, i, data.buffers[i].bytes, outputs[i], data.buffers[i].n);
+            compare(l, i, launch_buffer_bytes(&data.buffers[i]), outputs[i], data.buffers[i].n);
         outputs_seen += outputs[i] != NULL;
         base_free(outputs[i]);
     }
