@@ -95,6 +95,8 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
     f->arena = arena;
     f->o = o;
     f->ds = ds;
+    if (o->data)
+        launch_data_hold(o->data, true);
     if (!kernel.n && o->data && o->data->spec->kernel)
         kernel = str_of(o->data->spec->kernel);
     const struct ptx_func *k = find_kernel(m, kernel, ds);
@@ -129,6 +131,8 @@ void facts_free(struct facts *f)
     slice_free(f->slice);
     eval_done(&f->e);
     before_free(f);
+    if (f->o->data)
+        launch_data_hold(f->o->data, false);
 }
 
 /* ---- slices ---- */

@@ -15,6 +15,7 @@ uint64_t cuda_guarded_bytes(uint64_t n)
 static enum status upload(struct cuda_dev *d, struct cuda_data *b, struct diags *ds)
 {
     enum status st = ST_OK;
+    launch_data_hold(b->base.data, true);
     for (size_t i = 0; st == ST_OK && i < b->bound.nbuffers; i++) {
         const struct dev_buffer *from = &b->bound.buffers[i];
         const struct cuda_buffer *to = &b->buffers[i];
@@ -25,7 +26,9 @@ static enum status upload(struct cuda_dev *d, struct cuda_data *b, struct diags 
     }
     b->module = NULL;
     b->dirty = false;
-    return st == ST_OK ? cuda_check(d, d->drv.context_sync(), "upload", ds) : st;
+    st = st == ST_OK ? cuda_check(d, d->drv.context_sync(), "upload", ds) : st;
+    launch_data_hold(b->base.data, false);
+    return st;
 }
 
 static enum status allocate(struct cuda_dev *d, struct cuda_data *b, struct diags *ds)

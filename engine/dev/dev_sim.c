@@ -29,11 +29,16 @@ struct sim_code {
 enum sim_holds { HOLDS_UNKNOWN, HOLDS_INIT, HOLDS_KEPT };
 /* after: what it holds once the `before` launches have run. kept: a copy of that, where it is HOLDS_KEPT and the launch itself
  * changes it (as it does an output, or was seen to); other buffers still hold it by themselves. */
-struct sim_buffer { uint8_t holds, after; bool changes; uint8_t *kept; };
+struct sim_buffer {
+    uint8_t holds, after; bool changes; uint8_t *kept;
+    bool held, taken;                            /* of the launch data: their pages, held, are this memory's own, or somebody else's */
+    struct sim_data *of;
+};
 struct sim_data {
     struct dev_data base;
     struct dev_bound bound;
     struct sim_buffer *state;                    /* [bound.nbuffers] */
+    uint64_t twice;                              /* bytes of the launch data that are there as they were, and changed */
     uint64_t serial, kept_for;                   /* kept_for: serial of the code whose `before` launches `after` is of, 0: none */
     bool ran_dry;                                /* the last timed launch came from a sample: the next will, most likely */
 };
@@ -134,7 +139,11 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
     for (size_t i = 0; i < b->bound.nbuffers; i++) {
         if (b->bound.buffers[i].addr)
             sim_mem_release(s->mem, b->bound.buffers[i].addr);
-        base_free(b->state ? b->state[i].kept : NULL);
+        if (!b->state)
+            continue;
+        base_free(b->state[i].kept);
+        if (b->state[i].held)
+            launch_buffer_let_go(b->bound.buffers[i].of);
     }
     base_free(b->state);
     dev_bound_free(&b->bound);
@@ -151,24 +160,46 @@ static bool used_before(const struct dev_bound *b, size_t buffer)
     return false;
 }
 
-/* Device memory is made of initial data that are there, or of zeros: that costs only what launches change. What `before`
- * launches are to make has memory of its own, as samples look at it through private views. */
-static bool may_map(const struct sim_data *b, size_t i)
+/* A launch is about to change the buffer. Of so many bytes in all the launch data stay as they are beside that, since to copy
+ * them back is quickest; what is beyond lends its pages, and is made again by its rule before the next launch. */
+#define TWICE_MOST (UINT64_C(32) << 20)
+static bool give_pages(void *ctx)
 {
-    const struct launch_buffer *of = b->bound.buffers[i].of;
-    return of->file > 0 ? !b->state[i].changes || !used_before(&b->bound, i) : of->zero && !used_before(&b->bound, i);
+    struct sim_buffer *state = ctx;
+    struct sim_data *b = state->of;
+    const struct launch_buffer *of = b->bound.buffers[state - b->state].of;
+    if (of->n <= TWICE_MOST - b->twice)
+        b->twice += of->n;
+    else
+        state->taken = launch_buffer_take(of) > 0;
+    return state->taken;
+}
+
+/* Device memory is made of initial data that are there, or of zeros: that costs only what launches change. Zeros that `before`
+ * launches are to change have memory of their own, as samples look at it through private views. */
+static bool place_over(struct sim_dev *s, struct sim_data *b, size_t i)
+{
+    struct dev_buffer *buf = &b->bound.buffers[i];
+    struct sim_buffer *state = &b->state[i];
+    struct sim_give give = { give_pages, state };
+    if (buf->of->zero)
+        return !used_before(&b->bound, i) && (buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, 0, NULL));
+    state->taken = !launch_buffer_hold(buf->of);
+    state->held = true;
+    if (state->taken || buf->of->file <= 0 || !(buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, buf->of->file, &give)))
+        return false;
+    base_pages_rest(buf->of->bytes, buf->bytes);
+    return true;
 }
 
 static bool place_buffer(struct sim_dev *s, struct sim_data *b, size_t i)
 {
     struct dev_buffer *buf = &b->bound.buffers[i];
-    if (may_map(b, i) && (buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, buf->of->file))) {
+    b->state[i].of = b;
+    if (place_over(s, b, i))
         b->state[i].holds = HOLDS_INIT;
-        if (buf->of->file > 0)
-            base_pages_rest(buf->of->bytes, buf->bytes);
-    } else {
+    else
         buf->addr = sim_mem_alloc(s->mem, buf->bytes, buf->name);
-    }
     return buf->addr != 0;
 }
 
@@ -350,7 +381,7 @@ static bool fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
     if (!written && state->holds == as)
         return true;
     uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-    struct copying c = { host, as == HOLDS_KEPT ? state->kept : buf->of->bytes, buf->bytes };
+    struct copying c = { host, as == HOLDS_KEPT ? state->kept : state->taken ? NULL : buf->of->bytes, buf->bytes };
     state->holds = HOLDS_UNKNOWN;
     if (!host || (as == HOLDS_KEPT && !c.from)) {
         state->changes |= written;

@@ -294,35 +294,63 @@ static enum status make_room(struct launch_buffer *b)
     return b->bytes ? ST_OK : ST_NOMEM;
 }
 
-/* Data that launches change would be there twice: as they are, and as they were, to launch again from. Of so many bytes
- * in all they are, as copying them back is quickest; beyond that they are made again. */
-#define TWICE_MOST (UINT64_C(32) << 20)
-static enum status make_arg(const struct launch_spec *l, const struct arg_spec *a, struct launch_buffer *b, uint64_t *twice, struct diags *ds)
+static enum status make_arg(const struct launch_spec *l, const struct arg_spec *a, struct launch_buffer *b, struct diags *ds)
 {
     double none = 0;
     b->n = a->count * elem_size(a->elem);
     b->zero = b->n >= PAGES_FROM && a->init.kind == INIT_FILL && memcmp(&a->init.a, &none, sizeof none) == 0;
-    if (a->output && !b->zero && by_rule(a->init.kind) && b->n > TWICE_MOST - *twice) {
-        b->rule = a;
-        return check_rows(&a->init, a->name, a->count, ds);
-    }
-    *twice += a->output && !b->zero && b->n <= TWICE_MOST - *twice ? b->n : 0;
     enum status s = make_room(b);
     if (s == ST_OK && !b->zero)
         s = make_init(&a->init, l->dir, a->name, a->elem, b, ds);
     if (b->file > 0)
         base_pages_rest(b->bytes, b->n);
+    b->rule = b->file > 0 && by_rule(a->init.kind) ? a : NULL;
     return s;
 }
 
 static enum status make_args(const struct launch_spec *l, struct launch_buffer *out, struct diags *ds)
 {
     enum status s = ST_OK;
-    uint64_t twice = 0;
     for (size_t i = 0; s == ST_OK && i < l->nargs; i++)
         if (l->args[i].kind == ARG_BUFFER)
-            s = make_arg(l, &l->args[i], &out[i], &twice, ds);
+            s = make_arg(l, &l->args[i], &out[i], ds);
     return s;
+}
+
+/* ---- the pages of large data, and who needs them ---- */
+#define HELD_TAKEN 0x80000000u       /* launch_buffer.held: how many hold it, and this */
+
+static uint32_t *held_of(const struct launch_buffer *b) { return &((struct launch_buffer *)(uintptr_t)b)->held; }
+bool launch_buffer_hold(const struct launch_buffer *b) { return !(__atomic_fetch_add(held_of(b), 1, __ATOMIC_ACQ_REL) & HELD_TAKEN); }
+void launch_buffer_let_go(const struct launch_buffer *b) { __atomic_fetch_sub(held_of(b), 1, __ATOMIC_ACQ_REL); }
+
+static void hold_all(const struct launch_buffer *v, size_t n, bool hold)
+{
+    for (size_t i = 0; v && i < n; i++)
+        if (hold)
+            launch_buffer_hold(&v[i]);
+        else
+            launch_buffer_let_go(&v[i]);
+}
+
+void launch_data_hold(const struct launch_data *d, bool hold)
+{
+    hold_all(d->buffers, d->spec->nargs, hold);
+    for (size_t k = 0; d->before && k < d->spec->nbefore; k++)
+        hold_all(d->before[k], d->spec->before[k].nargs, hold);
+}
+
+int launch_buffer_take(const struct launch_buffer *b)
+{
+    struct launch_buffer *own = (struct launch_buffer *)(uintptr_t)b;
+    uint32_t alone = 1;
+    if (!b->rule || !__atomic_compare_exchange_n(held_of(b), &alone, HELD_TAKEN | 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return -1;
+    int file = own->file;
+    base_pages_free(own->bytes, own->n, -1);
+    own->bytes = NULL;
+    own->file = 0;
+    return file;
 }
 
 void launch_buffer_fill(const struct launch_buffer *b, uint8_t *to, unsigned threads)
@@ -336,7 +364,7 @@ void launch_buffer_fill(const struct launch_buffer *b, uint8_t *to, unsigned thr
 const uint8_t *launch_buffer_bytes(const struct launch_buffer *b)
 {
     uint8_t **made = &((struct launch_buffer *)(uintptr_t)b)->made, *here = NULL;
-    if (!b->rule)
+    if (!(__atomic_load_n(held_of(b), __ATOMIC_ACQUIRE) & HELD_TAKEN))
         return b->bytes;
     uint8_t *now = __atomic_load_n(made, __ATOMIC_ACQUIRE), *mine = now ? NULL : base_pages_copy(b->n, 0);
     if (now || !mine)

@@ -52,7 +52,7 @@ static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in,
         if (!own)
             return (struct span_of){ 0, 0, NULL };
         if (writes && !w->k->private_view)
-            sim_mem_note_written(found);
+            sim_mem_note_written(w->x->p->mem, found);
         *c = *found;
         c->host = own;
     }

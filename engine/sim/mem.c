@@ -25,6 +25,7 @@ struct sim_mem *sim_mem_new(uint64_t limit)
     m->next_global = GLOBAL_BASE;
     m->next_const = CONST_BASE;
     m->fd = -1;
+    pthread_mutex_init(&m->lock, NULL);
     return m;
 }
 
@@ -52,7 +53,7 @@ uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e, bo
 {
     if (e->over) {
         uint8_t *p = base_pages_copy(e->mapped, e->file);
-        if (p && !any && __atomic_load_n(&e->changed, __ATOMIC_RELAXED))
+        if (p && !any && !e->own_file && __atomic_load_n(&e->changed, __ATOMIC_RELAXED))
             memcpy(p, e->a.host, e->a.n);
         return p;
     }
@@ -83,6 +84,8 @@ static void entry_free(struct sim_mem *m, struct sim_mem_entry *e)
     } else {
         base_free(e->a.host);
     }
+    if (e->own_file)
+        close(e->file);
     base_free((char *)e->a.name);
     base_free(e->init);
     base_free(e->touched);
@@ -96,6 +99,7 @@ void sim_mem_free(struct sim_mem *m)
         entry_free(m, &m->v[i]);
     if (m->fd >= 0)
         close(m->fd);
+    pthread_mutex_destroy(&m->lock);
     base_free(m->v);
     base_free(m);
 }
@@ -176,11 +180,15 @@ uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool con
     return enter(m, e, name);
 }
 
-uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file)
+uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file, const struct sim_give *give)
 {
     struct sim_mem_entry e = { .a = { .n = n }, .over = true, .file = file, .mapped = round_up(n, PAGE), .all_touched = true };
     if (n < MAPPED_FROM || !(e.a.host = base_pages_copy(e.mapped, file)))
         return 0;
+    if (file && give) {
+        e.asks = true;
+        e.give = *give;
+    }
     if (!file)
         madvise(e.a.host, e.mapped, MADV_HUGEPAGE);      /* fewer pages to ask for; without them it works as well */
     return enter(m, e, name);
@@ -232,9 +240,23 @@ uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n)
     return e->a.host + off;
 }
 
-void sim_mem_note_written(const struct sim_alloc *a)
+/* Nothing has been stored yet: file and mapping hold the same, so that others may go on reading meanwhile. */
+static void ask_for_file(struct sim_mem *m, struct sim_mem_entry *e)
+{
+    pthread_mutex_lock(&m->lock);
+    if (e->asks && e->give.fn(e->give.ctx)) {
+        e->own_file = true;
+        mmap(e->a.host, e->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, e->file, 0);   /* if not: a copy, as before */
+    }
+    __atomic_store_n(&e->asks, false, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&m->lock);
+}
+
+void sim_mem_note_written(struct sim_mem *m, const struct sim_alloc *a)
 {
     struct sim_mem_entry *e = (struct sim_mem_entry *)a;     /* its first member */
+    if (__atomic_load_n(&e->asks, __ATOMIC_ACQUIRE))
+        ask_for_file(m, e);
     __atomic_store_n(&e->written, true, __ATOMIC_RELAXED);
     __atomic_store_n(&e->changed, true, __ATOMIC_RELAXED);
 }

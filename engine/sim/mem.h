@@ -12,6 +12,8 @@ struct sim_mem_entry {
     bool written;                /* a launch may have stored into it since sim_mem_take_written; set by any host thread */
     uint64_t mapped, file_at;    /* bytes of the file it occupies and where; 0: own storage */
     bool over; int file;         /* over a file of someone else's (0: zeros): what is stored is in pages of its own */
+    bool asks; struct sim_give give; /* until the first store: whether the file can be had */
+    bool own_file;               /* it was: stores go there, and it is closed at the end */
     bool changed;                /* and something may have been stored, since it was put back */
     uint8_t *init;               /* bit per byte: written; NULL until sim_mem_track_init */
 };
@@ -19,12 +21,13 @@ struct sim_mem {
     struct sim_mem_entry *v; size_t n, cap;            /* by address */
     uint64_t limit, used, next_global, next_const;
     int fd; uint64_t file_end, leaked;                 /* the file of large allocations, -1: none yet */
+    pthread_mutex_t lock;                              /* of `asks` */
 };
 struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr);
 /* As sim_mem_alloc; constant: among the .const variables. */
 uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant);
 /* a is an allocation of m, found by sim_mem_find; a launch is about to store into it. */
-void sim_mem_note_written(const struct sim_alloc *a);
+void sim_mem_note_written(struct sim_mem *m, const struct sim_alloc *a);
 /* Makes and fills the maps of initialised bytes. False: out of memory. */
 bool sim_mem_track_init(struct sim_mem *m);
 

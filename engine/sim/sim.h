@@ -43,9 +43,12 @@ struct sim_mem;
 struct sim_mem *sim_mem_new(uint64_t limit);               /* limit: bytes of device memory */
 void sim_mem_free(struct sim_mem *m);
 uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name); /* device address, 0: no room */
+/* Asked once, by any thread of a launch that is about to store into what lies over a file, whether the file is now the
+ * memory's own: then stores go into it, and no copy is made. */
+struct sim_give { bool (*fn)(void *ctx); void *ctx; };
 /* The same, holding the first n bytes of `file` (0: zeros), which must not change while it is there; memory is used for what
- * launches store. Large allocations only: 0 as well when that cannot be had. */
-uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file);
+ * launches store. give: may be NULL, never. Large allocations only: 0 as well when that cannot be had. */
+uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file, const struct sim_give *give);
 /* The host has put back what the allocation at addr was made over. */
 void sim_mem_put_back(struct sim_mem *m, uint64_t addr);
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr);

@@ -327,9 +327,9 @@ static void over_a_file(void **state)
         uint8_t *bytes = zero ? NULL : base_pages(N, &file);
         for (uint32_t i = 0; bytes && i < N; i++) bytes[i] = (uint8_t)(i * 7 + 1);
         sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 5; st.global.u32 [%d3], %r2;\n"), "k", 64);
-        uint64_t addr = sim_mem_alloc_over(c.mem, N, "over", file);
+        uint64_t addr = sim_mem_alloc_over(c.mem, N, "over", file, NULL);
         assert_int_not_equal(addr, 0);
-        assert_int_equal(sim_mem_alloc_over(c.mem, 4096, "small", file), 0);
+        assert_int_equal(sim_mem_alloc_over(c.mem, 4096, "small", file, NULL), 0);
         memcpy(c.params, &addr, 8);
         assert_false(sim_mem_take_written(c.mem, addr));
         sim_case_ok(&c);
