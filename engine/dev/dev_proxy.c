@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define START_S 60.0             /* a launcher may queue or ask for a host key */
 #define OPEN_S 60.0
@@ -253,16 +254,23 @@ static enum status proxy_load(struct dev *d, const struct dev_source *s, struct 
 }
 
 /* ---- data ---- */
+static enum launch_source source_of(const struct launch_buffer *b)
+{
+    return b->rule ? LAUNCH_RULE : b->zero ? LAUNCH_ZERO : LAUNCH_BYTES;
+}
+
 static void put_sizes(struct buf *b, const struct launch_buffer *v, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         wire_u64(b, v ? v[i].n : 0);
+        wire_u32(b, v ? source_of(&v[i]) : LAUNCH_BYTES);
+    }
 }
 
 static bool send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind, size_t k, const struct launch_buffer *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++)
-        for (uint64_t at = 0; at < v[i].n; at += WIRE_CHUNK) {
+        for (uint64_t at = 0; source_of(&v[i]) == LAUNCH_BYTES && at < v[i].n; at += WIRE_CHUNK) {
             uint64_t m = v[i].n - at < WIRE_CHUNK ? v[i].n - at : WIRE_CHUNK;
             buf_clear(&p->out);
             wire_u32(&p->out, id);
@@ -324,6 +332,18 @@ static void proxy_unbind(struct dev *d, struct dev_data *data)
     base_free(b);
 }
 
+/* What the worker makes for itself needs no memory here. */
+static void rest_pages(const struct launch_buffer *v, size_t n)
+{
+    for (size_t i = 0; v && i < n; i++) {
+        launch_buffer_hold(&v[i]);
+        int file = launch_buffer_take(&v[i]);
+        if (file > 0)
+            close(file);
+        launch_buffer_let_go(&v[i]);
+    }
+}
+
 static enum status proxy_bind(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds)
 {
     struct proxy_dev *p = (struct proxy_dev *)d;
@@ -333,6 +353,9 @@ static enum status proxy_bind(struct dev *d, const struct launch_data *data, str
     b->base.data = data;
     b->id = p->next_data++;
     p->most = data->total_bytes > p->most ? data->total_bytes : p->most;
+    rest_pages(data->buffers, data->spec->nargs);
+    for (size_t k = 0; data->before && k < data->spec->nbefore; k++)
+        rest_pages(data->before[k], data->spec->before[k].nargs);
     enum status st = send_data(p, b, ds);
     if (st == ST_OK)
         *out = &b->base;

@@ -288,12 +288,41 @@ static struct dim3u get_dim(struct wire_in *w)
     return d;
 }
 
+/* What data are made by at the other end too; not what a file or digits say. */
+static void put_init(struct buf *b, const struct init_spec *in)
+{
+    wire_u32(b, (uint32_t)in->kind);
+    wire_f64(b, in->a);
+    wire_f64(b, in->b);
+    wire_u64(b, (uint64_t)in->ia);
+    wire_u64(b, (uint64_t)in->ib);
+    wire_u32(b, in->integral);
+    wire_u64(b, in->seed);
+    wire_u64(b, in->rows);
+    wire_u64(b, in->nnz);
+}
+
+static void get_init(struct wire_in *w, struct init_spec *in)
+{
+    uint32_t kind = wire_get_u32(w);
+    in->kind = kind <= INIT_HEX ? (enum init_kind)kind : INIT_HEX;
+    in->a = wire_get_f64(w);
+    in->b = wire_get_f64(w);
+    in->ia = (int64_t)wire_get_u64(w);
+    in->ib = (int64_t)wire_get_u64(w);
+    in->integral = wire_get_u32(w);
+    in->seed = wire_get_u64(w);
+    in->rows = wire_get_u64(w);
+    in->nnz = wire_get_u64(w);
+}
+
 static void put_arg(struct buf *b, const struct arg_spec *a)
 {
     wire_u32(b, (uint32_t)a->kind);
     wire_text(b, a->name);
     wire_u32(b, (uint32_t)a->elem);
     wire_u64(b, a->count);
+    put_init(b, &a->init);
     wire_u32(b, a->output);
     wire_f64(b, a->tolerance);
     wire_blob(b, a->scalar, sizeof a->scalar);
@@ -312,6 +341,7 @@ static void get_arg(struct wire_in *w, struct arg_spec *a)
     uint32_t elem = wire_get_u32(w);
     a->elem = elem < ELEM_COUNT ? (enum elem)elem : ELEM_U8;
     a->count = wire_get_u64(w);
+    get_init(w, &a->init);
     a->output = wire_get_u32(w);
     a->tolerance = wire_get_f64(w);
     struct str scalar = wire_get_blob(w), bytes = wire_get_blob(w);

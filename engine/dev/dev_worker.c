@@ -319,15 +319,16 @@ static bool memory_for(uint64_t n)
     return pages <= 0 || bytes <= 0 || n / (uint64_t)bytes <= (uint64_t)pages;
 }
 
-static struct launch_buffer *get_sizes(struct wire_in *in, size_t n)
+/* args: what they are of; NULL: symbols. */
+static struct launch_buffer *get_sizes(struct wire_in *in, const struct arg_spec *args, size_t n)
 {
     struct launch_buffer *v = base_alloc((n + 1) * sizeof *v);
     for (size_t i = 0; v && i < n; i++) {
         uint64_t size = wire_get_u64(in);
-        in->bad |= !memory_for(size);
-        v[i].n = in->bad ? 0 : (size_t)size;
-        v[i].bytes = !in->bad && v[i].n ? base_alloc(v[i].n) : NULL;
-        in->bad |= v[i].n && !v[i].bytes;
+        uint32_t source = wire_get_u32(in);
+        in->bad |= !memory_for(size) || source > LAUNCH_RULE || (source == LAUNCH_RULE && !args);
+        if (!in->bad && size)
+            in->bad |= !launch_buffer_make(&v[i], size, (enum launch_source)source, args ? &args[i] : NULL);
     }
     return v;
 }
@@ -343,11 +344,11 @@ static enum status hold_data(struct worker *w, struct wire_in *in)
     bool ok = !in->bad && w->dev && room_for((void ***)&w->datas, &w->ndatas, &w->datas_cap, id);
     if (ok) {
         h->data.spec = &h->spec;
-        h->data.buffers = get_sizes(in, h->spec.nargs);
-        h->data.symbols = get_sizes(in, h->spec.nsymbols);
+        h->data.buffers = get_sizes(in, h->spec.args, h->spec.nargs);
+        h->data.symbols = get_sizes(in, NULL, h->spec.nsymbols);
         h->data.before = base_alloc((h->spec.nbefore + 1) * sizeof *h->data.before);
         for (size_t k = 0; h->data.before && k < h->spec.nbefore; k++)
-            h->data.before[k] = get_sizes(in, h->spec.before[k].nargs);
+            h->data.before[k] = get_sizes(in, h->spec.before[k].args, h->spec.before[k].nargs);
         ok = !in->bad && h->data.buffers && h->data.symbols && h->data.before;
     }
     if (!ok) {

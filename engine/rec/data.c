@@ -308,6 +308,21 @@ static enum status make_arg(const struct launch_spec *l, const struct arg_spec *
     return s;
 }
 
+bool launch_buffer_make(struct launch_buffer *b, uint64_t n, enum launch_source source, const struct arg_spec *a)
+{
+    *b = (struct launch_buffer){ .n = n, .zero = source == LAUNCH_ZERO && n >= PAGES_FROM };
+    bool rule = source == LAUNCH_RULE;
+    if (rule && (a->kind != ARG_BUFFER || !by_rule(a->init.kind) || a->count != n / elem_size(a->elem) || n % elem_size(a->elem) ||
+                 check_rows(&a->init, "", a->count, NULL) != ST_OK))
+        return false;
+    if (make_room(b) != ST_OK)
+        return false;
+    if (rule)
+        make_by_rule(&a->init, a->elem, b->bytes, a->count, 0);
+    b->rule = rule && b->file > 0 ? a : NULL;
+    return true;
+}
+
 static enum status make_args(const struct launch_spec *l, struct launch_buffer *out, struct diags *ds)
 {
     enum status s = ST_OK;

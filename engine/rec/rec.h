@@ -83,6 +83,10 @@ struct launch_data {
 enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes,
                              struct launch_data *out, struct diags *ds);
 void launch_data_free(struct launch_data *d);
+/* One buffer of n bytes elsewhere: to be filled (LAUNCH_BYTES: zeros so far), zeros, or made by the rule of `a`. False: the
+ * rule does not fit, or out of memory. */
+enum launch_source { LAUNCH_BYTES, LAUNCH_ZERO, LAUNCH_RULE };
+bool launch_buffer_make(struct launch_buffer *b, uint64_t n, enum launch_source source, const struct arg_spec *a);
 /* ---- who needs the initial bytes: from any thread ---- */
 /* Until it lets go, nobody takes the pages. False: somebody has; it is to let go all the same. */
 bool launch_buffer_hold(const struct launch_buffer *b);

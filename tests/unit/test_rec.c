@@ -40,6 +40,46 @@ static void random_as_stated(void **state)
     launch_data_free(&d);
 }
 
+/* Pages that a device takes and changes: who asks afterwards gets the same bytes, made again. */
+static void taken_pages(void **state)
+{
+    (void)state;
+    static const struct { struct init_spec in; enum elem e; } t[] = {
+        { { .kind = INIT_FILL, .a = 3, .ia = 3, .integral = true }, ELEM_U32 }, { { .kind = INIT_IOTA, .a = 1, .b = 0.5 }, ELEM_F64 },
+        { { .kind = INIT_RANDOM, .a = -1, .b = 1, .seed = 5 }, ELEM_F32 }, { { .kind = INIT_RANDOM, .ia = 0, .ib = 99, .b = 99, .integral = true, .seed = 6 }, ELEM_U16 },
+        { { .kind = INIT_PERMUTATION, .seed = 7 }, ELEM_U32 }, { { .kind = INIT_ROWS, .rows = (1 << 20) + 1, .nnz = 1 << 24, .seed = 8 }, ELEM_S32 } };
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        struct arg_spec a;
+        struct launch_spec l;
+        struct launch_data d = one_buffer(&a, &l, t[i].e, (1 << 20) + 2, t[i].in);
+        const struct launch_buffer *b = &d.buffers[0];
+        uint8_t *was = base_alloc(b->n), *again = base_alloc(b->n);
+        memcpy(was, b->bytes, b->n);
+        assert_true(launch_buffer_hold(b) && launch_buffer_hold(b));
+        assert_int_equal(launch_buffer_take(b), -1);                /* somebody else needs them */
+        launch_buffer_let_go(b);
+        int file = launch_buffer_take(b);
+        uint8_t *mine = base_pages_copy(b->n, file);
+        assert_true(file > 0 && !b->bytes && memcmp(mine, was, b->n) == 0);
+        launch_buffer_fill(b, again, 2);
+        assert_memory_equal(again, was, b->n);
+        assert_false(launch_buffer_hold(b));
+        assert_memory_equal(launch_buffer_bytes(b), was, b->n);
+        assert_ptr_equal(launch_buffer_bytes(b), launch_buffer_bytes(b));
+        assert_int_equal(launch_buffer_take(b), -1);
+        base_pages_free(mine, b->n, file);
+        base_free(was);
+        base_free(again);
+        launch_data_free(&d);
+    }
+    struct arg_spec a;
+    struct launch_spec l;
+    struct launch_data d = one_buffer(&a, &l, ELEM_U32, 64, (struct init_spec){ .kind = INIT_FILL, .integral = true, .ia = 1 });
+    assert_true(launch_buffer_hold(&d.buffers[0]));
+    assert_int_equal(launch_buffer_take(&d.buffers[0]), -1);        /* small: no pages */
+    launch_data_free(&d);
+}
+
 static void permutation_as_stated(void **state)
 {
     (void)state;
@@ -226,7 +266,7 @@ static void medians(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
+        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(taken_pages), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
         cmocka_unit_test(sizes_are_checked_first), cmocka_unit_test(knobs_round_trip), cmocka_unit_test(bad_knobs_are_refused), cmocka_unit_test(medians),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -317,17 +317,26 @@ static void stores_between(void **state)
 }
 
 /* Memory over a file: what a launch stores is its own, what others see is as it was made until something was stored. */
+static bool count_and_give(void *ctx)
+{
+    ++*(unsigned *)ctx;
+    return true;
+}
+
+/* Over zeros, over a file, and over one that is given away at the first store: then it is what changes. */
 static void over_a_file(void **state)
 {
     (void)state;
-    enum { N = 1 << 20 };
-    for (unsigned zero = 0; zero < 2; zero++) {
+    enum { N = 1 << 20, FILE_OF, ZERO, GIVEN };
+    for (unsigned how = FILE_OF; how <= GIVEN; how++) {
         struct sim_case c;
         int file = 0;
-        uint8_t *bytes = zero ? NULL : base_pages(N, &file);
+        unsigned asked = 0;
+        struct sim_give give = { count_and_give, &asked };
+        uint8_t *bytes = how == ZERO ? NULL : base_pages(N, &file);
         for (uint32_t i = 0; bytes && i < N; i++) bytes[i] = (uint8_t)(i * 7 + 1);
         sim_case_open(&c, KERNEL("ld.global.u32 %r2, [%d3]; add.u32 %r2, %r2, 5; st.global.u32 [%d3], %r2;\n"), "k", 64);
-        uint64_t addr = sim_mem_alloc_over(c.mem, N, "over", file, NULL);
+        uint64_t addr = sim_mem_alloc_over(c.mem, N, "over", file, how == GIVEN ? &give : NULL);
         assert_int_not_equal(addr, 0);
         assert_int_equal(sim_mem_alloc_over(c.mem, 4096, "small", file, NULL), 0);
         memcpy(c.params, &addr, 8);
@@ -339,13 +348,17 @@ static void over_a_file(void **state)
         const uint32_t *view = (const void *)sim_mem_view(c.mem, e, false), *made = (const void *)sim_mem_view(c.mem, e, true);
         for (uint32_t i = 0; i < N / 4; i++) {
             uint32_t first = 0;
-            if (bytes) memcpy(&first, bytes + 4 * i, 4);
-            assert_true(made[i] == first && now[i] == first + (i < 32 ? 5 : 0) && view[i] == now[i]);
+            for (unsigned k = 0; bytes && k < 4; k++)
+                first |= (uint32_t)(uint8_t)((4 * i + k) * 7 + 1) << 8 * k;
+            assert_true(made[i] == (how == GIVEN ? now[i] : first) && now[i] == first + (i < 32 ? 5 : 0) && view[i] == now[i]);
+            assert_true(!bytes || memcmp(bytes + 4 * i, how == GIVEN ? &now[i] : &first, 4) == 0);
         }
+        sim_case_ok(&c);
+        assert_int_equal(asked, how == GIVEN);
         sim_mem_view_free((uint8_t *)(uintptr_t)view, e->mapped);
         sim_mem_view_free((uint8_t *)(uintptr_t)made, e->mapped);
         sim_case_close(&c);
-        if (bytes) base_pages_free(bytes, N, file);
+        if (bytes) base_pages_free(bytes, N, how == GIVEN ? -1 : file);
     }
 }
 
