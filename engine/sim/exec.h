@@ -201,8 +201,7 @@ enum mem_pattern { MEM_FAULT, MEM_ANY, MEM_SAME /* all active lanes at one addre
 /* Host pointers of the lanes in `mask` for `in->bytes * in->vec` bytes each; checked,
  * recorded when asked. `unit`: element size for MEM_SEQ. */
 enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint64_t p[WARP_LANES]);
-/* Where a worker with a private view finds an allocation: in a copy of its own once it has written to it, or where the launch
- * may change it meanwhile; else where everybody does. NULL: out of memory. */
+/* Where a worker with a private view finds an allocation: a copy once it has written to it, or where the launch may. NULL: out of memory. */
 uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a, bool writes);
 /* Fills the record of a plain load or store. */
 void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t mask, const uint64_t a[WARP_LANES]);
