@@ -33,7 +33,7 @@ static void warm_lines(struct cache_l2 *c, uint64_t first, uint64_t n, bool copi
     struct cache_l2_outcome o;
     for (uint64_t line = first; line < first + n; line++) {
         if (copied) cache_l2_access(c, &(struct cache_l2_request){ .line = line | WARM_SOURCE, .sectors = 15 }, &o);
-        cache_l2_access(c, &(struct cache_l2_request){ .line = line, .sectors = 15 }, &o);
+        cache_l2_access(c, &(struct cache_l2_request){ .line = line, .sectors = 15, .write = copied }, &o);
     }
 }
 

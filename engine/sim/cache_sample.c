@@ -423,8 +423,8 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
         counted = true;
     }
     touch(s, g, k, cls, counted);
-    if (r->write) {              /* once more was filled than fits, what is written is sure to leave again */
-        if (s->total[CLASS_USUAL] + s->total[CLASS_FIRST_OUT] > s->capacity) o->written = r->sectors & (uint8_t)~g->dirty[k];
+    if (r->write) {              /* once more was filled than fits, by earlier launches too, what is written is sure to leave again */
+        if (s->total[CLASS_USUAL] + s->total[CLASS_FIRST_OUT] > s->capacity || s->warm_lines > s->capacity) o->written = r->sectors & (uint8_t)~g->dirty[k];
         g->dirty[k] |= r->sectors;
     }
     g->state[k] = (uint8_t)(here | o->miss | r->sectors | cls << 4);

@@ -186,12 +186,16 @@ static void cost_branch(struct time_op *o, const struct ptx_inst *i, const struc
     o->latency = NOT_TAKEN;
 }
 
+/* Measured on an H200: from a warp's start to its entry parameters (LDC), which come from the constant cache once; reading a special register. */
+#define PARAMETER 30
+#define SPECIAL 25
 static void cost_op(struct time_op *o, const struct exec_inst *in, const struct sim_preset *g)
 {
     const struct ptx_inst *i = in->ptx;
     o->unit = (uint8_t)unit_of(i, in->cls, g);
     if (is_folded(in)) {
         o->flags |= TIME_FREE;
+        if (i->op == PTX_OP_LD && g->cc_major >= 9) o->latency = PARAMETER;
         return;
     }
     const struct expansion *e = expansion_of(i);
@@ -205,7 +209,7 @@ static void cost_op(struct time_op *o, const struct exec_inst *in, const struct 
         o->unit = UNIT_ALU;
         o->busy = (uint16_t)busy_cycles(g, UNIT_ALU);
     }
-    if (i->op == PTX_OP_MOV && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG) o->latency = (uint16_t)(c.latency * 4);
+    if (i->op == PTX_OP_MOV && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG) o->latency = g->cc_major >= 9 ? SPECIAL : (uint16_t)(c.latency * 4);
     if (o->flags & TIME_FENCE) o->latency = (uint16_t)(ptx_has_mod(i, PTX_MOD_CTA) ? g->lat_barrier : g->lat_fence);
     if (g->cc_major >= 7) cost_branch(o, i, g);
     if (i->op == PTX_OP_NANOSLEEP) o->latency = (uint16_t)g->l2_latency;
