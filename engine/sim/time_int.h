@@ -1,6 +1,7 @@
 /* time_int: private to the timing half of engine/sim.
  *
  *   time_plan    what each instruction costs, and the order ptxas would give it
+ *   time_fold    additions of addresses, as an assembler makes them
  *   time_call    what calls, returns and the driver's functions cost
  *   time_access  32 addresses -> sectors per line, bank conflicts
  *   time_warp    runs a region of a warp's code (exec_step) and keeps it to be timed
@@ -124,7 +125,7 @@ struct time_sm {
     struct cache_l1 l1, ro;
     bool has_ro;
     double heap_free;                /* when malloc's heap has served this SM's lanes */
-    double lsu_free, remote_free, data_free, port_free, store_free, ask_free;
+    double lsu_free, remote_free, data_free, port_free, store_free, out_free, ask_free;   /* out_free: what reads and stores leave by */
     struct time_ring { uint32_t *done, n, at; } queue, own[TIME_SCHEDULERS]; /* completion of the last l1_queue memory instructions; of each scheduler's last */
     uint32_t left;                         /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t *mshr, nmshrs, mshr_at;       /* [nmshrs] arrival of the last misses; the oldest */

@@ -411,6 +411,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
     }
     time_uniform(t);
     time_calls(t, g);
+    time_fold(t, g);
     balance(t, g);
     for (uint32_t k = 0; k < p->nfuncs; k++) {
         const struct exec_func *f = &p->funcs[k];

@@ -52,5 +52,7 @@ void time_plan_free(struct time_plan *t);
 void time_uniform(struct time_plan *t);
 /* time_call.c: costs of calls, returns and parameters. */
 void time_calls(struct time_plan *t, const struct sim_preset *g);
+/* time_fold.c: 64-bit sums, and what goes into them. */
+void time_fold(struct time_plan *t, const struct sim_preset *g);
 
 #endif

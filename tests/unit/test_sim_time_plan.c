@@ -145,6 +145,25 @@ static void test_roots_split(void **state)
     job_close(&j);
 }
 
+/* atax: every address is a product added to a base, one instruction in the machine code. */
+static void test_products_fold(void **state)
+{
+    (void)state;
+    struct job j;
+    struct time_plan t;
+    job_open(&j, "atax", "default", "hopper-h200");
+    assert_int_equal(time_plan_make(&t, j.prog, &j.preset), ST_OK);
+    uint32_t folded = 0, sums = 0;
+    for (uint32_t i = 0; i < j.prog->ncode; i++) {
+        const struct ptx_inst *in = j.prog->code[i].ptx;
+        if (in->op == PTX_OP_MUL_WIDE) folded += (t.op[i].flags & TIME_FREE) != 0;
+        if (in->op == PTX_OP_ADD && in->type[0] == PTX_T_S64) sums += t.op[i].slots == 1;
+    }
+    assert_true(folded > 0 && sums >= folded);
+    time_plan_free(&t);
+    job_close(&j);
+}
+
 static const char calls[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
     ".func (.param .b32 r) leaf(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\nst.param.b32 [r+0], %r1;\nret;\n}\n"
@@ -186,6 +205,7 @@ static void test_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split), cmocka_unit_test(test_calls) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split), cmocka_unit_test(test_calls),
+                                        cmocka_unit_test(test_products_fold) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
