@@ -183,6 +183,88 @@ enum status json_read_file(const char *path, cJSON **out, struct diags *ds)
     return *out ? ST_OK : ST_INPUT;
 }
 
+/* ---- where things stand ----
+ * cJSON keeps no positions. It leaves valueint alone for everything but numbers and truth values, and copies it: an object's
+ * or a list's holds its line and column. The text is gone through in step with the tree, whose order is the text's. */
+#define COLUMN_BITS 12
+struct placing { const char *s, *end; unsigned line, col; };
+
+static void step(struct placing *p)
+{
+    bool nl = *p->s++ == '\n';
+    p->line += nl;
+    p->col = nl ? 1 : p->col + 1;
+}
+
+static void step_over(struct placing *p, const char *set)
+{
+    while (p->s < p->end && *p->s && strchr(set, *p->s))
+        step(p);
+}
+
+static void step_string(struct placing *p)
+{
+    step(p);
+    while (p->s < p->end && *p->s != '"') {
+        if (*p->s == '\\' && p->s + 1 < p->end)
+            step(p);
+        step(p);
+    }
+    if (p->s < p->end)
+        step(p);
+}
+
+static void place_all(cJSON *v, struct placing *p)
+{
+    cJSON *c;
+    step_over(p, " \t\r\n,]}");
+    if (v->string && p->s < p->end) {
+        step_string(p);
+        step_over(p, " \t\r\n:");
+    }
+    if (p->s >= p->end)
+        return;
+    if (*p->s == '"') {
+        step_string(p);
+    } else if (cJSON_IsObject(v) || cJSON_IsArray(v)) {
+        v->valueint = (int)((p->line & 0x3ffff) << COLUMN_BITS | (p->col < 1u << COLUMN_BITS ? p->col : (1u << COLUMN_BITS) - 1));
+        step(p);
+        cJSON_ArrayForEach(c, v)
+            place_all(c, p);
+        step_over(p, " \t\r\n");
+        if (p->s < p->end)
+            step(p);                             /* the bracket that ends it */
+    } else {
+        while (p->s < p->end && !strchr(" \t\r\n,]}", *p->s))
+            step(p);
+    }
+}
+
+enum status json_read_placed(const char *path, cJSON **out, struct diags *ds)
+{
+    char *text;
+    size_t n;
+    *out = NULL;
+    enum status s = file_read(path, (size_t)1 << 30, &text, &n, ds);
+    if (s != ST_OK)
+        return s;
+    *out = json_parse(path, text, n, ds);
+    if (*out) {
+        bool mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+        place_all(*out, &(struct placing){ text + (mark ? 3 : 0), text + n, 1, 1 });
+    }
+    base_free(text);
+    return *out ? ST_OK : ST_INPUT;
+}
+
+struct span json_place(const cJSON *o)
+{
+    bool known = o && (cJSON_IsObject(o) || cJSON_IsArray(o)) && o->valueint > 0;
+    if (!known)
+        return NO_SPAN;
+    return (struct span){ .line = (uint32_t)o->valueint >> COLUMN_BITS, .col = (uint32_t)o->valueint & ((1u << COLUMN_BITS) - 1), .len = 1 };
+}
+
 const char *json_text(const cJSON *o, const char *key)
 {
     const cJSON *v = json_get(o, key);

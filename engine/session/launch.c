@@ -11,10 +11,10 @@ static const char *const init_keys[] = { "fill", "iota", "random", "permutation"
 enum { PARAM_MOST = 32764 };                   /* PTX ISA 5.1.6: bytes of all kernel parameters */
 enum { ARGS_MOST = 8192 };                     /* so many of 4 bytes would fill them; looking names up stays quick */
 
-/* cJSON keeps no positions, so messages name the file and the path of keys. */
-static enum status wrong(struct diags *ds, const char *path, const char *where, const char *what)
+/* About what stands in the object o. */
+static enum status wrong(struct diags *ds, const char *path, const cJSON *o, const char *where, const char *what)
 {
-    diag_add(ds, DIAG_ERROR, "launch", path, NO_SPAN, "%s: %s", where, what);
+    diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "%s: %s", where, what);
     return ST_INPUT;
 }
 
@@ -93,11 +93,11 @@ static enum status get_init(const cJSON *o, const char *path, const char *where,
             continue;
         in->kind = (enum init_kind)k;
         if (!get_init_value(v, o, in))
-            return wrong(ds, path, where, "the value of its init does not fit");
+            return wrong(ds, path, o, where, "the value of its init does not fit");
         bool text = in->kind == INIT_FILE || in->kind == INIT_NPY || in->kind == INIT_HEX;
         return !text || copy_text(o, init_keys[k], &in->text) ? ST_OK : ST_NOMEM;
     }
-    return wrong(ds, path, where, "init must be one of fill, iota, random, permutation, rows, file, npy, hex");
+    return wrong(ds, path, o, where, "init must be one of fill, iota, random, permutation, rows, file, npy, hex");
 }
 
 static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])
@@ -126,8 +126,8 @@ static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])
 static enum status get_elements(const cJSON *o, const char *path, const char *where, enum elem *e, uint64_t *count, struct diags *ds)
 {
     if (!elem_parse(str_of(json_text(o, "buffer")), e))
-        return wrong(ds, path, where, "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
-    return json_u64(json_get(o, "count"), count) && *count ? ST_OK : wrong(ds, path, where, "\"count\" must be a whole number above 0");
+        return wrong(ds, path, o, where, "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
+    return json_u64(json_get(o, "count"), count) && *count ? ST_OK : wrong(ds, path, o, where, "\"count\" must be a whole number above 0");
 }
 
 static enum status get_buffer(const cJSON *o, const char *path, const char *where, struct arg_spec *a, struct diags *ds)
@@ -138,11 +138,11 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
         return s;
     const cJSON *output = json_get(o, "output");
     if (output && !cJSON_IsBool(output))
-        return wrong(ds, path, where, "\"output\" must be true or false");
+        return wrong(ds, path, o, where, "\"output\" must be true or false");
     a->output = cJSON_IsTrue(output);
     const cJSON *tol = json_get(o, "tolerance");
     if (tol && !(cJSON_IsNumber(tol) && tol->valuedouble >= 0 && isfinite(tol->valuedouble)))
-        return wrong(ds, path, where, "\"tolerance\" must be a number, 0 or above");
+        return wrong(ds, path, o, where, "\"tolerance\" must be a number, 0 or above");
     a->tolerance = tol ? tol->valuedouble : 0;
     return get_init(json_get(o, "init"), path, where, &a->init, ds);
 }
@@ -154,12 +154,12 @@ static enum status get_bytes(const cJSON *o, const char *path, const char *where
     uint64_t size = hex.n / 2;
     a->kind = ARG_BYTES;
     if (!json_text(o, "bytes") && (!json_u64(json_get(o, "size"), &size) || !size || size > PARAM_MOST))
-        return wrong(ds, path, where, "\"size\" must be a number of bytes, at most 32764");
+        return wrong(ds, path, o, where, "\"size\" must be a number of bytes, at most 32764");
     a->bytes = base_alloc(size);
     a->nbytes = a->bytes ? size : 0;
     if (!a->bytes)
         return ST_NOMEM;
-    return str_unhex(hex, a->bytes) ? ST_OK : wrong(ds, path, where, "\"bytes\" must be pairs of hex digits");
+    return str_unhex(hex, a->bytes) ? ST_OK : wrong(ds, path, o, where, "\"bytes\" must be pairs of hex digits");
 }
 
 static enum status get_arg(const cJSON *o, const char *path, size_t index, struct arg_spec *a, struct diags *ds)
@@ -172,14 +172,14 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
         return ST_NOMEM;
     if (a->inside) {
         if (!json_u64(json_get(o, "at"), &a->at))
-            return wrong(ds, path, where, "\"in\" needs \"at\", the byte inside that argument");
+            return wrong(ds, path, o, where, "\"in\" needs \"at\", the byte inside that argument");
     }
     if (json_get(o, "buffer"))
         return get_buffer(o, path, where, a, ds);
     if (a->same_as) {
         const cJSON *off = json_get(o, "offset");
         a->kind = ARG_SAME_AS;
-        return !off || json_u64(off, &a->offset) ? ST_OK : wrong(ds, path, where, "\"offset\" must be a whole number of bytes");
+        return !off || json_u64(off, &a->offset) ? ST_OK : wrong(ds, path, o, where, "\"offset\" must be a whole number of bytes");
     }
     if (json_text(o, "bytes") || json_get(o, "size"))
         return get_bytes(o, path, where, a, ds);
@@ -189,9 +189,9 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
             continue;
         a->kind = ARG_SCALAR;
         a->elem = (enum elem)e;
-        return get_scalar(v, a->elem, a->scalar) ? ST_OK : wrong(ds, path, where, "the value does not fit its type");
+        return get_scalar(v, a->elem, a->scalar) ? ST_OK : wrong(ds, path, o, where, "the value does not fit its type");
     }
-    return wrong(ds, path, where, "needs \"buffer\", \"same_as\", \"bytes\" or a scalar such as \"s32\"");
+    return wrong(ds, path, o, where, "needs \"buffer\", \"same_as\", \"bytes\" or a scalar such as \"s32\"");
 }
 
 /* A `before` launch (outer given) may also name the main launch's buffers. */
@@ -221,7 +221,7 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
 {
     const cJSON *args = json_get(o, "args"), *a;
     if (args && (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > ARGS_MOST))
-        return wrong(ds, path, "args", "must be a list, and no longer than 8192");
+        return wrong(ds, path, o, "args", "must be a list, and no longer than 8192");
     l->args = base_alloc(((size_t)cJSON_GetArraySize(args) + 1) * sizeof *l->args);
     if (!l->args)
         return ST_NOMEM;
@@ -234,7 +234,7 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
     move_inside_last(l);
     for (size_t i = 0; i < l->nargs; i++)
         if (!same_as_resolves(l, i, outer)) {
-            diag_add(ds, DIAG_ERROR, "launch", path, NO_SPAN, "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i, l->args[i].name, l->args[i].same_as);
+            diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i, l->args[i].name, l->args[i].same_as);
             return ST_INPUT;
         }
     return ST_OK;
@@ -247,11 +247,11 @@ static enum status get_symbol(const cJSON *o, const char *path, struct symbol_sp
     if (!copy_text(o, "name", &y->name))
         return ST_NOMEM;
     if (!y->name)
-        return wrong(ds, path, "symbols", "each needs a \"name\"");
+        return wrong(ds, path, o, "symbols", "each needs a \"name\"");
     snprintf(where, sizeof where, "symbol '%.120s'", y->name);
     enum status s = json_get(o, "buffer") || json_get(o, "count") ? get_elements(o, path, where, &y->elem, &y->count, ds) : ST_OK;
     if (s == ST_OK && y->count > SYMBOL_MOST)
-        s = wrong(ds, path, where, "\"count\" is more than a variable can hold");
+        s = wrong(ds, path, o, where, "\"count\" is more than a variable can hold");
     return s == ST_OK ? get_init(json_get(o, "init"), path, where, &y->init, ds) : s;
 }
 
@@ -277,15 +277,15 @@ static enum status get_launch_body(const cJSON *o, const char *path, const char 
     if (!l->file || !l->dir || !copy_text(o, "name", &l->name) || !copy_text(o, "ptx", &l->ptx) || !copy_text(o, "kernel", &l->kernel))
         return ST_NOMEM;
     if (!l->kernel)
-        return wrong(ds, path, "launch", "\"kernel\" is missing");
+        return wrong(ds, path, o, "launch", "\"kernel\" is missing");
     if (!get_dim(json_get(o, "grid"), &l->grid))
-        return wrong(ds, path, l->kernel, "\"grid\" must be one to three whole numbers above 0");
+        return wrong(ds, path, o, l->kernel, "\"grid\" must be one to three whole numbers above 0");
     if (!get_dim(json_get(o, "block"), &l->block))
-        return wrong(ds, path, l->kernel, "\"block\" must be one to three whole numbers above 0");
+        return wrong(ds, path, o, l->kernel, "\"block\" must be one to three whole numbers above 0");
     if (json_get(o, "cluster") && !get_dim(json_get(o, "cluster"), &l->cluster))
-        return wrong(ds, path, l->kernel, "\"cluster\" must be one to three whole numbers above 0");
+        return wrong(ds, path, o, l->kernel, "\"cluster\" must be one to three whole numbers above 0");
     if (json_get(o, "shared") && (!json_u64(json_get(o, "shared"), &shared) || shared > 1u << 20))
-        return wrong(ds, path, l->kernel, "\"shared\" must be a number of bytes (at most 1 MiB)");
+        return wrong(ds, path, o, l->kernel, "\"shared\" must be a number of bytes (at most 1 MiB)");
     l->shared = (uint32_t)shared;
     enum status s = get_args(o, path, outer, l, ds);
     return s == ST_OK ? get_symbols(o, path, l, ds) : s;
@@ -316,11 +316,11 @@ static enum status check_format(const cJSON *t, const char *path, const char *fo
     const char *f = json_text(t, "format");
     uint64_t v = 0;
     if (!f || strcmp(f, format) != 0) {
-        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN, "not a %s file (its \"format\" is %s%s%s)", format, f ? "\"" : "", f ? f : "missing", f ? "\"" : "");
+        diag_add(ds, DIAG_ERROR, "format", path, json_place(t), "not a %s file (its \"format\" is %s%s%s)", format, f ? "\"" : "", f ? f : "missing", f ? "\"" : "");
         return ST_INPUT;
     }
     if (!json_u64(json_get(t, "version"), &v) || v != 1) {
-        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN, "version %llu of %s is not known here; this program reads version 1", (unsigned long long)v, format);
+        diag_add(ds, DIAG_ERROR, "format", path, json_place(t), "version %llu of %s is not known here; this program reads version 1", (unsigned long long)v, format);
         return ST_INPUT;
     }
     return ST_OK;
@@ -351,7 +351,7 @@ static enum status read_launches(const cJSON *t, const char *path, const char *d
         return s;
     }
     if (!n)
-        return wrong(ds, path, "launches", "the list is empty");
+        return wrong(ds, path, t, "launches", "the list is empty");
     cJSON_ArrayForEach(o, list) {
         cJSON *merged = inherit(t, o);
         s = merged ? get_launch(merged, path, dir, &out->launch[out->n], ds) : ST_NOMEM;
@@ -367,7 +367,7 @@ enum status launch_file_read(const char *path, struct launch_file *out, struct d
 {
     cJSON *t;
     *out = (struct launch_file){ 0 };
-    enum status s = json_read_file(path, &t, ds);
+    enum status s = json_read_placed(path, &t, ds);
     if (s == ST_OK)
         s = check_format(t, path, "gpulocw-launch", ds);
     if (s == ST_OK) {

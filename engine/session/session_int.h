@@ -26,6 +26,9 @@ void jw_tree(struct jw *w, const cJSON *t);        /* a parsed value, kept keys 
 /* Whole text must be one value. Diagnostics give line and column. Owned: cJSON_Delete. */
 cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds);
 enum status json_read_file(const char *path, cJSON **out, struct diags *ds);
+/* As json_read_file; json_place knows then where its objects and lists stand, also in copies. */
+enum status json_read_placed(const char *path, cJSON **out, struct diags *ds);
+struct span json_place(const cJSON *o);          /* NO_SPAN: not known */
 static inline const cJSON *json_get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }
 const char *json_text(const cJSON *o, const char *key);                   /* NULL: absent or no string */
 bool json_u64(const cJSON *v, uint64_t *out);      /* number or decimal string; false: not a whole number >= 0 */

@@ -45,4 +45,15 @@ code "--version" 0 "gpulocw [0-9]" "$B" --version
 code "help" 0 "cache valley" "$B" help
 for c in analyze rewrite run sweep tune predict replay report devices calibrate demo worker; do code "help $c" 0 "gpulocw $c" "$B" help $c; done
 code "C locale" 0 "verdict" env LC_ALL=C "$B" sweep "$(k valley)" --device sim:fermi-16k
+# Mistakes in a launch description are told with line and column of the object they are in.
+cat > "$T/placed.launch.json" <<'J'
+{ "format": "gpulocw-launch", "version": 1, "note": "a [ \" ] } in a text",
+  "ptx": "stride_4.ptx", "kernel": "stride_4", "grid": [4], "block": [256], "empty": [ ],
+  "launches": [ { "name": "one" },
+    { "name": "two", "args": [
+        { "name": "a", "buffer": "f32", "count": 4096, "init": { "random": [0, 1], "sede": 1 } },
+        { "name": "out", "buffer": "f32", "count": -1, "output": true } ] } ] }
+J
+code "a mistake in an argument has its place" 1 "placed.launch.json:6:9: error: argument 1 \('out'\): \"count\"" "$B" run "$(k stride_4)" -l "$T/placed.launch.json" -k two
+code "so has a key that means nothing" 1 "placed.launch.json:5:64: warning: argument 'a': key \"sede\"" "$B" run "$(k stride_4)" -l "$T/placed.launch.json" -k two
 exit $bad
