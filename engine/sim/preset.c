@@ -36,7 +36,7 @@ struct sim_preset sim_preset_default(void)
 
 /* ---- checks ---- */
 
-/* Ranges outside of which the model's arrays or divisions would not hold. */
+/* Ranges outside of which the model's arrays, divisions or clocks would not hold: one row for every field. */
 static const struct { const char *name; double min, max; } ranges[] = {
     { "sms", 1, 1024 },             { "clock_mhz", 1, 1e5 },          { "schedulers", 1, 8 },
     { "issue_interval", 1, 64 },    { "scheduler_policy", 0, 2 },     { "dual_issue", 0, 1 },
@@ -62,6 +62,15 @@ static const struct { const char *name; double min, max; } ranges[] = {
     { "l1_transit", 0, 1 },         { "l1_forget", 0, 1 },            { "l1_tags", 0, 65536 },          { "l1_spare", 0, 65536 },
     { "l1_picks", 0, 64 },          { "l2_request_bytes", 0, 1024 },  { "l2_partial_write", 0.1, 64 },
     { "icnt_write_cycles", 0, 1024 }, { "l2_write", 0.1, 64 }, { "l2_atomic_cycles", 0, 1024 }, { "l2_merge", 0, 1 }, { "l2_merge_sms", 1, 1024 }, { "l2_first_share", 0, 1 },
+    { "cc_major", 1, 99 },          { "cc_minor", 0, 9 },             { "shared_block_max", 0, 1 << 24 }, { "carve_default", -1, 16384 },
+    { "carve_0", -1, 16384 },       { "carve_1", -1, 16384 },         { "carve_2", -1, 16384 },         { "carve_3", -1, 16384 },
+    { "carve_4", -1, 16384 },       { "carve_5", -1, 16384 },         { "carve_6", -1, 16384 },         { "carve_7", -1, 16384 },
+    { "carve_8", -1, 16384 },       { "carve_9", -1, 16384 },         { "lat_alu", 0, 10000 },          { "lat_imul", 0, 10000 },
+    { "lat_fp32", 0, 10000 },       { "lat_fp16", 0, 10000 },         { "lat_fp64", 0, 10000 },         { "lat_sfu", 0, 10000 },
+    { "lat_cvt", 0, 10000 },        { "lat_move", 0, 10000 },         { "lat_control", 0, 10000 },      { "lat_barrier", 0, 10000 },
+    { "lat_tensor", 0, 10000 },     { "lat_warp", 0, 10000 },         { "lat_const", 0, 10000 },        { "lat_shared", 0, 10000 },
+    { "lat_cluster", 0, 10000 },    { "cluster_bytes_per_cycle", 0.001, 1e5 }, { "lat_atom_shared", 0, 10000 }, { "lat_fence", 0, 100000 },
+    { "l1_hash", 0, 1 },            { "l1_plain", 0, 1 },             { "l1_ca", 0, 1 },                { "l1_write", 0, 2 }, { "l2_hash", 0, 1 },
     { "l2_shared_rate", 0.01, 1e5 }, { "dram_scatter", 0.01, 1 },     { "cta_rate", 0.001, 1000 },
 };
 
@@ -81,11 +90,12 @@ static void check_range(const struct sim_preset *p, const char *name, double min
     }
 }
 
-/* Carve-outs ascend, and each leaves L1 at least one line per way. */
+/* Carve-outs ascend, and each leaves L1 at least one line per way. In doubles: a field out of its range could overflow. */
 static void check_carve(const struct sim_preset *p, struct diags *ds)
 {
+    double set = (double)p->l1_line * (double)p->l1_ways;
     if (!p->unified_bytes) {
-        if (p->l1_bytes < p->l1_line * p->l1_ways)
+        if ((double)p->l1_bytes < set)
             diag_error(ds, "preset-range", "preset %s: l1_bytes is smaller than one set", p->name);
         return;
     }
@@ -93,7 +103,7 @@ static void check_carve(const struct sim_preset *p, struct diags *ds)
     if (c[0] < 0) diag_error(ds, "preset-range", "preset %s: unified_bytes without any carve_N", p->name);
     for (int i = 0; i < 10 && c[i] >= 0; i++) {
         if (i && c[i] <= c[i - 1]) diag_error(ds, "preset-range", "preset %s: carve_%d does not ascend", p->name, i);
-        if (c[i] * 1024 + p->l1_line * p->l1_ways > p->unified_bytes)
+        if ((double)c[i] * 1024 + set > (double)p->unified_bytes)
             diag_error(ds, "preset-range", "preset %s: carve_%d leaves no L1", p->name, i);
     }
 }
@@ -106,7 +116,7 @@ enum status sim_preset_check(const struct sim_preset *p, struct diags *ds)
     check_carve(p, ds);
     bool pow2 = !(p->l1_line & (p->l1_line - 1)) && !(p->l1_sector & (p->l1_sector - 1)) && !(p->l2_fill & (p->l2_fill - 1));
     if (!pow2) diag_error(ds, "preset-range", "preset %s: l1_line, l1_sector and l2_fill must be powers of two", p->name);
-    if (p->max_warps > 64 * p->schedulers) diag_error(ds, "preset-range", "preset %s: more than 64 warps per scheduler", p->name);
+    if ((double)p->max_warps > 64.0 * (double)p->schedulers) diag_error(ds, "preset-range", "preset %s: more than 64 warps per scheduler", p->name);
     if (p->l1_sector > p->l1_line) diag_error(ds, "preset-range", "preset %s: l1_sector exceeds l1_line", p->name);
     if (p->dram_latency < p->l2_latency || p->l2_latency <= p->l1_latency)
         diag_error(ds, "preset-range", "preset %s: latencies must grow from l1_latency over l2_latency to dram_latency", p->name);

@@ -43,6 +43,26 @@ static void test_bad_presets_are_named(void **state)
     diags_free(&ds);
 }
 
+/* Whatever a preset file says of any field: far beyond its range it is refused, by name. */
+static void test_every_field_has_a_range(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sim_preset_field_count(); i++)
+        for (int sign = -1; sign <= 1; sign += 2) {
+            const struct sim_preset_field *f = sim_preset_field(i);
+            struct sim_preset p = sim_preset_default();
+            struct diags ds = { 0 };
+            void *at = (char *)&p + f->offset;
+            if (f->integer)
+                *(int64_t *)at = sign < 0 ? INT64_MIN : INT64_MAX;
+            else
+                *(double *)at = sign * 1e300;
+            if (sim_preset_check(&p, &ds) != ST_INPUT || !support_said(&ds, f->name))
+                fail_msg("%s has no range", f->name);
+            diags_free(&ds);
+        }
+}
+
 static void test_occupancy(void **state)
 {
     (void)state;
@@ -132,7 +152,7 @@ static void test_registers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_presets_are_sound), cmocka_unit_test(test_bad_presets_are_named),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_presets_are_sound), cmocka_unit_test(test_bad_presets_are_named), cmocka_unit_test(test_every_field_has_a_range),
                                         cmocka_unit_test(test_occupancy), cmocka_unit_test(test_registers), cmocka_unit_test(test_carveout) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
