@@ -367,7 +367,7 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     const struct pass_output *code = st->preview ? st->preview->p : NULL;
     const struct launch_spec *l = st->spec ? st->spec->p : NULL;
     if (!code || !code->changed) {
-        diag_error(ds, "rewrite", "%s", st->refusal ? st->refusal : "the present options rewrite nothing: there is nothing to write");
+        diag_error(ds, "rewrite", "%s", st->refusal ? st->refusal : "the present options rewrite nothing: there is nothing to write (:best takes the best point of a sweep or search)");
         return ST_INPUT;
     }
     char *name = path && *path ? base_strdup(path) : cmd_tuned_name(((struct ptx_module *)st->module->p)->path);
