@@ -416,6 +416,17 @@ static void hints_follow_the_keys(void **state)
     stage_close(&t);
 }
 
+/* A file that cannot be read is named. */
+static void missing_named(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_DONE, 80, 24);
+    stage_type(&t, ":compare no/such.json\r");
+    assert_true(stage_shows(&t, "such.json: cannot open"));
+    stage_close(&t);
+}
+
 /* ---- lessons: Enter goes on, once the task is done ---- */
 static void enter_goes_on(void **state)
 {
@@ -589,6 +600,6 @@ int main(void)
         cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
         cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
         cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
-        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(enter_goes_on), cmocka_unit_test(done_at_once), cmocka_unit_test(single_runs_compared), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed), cmocka_unit_test(source_follows_the_kernel) };
+        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(missing_named), cmocka_unit_test(enter_goes_on), cmocka_unit_test(done_at_once), cmocka_unit_test(single_runs_compared), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed), cmocka_unit_test(source_follows_the_kernel) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,5 +104,5 @@ void app_notice_diags(struct app *a, const struct diags *ds)
     if (pick->file && pick->at.line)
         app_notice(a, pick->level, "%s:%u:%u: %s", pick->file, pick->at.line, pick->at.col, pick->msg);
     else
-        app_notice(a, pick->level, "%s%s%s", pick->msg, pick->hint ? ": " : "", pick->hint ? pick->hint : "");
+        app_notice(a, pick->level, "%s%s%s%s%s", pick->file ? base_name(pick->file) : "", pick->file ? ": " : "", pick->msg, pick->hint ? ": " : "", pick->hint ? pick->hint : "");
 }
