@@ -176,7 +176,7 @@ static void gutter_access(struct row *r, const struct gutter *g, const struct ap
     if (g->bar && c->valid)
         row_bar(r, view_degree_role(c->degree), g->bar, c->degree);
     else if (g->bar)
-        row_put(r, ROLE_DIM, "%-*s", (int)g->bar, x->store ? "store" : x->atomic ? "atom" : "?");
+        row_put(r, ROLE_DIM, "%-*s", (int)g->bar, x->atomic ? "atom" : x->store ? "store" : "?");
     if (g->bar)
         row_put(r, ROLE_TEXT, " ");
     if (g->sectors && x->exact.valid && !isnan(x->exact.sectors_per_request))
