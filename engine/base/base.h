@@ -150,6 +150,9 @@ bool file_make_dirs(const char *path);
 /* Temporary file beside path, write, fsync, rename: path is old or new, never half. A link stays a link and keeps its
  * file's mode; a device or pipe is written in place. */
 enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds);
+/* The same of n bytes that `part` puts at `to`, a few megabytes at a time, in order; it tells its own errors. */
+typedef enum status (*file_part_fn)(void *ctx, uint64_t at, void *to, size_t n, struct diags *ds);
+enum status file_write_parts(const char *path, uint64_t n, file_part_fn part, void *ctx, struct diags *ds);
 
 /* ---- threads ---- */
 struct cancel { atomic_bool asked; const struct cancel *also; };   /* also: asked when that one is; may be NULL */

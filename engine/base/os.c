@@ -127,32 +127,57 @@ static bool write_all(int fd, const char *p, size_t n)
     return true;
 }
 
+/* What a file is to hold: `data`, or else what `part` gives piece by piece; st: its refusal, which it has told itself. */
+#define FILE_PIECE ((size_t)4 << 20)
+struct content { const void *data; uint64_t n; file_part_fn part; void *ctx; struct diags *ds; enum status st; };
+
+static bool pour(int fd, struct content *c)
+{
+    if (!c->part)
+        return write_all(fd, c->data, c->n);
+    char *piece = base_alloc(FILE_PIECE);
+    c->st = piece ? ST_OK : ST_NOMEM;
+    bool ok = piece != NULL;
+    for (uint64_t at = 0; ok && at < c->n; at += FILE_PIECE) {
+        size_t k = c->n - at < FILE_PIECE ? (size_t)(c->n - at) : FILE_PIECE;
+        c->st = c->part(c->ctx, at, piece, k, c->ds);
+        ok = c->st == ST_OK && write_all(fd, piece, k);
+    }
+    base_free(piece);
+    return ok;
+}
+
+static enum status written(const struct content *c, const char *path, bool ok, int err)
+{
+    return ok ? ST_OK : c->st != ST_OK ? c->st : io_error(c->ds, path, "cannot write", err);
+}
+
 /* Devices, pipes and the like are written in place: renaming over one would put a file where it was. */
-static enum status write_in_place(const char *path, const void *data, size_t n, struct diags *ds)
+static enum status write_in_place(const char *path, struct content *c)
 {
     int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    bool ok = fd >= 0 && write_all(fd, data, n);
+    bool ok = fd >= 0 && pour(fd, c);
     int err = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
         err = errno;
     }
-    return ok ? ST_OK : io_error(ds, path, "cannot write", err);
+    return written(c, path, ok, err);
 }
 
 /* Writes beside `path` with its mode, then takes its name. */
-static enum status write_beside(const char *path, bool there, mode_t mode, const void *data, size_t n, struct diags *ds)
+static enum status write_beside(const char *path, bool there, mode_t mode, struct content *c)
 {
     struct buf tmp = { 0 };
     buf_printf(&tmp, "%s.tmp.%ld", path, (long)getpid());
     if (tmp.oom) {
         buf_free(&tmp);
-        return io_error(ds, path, "cannot write", ENOMEM);
+        return io_error(c->ds, path, "cannot write", ENOMEM);
     }
     int fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (fd >= 0 && there)
         (void)!fchmod(fd, mode);             /* whatever the umask; a file system without modes has none to keep */
-    bool ok = fd >= 0 && write_all(fd, data, n) && fsync(fd) == 0;
+    bool ok = fd >= 0 && pour(fd, c) && fsync(fd) == 0;
     int err = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
@@ -165,19 +190,31 @@ static enum status write_beside(const char *path, bool there, mode_t mode, const
     if (!ok && fd >= 0)
         unlink(tmp.s);
     buf_free(&tmp);
-    return ok ? ST_OK : io_error(ds, path, "cannot write", err);
+    return written(c, path, ok, err);
 }
 
-enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds)
+static enum status write_content(const char *path, struct content *c)
 {
     struct stat s;
     bool there = stat(path, &s) == 0;
     if (there && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
-        return write_in_place(path, data, n, ds);
+        return write_in_place(path, c);
     char *target = there ? realpath(path, NULL) : NULL;      /* a link stays a link */
-    enum status st = write_beside(target ? target : path, there, there ? s.st_mode & 0777 : 0644, data, n, ds);
+    enum status st = write_beside(target ? target : path, there, there ? s.st_mode & 0777 : 0644, c);
     free(target);
     return st;
+}
+
+enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds)
+{
+    struct content c = { .data = data, .n = n, .ds = ds };
+    return write_content(path, &c);
+}
+
+enum status file_write_parts(const char *path, uint64_t n, file_part_fn part, void *ctx, struct diags *ds)
+{
+    struct content c = { .n = n, .part = part, .ctx = ctx, .ds = ds };
+    return write_content(path, &c);
 }
 
 int64_t base_now_ns(void)

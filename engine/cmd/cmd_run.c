@@ -79,19 +79,23 @@ static enum status exit_of(const struct result *r)
 }
 
 /* --outputs: what the last launch left in every output buffer, raw and little-endian. */
+struct output { struct tune_bench *bench; size_t arg; };
+static enum status read_output(void *ctx, uint64_t at, void *to, size_t n, struct diags *ds)
+{
+    const struct output *o = ctx;
+    return tune_bench_read(o->bench, o->arg, at, to, n, ds);
+}
+
 static enum status write_output(struct tune_bench *bench, const struct launch_spec *l, size_t arg, const char *folder, struct diags *ds)
 {
     uint64_t n = l->args[arg].count * elem_size(l->args[arg].elem);
     struct buf path = { 0 };
-    char *bytes = base_alloc(n);
+    struct output o = { bench, arg };
     buf_printf(&path, "%s/%s.bin", folder, l->args[arg].name);
     for (char *c = path.s ? path.s + strlen(folder) + 1 : NULL; c && *c; c++)
         if (*c == '/')
             *c = '_';
-    enum status st = bytes && path.s ? tune_bench_read(bench, arg, bytes, n, ds) : ST_NOMEM;
-    if (st == ST_OK)
-        st = file_write_atomic(path.s, bytes, n, ds);
-    base_free(bytes);
+    enum status st = path.s ? file_write_parts(path.s, n, read_output, &o, ds) : ST_NOMEM;
     buf_free(&path);
     return st;
 }

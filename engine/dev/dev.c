@@ -207,7 +207,12 @@ enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *
 
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds)
 {
-    return d->ops->read_arg(d, b, arg, bytes, n, ds);
+    return d->ops->read_arg(d, b, arg, 0, bytes, n, ds);
+}
+
+enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds)
+{
+    return d->ops->read_arg(d, b, arg, at, bytes, n, ds);
 }
 
 enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds)

@@ -61,6 +61,7 @@ struct dev_run dev_run_default(void);
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r, struct result *out, struct diags *ds);
 /* Bytes of an argument's buffer, or of a module symbol, as the last launch left them. */
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
+enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds); /* from byte `at` on */
 enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
 
 /* Where a device's counters come from, each by itself: `from` is a formula over the metrics of its chip, or "simulated";

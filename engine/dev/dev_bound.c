@@ -222,7 +222,7 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
     return ST_OK;
 }
 
-const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t n, uint64_t *offset, struct diags *ds)
+const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t at, uint64_t n, uint64_t *offset, struct diags *ds)
 {
     if (arg >= b->data->spec->nargs || b->main_use[arg].buffer == SIZE_MAX) {
         diag_error(ds, "dev-read", "argument %zu is no buffer", arg);
@@ -230,10 +230,12 @@ const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, ui
     }
     const struct dev_buffer *buffer = &b->buffers[b->main_use[arg].buffer];
     *offset = b->main_use[arg].offset;
-    if (*offset > buffer->bytes || n > buffer->bytes - *offset) {
+    uint64_t room = *offset < buffer->bytes ? buffer->bytes - *offset : 0;
+    if (at > room || n > room - at) {
         diag_error(ds, "dev-read", "argument '%s' has fewer than %llu bytes", buffer->name ? buffer->name : "?",
-                   (unsigned long long)n);
+                   (unsigned long long)(at + n));
         return NULL;
     }
+    *offset += at;
     return buffer;
 }

@@ -154,12 +154,13 @@ static void cuda_close(struct dev *dev)
     base_free(d);
 }
 
-static enum status cuda_read_arg(struct dev *dev, struct dev_data *data, size_t arg, void *bytes, uint64_t n, struct diags *ds)
+static enum status cuda_read_arg(struct dev *dev, struct dev_data *data, size_t arg, uint64_t at, void *bytes, uint64_t n,
+                                 struct diags *ds)
 {
     struct cuda_dev *d = (struct cuda_dev *)dev;
     struct cuda_data *b = (struct cuda_data *)data;
     uint64_t offset;
-    const struct dev_buffer *buf = dev_bound_arg(&b->bound, arg, n, &offset, ds);
+    const struct dev_buffer *buf = dev_bound_arg(&b->bound, arg, at, n, &offset, ds);
     return buf ? cuda_check(d, d->drv.copy_out(bytes, buf->addr + offset, n), "reading a buffer", ds) : ST_INPUT;
 }
 

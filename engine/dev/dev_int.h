@@ -19,7 +19,7 @@ struct dev_ops {
     void (*unbind)(struct dev *d, struct dev_data *b);
     enum status (*launch)(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                           struct result *out, struct diags *ds);
-    enum status (*read_arg)(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
+    enum status (*read_arg)(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds);
     enum status (*read_symbol)(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
     enum status (*counters)(struct dev *d, struct dev_counters *out, struct diags *ds);   /* NULL: all of them, simulated */
 };
@@ -53,8 +53,8 @@ void dev_bound_free(struct dev_bound *b);
 /* The parameter block of a launch, laid out as the kernel declares it. Owned (base_free). ST_INPUT: does not fit. */
 enum status dev_bound_params(const struct dev_bound *b, size_t which, const struct launch_spec *l,
                              const struct ptx_func *f, uint8_t **block, uint64_t *n, struct diags *ds);
-/* Buffer of argument `arg` when at least n bytes follow its offset; NULL with a diagnostic. *addr: where it starts. */
-const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t n, uint64_t *offset, struct diags *ds);
+/* Buffer of argument `arg` when n bytes follow from byte `at` of it on; NULL with a diagnostic. *offset: where those start. */
+const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t at, uint64_t n, uint64_t *offset, struct diags *ds);
 
 /* ---- results ---- */
 void dev_result_begin(struct result *out);           /* empties all but what is the caller's */

@@ -466,13 +466,14 @@ static enum status read_reply(struct proxy_dev *p, void *bytes, uint64_t n, stru
     }
 }
 
-static enum status read_back(struct proxy_dev *p, enum wire_type type, uint32_t id, size_t arg, const char *symbol, void *bytes,
-                             uint64_t n, struct diags *ds)
+static enum status read_back(struct proxy_dev *p, enum wire_type type, uint32_t id, size_t arg, const char *symbol, uint64_t at,
+                             void *bytes, uint64_t n, struct diags *ds)
 {
     buf_clear(&p->out);
     wire_u32(&p->out, id);
     wire_u32(&p->out, arg < UINT32_MAX ? (uint32_t)arg : UINT32_MAX);
     wire_text(&p->out, symbol);
+    wire_u64(&p->out, at);
     wire_u64(&p->out, n);
     return send(p, type) ? read_reply(p, bytes, n, ds) : lost(p, unsent(p), ds);
 }
@@ -483,13 +484,14 @@ static enum status gone(struct diags *ds)
     return ST_DEVICE;
 }
 
-static enum status proxy_read_arg(struct dev *d, struct dev_data *data, size_t arg, void *bytes, uint64_t n, struct diags *ds)
+static enum status proxy_read_arg(struct dev *d, struct dev_data *data, size_t arg, uint64_t at, void *bytes, uint64_t n,
+                                  struct diags *ds)
 {
     struct proxy_dev *p = (struct proxy_dev *)d;
     struct proxy_data *b = (struct proxy_data *)data;
     if (!p->up || b->ran != p->epoch)
         return gone(ds);
-    return read_back(p, WIRE_READ_ARG, b->id, arg, NULL, bytes, n, ds);
+    return read_back(p, WIRE_READ_ARG, b->id, arg, NULL, at, bytes, n, ds);
 }
 
 static enum status proxy_read_symbol(struct dev *d, struct dev_code *code, const char *symbol, void *bytes, uint64_t n, struct diags *ds)
@@ -498,7 +500,7 @@ static enum status proxy_read_symbol(struct dev *d, struct dev_code *code, const
     struct proxy_code *c = (struct proxy_code *)code;
     if (!p->up || c->epoch != p->epoch)
         return gone(ds);
-    return read_back(p, WIRE_READ_SYMBOL, c->id, 0, symbol, bytes, n, ds);
+    return read_back(p, WIRE_READ_SYMBOL, c->id, 0, symbol, 0, bytes, n, ds);
 }
 
 static enum status proxy_counters(struct dev *d, struct dev_counters *out, struct diags *ds)

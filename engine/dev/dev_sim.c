@@ -632,11 +632,12 @@ static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev
     return st;
 }
 
-static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg, void *bytes, uint64_t n, struct diags *ds)
+static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg, uint64_t at, void *bytes, uint64_t n,
+                                struct diags *ds)
 {
     struct sim_data *b = (struct sim_data *)data;
     uint64_t offset;
-    const struct dev_buffer *buf = dev_bound_arg(&b->bound, arg, n, &offset, ds);
+    const struct dev_buffer *buf = dev_bound_arg(&b->bound, arg, at, n, &offset, ds);
     const uint8_t *from = buf ? sim_mem_host(((struct sim_dev *)d)->mem, buf->addr + offset, n) : NULL;
     if (!from)
         return ST_INPUT;

@@ -431,7 +431,7 @@ static void serve_read(struct worker *w, enum wire_type type, struct wire_in *in
 {
     uint32_t id = wire_get_u32(in), arg = wire_get_u32(in);
     char *symbol = wire_get_text(in);
-    uint64_t n = wire_get_u64(in);
+    uint64_t at = wire_get_u64(in), n = wire_get_u64(in);
     struct held_data *h = data_at(w, id);
     bool known = type == WIRE_READ_ARG ? h && h->bound : code_at(w, id) && symbol;
     enum status st = in->bad || !known ? ST_INPUT : ST_OK;
@@ -439,7 +439,7 @@ static void serve_read(struct worker *w, enum wire_type type, struct wire_in *in
     if (st == ST_OK && !bytes)
         st = ST_NOMEM;
     if (st == ST_OK)
-        st = type == WIRE_READ_ARG ? dev_read_arg(w->dev, h->bound, arg, bytes, n, ds)
+        st = type == WIRE_READ_ARG ? dev_read_part(w->dev, h->bound, arg, at, bytes, n, ds)
                                    : dev_read_symbol(w->dev, code_at(w, id), symbol, bytes, n, ds);
     if (st == ST_OK)
         send_bytes(w, bytes, n);

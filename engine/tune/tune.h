@@ -36,7 +36,7 @@ void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
 /* One configuration: rewrite, load (cached by shape), launch, compare. Refusals and failures are results too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
 /* n bytes of an argument's buffer as the last launch of the bench's own device left them. */
-enum status tune_bench_read(struct tune_bench *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
+enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds);
 
 struct tune_sweep {                               /* bpa, cha, then π = 0..W (or another axis) */
     const char *axis;                             /* a knob's name: "pi", "agents", "carveout", "block" ... */

@@ -42,6 +42,12 @@ most() {
 for l in plain scratch after zeros; do most "run, $l: at most 100 MB more" $l run --no-counters; done
 most "run, plain, in a worker: at most 100 MB more" plain run --no-counters --worker "'$B' worker"
 most "sweep, after: at most 100 MB more" after sweep --axis bypass=none/l1
+most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
+is "and the file goes on where a piece of it ends" "$(python3 -c "
+import struct, sys
+f = open(sys.argv[1], 'rb')
+f.seek(4 << 20)
+print(*struct.unpack('<5f', f.read(20)), f.seek(0, 2))" "$T/out/a.bin")" "2621441.0 1572867.0 1048578.0 1048579.0 2621451.0 134217728"
 # What is made again is what was there: every configuration writes what the original wrote first.
 for l in after iota; do
     doc "sweep, $l: outputs equal to the original's" "len(d['points']) == 2 and all(p['equal_to_original'] is True for p in d['points'])" \
