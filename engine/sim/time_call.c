@@ -3,7 +3,7 @@
  * too, it keeps a convergence barrier, which takes two slow moves. A call through a pointer is made once for each of the
  * functions its lanes choose. What the driver brings (malloc, free, vprintf) is known from outside only.
  *
- * All cycles measured on an H200 by loops of such calls, of one warp and of 32; code seen in what ptxas 13.0 makes. */
+ * All cycles measured on an H200 by loops of such calls, of one warp and of 32 (tests/gpu/clock.cu); code seen in what ptxas 13.0 makes. */
 #include "engine/sim/decode_exec.h"
 #include "engine/sim/exec_print.h"
 #include "engine/sim/time_int.h"
