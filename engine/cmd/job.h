@@ -47,6 +47,7 @@ struct job_snapshot {
     const char *trying;                        /* tune: why the next configuration is tried */
     const struct tune_live *search;            /* the search under way, or the last one: explored, frontier, best; NULL: none yet */
     const struct tune_prediction *cost, *cost_original; /* modelled cost of `options` and of the original; NULL: not predicted (yet) */
+    bool unsettled;                            /* the whole analysis, or what the model says, is still to be worked out in the background */
     uint64_t worked;                           /* requests worked off since the start: with busy false and all of them, idle */
 };
 struct job_engine;

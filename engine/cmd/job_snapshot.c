@@ -105,6 +105,7 @@ static struct snap *snap_make(struct job_engine *e)
     p->options = st->options;
     p->busy = st->busy;
     p->worked = st->worked;
+    p->unsettled = st->wants_facts || st->wants_cost;
     p->done = st->done;
     p->started_ns = st->started_ns;
     p->rate = st->rate;

@@ -506,9 +506,7 @@ void job_background(struct job_engine *e)
     enum status s = facts ? job_facts(e, false, &e->idle_cancel, &ds) : job_cost(e, &e->idle_cancel);
     *(facts ? &e->state.wants_facts : &e->state.wants_cost) = s == ST_CANCELLED;   /* asked again once the queue is empty */
     diags_free(&ds);                            /* the quick analysis has said what there is to say */
-    if (s != ST_OK)
-        return;
-    if (facts)
+    if (s == ST_OK && facts)
         job_advise(e);
     job_publish(e);
 }

@@ -98,10 +98,10 @@ static void wait_idle(struct plain *p)
     }
 }
 
-#define PATIENCE_NS (10LL * 1000000000)
+#define PATIENCE_NS (60LL * 1000000000)      /* on a machine that others keep busy, too */
 
 static bool traces(const struct job_snapshot *s) { return s->spec && s->facts && !s->facts->reuse.valid; }
-static bool predicts(const struct job_snapshot *s) { return s->spec && s->facts && !s->cost; }
+static bool predicts(const struct job_snapshot *s) { return s->spec && s->facts && s->unsettled; }
 
 /* What a panel shows is worked out in the background: that is waited for here. */
 static void wait_while(struct plain *p, bool (*working)(const struct job_snapshot *s), int64_t patience)
@@ -154,7 +154,7 @@ static void show(struct plain *p, const char *name)
         return;
     }
     if (id == PANEL_OPTIONS || id == PANEL_COUNTERS || id == PANEL_ADVICE)
-        wait_while(p, predicts, PATIENCE_NS / 3);
+        wait_while(p, predicts, PATIENCE_NS);
     if (id == PANEL_LOCALITY)
         put_locality(p);
     else
