@@ -145,9 +145,11 @@ static bool place_phis(struct eval *e, struct eval_frame *f)
         ok = !arena_failed(a);
         if (ok)
             each_def(&p);
-        for (uint32_t v = 0; ok && v < f->nvars; v++)
-            if (p.defs[v])
-                ok = place_var(&p, v, work, queued, joined);
+        for (uint32_t v = 0; ok && v < f->nvars; v++) {
+            if (cancel_asked(e->cancel))
+                e->status = ST_CANCELLED;
+            ok = e->status == ST_OK && (!p.defs[v] || place_var(&p, v, work, queued, joined));
+        }
     }
     arena_free(a);
     return ok;
@@ -324,7 +326,7 @@ static void visit(struct walker *w, uint32_t block)
 static void leave(struct walker *w, uint32_t block, size_t mark)
 {
     struct ana_loop *l = loop_headed(w->f, block);
-    if (l)
+    if (l && w->e->status == ST_OK)
         eval_finish_loop(w->e, l);
     while (w->nlog > mark) {
         struct undo *u = &w->log[--w->nlog];
@@ -408,6 +410,12 @@ static bool make_loops(struct eval *e, struct eval_frame *f)
             return false;
         e->loops[e->nloops++] = x;
     }
+    for (uint32_t l = f->cfg->nloops; l-- > 0;) {    /* outer before inner: a loop's own are done before it */
+        struct ana_loop *x = &f->loops[l];
+        x->last = x->last > l ? x->last : l;
+        if (x->parent && x->parent->last < x->last)
+            x->parent->last = x->last;
+    }
     return true;
 }
 static struct eval_frame *frame_new(struct eval *e, struct eval_frame *caller, uint32_t call_inst, const struct ptx_func *func)
@@ -462,7 +470,7 @@ struct eval_frame *eval_inline(struct eval *e, struct eval_frame *caller, const 
         return NULL;
     }
     struct eval_frame *f = frame_new(e, caller, call->index, callee);
-    if (!f)
+    if (!f && e->status == ST_OK)
         e->status = ST_NOMEM;
     return f;
 }
@@ -481,7 +489,7 @@ enum status eval_kernel(struct eval *e, struct arena *arena, const struct ptx_mo
         return ST_NOMEM;
     struct eval_frame *f = frame_new(e, NULL, PTX_NO_INDEX, kernel);
     if (!f)
-        return ST_NOMEM;
+        return e->status != ST_OK ? e->status : ST_NOMEM;
     walk(e, f);
     for (uint32_t i = 0; i < e->naccess && e->status == ST_OK; i++) {
         struct eval_access *a = &e->access[i];

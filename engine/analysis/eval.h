@@ -41,6 +41,7 @@ struct ana_loop {
     struct eval_frame *frame;
     struct ana_loop *parent;         /* around it in the same frame */
     uint32_t index, header, id;      /* in cfg->loops; its header block; over all frames */
+    uint32_t last;                   /* the loops in it are those after it in cfg->loops, up to this one */
     char name[12];                   /* k, k1, ... */
     struct eval_phi *counter;        /* the phi printed as the loop's counter, or NULL */
     struct { uint32_t block, target; } exit[EVAL_MAX_EXITS]; uint32_t nexits;

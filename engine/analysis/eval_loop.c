@@ -10,12 +10,8 @@
 
 bool eval_in_loop(const struct eval_frame *f, uint32_t block, const struct ana_loop *l)
 {
-    if (l->frame != f)
-        return false;
-    for (uint32_t k = f->cfg->blocks[block].loop; k != PTX_NO_INDEX; k = f->cfg->loops[k].parent)
-        if (k == l->index)
-            return true;
-    return false;
+    uint32_t k = f->cfg->blocks[block].loop;
+    return l->frame == f && k != PTX_NO_INDEX && k >= l->index && k <= l->last;
 }
 struct ana_loop *eval_loop_of(const struct eval_frame *f, uint32_t block)
 {
@@ -356,6 +352,10 @@ static const struct ax *exit_condition(struct eval *e, struct ana_loop *l, uint3
 void eval_finish_loop(struct eval *e, struct ana_loop *l)
 {
     struct eval_frame *f = l->frame;
+    if (cancel_asked(e->cancel)) {
+        e->status = ST_CANCELLED;
+        return;
+    }
     if (f->cfg->loops[l->index].irreducible)
         l->why = "an irreducible loop";
     for (struct eval_phi *p = f->phi[l->header]; p; p = p->next)

@@ -279,6 +279,36 @@ static void cancelled(void **state)
     ptx_free(m);
 }
 
+/* A nest of 1500 loops, each with a counter of its own: minutes of work before any access is looked at. */
+static void cancelled_in_a_nest(void **state)
+{
+    enum { DEEP = 1500 };
+    (void)state;
+    struct buf b = { 0 };
+    buf_puts(&b, HEAD ENTRY);
+    buf_printf(&b, ".reg .b32 %%c<%d>;\n", DEEP);
+    for (int d = 0; d < DEEP; d++)
+        buf_printf(&b, "mov.u32 %%c%d, 0;\nL%d:\n", d, d);
+    buf_puts(&b, LOAD("%r8"));
+    for (int d = DEEP; d-- > 0;)
+        buf_printf(&b, "add.s32 %%c%d, %%c%d, 1;\nsetp.lt.s32 %%p1, %%c%d, 2;\n@%%p1 bra L%d;\n", d, d, d, d);
+    buf_puts(&b, "ret;\n}\n");
+    struct ptx_module *m = an_parse(b.s);
+    struct cancel c = { false };
+    struct ana_opts o = { .cancel = &c };
+    struct ana_kernel *k = NULL;
+    struct diags ds = { 0 };
+    pthread_t t;
+    assert_int_equal(pthread_create(&t, NULL, ask, &c), 0);
+    int64_t from = base_now_ns();
+    assert_int_equal(ana_run(m, str_of(""), &o, &k, &ds), ST_CANCELLED);
+    assert_true(base_now_ns() - from < INT64_C(3000000000) && !k);
+    pthread_join(t, NULL);
+    diags_free(&ds);
+    ptx_free(m);
+    buf_free(&b);
+}
+
 /* ---- modules of other producers, and one of each kind of instruction ---- */
 static void other_producers(void **state)
 {
@@ -319,6 +349,6 @@ int main(int argc, char **argv)
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(flows), cmocka_unit_test(branches_that_decide_nothing), cmocka_unit_test(large), cmocka_unit_test(recursion), cmocka_unit_test(call_tree), cmocka_unit_test(huge_grid_of_loads),
-                                        cmocka_unit_test(missing_arguments), cmocka_unit_test(cancelled), cmocka_unit_test(other_producers) };
+                                        cmocka_unit_test(missing_arguments), cmocka_unit_test(cancelled), cmocka_unit_test(cancelled_in_a_nest), cmocka_unit_test(other_producers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
