@@ -38,15 +38,18 @@ struct cache_line {
     uint8_t alloc;               /* enum cache_alloc of its allocation */
     uint8_t merged;              /* requests waiting for the outstanding fill */
 };
-/* Data that all sets share (cache_pool.c). lines 0: each tag has a line of its own. */
+/* Data that the sets of a bank share (cache_pool.c). lines 0: each tag has a line of its own. */
+#define CACHE_BANKS 4u               /* set s belongs to bank s % CACHE_BANKS */
 struct cache_pool {
-    uint32_t lines, keep, used;  /* all; those that may be taken for longer than a request; those taken */
-    uint32_t *ring;              /* [size]: indices of lines on their way, in the order of asking */
+    uint32_t lines, keep;        /* of a bank: all; those that may be taken while one that has arrived could go instead */
+    uint32_t used[CACHE_BANKS];  /* those taken */
+    uint32_t hand[CACHE_BANKS];  /* where the next to go is looked for, in sets of the bank */
+    struct cache_line *pass;     /* [size]: what brings nothing to stay and is on its way, in the order of asking, a ring */
+    uint8_t *bank;               /* [size]: whose data that has */
     uint32_t size, head, flying; /* flying: entries of the ring */
-    uint32_t draws, asked;       /* asked: cycle of the last miss */
-    uint16_t *fold;              /* [CACHE_FOLDS][sets]: what each part of the quotient adds to the set */
+    uint16_t *fold;              /* [CACHE_FOLDS][256]: what each byte of a line number turns over in the set */
 };
-#define CACHE_FOLDS 3u
+#define CACHE_FOLDS 4u
 struct cache_l1 {
     struct cache_line *line;     /* [sets * ways] */
     uint32_t *low;               /* [sets * ways]: low half of each line's tag, together for a set */
@@ -66,6 +69,7 @@ struct cache_l1 {
 struct cache_answer {
     uint8_t hit, pending, miss;  /* sector masks; together the request. miss is already widened to fetch groups */
     uint32_t ready;              /* pending: when the data arrives */
+    uint32_t late;               /* the miss leaves not before this cycle, but holds up nothing else; 0: at once */
     uint32_t stall;              /* earliest cycle at which this could be tried again; 0: taken */
     struct cache_line *line;     /* line allocated for the miss, or NULL */
 };
@@ -95,10 +99,20 @@ static inline void cache_l1_prefetch(const struct cache_l1 *c, uint64_t line)
 /* The tag of a line that leaves nothing behind: its data passes through. No look-up finds it. */
 #define CACHE_TRANSIT_TAG UINT64_MAX
 
-/* cache_pool.c. What has arrived by `now` leaves the ring, in the order of asking; no more than may be is kept. */
+static inline uint64_t cache_keep_key(const struct cache_line *l)
+{
+    return (uint64_t)(l->alloc == CACHE_FIRST ? 0 : l->alloc == CACHE_LAST ? 2 : 1) << 32 | l->stamp;
+}
+
+/* cache_pool.c. What has passed by at `now` leaves the ring, in the order of asking. */
 void cache_pool_settle(struct cache_l1 *c, uint32_t now);
-/* A line for a miss in `set` (its tags), or NULL: all are on their way. The caller fills it in. */
-struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now);
+/* A line for a miss in `set` (its tags), or NULL: all data of its bank are on their way. The caller fills it in. *late: when the set
+ * has a tag for it, if not now. */
+struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, uint32_t *late);
+/* Data for a miss in `set` that brings nothing to stay, or NULL. */
+struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *set, uint32_t now);
+/* After one of these gave none: when data of its bank come. */
+uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set, uint32_t now);
 void cache_pool_drop(struct cache_l1 *c, struct cache_line *l);
 
 /* ---- L2 ---- */

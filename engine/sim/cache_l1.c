@@ -3,7 +3,7 @@
  * A set index is the low part of the line number, rotated by a hash of the high
  * part: any run of `sets` consecutive lines covers every set once, and strides
  * of whole caches do not pile up. (set, line / sets) names the line, so the tag
- * keeps only the quotient. Over a pool (cache_pool.c) the hash is linear.
+ * keeps only the quotient. Over a pool (cache_pool.c) the hash is another, and the tag the whole number.
  *
  *   entry:  empty -> pending (valid bits set, fill > now) -> arrived -> evicted
  */
@@ -28,8 +28,9 @@ void cache_l1_free(struct cache_l1 *c)
 {
     base_free(c->line);
     base_free(c->low);
-    base_free(c->pool.ring);
+    base_free(c->pool.bank);
     base_free(c->pool.fold);
+    base_free(c->pool.pass);
     c->pool = (struct cache_pool){ 0 };
     c->line = NULL;
     c->low = NULL;
@@ -37,6 +38,11 @@ void cache_l1_free(struct cache_l1 *c)
 
 uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
 {
+    if (c->pool.lines) {
+        const uint16_t *f = c->pool.fold;
+        *tag = line + 1;
+        return f[line & 255] ^ f[256 + (line >> 8 & 255)] ^ f[512 + (line >> 16 & 255)] ^ f[768 + (line >> 24 & 255)];
+    }
     uint64_t q, r;
     if (c->set_mask || c->sets == 1) {
         q = line >> c->set_shift;
@@ -47,11 +53,6 @@ uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
     }
     *tag = q + 1;
     if (!c->hashed) return (uint32_t)r;
-    if (c->pool.lines) {
-        const uint16_t *f = c->pool.fold;
-        uint32_t m = c->set_mask, n = c->set_shift;
-        return (uint32_t)r ^ f[q & m] ^ f[c->sets + (q >> n & m)] ^ f[2 * c->sets + (q >> 2 * n & m)];
-    }
     uint32_t turn = (uint32_t)(((cache_mix(q) >> 32) * c->sets) >> 32);
     uint32_t set = (uint32_t)r + turn;
     return set >= c->sets ? set - c->sets : set;
@@ -83,16 +84,12 @@ static struct cache_line *find_line(const struct cache_l1 *c, uint32_t set, uint
     return NULL;
 }
 
-static inline uint64_t keep_key(const struct cache_line *l)
-{
-    return (uint64_t)(l->alloc == CACHE_FIRST ? 0 : l->alloc == CACHE_LAST ? 2 : 1) << 32 | l->stamp;
-}
-
 /* Victim order: what nobody needs, evict-first, normal, evict-last; oldest first. Pending lines are kept. With `picks`
  * the oldest of that many lines drawn at random (a hash of the access count) goes, unless one is evict-first. */
 static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *set, uint32_t now)
 {
-    if (c->pool.lines) return cache_pool_take(c, set, now);
+    uint32_t late;
+    if (c->pool.lines) return cache_pool_take(c, set, now, &late);
     const uint32_t *low = &c->low[set - c->line];
     uint32_t free = 0;
     for (uint32_t i = 0; i < c->ways; i++) free |= -(uint32_t)(low[i] == 0) | -(uint32_t)(low[i] == (uint32_t)CACHE_TRANSIT_TAG);
@@ -109,7 +106,7 @@ static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *s
         if (!l->tag) return l;
         if (l->fill > now) continue;
         if (l->tag == CACHE_TRANSIT_TAG) return l;
-        uint64_t key = keep_key(l);
+        uint64_t key = cache_keep_key(l);
         if (key < best_key && (left || l->alloc == CACHE_FIRST)) { best_key = key; best = l; }
         if (left) left--;
     }
@@ -162,6 +159,11 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
 static void pass_through(struct cache_l1 *c, struct cache_line *set, uint8_t sectors, uint32_t now, struct cache_answer *a)
 {
     a->miss = sectors;
+    if (c->transit && c->pool.lines) {
+        a->line = cache_pool_pass(c, set, now);
+        if (!a->line) a->stall = cache_pool_wait(c, set, now);
+        return;
+    }
     a->line = c->transit ? choose_victim(c, set, now) : NULL;
     if (a->line) set_line(c, a->line, &(struct cache_line){ .tag = CACHE_TRANSIT_TAG, .stamp = ++c->clock });
 }
@@ -173,9 +175,9 @@ static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t t
         pass_through(c, set, sectors, now, a);
         return;
     }
-    struct cache_line *l = choose_victim(c, set, now);
-    if (!l && !c->streaming) {
-        a->stall = earliest_fill(set, c->ways);
+    struct cache_line *l = c->pool.lines ? cache_pool_take(c, set, now, &a->late) : choose_victim(c, set, now);
+    if (!l && (c->pool.lines || !c->streaming)) {
+        a->stall = c->pool.lines ? cache_pool_wait(c, set, now) : earliest_fill(set, c->ways);
         return;
     }
     a->miss = cache_widen(sectors, c->group);
@@ -190,7 +192,7 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
                    struct cache_answer *a)
 {
     *a = (struct cache_answer){ 0 };
-    if (c->pool.flying || c->pool.used > c->pool.keep) cache_pool_settle(c, now);
+    if (c->pool.flying) cache_pool_settle(c, now);
     if (alloc == CACHE_BYPASS && !c->transit) {
         a->miss = sectors;
         return;

@@ -1,28 +1,38 @@
-/* L1 whose tags are more than its data: sets of tags of a fixed number, lines of data from one pool for all of them. Seen
- * on an H200 whatever the carve-out: lines at random addresses collide as in 512 sets of four, lines in a row or at any
- * power of two find all of the pool but 64 lines, and what a request of many lines brings displaces nothing before it
- * arrives. So the spare lines take what is on its way; when it has come and more is kept than may be, the older of the
- * least recently used lines of a few sets picked at random goes.
+/* L1 whose tags are more than its data. What an H200 does, as the order shows in which one warp's lines go: four banks, each
+ * with a quarter of the data; of these some (`spare`) only hold what is on its way. When more would be taken, a hand goes on from
+ * the set after the one where it last stood to the next that has lines, and the least recently used of these goes, however often
+ * it has been hit since the hand last came by. A set that is full replaces its least recently used line. What passes by holds
+ * data while it is on its way, and no tag.
  *
- *   line:  taken (counted in `used`, in the ring) -> arrived (out of the ring: kept, or free when it only passed through)
- *          -> evicted, dropped or replaced by another of its set */
+ *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another of its set
+ *   what passes by:  taken (counted, in the ring) -> arrived, and out of the ring */
 #include "engine/sim/cache_int.h"
 
-#define REQUEST 8u                   /* cycles that the lines of one request take: all are looked up before any has to go for them */
-#define WARY 4u                      /* sets looked at for each otherwise, once there are evict-first lines to be found */
+#define WARY 4u                      /* sets looked at ahead for an evict-first line, once there are any */
+#define HASH_BITS 9u                 /* two for the bank, the rest for the set in it, in the order of the hand */
+#define HASH_KNOWN 18u               /* bits of line numbers whose part in it is known; those above count as the 16th before them */
 
-/* x^n + these terms: irreducible polynomials of degree n over bits, dense ones. */
-static const uint16_t terms[] = { 0, 0x1, 0x3, 0x3, 0x3, 0x5, 0x3, 0x3, 0x1b, 0x131, 0x9, 0x5, 0x53, 0x1b, 0x2b, 0x3, 0x2b };
+/* Which bits of the hash each bit of a line number turns over. Measured on an H200: one warp loads 43 lines of a bank that keeps
+ * 42, again and again, so that each miss shows the next line in the hand's way (docs/fidelity.md). */
+static const uint16_t hash_of[HASH_KNOWN] = {
+    0x001, 0x002, 0x089, 0x056, 0x0b3, 0x031, 0x1c6, 0x1eb, 0x0be, 0x145, 0x0e6, 0x171, 0x12f, 0x0d5, 0x0a3, 0x0fe, 0x0c1, 0x16f,
+};
 
-/* The set of a line is the remainder of its number, as a polynomial over bits: every stride of a power of two covers all
- * sets evenly, and so do tiles a power of two apart. */
+static uint16_t hash_bit(uint32_t bit)
+{
+    while (bit >= HASH_KNOWN) bit -= 16;
+    return hash_of[bit];
+}
+
+/* Of each byte of a line number, what it turns over. Where there are fewer sets than the hash has, those beside each other are one. */
 static void make_fold(struct cache_l1 *c)
 {
-    uint32_t n = c->set_shift, rest = 1u << (n - 1);
-    for (uint32_t b = 0; b < n * CACHE_FOLDS; b++) {     /* rest: of the power of bit b of the quotient */
-        rest = (rest << 1 & c->set_mask) ^ (rest >> (n - 1) ? terms[n] : 0);
-        uint16_t *part = &c->pool.fold[b / n * c->sets];
-        for (uint32_t k = 1u << b % n; k < c->sets; k = (k + 1) | 1u << b % n) part[k] ^= (uint16_t)rest;
+    uint32_t spare = c->set_shift < HASH_BITS ? HASH_BITS - c->set_shift : 0;
+    for (uint32_t b = 0; b < CACHE_FOLDS * 8; b++) {
+        uint32_t h = hash_bit(b), part = (h & (CACHE_BANKS - 1)) | (h >> spare & ~(CACHE_BANKS - 1));
+        uint16_t *fold = &c->pool.fold[b / 8 * 256];
+        for (uint32_t k = 0; k < 256; k++)
+            if (k >> b % 8 & 1) fold[k] ^= (uint16_t)part;
     }
 }
 
@@ -30,98 +40,139 @@ enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags
 {
     enum status st = cache_l1_init(c, (uint64_t)tags << CACHE_LINE_SHIFT, ways, sector_bytes);
     struct cache_pool *p = &c->pool;
-    p->lines = (uint32_t)(bytes >> CACHE_LINE_SHIFT);
+    p->lines = (uint32_t)(bytes >> CACHE_LINE_SHIFT) / CACHE_BANKS;
+    spare /= CACHE_BANKS;
     if (!p->lines) p->lines = 1;
     p->keep = p->lines > 2 * spare ? p->lines - spare : (p->lines + 1) / 2;
-    p->size = 2 * p->lines;
-    p->ring = base_alloc(p->size * sizeof *p->ring);
-    p->fold = base_alloc(CACHE_FOLDS * c->sets * sizeof *p->fold);
-    if (st != ST_OK || !p->ring || !p->fold) return ST_NOMEM;
+    p->size = CACHE_BANKS * p->lines;
+    p->bank = base_alloc(p->size * sizeof *p->bank);
+    p->pass = base_alloc(p->size * sizeof *p->pass);
+    p->fold = base_alloc(CACHE_FOLDS * 256 * sizeof *p->fold);
+    if (st != ST_OK || !p->bank || !p->pass || !p->fold) return ST_NOMEM;
     make_fold(c);
     return ST_OK;
 }
 
-void cache_pool_drop(struct cache_l1 *c, struct cache_line *l)
+static inline uint32_t bank_of(const struct cache_l1 *c, const struct cache_line *l)
+{
+    return (uint32_t)(l - c->line) / c->ways % CACHE_BANKS;
+}
+
+static void forget(struct cache_l1 *c, struct cache_line *l)
 {
     *l = (struct cache_line){ 0 };
     c->low[l - c->line] = 0;
-    c->pool.used--;
 }
 
-static void leave_ring(struct cache_l1 *c)
+void cache_pool_drop(struct cache_l1 *c, struct cache_line *l)
+{
+    c->pool.used[bank_of(c, l)]--;
+    forget(c, l);
+}
+
+/* Data of what passed by are free again. */
+void cache_pool_settle(struct cache_l1 *c, uint32_t now)
 {
     struct cache_pool *p = &c->pool;
-    struct cache_line *l = &c->line[p->ring[p->head]];
-    if (++p->head == p->size) p->head = 0;
-    p->flying--;
-    if (l->tag == CACHE_TRANSIT_TAG) cache_pool_drop(c, l);
+    while (p->flying && p->pass[p->head].fill <= now) {
+        p->used[p->bank[p->head]]--;
+        if (++p->head == p->size) p->head = 0;
+        p->flying--;
+    }
 }
 
-static inline uint64_t keep_key(const struct cache_line *l)
-{
-    return (uint64_t)(l->tag == CACHE_TRANSIT_TAG ? 0 : l->alloc == CACHE_FIRST ? 1 : l->alloc == CACHE_LAST ? 3 : 2) << 32 | l->stamp;
-}
-
-/* The line of a set that would go first, of those that have arrived, or NULL; *empty: a tag nobody uses, or NULL. */
-static struct cache_line *first_out(struct cache_line *set, uint32_t ways, uint32_t now, struct cache_line **empty)
+/* The least recently used line of a set that has arrived, evict-first ones before others and evict-last ones after, or NULL;
+ * *empty: a tag nobody uses, or NULL. */
+static struct cache_line *oldest(const struct cache_l1 *c, struct cache_line *set, uint32_t now, struct cache_line **empty)
 {
     struct cache_line *best = NULL;
     *empty = NULL;
-    for (uint32_t i = 0; i < ways; i++) {
+    for (uint32_t i = 0; i < c->ways; i++) {
         struct cache_line *l = &set[i];
         if (!l->tag) *empty = l;
-        else if (l->fill <= now && (!best || keep_key(l) < keep_key(best))) best = l;
+        else if (l->fill <= now && (!best || cache_keep_key(l) < cache_keep_key(best))) best = l;
     }
     return best;
 }
 
-/* The first set from `from` on that has a line to give, in a circle. */
-static struct cache_line *pick_from(const struct cache_l1 *c, uint32_t from, uint32_t now)
+/* What the hand finds in the k-th set after it. */
+static struct cache_line *find_next(const struct cache_l1 *c, uint32_t bank, uint32_t k, uint32_t now)
 {
+    uint32_t sets = c->sets / CACHE_BANKS, at = (c->pool.hand[bank] + k) % sets * CACHE_BANKS + bank;
     struct cache_line *empty;
-    for (uint32_t k = 0; k < c->sets; k++) {
-        uint32_t at = (from + k) & c->set_mask;
-        struct cache_line *l = first_out(&c->line[(size_t)at * c->ways], c->ways, now, &empty);
-        if (l) return l;
-    }
-    return NULL;
+    return oldest(c, &c->line[(size_t)at * c->ways], now, &empty);
 }
 
-static bool evict_one(struct cache_l1 *c, uint32_t now)
+/* Evict-last lines go only when the hand has been all round. */
+static bool evict(struct cache_l1 *c, uint32_t bank, uint32_t now)
 {
-    struct cache_line *best = NULL;
-    uint32_t n = c->any_first ? WARY * c->picks : c->picks;
-    for (uint32_t i = 0; i < n || !i; i++) {
-        struct cache_line *l = pick_from(c, (uint32_t)(cache_mix(++c->pool.draws) >> 32) & c->set_mask, now);
-        if (!l) return false;
-        if (!best || keep_key(l) < keep_key(best)) best = l;
+    uint32_t sets = c->sets / CACHE_BANKS, k;
+    struct cache_line *l = NULL;
+    for (k = 0; c->any_first && k < WARY; k++)
+        if ((l = find_next(c, bank, k, now)) && l->alloc == CACHE_FIRST) break;
+    if (!l || l->alloc != CACHE_FIRST) {
+        for (k = 0; k < 2 * sets; k++)
+            if ((l = find_next(c, bank, k, now)) && (l->alloc != CACHE_LAST || k >= sets)) break;
+        if (k == 2 * sets) return false;
+        c->pool.hand[bank] = (c->pool.hand[bank] + k + 1) % sets;
     }
-    cache_pool_drop(c, best);
+    cache_pool_drop(c, l);
     return true;
 }
 
-void cache_pool_settle(struct cache_l1 *c, uint32_t now)
+/* Whether there are data for something on its way; then they are taken. */
+static bool take_data(struct cache_l1 *c, uint32_t bank, uint32_t now)
 {
     struct cache_pool *p = &c->pool;
-    while (p->flying && (c->line[p->ring[p->head]].fill <= now || p->flying == p->size)) leave_ring(c);
-    if (now - p->asked < REQUEST) return;
-    while (p->used > p->keep && evict_one(c, now)) continue;
+    cache_pool_settle(c, now);
+    if (p->used[bank] >= p->keep && !evict(c, bank, now) && p->used[bank] >= p->lines) return false;
+    p->used[bank]++;
+    return true;
 }
 
-struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now)
+struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *set, uint32_t now)
 {
     struct cache_pool *p = &c->pool;
-    struct cache_line *empty, *old;
-    cache_pool_settle(c, now);
-    old = first_out(set, c->ways, now, &empty);
-    if (!empty && !old) return NULL;
-    if (!empty) cache_pool_drop(c, old);
-    else if (p->used >= p->lines && !evict_one(c, now)) return NULL;
-    struct cache_line *l = empty ? empty : old;
-    uint32_t tail = p->head + p->flying;
-    p->ring[tail >= p->size ? tail - p->size : tail] = (uint32_t)(l - c->line);
-    p->flying++;
-    p->used++;
-    p->asked = now;
-    return l;
+    uint32_t bank = bank_of(c, set);
+    if (!take_data(c, bank, now)) return NULL;
+    uint32_t tail = p->head + p->flying++;       /* no more than all data pass by at once */
+    if (tail >= p->size) tail -= p->size;
+    p->bank[tail] = (uint8_t)bank;
+    p->pass[tail] = (struct cache_line){ .tag = CACHE_TRANSIT_TAG };
+    return &p->pass[tail];
+}
+
+/* Of a set whose lines are all on their way, the one that comes first: the miss waits for it and takes its place, data and all. */
+static struct cache_line *first_come(const struct cache_l1 *c, struct cache_line *set, uint32_t *late)
+{
+    struct cache_line *first = set;
+    for (uint32_t i = 1; i < c->ways; i++)
+        if (set[i].fill < first->fill) first = &set[i];
+    *late = first->fill;
+    return first;
+}
+
+struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, uint32_t *late)
+{
+    struct cache_line *empty, *old = oldest(c, set, now, &empty);
+    if (!empty && !old) return first_come(c, set, late);
+    if (!empty) {
+        cache_pool_drop(c, old);
+        empty = old;
+    }
+    return take_data(c, bank_of(c, set), now) ? empty : NULL;
+}
+
+uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set, uint32_t now)
+{
+    const struct cache_pool *p = &c->pool;
+    uint32_t bank = bank_of(c, set), at = UINT32_MAX;
+    for (uint32_t s = bank; s < c->sets; s += CACHE_BANKS)
+        for (const struct cache_line *l = &c->line[(size_t)s * c->ways], *end = l + c->ways; l < end; l++)
+            if (l->tag && l->fill > now && l->fill < at) at = l->fill;
+    for (uint32_t k = 0; k < p->flying; k++) {
+        uint32_t i = (p->head + k) % p->size;
+        if (p->bank[i] == bank && p->pass[i].fill > now && p->pass[i].fill < at) at = p->pass[i].fill;
+    }
+    return at == UINT32_MAX ? now + 1 : at;
 }

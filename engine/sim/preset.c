@@ -51,7 +51,7 @@ static const struct { const char *name; double min, max; } ranges[] = {
     { "lanes_control", 1, 4096 },   { "lanes_warp", 1, 4096 },        { "lanes_lsu", 1, 4096 },
     { "lanes_tensor", 0, 4096 },    { "l1_bytes", 0, 1 << 24 },       { "l1_line", 32, 128 },
     { "l1_sector", 32, 128 },       { "l1_ways", 1, 64 },             { "l1_latency", 1, 10000 },
-    { "l1_bytes_per_cycle", 1, 4096 }, { "l1_mshrs", 1, 4096 },       { "l1_mshr_merge", 1, 4096 },
+    { "l1_bytes_per_cycle", 1, 4096 }, { "l1_mshrs", 1, 4096 },       { "l1_flight", 0, 65536 }, { "l1_mshr_merge", 1, 4096 },
     { "l1_queue", 1, 4096 },        { "l1_queue_each", 1, 4096 }, { "ro_bytes", 0, 1 << 24 },       { "ro_ways", 1, 64 },
     { "ro_sector", 32, 128 },       { "ro_latency", 1, 10000 },       { "icnt_bytes_per_cycle", 0.001, 1e5 },
     { "icnt_write_bytes_per_cycle", 0.001, 1e5 }, { "l2_bytes", 65536, 1e12 },     { "l2_distinct", 0.1, 1 },        { "l1_reserve", 0, 1 }, { "l2_slices", 1, 4096 },

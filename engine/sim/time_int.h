@@ -129,6 +129,7 @@ struct time_sm {
     struct time_ring { uint32_t *done, n, at; } queue, own[TIME_SCHEDULERS]; /* completion of the last l1_queue memory instructions; of each scheduler's last */
     uint32_t left;                         /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t *mshr, nmshrs, mshr_at;       /* [nmshrs] arrival of the last misses; the oldest */
+    uint32_t *room, nroom, room_at;        /* [nroom] arrival of the last sectors missed; the oldest. nroom 0: any number */
     struct time_flight *flight; uint32_t reads; /* [TIME_FLIGHTS], by line; NULL: reads are not merged. Those that left */
     double slice_added, channel_added;     /* cycles per queue that this SM's requests of the epoch take */
     struct cache_l2_request *request; size_t nrequests, cap_requests;

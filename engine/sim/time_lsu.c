@@ -36,13 +36,33 @@ static uint32_t *tracker_wait(struct time_sm *s, double *at)
     return m;
 }
 
+/* So is the room for sectors: those of a miss wait for the ones that asked as many sectors ago. */
+static void room_wait(struct time_sm *s, uint32_t sectors, double *at)
+{
+    for (uint32_t i = 0; s->nroom && i < sectors; i++) {
+        uint32_t free = s->room[(s->room_at + i) % s->nroom];
+        if (free > *at) *at = free;
+    }
+}
+
+static void room_take(struct time_sm *s, uint32_t sectors, uint32_t until)
+{
+    for (uint32_t i = 0; s->nroom && i < sectors; i++) {
+        s->room[s->room_at] = until;
+        if (++s->room_at == s->nroom) s->room_at = 0;
+    }
+}
+
 static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64_t line, const struct cache_answer *a, double *at)
 {
-    uint32_t *tracker = tracker_wait(s, at);
+    uint32_t *tracker = tracker_wait(s, at), sectors = cache_count(a->miss);
+    room_wait(s, sectors, at);
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
                                   .next = way->route.next, .place = way->place };
     uint32_t arrival = time_mem_read(s, &r, way->route.granule);
+    if (a->late > r.at) arrival += a->late - r.at;
     *tracker = arrival;
+    room_take(s, sectors, arrival);
     if (a->line) cache_l1_fill(a->line, arrival);
     return arrival;
 }

@@ -48,10 +48,12 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     for (uint32_t i = 0; i < TIME_SCHEDULERS && rings; i++) rings = make_ring(&s->own[i], g->l1_queue_each < g->l1_queue ? g->l1_queue_each : g->l1_queue);
     s->nmshrs = trackers(t);
     s->mshr = base_alloc((size_t)s->nmshrs * sizeof *s->mshr);
+    s->nroom = (uint32_t)g->l1_flight;
+    s->room = base_alloc((size_t)(s->nroom + 1) * sizeof *s->room);
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->work && s->warp_inst && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->order && s->turns && rings && s->mshr && s->ended && s->loads;
+    return s->warp && s->work && s->warp_inst && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->order && s->turns && rings && s->mshr && s->room && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -114,6 +116,7 @@ void time_sm_free(struct time_sm *s)
     base_free(s->queue.done);
     for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) base_free(s->own[i].done);
     base_free(s->mshr);
+    base_free(s->room);
     base_free(s->ended);
     base_free(s->flight);
     base_free(s->loads);

@@ -22,6 +22,13 @@
 /* 32 warps of one SM, misses in L1: `n` accesses at once. */
 #define WALK_CO(op_, n, own) { .op = op_, .lane = 4, .warp = own, .unroll = n, .step = 128, .advance = 128 * n, .wrap = own, .rounds = 64 }
 #define WALK_LINES(op_, n, own) { .op = op_, .lane = 128, .warp = own, .unroll = n, .step = 4096, .advance = 4096 * n, .wrap = own, .rounds = 16 }
+/* `n` misses of each of `warps` warps at once, from DRAM: lines of one sector each, or whole ones. */
+#define FLIGHT_LINES(op_, n, warps, carve) { "flight.lines " #op_ ", " #n " of " #warps " warps carve " #carve, "sector/cycle", MICRO_PER_CYCLE, 32, .grid = 1, .block = 32 * warps, \
+    .stamps = true, .large = true, .cold = true, .carveout = carve, .in = { .op = op_, .lane = 128, .warp = 4096 * n, .unroll = n, .step = 4096, .advance = 4096 * n * warps, \
+    .wrap = 1u << 28, .rounds = 64 } }
+#define FLIGHT_CO(op_, n, warps, carve) { "flight.co " #op_ ", " #n " of " #warps " warps carve " #carve, "sector/cycle", MICRO_PER_CYCLE, 4, .grid = 1, .block = 32 * warps, \
+    .stamps = true, .large = true, .cold = true, .carveout = carve, .in = { .op = op_, .lane = 4, .warp = 128 * n, .unroll = n, .step = 128, .advance = 128 * n * warps, \
+    .wrap = 1u << 28, .rounds = 64 } }
 /* A row per lane, `pitch` bytes apart; four neighbouring words at once, as an unrolled row walk does. */
 #define WALK_ROWS(op_, pitch) { .op = op_, .lane = pitch, .warp = 128, .unroll = 4, .step = 4, .advance = 16, .wrap = 128, .rounds = 32 }
 
@@ -223,6 +230,10 @@ static const struct micro_row rows[] = {
     { "dram.chip write", "byte/ns", MICRO_CHIP_GBPS, 128, .grid = 264, .block = 1024, .carveout = -1, .large = true, .in = { .op = ST, .lane = 4, .warp = 1 * KB, .cta = 32 * KB, .unroll = 8, .step = 128, .advance = 264 * 32 * KB, .wrap = 30ull * 264 * 32 * KB, .rounds = 60 } },
     { "dram.chip write words", "sector/ns", MICRO_CHIP_GBPS, 32, .grid = 264, .block = 1024, .carveout = -1, .large = true, .in = { .op = ST, .lane = 32, .warp = 1 * KB, .cta = 32 * KB, .unroll = 1, .advance = 264 * 32 * KB, .wrap = 30ull * 264 * 32 * KB, .rounds = 60 } },
     { "dram.chip read sectors", "sector/ns", MICRO_CHIP_GBPS, 32, .grid = 264, .block = 1024, .carveout = -1, .large = true, .in = { .op = LD, .lane = 256, .warp = 8 * KB, .cta = 256 * KB, .unroll = 1, .advance = 32, .wrap = 96, .rounds = 3 } },
+    FLIGHT_LINES(CG, 1, 4, 0), FLIGHT_LINES(CG, 1, 8, 0), FLIGHT_LINES(CG, 1, 12, 0), FLIGHT_LINES(CG, 1, 16, 0), FLIGHT_LINES(CG, 1, 32, 0), FLIGHT_LINES(CG, 2, 32, 0), FLIGHT_LINES(CG, 4, 32, 0),
+    FLIGHT_LINES(LD, 1, 16, 0), FLIGHT_LINES(LD, 4, 32, 0), FLIGHT_LINES(CG, 4, 32, 100), FLIGHT_LINES(LD, 4, 32, 100),
+    FLIGHT_CO(CG, 2, 32, 0), FLIGHT_CO(CG, 4, 32, 0), FLIGHT_CO(CG, 8, 32, 0), FLIGHT_CO(CG, 12, 32, 0), FLIGHT_CO(CG, 16, 32, 0), FLIGHT_CO(CG, 32, 32, 0), FLIGHT_CO(LD, 16, 32, 0), FLIGHT_CO(LD, 32, 32, 0),
+    FLIGHT_CO(CG, 32, 32, 100), FLIGHT_CO(LD, 32, 32, 100),
     { "dram.sm read", "byte/cycle", MICRO_PER_CYCLE, 128, SM(0), .carveout = -1, .large = true, .cold = true, .in = { .op = LD, .lane = 4, .warp = 1 * KB, .unroll = 8, .step = 128, .advance = 32 * KB, .wrap = 1ull << 28, .rounds = 256 } },
     { "store.sm co", "sector/cycle", MICRO_PER_CYCLE, 4, SM(0), .carveout = -1, .in = WALK_CO(ST, 8, 16384) },
     { "store.sm lines", "sector/cycle", MICRO_PER_CYCLE, 32, SM(0), .carveout = -1, .in = WALK_LINES(ST, 4, 65536) },
@@ -259,6 +270,9 @@ static const struct micro_row rows[] = {
     MIX("co, na co", 8, 16, 0, TILE_CO, PASS_CO(NA)), MIX("co, plain co", 8, 16, 0, TILE_CO, PASS_CO(LD)), MIX("co, stores", 8, 16, 0, TILE_CO, PASS_CO(ST)),
     MIX("lines, cg lines", 8, 16, 0, TILE_LINES, PASS_LINES(CG)), MIX("lines, na lines", 8, 16, 0, TILE_LINES, PASS_LINES(NA)),
     MIX("co, cg co", 2, 16, 0, TILE_CO, PASS_CO(CG)), MIX("co, cg lines", 2, 16, 0, TILE_CO, PASS_LINES(CG)),
+    MIX("co alone", 8, 28, 0, TILE_CO, PASS_NONE), MIX("co alone", 8, 30, 0, TILE_CO, PASS_NONE), MIX("co alone", 8, 32, 0, TILE_CO, PASS_NONE), MIX("co alone", 8, 40, 0, TILE_CO, PASS_NONE),
+    MIX("co, cg co", 8, 24, 0, TILE_CO, PASS_CO(CG)), MIX("co, cg co", 8, 28, 0, TILE_CO, PASS_CO(CG)), MIX("co, cg co", 8, 32, 0, TILE_CO, PASS_CO(CG)),
+    MIX("co, cg lines", 8, 24, 0, TILE_CO, PASS_LINES(CG)), MIX("co, cg lines", 8, 28, 0, TILE_CO, PASS_LINES(CG)), MIX("co, cg lines", 8, 32, 0, TILE_CO, PASS_LINES(CG)),
 
     ATOM("red one word", RED, 0, 0, 0), ATOM("atom one word", ATOMR, 0, 0, 0), ATOM("red one line", RED, 4, 0, 0), ATOM("atom one line", ATOMR, 4, 0, 0),
     ATOM("red a word per warp, one line", RED, 0, 4, 0), ATOM("red a word per warp", RED, 0, 128, 2048), ATOM("red 16 lines", RED, 4, 128, 0), ATOM("red a line per warp", RED, 4, 128, 2048),

@@ -496,12 +496,11 @@ static void test_faults(void **state)
     }
 }
 
-/* Tags over a pool: 16 sets of 4 tags, 40 lines, 8 of them spare. Returns how many of n lines `step` apart are found again. */
+/* Tags over a pool: 512 sets of 4 tags, 40 lines in four banks, 8 of them spare. Returns how many of n lines `step` apart are found again. */
 static unsigned found_again(unsigned n, uint64_t step)
 {
     struct cache_l1 c;
-    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
-    c.picks = 2;
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
     unsigned found = 0;
     for (uint32_t k = 0; k < 8 * n; k++) found = (k % n ? found : 0) + (load(&c, 4096 + k % n * step, 1, CACHE_NORMAL, 100 * k, 100 * k + 50) & 1);
     cache_l1_free(&c);
@@ -516,19 +515,65 @@ static void test_pool_capacity(void **state)
     assert_int_equal(found_again(128, 1), 0);
 }
 
+/* One line more than a bank keeps, in turn: each miss shows where the hand went. It goes from set to set, and hits hold nothing. */
+static void test_pool_hand(void **state)
+{
+    (void)state;
+    struct cache_l1 c;
+    uint64_t line[9], tag;
+    uint32_t n = 0, t = 0, last = 0, misses = 0, wraps = 0;
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
+    for (uint64_t l = 0; n < 9; l += 5)
+        if (cache_l1_set(&c, l, &tag) % CACHE_BANKS == 1) line[n++] = l;
+    for (uint32_t k = 0; k < 900; k++, t += 100) {
+        uint32_t set = cache_l1_set(&c, line[k % 9], &tag);
+        if (load(&c, line[k % 9], 1, CACHE_NORMAL, t, t + 50) & 1 || k < 90) continue;
+        if (misses++) wraps += set < last;
+        last = set;
+    }
+    assert_true(misses > 90);
+    assert_in_range(wraps, misses / 9 - 1, misses / 9 + 1);
+    cache_l1_free(&c);
+}
+
+/* Ten lines of a bank on their way are all its data: the next waits for the first of them. */
+static void test_pool_wait(void **state)
+{
+    (void)state;
+    struct cache_l1 c;
+    struct cache_answer a;
+    uint64_t tag, line = 0;
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
+    c.transit = true;
+    for (uint32_t n = 0; n < 10; line++) {
+        if (cache_l1_set(&c, line, &tag) % CACHE_BANKS) continue;
+        cache_l1_load(&c, line, 1, n % 2 ? CACHE_BYPASS : CACHE_NORMAL, 10, &a);
+        assert_non_null(a.line);
+        cache_l1_fill(a.line, 500 - n++);
+    }
+    while (cache_l1_set(&c, line, &tag) % CACHE_BANKS) line++;
+    cache_l1_load(&c, line, 1, CACHE_NORMAL, 20, &a);
+    assert_int_equal(a.stall, 491);
+    cache_l1_load(&c, line, 1, CACHE_BYPASS, 20, &a);
+    assert_int_equal(a.stall, 491);
+    cache_l1_load(&c, line, 1, CACHE_NORMAL, 600, &a);
+    assert_int_equal(a.stall, 0);
+    assert_int_equal(a.miss, 1);
+    cache_l1_free(&c);
+}
+
 static void test_pool_bypass(void **state)
 {
     (void)state;
     struct cache_l1 c;
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
-    c.picks = 2;
     c.transit = c.forget = true;
     for (uint64_t k = 0; k < 24; k++) load(&c, k, 15, CACHE_NORMAL, (uint32_t)k, (uint32_t)k);
     for (uint64_t k = 0; k < 400; k++) load(&c, 1000 + k, 15, CACHE_BYPASS, (uint32_t)(100 + 100 * k), (uint32_t)(150 + 100 * k));
     for (uint64_t k = 0; k < 24; k++) assert_true(cache_l1_has(&c, k, 15));      /* one at a time has room beside them */
     load(&c, 3, 15, CACHE_BYPASS, 60000, 60050);
     assert_false(cache_l1_has(&c, 3, 15));
-    assert_int_equal(c.pool.used - c.pool.flying, 23);
+    assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3] - c.pool.flying, 23);
     for (uint64_t k = 0; k < 40; k++) load(&c, 2000 + k, 15, CACHE_BYPASS, 70000, 70500);
     unsigned left = 0;
     for (uint64_t k = 0; k < 24; k++) left += cache_l1_has(&c, k, 15);
@@ -539,7 +584,7 @@ static void test_pool_bypass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_bypass),
+        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_hand), cmocka_unit_test(test_pool_wait), cmocka_unit_test(test_pool_bypass),
         cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),
         cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
         cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_transit), cmocka_unit_test(test_store_lines),
