@@ -3,6 +3,8 @@
  * throttle is a knob of the cluster pass. */
 #include "engine/pass/pass_int.h"
 
+#include <string.h>
+
 #define TAG "throttle"
 
 static bool asked(const struct options *o) { return o->throttle_shared || o->maxnreg || o->minctas; }
@@ -28,31 +30,56 @@ static enum status check(struct pass_ctx *c)
         return pass_refuse(c, NO_SPAN, "name the launch with --launch", "--throttle-shared changes the launch, and there is no launch description");
     if (o->minctas && !threads && !c->f->maxntid.x && !c->f->reqntid.x)
         return pass_refuse(c, NO_SPAN, "name the launch with --launch", "--minctas: .minnctapersm needs .maxntid, and neither the kernel nor a launch gives the block");
-    if (d && o->maxnreg && threads && (uint64_t)o->maxnreg * threads > d->regs_per_sm && (uint64_t)o->maxnreg < 16)
-        return pass_refuse(c, NO_SPAN, NULL, "--maxnreg %d is below what any kernel needs", o->maxnreg);
     if (d && o->minctas && threads * (uint64_t)o->minctas > (uint64_t)d->max_warps_per_sm * d->warp_size)
         return pass_refuse(c, NO_SPAN, NULL, "--minctas %d: %d CTAs of %llu threads are more than the %u an SM holds", o->minctas, o->minctas,
                            (unsigned long long)threads, d->max_warps_per_sm * d->warp_size);
     return o->throttle_shared ? check_shared(c) : ST_OK;
 }
 
+/* Where white space and comments that begin at h.s[k] end. */
+static size_t skip_blank(struct str h, size_t k)
+{
+    while (k < h.n) {
+        const char *end;
+        if (strchr(" \t\r\n", h.s[k])) {
+            k++;
+        } else if (k + 1 < h.n && h.s[k] == '/' && h.s[k + 1] == '/') {
+            end = memchr(h.s + k, '\n', h.n - k);
+            k = end ? (size_t)(end - h.s) : h.n;
+        } else if (k + 1 < h.n && h.s[k] == '/' && h.s[k + 1] == '*') {
+            end = memmem(h.s + k + 2, h.n - k - 2, "*/", 2);
+            k = end ? (size_t)(end - h.s) + 2 : h.n;
+        } else {
+            break;
+        }
+    }
+    return k;
+}
+
+/* The number behind "<name>" in the head, comments left out: its place, and its length in *n; h.n where there is none. */
+static size_t find_value(struct str h, struct str name, size_t *n)
+{
+    for (size_t k = skip_blank(h, 0); k < h.n; k = skip_blank(h, k + 1)) {
+        if (h.n - k <= name.n || memcmp(h.s + k, name.s, name.n) != 0)
+            continue;
+        size_t from = skip_blank(h, k + name.n);
+        if (from == k + name.n)
+            continue;
+        *n = strspn(h.s + from, "0123456789abcdefABCDEFxXU");
+        return from;
+    }
+    return h.n;
+}
+
 /* Replaces "<name> N" in the head, or adds it behind the parameter list. */
 static void put_directive(struct pass_ctx *c, const char *name, uint32_t present, const char *value)
 {
     struct str h = ptx_text(c->m, c->f->head);
-    size_t len = str_of(name).n;
-    for (size_t k = 0; present && k + len < h.n; k++) {
-        if (!str_eq((struct str){ h.s + k, len }, str_of(name)) || (h.s[k + len] != ' ' && h.s[k + len] != '\t'))
-            continue;
-        size_t from = k + len, to;
-        while (h.s[from] == ' ' || h.s[from] == '\t')
-            from++;
-        for (to = from; to < h.n && h.s[to] >= '0' && h.s[to] <= '9'; to++)
-            ;
-        ptx_edit_span(c->edit, c->f->head.off + (uint32_t)from, (uint32_t)(to - from), TAG, "%s", value);
-        return;
-    }
-    ptx_edit_span(c->edit, c->f->body.off, 0, TAG, "%s %s\n", name, value);
+    size_t n = 0, from = present ? find_value(h, str_of(name), &n) : h.n;
+    if (from < h.n)
+        ptx_edit_span(c->edit, c->f->head.off + (uint32_t)from, (uint32_t)n, TAG, "%s", value);
+    else
+        ptx_edit_span(c->edit, c->f->body.off, 0, TAG, "%s %s\n", name, value);
 }
 
 static enum status run(struct pass_ctx *c)

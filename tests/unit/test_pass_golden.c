@@ -47,6 +47,7 @@ static const struct rewrite rewrites[] = {
     { "agents_prefetch", "in_grid", "--cluster agent --prefetch l2", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "prefetch", "in_grid", "--prefetch l1 --prefetch-distance 4", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "throttle", "in_grid", "--throttle-shared 4096 --maxnreg 64 --minctas 2", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
+    { "throttle_head", "in_heads", "--maxnreg 64 --minctas 2", { 4, 1, 1 }, { 256, 1, 1 }, 75 },
     { "softcache_static", "in_grid", "--softcache 2", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
     { "softcache_barrier", "in_tile", "--softcache 1", { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "softcache_dynamic", "in_grid", "--softcache dynamic", { 4, 16, 1 }, { 32, 8, 1 }, 75 },
