@@ -69,7 +69,6 @@ struct cache_l1 {
 struct cache_answer {
     uint8_t hit, pending, miss;  /* sector masks; together the request. miss is already widened to fetch groups */
     uint32_t ready;              /* pending: when the data arrives */
-    uint32_t late;               /* the miss leaves not before this cycle, but holds up nothing else; 0: at once */
     uint32_t stall;              /* earliest cycle at which this could be tried again; 0: taken */
     struct cache_line *line;     /* line allocated for the miss, or NULL */
 };
@@ -106,9 +105,9 @@ static inline uint64_t cache_keep_key(const struct cache_line *l)
 
 /* cache_pool.c. What has passed by at `now` leaves the ring, in the order of asking. */
 void cache_pool_settle(struct cache_l1 *c, uint32_t now);
-/* A line for a miss in `set` (its tags), or NULL: all data of its bank are on their way. The caller fills it in. *late: when the set
- * has a tag for it, if not now. */
-struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, uint32_t *late);
+/* A line for a miss in `set` (its tags), or NULL: all data of its bank are on their way, or (*full) all lines of the set. The caller
+ * fills it in. */
+struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, bool *full);
 /* Data for a miss in `set` that brings nothing to stay, or NULL. */
 struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *set, uint32_t now);
 /* After one of these gave none: when data of its bank come. */

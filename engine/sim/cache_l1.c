@@ -88,8 +88,8 @@ static struct cache_line *find_line(const struct cache_l1 *c, uint32_t set, uint
  * the oldest of that many lines drawn at random (a hash of the access count) goes, unless one is evict-first. */
 static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *set, uint32_t now)
 {
-    uint32_t late;
-    if (c->pool.lines) return cache_pool_take(c, set, now, &late);
+    bool full;
+    if (c->pool.lines) return cache_pool_take(c, set, now, &full);
     const uint32_t *low = &c->low[set - c->line];
     uint32_t free = 0;
     for (uint32_t i = 0; i < c->ways; i++) free |= -(uint32_t)(low[i] == 0) | -(uint32_t)(low[i] == (uint32_t)CACHE_TRANSIT_TAG);
@@ -175,7 +175,12 @@ static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t t
         pass_through(c, set, sectors, now, a);
         return;
     }
-    struct cache_line *l = c->pool.lines ? cache_pool_take(c, set, now, &a->late) : choose_victim(c, set, now);
+    bool full = false;
+    struct cache_line *l = c->pool.lines ? cache_pool_take(c, set, now, &full) : choose_victim(c, set, now);
+    if (full) {                              /* of the set all lines are on their way: it passes by */
+        pass_through(c, set, cache_widen(sectors, c->group), now, a);
+        return;
+    }
     if (!l && (c->pool.lines || !c->streaming)) {
         a->stall = c->pool.lines ? cache_pool_wait(c, set, now) : earliest_fill(set, c->ways);
         return;

@@ -1,8 +1,8 @@
 /* L1 whose tags are more than its data. What an H200 does, as the order shows in which one warp's lines go: four banks, each
  * with a quarter of the data; of these some (`spare`) only hold what is on its way. When more would be taken, a hand goes on from
  * the set after the one where it last stood to the next that has lines, and the least recently used of these goes, however often
- * it has been hit since the hand last came by. A set that is full replaces its least recently used line. What passes by holds
- * data while it is on its way, and no tag.
+ * it has been hit since the hand last came by. A set that is full replaces its least recently used line; a miss
+ * whose set is full of lines on their way passes by. What passes by holds data while it is on its way, and no tag.
  *
  *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another of its set
  *   what passes by:  taken (counted, in the ring) -> arrived, and out of the ring */
@@ -142,20 +142,11 @@ struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *
     return &p->pass[tail];
 }
 
-/* Of a set whose lines are all on their way, the one that comes first: the miss waits for it and takes its place, data and all. */
-static struct cache_line *first_come(const struct cache_l1 *c, struct cache_line *set, uint32_t *late)
-{
-    struct cache_line *first = set;
-    for (uint32_t i = 1; i < c->ways; i++)
-        if (set[i].fill < first->fill) first = &set[i];
-    *late = first->fill;
-    return first;
-}
-
-struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, uint32_t *late)
+struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, bool *full)
 {
     struct cache_line *empty, *old = oldest(c, set, now, &empty);
-    if (!empty && !old) return first_come(c, set, late);
+    *full = !empty && !old;
+    if (*full) return NULL;
     if (!empty) {
         cache_pool_drop(c, old);
         empty = old;

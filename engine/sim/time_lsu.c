@@ -60,7 +60,6 @@ static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
                                   .next = way->route.next, .place = way->place };
     uint32_t arrival = time_mem_read(s, &r, way->route.granule);
-    if (a->late > r.at) arrival += a->late - r.at;
     *tracker = arrival;
     room_take(s, sectors, arrival);
     if (a->line) cache_l1_fill(a->line, arrival);

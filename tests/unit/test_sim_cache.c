@@ -562,6 +562,31 @@ static void test_pool_wait(void **state)
     cache_l1_free(&c);
 }
 
+/* Four lines of a set on their way: the fifth passes by, with data and no tag, and is not found afterwards. */
+static void test_pool_full_set(void **state)
+{
+    (void)state;
+    struct cache_l1 c;
+    struct cache_answer a;
+    uint64_t tag, line[5], l = 0;
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+    for (unsigned n = 0; n < 5; l++)
+        if (cache_l1_set(&c, l, &tag) == 0) line[n++] = l;
+    for (unsigned k = 0; k < 5; k++) {
+        cache_l1_load(&c, line[k], 1, CACHE_NORMAL, 10, &a);
+        assert_true(a.miss && a.line && !a.stall);
+        cache_l1_fill(a.line, 100);
+        assert_int_equal(a.line->tag == CACHE_TRANSIT_TAG, k == 4);
+    }
+    assert_int_equal(c.pool.used[0], 5);
+    assert_int_equal(c.pool.flying, 1);
+    for (unsigned k = 0; k < 5; k++) assert_int_equal(cache_l1_has(&c, line[k], 1), k < 4);
+    cache_l1_load(&c, line[0], 1, CACHE_NORMAL, 200, &a);
+    assert_true(a.hit && !a.miss);
+    assert_int_equal(c.pool.used[0], 4);
+    cache_l1_free(&c);
+}
+
 static void test_pool_bypass(void **state)
 {
     (void)state;
@@ -584,7 +609,8 @@ static void test_pool_bypass(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_hand), cmocka_unit_test(test_pool_wait), cmocka_unit_test(test_pool_bypass),
+        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_hand), cmocka_unit_test(test_pool_wait), cmocka_unit_test(test_pool_full_set),
+        cmocka_unit_test(test_pool_bypass),
         cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),
         cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
         cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_transit), cmocka_unit_test(test_store_lines),
