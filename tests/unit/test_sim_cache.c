@@ -570,6 +570,7 @@ static void test_pool_full_set(void **state)
     struct cache_answer a;
     uint64_t tag, line[5], l = 0;
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+    c.transit = true;
     for (unsigned n = 0; n < 5; l++)
         if (cache_l1_set(&c, l, &tag) == 0) line[n++] = l;
     for (unsigned k = 0; k < 5; k++) {
