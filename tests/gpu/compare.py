@@ -37,11 +37,12 @@ def best_of(row):
         for p in all_points(s):
             if good(p) and p["equal"] is not False and not (op != "cg" and p["pi"] == "cha"):
                 found.append((p["time_ns"], p["pi"], op))
-    return min(found) if found else None
+    return min(found, key=lambda t: t[0]) if found else None
 
-def curve(a, b):
-    """Times over π of one sweep on two sides, a's against b's; None: fewer than three points ran on both."""
-    pairs = [(p, q) for p, q in zip(all_points(a), all_points(b)) if good(p) and good(q)]
+def curve(a, b, ends=True):
+    """Times over π of one sweep on two sides, a's against b's; ends: with bpa and cha, which are other machine code than the clones
+    that π chooses between. None: fewer than three points ran on both."""
+    pairs = [(p, q) for p, q in zip(all_points(a), all_points(b)) if good(p) and good(q) and (ends or p["pi"] not in ("bpa", "cha"))]
     if len(pairs) < 3:
         return None
     m, v = [p["time_ns"] for p, _ in pairs], [q["time_ns"] for _, q in pairs]
@@ -50,6 +51,8 @@ def curve(a, b):
             "ratio": sorted(v)[len(v) // 2] / sorted(m)[len(m) // 2], "counts": varies > 0.05 and max(m) > 20e3}
 
 def tally(sums, sweep, c, side):
+    if not c or not c["counts"]:
+        return
     for k in ["cg, both carve-outs"] * (sweep != "na") + ["all"]:
         n = sums.setdefault((side, k), [0, 0, 0])
         for i, yes in enumerate((True, c["rank"] is not None and c["rank"] >= 0.9, c["cost"] <= 0.05)):
@@ -132,10 +135,9 @@ def main():
             if not c:
                 continue
             g = curve(r[s], again.get(key, {}).get(s))
-            if c["counts"]:
-                tally(sums, s, c, "simulated")
-            if c["counts"] and g:
-                tally(sums, s, g, "measured again")
+            tally(sums, s, c, "simulated")
+            tally(sums, s, curve(r[s], simrow[key][s], False), "simulated, without bpa and cha")
+            tally(sums, s, g, "measured again")
             rows.append([r["file"], s, "%.0f %%" % (100 * c["varies"]), f(c["rank"]) if c["varies"] > 0.05 else "flat", c["best"], c["pick"],
                          "%+.1f %%" % (100 * c["cost"]), "%.2f" % c["ratio"]] + ([f(g["rank"]) if g and c["varies"] > 0.05 else ""] if again else []))
     table(["kernel", "sweep", "measured variation", "rank correlation over π", "best π measured", "best π simulated", "cost of taking the simulated best",
