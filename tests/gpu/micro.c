@@ -6,6 +6,7 @@
 #include "engine/session/session.h"
 #include "tests/gpu/micro.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,8 +197,27 @@ static void read_stamps(const uint32_t *s, uint32_t warps, struct outcome *o)
     o->mean = sum / n / o->cycles;
 }
 
+/* First byte behind what a walk of global memory reads: a mistake in the table is to be a message, not a fault that takes the
+ * device's other rows with it. */
+static uint64_t reach(const struct micro_walk *w, const struct micro_row *r)
+{
+    if (!w->op || !w->op[0] || w->math) return 0;
+    uint64_t offset = w->wrap ? w->wrap - (w->wrap > w->advance ? w->advance : w->wrap) : w->advance * (w->rounds ? w->rounds - 1 : 0);
+    return w->base + (uint64_t)(r->grid - 1) * w->cta + (uint64_t)((r->block + 31) / 32 - 1) * w->warp + 31ull * w->lane + offset
+           + (w->unroll ? w->unroll - 1 : 0) * w->step + 4;
+}
+
+static bool fits(const struct micro_row *r)
+{
+    uint64_t in = reach(&r->in, r), out = reach(&r->out, r), most = in > out ? in : out, room = r->large ? MICRO_LARGE : MICRO_SMALL;
+    if (r->shared || most <= room) return true;
+    fprintf(stderr, "%s: reads byte %" PRIu64 " of a buffer of %" PRIu64 "\n", r->name, most - 1, room);
+    return false;
+}
+
 static bool run_row(struct bench *b, struct column *c, const struct micro_row *r, struct outcome *o)
 {
+    if (!fits(r)) return false;
     struct buf text = { 0 };
     struct dev_code *code = NULL;
     struct result res = result_empty();

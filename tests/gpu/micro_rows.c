@@ -196,7 +196,7 @@ static const struct micro_row rows[] = {
     ROWS_HITS(LD, "plain", 100, 4), ROWS_HITS(LD, "plain", 100, 8), ROWS_HITS(LD, "plain", 100, 16), ROWS_HITS(LD, "plain", 100, 20),
     ROWS_HITS(LD, "plain", 100, 24), ROWS_HITS(LD, "plain", 100, 28), ROWS_HITS(LD, "plain", 100, 32), ROWS_HITS(NA, "na", 100, 16),
     ROWS_HITS(LD, "plain", 0, 32), ROWS_HITS(NA, "na", 0, 32), ROWS_HITS(NA, "na", 0, 4),
-    ROWS_CHIP("L2", 100, 0, 256), ROWS_CHIP("L2", 100, 0, 512), ROWS_CHIP("L2", 100, 0, 1024), ROWS_CHIP("DRAM", 100, 1, 512), ROWS_CHIP("DRAM", 100, 1, 1024),
+    ROWS_CHIP("L2", 100, 0, 256), ROWS_CHIP("L2", 100, 0, 512), ROWS_CHIP("L2", 100, 0, 1024),
     ROWS_CHIP("DRAM", 100, 1, 128), ROWS_CHIP("DRAM", 100, 1, 256), ROWS_CHIP("DRAM", 0, 1, 256),
     ISSUE_SH(2, 1), ISSUE_SH(4, 1), ISSUE_SH(8, 1), ISSUE_SH(12, 1), ISSUE_SH(16, 1), ISSUE_SH(24, 1), ISSUE_SH(32, 1), ISSUE_SH(48, 1), ISSUE_SH(8, 4), ISSUE_SH(16, 4),
     ISSUE_SH(2, 32), ISSUE_SH(4, 32), ISSUE_SH(8, 32),
