@@ -67,6 +67,7 @@ template <class T> static T from_(unsigned mask, T v, int lane)
 }
 template <class T> T __shfl_up_sync(unsigned m, T v, unsigned d, int w = 32) { int l = lane_(), s = l - (int)d; return from_(m, v, s < (l & ~(w - 1)) ? l : s); }
 template <class T> T __shfl_down_sync(unsigned m, T v, unsigned d, int w = 32) { int l = lane_(), s = l + (int)d; return from_(m, v, s > (l | (w - 1)) ? l : s); }
+template <class T> T __shfl_sync(unsigned m, T v, int lane) { return from_(m, v, lane); }
 template <class T> T __shfl_xor_sync(unsigned m, T v, int d) { return from_(m, v, (int)lane_() ^ d); }
 static inline unsigned __ballot_sync(unsigned m, bool p)
 {
