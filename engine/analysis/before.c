@@ -36,8 +36,7 @@ static struct launch_buffer *copies(const struct launch_buffer *v, size_t n)
             continue;
         }
         ok = !b->n || (b->bytes = base_alloc(b->n));
-        if (ok && b->n)
-            launch_buffer_fill(&v[i], b->bytes, 0);
+        ok = ok && (!b->n || launch_buffer_fill(&v[i], b->bytes, 0, NULL) == ST_OK);
     }
     if (!ok)
         copies_free(out, n);

@@ -190,13 +190,6 @@ const struct env_region *env_find(const struct env *v, uint64_t addr)
     const struct env_region *r = &v->region[i - 1];
     return addr - r->base < r->size ? r : NULL;
 }
-void env_fill(const struct env_region *r, uint8_t *to)
-{
-    if (r->of)
-        launch_buffer_fill(r->of, to, 0);
-    else
-        memcpy(to, r->bytes, r->size);
-}
 bool env_symbol(const struct env *v, const struct ptx_symbol *s, uint64_t *addr)
 {
     for (uint32_t i = 0; i < v->nsymbols; i++)

@@ -48,9 +48,13 @@ struct env {
 enum status env_make(struct env *v, struct eval *e, const struct launch_data *data);
 /* The region an address lies in, NULL: none. Global and const space. */
 const struct env_region *env_find(const struct env *v, uint64_t addr);
-/* Its initial content where it is, which makes it on demand (NULL: zeros, or out of memory), and put elsewhere. */
-static inline const uint8_t *env_bytes(const struct env_region *r) { return r->of ? launch_buffer_bytes(r->of) : r->bytes; }
-void env_fill(const struct env_region *r, uint8_t *to);
+/* Its initial content where it is: all of it (NULL: zeros, or it would have to be made), or n bytes from `at` on, made if need be
+ * (NULL: as launch_buffer_part). */
+static inline const uint8_t *env_whole(const struct env_region *r) { return r->of ? launch_buffer_whole(r->of) : r->bytes; }
+static inline const uint8_t *env_bytes(const struct env_region *r, uint64_t at, uint64_t n)
+{
+    return r->of ? launch_buffer_part(r->of, at, n) : r->bytes ? r->bytes + at : NULL;
+}
 /* Symbol address in its own space; false: not placed. */
 bool env_symbol(const struct env *v, const struct ptx_symbol *s, uint64_t *addr);
 /* The value with launch, parameters and addresses put in. Loops must be solved first for their ITER bounds. */

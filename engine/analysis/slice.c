@@ -381,7 +381,7 @@ enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, 
     }
     s->order_dependent = s->global_writes;
     for (uint32_t k = 0; s->copy && k < v->nregions; k++)    /* zero-filled variables: made here, so that reading never allocates */
-        if (!v->region[k].bytes && !v->region[k].of && v->region[k].size && !(s->copy[k] = base_alloc(v->region[k].size)))
+        if (!v->region[k].bytes && !v->region[k].of && v->region[k].size && !(s->copy[k].bytes = base_alloc(v->region[k].size)))
             s->status = ST_NOMEM;
     if (!s->copy || arena_failed(s->arena))
         s->status = ST_NOMEM;
@@ -396,8 +396,10 @@ void slice_free(struct slice *s)
         base_free(s->f[k].consts);
         base_free(s->f[k].sregs);
     }
-    for (uint32_t k = 0; s->copy && k < s->v->nregions; k++)
-        base_free(s->copy[k]);
+    for (uint32_t k = 0; s->copy && k < s->v->nregions; k++) {
+        launch_view_free(s->copy[k].view);
+        base_free(s->copy[k].bytes);
+    }
     base_free(s->copy);
     base_free(s->rows);
     arena_free(s->arena);

@@ -66,7 +66,7 @@ struct slice {
     bool too_deep;                   /* calls nested deeper than a warp has frames were met */
     const char *refused;             /* why it cannot run at all, or NULL */
     const char *taint_why;           /* the first instruction that is not modelled */
-    uint8_t **copy;                  /* per region: private bytes once written */
+    struct slice_copy { uint8_t *bytes; struct launch_view *view; } *copy;   /* per region: private bytes once written: a variable's; a buffer's */
     uint64_t outside;                /* lane accesses outside every buffer */
     enum status status;
     struct slice_op spare;           /* written to when memory is gone */

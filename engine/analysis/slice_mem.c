@@ -15,24 +15,29 @@ static uint8_t *within(uint8_t *p, uint64_t size, uint64_t off, unsigned n)
 {
     return p && off < size && size - off >= n ? p + off : NULL;
 }
+static bool make_private(struct slice_copy *c, const struct env_region *r)
+{
+    if (r->of)
+        return (c->view = launch_view_new(r->of)) != NULL;
+    if ((c->bytes = base_alloc(r->size)))
+        memcpy(c->bytes, r->bytes, r->size);
+    return c->bytes != NULL;
+}
 /* Bytes at a global or const address; `write` makes the region private first. */
 static uint8_t *region_at(struct slice *s, uint64_t addr, unsigned n, bool write)
 {
     const struct env_region *r = env_find(s->v, addr);
-    if (!r || r->size - (addr - r->base) < n)
+    uint64_t off = r ? addr - r->base : 0;
+    if (!r || r->size - off < n)
         return NULL;
-    size_t k = (size_t)(r - s->v->region);
-    uint8_t *p = s->copy[k];
-    if (!p && write && !s->v->effects) {
-        p = s->copy[k] = base_alloc(r->size);
-        if (p)
-            env_fill(r, p);
-    } else if (!p) {
-        p = (uint8_t *)(uintptr_t)env_bytes(r);
-    }
+    struct slice_copy *c = &s->copy[r - s->v->region];
+    bool ok = c->view || c->bytes || !write || s->v->effects || make_private(c, r);
+    uint8_t *p = NULL;
+    if (ok)
+        p = c->view ? launch_view_at(c->view, off, n) : c->bytes ? c->bytes + off : (uint8_t *)(uintptr_t)env_bytes(r, off, n);
     if (!p)
         s->status = ST_NOMEM;
-    return p ? p + (addr - r->base) : NULL;
+    return p;
 }
 static uint8_t *at(struct slice_cta *c, struct slice_warp *w, unsigned space, uint64_t addr, unsigned lane, unsigned n, bool write)
 {
@@ -72,7 +77,7 @@ static inline uint64_t extend(uint64_t v, const struct slice_op *o)
         v = (uint64_t)((int64_t)(v << (64 - from)) >> (64 - from));
     return to >= 64 ? v : v & ((UINT64_C(1) << to) - 1);
 }
-/* Where the region of one lane's address lies in memory: the other lanes are rarely elsewhere. */
+/* Where the region of one lane's address lies in memory, if all of it does: the other lanes are rarely elsewhere. */
 struct view { uint64_t base, size; const uint8_t *bytes; };
 static struct view view_of(const struct slice_cta *c, unsigned space, uint64_t addr)
 {
@@ -82,7 +87,8 @@ static struct view view_of(const struct slice_cta *c, unsigned space, uint64_t a
         r = env_find(c->s->v, addr);
     if (!r)
         return (struct view){ 0, 0, NULL };
-    const uint8_t *copy = c->s->copy[r - c->s->v->region], *bytes = copy ? copy : env_bytes(r);
+    const struct slice_copy *own = &c->s->copy[r - c->s->v->region];
+    const uint8_t *bytes = own->view ? launch_view_whole(own->view) : own->bytes ? own->bytes : env_whole(r);
     return (struct view){ r->base, bytes ? r->size : 0, bytes };
 }
 void slice_load(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, uint64_t *rows)

@@ -267,10 +267,23 @@ static void put_sizes(struct buf *b, const struct launch_buffer *v, size_t n)
     }
 }
 
-static bool send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind, size_t k, const struct launch_buffer *v, size_t n)
+/* Bytes at..at+n of initial data, which need not be there. */
+static enum status put_bytes(struct buf *out, const struct launch_buffer *v, uint64_t at, uint64_t n, struct diags *ds)
 {
+    const uint8_t *whole = launch_buffer_whole(v);
+    uint8_t *part = whole ? NULL : base_alloc(n);
+    enum status st = whole ? ST_OK : part ? launch_buffer_again(v, at, n, part, 0, ds) : ST_NOMEM;
+    if (st == ST_OK)
+        wire_blob(out, whole ? whole + at : part, n);
+    base_free(part);
+    return st;
+}
+
+static enum status send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind, size_t k, const struct launch_buffer *v, size_t n, struct diags *ds)
+{
+    enum status st = ST_OK;
     for (size_t i = 0; v && i < n; i++)
-        for (uint64_t at = 0; source_of(&v[i]) == LAUNCH_BYTES && at < v[i].n; at += WIRE_CHUNK) {
+        for (uint64_t at = 0; st == ST_OK && source_of(&v[i]) == LAUNCH_BYTES && at < v[i].n; at += WIRE_CHUNK) {
             uint64_t m = v[i].n - at < WIRE_CHUNK ? v[i].n - at : WIRE_CHUNK;
             buf_clear(&p->out);
             wire_u32(&p->out, id);
@@ -278,21 +291,22 @@ static bool send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind, size_t
             wire_u32(&p->out, (uint32_t)k);
             wire_u32(&p->out, (uint32_t)i);
             wire_u64(&p->out, at);
-            wire_blob(&p->out, v[i].bytes + at, m);
-            if (!send(p, WIRE_DATA))
-                return false;
+            st = put_bytes(&p->out, &v[i], at, m, ds);
+            if (st == ST_OK && !send(p, WIRE_DATA))
+                st = lost(p, unsent(p), ds);
         }
-    return true;
+    return st;
 }
 
-static bool send_all_buffers(struct proxy_dev *p, const struct proxy_data *b)
+static enum status send_all_buffers(struct proxy_dev *p, const struct proxy_data *b, struct diags *ds)
 {
     const struct launch_data *d = b->base.data;
-    bool ok = send_buffers(p, b->id, 0, 0, d->buffers, d->spec->nargs) &&
-              send_buffers(p, b->id, 1, 0, d->symbols, d->spec->nsymbols);
-    for (size_t k = 0; ok && d->before && k < d->spec->nbefore; k++)
-        ok = send_buffers(p, b->id, 2, k, d->before[k], d->spec->before[k].nargs);
-    return ok;
+    enum status st = send_buffers(p, b->id, 0, 0, d->buffers, d->spec->nargs, ds);
+    if (st == ST_OK)
+        st = send_buffers(p, b->id, 1, 0, d->symbols, d->spec->nsymbols, ds);
+    for (size_t k = 0; st == ST_OK && d->before && k < d->spec->nbefore; k++)
+        st = send_buffers(p, b->id, 2, k, d->before[k], d->spec->before[k].nargs, ds);
+    return st;
 }
 
 static enum status send_data(struct proxy_dev *p, struct proxy_data *b, struct diags *ds)
@@ -311,8 +325,8 @@ static enum status send_data(struct proxy_dev *p, struct proxy_data *b, struct d
         put_sizes(&p->out, d->before ? d->before[k] : NULL, d->spec->before[k].nargs);
     double wait = OPEN_S + (double)d->total_bytes / BYTES_PER_S;
     st = ask(p, WIRE_BIND, wait, &in, ds);
-    if (st == ST_OK && !send_all_buffers(p, b))
-        st = lost(p, unsent(p), ds);
+    if (st == ST_OK)
+        st = send_all_buffers(p, b, ds);
     if (st != ST_OK)
         return st;
     buf_clear(&p->out);
@@ -332,7 +346,7 @@ static void proxy_unbind(struct dev *d, struct dev_data *data)
     base_free(b);
 }
 
-/* What the worker makes for itself needs no memory here. */
+/* What the worker makes for itself, and what a file still has, needs no memory here. */
 static void rest_pages(const struct launch_buffer *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++) {

@@ -371,32 +371,35 @@ static void copy_piece(void *ctx, size_t i)
     memcpy(c->to + at, c->from + at, left < COPY_PIECE ? left : COPY_PIECE);
 }
 
-/* Makes buffer i hold what `as` says; nothing to do when it still does. False: nobody knows any more what that was. */
-static bool fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
+/* Makes buffer i hold what `as` says; nothing to do when it still does. ST_REFUSED: nobody knows any more what that was. */
+static enum status fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
 {
     const struct dev_buffer *buf = &j->b->bound.buffers[i];
     struct sim_buffer *state = &j->b->state[i];
     unsigned threads = j->d->threads ? j->d->threads : base_cpus();
     bool written = sim_mem_take_written(j->d->mem, buf->addr);
     if (!written && state->holds == as)
-        return true;
+        return ST_OK;
     uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
     struct copying c = { host, as == HOLDS_KEPT ? state->kept : state->taken ? NULL : buf->of->bytes, buf->bytes };
     state->holds = HOLDS_UNKNOWN;
     if (!host || (as == HOLDS_KEPT && !c.from)) {
         state->changes |= written;
-        return !host;
+        return host ? ST_REFUSED : ST_OK;
     }
+    enum status st = ST_OK;
     if (as == HOLDS_INIT && buf->of->zero)
         memset(host, 0, buf->bytes);
     else if (!c.from)
-        launch_buffer_fill(buf->of, host, threads);
+        st = launch_buffer_fill(buf->of, host, threads, j->ds);
     else
         base_parallel(threads, (buf->bytes + COPY_PIECE - 1) / COPY_PIECE, copy_piece, &c);
+    if (st != ST_OK)
+        return st;
     state->holds = (uint8_t)as;
     if (as == HOLDS_INIT)
         sim_mem_put_back(j->d->mem, buf->addr);
-    return true;
+    return ST_OK;
 }
 
 /* Remembers what the `before` launches have made. False: it would be too much; they are to run before every launch. */
@@ -446,25 +449,27 @@ static void keep(struct sim_job *j)
     j->c->kept_for = done ? j->b->serial : 0;
 }
 
-/* Puts back what was kept. False: it was not, or no longer is. */
-static bool back_to_kept(struct sim_job *j)
+/* Puts back what was kept. ST_REFUSED: it was not, or no longer is. */
+static enum status back_to_kept(struct sim_job *j)
 {
-    bool there = j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial;
-    for (size_t i = 0; there && i < j->b->bound.nbuffers; i++)
-        there = fill_buffer(j, i, j->b->state[i].after);
-    for (size_t i = 0; there && i < j->c->nvars; i++) {
+    enum status st = j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial ? ST_OK : ST_REFUSED;
+    for (size_t i = 0; st == ST_OK && i < j->b->bound.nbuffers; i++)
+        st = fill_buffer(j, i, j->b->state[i].after);
+    for (size_t i = 0; st == ST_OK && i < j->c->nvars; i++) {
         const struct sim_var *v = &j->c->vars[i];
-        there = !v->kept || sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) == ST_OK;
+        st = !v->kept || sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) == ST_OK ? ST_OK : ST_REFUSED;
     }
-    return there;
+    return st;
 }
 
 static enum status make_state(struct sim_job *j)
 {
     size_t nbefore = j->b->base.data->spec->nbefore;
-    for (size_t i = 0; i < j->b->bound.nbuffers; i++)
-        fill_buffer(j, i, HOLDS_INIT);
-    enum status st = restore_vars(j);
+    enum status st = ST_OK;
+    for (size_t i = 0; st == ST_OK && i < j->b->bound.nbuffers; i++)
+        st = fill_buffer(j, i, HOLDS_INIT);
+    if (st == ST_OK)
+        st = restore_vars(j);
     if (st == ST_OK)
         st = write_spec_symbols(j);
     if (st == ST_OK && nbefore)
@@ -479,7 +484,9 @@ static enum status make_state(struct sim_job *j)
 /* Everything as it must be when the kernel starts. */
 static enum status prepare(struct sim_job *j)
 {
-    enum status st = back_to_kept(j) ? ST_OK : make_state(j);
+    enum status st = back_to_kept(j);
+    if (st == ST_REFUSED)
+        st = make_state(j);
     return st == ST_OK ? write_knobs(j) : st;
 }
 

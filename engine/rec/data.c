@@ -1,6 +1,6 @@
 /* Initial data of a launch: every `init` form of the contract (docs/cli.md), made
  * so that any program can make the same bytes. */
-#include "engine/rec/rec.h"
+#include "engine/rec/data_int.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -68,9 +68,10 @@ static uint64_t whole(const struct init_spec *in, bool second)
     return in->integral ? (uint64_t)(second ? in->ib : in->ia) : pattern(second ? in->b : in->a);
 }
 
-/* Elements first.. of n, at most PART of them: every one is made from its own number, so that parts can be made side by side. */
+/* Elements first..end, at most PART of them a part: every one is made from its own number, so that parts can be made side by side. */
 #define PART (1u << 20)
-struct part_job { const struct init_spec *in; enum elem e; uint8_t *p; uint64_t n; };
+struct part_job { const struct init_spec *in; enum elem e; uint8_t *p /* of the first */; uint64_t first, end; };
+static uint64_t part_end(const struct part_job *j, uint64_t first) { return j->end - first < PART ? j->end : first + PART; }
 
 static void make_fill_part(void *ctx, size_t part)
 {
@@ -78,12 +79,12 @@ static void make_fill_part(void *ctx, size_t part)
     const struct init_spec *in = j->in;
     size_t w = elem_size(j->e);
     bool iota = in->kind == INIT_IOTA;
-    uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0, first = (uint64_t)part * PART;
-    for (uint64_t i = first; i < j->n && i - first < PART; i++) {
+    uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0, first = j->first + (uint64_t)part * PART;
+    for (uint64_t i = first, end = part_end(j, first); i < end; i++) {
         if (elem_is_float(j->e))
-            store_float(j->p + i * w, j->e, iota ? in->a + (double)i * in->b : in->a);
+            store_float(j->p + (i - j->first) * w, j->e, iota ? in->a + (double)i * in->b : in->a);
         else
-            store_int(j->p + i * w, j->e, start + i * step);
+            store_int(j->p + (i - j->first) * w, j->e, start + i * step);
     }
 }
 
@@ -94,25 +95,25 @@ static void make_random_part(void *ctx, size_t part)
     enum elem e = j->e;
     uint8_t *p = j->p;
     size_t w = elem_size(e);
-    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = (uint64_t)part * PART;
+    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = j->first + (uint64_t)part * PART, end = part_end(j, first);
     if (e == ELEM_F32) {                          /* most buffers: without a call or a choice per element */
         float *f = (float *)(void *)p;
-        for (uint64_t i = first; i < j->n && i - first < PART; i++)
-            f[i] = (float)(in->a + (in->b - in->a) * ((double)(int32_t)(base_splitmix(in->seed, i) >> 40) / 16777216.0));
+        for (uint64_t i = first; i < end; i++)
+            f[i - j->first] = (float)(in->a + (in->b - in->a) * ((double)(int32_t)(base_splitmix(in->seed, i) >> 40) / 16777216.0));
         return;
     }
-    for (uint64_t i = first; i < j->n && i - first < PART; i++) {
+    for (uint64_t i = first; i < end; i++) {
         uint64_t z = base_splitmix(in->seed, i);
         if (elem_is_float(e))
-            store_float(p + i * w, e, in->a + (in->b - in->a) * ((double)(z >> 40) / 16777216.0));
+            store_float(p + (i - j->first) * w, e, in->a + (in->b - in->a) * ((double)(z >> 40) / 16777216.0));
         else
-            store_int(p + i * w, e, lo + (span ? z % span : z));
+            store_int(p + (i - j->first) * w, e, lo + (span ? z % span : z));
     }
 }
 
-static void make_parts(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t n, unsigned threads)
+static void make_parts(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t n, unsigned threads)
 {
-    struct part_job j = { in, e, p, n };
+    struct part_job j = { in, e, p, first, first + n };
     base_parallel(threads, (size_t)((n + PART - 1) / PART), in->kind == INIT_RANDOM ? make_random_part : make_fill_part, &j);
 }
 
@@ -209,19 +210,21 @@ static enum status npy_start(const char *path, const char *name, enum elem e, ui
     return s;
 }
 
-static enum status make_file(const struct init_spec *in, const char *dir, const char *name, enum elem e,
-                             uint8_t *p, uint64_t bytes, struct diags *ds)
+/* Large data stay known by their file, so that they need not be there as they were. */
+static enum status make_file(const struct init_spec *in, const char *dir, const char *name, enum elem e, struct launch_buffer *b, struct diags *ds)
 {
     char *path = joined(dir, in->text);
     uint64_t at = in->offset, got = 0;
     enum status s = !path ? ST_NOMEM : in->kind == INIT_NPY ? npy_start(path, name, e, &at, ds) : ST_OK;
     if (s == ST_OK)
-        s = file_read_part(path, at, p, bytes, &got, ds);
-    if (s == ST_OK && got < bytes) {
+        s = file_read_part(path, at, b->bytes, b->n, &got, ds);
+    if (s == ST_OK && got < b->n) {
         diag_error(ds, "launch-data", "buffer '%s': '%s' holds %llu bytes from offset %llu on, %llu are needed", name, in->text, (unsigned long long)got,
-                   (unsigned long long)at, (unsigned long long)bytes);
+                   (unsigned long long)at, (unsigned long long)b->n);
         s = ST_INPUT;
     }
+    if (s == ST_OK && b->file > 0)
+        s = data_know_file(b, path, at);
     base_free(path);
     return s;
 }
@@ -235,16 +238,19 @@ static enum status make_hex(const char *text, const char *name, uint8_t *p, uint
 
 /* What cannot fail: the same bytes whenever they are made. */
 static bool by_rule(enum init_kind k) { return k <= INIT_ROWS; }
+bool data_in_parts(enum init_kind k) { return k == INIT_FILL || k == INIT_IOTA || k == INIT_RANDOM; }
 
-static void make_by_rule(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t count, unsigned threads)
+void data_make_part(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t count, unsigned threads)
 {
     if (in->kind == INIT_PERMUTATION)
         make_permutation(in, e, p, count);
     else if (in->kind == INIT_ROWS)
         make_rows(in, e, p, count);
     else
-        make_parts(in, e, p, count, threads);
+        make_parts(in, e, p, first, count, threads);
 }
+
+static void make_by_rule(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t count) { data_make_part(in, e, p, 0, count, 0); }
 
 static enum status check_rows(const struct init_spec *in, const char *name, uint64_t count, struct diags *ds)
 {
@@ -258,10 +264,10 @@ static enum status make_init(const struct init_spec *in, const char *dir, const 
     if (in->kind == INIT_HEX)
         return make_hex(in->text, name, b->bytes, b->n, ds);
     if (!by_rule(in->kind))
-        return make_file(in, dir, name, e, b->bytes, b->n, ds);
+        return make_file(in, dir, name, e, b, ds);
     enum status st = check_rows(in, name, count, ds);
     if (st == ST_OK)
-        make_by_rule(in, e, b->bytes, count, 0);
+        make_by_rule(in, e, b->bytes, count);
     return st;
 }
 
@@ -318,7 +324,7 @@ bool launch_buffer_make(struct launch_buffer *b, uint64_t n, enum launch_source 
     if (make_room(b) != ST_OK)
         return false;
     if (rule)
-        make_by_rule(&a->init, a->elem, b->bytes, a->count, 0);
+        make_by_rule(&a->init, a->elem, b->bytes, a->count);
     b->rule = rule && b->file > 0 ? a : NULL;
     return true;
 }
@@ -330,65 +336,6 @@ static enum status make_args(const struct launch_spec *l, struct launch_buffer *
         if (l->args[i].kind == ARG_BUFFER)
             s = make_arg(l, &l->args[i], &out[i], ds);
     return s;
-}
-
-/* ---- the pages of large data, and who needs them ---- */
-#define HELD_TAKEN 0x80000000u       /* launch_buffer.held: how many hold it, and this */
-
-static uint32_t *held_of(const struct launch_buffer *b) { return &((struct launch_buffer *)(uintptr_t)b)->held; }
-bool launch_buffer_hold(const struct launch_buffer *b) { return !(__atomic_fetch_add(held_of(b), 1, __ATOMIC_ACQ_REL) & HELD_TAKEN); }
-void launch_buffer_let_go(const struct launch_buffer *b) { __atomic_fetch_sub(held_of(b), 1, __ATOMIC_ACQ_REL); }
-
-static void hold_all(const struct launch_buffer *v, size_t n, bool hold)
-{
-    for (size_t i = 0; v && i < n; i++)
-        if (hold)
-            launch_buffer_hold(&v[i]);
-        else
-            launch_buffer_let_go(&v[i]);
-}
-
-void launch_data_hold(const struct launch_data *d, bool hold)
-{
-    hold_all(d->buffers, d->spec->nargs, hold);
-    for (size_t k = 0; d->before && k < d->spec->nbefore; k++)
-        hold_all(d->before[k], d->spec->before[k].nargs, hold);
-}
-
-int launch_buffer_take(const struct launch_buffer *b)
-{
-    struct launch_buffer *own = (struct launch_buffer *)(uintptr_t)b;
-    uint32_t alone = 1;
-    if (!b->rule || !__atomic_compare_exchange_n(held_of(b), &alone, HELD_TAKEN | 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return -1;
-    int file = own->file;
-    base_pages_free(own->bytes, own->n, -1);
-    own->bytes = NULL;
-    own->file = 0;
-    return file;
-}
-
-void launch_buffer_fill(const struct launch_buffer *b, uint8_t *to, unsigned threads)
-{
-    if (b->rule)
-        make_by_rule(&b->rule->init, b->rule->elem, to, b->rule->count, threads);
-    else if (b->n)
-        memcpy(to, b->bytes, b->n);
-}
-
-const uint8_t *launch_buffer_bytes(const struct launch_buffer *b)
-{
-    uint8_t **made = &((struct launch_buffer *)(uintptr_t)b)->made, *here = NULL;
-    if (!(__atomic_load_n(held_of(b), __ATOMIC_ACQUIRE) & HELD_TAKEN))
-        return b->bytes;
-    uint8_t *now = __atomic_load_n(made, __ATOMIC_ACQUIRE), *mine = now ? NULL : base_pages_copy(b->n, 0);
-    if (now || !mine)
-        return now;
-    launch_buffer_fill(b, mine, 0);
-    if (__atomic_compare_exchange_n(made, &here, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-        return mine;
-    base_pages_free(mine, b->n, -1);             /* another thread was first */
-    return here;
 }
 
 #define SYMBOL_FILE_MOST ((uint64_t)1 << 30)
@@ -471,8 +418,7 @@ static void buffers_free(struct launch_buffer *b, size_t n)
             base_pages_free(b[i].bytes, b[i].n, b[i].file);
         else
             base_free(b[i].bytes);
-        if (b[i].made)
-            base_pages_free(b[i].made, b[i].n, -1);
+        data_forget(&b[i]);
     }
     base_free(b);
 }

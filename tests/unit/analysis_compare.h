@@ -17,7 +17,7 @@ static inline void put_args(const struct ptx_func *f, const struct launch_data *
         base[i] = sim_mem_alloc(mem, d->buffers[i].n, l->args[i].name);
         uint8_t *h = sim_mem_host(mem, base[i], d->buffers[i].n);
         assert_non_null(h);
-        launch_buffer_fill(&d->buffers[i], h, 0);
+        launch_buffer_fill(&d->buffers[i], h, 0, NULL);
     }
     for (size_t i = 0; i < l->nargs; i++) {
         const struct arg_spec *a = &l->args[i];

@@ -36,7 +36,7 @@ static inline void job_ok(enum status st, struct diags *ds)
 static inline void job_reset(struct job *j)
 {
     for (size_t i = 0; i < j->l->nargs; i++)
-        if (j->addr[i]) launch_buffer_fill(&j->data.buffers[i], sim_mem_host(j->mem, j->addr[i], j->data.buffers[i].n), 0);
+        if (j->addr[i]) launch_buffer_fill(&j->data.buffers[i], sim_mem_host(j->mem, j->addr[i], j->data.buffers[i].n), 0, NULL);
 }
 
 static inline void job_bind(struct job *j)

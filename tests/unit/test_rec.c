@@ -4,7 +4,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct launch_data one_buffer(struct arg_spec *a, struct launch_spec *l, enum elem e, uint64_t count, struct init_spec in)
 {
@@ -61,7 +63,7 @@ static void taken_pages(void **state)
         int file = launch_buffer_take(b);
         uint8_t *mine = base_pages_copy(b->n, file);
         assert_true(file > 0 && !b->bytes && memcmp(mine, was, b->n) == 0);
-        launch_buffer_fill(b, again, 2);
+        launch_buffer_fill(b, again, 2, NULL);
         assert_memory_equal(again, was, b->n);
         assert_false(launch_buffer_hold(b));
         assert_memory_equal(launch_buffer_bytes(b), was, b->n);
@@ -77,6 +79,78 @@ static void taken_pages(void **state)
     struct launch_data d = one_buffer(&a, &l, ELEM_U32, 64, (struct init_spec){ .kind = INIT_FILL, .integral = true, .ia = 1 });
     assert_true(launch_buffer_hold(&d.buffers[0]));
     assert_int_equal(launch_buffer_take(&d.buffers[0]), -1);        /* small: no pages */
+    launch_data_free(&d);
+}
+
+/* A view is the buffer's bytes, made where they are looked at, and one's own. */
+static void view_of_taken(void **state)
+{
+    (void)state;
+    struct arg_spec a;
+    struct launch_spec l;
+    struct init_spec in = { .kind = INIT_RANDOM, .a = -1, .b = 1, .seed = 5 };
+    struct launch_data d = one_buffer(&a, &l, ELEM_F32, (1 << 20) + 3, in);
+    const struct launch_buffer *b = &d.buffers[0];
+    uint8_t *was = base_alloc(b->n);
+    memcpy(was, b->bytes, b->n);
+    assert_true(launch_buffer_hold(b));
+    struct launch_view *early = launch_view_new(b);
+    *launch_view_at(early, 5, 1) ^= 1;
+    assert_ptr_equal(launch_view_whole(early), launch_view_at(early, 0, 1));
+    assert_memory_equal(b->bytes, was, b->n);
+    launch_view_free(early);
+    int file = launch_buffer_take(b);
+    assert_true(file > 0);
+    assert_null(launch_buffer_whole(b));
+    struct launch_view *v = launch_view_new(b);
+    assert_null(launch_view_whole(v));
+    for (uint64_t at = 0; at + 8 <= b->n; at += 4091)        /* some lie in two pieces */
+        assert_memory_equal(launch_view_at(v, at, 8), was + at, 8);
+    *launch_view_at(v, 4094, 4) ^= 1;
+    assert_memory_equal(launch_view_at(v, b->n - 8, 8), was + b->n - 8, 8);
+    assert_int_equal(*launch_view_at(v, 4094, 1), was[4094] ^ 1);
+    assert_memory_equal(launch_buffer_part(b, 4090, 16), was + 4090, 16);   /* others' bytes are as they were */
+    launch_view_free(v);
+    close(file);
+    base_free(was);
+    launch_data_free(&d);
+}
+
+/* Data of a file are read from it again, unless it holds something else meanwhile. */
+static void file_again(void **state)
+{
+    (void)state;
+    enum { N = (1 << 20) + 4096 + 40 };
+    char path[] = "/tmp/gpulocw-test-XXXXXX";
+    uint8_t *was = base_alloc(N), *again = base_alloc(N), other = 1;
+    for (size_t i = 0; i < N; i++)
+        was[i] = (uint8_t)base_splitmix(1, i);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, was, N) == N);
+    struct arg_spec a;
+    struct launch_spec l;
+    struct launch_data d = one_buffer(&a, &l, ELEM_U8, N - 8, (struct init_spec){ .kind = INIT_FILE, .text = path, .offset = 8 });
+    const struct launch_buffer *b = &d.buffers[0];
+    assert_true(launch_buffer_hold(b));
+    close(launch_buffer_take(b));
+    struct diags ds = { 0 };
+    assert_status_ok(launch_buffer_fill(b, again, 2, &ds), &ds);
+    assert_memory_equal(again, was + 8, b->n);
+    struct launch_view *v = launch_view_new(b);
+    assert_memory_equal(launch_view_at(v, 4094, 4), was + 8 + 4094, 4);
+    assert_true(pwrite(fd, &other, 1, N - 3) == 1);
+    assert_int_equal(launch_buffer_fill(b, again, 2, &ds), ST_INPUT);
+    assert_non_null(strstr(ds.v[0].msg, "does not hold any more"));
+    assert_null(launch_view_at(v, b->n - 8, 8));
+    assert_memory_equal(launch_view_at(v, 4094, 4), was + 8 + 4094, 4);     /* that was made before */
+    assert_true(ftruncate(fd, N - 1) == 0);
+    assert_int_equal(launch_buffer_fill(b, again, 2, &ds), ST_INPUT);
+    launch_view_free(v);
+    diags_free(&ds);
+    close(fd);
+    unlink(path);
+    base_free(was);
+    base_free(again);
     launch_data_free(&d);
 }
 
@@ -266,7 +340,7 @@ static void medians(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(taken_pages), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
+        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(taken_pages), cmocka_unit_test(view_of_taken), cmocka_unit_test(file_again), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
         cmocka_unit_test(sizes_are_checked_first), cmocka_unit_test(knobs_round_trip), cmocka_unit_test(bad_knobs_are_refused), cmocka_unit_test(medians),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
