@@ -1,10 +1,10 @@
 #!/bin/bash
 # The simulated device uses less than 100 MB beyond a launch's buffers, also where launches change large data in place, and what
-# it makes again before a launch is what was there: 134 MB, an output or not, after another launch, zeros, behind a worker.
+# it makes again before a launch is what was there: 134 MB, an output or not, after another launch, zeros, of a file, behind a worker.
 . tests/tool/tap.sh
 if grep -qa __asan_init "$B" || grep -qa __tsan_init "$B"; then echo "1..0 # SKIP a sanitizer's shadow is memory too"; exit 0; fi
 python3 - "$T" <<'PY'
-import json, sys
+import json, struct, sys
 HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
 BODY = """.visible .entry %s(.param .u64 a, .param .f32 w)
 {
@@ -30,7 +30,12 @@ def args(init, output=True, n=32 << 20):
 some = {"random": [-1, 1], "seed": 1}
 before = [{"kernel": "first", "grid": [32768, 1, 1], "block": [256, 1, 1], "args": [{"name": "a", "same_as": "a"}, {"name": "w", "f32": 0.5}]}]
 launches = {"plain": {"args": args(some)}, "scratch": {"args": args(some, False)}, "after": {"args": args(some), "before": before},
-            "zeros": {"args": args({"fill": 0}), "before": before}, "iota": {"args": args({"iota": [0, 1]})}}
+            "zeros": {"args": args({"fill": 0}), "before": before}, "iota": {"args": args({"iota": [0, 1]})},
+            "file": {"args": args({"file": "a.bin", "offset": 40})}}
+with open(sys.argv[1] + "/a.bin", "wb") as f:
+    f.write(b"x" * 40)
+    for i in range(512):
+        f.write(struct.pack("<65536f", *[i + k / 65536 for k in range(65536)]))
 for name, l in launches.items():
     json.dump({"format": "gpulocw-launch", "version": 1, "ptx": "k.ptx", "kernel": "k", "grid": [32768, 1, 1], "block": [256, 1, 1], **l}, open("%s/%s.json" % (sys.argv[1], name), "w"))
 PY
@@ -39,9 +44,10 @@ most() {
     local name=$1 l=$T/$2.json out; shift 2
     if out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 100 --of "$l" "$1" "$T/k.ptx" --launch "$l" "${@:2}" 2>&1); then ok "$name"; else no "$name" "$out"; fi
 }
-for l in plain scratch after zeros; do most "run, $l: at most 100 MB more" $l run --no-counters; done
+for l in plain scratch after zeros file; do most "run, $l: at most 100 MB more" $l run --no-counters; done
 most "run, plain, in a worker: at most 100 MB more" plain run --no-counters --worker "'$B' worker"
 most "sweep, after: at most 100 MB more" after sweep --axis bypass=none/l1
+most "tune, plain: at most 100 MB more" plain tune --budget 1
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
 is "and the file goes on where a piece of it ends" "$(python3 -c "
 import struct, sys
@@ -49,7 +55,7 @@ f = open(sys.argv[1], 'rb')
 f.seek(4 << 20)
 print(*struct.unpack('<5f', f.read(20)), f.seek(0, 2))" "$T/out/a.bin")" "2621441.0 1572867.0 1048578.0 1048579.0 2621451.0 134217728"
 # What is made again is what was there: every configuration writes what the original wrote first.
-for l in after iota; do
+for l in after iota file; do
     doc "sweep, $l: outputs equal to the original's" "len(d['points']) == 2 and all(p['equal_to_original'] is True for p in d['points'])" \
         "$B" sweep "$T/k.ptx" --launch "$T/$l.json" --axis bypass=none/l1 --json
 done
