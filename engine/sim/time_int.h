@@ -66,6 +66,16 @@ void time_mem_free(struct time_mem *m);
 /* What a step can need besides a unit: nothing, or room in the LSU's queue. */
 enum { TIME_WANT_FETCH = UNIT_COUNT, TIME_WANT_ROOM, TIME_WANTS };
 
+/* A scheduler of an SM: its warps whose step has come, by what it needs, and when there is that. */
+struct time_sched {
+    uint32_t any;                    /* bits of the wants that some warp is due for */
+    uint32_t free;                   /* when it can issue again */
+    uint32_t last;                   /* of its warps, the one that issued last */
+    bool paired;                     /* dual issue: another may issue in the same cycle */
+    uint32_t from[TIME_WANTS];       /* when each unit is free; TIME_WANT_FETCH: 0; TIME_WANT_ROOM: as last looked at */
+    uint64_t due[TIME_WANTS];
+};
+
 /* ---- warps ---- */
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
 struct time_work {                   /* memory accesses executed and not yet issued */
@@ -107,15 +117,13 @@ struct time_sm {
     uint32_t *age;                   /* [nwarps]: order of arrival */
     struct time_wheel wheel;         /* the warps whose next step lies ahead */
     uint8_t *wants;                  /* [nwarps]: what its next step needs, enum time_unit or TIME_WANT_* */
-    uint64_t due[TIME_SCHEDULERS][TIME_WANTS];   /* of each scheduler's warps, those whose step has come, by what it needs */
-    uint32_t any[TIME_SCHEDULERS];   /* bits of the wants that some warp is due for */
-    uint32_t free[TIME_SCHEDULERS];  /* when each scheduler can issue again */
+    struct time_sched sched[TIME_SCHEDULERS];
     uint32_t look[TIME_SCHEDULERS];  /* before that nothing that is due can step */
-    uint32_t last[TIME_SCHEDULERS];  /* of its warps, the one that issued last */
+    uint8_t sched_of[TIME_SM_WARPS], nth_of[TIME_SM_WARPS];      /* the scheduler of a warp slot; which of that one's warps */
+    uint32_t nscheds, interval;      /* schedulers; cycles between issues */
+    uint8_t policy; bool dual;       /* in which order warps are taken; two issue in one cycle */
     uint32_t turn;                   /* scheduler that goes first among those that step at the same time */
     uint32_t at;                     /* earliest step of any warp */
-    bool paired[TIME_SCHEDULERS];    /* dual issue: another may issue in the same cycle */
-    uint32_t unit_free[TIME_SCHEDULERS][UNIT_COUNT];
     uint32_t *scoreboard;
     struct time_work *work;          /* [nwarps] */
     struct time_cta *cta; uint32_t nctas;

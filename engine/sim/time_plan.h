@@ -26,14 +26,22 @@ struct time_op {
     uint32_t region;
     uint32_t base;                   /* scoreboard slot of the function's register 0 */
 };
-/* An instruction at its place in the issue order of its region, with all that issuing it takes. */
+/* An instruction at its place in the issue order of its region, with all that issuing it takes. Nearly all have one result
+ * and few operands: those stand here, so that the scoreboard is read without a loop. */
+#define TIME_NEAR 4u
 struct time_slot {
     uint32_t pc;
+    uint32_t near[TIME_NEAR];        /* scoreboard slots of results and operands; TIME_ZERO: none */
+    uint32_t dst;                    /* of the one result; TIME_SINK: there is none */
     uint32_t regs;                   /* scoreboard slots at plan->regs[regs]: ndst results, then nsrc operands */
     uint16_t busy, latency, slots, flags, each;
     uint8_t unit, late;
     uint16_t ndst, nsrc;
+    bool many;                       /* more results or operands than stand here */
+    bool holds;                      /* what comes after may have to wait for more than the issue interval */
 };
+/* Scoreboard slots before a warp's registers: always ready; written, never read. */
+enum { TIME_ZERO, TIME_SINK, TIME_OWN_SLOTS };
 struct time_region { uint32_t first, n, order; };   /* code[first..+n); in issue order at plan->slot[order..+n) */
 struct time_plan {
     const struct sim_program *p;
@@ -43,7 +51,7 @@ struct time_plan {
     uint8_t *order;                  /* offsets from region.first */
     struct time_slot *slot;          /* [ncode]: parallel to order */
     uint32_t *regs;
-    uint32_t nslots;                 /* scoreboard slots of one warp */
+    uint32_t nslots;                 /* scoreboard slots of one warp, the first TIME_OWN_SLOTS included */
     struct arena *arena;
 };
 enum status time_plan_make(struct time_plan *t, const struct sim_program *p, const struct sim_preset *g);

@@ -78,16 +78,18 @@ static enum status make_caches(struct time_sm *s, const struct time_launch *t)
 enum status time_sm_init(struct time_sm *s, struct time_group *g, uint32_t id, uint32_t index)
 {
     const struct time_launch *t = g->t;
-    *s = (struct time_sm){ .group = g, .id = id, .index = index, .nctas = t->ctas_per_sm };
+    *s = (struct time_sm){ .group = g, .id = id, .index = index, .nctas = t->ctas_per_sm, .nscheds = (uint32_t)t->g->schedulers,
+                           .interval = (uint32_t)t->g->issue_interval, .policy = (uint8_t)t->g->scheduler_policy, .dual = t->g->dual_issue };
     s->nwarps = t->ctas_per_sm * t->warps_per_cta;
     if (!alloc_arrays(s, t)) return ST_NOMEM;
     for (uint32_t i = 0; i < s->nwarps; i++) s->ready[i] = TIME_NEVER;
     s->at = TIME_NEVER;
     for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) s->look[i] = TIME_NEVER;
     for (uint32_t i = 0; i < s->nctas; i++) s->order[i] = (uint8_t)i;
-    for (uint32_t i = 0, n = (uint32_t)t->g->schedulers; i < s->nwarps; i++)
+    for (uint32_t i = 0, n = s->nscheds; i < s->nwarps; i++) {
         s->turns[i / t->warps_per_cta * TIME_SCHEDULERS + i % n].warps |= 1ull << i / n;
-    for (uint32_t i = 0; i < s->nwarps; i++) {
+        s->sched_of[i] = (uint8_t)(i % n);
+        s->nth_of[i] = (uint8_t)(i / n);
         s->warp[i].slot = s->scoreboard + (size_t)i * t->plan.nslots;
         s->warp[i].work = &s->work[i];
     }
@@ -199,18 +201,27 @@ static void end_warp(struct time_sm *s, struct time_warp *w, uint32_t t)
 
 /* ---- one step of a warp ---- */
 
-static inline uint32_t operands_ready(const struct time_plan *plan, const struct time_warp *w, const struct time_slot *o)
+static inline uint32_t later(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+static uint32_t all_ready(const struct time_plan *plan, const struct time_warp *w, const struct time_slot *o)
 {
     const uint32_t *r = &plan->regs[o->regs], *end = r + o->ndst + o->nsrc;
     uint32_t at = 0;
-    for (; r < end; r++)
-        if (w->slot[*r] > at) at = w->slot[*r];
+    for (; r < end; r++) at = later(w->slot[*r], at);
     return at;
+}
+
+static inline uint32_t operands_ready(const struct time_plan *plan, const struct time_warp *w, const struct time_slot *o)
+{
+    const uint32_t *r = w->slot;
+    if (o->many) return all_ready(plan, w, o);
+    return later(later(r[o->near[0]], r[o->near[1]]), later(r[o->near[2]], r[o->near[3]]));
 }
 
 static inline void set_results(const struct time_plan *plan, struct time_warp *w, const struct time_slot *o, uint32_t at)
 {
-    for (uint32_t i = 0; i < o->ndst; i++) w->slot[plan->regs[o->regs + i]] = at;
+    w->slot[o->dst] = at;
+    for (uint32_t i = 1; o->many && i < o->ndst; i++) w->slot[plan->regs[o->regs + i]] = at;
 }
 
 /* Looks from `o` on for what issues next, past what is folded away; none when the region is used up. Only the warp's
@@ -234,7 +245,7 @@ static void find_next(const struct time_plan *plan, struct time_warp *w, const s
 static void hold_back(struct time_sm *s, struct time_warp *w, const struct time_slot *o, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
-    uint32_t until = t + (uint32_t)g->issue_interval;
+    uint32_t until = t + s->interval;
     if (o->flags & TIME_FENCE) until = t + o->latency;
     if (o->flags & TIME_SPLITS || (o->flags & TIME_ALONE && o->unit != UNIT_CONTROL)) until = t + o->latency;
     if (o->flags & TIME_ASYNC && w->async > until) until = w->async;
@@ -251,14 +262,14 @@ struct turn { uint32_t at; uint8_t wants; };
 static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct time_slot *o, uint32_t t, struct turn *then)
 {
     const struct time_plan *plan = &s->group->t->plan;
-    uint32_t mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0;
-    *then = (struct turn){ w->operands > t ? w->operands : t, o->unit };
-    if (w->operands > t || s->unit_free[sc][o->unit] > t) return false;
+    uint32_t mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0, *from = &s->sched[sc].from[o->unit];
+    *then = (struct turn){ later(w->operands, t), o->unit };
+    if (w->operands > t || *from > t) return false;
     if (mem && time_lsu_room(s, sc) > t) {
         then->wants = TIME_WANT_ROOM;
         return false;
     }
-    s->unit_free[sc][o->unit] = t + o->busy;
+    *from = t + o->busy;
     uint32_t done = t + o->latency;
     if (mem) {
         const struct time_access *a = &w->work->mem[mem - 1];
@@ -267,7 +278,8 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, co
     }
     set_results(plan, w, o, done);
     w->pending--;
-    hold_back(s, w, o, t);
+    if (o->holds) hold_back(s, w, o, t);
+    else w->release = later(w->release, t + s->interval);
     return true;
 }
 
@@ -305,8 +317,7 @@ static uint32_t step_warp(struct time_sm *s, uint32_t sc, struct time_warp *w, u
     *then = (struct turn){ w->release, TIME_WANT_FETCH };
     if (w->next) *then = (struct turn){ w->operands, w->next->unit };
     else exec_warp_prefetch(w->x, PREFETCH);
-    uint32_t soonest = t + (uint32_t)s->group->t->g->issue_interval;
-    if (then->at < soonest) then->at = soonest;
+    then->at = later(then->at, t + s->interval);
     return o->slots ? o->slots : 1;
 }
 
@@ -315,7 +326,7 @@ static uint32_t step_warp(struct time_sm *s, uint32_t sc, struct time_warp *w, u
 /* The last one again, else the oldest. */
 static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n, uint64_t from)
 {
-    uint32_t best = s->last[sc];
+    uint32_t best = s->sched[sc].last;
     if (from >> best & 1) return best;
     uint32_t best_age = UINT32_MAX;
     for (uint64_t m = from; m; m &= m - 1) {
@@ -331,7 +342,7 @@ static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n, ui
 /* The first after the last one, in a circle. */
 static uint32_t pick_next(const struct time_sm *s, uint32_t sc, uint64_t from)
 {
-    uint64_t after = from & ~((2ull << s->last[sc]) - 1);
+    uint64_t after = from & ~((2ull << s->sched[sc].last) - 1);
     return (uint32_t)__builtin_ctzll(after ? after : from);
 }
 
@@ -344,7 +355,7 @@ static uint32_t pick_oldest(struct time_sm *s, uint32_t sc, uint64_t from)
         struct time_turns *c = &s->turns[slot * TIME_SCHEDULERS + sc];
         uint64_t m = from & c->warps;
         if (!m) continue;
-        if (m & ~s->due[sc][TIME_WANT_ROOM] & 1ull << c->last) return c->last;
+        if (m & ~s->sched[sc].due[TIME_WANT_ROOM] & 1ull << c->last) return c->last;
         uint64_t after = m & ~((2ull << c->last) - 1);
         c->last = (uint32_t)__builtin_ctzll(after ? after : m);
         return c->last;
@@ -354,9 +365,8 @@ static uint32_t pick_oldest(struct time_sm *s, uint32_t sc, uint64_t from)
 
 static uint32_t pick(struct time_sm *s, uint32_t sc, uint64_t from)
 {
-    const struct sim_preset *g = s->group->t->g;
-    switch (g->scheduler_policy) {
-    case POLICY_GREEDY: return pick_greedy(s, sc, (uint32_t)g->schedulers, from);
+    switch (s->policy) {
+    case POLICY_GREEDY: return pick_greedy(s, sc, s->nscheds, from);
     case POLICY_OLDEST_CTA: return pick_oldest(s, sc, from);
     default: return pick_next(s, sc, from);
     }
@@ -364,40 +374,41 @@ static uint32_t pick(struct time_sm *s, uint32_t sc, uint64_t from)
 
 static inline void make_due(struct time_sm *s, uint32_t sc, uint32_t k, uint8_t wants)
 {
-    s->due[sc][wants] |= 1ull << k;
-    s->any[sc] |= 1u << wants;
+    s->sched[sc].due[wants] |= 1ull << k;
+    s->sched[sc].any |= 1u << wants;
     s->look[sc] = 0;
 }
 
-/* Warp k of scheduler sc steps at t. */
-static void step_one(struct time_sm *s, uint32_t sc, uint32_t k, uint32_t t)
+/* Warp k of scheduler sc steps at t. One whose next step comes when the scheduler is free again is due at once: nobody looks before. */
+static inline void step_one(struct time_sm *s, uint32_t sc, uint32_t k, uint32_t t)
 {
-    const struct sim_preset *g = s->group->t->g;
-    uint32_t w = k * (uint32_t)g->schedulers + sc;
+    struct time_sched *q = &s->sched[sc];
+    uint32_t w = k * s->nscheds + sc;
     uint8_t had = s->wants[w];
-    if (!(s->due[sc][had] &= ~(1ull << k))) s->any[sc] &= ~(1u << had);
+    if (!(q->due[had] &= ~(1ull << k))) q->any &= ~(1u << had);
     struct turn then;
-    uint32_t slots = step_warp(s, sc, &s->warp[w], t, &then);
+    uint32_t slots = step_warp(s, sc, &s->warp[w], t, &then), free = 0;
     s->ready[w] = then.at;
     s->wants[w] = then.wants;
-    if (then.at <= t) make_due(s, sc, k, then.wants);
+    if (slots) {
+        q->last = k;
+        q->paired = s->dual && !q->paired;
+        free = q->free = t + (q->paired ? slots - 1 : slots) * s->interval;
+    }
+    if (then.at <= t || then.at == free) make_due(s, sc, k, then.wants);
     else if (then.at != TIME_NEVER) wheel_put(&s->wheel, w, then.at);
-    if (!slots) return;
-    s->last[sc] = k;
-    s->paired[sc] = g->dual_issue && !s->paired[sc];
-    s->free[sc] = t + (s->paired[sc] ? slots - 1 : slots) * (uint32_t)g->issue_interval;
 }
 
 /* The warps of scheduler sc that can step at t; *next: when others can, of those whose step has come. */
-static inline uint64_t can_step(const struct time_sm *s, uint32_t sc, uint32_t t, uint32_t *next)
+static inline uint64_t can_step(struct time_sm *s, uint32_t sc, uint32_t t, uint32_t *next)
 {
+    struct time_sched *q = &s->sched[sc];
     uint64_t can = 0;
-    for (uint32_t m = s->any[sc]; m; m &= m - 1) {
-        uint32_t u = (uint32_t)__builtin_ctz(m), at = 0;
-        if (u < UNIT_COUNT) at = s->unit_free[sc][u];
-        else if (u == TIME_WANT_ROOM) at = time_lsu_room(s, sc);
-        if (at <= t) can |= s->due[sc][u];
-        else if (at < *next) *next = at;
+    if (q->any >> TIME_WANT_ROOM & 1) q->from[TIME_WANT_ROOM] = time_lsu_room(s, sc);
+    for (uint32_t m = q->any; m; m &= m - 1) {
+        uint32_t u = (uint32_t)__builtin_ctz(m), at = q->from[u];
+        can |= at <= t ? q->due[u] : 0;
+        *next = at > t && at < *next ? at : *next;
     }
     return can;
 }
@@ -405,8 +416,8 @@ static inline uint64_t can_step(const struct time_sm *s, uint32_t sc, uint32_t t
 /* All that scheduler sc does at t. Returns when it is to be looked at again, but for what comes out of the wheel. */
 static uint32_t run_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
 {
-    while (s->any[sc] && !s->fault) {
-        if (s->free[sc] > t) return s->free[sc];
+    while (s->sched[sc].any && !s->fault) {
+        if (s->sched[sc].free > t) return s->sched[sc].free;
         uint32_t next = TIME_NEVER;
         uint64_t can = can_step(s, sc, t, &next);
         if (!can) return next;
@@ -418,11 +429,10 @@ static uint32_t run_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
 /* The warps whose step has come become due. */
 static void wake_due(struct time_sm *s, uint32_t t)
 {
-    uint32_t n = (uint32_t)s->group->t->g->schedulers;
     for (uint32_t w = wheel_take(&s->wheel, t), next; w; w = next) {
         next = s->wheel.link[w - 1];
         if (s->ready[w - 1] > t) wheel_put(&s->wheel, w - 1, s->ready[w - 1]);
-        else make_due(s, (w - 1) % n, (w - 1) / n, s->wants[w - 1]);
+        else make_due(s, s->sched_of[w - 1], s->nth_of[w - 1], s->wants[w - 1]);
     }
 }
 
@@ -453,28 +463,36 @@ static uint32_t exact_next(const struct time_sm *s, uint32_t at)
     return at;
 }
 
-/* When some scheduler of n is to be looked at, or some warp's step comes. */
-static uint32_t next_look(const struct time_sm *s, uint32_t n)
+/* When some scheduler is to be looked at. */
+static inline uint32_t next_look(const struct time_sm *s)
 {
-    uint32_t at = wheel_next(&s->wheel);
-    for (uint32_t sc = 0; sc < n; sc++) at = s->look[sc] < at ? s->look[sc] : at;
+    uint32_t at = s->look[0];
+    for (uint32_t sc = 1; sc < s->nscheds; sc++) at = s->look[sc] < at ? s->look[sc] : at;
     return at;
 }
 
+/* Bits of the schedulers to be looked at by t, those from `turn` on first. */
+static inline uint32_t to_look_at(const struct time_sm *s, uint32_t t)
+{
+    uint32_t m = 0, n = s->nscheds;
+    for (uint32_t sc = 0; sc < n; sc++) m |= (uint32_t)(s->look[sc] <= t) << sc;
+    return (m | m << n) >> s->turn & ((1u << n) - 1);
+}
+
+static inline uint32_t soonest(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
 void time_sm_run(struct time_sm *s, uint32_t end)
 {
-    uint32_t n = (uint32_t)s->group->t->g->schedulers, t = next_look(s, n);
+    uint32_t n = s->nscheds, t = soonest(next_look(s), wheel_next(&s->wheel));
     while (t < end && !s->fault && !s->oom) {
         wake_due(s, t);
-        uint32_t sc = s->turn = s->turn + 1 < n ? s->turn + 1 : 0;     /* always the same first, its warps would run ahead */
-        uint32_t next = TIME_NEVER;
-        for (uint32_t i = 0; i < n; i++, sc = sc + 1 < n ? sc + 1 : 0) {
-            uint32_t look = s->look[sc];
-            if (look <= t) look = s->look[sc] = run_scheduler(s, sc, t);
-            if (look < next) next = look;
+        s->turn = s->turn + 1 < n ? s->turn + 1 : 0;     /* always the same first, its warps would run ahead */
+        for (uint32_t m = to_look_at(s, t); m; m &= m - 1) {
+            uint32_t sc = s->turn + (uint32_t)__builtin_ctz(m);
+            sc = sc < n ? sc : sc - n;
+            s->look[sc] = run_scheduler(s, sc, t);
         }
-        t = wheel_next(&s->wheel);
-        if (next < t) t = next;
+        t = soonest(next_look(s), wheel_next(&s->wheel));
     }
     s->at = exact_next(s, t);
 }

@@ -47,9 +47,10 @@ static inline uint32_t wheel_next(const struct time_wheel *h)
 static inline uint32_t wheel_take(struct time_wheel *h, uint32_t at)
 {
     uint32_t i = at % WHEEL_CYCLES, first = h->head[i];
+    h->base = at + 1;
+    if (!first) return 0;
     h->head[i] = 0;
     h->full[i / 64] &= ~(1ull << i % 64);
-    h->base = at + 1;
     return first;
 }
 
