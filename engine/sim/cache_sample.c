@@ -39,15 +39,19 @@
 
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
 
+struct sample_line {                 /* 16 bytes: an access looks at all of it */
+    uint16_t stamp;              /* bucket of the last touch */
+    uint8_t state;               /* valid sectors, class << 4; 0: never touched */
+    uint8_t dirty;
+    uint8_t places[HALVES];      /* sampled places that touched it since it was filled */
+    bool counted;                /* its weight is in the order: what others brought is theirs */
+    uint8_t unused;
+    uint16_t at[SIDES];          /* when each side of the sample asked last, in ticks + 1; 0: never */
+};
 struct region {
     uint64_t id;                 /* line >> REGION_SHIFT */
     uint16_t alloc;              /* index of its allocation, MAX_ALLOCS: unknown */
-    uint16_t stamp[REGION_LINES];/* bucket of the last touch */
-    uint8_t state[REGION_LINES]; /* valid sectors, class << 4; 0: never touched */
-    uint8_t dirty[REGION_LINES];
-    uint8_t places[REGION_LINES][HALVES];  /* sampled places that touched it since it was filled */
-    uint16_t at[REGION_LINES][SIDES]; /* when each side of the sample asked last, in ticks + 1; 0: never */
-    uint32_t counted;            /* lines whose weight is in the order: what others brought is theirs */
+    struct sample_line line[REGION_LINES];
 };
 /* found: sectors that a place asked for, found and shares with one at that distance, or far off; twice: with two far off, in
  * either order. */
@@ -70,7 +74,13 @@ struct cache_sample {
     const struct sim_mem *mem;
 };
 
-static uint32_t ones(uint32_t m) { return (uint32_t)__builtin_popcount(m); }
+/* Bits of a byte that are set. */
+static inline uint32_t ones(uint32_t m)
+{
+    m -= m >> 1 & 0x55u;
+    m = (m & 0x33u) + (m >> 2 & 0x33u);
+    return (m + (m >> 4)) & 0x0fu;
+}
 
 enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms, const struct cache_places *p, struct sim_mem *mem)
 {
@@ -158,10 +168,12 @@ static double chance(uint64_t line, uint64_t salt)
 static void note_pairs(struct cache_sample *s, struct sample_alloc *a, uint32_t place, uint8_t places, uint32_t asked, uint32_t found)
 {
     a->asked[place] += asked;
-    uint32_t far = ones(s->p.far_of[place] & places);
-    a->far += far * found;
-    a->twice += far * (far - 1.0) * found;
-    for (uint32_t d = 0; places && d < s->p.apart; d++) a->found[d] += ones(s->p.near_of[place][d] & places) * found;
+    if (places && found) {
+        uint32_t far = ones(s->p.far_of[place] & places);
+        a->far += far * found;
+        a->twice += far * (far - 1.0) * found;
+        for (uint32_t d = 0; d < s->p.apart; d++) a->found[d] += ones(s->p.near_of[place][d] & places) * found;
+    }
     if (a->notes++ < 64 || a->notes % 128 == 0) find_alone(s, a);
 }
 
@@ -230,7 +242,7 @@ static void sum_younger(struct cache_sample *s)
 static void halve_buckets(struct cache_sample *s)
 {
     for (size_t i = 0; i < s->n; i++)
-        for (uint32_t k = 0; k < REGION_LINES; k++) s->region[i].stamp[k] >>= 1;
+        for (uint32_t k = 0; k < REGION_LINES; k++) s->region[i].line[k].stamp >>= 1;
     for (unsigned c = 0; c < CLASSES; c++) {
         for (uint32_t b = 0; b < BUCKETS; b++)
             s->weight[c][b] = b < BUCKETS / 2 ? s->weight[c][2 * b] + s->weight[c][2 * b + 1] : 0;
@@ -298,13 +310,13 @@ static bool warm_has(const struct cache_sample *s, uint64_t line)
     return (of->restored ? later : later + copied) + s->filled <= s->capacity;
 }
 
-/* Sectors of line k of region g that are in L2. */
-static uint8_t resident(const struct cache_sample *s, const struct region *g, uint32_t k)
+/* Its sectors that are in L2. */
+static uint8_t resident(const struct cache_sample *s, const struct sample_line *l, uint64_t line)
 {
-    uint8_t st = g->state[k];
-    if (!st) return warm_has(s, g->id << REGION_SHIFT | k) ? 15 : 0;
-    double room = s->capacity * (1 + SPREAD * (chance(g->id << REGION_SHIFT | k, 1) - 0.5));
-    bool left = s->first_share > 0 && st >> 4 == CLASS_FIRST_OUT ? is_left_first(s, st & 15, g->stamp[k], room) : is_left(s, st >> 4, g->stamp[k], room);
+    uint8_t st = l->state;
+    if (!st) return warm_has(s, line) ? 15 : 0;
+    double room = s->capacity * (1 + SPREAD * (chance(line, 1) - 0.5));
+    bool left = s->first_share > 0 && st >> 4 == CLASS_FIRST_OUT ? is_left_first(s, st & 15, l->stamp, room) : is_left(s, st >> 4, l->stamp, room);
     return left ? st & 15 : 0;
 }
 
@@ -313,8 +325,7 @@ uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t 
     uint32_t i = find_slot(s, line >> REGION_SHIFT);
     if (s->slot[i]) {
         const struct region *g = &s->region[s->slot[i] - 1];
-        uint32_t k = line & (REGION_LINES - 1);
-        uint8_t here = resident(s, g, k), lack = sectors & (uint8_t)~here;
+        uint8_t here = resident(s, &g->line[line & (REGION_LINES - 1)], line), lack = sectors & (uint8_t)~here;
         if (lack && g->alloc != MAX_ALLOCS) here |= others_have(s, &s->alloc[g->alloc], line, 0, lack);
         return here & sectors;
     }
@@ -338,17 +349,16 @@ static unsigned class_of(uint8_t alloc, unsigned old, bool fresh)
 }
 
 /* The line becomes the youngest of its class. */
-static void touch(struct cache_sample *s, struct region *g, uint32_t k, unsigned cls, bool counted)
+static void touch(struct cache_sample *s, struct sample_line *l, unsigned cls, bool counted)
 {
-    uint32_t bit = 1u << k;
-    unsigned old = g->state[k] >> 4;
-    if (g->counted & bit) {
-        s->weight[old][g->stamp[k]] -= s->scale;
+    unsigned old = l->state >> 4;
+    if (l->counted) {
+        s->weight[old][l->stamp] -= s->scale;
         s->total[old] -= s->scale;
     }
-    bool moved = g->stamp[k] != s->now || !(g->counted & bit);
-    g->counted = counted ? g->counted | bit : g->counted & ~bit;
-    g->stamp[k] = (uint16_t)s->now;
+    bool moved = l->stamp != s->now || !l->counted;
+    l->counted = counted;
+    l->stamp = (uint16_t)s->now;
     if (!counted) return;
     s->weight[cls][s->now] += s->scale;
     s->total[cls] += s->scale;
@@ -358,16 +368,16 @@ static void touch(struct cache_sample *s, struct region *g, uint32_t k, unsigned
 
 /* The share of accesses to this allocation that come while all the other sides of the sample ask for the same line:
  * then all SMs do. */
-static void note_together(struct sample_alloc *a, struct region *g, uint32_t k, const struct cache_l2_request *r)
+static void note_together(struct sample_alloc *a, struct sample_line *l, const struct cache_l2_request *r)
 {
     static const uint8_t side_of[8] = { 0, 1, 2, 3, 2, 3, 3, 3 };      /* places as time_group chooses them */
     uint16_t now = (uint16_t)((r->at >> TICK_SHIFT) + 1);
     bool all = true;
     for (uint32_t i = 0; i < SIDES; i++) {
-        uint16_t ago = (uint16_t)(now - g->at[k][i]);
-        all &= i == side_of[r->place & 7] || (g->at[k][i] && (ago < TOGETHER || ago > UINT16_MAX - TOGETHER));
+        uint16_t ago = (uint16_t)(now - l->at[i]);
+        all &= i == side_of[r->place & 7] || (l->at[i] && (ago < TOGETHER || ago > UINT16_MAX - TOGETHER));
     }
-    g->at[k][side_of[r->place & 7]] = now ? now : 1;
+    l->at[side_of[r->place & 7]] = now ? now : 1;
     a->together += (all - a->together) / 256;
 }
 
@@ -379,11 +389,10 @@ double cache_sample_together(const struct cache_sample *s, uint64_t line)
 }
 
 /* Each place's first request for each half of a line counts. */
-static void note_access(struct cache_sample *s, struct sample_alloc *a, struct region *g, uint32_t k, const struct cache_l2_request *r,
-                        uint8_t here)
+static void note_access(struct cache_sample *s, struct sample_alloc *a, struct sample_line *l, const struct cache_l2_request *r, uint8_t here)
 {
     for (uint32_t h = 0; h < HALVES; h++) {
-        uint8_t part = r->sectors & (uint8_t)(3u << 2 * h), *places = &g->places[k][h];
+        uint8_t part = r->sectors & (uint8_t)(3u << 2 * h), *places = &l->places[h];
         if (!part || *places >> r->place & 1) continue;
         note_pairs(s, a, r->place, *places, cache_count(part), cache_count(part & here));
         *places |= (uint8_t)(1u << r->place);
@@ -393,39 +402,39 @@ static void note_access(struct cache_sample *s, struct sample_alloc *a, struct r
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r, struct cache_l2_outcome *o)
 {
     struct region *g = use_region(s, r->line);
-    uint32_t k = r->line & (REGION_LINES - 1);
     o->weight = s->scale;
     if (!g) {
         o->miss = r->sectors;
         return;
     }
-    uint8_t here = resident(s, g, k);
-    bool known = here && g->state[k], counted = g->counted >> k & 1;
-    o->open = known && s->now - g->stamp[k] < RECENT;
-    if (!known) memset(g->places[k], 0, sizeof g->places[k]);
+    struct sample_line *l = &g->line[r->line & (REGION_LINES - 1)];
+    uint8_t here = resident(s, l, r->line);
+    bool known = here && l->state, counted = l->counted;
+    o->open = known && s->now - l->stamp < RECENT;
+    if (!known) memset(l->places, 0, sizeof l->places);
     bool fresh = !here;
     uint8_t lacks = r->sectors & (uint8_t)~here;
     if (g->alloc != MAX_ALLOCS) {
         struct sample_alloc *a = &s->alloc[g->alloc];
-        note_access(s, a, g, k, r, here);
-        note_together(a, g, k, r);
+        note_access(s, a, l, r, here);
+        note_together(a, l, r);
         if (lacks) here |= others_have(s, a, r->line, r->place, lacks);
     }
-    unsigned cls = class_of(r->alloc, g->state[k] >> 4, fresh);
+    unsigned cls = class_of(r->alloc, l->state >> 4, fresh);
     o->hit = r->sectors & here;
     uint8_t lack = (uint8_t)(r->sectors & ~here);
     if (lack && !r->write) o->miss = (uint8_t)((lack | r->fetch) & ~here);
     if (fresh) {
-        g->dirty[k] = 0;
+        l->dirty = 0;
         counted = !here;         /* its weight is with those that brought it */
         if (counted) s->filled += s->scale;
     } else if (!known) {
         counted = true;
     }
-    touch(s, g, k, cls, counted);
+    touch(s, l, cls, counted);
     if (r->write) {              /* once more was filled than fits, by earlier launches too, what is written is sure to leave again */
-        if (s->total[CLASS_USUAL] + s->total[CLASS_FIRST_OUT] > s->capacity || s->warm_lines > s->capacity) o->written = r->sectors & (uint8_t)~g->dirty[k];
-        g->dirty[k] |= r->sectors;
+        if (s->total[CLASS_USUAL] + s->total[CLASS_FIRST_OUT] > s->capacity || s->warm_lines > s->capacity) o->written = r->sectors & (uint8_t)~l->dirty;
+        l->dirty |= r->sectors;
     }
-    g->state[k] = (uint8_t)(here | o->miss | r->sectors | cls << 4);
+    l->state = (uint8_t)(here | o->miss | r->sectors | cls << 4);
 }

@@ -39,10 +39,12 @@ enum { TIME_LOOP = 1 /* no machine instruction does it at once */, TIME_SWAP };
 
 /* ---- the memory system of a group ---- */
 struct time_queue { double free; };
+struct time_share { uint64_t inverse; uint32_t n; };   /* to divide by n without a division */
 struct time_mem {
     const struct sim_preset *g;
     struct cache_l2 l2; struct time_met *met;  /* met: reads on their way, by line and neighbourhood; NULL: no SMs' are merged */
     struct time_queue *slice, *channel; uint32_t nslices, nchannels;
+    struct time_share by_slice, by_channel, by_unit;
     struct time_queue *unit; uint32_t nunits;  /* atomic units, one per slice of the GPU: in a sample too, since few addresses meet in few */
     double written_back, merged;     /* lately: sectors L2 has to write back per sector stored; share of reads that met another SM's */
     double scale;                    /* SMs of the GPU per simulated SM */

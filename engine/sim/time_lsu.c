@@ -39,10 +39,12 @@ static uint32_t *tracker_wait(struct time_sm *s, double *at)
 /* So is the room for sectors: those of a miss wait for the ones that asked as many sectors ago. */
 static void room_wait(struct time_sm *s, uint32_t sectors, double *at)
 {
+    uint32_t k = s->room_at, latest = 0;
     for (uint32_t i = 0; s->nroom && i < sectors; i++) {
-        uint32_t free = s->room[(s->room_at + i) % s->nroom];
-        if (free > *at) *at = free;
+        latest = s->room[k] > latest ? s->room[k] : latest;
+        if (++k == s->nroom) k = 0;
     }
+    if (latest > *at) *at = latest;
 }
 
 static void room_take(struct time_sm *s, uint32_t sectors, uint32_t until)
@@ -132,7 +134,9 @@ static uint32_t sectors_of(const uint64_t *lines, uint32_t n)
 static inline uint32_t tag_bank(uint64_t line, uint32_t banks)
 {
     if (banks != 4) return 1u << line % banks;
-    return 1u << ((__builtin_popcountll(line & 0x5555555555555555u) + 2 * __builtin_popcountll(line & 0xaaaaaaaaaaaaaaaau)) & 3);
+    uint64_t sums = (line & 0x3333333333333333u) + (line >> 2 & 0x3333333333333333u);       /* of two digits, then of four */
+    sums = (sums & 0x0f0f0f0f0f0f0f0fu) + (sums >> 4 & 0x0f0f0f0f0f0f0f0fu);
+    return 1u << (sums * 0x0101010101010101u >> 56 & 3);
 }
 
 /* Two stages. Lines are looked up l1_tag_banks a cycle, and misses leave. The data, when they are there, come from the 32

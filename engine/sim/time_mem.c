@@ -19,6 +19,8 @@ static uint32_t share_of(int64_t n, double scale)
     return part < least ? least : part;
 }
 
+static struct time_share share_among(uint32_t n) { return (struct time_share){ UINT64_MAX / n, n }; }
+
 static enum status make_queues(struct time_mem *m)
 {
     const struct sim_preset *g = m->g;
@@ -28,6 +30,9 @@ static enum status make_queues(struct time_mem *m)
     m->channel = base_alloc(m->nchannels * sizeof *m->channel);
     m->nunits = (uint32_t)g->l2_slices;
     m->unit = base_alloc(m->nunits * sizeof *m->unit);
+    m->by_slice = share_among(m->nslices);
+    m->by_channel = share_among(m->nchannels);
+    m->by_unit = share_among(m->nunits);
     if (g->l2_merge_sms > 1 && !(m->met = base_alloc(TIME_FLIGHTS * sizeof *m->met))) return ST_NOMEM;
     return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
 }
@@ -74,11 +79,24 @@ void time_mem_free(struct time_mem *m)
 
 /* ---- seen from an SM, within an epoch ---- */
 
-/* Neighbouring lines go to different queues, in an order that changes with the address. */
-static inline uint16_t spread(uint64_t line, uint32_t n)
+__extension__ typedef unsigned __int128 product;
+
+/* x / n, by the reciprocal: that is at most one too small. *rest: x % n. */
+static inline uint64_t divide(const struct time_share *d, uint64_t x, uint32_t *rest)
 {
-    uint64_t q = line / n;
-    return (uint16_t)(((uint32_t)(line - q * n) + (uint32_t)(cache_mix(q) >> 40)) % n);
+    uint64_t q = (uint64_t)((product)x * d->inverse >> 64), r = x - q * d->n;
+    bool more = r >= d->n;
+    *rest = (uint32_t)(more ? r - d->n : r);
+    return q + more;
+}
+
+/* Neighbouring lines go to different queues, in an order that changes with the address. */
+static inline uint16_t spread(uint64_t line, const struct time_share *d)
+{
+    uint32_t at;
+    uint64_t q = divide(d, line, &at);
+    divide(d, at + (uint32_t)(cache_mix(q) >> 40), &at);
+    return (uint16_t)at;
 }
 
 /* Waiting time at `at`: the backlog at the epoch's start and what came since, less what was served. What came
@@ -110,8 +128,8 @@ static void note_request(struct time_sm *s, const struct cache_l2_request *r, ui
 
 static inline void choose_queues(const struct time_mem *m, struct cache_l2_request *r)
 {
-    r->slice = spread(r->line, m->nslices);
-    r->channel = spread(r->line, m->nchannels);
+    r->slice = spread(r->line, &m->by_slice);
+    r->channel = m->nchannels == m->nslices ? r->slice : spread(r->line, &m->by_channel);
 }
 
 /* A port serves in order of asking: the delay of this request, after which it is busy longer. */
@@ -209,7 +227,7 @@ uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r)
 {
     struct time_mem *m = &s->group->mem;
     choose_queues(m, r);
-    r->unit = spread(r->line >> UNIT_LINES_SHIFT, m->nunits);
+    r->unit = spread(r->line >> UNIT_LINES_SHIFT, &m->by_unit);
     double wait = waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
     wait += take_port(&s->store_free, r->at, ATOMIC_SECTOR * cache_count(r->sectors));

@@ -463,36 +463,43 @@ static uint32_t exact_next(const struct time_sm *s, uint32_t at)
     return at;
 }
 
-/* When some scheduler is to be looked at. */
-static inline uint32_t next_look(const struct time_sm *s)
+/* When some scheduler is to be looked at. `most`: their number, or one that the compiler knows; those there are not never are. */
+static inline uint32_t next_look(const struct time_sm *s, uint32_t most)
 {
     uint32_t at = s->look[0];
-    for (uint32_t sc = 1; sc < s->nscheds; sc++) at = s->look[sc] < at ? s->look[sc] : at;
+    for (uint32_t sc = 1; sc < most; sc++) at = s->look[sc] < at ? s->look[sc] : at;
     return at;
 }
 
 /* Bits of the schedulers to be looked at by t, those from `turn` on first. */
-static inline uint32_t to_look_at(const struct time_sm *s, uint32_t t)
+static inline uint32_t to_look_at(const struct time_sm *s, uint32_t t, uint32_t most)
 {
     uint32_t m = 0, n = s->nscheds;
-    for (uint32_t sc = 0; sc < n; sc++) m |= (uint32_t)(s->look[sc] <= t) << sc;
+    for (uint32_t sc = 0; sc < most; sc++) m |= (uint32_t)(s->look[sc] <= t) << sc;
     return (m | m << n) >> s->turn & ((1u << n) - 1);
 }
 
 static inline uint32_t soonest(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-void time_sm_run(struct time_sm *s, uint32_t end)
+static inline uint32_t run_until(struct time_sm *s, uint32_t end, uint32_t most)
 {
-    uint32_t n = s->nscheds, t = soonest(next_look(s), wheel_next(&s->wheel));
+    uint32_t n = s->nscheds, t = soonest(next_look(s, most), wheel_next(&s->wheel));
     while (t < end && !s->fault && !s->oom) {
         wake_due(s, t);
         s->turn = s->turn + 1 < n ? s->turn + 1 : 0;     /* always the same first, its warps would run ahead */
-        for (uint32_t m = to_look_at(s, t); m; m &= m - 1) {
+        for (uint32_t m = to_look_at(s, t, most); m; m &= m - 1) {
             uint32_t sc = s->turn + (uint32_t)__builtin_ctz(m);
             sc = sc < n ? sc : sc - n;
             s->look[sc] = run_scheduler(s, sc, t);
         }
-        t = soonest(next_look(s), wheel_next(&s->wheel));
+        t = soonest(next_look(s, most), wheel_next(&s->wheel));
     }
+    return t;
+}
+
+#define USUAL_SCHEDULERS 4u          /* most SMs have so many: the loops over them are unrolled */
+void time_sm_run(struct time_sm *s, uint32_t end)
+{
+    uint32_t t = s->nscheds <= USUAL_SCHEDULERS ? run_until(s, end, USUAL_SCHEDULERS) : run_until(s, end, TIME_SCHEDULERS);
     s->at = exact_next(s, t);
 }
