@@ -80,12 +80,18 @@ static enum status set_up(struct time_launch *t, struct sim_program *p, const st
 
 /* ---- running groups ---- */
 
-struct time_groups { struct time_group *v; uint32_t n; uint64_t budget; struct exec_drive *beside; };
+struct time_groups { struct time_group *v; uint32_t n; uint64_t budget; struct exec_drive *beside; const struct time_launch *t; };
 static void run_group(void *ctx, size_t i)
 {
     struct time_groups *a = ctx;
-    if (i >= a->n) exec_drive_share(a->beside);
-    else if (a->v[i].status == ST_OK) time_group_run(&a->v[i], a->budget);
+    if (i >= a->n) {
+        exec_drive_share(a->beside);
+        return;
+    }
+    struct time_group *g = &a->v[i];
+    enum status st = time_group_init(g, a->t, (uint32_t)i);
+    if (st != ST_OK) g->status = st;
+    else time_group_run(g, a->budget);
 }
 
 static void free_groups(struct time_groups *a)
@@ -102,9 +108,8 @@ static enum status run_groups(struct time_launch *t, uint64_t budget, struct tim
     a->budget = budget;
     a->v = base_alloc(a->n * sizeof *a->v);
     if (!a->v) return ST_NOMEM;
+    a->t = t;
     enum status st = ST_OK;
-    for (uint32_t i = 0; i < a->n && st == ST_OK; i++) st = time_group_init(&a->v[i], t, i);
-    if (st != ST_OK) return st;
     uint32_t pieces = a->n + (a->beside ? t->threads : 0);   /* groups first: they take longest */
     base_parallel(t->threads < pieces ? t->threads : pieces, pieces, run_group, a);
     for (uint32_t i = 0; i < a->n && st == ST_OK; i++) {

@@ -68,6 +68,7 @@ void time_mem_free(struct time_mem *m);
 /* What a step can need besides a unit: nothing, or room in the LSU's queue. */
 enum { TIME_WANT_FETCH = UNIT_COUNT, TIME_WANT_ROOM, TIME_WANTS };
 
+struct time_ring { uint32_t *done, n, at; };
 /* A scheduler of an SM: its warps whose step has come, by what it needs, and when there is that. */
 struct time_sched {
     uint32_t any;                    /* bits of the wants that some warp is due for */
@@ -76,6 +77,8 @@ struct time_sched {
     bool paired;                     /* dual issue: another may issue in the same cycle */
     uint32_t from[TIME_WANTS];       /* when each unit is free; TIME_WANT_FETCH: 0; TIME_WANT_ROOM: as last looked at */
     uint64_t due[TIME_WANTS];
+    struct time_ring own;            /* completion of its last memory instructions */
+    uint32_t id;
 };
 
 /* ---- warps ---- */
@@ -119,7 +122,7 @@ struct time_sm {
     uint32_t *age;                   /* [nwarps]: order of arrival */
     struct time_wheel wheel;         /* the warps whose next step lies ahead */
     uint8_t *wants;                  /* [nwarps]: what its next step needs, enum time_unit or TIME_WANT_* */
-    struct time_sched sched[TIME_SCHEDULERS];
+    struct time_sched *sched;        /* [TIME_SCHEDULERS] */
     uint32_t look[TIME_SCHEDULERS];  /* before that nothing that is due can step */
     uint8_t sched_of[TIME_SM_WARPS], nth_of[TIME_SM_WARPS];      /* the scheduler of a warp slot; which of that one's warps */
     uint32_t nscheds, interval;      /* schedulers; cycles between issues */
@@ -136,7 +139,7 @@ struct time_sm {
     bool has_ro;
     double heap_free;                /* when malloc's heap has served this SM's lanes */
     double lsu_free, remote_free, data_free, port_free, store_free, out_free, ask_free;   /* out_free: what reads and stores leave by */
-    struct time_ring { uint32_t *done, n, at; } queue, own[TIME_SCHEDULERS]; /* completion of the last l1_queue memory instructions; of each scheduler's last */
+    struct time_ring queue;                /* completion of the last l1_queue memory instructions */
     uint32_t left;                         /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t *mshr, nmshrs, mshr_at;       /* [nmshrs] arrival of the last misses; the oldest */
     uint32_t *room, nroom, room_at;        /* [nroom] arrival of the last sectors missed; the oldest. nroom 0: any number */
@@ -167,11 +170,11 @@ enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32
 uint32_t time_call_until(struct time_sm *s, const struct time_slot *o, uint32_t lanes, uint32_t t);
 
 /* time_lsu.c: a memory instruction issues at t; returns when its result is there. TIME_NEVER never. */
-uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct exec_inst *in, const struct time_access *a, uint32_t t);
-/* Earliest cycle at which the LSU takes another instruction of scheduler sc. */
-static inline uint32_t time_lsu_room(const struct time_sm *s, uint32_t sc)
+uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, struct time_sched *q, const struct exec_inst *in, const struct time_access *a, uint32_t t);
+/* Earliest cycle at which the LSU takes another instruction of scheduler q. */
+static inline uint32_t time_lsu_room(const struct time_sm *s, const struct time_sched *q)
 {
-    uint32_t all = s->queue.done[s->queue.at], own = s->own[sc].done[s->own[sc].at];
+    uint32_t all = s->queue.done[s->queue.at], own = q->own.done[q->own.at];
     return all > own ? all : own;
 }
 

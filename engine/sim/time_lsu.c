@@ -333,12 +333,12 @@ static uint32_t issue_space(struct time_sm *s, struct time_warp *w, const struct
     return a->nlines ? issue_global(s, w, in, a, t) : t;
 }
 
-uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+uint32_t time_lsu_issue(struct time_sm *s, struct time_warp *w, struct time_sched *q, const struct exec_inst *in, const struct time_access *a, uint32_t t)
 {
     s->left = 0;
     uint32_t done = issue_space(s, w, in, a, t);
     if (!s->left) return done;
     ring_push(&s->queue, s->left);
-    ring_push(&s->own[sc], s->left);
+    ring_push(&q->own, s->left);
     return done;
 }

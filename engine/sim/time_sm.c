@@ -45,7 +45,11 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->order = base_alloc(s->nctas * sizeof *s->order);
     s->turns = base_alloc((size_t)s->nctas * TIME_SCHEDULERS * sizeof *s->turns);
     bool rings = make_ring(&s->queue, g->l1_queue);
-    for (uint32_t i = 0; i < TIME_SCHEDULERS && rings; i++) rings = make_ring(&s->own[i], g->l1_queue_each < g->l1_queue ? g->l1_queue_each : g->l1_queue);
+    s->sched = base_alloc(TIME_SCHEDULERS * sizeof *s->sched);
+    for (uint32_t i = 0; i < TIME_SCHEDULERS && rings && s->sched; i++) {
+        s->sched[i].id = i;
+        rings = make_ring(&s->sched[i].own, g->l1_queue_each < g->l1_queue ? g->l1_queue_each : g->l1_queue);
+    }
     s->nmshrs = trackers(t);
     s->mshr = base_alloc((size_t)s->nmshrs * sizeof *s->mshr);
     s->nroom = (uint32_t)g->l1_flight;
@@ -53,7 +57,7 @@ static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
     s->ended = base_alloc(s->nctas * sizeof *s->ended);
     if (g->l2_merge && !(s->flight = base_alloc(TIME_FLIGHTS * sizeof *s->flight))) return false;
     s->loads = base_alloc((t->p->nloads + 1) * sizeof *s->loads);
-    return s->warp && s->work && s->warp_inst && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->order && s->turns && rings && s->mshr && s->room && s->ended && s->loads;
+    return s->warp && s->sched && s->work && s->warp_inst && s->ready && s->age && s->wants && s->scoreboard && s->cta && s->order && s->turns && rings && s->mshr && s->room && s->ended && s->loads;
 }
 
 static enum status make_caches(struct time_sm *s, const struct time_launch *t)
@@ -116,7 +120,8 @@ void time_sm_free(struct time_sm *s)
     base_free(s->order);
     base_free(s->turns);
     base_free(s->queue.done);
-    for (uint32_t i = 0; i < TIME_SCHEDULERS; i++) base_free(s->own[i].done);
+    for (uint32_t i = 0; s->sched && i < TIME_SCHEDULERS; i++) base_free(s->sched[i].own.done);
+    base_free(s->sched);
     base_free(s->mshr);
     base_free(s->room);
     base_free(s->ended);
@@ -259,13 +264,13 @@ static void hold_back(struct time_sm *s, struct time_warp *w, const struct time_
 struct turn { uint32_t at; uint8_t wants; };
 
 /* Issues o at t, or says what it waits for. */
-static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, const struct time_slot *o, uint32_t t, struct turn *then)
+static inline bool issue(struct time_sm *s, struct time_warp *w, struct time_sched *q, const struct time_slot *o, uint32_t t, struct turn *then)
 {
     const struct time_plan *plan = &s->group->t->plan;
-    uint32_t mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0, *from = &s->sched[sc].from[o->unit];
+    uint32_t mem = o->flags & TIME_MEMORY ? w->work->mem_of[o->pc - w->lo] : 0, *from = &q->from[o->unit];
     *then = (struct turn){ later(w->operands, t), o->unit };
     if (w->operands > t || *from > t) return false;
-    if (mem && time_lsu_room(s, sc) > t) {
+    if (mem && time_lsu_room(s, q) > t) {
         then->wants = TIME_WANT_ROOM;
         return false;
     }
@@ -273,7 +278,7 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, uint32_t sc, co
     uint32_t done = t + o->latency;
     if (mem) {
         const struct time_access *a = &w->work->mem[mem - 1];
-        done = time_lsu_issue(s, w, sc, &plan->p->code[o->pc], a, t);
+        done = time_lsu_issue(s, w, q, &plan->p->code[o->pc], a, t);
         if (a->kind == ACCESS_ASYNC && done > w->async) w->async = done;
     }
     set_results(plan, w, o, done);
@@ -308,11 +313,11 @@ static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, struct tu
 }
 
 /* One step at t. Returns the issue slots taken; *then: the next step. */
-static uint32_t step_warp(struct time_sm *s, uint32_t sc, struct time_warp *w, uint32_t t, struct turn *then)
+static inline uint32_t step_warp(struct time_sm *s, struct time_sched *q, struct time_warp *w, uint32_t t, struct turn *then)
 {
     if (!w->next && !refill(s, w, t, then)) return 0;
     const struct time_slot *o = w->next;
-    if (!issue(s, w, sc, o, t, then)) return 0;
+    if (!issue(s, w, q, o, t, then)) return 0;
     find_next(&s->group->t->plan, w, o + 1);
     *then = (struct turn){ w->release, TIME_WANT_FETCH };
     if (w->next) *then = (struct turn){ w->operands, w->next->unit };
@@ -324,13 +329,13 @@ static uint32_t step_warp(struct time_sm *s, uint32_t sc, struct time_warp *w, u
 /* ---- schedulers ---- */
 
 /* The last one again, else the oldest. */
-static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n, uint64_t from)
+static uint32_t pick_greedy(const struct time_sm *s, const struct time_sched *q, uint64_t from)
 {
-    uint32_t best = s->sched[sc].last;
+    uint32_t best = q->last;
     if (from >> best & 1) return best;
     uint32_t best_age = UINT32_MAX;
     for (uint64_t m = from; m; m &= m - 1) {
-        uint32_t k = (uint32_t)__builtin_ctzll(m), age = s->age[k * n + sc];
+        uint32_t k = (uint32_t)__builtin_ctzll(m), age = s->age[k * s->nscheds + q->id];
         if (age < best_age) {
             best = k;
             best_age = age;
@@ -340,22 +345,22 @@ static uint32_t pick_greedy(const struct time_sm *s, uint32_t sc, uint32_t n, ui
 }
 
 /* The first after the last one, in a circle. */
-static uint32_t pick_next(const struct time_sm *s, uint32_t sc, uint64_t from)
+static uint32_t pick_next(const struct time_sched *q, uint64_t from)
 {
-    uint64_t after = from & ~((2ull << s->sched[sc].last) - 1);
+    uint64_t after = from & ~((2ull << q->last) - 1);
     return (uint32_t)__builtin_ctzll(after ? after : from);
 }
 
 /* Of the oldest CTA that has one, the first after the CTA's last one, in a circle. */
-static uint32_t pick_oldest(struct time_sm *s, uint32_t sc, uint64_t from)
+static uint32_t pick_oldest(struct time_sm *s, const struct time_sched *q, uint64_t from)
 {
     if (!(from & (from - 1))) return (uint32_t)__builtin_ctzll(from);
     for (uint32_t i = 0; i < s->nctas; i++) {
         uint32_t slot = s->order[i];
-        struct time_turns *c = &s->turns[slot * TIME_SCHEDULERS + sc];
+        struct time_turns *c = &s->turns[slot * TIME_SCHEDULERS + q->id];
         uint64_t m = from & c->warps;
         if (!m) continue;
-        if (m & ~s->sched[sc].due[TIME_WANT_ROOM] & 1ull << c->last) return c->last;
+        if (m & ~q->due[TIME_WANT_ROOM] & 1ull << c->last) return c->last;
         uint64_t after = m & ~((2ull << c->last) - 1);
         c->last = (uint32_t)__builtin_ctzll(after ? after : m);
         return c->last;
@@ -363,31 +368,29 @@ static uint32_t pick_oldest(struct time_sm *s, uint32_t sc, uint64_t from)
     return (uint32_t)__builtin_ctzll(from);
 }
 
-static uint32_t pick(struct time_sm *s, uint32_t sc, uint64_t from)
+static inline uint32_t pick(struct time_sm *s, const struct time_sched *q, uint64_t from)
 {
     switch (s->policy) {
-    case POLICY_GREEDY: return pick_greedy(s, sc, s->nscheds, from);
-    case POLICY_OLDEST_CTA: return pick_oldest(s, sc, from);
-    default: return pick_next(s, sc, from);
+    case POLICY_GREEDY: return pick_greedy(s, q, from);
+    case POLICY_OLDEST_CTA: return pick_oldest(s, q, from);
+    default: return pick_next(q, from);
     }
 }
 
-static inline void make_due(struct time_sm *s, uint32_t sc, uint32_t k, uint8_t wants)
+static inline void make_due(struct time_sched *q, uint32_t k, uint8_t wants)
 {
-    s->sched[sc].due[wants] |= 1ull << k;
-    s->sched[sc].any |= 1u << wants;
-    s->look[sc] = 0;
+    q->due[wants] |= 1ull << k;
+    q->any |= 1u << wants;
 }
 
-/* Warp k of scheduler sc steps at t. One whose next step comes when the scheduler is free again is due at once: nobody looks before. */
-static inline void step_one(struct time_sm *s, uint32_t sc, uint32_t k, uint32_t t)
+/* Warp k of scheduler q steps at t. One whose next step comes when the scheduler is free again is due at once: nobody looks before. */
+static inline void step_one(struct time_sm *s, struct time_sched *q, uint32_t k, uint32_t t)
 {
-    struct time_sched *q = &s->sched[sc];
-    uint32_t w = k * s->nscheds + sc;
+    uint32_t w = k * s->nscheds + q->id;
     uint8_t had = s->wants[w];
     if (!(q->due[had] &= ~(1ull << k))) q->any &= ~(1u << had);
     struct turn then;
-    uint32_t slots = step_warp(s, sc, &s->warp[w], t, &then), free = 0;
+    uint32_t slots = step_warp(s, q, &s->warp[w], t, &then), free = 0;
     s->ready[w] = then.at;
     s->wants[w] = then.wants;
     if (slots) {
@@ -395,33 +398,33 @@ static inline void step_one(struct time_sm *s, uint32_t sc, uint32_t k, uint32_t
         q->paired = s->dual && !q->paired;
         free = q->free = t + (q->paired ? slots - 1 : slots) * s->interval;
     }
-    if (then.at <= t || then.at == free) make_due(s, sc, k, then.wants);
+    if (then.at <= t || then.at == free) make_due(q, k, then.wants);
     else if (then.at != TIME_NEVER) wheel_put(&s->wheel, w, then.at);
 }
 
-/* The warps of scheduler sc that can step at t; *next: when others can, of those whose step has come. */
-static inline uint64_t can_step(struct time_sm *s, uint32_t sc, uint32_t t, uint32_t *next)
+/* The warps of scheduler q that can step at t; *next: when others can, of those whose step has come. */
+static inline uint64_t can_step(struct time_sm *s, struct time_sched *q, uint32_t t, uint32_t *next)
 {
-    struct time_sched *q = &s->sched[sc];
     uint64_t can = 0;
-    if (q->any >> TIME_WANT_ROOM & 1) q->from[TIME_WANT_ROOM] = time_lsu_room(s, sc);
+    if (q->any >> TIME_WANT_ROOM & 1) q->from[TIME_WANT_ROOM] = time_lsu_room(s, q);
     for (uint32_t m = q->any; m; m &= m - 1) {
-        uint32_t u = (uint32_t)__builtin_ctz(m), at = q->from[u];
-        can |= at <= t ? q->due[u] : 0;
-        *next = at > t && at < *next ? at : *next;
+        uint32_t u = (uint32_t)__builtin_ctz(m), at = q->from[u], now = -(uint32_t)(at <= t);     /* all bits or none: no branch */
+        can |= q->due[u] & (uint64_t)(int32_t)now;
+        at |= now;
+        *next = at < *next ? at : *next;
     }
     return can;
 }
 
-/* All that scheduler sc does at t. Returns when it is to be looked at again, but for what comes out of the wheel. */
-static uint32_t run_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
+/* All that scheduler q does at t. Returns when it is to be looked at again, but for what comes out of the wheel. */
+static uint32_t run_scheduler(struct time_sm *s, struct time_sched *q, uint32_t t)
 {
-    while (s->sched[sc].any && !s->fault) {
-        if (s->sched[sc].free > t) return s->sched[sc].free;
+    while (q->any && !s->fault) {
+        if (q->free > t) return q->free;
         uint32_t next = TIME_NEVER;
-        uint64_t can = can_step(s, sc, t, &next);
+        uint64_t can = can_step(s, q, t, &next);
         if (!can) return next;
-        step_one(s, sc, pick(s, sc, can), t);
+        step_one(s, q, pick(s, q, can), t);
     }
     return TIME_NEVER;
 }
@@ -430,9 +433,14 @@ static uint32_t run_scheduler(struct time_sm *s, uint32_t sc, uint32_t t)
 static void wake_due(struct time_sm *s, uint32_t t)
 {
     for (uint32_t w = wheel_take(&s->wheel, t), next; w; w = next) {
+        uint32_t sc = s->sched_of[w - 1];
         next = s->wheel.link[w - 1];
-        if (s->ready[w - 1] > t) wheel_put(&s->wheel, w - 1, s->ready[w - 1]);
-        else make_due(s, s->sched_of[w - 1], s->nth_of[w - 1], s->wants[w - 1]);
+        if (s->ready[w - 1] > t) {
+            wheel_put(&s->wheel, w - 1, s->ready[w - 1]);
+            continue;
+        }
+        make_due(&s->sched[sc], s->nth_of[w - 1], s->wants[w - 1]);
+        s->look[sc] = 0;
     }
 }
 
@@ -490,7 +498,7 @@ static inline uint32_t run_until(struct time_sm *s, uint32_t end, uint32_t most)
         for (uint32_t m = to_look_at(s, t, most); m; m &= m - 1) {
             uint32_t sc = s->turn + (uint32_t)__builtin_ctz(m);
             sc = sc < n ? sc : sc - n;
-            s->look[sc] = run_scheduler(s, sc, t);
+            s->look[sc] = run_scheduler(s, &s->sched[sc], t);
         }
         t = soonest(next_look(s, most), wheel_next(&s->wheel));
     }
