@@ -25,13 +25,13 @@
 #include "engine/sim/time_access.h"
 #include "engine/sim/time_phase.h"
 #include "engine/sim/time_plan.h"
+#include "engine/sim/time_sched.h"
 #include "engine/sim/time_wheel.h"
 
 #define TIME_NEVER UINT32_MAX
 #define TIME_EPOCH 128u              /* cycles; shorter than any trip to L2 */
 #define TIME_MEMS 32u                /* memory instructions kept per warp */
 #define TIME_LINES 256u              /* lines kept per warp */
-#define TIME_SCHEDULERS 8u
 #define TIME_SM_WARPS 128u
 #define TIME_FLIGHTS 2048u
 #define TIME_MERGE 72u               /* reads of an SM after which one is forgotten by what merges reads, at most; and cycles */
@@ -64,22 +64,6 @@ struct time_mem {
 /* places: NULL when every SM is simulated. */
 enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem);
 void time_mem_free(struct time_mem *m);
-
-/* What a step can need besides a unit: nothing, or room in the LSU's queue. */
-enum { TIME_WANT_FETCH = UNIT_COUNT, TIME_WANT_ROOM, TIME_WANTS };
-
-struct time_ring { uint32_t *done, n, at; };
-/* A scheduler of an SM: its warps whose step has come, by what it needs, and when there is that. */
-struct time_sched {
-    uint32_t any;                    /* bits of the wants that some warp is due for */
-    uint32_t free;                   /* when it can issue again */
-    uint32_t last;                   /* of its warps, the one that issued last */
-    bool paired;                     /* dual issue: another may issue in the same cycle */
-    uint32_t from[TIME_WANTS];       /* when each unit is free; TIME_WANT_FETCH: 0; TIME_WANT_ROOM: as last looked at */
-    uint64_t due[TIME_WANTS];
-    struct time_ring own;            /* completion of its last memory instructions */
-    uint32_t id;
-};
 
 /* ---- warps ---- */
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
