@@ -48,16 +48,14 @@ static bool is_crowd(const uint8_t *part, unsigned at)
 static void count(struct tune_trace *t, struct early *e, uint32_t *asked)
 {
     uint16_t n = 0;
-    for (size_t i = 0; i < t->n && n < LOOKED_AT; i++) {
-        struct line_request *r = &t->v[i];
-        if (r->store || r->atomic || r->prefetch)
-            continue;
-        size_t at = slot_of(e, r->line);
-        uint32_t k = 2u * r->access + e->again[at];
-        e->again[at] = true;
-        asked[k]++;
-        t->crowd[k] += is_crowd(e->part[at], n++ / AT_ONCE);
-    }
+    for (size_t i = 0; i < t->nsteps && n < LOOKED_AT; i++)
+        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && n < LOOKED_AT && trace_loads(&t->step[i]); k++) {
+            size_t at = slot_of(e, t->line[k].line);
+            uint32_t of = 2u * t->step[i].access + e->again[at];
+            e->again[at] = true;
+            asked[of]++;
+            t->crowd[of] += is_crowd(e->part[at], n++ / AT_ONCE);
+        }
     for (uint32_t k = 0; k < t->ncrowd; k++)
         t->crowd[k] = asked[k] ? t->crowd[k] / (float)asked[k] : 0;
 }
@@ -87,23 +85,38 @@ static bool touched_grow(struct touched *s)
     return g.line1 != NULL;
 }
 
+static bool mark_line(struct touched *s, struct trace_line *l, bool load)
+{
+    if (2 * s->n >= s->mask && !touched_grow(s))
+        return false;
+    uint64_t *at = &s->line1[place_of(s, l->line)], was = *at;
+    bool loaded = was && ((was - 1) & 1);
+    s->n += !was;
+    l->again = load && loaded;
+    *at = ((uint64_t)l->line << 1 | (load || loaded)) + 1;
+    return true;
+}
+
 static bool mark_again(struct tune_trace *t)
 {
     struct touched s = { 0 };
     bool ok = true;
-    for (size_t i = 0; i < t->n; i++) {
-        struct line_request *r = &t->v[i];
-        bool load = !r->store && !r->atomic && !r->prefetch;
-        if (2 * s.n >= s.mask && !(ok = touched_grow(&s)))
-            break;
-        uint64_t *at = &s.line1[place_of(&s, r->line)];
-        s.n += !*at;
-        r->again = load && *at && ((*at - 1) & 1);
-        *at = (r->line << 1 | (load || (*at && ((*at - 1) & 1)))) + 1;
-    }
+    for (size_t i = 0; i < t->nsteps; i++)
+        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && ok; k++)
+            ok = mark_line(&s, &t->line[k], trace_loads(&t->step[i]));
     base_free(s.line1);
     t->lines = s.n;
     return ok;
+}
+
+/* This SM's first loads. */
+static void look_at_own(const struct tune_trace *t, struct early *e)
+{
+    struct looking own = { e, 0, 0 };
+    for (size_t i = 0; i < t->nsteps; i++)
+        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && trace_loads(&t->step[i]); k++)
+            if (!look_at(&own, t->line[k].line))
+                return;
 }
 
 /* Other SMs than number 0, one by one; 0: there is no such SM with work. */
@@ -125,8 +138,8 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
 {
     uint32_t sm[SMS], most = 0;
     enum status st = ST_OK;
-    for (size_t i = 0; i < t->n; i++)
-        most = t->v[i].access > most ? t->v[i].access : most;
+    for (size_t i = 0; i < t->nsteps; i++)
+        most = t->step[i].access > most ? t->step[i].access : most;
     base_free(t->crowd);
     t->ncrowd = 2 * (most + 1);
     t->crowd = base_alloc(t->ncrowd * sizeof *t->crowd);
@@ -137,10 +150,8 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
         return ST_OK;
     struct early *e = base_alloc(sizeof *e);
     uint32_t *asked = base_alloc(t->ncrowd * sizeof *asked);
-    struct looking own = { e, 0, 0 };
-    for (size_t i = 0; i < t->n && e && asked; i++)
-        if (!t->v[i].store && !t->v[i].atomic && !t->v[i].prefetch && !look_at(&own, t->v[i].line))
-            break;
+    if (e && asked)
+        look_at_own(t, e);
     for (unsigned k = 1; k < SMS && e && asked && st == ST_OK; k++) {
         struct looking l = { e, k, 0 };
         st = ana_trace(m, kernel, o, LINE_BYTES, t->resident, sm[k], t->sms, look, &l, ds);
@@ -154,4 +165,7 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
     return st;
 }
 
-float tune_trace_crowd(const struct tune_trace *t, const struct line_request *r) { return 2u * r->access + 1 < t->ncrowd ? t->crowd[2u * r->access + r->again] : 0; }
+float tune_trace_crowd(const struct tune_trace *t, const struct trace_step *s, const struct trace_line *l)
+{
+    return 2u * s->access + 1 < t->ncrowd ? t->crowd[2u * s->access + l->again] : 0;
+}

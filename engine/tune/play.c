@@ -4,6 +4,7 @@
 #include "engine/tune/trace.h"
 
 #include <math.h>
+#include <string.h>
 
 #define EVICT_FIRST_SHARE 16u             /* of L2, the part that lines which go first live in */
 #define WARM_SHARE 0.9                    /* of L2: what a launch's buffers may take to be found there by the next launch */
@@ -59,7 +60,6 @@ static uint8_t *held_mask(struct held *h, uint64_t line)
 }
 
 /* ---- a play ---- */
-#define NOTHING UINT32_MAX
 struct play {
     const struct tune_bench *b; const struct options *o; const struct tune_trace *t; struct tune_played *out;
     const struct dev_info *d; struct dev_sm sm;
@@ -68,12 +68,12 @@ struct play {
     float cold;                              /* of what L2 does not have of this SM's touches, the share that DRAM moves for it */
     unsigned granule;                        /* sectors that DRAM moves at once */
     bool l2_overflows, evict_first /* L2 gives these loads' lines up before others */, failed;
-    uint32_t *head, *next;                   /* each warp's instructions, by their first request */
-    struct model_walk_line *line;            /* per request */
+    uint32_t *head;                          /* each warp's next step */
+    struct model_walk_line *line; size_t most; uint32_t *of, *spare, nspare;   /* of a step of every warp that lives, so many lines at most; per warp: whose, from 1; those that are free */
 };
 
 /* The access of the original that this request comes from; NULL: none. */
-static const struct ana_access *access_of(const struct play *p, const struct line_request *r)
+static const struct ana_access *access_of(const struct play *p, const struct trace_step *r)
 {
     const struct ana_kernel *k = p->b->subject.facts;
     uint32_t n = r->access;
@@ -83,7 +83,7 @@ static const struct ana_access *access_of(const struct play *p, const struct lin
     return NULL;
 }
 
-static bool chosen(const struct play *p, const struct line_request *r)
+static bool chosen(const struct play *p, const struct trace_step *r)
 {
     const struct ana_access *x = access_of(p, r);
     if (!p->o->bypass_loads.n)
@@ -102,18 +102,18 @@ static bool governed(const struct play *p, enum load_path path)
     return (p->o->bypass == BYPASS_L1 || p->o->bypass == BYPASS_L1L2) && (path != PATH_READ_ONLY || p->d->cc_major >= 5);
 }
 
-static bool bypasses(const struct play *p, const struct line_request *r, enum load_path path)
+static bool bypasses(const struct play *p, const struct trace_step *r, uint32_t warp, enum load_path path)
 {
     const struct options *o = p->o;
     if (!governed(p, path))
         return false;
-    bool above = o->pi.mode == PI_BPA || (o->pi.mode == PI_VALUE && r->warp >= o->pi.value);
+    bool above = o->pi.mode == PI_BPA || (o->pi.mode == PI_VALUE && (int64_t)warp >= o->pi.value);
     if (o->bypass_form == BYPASS_FORM_VERTICAL || (o->bypass_form != BYPASS_FORM_HYBRID && o->bypass_loads.n))
         return chosen(p, r);
     return above || (o->bypass_form == BYPASS_FORM_HYBRID && chosen(p, r));
 }
 
-static bool becomes_read_only(const struct play *p, const struct line_request *r)
+static bool becomes_read_only(const struct play *p, const struct trace_step *r)
 {
     if (p->o->readonly != READONLY_PROMOTE && p->o->bypass != BYPASS_RO)
         return false;
@@ -122,13 +122,13 @@ static bool becomes_read_only(const struct play *p, const struct line_request *r
 }
 
 /* How this load goes, and through which cache. */
-static enum model_way way_of(const struct play *p, const struct line_request *r, bool *read_only)
+static enum model_way way_of(const struct play *p, const struct trace_step *r, uint32_t warp, bool *read_only)
 {
     enum load_path path = (enum load_path)r->path;
     if (path == PATH_PLAIN && becomes_read_only(p, r))
         path = PATH_READ_ONLY;
     *read_only = path == PATH_READ_ONLY;
-    if (bypasses(p, r, path)) {
+    if (bypasses(p, r, warp, path)) {
         bool pre_volta = p->d->cc_major < 7;
         *read_only = *read_only && !pre_volta;
         return p->o->bypass_op == BYPASS_OP_NO_ALLOCATE || (*read_only && p->o->bypass == BYPASS_RO) ? MODEL_WAY_LOOK : p->o->bypass_op == BYPASS_OP_CG ? MODEL_WAY_PAST : MODEL_WAY_KEEP;
@@ -261,29 +261,40 @@ static struct model_walk_config config_of(const struct play *p)
         .schedulers = d->cc_major < 3 || (d->cc_major == 6 && d->cc_minor == 0) ? 2 : 4 };   /* CUDA programming guide, compute capabilities */
 }
 
-/* ---- the requests as steps ---- */
+/* ---- the steps ---- */
 static bool string(struct play *p)
 {
     const struct tune_trace *t = p->t;
-    size_t warps = (size_t)(t->on_sm * t->warps);
+    size_t warps = (size_t)(t->on_sm * t->warps), alive = (size_t)((t->resident < t->on_sm ? t->resident : t->on_sm) * t->warps);
     p->head = base_alloc((warps + 1) * sizeof *p->head);
-    p->next = base_alloc((t->n + 1) * sizeof *p->next);
-    p->line = base_alloc((t->n + 1) * sizeof *p->line);
-    if (!p->head || !p->next || !p->line)
+    p->of = base_alloc((warps + 1) * sizeof *p->of);
+    p->spare = base_alloc((alive + 1) * sizeof *p->spare);
+    for (size_t i = 0; i < t->nsteps; i++)
+        p->most = trace_lines_end(t, i) - t->step[i].first > p->most ? trace_lines_end(t, i) - t->step[i].first : p->most;
+    p->line = base_alloc((alive * p->most + 1) * sizeof *p->line);
+    if (!p->head || !p->of || !p->spare || !p->line)
         return false;
-    for (size_t i = 0; i < warps; i++)
-        p->head[i] = NOTHING;
-    for (size_t i = t->n; i-- > 0;) {
-        size_t warp = (size_t)t->v[i].cta * t->warps + t->v[i].warp;
-        if (!t->v[i].first)
-            continue;
-        p->next[i] = p->head[warp];
-        p->head[warp] = (uint32_t)i;
-    }
+    memcpy(p->head, t->head, warps * sizeof *p->head);
+    while (p->nspare < alive)
+        p->spare[p->nspare] = p->nspare + 1, p->nspare++;
     return true;
 }
 
-static uint8_t kind_of(const struct play *p, const struct line_request *r, bool read_only)
+/* Where this warp's lines go while it lives: no more live at once than the SM has room for. NULL: it has ended. */
+static struct model_walk_line *lines_of(struct play *p, size_t warp)
+{
+    uint32_t *of = &p->of[warp];
+    if (p->head[warp] == TRACE_END && *of) {
+        p->spare[p->nspare++] = *of;
+        *of = 0;
+    } else if (p->head[warp] != TRACE_END && !*of) {
+        *of = p->nspare ? p->spare[--p->nspare] : 0;
+        p->failed = p->failed || !*of;
+    }
+    return *of ? &p->line[(*of - 1) * p->most] : NULL;
+}
+
+static uint8_t kind_of(const struct play *p, const struct trace_step *r, bool read_only)
 {
     if (r->atomic)
         return r->red ? MODEL_WALK_RED : MODEL_WALK_ATOMIC;
@@ -299,17 +310,19 @@ static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_
     struct play *p = ctx;
     const struct tune_trace *t = p->t;
     uint32_t *head = &p->head[(size_t)cta * t->warps + warp], i = *head, n = 0;
-    if (i == NOTHING)
+    struct model_walk_line *line = lines_of(p, (size_t)cta * t->warps + warp);
+    if (!line)
         return false;
-    const struct line_request *r = &t->v[i];
-    bool read_only = false, load = !r->store && !r->atomic && !r->prefetch;
-    enum model_way way = load ? way_of(p, r, &read_only) : MODEL_WAY_KEEP;
-    for (size_t k = i; k < t->n && (k == i || !t->v[k].first); k++, n++)
-        p->line[k] = (struct model_walk_line){ .line = t->v[k].line, .sectors = t->v[k].sectors, .crowd = load ? tune_trace_crowd(t, r) : 0, .way = (uint8_t)way };
+    const struct trace_step *r = &t->step[i];
+    bool read_only = false, load = trace_loads(r);
+    enum model_way way = load ? way_of(p, r, warp, &read_only) : MODEL_WAY_KEEP;
+    float crowd = load ? tune_trace_crowd(t, r, &t->line[r->first]) : 0;
+    for (size_t k = r->first, end = trace_lines_end(t, i); k < end; k++)
+        line[n++] = (struct model_walk_line){ .line = t->line[k].line, .sectors = t->line[k].sectors, .crowd = crowd, .way = (uint8_t)way };
     uint32_t data = r->store || r->prefetch ? 0 : r->atomic && !(p->sm.l2_atomic_cycles > 0) ? r->lanes : p->d->cc_major < 7 && !r->atomic ? 0 : r->data;
-    *out = (struct model_walk_step){ .line = &p->line[i], .nlines = n, .before = r->before, .chained = r->chained, .passes = r->passes, .data = data, .phase = r->phase,
+    *out = (struct model_walk_step){ .line = line, .nlines = n, .before = r->before, .chained = r->chained, .passes = r->passes, .data = data, .phase = r->phase,
                                      .kind = kind_of(p, r, read_only), .waits = r->waits };
-    *head = p->next[i];
+    *head = r->next;
     return true;
 }
 
@@ -356,7 +369,8 @@ enum status tune_play(struct tune_bench *b, const struct options *o, const struc
     model_reuse_free(p.l2);
     held_free(&p.held);
     base_free(p.head);
-    base_free(p.next);
+    base_free(p.of);
+    base_free(p.spare);
     base_free(p.line);
     return ok ? ST_OK : ST_NOMEM;
 }

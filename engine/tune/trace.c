@@ -15,7 +15,10 @@
 void tune_trace_free(struct tune_trace *t)
 {
     if (t) {
-        base_free(t->v);
+        base_free(t->step);
+        base_free(t->line);
+        base_free(t->head);
+        base_free(t->tail);
         base_free(t->asked);
         base_free(t->crowd);
         base_free(t->past);
@@ -100,6 +103,33 @@ static void keep_shared(struct warp_past *p, const struct ana_request *r, bool w
     p->chained = capped(p->chained + (uint32_t)(waits && !r->store));
 }
 
+/* Room for one more. What is not used yet takes no memory, so it is not cleared. */
+static bool room_for(void **v, size_t n, size_t *cap, size_t size)
+{
+    size_t want = *cap ? 2 * *cap : 4096;
+    void *p = n < *cap ? *v : base_realloc(*v, want * size);
+    if (!p)
+        return false;
+    *cap = n < *cap ? *cap : want;
+    *v = p;
+    return true;
+}
+
+/* A step of `warp` begins with this request. */
+static void keep_step(struct tune_trace *t, const struct ana_request *r, uint64_t warp, bool waits)
+{
+    struct warp_past *p = &t->past[warp];
+    bool here = r->func == t->func, early = !waits && !r->store && !r->atomic;   /* the assembler puts such loads before what lies between */
+    uint32_t at = (uint32_t)t->nsteps++, added = here ? tune_code_prefetches(t->code, r->inst) : 0;
+    t->step[at] = (struct trace_step){ .first = (uint32_t)t->n, .next = TRACE_END, .access = (uint16_t)(r->access - added), .path = (uint8_t)(here ? tune_code_path(t->code, r->inst) : PATH_PLAIN),
+                                       .phase = capped(r->phase), .lanes = r->lanes, .atomic = r->atomic, .red = here && r->atomic && tune_code_is_red(t->code, r->inst), .store = r->store,
+                                       .partial = r->partial, .prefetch = r->prefetch, .waits = waits, .before = early ? 0 : p->before, .passes = p->passes, .data = r->passes, .chained = p->chained };
+    p->before = early ? p->before : 0;
+    p->passes = p->chained = 0;
+    *(t->tail[warp] == TRACE_END ? &t->head[warp] : &t->step[t->tail[warp]].next) = at;
+    t->tail[warp] = at;
+}
+
 static bool keep_request(void *ctx, const struct ana_request *r)
 {
     struct tune_trace *t = ctx;
@@ -122,30 +152,33 @@ static bool keep_request(void *ctx, const struct ana_request *r)
         return true;
     }
     t->cut = t->n >= TRACE_MOST;
-    if (!t->cut && !base_grow((void **)&t->v, t->n, &t->cap, sizeof *t->v))
-        t->nomem = true;
+    t->nomem = !t->cut && !(room_for((void **)&t->line, t->n, &t->cap, sizeof *t->line) && room_for((void **)&t->step, t->nsteps, &t->cap_steps, sizeof *t->step));
     if (t->cut || t->nomem)
         return false;
-    struct line_request *v = &t->v[t->n++];
-    uint32_t added = r->func == t->func ? tune_code_prefetches(t->code, r->inst) : 0;
-    bool here = r->func == t->func, red = here && r->atomic && tune_code_is_red(t->code, r->inst);
-    *v = (struct line_request){ .line = r->line, .cta = cta, .warp = (uint16_t)r->warp, .access = (uint16_t)(r->access - added), .sectors = (uint8_t)r->sectors,
-                                .path = (uint8_t)(here ? tune_code_path(t->code, r->inst) : PATH_PLAIN), .phase = capped(r->phase), .lanes = r->lanes, .atomic = r->atomic, .red = red,
-                                .store = r->store, .partial = r->partial, .prefetch = r->prefetch, .first = !same, .waits = waits };
-    if (!same) {
-        bool early = !waits && !r->store && !r->atomic;   /* the assembler puts such loads before what lies between */
-        v->before = early ? 0 : p->before;
-        v->passes = p->passes;
-        v->data = r->passes;
-        v->chained = p->chained;
-        p->before = early ? p->before : 0;
-        p->passes = p->chained = 0;
-    }
+    if (!same)
+        keep_step(t, r, warp, waits);
+    t->line[t->n++] = (struct trace_line){ .line = r->line, .sectors = r->sectors & 15 };
     if (!r->store && !r->atomic && !r->prefetch && !(t->asked[warp / 8] >> warp % 8 & 1)) {
         t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
         t->nasked++;
     }
     return true;
+}
+
+/* What is kept per warp of this SM's CTAs. */
+static bool room_for_warps(struct tune_trace *t)
+{
+    size_t warps = t->on_sm * t->warps;
+    void *was[] = { t->asked, t->past, t->head, t->tail };
+    for (size_t i = 0; i < ARRAY_LEN(was); i++)
+        base_free(was[i]);
+    t->asked = base_alloc(warps / 8 + 1);
+    t->past = base_alloc((warps + 1) * sizeof *t->past);
+    t->head = base_alloc((warps + 1) * sizeof *t->head);
+    t->tail = base_alloc((warps + 1) * sizeof *t->tail);
+    for (size_t i = 0; t->head && t->tail && i < warps; i++)
+        t->head[i] = t->tail[i] = TRACE_END;
+    return t->asked && t->past && t->head && t->tail;
 }
 
 static enum status follow(struct tune_bench *b, struct tune_trace *t, const struct ptx_module *m, struct diags *ds)
@@ -162,15 +195,12 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     t->on_sm = (dim3u_count(t->grid) + t->sms - 1) / t->sms;
     t->nasked = 0;
     t->scale = 1;
-    base_free(t->asked);
-    t->asked = base_alloc(t->on_sm * t->warps / 8 + 1);
-    base_free(t->past);
-    t->past = base_alloc((t->on_sm * t->warps + 1) * sizeof *t->past);
+    bool room = room_for_warps(t);
     tune_code_free(t->code);
     const struct ptx_func *f = ptx_find_func(m, str_of(spec.kernel));
     t->code = f ? tune_code_of(f) : NULL;
     t->func = f ? f->index : 0;
-    if (!t->asked || !t->past || (f && !t->code))
+    if (!room || (f && !t->code))
         return ST_NOMEM;
     struct ana_opts o = { .data = &data, .dev = d, .quick = true, .every = true, .cancel = b->observer ? b->observer->cancel : NULL };
     enum status st = ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
@@ -219,7 +249,7 @@ enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct 
     if (t->made && options_equal(&t->key, &key))
         return ST_OK;
     t->key = key;
-    t->n = 0;
+    t->n = t->nsteps = 0;
     t->cut = t->nomem = false;
     t->why[0] = 0;
     enum status st = trace_rewritten(b, o, t, &own);

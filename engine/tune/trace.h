@@ -10,18 +10,23 @@
 
 /* How a load is written: what L1 makes of it is the device's. */
 enum load_path { PATH_PLAIN, PATH_READ_ONLY, PATH_CA, PATH_PAST /* .cg, .cv, volatile */, PATH_LOOK /* L1::no_allocate */ };
-/* first: line of its warp instruction; with it: instructions since the warp's last one, what shared memory accesses
- * among them took (bank passes, and how many were waited for), whether it
- * needs the loads before it; and its own passes over L1's data banks, an atomic's turns at L2 (data). access: place among the
- * kernel's accesses without prefetches, which a rewrite adds. phase: barriers that its CTA is past. */
-struct line_request { uint64_t line; uint32_t cta /* the SM's n-th */; uint16_t warp, access, before, passes, chained, phase; uint8_t sectors, data, lanes, path /* enum load_path */;
-                      bool store : 1, partial : 1, prefetch : 1, first : 1, waits : 1, atomic : 1, red : 1, again /* its line was touched before */ : 1; };
+/* A memory instruction of a warp: instructions since its last one, what shared memory accesses among them took (bank passes, and
+ * how many were waited for), whether it needs the loads before it; its own passes over L1's data banks, an atomic's turns at L2
+ * (data). access: place among the kernel's accesses without prefetches, which a rewrite adds. phase: barriers that its CTA is past.
+ * Its lines are line[first] and those up to the next step's. Kept small: a trace has up to two million lines. */
+struct trace_step { uint32_t first, next /* of its warp; TRACE_END */; uint16_t access, before, passes, chained, phase; uint8_t data, lanes, path /* enum load_path */;
+                    bool store : 1, partial : 1, prefetch : 1, waits : 1, atomic : 1, red : 1; };
+#define TRACE_END UINT32_MAX
+struct trace_line { uint64_t line : 59, sectors : 4, again : 1 /* touched before */; };
+static inline bool trace_loads(const struct trace_step *s) { return !s->store && !s->atomic && !s->prefetch; }
 struct tune_code;                              /* of the rewritten kernel: distances and needs between accesses */
 struct warp_past { uint32_t func, inst; uint16_t before, passes, chained; bool began; };
 struct tune_trace {
     struct options key; bool made; char why[160];
     struct dim3u grid, block; uint32_t shared /* dynamic */, shared_static, regs; unsigned resident;
-    struct line_request *v; size_t n, cap; uint64_t lines /* different ones */; bool cut, nomem;
+    struct trace_step *step; struct trace_line *line; size_t nsteps, cap_steps, n /* lines */, cap;
+    uint32_t *head, *tail;                     /* per warp of this SM's CTAs: its first step, the newest so far */
+    uint64_t lines /* different ones */; bool cut, nomem;
     float *crowd; uint32_t ncrowd;             /* by access: of first touches, of later ones */
     struct ana_request last;
     struct tune_code *code; uint32_t func; struct warp_past *past;   /* while it is made: the kernel; per warp of this SM's CTAs */
@@ -33,7 +38,8 @@ enum status tune_trace_of(struct tune_bench *b, const struct options *o, struct 
 
 /* Marks what is touched again; share 0..1 of this access's requests, first or again, that SMs elsewhere make at the same time. */
 enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct diags *ds);
-float tune_trace_crowd(const struct tune_trace *t, const struct line_request *r);
+float tune_trace_crowd(const struct tune_trace *t, const struct trace_step *s, const struct trace_line *l);
+static inline size_t trace_lines_end(const struct tune_trace *t, size_t step) { return step + 1 < t->nsteps ? t->step[step + 1].first : t->n; }
 
 /* code.c: instructions between two accesses of a warp, and whether the later one needs what the earlier ones in its
  * block load. Owned; NULL: out of memory. `inst` before PTX_NO_INDEX: the kernel's start. */
