@@ -40,6 +40,18 @@ void calibrate_ring(struct buf *t, const char *op)
     tail(t);
 }
 
+void calibrate_shared(struct buf *t)
+{
+    buf_puts(t, ".version 7.0\n.target sm_70\n.address_size 64\n");
+    buf_puts(t, ".visible .entry k(.param .u64 buf, .param .u64 out, .param .u32 a, .param .u32 b, .param .u32 c)\n{\n"
+                ".reg .pred %p<2>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<10>;\n.shared .align 16 .b32 cell[4];\n"
+                "ld.param.u64 %rd2, [out];\nld.param.u32 %r3, [c];\nmov.u32 %r4, cell;\nst.shared.u32 [cell], %r4;\n"
+                "bar.sync 0;\nmov.u32 %r5, 0;\nmov.u64 %rd7, %clock64;\nSTEP:\n");
+    for (int i = 0; i < 16; i++) buf_puts(t, "ld.volatile.shared.u32 %r4, [%r4];\n");
+    buf_puts(t, "add.s32 %r5, %r5, 16;\nsetp.lt.u32 %p1, %r5, %r3;\n@%p1 bra STEP;\nst.global.u32 [%rd2+8], %r4;\nmov.u64 %rd8, %clock64;\n");
+    tail(t);
+}
+
 void calibrate_walk(struct buf *t, const char *op)
 {
     head(t);
@@ -59,16 +71,16 @@ void calibrate_pair(struct buf *t, const char *op)
     tail(t);
 }
 
-void calibrate_stream(struct buf *t, const char *op)
+void calibrate_stream(struct buf *t, const char *op, unsigned apart)
 {
     head(t);
     buf_puts(t, "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %ntid.x;\nmov.u32 %r6, %tid.x;\nmov.u32 %r7, %nctaid.x;\n"
                 "mad.lo.s32 %r8, %r4, %r5, %r6;\nmul.lo.s32 %r9, %r5, %r7;\nsub.s32 %r10, %r1, 1;\nmov.u32 %r11, 0;\nmov.f32 %f1, 0f00000000;\n"
                 "STEP:\n");
     for (int i = 0; i < 4; i++)
-        buf_printf(t, "and.b32 %%r12, %%r8, %%r10;\nmul.wide.u32 %%rd3, %%r12, 16;\nadd.s64 %%rd4, %%rd1, %%rd3;\n"
+        buf_printf(t, "and.b32 %%r12, %%r8, %%r10;\nmul.wide.u32 %%rd3, %%r12, %u;\nadd.s64 %%rd4, %%rd1, %%rd3;\n"
                       "ld.global%s.v4.f32 {%%f%d, %%f%d, %%f%d, %%f%d}, [%%rd4];\nadd.s32 %%r8, %%r8, %%r9;\n",
-                   op, 4 + i * 4, 5 + i * 4, 6 + i * 4, 7 + i * 4);
+                   apart, op, 4 + i * 4, 5 + i * 4, 6 + i * 4, 7 + i * 4);
     for (int i = 0; i < 16; i++) buf_printf(t, "add.f32 %%f1, %%f1, %%f%d;\n", 4 + i);
     buf_puts(t, "add.s32 %r11, %r11, 4;\nsetp.lt.u32 %p1, %r11, %r2;\n@%p1 bra STEP;\n"
                 "setp.eq.f32 %p2, %f1, 0f4B18967F;\n@%p2 st.global.f32 [%rd2+16], %f1;\nret;\n}\n");

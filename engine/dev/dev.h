@@ -116,7 +116,12 @@ size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t 
 
 /* The worker's side: serves framed messages on two file descriptors until the other end closes. */
 enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd);
-/* Measures a device and fills a preset; residuals as text. ST_CANCELLED when asked (cancel may be NULL): *out is then of no use. */
-enum status dev_calibrate(struct dev *d, const struct cancel *cancel, struct sim_preset *out, struct buf *residuals, struct diags *ds);
+/* Measures a device and fills a preset; residuals as text, and of each field (sim_preset_field) where it is from. What no
+ * benchmark shows is the base's: a preset of a GPU like this one, or NULL: the default preset's. ST_CANCELLED when asked (cancel
+ * may be NULL): *out is then of no use. */
+enum calibrate_from { CALIBRATE_BASE, CALIBRATE_DRIVER, CALIBRATE_MEASURED };
+struct calibrate_note { enum calibrate_from from; double residual; };
+enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel, struct sim_preset *out,
+                          struct calibrate_note notes[SIM_PRESET_FIELDS], struct buf *residuals, struct diags *ds);
 
 #endif

@@ -2,6 +2,7 @@
 #include "engine/session/session_int.h"
 #include "engine/session/embed.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,21 +60,31 @@ static enum status from_tree(const cJSON *t, const char *path, struct sim_preset
     return s == ST_OK ? sim_preset_check(out, ds) : s;
 }
 
+/* The tree of a shipped preset; *out NULL: there is none of that name. */
+static enum status read_shipped(const char *name, cJSON **out, struct diags *ds)
+{
+    *out = NULL;
+    for (size_t i = 0; embed_files[i].name; i++) {
+        if (strcmp(embed_files[i].name, name) != 0)
+            continue;
+        char *text = base_alloc(embed_files[i].n + 1);      /* the parser wants a final NUL */
+        if (!text)
+            return ST_NOMEM;
+        memcpy(text, embed_files[i].data, embed_files[i].n);
+        *out = json_parse(name, text, embed_files[i].n, ds);
+        base_free(text);
+        return *out ? ST_OK : ST_INPUT;
+    }
+    return ST_OK;
+}
+
 enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out, struct diags *ds)
 {
     (void)unused;
-    cJSON *t = NULL;
-    for (size_t i = 0; embed_files[i].name && !t; i++)
-        if (strcmp(embed_files[i].name, name_or_path) == 0) {
-            char *text = base_alloc(embed_files[i].n + 1);      /* the parser wants a final NUL */
-            if (!text)
-                return ST_NOMEM;
-            memcpy(text, embed_files[i].data, embed_files[i].n);
-            t = json_parse(name_or_path, text, embed_files[i].n, ds);
-            base_free(text);
-            if (!t)
-                return ST_INPUT;
-        }
+    cJSON *t;
+    enum status s = read_shipped(name_or_path, &t, ds);
+    if (s != ST_OK)
+        return s;
     if (!t && !strchr(name_or_path, '/') && !strstr(name_or_path, ".json")) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "preset", NULL, NO_SPAN, "no simulated device '%s'", name_or_path);
         struct buf b = { 0 };
@@ -83,15 +94,79 @@ enum status preset_read(void *unused, const char *name_or_path, struct sim_prese
         buf_free(&b);
         return ST_DEVICE;
     }
-    enum status s = t ? ST_OK : json_read_file(name_or_path, &t, ds);
+    if (!t)
+        s = json_read_file(name_or_path, &t, ds);
     if (s == ST_OK)
         s = from_tree(t, name_or_path, out, ds);
     cJSON_Delete(t);
     return s;
 }
 
-enum status preset_write(const char *path, const struct sim_preset *p, const char *comment, struct diags *ds)
+/* How much worse `p` fits than a preset of the very GPU: another compute capability weighs more than any L2. */
+static double unlikeness(const struct sim_preset *p, int cc_major, int cc_minor, uint64_t l2_bytes)
 {
+    double cc = 10.0 * (cc_major - (double)p->cc_major) + (cc_minor - (double)p->cc_minor);
+    double l2 = fabs(log2((double)p->l2_bytes / (double)(l2_bytes ? l2_bytes : 1))) / 64;
+    return (cc < 0 ? 1000 - cc : cc) + (l2 < 0.9 ? l2 : 0.9);
+}
+
+const char *preset_nearest(int cc_major, int cc_minor, uint64_t l2_bytes)
+{
+    const char *best = NULL;
+    double least = INFINITY;
+    for (size_t i = 0; i < preset_count(); i++) {
+        struct diags ds = { 0 };
+        struct sim_preset p;
+        if (preset_read(NULL, preset_name(i), &p, &ds) == ST_OK && unlikeness(&p, cc_major, cc_minor, l2_bytes) < least) {
+            least = unlikeness(&p, cc_major, cc_minor, l2_bytes);
+            best = preset_name(i);
+        }
+        diags_free(&ds);
+    }
+    return best;
+}
+
+static void put_source(struct jw *w, const char *field, const struct preset_origin *from, const struct calibrate_note *n, const cJSON *base)
+{
+    struct buf b = { 0 };
+    const cJSON *f = base ? json_get(json_get(base, "fields"), field) : NULL;
+    const char *source = f ? json_text(f, "source") : NULL;
+    if (n->from == CALIBRATE_MEASURED) buf_printf(&b, "measured: gpulocw calibrate on %s, residual %.2g", from->device, n->residual);
+    else if (n->from == CALIBRATE_DRIVER) buf_printf(&b, "device query: %s", from->device);
+    else if (from->base) buf_printf(&b, "not measured, as %s: %s", from->base, source ? source : "its default");
+    else buf_puts(&b, "not measured: default");
+    jw_key(w, "source");
+    jw_str(w, b.s ? b.s : "");
+    buf_free(&b);
+}
+
+static void put_fields(struct jw *w, const struct sim_preset *p, const struct preset_origin *from, const cJSON *base)
+{
+    for (size_t i = 0; i < sim_preset_field_count(); i++) {
+        const struct sim_preset_field *f = sim_preset_field(i);
+        const char *at = (const char *)p + f->offset;
+        jw_key(w, f->name);
+        if (from) {
+            jw_obj(w);
+            jw_key(w, "value");
+        }
+        if (f->integer)
+            jw_int(w, *(const int64_t *)(const void *)at);
+        else
+            jw_num(w, *(const double *)(const void *)at);
+        if (from) {
+            put_source(w, f->name, from, &from->notes[i], base);
+            jw_end_obj(w);
+        }
+    }
+}
+
+enum status preset_write(const char *path, const struct sim_preset *p, const char *comment, const struct preset_origin *from, struct diags *ds)
+{
+    cJSON *base = NULL;
+    enum status s = from && from->base ? read_shipped(from->base, &base, ds) : ST_OK;
+    if (s != ST_OK)
+        return s;
     struct buf b = { 0 };
     struct jw w = jw_open(&b, 2);
     jw_obj(&w);
@@ -107,19 +182,12 @@ enum status preset_write(const char *path, const struct sim_preset *p, const cha
     jw_str(&w, comment);
     jw_key(&w, "fields");
     jw_obj(&w);
-    for (size_t i = 0; i < sim_preset_field_count(); i++) {
-        const struct sim_preset_field *f = sim_preset_field(i);
-        const char *at = (const char *)p + f->offset;
-        jw_key(&w, f->name);
-        if (f->integer)
-            jw_int(&w, *(const int64_t *)(const void *)at);
-        else
-            jw_num(&w, *(const double *)(const void *)at);
-    }
+    put_fields(&w, p, from, base);
     jw_end_obj(&w);
     jw_end_obj(&w);
     buf_puts(&b, "\n");
-    enum status s = b.oom ? ST_NOMEM : file_write_atomic(path, b.s, b.n, ds);
+    s = b.oom ? ST_NOMEM : file_write_atomic(path, b.s, b.n, ds);
     buf_free(&b);
+    cJSON_Delete(base);
     return s;
 }

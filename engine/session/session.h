@@ -21,7 +21,11 @@ enum status launch_check(const struct launch_spec *l, const struct ptx_module *m
 
 /* ---- presets ---- */
 enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out, struct diags *ds);
-enum status preset_write(const char *path, const struct sim_preset *p, const char *comment, struct diags *ds);
+/* from: where the fields of a calibrated preset are from, for their "source"; NULL: numbers alone. */
+struct preset_origin { const char *device, *base; const struct calibrate_note *notes; };   /* base: shipped preset's name, or NULL */
+enum status preset_write(const char *path, const struct sim_preset *p, const char *comment, const struct preset_origin *from, struct diags *ds);
+/* The shipped preset of the GPU most like one: its compute capability, or the last before it; of several, the most alike L2. NULL: none. */
+const char *preset_nearest(int cc_major, int cc_minor, uint64_t l2_bytes);
 size_t preset_count(void);
 const char *preset_name(size_t i);
 

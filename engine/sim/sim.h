@@ -22,6 +22,14 @@ struct sim_preset {
 #undef PRESET_INT
 #undef PRESET_NUM
 };
+enum {
+#define PRESET_INT(field, unit, def, help) SIM_PRESET_AT_##field,
+#define PRESET_NUM(field, unit, def, help) SIM_PRESET_AT_##field,
+#include "engine/sim/preset.def"
+#undef PRESET_INT
+#undef PRESET_NUM
+    SIM_PRESET_FIELDS
+};
 struct sim_preset_field { const char *name, *unit, *help; bool integer; size_t offset; double def; };
 size_t sim_preset_field_count(void);
 const struct sim_preset_field *sim_preset_field(size_t i);

@@ -209,7 +209,7 @@ static void preset_round_trip(void **state)
     char path[256];
     snprintf(path, sizeof path, "%s/p.json", support_scratch());
     assert_status_ok(preset_read(NULL, "fermi-16k", &p, &ds), &ds);
-    assert_status_ok(preset_write(path, &p, "a test", &ds), &ds);
+    assert_status_ok(preset_write(path, &p, "a test", NULL, &ds), &ds);
     assert_status_ok(preset_read(NULL, path, &q, &ds), &ds);
     for (size_t i = 0; i < sim_preset_field_count(); i++) {
         size_t at = sim_preset_field(i)->offset;
