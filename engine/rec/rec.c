@@ -1,6 +1,7 @@
 /* Names, sizes and small arithmetic of the shared records. */
 #include "engine/rec/rec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,21 @@ void timing_finish(struct timing *t)
     t->min = sorted[0];
     t->max = sorted[t->n - 1];
     t->median = t->n % 2 ? sorted[t->n / 2] : (sorted[t->n / 2 - 1] + sorted[t->n / 2]) / 2;
+}
+
+/* The median lies between the samples of ranks n/2 -+ z/2 sqrt(n): how many lie below it is binomial. */
+void timing_band(const struct timing *t, int64_t *low, int64_t *high)
+{
+    int64_t sorted[TIMING_MAX_SAMPLES];
+    double reach = 2.576 / 2 * sqrt(t->n);
+    *low = t->min;
+    *high = t->max;
+    if (t->n / 2.0 - reach < 1)
+        return;
+    memcpy(sorted, t->sample, t->n * sizeof *sorted);
+    qsort(sorted, t->n, sizeof *sorted, by_value);
+    *low = sorted[(uint32_t)(t->n / 2.0 - reach) - 1];
+    *high = sorted[t->n - (uint32_t)(t->n / 2.0 - reach)];
 }
 
 struct result result_empty(void)

@@ -46,8 +46,10 @@ static size_t usable_curve(const struct tune_sweep *s, struct model_point *p, si
         const struct result *r = end_or_point(s, i);
         if (!tune_usable(r))
             continue;
+        int64_t low, high;
+        timing_band(&r->time, &low, &high);
         from[n] = i;
-        p[n++] = (struct model_point){ (double)place(s, i), (double)r->time.median, (double)r->time.min, (double)r->time.max };
+        p[n++] = (struct model_point){ (double)place(s, i), (double)r->time.median, (double)low, (double)high };
     }
     return n;
 }

@@ -8,7 +8,7 @@
  * driver, compiling a module, an upload of more than a kilobyte take 20 s), startms=MS, jitms=MS, copyms=MS, launchms=MS (the
  * same, and a launch, take so many milliseconds).
  * Durations, for kernels of the tests' own: base=NS instead of what the threads give; valley=P (least at threshold P: each
- * warp away from it costs an eighth), noise=K (uniform over K percent of the time), drift=K (each launch takes K per mille
+ * warp away from it costs an eighth), noise=K (uniform over K percent of the time), spike=N (one launch in N takes half as long again), drift=K (each launch takes K per mille
  * of the base longer than the one before).
  * Variants: FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11 driver's names. */
 #include "engine/dev/drv.h"
@@ -614,6 +614,7 @@ static int64_t duration(const struct call *c)
     long p = script("valley", -1), away = p < 0 ? 0 : labs(threshold(c) - p);
     t *= 1 + (double)away / 8;
     t *= 1 + (double)script("noise", 0) / 100 * (chance(F.launches) - 0.5);
+    if (script("spike", 0) && F.launches % script("spike", 0) == 0) t *= 1.5;
     return (int64_t)(t + base * (double)script("drift", 0) / 1000 * (double)F.launches);
 }
 

@@ -96,7 +96,7 @@ static enum model_category category(const char *script, bool pooled, size_t *bes
 static void test_flat_stays_flat(void **state)
 {
     (void)state;
-    static const char *const scripts[] = { "base=100000", "base=100000,noise=5", "base=100000,noise=15", "base=1000000,noise=3" };
+    static const char *const scripts[] = { "base=100000", "base=100000,noise=5", "base=100000,noise=15", "base=1000000,noise=3", "base=100000,spike=7", "base=100000,noise=10,spike=11" };
     size_t best;
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
         for (int pooled = 0; pooled < 2; pooled++)
@@ -115,7 +115,8 @@ static void test_drift_falls_on_all(void **state)
 static void test_valley_is_found(void **state)
 {
     (void)state;
-    static const char *const scripts[] = { "base=100000,valley=3", "base=100000,valley=3,noise=5", "base=100000,valley=3,drift=1" };
+    static const char *const scripts[] = { "base=100000,valley=3", "base=100000,valley=3,noise=5", "base=100000,valley=3,drift=1", "base=100000,valley=3,spike=9",
+                                          "base=100000,valley=3,noise=10,spike=13" };
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
         for (int pooled = 0; pooled < 2; pooled++) {
             size_t best = 0;

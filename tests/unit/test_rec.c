@@ -337,10 +337,41 @@ static void medians(void **state)
     assert_false(none.valid);
 }
 
+/* The share of further medians that lie in the band, over many draws of skewed samples with slow ones among them: 99 % are meant. */
+static void band_holds_medians(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 12, 30, 60 };
+    uint64_t z = 1;
+    for (size_t c = 0; c < ARRAY_LEN(counts); c++) {
+        unsigned inside = 0, wide = 0;
+        for (int draw = 0; draw < 2000; draw++) {
+            struct timing t = { .n = counts[c] };
+            for (uint32_t i = 0; i < t.n; i++) {
+                uint64_t r = base_splitmix(77, z++);
+                t.sample[i] = 1000 + (int64_t)(r % 40) * (int64_t)(r / 64 % 40) / 16 + (r >> 40) % 12 / 11 * 600;
+            }
+            timing_finish(&t);
+            int64_t low, high;
+            timing_band(&t, &low, &high);
+            assert_true(t.min <= low && low <= t.median && t.median <= high && high <= t.max);
+            inside += low <= 1022 && 1018 <= high;              /* the median of all draws is 1020 */
+            wide += high - low > 200;
+        }
+        assert_in_range(inside, 1960, 2000);
+        if (counts[c] >= 30) assert_true(wide < 20);
+    }
+    struct timing few = { .n = 7, .sample = { 5, 1, 9, 2, 3, 4, 100 } };
+    int64_t low, high;
+    timing_finish(&few);
+    timing_band(&few, &low, &high);
+    assert_true(low == 1 && high == 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_as_stated), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(taken_pages), cmocka_unit_test(view_of_taken), cmocka_unit_test(file_again), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
+        cmocka_unit_test(random_as_stated), cmocka_unit_test(band_holds_medians), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(taken_pages), cmocka_unit_test(view_of_taken), cmocka_unit_test(file_again), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
         cmocka_unit_test(sizes_are_checked_first), cmocka_unit_test(knobs_round_trip), cmocka_unit_test(bad_knobs_are_refused), cmocka_unit_test(medians),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
