@@ -111,6 +111,7 @@ static void forget_all(struct build *b)
 {
     for (unsigned k = 0; k < PAIRS; k++)
         b->val[k] = (struct value){ .slot = EXEC_NO_ID };
+    memset(b->held, 0, sizeof b->held);
     b->nan = false;
 }
 

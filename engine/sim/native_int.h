@@ -2,6 +2,8 @@
  *
  *   rbx  the warp          r13  its frame, r14 the constants, r15 special registers: as exec_warp.bank has them
  *   rbp  exec_worker.cache r12  exec_worker.loads
+ *   r8, r10  where in the host's memory the loads of a group (exec_inst.group) are that build.held says, when their first
+ *            found them in sequence and all inside its allocation; 0: it did not. r9, r11  where to ask ahead for them
  *   zmm 2k, 2k+1   a 32-bit value of 32 lanes: build.val[k]; 28 to 30: scratch; 31: the NaN of f32 results
  *
  * A value may be newer in its registers than in the frame (dirty). Before anything else looks at the frame it is
@@ -18,6 +20,7 @@
 #define SCRATCH3 30u
 #define NAN_REG 31u
 #define STUB_JUMPS 16u
+#define HELD 2u
 
 enum native_form { FORM_NONE, FORM_PAIR, FORM_MAD, FORM_MOVE, FORM_SELECT, FORM_FMA, FORM_ONE, FORM_RECIPROCAL, FORM_WIDE, FORM_WIDE_MOVE,
                    FORM_WIDE_SHIFT, FORM_EXTEND, FORM_MUL_WIDE, FORM_MAD_WIDE, FORM_NARROW, FORM_COMPARE, FORM_COMPARE_WIDE, FORM_MEMORY,
@@ -33,7 +36,10 @@ struct stub {
     struct value val[PAIRS];
     uint32_t fresh;                  /* pairs that the access is to set */
     bool nan, same;                  /* same: for lanes at one address; else by the body */
+    uint32_t lost;                   /* groups held, by bits, that are no more after it */
 };
+/* Loads of one group at `low` and beyond from their base register, in this run. */
+struct held { uint32_t group; int32_t low, bytes; };
 struct build {
     struct x86 a;
     const struct sim_program *p;
@@ -41,6 +47,7 @@ struct build {
     struct value val[PAIRS];
     uint32_t clock, pinned;          /* pairs of the instruction at hand */
     bool nan;                        /* NAN_REG is set */
+    struct held held[HELD]; uint32_t next_held;      /* group 0: none */
     uint32_t end;                    /* code index after the run */
     bool *own;                       /* [frame units of 128 bytes]: used by one run only */
     struct stub *stub; size_t nstubs, cap_stubs;

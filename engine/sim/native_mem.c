@@ -8,6 +8,8 @@
 #define WARP(field) ((struct x86_mem){ RBX, (int32_t)offsetof(struct exec_warp, field) })
 #define AT_ALLOC(in, field) ((struct x86_mem){ RBP, (int32_t)((in)->mem_id * sizeof(struct sim_alloc) + offsetof(struct sim_alloc, field)) })
 #define AT_LOAD(in, field) ((struct x86_mem){ R12, (int32_t)((in)->load_id * sizeof(struct sim_load_stats) + offsetof(struct sim_load_stats, field)) })
+#define PLACE_OF(h) ((enum x86_reg)(R8 + 2 * (h)))
+#define AHEAD_OF(h) ((enum x86_reg)(R9 + 2 * (h)))
 
 static struct x86_mem at(enum x86_reg base, size_t disp) { return (struct x86_mem){ base, (int32_t)disp }; }
 static bool is_shared(const struct exec_inst *in) { return in->quick == QUICK_SHARED; }
@@ -66,11 +68,11 @@ static void keep_memo(struct build *b, const struct exec_inst *in, enum mem_patt
 
 static void load_base(struct build *b, const struct exec_inst *in) { x86_op_mem(&b->a, X86_LOAD, !is_shared(in), RAX, native_slot(in->a, 0)); }
 
-/* rax: the base register becomes the host's address of `need` bytes from there on, aligned to `align`. */
-static void find_host(struct build *b, const struct exec_inst *in, unsigned need, unsigned align, struct stub *other)
+/* rax: the base register becomes the host's address of `need` bytes from `imm` beyond it on, aligned to `align`. */
+static void find_host(struct build *b, const struct exec_inst *in, int32_t imm, unsigned need, unsigned align, struct stub *other)
 {
     struct x86 *a = &b->a;
-    x86_imm_reg(a, 0, !is_shared(in), RAX, in->imm);
+    x86_imm_reg(a, 0, !is_shared(in), RAX, imm);
     x86_bytes(a, (uint8_t[]){ 0xa8, (uint8_t)(align - 1) }, 2);  /* TEST al, align - 1 */
     to_stub(b, other, X86_NE);
     if (is_shared(in)) {
@@ -113,7 +115,8 @@ static void ask_ahead(struct build *b, const struct exec_inst *in)
     x86_op_mem(&b->a, X86_STORE, true, RAX, last);
     x86_bytes(&b->a, (uint8_t[]){ 0x48, 0xc1, 0xe1, AHEAD }, 4);  /* SHL rcx, AHEAD */
     x86_op_reg(&b->a, X86_ADD_TO, true, RCX, RAX);
-    x86_bytes(&b->a, (uint8_t[]){ 0x0f, 0x18, 0x09, 0x0f, 0x18, 0x49, 0x40 }, 7);    /* PREFETCHT0 [rcx], [rcx + 64] */
+    x86_ask(&b->a, at(RCX, 0));
+    x86_ask(&b->a, at(RCX, 64));
 }
 
 /* ---- moving data ---- */
@@ -124,13 +127,13 @@ static unsigned pair_of(const struct value *val, uint32_t slot)
     return k;
 }
 
-/* [rax] on, 32 elements. */
-static void move_sequence(struct build *b, const struct exec_inst *in, const struct value *val)
+/* [first] on, 32 elements. */
+static void move_sequence(struct build *b, const struct exec_inst *in, struct x86_mem first, const struct value *val)
 {
     const unsigned parts = is_pair(in) ? 2 : 4, pair = is_pair(in) ? 2 * pair_of(val, slots_of(in)[0]) : 0;
     for (unsigned q = 0; q < parts; q++) {
         const unsigned z = is_pair(in) ? pair + q : SCRATCH;
-        const struct x86_mem there = at(RAX, 64 * q), slot = native_slot(slots_of(in)[0], 64 * q);
+        const struct x86_mem there = { first.base, first.disp + (int32_t)(64 * q) }, slot = native_slot(slots_of(in)[0], 64 * q);
         if (!in->store || !is_pair(in))
             x86_vec_mem(&b->a, VMOVE_LOAD, z, 0, in->store ? slot : there, 0);
         if (in->store || !is_pair(in))
@@ -207,9 +210,16 @@ static void stub_same(struct build *b, const struct stub *s, struct stub *body)
         load_base(b, in);
         keep_memo(b, in, MEM_SAME);
     }
-    find_host(b, in, bytes, bytes, body);
+    find_host(b, in, in->imm, bytes, bytes, body);
     count_access(b, in);
     move_same(b, in, s->val);
+}
+
+static void lose_held(struct build *b, uint32_t which)
+{
+    for (uint32_t h = 0; h < HELD; h++)
+        if (which >> h & 1)
+            x86_op_reg(&b->a, X86_CLEAR, true, PLACE_OF(h), PLACE_OF(h));
 }
 
 void native_stubs(struct build *b)
@@ -224,6 +234,7 @@ void native_stubs(struct build *b)
             stub_same(b, s, s + 1);      /* new_access made them in this order */
         else
             stub_body(b, s);
+        lose_held(b, s->lost);
         x86_land(&b->a, x86_jump(&b->a, X86_ALWAYS), s->back);
     }
     b->nstubs = 0;
@@ -267,12 +278,115 @@ static void take_state(struct build *b, struct stub *s, uint32_t fresh)
     s->nan = b->nan;
 }
 
+/* ---- loads of one group ---- */
+/* What is checked once for all: loads of elements as large, at places that are as well aligned. */
+static bool goes_with(const struct exec_inst *first, const struct exec_inst *in)
+{
+    return in->guard == EXEC_NO_ID && !in->store && in->vec == 1 && in->quick == QUICK_GLOBAL && has_slots(in) && in->bytes == first->bytes &&
+           ((int64_t)in->imm - first->imm) % in->bytes == 0;
+}
+
+static uint32_t find_held(const struct build *b, const struct exec_inst *in)
+{
+    uint32_t h = 0;
+    while (h < HELD && (!in->group || b->held[h].group != in->group)) h++;
+    return h;
+}
+
+/* The first load of a group, where others follow in the run: all of them execute if it does. HELD: none does. */
+static uint32_t hold(struct build *b, const struct exec_inst *in)
+{
+    const struct exec_inst *end = &b->p->code[b->end];
+    int64_t low = in->imm, high = in->imm;
+    bool more = false;
+    if (!in->group || in->follows || !goes_with(in, in))
+        return HELD;
+    for (const struct exec_inst *k = in + 1; k < end; k++) {
+        if (k->follows != in->group || !goes_with(in, k))
+            continue;
+        low = k->imm < low ? k->imm : low;
+        high = k->imm > high ? k->imm : high;
+        more = true;
+    }
+    const int64_t bytes = high - low + in->bytes * WARP_LANES;
+    if (!more || bytes > INT32_MAX)
+        return HELD;
+    uint32_t h = b->next_held++ % HELD;
+    b->held[h] = (struct held){ in->group, (int32_t)low, (int32_t)bytes };
+    return h;
+}
+
+/* rax: where the group is. Asks ahead as ask_ahead does, for all of it. */
+static void set_held(struct build *b, const struct exec_inst *in, uint32_t h)
+{
+    const struct x86_mem last = at(RBP, (b->p->nmem + 1) * sizeof(struct sim_alloc) + in->mem_id * sizeof(uint64_t));
+    const enum x86_reg place = PLACE_OF(h), ahead = AHEAD_OF(h);
+    x86_op_reg(&b->a, X86_LOAD, true, place, RAX);
+    x86_op_reg(&b->a, X86_LOAD, true, ahead, RAX);
+    x86_op_mem(&b->a, X86_SUB_TO, true, ahead, last);
+    x86_op_mem(&b->a, X86_STORE, true, RAX, last);
+    x86_bytes(&b->a, (uint8_t[]){ 0x49, 0xc1, (uint8_t)(0xe0 | (ahead & 7)), AHEAD }, 4);  /* SHL ahead, AHEAD */
+    x86_op_reg(&b->a, X86_ADD_TO, true, ahead, RAX);
+}
+
+static void move_held(struct build *b, const struct exec_inst *in, uint32_t h)
+{
+    const size_t from = (size_t)((int64_t)in->imm - b->held[h].low);
+    count_access(b, in);
+    x86_ask(&b->a, at(AHEAD_OF(h), from));
+    x86_ask(&b->a, at(AHEAD_OF(h), from + 64));
+    move_sequence(b, in, at(PLACE_OF(h), from), b->val);
+}
+
+/* ---- ways into an access ---- */
+/* The first of a group, or one on its own: rax is its base register once its lanes are in sequence. */
+static void check_first(struct build *b, const struct exec_inst *in, struct stub *same, struct stub *body)
+{
+    const size_t table = b->iota[(is_shared(in) ? 0 : 2) + (in->bytes == 8)];
+    load_base(b, in);
+    x86_op_mem(&b->a, X86_LOAD, !is_shared(in), RCX, native_slot(in->a, is_shared(in) ? 4 : 8));
+    x86_op_reg(&b->a, X86_SUB_TO, !is_shared(in), RCX, RAX);
+    x86_imm_reg(&b->a, 7, !is_shared(in), RCX, (int32_t)in->bytes);
+    to_stub(b, same, X86_NE);
+    check_lanes(b, in, &table, body);
+    load_base(b, in);
+    keep_memo(b, in, MEM_SEQ);
+}
+
+/* One of a group whose first load found the place of all, or did not. */
+static void follow_held(struct build *b, const struct exec_inst *in, uint32_t h, struct stub *same)
+{
+    x86_op_reg(&b->a, X86_TEST, true, PLACE_OF(h), PLACE_OF(h));
+    to_stub(b, same, X86_E);
+    move_held(b, in, h);
+}
+
+static void access_alone(struct build *b, const struct exec_inst *in, struct stub *same, struct stub *body)
+{
+    if (in->follows) {
+        x86_imm_mem(&b->a, 7, false, WARP(memo.seq), (int32_t)in->follows);
+        to_stub(b, same, X86_NE);
+        load_base(b, in);
+    } else {
+        check_first(b, in, same, body);
+    }
+    find_host(b, in, in->imm, in->bytes * WARP_LANES, in->bytes, body);
+    count_access(b, in);
+    ask_ahead(b, in);
+    move_sequence(b, in, at(RAX, 0), b->val);
+}
+
+static uint32_t all_held(const struct build *b)
+{
+    uint32_t m = 0;
+    for (uint32_t h = 0; h < HELD; h++) m |= (uint32_t)(b->held[h].group != 0) << h;
+    return m;
+}
+
 bool native_memory(struct build *b, const struct exec_inst *in)
 {
     if (!has_code(in))
         return false;
-    const unsigned bytes = in->bytes;
-    const size_t table = b->iota[(is_shared(in) ? 0 : 2) + (bytes == 8)];
     native_sync(b, in->a);               /* a base register of 32 bits */
     const uint32_t fresh = claim_pairs(b, in);
     if (!new_stub(b, in, true) || !new_stub(b, in, false))
@@ -280,28 +394,21 @@ bool native_memory(struct build *b, const struct exec_inst *in)
     struct stub *body = &b->stub[b->nstubs - 1], *same = in->store ? body : body - 1;
     take_state(b, body - 1, fresh);
     take_state(b, body, fresh);
+    const uint32_t known = goes_with(in, in) ? find_held(b, in) : HELD, first = known == HELD ? hold(b, in) : HELD;
+    body->lost = all_held(b);            /* its calls change the registers */
+    (body - 1)->lost = first < HELD ? 1u << first : 0;
     if (in->vec > 1) {
         load_base(b, in);
         to_stub(b, same, X86_ALWAYS);
-    } else if (in->follows) {
-        x86_imm_mem(&b->a, 7, false, WARP(memo.seq), (int32_t)in->follows);
-        to_stub(b, same, X86_NE);
-        load_base(b, in);
+    } else if (known < HELD) {
+        follow_held(b, in, known, same);
+    } else if (first < HELD) {
+        check_first(b, in, same, body);
+        find_host(b, in, b->held[first].low, (unsigned)b->held[first].bytes, in->bytes, body);
+        set_held(b, in, first);
+        move_held(b, in, first);
     } else {
-        load_base(b, in);
-        x86_op_mem(&b->a, X86_LOAD, !is_shared(in), RCX, native_slot(in->a, is_shared(in) ? 4 : 8));
-        x86_op_reg(&b->a, X86_SUB_TO, !is_shared(in), RCX, RAX);
-        x86_imm_reg(&b->a, 7, !is_shared(in), RCX, (int32_t)bytes);
-        to_stub(b, same, X86_NE);
-        check_lanes(b, in, &table, body);
-        load_base(b, in);
-        keep_memo(b, in, MEM_SEQ);
-    }
-    if (in->vec == 1) {
-        find_host(b, in, bytes * WARP_LANES, bytes, body);
-        count_access(b, in);
-        ask_ahead(b, in);
-        move_sequence(b, in, b->val);
+        access_alone(b, in, same, body);
     }
     (body - 1)->back = body->back = b->a.n;
     return true;

@@ -129,6 +129,13 @@ void x86_set(struct x86 *a, unsigned reg, uint64_t v)
     x86_bytes(a, &v, v >> 32 ? 8 : 4);
 }
 
+void x86_ask(struct x86 *a, struct x86_mem m)
+{
+    put_rex(a, false, 0, m.base);
+    x86_bytes(a, (uint8_t[]){ 0x0f, 0x18 }, 2);
+    put_mem(a, 1, m, 0);
+}
+
 void x86_call(struct x86 *a, uint64_t to)
 {
     x86_set(a, RAX, to);

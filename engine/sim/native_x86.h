@@ -32,12 +32,13 @@ void x86_imm_reg(struct x86 *a, unsigned ext, bool w, unsigned rm, int32_t imm);
 void x86_imm_mem(struct x86 *a, unsigned ext, bool w, struct x86_mem m, int32_t imm);
 void x86_store_imm(struct x86 *a, struct x86_mem m, int32_t imm);      /* 32 bits */
 void x86_set(struct x86 *a, unsigned reg, uint64_t v);
+void x86_ask(struct x86 *a, struct x86_mem m);                         /* PREFETCHT0 */
 void x86_call(struct x86 *a, uint64_t to);                             /* through RAX */
 /* A jump whose target is set later: returns where. */
 size_t x86_jump(struct x86 *a, enum x86_cond c);
 void x86_land(struct x86 *a, size_t jump, size_t at);
 
 /* opcodes of x86_op_mem and x86_op_reg */
-enum { X86_ADD_TO = 0x03, X86_SUB_TO = 0x2b, X86_CMP_WITH = 0x3b, X86_LOAD = 0x8b, X86_STORE = 0x89 };
+enum { X86_ADD_TO = 0x03, X86_SUB_TO = 0x2b, X86_CMP_WITH = 0x3b, X86_LOAD = 0x8b, X86_STORE = 0x89, X86_TEST = 0x85, X86_CLEAR = 0x33 };
 
 #endif

@@ -23,7 +23,14 @@ static const char *const bodies[] = {
            "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.f64 [%d5+40960], %e1;\n"),
     KERNEL(".shared .align 16 .b32 s[1024];\nmov.u32 %r2, 0; mov.u32 %r20, s; mad.lo.u32 %r21, %r1, 4, %r20; mov.u32 %r3, 1;\nL:\nst.shared.u32 [%r21], %r3; bar.sync 0; ld.shared.u32 %r4, [%r20+8]; ld.shared.u32 %r5, [%r21]; and.b32 %r6, %r2, 7; mad.lo.u32 %r7, %r6, %r1, %r2;\n"
            "and.b32 %r7, %r7, 127; mad.lo.u32 %r22, %r7, 4, %r20; ld.shared.u32 %r8, [%r22]; bar.sync 0; add.u32 %r3, %r4, %r5; add.u32 %r3, %r3, %r8; ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d1+32]; mad.lo.u32 %r3, %r10, %r13, %r3; xor.b32 %r3, %r3, %r12;\n"
-           "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r3;\n") };
+           "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r3;\n"),
+    /* Three groups of loads between each other, one of them at one address in every other turn and reaching the last byte of the buffer
+     * in one turn; what has no machine code between loads of one group. */
+    KERNEL("mov.u32 %r2, 0; mov.u32 %r3, 1;\nL:\nand.b32 %r4, %r2, 1; mul.lo.u32 %r5, %r4, %r1; mul.wide.u32 %d6, %r5, 4; add.u64 %d6, %d6, %d1; and.b32 %r6, %r2, 63; mul.wide.u32 %d7, %r6, 256; add.u64 %d7, %d7, %d3; add.u64 %d8, %d5, 1024;\n"
+           "ld.global.u32 %r10, [%d6+65072]; ld.global.u32 %r11, [%d7+512]; ld.global.u64 %d10, [%d8+-1024]; ld.global.u32 %r12, [%d6+65136]; ld.global.u32 %r13, [%d7]; ld.global.u64 %d11, [%d8+8]; ld.global.u32 %r14, [%d6];\n"
+           "div.u32 %r15, %r10, 7; ld.global.u32 %r16, [%d7+256]; popc.b32 %r17, %r16; ld.global.u64 %d12, [%d8+-512]; ld.global.u32 %r18, [%d7+128]; cvt.u32.u64 %r19, %d10; cvt.u32.u64 %r20, %d11; cvt.u32.u64 %r21, %d12;\n"
+           "mad.lo.u32 %r3, %r3, 33, %r10; xor.b32 %r3, %r3, %r11; mad.lo.u32 %r3, %r3, 33, %r12; xor.b32 %r3, %r3, %r13; mad.lo.u32 %r3, %r3, 33, %r14; add.u32 %r3, %r3, %r15; mad.lo.u32 %r3, %r3, 33, %r16; add.u32 %r3, %r3, %r17;\n"
+           "xor.b32 %r3, %r3, %r18; mad.lo.u32 %r3, %r3, 33, %r19; mad.lo.u32 %r3, %r3, 33, %r20; xor.b32 %r3, %r3, %r21; st.global.u32 [%d3+40000], %r3; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r3;\n") };
 
 static void fill(uint32_t *v)
 {
