@@ -108,6 +108,7 @@ struct sim_stats {
     uint64_t inst_warp, inst_thread;
     uint64_t inst_of_warp[SIM_CTA_WARPS];                   /* functional: of the warps at each place in their CTA */
     uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes, dram_write_bytes;
+    uint64_t l2_brought;                                    /* sectors that reads missing in L2 brought, their neighbours included: its misses, as hardware counts them */
     double warps_active;                                    /* percent */
     bool sampled; double sample_share;                      /* share of the CTAs that were timed */
     bool dry;                                               /* timed on copies: the buffers are as they were before the launch, unless */

@@ -126,7 +126,7 @@ static uint64_t scale_u64(uint64_t n, double by) { return by == 1 ? n : (uint64_
 static void scale_counts(struct sim_stats *o, double by)
 {
     uint64_t *v[] = { &o->inst_warp, &o->inst_thread, &o->l1_requests, &o->l1_sectors, &o->l1_hits, &o->l2_reads, &o->l2_hits,
-                      &o->l2_writes };
+                      &o->l2_brought, &o->l2_writes };
     for (size_t i = 0; i < ARRAY_LEN(v); i++) *v[i] = scale_u64(*v[i], by);
     for (uint32_t i = 0; i < o->nloads; i++) {
         struct sim_load_stats *c = &o->loads[i];
@@ -227,6 +227,7 @@ static enum status collect(const struct time_launch *t, struct time_groups *a, s
     for (uint32_t i = 0; i < a->n; i++) {
         o->l2_reads += a->v[i].mem.reads;
         o->l2_hits += a->v[i].mem.hits;
+        o->l2_brought += a->v[i].mem.brought;
         o->l2_writes += a->v[i].mem.writes;
     }
     o->dry = t->sampled;

@@ -59,7 +59,7 @@ struct time_mem {
     double active;                   /* simulated SMs that asked for anything in the last epoch */
     uint32_t epoch, entering;        /* start of the current epoch; end of the one being entered */
     /* counters, of the simulated SMs */
-    uint64_t reads, hits, writes; double dram_read, dram_write;
+    uint64_t reads, hits, brought, writes; double dram_read, dram_write;
 };
 /* places: NULL when every SM is simulated. */
 enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem);

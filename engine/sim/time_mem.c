@@ -279,6 +279,7 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
     } else {
         m->reads += cache_count(r->sectors);
         m->hits += cache_count(o.hit);
+        m->brought += cache_count(o.miss);
     }
 }
 

@@ -40,11 +40,11 @@ void time_sm_count(const struct time_sm *s, struct sim_stats *o)
 }
 
 /* The plain counters of sim_stats, for arithmetic on all of them. */
-enum { PLAIN = 10, OF_LOAD = 5 };
+enum { PLAIN = 11, OF_LOAD = 5 };
 static void plain_counters(struct sim_stats *o, uint64_t *v[PLAIN])
 {
     uint64_t *all[PLAIN] = { &o->inst_warp, &o->inst_thread, &o->l1_requests, &o->l1_sectors, &o->l1_hits, &o->l2_reads, &o->l2_hits,
-                             &o->l2_writes, &o->dram_read_bytes, &o->dram_write_bytes };
+                             &o->l2_brought, &o->l2_writes, &o->dram_read_bytes, &o->dram_write_bytes };
     memcpy(v, all, sizeof all);
 }
 static void load_counters(struct sim_load_stats *c, uint64_t *v[OF_LOAD])
@@ -87,6 +87,7 @@ static struct sim_stats counted(const struct time_group *g)
     for (uint32_t i = 0; i < g->nsms; i++) time_sm_count(&g->sm[i], &o);
     o.l2_reads = g->mem.reads;
     o.l2_hits = g->mem.hits;
+    o.l2_brought = g->mem.brought;
     o.l2_writes = g->mem.writes;
     o.dram_read_bytes = (uint64_t)(g->mem.dram_read / g->mem.scale);
     o.dram_write_bytes = (uint64_t)(g->mem.dram_write / g->mem.scale);
