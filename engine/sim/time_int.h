@@ -88,6 +88,7 @@ struct time_warp {                   /* small: an SM goes from warp to warp */
     bool branched, gone;             /* the region ended in a taken branch; ends now: its class has been timed */
     uint32_t cta, index;             /* slot on the SM; in the CTA */
     uint32_t started, async;         /* async: when the last asynchronous copy arrives */
+    double drained;                  /* when the data stage has room for another of its loads */
 };
 
 /* ---- an SM ---- */

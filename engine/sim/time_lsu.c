@@ -142,6 +142,21 @@ static inline uint32_t tag_bank(uint64_t line, uint32_t banks)
 /* Two stages. Lines are looked up l1_tag_banks a cycle, and misses leave. The data, when they are there, come from the 32
  * banks that shared memory has, so lanes whose words lie in one bank take turns (rows a multiple of 128 bytes apart: one
  * lane a cycle). Lookups run ahead of the data of misses, until no line is left to hold them. */
+/* Lanes of one bank leave one by one: of one request every TURN cycles, though other warps' come between; requests of one warp do
+ * not overlap. What came from L2 is late by LATE for each. One warp of an H200 takes 47 cycles for a line in L1, 55 for 4 lines whose
+ * words lie in one bank, 64 for 8, 82 for 16, 118 for 32, four such loads of 32 lines 317; two to four warps together as long as one; from L2
+ * 32 lines take 21 to 25 cycles more in one bank than in 32. */
+#define TURN 2.25
+#define LATE 0.75
+
+/* When the last datum of a load leaves that takes `passes` of the data stage from `begin` on. */
+static uint32_t last_datum(struct time_warp *w, double begin, uint32_t passes)
+{
+    if (w->drained > begin) begin = w->drained;
+    w->drained = begin + 2.0 * (passes - 1);
+    return (uint32_t)(begin + TURN * (passes - 1));
+}
+
 static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
@@ -164,7 +179,8 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
         hits += cache_count(hit & time_sectors(lines[i]));
     }
     s->lsu_free = max_d(tags + 1, from + r->lanes);
-    uint32_t out = (uint32_t)(s->data_free - data) + way.latency;
+    uint32_t turns = a->passes ? a->passes : 1, out = last_datum(w, s->data_free - data, turns) + way.latency;
+    if (hits < sectors) done += (uint32_t)(LATE * (turns - 1));
     leaves_queue(s, s->lsu_free);
     if (out > done) done = out;
     if (way.counted) count_load(s, in, a, sectors, hits);

@@ -169,6 +169,7 @@ void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place
         w->pending = 0;
         w->release = w->started = at + i * WARPS_APART / 2;
         w->async = 0;
+        w->drained = 0;
         w->gone = false;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
         s->age[id] = s->arrivals++;

@@ -19,6 +19,11 @@
 /* Two CTAs of 16 warps on each of 132 SMs. */
 #define CHIP .grid = 264, .block = 512, .each = 1
 
+/* A chain of loads of as many lines as lanes; the words of all in one bank, or (pitch 132) each in its own. */
+#define LAT_LINES(what, op_, n, rounds_) { "lat." what ", " #n " lines", "cycle", MICRO_LATENCY, 1, .grid = 1, .block = n, .stamps = true, .carveout = -1, \
+    .in = { .op = op_, .lane = 128, .unroll = 4, .chain = true, .step = 4096, .advance = 16384, .wrap = rounds_ * 16384, .rounds = 512 } }
+#define LAT_PITCH(what, op_, p, rounds_) { "lat." what ", 32 lines pitch " #p, "cycle", MICRO_LATENCY, 1, .grid = 1, .block = 32, .stamps = true, .carveout = -1, \
+    .in = { .op = op_, .lane = p, .unroll = 4, .chain = true, .step = 4352, .advance = 17408, .wrap = rounds_ * 17408, .rounds = 512 } }
 /* 32 warps of one SM, misses in L1: `n` accesses at once. */
 #define WALK_CO(op_, n, own) { .op = op_, .lane = 4, .warp = own, .unroll = n, .step = 128, .advance = 128 * n, .wrap = own, .rounds = 64 }
 #define WALK_LINES(op_, n, own) { .op = op_, .lane = 128, .warp = own, .unroll = n, .step = 4096, .advance = 4096 * n, .wrap = own, .rounds = 16 }
@@ -132,6 +137,8 @@ static const struct micro_row rows[] = {
     { "launch.empty", "ns", MICRO_NS, 1, .grid = 1, .block = 32, .carveout = -1, .in = { .op = "" } },
 
     { "lat.l1", "cycle", MICRO_LATENCY, 1, ONE, .carveout = -1, .in = { .op = LD, .unroll = 8, .chain = true, .step = 128, .advance = 1024, .wrap = 4096, .rounds = 256 } },
+    LAT_LINES("l1", LD, 2, 8), LAT_LINES("l1", LD, 4, 8), LAT_LINES("l1", LD, 8, 8), LAT_LINES("l1", LD, 16, 8), LAT_LINES("l1", LD, 32, 8), LAT_PITCH("l1", LD, 132, 8),
+    LAT_LINES("l2", CG, 2, 64), LAT_LINES("l2", CG, 4, 64), LAT_LINES("l2", CG, 8, 64), LAT_LINES("l2", CG, 16, 64), LAT_LINES("l2", CG, 32, 64), LAT_PITCH("l2", CG, 132, 64),
     { "lat.l2", "cycle", MICRO_LATENCY, 1, ONE, .carveout = -1, .in = { .op = CG, .unroll = 8, .chain = true, .step = 128, .advance = 1024, .wrap = 65536, .rounds = 512 } },
     { "lat.l2 one line, nearest SM", "cycle", MICRO_LEAST, 1, .grid = 132, .block = 32, .stamps = true, .carveout = -1, .in = { .op = CG, .unroll = 8, .chain = true, .rounds = 64 } },
     { "lat.l2 one line, farthest SM", "cycle", MICRO_MOST, 1, .grid = 132, .block = 32, .stamps = true, .carveout = -1, .in = { .op = CG, .unroll = 8, .chain = true, .rounds = 64 } },

@@ -295,7 +295,8 @@ static void test_latencies(void **state)
         double l1 = (chase(presets[i], "", 32) - chase(presets[i], "", 16)) / 16;
         double l2 = (chase(presets[i], ".cg", 32) - chase(presets[i], ".cg", 16)) / 16;
         assert_true(fabs(l1 - (double)p.l1_latency) <= 2);
-        assert_true(fabs(l2 - (double)p.l2_latency) <= 0.05 * (double)p.l2_latency);
+        double apart = (double)p.l2_far_latency / 2;     /* the chain stays in one line, which has a slice near or far */
+        assert_true(fabs(l2 - (double)p.l2_latency) <= 0.05 * (double)p.l2_latency + apart);
         diags_free(&ds);
     }
 }
