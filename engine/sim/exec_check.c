@@ -3,22 +3,19 @@
  * Order between the warps of a CTA is kept in vector clocks: a barrier joins the clocks of the warps
  * that arrived; a fence, an atomic or a volatile access joins with what other warps had made visible
  * the same way, which is generous: races may be missed, none is invented. Lanes of one warp are
- * taken to be ordered. A byte of shadow remembers its last writer and its last two readers. */
+ * taken to be ordered. What is remembered of memory is its last writer and its last two readers (exec_shadow.h). */
+#include "engine/sim/exec_shadow.h"
 #include "engine/sim/mem.h"
 
 #include <string.h>
 
-#define PAGE 1024u
-struct who { uint32_t cta, clock, met; uint16_t warp; uint8_t used, atomic; };   /* met: how often the cluster had met */
-struct cell { struct who w, r[2]; };
-struct page { uint64_t at; struct cell c[PAGE]; };
-struct exec_shadow_map { struct page **slot; size_t n, cap; };
+struct exec_shadow_map { struct shadow_map global; };
 struct exec_shadow {
-    struct cell *cells;              /* [shared bytes] */
-    uint8_t *init;                   /* [shared bytes] */
+    struct shadow_block **blocks;    /* of shared memory */
+    uint8_t *init;                   /* bit per byte of it: written */
     uint32_t *clock;                 /* [nwarps][nwarps] */
     uint32_t *visible;               /* [nwarps] */
-    uint32_t met;                    /* times that all threads of the cluster have met */
+    uint32_t *met;                   /* [nwarps] clock of each when all threads of the cluster met last */
     bool synced;                     /* the CTA has fenced or used atomics: it may be ordered with others */
 };
 
@@ -33,11 +30,12 @@ void exec_check_free(struct exec_launch *x)
 {
     if (!x->shadows)
         return;
-    for (size_t i = 0; i < x->shadows->cap; i++)
-        base_free(x->shadows->slot[i]);
-    base_free(x->shadows->slot);
+    shadow_map_free(&x->shadows->global);
     base_free(x->shadows);
 }
+
+static size_t shared_blocks(const struct exec_cta *c) { return c->x->shared_bytes / SHADOW_BLOCK + 1; }
+static size_t init_bytes(const struct exec_cta *c) { return c->x->shared_bytes / 8 + 1; }
 
 bool exec_check_cta(struct exec_cta *c)
 {
@@ -46,12 +44,12 @@ bool exec_check_cta(struct exec_cta *c)
     struct exec_shadow *s = base_alloc(sizeof *s);
     if (!(c->shadow = s))
         return false;
-    size_t n = c->x->shared_bytes + 1u;
-    s->cells = c->x->l->check_races ? base_alloc(n * sizeof *s->cells) : NULL;
-    s->init = base_alloc(n);
+    s->blocks = base_alloc(shared_blocks(c) * sizeof *s->blocks);
+    s->init = base_alloc(init_bytes(c));
     s->clock = base_alloc((size_t)c->nwarps * c->nwarps * sizeof *s->clock);
     s->visible = base_alloc(c->nwarps * sizeof *s->visible);
-    return s->init && s->clock && s->visible && (s->cells || !c->x->l->check_races);
+    s->met = base_alloc(c->nwarps * sizeof *s->met);
+    return s->blocks && s->init && s->clock && s->visible && s->met;
 }
 
 void exec_check_cta_free(struct exec_cta *c)
@@ -59,10 +57,13 @@ void exec_check_cta_free(struct exec_cta *c)
     struct exec_shadow *s = c->shadow;
     if (!s)
         return;
-    base_free(s->cells);
+    for (size_t i = 0; s->blocks && i < shared_blocks(c); i++)
+        shadow_free(s->blocks[i]);
+    base_free(s->blocks);
     base_free(s->init);
     base_free(s->clock);
     base_free(s->visible);
+    base_free(s->met);
     base_free(s);
     c->shadow = NULL;
 }
@@ -72,16 +73,15 @@ void exec_check_cta_start(struct exec_cta *c)
     struct exec_shadow *s = c->shadow;
     if (!s)
         return;
-    size_t n = c->x->shared_bytes + 1u;
-    if (s->cells)
-        memset(s->cells, 0, n * sizeof *s->cells);
-    memset(s->init, 0, n);
+    for (size_t i = 0; i < shared_blocks(c); i++)
+        shadow_clear(s->blocks[i]);
+    memset(s->init, 0, init_bytes(c));
     memset(s->clock, 0, (size_t)c->nwarps * c->nwarps * sizeof *s->clock);
     memset(s->visible, 0, c->nwarps * sizeof *s->visible);
+    memset(s->met, 0, c->nwarps * sizeof *s->met);
     for (uint32_t i = 0; i < c->nwarps; i++)
         s->clock[i * c->nwarps + i] = 1;
     s->synced = false;
-    s->met = 0;
 }
 
 /* ---- order ---- */
@@ -110,8 +110,10 @@ void exec_check_barrier(struct exec_cta *c)
 void exec_check_cluster(struct exec_cta *lead)
 {
     for (uint32_t r = 0; lead->shadow && r < lead->x->cluster_ctas; r++) {
+        struct exec_shadow *s = lead->peer[r]->shadow;
         exec_check_barrier(lead->peer[r]);
-        lead->peer[r]->shadow->met++;
+        for (uint32_t i = 0; i < lead->nwarps; i++)
+            s->met[i] = s->clock[(size_t)i * lead->nwarps + i];
     }
 }
 
@@ -127,106 +129,118 @@ void exec_check_warp(struct exec_warp *w)
     s->synced = true;
 }
 
-/* ---- shadow of global memory ---- */
-static struct page **page_slot(struct exec_shadow_map *m, uint64_t at)
+/* ---- races ---- */
+/* One access of a warp to bytes side by side. */
+struct access { struct exec_warp *w; shadow_who me, other /* what it races with */; bool write, atomic, fresh; };
+
+/* By what another CTA of its cluster did before all its threads met. */
+static bool met_since(const struct exec_warp *w, shadow_who o)
 {
-    size_t i = (size_t)(at * 0x9e3779b97f4a7c15ull >> 20) & (m->cap - 1);
-    while (m->slot[i] && m->slot[i]->at != at)
-        i = (i + 1) & (m->cap - 1);
-    return &m->slot[i];
+    uint32_t n = w->x->cluster_ctas, cta = shadow_cta(o);
+    return cta / n == (uint32_t)(w->cta->order / n) && shadow_clock(o) < w->cta->lead->peer[cta % n]->shadow->met[shadow_warp(o)];
 }
 
-static bool map_grow(struct exec_shadow_map *m)
+static bool ordered(const struct exec_warp *w, shadow_who o, bool atomic)
 {
-    struct exec_shadow_map now = { .cap = m->cap ? m->cap * 2 : 256, .n = m->n };
-    if (!(now.slot = base_alloc(now.cap * sizeof *now.slot)))
-        return false;
-    for (size_t i = 0; i < m->cap; i++)
-        if (m->slot[i])
-            *page_slot(&now, m->slot[i]->at) = m->slot[i];
-    base_free(m->slot);
-    *m = now;
+    if (!o || (shadow_atomic(o) && atomic))
+        return true;
+    if (shadow_cta(o) != (uint32_t)w->cta->order)
+        return w->cta->shadow->synced || met_since(w, o);
+    return shadow_warp(o) == w->index || shadow_clock(o) <= clock_of(w)[shadow_warp(o)];
+}
+
+static bool use(void *ctx, struct shadow_state *s)
+{
+    struct access *x = ctx;
+    const shadow_who all[] = { s->w, s->r[0], s->r[1] };
+    if (x->fresh) {
+        *s = (struct shadow_state){ 0 };
+        return true;
+    }
+    for (unsigned k = 0; k < (x->write ? 3u : 1u); k++)
+        if (!ordered(x->w, all[k], x->atomic)) {
+            x->other = all[k];
+            return false;
+        }
+    if (x->write)
+        s->w = x->me;
+    else if (!s->r[0] || (shadow_warp(s->r[0]) == shadow_warp(x->me) && shadow_cta(s->r[0]) == shadow_cta(x->me)))
+        s->r[0] = x->me;
+    else
+        s->r[1] = x->me;
     return true;
 }
 
-static struct cell *global_cell(struct exec_shadow_map *m, uint64_t addr)
+/* Addresses at..end, of shared memory where `owner` is whose it is. Returns how far it came. False in *ok: out of memory. */
+static uint64_t use_all(struct exec_launch *l, const struct exec_cta *owner, uint64_t at, uint64_t end, struct access *x, bool *ok)
 {
-    uint64_t at = addr / PAGE;
-    if (m->n * 2 >= m->cap && !map_grow(m))
-        return NULL;
-    struct page **p = page_slot(m, at);
-    if (!*p) {
-        if (!(*p = base_alloc(sizeof **p)))
-            return NULL;
-        (*p)->at = at;
-        m->n++;
+    *ok = true;
+    while (at < end && *ok) {
+        uint64_t base = at - at % SHADOW_BLOCK, to = end - base < SHADOW_BLOCK ? end - base : SHADOW_BLOCK;
+        struct shadow_block **slot = owner ? &owner->shadow->blocks[base / SHADOW_BLOCK] : shadow_at(&l->shadows->global, at);
+        uint32_t got = slot ? shadow_use(slot, (uint32_t)(at - base), (uint32_t)to, use, x) : UINT32_MAX;
+        *ok = got != UINT32_MAX;
+        at = *ok ? base + got : at;
+        if (got < to)
+            break;
     }
-    return &(*p)->c[addr % PAGE];
+    return at;
 }
 
 void exec_check_fresh(struct exec_launch *x, uint64_t addr, uint64_t n)
 {
-    for (uint64_t k = 0; x->shadows && k < n; k++) {
-        struct cell *c = global_cell(x->shadows, addr + k);
-        if (c)
-            *c = (struct cell){ 0 };
-    }
+    struct access none = { .fresh = true };
+    bool ok;
+    if (x->shadows)
+        use_all(x, NULL, addr, addr + n, &none, &ok);
 }
 
-/* ---- races ---- */
-static bool ordered(const struct exec_warp *w, const struct who *o, bool atomic)
-{
-    if (!o->used || (o->atomic && atomic))
-        return true;
-    if (o->cta != (uint32_t)w->cta->order) {
-        bool together = o->cta / w->x->cluster_ctas == w->cta->order / w->x->cluster_ctas;
-        return w->cta->shadow->synced || (together && o->met < w->cta->shadow->met);
-    }
-    return o->warp == w->index || o->clock <= clock_of(w)[o->warp];
-}
-
-static bool race_at(struct exec_warp *w, struct cell *c, bool write, bool atomic, const struct who **other)
-{
-    const struct who *all[] = { &c->w, &c->r[0], &c->r[1] };
-    for (unsigned k = 0; k < (write ? 3u : 1u); k++)
-        if (!ordered(w, all[k], atomic)) {
-            *other = all[k];
-            return true;
-        }
-    struct who me = { (uint32_t)w->cta->order, clock_of(w)[w->index], w->cta->shadow->met, (uint16_t)w->index, 1, atomic };
-    if (write)
-        c->w = me;
-    else if (!c->r[0].used || (c->r[0].warp == me.warp && c->r[0].cta == me.cta))
-        c->r[0] = me;
-    else
-        c->r[1] = me;
-    return false;
-}
-
-static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space, uint64_t addr, bool write, const struct who *o)
+static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space, uint64_t addr, bool write, shadow_who o)
 {
     const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
     exec_fault(w, in, lane, FAULT_RACE, "race: %s of %s address 0x%llx (%s+%llu) with an access of warp %u of CTA %u, and nothing orders the two",
                write ? "write" : "read", a ? "global" : "shared", (unsigned long long)addr, a ? a->name : "shared memory",
-               (unsigned long long)(a ? addr - a->addr : addr), o->warp, o->cta);
+               (unsigned long long)(a ? addr - a->addr : addr), shadow_warp(o), shadow_cta(o));
 }
 
-static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space, uint64_t addr, unsigned bytes, bool write, bool atomic)
+/* Lanes of `mask`, whose addresses lie side by side from `lo` to `hi`. */
+static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, uint64_t lo, uint64_t hi, const uint64_t a[WARP_LANES], unsigned bytes, struct access *x)
 {
-    const struct who *other;
-    uint64_t off = 0;
-    const struct exec_cta *owner = space == PTX_SPACE_SHARED ? cluster_cta(w->cta, addr, &off) : NULL;
-    for (unsigned k = 0; k < bytes; k++) {
-        struct cell *c = owner ? &owner->shadow->cells[off + k] : global_cell(w->x->shadows, addr + k);
-        if (!c) {
-            exec_fault(w, in, lane, FAULT_NOMEM, "no memory for the race check");
+    uint64_t off = lo;
+    const struct exec_cta *owner = space == PTX_SPACE_SHARED ? cluster_cta(w->cta, lo, &off) : NULL;
+    bool ok;
+    uint64_t stopped = use_all(w->x, owner, off, off + (hi - lo), x, &ok) - off + lo;
+    if (stopped == hi)
+        return;
+    FOR_LANES(i, mask)
+        if (a[i] <= stopped && stopped - a[i] < bytes) {
+            if (ok)
+                race_fault(w, in, i, space, a[i], x->write, x->other);
+            else
+                exec_fault(w, in, i, FAULT_NOMEM, "no memory for the race check");
             return;
         }
-        if (race_at(w, c, write, atomic, &other)) {
-            race_fault(w, in, lane, space, addr, write, other);
-            return;
+}
+
+/* Runs of lanes whose bytes lie side by side, or upon each other. */
+static void check_races(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space, unsigned bytes, const uint64_t a[WARP_LANES], bool write, bool atomic)
+{
+    struct access x = { .w = w, .me = shadow_access((uint32_t)w->cta->order, w->index, clock_of(w)[w->index], atomic), .write = write, .atomic = atomic };
+    uint32_t run = 0;
+    uint64_t lo = 0, hi = 0;
+    FOR_LANES(i, mask) {
+        if (run && (a[i] < lo || a[i] > hi)) {
+            check_race(w, in, run, space, lo, hi, a, bytes, &x);
+            run = 0;
+            if (w->cta->fault)
+                return;
         }
+        lo = run ? lo : a[i];
+        hi = run && a[i] + bytes <= hi ? hi : a[i] + bytes;
+        run |= UINT32_C(1) << i;
     }
+    if (run)
+        check_race(w, in, run, space, lo, hi, a, bytes, &x);
 }
 
 /* ---- uninitialised memory ---- */
@@ -234,14 +248,11 @@ static void check_init(struct exec_warp *w, const struct exec_inst *in, uint32_t
 {
     struct sim_mem_entry *e = space == PTX_SPACE_GLOBAL ? sim_mem_entry(w->x->p->mem, addr) : NULL;
     uint64_t off = e ? addr - e->a.addr : addr;
-    uint8_t *own = e ? NULL : cluster_cta(w->cta, addr, &off)->shadow->init;
-    for (uint64_t i = off; i < off + bytes; i++) {
-        bool set = e ? e->init[i >> 3] >> (i & 7) & 1 : own[i];
-        if (write && e)
-            e->init[i >> 3] |= (uint8_t)(1u << (i & 7));
-        else if (write)
-            own[i] = 1;
-        else if (!set) {
+    uint8_t *init = e ? e->init : cluster_cta(w->cta, addr, &off)->shadow->init;
+    for (uint64_t i = off; init && i < off + bytes; i++) {
+        if (write)
+            init[i >> 3] |= (uint8_t)(1u << (i & 7));
+        else if (!(init[i >> 3] >> (i & 7) & 1)) {
             exec_fault(w, in, lane, FAULT_UNINIT, "read of %u bytes nobody has written at %s address 0x%llx (%s+%llu)", bytes, e ? "global" : "shared",
                        (unsigned long long)addr, e ? e->a.name : "shared memory", (unsigned long long)off);
             return;
@@ -270,14 +281,14 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
     bool barrier_object = in->cls == CLASS_BARRIER;
     if (atomic)
         exec_check_warp(w);
-    FOR_LANES(i, mask) {
-        if (w->x->l->check_uninit && reads && !barrier_object)
+    FOR_LANES(i, w->x->l->check_uninit ? mask : 0) {
+        if (reads && !barrier_object)
             check_init(w, in, i, space, a[i], bytes, false);
-        if (w->x->l->check_uninit && write && !w->cta->fault)
+        if (write && !w->cta->fault)
             check_init(w, in, i, space, a[i], bytes, true);
-        if (w->x->l->check_races && !w->cta->fault)
-            check_race(w, in, i, space, a[i], bytes, write, atomic);
         if (w->cta->fault)
             return;
     }
+    if (w->x->l->check_races)
+        check_races(w, in, mask, space, bytes, a, write, atomic);
 }

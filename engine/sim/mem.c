@@ -287,10 +287,13 @@ bool sim_mem_track_init(struct sim_mem *m)
 {
     for (size_t i = 0; i < m->n; i++) {
         struct sim_mem_entry *e = &m->v[i];
+        if (e->all_touched || e->a.constant) {
+            base_free(e->init);
+            e->init = NULL;
+            continue;
+        }
         if (!e->init && !(e->init = base_alloc(e->a.n / 8 + 1)))
             return false;
-        if (e->all_touched || e->a.constant)
-            memset(e->init, 0xff, e->a.n / 8 + 1);
         for (size_t k = 0; k < e->ntouched; k++)
             init_mark(e->init, e->touched[k].off, e->touched[k].n);
     }

@@ -15,7 +15,7 @@ struct sim_mem_entry {
     bool asks; struct sim_give give; /* until the first store: whether the file can be had */
     bool own_file;               /* it was: stores go there, and it is closed at the end */
     bool changed;                /* and something may have been stored, since it was put back */
-    uint8_t *init;               /* bit per byte: written; NULL until sim_mem_track_init */
+    uint8_t *init;               /* bit per byte: written; NULL: all are, or before sim_mem_track_init */
 };
 struct sim_mem {
     struct sim_mem_entry *v; size_t n, cap;            /* by address */

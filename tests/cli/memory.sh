@@ -48,6 +48,7 @@ for l in plain scratch after zeros file; do most "run, $l: at most 100 MB more" 
 most "run, plain, in a worker: at most 100 MB more" plain run --no-counters --worker "'$B' worker"
 most "sweep, after: at most 100 MB more" after sweep --axis bypass=none/l1
 most "tune, plain: at most 100 MB more" plain tune --budget 1
+most "run --check-memory, plain: at most 100 MB more" plain run --check-memory --device sim:fermi-16k
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
 is "and the file goes on where a piece of it ends" "$(python3 -c "
 import struct, sys
