@@ -117,7 +117,7 @@ static inline double dram_bytes(const struct sim_preset *g, uint8_t sectors, boo
 
 static void note_request(struct time_sm *s, const struct cache_l2_request *r, uint8_t fetch)
 {
-    if (!base_grow((void **)&s->request, s->nrequests, &s->cap_requests, sizeof *s->request)) {
+    if (s->nrequests == s->cap_requests && !base_grow((void **)&s->request, s->nrequests, &s->cap_requests, sizeof *s->request)) {
         s->oom = true;
         return;
     }

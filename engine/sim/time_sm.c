@@ -408,6 +408,11 @@ static inline uint64_t can_step(struct time_sm *s, struct time_sched *q, uint32_
 {
     uint64_t can = 0;
     if (q->any >> TIME_WANT_ROOM & 1) q->from[TIME_WANT_ROOM] = time_lsu_room(s, q);
+    if (!(q->any & (q->any - 1))) {          /* as usual: all want the same */
+        uint32_t u = (uint32_t)__builtin_ctz(q->any);
+        *next = q->from[u];
+        return q->from[u] <= t ? q->due[u] : 0;
+    }
     for (uint32_t m = q->any; m; m &= m - 1) {
         uint32_t u = (uint32_t)__builtin_ctz(m), at = q->from[u], now = -(uint32_t)(at <= t);     /* all bits or none: no branch */
         can |= q->due[u] & (uint64_t)(int32_t)now;
