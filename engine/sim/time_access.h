@@ -19,6 +19,11 @@ struct time_access {
 /* An entry of the line list: line << 4 | sectors. */
 static inline uint64_t time_line(uint64_t e) { return e >> 4; }
 static inline uint8_t time_sectors(uint64_t e) { return e & 15; }
+/* The entry of bytes first..last of one line. */
+static inline uint64_t time_row(uint64_t first, uint64_t last)
+{
+    return (first >> 7) << 4 | ((2u << (last >> 5 & 3)) - (1u << (first >> 5 & 3)));
+}
 /* Distinct lines of an access, in order of first lane; at most 32 (64 when lanes straddle lines, then capped). */
 uint32_t time_coalesce(const struct exec_access *a, uint64_t *lines);
 uint32_t time_coalesce_local(const struct exec_access *a, uint64_t base_line, uint64_t *lines);

@@ -8,7 +8,6 @@ struct load_way {                    /* how one load goes */
     struct cache_l1 *cache;
     struct cache_route route;
     uint32_t latency;
-    struct time_warp *warp;
     uint8_t place;
     bool counted;
 };
@@ -101,25 +100,25 @@ static void count_load(struct time_sm *s, const struct exec_inst *in, const stru
     c->threads += a->lanes;
 }
 
-static inline struct load_way way_of(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a,
-                                     uint64_t addr)
+static inline void find_way(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint64_t addr,
+                            struct load_way *way)
 {
     const struct sim_preset *g = s->group->t->g;
-    struct load_way way = { .cache = &s->l1, .latency = (uint32_t)g->l1_latency, .warp = w,
-                            .place = s->cta[w->cta].place };
-    if (a->space == PTX_SPACE_LOCAL) {
-        way.route = (struct cache_route){ .l1 = CACHE_NORMAL, .l2 = CACHE_NORMAL, .granule = (uint8_t)(g->l2_fill / 32) };
-        return way;
-    }
     const struct time_plan *plan = &s->group->t->plan;
-    way.route = a->hint ? cache_route_load(g, &in->policy, a->hint, addr) : plan->route[in - plan->p->code];
-    way.counted = a->kind == ACCESS_LOAD;
-    if (way.route.read_only && s->has_ro) {
-        way.cache = &s->ro;
-        way.latency = (uint32_t)g->ro_latency;
+    way->cache = &s->l1;
+    way->latency = (uint32_t)g->l1_latency;
+    way->place = s->cta[w->cta].place;
+    way->counted = a->kind == ACCESS_LOAD && a->space != PTX_SPACE_LOCAL;
+    if (a->space == PTX_SPACE_LOCAL) {
+        way->route = (struct cache_route){ .l1 = CACHE_NORMAL, .l2 = CACHE_NORMAL, .granule = (uint8_t)(g->l2_fill / 32) };
+        return;
     }
-    if (w->bypass) way.route.l1 = CACHE_BYPASS;
-    return way;
+    way->route = a->hint ? cache_route_load(g, &in->policy, a->hint, addr) : plan->route[in - plan->p->code];
+    if (way->route.read_only && s->has_ro) {
+        way->cache = &s->ro;
+        way->latency = (uint32_t)g->ro_latency;
+    }
+    if (w->bypass) way->route.l1 = CACHE_BYPASS;
 }
 
 static uint32_t sectors_of(const uint64_t *lines, uint32_t n)
@@ -167,10 +166,11 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     uint32_t done = 0, sectors = sectors_of(lines, a->nlines), hits = 0;
     double data = max_d(a->passes, sectors < ARRAY_LEN(r->data) ? r->data[sectors] : 32.0 * sectors / (double)g->l1_bytes_per_cycle);
     s->data_free = max_d(s->data_free, from) + data;
-    struct load_way way = way_of(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT);
+    struct load_way way;
+    find_way(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT, &way);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint8_t hit;
-        if (a->hint && i) way = way_of(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT);   /* policies by address */
+        if (a->hint && i) find_way(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT, &way);   /* policies by address */
         uint32_t bank = tag_bank(time_line(lines[i]), banks);
         tags += taken & bank ? 1 : 0;            /* its tag bank is busy with a line before: in the next cycle */
         taken = taken & bank ? bank : taken | bank;
@@ -260,7 +260,8 @@ static uint32_t issue_prefetch(struct time_sm *s, struct time_warp *w, const str
         uint64_t line = time_line(w->work->lines[a->first + i]);
         if (a->level == 1) {
             uint8_t hit;
-            struct load_way way = way_of(s, w, in, a, line << CACHE_LINE_SHIFT);
+            struct load_way way;
+            find_way(s, w, in, a, line << CACHE_LINE_SHIFT, &way);
             load_line(s, &way, line << 4 | 15, &at, &hit);
             at += 1;
         } else {

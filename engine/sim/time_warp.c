@@ -36,8 +36,32 @@ static void note_shared_atomic(struct time_access *m, const struct exec_inst *in
     m->level = kind == 'f' || kind == 'x' ? TIME_LOOP : ptx_has_mod(in->ptx, PTX_MOD_CAS) ? TIME_SWAP : 0;
 }
 
+/* Brings what an SM knows of a load's lines into the host's cache. */
+static inline void prefetch_lines(const struct time_sm *s, const uint64_t *lines, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        cache_l1_prefetch(&s->l1, time_line(lines[i]));
+        time_mem_prefetch(s, time_line(lines[i]));
+    }
+}
+
+/* The usual one: a load of global memory by all lanes in sequence that lies in one line. False: it does not. */
+static inline bool keep_row(struct time_sm *s, struct time_warp *w, uint32_t at, const struct exec_access *a)
+{
+    struct time_work *k = w->work;
+    uint64_t first = a->addr[0], last = first + (uint64_t)a->bytes * WARP_LANES - 1;
+    if (a->shape != SHAPE_SEQ || a->kind != ACCESS_LOAD || a->space != PTX_SPACE_GLOBAL || a->bulk || (first ^ last) >> CACHE_LINE_SHIFT) return false;
+    k->lines[k->nlines] = time_row(first, last);
+    prefetch_lines(s, &k->lines[k->nlines], 1);
+    k->mem[k->nmem] = (struct time_access){ .kind = ACCESS_LOAD, .space = PTX_SPACE_GLOBAL, .level = a->level, .bytes = a->bytes, .hint = a->hint, .passes = 1,
+                                            .lanes = (uint8_t)lanes_of(a->mask), .first = (uint16_t)k->nlines++, .nlines = 1 };
+    k->mem_of[at] = (uint8_t)++k->nmem;
+    return true;
+}
+
 static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, const struct exec_access *a)
 {
+    if (keep_row(s, w, at, a)) return;
     struct time_work *k = w->work;
     struct time_access *m = &k->mem[k->nmem];
     *m = (struct time_access){ .kind = a->kind, .space = a->space, .level = a->level, .bytes = a->bytes, .hint = a->hint,
@@ -48,10 +72,7 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
         m->nlines = (uint8_t)time_coalesce_local(a, base, &k->lines[k->nlines]);
     } else if (has_lines(a)) {
         m->nlines = (uint8_t)time_coalesce(a, &k->lines[k->nlines]);
-        for (uint32_t i = 0; a->kind == ACCESS_LOAD && i < m->nlines; i++) {
-            cache_l1_prefetch(&s->l1, time_line(k->lines[k->nlines + i]));
-            time_mem_prefetch(s, time_line(k->lines[k->nlines + i]));
-        }
+        if (a->kind == ACCESS_LOAD) prefetch_lines(s, &k->lines[k->nlines], m->nlines);
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
             m->passes = atomic_turns(g, &s->group->t->p->code[w->lo + at], s->group->t->plan.op[w->lo + at].flags & TIME_ONE_WORD, a);
         if (a->kind == ACCESS_LOAD && m->nlines > 1) m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
