@@ -115,6 +115,7 @@ uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set,
 void cache_pool_drop(struct cache_l1 *c, struct cache_line *l);
 
 /* ---- L2 ---- */
+enum { CACHE_PART = 1, CACHE_SHARED_PART };
 struct cache_l2_request {
     uint64_t line;
     uint32_t at;                 /* cycle */
@@ -124,7 +125,7 @@ struct cache_l2_request {
     uint8_t write;               /* store or atomic */
     uint8_t next;                /* .L2::256B: the neighbouring line comes along */
     uint8_t quiet;               /* a prefetch: fills, is not counted as a read */
-    uint8_t partial;             /* a store that leaves bytes of its sectors as they were */
+    uint8_t partial;             /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them: CACHE_SHARED_PART */
     uint8_t place;               /* index of the sampled place of the grid that asks (struct cache_places) */
     uint16_t lanes;              /* atomics: turns they take */
     uint16_t unit;               /* atomics: whose */

@@ -157,6 +157,21 @@ uint8_t time_bank_passes(const struct exec_access *given, uint32_t banks, uint32
     return (uint8_t)(total ? total > 255 ? 255 : total : 1);
 }
 
+/* Rows of lanes beside each other: whether each is as long as a sector. */
+enum time_torn time_store_torn(const struct exec_access *a)
+{
+    if (a->shape != SHAPE_EACH) return a->shape == SHAPE_SEQ ? TIME_ROW_END : TIME_APART;
+    uint64_t next = 0;
+    uint32_t row = 32;
+    for (uint32_t m = a->mask; m; m &= m - 1) {
+        uint64_t at = a->addr[__builtin_ctz(m)];
+        if (at != next && row < 32) return TIME_APART;
+        row = at == next ? row + a->bytes : a->bytes;
+        next = at + a->bytes;
+    }
+    return row < 32 ? TIME_APART : TIME_ROW_END;
+}
+
 uint8_t time_distinct_words(const struct exec_access *a)
 {
     uint64_t seen[WARP_LANES];

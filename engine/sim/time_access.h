@@ -11,10 +11,13 @@ struct time_access {
     uint8_t lanes;                   /* active */
     uint8_t level;                   /* prefetch; shared atomics: TIME_LOOP, TIME_SWAP or 0 */
     uint8_t same;                    /* shared atomics: lanes that have one word, at most */
+    uint8_t torn;                    /* stores: enum time_torn, of sectors that are not written wholly */
     uint8_t pieces;                  /* bulk copies: times that lines[] are moved on by 32 and issued again */
     uint16_t first, bytes;           /* bytes: per lane */
     uint64_t hint;
 };
+/* What a store leaves of a sector: a neighbour's part, beside a row of words as long as a sector; or nobody's, beside words apart. */
+enum time_torn { TIME_ROW_END, TIME_APART };
 #define TIME_BULK 4096u              /* bytes of a bulk copy that lines[] shows */
 /* An entry of the line list: line << 4 | sectors. */
 static inline uint64_t time_line(uint64_t e) { return e >> 4; }
@@ -31,6 +34,7 @@ uint8_t time_bank_passes(const struct exec_access *a, uint32_t banks, uint32_t b
 /* Turns that an atomic takes at L2: lanes of one sector with different words go together, those with one word after each
  * other. each: turns per lane of one word. */
 uint8_t time_atomic_turns(const struct exec_access *a, uint32_t each);
+enum time_torn time_store_torn(const struct exec_access *a);
 /* The most lanes that have one word. */
 uint8_t time_same_word(const struct exec_access *a);
 uint8_t time_distinct_words(const struct exec_access *a);

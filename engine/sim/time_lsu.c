@@ -203,12 +203,13 @@ static uint32_t issue_store(struct time_sm *s, struct time_warp *w, const struct
     double at = max_d(t, s->lsu_free), from = at;
     uint32_t waits = 0;
     bool partial = is_partial(a, lines);
+    uint8_t left = !partial ? 0 : a->torn == TIME_ROW_END ? CACHE_SHARED_PART : CACHE_PART;
     s->data_free = max_d(s->data_free, from);
     for (uint32_t i = 0; i < a->nlines; i++) {
         uint64_t line = time_line(lines[i]);
         cache_l1_store(&s->l1, line, time_sectors(lines[i]), partial, (uint32_t)at);
         struct cache_l2_request r = { .line = line, .at = (uint32_t)at, .sectors = time_sectors(lines[i]), .write = 1,
-                                      .partial = partial, .place = s->cta[w->cta].place,
+                                      .partial = left, .place = s->cta[w->cta].place,
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint, line << CACHE_LINE_SHIFT) };
         waits += time_mem_write(s, &r) - r.at;
         s->data_free += STORE_LINE + STORE_SECTOR * cache_count(r.sectors);

@@ -37,10 +37,12 @@ static enum status make_queues(struct time_mem *m)
     return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
 }
 
+/* A request that writes some sector in part takes once the time longer that a single such sector does. */
 static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
 {
-    double each = !r->write ? 1 : r->partial ? g->l2_partial_write : g->l2_write;
-    return 32.0 * cache_count(r->sectors) * each + g->l2_request_bytes;
+    double sectors = cache_count(r->sectors);
+    if (r->write) sectors = sectors * g->l2_write + (r->partial ? g->l2_partial_write - g->l2_write : 0);
+    return 32.0 * sectors + g->l2_request_bytes;
 }
 
 enum status time_mem_init(struct time_mem *m, const struct sim_preset *g, const struct cache_places *places, struct sim_mem *mem)
@@ -267,8 +269,8 @@ static void enter_request(struct time_mem *m, const struct cache_l2_request *r)
     cache_l2_access(&m->l2, r, &o);
     double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
     if (r->lanes) occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * m->scale);
-    /* What a store leaves of a sector, and what an atomic works on, is read first. */
-    uint8_t fill = r->write && (r->partial || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;
+    /* What a store leaves of a sector for nobody else to write, and what an atomic works on, is read first. */
+    uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;
     o.miss |= fill;
     if (!r->quiet) occupy(&m->slice[r->slice], m->epoch, cycles);
     double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);

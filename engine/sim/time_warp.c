@@ -75,6 +75,7 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
         if (a->kind == ACCESS_LOAD) prefetch_lines(s, &k->lines[k->nlines], m->nlines);
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
             m->passes = atomic_turns(g, &s->group->t->p->code[w->lo + at], s->group->t->plan.op[w->lo + at].flags & TIME_ONE_WORD, a);
+        if (a->kind == ACCESS_STORE) m->torn = time_store_torn(a);
         if (a->kind == ACCESS_LOAD && m->nlines > 1) m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
         m->passes = time_distinct_words(a);

@@ -57,6 +57,18 @@ static void test_wide_and_shifted(void **state)
     assert_int_equal(n, 2);
 }
 
+/* What is left of the sectors of a row is a neighbour's, of words apart nobody's; a row shorter than a sector is words apart. */
+static void test_torn(void **state)
+{
+    (void)state;
+    const struct { uint64_t step; uint32_t mask; enum time_torn torn; } v[] = { { 4, EXEC_FULL, TIME_ROW_END }, { 8, EXEC_FULL, TIME_APART },
+        { 128, EXEC_FULL, TIME_APART }, { 0, EXEC_FULL, TIME_APART }, { 4, 0x3ffc3ffc, TIME_ROW_END }, { 4, 0x7f, TIME_APART }, { 4, 0xff0007f0, TIME_APART } };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++) {
+        struct exec_access a = linear((1 << 20) + 4, v[i].step, 4, v[i].mask);
+        assert_int_equal(time_store_torn(&a), v[i].torn);
+    }
+}
+
 static void test_random_against_bytes(void **state)
 {
     (void)state;
@@ -139,7 +151,7 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paper_vectors), cmocka_unit_test(test_wide_and_shifted), cmocka_unit_test(test_random_against_bytes),
+        cmocka_unit_test(test_paper_vectors), cmocka_unit_test(test_wide_and_shifted), cmocka_unit_test(test_torn), cmocka_unit_test(test_random_against_bytes),
         cmocka_unit_test(test_banks), cmocka_unit_test(test_atomic_turns), cmocka_unit_test(test_local_interleaves), cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
