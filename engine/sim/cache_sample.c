@@ -53,9 +53,12 @@ struct region {
     uint16_t alloc;              /* index of its allocation, MAX_ALLOCS: unknown */
     struct sample_line line[REGION_LINES];
 };
-/* found: sectors that a place asked for, found and shares with one at that distance, or far off; twice: with two far off, in
- * either order. */
-struct sample_alloc { uint64_t addr, end; double asked[8], found[CACHE_APART], far, twice; uint32_t notes; double alone[8], together; };
+/* How often places share what they ask for. found: sectors that a place asked for, found and shares with one at that distance,
+ * or far off; twice: with two far off, in either order. */
+struct sharing { double asked[8], found[CACHE_APART], far, twice; uint32_t notes; double alone[8]; };
+/* Who asks for half a line is often inside a tile; who asks for one sector of it, at its rim, where the neighbour's begins. */
+enum { WHOLE_HALF, PART_OF_HALF, ASKS };
+struct sample_alloc { uint64_t addr, end; struct sharing of[ASKS]; double together; };
 struct cache_sample {
     double capacity, scale;      /* lines; lines of the GPU per line of the sample */
     double first_share;          /* of the capacity that the first class can fill; 0: all */
@@ -116,11 +119,10 @@ void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size
 
 /* ---- what others brought ---- */
 
-/* What may be chance counts as nothing: it is raised to the number of places outside the sample. */
+/* What may be chance counts as nothing. */
 static double rate(double found, double asked)
 {
-    double sure = found - 3 * sqrt(found);
-    return sure > 0 ? sure / (asked + PRIOR) : 0;
+    return found > FEW ? found / (asked + PRIOR) : 0;
 }
 
 /* That none of the `left` places far off brought what `seen` sampled ones did not, by the mean share of places that had a
@@ -134,7 +136,7 @@ static double far_alone(double mean, double second, uint32_t seen, uint32_t left
 }
 
 /* That nobody outside the sample brought it, for each place that asks. */
-static void find_alone(const struct cache_sample *s, struct sample_alloc *a)
+static void find_alone(const struct cache_sample *s, struct sharing *a)
 {
     double near[CACHE_APART], asked = 0, twice = 0;
     for (uint32_t i = 0; i < s->p.n; i++) {
@@ -165,7 +167,7 @@ static double chance(uint64_t line, uint64_t salt)
 }
 
 /* A place asks for `asked` sectors, of which `found` are in L2 of half a line that `places` touched. */
-static void note_pairs(struct cache_sample *s, struct sample_alloc *a, uint32_t place, uint8_t places, uint32_t asked, uint32_t found)
+static void note_pairs(struct cache_sample *s, struct sharing *a, uint32_t place, uint8_t places, uint32_t asked, uint32_t found)
 {
     a->asked[place] += asked;
     if (places && found) {
@@ -177,12 +179,14 @@ static void note_pairs(struct cache_sample *s, struct sample_alloc *a, uint32_t 
     if (a->notes++ < 64 || a->notes % 128 == 0) find_alone(s, a);
 }
 
-/* Sectors among `lack` that somebody outside the sample brought. */
-static uint8_t others_have(const struct cache_sample *s, const struct sample_alloc *a, uint64_t line, uint32_t place, uint8_t lack)
+static unsigned ask_of(uint8_t sectors, uint32_t half) { return (sectors >> 2 * half & 3) == 3 ? WHOLE_HALF : PART_OF_HALF; }
+
+/* Of `asked` sectors, of which `lack` are not there, those that somebody outside the sample brought. */
+static uint8_t others_have(const struct cache_sample *s, const struct sample_alloc *a, uint64_t line, uint32_t place, uint8_t asked, uint8_t lack)
 {
     uint8_t has = 0;
     for (uint32_t h = 0; h < HALVES; h++)
-        if (lack >> 2 * h & 3 && chance(line, 2 * s->now + h) >= a->alone[place]) has |= (uint8_t)(3u << 2 * h);
+        if (lack >> 2 * h & 3 && chance(line, 2 * s->now + h) >= a->of[ask_of(asked, h)].alone[place]) has |= (uint8_t)(3u << 2 * h);
     return has;
 }
 
@@ -205,7 +209,7 @@ static uint32_t find_alloc(struct cache_sample *s, uint64_t line)
         if (s->alloc[i].addr == a->addr) return i;
     if (s->nalloc == MAX_ALLOCS) return MAX_ALLOCS;
     s->alloc[s->nalloc] = (struct sample_alloc){ .addr = a->addr, .end = a->addr + a->n };
-    find_alone(s, &s->alloc[s->nalloc]);
+    for (uint32_t k = 0; k < ASKS; k++) find_alone(s, &s->alloc[s->nalloc].of[k]);
     return s->nalloc++;
 }
 
@@ -326,13 +330,13 @@ uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t 
     if (s->slot[i]) {
         const struct region *g = &s->region[s->slot[i] - 1];
         uint8_t here = resident(s, &g->line[line & (REGION_LINES - 1)], line), lack = sectors & (uint8_t)~here;
-        if (lack && g->alloc != MAX_ALLOCS) here |= others_have(s, &s->alloc[g->alloc], line, 0, lack);
+        if (lack && g->alloc != MAX_ALLOCS) here |= others_have(s, &s->alloc[g->alloc], line, 0, sectors, lack);
         return here & sectors;
     }
     if (warm_has(s, line)) return sectors;
     for (uint32_t a = 0; a < s->nalloc; a++)
         if (line << CACHE_LINE_SHIFT >= s->alloc[a].addr && line << CACHE_LINE_SHIFT < s->alloc[a].end)
-            return others_have(s, &s->alloc[a], line, 0, sectors) & sectors;
+            return others_have(s, &s->alloc[a], line, 0, sectors, sectors) & sectors;
     return 0;
 }
 
@@ -394,7 +398,7 @@ static void note_access(struct cache_sample *s, struct sample_alloc *a, struct s
     for (uint32_t h = 0; h < HALVES; h++) {
         uint8_t part = r->sectors & (uint8_t)(3u << 2 * h), *places = &l->places[h];
         if (!part || *places >> r->place & 1) continue;
-        note_pairs(s, a, r->place, *places, cache_count(part), cache_count(part & here));
+        note_pairs(s, &a->of[ask_of(r->sectors, h)], r->place, *places, cache_count(part), cache_count(part & here));
         *places |= (uint8_t)(1u << r->place);
     }
 }
@@ -418,7 +422,7 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
         struct sample_alloc *a = &s->alloc[g->alloc];
         note_access(s, a, l, r, here);
         note_together(a, l, r);
-        if (lacks) here |= others_have(s, a, r->line, r->place, lacks);
+        if (lacks) here |= others_have(s, a, r->line, r->place, r->sectors, lacks);
     }
     unsigned cls = class_of(r->alloc, l->state >> 4, fresh);
     o->hit = r->sectors & here;
