@@ -90,10 +90,24 @@ static void print_caret(const struct diag *d, struct buf *out)
 
 static const char *const level_names[] = { "note", "warning", "error" };
 
+static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* One text read twice (by a subject, then by a device) has its notes twice. */
+static bool said_before(const struct diags *ds, size_t i)
+{
+    const struct diag *d = &ds->v[i];
+    for (size_t k = 0; k < i; k++)
+        if (ds->v[k].at.line == d->at.line && ds->v[k].at.col == d->at.col && same_text(ds->v[k].msg, d->msg) && same_text(ds->v[k].file, d->file))
+            return true;
+    return false;
+}
+
 void diags_print(const struct diags *ds, struct buf *out)
 {
     for (size_t i = 0; i < ds->n; i++) {
         const struct diag *d = &ds->v[i];
+        if (d->at.line && said_before(ds, i))
+            continue;
         if (d->file)
             buf_printf(out, "%s:", d->file);
         if (d->at.line)

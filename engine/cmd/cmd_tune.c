@@ -90,8 +90,8 @@ static void print_found(const struct tune_found *f, const struct subject *s)
     if (f->leave_alone)
         buf_printf(&out, "%s: %s\n", f->untried[0] || f->interrupted ? "nothing yet" : "leave it alone", f->reason);
     else
-        buf_printf(&out, "recommended  %s\ngain         %.2fx (%.4f ms -> %.4f ms), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
-                   (double)f->original.time.median / 1e6, (double)f->best.time.median / 1e6, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+        buf_printf(&out, "recommended  %s\ngain         %.2fx (%s -> %s), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
+                   time_words((double)f->original.time.median).s, time_words((double)f->best.time.median).s, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
     if (f->whole && !f->best.sampled)
         buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows them again\n");
     else if (!f->leave_alone && f->best.sampled && (f->untried[0] || f->interrupted))
@@ -166,8 +166,8 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
     if (a->json)
         json_compared(compared, f, n, &s->info, s->kernel, &out);
     else
-        buf_printf(&out, "%s on %s, all times %s, original %.4f ms\n%-18s %8s %8s   options\n", s->kernel, s->info.name, s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
-                   n ? (double)f[0].original.time.median / 1e6 : 0, "method", "launches", "gain");
+        buf_printf(&out, "%s on %s, all times %s, original %s\n%-18s %8s %8s   options\n", s->kernel, s->info.name, s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
+                   time_words(n ? (double)f[0].original.time.median : 0).s, "method", "launches", "gain");
     for (size_t i = 0; i < n && !a->json; i++) {
         struct buf line = { 0 };
         options_line(&f[i].options, &line);

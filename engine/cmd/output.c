@@ -58,7 +58,7 @@ void cmd_progress_end(void)
 }
 
 /* ---- plot ---- */
-struct frame { double low, high; unsigned width, height; bool utf8; };
+struct frame { double low, high; struct time_scale unit; unsigned width, height; bool utf8; };
 
 static unsigned row_of(const struct frame *f, double t)
 {
@@ -78,11 +78,12 @@ static void widen(struct frame *f, const struct result *r)
 
 static struct frame frame_of(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8)
 {
-    struct frame f = { INFINITY, -INFINITY, width, height, utf8 };
+    struct frame f = { .low = INFINITY, .high = -INFINITY, .width = width, .height = height, .utf8 = utf8 };
     widen(&f, &s->bpa);
     widen(&f, &s->cha);
     for (size_t i = 0; i < s->npoints; i++)
         widen(&f, &s->points[i]);
+    f.unit = time_scale_for(f.high);
     return f;
 }
 
@@ -99,17 +100,20 @@ static const char *cell_mark(const struct tune_sweep *s, const struct frame *f, 
     return " ";
 }
 
-/* As many decimals of a millisecond as tell neighbouring rows apart: times are whole nanoseconds, so six at most. */
+/* As many decimals as tell neighbouring rows apart: times are whole nanoseconds, so the unit's own digits at most. */
 static int plot_decimals(const struct frame *f)
 {
-    double step = (f->high - f->low) / (f->height > 1 ? f->height - 1 : 1) / 1e6;
-    return !(step > 0) || step >= 1e-4 ? 4 : step >= 1e-5 ? 5 : 6;
+    double step = (f->high - f->low) / (f->height > 1 ? f->height - 1 : 1) / f->unit.ns;
+    int most = f->unit.ns > 1e3 ? 6 : 3, n = f->unit.decimals;
+    while (step > 0 && n < most && step < pow(10, -n))
+        n++;
+    return n;
 }
 
 static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n, unsigned step, unsigned row, struct buf *out)
 {
     double t = f->high - (f->high - f->low) * row / (f->height > 1 ? f->height - 1 : 1);
-    buf_printf(out, "%9.*f %s", plot_decimals(f), t / 1e6, f->utf8 ? "┤" : "|");
+    buf_printf(out, "%9.*f %s", plot_decimals(f), t / f->unit.ns, f->utf8 ? "┤" : "|");
     for (size_t i = 0; i < n; i++) {
         const char *mark = cell_mark(s, f, i, row);
         bool line = strcmp(mark, f->utf8 ? "╌" : "-") == 0 || strcmp(mark, f->utf8 ? "┄" : ".") == 0;
@@ -178,7 +182,7 @@ void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool 
     if (!n || !(f.high >= f.low))
         return;
     unsigned step = plot_step(s, width, &label);
-    buf_puts(out, "  time ms\n");
+    buf_printf(out, "  time %s\n", f.unit.name);
     for (unsigned row = 0; row < height; row++)
         plot_row(s, &f, n, step, row, out);
     buf_printf(out, "%9s %s", "", utf8 ? "└" : "+");
@@ -218,7 +222,9 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
         buf_printf(out, "failed    %s: %s\n", status_text(r->status), r->message);
         return;
     }
-    buf_printf(out, "time      %.4f ms %s (min %.4f, max %.4f, %u ", (double)r->time.median / 1e6, origin_name(r->time.origin), (double)r->time.min / 1e6, (double)r->time.max / 1e6, r->time.n);
+    struct time_scale u = time_scale_for((double)r->time.median);
+    buf_printf(out, "time      %s %s (min %.*f, max %.*f, %u ", time_words((double)r->time.median).s, origin_name(r->time.origin), u.decimals, (double)r->time.min / u.ns, u.decimals,
+               (double)r->time.max / u.ns, r->time.n);
     if (r->time.batch > 1)
         buf_printf(out, "samples, each the mean of %u launches with the inputs restored between, L2 warm)", r->time.batch);
     else
@@ -244,7 +250,7 @@ void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, 
                      c->v[i].op.sass, c->v[i].op.reason);
 }
 
-static void sweep_row(const char *name, int width, const struct result *r, bool best, struct buf *out)
+static void sweep_row(const char *name, int width, const struct result *r, bool best, struct time_scale u, struct buf *out)
 {
     const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE], *l2 = &r->counters[COUNTER_L2_READ_SECTORS];
     buf_printf(out, "%c %-*s ", best ? '*' : ' ', width, name);
@@ -252,7 +258,7 @@ static void sweep_row(const char *name, int width, const struct result *r, bool 
         buf_printf(out, "%10s  %s: %.80s\n", "n/a", status_text(r->status), r->message);
         return;
     }
-    buf_printf(out, "%10.4f ", (double)r->time.median / 1e6);
+    buf_printf(out, "%10.*f ", u.decimals, (double)r->time.median / u.ns);
     if (l1->valid)
         buf_printf(out, "%8.2f ", l1->value);
     else
@@ -270,15 +276,16 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     const struct result *best = tune_sweep_best(s);
     bool pi = strcmp(s->axis, "pi") == 0;
     int width = pi ? 5 : 16;
-    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %10s %8s %14s  outputs\n", kernel, dev->name, origin, width, s->axis, "time ms", "L1 hit %", "L2 read sect.");
+    struct time_scale u = frame_of(s, 0, 0, false).unit;
+    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %7s %s %8s %14s  outputs\n", kernel, dev->name, origin, width, s->axis, "time", u.name, "L1 hit %", "L2 read sect.");
     if (pi) {
-        sweep_row("bpa", width, &s->bpa, best == &s->bpa, out);
-        sweep_row("cha", width, &s->cha, best == &s->cha, out);
+        sweep_row("bpa", width, &s->bpa, best == &s->bpa, u, out);
+        sweep_row("cha", width, &s->cha, best == &s->cha, u, out);
     }
     for (size_t i = 0; i < s->npoints; i++) {
         char name[24];
         cmd_point_name(s, i, name, sizeof name);
-        sweep_row(name, width, &s->points[i], best == &s->points[i], out);
+        sweep_row(name, width, &s->points[i], best == &s->points[i], u, out);
     }
     buf_puts(out, "\n");
     cmd_plot(s, 80, 14, cmd_utf8(), out);
@@ -294,16 +301,16 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
 }
 
 /* ---- several axes ---- */
-static void put_ms(const struct result *r, struct buf *out)
+static void put_time(const struct result *r, struct time_scale u, struct buf *out)
 {
     if (r && has_time(r))
-        buf_printf(out, " %9.4f", (double)r->time.median / 1e6);
+        buf_printf(out, " %9.*f", u.decimals, (double)r->time.median / u.ns);
     else
         buf_printf(out, " %9s", "n/a");
 }
 
 /* One line: what a slice's options are on the axes after the first, its ends, its best and what kind of curve it is. */
-static void slice_row(const struct tune_family *f, size_t i, struct buf *out)
+static void slice_row(const struct tune_family *f, size_t i, struct time_scale u, struct buf *out)
 {
     const struct tune_sweep *s = &f->slice[i].sweep;
     const struct result *best = tune_sweep_best(s);
@@ -317,25 +324,34 @@ static void slice_row(const struct tune_family *f, size_t i, struct buf *out)
         cmd_point_name(s, s->best, at, sizeof at);
     buf_printf(out, "%c %-36s", f->has_best && f->best == i ? '*' : ' ', name.s ? name.s : "");
     if (strcmp(s->axis, "pi") == 0) {
-        put_ms(&s->bpa, out);
-        put_ms(&s->cha, out);
+        put_time(&s->bpa, u, out);
+        put_time(&s->cha, u, out);
     }
     buf_printf(out, " %6s", at);
-    put_ms(best, out);
+    put_time(best, u, out);
     buf_printf(out, "  %s\n", strcmp(s->axis, "pi") == 0 && s->complete && s->has_best ? model_category_name(s->curve.category) : "n/a");
     buf_free(&name);
+}
+
+static struct time_scale family_unit(const struct tune_family *f)
+{
+    double high = -INFINITY;
+    for (size_t i = 0; i < f->n; i++)
+        high = fmax(high, frame_of(&f->slice[i].sweep, 0, 0, false).high);
+    return time_scale_for(high);
 }
 
 void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     bool pi = strcmp(f->axis[0], "pi") == 0;
+    struct time_scale u = family_unit(f);
     buf_printf(out, "%s on %s, all numbers %s: %zu slices of a sweep along %s\n\n  %-36s", kernel, dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured",
                f->n, f->axis[0], "slice");
     if (pi)
-        buf_printf(out, " %9s %9s", "bpa ms", "cha ms");
-    buf_printf(out, " %6s %9s  category\n", "best", "time ms");
+        buf_printf(out, "    bpa %s    cha %s", u.name, u.name);
+    buf_printf(out, " %6s   time %s  category\n", "best", u.name);
     for (size_t i = 0; i < f->n; i++)
-        slice_row(f, i, out);
+        slice_row(f, i, u, out);
     if (!f->has_best) {
         buf_puts(out, "\nverdict: no configuration ran with outputs equal to the original's\n");
         return;

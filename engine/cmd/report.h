@@ -61,6 +61,7 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
 /* Calls fn for every configuration of a run, in order: bpa and cha of a sweep over π first. */
 void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx);
 static inline bool report_has_time(const struct result *r) { return r->status == ST_OK && r->time.valid; }
+struct time_scale report_unit(const struct session_run *r);   /* by the longest time of the run */
 /* "yes", "no", "n/a": outputs equal to the original's. */
 const char *report_equal(const struct result *r);
 

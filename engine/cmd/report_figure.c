@@ -10,8 +10,6 @@
 #define FAINT "#999999"
 static const char *const palette[CHART_SERIES] = { POINT, CHA, BPA, "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#8c6d31" };
 
-struct scale { const char *unit; double ns; };   /* ns per unit */
-
 const char *report_equal(const struct result *r) { return r->equal == EQUAL_UNKNOWN ? "n/a" : r->equal == EQUAL_NO ? "no" : "yes"; }
 
 void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx)
@@ -38,16 +36,16 @@ static void longest(void *ctx, const struct result *x)
         *most = x->time.max;
 }
 
-static struct scale scale_of(const struct session_run *r)
+struct time_scale report_unit(const struct session_run *r)
 {
     int64_t most = 0;
     report_each(r, longest, &most);
-    return most < 1000000 ? (struct scale){ "µs", 1e3 } : (struct scale){ "ms", 1e6 };
+    return time_scale_for((double)most);
 }
 
 /* Times of n results in a scale: values, spread and mistakes in one allocation; v NULL: out of memory. */
 struct times { double *v, *low, *high; bool *wrong; };
-static struct times times_of(const struct result *x, size_t n, struct scale s)
+static struct times times_of(const struct result *x, size_t n, struct time_scale s)
 {
     struct times t = { .v = base_alloc((n + 1) * (3 * sizeof(double) + sizeof(bool))) };
     if (!t.v)
@@ -72,13 +70,13 @@ static const char *axis_label(const struct tune_sweep *s) { return strcmp(s->axi
 void report_sweep_time(const struct session_run *r, struct buf *out)
 {
     const struct tune_sweep *s = &r->sweep;
-    struct scale unit = scale_of(r);
+    struct time_scale unit = report_unit(r);
     struct times t = times_of(s->points, s->npoints, unit);
     struct buf title = { 0 };
     bool pi = strcmp(s->axis, "pi") == 0;
-    buf_printf(&title, "%s on %s: time in %s, less is better (%s)", r->kernel, r->dev.name, unit.unit, origin(r));
+    buf_printf(&title, "%s on %s: time in %s, less is better (%s)", r->kernel, r->dev.name, unit.name, origin(r));
     struct chart c = {
-        .title = title.s ? title.s : "", .xlabel = axis_label(s), .unit = unit.unit, .n = s->npoints, .name = point_name, .ctx = s,
+        .title = title.s ? title.s : "", .xlabel = axis_label(s), .unit = unit.name, .n = s->npoints, .name = point_name, .ctx = s,
         .series = { { .colour = POINT, .y = t.v, .low = t.low, .high = t.high, .wrong = t.wrong, .n = s->npoints, .dots = true, .line = true } }, .nseries = 1,
         .has_mark = s->has_best && s->best < s->npoints, .mark = s->best, .mark_prefix = pi ? "π=" : "",
     };
@@ -131,18 +129,18 @@ static void launch_name(const void *ctx, size_t i, char *text, size_t size)
 void report_search(const struct session_run *r, struct buf *out)
 {
     size_t n = r->ntrail;
-    struct scale unit = scale_of(r);
+    struct time_scale unit = report_unit(r);
     struct times t = times_of(r->trail, n, unit);
     double *best = base_alloc((n + 1) * sizeof *best), least = NAN;
     struct buf title = { 0 };
-    buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s)", r->kernel, r->dev.name, unit.unit, origin(r));
+    buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s)", r->kernel, r->dev.name, unit.name, origin(r));
     for (size_t i = 0; t.v && best && i < n; i++) {
         if (r->trail[i].equal != EQUAL_NO)
             least = fmin(least, t.v[i]);                 /* fmin passes over NaN */
         best[i] = least;
     }
     struct chart c = {
-        .title = title.s ? title.s : "", .xlabel = "launches", .unit = unit.unit, .n = n, .name = launch_name,
+        .title = title.s ? title.s : "", .xlabel = "launches", .unit = unit.name, .n = n, .name = launch_name,
         .series = { { .name = "tried", .colour = FAINT, .y = t.v, .wrong = t.wrong, .n = n, .dots = true },
                     { .name = "best so far", .colour = POINT, .y = best, .n = n, .line = true, .steps = true } }, .nseries = 2,
         .level = { { "original", CHA, ms(&r->found.original) * 1e6 / unit.ns } },

@@ -45,7 +45,7 @@ static void value_text(double v, bool valid, const char *format, char *text)
 }
 
 enum { COLUMNS = 7 };
-struct rows { struct page *p; const struct session_run *r; const struct result *base, *best; };
+struct rows { struct page *p; const struct session_run *r; const struct result *base, *best; struct time_scale unit; };
 
 static void put_row(void *ctx, const struct result *x)
 {
@@ -56,7 +56,7 @@ static void put_row(void *ctx, const struct result *x)
     bool timed = report_has_time(x);
     options_line(&x->options, &line);
     if (timed)
-        snprintf(text[0], CELL, "%.4f", (double)x->time.median / 1e6);
+        snprintf(text[0], CELL, "%.*f", t->unit.decimals, (double)x->time.median / t->unit.ns);
     else
         snprintf(text[0], CELL, "n/a (%s)", status_text(x->status));
     value_text(t->base && timed ? (double)t->base->time.median / (double)x->time.median : NAN, timed, "%.2fx", text[1]);
@@ -78,10 +78,10 @@ static void count_one(void *ctx, const struct result *x)
 static void put_results(struct page *p, const struct session_run *r)
 {
     char over[64] = "", time[CELL], gain[96];
-    struct rows t = { p, r, baseline(r, over, sizeof over), recommended(r) };
+    struct rows t = { p, r, baseline(r, over, sizeof over), recommended(r), report_unit(r) };
     size_t n = 0;
     report_each(r, count_one, &n);
-    snprintf(time, sizeof time, "time ms (%s)", origin(r));
+    snprintf(time, sizeof time, "time %s (%s)", t.unit.name, origin(r));
     snprintf(gain, sizeof gain, *over ? "gain over %s" : "gain", over);
     const char *head[COLUMNS] = { "options", time, gain, "L1 hit %", "L2 hit %", "DRAM read MiB", "equal to the original" };
     if (n > FOLD_ROWS)

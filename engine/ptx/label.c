@@ -102,7 +102,8 @@ static bool ends_flow(const struct ptx_inst *i)
     return e == EFFECT_BRANCH || e == EFFECT_EXIT;
 }
 
-/* Code after an unconditional jump that no label in use leads to. Notes, at most a few. */
+/* Code after an unconditional jump that no label in use leads to. Notes, at most a few. Not after a trap: nvcc writes what follows
+ * an assertion as if it came back. */
 void ptx_check_reachable(struct ptx_parser *p)
 {
     bool live = true, said = false;
@@ -117,7 +118,7 @@ void ptx_check_reachable(struct ptx_parser *p)
             notes++;
         }
         said = said && !live;
-        if (ends_flow(&p->insts.v[i]))
+        if (ends_flow(&p->insts.v[i]) && p->insts.v[i].op != PTX_OP_TRAP)
             live = false;
     }
 }

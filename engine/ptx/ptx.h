@@ -134,6 +134,9 @@ void ptx_free(struct ptx_module *m);
 /* Links several parsed modules by name: unresolved .extern is a note; a name defined twice an error. */
 enum status ptx_link_check(struct ptx_module *const *m, size_t n, struct diags *ds);
 const struct ptx_func *ptx_find_func(const struct ptx_module *m, struct str name);
+/* Functions that `from` may come to, itself first: by calls, and, where calls are indirect or addresses of functions are used, those that
+ * lie in variables too. list and place hold m->nfuncs; place[f->index]: where f is in the list, PTX_NO_INDEX: not reached. Returns how many. */
+uint32_t ptx_reached(const struct ptx_module *m, const struct ptx_func *from, const struct ptx_func **list, uint32_t *place);
 const struct ptx_symbol *ptx_find_global(const struct ptx_module *m, struct str name);
 struct str ptx_text(const struct ptx_module *m, struct span at);
 struct str ptx_line_text(const struct ptx_module *m, uint32_t line);     /* without the line end */

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct { const char *name; size_t size; } elems[] = {
@@ -22,6 +23,16 @@ bool elem_parse(struct str s, enum elem *e)
             return true;
         }
     return false;
+}
+
+struct time_scale time_scale_for(double longest_ns) { return longest_ns < 1e6 ? (struct time_scale){ "µs", 1e3, 2 } : (struct time_scale){ "ms", 1e6, 4 }; }
+
+struct time_words time_words(double ns)
+{
+    struct time_scale u = time_scale_for(ns);
+    struct time_words w;
+    snprintf(w.s, sizeof w.s, "%.*f %s", u.decimals, ns / u.ns, u.name);
+    return w;
 }
 
 const char *origin_name(enum origin o)

@@ -146,6 +146,11 @@ enum status options_parse_line(struct options *o, struct str line, struct diags 
 /* ---- counters and results ---- */
 enum origin { ORIGIN_MODELLED, ORIGIN_SIMULATED, ORIGIN_MEASURED, ORIGIN_DERIVED };
 const char *origin_name(enum origin o);          /* "modelled" ... */
+/* The unit that times are read best in, by the longest that stand together: microseconds below a millisecond. */
+struct time_scale { const char *name; double ns; int decimals; };
+struct time_scale time_scale_for(double longest_ns);
+struct time_words { char s[32]; };
+struct time_words time_words(double ns);         /* "12.35 µs", "1.2346 ms" */
 #define COUNTER_LIST(X)                                                        \
     X(L1_REQUESTS, "l1.requests", "request", "global load requests (one per warp instruction)")      \
     X(L1_SECTORS, "l1.sectors", "sector", "32-byte sectors asked of L1 by global loads")             \

@@ -32,22 +32,29 @@ static void count(struct load_classes *c, const struct sim_operator *o)
     c->v[k].loads++;
 }
 
+static void count_loads(struct load_classes *c, const struct sim_preset *p, const struct ptx_func *f)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (f->insts[i].op == PTX_OP_LD && f->insts[i].space == PTX_SPACE_GLOBAL) {
+            struct sim_operator o = sim_load_operator(p, &f->insts[i]);
+            count(c, &o);
+        }
+}
+
 struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m, const char *kernel)
 {
     struct load_classes c = { .known = false };
     struct sim_preset p;
     if (!architecture(dev, &p))
         return c;
-    c.known = true;
-    for (uint32_t f = 0; f < m->nfuncs; f++) {
-        const struct ptx_func *func = m->funcs[f];
-        if (func->entry && !str_is(func->name, kernel))
-            continue;
-        for (uint32_t i = 0; i < func->ninsts; i++)
-            if (func->insts[i].op == PTX_OP_LD && func->insts[i].space == PTX_SPACE_GLOBAL) {
-                struct sim_operator o = sim_load_operator(&p, &func->insts[i]);
-                count(&c, &o);
-            }
-    }
+    size_t n = (size_t)m->nfuncs + 1;
+    const struct ptx_func **list = base_alloc(n * sizeof *list);
+    uint32_t *place = base_alloc(n * sizeof *place);
+    c.known = list && place;
+    uint32_t reached = c.known ? ptx_reached(m, ptx_find_func(m, str_of(kernel)), list, place) : 0;
+    for (uint32_t f = 0; f < reached; f++)
+        count_loads(&c, &p, list[f]);
+    base_free(list);
+    base_free(place);
     return c;
 }

@@ -35,7 +35,6 @@ struct decode {
     struct decode_const *table; uint32_t ntable, cap_table;
     const struct ptx_func **todo; uint32_t ntodo;    /* reachable functions, in the order they were met */
     uint32_t *place;                 /* by module function: its position among them, EXEC_NO_ID: not reached */
-    bool address_taken;              /* functions whose address is used are reachable */
     uint32_t cap_sregs;
     uint32_t carry;                  /* predicate slot of CC.CF, EXEC_NO_ID until used */
     uint32_t code_cap, ngroups;

@@ -16,55 +16,14 @@ uint32_t decode_func_index(struct decode *d, const struct ptx_func *f)
     return f && f->def ? d->place[f->def->index] : EXEC_NO_ID;
 }
 
-static void reach(struct decode *d, const struct ptx_func *f)
-{
-    if (!f || !f->def || d->place[f->def->index] != EXEC_NO_ID)
-        return;
-    d->place[f->def->index] = d->ntodo;
-    d->todo[d->ntodo++] = f->def;
-}
-
-static void reach_operand(struct decode *d, const struct ptx_operand *o, bool call)
-{
-    if (o->kind == OPND_SYM && o->sym->kind == SYM_FUNC) {
-        d->address_taken |= !call;
-        reach(d, o->sym->func);
-    }
-    if (o->kind == OPND_REG && call)
-        d->address_taken = true;
-    if (o->kind == OPND_VEC || o->kind == OPND_MULTI)
-        for (uint32_t k = 0; k < o->nelem; k++)
-            reach_operand(d, &o->elem[k], false);
-}
-
-/* Functions whose addresses lie in variables may be called by anyone who makes indirect calls. */
-static void reach_tables(struct decode *d)
-{
-    for (uint32_t i = 0; i < d->p->module->nglobals; i++)
-        for (uint32_t k = 0; k < d->p->module->globals[i]->nreloc; k++)
-            if (d->p->module->globals[i]->reloc[k].sym->kind == SYM_FUNC)
-                reach(d, d->p->module->globals[i]->reloc[k].sym->func);
-}
-
 static bool find_functions(struct decode *d, const struct ptx_func *kernel)
 {
-    bool tables = false;
     size_t n = d->p->module->nfuncs;
     d->todo = base_alloc((n + 1) * sizeof *d->todo);
     d->place = base_alloc((n + 1) * sizeof *d->place);
     if (!d->todo || !d->place)
         return false;
-    memset(d->place, 0xff, n * sizeof *d->place);        /* EXEC_NO_ID */
-    reach(d, kernel);
-    for (uint32_t i = 0; i < d->ntodo; i++) {
-        for (uint32_t k = 0; k < d->todo[i]->ninsts; k++) {
-            const struct ptx_inst *in = &d->todo[i]->insts[k];
-            for (unsigned o = 0; o < in->nopnds; o++)
-                reach_operand(d, &in->opnds[o], in->op == PTX_OP_CALL);
-        }
-        if (d->address_taken && !tables && (tables = true))
-            reach_tables(d);
-    }
+    d->ntodo = ptx_reached(d->p->module, kernel, d->todo, d->place);
     struct sim_program *p = d->p;
     p->nfuncs = d->ntodo;
     p->funcs = ARENA_ARRAY(p->arena, struct exec_func, p->nfuncs + 1);

@@ -185,7 +185,8 @@ void tune_tell_difference(const struct tune_bench *b, struct result *r)
             continue;
         size_t arg = output_arg(b->subject.launch, i), w = arg < b->subject.launch->nargs ? elem_size(b->subject.launch->args[arg].elem) : 1;
         if (is_original(r) || b->repeats == TUNE_REPEATS_NOT)
-            snprintf(r->message, sizeof r->message, "output '%s' differs from one launch of the original to the next: a race, or an order it depends on; --check-memory looks for races, and without \"output\" in the launch description it is not compared", h->name);
+            snprintf(r->message, sizeof r->message, "output '%s' differs from one launch of the original to the next: %s; without \"output\" in the launch description it is not compared", h->name,
+                     tune_reads_clock(b->subject.module, b->subject.launch->kernel) ? "the kernel reads a clock" : "a race, or an order it depends on (--check-memory looks for races)");
         else if (h->differ && i < b->original.noutputs && h->other == b->original.outputs[i].hash)
             snprintf(r->message, sizeof r->message, "output '%s' differs from the original's in %llu bytes, the first in element %llu", h->name,
                      (unsigned long long)h->differ, (unsigned long long)(h->first / w));

@@ -135,7 +135,7 @@ static void part_verdict(const struct tune_sweep *s, struct buf *out)
             best = &s->points[at = i];
     buf_printf(out, "cut off after %zu points", s->npoints);
     if (best)
-        buf_printf(out, "; fastest so far is point %zu (%.4f ms)", at, (double)best->time.median / 1e6);
+        buf_printf(out, "; fastest so far is point %zu (%s)", at, time_words((double)best->time.median).s);
     if (best && is_pi(s) && tune_usable(&s->cha))
         buf_printf(out, ", %.2fx over caching all", ratio(&s->cha, best));
 }
@@ -168,7 +168,7 @@ void tune_verdict(const struct tune_sweep *s, struct buf *out)
     }
     struct buf line = { 0 };
     options_line(&best->options, &line);
-    buf_printf(out, "best along %s: %s (%.3f ms; the slowest takes %.2fx as long)", s->axis, line.n ? line.s : "as launched", (double)best->time.median / 1e6,
+    buf_printf(out, "best along %s: %s (%s; the slowest takes %.2fx as long)", s->axis, line.n ? line.s : "as launched", time_words((double)best->time.median).s,
                slowest(s) / (double)best->time.median);
     buf_free(&line);
 }

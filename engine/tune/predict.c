@@ -163,7 +163,7 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
             buf_printf(out, "    %-18s %10.4g%s\n", parts[i].name, tune_part(p, i), i == tune_part_binding(p) ? "  <- binds" : "");
     buf_printf(out, "    (latency = L1 %.4g + L2 %.4g + DRAM %.4g)\n", c->latency_l1, c->latency_l2, c->latency_dram);
     if (isfinite(p->time_ns))
-        buf_printf(out, "  about %.4f ms (modelled)\n", p->time_ns / 1e6);
+        buf_printf(out, "  about %s (modelled)\n", time_words(p->time_ns).s);
     if (p->note[0])
         buf_printf(out, "  %s\n", p->note);
 }

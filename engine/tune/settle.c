@@ -82,7 +82,7 @@ static enum status elect_pi(struct tune_bench *b, struct options *o, int *voted,
     o->pi.mode = mean == 0 ? PI_BPA : mean >= warps ? PI_CHA : PI_VALUE;
     o->pi.value = o->pi.mode == PI_VALUE ? mean : 0;
     *voted = mean;
-    say(said, "voted π=%d by mean CTA time in one launch of %.4f ms (the fastest single CTA ran π=%d)", mean, (double)cost / 1e6, words[0] ? (int)(~words[0] & 0xff) : -1);
+    say(said, "voted π=%d by mean CTA time in one launch of %s (the fastest single CTA ran π=%d)", mean, time_words((double)cost).s, words[0] ? (int)(~words[0] & 0xff) : -1);
     return ST_OK;
 }
 
@@ -116,7 +116,7 @@ static enum status elect_agents(struct tune_bench *b, struct options *o, int *vo
     }
     o->agents = best;
     *voted = *voted >= 0 ? *voted : best;
-    say(said, "voted %d agents per SM by tasks per cycle in one launch of %.4f ms", best, (double)cost / 1e6);
+    say(said, "voted %d agents per SM by tasks per cycle in one launch of %s", best, time_words((double)cost).s);
     return ST_OK;
 }
 

@@ -1,6 +1,6 @@
 /* Float atomics add in whatever order the hardware takes them: such sums differ in their last bits from launch to
  * launch, and bit-equality would refuse every configuration, the original among them. */
-#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
 
 #define ATOMIC_TOLERANCE 1e-4            /* relative; what a sum of some thousand floats loses by its order, with a margin */
 
@@ -9,32 +9,54 @@ static bool is_float(enum ptx_type t)
     return t == PTX_T_F16 || t == PTX_T_F16X2 || t == PTX_T_BF16 || t == PTX_T_BF16X2 || t == PTX_T_F32 || t == PTX_T_F64;
 }
 
-static bool func_adds_floats(const struct ptx_func *f, bool *calls)
+static bool adds_floats(const struct ptx_inst *in)
 {
-    bool adds = false;
-    for (uint32_t i = 0; i < f->ninsts; i++) {
-        const struct ptx_inst *in = &f->insts[i];
-        *calls |= in->op == PTX_OP_CALL;
-        adds |= (in->op == PTX_OP_ATOM || in->op == PTX_OP_RED) && in->ntypes && is_float((enum ptx_type)in->type[0]);
-    }
-    return adds;
+    return (in->op == PTX_OP_ATOM || in->op == PTX_OP_RED) && in->ntypes && is_float((enum ptx_type)in->type[0]);
 }
 
-/* Of this kernel, and, where it calls anything, of any function of the module; its neighbours' atomics are not its own. */
-static bool kernel_adds_floats(const struct ptx_module *m, const char *kernel)
+static bool reads_clock(const struct ptx_inst *in)
+{
+    for (unsigned o = 0; o < in->nopnds; o++)
+        if (in->opnds[o].kind == OPND_SREG)
+            switch (in->opnds[o].index) {
+            case PTX_SREG_CLOCK: case PTX_SREG_CLOCK_HI: case PTX_SREG_CLOCK64: case PTX_SREG_GLOBALTIMER: case PTX_SREG_GLOBALTIMER_LO: case PTX_SREG_GLOBALTIMER_HI: return true;
+            default: break;
+            }
+    return false;
+}
+
+static bool func_any(const struct ptx_func *f, bool (*is)(const struct ptx_inst *in))
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        if (is(&f->insts[i]))
+            return true;
+    return false;
+}
+
+/* Of the kernel and what it may call; without a name of any function. Its neighbours' instructions are not its own. */
+static bool kernel_any(const struct ptx_module *m, const char *kernel, bool (*is)(const struct ptx_inst *in))
 {
     const struct ptx_func *entry = kernel ? ptx_find_func(m, str_of(kernel)) : NULL;
-    bool calls = !entry, nested = false, adds = entry && func_adds_floats(entry, &calls);
-    for (uint32_t f = 0; !adds && calls && f < m->nfuncs; f++)
-        adds = (!entry || !m->funcs[f]->entry) && func_adds_floats(m->funcs[f], &nested);
-    return adds;
+    const struct ptx_func **list = base_alloc(((size_t)m->nfuncs + 1) * sizeof *list);
+    uint32_t *place = base_alloc(((size_t)m->nfuncs + 1) * sizeof *place);
+    uint32_t n = entry && list && place ? ptx_reached(m, entry, list, place) : 0;
+    bool any = false;
+    for (uint32_t f = 0; !any && f < n; f++)
+        any = func_any(list[f], is);
+    for (uint32_t f = 0; !any && !entry && f < m->nfuncs; f++)
+        any = func_any(m->funcs[f], is);
+    base_free(list);
+    base_free(place);
+    return any;
 }
+
+bool tune_reads_clock(const struct ptx_module *m, const char *kernel) { return kernel_any(m, kernel, reads_clock); }
 
 static bool launch_adds_floats(const struct ptx_module *m, const struct launch_spec *l)
 {
-    bool adds = kernel_adds_floats(m, l->kernel);
+    bool adds = kernel_any(m, l->kernel, adds_floats);
     for (size_t i = 0; !adds && i < l->nbefore; i++)
-        adds = kernel_adds_floats(m, l->before[i].kernel);
+        adds = kernel_any(m, l->before[i].kernel, adds_floats);
     return adds;
 }
 

@@ -36,6 +36,7 @@ enum status tune_census(struct tune_bench *b, const struct options *o, const str
 bool tune_same_hashes(const struct tune_bench *b, const struct result *r);
 /* Which output is not the original's, and where, as r's message; how much of it when the device compared the two. */
 void tune_tell_difference(const struct tune_bench *b, struct result *r);
+bool tune_reads_clock(const struct ptx_module *m, const char *kernel);   /* it, or a function that it may call */
 void tune_reason(const struct diags *ds, struct result *r);   /* the first error becomes the result's message */
 /* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. again: NULL, or a second round's, for
  * time alone: it runs through the list backwards and is not told to the observer; what failed the first time is not

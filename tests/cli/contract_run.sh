@@ -88,4 +88,54 @@ doc "run -o: a session of one run" "len(d['runs'])==1 and d['runs'][0]['kind']==
 # Of CTAs that differ in length a sample sees the short ones end. The instructions are those of the launch all the same, and time
 # is not that of the short ones: --exact takes 1.3 ms (half a minute of simulation), the short ones alone 6 us.
 doc "a sample of uneven CTAs stands for the whole launch" "d['sampled'] and [c['value'] for c in d['counters'] if c['name']=='inst.warp']==[204577600] and 6e5 < d['time_ns']['median'] < 2.6e6" "$B" run tests/sim/uneven.ptx --json
+# What is said of a kernel is of it and of what it calls, said once, and of its own: loads, dead code, clocks; times in the unit that suits them.
+cat > "$T/two.ptx" <<'PTX'
+.version 8.0
+.target sm_80
+.address_size 64
+.func twice(.param .b64 p)
+{
+	.reg .b32 %r<2>; .reg .b64 %rd<2>;
+	ld.param.u64 %rd1, [p];
+	ld.global.u32 %r1, [%rd1+128];
+	st.global.u32 [%rd1+256], %r1;
+	ret;
+}
+.visible .entry reads(.param .u64 out)
+{
+	.reg .b32 %r<4>; .reg .b64 %rd<3>;
+	ld.param.u64 %rd1, [out];
+	ld.global.u32 %r1, [%rd1];
+	ld.global.u32 %r2, [%rd1+4];
+	st.global.u32 [%rd1+8], %r2;
+	bra OVER;
+	add.u32 %r1, %r1, 1;
+OVER:
+	{ .param .b64 a; st.param.b64 [a], %rd1; call twice, (a); }
+	ret;
+}
+.visible .entry clock(.param .u64 out)
+{
+	.reg .b32 %r<4>; .reg .pred %p; .reg .b64 %rd<4>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %globaltimer_lo;
+	st.global.u32 [%rd1], %r1;
+	setp.ne.u32 %p, %r1, %r1;
+	@%p bra BAD;
+	ret;
+BAD:
+	trap;
+	mov.u32 %r2, 1;
+	st.global.u32 [%rd1], %r2;
+	ret;
+}
+PTX
+python3 -c "import json, sys; json.dump({'format': 'gpulocw-launch', 'version': 1, 'ptx': 'two.ptx', 'launches': [{'name': k, 'kernel': k, 'grid': [1,1,1], 'block': [1,1,1], 'args': [{'name': 'out', 'buffer': 'u32', 'count': 128, 'init': {'fill': 1}, 'output': True}]} for k in ('reads', 'clock')]}, open(sys.argv[1], 'w'))" "$T/two.launch.json"
+doc "run: loads of the kernel and of what it calls, not its neighbours'" "[c['loads'] for c in d['load_classes']]==[3]" "$B" run "$T/two.ptx" -k reads --json
+doc "run: a neighbour without loads has none" "d['load_classes']==[]" "$B" run "$T/two.ptx" -k clock --json
+is "dead code is noted once, that behind a trap not at all" "$("$B" run "$T/two.ptx" -k reads 2>&1 | grep -c 'no path leads')" 1
+code "run: a clock is why outputs change" 5 "differs from one launch of the original to the next: the kernel reads a clock" "$B" run "$T/two.ptx" -k clock
+is "times below a millisecond are in microseconds" "$("$B" run "$T/two.ptx" -k reads | grep -cE '^time +[0-9]+\.[0-9][0-9] µs simulated')" 1
+is "and of a sweep too" "$("$B" sweep "$T/two.ptx" -k reads --axis carveout=0/100 2>&1 | grep -cE '  time µs| time µs ')" 2
+is "others in milliseconds" "$("$B" sweep "$(k valley)" --device sim:fermi-16k | grep -cE '  time ms| time ms ')" 2
 exit $bad
