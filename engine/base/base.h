@@ -154,6 +154,12 @@ enum status file_write_atomic(const char *path, const void *data, size_t n, stru
 typedef enum status (*file_part_fn)(void *ctx, uint64_t at, void *to, size_t n, struct diags *ds);
 enum status file_write_parts(const char *path, uint64_t n, file_part_fn part, void *ctx, struct diags *ds);
 
+/* A new file without a name for what memory should not hold, in $TMPDIR or /var/tmp: on a disk. -1: there is none, or it would be
+ * memory again. To be closed. What is put there is there until then; false: no room, or trouble. */
+int file_nameless(void);
+bool file_put(int fd, uint64_t at, const void *p, uint64_t n);
+bool file_get(int fd, uint64_t at, void *p, uint64_t n);
+
 /* ---- threads ---- */
 struct cancel { atomic_bool asked; const struct cancel *also; };   /* also: asked when that one is; may be NULL */
 static inline bool cancel_asked(const struct cancel *c)

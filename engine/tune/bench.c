@@ -100,58 +100,6 @@ static enum status shape_get(struct tune_bench *b, struct pass_output *code, str
 }
 
 /* ---- comparing outputs ---- */
-static double element(const uint8_t *p, enum elem e)
-{
-    float f;
-    double d;
-    int64_t i = 0;
-    if (e == ELEM_F32) {
-        memcpy(&f, p, 4);
-        return f;
-    }
-    if (e == ELEM_F64) {
-        memcpy(&d, p, 8);
-        return d;
-    }
-    memcpy(&i, p, elem_size(e));
-    if (e == ELEM_F16) {
-        int ex = (int)(i >> 10 & 31), m = (int)(i & 1023);
-        d = ex == 31 ? (m ? NAN : INFINITY) : ex ? ldexp(1024 + m, ex - 25) : ldexp(m, -24);
-        return i >> 15 & 1 ? -d : d;
-    }
-    return (double)i;
-}
-
-/* Relative to the larger magnitude; absolute below 1. NaN equals NaN. */
-static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *arg, uint64_t n)
-{
-    size_t w = elem_size(arg->elem);
-    for (uint64_t i = 0; i < n; i++) {
-        double x = element(a + i * w, arg->elem), y = element(b + i * w, arg->elem);
-        double scale = fmax(1, fmax(fabs(x), fabs(y)));
-        if (!(isnan(x) && isnan(y)) && !(x == y) && !(fabs(x - y) <= arg->tolerance * scale))
-            return false;
-    }
-    return true;
-}
-
-#define COMPARE_PIECE (UINT64_C(4) << 20)
-static enum status compare_tolerant(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds)
-{
-    const struct arg_spec *a = &b->subject.launch->args[arg];
-    uint64_t w = elem_size(a->elem), n = a->count * w, piece = n < COMPARE_PIECE ? n : COMPARE_PIECE;
-    uint8_t *now = base_alloc(piece);
-    enum status st = now ? ST_OK : ST_NOMEM;
-    *ok = true;
-    for (uint64_t at = 0; st == ST_OK && *ok && at < n; at += piece) {
-        uint64_t k = n - at < piece ? n - at : piece;
-        st = dev_read_part(b->subject.dev, b->data, arg, at, now, k, ds);
-        *ok = st == ST_OK && within(b->expected[arg] + at, now, a, k / w);
-    }
-    base_free(now);
-    return st;
-}
-
 /* The argument that a result's i-th output is: results hold them in the launch's order. Names may be cut off there. */
 static size_t output_arg(const struct launch_spec *l, uint32_t i)
 {
@@ -306,8 +254,8 @@ static enum status judge_outputs(struct tune_bench *b, struct result *r, struct 
             continue;
         size_t arg = output_arg(l, i);
         bool ok = false;
-        if (arg < l->nargs && b->expected[arg]) {
-            enum status st = compare_tolerant(b, arg, &ok, ds);
+        if (arg < l->nargs && l->args[arg].tolerance > 0) {
+            enum status st = tune_compare_expected(b, arg, &ok, ds);
             if (st != ST_OK)
                 return st;
         }
@@ -370,25 +318,6 @@ void tune_merge_samples(struct result *r, const struct result *more)
 }
 
 /* ---- opening ---- */
-static enum status keep_expected(struct tune_bench *b, struct diags *ds)
-{
-    const struct launch_spec *l = b->subject.launch;
-    b->expected = base_alloc((l->nargs + 1) * sizeof *b->expected);
-    if (!b->expected)
-        return ST_NOMEM;
-    for (size_t i = 0; i < l->nargs; i++) {
-        const struct arg_spec *a = &l->args[i];
-        if (!a->output || !(a->tolerance > 0))
-            continue;
-        uint64_t n = a->count * elem_size(a->elem);
-        b->expected[i] = base_alloc(n);
-        enum status st = b->expected[i] ? dev_read_arg(b->subject.dev, b->data, i, b->expected[i], n, ds) : ST_NOMEM;
-        if (st != ST_OK)
-            return st;
-    }
-    return ST_OK;
-}
-
 static enum status run_original(struct tune_bench *b, struct diags *ds)
 {
     struct options none = options_default();
@@ -413,7 +342,7 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     if (st == ST_OK)
         st = run_original(b, ds);
     if (st == ST_OK)
-        st = keep_expected(b, ds);
+        st = tune_keep_expected(b, ds);
     if (st == ST_OK)
         *out = b;
     else
@@ -462,10 +391,8 @@ void tune_bench_close(struct tune_bench *b)
         return;
     for (size_t i = 0; i < b->nshapes; i++)
         shape_free(b, b->shape[i]);
-    for (size_t i = 0; b->expected && i < b->subject.launch->nargs; i++)
-        base_free(b->expected[i]);
+    tune_free_expected(b);
     tune_trace_free(b->trace);
-    base_free(b->expected);
     base_free(b->shape);
     dev_pool_forget(b->pool, b->subject.data);
     if (b->data)

@@ -15,7 +15,7 @@ struct tune_bench {
     struct dev_data *data;
     struct tune_shape **shape; size_t nshapes, cap;
     struct result original;                  /* hashes of the original's outputs; time once it was measured */
-    uint8_t **expected;                      /* [nargs]: the original's bytes where a tolerance is stated, else NULL */
+    struct tune_expected *expected;          /* what the original wrote where a tolerance is stated (expected.c) */
     unsigned launches;                       /* configurations launched so far */
     struct dev_pool *pool;                   /* NULL: the one device */
     enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;   /* the original, launched twice, has the same outputs */
@@ -28,6 +28,10 @@ enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct p
 void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
 /* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. */
 enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape, struct result *out, struct diags *ds);
+/* expected.c: keeps what the original has just written, where the launch states a tolerance; compares what is there now with it. */
+enum status tune_keep_expected(struct tune_bench *b, struct diags *ds);
+enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds);
+void tune_free_expected(struct tune_bench *b);
 /* settle.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are replaced in *o by what
  * was found; *voted: the elected π or number of agents, else as it is; said: how, one sentence each. */
 enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, struct buf *said, struct diags *ds);

@@ -89,6 +89,28 @@ static void diagnostics(void **state)
     diags_free(&ds);
 }
 
+/* What is put into a file without a name can be had back, where it was put. */
+static void nameless_file(void **state)
+{
+    (void)state;
+    int fd = file_nameless();
+    char got[4] = "";
+    if (fd < 0)
+        skip();                                  /* no disk here that takes one */
+    assert_true(file_put(fd, 0, "abcd", 4) && file_put(fd, (uint64_t)5 << 30, "wxyz", 4) && file_put(fd, 1, "BC", 2));
+    assert_true(file_get(fd, 0, got, 4));
+    assert_memory_equal(got, "aBCd", 4);
+    assert_true(file_get(fd, (uint64_t)5 << 30, got, 4));
+    assert_memory_equal(got, "wxyz", 4);
+    assert_true(file_get(fd, 4096, got, 4));
+    assert_memory_equal(got, "\0\0\0", 4);
+    assert_false(file_get(fd, ((uint64_t)5 << 30) + 2, got, 4));
+    close(fd);
+    setenv("TMPDIR", "/does/not/exist", 1);
+    assert_int_equal(file_nameless(), -1);
+    unsetenv("TMPDIR");
+}
+
 static void atomic_file(void **state)
 {
     (void)state;
@@ -264,7 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings), cmocka_unit_test(json_strings), cmocka_unit_test(arena_blocks), cmocka_unit_test(map),
-        cmocka_unit_test(diagnostics), cmocka_unit_test(atomic_file), cmocka_unit_test(atomic_file_keeps), cmocka_unit_test(text_pieces), cmocka_unit_test(file_parts), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
+        cmocka_unit_test(diagnostics), cmocka_unit_test(nameless_file), cmocka_unit_test(atomic_file), cmocka_unit_test(atomic_file_keeps), cmocka_unit_test(text_pieces), cmocka_unit_test(file_parts), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
         cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,123 @@
+/* What the original wrote, where the launch states a tolerance: a result whose hash differs is compared with it, number by
+ * number. A little of it is kept in memory, the rest in a file without a name. */
+#include "engine/tune/tune_int.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IN_MEMORY (UINT64_C(32) << 20)
+#define PIECE (UINT64_C(4) << 20)
+
+struct tune_expected { int file /* above 0 once there is one */; uint64_t in_memory, in_file; struct expected_arg { uint8_t *bytes; uint64_t at; } arg[]; };
+
+static double element(const uint8_t *p, enum elem e)
+{
+    float f;
+    double d;
+    int64_t i = 0;
+    if (e == ELEM_F32) {
+        memcpy(&f, p, 4);
+        return f;
+    }
+    if (e == ELEM_F64) {
+        memcpy(&d, p, 8);
+        return d;
+    }
+    memcpy(&i, p, elem_size(e));
+    if (e == ELEM_F16) {
+        int ex = (int)(i >> 10 & 31), m = (int)(i & 1023);
+        d = ex == 31 ? (m ? NAN : INFINITY) : ex ? ldexp(1024 + m, ex - 25) : ldexp(m, -24);
+        return i >> 15 & 1 ? -d : d;
+    }
+    return (double)i;
+}
+
+/* Relative to the larger magnitude; absolute below 1. NaN equals NaN. */
+static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *arg, uint64_t n)
+{
+    size_t w = elem_size(arg->elem);
+    for (uint64_t i = 0; i < n; i++) {
+        double x = element(a + i * w, arg->elem), y = element(b + i * w, arg->elem);
+        double scale = fmax(1, fmax(fabs(x), fabs(y)));
+        if (!(isnan(x) && isnan(y)) && !(x == y) && !(fabs(x - y) <= arg->tolerance * scale))
+            return false;
+    }
+    return true;
+}
+
+static uint64_t bytes_of(const struct arg_spec *a) { return a->count * elem_size(a->elem); }
+
+/* Through a piece of memory into the file. False: the file will not do. */
+static bool keep_in_file(struct tune_bench *b, size_t arg, uint64_t n, enum status *st, struct diags *ds)
+{
+    struct tune_expected *e = b->expected;
+    uint8_t *part = base_alloc(PIECE);
+    bool ok = part && (e->file > 0 || (e->file = file_nameless()) > 0);
+    for (uint64_t at = 0; ok && *st == ST_OK && at < n; at += PIECE) {
+        uint64_t k = n - at < PIECE ? n - at : PIECE;
+        *st = dev_read_part(b->subject.dev, b->data, arg, at, part, k, ds);
+        ok = *st != ST_OK || file_put(e->file, e->in_file + at, part, k);
+    }
+    base_free(part);
+    if (ok) {
+        e->arg[arg].at = e->in_file;
+        e->in_file += n;
+    }
+    return ok;
+}
+
+static enum status keep_arg(struct tune_bench *b, size_t arg, struct diags *ds)
+{
+    struct tune_expected *e = b->expected;
+    uint64_t n = bytes_of(&b->subject.launch->args[arg]);
+    enum status st = ST_OK;
+    if (n > IN_MEMORY - e->in_memory && keep_in_file(b, arg, n, &st, ds))
+        return st;
+    uint8_t *bytes = e->arg[arg].bytes = base_alloc(n);
+    e->in_memory += n < IN_MEMORY - e->in_memory ? n : IN_MEMORY - e->in_memory;
+    return bytes ? dev_read_arg(b->subject.dev, b->data, arg, bytes, n, ds) : ST_NOMEM;
+}
+
+enum status tune_keep_expected(struct tune_bench *b, struct diags *ds)
+{
+    const struct launch_spec *l = b->subject.launch;
+    enum status st = (b->expected = base_alloc(sizeof *b->expected + l->nargs * sizeof b->expected->arg[0])) ? ST_OK : ST_NOMEM;
+    for (size_t i = 0; st == ST_OK && i < l->nargs; i++)
+        if (l->args[i].output && l->args[i].tolerance > 0)
+            st = keep_arg(b, i, ds);
+    return st;
+}
+
+enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds)
+{
+    const struct arg_spec *a = &b->subject.launch->args[arg];
+    const struct expected_arg *e = &b->expected->arg[arg];
+    uint64_t n = bytes_of(a), piece = n < PIECE ? n : PIECE;
+    uint8_t *now = base_alloc(piece), *was = e->bytes ? NULL : base_alloc(piece);
+    enum status st = now && (was || e->bytes) ? ST_OK : ST_NOMEM;
+    *ok = true;
+    for (uint64_t at = 0; st == ST_OK && *ok && at < n; at += piece) {
+        uint64_t k = n - at < piece ? n - at : piece;
+        st = dev_read_part(b->subject.dev, b->data, arg, at, now, k, ds);
+        if (st == ST_OK && was && !file_get(b->expected->file, e->at + at, was, k)) {
+            diag_error(ds, "original", "what the original wrote cannot be read back from the temporary file");
+            st = ST_IO;
+        }
+        *ok = st == ST_OK && within(was ? was : e->bytes + at, now, a, k / elem_size(a->elem));
+    }
+    base_free(now);
+    base_free(was);
+    return st;
+}
+
+void tune_free_expected(struct tune_bench *b)
+{
+    if (!b->expected)
+        return;
+    for (size_t i = 0; i < b->subject.launch->nargs; i++)
+        base_free(b->expected->arg[i].bytes);
+    if (b->expected->file > 0)
+        close(b->expected->file);
+    base_free(b->expected);
+}
