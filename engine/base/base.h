@@ -173,6 +173,7 @@ static inline bool cancel_asked(const struct cancel *c)
  * base_alloc will do. */
 uint8_t *base_pages(uint64_t n, int *file);
 void base_pages_rest(uint8_t *p, uint64_t n);   /* this mapping of them gives its memory's place up until it is looked at again */
+void base_pages_ready(void *p, uint64_t n);       /* all that lies there is about to be written: its memory is asked for at once */
 /* A copy of n bytes of such a file (0: zeros) that uses memory only for what is written to it; freed with file -1. NULL: none. */
 uint8_t *base_pages_copy(uint64_t n, int file);
 void base_pages_free(uint8_t *p, uint64_t n, int file);

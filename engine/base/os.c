@@ -272,6 +272,18 @@ uint8_t *base_pages(uint64_t n, int *file)
 
 void base_pages_rest(uint8_t *p, uint64_t n) { madvise(p, n, MADV_DONTNEED); }
 
+void base_pages_ready(void *p, uint64_t n)
+{
+#ifdef MADV_POPULATE_WRITE
+    const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page, end = ((uintptr_t)p + n) / page * page;
+    if (end > from)
+        madvise((void *)from, end - from, MADV_POPULATE_WRITE);  /* older kernels refuse: then page by page, as they are touched */
+#else
+    (void)p;
+    (void)n;
+#endif
+}
+
 void base_pages_free(uint8_t *p, uint64_t n, int file)
 {
     munmap(p, n);

@@ -120,6 +120,7 @@ static void make_random_part(void *ctx, size_t part)
     uint8_t *p = j->p;
     size_t w = elem_size(e);
     uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = j->first + (uint64_t)part * PART, end = part_end(j, first);
+    base_pages_ready(p + (first - j->first) * w, (end - first) * w);
     if (e == ELEM_F32) {
         float *f = (float *)(void *)p + (first - j->first);
         if (has_avx512()) random_floats_avx512(in, f, first, end - first);
