@@ -130,6 +130,7 @@ struct cache_l2_request {
     uint16_t lanes;              /* atomics: turns they take */
     uint16_t unit;               /* atomics: whose */
     uint16_t slice, channel;     /* queues it goes through (time_mem) */
+    int8_t apart;                /* cycles that its slice is farther than the mean */
 };
 struct cache_l2_outcome {
     uint8_t hit, miss;           /* sectors; miss includes fetched neighbours */

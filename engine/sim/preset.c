@@ -55,7 +55,7 @@ static const struct { const char *name; double min, max; } ranges[] = {
     { "l1_queue", 1, 4096 },        { "l1_queue_each", 1, 4096 }, { "ro_bytes", 0, 1 << 24 },       { "ro_ways", 1, 64 },
     { "ro_sector", 32, 128 },       { "ro_latency", 1, 10000 },       { "icnt_bytes_per_cycle", 0.001, 1e5 },
     { "icnt_write_bytes_per_cycle", 0.001, 1e5 }, { "l2_bytes", 65536, 1e12 },     { "l2_distinct", 0.1, 1 },        { "l1_reserve", 0, 1 }, { "l2_slices", 1, 4096 },
-    { "l2_ways", 1, 64 },           { "l2_latency", 2, 100000 },      { "l2_far_latency", 0, 100000 },
+    { "l2_ways", 1, 64 },           { "l2_latency", 2, 100000 },      { "l2_far_latency", 0, 200 },
     { "l2_bytes_per_cycle", 0.001, 1e6 }, { "l2_fill", 32, 128 },     { "l2_atomics_per_cycle", 0.001, 1e6 },
     { "dram_latency", 2, 1000000 }, { "dram_queue", 0, 100000 },     { "dram_gbps", 0.001, 1e6 },      { "dram_efficiency", 0.01, 1 },
     { "dram_channels", 1, 1024 },   { "mem_bytes", 1 << 20, 1e15 },   { "l1_tag_banks", 1, 8 },

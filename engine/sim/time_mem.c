@@ -37,11 +37,16 @@ static enum status make_queues(struct time_mem *m)
     return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
 }
 
-/* A request that writes some sector in part takes once the time longer that a single such sector does. */
+/* A slice takes a read of one sector at a time, or the sectors of longer ones as fast as those of whole lines: two that an H200
+ * reads of a line cost as one. A request that writes some sector in part takes once the time longer that a single such sector does. */
 static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
 {
     double sectors = cache_count(r->sectors);
-    if (r->write) sectors = sectors * g->l2_write + (r->partial ? g->l2_partial_write - g->l2_write : 0);
+    if (!r->write) {
+        double one = 32 + g->l2_request_bytes, all = sectors * (32 + g->l2_request_bytes / CACHE_SECTORS);
+        return all > one ? all : one;
+    }
+    sectors = sectors * g->l2_write + (r->partial ? g->l2_partial_write - g->l2_write : 0);
     return 32.0 * sectors + g->l2_request_bytes;
 }
 
@@ -146,12 +151,14 @@ static double take_port(double *port_free, double at, double cycles)
  * and of each some by SLICE_APART more or less: lines at random from one SM of an H200 come after 32 cycles less to 32 more. */
 #define SLICE_APART 12u
 
-static uint32_t with_distance(const struct sim_preset *g, const struct time_sm *s, uint64_t line, uint32_t cycles)
+static uint32_t with_distance(const struct sim_preset *g, const struct time_sm *s, struct cache_l2_request *r, uint32_t cycles)
 {
     if (!g->l2_far_latency) return cycles;
-    uint64_t h = cache_mix(line) >> 40;
-    uint32_t half = (uint32_t)g->l2_far_latency / 2, apart = (uint32_t)(h >> 4) % (2 * SLICE_APART + 1);
-    return cycles + ((h ^ s->id) & 1 ? 2 * half : 0) + apart - half - SLICE_APART;
+    uint64_t h = cache_mix(r->line) >> 40;
+    int32_t half = (int32_t)g->l2_far_latency / 2, apart = (int32_t)((h >> 4) % (2 * SLICE_APART + 1)) - (int32_t)SLICE_APART;
+    apart += (h ^ s->id) & 1 ? half : -half;
+    r->apart = (int8_t)(apart < -(int32_t)(cycles / 2) ? -(int32_t)(cycles / 2) : apart);
+    return cycles + (uint32_t)r->apart;
 }
 
 static struct time_flight *flight_of(struct time_sm *s, uint64_t line)
@@ -197,7 +204,7 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
     wait += port + take_port(&s->out_free, r->at, READ_OUT);
     s->slice_added += m->slice_cycles[n] * (1 - m->merged);
-    uint32_t trip = with_distance(g, s, r->line, (uint32_t)g->l2_latency);
+    uint32_t trip = with_distance(g, s, r, (uint32_t)g->l2_latency);
     if (lack) {
         wait += waiting(m, &m->channel[r->channel], s->channel_added, r->at);
         s->channel_added += dram_bytes(g, cache_widen(lack, granule), false) / m->channel_bytes / m->nchannels;
@@ -243,7 +250,7 @@ uint32_t time_mem_atomic(struct time_sm *s, struct cache_l2_request *r)
     double turn = waiting(m, &m->unit[r->unit], 0, r->at);
     if (turn > UNIT_ROOM && r->at + turn - UNIT_ROOM > s->store_free) s->store_free = r->at + turn - UNIT_ROOM;
     note_request(s, r, 0);
-    return r->at + with_distance(m->g, s, r->line, (uint32_t)m->g->l2_latency) + (uint32_t)(wait + turn) + r->lanes;
+    return r->at + with_distance(m->g, s, r, (uint32_t)m->g->l2_latency) + (uint32_t)(wait + turn) + r->lanes;
 }
 
 void time_mem_quiet(struct time_sm *s, struct cache_l2_request *r)
