@@ -216,6 +216,8 @@ static enum status place_buffers(struct sim_dev *s, struct sim_data *b, struct d
         const struct dev_buffer *buf = &b->bound.buffers[i];
         if (place_buffer(s, b, i))
             continue;
+        if (buf->bytes <= sim_mem_room(s->mem))
+            return ST_NOMEM;                     /* the device has room for it: it is the host that has none */
         diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s", buf->name ? buf->name : "?",
                    (unsigned long long)buf->bytes, s->base.info.name);
         return ST_INPUT;

@@ -199,6 +199,8 @@ uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name)
     return sim_mem_place(m, n, name, false);
 }
 
+uint64_t sim_mem_room(const struct sim_mem *m) { return m->limit - m->used; }
+
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr)
 {
     size_t i = entry_above(m, addr);

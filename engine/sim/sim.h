@@ -59,6 +59,7 @@ struct sim_give { bool (*fn)(void *ctx); void *ctx; };
 uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file, const struct sim_give *give);
 /* The host has put back what the allocation at addr was made over. */
 void sim_mem_put_back(struct sim_mem *m, uint64_t addr);
+uint64_t sim_mem_room(const struct sim_mem *m);                         /* bytes of the device that are not given out */
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr);
 uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);     /* NULL unless wholly inside one allocation */
 /* Whether launches may have stored into the allocation at addr since the last call (true the first time); not what
