@@ -210,6 +210,12 @@ enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *by
     return d->ops->read_arg(d, b, arg, 0, bytes, n, ds);
 }
 
+void dev_rest(struct dev *d, struct dev_data *b)
+{
+    if (d->ops->rest)
+        d->ops->rest(d, b);
+}
+
 enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds)
 {
     return d->ops->read_arg(d, b, arg, at, bytes, n, ds);

@@ -59,6 +59,8 @@ struct dev_run dev_run_default(void);
  * launch works again. Another return value (also put in out->status) is about the call: ST_INPUT arguments do not
  * fit the kernel, ST_CANCELLED, ST_NOMEM, ST_DEVICE the device cannot be brought back; ds says why. */
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r, struct result *out, struct diags *ds);
+/* Nobody will ask any more what the last launch left in the buffers: until the next one they need no memory, where a device has them in ours. */
+void dev_rest(struct dev *d, struct dev_data *b);
 /* Bytes of an argument's buffer, or of a module symbol, as the last launch left them. */
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
 enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds); /* from byte `at` on */

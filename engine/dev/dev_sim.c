@@ -150,6 +150,21 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
     base_free(b);
 }
 
+/* What has to be made again before the next launch anyway, or costs nothing to, goes. */
+static void sim_rest(struct dev *d, struct dev_data *data)
+{
+    struct sim_dev *s = (struct sim_dev *)d;
+    struct sim_data *b = (struct sim_data *)data;
+    for (size_t i = 0; i < b->bound.nbuffers; i++) {
+        const struct dev_buffer *buf = &b->bound.buffers[i];
+        struct sim_buffer *state = &b->state[i];
+        bool only_here = b->kept_for && state->after == HOLDS_KEPT && !state->kept;   /* what `before` launches made */
+        if ((!state->taken && !buf->of->zero) || only_here || !sim_mem_take_written(s->mem, buf->addr))
+            continue;
+        state->holds = sim_mem_rest(s->mem, buf->addr) && buf->of->zero ? HOLDS_INIT : HOLDS_UNKNOWN;
+    }
+}
+
 static bool used_before(const struct dev_bound *b, size_t buffer)
 {
     const struct launch_spec *l = b->data->spec;
@@ -672,7 +687,7 @@ static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const c
 
 static const struct dev_ops SIM_OPS = {
     .close = sim_close, .load = sim_load_code, .unload = sim_unload_code, .bind = sim_bind_data,
-    .unbind = sim_unbind_data, .launch = sim_launch_code, .read_arg = sim_read_arg, .read_symbol = sim_read_symbol,
+    .unbind = sim_unbind_data, .launch = sim_launch_code, .rest = sim_rest, .read_arg = sim_read_arg, .read_symbol = sim_read_symbol,
 };
 
 enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned threads, struct dev **out, struct diags *ds)

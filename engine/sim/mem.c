@@ -270,6 +270,20 @@ void sim_mem_put_back(struct sim_mem *m, uint64_t addr)
         e->changed = false;
 }
 
+bool sim_mem_rest(struct sim_mem *m, uint64_t addr)
+{
+    struct sim_mem_entry *e = sim_mem_entry(m, addr);
+    if (!e || !e->mapped)
+        return false;
+    if (e->over && !e->own_file) {
+        e->changed = madvise(e->a.host, e->mapped, MADV_DONTNEED) != 0 && e->changed;
+        return !e->changed;
+    }
+    int file = e->own_file ? e->file : m->fd;
+    bool emptied = fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(e->own_file ? 0 : e->file_at), (off_t)e->mapped) == 0;
+    return emptied && !e->over;
+}
+
 bool sim_mem_take_written(struct sim_mem *m, uint64_t addr)
 {
     struct sim_mem_entry *e = sim_mem_entry(m, addr);

@@ -65,6 +65,9 @@ uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);     /* NULL
 /* Whether launches may have stored into the allocation at addr since the last call (true the first time); not what
  * the host wrote through sim_mem_host. Never between the start and the end of a launch. */
 bool sim_mem_take_written(struct sim_mem *m, uint64_t addr);
+/* What a large allocation holds is not needed any more: its memory goes until it is used again. True: it holds what it was made
+ * over now (zeros where that is nothing); false: anything. */
+bool sim_mem_rest(struct sim_mem *m, uint64_t addr);
 
 /* ---- programs ---- */
 struct sim_program;                                         /* a decoded module; module must outlive it */

@@ -157,6 +157,7 @@ static enum status run_jobs(struct batch *t, struct diags *ds)
     struct dev_pool_watch w = { on_done, t, t->ob ? t->ob->cancel : NULL };
     if (!done)
         return ST_NOMEM;
+    dev_rest(t->bench->subject.dev, t->bench->data);     /* the members have buffers of their own */
     enum status st = dev_pool_run(t->bench->pool, t->bench->subject.data, t->code, t->ncodes, t->jobs, t->njobs, &w, done, ds);
     for (size_t k = 0; k < t->njobs; k++)
         judge(t, k, &done[k]);

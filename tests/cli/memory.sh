@@ -43,14 +43,19 @@ for name, l in launches.items():
     json.dump({"format": "gpulocw-launch", "version": 1, "ptx": "k.ptx", "kernel": "k", "grid": [32768, 1, 1], "block": [256, 1, 1], **l}, open("%s/%s.json" % (sys.argv[1], name), "w"))
 PY
 # most NAME LAUNCH COMMAND ARGUMENTS...
+sets=1
 most() {
     local name=$1 l=$T/$2.json out; shift 2
-    if out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 100 --of "$l" "$1" "$T/k.ptx" --launch "$l" "${@:2}" 2>&1); then ok "$name"; else no "$name" "$out"; fi
+    if out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 100 -s $sets --of "$l" "$1" "$T/k.ptx" --launch "$l" "${@:2}" 2>&1); then ok "$name"; else no "$name" "$out"; fi
 }
 for l in plain scratch after zeros file; do most "run, $l: at most 100 MB more" $l run --no-counters; done
 most "run, plain, in a worker: at most 100 MB more" plain run --no-counters --worker "'$B' worker"
 most "sweep, after: at most 100 MB more" after sweep --axis bypass=none/l1
 most "sweep, near, within a tolerance: at most 100 MB more" near sweep --axis bypass=none/l1 --bypass-form predicate --pi 2
+two=sim:hopper-h200,sim:hopper-h200
+sets=2
+for l in plain zeros; do most "sweep, $l, two devices: at most 100 MB more than theirs" $l sweep --axis bypass=none/l1 --devices $two; done
+sets=1
 most "tune, plain: at most 100 MB more" plain tune --budget 1
 most "run --check-memory, plain: at most 100 MB more" plain run --check-memory --device sim:fermi-16k
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
@@ -65,6 +70,10 @@ for l in after iota file; do
         "$B" sweep "$T/k.ptx" --launch "$T/$l.json" --axis bypass=none/l1 --json
 done
 doc "sweep, near: outputs within the tolerance" "[p['equality'] for p in d['points']] == ['yes', 'within-tolerance']" "$B" sweep "$T/k.ptx" --launch "$T/near.json" --axis bypass=none/l1 --bypass-form predicate --pi 2 --json
+for l in after near; do
+    o=(sweep "$T/k.ptx" --launch "$T/$l.json" --axis bypass=none/l1 --bypass-form predicate --pi 2 --json)
+    is "sweep, $l: two devices find what one finds" "$("$B" "${o[@]}" --devices $two | grep -v '"spec"')" "$("$B" "${o[@]}" | grep -v '"spec"')"
+done
 hash() { "$B" run "$T/k.ptx" --launch "$T/$1.json" --no-counters --json "${@:2}" | python3 -c "import json,sys; print(json.load(sys.stdin)['outputs'][0]['hash'])"; }
 one=$(hash after -t 1)
 is "one thread, two, and a worker write the same" "$(hash after -t 2) $(hash after --worker "'$B' worker")" "$one $one"

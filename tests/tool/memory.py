@@ -7,7 +7,7 @@
 `memory` counts every page once: the greatest sum, looked at every few milliseconds over the process and its children, of the
 proportional shares (Pss of /proc/PID/smaps_rollup) and of files without a name (memfd), also where they are not mapped.
 `rss` is what the system says at the end (ru_maxrss): a page counts as often as it is mapped. MB: 10^6 bytes.
-With -m the exit code is 1 where `memory` is more than MB beyond the buffers.
+With -m the exit code is 1 where `memory` is more than MB beyond the buffers. -s: so many devices have them.
 """
 import argparse, json, os, sys, time
 
@@ -129,11 +129,12 @@ def main():
     p.add_argument("-c", "--command", action="append", choices=sorted(COMMANDS))
     p.add_argument("-m", "--most", type=float)
     p.add_argument("--of")
+    p.add_argument("-s", "--sets", type=int, default=1)
     p.add_argument("rest", nargs=argparse.REMAINDER)
     a = p.parse_args()
     if not a.of:
         return table(a.gpulocw, a.rest, a.name, a.command or ["run", "sweep"], a.most)
-    own = buffers(launches(a.of)[0])
+    own = a.sets * buffers(launches(a.of)[0])
     memory, rss, code = peak([a.gpulocw, *a.rest])
     print(f"memory {(memory - own) / 1e6:.1f} MB, rss {(rss - own) / 1e6:.1f} MB beyond {own / 1e6:.1f} MB of buffers, exit {code}")
     return code != 0 or (a.most is not None and memory - own > a.most * 1e6)
