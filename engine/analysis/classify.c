@@ -186,7 +186,7 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
                                  100 * k->reuse.sectors.inter_cta, 100 * inter));
     else if (k->cls == ANA_CLASS_CACHE_LINE)
         evidence(k, arena_printf(f->arena, "the trace agrees with the class: CTAs reuse %.1f %% of each other's 32-byte sectors, %.1f %% of the bytes", 100 * k->reuse.sectors.inter_cta, 100 * inter));
-    else
+    else if (k->cls != ANA_CLASS_UNKNOWN)
         evidence(k, arena_printf(f->arena, "the trace agrees with the class"));
 }
 static void kernel_class(struct facts *f, struct ana_kernel *k)

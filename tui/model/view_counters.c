@@ -187,7 +187,7 @@ static void put_change(struct row *r, double now, double before, bool percent, i
         row_right(r, ROLE_DIM, 10, "n/a");
         return;
     }
-    double d = percent ? now - before : before != 0 ? (now / before - 1) * 100 : NAN;
+    double d = percent ? now - before : before != 0 ? (now / before - 1) * 100 : now == 0 ? 0 : NAN;
     enum role role = isnan(d) || fabs(d) < 0.5 || !dir ? ROLE_DIM : (d > 0) == (dir > 0) ? ROLE_GOOD : ROLE_WARN;
     if (isnan(d))
         row_right(r, ROLE_DIM, 10, "n/a");
@@ -195,6 +195,19 @@ static void put_change(struct row *r, double now, double before, bool percent, i
         row_right(r, ROLE_DIM, 10, "same");
     else
         row_right(r, role, 10, percent ? "%+.1f pts" : "%+.1f %%", d);
+}
+
+/* The baseline's value and the change: in a narrow panel the change alone, in a very narrow one neither. */
+enum { WITH_CHANGE = 47, WITH_BASE = 58 };
+struct against { const char *text; double now, before; bool percent; int dir; };
+static void put_against(struct row *r, unsigned w, const struct against *x)
+{
+    if (w >= WITH_BASE)
+        row_right(r, ROLE_LABEL, 11, "%s", x->text);
+    if (w < WITH_CHANGE)
+        return;
+    row_put(r, ROLE_TEXT, "  ");
+    put_change(r, x->now, x->before, x->percent, x->dir);
 }
 
 static void put_counter(struct app *a, unsigned w, const struct result *x, const struct result *base, enum counter_id c)
@@ -208,9 +221,7 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
     row_right(&r, x->counters[c].valid ? ROLE_VALUE : ROLE_DIM, 10, "%s", now);
     if (base) {
         view_counter(base, c, before);
-        row_right(&r, ROLE_LABEL, 11, "%s", before);
-        row_put(&r, ROLE_TEXT, "  ");
-        put_change(&r, value(x, c), value(base, c), percent, direction(c));
+        put_against(&r, w, &(struct against){ before, value(x, c), value(base, c), percent, direction(c) });
     }
     if (w >= 76)
         row_put(&r, ROLE_DIM, "  %s", x->counters[c].valid ? origin_name(x->counters[c].origin) : "");
@@ -229,11 +240,9 @@ static void put_time(struct app *a, unsigned w, const struct result *x, const st
     row_right(&r, ROLE_TITLE, 10, "%s", now);
     if (base) {
         text_time(before, base->time.valid ? (double)base->time.median : NAN);
-        row_right(&r, ROLE_LABEL, 11, "%s", before);
-        row_put(&r, ROLE_TEXT, "  ");
-        put_change(&r, x->time.valid ? (double)x->time.median : NAN, base->time.valid ? (double)base->time.median : NAN, false, -1);
+        put_against(&r, w, &(struct against){ before, x->time.valid ? (double)x->time.median : NAN, base->time.valid ? (double)base->time.median : NAN, false, -1 });
     }
-    if (x->time.valid && w >= 54)
+    if (x->time.valid && w >= 70)
         row_put(&r, ROLE_DIM, "  %s", origin_name(x->time.origin));
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
@@ -297,10 +306,10 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " %-23s", "");
     row_right(&r, ROLE_LABEL, 10, "now");
-    if (base) {
+    if (base && w >= WITH_BASE)
         row_right(&r, ROLE_LABEL, 11, "%s", b.brief);
+    if (base && w >= WITH_CHANGE)
         row_right(&r, ROLE_LABEL, 12, "change");
-    }
     page_add(a, p, &r, -1);
     put_time(a, w, e.r, base);
     for (int c = 0; c < COUNTER_COUNT; c++)
