@@ -33,8 +33,10 @@
 #define TICK_SHIFT 6u            /* ticks of 64 cycles */
 #define TOGETHER 32u             /* ticks: places that ask for one line within this time ask together */
 #define FEW 9.0                  /* sectors found by chance */
-#define RARE 0.1                 /* of an allocation: fewer may be everybody's while the rest is nobody's */
-#define UNEVEN 4.0               /* times the second moment that sharing at random has */
+#define ENOUGH 27.0              /* to tell how unevenly lines are shared */
+#define LEAST_UNEVEN 0.001       /* less is chance */
+#define MOST_UNEVEN 0.99
+#define KEPT 0.94                /* of what was seen, with each 128 requests more */
 #define PRIOR 16.0               /* pairs that are taken to have shared nothing before any was seen */
 
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
@@ -55,7 +57,7 @@ struct region {
 };
 /* How often places share what they ask for. found: sectors that a place asked for, found and shares with one at that distance,
  * or far off; twice: with two far off, in either order. */
-struct sharing { double asked[8], found[CACHE_APART], far, twice; uint32_t notes; double alone[8]; };
+struct sharing { double asked[8], found[CACHE_APART], far, twice, uneven; uint32_t notes; double alone[8]; };
 /* Who asks for half a line is often inside a tile; who asks for one sector of it, at its rim, where the neighbour's begins. */
 enum { WHOLE_HALF, PART_OF_HALF, ASKS };
 struct sample_alloc { uint64_t addr, end; struct sharing of[ASKS]; double together; };
@@ -125,14 +127,32 @@ static double rate(double found, double asked)
     return found > FEW ? found / (asked + PRIOR) : 0;
 }
 
-/* That none of the `left` places far off brought what `seen` sampled ones did not, by the mean share of places that had a
- * line and the second moment. Either a few of the lines are everybody's, asked for in any order, and the rest is nobody's:
- * who finds one place's then finds the others' too. Or all are shared at random. */
-static double far_alone(double mean, double second, uint32_t seen, uint32_t left)
+/* Mean of (1 - p)^n where p has a beta distribution. */
+static double mean_none(double a, double b, uint32_t n)
 {
-    double all = 2 * mean;           /* the earlier of two found nothing */
-    if (all >= RARE || 3 * second < UNEVEN * all * all) return pow(1 - mean, left);
-    return (1 - all + all / (seen + left + 1)) / (1 - all + all / (seen + 1));
+    double all = 1;
+    for (uint32_t k = 0; k < n; k++) all *= (b + k) / (a + b + k);
+    return all;
+}
+
+/* That none of the `left` places far off has a line that none of the `seen` sampled ones has. Lines differ in how many share
+ * them: the share p of places that have one is taken to have a beta distribution of that mean, from all lines shared alike
+ * (uneven 0) to a few that are everybody's beside many that are nobody's (1: the most variance that a share can have). */
+static double far_alone(double mean, double uneven, uint32_t seen, uint32_t left)
+{
+    double v = uneven < LEAST_UNEVEN ? LEAST_UNEVEN : uneven > MOST_UNEVEN ? MOST_UNEVEN : uneven;
+    double weight = 1 / v - 1, a = mean * weight, b = weight - a;
+    return mean_none(a, b, seen + left) / mean_none(a, b, seen);
+}
+
+/* The variance among lines, of that which a share of this mean can have. Lines that have just come back look less shared than
+ * they are, so the least of late counts. */
+static void find_uneven(struct sharing *a, double mean, double second)
+{
+    if (a->far < ENOUGH) return;
+    double now = (second - mean * mean) / (mean * (1 - mean)), most = a->uneven + 0.0005;
+    now = now > 0 ? now : 0;
+    a->uneven = now < most ? now : most;
 }
 
 /* That nobody outside the sample brought it, for each place that asks. */
@@ -144,7 +164,8 @@ static void find_alone(const struct cache_sample *s, struct sharing *a)
         asked += a->asked[i] * n;
         twice += a->asked[i] * n * (n - 1.0);
     }
-    double far = a->far > FEW ? a->far / (asked + PRIOR) : 0, second = a->twice / (twice + PRIOR);
+    double far = a->far > FEW ? a->far / (asked + PRIOR) : 0;
+    find_uneven(a, far, a->twice / (twice + PRIOR));
     for (uint32_t d = 0; d < s->p.apart; d++) {
         double all = 0;
         for (uint32_t i = 0; i < s->p.n; i++) all += a->asked[i] * ones(s->p.near_of[i][d]);
@@ -152,7 +173,7 @@ static void find_alone(const struct cache_sample *s, struct sharing *a)
         near[d] = near[d] > far ? (near[d] - far) / (1 - far) : 0;
     }
     for (uint32_t i = 0; i < s->p.n; i++) {
-        a->alone[i] = far > 0 ? far_alone(far, second, ones(s->p.far_of[i]), s->far_left) : 1;
+        a->alone[i] = far > 0 ? far_alone(far, a->uneven, ones(s->p.far_of[i]), s->far_left) : 1;
         for (uint32_t d = 0; d < s->p.apart; d++) {
             uint32_t here = ones(s->p.near_of[i][d]);
             if (near[d] > 0 && here < 2) a->alone[i] *= pow(1 - near[d], 2 - here);
@@ -166,6 +187,16 @@ static double chance(uint64_t line, uint64_t salt)
     return ((double)(cache_mix(line * 0x9E3779B97F4A7C15u + salt) >> 11) + 0.5) / 9007199254740992.0;
 }
 
+/* What places share changes while a launch goes on; and the mean over times of little and of much would look like lines of
+ * little and of much. */
+static void forget(struct sharing *a)
+{
+    for (uint32_t i = 0; i < ARRAY_LEN(a->asked); i++) a->asked[i] *= KEPT;
+    for (uint32_t d = 0; d < CACHE_APART; d++) a->found[d] *= KEPT;
+    a->far *= KEPT;
+    a->twice *= KEPT;
+}
+
 /* A place asks for `asked` sectors, of which `found` are in L2 of half a line that `places` touched. */
 static void note_pairs(struct cache_sample *s, struct sharing *a, uint32_t place, uint8_t places, uint32_t asked, uint32_t found)
 {
@@ -176,7 +207,9 @@ static void note_pairs(struct cache_sample *s, struct sharing *a, uint32_t place
         a->twice += far * (far - 1.0) * found;
         for (uint32_t d = 0; d < s->p.apart; d++) a->found[d] += ones(s->p.near_of[place][d] & places) * found;
     }
-    if (a->notes++ < 64 || a->notes % 128 == 0) find_alone(s, a);
+    a->notes++;
+    if (a->notes <= 64 || a->notes % 128 == 0) find_alone(s, a);
+    if (a->notes % 128 == 0) forget(a);
 }
 
 static unsigned ask_of(uint8_t sectors, uint32_t half) { return (sectors >> 2 * half & 3) == 3 ? WHOLE_HALF : PART_OF_HALF; }
@@ -209,7 +242,10 @@ static uint32_t find_alloc(struct cache_sample *s, uint64_t line)
         if (s->alloc[i].addr == a->addr) return i;
     if (s->nalloc == MAX_ALLOCS) return MAX_ALLOCS;
     s->alloc[s->nalloc] = (struct sample_alloc){ .addr = a->addr, .end = a->addr + a->n };
-    for (uint32_t k = 0; k < ASKS; k++) find_alone(s, &s->alloc[s->nalloc].of[k]);
+    for (uint32_t k = 0; k < ASKS; k++) {
+        s->alloc[s->nalloc].of[k].uneven = 1;
+        find_alone(s, &s->alloc[s->nalloc].of[k]);
+    }
     return s->nalloc++;
 }
 
