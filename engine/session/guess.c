@@ -5,8 +5,9 @@
 
 #include <limits.h>
 #include <string.h>
+#include <time.h>
 
-enum { DIMS = 3, BLOCKS = 6, LEAST_COUNT = 1024, MOST_ARGS = 1024, MOST_CTAS = 1024 /* that a guess grows to */, SHIFT = 4 };
+enum { DIMS = 3, BLOCKS = 6, LEAST_COUNT = 1024, MOST_ARGS = 1024, MOST_CTAS = 1024 /* that a guess grows to */, SHIFT = 4, PER_ROW = 16 /* entries of a sparse row, on average */ };
 #define TRIAL_SECONDS 1.0                 /* what takes longer is no size to explore with */
 
 /* One guess: what an integer parameter says, how many elements a buffer has. */
@@ -27,9 +28,9 @@ static const struct block_guess { struct dim3u block, covers; } block_guesses[DI
 };
 
 /* What the analysis tells of one parameter. */
-struct param_use { bool address, loaded, stored, float_atomic; enum ptx_type type; };
+struct param_use { bool address, loaded, stored, float_atomic, offsets /* where rows start */; enum ptx_type type; };
 struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, tiles, all_wide /* whatever is as wide as a pointer is taken for one */; uint32_t shared; bool *addresses /* by register */;
-               unsigned block_dims; uint32_t wider /* times as many CTAs along x */; bool zero /* what is read and written starts at zero */; };
+               unsigned block_dims; uint32_t wider /* times as many CTAs along x */; bool zero /* what is read and written starts at zero */, rows /* offsets of rows ascend */; };
 enum trial { TRIAL_FAILS, TRIAL_IDLE /* runs, and no output changes */, TRIAL_WORKS };
 
 static enum ptx_type access_type(const struct guess *g, const struct ana_access *a)
@@ -57,6 +58,37 @@ static void read_accesses(struct guess *g)
         u->type = u->type == PTX_T_NONE || floats ? access_type(g, a) : u->type;
         u->float_atomic |= a->atomic && ptx_type_kind(access_type(g, a)) == 'f';
     }
+}
+
+/* Offsets of rows, as compressed sparse rows have them: two neighbouring elements of an array that are compared with one another. */
+static bool neighbours(const struct guess *g, const struct ana_access *a, const struct ana_access *b)
+{
+    const struct ptx_operand *x = &g->f->insts[a->inst].opnds[1], *y = &g->f->insts[b->inst].opnds[1];
+    return a->param == b->param && a->bytes == b->bytes && a->bytes >= 4 && ptx_type_kind(access_type(g, a)) != 'f' && x->kind == OPND_ADDR && y->kind == OPND_ADDR &&
+           x->base == BASE_REG && y->base == BASE_REG && x->index == y->index && (x->imm - y->imm == a->bytes || y->imm - x->imm == a->bytes);
+}
+
+static bool read_offsets(struct guess *g)
+{
+    const struct ana_access **by_reg = base_alloc((g->f->nregs + 1) * sizeof *by_reg);
+    if (!by_reg)
+        return false;
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
+        if (a->func == g->f->index && a->param >= 0 && (uint32_t)a->param < g->f->nparams && !a->store && !a->atomic && i->op == PTX_OP_LD && i->opnds[0].kind == OPND_REG)
+            by_reg[i->opnds[0].index] = a;
+    }
+    for (uint32_t i = 0; i < g->f->ninsts; i++) {
+        const struct ptx_inst *x = &g->f->insts[i];
+        if (x->op != PTX_OP_SETP || x->nopnds < 3 || x->opnds[1].kind != OPND_REG || x->opnds[2].kind != OPND_REG)
+            continue;
+        const struct ana_access *a = by_reg[x->opnds[1].index], *b = by_reg[x->opnds[2].index];
+        if (a && b && neighbours(g, a, b) && !g->use[a->param].stored)
+            g->rows = g->use[a->param].offsets = true;
+    }
+    base_free(by_reg);
+    return true;
 }
 
 /* Stores that the analysis does not list (matrix fragments, asynchronous copies): then any buffer may be an output. */
@@ -203,6 +235,11 @@ static void guess_buffer(const struct guess *g, uint32_t p, struct size_guess si
     a->init.b = a->init.integral ? (double)a->init.ib : 1;
     if (a->init.kind == INIT_FILL)
         a->init.b = 0, a->init.ib = 0;
+    if (g->rows && u->offsets) {
+        uint64_t most = (uint64_t)PER_ROW * size.n;
+        a->init = (struct init_spec){ .kind = INIT_ROWS, .rows = size.n, .nnz = most < size.count ? most : size.count, .seed = p + 1 };
+        a->count = (uint64_t)size.n + 1;
+    }
 }
 
 static void guess_scalar(enum ptx_type t, uint64_t bytes, uint32_t n, struct arg_spec *a)
@@ -435,7 +472,8 @@ static enum status replace(const struct guess *g, struct size_guess size, const 
     return s;
 }
 
-/* More CTAs, for as long as they write more: where a thread's index runs to a product of sizes, or a CTA has a row. */
+/* More CTAs, for as long as they write more: where a thread's index runs to a product of sizes, or a CTA has a row. What that may
+ * take is processor time: a guess is the same on a machine that is busy. */
 static enum status grow(struct guess *g, struct trying *t, struct launch_spec *out, struct result *r)
 {
     struct result last = *r;
@@ -443,12 +481,12 @@ static enum status grow(struct guess *g, struct trying *t, struct launch_spec *o
     bool better = g->dims == 1;
     t->growing = true;
     while (s == ST_OK && better && (uint64_t)out->grid.x * 4 <= MOST_CTAS) {
-        int64_t began = base_now_ns();
+        clock_t began = clock();
         g->wider *= 4;
         s = replace(g, size_at(g, t->number), t, out, &last, &better);
         if (!better)
             g->wider /= 4;
-        better &= base_now_ns() - began < (int64_t)(TRIAL_SECONDS * 1e9 / 8);
+        better &= clock() - began < (clock_t)(TRIAL_SECONDS * CLOCKS_PER_SEC / 4);
     }
     t->growing = false;
     return s;
@@ -460,7 +498,8 @@ static enum status trim(const struct guess *g, const struct trying *t, struct la
     struct size_guess size = size_at(g, t->number);
     struct result r = result_empty();
     enum status s = ST_OK;
-    for (bool better = true; s == ST_OK && better && size.count > LEAST_COUNT;) {
+    uint64_t least = g->rows ? (uint64_t)PER_ROW * size.n : LEAST_COUNT;
+    for (bool better = true; s == ST_OK && better && size.count > least;) {
         size.count /= 2;
         s = replace(g, size, t, out, &r, &better);
     }
@@ -546,6 +585,10 @@ static enum status find_spec(struct guess *g, struct trying *t, struct launch_sp
 {
     struct result r = result_empty();
     enum status s = try_all(g, t, out, &r, ds);
+    if (s == ST_OK && r.status != ST_OK && g->rows) {
+        g->rows = false;                     /* they were offsets of something else */
+        s = try_all(g, t, out, &r, ds);
+    }
     if (s == ST_OK && r.status != ST_OK && hides_pointers(g)) {
         g->all_wide = true;
         s = try_all(g, t, out, &r, ds);
@@ -581,7 +624,7 @@ enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const 
     read_accesses(&g);
     read_outputs(&g);
     read_grid(&g);
-    enum status s = dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &t.code, ds);
+    enum status s = read_offsets(&g) ? dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &t.code, ds) : ST_NOMEM;
     if (s == ST_OK)
         s = find_spec(&g, &t, out, ds);
     if (t.code)

@@ -60,6 +60,7 @@ code "launch: a product of sizes that would overflow, and CTAs for all of it" 0 
 code "launch: a grid of two dimensions, a block of one; zeros stored to floats" 0 "m_attention: grid [0-9]+x64x1, block 256x1x1; m_attention_param_0 f32 " "$B" launch $S/models.ptx -k m_attention
 doc "launch: a table that starts empty, a mask" "d['args'][1]['init']=={'fill':0} and d['args'][3]['s32']==1023" "$B" launch $S/science.ptx -k c_hash_build
 doc "nothing agrees with an unknown class" "d['kernels'][0]['class']=='unknown' and not any('agrees' in e for e in d['kernels'][0]['evidence'])" "$B" analyze $S/field.ptx -k f_rays --json
+doc "launch: offsets of rows ascend, and leave room for their entries" "d['args'][0]['init']['rows']=={'rows':1024,'nnz':16384} and d['args'][0]['count']==1025 and d['args'][1]['count']==16384 and 'random' in d['args'][1]['init']" "$B" launch $S/field.ptx -k f_pagerank
 code "launch: no such kernel" 1 "no kernel 'nix'" "$B" launch "$T/own.ptx" -k nix
 # Every CTA writes the same words: on no device is that one result, and it is told as such.
 sed -e 's/%p, %r5, %r1/%p, %r4, %r1/' -e 's/%d3, %r5, 4/%d3, %r4, 4/' -e 's/add.f32 %f, %f, 0f3F800000;/cvt.rn.f32.u32 %f, %r2;/' "$T/view.ptx" > "$T/race.ptx"
