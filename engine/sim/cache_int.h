@@ -123,6 +123,7 @@ struct cache_l2_request {
     uint8_t alloc;               /* enum cache_alloc */
     uint8_t fetch;               /* sectors around a miss that come along (prefetch size; bit mask over the line) */
     uint8_t write;               /* store or atomic */
+    uint8_t few;                 /* its load has few lines */
     uint8_t next;                /* .L2::256B: the neighbouring line comes along */
     uint8_t quiet;               /* a prefetch: fills, is not counted as a read */
     uint8_t partial;             /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them: CACHE_SHARED_PART */

@@ -95,7 +95,7 @@ struct time_warp {                   /* small: an SM goes from warp to warp */
 struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; uint8_t place; bool used; };
 struct time_turns { uint64_t warps; uint32_t last; };   /* of one CTA and scheduler: its warps there, by (w / schedulers); the last that issued */
 struct time_ended { uint32_t slot, at, begun; uint64_t inst; };
-struct time_flight { uint64_t line; uint32_t until, since, nth; uint8_t sectors, answers; };  /* a read on its way from L2 */
+struct time_flight { uint64_t line; uint32_t until, since, nth, load; uint8_t sectors, answers; };  /* a read on its way from L2 */
 struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
 struct time_sm {
     struct time_group *group;
@@ -128,7 +128,7 @@ struct time_sm {
     uint32_t left;                         /* when the memory instruction being issued leaves the queue; 0: never was in it */
     uint32_t *mshr, nmshrs, mshr_at;       /* [nmshrs] arrival of the last misses; the oldest */
     uint32_t *room, nroom, room_at;        /* [nroom] arrival of the last sectors missed; the oldest. nroom 0: any number */
-    struct time_flight *flight; uint32_t reads; /* [TIME_FLIGHTS], by line; NULL: reads are not merged. Those that left */
+    struct time_flight *flight; uint32_t loads_in, reads; /* [TIME_FLIGHTS], by line; NULL: reads are not merged. Those that left */
     double slice_added, channel_added;     /* cycles per queue that this SM's requests of the epoch take */
     struct cache_l2_request *request; size_t nrequests, cap_requests;
     struct time_ended *ended; uint32_t nended;

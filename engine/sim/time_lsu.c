@@ -9,7 +9,7 @@ struct load_way {                    /* how one load goes */
     struct cache_route route;
     uint32_t latency;
     uint8_t place;
-    bool counted;
+    bool counted, few;
 };
 
 static inline double max_d(double a, double b) { return a > b ? a : b; }
@@ -59,7 +59,7 @@ static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64
     uint32_t *tracker = tracker_wait(s, at), sectors = cache_count(a->miss);
     room_wait(s, sectors, at);
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
-                                  .next = way->route.next, .place = way->place };
+                                  .next = way->route.next, .place = way->place, .few = way->few };
     uint32_t arrival = time_mem_read(s, &r, way->route.granule);
     uint32_t freed = arrival - (uint32_t)r.apart;    /* what is given out in turn is free by the mean: who came later is not held up by the far */
     *tracker = freed;
@@ -101,6 +101,8 @@ static void count_load(struct time_sm *s, const struct exec_inst *in, const stru
     c->threads += a->lanes;
 }
 
+#define FEW_LINES 4u                 /* of words beside each other, in whatever place they begin */
+
 static inline void find_way(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint64_t addr,
                             struct load_way *way)
 {
@@ -109,6 +111,7 @@ static inline void find_way(struct time_sm *s, struct time_warp *w, const struct
     way->cache = &s->l1;
     way->latency = (uint32_t)g->l1_latency;
     way->place = s->cta[w->cta].place;
+    way->few = a->nlines <= FEW_LINES;
     way->counted = a->kind == ACCESS_LOAD && a->space != PTX_SPACE_LOCAL;
     if (a->space == PTX_SPACE_LOCAL) {
         way->route = (struct cache_route){ .l1 = CACHE_NORMAL, .l2 = CACHE_NORMAL, .granule = (uint8_t)(g->l2_fill / 32) };
@@ -167,6 +170,7 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     uint32_t done = 0, sectors = sectors_of(lines, a->nlines), hits = 0;
     double data = max_d(a->passes, sectors < ARRAY_LEN(r->data) ? r->data[sectors] : 32.0 * sectors / (double)g->l1_bytes_per_cycle);
     s->data_free = max_d(s->data_free, from) + data;
+    s->loads_in++;
     struct load_way way;
     find_way(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT, &way);
     for (uint32_t i = 0; i < a->nlines; i++) {
