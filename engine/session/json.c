@@ -157,6 +157,47 @@ static struct span place_of(const char *text, size_t n, const char *at)
     return s;
 }
 
+/* Where the innermost bracket that is open before `at` stands; SIZE_MAX: none, or too deep to tell. *last: the last character that is
+ * no blank, outside of strings. */
+#define BRACKETS_DEEP 64
+static size_t open_bracket(const char *text, size_t at, char *last)
+{
+    size_t open[BRACKETS_DEEP], n = 0;
+    bool quoted = false;
+    *last = 0;
+    for (size_t i = 0; i < at; i++) {
+        char c = text[i];
+        if (quoted) {
+            i += c == '\\';
+            quoted = c != '"';
+        } else if (c == '{' || c == '[') {
+            if (n == BRACKETS_DEEP)
+                return SIZE_MAX;
+            open[n++] = i;
+        } else if ((c == '}' || c == ']') && n) {
+            n--;
+        } else {
+            quoted = c == '"';
+        }
+        *last = c > ' ' ? c : *last;
+    }
+    return n && !quoted ? open[n - 1] : SIZE_MAX;
+}
+
+/* A bracket left open is noticed where something comes that cannot stand inside it. */
+static void explain(struct diag *d, const char *text, size_t n, struct span at)
+{
+    char last, here = at.off < n ? text[at.off] : 0;
+    size_t open = open_bracket(text, at.off < n ? at.off : n, &last);
+    if (open == SIZE_MAX)
+        return;
+    struct span o = place_of(text, n, text + open);
+    if (last == ',' && (here == ']' || here == '}'))
+        diag_hint(d, "no comma stands before a closing bracket");
+    else if (!here || (text[open] == '[' ? here == ':' || here == '}' : here == ']'))
+        diag_hint(d, "the '%c' of line %u, column %u is not closed", text[open], o.line, o.col);
+}
+
 cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds)
 {
     const char *end = NULL;
@@ -166,6 +207,7 @@ cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds
         struct span at = place_of(text, n, nul ? nul : end ? end : text);
         struct diag *d = diag_add(ds, DIAG_ERROR, "json", path, at, "%s", n ? "not valid JSON here" : "empty file where JSON was expected");
         diag_source(d, (struct str){ text, n });
+        explain(d, text, n, at);
     }
     return t;
 }

@@ -56,4 +56,13 @@ cat > "$T/placed.launch.json" <<'J'
 J
 code "a mistake in an argument has its place" 1 "placed.launch.json:6:9: error: argument 1 \('out'\): \"count\"" "$B" run "$(k stride_4)" -l "$T/placed.launch.json" -k two
 code "so has a key that means nothing" 1 "placed.launch.json:5:64: warning: argument 'a': key \"sede\"" "$B" run "$(k stride_4)" -l "$T/placed.launch.json" -k two
+# A bracket that is left open is named, not only where that is noticed.
+json() { printf '%s\n' "$2" > "$T/b.launch.json"; code "$1" 1 "$3" "$B" run kernels/valley.ptx --launch "$T/b.launch.json"; }
+json "JSON: a list that is not closed before the next key" '{ "format": "gpulocw-launch",
+  "grid": [1, "a]b", 1, "block": [32, 1, 1] }' "the '\[' of line 2, column 11 is not closed"
+json "JSON: a list that is not closed before the object's end" '{ "args": [ { "n": 1 }
+}' "the '\[' of line 1, column 11 is not closed"
+json "JSON: an object that is not closed" '{ "args": [ { "n": 1 ] }' "the '\{' of line 1, column 13 is not closed"
+json "JSON: the text ends too early" '{ "args": [ { "n": 1 }' "the '\[' of line 1, column 11 is not closed"
+json "JSON: a comma too many" '{ "grid": [1, 1, 1,] }' "no comma stands before a closing bracket"
 exit $bad
