@@ -60,7 +60,7 @@ struct cache_l1 {
     uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced; of a pool: n sets */
     bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
     bool any_first;              /* some line has been evict-first */
-    bool forget;                 /* what bypasses drops the line it finds */
+    bool forget;                 /* what bypasses drops the line it finds, on its way or not */
     bool transit;                /* what bypasses takes a line while it is on its way */
     bool store_lines;            /* stores make lines */
     uint64_t lookups, hits;      /* sectors, for the bench and tests */
@@ -112,7 +112,8 @@ struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, u
 struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *set, uint32_t now);
 /* After one of these gave none: when data of its bank come. */
 uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set, uint32_t now);
-void cache_pool_drop(struct cache_l1 *c, struct cache_line *l);
+/* The line goes; data that are on their way pass by. */
+void cache_pool_drop(struct cache_l1 *c, struct cache_line *l, uint32_t now);
 
 /* ---- L2 ---- */
 enum { CACHE_PART = 1, CACHE_SHARED_PART };

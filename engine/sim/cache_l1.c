@@ -64,9 +64,11 @@ static void set_line(struct cache_l1 *c, struct cache_line *to, const struct cac
     c->low[to - c->line] = (uint32_t)v->tag;
 }
 
-static void drop_line(struct cache_l1 *c, struct cache_line *l)
+/* Nobody finds the line again. Data that are on their way still come, for those that wait for them. */
+static void drop_line(struct cache_l1 *c, struct cache_line *l, uint32_t now)
 {
-    if (c->pool.lines) cache_pool_drop(c, l);
+    if (c->pool.lines) cache_pool_drop(c, l, now);
+    else if (l->fill > now) set_line(c, l, &(struct cache_line){ .tag = CACHE_TRANSIT_TAG, .stamp = l->stamp, .fill = l->fill });
     else set_line(c, l, &(struct cache_line){ 0 });
 }
 
@@ -150,7 +152,6 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
     uint8_t lack = (uint8_t)(sectors & ~l->valid);
     if (!lack) return;
     a->miss = cache_widen(lack, c->group) & (uint8_t)~l->valid;
-    if (alloc == CACHE_TRANSIT) return;      /* passes by; the line keeps what it has */
     l->valid |= a->miss;
     a->line = l;
 }
@@ -206,13 +207,13 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
     uint32_t set = cache_l1_set(c, line, &tag);
     if (alloc == CACHE_BYPASS) {
         struct cache_line *old = c->forget ? find_line(c, set, tag) : NULL;
-        if (old && old->fill <= now) drop_line(c, old);
+        if (old) drop_line(c, old, now);
         pass_through(c, &c->line[(size_t)set * c->ways], sectors, now, a);
         return;
     }
     struct cache_line *found = find_line(c, set, tag);
     if (alloc == CACHE_DROP) {
-        if (found && found->fill <= now) drop_line(c, found);
+        if (found) drop_line(c, found, now);
         a->miss = sectors;
         return;
     }
@@ -242,7 +243,7 @@ void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors, bool par
     } else {
         l->valid &= (uint8_t)~cache_widen(sectors, c->group);
         l->ready &= l->valid;
-        if (!l->valid) drop_line(c, l);
+        if (!l->valid) drop_line(c, l, now);
     }
 }
 

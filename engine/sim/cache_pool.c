@@ -5,7 +5,8 @@
  * whose set is full of lines on their way passes by. What passes by holds data while it is on its way, and no tag.
  *
  *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another of its set
- *   what passes by:  taken (counted, in the ring) -> arrived, and out of the ring */
+ *   what passes by:  taken (counted, in the ring) -> arrived, and out of the ring
+ *   a line dropped on its way goes on as what passes by */
 #include "engine/sim/cache_int.h"
 
 #define WARY 4u                      /* sets looked at ahead for an evict-first line, once there are any */
@@ -64,9 +65,22 @@ static void forget(struct cache_l1 *c, struct cache_line *l)
     c->low[l - c->line] = 0;
 }
 
-void cache_pool_drop(struct cache_l1 *c, struct cache_line *l)
+/* An entry of the ring, for data that are taken. */
+static struct cache_line *enter(struct cache_l1 *c, uint32_t bank)
 {
-    c->pool.used[bank_of(c, l)]--;
+    struct cache_pool *p = &c->pool;
+    uint32_t tail = p->head + p->flying++;       /* no more than all data pass by at once */
+    if (tail >= p->size) tail -= p->size;
+    p->bank[tail] = (uint8_t)bank;
+    p->pass[tail] = (struct cache_line){ .tag = CACHE_TRANSIT_TAG };
+    return &p->pass[tail];
+}
+
+void cache_pool_drop(struct cache_l1 *c, struct cache_line *l, uint32_t now)
+{
+    uint32_t bank = bank_of(c, l);
+    if (l->fill > now) enter(c, bank)->fill = l->fill;
+    else c->pool.used[bank]--;
     forget(c, l);
 }
 
@@ -116,7 +130,7 @@ static bool evict(struct cache_l1 *c, uint32_t bank, uint32_t now)
         if (k == 2 * sets) return false;
         c->pool.hand[bank] = (c->pool.hand[bank] + k + 1) % sets;
     }
-    cache_pool_drop(c, l);
+    cache_pool_drop(c, l, now);
     return true;
 }
 
@@ -132,14 +146,8 @@ static bool take_data(struct cache_l1 *c, uint32_t bank, uint32_t now)
 
 struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *set, uint32_t now)
 {
-    struct cache_pool *p = &c->pool;
     uint32_t bank = bank_of(c, set);
-    if (!take_data(c, bank, now)) return NULL;
-    uint32_t tail = p->head + p->flying++;       /* no more than all data pass by at once */
-    if (tail >= p->size) tail -= p->size;
-    p->bank[tail] = (uint8_t)bank;
-    p->pass[tail] = (struct cache_line){ .tag = CACHE_TRANSIT_TAG };
-    return &p->pass[tail];
+    return take_data(c, bank, now) ? enter(c, bank) : NULL;
 }
 
 struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, bool *full)
@@ -148,7 +156,7 @@ struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, u
     *full = !empty && !old;
     if (*full) return NULL;
     if (!empty) {
-        cache_pool_drop(c, old);
+        cache_pool_drop(c, old, now);
         empty = old;
     }
     return take_data(c, bank_of(c, set), now) ? empty : NULL;

@@ -87,6 +87,10 @@
 
 #define ROWS_HITS(op_, what, carve, warps) { "l1.rows " what ", " #warps " warps carve " #carve, "% L1 hits", MICRO_L1_HITS, 32, .grid = 1, .block = 32 * warps, .carveout = carve, \
     .in = { .op = op_, .lane = 4096, .warp = 131072, .unroll = 4, .step = 4, .advance = 16, .wrap = 4096, .rounds = 64 } }
+/* A lane walks along `n` rows at once, each word of its own load; `p` of 32 warps, the others with cg. */
+#define ROWS_MANY(n, p) { "l1.rows plain, " #n " rows a lane, " #p " of 32 warps carve 0", "% L1 hits", MICRO_L1_HITS, 32, .grid = 1, .block = 1024, FULL, .split = p, \
+    .in = LANE_ROWS(LD, n), .out = LANE_ROWS(CG, n) }
+#define LANE_ROWS(op_, n) { .op = op_, .lane = 4096, .warp = 131072, .unroll = n, .step = 8 * MB, .advance = 4, .wrap = 4096, .rounds = 192 }
 
 #define ISSUE_SH(n, warps) { "issue." #n " shared loads of 32 cycles, " #warps " warps", "cycle", MICRO_ISSUE, 1, .grid = 1, .block = 32 * warps, .stamps = true, \
     .carveout = -1, .shared = 32 * KB, .in = { .op = "ld.volatile.shared.u32 @v, [@a];", .lane = 128, .unroll = n, .step = 4, .rounds = 1 } }
@@ -203,6 +207,7 @@ static const struct micro_row rows[] = {
     ROWS_HITS(LD, "plain", 100, 4), ROWS_HITS(LD, "plain", 100, 8), ROWS_HITS(LD, "plain", 100, 16), ROWS_HITS(LD, "plain", 100, 20),
     ROWS_HITS(LD, "plain", 100, 24), ROWS_HITS(LD, "plain", 100, 28), ROWS_HITS(LD, "plain", 100, 32), ROWS_HITS(NA, "na", 100, 16),
     ROWS_HITS(LD, "plain", 0, 32), ROWS_HITS(NA, "na", 0, 32), ROWS_HITS(NA, "na", 0, 4),
+    ROWS_MANY(1, 32), ROWS_MANY(2, 32), ROWS_MANY(3, 32), ROWS_MANY(4, 32), ROWS_MANY(1, 16), ROWS_MANY(2, 16), ROWS_MANY(2, 8), ROWS_MANY(3, 16), ROWS_MANY(3, 8), ROWS_MANY(3, 4), ROWS_MANY(4, 8),
     ROWS_CHIP("L2", 100, 0, 256), ROWS_CHIP("L2", 100, 0, 512), ROWS_CHIP("L2", 100, 0, 1024),
     ROWS_CHIP("DRAM", 100, 1, 128), ROWS_CHIP("DRAM", 100, 1, 256), ROWS_CHIP("DRAM", 0, 1, 256),
     ISSUE_SH(2, 1), ISSUE_SH(4, 1), ISSUE_SH(8, 1), ISSUE_SH(12, 1), ISSUE_SH(16, 1), ISSUE_SH(24, 1), ISSUE_SH(32, 1), ISSUE_SH(48, 1), ISSUE_SH(8, 4), ISSUE_SH(16, 4),

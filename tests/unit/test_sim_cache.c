@@ -131,6 +131,9 @@ static void test_no_allocate(void **state)
     assert_true(cache_l1_has(&c, 1, 1) && cache_l1_has(&c, 3, 1));
     assert_int_equal(load(&c, 1, 1, CACHE_DROP, 120, 0), MISS(1));         /* volatile drops the copy */
     assert_false(cache_l1_has(&c, 1, 1));
+    at_once(&c, 5, 1, CACHE_NORMAL);
+    assert_int_equal(load(&c, 5, 2, CACHE_TRANSIT, 130, 130), MISS(2));    /* but a sector of a line that is there stays with it */
+    assert_true(cache_l1_has(&c, 5, 3));
     cache_l1_free(&c);
 }
 
@@ -607,9 +610,36 @@ static void test_pool_bypass(void **state)
     cache_l1_free(&c);
 }
 
+/* A line that a bypassing load drops on its way is not found, though who waits for its data gets them; the next load that keeps what it
+ * brings asks again. */
+static void test_dropped_on_its_way(void **state)
+{
+    (void)state;
+    for (int pool = 0; pool < 2; pool++) {
+        struct cache_l1 c = make(16, 4, 32);
+        if (pool) {
+            cache_l1_free(&c);
+            assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+        }
+        c.transit = c.forget = true;
+        assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 10, 300), MISS(1));
+        assert_int_equal(load(&c, 3, 2, CACHE_BYPASS, 20, 310), MISS(2));      /* another sector of the line does it too */
+        assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 30, 320), MISS(1));
+        assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 40, 0), PENDING(1));
+        if (pool) assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 3);   /* dropped, passing by, kept */
+        assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 330, 0), HIT(1));
+        if (pool) assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 1);
+        assert_int_equal(load(&c, 9, 1, CACHE_NORMAL, 340, 600), MISS(1));
+        assert_int_equal(load(&c, 9, 1, CACHE_DROP, 350, 0), MISS(1));
+        assert_int_equal(load(&c, 9, 1, CACHE_NORMAL, 700, 900), MISS(1));
+        cache_l1_free(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dropped_on_its_way),
         cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_hand), cmocka_unit_test(test_pool_wait), cmocka_unit_test(test_pool_full_set),
         cmocka_unit_test(test_pool_bypass),
         cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),

@@ -10,12 +10,13 @@
 #define WARPS 2u
 #define CTAS 264u
 
-/* A chain of loads of one line, which warps from `pi` on bypass: WARPS warps, ROUNDS loads each. */
+/* A chain of loads of one line by the warps below `pi`, of another by those from there on, which bypass: WARPS warps, ROUNDS loads
+ * each. (From one line for all who bypass would take it, and all wait alike.) */
 static const char text[] =
     ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 buf, .param .u32 pi)\n{\n"
     ".reg .pred %p<3>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
     "ld.param.u64 %rd1, [buf];\nld.param.u32 %r1, [pi];\nmov.u32 %r2, %tid.x;\nshr.u32 %r2, %r2, 5;\nmov.u32 %r3, 0;\n"
-    "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra FAR;\n"
+    "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra FAR;\nadd.s64 %rd1, %rd1, 128;\n"
     "NEAR:\nld.global.u32 %r4, [%rd1];\ncvt.u64.u32 %rd2, %r4;\nadd.s64 %rd1, %rd1, %rd2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, 40000;\n@%p2 bra NEAR;\nbra.uni END;\n"
     "FAR:\nld.global.cg.u32 %r4, [%rd1];\ncvt.u64.u32 %rd2, %r4;\nadd.s64 %rd1, %rd1, %rd2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, 40000;\n@%p2 bra FAR;\n"
     "END:\nst.global.u32 [%rd1], %r4;\nret;\n}\n";
