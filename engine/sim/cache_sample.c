@@ -33,7 +33,7 @@
 #define TICK_SHIFT 6u            /* ticks of 64 cycles */
 #define TOGETHER 32u             /* ticks: places that ask for one line within this time ask together */
 #define FEW 9.0                  /* sectors found by chance */
-#define ENOUGH 27.0              /* to tell how unevenly lines are shared */
+#define ENOUGH 16.0              /* to tell how unevenly lines are shared */
 #define LEAST_UNEVEN 0.001       /* less is chance */
 #define MOST_UNEVEN 0.99
 #define KEPT 0.94                /* of what was seen, with each 128 requests more */
@@ -145,13 +145,14 @@ static double far_alone(double mean, double uneven, uint32_t seen, uint32_t left
     return mean_none(a, b, seen + left) / mean_none(a, b, seen);
 }
 
-/* The variance among lines, of that which a share of this mean can have. Lines that have just come back look less shared than
- * they are, so the least of late counts. */
+/* The variance among lines, of that which a share of this mean can have. Who comes first finds none, the last all: a pair of
+ * places that share a line is seen at one of the two, three at one of three, so the share is twice the mean and its square
+ * three times the second moment. Lines that have just come back look less shared than they are, so the least of late counts. */
 static void find_uneven(struct sharing *a, double mean, double second)
 {
     if (a->far < ENOUGH) return;
-    double now = (second - mean * mean) / (mean * (1 - mean)), most = a->uneven + 0.0005;
-    now = now > 0 ? now : 0;
+    double share = 2 * mean, square = 3 * second * (1 + 1 / sqrt(a->twice + 1)), most = a->uneven + 0.0005;   /* a deviation added */
+    double now = share < 0.95 && square > share * share ? (square - share * share) / (share * (1 - share)) : 0;
     a->uneven = now < most ? now : most;
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "engine/sim/cache_int.h"
 
 #define BYTES(sets, ways) ((uint64_t)(sets) * (ways) * 128)
@@ -467,6 +469,51 @@ static void test_sample_shared(void **state)
     assert_true(all < 0.02);                     /* one of 128 fetches it */
 }
 
+/* What place `p` of 128 asks for as its k-th line. */
+enum { DRAWN_EVENLY, DRAWN_SKEWED, FEW_HOT, IN_STEP, DRAWS };
+static uint64_t draw(int kind, unsigned p, unsigned k)
+{
+    uint64_t z = base_splitmix(5, (uint64_t)p << 20 | k);
+    double u = (double)(z >> 11) / 9007199254740992.0;
+    switch (kind) {
+    case DRAWN_EVENLY: return (uint64_t)(262144 * u);
+    case DRAWN_SKEWED: return (uint64_t)(262144 * u * u * u);
+    case FEW_HOT: return z % 16 ? 1024 + 8192 * p + k / 2 : z / 16 % 1024;
+    default: return k;
+    }
+}
+
+/* Misses per access of 128 places by turns, 8192 draws each, nothing leaves L2; and what four of them tell. */
+static double drawn_misses(int kind, bool sample)
+{
+    struct cache_l2 c;
+    struct cache_l2_outcome o;
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    uint64_t first = sim_mem_alloc(mem, 1100000ull * 128, "table") >> 7;
+    unsigned places = sample ? 4 : 128, misses = 0;
+    assert_int_equal(sample ? cache_l2_init_sample(&c, 1u << 30, 128, &FOUR, mem) : cache_l2_init(&c, 1u << 28, 16, false), ST_OK);
+    for (unsigned k = 0; k < 8192; k++)
+        for (unsigned p = 0; p < places; p++) {
+            struct cache_l2_request r = { .line = first + draw(kind, p * (128 / places), k), .sectors = 15, .fetch = 15, .place = sample ? p : 0 };
+            cache_l2_access(&c, &r, &o);
+            misses += o.miss != 0;
+        }
+    cache_l2_free(&c);
+    sim_mem_free(mem);
+    return misses / (8192.0 * places);
+}
+
+/* Four places learn late what is shared by few at first: a sample says too many misses, never too few. */
+static void test_sample_draws(void **state)
+{
+    static const double most[DRAWS] = { [DRAWN_EVENLY] = 0.25, [DRAWN_SKEWED] = 0.42, [FEW_HOT] = 0.02, [IN_STEP] = 0.02 };
+    (void)state;
+    for (int kind = 0; kind < DRAWS; kind++) {
+        double exact = drawn_misses(kind, false), told = drawn_misses(kind, true);
+        if (fabs(exact - told) > most[kind]) fail_msg("draws of kind %d: %.3f misses an access, a sample says %.3f", kind, exact, told);
+    }
+}
+
 /* A table of less than 4 KB, wherever it lies, is known to be everybody's: asked for at once by all, it is hot. */
 static void test_small_table(void **state)
 {
@@ -647,7 +694,7 @@ int main(void)
         cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_transit), cmocka_unit_test(test_store_lines),
         cmocka_unit_test(test_hash_covers),
         cmocka_unit_test(test_against_reference), cmocka_unit_test(test_l2), cmocka_unit_test(test_l2_policies),
-        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_small_table), cmocka_unit_test(test_first_share), cmocka_unit_test(test_loops), cmocka_unit_test(test_sample_classes),
+        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_sample_draws), cmocka_unit_test(test_small_table), cmocka_unit_test(test_first_share), cmocka_unit_test(test_loops), cmocka_unit_test(test_sample_classes),
         cmocka_unit_test(test_warm), cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
