@@ -1,6 +1,6 @@
-/* What the launches before this one leave in its buffers: their kernels are
- * executed whole, as slices in which every write counts, on private copies of
- * the buffers. */
+/* What the launches before this one leave in its buffers: where a slice reads
+ * memory, their kernels are executed whole, as slices in which every write
+ * counts, on private copies of the buffers. */
 #include "engine/analysis/facts.h"
 
 #include <string.h>
@@ -127,25 +127,37 @@ static enum status run_one(struct facts *f, const struct ptx_module *m, size_t k
     copies_free(own, l->nargs);
     return st;
 }
-enum status before_run(struct facts *f, const struct ptx_module *m)
+static void not_executed(struct facts *f, const char *why)
+{
+    f->before_gap = arena_printf(f->arena, "the launches before this one are not executed (%s): loaded values are the buffers' initial data", why);
+}
+void before_plan(struct facts *f, const struct ptx_module *m)
 {
     const struct launch_data *d = f->o->data;
-    enum status st = ST_OK;
-    const char *why = "the buffers are too large to copy";
     if (!d || !d->spec->nbefore)
-        return ST_OK;
+        return;
     if (f->o->quick || d->total_bytes > BEFORE_BYTES)
-        why = f->o->quick ? "a quick analysis" : why;
-    else {
-        f->patched = *d;
-        if (!(f->patched.buffers = copies(d->buffers, d->spec->nargs)))
-            return ST_NOMEM;
-        why = NULL;
-        for (size_t k = 0; k < d->spec->nbefore && st == ST_OK; k++)
-            st = run_one(f, m, k, &why);
-    }
+        not_executed(f, f->o->quick ? "a quick analysis" : "the buffers are too large to copy");
+    else
+        f->before = m;
+}
+enum status before_run(struct facts *f)
+{
+    const struct launch_data *d = f->o->data;
+    const struct ptx_module *m = f->before;
+    const char *why = NULL;
+    enum status st = ST_OK;
+    f->before = NULL;
+    f->patched = *d;
+    if (!(f->patched.buffers = copies(d->buffers, d->spec->nargs)))
+        return ST_NOMEM;
+    for (size_t k = 0; k < d->spec->nbefore && st == ST_OK; k++)
+        st = run_one(f, m, k, &why);
     if (why)
-        f->before_gap = arena_printf(f->arena, "the launches before this one are not executed (%s): loaded values are the buffers' initial data", why);
+        not_executed(f, why);
+    for (uint32_t i = 0; i < f->v.nregions; i++)
+        if (f->v.region[i].of)
+            f->v.region[i].of = &f->patched.buffers[f->v.region[i].arg];
     return st == ST_REFUSED ? ST_OK : st;
 }
 void before_free(struct facts *f)

@@ -103,10 +103,9 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
     if (!k)
         return ST_INPUT;
     enum status st = eval_kernel(&f->e, arena, m, k, o->cancel);
+    before_plan(f, m);
     if (st == ST_OK)
-        st = before_run(f, m);
-    if (st == ST_OK)
-        st = env_make(&f->v, &f->e, f->patched.buffers ? &f->patched : o->data);
+        st = env_make(&f->v, &f->e, o->data);
     if (st == ST_OK && f->before_gap)
         eval_gap(&f->e, "%s", f->before_gap);
     if (st != ST_OK)
@@ -154,7 +153,16 @@ static struct slice *make_slice(struct facts *f, bool all)
         slice_free(s);
         return NULL;
     }
-    return s;
+    if (f->before && (s->reads[PTX_SPACE_GLOBAL] || s->reads[PTX_SPACE_GENERIC])) {
+        st = before_run(f);
+        if (st == ST_OK && f->before_gap)
+            eval_gap(&f->e, "%s", f->before_gap);
+    }
+    if (st == ST_OK)
+        return s;
+    f->e.status = st;
+    slice_free(s);
+    return NULL;
 }
 struct slice *facts_slice(struct facts *f)
 {

@@ -41,7 +41,8 @@ struct facts {
     bool grid_known, grid_uses[3];   /* without a launch: axes the addresses use */
     bool too_long;                   /* slices ran into the limit: no traces either */
     struct launch_data patched;      /* buffers as the launches before leave them; buffers NULL: as they start */
-    char *before_gap;                /* why those launches were not executed, or NULL */
+    const struct ptx_module *before; /* not NULL: those launches are executed as soon as a slice reads memory */
+    char *before_gap;                /* why they were not executed, or NULL */
     struct slice *slice;             /* with every access chosen, made when first asked for */
     struct slice_site *sites;
 };
@@ -52,8 +53,10 @@ enum status facts_count(struct facts *f);
 /* The slice that reports all accesses; NULL (with a gap) when there is no launch or it cannot run. */
 struct slice *facts_slice(struct facts *f);
 
-/* before.c: executes the launches before this one on copies of the buffers (f->patched). */
-enum status before_run(struct facts *f, const struct ptx_module *m);
+/* before.c: looks whether the launches before this one can be executed; executes them, on copies of the buffers, which f->v then
+ * has (f->patched). */
+void before_plan(struct facts *f, const struct ptx_module *m);
+enum status before_run(struct facts *f);
 void before_free(struct facts *f);
 
 /* array.c: which arrays, read-only, aliasing */

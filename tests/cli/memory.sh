@@ -57,6 +57,7 @@ sets=2
 for l in plain zeros; do most "sweep, $l, two devices: at most 100 MB more than theirs" $l sweep --axis bypass=none/l1 --devices $two; done
 sets=1
 most "tune, plain: at most 100 MB more" plain tune --budget 1
+most "analyze, after: at most 100 MB more" after analyze
 most "run --check-memory, plain: at most 100 MB more" plain run --check-memory --device sim:fermi-16k
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
 is "and the file goes on where a piece of it ends" "$(python3 -c "
