@@ -320,6 +320,17 @@ static enum status check_form(struct pass_ctx *c)
     return ST_OK;
 }
 
+/* Why no load can take part. Asynchronous copies are no loads that could: .cg and bulk copies pass L1 by as they are written (PTX ISA 9.7.9.25). */
+static enum status none_governed(const struct bypass *b)
+{
+    const struct ptx_inst *copy = pass_find_effect(b->c->f, EFFECT_ASYNC_COPY);
+    if (b->nleft)
+        return pass_refuse(b->c, b->first_left, NULL, "no load can take part; the first one is left alone because %s", b->why_left);
+    if (copy)
+        return pass_refuse(b->c, copy->at, NULL, "the kernel reads global memory by asynchronous copies alone, whose operator is their own");
+    return pass_refuse(b->c, NO_SPAN, NULL, "the kernel has no global load");
+}
+
 static enum status check(struct pass_ctx *c)
 {
     enum status s = check_form(c);
@@ -328,8 +339,7 @@ static enum status check(struct pass_ctx *c)
         return s;
     s = bypass_begin(&b, c);
     if (s == ST_OK && !count_governed(&b))
-        s = pass_refuse(c, b.nleft ? b.first_left : NO_SPAN, NULL, b.nleft ? "no load can take part; the first one is left alone because %s"
-                        : "the kernel has no global load%s", b.nleft ? b.why_left : "");
+        s = none_governed(&b);
     if (s == ST_OK && by_load(c->opt))
         s = check_lines(&b);
     if (s == ST_OK && b.vote)

@@ -30,6 +30,7 @@ for k in lang:l_atomics:1 lang:l_half:0 models:m_rope:0; do
 done
 code "memory of malloc that another warp gave back is no race" 0 "" "$B" run $S/lang.ptx -k l_virtual --check-memory --no-counters
 code "their neighbour runs" 0 "" "$B" run $S/refused.ptx -k x_grid_size --no-counters
+code "a kernel of asynchronous copies alone is told so" 3 "reads global memory by asynchronous copies alone" "$B" run $S/lang.ptx -k l_pipeline --bypass l1 --pi 1 --no-counters
 cat > "$T/forever.ptx" <<'PTX'
 .version 7.0
 .target sm_70
