@@ -202,7 +202,7 @@ void exec_exit(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 
 void exec_trap(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    exec_fault(w, in, first_lane(mask), FAULT_TRAP, "the kernel executed trap");
+    exec_fault(w, in, first_lane(mask), FAULT_TRAP, in->ptx && in->ptx->op == PTX_OP_BRKPT ? "the kernel stopped at a breakpoint" : "the kernel executed trap");
 }
 
 void exec_unreachable(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NULL_PAGE 4096u              /* what is read below it was reached through a null pointer */
+
 static const struct { const char *code; enum status status; } kinds[] = {
     [FAULT_BOUNDS] = { "out-of-bounds", ST_DEVICE }, [FAULT_ALIGN] = { "misaligned", ST_DEVICE },
     [FAULT_LOCAL_STACK] = { "stack-overflow", ST_DEVICE }, [FAULT_TRAP] = { "trap", ST_DEVICE },
@@ -85,7 +87,9 @@ static void near_buffer(const struct exec_warp *w, enum ptx_space space, uint64_
         snprintf(out, n, "the kernel has %llu bytes of parameters", (unsigned long long)w->x->nparams);
     } else {
         const struct sim_alloc *a = sim_mem_nearest(w->x->p->mem, addr);
-        if (!a)
+        if (addr < NULL_PAGE)
+            snprintf(out, n, "a null pointer%s", addr ? ", and an offset" : "");
+        else if (!a)
             snprintf(out, n, "nothing is allocated");
         else if (addr < a->addr)
             snprintf(out, n, "%llu bytes before buffer '%s' of %llu bytes", (unsigned long long)(a->addr - addr), a->name, (unsigned long long)a->n);

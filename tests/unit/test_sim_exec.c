@@ -38,13 +38,16 @@ static void bounds(void **state)
               "out-of-bounds write of 4 bytes at shared address 0x40", "the CTA has 64 bytes of shared memory", 10);
     must_fail(KERNEL(".local .align 4 .b8 l[16];\nmov.u64 %d4, l; add.u64 %d4, %d4, %d2;\nst.local.u32 [%d4], %r1;\n"), 32,
               "out-of-bounds write of 4 bytes at local address 0x10", "thread (4,0,0)", 10);
-    must_fail(KERNEL("mov.u64 %d4, 0;\natom.global.add.u32 %r2, [%d4], 1;\n"), 32, "out-of-bounds atomic access", "before buffer", 9);
+    must_fail(KERNEL("mov.u64 %d4, 0;\natom.global.add.u32 %r2, [%d4], 1;\n"), 32, "out-of-bounds atomic access", "a null pointer", 9);
 }
 
 static void stops(void **state)
 {
     (void)state;
     must_fail(KERNEL("setp.eq.u32 %p1, %r1, 9;\n@%p1 trap;\n"), 32, "executed trap", "thread (9,0,0)", 9);
+    must_fail(KERNEL("setp.eq.u32 %p1, %r1, 9;\n@%p1 brkpt;\n"), 32, "stopped at a breakpoint", "thread (9,0,0)", 9);
+    must_fail(KERNEL("mov.u64 %d2, 0;\nld.global.u32 %r2, [%d2];\n"), 32, "out-of-bounds read", "a null pointer", 9);
+    must_fail(KERNEL("mov.u64 %d2, 0;\nst.global.u32 [%d2+16], %r1;\n"), 32, "out-of-bounds write", "a null pointer, and an offset", 9);
     must_fail(KERNEL("mov.u32 %r2, 16;\nbar.sync %r2;\n"), 32, "barrier 16 does not exist", "thread", 9);
     must_fail(KERNEL("bar.sync 1, 33;\n"), 32, "not a multiple of 32", "barrier 1", 8);
     must_fail(KERNEL("mov.u32 %r2, 7;\nT: .branchtargets A;\nbrx.idx %r2, T;\nA:\n"), 32, "past the list of 1 targets", "index 7", 10);
