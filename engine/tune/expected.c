@@ -9,8 +9,6 @@
 #define IN_MEMORY (UINT64_C(32) << 20)
 #define PIECE (UINT64_C(4) << 20)
 
-struct tune_expected { int file /* above 0 once there is one */; uint64_t in_memory, in_file; struct expected_arg { uint8_t *bytes; uint64_t at; } arg[]; };
-
 static double element(const uint8_t *p, enum elem e)
 {
     float f;

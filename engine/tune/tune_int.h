@@ -28,6 +28,8 @@ enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct p
 void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
 /* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. */
 enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape, struct result *out, struct diags *ds);
+/* Of each argument with a tolerance its bytes, or where they are in the file. */
+struct tune_expected { int file /* above 0 once there is one */; uint64_t in_memory, in_file; struct expected_arg { uint8_t *bytes; uint64_t at; } arg[]; };
 /* expected.c: keeps what the original has just written, where the launch states a tolerance; compares what is there now with it. */
 enum status tune_keep_expected(struct tune_bench *b, struct diags *ds);
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds);

@@ -42,13 +42,13 @@ static void tolerance_forgives_so_much_and_no_more(void **state)
     float x;
     (void)state;
     rig_open(&r, "dot_atomic", "default", "sim:hopper-h200");
-    assert_non_null(r.bench->expected[2]);             /* argument `sum` states 1e-4 */
+    assert_non_null(r.bench->expected->arg[2].bytes);             /* argument `sum` states 1e-4 */
     r.bench->original.outputs[0].hash ^= 1;            /* the bits differ ... */
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_WITHIN);         /* ... the value does not */
-    memcpy(&x, r.bench->expected[2], 4);
+    memcpy(&x, r.bench->expected->arg[2].bytes, 4);
     x *= 1.01f;
-    memcpy(r.bench->expected[2], &x, 4);
+    memcpy(r.bench->expected->arg[2].bytes, &x, 4);
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_NO);
     rig_close(&r);
