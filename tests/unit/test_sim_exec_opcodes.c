@@ -29,7 +29,7 @@ static bool runs(const struct ptx_module *m, const char *kernel, const char *op)
     bool loaded = st == ST_OK;
     if (loaded)
         st = sim_run(p, &l, &stats, &ds);
-    bool ok = loaded && (st == ST_OK || (ends_by_trap(op) && support_said(&ds, "trap")));
+    bool ok = loaded && (st == ST_OK || (ends_by_trap(op) && support_said(&ds, strncmp(op, "brkpt", 5) == 0 ? "stopped at a breakpoint" : "trap")));
     if (!ok) {
         struct buf out = { 0 };
         diags_print(&ds, &out);
