@@ -56,8 +56,8 @@ struct region {
     struct sample_line line[REGION_LINES];
 };
 /* How often places share what they ask for. found: sectors that a place asked for, found and shares with one at that distance,
- * or far off; twice: with two far off, in either order. */
-struct sharing { double asked[8], found[CACHE_APART], far, twice, uneven; uint32_t notes; double alone[8]; };
+ * or far off; twice: with two far off, in either order. lately: asked, of late, as are far and twice. */
+struct sharing { double asked[8], found[CACHE_APART], lately[8], far, twice, uneven; uint32_t notes; double alone[8]; };
 /* Who asks for half a line is often inside a tile; who asks for one sector of it, at its rim, where the neighbour's begins. */
 enum { WHOLE_HALF, PART_OF_HALF, ASKS };
 struct sample_alloc { uint64_t addr, end; struct sharing of[ASKS]; double together; };
@@ -162,8 +162,8 @@ static void find_alone(const struct cache_sample *s, struct sharing *a)
     double near[CACHE_APART], asked = 0, twice = 0;
     for (uint32_t i = 0; i < s->p.n; i++) {
         uint32_t n = ones(s->p.far_of[i]);
-        asked += a->asked[i] * n;
-        twice += a->asked[i] * n * (n - 1.0);
+        asked += a->lately[i] * n;
+        twice += a->lately[i] * n * (n - 1.0);
     }
     double far = a->far > FEW ? a->far / (asked + PRIOR) : 0;
     find_uneven(a, far, a->twice / (twice + PRIOR));
@@ -192,8 +192,7 @@ static double chance(uint64_t line, uint64_t salt)
  * little and of much. */
 static void forget(struct sharing *a)
 {
-    for (uint32_t i = 0; i < ARRAY_LEN(a->asked); i++) a->asked[i] *= KEPT;
-    for (uint32_t d = 0; d < CACHE_APART; d++) a->found[d] *= KEPT;
+    for (uint32_t i = 0; i < ARRAY_LEN(a->lately); i++) a->lately[i] *= KEPT;
     a->far *= KEPT;
     a->twice *= KEPT;
 }
@@ -202,6 +201,7 @@ static void forget(struct sharing *a)
 static void note_pairs(struct cache_sample *s, struct sharing *a, uint32_t place, uint8_t places, uint32_t asked, uint32_t found)
 {
     a->asked[place] += asked;
+    a->lately[place] += asked;
     if (places && found) {
         uint32_t far = ones(s->p.far_of[place] & places);
         a->far += far * found;
