@@ -111,6 +111,7 @@ struct exec_cta {
     uint8_t *sregs;
     uint32_t turn_warp;              /* exec_cta_run goes on here */
     uint64_t spins;                  /* slices in a row that ended in spinning */
+    uint64_t looks, state; uint32_t repeats;   /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
     bool fault, used;                /* used: has been another CTA before */
     struct buf print;
     struct exec_shadow *shadow;      /* sanitiser state of shared memory, or NULL */
@@ -217,8 +218,9 @@ void exec_fill_sregs(struct exec_warp *w, bool again); /* special registers; aga
 enum fault_kind { FAULT_BOUNDS, FAULT_ALIGN, FAULT_LOCAL_STACK, FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_HANG,
                   FAULT_UNINIT, FAULT_RACE, FAULT_CALL, FAULT_NOMEM, FAULT_CANCELLED, FAULT_ARG };
 void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind, const char *fmt, ...) BASE_PRINTF(5, 6);
-/* A CTA none of whose warps can go on. */
-void exec_fault_stuck(struct exec_cta *c);
+void exec_fault_stuck(struct exec_cta *c);            /* none of its warps can go on */
+void exec_fault_spins(struct exec_cta *c);            /* goes round in circles, as do all that could change what it waits for */
+bool exec_cta_repeats(struct exec_cta *lead);         /* asked after runs that end in spinning: it only repeats itself (exec_spin.c) */
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
 
 /* ---- fragments (exec_frag.c) ---- */
@@ -229,12 +231,10 @@ void frag_split(struct exec_warp *w, uint32_t taken, uint32_t target);
 void frag_add(struct exec_warp *w, uint32_t mask, uint32_t pc, struct exec_frame *frame);
 /* Merges what has met and loads the fragment that should run; clears w->runnable when none can. */
 void frag_choose(struct exec_warp *w);
-/* Same, with the running fragment put last: it spins. */
-void frag_yield(struct exec_warp *w);
+void frag_yield(struct exec_warp *w);          /* same, with the running fragment put last: it spins */
 /* The running fragment waits in `state` at code index pc. */
 void frag_block(struct exec_warp *w, enum frag_state state, uint32_t pc);
-/* Lanes leave the running fragment for good (exit). */
-void frag_exit(struct exec_warp *w, uint32_t mask);
+void frag_exit(struct exec_warp *w, uint32_t mask);   /* lanes leave the running fragment for good */
 /* The running fragment is gone without its lanes having ended (they were moved with frag_add). */
 void frag_drop(struct exec_warp *w);
 void frag_resume(struct exec_warp *w);         /* after a barrier: loads a fragment when none runs */

@@ -122,24 +122,45 @@ void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t
 }
 
 /* ---- launches that cannot go on ---- */
+static int describe_fragment(const struct exec_warp *w, uint32_t k, char *out, size_t n)
+{
+    const struct exec_frag *f = &w->frag[k];
+    bool runs = w->runnable && k == w->cur;          /* its copy among the fragments is stale */
+    const struct ptx_inst *at = w->x->p->code[runs ? w->pc : f->pc].ptx;
+    uint32_t line = at ? at->at.line : 0, mask = runs ? w->mask : f->mask;
+    if (runs || f->state == FRAG_READY) return snprintf(out, n, "warp %u lanes %08x goes round at line %u", w->index, mask, line);
+    if (f->state != FRAG_BARRIER) return snprintf(out, n, "warp %u lanes %08x at line %u for lanes %08x", w->index, mask, line, f->need & w->live & ~mask);
+    if (f->barrier == CLUSTER_BARRIER) return snprintf(out, n, "warp %u lanes %08x at the cluster's barrier, line %u", w->index, mask, line);
+    return snprintf(out, n, "warp %u lanes %08x at barrier %u, line %u", w->index, mask, f->barrier, line);
+}
+
 static void describe_waiting(const struct exec_cta *c, char *out, size_t n)
 {
-    const struct exec_inst *code = c->x->p->code;
     size_t at = 0;
     uint32_t shown = 0;
     for (uint32_t i = 0; i < c->nwarps && shown < 4; i++)
-        for (uint32_t k = 0; k < c->warps[i].nfrag && shown < 4; k++, shown++) {
-            const struct exec_frag *f = &c->warps[i].frag[k];
-            uint32_t line = code[f->pc].ptx ? code[f->pc].ptx->at.line : 0;
-            char what[40] = "the cluster's barrier";
-            if (f->barrier != CLUSTER_BARRIER)
-                snprintf(what, sizeof what, "barrier %u", f->barrier);
-            int m = f->state == FRAG_BARRIER
-                        ? snprintf(out + at, n - at, "%swarp %u lanes %08x at %s, line %u", at ? "; " : "", i, f->mask, what, line)
-                        : snprintf(out + at, n - at, "%swarp %u lanes %08x at line %u for lanes %08x", at ? "; " : "", i, f->mask, line,
-                                   f->need & c->warps[i].live & ~f->mask);
+        for (uint32_t k = 0; c->warps[i].live && k < c->warps[i].nfrag && shown < 4; k++, shown++) {
+            char one[96];
+            describe_fragment(&c->warps[i], k, one, sizeof one);
+            int m = snprintf(out + at, n - at, "%s%s", at ? "; " : "", one);
             at += m > 0 && (size_t)m < n - at ? (size_t)m : 0;
         }
+}
+
+void exec_fault_spins(struct exec_cta *c)
+{
+    char waiting[360] = "", msg[600];
+    struct span at = NO_SPAN;
+    uint32_t warps = 0;
+    for (uint32_t i = c->nwarps; i--;) {
+        const struct exec_warp *w = &c->warps[i];
+        warps += w->live != 0;
+        if (w->live && w->runnable && c->x->p->code[w->pc].ptx) at = c->x->p->code[w->pc].ptx->at;
+    }
+    describe_waiting(c, waiting, sizeof waiting);
+    snprintf(msg, sizeof msg, "CTA (%u,%u,%u) cannot go on: what it reads never changes, and every CTA that could change it goes round like it; %u warps: %s",
+             c->id[0], c->id[1], c->id[2], warps, waiting);
+    keep(c, FAULT_DEADLOCK, at, msg, "a flag that nobody sets, or a lock that nobody releases");
 }
 
 void exec_fault_stuck(struct exec_cta *c)

@@ -343,7 +343,8 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     c->first_warpid = first_warpid;
     c->ended = 0;
     c->turn_warp = 0;
-    c->spins = 0;
+    c->spins = c->looks = 0;
+    c->repeats = 0;
     c->fault = false;
     memset(c->shared, 0, c->x->shared_bytes);
     memset(c->bar_words, 0, EXEC_MAX_BARRIERS * c->nwarps * sizeof *c->bar_words);
@@ -370,7 +371,12 @@ uint32_t exec_cta_nwarps(const struct exec_cta *lead) { return lead->nwarps * le
 struct exec_warp *exec_cta_warp(struct exec_cta *lead, uint32_t i) { return &lead->peer[i / lead->nwarps]->warps[i % lead->nwarps]; }
 
 /* ---- the functional driver ---- */
-struct exec_drive { struct exec_launch *x; atomic_uint_fast64_t next, done; atomic_bool oom, telling; };
+struct exec_drive {
+    struct exec_launch *x;
+    atomic_uint_fast64_t next, done;
+    atomic_uint running, circling;   /* drive_free: CTAs that were started and have not ended; of those, that only repeat themselves */
+    atomic_bool oom, telling;
+};
 
 /* cta: a place among all of them (exec_cta.order). */
 static bool stop_asked(struct exec_drive *d, uint64_t cta)
@@ -394,6 +400,24 @@ static void place_cta(struct exec_cta *c, uint64_t index)
     exec_cta_start(c, index, (uint32_t)(index % sms), 0);
 }
 
+/* One CTA to its end. One that only repeats itself could be waiting for another that runs: not for one that repeats itself too. */
+static void run_free(struct exec_drive *d, struct exec_cta *c)
+{
+    bool circling = false;
+    atomic_fetch_add(&d->running, 1);
+    for (enum exec_run_result r = RUN_BUDGET; (r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, c->order);) {
+        r = exec_cta_run(c, CTA_BUDGET);
+        bool now = (r == RUN_BUDGET || r == RUN_SPIN) && exec_cta_repeats(c);
+        if (now != circling) atomic_fetch_add(&d->circling, now ? 1u : -1u);
+        circling = now;
+        if (!circling || atomic_load(&d->circling) < atomic_load(&d->running)) continue;
+        exec_fault_spins(c);
+        break;
+    }
+    if (circling) atomic_fetch_sub(&d->circling, 1);
+    atomic_fetch_sub(&d->running, 1);
+}
+
 /* Any order will do: take the next CTA until there is none. */
 static void drive_free(void *ctx, size_t i)
 {
@@ -408,10 +432,7 @@ static void drive_free(void *ctx, size_t i)
         atomic_store(&d->oom, true);
     while (c && (n = atomic_fetch_add(&d->next, 1)) < d->x->nctas && !stop_asked(d, n * d->x->cluster_ctas)) {
         place_cta(c, n);
-        enum exec_run_result r;
-        do
-            r = exec_cta_run(c, CTA_BUDGET);
-        while ((r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, c->order));
+        run_free(d, c);
         report_progress(d);
     }
     exec_cta_free(c);
@@ -442,6 +463,15 @@ static struct exec_cta *queue_take(struct queue *q)
     return c;
 }
 
+static struct exec_cta *first_of(const struct queue *q)
+{
+    struct exec_cta *first = q->head;
+    for (struct exec_cta *c = q->head; c; c = c->next)
+        if (c->order < first->order)
+            first = c;
+    return first;
+}
+
 static struct exec_cta *next_cta(struct exec_drive *d, struct queue *q, struct exec_worker *k, uint64_t *fruitless)
 {
     bool fresh = q->started < d->x->nctas && q->n < MAX_PARKED && *fruitless >= q->n;
@@ -459,26 +489,40 @@ static struct exec_cta *next_cta(struct exec_drive *d, struct queue *q, struct e
     return c;
 }
 
+/* Runs a CTA until it ends, faults or spins; *repeats: it only repeats itself. */
+static enum exec_run_result run_ordered(struct exec_drive *d, struct exec_cta *c, bool *repeats)
+{
+    enum exec_run_result r = RUN_BUDGET;
+    *repeats = false;
+    while (r == RUN_BUDGET && !*repeats && !stop_asked(d, c->order)) {
+        r = exec_cta_run(c, CTA_BUDGET);
+        *repeats = (r == RUN_BUDGET || r == RUN_SPIN) && exec_cta_repeats(c);
+    }
+    return r == RUN_BUDGET && *repeats ? RUN_SPIN : r;
+}
+
 static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
 {
     struct queue q = { 0 };
     struct exec_cta *c;
-    uint64_t fruitless = 0;
+    uint64_t fruitless = 0, circles = 0;             /* turns in a row that changed nothing */
     while ((c = next_cta(d, &q, k, &fruitless))) {
-        enum exec_run_result r = RUN_BUDGET;
-        while (r == RUN_BUDGET && !stop_asked(d, c->order))
-            r = exec_cta_run(c, CTA_BUDGET);
+        bool repeats;
+        enum exec_run_result r = run_ordered(d, c, &repeats);
         if (r == RUN_SPIN && !stop_asked(d, c->order)) {
             fruitless++;
+            circles = repeats ? circles + 1 : 0;
             queue_put(&q, c);
-            continue;
+            if (circles <= 2 * q.n || (q.started < d->x->nctas && q.n < MAX_PARKED)) continue;
+            exec_fault_spins(first_of(&q));
+            break;
         }
         bool end = r != RUN_DONE;
         report_progress(d);
         if (q.spare)
             exec_cta_free(q.spare);
         q.spare = c;
-        fruitless = 0;
+        fruitless = circles = 0;
         if (end)
             break;
     }
@@ -509,6 +553,8 @@ enum status exec_drive_new(struct sim_program *p, const struct sim_launch *l, st
     }
     atomic_init(&d->next, 0);
     atomic_init(&d->done, 0);
+    atomic_init(&d->running, 0);
+    atomic_init(&d->circling, 0);
     atomic_init(&d->oom, false);
     atomic_init(&d->telling, false);
     return ST_OK;
