@@ -221,19 +221,19 @@ void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, 
 void exec_fault_stuck(struct exec_cta *c);            /* none of its warps can go on */
 void exec_fault_spins(struct exec_cta *c);            /* goes round in circles, as do all that could change what it waits for */
 bool exec_cta_repeats(struct exec_cta *lead);         /* asked after runs that end in spinning: it only repeats itself (exec_spin.c) */
+struct exec_rest { uint64_t asked, due, state; };     /* all 0 at first; for exec_memory_rests: device memory is as it was when asked before */
+bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m);
 void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
 
 /* ---- fragments (exec_frag.c) ---- */
 void frag_start(struct exec_warp *w, uint32_t pc, uint32_t mask);
 /* Lanes of `taken` (a proper subset of the running fragment) go to `target`, the rest to w->pc. */
 void frag_split(struct exec_warp *w, uint32_t taken, uint32_t target);
-/* A fragment is put beside the running one; frame may be another. */
-void frag_add(struct exec_warp *w, uint32_t mask, uint32_t pc, struct exec_frame *frame);
+void frag_add(struct exec_warp *w, uint32_t mask, uint32_t pc, struct exec_frame *frame);   /* beside the running one; frame may be another */
 /* Merges what has met and loads the fragment that should run; clears w->runnable when none can. */
 void frag_choose(struct exec_warp *w);
 void frag_yield(struct exec_warp *w);          /* same, with the running fragment put last: it spins */
-/* The running fragment waits in `state` at code index pc. */
-void frag_block(struct exec_warp *w, enum frag_state state, uint32_t pc);
+void frag_block(struct exec_warp *w, enum frag_state state, uint32_t pc);   /* the running one waits in `state` at code index pc */
 void frag_exit(struct exec_warp *w, uint32_t mask);   /* lanes leave the running fragment for good */
 /* The running fragment is gone without its lanes having ended (they were moved with frag_add). */
 void frag_drop(struct exec_warp *w);

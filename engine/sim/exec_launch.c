@@ -404,13 +404,14 @@ static void place_cta(struct exec_cta *c, uint64_t index)
 static void run_free(struct exec_drive *d, struct exec_cta *c)
 {
     bool circling = false;
+    struct exec_rest rest = { 0 };
     atomic_fetch_add(&d->running, 1);
     for (enum exec_run_result r = RUN_BUDGET; (r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, c->order);) {
         r = exec_cta_run(c, CTA_BUDGET);
         bool now = (r == RUN_BUDGET || r == RUN_SPIN) && exec_cta_repeats(c);
         if (now != circling) atomic_fetch_add(&d->circling, now ? 1u : -1u);
         circling = now;
-        if (!circling || atomic_load(&d->circling) < atomic_load(&d->running)) continue;
+        if (!circling || atomic_load(&d->circling) < atomic_load(&d->running) || !exec_memory_rests(&rest, d->x->p->mem)) continue;
         exec_fault_spins(c);
         break;
     }
@@ -506,6 +507,7 @@ static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
     struct queue q = { 0 };
     struct exec_cta *c;
     uint64_t fruitless = 0, circles = 0;             /* turns in a row that changed nothing */
+    struct exec_rest rest = { 0 };
     while ((c = next_cta(d, &q, k, &fruitless))) {
         bool repeats;
         enum exec_run_result r = run_ordered(d, c, &repeats);
@@ -514,6 +516,8 @@ static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
             circles = repeats ? circles + 1 : 0;
             queue_put(&q, c);
             if (circles <= 2 * q.n || (q.started < d->x->nctas && q.n < MAX_PARKED)) continue;
+            circles = 0;
+            if (!exec_memory_rests(&rest, d->x->p->mem)) continue;
             exec_fault_spins(first_of(&q));
             break;
         }

@@ -1,8 +1,8 @@
 /* CTAs that spin for ever: a flag that nobody sets, a lock that nobody releases. A warp's next steps follow from its registers and
  * the memory it reads; when registers, places and shared memory of a CTA come back again and again (so what it read was the same
- * each time) it goes round in circles, and when all CTAs that could change that do, the launch has no end. What reads a clock, or
- * counts its attempts, never comes back. */
-#include "engine/sim/exec.h"
+ * each time) it goes round in circles, and when all CTAs that could change that do, and device memory stays as it is, the launch has
+ * no end. What reads a clock, or counts its attempts, in registers or in memory, never comes back. */
+#include "engine/sim/mem.h"
 
 #include <string.h>
 
@@ -72,4 +72,18 @@ bool exec_cta_repeats(struct exec_cta *lead)
         lead->repeats++;
     }
     return lead->repeats >= ENOUGH;
+}
+
+/* A counter in memory may be in no register at the moments that are looked at: what the launch stores into is compared as well.
+ * Twice as rarely each time, since it may be large and change for long. */
+bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m)
+{
+    if (++r->asked < r->due) return false;
+    uint64_t h = 1;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].written && m->v[i].a.host) h = mix(h, m->v[i].a.host, m->v[i].a.n);
+    bool rests = r->due && h == r->state;
+    r->state = h;
+    r->due = 2 * r->asked;
+    return rests;
 }

@@ -68,6 +68,8 @@ static void no_progress(void **state)
     /* no circle: attempts that are counted, in a register or in memory, or a clock that is read, could end */
     must_fail(KERNEL("mov.u32 %r3, 0;\nL:\nadd.u32 %r3, %r3, 1;\nld.volatile.global.u32 %r2, [%d1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra L;\n"), 32, "no end in sight", "thread", 0);
     must_fail(KERNEL("L:\natom.global.add.u32 %r2, [%d1], 1;\nsetp.ne.u32 %p1, %r2, -1;\n@%p1 bra L;\n"), 32, "no end in sight", "thread", 0);
+    must_fail(KERNEL("mov.u32 %r2, 0;\nL:\nld.global.u32 %r2, [%d3];\nadd.u32 %r2, %r2, 1;\nst.global.u32 [%d3], %r2;\nsetp.ne.u32 %p1, %r2, -1;\nmov.u32 %r2, 0;\n@%p1 bra L;\n"), 32,
+              "no end in sight", "thread", 0);      /* counted in memory alone: no register holds the count where the loop ends */
     must_fail(KERNEL("L:\nmov.u32 %r2, %clock;\nsetp.ne.u32 %p1, %r2, -1;\n@%p1 bra L;\n"), 32, "no end in sight", "thread", 0);
 }
 
