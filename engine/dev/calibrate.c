@@ -109,12 +109,15 @@ void calibrate_set(struct calibration *k, const char *field, double value, doubl
 
 void calibrate_set_lanes(struct calibration *k, const char *field, double value)
 {
-    double width = value;
-    for (double w = 1; w <= 1024; w *= 2)
-        for (int three = 0; three < 2; three++) {
-            double has = three ? 1.5 * w : w;
-            if (has == floor(has) && fabs(value - has) <= 0.1 * has && fabs(value - has) <= (width == value ? INFINITY : fabs(value - width))) width = has;
-        }
+    double width = value, off = 0.1;                 /* of the width */
+    for (double w = 1; w <= 2048; w *= 2) {
+        const double has[] = { w, 1.5 * w };         /* 1.5 lanes are none */
+        for (int i = 0; i < (w < 2 ? 1 : 2); i++)
+            if (fabs(value / has[i] - 1) <= off) {
+                width = has[i];
+                off = fabs(value / has[i] - 1);
+            }
+    }
     calibrate_set(k, field, width, fabs(value - width));
 }
 
@@ -188,16 +191,15 @@ static void start_from(struct calibration *k, const struct sim_preset *base)
 enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel, struct sim_preset *out,
                           struct calibrate_note notes[SIM_PRESET_FIELDS], struct buf *residuals, struct diags *ds)
 {
-    struct calibration k = { .d = d, .p = out, .notes = notes, .log = residuals, .ds = ds, .cancel = cancel, .l1_op = "", .based = base != NULL };
-    size_t errors = ds->errors;
+    struct calibration k = { .d = d, .p = out, .notes = notes, .log = residuals, .ds = ds, .cancel = cancel, .l1_op = "", .based = base != NULL, .errors = ds->errors };
     start_from(&k, base);
     struct buf t = { 0 };
     calibrate_empty(&t);
     calibrate_set(&k, "launch_ns", calibrate_time(&k, &t, (struct calibrate_run){ .elems = 16, .block = 32, .carveout = -1 }).ns, 0);
     void (*const parts[])(struct calibration *) = { calibrate_caches, find_classes, calibrate_bandwidths };
     for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-        if (ds->errors == errors && !cancel_asked(cancel)) parts[i](&k);
+        if (ds->errors == k.errors && !cancel_asked(cancel)) parts[i](&k);
     if (cancel_asked(cancel))
         return ST_CANCELLED;
-    return ds->errors == errors && sim_preset_check(out, ds) == ST_OK ? ST_OK : ST_DEVICE;
+    return ds->errors == k.errors && sim_preset_check(out, ds) == ST_OK ? ST_OK : ST_DEVICE;
 }

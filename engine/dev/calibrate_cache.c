@@ -78,7 +78,7 @@ static bool ring_hits(struct calibration *k, uint32_t stride, uint64_t n, int ca
 
 static uint64_t bisect(struct calibration *k, uint32_t stride, uint64_t lo, uint64_t hi, uint64_t step, int carveout)
 {
-    while (hi - lo > step && k->ds->errors == 0) {
+    while (hi - lo > step && k->ds->errors == k->errors) {
         uint64_t mid = (lo + hi) / 2;
         if (ring_hits(k, stride, mid, carveout)) lo = mid;
         else hi = mid;
@@ -97,7 +97,7 @@ static uint64_t ring_fits(struct calibration *k, uint32_t stride, uint64_t least
         n = bisect(k, stride, further, further + n / 64, step, carveout);
         break;
     }
-    return k->ds->errors == 0 ? n : 0;
+    return k->ds->errors == k->errors ? n : 0;
 }
 
 static uint64_t l1_capacity(struct calibration *k, int carveout)

@@ -42,6 +42,7 @@ struct calibration {
     double clock_hz;
     const char *l1_op;                    /* the load that stays in L1 */
     bool based;                           /* p began as a preset of a GPU like this one */
+    size_t errors;                        /* in ds when it began: more of them, and a run has failed */
 };
 /* Runs and releases the text. NAN when it failed (the diagnostics say why). */
 struct calibrate_value calibrate_time(struct calibration *k, struct buf *text, struct calibrate_run r);

@@ -183,7 +183,7 @@ struct timing {
 };
 void timing_finish(struct timing *t);            /* median, min, max from the samples */
 /* Where the median of further samples would lie, 99 of 100 times: from the order of the samples, so that single slow launches
- * do not widen it. Up to seven samples, or none kept: least and greatest. */
+ * do not widen it. Up to thirteen samples, or none kept: least and greatest. */
 void timing_band(const struct timing *t, int64_t *low, int64_t *high);
 
 #define RESULT_MAX_OUTPUTS 16
