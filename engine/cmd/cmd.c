@@ -7,16 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-/* A signal handler can reach nothing but a global: the one cancel flag of a headless command. */
+/* A signal handler can reach nothing but a global: the one cancel flag of a headless command, and when it was set. */
 static struct cancel interrupted;
+static _Atomic long long interrupted_ms;
+
+/* One interrupt may arrive twice: timeout(1) signals its child and then the group the child is in, a terminal's ^C reaches a job that
+   its shell signals as well. Only one that comes later than any such echo means "at once, and lose what there is". */
+enum { ECHO_MS = 300 };
 
 static void on_interrupt(int sig)
 {
     (void)sig;
-    if (atomic_exchange(&interrupted.asked, true))
-        _exit(130);                          /* the second time: at once */
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    long long now = t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+    if (!atomic_load(&interrupted.asked)) {
+        atomic_store(&interrupted_ms, now);
+        atomic_store(&interrupted.asked, true);
+    } else if (now - atomic_load(&interrupted_ms) > ECHO_MS) {
+        _exit(130);
+    }
 }
 
 static char *self_path(void)

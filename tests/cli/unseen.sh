@@ -52,4 +52,16 @@ code "run: interrupted" 130 "" timeout --preserve-status -k 20 1 "$B" run "$T/fo
 code "tune: interrupted before anything is known" 130 "" timeout --preserve-status -k 20 1 "$B" tune "$T/forever.ptx"
 code "sweep: interrupted, and how to go on" 130 "sweep --resume goes on from there" timeout --preserve-status -k 20 2 "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/cut.json"
 code "calibrate: interrupted" 130 "interrupted" timeout -s INT --preserve-status -k 20 0.5 "$B" calibrate
+# timeout(1) and terminals send one interrupt twice, a moment apart: that is no second one, and nothing is lost.
+cat > "$T/twice.py" <<'PY'
+import signal, subprocess, sys, time
+p = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+time.sleep(2)
+p.send_signal(signal.SIGINT)
+time.sleep(0.02)
+p.send_signal(signal.SIGINT)
+sys.stderr.write(p.communicate(timeout=60)[1])
+sys.exit(p.returncode)
+PY
+code "one interrupt that arrives twice" 130 "sweep --resume goes on from there" python3 "$T/twice.py" "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 --runs 20 -o "$T/twice.json"
 exit $bad
