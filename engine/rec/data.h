@@ -32,7 +32,7 @@ bool launch_buffer_hold(const struct launch_buffer *b);
 void launch_buffer_let_go(const struct launch_buffer *b);
 void launch_data_hold(const struct launch_data *d, bool hold);   /* of all buffers; false: lets go */
 /* Who alone holds b, a device whose launch is about to change it, has its file from here on, and need not keep what is in it:
- * the bytes can be had again. -1: they cannot, or others hold them. */
+ * the bytes can be had again (those of no rule and no file go into one without a name). -1: they cannot, or others hold them. */
 int launch_buffer_take(const struct launch_buffer *b);
 /* The bytes, for who holds them; pages that were taken are made again, those that are looked at, once, to stay as long as the
  * data. NULL: out of memory, or the file they came from has changed (launch_buffer_again says so). */
@@ -40,7 +40,7 @@ const uint8_t *launch_buffer_bytes(const struct launch_buffer *b);
 const uint8_t *launch_buffer_part(const struct launch_buffer *b, uint64_t at, uint64_t n);
 const uint8_t *launch_buffer_whole(const struct launch_buffer *b);   /* NULL: they would have to be made */
 /* Puts bytes at..at+n at `to`, on up to `threads` threads (0: all); at is a multiple of LAUNCH_PIECE, and so is n unless that
- * is the end. ST_INPUT: the file they came from cannot be read again, or holds something else now. */
+ * is the end. ST_INPUT, ST_IO: the file they came from cannot be read again, or holds something else now. */
 #define LAUNCH_PIECE 4096u
 enum status launch_buffer_again(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to, unsigned threads, struct diags *ds);
 static inline enum status launch_buffer_fill(const struct launch_buffer *b, uint8_t *to, unsigned threads, struct diags *ds)

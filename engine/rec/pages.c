@@ -3,17 +3,19 @@
  *   data made --hold, take--> the device's own --again (rule, file)--> restored before a launch
  *                                              --piece by piece-----> a view: what somebody still looks at
  *
- * A file is read again only if it still says the same: of every piece the hash is kept. */
+ * A file is read again only if it still says the same: of every piece the hash is kept. Bytes that came from elsewhere (over
+ * the wire, out of digits) are put into a file without a name when they are taken. */
 #include "engine/rec/data_int.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HELD_TAKEN 0x80000000u       /* launch_buffer.held: how many hold it, and this */
 #define PIECE LAUNCH_PIECE
 #define CHUNK (1u << 22)             /* of a file, read at once */
 
-struct data_file { char *path; uint64_t at, *hash /* of every piece */; };
+struct data_file { char *path; uint64_t at, *hash /* of every piece */; int own; /* above 0: not by path, but our own, which nobody else can write */ };
 struct launch_view {
     const struct launch_buffer *of;
     uint8_t *bytes; bool mapped;
@@ -43,11 +45,27 @@ void launch_data_hold(const struct launch_data *d, bool hold)
         hold_all(d->before[k], d->spec->before[k].nargs, hold);
 }
 
+/* Who alone holds b puts its bytes where they can be had again. False: there is no disk, or no room on it. */
+static bool set_aside(struct launch_buffer *b)
+{
+    int fd = b->file > 0 ? file_nameless() : -1;
+    if (fd > 0 && file_put(fd, 0, b->bytes, b->n) && (b->from = base_alloc(sizeof *b->from))) {
+        b->from->own = fd;
+        return true;
+    }
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+static bool can_be_made(struct launch_buffer *b) { return b->rule || b->from || set_aside(b); }
+
 int launch_buffer_take(const struct launch_buffer *b)
 {
     struct launch_buffer *own = (struct launch_buffer *)(uintptr_t)b;
     uint32_t alone = 1;
-    if ((!b->rule && !b->from) || !__atomic_compare_exchange_n(held_of(b), &alone, HELD_TAKEN | 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(held_of(b), __ATOMIC_ACQUIRE) != alone || !can_be_made(own) ||
+        !__atomic_compare_exchange_n(held_of(b), &alone, HELD_TAKEN | 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return -1;
     int file = own->file;
     base_pages_free(own->bytes, own->n, -1);
@@ -91,8 +109,18 @@ enum status data_know_file(struct launch_buffer *b, const char *path, uint64_t a
     return ST_OK;
 }
 
+static enum status read_own(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to, struct diags *ds)
+{
+    if (file_get(b->from->own, at, to, n))
+        return ST_OK;
+    diag_error(ds, "launch-data", "the initial data of a buffer cannot be read from the temporary file they were put into");
+    return ST_IO;
+}
+
 static enum status read_again(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to, unsigned threads, struct diags *ds)
 {
+    if (b->from->own > 0)
+        return read_own(b, at, n, to, ds);
     struct hashing h = { .b = b, .bytes = to, .at = at, .n = n };
     uint64_t got = 0;
     enum status st = file_read_part(b->from->path, b->from->at + at, to, n, &got, ds);
@@ -215,6 +243,8 @@ void data_forget(struct launch_buffer *b)
 {
     launch_view_free(b->made);
     if (b->from) {
+        if (b->from->own > 0)
+            close(b->from->own);
         base_free(b->from->path);
         base_free(b->from->hash);
     }

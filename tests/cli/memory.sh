@@ -49,7 +49,7 @@ most() {
     if out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 100 -s $sets --of "$l" "$1" "$T/k.ptx" --launch "$l" "${@:2}" 2>&1); then ok "$name"; else no "$name" "$out"; fi
 }
 for l in plain scratch after zeros file; do most "run, $l: at most 100 MB more" $l run --no-counters; done
-most "run, plain, in a worker: at most 100 MB more" plain run --no-counters --worker "'$B' worker"
+for l in plain file; do most "run, $l, in a worker: at most 100 MB more" $l run --no-counters --worker "'$B' worker"; done
 most "sweep, after: at most 100 MB more" after sweep --axis bypass=none/l1
 most "sweep, near, within a tolerance: at most 100 MB more" near sweep --axis bypass=none/l1 --bypass-form predicate --pi 2
 two=sim:hopper-h200,sim:hopper-h200
@@ -78,4 +78,10 @@ done
 hash() { "$B" run "$T/k.ptx" --launch "$T/$1.json" --no-counters --json "${@:2}" | python3 -c "import json,sys; print(json.load(sys.stdin)['outputs'][0]['hash'])"; }
 one=$(hash after -t 1)
 is "one thread, two, and a worker write the same" "$(hash after -t 2) $(hash after --worker "'$B' worker")" "$one $one"
+# Only the caller has the file: a worker puts what it received on a disk, or keeps it where there is none.
+for d in /var/tmp "$T/none"; do
+    doc "sweep, file, in a worker, TMPDIR=${d/$T/TEMP}: outputs equal to the original's" "len(d['points']) == 3 and all(p['equal_to_original'] is True for p in d['points'])" \
+        env TMPDIR=$d "$B" sweep "$T/k.ptx" --launch "$T/file.json" --axis bypass=none/l1/l2 --worker "'$B' worker" --json
+    is "and they are the local device's, TMPDIR=${d/$T/TEMP}" "$(TMPDIR=$d hash file --worker "'$B' worker")" "$(hash file)"
+done
 exit $bad
