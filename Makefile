@@ -7,7 +7,8 @@ TUI     ?= 1
 CC      ?= gcc
 OPT     ?= -O2
 CSTD    := -std=c17 -D_GNU_SOURCE
-WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+            -Wconversion -Wsign-conversion -Wpointer-arith -Wwrite-strings -Wundef -Wunused-macros
 CFLAGS  ?= $(OPT) -g
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP $(EXTRA_CFLAGS)
 LDLIBS  := -lcjson -lpthread -ldl -lm

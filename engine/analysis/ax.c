@@ -168,7 +168,7 @@ const struct ax *ax_load(struct ax_pool *p, unsigned bits, const struct ax_site 
 }
 const struct ax *ax_phi(struct ax_pool *p, unsigned bits, const void *ref, const struct ax *const *v, uint32_t n)
 {
-    struct ax t = { .kind = AX_PHI, .bits = (uint8_t)bits, .ref = ref, .n = n, .arg = (const struct ax **)v, .lo = INT64_MAX, .hi = INT64_MIN };
+    struct ax t = { .kind = AX_PHI, .bits = (uint8_t)bits, .ref = ref, .n = n, .arg = v, .lo = INT64_MAX, .hi = INT64_MIN };
     for (uint32_t i = 0; i < n; i++) {
         t.lo = v[i]->lo < t.lo ? v[i]->lo : t.lo;
         t.hi = v[i]->hi > t.hi ? v[i]->hi : t.hi;
@@ -471,7 +471,7 @@ const struct ax *ax_node(struct ax_pool *p, enum ax_op op, unsigned bits, const 
         lo = full_lo(bits);
         hi = full_hi(bits);
     }
-    struct ax t = { .kind = AX_OP, .bits = (uint8_t)bits, .op = (uint8_t)op, .n = n, .arg = (const struct ax **)arg, .lo = lo, .hi = hi };
+    struct ax t = { .kind = AX_OP, .bits = (uint8_t)bits, .op = (uint8_t)op, .n = n, .arg = arg, .lo = lo, .hi = hi };
     return intern(p, &t);
 }
 
@@ -495,7 +495,7 @@ const struct ax *ax_rebuild(struct ax_pool *p, const struct ax *e, const struct 
     case AX_TRUNC: return ax_trunc(p, arg[0], e->bits);
     case AX_LOAD: {
         struct ax t = *e;
-        t.arg = (const struct ax **)arg;
+        t.arg = arg;
         return intern(p, &t);
     }
     case AX_PHI: return ax_phi(p, e->bits, e->ref, arg, e->n);

@@ -49,7 +49,7 @@ struct ax {
     uint32_t n, id;              /* id: order of creation; arguments have smaller ids */
     uint64_t hash;
     int64_t c, lo, hi;
-    const struct ax **arg;
+    const struct ax *const *arg;
     int64_t *coef;               /* SUM */
     const void *ref;
 };

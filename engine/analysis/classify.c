@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define P(f) (&(f)->e.pool)
 static const char axis[] = "xyz";
 
 /* ---- dependence on the grid ---- */

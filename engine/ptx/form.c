@@ -429,7 +429,7 @@ static bool sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig 
             out->n--;              /* always the last */
         else
             usable = usable && !hinted;
-        out->least += !o->optional && &out->slot[out->n - 1] == o;
+        out->least = (uint8_t)(out->least + (!o->optional && &out->slot[out->n - 1] == o));
         pipe = *s == '|';
         s += *s == ',' || *s == '|';
         if (out->n == PTX_MAX_OPERANDS)

@@ -302,8 +302,8 @@ void json_prediction(const struct tune_prediction *original, const struct tune_p
     jw_key(&w, "threshold");
     jw_obj(&w);
     put_uint(&w, "warps", f->warps);
-    put_num(&w, "by_footprint", f->footprint < 0 ? NAN : f->footprint);
-    put_num(&w, "by_cost", f->model < 0 ? NAN : f->model);
+    put_num(&w, "by_footprint", f->footprint < 0 ? (double)NAN : f->footprint);
+    put_num(&w, "by_cost", f->model < 0 ? (double)NAN : f->model);
     put_num(&w, "bpa_cycles", f->bpa);
     put_num(&w, "cha_cycles", f->cha);
     put_num(&w, "least_cycles", f->least);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define KEPT_TEXT ((size_t)1 << 20)      /* PTX up to this size travels in the session */
-#define SESSION_FILE_MAX ((size_t)1 << 30)
 
 struct session {
     char *path, *ptx_path, *time;

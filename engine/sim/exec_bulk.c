@@ -161,7 +161,7 @@ static bool bulk_copy(struct exec_warp *w, const struct exec_inst *in, const str
             n = b->n;
         if (!w->cta->fault)
             bulk_chunk(x, q, p, n, global);
-        k += n - CHUNK;
+        k += (uint32_t)n - CHUNK;
     }
     w->recording = recording;
     return !w->cta->fault;

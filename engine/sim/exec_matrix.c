@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define MAX_M 32u
-#define MAX_N 32u
 #define MAX_K 256u
 /* Values of a matrix: floats as double, integers as int32 in a double (exact). */
 struct matrix { double v[MAX_M * MAX_K]; unsigned cols; };

@@ -189,7 +189,7 @@ uint64_t scalar_testp(const struct scalar_how *h, const uint64_t s[4])
     double x = soft_to_double(s[0], soft_format_of(h->t[0]));
     double least = h->t[0] == PTX_T_F32 ? 0x1p-126 : 0x1p-1022;
     switch (h->imm) {
-    case PTX_MOD_FINITE: return isfinite(x);
+    case PTX_MOD_FINITE: return isfinite(x) != 0;
     case PTX_MOD_INFINITE: return isinf(x) != 0;
     case PTX_MOD_NUMBER: return x == x;
     case PTX_MOD_NOTANUMBER: return x != x;

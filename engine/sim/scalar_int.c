@@ -109,7 +109,7 @@ uint64_t scalar_cvt_pack(const struct scalar_how *h, const uint64_t s[4])
 {
     unsigned bits = ptx_type_bits(h->t[0]);
     bool sign = ptx_type_kind(h->t[0]) == 's';
-    int64_t lo = sign ? -(1ll << (bits - 1)) : 0, hi = sign ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1;
+    int64_t lo = sign ? -(INT64_C(1) << (bits - 1)) : 0, hi = sign ? (INT64_C(1) << (bits - 1)) - 1 : (INT64_C(1) << bits) - 1;
     uint32_t r = 0, keep = (uint32_t)((1ull << bits) - 1);
     for (unsigned k = 0; k < 2; k++) {
         int64_t v = (int32_t)s[1 - k];
@@ -208,7 +208,7 @@ static int64_t video_saturate(const struct scalar_how *h, int64_t x)
 {
     unsigned bits = h->sel[3] < 4 ? 32 : h->sel[3] < 8 ? 8 : 16;
     bool sign = h->t[0] == PTX_T_S32 && h->op != PTX_OP_VSET;
-    int64_t lo = sign ? -(1ll << (bits - 1)) : 0, hi = sign ? (1ll << (bits - 1)) - 1 : (1ll << bits) - 1;
+    int64_t lo = sign ? -(INT64_C(1) << (bits - 1)) : 0, hi = sign ? (INT64_C(1) << (bits - 1)) - 1 : (INT64_C(1) << bits) - 1;
     return !(h->key & KEY_SAT) ? x : x < lo ? lo : x > hi ? hi : x;
 }
 

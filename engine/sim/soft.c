@@ -28,7 +28,7 @@ double soft_to_double(uint64_t v, const struct soft_format *f)
     v >>= f->shift;
     if (f->bits == 64)
         return cooked(v);
-    unsigned ebits = f->bits - f->frac - !f->is_unsigned;
+    unsigned ebits = f->bits - f->frac - (f->is_unsigned ? 0u : 1u);
     uint64_t frac = v & ((1ull << f->frac) - 1), e = v >> f->frac & ((1ull << ebits) - 1);
     bool neg = !f->is_unsigned && v >> (f->bits - 1) & 1;
     double x;

@@ -158,13 +158,14 @@ static bool is_partial(const struct time_groups *a)
 /* The rate of a part: cycles = lead + per_inst * instructions. Memory traffic as the sample's share of it. */
 static void collect_partial(const struct time_groups *a, struct sim_stats *o)
 {
-    o->lead_cycles = o->cycles_per_inst = o->dram_read_bytes = o->dram_write_bytes = 0;
+    o->lead_cycles = o->cycles_per_inst = 0;
+    o->dram_read_bytes = o->dram_write_bytes = 0;
     for (uint32_t i = 0; i < a->n; i++) {
         const struct time_group *g = &a->v[i];
         double rate = (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);
         if (!g->partial || g->stop.at <= g->from.at) rate = (double)time_group_instructions(g) / (g->last_end ? g->last_end : 1);
         o->cycles_per_inst += 1 / (rate * g->mem.scale) / a->n;
-        o->lead_cycles += (g->from.at - (double)g->from.inst / rate) / a->n;
+        o->lead_cycles += ((double)g->from.at - (double)g->from.inst / rate) / a->n;
         o->dram_read_bytes += (uint64_t)(g->mem.dram_read / g->mem.scale);
         o->dram_write_bytes += (uint64_t)(g->mem.dram_write / g->mem.scale);
     }

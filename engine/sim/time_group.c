@@ -182,7 +182,7 @@ static enum status dispatch(struct time_group *g)
         note_finished(g, &e);
         if (g->stopped || next_cta(g) >= g->most) continue;
         uint32_t at = e.at + (uint32_t)g->t->g->cta_latency;
-        start_cta(g, i, e.slot, next_cta(g), g->t->subset ? g->given % g->nsms : 0, at > g->now ? at : g->now);
+        start_cta(g, i, e.slot, next_cta(g), g->t->subset ? (uint32_t)(g->given % g->nsms) : 0, at > g->now ? at : g->now);
         g->given++;
     }
     for (uint32_t i = 0; i < g->nsms; i++) g->sm[i].nended = 0;

@@ -61,7 +61,7 @@ static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64
     struct cache_l2_request r = { .line = line, .at = (uint32_t)*at, .sectors = a->miss, .alloc = way->route.l2,
                                   .next = way->route.next, .place = way->place, .few = way->few };
     uint32_t arrival = time_mem_read(s, &r, way->route.granule);
-    uint32_t freed = arrival - (uint32_t)r.apart;    /* what is given out in turn is free by the mean: who came later is not held up by the far */
+    uint32_t freed = (uint32_t)((int64_t)arrival - r.apart);    /* what is given out in turn is free by the mean: who came later is not held up by the far */
     *tracker = freed;
     room_take(s, sectors, freed);
     if (a->line) cache_l1_fill(a->line, a->line->tag == CACHE_TRANSIT_TAG ? freed : arrival);

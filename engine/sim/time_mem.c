@@ -158,7 +158,7 @@ static uint32_t with_distance(const struct sim_preset *g, const struct time_sm *
     int32_t half = (int32_t)g->l2_far_latency / 2, apart = (int32_t)((h >> 4) % (2 * SLICE_APART + 1)) - (int32_t)SLICE_APART;
     apart += (h ^ s->id) & 1 ? half : -half;
     r->apart = (int8_t)(apart < -(int32_t)(cycles / 2) ? -(int32_t)(cycles / 2) : apart);
-    return cycles + (uint32_t)r->apart;
+    return (uint32_t)((int64_t)cycles + r->apart);
 }
 
 static struct time_flight *flight_of(struct time_sm *s, uint64_t line)
@@ -191,7 +191,7 @@ static bool merges(const struct time_sm *s, struct time_flight *f, const struct 
 /* Cycles that a read of DRAM takes longer than alone, since others come at random: as long again as the load to what is left. */
 static uint32_t crowded(const struct time_mem *m)
 {
-    return (uint32_t)(m->g->dram_queue * m->load / (1 - m->load));
+    return (uint32_t)((double)m->g->dram_queue * m->load / (1 - m->load));
 }
 
 /* Cycles that a read takes to leave its SM, by the port that stores leave by: an H200 takes 32.6 for 32 lines, 63.9 to store to as

@@ -24,7 +24,7 @@ static bool has_lines(const struct exec_access *a)
 /* Turns of an atomic: floats of one word take longer at L2 (3.5 cycles to 1.4, measured on an H200); old parts serve lane by lane. */
 static uint8_t atomic_turns(const struct sim_preset *g, const struct exec_inst *in, bool one, const struct exec_access *a)
 {
-    if (!(g->l2_atomic_cycles > 0)) return lanes_of(a->mask);
+    if (!(g->l2_atomic_cycles > 0)) return (uint8_t)lanes_of(a->mask);
     char kind = in->ptx->ntypes ? ptx_type_kind((enum ptx_type)in->ptx->type[0]) : 0;
     return one && (kind == 'u' || kind == 's') ? 1 : time_atomic_turns(a, kind == 'f' ? 3 : 1);
 }
@@ -75,7 +75,7 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
         if (a->kind == ACCESS_LOAD) prefetch_lines(s, &k->lines[k->nlines], m->nlines);
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
             m->passes = atomic_turns(g, &s->group->t->p->code[w->lo + at], s->group->t->plan.op[w->lo + at].flags & TIME_ONE_WORD, a);
-        if (a->kind == ACCESS_STORE) m->torn = time_store_torn(a);
+        if (a->kind == ACCESS_STORE) m->torn = (uint8_t)time_store_torn(a);
         if (a->kind == ACCESS_LOAD && m->nlines > 1) m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
         m->passes = time_distinct_words(a);

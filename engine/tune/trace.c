@@ -157,7 +157,7 @@ static bool keep_request(void *ctx, const struct ana_request *r)
         return false;
     if (!same)
         keep_step(t, r, warp, waits);
-    t->line[t->n++] = (struct trace_line){ .line = r->line, .sectors = r->sectors & 15 };
+    t->line[t->n++] = (struct trace_line){ .line = r->line & UINT64_MAX >> 5, .sectors = r->sectors & 15 };
     if (!r->store && !r->atomic && !r->prefetch && !(t->asked[warp / 8] >> warp % 8 & 1)) {
         t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
         t->nasked++;

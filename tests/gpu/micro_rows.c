@@ -16,9 +16,6 @@
 #define ONE .grid = 1, .block = 32, .stamps = true
 /* One CTA of 32 warps, each in `own` bytes of its own. */
 #define SM(own_) .grid = 1, .block = 1024, .stamps = true
-/* Two CTAs of 16 warps on each of 132 SMs. */
-#define CHIP .grid = 264, .block = 512, .each = 1
-
 /* A chain of loads of as many lines as lanes; the words of all in one bank, or (pitch 132) each in its own. */
 #define LAT_LINES(what, op_, n, rounds_) { "lat." what ", " #n " lines", "cycle", MICRO_LATENCY, 1, .grid = 1, .block = n, .stamps = true, .carveout = -1, \
     .in = { .op = op_, .lane = 128, .unroll = 4, .chain = true, .step = 4096, .advance = 16384, .wrap = rounds_ * 16384, .rounds = 512 } }

@@ -84,7 +84,7 @@ static int64_t word(uint64_t v, bool is_signed) { return is_signed ? (int32_t)v 
 
 static int64_t clipped(int64_t x, unsigned bits, bool is_signed)
 {
-    int64_t most = (1ll << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
+    int64_t most = (INT64_C(1) << (bits - is_signed)) - 1, least = is_signed ? -most - 1 : 0;
     return x > most ? most : x < least ? least : x;
 }
 

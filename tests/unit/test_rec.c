@@ -349,7 +349,7 @@ static void band_holds_medians(void **state)
             struct timing t = { .n = counts[c] };
             for (uint32_t i = 0; i < t.n; i++) {
                 uint64_t r = base_splitmix(77, z++);
-                t.sample[i] = 1000 + (int64_t)(r % 40) * (int64_t)(r / 64 % 40) / 16 + (r >> 40) % 12 / 11 * 600;
+                t.sample[i] = (int64_t)(1000 + r % 40 * (r / 64 % 40) / 16 + (r >> 40) % 12 / 11 * 600);
             }
             timing_finish(&t);
             int64_t low, high;

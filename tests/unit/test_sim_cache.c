@@ -494,7 +494,7 @@ static double drawn_misses(int kind, bool sample)
     assert_int_equal(sample ? cache_l2_init_sample(&c, 1u << 30, 128, &FOUR, mem) : cache_l2_init(&c, 1u << 28, 16, false), ST_OK);
     for (unsigned k = 0; k < 8192; k++)
         for (unsigned p = 0; p < places; p++) {
-            struct cache_l2_request r = { .line = first + draw(kind, p * (128 / places), k), .sectors = 15, .fetch = 15, .place = sample ? p : 0 };
+            struct cache_l2_request r = { .line = first + draw(kind, p * (128 / places), k), .sectors = 15, .fetch = 15, .place = (uint8_t)(sample ? p : 0) };
             cache_l2_access(&c, &r, &o);
             misses += o.miss != 0;
         }

@@ -34,7 +34,8 @@ void app_init(struct app *a, const struct app_engine *engine, const struct job_s
     snprintf(a->valley.axis, sizeof a->valley.axis, "pi");
     a->runs.mark[0] = a->runs.mark[1] = SIZE_MAX;
     a->replay.speed = 1;
-    a->tree_access = a->pick_wanted = -1;
+    a->tree_access = -1;
+    a->pick_wanted = -1;
     a->locality.access = -1;
     a->frame = arena_new(0);
 }

@@ -183,7 +183,7 @@ static int put_key(struct app *a, struct surface *s, struct screen *map, int x, 
     int x0 = x;
     x = surface_print(s, x, y, ROLE_BAR_KEY, "%s", key);
     x = surface_print(s, x, y, ROLE_BAR, " %s", i->bar);
-    screen_hit(map, HIT_REQUEST, (struct rect){ x0, y, x - x0, 1 }, q);
+    screen_hit(map, HIT_REQUEST, (struct rect){ x0, y, x - x0, 1 }, (int)q);
     return x + 2;
 }
 

@@ -100,7 +100,7 @@ static bool plotted(struct app *a, struct surface *s, struct screen *map, enum p
     below = below > r.h - 6 ? (r.h > 6 ? r.h - 6 : 0) : below;
     struct rect top = { r.x, r.y, r.w, r.h - below };
     plot_draw(a, s, top, &plot);
-    screen_hit(map, HIT_PLOT, top, p);
+    screen_hit(map, HIT_PLOT, top, (int)p);
     lines(a, s, p, (struct rect){ r.x, r.y + top.h, r.w, below });
     return true;
 }
@@ -111,7 +111,7 @@ void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel
     struct rect old = surface_clip(s, r);
     if (r.w < 1 || r.h < 1)
         return;
-    screen_hit(map, HIT_PANEL, r, p);
+    screen_hit(map, HIT_PANEL, r, (int)p);
     v->update(a, (unsigned)r.w, (unsigned)r.h);
     if (v->head && r.h > 4) {
         struct row row;
@@ -127,7 +127,7 @@ void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel
         if (a->chart[p].n && (int)a->list[p].count < top.h)
             top.h = (int)a->list[p].count;          /* the chart follows a short list at once */
         lines(a, s, p, top);
-        screen_hit(map, HIT_LINES, top, p);
+        screen_hit(map, HIT_LINES, top, (int)p);
         fixed_lines(a, s, &a->chart[p], (struct rect){ r.x, r.y + top.h, r.w, r.h - top.h });
     }
     surface_clip(s, old);

@@ -57,9 +57,13 @@ static size_t csi(const char *buf, size_t n, struct event *e)
     int v[8] = { 0 }, nv = 0;
     size_t i = 2;
     bool sgr = i < n && buf[i] == '<', any = false;
-    if (i < n && buf[i] == '[')          /* Linux console: ESC [ [ A is F1 */
-        return n < 4 ? 0 : (*e = (struct event){ .kind = EVENT_KEY, .key = buf[3] >= 'A' && buf[3] <= 'E' ? (uint32_t)(TK_F1 + buf[3] - 'A') : TK_NONE }, 4);
-    for (i += sgr; i < n; i++) {
+    if (i < n && buf[i] == '[') {        /* Linux console: ESC [ [ A is F1 */
+        if (n < 4)
+            return 0;
+        *e = (struct event){ .kind = EVENT_KEY, .key = buf[3] >= 'A' && buf[3] <= 'E' ? (uint32_t)(TK_F1 + buf[3] - 'A') : TK_NONE };
+        return 4;
+    }
+    for (i += sgr ? 1u : 0u; i < n; i++) {
         char c = buf[i];
         if (c >= '0' && c <= '9') {
             v[nv] = v[nv] < 100000 ? v[nv] * 10 + c - '0' : v[nv];
