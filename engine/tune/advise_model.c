@@ -121,12 +121,25 @@ static size_t alternatives(const struct expecting *x, size_t family, struct opti
     return n;
 }
 
+/* Cycles as people read them: three digits and k, M or G. */
+static const char *cycles(double v, char *out, size_t n)
+{
+    static const char *const unit[] = { "", " k", " M", " G" };
+    size_t u = 0;
+    for (; v >= 999.5 && u + 1 < ARRAY_LEN(unit); u++)
+        v /= 1000;
+    snprintf(out, n, "%.*f%s", u && v < 99.95 ? v < 9.995 ? 2 : 1 : 0, v, unit[u]);
+    return out;
+}
+
 static void say_why(const struct expecting *x, const struct tune_prediction *p, struct tune_advice *v)
 {
     const struct tune_prediction *was = &x->original;
     size_t part = tune_part_binding(was);
-    snprintf(v->why, sizeof v->why, "the model has %.3g cycles instead of %.3g; %s bound %.3g of those, now %.3g; L1 misses %.0f %%, now %.0f %%", p->cost.extended, was->cost.extended,
-             tune_part_name(part), tune_part(was, part), tune_part(p, part), 100 * was->in.m1, 100 * p->in.m1);
+    char now[16], before[16], bound[16], bound_now[16];
+    snprintf(v->why, sizeof v->why, "the model has %s cycles instead of %s; %s bound %s of those, now %s; L1 misses %.0f %%, now %.0f %%",
+             cycles(p->cost.extended, now, sizeof now), cycles(was->cost.extended, before, sizeof before), tune_part_name(part),
+             cycles(tune_part(was, part), bound, sizeof bound), cycles(tune_part(p, part), bound_now, sizeof bound_now), 100 * was->in.m1, 100 * p->in.m1);
 }
 
 /* An item of the same dimension that expects no more gives way. */
