@@ -349,11 +349,11 @@ static void checks(void **state)
     (void)state;
     stage_open(&s, SNAP_DONE, 80, 24);
     for (size_t i = 0; i < ARRAY_LEN(t); i++)
-        if (check_eval(&s.app, t[i].text, NULL) != t[i].r)
-            fail_msg("'%s' gives %d", t[i].text, (int)check_eval(&s.app, t[i].text, NULL));
+        if (check_eval(&s.app, t[i].text, NULL, NULL) != t[i].r)
+            fail_msg("'%s' gives %d", t[i].text, (int)check_eval(&s.app, t[i].text, NULL, NULL));
     stage_close(&s);
     stage_open(&s, SNAP_OPENED, 80, 24);
-    assert_int_equal(check_eval(&s.app, "l1.hit_rate < 1000", NULL), CHECK_NO);     /* nothing measured: not true */
+    assert_int_equal(check_eval(&s.app, "l1.hit_rate < 1000", NULL, NULL), CHECK_NO);     /* nothing measured: not true */
     stage_close(&s);
 }
 

@@ -131,6 +131,7 @@ void app_post(struct app *a, enum job_kind kind, const char *text, long number)
 void app_focus(struct app *a, enum panel_id p)
 {
     a->focus = p;
+    a->lesson.part = 0;                  /* what one goes to is seen: the lesson's text gives way */
     a->recent[p] = ++a->recent_clock;
     lesson_update(a);
 }

@@ -142,7 +142,7 @@ static struct fact fact_of(const struct app *a, struct str name)
 }
 
 /* ---- the language ---- */
-struct check { const struct app *a; struct str rest; struct str bad; };
+struct check { const struct app *a; struct str rest; struct str bad; struct buf *unmet; /* NULL, or what the first comparison lacks */ };
 
 static struct str token(struct check *c)
 {
@@ -174,6 +174,20 @@ static bool compare(double x, double y, struct str op, bool *known)
     return x != y;
 }
 
+static enum check_result missed(struct check *c, struct str name, const struct fact *f, struct str op, struct str value)
+{
+    struct buf *b = c->unmet;
+    if (!b || b->n)
+        return CHECK_NO;
+    buf_printf(b, "%.*s is ", (int)name.n, name.s);
+    if (f->kind == FACT_NUMBER)
+        buf_printf(b, "%.4g", f->number);
+    else
+        buf_puts(b, f->kind == FACT_WORD ? f->word : "not known yet");
+    buf_printf(b, "; %.*s %.*s is looked for", (int)op.n, op.s, (int)value.n, value.s);
+    return CHECK_NO;
+}
+
 static enum check_result comparison(struct check *c)
 {
     struct str name = token(c), op = token(c), value = token(c);
@@ -190,20 +204,18 @@ static enum check_result comparison(struct check *c)
         return CHECK_BAD;
     }
     if (left.kind == FACT_NONE)
-        return CHECK_NO;
+        return missed(c, name, &left, op, value);
     snprintf(text, sizeof text, "%.*s", (int)value.n, value.s);
     struct fact right = strncmp(text, "best.", 5) ? word_fact(text) : fact_of(c->a, value);
     if (left.kind == FACT_NUMBER && right.kind == FACT_NUMBER)
-        return compare(left.number, right.number, op, &known) ? CHECK_YES : CHECK_NO;
+        return compare(left.number, right.number, op, &known) ? CHECK_YES : missed(c, name, &left, op, value);
     bool same = left.kind == right.kind && !strcmp(left.word, right.word);
-    if (str_is(op, "!="))
-        return same ? CHECK_NO : CHECK_YES;
-    return same && str_is(op, "==") ? CHECK_YES : CHECK_NO;
+    return str_is(op, same ? "==" : "!=") ? CHECK_YES : missed(c, name, &left, op, value);
 }
 
-enum check_result check_eval(const struct app *a, const char *text, struct str *bad)
+enum check_result check_eval(const struct app *a, const char *text, struct str *bad, struct buf *unmet)
 {
-    struct check c = { .a = a, .rest = str_of(text) };
+    struct check c = { .a = a, .rest = str_of(text), .unmet = unmet };
     bool any = false, all = true;
     for (;;) {
         enum check_result r = comparison(&c);

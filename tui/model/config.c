@@ -205,23 +205,36 @@ static void add_lesson(struct app *a, size_t *cap, const char *path)
     diags_free(&ds);
 }
 
-/* The first comment line of the CUDA source beside it says what a kernel shows. */
+/* The end of the first sentence: a full stop with a blank or nothing behind it. */
+static size_t sentence(const char *s)
+{
+    for (size_t i = 0; s[i]; i++)
+        if (s[i] == '.' && (!s[i + 1] || s[i + 1] == ' '))
+            return i + 1;
+    return strlen(s);
+}
+
+/* The first sentence of the comment that the CUDA source beside it begins with says what a kernel shows. */
 static char *kernel_help(const char *ptx)
 {
-    char path[600], line[256] = "";
+    char path[600], line[256];
+    struct buf text = { 0 };
     snprintf(path, sizeof path, "%.*s.cu", (int)(strlen(ptx) - 4), ptx);
     FILE *f = fopen(path, "r");
-    char *help = NULL;
-    if (f && fgets(line, sizeof line, f)) {
-        char *s = line + strspn(line, "/* ");
-        s[strcspn(s, "\n")] = '\0';
-        char *end = strstr(s, "*/");
-        if (end)
-            *end = '\0';
-        help = base_strdup(s);
+    for (bool more = f != NULL; more && text.n < 512 && fgets(line, sizeof line, f); ) {
+        const char *s = line + strspn(line, "/* "), *end = strstr(s, "*/");
+        size_t n = end ? (size_t)(end - s) : strcspn(s, "\n");
+        while (n && s[n - 1] == ' ')
+            n--;
+        buf_printf(&text, "%s%.*s", text.n ? " " : "", (int)n, s);
+        more = !end && (!strncmp(line, "/*", 2) || !strncmp(line, " *", 2));
     }
     if (f)
         fclose(f);
+    char *help = text.n ? buf_take(&text) : NULL;
+    if (help)
+        help[sentence(help)] = '\0';
+    buf_free(&text);
     return help;
 }
 

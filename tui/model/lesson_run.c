@@ -102,7 +102,10 @@ void lesson_move(struct app *a, int by)
         return;
     }
     if (by > 0 && !v->passed) {
-        app_notice(a, DIAG_NOTE, "the task is not done yet: what is looked at is  %s", v->lesson->step[v->step].check);
+        struct buf lacks = { 0 };
+        check_eval(a, v->lesson->step[v->step].check, NULL, &lacks);
+        app_notice(a, DIAG_NOTE, "not done yet: %s", lacks.s ? lacks.s : v->lesson->step[v->step].check);
+        buf_free(&lacks);
         return;
     }
     if (by < 0 && !v->step)
@@ -118,7 +121,7 @@ bool lesson_update(struct app *a)
         begin(a);
     if (!v->lesson || v->passed || !v->lesson->step[v->step].check)
         return false;
-    v->passed = check_eval(a, v->lesson->step[v->step].check, NULL) == CHECK_YES;
+    v->passed = check_eval(a, v->lesson->step[v->step].check, NULL, NULL) == CHECK_YES;
     return v->passed;
 }
 
@@ -147,7 +150,7 @@ enum status lesson_check(const struct lesson *l, struct diags *ds)
             known = known || !strcmp(panel_info((enum panel_id)p)->name, s->panel);
         if (!known)
             step_mistake(ds, i + 1, "panel", s->panel, strlen(s->panel));
-        if (s->check && check_eval(a, s->check, &bad) == CHECK_BAD)
+        if (s->check && check_eval(a, s->check, &bad, NULL) == CHECK_BAD)
             step_mistake(ds, i + 1, "check", bad.s, bad.n);
         for (unsigned k = 0; k < s->ncommands; k++)
             if (!cmdline_known(s->commands[k]))

@@ -20,9 +20,10 @@ bool lesson_update(struct app *a);
  * class, kernel, device, panel, axis, metric (words); overlay (1 when a second curve is shown). Right sides are numbers or words, or
  * best.NAME again. What is not known makes a comparison false. */
 enum check_result { CHECK_NO, CHECK_YES, CHECK_BAD };
-/* CHECK_BAD: not a check; *bad (may be NULL) is the word that is wrong. */
 /* Are the panels, checks and commands of the steps understood? Diagnostics name the step. */
 enum status lesson_check(const struct lesson *l, struct diags *ds);
-enum check_result check_eval(const struct app *a, const char *text, struct str *bad);
+/* CHECK_BAD: not a check; *bad (may be NULL) is the word that is wrong. CHECK_NO: unmet (may be NULL) gets what the first
+ * comparison that does not hold lacks: "l1.hit_rate is 31; < 20 is looked for". */
+enum check_result check_eval(const struct app *a, const char *text, struct str *bad, struct buf *unmet);
 
 #endif

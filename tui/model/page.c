@@ -71,6 +71,12 @@ void page_add(struct app *a, struct page *p, const struct row *r, long item)
     p->line[p->n++] = (struct page_line){ s, r->n, r->width, item };
 }
 
+/* A blank at which a line may end: a percent sign stays with its number. */
+static bool breaks(struct str s, size_t at)
+{
+    return s.s[at] == ' ' && !(at + 1 < s.n && s.s[at + 1] == '%');
+}
+
 void page_wrap(struct app *a, struct page *p, enum role role, unsigned indent, unsigned w, const char *text, long item)
 {
     struct str s = str_of(text);
@@ -79,7 +85,7 @@ void page_wrap(struct app *a, struct page *p, enum role role, unsigned indent, u
         struct str head = text_head(s, room);
         size_t cut = head.n, skip = 0;
         if (head.n < s.n) {
-            while (cut && s.s[cut] != ' ')
+            while (cut && !breaks(s, cut))
                 cut--;
             cut = cut ? cut : head.n ? head.n : 1;
             skip = cut < s.n && s.s[cut] == ' ';
@@ -139,6 +145,27 @@ void page_hint(struct app *a, struct page *p, unsigned w, const char *text)
     page_wrap(a, p, ROLE_LABEL, 2, w - 2, view_keys(a, text), -1);
 }
 
+/* Does the last word of the engine say that something failed? What it only warned of does not count. */
+static const char *last_failure(const struct app *a)
+{
+    const struct job_snapshot *s = a->snap;
+    for (size_t i = s->nmessages; !s->busy && i-- > 0; )
+        if (s->messages[i].level != DIAG_WARNING)
+            return s->messages[i].level == DIAG_ERROR ? s->messages[i].text : NULL;
+    return NULL;
+}
+
+void page_empty(struct app *a, struct page *p, unsigned w, const char *text)
+{
+    const char *why = a->snap->spec ? last_failure(a) : NULL;
+    if (why) {
+        page_blank(a, p);
+        page_wrap(a, p, ROLE_ERROR, 2, w - 2, arena_printf(a->frame, "It failed: %s", why), -1);
+        page_wrap(a, p, ROLE_LABEL, 2, w - 2, view_keys(a, "The source panel ({panel-1}) shows the place, the messages ({panel-9}) have all that was said."), -1);
+    }
+    page_hint(a, p, w, view_unready(a, text));
+}
+
 static bool begins_blank(const struct row *r, unsigned i) { return r->v[i].s.n && *r->v[i].s.s == ' '; }
 
 /* Columns of span i and of those that hang on it: a value after its label. */
@@ -160,7 +187,7 @@ static struct str flow_span(struct app *a, struct page *p, struct row *line, enu
             return s;
         while (from < s.n && s.s[from] == ' ')
             from++;
-        while (cut > from && s.s[cut] != ' ')
+        while (cut > from && !breaks(s, cut))
             cut--;
         if (cut <= from)
             return s;

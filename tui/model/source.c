@@ -2,6 +2,7 @@
 #include "tui/model/source_int.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -214,7 +215,7 @@ static void source_head(struct app *a, unsigned w, struct row *r)
     row_right(r, ROLE_LABEL, g.number, "line");
     row_pad(r, g.number + 1);
     if (g.bar)
-        row_put(r, ROLE_LABEL, "%.*s", (int)g.bar, "degree");
+        row_put(r, ROLE_LABEL, g.bar >= 6 ? "degree" : "deg");
     row_pad(r, g.number + 1 + (g.bar ? g.bar + 1 : 0));
     if (g.sectors)
         row_put(r, ROLE_LABEL, " s/r");
@@ -238,6 +239,24 @@ static void source_head(struct app *a, unsigned w, struct row *r)
         row_put(r, ROLE_DIM, "  (the options leave the text as it is)");
 }
 
+/* Side by side there is little room: there, blanks that only align are one, so that what is loaded and from where is seen. */
+#define SIDE_ROOMY 56
+static struct str side_text(const struct app *a, struct str s, unsigned room)
+{
+    char *out = room < SIDE_ROOMY ? arena_alloc_unaligned(a->frame, s.n + 1) : NULL;
+    size_t n = 0;
+    bool literal = false;
+    for (size_t i = 0; out && i < s.n; i++) {
+        bool blank = s.s[i] == ' ' || s.s[i] == '\t', comment = s.s[i] == '/' && i + 1 < s.n && s.s[i + 1] == '/';
+        literal = literal || comment || s.s[i] == '"';
+        if (literal || !blank)
+            out[n++] = s.s[i];
+        else if (n && out[n - 1] != ' ')
+            out[n++] = ' ';
+    }
+    return out ? (struct str){ out, n } : s;
+}
+
 /* Cuts the row at `col` columns so that the right half starts there. */
 static void row_cut(struct row *r, unsigned col)
 {
@@ -255,11 +274,11 @@ static void row_cut(struct row *r, unsigned col)
     }
 }
 
-static void put_new(struct row *r, const struct app *a, const struct src_line *l, struct str reg)
+static void put_new(struct row *r, const struct app *a, const struct src_line *l, struct str reg, unsigned room)
 {
     bool touched = l->tag != NULL;
     row_put(r, touched ? ROLE_INSERTED : ROLE_DIM, "%s ", touched ? l->old ? "~" : "+" : " ");
-    struct str text = source_line_text(&a->source.new, l->new);
+    struct str text = side_text(a, source_line_text(&a->source.new, l->new), room);
     if (touched && !l->old)
         row_str(r, ROLE_INSERTED, text);
     else
@@ -288,13 +307,15 @@ static void source_row(struct app *a, size_t i, unsigned w, struct row *r)
     struct gutter g = gutter_of(a, side ? w / 2 : w);
     gutter_put(r, &g, a, l->old);
     if (s->mode == SRC_REWRITTEN && s->new.n) {
-        put_new(r, a, l, name);
+        put_new(r, a, l, name, UINT_MAX);
         return;
     }
+    unsigned room = side ? w - split_of(a, w) - 1 : UINT_MAX;
+    struct str old = side_text(a, source_line_text(&s->old, l->old), room);
     if (l->old && side && !l->new)
-        row_str(r, ROLE_REMOVED, source_line_text(&s->old, l->old));
+        row_str(r, ROLE_REMOVED, old);
     else
-        source_colour(r, source_line_text(&s->old, l->old), name);
+        source_colour(r, old, name);
     const struct src_mark *m = l->old ? &s->mark[l->old - 1] : NULL;
     if (m && m->fold_end > l->old && s->folded[m->func])
         row_put(r, ROLE_DIM, "  … %u lines folded", m->fold_end - l->old);
@@ -304,7 +325,7 @@ static void source_row(struct app *a, size_t i, unsigned w, struct row *r)
     row_pad(r, split_of(a, w));
     row_put(r, ROLE_BORDER, "│");
     if (l->new)
-        put_new(r, a, l, name);
+        put_new(r, a, l, name, room);
 }
 
 static void source_update(struct app *a, unsigned w, unsigned h)

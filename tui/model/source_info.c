@@ -28,7 +28,7 @@ static const char *decision_words(const char *d)
     return "";
 }
 
-static void put_facts(struct app *a, struct page *p, const struct ana_access *x)
+static void put_facts(struct app *a, struct page *p, const struct ana_access *x, unsigned w)
 {
     struct row r;
     row_init(&r, a->frame);
@@ -46,11 +46,13 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x)
     const char *d = source_decision(&a->options, x);
     if (*d)
         row_put(&r, !strcmp(d, "ca") ? ROLE_LABEL : ROLE_CHANGED, "  %s", decision_words(d));
-    page_add(a, p, &r, -1);
+    page_flow(a, p, &r, 3, w, -1);
 }
 
-static void put_address(struct app *a, struct page *p, const struct ana_access *x)
+/* Two lines of it: the tree has the rest. */
+static void put_address(struct app *a, struct page *p, const struct ana_access *x, unsigned w)
 {
+    struct page whole = { 0 };
     struct row r;
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, " address ");
@@ -58,7 +60,15 @@ static void put_address(struct app *a, struct page *p, const struct ana_access *
         row_put(&r, ROLE_VALUE, "%s", x->address);
     if (x->unknown)
         row_put(&r, ROLE_WARN, "%s%s", x->address ? "  " : "unknown: ", x->unknown);
-    page_add(a, p, &r, -1);
+    page_flow(a, &whole, &r, 9, w, -1);
+    for (size_t i = 0; i < whole.n && i < 2; i++) {
+        row_init(&r, a->frame);
+        for (unsigned k = 0; k < whole.line[i].n; k++)
+            row_str(&r, whole.line[i].v[k].role, whole.line[i].v[k].s);
+        if (i == 1 && whole.n > 2)
+            row_put(&r, ROLE_DIM, "%s", view_keys(a, " … {address-tree} shows it all"));
+        page_add(a, p, &r, -1);
+    }
 }
 
 /* Where the PTX tells its source, that line stands in place of the legend's first, and below an access. */
@@ -98,8 +108,8 @@ void source_info(struct app *a, unsigned w)
     if (m) {
         page_wrap(a, p, ROLE_ERROR, 1, w - 1, m->text ? m->text : "", -1);
     } else if (x && x->space == PTX_SPACE_GLOBAL) {
-        put_facts(a, p, x);
-        put_address(a, p, x);
+        put_facts(a, p, x, w);
+        put_address(a, p, x, w);
         put_cuda(a, p, line);
     } else if (a->snap->module) {
         put_legend(a, p, line);

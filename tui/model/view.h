@@ -34,6 +34,8 @@ void page_blank(struct app *a, struct page *p);
 const char *view_keys(struct app *a, const char *text);
 /* What an empty panel says: what to do next, keys as in view_keys. */
 void page_hint(struct app *a, struct page *p, unsigned w, const char *text);
+/* The same for panels that a run fills, with what kept the last one from it. */
+void page_empty(struct app *a, struct page *p, unsigned w, const char *text);
 /* Adds a row broken between its spans into lines of at most w columns, the later ones indented. */
 void page_flow(struct app *a, struct page *p, const struct row *r, unsigned indent, unsigned w, long item);
 /* Item of the line under the cursor of a list over a page, -1: none. */

@@ -170,9 +170,10 @@ static void runs_update(struct app *a, unsigned w, unsigned h)
     page_clear(p);
     page_clear(&a->chart[PANEL_RUNS]);
     make_order(a);
-    if (!a->runs.norder)
-        page_hint(a, p, w, *a->runs.filter ? "No run matches the filter; {filter} changes it."
-                  : "Nothing was run yet. {run} runs the present options once, {sweep} sweeps, {tune} searches; every run is kept here and in the session file.");
+    if (!a->runs.norder && *a->runs.filter)
+        page_hint(a, p, w, "No run matches the filter; {filter} changes it.");
+    else if (!a->runs.norder)
+        page_empty(a, p, w, "Nothing was run yet. {run} runs the present options once, {sweep} sweeps, {tune} searches; every run is kept here and in the session file.");
     put_comparison(a, w);
     list_set_count(&a->list[PANEL_RUNS], a->runs.norder ? a->runs.norder : p->n);
 }
@@ -194,7 +195,7 @@ static void runs_head(struct app *a, unsigned w, struct row *r)
     if (w >= 100)
         row_put(r, ROLE_LABEL, "%-16s ", "device");
     row_put(r, ROLE_LABEL, "configuration");
-    row_put(r, ROLE_DIM, "   sorted by %s", sorts[a->runs.sort]);
+    row_put(r, ROLE_DIM, w >= 90 ? "   sorted by %s" : "  by %s", sorts[a->runs.sort]);
     if (*a->runs.filter)
         row_put(r, ROLE_CHANGED, "   filter '%s'", a->runs.filter);
 }

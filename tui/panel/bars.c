@@ -126,7 +126,7 @@ static void progress(struct app *a, struct surface *s, int y)
         if (n->done > 0.02 && n->done < 1)
             row_put(&r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
     }
-    row_put(&r, ROLE_DIM, "   x stops");
+    row_put(&r, ROLE_DIM, "%s", view_keys(a, "   {cancel} stops"));
     surface_row(s, 0, y, s->w, &r, 0);
 }
 
@@ -152,6 +152,20 @@ static void line(struct app *a, struct surface *s, int y, enum role role, const 
     surface_row(s, 1, y, s->w - 2, &r, 0);
 }
 
+/* A warning that does not fit ends in the key of the panel that has the rest. */
+static void notice(struct app *a, struct surface *s, int y, enum role role)
+{
+    const char *tail = view_keys(a, " … {panel-9} has the rest");
+    unsigned room = s->w > 2 ? (unsigned)s->w - 2 : 0, end = text_width(str_of(tail));
+    struct str text = str_of(a->notice);
+    if (a->notice_level == DIAG_NOTE || text_width(text) <= room || room < 2 * end) {
+        line(a, s, y, role, "", a->notice);
+        return;
+    }
+    struct str head = text_head(text, room - end);
+    line(a, s, y, role, arena_printf(a->frame, "%.*s", (int)head.n, head.s), tail);
+}
+
 static void message(struct app *a, struct surface *s, int y)
 {
     static const enum role roles[] = { ROLE_NOTE, ROLE_WARN, ROLE_ERROR };
@@ -165,7 +179,7 @@ static void message(struct app *a, struct surface *s, int y)
     }
     bool fresh = a->notice_until - a->now_ns > NOTICE_BUSY_NS;   /* progress takes the line back soon */
     if (*a->notice && (!a->snap->busy || a->notice_level == DIAG_ERROR || a->leaving || fresh))
-        line(a, s, y, roles[a->notice_level], "", a->notice);
+        notice(a, s, y, roles[a->notice_level]);
     else if (a->snap->busy)
         progress(a, s, y);
     else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))

@@ -247,9 +247,8 @@ static void reduced(struct app *a, struct surface *s, struct screen *map)
     surface_print(s, 1, 0, ROLE_BAR_KEY, "%d %s", (int)a->focus + 1, panel_info(a->focus)->title);
     if (s->w >= 36 && a->snap->kernel)
         surface_print(s, 16, 0, ROLE_BAR, "%.*s", s->w - 17, a->snap->kernel);
-    body = lesson_strip(a, s, body);
     if (a->overlay == OVERLAY_NONE)
-        panel_draw(a, s, map, a->focus, body);
+        panel_draw(a, s, map, a->focus, lesson_strip(a, s, body));
     else
         overlay(a, s, map, body);
     bars_draw_bottom(a, s, map, false);

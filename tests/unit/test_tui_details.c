@@ -1,0 +1,139 @@
+/* What must not be lost on the way to the screen: why nothing ran, the rest of a
+ * long warning, a panel behind a lesson's text, what a check still lacks, the
+ * operands of a load beside its rewrite. */
+#include "tests/support.h"
+
+#include "tests/terminal/stage.h"
+#include "tui/model/lesson_run.h"
+
+/* A panel that nothing filled says what kept it empty, until something else was said. */
+static void failures_are_told(void **state)
+{
+    static const char *const panels[] = { "5", "6", "7" };
+    static const struct job_message said[] = {
+        { .level = DIAG_ERROR, .text = "out-of-bounds read of 4 bytes" }, { .level = DIAG_WARNING, .text = "only warned" }, { .level = DIAG_NOTE, .text = "read again" } };
+    struct stage t;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(panels); i++) {
+        stage_open(&t, SNAP_OPENED, 80, 24);
+        t.snap->messages = said;
+        t.snap->nmessages = 2;
+        stage_press(&t, panels[i]);
+        if (!stage_shows(&t, "It failed: out-of-bounds read of 4 bytes"))
+            fail_msg("panel %s does not say what failed", panels[i]);
+        t.snap->nmessages = 3;
+        stage_frame(&t);
+        assert_false(stage_shows(&t, "It failed"));
+        stage_close(&t);
+    }
+}
+
+static void percent_stays(void **state)
+{
+    struct stage t;
+    struct page p = { 0 };
+    struct row r;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    stage_frame(&t);
+    for (unsigned w = 12; w < 40; w++) {
+        page_clear(&p);
+        page_wrap(&t.app, &p, ROLE_TEXT, 0, w, "line 81: 100 % of its lines, 0 % of a warp's share", -1);
+        row_init(&r, t.app.frame);
+        row_put(&r, ROLE_TEXT, "some words and 100 %% of the loads, then 12 %% again");
+        page_flow(&t.app, &p, &r, 2, w, -1);
+        for (size_t i = 0; i < p.n; i++)
+            for (unsigned k = 0; k < p.line[i].n; k++)
+                if (p.line[i].v[k].s.n && *p.line[i].v[k].s.s == '%')
+                    fail_msg("%u columns: a line begins with %%", w);
+    }
+    stage_close(&t);
+}
+
+static void long_warnings(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    stage_frame(&t);
+    app_notice(&t.app, DIAG_ERROR, "a.ptx:13:2: out-of-bounds read of 4 bytes at global address 0x7f0000000400: thread (48,0,0)");
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "… 9 has the rest"));
+    app_notice(&t.app, DIAG_ERROR, "a.ptx:13:2: misaligned");
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "a.ptx:13:2: misaligned"));
+    assert_false(stage_shows(&t, "has the rest"));
+    stage_close(&t);
+}
+
+/* On a small screen a lesson's whole text covers the panel; what one goes to is seen all the same. */
+static void lesson_gives_way(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_DONE, 40, 12);
+    assert_true(lesson_open(&t.app, "sessions/lessons/2-valley.json"));
+    stage_frame(&t);
+    stage_keys(&t, "1 F4");
+    assert_false(stage_shows(&t, "%rd8"));
+    stage_press(&t, "?");
+    assert_true(stage_shows(&t, "Source panel"));
+    stage_press(&t, "q");
+    stage_press(&t, "7");
+    assert_true(stage_shows(&t, "sweep"));
+    stage_close(&t);
+}
+
+static void checks_say_what_lacks(void **state)
+{
+    static const struct { const char *check, *lacks; } t[] = {
+        { "sweeps >= 2 and l1.hit_rate < 20", "l1.hit_rate is " }, { "runs > 7", "runs is 3; > 7 is looked for" },
+        { "category == irregular", "category is cache-congested; == irregular is looked for" } };
+    struct stage s;
+    struct buf b = { 0 };
+    (void)state;
+    stage_open(&s, SNAP_DONE, 80, 24);
+    for (size_t i = 0; i < ARRAY_LEN(t); i++) {
+        buf_clear(&b);
+        assert_int_equal(check_eval(&s.app, t[i].check, NULL, &b), CHECK_NO);
+        if (strncmp(b.s, t[i].lacks, strlen(t[i].lacks)))
+            fail_msg("'%s' lacks '%s'", t[i].check, b.s);
+    }
+    buf_clear(&b);
+    assert_int_equal(check_eval(&s.app, "sweeps == 2", NULL, &b), CHECK_YES);
+    assert_int_equal(b.n, 0);
+    stage_close(&s);
+    stage_open(&s, SNAP_OPENED, 80, 24);
+    assert_int_equal(check_eval(&s.app, "l1.hit_rate < 20", NULL, &b), CHECK_NO);
+    assert_string_equal(b.s, "l1.hit_rate is not known yet; < 20 is looked for");
+    stage_close(&s);
+    buf_free(&b);
+}
+
+/* Beside its rewrite a load shows its address on 80 columns, on both sides. */
+static void side_by_side(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 80, 24);
+    const struct ptx_module *m = t.snap->module;
+    struct ptx_line_origin lines[64];
+    struct pass_output out = { .changed = true, .text = (char *)(uintptr_t)m->text.s, .n = m->text.n, .lines = lines };
+    for (size_t i = 0; i < m->text.n; i++)
+        if (m->text.s[i] == '\n' && out.nlines < ARRAY_LEN(lines))
+            lines[out.nlines] = (struct ptx_line_origin){ out.nlines + 1, NULL, false }, out.nlines++;
+    t.snap->preview = &out;
+    t.app.source.stale = true;
+    stage_keys(&t, "1 v");
+    assert_true(stage_shows(&t, "│ ld.global.nc.f32 %f3, [%rd12]; … │  ld.global.nc.f32 %f3, [%rd12];…│"));
+    t.snap->preview = NULL;
+    stage_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failures_are_told), cmocka_unit_test(percent_stays), cmocka_unit_test(long_warnings),
+        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
