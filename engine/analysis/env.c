@@ -335,7 +335,7 @@ static bool settle_ne(struct ax_pool *p, int64_t *k, const struct ax **r)
 }
 /* ---- a loop whose condition hangs on its own counter alone: round after round until it ends ---- */
 #define MAX_ROUNDS 65536
-struct own { const struct ana_loop *l; int64_t from; };
+struct own { int64_t from; };
 static enum ax_visit visit_foreign(void *ctx, const struct ax *x)
 {
     bool made = x->n && x->kind != AX_LOAD && x->kind != AX_PHI;     /* of its arguments alone */
@@ -353,7 +353,7 @@ static void count_rounds(struct env *v, struct ana_loop *l, const struct ax *sta
 {
     struct arena *a = ax_find(stay, visit_foreign, l) ? NULL : arena_new(0);
     struct ax_tape tape;
-    struct own o = { l, 0 };
+    struct own o = { 0 };
     if (!a || !ax_tape_make(a, &stay, 1, &tape)) {
         arena_free(a);
         return;

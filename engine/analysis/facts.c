@@ -170,7 +170,7 @@ struct slice *facts_slice(struct facts *f)
         f->slice = make_slice(f, true);
     return f->slice;
 }
-struct counting { struct facts *f; struct tally *t; double *per_cta; uint64_t cta; };
+struct counting { struct facts *f; struct tally *t; };
 static bool count_event(void *ctx, const struct slice_event *ev)
 {
     struct counting *c = ctx;

@@ -288,6 +288,8 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
     o->other = other;
     o->nother = other_sets(s, other, ARRAY_LEN(other));
     enum status st = tune_search(bench, o, &ob, found, w->ds);
+    o->other = NULL;
+    o->nother = 0;
     cmd_progress_end();
     if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
         print_all(&t, bench, s, found, st == ST_OK);

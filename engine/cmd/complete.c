@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The words before the one in question; that one; what of it stands before its last comma, where it is a list. */
-struct asked { const char *const *word; size_t n; const char *typed, *head; size_t nhead; struct buf *out; };
+struct asked { const char *const *word; size_t n; const char *typed; size_t nhead; struct buf *out; };
 
 static void offer_n(const struct asked *q, const char *word, size_t n, const char *help)
 {

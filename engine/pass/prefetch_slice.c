@@ -71,7 +71,7 @@ static bool pure(const struct ptx_inst *d)
     enum ptx_effect e = inst_effect(d);
     bool constant_load = e == EFFECT_LOAD && inst_is(d, "ld") && d->space == PTX_SPACE_PARAM;
     return written == 1 && d->op != PTX_OP_OPAQUE && !d->guarded && (e == EFFECT_NONE || constant_load) && d->nopnds >= 2 && d->opnds[0].kind == OPND_REG &&
-           (d->nopnds < 2 || d->opnds[1].kind != OPND_VEC);
+           d->opnds[1].kind != OPND_VEC;
 }
 
 static bool invariant(const struct slice *s, uint32_t reg)

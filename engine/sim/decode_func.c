@@ -331,9 +331,9 @@ static bool live_solve(struct decode *d, const struct ptx_cfg *c)
     uint32_t words = d->pf->nregs / 64 + 1;
     size_t set = (size_t)words * (c->nblocks + 1);
     uint64_t *mem = base_alloc((set * 4 + words * 3) * sizeof *mem);
-    struct live l = { .f = d->pf, .words = words, .common = mem + set * 4, .many = mem + set * 4 + words };
     if (!mem)
         return false;
+    struct live l = { .f = d->pf, .words = words, .common = mem + set * 4, .many = mem + set * 4 + words };
     uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set;
     for (uint32_t b = 0; b < c->nblocks; b++)
         live_block(&l, &c->blocks[b], use + (size_t)b * words, def + (size_t)b * words);

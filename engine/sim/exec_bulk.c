@@ -38,10 +38,12 @@ bool decode_async(struct decode *d, const struct ptx_inst *i, struct exec_inst *
     if (i->nopnds != 3 || ptx_has_mod(i, PTX_MOD_GLOBAL))
         return decode_why(d, "asynchronous store without an mbarrier");
     x.n = v->kind == OPND_VEC ? (uint8_t)v->nelem : 1;
+    if (x.n > ARRAY_LEN(x.src))
+        return decode_why(d, "asynchronous store of so long a vector");
     for (unsigned k = 0; k < x.n; k++) {
         unsigned bits = decode_reg_bits(d, &e[k]);
         x.reg_bytes[k] = (uint8_t)(bits > 32 || (!bits && size == 8) ? 8 : 4);
-        if (k >= ARRAY_LEN(x.src) || !decode_src(d, &e[k], x.reg_bytes[k], &x.src[k]))
+        if (!decode_src(d, &e[k], x.reg_bytes[k], &x.src[k]))
             return false;
     }
     in->bytes = (uint8_t)size;

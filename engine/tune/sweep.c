@@ -105,13 +105,14 @@ static enum status list_slices(struct sweeping *w, const struct tune_axis *axes,
             return st;
         f->slice = base_alloc((before * n + 1) * sizeof *f->slice);
         f->n = f->slice ? before * n : 0;
-        for (size_t i = 0; i < f->n; i++) {
-            st = tune_axis_points(&axes[k], &w->bench->subject, &old[i / n].base, values, &n, w->ds);
-            f->slice[i].base = values[i % n];
+        for (size_t i = 0; st == ST_OK && f->slice && i < before; i++) {       /* n values for every base */
+            st = tune_axis_points(&axes[k], &w->bench->subject, &old[i].base, values, &n, w->ds);
+            for (size_t v = 0; st == ST_OK && v < n; v++)
+                f->slice[i * n + v].base = values[v];
         }
         base_free(old);
-        if (!f->slice)
-            return ST_NOMEM;
+        if (!f->slice || st != ST_OK)
+            return f->slice ? st : ST_NOMEM;
     }
     return ST_OK;
 }

@@ -8,6 +8,7 @@
 #include "tui/panel/surface.h"
 #include "tui/term/workbench.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static void news(struct plain *p)
     for (; p->points < n; p->points++) {
         const struct result *x = &r->sweep.points[p->points];
         char t[TEXT_NUM];
-        text_time(t, x->time.valid ? (double)x->time.median : 0.0 / 0.0);
+        text_time(t, x->time.valid ? (double)x->time.median : (double)NAN);
         buf_clear(&b);
         options_line(&x->options, &b);
         buf_printf(&b, "%s: %s", b.n ? "" : "the original", t);
