@@ -29,8 +29,10 @@ unsigned decode_bytes(enum ptx_type t)
     return bits <= 32 ? 4 : bits <= 64 ? 8 : 16;
 }
 
-uint32_t decode_reg_slot(const struct decode *d, uint32_t reg, int comp)
+uint32_t decode_reg_slot(struct decode *d, uint32_t reg, int comp)
 {
+    if (d->nasked < ARRAY_LEN(d->asked))
+        d->asked[d->nasked++] = reg;
     const struct ptx_reg *r = &d->pf->regs[reg];
     unsigned step = r->type == PTX_T_PRED ? 4 : decode_bytes(r->type) * WARP_LANES;
     return d->f->reg_slot[reg] + (comp > 0 ? (uint32_t)comp * step : 0);

@@ -2,7 +2,9 @@
  * engine/ptx/ops.def; a token without a decoder does not compile.
  *
  *   decode.c        operands to slots, constants, special registers, registers of a function
- *   decode_func.c   which functions are reachable, order of blocks, liveness
+ *   decode_func.c   a function's instructions: order of blocks, groups of accesses
+ *   decode_live.c   liveness, and how many registers that takes
+ *   decode_slot.c   registers to slots
  *   decode_lane.c   arithmetic: rows of lanes.def, else scalar.def
  *   decode_*.c      the families */
 #ifndef GPULOCW_SIM_DECODE_H
@@ -37,6 +39,7 @@ struct decode {
     uint32_t *place;                 /* by module function: its position among them, EXEC_NO_ID: not reached */
     uint32_t cap_sregs;
     uint32_t carry;                  /* predicate slot of CC.CF, EXEC_NO_ID until used */
+    uint32_t asked[64], nasked;      /* registers whose slots the instruction at hand asked for, the first of them */
     uint32_t code_cap, ngroups;
     bool atomic_order;               /* an operation whose result depends on the order of CTAs */
 };
@@ -52,7 +55,7 @@ bool decode_dst(struct decode *d, const struct ptx_operand *o, unsigned bytes, u
 bool decode_pred(struct decode *d, const struct ptx_operand *o, uint32_t *slot, bool *neg);
 bool decode_const_slot(struct decode *d, uint64_t bits, unsigned bytes, uint32_t *slot);
 unsigned decode_reg_bits(const struct decode *d, const struct ptx_operand *o);   /* 0: not a register */
-uint32_t decode_reg_slot(const struct decode *d, uint32_t reg, int comp);
+uint32_t decode_reg_slot(struct decode *d, uint32_t reg, int comp);
 bool decode_why(struct decode *d, const char *fmt, ...) BASE_PRINTF(2, 3);       /* always false */
 unsigned decode_key(const struct ptx_inst *i);
 bool decode_is_imm(const struct ptx_operand *o, int64_t *v);
@@ -67,6 +70,11 @@ uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);         
 
 /* ---- functions (decode_func.c) ---- */
 bool decode_function(struct decode *d, uint32_t index);
+/* Registers of the function at hand: sim_program.regs, and all of exec_func that is about slots. The ranks of its code are known.
+ * False: out of memory. */
+struct decode_live { uint32_t words; const uint64_t *in, *out; };                /* sets of registers live at a block's ends: [block][words] */
+bool decode_live(struct decode *d, const struct ptx_cfg *c);
+bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l);
 /* Sets exec_inst.lean of all code (decode_lean.c). False: out of memory. */
 bool decode_lean(struct decode *d);
 bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f);

@@ -1,4 +1,4 @@
-/* A function: registers to slots, schedule order of blocks, liveness, then instruction by
+/* A function: places of its variables, schedule order of blocks, then instruction by
  * instruction through the decoder its op table row names. */
 #include "engine/sim/decode_exec.h"
 
@@ -6,29 +6,7 @@
 
 static uint32_t round_up(uint32_t n, uint32_t to) { return (n + to - 1) / to * to; }
 
-/* ---- layout of a frame ---- */
-static bool layout_registers(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
-{
-    f->reg_slot = ARENA_ARRAY(d->p->arena, uint32_t, pf->nregs + 1);
-    if (!f->reg_slot)
-        return false;
-    uint32_t at = 4;                                         /* word 0: the carry flag */
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < pf->nregs; i++) {
-            const struct ptx_reg *r = &pf->regs[i];
-            bool pred = r->type == PTX_T_PRED;
-            if (pred != (pass == 0))
-                continue;
-            f->reg_slot[i] = at | BANK_FRAME;
-            at += (pred ? 4 : decode_bytes(r->type) * WARP_LANES) * (r->vec > 1 ? r->vec : 1);
-        }
-        at = round_up(at, 128);
-    }
-    f->frame_bytes = at;
-    f->nregs = pf->nregs;
-    return true;
-}
-
+/* ---- layout of a frame: variables; registers see decode_slot.c ---- */
 static uint64_t place(uint32_t *at, const struct ptx_symbol *s)
 {
     uint32_t align = s->align ? s->align : 1;
@@ -58,27 +36,11 @@ static bool layout_local(struct decode *d, const struct ptx_func *pf, struct exe
     return true;
 }
 
-/* Registers among the formal parameters (of a type that decode_ctl.c lets a call pass) are the first of their name. */
-static uint32_t formal_slot(const struct ptx_func *pf, const struct ptx_symbol *s, const struct exec_func *f)
-{
-    for (uint32_t r = 0; s->space == PTX_SPACE_REG && r < pf->nregs; r++)
-        if (str_eq(pf->regs[r].name, s->name))
-            return f->reg_slot[r];
-    return EXEC_NO_ID;
-}
-
-static bool layout_formals(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
-{
-    f->formal_slot = ARENA_ARRAY(d->p->arena, uint32_t, pf->nparams + pf->nrets + 1);
-    for (uint32_t i = 0; f->formal_slot && i < pf->nrets + pf->nparams; i++)
-        f->formal_slot[i] = formal_slot(pf, i < pf->nrets ? pf->rets[i] : pf->params[i - pf->nrets], f);
-    return f->formal_slot != NULL;
-}
-
 bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f)
 {
     f->ptx = pf;
-    return layout_registers(d, pf, f) && layout_local(d, pf, f) && layout_formals(d, pf, f);
+    f->nregs = pf->nregs;
+    return layout_local(d, pf, f);
 }
 
 /* ---- schedule order ----
@@ -176,181 +138,6 @@ static bool order_blocks(struct decode *d, const struct ptx_cfg *c)
     return ok;
 }
 
-/* ---- liveness: registers that may be read before written, and how many live at once ---- */
-struct live { const struct ptx_func *f; uint64_t *use, *def, *in, *out, *cur, *common, *many; uint32_t words; bool guarded; uint32_t cost, most; };
-#define BIT_SET(v, r) ((v)[(r) >> 6] |= 1ull << ((r) & 63))
-#define BIT_GET(v, r) ((v)[(r) >> 6] >> ((r) & 63) & 1)
-
-static void live_read(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if ((access & PTX_READ || (l->guarded && access & PTX_WRITE)) && !BIT_GET(l->def, reg))
-        BIT_SET(l->use, reg);
-}
-static void live_write(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if (access & PTX_WRITE && !l->guarded)
-        BIT_SET(l->def, reg);
-}
-
-static void live_block(struct live *l, const struct ptx_block *b, uint64_t *use, uint64_t *def)
-{
-    l->use = use;
-    l->def = def;
-    for (uint32_t i = 0; i < b->n; i++) {
-        const struct ptx_inst *in = &l->f->insts[b->first + i];
-        l->guarded = in->guarded;
-        ptx_inst_regs(in, live_read, l);
-        ptx_inst_regs(in, live_write, l);
-    }
-}
-
-static bool live_flow(const struct ptx_cfg *c, uint32_t b, uint32_t words, const uint64_t *use, const uint64_t *def, uint64_t *in, uint64_t *out)
-{
-    const struct ptx_block *blk = &c->blocks[b];
-    bool changed = false;
-    for (uint32_t w = 0; w < words; w++) {
-        uint64_t o = 0;
-        for (uint32_t s = 0; s < blk->nsucc; s++)
-            o |= in[(size_t)blk->succ[s] * words + w];
-        out[(size_t)b * words + w] = o;
-        uint64_t now = use[(size_t)b * words + w] | (o & ~def[(size_t)b * words + w]);
-        changed |= now != in[(size_t)b * words + w];
-        in[(size_t)b * words + w] = now;
-    }
-    return changed;
-}
-
-/* Values that no thread needs a register for: parameters and literals stay in the constant bank or the instruction, and integers
- * made of them and of the CTA's place alone are the warp's (ptxas keeps those in uniform registers). `common` has their registers. */
-static bool is_common(const struct live *l, const struct ptx_operand *o)
-{
-    if (o->kind == OPND_SREG)
-        return o->index == PTX_SREG_CTAID || o->index == PTX_SREG_NTID || o->index == PTX_SREG_NCTAID;
-    return o->kind == OPND_IMM || o->kind == OPND_SYM || (o->kind == OPND_REG && BIT_GET(l->common, o->index));
-}
-
-static bool makes_common(const struct live *l, const struct ptx_inst *in)
-{
-    if (in->guarded || in->nopnds < 2 || in->opnds[0].kind != OPND_REG || BIT_GET(l->many, in->opnds[0].index))
-        return false;
-    if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
-        return l->f->entry;
-    bool fp = in->ntypes && ptx_type_kind((enum ptx_type)in->type[0]) == 'f';
-    if (ptx_op_info((enum ptx_op)in->op)->effect != EFFECT_NONE || (fp && in->op != PTX_OP_MOV))
-        return false;
-    bool all = true;
-    for (unsigned k = 1; k < in->nopnds; k++)
-        all &= is_common(l, &in->opnds[k]);
-    return all;
-}
-
-static void live_again(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if (access & PTX_WRITE) {
-        uint64_t *v = BIT_GET(l->cur, reg) ? l->many : l->cur;
-        BIT_SET(v, reg);
-    }
-}
-
-/* `common` from zeroed sets; `seen` is scratch. */
-static void live_common(struct live *l, uint64_t *seen)
-{
-    l->cur = seen;
-    for (uint32_t i = 0; i < l->f->ninsts; i++)
-        ptx_inst_regs(&l->f->insts[i], live_again, l);
-    for (uint32_t i = 0; i < l->f->ninsts; i++)
-        if (makes_common(l, &l->f->insts[i]))
-            BIT_SET(l->common, l->f->insts[i].opnds[0].index);
-}
-
-static uint32_t reg_cost(const struct live *l, uint32_t reg)
-{
-    const struct ptx_reg *r = &l->f->regs[reg];
-    unsigned bits = ptx_type_bits(r->type);
-    return r->type == PTX_T_PRED || BIT_GET(l->common, reg) ? 0 : (bits <= 32 ? 1 : bits / 32) * (r->vec > 1 ? r->vec : 1);
-}
-static void live_kill(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if (access == PTX_WRITE && !l->guarded && BIT_GET(l->cur, reg)) {
-        l->cur[reg >> 6] &= ~(1ull << (reg & 63));
-        l->cost -= reg_cost(l, reg);
-    }
-}
-static void live_gen(void *ctx, uint32_t reg, unsigned access)
-{
-    struct live *l = ctx;
-    if (access & PTX_READ && !BIT_GET(l->cur, reg)) {
-        BIT_SET(l->cur, reg);
-        l->cost += reg_cost(l, reg);
-    }
-}
-
-static void live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur)
-{
-    l->cur = cur;
-    l->cost = 0;
-    for (uint32_t r = 0; r < l->f->nregs; r++)
-        l->cost += BIT_GET(cur, r) ? reg_cost(l, r) : 0;
-    for (uint32_t i = b->n; i--;) {
-        const struct ptx_inst *in = &l->f->insts[b->first + i];
-        l->most = l->cost > l->most ? l->cost : l->most;
-        l->guarded = in->guarded;
-        ptx_inst_regs(in, live_kill, l);
-        ptx_inst_regs(in, live_gen, l);
-    }
-    l->most = l->cost > l->most ? l->cost : l->most;
-}
-
-/* 128-byte units of the frame that must be zero at the start, so that results repeat. */
-static bool zero_units(struct decode *d, const uint64_t *in)
-{
-    uint32_t n = 0, preds = 0;
-    const struct ptx_func *pf = d->pf;
-    for (uint32_t r = 0; r < pf->nregs; r++)
-        preds += pf->regs[r].type == PTX_T_PRED ? (pf->regs[r].vec > 1 ? pf->regs[r].vec : 1) : 0;
-    uint32_t units = d->f->frame_bytes / 128, words = (preds + 1 + 31) / 32;
-    d->f->zero = ARENA_ARRAY(d->p->arena, uint32_t, units + 1);
-    if (!d->f->zero)
-        return false;
-    for (uint32_t u = 0; u < words; u++)
-        d->f->zero[n++] = u * 128;
-    for (uint32_t r = 0; r < pf->nregs; r++)
-        if (BIT_GET(in, r) && pf->regs[r].type != PTX_T_PRED)
-            for (uint32_t k = 0; k < decode_bytes(pf->regs[r].type) / 4 * (pf->regs[r].vec > 1 ? pf->regs[r].vec : 1u); k++)
-                d->f->zero[n++] = d->f->reg_slot[r] + k * 128;
-    d->f->nzero = n;
-    return true;
-}
-
-static bool live_solve(struct decode *d, const struct ptx_cfg *c)
-{
-    uint32_t words = d->pf->nregs / 64 + 1;
-    size_t set = (size_t)words * (c->nblocks + 1);
-    uint64_t *mem = base_alloc((set * 4 + words * 3) * sizeof *mem);
-    if (!mem)
-        return false;
-    struct live l = { .f = d->pf, .words = words, .common = mem + set * 4, .many = mem + set * 4 + words };
-    uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set;
-    for (uint32_t b = 0; b < c->nblocks; b++)
-        live_block(&l, &c->blocks[b], use + (size_t)b * words, def + (size_t)b * words);
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t k = c->nrpo; k--;)
-            changed |= live_flow(c, c->rpo[k], words, use, def, in, out);
-    }
-    live_common(&l, mem + set * 4 + words * 2);
-    for (uint32_t k = 0; k < c->nrpo; k++)
-        live_pressure(&l, &c->blocks[c->rpo[k]], out + (size_t)c->rpo[k] * words);
-    d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
-    bool ok = zero_units(d, in);
-    base_free(mem);
-    return ok;
-}
-
 /* ---- instructions ---- */
 struct reg_list { uint32_t *v, n, max; unsigned want; };
 static void list_reg(void *ctx, uint32_t reg, unsigned access)
@@ -411,6 +198,26 @@ static void refuse(struct decode *d, const struct ptx_inst *i)
     }
 }
 
+/* Registers share slots by what ptx_inst_regs says of each instruction: one that its decoder uses and that does not name would
+ * read or spoil another's value. */
+struct known { uint32_t reg; bool found; };
+static void look_for(void *ctx, uint32_t reg, unsigned access)
+{
+    struct known *k = ctx;
+    (void)access;
+    k->found |= reg == k->reg;
+}
+static bool asked_are_known(struct decode *d, const struct ptx_inst *i)
+{
+    for (uint32_t k = 0; k < d->nasked; k++) {
+        struct known x = { .reg = d->asked[k] };
+        ptx_inst_regs(i, look_for, &x);
+        if (!x.found)
+            return decode_why(d, "uses register %.*s, which is none of its operands", (int)d->pf->regs[x.reg].name.n, d->pf->regs[x.reg].name.s);
+    }
+    return true;
+}
+
 static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool reachable)
 {
     uint32_t rank = in->rank;
@@ -419,11 +226,12 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
     *in = (struct exec_inst){ .guard = EXEC_NO_ID, .dst2 = EXEC_NO_ID, .load_id = EXEC_NO_ID, .vec = 1, .rank = rank,
                               .leader = leader, .ptx = i, .func = d->f, .cls = class_of(i), .next = d->f->first + i->index + 1 };
     d->why[0] = 0;
+    d->nasked = 0;
     if (i->guarded) {
         in->guard = decode_reg_slot(d, i->guard, -1);
         in->guard_neg = i->guard_neg;
     }
-    if (!fn || !fn(d, i, in)) {
+    if (!fn || !fn(d, i, in) || !asked_are_known(d, i)) {
         if (!d->oom)
             refuse(d, i);
         return false;
@@ -548,7 +356,7 @@ bool decode_function(struct decode *d, uint32_t index)
     d->pf = f->ptx;
     d->carry = EXEC_NO_ID;
     struct ptx_cfg *c = ptx_cfg_build(f->ptx);
-    if (!c || !order_blocks(d, c) || !live_solve(d, c)) {
+    if (!c || !order_blocks(d, c) || !decode_live(d, c)) {
         ptx_cfg_free(c);
         d->oom = true;
         return false;

@@ -97,7 +97,14 @@ void native_forget(struct build *b, uint32_t slot)
         b->val[k] = (struct value){ .slot = EXEC_NO_ID };
 }
 
-static bool is_own(const struct build *b, uint32_t slot) { return (slot & 3u) == BANK_FRAME && b->own && b->own[slot / 128]; }
+static bool is_own(const struct build *b, uint32_t slot) { return (slot & 3u) == BANK_FRAME && b->own && b->holds_own[slot / 128]; }
+
+/* Slots are shared: what one holds is some run's own or not by the register that was written last. */
+static void note_results(struct build *b, const struct exec_inst *in)
+{
+    for (uint32_t k = 0; b->own && k < in->ndst; k++)
+        b->holds_own[in->func->reg_slot[in->regs[k]] / 128] = b->own[in->regs[k]];
+}
 
 /* The frame gets what is newer in registers; those it need not get at the end of a run are left out. */
 static void store_all(struct build *b, bool end)
@@ -336,6 +343,7 @@ static bool translate(struct build *b, const struct exec_inst *in)
 {
     const struct native_op o = op_of(b, in);
     b->pinned = 0;
+    note_results(b, in);
     if (in->guard != EXEC_NO_ID || (o.form != FORM_MEMORY && o.form != FORM_PARAM && o.form != FORM_NOTHING && in->dst == EXEC_NO_ID))
         return false;
     switch ((enum native_form)o.form) {
@@ -461,16 +469,14 @@ struct owners { const struct sim_program *p; uint32_t *home; bool *own; uint32_t
 static void note_reg(void *ctx, uint32_t reg, unsigned access)
 {
     struct owners *o = ctx;
-    const struct exec_func *f = &o->p->funcs[0];
-    const struct ptx_reg *r = &f->ptx->regs[reg];
+    const struct ptx_reg *r = &o->p->funcs[0].ptx->regs[reg];
     if (r->type == PTX_T_PRED || r->vec > 1 || ptx_type_bits(r->type) > 32 || (o->writes ? !(access & PTX_WRITE) : !(access & PTX_READ)))
         return;
-    uint32_t unit = f->reg_slot[reg] / 128;
-    if (o->home[unit] == EXEC_NO_ID) {
-        o->home[unit] = o->head;
-        o->own[unit] = o->writes && !o->guarded;
-    } else if (o->home[unit] != o->head) {
-        o->own[unit] = false;
+    if (o->home[reg] == EXEC_NO_ID) {
+        o->home[reg] = o->head;
+        o->own[reg] = o->writes && !o->guarded;
+    } else if (o->home[reg] != o->head) {
+        o->own[reg] = false;
     }
 }
 
@@ -479,10 +485,9 @@ static bool *find_own(const struct sim_program *p)
 {
     const struct exec_func *f = &p->funcs[0];
     struct owners o = { .p = p, .head = EXEC_NO_ID };
-    uint32_t units = f->frame_bytes / 128 + 1;
-    o.home = base_alloc(units * sizeof *o.home);
-    o.own = p->nfuncs == 1 ? base_alloc(units) : NULL;
-    for (uint32_t i = 0; o.home && i < units; i++)
+    o.home = base_alloc((f->nregs + 1) * sizeof *o.home);
+    o.own = p->nfuncs == 1 ? base_alloc(f->nregs + 1) : NULL;
+    for (uint32_t i = 0; o.home && i < f->nregs; i++)
         o.home[i] = EXEC_NO_ID;
     for (uint32_t i = f->first; o.home && o.own && i < f->first + f->n; i++) {
         const struct exec_inst *in = &p->code[i];
@@ -584,20 +589,21 @@ struct native *native_make(const struct sim_program *p, exec_fn *const *lanes)
 {
     if (!host_has_code(lanes) || p->ncode > MOST_CODE)
         return NULL;
-    struct build b = { .p = p, .lanes = lanes, .own = find_own(p), .at = base_alloc((p->ncode + 1) * sizeof *b.at) };
+    struct build b = { .p = p, .lanes = lanes, .own = find_own(p), .holds_own = base_alloc(p->funcs[0].frame_bytes / 128 + 1), .at = base_alloc((p->ncode + 1) * sizeof *b.at) };
     put_tables(&b);
     size_t start = b.a.n;
     put_entry(&b);
-    for (uint32_t i = 0; b.at && i < p->ncode; i++)
+    for (uint32_t i = 0; b.at && b.holds_own && i < p->ncode; i++)
         if (is_head(p, i))
             translate_run(&b, i);
     if (b.at)
         land_all(&b);
-    struct native *n = b.at && !b.a.oom ? place(&b) : NULL;
+    struct native *n = b.at && b.holds_own && !b.a.oom ? place(&b) : NULL;
     if (n)
         n->start = n->code + start;
     base_free(b.a.v);
     base_free(b.own);
+    base_free(b.holds_own);
     base_free(b.at);
     base_free(b.stub);
     base_free(b.fix);

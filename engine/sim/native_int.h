@@ -49,7 +49,7 @@ struct build {
     bool nan;                        /* NAN_REG is set */
     struct held held[HELD]; uint32_t next_held;      /* group 0: none */
     uint32_t end;                    /* code index after the run */
-    bool *own;                       /* [frame units of 128 bytes]: used by one run only */
+    bool *own, *holds_own;           /* [nregs]: used by one run only; [frame units of 128 bytes]: holds such a one's value */
     struct stub *stub; size_t nstubs, cap_stubs;
     size_t leave;                    /* the common way out: eax is the pc */
     size_t iota[4];                  /* tables: 32-bit times 4, times 8; 64-bit times 4, times 8 */

@@ -100,9 +100,9 @@ struct exec_func {               /* a decoded function */
     uint32_t index;
     uint32_t frame_bytes;        /* registers of one warp */
     uint32_t *zero; uint32_t nzero; /* 128-byte units that may be read before written */
-    uint32_t local_bytes;        /* .local and .param variables of one thread */
-    uint32_t nregs;
-    uint32_t *reg_slot;          /* [ptx->nregs] slots */
+    uint32_t local_bytes, nregs; /* local_bytes: .local and .param variables of one thread */
+    uint32_t *reg_slot;          /* [nregs] slots, EXEC_NO_ID: not used; several have one that are never live at once */
+    uint32_t *ready_slot, nready;/* [nregs] the same for what is known of the time: numbers below nready; shared if no block uses both */
     uint64_t *var_off;           /* [ptx->nvars] .local, .param: offset in the frame; .shared: in shared memory */
     uint64_t *param_off;         /* device functions: [nrets + nparams] offsets of formal parameters in the frame */
     uint32_t *formal_slot;       /* of the same: slots of those that are registers, EXEC_NO_ID for the others */

@@ -357,14 +357,21 @@ static void balance(struct time_plan *t, const struct sim_preset *g)
     }
 }
 
+/* Of code that is never reached, nothing is known of the registers. */
+static uint32_t ready_slot(const struct time_op *o, const struct exec_inst *in, uint32_t k)
+{
+    uint32_t at = in->func->ready_slot[in->regs[k]];
+    return at == EXEC_NO_ID ? TIME_ZERO : o->base + at;
+}
+
 #define HOLDS (TIME_FENCE | TIME_SPLITS | TIME_ALONE | TIME_ASYNC | TIME_ENDS | TIME_BARRIER | TIME_CALL)
 static struct time_slot slot_of(const struct time_op *o, const struct exec_inst *in, uint32_t pc, uint32_t regs)
 {
     uint32_t n = (uint32_t)in->ndst + in->nsrc;
     struct time_slot s = { .pc = pc, .regs = regs, .busy = o->busy, .latency = o->latency, .slots = o->slots, .late = o->late, .each = o->each,
-                           .unit = o->unit, .flags = o->flags, .ndst = in->ndst, .nsrc = in->nsrc, .dst = in->ndst ? o->base + in->regs[0] : TIME_SINK,
+                           .unit = o->unit, .flags = o->flags, .ndst = in->ndst, .nsrc = in->nsrc, .dst = in->ndst ? ready_slot(o, in, 0) : TIME_SINK,
                            .many = in->ndst > 1 || n > TIME_NEAR, .holds = (o->flags & HOLDS) != 0 };
-    for (uint32_t k = 0; k < TIME_NEAR; k++) s.near[k] = k < n ? o->base + in->regs[k] : TIME_ZERO;
+    for (uint32_t k = 0; k < TIME_NEAR; k++) s.near[k] = k < n ? ready_slot(o, in, k) : TIME_ZERO;
     return s;
 }
 
@@ -375,7 +382,7 @@ static void lay_out(struct time_plan *t, const struct time_region *r, uint32_t *
         uint32_t pc = r->first + t->order[r->order + i];
         const struct exec_inst *in = &t->p->code[pc];
         t->slot[r->order + i] = slot_of(&t->op[pc], in, pc, *nregs);
-        for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++) t->regs[(*nregs)++] = t->op[pc].base + in->regs[k];
+        for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++) t->regs[(*nregs)++] = ready_slot(&t->op[pc], in, k);
     }
 }
 
@@ -426,7 +433,7 @@ enum status time_plan_make(struct time_plan *t, const struct sim_program *p, con
     for (uint32_t k = 0; k < p->nfuncs; k++) {
         const struct exec_func *f = &p->funcs[k];
         for (uint32_t i = f->first; i < f->first + f->n; i++) t->op[i].base = t->nslots;
-        t->nslots += f->nregs;
+        t->nslots += f->nready;
         cut_regions(t, f);
     }
     for (uint32_t i = 0, n = 0; i < t->nregions; i++) {
