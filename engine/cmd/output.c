@@ -4,6 +4,7 @@
 
 #include <langinfo.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -211,6 +212,33 @@ static const char *equal_text(const struct result *r)
     return text[r->equal];
 }
 
+/* The loads by what they bring past L1, most first: that is where a byte saved counts. */
+static int by_missed(const void *x, const void *y)
+{
+    const struct load_counts *a = x, *b = y;
+    uint64_t p = a->sectors - a->l1_hits, q = b->sectors - b->l1_hits;
+    return p != q ? p < q ? 1 : -1 : (a->line > b->line) - (a->line < b->line);
+}
+
+#define LOADS_SHOWN 12
+static void put_loads(const struct result *r, struct buf *out)
+{
+    struct load_counts v[RESULT_MAX_LOADS];
+    uint64_t missed = 0;
+    if (!r->nloads)
+        return;
+    memcpy(v, r->loads, sizeof v);
+    qsort(v, r->nloads, sizeof *v, by_missed);
+    for (uint32_t i = 0; i < r->nloads; i++)
+        missed += v[i].sectors - v[i].l1_hits;
+    buf_puts(out, "by line     sectors   a request   L1 hits   share of what goes past L1 (simulated)\n");
+    for (uint32_t i = 0; i < r->nloads && i < LOADS_SHOWN; i++)
+        buf_printf(out, "  %5u %12llu  %10.2f  %6.1f %%  %6.1f %%\n", v[i].line, (unsigned long long)v[i].sectors, (double)v[i].sectors / (double)v[i].requests,
+                   100 * (double)v[i].l1_hits / (double)v[i].sectors, missed ? 100 * (double)(v[i].sectors - v[i].l1_hits) / (double)missed : 0);
+    if (r->nloads > LOADS_SHOWN)
+        buf_printf(out, "  and %u lines more, each with less of it (--json has them)\n", r->nloads - LOADS_SHOWN);
+}
+
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     struct buf line = { 0 };
@@ -234,6 +262,7 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     if (r->message[0])
         buf_printf(out, "note      %s\n", r->message);
     put_counters(r, out);
+    put_loads(r, out);
 }
 
 void cmd_classes_text(const struct load_classes *c, struct buf *out)

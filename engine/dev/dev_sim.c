@@ -571,6 +571,9 @@ static void fill_timed(struct result *out, const struct sim_stats *s)
     out->time.valid = true;
     timing_finish(&out->time);
     out->sampled = s->sampled;
+    for (uint32_t i = 0; i < s->nloads; i++)
+        if (s->loads[i].sectors)
+            result_add_load(out, (struct load_counts){ s->loads[i].line, s->loads[i].requests, s->loads[i].sectors, s->loads[i].l1_hits });
 }
 
 /* Cache counters and time of a functional run are n/a; instruction counts are true in both. */

@@ -12,7 +12,7 @@
 
 #include "engine/dev/dev_int.h"
 
-#define WIRE_VERSION 7
+#define WIRE_VERSION 8
 #define WIRE_MAX (64u << 20)
 #define WIRE_CHUNK (4u << 20)
 #define WIRE_NOISE (64u << 10)                   /* bytes of other output allowed before the greeting */

@@ -211,6 +211,26 @@ void wire_put_result(struct buf *b, const struct result *r)
     wire_u32(b, r->local_bytes);
     wire_u32(b, r->ctas_per_sm);
     wire_u32(b, r->sampled);
+    wire_u32(b, r->nloads);
+    for (uint32_t i = 0; i < r->nloads; i++) {
+        wire_u32(b, r->loads[i].line);
+        wire_u64(b, r->loads[i].requests);
+        wire_u64(b, r->loads[i].sectors);
+        wire_u64(b, r->loads[i].l1_hits);
+    }
+}
+
+static void get_loads(struct wire_in *w, struct result *r)
+{
+    uint32_t n = wire_get_u32(w);
+    w->bad = w->bad || n > RESULT_MAX_LOADS;
+    for (uint32_t i = 0; !w->bad && i < n; i++) {
+        struct load_counts c = { .line = wire_get_u32(w) };
+        c.requests = wire_get_u64(w);
+        c.sectors = wire_get_u64(w);
+        c.l1_hits = wire_get_u64(w);
+        result_add_load(r, c);
+    }
 }
 
 static enum origin get_origin(struct wire_in *w)
@@ -269,6 +289,7 @@ void wire_get_result(struct wire_in *w, struct result *r)
     r->local_bytes = wire_get_u32(w);
     r->ctas_per_sm = wire_get_u32(w);
     r->sampled = wire_get_u32(w);
+    get_loads(w, r);
 }
 
 /* ---- launches ---- */

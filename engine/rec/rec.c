@@ -93,6 +93,41 @@ struct result result_empty(void)
     return r;
 }
 
+static uint32_t load_at(const struct result *r, uint32_t line)
+{
+    uint32_t i = 0;
+    while (i < r->nloads && r->loads[i].line != line)
+        i++;
+    return i;
+}
+
+const struct load_counts *result_load(const struct result *r, uint32_t line)
+{
+    uint32_t i = load_at(r, line);
+    return i < r->nloads ? &r->loads[i] : NULL;
+}
+
+void result_add_load(struct result *r, struct load_counts c)
+{
+    uint32_t at = load_at(r, c.line);
+    struct load_counts *to = &r->loads[at], *least = r->loads;
+    if (at < r->nloads) {
+        to->requests += c.requests;
+        to->sectors += c.sectors;
+        to->l1_hits += c.l1_hits;
+        return;
+    }
+    if (r->nloads < RESULT_MAX_LOADS) {
+        r->loads[r->nloads++] = c;
+        return;
+    }
+    for (uint32_t i = 1; i < r->nloads; i++)
+        if (r->loads[i].sectors < least->sectors)
+            least = &r->loads[i];
+    if (least->sectors < c.sectors)
+        *least = c;
+}
+
 /* ---- launch descriptions ---- */
 static void args_free(struct arg_spec *a, size_t n)
 {

@@ -189,6 +189,8 @@ void timing_band(const struct timing *t, int64_t *low, int64_t *high);
 #define RESULT_MAX_OUTPUTS 16
 /* differ: bytes that are not those of an earlier output whose hash is `other`, the first at byte `first`; 0: not known. */
 struct output_hash { char name[48]; uint64_t hash, other, differ, first; };
+#define RESULT_MAX_LOADS 64
+struct load_counts { uint32_t line; uint64_t requests, sectors, l1_hits /* sectors */; };   /* the global loads of a line, all warps together */
 enum equality { EQUAL_UNKNOWN, EQUAL_YES, EQUAL_WITHIN, EQUAL_NO }; /* WITHIN: a stated tolerance */
 struct result {
     struct options options;
@@ -197,6 +199,7 @@ struct result {
     struct timing time;
     struct counter counters[COUNTER_COUNT];
     struct output_hash outputs[RESULT_MAX_OUTPUTS]; uint32_t noutputs;
+    struct load_counts loads[RESULT_MAX_LOADS]; uint32_t nloads; /* simulated, by lines of the original text, those with the most sectors; 0: not counted */
     enum equality equal;
     uint32_t regs, shared_static, local_bytes, ctas_per_sm; /* of the code that ran; 0: unknown */
     bool sampled;                                /* timing from a sample of SMs or CTAs */
@@ -204,6 +207,8 @@ struct result {
     uint32_t probe_ctas;                         /* not a configuration of its own: a probe on a grid of so many CTAs; 0: none */
 };
 struct result result_empty(void);
+void result_add_load(struct result *r, struct load_counts c);    /* to its line; with no room, the line with the fewest sectors gives way */
+const struct load_counts *result_load(const struct result *r, uint32_t line);   /* NULL: not counted */
 
 /* ---- what a device is ---- */
 enum dev_kind { DEV_SIMULATED, DEV_CUDA };

@@ -184,6 +184,27 @@ static void put_outputs(struct jw *w, const struct result *r)
     jw_end_arr(w);
 }
 
+static const struct field load_fields[] = {
+    FIELD(load_counts, FIELD_U32, "line", line), FIELD(load_counts, FIELD_U64, "requests", requests),
+    FIELD(load_counts, FIELD_U64, "sectors", sectors), FIELD(load_counts, FIELD_U64, "l1_hit_sectors", l1_hits),
+};
+
+/* Each on one line: a session holds hundreds of results. */
+static void put_loads(struct jw *w, const struct result *r)
+{
+    jw_key(w, "loads");
+    jw_arr(w);
+    for (uint32_t i = 0; i < r->nloads; i++) {
+        int pretty = w->pretty;
+        jw_obj(w);
+        w->pretty = 0;
+        fields_write(w, load_fields, ARRAY_LEN(load_fields), &r->loads[i]);
+        jw_end_obj(w);
+        w->pretty = pretty;
+    }
+    jw_end_arr(w);
+}
+
 void put_result(struct jw *w, const struct result *r)
 {
     jw_key(w, "pi");
@@ -196,6 +217,8 @@ void put_result(struct jw *w, const struct result *r)
     put_timing(w, &r->time);
     put_counters(w, r);
     put_outputs(w, r);
+    if (r->nloads)
+        put_loads(w, r);
     jw_key(w, "equal_to_original");
     if (r->equal == EQUAL_UNKNOWN)
         jw_null(w);
@@ -235,6 +258,19 @@ static void get_counter(const cJSON *o, struct result *r)
     }
 }
 
+static enum status get_loads(const cJSON *list, struct result *out, struct diags *ds)
+{
+    const cJSON *o;
+    enum status st = ST_OK;
+    cJSON_ArrayForEach(o, list) {
+        struct load_counts c = { 0 };
+        st = st == ST_OK ? fields_read(o, load_fields, ARRAY_LEN(load_fields), &c, "load", ds) : st;
+        if (st == ST_OK && c.line && c.l1_hits <= c.sectors)
+            result_add_load(out, c);
+    }
+    return st;
+}
+
 enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
 {
     const cJSON *c;
@@ -256,6 +292,8 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
             sscanf(json_text(c, "hash"), "%llx", &hash);
             h->hash = hash;
         }
+    if (s == ST_OK)
+        s = get_loads(json_get(o, "loads"), out, ds);
     return s == ST_OK ? fields_read(o, result_fields, ARRAY_LEN(result_fields), out, "result", ds) : s;
 }
 

@@ -68,6 +68,25 @@ static void map_lines(const struct pass_output *code, const struct tune_bench *b
     }
 }
 
+/* Loads are counted by lines of what ran; a load that a pass copied counts with the one it was copied from. */
+void tune_map_loads(const struct pass_output *code, struct result *r)
+{
+    struct load_counts ran[RESULT_MAX_LOADS];
+    uint32_t n = r->nloads;
+    if (!code->changed)
+        return;
+    memcpy(ran, r->loads, sizeof ran);
+    r->nloads = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t line = ran[i].line;
+        while (line > 1 && line <= code->nlines && !code->lines[line - 1].line)
+            line--;
+        ran[i].line = line && line <= code->nlines ? code->lines[line - 1].line : 0;
+        if (ran[i].line)
+            result_add_load(r, ran[i]);
+    }
+}
+
 /* Takes `code` over: on any outcome the caller's copy is empty. */
 static enum status shape_get(struct tune_bench *b, struct pass_output *code, struct tune_shape **out, struct diags *ds)
 {
@@ -194,7 +213,9 @@ enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct o
     j->run.progress = forward_progress;
     j->run.ctx = b;
     b->launches++;
-    return dev_launch(b->subject.dev, (*shape)->loaded, b->data, &j->run, out, ds);
+    st = dev_launch(b->subject.dev, (*shape)->loaded, b->data, &j->run, out, ds);
+    tune_map_loads(&(*shape)->code, out);
+    return st;
 }
 
 /* The first error of a list as the reason of a result that has no time. */

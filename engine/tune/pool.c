@@ -91,6 +91,7 @@ static void judge(struct batch *t, size_t job, const struct result *r)
     *out = *r;
     out->options = t->o[i];
     out->voted = -1;
+    tune_map_loads(&t->job[i].code, out);
     if (r->status != ST_OK)
         return;
     out->equal = !r->noutputs ? EQUAL_UNKNOWN : tune_same_hashes(t->bench, r) ? EQUAL_YES : EQUAL_NO;

@@ -24,6 +24,7 @@ struct tune_bench {
 };
 /* One launch made ready; the arrays that `run` points to live here. */
 struct tune_job { struct pass_output code; struct dev_run run; struct dev_symbol_value set, zero[8]; };
+void tune_map_loads(const struct pass_output *code, struct result *r);
 enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds);
 void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
 /* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. */

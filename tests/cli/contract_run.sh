@@ -6,6 +6,11 @@ doc "run document" "d['format']=='gpulocw-result' and d['equal_to_original'] is 
 doc "run agrees with the analysis on sectors per request" "[c['value'] for c in d['counters'] if c['name']=='l1.sectors_per_request'][0]==16" "$B" run "$(k stride_4)" --exact --json
 doc "missing counters are null, not 0" "all((c['value'] is None)==(not c['valid']) for c in d['counters'])" "$B" run "$(k stride_4)" --json --no-counters
 doc "run: what its loads are" "{c['class']: (c['loads'], c['allocates_l1'], c['no_effect']) for c in d['load_classes']} == {'LDG.E': (8, True, False), 'LDG.E.STRONG.GPU': (8, False, False)}" "$B" run "$(k valley)" --bypass l1 --pi 7 --json
+# Loads by line: the user's own lines, whatever a rewrite copied, and together what the counters say of the launch.
+loads="(lambda c, l: {x['line'] for x in l}=={81,83,85,87,89,91,93,95} and abs(sum(x['sectors'] for x in l)/c['l1.sectors']-1)<1e-4 and abs(100*sum(x['l1_hit_sectors'] for x in l)/sum(x['sectors'] for x in l)-c['l1.hit_rate'])<0.01 and all(x['requests']*4==x['sectors'] for x in l))({c['name']: c['value'] for c in d['counters']}, d['loads'])"
+doc "run: what the loads of each line did" "$loads" "$B" run "$(k valley)" --json
+doc "run: the same of a rewrite that has every load twice" "$loads" "$B" run "$(k valley)" --bypass l1 --pi 7 --json
+"$B" run "$(k bfs)" 2>"$T/err" | grep -A1 '^by line' | grep -q '^ *75 ' && ok "run: the line whose loads bring most stands first" || no "run: the line whose loads bring most stands first" "$(cat "$T/err")"
 code "run: an operator that changes nothing on the device" 0 "the operator of 8 loads changes nothing on NVIDIA Tesla K80.*: plain global loads already bypass L1" "$B" run "$(k valley)" --bypass l1 --pi 7 --device sim:kepler-k80
 code "rewrite: the same" 0 "loads on NVIDIA Tesla K80.*LD.E.CG x8 \(no effect\)" "$B" rewrite "$(k valley)" --bypass l1 --pi 7 --device sim:kepler-k80 -o "$T/k80.ptx"
 doc "devices --counters" "sum('counters' in x for x in d['devices']) == 1 and all(c['available'] and c['from'] == 'simulated' for x in d['devices'] for c in x.get('counters', []))" "$B" devices --counters --device sim:fermi-16k --json

@@ -55,6 +55,8 @@ static struct result some_result(void)
     snprintf(r.outputs[0].name, sizeof r.outputs[0].name, "y");
     r.outputs[0].hash = 0x123456789abcdef0;
     r.noutputs = 1;
+    result_add_load(&r, (struct load_counts){ 81, 10, 40, 30 });
+    result_add_load(&r, (struct load_counts){ 83, 1, (uint64_t)1 << 40, 0 });
     r.regs = 40;
     r.ctas_per_sm = 2;
     r.sampled = true;
@@ -78,6 +80,8 @@ static void test_result_travels(void **state)
     assert_false(b.counters[COUNTER_L1_REQUESTS].valid);
     assert_int_equal(b.ctas_per_sm, 2);
     assert_true(b.sampled);
+    assert_int_equal(b.nloads, 2);
+    assert_memory_equal(b.loads, a.loads, sizeof a.loads);
     buf_free(&w);
 }
 

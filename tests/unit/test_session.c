@@ -229,6 +229,7 @@ static struct result point(int mode, int pi, int64_t ns)
     r.counters[COUNTER_L1_HIT_RATE] = (struct counter){ 0.1 + 0.2, ORIGIN_SIMULATED, true };
     r.outputs[0] = (struct output_hash){ .name = "y", .hash = UINT64_MAX - (uint64_t)pi };
     r.noutputs = 1;
+    result_add_load(&r, (struct load_counts){ 7, 10, 40, (uint64_t)pi });
     r.equal = EQUAL_YES;
     return r;
 }
@@ -282,6 +283,8 @@ static void session_round_trip(void **state)
         assert_true(y->counters[COUNTER_L1_HIT_RATE].value == x->counters[COUNTER_L1_HIT_RATE].value);   /* bit for bit */
         assert_false(y->counters[COUNTER_DRAM_READ_BYTES].valid);
         assert_true(y->outputs[0].hash == x->outputs[0].hash);
+        assert_int_equal(y->nloads, 1);
+        assert_int_equal(result_load(y, 7)->l1_hits, i);
         assert_true(options_equal(&x->options, &y->options));
     }
     assert_true(str_eq(session_ptx_text(t), session_ptx_text(s)));

@@ -130,10 +130,51 @@ static void side_by_side(void **state)
     stage_close(&t);
 }
 
+/* Which load brings how much: by the analysis at first, by a run's misses once there is one; h goes to the first, then on. */
+static void traffic_by_load(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_OPENED, 100, 30);
+    stage_frame(&t);
+    struct ana_access *x = t.snap->facts->access;        /* lines 40, 42 and 45: 4, 16 and 23.4 sectors a request */
+    stage_keys(&t, "1 h");
+    assert_true(stage_shows(&t, "1 of 3: 53.9 % of the sectors that the loads ask for"));
+    x[2].exact.valid = false;
+    stage_press(&t, "h");
+    assert_true(stage_shows(&t, "is not known: r runs the kernel and counts"));
+    stage_close(&t);
+    stage_open(&t, SNAP_DONE, 100, 30);
+    x = t.snap->facts->access;
+    struct session_run *last = (struct session_run *)(uintptr_t)t.snap->runs[t.snap->nruns - 1];
+    for (size_t i = 0; i < last->sweep.npoints; i++) {
+        result_add_load(&last->sweep.points[i], (struct load_counts){ 40, 10, 40, 40 });
+        result_add_load(&last->sweep.points[i], (struct load_counts){ 42, 10, 160, 130 });
+        result_add_load(&last->sweep.points[i], (struct load_counts){ 45, 10, 300, 210 });
+    }
+    snprintf(last->kernel, sizeof last->kernel, "%s", t.snap->kernel);
+    stage_keys(&t, "1 h");
+    assert_true(stage_shows(&t, "1 of 3: 75.0 % of the sectors that go past L1 (simulated)"));
+    assert_true(stage_shows(&t, "L1 hit 70.0 % (simulated)"));
+    stage_press(&t, "h");
+    assert_true(stage_shows(&t, "2 of 3: 25.0 %"));
+    stage_keys(&t, "h h");
+    assert_true(stage_shows(&t, "1 of 3: 75.0 %"));
+    stage_keys(&t, "2 h");
+    const struct page *p = &t.app.page[PANEL_COALESCE];
+    assert_int_equal(x[2].at.line, 45);
+    assert_int_equal(p->line[1].item, 3);
+    assert_int_equal(p->line[2].item, 2);
+    assert_int_equal(p->line[3].item, 1);
+    stage_press(&t, "h");
+    assert_int_equal(p->line[1].item, 1);
+    stage_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_are_told), cmocka_unit_test(percent_stays), cmocka_unit_test(long_warnings),
-        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side) };
+        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

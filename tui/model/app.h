@@ -42,12 +42,14 @@ struct source_view {
     struct src_line *line; size_t nlines; /* what is shown, folds applied */
     uint8_t *folded;                      /* per function */
     enum src_mode mode;
+    const struct traffic *traffic;        /* of the frame; NULL: not drawn yet */
+    uint32_t hot;                         /* rank of the load that the last step to the hottest went to, 1: the first; 0: none */
     unsigned reg;                         /* which register of the line the cursor is on */
     uint32_t jump[32]; unsigned njumps;
     char kernel[128];                     /* that the cursor was last placed for */
 };
 #define LOOPS_MOST 8
-struct coalesce_view { unsigned warp, round[LOOPS_MOST] /* of loop k, k1, ... */, loop /* which of them the keys change */; };
+struct coalesce_view { bool hot_first; unsigned warp, round[LOOPS_MOST] /* of loop k, k1, ... */, loop /* which of them the keys change */; };
 enum locality_part { LOCALITY_CLASS, LOCALITY_CURVE, LOCALITY_ARRAYS, LOCALITY_SHARING, LOCALITY_PARTS };
 struct locality_view { enum locality_part part; size_t cursor; bool placed; int access; /* laid over the curve of all; -1: none */ };
 struct valley_view {

@@ -163,7 +163,7 @@ void page_empty(struct app *a, struct page *p, unsigned w, const char *text)
         page_wrap(a, p, ROLE_ERROR, 2, w - 2, arena_printf(a->frame, "It failed: %s", why), -1);
         page_wrap(a, p, ROLE_LABEL, 2, w - 2, view_keys(a, "The source panel ({panel-1}) shows the place, the messages ({panel-9}) have all that was said."), -1);
     }
-    page_hint(a, p, w, view_unready(a, text));
+    page_hint(a, p, w, text);
 }
 
 static bool begins_blank(const struct row *r, unsigned i) { return r->v[i].s.n && *r->v[i].s.s == ' '; }

@@ -78,12 +78,14 @@ const char *scope_name(enum scope s);
     X(SRC_PREV_REG, "previous-register", "Left b", SOURCE, "", "previous register on the line") \
     X(SRC_DEFINE, "definition", "d Enter", SOURCE, "def", "jump to the definition of the register under the cursor") \
     X(SRC_BACK, "back", "Backspace C-o", SOURCE, "", "back to where the last jump started") \
+    X(SRC_HOT, "hottest-load", "h", SOURCE, "hot", "the load with the most traffic, then the next ones: past L1 once a run has counted it, else asked for") \
     X(SRC_TREE, "address-tree", "a", SOURCE, "address", "where this load's address comes from, as a tree") \
     X(SRC_FOLD, "fold", "Space", SOURCE, "fold", "fold or open the function under the cursor") \
     X(SRC_REWRITE, "rewritten", "v", SOURCE, "rewritten", "original, rewritten beside it, rewritten alone") \
     X(SRC_CHANGE, "next-change", "c", SOURCE, "", "next line that the rewrite put in or changed") \
     X(COA_NEXT, "next-access", "] l Right", COALESCE, "next load", "next load") \
     X(COA_PREV, "previous-access", "[ L Left", COALESCE, "", "previous load (before the first: all loads)") \
+    X(COA_SORT, "sort-accesses", "h", COALESCE, "hot first", "order of the text, or the loads with the most traffic first") \
     X(COA_WARP_UP, "next-warp", "+ =", COALESCE, "warp", "lanes of the next warp") \
     X(COA_WARP_DOWN, "previous-warp", "-", COALESCE, "", "lanes of the warp before") \
     X(COA_ROUND_UP, "next-round", "}", COALESCE, "round", "lanes in the next round of the loop") \

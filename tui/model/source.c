@@ -1,5 +1,6 @@
 /* source, part 2: the lines of the source panel and what its keys do. */
 #include "tui/model/source_int.h"
+#include "tui/model/traffic.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -150,7 +151,7 @@ const char *source_decision(const struct options *o, const struct ana_access *x)
     return o->pi.mode == PI_CHA ? "ca" : o->pi.mode == PI_BPA ? op : "π";
 }
 
-struct gutter { unsigned number, bar, sectors, cls, decision, total; };
+struct gutter { unsigned number, bar, sectors, share, cls, decision, total; };
 
 static struct gutter gutter_of(const struct app *a, unsigned w)
 {
@@ -161,7 +162,9 @@ static struct gutter gutter_of(const struct app *a, unsigned w)
         g.sectors = 5, g.decision = 3;
     if (w >= 64)
         g.cls = 6;
-    g.total = g.number + 1 + (g.bar ? g.bar + 1 : 0) + g.sectors + (g.cls ? g.cls + 1 : 0) + (g.decision ? g.decision + 1 : 0) + 2;
+    if (w >= 76)
+        g.share = 6;
+    g.total = g.number + 1 + (g.bar ? g.bar + 1 : 0) + g.sectors + g.share + (g.cls ? g.cls + 1 : 0) + (g.decision ? g.decision + 1 : 0) + 2;
     return g;
 }
 
@@ -169,6 +172,15 @@ static struct gutter gutter_of(const struct app *a, unsigned w)
 static unsigned split_of(const struct app *a, unsigned w)
 {
     return (w + gutter_of(a, w / 2).total) / 2;
+}
+
+static void put_share(struct row *r, const struct app *a, const struct ana_access *x)
+{
+    double share = a->source.traffic ? traffic_load(a->source.traffic, x).share : (double)NAN;
+    if (isnan(share))
+        row_right(r, ROLE_DIM, 6, "%s", x->store || x->atomic || x->prefetch ? "" : "-");
+    else
+        row_right(r, share >= 0.25 ? ROLE_WARN : ROLE_VALUE, 6, "%.0f%%", share * 100);
 }
 
 static void gutter_access(struct row *r, const struct gutter *g, const struct app *a, const struct ana_access *x)
@@ -186,6 +198,8 @@ static void gutter_access(struct row *r, const struct gutter *g, const struct ap
         row_right(r, ROLE_LABEL, g->sectors - 1, "~%.0f", c->expected);
     else if (g->sectors)
         row_right(r, ROLE_DIM, g->sectors - 1, "-");
+    if (g->share)
+        put_share(r, a, x);
     if (g->cls)
         row_put(r, ROLE_NOTE, "  %-5s", class_short(x->cls));
     if (g->decision) {
@@ -219,6 +233,8 @@ static void source_head(struct app *a, unsigned w, struct row *r)
     row_pad(r, g.number + 1 + (g.bar ? g.bar + 1 : 0));
     if (g.sectors)
         row_put(r, ROLE_LABEL, " s/r");
+    if (g.share)
+        row_put(r, ROLE_LABEL, " share");
     if (g.cls)
         row_put(r, ROLE_LABEL, "  class");
     if (g.decision)
@@ -330,7 +346,11 @@ static void source_row(struct app *a, size_t i, unsigned w, struct row *r)
 
 static void source_update(struct app *a, unsigned w, unsigned h)
 {
+    struct traffic *t = ARENA_ARRAY(a->frame, struct traffic, 1);
     source_refresh(a);
+    a->source.traffic = t;               /* once a frame: every line's share is asked of it */
+    if (t)
+        *t = traffic_of(a);
     page_clear(&a->page[PANEL_SOURCE]);
     if (!a->source.nlines)
         page_hint(a, &a->page[PANEL_SOURCE], w, a->snap->busy ? "Opening ..." : view_unready(a, "This file is empty."));
@@ -353,6 +373,31 @@ static unsigned next_load(struct app *a, int step)
         }
     }
     app_notice(a, DIAG_NOTE, a->snap->facts ? "no further load in this direction" : "no analysis yet");
+    return UI_REDRAW;
+}
+
+static unsigned hottest(struct app *a)
+{
+    struct source_view *s = &a->source;
+    const struct ana_kernel *k = a->snap->facts;
+    uint32_t n, line = source_cursor_line(a);
+    const uint32_t *order = traffic_order(a, &n);
+    if (!n) {
+        app_notice(a, DIAG_NOTE, k ? "this kernel loads nothing from global memory" : "no analysis yet");
+        return UI_REDRAW;
+    }
+    if (!s->hot || s->hot > n || k->access[order[s->hot - 1]].at.line != line)
+        s->hot = 0;                      /* the cursor went elsewhere: from the first again */
+    const struct ana_access *x = &k->access[order[s->hot % n]];
+    s->hot = s->hot % n + 1;
+    source_goto(a, x->at.line);
+    s->reg = 0;
+    struct traffic t = traffic_of(a);
+    struct load_traffic l = traffic_load(&t, x);
+    if (isnan(l.share))
+        app_notice(a, DIAG_NOTE, "how much each load brings is not known: %s", view_keys(a, "{run} runs the kernel and counts"));
+    else
+        app_notice(a, DIAG_NOTE, "%u of %u: %.1f %% of %s", s->hot, n, l.share * 100, t.counted ? "the sectors that go past L1 (simulated)" : "the sectors that the loads ask for");
     return UI_REDRAW;
 }
 
@@ -435,6 +480,7 @@ static unsigned source_request(struct app *a, enum request r)
     switch (r) {
     case REQ_SRC_NEXT_LOAD: return next_load(a, 1);
     case REQ_SRC_PREV_LOAD: return next_load(a, -1);
+    case REQ_SRC_HOT: return hottest(a);
     case REQ_SRC_NEXT_REG: s->reg++; if (!cursor_name(a).n) s->reg = 0; break;
     case REQ_SRC_PREV_REG: s->reg -= s->reg > 0; break;
     case REQ_SRC_DEFINE: return jump(a);

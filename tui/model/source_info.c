@@ -1,6 +1,7 @@
 /* source, part 4: what is known of the line under the cursor, in words: the
  * lines below the text. */
 #include "tui/model/source_int.h"
+#include "tui/model/traffic.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,6 +29,17 @@ static const char *decision_words(const char *d)
     return "";
 }
 
+/* What part of the traffic is this load's: of a run's misses, else of what the analysis counted. */
+static void put_traffic(struct app *a, struct row *r, const struct ana_access *x)
+{
+    struct traffic t = traffic_of(a);
+    struct load_traffic l = traffic_load(&t, x);
+    if (!isnan(l.hit))
+        row_put(r, view_hit_role(l.hit), "  L1 hit %.1f %% (simulated)", l.hit);
+    if (!isnan(l.share))
+        row_put(r, ROLE_VALUE, "  %.1f %% of %s", l.share * 100, t.counted ? "what goes past L1" : "the sectors asked for");
+}
+
 static void put_facts(struct app *a, struct page *p, const struct ana_access *x, unsigned w)
 {
     struct row r;
@@ -43,6 +55,7 @@ static void put_facts(struct app *a, struct page *p, const struct ana_access *x,
     else if (x->coalesce.valid)
         row_put(&r, ROLE_LABEL, "  about %.1f sectors/request (estimate)", x->coalesce.expected);
     row_put(&r, ROLE_NOTE, "  %s", ana_class_name(x->cls));
+    put_traffic(a, &r, x);
     const char *d = source_decision(&a->options, x);
     if (*d)
         row_put(&r, !strcmp(d, "ca") ? ROLE_LABEL : ROLE_CHANGED, "  %s", decision_words(d));
@@ -94,7 +107,7 @@ static void put_legend(struct app *a, struct page *p, uint32_t line)
     row_put(&r, ROLE_DIM, " degree: 100 %% when lanes read neighbours   s/r: 32-byte sectors per request");
     page_add(a, p, &r, -1);
     row_init(&r, a->frame);
-    row_put(&r, ROLE_DIM, " op: ca caches, cg bypasses, π depends on the warp   ] goes to the next load");
+    row_put(&r, ROLE_DIM, "%s", view_keys(a, " share: of the loads' traffic   op: ca caches, cg bypasses, π by warp   {next-load} {hottest-load}: loads"));
     page_add(a, p, &r, -1);
 }
 

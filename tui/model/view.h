@@ -96,6 +96,8 @@ void valley_csv(struct app *a, struct buf *out);
 size_t view_selected_run(struct app *a);
 size_t view_runs_selected(const struct app *a);
 size_t view_counters_run(struct app *a);
+/* The result in the counters panel when it is of the present kernel, else NULL. */
+const struct result *view_counters_result(struct app *a);
 
 /* ---- small common things ---- */
 /* What a panel without content says: `text` when a kernel is open that could have some, else what is missing. */

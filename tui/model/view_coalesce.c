@@ -2,6 +2,7 @@
  * degree, sectors, and which lane of one warp touches which sector.
  * Item 0 is the kernel; item i+1 the access i of the analysis. */
 #include "tui/model/expr.h"
+#include "tui/model/traffic.h"
 #include "tui/model/view.h"
 
 #include <ctype.h>
@@ -32,7 +33,30 @@ static void put_metric(struct row *r, const struct ana_coalesce *c, const struct
         row_put(r, ROLE_DIM, "%8s", "n/a");
 }
 
-static void put_access(struct app *a, long item, unsigned w)
+#define WITH_TRAFFIC 76
+static void put_traffic(struct row *r, const struct traffic *t, const struct ana_access *x)
+{
+    struct load_traffic l = traffic_load(t, x);
+    if (isnan(l.share))
+        row_right(r, ROLE_DIM, 8, "%s", x->store || x->atomic ? "" : "n/a");
+    else
+        row_right(r, l.share >= 0.25 ? ROLE_WARN : ROLE_VALUE, 8, "%.1f %%", l.share * 100);
+    if (isnan(l.hit))
+        row_right(r, ROLE_DIM, 9, "%s", x->store || x->atomic || !t->counted ? "" : "n/a");
+    else
+        row_right(r, view_hit_role(l.hit), 9, "%.1f %%", l.hit);
+}
+
+static void put_total(struct row *r, const struct traffic *t)
+{
+    char hit[TEXT_NUM] = "";
+    row_right(r, ROLE_DIM, 8, "%s", t->total > 0 ? "100 %" : "n/a");
+    if (t->counted)
+        view_counter(t->counted, COUNTER_L1_HIT_RATE, hit);
+    row_right(r, ROLE_VALUE, 9, "%s", hit);
+}
+
+static void put_access(struct app *a, long item, unsigned w, const struct traffic *t)
 {
     const struct ana_kernel *k = a->snap->facts;
     struct row r;
@@ -40,12 +64,16 @@ static void put_access(struct app *a, long item, unsigned w)
     if (item == 0) {
         row_put(&r, ROLE_DIM, "%6s ", "");
         put_metric(&r, &k->coalesce, &k->exact);
-        row_put(&r, ROLE_TITLE, "  all global loads");
+        if (w >= WITH_TRAFFIC)
+            put_total(&r, t);
+        row_put(&r, ROLE_TITLE, w >= 100 ? "  all global loads" : "  all loads");
     } else {
         const struct ana_access *x = &k->access[item - 1];
         row_right(&r, ROLE_DIM, 6, "%u", x->at.line);
         row_put(&r, ROLE_TEXT, " ");
         put_metric(&r, &x->coalesce, &x->exact);
+        if (w >= WITH_TRAFFIC)
+            put_traffic(&r, t, x);
         row_put(&r, x->store ? ROLE_LABEL : ROLE_MEMORY, "  %-6s", x->atomic ? "atom" : x->prefetch ? "pref" : x->store ? "store" : "load");
         row_put(&r, ROLE_SYMBOL, "%s", x->array ? x->array : "?");
         if (w >= 100)
@@ -335,6 +363,23 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
         put_lanes(a, x);
 }
 
+static void put_accesses(struct app *a, unsigned w)
+{
+    const struct ana_kernel *k = a->snap->facts;
+    struct traffic t = traffic_of(a);
+    uint32_t n = 0;
+    const uint32_t *hot = a->coalesce.hot_first ? traffic_order(a, &n) : NULL;
+    bool *put = ARENA_ARRAY(a->frame, bool, k->naccess + 1);
+    put_access(a, 0, w, &t);
+    for (uint32_t i = 0; hot && put && i < n; i++) {
+        put_access(a, (long)hot[i] + 1, w, &t);
+        put[hot[i]] = true;
+    }
+    for (uint32_t i = 0; put && i < k->naccess; i++)
+        if (listed(&k->access[i]) && !put[i])
+            put_access(a, (long)i + 1, w, &t);
+}
+
 static void coalesce_update(struct app *a, unsigned w, unsigned h)
 {
     const struct ana_kernel *k = a->snap->facts;
@@ -347,18 +392,22 @@ static void coalesce_update(struct app *a, unsigned w, unsigned h)
         list_set_count(l, p->n);
         return;
     }
-    put_access(a, 0, w);
-    for (uint32_t i = 0; i < k->naccess; i++)
-        if (listed(&k->access[i]))
-            put_access(a, (long)i + 1, w);
+    put_accesses(a, w);
     list_set_count(l, p->n);
     chart(a, page_item(p, l), w, h);
 }
 
 static void coalesce_head(struct app *a, unsigned w, struct row *r)
 {
-    (void)a, (void)w;
-    row_put(r, ROLE_LABEL, "  line   degree       range expected   exact  access (sectors per request)");
+    struct traffic t = traffic_of(a);
+    row_put(r, ROLE_LABEL, "  line   degree       range expected   exact");
+    if (w >= WITH_TRAFFIC)
+        row_put(r, ROLE_LABEL, "%8s%9s", t.counted ? "past L1" : "asked", t.counted ? "L1 hit" : "");
+    row_put(r, ROLE_LABEL, "  access");
+    if (t.counted)
+        row_put(r, ROLE_DIM, w >= 100 ? " (simulated)" : " (sim)");
+    if (a->coalesce.hot_first && w >= 100)
+        row_put(r, ROLE_CHANGED, "  by traffic");
 }
 
 static unsigned change_round(struct app *a, int by, bool other)
@@ -384,6 +433,10 @@ static unsigned coalesce_request(struct app *a, enum request r)
     switch (r) {
     case REQ_COA_NEXT: list_move(l, &a->page[PANEL_COALESCE], 1); break;
     case REQ_COA_PREV: list_move(l, &a->page[PANEL_COALESCE], -1); break;
+    case REQ_COA_SORT:
+        a->coalesce.hot_first = !a->coalesce.hot_first;
+        app_notice(a, DIAG_NOTE, a->coalesce.hot_first ? "the loads with the most traffic first" : "in the order of the text");
+        break;
     case REQ_COA_ROUND_UP: return change_round(a, 1, false);
     case REQ_COA_ROUND_DOWN: return change_round(a, -1, false);
     case REQ_COA_LOOP: return change_round(a, 0, true);

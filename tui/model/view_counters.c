@@ -280,6 +280,13 @@ size_t view_counters_run(struct app *a)
     return chosen(a, &e) ? e.index : SIZE_MAX;
 }
 
+const struct result *view_counters_result(struct app *a)
+{
+    struct entry e;
+    const struct session_run *run = chosen(a, &e) ? app_run(a, e.index) : NULL;
+    return run && a->snap->kernel && !strcmp(run->kernel, a->snap->kernel) ? e.r : NULL;
+}
+
 static void counters_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
@@ -287,7 +294,7 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     struct row r;
     page_clear(p);
     if (!chosen(a, &e)) {
-        page_empty(a, p, w, "No result yet: {run} runs the present options once, {sweep} sweeps. What each level of memory did is shown here.");
+        page_empty(a, p, w, view_unready(a, "No result yet: {run} runs the present options once, {sweep} sweeps. What each level of memory did is shown here."));
         if (a->snap->spec && h >= 18) {
             page_blank(a, p);
             cost_full(a, p, w);

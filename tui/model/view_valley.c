@@ -497,7 +497,7 @@ static void valley_update(struct app *a, unsigned w, unsigned h)
         buf_free(&verdict);
     }
     if (!r && !a->snap->busy)
-        page_empty(a, pg, w, empty_hint(a));
+        page_empty(a, pg, w, view_unready(a, empty_hint(a)));
     list_set_count(&a->list[PANEL_VALLEY], pg->n);
 }
 
