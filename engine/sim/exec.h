@@ -109,10 +109,10 @@ struct exec_cta {
     uint32_t *bar_words;
     uint8_t *locals;
     uint8_t *sregs;
-    uint32_t turn_warp;              /* exec_cta_run goes on here */
+    uint32_t turn_warp, look;        /* exec_cta_run goes on here; the free driver's look at device memory since which it has had a turn */
     uint64_t spins;                  /* slices in a row that ended in spinning */
     uint64_t looks, state; uint32_t repeats;   /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
-    bool fault, used;                /* used: has been another CTA before */
+    bool fault, used, circles;       /* used: has been another CTA before; circles: only repeats itself (the free driver's) */
     struct buf print;
     struct exec_shadow *shadow;      /* sanitiser state of shared memory, or NULL */
     struct exec_cta *next;           /* queues of the functional driver */

@@ -9,6 +9,7 @@
 #include "engine/sim/mem.h"
 #include "engine/sim/native.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #define CTA_BUDGET 200000u           /* warp instructions between looks at cancel: a few milliseconds */
@@ -345,7 +346,8 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     c->turn_warp = 0;
     c->spins = c->looks = 0;
     c->repeats = 0;
-    c->fault = false;
+    c->fault = c->circles = false;
+    c->look = 0;
     memset(c->shared, 0, c->x->shared_bytes);
     memset(c->bar_words, 0, EXEC_MAX_BARRIERS * c->nwarps * sizeof *c->bar_words);
     for (uint32_t i = 0; i < EXEC_MAX_BARRIERS; i++) {
@@ -376,6 +378,11 @@ struct exec_drive {
     atomic_uint_fast64_t next, done;
     atomic_uint running, circling;   /* drive_free: CTAs that were started and have not ended; of those, that only repeat themselves */
     atomic_bool oom, telling;
+    pthread_rwlock_t turns;          /* drive_free: shared by who starts a CTA or runs one that repeats itself, alone by who looks at device memory */
+    struct exec_rest rest;           /* what it saw; changed with the lock alone, as is */
+    uint32_t look;                   /* how often somebody looked, */
+    atomic_uint turned;              /* and since then: CTAs that repeat themselves and have had a turn; */
+    atomic_bool moved, circled;      /* one has ended, or goes on; a CTA was told of that it goes round in circles */
 };
 
 /* cta: a place among all of them (exec_cta.order). */
@@ -400,48 +407,7 @@ static void place_cta(struct exec_cta *c, uint64_t index)
     exec_cta_start(c, index, (uint32_t)(index % sms), 0);
 }
 
-/* One CTA to its end. One that only repeats itself could be waiting for another that runs: not for one that repeats itself too. */
-static void run_free(struct exec_drive *d, struct exec_cta *c)
-{
-    bool circling = false;
-    struct exec_rest rest = { 0 };
-    atomic_fetch_add(&d->running, 1);
-    for (enum exec_run_result r = RUN_BUDGET; (r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, c->order);) {
-        r = exec_cta_run(c, CTA_BUDGET);
-        bool now = (r == RUN_BUDGET || r == RUN_SPIN) && exec_cta_repeats(c);
-        if (now != circling) atomic_fetch_add(&d->circling, now ? 1u : -1u);
-        circling = now;
-        if (!circling || atomic_load(&d->circling) < atomic_load(&d->running) || !exec_memory_rests(&rest, d->x->p->mem)) continue;
-        exec_fault_spins(c);
-        break;
-    }
-    if (circling) atomic_fetch_sub(&d->circling, 1);
-    atomic_fetch_sub(&d->running, 1);
-}
-
-/* Any order will do: take the next CTA until there is none. */
-static void drive_free(void *ctx, size_t i)
-{
-    struct exec_drive *d = ctx;
-    (void)i;
-    if (atomic_load(&d->next) >= d->x->nctas)
-        return;
-    struct exec_worker *k = exec_worker_new(d->x);
-    struct exec_cta *c = k ? exec_cta_new(k) : NULL;
-    uint64_t n;
-    if (!c)
-        atomic_store(&d->oom, true);
-    while (c && (n = atomic_fetch_add(&d->next, 1)) < d->x->nctas && !stop_asked(d, n * d->x->cluster_ctas)) {
-        place_cta(c, n);
-        run_free(d, c);
-        report_progress(d);
-    }
-    exec_cta_free(c);
-    exec_worker_free(k);
-}
-
-/* CTAs in order on one thread. One that spins is parked; a new one starts only when all that are
- * parked have had a turn since. */
+/* A thread's CTAs that wait for others. */
 struct queue { struct exec_cta *head, *tail, *spare; uint64_t n, started; };
 
 static void queue_put(struct queue *q, struct exec_cta *c)
@@ -473,6 +439,118 @@ static struct exec_cta *first_of(const struct queue *q)
     return first;
 }
 
+/* A CTA's turn on its thread. That it goes on after all is told before it can store anything more. */
+static enum exec_run_result run_turn(struct exec_drive *d, struct exec_cta *c)
+{
+    bool was = c->circles;
+    if (was) pthread_rwlock_rdlock(&d->turns);
+    enum exec_run_result r = exec_cta_run(c, CTA_BUDGET);
+    c->circles = (r == RUN_BUDGET || r == RUN_SPIN) && exec_cta_repeats(c);
+    if (was && !c->circles) atomic_store(&d->moved, true);
+    if (c->circles != was) atomic_fetch_add(&d->circling, was ? -1u : 1u);
+    if (was && c->circles && c->look != d->look) {
+        c->look = d->look;
+        atomic_fetch_add(&d->turned, 1);
+    }
+    if (was) pthread_rwlock_unlock(&d->turns);
+    return r;
+}
+
+/* Until it ends, or only repeats itself: false, and it waits for others. */
+static bool run_free(struct exec_drive *d, struct exec_cta *c)
+{
+    enum exec_run_result r = RUN_BUDGET;
+    while ((r == RUN_BUDGET || r == RUN_SPIN) && !stop_asked(d, c->order)) {
+        r = run_turn(d, c);
+        if (c->circles) return false;
+    }
+    return true;
+}
+
+/* A new CTA, else one that waits. */
+static struct exec_cta *free_cta(struct exec_drive *d, struct queue *q, struct exec_worker *k)
+{
+    struct exec_cta *c = NULL;
+    uint64_t n = q->n < MAX_PARKED ? atomic_load(&d->next) : d->x->nctas;
+    if (n < d->x->nctas && !(c = q->spare ? q->spare : exec_cta_new(k)) && !q->n)
+        atomic_store(&d->oom, true);
+    q->spare = c ? c : q->spare;
+    if (!c || (n = atomic_fetch_add(&d->next, 1)) >= d->x->nctas || stop_asked(d, n * d->x->cluster_ctas))
+        return q->n ? queue_take(q) : NULL;
+    q->spare = NULL;
+    place_cta(c, n);
+    pthread_rwlock_rdlock(&d->turns);
+    atomic_fetch_add(&d->running, 1);
+    pthread_rwlock_unlock(&d->turns);
+    return c;
+}
+
+static bool none_goes_on(struct exec_drive *d, const struct queue *q)
+{
+    unsigned running = atomic_load(&d->running);
+    return (atomic_load(&d->next) >= d->x->nctas || q->n >= MAX_PARKED) && atomic_load(&d->circling) == running && atomic_load(&d->turned) >= running;
+}
+
+/* All have been started, those that run repeat themselves, and device memory is as it was before each had a turn more. */
+static bool all_circle(struct exec_drive *d, const struct queue *q)
+{
+    if (!none_goes_on(d, q)) return false;
+    pthread_rwlock_wrlock(&d->turns);
+    bool all = none_goes_on(d, q);
+    if (all) {
+        all = exec_memory_rests(&d->rest, d->x->p->mem) && !atomic_load(&d->moved);
+        atomic_store(&d->moved, false);
+        atomic_store(&d->turned, 0);
+        d->look++;
+    }
+    pthread_rwlock_unlock(&d->turns);
+    return all;
+}
+
+static void leave(struct exec_drive *d, struct queue *q, struct exec_cta *c)
+{
+    atomic_store(&d->moved, true);
+    if (c->circles) atomic_fetch_sub(&d->circling, 1);
+    atomic_fetch_sub(&d->running, 1);
+    exec_cta_free(q->spare);
+    q->spare = c;
+}
+
+/* Any order will do: take the next CTA until there is none. One that only repeats itself could be waiting for another:
+ * it has its turns when all have been started. */
+static void drive_free(void *ctx, size_t i)
+{
+    struct exec_drive *d = ctx;
+    (void)i;
+    if (atomic_load(&d->next) >= d->x->nctas)
+        return;
+    struct exec_worker *k = exec_worker_new(d->x);
+    struct queue q = { 0 };
+    struct exec_cta *c;
+    if (!k)
+        atomic_store(&d->oom, true);
+    while (k && (c = free_cta(d, &q, k))) {
+        if (run_free(d, c)) {
+            leave(d, &q, c);
+            report_progress(d);
+            continue;
+        }
+        queue_put(&q, c);
+        if (!all_circle(d, &q)) continue;
+        if (atomic_load(&d->x->fault_cta) == UINT64_MAX || atomic_load(&d->circled)) {     /* else they wait for one that has failed */
+            atomic_store(&d->circled, true);
+            exec_fault_spins(first_of(&q));
+        }
+        break;
+    }
+    while (q.n)
+        leave(d, &q, queue_take(&q));
+    exec_cta_free(q.spare);
+    exec_worker_free(k);
+}
+
+/* CTAs in order on one thread. One that spins is parked; a new one starts only when all that are
+ * parked have had a turn since. */
 static struct exec_cta *next_cta(struct exec_drive *d, struct queue *q, struct exec_worker *k, uint64_t *fruitless)
 {
     bool fresh = q->started < d->x->nctas && q->n < MAX_PARKED && *fruitless >= q->n;
@@ -541,6 +619,16 @@ void exec_drive_share(struct exec_drive *d)
         drive_free(d, 0);
 }
 
+/* Who looks comes before who runs on: those that circle have the lock nearly always. */
+static void turns_init(pthread_rwlock_t *turns)
+{
+    pthread_rwlockattr_t a;
+    pthread_rwlockattr_init(&a);
+    pthread_rwlockattr_setkind_np(&a, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(turns, &a);
+    pthread_rwlockattr_destroy(&a);
+}
+
 enum status exec_drive_new(struct sim_program *p, const struct sim_launch *l, struct exec_drive **out, struct diags *ds)
 {
     struct exec_drive *d = *out = base_alloc(sizeof *d);
@@ -561,6 +649,11 @@ enum status exec_drive_new(struct sim_program *p, const struct sim_launch *l, st
     atomic_init(&d->circling, 0);
     atomic_init(&d->oom, false);
     atomic_init(&d->telling, false);
+    atomic_init(&d->turned, 0);
+    atomic_init(&d->moved, false);
+    atomic_init(&d->circled, false);
+    d->look = 1;
+    turns_init(&d->turns);
     return ST_OK;
 }
 
@@ -593,6 +686,7 @@ enum status exec_drive_end(struct exec_drive *d, struct sim_stats *out, struct d
         st = ST_CANCELLED;
     exec_launch_stats(x, out);
     exec_launch_free(x);
+    pthread_rwlock_destroy(&d->turns);
     base_free(d);
     return st;
 }

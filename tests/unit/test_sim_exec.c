@@ -73,6 +73,26 @@ static void no_progress(void **state)
     must_fail(KERNEL("L:\nmov.u32 %r2, %clock;\nsetp.ne.u32 %p1, %r2, -1;\n@%p1 bra L;\n"), 32, "no end in sight", "thread", 0);
 }
 
+/* More CTAs than threads: all store the same for ever, which is a circle; the last of them counts, which is none. */
+#define STORES(step) KERNEL("mov.u32 %r4, %ctaid.x; mul.wide.u32 %d2, %r4, 256; add.u64 %d3, %d3, %d2;\nsetp.eq.u32 %p1, %r4, 3; selp.u32 %r5, " step ", 0, %p1;\n" \
+    "mov.u32 %r2, 0;\nL:\nld.global.u32 %r2, [%d3];\nadd.u32 %r2, %r2, %r5;\nst.global.u32 [%d3], %r2;\nsetp.ne.u32 %p1, %r2, -1;\nmov.u32 %r2, 0;\n@%p1 bra L;\n")
+static void no_progress_of_many(void **state)
+{
+    static const char *const text[] = { STORES("0"), STORES("1") }, *const said[] = { "every CTA that could change it goes round like it", "no end in sight" };
+    (void)state;
+    for (unsigned i = 0; i < ARRAY_LEN(text); i++) {
+        struct sim_case c;
+        sim_case_open(&c, text[i], "k", 65536);
+        c.l.grid = (struct dim3u){ 4, 1, 1 };
+        c.l.threads = 2;
+        assert_int_equal(sim_case_run(&c), ST_DEVICE);
+        if (!support_said(&c.ds, said[i]))
+            sim_case_print(&c);
+        assert_true(support_said(&c.ds, said[i]));
+        sim_case_close(&c);
+    }
+}
+
 /* ---- barriers ---- */
 static void barriers(void **state)
 {
@@ -519,7 +539,8 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address), cmocka_unit_test(slow_wait),
+        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress),
+        cmocka_unit_test(no_progress_of_many), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address), cmocka_unit_test(slow_wait),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(progress), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
         cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
         cmocka_unit_test(long_call_chain), cmocka_unit_test(refusals) };
