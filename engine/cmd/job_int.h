@@ -32,7 +32,7 @@ struct job_state {                          /* the engine thread's own */
     struct launch_data data; bool has_data;
     struct options options;
     struct tune_bench *bench; struct box *bench_facts;     /* facts the bench borrows */
-    struct session *session; bool unsaved;
+    struct session *session; bool unsaved, other_text /* than the last run's: its launch goes into the session too */;
     struct box *runs[JOB_MAX_RUNS]; size_t nruns;
     struct tune_advice advice[JOB_MAX_ADVICE]; size_t nadvice; bool advice_predicted;
     struct box *messages[JOB_MAX_MESSAGES]; size_t nmessages;
@@ -50,6 +50,7 @@ struct job_engine {
 void job_publish(struct job_engine *e);
 void job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at, const char *text);
 void job_say_all(struct job_engine *e, struct diags *ds);  /* frees ds */
+void job_show_run(struct job_engine *e, size_t i);         /* run i of the session as it is now into the snapshots */
 void job_work(struct job_engine *e, const struct queued *q);
 void job_background(struct job_engine *e);                 /* full analysis while nothing is asked */
 void job_close(struct job_engine *e);

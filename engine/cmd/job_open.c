@@ -170,12 +170,31 @@ static enum status open_device(struct job_engine *e, struct diags *ds)
     return s;
 }
 
+/* Another text, or the same file compiled anew: the session goes on with it, and what was run before is told apart. */
+static void text_changes(struct job_engine *e, const struct ptx_module *m)
+{
+    struct job_state *st = &e->state;
+    const struct ptx_module *old = st->module ? st->module->p : NULL;
+    struct diags none = { 0 };
+    if (!st->session || !old || str_eq(old->text, m->text))
+        return;
+    for (size_t i = 0; i < session_count(st->session); i++) {
+        session_at(st->session, i)->earlier = true;
+        job_show_run(e, i);
+    }
+    session_set_ptx(st->session, m->path, m->text);
+    st->other_text = true;
+    st->unsaved = session_save(st->session, &none) != ST_OK;
+    diags_free(&none);
+}
+
 static enum status open_ptx(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds)
 {
     struct ptx_module *m = NULL;
     enum status s = ptx_parse_file(path, &m, ds);
     if (!m)
         return s;
+    text_changes(e, m);
     close_file(e);
     box_put(&e->state.module, box_new(m, destroy_module));
     job_publish(e);                          /* the source is on the screen while the rest is worked out */

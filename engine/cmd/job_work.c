@@ -12,10 +12,10 @@ static void destroy_output(void *p)
     base_free(p);
 }
 
-/* Runs of this kernel, launch and device: what an item of advice really came to. */
+/* Runs of this text, kernel, launch and device: what an item of advice really came to. */
 static bool comparable(const struct job_state *st, const struct session_run *r)
 {
-    return !r->deleted && st->kernel && strcmp(r->kernel, st->kernel) == 0 && strcmp(r->dev.spec, st->info.spec) == 0 && st->spec &&
+    return !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0 && strcmp(r->dev.spec, st->info.spec) == 0 && st->spec &&
            memcmp(&r->grid, &((const struct launch_spec *)st->spec->p)->grid, sizeof r->grid) == 0;
 }
 
@@ -54,7 +54,7 @@ void job_advise(struct job_engine *e)
     const struct tune_sweep *newest = NULL;
     for (size_t i = st->nruns; i-- > 0 && !newest;) {
         const struct session_run *r = st->runs[i]->p;
-        if (r->kind == RUN_SWEEP && !r->deleted && st->kernel && strcmp(r->kernel, st->kernel) == 0)
+        if (r->kind == RUN_SWEEP && !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0)
             newest = &r->sweep;
     }
     st->nadvice = 0;
@@ -68,7 +68,7 @@ void job_advise(struct job_engine *e)
 }
 
 /* ---- runs in the session ---- */
-static void show_run(struct job_engine *e, size_t i)
+void job_show_run(struct job_engine *e, size_t i)
 {
     struct job_state *st = &e->state;
     struct box *b = job_run_box(session_at(st->session, i));
@@ -99,8 +99,11 @@ static struct session_run *begin_run(struct job_engine *e, enum run_kind kind, s
         if (!st->session)
             return NULL;
         session_set_ptx(st->session, m->path, m->text);
-        session_set_launch(st->session, st->spec->p);
+        st->other_text = true;
     }
+    if (st->other_text)
+        session_set_launch(st->session, st->spec->p);
+    st->other_text = false;
     struct session_run *r = session_begin(st->session, kind);
     if (!r)
         return NULL;
@@ -126,7 +129,7 @@ static void on_point(void *ctx, const struct result *r, const char *why)
     st->finished++;
     double seconds = (double)(base_now_ns() - st->started_ns) / 1e9;
     st->rate = seconds > 0 ? (double)st->finished / seconds : 0;
-    show_run(w->e, w->index);
+    job_show_run(w->e, w->index);
     save(w->e);
     job_publish(w->e);
 }
@@ -180,7 +183,7 @@ static enum status do_run(struct job_engine *e, const struct queued *q, struct d
     r->one.options = q->options;
     r->one.status = ST_CANCELLED;            /* until it is done */
     enum status s = tune_run_one(e->state.bench, &q->options, &r->one, ds);
-    show_run(e, session_count(e->state.session) - 1);
+    job_show_run(e, session_count(e->state.session) - 1);
     save(e);
     if (s == ST_OK)
         job_say_all(e, ds);                  /* remarks first: the workbench shows what was said last */
@@ -239,7 +242,7 @@ static void end_slices(struct sweeping *w)
             session_run_clear(w->run[i]);
             *w->run[i] = copy;
         }
-        show_run(w->e, w->first + i);
+        job_show_run(w->e, w->first + i);
     }
     save(w->e);
     struct buf b = { 0 };
@@ -281,7 +284,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, struct 
     struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, on_live };
     s = tune_search(e->state.bench, &o, &ob, &found, ds);
     w.run->found = found;
-    show_run(e, w.index);
+    job_show_run(e, w.index);
     save(e);
     if (s == ST_OK) {
         job_say_all(e, ds);
@@ -331,7 +334,7 @@ static enum status edit_run(struct job_engine *e, const struct queued *q)
         snprintf(r->note, sizeof r->note, "%s", q->text ? q->text : "");
     else
         r->deleted = q->kind == JOB_DELETE;
-    show_run(e, (size_t)q->number);
+    job_show_run(e, (size_t)q->number);
     save(e);
     return ST_OK;
 }

@@ -27,7 +27,7 @@ static const char *const kinds[] = { "run", "sweep", "tune", NULL };
 static const struct field run_fields[] = {
     FIELD_E(session_run, "kind", kind, kinds), FIELD(session_run, FIELD_I64, "time_unix_s", time),
     FIELD(session_run, FIELD_TEXT, "kernel", kernel), FIELD(session_run, FIELD_TEXT, "note", note),
-    FIELD(session_run, FIELD_BOOL, "deleted", deleted),
+    FIELD(session_run, FIELD_BOOL, "deleted", deleted), FIELD(session_run, FIELD_BOOL, "earlier_text", earlier),
     FIELD(session_run, FIELD_U32, "grid_x", grid.x), FIELD(session_run, FIELD_U32, "grid_y", grid.y), FIELD(session_run, FIELD_U32, "grid_z", grid.z),
     FIELD(session_run, FIELD_U32, "block_x", block.x), FIELD(session_run, FIELD_U32, "block_y", block.y), FIELD(session_run, FIELD_U32, "block_z", block.z),
 };

@@ -163,6 +163,37 @@ static void dumb_terminal(void **state)
     finish(&s);
 }
 
+/* The open PTX is written by a compiler: that is told, R reads it, and with :watch on nothing need be pressed. */
+static void compiled_anew(void **state)
+{
+    struct session s;
+    char path[128], text[2][1024];
+    const char *const args[] = { path, NULL };
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        snprintf(text[i], sizeof text[i], ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %%r<2>;\n\tmov.u32 %%r1, %d;\n\tret;\n}\n", 4711 + i);
+    struct diags ds = { 0 };
+    snprintf(path, sizeof path, "%s/anew.ptx", pty_scratch());
+    assert_status_ok(file_write_atomic(path, text[0], strlen(text[0]), &ds), &ds);
+    start(&s, 100, 30, NULL, args);
+    assert_true(wait_for(&s, "4711", 20000) >= 0);
+    assert_status_ok(file_write_atomic(path, text[1], strlen(text[1]), &ds), &ds);
+    assert_true(wait_for(&s, "anew.ptx was written anew: R reads it again", 5000) >= 0);
+    assert_true(vt_shows(&s.vt, "4711"));
+    keys(&s, "R");
+    assert_true(wait_for(&s, "4712", 5000) >= 0);
+    keys(&s, ":watch on\r");
+    assert_true(wait_for(&s, "whenever it is written", 5000) >= 0);
+    assert_status_ok(file_write_atomic(path, text[0], strlen(text[0]), &ds), &ds);
+    assert_true(wait_for(&s, "4711", 5000) >= 0);
+    keys(&s, "q");
+    assert_true(wait_end(&s, 10000));
+    assert_restored(&s);
+    finish(&s);
+    remove(path);
+    diags_free(&ds);
+}
+
 static void picker(void **state)
 {
     static const char *const none[] = { NULL };
@@ -183,7 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opens_and_quits), cmocka_unit_test(resizes), cmocka_unit_test(every_signal_restores), cmocka_unit_test(suspends),
-        cmocka_unit_test(hang_up), cmocka_unit_test(locales_and_colours), cmocka_unit_test(dumb_terminal), cmocka_unit_test(picker) };
+        cmocka_unit_test(hang_up), cmocka_unit_test(locales_and_colours), cmocka_unit_test(dumb_terminal), cmocka_unit_test(compiled_anew), cmocka_unit_test(picker) };
     if (access(binary(), X_OK) != 0) {
         printf("skip: %s is not built\n", binary());
         return 1;

@@ -5,6 +5,7 @@
 #include "tui/model/legal.h"
 #include "tui/model/lesson_run.h"
 #include "tui/model/notice.h"
+#include "tui/model/reload.h"
 #include "tui/model/reuse.h"
 #include "tui/model/view.h"
 
@@ -88,7 +89,7 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
         a->source.stale = true;
     if (old->facts != snap->facts || old->spec != snap->spec)
         reuse_drop(a), legal_drop(a), a->locality.access = -1;
-    if (old->module != snap->module)
+    if (old->module != snap->module && !reload_came(a))
         opened(a);
     if (old->module != snap->module && snap->nruns && !old->nruns && !a->lesson.lesson)
         app_focus(a, PANEL_VALLEY);      /* a session was opened: its curve is what one wants to see */
@@ -309,6 +310,7 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_NEXT_PANEL: app_focus(a, (enum panel_id)((a->focus + 1) % PANEL_COUNT)); return UI_REDRAW;
     case REQ_PREV_PANEL: app_focus(a, (enum panel_id)((a->focus + PANEL_COUNT - 1) % PANEL_COUNT)); return UI_REDRAW;
     case REQ_ZOOM: a->zoomed = !a->zoomed; return UI_REDRAW;
+    case REQ_RELOAD: return reload_ask(a);
     case REQ_NEXT_KERNEL: return next_kernel(a);
     case REQ_UNDO: app_options_undo(a, false); return UI_REDRAW;
     case REQ_REDO: app_options_undo(a, true); return UI_REDRAW;

@@ -65,6 +65,7 @@ struct valley_view {
 struct counters_view { size_t result; bool placed; int base; };
 enum run_sort { SORT_NUMBER, SORT_TIME, SORT_KIND, SORT_KERNEL, SORT_COUNT };
 struct runs_view { enum run_sort sort; char filter[64]; size_t mark[2]; /* SIZE_MAX: none */ size_t *order; size_t norder; };
+struct reload_view { bool pending, watch; char path[512]; };   /* see reload.h */
 struct messages_view { int level; size_t seen; };
 struct replay_view { bool on, playing; size_t shown; double speed; int64_t next_ns; };
 #define UNDO_MAX 64
@@ -104,7 +105,7 @@ struct app {
     struct history history;
     struct options options; struct undo undo;
     struct source_view source; struct coalesce_view coalesce; struct locality_view locality; struct valley_view valley; struct counters_view counters;
-    struct runs_view runs; struct messages_view messages; struct replay_view replay; struct lesson_view lesson;
+    struct runs_view runs; struct messages_view messages; struct replay_view replay; struct reload_view reload; struct lesson_view lesson;
     struct pick *pick; size_t npicks;
     long pick_wanted;                     /* entry that the picker's cursor goes to when it is next drawn; -1: stays */
     char notice[256]; enum diag_level notice_level; int64_t notice_until;  /* one line above the key bar */

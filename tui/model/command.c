@@ -3,6 +3,7 @@
 #include "tui/model/config.h"
 #include "tui/model/export.h"
 #include "tui/model/lesson_run.h"
+#include "tui/model/reload.h"
 #include "tui/model/view.h"
 
 #include <ctype.h>
@@ -125,6 +126,20 @@ static unsigned cmd_launch(struct app *a, char *args)
     }
     if (!*field || !*args || !view_options_launch(a, field, args))
         app_notice(a, DIAG_ERROR, "launch grid 64, launch block 32x8, launch shared 0, launch ARGUMENT VALUE, launch guess");
+    return UI_REDRAW;
+}
+
+static unsigned cmd_reload(struct app *a, char *args) { return (void)args, reload_ask(a); }
+
+static unsigned cmd_watch(struct app *a, char *args)
+{
+    bool on = !strcmp(args, "on");
+    if (!on && strcmp(args, "off")) {
+        app_notice(a, DIAG_ERROR, "watch on, or watch off");
+        return UI_REDRAW;
+    }
+    a->reload.watch = on;
+    app_notice(a, DIAG_NOTE, on ? "the PTX is read again whenever it is written" : "a written PTX is only told of");
     return UI_REDRAW;
 }
 
@@ -315,6 +330,8 @@ static const struct command_info commands[] = {
     { "undo", "", "undo the last change of options", COMPLETE_NONE, cmd_undo },
     { "redo", "", "redo it", COMPLETE_NONE, cmd_redo },
     { "open", "FILE", "open a PTX, launch or session file", COMPLETE_OPEN, cmd_open },
+    { "reload", "", "read the PTX and its launch again, as compiled anew; options and place stay", COMPLETE_NONE, cmd_reload },
+    { "watch", "on|off", "read the PTX again whenever it is written", COMPLETE_SWITCH, cmd_watch },
     { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, cmd_kernel },
     { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, cmd_device },
     { "launch", "FIELD VALUE", "change the launch: grid, block, shared or an argument; launch guess makes one", COMPLETE_LAUNCH, cmd_launch },

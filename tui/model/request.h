@@ -54,6 +54,7 @@ const char *scope_name(enum scope s);
     X(PANEL_8, "panel-8", "8", GLOBAL, "", "advice panel") \
     X(PANEL_9, "panel-9", "9", GLOBAL, "", "messages panel") \
     X(ZOOM, "zoom", "z", GLOBAL, "zoom", "give the whole screen to this panel, and back") \
+    X(RELOAD, "reload", "R", GLOBAL, "", "read the PTX and its launch again, as compiled anew; options and place stay") \
     X(NEXT_KERNEL, "next-kernel", "K", GLOBAL, "", "next kernel of the file") \
     X(UNDO, "undo", "u", GLOBAL, "", "undo the last change of options") \
     X(REDO, "redo", "C-r", GLOBAL, "", "redo what was undone") \

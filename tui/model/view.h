@@ -96,7 +96,7 @@ void valley_csv(struct app *a, struct buf *out);
 size_t view_selected_run(struct app *a);
 size_t view_runs_selected(const struct app *a);
 size_t view_counters_run(struct app *a);
-/* The result in the counters panel when it is of the present kernel, else NULL. */
+/* The result in the counters panel when it is of the present kernel and text, else NULL. */
 const struct result *view_counters_result(struct app *a);
 
 /* ---- small common things ---- */

@@ -94,6 +94,8 @@ static struct base reference(const struct app *a, const struct entry *e, bool by
             b = original_in(r);
         else if (r->kind == RUN_SWEEP && r->sweep.bpa.time.valid)
             b = (struct base){ &r->sweep.bpa, base_names[1], "bpa" };
+        if (b.r && r->earlier && !e->run->earlier)      /* before the kernel was compiled anew */
+            b.name = "the earlier text", b.brief = "earlier";
         if (b.r && b.r != e->r)
             return b;
     }
@@ -284,7 +286,7 @@ const struct result *view_counters_result(struct app *a)
 {
     struct entry e;
     const struct session_run *run = chosen(a, &e) ? app_run(a, e.index) : NULL;
-    return run && a->snap->kernel && !strcmp(run->kernel, a->snap->kernel) ? e.r : NULL;
+    return run && !run->earlier && a->snap->kernel && !strcmp(run->kernel, a->snap->kernel) ? e.r : NULL;
 }
 
 static void counters_update(struct app *a, unsigned w, unsigned h)
@@ -338,6 +340,9 @@ static void counters_head(struct app *a, unsigned w, struct row *r)
     entry_name(&b, &e);
     row_put(r, ROLE_LABEL, " result %zu of %zu: ", a->counters.result + 1, n);
     row_put(r, ROLE_TITLE, "%s", b.s ? b.s : "");
+    const struct session_run *run = app_run(a, e.index);
+    if (run && run->earlier)
+        row_put(r, ROLE_WARN, " (earlier text)");
     struct base base = base_of(a, &e);
     if (base.r)
         row_put(r, ROLE_LABEL, "   against %s", base.name);

@@ -136,6 +136,8 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
     if (w >= 100)
         row_put(out, ROLE_DIM, "%-16.16s ", r->dev.spec);
     row_put(out, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");
+    if (r->earlier)
+        row_put(out, ROLE_WARN, "  (earlier text)");
     if (*r->note)
         row_put(out, ROLE_NOTE, "  \"%s\"", r->note);
     buf_free(&b);

@@ -1,7 +1,8 @@
 /* workbench: see workbench.h. One thread: it sleeps in poll until a key, a
- * signal, a newer snapshot, a changed theme file or a timer. */
+ * signal, a newer snapshot, a theme or the open PTX being written, or a timer. */
 #include "tui/model/config.h"
 #include "tui/model/lesson_run.h"
+#include "tui/model/reload.h"
 #include "tui/panel/panel.h"
 #include "tui/term/term.h"
 #include "tui/term/workbench.h"
@@ -33,7 +34,8 @@ struct bench {
     struct term *term;
     struct surface surface;
     struct screen screen;
-    int watch;                           /* inotify descriptor, -1: none */
+    int watch, ptx_watch;                /* inotify descriptor, and its watch of the folder of ptx; -1: none */
+    char ptx[512];
     bool leave, repaint;
     unsigned dirty;                      /* 1: a snapshot, 2: a key or the like */
     int64_t drawn_ns;
@@ -96,7 +98,7 @@ static void read_events(struct bench *b)
     }
 }
 
-/* ---- theme files are watched ---- */
+/* ---- files that are watched: themes, the open PTX ---- */
 static void watch_themes(struct bench *b)
 {
     char dir[600];
@@ -110,14 +112,45 @@ static void watch_themes(struct bench *b)
     }
 }
 
-static void themes_changed(struct bench *b)
+/* The folder of the open PTX is watched too: compilers and editors replace files as often as they write them. */
+static void watch_ptx(struct bench *b)
 {
-    char drop[4096];
-    while (read(b->watch, drop, sizeof drop) > 0)
-        ;
-    app_theme(&b->app, b->app.set.theme);
-    b->repaint = true;
+    const struct ptx_module *m = b->app.snap->module;
+    const char *path = m ? m->path : "", *slash = strrchr(path, '/');
+    char dir[600];
+    if (b->watch < 0 || !strcmp(path, b->ptx))
+        return;
+    if (b->ptx_watch >= 0)
+        inotify_rm_watch(b->watch, b->ptx_watch);
+    snprintf(b->ptx, sizeof b->ptx, "%s", path);
+    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    b->ptx_watch = *path ? inotify_add_watch(b->watch, dir, IN_CLOSE_WRITE | IN_MOVED_TO | IN_MASK_ADD) : -1;
+}
+
+static void file_written(struct bench *b, const struct inotify_event *e)
+{
+    const char *slash = strrchr(b->ptx, '/'), *name = slash ? slash + 1 : b->ptx;
+    const char *end = e->len ? strrchr(e->name, '.') : NULL;
+    if (end && !strcmp(end, ".theme")) {
+        app_theme(&b->app, b->app.set.theme);
+        b->repaint = true;
+    } else if (!e->len || e->wd != b->ptx_watch || strcmp(e->name, name)) {
+        return;
+    } else {
+        reload_written(&b->app);
+    }
     b->dirty |= 2;
+}
+
+static void files_written(struct bench *b)
+{
+    _Alignas(struct inotify_event) char list[4096];
+    for (ssize_t n; (n = read(b->watch, list, sizeof list)) > 0; )
+        for (ssize_t at = 0; at < n; ) {
+            const struct inotify_event *e = (const struct inotify_event *)(const void *)(list + at);
+            file_written(b, e);
+            at += (ssize_t)(sizeof *e + e->len);
+        }
 }
 
 static int64_t min_wait(int64_t a, int64_t b)
@@ -135,7 +168,7 @@ static void wait(struct bench *b)
     ns = min_wait(ns, pending < 0 ? -1 : pending * 1000000);
     poll(p, b->watch >= 0 ? 4 : 3, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
     if (b->watch >= 0 && p[3].revents)
-        themes_changed(b);
+        files_written(b);
 }
 
 static void loop(struct bench *b)
@@ -143,8 +176,10 @@ static void loop(struct bench *b)
     struct event tick = { .kind = EVENT_TICK };
     while (!b->leave) {
         b->app.now_ns = base_now_ns();
-        if (sync_snapshot(b))
+        if (sync_snapshot(b)) {
             b->dirty |= 1;
+            watch_ptx(b);
+        }
         apply(b, app_event(&b->app, &tick));
         if ((b->dirty & 2) || (b->dirty && b->app.now_ns - b->drawn_ns >= FRAME_NS))
             draw(b);
@@ -261,7 +296,7 @@ static enum status new_engine(const struct dev_env *env, const char *session, st
 
 int workbench_run(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o)
 {
-    struct bench b = { .watch = -1, .dirty = 2 };
+    struct bench b = { .watch = -1, .ptx_watch = -1, .dirty = 2 };
     struct diags ds = { 0 };
     const char *why = NULL;
     enum status st = new_engine(env, o->session, &b.link.engine, &ds);

@@ -1,0 +1,148 @@
+/* A kernel compiled anew while the workbench is open: R reads it, what was chosen stays,
+ * and what ran before is told apart, on the screen and in the session. */
+#include "tests/support.h"
+
+#include "tests/terminal/live.h"
+#include "tui/model/reload.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char ptx[300], launch[300];
+
+static void put(const char *path, const char *text)
+{
+    struct diags ds = { 0 };
+    assert_status_ok(file_write_atomic(path, text, strlen(text), &ds), &ds);
+    diags_free(&ds);
+}
+
+#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b64 %rd<4>; .reg .b32 %r<3>; .reg .f32 %f<4>;\n" \
+             "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n"
+#define TAIL "\tld.global.f32 %f1, [%rd3];\n\tadd.f32 %f1, %f1, %f1;\n\tst.global.f32 [%rd3], %f1;\n\tret;\n}\n"
+
+static void make_files(void)
+{
+    snprintf(ptx, sizeof ptx, "%s/again.ptx", support_scratch());
+    snprintf(launch, sizeof launch, "%s/again.launch.json", support_scratch());
+    put(ptx, HEAD TAIL);
+    put(launch, "{ \"format\": \"gpulocw-launch\", \"version\": 1, \"launches\": ["
+                "{ \"name\": \"one\", \"ptx\": \"again.ptx\", \"kernel\": \"k\", \"grid\": [1,1,1], \"block\": [32,1,1], \"args\": [ { \"name\": \"p\", \"buffer\": \"f32\", \"count\": 64, \"init\": { \"fill\": 1 }, \"output\": true } ] },"
+                "{ \"name\": \"two\", \"ptx\": \"again.ptx\", \"kernel\": \"k\", \"grid\": [1,1,1], \"block\": [64,1,1], \"args\": [ { \"name\": \"p\", \"buffer\": \"f32\", \"count\": 64, \"init\": { \"fill\": 1 }, \"output\": true } ] } ] }");
+}
+
+static void frame(struct app *a)
+{
+    a->now_ns += 1000000;
+    app_begin_frame(a);
+    view_of(PANEL_SOURCE)->update(a, 100, 30);
+}
+
+static void read_again(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    char session[300];
+    (void)state;
+    make_files();
+    snprintf(session, sizeof session, "%s/again.json", support_scratch());
+    assert_status_ok(live_open(&a, session, &ds), &ds);
+    app_post(&a, JOB_OPEN, ptx, 0);
+    live_settle(&a, 0);
+    app_command(&a, "kernel two");
+    app_command(&a, "set carveout 50");
+    app_command(&a, "run");
+    live_settle(&a, 0);
+    frame(&a);
+    assert_true(source_goto(&a, 11));
+    assert_int_equal(a.snap->nruns, 1);
+    put(ptx, HEAD "\t// a line more\n" TAIL);
+    app_request(&a, REQ_RELOAD);
+    live_settle(&a, 0);
+    frame(&a);
+    assert_int_equal(a.source.old.n, 16);
+    assert_int_equal(a.options.carveout, 50);
+    assert_int_equal(a.snap->options.carveout, 50);
+    assert_string_equal(a.snap->spec->name, "two");
+    assert_int_equal(a.source.line[a.list[PANEL_SOURCE].cursor].old, 11);
+    assert_true(a.snap->runs[0]->earlier);
+    app_command(&a, "run");
+    live_settle(&a, 0);
+    assert_int_equal(a.snap->nruns, 2);
+    assert_false(a.snap->runs[1]->earlier);
+    app_request(&a, REQ_RELOAD);         /* nothing changed: nothing is of an earlier text */
+    live_settle(&a, 0);
+    assert_false(a.snap->runs[1]->earlier);
+    live_close(&a);
+    struct session *s = NULL;            /* the file tells the same, and has the text of the last run */
+    assert_status_ok(session_load(session, &s, &ds), &ds);
+    assert_true(session_at(s, 0)->earlier);
+    assert_false(session_at(s, 1)->earlier);
+    assert_true(memmem(session_ptx_text(s).s, session_ptx_text(s).n, "a line more", 11) != NULL);
+    session_free(s);
+    diags_free(&ds);
+}
+
+/* A text with a mistake is shown with it; the next one is read as if nothing had been. */
+static void mistakes_between(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    make_files();
+    assert_status_ok(live_open(&a, NULL, &ds), &ds);
+    app_post(&a, JOB_OPEN, ptx, 0);
+    live_settle(&a, 0);
+    app_command(&a, "set carveout 50");
+    live_settle(&a, 0);
+    put(ptx, HEAD "\tnonsense.f32 %f1, %f2\n" TAIL);
+    app_request(&a, REQ_RELOAD);
+    live_settle(&a, 0);
+    put(ptx, HEAD TAIL);
+    app_request(&a, REQ_RELOAD);
+    live_settle(&a, 0);
+    assert_int_equal(a.options.carveout, 50);
+    assert_non_null(a.snap->spec);
+    remove(ptx);
+    app_request(&a, REQ_RELOAD);
+    live_settle(&a, 0);
+    assert_non_null(a.snap->module);     /* a file that is gone is told; what is open stays */
+    assert_non_null(strstr(a.notice, "cannot open"));
+    live_close(&a);
+    diags_free(&ds);
+}
+
+/* What another program wrote is told of, or read at once when it is watched. */
+static void written_by_others(void **state)
+{
+    struct app a;
+    struct diags ds = { 0 };
+    (void)state;
+    make_files();
+    assert_status_ok(live_open(&a, NULL, &ds), &ds);
+    reload_written(&a);
+    assert_int_equal(*a.notice, 0);
+    app_post(&a, JOB_OPEN, ptx, 0);
+    live_settle(&a, 0);
+    const struct ptx_module *m = a.snap->module;
+    reload_written(&a);
+    assert_non_null(strstr(a.notice, "again.ptx was written anew: R reads it again"));
+    live_settle(&a, 0);
+    assert_ptr_equal(a.snap->module, m);
+    app_command(&a, "watch on");
+    reload_written(&a);
+    live_settle(&a, 0);
+    assert_ptr_not_equal(a.snap->module, m);
+    app_command(&a, "watch maybe");
+    assert_int_equal(a.notice_level, DIAG_ERROR);
+    live_close(&a);
+    remove(ptx);
+    remove(launch);
+    diags_free(&ds);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(read_again), cmocka_unit_test(mistakes_between), cmocka_unit_test(written_by_others) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
