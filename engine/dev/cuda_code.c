@@ -206,8 +206,16 @@ static uint32_t attribute(const struct cuda_dev *d, drv_function f, drv_func_att
 /* Grid-wide synchronisation finds its workspace in %envreg1 and 2: only a cooperative launch sets them. */
 static bool wants_cooperative(const struct ptx_module *m, const struct ptx_func *f)
 {
-    struct str body = ptx_text(m, f->body);
-    return body.n && memmem(body.s, body.n, "%envreg", 7) != NULL;
+    const struct ptx_func **list = base_alloc(m->nfuncs * sizeof *list);
+    uint32_t *place = base_alloc(m->nfuncs * sizeof *place), n = list && place ? ptx_reached(m, f, list, place) : 0;
+    bool found = false;
+    for (uint32_t i = 0; i < n && !found; i++) {
+        struct str body = ptx_text(m, list[i]->body);
+        found = body.n && memmem(body.s, body.n, "%envreg", 7) != NULL;
+    }
+    base_free(list);
+    base_free(place);
+    return found;
 }
 
 static enum status code_fill(struct cuda_dev *d, struct cuda_code *c, const struct dev_source *s, struct diags *ds)

@@ -101,6 +101,8 @@ void frag_start(struct exec_warp *w, uint32_t pc, uint32_t mask)
 
 void frag_add(struct exec_warp *w, uint32_t mask, uint32_t pc, struct exec_frame *frame)
 {
+    if (w->nfrag == 1)               /* until now nobody waited, however often flags were looked at */
+        frag_calm(w);
     w->frag[w->nfrag++] = (struct exec_frag){ .mask = mask, .pc = pc, .frame = frame };
 }
 
@@ -224,19 +226,22 @@ void frag_choose(struct exec_warp *w)
     frag_pick_load(w);
 }
 
+/* From the one that spins, whoever is behind: had the choice by rank come first, the one that others wait for would be chosen
+ * and then sent away for the spinning it had not done, round after round. */
 void frag_yield(struct exec_warp *w)
 {
-    uint32_t best = EXEC_NO_ID;
+    uint32_t best = EXEC_NO_ID, lanes = w->mask;
     frag_save(w);
+    frag_merge(w);
+    frag_wake(w);
+    frag_calm(w);
+    for (w->cur = 0; !(w->frag[w->cur].mask & lanes); w->cur++) ;
     w->frag[w->cur].stamp = w->ninst + 1;
     for (uint32_t i = 0; i < w->nfrag; i++)
         if (i != w->cur && w->frag[i].state == FRAG_READY && (best == EXEC_NO_ID || w->frag[i].stamp < w->frag[best].stamp))
             best = i;
-    frag_calm(w);
-    if (best == EXEC_NO_ID)
-        return;
-    frag_load(w, best);
-    w->turn = EXEC_TURN;
+    frag_load(w, best == EXEC_NO_ID ? w->cur : best);
+    w->turn = best == EXEC_NO_ID ? 0 : EXEC_TURN;
 }
 
 void frag_block(struct exec_warp *w, enum frag_state state, uint32_t pc)

@@ -38,9 +38,10 @@ static bool settle(struct exec_warp *w)
         if (--w->turn == 0)
             frag_choose(w);
     } else if (w->x->p->code[w->pc].leader) {
-        frag_choose(w);
         if (w->spins >= EXEC_SPIN_LIMIT || w->ninst - w->since > EXEC_PATIENCE)
             frag_yield(w);
+        else
+            frag_choose(w);
     }
     return sync_ready(w);
 }

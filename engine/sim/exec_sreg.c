@@ -60,6 +60,8 @@ static uint64_t sreg_value(const struct exec_warp *w, uint16_t sreg, int comp, u
     case PTX_SREG_TOTAL_SMEM_SIZE: case PTX_SREG_AGGR_SMEM_SIZE: return w->x->shared_bytes;
     case PTX_SREG_DYNAMIC_SMEM_SIZE: return l->shared;
     case PTX_SREG_GRIDID: return 1;
+    case PTX_SREG_ENVREG1: return w->x->p->grid_space >> 32;
+    case PTX_SREG_ENVREG2: return (uint32_t)w->x->p->grid_space;
     default: return 0;
     }
 }

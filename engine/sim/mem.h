@@ -4,6 +4,8 @@
 
 #include "engine/sim/exec.h"
 
+#define SIM_GRID_SPACE 64u           /* bytes that a cooperative launch has for the grid's barrier */
+
 struct sim_range { uint64_t off, n; };
 struct sim_mem_entry {
     struct sim_alloc a;

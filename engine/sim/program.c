@@ -244,6 +244,18 @@ static enum status decode_program(struct decode *d, const struct ptx_func *kerne
     return p->constants && collect_loads(p) && size_local(d) ? ST_OK : ST_NOMEM;
 }
 
+/* Who synchronises the whole grid finds a size and a barrier behind %envreg1 (high word) and 2, as a cooperative launch leaves them
+ * (cooperative_groups/details/driver_abi.h). */
+static bool place_grid_space(struct sim_program *p)
+{
+    for (uint32_t i = 0; i < p->nsregs && !p->grid_space; i++)
+        if (p->sregs[i].sreg == PTX_SREG_ENVREG1 || p->sregs[i].sreg == PTX_SREG_ENVREG2) {
+            if (!(p->grid_space = sim_mem_place(p->mem, SIM_GRID_SPACE, "workspace of the grid's barrier", false)))
+                return false;
+        }
+    return true;
+}
+
 enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
                            struct sim_program **out, struct diags *ds)
 {
@@ -269,6 +281,8 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const 
     base_free(d.table);
     base_free(d.todo);
     base_free(d.place);
+    if (st == ST_OK && !place_grid_space(p))
+        st = ST_NOMEM;
     if (st == ST_OK)
         *out = p;
     else
@@ -293,6 +307,8 @@ void sim_unload(struct sim_program *p)
             sim_mem_release(p->mem, p->symbols[i].addr);
     if (p->heap)
         sim_mem_release(p->mem, p->heap);
+    if (p->grid_space)
+        sim_mem_release(p->mem, p->grid_space);
     native_free(p->native);
     strmap_free(&p->by_name);
     arena_free(p->arena);

@@ -1,8 +1,10 @@
 /* sim_run: checks a launch against the kernel and the device, then runs it
  * functionally (outputs only) or timed. */
+#include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
 
 #include <math.h>
+#include <string.h>
 
 void sim_stats_free(struct sim_stats *s)
 {
@@ -60,9 +62,28 @@ static bool check_kernel(const struct sim_program *p, const struct sim_launch *l
     return true;
 }
 
+/* A cooperative launch: all CTAs have to be resident, and the barrier begins at nought. */
+static enum status prepare_grid(struct sim_program *p, const struct sim_launch *l, struct diags *ds)
+{
+    if (!p->grid_space) return ST_OK;
+    uint64_t ctas = dim3u_count(l->grid), per_sm = sim_occupancy(p, &p->preset, l->block, l->shared, l->carveout), most = per_sm * (uint64_t)p->preset.sms;
+    if (ctas > most) {
+        struct str name = p->funcs[0].ptx->name;
+        struct diag *d = diag_add(ds, DIAG_ERROR, "cooperative", NULL, NO_SPAN, "kernel %.*s synchronises the whole grid: %llu CTAs, of which %llu can be resident (%llu on each of %lld SMs, %u registers a thread estimated)",
+                                    (int)name.n, name.s, (unsigned long long)ctas, (unsigned long long)most, (unsigned long long)per_sm, (long long)p->preset.sms, p->regs);
+        diag_hint(d, "launch at most %llu CTAs and let each do more, as a cooperative launch has to on a GPU", (unsigned long long)most);
+        return ST_DEVICE;
+    }
+    uint8_t *space = sim_mem_host(p->mem, p->grid_space, SIM_GRID_SPACE);
+    if (space) memset(space, 0, SIM_GRID_SPACE);
+    return ST_OK;
+}
+
 enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds)
 {
     *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
     if (!check_dims(&p->preset, l, ds) || !check_kernel(p, l, ds)) return ST_INPUT;
+    enum status st = prepare_grid(p, l, ds);
+    if (st != ST_OK) return st;
     return l->functional ? exec_run(p, l, out, ds) : time_run(p, l, out, ds);
 }

@@ -121,7 +121,7 @@ struct sim_program {
     uint8_t *constants; uint32_t const_bytes;      /* BANK_CONST: broadcast immediates */
     struct exec_symbol *symbols; uint32_t nsymbols;/* .global, .const and .shared */
     struct strmap by_name;                         /* of them, what module-scope .global and .const are called: the host's way to them */
-    uint64_t heap;                                 /* device address of malloc's heap, 0: not used */
+    uint64_t heap, grid_space;                     /* device addresses, 0: not used; malloc's heap, and what %envreg1 and 2 point to */
     uint32_t shared_static;                        /* bytes; dynamic shared begins at shared_dyn */
     uint32_t shared_dyn;
     uint32_t local_bytes;                          /* per thread, all frames of the deepest non-recursive chain */

@@ -31,6 +31,10 @@ done
 code "memory of malloc that another warp gave back is no race" 0 "" "$B" run $S/lang.ptx -k l_virtual --check-memory --no-counters
 code "their neighbour runs" 0 "" "$B" run $S/refused.ptx -k x_grid_size --no-counters
 code "a kernel of asynchronous copies alone is told so" 3 "reads global memory by asynchronous copies alone" "$B" run $S/lang.ptx -k l_pipeline --bypass l1 --pi 1 --no-counters
+# A grid that synchronises has to be resident at once, as in a cooperative launch.
+sed 's/"kernel": "h_grid", "grid": \[3/"kernel": "h_grid", "grid": [4300/' $S/hopper.launch.json > "$T/big.launch.json"
+code "a grid that meets and does not fit" 4 "synchronises the whole grid: 4300 CTAs, of which 4224 can be resident" "$B" run $S/hopper.ptx --launch "$T/big.launch.json" -k h_grid --no-counters
+code "its workspace is written" 0 "" "$B" run $S/hopper.ptx -k h_grid --check-memory --no-counters
 cat > "$T/forever.ptx" <<'PTX'
 .version 7.0
 .target sm_70
@@ -63,5 +67,5 @@ p.send_signal(signal.SIGINT)
 sys.stderr.write(p.communicate(timeout=60)[1])
 sys.exit(p.returncode)
 PY
-code "one interrupt that arrives twice" 130 "sweep --resume goes on from there" python3 "$T/twice.py" "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 --runs 20 -o "$T/twice.json"
+code "one interrupt that arrives twice" 130 "sweep --resume goes on from there" python3 "$T/twice.py" "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 --repeat 20 -o "$T/twice.json"
 exit $bad

@@ -314,6 +314,7 @@ static enum status launch_text(const char *driver, const char *directive, const 
     rig_open(&r, false);
     rig_launch_of(&r, "conf_bump");
     snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n"
+             ".func meets() { .reg .b32 %%r<2>; mov.u32 %%r1, %%envreg2; ret; }\n"
              ".visible .entry conf_bump(.param .u64 buf, .param .u32 add)\n%s\n{\n\t.reg .b32 %%r<2>;\n\t%s\n\tret;\n}\n", directive, body);
     base_free(r.ptx);
     r.ptx = base_strdup(text);
@@ -342,6 +343,10 @@ static void test_clusters_and_grids(void **state)
     launch_text("libcuda-old.so", "", "mov.u32 %r1, %envreg2;", &r);
     assert_int_equal(r.status, ST_REFUSED);
     assert_non_null(strstr(r.message, "whole grid"));
+    launch_text("libcuda-old.so", "", "call meets;", &r);                                 /* as unoptimised code has it */
+    assert_int_equal(r.status, ST_REFUSED);
+    launch_text("libcuda-old.so", "", "", &r);                                            /* there, but never called */
+    assert_int_equal(r.status, ST_OK);
 }
 
 /* What the simulator alone can do is refused, and says so. */

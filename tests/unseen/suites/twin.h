@@ -76,6 +76,13 @@ static inline unsigned __ballot_sync(unsigned m, bool p)
     for (int k = 0; k < 32; k++) if (m >> k & 1 && all[k]) r |= 1u << k;
     return r;
 }
+static inline unsigned __match_any_sync(unsigned m, unsigned v)
+{
+    uint64_t all[32]; meet_(m, v, all);
+    unsigned r = 0;
+    for (int k = 0; k < 32; k++) if (m >> k & 1 && (unsigned)all[k] == v) r |= 1u << k;
+    return r;
+}
 static inline void __syncwarp() { __ballot_sync(0xffffffffu, true); }
 static inline bool __all_sync(unsigned m, bool p) { return __ballot_sync(m, p) == m; }
 
@@ -84,6 +91,7 @@ template <class T> T atomicMax(T *p, T v) { T o = *p; *p = o > v ? o : v; return
 template <class T> T atomicMin(T *p, T v) { T o = *p; *p = o < v ? o : v; return o; }
 template <class T> T atomicXor(T *p, T v) { T o = *p; *p = o ^ v; return o; }
 template <class T> T atomicOr(T *p, T v) { T o = *p; *p = o | v; return o; }
+template <class T> T atomicSub(T *p, T v) { T o = *p; *p = o - v; return o; }
 template <class T> T atomicExch(T *p, T v) { T o = *p; *p = v; return o; }
 template <class T> T atomicCAS(T *p, T c, T v) { T o = *p; if (o == c) *p = v; return o; }
 static inline unsigned atomicInc(unsigned *p, unsigned v) { unsigned o = *p; *p = o >= v ? 0 : o + 1; return o; }
