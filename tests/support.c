@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 void support_ok(enum status st, struct diags *ds, const char *file, int line)
@@ -43,4 +44,17 @@ const char *support_scratch(void)
         atexit(remove_scratch);
     }
     return scratch;
+}
+
+struct support_clock support_clock(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (struct support_clock){ base_now_ns(), (int64_t)t.tv_sec * 1000000000 + t.tv_nsec };
+}
+
+int64_t support_since(struct support_clock from)
+{
+    struct support_clock now = support_clock();
+    return now.wall - from.wall < now.cpu - from.cpu ? now.wall - from.wall : now.cpu - from.cpu;
 }

@@ -56,9 +56,10 @@ static void mark_written(void *ctx, uint32_t reg, unsigned access)
 
 static bool block_branches_apart(const struct pass_flow *fl, const struct ptx_block *b)
 {
+    if (!b->n)
+        return false;
     const struct ptx_inst *last = &fl->f->insts[b->first + b->n - 1];
-    bool leaves = inst_effect(last) == EFFECT_BRANCH || inst_ends_thread(last);
-    if (!b->n || !leaves)
+    if (inst_effect(last) != EFFECT_BRANCH && !inst_ends_thread(last))
         return false;
     if (last->guarded)
         return fl->divergent[last->guard];

@@ -52,20 +52,14 @@ cat > "$T/forever.launch.json" <<'JSON'
 { "format": "gpulocw-launch", "version": 1, "ptx": "forever.ptx", "kernel": "k", "grid": [2,1,1], "block": [32,1,1],
   "args": [ { "name": "p", "buffer": "u32", "count": 1, "init": { "fill": 0 }, "output": true } ] }
 JSON
-code "run: interrupted" 130 "" timeout --preserve-status -k 20 1 "$B" run "$T/forever.ptx" --no-counters
-code "tune: interrupted before anything is known" 130 "" timeout --preserve-status -k 20 1 "$B" tune "$T/forever.ptx"
-code "sweep: interrupted, and how to go on" 130 "sweep --resume goes on from there" timeout --preserve-status -k 20 2 "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/cut.json"
-code "calibrate: interrupted" 130 "interrupted" timeout -s INT --preserve-status -k 20 0.5 "$B" calibrate
+cut() { python3 tests/tool/interrupt.py "$@"; }
+some="len([p for p in d['runs'][-1]['points'] if p['status'] == 'OK']) > 1"
+code "run: interrupted" 130 "" cut TERM "$B" run "$T/forever.ptx" --no-counters
+code "tune: interrupted before anything is known" 130 "" cut TERM "$B" tune "$T/forever.ptx"
+code "sweep: interrupted, and how to go on" 130 "sweep --resume goes on from there" cut --when "$T/cut.json" "$some" TERM \
+    "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/cut.json"
+code "calibrate: interrupted" 130 "interrupted" cut INT "$B" calibrate
 # timeout(1) and terminals send one interrupt twice, a moment apart: that is no second one, and nothing is lost.
-cat > "$T/twice.py" <<'PY'
-import signal, subprocess, sys, time
-p = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-time.sleep(2)
-p.send_signal(signal.SIGINT)
-time.sleep(0.02)
-p.send_signal(signal.SIGINT)
-sys.stderr.write(p.communicate(timeout=60)[1])
-sys.exit(p.returncode)
-PY
-code "one interrupt that arrives twice" 130 "sweep --resume goes on from there" python3 "$T/twice.py" "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 --repeat 20 -o "$T/twice.json"
+code "one interrupt that arrives twice" 130 "sweep --resume goes on from there" cut --twice --when "$T/twice.json" "$some" INT \
+    "$B" sweep kernels/valley.ptx --device sim:fermi-16k --threads 1 -o "$T/twice.json"
 exit $bad

@@ -17,6 +17,7 @@
 
 /* The program runs below a small shell of ours, as job control wants it: a leader of
  * the terminal's session that waits for it and reports what it waited for. */
+#define PTY_LIMIT_MS 60000           /* for what comes in a moment where the machine is not busy */
 struct session { int fd, report; pid_t leader, pid; struct termios before; struct vt vt; int status; };
 
 /* Folder for configuration and sessions; made once, before the program starts. */

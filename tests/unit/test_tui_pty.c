@@ -22,18 +22,18 @@ static void opens_and_quits(void **state)
     struct session s;
     (void)state;
     start(&s, 100, 30, NULL, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     assert_true(s.vt.full_screen);
-    assert_true(wait_for(&s, "1 Source", 1000) >= 0);
+    assert_true(wait_for(&s, "1 Source", PTY_LIMIT_MS) >= 0);
     keys(&s, "4");
-    assert_true(wait_for(&s, "bypass-form", 5000) >= 0);
+    assert_true(wait_for(&s, "bypass-form", PTY_LIMIT_MS) >= 0);
     keys(&s, "?");
-    assert_true(wait_for(&s, "Options panel", 5000) >= 0);
+    assert_true(wait_for(&s, "Options panel", PTY_LIMIT_MS) >= 0);
     keys(&s, "q");
     keys(&s, ":theme okabe-ito\r5");
-    assert_true(wait_for(&s, "No sweep yet", 5000) >= 0);
+    assert_true(wait_for(&s, "No sweep yet", PTY_LIMIT_MS) >= 0);
     keys(&s, "q");
-    assert_true(wait_end(&s, 10000));
+    assert_true(wait_end(&s, PTY_LIMIT_MS));
     assert_true(WIFEXITED(s.status));
     assert_int_equal(WEXITSTATUS(s.status), 0);
     assert_restored(&s);
@@ -46,17 +46,17 @@ static void resizes(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, NULL, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     set_size(&s, 10, 3);
-    assert_true(wait_for(&s, "10x3", 5000) >= 0);
+    assert_true(wait_for(&s, "10x3", PTY_LIMIT_MS) >= 0);
     set_size(&s, 40, 10);
-    assert_true(wait_for(&s, "1 Source", 5000) >= 0);
+    assert_true(wait_for(&s, "1 Source", PTY_LIMIT_MS) >= 0);
     set_size(&s, 120, 40);
-    assert_true(wait_for(&s, "6 Counters", 5000) >= 0);
-    assert_true(wait_for(&s, "ld.global", 5000) >= 0);
+    assert_true(wait_for(&s, "6 Counters", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     set_size(&s, 1, 1);
     keys(&s, "q");
-    assert_true(wait_end(&s, 10000));
+    assert_true(wait_end(&s, PTY_LIMIT_MS));
     assert_restored(&s);
     finish(&s);
 }
@@ -69,9 +69,9 @@ static void every_signal_restores(void **state)
     for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
         struct session s;
         start(&s, 80, 24, NULL, valley);
-        assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+        assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
         kill(s.pid, sigs[i].sig);
-        assert_true(wait_end(&s, 10000));
+        assert_true(wait_end(&s, PTY_LIMIT_MS));
         assert_restored(&s);
         if (sigs[i].dies) {
             assert_true(WIFSIGNALED(s.status));
@@ -88,22 +88,22 @@ static void suspends(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, NULL, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     for (int turn = 0; turn < 2; turn++) {
         if (turn == 0)
             keys(&s, "\x1a");
         else
             kill(s.pid, SIGTSTP);
-        assert_true(wait_end(&s, 5000));
+        assert_true(wait_end(&s, PTY_LIMIT_MS));
         assert_true(WIFSTOPPED(s.status));
         assert_restored(&s);
         vt_init(&s.vt, 80, 24);
         kill(s.pid, SIGCONT);
-        assert_true(wait_for(&s, "ld.global", 5000) >= 0);
+        assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
         assert_true(s.vt.full_screen);
     }
     keys(&s, "q");
-    assert_true(wait_end(&s, 10000));
+    assert_true(wait_end(&s, PTY_LIMIT_MS));
     assert_restored(&s);
     finish(&s);
 }
@@ -113,10 +113,10 @@ static void hang_up(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, NULL, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     close(s.fd);                         /* the terminal goes away: the program ends by itself */
     struct pollfd p = { s.report, POLLIN, 0 };
-    assert_int_equal(poll(&p, 1, 10000), 1);
+    assert_int_equal(poll(&p, 1, PTY_LIMIT_MS), 1);
     kill(s.leader, SIGKILL);
     waitpid(s.leader, NULL, 0);
     close(s.report);
@@ -129,20 +129,20 @@ static void locales_and_colours(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, c_locale, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     assert_false(s.vt.high_bytes);
     assert_true(s.vt.colours > 0);
     finish(&s);
     start(&s, 80, 24, no_colour, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     assert_int_equal(s.vt.colours, 0);
     finish(&s);
     start(&s, 80, 24, vt100, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     assert_int_equal(s.vt.colours, 0);
     finish(&s);
     start(&s, 80, 24, linux_console, valley);
-    assert_true(wait_for(&s, "ld.global", 20000) >= 0);
+    assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
     assert_true(s.vt.colours > 0);
     finish(&s);
 }
@@ -154,11 +154,11 @@ static void dumb_terminal(void **state)
     struct session s;
     (void)state;
     start(&s, 80, 24, dumb, valley);
-    assert_true(wait_for(&s, "line mode", 20000) >= 0);
+    assert_true(wait_for(&s, "line mode", PTY_LIMIT_MS) >= 0);
     keys(&s, "show options\r");
-    assert_true(wait_for(&s, "passes", 20000) >= 0);
+    assert_true(wait_for(&s, "passes", PTY_LIMIT_MS) >= 0);
     keys(&s, "quit\r");
-    assert_true(wait_end(&s, 10000));
+    assert_true(wait_end(&s, PTY_LIMIT_MS));
     assert_int_equal(WEXITSTATUS(s.status), 0);
     finish(&s);
 }
@@ -200,12 +200,12 @@ static void picker(void **state)
     struct session s;
     (void)state;
     start(&s, 100, 40, NULL, none);
-    assert_true(wait_for(&s, "Demos and lessons", 20000) >= 0);
-    assert_true(wait_for(&s, "valley", 1000) >= 0);
+    assert_true(wait_for(&s, "Demos and lessons", PTY_LIMIT_MS) >= 0);
+    assert_true(wait_for(&s, "valley", PTY_LIMIT_MS) >= 0);
     keys(&s, "/stride_32\r\r");
-    assert_true(wait_for(&s, "stride_32.ptx", 20000) >= 0);
+    assert_true(wait_for(&s, "stride_32.ptx", PTY_LIMIT_MS) >= 0);
     keys(&s, "q");
-    assert_true(wait_end(&s, 10000));
+    assert_true(wait_end(&s, PTY_LIMIT_MS));
     assert_restored(&s);
     finish(&s);
 }
