@@ -171,10 +171,35 @@ static void traffic_by_load(void **state)
     stage_close(&t);
 }
 
+/* A sweep under way is not called cut off; where all runs are of one kernel, a narrow list tells their devices. */
+static void runs_told_apart(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_SWEEPING, 80, 24);
+    stage_press(&t, "7");
+    assert_true(stage_shows(&t, "points so far"));
+    assert_false(stage_shows(&t, "cut off"));
+    t.snap->busy = false;
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "(cut off)"));
+    stage_close(&t);
+    stage_open(&t, SNAP_DONE, 80, 24);
+    stage_press(&t, "7");
+    assert_true(stage_shows(&t, "fermi-48k"));
+    snprintf(((struct session_run *)(uintptr_t)t.snap->runs[1])->kernel, 8, "other");
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "other "));
+    assert_false(stage_shows(&t, "fermi-48k"));
+    stage_type(&t, "f855\r");
+    assert_true(stage_shows(&t, "with '855'"));
+    stage_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_are_told), cmocka_unit_test(percent_stays), cmocka_unit_test(long_warnings),
-        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load) };
+        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

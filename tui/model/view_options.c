@@ -1,5 +1,6 @@
 /* options: knobs in groups, then the launch description. Items number the knobs
  * of the table first, then grid, block, shared memory and arguments. */
+#include "tui/model/as_command.h"
 #include "tui/model/launch_edit.h"
 #include "tui/model/legal.h"
 #include "tui/model/view_search.h"
@@ -173,6 +174,17 @@ static void put_help(struct app *a, struct page *p, long item, unsigned w)
     }
 }
 
+/* What is chosen here as a command, for scripts and colleagues. */
+static void put_command(struct app *a, struct page *p, unsigned w)
+{
+    const char *line = as_command(a), *lacks = as_command_lacks(a);
+    if (!line)
+        return;
+    page_wrap(a, p, ROLE_DIM, 1, w - 1, line, -1);
+    if (lacks)
+        page_wrap(a, p, ROLE_WARN, 3, w - 1, lacks, -1);
+}
+
 static void options_update(struct app *a, unsigned w, unsigned h)
 {
     struct page *p = &a->page[PANEL_OPTIONS], *below = &a->chart[PANEL_OPTIONS];
@@ -197,6 +209,8 @@ static void options_update(struct app *a, unsigned w, unsigned h)
         put_help(a, below, page_item(p, l), w);
     if (h >= 16)
         cost_brief(a, below, w);
+    if (h >= 20)
+        put_command(a, below, w);
 }
 
 static long current(const struct app *a)

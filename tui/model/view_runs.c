@@ -34,11 +34,12 @@ static double run_gain(const struct session_run *r)
     return base && base->time.valid ? (double)base->time.median / run_time(r) : NAN;
 }
 
-static void config_text(const struct session_run *r, struct buf *b)
+static void config_text(const struct app *a, const struct session_run *r, struct buf *b)
 {
+    bool running = a->snap->busy && a->snap->nruns && r == app_run(a, a->snap->nruns - 1);
     const struct result *x = best_result(r);
     if (r->kind == RUN_SWEEP)
-        buf_printf(b, "%s, %zu points%s  ", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints, r->sweep.complete ? "" : " (cut off)");
+        buf_printf(b, "%s, %zu points%s  ", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints, r->sweep.complete ? "" : running ? " so far" : " (cut off)");
     if (x)
         options_line(&x->options, b);
     if (!b->n)
@@ -52,7 +53,7 @@ static bool passes(const struct app *a, const struct session_run *r)
     if (!f.n)
         return true;
     buf_printf(&b, "%s %s %s %s ", kinds[r->kind], r->kernel, r->dev.spec, r->note);
-    config_text(r, &b);
+    config_text(a, r, &b);
     bool hit = text_find((struct str){ b.s, b.n }, f) != SIZE_MAX;
     buf_free(&b);
     return hit;
@@ -85,10 +86,12 @@ static void make_order(struct app *a)
     struct runs_view *v = &a->runs;
     v->norder = 0;
     v->order = ARENA_ARRAY(a->frame, size_t, a->snap->nruns + 1);
+    v->one_kernel = true;
     for (size_t i = 0; v->order && i < a->snap->nruns; i++) {
         const struct session_run *r = app_run(a, i);
         if (r && passes(a, r))
             v->order[v->norder++] = i;
+        v->one_kernel = v->one_kernel && r && !strcmp(r->kernel, a->snap->runs[0]->kernel);
     }
     if (v->order && v->sort != SORT_NUMBER)
         qsort_r(v->order, v->norder, sizeof *v->order, by_order, a);
@@ -131,10 +134,11 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
         row_put(out, ROLE_DIM, "%8s", "");
     else
         row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
-    config_text(r, &b);
-    row_put(out, ROLE_LABEL, "  %-14.14s ", r->kernel);
-    if (w >= 100)
-        row_put(out, ROLE_DIM, "%-16.16s ", r->dev.spec);
+    config_text(a, r, &b);
+    if (w >= 100 || !a->runs.one_kernel)
+        row_put(out, ROLE_LABEL, "  %-14.14s ", r->kernel);
+    if (w >= 100 || a->runs.one_kernel)
+        row_put(out, ROLE_DIM, w >= 100 ? "%-16.16s " : "  %-14.14s ", w >= 100 || strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
     row_put(out, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");
     if (r->earlier)
         row_put(out, ROLE_WARN, "  (earlier text)");
@@ -193,13 +197,13 @@ static void runs_head(struct app *a, unsigned w, struct row *r)
     row_put(r, ROLE_LABEL, "    no  kind  ");
     if (w >= 90)
         row_put(r, ROLE_LABEL, "%-12s", "when (UTC)");
-    row_put(r, ROLE_LABEL, "%9s    %8s  %-14s ", "best", "gain", "kernel");
+    row_put(r, ROLE_LABEL, "%9s    %8s  %-14s ", "best", "gain", w >= 100 || !a->runs.one_kernel ? "kernel" : "device");
     if (w >= 100)
         row_put(r, ROLE_LABEL, "%-16s ", "device");
     row_put(r, ROLE_LABEL, "configuration");
-    row_put(r, ROLE_DIM, w >= 90 ? "   sorted by %s" : "  by %s", sorts[a->runs.sort]);
     if (*a->runs.filter)
-        row_put(r, ROLE_CHANGED, "   filter '%s'", a->runs.filter);
+        row_put(r, ROLE_CHANGED, "  with '%s'", a->runs.filter);
+    row_put(r, ROLE_DIM, w >= 90 ? "   sorted by %s" : "  by %s", sorts[a->runs.sort]);
 }
 
 static unsigned toggle_mark(struct app *a, size_t i)

@@ -1,0 +1,89 @@
+/* as_command: see as_command.h. */
+#include "tui/model/as_command.h"
+#include "tui/model/launch_edit.h"
+#include "tui/model/view.h"
+
+#include <string.h>
+
+/* For a shell: as it is, or in single quotes. */
+static void put_word(struct buf *b, const char *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+    if (*s && s[strspn(s, plain)] == '\0') {
+        buf_puts(b, s);
+        return;
+    }
+    buf_puts(b, "'");
+    for (; *s; s++)
+        if (*s == '\'')
+            buf_puts(b, "'\\''");
+        else
+            buf_put(b, s, 1);
+    buf_puts(b, "'");
+}
+
+static void put_option(struct buf *b, const char *name, const char *value)
+{
+    buf_printf(b, " %s ", name);
+    put_word(b, value);
+}
+
+/* app.ptx finds app.launch.json by itself. */
+static bool beside(const char *launch, const char *ptx)
+{
+    size_t n = strlen(ptx);
+    n -= n > 4 && !strcmp(ptx + n - 4, ".ptx") ? 4 : 0;
+    return !strncmp(launch, ptx, n) && !strcmp(launch + n, ".launch.json");
+}
+
+static bool same_arg(const struct arg_spec *x, const struct arg_spec *y)
+{
+    struct buf p = { 0 }, q = { 0 };
+    launch_arg_text(x, &p);
+    launch_arg_text(y, &q);
+    bool same = p.n == q.n && (!p.n || !memcmp(p.s, q.s, p.n));
+    buf_free(&p);
+    buf_free(&q);
+    return same;
+}
+
+/* Is the launch what its file says? */
+static bool as_in_file(const struct job_snapshot *s)
+{
+    const struct launch_spec *l = s->spec, *f = s->launches && s->launch < s->launches->n ? &s->launches->launch[s->launch] : NULL;
+    if (!f || !l->file || memcmp(&l->grid, &f->grid, sizeof l->grid) || memcmp(&l->block, &f->block, sizeof l->block) || l->shared != f->shared || l->nargs != f->nargs)
+        return false;
+    for (size_t i = 0; i < l->nargs; i++)
+        if (!same_arg(&l->args[i], &f->args[i]))
+            return false;
+    return true;
+}
+
+const char *as_command_lacks(struct app *a)
+{
+    return a->snap->spec && !as_in_file(a->snap) ? view_keys(a, "the launch is not saved as it is now: {save-launch} here writes it") : NULL;
+}
+
+const char *as_command(struct app *a)
+{
+    const struct job_snapshot *s = a->snap;
+    const struct launch_spec *l = s->spec;
+    struct buf b = { 0 }, knobs = { 0 };
+    if (!s->module || !l)
+        return NULL;
+    buf_puts(&b, "gpulocw run ");
+    put_word(&b, s->module->path);
+    if (l->file && !beside(l->file, s->module->path))
+        put_option(&b, "--launch", l->file);
+    if (s->launches && s->launches->n > 1)
+        put_option(&b, "-k", l->name ? l->name : l->kernel);
+    if (s->has_dev)
+        put_option(&b, "-d", s->dev.spec);
+    options_line(&a->options, &knobs);
+    if (knobs.n)
+        buf_printf(&b, " %s", knobs.s);
+    const char *copy = b.s ? arena_dup(a->frame, (struct str){ b.s, b.n }) : NULL;
+    buf_free(&b);
+    buf_free(&knobs);
+    return copy;
+}
