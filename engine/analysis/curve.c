@@ -52,13 +52,15 @@ static void dist_clear(struct ana_dist *d)
             memset(d->bin[k], 0, sizeof *d->bin[k] * BINS);
     d->total = d->cold = 0;
 }
-static void dist_add(struct ana_dist *d, uint64_t distance, unsigned part)
+#define COLD UINT16_MAX              /* of a bin */
+static uint16_t bin_at(uint64_t distance) { return distance == MODEL_COLD ? COLD : (uint16_t)bin_of(distance); }
+static void dist_add(struct ana_dist *d, uint16_t bin, unsigned part)
 {
     d->total++;
-    if (distance == MODEL_COLD)
+    if (bin == COLD)
         d->cold++;
     else
-        d->bin[part][bin_of(distance)]++;
+        d->bin[part][bin]++;
 }
 static double hits_below(const uint32_t *bin, double lines)
 {
@@ -95,6 +97,7 @@ double ana_dist_window(const struct ana_dist *d, double share)
 }
 
 /* ---- a stream of lines: overall and array by array ---- */
+/* One array alone is all there is: then it has no streams of its own (array is NULL). */
 struct stream {
     struct model_reuse *all, **array;
     struct ana_dist dist, *array_dist;
@@ -111,33 +114,36 @@ static void stream_end(struct stream *s)
 }
 static bool stream_begin(struct stream *s, uint32_t narrays)
 {
+    bool apart = narrays > 1;
     s->narrays = narrays;
-    s->array = base_alloc(sizeof *s->array * (narrays + 1));
+    s->array = apart ? base_alloc(sizeof *s->array * narrays) : NULL;
     s->all = model_reuse_new(1);
-    bool ok = s->array && s->all;
-    for (uint32_t i = 0; ok && i < narrays; i++)
+    bool ok = (s->array || !apart) && s->all;
+    for (uint32_t i = 0; ok && apart && i < narrays; i++)
         ok = (s->array[i] = model_reuse_new(1)) != NULL;
     return ok;
 }
-static uint64_t scaled(uint64_t d, unsigned shift) { return d == MODEL_COLD ? d : d << shift; }
-static uint64_t stream_touch(struct stream *s, uint64_t line, uint32_t array, unsigned shift)
+static const struct model_reuse *stream_of(const struct stream *s, uint32_t array) { return s->array ? s->array[array] : s->all; }
+static uint16_t bin_scaled(uint64_t d, unsigned shift) { return bin_at(d == MODEL_COLD ? d : d << shift); }
+static uint16_t stream_touch(struct stream *s, uint64_t line, uint32_t array, unsigned shift)
 {
-    uint64_t d = scaled(model_reuse_touch(s->all, line), shift);
-    dist_add(&s->dist, d, 0);
-    dist_add(&s->array_dist[array], scaled(model_reuse_touch(s->array[array], line), shift), 0);
-    return d;
+    uint16_t bin = bin_scaled(model_reuse_touch(s->all, line), shift);
+    dist_add(&s->dist, bin, 0);
+    dist_add(&s->array_dist[array], s->array ? bin_scaled(model_reuse_touch(s->array[array], line), shift) : bin, 0);
+    return bin;
 }
 static bool stream_failed(const struct stream *s)
 {
     bool bad = model_reuse_failed(s->all);
-    for (uint32_t i = 0; i < s->narrays; i++)
+    for (uint32_t i = 0; s->array && i < s->narrays; i++)
         bad = bad || model_reuse_failed(s->array[i]);
     return bad;
 }
 
 /* ---- the SM ---- */
-struct line_state { uint64_t line; uint32_t worst[SECTORS], by[SECTORS]; uint8_t seen; bool resident, used; };
-struct kept { uint64_t line; uint16_t warp, array; };
+/* By the number that the SM's stream has for it; worst: a bin, which is all that is asked of it. */
+struct line_state { uint32_t by[SECTORS]; uint16_t worst[SECTORS]; uint8_t seen; bool resident; };
+struct kept { uint32_t line /* its number */; uint16_t warp, array; };
 struct curving {
     struct facts *f;
     struct ana_curve *c;
@@ -157,51 +163,34 @@ static uint64_t mix(uint64_t line)
     uint64_t z = line * 0x9e3779b97f4a7c15u;
     return (z ^ z >> 32) * 0xd6e8feb86659fd93u;
 }
-static struct line_state *line_slot(struct line_state *v, size_t cap, uint64_t line)
+/* Of the line touched last. */
+static struct line_state *line_now(struct curving *q)
 {
-    size_t h = (size_t)(mix(line) >> 20) & (cap - 1);
-    while (v[h].used && v[h].line != line)
-        h = (h + 1) & (cap - 1);
-    return &v[h];
-}
-static struct line_state *line_at(struct curving *q, uint64_t line)
-{
-    if (q->n * 2 >= q->cap) {
-        size_t cap = q->cap ? q->cap * 2 : 4096;
-        struct line_state *v = base_alloc(sizeof *v * cap);
-        if (!v) {
+    uint32_t number = model_reuse_last(q->sm.all);
+    if (number == q->n) {
+        if (!base_grow((void **)&q->line, q->n, &q->cap, sizeof *q->line)) {
             q->nomem = true;
             return NULL;
         }
-        for (size_t i = 0; i < q->cap; i++)
-            if (q->line[i].used)
-                *line_slot(v, cap, q->line[i].line) = q->line[i];
-        base_free(q->line);
-        q->line = v;
-        q->cap = cap;
+        q->line[q->n++] = (struct line_state){ 0 };
     }
-    struct line_state *l = line_slot(q->line, q->cap, line);
-    if (!l->used) {
-        *l = (struct line_state){ .line = line, .used = true };
-        q->n++;
-    }
-    return l;
+    return number < q->n ? &q->line[number] : NULL;
 }
 static unsigned from(const struct curving *q, uint32_t was, uint32_t now)
 {
     return was == now ? ANA_FROM_WARP : was / q->warps == now / q->warps ? ANA_FROM_CTA : ANA_FROM_OTHER;
 }
-static void touch_sectors(struct curving *q, const struct ana_request *r, uint32_t array, struct line_state *l, uint64_t d)
+static void touch_sectors(struct curving *q, const struct ana_request *r, uint32_t array, struct line_state *l, uint16_t bin)
 {
-    uint32_t me = r->cta / q->c->sms * q->warps + r->warp, step = d > UINT32_MAX ? UINT32_MAX : (uint32_t)d;
+    uint32_t me = r->cta / q->c->sms * q->warps + r->warp;
     struct ana_dist *group = &q->group[mix(r->line) >> 40 & (GROUPS - 1)];
     for (unsigned s = 0; s < SECTORS; s++) {
-        if (l->seen && step > l->worst[s])
-            l->worst[s] = step;
+        if (l->seen && bin > l->worst[s])
+            l->worst[s] = bin;
         if (!(r->sectors >> s & 1))
             continue;
-        uint64_t worst = l->seen >> s & 1 ? l->worst[s] : MODEL_COLD;
-        unsigned part = worst == MODEL_COLD ? 0 : from(q, l->by[s], me);
+        uint16_t worst = l->seen >> s & 1 ? l->worst[s] : COLD;
+        unsigned part = worst == COLD ? 0 : from(q, l->by[s], me);
         dist_add(&q->c->all, worst, part);
         dist_add(&q->c->access[r->access], worst, part);
         dist_add(&q->c->array[array].dist, worst, part);
@@ -210,6 +199,13 @@ static void touch_sectors(struct curving *q, const struct ana_request *r, uint32
         l->by[s] = me;
     }
     l->seen |= (uint8_t)r->sectors;
+}
+/* For going through its CTA again. */
+static void keep(struct curving *q, const struct ana_request *r, uint32_t array)
+{
+    q->nomem = q->nomem || !base_grow((void **)&q->kept, q->nkept, &q->cap_kept, sizeof *q->kept);
+    if (!q->nomem)
+        q->kept[q->nkept++] = (struct kept){ model_reuse_last(q->sm.all), (uint16_t)r->warp, (uint16_t)array };
 }
 static bool on_request(void *ctx, const struct ana_request *r)
 {
@@ -223,21 +219,19 @@ static bool on_request(void *ctx, const struct ana_request *r)
     }
     c->requests++;
     uint32_t array = q->array_of[r->access];
-    if (q->keep && r->cta == q->sample_cta && q->nkept < KEEP_REQUESTS) {
-        q->nomem = q->nomem || !base_grow((void **)&q->kept, q->nkept, &q->cap_kept, sizeof *q->kept);
-        if (!q->nomem)
-            q->kept[q->nkept++] = (struct kept){ r->line, (uint16_t)r->warp, (uint16_t)array };
-    }
     if (q->shift && mix(r->line) & ((1u << q->shift) - 1))
         return !q->nomem;
-    struct line_state *l = line_at(q, r->line);
+    uint16_t bin = stream_touch(&q->sm, r->line, array, q->shift);
+    struct line_state *l = line_now(q);
     if (!l)
         return false;
+    if (q->keep && r->cta == q->sample_cta && q->nkept < KEEP_REQUESTS)
+        keep(q, r, array);
     if (!l->resident && r->cta / c->sms < c->resident) {
         l->resident = true;
         q->resident_lines[array]++;
     }
-    touch_sectors(q, r, array, l, stream_touch(&q->sm, r->line, array, q->shift));
+    touch_sectors(q, r, array, l, bin);
     return !q->nomem && !((c->requests & 1023) == 0 && cancel_asked(q->f->o->cancel));
 }
 
@@ -367,7 +361,7 @@ static void add_touched(struct ana_curve *c, enum ana_level l, const struct stre
 {
     c->extent.touched[l] += LINE * (double)model_reuse_lines(s->all);
     for (uint32_t i = 0; i < c->narrays; i++)
-        c->array[i].extent.touched[l] += LINE * (double)model_reuse_lines(s->array[i]);
+        c->array[i].extent.touched[l] += LINE * (double)model_reuse_lines(stream_of(s, i));
 }
 static enum status replay(struct curving *q, struct stream *s, enum ana_level l, uint32_t warp /* UINT32_MAX: all */)
 {

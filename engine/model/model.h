@@ -76,11 +76,19 @@ struct model_reuse;                                             /* heap, not thr
 struct model_reuse *model_reuse_new(size_t expected_lines);     /* owned; NULL when out of memory */
 void model_reuse_free(struct model_reuse *r);
 uint64_t model_reuse_touch(struct model_reuse *r, uint64_t line); /* distinct lines since the last touch; MODEL_COLD first time */
+uint32_t model_reuse_last(const struct model_reuse *r);         /* number of that line, from 0 in the order of first touches */
 bool model_reuse_failed(const struct model_reuse *r);           /* out of memory: every later touch answered MODEL_COLD */
 uint64_t model_reuse_lines(const struct model_reuse *r);        /* distinct lines so far: the footprint */
 struct model_hist { uint64_t bin[64]; uint64_t cold, total; };   /* bin[k]: distances in [2^k-1, 2^(k+1)-1) */
 void model_hist_add(struct model_hist *h, uint64_t distance);
 double model_hist_hit_rate(const struct model_hist *h, double lines); /* interpolated hit rate 0..1 of an LRU cache of so many lines; NaN when empty */
+
+/* ---- the things touched last (recent.c): where only one size of an LRU cache matters ---- */
+struct model_recent;                                            /* things 0..things-1; heap, not thread-safe */
+struct model_recent *model_recent_new(uint32_t things, uint64_t most);   /* owned; NULL when out of memory */
+void model_recent_free(struct model_recent *r);
+/* True: it was touched before, and fewer than `most` different others since. */
+bool model_recent_touch(struct model_recent *r, uint32_t thing);
 
 /* ---- memory cost (schedule, section 5) ---- */
 struct model_cost_in {
@@ -123,7 +131,7 @@ void model_cache_fill(struct model_cache *m, const struct model_cache_answer *a,
 void model_cache_store(struct model_cache *m, uint64_t line, unsigned sectors, bool partial, double now);
 
 /* ---- warps in time: what one SM's memory instructions take when lines are waited for and units queue (walk.c) ---- */
-struct model_walk_line { uint64_t line; float crowd /* share of the times that all SMs ask for it at once, 0..1 */; uint8_t sectors /* mask */, way /* enum model_way */; };
+struct model_walk_line { uint64_t line; uint32_t number /* the caller's */; float crowd /* share of the times that all SMs ask for it at once, 0..1 */; uint8_t sectors /* mask */, way /* enum model_way */; };
 /* Where sectors come from that L1 does not have: *dram is how many of them DRAM moves for this SM. */
 typedef enum model_from (*model_walk_beyond)(void *ctx, const struct model_walk_line *l, unsigned sectors, float *dram);
 struct model_walk_config {

@@ -11,7 +11,9 @@
  *
  * so a query adds at most 63 numbers a level, most of them none for near reuse, and
  * an update touches one number a level. When the time line is full, live slots move
- * to its front in order (compaction): distances do not change. */
+ * to its front in order (compaction): distances do not change.
+ *
+ * Lines have numbers in the order of their first touch; a hash finds the number, all else goes by it. */
 #include "engine/model/model.h"
 
 #include <math.h>
@@ -20,14 +22,15 @@
 #define FAN 64u
 #define LEVELS 5u                /* counts above the bits: 64^6 slots at most */
 #define MIN_SLOTS (FAN * FAN)
-#define EMPTY 0u
+#define MOST_SLOTS (UINT64_C(1) << 31)
 
-struct entry { uint64_t line; uint64_t slot1; /* slot + 1; 0: entry not used */ };
 struct model_reuse {
-    struct entry *table; size_t mask;  /* open addressing, linear probing; at most half full */
-    uint64_t *bits, *line_of;          /* per word; per slot */
+    uint32_t *table; size_t mask;      /* number + 1, 0: free; open addressing, linear probing; at most half full */
+    uint64_t *line; uint32_t *slot1; size_t cap;   /* by number: its line, its latest slot + 1 */
+    uint64_t *bits; uint32_t *number_of;           /* per word; per slot */
     uint32_t *count[LEVELS]; size_t ncount[LEVELS];
-    uint64_t slots, now, live;
+    uint64_t slots, now, live;         /* live: lines so far */
+    uint32_t last;                     /* number of the line touched last */
     bool failed;
 };
 
@@ -41,36 +44,46 @@ static size_t hash_line(uint64_t line)
     return (size_t)(z << 3 | ((line ^ z >> 40) & 7));
 }
 
-static struct entry *find(struct entry *table, size_t mask, uint64_t line)
+/* Where the line's number is, or belongs. */
+static uint32_t *find(const struct model_reuse *r, uint64_t line)
 {
-    size_t i = hash_line(line) & mask;
-    while (table[i].slot1 != EMPTY && table[i].line != line)
-        i = (i + 1) & mask;
-    return &table[i];
+    size_t i = hash_line(line) & r->mask;
+    while (r->table[i] && r->line[r->table[i] - 1] != line)
+        i = (i + 1) & r->mask;
+    return &r->table[i];
 }
 
 static bool table_resize(struct model_reuse *r, size_t size)
 {
-    struct entry *fresh = base_alloc(size * sizeof *fresh);
+    uint32_t *fresh = base_alloc(size * sizeof *fresh);
     if (!fresh)
         return false;
-    for (size_t i = 0; r->table && i <= r->mask; i++)
-        if (r->table[i].slot1 != EMPTY)
-            *find(fresh, size - 1, r->table[i].line) = r->table[i];
     base_free(r->table);
     r->table = fresh;
     r->mask = size - 1;
+    for (uint32_t i = 0; i < r->live; i++)
+        *find(r, r->line[i]) = i + 1;
     return true;
 }
 
-/* Sizes the time line; bits and counts come out empty, line_of keeps what it held. */
+static bool lines_resize(struct model_reuse *r, size_t cap)
+{
+    uint64_t *line = base_realloc(r->line, cap * sizeof *line);
+    r->line = line ? line : r->line;
+    uint32_t *slot1 = line ? base_realloc(r->slot1, cap * sizeof *slot1) : NULL;
+    r->slot1 = slot1 ? slot1 : r->slot1;
+    r->cap = slot1 ? cap : r->cap;
+    return slot1 != NULL;
+}
+
+/* Sizes the time line; bits and counts come out empty, number_of keeps what it held. */
 static bool time_resize(struct model_reuse *r, uint64_t slots)
 {
     uint64_t n = slots / FAN;
-    uint64_t *line_of = base_realloc(r->line_of, slots * sizeof *line_of);
-    bool ok = line_of != NULL;
+    uint32_t *number_of = slots <= MOST_SLOTS ? base_realloc(r->number_of, slots * sizeof *number_of) : NULL;
+    bool ok = number_of != NULL;
     if (ok)
-        r->line_of = line_of;
+        r->number_of = number_of;
     base_free(r->bits);
     r->bits = base_alloc(n * sizeof *r->bits);
     for (unsigned k = 0; k < LEVELS; k++) {
@@ -132,9 +145,9 @@ static bool compact(struct model_reuse *r)
     uint64_t to = 0, slots = r->slots;
     for (uint64_t w = 0; w < r->slots / FAN; w++)
         for (uint64_t b = r->bits[w]; b; b &= b - 1) {
-            uint64_t line = r->line_of[w * FAN + (unsigned)__builtin_ctzll(b)];
-            r->line_of[to++] = line;   /* to never passes the slot read */
-            find(r->table, r->mask, line)->slot1 = to;
+            uint32_t number = r->number_of[w * FAN + (unsigned)__builtin_ctzll(b)];
+            r->number_of[to++] = number;   /* to never passes the slot read */
+            r->slot1[number] = (uint32_t)to;
         }
     while (slots < 2 * r->live)
         slots *= 2;
@@ -155,7 +168,7 @@ struct model_reuse *model_reuse_new(size_t expected_lines)
         return NULL;
     while (size < 4 * expected_lines && size < (size_t)1 << 40)
         size *= 2;
-    if (!table_resize(r, size) || !time_resize(r, size)) {
+    if (!table_resize(r, size) || !lines_resize(r, size / 4) || !time_resize(r, size)) {
         model_reuse_free(r);
         return NULL;
     }
@@ -167,38 +180,47 @@ void model_reuse_free(struct model_reuse *r)
     if (!r)
         return;
     base_free(r->table);
+    base_free(r->line);
+    base_free(r->slot1);
     base_free(r->bits);
-    base_free(r->line_of);
+    base_free(r->number_of);
     for (unsigned k = 0; k < LEVELS; k++)
         base_free(r->count[k]);
     base_free(r);
 }
 
+/* Room for one more touch, of a line that may be new. */
+static bool room(struct model_reuse *r)
+{
+    return (r->now < r->slots || compact(r)) && (2 * r->live <= r->mask || table_resize(r, 2 * (r->mask + 1))) && (r->live < r->cap || lines_resize(r, 2 * r->cap));
+}
+
 uint64_t model_reuse_touch(struct model_reuse *r, uint64_t line)
 {
     uint64_t distance = MODEL_COLD;
+    r->failed = r->failed || !room(r);
     if (r->failed)
         return MODEL_COLD;
-    if ((r->now == r->slots && !compact(r)) || (2 * r->live > r->mask && !table_resize(r, 2 * (r->mask + 1)))) {
-        r->failed = true;
-        return MODEL_COLD;
-    }
-    struct entry *e = find(r->table, r->mask, line);
-    if (e->slot1 != EMPTY) {
-        if (e->slot1 == r->now)  /* the line touched last */
+    uint32_t *number1 = find(r, line);
+    if (*number1) {
+        r->last = *number1 - 1;
+        uint32_t slot1 = r->slot1[r->last];
+        if (slot1 == r->now)     /* the line touched last */
             return 0;
-        distance = live_after(r, e->slot1 - 1);
-        mark(r, e->slot1 - 1, -1);
+        distance = live_after(r, slot1 - 1);
+        mark(r, slot1 - 1, -1);
     } else {
-        e->line = line;
-        r->live++;
+        r->last = (uint32_t)r->live++;
+        *number1 = r->last + 1;
+        r->line[r->last] = line;
     }
-    r->line_of[r->now] = line;
+    r->number_of[r->now] = r->last;
     mark(r, r->now++, 1);
-    e->slot1 = r->now;
+    r->slot1[r->last] = (uint32_t)r->now;
     return distance;
 }
 
+uint32_t model_reuse_last(const struct model_reuse *r) { return r->last; }
 bool model_reuse_failed(const struct model_reuse *r) { return r->failed; }
 uint64_t model_reuse_lines(const struct model_reuse *r) { return r->live; }
 

@@ -5,8 +5,6 @@
  * from later ones: those ask L2 only where L1 has lost the line. */
 #include "engine/tune/trace.h"
 
-#include <string.h>
-
 #define LOOKED_AT 2048u                    /* first requests of each SM */
 #define AT_ONCE 256u                       /* requests of one part; parts beside each other are at the same place */
 #define SMS 4u                             /* this one is number 0 */
@@ -49,9 +47,9 @@ static void count(struct tune_trace *t, struct early *e, uint32_t *asked)
 {
     uint16_t n = 0;
     for (size_t i = 0; i < t->nsteps && n < LOOKED_AT; i++)
-        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && n < LOOKED_AT && trace_loads(&t->step[i]); k++) {
-            size_t at = slot_of(e, t->line[k].line);
-            uint32_t of = 2u * t->step[i].access + e->again[at];
+        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && n < LOOKED_AT && trace_loads(trace_kind_of(t, i)); k++) {
+            size_t at = slot_of(e, trace_line(t, &t->request[k]));
+            uint32_t of = 2u * trace_kind_of(t, i)->access + e->again[at];
             e->again[at] = true;
             asked[of]++;
             t->crowd[of] += is_crowd(e->part[at], n++ / AT_ONCE);
@@ -60,62 +58,13 @@ static void count(struct tune_trace *t, struct early *e, uint32_t *asked)
         t->crowd[k] = asked[k] ? t->crowd[k] / (float)asked[k] : 0;
 }
 
-/* ---- what the SM touches again ---- */
-struct touched { uint64_t *line1; size_t mask, n; };     /* line << 1 | loaded, + 1; open addressing */
-
-static size_t place_of(const struct touched *s, uint64_t line)
-{
-    size_t i = (size_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 20) & s->mask;
-    while (s->line1[i] && (s->line1[i] - 1) >> 1 != line)
-        i = (i + 1) & s->mask;
-    return i;
-}
-
-static bool touched_grow(struct touched *s)
-{
-    struct touched g = { .mask = s->mask ? 2 * s->mask + 1 : 4095, .n = s->n };
-    g.line1 = base_alloc((g.mask + 1) * sizeof *g.line1);
-    for (size_t i = 0; g.line1 && s->line1 && i <= s->mask; i++)
-        if (s->line1[i])
-            g.line1[place_of(&g, (s->line1[i] - 1) >> 1)] = s->line1[i];
-    if (g.line1) {
-        base_free(s->line1);
-        *s = g;
-    }
-    return g.line1 != NULL;
-}
-
-static bool mark_line(struct touched *s, struct trace_line *l, bool load)
-{
-    if (2 * s->n >= s->mask && !touched_grow(s))
-        return false;
-    uint64_t *at = &s->line1[place_of(s, l->line)], was = *at;
-    bool loaded = was && ((was - 1) & 1);
-    s->n += !was;
-    l->again = load && loaded;
-    *at = ((uint64_t)l->line << 1 | (load || loaded)) + 1;
-    return true;
-}
-
-static bool mark_again(struct tune_trace *t)
-{
-    struct touched s = { 0 };
-    bool ok = true;
-    for (size_t i = 0; i < t->nsteps; i++)
-        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && ok; k++)
-            ok = mark_line(&s, &t->line[k], trace_loads(&t->step[i]));
-    base_free(s.line1);
-    t->lines = s.n;
-    return ok;
-}
-
 /* This SM's first loads. */
 static void look_at_own(const struct tune_trace *t, struct early *e)
 {
     struct looking own = { e, 0, 0 };
     for (size_t i = 0; i < t->nsteps; i++)
-        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && trace_loads(&t->step[i]); k++)
-            if (!look_at(&own, t->line[k].line))
+        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && trace_loads(trace_kind_of(t, i)); k++)
+            if (!look_at(&own, trace_line(t, &t->request[k])))
                 return;
 }
 
@@ -136,15 +85,16 @@ static void choose(const struct tune_trace *t, uint32_t sm[SMS])
 
 enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct diags *ds)
 {
+    const struct trace_kind *kind = t->kinds.v;
     uint32_t sm[SMS], most = 0;
     enum status st = ST_OK;
-    for (size_t i = 0; i < t->nsteps; i++)
-        most = t->step[i].access > most ? t->step[i].access : most;
+    for (size_t i = 0; i < t->kinds.n; i++)
+        most = kind[i].access > most ? kind[i].access : most;
     base_free(t->crowd);
     t->ncrowd = 2 * (most + 1);
     t->crowd = base_alloc(t->ncrowd * sizeof *t->crowd);
     choose(t, sm);
-    if (!t->crowd || !mark_again(t))
+    if (!t->crowd)
         return ST_NOMEM;
     if (!o->dev || o->dev->l2_shared_rate <= 0 || !sm[1] || !sm[2] || !sm[3])
         return ST_OK;
@@ -165,7 +115,7 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
     return st;
 }
 
-float tune_trace_crowd(const struct tune_trace *t, const struct trace_step *s, const struct trace_line *l)
+float tune_trace_crowd(const struct tune_trace *t, const struct trace_kind *k, const struct trace_request *r)
 {
-    return 2u * s->access + 1 < t->ncrowd ? t->crowd[2u * s->access + l->again] : 0;
+    return 2u * k->access + 1 < t->ncrowd ? t->crowd[2u * k->access + r->again] : 0;
 }

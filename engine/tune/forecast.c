@@ -15,8 +15,8 @@ static bool window_of(const struct tune_trace *t, uint64_t warp, struct model_hi
     struct model_reuse *r = model_reuse_new(64);
     bool ok = r != NULL;
     for (uint32_t i = t->head[warp]; i != TRACE_END && ok; i = t->step[i].next)
-        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && trace_loads(&t->step[i]); k++)
-            model_hist_add(h, model_reuse_touch(r, t->line[k].line));
+        for (size_t k = t->step[i].first, end = trace_lines_end(t, i); k < end && trace_loads(trace_kind_of(t, i)); k++)
+            model_hist_add(h, model_reuse_touch(r, t->request[k].line));
     ok = ok && !model_reuse_failed(r);
     model_reuse_free(r);
     return ok;

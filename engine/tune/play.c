@@ -9,71 +9,21 @@
 #define EVICT_FIRST_SHARE 16u             /* of L2, the part that lines which go first live in */
 #define WARM_SHARE 0.9                    /* of L2: what a launch's buffers may take to be found there by the next launch */
 
-/* ---- which sectors of a line L2 holds: open addressing, lines are never removed ---- */
-struct held { uint64_t *line; uint8_t *mask; size_t cap, n; };
-
-static size_t held_slot(const struct held *h, uint64_t line)
-{
-    size_t i = (size_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (h->cap - 1);
-    while (h->line[i] && h->line[i] != line + 1)
-        i = (i + 1) & (h->cap - 1);
-    return i;
-}
-
-static void held_free(struct held *h)
-{
-    base_free(h->line);
-    base_free(h->mask);
-}
-
-static bool held_grow(struct held *h)
-{
-    struct held g = { .cap = h->cap ? h->cap * 2 : 4096 };
-    g.line = base_alloc(g.cap * sizeof *g.line);
-    g.mask = base_alloc(g.cap);
-    if (!g.line || !g.mask) {
-        held_free(&g);
-        return false;
-    }
-    for (size_t i = 0; i < h->cap; i++)
-        if (h->line[i]) {
-            size_t k = held_slot(&g, h->line[i] - 1);
-            g.line[k] = h->line[i];
-            g.mask[k] = h->mask[i];
-        }
-    g.n = h->n;
-    held_free(h);
-    *h = g;
-    return true;
-}
-
-static uint8_t *held_mask(struct held *h, uint64_t line)
-{
-    if (h->n * 2 >= h->cap && !held_grow(h))
-        return NULL;
-    size_t i = held_slot(h, line);
-    if (!h->line[i]) {
-        h->line[i] = line + 1;
-        h->n++;
-    }
-    return &h->mask[i];
-}
-
 /* ---- a play ---- */
 struct play {
     const struct tune_bench *b; const struct options *o; const struct tune_trace *t; struct tune_played *out;
     const struct dev_info *d; struct dev_sm sm;
-    struct model_reuse *l2; struct held held;
+    struct model_recent *l2; uint8_t *held;  /* the lines of its share, where that loses any; sectors of each line of the trace that it has */
     double l2_lines;                         /* this SM's share, of what is not all SMs' */
     float cold;                              /* of what L2 does not have of this SM's touches, the share that DRAM moves for it */
     unsigned granule;                        /* sectors that DRAM moves at once */
-    bool l2_overflows, evict_first /* L2 gives these loads' lines up before others */, failed;
+    bool l2_overflows, failed;
     uint32_t *head;                          /* each warp's next step */
     struct model_walk_line *line; size_t most; uint32_t *of, *spare, nspare;   /* of a step of every warp that lives, so many lines at most; per warp: whose, from 1; those that are free */
 };
 
 /* The access of the original that this request comes from; NULL: none. */
-static const struct ana_access *access_of(const struct play *p, const struct trace_step *r)
+static const struct ana_access *access_of(const struct play *p, const struct trace_kind *r)
 {
     const struct ana_kernel *k = p->b->subject.facts;
     uint32_t n = r->access;
@@ -83,7 +33,7 @@ static const struct ana_access *access_of(const struct play *p, const struct tra
     return NULL;
 }
 
-static bool chosen(const struct play *p, const struct trace_step *r)
+static bool chosen(const struct play *p, const struct trace_kind *r)
 {
     const struct ana_access *x = access_of(p, r);
     if (!p->o->bypass_loads.n)
@@ -102,7 +52,7 @@ static bool governed(const struct play *p, enum load_path path)
     return (p->o->bypass == BYPASS_L1 || p->o->bypass == BYPASS_L1L2) && (path != PATH_READ_ONLY || p->d->cc_major >= 5);
 }
 
-static bool bypasses(const struct play *p, const struct trace_step *r, uint32_t warp, enum load_path path)
+static bool bypasses(const struct play *p, const struct trace_kind *r, uint32_t warp, enum load_path path)
 {
     const struct options *o = p->o;
     if (!governed(p, path))
@@ -113,7 +63,7 @@ static bool bypasses(const struct play *p, const struct trace_step *r, uint32_t 
     return above || (o->bypass_form == BYPASS_FORM_HYBRID && chosen(p, r));
 }
 
-static bool becomes_read_only(const struct play *p, const struct trace_step *r)
+static bool becomes_read_only(const struct play *p, const struct trace_kind *r)
 {
     if (p->o->readonly != READONLY_PROMOTE && p->o->bypass != BYPASS_RO)
         return false;
@@ -122,7 +72,7 @@ static bool becomes_read_only(const struct play *p, const struct trace_step *r)
 }
 
 /* How this load goes, and through which cache. */
-static enum model_way way_of(const struct play *p, const struct trace_step *r, uint32_t warp, bool *read_only)
+static enum model_way way_of(const struct play *p, const struct trace_kind *r, uint32_t warp, bool *read_only)
 {
     enum load_path path = (enum load_path)r->path;
     if (path == PATH_PLAIN && becomes_read_only(p, r))
@@ -154,15 +104,11 @@ static bool waits_for_dram(const struct play *p, const struct model_walk_line *l
 static enum model_from beyond(void *ctx, const struct model_walk_line *l, unsigned sectors, float *dram)
 {
     struct play *p = ctx;
-    uint8_t *mask = p->out->l2_warm ? NULL : held_mask(&p->held, l->line);
     *dram = 0;
-    if (!mask) {
-        p->failed = p->failed || !p->out->l2_warm;
+    if (p->out->l2_warm)
         return MODEL_FROM_L2;
-    }
-    uint64_t d = model_reuse_touch(p->l2, l->line);
-    bool lost = d != MODEL_COLD && p->l2_overflows && (double)d >= (p->evict_first ? p->l2_lines / EVICT_FIRST_SHARE : p->l2_lines);
-    if (lost)
+    uint8_t *mask = &p->held[l->number];
+    if (p->l2 && !model_recent_touch(p->l2, l->number))
         *mask = 0;
     unsigned lack = sectors & ~(unsigned)*mask, moved = lack;
     if (p->granule >= 4 && lack)
@@ -294,7 +240,7 @@ static struct model_walk_line *lines_of(struct play *p, size_t warp)
     return *of ? &p->line[(*of - 1) * p->most] : NULL;
 }
 
-static uint8_t kind_of(const struct play *p, const struct trace_step *r, bool read_only)
+static uint8_t kind_of(const struct play *p, const struct trace_kind *r, bool read_only)
 {
     if (r->atomic)
         return r->red ? MODEL_WALK_RED : MODEL_WALK_ATOMIC;
@@ -313,16 +259,17 @@ static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_
     struct model_walk_line *line = lines_of(p, (size_t)cta * t->warps + warp);
     if (!line)
         return false;
-    const struct trace_step *r = &t->step[i];
+    const struct trace_step *s = &t->step[i];
+    const struct trace_kind *r = trace_kind_of(t, i);
     bool read_only = false, load = trace_loads(r);
     enum model_way way = load ? way_of(p, r, warp, &read_only) : MODEL_WAY_KEEP;
-    float crowd = load ? tune_trace_crowd(t, r, &t->line[r->first]) : 0;
-    for (size_t k = r->first, end = trace_lines_end(t, i); k < end; k++)
-        line[n++] = (struct model_walk_line){ .line = t->line[k].line, .sectors = t->line[k].sectors, .crowd = crowd, .way = (uint8_t)way };
+    float crowd = load ? tune_trace_crowd(t, r, &t->request[s->first]) : 0;
+    for (size_t k = s->first, end = trace_lines_end(t, i); k < end; k++)
+        line[n++] = (struct model_walk_line){ .line = trace_line(t, &t->request[k]), .number = t->request[k].line, .sectors = t->request[k].sectors, .crowd = crowd, .way = (uint8_t)way };
     uint32_t data = r->store || r->prefetch ? 0 : r->atomic && !(p->sm.l2_atomic_cycles > 0) ? r->lanes : p->d->cc_major < 7 && !r->atomic ? 0 : r->data;
     *out = (struct model_walk_step){ .line = line, .nlines = n, .before = r->before, .chained = r->chained, .passes = r->passes, .data = data, .phase = r->phase,
                                      .kind = kind_of(p, r, read_only), .waits = r->waits };
-    *head = r->next;
+    *head = s->next;
     return true;
 }
 
@@ -333,11 +280,23 @@ static void share_l2(struct play *p)
 {
     const struct dev_info *d = p->d;
     double sms = tune_active_sms(d, p->t), bytes = (double)p->b->subject.data->total_bytes, l2 = (double)d->l2_bytes * (p->sm.l2_distinct > 0 ? p->sm.l2_distinct : 1);
-    double lines = (double)p->t->lines * p->t->scale * sms, all = bytes / LINE_BYTES;
+    double lines = (double)p->t->lines.n * p->t->scale * sms, all = bytes / LINE_BYTES;
     p->out->l2_warm = bytes <= WARM_SHARE * l2;
     p->l2_overflows = bytes > l2;
     p->cold = lines > all ? (float)(all / lines) : 1;
     p->l2_lines = l2 / LINE_BYTES / sms / (double)p->cold;
+}
+
+/* Of loads whose lines L2 gives up before others it keeps fewer. */
+static bool hold_l2(struct play *p)
+{
+    bool evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
+    double lines = ceil(evict_first ? p->l2_lines / EVICT_FIRST_SHARE : p->l2_lines);
+    uint32_t n = (uint32_t)p->t->lines.n;
+    bool loses = p->l2_overflows && lines < n;
+    p->held = base_alloc(n);
+    p->l2 = loses ? model_recent_new(n, (uint64_t)lines) : NULL;
+    return p->held && (p->l2 || !loses);
 }
 
 static bool walk_it(struct play *p)
@@ -362,12 +321,10 @@ enum status tune_play(struct tune_bench *b, const struct options *o, const struc
     struct play p = { .b = b, .o = o, .t = t, .out = out, .d = d, .sm = known(d) };
     *out = (struct tune_played){ 0 };
     p.granule = (unsigned)(p.sm.l2_fill / SECTOR_BYTES);
-    p.evict_first = o->bypass == BYPASS_L2 || o->bypass == BYPASS_L1L2;
-    p.l2 = model_reuse_new(4096);
     share_l2(&p);
-    bool ok = p.l2 && string(&p) && walk_it(&p) && !model_reuse_failed(p.l2);
-    model_reuse_free(p.l2);
-    held_free(&p.held);
+    bool ok = hold_l2(&p) && string(&p) && walk_it(&p);
+    model_recent_free(p.l2);
+    base_free(p.held);
     base_free(p.head);
     base_free(p.of);
     base_free(p.spare);

@@ -16,7 +16,10 @@ void tune_trace_free(struct tune_trace *t)
 {
     if (t) {
         base_free(t->step);
-        base_free(t->line);
+        base_free(t->request);
+        base_free(t->loaded);
+        tune_once_free(&t->lines);
+        tune_once_free(&t->kinds);
         base_free(t->head);
         base_free(t->tail);
         base_free(t->asked);
@@ -103,8 +106,7 @@ static void keep_shared(struct warp_past *p, const struct ana_request *r, bool w
     p->chained = capped(p->chained + (uint32_t)(waits && !r->store));
 }
 
-/* Room for one more. What is not used yet takes no memory, so it is not cleared. */
-static bool room_for(void **v, size_t n, size_t *cap, size_t size)
+bool tune_trace_room(void **v, size_t n, size_t *cap, size_t size)
 {
     size_t want = *cap ? 2 * *cap : 4096;
     void *p = n < *cap ? *v : base_realloc(*v, want * size);
@@ -116,18 +118,35 @@ static bool room_for(void **v, size_t n, size_t *cap, size_t size)
 }
 
 /* A step of `warp` begins with this request. */
-static void keep_step(struct tune_trace *t, const struct ana_request *r, uint64_t warp, bool waits)
+static bool keep_step(struct tune_trace *t, const struct ana_request *r, uint64_t warp, bool waits)
 {
     struct warp_past *p = &t->past[warp];
     bool here = r->func == t->func, early = !waits && !r->store && !r->atomic;   /* the assembler puts such loads before what lies between */
-    uint32_t at = (uint32_t)t->nsteps++, added = here ? tune_code_prefetches(t->code, r->inst) : 0;
-    t->step[at] = (struct trace_step){ .first = (uint32_t)t->n, .next = TRACE_END, .access = (uint16_t)(r->access - added), .path = (uint8_t)(here ? tune_code_path(t->code, r->inst) : PATH_PLAIN),
-                                       .phase = capped(r->phase), .lanes = r->lanes, .atomic = r->atomic, .red = here && r->atomic && tune_code_is_red(t->code, r->inst), .store = r->store,
-                                       .partial = r->partial, .prefetch = r->prefetch, .waits = waits, .before = early ? 0 : p->before, .passes = p->passes, .data = r->passes, .chained = p->chained };
+    uint32_t added = here ? tune_code_prefetches(t->code, r->inst) : 0;
+    const struct trace_kind k = { .access = (uint16_t)(r->access - added), .path = (uint8_t)(here ? tune_code_path(t->code, r->inst) : PATH_PLAIN),
+                                  .phase = capped(r->phase), .lanes = r->lanes, .atomic = r->atomic, .red = here && r->atomic && tune_code_is_red(t->code, r->inst), .store = r->store,
+                                  .partial = r->partial, .prefetch = r->prefetch, .waits = waits, .before = early ? 0 : p->before, .passes = p->passes, .data = r->passes, .chained = p->chained };
+    uint32_t at = (uint32_t)t->nsteps, kind = tune_once(&t->kinds, &k);
+    if (kind == TRACE_END || !tune_trace_room((void **)&t->step, t->nsteps, &t->cap_steps, sizeof *t->step))
+        return false;
+    t->step[t->nsteps++] = (struct trace_step){ (uint32_t)t->n, TRACE_END, kind };
     p->before = early ? p->before : 0;
     p->passes = p->chained = 0;
     *(t->tail[warp] == TRACE_END ? &t->head[warp] : &t->step[t->tail[warp]].next) = at;
     t->tail[warp] = at;
+    return true;
+}
+
+/* A line of the newest step. */
+static bool keep_line(struct tune_trace *t, const struct ana_request *r)
+{
+    uint32_t line = tune_once(&t->lines, &r->line);
+    if (line == TRACE_END || !tune_trace_room((void **)&t->request, t->n, &t->cap, sizeof *t->request))
+        return false;
+    bool load = !r->store && !r->atomic && !r->prefetch, loaded = t->loaded[line / 8] >> line % 8 & 1;
+    t->request[t->n++] = (struct trace_request){ .line = line & UINT32_MAX >> 5, .sectors = r->sectors & 15, .again = load && loaded };
+    t->loaded[line / 8] |= (uint8_t)(load << line % 8);
+    return true;
 }
 
 static bool keep_request(void *ctx, const struct ana_request *r)
@@ -152,12 +171,9 @@ static bool keep_request(void *ctx, const struct ana_request *r)
         return true;
     }
     t->cut = t->n >= TRACE_MOST;
-    t->nomem = !t->cut && !(room_for((void **)&t->line, t->n, &t->cap, sizeof *t->line) && room_for((void **)&t->step, t->nsteps, &t->cap_steps, sizeof *t->step));
+    t->nomem = !t->cut && !((same || keep_step(t, r, warp, waits)) && keep_line(t, r));
     if (t->cut || t->nomem)
         return false;
-    if (!same)
-        keep_step(t, r, warp, waits);
-    t->line[t->n++] = (struct trace_line){ .line = r->line & UINT64_MAX >> 5, .sectors = r->sectors & 15 };
     if (!r->store && !r->atomic && !r->prefetch && !(t->asked[warp / 8] >> warp % 8 & 1)) {
         t->asked[warp / 8] |= (uint8_t)(1 << warp % 8);
         t->nasked++;
@@ -181,6 +197,15 @@ static bool room_for_warps(struct tune_trace *t)
     return t->asked && t->past && t->head && t->tail;
 }
 
+static bool room_for_lines(struct tune_trace *t)
+{
+    t->lines.size = sizeof(uint64_t);
+    t->kinds.size = sizeof(struct trace_kind);
+    t->lines.n = t->kinds.n = 0;
+    base_free(t->loaded);
+    return (t->loaded = base_alloc(TRACE_MOST / 8)) != NULL;
+}
+
 static enum status follow(struct tune_bench *b, struct tune_trace *t, const struct ptx_module *m, struct diags *ds)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
@@ -195,7 +220,7 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     t->on_sm = (dim3u_count(t->grid) + t->sms - 1) / t->sms;
     t->nasked = 0;
     t->scale = 1;
-    bool room = room_for_warps(t);
+    bool room = room_for_warps(t) && room_for_lines(t);
     tune_code_free(t->code);
     const struct ptx_func *f = ptx_find_func(m, str_of(spec.kernel));
     t->code = f ? tune_code_of(f) : NULL;
@@ -204,6 +229,8 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
         return ST_NOMEM;
     struct ana_opts o = { .data = &data, .dev = d, .quick = true, .every = true, .cancel = b->observer ? b->observer->cancel : NULL };
     enum status st = ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
+    tune_once_done(&t->lines);
+    tune_once_done(&t->kinds);
     return st == ST_OK && !t->cut && !t->nomem && t->n ? tune_trace_find_crowd(t, m, str_of(spec.kernel), &o, ds) : st;
 }
 

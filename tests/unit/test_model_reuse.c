@@ -70,14 +70,49 @@ static void brute_force(void **state)
     against_stack(3000, 30000, 4, 100000);
 }
 
+/* Numbers follow first touches; a list of the things touched last says of one size what distances say of all. */
+static void recent_agrees(uint32_t things, uint64_t most, uint64_t seed)
+{
+    struct model_reuse *r = model_reuse_new(0);
+    struct model_recent *l = model_recent_new(things, most);
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t z = base_splitmix(seed, i), line = z >> 63 ? i % things : (z >> 8) % (z >> 62 & 1 ? things : things / 4 + 1);
+        uint64_t before = model_reuse_lines(r), d = model_reuse_touch(r, line << 20);
+        uint32_t number = model_reuse_last(r);
+        assert_int_equal(d == MODEL_COLD, number == before);
+        assert_int_equal(model_recent_touch(l, number), d < most);
+    }
+    model_recent_free(l);
+    model_reuse_free(r);
+}
+
+static void recent(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = { 0, 1, 2, 7, 100, 499, 500, 5000 };
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++)
+        recent_agrees(500, sizes[i], i);
+    recent_agrees(1, 1, 9);
+    for (uint64_t k = 1; k <= 4; k++) {
+        base_fail_after(k);
+        assert_null(model_recent_new(10, 5));
+        base_fail_after(0);
+    }
+}
+
 static void out_of_memory_is_sticky(void **state)
 {
     (void)state;
-    struct model_reuse *r = model_reuse_new(0);
-    base_fail_after(1);
-    for (uint64_t i = 0; i < 20000 && !model_reuse_failed(r); i++)
-        model_reuse_touch(r, i);
-    base_fail_after(0);
+    struct model_reuse *r = NULL;
+    for (uint64_t k = 1; k <= 6; k++) {          /* whichever of its arrays cannot grow */
+        model_reuse_free(r);
+        r = model_reuse_new(0);
+        base_fail_after(k);
+        for (uint64_t i = 0; i < 20000 && !model_reuse_failed(r); i++)
+            model_reuse_touch(r, i);
+        base_fail_after(0);
+        assert_true(model_reuse_failed(r));
+    }
     assert_true(model_reuse_failed(r));
     assert_int_equal(model_reuse_touch(r, 19), MODEL_COLD);
     model_reuse_free(r);
@@ -108,7 +143,7 @@ static void histogram(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digest_vector), cmocka_unit_test(brute_force), cmocka_unit_test(out_of_memory_is_sticky),
+        cmocka_unit_test(digest_vector), cmocka_unit_test(brute_force), cmocka_unit_test(recent), cmocka_unit_test(out_of_memory_is_sticky),
         cmocka_unit_test(histogram),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
