@@ -7,13 +7,6 @@
 
 #define BEFORE_BYTES (UINT64_C(1) << 29)     /* copies larger than this are not made */
 
-static size_t named(const struct launch_spec *l, const char *name)
-{
-    for (size_t i = 0; name && i < l->nargs; i++)
-        if (l->args[i].name && !strcmp(l->args[i].name, name))
-            return i;
-    return SIZE_MAX;
-}
 static void copies_free(struct launch_buffer *v, size_t n)
 {
     for (size_t i = 0; v && i < n; i++)
@@ -50,10 +43,10 @@ static struct launch_buffer buffer_for(struct facts *f, const struct launch_spec
     if (a->kind == ARG_BUFFER && own && own[i].n)
         return own[i];
     for (size_t hop = 0; hop <= l->nargs && a->kind == ARG_SAME_AS; hop++) {
-        size_t next = named(l, a->same_as);
+        size_t next = launch_arg_named(l, a->same_as);
         off += a->offset;
         if (next == SIZE_MAX) {
-            size_t m = named(f->patched.spec, a->same_as);
+            size_t m = launch_arg_named(f->patched.spec, a->same_as);
             size_t root = m == SIZE_MAX ? m : launch_buffer_of(f->patched.spec, m);
             if (root == SIZE_MAX || off > f->patched.buffers[root].n)
                 return (struct launch_buffer){ 0 };
@@ -63,7 +56,7 @@ static struct launch_buffer buffer_for(struct facts *f, const struct launch_spec
         if (a->kind == ARG_BUFFER && own && own[next].n && off <= own[next].n)
             return (struct launch_buffer){ .bytes = own[next].bytes + off, .n = own[next].n - off };
     }
-    size_t m = named(f->patched.spec, a->name);
+    size_t m = launch_arg_named(f->patched.spec, a->name);
     return m != SIZE_MAX && f->patched.buffers[m].n ? f->patched.buffers[m] : (struct launch_buffer){ 0 };
 }
 static bool nothing(void *ctx, const struct slice_event *ev)

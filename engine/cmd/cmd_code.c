@@ -143,8 +143,10 @@ static enum status every_kernel(struct subject *s, const struct args *a, struct 
         const struct ptx_func *f = s->module->funcs[i];
         if (!f->entry || !f->has_body || (one && !str_is(f->name, one)))
             continue;
-        struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
-                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .curve = !a->quick, .quick = a->quick, .regs = s->has_data ? cmd_registers(s->dev, s->module, f->name) : 0, .sample_ctas = a->sample > 0 ? (unsigned)a->sample : 0 };
+        struct ana_opts o = subject_analysis(s, a, f->name);
+        o.quick = a->quick;
+        o.curve = !a->quick;
+        o.sample_ctas = a->sample > 0 ? (unsigned)a->sample : 0;
         st = ana_run(s->module, f->name, &o, &k[*n], ds);
         *n += st == ST_OK;
     }

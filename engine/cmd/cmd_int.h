@@ -59,6 +59,9 @@ enum status subject_device(struct subject *s, const struct args *a, struct diags
 enum status subject_data(struct subject *s, struct diags *ds);
 /* All of these that the command line names: PTX, launch, device, data. */
 enum status subject_open(struct subject *s, const struct args *a, struct diags *ds);
+/* What a pass is to see of it; what analysing `kernel` is to know of it. */
+struct pass_input subject_input(const struct subject *s, const struct options *o);
+struct ana_opts subject_analysis(const struct subject *s, const struct args *a, struct str kernel);
 /* Registers a thread of the kernel takes on the device (estimated on a simulated one); 0: not known. */
 uint32_t cmd_registers(struct dev *d, const struct ptx_module *m, struct str kernel);
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds);

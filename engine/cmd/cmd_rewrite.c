@@ -285,7 +285,7 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK)
         st = settle_softcache(a, &s, &ds);
     if (st == ST_OK) {
-        struct pass_input in = { s.module, str_of(s.kernel), &a->options, &s.info, s.spec, s.facts };
+        struct pass_input in = subject_input(&s, &a->options);
         st = pass_apply(&in, &code, &ds);
     }
     if (st == ST_OK && code.changed) {

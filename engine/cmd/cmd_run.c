@@ -128,7 +128,7 @@ static enum status save_run(struct args *a, struct subject *s, const struct resu
 /* The loads of what ran: of the original where nothing was rewritten or the rewriting was refused. */
 static struct load_classes classes_of(const struct subject *s, const struct result *r, struct diags *ds)
 {
-    struct pass_input in = { s->module, str_of(s->kernel), &r->options, &s->info, s->spec, s->facts };
+    struct pass_input in = subject_input(s, &r->options);
     struct pass_output code = { 0 };
     struct diags none = { 0 };
     bool rewritten = pass_apply(&in, &code, &none) == ST_OK && code.changed;

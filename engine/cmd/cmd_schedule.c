@@ -45,7 +45,7 @@ static enum status judge(struct schedule *c, const struct subject *s, struct tun
 {
     struct diags why = { 0 };
     struct pass_output out;
-    struct pass_input in = { s->module, str_of(s->kernel), &c->options, &s->info, s->spec, s->facts };
+    struct pass_input in = subject_input(s, &c->options);
     enum status st = pass_apply(&in, &out, &why);
     c->legal = st == ST_OK;
     for (size_t k = 0; st != ST_OK && k < why.n; k++)

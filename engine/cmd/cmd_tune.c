@@ -111,7 +111,7 @@ static void print_found(const struct tune_found *f, const struct subject *s)
 /* --diff, and --apply: FILE.tuned.ptx beside the original, and the launch that it wants. */
 static enum status apply(const struct args *a, const struct subject *s, const struct tune_found *f, struct diags *ds)
 {
-    struct pass_input in = { s->module, str_of(s->kernel), &f->options, &s->info, s->spec, s->facts };
+    struct pass_input in = subject_input(s, &f->options);
     struct pass_output code = { 0 };
     struct buf diff = { 0 };
     char *path = cmd_tuned_name(a->file[0]);

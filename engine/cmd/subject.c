@@ -180,13 +180,24 @@ uint32_t cmd_registers(struct dev *d, const struct ptx_module *m, struct str ker
     return regs;
 }
 
+struct pass_input subject_input(const struct subject *s, const struct options *o)
+{
+    return (struct pass_input){ .module = s->module, .kernel = str_of(s->kernel), .options = o, .dev = &s->info, .launch = s->spec, .facts = s->facts };
+}
+
+struct ana_opts subject_analysis(const struct subject *s, const struct args *a, struct str kernel)
+{
+    return (struct ana_opts){ .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
+                              .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .regs = s->has_data ? cmd_registers(s->dev, s->module, kernel) : 0 };
+}
+
 enum status subject_facts(struct subject *s, const struct args *a, bool quick, struct diags *ds)
 {
     /* Which loads have no reuse is known from the trace alone. */
     bool by_reuse = a->options.bypass && !a->options.bypass_loads.n &&
                     (a->options.bypass_form == BYPASS_FORM_VERTICAL || a->options.bypass_form == BYPASS_FORM_HYBRID);
-    struct ana_opts o = { .data = s->has_data ? &s->data : NULL, .dev = s->dev ? &s->info : NULL, .assume_read_only = a->options.assume_read_only,
-                          .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = quick && !by_reuse, .regs = s->has_data ? cmd_registers(s->dev, s->module, str_of(s->kernel)) : 0 };
+    struct ana_opts o = subject_analysis(s, a, str_of(s->kernel));
+    o.quick = quick && !by_reuse;
     return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);
 }
 

@@ -221,13 +221,10 @@ static bool wants_cooperative(const struct ptx_module *m, const struct ptx_func 
 static enum status code_fill(struct cuda_dev *d, struct cuda_code *c, const struct dev_source *s, struct diags *ds)
 {
     enum status st = module_find(d, s, &c->module, ds);
+    if (st == ST_OK)
+        st = dev_find_kernel(c->module->ptx, s, &c->func, ds);
     if (st != ST_OK)
         return st;
-    c->func = ptx_find_func(c->module->ptx, s->kernel);
-    if (!c->func || !c->func->entry) {
-        diag_add(ds, DIAG_ERROR, "kernel", s->path, NO_SPAN, "no kernel named '%.*s'", (int)s->kernel.n, s->kernel.s);
-        return ST_INPUT;
-    }
     st = cuda_function(d, c->module, s->kernel, &c->fn, ds);
     c->carveout = -1;
     c->cooperative = wants_cooperative(c->module->ptx, c->func);

@@ -204,21 +204,11 @@ static enum status run_before(struct cuda_job *j, size_t k)
     return st;
 }
 
-/* A knob may change what the main kernel does as a `before` launch: then nothing can be kept. */
-static bool before_runs_main(const struct cuda_job *j)
-{
-    const struct launch_spec *l = j->b->base.data->spec;
-    for (size_t k = 0; k < l->nbefore; k++)
-        if (str_eq(str_of(l->before[k].kernel), j->c->func->name))
-            return true;
-    return false;
-}
-
 static bool baseline_holds(const struct cuda_job *j)
 {
     const struct cuda_module *m = j->c->module;
     bool buffers = !j->b->base.data->spec->nbefore ? j->b->module == NULL : j->b->module == m;
-    return buffers && m->data == j->b && !j->b->dirty && !before_runs_main(j);
+    return buffers && m->data == j->b && !j->b->dirty && !launch_runs_before(j->b->base.data->spec, j->c->func->name);
 }
 
 enum status cuda_baseline(struct cuda_job *j)

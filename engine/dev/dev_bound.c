@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static size_t arg_named(const struct launch_spec *l, const char *name)
-{
-    for (size_t i = 0; name && i < l->nargs; i++)
-        if (l->args[i].name && !strcmp(l->args[i].name, name))
-            return i;
-    return SIZE_MAX;
-}
-
 /* Follows same_as to the argument that owns the bytes; adds up the offsets.
  * Returns SIZE_MAX and the name that is not in `l` when the chain leaves it. */
 static size_t chase(const struct launch_spec *l, size_t i, uint64_t *offset, const char **outside)
@@ -22,7 +14,7 @@ static size_t chase(const struct launch_spec *l, size_t i, uint64_t *offset, con
         if (a->kind != ARG_SAME_AS)
             return i;
         *offset += a->offset;
-        size_t next = arg_named(l, a->same_as);
+        size_t next = launch_arg_named(l, a->same_as);
         if (next == SIZE_MAX || next == i) {
             *outside = a->same_as;
             return SIZE_MAX;
@@ -87,7 +79,7 @@ static enum status use_before(struct dev_bound *b, size_t k, struct diags *ds)
         }
         if (root != SIZE_MAX)
             name = l->args[root].name;
-        size_t outer = arg_named(m, name);
+        size_t outer = launch_arg_named(m, name);
         if (outer == SIZE_MAX || b->main_use[outer].buffer == SIZE_MAX) {
             diag_error(ds, "launch-same-as", "before launch %zu: '%s' is no buffer of the launch", k, name ? name : "?");
             return ST_INPUT;

@@ -33,6 +33,8 @@ struct dev {
 struct dev_code { struct dev_resources res; };
 struct dev_data { const struct launch_data *data; };
 
+/* The kernel of s among m's functions; ST_INPUT: there is none, and it is told. */
+enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s, const struct ptx_func **out, struct diags *ds);
 enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned threads, struct dev **out, struct diags *ds);
 
 /* ---- dev_bound.c: every distinct buffer of a launch description, and who uses it ---- */

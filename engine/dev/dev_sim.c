@@ -101,13 +101,10 @@ static enum status remember_vars(struct sim_dev *d, struct sim_code *c)
 static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct dev_source *s, struct diags *ds)
 {
     enum status st = ptx_parse(s->path, s->text, &c->module, ds);
+    if (st == ST_OK)
+        st = dev_find_kernel(c->module, s, &c->func, ds);
     if (st != ST_OK)
         return st;
-    c->func = ptx_find_func(c->module, s->kernel);
-    if (!c->func || !c->func->entry) {
-        diag_add(ds, DIAG_ERROR, "kernel", s->path, NO_SPAN, "no kernel named '%.*s'", (int)s->kernel.n, s->kernel.s);
-        return ST_INPUT;
-    }
     st = sim_load(c->module, s->kernel, &d->preset, d->mem, &c->prog, ds);
     if (st != ST_OK)
         return st;
@@ -369,15 +366,6 @@ static enum status run_one_before(struct sim_job *j, size_t k)
     return st;
 }
 
-static bool before_runs_main(const struct sim_job *j)
-{
-    const struct launch_spec *l = j->b->base.data->spec;
-    for (size_t k = 0; k < l->nbefore; k++)
-        if (str_eq(str_of(l->before[k].kernel), j->c->func->name))
-            return true;                         /* knobs change what it does */
-    return false;
-}
-
 /* Large buffers by several threads: where their pages are new, the host clears those first. */
 #define COPY_PIECE (1u << 22)
 struct copying { uint8_t *to; const uint8_t *from; uint64_t n; };
@@ -461,7 +449,7 @@ static bool keep_vars(struct sim_job *j)
 /* Not having the memory to keep it costs time, not the launch. */
 static void keep(struct sim_job *j)
 {
-    bool done = !before_runs_main(j) && keep_buffers(j) && keep_vars(j);
+    bool done = !launch_runs_before(j->b->base.data->spec, j->c->func->name) && keep_buffers(j) && keep_vars(j);
     j->b->kept_for = done ? j->c->serial : 0;
     j->c->kept_for = done ? j->b->serial : 0;
 }

@@ -168,6 +168,22 @@ size_t launch_params(const struct launch_spec *l)
     return n;
 }
 
+size_t launch_arg_named(const struct launch_spec *l, const char *name)
+{
+    for (size_t i = 0; name && i < l->nargs; i++)
+        if (l->args[i].name && strcmp(l->args[i].name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+bool launch_runs_before(const struct launch_spec *l, struct str kernel)
+{
+    for (size_t k = 0; k < l->nbefore; k++)
+        if (str_eq(str_of(l->before[k].kernel), kernel))
+            return true;
+    return false;
+}
+
 size_t launch_outer_of(const struct launch_spec *l, size_t i)
 {
     for (size_t k = 0; l->args[i].inside && k < l->nargs && !l->args[k].inside; k++)
@@ -183,10 +199,7 @@ size_t launch_buffer_of(const struct launch_spec *l, size_t i)
             return i;
         if (l->args[i].kind != ARG_SAME_AS)
             return SIZE_MAX;
-        size_t k = 0;
-        while (k < l->nargs && strcmp(l->args[k].name, l->args[i].same_as) != 0)
-            k++;
-        i = k;
+        i = launch_arg_named(l, l->args[i].same_as);
     }
     return SIZE_MAX;
 }

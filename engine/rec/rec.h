@@ -66,12 +66,12 @@ struct launch_spec {
 };
 void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself */
 
-/* Index of the argument whose buffer args[i] uses (itself, or what SAME_AS leads to); SIZE_MAX: none. */
+/* Indices of arguments, SIZE_MAX: none. Of this name (may be NULL); whose buffer args[i] uses (SAME_AS); the bytes it lies inside. */
+size_t launch_arg_named(const struct launch_spec *l, const char *name);
 size_t launch_buffer_of(const struct launch_spec *l, size_t i);
-/* Arguments that are parameters: args[0 .. this) are, in order; what stands behind them lies inside one of them. */
-size_t launch_params(const struct launch_spec *l);
-/* The bytes argument that args[i] lies inside; SIZE_MAX: none. */
 size_t launch_outer_of(const struct launch_spec *l, size_t i);
+size_t launch_params(const struct launch_spec *l);   /* args[0 .. this) are the parameters; what stands behind them lies inside one of them */
+bool launch_runs_before(const struct launch_spec *l, struct str kernel);   /* it is one of `before` as well */
 
 /* ---- options of a configuration ---- */
 #define BYPASS_LEVELS(X) X(BYPASS_NONE, "none") X(BYPASS_L1, "l1") X(BYPASS_RO, "ro") X(BYPASS_L2, "l2") X(BYPASS_L1L2, "l1+l2")

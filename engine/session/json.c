@@ -212,17 +212,25 @@ cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds
     return t;
 }
 
+/* *text: owned, also where it does not parse. */
+static enum status read_whole(const char *path, char **text, size_t *n, cJSON **out, struct diags *ds)
+{
+    *out = NULL;
+    *text = NULL;
+    enum status st = file_read(path, (size_t)1 << 30, text, n, ds);
+    if (st != ST_OK)
+        return st;
+    *out = json_parse(path, *text, *n, ds);
+    return *out ? ST_OK : ST_INPUT;
+}
+
 enum status json_read_file(const char *path, cJSON **out, struct diags *ds)
 {
     char *text;
     size_t n;
-    *out = NULL;
-    enum status s = file_read(path, (size_t)1 << 30, &text, &n, ds);
-    if (s != ST_OK)
-        return s;
-    *out = json_parse(path, text, n, ds);
+    enum status st = read_whole(path, &text, &n, out, ds);
     base_free(text);
-    return *out ? ST_OK : ST_INPUT;
+    return st;
 }
 
 /* ---- where things stand ----
@@ -286,17 +294,13 @@ enum status json_read_placed(const char *path, cJSON **out, struct diags *ds)
 {
     char *text;
     size_t n;
-    *out = NULL;
-    enum status s = file_read(path, (size_t)1 << 30, &text, &n, ds);
-    if (s != ST_OK)
-        return s;
-    *out = json_parse(path, text, n, ds);
-    if (*out) {
+    enum status st = read_whole(path, &text, &n, out, ds);
+    if (st == ST_OK) {
         bool mark = n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
         place_all(*out, &(struct placing){ text + (mark ? 3 : 0), text + n, 1, 1 });
     }
     base_free(text);
-    return *out ? ST_OK : ST_INPUT;
+    return st;
 }
 
 struct span json_place(const cJSON *o)

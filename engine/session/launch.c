@@ -199,10 +199,7 @@ static bool same_as_resolves(const struct launch_spec *l, size_t i, const struct
 {
     if (l->args[i].kind != ARG_SAME_AS || launch_buffer_of(l, i) != SIZE_MAX)
         return true;
-    for (size_t k = 0; outer && k < outer->nargs; k++)
-        if (!strcmp(outer->args[k].name, l->args[i].same_as))
-            return launch_buffer_of(outer, k) != SIZE_MAX;
-    return false;
+    return outer && launch_buffer_of(outer, launch_arg_named(outer, l->args[i].same_as)) != SIZE_MAX;
 }
 
 /* Arguments inside others go behind all parameters, wherever they were written. */

@@ -64,10 +64,8 @@ static const struct arg_spec *shared_buffer(const struct launch_spec *l, const s
     size_t at = launch_buffer_of(l, i);
     if (at != SIZE_MAX)
         return &l->args[at];
-    for (size_t k = 0; outer && k < outer->nargs; k++)
-        if (!strcmp(outer->args[k].name, l->args[i].same_as) && (at = launch_buffer_of(outer, k)) != SIZE_MAX)
-            return &outer->args[at];
-    return NULL;
+    at = outer ? launch_buffer_of(outer, launch_arg_named(outer, l->args[i].same_as)) : SIZE_MAX;
+    return at != SIZE_MAX ? &outer->args[at] : NULL;
 }
 
 static enum status check_offsets(const struct launch_spec *l, const struct launch_spec *outer, const char *file, struct diags *ds)

@@ -70,4 +70,6 @@ struct exec_part { uint32_t slot[8]; uint8_t n, type, bytes; };            /* re
 struct exec_mma { uint16_t op; uint8_t shape[3]; bool finite, xor_popc, column; uint32_t stride; struct exec_part part[4]; /* d a b c */ };
 enum atom_op { ATOM_ADD, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS };
 
+bool decode_atom_op(const struct ptx_inst *i, uint8_t *op);    /* enum atom_op of its modifier; false: none */
+
 #endif

@@ -437,7 +437,7 @@ bool decode_policy_make(struct decode *d, const struct ptx_inst *i, struct exec_
 }
 
 /* ---- atom and red ---- */
-static bool atom_op_of(const struct ptx_inst *i, uint8_t *op)
+bool decode_atom_op(const struct ptx_inst *i, uint8_t *op)
 {
     static const struct { uint16_t mod; uint8_t op; } t[] = {
         { PTX_MOD_ADD, ATOM_ADD }, { PTX_MOD_MIN, ATOM_MIN }, { PTX_MOD_MAX, ATOM_MAX }, { PTX_MOD_INC, ATOM_INC },
@@ -464,7 +464,7 @@ bool decode_atom(struct decode *d, const struct ptx_inst *i, struct exec_inst *i
 {
     struct exec_atom x = { .type = i->type[0], .returns = i->op == PTX_OP_ATOM };
     unsigned n, nd, bits, first = x.returns, size = ptx_type_bits(i->type[0]);
-    if (!atom_op_of(i, &x.op))
+    if (!decode_atom_op(i, &x.op))
         return false;
     if (!value_slots(d, &i->opnds[first + 1], size, false, x.src, &n, &bits))
         return false;

@@ -242,11 +242,6 @@ void exec_isspacep(struct exec_warp *w, const struct exec_inst *in, uint32_t mas
 }
 
 /* ---- cvt, 9.7.9.21: one value through double rounded to odd, or through 64-bit integers ---- */
-static int64_t int_value(uint64_t v, enum ptx_type t)
-{
-    unsigned up = 64 - ptx_type_bits(t);
-    return ptx_type_kind(t) == 's' ? (int64_t)(v << up) >> up : (int64_t)(v << up >> up);
-}
 static uint64_t saturated(const struct scalar_how *h, int64_t v, enum ptx_type from, enum ptx_type to)
 {
     unsigned bits = ptx_type_bits(to);
@@ -326,7 +321,7 @@ static uint64_t cvt_value(const struct scalar_how *h, uint64_t v, enum ptx_type 
 {
     const struct soft_format *ff = soft_format_of(from), *ft = soft_format_of(to);
     if (!ff && !ft) {
-        int64_t x = int_value(v, from);
+        int64_t x = scalar_int(v, from);
         return h->key & KEY_SAT ? saturated(h, x, from, to) : (uint64_t)x;
     }
     if (ff && !ft) {
@@ -334,7 +329,7 @@ static uint64_t cvt_value(const struct scalar_how *h, uint64_t v, enum ptx_type 
         return float_to_int(h, h->key & KEY_FTZ && from == PTX_T_F32 ? flushed(x, 0x1p-126) : x, from, to);
     }
     if (!ff) {
-        uint64_t i = (uint64_t)int_value(v, from);
+        uint64_t i = (uint64_t)scalar_int(v, from);
         double hi = ptx_type_kind(from) == 's' ? (double)((int64_t)i >> 32) : (double)(i >> 32);
         if (to == PTX_T_F64 && h->mode != SOFT_RN)
             return bits_f64(soft_f64('+', hi * 4294967296.0, (double)(i & 0xffffffffu), 0, h->mode));
@@ -373,7 +368,7 @@ void exec_cvt(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
             s[k] = lane_read(w, x->src[k], i, x->ws[k]);
         uint64_t r = cvt_lane(&x->how, s);
         if (ptx_type_kind(to) == 's' || ptx_type_kind(to) == 'u')
-            r = (uint64_t)int_value(r, to);
+            r = (uint64_t)scalar_int(r, to);
         if (x->how.dst_bits < 64)
             r &= (1ull << x->how.dst_bits) - 1;
         lane_write(w, in->dst, i, x->wd, r);

@@ -19,15 +19,8 @@ static bool decode_ref(struct decode *d, const struct ptx_operand *o, enum ptx_s
 
 static bool atom_of(const struct ptx_inst *i, struct exec_atom *x)
 {
-    static const struct { uint16_t mod; uint8_t op; } t[] = {
-        { PTX_MOD_ADD, ATOM_ADD }, { PTX_MOD_MIN, ATOM_MIN }, { PTX_MOD_MAX, ATOM_MAX }, { PTX_MOD_INC, ATOM_INC },
-        { PTX_MOD_DEC, ATOM_DEC }, { PTX_MOD_AND, ATOM_AND }, { PTX_MOD_OR, ATOM_OR }, { PTX_MOD_XOR, ATOM_XOR } };
-    for (size_t k = 0; k < ARRAY_LEN(t); k++)
-        if (ptx_has_mod(i, t[k].mod)) {
-            *x = (struct exec_atom){ .op = t[k].op, .type = i->type[0], .bytes = (uint8_t)(ptx_type_bits(i->type[0]) / 8), .vec = 1 };
-            return true;
-        }
-    return false;
+    *x = (struct exec_atom){ .type = i->type[0], .bytes = (uint8_t)(ptx_type_bits(i->type[0]) / 8), .vec = 1 };
+    return decode_atom_op(i, &x->op);
 }
 
 bool decode_async(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)

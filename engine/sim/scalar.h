@@ -26,5 +26,6 @@ typedef uint64_t scalar_fn(const struct scalar_how *h, const uint64_t s[4]);
 #undef SCALAR
 
 scalar_fn scalar_video, scalar_vmad;
+int64_t scalar_int(uint64_t v, enum ptx_type t);     /* its low bits as a number of that type (unsigned ones: the bits of it) */
 
 #endif

@@ -2,7 +2,7 @@
 #include "engine/sim/exec_math.h"
 #include "engine/sim/scalar.h"
 
-static int64_t extend(uint64_t v, enum ptx_type t)
+int64_t scalar_int(uint64_t v, enum ptx_type t)
 {
     unsigned up = 64 - ptx_type_bits(t);
     return ptx_type_kind(t) == 's' ? (int64_t)(v << up) >> up : (int64_t)(v << up >> up);
@@ -10,7 +10,7 @@ static int64_t extend(uint64_t v, enum ptx_type t)
 
 uint64_t scalar_sad(const struct scalar_how *h, const uint64_t s[4])
 {
-    int64_t a = extend(s[0], h->t[0]), b = extend(s[1], h->t[0]);
+    int64_t a = scalar_int(s[0], h->t[0]), b = scalar_int(s[1], h->t[0]);
     bool less = h->t[0] == PTX_T_U64 ? (uint64_t)a < (uint64_t)b : a < b;
     return s[2] + (less ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b);
 }
@@ -43,7 +43,7 @@ uint64_t scalar_mul24(const struct scalar_how *h, const uint64_t s[4])
 uint64_t scalar_bfind(const struct scalar_how *h, const uint64_t s[4])
 {
     unsigned bits = ptx_type_bits(h->t[0]);
-    uint64_t v = (uint64_t)extend(s[0], h->t[0]);
+    uint64_t v = (uint64_t)scalar_int(s[0], h->t[0]);
     if (ptx_type_kind(h->t[0]) == 's' && (int64_t)v < 0)
         v = ~v;
     if (!v)

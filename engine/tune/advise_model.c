@@ -59,21 +59,12 @@ static int family_of(const struct options *o)
     return o->cluster != CLUSTER_NONE ? ORDER : o->coarsen > 1 ? COARSEN : o->bypass != BYPASS_NONE ? THRESHOLD : o->carveout >= 0 ? SPLIT : o->prefetch != PREFETCH_OFF ? PREFETCH : -1;
 }
 
-static bool legal(const struct tune_bench *b, const struct options *o)
-{
-    struct pass_input in = { b->subject.module, str_of(b->subject.launch->kernel), o, dev_describe(b->subject.dev), b->subject.launch, b->subject.facts };
-    struct diags ds = { 0 };
-    bool ok = pass_legal(&in, &ds) == ST_OK;
-    diags_free(&ds);
-    return ok;
-}
-
 /* What no pass would do is no advice. */
 static void drop_illegal(struct expecting *x)
 {
     size_t kept = 0;
     for (size_t i = 0; i < *x->n; i++)
-        if (x->v[i].tried || legal(x->b, &x->v[i].options))
+        if (x->v[i].tried || tune_legal(&x->b->subject, &x->v[i].options))
             x->v[kept++] = x->v[i];
     *x->n = kept;
 }

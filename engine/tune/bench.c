@@ -16,6 +16,21 @@ struct tune_run_opts tune_run_opts_default(const struct dev_info *i)
     return (struct tune_run_opts){ .repeat = sim ? 1 : 5, .max_repeat = sim ? 1 : 30, .counters = true, .exact = false, .time_limit_s = 0 };
 }
 
+struct pass_input tune_input(const struct tune_subject *t, const struct options *o)
+{
+    return (struct pass_input){ .module = t->module, .kernel = str_of(t->launch->kernel), .options = o,
+                                .dev = dev_describe(t->dev), .launch = t->launch, .facts = t->facts };
+}
+
+bool tune_legal(const struct tune_subject *t, const struct options *o)
+{
+    struct pass_input in = tune_input(t, o);
+    struct diags ds = { 0 };
+    bool ok = pass_legal(&in, &ds) == ST_OK;
+    diags_free(&ds);
+    return ok;
+}
+
 uint32_t tune_warps(const struct tune_subject *s)
 {
     return (uint32_t)((dim3u_count(s->launch->block) + 31) / 32);
@@ -234,8 +249,7 @@ void tune_reason(const struct diags *ds, struct result *r)
 
 enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds)
 {
-    struct pass_input in = { .module = b->subject.module, .kernel = str_of(b->subject.launch->kernel), .options = o,
-                             .dev = dev_describe(b->subject.dev), .launch = b->subject.launch, .facts = b->subject.facts };
+    struct pass_input in = tune_input(&b->subject, o);
     return pass_apply(&in, code, ds);
 }
 

@@ -62,7 +62,7 @@ static const char *left_out(const struct tune_bench *b, const struct options *o)
 /* The pass room's refusal as the reason; false: legal. */
 static bool refused(const struct tune_bench *b, const struct options *o, struct tune_prediction *out)
 {
-    struct pass_input in = { b->subject.module, str_of(b->subject.launch->kernel), o, dev_describe(b->subject.dev), b->subject.launch, b->subject.facts };
+    struct pass_input in = tune_input(&b->subject, o);
     struct diags own = { 0 };
     struct result r = result_empty();
     bool no = pass_legal(&in, &own) != ST_OK;

@@ -42,12 +42,7 @@ void search_untried(struct searching *s, const char *what)
 
 bool search_legal(const struct searching *s, const struct options *o)
 {
-    const struct tune_subject *t = &s->bench->subject;
-    struct pass_input in = { t->module, str_of(t->launch->kernel), o, dev_describe(t->dev), t->launch, t->facts };
-    struct diags ds = { 0 };
-    bool ok = pass_legal(&in, &ds) == ST_OK;
-    diags_free(&ds);
-    return ok;
+    return tune_legal(&s->bench->subject, o);
 }
 
 const struct seen_result *search_seen_at(const struct searching *s, const struct options *o)

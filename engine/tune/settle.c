@@ -10,8 +10,7 @@
 static enum status survey(struct tune_bench *b, const struct options *o, enum pass_survey kind, const char *symbol, uint64_t *words, uint64_t bytes,
                           bool functional, int64_t *cost_ns, struct diags *ds)
 {
-    struct pass_input in = { .module = b->subject.module, .kernel = str_of(b->subject.launch->kernel), .options = o,
-                             .dev = dev_describe(b->subject.dev), .launch = b->subject.launch, .facts = b->subject.facts };
+    struct pass_input in = tune_input(&b->subject, o);
     struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
     struct result r = result_empty();
@@ -136,8 +135,7 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
     struct options alone = *o;
     alone.bypass = alone.cluster = alone.agents = alone.prefetch = 0;
     enum status st = survey(b, &alone, PASS_SURVEY_PROFILE, PASS_SOFT_SYMBOL, words, sizeof words, true, NULL, ds);
-    struct pass_input in = { .module = b->subject.module, .kernel = str_of(b->subject.launch->kernel), .options = &alone,
-                             .dev = dev_describe(b->subject.dev), .launch = b->subject.launch, .facts = b->subject.facts };
+    struct pass_input in = tune_input(&b->subject, &alone);
     struct pass_output code;
     struct diags notes = { 0 };
     if (st == ST_OK && (st = pass_apply_survey(&in, PASS_SURVEY_NONE, words, &code, &notes)) != ST_OK)

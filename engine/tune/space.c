@@ -240,11 +240,7 @@ static void how_to_bypass(const struct tune_bench *b, struct space *s)
         for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
             o.bypass = levels[l];
             o.bypass_form = forms[f];
-            struct pass_input in = { t->module, str_of(t->launch->kernel), &o, dev_describe(t->dev), t->launch, t->facts };
-            struct diags ds = { 0 };
-            bool ok = pass_legal(&in, &ds) == ST_OK;
-            diags_free(&ds);
-            if (!ok)
+            if (!tune_legal(t, &o))
                 continue;
             s->level = levels[l];
             s->form = forms[f];

@@ -43,12 +43,8 @@ static int level_of(const struct tune_bench *b, const struct options *base)
     struct options o = *base;
     o.pi.mode = PI_BPA;
     for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-        struct diags ds = { 0 };
         o.bypass = levels[i];
-        struct pass_input in = { b->subject.module, str_of(b->subject.launch->kernel), &o, dev_describe(b->subject.dev), b->subject.launch, b->subject.facts };
-        bool ok = pass_legal(&in, &ds) == ST_OK;
-        diags_free(&ds);
-        if (ok)
+        if (tune_legal(&b->subject, &o))
             return levels[i];
     }
     return BYPASS_L1;

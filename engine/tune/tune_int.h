@@ -70,6 +70,8 @@ double tune_advise_least(const struct options *o);
 void tune_advise_command(const struct tune_subject *s, struct tune_advice *v);   /* of its options */
 void tune_advise_rank(struct tune_advice *v, size_t n);      /* what was tried first, then by expectation */
 void tune_trace_free(struct tune_trace *t);  /* NULL is fine */
+struct pass_input tune_input(const struct tune_subject *t, const struct options *o);
+bool tune_legal(const struct tune_subject *t, const struct options *o);      /* no pass refuses it */
 uint32_t tune_warps(const struct tune_subject *s);
 bool tune_usable(const struct result *r);    /* ran, has a time, outputs equal (or no outputs to compare) */
 
