@@ -342,7 +342,8 @@ static uint64_t cvt_value(const struct scalar_how *h, uint64_t v, enum ptx_type 
     return float_result(h, x, from, to);
 }
 
-static unsigned part_step(enum ptx_type t) { return ptx_type_bits(t) < 8 && t != PTX_T_E2M1 ? 8 : ptx_type_bits(t); }
+/* Bits from one part to the next: six-bit floats are in bytes, four-bit ones two to the byte. */
+static unsigned part_step(enum ptx_type t) { return t == PTX_T_E2M1 ? 4 : ptx_type_bits(t); }
 
 static uint64_t cvt_lane(const struct scalar_how *h, const uint64_t s[4])
 {

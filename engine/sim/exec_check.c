@@ -276,9 +276,9 @@ void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, 
     (void)p;
     if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED)
         return;
-    bool atomic = kind == ACCESS_ATOMIC || kind == ACCESS_RED || in->spin || strong(in->ptx);
+    bool barrier_object = in->cls == CLASS_BARRIER;      /* cp.async.mbarrier.arrive too, whose kind is a copy's */
+    bool atomic = kind == ACCESS_ATOMIC || kind == ACCESS_RED || in->spin || barrier_object || strong(in->ptx);
     bool reads = kind == ACCESS_LOAD || kind == ACCESS_ASYNC || kind == ACCESS_ATOMIC || kind == ACCESS_RED, write = !reads || (atomic && kind != ACCESS_LOAD);
-    bool barrier_object = in->cls == CLASS_BARRIER;
     if (atomic)
         exec_check_warp(w);
     FOR_LANES(i, w->x->l->check_uninit ? mask : 0) {

@@ -34,6 +34,7 @@ code "a kernel of asynchronous copies alone is told so" 3 "reads global memory b
 # A grid that synchronises has to be resident at once, as in a cooperative launch.
 sed 's/"kernel": "h_grid", "grid": \[3/"kernel": "h_grid", "grid": [4300/' $S/hopper.launch.json > "$T/big.launch.json"
 code "a grid that meets and does not fit" 4 "synchronises the whole grid: 4300 CTAs, of which 4224 can be resident" "$B" run $S/hopper.ptx --launch "$T/big.launch.json" -k h_grid --no-counters
+code "arrivals of copies at a barrier are no race" 0 "" "$B" run $S/hopper.ptx -k h_roles --check-memory --no-counters
 code "its workspace is written" 0 "" "$B" run $S/hopper.ptx -k h_grid --check-memory --no-counters
 cat > "$T/forever.ptx" <<'PTX'
 .version 7.0
