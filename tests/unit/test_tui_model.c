@@ -78,6 +78,12 @@ static void keymap_file(void **state)
     assert_int_equal(keymap_find(&m, KEY_CTRL('x'), SCOPE_GLOBAL), REQ_QUIT);
     assert_int_equal(keymap_find(&m, 'q', SCOPE_GLOBAL), REQ_NONE);
     assert_int_equal(keymap_find(&m, '!', SCOPE_GLOBAL), REQ_HELP);
+    keymap_parse(&m, "keys", STR("sweep = r\n"), &ds);       /* a key that another request has by default is the sweep's now, alone */
+    assert_int_equal(keymap_find(&m, 'r', SCOPE_GLOBAL), REQ_SWEEP);
+    keymap_parse(&m, "keys", STR("run = s\nnext-load = h\n"), &ds);
+    assert_int_equal(keymap_find(&m, 's', SCOPE_GLOBAL), REQ_RUN);
+    assert_int_equal(keymap_find(&m, 'h', SCOPE_SOURCE), REQ_SRC_NEXT_LOAD);
+    assert_int_equal(keymap_find(&m, 'h', SCOPE_COALESCE), REQ_COA_SORT);     /* another panel's key stays */
     diags_free(&ds);
 }
 

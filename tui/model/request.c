@@ -59,6 +59,17 @@ static void keymap_remove(struct keymap *m, enum request r)
     m->n = kept;
 }
 
+/* What the user binds last is meant: whatever else of its scope had the key has it no more. */
+static void keymap_bind(struct keymap *m, uint32_t key, enum request r)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].key != key || requests[m->v[i].request].scope != requests[r].scope)
+            m->v[kept++] = m->v[i];
+    m->n = kept;
+    keymap_add(m, key, r);
+}
+
 void keymap_default(struct keymap *m)
 {
     m->n = 0;
@@ -88,7 +99,7 @@ static void keymap_line(struct keymap *m, const char *path, struct str text, str
     while ((w = word(&line)).n) {
         uint32_t key;
         if (key_parse(w, &key)) {
-            keymap_add(m, key, r);
+            keymap_bind(m, key, r);
             continue;
         }
         at = (struct span){ (uint32_t)(w.s - text.s), (uint32_t)w.n, number, (uint32_t)(w.s - whole.s) + 1 };

@@ -164,7 +164,7 @@ const struct panel_info *panel_info(enum panel_id p);
 struct keymap { struct { uint32_t key; uint16_t request; } v[KEYMAP_MAX]; size_t n; };
 void keymap_default(struct keymap *m);
 /* Key map file: lines "REQUEST = KEY KEY ..." replace the keys of a request;
- * '#' starts a comment line. Mistakes are located; good lines count anyway. */
+ * a key goes from any other request of that scope; '#' starts a comment line. Mistakes are located; good lines count anyway. */
 void keymap_parse(struct keymap *m, const char *path, struct str text, struct diags *ds);
 enum request keymap_find(const struct keymap *m, uint32_t key, enum scope scope);
 /* First key of a request as text ("" when it has none); out at least 16 bytes. */
