@@ -18,13 +18,6 @@ static const struct vector vectors[] = {
     { "cvt.rn.f16x2.e4m3x2 %r0, %h1;", 0x387e, 0, 0, 0x3c005f00 },
     { "cvt.rn.f16x2.e5m2x2 %r0, %h1;", 0x3cfb, 0, 0, 0x3c00fb00 },
     { "cvt.rn.satfinite.e4m3x2.f16x2 %h0, %r1; cvt.u32.u16 %r0, %h0;", 0x3c006000, 0, 0, 0x387e },                   /* 512 -> 448 */
-    { "{ .reg .b8 q; cvt.rn.satfinite.e2m1x2.f32 q, %f1, %f2; cvt.u32.u8 %r0, q; }", 0x40800000, 0x40000000, 0, 0x64 },   /* 4, 2: two to the byte */
-    { "{ .reg .b8 q; cvt.rn.satfinite.e2m1x2.f32 q, %f1, %f2; cvt.u32.u8 %r0, q; }", 0xbf000000, 0x42c80000, 0, 0x97 },   /* -0.5, 100 -> 6 */
-    { "{ .reg .b8 q; cvt.u8.u32 q, %r1; cvt.rn.f16x2.e2m1x2 %r0, q; }", 0x96, 0, 0, 0xb8004400 },
-    { "cvt.rn.satfinite.e2m3x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0x3f800000, 0xc2c80000, 0, 0x083f },            /* 1, -100 -> -7.5 */
-    { "cvt.rn.f16x2.e3m2x2 %r0, %h1;", 0x0c2c, 0, 0, 0x3c00bc00 },
-    { "cvt.rp.satfinite.ue8m0x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0x3fc00000, 0x3f800000, 0, 0x807f },           /* 1.5 -> 2, 1 */
-    { "cvt.rn.bf16x2.ue8m0x2 %r0, %h1;", 0x807f, 0, 0, 0x40003f80 },
     { "cvt.rna.tf32.f32 %r0, %f1;", 0x3f801000, 0, 0, 0x3f802000 },
     { "cvt.rna.tf32.f32 %r0, %f1;", 0xbf800fff, 0, 0, 0xbf800000 },
     { "cvt.rn.relu.f16.f32 %h0, %f1; cvt.u32.u16 %r0, %h0;", 0xbf800000, 0, 0, 0 },
@@ -112,6 +105,13 @@ static const struct vector vectors[] = {
     { "sub.rm.f32 %f0, %f1, %f1; mov.b32 %r0, %f0;", 0x3f800000, 0, 0, 0x80000000 },
 };
 static const struct vector vectors100[] = {
+    { "{ .reg .b8 q; cvt.rn.satfinite.e2m1x2.f32 q, %f1, %f2; cvt.u32.u8 %r0, q; }", 0x40800000, 0x40000000, 0, 0x64 },   /* 4, 2: two to the byte */
+    { "{ .reg .b8 q; cvt.rn.satfinite.e2m1x2.f32 q, %f1, %f2; cvt.u32.u8 %r0, q; }", 0xbf000000, 0x42c80000, 0, 0x97 },   /* -0.5, 100 -> 6 */
+    { "{ .reg .b8 q; cvt.u8.u32 q, %r1; cvt.rn.f16x2.e2m1x2 %r0, q; }", 0x96, 0, 0, 0xb8004400 },
+    { "cvt.rn.satfinite.e2m3x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0x3f800000, 0xc2c80000, 0, 0x083f },            /* 1, -100 -> -7.5 */
+    { "cvt.rn.f16x2.e3m2x2 %r0, %h1;", 0x0c2c, 0, 0, 0x3c00bc00 },
+    { "cvt.rp.satfinite.ue8m0x2.f32 %h0, %f1, %f2; cvt.u32.u16 %r0, %h0;", 0x3fc00000, 0x3f800000, 0, 0x807f },           /* 1.5 -> 2, 1 */
+    { "cvt.rn.bf16x2.ue8m0x2 %r0, %h1;", 0x807f, 0, 0, 0x40003f80 },
     { "max.f32 %f0, %f1, %f2, %f3; mov.b32 %r0, %f0;", 0x3f800000, 0xbf800000, 0x40000000, 0x40000000 },
     { "mov.b64 %d1, {%r1, %r2}; add.rn.f32x2 %d1, %d1, %d1; mov.b64 {%r5, %r6}, %d1; add.u32 %r0, %r5, %r6;", 0x3f800000, 0, 0, 0x40000000 },
     { "redux.sync.max.abs.f32 %f0, %f1, -1; mov.b32 %r0, %f0;", 0xc0000000, 0, 0, 0x40000000 },
