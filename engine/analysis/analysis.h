@@ -122,8 +122,6 @@ struct ana_dist { uint32_t *bin[ANA_FROM_COUNT]; uint64_t total, cold /* never a
 /* Predicted share of touches that miss in a fully associative LRU cache of so many bytes, 0..1; NaN when there were no
  * touches. split (NULL or ANA_FROM_COUNT): the shares that hit, by who had asked; split and the result sum to 1. */
 double ana_miss_ratio(const struct ana_dist *d, double bytes, double *split);
-/* Bytes of cache that give `share` (0..1) of all reuse (of the hits that any size gives); NaN: nothing is reused. */
-double ana_dist_window(const struct ana_dist *d, double share);
 /* Bytes in whole lines, by level (a thread's: a 32nd of its warp's; an SM's: of the CTAs resident together).
  * touched: all that is asked for. window: what must stay in the cache for nine tenths of its reuse in the stream of that
  * level; of an array: its own lines alone. NaN: nothing is reused. */

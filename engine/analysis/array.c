@@ -9,7 +9,7 @@ const struct ptx_inst *fact_inst(const struct facts *f, const struct fact *x)
 }
 
 /* ---- names ---- */
-const char *array_param_name(const struct facts *f, unsigned param)
+static const char *array_param_name(const struct facts *f, unsigned param)
 {
     const struct launch_spec *l = f->o->data ? f->o->data->spec : NULL;
     if (l && param < l->nargs && l->args[param].name)

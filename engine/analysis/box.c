@@ -79,7 +79,9 @@ static bool next_frame(struct eval_frame **f, uint32_t *block, const char **why)
     *f = up;
     return true;
 }
-const struct ax *box_condition(struct env *v, const struct eval_access *a, const struct ana_loop **loops, uint32_t *nloops, const char **why)
+/* The condition under which the access runs, launch put in (guards, branches, callers, loop
+ * ends); NULL: the flow around it is not structured. *loops (EVAL_MAX_DIMS) get the loops around it. */
+static const struct ax *box_condition(struct env *v, const struct eval_access *a, const struct ana_loop **loops, uint32_t *nloops, const char **why)
 {
     const struct ax *cond = a->guard ? env_concrete(v, a->guard) : ax_const(&v->e->pool, 1, 1);
     struct eval_frame *f = a->frame;

@@ -17,9 +17,6 @@
 /* Adds the access's requests over the whole launch to *t. *why (static or arena text) says what
  * was not linear. */
 enum box_result box_count(struct env *v, const struct eval_access *a, struct tally *t, const char **why);
-/* The condition under which the access runs, launch put in (guards, branches, callers, loop
- * ends); NULL: the flow around it is not structured. *loops (EVAL_MAX_DIMS) get the loops around it. */
-const struct ax *box_condition(struct env *v, const struct eval_access *a, const struct ana_loop **loops, uint32_t *nloops, const char **why);
 /* Without a launch: a few CTAs and first iterations, unknown conditions taken as true. False: the
  * address has no value there (it depends on loaded data). */
 bool box_sample(struct env *v, const struct eval_access *a, struct tally *t);

@@ -84,7 +84,8 @@ double ana_miss_ratio(const struct ana_dist *d, double bytes, double *split)
         memcpy(split, own, sizeof own);
     return 1 - hits;
 }
-double ana_dist_window(const struct ana_dist *d, double share)
+/* Bytes of cache that give `share` (0..1) of all reuse (of the hits that any size gives); NaN: nothing is reused. */
+static double ana_dist_window(const struct ana_dist *d, double share)
 {
     double all = (double)(d->total - d->cold), n = 0;
     for (unsigned b = 0; b < BINS && all > 0; b++) {

@@ -110,7 +110,6 @@ bool eval_cell_range(const struct ptx_func *f, const struct ptx_symbol *s, int64
 struct eval_call { const struct ptx_operand *ret, *callee, *arg; unsigned nret, narg; };
 struct eval_call eval_call_parts(const struct ptx_inst *i);
 const struct ptx_func *eval_callee(const struct eval_call *c);
-const struct ax *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i, unsigned bits, const char *why);
 const struct ax *eval_guard(struct eval *e, struct eval_frame *f, const struct ptx_inst *i);
 /* Instruction spelled for people: "mul.hi.u32 at line 88". In the arena. */
 const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struct ptx_inst *i);
@@ -124,10 +123,8 @@ void eval_inline_run(struct eval *e, struct eval_frame *f);
 /* eval_loop.c */
 void eval_finish_loop(struct eval *e, struct ana_loop *l);
 const struct ax *eval_resolve(struct eval *e, struct eval_frame *f, uint32_t block, const struct ax *x);
-bool eval_in_loop(const struct eval_frame *f, uint32_t block, const struct ana_loop *l);
 struct ana_loop *eval_loop_of(const struct eval_frame *f, uint32_t block);
 const struct ax *eval_reach(struct eval *e, struct eval_frame *f, uint32_t block);
-const struct ax *eval_edge(struct eval *e, struct eval_frame *f, uint32_t from, uint32_t to);
 
 /* Generic bottom-up rewriting: leaf(ctx, x) gives what replaces a node without arguments (or x). */
 typedef const struct ax *(*eval_leaf_fn)(void *ctx, const struct ax *x);

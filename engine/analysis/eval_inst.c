@@ -18,7 +18,7 @@ const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struc
     char *s = arena_printf(e->arena, "%.*s%s%s at line %u", (int)n, name.s, t ? "." : "", t ? t : "", i->at.line);
     return s ? s : "out of memory";
 }
-const struct ax *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i, unsigned bits, const char *why)
+static const struct ax *eval_unknown(struct eval *e, struct eval_frame *f, const struct ptx_inst *i, unsigned bits, const char *why)
 {
     struct ax_site *s = ARENA_NEW(e->arena, struct ax_site);
     if (s)

@@ -8,7 +8,7 @@
 
 #define P(e) (&(e)->pool)
 
-bool eval_in_loop(const struct eval_frame *f, uint32_t block, const struct ana_loop *l)
+static bool eval_in_loop(const struct eval_frame *f, uint32_t block, const struct ana_loop *l)
 {
     uint32_t k = f->cfg->blocks[block].loop;
     return l->frame == f && k != PTX_NO_INDEX && k >= l->index && k <= l->last;
@@ -374,7 +374,7 @@ void eval_finish_loop(struct eval *e, struct ana_loop *l)
 }
 
 /* ---- when a block runs ---- */
-const struct ax *eval_edge(struct eval *e, struct eval_frame *f, uint32_t from, uint32_t to)
+static const struct ax *eval_edge(struct eval *e, struct eval_frame *f, uint32_t from, uint32_t to)
 {
     if (f->odd[from])
         return NULL;

@@ -63,7 +63,6 @@ void before_free(struct facts *f);
 uint64_t array_bases(struct facts *f, const struct ax *x);
 const char *array_name(const struct facts *f, uint64_t arrays);      /* NULL: several or unknown; "data" */
 char *array_names(const struct facts *f, uint64_t arrays);           /* all of them: "A or B"; in the arena */
-const char *array_param_name(const struct facts *f, unsigned param);
 int array_param(const struct facts *f, uint64_t arrays);             /* the one parameter that it is or is a member of; -1: none */
 /* The launch region the arrays' buffer is, as a set of regions (bit per region; all ones: any). */
 uint64_t array_regions(const struct facts *f, uint64_t arrays);

@@ -54,7 +54,7 @@ uint32_t probe_set_get(const struct probe_set *s, uint64_t key)
 {
     return s->cap ? s->mask[slot_of(s->key, s->cap, key)] : 0;
 }
-void probe_set_clear(struct probe_set *s)
+static void probe_set_clear(struct probe_set *s)
 {
     if (s->n) {
         memset(s->key, 0, s->cap * sizeof *s->key);

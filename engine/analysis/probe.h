@@ -9,7 +9,6 @@ struct probe_set { uint64_t *key; uint32_t *mask; size_t cap, n; bool oom; };
 /* Adds bytes; returns those that were there before. */
 uint32_t probe_set_or(struct probe_set *s, uint64_t key, uint32_t mask);
 uint32_t probe_set_get(const struct probe_set *s, uint64_t key);
-void probe_set_clear(struct probe_set *s);
 void probe_set_free(struct probe_set *s);
 
 /* Bytes that the loads of one CTA ask for, split by who asked before (bytes pre-L1: duplicates inside

@@ -118,7 +118,7 @@ static bool ends_with(const char *s, const char *end)
     return n > k && strcmp(s + n - k, end) == 0;
 }
 
-int cmd_workbench(struct args *a)
+static int cmd_workbench(struct args *a)
 {
     struct diags ds = { 0 };
     if (a->nfiles && no_file(a->file[0]))

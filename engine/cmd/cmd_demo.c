@@ -55,7 +55,7 @@ static void list_demos(void)
     buf_free(&out);
 }
 
-int cmd_check_lesson(struct args *a)
+static int cmd_check_lesson(struct args *a)
 {
     struct diags ds = { 0 };
     struct lesson *l = NULL;
@@ -71,7 +71,7 @@ int cmd_check_lesson(struct args *a)
 }
 
 /* A lesson without a terminal: its narration and tasks, to read. */
-int cmd_print_lesson(const char *path)
+static int cmd_print_lesson(const char *path)
 {
     struct diags ds = { 0 };
     struct lesson *l = NULL;

@@ -92,7 +92,6 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
 void cmd_classes_text(const struct load_classes *c, struct buf *out);
 void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, struct diags *ds);
 bool cmd_utf8(void);
-bool cmd_color(const struct args *a);                            /* --color, or whether standard output is a terminal */
 /* Original against rewritten side by side, `width` columns, PTX in colour when `color` (cmd_diff.c). */
 void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width, bool color, bool utf8, struct buf *out);
 /* Options that contradict each other or do nothing without another: ST_REFUSED with what to change. */
@@ -133,12 +132,9 @@ void cmd_complete(const char *const *word, size_t n, struct buf *out);
 size_t cmd_data_names(const char *folder, const char *end, char **names, size_t most);
 /* Name of report format i, or NULL behind the last. */
 const char *cmd_report_format(size_t i);
-int cmd_workbench(struct args *a);
 /* The front end with what every command that opens it takes: device, workers, threads, mouse, theme, colour. Its exit code. */
 int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o);
 /* ST_USAGE, and which command may have been meant. */
 enum status cmd_no_such(const char *word, struct diags *ds);
-int cmd_check_lesson(struct args *a);
-int cmd_print_lesson(const char *path);
 
 #endif

@@ -6,7 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-bool cmd_color(const struct args *a)
+/* --color, or whether standard output is a terminal */
+static bool cmd_color(const struct args *a)
 {
     if (a->color && strcmp(a->color, "always") == 0)
         return true;

@@ -60,7 +60,6 @@ enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
 enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds);
 enum status job_launch_guess(struct job_engine *e, struct diags *ds);
 enum status job_bench(struct job_engine *e, struct diags *ds);  /* opens what a run needs */
-void job_bench_drop(struct job_engine *e);                 /* module, launch or device changed */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
 void job_advise(struct job_engine *e);
 void job_prove_advice(struct job_state *st);   /* real gains beside the expected ones */

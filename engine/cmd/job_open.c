@@ -26,7 +26,8 @@ void job_text(char **slot, const char *text)
     *slot = copy;
 }
 
-void job_bench_drop(struct job_engine *e)
+/* module, launch or device changed */
+static void job_bench_drop(struct job_engine *e)
 {
     struct job_state *st = &e->state;
     job_cost_drop(e);

@@ -56,7 +56,7 @@ static enum status launch_code(struct dev *d, struct dev_code *c, const struct l
     return st;
 }
 
-enum status calibrate_measure(struct dev *d, const struct calibrate_run *r, struct calibrate_value *v, struct diags *ds)
+static enum status calibrate_measure(struct dev *d, const struct calibrate_run *r, struct calibrate_value *v, struct diags *ds)
 {
     struct arg_spec args[] = { buffer_arg("buf", r->elems, r->start, r->step, false), buffer_arg("out", 8, 0, 0, true),
                                scalar_arg("a", r->a), scalar_arg("b", r->b), scalar_arg("c", r->c) };
@@ -107,7 +107,8 @@ void calibrate_set(struct calibration *k, const char *field, double value, doubl
     }
 }
 
-void calibrate_set_lanes(struct calibration *k, const char *field, double value)
+/* Hardware has a power of two of a unit's lanes, or three times one: the nearest such within 10 %. */
+static void calibrate_set_lanes(struct calibration *k, const char *field, double value)
 {
     double width = value, off = 0.1;                 /* of the width */
     for (double w = 1; w <= 2048; w *= 2) {

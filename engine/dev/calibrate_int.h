@@ -30,7 +30,6 @@ struct calibrate_run {
     const struct cancel *cancel;          /* may be NULL */
 };
 struct calibrate_value { double cycles, ns; };
-enum status calibrate_measure(struct dev *d, const struct calibrate_run *r, struct calibrate_value *v, struct diags *ds);
 
 struct calibration {
     struct dev *d;
@@ -49,8 +48,6 @@ struct calibrate_value calibrate_time(struct calibration *k, struct buf *text, s
 /* Takes a value into a field of k->p as measured; nothing where it is not finite. The residual is `spread` (how far two measurements
  * differ, or 0), or what rounding took away where that is more. */
 void calibrate_set(struct calibration *k, const char *field, double value, double spread);
-/* The same for the lanes of a unit, of which hardware has a power of two, or three times one: the nearest such within 10 %. */
-void calibrate_set_lanes(struct calibration *k, const char *field, double value);
 /* Marks a field as not the base's. */
 void calibrate_note(struct calibration *k, const void *field, enum calibrate_from from, double residual);
 /* Latencies, what comes together on a miss, L1's line, capacity per carve-out and associativity. */

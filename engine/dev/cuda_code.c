@@ -48,7 +48,8 @@ static bool diagnose_line(struct str row, const char *path, struct str text, str
     return true;
 }
 
-bool cuda_jit_diagnose(const char *log, const char *path, struct str text, struct diags *ds)
+/* Errors of a JIT log, put at the lines of `text` they name. False: none was found in it. */
+static bool cuda_jit_diagnose(const char *log, const char *path, struct str text, struct diags *ds)
 {
     bool any = false;
     while (log && *log) {

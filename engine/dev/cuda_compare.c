@@ -154,7 +154,8 @@ static enum status judge(struct cuda_job *j, const struct cuda_diff *diffs)
 }
 
 /* ---- outputs ---- */
-uint8_t *cuda_staging(struct cuda_dev *d, uint64_t n)
+/* Page-locked memory kept between launches: copies into it run at the link's speed. NULL: none to be had. */
+static uint8_t *cuda_staging(struct cuda_dev *d, uint64_t n)
 {
     if (n <= d->staging_bytes)
         return d->staging;

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-uint64_t cuda_guarded_bytes(uint64_t n)
+/* The allocation of a buffer with n bytes of data, guard zones included. */
+static uint64_t cuda_guarded_bytes(uint64_t n)
 {
     return CUDA_GUARD + (n + 255) / 256 * 256 + CUDA_GUARD;
 }

@@ -85,16 +85,13 @@ struct cuda_job {
 
 /* ST_OK, or ST_DEVICE with a diagnostic; a sticky error makes the device unusable. */
 enum status cuda_check(struct cuda_dev *d, drv_result e, const char *what, struct diags *ds);
-/* The allocation of a buffer with n bytes of data, guard zones included. */
-uint64_t cuda_guarded_bytes(uint64_t n);
+/* A buffer with n bytes of data, guard zones around it. */
 enum status cuda_alloc(struct cuda_dev *d, uint64_t n, const char *what, drv_ptr *out, struct diags *ds);
 
 enum status cuda_load(struct dev *d, const struct dev_source *s, struct dev_code **out, struct diags *ds);
 void cuda_unload(struct dev *d, struct dev_code *c);
 void cuda_modules_free(struct cuda_dev *d);
 enum status cuda_function(struct cuda_dev *d, struct cuda_module *m, struct str name, drv_function *out, struct diags *ds);
-/* Errors of a JIT log, put at the lines of `text` they name. False: none was found in it. */
-bool cuda_jit_diagnose(const char *log, const char *path, struct str text, struct diags *ds);
 
 enum status cuda_bind(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds);
 void cuda_unbind(struct dev *d, struct dev_data *b);
@@ -105,8 +102,6 @@ enum status cuda_restore(struct cuda_job *j, bool all);
  * and the hashes of its outputs. */
 enum status cuda_inspect(struct cuda_job *j);
 const char *cuda_compare_ptx(void);          /* the text of the comparison kernel, for tests */
-/* Page-locked memory kept between launches: copies into it run at the link's speed. NULL: none to be had. */
-uint8_t *cuda_staging(struct cuda_dev *d, uint64_t n);
 /* Parameter pointers for cuLaunchKernel. Owned: base_free both. */
 enum status cuda_params(struct cuda_job *j, size_t which, const struct launch_spec *l, const struct ptx_func *f,
                         uint8_t **block, void ***params);

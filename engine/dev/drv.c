@@ -109,7 +109,8 @@ void drv_close(struct drv *d)
     *d = (struct drv){ 0 };
 }
 
-void drv_explain(const struct drv *d, drv_result e, char *out, size_t n)
+/* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" into out. */
+static void drv_explain(const struct drv *d, drv_result e, char *out, size_t n)
 {
     const char *text = NULL, *name = NULL;
     d->error_string(e, &text);

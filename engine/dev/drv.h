@@ -167,8 +167,6 @@ struct drv {
  * ST_DEVICE: every missing name is in one diagnostic; *absent says that there is no library at all. */
 enum status drv_open(struct drv *d, bool *absent, struct diags *ds);
 void drv_close(struct drv *d);
-/* "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)" into out. */
-void drv_explain(const struct drv *d, drv_result e, char *out, size_t n);
 /* ST_OK, or ST_DEVICE with "what: explanation", and as a hint what to do where that is known; ST_NOMEM is never returned: device memory is not the host's. */
 enum status drv_check(const struct drv *d, drv_result e, const char *what, struct diags *ds);
 /* Errors after which a context is of no more use. */

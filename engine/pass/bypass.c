@@ -65,7 +65,8 @@ static enum status settle_op(struct bypass *b)
     return ST_OK;
 }
 
-enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
+/* Operator and level settled against the target; ST_REFUSED with what would have to change. */
+static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
 {
     memset(b, 0, sizeof *b);
     b->c = c;
@@ -95,7 +96,7 @@ enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     return s;
 }
 
-void bypass_end(struct bypass *b)
+static void bypass_end(struct bypass *b)
 {
     pass_flow_free(&b->flow);
     strmap_free(&b->clones);
@@ -160,7 +161,8 @@ bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx
     return false;
 }
 
-bool bypass_chosen(struct bypass *b, const struct ptx_inst *i)
+/* Is it among the loads picked by line or by the analysis? */
+static bool bypass_chosen(struct bypass *b, const struct ptx_inst *i)
 {
     const struct options *o = b->c->opt;
     uint32_t line = pass_line(b->c, i->at.line);

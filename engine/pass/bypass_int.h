@@ -19,13 +19,8 @@ struct bypass {
     uint32_t nclones; const struct ptx_func *clone[PASS_FUNCS_MOST];
     uint32_t ndropped_nc, nleft; struct span first_left; const char *why_left;
 };
-/* Operator and level settled against the target; ST_REFUSED with what would have to change. */
-enum status bypass_begin(struct bypass *b, struct pass_ctx *c);
-void bypass_end(struct bypass *b);
 /* Is this load one that the level's choice governs? */
 bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i);
-/* Is it among the loads picked by line or by the analysis? */
-bool bypass_chosen(struct bypass *b, const struct ptx_inst *i);
 bool bypass_picked(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i, enum bypass_pick pick);
 /* The load's text, bypassing or caching; guard: "@%p " to use instead of its own, NULL: its own. */
 void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, const char *guard, struct buf *out);

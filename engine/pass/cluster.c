@@ -69,7 +69,7 @@ static enum status check(struct pass_ctx *c)
 }
 
 /* ---- virtual coordinates ---- */
-const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
+static const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
 {
     struct cluster_names *n = ctx;
     if (o->kind != OPND_SREG || o->comp < 0)

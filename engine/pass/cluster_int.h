@@ -27,7 +27,6 @@ enum status order_check(struct pass_ctx *c);
 enum status order_put_table(struct pass_ctx *c);
 /* %ctaid (and, under agents, %nctaid) of an instruction as what the rewrite put in registers. */
 struct cluster_names { char ctaid[3][24]; char nctaid[3][24]; bool grid; };
-const char *cluster_coordinate(void *ctx, const struct ptx_operand *o);
 bool cluster_reads(const struct ptx_func *f);
 /* Copies of called functions that read %ctaid; entry: code at their start. */
 void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry, struct strmap *clones);

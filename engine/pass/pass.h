@@ -60,10 +60,6 @@ void pass_output_free(struct pass_output *o);
 void pass_standalone(const struct pass_output *o, struct buf *out);
 /* Is this value of a knob legal here? ST_OK, or ST_REFUSED with the reason; nothing is rewritten. */
 enum status pass_legal(const struct pass_input *in, struct diags *ds);
-
-size_t pass_count(void);
-/* Names of the options.def rows that pass i obeys, NULL-terminated. */
-const char *const *pass_knob_names(size_t i);
 /* softcache: lines of 16 bytes per thread (paper: softcache, CLN) in what an SM's resident threads leave free. */
 uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm);
 /* The two texts line by line: ' ' in both, '-' original's alone, '+' rewritten's alone (line numbers from 1; of

@@ -14,8 +14,9 @@ static const struct pass_row *const rows[] = {
 #undef PASS
 };
 
-size_t pass_count(void) { return ARRAY_LEN(rows); }
-const char *const *pass_knob_names(size_t i) { return rows[i]->knobs; }
+static size_t pass_count(void) { return ARRAY_LEN(rows); }
+/* Names of the options.def rows that pass i obeys, NULL-terminated. */
+static const char *const *pass_knob_names(size_t i) { return rows[i]->knobs; }
 
 /* State between passes: module and text as they are now, owned unless they are the original's. */
 struct pass_run {

@@ -218,7 +218,7 @@ static enum soft_mode mode_of(const struct pass_ctx *c)
     return c->survey == PASS_SURVEY_PROFILE ? SOFT_PROFILE : c->soft_profile ? SOFT_FIXED : SOFT_DYNAMIC;
 }
 
-enum status soft_begin(struct soft *s, struct pass_ctx *c)
+static enum status soft_begin(struct soft *s, struct pass_ctx *c)
 {
     memset(s, 0, sizeof *s);
     s->c = c;
@@ -245,7 +245,7 @@ enum status soft_begin(struct soft *s, struct pass_ctx *c)
     return st == ST_OK && s->mode == SOFT_DYNAMIC ? check_dynamic(s) : st;
 }
 
-void soft_end(struct soft *s)
+static void soft_end(struct soft *s)
 {
     pass_flow_free(&s->flow);
     base_free(s->access);

@@ -34,8 +34,6 @@ struct soft {
     uint32_t offset;             /* of the segment in dynamic shared memory */
     uint32_t labels;             /* counter */
 };
-enum status soft_begin(struct soft *s, struct pass_ctx *c);
-void soft_end(struct soft *s);
 /* Gives the lines to structures: by name, by a profile, by a static guess. */
 enum status soft_rank(struct soft *s);
 /* Does structure k have code here: a line, or in a dynamic choice and a profile the hope of one. */

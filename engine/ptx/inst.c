@@ -350,7 +350,7 @@ static void access_unknown(struct ptx_operand *o, unsigned n)
         set_access(&o[i], PTX_READ | PTX_WRITE, PTX_READ | PTX_WRITE);
 }
 
-void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct ptx_operand *o, unsigned n, uint32_t pipes, struct span at)
+static void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct ptx_operand *o, unsigned n, uint32_t pipes, struct span at)
 {
     const struct ptx_sig *near = NULL;
     unsigned best = 0;

@@ -123,7 +123,7 @@ void ptx_file_read(struct ptx_parser *p)
 }
 
 /* .section .debug_str { ... }: bytes, labels and references for the debugger, skipped whole. */
-void ptx_section_read(struct ptx_parser *p)
+static void ptx_section_read(struct ptx_parser *p)
 {
     ptx_skip_blank(p);
     struct span at = ptx_here(p);

@@ -186,7 +186,6 @@ void ptx_undefined(struct ptx_parser *p, struct str name, struct span at, const 
 struct ptx_operand *ptx_operands_keep(struct ptx_parser *p, const struct ptx_operand *v, size_t n); /* copy in the module */
 bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct ptx_slot *hint);
 void ptx_inst_read(struct ptx_parser *p);
-void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct ptx_operand *o, unsigned n, uint32_t pipes, struct span at);
 void ptx_label_define(struct ptx_parser *p, struct str name, struct span at);
 void ptx_labels_resolve(struct ptx_parser *p);
 void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at);
@@ -212,7 +211,6 @@ bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *
 void ptx_pragma_skip(struct ptx_parser *p);
 bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc);
 void ptx_file_read(struct ptx_parser *p);
-void ptx_section_read(struct ptx_parser *p);
 void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_t size); /* scratch -> module */
 #define PTX_KEEP(p, vec) ptx_vec_keep((p), (void **)&(vec).v, &(vec).n, &(vec).cap, sizeof *(vec).v)
 void ptx_check_reachable(struct ptx_parser *p);

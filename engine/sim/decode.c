@@ -273,7 +273,7 @@ bool decode_pred(struct decode *d, const struct ptx_operand *o, uint32_t *slot, 
 }
 
 /* ---- addresses ---- */
-enum ptx_space decode_plain_space(enum ptx_space s)
+static enum ptx_space decode_plain_space(enum ptx_space s)
 {
     return s == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : s;
 }

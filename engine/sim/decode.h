@@ -64,7 +64,6 @@ void *decode_keep(struct decode *d, const void *x, size_t n);                   
 bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_space space, struct exec_inst *in);
 /* Where a symbol lies: address in its space; *frame: relative to the frame's local memory. */
 bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr, bool *frame);
-enum ptx_space decode_plain_space(enum ptx_space s);
 void decode_policy(struct decode *d, const struct ptx_inst *i, struct exec_policy *p);
 uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);          /* EXEC_NO_ID: has no body */
 

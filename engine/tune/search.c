@@ -322,7 +322,9 @@ static void put_candidate(struct searching *s, size_t n, const struct options *o
         snprintf(c->why, sizeof c->why, "%s: the model expects %.2fx the memory time of the best so far", what, ratio);
 }
 
-enum status search_frontier(struct searching *s, const struct options *list, const double *score, size_t n, const char *what, size_t *filled)
+/* Fills the frontier with those of list[0..n-1] that are legal, not tried and not hopeless: the highest score first,
+ * or (score NULL) the cheapest by the model. `what`: the reason, said of each. */
+static enum status search_frontier(struct searching *s, const struct options *list, const double *score, size_t n, const char *what, size_t *filled)
 {
     struct ranked *order = base_alloc((n + 1) * sizeof *order);
     size_t left = 0;
@@ -403,7 +405,7 @@ enum status search_run(struct searching *s, size_t from, size_t to, bool *better
     return st;
 }
 
-enum status search_listed(struct searching *s, const struct options *list, size_t n, const struct dimension *d, size_t patience, bool *better)
+static enum status search_listed(struct searching *s, const struct options *list, size_t n, const struct dimension *d, size_t patience, bool *better)
 {
     enum status st = search_frontier(s, list, NULL, n, d->name, &s->nfrontier);
     bool won = true;

@@ -44,15 +44,11 @@ unsigned search_kept(const struct searching *s);
 /* One that was tried, timed whole where there is time; *out is how it now stands. */
 enum status search_weigh(struct searching *s, const struct options *asked, struct result *out);
 /* ---- search.c ---- */
-/* Fills the frontier with those of list[0..n-1] that are legal, not tried and not hopeless: the highest score first,
- * or (score NULL) the cheapest by the model. `what`: the reason, said of each. */
-enum status search_frontier(struct searching *s, const struct options *list, const double *score, size_t n, const char *what, size_t *filled);
 /* Tries frontier[from..to-1]: one after the other, or over the bench's pool. */
 enum status search_run(struct searching *s, size_t from, size_t to, bool *better);
 /* The alternatives of one dimension to `base`, `patience` at a time, until none of so many is better: the launches
  * are the same ones whatever the pool. */
 enum status search_dimension(struct searching *s, const struct dimension *d, const struct options *base, size_t patience, bool *better);
-enum status search_listed(struct searching *s, const struct options *list, size_t n, const struct dimension *d, size_t patience, bool *better);
 /* Thresholds next to the best one, until neither neighbour is better. */
 enum status search_refine_pi(struct searching *s, bool *better);
 enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out);

@@ -52,8 +52,6 @@ enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t 
                           struct result *again, struct diags *ds);
 /* Adds the samples of `more` to `r` (same configuration, another round). */
 void tune_merge_samples(struct result *r, const struct result *more);
-/* Simulated: `o` with every CTA timed, no sample of them. */
-enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds);
 /* Where some of these results come from a sample of the CTAs and others do not, the former are timed whole and replaced. */
 enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_t n, struct diags *ds);
 /* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said in the set. */

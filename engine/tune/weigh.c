@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds)
+/* Simulated: `o` with every CTA timed, no sample of them. */
+static enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out, struct diags *ds)
 {
     bool was = b->opts.exact;
     b->opts.exact = true;
