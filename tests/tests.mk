@@ -134,6 +134,19 @@ $(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengi
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 coverage: $(BUILD)/tests/ptx_coverage
 	@$(BUILD)/tests/ptx_coverage > docs/ptx-coverage.md.tmp && mv docs/ptx-coverage.md.tmp docs/ptx-coverage.md
+# Static analysis; tests/tool/cppcheck.supp names what it says and is not so.
+.PHONY: lint
+lint:
+	@cppcheck --enable=warning,portability --std=c11 -I. -D_GNU_SOURCE --max-configs=1 -q -j$(NPROC) --error-exitcode=1 --suppress=missingIncludeSystem --suppressions-list=tests/tool/cppcheck.supp engine tui
+
+# What the tests execute: a table by room and the longest functions that nothing entered; GCOV_TESTS for some of them alone.
+GCOV_TESTS ?= $(UNIT_SRC:tests/unit/%.c=$(BUILD)/gcov/tests/%) $(filter-out %/clean_clone.sh %/docs.sh %/layers.sh,$(TEST_SCRIPTS))
+.PHONY: gcov
+gcov:
+	@mkdir -p $(BUILD)/gcov; $(MAKE) -s --no-print-directory -j$(NPROC) BUILD=$(BUILD)/gcov OPT=-O1 EXTRA_CFLAGS=--coverage FUZZ_CC=false tests > $(BUILD)/gcov.log 2>&1 || { tail $(BUILD)/gcov.log; exit 1; }
+	@find $(BUILD)/gcov -name '*.gcda' -exec rm {} +
+	@-GPULOCW_TEST_TIMES=1 tests/run.sh $(BUILD)/gcov $(GCOV_TESTS) > $(BUILD)/gcov.log
+	@tail -1 $(BUILD)/gcov.log; python3 tests/tool/gcov.py $(BUILD)/gcov
 # ---- end of fuzz and coverage ----
 
 # ---- pictures of the documents, made by the program ----
