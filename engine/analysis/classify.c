@@ -188,6 +188,34 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
     else if (k->cls != ANA_CLASS_UNKNOWN)
         evidence(k, arena_printf(f->arena, "the trace agrees with the class"));
 }
+/* Loads whose own evidence bears the kernel's class. */
+static bool tells(const struct ana_kernel *k, uint32_t i)
+{
+    const struct ana_access *a = &k->access[i];
+    return !a->store && a->space == PTX_SPACE_GLOBAL && a->cls == k->cls && a->evidence;
+}
+static bool told(const struct ana_kernel *k, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++)
+        if (tells(k, j) && !strcmp(k->access[j].evidence, k->access[i].evidence))
+            return true;
+    return false;
+}
+/* Once for all loads of which the same is to be said. */
+#define LINES_NAMED 8
+static void load_evidence(struct facts *f, struct ana_kernel *k, uint32_t i)
+{
+    struct buf lines = { 0 };
+    uint32_t n = 0;
+    for (uint32_t j = i; j < k->naccess; j++)
+        if (tells(k, j) && !strcmp(k->access[j].evidence, k->access[i].evidence) && n++ < LINES_NAMED)
+            buf_printf(&lines, "%s%u", lines.n ? ", " : "", k->access[j].at.line);
+    if (n > LINES_NAMED)
+        buf_printf(&lines, " and %u more", n - LINES_NAMED);
+    if (lines.n)
+        evidence(k, arena_printf(f->arena, n > 1 ? "lines %s, each: %s" : "line %s: %s", lines.s, k->access[i].evidence));
+    buf_free(&lines);
+}
 static void kernel_class(struct facts *f, struct ana_kernel *k)
 {
     double weight[CLASS_COUNT] = { 0 }, all = 0;
@@ -207,11 +235,9 @@ static void kernel_class(struct facts *f, struct ana_kernel *k)
     if (b.n)
         evidence(k, arena_printf(f->arena, "%s of the loads%s", b.s, k->launched ? " by requests" : ""));
     buf_free(&b);
-    for (uint32_t i = 0; i < k->naccess && k->nevidence < 4; i++) {
-        const struct ana_access *a = &k->access[i];
-        if (!a->store && a->space == PTX_SPACE_GLOBAL && a->cls == k->cls && a->evidence)
-            evidence(k, arena_printf(f->arena, "line %u: %s", a->at.line, a->evidence));
-    }
+    for (uint32_t i = 0; i < k->naccess && k->nevidence < 4; i++)
+        if (tells(k, i) && !told(k, i))
+            load_evidence(f, k, i);
     dynamic_check(f, k);
 }
 /* Ours, on lines a CTA touches again (the paper gives no numbers): under a tenth insensitive, from three quarters highly sensitive. */

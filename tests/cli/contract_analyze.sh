@@ -68,6 +68,7 @@ sed -e 's/%p, %r5, %r1/%p, %r4, %r1/' -e 's/%d3, %r5, 4/%d3, %r4, 4/' -e 's/add.
 code "races are looked for when asked" 4 "race.ptx:18:[0-9]+: error: race: write of global address .* CTA" "$B" run "$T/race.ptx" --check-memory
 code "nothing is found where there is none" 0 "equal to the original" "$B" run "$(k gemm)" --check-memory
 # Read eight times by the same warp, and each time too late for its share of a small L1: that is not "read once".
+doc "loads of which the same is to be said are named together" "(lambda e: len(e)==4 and e[1].startswith('lines 66, 67, 79, each: of the 128-byte lines') and e[2].startswith('lines 72, 77, each: '))([x for x in d['kernels'][0]['evidence'] if 'agrees' not in x])" "$B" analyze "$(k redblack)" --json
 doc "what is touched again too late is touched again" "all('88 % of its lines are touched again inside the CTA, 0 % while' in l['evidence'] for l in d['kernels'][0]['loads'])" "$B" analyze "$(k valley)" -k fermi -d sim:fermi-16k --json
 # Back to the CUDA source, by .loc.
 cat > "$T/from.cu" <<'CU'
