@@ -49,7 +49,7 @@ struct exec_frag {
 };
 
 struct exec_frame {
-    struct exec_frame *parent, *next_free;
+    struct exec_frame *parent, *next_free, *next_made;   /* of a worker: that nobody uses; all */
     const struct exec_func *func;
     const struct exec_inst *call;    /* the call in the parent's code; NULL for the kernel */
     uint32_t depth, live;            /* lanes that have not returned */
@@ -84,8 +84,8 @@ struct exec_warp {
     struct exec_access *rec;
     uint8_t *local;                  /* [WARP_LANES][x->local_bytes] */
     struct { uint32_t group, mask; struct exec_frame *frame; uint8_t at; uint32_t seq; } memo; /* pattern of the group last looked at; seq: that group, when all lanes are in sequence, or EXEC_NO_ID */
-    struct exec_frag frag[WARP_LANES];
-    struct exec_frag *sync_group[WARP_LANES]; uint32_t nsync; /* fragments at different places of one warp-wide operation */
+    struct exec_frag *frag, two[2];  /* [nfrag]: two, or as many as there are lanes once there were more */
+    uint8_t sync_group[WARP_LANES]; uint32_t nsync; /* in frag[]: fragments at different places of one warp-wide operation */
 };
 
 struct exec_barrier {
@@ -160,7 +160,7 @@ struct exec_worker {
     uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
     struct sim_load_stats *loads;    /* [p->nloads] */
     struct sim_alloc *cache;         /* [p->nmem + 1]: allocation each instruction last used; behind them, uint64_t[p->nmem]: where native code loaded last */
-    struct exec_frame *free_frames;
+    struct exec_frame *free_frames, *frames;
     bool private_view, lean;         /* stores go to copies nobody else sees; lean: of its warps */
     struct exec_ahead { uint32_t group, v[EXEC_AHEAD][WARP_LANES]; } ahead[4]; /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
     struct exec_view { uint64_t addr, mapped; uint8_t *host; } *views; size_t nviews, cap_views;

@@ -24,6 +24,8 @@ struct exec_frame *frame_new(struct exec_worker *k, const struct exec_func *f, s
         g = (struct exec_frame *)(((uintptr_t)raw + sizeof(void *) + 63) / 64 * 64);
         ((void **)g)[-1] = raw;
         g->cap = f->frame_bytes;
+        g->next_made = k->frames;
+        k->frames = g;
     }
     g->parent = parent;
     g->func = f;
@@ -43,11 +45,12 @@ void frame_release(struct exec_worker *k, struct exec_frame *f)
 
 void frame_free_all(struct exec_worker *k)
 {
-    while (k->free_frames) {
-        struct exec_frame *f = k->free_frames;
-        k->free_frames = f->next_free;
+    while (k->frames) {
+        struct exec_frame *f = k->frames;
+        k->frames = f->next_made;
         base_free(((void **)f)[-1]);
     }
+    k->free_frames = NULL;
 }
 
 void frame_load(struct exec_warp *w, struct exec_frame *f)
@@ -99,8 +102,23 @@ void frag_start(struct exec_warp *w, uint32_t pc, uint32_t mask)
     frag_load(w, 0);
 }
 
+/* Few warps are ever at more than two places at once. */
+static bool frag_room(struct exec_warp *w)
+{
+    struct exec_frag *all = base_alloc(WARP_LANES * sizeof *all);
+    if (!all)
+        return false;
+    memcpy(all, w->two, sizeof w->two);
+    w->frag = all;
+    return true;
+}
+
 void frag_add(struct exec_warp *w, uint32_t mask, uint32_t pc, struct exec_frame *frame)
 {
+    if (w->nfrag == ARRAY_LEN(w->two) && w->frag == w->two && !frag_room(w)) {
+        exec_fault(w, &w->x->p->code[w->pc], first_lane(mask), FAULT_NOMEM, "no memory for lanes that part");
+        return;
+    }
     if (w->nfrag == 1)               /* until now nobody waited, however often flags were looked at */
         frag_calm(w);
     w->frag[w->nfrag++] = (struct exec_frag){ .mask = mask, .pc = pc, .frame = frame };
@@ -156,7 +174,7 @@ static bool frag_meet_apart(struct exec_warp *w)
         w->nsync = 0;
         for (uint32_t k = 0; k < w->nfrag; k++)
             if (w->frag[k].state == FRAG_SYNC && code[w->frag[k].pc].fn == in->fn && (w->frag[k].need | w->frag[k].mask) == need)
-                w->sync_group[w->nsync++] = &w->frag[k];
+                w->sync_group[w->nsync++] = (uint8_t)k;
         return true;
     }
     return false;
@@ -167,7 +185,7 @@ static void frag_run_group(struct exec_warp *w)
 {
     const struct exec_inst *code = w->x->p->code;
     for (uint32_t k = 0; k < w->nsync; k++) {
-        struct exec_frag *f = w->sync_group[k];
+        struct exec_frag *f = &w->frag[w->sync_group[k]];
         const struct exec_inst *in = &code[f->pc];
         w->mask = f->mask;
         frame_load(w, f->frame);
@@ -178,8 +196,9 @@ static void frag_run_group(struct exec_warp *w)
             in->fn(w, in, mask);
     }
     for (uint32_t k = 0; k < w->nsync; k++) {
-        w->sync_group[k]->state = FRAG_READY;
-        w->sync_group[k]->pc++;
+        struct exec_frag *f = &w->frag[w->sync_group[k]];
+        f->state = FRAG_READY;
+        f->pc++;
     }
     w->nsync = 0;
 }

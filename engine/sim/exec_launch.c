@@ -209,6 +209,7 @@ static bool cta_memory(struct exec_cta *c)
         struct exec_warp *w = &c->warps[i];
         uint64_t threads = dim3u_count(x->l->block) - (uint64_t)i * WARP_LANES;
         *w = (struct exec_warp){ .cta = c, .k = c->k, .x = x, .index = i, .lean = c->k->lean };
+        w->frag = w->two;
         w->born = threads >= WARP_LANES ? EXEC_FULL : (1u << threads) - 1;
         bank_set(w, BANK_CONST, x->p->constants);
         bank_set(w, BANK_SREG, c->sregs + (64 - (uintptr_t)c->sregs % 64) % 64 + (size_t)i * x->p->sreg_bytes);
@@ -266,6 +267,8 @@ static void cta_free(struct exec_cta *c)
         warp_frames_back(&c->warps[i]);
         if (c->warps[i].root)
             frame_release(c->k, c->warps[i].root);
+        if (c->warps[i].frag != c->warps[i].two)
+            base_free(c->warps[i].frag);
     }
     exec_check_cta_free(c);
     buf_free(&c->print);

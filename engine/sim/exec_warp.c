@@ -12,7 +12,7 @@ static void gather(struct exec_warp *w, const struct exec_inst *in, bool wide, u
         v[i] = lane_read(w, in->a, i, wide ? 8 : 4);
     struct exec_frame *was = w->frame;
     for (uint32_t k = 0; k < w->nsync; k++) {
-        const struct exec_frag *f = w->sync_group[k];
+        const struct exec_frag *f = &w->frag[w->sync_group[k]];
         frame_load(w, f->frame);
         FOR_LANES(i, f->mask) v[i] = lane_read(w, w->x->p->code[f->pc].a, i, wide ? 8 : 4);
     }
@@ -23,7 +23,7 @@ static uint32_t gather_pred(struct exec_warp *w, const struct exec_inst *in)
     uint32_t r = pred_read(w, in->a, in->flags & EXEC_F_NEG_A);
     struct exec_frame *was = w->frame;
     for (uint32_t k = 0; k < w->nsync; k++) {
-        const struct exec_frag *f = w->sync_group[k];
+        const struct exec_frag *f = &w->frag[w->sync_group[k]];
         const struct exec_inst *at = &w->x->p->code[f->pc];
         frame_load(w, f->frame);
         r = (r & ~f->mask) | (pred_read(w, at->a, at->flags & EXEC_F_NEG_A) & f->mask);
@@ -39,7 +39,7 @@ static struct party all_parties(const struct exec_warp *w, uint32_t mask)
 {
     struct party p = { .left = mask, .here = mask };
     for (uint32_t k = 0; k < w->nsync; k++)
-        p.here |= w->sync_group[k]->mask;
+        p.here |= w->frag[w->sync_group[k]].mask;
     return p;
 }
 static bool next_party(const struct exec_warp *w, const struct exec_inst *in, struct party *p)

@@ -68,11 +68,11 @@ void time_mem_free(struct time_mem *m);
 /* ---- warps ---- */
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
 struct time_work {                   /* memory accesses executed and not yet issued */
-    uint32_t nmem, nlines;
+    struct time_access *mem;         /* [nmem <= TIME_MEMS] */
+    uint64_t *lines;                 /* [nlines <= TIME_LINES] */
+    uint16_t nmem, nlines, cap_mem, cap_lines;   /* room for as many as its regions have had */
     uint8_t lanes;                   /* that executed the last instruction */
     uint8_t mem_of[TIME_REGION];     /* of code[lo + i]: index in mem + 1; 0: none */
-    struct time_access mem[TIME_MEMS];
-    uint64_t lines[TIME_LINES];
 };
 struct time_warp {                   /* small: an SM goes from warp to warp */
     const struct time_slot *next;    /* issues next; NULL: what was executed has been issued */

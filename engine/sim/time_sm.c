@@ -110,6 +110,10 @@ void time_sm_free(struct time_sm *s)
     cache_l1_free(&s->l1);
     cache_l1_free(&s->ro);
     base_free(s->warp);
+    for (uint32_t i = 0; s->work && i < s->nwarps; i++) {
+        base_free(s->work[i].mem);
+        base_free(s->work[i].lines);
+    }
     base_free(s->work);
     base_free(s->warp_inst);
     base_free(s->ready);

@@ -45,12 +45,32 @@ static inline void prefetch_lines(const struct time_sm *s, const uint64_t *lines
     }
 }
 
+/* Room for one access, and for n of its lines. Most regions have few, and an SM has many warps. Without memory the SM says so, and its
+ * group ends. */
+static bool access_room(struct time_sm *s, struct time_work *k)
+{
+    size_t cap = k->cap_mem;
+    if (k->nmem < cap) return true;
+    s->oom |= !base_grow((void **)&k->mem, k->nmem, &cap, sizeof *k->mem);
+    k->cap_mem = (uint16_t)cap;
+    return k->nmem < cap;
+}
+static inline bool line_room(struct time_sm *s, struct time_work *k, uint32_t n)
+{
+    if (k->nlines + n <= k->cap_lines) return true;
+    size_t cap = k->cap_lines;
+    while (!s->oom && cap < k->nlines + n) s->oom |= !base_grow((void **)&k->lines, cap, &cap, sizeof *k->lines);
+    k->cap_lines = (uint16_t)cap;
+    return !s->oom;
+}
+
 /* The usual one: a load of global memory by all lanes in sequence that lies in one line. False: it does not. */
 static inline bool keep_row(struct time_sm *s, struct time_warp *w, uint32_t at, const struct exec_access *a)
 {
     struct time_work *k = w->work;
     uint64_t first = a->addr[0], last = first + (uint64_t)a->bytes * WARP_LANES - 1;
     if (a->shape != SHAPE_SEQ || a->kind != ACCESS_LOAD || a->space != PTX_SPACE_GLOBAL || a->bulk || (first ^ last) >> CACHE_LINE_SHIFT) return false;
+    if (!line_room(s, k, 1)) return true;
     k->lines[k->nlines] = time_row(first, last);
     prefetch_lines(s, &k->lines[k->nlines], 1);
     k->mem[k->nmem] = (struct time_access){ .kind = ACCESS_LOAD, .space = PTX_SPACE_GLOBAL, .level = a->level, .bytes = a->bytes, .hint = a->hint, .passes = 1,
@@ -61,18 +81,20 @@ static inline bool keep_row(struct time_sm *s, struct time_warp *w, uint32_t at,
 
 static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, const struct exec_access *a)
 {
-    if (keep_row(s, w, at, a)) return;
     struct time_work *k = w->work;
+    if (!access_room(s, k)) return;
+    if (keep_row(s, w, at, a)) return;
     struct time_access *m = &k->mem[k->nmem];
+    uint64_t lines[2 * WARP_LANES];
     *m = (struct time_access){ .kind = a->kind, .space = a->space, .level = a->level, .bytes = a->bytes, .hint = a->hint,
                                .passes = 1, .lanes = (uint8_t)lanes_of(a->mask), .first = (uint16_t)k->nlines };
     const struct sim_preset *g = s->group->t->g;
     if (a->space == PTX_SPACE_LOCAL) {
         uint64_t base = LOCAL_LINES + (((uint64_t)s->id * TIME_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
-        m->nlines = (uint8_t)time_coalesce_local(a, base, &k->lines[k->nlines]);
+        m->nlines = (uint8_t)time_coalesce_local(a, base, lines);
     } else if (has_lines(a)) {
-        m->nlines = (uint8_t)time_coalesce(a, &k->lines[k->nlines]);
-        if (a->kind == ACCESS_LOAD) prefetch_lines(s, &k->lines[k->nlines], m->nlines);
+        m->nlines = (uint8_t)time_coalesce(a, lines);
+        if (a->kind == ACCESS_LOAD) prefetch_lines(s, lines, m->nlines);
         if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
             m->passes = atomic_turns(g, &s->group->t->p->code[w->lo + at], s->group->t->plan.op[w->lo + at].flags & TIME_ONE_WORD, a);
         if (a->kind == ACCESS_STORE) m->torn = (uint8_t)time_store_torn(a);
@@ -84,7 +106,9 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
         m->passes = time_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
     }
     m->pieces = a->bulk > TIME_BULK ? (uint8_t)((a->bulk - 1) / TIME_BULK < 255 ? (a->bulk - 1) / TIME_BULK : 255) : 0;
-    k->nlines += m->nlines;
+    if (!line_room(s, k, m->nlines)) return;
+    memcpy(k->lines + k->nlines, lines, m->nlines * sizeof *lines);
+    k->nlines = (uint16_t)(k->nlines + m->nlines);
     k->mem_of[at] = (uint8_t)++k->nmem;
 }
 
