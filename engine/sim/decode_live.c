@@ -116,6 +116,7 @@ static void live_gen(void *ctx, uint32_t reg, unsigned access)
     }
 }
 
+/* `cur` is what is live at the block's end, and at its start afterwards. */
 static void live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur)
 {
     l->cur = cur;
@@ -148,11 +149,11 @@ bool decode_live(struct decode *d, const struct ptx_cfg *c)
         for (uint32_t k = c->nrpo; k--;)
             changed |= live_flow(c, c->rpo[k], words, use, def, in, out);
     }
+    bool ok = decode_slots(d, c, &(struct decode_live){ words, in, out });
     live_common(&l, mem + set * 4 + words * 2);
     for (uint32_t k = 0; k < c->nrpo; k++)
         live_pressure(&l, &c->blocks[c->rpo[k]], out + (size_t)c->rpo[k] * words);
     d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
-    bool ok = decode_slots(d, c, &(struct decode_live){ words, in, out });
     base_free(mem);
     return ok;
 }

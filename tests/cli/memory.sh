@@ -1,6 +1,6 @@
 #!/bin/bash
 # The simulated device uses less than 100 MB beyond a launch's buffers, also where launches change large data in place, and what
-# it makes again before a launch is what was there: 134 MB, an output or not, after another launch, zeros, of a file, behind a worker.
+# it makes again before a launch is what was there: 134 MB, an output or not, after another launch, zeros, of a file, behind a worker; also timed whole.
 . tests/tool/tap.sh
 if grep -qa __asan_init "$B" || grep -qa __tsan_init "$B"; then echo "1..0 # SKIP a sanitizer's shadow is memory too"; exit 0; fi
 python3 - "$T" <<'PY'
@@ -92,7 +92,11 @@ ptx=walk
 for c in analyze predict; do most "$c, two million lines: at most 100 MB more" walk $c; done
 has "and the trace was not cut off" "counts   2.768e\+08 line requests" "$("$B" predict "$T/walk.ptx" --launch "$T/walk.json")"
 ptx=k
-most "run --check-memory, plain: at most 100 MB more" plain run --check-memory --device sim:fermi-16k
+most "run --check-memory, plain: at most 100 MB more" plain run --check-memory --device sim:hopper-h200
+# Timed whole, an H200 is 132 SMs with all their warps: most registers (conv3d), most lines at once (kmeans).
+for k in conv3d kmeans; do
+    out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 100 --of kernels/$k.launch.json run kernels/$k.ptx -k default --exact --no-counters --device sim:hopper-h200 2>&1) && ok "run --exact, $k: at most 100 MB more" || no "run --exact, $k: at most 100 MB more" "$out"
+done
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
 is "and the file goes on where a piece of it ends" "$(python3 -c "
 import struct, sys
