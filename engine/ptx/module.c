@@ -93,6 +93,7 @@ static void read_address_size(struct ptx_parser *p)
         ptx_error(p, "ptx-header", ptx_upto(p, at), ".address_size is 32 or 64");
     else
         p->m->address_size = (uint32_t)v;
+    p->address_given = true;
 }
 
 /* ---- debugging directives (11.5) ---- */

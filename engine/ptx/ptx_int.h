@@ -70,6 +70,7 @@ struct ptx_parser {
     uint32_t line;
     size_t errors;                 /* of this module */
     bool oom;
+    bool address_given;            /* by .address_size; else by what addresses are in (ptxas does so too) */
     uint64_t gaps;                 /* bytes that short initialiser rows left out */
 
     struct strmap ops, mods, sregs; /* keyword maps, from the tables */

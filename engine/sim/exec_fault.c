@@ -1,5 +1,5 @@
 /* What went wrong, in words: line, thread, CTA, address, nearest buffer. */
-#include "engine/sim/exec.h"
+#include "engine/sim/mem.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +70,19 @@ static const char *space_name(enum ptx_space s)
     }
 }
 
+#define FAR (1ull << 30)             /* bytes; a mistaken index seldom leads that far, something that is no address does */
+
+/* Where the nearest buffer is far: what the address looks like. */
+static void far_from_buffers(const struct sim_mem *m, const struct sim_alloc *nearest, uint64_t addr, char *out, size_t n)
+{
+    for (size_t i = 0; addr <= UINT32_MAX && i < m->n; i++)
+        if (addr - (uint32_t)m->v[i].a.addr < m->v[i].a.n) {
+            snprintf(out, n, "the low 32 bits of an address in buffer '%s': a pointer went through a register or variable of 32 bits", m->v[i].a.name);
+            return;
+        }
+    snprintf(out, n, "far from every buffer (the nearest, '%s', is at 0x%llx): an index that wrapped, or data taken for a pointer", nearest->name, (unsigned long long)nearest->addr);
+}
+
 static void near_buffer(const struct exec_warp *w, enum ptx_space space, uint64_t addr, char *out, size_t n)
 {
     uint64_t off;
@@ -91,6 +104,8 @@ static void near_buffer(const struct exec_warp *w, enum ptx_space space, uint64_
             snprintf(out, n, "a null pointer%s", addr ? ", and an offset" : "");
         else if (!a)
             snprintf(out, n, "nothing is allocated");
+        else if ((addr < a->addr ? a->addr - addr : addr - a->addr) > a->n + FAR)
+            far_from_buffers(w->x->p->mem, a, addr, out, n);
         else if (addr < a->addr)
             snprintf(out, n, "%llu bytes before buffer '%s' of %llu bytes", (unsigned long long)(a->addr - addr), a->name, (unsigned long long)a->n);
         else if (addr - a->addr >= a->n)

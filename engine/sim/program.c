@@ -265,6 +265,11 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel, const 
         diag_error(ds, "kernel", "no kernel named '%.*s'", (int)kernel.n, kernel.s);
         return ST_INPUT;
     }
+    if (m->address_size == 32 && f->param_bytes) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "not-modelled", m->path, m->header, "the simulated device has addresses of 64 bits, this module's are of 32 (.address_size)");
+        diag_hint(d, "compile with -m64; nor do today's ptxas and drivers take modules of 32 bits");
+        return ST_DEVICE;
+    }
     struct sim_program *p = base_alloc(sizeof *p);
     if (!p || !(p->arena = arena_new(0))) {
         base_free(p);

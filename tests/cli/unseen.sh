@@ -36,6 +36,14 @@ sed 's/"kernel": "h_grid", "grid": \[3/"kernel": "h_grid", "grid": [4300/' $S/ho
 code "a grid that meets and does not fit" 4 "synchronises the whole grid: 4300 CTAs, of which 4224 can be resident" "$B" run $S/hopper.ptx --launch "$T/big.launch.json" -k h_grid --no-counters
 code "arrivals of copies at a barrier are no race" 0 "" "$B" run $S/hopper.ptx -k h_roles --check-memory --no-counters
 code "its workspace is written" 0 "" "$B" run $S/hopper.ptx -k h_grid --check-memory --no-counters
+# Addresses of 32 bits are refused by name; a module that does not say has what its addresses are in.
+{ printf '.version 7.0\n.target sm_70\n.address_size 32\n.visible .entry k(.param .u32 p)\n{\n\t.reg .b32 %%r<2>;\n\tld.param.u32 %%r1, [p];\n\tst.global.u32 [%%r1], 5;\n\tret;\n}\n'; } > "$T/narrow.ptx"
+sed '/address_size/d; s/param .u32 p/param .u64 p/; s/b32 %r/b64 %r/; s/param.u32/param.u64/' "$T/narrow.ptx" > "$T/unsaid.ptx"
+for f in narrow unsaid; do
+    echo '{ "format": "gpulocw-launch", "version": 1, "ptx": "'$f.ptx'", "kernel": "k", "grid": [1,1,1], "block": [1,1,1], "args": [ { "name": "p", "buffer": "u32", "count": 1, "output": true } ] }' > "$T/$f.launch.json"
+done
+code "a module of 32-bit addresses" 4 "addresses of 64 bits, this module's are of 32" "$B" run "$T/narrow.ptx" --no-counters
+code "a module that does not say" 0 "" "$B" run "$T/unsaid.ptx" --no-counters
 cat > "$T/forever.ptx" <<'PTX'
 .version 7.0
 .target sm_70

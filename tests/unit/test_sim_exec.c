@@ -32,6 +32,8 @@ static void bounds(void **state)
     must_fail(KERNEL("st.global.u32 [%d3+65504], %r1;\n"), 32, "out-of-bounds write of 4 bytes at global address", "thread (8,0,0) of CTA (0,0,0)", 8);
     must_fail(KERNEL("st.global.u32 [%d3+65504], %r1;\n"), 32, "0 bytes past the end of buffer 'data' of 65536 bytes", "out-of-bounds", 8);
     must_fail(KERNEL("ld.global.u32 %r2, [%d3+-8];\n"), 32, "8 bytes before buffer 'data'", "thread (0,0,0)", 8);
+    must_fail(KERNEL("cvt.u32.u64 %r2, %d3; cvt.u64.u32 %d3, %r2;\nld.global.u32 %r2, [%d3+4096];\n"), 32, "the low 32 bits of an address in buffer 'data'", "thread (0,0,0)", 9);
+    must_fail(KERNEL("add.u64 %d3, %d3, 0x3fffffffc;\nld.global.u32 %r2, [%d3];\n"), 32, "far from every buffer (the nearest, 'data', is at ", "an index that wrapped", 9);
     must_fail(KERNEL("ld.global.u32 %r2, [%d3+2];\n"), 32, "misaligned read of 4 bytes", "thread (0,0,0)", 8);
     must_fail(KERNEL("ld.global.v4.u32 {%r2,%r3,%r4,%r5}, [%d3];\n"), 32, "misaligned read of 16 bytes", "thread (1,0,0)", 8);
     must_fail(KERNEL(".shared .b32 s[16];\nmov.u32 %r2, s; mad.lo.u32 %r2, %r1, 4, %r2;\nst.shared.u32 [%r2], %r1;\n"), 32,
