@@ -2,8 +2,10 @@
  *
  * Small allocations have their own host storage; large ones are pages of one
  * anonymous file, so that a worker can have a private view of them that costs
- * only what it writes. Addresses only grow: a released address is not given out
- * again. The table is sorted by address. */
+ * only what it writes. An allocation lies above all others of its space that are
+ * there: what is allocated where nothing is left has the addresses it would have
+ * on a fresh device, and so the same places in hashed caches, whatever ran before.
+ * The table is sorted by address. */
 #include "engine/sim/mem.h"
 
 #include <fcntl.h>
@@ -149,6 +151,8 @@ const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr)
     return &m->v[i - 1].a;
 }
 
+static uint64_t above(const struct sim_alloc *a) { return round_up(a->addr + (a->n ? a->n : 1), ALIGN) + GUARD; }
+
 /* Gives the entry, whose storage is there, an address and its name. 0: no room; the entry is gone. */
 static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *name)
 {
@@ -160,7 +164,7 @@ static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *nam
     }
     uint64_t *next = e.a.constant ? &m->next_const : &m->next_global;
     e.a.addr = *next;
-    *next = round_up(*next + bytes, ALIGN) + GUARD;
+    *next = above(&e.a);
     size_t i = entry_above(m, e.a.addr);
     memmove(&m->v[i + 1], &m->v[i], (m->n - i) * sizeof *m->v);
     m->v[i] = e;
@@ -201,15 +205,26 @@ uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name)
 
 uint64_t sim_mem_room(const struct sim_mem *m) { return m->limit - m->used; }
 
+/* The next allocation of this space goes above those that are left. */
+static void settle_next(struct sim_mem *m, bool constant)
+{
+    size_t i = m->n;
+    while (i && m->v[i - 1].a.constant != constant)
+        i--;
+    *(constant ? &m->next_const : &m->next_global) = i ? above(&m->v[i - 1].a) : constant ? CONST_BASE : GLOBAL_BASE;
+}
+
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr)
 {
     size_t i = entry_above(m, addr);
     if (!i || m->v[i - 1].a.addr != addr)
         return ST_USAGE;
+    bool constant = m->v[i - 1].a.constant;
     m->used -= m->v[i - 1].a.n ? m->v[i - 1].a.n : 1;
     entry_free(m, &m->v[i - 1]);
     memmove(&m->v[i - 1], &m->v[i], (m->n - i) * sizeof *m->v);
     m->n--;
+    settle_next(m, constant);
     return ST_OK;
 }
 

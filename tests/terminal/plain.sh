@@ -50,3 +50,5 @@ out=$(printf 'kernel fermi\nlaunch grid 8\nshow options\n' | timeout 100 "$b" ke
 grep -q "the launch is not saved as it is now" <<< "$out"; check "and says when a launch that was changed is in no file" $?
 out=$(printf 'show coalesce\nrun\nshow coalesce\n' | timeout 100 "$b" kernels/bfs.ptx --plain --session "$dir/b.json" 2>&1)
 grep -qE "^ +75 .* 4[0-9]\.[0-9] % {9,}load  visited" <<< "$out" && grep -qE "^ +75 .* [67][0-9]\.[0-9] % +[12][0-9]\.[0-9] %  load  visited" <<< "$out" && grep -qE "past L1 +L1 hit  access \(simulated\)" <<< "$out"; check "each load's traffic, by the analysis and by a run" $?
+out=$(printf 'run\nopen kernels/coalescing.ptx\nrun\nopen kernels/stride_4.ptx\nrun\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --session "$dir/o.json" 2>&1)
+[ "$(grep -E '^note: [0-9.]+ .*\(simulated\)' <<< "$out" | sort | uniq -c | awk '$1 == 2' | wc -l)" -eq 1 ]; check "a run gives the same whatever ran before it" $?

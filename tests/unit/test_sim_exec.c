@@ -538,10 +538,31 @@ static void refusals(void **state)
     sim_case_close(&c);
 }
 
+/* What ran before does not show in the addresses: they decide where hashed caches put lines. */
+static void addresses_start_anew(void **state)
+{
+    (void)state;
+    struct sim_mem *m = sim_mem_new(1 << 26);
+    uint64_t a = sim_mem_alloc(m, 5000, "a"), b = sim_mem_alloc(m, 3 << 20, "b"), c = sim_mem_alloc(m, 1, "c");
+    assert_true(a < b && b < c);
+    assert_int_equal(sim_mem_release(m, b), ST_OK);
+    uint64_t d = sim_mem_alloc(m, 64, "d");
+    assert_true(d > c);                  /* above all that is there */
+    assert_int_equal(sim_mem_release(m, d), ST_OK);
+    assert_int_equal(sim_mem_alloc(m, 64, "again"), d);
+    assert_int_equal(sim_mem_release(m, d), ST_OK);
+    assert_int_equal(sim_mem_release(m, a), ST_OK);
+    assert_int_equal(sim_mem_release(m, c), ST_OK);
+    assert_int_equal(sim_mem_alloc(m, 5000, "a"), a);
+    assert_int_equal(sim_mem_alloc(m, 3 << 20, "b"), b);
+    assert_null(sim_mem_host(m, c, 1));
+    sim_mem_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress),
+        cmocka_unit_test(addresses_start_anew), cmocka_unit_test(bounds), cmocka_unit_test(stops), cmocka_unit_test(no_progress),
         cmocka_unit_test(no_progress_of_many), cmocka_unit_test(barriers), cmocka_unit_test(apart), cmocka_unit_test(parties), cmocka_unit_test(wrapped_address), cmocka_unit_test(slow_wait),
         cmocka_unit_test(flags), cmocka_unit_test(threads), cmocka_unit_test(progress), cmocka_unit_test(cancelled), cmocka_unit_test(sanitiser), cmocka_unit_test(mbarriers),
         cmocka_unit_test(records), cmocka_unit_test(private_views), cmocka_unit_test(wide_atomics), cmocka_unit_test(heap_misuse), cmocka_unit_test(bounds_of_all), cmocka_unit_test(written), cmocka_unit_test(out_of_memory),
