@@ -1,0 +1,201 @@
+/* Registers that share a slot of a frame (decode_slot.c) are never live at once: liveness is found again here, instruction by instruction
+ * and without blocks, over every kernel of kernels/ and tests/unseen/suites and over programs made for it. */
+#include "engine/sim/sim_int.h"
+#include "tests/unit/sim_support.h"
+
+#include <dirent.h>
+
+struct bytes { uint32_t from, to; };
+struct look {
+    const struct exec_func *f;
+    uint64_t *live;                  /* [ninsts + 1][words]: what is live before an instruction; the last: after the end */
+    uint64_t *now, *written, *read;  /* [words] */
+    uint32_t words, shared, pairs;
+    bool guarded;
+};
+#define HAS(v, r) ((v)[(r) / 64] >> ((r) % 64) & 1)
+#define PUT(v, r) ((v)[(r) / 64] |= 1ull << ((r) % 64))
+
+static struct bytes bytes_of(const struct exec_func *f, uint32_t reg)
+{
+    const struct ptx_reg *r = &f->ptx->regs[reg];
+    uint32_t bits = ptx_type_bits((enum ptx_type)r->type), each = r->type == PTX_T_PRED ? 4 : bits <= 32 ? 128 : bits / 8 * 32;
+    uint32_t at = f->reg_slot[reg] & ~3u;
+    return (struct bytes){ at, at + each * (r->vec > 1 ? r->vec : 1) };
+}
+
+static void note(void *ctx, uint32_t reg, unsigned access)
+{
+    struct look *l = ctx;
+    if (access & PTX_WRITE) PUT(l->written, reg);
+    if (access & PTX_READ) PUT(l->read, reg);
+}
+
+static void note_inst(struct look *l, const struct ptx_inst *i)
+{
+    memset(l->written, 0, l->words * 8);
+    memset(l->read, 0, l->words * 8);
+    ptx_inst_regs(i, note, l);
+}
+
+/* What is live after instruction i. */
+static void after(struct look *l, const struct ptx_cfg *c, uint32_t i)
+{
+    const struct ptx_block *b = &c->blocks[c->block_of[i]];
+    memset(l->now, 0, l->words * 8);
+    if (i + 1 < b->first + b->n) {
+        memcpy(l->now, l->live + (size_t)(i + 1) * l->words, l->words * 8);
+        return;
+    }
+    for (uint32_t s = 0; s < b->nsucc; s++)
+        for (uint32_t w = 0; w < l->words; w++)
+            l->now[w] |= l->live[(size_t)c->blocks[b->succ[s]].first * l->words + w];
+}
+
+static bool flow(struct look *l, const struct ptx_cfg *c, uint32_t i)
+{
+    const struct ptx_inst *in = &l->f->ptx->insts[i];
+    bool more = false;
+    after(l, c, i);
+    note_inst(l, in);
+    for (uint32_t w = 0; w < l->words; w++) {
+        uint64_t was = l->live[(size_t)i * l->words + w], now = (in->guarded ? l->now[w] : l->now[w] & ~l->written[w]) | l->read[w];
+        more |= was != now;
+        l->live[(size_t)i * l->words + w] = now;
+    }
+    return more;
+}
+
+static void apart(struct look *l, uint32_t a, uint32_t b, const char *where)
+{
+    const struct bytes x = bytes_of(l->f, a), y = bytes_of(l->f, b);
+    l->pairs++;
+    if (x.from < y.to && y.from < x.to)
+        fail_msg("%s: %.*s and %.*s lie in one place", where, (int)l->f->ptx->regs[a].name.n, l->f->ptx->regs[a].name.s,
+                 (int)l->f->ptx->regs[b].name.n, l->f->ptx->regs[b].name.s);
+    assert_true(x.to <= l->f->frame_bytes && y.to <= l->f->frame_bytes);
+}
+
+/* What instruction i writes against all that is read by it, live after it or written with it. */
+static void check_inst(struct look *l, const struct ptx_cfg *c, uint32_t i)
+{
+    char where[64];
+    after(l, c, i);
+    note_inst(l, &l->f->ptx->insts[i]);
+    snprintf(where, sizeof where, "instruction %u", i);
+    for (uint32_t a = 0; a < l->f->nregs; a++)
+        for (uint32_t b = 0; HAS(l->written, a) && b < l->f->nregs; b++)
+            if (b != a && (HAS(l->now, b) || HAS(l->read, b) || HAS(l->written, b)))
+                apart(l, a, b, where);
+}
+
+static void count_shared(struct look *l)
+{
+    for (uint32_t a = 0; a < l->f->nregs; a++)
+        for (uint32_t b = 0; l->f->reg_slot[a] != EXEC_NO_ID && b < a; b++)
+            l->shared += l->f->reg_slot[a] == l->f->reg_slot[b];
+}
+
+static uint32_t check_function(const struct exec_func *f)
+{
+    struct look l = { .f = f, .words = f->nregs / 64 + 1 };
+    struct ptx_cfg *c = ptx_cfg_build(f->ptx);
+    const uint32_t n = f->ptx->ninsts;
+    assert_non_null(c);
+    l.live = calloc((size_t)(n + 4) * l.words, 8);
+    l.now = l.live + (size_t)(n + 1) * l.words;
+    l.written = l.now + l.words;
+    l.read = l.written + l.words;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = n; i--;)
+            if (c->block_of[i] != PTX_NO_INDEX && c->blocks[c->block_of[i]].reachable) more |= flow(&l, c, i);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (c->block_of[i] != PTX_NO_INDEX && c->blocks[c->block_of[i]].reachable) check_inst(&l, c, i);
+    for (uint32_t a = 0; n && a < f->nregs; a++)
+        for (uint32_t b = 0; HAS(l.live, a) && b < a; b++)
+            if (HAS(l.live, b)) apart(&l, a, b, "the entry");
+    count_shared(&l);
+    free(l.live);
+    ptx_cfg_free(c);
+    return l.shared;
+}
+
+static uint32_t check_module(const char *text, const char *kernel)
+{
+    struct sim_case c;
+    uint32_t shared = 0;
+    sim_case_open(&c, text, kernel, 4096);
+    for (uint32_t f = 0; c.st == ST_OK && f < c.p->nfuncs; f++) shared += check_function(&c.p->funcs[f]);
+    sim_case_close(&c);
+    return shared;
+}
+
+/* Every kernel of a file; how many could be loaded. */
+static uint32_t check_file(const char *path, uint32_t *shared)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct diags ds = { 0 };
+    struct ptx_module *m = NULL;
+    uint32_t n = 0;
+    assert_int_equal(file_read(path, 1u << 28, &text, &size, &ds), ST_OK);
+    assert_int_equal(ptx_parse(path, str_of(text), &m, &ds), ST_OK);
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        if (!m->funcs[i]->entry || !m->funcs[i]->has_body) continue;
+        char name[256];
+        snprintf(name, sizeof name, "%.*s", (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
+        *shared += check_module(text, name);
+        n++;
+    }
+    ptx_free(m);
+    base_free(text);
+    diags_free(&ds);
+    return n;
+}
+
+static void test_kernels(void **state)
+{
+    (void)state;
+    static const char *const folders[] = { "kernels", "tests/unseen/suites" };
+    uint32_t n = 0, shared = 0;
+    for (size_t k = 0; k < 2; k++) {
+        DIR *d = opendir(folders[k]);
+        assert_non_null(d);
+        for (struct dirent *e; (e = readdir(d));) {
+            char path[512];
+            size_t len = strlen(e->d_name);
+            if (len < 5 || strcmp(e->d_name + len - 4, ".ptx") != 0) continue;
+            snprintf(path, sizeof path, "%s/%s", folders[k], e->d_name);
+            n += check_file(path, &shared);
+        }
+        closedir(d);
+    }
+    assert_true(n > 150);
+    assert_true(shared > 10000);     /* it does share */
+}
+
+#define BODY(text) SIM_HEAD ".visible .entry k(.param .u64 p)\n{\n.reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<9>; .reg .v4 .b32 %v<3>; .reg .b128 %q<2>;\n" text "ret;\n}\n"
+static void test_made(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        BODY("ld.param.u64 %d1, [p];\nmov.u32 %r1, 1;\nmov.u32 %r2, 2;\nadd.u32 %r3, %r1, %r2;\nadd.u32 %r4, %r3, %r1;\nst.global.u32 [%d1], %r4;\n"),
+        /* a guarded result leaves what was there */
+        BODY("ld.param.u64 %d1, [p];\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\nmov.u32 %r2, 5;\n@%p1 mov.u32 %r2, 6;\nmov.u32 %r3, 7;\nst.global.v2.u32 [%d1], {%r2, %r3};\n"),
+        /* round a loop */
+        BODY("ld.param.u64 %d1, [p];\nmov.u32 %r1, 0;\nL: add.u32 %r2, %r1, 3;\nadd.u32 %r1, %r2, %r4;\nmov.u32 %r4, %r2;\nsetp.lt.u32 %p1, %r1, 99;\n@%p1 bra L;\nst.global.u32 [%d1], %r4;\n"),
+        /* vectors, and values of 64 bits, whose parts must not meet a neighbour's */
+        BODY("ld.param.u64 %d1, [p];\nld.global.v4.u32 %v1, [%d1];\nmov.b64 %d2, {%r1, %r2};\nadd.u64 %d3, %d2, %d1;\nld.global.v4.u32 %v2, [%d1+16];\nst.global.v4.u32 [%d1], %v1;\nst.global.v4.u32 [%d1+16], %v2;\n"
+             "st.global.u64 [%d1+32], %d3;\n"),
+    };
+    for (size_t i = 0; i < ARRAY_LEN(text); i++) check_module(text[i], "k");
+    assert_true(check_module(text[0], "k") > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_made), cmocka_unit_test(test_kernels) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
