@@ -97,7 +97,9 @@ static enum status get_init(const cJSON *o, const char *path, const char *where,
         bool text = in->kind == INIT_FILE || in->kind == INIT_NPY || in->kind == INIT_HEX;
         return !text || copy_text(o, init_keys[k], &in->text) ? ST_OK : ST_NOMEM;
     }
-    return wrong(ds, path, o, where, "init must be one of fill, iota, random, permutation, rows, file, npy, hex");
+    struct diag *d = diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "%s: init must be one of fill, iota, random, permutation, rows, file, npy, hex", where);
+    diag_hint(d, "for example \"init\": { \"fill\": 0 } or \"init\": { \"random\": [0, 1], \"seed\": 1 }");
+    return ST_INPUT;
 }
 
 static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])

@@ -102,6 +102,10 @@ static enum status check_block(const struct launch_spec *l, const struct ptx_fun
         diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN, "the kernel allows at most %u threads a block (.maxntid)", f->maxntid.x * f->maxntid.y * f->maxntid.z);
         return ST_INPUT;
     }
+    if (dev && dev->shared_per_block_optin && l->shared > dev->shared_per_block_optin) {
+        diag_add(ds, DIAG_ERROR, "launch-shared", file, NO_SPAN, "%u bytes of dynamic shared memory (\"shared\"); %s allows %u a block", l->shared, dev->name, dev->shared_per_block_optin);
+        return ST_INPUT;
+    }
     if (l->grid.y > 65535 || l->grid.z > 65535) {
         diag_add(ds, DIAG_ERROR, "launch-grid", file, NO_SPAN, "grid %ux%ux%u: y and z are limited to 65535", l->grid.x, l->grid.y, l->grid.z);
         return ST_INPUT;
