@@ -73,21 +73,31 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
     return !d->oom;
 }
 
+/* Constants lie below all else: placed first, and given back last, each is entered and removed at the end of the memory's table. */
+static bool place_all(struct decode *d, bool constants, uint32_t *cap)
+{
+    const struct sim_program *p = d->p;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < p->module->nglobals; i++)
+        if ((p->module->globals[i]->space == PTX_SPACE_CONST) == constants)
+            ok = place_symbol(d, p->module->globals[i], cap);
+    for (uint32_t i = 0; ok && i < p->nfuncs; i++)
+        for (uint32_t k = 0; ok && k < p->funcs[i].ptx->nvars; k++)
+            if ((p->funcs[i].ptx->vars[k]->space == PTX_SPACE_CONST) == constants)
+                ok = place_symbol(d, p->funcs[i].ptx->vars[k], cap);
+    return ok;
+}
+
 static bool place_variables(struct decode *d)
 {
     struct sim_program *p = d->p;
     uint32_t cap = p->module->nglobals, align = 16;
-    bool ok = true;
     for (uint32_t i = 0; i < p->nfuncs; i++)
         cap += p->funcs[i].ptx->nvars;
     p->symbols = ARENA_ARRAY(p->arena, struct exec_symbol, cap + 1);
     if (!p->symbols)
         return false;
-    for (uint32_t i = 0; i < p->module->nglobals; i++)
-        ok = ok && place_symbol(d, p->module->globals[i], &cap);
-    for (uint32_t i = 0; i < p->nfuncs; i++)
-        for (uint32_t k = 0; k < p->funcs[i].ptx->nvars; k++)
-            ok = ok && place_symbol(d, p->funcs[i].ptx->vars[k], &cap);
+    bool ok = place_all(d, true, &cap) && place_all(d, false, &cap);
     for (uint32_t i = 0; i < p->nsymbols; i++)
         if (p->symbols[i].addr == UINT64_MAX && p->symbols[i].sym->align > align)
             align = p->symbols[i].sym->align;
@@ -307,7 +317,7 @@ void sim_unload(struct sim_program *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->nsymbols; i++)
+    for (uint32_t i = p->nsymbols; i-- > 0;)
         if (p->symbols[i].addr >= CONST_BASE && p->symbols[i].addr != UINT64_MAX)
             sim_mem_release(p->mem, p->symbols[i].addr);
     if (p->heap)
