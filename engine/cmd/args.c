@@ -280,7 +280,7 @@ static void help_knobs(struct buf *out)
         struct buf form = { 0 };
         knob_form(knob_info(i), &form);
         buf_printf(out, "  --%s %s\n      %s\n", knob_info(i)->name, form.s ? form.s : "", knob_info(i)->help);
-        buf_free(&form);
+        buf_spend(&form, out);
     }
 }
 

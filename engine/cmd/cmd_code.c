@@ -17,7 +17,7 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
     struct buf source = { 0 };
     if (ptx_loc_text(k->module, a->loc, &source))
         buf_printf(out, "    source   %s\n", source.s);
-    buf_free(&source);
+    buf_spend(&source, out);
     buf_printf(out, "    address  %s\n", a->address ? a->address : a->unknown ? a->unknown : "unknown");
     if (!a->array && a->arrays)
         buf_printf(out, "    array    %s\n", a->arrays);

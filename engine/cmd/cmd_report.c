@@ -35,7 +35,7 @@ static void csv_row(void *ctx, const struct result *r)
             buf_printf(out, "%.10g", r->counters[k].value);
     }
     buf_puts(out, "\n");
-    buf_free(&line);
+    buf_spend(&line, out);
 }
 
 static void put_csv(struct session *s, struct buf *out)

@@ -88,7 +88,7 @@ static void put_text(const struct list *l, const struct subject *s, struct buf *
             buf_printf(out, "%14s %14s  %-16s %-12s %s: %s\n", "n/a", "n/a", grid, block, line.n ? line.s : "(as launched)", c->cost.why_not);
         else
             buf_printf(out, "%14s %14s  %-16s %-12s %s: %s\n", "refused", "", "", "", line.n ? line.s : "(as launched)", c->why);
-        buf_free(&line);
+        buf_spend(&line, out);
     }
 }
 
@@ -113,7 +113,7 @@ static void put_json(const struct list *l, const struct subject *s, struct buf *
             buf_json(out, str_of(c->legal ? c->cost.why_not : c->why));
             buf_puts(out, "}");
         }
-        buf_free(&line);
+        buf_spend(&line, out);
     }
     buf_puts(out, "\n]}\n");
 }

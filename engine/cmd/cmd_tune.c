@@ -56,7 +56,7 @@ static void ranking_text(const struct tune_found *f, const struct dev_info *dev,
         struct buf line = { 0 };
         options_line(&f->ranking[i].options, &line);
         buf_printf(out, "%14.4g %14.4g   %s\n", f->ranking[i].cost.paper, f->ranking[i].cost.extended, line.n ? line.s : "(as it is)");
-        buf_free(&line);
+        buf_spend(&line, out);
     }
 }
 
@@ -103,8 +103,8 @@ static void print_found(const struct tune_found *f, const struct subject *s)
     if (f->cost_original.valid)
         model_text(f, &s->info, &out);
     sets_text(f, &out);
+    buf_spend(&line, &out);
     cmd_put(&out);
-    buf_free(&line);
     buf_free(&out);
 }
 
@@ -172,7 +172,7 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
         struct buf line = { 0 };
         options_line(&f[i].options, &line);
         buf_printf(&out, "%-18s %8u %7.2fx   %s\n", compared[i], f[i].launches, gain_of(&f[i]), f[i].leave_alone ? "leave it alone" : line.s ? line.s : "");
-        buf_free(&line);
+        buf_spend(&line, &out);
     }
     cmd_put(&out);
     buf_free(&out);
@@ -404,8 +404,8 @@ static void print_prediction(const struct args *a, const struct subject *s, cons
         }
         put_threshold(f, &out);
     }
+    buf_spend(&line, &out);
     cmd_put(&out);
-    buf_free(&line);
     buf_free(&out);
 }
 

@@ -137,6 +137,7 @@ void cmd_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
     if (strcmp(s->axis, "block") == 0 && b.n > 2 && strcmp(b.s + b.n - 2, "x1") == 0)
         b.s[b.n - 2] = '\0';
     snprintf(name, n, "%s", b.s ? b.s : "");
+    incomplete = incomplete || b.oom;
     buf_free(&b);
 }
 
@@ -245,7 +246,7 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
     options_line(&r->options, &line);
     buf_printf(out, "%s on %s (%s)\n", kernel, dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured");
     buf_printf(out, "options   %s\n", line.n ? line.s : "none: the original");
-    buf_free(&line);
+    buf_spend(&line, out);
     if (!has_time(r)) {
         buf_printf(out, "failed    %s: %s\n", status_text(r->status), r->message);
         return;
@@ -359,7 +360,7 @@ static void slice_row(const struct tune_family *f, size_t i, struct time_scale u
     buf_printf(out, " %6s", at);
     put_time(best, u, out);
     buf_printf(out, "  %s\n", strcmp(s->axis, "pi") == 0 && s->complete && s->has_best ? model_category_name(s->curve.category) : "n/a");
-    buf_free(&name);
+    buf_spend(&name, out);
 }
 
 static struct time_scale family_unit(const struct tune_family *f)

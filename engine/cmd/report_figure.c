@@ -84,6 +84,7 @@ void report_sweep_time(const struct session_run *r, struct buf *out)
         c.level[0] = (struct chart_level){ "bpa", BPA, ms(&s->bpa) * 1e6 / unit.ns };
         c.level[1] = (struct chart_level){ "cha", CHA, ms(&s->cha) * 1e6 / unit.ns };
     }
+    out->oom = out->oom || !t.v;
     if (t.v && s->npoints)
         report_chart(&c, out);
     base_free(t.v);
@@ -113,6 +114,7 @@ void report_sweep_rates(const struct session_run *r, struct buf *out)
     for (size_t k = 0; v && k < ARRAY_LEN(rate); k++)
         if (counter_values(s, rate[k].id, v + k * s->npoints))
             c.series[c.nseries++] = (struct chart_series){ .name = rate[k].name, .colour = rate[k].colour, .y = v + k * s->npoints, .n = s->npoints, .dots = true, .line = true };
+    out->oom = out->oom || !v;
     if (c.nseries)
         report_chart(&c, out);
     base_free(v);
@@ -145,6 +147,7 @@ void report_search(const struct session_run *r, struct buf *out)
                     { .name = "best so far", .colour = POINT, .y = best, .n = n, .line = true, .steps = true } }, .nseries = 2,
         .level = { { "original", CHA, ms(&r->found.original) * 1e6 / unit.ns } },
     };
+    out->oom = out->oom || !t.v || !best;
     if (t.v && best && n)
         report_chart(&c, out);
     base_free(t.v);
@@ -199,6 +202,7 @@ void report_compare(struct session *s, struct buf *out)
         relative(&run[k]->sweep, v + k * places, places);
         c.series[c.nseries++] = (struct chart_series){ .name = name[k].s, .colour = palette[k], .y = v + k * places, .n = places, .dots = true, .line = true };
     }
+    out->oom = out->oom || !v;
     if (c.nseries)
         report_chart(&c, out);
     for (size_t k = 0; k < n; k++)

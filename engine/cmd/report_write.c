@@ -93,6 +93,7 @@ static void html_diff(struct buf *out, const char *text)
         size_t n = strcspn(text, "\n");
         const char *class = *text == '+' ? "add" : *text == '-' ? "del" : *text == '@' ? "at" : NULL;
         char *line = base_alloc(n + 1);
+        out->oom = out->oom || !line;
         if (line)
             memcpy(line, text, n);
         if (class)

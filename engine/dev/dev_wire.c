@@ -11,7 +11,7 @@
 
 #define HEADER 16u
 #define POLL_MS 20
-#define SEND_MS 30000
+#define SEND_NS INT64_C(30000000000)
 
 static void put_le(uint8_t *to, uint64_t v, unsigned n)
 {
@@ -32,7 +32,7 @@ static uint64_t get_le(const uint8_t *from, unsigned n)
 static bool wait_writable(int fd, const struct cancel *cancel)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
-    for (int waited = 0; waited < SEND_MS && !cancel_asked(cancel); waited += POLL_MS) {
+    for (int64_t until = base_now_ns() + SEND_NS; base_now_ns() < until && !cancel_asked(cancel);) {
         int k = poll(&p, 1, POLL_MS);
         if (k > 0)
             return true;

@@ -387,8 +387,8 @@ struct options options_default(void)
     return o;
 }
 
-/* Out of memory counts as different: then a knob is written out though it may be the default's, never left out. */
-static bool same_value(const struct options *a, const struct options *b, size_t i)
+/* Out of memory counts as different (*oom, where asked for): a knob may be written out though it is the default's, never left out. */
+static bool same_value(const struct options *a, const struct options *b, size_t i, bool *oom)
 {
     struct options *v = (struct options *)(uintptr_t)a, *w = (struct options *)(uintptr_t)b;
     if (knobs[i].kind == KNOB_KIND_FLAG)
@@ -398,6 +398,8 @@ static bool same_value(const struct options *a, const struct options *b, size_t 
     struct buf x = { 0 }, y = { 0 };
     knob_get(a, i, &x);
     knob_get(b, i, &y);
+    if (oom)
+        *oom = *oom || x.oom || y.oom;
     bool same = !x.oom && !y.oom && x.n == y.n && (!x.n || memcmp(x.s, y.s, x.n) == 0);
     buf_free(&x);
     buf_free(&y);
@@ -407,7 +409,7 @@ static bool same_value(const struct options *a, const struct options *b, size_t 
 bool knob_is_default(const struct options *o, size_t i)
 {
     struct options d = options_default();
-    return same_value(o, &d, i);
+    return same_value(o, &d, i, NULL);
 }
 
 bool options_equal(const struct options *a, const struct options *b)
@@ -415,15 +417,16 @@ bool options_equal(const struct options *a, const struct options *b)
     if (memcmp(a, b, sizeof *a) == 0)
         return true;                         /* the usual case; different bytes may still read the same */
     for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
-        if (!same_value(a, b, i))
+        if (!same_value(a, b, i, NULL))
             return false;
     return true;
 }
 
 void options_line(const struct options *o, struct buf *out)
 {
+    struct options none = options_default();
     for (size_t i = 0; i < ARRAY_LEN(knobs); i++) {
-        if (knob_is_default(o, i))
+        if (same_value(o, &none, i, &out->oom))
             continue;
         buf_printf(out, "%s--%s", out->n ? " " : "", knobs[i].name);
         if (knobs[i].kind == KNOB_KIND_FLAG)

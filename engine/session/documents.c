@@ -116,7 +116,7 @@ static void put_line(struct jw *w, const struct options *o)
     options_line(o, &line);
     jw_key(w, "options_line");
     jw_str(w, line.s ? line.s : "");
-    buf_free(&line);
+    buf_spend(&line, w->out);
 }
 
 static void put_points(struct jw *w, const struct tune_sweep *s)
@@ -144,7 +144,7 @@ static void put_judged(struct jw *w, const struct tune_sweep *s)
     tune_verdict(s, &verdict);
     jw_key(w, "verdict");
     jw_str(w, verdict.s);
-    buf_free(&verdict);
+    buf_spend(&verdict, w->out);
 }
 
 static void put_sweep_head(struct jw *w, const char *const *axis, size_t naxes, const struct tune_sweep *s, bool complete)

@@ -26,6 +26,15 @@ static const char *const commands[][MOST_WORDS] = {
     { "predict", PTX, DEV, "--bypass", "l1", "--json" },
     { "tune", PTX, DEV, "--budget", "3" },
     { "devices", "--json" },
+    { "report", "SESSION", "--format", "svg" },
+    { "report", "SESSION", "--format", "json" },
+    { "report", "SESSION", "--format", "csv" },
+    { "run", PTX, DEV, "--check-memory" },
+    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--cluster", "agent", "--device", "sim:volta-v100", "--diff" },
+    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--softcache", "1", "--device", "sim:volta-v100" },
+    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--prefetch", "l2", "--bypass", "l1", "--bypass-form", "vertical" },
+    { "analyze", "kernels/gemm.ptx", "--schedules" },
+    { "launch", PTX },
     { "sweep", PTX, DEV, "--axis", "pi", "-o", "SESSION" },        /* the last: it is run first of all, for the session that others read */
 };
 
@@ -94,7 +103,7 @@ static void commands_without_memory(void **state)
             int code = run(commands[i], n, out, made);
             char *text = text_of(out);
             if (code < 0 || code == status_exit_code(ST_REFUSED) || code == status_exit_code(ST_DIFFER) || (!code && strcmp(text, whole) != 0))
-                fail_msg("%s %s, allocation %llu of %llu fails: exit code %d", commands[i][0], commands[i][1], (unsigned long long)n, (unsigned long long)all, code);
+                fail_msg("%s %s %s %s, allocation %llu of %llu fails: exit code %d", commands[i][0], commands[i][1], commands[i][2] ? commands[i][2] : "", commands[i][2] && commands[i][3] ? commands[i][3] : "", (unsigned long long)n, (unsigned long long)all, code);
             base_free(text);
         }
         base_free(whole);
