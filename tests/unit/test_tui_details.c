@@ -196,10 +196,35 @@ static void runs_told_apart(void **state)
     stage_close(&t);
 }
 
+/* A task that was done wrong says what lacks, and the way back; one that was not begun, or is under way, does not. */
+static void lesson_says_what_lacks(void **state)
+{
+    struct stage t;
+    (void)state;
+    stage_open(&t, SNAP_DONE, 100, 30);
+    assert_true(lesson_open(&t.app, "sessions/lessons/4-cache-size.json"));
+    t.app.lesson.runs_before = 0;
+    t.app.lesson.step = 1;                              /* two sweeps, the last on the larger L1: that is not the device here */
+    stage_frame(&t);
+    assert_non_null(t.app.lesson.lesson->step[1].check);
+    assert_false(stage_shows(&t, "Not yet:"));
+    t.app.lesson.runs_at_step = 0;                      /* as if the runs had come since */
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "Not yet: device is sim:fermi-16k; == sim:fermi-48k is looked for."));
+    assert_false(stage_shows(&t, "not those of the task"));
+    t.app.options.carveout = 0;
+    stage_frame(&t);
+    assert_true(stage_shows(&t, "u undoes a change"));
+    t.snap->busy = true;
+    stage_frame(&t);
+    assert_false(stage_shows(&t, "Not yet:"));
+    stage_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_are_told), cmocka_unit_test(percent_stays), cmocka_unit_test(long_warnings),
-        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart) };
+        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart), cmocka_unit_test(lesson_says_what_lacks) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ struct replay_view { bool on, playing; size_t shown; double speed; int64_t next_
 #define UNDO_MAX 64
 struct undo { struct options v[UNDO_MAX]; unsigned n, at; };   /* v[at-1] is the present; v[at..n) can be redone */
 struct lesson_view {
-    struct lesson *lesson; char *path; unsigned step; bool hidden, more /* as last drawn: text was left over */, passed; size_t runs_before;
+    struct lesson *lesson; char *path; unsigned step; bool hidden, more /* as last drawn: text was left over */, passed; size_t runs_before, runs_at_step; struct options at_step;
     unsigned part;                        /* 0: above the panel; k: over it, part k of what does not fit */
     bool begun; const struct ptx_module *before;   /* the lesson's first commands were given; what was open until then */
 };

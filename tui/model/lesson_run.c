@@ -14,6 +14,8 @@ static void enter_step(struct app *a)
     a->lesson.passed = !s->check;
     a->lesson.part = 0;
     a->lesson.hidden = false;
+    a->lesson.runs_at_step = a->snap->nruns;
+    a->lesson.at_step = a->options;
     for (int p = 0; s->panel && p < PANEL_COUNT; p++)
         if (!strcmp(panel_info((enum panel_id)p)->name, s->panel))
             app_focus(a, (enum panel_id)p);
@@ -89,6 +91,7 @@ static void begin(struct app *a)
     v->begun = true;
     for (unsigned i = 0; i < v->lesson->nbegin; i++)
         app_command(a, v->lesson->begin[i]);
+    v->at_step = a->options;
     *a->notice = '\0';
 }
 
@@ -161,6 +164,30 @@ enum status lesson_check(const struct lesson *l, struct diags *ds)
     return ds->errors == before ? ST_OK : ST_INPUT;
 }
 
+/* Does the task ask for other options than the step began with? */
+static bool sets_options(const struct lesson_step *s)
+{
+    for (unsigned k = 0; k < s->ncommands; k++)
+        if (!strncmp(s->commands[k], "set ", 4) || !strncmp(s->commands[k], "unset", 5) || !strcmp(s->commands[k], "best"))
+            return true;
+    return false;
+}
+
+/* Something was run for the task, and it was not what is looked for: what lacks, and the way back where options were changed. */
+static void put_missed(struct app *a, struct page *p, unsigned w)
+{
+    const struct lesson_view *v = &a->lesson;
+    const struct lesson_step *s = &v->lesson->step[v->step];
+    struct buf lacks = { 0 };
+    if (v->passed || !s->check || a->snap->busy || a->snap->nruns <= v->runs_at_step)
+        return;
+    bool changed = !sets_options(s) && !options_equal(&a->options, &v->at_step);
+    if (check_eval(a, s->check, NULL, &lacks) == CHECK_NO && lacks.s)
+        page_wrap(a, p, ROLE_WARN, 1, w - 1,
+                  arena_printf(a->frame, "Not yet: %s.%s", lacks.s, changed ? view_keys(a, " The options are not those of the task: {undo} undoes a change.") : ""), -1);
+    buf_free(&lacks);
+}
+
 void view_lesson_update(struct app *a, struct page *p, unsigned w)
 {
     const struct lesson_view *v = &a->lesson;
@@ -185,4 +212,5 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
     if (s->task)
         page_wrap(a, p, v->passed ? ROLE_GOOD : ROLE_CHANGED, 1, w - 1,
                   arena_printf(a->frame, "%s %s%s", v->passed ? "✓" : "▶", view_keys(a, s->task), v->passed ? "  Done." : ""), -1);
+    put_missed(a, p, w);
 }
