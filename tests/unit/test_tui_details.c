@@ -221,10 +221,30 @@ static void lesson_says_what_lacks(void **state)
     stage_close(&t);
 }
 
+/* Whatever the width, times and hit rates are told with what they are. */
+static void origins_are_told(void **state)
+{
+    static const struct { int w, h; } sizes[] = { { 40, 10 }, { 46, 12 }, { 60, 20 }, { 70, 24 }, { 80, 24 }, { 120, 40 }, { 160, 50 }, { 200, 60 } };
+    struct stage t;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
+        stage_open(&t, SNAP_DONE, sizes[i].w, sizes[i].h);
+        stage_press(&t, "6");
+        if (!stage_shows(&t, "simulated"))
+            fail_msg("counters on %d columns do not say that they are simulated", sizes[i].w);
+        if (!stage_shows(&t, "hit 41.5 %"))
+            fail_msg("counters on %d columns lack the hit rate of L2", sizes[i].w);
+        stage_press(&t, "7");
+        if (!stage_shows(&t, " sim"))
+            fail_msg("runs on %d columns do not say that they are simulated", sizes[i].w);
+        stage_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_are_told), cmocka_unit_test(percent_stays), cmocka_unit_test(long_warnings),
-        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart), cmocka_unit_test(lesson_says_what_lacks) };
+        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart), cmocka_unit_test(lesson_says_what_lacks), cmocka_unit_test(origins_are_told) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

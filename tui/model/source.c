@@ -255,8 +255,9 @@ static void source_head(struct app *a, unsigned w, struct row *r)
         row_put(r, ROLE_DIM, "  (the options leave the text as it is)");
 }
 
-/* Side by side there is little room: there, blanks that only align are one, so that what is loaded and from where is seen. */
+/* Side by side there is little room: then blanks that only align are one, so that what is loaded and from where is seen. */
 #define SIDE_ROOMY 56
+#define SOURCE_NARROW 40             /* and a text alone when it has less than that */
 static struct str side_text(const struct app *a, struct str s, unsigned room)
 {
     char *out = room < SIDE_ROOMY ? arena_alloc_unaligned(a->frame, s.n + 1) : NULL;
@@ -326,7 +327,7 @@ static void source_row(struct app *a, size_t i, unsigned w, struct row *r)
         put_new(r, a, l, name, UINT_MAX);
         return;
     }
-    unsigned room = side ? w - split_of(a, w) - 1 : UINT_MAX;
+    unsigned room = side ? w - split_of(a, w) - 1 : w < g.total + SOURCE_NARROW ? w - g.total : UINT_MAX;
     struct str old = side_text(a, source_line_text(&s->old, l->old), room);
     if (l->old && side && !l->new)
         row_str(r, ROLE_REMOVED, old);

@@ -120,7 +120,7 @@ static void put_bar(struct app *a, unsigned w, const char *name, enum role role,
 {
     char text[TEXT_NUM];
     struct row r;
-    unsigned cols = w > 50 ? w - 42 : 8;     /* the same for all three: they are compared */
+    unsigned cols = w > 50 ? w - 42 : w >= 44 ? 8 : 4;     /* the same for all three: they are compared */
     row_init(&r, a->frame);
     text_bytes(text, bytes);
     row_put(&r, role, " %-6s", name);
@@ -131,7 +131,24 @@ static void put_bar(struct app *a, unsigned w, const char *name, enum role role,
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
 
-static void put_flow(struct app *a, const struct result *x)
+/* Where the picture of the way to memory has no room: its numbers. */
+#define FLOW_LEAST 46
+static void put_flow_brief(struct app *a, const char *req, const char *spr, const char *l1, const char *l2)
+{
+    struct page *p = &a->page[PANEL_COUNTERS];
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_L1, " L1");
+    row_put(&r, ROLE_VALUE, " hit %s", l1);
+    row_put(&r, ROLE_L2, "   L2");
+    row_put(&r, ROLE_VALUE, " hit %s", l2);
+    page_add(a, p, &r, -1);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_DIM, " %s requests, %s sectors each", req, spr);
+    page_add(a, p, &r, -1);
+}
+
+static void put_flow(struct app *a, unsigned w, const struct result *x)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
     char req[TEXT_NUM], spr[TEXT_NUM], l1[TEXT_NUM], l2[TEXT_NUM];
@@ -140,6 +157,10 @@ static void put_flow(struct app *a, const struct result *x)
     view_counter(x, COUNTER_L1_SECTORS_PER_REQUEST, spr);
     view_counter(x, COUNTER_L1_HIT_RATE, l1);
     view_counter(x, COUNTER_L2_HIT_RATE, l2);
+    if (w < FLOW_LEAST) {
+        put_flow_brief(a, req, spr, l1, l2);
+        return;
+    }
     row_init(&r, a->frame);
     row_put(&r, ROLE_TITLE, " warps");
     row_put(&r, ROLE_BORDER, " ─────────▶ ");
@@ -200,7 +221,7 @@ static void put_change(struct row *r, double now, double before, bool percent, i
 }
 
 /* The baseline's value and the change: in a narrow panel the change alone, in a very narrow one neither. */
-enum { WITH_CHANGE = 47, WITH_BASE = 58 };
+enum { WITH_CHANGE = 47, WITH_BASE = 58, WITH_ORIGIN = 76 /* beside each number; else in the head */ };
 struct against { const char *text; double now, before; bool percent; int dir; };
 static void put_against(struct row *r, unsigned w, const struct against *x)
 {
@@ -225,7 +246,7 @@ static void put_counter(struct app *a, unsigned w, const struct result *x, const
         view_counter(base, c, before);
         put_against(&r, w, &(struct against){ before, value(x, c), value(base, c), percent, direction(c) });
     }
-    if (w >= 76)
+    if (w >= WITH_ORIGIN)
         row_put(&r, ROLE_DIM, "  %s", x->counters[c].valid ? origin_name(x->counters[c].origin) : "");
     if (w >= 120)
         row_put(&r, ROLE_DIM, "  %s", counter_help(c));
@@ -244,7 +265,7 @@ static void put_time(struct app *a, unsigned w, const struct result *x, const st
         text_time(before, base->time.valid ? (double)base->time.median : NAN);
         put_against(&r, w, &(struct against){ before, x->time.valid ? (double)x->time.median : NAN, base->time.valid ? (double)base->time.median : NAN, false, -1 });
     }
-    if (x->time.valid && w >= 70)
+    if (x->time.valid && w >= WITH_ORIGIN)
         row_put(&r, ROLE_DIM, "  %s", origin_name(x->time.origin));
     page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
 }
@@ -306,7 +327,7 @@ static void counters_update(struct app *a, unsigned w, unsigned h)
     }
     struct base b = base_of(a, &e);
     const struct result *base = b.r;
-    put_flow(a, e.r);
+    put_flow(a, w, e.r);
     if (h > 20)
         page_blank(a, p);
     put_bytes(a, w, e.r);
@@ -333,13 +354,14 @@ static void counters_head(struct app *a, unsigned w, struct row *r)
 {
     struct entry e;
     size_t n = chosen(a, &e);
-    (void)w;
     if (!n)
         return;
     struct buf b = { 0 };
     entry_name(&b, &e);
     row_put(r, ROLE_LABEL, " result %zu of %zu: ", a->counters.result + 1, n);
     row_put(r, ROLE_TITLE, "%s", b.s ? b.s : "");
+    if (e.r->time.valid && w < WITH_ORIGIN)
+        row_put(r, ROLE_DIM, " (%s)", origin_name(e.r->time.origin));
     const struct session_run *run = app_run(a, e.index);
     if (run && run->earlier)
         row_put(r, ROLE_WARN, " (earlier text)");
