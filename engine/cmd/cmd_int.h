@@ -87,6 +87,8 @@ void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool 
 void cmd_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n);
 void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out);
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
+/* Copies the loads' counts, those first that bring most past L1. Returns the sectors that all of them bring. */
+uint64_t cmd_loads_hottest(const struct result *r, struct load_counts v[RESULT_MAX_LOADS]);
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out);
 /* "LDG.E x2, LDG.E.STRONG.GPU x1", and warnings of operators that change nothing on the device. */
 void cmd_classes_text(const struct load_classes *c, struct buf *out);

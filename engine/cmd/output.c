@@ -221,17 +221,23 @@ static int by_missed(const void *x, const void *y)
     return p != q ? p < q ? 1 : -1 : (a->line > b->line) - (a->line < b->line);
 }
 
+uint64_t cmd_loads_hottest(const struct result *r, struct load_counts v[RESULT_MAX_LOADS])
+{
+    uint64_t missed = 0;
+    memcpy(v, r->loads, sizeof r->loads);
+    qsort(v, r->nloads, sizeof *v, by_missed);
+    for (uint32_t i = 0; i < r->nloads; i++)
+        missed += v[i].sectors - v[i].l1_hits;
+    return missed;
+}
+
 #define LOADS_SHOWN 12
 static void put_loads(const struct result *r, struct buf *out)
 {
     struct load_counts v[RESULT_MAX_LOADS];
-    uint64_t missed = 0;
+    uint64_t missed = cmd_loads_hottest(r, v);
     if (!r->nloads)
         return;
-    memcpy(v, r->loads, sizeof v);
-    qsort(v, r->nloads, sizeof *v, by_missed);
-    for (uint32_t i = 0; i < r->nloads; i++)
-        missed += v[i].sectors - v[i].l1_hits;
     buf_puts(out, "by line     sectors   a request   L1 hits   share of what goes past L1 (simulated)\n");
     for (uint32_t i = 0; i < r->nloads && i < LOADS_SHOWN; i++)
         buf_printf(out, "  %5u %12llu  %10.2f  %6.1f %%  %6.1f %%\n", v[i].line, (unsigned long long)v[i].sectors, (double)v[i].sectors / (double)v[i].requests,

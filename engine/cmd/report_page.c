@@ -117,6 +117,42 @@ static void put_counters(struct page *p, const struct session_run *r)
     p->w->tail(p->out);
 }
 
+/* The loads line by line, most traffic first: of what a recommendation is better than, and what it makes of them. */
+#define LOADS_SHOWN 16
+static void put_loads(struct page *p, const struct session_run *r)
+{
+    char over[64] = "as it ran", text[5][CELL], code[96], hits[96];
+    const struct result *x = recommended(r), *b = r->kind == RUN_ONE ? &r->one : baseline(r, over, sizeof over);
+    struct load_counts v[RESULT_MAX_LOADS];
+    if (r->earlier || !p->module || !b || !b->nloads)
+        return;
+    bool both = x && x->nloads && !options_equal(&b->options, &x->options);
+    uint64_t missed = cmd_loads_hottest(b, v);
+    snprintf(hits, sizeof hits, "L1 hit %%, %s", over);
+    const char *head[] = { "line", "load", "sectors asked for", "% of what goes past L1", hits, "L1 hit %, recommended" };
+    size_t columns = ARRAY_LEN(head) - !both;
+    p->w->head(p->out, head, columns);
+    for (uint32_t i = 0; i < b->nloads && i < LOADS_SHOWN; i++) {
+        const struct load_counts *is = both ? result_load(x, v[i].line) : NULL;
+        struct str s = ptx_line_text(p->module, v[i].line);
+        size_t n = 0;
+        for (size_t k = 0; k < s.n && n + 1 < sizeof code; k++)
+            if (s.s[k] != ' ' && s.s[k] != '\t')
+                code[n++] = s.s[k];
+            else if (n && code[n - 1] != ' ')
+                code[n++] = ' ';
+        code[n] = '\0';
+        snprintf(text[0], CELL, "%u", v[i].line);
+        snprintf(text[1], CELL, "%llu", (unsigned long long)v[i].sectors);
+        value_text(100 * (double)(v[i].sectors - v[i].l1_hits) / (double)missed, missed != 0, "%.1f", text[2]);
+        value_text(100 * (double)v[i].l1_hits / (double)v[i].sectors, true, "%.1f", text[3]);
+        value_text(is ? 100 * (double)is->l1_hits / (double)is->sectors : 0, is != NULL, "%.1f", text[4]);
+        const char *cell[] = { text[0], code, text[1], text[2], text[3], text[4] };
+        p->w->row(p->out, cell, columns, false, false);
+    }
+    p->w->tail(p->out);
+}
+
 /* ---- what to do with it ---- */
 static const char *file_of(const struct page *p) { return session_ptx_path(p->s) ? session_ptx_path(p->s) : "FILE.ptx"; }
 
@@ -229,8 +265,11 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
     }
     put_figures(p, r);
     put_counters(p, r);
+    put_loads(p, r);
     put_model(p, r);
-    if (x) {
+    if (r->earlier)
+        p->w->para(p->out, "This is of a text opened before the one that the session holds.");
+    if (x && !r->earlier) {
         put_commands(p, r, x);
         put_diff(p, r, x);
     }

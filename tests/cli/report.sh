@@ -39,6 +39,7 @@ for f in html md; do
     file_has "$f: the verdict" "cache-congested: π=[0-9]+ of 16" "$T/s.$f"
     file_has "$f: gains over caching all" "gain over caching all" "$T/s.$f"
     file_has "$f: counters of both" "l2.read_sectors.*-[0-9.]+ %" "$T/s.$f"
+    file_has "$f: the loads by line, of both" "81.*ld.global.f32 .f49, \[.rd16\+-512\];.*[0-9]+\.[0-9].*[0-9]+\.[0-9].*[0-9]+\.[0-9]" "$T/s.$f"
     file_has "$f: the device and what the numbers are" "\(sim:fermi-16k\), grid 64x1x1, block 512x1x1. Times and counters are simulated" "$T/s.$f"
     file_has "$f: the change in the PTX" "\+.*gpulocw_knobs" "$T/s.$f"
     file_has "$f: gains over the original" "gain over the original" "$T/t.$f"
