@@ -103,6 +103,24 @@ static const struct vector vectors[] = {
     { "cvt.rzi.u32.f32 %r0, %f1;", 0xbf800000, 0, 0, 0 },
     { "rcp.rn.f32 %f0, %f1; mov.b32 %r0, %f0;", 0x80000000, 0, 0, 0xff800000 },
     { "sub.rm.f32 %f0, %f1, %f1; mov.b32 %r0, %f0;", 0x3f800000, 0, 0, 0x80000000 },
+    { "neg.f16x2 %r0, %r1;", 0x3c008000, 0, 0, 0xbc000000 },
+    { "neg.bf16x2 %r0, %r1;", 0x3f800000, 0, 0, 0xbf808000 },
+    { "setp.lt.ftz.f16 %p1, %h1, %h2; selp.u32 %r0, 1, 0, %p1;", 0x0001, 0x0002, 0, 0 },                             /* both are zero */
+    { "setp.le.ftz.f16 %p1, %h1, %h2; selp.u32 %r0, 1, 0, %p1;", 0x0002, 0x8001, 0, 1 },
+    { "setp.ne.ftz.f16 %p1, %h1, %h2; selp.u32 %r0, 1, 0, %p1;", 0x0002, 0x8001, 0, 0 },
+    { "setp.num.ftz.f16 %p1, %h1, %h2; selp.u32 %r0, 1, 0, %p1;", 0x0002, 0x7e00, 0, 0 },
+    { "div.full.f32 %f0, %f1, %f2; mov.b32 %r0, %f0;", 0x41400000, 0x40800000, 0, 0x40400000 },                      /* 12 / 4 */
+    { "div.full.ftz.f32 %f0, %f1, %f2; mov.b32 %r0, %f0;", 0x80000001, 0x40800000, 0, 0x80000000 },
+    { "mad.rn.ftz.f32 %f0, %f1, %f2, %f3; mov.b32 %r0, %f0;", 0x00000001, 0x7f000000, 0x3f800000, 0x3f800000 },
+    { "cvt.u64.u8 %d1, %h1; cvt.u32.u64 %r0, %d1;", 0x1234, 0, 0, 0x34 },
+    { "cvt.u64.u16 %d1, %h1; cvt.u32.u64 %r0, %d1;", 0xffff1234, 0, 0, 0x1234 },
+    /* narrow loads and stores of 64-bit registers (9.7.9.8: extended, cut) */
+    { "st.global.u8 [%d0+8], %d3; ld.global.u32 %r0, [%d0+8];", 0, 0, 0, 0xff },
+    { "st.global.u16 [%d0+8], %d3; ld.global.u32 %r0, [%d0+8];", 0, 0, 0, 0xffff },
+    { "st.global.u32 [%d0+8], %d3; ld.global.u64 %d1, [%d0+8]; shr.u64 %d1, %d1, 16; cvt.u32.u64 %r0, %d1;", 0, 0, 0, 0xffff },
+    { "st.global.u32 [%d0+8], %r1; ld.global.s8 %d1, [%d0+8]; shr.u64 %d1, %d1, 4; cvt.u32.u64 %r0, %d1;", 0x1280, 0, 0, 0xfffffff8 },
+    { "st.global.u32 [%d0+8], %r1; ld.global.s16 %d1, [%d0+8]; shr.u64 %d1, %d1, 32; cvt.u32.u64 %r0, %d1;", 0x18000, 0, 0, 0xffffffff },
+    { "st.global.u32 [%d0+8], %r1; ld.global.u16 %d1, [%d0+8]; shr.u64 %d1, %d1, 4; cvt.u32.u64 %r0, %d1;", 0x18000, 0, 0, 0x800 },
 };
 static const struct vector vectors100[] = {
     { "{ .reg .b8 q; cvt.rn.satfinite.e2m1x2.f32 q, %f1, %f2; cvt.u32.u8 %r0, q; }", 0x40800000, 0x40000000, 0, 0x64 },   /* 4, 2: two to the byte */
@@ -117,7 +135,9 @@ static const struct vector vectors100[] = {
     { "redux.sync.max.abs.f32 %f0, %f1, -1; mov.b32 %r0, %f0;", 0xc0000000, 0, 0, 0x40000000 },
 };
 
-static void run_vectors(const char *head, const struct vector *v, size_t n)
+/* Whatever the host: its best code and machine code (0), or the lane loops of others (exec_lanes_pick). */
+#define LANE_KINDS 4
+static void run_vectors(const char *head, const struct vector *v, size_t n, unsigned kind)
 {
     for (size_t k = 0; k < n; k++) {
         struct sim_case c;
@@ -125,22 +145,24 @@ static void run_vectors(const char *head, const struct vector *v, size_t n)
         snprintf(text, sizeof text, "%s.visible .entry k(.param .u64 p)\n{\n%sld.param.u64 %%d0, [p]; mov.u32 %%r1, %u; mov.u32 %%r2, %u; mov.u32 %%r3, %u;\n"
                  "mov.b32 %%f1, %%r1; mov.b32 %%f2, %%r2; mov.b32 %%f3, %%r3; cvt.u16.u32 %%h1, %%r1; cvt.u16.u32 %%h2, %%r2; cvt.u16.u32 %%h3, %%r3; mov.u64 %%d2, 16;\n"
                  "mov.u64 %%d3, -1; mov.pred %%p9, 0;\n%s\nst.global.u32 [%%d0], %%r0;\nret;\n}\n", head, REGS, v[k].a, v[k].b, v[k].c, v[k].op);
-        sim_case_open(&c, text, "k", 64);
+        sim_case_open_with(&c, text, "k", 64, kind);
         sim_case_run(&c);
         if (c.st != ST_OK)
             sim_case_print(&c);
         uint32_t got;
         memcpy(&got, c.data, 4);
         if (c.st != ST_OK || got != v[k].want)
-            fail_msg("%s with %08x %08x %08x: %08x, not %08x", v[k].op, v[k].a, v[k].b, v[k].c, got, v[k].want);
+            fail_msg("%s (lanes %u) with %08x %08x %08x: %08x, not %08x", v[k].op, kind, v[k].a, v[k].b, v[k].c, got, v[k].want);
         sim_case_close(&c);
     }
 }
 static void by_hand(void **state)
 {
     (void)state;
-    run_vectors(SIM_HEAD, vectors, ARRAY_LEN(vectors));
-    run_vectors(HEAD100, vectors100, ARRAY_LEN(vectors100));
+    for (unsigned kind = 0; kind < LANE_KINDS; kind++) {
+        run_vectors(SIM_HEAD, vectors, ARRAY_LEN(vectors), kind);
+        run_vectors(HEAD100, vectors100, ARRAY_LEN(vectors100), kind);
+    }
 }
 
 /* ---- approximate functions: 9.7.3, greatest errors stated there ---- */
@@ -154,22 +176,25 @@ static void approximations(void **state)
         { "sin.approx.f32", sin, -3.14159, 3.14159, 0x1p-20, 0 }, { "cos.approx.f32", cos, -3.14159, 3.14159, 0x1p-20, 0 },
         { "lg2.approx.f32", log2, 0.001, 100, 0x1p-22, 0x1p-22 }, { "ex2.approx.f32", exp2, -30, 30, 0, 0x1p-22 },
         { "tanh.approx.f32", tanh, -9, 9, 0, 0x1p-11 }, { "rcp.approx.f32", reciprocal, 0.01, 1000, 0, 0x1p-23 },
-        { "rsqrt.approx.f32", reciprocal_root, 0.01, 1000, 0, 0x1.8p-23 }, { "sqrt.approx.f32", sqrt, 0.01, 1000, 0, 0x1p-23 } };
-    for (size_t k = 0; k < ARRAY_LEN(a); k++) {
+        { "rsqrt.approx.f32", reciprocal_root, 0.01, 1000, 0, 0x1.8p-23 }, { "sqrt.approx.f32", sqrt, 0.01, 1000, 0, 0x1p-23 },
+        { "sin.approx.ftz.f32", sin, -3.14159, 3.14159, 0x1p-20, 0 }, { "cos.approx.ftz.f32", cos, -3.14159, 3.14159, 0x1p-20, 0 },
+        { "sqrt.approx.ftz.f32", sqrt, 0.01, 1000, 0, 0x1p-23 } };
+    for (size_t i = 0; i < LANE_KINDS * ARRAY_LEN(a); i++) {
+        size_t k = i / LANE_KINDS;
         struct sim_case c;
         char text[700];
         snprintf(text, sizeof text, SIM_HEAD ".visible .entry k(.param .u64 p)\n{\n%sld.param.u64 %%d0, [p]; mov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%tid.x; mad.lo.u32 %%r1, %%r1, 32, %%r2;\n"
                  "mul.wide.u32 %%d1, %%r1, 4; add.u64 %%d0, %%d0, %%d1; ld.global.f32 %%f1, [%%d0]; %s %%f0, %%f1; st.global.f32 [%%d0], %%f0;\nret;\n}\n", REGS, a[k].op);
-        sim_case_open(&c, text, "k", 64 * 32 * 4);
+        sim_case_open_with(&c, text, "k", 64 * 32 * 4, (unsigned)(i % LANE_KINDS));
         c.l.grid.x = 64;
         float *d = (void *)c.data, in[64 * 32];
-        for (int i = 0; i < 64 * 32; i++)
-            d[i] = in[i] = (float)(a[k].lo + (a[k].hi - a[k].lo) * i / (64 * 32 - 1));
+        for (int n = 0; n < 64 * 32; n++)
+            d[n] = in[n] = (float)(a[k].lo + (a[k].hi - a[k].lo) * n / (64 * 32 - 1));
         sim_case_ok(&c);
-        for (int i = 0; i < 64 * 32; i++) {
-            double want = a[k].f(in[i]), error = fabs(d[i] - want);
+        for (int n = 0; n < 64 * 32; n++) {
+            double want = a[k].f(in[n]), error = fabs(d[n] - want);
             if (!(error <= a[k].abs_error || error <= a[k].rel_error * fabs(want)))
-                fail_msg("%s of %g: %.9g, not %.9g", a[k].op, (double)in[i], (double)d[i], want);
+                fail_msg("%s of %g: %.9g, not %.9g", a[k].op, (double)in[n], (double)d[n], want);
         }
         sim_case_close(&c);
     }
