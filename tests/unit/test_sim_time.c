@@ -206,6 +206,31 @@ static void test_hang_is_reported(void **state)
     job_close(&j);
 }
 
+/* .level::prefetch_size (9.7.9.8): one word of every second line; what comes along from DRAM, whole lines' neighbours too. */
+static void test_prefetch_size(void **state)
+{
+    static const struct { const char *size; uint64_t bytes; } want[] = { { ".L2::64B", 64 }, { ".L2::128B", 128 }, { ".L2::256B", 256 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+        struct job j;
+        struct diags ds = { 0 };
+        struct sim_stats s;
+        char text[600];
+        snprintf(text, sizeof text, ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a)\n{\n.reg .b32 %%r<4>;\n.reg .b64 %%d<4>;\n"
+                 "ld.param.u64 %%d1, [a];\nmov.u32 %%r1, %%tid.x;\nmul.wide.u32 %%d2, %%r1, 256;\nadd.u64 %%d1, %%d1, %%d2;\n"
+                 "ld.global%s.u32 %%r2, [%%d1];\nadd.u32 %%r2, %%r2, 1;\nret;\n}\n", want[i].size);
+        open_text(&j, text, 1, 128, "hopper-h200");
+        struct sim_launch l = job_launch(&j);
+        l.exact = true;
+        l.warm_l2 = false;
+        assert_status_ok(sim_run(j.prog, &l, &s, &ds), &ds);
+        assert_int_equal(s.dram_read_bytes, 128 * want[i].bytes);
+        sim_stats_free(&s);
+        diags_free(&ds);
+        job_close(&j);
+    }
+}
+
 struct killer { struct cancel c; struct support_clock at; };
 static void *kill_later(void *arg)
 {
@@ -305,7 +330,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_exact), cmocka_unit_test(test_totals_are_sums), cmocka_unit_test(test_any_thread_count),
         cmocka_unit_test(test_sample), cmocka_unit_test(test_dispatch), cmocka_unit_test(test_hang_is_reported),
-        cmocka_unit_test(test_cancel), cmocka_unit_test(test_impossible_launches), cmocka_unit_test(test_latencies),
+        cmocka_unit_test(test_prefetch_size), cmocka_unit_test(test_cancel), cmocka_unit_test(test_impossible_launches), cmocka_unit_test(test_latencies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
