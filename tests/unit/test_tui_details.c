@@ -241,10 +241,19 @@ static void origins_are_told(void **state)
     }
 }
 
+static void whole_sentences(void **state)
+{
+    static const struct { const char *text; unsigned cols; size_t n; } t[] = {
+        { "One. Two. Three.", 16, 16 }, { "One. Two. Three.", 15, 9 }, { "One. Two. Three.", 5, 4 }, { "One. Two.", 3, 9 }, { "no stop", 4, 7 }, { "v1.2 is one. Two.", 14, 12 }, { "", 9, 0 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(t); i++)
+        assert_int_equal(text_sentences(str_of(t[i].text), t[i].cols).n, t[i].n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_are_told), cmocka_unit_test(percent_stays), cmocka_unit_test(long_warnings),
-        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart), cmocka_unit_test(lesson_says_what_lacks), cmocka_unit_test(origins_are_told) };
+        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart), cmocka_unit_test(lesson_says_what_lacks), cmocka_unit_test(origins_are_told), cmocka_unit_test(whole_sentences) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

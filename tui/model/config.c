@@ -205,16 +205,7 @@ static void add_lesson(struct app *a, size_t *cap, const char *path)
     diags_free(&ds);
 }
 
-/* The end of the first sentence: a full stop with a blank or nothing behind it. */
-static size_t sentence(const char *s)
-{
-    for (size_t i = 0; s[i]; i++)
-        if (s[i] == '.' && (!s[i + 1] || s[i + 1] == ' '))
-            return i + 1;
-    return strlen(s);
-}
-
-/* The first sentence of the comment that the CUDA source beside it begins with says what a kernel shows. */
+/* The comment that the CUDA source beside it begins with says what a kernel shows. */
 static char *kernel_help(const char *ptx)
 {
     char path[600], line[256];
@@ -231,11 +222,7 @@ static char *kernel_help(const char *ptx)
     }
     if (f)
         fclose(f);
-    char *help = text.n ? buf_take(&text) : NULL;
-    if (help)
-        help[sentence(help)] = '\0';
-    buf_free(&text);
-    return help;
+    return text.n ? buf_take(&text) : NULL;
 }
 
 static void add_kernel(struct app *a, size_t *cap, const char *path, const char *name)

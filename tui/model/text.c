@@ -93,6 +93,15 @@ struct str text_head(struct str s, unsigned cols)
     return (struct str){ s.s, i };
 }
 
+struct str text_sentences(struct str s, unsigned cols)
+{
+    size_t fits = 0;
+    for (size_t i = 0; i < s.n; i++)
+        if (s.s[i] == '.' && (i + 1 == s.n || s.s[i + 1] == ' ') && text_width((struct str){ s.s, i + 1 }) <= cols)
+            fits = i + 1;
+    return fits ? (struct str){ s.s, fits } : s;
+}
+
 size_t text_find(struct str hay, struct str needle)
 {
     if (!needle.n || needle.n > hay.n)

@@ -19,6 +19,8 @@ unsigned text_width(struct str s);
 /* Longest head of s that fits `cols` columns. */
 struct str text_head(struct str s, unsigned cols);
 /* Case-insensitive (ASCII) search; SIZE_MAX when absent. An empty needle is absent. */
+/* As many whole sentences as have room in so many columns; the first alone has not: all of s, to be cut. */
+struct str text_sentences(struct str s, unsigned cols);
 size_t text_find(struct str hay, struct str needle);
 
 #define ROW_MAX_SPANS 128

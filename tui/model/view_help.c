@@ -97,7 +97,8 @@ static void put_pick(struct app *a, size_t i, unsigned name, unsigned w)
     row_init(&r, a->frame);
     row_put(&r, p->lesson ? ROLE_NOTE : ROLE_VALUE, "  %s", p->title);
     row_pad(&r, name + 4);
-    row_put(&r, ROLE_DIM, "%s", w > name + 24 && p->help ? p->help : "");
+    if (p->help && w > name + 24)
+        row_str(&r, ROLE_DIM, text_sentences(str_of(p->help), w - name - 5));
     page_add(a, &a->over, &r, (long)i);
     if ((long)i == a->pick_wanted) {
         list_set_count(&a->over_list, a->over.n);

@@ -174,7 +174,8 @@ static void message(struct app *a, struct surface *s, int y)
         return;
     }
     if (a->overlay == OVERLAY_PICKER && view_picker_help(a) && !a->snap->busy) {
-        line(a, s, y, ROLE_NOTE, "", view_picker_help(a));
+        struct str help = text_sentences(str_of(view_picker_help(a)), s->w > 2 ? (unsigned)s->w - 2 : 0);
+        line(a, s, y, ROLE_NOTE, "", arena_printf(a->frame, "%.*s", (int)help.n, help.s));
         return;
     }
     bool fresh = a->notice_until - a->now_ns > NOTICE_BUSY_NS;   /* progress takes the line back soon */

@@ -199,6 +199,10 @@ static bool command(struct plain *p, char *line)
         help(p);
         return true;
     }
+    if (!strncmp(line, "watch", 5) && (line[5] == ' ' || !line[5])) {
+        say(p, "files are not watched here: reload reads the PTX again");
+        return true;
+    }
     *a->notice = '\0';
     unsigned effect = app_command(a, line);
     if (*a->notice)
