@@ -1,36 +1,60 @@
 #!/bin/bash
-# Runs every test program and script, quietly; shows the output of what fails.
+# Runs every test program and script, quietly; shows the output of what fails, in the order given.
 # usage: tests/run.sh BUILD PROGRAM...   A script prints TAP lines ("ok", "not ok", "ok # SKIP").
 # Ends in one line of counts. Skips are shown with their reason.
+# GPULOCW_TEST_JOBS of them at a time (1), each with folders for data and settings of its own; GPULOCW_TEST_LIMIT seconds each (600);
+# GPULOCW_TEST_TIMES=1: how long each took.
 set -u
 export GPULOCW_BUILD=$1; shift
-export CMOCKA_MESSAGE_OUTPUT=stdout LC_ALL=C.UTF-8 XDG_DATA_HOME=$(mktemp -d) XDG_CONFIG_HOME=$(mktemp -d)
-trap 'rm -rf "$XDG_DATA_HOME" "$XDG_CONFIG_HOME"' EXIT
-passed=0 failed=0 skipped=0
-one() {
-    local log rc p f s start=$SECONDS
-    log=$(mktemp)
-    timeout "${GPULOCW_TEST_LIMIT:-600}" "$1" >"$log" 2>&1 </dev/null
+export CMOCKA_MESSAGE_OUTPUT=stdout LC_ALL=C.UTF-8
+all=$(mktemp -d)
+trap 'rm -rf "$all"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; exit 130' INT TERM
+one() { # FOLDER PROGRAM: what is to be shown in FOLDER/said, "passed failed skipped" in FOLDER/counts
+    local log=$1/log rc p f s start=$SECONDS
+    mkdir -p "$1/data" "$1/config"
+    # a shell's background jobs ignore interrupts: not what a test of them is to begin with
+    XDG_DATA_HOME=$1/data XDG_CONFIG_HOME=$1/config env --default-signal=INT,QUIT timeout "${GPULOCW_TEST_LIMIT:-600}" "$2" >"$log" 2>&1 </dev/null
     rc=$?
     p=$(($(grep -cE '^\[       OK \]|^ok ' "$log") - $(grep -c '^ok .*# SKIP' "$log")))
     f=$(grep -cE '^\[  FAILED  \] [A-Za-z_]+[a-z0-9_]*$|^not ok ' "$log")
     s=$(grep -cE '^\[  SKIPPED \] [A-Za-z_][A-Za-z0-9_]*$|^ok .*# SKIP' "$log")
     # cmocka lists skipped and failed tests again in its summary
-    case $1 in *.sh) ;; *)
+    case $2 in *.sh) ;; *)
         s=$(sed -nE 's/^\[  SKIPPED \] ([0-9]+) test.*/\1/p' "$log" | awk '{n += $1} END {print n + 0}')
         f=$(sed -nE 's/^\[  FAILED  \] ([0-9]+) test.*/\1/p; s/^\[  FAILED  \] [A-Za-z ]*: ([0-9]+) test.*/\1/p' "$log" | awk '{n += $1} END {print n + 0}') ;;
     esac
-    if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
-    if [ $((p + f + s)) -eq 0 ]; then echo "$1: no test ran"; f=1; fi
-    if [ "$f" -gt 0 ]; then
-        echo "=== $1 (exit $rc)"
-        grep -vE '^\[ RUN|^\[       OK' "$log" | head -100
-    fi
-    grep -E '^skip:|^ok .*# SKIP' "$log" | sed "s|^|$(basename "$1"): |"
-    [ -n "${GPULOCW_TEST_TIMES:-}" ] && echo "$((SECONDS - start)) s  $1"
-    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-    rm -f "$log"
+    {
+        if [ $rc -ne 0 ] && [ "$f" -eq 0 ]; then f=1; fi
+        if [ $((p + f + s)) -eq 0 ]; then echo "$2: no test ran"; f=1; fi
+        if [ "$f" -gt 0 ]; then
+            echo "=== $2 (exit $rc)"
+            grep -avE '^\[ RUN|^\[       OK' "$log" | head -100
+        fi
+        grep -aE '^skip:|^ok .*# SKIP' "$log" | sed "s|^|$(basename "$2"): |"
+        [ -n "${GPULOCW_TEST_TIMES:-}" ] && echo "$((SECONDS - start)) s  $2"
+    } > "$1/said"
+    echo "$p $f $s" > "$1/counting"
+    mv "$1/counting" "$1/counts"
 }
-for t in "$@"; do one "$t"; done
+begun=0 passed=0 failed=0 skipped=0 shown=0
+show() { # what has ended, up to the first that has not
+    local p f s
+    while [ -e "$all/$((shown + 1))/counts" ]; do
+        shown=$((shown + 1))
+        cat "$all/$shown/said"
+        read -r p f s < "$all/$shown/counts"
+        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+        rm -rf "${all:?}/$shown"
+    done
+}
+for t in "$@"; do
+    while [ "$(jobs -rp | wc -l)" -ge "${GPULOCW_TEST_JOBS:-1}" ]; do wait -n; show; done
+    begun=$((begun + 1))
+    one "$all/$begun" "$t" &
+done
+wait
+show
+[ $shown -eq $begun ] || { echo "$((begun - shown)) programs have no result"; failed=$((failed + 1)); }
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
