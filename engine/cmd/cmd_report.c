@@ -96,7 +96,11 @@ static enum status write_report(const struct args *a, struct session *s, struct 
     while (i < ARRAY_LEN(formats) && strcmp(formats[i].name, format) != 0)
         i++;
     if (i == ARRAY_LEN(formats)) {
-        diag_error(ds, "usage", "no report format '%s': md, csv, json, svg, html", format);
+        struct buf names = { 0 };
+        for (size_t k = 0; k < ARRAY_LEN(formats); k++)
+            buf_printf(&names, "%s%s", k ? ", " : "", formats[k].name);
+        diag_error(ds, "usage", "no report format '%s': %s", format, names.s ? names.s : "?");
+        buf_free(&names);
         return ST_USAGE;
     }
     formats[i].put(s, &out);
