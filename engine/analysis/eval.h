@@ -34,6 +34,7 @@ struct eval_phi {
     const struct ax *start, *step, *latch;
     const struct ax *value[2];       /* memo of its value after and inside the loop */
     const struct ax *unknown;        /* other: stands for what no form is known for */
+    const struct ax *resolved; uint32_t query; /* its value in the query of that number (resolve_leaf) */
     struct ax_site site;
 };
 
@@ -86,6 +87,7 @@ struct eval {
     struct eval_access *access; uint32_t naccess; size_t cap_access;
     struct ana_loop **loops; uint32_t nloops; size_t cap_loops;
     char **gaps; uint32_t ngaps; size_t cap_gaps;  /* arena strings, each once */
+    uint32_t query;                  /* number of the one that eval_resolve answers */
     const struct ax **memo; uint32_t *stamp, stamp_now; size_t cap_memo;
     bool divergent_call;             /* some call was not followed: reachability is incomplete */
     enum status status;

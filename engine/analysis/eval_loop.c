@@ -177,15 +177,9 @@ static uint32_t place_in(const struct eval_frame *outer, const struct eval_frame
         block = f->parent->cfg->block_of[f->call_inst];
     return block;
 }
-static const struct ax *resolve_leaf(void *ctx, const struct ax *x)
+static const struct ax *resolve_phi(struct resolving *r, struct eval_phi *p)
 {
-    struct resolving *r = ctx;
-    if (x->kind != AX_RECUR)
-        return x;
-    struct eval_phi *p = (struct eval_phi *)(uintptr_t)x->ref;
     struct ana_loop *l = p->loop;
-    if (p->state == PHI_OPEN)
-        return x;
     if (p->state == PHI_INVARIANT)
         return resolve_at(r->e, r->f, r->block, p->start, r->depth + 1);
     if (p->state == PHI_OTHER)
@@ -207,8 +201,25 @@ static const struct ax *resolve_leaf(void *ctx, const struct ax *x)
         p->value[inside] = v;
     return v;
 }
+/* Once per query and phi: nested loops' starts hang on each other in more ways than can be gone through one by one. */
+static const struct ax *resolve_leaf(void *ctx, const struct ax *x)
+{
+    struct resolving *r = ctx;
+    if (x->kind != AX_RECUR)
+        return x;
+    struct eval_phi *p = (struct eval_phi *)(uintptr_t)x->ref;
+    if (p->state == PHI_OPEN)
+        return x;
+    if (p->query != r->e->query) {
+        p->query = r->e->query;
+        p->resolved = x;
+        p->resolved = resolve_phi(r, p);
+    }
+    return p->resolved;
+}
 const struct ax *eval_resolve(struct eval *e, struct eval_frame *f, uint32_t block, const struct ax *x)
 {
+    e->query++;
     return x ? resolve_at(e, f, block, x, 0) : NULL;
 }
 
