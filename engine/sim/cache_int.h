@@ -34,6 +34,7 @@ struct cache_line {
     uint64_t tag;                /* line / sets + 1; 0: empty */
     uint32_t stamp;              /* last use, in accesses */
     uint32_t fill;               /* cycle at which the last outstanding sector arrives */
+    uint32_t held;               /* cycle until which the load that brought it needs it */
     uint8_t valid, ready;        /* sectors asked for; those that arrived before `fill` was set */
     uint8_t alloc;               /* enum cache_alloc of its allocation */
     uint8_t merged;              /* requests waiting for the outstanding fill */

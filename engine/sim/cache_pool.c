@@ -54,6 +54,8 @@ enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags
     return ST_OK;
 }
 
+static inline uint32_t free_at(const struct cache_line *l) { return l->fill > l->held ? l->fill : l->held; }
+
 static inline uint32_t bank_of(const struct cache_l1 *c, const struct cache_line *l)
 {
     return (uint32_t)(l - c->line) / c->ways % CACHE_BANKS;
@@ -104,7 +106,7 @@ static struct cache_line *oldest(const struct cache_l1 *c, struct cache_line *se
     for (uint32_t i = 0; i < c->ways; i++) {
         struct cache_line *l = &set[i];
         if (!l->tag) *empty = l;
-        else if (l->fill <= now && (!best || cache_keep_key(l) < cache_keep_key(best))) best = l;
+        else if (free_at(l) <= now && (!best || cache_keep_key(l) < cache_keep_key(best))) best = l;
     }
     return best;
 }
@@ -168,7 +170,7 @@ uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set,
     uint32_t bank = bank_of(c, set), at = UINT32_MAX;
     for (uint32_t s = bank; s < c->sets; s += CACHE_BANKS)
         for (const struct cache_line *l = &c->line[(size_t)s * c->ways], *end = l + c->ways; l < end; l++)
-            if (l->tag && l->fill > now && l->fill < at) at = l->fill;
+            if (l->tag && free_at(l) > now && free_at(l) < at) at = free_at(l);
     for (uint32_t k = 0; k < p->flying; k++) {
         uint32_t i = (p->head + k) % p->size;
         if (p->bank[i] == bank && p->pass[i].fill > now && p->pass[i].fill < at) at = p->pass[i].fill;

@@ -612,6 +612,29 @@ static void test_pool_wait(void **state)
     cache_l1_free(&c);
 }
 
+/* What the load that brought it has not read yet stays as well: here until the cycles 700 to 709. */
+static void test_pool_held(void **state)
+{
+    (void)state;
+    struct cache_l1 c;
+    struct cache_answer a;
+    uint64_t tag, line = 0;
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
+    for (uint32_t n = 0; n < 10; line++) {
+        if (cache_l1_set(&c, line, &tag) % CACHE_BANKS) continue;
+        cache_l1_load(&c, line, 1, CACHE_NORMAL, 10, &a);
+        assert_non_null(a.line);
+        cache_l1_fill(a.line, 500);
+        a.line->held = 700 + n++;
+    }
+    while (cache_l1_set(&c, line, &tag) % CACHE_BANKS) line++;
+    cache_l1_load(&c, line, 1, CACHE_NORMAL, 600, &a);
+    assert_int_equal(a.stall, 700);
+    cache_l1_load(&c, line, 1, CACHE_NORMAL, 700, &a);
+    assert_true(!a.stall && a.miss && a.line);
+    cache_l1_free(&c);
+}
+
 /* Four lines of a set on their way: the fifth passes by, with data and no tag, and is not found afterwards. */
 static void test_pool_full_set(void **state)
 {
@@ -687,7 +710,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dropped_on_its_way),
-        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_hand), cmocka_unit_test(test_pool_wait), cmocka_unit_test(test_pool_full_set),
+        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_hand), cmocka_unit_test(test_pool_wait), cmocka_unit_test(test_pool_held), cmocka_unit_test(test_pool_full_set),
         cmocka_unit_test(test_pool_bypass),
         cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),
         cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
