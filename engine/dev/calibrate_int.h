@@ -5,8 +5,9 @@
 #include "engine/dev/dev.h"
 
 /* Every kernel is entry `k` with parameters (u64 buf, u64 out, u32 a, u32 b, u32 c) and writes cycles to out[0]. */
-/* One thread follows pointers through a ring of b elements a bytes apart, c steps (a multiple of 16) after one warm round. */
-void calibrate_ring(struct buf *t, const char *op);
+/* One thread follows pointers through a ring of b elements a bytes apart, the first `from` bytes into buf, c steps (a multiple of 16)
+ * after one warm round. */
+void calibrate_ring(struct buf *t, const char *op, uint32_t from);
 /* The same over cold memory: element at offset o holds o + distance; c steps, no warming. */
 void calibrate_walk(struct buf *t, const char *op);
 /* Loads a word, then times the word a bytes further on. */

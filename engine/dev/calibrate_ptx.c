@@ -25,9 +25,10 @@ void calibrate_empty(struct buf *t)
     buf_puts(t, "ret;\n}\n");
 }
 
-void calibrate_ring(struct buf *t, const char *op)
+void calibrate_ring(struct buf *t, const char *op, uint32_t from)
 {
     head(t);
+    buf_printf(t, "add.s64 %%rd1, %%rd1, %u;\n", from);
     buf_puts(t, "mov.u32 %r4, 0;\nmov.u64 %rd3, %rd1;\n"
                 "BUILD:\nadd.s32 %r4, %r4, 1;\ncvt.u64.u32 %rd4, %r1;\nadd.s64 %rd5, %rd3, %rd4;\nsetp.lt.u32 %p1, %r4, %r2;\n"
                 "selp.b64 %rd6, %rd5, %rd1, %p1;\nst.global.u64 [%rd3], %rd6;\nmov.u64 %rd3, %rd6;\n@%p1 bra BUILD;\n"
