@@ -72,6 +72,8 @@ void *base_alloc(size_t n);                      /* zeroed; NULL when out of mem
 void *base_realloc(void *p, size_t n);           /* not zeroed past the old size */
 void base_free(void *p);
 char *base_strdup(const char *s);
+/* Where much was freed in small pieces (tens of megabytes), the system gets it back, also what other threads' pools keep. */
+void base_give_back(void);
 /* Fault injection: the n-th allocation from now fails (0: none). Test use. */
 void base_fail_after(uint64_t n);
 uint64_t base_alloc_count(void);

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static _Atomic uint64_t alloc_count;
 static _Atomic uint64_t alloc_fail_at;    /* 0: never */
@@ -22,6 +25,18 @@ void base_fail_after(uint64_t n)
 }
 
 uint64_t base_alloc_count(void) { return atomic_load(&alloc_count); }
+
+#define MUCH ((size_t)32 << 20)
+void base_give_back(void)
+{
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
+    if (mallinfo2().fordblks < MUCH)
+        return;
+#endif
+    malloc_trim(0);
+#endif
+}
 
 void *base_alloc(size_t n) { return allocation_fails() ? NULL : calloc(1, n ? n : 1); }
 

@@ -530,6 +530,8 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
     if (st == ST_OK)
         st = sim_run(j->c->prog, &s, stats, j->ds);
     base_free(block);
+    if (!functional && !stats->sampled)
+        base_give_back();                        /* all SMs with all their warps */
     return st;
 }
 

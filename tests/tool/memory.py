@@ -13,7 +13,7 @@ import argparse, json, os, sys, time
 
 SIZE = {"u8": 1, "s8": 1, "u16": 2, "s16": 2, "f16": 2, "u32": 4, "s32": 4, "f32": 4, "u64": 8, "s64": 8, "f64": 8}
 # What a sweep holds does not depend on how many points it has, so that a short axis does.
-COMMANDS = {"run": ["run", "--no-counters"], "sweep": ["sweep", "--axis", "bypass=none/l1/l1+l2"], "tune": ["tune"]}
+COMMANDS = {"run": ["run", "--no-counters"], "sweep": ["sweep", "--axis", "bypass=none/l1/l1+l2"], "tune": ["tune"], "analyze": ["analyze"], "predict": ["predict"]}
 
 
 def buffers(launch):
