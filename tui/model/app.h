@@ -123,7 +123,9 @@ void app_free(struct app *a);
 void app_snapshot(struct app *a, const struct job_snapshot *snap);
 /* Starts a frame: a fresh frame arena, view-models that depend on the snapshot brought up to date. */
 void app_begin_frame(struct app *a);
-unsigned app_event(struct app *a, const struct event *e);            /* enum ui_effect bits */
+/* Returns enum ui_effect bits. Between app_snapshot and a key or the mouse a frame must be drawn:
+ * what the cursor is on is looked up in the snapshot that the lines were made of. */
+unsigned app_event(struct app *a, const struct event *e);
 unsigned app_request(struct app *a, enum request r);
 /* One command line without the colon, e.g. "set agents 3". Errors become the notice. */
 unsigned app_command(struct app *a, const char *line);

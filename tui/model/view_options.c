@@ -417,8 +417,10 @@ void view_options_value(struct app *a, long item, const char *text)
         set_knob(a, item, text);
         return;
     }
-    if (!a->snap->spec)
+    if (!a->snap->spec || item >= ITEM_ARG + (long)a->snap->spec->nargs) {       /* the prompt stood open meanwhile */
+        app_notice(a, DIAG_ERROR, "the launch described is another one by now: nothing was changed");
         return;
+    }
     struct launch_spec l = *a->snap->spec;      /* shallow: job_post copies */
     struct arg_spec *args = base_alloc(sizeof *args * (l.nargs + 1));
     const char *bad = "out of memory";

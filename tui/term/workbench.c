@@ -56,9 +56,9 @@ static bool sync_snapshot(struct bench *b)
 static void draw(struct bench *b)
 {
     int w = b->app.w, h = b->app.h;
+    app_begin_frame(&b->app);            /* first: without a surface no line of an old snapshot may stay, either */
     if ((b->surface.w != w || b->surface.h != h) && !surface_resize(&b->surface, w, h))
         return;
-    app_begin_frame(&b->app);
     screen_draw(&b->app, &b->surface, &b->screen);
     if (!term_draw(b->term, &b->surface, &b->app.theme, b->repaint))
         b->leave = true;
@@ -92,6 +92,8 @@ static void read_events(struct bench *b)
         if (e.kind == EVENT_NONE || b->leave)
             return;
         b->app.now_ns = base_now_ns();
+        if (b->dirty & 1)
+            draw(b);                     /* what the cursor is on is looked up in the snapshot: its lines come first */
         apply(b, e.kind == EVENT_MOUSE ? screen_mouse(&b->app, &b->screen, &e) : app_event(&b->app, &e));
         if (b->dirty & 2)
             draw(b);                     /* each key is seen with the lines its frame has */
