@@ -117,7 +117,7 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fu
 FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/dev_wire.o $(BUILD)/fuzz/engine/dev/dev_wire_rec.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
 $(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
-.PHONY: fuzz-build fuzz coverage
+.PHONY: fuzz-build fuzz fuzz-tui coverage
 # Part of what `make check` builds, so that a fuzz target cannot rot.
 fuzz-build:
 	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -fsanitize=fuzzer -xc -o /dev/null - 2>/dev/null; \
@@ -128,6 +128,12 @@ fuzz: fuzz-build
 	    $$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=4000 -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$$n \
 	        $$(ls -d tests/fuzz/corpus/$${n#fuzz_} $$(test $$n = fuzz_ptx && echo tests/golden/ptx) 2>/dev/null) > $(BUILD)/fuzz/$$n.log 2>&1; \
 	    rc=$$?; tail -8 $(BUILD)/fuzz/$$n.log; [ $$rc -eq 0 ] || exit 1; done
+# The workbench under random keys, with sanitizers and a seed nobody chose.
+fuzz-tui:
+	@$(MAKE) -s --no-print-directory -j$(NPROC) BUILD=$(BUILD)/storm OPT=-O1 CC="$(CC) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
+	    $(BUILD)/storm/tests/test_tui_fuzz > $(BUILD)/storm.log 2>&1 || { tail $(BUILD)/storm.log; exit 1; }
+	@GPULOCW_FUZZ_SECONDS=$(FUZZ_TIME) GPULOCW_FUZZ_SEED=$${GPULOCW_FUZZ_SEED:-$$(date +%s%N)} $(BUILD)/storm/tests/test_tui_fuzz
+fuzz: fuzz-tui
 -include $(FUZZ_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d)
 
 $(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengine.a
