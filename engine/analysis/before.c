@@ -84,7 +84,7 @@ static enum status execute(struct facts *f, const struct ptx_module *m, const st
     if (st == ST_OK) {
         st = slice_run(s, 0, env_ctas(&v), 1, nothing, NULL, &budget);
         if (st == ST_REFUSED)
-            *why = "it runs too long";
+            *why = s->spun ? arena_printf(f->arena, SLICE_SPUN, s->spun) : "it runs too long";
     }
     slice_free(s);
     eval_done(&e);

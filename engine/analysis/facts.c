@@ -296,6 +296,8 @@ static enum status count_by_slice(struct facts *f)
     if (st == ST_REFUSED) {
         if (s->too_deep)
             eval_gap(&f->e, "the launch's addresses are not executed: its calls nest too deep");
+        else if (s->spun)
+            eval_gap(&f->e, "the launch's addresses are not executed to the end, with CTAs in index order: " SLICE_SPUN, s->spun);
         else
             eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs (--sample)",
                      (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));

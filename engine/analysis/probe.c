@@ -261,8 +261,9 @@ static void begin(struct probe *p, uint64_t cta)
     memset(p->reported, 0, sizeof *p->reported * warps);
     slice_cta_start(p->cta, cta);
 }
-static enum slice_stop run_warp(struct probe *p, uint32_t w)
+static enum slice_stop run_warp(void *ctx, uint32_t w)
 {
+    struct probe *p = ctx;
     enum slice_stop r = SLICE_EVENT;
     if (!p->cap)
         return slice_warp_run(p->cta, w, on_event, p, false, &p->budget);
@@ -278,15 +279,9 @@ static enum slice_stop run_warp(struct probe *p, uint32_t w)
 }
 enum status probe_cta(struct probe *p, uint64_t cta)
 {
-    uint32_t warps = env_warps(&p->f->v);
     begin(p, cta);
-    do {
-        for (uint32_t w = 0; w < warps; w++) {
-            enum slice_stop r = run_warp(p, w);
-            if (r == SLICE_STOPPED || r == SLICE_LIMIT)
-                return cancel_asked(p->f->o->cancel) ? ST_CANCELLED : p->s->status != ST_OK ? p->s->status : ST_REFUSED;
-        }
-    } while (slice_cta_release(p->cta));
+    if (slice_cta_run(p->cta, run_warp, p) != SLICE_DONE)
+        return cancel_asked(p->f->o->cancel) ? ST_CANCELLED : p->s->status != ST_OK ? p->s->status : ST_REFUSED;
     return p->loads.oom || p->stores.oom || p->warp_seen.oom || p->cta_seen.oom || p->everything.oom ? ST_NOMEM : ST_OK;
 }
 

@@ -356,7 +356,9 @@ void share_all(struct facts *f, struct ana_kernel *k)
     base_free(s);
     if (!sl)
         return;                      /* a gap says why */
-    if (st == ST_REFUSED)
+    if (st == ST_REFUSED && sl->spun)
+        eval_gap(&f->e, "sharing between CTAs is not analysed: in a sample of them " SLICE_SPUN, sl->spun);
+    else if (st == ST_REFUSED)
         eval_gap(&f->e, "sharing between CTAs is not analysed: the addresses take too long to execute");
     else if (st != ST_OK)
         f->e.status = st;

@@ -68,6 +68,8 @@ struct slice {
     const char *taint_why;           /* the first instruction that is not modelled */
     struct slice_copy { uint8_t *bytes; struct launch_view *view; } *copy;   /* per region: private bytes once written: a variable's; a buffer's */
     uint64_t outside;                /* lane accesses outside every buffer */
+    uint64_t changes;                /* of global memory: stores of other values than were there */
+    uint32_t spun;                   /* line of the first loop that a warp was found in for ever, with nobody left to end it; 0: none */
     enum status status;
     struct slice_op spare;           /* written to when memory is gone */
 };
@@ -89,16 +91,27 @@ struct slice_cta;
 struct slice_cta *slice_cta_new(struct slice *s);
 void slice_cta_free(struct slice_cta *c);
 void slice_cta_start(struct slice_cta *c, uint64_t cta);
-enum slice_stop { SLICE_DONE, SLICE_BARRIER, SLICE_EVENT, SLICE_STOPPED, SLICE_LIMIT };
-/* Runs warp w until it ends, waits at a barrier, or (step) after one reported request. */
+enum slice_stop { SLICE_DONE, SLICE_BARRIER, SLICE_EVENT, SLICE_SPIN, SLICE_STOPPED, SLICE_LIMIT };
+#define SLICE_SPUN "warps go round the loop at line %u for ever: what would end it is the store of another CTA, a clock, or nothing"
+static inline bool slice_stops(enum slice_stop r) { return r == SLICE_STOPPED || r == SLICE_LIMIT; }
+/* Runs warp w until it ends, waits at a barrier, or (step) after one reported request; SLICE_SPIN: it goes round a loop
+ * that only another warp's store can end. */
 enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t w, slice_fn fn, void *ctx, bool step, uint64_t *budget);
 /* All warps wait or are done: lets the waiting ones go on. False: all are done. */
 bool slice_cta_release(struct slice_cta *c);
 bool slice_warp_done(const struct slice_cta *c, uint32_t w);
 bool slice_warp_waits(const struct slice_cta *c, uint32_t w);
+/* It was found to spin, and no memory has changed since. */
+bool slice_warp_spins(const struct slice_cta *c, uint32_t w);
+/* Warps in index order from barrier to barrier to the CTA's end, `run` for each; those that spin have another turn after the
+ * others. SLICE_DONE, what stopped it, or SLICE_SPIN: all that are left spin. */
+typedef enum slice_stop (*slice_run_warp)(void *ctx, uint32_t w);
+enum slice_stop slice_cta_run(struct slice_cta *c, slice_run_warp run, void *ctx);
+/* Nobody is left to end the loop that warps of the CTA are in: it is named in slice.spun. */
+void slice_cta_stuck(struct slice_cta *c);
 /* Ends a warp where it is (a sample has seen enough of it). */
 void slice_warp_end(struct slice_cta *c, uint32_t w);
-/* CTAs [first, first+n*stride) by stride. budget: warp operations left. ST_OK, ST_CANCELLED, or ST_REFUSED: out of budget or stopped. */
+/* CTAs [first, first+n*stride) by stride. budget: warp operations left. ST_OK, ST_CANCELLED, or ST_REFUSED: out of budget, stopped, or (spun) waiting for ever. */
 enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stride, slice_fn fn, void *ctx, uint64_t *budget);
 
 /* slice_alu.c: one arithmetic op on 32 lanes; rows are zero-extended to 64 bits. */

@@ -108,13 +108,20 @@ void slice_load(struct slice_cta *c, struct slice_warp *w, const struct slice_op
         }
     }
 }
+/* Who waits for memory to change looks at these counts. Only CTAs that run one after the other change global memory. */
+static void put(struct slice_cta *c, unsigned space, uint8_t *p, const void *v, unsigned n)
+{
+    if (!p || !memcmp(p, v, n))
+        return;
+    memcpy(p, v, n);
+    ++*(space == PTX_SPACE_GLOBAL ? &c->s->changes : &c->changes);
+}
 void slice_store(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o, const uint64_t addr[32], uint32_t mask, const uint64_t *rows)
 {
     for (unsigned l = 0; l < 32; l++)
         for (unsigned k = 0; k < o->n && (mask >> l & 1); k++) {
             uint8_t *p = at(c, w, o->space, addr[l] + k * o->bytes, l, o->bytes, true);
-            if (p)
-                memcpy(p, &rows[(size_t)c->s->rows[o->list + k] * 32 + l], o->bytes);
+            put(c, slice_space(o->space, addr[l]), p, &rows[(size_t)c->s->rows[o->list + k] * 32 + l], o->bytes);
         }
 }
 
@@ -169,7 +176,7 @@ void slice_atomic(struct slice_cta *c, struct slice_warp *w, const struct slice_
         if (!p)
             continue;
         uint64_t old = fetch(p, o->bytes), v = combined(o, old, rows[(size_t)o->b * 32 + l], rows[(size_t)o->c * 32 + l]);
-        memcpy(p, &v, o->bytes);
+        put(c, slice_space(o->space, addr[l]), p, &v, o->bytes);
         if (o->d != SL_NONE)
             rows[(size_t)o->d * 32 + l] = old;
     }
@@ -182,6 +189,6 @@ void slice_async(struct slice_cta *c, struct slice_warp *w, const struct slice_o
         const uint8_t *from = at(c, w, PTX_SPACE_GLOBAL, addr[l], l, o->bytes, false);
         uint8_t *to = at(c, w, PTX_SPACE_SHARED, rows[(size_t)o->b * 32 + l] + (uint64_t)(int32_t)o->list, l, o->bytes, true);
         if (from && to)
-            memcpy(to, from, o->bytes);
+            put(c, PTX_SPACE_SHARED, to, from, o->bytes);
     }
 }

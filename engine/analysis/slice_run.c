@@ -96,6 +96,7 @@ void slice_cta_free(struct slice_cta *c)
             base_free(c->warp[w].frame[k].rows);
         base_free(c->warp[w].stack);
         base_free(c->warp[w].local);
+        slice_spin_free(&c->warp[w]);
     }
     base_free(c->warp);
     base_free(c->shared);
@@ -113,6 +114,7 @@ void slice_cta_start(struct slice_cta *c, uint64_t cta)
         w->present = left < 32 ? left : 32;
         w->waiting = w->done = false;
         w->left = SLICE_WARP_OPS;
+        slice_spin_begin(w);
         w->n = w->nframes = 0;
         w->red = NULL;
         if (!open_frame(c, w, &c->s->f[0], w->present == 32 ? ~0u : (UINT32_C(1) << w->present) - 1, NULL)) {
@@ -316,6 +318,7 @@ static enum slice_stop one_op(struct slice_cta *c, struct slice_warp *w, slice_f
     struct slice_entry *e = &w->stack[w->n - 1];
     const struct slice_op *o = &fr->f->op[e->pc];
     uint32_t mask = e->mask;
+    uint32_t back = 0;                           /* line of the loop that it jumps back into */
     if (o->guarded)
         mask &= mask_of(fr->rows + (size_t)o->guard * 32, o->guard_neg);
     if (o->code == SL_CALL && w->nframes == SLICE_MAX_FRAMES) {
@@ -324,8 +327,10 @@ static enum slice_stop one_op(struct slice_cta *c, struct slice_warp *w, slice_f
     }
     switch (o->code) {
     case SL_BRA: case SL_BRX: case SL_CALL: case SL_RET: case SL_EXIT:
+        if (o->code == SL_BRA && mask && fr->f->rank[o->target] <= fr->f->rank[e->pc])
+            back = fr->f->op[o->target].line;
         if (control(c, w, o, e, mask))
-            return SLICE_DONE;
+            return back && slice_spins(c, w, back) ? SLICE_SPIN : SLICE_DONE;
         c->s->status = ST_NOMEM;
         return SLICE_STOPPED;
     default: break;
@@ -354,7 +359,7 @@ enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t index, slice_fn fn,
         if ((*budget & 0xfff) == 0 && cancel_asked(c->s->v->e->cancel))
             return SLICE_STOPPED;
         enum slice_stop r = one_op(c, w, fn, ctx);
-        if (r == SLICE_STOPPED || r == SLICE_LIMIT || r == SLICE_BARRIER || (r == SLICE_EVENT && step))
+        if (slice_stops(r) || r == SLICE_BARRIER || r == SLICE_SPIN || (r == SLICE_EVENT && step))
             return r;
     }
     w->done = true;
@@ -393,21 +398,46 @@ bool slice_cta_release(struct slice_cta *c)
     }
     return any;
 }
+enum slice_stop slice_cta_run(struct slice_cta *c, slice_run_warp run, void *ctx)
+{
+    bool spins;
+    uint64_t was;
+    do {
+        do {                                 /* to the next barrier, or where nobody gets any further */
+            spins = false;
+            was = c->changes + c->s->changes;
+            for (uint32_t w = 0; w < c->nwarps; w++) {
+                enum slice_stop r = c->warp[w].waiting ? SLICE_BARRIER : run(ctx, w);
+                if (slice_stops(r))
+                    return r;
+                spins = spins || r == SLICE_SPIN;
+            }
+        } while (spins && c->changes + c->s->changes != was);
+        if (spins) {
+            slice_cta_stuck(c);
+            return SLICE_SPIN;
+        }
+    } while (slice_cta_release(c));
+    return SLICE_DONE;
+}
+struct running { struct slice_cta *c; slice_fn fn; void *ctx; uint64_t *budget; };
+static enum slice_stop run_warp(void *ctx, uint32_t w)
+{
+    struct running *q = ctx;
+    return slice_warp_run(q->c, w, q->fn, q->ctx, false, q->budget);
+}
 enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stride, slice_fn fn, void *ctx, uint64_t *budget)
 {
-    struct slice_cta *c = slice_cta_new(s);
+    struct running q = { slice_cta_new(s), fn, ctx, budget };
     enum slice_stop r = SLICE_DONE;
-    if (!c)
+    if (!q.c)
         return ST_NOMEM;
-    for (uint64_t k = 0; k < n && r != SLICE_STOPPED && r != SLICE_LIMIT && s->status == ST_OK; k++) {
-        slice_cta_start(c, first + k * stride);
-        do {
-            for (uint32_t w = 0; w < c->nwarps && r != SLICE_STOPPED && r != SLICE_LIMIT; w++)
-                r = slice_warp_run(c, w, fn, ctx, false, budget);
-        } while (r != SLICE_STOPPED && r != SLICE_LIMIT && slice_cta_release(c));
+    for (uint64_t k = 0; k < n && r == SLICE_DONE && s->status == ST_OK; k++) {
+        slice_cta_start(q.c, first + k * stride);
+        r = slice_cta_run(q.c, run_warp, &q);
     }
-    slice_cta_free(c);
+    slice_cta_free(q.c);
     if (s->status != ST_OK)
         return s->status;
-    return cancel_asked(s->v->e->cancel) ? ST_CANCELLED : r == SLICE_STOPPED || r == SLICE_LIMIT ? ST_REFUSED : ST_OK;
+    return cancel_asked(s->v->e->cancel) ? ST_CANCELLED : r == SLICE_DONE ? ST_OK : ST_REFUSED;
 }

@@ -119,7 +119,7 @@ static bool on_event(void *ctx, const struct slice_event *ev)
         return true;
     return emit_lines(t, ev, x);
 }
-struct sm { struct slice_cta **cta; bool *live; uint32_t *phase /* barriers that its CTA is past */; unsigned resident; uint64_t next, stride, ctas; };
+struct sm { struct slice_cta **cta; bool *live; uint32_t *phase /* barriers that its CTA is past */; unsigned resident; uint64_t next, stride, ctas; bool moved /* some warp went on in this round */; };
 
 static void refill(struct sm *m, unsigned k)
 {
@@ -133,11 +133,11 @@ static void refill(struct sm *m, unsigned k)
 static bool turn(struct tracing *t, struct sm *m, unsigned k, uint32_t w, uint64_t *budget)
 {
     struct slice_cta *c = m->cta[k];
-    if (slice_warp_done(c, w) || slice_warp_waits(c, w))
+    if (slice_warp_done(c, w) || slice_warp_waits(c, w) || slice_warp_spins(c, w))
         return true;
+    m->moved = true;
     t->phase = m->phase[k];
-    enum slice_stop r = slice_warp_run(c, w, on_event, t, true, budget);
-    return r != SLICE_STOPPED && r != SLICE_LIMIT;
+    return !slice_stops(slice_warp_run(c, w, on_event, t, true, budget));
 }
 static void settle(struct sm *m, unsigned k, uint32_t warps)
 {
@@ -147,10 +147,19 @@ static void settle(struct sm *m, unsigned k, uint32_t warps)
         all_done = all_done && done;
         all_wait = all_wait && (done || slice_warp_waits(m->cta[k], w));
     }
+    m->moved = m->moved || all_done || all_wait;
     if (all_done)
         refill(m, k);
     else if (all_wait && slice_cta_release(m->cta[k]))
         m->phase[k]++;
+}
+/* All warps there are wait for another SM's. False, for the caller to return. */
+static bool stuck(struct sm *m)
+{
+    for (unsigned k = 0; k < m->resident; k++)
+        if (m->live[k])
+            slice_cta_stuck(m->cta[k]);
+    return false;
 }
 static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
 {
@@ -159,7 +168,7 @@ static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
     for (unsigned k = 0; k < m->resident; k++)
         refill(m, k);
     while (any) {
-        any = false;
+        any = m->moved = false;
         for (unsigned k = 0; k < m->resident; k++) {
             if (!m->live[k])
                 continue;
@@ -169,6 +178,8 @@ static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
                     return false;
             settle(m, k, warps);
         }
+        if (any && !m->moved)
+            return stuck(m);
     }
     return true;
 }
@@ -209,7 +220,9 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
     struct slice *s = st == ST_OK ? facts_slice(&f) : NULL;
     if (s) {
         st = trace_sm(&f, s, &p, fn, ctx);
-        if (st == ST_REFUSED)
+        if (st == ST_REFUSED && s->spun)
+            diag_error(ds, "ana-trace", SLICE_SPUN, s->spun);
+        else if (st == ST_REFUSED)
             diag_error(ds, "ana-trace", "the trace is too long: stopped after 2^32 warp operations");
     } else if (st == ST_OK) {
         st = ST_REFUSED;
