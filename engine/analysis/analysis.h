@@ -69,6 +69,9 @@ struct ana_kernel {
     /* CTA sharing: bytes that pairs of nshare CTAs share, all of a small grid or a piece around its middle; nshare x nshare, row-major */
     uint32_t nshare; float *share; uint64_t *share_cta;
 };
+/* What the launches before a launch leave in its buffers, worked out once for many calls (its description's `before`). */
+struct ana_before;
+void ana_before_free(struct ana_before *b);  /* NULL is fine */
 struct ana_opts {
     const struct launch_data *data;          /* NULL: symbolic, with an assumed block of 256 threads */
     const struct dev_info *dev;              /* sizes for footprints; NULL: none */
@@ -79,6 +82,7 @@ struct ana_opts {
     uint32_t curve_requests;                 /* of a curve's exact trace, 0: a million; a longer one is sampled */
     bool curve;                              /* also trace one SM for ana_kernel.curve (a second or so) */
     bool every;                              /* ana_trace: prefetches and shared memory too */
+    struct ana_before **before;              /* NULL, or where it is kept: NULL at first, for the same launch's buffers ever after; made where a quick analysis needs it too */
     bool quick;                              /* closed forms, and slices of a bounded number of warps: no reuse split, no CTA graph */
 };
 /* *out owned, ana_free. kernel empty: the only or first entry. Partial answers are ST_OK with gaps. */

@@ -124,37 +124,74 @@ static void not_executed(struct facts *f, const char *why)
 {
     f->before_gap = arena_printf(f->arena, "the launches before this one are not executed (%s): loaded values are the buffers' initial data", why);
 }
+/* The buffers, and what kept the launches from being executed: NULL, or of this memory. */
+struct ana_before { struct launch_buffer *buffers; size_t n; char *gap; };
+
+void ana_before_free(struct ana_before *b)
+{
+    if (!b)
+        return;
+    copies_free(b->buffers, b->n);
+    base_free(b->gap);
+    base_free(b);
+}
+/* The buffers are handed over to who keeps them. */
+static void keep(struct facts *f)
+{
+    struct ana_before *b = f->o->before ? base_alloc(sizeof *b) : NULL;
+    if (!b)
+        return;                          /* this analysis has them all the same */
+    *b = (struct ana_before){ f->patched.buffers, f->patched.spec->nargs, f->before_gap ? base_strdup(f->before_gap) : NULL };
+    *f->o->before = b;
+}
 void before_plan(struct facts *f, const struct ptx_module *m)
 {
     const struct launch_data *d = f->o->data;
     if (!d || !d->spec->nbefore)
         return;
-    if (f->o->quick || d->total_bytes > BEFORE_BYTES)
-        not_executed(f, f->o->quick ? "a quick analysis" : "the buffers are too large to copy");
+    bool quick = f->o->quick && !f->o->before;
+    if (quick || d->total_bytes > BEFORE_BYTES)
+        not_executed(f, quick ? "a quick analysis" : "the buffers are too large to copy");
     else
         f->before = m;
 }
-enum status before_run(struct facts *f)
+static enum status run_all(struct facts *f, const struct ptx_module *m)
 {
     const struct launch_data *d = f->o->data;
-    const struct ptx_module *m = f->before;
     const char *why = NULL;
     enum status st = ST_OK;
-    f->before = NULL;
-    f->patched = *d;
     if (!(f->patched.buffers = copies(d->buffers, d->spec->nargs)))
         return ST_NOMEM;
     for (size_t k = 0; k < d->spec->nbefore && st == ST_OK; k++)
         st = run_one(f, m, k, &why);
     if (why)
         not_executed(f, why);
-    for (uint32_t i = 0; i < f->v.nregions; i++)
+    st = st == ST_REFUSED ? ST_OK : st;
+    if (st == ST_OK)
+        keep(f);
+    return st;
+}
+enum status before_run(struct facts *f)
+{
+    const struct ptx_module *m = f->before;
+    const struct ana_before *kept = f->o->before ? *f->o->before : NULL;
+    enum status st = ST_OK;
+    f->before = NULL;
+    f->patched = *f->o->data;
+    if (kept)
+        f->patched.buffers = kept->buffers;
+    else
+        st = run_all(f, m);
+    if (kept && kept->gap)
+        f->before_gap = arena_dup(f->arena, str_of(kept->gap));
+    for (uint32_t i = 0; i < f->v.nregions && f->patched.buffers; i++)
         if (f->v.region[i].of)
             f->v.region[i].of = &f->patched.buffers[f->v.region[i].arg];
-    return st == ST_REFUSED ? ST_OK : st;
+    return st;
 }
 void before_free(struct facts *f)
 {
-    if (f->patched.buffers)
+    const struct ana_before *kept = f->o->before ? *f->o->before : NULL;
+    if (f->patched.buffers && !(kept && kept->buffers == f->patched.buffers))
         copies_free(f->patched.buffers, f->patched.spec->nargs);
 }

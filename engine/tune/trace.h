@@ -34,6 +34,7 @@ struct tune_trace {
     uint32_t *head, *tail;                     /* per warp of this SM's CTAs: its first step, the newest so far */
     bool cut, nomem;
     float *crowd; uint32_t ncrowd;             /* by access: of first touches, of later ones */
+    struct ana_before *before;                 /* the launches before change no buffer's address: they are executed once for all mappings */
     struct ana_request last;
     struct tune_code *code; uint32_t func; struct warp_past *past;   /* while it is made: the kernel; per warp of this SM's CTAs */
     uint8_t *asked; uint64_t warps, on_sm, nasked; uint32_t sms; double scale;   /* on_sm: its CTAs; of a long trace, those of its first waves, and all over them. asked: bit per warp of this SM's CTAs: it loads something; and how many do */

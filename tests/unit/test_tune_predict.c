@@ -37,6 +37,33 @@ static void counts_are_those_of_the_addresses(void **state)
     }
 }
 
+/* Loads whose addresses are what a launch before left (a linked chain, neighbours of graph nodes) are followed where they
+ * really go, whatever the mapping: the launches before are executed once for all of them. */
+static void launches_before_have_left_their_data(void **state)
+{
+    static const char *const name[] = { "f_chain", "f_triangles" };
+    static const char *const mapping[] = { "", "--cluster redirect" };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(name); i++) {
+        struct rig r;
+        struct ana_kernel *whole;
+        rig_open(&r, "tests/unseen/suites/field", name[i], "sim:hopper-h200");
+        struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev) };
+        double lines = 0;
+        assert_status_ok(ana_run(r.module, str_of(r.launch->kernel), &o, &whole, &r.ds), &r.ds);
+        for (uint32_t k = 0; k < whole->naccess; k++)
+            if (!whole->access[k].store && whole->access[k].space == PTX_SPACE_GLOBAL)
+                lines += (double)whole->access[k].exact.lines;
+        for (size_t k = 0; k < ARRAY_LEN(mapping); k++) {
+            struct tune_prediction p = predict(&r, mapping[k]);
+            assert_true(p.valid && lines > 1000);
+            assert_float_equal(p.in.loads / lines, 1, 0.5);          /* one SM stands for all: its CTAs walk further than most */
+        }
+        ana_free(whole);
+        rig_close(&r);
+    }
+}
+
 /* Bypassing everything misses L1 always; thresholds lie between; caching all is the kernel itself. */
 static void bypassing_is_played_over_one_trace(void **state)
 {
@@ -471,7 +498,7 @@ static void streams_are_told_from_a_trace_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
+        cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(launches_before_have_left_their_data), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
         cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(bank_passes_are_those_of_the_analysis), cmocka_unit_test(long_traces_are_their_first_waves),
         cmocka_unit_test(traces_know_atomics_and_barriers), cmocka_unit_test(what_l1_takes_is_the_devices), cmocka_unit_test(advice_is_what_the_model_sees),
         cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
