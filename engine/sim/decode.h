@@ -5,6 +5,8 @@
  *   decode_func.c   a function's instructions: order of blocks, groups of accesses
  *   decode_live.c   liveness, and how many registers that takes
  *   decode_slot.c   registers to slots
+ *   decode_reach.c  which global memory an access can reach
+ *   decode_lean.c   what a timing sample need not compute
  *   decode_lane.c   arithmetic: rows of lanes.def, else scalar.def
  *   decode_*.c      the families */
 #ifndef GPULOCW_SIM_DECODE_H
@@ -74,7 +76,8 @@ bool decode_function(struct decode *d, uint32_t index);
 struct decode_live { uint32_t words; const uint64_t *in, *out; };                /* sets of registers live at a block's ends: [block][words] */
 bool decode_live(struct decode *d, const struct ptx_cfg *c);
 bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l);
-/* Sets exec_inst.lean of all code (decode_lean.c). False: out of memory. */
+/* Sets exec_inst.reach of the kernel's code (decode_reach.c), and exec_inst.lean of all code (decode_lean.c). False: out of memory. */
+bool decode_reach(struct decode *d);
 bool decode_lean(struct decode *d);
 bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f);
 

@@ -118,7 +118,7 @@ static bool call_builtin(struct decode *d, const struct ptx_func *f, const struc
     in->kind = EXEC_MEM;
     if (x->builtin == BUILTIN_MALLOC || x->builtin == BUILTIN_FREE) {
         d->atomic_order = true;      /* the addresses */
-        if (!d->p->heap && !(d->p->heap = sim_mem_place(d->p->mem, EXEC_HEAP_BYTES, "heap of malloc", false)))
+        if (!d->p->heap && !(d->p->heap = sim_mem_place(d->p->mem, EXEC_HEAP_BYTES, "heap of malloc", PLACE_BUFFER)))
             return !(d->oom = true);
     }
     return call_list(d, args, (const struct ptx_symbol *const *)f->params, f->nparams, NULL, false, &x->in, &x->nin) &&

@@ -1,12 +1,15 @@
 /* What a timing sample need not compute. A sample runs on copies of memory that are thrown away, so a value matters
  * only if it can reach a branch, a guard, an address, a mask of lanes or a cache policy. Values that cannot are left
  * out (exec_inst.lean is NULL), and loads and stores of such values only say which addresses they go to. Registers
- * are looked at without regard to order, memory as three pieces; what is not known to be safe computes as always. */
+ * are looked at without regard to order, memory as pieces; what is not known to be safe computes as always.
+ * Global memory is two pieces, since CTAs that claim tasks by counters of the module's own look at no buffer for it; where
+ * buffers matter all the same, it is one. */
 #include "engine/sim/decode_exec.h"
+#include "engine/sim/mem.h"
 
 #include <string.h>
 
-enum { PIECE_GLOBAL = 1, PIECE_SHARED = 2, PIECE_LOCAL = 4, PIECE_ALL = 7 };
+enum { PIECE_VARIABLES = 1, PIECE_BUFFERS = 2, PIECE_GLOBAL = 3, PIECE_SHARED = 4, PIECE_LOCAL = 8, PIECE_ALL = 15 };
 
 struct lean {
     struct sim_program *p;
@@ -14,6 +17,7 @@ struct lean {
     uint8_t mem;                     /* pieces of memory whose contents matter */
     bool warp;                       /* what lanes give each other matters */
     bool copies;                     /* global and shared memory are copied into each other */
+    bool one;                        /* global memory is one piece */
     bool more;                       /* something was found in this pass */
 };
 
@@ -21,7 +25,7 @@ static uint8_t piece_of(const struct exec_inst *in)
 {
     if (in->fn == exec_ld_param) return 0;
     switch ((enum ptx_space)in->space) {
-    case PTX_SPACE_GLOBAL: return PIECE_GLOBAL;
+    case PTX_SPACE_GLOBAL: return in->reach == REACH_VARIABLES ? PIECE_VARIABLES : in->reach == REACH_BUFFERS ? PIECE_BUFFERS : PIECE_GLOBAL;
     case PTX_SPACE_SHARED: case PTX_SPACE_SHARED_CLUSTER: return PIECE_SHARED;
     case PTX_SPACE_LOCAL: return PIECE_LOCAL;
     case PTX_SPACE_CONST: return 0;  /* nobody writes it */
@@ -56,6 +60,7 @@ static void mark(struct lean *l, uint32_t reg)
 static void mark_memory(struct lean *l, uint8_t pieces)
 {
     if (l->copies && pieces & (PIECE_GLOBAL | PIECE_SHARED)) pieces |= PIECE_GLOBAL | PIECE_SHARED;
+    if (l->one && pieces & PIECE_GLOBAL) pieces |= PIECE_GLOBAL;
     l->more |= (pieces & ~l->mem) != 0;
     l->mem |= pieces;
 }
@@ -148,6 +153,10 @@ static bool find_live(struct lean *l)
         l->more = false;
         for (uint32_t i = f->first + f->n; i-- > f->first;)
             if (!look_at(l, &l->p->code[i])) return false;
+        if (l->mem & PIECE_BUFFERS && !l->one) {
+            l->one = true;
+            mark_memory(l, PIECE_BUFFERS);
+        }
     } while (l->more);
     return true;
 }
@@ -165,10 +174,13 @@ bool decode_lean(struct decode *d)
     struct sim_program *p = d->p;
     struct lean l = { .p = p, .live = base_alloc(p->funcs[0].nregs + 1) };
     if (!l.live) return false;
-    bool known = p->nfuncs == 1 && !p->heap && find_live(&l);
+    bool one_func = p->nfuncs == 1 && !p->heap, ok = !one_func || decode_reach(d), known = one_func && ok && find_live(&l);
     p->blind = known && !(l.mem & PIECE_GLOBAL);
-    for (uint32_t i = 0; i < p->ncode; i++)
+    p->apart = known && l.mem & PIECE_VARIABLES && !l.one;
+    for (uint32_t i = 0; i < p->ncode; i++) {
         p->code[i].lean = known ? lean_of(&l, &p->code[i], d->lanes[LANE_touch]) : p->code[i].fn;
+        if (!p->apart) p->code[i].reach = REACH_ANY;
+    }
     base_free(l.live);
-    return true;
+    return ok;
 }

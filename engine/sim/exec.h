@@ -145,7 +145,7 @@ struct exec_launch {
     bool checks;                     /* a sanitiser option is on */
     pthread_mutex_t lock;            /* guards fault, prints, totals */
     struct exec_fault fault;
-    atomic_bool faulted;
+    atomic_bool faulted, astray;     /* astray: exec_launch_astray */
     atomic_uint_fast64_t fault_cta;
     struct exec_print *prints; size_t nprints, cap_prints;
     uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];

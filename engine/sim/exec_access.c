@@ -48,6 +48,8 @@ static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in,
     }
     c = &w->k->cache[in->mem_id];
     if (a - c->addr >= c->n && (found = sim_mem_find(w->x->p->mem, a))) {
+        if (w->lean && in->reach != REACH_ANY && (in->reach == REACH_VARIABLES) != found->variable)
+            atomic_store(&w->x->astray, true);
         uint8_t *own = w->k->private_view && !found->constant ? exec_private_host(w->k, found, writes) : found->host;
         if (!own)
             return (struct span_of){ 0, 0, NULL };

@@ -30,6 +30,7 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     if (p->ordered || x->checks)
         x->threads = 1;
     atomic_init(&x->faulted, false);
+    atomic_init(&x->astray, false);
     atomic_init(&x->fault_cta, UINT64_MAX);
     if (!x->params || !x->loads || !exec_check_launch(x))
         return ST_NOMEM;
@@ -132,6 +133,7 @@ struct exec_worker *exec_worker_new_private(struct exec_launch *x)
 }
 
 void exec_worker_lean(struct exec_worker *k) { k->lean = true; }
+bool exec_launch_astray(const struct exec_launch *x) { return atomic_load(&x->astray); }
 
 /* What the launch changes, others may be storing into by now. */
 static bool may_share(const struct exec_worker *k, const struct sim_alloc *a)
@@ -162,7 +164,8 @@ uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a, boo
     const struct sim_mem_entry *e = sim_mem_entry(k->x->p->mem, a->addr);
     if (!e || !base_grow((void **)&k->views, k->nviews, &k->cap_views, sizeof *k->views))
         return NULL;
-    uint8_t *host = sim_mem_view(k->x->p->mem, e, k->x->p->blind);
+    const struct sim_program *p = k->x->p;
+    uint8_t *host = sim_mem_view(p->mem, e, k->lean && (p->blind || (p->apart && !a->variable)));
     if (host)
         k->views[k->nviews++] = (struct exec_view){ a->addr, e->mapped, host };
     return host;

@@ -173,10 +173,10 @@ static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *nam
     return e.a.addr;
 }
 
-uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant)
+uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, enum sim_place as)
 {
     uint64_t bytes = n ? n : 1;
-    struct sim_mem_entry e = { .a = { .n = n, .constant = constant }, .written = true };
+    struct sim_mem_entry e = { .a = { .n = n, .constant = as == PLACE_CONSTANT, .variable = as == PLACE_VARIABLE }, .written = true };
     if (bytes > m->limit - m->used)
         return 0;
     if (bytes < MAPPED_FROM || !map_file(m, &e, bytes))
@@ -200,7 +200,7 @@ uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int
 
 uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name)
 {
-    return sim_mem_place(m, n, name, false);
+    return sim_mem_place(m, n, name, PLACE_BUFFER);
 }
 
 uint64_t sim_mem_room(const struct sim_mem *m) { return m->limit - m->used; }

@@ -4,6 +4,9 @@
 
 #include "engine/sim/exec.h"
 
+/* Where in global memory an address can lead, as far as the code tells (decode_reach.c). */
+enum exec_reach { REACH_ANY, REACH_VARIABLES /* the module's own */, REACH_BUFFERS /* what parameters point to */ };
+
 #define SIM_GRID_SPACE 64u           /* bytes that a cooperative launch has for the grid's barrier */
 
 struct sim_range { uint64_t off, n; };
@@ -26,8 +29,9 @@ struct sim_mem {
     pthread_mutex_t lock;                              /* of `asks` */
 };
 struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr);
-/* As sim_mem_alloc; constant: among the .const variables. */
-uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, bool constant);
+/* As sim_mem_alloc; constant: among the .const variables; variable: of the others. */
+enum sim_place { PLACE_BUFFER, PLACE_CONSTANT, PLACE_VARIABLE };
+uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, enum sim_place as);
 /* a is an allocation of m, found by sim_mem_find; a launch is about to store into it. */
 void sim_mem_note_written(struct sim_mem *m, const struct sim_alloc *a);
 /* Makes and fills the maps of initialised bytes. False: out of memory. */

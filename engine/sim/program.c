@@ -62,7 +62,7 @@ static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t 
         size_t n = s->name.n < sizeof name - 1 ? s->name.n : sizeof name - 1;
         memcpy(name, s->name.s, n);
         name[n] = 0;
-        e.addr = sim_mem_place(p->mem, s->bytes, name, constant);
+        e.addr = sim_mem_place(p->mem, s->bytes, name, constant ? PLACE_CONSTANT : PLACE_VARIABLE);
         if (!e.addr)
             return !(d->oom = true);
     }
@@ -260,7 +260,7 @@ static bool place_grid_space(struct sim_program *p)
 {
     for (uint32_t i = 0; i < p->nsregs && !p->grid_space; i++)
         if (p->sregs[i].sreg == PTX_SREG_ENVREG1 || p->sregs[i].sreg == PTX_SREG_ENVREG2) {
-            if (!(p->grid_space = sim_mem_place(p->mem, SIM_GRID_SPACE, "workspace of the grid's barrier", false)))
+            if (!(p->grid_space = sim_mem_place(p->mem, SIM_GRID_SPACE, "workspace of the grid's barrier", PLACE_BUFFER)))
                 return false;
         }
     return true;

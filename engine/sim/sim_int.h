@@ -78,8 +78,8 @@ struct exec_inst {
     uint32_t next;               /* code index of the following instruction */
     uint8_t cls;                 /* enum ptx_class */
     uint8_t space;               /* enum ptx_space of a memory instruction */
-    uint8_t bytes, vec;          /* per element; elements */
-    uint8_t store;               /* st rather than ld */
+    uint8_t bytes, vec, store;   /* per element; elements; st rather than ld */
+    uint8_t reach;               /* enum exec_reach (mem.h); REACH_ANY where nobody relies on it (sim_program.apart) */
     uint32_t load_id;            /* static id of a global load (index into stats.loads), EXEC_NO_ID */
     uint32_t mem_id;             /* per-instruction allocation cache */
     uint32_t group;              /* accesses of one block with the same unchanged base register: alike in pattern; 0: none */
@@ -90,8 +90,7 @@ struct exec_inst {
     const uint32_t *regs;
     struct exec_policy policy;
     const void *x;               /* what does not fit: owned by the program's arena */
-    const struct ptx_inst *ptx;
-    const struct exec_func *func;
+    const struct ptx_inst *ptx; const struct exec_func *func;
 };
 
 struct exec_func {               /* a decoded function */
@@ -129,9 +128,9 @@ struct sim_program {
     uint32_t nloads, nmem;                         /* static global loads; memory instructions */
     const struct exec_inst **loads;                /* [nloads] */
     uint32_t regs;                                 /* estimated 32-bit registers per thread */
-    bool ordered;                                  /* results depend on the order of CTAs: one thread runs them */
-    bool recursive;
+    bool recursive, ordered;                       /* ordered: results depend on the order of CTAs: one thread runs them */
     bool blind;                                    /* no contents of global memory reach what the timing of a launch depends on */
+    bool apart;                                    /* only those of module variables do: a sample leaves buffers as they are, as long as accesses stay where exec_inst.reach says */
     exec_fn *const *lanes;                         /* the lane bodies that the code is made of (lanes.h) */
     bool no_native;                                /* no machine code is to be made, or an attempt was */
     struct native *native;                         /* made by the first functional launch; NULL: none (native.h) */
@@ -215,6 +214,7 @@ bool exec_warp_faulted(const struct exec_warp *w);
 enum exec_run_result { RUN_DONE, RUN_BUDGET, RUN_SPIN /* waits for another CTA, likely */, RUN_FAULT };
 enum exec_run_result exec_cta_run(struct exec_cta *c, uint64_t budget);
 
+bool exec_launch_astray(const struct exec_launch *x);    /* an access went where exec_inst.reach says that none goes: a lean worker may have left out what matters */
 /* True once any CTA has faulted; the lowest CTA's fault is the one reported. */
 bool exec_launch_faulted(const struct exec_launch *x);
 enum status exec_fault_report(const struct exec_launch *x, struct diags *ds);
@@ -241,7 +241,7 @@ enum status exec_run(struct sim_program *p, const struct sim_launch *l, struct s
 enum status time_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds); /* timed: time.c */
 
 /* ---- memory, seen from inside ---- */
-struct sim_alloc { uint64_t addr, n; uint8_t *host; const char *name; bool constant; };
+struct sim_alloc { uint64_t addr, n; uint8_t *host; const char *name; bool constant, variable; /* variable: a module's, not constant */ };
 /* The allocation that holds addr, or NULL. Allocations do not change during a launch. */
 const struct sim_alloc *sim_mem_find(const struct sim_mem *m, uint64_t addr);
 /* The allocation nearest to addr (for messages), or NULL when there is none. */

@@ -265,13 +265,9 @@ static void take_print(struct exec_launch *x, struct sim_stats *out)
 
 enum way { WAY_WHOLE, WAY_WAVES /* all SMs, as many waves as it takes */, WAY_SUBSET /* groups of `simulated` SMs */ };
 
-/* One way of running it. Replaces *out. */
-static enum status run_once(struct time_launch *t, enum way way, uint32_t simulated, struct exec_drive *beside, struct sim_stats *out, struct diags *ds)
+/* Replaces *out. *astray: a sample left out what it should not have, so that nothing of it holds. */
+static enum status run_way(struct time_launch *t, struct exec_drive *beside, struct sim_stats *out, bool *astray, struct diags *ds)
 {
-    t->sampled = way != WAY_WHOLE;
-    t->subset = way == WAY_SUBSET;
-    t->ngroups = t->subset ? NGROUPS : 1;
-    t->simulated = simulated;
     sim_stats_free(out);
     *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
     struct time_groups a = { .beside = beside };
@@ -280,11 +276,32 @@ static enum status run_once(struct time_launch *t, enum way way, uint32_t simula
     st = run_groups(t, t->sampled ? NGROUPS * SAMPLE_BUDGET / t->ngroups : 0, &a, ds);
     enum status counted = st == ST_OK ? collect(t, &a, out) : ST_OK;
     free_groups(&a);
+    *astray = exec_launch_astray(t->x);
     if (exec_launch_faulted(t->x)) st = exec_fault_report(t->x, ds);
     else if (st == ST_OK && !t->sampled) take_print(t->x, out);
     exec_launch_free(t->x);
     t->x = NULL;
     return st == ST_OK ? counted : st;
+}
+
+/* One way of running it. Replaces *out. */
+static enum status run_once(struct time_launch *t, enum way way, uint32_t simulated, struct exec_drive *beside, struct sim_stats *out, struct diags *ds)
+{
+    t->sampled = way != WAY_WHOLE;
+    t->subset = way == WAY_SUBSET;
+    t->ngroups = t->subset ? NGROUPS : 1;
+    t->simulated = simulated;
+    bool astray = false;
+    struct diags own = { 0 };
+    enum status st = run_way(t, beside, out, &astray, &own);
+    if (astray) {
+        diags_free(&own);
+        t->full = true;
+        st = run_way(t, beside, out, &astray, &own);
+    }
+    diags_move(ds, &own);
+    diags_free(&own);
+    return st;
 }
 
 static bool is_read(const struct sim_program *p, const struct exec_func *f, uint32_t reg)

@@ -21,7 +21,7 @@ static enum status make_workers(struct time_group *g)
     for (uint32_t i = 0; g->worker && i < g->nworkers; i++) {
         g->worker[i] = t->sampled ? exec_worker_new_private(t->x) : exec_worker_new(t->x);
         if (!g->worker[i]) return ST_NOMEM;
-        if (t->sampled) exec_worker_lean(g->worker[i]);
+        if (t->sampled && !t->full) exec_worker_lean(g->worker[i]);
     }
     return g->worker ? ST_OK : ST_NOMEM;
 }
@@ -233,7 +233,7 @@ static enum status check_limits(struct time_group *g)
         if (g->sm[i].oom) return ST_NOMEM;
         if (g->sm[i].fault) return ST_DEVICE;
     }
-    if (exec_launch_faulted(g->t->x)) return ST_DEVICE;
+    if (exec_launch_faulted(g->t->x) || exec_launch_astray(g->t->x)) return ST_DEVICE;
     uint64_t most = l->max_cycles ? l->max_cycles : UINT64_MAX;
     if (g->now < most && g->now < TIME_NEVER - (1u << 24)) return ST_OK;
     diag_error(&g->ds, "hang", "the launch was stopped after %u cycles with %llu of %llu CTAs finished", g->now,

@@ -187,6 +187,7 @@ struct time_launch {                 /* what all groups of a launch share; read-
     uint32_t cluster;                /* CTAs of a cluster; everything else here that says CTA means one cluster */
     uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
     bool sampled;                    /* on private memory, and stopped when enough was seen */
+    bool full;                       /* a sample computes everything: what it left out was missed (exec_launch_astray) */
     bool subset;                     /* sampled on a few of the SMs */
     bool endless;                    /* CTAs share out work of a size that only the end of the launch shows */
     struct cache_range buffer[64]; uint32_t nbuffers; /* what a previous run left in L2 */

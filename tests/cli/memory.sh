@@ -69,14 +69,17 @@ with open(sys.argv[1] + "/a.bin", "wb") as f:
     f.write(b"x" * 40)
     for i in range(512):
         f.write(struct.pack("<65536f", *[i + k / 65536 for k in range(65536)]))
+# Agents that go down the columns of a matrix: a sample's stores would be in as many pages as there are rows.
+own = [l for l in json.load(open("kernels/redblack.launch.json"))["launches"] if l["name"] == "h200"][0]
+json.dump({"format": "gpulocw-launch", "version": 1, **own}, open(sys.argv[1] + "/columns.json", "w"))
 for name, l in launches.items():
     json.dump({"format": "gpulocw-launch", "version": 1, "ptx": "k.ptx", "kernel": "k", "grid": [32768, 1, 1], "block": [256, 1, 1], **l}, open("%s/%s.json" % (sys.argv[1], name), "w"))
 PY
 # most NAME LAUNCH COMMAND ARGUMENTS...
-sets=1 ptx=k
+sets=1 ptx=k mb=100
 most() {
     local name=$1 l=$T/$2.json out; shift 2
-    if out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 100 -s $sets --of "$l" "$1" "$T/$ptx.ptx" --launch "$l" "${@:2}" 2>&1); then ok "$name"; else no "$name" "$out"; fi
+    if out=$(python3 tests/tool/memory.py --gpulocw "$B" -m $mb -s $sets --of "$l" "$1" "$T/$ptx.ptx" --launch "$l" "${@:2}" 2>&1); then ok "$name"; else no "$name" "$out"; fi
 }
 for l in plain scratch after zeros file; do most "run, $l: at most 100 MB more" $l run --no-counters; done
 for l in plain file; do most "run, $l, in a worker: at most 100 MB more" $l run --no-counters --worker "'$B' worker"; done
@@ -91,6 +94,9 @@ most "analyze, after: at most 100 MB more" after analyze
 ptx=walk
 for c in analyze predict; do most "$c, two million lines: at most 100 MB more" walk $c; done
 has "and the trace was not cut off" "counts   2.768e\+08 line requests" "$("$B" predict "$T/walk.ptx" --launch "$T/walk.json")"
+ptx=columns
+cp kernels/redblack.ptx "$T/columns.ptx"
+mb=60 most "run, agents along columns: at most 60 MB more" columns run --no-counters --device sim:hopper-h200 --cluster agent --index column
 ptx=k
 most "run --check-memory, plain: at most 100 MB more" plain run --check-memory --device sim:hopper-h200
 # Timed whole, an H200 is 132 SMs with all their warps: most registers (conv3d), most lines at once (kmeans).
