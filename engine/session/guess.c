@@ -1,13 +1,15 @@
 /* A first launch description for a kernel that has none. What is a buffer, what an output and of what type comes
  * from the analysis; how large anything is cannot be known, so sizes are guesses, tried until the kernel stays
  * inside its buffers and writes something: a product of sizes that overflows lets no thread do anything. */
+#include "engine/session/guess_shape.h"
 #include "engine/session/session_int.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { DIMS = 3, BLOCKS = 6, LEAST_COUNT = 1024, MOST_ARGS = 1024, MOST_CTAS = 1024 /* that a guess grows to */, SHIFT = 4, PER_ROW = 16 /* entries of a sparse row, on average */ };
+enum { DIMS = GUESS_DIMS, BLOCKS = 6, LEAST_COUNT = 1024, MOST_ARGS = 1024, MOST_CTAS = 1024 /* that a guess grows to */, SHIFT = 4, PER_ROW = 16 /* entries of a sparse row, on average */ };
 #define TRIAL_SECONDS 1.0                 /* what takes longer is no size to explore with */
 
 /* One guess: what an integer parameter says, how many elements a buffer has. */
@@ -29,14 +31,25 @@ static const struct block_guess { struct dim3u block, covers; } block_guesses[DI
 
 /* What the analysis tells of one parameter. */
 struct param_use { bool address, loaded, stored, float_atomic, offsets /* where rows start */; enum ptx_type type; };
-struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; unsigned dims; bool loops, indexed, tiles, all_wide /* whatever is as wide as a pointer is taken for one */; uint32_t shared; bool *addresses /* by register */;
-               unsigned block_dims; uint32_t wider /* times as many CTAs along x */; bool zero /* what is read and written starts at zero */, rows /* offsets of rows ascend */; };
+struct guess { const struct ana_kernel *facts; const struct ptx_func *f; struct param_use *use; struct guess_shape shape; bool loops, indexed, all_wide /* whatever is as wide as a pointer is taken for one */; bool *addresses /* by register */;
+               uint32_t wider /* times as many CTAs along x */; bool zero /* what is read and written starts at zero */, rows /* offsets of rows ascend */; };
 enum trial { TRIAL_FAILS, TRIAL_IDLE /* runs, and no output changes */, TRIAL_WORKS };
 
 static enum ptx_type access_type(const struct guess *g, const struct ana_access *a)
 {
     const struct ptx_inst *i = &g->facts->module->funcs[a->func]->insts[a->inst];
     return i->ntypes ? i->type[0] : PTX_T_B32;
+}
+
+static void merge_use(const struct guess *g, const struct ana_access *a, struct param_use *u)
+{
+    u->address = true;
+    u->loaded |= !a->store || a->atomic;
+    u->stored |= a->store || a->atomic;
+    /* Stores of zero and exchanges of floats are written as of integers: a float anywhere tells. */
+    bool floats = ptx_type_kind(access_type(g, a)) == 'f' && ptx_type_kind(u->type) != 'f' && ptx_type_bits(access_type(g, a)) == ptx_type_bits(u->type);
+    u->type = u->type == PTX_T_NONE || floats ? access_type(g, a) : u->type;
+    u->float_atomic |= a->atomic && ptx_type_kind(access_type(g, a)) == 'f';
 }
 
 static void read_accesses(struct guess *g)
@@ -49,15 +62,21 @@ static void read_accesses(struct guess *g)
         g->loops |= a->loops != NULL;
         if (a->param < 0 || (uint32_t)a->param >= g->f->nparams)
             continue;
-        struct param_use *u = &g->use[a->param];
-        u->address = true;
-        u->loaded |= !a->store || a->atomic;
-        u->stored |= a->store || a->atomic;
-        /* Stores of zero and exchanges of floats are written as of integers: a float anywhere tells. */
-        bool floats = ptx_type_kind(access_type(g, a)) == 'f' && ptx_type_kind(u->type) != 'f' && ptx_type_bits(access_type(g, a)) == ptx_type_bits(u->type);
-        u->type = u->type == PTX_T_NONE || floats ? access_type(g, a) : u->type;
-        u->float_atomic |= a->atomic && ptx_type_kind(access_type(g, a)) == 'f';
+        merge_use(g, a, &g->use[a->param]);
     }
+}
+
+/* The same of one member of a struct by value, which the analysis calls STRUCT{OFFSET}; of all of the struct, where it cannot tell. */
+static struct param_use member_use(const struct guess *g, uint32_t p, uint64_t at)
+{
+    struct param_use u = { 0 };
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *a = &g->facts->access[k];
+        const char *member = a->array ? strrchr(a->array, '{') : NULL;
+        if (a->param == (int)p && (!member || strtoull(member + 1, NULL, 10) == at))
+            merge_use(g, a, &u);
+    }
+    return u.address ? u : g->use[p];
 }
 
 /* Offsets of rows, as compressed sparse rows have them: two neighbouring elements of an array that are compared with one another. */
@@ -91,40 +110,22 @@ static bool read_offsets(struct guess *g)
     return true;
 }
 
-/* Stores that the analysis does not list (matrix fragments, asynchronous copies): then any buffer may be an output. */
+/* Stores that the analysis does not list (matrix fragments, asynchronous copies, functions of elsewhere): then any buffer may
+ * be an output. */
 static void read_outputs(struct guess *g)
 {
-    bool any = false;
+    bool any = !g->shape.writes_unlisted;
     for (uint32_t p = 0; p < g->f->nparams; p++)
         any |= g->use[p].stored;
     for (uint32_t p = 0; !any && p < g->f->nparams; p++)
         g->use[p].stored = true;
 }
 
-static void read_grid(struct guess *g)
-{
-    g->dims = g->block_dims = 1;
-    for (uint32_t i = 0; i < g->f->ninsts; i++)
-        for (unsigned k = 0; k < g->f->insts[i].nopnds; k++) {
-            const struct ptx_operand *o = &g->f->insts[i].opnds[k];
-            if (o->kind == OPND_SREG && (o->index == PTX_SREG_CTAID || o->index == PTX_SREG_TID) && o->comp >= (int)g->dims && o->comp < DIMS)
-                g->dims = (unsigned)o->comp + 1;
-            if (o->kind == OPND_SREG && o->index == PTX_SREG_TID && o->comp >= (int)g->block_dims && o->comp < DIMS)
-                g->block_dims = (unsigned)o->comp + 1;
-        }
-    g->tiles = g->f->nvars > 0;
-    for (uint32_t i = 0; i < g->facts->module->nglobals; i++) {
-        g->tiles |= g->facts->module->globals[i]->space == PTX_SPACE_SHARED;
-        if (g->facts->module->globals[i]->space == PTX_SPACE_SHARED && g->facts->module->globals[i]->unsized)
-            g->shared = 16384;               /* dynamic shared memory: how much is the launch's business; this fits every device */
-    }
-}
-
 /* ---- registers that hold addresses: bases of addresses, and what they are sums and copies of ---- */
 static bool passes_address(const struct ptx_inst *i)
 {
     return i->op == PTX_OP_ADD || i->op == PTX_OP_SUB || i->op == PTX_OP_MOV || i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO || i->op == PTX_OP_SELP ||
-           i->op == PTX_OP_MAD;
+           i->op == PTX_OP_MAD_LO || i->op == PTX_OP_MAD_WIDE;
 }
 
 static void mark_bases(struct guess *g)
@@ -147,7 +148,7 @@ static void mark_addresses(struct guess *g)
             const struct ptx_inst *x = &g->f->insts[i];
             if (!passes_address(x) || x->opnds[0].kind != OPND_REG || !g->addresses[x->opnds[0].index])
                 continue;
-            for (unsigned k = x->op == PTX_OP_MAD ? 3 : 1; k < x->nopnds; k++)
+            for (unsigned k = x->op == PTX_OP_MAD_LO || x->op == PTX_OP_MAD_WIDE ? 3 : 1; k < x->nopnds; k++)
                 if (x->opnds[k].kind == OPND_REG && !g->addresses[x->opnds[k].index])
                     more = g->addresses[x->opnds[k].index] = true;
         }
@@ -220,16 +221,15 @@ static bool floating(enum elem e)
     return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
 }
 
-static void guess_buffer(const struct guess *g, uint32_t p, struct size_guess size, struct arg_spec *a)
+static void guess_buffer(const struct guess *g, uint64_t seed, const struct param_use *u, struct size_guess size, struct arg_spec *a)
 {
-    const struct param_use *u = &g->use[p];
     a->kind = ARG_BUFFER;
     a->elem = elem_of(g, u->type);
     a->count = size.count;
     a->output = u->stored;
     a->tolerance = u->float_atomic ? 1e-4 : 0;
     a->init.kind = (u->loaded || !u->address) && !(g->zero && u->stored) ? INIT_RANDOM : INIT_FILL;
-    a->init.seed = p + 1;
+    a->init.seed = seed;
     a->init.integral = !floating(a->elem);
     a->init.ib = elem_size(a->elem) == 1 ? 100 : size.n - 1 > 30000 && elem_size(a->elem) == 2 ? 30000 : (int64_t)size.n - 1;
     a->init.b = a->init.integral ? (double)a->init.ib : 1;
@@ -237,7 +237,7 @@ static void guess_buffer(const struct guess *g, uint32_t p, struct size_guess si
         a->init.b = 0, a->init.ib = 0;
     if (g->rows && u->offsets) {
         uint64_t most = (uint64_t)PER_ROW * size.n;
-        a->init = (struct init_spec){ .kind = INIT_ROWS, .rows = size.n, .nnz = most < size.count ? most : size.count, .seed = p + 1 };
+        a->init = (struct init_spec){ .kind = INIT_ROWS, .rows = size.n, .nnz = most < size.count ? most : size.count, .seed = seed };
         a->count = (uint64_t)size.n + 1;
     }
 }
@@ -263,7 +263,7 @@ static enum status guess_arg(const struct guess *g, uint32_t p, struct size_gues
     const struct ptx_symbol *s = g->f->params[p];
     a->name = str_dup(s->name);
     if (is_buffer(g, p))
-        guess_buffer(g, p, size, a);
+        guess_buffer(g, p + 1, &g->use[p], size, a);
     else if (!s->array && s->bytes <= 8)
         guess_scalar(s->type, s->bytes, scalar_value(g, param_load(g, p, 0), size.n), a);
     else {
@@ -284,9 +284,10 @@ static enum status guess_members(const struct guess *g, size_t p, struct size_gu
         struct buf name = { 0 };
         if (!x || !x->ntypes)
             continue;
-        if (loads_address(g, x))
-            guess_buffer(g, (uint32_t)p, size, a);
-        else
+        if (loads_address(g, x)) {
+            struct param_use u = member_use(g, (uint32_t)p, at);
+            guess_buffer(g, l->nargs + 1, &u, size, a);
+        } else
             guess_scalar(x->type[0], ptx_type_bits(x->type[0]) / 8, scalar_value(g, x, size.n), a);
         buf_printf(&name, "%s+%llu", outer, (unsigned long long)at);
         a->name = buf_take(&name);
@@ -300,14 +301,6 @@ static enum status guess_members(const struct guess *g, size_t p, struct size_gu
 }
 
 /* ---- tables in constant memory that the host fills ---- */
-static bool names_symbol(const struct ptx_func *f, const struct ptx_symbol *s)
-{
-    for (uint32_t i = 0; i < f->ninsts; i++)
-        for (unsigned k = 0; k < f->insts[i].nopnds; k++)
-            if (f->insts[i].opnds[k].sym == s)
-                return true;
-    return false;
-}
 
 /* nvcc declares tables as bytes: what they hold, the loads tell. */
 static enum elem symbol_elem(const struct guess *g, const struct ptx_symbol *s)
@@ -328,7 +321,7 @@ static enum status guess_symbols(const struct guess *g, struct launch_spec *l)
         return ST_NOMEM;
     for (uint32_t i = 0; i < m->nglobals; i++) {
         const struct ptx_symbol *s = m->globals[i];
-        if (s->space != PTX_SPACE_CONST || s->init || s->nreloc || s->unsized || !names_symbol(g->f, s))
+        if (s->space != PTX_SPACE_CONST || s->init || s->nreloc || s->unsized || !guess_names(g->f, s))
             continue;
         struct symbol_spec *y = &l->symbols[l->nsymbols++];
         *y = (struct symbol_spec){ .name = str_dup(s->name), .elem = symbol_elem(g, s) };
@@ -351,7 +344,7 @@ static uint32_t ctas(uint32_t n, uint32_t block, uint32_t most)
 static struct dim3u block_of(const struct guess *g, unsigned trial)
 {
     const struct dim_directive *r = &g->f->reqntid, *m = &g->f->maxntid;
-    struct dim3u b = block_guesses[g->block_dims - 1][trial % BLOCKS].block;
+    struct dim3u b = g->shape.one_thread ? (struct dim3u){ 1, 1, 1 } : block_guesses[g->shape.block_dims - 1][trial % BLOCKS].block;
     if (r->x)
         return (struct dim3u){ r->x, r->y, r->z };
     while (m->x && dim3u_count(b) > (uint64_t)m->x * m->y * m->z)
@@ -361,11 +354,11 @@ static struct dim3u block_of(const struct guess *g, unsigned trial)
 
 static enum status guess_spec(const struct guess *g, struct size_guess size, unsigned trial, struct launch_spec *l)
 {
-    *l = (struct launch_spec){ .shared = g->shared, .block = block_of(g, trial) };
-    struct dim3u c = block_guesses[g->block_dims - 1][trial % BLOCKS].covers;
+    *l = (struct launch_spec){ .shared = g->shape.shared, .block = block_of(g, trial) };
+    struct dim3u c = block_guesses[g->shape.block_dims - 1][trial % BLOCKS].covers;
     c = c.x && !g->f->reqntid.x ? c : l->block;
-    l->grid = (struct dim3u){ ctas(size.n, c.x, 65536), g->dims > 1 ? ctas(size.n, c.y, 4096) : 1, g->dims > 2 ? ctas(size.n, c.z, 64) : 1 };
-    l->grid.x *= g->wider;
+    l->grid = (struct dim3u){ ctas(size.n, c.x, 65536), g->shape.dims > 1 ? ctas(size.n, c.y, 4096) : 1, g->shape.dims > 2 ? ctas(size.n, c.z, 64) : 1 };
+    l->grid.x = g->shape.one_thread ? 1 : l->grid.x * g->wider;
     l->kernel = str_dup(g->f->name);
     const char *slash = strrchr(g->facts->module->path, '/');
     l->ptx = base_strdup(slash ? slash + 1 : g->facts->module->path);
@@ -436,7 +429,7 @@ static enum status try_spec(const struct launch_spec *l, struct dev *dev, struct
 
 static struct size_guess size_at(const struct guess *g, unsigned trial)
 {
-    struct size_guess first = first_sizes[g->loops][g->dims - 1];
+    struct size_guess first = first_sizes[g->loops][g->shape.dims - 1];
     if (trial < BLOCKS)
         return first;
     struct size_guess next = next_sizes[trial / BLOCKS - 1];
@@ -478,7 +471,7 @@ static enum status grow(struct guess *g, struct trying *t, struct launch_spec *o
 {
     struct result last = *r;
     enum status s = ST_OK;
-    bool better = g->dims == 1;
+    bool better = g->shape.dims == 1 && !g->shape.one_thread;
     t->growing = true;
     while (s == ST_OK && better && (uint64_t)out->grid.x * 4 <= MOST_CTAS) {
         clock_t began = clock();
@@ -536,7 +529,7 @@ static enum status try_all(struct guess *g, struct trying *t, struct launch_spec
 {
     enum status s = ST_OK;
     unsigned idle = UINT_MAX;
-    for (unsigned round = g->tiles ? 0 : 1; round < 2; round++)      /* tiles: first for the shape they were made for */
+    for (unsigned round = g->shape.tiles ? 0 : 1; round < 2; round++)      /* tiles: first for the shape they were made for */
         for (unsigned k = 0; k < (round ? BLOCKS * (1 + ARRAY_LEN(next_sizes)) : BLOCKS); k++) {
             enum trial how;
             int64_t began = base_now_ns();
@@ -615,7 +608,7 @@ enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const 
     *out = (struct launch_spec){ 0 };
     g.use = base_alloc((g.f->nparams + 1) * sizeof *g.use);
     g.addresses = base_alloc((g.f->nregs + 1) * sizeof *g.addresses);
-    if (!g.use || !g.addresses || g.f->nparams > MOST_ARGS) {
+    if (!g.use || !g.addresses || g.f->nparams > MOST_ARGS || !guess_shape(facts->module, g.f, &g.shape)) {
         base_free(g.use);
         base_free(g.addresses);
         return ST_NOMEM;
@@ -623,7 +616,6 @@ enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const 
     mark_addresses(&g);
     read_accesses(&g);
     read_outputs(&g);
-    read_grid(&g);
     enum status s = read_offsets(&g) ? dev_load(dev, facts->module->path, facts->module->text, g.f->name, 0, &t.code, ds) : ST_NOMEM;
     if (s == ST_OK)
         s = find_spec(&g, &t, out, ds);

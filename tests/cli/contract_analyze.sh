@@ -46,6 +46,63 @@ doc "pointers inside a struct: exact sectors" "d['kernels'][0]['exact']['sectors
 doc "pointers inside a struct: another process gets them too" "d['equal_to_original'] is True" "$B" run "$T/view.ptx" --worker "$B worker" --json
 sed -i 's/"at": 8/"at": 20/' "$T/view.launch.json"
 code "a member beyond the struct's end" 1 "reaches beyond the end of 'view'" "$B" run "$T/view.ptx"
+code "launch: of a struct's members only what is written is an output" 0 "view\+0 f32 x 1048576, view\+8 f32 x 1048576 \(output\)" "$B" launch "$T/view.ptx"
+# A rank over all three components is no third dimension; two groups' sizes multiplied are one; an index read by itself is one.
+rank() { # rank NAME %tid.z's use
+cat > "$T/$1.ptx" <<PTX
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .shared .align 4 .b8 tile[];
+.global .align 1 .b8 words[4] = {37, 117, 10, 0};
+.visible .entry $1(.param .u64 a, .param .u64 o, .param .u32 n)
+{
+    .reg .pred %p; .reg .f32 %f; .reg .b32 %r<20>; .reg .b64 %d<9>;
+    ld.param.u64 %d1, [a]; ld.param.u64 %d2, [o]; ld.param.u32 %r1, [n];
+    mov.u32 %r2, %ntid.x; mov.u32 %r3, %ntid.y; mov.u32 %r4, %ntid.z; mov.u32 %r5, %tid.x; mov.u32 %r6, %tid.y; mov.u32 %r7, %tid.z; mov.u32 %r8, %ctaid.x;
+    mul.lo.s32 %r9, %r2, %r3; mul.lo.s32 %r10, %r9, %r4;
+    $2
+    mad.lo.s32 %r13, %r10, %r8, %r12;
+    setp.ge.s32 %p, %r13, %r1;
+    @%p bra done;
+    mul.wide.s32 %d3, %r13, 4;
+    add.s64 %d4, %d1, %d3; add.s64 %d5, %d2, %d3;
+    ld.global.f32 %f, [%d4]; st.global.f32 [%d5], %f;
+done:
+    ret;
+}
+.visible .entry other_tile()
+{
+    .reg .b32 %r;
+    mov.u32 %r, %tid.x; st.shared.u32 [tile], %r; ret;
+}
+.extern .func (.param .b32 out) vprintf(.param .b64 format, .param .b64 args);
+.visible .entry one_for_all(.param .u64 a)
+{
+    .reg .b32 %r; .reg .b64 %d<3>;
+    ld.param.u64 %d1, [a]; ld.global.u32 %r, [%d1]; add.s32 %r, %r, 1; st.global.u32 [%d1], %r; ret;
+}
+.visible .entry talks(.param .u64 a)
+{
+    .reg .b32 %r<3>; .reg .b64 %d<5>; .local .align 8 .b8 said[8];
+    ld.param.u64 %d1, [a]; mov.u32 %r1, %tid.x; mul.wide.u32 %d2, %r1, 4; add.s64 %d2, %d1, %d2; ld.global.u32 %r2, [%d2]; st.local.u32 [said], %r2;
+    mov.u64 %d3, words; cvta.global.u64 %d3, %d3; mov.u64 %d4, said; cvta.local.u64 %d4, %d4;
+    { .param .b64 p0; st.param.b64 [p0], %d3; .param .b64 p1; st.param.b64 [p1], %d4; .param .b32 q; call.uni (q), vprintf, (p0, p1); }
+    ret;
+}
+
+PTX
+}
+rank by_rank 'mad.lo.s32 %r11, %r3, %r7, %r6; mad.lo.s32 %r12, %r11, %r2, %r5;'
+code "launch: a rank over the block is one dimension" 0 "by_rank: grid 4096x1x1, block 256x1x1" "$B" launch "$T/by_rank.ptx" -k by_rank
+doc "launch: dynamic shared memory only where the kernel names it" "d['shared']==0" "$B" launch "$T/by_rank.ptx" -k by_rank
+doc "launch: and there it is" "d['shared']==16384" "$B" launch "$T/by_rank.ptx" -k other_tile
+code "launch: a kernel that reads no index is one thread's" 0 "one_for_all: grid 1x1x1, block 1x1x1" "$B" launch "$T/by_rank.ptx" -k one_for_all
+doc "launch: printing writes no buffer" "'output' not in d['args'][0] and 'random' in d['args'][0]['init']" "$B" launch "$T/by_rank.ptx" -k talks
+rank by_parts 'mul.lo.s32 %r11, %r7, %r9; mad.lo.s32 %r14, %r6, %r2, %r5; add.s32 %r12, %r11, %r14;'
+code "launch: the same rank, added up in another order" 0 "by_parts: grid 4096x1x1, block 256x1x1" "$B" launch "$T/by_parts.ptx" -k by_parts
+rank by_depth 'mad.lo.s32 %r11, %r3, %r7, %r6; mad.lo.s32 %r12, %r11, %r2, %r5; xor.b32 %r12, %r12, %r7;'
+code "launch: an index that is read besides is a dimension" 0 "by_depth: grid [0-9]+x[0-9]+x[0-9]+, block 8x8x4" "$B" launch "$T/by_depth.ptx" -k by_depth
 # A tile with a halo wants its own block shape; a debug build hides pointers in local memory.
 code "launch: the block that a halo was made for" 0 "w_jacobi: grid [0-9x]+, block 32x4x1" "$B" launch tests/unseen/w_nvcc.ptx -k w_jacobi
 sed -e 's/ld.param.u64 %d1, \[view\];/ld.param.u64 %d1, [view]; st.local.u64 [keep], %d1; ld.local.u64 %d1, [keep];/' -e 's/    ld.param.u64 %d2, \[view+8\];/    .local .b64 keep;\n    ld.param.u64 %d4, [view+8]; st.local.u64 [keep], %d4; ld.local.u64 %d2, [keep];/' \
