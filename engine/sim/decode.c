@@ -1,5 +1,6 @@
 /* Operands to slots: registers, broadcast constants, special registers, symbols, addresses. */
 #include "engine/sim/decode.h"
+#include "engine/sim/exec_sreg.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -149,7 +150,7 @@ static bool sreg_slot(struct decode *d, const struct ptx_operand *o, unsigned by
         return decode_why(d, "shared memory that the driver reserves (%s)", ptx_sreg_name((enum ptx_sreg)o->index));
     for (uint32_t i = 0; i < p->nsregs; i++)
         if (p->sregs[i].sreg == o->index && p->sregs[i].comp == o->comp && p->sregs[i].bytes == bytes) {
-            *slot = p->sregs[i].off | BANK_SREG;
+            *slot = p->sregs[i].slot;
             return true;
         }
     if (p->nsregs == d->cap_sregs) {
@@ -164,9 +165,10 @@ static bool sreg_slot(struct decode *d, const struct ptx_operand *o, unsigned by
         p->sregs = now;
         d->cap_sregs = cap;
     }
-    p->sregs[p->nsregs++] = (struct exec_sreg){ (uint16_t)o->index, o->comp, (uint8_t)bytes, p->sreg_bytes };
-    *slot = p->sreg_bytes | BANK_SREG;
-    p->sreg_bytes += bytes * WARP_LANES;
+    enum exec_bank bank = exec_sreg_bank(o->index);
+    *slot = p->sreg_bytes[bank] | bank;
+    p->sregs[p->nsregs++] = (struct exec_sreg){ (uint16_t)o->index, o->comp, (uint8_t)bytes, *slot };
+    p->sreg_bytes[bank] += bytes * WARP_LANES;
     return true;
 }
 

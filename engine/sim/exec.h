@@ -108,7 +108,7 @@ struct exec_cta {
     struct exec_barrier bar[EXEC_MAX_BARRIERS];
     uint32_t *bar_words;
     uint8_t *locals;
-    uint8_t *sregs;
+    uint8_t *sregs;                  /* BANK_CTA */
     uint32_t turn_warp, look;        /* exec_cta_run goes on here; the free driver's look at device memory since which it has had a turn */
     uint64_t spins;                  /* slices in a row that ended in spinning */
     uint64_t looks, state; uint32_t repeats;   /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
@@ -136,7 +136,7 @@ struct exec_print { uint64_t cta; char *text; size_t n; };
 struct exec_launch {
     struct sim_program *p;
     const struct sim_launch *l;
-    uint8_t *params; uint64_t nparams;
+    uint8_t *params, *sregs; uint64_t nparams;     /* sregs: BANK_SREG of each warp of a CTA */
     uint32_t warps_per_cta, shared_bytes, local_bytes;
     struct dim3u cluster; uint32_t cluster_ctas;   /* CTAs of a cluster; 1: each is its own */
     bool explicit_cluster;           /* the kernel or the launch says so */
@@ -213,7 +213,6 @@ void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, 
 bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
                      unsigned bytes, enum exec_access_kind kind, const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
 
-void exec_fill_sregs(struct exec_warp *w, bool again); /* special registers; again: only what another CTA changes (exec_sreg.c) */
 /* ---- faults (exec_fault.c) ---- */
 enum fault_kind { FAULT_BOUNDS, FAULT_ALIGN, FAULT_LOCAL_STACK, FAULT_TRAP, FAULT_ASSERT, FAULT_DEADLOCK, FAULT_HANG,
                   FAULT_UNINIT, FAULT_RACE, FAULT_CALL, FAULT_NOMEM, FAULT_CANCELLED, FAULT_ARG };

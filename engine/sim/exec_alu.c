@@ -56,7 +56,7 @@ void exec_compare_more(struct exec_warp *w, const struct exec_inst *in, uint32_t
     pred_write(w, in->dst2, mask, q);
 }
 
-/* One half of a packed comparison: its operands and result lie in a bank of our own. */
+/* One half of a packed comparison: its operands and result lie in a bank of our own for a moment. */
 static uint32_t compare_half(struct exec_warp *w, const struct exec_inst *in, unsigned h)
 {
     const struct exec_compare *x = in->x;
@@ -67,12 +67,14 @@ static uint32_t compare_half(struct exec_warp *w, const struct exec_inst *in, un
         own[i] = a[i] >> 16 * h & 0xffff;
         own[WARP_LANES + i] = b[i] >> 16 * h & 0xffff;
     }
-    bank_set(w, BANK_TEMP, own);
-    one.a = 0 | BANK_TEMP;
-    one.b = WARP_LANES * 4 | BANK_TEMP;
-    one.dst = 2 * WARP_LANES * 4 | BANK_TEMP;
+    const uintptr_t kept = w->bank[BANK_CTA];
+    bank_set(w, BANK_CTA, own);
+    one.a = 0 | BANK_CTA;
+    one.b = WARP_LANES * 4 | BANK_CTA;
+    one.dst = 2 * WARP_LANES * 4 | BANK_CTA;
     one.x = NULL;
     x->pair(w, &one, EXEC_FULL);
+    w->bank[BANK_CTA] = kept;
     return x->complement ? ~own[2 * WARP_LANES] : own[2 * WARP_LANES];
 }
 

@@ -6,6 +6,7 @@
  * runs all CTAs, turning to the next one when a CTA waits for another. Either way the result
  * is the same for any number of threads. */
 #include "engine/sim/exec_print.h"
+#include "engine/sim/exec_sreg.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/native.h"
 
@@ -32,7 +33,7 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     atomic_init(&x->faulted, false);
     atomic_init(&x->astray, false);
     atomic_init(&x->fault_cta, UINT64_MAX);
-    if (!x->params || !x->loads || !exec_check_launch(x))
+    if (!x->params || !x->loads || !exec_launch_sregs(x) || !exec_check_launch(x))
         return ST_NOMEM;
     memcpy(x->params, l->params, l->nparams < x->nparams ? l->nparams : x->nparams);
     for (uint32_t i = 0; i < p->nloads; i++) {
@@ -73,6 +74,7 @@ void exec_launch_free(struct exec_launch *x)
     exec_heap_free(x);
     base_free(x->prints);
     base_free(x->params);
+    base_free(x->sregs);
     base_free(x->loads);
     pthread_mutex_destroy(&x->lock);
     base_free(x);
@@ -203,8 +205,7 @@ static bool cta_memory(struct exec_cta *c)
     c->bar_words = base_alloc(EXEC_MAX_BARRIERS * n * sizeof *c->bar_words);
     c->shared = base_alloc(x->shared_bytes + 64);
     c->locals = base_alloc((size_t)n * WARP_LANES * x->local_bytes + 64);
-    c->sregs = base_alloc((size_t)n * x->p->sreg_bytes + 64);
-    if (!c->warps || !c->bar_words || !c->shared || !c->locals || !c->sregs)
+    if (!c->warps || !c->bar_words || !c->shared || !c->locals)
         return false;
     for (uint32_t i = 0; i < EXEC_MAX_BARRIERS; i++)
         c->bar[i].arrived = c->bar_words + i * n;
@@ -215,13 +216,12 @@ static bool cta_memory(struct exec_cta *c)
         w->frag = w->two;
         w->born = threads >= WARP_LANES ? EXEC_FULL : (1u << threads) - 1;
         bank_set(w, BANK_CONST, x->p->constants);
-        bank_set(w, BANK_SREG, c->sregs + (64 - (uintptr_t)c->sregs % 64) % 64 + (size_t)i * x->p->sreg_bytes);
         w->local = c->locals + (size_t)i * WARP_LANES * x->local_bytes;
         w->root = frame_new(c->k, &x->p->funcs[0], NULL, w->born);
         if (!w->root)
             return false;
     }
-    return exec_check_cta(c);
+    return exec_cta_sregs(c) && exec_check_cta(c);
 }
 
 static void cta_account(struct exec_cta *c)
@@ -360,11 +360,9 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
         c->bar[i].used = false;
         c->bar[i].count_true = 0;
     }
-    for (uint32_t i = 0; i < c->nwarps; i++) {
-        exec_fill_sregs(&c->warps[i], c->used);
+    exec_fill_sregs(c);
+    for (uint32_t i = 0; i < c->nwarps; i++)
         warp_start(&c->warps[i]);
-    }
-    c->used = true;
     c->cluster_used = false;
     exec_check_cta_start(c);
 }

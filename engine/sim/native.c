@@ -1,5 +1,6 @@
 /* Runs of instructions as machine code: which values are in registers, arithmetic, and the way from run to run. */
 #include "engine/sim/native.h"
+#include "engine/sim/exec_sreg.h"
 
 #include "engine/sim/native_int.h"
 
@@ -20,7 +21,7 @@ static struct x86_mem in_warp(size_t off) { return (struct x86_mem){ RBX, (int32
 /* ---- values ---- */
 struct x86_mem native_slot(uint32_t slot, uint32_t off)
 {
-    static const enum x86_reg bank[] = { R13, R14, R15, R15 };
+    static const enum x86_reg bank[] = { [BANK_FRAME] = R13, [BANK_CONST] = R14, [BANK_SREG] = R15, [BANK_CTA] = R15 /* never: reads_cta */ };
     return (struct x86_mem){ bank[slot & 3u], (int32_t)(slot + off) };
 }
 
@@ -338,13 +339,22 @@ static struct native_op op_of(const struct build *b, const struct exec_inst *in)
     return (struct native_op){ .form = FORM_NONE };
 }
 
+/* Something of BANK_CTA, which no register holds. */
+static bool reads_cta(const struct ptx_operand *o, uint32_t n)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < n; k++)
+        any |= (o[k].kind == OPND_SREG && exec_sreg_bank(o[k].index) == BANK_CTA) || ((o[k].kind == OPND_VEC || o[k].kind == OPND_MULTI) && reads_cta(o[k].elem, o[k].nelem));
+    return any;
+}
+
 /* False: no code for it. */
 static bool translate(struct build *b, const struct exec_inst *in)
 {
     const struct native_op o = op_of(b, in);
     b->pinned = 0;
     note_results(b, in);
-    if (in->guard != EXEC_NO_ID || (o.form != FORM_MEMORY && o.form != FORM_PARAM && o.form != FORM_NOTHING && in->dst == EXEC_NO_ID))
+    if (in->guard != EXEC_NO_ID || (in->ptx && reads_cta(in->ptx->opnds, in->ptx->nopnds)) || (o.form != FORM_MEMORY && o.form != FORM_PARAM && o.form != FORM_NOTHING && in->dst == EXEC_NO_ID))
         return false;
     switch ((enum native_form)o.form) {
     case FORM_PAIR: pair_form(b, &o, in); return true;

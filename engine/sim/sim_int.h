@@ -45,7 +45,7 @@ enum exec_quick { QUICK_NONE, QUICK_GLOBAL /* 64-bit base, global or constant me
  * bits. Predicates are one 32-bit word (bit = lane); 8, 16 and 32-bit values are
  * uint32_t[32] with the upper bits zero; 64-bit values uint64_t[32]; 128-bit
  * values uint64_t[2][32]. */
-enum exec_bank { BANK_FRAME, BANK_CONST, BANK_SREG, BANK_TEMP, BANK_COUNT };
+enum exec_bank { BANK_FRAME, BANK_CONST, BANK_SREG, BANK_CTA, BANK_COUNT };
 
 /* Cache behaviour asked for by a load, store or prefetch (section 9.7.9.1). */
 enum exec_cop { COP_NONE, COP_CA, COP_CG, COP_CS, COP_LU, COP_CV /* .volatile, .relaxed.sys too */, COP_WB, COP_WT };
@@ -107,7 +107,7 @@ struct exec_func {               /* a decoded function */
     uint32_t *formal_slot;       /* of the same: slots of those that are registers, EXEC_NO_ID for the others */
 };
 
-struct exec_sreg { uint16_t sreg; int8_t comp; uint8_t bytes; uint32_t off; }; /* enum ptx_sreg, its slot */
+struct exec_sreg { uint16_t sreg; int8_t comp; uint8_t bytes; uint32_t slot; }; /* enum ptx_sreg */
 struct exec_symbol { const struct ptx_symbol *sym; uint64_t addr, bytes; }; /* placed module variable */
 
 struct sim_program {
@@ -124,7 +124,7 @@ struct sim_program {
     uint32_t shared_static;                        /* bytes; dynamic shared begins at shared_dyn */
     uint32_t shared_dyn;
     uint32_t local_bytes;                          /* per thread, all frames of the deepest non-recursive chain */
-    struct exec_sreg *sregs; uint32_t nsregs, sreg_bytes; /* BANK_SREG: special registers the code reads */
+    struct exec_sreg *sregs; uint32_t nsregs, sreg_bytes[BANK_COUNT]; /* special registers the code reads (exec_sreg.c) */
     uint32_t nloads, nmem;                         /* static global loads; memory instructions */
     const struct exec_inst **loads;                /* [nloads] */
     uint32_t regs;                                 /* estimated 32-bit registers per thread */
