@@ -33,6 +33,7 @@ struct job_snapshot {
     const struct ptx_module *module;           /* NULL: nothing open */
     const struct launch_file *launches; size_t launch; /* current one; launches NULL: none */
     const struct launch_spec *spec;            /* current launch, edited or not; NULL: none */
+    bool launch_edited;                        /* it is not what its file says, or has none */
     const char *kernel;                        /* current kernel's name */
     const struct ana_kernel *facts;            /* of the current kernel; NULL until analysed */
     struct dev_info dev; bool has_dev;

@@ -27,6 +27,8 @@ struct job_state {                          /* the engine thread's own */
     struct box *search, *cost, *cost_original;             /* struct tune_live; struct tune_prediction */
     struct tune_bench *model; struct box *model_facts; bool wants_cost;    /* a bench that only predicts */
     size_t launch;
+    bool edited;                            /* the launch is not what its file says, or it has none */
+    struct box *kept;                       /* one that was edited, while its PTX is read anew or another launch is looked at; NULL: none */
     char *kernel, *refusal, *what, *trying, *device, *session_wanted;
     struct dev *dev; struct dev_info info;
     struct launch_data data; bool has_data;
@@ -54,6 +56,7 @@ void job_show_run(struct job_engine *e, size_t i);         /* run i of the sessi
 void job_work(struct job_engine *e, const struct queued *q);
 void job_background(struct job_engine *e);                 /* full analysis while nothing is asked */
 void job_close(struct job_engine *e);
+void job_destroy_launches(void *p);                        /* a heap struct launch_file */
 enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds);
 enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds);
 enum status job_device(struct job_engine *e, const char *spec, struct diags *ds);

@@ -7,7 +7,7 @@
 static void destroy_module(void *p) { ptx_free(p); }
 static void destroy_facts(void *p) { ana_free(p); }
 
-static void destroy_launches(void *p)
+void job_destroy_launches(void *p)
 {
     launch_file_free(p);
     base_free(p);
@@ -88,6 +88,42 @@ static void tolerate(struct job_engine *e, struct launch_spec *l)
         job_say(e, DIAG_NOTE, ((const struct ptx_module *)e->state.module->p)->path, NO_SPAN, TUNE_TOLERATED);
 }
 
+/* ---- a launch that was edited, while its PTX is read anew ---- */
+static void keep_edited(struct job_engine *e, const char *path)
+{
+    struct job_state *st = &e->state;
+    const struct ptx_module *m = st->module ? st->module->p : NULL;
+    bool same = m && strcmp(m->path, path) == 0;
+    if (!same || (st->spec && !st->edited))
+        box_put(&st->kept, NULL);
+    else if (st->spec)
+        box_put(&st->kept, box_ref(st->spec));
+}                                            /* else: a text with a mistake was read in between, and it waits */
+
+static bool same_name(const char *a, const char *b) { return a && b ? strcmp(a, b) == 0 : a == b; }
+
+/* The launch called so in its file (or of this kernel, in none) was edited: it goes on, if the new text can have it. */
+static bool use_kept(struct job_engine *e, const char *name, const char *kernel)
+{
+    struct job_state *st = &e->state;
+    const struct launch_spec *k = st->kept ? st->kept->p : NULL;
+    struct diags ds = { 0 };
+    if (!k || !same_name(k->name, name) || !same_name(k->kernel, kernel))
+        return false;
+    bool ok = launch_check(k, st->module->p, st->dev ? &st->info : NULL, &ds) == ST_OK;
+    if (ok) {
+        box_put(&st->spec, box_ref(st->kept));
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, "the launch stays as it was edited");
+    } else {
+        job_say_all(e, &ds);
+        job_say(e, DIAG_WARNING, NULL, NO_SPAN, "the launch as it was edited does not fit the new text: it is as in its file again");
+    }
+    diags_free(&ds);
+    st->edited = ok;
+    box_put(&st->kept, NULL);
+    return ok;
+}
+
 static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -99,8 +135,12 @@ static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
         return s;
     }
     st->launch = i;
+    st->edited = false;
     box_put(&st->spec, box_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
+    if (use_kept(e, own->name, own->kernel))
+        return ST_OK;
+    own = st->spec->p;
     tolerate(e, own);
     return launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
 }
@@ -122,7 +162,7 @@ static enum status find_launch(struct job_engine *e, const char *ptx, bool follo
     enum status s = !beside ? ST_OK : f ? launch_file_read(beside, f, ds) : ST_NOMEM;
     base_free(beside);
     if (s == ST_OK && f) {
-        box_put(&st->launches, box_new(f, destroy_launches));
+        box_put(&st->launches, box_new(f, job_destroy_launches));
         return use_launch(e, 0, ds);
     }
     base_free(f);
@@ -131,7 +171,8 @@ static enum status find_launch(struct job_engine *e, const char *ptx, bool follo
     if (k)
         snprintf(name, sizeof name, "%.*s", (int)k->name.n, k->name.s);
     job_text(&st->kernel, k ? name : NULL);
-    if (s == ST_OK && !follows)
+    bool kept = s == ST_OK && !follows && k && (use_kept(e, NULL, name));
+    if (s == ST_OK && !follows && !kept)
         job_say(e, DIAG_NOTE, ptx, NO_SPAN, "no launch description beside the PTX: the analysis is symbolic and nothing can be run until one is given");
     return s;
 }
@@ -196,6 +237,7 @@ static enum status open_ptx(struct job_engine *e, const char *path, bool launch_
     if (!m)
         return s;
     text_changes(e, m);
+    keep_edited(e, path);
     close_file(e);
     box_put(&e->state.module, box_new(m, destroy_module));
     job_publish(e);                          /* the source is on the screen while the rest is worked out */
@@ -242,6 +284,7 @@ static enum status session_subject(struct job_engine *e, struct diags *ds)
         base_free(own);
         return ST_NOMEM;
     }
+    st->edited = true;
     box_put(&st->spec, box_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
     tolerate(e, own);
@@ -311,10 +354,10 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
     }
     buf_free(&ptx);
     if (s != ST_OK || !e->state.module) {
-        destroy_launches(f);
+        job_destroy_launches(f);
         return s == ST_OK ? ST_INPUT : s;
     }
-    box_put(&e->state.launches, box_new(f, destroy_launches));
+    box_put(&e->state.launches, box_new(f, job_destroy_launches));
     job_bench_drop(e);
     s = use_launch(e, 0, ds);
     return s == ST_OK ? first_facts(e, ds) : s;
@@ -345,13 +388,17 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
     if (!f && st->spec && i == SIZE_MAX && st->kernel && strcmp(st->kernel, name) == 0)
         return ST_OK;                            /* a session's own, with its launch */
     job_bench_drop(e);
+    struct box *left = st->spec && st->edited ? box_ref(st->spec) : NULL;    /* for when it is come back to */
     enum status s = ST_OK;
     if (i != SIZE_MAX)
         s = use_launch(e, i, ds);
     else {
         box_put(&st->spec, NULL);
         job_text(&st->kernel, name);
+        (void)use_kept(e, NULL, name);
     }
+    if (left)
+        box_put(&st->kept, left);
     return s == ST_OK ? first_facts(e, ds) : s;
 }
 
@@ -384,6 +431,7 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct
         return s;
     }
     job_bench_drop(e);
+    st->edited = true;
     box_put(&st->spec, box_new(own, destroy_spec));
     job_text(&st->kernel, own->kernel);
     return first_facts(e, ds);
@@ -440,6 +488,7 @@ void job_close(struct job_engine *e)
     close_file(e);
     close_session(e);
     box_put(&st->search, NULL);
+    box_put(&st->kept, NULL);
     if (st->dev)
         dev_close(st->dev);
     for (size_t i = 0; i < st->nmessages; i++)

@@ -94,6 +94,7 @@ static struct snap *snap_make(struct job_engine *e)
     p->module = hold(s, st->module);
     p->launches = hold(s, st->launches);
     p->launch = st->launch;
+    p->launch_edited = st->spec && st->edited;
     p->spec = hold(s, st->spec);
     p->facts = hold(s, st->facts);
     p->preview = hold(s, st->preview);

@@ -339,6 +339,54 @@ static enum status edit_run(struct job_engine *e, const struct queued *q)
     return ST_OK;
 }
 
+/* Where the launch came from, else beside the PTX; owned. */
+static char *launch_home(const struct job_state *st)
+{
+    const struct launch_file *f = st->launches ? st->launches->p : NULL;
+    const char *from = f && f->n ? f->launch[0].file : NULL;
+    return from ? base_strdup(from) : cmd_launch_name(((struct ptx_module *)st->module->p)->path);
+}
+
+static bool same_launch(const struct launch_spec *a, const struct launch_spec *b)
+{
+    bool named = a->name && b->name ? strcmp(a->name, b->name) == 0 : a->name == b->name;
+    return named && a->kernel && b->kernel && strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* All launches of the file, with the present one in its place, or after them. */
+static enum status write_among(const struct job_state *st, const char *path, struct diags *ds)
+{
+    const struct launch_file *f = st->launches ? st->launches->p : NULL;
+    const struct launch_spec *l = st->spec->p;
+    size_t n = f ? f->n : 0, at = f && st->launch < f->n && same_launch(&f->launch[st->launch], l) ? st->launch : n;
+    struct launch_spec *all = base_alloc((n + 1) * sizeof *all);     /* borrowed contents */
+    if (!all)
+        return ST_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        all[i] = f->launch[i];
+    all[at] = *l;
+    enum status s = launch_file_write(path, all, at == n ? n + 1 : n, ds);
+    base_free(all);
+    return s;
+}
+
+/* What is in the file now is what the launches of the session start from. */
+static void read_home(struct job_engine *e, const char *path)
+{
+    struct job_state *st = &e->state;
+    struct launch_file *f = base_alloc(sizeof *f);
+    struct diags none = { 0 };
+    if (f && launch_file_read(path, f, &none) == ST_OK) {
+        for (size_t i = 0; i < f->n; i++)
+            st->launch = same_launch(&f->launch[i], st->spec->p) ? i : st->launch;
+        box_put(&st->launches, box_new(f, job_destroy_launches));
+    } else {
+        base_free(f);
+    }
+    diags_free(&none);
+}
+
+/* A path: this launch alone, there; else all of the file's, where they came from. */
 static enum status save_launch(struct job_engine *e, const char *path, struct diags *ds)
 {
     struct job_state *st = &e->state;
@@ -347,19 +395,16 @@ static enum status save_launch(struct job_engine *e, const char *path, struct di
         diag_error(ds, "launch", "no launch description to save");
         return ST_INPUT;
     }
-    struct buf b = { 0 };
-    if (path && *path)
-        buf_puts(&b, path);
-    else {
-        char *name = cmd_launch_name(((struct ptx_module *)st->module->p)->path);
-        buf_puts(&b, name ? name : "");
-        b.oom |= !name;
-        base_free(name);
+    char *home = launch_home(st);
+    bool here = !path || !*path || (home && strcmp(path, home) == 0);
+    enum status s = !home ? ST_NOMEM : here ? write_among(st, home, ds) : launch_file_write(path, l, 1, ds);
+    if (s == ST_OK && here) {
+        st->edited = false;
+        read_home(e, home);
     }
-    enum status s = !b.oom ? launch_file_write(b.s, l, 1, ds) : ST_NOMEM;
     if (s == ST_OK)
-        job_say(e, DIAG_NOTE, b.s, NO_SPAN, "launch description saved");
-    buf_free(&b);
+        job_say(e, DIAG_NOTE, here ? home : path, NO_SPAN, "launch description saved");
+    base_free(home);
     return s;
 }
 

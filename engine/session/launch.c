@@ -610,5 +610,9 @@ enum status launch_copy(const struct launch_spec *l, struct launch_spec *out)
     enum status st = t ? get_launch(t, l->file ? l->file : "session", l->dir ? l->dir : ".", out, NULL) : ST_NOMEM;
     cJSON_Delete(t);
     buf_free(&b);
+    if (!l->file) {                          /* of no file: a guess, or a session's */
+        base_free(out->file);
+        out->file = NULL;
+    }
     return st;
 }

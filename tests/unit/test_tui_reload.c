@@ -112,6 +112,82 @@ static void mistakes_between(void **state)
     diags_free(&ds);
 }
 
+static void open_two(struct app *a)
+{
+    struct diags ds = { 0 };
+    make_files();
+    assert_status_ok(live_open(a, NULL, &ds), &ds);
+    app_post(a, JOB_OPEN, ptx, 0);
+    live_settle(a, 0);
+    app_command(a, "kernel two");
+    live_settle(a, 0);
+    diags_free(&ds);
+}
+
+/* A launch that was edited and not saved goes on with the new text, also over one with a mistake; one that does not fit is told. */
+static void edits_of_the_launch_stay(void **state)
+{
+    struct app a;
+    (void)state;
+    open_two(&a);
+    app_command(&a, "launch grid 3");
+    live_settle(&a, 0);
+    assert_true(a.snap->launch_edited);
+    put(ptx, HEAD "\tnonsense.f32 %f1, %f2\n" TAIL);
+    app_request(&a, REQ_RELOAD);
+    live_settle(&a, 0);
+    put(ptx, HEAD "\t// a line more\n" TAIL);
+    app_request(&a, REQ_RELOAD);
+    live_settle(&a, 0);
+    assert_string_equal(a.snap->spec->name, "two");
+    assert_int_equal(a.snap->spec->grid.x, 3);
+    assert_true(a.snap->launch_edited);
+    app_command(&a, "kernel one");       /* it was of the other one */
+    live_settle(&a, 0);
+    assert_int_equal(a.snap->spec->grid.x, 1);
+    assert_false(a.snap->launch_edited);
+    app_command(&a, "kernel two");       /* and is there when one comes back to it */
+    live_settle(&a, 0);
+    assert_int_equal(a.snap->spec->grid.x, 3);
+    app_command(&a, "kernel one");
+    app_command(&a, "launch grid 5");
+    live_settle(&a, 0);
+    put(ptx, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{\n\tret;\n}\n");
+    app_request(&a, REQ_RELOAD);
+    live_settle(&a, 0);
+    bool told = false;
+    for (size_t i = 0; i < a.snap->nmessages; i++)
+        told |= strstr(a.snap->messages[i].text, "does not fit the new text") != NULL;
+    assert_true(told);
+    live_close(&a);
+}
+
+/* Saving one launch of several leaves the others in the file. */
+static void saving_keeps_the_other_launches(void **state)
+{
+    struct app a;
+    struct launch_file f = { 0 };
+    struct diags ds = { 0 };
+    (void)state;
+    open_two(&a);
+    app_command(&a, "launch grid 3");
+    app_command(&a, "save-launch");
+    live_settle(&a, 0);
+    assert_false(a.snap->launch_edited);
+    assert_status_ok(launch_file_read(launch, &f, &ds), &ds);
+    assert_int_equal(f.n, 2);
+    assert_string_equal(f.launch[0].name, "one");
+    assert_int_equal(f.launch[0].grid.x, 1);
+    assert_string_equal(f.launch[1].name, "two");
+    assert_int_equal(f.launch[1].grid.x, 3);
+    launch_file_free(&f);
+    app_command(&a, "kernel one");
+    app_command(&a, "kernel two");       /* and it is what is saved that is chosen */
+    live_settle(&a, 0);
+    assert_int_equal(a.snap->spec->grid.x, 3);
+    live_close(&a);
+}
+
 /* What another program wrote is told of, or read at once when it is watched. */
 static void written_by_others(void **state)
 {
@@ -143,6 +219,6 @@ static void written_by_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(read_again), cmocka_unit_test(mistakes_between), cmocka_unit_test(written_by_others) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(read_again), cmocka_unit_test(mistakes_between), cmocka_unit_test(edits_of_the_launch_stay), cmocka_unit_test(saving_keeps_the_other_launches), cmocka_unit_test(written_by_others) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

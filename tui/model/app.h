@@ -65,7 +65,7 @@ struct valley_view {
 struct counters_view { size_t result; bool placed; int base; };
 enum run_sort { SORT_NUMBER, SORT_TIME, SORT_KIND, SORT_KERNEL, SORT_COUNT };
 struct runs_view { enum run_sort sort; char filter[64]; size_t mark[2]; /* SIZE_MAX: none */ size_t *order; size_t norder; bool one_kernel; /* in all of them: a narrow panel tells the device instead */ };
-struct reload_view { bool pending, watch; char path[512]; };   /* see reload.h */
+struct reload_view { bool pending, watch; char path[512], launch[512] /* file, where it is not beside the PTX */, name[256]; };   /* see reload.h */
 struct messages_view { int level; size_t seen; };
 struct replay_view { bool on, playing; size_t shown; double speed; int64_t next_ns; };
 #define UNDO_MAX 64

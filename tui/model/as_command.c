@@ -1,6 +1,5 @@
 /* as_command: see as_command.h. */
 #include "tui/model/as_command.h"
-#include "tui/model/launch_edit.h"
 #include "tui/model/view.h"
 
 #include <string.h>
@@ -36,32 +35,9 @@ static bool beside(const char *launch, const char *ptx)
     return !strncmp(launch, ptx, n) && !strcmp(launch + n, ".launch.json");
 }
 
-static bool same_arg(const struct arg_spec *x, const struct arg_spec *y)
-{
-    struct buf p = { 0 }, q = { 0 };
-    launch_arg_text(x, &p);
-    launch_arg_text(y, &q);
-    bool same = p.n == q.n && (!p.n || !memcmp(p.s, q.s, p.n));
-    buf_free(&p);
-    buf_free(&q);
-    return same;
-}
-
-/* Is the launch what its file says? */
-static bool as_in_file(const struct job_snapshot *s)
-{
-    const struct launch_spec *l = s->spec, *f = s->launches && s->launch < s->launches->n ? &s->launches->launch[s->launch] : NULL;
-    if (!f || !l->file || memcmp(&l->grid, &f->grid, sizeof l->grid) || memcmp(&l->block, &f->block, sizeof l->block) || l->shared != f->shared || l->nargs != f->nargs)
-        return false;
-    for (size_t i = 0; i < l->nargs; i++)
-        if (!same_arg(&l->args[i], &f->args[i]))
-            return false;
-    return true;
-}
-
 const char *as_command_lacks(struct app *a)
 {
-    return a->snap->spec && !as_in_file(a->snap) ? view_keys(a, "the launch is not saved as it is now: {save-launch} here writes it") : NULL;
+    return a->snap->launch_edited ? view_keys(a, "the launch is not saved as it is now: {save-launch} here writes it") : NULL;
 }
 
 const char *as_command(struct app *a)

@@ -4,6 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Which launch it is and where from: a text with a mistake has none, and the next one goes on with what was before it. */
+static void remember(struct reload_view *v, const struct job_snapshot *s)
+{
+    const struct launch_spec *l = s->spec;
+    const char *file = s->launches && s->launches->n ? s->launches->launch[0].file : NULL, *name = l && l->name ? l->name : s->kernel;
+    size_t stem = strlen(s->module->path) > 4 ? strlen(s->module->path) - 4 : 0;
+    bool beside = file && !strncmp(file, s->module->path, stem);     /* app.ptx finds app.launch.json by itself */
+    if (!l && !strcmp(v->path, s->module->path) && *v->name)
+        return;
+    snprintf(v->path, sizeof v->path, "%s", s->module->path);
+    snprintf(v->launch, sizeof v->launch, "%s", file && !beside ? file : "");
+    snprintf(v->name, sizeof v->name, "%s", name ? name : "");
+}
+
 unsigned reload_ask(struct app *a)
 {
     struct reload_view *v = &a->reload;
@@ -12,17 +26,13 @@ unsigned reload_ask(struct app *a)
         app_notice(a, DIAG_NOTE, "nothing is open");
         return UI_REDRAW;
     }
-    const struct launch_spec *l = s->spec;
-    const char *name = l && l->name ? l->name : s->kernel;
-    size_t stem = strlen(s->module->path) > 4 ? strlen(s->module->path) - 4 : 0;
-    bool beside = l && l->file && !strncmp(l->file, s->module->path, stem);      /* app.ptx finds app.launch.json by itself */
+    remember(v, s);
     v->pending = true;
-    snprintf(v->path, sizeof v->path, "%s", s->module->path);
-    app_post(a, JOB_OPEN, v->path, l && l->file && !beside);
-    if (l && l->file && !beside)
-        app_post(a, JOB_OPEN, l->file, 0);
-    if (name)
-        app_post(a, JOB_KERNEL, name, 0);
+    app_post(a, JOB_OPEN, v->path, *v->launch);
+    if (*v->launch)
+        app_post(a, JOB_OPEN, v->launch, 0);
+    if (*v->name)
+        app_post(a, JOB_KERNEL, v->name, 0);
     app_notice(a, DIAG_NOTE, "reading %s again ...", v->path);
     return UI_REDRAW;
 }
