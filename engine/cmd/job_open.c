@@ -406,9 +406,19 @@ enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
 {
     struct job_state *st = &e->state;
     struct dev *d = NULL;
-    enum status s = dev_open(spec, &e->env, &d, ds);
+    struct diags own = { 0 };
+    enum status s = dev_open(spec, &e->env, &d, &own);
+    if (s != ST_OK && s != ST_CANCELLED) {
+        const struct diag *first = own.n ? &own.v[0] : NULL;
+        struct diag *said = diag_add(ds, DIAG_ERROR, "device", NULL, NO_SPAN, "'%s' is not used, %s stays: %s", spec, st->device, first && first->msg ? first->msg : status_text(s));
+        if (first && first->hint)
+            diag_hint(said, "%s", first->hint);
+    } else {
+        diags_move(ds, &own);
+    }
+    diags_free(&own);
     if (s != ST_OK)
-        return s;                            /* the device in use stays */
+        return s;
     job_bench_drop(e);
     if (st->dev)
         dev_close(st->dev);

@@ -83,7 +83,7 @@ struct pick { char *title, *path, *help; bool lesson; };
 #define SAID_MAX 64
 struct remark { enum diag_level level; int64_t time_ns; char text[256]; };
 
-struct app_settings { char theme[256]; bool theme_given /* else it follows the terminal's background */, mouse, ascii; enum plot_style style; bool style_given; /* by the user: the terminal does not choose */ };
+struct app_settings { const char *const *worker; size_t nworkers /* as --worker gave them: they go into the command that tells the configuration */; char theme[256]; bool theme_given /* else it follows the terminal's background */, mouse, ascii; enum plot_style style; bool style_given; /* by the user: the terminal does not choose */ };
 struct app {
     struct app_engine engine;
     const struct job_snapshot *snap;      /* never NULL after app_init; borrowed, see app_snapshot */

@@ -55,6 +55,8 @@ const char *as_command(struct app *a)
         put_option(&b, "-k", l->name ? l->name : l->kernel);
     if (s->has_dev)
         put_option(&b, "-d", s->dev.spec);
+    for (size_t i = 0; i < a->set.nworkers; i++)
+        put_option(&b, "--worker", a->set.worker[i]);
     options_line(&a->options, &knobs);
     if (knobs.n)
         buf_printf(&b, " %s", knobs.s);

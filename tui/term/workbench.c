@@ -313,6 +313,8 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
     diags_free(&ds);
     struct app_engine engine = { &b.link, engine_post, engine_cancel, engine_hold, engine_release };
     app_init(&b.app, &engine, job_snapshot_get(b.link.engine), cmd_data_dir());
+    b.app.set.worker = env->workers;
+    b.app.set.nworkers = env->nworkers;
     b.app.now_ns = base_now_ns();        /* what settling finds wrong is told for its time, from now */
     settle(&b.app, o);
     bool tty = isatty(0) && isatty(1);
