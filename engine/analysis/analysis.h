@@ -88,6 +88,9 @@ struct ana_opts {
 /* *out owned, ana_free. kernel empty: the only or first entry. Partial answers are ST_OK with gaps. */
 enum status ana_run(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct ana_kernel **out, struct diags *ds);
 void ana_free(struct ana_kernel *k);
+/* The same facts of a module that has the kernel, its functions and their lines as k's has (ptx_narrow). It borrows k's texts;
+ * base_free, not ana_free. NULL: out of memory, or the module is another one. */
+struct ana_kernel *ana_view(const struct ana_kernel *k, const struct ptx_module *m);
 
 /* Global-load trace before L1, in the order an SM would interleave its warps; lines of `line` bytes.
  * Calls fn for each line request of a global load, and of a store (store set; no atomics); stops when fn

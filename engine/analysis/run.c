@@ -333,3 +333,30 @@ void ana_free(struct ana_kernel *k)
     ana_curve_free(k->curve);
     arena_free(k->arena);
 }
+
+struct ana_kernel *ana_view(const struct ana_kernel *k, const struct ptx_module *m)
+{
+    struct { struct ana_kernel k; struct ana_access access[]; } *v = base_alloc(sizeof *v + k->naccess * sizeof *k->access);
+    if (!v)
+        return NULL;
+    v->k = *k;
+    v->k.module = m;
+    v->k.func = ptx_find_func(m, k->func->name);
+    v->k.access = v->access;
+    if (k->naccess)
+        memcpy(v->access, k->access, k->naccess * sizeof *k->access);
+    bool same = v->k.func != NULL;
+    for (uint32_t i = 0; same && i < k->naccess; i++) {
+        struct ana_access *x = &v->access[i];
+        const struct ptx_func *f = ptx_find_func(m, k->module->funcs[x->func]->name);
+        same = f && f->def && x->inst < f->def->ninsts && f->def->insts[x->inst].at.line == x->at.line;
+        if (same) {
+            x->func = f->def->index;
+            x->at = f->def->insts[x->inst].at;
+        }
+    }
+    if (same)
+        return &v->k;
+    base_free(v);
+    return NULL;
+}

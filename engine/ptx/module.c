@@ -131,6 +131,7 @@ static void ptx_section_read(struct ptx_parser *p)
     struct str name = *p->c == '.' ? ptx_dotword(p) : ptx_ident(p);
     if (!name.n)
         ptx_error(p, "ptx-directive", at, ".section takes a name such as .debug_info");
+    p->m->tied |= !str_is(name, "debug_str");
     while (ptx_skip(p), p->c < p->end && *p->c != '{' && *p->c != ';' && *p->c != '}')
         p->c++;
     if (*p->c == '{')
@@ -141,6 +142,7 @@ static void ptx_section_read(struct ptx_parser *p)
 static void read_alias(struct ptx_parser *p, struct span at)
 {
     ptx_skip_blank(p);
+    p->m->tied = true;
     struct span here = ptx_here(p);
     struct str alias = ptx_ident(p);
     bool ok = alias.n && ptx_expect(p, ',', "between the alias and its function");

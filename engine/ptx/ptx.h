@@ -124,6 +124,7 @@ struct ptx_module {
     struct str *files; uint32_t nfiles;                /* .file index -> name (index 0 unused) */
     struct span header;                                /* .version .. .address_size */
     uint32_t nopaque;                                  /* instructions kept as PTX_OP_OPAQUE */
+    bool tied;                                         /* .alias, or debug sections, which name labels of functions */
 };
 /* Parses and checks. ST_OK: *out is a complete module (warnings and notes may be in ds).
  * ST_INPUT: diagnostics say where; *out is what could be read (may be NULL), for display only.
@@ -137,6 +138,9 @@ const struct ptx_func *ptx_find_func(const struct ptx_module *m, struct str name
 /* Functions that `from` may come to, itself first: by calls, and, where calls are indirect or addresses of functions are used, those that
  * lie in variables too. list and place hold m->nfuncs; place[f->index]: where f is in the list, PTX_NO_INDEX: not reached. Returns how many. */
 uint32_t ptx_reached(const struct ptx_module *m, const struct ptx_func *from, const struct ptx_func **list, uint32_t *place);
+/* The module as these kernels and variables (by name) need it: functions and variables that they cannot come to are dropped,
+ * every line keeps its number. *out NULL: not worth it (less than a quarter would go), or not possible. ST_OK or ST_NOMEM. */
+enum status ptx_narrow(const struct ptx_module *m, const struct str *keep, size_t nkeep, struct ptx_module **out);
 const struct ptx_symbol *ptx_find_global(const struct ptx_module *m, struct str name);
 struct str ptx_text(const struct ptx_module *m, struct span at);
 struct str ptx_line_text(const struct ptx_module *m, uint32_t line);     /* without the line end */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define KNOB_BYTES sizeof(uint32_t)
+#define SHAPE_BYTES_MOST (1u << 20)          /* of text; what is made of it takes about ten times as much */
 
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i)
 {
@@ -48,6 +49,16 @@ static void shape_free(struct tune_bench *b, struct tune_shape *s)
         dev_unload(b->subject.dev, s->loaded);
     pass_output_free(&s->code);
     base_free(s);
+}
+
+/* A long search has as many texts as it tried configurations: the oldest of them go. Not the first, the original. */
+static void shapes_bound(struct tune_bench *b)
+{
+    while (b->shape_bytes > SHAPE_BYTES_MOST && b->nshapes > 2) {
+        b->shape_bytes -= b->shape[1]->code.n;
+        shape_free(b, b->shape[1]);
+        memmove(b->shape + 1, b->shape + 2, (--b->nshapes - 1) * sizeof *b->shape);
+    }
 }
 
 static struct tune_shape *shape_find(struct tune_bench *b, const struct pass_output *code)
@@ -110,6 +121,7 @@ static enum status shape_get(struct tune_bench *b, struct pass_output *code, str
         pass_output_free(code);
         return ST_OK;
     }
+    shapes_bound(b);
     struct tune_shape *s = base_alloc(sizeof *s);
     if (!s || !base_grow((void **)&b->shape, b->nshapes, &b->cap, sizeof(*b->shape))) {
         base_free(s);
@@ -129,6 +141,7 @@ static enum status shape_get(struct tune_bench *b, struct pass_output *code, str
         return st;
     }
     b->shape[b->nshapes++] = s;
+    b->shape_bytes += s->code.n;
     *out = s;
     return ST_OK;
 }
@@ -250,7 +263,10 @@ void tune_reason(const struct diags *ds, struct result *r)
 enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds)
 {
     struct pass_input in = tune_input(&b->subject, o);
-    return pass_apply(&in, code, ds);
+    enum status st = pass_apply(&in, code, ds);
+    ptx_free(code->module);                  /* a device reads the text by itself */
+    code->module = NULL;
+    return st;
 }
 
 static enum status run_options(struct tune_bench *b, const struct options *o, bool functional, struct result *out, struct diags *ds)
@@ -353,6 +369,37 @@ void tune_merge_samples(struct result *r, const struct result *more)
 }
 
 /* ---- opening ---- */
+/* Every configuration is written, read back, sent and compiled: of a file of many kernels only what this launch needs. */
+static enum status narrow(struct tune_bench *b, const struct tune_subject *s)
+{
+    const struct launch_spec *l = s->launch;
+    size_t most = 1 + l->nbefore + l->nsymbols, n = 0;
+    b->subject = *s;
+    for (size_t i = 0; i < l->nbefore; i++)
+        most += l->before[i].nsymbols;
+    struct str *keep = base_alloc(most * sizeof *keep);
+    if (!keep)
+        return ST_NOMEM;
+    keep[n++] = str_of(l->kernel);
+    for (size_t i = 0; i < l->nsymbols; i++)
+        keep[n++] = str_of(l->symbols[i].name);
+    for (size_t i = 0; i < l->nbefore; i++) {
+        keep[n++] = str_of(l->before[i].kernel);
+        for (size_t k = 0; k < l->before[i].nsymbols; k++)
+            keep[n++] = str_of(l->before[i].symbols[k].name);
+    }
+    enum status st = ptx_narrow(s->module, keep, n, &b->narrow);
+    base_free(keep);
+    if (st != ST_OK || !b->narrow)
+        return st;
+    b->narrow_facts = s->facts ? ana_view(s->facts, b->narrow) : NULL;
+    if (s->facts && !b->narrow_facts)
+        return ST_OK;                        /* the whole does as well */
+    b->subject.module = b->narrow;
+    b->subject.facts = b->narrow_facts;
+    return ST_OK;
+}
+
 static enum status run_original(struct tune_bench *b, struct diags *ds)
 {
     struct options none = options_default();
@@ -370,10 +417,11 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     *out = NULL;
     if (!b)
         return ST_NOMEM;
-    b->subject = *s;
     b->opts = *o;
     b->original = result_empty();
-    enum status st = dev_bind(s->dev, s->data, &b->data, ds);
+    enum status st = narrow(b, s);
+    if (st == ST_OK)
+        st = dev_bind(s->dev, s->data, &b->data, ds);
     if (st == ST_OK)
         st = run_original(b, ds);
     if (st == ST_OK)
@@ -391,12 +439,13 @@ enum status tune_bench_open_model(const struct tune_subject *s, struct tune_benc
     *out = NULL;
     if (!b)
         return ST_NOMEM;
-    b->subject = *s;
     b->original = result_empty();
     struct tune_shape *shape = NULL;
     struct pass_output code = { 0 };
     struct options none = options_default();
-    enum status st = tune_rewrite(b, &none, &code, ds);
+    enum status st = narrow(b, s);
+    if (st == ST_OK)
+        st = tune_rewrite(b, &none, &code, ds);
     if (st == ST_OK)
         st = shape_get(b, &code, &shape, ds);
     if (st != ST_OK) {
@@ -432,6 +481,8 @@ void tune_bench_close(struct tune_bench *b)
     dev_pool_forget(b->pool, b->subject.data);
     if (b->data)
         dev_unbind(b->subject.dev, b->data);
+    base_free(b->narrow_facts);
+    ptx_free(b->narrow);
     base_free(b);
 }
 

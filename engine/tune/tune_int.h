@@ -9,11 +9,12 @@ struct tune_trace;
 struct tune_shape { struct pass_output code; struct dev_code *loaded; };
 
 struct tune_bench {
-    struct tune_subject subject;
+    struct tune_subject subject;             /* module and facts: those of `narrow` where the file holds much that the kernel has no use for */
+    struct ptx_module *narrow; struct ana_kernel *narrow_facts;              /* owned, or NULL */
     struct tune_run_opts opts;
     const struct tune_observer *observer;    /* of the search or sweep under way, for cancel and progress */
     struct dev_data *data;
-    struct tune_shape **shape; size_t nshapes, cap;
+    struct tune_shape **shape; size_t nshapes, cap, shape_bytes;            /* oldest first; bytes of their texts */
     struct result original;                  /* hashes of the original's outputs; time once it was measured */
     struct tune_expected *expected;          /* what the original wrote where a tolerance is stated (expected.c) */
     unsigned launches;                       /* configurations launched so far */
