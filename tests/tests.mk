@@ -117,6 +117,10 @@ $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fu
 FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/dev_wire.o $(BUILD)/fuzz/engine/dev/dev_wire_rec.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
 $(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
+# What is written by hand for the workbench, and the rooms that those readers use.
+FUZZ_TEXTS := $(patsubst %,$(BUILD)/fuzz/tui/model/%.o,theme key request launch_edit expr text)
+$(BUILD)/fuzz/fuzz_texts: $(BUILD)/fuzz/tests/fuzz/fuzz_texts.o $(FUZZ_TEXTS) $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/%,$(FUZZ_OBJ))
+	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
 .PHONY: fuzz-build fuzz fuzz-tui coverage
 # Part of what `make check` builds, so that a fuzz target cannot rot.
 fuzz-build:
@@ -134,7 +138,7 @@ fuzz-tui:
 	    $(BUILD)/storm/tests/test_tui_fuzz > $(BUILD)/storm.log 2>&1 || { tail $(BUILD)/storm.log; exit 1; }
 	@GPULOCW_FUZZ_SECONDS=$(FUZZ_TIME) GPULOCW_FUZZ_SEED=$${GPULOCW_FUZZ_SEED:-$$(date +%s%N)} $(BUILD)/storm/tests/test_tui_fuzz
 fuzz: fuzz-tui
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d)
+-include $(FUZZ_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d) $(FUZZ_TEXTS:.o=.d)
 
 $(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
