@@ -152,7 +152,7 @@ void app_options_set(struct app *a, const struct options *o)
     send_options(a);
 }
 
-bool app_options_undo(struct app *a, bool redo)
+static bool undo_options(struct app *a, bool redo)
 {
     struct undo *u = &a->undo;
     if (redo ? u->at >= u->n : u->at <= 1) {
@@ -172,7 +172,8 @@ bool app_measuring(const struct app *a)
     return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
 }
 
-void app_launch(struct app *a, const struct job *j)
+/* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
+static void launch(struct app *a, const struct job *j)
 {
     static const char *const names[] = { [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "search" };
     if (a->snap->module && !a->snap->spec && !a->snap->busy) {
@@ -187,13 +188,13 @@ void app_launch(struct app *a, const struct job *j)
 void app_run_once(struct app *a, const struct options *o)
 {
     struct job j = { .kind = JOB_RUN, .options = *o };
-    app_launch(a, &j);
+    launch(a, &j);
 }
 
 void app_tune(struct app *a, const char *method, long budget)
 {
     struct job j = { .kind = JOB_TUNE, .text = method, .number = budget, .options = a->options };
-    app_launch(a, &j);
+    launch(a, &j);
     a->valley.run = SIZE_MAX;
     a->valley.placed = false;
     a->replay.on = false;
@@ -207,7 +208,7 @@ void app_sweep(struct app *a)
     if (o.bypass == BYPASS_NONE && !strncmp(a->valley.axis, "pi", strcspn(a->valley.axis, "=,")))
         o.bypass = BYPASS_L1;            /* a sweep over π is about bypassing */
     struct job j = { .kind = JOB_SWEEP, .text = a->valley.axis, .options = o };
-    app_launch(a, &j);
+    launch(a, &j);
     a->valley.run = SIZE_MAX;
     a->valley.placed = false;
     a->replay.on = false;
@@ -312,8 +313,8 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_ZOOM: a->zoomed = !a->zoomed; return UI_REDRAW;
     case REQ_RELOAD: return reload_ask(a);
     case REQ_NEXT_KERNEL: return next_kernel(a);
-    case REQ_UNDO: app_options_undo(a, false); return UI_REDRAW;
-    case REQ_REDO: app_options_undo(a, true); return UI_REDRAW;
+    case REQ_UNDO: undo_options(a, false); return UI_REDRAW;
+    case REQ_REDO: undo_options(a, true); return UI_REDRAW;
     case REQ_WRITE: app_post(a, JOB_WRITE, "", 0); return UI_REDRAW;
     case REQ_EXPORT: export_panel(a, a->focus == PANEL_VALLEY ? "svg" : "text", NULL); return UI_REDRAW;
     case REQ_REDRAW: return UI_REDRAW | UI_REPAINT;

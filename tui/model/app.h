@@ -138,12 +138,9 @@ void app_notice_diags(struct app *a, const struct diags *ds);       /* the first
 void app_post(struct app *a, enum job_kind kind, const char *text, long number);
 /* Is a run, a sweep or a search under way? */
 bool app_measuring(const struct app *a);
-/* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
-void app_launch(struct app *a, const struct job *j);
 void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);
-bool app_options_undo(struct app *a, bool redo);
 void app_sweep(struct app *a);
 void app_run_once(struct app *a, const struct options *o);
 void app_tune(struct app *a, const char *method, long budget);

@@ -142,7 +142,8 @@ static void svg_axes(const struct plot *p, struct buf *out)
     svg_text(out, LEFT, 18, "start", "#888888", p->yname);
 }
 
-void export_svg(struct app *a, struct buf *out)
+/* The valley plot as a standalone SVG image. */
+static void export_svg(struct app *a, struct buf *out)
 {
     struct plot p;
     char c[8];
@@ -168,7 +169,8 @@ void export_svg(struct app *a, struct buf *out)
 /* ---- JSON: the contract's own documents (docs/cli.md) ---- */
 
 /* The panels about the code give the analysis of the kernel, the others the run that the valley panel shows. */
-void export_json(struct app *a, struct buf *out)
+/* The analysis of the kernel or the run that is shown, as a document of docs/cli.md. */
+static void export_json(struct app *a, struct buf *out)
 {
     const struct job_snapshot *s = a->snap;
     const struct session_run *r = valley_run(a, NULL);

@@ -8,10 +8,5 @@
 void export_panel(struct app *a, const char *format, const char *path);
 /* Lines of a panel as plain text; the plot as a table. */
 void export_text(struct app *a, enum panel_id p, unsigned w, struct buf *out);
-/* The valley plot as a standalone SVG image. */
-void export_svg(struct app *a, struct buf *out);
-
-/* The analysis of the kernel or the run that is shown, as a document of docs/cli.md. */
-void export_json(struct app *a, struct buf *out);
 
 #endif

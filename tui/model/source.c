@@ -110,7 +110,8 @@ void source_colour(struct row *r, struct str line, struct str reg)
         at += colour_token(r, &c, at);
 }
 
-struct str source_name_on(struct str line, unsigned k)
+/* Name of register or label number k on a line; empty past the last. */
+static struct str name_on(struct str line, unsigned k)
 {
     for (size_t at = 0; at < line.n; ) {
         if (line.s[at] == '/' && at + 1 < line.n && line.s[at + 1] == '/')
@@ -310,7 +311,7 @@ static struct str cursor_name(const struct app *a)
         return (struct str){ "", 0 };
     const struct src_line *l = &s->line[at];
     bool new = s->mode == SRC_REWRITTEN && l->new;
-    return source_name_on(source_line_text(new ? &s->new : &s->old, new ? l->new : l->old), s->reg);
+    return name_on(source_line_text(new ? &s->new : &s->old, new ? l->new : l->old), s->reg);
 }
 
 static void source_row(struct app *a, size_t i, unsigned w, struct row *r)

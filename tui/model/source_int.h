@@ -14,15 +14,10 @@ struct str source_line_text(const struct text_lines *l, uint32_t line);
 /* Original line under the cursor (of an inserted line: the one above), 0: none. */
 uint32_t source_cursor_line(const struct app *a);
 const struct ana_access *source_access_at(const struct app *a, uint32_t line);
-/* Name of register or label number k on a line; empty past the last. */
-struct str source_name_on(struct str line, unsigned k);
 /* Function whose text holds the line; NULL: none. */
 const struct ptx_func *source_func_at(const struct app *a, uint32_t line);
 /* Line of the definition of a register or label as seen from `line`, 0: none. */
 uint32_t source_definition(const struct app *a, struct str name, uint32_t line);
-/* Nearest instruction before `inst` (or after, in a loop) that writes a register; PTX_NO_INDEX: none.
- * *count: how many write it in all. */
-uint32_t source_def_of(const struct ptx_func *f, uint32_t reg, uint32_t inst, unsigned *count);
 /* The CUDA line that an instruction on or after this line was compiled from (.loc), with its text when the file can be read. False: not told. */
 bool source_cuda(struct app *a, struct row *r, uint32_t line);
 /* Fills the lines below the text: the access, or the error, of the line under the cursor. */

@@ -24,7 +24,9 @@ static void def_probe(void *ctx, uint32_t reg, unsigned access)
     p->writes |= reg == p->reg && (access & PTX_WRITE);
 }
 
-uint32_t source_def_of(const struct ptx_func *f, uint32_t reg, uint32_t inst, unsigned *count)
+/* Nearest instruction before `inst` (or after, in a loop) that writes a register; PTX_NO_INDEX: none.
+ * *count: how many write it in all. */
+static uint32_t def_of(const struct ptx_func *f, uint32_t reg, uint32_t inst, unsigned *count)
 {
     uint32_t before = PTX_NO_INDEX, after = PTX_NO_INDEX;
     *count = 0;
@@ -59,7 +61,7 @@ uint32_t source_definition(const struct app *a, struct str name, uint32_t line)
             return f->stmts[f->labels[i].stmt].at.line;
     for (uint32_t i = 0; f && i < f->nregs; i++)
         if (str_eq(f->regs[i].name, name)) {
-            uint32_t d = source_def_of(f, i, inst_at_line(f, line), &count);
+            uint32_t d = def_of(f, i, inst_at_line(f, line), &count);
             return d != PTX_NO_INDEX ? f->insts[d].at.line : 0;
         }
     return 0;
@@ -130,7 +132,7 @@ static void tree_children(struct tree *t, uint32_t inst, const struct regs *regs
 static void tree_def(struct tree *t, uint32_t reg, uint32_t user, bool last)
 {
     unsigned count;
-    uint32_t d = source_def_of(t->f, reg, user, &count);
+    uint32_t d = def_of(t->f, reg, user, &count);
     struct str name = t->f->regs[reg].name;
     if (d == PTX_NO_INDEX) {
         tree_line(t, last ? "└─ " : "├─ ", name, 0, "never written");

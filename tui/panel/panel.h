@@ -18,12 +18,7 @@ void screen_draw(struct app *a, struct surface *s, struct screen *map);
 unsigned screen_mouse(struct app *a, struct screen *map, const struct event *e);
 
 /* ---- parts ---- */
-enum layout { LAYOUT_LINE, LAYOUT_REDUCED, LAYOUT_TABS, LAYOUT_TWO, LAYOUT_THREE };
-enum layout screen_layout(int w, int h);
 void screen_hit(struct screen *map, enum hit_kind kind, struct rect r, int id);
-/* A panel's content without a frame. */
-void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel_id p, struct rect r);
-void over_draw(struct app *a, struct surface *s, struct screen *map, struct rect r, const char *title);
 void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool tabs);
 void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool keys);
 void plot_draw(struct app *a, struct surface *s, struct rect r, const struct plot *p);

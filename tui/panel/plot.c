@@ -54,7 +54,8 @@ static void dot(struct canvas *c, int x, int y, enum role role)
     if (x < 0 || y < 0 || cx >= c->area.w || cy >= c->area.h)
         return;
     size_t i = (size_t)cy * (size_t)c->area.w + (size_t)cx;
-    c->bits[i] |= c->dx == 2 ? braille[y % 4][x % 2] : c->dy == 2 ? (uint8_t)(1 << (y % 2)) : 1;
+    unsigned bit = c->dx == 2 ? braille[y % 4][x % 2] : c->dy == 2 ? 1u << (y % 2) : 1u;
+    c->bits[i] = (uint8_t)(c->bits[i] | bit);
     c->role[i] = (uint8_t)role;
 }
 

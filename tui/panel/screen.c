@@ -16,7 +16,8 @@ static const struct slot three[] = {
     { 40, 0, 76, 62, P(VALLEY) }, { 40, 62, 76, 100, P(COUNTERS) | P(RUNS) },
     { 76, 0, 100, 62, P(OPTIONS) }, { 76, 62, 100, 100, P(ADVICE) | P(MESSAGES) } };
 
-enum layout screen_layout(int w, int h)
+enum layout { LAYOUT_LINE, LAYOUT_REDUCED, LAYOUT_TABS, LAYOUT_TWO, LAYOUT_THREE };
+static enum layout screen_layout(int w, int h)
 {
     if (w < 20 || h < 5)
         return LAYOUT_LINE;
@@ -105,7 +106,8 @@ static bool plotted(struct app *a, struct surface *s, struct screen *map, enum p
     return true;
 }
 
-void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel_id p, struct rect r)
+/* A panel's content without a frame. */
+static void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel_id p, struct rect r)
 {
     const struct view *v = view_of(p);
     struct rect old = surface_clip(s, r);
@@ -133,7 +135,7 @@ void panel_draw(struct app *a, struct surface *s, struct screen *map, enum panel
     surface_clip(s, old);
 }
 
-void over_draw(struct app *a, struct surface *s, struct screen *map, struct rect r, const char *name)
+static void over_draw(struct app *a, struct surface *s, struct screen *map, struct rect r, const char *name)
 {
     struct list *l = &a->over_list;
     surface_fill(s, r, ' ', ROLE_TEXT);

@@ -213,7 +213,8 @@ static void open_file(struct app *a, const char *file, const struct cmd_front_op
         app_post(a, JOB_KERNEL, o->kernel, 0);
 }
 
-void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o)
+/* What start-up asks of the engine: device, file or lesson, sweep. */
+static void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o)
 {
     if (device)
         app_post(a, JOB_DEVICE, device, 0);

@@ -12,7 +12,5 @@ struct engine_link { struct job_engine *engine; uint64_t posted; };
 int workbench_run(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o);
 /* Line mode: prints what panels hold, reads commands from standard input. */
 int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_front_opts *o);
-/* What start-up asks of the engine: device, file or lesson, sweep. */
-void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o);
 
 #endif
