@@ -16,7 +16,7 @@
 static void arguments_round_trip(void **state)
 {
     static const char *const texts[] = {
-        "f32 1048576 random 0 1 seed 3 output", "s32 65537 rows 65536 393216 seed 1", "u8 16 fill 7", "f64 4 iota 0.5 0.25 output tolerance 1e-05",
+        "f32 1048576 random 0 1 seed 3 output", "s32 65537 rows 65536 393216 seed 1", "u8 16 fill 7", "f64 4 iota 0.5 0.25 output tolerance 1e-05", "f64 4 fill 0.1234567890123456", "f32 4 random -1e-12 33554433.5 seed 2",
         "u32 8 permutation seed 9", "u16 4 file data/a.bin offset 12", "f32 4 npy a.npy", "u8 2 hex 0aff" };
     struct arena *arena = arena_new(0);
     (void)state;

@@ -12,13 +12,24 @@ static const struct { const char *name; unsigned numbers; bool seed; } inits[] =
 
 static bool has_text(enum init_kind k) { return k == INIT_FILE || k == INIT_NPY || k == INIT_HEX; }
 
+/* As few digits as read back the same: what is edited beside it must not be rounded. */
+static void double_text(double v, struct buf *out)
+{
+    char text[32];
+    int digits = 6;
+    do
+        snprintf(text, sizeof text, "%.*g", digits, v + 0.0);     /* no -0: whole numbers have none */
+    while (strtod(text, NULL) != v && digits++ < 17);
+    buf_puts(out, text);
+}
+
 static void scalar_text(const struct arg_spec *g, struct buf *out)
 {
     union { uint8_t b[8]; float f; double d; int8_t s8; int16_t s16; int32_t s32; int64_t s64; uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64; } v;
     memcpy(v.b, g->scalar, sizeof v.b);
     switch (g->elem) {
     case ELEM_F32: buf_printf(out, "%.9g", (double)v.f); break;
-    case ELEM_F64: buf_printf(out, "%.17g", v.d); break;
+    case ELEM_F64: double_text(v.d, out); break;
     case ELEM_S8: buf_printf(out, "%d", v.s8); break;
     case ELEM_S16: buf_printf(out, "%d", v.s16); break;
     case ELEM_S32: buf_printf(out, "%d", v.s32); break;
@@ -36,8 +47,10 @@ static void number_text(const struct init_spec *in, bool second, struct buf *out
         buf_printf(out, " %llu", (unsigned long long)(second ? in->nnz : in->rows));
     else if (in->integral)
         buf_printf(out, " %lld", (long long)(second ? in->ib : in->ia));
-    else
-        buf_printf(out, " %.9g", second ? in->b : in->a);
+    else {
+        buf_puts(out, " ");
+        double_text(second ? in->b : in->a, out);
+    }
 }
 
 void launch_arg_text(const struct arg_spec *g, struct buf *out)
@@ -60,8 +73,10 @@ void launch_arg_text(const struct arg_spec *g, struct buf *out)
         buf_printf(out, " offset %llu", (unsigned long long)in->offset);
     if (g->output)
         buf_puts(out, " output");
-    if (g->output && g->tolerance > 0)
-        buf_printf(out, " tolerance %.9g", g->tolerance);
+    if (g->output && g->tolerance > 0) {
+        buf_puts(out, " tolerance ");
+        double_text(g->tolerance, out);
+    }
 }
 
 const char *launch_arg_help(const struct arg_spec *g)
