@@ -64,6 +64,7 @@ struct exec_warp {
     uint32_t pc, mask;               /* the running fragment */
     struct exec_frame *frame, *root; /* the running call's registers; the kernel's */
     bool stop;                       /* leave the run loop: blocked, ended, faulted, a turn is over */
+    bool called;                     /* machine code: an access of this turn of the loop went by its body */
     bool recording;                  /* rec is to be filled */
     bool lean;                       /* exec_step and exec_straight call exec_inst.lean */
     bool settled;                    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */

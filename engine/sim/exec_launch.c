@@ -183,8 +183,9 @@ void exec_worker_free(struct exec_worker *k)
     x->inst_thread += k->inst_thread;
     for (uint32_t i = 0; i < SIM_CTA_WARPS; i++) x->inst_of_warp[i] += k->inst_of_warp[i];
     for (uint32_t i = 0; x->loads && i < x->p->nloads; i++) {
-        x->loads[i].executions += k->loads[i].executions;
-        x->loads[i].threads += k->loads[i].threads;
+        const struct sim_load_stats *l = &k->loads[i];       /* machine code counts loads by all lanes in one place: `requests` */
+        x->loads[i].executions += l->executions + l->requests;
+        x->loads[i].threads += l->threads + WARP_LANES * l->requests;
     }
     pthread_mutex_unlock(&x->lock);
     frame_free_all(k);

@@ -18,6 +18,30 @@ static const struct { uint16_t lane; struct native_op how; } ops[] = {
 static struct x86_mem in_warp(size_t off) { return (struct x86_mem){ RBX, (int32_t)off }; }
 #define WARP(field) in_warp(offsetof(struct exec_warp, field))
 
+/* ---- NaN ---- */
+void native_want_nan(struct build *b)
+{
+    if (b->nan)
+        return;
+    x86_set(&b->a, RAX, 0x7fffffffu);
+    x86_vec(&b->a, (struct x86_op){ 1, 2, 0, 0x7c }, NAN_REG, 0, RAX, 0);      /* VPBROADCASTD */
+    b->nan = true;
+}
+
+/* The one NaN of PTX (9.7.3) where the lanes of this register are not a number. */
+void native_canonical(struct build *b, unsigned z)
+{
+    x86_vec_imm(&b->a, (struct x86_op){ 0, 1, 0, 0xc2 }, 1, z, z, 0, 3);        /* VCMPUNORDPS k1 */
+    x86_vec(&b->a, VMOVE, z, 0, NAN_REG, 1);
+}
+
+void native_settle(struct build *b, unsigned k)
+{
+    for (unsigned h = 0; h < 2 && b->val[k].odd; h++)
+        native_canonical(b, 2 * k + h);
+    b->val[k].odd = false;
+}
+
 /* ---- values ---- */
 struct x86_mem native_slot(uint32_t slot, uint32_t off)
 {
@@ -25,14 +49,15 @@ struct x86_mem native_slot(uint32_t slot, uint32_t off)
     return (struct x86_mem){ bank[slot & 3u], (int32_t)(slot + off) };
 }
 
-static void store_value(struct build *b, unsigned k)
+void native_store(struct build *b, unsigned k)
 {
+    native_settle(b, k);
     for (unsigned h = 0; h < 2; h++)
         x86_vec_mem(&b->a, VMOVE_STORE, 2 * k + h, 0, native_slot(b->val[k].slot, 64 * h), 0);
     b->val[k].dirty = false;
 }
 
-static unsigned find_value(const struct build *b, uint32_t slot)
+unsigned native_find(const struct build *b, uint32_t slot)
 {
     unsigned k = 0;
     while (k < PAIRS && b->val[k].slot != slot)
@@ -55,15 +80,15 @@ static unsigned take_pair(struct build *b, uint32_t slot)
             best = k;
     }
     if (b->val[best].dirty)
-        store_value(b, best);
-    b->val[best] = (struct value){ slot, ++b->clock, false };
+        native_store(b, best);
+    b->val[best] = (struct value){ slot, ++b->clock, false, false };
     b->pinned |= 1u << best;
     return best;
 }
 
-unsigned native_value(struct build *b, uint32_t slot)
+unsigned native_float(struct build *b, uint32_t slot)
 {
-    unsigned k = find_value(b, slot);
+    unsigned k = native_find(b, slot);
     if (k < PAIRS) {
         b->val[k].age = ++b->clock;
         b->pinned |= 1u << k;
@@ -72,6 +97,14 @@ unsigned native_value(struct build *b, uint32_t slot)
     k = take_pair(b, slot);
     for (unsigned h = 0; h < 2; h++)
         x86_vec_mem(&b->a, VMOVE_LOAD, 2 * k + h, 0, native_slot(slot, 64 * h), 0);
+    native_loop_reads(b, slot);
+    return k;
+}
+
+unsigned native_value(struct build *b, uint32_t slot)
+{
+    unsigned k = native_float(b, slot);
+    native_settle(b, k);
     return k;
 }
 
@@ -84,21 +117,34 @@ unsigned native_result(struct build *b, uint32_t slot)
     return k;
 }
 
+/* The same for arithmetic, lane by lane: in the pair that holds the slot's last value, where one does. */
+static unsigned result_over(struct build *b, uint32_t slot)
+{
+    unsigned k = native_find(b, slot);
+    if (k == PAIRS)
+        return native_result(b, slot);
+    b->val[k].age = ++b->clock;
+    b->val[k].dirty = true;
+    b->val[k].odd = false;
+    b->pinned |= 1u << k;
+    return k;
+}
+
 void native_sync(struct build *b, uint32_t slot)
 {
-    unsigned k = find_value(b, slot);
+    unsigned k = native_find(b, slot);
     if (k < PAIRS && b->val[k].dirty)
-        store_value(b, k);
+        native_store(b, k);
 }
 
 void native_forget(struct build *b, uint32_t slot)
 {
-    unsigned k = find_value(b, slot);
+    unsigned k = native_find(b, slot);
     if (k < PAIRS)
         b->val[k] = (struct value){ .slot = EXEC_NO_ID };
 }
 
-static bool is_own(const struct build *b, uint32_t slot) { return (slot & 3u) == BANK_FRAME && b->own && b->holds_own[slot / 128]; }
+bool native_is_own(const struct build *b, uint32_t slot) { return (slot & 3u) == BANK_FRAME && b->own && b->holds_own[slot / 128]; }
 
 /* Slots are shared: what one holds is some run's own or not by the register that was written last. */
 static void note_results(struct build *b, const struct exec_inst *in)
@@ -108,14 +154,14 @@ static void note_results(struct build *b, const struct exec_inst *in)
 }
 
 /* The frame gets what is newer in registers; those it need not get at the end of a run are left out. */
-static void store_all(struct build *b, bool end)
+void native_store_all(struct build *b, bool end)
 {
     for (unsigned k = 0; k < PAIRS; k++)
-        if (b->val[k].dirty && !(end && is_own(b, b->val[k].slot)))
-            store_value(b, k);
+        if (b->val[k].dirty && !(end && native_is_own(b, b->val[k].slot)))
+            native_store(b, k);
 }
 
-static void forget_all(struct build *b)
+void native_forget_all(struct build *b)
 {
     for (unsigned k = 0; k < PAIRS; k++)
         b->val[k] = (struct value){ .slot = EXEC_NO_ID };
@@ -124,27 +170,14 @@ static void forget_all(struct build *b)
 }
 
 /* ---- arithmetic ---- */
-static void want_nan(struct build *b)
-{
-    if (b->nan)
-        return;
-    x86_set(&b->a, RAX, 0x7fffffffu);
-    x86_vec(&b->a, (struct x86_op){ 1, 2, 0, 0x7c }, NAN_REG, 0, RAX, 0);      /* VPBROADCASTD */
-    b->nan = true;
-}
-
-/* The one NaN (9.7.3) where the lanes of this register are not a number. */
-static void canonical(struct build *b, unsigned z)
-{
-    x86_vec_imm(&b->a, (struct x86_op){ 0, 1, 0, 0xc2 }, 1, z, z, 0, 3);        /* VCMPUNORDPS k1 */
-    x86_vec(&b->a, VMOVE, z, 0, NAN_REG, 1);
-}
+/* A source; `more`: of an operation on floats. */
+static unsigned source(struct build *b, const struct native_op *o, uint32_t slot) { return o->more ? native_float(b, slot) : native_value(b, slot); }
 
 /* d = first op second, the second in memory where it is a constant. */
 static void two(struct build *b, const struct native_op *o, unsigned d, unsigned first, uint32_t second)
 {
-    bool constant = (second & 3u) == BANK_CONST && find_value(b, second) == PAIRS;
-    unsigned s = constant ? 0 : native_value(b, second);
+    bool constant = (second & 3u) == BANK_CONST && native_find(b, second) == PAIRS;
+    unsigned s = constant ? 0 : native_find(b, second);
     for (unsigned h = 0; h < 2; h++)
         if (constant)
             x86_vec_mem(&b->a, o->op, 2 * d + h, first + h, native_slot(second, 64 * h), 0);
@@ -154,42 +187,48 @@ static void two(struct build *b, const struct native_op *o, unsigned d, unsigned
 
 static void finish(struct build *b, const struct native_op *o, unsigned d)
 {
-    for (unsigned h = 0; o->more && h < 2; h++)
-        canonical(b, 2 * d + h);
+    b->val[d].odd = o->more;
 }
 
 static void pair_form(struct build *b, const struct native_op *o, const struct exec_inst *in)
 {
-    unsigned a = native_value(b, in->a);
+    unsigned a = source(b, o, in->a);
     if ((in->b & 3u) != BANK_CONST)
-        native_value(b, in->b);
+        source(b, o, in->b);
     if (o->more)
-        want_nan(b);
-    uint32_t kept = in->b == in->dst ? find_value(b, in->b) : PAIRS;
-    unsigned d = native_result(b, in->dst);
-    if (kept == PAIRS)
-        two(b, o, d, 2 * a, in->b);
-    else
-        for (unsigned h = 0; h < 2; h++)
-            x86_vec(&b->a, o->op, 2 * d + h, 2 * a + h, 2 * kept + h, 0);
+        native_want_nan(b);
+    unsigned d = result_over(b, in->dst);
+    two(b, o, d, 2 * a, in->b);
     finish(b, o, d);
+}
+
+/* d = x * y + z in one step, by the instruction that leaves its result where one of them is. */
+static void fma_half(struct build *b, struct x86_op o, unsigned d, unsigned x, unsigned y, unsigned z)
+{
+    const struct x86_op add_to = { o.pp, o.map, o.w, 0xb8 };     /* VFMADD231PS: d += x * y; o: VFMADD213PS, d = d * y + z */
+    if (d == z) {
+        x86_vec(&b->a, add_to, d, x, y, 0);
+        return;
+    }
+    if (d != x && d != y)
+        x86_vec(&b->a, VMOVE, d, 0, x, 0);
+    x86_vec(&b->a, o, d, d == y ? x : y, z, 0);
 }
 
 /* d = a * b + c, in one step (FMA) or as integers. */
 static void three_form(struct build *b, const struct native_op *o, const struct exec_inst *in)
 {
     const struct x86_op add = { 1, 1, 0, 0xfe };
-    unsigned x = native_value(b, in->a), y = native_value(b, in->b), z = native_value(b, in->c);
+    unsigned x = source(b, o, in->a), y = source(b, o, in->b), z = source(b, o, in->c);
     if (o->more)
-        want_nan(b);
-    unsigned d = native_result(b, in->dst);
+        native_want_nan(b);
+    unsigned d = result_over(b, in->dst);
     for (unsigned h = 0; h < 2; h++) {
         if (o->form == FORM_FMA) {
-            x86_vec(&b->a, VMOVE, 2 * d + h, 0, 2 * x + h, 0);
-            x86_vec(&b->a, o->op, 2 * d + h, 2 * y + h, 2 * z + h, 0);
+            fma_half(b, o->op, 2 * d + h, 2 * x + h, 2 * y + h, 2 * z + h);
         } else {
-            x86_vec(&b->a, o->op, 2 * d + h, 2 * x + h, 2 * y + h, 0);
-            x86_vec(&b->a, add, 2 * d + h, 2 * d + h, 2 * z + h, 0);
+            x86_vec(&b->a, o->op, SCRATCH, 2 * x + h, 2 * y + h, 0);
+            x86_vec(&b->a, add, 2 * d + h, SCRATCH, 2 * z + h, 0);
         }
     }
     finish(b, o, d);
@@ -197,10 +236,11 @@ static void three_form(struct build *b, const struct native_op *o, const struct 
 
 static void one_form(struct build *b, const struct native_op *o, const struct exec_inst *in)
 {
-    unsigned x = native_value(b, in->a);
+    unsigned x = o->form == FORM_MOVE ? native_float(b, in->a) : source(b, o, in->a);
+    const bool odd = o->form == FORM_MOVE && b->val[x].odd;
     if (o->more)
-        want_nan(b);
-    unsigned d = native_result(b, in->dst);
+        native_want_nan(b);
+    unsigned d = result_over(b, in->dst);
     if (o->form == FORM_RECIPROCAL) {
         x86_set(&b->a, RAX, 0x3f800000u);
         x86_vec(&b->a, (struct x86_op){ 1, 2, 0, 0x7c }, SCRATCH, 0, RAX, 0);
@@ -208,9 +248,10 @@ static void one_form(struct build *b, const struct native_op *o, const struct ex
     for (unsigned h = 0; h < 2; h++)
         x86_vec(&b->a, o->op, 2 * d + h, o->form == FORM_RECIPROCAL ? SCRATCH : 0, 2 * x + h, 0);
     finish(b, o, d);
+    b->val[d].odd |= odd;
 }
 
-static void load_pred(struct build *b, uint32_t slot, bool neg)
+void native_pred(struct build *b, uint32_t slot, bool neg)
 {
     x86_op_mem(&b->a, X86_LOAD, false, RAX, native_slot(slot, 0));
     if (neg)
@@ -224,8 +265,8 @@ static void kmov(struct build *b, unsigned pp, unsigned op, unsigned to, unsigne
 
 static void select_form(struct build *b, const struct native_op *o, const struct exec_inst *in)
 {
-    unsigned x = native_value(b, in->a), y = native_value(b, in->b), d = native_result(b, in->dst);
-    load_pred(b, in->c, in->flags & EXEC_F_NEG_C);
+    unsigned x = native_value(b, in->a), y = native_value(b, in->b), d = result_over(b, in->dst);
+    native_pred(b, in->c, in->flags & EXEC_F_NEG_C);
     kmov(b, 0, 0x92, 2, RAX);                                    /* KMOVW k2, eax */
     x86_bytes(&b->a, (uint8_t[]){ 0xc1, 0xe8, 16 }, 3);          /* SHR eax, 16 */
     kmov(b, 0, 0x92, 3, RAX);
@@ -300,7 +341,8 @@ static void unpack(struct build *b, unsigned pp, unsigned to, unsigned high, uns
 static void compare_form(struct build *b, const struct native_op *o, const struct exec_inst *in)
 {
     if (o->form == FORM_COMPARE) {
-        unsigned x = native_value(b, in->a), y = native_value(b, in->b);
+        const bool floats = o->op.op == 0xc2;                    /* to VCMPPS one NaN is as good as another */
+        unsigned x = floats ? native_float(b, in->a) : native_value(b, in->a), y = floats ? native_float(b, in->b) : native_value(b, in->b);
         for (unsigned h = 0; h < 2; h++)
             x86_vec_imm(&b->a, o->op, 1 + h, 2 * x + h, 2 * y + h, 0, o->more);
         unpack(b, 0, 1, 2, 1);
@@ -400,10 +442,10 @@ void native_call(struct build *b, const struct exec_inst *in, uint32_t end)
 static void by_body(struct build *b, const struct exec_inst *in)
 {
     size_t skip = 0;
-    store_all(b, false);
-    forget_all(b);
+    native_store_all(b, false);
+    native_forget_all(b);
     if (in->guard != EXEC_NO_ID) {
-        load_pred(b, in->guard, in->guard_neg);
+        native_pred(b, in->guard, in->guard_neg);
         x86_op_reg(&b->a, X86_LOAD, false, RDX, RAX);
         x86_imm_reg(&b->a, 7, false, RAX, 0);
         skip = x86_jump(&b->a, X86_E);
@@ -426,7 +468,7 @@ void native_jump(struct build *b, enum x86_cond c, uint32_t pc, bool leaves)
 }
 
 /* On to the instruction at pc, unless the budget is used up: the run loop's question before each of its turns. */
-static void go_on(struct build *b, uint32_t pc, bool control)
+void native_go_on(struct build *b, uint32_t pc, bool control)
 {
     x86_imm_mem(&b->a, control ? 5 : 7, true, WARP(left), control ? 1 : 0);
     native_jump(b, X86_LE, pc, true);
@@ -436,40 +478,50 @@ static void go_on(struct build *b, uint32_t pc, bool control)
 static void end_run(struct build *b)
 {
     const struct exec_inst *in = &b->p->code[b->end];
-    store_all(b, true);
-    forget_all(b);
+    native_store_all(b, true);
+    native_forget_all(b);
     if (in->fn != exec_bra || in->spin) {
-        go_on(b, b->end, false);
+        native_go_on(b, b->end, false);
         return;
     }
     x86_imm_mem(&b->a, 7, true, WARP(left), 0);
     native_jump(b, X86_LE, b->end, true);
     if (in->guard != EXEC_NO_ID) {
-        load_pred(b, in->guard, in->guard_neg);
+        native_pred(b, in->guard, in->guard_neg);
         x86_imm_reg(&b->a, 7, false, RAX, -1);
         size_t taken = x86_jump(&b->a, X86_E);
         x86_imm_reg(&b->a, 7, false, RAX, 0);
         native_jump(b, X86_NE, b->end, true);                    /* lanes part: the run loop's business */
-        go_on(b, b->end + 1, true);
+        native_go_on(b, b->end + 1, true);
         x86_land(&b->a, taken, b->a.n);
     }
-    go_on(b, in->target, true);
+    native_go_on(b, in->target, true);
 }
 
 static bool is_head(const struct sim_program *p, uint32_t i) { return p->code[i].run && (!i || p->code[i - 1].run <= 1); }
 
+static void translate_body(struct build *b, uint32_t first)
+{
+    x86_imm_mem(&b->a, 5, true, WARP(left), b->p->code[first].run);
+    for (uint32_t i = first; i < b->end; i++)
+        if (!translate(b, &b->p->code[i]))
+            by_body(b, &b->p->code[i]);
+}
+
 static void translate_run(struct build *b, uint32_t first)
 {
-    const struct exec_inst *code = b->p->code;
-    b->end = first + code[first].run;
+    b->end = first + b->p->code[first].run;
     b->at[first] = b->a.n;
-    forget_all(b);
-    b->nstubs = 0;
-    x86_imm_mem(&b->a, 5, true, WARP(left), code[first].run);
-    for (uint32_t i = first; i < b->end; i++)
-        if (!translate(b, &code[i]))
-            by_body(b, &code[i]);
-    end_run(b);
+    native_forget_all(b);
+    b->nstubs = b->nreads = 0;
+    translate_body(b, first);
+    struct native_loop l;
+    if (native_loop_begin(b, first, &l)) {
+        translate_body(b, first);
+        native_loop_end(b, &l);
+    } else {
+        end_run(b);
+    }
     native_stubs(b);
 }
 

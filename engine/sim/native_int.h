@@ -7,7 +7,8 @@
  *   zmm 2k, 2k+1   a 32-bit value of 32 lanes: build.val[k]; 28 to 30: scratch; 31: the NaN of f32 results
  *
  * A value may be newer in its registers than in the frame (dirty). Before anything else looks at the frame it is
- * stored; values that only one run of the program ever uses are not stored at its end. */
+ * stored; values that only one run of the program ever uses are not stored at its end. That a NaN of a result is the one of PTX is
+ * seen to where somebody could tell: not between operations that make a NaN of any NaN (odd). */
 #ifndef GPULOCW_SIM_NATIVE_INT_H
 #define GPULOCW_SIM_NATIVE_INT_H
 
@@ -27,7 +28,7 @@ enum native_form { FORM_NONE, FORM_PAIR, FORM_MAD, FORM_MOVE, FORM_SELECT, FORM_
                    FORM_PARAM, FORM_NOTHING, FORM_COUNT };
 struct native_op { uint8_t form, more; struct x86_op op; };
 
-struct value { uint32_t slot /* EXEC_NO_ID: free */, age; bool dirty; };
+struct value { uint32_t slot /* EXEC_NO_ID: free */, age; bool dirty, odd /* NaNs may be others than the one; then dirty */; };
 /* Code out of the way: jumps to it, where it goes back to, and the values at that point. */
 struct stub {
     const struct exec_inst *in;
@@ -40,6 +41,7 @@ struct stub {
 };
 /* Loads of one group at `low` and beyond from their base register, in this run. */
 struct held { uint32_t group; int32_t low, bytes; };
+#define LOOP_READS 32u               /* values a loop wants from the turn before, of those that are looked at */
 struct build {
     struct x86 a;
     const struct sim_program *p;
@@ -49,6 +51,7 @@ struct build {
     bool nan;                        /* NAN_REG is set */
     struct held held[HELD]; uint32_t next_held;      /* group 0: none */
     uint32_t end;                    /* code index after the run */
+    uint32_t reads[LOOP_READS], nreads;              /* slots that the run took from the frame */
     bool *own, *holds_own;           /* [nregs]: used by one run only; [frame units of 128 bytes]: holds such a one's value */
     struct stub *stub; size_t nstubs, cap_stubs;
     size_t leave;                    /* the common way out: eax is the pc */
@@ -59,11 +62,30 @@ struct build {
 
 struct x86_mem native_slot(uint32_t slot, uint32_t off);
 unsigned native_value(struct build *b, uint32_t slot);     /* pair that holds it */
+unsigned native_float(struct build *b, uint32_t slot);     /* the same for who makes a NaN of any NaN */
+void native_settle(struct build *b, unsigned k);           /* a pair's NaNs are the one */
+void native_canonical(struct build *b, unsigned z);        /* a register's */
 unsigned native_result(struct build *b, uint32_t slot);    /* pair that is to be its new value */
 void native_sync(struct build *b, uint32_t slot);          /* the frame has its value */
 void native_forget(struct build *b, uint32_t slot);        /* the frame gets a new one */
 void native_call(struct build *b, const struct exec_inst *in, uint32_t end);  /* its body, mask in edx; leaves when stopped */
 void native_jump(struct build *b, enum x86_cond c, uint32_t pc, bool leaves); /* to the run at pc, or out with this pc */
+unsigned native_find(const struct build *b, uint32_t slot);              /* pair that holds it, or PAIRS */
+bool native_is_own(const struct build *b, uint32_t slot);                /* holds what only this run uses */
+void native_store(struct build *b, unsigned k);
+void native_store_all(struct build *b, bool end);          /* what is dirty; `end`: of the run, but for its own values */
+void native_forget_all(struct build *b);
+void native_want_nan(struct build *b);                     /* NAN_REG is set */
+void native_pred(struct build *b, uint32_t slot, bool neg);              /* eax: a predicate */
+void native_go_on(struct build *b, uint32_t pc, bool control);           /* to pc, or out when the budget is used up; control: after a branch */
+
+/* native_loop.c. A run that ends in a branch to itself has its code twice: as one comes to it, with all values in the frame, and
+ * for the turns after the first, with what they want from the turn before in the pairs `val`. */
+struct native_loop { struct value val[PAIRS]; bool nan; uint32_t first; size_t at; };
+void native_loop_reads(struct build *b, uint32_t slot);    /* the run takes a slot from the frame */
+/* After the body's code: false where it is no such loop or has no such values. Then comes the body's code again, and the end. */
+bool native_loop_begin(struct build *b, uint32_t first, struct native_loop *l);
+void native_loop_end(struct build *b, const struct native_loop *l);
 /* native_mem.c. False: no code for this form of it. */
 bool native_memory(struct build *b, const struct exec_inst *in);
 bool native_param(struct build *b, const struct exec_inst *in);

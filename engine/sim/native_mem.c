@@ -94,12 +94,12 @@ static void find_host(struct build *b, const struct exec_inst *in, int32_t imm, 
     }
 }
 
+/* By all lanes, see exec_worker_free. */
 static void count_access(struct build *b, const struct exec_inst *in)
 {
     if (in->load_id == EXEC_NO_ID)
         return;
-    x86_imm_mem(&b->a, 0, true, AT_LOAD(in, executions), 1);
-    x86_imm_mem(&b->a, 0, true, AT_LOAD(in, threads), WARP_LANES);
+    x86_imm_mem(&b->a, 0, true, AT_LOAD(in, requests), 1);
 }
 
 /* Loops go through memory in steps: what this load will want AHEAD turns from now is asked for. The host's own prefetcher
@@ -168,13 +168,19 @@ static void stub_body(struct build *b, const struct stub *s)
             const struct value *v = &s->val[k];
             if (v->slot == EXEC_NO_ID || (!pass && (!v->dirty || s->fresh >> k & 1)))
                 continue;
-            for (unsigned h = 0; h < 2; h++)
+            for (unsigned h = 0; h < 2; h++) {
+                if (!pass && v->odd)
+                    native_canonical(b, 2 * k + h);
                 x86_vec_mem(&b->a, pass ? VMOVE_LOAD : VMOVE_STORE, 2 * k + h, 0, native_slot(v->slot, 64 * h), 0);
+            }
         }
         if (pass)
             break;
         x86_set(&b->a, RDX, EXEC_FULL);
         native_call(b, s->in, s->end);
+        x86_bytes(&b->a, (uint8_t[]){ 0xc6, 0x83 }, 2);          /* MOV byte [rbx + called], 1 */
+        x86_bytes(&b->a, &(int32_t){ (int32_t)offsetof(struct exec_warp, called) }, 4);
+        x86_byte(&b->a, 1);
     }
     if (s->nan) {
         x86_set(&b->a, RAX, 0x7fffffffu);

@@ -30,7 +30,21 @@ static const char *const bodies[] = {
            "ld.global.u32 %r10, [%d6+65072]; ld.global.u32 %r11, [%d7+512]; ld.global.u64 %d10, [%d8+-1024]; ld.global.u32 %r12, [%d6+65136]; ld.global.u32 %r13, [%d7]; ld.global.u64 %d11, [%d8+8]; ld.global.u32 %r14, [%d6];\n"
            "div.u32 %r15, %r10, 7; ld.global.u32 %r16, [%d7+256]; popc.b32 %r17, %r16; ld.global.u64 %d12, [%d8+-512]; ld.global.u32 %r18, [%d7+128]; cvt.u32.u64 %r19, %d10; cvt.u32.u64 %r20, %d11; cvt.u32.u64 %r21, %d12;\n"
            "mad.lo.u32 %r3, %r3, 33, %r10; xor.b32 %r3, %r3, %r11; mad.lo.u32 %r3, %r3, 33, %r12; xor.b32 %r3, %r3, %r13; mad.lo.u32 %r3, %r3, 33, %r14; add.u32 %r3, %r3, %r15; mad.lo.u32 %r3, %r3, 33, %r16; add.u32 %r3, %r3, %r17;\n"
-           "xor.b32 %r3, %r3, %r18; mad.lo.u32 %r3, %r3, 33, %r19; mad.lo.u32 %r3, %r3, 33, %r20; xor.b32 %r3, %r3, %r21; st.global.u32 [%d3+40000], %r3; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r3;\n") };
+           "xor.b32 %r3, %r3, %r18; mad.lo.u32 %r3, %r3, 33, %r19; mad.lo.u32 %r3, %r3, 33, %r20; xor.b32 %r3, %r3, %r21; st.global.u32 [%d3+40000], %r3; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.u32 [%d3+32768], %r3;\n"),
+    /* Values that change places from turn to turn; NaNs between floats, whose bits are looked at now and then, and after the loop. */
+    KERNEL("mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000; mov.f32 %f3, 0f7fc00007; mov.f32 %f9, 0f00000000; mov.f32 %f11, 0f3f000000; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u64 %d6, %d3;\nL:\n"
+           "ld.global.f32 %f4, [%d6]; mov.f32 %f5, %f1; mov.f32 %f1, %f2; mov.f32 %f2, %f3; add.f32 %f3, %f5, %f4; mul.f32 %f6, %f3, %f4; div.rn.f32 %f7, %f6, %f1; mov.b32 %r4, %f7; xor.b32 %r3, %r3, %r4;\n"
+           "setp.gt.f32 %p2, %f6, %f2; selp.f32 %f8, %f6, %f7, %p2; fma.rn.f32 %f9, %f8, %f11, %f9; fma.rn.f32 %f11, %f11, %f4, %f8; fma.rn.f32 %f12, %f12, %f12, %f12; fma.rn.f32 %f13, %f4, %f13, %f1; sub.f32 %f14, %f11, %f11;\n"
+           "mov.f32 %f15, %f9; mov.f32 %f10, %f15; add.u64 %d6, %d6, 4; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\nst.global.f32 [%d3+32768], %f10; st.global.f32 [%d3+33280], %f3; mov.b32 %r5, %f11; xor.b32 %r3, %r3, %r5;\n"
+           "st.global.u32 [%d3+33792], %r3; st.global.f32 [%d3+34304], %f13; st.global.f32 [%d3+34816], %f14; st.global.f32 [%d3+35328], %f12;\n"),
+    /* More values from turn to turn than there are registers; every third turn the lanes of the loads lie apart, in one they are at the last word. */
+    KERNEL("mov.u32 %r2, 0; mov.u32 %r10, 1; mov.u32 %r11, 2; mov.u32 %r12, 3; mov.u32 %r13, 4; mov.u32 %r14, 5; mov.u32 %r15, 6; mov.u32 %r16, 7; mov.u32 %r17, 8; mov.u32 %r18, 9; mov.u32 %r19, 10; mov.u32 %r20, 11; mov.u32 %r21, 12;\n"
+           "mov.u32 %r22, 13; mov.u32 %r23, 14; mov.u32 %r24, 15; mov.u32 %r25, 16; mov.u32 %r26, 17; mov.u32 %r30, 0;\nL:\n"
+           "setp.eq.u32 %p2, %r30, 2; selp.b32 %r31, 12, 4, %p2; mul.lo.u32 %r32, %r31, %r1; mul.wide.u32 %d6, %r32, 1; add.u64 %d6, %d6, %d1; ld.global.u32 %r3, [%d6]; ld.global.u32 %r4, [%d6+256];\n"
+           "add.u32 %r10, %r10, %r3; xor.b32 %r11, %r10, %r11; add.u32 %r12, %r11, %r12; xor.b32 %r13, %r12, %r13; add.u32 %r14, %r13, %r14; xor.b32 %r15, %r14, %r15; add.u32 %r16, %r15, %r16; xor.b32 %r17, %r16, %r17; add.u32 %r18, %r17, %r18;\n"
+           "mad.lo.u32 %r19, %r19, 33, %r18; mad.lo.u32 %r20, 3, %r19, %r20; mad.lo.u32 %r21, %r20, %r4, %r20; sub.u32 %r22, %r21, %r22; sub.u32 %r23, %r23, %r22; min.u32 %r24, %r23, %r24; max.u32 %r25, %r24, %r25; mov.u32 %r26, %r25;\n"
+           "add.u32 %r30, %r30, 1; sub.u32 %r33, 2, %r30; shr.s32 %r33, %r33, 31; not.b32 %r33, %r33; and.b32 %r30, %r30, 3; and.b32 %r30, %r30, %r33; add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\n"
+           "add.u32 %r3, %r10, %r13; add.u32 %r3, %r3, %r17; xor.b32 %r3, %r3, %r19; xor.b32 %r3, %r3, %r21; add.u32 %r3, %r3, %r23; add.u32 %r3, %r3, %r25; xor.b32 %r3, %r3, %r26; st.global.u32 [%d3+32768], %r3;\n") };
 
 static void fill(uint32_t *v)
 {
@@ -43,27 +57,69 @@ static void alike(const struct sim_stats *a, const struct sim_stats *b)
     for (uint32_t i = 0; i < a->nloads; i++) assert_true(a->loads[i].executions == b->loads[i].executions && a->loads[i].threads == b->loads[i].threads);
 }
 
+static void same_in(const char *text, uint32_t turns)
+{
+    struct sim_case c[2];
+    for (unsigned i = 0; i < 2; i++) {
+        sim_case_open_with(&c[i], text, "k", 65536, i ? 3 : 0);
+        fill((uint32_t *)(void *)c[i].data);
+        memcpy(c[i].params + 8, &turns, 4);
+        c[i].l.block.x = 100;            /* the last warp is not full */
+        sim_case_ok(&c[i]);
+    }
+    assert_memory_equal(c[0].data, c[1].data, 65536);
+    alike(&c[0].stats, &c[1].stats);
+    assert_null(c[1].p->native);
+#if defined(__x86_64__)
+    if (c[0].p->lanes == exec_lanes_avx512)
+        assert_non_null(c[0].p->native);
+#endif
+    for (unsigned i = 0; i < 2; i++) sim_case_close(&c[i]);
+}
+
 static void same_as_bodies(void **state)
 {
     (void)state;
     static const uint32_t turns[] = { 1, 9, 300, 3001 };  /* the last: more than a warp's turn */
-    for (size_t k = 0; k < 4 * ARRAY_LEN(bodies); k++) {
-        struct sim_case c[2];
-        for (unsigned i = 0; i < 2; i++) {
-            sim_case_open_with(&c[i], bodies[k / 4], "k", 65536, i ? 3 : 0);
-            fill((uint32_t *)(void *)c[i].data);
-            memcpy(c[i].params + 8, &turns[k % 4], 4);
-            c[i].l.block.x = 100;        /* the last warp is not full */
-            sim_case_ok(&c[i]);
-        }
-        assert_memory_equal(c[0].data, c[1].data, 65536);
-        alike(&c[0].stats, &c[1].stats);
-        assert_null(c[1].p->native);
-#if defined(__x86_64__)
-        if (c[0].p->lanes == exec_lanes_avx512)
-            assert_non_null(c[0].p->native);
-#endif
-        for (unsigned i = 0; i < 2; i++) sim_case_close(&c[i]);
+    for (size_t k = 0; k < 4 * ARRAY_LEN(bodies); k++) same_in(bodies[k / 4], turns[k % 4]);
+}
+
+static uint32_t drawn(uint64_t seed, uint32_t *at, uint32_t n) { return (uint32_t)(base_splitmix(seed, (*at)++) >> 33) % n; }
+
+/* A loop drawn at random over `n` values, all of which are looked at after it; %r9 and below are the loop's own. Some of the operations
+ * have no machine code (every value is in the frame then), some loads lie apart. */
+static void draw_loop(struct buf *t, uint64_t seed, uint32_t n)
+{
+    static const char *const how[] = { "add.u32 %%r%u, %%r%u, %%r%u", "xor.b32 %%r%u, %%r%u, %%r%u", "min.s32 %%r%u, %%r%u, %%r%u", "add.f32 %%r%u, %%r%u, %%r%u",
+                                       "mul.f32 %%r%u, %%r%u, %%r%u", "sub.f32 %%r%u, %%r%u, %%r%u" };
+    static const char *const three[] = { "mad.lo.u32 %%r%u, %%r%u, %%r%u, %%r%u", "fma.rn.f32 %%r%u, %%r%u, %%r%u, %%r%u" };
+    static const char *const one[] = { "mov.b32 %%r%u, %%r%u", "sqrt.rn.f32 %%r%u, %%r%u", "popc.b32 %%r%u, %%r%u", "cvt.rn.f32.s32 %%r%u, %%r%u" };
+    uint32_t at = 0;
+    buf_puts(t, SIM_HEAD ENTRY "mov.u32 %r2, 0;\n");
+    for (uint32_t i = 0; i < n; i++) buf_printf(t, "mad.lo.u32 %%r%u, %%r1, %u, %u;\n", 10 + i, drawn(seed, &at, 4), drawn(seed, &at, 1u << 30));
+    buf_puts(t, "L:\n");
+    for (uint32_t i = 0, most = 4 + drawn(seed, &at, 40); i < most; i++) {
+        uint32_t kind = drawn(seed, &at, 16), d = 10 + drawn(seed, &at, n), x = 10 + drawn(seed, &at, n), y = 10 + drawn(seed, &at, n), z = 10 + drawn(seed, &at, n);
+        if (kind < 8) buf_printf(t, how[drawn(seed, &at, ARRAY_LEN(how))], d, x, y);
+        else if (kind < 11) buf_printf(t, three[drawn(seed, &at, ARRAY_LEN(three))], d, x, y, z);
+        else if (kind < 14) buf_printf(t, one[seed % 3 ? drawn(seed, &at, 2) : drawn(seed, &at, ARRAY_LEN(one))], d, x);
+        else if (kind < 15) buf_printf(t, "setp.lt.s32 %%p2, %%r%u, %%r%u; selp.b32 %%r%u, %%r%u, %%r%u, %%p2", x, y, d, y, z);
+        else buf_printf(t, "and.b32 %%r4, %%r2, %u; mul.lo.u32 %%r4, %%r4, %%r1; mul.wide.u32 %%d6, %%r4, 4; add.u64 %%d6, %%d6, %%d3; ld.global.u32 %%r%u, [%%d6]", (uint32_t)(seed % 4), d);
+        buf_puts(t, ";\n");
+    }
+    buf_puts(t, "add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, %r9;\n@%p1 bra L;\n");
+    for (uint32_t i = 0; i < n; i++) buf_printf(t, "st.global.u32 [%%d3+%u], %%r%u;\n", 32768 + 512 * i, 10 + i);
+    buf_puts(t, "ret;\n}\n");
+}
+
+static void drawn_loops(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 120; seed++) {
+        struct buf t = { 0 };
+        draw_loop(&t, seed, 2 + (uint32_t)seed % 24);
+        for (uint32_t turns = 1; turns <= 6; turns += turns < 3 ? 1 : 3) same_in(t.s, turns);
+        buf_free(&t);
     }
 }
 
@@ -120,6 +176,6 @@ static void demo_kernels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(same_as_bodies), cmocka_unit_test(faults), cmocka_unit_test(demo_kernels) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(same_as_bodies), cmocka_unit_test(drawn_loops), cmocka_unit_test(faults), cmocka_unit_test(demo_kernels) };
     return cmocka_run_group_tests_name("sim native: machine code for runs", tests, NULL, NULL);
 }
