@@ -75,7 +75,8 @@ static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64
 }
 
 /* One line of a load at *at, or later when nothing is free to take it; returns when its data is there. */
-static uint32_t load_line(struct time_sm *s, const struct load_way *way, uint64_t entry, double *at, uint8_t *hits, struct load_lines *brought)
+static inline __attribute__((always_inline))
+uint32_t load_line(struct time_sm *s, const struct load_way *way, uint64_t entry, double *at, uint8_t *hits, struct load_lines *brought)
 {
     struct cache_answer a;
     for (;;) {
@@ -166,14 +167,16 @@ static uint32_t last_datum(struct time_warp *w, double begin, uint32_t passes)
     return (uint32_t)(begin + TURN * (passes - 1));
 }
 
-static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+/* Most loads have one line: what is compiled for that, n being known, has no loop. */
+static inline __attribute__((always_inline))
+uint32_t load_lines(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t, uint32_t n)
 {
     const struct sim_preset *g = s->group->t->g;
     const uint64_t *lines = &w->work->lines[a->first];
     const struct time_rates *r = &s->group->rates;
     double from = max_d(t, s->lsu_free), tags = from;
     uint32_t banks = (uint32_t)g->l1_tag_banks, taken = 0;
-    uint32_t done = 0, sectors = sectors_of(lines, a->nlines), hits = 0;
+    uint32_t done = 0, sectors = sectors_of(lines, n), hits = 0;
     double data = max_d(a->passes, sectors < ARRAY_LEN(r->data) ? r->data[sectors] : 32.0 * sectors / (double)g->l1_bytes_per_cycle);
     s->data_free = max_d(s->data_free, from) + data;
     s->loads_in++;
@@ -181,7 +184,7 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     struct load_lines brought;
     brought.n = 0;
     find_way(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT, &way);
-    for (uint32_t i = 0; i < a->nlines; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint8_t hit;
         if (a->hint && i) find_way(s, w, in, a, time_line(lines[i]) << CACHE_LINE_SHIFT, &way);   /* policies by address */
         uint32_t bank = tag_bank(time_line(lines[i]), banks);
@@ -199,6 +202,16 @@ static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct 
     if (out > done) done = out;
     if (way.counted) count_load(s, in, a, sectors, hits);
     return done;
+}
+
+static uint32_t load_one_line(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    return load_lines(s, w, in, a, t, 1);
+}
+
+static uint32_t issue_load(struct time_sm *s, struct time_warp *w, const struct exec_inst *in, const struct time_access *a, uint32_t t)
+{
+    return a->nlines == 1 ? load_one_line(s, w, in, a, t) : load_lines(s, w, in, a, t, a->nlines);
 }
 
 /* A store that covers its sectors wholly has as many bytes as they. */
