@@ -8,16 +8,19 @@ struct live { const struct ptx_func *f; uint64_t *use, *def, *in, *out, *cur, *c
 #define BIT_SET(v, r) ((v)[(r) >> 6] |= 1ull << ((r) & 63))
 #define BIT_GET(v, r) ((v)[(r) >> 6] >> ((r) & 63) & 1)
 
+/* Something of what was there stays: a guard spares lanes, and a vector may be written part by part. */
+static bool leaves_some(const struct live *l, uint32_t reg) { return l->guarded || l->f->regs[reg].vec > 1; }
+
 static void live_read(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
-    if ((access & PTX_READ || (l->guarded && access & PTX_WRITE)) && !BIT_GET(l->def, reg))
+    if ((access & PTX_READ || (leaves_some(l, reg) && access & PTX_WRITE)) && !BIT_GET(l->def, reg))
         BIT_SET(l->use, reg);
 }
 static void live_write(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
-    if (access & PTX_WRITE && !l->guarded)
+    if (access & PTX_WRITE && !leaves_some(l, reg))
         BIT_SET(l->def, reg);
 }
 
@@ -102,7 +105,7 @@ static uint32_t reg_cost(const struct live *l, uint32_t reg)
 static void live_kill(void *ctx, uint32_t reg, unsigned access)
 {
     struct live *l = ctx;
-    if (access == PTX_WRITE && !l->guarded && BIT_GET(l->cur, reg)) {
+    if (access == PTX_WRITE && !leaves_some(l, reg) && BIT_GET(l->cur, reg)) {
         l->cur[reg >> 6] &= ~(1ull << (reg & 63));
         l->cost -= reg_cost(l, reg);
     }

@@ -299,13 +299,15 @@ static uint16_t store_lane(unsigned bytes, unsigned reg_bits)
     }
 }
 
-/* Registers of a scalar or vector operand: slots, and the width they share. */
+/* Registers of a scalar or vector operand, written as a list or as one register of several: slots, and the width they share. */
 static bool value_slots(struct decode *d, const struct ptx_operand *o, unsigned want, bool write, uint32_t *slot, unsigned *n, unsigned *reg_bits)
 {
-    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
-    *n = o->kind == OPND_VEC ? o->nelem : 1;
+    const bool whole = o->kind == OPND_REG && o->comp < 0 && d->pf->regs[o->index].vec > 1;
+    *n = o->kind == OPND_VEC ? o->nelem : whole ? d->pf->regs[o->index].vec : 1;
     *reg_bits = 0;
+    struct ptx_operand e[8];
     for (unsigned k = 0; k < *n && k < 8; k++) {
+        e[k] = whole || o->kind == OPND_VEC ? vector_element(o, k) : *o;
         unsigned bits = decode_reg_bits(d, &e[k]);
         *reg_bits = bits > *reg_bits ? bits : *reg_bits;
     }

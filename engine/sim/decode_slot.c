@@ -1,9 +1,10 @@
 /* Registers to slots. PTX gives every value a register of its own, an SM has room for those that are live: registers of one kind
  * whose ranges do not meet share a slot, so that a frame is about as large as the registers ptxas would give a warp.
  *
- * The range of a register is from the first to the last place, in schedule order (exec_inst.rank), where it is used or live. That
- * holds per lane: lanes of one warp that are at different places write their own lanes of a slot only. A result's range begins where
- * the operands' ranges end, so that both never share. Only registers of one width share, hence slots never overlap in part. */
+ * The range of a register is from the first to the last place, in schedule order (exec_inst.rank), where it is used or live; its
+ * stretches are the parts of it where it is live, without those that it only spans. Both hold per lane: lanes of one warp that are
+ * at different places write their own lanes of a slot only. A result's stretch begins where the operands' end, so that both never
+ * share. Only registers of one width share, hence slots never overlap in part. */
 #include "engine/sim/decode.h"
 
 #include <stdlib.h>
@@ -208,6 +209,187 @@ static bool share(const struct range *r, const uint8_t *kind, uint32_t n, uint32
     return ok;
 }
 
+/* ---- sharing by stretches ---- */
+#define MOST_TRIES (1u << 23)        /* registers times slots beyond which ranges will do */
+
+struct stretch { uint32_t reg, from, to; };
+struct room { struct stretch *v; size_t n, cap; };               /* what a slot has, in order */
+struct fit {
+    const struct ptx_func *pf;
+    struct stretch *v; size_t n, cap;
+    uint32_t *until;                 /* [nregs] going backwards: the last place where it is wanted; EXEC_NO_ID: it is not */
+    uint32_t now;
+    bool guarded, reads, oom;
+};
+
+static void add_stretch(struct fit *f, uint32_t reg, uint32_t from, uint32_t to)
+{
+    f->oom = f->oom || !base_grow((void **)&f->v, f->n, &f->cap, sizeof *f->v);
+    if (!f->oom)
+        f->v[f->n++] = (struct stretch){ reg, from, to };
+}
+
+static void fit_reg(void *ctx, uint32_t reg, unsigned access)
+{
+    struct fit *f = ctx;
+    bool writes = (access & PTX_WRITE) != 0, some = f->guarded || f->pf->regs[reg].vec > 1;      /* some: of what was there stays */
+    if (!f->reads && writes && !some) {
+        add_stretch(f, reg, f->now, f->until[reg] == EXEC_NO_ID ? f->now : f->until[reg]);
+        f->until[reg] = EXEC_NO_ID;
+    } else if (f->reads && (access & PTX_READ || (some && writes)) && f->until[reg] == EXEC_NO_ID) {
+        f->until[reg] = f->now;
+    }
+}
+
+static void fit_block(struct fit *f, const struct decode *d, const struct ptx_block *b, const uint64_t *in, const uint64_t *out, uint32_t words)
+{
+    const struct exec_inst *code = d->p->code + d->f->first;
+    for (uint32_t w = 0; w < words; w++)
+        for (uint64_t m = out[w]; m; m &= m - 1)
+            f->until[w * 64 + (uint32_t)__builtin_ctzll(m)] = code[b->first + b->n - 1].rank;
+    for (uint32_t i = b->first + b->n; i-- > b->first;) {
+        f->now = code[i].rank;
+        f->guarded = d->pf->insts[i].guarded;
+        for (unsigned pass = 0; pass < 2; pass++) {
+            f->reads = pass;
+            ptx_inst_regs(&d->pf->insts[i], fit_reg, f);
+        }
+    }
+    for (uint32_t w = 0; w < words; w++)
+        for (uint64_t m = in[w]; m; m &= m - 1) {
+            uint32_t reg = w * 64 + (uint32_t)__builtin_ctzll(m);
+            add_stretch(f, reg, code[b->first].rank, f->until[reg]);
+            f->until[reg] = EXEC_NO_ID;
+        }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct stretch *x = a, *y = b;
+    return x->reg != y->reg ? (x->reg > y->reg) - (x->reg < y->reg) : (x->from > y->from) - (x->from < y->from);
+}
+
+/* Sorted, and those that touch made one. */
+static void join_stretches(struct fit *f)
+{
+    size_t n = 0;
+    if (f->n)
+        qsort(f->v, f->n, sizeof *f->v, by_place);
+    for (size_t i = 0; i < f->n; i++) {
+        struct stretch s = f->v[i];
+        if (!n || f->v[n - 1].reg != s.reg || (uint64_t)f->v[n - 1].to + 1 < s.from)
+            f->v[n++] = s;
+        else if (s.to > f->v[n - 1].to)
+            f->v[n - 1].to = s.to;
+    }
+    f->n = n;
+}
+
+/* The first of what the slot has that does not end before `at`. */
+static size_t room_at(const struct room *k, uint32_t at)
+{
+    size_t lo = 0, hi = k->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (k->v[mid].to < at)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static bool room_for(const struct room *k, const struct stretch *s, size_t n)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        size_t at = room_at(k, s[i].from);
+        ok = at == k->n || k->v[at].from > s[i].to;
+    }
+    return ok;
+}
+
+static bool room_take(struct room *k, const struct stretch *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!base_grow((void **)&k->v, k->n, &k->cap, sizeof *k->v))
+            return false;
+        size_t at = room_at(k, s[i].from);
+        memmove(&k->v[at + 1], &k->v[at], (k->n++ - at) * sizeof *k->v);
+        k->v[at] = s[i];
+    }
+    return true;
+}
+
+/* Registers in the order of their first stretch (key: where it begins, and its index), each to the first slot of its kind that has room.
+ * False: more than `most` slots of a kind, or no memory. */
+static bool first_fit(const struct fit *f, const uint8_t *kind, uint64_t *key, size_t n, uint32_t most, uint32_t *place, uint32_t *count)
+{
+    struct room *rooms = base_alloc((size_t)KINDS * most * sizeof *rooms);
+    bool ok = rooms;
+    qsort(key, n, sizeof *key, by_number);
+    for (size_t i = 0; ok && i < n; i++) {
+        const struct stretch *s = &f->v[(uint32_t)key[i]];
+        size_t len = 1;
+        uint32_t k = 0, of = kind[s->reg];
+        while (s + len < f->v + f->n && s[len].reg == s->reg)
+            len++;
+        while (k < count[of] && !room_for(&rooms[of * most + k], s, len))
+            k++;
+        count[of] += k == count[of] && k < most;
+        ok = k < most && room_take(&rooms[of * most + k], s, len);
+        place[s->reg] = k;
+    }
+    for (size_t i = 0; rooms && i < (size_t)KINDS * most; i++)
+        base_free(rooms[i].v);
+    base_free(rooms);
+    return ok;
+}
+
+static uint32_t bytes_of(const uint32_t *count)
+{
+    uint32_t all = 0;
+    for (unsigned k = 0; k < KINDS; k++)
+        all += count[k] * kind_bytes(k);
+    return all;
+}
+
+/* place[] and count[], which ranges gave, become what stretches give where that is less. Without memory they stay. */
+static void share_closer(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l, const struct range *r, const uint8_t *kind, uint32_t *place, uint32_t *count)
+{
+    const uint32_t n = d->pf->nregs;
+    uint32_t most = 1, closer[KINDS] = { 0 }, *to = base_alloc((n + 1) * sizeof *to);
+    struct fit f = { .pf = d->pf, .until = base_alloc((n + 1) * sizeof *f.until) };
+    for (unsigned k = 0; k < KINDS; k++)
+        most = count[k] > most ? count[k] : most;
+    bool ok = to && f.until && (uint64_t)n * most <= MOST_TRIES;
+    if (ok) {
+        memset(to, 0xff, (n + 1) * sizeof *to);
+        memset(f.until, 0xff, (n + 1) * sizeof *f.until);
+    }
+    for (uint32_t k = 0; ok && k < c->nrpo; k++)
+        if (c->blocks[c->rpo[k]].n)
+            fit_block(&f, d, &c->blocks[c->rpo[k]], l->in + (size_t)c->rpo[k] * l->words, l->out + (size_t)c->rpo[k] * l->words, l->words);
+    for (uint32_t i = 0; ok && i < n; i++)
+        if (r[i].to == UINT32_MAX)
+            add_stretch(&f, i, r[i].from, r[i].to);              /* a formal parameter, named in the body or not */
+    uint64_t *key = ok && !f.oom ? base_alloc((n + 1) * sizeof *key) : NULL;
+    size_t used = 0;
+    if (key)
+        join_stretches(&f);
+    for (size_t i = 0; key && i < f.n; i++)
+        if (!i || f.v[i].reg != f.v[i - 1].reg)
+            key[used++] = (uint64_t)f.v[i].from << 32 | i;
+    if (key && used && first_fit(&f, kind, key, used, most, to, closer) && bytes_of(closer) < bytes_of(count)) {
+        memcpy(place, to, n * sizeof *to);
+        memcpy(count, closer, sizeof closer);
+    }
+    base_free(key);
+    base_free(to);
+    base_free(f.v);
+    base_free(f.until);
+}
+
 /* ---- the frame ---- */
 /* Word 0 is the carry flag, then predicates, then values in units of 128 bytes; *words: how many of those come before the values. */
 static void lay_out(struct decode *d, const uint8_t *kind, const uint32_t *place, const uint32_t *count, uint32_t *words)
@@ -274,6 +456,7 @@ bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode
     }
     ok = ok && share(r, kind, n, place, count);
     if (ok) {
+        share_closer(d, c, l, r, kind, place, count);
         f->nready = ready;
         lay_out(d, kind, place, count, &words);
         ok = zero_units(d, l->in, words) && formal_slots(d);

@@ -194,8 +194,36 @@ static void test_made(void **state)
     assert_true(check_module(text[0], "k") > 0);
 }
 
+/* What only the second way of a branch reads leaves its place to the first: three words of 32 lanes for five values. */
+static void test_other_way(void **state)
+{
+    (void)state;
+    struct sim_case c = sim_text_ok(BODY(
+        "ld.param.u64 %d1, [p];\nmov.u32 %r1, %laneid;\nsetp.lt.u32 %p1, %r1, 9;\nshl.b32 %r5, %r1, 2;\nadd.u32 %r6, %r1, 100;\ncvt.u64.u32 %d2, %r5;\nadd.u64 %d1, %d1, %d2;\n@%p1 bra E;\n"
+        "ld.global.u32 %r2, [%d1+4096];\nld.global.u32 %r3, [%d1+8192];\nld.global.u32 %r4, [%d1+12288];\nadd.u32 %r2, %r2, %r3;\nadd.u32 %r2, %r2, %r4;\nadd.u32 %r2, %r2, 3;\nst.global.u32 [%d1], %r2;\nbra F;\n"
+        "E: add.u32 %r7, %r5, %r6;\nst.global.u32 [%d1], %r7;\nF:\n"), 1, 32);
+    assert_int_equal(c.p->funcs[0].frame_bytes, 128 + 3 * 128 + 2 * 256);
+    for (uint32_t i = 0; i < 32; i++) assert_int_equal(((uint32_t *)(void *)c.data)[i], i < 9 ? 5 * i + 100 : 3);
+    sim_case_close(&c);
+}
+
+/* A vector that is written part by part keeps its place between them, also round a loop. */
+static void test_vector_parts(void **state)
+{
+    (void)state;
+    struct sim_case c = sim_text_ok(BODY(
+        "ld.param.u64 %d1, [p];\nmov.u32 %v1.x, 11;\nld.global.v4.u32 %v2, [%d1+64];\nst.global.v4.u32 [%d1+128], %v2;\nmov.u32 %v1.y, 12;\nmov.u32 %v1.z, 13;\nmov.u32 %v1.w, 14;\nst.global.v4.u32 [%d1], %v1;\n"), 1, 32);
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(((uint32_t *)(void *)c.data)[i], 11 + i);
+    sim_case_close(&c);
+    c = sim_text_ok(BODY(
+        "ld.param.u64 %d1, [p];\nmov.u32 %v1.x, 11;\nmov.u32 %v1.z, 13;\nmov.u32 %v1.w, 14;\nmov.u32 %r1, 0;\nL: mov.u32 %v1.y, %r1;\nst.global.v4.u32 [%d1], %v1;\nld.global.v4.u32 %v2, [%d1+64];\n"
+        "st.global.v4.u32 [%d1+128], %v2;\nadd.u32 %r1, %r1, 6;\nsetp.le.u32 %p1, %r1, 12;\n@%p1 bra L;\n"), 1, 32);
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(((uint32_t *)(void *)c.data)[i], 11 + i);
+    sim_case_close(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_made), cmocka_unit_test(test_kernels) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_made), cmocka_unit_test(test_other_way), cmocka_unit_test(test_vector_parts), cmocka_unit_test(test_kernels) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
