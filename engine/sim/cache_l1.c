@@ -30,7 +30,7 @@ void cache_l1_free(struct cache_l1 *c)
     base_free(c->low);
     base_free(c->pool.bank);
     base_free(c->pool.fold);
-    base_free(c->pool.pass);
+    if (c->pool.pass) base_pages_free((void *)c->pool.pass, c->pool.size * sizeof *c->pool.pass, -1);
     c->pool = (struct cache_pool){ 0 };
     c->line = NULL;
     c->low = NULL;

@@ -47,7 +47,7 @@ enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags
     p->keep = p->lines > 2 * spare ? p->lines - spare : (p->lines + 1) / 2;
     p->size = CACHE_BANKS * p->lines;
     p->bank = base_alloc(p->size * sizeof *p->bank);
-    p->pass = base_alloc(p->size * sizeof *p->pass);
+    p->pass = (void *)base_pages_copy(p->size * sizeof *p->pass, 0);     /* most kernels need none of it, or little */
     p->fold = base_alloc(CACHE_FOLDS * 256 * sizeof *p->fold);
     if (st != ST_OK || !p->bank || !p->pass || !p->fold) return ST_NOMEM;
     make_fold(c);
@@ -93,7 +93,7 @@ void cache_pool_settle(struct cache_l1 *c, uint32_t now)
     while (p->flying && p->pass[p->head].fill <= now) {
         p->used[p->bank[p->head]]--;
         if (++p->head == p->size) p->head = 0;
-        p->flying--;
+        if (!--p->flying) p->head = 0;       /* pages that nobody has touched stay so */
     }
 }
 

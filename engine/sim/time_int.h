@@ -95,7 +95,7 @@ struct time_warp {                   /* small: an SM goes from warp to warp */
 struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; uint8_t place; bool used; };
 struct time_turns { uint64_t warps; uint32_t last; };   /* of one CTA and scheduler: its warps there, by (w / schedulers); the last that issued */
 struct time_ended { uint32_t slot, at, begun; uint64_t inst; };
-struct time_flight { uint64_t line; uint32_t until, since, nth, load; uint8_t sectors, answers; };  /* a read on its way from L2 */
+struct time_flight { uint64_t line : 56, sectors : 4, answers : 4; uint32_t until, since, nth, load; };  /* a read on its way from L2 */
 struct time_load_count { uint64_t executions, requests, sectors, l1_hits, threads; };
 struct time_sm {
     struct time_group *group;

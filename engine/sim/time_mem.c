@@ -161,6 +161,8 @@ static uint32_t with_distance(const struct sim_preset *g, const struct time_sm *
     return (uint32_t)((int64_t)cycles + r->apart);
 }
 
+#define LINE_BITS ((1ull << 56) - 1)
+
 static struct time_flight *flight_of(struct time_sm *s, uint64_t line)
 {
     return s->flight ? &s->flight[cache_mix(line) % TIME_FLIGHTS] : NULL;
@@ -224,7 +226,7 @@ uint32_t time_mem_read(struct time_sm *s, struct cache_l2_request *r, uint8_t gr
     note_request(s, r, cache_widen(lack, granule));
     uint32_t arrival = r->at + trip + (uint32_t)wait;
     s->reads++;
-    if (f) *f = (struct time_flight){ r->line, arrival, r->at, s->reads, s->loads_in, r->sectors, 1 };
+    if (f) *f = (struct time_flight){ .line = r->line & LINE_BITS, .until = arrival, .since = r->at, .nth = s->reads, .load = s->loads_in, .sectors = r->sectors & 15u, .answers = 1 };
     return arrival;
 }
 
