@@ -38,7 +38,7 @@ void job_post(struct job_engine *e, const struct job *j)
     pthread_mutex_unlock(&e->lock);
 }
 
-static bool launches_something(enum job_kind k) { return k == JOB_RUN || k == JOB_SWEEP || k == JOB_TUNE; }
+bool job_launches(enum job_kind k) { return k == JOB_RUN || k == JOB_SWEEP || k == JOB_TUNE || k == JOB_RESUME; }
 
 /* Stops the running job, and drops the runs that wait behind it. */
 void job_cancel(struct job_engine *e)
@@ -47,7 +47,7 @@ void job_cancel(struct job_engine *e)
     atomic_store(&e->cancel.asked, true);
     for (struct queued **p = &e->head; *p;) {
         struct queued *q = *p;
-        if (!launches_something(q->kind)) {
+        if (!job_launches(q->kind)) {
             p = &q->next;
             continue;
         }
@@ -120,6 +120,7 @@ enum status job_engine_new(const struct dev_env *env, const char *session, struc
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->more, NULL);
     e->state.options = options_default();
+    e->state.again.first = SIZE_MAX;
     e->state.session_wanted = base_strdup(session);
     e->state.device = base_strdup("sim:hopper-h200");
     if (e->wake >= 0)

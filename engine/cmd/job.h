@@ -18,6 +18,7 @@ enum job_kind {
     JOB_RUN,         /* options: one configuration */
     JOB_SWEEP,       /* options, text: axis */
     JOB_TUNE,        /* text: method or empty; number: budget in launches */
+    JOB_RESUME,      /* a sweep or a search that was cut off, with what has run of it; number: run index, -1: the last such */
     JOB_NOTE,        /* number: run index; text */
     JOB_DELETE, JOB_UNDELETE,   /* number: run index */
     JOB_SAVE,        /* text: path or empty */

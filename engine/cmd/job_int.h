@@ -22,6 +22,10 @@ void job_text(char **slot, const char *text);              /* replaces an owned 
 struct snap { struct job_snapshot pub; atomic_int refs; struct box **held; size_t nheld; char *text; };
 struct queued { struct queued *next; enum job_kind kind; char *text; long number; struct options options; struct launch_spec launch; bool has_launch; };
 
+/* The sweep or search that was stopped last, as it was asked for: runs first..first+n of the session. */
+struct job_again { enum job_kind kind; char *text; long number; struct options options; size_t first, n; };
+/* What has run of one that goes on. */
+struct job_done { struct result *result; size_t n, cap; const struct result *probe /* borrowed */; size_t nprobe; };
 struct job_state {                          /* the engine thread's own */
     struct box *module, *launches, *spec, *facts, *preview;
     struct box *search, *cost, *cost_original;             /* struct tune_live; struct tune_prediction */
@@ -40,6 +44,7 @@ struct job_state {                          /* the engine thread's own */
     struct box *messages[JOB_MAX_MESSAGES]; size_t nmessages;
     bool busy, wants_facts; double done, rate; int64_t started_ns, published_ns; size_t finished;
     uint64_t worked;
+    struct job_again again;
 };
 struct job_engine {
     struct dev_env env;
@@ -53,6 +58,7 @@ void job_publish(struct job_engine *e);
 void job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at, const char *text);
 void job_say_all(struct job_engine *e, struct diags *ds);  /* frees ds */
 void job_show_run(struct job_engine *e, size_t i);         /* run i of the session as it is now into the snapshots */
+bool job_launches(enum job_kind k);                        /* a run, a sweep, a search */
 void job_work(struct job_engine *e, const struct queued *q);
 void job_background(struct job_engine *e);                 /* full analysis while nothing is asked */
 void job_close(struct job_engine *e);
@@ -64,6 +70,13 @@ enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct
 enum status job_launch_guess(struct job_engine *e, struct diags *ds);
 enum status job_bench(struct job_engine *e, struct diags *ds);  /* opens what a run needs */
 enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
+bool job_cut_off(const struct session_run *r);               /* a sweep or search with points missing */
+bool job_comparable(const struct job_state *st, const struct session_run *r);   /* of this text, kernel, launch and device */
+void job_again_keep(struct job_state *st, const struct queued *q, size_t first, size_t n);
+void job_again_forget(struct job_state *st);
+/* What run `number` (-1: the last that was cut off) takes to go on: q->text is owned, job_done_free(d) also on failure. */
+enum status job_resume(struct job_engine *e, long number, struct queued *q, struct job_done *d, struct diags *ds);
+void job_done_free(struct job_done *d);
 void job_advise(struct job_engine *e);
 void job_prove_advice(struct job_state *st);   /* real gains beside the expected ones */
 enum status job_ready(struct job_engine *e, struct diags *ds);  /* device open and data made, nothing run */

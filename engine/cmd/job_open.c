@@ -197,6 +197,7 @@ static void close_session(struct job_engine *e)
     for (size_t i = 0; i < st->nruns; i++)
         box_unref(st->runs[i]);
     st->nruns = 0;
+    job_again_forget(st);
     session_free(st->session);
     st->session = NULL;
 }

@@ -13,7 +13,7 @@ static void destroy_output(void *p)
 }
 
 /* Runs of this text, kernel, launch and device: what an item of advice really came to. */
-static bool comparable(const struct job_state *st, const struct session_run *r)
+bool job_comparable(const struct job_state *st, const struct session_run *r)
 {
     return !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0 && strcmp(r->dev.spec, st->info.spec) == 0 && st->spec &&
            memcmp(&r->grid, &((const struct launch_spec *)st->spec->p)->grid, sizeof r->grid) == 0;
@@ -26,7 +26,7 @@ static const struct result *original_run(const struct job_state *st)
     for (size_t i = st->nruns; i-- > 0;) {
         const struct session_run *r = st->runs[i]->p;
         const struct result *x = r->kind == RUN_TUNE ? &r->found.original : &r->one;
-        if (comparable(st, r) && r->kind != RUN_SWEEP && x->time.valid && options_equal(&x->options, &none))
+        if (job_comparable(st, r) && r->kind != RUN_SWEEP && x->time.valid && options_equal(&x->options, &none))
             return x;
     }
     return NULL;
@@ -37,7 +37,7 @@ void job_prove_advice(struct job_state *st)
     const struct result *original = original_run(st);
     for (size_t i = 0; original && i < st->nruns; i++) {
         const struct session_run *r = st->runs[i]->p;
-        if (!comparable(st, r))
+        if (!job_comparable(st, r))
             continue;
         if (r->kind == RUN_ONE)
             tune_advise_prove(st->advice, st->nadvice, original, &r->one, 1);
@@ -251,7 +251,7 @@ static void end_slices(struct sweeping *w)
     buf_free(&b);
 }
 
-static enum status do_sweep(struct job_engine *e, const struct queued *q, struct diags *ds)
+static enum status do_sweep(struct job_engine *e, const struct queued *q, const struct job_done *done, struct diags *ds)
 {
     struct sweeping w = { .e = e };
     const char *axes = q->text && *q->text ? q->text : "pi";
@@ -262,16 +262,18 @@ static enum status do_sweep(struct job_engine *e, const struct queued *q, struct
         s = begin_slices(&w, ds);
     if (s == ST_OK) {
         struct tune_observer ob = { on_slice_point, on_slice_progress, &w, &e->cancel, NULL };
-        s = tune_family_run(e->state.bench, &w.f, &ob, NULL, 0, ds);
+        s = tune_family_run(e->state.bench, &w.f, &ob, done->result, done->n, ds);
         if (s == ST_OK)
             job_say_all(e, ds);
         end_slices(&w);
+        if (s == ST_CANCELLED)
+            job_again_keep(&e->state, q, w.first, w.f.n);
     }
     tune_family_free(&w.f);
     return s;
 }
 
-static enum status do_tune(struct job_engine *e, const struct queued *q, struct diags *ds)
+static enum status do_tune(struct job_engine *e, const struct queued *q, const struct job_done *done, struct diags *ds)
 {
     const char *method = q->text && *q->text ? q->text : NULL;
     enum status s = tune_method_check(method, ds);
@@ -280,12 +282,15 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, struct 
     if (!w.run)
         return s == ST_OK ? ST_NOMEM : s;
     w.index = session_count(e->state.session) - 1;
-    struct tune_search_opts o = { .method = method, .budget_launches = q->number > 0 ? (unsigned)q->number : 0 };
+    struct tune_search_opts o = { .method = method, .budget_launches = q->number > 0 ? (unsigned)q->number : 0,
+                                  .done = done->result, .ndone = done->n, .probes = done->probe, .nprobes = done->nprobe };
     struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, on_live };
     s = tune_search(e->state.bench, &o, &ob, &found, ds);
     w.run->found = found;
     job_show_run(e, w.index);
     save(e);
+    if (s == ST_CANCELLED)
+        job_again_keep(&e->state, q, w.index, 1);
     if (s == ST_OK) {
         job_say_all(e, ds);
         job_say(e, DIAG_NOTE, NULL, NO_SPAN, found.reason);
@@ -484,15 +489,32 @@ static enum status save_report(struct job_engine *e, const char *path, struct di
     return s;
 }
 
-static enum status work(struct job_engine *e, const struct queued *q, struct diags *ds)
+static enum status measure(struct job_engine *e, const struct queued *q, const struct job_done *done, struct diags *ds)
 {
-    enum status s = ST_OK;
-    if (q->kind == JOB_RUN || q->kind == JOB_SWEEP || q->kind == JOB_TUNE) {
-        e->state.options = q->options;
-        s = job_bench(e, ds);
-    }
+    e->state.options = q->options;
+    enum status s = job_bench(e, ds);
     if (s != ST_OK)
         return s;
+    return q->kind == JOB_RUN ? do_run(e, q, ds) : q->kind == JOB_SWEEP ? do_sweep(e, q, done, ds) : do_tune(e, q, done, ds);
+}
+
+static enum status do_resume(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    struct queued again = { 0 };
+    struct job_done done = { 0 };
+    enum status s = job_resume(e, q->number, &again, &done, ds);
+    if (s == ST_OK) {
+        job_text(&e->state.what, again.kind == JOB_SWEEP ? "sweep" : "tune");
+        s = measure(e, &again, &done, ds);
+    }
+    base_free(again.text);
+    job_done_free(&done);
+    return s;
+}
+
+static enum status work(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    static const struct job_done nothing;
     switch (q->kind) {
     case JOB_OPEN: return job_open(e, q->text ? q->text : "", q->number != 0, ds);
     case JOB_KERNEL: return job_kernel(e, q->text, q->number, ds);
@@ -502,9 +524,8 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     case JOB_LAUNCH_GUESS: return job_launch_guess(e, ds);
     case JOB_LAUNCH_SAVE: return save_launch(e, q->text, ds);
     case JOB_WRITE: return write_code(e, q->text, ds);
-    case JOB_RUN: return do_run(e, q, ds);
-    case JOB_SWEEP: return do_sweep(e, q, ds);
-    case JOB_TUNE: return do_tune(e, q, ds);
+    case JOB_RUN: case JOB_SWEEP: case JOB_TUNE: return measure(e, q, &nothing, ds);
+    case JOB_RESUME: return do_resume(e, q, ds);
     case JOB_NOTE: case JOB_DELETE: case JOB_UNDELETE: return edit_run(e, q);
     case JOB_SAVE: return save_session(e, q->text, ds);
     case JOB_REPORT: return save_report(e, q->text, ds);
@@ -516,7 +537,7 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
 static const char *name_of(enum job_kind k)
 {
     static const char *const names[] = { [JOB_OPEN] = "open", [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device", [JOB_OPTIONS] = "rewrite", [JOB_LAUNCH] = "launch", [JOB_LAUNCH_GUESS] = "guess",
-                                         [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write", [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "tune", [JOB_NOTE] = "note",
+                                         [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write", [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "tune", [JOB_RESUME] = "resume", [JOB_NOTE] = "note",
                                          [JOB_DELETE] = "delete", [JOB_UNDELETE] = "undelete", [JOB_SAVE] = "save", [JOB_REPORT] = "report", [JOB_QUIT] = "quit" };
     return names[k];
 }
@@ -536,10 +557,10 @@ void job_work(struct job_engine *e, const struct queued *q)
     bool told = ds.errors > 0;
     job_say_all(e, &ds);
     if (s == ST_CANCELLED)
-        job_say(e, DIAG_WARNING, NULL, NO_SPAN, "stopped; what was finished is kept");
+        job_say(e, DIAG_WARNING, NULL, NO_SPAN, "stopped; what was finished is kept (:resume goes on with a sweep or search)");
     else if (s != ST_OK && !told)
         job_say(e, DIAG_ERROR, NULL, NO_SPAN, status_text(s));
-    if (q->kind == JOB_SWEEP || q->kind == JOB_RUN || q->kind == JOB_TUNE)
+    if (job_launches(q->kind))
         job_advise(e);
     st->busy = false;
     st->worked++;

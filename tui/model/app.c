@@ -175,7 +175,7 @@ bool app_measuring(const struct app *a)
 /* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
 static void launch(struct app *a, const struct job *j)
 {
-    static const char *const names[] = { [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "search" };
+    static const char *const names[] = { [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "search", [JOB_RESUME] = "rest" };
     if (a->snap->module && !a->snap->spec && !a->snap->busy) {
         app_notice(a, DIAG_WARNING, "%s", "nothing can be run without a launch description: the options panel makes one");
         return;
@@ -214,6 +214,18 @@ void app_sweep(struct app *a)
     a->replay.on = false;
     if (a->focus != PANEL_COUNTERS)
         app_focus(a, PANEL_VALLEY);
+}
+
+/* The engine says when the run cannot go on. */
+void app_resume(struct app *a)
+{
+    struct job j = { .kind = JOB_RESUME, .number = -1, .options = a->options };
+    if (a->focus == PANEL_RUNS && view_runs_selected(a) != SIZE_MAX)
+        j.number = (long)view_runs_selected(a);
+    launch(a, &j);
+    a->valley.run = SIZE_MAX;
+    a->valley.placed = false;
+    a->replay.on = false;
 }
 
 void app_theme(struct app *a, const char *name)
@@ -308,6 +320,7 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_SWEEP: app_sweep(a); return UI_REDRAW;
     case REQ_RUN: app_run_once(a, &a->options); return UI_REDRAW;
     case REQ_TUNE: app_tune(a, "", 0); return UI_REDRAW;
+    case REQ_RESUME: app_resume(a); return UI_REDRAW;
     case REQ_NEXT_PANEL: app_focus(a, (enum panel_id)((a->focus + 1) % PANEL_COUNT)); return UI_REDRAW;
     case REQ_PREV_PANEL: app_focus(a, (enum panel_id)((a->focus + PANEL_COUNT - 1) % PANEL_COUNT)); return UI_REDRAW;
     case REQ_ZOOM: a->zoomed = !a->zoomed; return UI_REDRAW;

@@ -142,6 +142,7 @@ void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);
 void app_sweep(struct app *a);
+void app_resume(struct app *a);
 void app_run_once(struct app *a, const struct options *o);
 void app_tune(struct app *a, const char *method, long budget);
 /* Theme by name or path; a bad file is a notice and the default. */

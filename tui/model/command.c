@@ -305,6 +305,7 @@ static unsigned cmd_keys(struct app *a, char *args)
 static unsigned cmd_key(struct app *a, char *args, enum request r) { (void)args; return app_request(a, r); }
 static unsigned cmd_best(struct app *a, char *args) { app_focus(a, PANEL_VALLEY); cmd_key(a, args, REQ_VAL_BEST); return cmd_key(a, args, REQ_VAL_APPLY); }
 static unsigned cmd_overlay(struct app *a, char *args) { app_focus(a, PANEL_VALLEY); return cmd_key(a, args, REQ_VAL_COMPARE); }
+static unsigned cmd_resume(struct app *a, char *args) { return cmd_key(a, args, REQ_RESUME); }
 static unsigned cmd_cancel(struct app *a, char *args) { return cmd_key(a, args, REQ_CANCEL); }
 static unsigned cmd_undo(struct app *a, char *args) { return cmd_key(a, args, REQ_UNDO); }
 static unsigned cmd_redo(struct app *a, char *args) { return cmd_key(a, args, REQ_REDO); }
@@ -323,6 +324,7 @@ static const struct command_info commands[] = {
     { "sweep", "[AXIS,...]", "sweep pi, agents, carveout, block, or any option with values: sweep coarsen=1/2/4", COMPLETE_AXIS, cmd_sweep },
     { "run", "", "run the present options once", COMPLETE_NONE, cmd_run },
     { "tune", "[METHOD [BUDGET]]", "search all knobs; the budget counts launches", COMPLETE_METHOD, cmd_tune },
+    { "resume", "", "go on with the sweep or search that was cut off last (in the runs panel: the one selected)", COMPLETE_NONE, cmd_resume },
     { "cancel", "", "stop what is running; what is measured stays", COMPLETE_NONE, cmd_cancel },
     { "set", "KNOB VALUE", "set an option: set agents 3", COMPLETE_KNOB, cmd_set },
     { "unset", "[KNOB]", "an option (or all) back to its default", COMPLETE_KNOB, cmd_unset },

@@ -42,6 +42,7 @@ const char *scope_name(enum scope s);
     X(SWEEP, "sweep", "s F5", GLOBAL, "sweep", "sweep the axis of the valley panel with the present options") \
     X(RUN, "run", "r", GLOBAL, "run", "run the present options once") \
     X(TUNE, "tune", "t", GLOBAL, "tune", "search all knobs for the best configuration") \
+    X(RESUME, "resume", "C", GLOBAL, "", "go on with a sweep or search that was cut off: the run under the cursor of the runs panel, else the last such") \
     X(NEXT_PANEL, "next-panel", "Tab", GLOBAL, "", "next panel") \
     X(PREV_PANEL, "previous-panel", "S-Tab", GLOBAL, "", "previous panel") \
     X(PANEL_1, "panel-1", "1", GLOBAL, "", "source panel") \
