@@ -421,6 +421,9 @@ int cmd_predict(struct args *a)
     struct tune_subject subject = { s.module, s.spec, &s.data, s.dev, s.facts };
     if (st == ST_OK)
         st = tune_bench_open_model(&subject, &model, &ds);
+    struct tune_observer ob = { .cancel = a->cancel };
+    if (st == ST_OK)
+        tune_bench_watch(model, &ob);
     if (st == ST_OK)
         st = tune_predict(model, &none, &original);
     if (st == ST_OK)

@@ -237,7 +237,7 @@ enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct o
     if (st != ST_OK)
         return st;
     tune_fill_run(b, o, j, functional);
-    j->run.cancel = b->observer ? b->observer->cancel : b->opts.cancel;
+    j->run.cancel = tune_cancel(b);
     j->run.progress = forward_progress;
     j->run.ctx = b;
     b->launches++;

@@ -42,9 +42,12 @@ static enum status by_footprint(struct tune_bench *b, const struct options *base
         snprintf(out->why_not, sizeof out->why_not, "%s", t->why);
         return ST_OK;
     }
-    for (uint64_t w = 0; w < LOOKED_AT && w < t->on_sm * t->warps; w++)
+    for (uint64_t w = 0; w < LOOKED_AT && w < t->on_sm * t->warps; w++) {
+        if (cancel_asked(tune_cancel(b)))
+            return ST_CANCELLED;
         if (!window_of(t, w, &h))
             return ST_NOMEM;
+    }
     if (h.total == h.cold) {
         snprintf(out->why_not, sizeof out->why_not, "the warps looked at touch no line twice: there is nothing of theirs to keep");
         return ST_OK;

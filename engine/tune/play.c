@@ -17,7 +17,8 @@ struct play {
     double l2_lines;                         /* this SM's share, of what is not all SMs' */
     float cold;                              /* of what L2 does not have of this SM's touches, the share that DRAM moves for it */
     unsigned granule;                        /* sectors that DRAM moves at once */
-    bool l2_overflows, failed;
+    bool l2_overflows, failed, stopped;
+    uint32_t steps;                          /* so far; a cancel is looked for every so many */
     uint32_t *head;                          /* each warp's next step */
     struct model_walk_line *line; size_t most; uint32_t *of, *spare, nspare;   /* of a step of every warp that lives, so many lines at most; per warp: whose, from 1; those that are free */
 };
@@ -255,6 +256,9 @@ static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_
 {
     struct play *p = ctx;
     const struct tune_trace *t = p->t;
+    p->stopped = p->stopped || ((++p->steps & 0xfff) == 0 && cancel_asked(tune_cancel(p->b)));
+    if (p->stopped)
+        return false;                        /* all warps end where they are */
     uint32_t *head = &p->head[(size_t)cta * t->warps + warp], i = *head, n = 0;
     struct model_walk_line *line = lines_of(p, (size_t)cta * t->warps + warp);
     if (!line)
@@ -329,5 +333,5 @@ enum status tune_play(struct tune_bench *b, const struct options *o, const struc
     base_free(p.of);
     base_free(p.spare);
     base_free(p.line);
-    return ok ? ST_OK : ST_NOMEM;
+    return p.stopped ? ST_CANCELLED : ok ? ST_OK : ST_NOMEM;
 }

@@ -78,6 +78,8 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
     struct tune_trace *t = NULL;
     struct tune_played p;
     *out = (struct tune_prediction){ .options = *o, .time_ns = NAN, .walked = NAN, .issue = NAN };
+    if (cancel_asked(tune_cancel(b)))
+        return ST_CANCELLED;
     if (refused(b, o, out))
         return ST_OK;
     enum status st = tune_trace_of(b, o, &t);

@@ -228,7 +228,7 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
     t->func = f ? f->index : 0;
     if (!room || (f && !t->code))
         return ST_NOMEM;
-    struct ana_opts o = { .data = &data, .dev = d, .quick = true, .every = true, .before = &t->before, .cancel = b->observer ? b->observer->cancel : NULL };
+    struct ana_opts o = { .data = &data, .dev = d, .quick = true, .every = true, .before = &t->before, .cancel = tune_cancel(b) };
     enum status st = ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
     tune_once_done(&t->lines);
     tune_once_done(&t->kinds);

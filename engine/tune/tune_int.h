@@ -23,6 +23,8 @@ struct tune_bench {
     double inst_warp;                        /* warp instructions of the original; 0: not counted yet */
     struct tune_trace *trace;                /* predict.c: line requests of the mapping predicted last; NULL: none yet */
 };
+/* What the bench's user cancels by: the observer's way while one watches. */
+static inline const struct cancel *tune_cancel(const struct tune_bench *b) { return b->observer ? b->observer->cancel : b->opts.cancel; }
 /* One launch made ready; the arrays that `run` points to live here. */
 struct tune_job { struct pass_output code; struct dev_run run; struct dev_symbol_value set, zero[8]; };
 void tune_map_loads(const struct pass_output *code, struct result *r);
