@@ -40,11 +40,13 @@ void job_post(struct job_engine *e, const struct job *j)
 
 bool job_launches(enum job_kind k) { return k == JOB_RUN || k == JOB_SWEEP || k == JOB_TUNE || k == JOB_RESUME; }
 
-/* Stops the running job, and drops the runs that wait behind it. */
+/* Stops the running job, or what is done in the background, and drops the runs that wait behind it. */
 void job_cancel(struct job_engine *e)
 {
     pthread_mutex_lock(&e->lock);
     atomic_store(&e->cancel.asked, true);
+    atomic_store(&e->idle_drop, true);
+    atomic_store(&e->idle_cancel.asked, true);
     for (struct queued **p = &e->head; *p;) {
         struct queued *q = *p;
         if (!job_launches(q->kind)) {
@@ -74,6 +76,7 @@ static struct queued *take(struct job_engine *e)
     }
     atomic_store(&e->cancel.asked, false);
     atomic_store(&e->idle_cancel.asked, false);
+    atomic_store(&e->idle_drop, false);
     pthread_mutex_unlock(&e->lock);
     return q;
 }

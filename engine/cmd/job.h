@@ -56,7 +56,7 @@ struct job_engine;
 enum status job_engine_new(const struct dev_env *env, const char *session_path, struct job_engine **out, struct diags *ds);
 void job_engine_free(struct job_engine *e);    /* cancels, joins, saves */
 void job_post(struct job_engine *e, const struct job *j);   /* copies what it needs; never blocks on work */
-void job_cancel(struct job_engine *e);         /* the running job; within 100 ms */
+void job_cancel(struct job_engine *e);         /* the running job, else the analysis in the background; within 100 ms */
 const struct job_snapshot *job_snapshot_get(struct job_engine *e);  /* never NULL; release it */
 void job_snapshot_release(const struct job_snapshot *s);
 int job_wake_fd(struct job_engine *e);         /* readable when a newer snapshot exists; job_snapshot_get drains it */

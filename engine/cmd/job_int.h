@@ -51,6 +51,7 @@ struct job_engine {
     pthread_t thread; pthread_mutex_t lock; pthread_cond_t more;
     struct queued *head, **tail;
     struct cancel cancel, idle_cancel;
+    atomic_bool idle_drop;                  /* what is done in the background is not only to make way: the user stopped it */
     struct snap *current; uint64_t version; int wake;
     struct job_state state;
 };

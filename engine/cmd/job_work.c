@@ -575,6 +575,10 @@ void job_background(struct job_engine *e)
     enum status s = facts ? job_facts(e, false, &e->idle_cancel, &ds) : job_cost(e, &e->idle_cancel);
     *(facts ? &e->state.wants_facts : &e->state.wants_cost) = s == ST_CANCELLED;   /* asked again once the queue is empty */
     diags_free(&ds);                            /* the quick analysis has said what there is to say */
+    if (s == ST_CANCELLED && atomic_load(&e->idle_drop)) {
+        e->state.wants_facts = e->state.wants_cost = false;
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, facts ? "the analysis of the whole launch was stopped: figures are of its first CTAs" : "the prediction was stopped");
+    }
     if (s == ST_OK && facts)
         job_advise(e);
     job_publish(e);

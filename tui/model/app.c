@@ -285,6 +285,8 @@ static unsigned cancel(struct app *a)
     } else if (a->snap->busy) {
         a->engine.cancel(a->engine.ctx);
         app_notice(a, DIAG_NOTE, "stopping; what is measured stays");
+    } else if (a->snap->unsettled && !*a->notice) {
+        a->engine.cancel(a->engine.ctx);
     } else {
         *a->notice = '\0';
         a->leaving = false;

@@ -80,7 +80,8 @@ static void put_reuse(struct app *a, const struct ana_kernel *k, unsigned w)
     page_blank(a, &a->page[PANEL_LOCALITY]);
     page_heading(a, &a->page[PANEL_LOCALITY], "Bytes asked of L1: who asked for them before%s", k->reuse.sampled ? " (sampled CTAs)" : "");
     if (!k->reuse.valid) {
-        page_wrap(a, &a->page[PANEL_LOCALITY], ROLE_DIM, 3, w - 1, a->snap->spec ? "being counted ..." : "not counted: it needs a launch description", -1);
+        page_wrap(a, &a->page[PANEL_LOCALITY], ROLE_DIM, 3, w - 1, !a->snap->spec ? "not counted: it needs a launch description" : a->snap->unsettled ? "being counted ..." :
+                  view_keys(a, "not counted (the class, above, says why; {reload} counts again where it was stopped)"), -1);
         return;
     }
     put_share(a, "same warp", ROLE_GOOD, k->reuse.intra_warp, cols);

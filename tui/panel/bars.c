@@ -166,6 +166,7 @@ static void notice(struct app *a, struct surface *s, int y, enum role role)
     line(a, s, y, role, arena_printf(a->frame, "%.*s", (int)head.n, head.s), tail);
 }
 
+#define SETTLING_NS 2000000000           /* most analyses are done by then: they are not worth a word */
 static void message(struct app *a, struct surface *s, int y)
 {
     static const enum role roles[] = { ROLE_NOTE, ROLE_WARN, ROLE_ERROR };
@@ -185,6 +186,8 @@ static void message(struct app *a, struct surface *s, int y)
         progress(a, s, y);
     else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
         line(a, s, y, ROLE_ERROR, "not legal here: ", a->snap->refusal);
+    else if (a->snap->unsettled && a->now_ns - a->snap->started_ns > SETTLING_NS)
+        line(a, s, y, ROLE_DIM, "", view_keys(a, "the whole launch is being analysed   {cancel} stops it"));
 }
 
 static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q)
