@@ -142,14 +142,12 @@ static uint64_t imm_bits(const struct ptx_operand *o, unsigned bytes)
     return bytes == 4 ? (uint32_t)o->imm : (uint64_t)o->imm;
 }
 
-/* ---- special registers ---- */
-static bool sreg_slot(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot)
+/* ---- special registers, and parameters that are kept as they are ---- */
+static bool kept_slot(struct decode *d, struct exec_sreg want, enum exec_bank bank, uint32_t *slot)
 {
     struct sim_program *p = d->p;
-    if (o->index >= PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN && o->index <= PTX_SREG_RESERVED_SMEM_OFFSET_1)
-        return decode_why(d, "shared memory that the driver reserves (%s)", ptx_sreg_name((enum ptx_sreg)o->index));
     for (uint32_t i = 0; i < p->nsregs; i++)
-        if (p->sregs[i].sreg == o->index && p->sregs[i].comp == o->comp && p->sregs[i].bytes == bytes) {
+        if (p->sregs[i].sreg == want.sreg && p->sregs[i].comp == want.comp && p->sregs[i].bytes == want.bytes && p->sregs[i].param == want.param) {
             *slot = p->sregs[i].slot;
             return true;
         }
@@ -165,11 +163,22 @@ static bool sreg_slot(struct decode *d, const struct ptx_operand *o, unsigned by
         p->sregs = now;
         d->cap_sregs = cap;
     }
-    enum exec_bank bank = exec_sreg_bank(o->index);
-    *slot = p->sreg_bytes[bank] | bank;
-    p->sregs[p->nsregs++] = (struct exec_sreg){ (uint16_t)o->index, o->comp, (uint8_t)bytes, *slot };
-    p->sreg_bytes[bank] += bytes * WARP_LANES;
+    *slot = want.slot = p->sreg_bytes[bank] | bank;
+    p->sregs[p->nsregs++] = want;
+    p->sreg_bytes[bank] += want.bytes * WARP_LANES;
     return true;
+}
+
+static bool sreg_slot(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot)
+{
+    if (o->index >= PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN && o->index <= PTX_SREG_RESERVED_SMEM_OFFSET_1)
+        return decode_why(d, "shared memory that the driver reserves (%s)", ptx_sreg_name((enum ptx_sreg)o->index));
+    return kept_slot(d, (struct exec_sreg){ .sreg = (uint16_t)o->index, .comp = o->comp, .bytes = (uint8_t)bytes }, exec_sreg_bank(o->index), slot);
+}
+
+bool decode_param_slot(struct decode *d, uint32_t offset, unsigned bytes, uint32_t *slot)
+{
+    return kept_slot(d, (struct exec_sreg){ .sreg = PTX_SREG_NONE, .bytes = (uint8_t)bytes, .param = offset }, BANK_SREG, slot);
 }
 
 /* ---- symbols ---- */

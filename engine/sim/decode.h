@@ -56,6 +56,8 @@ bool decode_dst(struct decode *d, const struct ptx_operand *o, unsigned bytes, u
 /* A predicate source; *neg: complemented. */
 bool decode_pred(struct decode *d, const struct ptx_operand *o, uint32_t *slot, bool *neg);
 bool decode_const_slot(struct decode *d, uint64_t bits, unsigned bytes, uint32_t *slot);
+/* Where a launch keeps its parameter at that offset, as a register of 4 or 8 bytes in all lanes. False: out of memory. */
+bool decode_param_slot(struct decode *d, uint32_t offset, unsigned bytes, uint32_t *slot);
 unsigned decode_reg_bits(const struct decode *d, const struct ptx_operand *o);   /* 0: not a register */
 uint32_t decode_reg_slot(struct decode *d, uint32_t reg, int comp);
 bool decode_why(struct decode *d, const char *fmt, ...) BASE_PRINTF(2, 3);       /* always false */

@@ -218,6 +218,13 @@ static bool asked_are_known(struct decode *d, const struct ptx_inst *i)
     return true;
 }
 
+/* A copy of a parameter that is kept: nothing is to be written (decode_slot.c). */
+static bool is_kept(const struct decode *d, const struct ptx_inst *i)
+{
+    bool copies = i->op == PTX_OP_MOV || i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO;
+    return copies && i->opnds[0].kind == OPND_REG && (d->f->reg_slot[i->opnds[0].index] & 3u) == BANK_SREG;
+}
+
 static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool reachable)
 {
     uint32_t rank = in->rank;
@@ -235,6 +242,10 @@ static bool decode_one(struct decode *d, const struct ptx_inst *i, struct exec_i
         if (!d->oom)
             refuse(d, i);
         return false;
+    }
+    if (is_kept(d, i)) {
+        in->fn = exec_nop;
+        in->dst = EXEC_NO_ID;
     }
     in->leader |= in->kind == EXEC_SYNC;
     return scoreboard(d, i, in);

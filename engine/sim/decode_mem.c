@@ -358,6 +358,8 @@ bool decode_ld(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
     x.reg_bits = (uint8_t)bits;
     in->bytes = (uint8_t)(size / 8);
     in->vec = (uint8_t)n;
+    for (unsigned k = 0; k < n; k++)
+        x.slot[k] = (x.slot[k] & 3u) == BANK_SREG ? EXEC_NO_ID : x.slot[k];     /* a parameter that is there already (decode_slot.c) */
     decode_policy(d, i, &in->policy);
     in->x = decode_keep(d, &x, sizeof x);
     enum ptx_space s = space_of(i);

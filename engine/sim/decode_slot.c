@@ -4,7 +4,9 @@
  * The range of a register is from the first to the last place, in schedule order (exec_inst.rank), where it is used or live; its
  * stretches are the parts of it where it is live, without those that it only spans. Both hold per lane: lanes of one warp that are
  * at different places write their own lanes of a slot only. A result's stretch begins where the operands' end, so that both never
- * share. Only registers of one width share, hence slots never overlap in part. */
+ * share. Only registers of one width share, hence slots never overlap in part.
+ *
+ * A register that is nothing but a parameter needs no slot of a warp: the launch has its value for all (BANK_SREG). */
 #include "engine/sim/decode.h"
 
 #include <stdlib.h>
@@ -216,6 +218,7 @@ struct stretch { uint32_t reg, from, to; };
 struct room { struct stretch *v; size_t n, cap; };               /* what a slot has, in order */
 struct fit {
     const struct ptx_func *pf;
+    const uint32_t *kept;            /* registers that have a place elsewhere */
     struct stretch *v; size_t n, cap;
     uint32_t *until;                 /* [nregs] going backwards: the last place where it is wanted; EXEC_NO_ID: it is not */
     uint32_t now;
@@ -224,6 +227,8 @@ struct fit {
 
 static void add_stretch(struct fit *f, uint32_t reg, uint32_t from, uint32_t to)
 {
+    if (f->kept[reg] != EXEC_NO_ID)
+        return;
     f->oom = f->oom || !base_grow((void **)&f->v, f->n, &f->cap, sizeof *f->v);
     if (!f->oom)
         f->v[f->n++] = (struct stretch){ reg, from, to };
@@ -355,11 +360,11 @@ static uint32_t bytes_of(const uint32_t *count)
 }
 
 /* place[] and count[], which ranges gave, become what stretches give where that is less. Without memory they stay. */
-static void share_closer(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l, const struct range *r, const uint8_t *kind, uint32_t *place, uint32_t *count)
+static void share_closer(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l, const struct range *r, const uint32_t *kept, const uint8_t *kind, uint32_t *place, uint32_t *count)
 {
     const uint32_t n = d->pf->nregs;
     uint32_t most = 1, closer[KINDS] = { 0 }, *to = base_alloc((n + 1) * sizeof *to);
-    struct fit f = { .pf = d->pf, .until = base_alloc((n + 1) * sizeof *f.until) };
+    struct fit f = { .pf = d->pf, .kept = kept, .until = base_alloc((n + 1) * sizeof *f.until) };
     for (unsigned k = 0; k < KINDS; k++)
         most = count[k] > most ? count[k] : most;
     bool ok = to && f.until && (uint64_t)n * most <= MOST_TRIES;
@@ -390,9 +395,70 @@ static void share_closer(struct decode *d, const struct ptx_cfg *c, const struct
     base_free(f.until);
 }
 
+/* ---- parameters ---- */
+enum { DEF_NONE, DEF_ONE, DEF_OTHER };
+struct defs { const struct ptx_func *pf; uint8_t *of; bool guarded; };     /* [nregs] how often it is written: once and whole, or otherwise */
+
+static void count_def(void *ctx, uint32_t reg, unsigned access)
+{
+    struct defs *x = ctx;
+    if (access & PTX_WRITE)
+        x->of[reg] = x->of[reg] == DEF_NONE && !x->guarded && x->pf->regs[reg].vec <= 1 ? DEF_ONE : DEF_OTHER;
+}
+
+/* The offset of a parameter that the kernel's instruction loads as it is. */
+static bool loads_param(const struct ptx_func *pf, const struct ptx_inst *i, unsigned bits, uint32_t *offset)
+{
+    const struct ptx_operand *o = &i->opnds[1];
+    if (i->op != PTX_OP_LD || i->space != PTX_SPACE_PARAM || i->nopnds != 2 || o->kind != OPND_ADDR || o->base != BASE_SYM || o->sym->stmt != PTX_NO_INDEX)
+        return false;
+    int64_t at = (int64_t)o->sym->offset + o->imm;
+    *offset = (uint32_t)at;
+    return ptx_type_bits((enum ptx_type)i->type[0]) == bits && o->imm >= 0 && (uint64_t)o->imm + bits / 8 <= o->sym->bytes && (uint64_t)at + bits / 8 <= pf->param_bytes;
+}
+
+/* Global addresses are generic ones as they are, and a move says nothing new. */
+static bool copies(const struct decode *d, const struct ptx_inst *i, unsigned bits)
+{
+    const struct ptx_operand *o = &i->opnds[1];
+    bool global = (i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO) && ptx_has_mod(i, PTX_MOD_GLOBAL);
+    return (i->op == PTX_OP_MOV || global) && i->nopnds == 2 && o->kind == OPND_REG && o->comp < 0 && ptx_type_bits((enum ptx_type)i->type[0]) == bits &&
+           ptx_type_bits(d->pf->regs[o->index].type) == bits;
+}
+
+/* kept[]: slots of registers of the kernel that are parameters, or copies of such, wherever they are read; EXEC_NO_ID of the others. */
+static bool keep_params(struct decode *d, const uint64_t *entry_live, uint32_t *kept)
+{
+    const struct ptx_func *pf = d->pf;
+    struct defs x = { .pf = pf, .of = base_alloc(pf->nregs + 1) };
+    memset(kept, 0xff, (pf->nregs + 1) * sizeof *kept);
+    for (uint32_t i = 0; x.of && i < pf->ninsts; i++) {
+        x.guarded = pf->insts[i].guarded;
+        ptx_inst_regs(&pf->insts[i], count_def, &x);
+    }
+    for (bool more = x.of && pf->entry && d->f->index == 0; more;) {
+        more = false;
+        for (uint32_t k = 0; k < pf->ninsts; k++) {
+            const struct ptx_inst *i = &pf->insts[k];
+            uint32_t reg = i->nopnds && i->opnds[0].kind == OPND_REG ? i->opnds[0].index : EXEC_NO_ID, offset;
+            if (reg == EXEC_NO_ID || kept[reg] != EXEC_NO_ID || x.of[reg] != DEF_ONE || entry_live[reg >> 6] >> (reg & 63) & 1)
+                continue;
+            unsigned bits = pf->regs[reg].type == PTX_T_PRED ? 0 : ptx_type_bits(pf->regs[reg].type);
+            if (bits != 32 && bits != 64)
+                continue;
+            if (loads_param(pf, i, bits, &offset)) d->oom |= !decode_param_slot(d, offset, bits / 8, &kept[reg]);
+            else if (copies(d, i, bits)) kept[reg] = kept[i->opnds[1].index];
+            more |= kept[reg] != EXEC_NO_ID;
+        }
+    }
+    bool ok = x.of && !d->oom;
+    base_free(x.of);
+    return ok;
+}
+
 /* ---- the frame ---- */
 /* Word 0 is the carry flag, then predicates, then values in units of 128 bytes; *words: how many of those come before the values. */
-static void lay_out(struct decode *d, const uint8_t *kind, const uint32_t *place, const uint32_t *count, uint32_t *words)
+static void lay_out(struct decode *d, const uint8_t *kind, const uint32_t *kept, const uint32_t *place, const uint32_t *count, uint32_t *words)
 {
     uint32_t base[KINDS], at = 4;
     for (unsigned k = 0; k < KINDS; k++) {
@@ -403,7 +469,7 @@ static void lay_out(struct decode *d, const uint8_t *kind, const uint32_t *place
     d->f->frame_bytes = at;
     *words = (base[KIND_VALUE] + 127) / 128;
     for (uint32_t i = 0; i < d->pf->nregs; i++)
-        d->f->reg_slot[i] = place[i] == EXEC_NO_ID ? EXEC_NO_ID : (base[kind[i]] + place[i] * kind_bytes(kind[i])) | BANK_FRAME;
+        d->f->reg_slot[i] = place[i] == EXEC_NO_ID ? kept[i] : (base[kind[i]] + place[i] * kind_bytes(kind[i])) | BANK_FRAME;
 }
 
 /* 128-byte units that may be read before they are written: predicates, and registers live at the entry. Zero at the start, so that
@@ -440,28 +506,32 @@ static bool formal_slots(struct decode *d)
 bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l)
 {
     const uint32_t n = d->pf->nregs;
-    uint32_t count[KINDS] = { 0 }, ready = 0, words = 0, *place = base_alloc((n + 1) * sizeof *place);
+    uint32_t count[KINDS] = { 0 }, ready = 0, words = 0, *place = base_alloc((n + 1) * sizeof *place), *kept = base_alloc((n + 1) * sizeof *kept);
     uint8_t *kind = base_alloc(n + 1);
     struct range *r = base_alloc((n + 1) * sizeof *r);
     struct exec_func *f = d->f;
     f->reg_slot = ARENA_ARRAY(d->p->arena, uint32_t, n + 1);
     f->ready_slot = ARENA_ARRAY(d->p->arena, uint32_t, n + 1);
-    bool ok = place && kind && r && f->reg_slot && f->ready_slot;
+    bool ok = place && kept && kind && r && f->reg_slot && f->ready_slot && keep_params(d, l->in, kept);
     for (uint32_t i = 0; ok && i < n; i++)
         kind[i] = kind_of(&d->pf->regs[i]);
     if (ok) {
         find_ranges(d, c, l, r, true);
         ok = share(r, NULL, n, f->ready_slot, &ready);
         find_ranges(d, c, l, r, false);
+        for (uint32_t i = 0; i < n; i++)
+            if (kept[i] != EXEC_NO_ID)
+                r[i] = (struct range){ UINT32_MAX, 0, false, false };
     }
     ok = ok && share(r, kind, n, place, count);
     if (ok) {
-        share_closer(d, c, l, r, kind, place, count);
+        share_closer(d, c, l, r, kept, kind, place, count);
         f->nready = ready;
-        lay_out(d, kind, place, count, &words);
+        lay_out(d, kind, kept, place, count, &words);
         ok = zero_units(d, l->in, words) && formal_slots(d);
     }
     base_free(place);
+    base_free(kept);
     base_free(kind);
     base_free(r);
     return ok;

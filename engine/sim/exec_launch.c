@@ -33,9 +33,11 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     atomic_init(&x->faulted, false);
     atomic_init(&x->astray, false);
     atomic_init(&x->fault_cta, UINT64_MAX);
-    if (!x->params || !x->loads || !exec_launch_sregs(x) || !exec_check_launch(x))
+    if (!x->params || !x->loads || !exec_check_launch(x))
         return ST_NOMEM;
     memcpy(x->params, l->params, l->nparams < x->nparams ? l->nparams : x->nparams);
+    if (!exec_launch_sregs(x))
+        return ST_NOMEM;
     for (uint32_t i = 0; i < p->nloads; i++) {
         const struct exec_inst *in = p->loads[i];
         x->loads[i].func = in->func->ptx->index;

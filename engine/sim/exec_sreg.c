@@ -4,6 +4,8 @@
 
 #include "engine/sim/decode_exec.h"
 
+#include <string.h>
+
 static uint32_t component(struct dim3u d, int comp) { return comp <= 0 ? d.x : comp == 1 ? d.y : comp == 2 ? d.z : 0; }
 
 static uint32_t thread_component(struct dim3u b, uint32_t i, int comp)
@@ -38,7 +40,9 @@ static uint64_t sreg_value(const struct exec_launch *x, const struct exec_cta *c
 {
     const struct sim_launch *l = x->l;
     const int comp = s->comp;
+    uint64_t v = 0;
     switch (s->sreg) {
+    case PTX_SREG_NONE: memcpy(&v, x->params + s->param, s->bytes); return v;
     case PTX_SREG_TID: return thread_component(l->block, warp * WARP_LANES + lane, comp);
     case PTX_SREG_NTID: return component(l->block, comp);
     case PTX_SREG_LANEID: return lane;

@@ -149,8 +149,10 @@ bool native_is_own(const struct build *b, uint32_t slot) { return (slot & 3u) ==
 /* Slots are shared: what one holds is some run's own or not by the register that was written last. */
 static void note_results(struct build *b, const struct exec_inst *in)
 {
-    for (uint32_t k = 0; b->own && k < in->ndst; k++)
-        b->holds_own[in->func->reg_slot[in->regs[k]] / 128] = b->own[in->regs[k]];
+    for (uint32_t k = 0; b->own && k < in->ndst; k++) {
+        uint32_t slot = in->func->reg_slot[in->regs[k]];
+        if ((slot & 3u) == BANK_FRAME) b->holds_own[slot / 128] = b->own[in->regs[k]];
+    }
 }
 
 /* The frame gets what is newer in registers; those it need not get at the end of a run are left out. */

@@ -424,6 +424,7 @@ bool native_memory(struct build *b, const struct exec_inst *in)
 bool native_param(struct build *b, const struct exec_inst *in)
 {
     const struct exec_ldst *x = in->x;
+    if (in->vec == 1 && x->slot[0] == EXEC_NO_ID) return true;
     if (!has_slots(in) || in->bytes < 4 || in->bytes > 8 || x->reg_bits != 8 * in->bytes)
         return false;
     claim_pairs(b, in);

@@ -107,7 +107,7 @@ struct exec_func {               /* a decoded function */
     uint32_t *formal_slot;       /* of the same: slots of those that are registers, EXEC_NO_ID for the others */
 };
 
-struct exec_sreg { uint16_t sreg; int8_t comp; uint8_t bytes; uint32_t slot; }; /* enum ptx_sreg */
+struct exec_sreg { uint16_t sreg; int8_t comp; uint8_t bytes; uint32_t slot, param; }; /* enum ptx_sreg; PTX_SREG_NONE: the parameter at that offset */
 struct exec_symbol { const struct ptx_symbol *sym; uint64_t addr, bytes; }; /* placed module variable */
 
 struct sim_program {
