@@ -21,6 +21,7 @@
 #define REGION_SHIFT 5u          /* 32 lines */
 #define REGION_LINES 32u
 #define MAX_REGIONS (1u << 17)
+#define FIRST_SLOTS 1024u        /* of the hash, at first: a sample of most launches touches few regions, and who looks for one wants it close */
 #define MAX_ALLOCS 64u
 #define BUCKETS 2048u
 #define BUCKETS_PER_CACHE 256.0
@@ -97,7 +98,7 @@ enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t
     s->p = *p;
     s->far_left = sms > p->n + 2 * p->apart ? sms - p->n - 2 * p->apart : 0;
     s->mem = mem;
-    s->slots = MAX_REGIONS * 2;
+    s->slots = FIRST_SLOTS;
     s->slot = base_alloc(s->slots * sizeof *s->slot);
     return s->slot ? ST_OK : ST_NOMEM;
 }
@@ -250,13 +251,27 @@ static uint32_t find_alloc(struct cache_sample *s, uint64_t line)
     return s->nalloc++;
 }
 
+/* At most half of the hash is used, so that a look-up ends soon. */
+static bool slots_room(struct cache_sample *s)
+{
+    if (2 * s->n < s->slots) return true;
+    uint32_t *slot = base_alloc(2 * (size_t)s->slots * sizeof *slot);
+    if (!slot) return false;
+    base_free(s->slot);
+    s->slot = slot;
+    s->slots *= 2;
+    for (uint32_t k = 0; k < s->n; k++) s->slot[find_slot(s, s->region[k].id)] = k + 1;
+    return true;
+}
+
 /* NULL: the table is full; the access then counts as a miss nobody remembers. */
 static struct region *use_region(struct cache_sample *s, uint64_t line)
 {
     uint64_t id = line >> REGION_SHIFT;
     uint32_t i = find_slot(s, id);
     if (s->slot[i]) return &s->region[s->slot[i] - 1];
-    if (s->n == MAX_REGIONS || !base_grow((void **)&s->region, s->n, &s->cap, sizeof *s->region)) return NULL;
+    if (s->n == MAX_REGIONS || !slots_room(s) || !base_grow((void **)&s->region, s->n, &s->cap, sizeof *s->region)) return NULL;
+    i = find_slot(s, id);
     struct region *g = &s->region[s->n++];
     *g = (struct region){ .id = id, .alloc = (uint16_t)find_alloc(s, line) };
     s->slot[i] = (uint32_t)s->n;
