@@ -108,7 +108,7 @@ static void add_word(struct bank_words *b, uint64_t w, uint32_t bank)
 }
 
 /* Lanes served together: as many as bring 32 words. Each pass gives one word per bank (or one word to many lanes). */
-static uint32_t passes_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, uint32_t banks, uint32_t bank_bytes)
+static inline __attribute__((always_inline)) uint32_t passes_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, uint32_t banks, uint32_t bank_bytes)
 {
     struct bank_words b;
     memset(b.first, 0, sizeof b.first);
@@ -124,6 +124,9 @@ static uint32_t passes_of(const uint64_t *addr, uint32_t mask, uint32_t bytes, u
     return b.most;
 }
 
+/* The banks that nearly all GPUs have: as constants, without divisions. */
+static uint32_t usual_passes(const uint64_t *addr, uint32_t mask, uint32_t bytes) { return passes_of(addr, mask, bytes, WARP_LANES, 4); }
+
 /* Lanes at equal distances of whole accesses: as many meet in a bank as the distance has factors of two. 0: not such. */
 static uint32_t strided_passes(uint64_t step, uint32_t bytes)
 {
@@ -138,7 +141,8 @@ uint8_t time_bank_passes(const struct exec_access *given, uint32_t banks, uint32
     uint64_t step;
     const struct exec_access *a = given;
     struct exec_access each;
-    if (banks == WARP_LANES && bank_bytes == 4 && is_regular(a, &step)) {
+    const bool usual = banks == WARP_LANES && bank_bytes == 4;
+    if (usual && is_regular(a, &step)) {
         uint32_t n = strided_passes(step, a->bytes);
         if (n) return (uint8_t)n;
     }
@@ -151,8 +155,8 @@ uint8_t time_bank_passes(const struct exec_access *given, uint32_t banks, uint32
     if (together == 0) together = 1;
     uint32_t total = 0;
     for (uint32_t from = 0; from < WARP_LANES; from += together) {
-        uint32_t part = together == WARP_LANES ? FULL : ((1u << together) - 1) << from;
-        total += passes_of(a->addr, a->mask & part, a->bytes, banks, bank_bytes);
+        uint32_t lanes = a->mask & (together == WARP_LANES ? FULL : ((1u << together) - 1) << from);
+        total += usual ? usual_passes(a->addr, lanes, a->bytes) : passes_of(a->addr, lanes, a->bytes, banks, bank_bytes);
     }
     return (uint8_t)(total ? total > 255 ? 255 : total : 1);
 }
@@ -186,20 +190,37 @@ uint8_t time_distinct_words(const struct exec_access *a)
     return (uint8_t)(n ? n : 1);
 }
 
-struct same { uint64_t word[WARP_LANES]; uint8_t lanes[WARP_LANES]; uint32_t n; };
+/* Numbers of a warp's lanes, each once, in the order they came; chained by a hash. first, next: places + 1. */
+#define FEW_HEADS 64u
+struct few { uint64_t key[WARP_LANES]; uint8_t next[WARP_LANES], first[FEW_HEADS]; uint32_t n; };
+
+static inline uint32_t few_place(struct few *f, uint64_t key)
+{
+    uint8_t *first = &f->first[key * 0x9E3779B97F4A7C15u >> 58];
+    for (uint32_t i = *first; i; i = f->next[i - 1])
+        if (f->key[i - 1] == key) return i - 1;
+    f->key[f->n] = key;
+    f->next[f->n] = *first;
+    *first = (uint8_t)++f->n;
+    return f->n - 1;
+}
+
+static inline void few_clear(struct few *f)
+{
+    memset(f->first, 0, sizeof f->first);
+    f->n = 0;
+}
+
+struct same { struct few word; uint8_t lanes[WARP_LANES]; };
 
 static void count_same(const struct exec_access *a, struct same *d)
 {
-    d->n = 0;
+    few_clear(&d->word);
+    memset(d->lanes, 0, sizeof d->lanes);
     for (uint32_t m = a->mask; m; m &= m - 1) {
-        uint32_t l = (uint32_t)__builtin_ctz(m), i = 0;
+        uint32_t l = (uint32_t)__builtin_ctz(m);
         uint64_t at = a->shape == SHAPE_SAME ? a->addr[0] : a->shape == SHAPE_SEQ ? a->addr[0] + (uint64_t)l * a->bytes : a->addr[l];
-        while (i < d->n && d->word[i] != at) i++;
-        if (i == d->n) {
-            d->word[d->n] = at;
-            d->lanes[d->n++] = 0;
-        }
-        d->lanes[i]++;
+        d->lanes[few_place(&d->word, at)]++;
     }
 }
 
@@ -208,27 +229,21 @@ uint8_t time_same_word(const struct exec_access *a)
     struct same d;
     uint8_t most = 1;
     count_same(a, &d);
-    for (uint32_t i = 0; i < d.n; i++) most = d.lanes[i] > most ? d.lanes[i] : most;
+    for (uint32_t i = 0; i < d.word.n; i++) most = d.lanes[i] > most ? d.lanes[i] : most;
     return most;
 }
 
 uint8_t time_atomic_turns(const struct exec_access *a, uint32_t each)
 {
     struct same d;
-    uint32_t turns = 0;
+    struct few sector;
+    uint32_t most[WARP_LANES] = { 0 }, turns = 0;
     count_same(a, &d);
-    for (uint32_t i = 0; i < d.n; i++) {
-        uint32_t most = 0;
-        for (uint32_t k = 0; k < d.n; k++) {
-            if (d.word[k] >> 5 != d.word[i] >> 5) continue;
-            if (k < i) {             /* its sector was counted */
-                most = 0;
-                break;
-            }
-            uint32_t own = d.lanes[k] > 1 ? d.lanes[k] * each : 1;
-            most = own > most ? own : most;
-        }
-        turns += most;
+    few_clear(&sector);
+    for (uint32_t i = 0; i < d.word.n; i++) {
+        uint32_t s = few_place(&sector, d.word.key[i] >> 5), own = d.lanes[i] > 1 ? d.lanes[i] * each : 1;
+        most[s] = own > most[s] ? own : most[s];
     }
+    for (uint32_t s = 0; s < sector.n; s++) turns += most[s];
     return (uint8_t)(turns < 255 ? turns : 255);
 }

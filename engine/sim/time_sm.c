@@ -236,7 +236,7 @@ static inline void set_results(const struct time_plan *plan, struct time_warp *w
 
 /* Looks from `o` on for what issues next, past what is folded away; none when the region is used up. Only the warp's
  * own instructions change its scoreboard, so what is found about the operands holds until it issues. */
-static void find_next(const struct time_plan *plan, struct time_warp *w, const struct time_slot *o)
+static inline __attribute__((always_inline)) void find_next(const struct time_plan *plan, struct time_warp *w, const struct time_slot *o)
 {
     for (; w->pending; o++) {
         if (o->pc - w->lo >= w->hi - w->lo) continue;
@@ -252,7 +252,7 @@ static void find_next(const struct time_plan *plan, struct time_warp *w, const s
 }
 
 /* When what comes after o may be fetched. */
-static void hold_back(struct time_sm *s, struct time_warp *w, const struct time_slot *o, uint32_t t)
+static __attribute__((noinline)) void hold_back(struct time_sm *s, struct time_warp *w, const struct time_slot *o, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
     uint32_t until = t + s->interval;
@@ -294,7 +294,7 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, struct time_sch
 }
 
 /* Fetches when nothing is left to issue. Returns false when the warp has nothing to do at t. */
-static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, struct turn *then)
+static __attribute__((noinline)) bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, struct turn *then)
 {
     const struct time_plan *plan = &s->group->t->plan;
     *then = (struct turn){ TIME_NEVER, TIME_WANT_FETCH };
@@ -318,7 +318,7 @@ static bool refill(struct time_sm *s, struct time_warp *w, uint32_t t, struct tu
 }
 
 /* One step at t. Returns the issue slots taken; *then: the next step. */
-static inline uint32_t step_warp(struct time_sm *s, struct time_sched *q, struct time_warp *w, uint32_t t, struct turn *then)
+static inline __attribute__((always_inline)) uint32_t step_warp(struct time_sm *s, struct time_sched *q, struct time_warp *w, uint32_t t, struct turn *then)
 {
     if (!w->next && !refill(s, w, t, then)) return 0;
     const struct time_slot *o = w->next;
@@ -334,7 +334,7 @@ static inline uint32_t step_warp(struct time_sm *s, struct time_sched *q, struct
 /* ---- schedulers ---- */
 
 /* The last one again, else the oldest. */
-static uint32_t pick_greedy(const struct time_sm *s, const struct time_sched *q, uint64_t from)
+static __attribute__((noinline)) uint32_t pick_greedy(const struct time_sm *s, const struct time_sched *q, uint64_t from)
 {
     uint32_t best = q->last;
     if (from >> best & 1) return best;
