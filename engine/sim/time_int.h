@@ -68,28 +68,31 @@ void time_mem_free(struct time_mem *m);
 /* ---- warps ---- */
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
 struct time_work {                   /* memory accesses executed and not yet issued */
+    double drained;                  /* when the data stage has room for another of the warp's loads */
     struct time_access *mem;         /* [nmem <= TIME_MEMS] */
     uint64_t *lines;                 /* [nlines <= TIME_LINES] */
     uint16_t nmem, nlines, cap_mem, cap_lines;   /* room for as many as its regions have had */
+    uint32_t async;                  /* when the last asynchronous copy arrives */
     uint8_t lanes;                   /* that executed the last instruction */
     uint8_t mem_of[TIME_REGION];     /* of code[lo + i]: index in mem + 1; 0: none */
 };
-struct time_warp {                   /* small: an SM goes from warp to warp */
-    const struct time_slot *next;    /* issues next; NULL: what was executed has been issued */
+/* An SM goes from warp to warp, each time waiting for what stands here: it lies in one line of the host's cache. */
+struct time_warp {
+    _Alignas(64) const struct time_slot *next;       /* issues next; NULL: what was executed has been issued */
     uint32_t *slot;                  /* scoreboard: cycle at which each register is ready */
     struct time_work *work;
     struct exec_warp *x;
     uint32_t operands;               /* when those of `next` are there */
     uint32_t lo, hi;                 /* code executed and not wholly issued: code[lo..hi) */
-    uint32_t pending;                /* of those, how many are still to issue */
     uint32_t release;                /* not before: branch, barrier, fence */
+    uint32_t started;
+    uint8_t pending;                 /* of what was executed, how many are still to issue */
     uint8_t state;
     bool bypass;                     /* hardware threshold: L1 is not for this warp */
     bool branched, gone;             /* the region ended in a taken branch; ends now: its class has been timed */
-    uint32_t cta, index;             /* slot on the SM; in the CTA */
-    uint32_t started, async;         /* async: when the last asynchronous copy arrives */
-    double drained;                  /* when the data stage has room for another of its loads */
+    uint8_t cta, index;              /* slot on the SM; in the CTA: there are TIME_SM_WARPS at most */
 };
+_Static_assert(sizeof(struct time_warp) == 64, "one line");
 
 /* ---- an SM ---- */
 struct time_cta { struct exec_cta *x; uint64_t index, inst; uint32_t first_warp, nwarps, live, begun; uint8_t place; bool used; };
@@ -102,6 +105,7 @@ struct time_sm {
     uint32_t id;                     /* %smid */
     uint32_t index;                  /* among the simulated */
     uint32_t nwarps;                 /* warp slots */
+    void *warp_room;                 /* what `warp` lies in */
     struct time_warp *warp;          /* [nwarps]; warp w is the (w / schedulers)-th of scheduler w % schedulers */
     uint32_t *ready;                 /* [nwarps]: earliest cycle for its next step; TIME_NEVER: waits for others */
     uint32_t *age;                   /* [nwarps]: order of arrival */

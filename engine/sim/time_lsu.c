@@ -162,8 +162,9 @@ static inline uint32_t tag_bank(uint64_t line, uint32_t banks)
 /* When the last datum of a load leaves that takes `passes` of the data stage from `begin` on. */
 static uint32_t last_datum(struct time_warp *w, double begin, uint32_t passes)
 {
-    if (w->drained > begin) begin = w->drained;
-    w->drained = begin + 2.0 * (passes - 1);
+    double *drained = &w->work->drained;
+    if (*drained > begin) begin = *drained;
+    *drained = begin + 2.0 * (passes - 1);
     return (uint32_t)(begin + TURN * (passes - 1));
 }
 

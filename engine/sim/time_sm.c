@@ -31,10 +31,13 @@ static bool make_ring(struct time_ring *r, int64_t n)
     return r->done;
 }
 
+static void *aligned(void *p, size_t to) { return (uint8_t *)p + (to - (uintptr_t)p % to) % to; }
+
 static bool alloc_arrays(struct time_sm *s, const struct time_launch *t)
 {
     const struct sim_preset *g = t->g;
-    s->warp = base_alloc(s->nwarps * sizeof *s->warp);
+    s->warp_room = base_alloc((s->nwarps + 1) * sizeof *s->warp);
+    s->warp = s->warp_room ? aligned(s->warp_room, sizeof *s->warp) : NULL;
     s->ready = base_alloc(s->nwarps * sizeof *s->ready);
     s->age = base_alloc(s->nwarps * sizeof *s->age);
     s->wants = base_alloc(s->nwarps * sizeof *s->wants);
@@ -109,7 +112,7 @@ void time_sm_free(struct time_sm *s)
         if (s->cta[i].x) exec_cta_free(s->cta[i].x);
     cache_l1_free(&s->l1);
     cache_l1_free(&s->ro);
-    base_free(s->warp);
+    base_free(s->warp_room);
     for (uint32_t i = 0; s->work && i < s->nwarps; i++) {
         base_free(s->work[i].mem);
         base_free(s->work[i].lines);
@@ -165,15 +168,15 @@ void time_sm_start(struct time_sm *s, uint32_t slot, uint64_t cta, uint8_t place
         uint32_t id = c->first_warp + i;
         struct time_warp *w = &s->warp[id];
         w->x = exec_cta_warp(c->x, i);
-        w->cta = slot;
-        w->index = i;
+        w->cta = (uint8_t)slot;
+        w->index = (uint8_t)i;
         w->state = WARP_RUN;
         w->bypass = t->l->hw_pi >= 0 && i >= (uint32_t)t->l->hw_pi;
         w->next = NULL;
         w->pending = 0;
         w->release = w->started = at + i * WARPS_APART / 2;
-        w->async = 0;
-        w->drained = 0;
+        w->work->async = 0;
+        w->work->drained = 0;
         w->gone = false;
         memset(w->slot, 0, t->plan.nslots * sizeof *w->slot);
         s->age[id] = s->arrivals++;
@@ -258,7 +261,7 @@ static __attribute__((noinline)) void hold_back(struct time_sm *s, struct time_w
     uint32_t until = t + s->interval;
     if (o->flags & TIME_FENCE) until = t + o->latency;
     if (o->flags & TIME_SPLITS || (o->flags & TIME_ALONE && o->unit != UNIT_CONTROL)) until = t + o->latency;
-    if (o->flags & TIME_ASYNC && w->async > until) until = w->async;
+    if (o->flags & TIME_ASYNC && w->work->async > until) until = w->work->async;
     if (o->flags & TIME_ENDS && o->unit == UNIT_CONTROL) until = t + (w->branched ? (uint32_t)g->lat_control : o->late ? o->latency : 0);
     if (o->flags & TIME_BARRIER) until = t + (uint32_t)g->lat_barrier;
     if (o->flags & TIME_CALL) until = time_call_until(s, o, w->work->lanes, t);
@@ -284,7 +287,7 @@ static inline bool issue(struct time_sm *s, struct time_warp *w, struct time_sch
     if (mem) {
         const struct time_access *a = &w->work->mem[mem - 1];
         done = time_lsu_issue(s, w, q, &plan->p->code[o->pc], a, t);
-        if (a->kind == ACCESS_ASYNC && done > w->async) w->async = done;
+        if (a->kind == ACCESS_ASYNC && done > w->work->async) w->work->async = done;
     }
     set_results(plan, w, o, done);
     w->pending--;

@@ -138,7 +138,7 @@ static bool run_straight(struct time_sm *s, struct time_warp *w, const struct ti
     w->work->lanes = (uint8_t)lanes_of(active);
     s->inst_thread += (uint64_t)n * w->work->lanes;
     w->hi += n;
-    w->pending += n;
+    w->pending = (uint8_t)(w->pending + n);
     return st->event == STEP_DONE && n < most && has_room(w->work);
 }
 
@@ -175,7 +175,8 @@ enum fetch_result time_warp_fetch(struct time_sm *s, struct time_warp *w, uint32
     const struct time_region *r = &l->plan.region[l->plan.op[pc].region];
     *first = &l->plan.slot[r->order];
     w->lo = w->hi = pc;
-    w->pending = w->work->nmem = w->work->nlines = 0;
+    w->pending = 0;
+    w->work->nmem = w->work->nlines = 0;
     memset(w->work->mem_of, 0, sizeof w->work->mem_of);
     run_region(s, w, r, t, &st);
     if (st.event == STEP_FAULT) return FETCH_FAULT;
