@@ -403,7 +403,7 @@ unsigned app_command(struct app *a, const char *line)
 }
 
 /* ---- completion ---- */
-struct choices { struct app *a; const char *head; size_t n, common; char first[256]; struct buf all; };
+struct choices { struct app *a; const char *head; size_t n, common; char first[512]; struct buf all; };
 
 static void offer(struct choices *c, const char *word)
 {
