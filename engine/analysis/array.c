@@ -14,7 +14,7 @@ static const char *array_param_name(const struct facts *f, unsigned param)
     const struct launch_spec *l = f->o->data ? f->o->data->spec : NULL;
     if (l && param < l->nargs && l->args[param].name)
         return l->args[param].name;
-    return param < f->e.kernel->nparams ? arena_dup(f->arena, f->e.kernel->params[param]->name) : NULL;
+    return param < f->e.kernel->nparams ? arena_dup(f->arena, ptx_param_label(f->e.kernel, param)) : NULL;
 }
 static int param_index(const struct facts *f, const struct ptx_symbol *s)
 {

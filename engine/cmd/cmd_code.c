@@ -96,7 +96,9 @@ static void put_others(const struct ana_kernel *k, struct buf *out)
 
 static void put_kernel(const struct ana_kernel *k, struct buf *out)
 {
-    buf_printf(out, "kernel %.*s  ", (int)k->func->name.n, k->func->name.s);
+    buf_puts(out, "kernel ");
+    ptx_readable(k->func->name, out);
+    buf_puts(out, "  ");
     if (k->assumed)
         buf_printf(out, "no launch description, so assumed: %s\n", k->assumed);
     else

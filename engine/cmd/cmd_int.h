@@ -54,6 +54,8 @@ struct subject {
     const char *kernel;
 };
 enum status subject_ptx(struct subject *s, const struct args *a, struct diags *ds);
+/* A kernel by what people call it (ptx_find_entry). ST_OK with *f NULL: there is none; ST_INPUT: there are several, ds names them. */
+enum status cmd_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f, struct diags *ds);
 enum status subject_launch(struct subject *s, const struct args *a, bool required, struct diags *ds);
 enum status subject_device(struct subject *s, const struct args *a, struct diags *ds);
 enum status subject_data(struct subject *s, struct diags *ds);

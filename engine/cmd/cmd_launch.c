@@ -1,6 +1,9 @@
 /* launch: a first launch description for kernels that have none. */
 #include "engine/cmd/cmd_int.h"
 
+#include <stdio.h>
+#include <string.h>
+
 enum { MOST_LAUNCHES = 64 };
 
 static enum status guess_kernel(const struct subject *s, const struct args *a, const struct ptx_func *f, struct launch_spec *l, struct diags *ds)
@@ -10,10 +13,35 @@ static enum status guess_kernel(const struct subject *s, const struct args *a, c
     enum status st = ana_run(s->module, f->name, &o, &facts, ds);
     if (st == ST_OK)
         st = launch_guess(facts, s->dev, a->cancel, l, ds);
-    if (st == ST_OK && !l->name)
-        l->name = base_strdup(l->kernel);
     ana_free(facts);
     return st;
+}
+
+static void put_name(struct str name, char *out, size_t n)
+{
+    struct buf b = { 0 };
+    ptx_readable(name, &b);
+    snprintf(out, n, "%s", b.s ? b.s : "");
+    buf_free(&b);
+}
+
+/* A launch is called as its kernel is; the second of that name has its number. */
+static enum status name_launch(struct launch_spec *l, size_t i)
+{
+    struct buf b = { 0 };
+    unsigned same = 1;
+    ptx_readable(str_of(l[i].kernel), &b);
+    for (size_t k = 0; k < i; k++) {
+        struct buf other = { 0 };
+        ptx_readable(str_of(l[k].kernel), &other);
+        same += b.n == other.n && b.n && !memcmp(b.s, other.s, b.n);
+        buf_free(&other);
+    }
+    if (same > 1)
+        buf_printf(&b, " #%u", same);
+    base_free(l[i].name);
+    l[i].name = buf_take(&b);
+    return l[i].name ? ST_OK : ST_NOMEM;
 }
 
 static void say_guess(const struct launch_spec *l, struct diags *ds)
@@ -24,7 +52,7 @@ static void say_guess(const struct launch_spec *l, struct diags *ds)
             buf_printf(&b, "%s%s %s x %llu%s", b.n ? ", " : "", l->args[i].name, elem_name(l->args[i].elem), (unsigned long long)l->args[i].count, l->args[i].output ? " (output)" : "");
     for (size_t i = 0; i < l->nsymbols; i++)
         buf_printf(&b, "%s%s %s x %llu (constant)", b.n ? ", " : "", l->symbols[i].name, elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
-    diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->kernel, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, b.s ? b.s : "no buffers");
+    diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, b.s ? b.s : "no buffers");
     buf_free(&b);
 }
 
@@ -46,18 +74,23 @@ int cmd_launch(struct args *a)
     struct launch_spec l[MOST_LAUNCHES];
     size_t n = 0;
     bool found = false;
+    const struct ptx_func *only = NULL;
     enum status st = subject_ptx(&s, a, &ds);
+    if (st == ST_OK && a->kernel)
+        st = cmd_find_entry(s.module, a->kernel, &only, &ds);
     if (st == ST_OK)
         st = subject_device(&s, a, &ds);
     for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs && n < MOST_LAUNCHES; i++) {
         const struct ptx_func *f = s.module->funcs[i];
-        if (!f->entry || !f->has_body || (a->kernel && !str_is(f->name, a->kernel)))
+        if (!f->entry || !f->has_body || (a->kernel && f != only))
             continue;
         found = true;
         char name[128];
-        snprintf(name, sizeof name, "%.*s", (int)f->name.n, f->name.s);
+        put_name(f->name, name, sizeof name);
         cmd_progress_detail((double)i / s.module->nfuncs, "trying sizes", name);
         st = guess_kernel(&s, a, f, &l[n], &ds);
+        if (st == ST_OK)
+            st = name_launch(l, n);
         if (st == ST_OK)
             say_guess(&l[n++], &ds);
     }

@@ -73,7 +73,8 @@ static int by_cost(const void *pa, const void *pb)
 
 static void put_text(const struct list *l, const struct subject *s, struct buf *out)
 {
-    buf_printf(out, "loop schedules of %s on %s, all figures modelled (cycles; a lower bound, and the paper's sum of latencies)\n\n%14s %14s  %-16s %-12s options\n", s->kernel, s->info.name,
+    char label[PTX_LABEL];
+    buf_printf(out, "loop schedules of %s on %s, all figures modelled (cycles; a lower bound, and the paper's sum of latencies)\n\n%14s %14s  %-16s %-12s options\n", ptx_label(s->kernel, label), s->info.name,
                "cycles", "paper's", "grid", "block");
     for (size_t i = 0; i < l->n; i++) {
         const struct schedule *c = &l->v[i];

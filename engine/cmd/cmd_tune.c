@@ -75,7 +75,8 @@ static void print_found(const struct tune_found *f, const struct subject *s)
     struct buf out = { 0 }, line = { 0 };
     const char *origin = s->info.kind == DEV_SIMULATED ? "simulated" : "measured";
     options_line(&f->options, &line);
-    buf_printf(&out, "%s on %s, all times %s\n", s->kernel, s->info.name, origin);
+    char label[PTX_LABEL];
+    buf_printf(&out, "%s on %s, all times %s\n", ptx_label(s->kernel, label), s->info.name, origin);
     ranking_text(f, &s->info, &out);
     buf_printf(&out, "tried %u of %u configurations", f->launches - f->whole - f->again, f->space);
     if (f->whole)
@@ -163,10 +164,11 @@ static const char *const compared[] = { "static", "voted", "cluster-framework", 
 static void print_compared(const struct args *a, const struct tune_found *f, size_t n, const struct subject *s)
 {
     struct buf out = { 0 };
+    char label[PTX_LABEL];
     if (a->json)
         json_compared(compared, f, n, &s->info, s->kernel, &out);
     else
-        buf_printf(&out, "%s on %s, all times %s, original %s\n%-18s %8s %8s   options\n", s->kernel, s->info.name, s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
+        buf_printf(&out, "%s on %s, all times %s, original %s\n%-18s %8s %8s   options\n", ptx_label(s->kernel, label), s->info.name, s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
                    time_words(n ? (double)f[0].original.time.median : 0).s, "method", "launches", "gain");
     for (size_t i = 0; i < n && !a->json; i++) {
         struct buf line = { 0 };
@@ -304,6 +306,7 @@ static enum status tune_unlaunched(struct args *a, struct subject *s, struct dia
 {
     struct tune_advice advice[16];
     struct buf out = { 0 };
+    char label[PTX_LABEL];
     enum status st = subject_device(s, a, ds);
     if (st == ST_OK)
         st = subject_facts(s, a, false, ds);
@@ -314,7 +317,7 @@ static enum status tune_unlaunched(struct args *a, struct subject *s, struct dia
     if (a->json)
         json_advice(advice, n, &s->info, s->kernel, &out);
     else
-        buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n", s->kernel, n ? "" : ": without sizes and addresses it has nothing to propose");
+        buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n", ptx_label(s->kernel, label), n ? "" : ": without sizes and addresses it has nothing to propose");
     if (!a->json) {
         advice_text(advice, n, &out);
         buf_printf(&out, "gpulocw launch %s -o FILE.launch.json writes a launch description to start from%s\n", a->file[0], a->apply ? "; nothing was run, so no tuned PTX is written" : "");
@@ -391,12 +394,13 @@ static void put_threshold(const struct tune_pi_forecast *f, struct buf *out)
 static void print_prediction(const struct args *a, const struct subject *s, const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f)
 {
     struct buf out = { 0 }, line = { 0 };
+    char label[PTX_LABEL];
     struct options none = options_default();
     options_line(&asked->options, &line);
     if (a->json)
         json_prediction(original, asked, f, &s->info, s->kernel, &out);
     else {
-        buf_printf(&out, "%s as it is: ", s->kernel);
+        buf_printf(&out, "%s as it is: ", ptx_label(s->kernel, label));
         tune_prediction_text(original, s->info.name, &out);
         if (!options_equal(&asked->options, &none)) {
             buf_printf(&out, "%s: ", line.s ? line.s : "");

@@ -381,7 +381,15 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
         return ST_OK;
     const struct launch_file *f = st->launches ? st->launches->p : NULL;
     size_t i = !f ? SIZE_MAX : name ? launch_pick(f, name) : number >= 0 && (size_t)number < f->n ? (size_t)number : SIZE_MAX;
-    const struct ptx_func *k = name ? ptx_find_func(st->module->p, str_of(name)) : NULL;
+    const struct ptx_func *k = NULL;
+    enum status s = name && i == SIZE_MAX ? cmd_find_entry(st->module->p, name, &k, ds) : ST_OK;
+    char *full = k ? arena_dup(((const struct ptx_module *)st->module->p)->arena, k->name) : NULL;
+    if (s != ST_OK || (k && !full))
+        return s != ST_OK ? s : ST_NOMEM;
+    if (full) {
+        name = full;
+        i = f ? launch_pick(f, full) : SIZE_MAX;
+    }
     if (i == SIZE_MAX && !k) {
         diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
         return ST_INPUT;
@@ -390,7 +398,6 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
         return ST_OK;                            /* a session's own, with its launch */
     job_bench_drop(e);
     struct box *left = st->spec && st->edited ? box_ref(st->spec) : NULL;    /* for when it is come back to */
-    enum status s = ST_OK;
     if (i != SIZE_MAX)
         s = use_launch(e, i, ds);
     else {

@@ -250,7 +250,8 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
 {
     struct buf line = { 0 };
     options_line(&r->options, &line);
-    buf_printf(out, "%s on %s (%s)\n", kernel, dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured");
+    char label[PTX_LABEL];
+    buf_printf(out, "%s on %s (%s)\n", ptx_label(kernel, label), dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured");
     buf_printf(out, "options   %s\n", line.n ? line.s : "none: the original");
     buf_spend(&line, out);
     if (!has_time(r)) {
@@ -313,7 +314,8 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     bool pi = strcmp(s->axis, "pi") == 0;
     int width = pi ? 5 : 16;
     struct time_scale u = frame_of(s, 0, 0, false).unit;
-    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %7s %s %8s %14s  outputs\n", kernel, dev->name, origin, width, s->axis, "time", u.name, "L1 hit %", "L2 read sect.");
+    char label[PTX_LABEL];
+    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %7s %s %8s %14s  outputs\n", ptx_label(kernel, label), dev->name, origin, width, s->axis, "time", u.name, "L1 hit %", "L2 read sect.");
     if (pi) {
         sweep_row("bpa", width, &s->bpa, best == &s->bpa, u, out);
         sweep_row("cha", width, &s->cha, best == &s->cha, u, out);
@@ -381,7 +383,8 @@ void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, co
 {
     bool pi = strcmp(f->axis[0], "pi") == 0;
     struct time_scale u = family_unit(f);
-    buf_printf(out, "%s on %s, all numbers %s: %zu slices of a sweep along %s\n\n  %-36s", kernel, dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured",
+    char label[PTX_LABEL];
+    buf_printf(out, "%s on %s, all numbers %s: %zu slices of a sweep along %s\n\n  %-36s", ptx_label(kernel, label), dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured",
                f->n, f->axis[0], "slice");
     if (pi)
         buf_printf(out, "    bpa %s    cha %s", u.name, u.name);

@@ -74,7 +74,8 @@ void report_sweep_time(const struct session_run *r, struct buf *out)
     struct times t = times_of(s->points, s->npoints, unit);
     struct buf title = { 0 };
     bool pi = strcmp(s->axis, "pi") == 0;
-    buf_printf(&title, "%s on %s: time in %s, less is better (%s)", r->kernel, r->dev.name, unit.name, origin(r));
+    char label[PTX_LABEL];
+    buf_printf(&title, "%s on %s: time in %s, less is better (%s)", ptx_label(r->kernel, label), r->dev.name, unit.name, origin(r));
     struct chart c = {
         .title = title.s ? title.s : "", .xlabel = axis_label(s), .unit = unit.name, .n = s->npoints, .name = point_name, .ctx = s,
         .series = { { .colour = POINT, .y = t.v, .low = t.low, .high = t.high, .wrong = t.wrong, .n = s->npoints, .dots = true, .line = true } }, .nseries = 1,
@@ -135,7 +136,8 @@ void report_search(const struct session_run *r, struct buf *out)
     struct times t = times_of(r->trail, n, unit);
     double *best = base_alloc((n + 1) * sizeof *best), least = NAN;
     struct buf title = { 0 };
-    buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s)", r->kernel, r->dev.name, unit.name, origin(r));
+    char label[PTX_LABEL];
+    buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s)", ptx_label(r->kernel, label), r->dev.name, unit.name, origin(r));
     for (size_t i = 0; t.v && best && i < n; i++) {
         if (r->trail[i].equal != EQUAL_NO)
             least = fmin(least, t.v[i]);                 /* fmin passes over NaN */

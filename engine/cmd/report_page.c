@@ -254,7 +254,8 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
     static const char *const kind[] = { "run", "sweep", "search" };
     const struct result *x = recommended(r);
     struct buf text = { 0 };
-    buf_printf(&text, "Run %zu: %s of %s on %s", i + 1, kind[r->kind], r->kernel, r->dev.name);
+    char label[PTX_LABEL];
+    buf_printf(&text, "Run %zu: %s of %s on %s", i + 1, kind[r->kind], ptx_label(r->kernel, label), r->dev.name);
     p->w->heading(p->out, 2, text.s ? text.s : "");
     put_verdict(p, r);
     put_facts(p, r);

@@ -39,7 +39,10 @@ static enum status link_files(struct subject *s, const struct args *a, struct di
     if (st == ST_OK)
         st = ptx_link_check(m, n, ds);
     for (size_t i = 1; i < n; i++) {
-        if (a->kernel && !ptx_find_func(s->module, str_of(a->kernel)) && ptx_find_func(m[i], str_of(a->kernel))) {
+        struct buf several = { 0 };
+        bool there = a->kernel && !ptx_find_entry(s->module, str_of(a->kernel), &several) && !several.n && ptx_find_entry(m[i], str_of(a->kernel), &several);
+        buf_free(&several);
+        if (there) {
             struct ptx_module *t = s->module;
             s->module = m[i];
             m[i] = t;
@@ -59,29 +62,65 @@ enum status subject_ptx(struct subject *s, const struct args *a, struct diags *d
     return st == ST_OK && a->nfiles > 1 ? link_files(s, a, ds) : st;
 }
 
-static enum status pick(struct subject *s, const struct args *a, struct diags *ds)
+enum status cmd_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f, struct diags *ds)
 {
-    size_t i = launch_pick(&s->launches, a->kernel);
-    if (i == SIZE_MAX && a->kernel && ptx_find_func(s->module, str_of(a->kernel)))
-        return ST_OK;                        /* a kernel that the launch file says nothing of */
-    if (i == SIZE_MAX) {
-        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-kernel", s->launches.path, NO_SPAN, "no launch or kernel '%s'", a->kernel ? a->kernel : "");
-        struct buf b = { 0 };
-        for (size_t k = 0; k < s->launches.n; k++)
-            buf_printf(&b, "%s'%s'", k ? ", " : "there is ", s->launches.launch[k].name ? s->launches.launch[k].name : s->launches.launch[k].kernel);
-        diag_hint(d, "%s", b.s ? b.s : "");
-        buf_free(&b);
-        return ST_INPUT;
+    struct buf several = { 0 };
+    *f = ptx_find_entry(m, str_of(said), &several);
+    enum status st = several.n ? ST_INPUT : ST_OK;
+    if (several.n) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "kernel", m->path, NO_SPAN, "more than one kernel is called '%s'", said);
+        diag_hint(d, "they are %s", several.s ? several.s : "");
     }
+    buf_free(&several);
+    return st;
+}
+
+/* What --kernel says as the name of a launch or of a kernel in full. *full NULL: it is neither. */
+static enum status full_name(struct subject *s, const char *said, const char **full, struct diags *ds)
+{
+    const struct ptx_func *f;
+    *full = said;
+    if (!said || launch_pick(&s->launches, said) != SIZE_MAX)
+        return ST_OK;
+    enum status st = cmd_find_entry(s->module, said, &f, ds);
+    *full = f ? arena_dup(s->module->arena, f->name) : NULL;
+    return f && !*full ? ST_NOMEM : st;
+}
+
+static enum status no_such(const struct subject *s, const char *said, struct diags *ds)
+{
+    enum { MOST = 24 };
+    struct buf b = { 0 };
+    size_t n = 0;
+    for (size_t k = 0; k < s->launches.n; k++, n++)
+        buf_printf(&b, "%s'%s'", n ? ", " : "", s->launches.launch[k].name ? s->launches.launch[k].name : s->launches.launch[k].kernel);
+    for (uint32_t k = 0; !s->launches.n && k < s->module->nfuncs && n < MOST; k++)
+        if (s->module->funcs[k]->entry) {
+            buf_puts(&b, n++ ? ", '" : "'");
+            ptx_readable(s->module->funcs[k]->name, &b);
+            buf_puts(&b, "'");
+        }
+    struct diag *d = s->launches.n ? diag_add(ds, DIAG_ERROR, "launch-kernel", s->launches.path, NO_SPAN, "no launch or kernel '%s'", said ? said : "")
+                                   : diag_add(ds, DIAG_ERROR, "kernel", s->module->path, NO_SPAN, "no kernel '%s' in this module", said ? said : "");
+    diag_hint(d, "there is %s%s", b.n ? b.s : "none", n == MOST ? " ..." : "");
+    buf_free(&b);
+    return ST_INPUT;
+}
+
+static enum status pick(struct subject *s, const char *said, const char *full, struct diags *ds)
+{
+    size_t i = said && !full ? SIZE_MAX : launch_pick(&s->launches, full);
+    if (i == SIZE_MAX && full)
+        return ST_OK;                        /* a kernel that the launch file says nothing of */
+    if (i == SIZE_MAX)
+        return no_such(s, said, ds);
     s->spec = &s->launches.launch[i];
     s->kernel = s->spec->kernel;
     return launch_check(s->spec, s->module, NULL, ds);
 }
 
-static const char *only_kernel(const struct ptx_module *m, const char *wanted)
+static const char *first_kernel(const struct ptx_module *m)
 {
-    if (wanted)
-        return wanted;
     for (uint32_t i = 0; i < m->nfuncs; i++)
         if (m->funcs[i]->entry)
             return arena_dup(m->arena, m->funcs[i]->name);
@@ -92,8 +131,11 @@ enum status subject_launch(struct subject *s, const struct args *a, bool require
 {
     char *beside = a->launch ? base_strdup(a->launch) : launch_beside(a->file[0]);
     enum status st = beside ? launch_file_read(beside, &s->launches, ds) : ST_OK;
+    const char *full = NULL;
+    if (st == ST_OK)
+        st = full_name(s, a->kernel, &full, ds);
     if (st == ST_OK && beside)
-        st = pick(s, a, ds);
+        st = pick(s, a->kernel, full, ds);
     base_free(beside);
     if (st != ST_OK)
         return st;
@@ -103,12 +145,8 @@ enum status subject_launch(struct subject *s, const struct args *a, bool require
         return ST_INPUT;
     }
     if (!s->spec)
-        s->kernel = only_kernel(s->module, a->kernel);
-    if (s->kernel && !ptx_find_func(s->module, str_of(s->kernel))) {
-        diag_add(ds, DIAG_ERROR, "kernel", s->module->path, NO_SPAN, "no kernel '%s' in this module", s->kernel);
-        return ST_INPUT;
-    }
-    return ST_OK;
+        s->kernel = a->kernel ? full : first_kernel(s->module);
+    return a->kernel && !s->kernel ? no_such(s, a->kernel, ds) : ST_OK;
 }
 
 /* --devices a,b or several --worker make a pool. What needs one device has it from the first member; on

@@ -135,6 +135,16 @@ void ptx_free(struct ptx_module *m);
 /* Links several parsed modules by name: unresolved .extern is a note; a name defined twice an error. */
 enum status ptx_link_check(struct ptx_module *const *m, size_t n, struct diags *ds);
 const struct ptx_func *ptx_find_func(const struct ptx_module *m, struct str name);
+/* "app::scale<float, 16>" for a C++ name as compilers write it into PTX; any other name as it is. */
+void ptx_readable(struct str name, struct buf *out);
+/* The same for a line of text, cut off where it is long; returns out. */
+#define PTX_LABEL 96
+const char *ptx_label(const char *name, char out[PTX_LABEL]);
+/* What a parameter is called: "param_2" where a C++ function's name stands before that. */
+struct str ptx_param_label(const struct ptx_func *f, uint32_t param);
+/* The function of that name; else the only kernel that is called so ("scale", "scale<float>", "app::scale"), else the only one with the
+ * text in its name. NULL: none, or several: their names, 'a', 'b', in *several, which is empty otherwise. */
+const struct ptx_func *ptx_find_entry(const struct ptx_module *m, struct str text, struct buf *several);
 /* Functions that `from` may come to, itself first: by calls, and, where calls are indirect or addresses of functions are used, those that
  * lie in variables too. list and place hold m->nfuncs; place[f->index]: where f is in the list, PTX_NO_INDEX: not reached. Returns how many. */
 uint32_t ptx_reached(const struct ptx_module *m, const struct ptx_func *from, const struct ptx_func **list, uint32_t *place);

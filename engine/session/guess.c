@@ -261,7 +261,7 @@ static void guess_scalar(enum ptx_type t, uint64_t bytes, uint32_t n, struct arg
 static enum status guess_arg(const struct guess *g, uint32_t p, struct size_guess size, struct arg_spec *a)
 {
     const struct ptx_symbol *s = g->f->params[p];
-    a->name = str_dup(s->name);
+    a->name = str_dup(ptx_param_label(g->f, p));
     if (is_buffer(g, p))
         guess_buffer(g, p + 1, &g->use[p], size, a);
     else if (!s->array && s->bytes <= 8)

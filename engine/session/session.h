@@ -36,7 +36,7 @@ const char *preset_name(size_t i);
 enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
 #define SESSION_PROBES 3
 struct session_run {                              /* one thing the user ran */
-    enum run_kind kind; int64_t time; char kernel[128]; char note[256]; bool deleted, earlier /* of a text opened before the session's present one */;
+    enum run_kind kind; int64_t time; char kernel[1536] /* mangled names of C++ are long */; char note[256]; bool deleted, earlier /* of a text opened before the session's present one */;
     struct dev_info dev; struct dim3u grid, block;
     struct result one; struct tune_sweep sweep; struct tune_found found;
     struct result *trail; size_t ntrail;          /* tune: what was tried, in order */

@@ -46,7 +46,7 @@ struct source_view {
     uint32_t hot;                         /* rank of the load that the last step to the hottest went to, 1: the first; 0: none */
     unsigned reg;                         /* which register of the line the cursor is on */
     uint32_t jump[32]; unsigned njumps;
-    char kernel[128];                     /* that the cursor was last placed for */
+    char kernel[1536];                    /* that the cursor was last placed for */
 };
 #define LOOPS_MOST 8
 struct coalesce_view { bool hot_first; unsigned warp, round[LOOPS_MOST] /* of loop k, k1, ... */, loop /* which of them the keys change */; };

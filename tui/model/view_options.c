@@ -124,7 +124,9 @@ static void put_launch(struct app *a, unsigned w)
                   "{edit-value} here guesses one from the code; then every line can be changed, and {save-launch} writes it beside the PTX."), ITEM_MAKE);
         return;
     }
-    page_heading(a, p, "Launch of %s%s%s", l->kernel ? l->kernel : "?", l->name ? ", " : "", l->name ? l->name : "");
+    char label[PTX_LABEL];
+    bool named = l->name && strcmp(l->name, ptx_label(l->kernel ? l->kernel : "?", label)) != 0;
+    page_heading(a, p, "Launch of %s%s%s", ptx_label(l->kernel ? l->kernel : "?", label), named ? ", " : "", named ? l->name : "");
     put_pair(a, "grid", ITEM_GRID, ROLE_VALUE, "%u x %u x %u   (%llu CTAs)", l->grid.x, l->grid.y, l->grid.z, (unsigned long long)dim3u_count(l->grid));
     put_pair(a, "block", ITEM_BLOCK, ROLE_VALUE, "%u x %u x %u   (%llu warps per CTA)", l->block.x, l->block.y, l->block.z,
              (unsigned long long)(dim3u_count(l->block) + 31) / 32);

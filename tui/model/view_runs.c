@@ -50,9 +50,10 @@ static bool passes(const struct app *a, const struct session_run *r)
 {
     struct str f = str_of(a->runs.filter);
     struct buf b = { 0 };
+    char label[PTX_LABEL];
     if (!f.n)
         return true;
-    buf_printf(&b, "%s %s %s %s ", kinds[r->kind], r->kernel, r->dev.spec, r->note);
+    buf_printf(&b, "%s %s %s %s %s ", kinds[r->kind], ptx_label(r->kernel, label), r->kernel, r->dev.spec, r->note);
     config_text(a, r, &b);
     bool hit = text_find((struct str){ b.s, b.n }, f) != SIZE_MAX;
     buf_free(&b);
@@ -117,7 +118,7 @@ static const char *origin_brief(const struct session_run *r)
 static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
 {
     const struct session_run *r = app_run(a, i);
-    char t[TEXT_NUM];
+    char t[TEXT_NUM], label[PTX_LABEL];
     struct buf b = { 0 };
     enum role main = r->deleted ? ROLE_REMOVED : ROLE_VALUE;
     char mark = a->runs.mark[0] == i ? 'A' : a->runs.mark[1] == i ? 'B' : ' ';
@@ -136,7 +137,7 @@ static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
         row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
     config_text(a, r, &b);
     if (w >= 100 || !a->runs.one_kernel)
-        row_put(out, ROLE_LABEL, "  %-14.14s ", r->kernel);
+        row_put(out, ROLE_LABEL, "  %-14.14s ", ptx_label(r->kernel, label));
     if (w >= 100 || a->runs.one_kernel)
         row_put(out, ROLE_DIM, w >= 100 ? "%-16.16s " : "  %-14.14s ", w >= 100 || strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
     row_put(out, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");

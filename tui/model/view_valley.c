@@ -512,11 +512,12 @@ static void valley_head(struct app *a, unsigned w, struct row *r)
         return;
     row_put(r, ROLE_LABEL, "   %s ", run->kind == RUN_TUNE ? "search" : "run");
     row_put(r, ROLE_VALUE, "%zu", i + 1);
-    row_put(r, ROLE_LABEL, ": %s on %s", run->kernel, run->dev.spec);
+    char label[PTX_LABEL];
+    row_put(r, ROLE_LABEL, ": %s on %s", ptx_label(run->kernel, label), run->dev.spec);
     if (run->earlier)
         row_put(r, ROLE_WARN, " (earlier text)");
     if (b && b != run)
-        row_put(r, ROLE_SERIES_B, "   ○ B: %s on %s%s", b->kernel, b->dev.spec, b->earlier ? " (earlier text)" : "");
+        row_put(r, ROLE_SERIES_B, "   ○ B: %s on %s%s", ptx_label(b->kernel, label), b->dev.spec, b->earlier ? " (earlier text)" : "");
     if (a->replay.on)
         row_put(r, ROLE_NOTE, "   replay %zu of %zu%s", a->replay.shown < run->sweep.npoints ? a->replay.shown : run->sweep.npoints,
                 run->sweep.npoints, a->replay.playing ? " playing" : "");

@@ -36,9 +36,10 @@ static void title(struct app *a, struct surface *s)
         row_put(&r, ROLE_BAR, "  %s", base_name(n->module->path));
     else
         row_put(&r, ROLE_BAR, "  the GPU locality workbench");
+    char label[PTX_LABEL] = "";
     if (n->module && n->kernel)
-        row_put(&r, ROLE_BAR, " ▸ %s", n->kernel);
-    if (n->launches && n->launches->n > 1 && n->spec && n->spec->name)
+        row_put(&r, ROLE_BAR, " ▸ %s", ptx_label(n->kernel, label));
+    if (n->launches && n->launches->n > 1 && n->spec && n->spec->name && strcmp(n->spec->name, label) != 0)
         row_put(&r, ROLE_BAR, " (%s)", n->spec->name);
     if (w && (int)r.width + w + 1 > s->w && n->session_path) {
         snprintf(right, sizeof right, "%s ", n->has_dev ? n->dev.spec : "no device");

@@ -245,10 +245,11 @@ static void overlay(struct app *a, struct surface *s, struct screen *map, struct
 static void reduced(struct app *a, struct surface *s, struct screen *map)
 {
     struct rect body = { 0, 1, s->w, s->h - 2 };
+    char label[PTX_LABEL];
     surface_fill(s, (struct rect){ 0, 0, s->w, 1 }, ' ', ROLE_BAR);
     surface_print(s, 1, 0, ROLE_BAR_KEY, "%d %s", (int)a->focus + 1, panel_info(a->focus)->title);
     if (s->w >= 36 && a->snap->kernel)
-        surface_print(s, 16, 0, ROLE_BAR, "%.*s", s->w - 17, a->snap->kernel);
+        surface_print(s, 16, 0, ROLE_BAR, "%.*s", s->w - 17, ptx_label(a->snap->kernel, label));
     if (a->overlay == OVERLAY_NONE)
         panel_draw(a, s, map, a->focus, lesson_strip(a, s, body));
     else
