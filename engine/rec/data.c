@@ -112,6 +112,34 @@ static void random_floats_avx512(const struct init_spec *in, float *f, uint64_t 
 static bool has_avx512(void) { return false; }
 #endif
 
+/* Whole numbers of w bytes, a constant where this is put in; a span of a power of two (0: of all) takes no division. */
+static inline __attribute__((always_inline)) void random_wholes(const struct init_spec *in, uint8_t *p, size_t w, uint64_t lo, uint64_t span, uint64_t first, uint64_t n)
+{
+    const uint64_t seed = in->seed, mask = span - 1;
+    for (uint64_t i = 0; (span & mask) == 0 && i < n; i++) {
+        uint64_t v = lo + (base_splitmix(seed, first + i) & mask);
+        memcpy(p + i * w, &v, w);            /* little-endian host, as PTX is */
+    }
+    for (uint64_t i = 0; (span & mask) != 0 && i < n; i++) {
+        uint64_t v = lo + base_splitmix(seed, first + i) % span;
+        memcpy(p + i * w, &v, w);
+    }
+}
+
+static void make_wholes(const struct part_job *j, uint64_t first, uint64_t n)
+{
+    const struct init_spec *in = j->in;
+    const uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1;
+    const size_t w = elem_size(j->e);
+    uint8_t *p = j->p + (first - j->first) * w;
+    switch (w) {
+    case 1: random_wholes(in, p, 1, lo, span, first, n); return;
+    case 2: random_wholes(in, p, 2, lo, span, first, n); return;
+    case 4: random_wholes(in, p, 4, lo, span, first, n); return;
+    default: random_wholes(in, p, 8, lo, span, first, n); return;
+    }
+}
+
 static void make_random_part(void *ctx, size_t part)
 {
     const struct part_job *j = ctx;
@@ -119,7 +147,7 @@ static void make_random_part(void *ctx, size_t part)
     enum elem e = j->e;
     uint8_t *p = j->p;
     size_t w = elem_size(e);
-    uint64_t lo = whole(in, false), span = whole(in, true) - lo + 1, first = j->first + (uint64_t)part * PART, end = part_end(j, first);
+    uint64_t first = j->first + (uint64_t)part * PART, end = part_end(j, first);
     base_pages_ready(p + (first - j->first) * w, (end - first) * w);
     if (e == ELEM_F32) {
         float *f = (float *)(void *)p + (first - j->first);
@@ -127,13 +155,12 @@ static void make_random_part(void *ctx, size_t part)
         else random_floats(in, f, first, end - first);
         return;
     }
-    for (uint64_t i = first; i < end; i++) {
-        uint64_t z = base_splitmix(in->seed, i);
-        if (elem_is_float(e))
-            store_float(p + (i - j->first) * w, e, in->a + (in->b - in->a) * ((double)(z >> 40) / 16777216.0));
-        else
-            store_int(p + (i - j->first) * w, e, lo + (span ? z % span : z));
+    if (!elem_is_float(e)) {
+        make_wholes(j, first, end - first);
+        return;
     }
+    for (uint64_t i = first; i < end; i++)
+        store_float(p + (i - j->first) * w, e, in->a + (in->b - in->a) * ((double)(base_splitmix(in->seed, i) >> 40) / 16777216.0));
 }
 
 static void make_parts(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t n, unsigned threads)
