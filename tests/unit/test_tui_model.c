@@ -275,6 +275,23 @@ static bool env_name(void *ctx, struct str n, int64_t *v)
     return *v != 0;
 }
 
+/* What hardly moves looks flat; what moves fills the plot; nothing goes below zero. */
+static void plot_ranges(void **state)
+{
+    static const struct { enum plot_metric metric; bool log; double a, b, share /* of the height that the curve has */; } rows[] = {
+        { METRIC_TIME, false, 6575, 6590, 15 / (0.05 * 6590 * 1.16) }, { METRIC_TIME, true, 6575, 6590, 0.04 }, { METRIC_TIME, false, 1000, 2000, 1 / 1.16 },
+        { METRIC_SPEEDUP, false, 1, 1, 0 }, { METRIC_HIT, false, 0, 0, 0 }, { METRIC_HIT, false, 20, 60, 1 / 1.16 }, { METRIC_TIME, false, 0, 0, 0 } };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        double x[] = { 0, 1 }, y[] = { rows[i].a, rows[i].b };
+        struct plot p = { .series = { { .n = 2, .x = x, .y = y } }, .nseries = 1, .metric = rows[i].metric, .log_y = rows[i].log };
+        plot_range(&p, 1);
+        double share = p.log_y ? log(y[1] / y[0]) / log(p.y1 / p.y0) : (y[1] - y[0]) / (p.y1 - p.y0);
+        assert_true(p.y0 >= 0 && p.y0 <= y[0] && p.y1 >= y[1] && p.y1 > p.y0);
+        assert_true(fabs(share - rows[i].share) < 0.01);
+    }
+}
+
 static void expressions(void **state)
 {
     static const struct { const char *text; int64_t v; } good[] = {
@@ -385,7 +402,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(key_names), cmocka_unit_test(keys_do_not_clash), cmocka_unit_test(no_function_keys_needed), cmocka_unit_test(keymap_file),
         cmocka_unit_test(theme_files), cmocka_unit_test(dark_is_builtin), cmocka_unit_test(bad_themes), cmocka_unit_test(role_letters_differ),
-        cmocka_unit_test(colours), cmocka_unit_test(settings), cmocka_unit_test(prompt_edits), cmocka_unit_test(utf8), cmocka_unit_test(numbers),
+        cmocka_unit_test(colours), cmocka_unit_test(settings), cmocka_unit_test(prompt_edits), cmocka_unit_test(utf8), cmocka_unit_test(numbers), cmocka_unit_test(plot_ranges),
         cmocka_unit_test(expressions), cmocka_unit_test(input_keys), cmocka_unit_test(input_mouse), cmocka_unit_test(input_background), cmocka_unit_test(input_noise) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,17 @@ static void x_range(struct plot *p, double zoom)
     p->x1 = hi > lo ? hi : lo + 1;
 }
 
+/* A curve that hardly moves is to look flat: at least five parts of a hundred are shown, of shares two. */
+static void least_span(enum plot_metric m, double *lo, double *hi)
+{
+    double least = m == METRIC_TIME || m == METRIC_SPEEDUP ? 0.05 * fabs(*hi) : m == METRIC_HIT ? 2 : 0, more = (least - (*hi - *lo)) / 2;
+    if (!(more > 0))
+        return;
+    more = *lo >= 0 && more > *lo ? *lo : more;      /* nothing is below zero */
+    *lo -= more;
+    *hi = *lo + least;
+}
+
 void plot_range(struct plot *p, double zoom)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -120,6 +131,7 @@ void plot_range(struct plot *p, double zoom)
         widen(p->ref[i].y, &lo, &hi);
     if (!isfinite(lo))
         lo = 0, hi = 1;
+    least_span(p->metric, &lo, &hi);
     p->log_y = p->log_y && lo > 0;
     if (p->log_y) {
         p->y0 = lo / pow(hi / lo, 0.08) / 1.0001;
