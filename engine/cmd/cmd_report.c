@@ -65,7 +65,7 @@ static void put_json(struct session *s, struct buf *out)
         else if (r->kind == RUN_ONE)
             json_result(&r->one, &r->dev, r->kernel, NULL, out);
         else
-            json_found(&r->found, NULL, 0, &r->dev, r->kernel, out);
+            json_found(r->found, NULL, 0, &r->dev, r->kernel, out);
         return;                              /* one document: the newest run */
     }
 }

@@ -7,14 +7,14 @@
 static void put_found(const struct session_run *r, struct buf *out)
 {
     struct buf line = { 0 };
-    unsigned all = r->found.launches, twice = r->found.whole + r->found.again;
+    unsigned all = r->found->launches, twice = r->found->whole + r->found->again;
     char label[PTX_LABEL];
-    options_line(&r->found.options, &line);
-    buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", ptx_label(r->kernel, label), r->dev.name, all > twice ? all - twice : all, r->found.space);
-    if (r->found.leave_alone)
-        buf_printf(out, "%s: %s\n", r->found.untried[0] || r->found.interrupted ? "nothing yet" : "leave it alone", r->found.reason);
+    options_line(&r->found->options, &line);
+    buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", ptx_label(r->kernel, label), r->dev.name, all > twice ? all - twice : all, r->found->space);
+    if (r->found->leave_alone)
+        buf_printf(out, "%s: %s\n", r->found->untried[0] || r->found->interrupted ? "nothing yet" : "leave it alone", r->found->reason);
     else
-        buf_printf(out, "recommended %s: %s\n", line.n ? line.s : "(as it is)", r->found.reason);
+        buf_printf(out, "recommended %s: %s\n", line.n ? line.s : "(as it is)", r->found->reason);
     buf_free(&line);
 }
 

@@ -342,7 +342,7 @@ static enum status tune_launched(struct args *a, struct subject *s, struct diags
     if (st == ST_OK) {
         st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found) : tune_one(&w, bench, s, &o, found);
         if (w.session) {
-            w.run->found = *found;
+            *w.run->found = *found;
             session_save(w.session, ds);
         }
     }

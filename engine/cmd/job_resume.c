@@ -6,7 +6,7 @@
 
 bool job_cut_off(const struct session_run *r)
 {
-    return !r->deleted && (r->kind == RUN_SWEEP ? !r->sweep.complete : r->kind == RUN_TUNE && (r->found.interrupted || !r->found.reason[0]));
+    return !r->deleted && (r->kind == RUN_SWEEP ? !r->sweep.complete : r->kind == RUN_TUNE && (r->found->interrupted || !r->found->reason[0]));
 }
 
 void job_again_forget(struct job_state *st)

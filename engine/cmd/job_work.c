@@ -25,7 +25,7 @@ static const struct result *original_run(const struct job_state *st)
     struct options none = options_default();
     for (size_t i = st->nruns; i-- > 0;) {
         const struct session_run *r = st->runs[i]->p;
-        const struct result *x = r->kind == RUN_TUNE ? &r->found.original : &r->one;
+        const struct result *x = r->kind == RUN_TUNE ? &r->found->original : &r->one;
         if (job_comparable(st, r) && r->kind != RUN_SWEEP && x->time.valid && options_equal(&x->options, &none))
             return x;
     }
@@ -286,7 +286,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, const s
                                   .done = done->result, .ndone = done->n, .probes = done->probe, .nprobes = done->nprobe };
     struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, on_live };
     s = tune_search(e->state.bench, &o, &ob, &found, ds);
-    w.run->found = found;
+    *w.run->found = found;
     job_show_run(e, w.index);
     save(e);
     if (s == ST_CANCELLED)

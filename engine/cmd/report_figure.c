@@ -147,7 +147,7 @@ void report_search(const struct session_run *r, struct buf *out)
         .title = title.s ? title.s : "", .xlabel = "launches", .unit = unit.name, .n = n, .name = launch_name,
         .series = { { .name = "tried", .colour = FAINT, .y = t.v, .wrong = t.wrong, .n = n, .dots = true },
                     { .name = "best so far", .colour = POINT, .y = best, .n = n, .line = true, .steps = true } }, .nseries = 2,
-        .level = { { "original", CHA, ms(&r->found.original) * 1e6 / unit.ns } },
+        .level = { { "original", CHA, ms(&r->found->original) * 1e6 / unit.ns } },
     };
     out->oom = out->oom || !t.v || !best;
     if (t.v && best && n)

@@ -15,7 +15,7 @@ static const struct result *baseline(const struct session_run *r, char *name, si
 {
     const struct result *b = NULL;
     if (r->kind == RUN_TUNE) {
-        b = &r->found.original;
+        b = &r->found->original;
         snprintf(name, size, "the original");
     } else if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
         b = &r->sweep.cha;
@@ -31,7 +31,7 @@ static const struct result *baseline(const struct session_run *r, char *name, si
 static const struct result *recommended(const struct session_run *r)
 {
     struct options none = options_default();
-    const struct result *x = r->kind == RUN_ONE ? &r->one : r->kind == RUN_SWEEP ? tune_sweep_best(&r->sweep) : r->found.leave_alone ? NULL : &r->found.best;
+    const struct result *x = r->kind == RUN_ONE ? &r->one : r->kind == RUN_SWEEP ? tune_sweep_best(&r->sweep) : r->found->leave_alone ? NULL : &r->found->best;
     return x && x->status == ST_OK && !options_equal(&x->options, &none) ? x : NULL;
 }
 
@@ -189,7 +189,7 @@ static void put_diff(struct page *p, const struct session_run *r, const struct r
 
 static void put_model(struct page *p, const struct session_run *r)
 {
-    const struct tune_found *f = &r->found;
+    const struct tune_found *f = r->found;
     struct buf text = { 0 };
     if (r->kind != RUN_TUNE || !f->cost_original.valid || !f->cost_best.valid)
         return;
@@ -207,7 +207,7 @@ static void put_model(struct page *p, const struct session_run *r)
 static void put_facts(struct page *p, const struct session_run *r)
 {
     struct buf text = { 0 }, line = { 0 };
-    bool sampled = r->kind == RUN_ONE ? r->one.sampled : r->kind == RUN_SWEEP ? r->sweep.cha.sampled : r->found.original.sampled;
+    bool sampled = r->kind == RUN_ONE ? r->one.sampled : r->kind == RUN_SWEEP ? r->sweep.cha.sampled : r->found->original.sampled;
     buf_printf(&text, "Device %s (%s), grid %ux%ux%u, block %ux%ux%u. Times and counters are %s%s.", r->dev.name, r->dev.spec, r->grid.x, r->grid.y, r->grid.z, r->block.x, r->block.y,
                r->block.z, origin(r), sampled ? ", timed on a sample of the CTAs" : "");
     if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
@@ -225,7 +225,7 @@ static void put_verdict(struct page *p, const struct session_run *r)
     if (r->kind == RUN_SWEEP)
         tune_verdict(&r->sweep, &text);
     else if (r->kind == RUN_TUNE)
-        buf_printf(&text, "%s. %u launch%s, of %u configurations.", r->found.reason, r->found.launches, r->found.launches == 1 ? "" : "es", r->found.space);
+        buf_printf(&text, "%s. %u launch%s, of %u configurations.", r->found->reason, r->found->launches, r->found->launches == 1 ? "" : "es", r->found->space);
     else
         buf_puts(&text, r->one.message);
     if (text.n)

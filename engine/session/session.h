@@ -38,9 +38,10 @@ enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
 struct session_run {                              /* one thing the user ran */
     enum run_kind kind; int64_t time; char kernel[1536] /* mangled names of C++ are long */; char note[256]; bool deleted, earlier /* of a text opened before the session's present one */;
     struct dev_info dev; struct dim3u grid, block;
-    struct result one; struct tune_sweep sweep; struct tune_found found;
+    struct result one; struct tune_sweep sweep;
+    struct tune_found *found;                     /* tune: what came of it; else NULL: a session may have thousands of runs */
     struct result *trail; size_t ntrail;          /* tune: what was tried, in order */
-    struct result probe[SESSION_PROBES]; size_t nprobe;   /* tune, method cluster-framework: launches of a reduced grid */
+    struct result *probe; size_t nprobe;          /* tune: room for SESSION_PROBES; method cluster-framework: launches of a reduced grid */
 };
 struct session;
 /* Deep copies, so that a finished state can be published while the run goes on. False on out of memory. */

@@ -35,40 +35,43 @@ static const struct field sweep_fields[] = {
     FIELD(session_run, FIELD_BOOL, "complete", sweep.complete), FIELD(session_run, FIELD_U32, "warps", sweep.warps),
 };
 static const struct field found_fields[] = {
-    FIELD(session_run, FIELD_BOOL, "leave_alone", found.leave_alone), FIELD(session_run, FIELD_TEXT, "reason", found.reason),
-    FIELD(session_run, FIELD_U32, "launches", found.launches), FIELD(session_run, FIELD_U32, "space", found.space),
-    FIELD(session_run, FIELD_U32, "skipped_by_model", found.skipped), FIELD(session_run, FIELD_U32, "timed_whole", found.whole), FIELD(session_run, FIELD_U32, "measured_again", found.again),
-    FIELD(session_run, FIELD_BOOL, "interrupted", found.interrupted), FIELD(session_run, FIELD_TEXT, "untried", found.untried),
+    FIELD(tune_found, FIELD_BOOL, "leave_alone", leave_alone), FIELD(tune_found, FIELD_TEXT, "reason", reason),
+    FIELD(tune_found, FIELD_U32, "launches", launches), FIELD(tune_found, FIELD_U32, "space", space),
+    FIELD(tune_found, FIELD_U32, "skipped_by_model", skipped), FIELD(tune_found, FIELD_U32, "timed_whole", whole), FIELD(tune_found, FIELD_U32, "measured_again", again),
+    FIELD(tune_found, FIELD_BOOL, "interrupted", interrupted), FIELD(tune_found, FIELD_TEXT, "untried", untried),
 };
 static const char *const known[] = { "format", "major", "minor", "reads_from", "writer", "time", "ptx", "launch", "runs", NULL };
 
 /* ---- life ---- */
+/* n things of `size`, copied; NULL of none. *ok: false where memory ran out, else as it was. */
+static void *copied(const void *from, size_t n, size_t size, bool *ok)
+{
+    void *to = from && n ? base_alloc(n * size) : NULL;
+    if (to)
+        memcpy(to, from, n * size);
+    *ok = *ok && (to || !from || !n);
+    return to;
+}
+
 bool session_run_copy(struct session_run *to, const struct session_run *from)
 {
+    bool ok = true;
     *to = *from;
-    to->sweep.points = NULL;
-    to->trail = NULL;
-    if (from->sweep.npoints) {
-        to->sweep.points = base_alloc(from->sweep.npoints * sizeof *to->sweep.points);
-        if (to->sweep.points)
-            memcpy(to->sweep.points, from->sweep.points, from->sweep.npoints * sizeof *to->sweep.points);
-    }
-    if (from->ntrail) {
-        to->trail = base_alloc(from->ntrail * sizeof *to->trail);
-        if (to->trail)
-            memcpy(to->trail, from->trail, from->ntrail * sizeof *to->trail);
-    }
-    if ((from->sweep.npoints && !to->sweep.points) || (from->ntrail && !to->trail)) {
+    to->sweep.points = copied(from->sweep.points, from->sweep.npoints, sizeof *to->sweep.points, &ok);
+    to->trail = copied(from->trail, from->ntrail, sizeof *to->trail, &ok);
+    to->found = copied(from->found, 1, sizeof *to->found, &ok);
+    to->probe = copied(from->probe, from->nprobe, sizeof *to->probe, &ok);
+    if (!ok)
         session_run_clear(to);
-        return false;
-    }
-    return true;
+    return ok;
 }
 
 void session_run_clear(struct session_run *r)
 {
     base_free(r->sweep.points);
     base_free(r->trail);
+    base_free(r->found);
+    base_free(r->probe);
     memset(r, 0, sizeof *r);
 }
 
@@ -87,7 +90,7 @@ bool session_run_point(struct session_run *run, const struct result *r)
     struct tune_sweep *w = &run->sweep;
     bool pi = run->kind == RUN_SWEEP && strcmp(w->axis, "pi") == 0;
     if (r->probe_ctas) {
-        if (run->nprobe < SESSION_PROBES)
+        if (run->probe && run->nprobe < SESSION_PROBES)
             run->probe[run->nprobe++] = *r;
         return true;
     }
@@ -201,6 +204,20 @@ const char *session_time(const struct session *s) { return s->time; }
 size_t session_count(const struct session *s) { return s->n; }
 struct session_run *session_at(struct session *s, size_t i) { return i < s->n ? s->runs[i] : NULL; }
 
+/* A search has room for what comes of it. */
+static bool make_room(struct session_run *r)
+{
+    if (r->kind != RUN_TUNE || r->found)
+        return true;
+    r->found = base_alloc(sizeof *r->found);
+    r->probe = base_alloc(SESSION_PROBES * sizeof *r->probe);
+    if (!r->found || !r->probe)
+        return false;
+    r->found->best = r->found->original = result_empty();
+    r->found->options = options_default();
+    return true;
+}
+
 struct session_run *session_begin(struct session *s, enum run_kind kind)
 {
     if (!base_grow((void **)&s->runs, s->n, &s->cap, sizeof(*s->runs)))
@@ -209,9 +226,13 @@ struct session_run *session_begin(struct session *s, enum run_kind kind)
     if (!r)
         return NULL;
     r->kind = kind;
+    if (!make_room(r)) {
+        session_run_clear(r);
+        base_free(r);
+        return NULL;
+    }
     r->time = (int64_t)time(NULL);
-    r->one = r->sweep.bpa = r->sweep.cha = r->found.best = r->found.original = result_empty();
-    r->found.options = options_default();
+    r->one = r->sweep.bpa = r->sweep.cha = result_empty();
     r->sweep.axis = "pi";
     s->runs[s->n++] = r;
     return r;
@@ -256,11 +277,11 @@ static void put_run(struct jw *w, const struct session_run *r)
     }
     if (r->kind == RUN_TUNE) {
         jw_key(w, "recommended");
-        put_options(w, &r->found.options);
-        fields_write(w, found_fields, ARRAY_LEN(found_fields), r);
-        put_named(w, "original", &r->found.original);
-        put_named(w, "best", &r->found.best);
-        put_data_sets(w, &r->found);
+        put_options(w, &r->found->options);
+        fields_write(w, found_fields, ARRAY_LEN(found_fields), r->found);
+        put_named(w, "original", &r->found->original);
+        put_named(w, "best", &r->found->best);
+        put_data_sets(w, r->found);
         put_results(w, "tried", r->trail, r->ntrail);
         if (r->nprobe) {
             put_uint(w, "probe_ctas", r->probe[0].probe_ctas);
@@ -406,15 +427,15 @@ static enum status get_probes(const cJSON *o, struct session_run *r, struct diag
 
 static enum status get_tune(const cJSON *o, struct session_run *r, struct diags *ds)
 {
-    enum status s = get_options(json_get(o, "recommended"), &r->found.options, ds);
+    enum status s = get_options(json_get(o, "recommended"), &r->found->options, ds);
     if (s == ST_OK)
-        s = fields_read(o, found_fields, ARRAY_LEN(found_fields), r, "tune", ds);
+        s = fields_read(o, found_fields, ARRAY_LEN(found_fields), r->found, "tune", ds);
     if (s == ST_OK && json_get(o, "original"))
-        s = get_result(json_get(o, "original"), &r->found.original, ds);
+        s = get_result(json_get(o, "original"), &r->found->original, ds);
     if (s == ST_OK && json_get(o, "best"))
-        s = get_result(json_get(o, "best"), &r->found.best, ds);
+        s = get_result(json_get(o, "best"), &r->found->best, ds);
     if (s == ST_OK)
-        s = get_data_sets(json_get(o, "data_sets"), &r->found, ds);
+        s = get_data_sets(json_get(o, "data_sets"), r->found, ds);
     if (s == ST_OK)
         s = get_probes(o, r, ds);
     return s == ST_OK ? get_results(json_get(o, "tried"), &r->trail, &r->ntrail, ds) : s;
@@ -432,6 +453,8 @@ static enum status get_run(const cJSON *o, struct session *s, struct diags *ds)
         st = get_result(json_get(o, "result"), &r->one, ds);
     if (st == ST_OK && r->kind == RUN_SWEEP)
         st = get_sweep(o, r, ds);
+    if (st == ST_OK && !make_room(r))
+        st = ST_NOMEM;
     return st == ST_OK && r->kind == RUN_TUNE ? get_tune(o, r, ds) : st;
 }
 

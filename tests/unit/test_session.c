@@ -4,7 +4,9 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -309,18 +311,18 @@ static void search_round_trip(void **state)
     snprintf(path, sizeof path, "%s/tune.json", support_scratch());
     assert_status_ok(session_new(path, "x.ptx", &s, &ds), &ds);
     struct session_run *r = session_begin(s, RUN_TUNE);
-    r->found.best = r->found.original = point(PI_CHA, 0, 900);
-    r->found.launches = 30;
-    r->found.whole = 3;
-    r->found.again = 4;
-    r->found.interrupted = true;
-    snprintf(r->found.untried, sizeof r->found.untried, "pairs");
-    r->found.nsets = 2;
-    r->found.set[0] = (struct tune_data_set){ .name = "small", .gain = 1.25, .holds = true };
-    r->found.set[1] = (struct tune_data_set){ .name = "wrong", .message = "does not fit" };
+    r->found->best = r->found->original = point(PI_CHA, 0, 900);
+    r->found->launches = 30;
+    r->found->whole = 3;
+    r->found->again = 4;
+    r->found->interrupted = true;
+    snprintf(r->found->untried, sizeof r->found->untried, "pairs");
+    r->found->nsets = 2;
+    r->found->set[0] = (struct tune_data_set){ .name = "small", .gain = 1.25, .holds = true };
+    r->found->set[1] = (struct tune_data_set){ .name = "wrong", .message = "does not fit" };
     assert_status_ok(session_save(s, &ds), &ds);
     assert_status_ok(session_load(path, &t, &ds), &ds);
-    const struct tune_found *f = &session_at(t, 0)->found;
+    const struct tune_found *f = session_at(t, 0)->found;
     assert_true(f->launches == 30 && f->whole == 3 && f->again == 4 && f->nsets == 2 && f->interrupted);
     assert_string_equal(f->untried, "pairs");
     assert_true(f->set[0].gain == 1.25 && f->set[0].holds && f->set[1].gain == 0 && !f->set[1].holds);
@@ -451,10 +453,37 @@ static void two_writers(void **state)
     diags_free(&ds);
 }
 
+/* A session in the workbench may have thousands of runs, each kept twice (here and in what is published). */
+static void runs_are_small(void **state)
+{
+    enum { RUNS = 200 };
+    struct session *s;
+    struct diags ds = { 0 };
+    char path[300];
+    struct session_run *copy = calloc(RUNS, sizeof *copy);
+    (void)state;
+    snprintf(path, sizeof path, "%s/small.json", support_scratch());
+    assert_status_ok(session_new(path, "a.ptx", &s, &ds), &ds);
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < RUNS; i++) {
+        struct session_run *r = session_begin(s, RUN_ONE);
+        assert_non_null(r);
+        assert_null(r->found);
+        assert_true(session_run_copy(&copy[i], r));
+    }
+    size_t each = (mallinfo2().uordblks - before) / RUNS + sizeof *copy;
+    assert_true(each < 40000);
+    for (int i = 0; i < RUNS; i++)
+        session_run_clear(&copy[i]);
+    free(copy);
+    session_free(s);
+    diags_free(&ds);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_writers), cmocka_unit_test(launch_forms), cmocka_unit_test(large_numbers), cmocka_unit_test(launches_out_of_memory), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
+        cmocka_unit_test(runs_are_small), cmocka_unit_test(two_writers), cmocka_unit_test(launch_forms), cmocka_unit_test(large_numbers), cmocka_unit_test(launches_out_of_memory), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
         cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(search_round_trip), cmocka_unit_test(versions),
         cmocka_unit_test(truncated_at_every_byte), cmocka_unit_test(out_of_memory), cmocka_unit_test(read_only_folder),
     };

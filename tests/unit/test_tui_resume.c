@@ -106,13 +106,13 @@ static void a_search_goes_on(void **state)
     open_kernel(&a, "kernels/stride_4.ptx");
     app_command(&a, "tune");
     stop_at(&a, 1, 3);
-    assert_true(a.snap->runs[0]->found.interrupted);
+    assert_true(a.snap->runs[0]->found->interrupted);
     size_t had = a.snap->runs[0]->ntrail;
     app_request(&a, REQ_RESUME);
     live_settle(&a, 0);
     assert_int_equal(a.snap->nruns, 2);
-    assert_false(a.snap->runs[1]->found.interrupted);
-    assert_true(a.snap->runs[1]->found.resumed + 1 >= had);      /* the original is no configuration of its own */
+    assert_false(a.snap->runs[1]->found->interrupted);
+    assert_true(a.snap->runs[1]->found->resumed + 1 >= had);      /* the original is no configuration of its own */
     live_close(&a);
 }
 

@@ -294,7 +294,8 @@ static void search_watched(void **state)
     assert_int_equal(t.rec.last.kind, JOB_TUNE);
     assert_int_equal(t.app.focus, PANEL_VALLEY);
     run.dev = t.snap->dev;
-    run.found.original = live.original;
+    struct tune_found came = { .original = live.original };
+    run.found = &came;
     t.snap->runs = runs;
     t.snap->nruns = 1;
     t.snap->search = &live;

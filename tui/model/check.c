@@ -47,7 +47,7 @@ static const struct result *last_result(const struct app *a, const struct result
     if (r->kind == RUN_ONE)
         return &r->one;
     if (r->kind == RUN_TUNE)
-        return &r->found.best;
+        return &r->found->best;
     size_t best = valley_best(&r->sweep);
     return best == SIZE_MAX ? NULL : &r->sweep.points[best];
 }

@@ -70,7 +70,7 @@ static bool says_verdict(const struct app *a, const struct job_message *m)
         return false;
     if (r->kind == RUN_SWEEP)
         tune_verdict(&r->sweep, &b);
-    bool same = !strcmp(r->kind == RUN_SWEEP ? b.s ? b.s : "" : r->found.reason, m->text);
+    bool same = !strcmp(r->kind == RUN_SWEEP ? b.s ? b.s : "" : r->found->reason, m->text);
     buf_free(&b);
     return same;
 }

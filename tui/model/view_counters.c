@@ -74,8 +74,8 @@ static struct base original_in(const struct session_run *r)
         return (struct base){ &r->one, "the run as written", "as written" };
     if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid)
         return (struct base){ &r->sweep.cha, base_names[0], "cha" };
-    if (r->kind == RUN_TUNE && r->found.original.time.valid)
-        return (struct base){ &r->found.original, "the original", "original" };
+    if (r->kind == RUN_TUNE && r->found->original.time.valid)
+        return (struct base){ &r->found->original, "the original", "original" };
     for (size_t k = 0; r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
         if (unchanged(&r->sweep.points[k], r))
             return (struct base){ &r->sweep.points[k], "the run as written", "as written" };

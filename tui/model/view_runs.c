@@ -15,7 +15,7 @@ static const struct result *best_result(const struct session_run *r)
     size_t b;
     switch (r->kind) {
     case RUN_ONE: return &r->one;
-    case RUN_TUNE: return &r->found.best;
+    case RUN_TUNE: return &r->found->best;
     default:
         b = valley_best(&r->sweep);
         return b == SIZE_MAX ? NULL : &r->sweep.points[b];
@@ -30,7 +30,7 @@ static double run_time(const struct session_run *r)
 
 static double run_gain(const struct session_run *r)
 {
-    const struct result *base = r->kind == RUN_SWEEP ? &r->sweep.cha : r->kind == RUN_TUNE ? &r->found.original : NULL;
+    const struct result *base = r->kind == RUN_SWEEP ? &r->sweep.cha : r->kind == RUN_TUNE ? &r->found->original : NULL;
     return base && base->time.valid ? (double)base->time.median / run_time(r) : NAN;
 }
 

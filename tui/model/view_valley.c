@@ -41,7 +41,7 @@ static struct points points_of(const struct app *a, const struct session_run *r)
     if (!r)
         return p;
     if (r->kind == RUN_TUNE)
-        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found.original, 0 };
+        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found->original, 0 };
     else
         p = (struct points){ r->sweep.points, r->sweep.npoints, r->sweep.axis, &r->sweep.bpa, &r->sweep.cha, 0 };
     if (a->replay.on && p.n > a->replay.shown)
@@ -460,8 +460,8 @@ static void put_search(struct app *a, const struct session_run *r, const struct 
     put_tried(a, &p->v[a->valley.cursor], l, w);
     if (l && a->snap->busy)
         search_lines(a, &a->page[PANEL_VALLEY], l, w, h);
-    else if (*r->found.reason)
-        page_wrap(a, &a->page[PANEL_VALLEY], ROLE_TITLE, 1, w - 1, r->found.reason, -1);
+    else if (*r->found->reason)
+        page_wrap(a, &a->page[PANEL_VALLEY], ROLE_TITLE, 1, w - 1, r->found->reason, -1);
 }
 
 static const char *empty_hint(const struct app *a)
