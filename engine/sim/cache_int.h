@@ -34,7 +34,7 @@ struct cache_line {
     uint64_t tag;                /* line / sets + 1; 0: empty */
     uint32_t stamp;              /* last use, in accesses */
     uint32_t fill;               /* cycle at which the last outstanding sector arrives */
-    uint32_t held;               /* cycle until which the load that brought it needs it */
+    uint32_t held;               /* cycle until which loads read it: of a pool, its data stay so long, whether or not its tag does */
     uint8_t valid, ready;        /* sectors asked for; those that arrived before `fill` was set */
     uint8_t alloc;               /* enum cache_alloc of its allocation */
     uint8_t merged;              /* requests waiting for the outstanding fill */
@@ -48,9 +48,13 @@ struct cache_pool {
     struct cache_line *pass;     /* [size]: what brings nothing to stay and is on its way, in the order of asking, a ring */
     uint8_t *bank;               /* [size]: whose data that has */
     uint32_t size, head, flying; /* flying: entries of the ring */
+    uint16_t *late;              /* [CACHE_LATE][CACHE_BANKS]: data whose line went before they were read, by when that is */
+    uint32_t looked, nlate;      /* the last entry of `late` whose data are free again; data that are not */
     uint16_t *fold;              /* [CACHE_FOLDS][256]: what each byte of a line number turns over in the set */
 };
 #define CACHE_FOLDS 4u
+#define CACHE_LATE 512u              /* times ahead, of 2^CACHE_LATE_SHIFT cycles: more than a full queue of row walks waits */
+#define CACHE_LATE_SHIFT 4u
 struct cache_l1 {
     struct cache_line *line;     /* [sets * ways] */
     uint32_t *low;               /* [sets * ways]: low half of each line's tag, together for a set */
@@ -71,7 +75,7 @@ struct cache_answer {
     uint8_t hit, pending, miss;  /* sector masks; together the request. miss is already widened to fetch groups */
     uint32_t ready;              /* pending: when the data arrives */
     uint32_t stall;              /* earliest cycle at which this could be tried again; 0: taken */
-    struct cache_line *line;     /* line allocated for the miss, or NULL */
+    struct cache_line *line;     /* found, or allocated for the miss, or NULL */
 };
 /* bytes rounded down to whole sets, at least one. ST_NOMEM only. */
 enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes);
@@ -82,6 +86,8 @@ void cache_l1_free(struct cache_l1 *c);
 /* One line of one load at cycle `now`. After a miss with a line the caller says when data comes: cache_l1_fill. */
 void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cache_alloc alloc, uint32_t now,
                    struct cache_answer *a);
+/* A load reads the line until cycle `until`. */
+static inline void cache_l1_hold(struct cache_line *l, uint32_t until) { if (until > l->held) l->held = until; }
 static inline void cache_l1_fill(struct cache_line *l, uint32_t at) { if (at > l->fill) l->fill = at; }
 /* Write-through: updates or evicts a copy that is there; with `store_lines` makes one. partial: leaves bytes of its
  * sectors unwritten. */

@@ -30,6 +30,7 @@ void cache_l1_free(struct cache_l1 *c)
     base_free(c->low);
     base_free(c->pool.bank);
     base_free(c->pool.fold);
+    base_free(c->pool.late);
     if (c->pool.pass) base_pages_free((void *)c->pool.pass, c->pool.size * sizeof *c->pool.pass, -1);
     c->pool = (struct cache_pool){ 0 };
     c->line = NULL;
@@ -135,6 +136,7 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
         a->stall = l->fill;
         return;
     }
+    a->line = l;
     a->hit = sectors & l->ready;
     a->pending = waiting;
     if (waiting) {
@@ -153,7 +155,6 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
     if (!lack) return;
     a->miss = cache_widen(lack, c->group) & (uint8_t)~l->valid;
     l->valid |= a->miss;
-    a->line = l;
 }
 
 /* A miss that brings nothing to stay: with `transit` it takes a line while its data is on the way, and what was there is lost. */
@@ -198,7 +199,7 @@ void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cach
                    struct cache_answer *a)
 {
     *a = (struct cache_answer){ 0 };
-    if (c->pool.flying) cache_pool_settle(c, now);
+    if (c->pool.flying || c->pool.nlate) cache_pool_settle(c, now);
     if (alloc == CACHE_BYPASS && !c->transit) {
         a->miss = sectors;
         return;

@@ -3,8 +3,10 @@
  * the set after the one where it last stood to the next that has lines, and the least recently used of these goes, however often
  * it has been hit since the hand last came by. A set that is full replaces its least recently used line; a miss
  * whose set is full of lines on their way passes by. What passes by holds data while it is on its way, and no tag.
+ * Data stay until every load that found or brought them has read them; the tag may go before. Where no data are free, lines go
+ * until some are.
  *
- *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another of its set
+ *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another of its set -> read, its data free
  *   what passes by:  taken (counted, in the ring) -> arrived, and out of the ring
  *   a line dropped on its way goes on as what passes by */
 #include "engine/sim/cache_int.h"
@@ -48,8 +50,9 @@ enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags
     p->size = CACHE_BANKS * p->lines;
     p->bank = base_alloc(p->size * sizeof *p->bank);
     p->pass = (void *)base_pages_copy(p->size * sizeof *p->pass, 0);     /* most kernels need none of it, or little */
+    p->late = base_alloc((size_t)CACHE_LATE * CACHE_BANKS * sizeof *p->late);
     p->fold = base_alloc(CACHE_FOLDS * 256 * sizeof *p->fold);
-    if (st != ST_OK || !p->bank || !p->pass || !p->fold) return ST_NOMEM;
+    if (st != ST_OK || !p->bank || !p->pass || !p->late || !p->fold) return ST_NOMEM;
     make_fold(c);
     return ST_OK;
 }
@@ -78,18 +81,39 @@ static struct cache_line *enter(struct cache_l1 *c, uint32_t bank)
     return &p->pass[tail];
 }
 
+/* Data of the bank that are free at cycle `at`. */
+static void free_later(struct cache_pool *p, uint32_t bank, uint32_t now, uint32_t at)
+{
+    uint32_t k = (at >> CACHE_LATE_SHIFT) + 1, most = (now >> CACHE_LATE_SHIFT) + CACHE_LATE - 1;
+    if (!p->nlate++) p->looked = now >> CACHE_LATE_SHIFT;
+    p->late[(k < most ? k : most) % CACHE_LATE * CACHE_BANKS + bank]++;
+}
+
 void cache_pool_drop(struct cache_l1 *c, struct cache_line *l, uint32_t now)
 {
     uint32_t bank = bank_of(c, l);
-    if (l->fill > now) enter(c, bank)->fill = l->fill;
+    if (free_at(l) > now) free_later(&c->pool, bank, now, free_at(l));
     else c->pool.used[bank]--;
     forget(c, l);
 }
 
-/* Data of what passed by are free again. */
+static void settle_late(struct cache_pool *p, uint32_t now)
+{
+    while (p->nlate && p->looked < now >> CACHE_LATE_SHIFT) {
+        uint16_t *n = &p->late[++p->looked % CACHE_LATE * CACHE_BANKS];
+        for (uint32_t b = 0; b < CACHE_BANKS; b++) {
+            p->used[b] -= n[b];
+            p->nlate -= n[b];
+            n[b] = 0;
+        }
+    }
+}
+
+/* Data of what passed by, or was read after its line had gone, are free again. */
 void cache_pool_settle(struct cache_l1 *c, uint32_t now)
 {
     struct cache_pool *p = &c->pool;
+    settle_late(p, now);
     while (p->flying && p->pass[p->head].fill <= now) {
         p->used[p->bank[p->head]]--;
         if (++p->head == p->size) p->head = 0;
@@ -106,7 +130,7 @@ static struct cache_line *oldest(const struct cache_l1 *c, struct cache_line *se
     for (uint32_t i = 0; i < c->ways; i++) {
         struct cache_line *l = &set[i];
         if (!l->tag) *empty = l;
-        else if (free_at(l) <= now && (!best || cache_keep_key(l) < cache_keep_key(best))) best = l;
+        else if (l->fill <= now && (!best || cache_keep_key(l) < cache_keep_key(best))) best = l;
     }
     return best;
 }
@@ -141,7 +165,10 @@ static bool take_data(struct cache_l1 *c, uint32_t bank, uint32_t now)
 {
     struct cache_pool *p = &c->pool;
     cache_pool_settle(c, now);
-    if (p->used[bank] >= p->keep && !evict(c, bank, now) && p->used[bank] >= p->lines) return false;
+    if (p->used[bank] >= p->keep) {
+        while (evict(c, bank, now) && p->used[bank] >= p->lines) { }
+        if (p->used[bank] >= p->lines) return false;
+    }
     p->used[bank]++;
     return true;
 }
@@ -171,6 +198,8 @@ uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set,
     for (uint32_t s = bank; s < c->sets; s += CACHE_BANKS)
         for (const struct cache_line *l = &c->line[(size_t)s * c->ways], *end = l + c->ways; l < end; l++)
             if (l->tag && free_at(l) > now && free_at(l) < at) at = free_at(l);
+    for (uint32_t k = p->looked + 1; p->nlate && k < p->looked + CACHE_LATE && k << CACHE_LATE_SHIFT < at; k++)
+        if (p->late[k % CACHE_LATE * CACHE_BANKS + bank]) at = k << CACHE_LATE_SHIFT;
     for (uint32_t k = 0; k < p->flying; k++) {
         uint32_t i = (p->head + k) % p->size;
         if (p->bank[i] == bank && p->pass[i].fill > now && p->pass[i].fill < at) at = p->pass[i].fill;

@@ -54,10 +54,11 @@ static void room_take(struct time_sm *s, uint32_t sectors, uint32_t until)
     }
 }
 
-/* Lines of L1 that one load brings. They stay until it has read them: all its data are there, and what reading L1 takes. Measured on an
- * H200 whose L1 is small: 32 lines at a time come at 0.573 a cycle where they are kept, 0.660 where they pass by, ours 0.569 and 0.652
+/* Lines of L1 that one load brings. Their data stay until it has read them: all are there, and what reading L1 takes, or the data stage
+ * has come to it; what it finds it holds until then too (`l1.rows` in tests/gpu/micro.c). Measured on an
+ * H200 whose L1 is small: 32 lines at a time come at 0.573 a cycle where they are kept, 0.660 where they pass by, ours 0.558 and 0.652
  * (0.652 both before); one line at a time at the same rate, 2.55 and 2.72 sectors a cycle ("l2.sm ... small L1" in tests/gpu/micro.c). */
-struct load_lines { struct cache_line *line[2 * WARP_LANES]; uint32_t n; };
+struct load_lines { struct cache_line *line[2 * WARP_LANES]; uint32_t n, read; };   /* read: when the data stage has given out what is there */
 
 static uint32_t fetch_miss(struct time_sm *s, const struct load_way *way, uint64_t line, const struct cache_answer *a, double *at, struct load_lines *brought)
 {
@@ -85,6 +86,7 @@ uint32_t load_line(struct time_sm *s, const struct load_way *way, uint64_t entry
         *at = a.stall > *at ? a.stall : *at + 1;
     }
     uint32_t done = (uint32_t)*at + way->latency;
+    if (a.line) cache_l1_hold(a.line, brought->read);
     if (a.pending && a.ready > done) done = a.ready;
     if (a.miss) {
         uint32_t arrival = fetch_miss(s, way, time_line(entry), &a, at, brought);
@@ -184,6 +186,7 @@ uint32_t load_lines(struct time_sm *s, struct time_warp *w, const struct exec_in
     struct load_way way;
     struct load_lines brought;
     brought.n = 0;
+    brought.read = (uint32_t)s->data_free;
     find_way(s, w, in, a, time_line(lines[0]) << CACHE_LINE_SHIFT, &way);
     for (uint32_t i = 0; i < n; i++) {
         uint8_t hit;
@@ -198,8 +201,8 @@ uint32_t load_lines(struct time_sm *s, struct time_warp *w, const struct exec_in
     s->lsu_free = max_d(tags + 1, from + r->lanes);
     uint32_t turns = a->passes ? a->passes : 1, out = last_datum(w, s->data_free - data, turns) + way.latency;
     if (hits < sectors) done += (uint32_t)(LATE * (turns - 1));
-    for (uint32_t i = 0; i < brought.n; i++) brought.line[i]->held = done + way.latency;
-    leaves_queue(s, s->lsu_free);
+    for (uint32_t i = 0; i < brought.n; i++) cache_l1_hold(brought.line[i], done + way.latency);
+    leaves_queue(s, hits == sectors ? max_d(s->lsu_free, s->data_free) : s->lsu_free);   /* what misses waits elsewhere */
     if (out > done) done = out;
     if (way.counted) count_load(s, in, a, sectors, hits);
     return done;
@@ -292,7 +295,7 @@ static uint32_t issue_prefetch(struct time_sm *s, struct time_warp *w, const str
             struct load_way way;
             find_way(s, w, in, a, line << CACHE_LINE_SHIFT, &way);
             struct load_lines brought;
-            brought.n = 0;
+            brought.n = brought.read = 0;
             load_line(s, &way, line << 4 | 15, &at, &hit, &brought);
             at += 1;
         } else {

@@ -612,7 +612,8 @@ static void test_pool_wait(void **state)
     cache_l1_free(&c);
 }
 
-/* What the load that brought it has not read yet stays as well: here until the cycles 700 to 709. */
+/* Data that loads have not read yet, here until the cycles 700 to 709, are nobody else's, though their lines go for a miss at 600. They
+ * are free again in steps of 16 cycles. */
 static void test_pool_held(void **state)
 {
     (void)state;
@@ -625,13 +626,23 @@ static void test_pool_held(void **state)
         cache_l1_load(&c, line, 1, CACHE_NORMAL, 10, &a);
         assert_non_null(a.line);
         cache_l1_fill(a.line, 500);
-        a.line->held = 700 + n++;
+        cache_l1_hold(a.line, 600);
+        cache_l1_hold(a.line, 700 + n++);
+        cache_l1_hold(a.line, 650);
     }
     while (cache_l1_set(&c, line, &tag) % CACHE_BANKS) line++;
+    assert_true(cache_l1_has(&c, 0, 1));
     cache_l1_load(&c, line, 1, CACHE_NORMAL, 600, &a);
-    assert_int_equal(a.stall, 700);
-    cache_l1_load(&c, line, 1, CACHE_NORMAL, 700, &a);
+    assert_int_equal(a.stall, 704);
+    assert_false(cache_l1_has(&c, 0, 1));
+    cache_l1_load(&c, line, 1, CACHE_NORMAL, 703, &a);
+    assert_int_equal(a.stall, 704);
+    assert_int_equal(c.pool.used[0], 10);
+    cache_l1_load(&c, line, 1, CACHE_NORMAL, 704, &a);
     assert_true(!a.stall && a.miss && a.line);
+    assert_int_equal(c.pool.used[0], 10 - 4 + 1);    /* those of 700 to 703, and this one */
+    cache_l1_load(&c, line, 1, CACHE_NORMAL, 100000, &a);
+    assert_int_equal(c.pool.used[0], 1);
     cache_l1_free(&c);
 }
 
