@@ -69,6 +69,19 @@ with open(sys.argv[1] + "/a.bin", "wb") as f:
     f.write(b"x" * 40)
     for i in range(512):
         f.write(struct.pack("<65536f", *[i + k / 65536 for k in range(65536)]))
+# All an SM has room for: 64 warps, 31 words of registers live in each thread, every access 32 lines; and 30 pointers live beside that.
+def full(name, pointers):
+    q = range(pointers)
+    text = ".visible .entry %s(.param .u64 a%s)\n{\n\t.reg .b64 %%d<9>, %%q<64>; .reg .b32 %%r<9>; .reg .f64 %%f<20>; .reg .pred %%p<4>;\n" % (name, "".join(", .param .u64 q%d" % i for i in q))
+    text += "\tld.param.u64 %d1, [a];\n" + "".join("\tld.param.u64 %%q%d, [q%d];\n" % (i, i) for i in q)
+    text += "\tmov.u32 %r1, %ctaid.x;\n\tmov.u32 %r2, %tid.x;\n\tmad.lo.u32 %r3, %r1, 1024, %r2;\n\tmul.wide.u32 %d2, %r3, 128;\n\tadd.u64 %d3, %d1, %d2;\n\tmov.u32 %r4, 0;\nL:\n"
+    text += "".join("\tld.global.f64 %%f%d, [%%d3+%d];\n" % (i, 131080 * i) for i in range(14)) + "".join("\tadd.u64 %%d3, %%d3, %%q%d;\n" % i for i in q)
+    text += "\tadd.u32 %r4, %r4, 1;\n\tsetp.lt.u32 %p1, %r4, 3;\n\t@%p1 bra L;\n" + "".join("\tadd.f64 %%f0, %%f0, %%f%d;\n" % i for i in range(1, 14)) + "\tst.global.f64 [%d3], %f0;\n\tret;\n}\n"
+    open("%s/%s.ptx" % (sys.argv[1], name), "w").write(HEAD + text)
+    json.dump({"format": "gpulocw-launch", "version": 1, "ptx": name + ".ptx", "kernel": name, "grid": [264, 1, 1], "block": [1024, 1, 1], "args": [
+        {"name": "a", "buffer": "f64", "count": 264 * 1024 * 16 + 131080 * 2, "init": {"fill": 0}, "output": True}] + [{"name": "q%d" % i, "u64": 0} for i in q]}, open("%s/%s.json" % (sys.argv[1], name), "w"))
+full("full", 0)
+full("pointers", 30)
 # Agents that go down the columns of a matrix: a sample's stores would be in as many pages as there are rows.
 own = [l for l in json.load(open("kernels/redblack.launch.json"))["launches"] if l["name"] == "h200"][0]
 json.dump({"format": "gpulocw-launch", "version": 1, **own}, open(sys.argv[1] + "/columns.json", "w"))
@@ -101,8 +114,11 @@ ptx=k
 most "run --check-memory, plain: at most 100 MB more" plain run --check-memory --device sim:hopper-h200
 # Timed whole, an H200 is 132 SMs with all their warps: most registers (conv3d), most lines at once (kmeans).
 for k in conv3d kmeans; do
-    out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 90 --of kernels/$k.launch.json run kernels/$k.ptx -k default --exact --no-counters --device sim:hopper-h200 2>&1) && ok "run --exact, $k: at most 90 MB more" || no "run --exact, $k: at most 90 MB more" "$out"
+    out=$(python3 tests/tool/memory.py --gpulocw "$B" -m 85 --of kernels/$k.launch.json run kernels/$k.ptx -k default --exact --no-counters --device sim:hopper-h200 2>&1) && ok "run --exact, $k: at most 85 MB more" || no "run --exact, $k: at most 85 MB more" "$out"
 done
+# More than the target, by how much docs/performance.md says.
+for k in full pointers; do ptx=$k; mb=125 most "run --exact, $k: at most 125 MB more" $k run --exact --no-counters --device sim:hopper-h200; done
+ptx=k
 most "run --outputs: at most 100 MB more" iota run --no-counters --outputs "$T/out"
 is "and the file goes on where a piece of it ends" "$(python3 -c "
 import struct, sys
