@@ -21,7 +21,7 @@ enum ana_tri { ANA_UNKNOWN, ANA_YES, ANA_NO };
 
 struct ana_coalesce { bool valid; double degree, graph[32], expected; unsigned num_sectors; };   /* the paper's metric */
 struct ana_exact { bool valid, sampled; double error; uint64_t requests, sectors, lines, bytes_used, bytes_moved;
-                   double sectors_per_request, bank_conflicts /* extra passes per request; shared only */; };
+                   double sectors_per_request, bank_conflicts /* extra passes per request; shared only */ /* NaN: no request was made */; };
 struct ana_access {                          /* one static memory access */
     uint32_t func, inst; struct span at;     /* place; func: index into module->funcs */
     struct ptx_loc loc;                      /* and in the source it was compiled from (.loc); file 0: not told */

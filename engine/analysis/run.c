@@ -200,7 +200,7 @@ static void fill_totals(const struct facts *f, struct ana_kernel *k)
         x->error = a->exact.error > x->error ? a->exact.error : x->error;
     }
     x->valid = all;
-    x->sectors_per_request = x->requests ? (double)x->sectors / (double)x->requests : 0;
+    x->sectors_per_request = x->requests ? (double)x->sectors / (double)x->requests : NAN;
     if (!n)
         return;
     k->coalesce.valid = true;

@@ -2,6 +2,7 @@
  * and bank sizes from the hardware facts. */
 #include "engine/analysis/tally.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BANKS 32u
@@ -145,7 +146,7 @@ struct ana_coalesce tally_coalesce(const struct tally *t)
 struct ana_exact tally_exact(const struct tally *t, bool shared)
 {
     struct ana_exact x = { .valid = true, .requests = t->requests, .sectors = t->sectors, .lines = t->lines,
-                           .bytes_used = t->bytes_used, .bytes_moved = t->sectors * TALLY_SECTOR };
+                           .bytes_used = t->bytes_used, .bytes_moved = t->sectors * TALLY_SECTOR, .sectors_per_request = NAN, .bank_conflicts = shared ? NAN : 0 };
     if (t->requests)
         x.sectors_per_request = (double)t->sectors / (double)t->requests;
     if (shared && t->requests)

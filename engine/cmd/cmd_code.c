@@ -30,7 +30,9 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
         put_bar(a->coalesce.degree, out);
         buf_printf(out, " %6.2f %%  sectors in range %u  expected per request %.2f\n", 100 * a->coalesce.degree, a->coalesce.num_sectors, a->coalesce.expected);
     }
-    if (a->exact.valid) {
+    if (a->exact.valid && !a->exact.requests)
+        buf_puts(out, a->exact.sampled ? "    exact    never executed by the CTAs of the sample\n" : "    exact    never executed in this launch\n");
+    else if (a->exact.valid) {
         buf_printf(out, "    exact    %.4f sectors per request", a->exact.sectors_per_request);
         if (a->exact.sampled)
             buf_printf(out, " from a sample of CTAs, within %.2f %%", 100 * a->exact.error);
@@ -86,7 +88,9 @@ static void put_others(const struct ana_kernel *k, struct buf *out)
         any = true;
         buf_printf(out, "  line %-5u %-8s %-7s %s", a->at.line, a->atomic ? "atomic" : a->prefetch ? "prefetch" : a->store ? "store" : "load",
                    ana_space_name(a->space), a->address ? a->address : a->unknown ? a->unknown : "unknown");
-        if (a->exact.valid && a->space == PTX_SPACE_SHARED)
+        if (a->exact.valid && !a->exact.requests)
+            buf_puts(out, a->exact.sampled ? "   never executed by the CTAs of the sample" : "   never executed");
+        else if (a->exact.valid && a->space == PTX_SPACE_SHARED)
             buf_printf(out, "   %.2f extra passes per request (bank conflicts)", a->exact.bank_conflicts);
         else if (a->exact.valid && global)
             buf_printf(out, "   %.2f sectors per request", a->exact.sectors_per_request);

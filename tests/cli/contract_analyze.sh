@@ -47,6 +47,9 @@ doc "pointers inside a struct: another process gets them too" "d['equal_to_origi
 sed -i 's/"at": 8/"at": 20/' "$T/view.launch.json"
 code "a member beyond the struct's end" 1 "reaches beyond the end of 'view'" "$B" run "$T/view.ptx"
 code "launch: of a struct's members only what is written is an output" 0 "view\+0 f32 x 1048576, view\+8 f32 x 1048576 \(output\)" "$B" launch "$T/view.ptx"
+cp "$T/view.ptx" "$T/idle.ptx"; "$B" launch "$T/view.ptx" 2>/dev/null | sed 's/view.ptx/idle.ptx/; s/"s32": 1048576/"s32": 0/' > "$T/idle.launch.json"
+doc "a load that no thread comes to has no figure, not 0" "(lambda e: e['requests']==0 and e['sectors_per_request'] is None)(d['kernels'][0]['loads'][0]['exact'])" "$B" analyze "$T/idle.ptx" --json
+code "and in words" 0 "exact +never executed in this launch" "$B" analyze "$T/idle.ptx"
 # A rank over all three components is no third dimension; two groups' sizes multiplied are one; an index read by itself is one.
 rank() { # rank NAME %tid.z's use
 cat > "$T/$1.ptx" <<PTX

@@ -27,7 +27,7 @@ static void put_metric(struct row *r, const struct ana_coalesce *c, const struct
     } else {
         row_put(r, ROLE_DIM, "%-8s%8s%6s%9s", "n/a", "", "", "");
     }
-    if (e->valid)
+    if (e->valid && e->requests)
         row_right(r, ROLE_TITLE, 8, "%.2f", e->sectors_per_request);
     else
         row_put(r, ROLE_DIM, "%8s", "n/a");
@@ -327,7 +327,7 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
     row_put(&r, ROLE_LABEL, "   expected ");
     row_put(&r, ROLE_VALUE, "%.2f", c->expected);
     row_put(&r, ROLE_LABEL, "   exact ");
-    if (e->valid)
+    if (e->valid && e->requests)
         row_put(&r, ROLE_TITLE, "%.2f", e->sectors_per_request);
     else
         row_put(&r, ROLE_DIM, "n/a");
