@@ -64,7 +64,7 @@ struct cache_l1 {
     uint8_t merge_max;
     uint8_t picks;               /* 0: LRU; n: the oldest of n lines of the set picked at random is replaced; of a pool: n sets */
     bool hashed, update_on_store, streaming; /* streaming: a full set lets a miss pass without a line */
-    bool any_first;              /* some line has been evict-first */
+    bool any_first, any_last;    /* some line has been evict-first, evict-last */
     bool forget;                 /* what bypasses drops the line it finds, on its way or not */
     bool transit;                /* what bypasses takes a line while it is on its way */
     bool store_lines;            /* stores make lines */

@@ -149,7 +149,10 @@ static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sec
         l->stamp = 0;
     } else if (alloc != CACHE_UNCHANGED && (alloc != CACHE_TRANSIT || !c->pool.lines)) {
         l->stamp = ++c->clock;
-        if (alloc == CACHE_LAST) l->alloc = CACHE_LAST;
+        if (alloc == CACHE_LAST) {
+            l->alloc = CACHE_LAST;
+            c->any_last = true;
+        }
     }
     uint8_t lack = (uint8_t)(sectors & ~l->valid);
     if (!lack) return;
@@ -192,6 +195,7 @@ static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t t
     set_line(c, l, &(struct cache_line){ .tag = tag, .stamp = ++c->clock, .valid = a->miss });
     l->alloc = (uint8_t)(alloc == CACHE_LAST_USE ? CACHE_FIRST : alloc == CACHE_UNCHANGED ? CACHE_NORMAL : alloc);
     c->any_first |= l->alloc == CACHE_FIRST;
+    c->any_last |= l->alloc == CACHE_LAST;
     a->line = l;
 }
 

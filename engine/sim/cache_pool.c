@@ -140,20 +140,23 @@ static struct cache_line *find_next(const struct cache_l1 *c, uint32_t bank, uin
 {
     uint32_t sets = c->sets / CACHE_BANKS, at = (c->pool.hand[bank] + k) % sets * CACHE_BANKS + bank;
     struct cache_line *empty;
-    return oldest(c, &c->line[(size_t)at * c->ways], now, &empty);
+    const uint32_t *low = &c->low[(size_t)at * c->ways];
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < c->ways; i++) any |= low[i];        /* where L1 is small, most sets have none */
+    return any ? oldest(c, &c->line[(size_t)at * c->ways], now, &empty) : NULL;
 }
 
 /* Evict-last lines go only when the hand has been all round. */
 static bool evict(struct cache_l1 *c, uint32_t bank, uint32_t now)
 {
-    uint32_t sets = c->sets / CACHE_BANKS, k;
+    uint32_t sets = c->sets / CACHE_BANKS, most = c->any_last ? 2 * sets : sets, k;
     struct cache_line *l = NULL;
     for (k = 0; c->any_first && k < WARY; k++)
         if ((l = find_next(c, bank, k, now)) && l->alloc == CACHE_FIRST) break;
     if (!l || l->alloc != CACHE_FIRST) {
-        for (k = 0; k < 2 * sets; k++)
+        for (k = 0; k < most; k++)
             if ((l = find_next(c, bank, k, now)) && (l->alloc != CACHE_LAST || k >= sets)) break;
-        if (k == 2 * sets) return false;
+        if (k == most) return false;
         c->pool.hand[bank] = (c->pool.hand[bank] + k + 1) % sets;
     }
     cache_pool_drop(c, l, now);
