@@ -29,6 +29,7 @@ static void note_param(struct exec_warp *w, const struct exec_inst *in, uint32_t
     r->shape = SHAPE_SAME;
     r->bytes = (uint16_t)(in->bytes * in->vec);
     r->mask = mask;
+    r->bulk = 0;
     r->hint = 0;
     r->addr[0] = (uint64_t)in->imm;
 }
