@@ -107,7 +107,7 @@ static void keep_access(struct time_sm *s, struct time_warp *w, uint32_t at, con
     }
     m->pieces = a->bulk > TIME_BULK ? (uint8_t)((a->bulk - 1) / TIME_BULK < 255 ? (a->bulk - 1) / TIME_BULK : 255) : 0;
     if (!line_room(s, k, m->nlines)) return;
-    memcpy(k->lines + k->nlines, lines, m->nlines * sizeof *lines);
+    if (m->nlines) memcpy(k->lines + k->nlines, lines, m->nlines * sizeof *lines);       /* there may be no room for any yet */
     k->nlines = (uint16_t)(k->nlines + m->nlines);
     k->mem_of[at] = (uint8_t)++k->nmem;
 }
