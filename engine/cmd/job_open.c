@@ -374,30 +374,15 @@ enum status job_open(struct job_engine *e, const char *path, bool launch_follows
 }
 
 /* ---- changes ---- */
-enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds)
+/* A launch of the file, or a kernel (name, whole) that it says nothing of: i == SIZE_MAX. */
+static enum status go_to(struct job_engine *e, size_t i, const char *name, struct diags *ds)
 {
     struct job_state *st = &e->state;
-    if (!st->module)
-        return ST_OK;
-    const struct launch_file *f = st->launches ? st->launches->p : NULL;
-    size_t i = !f ? SIZE_MAX : name ? launch_pick(f, name) : number >= 0 && (size_t)number < f->n ? (size_t)number : SIZE_MAX;
-    const struct ptx_func *k = NULL;
-    enum status s = name && i == SIZE_MAX ? cmd_find_entry(st->module->p, name, &k, ds) : ST_OK;
-    char *full = k ? arena_dup(((const struct ptx_module *)st->module->p)->arena, k->name) : NULL;
-    if (s != ST_OK || (k && !full))
-        return s != ST_OK ? s : ST_NOMEM;
-    if (full) {
-        name = full;
-        i = f ? launch_pick(f, full) : SIZE_MAX;
-    }
-    if (i == SIZE_MAX && !k) {
-        diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
-        return ST_INPUT;
-    }
-    if (!f && st->spec && i == SIZE_MAX && st->kernel && strcmp(st->kernel, name) == 0)
+    if (!st->launches && st->spec && i == SIZE_MAX && st->kernel && strcmp(st->kernel, name) == 0)
         return ST_OK;                            /* a session's own, with its launch */
     job_bench_drop(e);
     struct box *left = st->spec && st->edited ? box_ref(st->spec) : NULL;    /* for when it is come back to */
+    enum status s = ST_OK;
     if (i != SIZE_MAX)
         s = use_launch(e, i, ds);
     else {
@@ -408,6 +393,30 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
     if (left)
         box_put(&st->kept, left);
     return s == ST_OK ? first_facts(e, ds) : s;
+}
+
+enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (!st->module)
+        return ST_OK;
+    const struct launch_file *f = st->launches ? st->launches->p : NULL;
+    size_t i = !f ? SIZE_MAX : name ? launch_pick(f, name) : number >= 0 && (size_t)number < f->n ? (size_t)number : SIZE_MAX;
+    if (i != SIZE_MAX)
+        return go_to(e, i, name, ds);
+    const struct ptx_func *k = NULL;
+    enum status s = name ? cmd_find_entry(st->module->p, name, &k, ds) : ST_OK;
+    if (s == ST_OK && !k) {
+        diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
+        s = ST_INPUT;
+    }
+    if (s != ST_OK)
+        return s;
+    struct buf full = { 0 };
+    buf_put(&full, k->name.s, k->name.n);
+    s = full.oom ? ST_NOMEM : go_to(e, f ? launch_pick(f, full.s) : SIZE_MAX, full.s, ds);
+    buf_free(&full);
+    return s;
 }
 
 enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
