@@ -30,7 +30,8 @@ struct tune_job { struct pass_output code; struct dev_run run; struct dev_symbol
 void tune_map_loads(const struct pass_output *code, struct result *r);
 enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds);
 void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
-/* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. */
+/* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. *shape is b's, until the next launch: old
+ * shapes go where their texts come to a megabyte. */
 enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape, struct result *out, struct diags *ds);
 /* Of each argument with a tolerance its bytes, or where they are in the file. */
 struct tune_expected { int file /* above 0 once there is one */; uint64_t in_memory, in_file; struct expected_arg { uint8_t *bytes; uint64_t at; } arg[]; };
