@@ -1,6 +1,6 @@
 # gpulocw. `make` builds, `make demo` shows, `make check` tests; see README.md.
 #
-# Rooms are found by folder: a new file in engine/<room>/ or tui/<room>/ is built
+# Files are found by folder: a new file anywhere under engine/ or tui/ is built
 # without touching this file, and tests/unit/test_*.c each become a test program.
 BUILD   ?= build
 TUI     ?= 1
@@ -12,10 +12,9 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
 CFLAGS  ?= $(OPT) -g
 ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP $(EXTRA_CFLAGS)
 LDLIBS  := -lcjson -lpthread -ldl -lm
-ROOMS   := base rec ptx analysis pass sim model dev tune session cmd
 
-ENGINE_SRC := $(filter-out engine/cmd/main.c,$(foreach r,$(ROOMS),$(wildcard engine/$(r)/*.c)))
-TUI_SRC    := $(filter-out tui/term/main.c,$(wildcard tui/model/*.c tui/panel/*.c tui/term/*.c))
+ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c,$(shell find engine -name '*.c')))
+TUI_SRC    := $(sort $(filter-out tui/term/main.c,$(shell find tui -name '*.c')))
 ENGINE_OBJ := $(ENGINE_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/embed.o
 TUI_OBJ    := $(TUI_SRC:%.c=$(BUILD)/%.o)
 PRESETS    := $(sort $(wildcard engine/sim/presets/*.json))

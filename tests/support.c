@@ -20,7 +20,8 @@ void support_ok(enum status st, struct diags *ds, const char *file, int line)
 bool support_said(const struct diags *ds, const char *text)
 {
     for (size_t i = 0; i < ds->n; i++)
-        if ((ds->v[i].msg && strstr(ds->v[i].msg, text)) || (ds->v[i].hint && strstr(ds->v[i].hint, text)))
+        if ((ds->v[i].msg && strstr(ds->v[i].msg, text)) ||
+            (ds->v[i].hint && strstr(ds->v[i].hint, text)))
             return true;
     return false;
 }

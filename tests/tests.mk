@@ -21,7 +21,7 @@ check:
 	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
 
 # The manual page, from the program's tables (those of the workbench too, which need no terminal).
-$(BUILD)/tests/man: $(BUILD)/tests/tool/man.o $(patsubst %.c,$(BUILD)/%.o,$(wildcard tui/model/*.c)) $(BUILD)/libengine.a
+$(BUILD)/tests/man: $(BUILD)/tests/tool/man.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .PHONY: man
 man: $(BUILD)/tests/man
@@ -43,13 +43,13 @@ bench: $(BENCH_BIN)
 FAKE_DIR := $(BUILD)/tests/fake
 FAKES    := $(FAKE_DIR)/libcuda.so.1 $(FAKE_DIR)/libcuda-old.so $(FAKE_DIR)/libcuda-lacks.so $(FAKE_DIR)/libcupti.so $(FAKE_DIR)/libnvml.so
 FAKE_CC   = @mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -O1 -g -I. -fPIC -shared -o $@ $<
-$(FAKE_DIR)/libcuda.so.1: tests/fake/fake_cuda.c engine/dev/drv.h
+$(FAKE_DIR)/libcuda.so.1: tests/fake/fake_cuda.c engine/dev/cuda/drv.h
 	$(FAKE_CC)
-$(FAKE_DIR)/libcuda-old.so: tests/fake/fake_cuda.c engine/dev/drv.h
+$(FAKE_DIR)/libcuda-old.so: tests/fake/fake_cuda.c engine/dev/cuda/drv.h
 	$(FAKE_CC) -DFAKE_OLD
-$(FAKE_DIR)/libcuda-lacks.so: tests/fake/fake_cuda.c engine/dev/drv.h
+$(FAKE_DIR)/libcuda-lacks.so: tests/fake/fake_cuda.c engine/dev/cuda/drv.h
 	$(FAKE_CC) -DFAKE_LACKS
-$(FAKE_DIR)/libcupti.so: tests/fake/fake_cupti.c engine/dev/cupti_api.h
+$(FAKE_DIR)/libcupti.so: tests/fake/fake_cupti.c engine/dev/cuda/cupti_api.h
 	$(FAKE_CC)
 TEST_SCRIPTS += $(wildcard tests/conformance/*.sh)
 $(FAKE_DIR)/libnvml.so: tests/fake/fake_nvml.c
@@ -64,7 +64,7 @@ $(BUILD)/tests/unit/test_dev_abi.o: FILE_CFLAGS := $(if $(CUPTI_HOME),-isystem $
 
 # The conformance suite on a real GPU, by itself: needs neither ncurses nor cJSON nor cmocka.
 GPU_CHECK_ROOMS := base rec ptx sim dev
-GPU_CHECK_OBJ := $(foreach r,$(GPU_CHECK_ROOMS),$(patsubst %.c,$(BUILD)/%.o,$(wildcard engine/$(r)/*.c)))
+GPU_CHECK_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(filter $(GPU_CHECK_ROOMS:%=engine/%/%),$(ENGINE_SRC)))
 $(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/conformance/conf.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
 $(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/gpu/diff_run.o $(BUILD)/tests/gpu/reduce.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
@@ -105,7 +105,7 @@ FUZZ_SAN  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
 FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN  := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_ROOMS := base rec ptx session
-FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(foreach r,$(FUZZ_ROOMS),$(wildcard engine/$(r)/*.c)))
+FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter $(FUZZ_ROOMS:%=engine/%/%),$(ENGINE_SRC)))
 $(BUILD)/fuzz/%.o: %.c
 	@mkdir -p $(@D); $(FUZZ_CC) $(CSTD) $(WARN) -O1 -g -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP -fsanitize=fuzzer-no-link $(FUZZ_SAN) -c -o $@ $<
 # Files: the rooms that read them, watched; what those call for beside is as in the program.
@@ -114,11 +114,11 @@ $(BUILD)/fuzz/fuzz_session: $(BUILD)/fuzz/tests/fuzz/fuzz_session.o $(FUZZ_OBJ) 
 $(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
 # The worker protocol: of the devices' room its transport and records alone.
-FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/dev_wire.o $(BUILD)/fuzz/engine/dev/dev_wire_rec.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
+FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/worker/wire.o $(BUILD)/fuzz/engine/dev/worker/wire_records.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
 $(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
 # What is written by hand for the workbench, and the rooms that those readers use.
-FUZZ_TEXTS := $(patsubst %,$(BUILD)/fuzz/tui/model/%.o,theme key request launch_edit expr text)
+FUZZ_TEXTS := $(patsubst %,$(BUILD)/fuzz/tui/%.o,base/theme base/key base/request app/launch_edit base/expr base/text)
 $(BUILD)/fuzz/fuzz_texts: $(BUILD)/fuzz/tests/fuzz/fuzz_texts.o $(FUZZ_TEXTS) $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/%,$(FUZZ_OBJ))
 	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
 .PHONY: fuzz-build fuzz fuzz-tui coverage
@@ -170,7 +170,7 @@ pictures: $(BUILD)/tests/pictures
 .PHONY: rewrites-table check-rewrites
 rewrites-table: $(BUILD)/tests/test_pass_equal
 	@PASS_TABLE=docs/rewrites-table.md PASS_RANDOM=0 $<
-check-rewrites: $(BUILD)/tests/test_pass_equal $(BUILD)/tests/test_pass_unseen $(BUILD)/tests/test_pass_run $(BUILD)/tests/test_pass_golden
-	@for d in sim:hopper-h200 sim:fermi-48k; do echo "== $$d"; PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_equal && PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_unseen || exit 1; done
+check-rewrites: $(BUILD)/tests/test_pass_equal $(BUILD)/tests/test_pass_heldout $(BUILD)/tests/test_pass_run $(BUILD)/tests/test_pass_golden
+	@for d in sim:hopper-h200 sim:fermi-48k; do echo "== $$d"; PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_equal && PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_heldout || exit 1; done
 	@$(BUILD)/tests/test_pass_run && $(BUILD)/tests/test_pass_golden
 	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff docs/rewrites-table.md $(BUILD)/rewrites-table.md && echo "docs/rewrites-table.md is what the tests write"

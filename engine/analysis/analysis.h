@@ -2,158 +2,247 @@
  * runs the simulator: it is checked against it. Unknown stays unknown, with the
  * instruction that made it so. Papers: coalesce (degree, graph), cluster (classes,
  * partition), bypass (footprint, Table 1). */
-#ifndef GPULOCW_ANALYSIS_H
-#define GPULOCW_ANALYSIS_H
+#ifndef GPULOCW_ANALYSIS_ANALYSIS_H
+#define GPULOCW_ANALYSIS_ANALYSIS_H
 
 #include "engine/ptx/ptx.h"
 #include "engine/rec/rec.h"
 
-#define ANA_CLASSES(X) X(ALGORITHM, "algorithm") X(CACHE_LINE, "cache-line") X(DATA, "data") X(WRITE, "write") \
-    X(STREAMING, "streaming") X(UNKNOWN, "unknown")
+#define ANA_CLASSES(X)                                                                      \
+    X(ALGORITHM, "algorithm")                                                               \
+    X(CACHE_LINE, "cache-line") X(DATA, "data") X(WRITE, "write") X(STREAMING, "streaming") \
+        X(UNKNOWN, "unknown")
 enum ana_class {
 #define X(n, text) ANA_CLASS_##n,
     ANA_CLASSES(X)
 #undef X
 };
 const char *ana_class_name(enum ana_class c);
-const char *ana_space_name(unsigned space);  /* "global" ...; "generic" for every other */
+const char *ana_space_name(unsigned space); /* "global" ...; "generic" for every other */
 enum ana_tri { ANA_UNKNOWN, ANA_YES, ANA_NO };
 
-struct ana_coalesce { bool valid; double degree, graph[32], expected; unsigned num_sectors; };   /* the paper's metric */
-struct ana_exact { bool valid, sampled; double error; uint64_t requests, sectors, lines, bytes_used, bytes_moved;
-                   double sectors_per_request, bank_conflicts /* extra passes per request; shared only */ /* NaN: no request was made */; };
-struct ana_access {                          /* one static memory access */
-    uint32_t func, inst; struct span at;     /* place; func: index into module->funcs */
-    struct ptx_loc loc;                      /* and in the source it was compiled from (.loc); file 0: not told */
-    uint8_t space, bytes;                    /* enum ptx_space; bytes per thread (type times vector) */
-    bool store, atomic, prefetch;
-    char *address;                           /* readable: A + 4*(ctaid.x*ntid.x + tid.x); owned by the kernel's arena */
-    char *unknown;                           /* NULL, or why a part is unknown: "mul.hi.u32 at line 88" */
-    int param;                               /* pointer parameter index of the kernel, -1 symbol or none */
-    const char *array;                       /* parameter or symbol name; "data" for loaded pointers; NULL unknown */
-    char *arrays;                            /* all it may point into: "A or B"; NULL: out of memory */
-    bool affine, depends_on_load;
-    enum ana_tri read_only; char *read_only_why;
-    struct ana_coalesce coalesce; struct ana_exact exact;
-    double executions;                       /* warp-level, per launch (of the sampled CTAs when sampled); NaN: unknown */
-    const char *counted_by;                  /* "closed form", "slice", "assumed launch"; NULL: not counted */
-    char *uncounted;                         /* then: why, or NULL */
-    char *loops;                             /* loops around it, inner first: how often, or while what; NULL: none */
-    enum ana_class cls; char *evidence;
-    bool reused;                             /* some line is touched again (by this or another load) before it would be gone */
+/* the paper's metric */
+struct ana_coalesce {
+    bool valid;
+    double degree, graph[32], expected;
+    unsigned num_sectors;
 };
-/* Shares of the bytes that loads ask for (duplicates inside a request count once), sum 1: asked for before by the
- * same warp, else by the same CTA, else by another CTA, else never. line_reuse: part of a CTA's line touches that
- * touch a line again. sampled: from neighbouring CTAs instead of the whole launch. */
-struct ana_reuse { bool valid, sampled; double intra_warp, intra_cta, inter_cta, none, line_reuse;
-                   struct ana_split { double intra_warp, intra_cta, inter_cta, none; } sectors; /* the same of 32-byte sectors: any byte of it counts */ };
-struct ana_partition { const char *index; /* "row", "column", "tile:8x8", "none" */ char *why; double strength_x, strength_y, strength_z; };
-/* Bytes (whole lines) that hold nine tenths of a warp's own reuse; of a CTA and of an SM's resident CTAs from it.
- * bytes_per_sm and cache_share (L1 bytes per resident thread: bypass paper, Table 1) NaN and pi_fit -1 without a device. */
-struct ana_footprint { bool valid; double bytes_per_thread, bytes_per_warp, bytes_per_cta, bytes_per_sm, cache_share; int pi_fit; };
+struct ana_exact {
+    bool valid, sampled;
+    double error;
+    uint64_t requests, sectors, lines, bytes_used, bytes_moved;
+    double sectors_per_request,
+        bank_conflicts /* extra passes per request; shared only */ /* NaN: no request was made */;
+};
+struct ana_access { /* one static memory access */
+    uint32_t func, inst;
+    struct span at; /* place; func: index into module->funcs */
+    /* and in the source it was compiled from (.loc); file 0: not told */
+    struct ptx_loc loc;
+    uint8_t space, bytes; /* enum ptx_space; bytes per thread (type times vector) */
+    bool store, atomic, prefetch;
+    /* readable: A + 4*(ctaid.x*ntid.x + tid.x); owned by the kernel's arena */
+    char *address;
+    char *unknown; /* NULL, or why a part is unknown: "mul.hi.u32 at line 88" */
+    /* pointer parameter index of the kernel, -1 symbol or none */
+    int param;
+    const char *array; /* parameter or symbol name; "data" for loaded pointers; NULL unknown */
+    char *arrays;      /* all it may point into: "A or B"; NULL: out of memory */
+    bool affine, depends_on_load;
+    enum ana_tri read_only;
+    char *read_only_why;
+    struct ana_coalesce coalesce;
+    struct ana_exact exact;
+    /* warp-level, per launch (of the sampled CTAs when sampled); NaN: unknown */
+    double executions;
+    const char *counted_by; /* "closed form", "slice", "assumed launch"; NULL: not counted */
+    char *uncounted;        /* then: why, or NULL */
+    /* loops around it, inner first: how often, or while what; NULL: none */
+    char *loops;
+    enum ana_class cls;
+    char *evidence;
+    /* some line is touched again (by this or another load) before it would be gone */
+    bool reused;
+};
+/* Shares of the bytes that loads ask for (duplicates inside a request count once), sum 1: asked for
+ * before by the same warp, else by the same CTA, else by another CTA, else never. line_reuse: part of a
+ * CTA's line touches that touch a line again. sampled: from neighbouring CTAs instead of the whole
+ * launch. */
+struct ana_reuse {
+    bool valid, sampled;
+    double intra_warp, intra_cta, inter_cta, none, line_reuse;
+    struct ana_split {
+        double intra_warp, intra_cta, inter_cta, none;
+    } sectors; /* the same of 32-byte sectors: any byte of it counts */
+};
+struct ana_partition {
+    const char *index; /* "row", "column", "tile:8x8", "none" */
+    char *why;
+    double strength_x, strength_y, strength_z;
+};
+/* Bytes (whole lines) that hold nine tenths of a warp's own reuse; of a CTA and of an SM's resident CTAs
+ * from it. bytes_per_sm and cache_share (L1 bytes per resident thread: bypass paper, Table 1) NaN and
+ * pi_fit -1 without a device. */
+struct ana_footprint {
+    bool valid;
+    double bytes_per_thread, bytes_per_warp, bytes_per_cta, bytes_per_sm, cache_share;
+    int pi_fit;
+};
 struct ana_kernel {
     struct arena *arena;
-    const struct ptx_module *module; const struct ptx_func *func;
-    bool launched;                           /* a launch description was there; else `assumed` states the block shape */
-    struct dim3u grid, block; char *assumed;
-    unsigned regs;                           /* as ana_opts said */
-    struct ana_access *access; uint32_t naccess;   /* loads and stores in text order, callee's included */
-    struct ana_coalesce coalesce; struct ana_exact exact;      /* over all global loads */
-    enum ana_class cls; char *evidence[8]; uint32_t nevidence;
-    const char *sensitivity;                 /* "CI", "MCS", "HCS" or NULL */
+    const struct ptx_module *module;
+    const struct ptx_func *func;
+    /* a launch description was there; else `assumed` states the block shape */
+    bool launched;
+    struct dim3u grid, block;
+    char *assumed;
+    unsigned regs; /* as ana_opts said */
+    /* loads and stores in text order, callee's included */
+    struct ana_access *access;
+    uint32_t naccess;
+    struct ana_coalesce coalesce;
+    struct ana_exact exact; /* over all global loads */
+    enum ana_class cls;
+    char *evidence[8];
+    uint32_t nevidence;
+    const char *sensitivity; /* "CI", "MCS", "HCS" or NULL */
     struct ana_reuse reuse;
     struct ana_partition partition;
     struct ana_footprint footprint;
-    char *gaps[16]; uint32_t ngaps;          /* what could not be analysed, and why */
-    struct ana_curve *curve;                 /* NULL: not asked for (ana_opts.curve), or a gap says why not */
-    /* CTA sharing: bytes that pairs of nshare CTAs share, all of a small grid or a piece around its middle; nshare x nshare, row-major */
-    uint32_t nshare; float *share; uint64_t *share_cta;
+    char *gaps[16];
+    uint32_t ngaps; /* what could not be analysed, and why */
+    /* NULL: not asked for (ana_opts.curve), or a gap says why not */
+    struct ana_curve *curve;
+    /* CTA sharing: bytes that pairs of nshare CTAs share, all of a small grid or a piece around its
+     * middle; nshare x nshare, row-major */
+    uint32_t nshare;
+    float *share;
+    uint64_t *share_cta;
 };
-/* What the launches before a launch leave in its buffers, worked out once for many calls (its description's `before`). */
+/* What the launches before a launch leave in its buffers, worked out once for many calls (its
+ * description's `before`). */
 struct ana_before;
-void ana_before_free(struct ana_before *b);  /* NULL is fine */
+void ana_before_free(struct ana_before *b); /* NULL is fine */
 struct ana_opts {
-    const struct launch_data *data;          /* NULL: symbolic, with an assumed block of 256 threads */
-    const struct dev_info *dev;              /* sizes for footprints; NULL: none */
-    unsigned sample_ctas;                    /* 0: all; else evenly spaced CTAs are executed and `sampled` is set */
-    const char *assume_read_only; bool assume_restrict;
+    const struct launch_data *data; /* NULL: symbolic, with an assumed block of 256 threads */
+    const struct dev_info *dev;     /* sizes for footprints; NULL: none */
+    /* 0: all; else evenly spaced CTAs are executed and `sampled` is set */
+    unsigned sample_ctas;
+    const char *assume_read_only;
+    bool assume_restrict;
     const struct cancel *cancel;
-    unsigned regs;                           /* registers a thread takes, for the CTAs an SM holds; 0: not known (only .maxnreg then) */
-    uint32_t curve_requests;                 /* of a curve's exact trace, 0: a million; a longer one is sampled */
-    bool curve;                              /* also trace one SM for ana_kernel.curve (a second or so) */
-    bool every;                              /* ana_trace: prefetches and shared memory too */
-    struct ana_before **before;              /* NULL, or where it is kept: NULL at first, for the same launch's buffers ever after; made where a quick analysis needs it too */
-    bool quick;                              /* closed forms, and slices of a bounded number of warps: no reuse split, no CTA graph */
+    /* registers a thread takes, for the CTAs an SM holds; 0: not known (only .maxnreg then) */
+    unsigned regs;
+    /* of a curve's exact trace, 0: a million; a longer one is sampled */
+    uint32_t curve_requests;
+    /* also trace one SM for ana_kernel.curve (a second or so) */
+    bool curve;
+    bool every; /* ana_trace: prefetches and shared memory too */
+    /* NULL, or where it is kept: NULL at first, for the same launch's buffers ever after; made where a
+     * quick analysis needs it too */
+    struct ana_before **before;
+    /* closed forms, and slices of a bounded number of warps: no reuse split, no CTA graph */
+    bool quick;
 };
 /* *out owned, ana_free. kernel empty: the only or first entry. Partial answers are ST_OK with gaps. */
-enum status ana_run(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct ana_kernel **out, struct diags *ds);
+enum status ana_run(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
+                    struct ana_kernel **out, struct diags *ds);
 void ana_free(struct ana_kernel *k);
-/* The same facts of a module that has the kernel, its functions and their lines as k's has (ptx_narrow). It borrows k's texts;
- * base_free, not ana_free. NULL: out of memory, or the module is another one. */
+/* The same facts of a module that has the kernel, its functions and their lines as k's has (ptx_narrow).
+ * It borrows k's texts; base_free, not ana_free. NULL: out of memory, or the module is another one. */
 struct ana_kernel *ana_view(const struct ana_kernel *k, const struct ptx_module *m);
 
 /* Global-load trace before L1, in the order an SM would interleave its warps; lines of `line` bytes.
  * Calls fn for each line request of a global load, and of a store (store set; no atomics); stops when fn
- * returns false (ST_OK). `access` indexes ana_kernel.access, func and inst are its place in the module. ST_REFUSED: no
- * launch, or addresses that cannot be executed (the diagnostic names the instruction).
- * With ana_opts.every also a prefetch's lines (prefetch set), each shared memory access as one request without line and
- * sectors, the times that an access takes the fullest of 32 banks of 4 bytes (`passes`; else 0), and global atomics, whose
- * passes are turns at L2. lanes: active; phase: barriers that the CTA is past. */
-struct ana_request { uint64_t line; uint32_t sectors /* mask */, cta, warp, access, func, inst; bool store, prefetch, shared, partial /* store: not whole sectors */, atomic; uint8_t passes, lanes; uint32_t phase; };
-enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes,
-                      unsigned resident_ctas, unsigned sm, unsigned sms, bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
+ * returns false (ST_OK). `access` indexes ana_kernel.access, func and inst are its place in the module.
+ * ST_REFUSED: no launch, or addresses that cannot be executed (the diagnostic names the instruction).
+ * With ana_opts.every also a prefetch's lines (prefetch set), each shared memory access as one request
+ * without line and sectors, the times that an access takes the fullest of 32 banks of 4 bytes (`passes`;
+ * else 0), and global atomics, whose passes are turns at L2. lanes: active; phase: barriers that the CTA
+ * is past. */
+struct ana_request {
+    uint64_t line;
+    uint32_t sectors /* mask */, cta, warp, access, func, inst;
+    bool store, prefetch, shared, partial /* store: not whole sectors */, atomic;
+    uint8_t passes, lanes;
+    uint32_t phase;
+};
+enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
+                      unsigned line_bytes, unsigned resident_ctas, unsigned sm, unsigned sms,
+                      bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
 
 /* ---- reuse distance, miss-ratio curve, footprints per array: curve.c ----
- * From the loads of one SM in the order of ana_trace: 128-byte lines of four sectors under LRU. A touch is one sector
- * of one request, as in the counter l1.hit_rate. It hits in a cache of L lines when, since that sector was last asked
- * for, its line was never away for L distinct lines or more; so one pass gives the exact hits of every size (schedule
- * paper, section 5: LRU stack distance). `from` tells who asked for the sector last. */
-#define ANA_FROM(X) X(WARP, "same warp") X(CTA, "another warp of the CTA") X(OTHER, "another CTA")
-#define ANA_LEVELS(X) X(THREAD, "thread") X(WARP, "warp") X(CTA, "CTA") X(SM, "SM")
-enum ana_from {
-#define X(n, text) ANA_FROM_##n,
-    ANA_FROM(X)
-#undef X
-    ANA_FROM_COUNT
-};
-enum ana_level {
-#define X(n, text) ANA_LEVEL_##n,
-    ANA_LEVELS(X)
-#undef X
-    ANA_LEVEL_COUNT
-};
+ * From the loads of one SM in the order of ana_trace: 128-byte lines of four sectors under LRU. A touch
+ * is one sector of one request, as in the counter l1.hit_rate. It hits in a cache of L lines when, since
+ * that sector was last asked for, its line was never away for L distinct lines or more; so one pass
+ * gives the exact hits of every size (schedule paper, section 5: LRU stack distance). `from` tells who
+ * asked for the sector last. */
+#define ANA_FROM(X)            X(WARP, "same warp") X(CTA, "another warp of the CTA") X(OTHER, "another CTA")
+#define ANA_LEVELS(X)          X(THREAD, "thread") X(WARP, "warp") X(CTA, "CTA") X(SM, "SM")
+#define ANA_FROM_ITEM(n, text) ANA_FROM_##n,
+enum ana_from { ANA_FROM(ANA_FROM_ITEM) ANA_FROM_COUNT };
+#undef ANA_FROM_ITEM
+#define ANA_LEVEL_ITEM(n, text) ANA_LEVEL_##n,
+enum ana_level { ANA_LEVELS(ANA_LEVEL_ITEM) ANA_LEVEL_COUNT };
+#undef ANA_LEVEL_ITEM
 const char *ana_from_name(enum ana_from f);
 const char *ana_level_name(enum ana_level l);
-/* Exact up to 64 lines, then 32 bins an octave with edges at the powers of two; inside a bin touches are spread evenly. */
-struct ana_dist { uint32_t *bin[ANA_FROM_COUNT]; uint64_t total, cold /* never asked for before */; };
-/* Predicted share of touches that miss in a fully associative LRU cache of so many bytes, 0..1; NaN when there were no
- * touches. split (NULL or ANA_FROM_COUNT): the shares that hit, by who had asked; split and the result sum to 1. */
+/* Exact up to 64 lines, then 32 bins an octave with edges at the powers of two; inside a bin touches are
+ * spread evenly. */
+struct ana_dist {
+    uint32_t *bin[ANA_FROM_COUNT];
+    uint64_t total, cold /* never asked for before */;
+};
+/* Predicted share of touches that miss in a fully associative LRU cache of so many bytes, 0..1; NaN when
+ * there were no touches. split (NULL or ANA_FROM_COUNT): the shares that hit, by who had asked; split
+ * and the result sum to 1. */
 double ana_miss_ratio(const struct ana_dist *d, double bytes, double *split);
-/* Bytes in whole lines, by level (a thread's: a 32nd of its warp's; an SM's: of the CTAs resident together).
- * touched: all that is asked for. window: what must stay in the cache for nine tenths of its reuse in the stream of that
- * level; of an array: its own lines alone. NaN: nothing is reused. */
-struct ana_extent { double touched[ANA_LEVEL_COUNT], window[ANA_LEVEL_COUNT]; };
-struct ana_curve_array { const char *name; /* "data", or NULL: several or unknown */ int param; struct ana_dist dist; struct ana_extent extent; };
-/* The same for other shares of reuse; pi_fit: warps per CTA whose windows fit L1 together, -1 without a device. */
-struct ana_window { double share, bytes[ANA_LEVEL_COUNT]; int pi_fit; };
-#define ANA_WINDOWS 3                        /* half, nine tenths, 99 of 100 */
-struct ana_point { double bytes, miss, split[ANA_FROM_COUNT]; const char *mark; /* "L1", "L2 per SM", "L2"; NULL: a power of two */ };
+/* Bytes in whole lines, by level (a thread's: a 32nd of its warp's; an SM's: of the CTAs resident
+ * together). touched: all that is asked for. window: what must stay in the cache for nine tenths of its
+ * reuse in the stream of that level; of an array: its own lines alone. NaN: nothing is reused. */
+struct ana_extent {
+    double touched[ANA_LEVEL_COUNT], window[ANA_LEVEL_COUNT];
+};
+struct ana_curve_array {
+    const char *name; /* "data", or NULL: several or unknown */
+    int param;
+    struct ana_dist dist;
+    struct ana_extent extent;
+};
+/* The same for other shares of reuse; pi_fit: warps per CTA whose windows fit L1 together, -1 without a
+ * device. */
+struct ana_window {
+    double share, bytes[ANA_LEVEL_COUNT];
+    int pi_fit;
+};
+#define ANA_WINDOWS 3 /* half, nine tenths, 99 of 100 */
+struct ana_point {
+    double bytes, miss, split[ANA_FROM_COUNT];
+    const char *mark; /* "L1", "L2 per SM", "L2"; NULL: a power of two */
+};
 struct ana_curve {
     struct arena *arena;
-    uint64_t requests, lines;                /* line requests traced; distinct lines */
-    bool cut;                                /* the trace was ended at its limit: of the SM's first CTAs only */
-    double sampled, error;                   /* part of the lines followed (1: all); then 95 % half-width of miss, most of any point */
-    uint32_t sms, resident;                  /* the SM of so many, with so many CTAs at a time; 1 and 1 without a device */
-    double l1_bytes, l2_bytes, cache_share;  /* of the device, NaN: none; L1 bytes per resident thread (bypass paper, Table 1) */
-    struct ana_dist all, *access;            /* by ana_kernel.access; total 0: not a global load, or never ran */
+    uint64_t requests, lines; /* line requests traced; distinct lines */
+    /* the trace was ended at its limit: of the SM's first CTAs only */
+    bool cut;
+    /* part of the lines followed (1: all); then 95 % half-width of miss, most of any point */
+    double sampled, error;
+    /* the SM of so many, with so many CTAs at a time; 1 and 1 without a device */
+    uint32_t sms, resident;
+    /* of the device, NaN: none; L1 bytes per resident thread (bypass paper, Table 1) */
+    double l1_bytes, l2_bytes, cache_share;
+    /* by ana_kernel.access; total 0: not a global load, or never ran */
+    struct ana_dist all, *access;
     uint32_t naccess, narrays, npoints;
     struct ana_curve_array *array;
-    struct ana_extent extent;                /* of all arrays together */
+    struct ana_extent extent; /* of all arrays together */
     struct ana_window window[ANA_WINDOWS];
-    struct ana_point *point;                 /* of `all`, rising: powers of two from 1 KiB, with the device's sizes between them */
+    /* of `all`, rising: powers of two from 1 KiB, with the device's sizes between them */
+    struct ana_point *point;
 };
 /* *out owned, ana_curve_free. ST_REFUSED: no launch, nothing traced, or as ana_trace. */
-enum status ana_curve_make(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct ana_curve **out, struct diags *ds);
+enum status ana_curve_make(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
+                           struct ana_curve **out, struct diags *ds);
 void ana_curve_free(struct ana_curve *c);
 
 #endif

@@ -10,14 +10,18 @@
 static const char axis[] = "xyz";
 
 /* ---- dependence on the grid ---- */
-static enum ax_visit is_ctaid(void *ctx, const struct ax *x)
+static enum symexpr_visit is_ctaid(void *ctx, const struct symexpr *x)
 {
     const unsigned *d = ctx;
     if (!(x->flags & AXF_CTAID))
-        return AX_SKIP;
-    return x->kind == AX_SREG && x->c == PTX_SREG_CTAID && x->op == *d ? AX_FOUND : AX_DESCEND;
+        return SYMEXPR_SKIP;
+    return x->kind == SYMEXPR_SREG && x->c == PTX_SREG_CTAID && x->op == *d ? SYMEXPR_FOUND
+                                                                            : SYMEXPR_DESCEND;
 }
-static bool uses_ctaid(const struct ax *x, unsigned d) { return (x->flags & AXF_CTAID) && ax_find(x, is_ctaid, &d); }
+static bool uses_ctaid(const struct symexpr *x, unsigned d)
+{
+    return (x->flags & AXF_CTAID) && symexpr_find(x, is_ctaid, &d);
+}
 static bool fact_uses(struct facts *f, const struct fact *x, unsigned d)
 {
     for (uint32_t c = 0; c < x->nctx; c++)
@@ -42,10 +46,15 @@ static bool grid_has(struct facts *f, unsigned d)
 }
 
 /* ---- the classes, first match wins ---- */
-struct verdict { enum ana_class cls; char *why; };
-typedef bool (*rule_fn)(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v);
+struct verdict {
+    enum ana_class cls;
+    char *why;
+};
+typedef bool (*rule_fn)(struct facts *f, const struct fact *x, const struct ana_access *a,
+                        struct verdict *v);
 
-static bool rule_unknown(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+static bool rule_unknown(struct facts *f, const struct fact *x, const struct ana_access *a,
+                         struct verdict *v)
 {
     uint16_t flags = 0;
     for (uint32_t c = 0; c < x->nctx; c++)
@@ -58,21 +67,28 @@ static bool rule_unknown(struct facts *f, const struct fact *x, const struct ana
     if (!a->unknown && !(flags & (AXF_UNKNOWN | AXF_PHI | AXF_OTHER_SREG)))
         return false;
     v->cls = ANA_CLASS_UNKNOWN;
-    v->why = arena_printf(f->arena, "its address is not known: %s", a->unknown ? a->unknown : "no expression");
+    v->why = arena_printf(f->arena, "its address is not known: %s",
+                          a->unknown ? a->unknown : "no expression");
     return true;
 }
 /* From a fiftieth of its lines on, as for shared lines below. */
-static bool rule_write(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+static bool rule_write(struct facts *f, const struct fact *x, const struct ana_access *a,
+                       struct verdict *v)
 {
     const struct fact_writer *w = &x->writer;
     if (!w->lines || w->lines * 50 < w->of_lines)
         return false;
     v->cls = ANA_CLASS_WRITE;
-    v->why = arena_printf(f->arena, "of the 128-byte lines of %s that this load reads, the next CTA along %c writes %.0f %% (the store at line %u)", a->array ? a->array : "its array",
-                          axis[w->axis], 100.0 * (double)w->lines / (double)w->of_lines, fact_inst(f, &f->fact[w->store])->at.line);
+    v->why = arena_printf(f->arena,
+                          "of the 128-byte lines of %s that this load reads, the next CTA along %c "
+                          "writes %.0f %% (the store at line %u)",
+                          a->array ? a->array : "its array", axis[w->axis],
+                          100.0 * (double)w->lines / (double)w->of_lines,
+                          fact_inst(f, &f->fact[w->store])->at.line);
     return true;
 }
-static bool rule_algorithm(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+static bool rule_algorithm(struct facts *f, const struct fact *x, const struct ana_access *a,
+                           struct verdict *v)
 {
     const uint32_t g[3] = { f->v.grid.x, f->v.grid.y, f->v.grid.z };
     for (unsigned d = 0; d < 3; d++) {
@@ -81,10 +97,19 @@ static bool rule_algorithm(struct facts *f, const struct fact *x, const struct a
         const struct fact_overlap *o = &x->near[d];
         if (!fact_uses(f, x, d)) {
             const char *verb = a->store ? "write" : "read", *array = a->array ? a->array : "the array";
-            v->why = f->o->data ? arena_printf(f->arena, "no term with ctaid.%c: the %u CTAs along %c %s the same part of %s", axis[d], g[d], axis[d], verb, array)
-                                : arena_printf(f->arena, "no term with ctaid.%c: all CTAs along %c %s the same part of %s", axis[d], axis[d], verb, array);
-        } else if (f->o->data && o->of_bytes && o->bytes * 2 > o->of_bytes) {     /* an assumed block may be larger than the one meant */
-            v->why = arena_printf(f->arena, "CTAs next to each other along %c share %.0f %% of the bytes this load reads", axis[d], 100.0 * (double)o->bytes / (double)o->of_bytes);
+            v->why =
+                f->o->data
+                    ? arena_printf(f->arena,
+                                   "no term with ctaid.%c: the %u CTAs along %c %s the same part of %s",
+                                   axis[d], g[d], axis[d], verb, array)
+                    : arena_printf(f->arena,
+                                   "no term with ctaid.%c: all CTAs along %c %s the same part of %s",
+                                   axis[d], axis[d], verb, array);
+        } else if (f->o->data && o->of_bytes &&
+                   o->bytes * 2 > o->of_bytes) { /* an assumed block may be larger than the one meant */
+            v->why = arena_printf(
+                f->arena, "CTAs next to each other along %c share %.0f %% of the bytes this load reads",
+                axis[d], 100.0 * (double)o->bytes / (double)o->of_bytes);
         } else {
             continue;
         }
@@ -93,36 +118,47 @@ static bool rule_algorithm(struct facts *f, const struct fact *x, const struct a
     }
     if (x->by_others * 2 > x->bytes_read) {
         v->cls = ANA_CLASS_ALGORITHM;
-        v->why = arena_printf(f->arena, "%.0f %% of the bytes this load reads were read by another CTA before, though not by a neighbour",
+        v->why = arena_printf(f->arena,
+                              "%.0f %% of the bytes this load reads were read by another CTA before, "
+                              "though not by a neighbour",
                               100.0 * (double)x->by_others / (double)x->bytes_read);
         return true;
     }
     return false;
 }
-static bool rule_line(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+static bool rule_line(struct facts *f, const struct fact *x, const struct ana_access *a,
+                      struct verdict *v)
 {
     (void)a;
     for (unsigned d = 0; d < 3; d++) {
         const struct fact_overlap *o = &x->near[d];
-        if (!grid_has(f, d) || !o->of_lines || o->lines * 50 < o->of_lines || o->bytes * 10 > o->of_bytes)
+        if (!grid_has(f, d) || !o->of_lines || o->lines * 50 < o->of_lines ||
+            o->bytes * 10 > o->of_bytes)
             continue;
         v->cls = ANA_CLASS_CACHE_LINE;
-        v->why = arena_printf(f->arena, "CTAs next to each other along %c share %.0f %% of the 128-byte lines of this load but %.0f %% of its bytes (32-byte sectors shared: %llu)",
-                              axis[d], 100.0 * (double)o->lines / (double)o->of_lines, 100.0 * (double)o->bytes / (double)o->of_bytes, (unsigned long long)o->sectors);
+        v->why =
+            arena_printf(f->arena,
+                         "CTAs next to each other along %c share %.0f %% of the 128-byte lines of this "
+                         "load but %.0f %% of its bytes (32-byte sectors shared: %llu)",
+                         axis[d], 100.0 * (double)o->lines / (double)o->of_lines,
+                         100.0 * (double)o->bytes / (double)o->of_bytes, (unsigned long long)o->sectors);
         return true;
     }
     return false;
 }
 /* Without a launch: a warp's 128 bytes that do not start at a line are shared with the next. */
-static bool rule_misaligned(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+static bool rule_misaligned(struct facts *f, const struct fact *x, const struct ana_access *a,
+                            struct verdict *v)
 {
     if (f->o->data || !x->counted || a->coalesce.degree >= 1 || !x->tally.requests)
         return false;
-    double lines = (double)x->tally.lines / (double)x->tally.requests, least = fmax(1, (double)x->tally.bytes_used / (double)x->tally.requests / 128);
+    double lines = (double)x->tally.lines / (double)x->tally.requests,
+           least = fmax(1, (double)x->tally.bytes_used / (double)x->tally.requests / 128);
     if (lines > 3 || lines <= least + 0.5)
         return false;
     v->cls = ANA_CLASS_CACHE_LINE;
-    v->why = arena_printf(f->arena, "%.1f lines per request where %.1f would do: neighbours share the rest", lines, least);
+    v->why = arena_printf(
+        f->arena, "%.1f lines per request where %.1f would do: neighbours share the rest", lines, least);
     return true;
 }
 /* As few lines as a warp of such elements needs. */
@@ -131,31 +167,45 @@ static bool compact(const struct fact *x)
     uint64_t least = x->bytes > 4 ? x->bytes / 4u : 1;
     return x->tally.requests && x->tally.lines <= x->tally.requests * least;
 }
-static bool rule_streaming(struct facts *f, const struct fact *x, const struct ana_access *a, struct verdict *v)
+static bool rule_streaming(struct facts *f, const struct fact *x, const struct ana_access *a,
+                           struct verdict *v)
 {
-    double again = x->touches ? (double)x->again / (double)x->touches : 0, ever = x->touches ? (double)x->ever / (double)x->touches : 0;
+    double again = x->touches ? (double)x->again / (double)x->touches : 0,
+           ever = x->touches ? (double)x->ever / (double)x->touches : 0;
     v->cls = ANA_CLASS_STREAMING;
     if (a->store)
         v->why = arena_printf(f->arena, compact(x) ? "coalesced writes" : "scattered writes");
     else if (!x->touches)
-        v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; %s)", f->o->data ? "it was not traced" : "a launch shows reuse");
+        v->why = arena_printf(f->arena, "every CTA has a part of its own (from the address; %s)",
+                              f->o->data ? "it was not traced" : "a launch shows reuse");
     else if (again > 0.05 && again > 0.9 * ever)
-        v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA", 100 * ever);
-    else if (ever > 0.05)                /* what a cache of that size has lost by then is not read once for all that */
-        v->why = arena_printf(f->arena, "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA, %.0f %% while a warp's share of L1 can still hold them",
+        v->why = arena_printf(
+            f->arena,
+            "no line shared between CTAs; %.0f %% of its lines are touched again inside the CTA",
+            100 * ever);
+    else if (ever > 0.05) /* what a cache of that size has lost by then is not read once for all that */
+        v->why = arena_printf(f->arena,
+                              "no line shared between CTAs; %.0f %% of its lines are touched again "
+                              "inside the CTA, %.0f %% while a warp's share of L1 can still hold them",
                               100 * ever, 100 * again);
     else
-        v->why = arena_printf(f->arena, compact(x) ? "coalesced and read once" : "read once, no line shared between CTAs");
+        v->why = arena_printf(f->arena, compact(x) ? "coalesced and read once"
+                                                   : "read once, no line shared between CTAs");
     return true;
 }
-static const rule_fn rules[] = { rule_unknown, rule_write, rule_algorithm, rule_line, rule_misaligned, rule_streaming };
+static const rule_fn rules[] = { rule_unknown, rule_write,      rule_algorithm,
+                                 rule_line,    rule_misaligned, rule_streaming };
 
 /* ---- the kernel ---- */
 #define CLASS_COUNT (ANA_CLASS_UNKNOWN + 1)
-/* What can be exploited goes before what cannot (digest section 3) unless it is clearly the smaller part. */
+/* What can be exploited goes before what cannot (digest section 3) unless it is clearly the smaller
+ * part. */
 static enum ana_class heaviest(const double weight[CLASS_COUNT])
 {
-    static const enum ana_class order[] = { ANA_CLASS_ALGORITHM, ANA_CLASS_CACHE_LINE, ANA_CLASS_WRITE, ANA_CLASS_DATA, ANA_CLASS_STREAMING, ANA_CLASS_UNKNOWN };
+    static const enum ana_class order[] = {
+        ANA_CLASS_ALGORITHM, ANA_CLASS_CACHE_LINE, ANA_CLASS_WRITE,
+        ANA_CLASS_DATA,      ANA_CLASS_STREAMING,  ANA_CLASS_UNKNOWN
+    };
     double most = 0;
     for (size_t i = 0; i < ARRAY_LEN(order); i++)
         most = weight[order[i]] > most ? weight[order[i]] : most;
@@ -174,17 +224,34 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
     if (!k->reuse.valid)
         return;
     double inter = k->reuse.inter_cta;
-    evidence(k, arena_printf(f->arena, "bytes on the way to L1: %.0f %% again by the same warp, %.0f %% by the same CTA, %.0f %% by another CTA, %.0f %% once%s",
-                             100 * k->reuse.intra_warp, 100 * k->reuse.intra_cta, 100 * inter, 100 * k->reuse.none, k->reuse.sampled ? " (from a sample of CTAs)" : ""));
+    evidence(k, arena_printf(f->arena,
+                             "bytes on the way to L1: %.0f %% again by the same warp, %.0f %% by the "
+                             "same CTA, %.0f %% by another CTA, %.0f %% once%s",
+                             100 * k->reuse.intra_warp, 100 * k->reuse.intra_cta, 100 * inter,
+                             100 * k->reuse.none, k->reuse.sampled ? " (from a sample of CTAs)" : ""));
     if (k->cls == ANA_CLASS_ALGORITHM && inter < 0.05)
-        evidence(k, arena_printf(f->arena, "the trace does not bear the class out: only %.1f %% of the bytes are reused by another CTA, so the order of CTAs matters little", 100 * inter));
+        evidence(k, arena_printf(f->arena,
+                                 "the trace does not bear the class out: only %.1f %% of the bytes are "
+                                 "reused by another CTA, so the order of CTAs matters little",
+                                 100 * inter));
     else if (k->cls == ANA_CLASS_STREAMING && inter > 0.25)
-        evidence(k, arena_printf(f->arena, "the trace does not bear the class out: %.0f %% of the bytes are reused by another CTA", 100 * inter));
+        evidence(
+            k,
+            arena_printf(
+                f->arena,
+                "the trace does not bear the class out: %.0f %% of the bytes are reused by another CTA",
+                100 * inter));
     else if (k->cls == ANA_CLASS_CACHE_LINE && k->reuse.sectors.inter_cta <= inter + 0.005)
-        evidence(k, arena_printf(f->arena, "the trace shows it in lines alone: by 32-byte sectors CTAs reuse %.1f %% of each other's, by bytes %.1f %%, so a cache that fetches sectors loses nothing",
-                                 100 * k->reuse.sectors.inter_cta, 100 * inter));
+        evidence(k, arena_printf(
+                        f->arena,
+                        "the trace shows it in lines alone: by 32-byte sectors CTAs reuse %.1f %% of "
+                        "each other's, by bytes %.1f %%, so a cache that fetches sectors loses nothing",
+                        100 * k->reuse.sectors.inter_cta, 100 * inter));
     else if (k->cls == ANA_CLASS_CACHE_LINE)
-        evidence(k, arena_printf(f->arena, "the trace agrees with the class: CTAs reuse %.1f %% of each other's 32-byte sectors, %.1f %% of the bytes", 100 * k->reuse.sectors.inter_cta, 100 * inter));
+        evidence(k, arena_printf(f->arena,
+                                 "the trace agrees with the class: CTAs reuse %.1f %% of each other's "
+                                 "32-byte sectors, %.1f %% of the bytes",
+                                 100 * k->reuse.sectors.inter_cta, 100 * inter));
     else if (k->cls != ANA_CLASS_UNKNOWN)
         evidence(k, arena_printf(f->arena, "the trace agrees with the class"));
 }
@@ -213,7 +280,8 @@ static void load_evidence(struct facts *f, struct ana_kernel *k, uint32_t i)
     if (n > LINES_NAMED)
         buf_printf(&lines, " and %u more", n - LINES_NAMED);
     if (lines.n)
-        evidence(k, arena_printf(f->arena, n > 1 ? "lines %s, each: %s" : "line %s: %s", lines.s, k->access[i].evidence));
+        evidence(k, arena_printf(f->arena, n > 1 ? "lines %s, each: %s" : "line %s: %s", lines.s,
+                                 k->access[i].evidence));
     buf_free(&lines);
 }
 static void kernel_class(struct facts *f, struct ana_kernel *k)
@@ -231,7 +299,8 @@ static void kernel_class(struct facts *f, struct ana_kernel *k)
     struct buf b = { 0 };
     for (int c = 0; c < CLASS_COUNT && all > 0; c++)
         if (weight[c] > 0)
-            buf_printf(&b, "%s%s %.0f %%", b.n ? ", " : "", ana_class_name((enum ana_class)c), 100 * weight[c] / all);
+            buf_printf(&b, "%s%s %.0f %%", b.n ? ", " : "", ana_class_name((enum ana_class)c),
+                       100 * weight[c] / all);
     if (b.n)
         evidence(k, arena_printf(f->arena, "%s of the loads%s", b.s, k->launched ? " by requests" : ""));
     buf_free(&b);
@@ -240,7 +309,8 @@ static void kernel_class(struct facts *f, struct ana_kernel *k)
             load_evidence(f, k, i);
     dynamic_check(f, k);
 }
-/* Ours, on lines a CTA touches again (the paper gives no numbers): under a tenth insensitive, from three quarters highly sensitive. */
+/* Ours, on lines a CTA touches again (the paper gives no numbers): under a tenth insensitive, from three
+ * quarters highly sensitive. */
 static void sensitivity(struct ana_kernel *k)
 {
     if (k->reuse.valid)
@@ -251,7 +321,8 @@ static void partition_without_launch(struct facts *f, struct ana_kernel *k)
     double share[3] = { 0 }, n = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         const struct fact *x = &f->fact[i];
-        if (!x->load || x->space != PTX_SPACE_GLOBAL || k->access[i].depends_on_load || k->access[i].unknown)
+        if (!x->load || x->space != PTX_SPACE_GLOBAL || k->access[i].depends_on_load ||
+            k->access[i].unknown)
             continue;
         n++;
         for (unsigned d = 0; d < 3; d++)
@@ -265,7 +336,10 @@ static void partition_without_launch(struct facts *f, struct ana_kernel *k)
     p->strength_z = share[2] / n;
     bool flat = !grid_has(f, 1) && !grid_has(f, 2), x = share[0] > 0, y = share[1] > 0;
     p->index = !x && !y ? "none" : flat || (x && !y) ? "row" : !x ? "column" : "tile:8x8";
-    p->why = arena_printf(f->arena, "%.0f of %.0f loads do not depend on ctaid.x, %.0f not on ctaid.y (from the addresses; a launch gives bytes)", share[0], n, share[1]);
+    p->why = arena_printf(f->arena,
+                          "%.0f of %.0f loads do not depend on ctaid.x, %.0f not on ctaid.y (from the "
+                          "addresses; a launch gives bytes)",
+                          share[0], n, share[1]);
 }
 void classify_all(struct facts *f, struct ana_kernel *k)
 {

@@ -8,22 +8,22 @@
  * 2^SAMPLE_SHIFT followed, chosen by a hash of its address (Waldspurger et al.,
  * SHARDS, FAST'15): distances between followed lines are scaled back up. */
 #include "engine/analysis/trace.h"
-#include "engine/model/model.h"
+#include "engine/perfmodel/perfmodel.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LINE 128u
-#define SECTORS 4u
-#define SUB 32u                      /* bins an octave; the first two octaves are exact */
-#define SUB_BITS 5
-#define BINS (SUB * 35u)             /* distances below 2^39 */
+#define LINE           128u
+#define SECTORS        4u
+#define SUB            32u /* bins an octave; the first two octaves are exact */
+#define SUB_BITS       5
+#define BINS           (SUB * 35u) /* distances below 2^39 */
 #define EXACT_REQUESTS UINT64_C(1000000)
-#define SAMPLE_SHIFT 4
-#define SAMPLED_TIMES 3
-#define CURVE_BUDGET (UINT64_C(1) << 27)     /* warp operations of one pass */
-#define GROUPS 8u                    /* of followed lines, for the error */
-#define KEEP_REQUESTS (1u << 20)     /* of the CTA gone through again */
+#define SAMPLE_SHIFT   4
+#define SAMPLED_TIMES  3
+#define CURVE_BUDGET   (UINT64_C(1) << 27) /* warp operations of one pass */
+#define GROUPS         8u                  /* of followed lines, for the error */
+#define KEEP_REQUESTS  (1u << 20)          /* of the CTA gone through again */
 
 /* ---- distributions ---- */
 static unsigned bin_of(uint64_t d)
@@ -52,8 +52,11 @@ static void dist_clear(struct ana_dist *d)
             memset(d->bin[k], 0, sizeof *d->bin[k] * BINS);
     d->total = d->cold = 0;
 }
-#define COLD UINT16_MAX              /* of a bin */
-static uint16_t bin_at(uint64_t distance) { return distance == MODEL_COLD ? COLD : (uint16_t)bin_of(distance); }
+#define COLD UINT16_MAX /* of a bin */
+static uint16_t bin_at(uint64_t distance)
+{
+    return distance == MODEL_COLD ? COLD : (uint16_t)bin_of(distance);
+}
 static void dist_add(struct ana_dist *d, uint16_t bin, unsigned part)
 {
     d->total++;
@@ -84,7 +87,8 @@ double ana_miss_ratio(const struct ana_dist *d, double bytes, double *split)
         memcpy(split, own, sizeof own);
     return 1 - hits;
 }
-/* Bytes of cache that give `share` (0..1) of all reuse (of the hits that any size gives); NaN: nothing is reused. */
+/* Bytes of cache that give `share` (0..1) of all reuse (of the hits that any size gives); NaN: nothing
+ * is reused. */
 static double ana_dist_window(const struct ana_dist *d, double share)
 {
     double all = (double)(d->total - d->cold), n = 0;
@@ -92,7 +96,7 @@ static double ana_dist_window(const struct ana_dist *d, double share)
         for (unsigned k = 0; k < ANA_FROM_COUNT; k++)
             n += d->bin[k] ? d->bin[k][b] : 0;
         if (n >= share * all)
-            return LINE * bin_low(b + 1);    /* a line at distance d needs d+1 lines */
+            return LINE * bin_low(b + 1); /* a line at distance d needs d+1 lines */
     }
     return NAN;
 }
@@ -124,13 +128,20 @@ static bool stream_begin(struct stream *s, uint32_t narrays)
         ok = (s->array[i] = model_reuse_new(1)) != NULL;
     return ok;
 }
-static const struct model_reuse *stream_of(const struct stream *s, uint32_t array) { return s->array ? s->array[array] : s->all; }
-static uint16_t bin_scaled(uint64_t d, unsigned shift) { return bin_at(d == MODEL_COLD ? d : d << shift); }
+static const struct model_reuse *stream_of(const struct stream *s, uint32_t array)
+{
+    return s->array ? s->array[array] : s->all;
+}
+static uint16_t bin_scaled(uint64_t d, unsigned shift)
+{
+    return bin_at(d == MODEL_COLD ? d : d << shift);
+}
 static uint16_t stream_touch(struct stream *s, uint64_t line, uint32_t array, unsigned shift)
 {
     uint16_t bin = bin_scaled(model_reuse_touch(s->all, line), shift);
     dist_add(&s->dist, bin, 0);
-    dist_add(&s->array_dist[array], s->array ? bin_scaled(model_reuse_touch(s->array[array], line), shift) : bin, 0);
+    dist_add(&s->array_dist[array],
+             s->array ? bin_scaled(model_reuse_touch(s->array[array], line), shift) : bin, 0);
     return bin;
 }
 static bool stream_failed(const struct stream *s)
@@ -143,20 +154,30 @@ static bool stream_failed(const struct stream *s)
 
 /* ---- the SM ---- */
 /* By the number that the SM's stream has for it; worst: a bin, which is all that is asked of it. */
-struct line_state { uint32_t by[SECTORS]; uint16_t worst[SECTORS]; uint8_t seen; bool resident; };
-struct kept { uint32_t line /* its number */; uint16_t warp, array; };
+struct line_state {
+    uint32_t by[SECTORS];
+    uint16_t worst[SECTORS];
+    uint8_t seen;
+    bool resident;
+};
+struct kept {
+    uint32_t line /* its number */;
+    uint16_t warp, array;
+};
 struct curving {
     struct facts *f;
     struct ana_curve *c;
-    uint32_t *array_of, warps;       /* by access: index into c->array */
-    uint64_t *mask;                  /* by array: enum of bases, as fact.arrays */
+    uint32_t *array_of, warps; /* by access: index into c->array */
+    uint64_t *mask;            /* by array: enum of bases, as fact.arrays */
     struct stream sm;
-    struct line_state *line; size_t cap, n;
+    struct line_state *line;
+    size_t cap, n;
     struct ana_dist group[GROUPS];
     uint64_t limit, *resident_lines; /* by array: distinct lines of the first CTAs together */
-    struct kept *kept; size_t nkept, cap_kept;
+    struct kept *kept;
+    size_t nkept, cap_kept;
     uint32_t sample_cta;
-    unsigned shift;                  /* one line in 2^shift is followed */
+    unsigned shift; /* one line in 2^shift is followed */
     bool keep, nomem;
 };
 static uint64_t mix(uint64_t line)
@@ -181,7 +202,8 @@ static unsigned from(const struct curving *q, uint32_t was, uint32_t now)
 {
     return was == now ? ANA_FROM_WARP : was / q->warps == now / q->warps ? ANA_FROM_CTA : ANA_FROM_OTHER;
 }
-static void touch_sectors(struct curving *q, const struct ana_request *r, uint32_t array, struct line_state *l, uint16_t bin)
+static void touch_sectors(struct curving *q, const struct ana_request *r, uint32_t array,
+                          struct line_state *l, uint16_t bin)
 {
     uint32_t me = r->cta / q->c->sms * q->warps + r->warp;
     struct ana_dist *group = &q->group[mix(r->line) >> 40 & (GROUPS - 1)];
@@ -206,7 +228,8 @@ static void keep(struct curving *q, const struct ana_request *r, uint32_t array)
 {
     q->nomem = q->nomem || !base_grow((void **)&q->kept, q->nkept, &q->cap_kept, sizeof *q->kept);
     if (!q->nomem)
-        q->kept[q->nkept++] = (struct kept){ model_reuse_last(q->sm.all), (uint16_t)r->warp, (uint16_t)array };
+        q->kept[q->nkept++] =
+            (struct kept){ model_reuse_last(q->sm.all), (uint16_t)r->warp, (uint16_t)array };
 }
 static bool on_request(void *ctx, const struct ana_request *r)
 {
@@ -239,14 +262,17 @@ static bool on_request(void *ctx, const struct ana_request *r)
 /* ---- setting up ---- */
 static bool followed(const struct fact *x)
 {
-    return x->load && !x->atomic && !x->prefetch && (x->space == PTX_SPACE_GLOBAL || x->space == PTX_SPACE_GENERIC);
+    return x->load && !x->atomic && !x->prefetch &&
+           (x->space == PTX_SPACE_GLOBAL || x->space == PTX_SPACE_GENERIC);
 }
 static bool make_arrays(struct curving *q)
 {
     struct ana_curve *c = q->c;
     struct facts *f = q->f;
-    bool ok = (c->array = ARENA_ARRAY(c->arena, struct ana_curve_array, f->n + 1)) != NULL && (c->access = ARENA_ARRAY(c->arena, struct ana_dist, f->n + 1)) != NULL &&
-              (q->array_of = ARENA_ARRAY(f->arena, uint32_t, f->n + 1)) != NULL && (q->mask = ARENA_ARRAY(f->arena, uint64_t, f->n + 1)) != NULL;
+    bool ok = (c->array = ARENA_ARRAY(c->arena, struct ana_curve_array, f->n + 1)) != NULL &&
+              (c->access = ARENA_ARRAY(c->arena, struct ana_dist, f->n + 1)) != NULL &&
+              (q->array_of = ARENA_ARRAY(f->arena, uint32_t, f->n + 1)) != NULL &&
+              (q->mask = ARENA_ARRAY(f->arena, uint64_t, f->n + 1)) != NULL;
     c->naccess = f->n;
     for (uint32_t i = 0; ok && i < f->n; i++) {
         uint32_t k = 0;
@@ -259,7 +285,8 @@ static bool make_arrays(struct curving *q)
         if (k < c->narrays)
             continue;
         const char *name = array_name(f, f->fact[i].arrays);
-        c->array[k] = (struct ana_curve_array){ .name = name ? arena_dup(c->arena, str_of(name)) : NULL, .param = array_param(f, f->fact[i].arrays) };
+        c->array[k] = (struct ana_curve_array){ .name = name ? arena_dup(c->arena, str_of(name)) : NULL,
+                                                .param = array_param(f, f->fact[i].arrays) };
         q->mask[k] = f->fact[i].arrays;
         c->narrays++;
         ok = ok && dist_make(c->arena, &c->array[k].dist, ANA_FROM_COUNT);
@@ -268,7 +295,8 @@ static bool make_arrays(struct curving *q)
 }
 static bool stream_dists(struct arena *a, struct stream *s, uint32_t narrays)
 {
-    bool ok = dist_make(a, &s->dist, 1) && (s->array_dist = ARENA_ARRAY(a, struct ana_dist, narrays + 1)) != NULL;
+    bool ok = dist_make(a, &s->dist, 1) &&
+              (s->array_dist = ARENA_ARRAY(a, struct ana_dist, narrays + 1)) != NULL;
     for (uint32_t i = 0; ok && i < narrays; i++)
         ok = dist_make(a, &s->array_dist[i], 1);
     return ok;
@@ -284,9 +312,11 @@ static bool set_up(struct curving *q)
     c->l1_bytes = dev && dev->l1_bytes ? (double)dev->l1_bytes : (double)NAN;
     c->l2_bytes = dev && dev->l2_bytes ? (double)dev->l2_bytes : (double)NAN;
     c->cache_share = c->l1_bytes / ((double)c->resident * env_threads(&q->f->v));
-    uint64_t rank = (c->resident - 1) / 2;   /* a CTA in the middle: those at the grid's edge are often special */
+    /* a CTA in the middle: those at the grid's edge are often special */
+    uint64_t rank = (c->resident - 1) / 2;
     q->sample_cta = (uint32_t)(rank * c->sms < ctas ? rank * c->sms : 0);
-    bool ok = make_arrays(q) && dist_make(c->arena, &c->all, ANA_FROM_COUNT) && stream_dists(q->f->arena, &q->sm, c->narrays) &&
+    bool ok = make_arrays(q) && dist_make(c->arena, &c->all, ANA_FROM_COUNT) &&
+              stream_dists(q->f->arena, &q->sm, c->narrays) &&
               (q->resident_lines = ARENA_ARRAY(q->f->arena, uint64_t, c->narrays + 1)) != NULL;
     for (unsigned g = 0; ok && g < GROUPS; g++)
         ok = dist_make(q->f->arena, &q->group[g], 1);
@@ -313,7 +343,8 @@ static void forget(struct curving *q)
     c->requests = 0;
     c->cut = false;
 }
-/* A slice whose private copies of the buffers are as at the launch: earlier runs may have written to them. */
+/* A slice whose private copies of the buffers are as at the launch: earlier runs may have written to
+ * them. */
 static struct slice *slice_afresh(struct facts *f)
 {
     slice_free(f->slice);
@@ -332,13 +363,15 @@ static enum status pass(struct curving *q, unsigned shift, uint64_t limit)
     q->keep = !shift;
     c->sampled = ldexp(1, -(int)shift);
     enum status st = stream_begin(&q->sm, c->narrays) ? trace_sm(q->f, s, &p, on_request, q) : ST_NOMEM;
-    if (st == ST_REFUSED) {          /* out of budget: what was seen so far counts */
+    if (st == ST_REFUSED) { /* out of budget: what was seen so far counts */
         c->cut = true;
         st = ST_OK;
     }
     for (uint32_t i = 0; i < q->f->n; i++)
         if (followed(&q->f->fact[i]) && s->site[i].tainted)
-            eval_gap(&q->f->e, "the load at line %u is not in the miss-ratio curve: %s", fact_inst(q->f, &q->f->fact[i])->at.line, s->taint_why ? s->taint_why : "its address is not modelled");
+            eval_gap(&q->f->e, "the load at line %u is not in the miss-ratio curve: %s",
+                     fact_inst(q->f, &q->f->fact[i])->at.line,
+                     s->taint_why ? s->taint_why : "its address is not modelled");
     if (q->nomem || (st == ST_OK && stream_failed(&q->sm)))
         st = ST_NOMEM;
     stream_end(&q->sm);
@@ -364,7 +397,8 @@ static void add_touched(struct ana_curve *c, enum ana_level l, const struct stre
     for (uint32_t i = 0; i < c->narrays; i++)
         c->array[i].extent.touched[l] += LINE * (double)model_reuse_lines(stream_of(s, i));
 }
-static enum status replay(struct curving *q, struct stream *s, enum ana_level l, uint32_t warp /* UINT32_MAX: all */)
+static enum status replay(struct curving *q, struct stream *s, enum ana_level l,
+                          uint32_t warp /* UINT32_MAX: all */)
 {
     enum status st = stream_begin(s, q->c->narrays) ? ST_OK : ST_NOMEM;
     for (size_t i = 0; st == ST_OK && i < q->nkept; i++)
@@ -389,7 +423,10 @@ static enum status one_cta(struct curving *q)
     struct stream cta = { 0 }, warp = { 0 };
     bool active[1024 / 32 + 1] = { false };
     double warps = 0;
-    enum status st = stream_dists(q->f->arena, &cta, c->narrays) && stream_dists(q->f->arena, &warp, c->narrays) ? replay(q, &cta, ANA_LEVEL_CTA, UINT32_MAX) : ST_NOMEM;
+    enum status st =
+        stream_dists(q->f->arena, &cta, c->narrays) && stream_dists(q->f->arena, &warp, c->narrays)
+            ? replay(q, &cta, ANA_LEVEL_CTA, UINT32_MAX)
+            : ST_NOMEM;
     for (size_t i = 0; i < q->nkept; i++)
         active[q->kept[i].warp < 32 ? q->kept[i].warp : 32] = true;
     for (uint32_t w = 0; st == ST_OK && w < 32; w++)
@@ -406,7 +443,8 @@ static enum status one_cta(struct curving *q)
         scale_extent(&c->array[i].extent, warps > 0 ? warps : 1);
     return ST_OK;
 }
-/* What the whole SM needs may fit although the warps' own windows, added up, would not: they share lines. */
+/* What the whole SM needs may fit although the warps' own windows, added up, would not: they share
+ * lines. */
 static int fits(const struct curving *q, const struct ana_window *w)
 {
     double l1 = q->c->l1_bytes, each = w->bytes[ANA_LEVEL_WARP] * q->c->resident, pi = floor(l1 / each);
@@ -523,7 +561,8 @@ enum status curve_make(struct facts *f, struct ana_curve **out)
         arena_free(arena);
     return st == ST_OK && !*out ? ST_NOMEM : st;
 }
-enum status ana_curve_make(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct ana_curve **out, struct diags *ds)
+enum status ana_curve_make(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
+                           struct ana_curve **out, struct diags *ds)
 {
     struct arena *arena = arena_new(0);
     struct facts f;
@@ -539,7 +578,8 @@ enum status ana_curve_make(const struct ptx_module *m, struct str kernel, const 
     if (st == ST_OK)
         st = curve_make(&f, out);
     if (st == ST_REFUSED)
-        diag_error(ds, "ana-curve", "%s", f.e.ngaps ? f.e.gaps[f.e.ngaps - 1] : "no global load of this launch can be traced");
+        diag_error(ds, "ana-curve", "%s",
+                   f.e.ngaps ? f.e.gaps[f.e.ngaps - 1] : "no global load of this launch can be traced");
     facts_free(&f);
     arena_free(arena);
     return st;

@@ -6,24 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE_BUDGET (UINT64_C(1) << 28)     /* warp operations of one analysis: some 15 seconds of one processor */
-#define QUICK_CTAS 16u
+/* warp operations of one analysis: some 15 seconds of one processor */
+#define SLICE_BUDGET (UINT64_C(1) << 28)
+#define QUICK_CTAS   16u
 #define QUICK_BUDGET (UINT64_C(1) << 22)
 
 /* ---- grouping ---- */
 static int by_place(const void *a, const void *b)
 {
-    const struct eval_access *x = *(const struct eval_access *const *)a, *y = *(const struct eval_access *const *)b;
+    const struct eval_access *x = *(const struct eval_access *const *)a,
+                             *y = *(const struct eval_access *const *)b;
     uint32_t fx = x->frame->func->index, fy = y->frame->func->index;
     if (fx != fy)
         return fx < fy ? -1 : 1;
     if (x->inst != y->inst)
         return x->inst < y->inst ? -1 : 1;
     if (x->store != y->store)
-        return (int)x->store - (int)y->store;    /* cp.async: its read, then its write */
-    return (x > y) - (x < y);                    /* contexts in the order they were met */
+        return (int)x->store - (int)y->store; /* cp.async: its read, then its write */
+    return (x > y) - (x < y);                 /* contexts in the order they were met */
 }
-/* One fact per instruction (and side of it), in the order of the text; its contexts are a stretch of one array. */
+/* One fact per instruction (and side of it), in the order of the text; its contexts are a stretch of one
+ * array. */
 static bool group(struct facts *f)
 {
     uint32_t n = f->e.naccess;
@@ -39,8 +42,15 @@ static bool group(struct facts *f)
         struct fact *x = f->n ? &f->fact[f->n - 1] : NULL;
         if (!x || x->func != a->frame->func->index || x->inst != a->inst || x->store != a->store) {
             x = &f->fact[f->n++];
-            *x = (struct fact){ .func = a->frame->func->index, .inst = a->inst, .ctx = ctx + i, .space = a->space, .bytes = a->bytes, .load = a->load,
-                                .store = a->store, .atomic = a->atomic, .prefetch = a->prefetch };
+            *x = (struct fact){ .func = a->frame->func->index,
+                                .inst = a->inst,
+                                .ctx = ctx + i,
+                                .space = a->space,
+                                .bytes = a->bytes,
+                                .load = a->load,
+                                .store = a->store,
+                                .atomic = a->atomic,
+                                .prefetch = a->prefetch };
         }
         x->nctx++;
     }
@@ -84,12 +94,14 @@ static const struct ptx_func *find_kernel(const struct ptx_module *m, struct str
         if (m->funcs[i]->entry && m->funcs[i]->has_body && (!name.n || str_eq(m->funcs[i]->name, name)))
             return m->funcs[i];
     if (name.n)
-        diag_error(ds, "ana-kernel", "no kernel named '%.*s' in %s", (int)name.n, name.s, m->path ? m->path : "the module");
+        diag_error(ds, "ana-kernel", "no kernel named '%.*s' in %s", (int)name.n, name.s,
+                   m->path ? m->path : "the module");
     else
         diag_error(ds, "ana-kernel", "no kernel in %s", m->path ? m->path : "the module");
     return NULL;
 }
-enum status facts_make(struct facts *f, const struct ptx_module *m, struct str kernel, const struct ana_opts *o, struct arena *arena, struct diags *ds)
+enum status facts_make(struct facts *f, const struct ptx_module *m, struct str kernel,
+                       const struct ana_opts *o, struct arena *arena, struct diags *ds)
 {
     memset(f, 0, sizeof *f);
     f->arena = arena;
@@ -103,15 +115,16 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
     if (!k)
         return ST_INPUT;
     enum status st = eval_kernel(&f->e, arena, m, k, o->cancel);
-    before_plan(f, m);
+    prior_launches_plan(f, m);
     if (st == ST_OK)
         st = env_make(&f->v, &f->e, o->data);
-    if (st == ST_OK && f->before_gap)
-        eval_gap(&f->e, "%s", f->before_gap);
+    if (st == ST_OK && f->prior_launches_gap)
+        eval_gap(&f->e, "%s", f->prior_launches_gap);
     if (st != ST_OK)
         return st;
     if (o->data && (!env_threads(&f->v) || env_threads(&f->v) > 1024 || !env_ctas(&f->v))) {
-        diag_error(ds, "ana-launch", "a block of %ux%ux%u threads cannot be launched", f->v.block.x, f->v.block.y, f->v.block.z);
+        diag_error(ds, "ana-launch", "a block of %ux%ux%u threads cannot be launched", f->v.block.x,
+                   f->v.block.y, f->v.block.z);
         return ST_INPUT;
     }
     env_solve_loops(&f->v);
@@ -129,7 +142,7 @@ void facts_free(struct facts *f)
 {
     slice_free(f->slice);
     eval_done(&f->e);
-    before_free(f);
+    prior_launches_free(f);
     if (f->o->data)
         launch_data_hold(f->o->data, false);
 }
@@ -142,21 +155,26 @@ static struct slice *make_slice(struct facts *f, bool all)
     if (!f->sites)
         return NULL;
     for (uint32_t i = 0; i < f->n; i++)
-        f->sites[i] = (struct slice_site){ .func = f->fact[i].func, .inst = f->fact[i].inst, .arrays = array_regions(f, f->fact[i].arrays),
-                                           .chosen = (all || !f->fact[i].counted) && (f->o->every || !f->fact[i].prefetch) };
+        f->sites[i] = (struct slice_site){ .func = f->fact[i].func,
+                                           .inst = f->fact[i].inst,
+                                           .arrays = array_regions(f, f->fact[i].arrays),
+                                           .chosen = (all || !f->fact[i].counted) &&
+                                                     (f->o->every || !f->fact[i].prefetch) };
     enum status st = slice_make(&f->v, f->sites, f->n, &s);
     if (st != ST_OK || s->refused) {
         if (st == ST_NOMEM)
             f->e.status = ST_NOMEM;
         else if (s && s->refused)
-            eval_gap(&f->e, "addresses cannot be executed: control flow depends on %s, which is not modelled", s->refused);
+            eval_gap(&f->e,
+                     "addresses cannot be executed: control flow depends on %s, which is not modelled",
+                     s->refused);
         slice_free(s);
         return NULL;
     }
     if (f->before && (s->reads[PTX_SPACE_GLOBAL] || s->reads[PTX_SPACE_GENERIC])) {
-        st = before_run(f);
-        if (st == ST_OK && f->before_gap)
-            eval_gap(&f->e, "%s", f->before_gap);
+        st = prior_launches_run(f);
+        if (st == ST_OK && f->prior_launches_gap)
+            eval_gap(&f->e, "%s", f->prior_launches_gap);
     }
     if (st == ST_OK)
         return s;
@@ -170,14 +188,17 @@ struct slice *facts_slice(struct facts *f)
         f->slice = make_slice(f, true);
     return f->slice;
 }
-struct counting { struct facts *f; struct tally *t; };
+struct counting {
+    struct facts *f;
+    struct tally *t;
+};
 static bool count_event(void *ctx, const struct slice_event *ev)
 {
     struct counting *c = ctx;
     const struct fact *x = &c->f->fact[ev->site];
     bool shared = ev->space == PTX_SPACE_SHARED;
-    struct tally_request r = tally_measure(ev->addr, ev->mask, x->bytes, shared);
-    tally_add(&c->t[ev->site], &r, ev->present, 1);
+    struct request_count_request r = request_count_measure(ev->addr, ev->mask, x->bytes, shared);
+    request_count_add(&c->t[ev->site], &r, ev->present, 1);
     return true;
 }
 /* Relative half-width of a 95 % interval for sectors per request from per-CTA samples. */
@@ -196,7 +217,10 @@ static double sample_error(const double *sectors, const double *requests, uint64
     }
     return 1.96 * sqrt(var / (double)(n - 1) * (double)n) / s;
 }
-struct plan_run { uint64_t n, stride, budget; bool sampled; };
+struct plan_run {
+    uint64_t n, stride, budget;
+    bool sampled;
+};
 static struct plan_run how_many(const struct facts *f)
 {
     uint64_t all = env_ctas(&f->v), want = f->o->sample_ctas;
@@ -215,7 +239,13 @@ static struct plan_run how_many(const struct facts *f)
 /* CTAs in so many equal runs, on as many threads as there are: neither the sums nor where the limit
  * bites depends on the machine. */
 #define PARTS 16
-struct share_out { struct facts *f; struct slice *s; struct tally *t; enum status *st; uint64_t n, parts, budget; };
+struct share_out {
+    struct facts *f;
+    struct slice *s;
+    struct tally *t;
+    enum status *st;
+    uint64_t n, parts, budget;
+};
 static void count_part(void *ctx, size_t i)
 {
     struct share_out *o = ctx;
@@ -223,7 +253,8 @@ static void count_part(void *ctx, size_t i)
     uint64_t from = o->n * i / o->parts, to = o->n * (i + 1) / o->parts, budget = o->budget / o->parts;
     o->st[i] = slice_run(o->s, from, to - from, 1, count_event, &c, &budget);
 }
-static enum status run_parallel(struct facts *f, struct slice *s, const struct plan_run *p, struct tally *t)
+static enum status run_parallel(struct facts *f, struct slice *s, const struct plan_run *p,
+                                struct tally *t)
 {
     struct share_out o = { .f = f, .s = s, .n = p->n, .parts = PARTS, .budget = p->budget };
     enum status st = ST_OK;
@@ -236,7 +267,7 @@ static enum status run_parallel(struct facts *f, struct slice *s, const struct p
     for (uint64_t k = 0; st == ST_OK && k < o.parts; k++) {
         st = o.st[k];
         for (uint32_t i = 0; i < f->n; i++)
-            tally_merge(&t[i], &o.t[k * f->n + i]);
+            request_count_merge(&t[i], &o.t[k * f->n + i]);
     }
     base_free(o.t);
     base_free(o.st);
@@ -258,13 +289,14 @@ static enum status run_counting(struct facts *f, struct slice *s, struct plan_ru
         c.t = one;
         st = slice_run(s, done * p->stride, 1, 1, count_event, &c, &p->budget);
         for (uint32_t i = 0; i < f->n; i++) {
-            tally_merge(&t[i], &one[i]);
+            request_count_merge(&t[i], &one[i]);
             sum[(size_t)i * 2 * p->n + done] = (double)one[i].sectors;
             sum[(size_t)i * 2 * p->n + p->n + done] = (double)one[i].requests;
         }
     }
     for (uint32_t i = 0; sum && one && i < f->n; i++)
-        f->fact[i].error = sample_error(sum + (size_t)i * 2 * p->n, sum + (size_t)i * 2 * p->n + p->n, done);
+        f->fact[i].error =
+            sample_error(sum + (size_t)i * 2 * p->n, sum + (size_t)i * 2 * p->n + p->n, done);
     st = !sum || !one ? ST_NOMEM : st;
     base_free(sum);
     base_free(one);
@@ -283,8 +315,9 @@ static enum status count_by_slice(struct facts *f)
     enum status st = run_counting(f, s, &p, t);
     for (uint32_t i = 0; i < f->n && st == ST_OK; i++) {
         struct fact *x = &f->fact[i];
-        if (x->counted || x->prefetch || (x->store && x->inst == f->fact[i ? i - 1 : 0].inst && i && x->func == f->fact[i - 1].func))
-            continue;                /* cp.async: its shared-memory side is not reported */
+        if (x->counted || x->prefetch ||
+            (x->store && x->inst == f->fact[i ? i - 1 : 0].inst && i && x->func == f->fact[i - 1].func))
+            continue; /* cp.async: its shared-memory side is not reported */
         x->tally = t[i];
         x->counted = !s->site[i].tainted;
         x->by_slice = true;
@@ -297,17 +330,25 @@ static enum status count_by_slice(struct facts *f)
         if (s->too_deep)
             eval_gap(&f->e, "the launch's addresses are not executed: its calls nest too deep");
         else if (s->spun)
-            eval_gap(&f->e, "the launch's addresses are not executed to the end, with CTAs in index order: " SLICE_SPUN, s->spun);
+            eval_gap(&f->e,
+                     "the launch's addresses are not executed to the end, with CTAs in index "
+                     "order: " SLICE_SPUN,
+                     s->spun);
         else
-            eval_gap(&f->e, "the launch is too long to execute its addresses (stopped after %llu warp operations); ask for a sample of CTAs (--sample)",
+            eval_gap(&f->e,
+                     "the launch is too long to execute its addresses (stopped after %llu warp "
+                     "operations); ask for a sample of CTAs (--sample)",
                      (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));
         st = ST_OK;
         f->too_long = true;
     }
     if (s->order_dependent)
-        eval_gap(&f->e, "addresses depend on memory that the kernel itself writes: executed with CTAs in index order");
+        eval_gap(&f->e, "addresses depend on memory that the kernel itself writes: executed with CTAs "
+                        "in index order");
     if (s->outside)
-        eval_gap(&f->e, "%llu lane accesses lie outside every buffer of the launch and were read as zero", (unsigned long long)s->outside);
+        eval_gap(&f->e,
+                 "%llu lane accesses lie outside every buffer of the launch and were read as zero",
+                 (unsigned long long)s->outside);
     slice_free(s);
     base_free(t);
     return st;
@@ -320,12 +361,12 @@ static enum status count_closed(struct facts *f, struct fact *x)
     for (uint32_t c = 0; c < x->nctx; c++) {
         struct eval_access a = *x->ctx[c];
         a.space = x->space;
-        enum box_result r = box_count(&f->v, &a, &t, &x->why);
-        if (r == BOX_CANCELLED)
+        enum closed_form_result r = closed_form_count(&f->v, &a, &t, &x->why);
+        if (r == CLOSED_FORM_CANCELLED)
             return ST_CANCELLED;
-        if (r == BOX_NOMEM)
+        if (r == CLOSED_FORM_NOMEM)
             return ST_NOMEM;
-        if (r != BOX_DONE)
+        if (r != CLOSED_FORM_DONE)
             return ST_OK;
     }
     x->tally = t;
@@ -334,30 +375,38 @@ static enum status count_closed(struct facts *f, struct fact *x)
     return ST_OK;
 }
 /* What a symbolic value hangs on that has no number. */
-struct missing { struct facts *f; const char *what; };
-static enum ax_visit visit_missing(void *ctx, const struct ax *x)
+struct missing {
+    struct facts *f;
+    const char *what;
+};
+static enum symexpr_visit visit_missing(void *ctx, const struct symexpr *x)
 {
     struct missing *m = ctx;
-    const struct ax_site *s = x->ref;
+    const struct symexpr_site *s = x->ref;
     const struct ana_loop *l = x->ref;
     switch (x->kind) {
-    case AX_LOAD:
+    case SYMEXPR_LOAD:
         if (s && s->func && s->inst < s->func->ninsts)
-            m->what = arena_printf(m->f->arena, "what is loaded at line %u", s->func->insts[s->inst].at.line);
-        return AX_FOUND;
-    case AX_TRIPS: m->what = arena_printf(m->f->arena, "how often the loop at line %u runs", l->frame->func->insts[l->frame->cfg->blocks[l->header].first].at.line); return AX_FOUND;
-    case AX_UNKNOWN: m->what = s && s->why ? s->why : NULL; return AX_FOUND;
-    case AX_PHI:
+            m->what =
+                arena_printf(m->f->arena, "what is loaded at line %u", s->func->insts[s->inst].at.line);
+        return SYMEXPR_FOUND;
+    case SYMEXPR_TRIPS:
+        m->what = arena_printf(m->f->arena, "how often the loop at line %u runs",
+                               l->frame->func->insts[l->frame->cfg->blocks[l->header].first].at.line);
+        return SYMEXPR_FOUND;
+    case SYMEXPR_UNKNOWN: m->what = s && s->why ? s->why : NULL; return SYMEXPR_FOUND;
+    case SYMEXPR_PHI:
         if (s && s->func && s->inst < s->func->ninsts)
-            m->what = arena_printf(m->f->arena, "which of several ways is taken to line %u", s->func->insts[s->inst].at.line);
-        return m->what ? AX_FOUND : AX_DESCEND;
-    default: return AX_DESCEND;
+            m->what = arena_printf(m->f->arena, "which of several ways is taken to line %u",
+                                   s->func->insts[s->inst].at.line);
+        return m->what ? SYMEXPR_FOUND : SYMEXPR_DESCEND;
+    default: return SYMEXPR_DESCEND;
     }
 }
-static const char *missing(struct facts *f, const struct ax *x)
+static const char *missing(struct facts *f, const struct symexpr *x)
 {
     struct missing m = { f, NULL };
-    (void)ax_find(x, visit_missing, &m);
+    (void)symexpr_find(x, visit_missing, &m);
     return m.what;
 }
 static enum status count_assumed(struct facts *f, struct fact *x)
@@ -366,16 +415,17 @@ static enum status count_assumed(struct facts *f, struct fact *x)
     for (uint32_t c = 0; c < x->nctx; c++) {
         struct eval_access a = *x->ctx[c];
         a.space = x->space;
-        if (!box_sample(&f->v, &a, &t)) {
+        if (!closed_form_sample(&f->v, &a, &t)) {
             const char *what = f->e.status == ST_OK ? missing(f, env_concrete(&f->v, a.addr)) : NULL;
-            x->why = what ? arena_printf(f->arena, "without a launch nothing is known of %s", what) : "its address depends on values that are not known without a launch";
+            x->why = what ? arena_printf(f->arena, "without a launch nothing is known of %s", what)
+                          : "its address depends on values that are not known without a launch";
             return cancel_asked(f->o->cancel) ? ST_CANCELLED : ST_OK;
         }
     }
     x->tally = t;
     x->counted = true;
     if (x->load && x->space == PTX_SPACE_GLOBAL)
-        near_assumed(f, x);
+        cta_overlap_assumed(f, x);
     return ST_OK;
 }
 enum status facts_count(struct facts *f)
@@ -386,7 +436,8 @@ enum status facts_count(struct facts *f)
         struct fact *x = &f->fact[i];
         if (x->prefetch)
             continue;
-        /* a callee that was not followed hides executions of nothing we list, but recursion repeats them */
+        /* a callee that was not followed hides executions of nothing we list, but recursion repeats them
+         */
         if (f->o->data && !f->e.divergent_call)
             st = count_closed(f, x);
         else if (!f->o->data)

@@ -178,7 +178,11 @@ static void touch_line(struct probe *p, uint64_t line, uint32_t access, uint32_t
 }
 
 /* ---- requests ---- */
-struct pieces { uint64_t sector[32 * 3]; uint32_t mask[32 * 3]; unsigned n; };
+struct pieces {
+    uint64_t sector[32 * 3];
+    uint32_t mask[32 * 3];
+    unsigned n;
+};
 static void put_piece(struct pieces *q, uint64_t sector, uint32_t mask)
 {
     unsigned k = q->n;
@@ -281,8 +285,12 @@ enum status probe_cta(struct probe *p, uint64_t cta)
 {
     begin(p, cta);
     if (slice_cta_run(p->cta, run_warp, p) != SLICE_DONE)
-        return cancel_asked(p->f->o->cancel) ? ST_CANCELLED : p->s->status != ST_OK ? p->s->status : ST_REFUSED;
-    return p->loads.oom || p->stores.oom || p->warp_seen.oom || p->cta_seen.oom || p->everything.oom ? ST_NOMEM : ST_OK;
+        return cancel_asked(p->f->o->cancel) ? ST_CANCELLED
+               : p->s->status != ST_OK       ? p->s->status
+                                             : ST_REFUSED;
+    return p->loads.oom || p->stores.oom || p->warp_seen.oom || p->cta_seen.oom || p->everything.oom
+               ? ST_NOMEM
+               : ST_OK;
 }
 
 /* ---- comparing ---- */
@@ -295,7 +303,8 @@ static bool line_in(const struct probe_set *s, uint64_t key)
             return true;
     return false;
 }
-static void add_overlap(struct probe_overlap *o, const struct probe_set *a, const struct probe_set *b, size_t i, struct probe_set *lines)
+static void add_overlap(struct probe_overlap *o, const struct probe_set *a, const struct probe_set *b,
+                        size_t i, struct probe_set *lines)
 {
     uint64_t key = a->key[i];
     uint32_t mask = a->mask[i], other = probe_set_get(b, key);
@@ -315,7 +324,8 @@ static enum status merge_accesses(const struct probe_set *s, struct probe_set *o
             probe_set_or(out, PROBE_SECTOR(s->key[i]), s->mask[i]);
     return out->oom ? ST_NOMEM : ST_OK;
 }
-enum status probe_compare(const struct facts *f, const struct probe_set *a, const struct probe_set *b, struct probe_overlap *by_access, struct probe_overlap *all)
+enum status probe_compare(const struct facts *f, const struct probe_set *a, const struct probe_set *b,
+                          struct probe_overlap *by_access, struct probe_overlap *all)
 {
     struct probe_set lines = { 0 }, ma = { 0 }, mb = { 0 };
     for (size_t i = 0; by_access && i < a->cap; i++)

@@ -11,19 +11,20 @@
 #include <math.h>
 #include <string.h>
 
-#define FULL_SECTORS 500000u        /* launches with so few load sectors are probed whole */
-#define PROBE_SECTORS 16384u         /* per probed CTA otherwise */
-#define QUICK_SECTORS 2048u          /* per probed CTA in a quick analysis: classes and advice, no traces */
-#define GRAPH_CTAS 16u
+#define FULL_SECTORS  500000u /* launches with so few load sectors are probed whole */
+#define PROBE_SECTORS 16384u  /* per probed CTA otherwise */
+/* per probed CTA in a quick analysis: classes and advice, no traces */
+#define QUICK_SECTORS 2048u
+#define GRAPH_CTAS    16u
 #define GRAPH_SECTORS 2048u
 
 struct sharing {
     struct facts *f;
     struct ana_kernel *k;
     struct probe p;
-    struct probe_overlap along[3];   /* with the neighbour along x, y, z */
+    struct probe_overlap along[3]; /* with the neighbour along x, y, z */
     bool has[3];
-    struct probe_split one;          /* the base CTA alone */
+    struct probe_split one; /* the base CTA alone */
 };
 
 /* ---- neighbours ---- */
@@ -38,9 +39,10 @@ static uint64_t cta_id(const struct env *v, const uint32_t c[3])
     return c[0] + (uint64_t)v->grid.x * (c[1] + (uint64_t)v->grid.y * c[2]);
 }
 /* One CTA's writes within a line of what another's loads read: class "write". */
-static void note_writes(struct sharing *s, const struct probe_set *loads, const struct probe_set *stores, unsigned axis)
+static void note_writes(struct sharing *s, const struct probe_set *loads, const struct probe_set *stores,
+                        unsigned axis)
 {
-    struct probe_set writer = { 0 }, seen = { 0 };   /* line -> store + 1; (access, line) */
+    struct probe_set writer = { 0 }, seen = { 0 }; /* line -> store + 1; (access, line) */
     struct fact_writer *w = base_alloc(sizeof *w * (s->f->n + 1));
     for (size_t i = 0; w && i < stores->cap; i++)
         if (stores->key[i] && !probe_set_get(&writer, PROBE_SECTOR(stores->key[i]) >> 2))
@@ -56,7 +58,8 @@ static void note_writes(struct sharing *s, const struct probe_set *loads, const 
         w[a].axis = (uint8_t)axis;
     }
     for (uint32_t a = 0; w && a < s->f->n; a++)
-        if (w[a].lines * (s->f->fact[a].writer.of_lines + 1) > s->f->fact[a].writer.lines * (w[a].of_lines + 1))
+        if (w[a].lines * (s->f->fact[a].writer.of_lines + 1) >
+            s->f->fact[a].writer.lines * (w[a].of_lines + 1))
             s->f->fact[a].writer = w[a];
     s->p.loads.oom = s->p.loads.oom || writer.oom || seen.oom || !w;
     probe_set_free(&writer);
@@ -64,12 +67,14 @@ static void note_writes(struct sharing *s, const struct probe_set *loads, const 
     base_free(w);
 }
 /* The base CTA against its neighbour along an axis, whose sets are in s->p. */
-static enum status compare_neighbour(struct sharing *s, const struct probe_set *loads, const struct probe_set *stores, unsigned axis)
+static enum status compare_neighbour(struct sharing *s, const struct probe_set *loads,
+                                     const struct probe_set *stores, unsigned axis)
 {
     struct probe_overlap *by = base_alloc(sizeof *by * (s->f->n + 1));
     enum status st = by ? probe_compare(s->f, loads, &s->p.loads, by, &s->along[axis]) : ST_NOMEM;
     for (uint32_t i = 0; st == ST_OK && i < s->f->n; i++)
-        s->f->fact[i].near[axis] = (struct fact_overlap){ by[i].bytes, by[i].sectors, by[i].lines, by[i].of_bytes, by[i].of_lines };
+        s->f->fact[i].near[axis] = (struct fact_overlap){ by[i].bytes, by[i].sectors, by[i].lines,
+                                                          by[i].of_bytes, by[i].of_lines };
     base_free(by);
     if (st != ST_OK)
         return st;
@@ -102,14 +107,17 @@ static enum status probe_neighbours(struct sharing *s)
 }
 static double strength(const struct sharing *s, int d)
 {
-    return s->has[d] && s->along[d].of_bytes ? (double)s->along[d].bytes / (double)s->along[d].of_bytes : 0;
+    return s->has[d] && s->along[d].of_bytes ? (double)s->along[d].bytes / (double)s->along[d].of_bytes
+                                             : 0;
 }
 
 /* ---- reuse split ---- */
 static struct ana_split split_of(const struct probe_part *t)
 {
     double n = t->total ? (double)t->total : 1;
-    return (struct ana_split){ (double)(t->total - t->warp_new) / n, (double)(t->warp_new - t->cta_new) / n, (double)(t->cta_new - t->all_new) / n, (double)t->all_new / n };
+    return (struct ana_split){ (double)(t->total - t->warp_new) / n,
+                               (double)(t->warp_new - t->cta_new) / n,
+                               (double)(t->cta_new - t->all_new) / n, (double)t->all_new / n };
 }
 static void reuse_exact(struct ana_kernel *k, const struct probe_split *t)
 {
@@ -133,7 +141,9 @@ static void reuse_estimated(struct sharing *s)
     for (int d = 0; d < 3; d++) {
         const struct probe_overlap *o = &s->along[d];
         bytes *= 1 + ((double)g[d] - 1) * (1 - (g[d] > 1 ? strength(s, d) : 0));
-        sectors *= 1 + ((double)g[d] - 1) * (1 - (g[d] > 1 && s->has[d] && o->of_sectors ? (double)o->sectors / (double)o->of_sectors : 0));
+        sectors *= 1 + ((double)g[d] - 1) * (1 - (g[d] > 1 && s->has[d] && o->of_sectors
+                                                      ? (double)o->sectors / (double)o->of_sectors
+                                                      : 0));
     }
     t.bytes.all_new = (uint64_t)((double)t.bytes.cta_new * (bytes / ctas));
     t.sectors.all_new = (uint64_t)((double)t.sectors.cta_new * (sectors / ctas));
@@ -142,9 +152,10 @@ static void reuse_estimated(struct sharing *s)
 }
 
 /* ---- the CTA graph ---- */
-/* A piece of the grid around its middle, at most GRAPH_CTAS of it and as square as the grid allows: neighbours in every
- * direction. CTAs at even distances would do worse: the distance is mostly a multiple of the grid's width, all of them stand
- * in one column then, and a kernel whose columns share looks as if everything shared. */
+/* A piece of the grid around its middle, at most GRAPH_CTAS of it and as square as the grid allows:
+ * neighbours in every direction. CTAs at even distances would do worse: the distance is mostly a
+ * multiple of the grid's width, all of them stand in one column then, and a kernel whose columns share
+ * looks as if everything shared. */
 static uint32_t graph_ctas(const struct env *v, uint64_t id[GRAPH_CTAS])
 {
     const uint32_t g[3] = { v->grid.x, v->grid.y, v->grid.z };
@@ -153,7 +164,8 @@ static uint32_t graph_ctas(const struct env *v, uint64_t id[GRAPH_CTAS])
     for (bool grown = !all; grown;) {
         int least = -1;
         for (int d = 0; d < 3; d++)
-            if (n[d] * 2 <= g[d] && n[0] * n[1] * n[2] * 2 <= GRAPH_CTAS && (least < 0 || n[d] < n[least]))
+            if (n[d] * 2 <= g[d] && n[0] * n[1] * n[2] * 2 <= GRAPH_CTAS &&
+                (least < 0 || n[d] < n[least]))
                 least = d;
         grown = least >= 0;
         if (grown)
@@ -176,7 +188,7 @@ static enum status graph(struct sharing *s)
     struct probe_set set[GRAPH_CTAS] = { 0 };
     struct ana_kernel *k = s->k;
     enum status st = ST_OK;
-    k->share = ARENA_ARRAY(s->f->arena, float, n * n);
+    k->share = ARENA_ARRAY(s->f->arena, float, n *n);
     k->share_cta = ARENA_ARRAY(s->f->arena, uint64_t, n);
     if (!k->share || !k->share_cta)
         return ST_NOMEM;
@@ -194,7 +206,8 @@ static enum status graph(struct sharing *s)
             uint64_t bytes = 0;
             for (size_t q = 0; q < set[i].cap; q++)
                 if (set[i].key[q])
-                    bytes += (unsigned)__builtin_popcount(set[i].mask[q] & probe_set_get(&set[j], set[i].key[q]));
+                    bytes += (unsigned)__builtin_popcount(set[i].mask[q] &
+                                                          probe_set_get(&set[j], set[i].key[q]));
             k->share[i * n + j] = k->share[j * n + i] = (float)bytes;
         }
     k->nshare = st == ST_OK ? n : 0;
@@ -208,25 +221,42 @@ static void advise(struct sharing *s)
 {
     struct ana_partition *a = &s->k->partition;
     const struct env *v = &s->f->v;
-    double x = a->strength_x = strength(s, 0), y = a->strength_y = strength(s, 1), z = a->strength_z = strength(s, 2);
+    double x = a->strength_x = strength(s, 0), y = a->strength_y = strength(s, 1),
+           z = a->strength_z = strength(s, 2);
     const char *cut = s->p.cut ? " (of the first requests of each warp)" : "";
     if (v->grid.y == 1 && v->grid.z == 1) {
         a->index = x >= 0.02 ? "row" : "none";
-        a->why = arena_printf(s->f->arena, x >= 0.02 ? "a 1-D grid: neighbours share %.0f %% of their bytes%s; keep consecutive CTAs together (X-partition)"
-                                                     : "CTAs next to each other share %.1f %% of their bytes%s: no order helps", 100 * x, cut);
+        a->why = arena_printf(
+            s->f->arena,
+            x >= 0.02 ? "a 1-D grid: neighbours share %.0f %% of their bytes%s; keep consecutive CTAs "
+                        "together (X-partition)"
+                      : "CTAs next to each other share %.1f %% of their bytes%s: no order helps",
+            100 * x, cut);
     } else if (x < 0.02 && y < 0.02 && z < 0.02) {
         a->index = "none";
-        a->why = arena_printf(s->f->arena, "neighbours share %.1f %% (x), %.1f %% (y), %.1f %% (z) of their bytes%s: no order helps", 100 * x, 100 * y, 100 * z, cut);
+        a->why = arena_printf(
+            s->f->arena,
+            "neighbours share %.1f %% (x), %.1f %% (y), %.1f %% (z) of their bytes%s: no order helps",
+            100 * x, 100 * y, 100 * z, cut);
     } else if (x > 1.25 * y && x > 1.25 * z) {
         a->index = "row";
-        a->why = arena_printf(s->f->arena, "CTAs along x share %.0f %% of their bytes, along y %.0f %%%s: row-major keeps them together (Y-partition)", 100 * x, 100 * y, cut);
+        a->why = arena_printf(s->f->arena,
+                              "CTAs along x share %.0f %% of their bytes, along y %.0f %%%s: row-major "
+                              "keeps them together (Y-partition)",
+                              100 * x, 100 * y, cut);
     } else if (y > 1.25 * x) {
         a->index = "column";
-        a->why = arena_printf(s->f->arena, "CTAs along y share %.0f %% of their bytes, along x %.0f %%%s: column-major keeps them together (X-partition)", 100 * y, 100 * x, cut);
+        a->why = arena_printf(s->f->arena,
+                              "CTAs along y share %.0f %% of their bytes, along x %.0f %%%s: "
+                              "column-major keeps them together (X-partition)",
+                              100 * y, 100 * x, cut);
     } else {
         uint32_t t = v->grid.x >= 16 && v->grid.y >= 16 ? 8 : 4;
         a->index = arena_printf(s->f->arena, "tile:%ux%u", t, t);
-        a->why = arena_printf(s->f->arena, "both directions share (x %.0f %%, y %.0f %%)%s: square tiles keep half of each", 100 * x, 100 * y, cut);
+        a->why = arena_printf(
+            s->f->arena,
+            "both directions share (x %.0f %%, y %.0f %%)%s: square tiles keep half of each", 100 * x,
+            100 * y, cut);
     }
 }
 
@@ -263,7 +293,8 @@ static void footprint(struct sharing *s)
     const struct dev_info *dev = s->f->o->dev;
     struct ana_footprint *o = &s->k->footprint;
     uint32_t warps = env_warps(&s->f->v), lines = window(&s->p);
-    double common = s->one.bytes.warp_new ? (double)s->one.bytes.cta_new / (double)s->one.bytes.warp_new : 1;
+    double common =
+        s->one.bytes.warp_new ? (double)s->one.bytes.cta_new / (double)s->one.bytes.warp_new : 1;
     o->valid = true;
     o->bytes_per_warp = 128.0 * lines;
     o->bytes_per_thread = o->bytes_per_warp / 32;
@@ -275,7 +306,7 @@ static void footprint(struct sharing *s)
     uint32_t n = share_resident(s->f, dev);
     o->bytes_per_sm = o->bytes_per_cta * n;
     o->cache_share = dev->l1_bytes ? (double)dev->l1_bytes / ((double)n * env_threads(&s->f->v)) : NAN;
-    if (dev->l1_bytes) {             /* caching warps of every resident CTA must fit together */
+    if (dev->l1_bytes) { /* caching warps of every resident CTA must fit together */
         double each = o->bytes_per_warp * n;
         double pi = each > 0 ? floor((double)dev->l1_bytes / each) : warps;
         o->pi_fit = pi > warps ? (int)warps : (int)pi;
@@ -355,9 +386,10 @@ void share_all(struct facts *f, struct ana_kernel *k)
     }
     base_free(s);
     if (!sl)
-        return;                      /* a gap says why */
+        return; /* a gap says why */
     if (st == ST_REFUSED && sl->spun)
-        eval_gap(&f->e, "sharing between CTAs is not analysed: in a sample of them " SLICE_SPUN, sl->spun);
+        eval_gap(&f->e, "sharing between CTAs is not analysed: in a sample of them " SLICE_SPUN,
+                 sl->spun);
     else if (st == ST_REFUSED)
         eval_gap(&f->e, "sharing between CTAs is not analysed: the addresses take too long to execute");
     else if (st != ST_OK)

@@ -7,9 +7,20 @@
 #include <string.h>
 
 typedef bool (*trace_fn)(void *ctx, const struct ana_request *r);
-struct tracing { struct facts *f; unsigned line; trace_fn fn; void *ctx; bool stopped; uint32_t phase /* of the CTA whose turn it is */; };
+struct tracing {
+    struct facts *f;
+    unsigned line;
+    trace_fn fn;
+    void *ctx;
+    bool stopped;
+    uint32_t phase /* of the CTA whose turn it is */;
+};
 
-struct touched { uint64_t line[32 * 3]; uint32_t mask[32 * 3]; unsigned n; };
+struct touched {
+    uint64_t line[32 * 3];
+    uint32_t mask[32 * 3];
+    unsigned n;
+};
 static void touch(struct touched *q, uint64_t id, uint32_t bit)
 {
     unsigned k = q->n;
@@ -47,8 +58,9 @@ static unsigned bank_passes(const struct slice_event *ev, unsigned bytes)
     }
     return most;
 }
-/* Turns of an atomic at L2: lanes of one sector with different words go together, those with one word after each other,
- * floats at three times the length (as timed on an H200); all lanes with one integer word make one. */
+/* Turns of an atomic at L2: lanes of one sector with different words go together, those with one word
+ * after each other, floats at three times the length (as timed on an H200); all lanes with one integer
+ * word make one. */
 #define FLOAT_TURNS 3u
 static unsigned atomic_turns(const struct tracing *t, const struct slice_event *ev, const struct fact *x)
 {
@@ -71,7 +83,8 @@ static unsigned atomic_turns(const struct tracing *t, const struct slice_event *
         unsigned most = 0;
         for (unsigned j = 0; j < n; j++)
             if (word[j] / 8 == word[k] / 8)
-                most = j < k ? 256 : lanes[j] > most ? lanes[j] : most;   /* 256: its sector was counted */
+                /* 256: its sector was counted */
+                most = j < k ? 256 : lanes[j] > most ? lanes[j] : most;
         turns += most > 255 ? 0 : most > 1 ? most * (real ? FLOAT_TURNS : 1) : most;
     }
     return turns < 255 ? turns : 255;
@@ -90,22 +103,43 @@ static bool emit_lines(struct tracing *t, const struct slice_event *ev, const st
             last = s;
         }
     }
-    unsigned passes = !t->f->o->every ? 0 : x->atomic ? atomic_turns(t, ev, x) : !x->store && !x->prefetch ? bank_passes(ev, x->bytes) : 0;
+    unsigned passes = !t->f->o->every             ? 0
+                      : x->atomic                 ? atomic_turns(t, ev, x)
+                      : !x->store && !x->prefetch ? bank_passes(ev, x->bytes)
+                                                  : 0;
     unsigned sectors = 0, bytes = (unsigned)__builtin_popcount(ev->mask) * x->bytes;
     for (unsigned k = 0; k < q.n; k++)
         sectors += (unsigned)__builtin_popcount(q.mask[k]);
     for (unsigned k = 0; k < q.n && !t->stopped; k++) {
-        struct ana_request r = { .line = q.line[k], .sectors = q.mask[k], .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site,
-                                 .func = x->func, .inst = x->inst, .store = x->store, .prefetch = x->prefetch, .partial = x->store && bytes < 32 * sectors, .passes = (uint8_t)passes,
-                                 .atomic = x->atomic, .lanes = (uint8_t)__builtin_popcount(ev->mask), .phase = t->phase };
+        struct ana_request r = { .line = q.line[k],
+                                 .sectors = q.mask[k],
+                                 .cta = (uint32_t)ev->cta,
+                                 .warp = ev->warp,
+                                 .access = ev->site,
+                                 .func = x->func,
+                                 .inst = x->inst,
+                                 .store = x->store,
+                                 .prefetch = x->prefetch,
+                                 .partial = x->store && bytes < 32 * sectors,
+                                 .passes = (uint8_t)passes,
+                                 .atomic = x->atomic,
+                                 .lanes = (uint8_t)__builtin_popcount(ev->mask),
+                                 .phase = t->phase };
         t->stopped = !t->fn(t->ctx, &r);
     }
     return !t->stopped;
 }
 static bool emit_shared(struct tracing *t, const struct slice_event *ev, const struct fact *x)
 {
-    struct ana_request r = { .cta = (uint32_t)ev->cta, .warp = ev->warp, .access = ev->site, .func = x->func, .inst = x->inst,
-                             .store = x->store, .shared = true, .phase = t->phase, .passes = (uint8_t)bank_passes(ev, x->bytes) };
+    struct ana_request r = { .cta = (uint32_t)ev->cta,
+                             .warp = ev->warp,
+                             .access = ev->site,
+                             .func = x->func,
+                             .inst = x->inst,
+                             .store = x->store,
+                             .shared = true,
+                             .phase = t->phase,
+                             .passes = (uint8_t)bank_passes(ev, x->bytes) };
     t->stopped = !t->fn(t->ctx, &r);
     return !t->stopped;
 }
@@ -119,7 +153,14 @@ static bool on_event(void *ctx, const struct slice_event *ev)
         return true;
     return emit_lines(t, ev, x);
 }
-struct sm { struct slice_cta **cta; bool *live; uint32_t *phase /* barriers that its CTA is past */; unsigned resident; uint64_t next, stride, ctas; bool moved /* some warp went on in this round */; };
+struct sm {
+    struct slice_cta **cta;
+    bool *live;
+    uint32_t *phase /* barriers that its CTA is past */;
+    unsigned resident;
+    uint64_t next, stride, ctas;
+    bool moved /* some warp went on in this round */;
+};
 
 static void refill(struct sm *m, unsigned k)
 {
@@ -183,18 +224,27 @@ static bool run_sm(struct tracing *t, struct sm *m, uint64_t *budget)
     }
     return true;
 }
-enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *p, trace_fn fn, void *ctx)
+enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *p, trace_fn fn,
+                     void *ctx)
 {
     struct tracing t = { f, p->line, fn, ctx, false, 0 };
-    struct sm m = { .resident = p->resident ? p->resident : 1, .next = p->sm, .stride = p->sms ? p->sms : 1, .ctas = env_ctas(&f->v) };
+    struct sm m = { .resident = p->resident ? p->resident : 1,
+                    .next = p->sm,
+                    .stride = p->sms ? p->sms : 1,
+                    .ctas = env_ctas(&f->v) };
     uint64_t budget = p->budget;
     enum status st = ST_NOMEM;
-    bool ok = (m.cta = base_alloc(sizeof *m.cta * m.resident)) != NULL && (m.live = base_alloc(m.resident)) != NULL && (m.phase = base_alloc(sizeof *m.phase * m.resident)) != NULL;
+    bool ok = (m.cta = base_alloc(sizeof *m.cta * m.resident)) != NULL &&
+              (m.live = base_alloc(m.resident)) != NULL &&
+              (m.phase = base_alloc(sizeof *m.phase * m.resident)) != NULL;
     for (unsigned k = 0; ok && k < m.resident; k++)
         ok = (m.cta[k] = slice_cta_new(s)) != NULL;
     if (ok) {
         ok = run_sm(&t, &m, &budget);
-        st = s->status != ST_OK ? s->status : ok || t.stopped ? ST_OK : cancel_asked(f->o->cancel) ? ST_CANCELLED : ST_REFUSED;
+        st = s->status != ST_OK           ? s->status
+             : ok || t.stopped            ? ST_OK
+             : cancel_asked(f->o->cancel) ? ST_CANCELLED
+                                          : ST_REFUSED;
     }
     for (unsigned k = 0; m.cta && k < m.resident; k++)
         slice_cta_free(m.cta[k]);
@@ -203,8 +253,9 @@ enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *
     base_free(m.phase);
     return st;
 }
-enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o, unsigned line_bytes, unsigned resident_ctas,
-                      unsigned sm, unsigned sms, trace_fn fn, void *ctx, struct diags *ds)
+enum status ana_trace(const struct ptx_module *m, struct str kernel, const struct ana_opts *o,
+                      unsigned line_bytes, unsigned resident_ctas, unsigned sm, unsigned sms,
+                      trace_fn fn, void *ctx, struct diags *ds)
 {
     struct arena *arena = arena_new(0);
     struct trace_plan p = { line_bytes, resident_ctas, sm, sms, UINT64_C(1) << 32 };
@@ -212,7 +263,9 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
     if (!arena)
         return ST_NOMEM;
     if (!o->data || line_bytes < 32 || line_bytes > 1024 || (line_bytes & (line_bytes - 1))) {
-        diag_error(ds, "ana-trace", o->data ? "lines of %u bytes cannot be traced" : "a trace needs a launch description", line_bytes);
+        diag_error(ds, "ana-trace",
+                   o->data ? "lines of %u bytes cannot be traced" : "a trace needs a launch description",
+                   line_bytes);
         arena_free(arena);
         return ST_REFUSED;
     }
@@ -226,7 +279,8 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
             diag_error(ds, "ana-trace", "the trace is too long: stopped after 2^32 warp operations");
     } else if (st == ST_OK) {
         st = ST_REFUSED;
-        diag_error(ds, "ana-trace", "%s", f.e.ngaps ? f.e.gaps[f.e.ngaps - 1] : "the addresses cannot be executed");
+        diag_error(ds, "ana-trace", "%s",
+                   f.e.ngaps ? f.e.gaps[f.e.ngaps - 1] : "the addresses cannot be executed");
     }
     facts_free(&f);
     arena_free(arena);

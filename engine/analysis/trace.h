@@ -1,11 +1,15 @@
 /* trace: the requests of one SM, for ana_trace and the reuse curve. */
-#ifndef GPULOCW_TRACE_H
-#define GPULOCW_TRACE_H
+#ifndef GPULOCW_ANALYSIS_TRACE_H
+#define GPULOCW_ANALYSIS_TRACE_H
 
 #include "engine/analysis/facts.h"
 
-struct trace_plan { unsigned line /* bytes, 32..1024, a power of two */, resident, sm, sms; uint64_t budget /* warp operations */; };
+struct trace_plan {
+    unsigned line /* bytes, 32..1024, a power of two */, resident, sm, sms;
+    uint64_t budget /* warp operations */;
+};
 /* As ana_trace, for facts and a slice that exist. ST_REFUSED: out of budget. */
-enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *p, bool (*fn)(void *ctx, const struct ana_request *r), void *ctx);
+enum status trace_sm(struct facts *f, struct slice *s, const struct trace_plan *p,
+                     bool (*fn)(void *ctx, const struct ana_request *r), void *ctx);
 
 #endif

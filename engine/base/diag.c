@@ -4,16 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SOURCE_WIDTH 160u    /* a longer source line is cut around its caret */
+#define SOURCE_WIDTH 160u /* a longer source line is cut around its caret */
 
-struct diag *diag_add(struct diags *ds, enum diag_level level, const char *code,
-                      const char *file, struct span at, const char *fmt, ...)
+struct diag *diag_add(struct diags *ds, enum diag_level level, const char *code, const char *file,
+                      struct span at, const char *fmt, ...)
 {
     if (!ds)
         return NULL;
     ds->errors += level == DIAG_ERROR;
     ds->warnings += level == DIAG_WARNING;
-    bool full = (level == DIAG_ERROR ? ds->errors : ds->n) > (level == DIAG_ERROR ? DIAG_MAX_ERRORS : 200u);
+    bool full =
+        (level == DIAG_ERROR ? ds->errors : ds->n) > (level == DIAG_ERROR ? DIAG_MAX_ERRORS : 200u);
     if (full || !base_grow((void **)&ds->v, ds->n, &ds->cap, sizeof *ds->v)) {
         ds->dropped++;
         return NULL;
@@ -24,7 +25,11 @@ struct diag *diag_add(struct diags *ds, enum diag_level level, const char *code,
     buf_vprintf(&msg, fmt, ap);
     va_end(ap);
     struct diag *d = &ds->v[ds->n++];
-    *d = (struct diag){ .level = level, .at = at, .code = base_strdup(code), .file = base_strdup(file), .msg = buf_take(&msg) };
+    *d = (struct diag){ .level = level,
+                        .at = at,
+                        .code = base_strdup(code),
+                        .file = base_strdup(file),
+                        .msg = buf_take(&msg) };
     return d;
 }
 
@@ -64,7 +69,7 @@ void diag_source(struct diag *d, struct str text)
     char *s = base_alloc(to - from + 1);
     if (!s)
         return;
-    for (size_t i = from; i < to; i++)       /* control bytes would move the terminal's cursor */
+    for (size_t i = from; i < to; i++) /* control bytes would move the terminal's cursor */
         s[i - from] = (unsigned char)text.s[i] < 0x20 && text.s[i] != '\t' ? '?' : text.s[i];
     base_free(d->source);
     d->source = s;
@@ -90,14 +95,18 @@ static void print_caret(const struct diag *d, struct buf *out)
 
 static const char *const level_names[] = { "note", "warning", "error" };
 
-static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
 
 /* One text read twice (by a subject, then by a device) has its notes twice. */
 static bool said_before(const struct diags *ds, size_t i)
 {
     const struct diag *d = &ds->v[i];
     for (size_t k = 0; k < i; k++)
-        if (ds->v[k].at.line == d->at.line && ds->v[k].at.col == d->at.col && same_text(ds->v[k].msg, d->msg) && same_text(ds->v[k].file, d->file))
+        if (ds->v[k].at.line == d->at.line && ds->v[k].at.col == d->at.col &&
+            same_text(ds->v[k].msg, d->msg) && same_text(ds->v[k].file, d->file))
             return true;
     return false;
 }
@@ -112,7 +121,8 @@ void diags_print(const struct diags *ds, struct buf *out)
             buf_printf(out, "%s:", d->file);
         if (d->at.line)
             buf_printf(out, "%u:%u:", d->at.line, d->at.col);
-        buf_printf(out, "%s%s: %s", d->file || d->at.line ? " " : "", level_names[d->level], d->msg ? d->msg : "out of memory");
+        buf_printf(out, "%s%s: %s", d->file || d->at.line ? " " : "", level_names[d->level],
+                   d->msg ? d->msg : "out of memory");
         if (d->code)
             buf_printf(out, " [%s]", d->code);
         buf_puts(out, "\n");
@@ -143,7 +153,8 @@ void diags_json(const struct diags *ds, struct buf *out)
         json_or_null(out, "code", d->code);
         json_or_null(out, "file", d->file);
         if (d->at.line)
-            buf_printf(out, ",\"line\":%u,\"column\":%u,\"length\":%u", d->at.line, d->at.col, d->at.len);
+            buf_printf(out, ",\"line\":%u,\"column\":%u,\"length\":%u", d->at.line, d->at.col,
+                       d->at.len);
         else
             buf_puts(out, ",\"line\":null,\"column\":null,\"length\":null");
         json_or_null(out, "message", d->msg);

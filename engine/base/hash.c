@@ -21,7 +21,9 @@ static uint64_t word_at(const unsigned char *s, size_t n)
 uint64_t base_hash(const void *p, size_t n)
 {
     const unsigned char *s = p;
-    uint64_t h[4] = { 0xcbf29ce484222325u, 0x84222325cbf29ce4u, 0x9ae16a3b2f90404fu, 0xc949d7c7509e6557u }, out = n;
+    uint64_t h[4] = { 0xcbf29ce484222325u, 0x84222325cbf29ce4u, 0x9ae16a3b2f90404fu,
+                      0xc949d7c7509e6557u },
+             out = n;
     size_t i = 0;
     for (; n - i >= 32; i += 32)
         for (int k = 0; k < 4; k++)
@@ -32,4 +34,3 @@ uint64_t base_hash(const void *p, size_t n)
         out = mix(out, h[k]);
     return out ^ out >> 32;
 }
-

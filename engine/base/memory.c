@@ -10,7 +10,7 @@
 #endif
 
 static _Atomic uint64_t alloc_count;
-static _Atomic uint64_t alloc_fail_at;    /* 0: never */
+static _Atomic uint64_t alloc_fail_at; /* 0: never */
 
 static bool allocation_fails(void)
 {
@@ -24,10 +24,13 @@ void base_fail_after(uint64_t n)
     atomic_store(&alloc_fail_at, n ? atomic_load(&alloc_count) + n : 0);
 }
 
-uint64_t base_alloc_count(void) { return atomic_load(&alloc_count); }
+uint64_t base_alloc_count(void)
+{
+    return atomic_load(&alloc_count);
+}
 
 #define MUCH ((size_t)32 << 20)
-void base_give_back(void)
+void base_trim(void)
 {
 #ifdef __GLIBC__
 #if __GLIBC_PREREQ(2, 33)
@@ -38,11 +41,20 @@ void base_give_back(void)
 #endif
 }
 
-void *base_alloc(size_t n) { return allocation_fails() ? NULL : calloc(1, n ? n : 1); }
+void *base_alloc(size_t n)
+{
+    return allocation_fails() ? NULL : calloc(1, n ? n : 1);
+}
 
-void *base_realloc(void *p, size_t n) { return allocation_fails() ? NULL : realloc(p, n ? n : 1); }
+void *base_realloc(void *p, size_t n)
+{
+    return allocation_fails() ? NULL : realloc(p, n ? n : 1);
+}
 
-void base_free(void *p) { free(p); }
+void base_free(void *p)
+{
+    free(p);
+}
 
 char *base_strdup(const char *s)
 {
@@ -74,9 +86,16 @@ bool base_grow(void **v, size_t n, size_t *cap, size_t size)
 }
 
 /* ---- arena: a list of chunks, newest first ---- */
-struct chunk { struct chunk *next; size_t size, used; };
+struct chunk {
+    struct chunk *next;
+    size_t size, used;
+};
 #define CHUNK_HEAD ((sizeof(struct chunk) + 15) & ~(size_t)15)
-struct arena { struct chunk *top; size_t chunk, bytes; bool failed; };
+struct arena {
+    struct chunk *top;
+    size_t chunk, bytes;
+    bool failed;
+};
 
 struct arena *arena_new(size_t chunk)
 {
@@ -106,7 +125,8 @@ static struct chunk *arena_add(struct arena *a, size_t n)
         return NULL;
     c->size = size;
     a->bytes += CHUNK_HEAD + size;
-    if (size == n && a->top) {           /* a big one goes behind the current chunk, which stays in use */
+    /* a big one goes behind the current chunk, which stays in use */
+    if (size == n && a->top) {
         c->next = a->top->next;
         a->top->next = c;
     } else {
@@ -134,8 +154,14 @@ static void *arena_take(struct arena *a, size_t n, size_t align)
     return (char *)c + CHUNK_HEAD + at;
 }
 
-void *arena_alloc(struct arena *a, size_t n) { return arena_take(a, n, 16); }
-void *arena_alloc_unaligned(struct arena *a, size_t n) { return arena_take(a, n, 1); }
+void *arena_alloc(struct arena *a, size_t n)
+{
+    return arena_take(a, n, 16);
+}
+void *arena_alloc_unaligned(struct arena *a, size_t n)
+{
+    return arena_take(a, n, 1);
+}
 
 char *arena_dup(struct arena *a, struct str s)
 {
@@ -159,5 +185,11 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     return p;
 }
 
-bool arena_failed(const struct arena *a) { return a->failed; }
-size_t arena_bytes(const struct arena *a) { return a->bytes; }
+bool arena_failed(const struct arena *a)
+{
+    return a->failed;
+}
+size_t arena_bytes(const struct arena *a)
+{
+    return a->bytes;
+}

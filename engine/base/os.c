@@ -74,7 +74,8 @@ enum status file_read(const char *path, size_t max, char **data, size_t *n, stru
     return ST_OK;
 }
 
-enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n, uint64_t *got, struct diags *ds)
+enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n, uint64_t *got,
+                           struct diags *ds)
 {
     int fd;
     struct stat st;
@@ -128,9 +129,17 @@ static bool write_all(int fd, const char *p, size_t n)
     return true;
 }
 
-/* What a file is to hold: `data`, or else what `part` gives piece by piece; st: its refusal, which it has told itself. */
+/* What a file is to hold: `data`, or else what `part` gives piece by piece; st: its refusal, which it
+ * has told itself. */
 #define FILE_PIECE ((size_t)4 << 20)
-struct content { const void *data; uint64_t n; file_part_fn part; void *ctx; struct diags *ds; enum status st; };
+struct content {
+    const void *data;
+    uint64_t n;
+    file_part_fn part;
+    void *ctx;
+    struct diags *ds;
+    enum status st;
+};
 
 static bool pour(int fd, struct content *c)
 {
@@ -177,7 +186,8 @@ static enum status write_beside(const char *path, bool there, mode_t mode, struc
     }
     int fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (fd >= 0 && there)
-        (void)!fchmod(fd, mode);             /* whatever the umask; a file system without modes has none to keep */
+        /* whatever the umask; a file system without modes has none to keep */
+        (void)!fchmod(fd, mode);
     bool ok = fd >= 0 && pour(fd, c) && fsync(fd) == 0;
     int err = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
@@ -200,7 +210,7 @@ static enum status write_content(const char *path, struct content *c)
     bool there = stat(path, &s) == 0;
     if (there && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
         return write_in_place(path, c);
-    char *target = there ? realpath(path, NULL) : NULL;      /* a link stays a link */
+    char *target = there ? realpath(path, NULL) : NULL; /* a link stays a link */
     enum status st = write_beside(target ? target : path, there, there ? s.st_mode & 0777 : 0644, c);
     free(target);
     return st;
@@ -212,13 +222,14 @@ enum status file_write_atomic(const char *path, const void *data, size_t n, stru
     return write_content(path, &c);
 }
 
-enum status file_write_parts(const char *path, uint64_t n, file_part_fn part, void *ctx, struct diags *ds)
+enum status file_write_parts(const char *path, uint64_t n, file_part_fn part, void *ctx,
+                             struct diags *ds)
 {
     struct content c = { .n = n, .part = part, .ctx = ctx, .ds = ds };
     return write_content(path, &c);
 }
 
-#define MEMORY_FILES 0x01021994L, 0x858458f6L        /* statfs(2): tmpfs, ramfs */
+#define MEMORY_FILES 0x01021994L, 0x858458f6L /* statfs(2): tmpfs, ramfs */
 
 int file_nameless(void)
 {
@@ -238,7 +249,8 @@ bool file_put(int fd, uint64_t at, const void *p, uint64_t n)
 {
     ssize_t k = 1;
     for (uint64_t done = 0; done < n && k > 0; done += k > 0 ? (uint64_t)k : 0)
-        while ((k = pwrite(fd, (const char *)p + done, n - done, (off_t)(at + done))) < 0 && errno == EINTR) {}
+        while ((k = pwrite(fd, (const char *)p + done, n - done, (off_t)(at + done))) < 0 &&
+               errno == EINTR) {}
     return !n || k > 0;
 }
 
@@ -262,7 +274,9 @@ uint8_t *base_pages(uint64_t n, int *file)
     *file = memfd_create("gpulocw-data", MFD_CLOEXEC);
     if (*file < 0)
         return NULL;
-    void *p = ftruncate(*file, (off_t)n) == 0 ? mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0) : MAP_FAILED;
+    void *p = ftruncate(*file, (off_t)n) == 0
+                  ? mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, *file, 0)
+                  : MAP_FAILED;
     if (p != MAP_FAILED)
         return p;
     close(*file);
@@ -270,14 +284,19 @@ uint8_t *base_pages(uint64_t n, int *file)
     return NULL;
 }
 
-void base_pages_rest(uint8_t *p, uint64_t n) { madvise(p, n, MADV_DONTNEED); }
+void base_pages_rest(uint8_t *p, uint64_t n)
+{
+    madvise(p, n, MADV_DONTNEED);
+}
 
 void base_pages_ready(void *p, uint64_t n)
 {
 #ifdef MADV_POPULATE_WRITE
-    const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page, end = ((uintptr_t)p + n) / page * page;
+    const uintptr_t page = 4096, from = ((uintptr_t)p + page - 1) / page * page,
+                    end = ((uintptr_t)p + n) / page * page;
     if (end > from)
-        madvise((void *)from, end - from, MADV_POPULATE_WRITE);  /* older kernels refuse: then page by page, as they are touched */
+        /* older kernels refuse: then page by page, as they are touched */
+        madvise((void *)from, end - from, MADV_POPULATE_WRITE);
 #else
     (void)p;
     (void)n;
@@ -293,7 +312,8 @@ void base_pages_free(uint8_t *p, uint64_t n, int file)
 
 uint8_t *base_pages_copy(uint64_t n, int file)
 {
-    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | (file ? 0 : MAP_ANONYMOUS), file ? file : -1, 0);
+    void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | (file ? 0 : MAP_ANONYMOUS),
+                   file ? file : -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
@@ -304,7 +324,12 @@ unsigned base_cpus(void)
     return n > 0 ? (unsigned)n : 1;
 }
 
-struct parallel { atomic_size_t next; size_t n; void (*fn)(void *, size_t); void *ctx; };
+struct parallel {
+    atomic_size_t next;
+    size_t n;
+    void (*fn)(void *, size_t);
+    void *ctx;
+};
 
 static void *parallel_worker(void *arg)
 {
@@ -326,7 +351,8 @@ void base_parallel(unsigned threads, size_t n, void (*fn)(void *, size_t), void 
         want = (unsigned)n;
     while (started + 1 < want && pthread_create(&id[started], NULL, parallel_worker, &p) == 0)
         started++;
-    parallel_worker(&p);                     /* this thread works too, so no thread at all is still right */
+    /* this thread works too, so no thread at all is still right */
+    parallel_worker(&p);
     for (unsigned i = 0; i < started; i++)
         pthread_join(id[i], NULL);
 }

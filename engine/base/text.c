@@ -5,18 +5,36 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { int code; const char *text; } status_table[] = {
+static const struct {
+    int code;
+    const char *text;
+} status_table[] = {
 #define X(name, code, text) [ST_##name] = { code, text },
     STATUS_LIST(X)
 #undef X
 };
 
-int status_exit_code(enum status s) { return (size_t)s < ARRAY_LEN(status_table) ? status_table[s].code : 4; }
-const char *status_text(enum status s) { return (size_t)s < ARRAY_LEN(status_table) ? status_table[s].text : "?"; }
+int status_exit_code(enum status s)
+{
+    return (size_t)s < ARRAY_LEN(status_table) ? status_table[s].code : 4;
+}
+const char *status_text(enum status s)
+{
+    return (size_t)s < ARRAY_LEN(status_table) ? status_table[s].text : "?";
+}
 
-struct str str_of(const char *s) { return (struct str){ s ? s : "", s ? strlen(s) : 0 }; }
-bool str_eq(struct str a, struct str b) { return a.n == b.n && (!a.n || memcmp(a.s, b.s, a.n) == 0); }
-bool str_is(struct str a, const char *b) { return str_eq(a, str_of(b)); }
+struct str str_of(const char *s)
+{
+    return (struct str){ s ? s : "", s ? strlen(s) : 0 };
+}
+bool str_eq(struct str a, struct str b)
+{
+    return a.n == b.n && (!a.n || memcmp(a.s, b.s, a.n) == 0);
+}
+bool str_is(struct str a, const char *b)
+{
+    return str_eq(a, str_of(b));
+}
 
 int str_cmp(struct str a, struct str b)
 {
@@ -48,7 +66,10 @@ bool str_line(struct str *rest, struct str *line)
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 bool str_unhex(struct str digits, uint8_t *out)
@@ -122,8 +143,14 @@ void buf_put(struct buf *b, const void *p, size_t n)
     b->s[b->n] = 0;
 }
 
-void buf_str(struct buf *b, struct str s) { buf_put(b, s.s, s.n); }
-void buf_puts(struct buf *b, const char *s) { buf_put(b, s, strlen(s)); }
+void buf_str(struct buf *b, struct str s)
+{
+    buf_put(b, s.s, s.n);
+}
+void buf_puts(struct buf *b, const char *s)
+{
+    buf_put(b, s, strlen(s));
+}
 
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 {
@@ -148,13 +175,18 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 /* Length of the valid UTF-8 sequence at p (at most n bytes), 0: not valid. */
 static size_t utf8_length(const unsigned char *p, size_t n)
 {
-    size_t len = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
+    size_t len = *p < 0x80                 ? 1
+                 : *p >= 0xC2 && *p < 0xE0 ? 2
+                 : *p >= 0xE0 && *p < 0xF0 ? 3
+                 : *p >= 0xF0 && *p < 0xF5 ? 4
+                                           : 0;
     if (!len || len > n)
         return 0;
     for (size_t i = 1; i < len; i++)
         if ((p[i] & 0xC0) != 0x80)
             return 0;
-    if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F) || (*p == 0xF0 && p[1] < 0x90) || (*p == 0xF4 && p[1] > 0x8F))
+    if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F) || (*p == 0xF0 && p[1] < 0x90) ||
+        (*p == 0xF4 && p[1] > 0x8F))
         return 0;
     return len;
 }
@@ -174,7 +206,7 @@ void buf_json(struct buf *b, struct str s)
         else if (len)
             buf_put(b, s.s + i, len);
         else
-            buf_puts(b, "\\ufffd");          /* a byte that is not UTF-8 */
+            buf_puts(b, "\\ufffd"); /* a byte that is not UTF-8 */
         i += len ? len : 1;
     }
     buf_puts(b, "\"");
@@ -205,14 +237,17 @@ void buf_free(struct buf *b)
     *b = (struct buf){ 0 };
 }
 
-void buf_spend(struct buf *b, struct buf *on)
+void buf_free_checked(struct buf *b, struct buf *on)
 {
     on->oom = on->oom || b->oom;
     buf_free(b);
 }
 
 /* ---- strmap: open addressing, linear probing, load at most one half ---- */
-struct strmap_slot { struct str key; uint32_t value, hash; };
+struct strmap_slot {
+    struct str key;
+    uint32_t value, hash;
+};
 
 static uint32_t strmap_hash(struct str k)
 {

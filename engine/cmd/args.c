@@ -7,25 +7,47 @@
 #include <string.h>
 
 static const struct command commands[] = {
-    { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load", cmd_analyze, true, CMD_MAX_FILES },
-    { "launch", "FILE.ptx", "writes a first launch description for your own kernel (guessed sizes, tried on the simulated device)", cmd_launch, false, CMD_MAX_FILES },
-    { "rewrite", "FILE.ptx", "writes the PTX that a configuration asks for", cmd_rewrite, true, CMD_MAX_FILES },
-    { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run, true, CMD_MAX_FILES },
-    { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true, CMD_MAX_FILES },
-    { "tune", "FILE.ptx", "searches the knobs; ends in one recommendation and its proof", cmd_tune, true, CMD_MAX_FILES },
-    { "predict", "FILE.ptx", "the memory cost of a configuration and the threshold, by the model: nothing is launched", cmd_predict, true, CMD_MAX_FILES },
-    { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false, 1 },
+    { "analyze", "FILE.ptx", "coalescing, locality class, reuse and CTA sharing of every load",
+      cmd_analyze, true, CMD_MAX_FILES },
+    { "launch", "FILE.ptx",
+      "writes a first launch description for your own kernel (guessed sizes, tried on the simulated "
+      "device)",
+      cmd_launch, false, CMD_MAX_FILES },
+    { "rewrite", "FILE.ptx", "writes the PTX that a configuration asks for", cmd_rewrite, true,
+      CMD_MAX_FILES },
+    { "run", "FILE.ptx", "one configuration: time, counters, outputs against the original's", cmd_run,
+      true, CMD_MAX_FILES },
+    { "sweep", "FILE.ptx", "the curve along an axis: bpa, cha, every threshold", cmd_sweep, true,
+      CMD_MAX_FILES },
+    { "tune", "FILE.ptx", "searches the knobs; ends in one recommendation and its proof", cmd_tune, true,
+      CMD_MAX_FILES },
+    { "predict", "FILE.ptx",
+      "the memory cost of a configuration and the threshold, by the model: nothing is launched",
+      cmd_predict, true, CMD_MAX_FILES },
+    { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false,
+      1 },
     { "report", "SESSION.json", "a report to share", cmd_report, false, 1 },
     { "devices", "", "the devices there are", cmd_devices, false, 0 },
-    { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate, false, 0 },
+    { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate,
+      false, 0 },
     { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false, 1 },
-    { "worker", "", "serves a device on standard input and output (started by the program itself)", cmd_worker, false, 0 },
-    { "completion", "bash|zsh|fish", "a script that lets the shell complete commands, options and their values", cmd_completion, false, 1 },
-    { "help", "[COMMAND]", "this text; help environment: the environment variables", cmd_help, false, 1 },
+    { "worker", "", "serves a device on standard input and output (started by the program itself)",
+      cmd_worker, false, 0 },
+    { "completion", "bash|zsh|fish",
+      "a script that lets the shell complete commands, options and their values", cmd_completion, false,
+      1 },
+    { "help", "[COMMAND]", "this text; help environment: the environment variables", cmd_help, false,
+      1 },
 };
 
-size_t command_count(void) { return ARRAY_LEN(commands); }
-const struct command *command_at(size_t i) { return &commands[i]; }
+size_t command_count(void)
+{
+    return ARRAY_LEN(commands);
+}
+const struct command *command_at(size_t i)
+{
+    return &commands[i];
+}
 
 const struct command *command_find(const char *name)
 {
@@ -36,8 +58,15 @@ const struct command *command_find(const char *name)
 }
 
 /* ---- what may have been meant ---- */
-struct near { struct str word; const char *name; unsigned off; };
-static struct near near_to(struct str word) { return (struct near){ word, NULL, 1 + (unsigned)(word.n < 9 ? word.n / 3 : 3) }; }
+struct near {
+    struct str word;
+    const char *name;
+    unsigned off;
+};
+static struct near near_to(struct str word)
+{
+    return (struct near){ word, NULL, 1 + (unsigned)(word.n < 9 ? word.n / 3 : 3) };
+}
 static void near_try(struct near *q, const char *name)
 {
     unsigned d = str_distance(q->word, str_of(name), q->off);
@@ -57,17 +86,24 @@ const char *command_near(const char *name)
 
 #define COUNT_FLAG(f) 0
 #define COUNT_TEXT(f) 0
-#define COUNT_INT(f) 0
-#define COUNT_NUM(f) 0
+#define COUNT_INT(f)  0
+#define COUNT_NUM(f)  0
 #define COUNT_LIST(f) offsetof(struct args, f##_n)
 static const struct arg_row rows[] = {
-#define ARG(field, name, letter, kind, value, cmds, help) { name, letter, ARGK_##kind, value, cmds, help, offsetof(struct args, field), COUNT_##kind(field) },
+#define ARG(field, name, letter, kind, value, cmds, help) \
+    { name, letter, ARGK_##kind, value, cmds, help, offsetof(struct args, field), COUNT_##kind(field) },
 #include "engine/cmd/args.def"
 #undef ARG
 };
 
-size_t arg_count(void) { return ARRAY_LEN(rows); }
-const struct arg_row *arg_at(size_t i) { return &rows[i]; }
+size_t arg_count(void)
+{
+    return ARRAY_LEN(rows);
+}
+const struct arg_row *arg_at(size_t i)
+{
+    return &rows[i];
+}
 
 bool arg_for(const struct arg_row *r, const char *word)
 {
@@ -86,7 +122,9 @@ bool arg_for(const struct arg_row *r, const char *word)
 static const struct arg_row *row_find(const char *name, size_t n, char letter, const char *word)
 {
     for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-        if (arg_for(&rows[i], word) && (letter ? rows[i].letter == letter : strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0))
+        if (arg_for(&rows[i], word) &&
+            (letter ? rows[i].letter == letter
+                    : strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0))
             return &rows[i];
     return NULL;
 }
@@ -94,7 +132,8 @@ static const struct arg_row *row_find(const char *name, size_t n, char letter, c
 static enum status usage(struct diags *ds, const char *word, const char *fmt, const char *what)
 {
     struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, fmt, what);
-    diag_hint(d, "gpulocw help%s%s lists what there is", *word == '-' ? "" : " ", *word == '-' ? "" : word);
+    diag_hint(d, "gpulocw help%s%s lists what there is", *word == '-' ? "" : " ",
+              *word == '-' ? "" : word);
     return ST_USAGE;
 }
 
@@ -112,20 +151,29 @@ static enum status no_option(struct diags *ds, const char *word, struct str name
         near_try(&q, knob_info(i)->name);
     if (!others && !knobs && knob_find(name) >= 0)
         others = "analyze rewrite run sweep tune predict";
-    struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, others ? "option --%.*s does not go with this command" : "no option --%.*s", (int)name.n, name.s);
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
+                 others ? "option --%.*s does not go with this command" : "no option --%.*s",
+                 (int)name.n, name.s);
     size_t n = others ? strlen(others) : 0;
-    bool bench = n && others[n - 1] == '-';      /* the workbench comes last in a row */
+    bool bench = n && others[n - 1] == '-'; /* the workbench comes last in a row */
     n -= bench ? n > 1 ? 2 : 1 : 0;
     if (others)
-        diag_hint(d, "it goes with: %.*s%s", (int)n, others, bench ? n ? ", and the workbench (gpulocw FILE.ptx)" : "the workbench (gpulocw FILE.ptx)" : "");
+        diag_hint(d, "it goes with: %.*s%s", (int)n, others,
+                  bench
+                      ? n ? ", and the workbench (gpulocw FILE.ptx)" : "the workbench (gpulocw FILE.ptx)"
+                      : "");
     else if (q.name)
-        diag_hint(d, "did you mean --%s? gpulocw help%s%s lists what there is", q.name, *word == '-' ? "" : " ", *word == '-' ? "" : word);
+        diag_hint(d, "did you mean --%s? gpulocw help%s%s lists what there is", q.name,
+                  *word == '-' ? "" : " ", *word == '-' ? "" : word);
     else
-        diag_hint(d, "gpulocw help%s%s lists what there is", *word == '-' ? "" : " ", *word == '-' ? "" : word);
+        diag_hint(d, "gpulocw help%s%s lists what there is", *word == '-' ? "" : " ",
+                  *word == '-' ? "" : word);
     return ST_USAGE;
 }
 
-static enum status row_set(struct args *a, const struct arg_row *r, const char *value, const char *word, struct diags *ds)
+static enum status row_set(struct args *a, const struct arg_row *r, const char *value, const char *word,
+                           struct diags *ds)
 {
     char *at = (char *)a + r->offset, *end = NULL;
     a->has[r - rows] = true;
@@ -134,10 +182,14 @@ static enum status row_set(struct args *a, const struct arg_row *r, const char *
     case ARGK_TEXT: *(const char **)(void *)at = value; return ST_OK;
     case ARGK_INT:
         *(long *)(void *)at = strtol(value, &end, 10);
-        return *value && !*end && *(long *)(void *)at >= 0 ? ST_OK : usage(ds, word, "--%s needs a whole number", r->name);
+        return *value && !*end && *(long *)(void *)at >= 0
+                   ? ST_OK
+                   : usage(ds, word, "--%s needs a whole number", r->name);
     case ARGK_NUM:
         *(double *)(void *)at = strtod(value, &end);
-        return *value && !*end && isfinite(*(double *)(void *)at) && *(double *)(void *)at >= 0 ? ST_OK : usage(ds, word, "--%s needs a number", r->name);
+        return *value && !*end && isfinite(*(double *)(void *)at) && *(double *)(void *)at >= 0
+                   ? ST_OK
+                   : usage(ds, word, "--%s needs a number", r->name);
     case ARGK_LIST: {
         size_t *n = (size_t *)(void *)((char *)a + r->count_offset);
         if (*n == CMD_MAX_LIST)
@@ -149,7 +201,12 @@ static enum status row_set(struct args *a, const struct arg_row *r, const char *
     return ST_OK;
 }
 
-struct scan { int argc, i; char **argv; const char *word; bool knobs; };
+struct scan {
+    int argc, i;
+    char **argv;
+    const char *word;
+    bool knobs;
+};
 
 /* The value of an option: after '=' or the next word. NULL: there is none. */
 static const char *value_of(struct scan *s, const char *inline_value)
@@ -190,7 +247,8 @@ static enum status short_option(struct scan *s, struct args *a, const char *text
     return row_set(a, r, value, s->word, ds);
 }
 
-/* "-o -" is standard output, where the command writes text there without -o; a session or a preset is a file that is replaced. */
+/* "-o -" is standard output, where the command writes text there without -o; a session or a preset is a
+ * file that is replaced. */
 static enum status check_output(struct args *a, const char *word, struct diags *ds)
 {
     static const char *const text[] = { "launch", "rewrite", "report" };
@@ -201,7 +259,10 @@ static enum status check_output(struct args *a, const char *word, struct diags *
             a->output = NULL;
             return ST_OK;
         }
-    return usage(ds, word, "-o names a file here, not '%s': it is written again as results come (--json prints the document)", a->output);
+    return usage(ds, word,
+                 "-o names a file here, not '%s': it is written again as results come (--json prints "
+                 "the document)",
+                 a->output);
 }
 
 /* What holds for the line as a whole. */
@@ -212,8 +273,12 @@ static enum status check_whole(const struct args *a, const char *word, struct di
     if (!c && a->nfiles > 1 && !strpbrk(a->file[0], "./"))
         return cmd_no_such(a->file[0], ds);
     if (a->nfiles > most)
-        return usage(ds, word, most ? "one file at a time; there is also '%s'" : "this command takes no file ('%s')", a->file[most]);
-    if (a->color && strcmp(a->color, "auto") != 0 && strcmp(a->color, "always") != 0 && strcmp(a->color, "never") != 0)
+        return usage(ds, word,
+                     most ? "one file at a time; there is also '%s'"
+                          : "this command takes no file ('%s')",
+                     a->file[most]);
+    if (a->color && strcmp(a->color, "auto") != 0 && strcmp(a->color, "always") != 0 &&
+        strcmp(a->color, "never") != 0)
         return usage(ds, word, "--color is auto, always or never, not '%s'", a->color);
     return ST_OK;
 }
@@ -279,8 +344,9 @@ static void help_knobs(struct buf *out)
     for (size_t i = 0; i < knob_count(); i++) {
         struct buf form = { 0 };
         knob_form(knob_info(i), &form);
-        buf_printf(out, "  --%s %s\n      %s\n", knob_info(i)->name, form.s ? form.s : "", knob_info(i)->help);
-        buf_spend(&form, out);
+        buf_printf(out, "  --%s %s\n      %s\n", knob_info(i)->name, form.s ? form.s : "",
+                   knob_info(i)->help);
+        buf_free_checked(&form, out);
     }
 }
 
@@ -293,14 +359,16 @@ void args_help(const struct command *c, struct buf *out)
             help_knobs(out);
         return;
     }
-    buf_puts(out, "gpulocw, the GPU locality workbench: opens an NVIDIA PTX kernel, shows how its memory\n"
-                  "accesses coalesce and what locality it has, rewrites it, runs it on a GPU or on a\n"
-                  "simulated device, and plots the cache valley.\n\n"
-                  "  gpulocw FILE.ptx          open the workbench\n"
-                  "  gpulocw SESSION.json      open a saved session\n"
-                  "  gpulocw                   pick a demo\n\n");
+    buf_puts(out,
+             "gpulocw, the GPU locality workbench: opens an NVIDIA PTX kernel, shows how its memory\n"
+             "accesses coalesce and what locality it has, rewrites it, runs it on a GPU or on a\n"
+             "simulated device, and plots the cache valley.\n\n"
+             "  gpulocw FILE.ptx          open the workbench\n"
+             "  gpulocw SESSION.json      open a saved session\n"
+             "  gpulocw                   pick a demo\n\n");
     for (size_t i = 0; i < ARRAY_LEN(commands); i++)
-        buf_printf(out, "  gpulocw %-10s %-14s %s\n", commands[i].name, commands[i].usage, commands[i].help);
+        buf_printf(out, "  gpulocw %-10s %-14s %s\n", commands[i].name, commands[i].usage,
+                   commands[i].help);
     buf_puts(out, "\nOptions of the workbench:\n");
     help_rows("-", out);
     buf_puts(out, "\nExit codes: 0 done, 1 bad input, 2 wrong usage, 3 refused, 4 device trouble,\n"

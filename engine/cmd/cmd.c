@@ -10,12 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A signal handler can reach nothing but a global: the one cancel flag of a headless command, and when it was set. */
+/* A signal handler can reach nothing but a global: the one cancel flag of a headless command, and when
+ * it was set. */
 static struct cancel interrupted;
 static _Atomic long long interrupted_ms;
 
-/* One interrupt may arrive twice: timeout(1) signals its child and then the group the child is in, a terminal's ^C reaches a job that
-   its shell signals as well. Only one that comes later than any such echo means "at once, and lose what there is". */
+/* One interrupt may arrive twice: timeout(1) signals its child and then the group the child is in, a
+   terminal's ^C reaches a job that its shell signals as well. Only one that comes later than any such
+   echo means "at once, and lose what there is". */
 enum { ECHO_MS = 300 };
 
 static void on_interrupt(int sig)
@@ -87,8 +89,12 @@ static const char *preset_at(void *ctx, size_t i)
 enum status cmd_no_such(const char *word, struct diags *ds)
 {
     const char *near = command_near(word);
-    struct diag *d = diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no command and no file '%s'", word);
-    diag_hint(d, near ? "did you mean gpulocw %s? gpulocw help lists the commands" : "gpulocw help lists the commands", near);
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, "usage", NULL, NO_SPAN, "no command and no file '%s'", word);
+    diag_hint(d,
+              near ? "did you mean gpulocw %s? gpulocw help lists the commands"
+                   : "gpulocw help lists the commands",
+              near);
     return ST_USAGE;
 }
 
@@ -124,15 +130,23 @@ static int cmd_workbench(struct args *a)
     if (a->nfiles && no_file(a->file[0]))
         return cmd_finish(cmd_no_such(a->file[0], &ds), &ds);
     bool screen = a->front && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !a->plain;
-    struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL, .axis = a->axis ? a->axis : "pi", .session = a->session, .plain = a->plain, .kernel = a->kernel, .launch = a->launch };
+    struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL,
+                                .axis = a->axis ? a->axis : "pi",
+                                .session = a->session,
+                                .plain = a->plain,
+                                .kernel = a->kernel,
+                                .launch = a->launch };
     bool json = a->nfiles && ends_with(a->file[0], ".json") && !ends_with(a->file[0], ".launch.json");
-    if (screen || (a->front && a->plain && a->nfiles && !json))     /* plain: the same content, line by line */
+    if (screen ||
+        (a->front && a->plain && a->nfiles && !json)) /* plain: the same content, line by line */
         return cmd_front(a, a->nfiles ? a->file[0] : NULL, &o);
     if (json) {
         a->plain = true;
         return cmd_replay(a);
     }
-    struct diag *d = diag_add(&ds, DIAG_ERROR, "terminal", NULL, NO_SPAN, a->front ? "standard input and output are no terminal" : "this build has no terminal front end");
+    struct diag *d = diag_add(&ds, DIAG_ERROR, "terminal", NULL, NO_SPAN,
+                              a->front ? "standard input and output are no terminal"
+                                       : "this build has no terminal front end");
     diag_hint(d, "gpulocw sweep FILE.ptx, run, analyze ... work without one; see gpulocw help");
     return cmd_finish(ST_USAGE, &ds);
 }
@@ -163,7 +177,8 @@ static bool asked(int argc, char **argv, const char *word)
     return false;
 }
 
-/* What was printed must have arrived: a full disk is a failure, a reader that has gone (a pager, head) is not. */
+/* What was printed must have arrived: a full disk is a failure, a reader that has gone (a pager, head)
+ * is not. */
 static int delivered(int code)
 {
     if (!code && !cmd_put_whole()) {
@@ -171,7 +186,8 @@ static int delivered(int code)
         code = status_exit_code(ST_NOMEM);
     }
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || code || (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP)))
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code ||
+        (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP)))
         return code;
     fputs("gpulocw: standard output could not be written in full (is the disk full?)\n", stderr);
     return status_exit_code(ST_IO);
@@ -182,10 +198,12 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
     struct diags ds = { 0 };
     struct args *a = base_alloc(sizeof *a);
     char *self = self_path();
-    struct dev_env env = { .preset = preset_read, .preset_at = preset_at, .self = self, .cancel = &interrupted };
+    struct dev_env env = {
+        .preset = preset_read, .preset_at = preset_at, .self = self, .cancel = &interrupted
+    };
     int code;
     setlocale(LC_ALL, "");
-    setlocale(LC_NUMERIC, "C");              /* numbers are data here: a decimal point, always */
+    setlocale(LC_NUMERIC, "C"); /* numbers are data here: a decimal point, always */
     if (!a)
         return status_exit_code(ST_NOMEM);
     if (asked(argc, argv, "--version")) {
@@ -198,7 +216,8 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         buf_free(&b);
         code = 0;
     } else if (argc > 2 && strcmp(argv[1], "completion") == 0 && strcmp(argv[2], "--") == 0) {
-        struct buf b = { 0 };                /* the words of another command line: not to be parsed as ours */
+        /* the words of another command line: not to be parsed as ours */
+        struct buf b = { 0 };
         cmd_complete((const char *const *)argv + 3, (size_t)argc - 3, &b);
         cmd_put(&b);
         buf_free(&b);

@@ -1,21 +1,23 @@
 /* cmd: headless subcommands, argument parsing, text output. The only room of the
  * engine that prints. The workbench is given as a function, so that nothing here
  * knows of a terminal. */
-#ifndef GPULOCW_CMD_H
-#define GPULOCW_CMD_H
+#ifndef GPULOCW_CMD_CMD_H
+#define GPULOCW_CMD_CMD_H
 
-#include "engine/cmd/job.h"
+#include "engine/workspace/job.h"
 #include "engine/session/lesson.h"
 
 struct cmd_front_opts {
     bool sweep_at_once, plain, mouse, replay;
-    const char *axis, *theme, *session, *lesson, *color;   /* NULL: default */
-    const char *kernel, *launch;               /* to open the file with; NULL: what lies beside it, its first */
+    const char *axis, *theme, *session, *lesson, *color; /* NULL: default */
+    /* to open the file with; NULL: what lies beside it, its first */
+    const char *kernel, *launch;
     double replay_speed;
 };
-struct cmd_front {                             /* the terminal front end; NULL in a headless build */
+struct cmd_front { /* the terminal front end; NULL in a headless build */
     /* Opens the workbench on a file (NULL: the demo picker). Returns the exit code. */
-    int (*workbench)(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o);
+    int (*workbench)(const struct dev_env *env, const char *file, const char *device,
+                     const struct cmd_front_opts *o);
     /* Are the checks and commands of a lesson's steps understood? Diagnostics name the step. */
     enum status (*check_lesson)(const struct lesson *l, struct diags *ds);
 };

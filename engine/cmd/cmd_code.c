@@ -1,6 +1,6 @@
 /* analyze: what the text and the launch description say. */
 #include "engine/cmd/cmd_int.h"
-#include "engine/cmd/text_curve.h"
+#include "engine/report/text_curve.h"
 
 #include <string.h>
 
@@ -13,11 +13,12 @@ static void put_bar(double degree, struct buf *out)
 
 static void put_access(const struct ana_kernel *k, const struct ana_access *a, struct buf *out)
 {
-    buf_printf(out, "%s:%u:%u  %.*s\n", k->module->path, a->at.line, a->at.col, (int)a->at.len, k->module->text.s + a->at.off);
+    buf_printf(out, "%s:%u:%u  %.*s\n", k->module->path, a->at.line, a->at.col, (int)a->at.len,
+               k->module->text.s + a->at.off);
     struct buf source = { 0 };
     if (ptx_loc_text(k->module, a->loc, &source))
         buf_printf(out, "    source   %s\n", source.s);
-    buf_spend(&source, out);
+    buf_free_checked(&source, out);
     buf_printf(out, "    address  %s\n", a->address ? a->address : a->unknown ? a->unknown : "unknown");
     if (!a->array && a->arrays)
         buf_printf(out, "    array    %s\n", a->arrays);
@@ -28,18 +29,22 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
     if (a->coalesce.valid) {
         buf_puts(out, "    degree   ");
         put_bar(a->coalesce.degree, out);
-        buf_printf(out, " %6.2f %%  sectors in range %u  expected per request %.2f\n", 100 * a->coalesce.degree, a->coalesce.num_sectors, a->coalesce.expected);
+        buf_printf(out, " %6.2f %%  sectors in range %u  expected per request %.2f\n",
+                   100 * a->coalesce.degree, a->coalesce.num_sectors, a->coalesce.expected);
     }
     if (a->exact.valid && !a->exact.requests)
-        buf_puts(out, a->exact.sampled ? "    exact    never executed by the CTAs of the sample\n" : "    exact    never executed in this launch\n");
+        buf_puts(out, a->exact.sampled ? "    exact    never executed by the CTAs of the sample\n"
+                                       : "    exact    never executed in this launch\n");
     else if (a->exact.valid) {
         buf_printf(out, "    exact    %.4f sectors per request", a->exact.sectors_per_request);
         if (a->exact.sampled)
             buf_printf(out, " from a sample of CTAs, within %.2f %%", 100 * a->exact.error);
-        buf_printf(out, " (%llu requests, %llu sectors)\n", (unsigned long long)a->exact.requests, (unsigned long long)a->exact.sectors);
+        buf_printf(out, " (%llu requests, %llu sectors)\n", (unsigned long long)a->exact.requests,
+                   (unsigned long long)a->exact.sectors);
     }
     text_curve_load(k, a, out);
-    buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "", a->evidence ? a->evidence : "");
+    buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "",
+               a->evidence ? a->evidence : "");
 }
 
 static void put_graph(const struct ana_coalesce *c, struct buf *out)
@@ -49,29 +54,39 @@ static void put_graph(const struct ana_coalesce *c, struct buf *out)
         top = c->graph[i] > top ? c->graph[i] : top;
     if (!(top > 0))
         return;
-    buf_puts(out, "\ncoalescing graph: threads of a warp per 4-byte word from the first lane's sector\n");
+    buf_puts(out,
+             "\ncoalescing graph: threads of a warp per 4-byte word from the first lane's sector\n");
     for (int row = 6; row > 0; row--) {
         buf_printf(out, "  %6.2f |", top * row / 6);
         for (int i = 0; i < 32; i++)
-            buf_printf(out, "%s%s", c->graph[i] / top * 6 > row - 0.5 ? "#" : " ", i % 8 == 7 ? "|" : "");
+            buf_printf(out, "%s%s", c->graph[i] / top * 6 > row - 0.5 ? "#" : " ",
+                       i % 8 == 7 ? "|" : "");
         buf_puts(out, "\n");
     }
-    buf_puts(out, "         +--------+--------+--------+--------+\n          sector 0  1        2        3\n");
+    buf_puts(
+        out,
+        "         +--------+--------+--------+--------+\n          sector 0  1        2        3\n");
 }
 
 static void put_reuse(const struct ana_kernel *k, struct buf *out)
 {
     const struct ana_reuse *r = &k->reuse;
     if (r->valid)
-        buf_printf(out, "reuse        intra-warp %.1f %%, intra-CTA %.1f %%, inter-CTA %.1f %%, none %.1f %% (of bytes, before L1)\n"
-                        "             intra-warp %.1f %%, intra-CTA %.1f %%, inter-CTA %.1f %%, none %.1f %% (of 32-byte sectors); %.1f %% of a CTA's line touches are again\n",
-                   100 * r->intra_warp, 100 * r->intra_cta, 100 * r->inter_cta, 100 * r->none, 100 * r->sectors.intra_warp, 100 * r->sectors.intra_cta, 100 * r->sectors.inter_cta,
+        buf_printf(out,
+                   "reuse        intra-warp %.1f %%, intra-CTA %.1f %%, inter-CTA %.1f %%, none %.1f %% "
+                   "(of bytes, before L1)\n"
+                   "             intra-warp %.1f %%, intra-CTA %.1f %%, inter-CTA %.1f %%, none %.1f %% "
+                   "(of 32-byte sectors); %.1f %% of a CTA's line touches are again\n",
+                   100 * r->intra_warp, 100 * r->intra_cta, 100 * r->inter_cta, 100 * r->none,
+                   100 * r->sectors.intra_warp, 100 * r->sectors.intra_cta, 100 * r->sectors.inter_cta,
                    100 * r->sectors.none, 100 * r->line_reuse);
     if (k->partition.index)
-        buf_printf(out, "partition    %s: %s\n", k->partition.index, k->partition.why ? k->partition.why : "");
+        buf_printf(out, "partition    %s: %s\n", k->partition.index,
+                   k->partition.why ? k->partition.why : "");
     if (k->footprint.valid)
-        buf_printf(out, "footprint    %.0f bytes a warp, %.0f a CTA, %.0f an SM; fits L1 up to π=%d\n", k->footprint.bytes_per_warp, k->footprint.bytes_per_cta,
-                   k->footprint.bytes_per_sm, k->footprint.pi_fit);
+        buf_printf(out, "footprint    %.0f bytes a warp, %.0f a CTA, %.0f an SM; fits L1 up to π=%d\n",
+                   k->footprint.bytes_per_warp, k->footprint.bytes_per_cta, k->footprint.bytes_per_sm,
+                   k->footprint.pi_fit);
 }
 
 /* Stores, atomics, shared, local and constant memory: a line each. */
@@ -86,12 +101,21 @@ static void put_others(const struct ana_kernel *k, struct buf *out)
         if (!any)
             buf_puts(out, "\nother accesses\n");
         any = true;
-        buf_printf(out, "  line %-5u %-8s %-7s %s", a->at.line, a->atomic ? "atomic" : a->prefetch ? "prefetch" : a->store ? "store" : "load",
-                   ana_space_name(a->space), a->address ? a->address : a->unknown ? a->unknown : "unknown");
+        buf_printf(out, "  line %-5u %-8s %-7s %s", a->at.line,
+                   a->atomic     ? "atomic"
+                   : a->prefetch ? "prefetch"
+                   : a->store    ? "store"
+                                 : "load",
+                   ana_space_name(a->space),
+                   a->address   ? a->address
+                   : a->unknown ? a->unknown
+                                : "unknown");
         if (a->exact.valid && !a->exact.requests)
-            buf_puts(out, a->exact.sampled ? "   never executed by the CTAs of the sample" : "   never executed");
+            buf_puts(out, a->exact.sampled ? "   never executed by the CTAs of the sample"
+                                           : "   never executed");
         else if (a->exact.valid && a->space == PTX_SPACE_SHARED)
-            buf_printf(out, "   %.2f extra passes per request (bank conflicts)", a->exact.bank_conflicts);
+            buf_printf(out, "   %.2f extra passes per request (bank conflicts)",
+                       a->exact.bank_conflicts);
         else if (a->exact.valid && global)
             buf_printf(out, "   %.2f sectors per request", a->exact.sectors_per_request);
         buf_puts(out, "\n");
@@ -106,14 +130,17 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
     if (k->assumed)
         buf_printf(out, "no launch description, so assumed: %s\n", k->assumed);
     else
-        buf_printf(out, "grid %ux%ux%u  block %ux%ux%u\n", k->grid.x, k->grid.y, k->grid.z, k->block.x, k->block.y, k->block.z);
+        buf_printf(out, "grid %ux%ux%u  block %ux%ux%u\n", k->grid.x, k->grid.y, k->grid.z, k->block.x,
+                   k->block.y, k->block.z);
     if (k->coalesce.valid)
-        buf_printf(out, "coalescing   degree %.2f %%, %u sectors in range, %.2f expected per request", 100 * k->coalesce.degree, k->coalesce.num_sectors, k->coalesce.expected);
+        buf_printf(out, "coalescing   degree %.2f %%, %u sectors in range, %.2f expected per request",
+                   100 * k->coalesce.degree, k->coalesce.num_sectors, k->coalesce.expected);
     else
         buf_puts(out, "coalescing   n/a: no global load could be counted");
     if (k->exact.valid && k->exact.requests)
         buf_printf(out, "; exact %.4f per request", k->exact.sectors_per_request);
-    buf_printf(out, "\nclass        %s%s%s\n", ana_class_name(k->cls), k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");
+    buf_printf(out, "\nclass        %s%s%s\n", ana_class_name(k->cls),
+               k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");
     for (uint32_t i = 0; i < k->nevidence; i++)
         buf_printf(out, "             %s\n", k->evidence[i]);
     put_reuse(k, out);
@@ -121,7 +148,8 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
     text_curve(k, out);
     buf_puts(out, "\n");
     for (uint32_t i = 0; i < k->naccess; i++)
-        if (!k->access[i].store && (k->access[i].space == PTX_SPACE_GLOBAL || k->access[i].space == PTX_SPACE_GENERIC))
+        if (!k->access[i].store &&
+            (k->access[i].space == PTX_SPACE_GLOBAL || k->access[i].space == PTX_SPACE_GENERIC))
             put_access(k, &k->access[i], out);
     put_others(k, out);
     for (uint32_t i = 0; i < k->ngaps; i++)
@@ -141,7 +169,8 @@ static void print_kernels(const struct args *a, struct ana_kernel *const *k, siz
 }
 
 /* Without a launch and without --kernel: every kernel of the module, with the assumption stated. */
-static enum status every_kernel(struct subject *s, const struct args *a, struct ana_kernel **k, size_t *n, size_t most, struct diags *ds)
+static enum status every_kernel(struct workspace *s, const struct args *a, struct ana_kernel **k,
+                                size_t *n, size_t most, struct diags *ds)
 {
     const char *one = s->spec || a->kernel ? s->kernel : NULL;
     enum status st = ST_OK;
@@ -149,7 +178,7 @@ static enum status every_kernel(struct subject *s, const struct args *a, struct 
         const struct ptx_func *f = s->module->funcs[i];
         if (!f->entry || !f->has_body || (one && !str_is(f->name, one)))
             continue;
-        struct ana_opts o = subject_analysis(s, a, f->name);
+        struct ana_opts o = workspace_analysis(s, a, f->name);
         o.quick = a->quick;
         o.curve = !a->quick;
         o.sample_ctas = a->sample > 0 ? (unsigned)a->sample : 0;
@@ -157,7 +186,8 @@ static enum status every_kernel(struct subject *s, const struct args *a, struct 
         *n += st == ST_OK;
     }
     if (st == ST_OK && !*n)
-        diag_add(ds, DIAG_NOTE, "kernel", s->module->path, NO_SPAN, "no kernel with a body in this module");
+        diag_add(ds, DIAG_NOTE, "kernel", s->module->path, NO_SPAN,
+                 "no kernel with a body in this module");
     return st;
 }
 
@@ -165,10 +195,10 @@ int cmd_analyze(struct args *a)
 {
     enum { MOST = 256 };
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     struct ana_kernel *k[MOST] = { 0 };
     size_t n = 0;
-    enum status st = subject_open(&s, a, &ds);
+    enum status st = workspace_open(&s, a, &ds);
     if (st == ST_OK && a->schedules)
         st = cmd_schedules(a, &s, &ds);
     else if (st == ST_OK && (st = every_kernel(&s, a, k, &n, MOST, &ds)) == ST_OK)
@@ -183,6 +213,6 @@ int cmd_analyze(struct args *a)
     }
     for (size_t i = 0; i < n; i++)
         ana_free(k[i]);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }

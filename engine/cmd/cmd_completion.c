@@ -1,10 +1,12 @@
-/* completion: the shells' side of completing a command line. Each script asks the program what may stand there
+/* completion: the shells' side of completing a command line. Each script asks the program what may stand
+ * there
  * (`gpulocw completion -- WORD...`, see complete.c) and leaves files to the shell. */
 #include "engine/cmd/cmd_int.h"
 
 #include <string.h>
 
-/* bash breaks words at ':' and '=': the line is split at blanks instead, and what bash believes typed already is cut off again. */
+/* bash breaks words at ':' and '=': the line is split at blanks instead, and what bash believes typed
+ * already is cut off again. */
 static const char bash[] =
     "_gpulocw() {\n"
     "    local line words cur strip endings\n"
@@ -15,10 +17,13 @@ static const char bash[] =
     "    COMPREPLY=()\n"
     "    while IFS= read -r line; do\n"
     "        case $line in\n"
-    "            :folders) compopt -o filenames; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- \"$2\") ;;\n"
-    "            :files) compopt -o filenames; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"$2\") ;;\n"
+    "            :folders) compopt -o filenames; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen "
+    "-d -- \"$2\") ;;\n"
+    "            :files) compopt -o filenames; mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f "
+    "-- \"$2\") ;;\n"
     "            :files*) endings=${line#:files }; compopt -o filenames\n"
-    "                mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- \"$2\"; compgen -f -- \"$2\" | grep -E \"\\.(${endings// /|})\\$\") ;;\n"
+    "                mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -d -- \"$2\"; compgen -f -- "
+    "\"$2\" | grep -E \"\\.(${endings// /|})\\$\") ;;\n"
     "            *) line=${line%%$'\\t'*}; COMPREPLY+=(\"${line#\"$strip\"}\") ;;\n"
     "        esac\n"
     "    done < <(\"${1/#\\~/$HOME}\" completion -- \"${words[@]:1}\" 2>/dev/null)\n"
@@ -32,13 +37,15 @@ static const char zsh[] =
     "_gpulocw() {\n"
     "    local line word help\n"
     "    local -a said\n"
-    "    for line in \"${(@f)$(\"${~words[1]}\" completion -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do\n"
+    "    for line in \"${(@f)$(\"${~words[1]}\" completion -- \"${(@)words[2,CURRENT]}\" "
+    "2>/dev/null)}\"; do\n"
     "        case $line in\n"
     "            ('') ;;\n"
     "            (:folders) _path_files -/ ;;\n"
     "            (:files) _files ;;\n"
     "            (:files*) _files -g \"*.(${${line#:files }// /|})(-.)\" ;;\n"
-    "            (*) word=${line%%$'\\t'*} help=${line#$word} said+=(\"${word//:/\\\\:}${help:+:${help#$'\\t'}}\") ;;\n"
+    "            (*) word=${line%%$'\\t'*} help=${line#$word} "
+    "said+=(\"${word//:/\\\\:}${help:+:${help#$'\\t'}}\") ;;\n"
     "        esac\n"
     "    done\n"
     "    (( $#said )) && _describe gpulocw said\n"
@@ -65,7 +72,9 @@ static const char fish[] =
     "end\n"
     "complete -c gpulocw -f -a '(__gpulocw_complete)'\n";
 
-static const struct { const char *name, *text; } shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
+static const struct {
+    const char *name, *text;
+} shells[] = { { "bash", bash }, { "zsh", zsh }, { "fish", fish } };
 
 int cmd_completion(struct args *a)
 {
@@ -78,7 +87,9 @@ int cmd_completion(struct args *a)
             buf_free(&out);
             return cmd_finish(ST_OK, &ds);
         }
-    struct diag *d = diag_add(&ds, DIAG_ERROR, "usage", NULL, NO_SPAN, a->nfiles ? "no completion for the shell '%s'" : "for which shell?", a->nfiles ? a->file[0] : "");
+    struct diag *d = diag_add(&ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
+                              a->nfiles ? "no completion for the shell '%s'" : "for which shell?",
+                              a->nfiles ? a->file[0] : "");
     diag_hint(d, "bash, zsh or fish: . <(gpulocw completion bash)");
     return cmd_finish(ST_USAGE, &ds);
 }

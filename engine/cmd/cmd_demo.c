@@ -12,7 +12,10 @@ static bool ends_with(const char *s, const char *end)
     return n > k && strcmp(s + n - k, end) == 0;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 size_t cmd_data_names(const char *folder, const char *end, char **names, size_t most)
 {
@@ -63,9 +66,11 @@ static int cmd_check_lesson(struct args *a)
     if (st == ST_OK && a->front && a->front->check_lesson)
         st = a->front->check_lesson(l, &ds);
     else if (st == ST_OK)
-        diag_add(&ds, DIAG_WARNING, "lesson", a->check, NO_SPAN, "this build has no workbench: the steps' checks and commands were not looked at");
+        diag_add(&ds, DIAG_WARNING, "lesson", a->check, NO_SPAN,
+                 "this build has no workbench: the steps' checks and commands were not looked at");
     if (st == ST_OK)
-        diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN, "lesson %d, '%s': %u steps, all well formed", l->number, l->title, l->nsteps);
+        diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN,
+                 "lesson %d, '%s': %u steps, all well formed", l->number, l->title, l->nsteps);
     lesson_free(l);
     return cmd_finish(st, &ds);
 }
@@ -111,7 +116,7 @@ static char *lesson_number(const char *name)
     snprintf(folder, sizeof folder, "%s/sessions/lessons", cmd_data_dir());
     DIR *d = n && strspn(name, "0123456789") == n ? opendir(folder) : NULL;
     char *found = NULL;
-    for (struct dirent *e; d && !found && (e = readdir(d)); )
+    for (struct dirent *e; d && !found && (e = readdir(d));)
         if (!strncmp(e->d_name, name, n) && e->d_name[n] == '-')
             found = demo_file("sessions/lessons", e->d_name, "");
     if (d)
@@ -136,7 +141,8 @@ int cmd_demo(struct args *a)
         lesson = lesson_number(name);
     int code = 0;
     if (name && !ptx && !lesson) {
-        struct diag *d = diag_add(&ds, DIAG_ERROR, "demo", NULL, NO_SPAN, "no demo kernel or lesson '%s'", name);
+        struct diag *d =
+            diag_add(&ds, DIAG_ERROR, "demo", NULL, NO_SPAN, "no demo kernel or lesson '%s'", name);
         diag_hint(d, "gpulocw demo | cat lists them");
         code = cmd_finish(ST_INPUT, &ds);
     } else if (screen) {

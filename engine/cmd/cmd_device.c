@@ -7,7 +7,11 @@
 
 #define MOST_DEVICES 64
 
-struct listing { struct dev_info info[MOST_DEVICES]; struct dev_counters *counters[MOST_DEVICES]; size_t n; };
+struct listing {
+    struct dev_info info[MOST_DEVICES];
+    struct dev_counters *counters[MOST_DEVICES];
+    size_t n;
+};
 
 static void on_device(void *ctx, const struct dev_info *i)
 {
@@ -21,11 +25,14 @@ static void put_devices(const struct listing *l, struct buf *out)
     int wide = 4;
     for (size_t i = 0; i < l->n; i++)
         wide = (int)strlen(l->info[i].name) > wide ? (int)strlen(l->info[i].name) : wide;
-    buf_printf(out, "%-22s %-*s %-10s %4s %9s %9s %10s\n", "device", wide, "name", "kind", "SMs", "L1 KiB/SM", "L2 KiB", "memory MiB");
+    buf_printf(out, "%-22s %-*s %-10s %4s %9s %9s %10s\n", "device", wide, "name", "kind", "SMs",
+               "L1 KiB/SM", "L2 KiB", "memory MiB");
     for (size_t i = 0; i < l->n; i++) {
         const struct dev_info *d = &l->info[i];
-        buf_printf(out, "%-22s %-*s %-10s %4u %9llu %9llu %10llu\n", d->spec, wide, d->name, d->kind == DEV_SIMULATED ? "simulated" : "GPU", d->sms,
-                   (unsigned long long)d->l1_bytes / 1024, (unsigned long long)d->l2_bytes / 1024, (unsigned long long)d->mem_bytes / 1048576);
+        buf_printf(out, "%-22s %-*s %-10s %4u %9llu %9llu %10llu\n", d->spec, wide, d->name,
+                   d->kind == DEV_SIMULATED ? "simulated" : "GPU", d->sms,
+                   (unsigned long long)d->l1_bytes / 1024, (unsigned long long)d->l2_bytes / 1024,
+                   (unsigned long long)d->mem_bytes / 1048576);
     }
 }
 
@@ -37,7 +44,8 @@ static void put_counters(const struct dev_info *d, const struct dev_counters *c,
         buf_printf(out, " (%s), %u passes", c->chip, c->passes);
     buf_printf(out, "%s%s\n", c->why[0] ? ": none, " : "", c->why);
     for (size_t i = 0; i < COUNTER_COUNT; i++)
-        buf_printf(out, "  %-22s %s%s\n", counter_name((enum counter_id)i), c->of[i].valid ? "" : "n/a: ", c->of[i].from);
+        buf_printf(out, "  %-22s %s%s\n", counter_name((enum counter_id)i),
+                   c->of[i].valid ? "" : "n/a: ", c->of[i].from);
 }
 
 /* Opening a GPU takes a while: one of each kind, unless the user names one. */
@@ -52,7 +60,8 @@ static bool asked_for(const struct args *a, const struct listing *l, size_t i)
     return first;
 }
 
-static enum status find_counters(const struct args *a, const struct dev_env *env, struct listing *l, struct diags *ds)
+static enum status find_counters(const struct args *a, const struct dev_env *env, struct listing *l,
+                                 struct diags *ds)
 {
     enum status st = ST_OK;
     size_t asked = 0;
@@ -68,7 +77,9 @@ static enum status find_counters(const struct args *a, const struct dev_env *env
         dev_close(d);
     }
     if (st == ST_OK && !asked) {
-        diag_error(ds, "device", "%s%s", a->device ? "no such device in the list: " : "there is no GPU here whose counters could be told",
+        diag_error(ds, "device", "%s%s",
+                   a->device ? "no such device in the list: "
+                             : "there is no GPU here whose counters could be told",
                    a->device ? a->device : "");
         st = ST_DEVICE;
     }
@@ -109,7 +120,8 @@ int cmd_devices(struct args *a)
 }
 
 /* What no benchmark shows is taken from --base, or from the shipped preset of a GPU like it. */
-static enum status calibration_base(struct args *a, const struct dev_info *i, const char **name, struct sim_preset *base, struct diags *ds)
+static enum status calibration_base(struct args *a, const struct dev_info *i, const char **name,
+                                    struct sim_preset *base, struct diags *ds)
 {
     *name = a->base ? a->base : preset_nearest(i->cc_major, i->cc_minor, i->l2_bytes);
     return *name ? preset_read(NULL, *name, base, ds) : ST_OK;
@@ -118,12 +130,12 @@ static enum status calibration_base(struct args *a, const struct dev_info *i, co
 int cmd_calibrate(struct args *a)
 {
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     struct buf residuals = { 0 };
     struct sim_preset p, base;
     struct calibrate_note notes[SIM_PRESET_FIELDS];
     struct preset_origin from = { .notes = notes };
-    enum status st = subject_device(&s, a, &ds);
+    enum status st = workspace_device(&s, a, &ds);
     if (st == ST_OK)
         st = calibration_base(a, dev_describe(s.dev), &from.base, &base, &ds);
     if (st == ST_OK)
@@ -135,9 +147,10 @@ int cmd_calibrate(struct args *a)
         from.device = dev_describe(s.dev)->name;
         st = preset_write(a->output, &p, residuals.s, &from, &ds);
     } else if (st == ST_OK)
-        diag_add(&ds, DIAG_NOTE, "calibrate", NULL, NO_SPAN, "nothing written; -o PRESET.json keeps the preset");
+        diag_add(&ds, DIAG_NOTE, "calibrate", NULL, NO_SPAN,
+                 "nothing written; -o PRESET.json keeps the preset");
     buf_free(&residuals);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }
 

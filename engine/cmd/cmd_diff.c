@@ -1,17 +1,40 @@
-/* rewrite --diff on a terminal: the original's lines left, the rewritten ones right with the pass that wrote
- * them, PTX in colour. One line at a time, no state between lines. */
+/* rewrite --diff on a terminal: the original's lines left, the rewritten ones right with the pass that
+ * wrote them, PTX in colour. One line at a time, no state between lines. */
 #include "engine/cmd/cmd_int.h"
 
 #include <string.h>
 
 enum { CONTEXT = 3, TAB = 8, NUMBER = 6, TAG = 10 };
-enum role { ROLE_PLAIN, ROLE_OPCODE, ROLE_REGISTER, ROLE_DIRECTIVE, ROLE_NUMBER, ROLE_COMMENT, ROLE_LABEL, ROLE_OLD, ROLE_NEW, ROLE_DIM };
+enum role {
+    ROLE_PLAIN,
+    ROLE_OPCODE,
+    ROLE_REGISTER,
+    ROLE_DIRECTIVE,
+    ROLE_NUMBER,
+    ROLE_COMMENT,
+    ROLE_LABEL,
+    ROLE_OLD,
+    ROLE_NEW,
+    ROLE_DIM
+};
 static const char *const sgr[] = {
-    [ROLE_PLAIN] = "", [ROLE_OPCODE] = "\033[34m", [ROLE_REGISTER] = "\033[36m", [ROLE_DIRECTIVE] = "\033[35m", [ROLE_NUMBER] = "\033[33m",
-    [ROLE_COMMENT] = "\033[2m", [ROLE_LABEL] = "\033[33m", [ROLE_OLD] = "\033[31m", [ROLE_NEW] = "\033[32m", [ROLE_DIM] = "\033[2m",
+    [ROLE_PLAIN] = "",
+    [ROLE_OPCODE] = "\033[34m",
+    [ROLE_REGISTER] = "\033[36m",
+    [ROLE_DIRECTIVE] = "\033[35m",
+    [ROLE_NUMBER] = "\033[33m",
+    [ROLE_COMMENT] = "\033[2m",
+    [ROLE_LABEL] = "\033[33m",
+    [ROLE_OLD] = "\033[31m",
+    [ROLE_NEW] = "\033[32m",
+    [ROLE_DIM] = "\033[2m",
 };
 
-struct column { struct buf *out; unsigned at, width; bool color; };
+struct column {
+    struct buf *out;
+    unsigned at, width;
+    bool color;
+};
 
 static void put(struct column *c, const char *s, size_t n, enum role role)
 {
@@ -35,7 +58,11 @@ static void pad(struct column *c)
     }
 }
 
-static bool word_char(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.' || c == ':'; }
+static bool word_char(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '.' || c == ':';
+}
 
 /* Length of the token at the front of `t` and what it is; `first`: no word of the statement yet. */
 static size_t token(struct str t, bool *first, enum role *role)
@@ -60,7 +87,7 @@ static size_t token(struct str t, bool *first, enum role *role)
         *role = ROLE_DIRECTIVE;
     else if (*first)
         *role = ROLE_OPCODE;
-    *first = *first && *role == ROLE_REGISTER;     /* behind a guard the opcode is still to come */
+    *first = *first && *role == ROLE_REGISTER; /* behind a guard the opcode is still to come */
     return n;
 }
 
@@ -84,7 +111,13 @@ static void put_number(struct column *c, char sign, uint32_t line)
     put(c, &sign, 1, sign == '-' ? ROLE_OLD : sign == '+' ? ROLE_NEW : ROLE_PLAIN);
 }
 
-struct view { const struct ptx_module *a; const struct pass_output *o; unsigned width; bool color, utf8; struct buf *out; };
+struct view {
+    const struct ptx_module *a;
+    const struct pass_output *o;
+    unsigned width;
+    bool color, utf8;
+    struct buf *out;
+};
 
 /* One row; a line number of 0 leaves that side empty. */
 static void put_row(const struct view *v, uint32_t old, uint32_t now, bool changed)
@@ -140,7 +173,8 @@ static bool near_change(const struct pass_diff_line *d, size_t n, size_t k)
     return false;
 }
 
-void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width, bool color, bool utf8, struct buf *out)
+void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width,
+                      bool color, bool utf8, struct buf *out)
 {
     size_t n;
     struct pass_diff_line *d = pass_diff_lines(original, o, &n);

@@ -6,13 +6,14 @@
 
 enum { MOST_LAUNCHES = 64 };
 
-static enum status guess_kernel(const struct subject *s, const struct args *a, const struct ptx_func *f, struct launch_spec *l, struct diags *ds)
+static enum status infer_kernel(const struct workspace *s, const struct args *a,
+                                const struct ptx_func *f, struct launch_spec *l, struct diags *ds)
 {
     struct ana_kernel *facts = NULL;
     struct ana_opts o = { .cancel = a->cancel, .quick = true };
     enum status st = ana_run(s->module, f->name, &o, &facts, ds);
     if (st == ST_OK)
-        st = launch_guess(facts, s->dev, a->cancel, l, ds);
+        st = launch_infer(facts, s->dev, a->cancel, l, ds);
     ana_free(facts);
     return st;
 }
@@ -49,14 +50,20 @@ static void say_guess(const struct launch_spec *l, struct diags *ds)
     struct buf b = { 0 };
     for (size_t i = 0; i < l->nargs; i++)
         if (l->args[i].kind == ARG_BUFFER)
-            buf_printf(&b, "%s%s %s x %llu%s", b.n ? ", " : "", l->args[i].name, elem_name(l->args[i].elem), (unsigned long long)l->args[i].count, l->args[i].output ? " (output)" : "");
+            buf_printf(&b, "%s%s %s x %llu%s", b.n ? ", " : "", l->args[i].name,
+                       elem_name(l->args[i].elem), (unsigned long long)l->args[i].count,
+                       l->args[i].output ? " (output)" : "");
     for (size_t i = 0; i < l->nsymbols; i++)
-        buf_printf(&b, "%s%s %s x %llu (constant)", b.n ? ", " : "", l->symbols[i].name, elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
-    diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z, b.s ? b.s : "no buffers");
+        buf_printf(&b, "%s%s %s x %llu (constant)", b.n ? ", " : "", l->symbols[i].name,
+                   elem_name(l->symbols[i].elem), (unsigned long long)l->symbols[i].count);
+    diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u; %s", l->name,
+             l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
+             b.s ? b.s : "no buffers");
     buf_free(&b);
 }
 
-static enum status put_launches(const struct args *a, const struct launch_spec *l, size_t n, struct diags *ds)
+static enum status put_launches(const struct args *a, const struct launch_spec *l, size_t n,
+                                struct diags *ds)
 {
     if (a->output)
         return launch_file_write(a->output, l, n, ds);
@@ -70,16 +77,16 @@ static enum status put_launches(const struct args *a, const struct launch_spec *
 int cmd_launch(struct args *a)
 {
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     struct launch_spec l[MOST_LAUNCHES];
     size_t n = 0;
     bool found = false;
     const struct ptx_func *only = NULL;
-    enum status st = subject_ptx(&s, a, &ds);
+    enum status st = workspace_ptx(&s, a, &ds);
     if (st == ST_OK && a->kernel)
         st = cmd_find_entry(s.module, a->kernel, &only, &ds);
     if (st == ST_OK)
-        st = subject_device(&s, a, &ds);
+        st = workspace_device(&s, a, &ds);
     for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs && n < MOST_LAUNCHES; i++) {
         const struct ptx_func *f = s.module->funcs[i];
         if (!f->entry || !f->has_body || (a->kernel && f != only))
@@ -88,7 +95,7 @@ int cmd_launch(struct args *a)
         char name[128];
         put_name(f->name, name, sizeof name);
         cmd_progress_detail((double)i / s.module->nfuncs, "trying sizes", name);
-        st = guess_kernel(&s, a, f, &l[n], &ds);
+        st = infer_kernel(&s, a, f, &l[n], &ds);
         if (st == ST_OK)
             st = name_launch(l, n);
         if (st == ST_OK)
@@ -96,7 +103,8 @@ int cmd_launch(struct args *a)
     }
     cmd_progress_end();
     if (st == ST_OK && !found) {
-        diag_add(&ds, DIAG_ERROR, "kernel", s.module->path, NO_SPAN, "no kernel '%s' in this module", a->kernel ? a->kernel : "with a body");
+        diag_add(&ds, DIAG_ERROR, "kernel", s.module->path, NO_SPAN, "no kernel '%s' in this module",
+                 a->kernel ? a->kernel : "with a body");
         st = ST_INPUT;
     }
     if (n)
@@ -105,6 +113,6 @@ int cmd_launch(struct args *a)
         st = put_launches(a, l, n, &ds) == ST_OK ? st : ST_IO;
     for (size_t i = 0; i < n; i++)
         launch_spec_free(&l[i]);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }

@@ -1,10 +1,14 @@
 /* report: a session as Markdown, CSV, JSON, SVG or a self-contained HTML page. */
-#include "engine/cmd/report.h"
+#include "engine/report/report.h"
 
 #include <string.h>
 
 /* ---- tables ---- */
-struct csv { size_t run; const struct session_run *s; struct buf *out; };
+struct csv {
+    size_t run;
+    const struct session_run *s;
+    struct buf *out;
+};
 
 /* RFC 4180: quoted, a quote twice. */
 static void csv_text(struct buf *out, const char *text)
@@ -25,7 +29,8 @@ static void csv_row(void *ctx, const struct result *r)
     csv_text(out, c->s->dev.spec);
     csv_text(out, line.n ? line.s : "");
     if (report_has_time(r))
-        buf_printf(out, "%lld,%lld,%lld,%s", (long long)r->time.median, (long long)r->time.min, (long long)r->time.max, origin_name(r->time.origin));
+        buf_printf(out, "%lld,%lld,%lld,%s", (long long)r->time.median, (long long)r->time.min,
+                   (long long)r->time.max, origin_name(r->time.origin));
     else
         buf_puts(out, ",,,");
     buf_printf(out, ",%s", r->equal == EQUAL_UNKNOWN ? "" : report_equal(r));
@@ -35,12 +40,14 @@ static void csv_row(void *ctx, const struct result *r)
             buf_printf(out, "%.10g", r->counters[k].value);
     }
     buf_puts(out, "\n");
-    buf_spend(&line, out);
+    buf_free_checked(&line, out);
 }
 
 static void put_csv(struct session *s, struct buf *out)
 {
-    buf_puts(out, "run,kernel,device,options,time_ns_median,time_ns_min,time_ns_max,origin,equal_to_original");
+    buf_puts(
+        out,
+        "run,kernel,device,options,time_ns_median,time_ns_min,time_ns_max,origin,equal_to_original");
     for (int c = 0; c < COUNTER_COUNT; c++)
         buf_printf(out, ",%s", counter_name((enum counter_id)c));
     buf_puts(out, "\n");
@@ -51,8 +58,14 @@ static void put_csv(struct session *s, struct buf *out)
     }
 }
 
-static void put_md(struct session *s, struct buf *out) { report_page(s, &report_markdown, out); }
-static void put_html(struct session *s, struct buf *out) { report_page(s, &report_html, out); }
+static void put_md(struct session *s, struct buf *out)
+{
+    report_page(s, &report_markdown, out);
+}
+static void put_html(struct session *s, struct buf *out)
+{
+    report_page(s, &report_html, out);
+}
 
 static void put_json(struct session *s, struct buf *out)
 {
@@ -66,15 +79,19 @@ static void put_json(struct session *s, struct buf *out)
             json_result(&r->one, &r->dev, r->kernel, NULL, out);
         else
             json_found(r->found, NULL, 0, &r->dev, r->kernel, out);
-        return;                              /* one document: the newest run */
+        return; /* one document: the newest run */
     }
 }
 
 /* The newest sweep's curve; a session without one: the newest search. */
 static void put_newest_svg(struct session *s, struct buf *out)
 {
-    static const struct { enum run_kind kind; void (*draw)(const struct session_run *r, struct buf *out); } figure[] = {
-        { RUN_SWEEP, report_sweep_time }, { RUN_TUNE, report_search },
+    static const struct {
+        enum run_kind kind;
+        void (*draw)(const struct session_run *r, struct buf *out);
+    } figure[] = {
+        { RUN_SWEEP, report_sweep_time },
+        { RUN_TUNE, report_search },
     };
     for (size_t k = 0; k < ARRAY_LEN(figure); k++)
         for (size_t i = session_count(s); i-- > 0 && !out->n;)
@@ -82,11 +99,18 @@ static void put_newest_svg(struct session *s, struct buf *out)
                 figure[k].draw(session_at(s, i), out);
 }
 
-static const struct { const char *name; void (*put)(struct session *s, struct buf *out); } formats[] = {
-    { "md", put_md }, { "csv", put_csv }, { "json", put_json }, { "svg", put_newest_svg }, { "html", put_html },
+static const struct {
+    const char *name;
+    void (*put)(struct session *s, struct buf *out);
+} formats[] = {
+    { "md", put_md },          { "csv", put_csv },   { "json", put_json },
+    { "svg", put_newest_svg }, { "html", put_html },
 };
 
-const char *cmd_report_format(size_t i) { return i < ARRAY_LEN(formats) ? formats[i].name : NULL; }
+const char *cmd_report_format(size_t i)
+{
+    return i < ARRAY_LEN(formats) ? formats[i].name : NULL;
+}
 
 static enum status write_report(const struct args *a, struct session *s, struct diags *ds)
 {

@@ -24,9 +24,14 @@ static unsigned columns(void)
 }
 
 /* ---- what it costs before it is launched ---- */
-struct cost { bool known; struct dev_resources code; uint32_t shared, ctas; };
+struct cost {
+    bool known;
+    struct dev_resources code;
+    uint32_t shared, ctas;
+};
 
-/* Resident CTAs of an SM by threads, CTA slots, registers (given out in units of 8 per thread) and shared memory. */
+/* Resident CTAs of an SM by threads, CTA slots, registers (given out in units of 8 per thread) and
+ * shared memory. */
 static uint32_t resident(const struct dev_info *d, uint64_t threads, uint64_t regs, uint64_t shared)
 {
     uint64_t warps = (threads + 31) / 32, n = warps ? d->max_warps_per_sm / warps : 0;
@@ -40,7 +45,8 @@ static uint32_t resident(const struct dev_info *d, uint64_t threads, uint64_t re
     return (uint32_t)n;
 }
 
-static struct cost cost_of(const struct subject *s, struct str text, struct dim3u block, uint32_t dynamic)
+static struct cost cost_of(const struct workspace *s, struct str text, struct dim3u block,
+                           uint32_t dynamic)
 {
     struct diags none = { 0 };
     struct dev_code *code = NULL;
@@ -56,31 +62,40 @@ static struct cost cost_of(const struct subject *s, struct str text, struct dim3
     return c;
 }
 
-struct costs { struct cost before, after; };
+struct costs {
+    struct cost before, after;
+};
 
-static struct costs costs_of(const struct subject *s, const struct pass_output *code)
+static struct costs costs_of(const struct workspace *s, const struct pass_output *code)
 {
     struct dim3u block = s->spec ? s->spec->block : code->block;
     return (struct costs){ cost_of(s, s->module->text, block, s->spec ? s->spec->shared : 0),
                            cost_of(s, (struct str){ code->text, code->n }, code->block, code->shared) };
 }
 
-static void say_cost(const struct subject *s, const struct pass_output *code, const struct costs *c, struct diags *ds)
+static void say_cost(const struct workspace *s, const struct pass_output *code, const struct costs *c,
+                     struct diags *ds)
 {
     if (!c->before.known || !c->after.known) {
-        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "the rewrite adds about %d registers and %u bytes of shared memory", code->extra_regs, code->extra_shared);
+        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN,
+                 "the rewrite adds about %d registers and %u bytes of shared memory", code->extra_regs,
+                 code->extra_shared);
         return;
     }
     const char *how = c->after.code.estimated ? ", estimated" : "";
     if (!s->spec)
-        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "registers %u -> %u per thread%s, shared memory %u -> %u bytes per CTA", c->before.code.regs, c->after.code.regs, how,
-                 c->before.shared, c->after.shared);
+        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN,
+                 "registers %u -> %u per thread%s, shared memory %u -> %u bytes per CTA",
+                 c->before.code.regs, c->after.code.regs, how, c->before.shared, c->after.shared);
     else
-        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN, "registers %u -> %u per thread%s, shared memory %u -> %u bytes per CTA; %s holds %u -> %u CTAs per SM", c->before.code.regs,
-                 c->after.code.regs, how, c->before.shared, c->after.shared, s->info.name, c->before.ctas, c->after.ctas);
+        diag_add(ds, DIAG_NOTE, "cost", NULL, NO_SPAN,
+                 "registers %u -> %u per thread%s, shared memory %u -> %u bytes per CTA; %s holds %u -> "
+                 "%u CTAs per SM",
+                 c->before.code.regs, c->after.code.regs, how, c->before.shared, c->after.shared,
+                 s->info.name, c->before.ctas, c->after.ctas);
 }
 
-static void say_classes(const struct subject *s, const struct pass_output *code, struct diags *ds)
+static void say_classes(const struct workspace *s, const struct pass_output *code, struct diags *ds)
 {
     struct load_classes c = load_classes_of(&s->info, code->module, s->kernel);
     struct buf b = { 0 };
@@ -130,7 +145,8 @@ static void put_pair(struct buf *b, const char *key, bool known, uint32_t before
         buf_printf(b, "\"%s\": null", key);
 }
 
-static void put_document(const struct subject *s, const struct args *a, const struct pass_output *o, const struct costs *c, const struct diags *ds, struct buf *b)
+static void put_document(const struct workspace *s, const struct args *a, const struct pass_output *o,
+                         const struct costs *c, const struct diags *ds, struct buf *b)
 {
     struct buf line = { 0 }, text = { 0 };
     bool both = c->before.known && c->after.known;
@@ -141,13 +157,16 @@ static void put_document(const struct subject *s, const struct args *a, const st
     put_text(b, "kernel", s->kernel);
     put_text(b, "options", line.s ? line.s : "");
     buf_printf(b, "  \"changed\": %s,\n", o->changed ? "true" : "false");
-    buf_printf(b, "  \"launch\": {\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared\": %u},\n", o->grid.x, o->grid.y, o->grid.z, o->block.x, o->block.y, o->block.z, o->shared);
+    buf_printf(b, "  \"launch\": {\"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared\": %u},\n",
+               o->grid.x, o->grid.y, o->grid.z, o->block.x, o->block.y, o->block.z, o->shared);
     buf_puts(b, "  \"knobs\": ");
     for (unsigned k = 0; o->knobs && k < PASS_KNOB_COUNT; k++)
-        buf_printf(b, "%s%u", k ? ", " : "{\"symbol\": \"" PASS_KNOB_SYMBOL "\", \"words\": [", o->knob[k]);
+        buf_printf(b, "%s%u", k ? ", " : "{\"symbol\": \"" PASS_KNOB_SYMBOL "\", \"words\": [",
+                   o->knob[k]);
     buf_puts(b, o->knobs ? "]},\n  \"zeroed\": [" : "null,\n  \"zeroed\": [");
     for (uint32_t k = 0; k < o->nreset; k++)
-        buf_printf(b, "%s{\"symbol\": \"%s\", \"bytes\": %llu}", k ? ", " : "", o->reset[k].symbol, (unsigned long long)o->reset[k].bytes);
+        buf_printf(b, "%s{\"symbol\": \"%s\", \"bytes\": %llu}", k ? ", " : "", o->reset[k].symbol,
+                   (unsigned long long)o->reset[k].bytes);
     buf_puts(b, "],\n  \"cost\": {");
     put_pair(b, "registers", both, c->before.code.regs, c->after.code.regs);
     buf_printf(b, ", \"registers_estimated\": %s, ", c->after.code.estimated ? "true" : "false");
@@ -161,18 +180,29 @@ static void put_document(const struct subject *s, const struct args *a, const st
     buf_puts(b, ",\n  \"text\": ");
     buf_json(b, (struct str){ text.s ? text.s : "", text.n });
     buf_puts(b, "\n}\n");
-    buf_spend(&line, b);
-    buf_spend(&text, b);
+    buf_free_checked(&line, b);
+    buf_free_checked(&text, b);
 }
 
 /* ---- options that say nothing without another ---- */
-struct need { const char *knob, *other, *value; };   /* value NULL: any but the default */
+struct need {
+    const char *knob, *other, *value;
+}; /* value NULL: any but the default */
 static const struct need needs[] = {
-    { "pi", "bypass", NULL }, { "bypass-op", "bypass", NULL }, { "bypass-form", "bypass", NULL }, { "bypass-loads", "bypass", NULL }, { "index", "cluster", NULL },
-    { "clusters", "cluster", NULL }, { "agents", "cluster", "agent" }, { "prefetch-distance", "prefetch", NULL }, { "coarsen-mode", "coarsen", NULL }, { "softcache-data", "softcache", NULL },
+    { "pi", "bypass", NULL },
+    { "bypass-op", "bypass", NULL },
+    { "bypass-form", "bypass", NULL },
+    { "bypass-loads", "bypass", NULL },
+    { "index", "cluster", NULL },
+    { "clusters", "cluster", NULL },
+    { "agents", "cluster", "agent" },
+    { "prefetch-distance", "prefetch", NULL },
+    { "coarsen-mode", "coarsen", NULL },
+    { "softcache-data", "softcache", NULL },
 };
 
-/* Does a knob have this value (NULL: any but its default)? `unsure` where memory ran out before that was known. */
+/* Does a knob have this value (NULL: any but its default)? `unsure` where memory ran out before that was
+ * known. */
 static bool knob_says(const struct options *o, const char *name, const char *value, bool unsure)
 {
     struct options d = options_default();
@@ -183,7 +213,9 @@ static bool knob_says(const struct options *o, const char *name, const char *val
     knob_get(o, (size_t)k, &b);
     knob_get(&d, (size_t)k, &usual);
     struct str is = { b.s, b.n };
-    bool says = b.oom || usual.oom ? unsure : value ? str_is(is, value) : !str_eq(is, (struct str){ usual.s, usual.n });
+    bool says = b.oom || usual.oom ? unsure
+                : value            ? str_is(is, value)
+                                   : !str_eq(is, (struct str){ usual.s, usual.n });
     buf_free(&b);
     buf_free(&usual);
     return says;
@@ -196,16 +228,27 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
         const struct need *n = &needs[i];
         if (!knob_says(o, n->knob, NULL, false) || knob_says(o, n->other, n->value, true))
             continue;
-        struct diag *d = diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--%s does nothing without --%s%s%s", n->knob, n->other, n->value ? " " : "", n->value ? n->value : "");
-        diag_hint(d, "add --%s%s%s, or leave --%s out", n->other, n->value ? " " : "", n->value ? n->value : "", n->knob);
+        struct diag *d =
+            diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--%s does nothing without --%s%s%s",
+                     n->knob, n->other, n->value ? " " : "", n->value ? n->value : "");
+        diag_hint(d, "add --%s%s%s, or leave --%s out", n->other, n->value ? " " : "",
+                  n->value ? n->value : "", n->knob);
     }
-    bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL, by_load = vertical || o->bypass_form == BYPASS_FORM_HYBRID;
+    bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL,
+         by_load = vertical || o->bypass_form == BYPASS_FORM_HYBRID;
     if (o->bypass && vertical && knob_says(o, "pi", NULL, false))
-        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-form vertical chooses loads and has no threshold: --pi does nothing"), "--bypass-form hybrid has both");
+        diag_hint(
+            diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
+                     "--bypass-form vertical chooses loads and has no threshold: --pi does nothing"),
+            "--bypass-form hybrid has both");
     if (o->bypass && o->bypass_loads.n && !by_load)
-        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-loads names loads, and this form treats all alike"), "--bypass-form vertical or hybrid");
+        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
+                           "--bypass-loads names loads, and this form treats all alike"),
+                  "--bypass-form vertical or hybrid");
     if (o->bypass && o->bypass_form == BYPASS_FORM_HARDWARE && knob_says(o, "bypass-op", NULL, false))
-        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN, "--bypass-form hardware inserts no operator: --bypass-op does nothing"), "leave --bypass-op out");
+        diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
+                           "--bypass-form hardware inserts no operator: --bypass-op does nothing"),
+                  "leave --bypass-op out");
     return ds->errors > before ? ST_REFUSED : ST_OK;
 }
 
@@ -214,12 +257,16 @@ bool cmd_say_idle(const struct options *o, struct diags *ds)
     bool by_load = o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
     if (!o->bypass || by_load || o->pi.mode != PI_CHA)
         return false;
-    diag_hint(diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN, "--bypass without a threshold: at --pi cha all warps cache, which is the original"), "--pi N, --pi bpa or --pi vote lets warps bypass");
+    diag_hint(
+        diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN,
+                 "--bypass without a threshold: at --pi cha all warps cache, which is the original"),
+        "--pi N, --pi bpa or --pi vote lets warps bypass");
     return true;
 }
 
 /* ---- the command ---- */
-static enum status write_out(const struct args *a, const struct subject *s, const struct pass_output *code, const struct costs *c, struct diags *ds)
+static enum status write_out(const struct args *a, const struct workspace *s,
+                             const struct pass_output *code, const struct costs *c, struct diags *ds)
 {
     struct buf out = { 0 };
     bool side = a->diff && (isatty(STDOUT_FILENO) || (a->color && strcmp(a->color, "always") == 0));
@@ -238,8 +285,9 @@ static enum status write_out(const struct args *a, const struct subject *s, cons
     return st;
 }
 
-/* --softcache auto is settled by a launch, so that what is written holds the lines that a profile chose. */
-static enum status settle_softcache(struct args *a, struct subject *s, struct diags *ds)
+/* --softcache auto is settled by a launch, so that what is written holds the lines that a profile chose.
+ */
+static enum status settle_softcache(struct args *a, struct workspace *s, struct diags *ds)
 {
     struct options o = options_default();
     struct tune_bench *bench = NULL;
@@ -267,26 +315,27 @@ static enum status settle_softcache(struct args *a, struct subject *s, struct di
 int cmd_rewrite(struct args *a)
 {
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     struct pass_output code = { 0 };
     struct costs c = { 0 };
     enum status st = cmd_contradictions(&a->options, &ds);
     if (st == ST_OK && a->with_launch && !a->output) {
-        diag_error(&ds, "usage", "--with-launch needs -o FILE.ptx: the launch description goes beside it");
+        diag_error(&ds, "usage",
+                   "--with-launch needs -o FILE.ptx: the launch description goes beside it");
         st = ST_USAGE;
     }
     if (st == ST_OK)
-        st = subject_open(&s, a, &ds);
+        st = workspace_open(&s, a, &ds);
     if (st == ST_OK && a->with_launch && !s.spec) {
         diag_error(&ds, "launch", "--with-launch has no launch description to start from");
         st = ST_INPUT;
     }
     if (st == ST_OK)
-        st = subject_facts(&s, a, true, &ds);
+        st = workspace_facts(&s, a, true, &ds);
     if (st == ST_OK)
         st = settle_softcache(a, &s, &ds);
     if (st == ST_OK) {
-        struct pass_input in = subject_input(&s, &a->options);
+        struct pass_input in = workspace_input(&s, &a->options);
         st = pass_apply(&in, &code, &ds);
     }
     if (st == ST_OK && code.changed) {
@@ -302,6 +351,6 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK && a->with_launch)
         st = cmd_launch_write(a->output, s.spec, &code, &ds);
     pass_output_free(&code);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }

@@ -1,5 +1,5 @@
 /* run: one configuration; what every launching command shares. */
-#include "engine/cmd/running.h"
+#include "engine/cmd/measurement.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static struct tune_run_opts run_opts(const struct args *a, const struct dev_info
 }
 
 /* Float atomics: the outputs are compared within a tolerance, which is said. */
-static void tolerate(struct subject *s, struct diags *ds)
+static void tolerate(struct workspace *s, struct diags *ds)
 {
     unsigned n = 0;
     for (size_t i = 0; i < s->launches.n; i++) {
@@ -32,31 +32,33 @@ static void tolerate(struct subject *s, struct diags *ds)
         diag_add(ds, DIAG_NOTE, "float-atomics", s->module->path, NO_SPAN, TUNE_TOLERATED);
 }
 
-enum status running_subject(struct subject *s, struct args *a, struct diags *ds)
+enum status measurement_subject(struct workspace *s, struct args *a, struct diags *ds)
 {
-    enum status st = subject_ptx(s, a, ds);
+    enum status st = workspace_ptx(s, a, ds);
     if (st == ST_OK)
-        st = subject_launch(s, a, true, ds);
+        st = workspace_launch(s, a, true, ds);
     if (st == ST_OK)
         tolerate(s, ds);
     if (st == ST_OK)
-        st = subject_device(s, a, ds);
+        st = workspace_device(s, a, ds);
     if (st == ST_OK)
-        st = subject_data(s, ds);
+        st = workspace_data(s, ds);
     if (st == ST_OK)
-        st = subject_facts(s, a, true, ds);
+        st = workspace_facts(s, a, true, ds);
     return st;
 }
 
-enum status running_bench(struct subject *s, struct args *a, struct tune_bench **bench, struct diags *ds)
+enum status measurement_bench(struct workspace *s, struct args *a, struct tune_bench **bench,
+                              struct diags *ds)
 {
-    enum status st = running_subject(s, a, ds);
+    enum status st = measurement_subject(s, a, ds);
     if (st != ST_OK)
         return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
     struct tune_run_opts o = run_opts(a, &s->info);
     if (o.check_memory && s->info.kind != DEV_SIMULATED) {
-        diag_error(ds, "check-memory", "--check-memory needs a simulated device; on a GPU compute-sanitizer does this");
+        diag_error(ds, "check-memory",
+                   "--check-memory needs a simulated device; on a GPU compute-sanitizer does this");
         return ST_USAGE;
     }
     st = tune_bench_open(&subject, &o, bench, ds);
@@ -65,7 +67,7 @@ enum status running_bench(struct subject *s, struct args *a, struct tune_bench *
     return st;
 }
 
-void running_progress(void *ctx, double done, const char *what)
+void measurement_progress(void *ctx, double done, const char *what)
 {
     (void)ctx;
     if (what)
@@ -79,14 +81,18 @@ static enum status exit_of(const struct result *r)
 }
 
 /* --outputs: what the last launch left in every output buffer, raw and little-endian. */
-struct output { struct tune_bench *bench; size_t arg; };
+struct output {
+    struct tune_bench *bench;
+    size_t arg;
+};
 static enum status read_output(void *ctx, uint64_t at, void *to, size_t n, struct diags *ds)
 {
     const struct output *o = ctx;
     return tune_bench_read(o->bench, o->arg, at, to, n, ds);
 }
 
-static enum status write_output(struct tune_bench *bench, const struct launch_spec *l, size_t arg, const char *folder, struct diags *ds)
+static enum status write_output(struct tune_bench *bench, const struct launch_spec *l, size_t arg,
+                                const char *folder, struct diags *ds)
 {
     uint64_t n = l->args[arg].count * elem_size(l->args[arg].elem);
     struct buf path = { 0 };
@@ -100,7 +106,8 @@ static enum status write_output(struct tune_bench *bench, const struct launch_sp
     return st;
 }
 
-static enum status write_outputs(struct tune_bench *bench, const struct launch_spec *l, const char *folder, struct diags *ds)
+static enum status write_outputs(struct tune_bench *bench, const struct launch_spec *l,
+                                 const char *folder, struct diags *ds)
 {
     enum status st = ST_OK;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -113,10 +120,11 @@ static enum status write_outputs(struct tune_bench *bench, const struct launch_s
     return st;
 }
 
-static enum status save_run(struct args *a, struct subject *s, const struct result *r, struct diags *ds)
+static enum status save_run(struct args *a, struct workspace *s, const struct result *r,
+                            struct diags *ds)
 {
-    struct running w = { .a = a, .ds = ds };
-    enum status st = running_session(&w, s, RUN_ONE);
+    struct measurement w = { .a = a, .ds = ds };
+    enum status st = measurement_session(&w, s, RUN_ONE);
     if (st == ST_OK && w.run) {
         w.run->one = *r;
         st = session_save(w.session, ds);
@@ -126,9 +134,10 @@ static enum status save_run(struct args *a, struct subject *s, const struct resu
 }
 
 /* The loads of what ran: of the original where nothing was rewritten or the rewriting was refused. */
-static struct load_classes classes_of(const struct subject *s, const struct result *r, struct diags *ds)
+static struct load_classes classes_of(const struct workspace *s, const struct result *r,
+                                      struct diags *ds)
 {
-    struct pass_input in = subject_input(s, &r->options);
+    struct pass_input in = workspace_input(s, &r->options);
     struct pass_output code = { 0 };
     struct diags none = { 0 };
     bool rewritten = pass_apply(&in, &code, &none) == ST_OK && code.changed;
@@ -139,7 +148,8 @@ static struct load_classes classes_of(const struct subject *s, const struct resu
     return c;
 }
 
-static void put_run(const struct args *a, const struct subject *s, const struct result *r, struct diags *ds, struct buf *out)
+static void put_run(const struct args *a, const struct workspace *s, const struct result *r,
+                    struct diags *ds, struct buf *out)
 {
     struct load_classes c = classes_of(s, r, ds);
     if (a->json) {
@@ -157,13 +167,13 @@ static void put_run(const struct args *a, const struct subject *s, const struct 
 int cmd_run(struct args *a)
 {
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     struct tune_bench *bench = NULL;
     struct result r = result_empty();
     struct buf out = { 0 };
     enum status st = cmd_contradictions(&a->options, &ds);
     if (st == ST_OK)
-        st = running_bench(&s, a, &bench, &ds);
+        st = measurement_bench(&s, a, &bench, &ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
     if (st == ST_OK) {
@@ -177,14 +187,14 @@ int cmd_run(struct args *a)
     }
     buf_free(&out);
     tune_bench_close(bench);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }
 
 /* ---- what every launching command shares ---- */
-void running_point(void *ctx, const struct result *r, const char *why)
+void measurement_point(void *ctx, const struct result *r, const char *why)
 {
-    struct running *w = ctx;
+    struct measurement *w = ctx;
     (void)why;
     if (!w->session)
         return;
@@ -192,20 +202,25 @@ void running_point(void *ctx, const struct result *r, const char *why)
         session_save(w->session, w->ds);
 }
 
-static bool same_dim(struct dim3u a, struct dim3u b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
-
-bool running_alike(const struct session *old, const struct session_run *r, const struct subject *s)
+static bool same_dim(struct dim3u a, struct dim3u b)
 {
-    struct str text = session_ptx_text(old);
-    bool code = !text.n || (text.n == s->module->text.n && memcmp(text.s, s->module->text.s, text.n) == 0);
-    return code && strcmp(r->kernel, s->kernel) == 0 && strcmp(r->dev.spec, s->info.spec) == 0 && same_dim(r->grid, s->spec->grid) && same_dim(r->block, s->spec->block);
+    return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-enum status running_session(struct running *w, const struct subject *s, enum run_kind kind)
+bool measurement_alike(const struct session *old, const struct session_run *r, const struct workspace *s)
+{
+    struct str text = session_ptx_text(old);
+    bool code =
+        !text.n || (text.n == s->module->text.n && memcmp(text.s, s->module->text.s, text.n) == 0);
+    return code && strcmp(r->kernel, s->kernel) == 0 && strcmp(r->dev.spec, s->info.spec) == 0 &&
+           same_dim(r->grid, s->spec->grid) && same_dim(r->block, s->spec->block);
+}
+
+enum status measurement_session(struct measurement *w, const struct workspace *s, enum run_kind kind)
 {
     const char *path = w->a->output ? w->a->output : w->a->session;
     if (!path)
-        return ST_OK;                        /* without -o, a headless command leaves no file behind */
+        return ST_OK; /* without -o, a headless command leaves no file behind */
     enum status st = session_new(path, s->module->path, &w->session, w->ds);
     if (st != ST_OK)
         return st;

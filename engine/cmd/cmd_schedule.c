@@ -1,6 +1,6 @@
-/* analyze --schedules: loop schedules of the kernel (paper: schedule): block shapes of the same size, x and y
- * exchanged, several iterations per thread, and CTA orders. The legal ones by the memory-cost model, cheapest
- * first; the others with the reason. Nothing is launched. */
+/* analyze --schedules: loop schedules of the kernel (paper: schedule): block shapes of the same size, x
+ * and y exchanged, several iterations per thread, and CTA orders. The legal ones by the memory-cost
+ * model, cheapest first; the others with the reason. Nothing is launched. */
 #include "engine/cmd/cmd_int.h"
 
 #include <math.h>
@@ -8,8 +8,17 @@
 #include <string.h>
 
 enum { SCHEDULES = 48 };
-struct schedule { struct options options; struct dim3u grid, block; bool legal; char why[256]; struct tune_prediction cost; };
-struct list { struct schedule *v; size_t n; };
+struct schedule {
+    struct options options;
+    struct dim3u grid, block;
+    bool legal;
+    char why[256];
+    struct tune_prediction cost;
+};
+struct list {
+    struct schedule *v;
+    size_t n;
+};
 
 static void add(struct list *l, const char *line)
 {
@@ -24,8 +33,15 @@ static void add(struct list *l, const char *line)
 
 static void collect(struct list *l, const struct launch_spec *spec)
 {
-    static const char *const others[] = { "--swap-xy", "--coarsen 2", "--coarsen 4", "--coarsen 8", "--coarsen 2 --coarsen-mode blocked", "--coarsen 4 --coarsen-mode blocked",
-                                          "--cluster redirect --index row", "--cluster redirect --index column", "--cluster redirect --index tile:8x8" };
+    static const char *const others[] = { "--swap-xy",
+                                          "--coarsen 2",
+                                          "--coarsen 4",
+                                          "--coarsen 8",
+                                          "--coarsen 2 --coarsen-mode blocked",
+                                          "--coarsen 4 --coarsen-mode blocked",
+                                          "--cluster redirect --index row",
+                                          "--cluster redirect --index column",
+                                          "--cluster redirect --index tile:8x8" };
     uint64_t threads = dim3u_count(spec->block);
     add(l, "");
     for (uint32_t x = 1024; x; x /= 2) {
@@ -41,11 +57,11 @@ static void collect(struct list *l, const struct launch_spec *spec)
         add(l, others[i]);
 }
 
-static enum status judge(struct schedule *c, const struct subject *s, struct tune_bench *bench)
+static enum status judge(struct schedule *c, const struct workspace *s, struct tune_bench *bench)
 {
     struct diags why = { 0 };
     struct pass_output out;
-    struct pass_input in = subject_input(s, &c->options);
+    struct pass_input in = workspace_input(s, &c->options);
     enum status st = pass_apply(&in, &out, &why);
     c->legal = st == ST_OK;
     for (size_t k = 0; st != ST_OK && k < why.n; k++)
@@ -67,15 +83,18 @@ static int by_cost(const void *pa, const void *pb)
     const struct schedule *a = pa, *b = pb;
     if (a->legal != b->legal)
         return a->legal ? -1 : 1;
-    double x = a->cost.valid ? a->cost.cost.extended : INFINITY, y = b->cost.valid ? b->cost.cost.extended : INFINITY;
+    double x = a->cost.valid ? a->cost.cost.extended : INFINITY,
+           y = b->cost.valid ? b->cost.cost.extended : INFINITY;
     return x < y ? -1 : x > y;
 }
 
-static void put_text(const struct list *l, const struct subject *s, struct buf *out)
+static void put_text(const struct list *l, const struct workspace *s, struct buf *out)
 {
     char label[PTX_LABEL];
-    buf_printf(out, "loop schedules of %s on %s, all figures modelled (cycles; a lower bound, and the paper's sum of latencies)\n\n%14s %14s  %-16s %-12s options\n", ptx_label(s->kernel, label), s->info.name,
-               "cycles", "paper's", "grid", "block");
+    buf_printf(out,
+               "loop schedules of %s on %s, all figures modelled (cycles; a lower bound, and the "
+               "paper's sum of latencies)\n\n%14s %14s  %-16s %-12s options\n",
+               ptx_label(s->kernel, label), s->info.name, "cycles", "paper's", "grid", "block");
     for (size_t i = 0; i < l->n; i++) {
         const struct schedule *c = &l->v[i];
         struct buf line = { 0 };
@@ -84,16 +103,19 @@ static void put_text(const struct list *l, const struct subject *s, struct buf *
         snprintf(grid, sizeof grid, "%ux%ux%u", c->grid.x, c->grid.y, c->grid.z);
         snprintf(block, sizeof block, "%ux%ux%u", c->block.x, c->block.y, c->block.z);
         if (c->legal && c->cost.valid)
-            buf_printf(out, "%14.0f %14.0f  %-16s %-12s %s\n", c->cost.cost.extended, c->cost.cost.paper, grid, block, line.n ? line.s : "(as launched)");
+            buf_printf(out, "%14.0f %14.0f  %-16s %-12s %s\n", c->cost.cost.extended, c->cost.cost.paper,
+                       grid, block, line.n ? line.s : "(as launched)");
         else if (c->legal)
-            buf_printf(out, "%14s %14s  %-16s %-12s %s: %s\n", "n/a", "n/a", grid, block, line.n ? line.s : "(as launched)", c->cost.why_not);
+            buf_printf(out, "%14s %14s  %-16s %-12s %s: %s\n", "n/a", "n/a", grid, block,
+                       line.n ? line.s : "(as launched)", c->cost.why_not);
         else
-            buf_printf(out, "%14s %14s  %-16s %-12s %s: %s\n", "refused", "", "", "", line.n ? line.s : "(as launched)", c->why);
-        buf_spend(&line, out);
+            buf_printf(out, "%14s %14s  %-16s %-12s %s: %s\n", "refused", "", "", "",
+                       line.n ? line.s : "(as launched)", c->why);
+        buf_free_checked(&line, out);
     }
 }
 
-static void put_json(const struct list *l, const struct subject *s, struct buf *out)
+static void put_json(const struct list *l, const struct workspace *s, struct buf *out)
 {
     buf_puts(out, "{\"format\": \"gpulocw-schedules\", \"version\": 1, \"kernel\": ");
     buf_json(out, str_of(s->kernel));
@@ -106,31 +128,40 @@ static void put_json(const struct list *l, const struct subject *s, struct buf *
         options_line(&c->options, &line);
         buf_printf(out, "%s\n  {\"options\": ", i ? "," : "");
         buf_json(out, str_of(line.s ? line.s : ""));
-        buf_printf(out, ", \"legal\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], ", c->legal ? "true" : "false", c->grid.x, c->grid.y, c->grid.z, c->block.x, c->block.y, c->block.z);
+        buf_printf(out, ", \"legal\": %s, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], ",
+                   c->legal ? "true" : "false", c->grid.x, c->grid.y, c->grid.z, c->block.x, c->block.y,
+                   c->block.z);
         if (c->legal && c->cost.valid)
-            buf_printf(out, "\"cost_cycles\": %.17g, \"paper_cycles\": %.17g, \"why\": null}", c->cost.cost.extended, c->cost.cost.paper);
+            buf_printf(out, "\"cost_cycles\": %.17g, \"paper_cycles\": %.17g, \"why\": null}",
+                       c->cost.cost.extended, c->cost.cost.paper);
         else {
             buf_puts(out, "\"cost_cycles\": null, \"paper_cycles\": null, \"why\": ");
             buf_json(out, str_of(c->legal ? c->cost.why_not : c->why));
             buf_puts(out, "}");
         }
-        buf_spend(&line, out);
+        buf_free_checked(&line, out);
     }
     buf_puts(out, "\n]}\n");
 }
 
-enum status cmd_schedules(const struct args *a, const struct subject *s, struct diags *ds)
+enum status cmd_schedules(const struct args *a, const struct workspace *s, struct diags *ds)
 {
     struct tune_bench *bench = NULL;
     struct list l = { base_alloc(SCHEDULES * sizeof *l.v), 0 };
     if (!s->spec) {
         base_free(l.v);
-        struct diag *d = diag_add(ds, DIAG_ERROR, "launch", s->module->path, NO_SPAN, "no launch description: a loop schedule is made from its grid and block");
+        struct diag *d =
+            diag_add(ds, DIAG_ERROR, "launch", s->module->path, NO_SPAN,
+                     "no launch description: a loop schedule is made from its grid and block");
         diag_hint(d, "write one beside the PTX (docs/cli.md) or name it with --launch");
         return ST_INPUT;
     }
-    struct subject own = *s;
-    struct ana_opts o = { .data = &s->data, .dev = &s->info, .assume_restrict = a->options.assume_restrict, .cancel = a->cancel, .quick = true };
+    struct workspace own = *s;
+    struct ana_opts o = { .data = &s->data,
+                          .dev = &s->info,
+                          .assume_restrict = a->options.assume_restrict,
+                          .cancel = a->cancel,
+                          .quick = true };
     enum status st = l.v ? ana_run(s->module, str_of(s->kernel), &o, &own.facts, ds) : ST_NOMEM;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, own.facts };
     if (st == ST_OK)

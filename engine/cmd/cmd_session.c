@@ -10,9 +10,12 @@ static void put_found(const struct session_run *r, struct buf *out)
     unsigned all = r->found->launches, twice = r->found->whole + r->found->again;
     char label[PTX_LABEL];
     options_line(&r->found->options, &line);
-    buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", ptx_label(r->kernel, label), r->dev.name, all > twice ? all - twice : all, r->found->space);
+    buf_printf(out, "tune of %s on %s: %u of %u configurations tried\n", ptx_label(r->kernel, label),
+               r->dev.name, all > twice ? all - twice : all, r->found->space);
     if (r->found->leave_alone)
-        buf_printf(out, "%s: %s\n", r->found->untried[0] || r->found->interrupted ? "nothing yet" : "leave it alone", r->found->reason);
+        buf_printf(out, "%s: %s\n",
+                   r->found->untried[0] || r->found->interrupted ? "nothing yet" : "leave it alone",
+                   r->found->reason);
     else
         buf_printf(out, "recommended %s: %s\n", line.n ? line.s : "(as it is)", r->found->reason);
     buf_free(&line);
@@ -32,7 +35,8 @@ static void put_run(const struct session_run *r, struct buf *out)
 
 static void put_session(struct session *s, struct buf *out)
 {
-    buf_printf(out, "session of %s, recorded %s\n", session_ptx_path(s) ? session_ptx_path(s) : "an unnamed program", session_time(s));
+    buf_printf(out, "session of %s, recorded %s\n",
+               session_ptx_path(s) ? session_ptx_path(s) : "an unnamed program", session_time(s));
     for (size_t i = 0; i < session_count(s); i++) {
         const struct session_run *r = session_at(s, i);
         if (r->deleted)

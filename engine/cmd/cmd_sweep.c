@@ -1,10 +1,14 @@
 /* sweep: a curve along one axis, or a family of curves over several. */
-#include "engine/cmd/running.h"
+#include "engine/cmd/measurement.h"
 
 #include <string.h>
 
 /* A sweep under way: each slice has a run of its own in the session, where there is one. */
-struct sweep_work { struct running w; struct tune_family f; struct session_run **run; };
+struct sweep_work {
+    struct measurement w;
+    struct tune_family f;
+    struct session_run **run;
+};
 
 /* ---- resuming ---- */
 static bool add_done(struct result **done, size_t *n, size_t *cap, const struct result *r)
@@ -16,7 +20,8 @@ static bool add_done(struct result **done, size_t *n, size_t *cap, const struct 
 }
 
 /* The points of every sweep of this kernel, launch and device in the session that --resume names. */
-static enum status resume_points(const struct args *a, const struct subject *s, struct session **old, struct result **done, size_t *n, struct diags *ds)
+static enum status resume_points(const struct args *a, const struct workspace *s, struct session **old,
+                                 struct result **done, size_t *n, struct diags *ds)
 {
     size_t cap = 0;
     if (!a->resume)
@@ -25,7 +30,7 @@ static enum status resume_points(const struct args *a, const struct subject *s, 
     for (size_t i = 0; st == ST_OK && i < session_count(*old); i++) {
         const struct session_run *r = session_at(*old, i);
         bool ok = true;
-        if (!running_alike(*old, r, s))
+        if (!measurement_alike(*old, r, s))
             continue;
         for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
             ok = add_done(done, n, &cap, &r->sweep.points[k]);
@@ -35,7 +40,9 @@ static enum status resume_points(const struct args *a, const struct subject *s, 
             return ST_NOMEM;
     }
     if (st == ST_OK && !*n)
-        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no sweep of this kernel, launch and device in this session; starting from the beginning");
+        diag_add(
+            ds, DIAG_WARNING, "resume", a->resume, NO_SPAN,
+            "no sweep of this kernel, launch and device in this session; starting from the beginning");
     return st;
 }
 
@@ -45,17 +52,18 @@ static void on_point(void *ctx, const struct result *r, const char *why)
     struct sweep_work *t = ctx;
     if (t->w.session && t->f.n > 1)
         t->w.run = t->run[tune_family_slice(&t->f, &r->options)];
-    running_point(&t->w, r, why);
+    measurement_point(&t->w, r, why);
 }
 
-static enum status open_session(struct sweep_work *t, const struct subject *s)
+static enum status open_session(struct sweep_work *t, const struct workspace *s)
 {
-    enum status st = running_session(&t->w, s, RUN_SWEEP);
+    enum status st = measurement_session(&t->w, s, RUN_SWEEP);
     if (st != ST_OK || !t->w.session)
         return st;
     t->run = base_alloc((t->f.n + 1) * sizeof *t->run);
     for (size_t i = 0; t->run && i < t->f.n; i++) {
-        struct session_run *first = t->run[0], *r = i ? session_begin(t->w.session, RUN_SWEEP) : t->w.run;
+        struct session_run *first = t->run[0],
+                           *r = i ? session_begin(t->w.session, RUN_SWEEP) : t->w.run;
         if (!r)
             return ST_NOMEM;
         if (i) {
@@ -101,9 +109,11 @@ static void put_seconds(double s, struct buf *out)
 static void put_members(const struct dev_pool_member *m, size_t n, struct buf *out)
 {
     if (n)
-        buf_printf(out, "\n%-22s %8s %6s %8s %8s %8s %8s %8s %8s  seconds\n", "member", "launches", "lost", "opened", "first", "last", "binding", "loading", "launching");
+        buf_printf(out, "\n%-22s %8s %6s %8s %8s %8s %8s %8s %8s  seconds\n", "member", "launches",
+                   "lost", "opened", "first", "last", "binding", "loading", "launching");
     for (size_t i = 0; i < n; i++) {
-        const double s[] = { m[i].up_s, m[i].first_s, m[i].last_s, m[i].bind_s, m[i].load_s, m[i].launch_s };
+        const double s[] = { m[i].up_s,   m[i].first_s, m[i].last_s,
+                             m[i].bind_s, m[i].load_s,  m[i].launch_s };
         buf_printf(out, "%-22s %8zu %6zu", m[i].spec, m[i].jobs, m[i].lost);
         for (size_t k = 0; k < ARRAY_LEN(s); k++)
             put_seconds(s[k], out);
@@ -111,7 +121,7 @@ static void put_members(const struct dev_pool_member *m, size_t n, struct buf *o
     }
 }
 
-static void print_family(const struct args *a, const struct tune_family *f, const struct subject *s)
+static void print_family(const struct args *a, const struct tune_family *f, const struct workspace *s)
 {
     enum { MOST = 256 };
     struct dev_pool_member member[MOST];
@@ -142,13 +152,16 @@ static bool any_point(const struct tune_family *f)
 static enum status why_none(const struct tune_family *f)
 {
     const struct tune_sweep *s = &f->slice[0].sweep;
-    return s->npoints && s->points[0].equal == EQUAL_NO ? ST_DIFFER : s->npoints ? s->points[0].status : ST_DEVICE;
+    return s->npoints && s->points[0].equal == EQUAL_NO ? ST_DIFFER
+           : s->npoints                                 ? s->points[0].status
+                                                        : ST_DEVICE;
 }
 
-static enum status run_family(struct sweep_work *t, struct tune_bench *bench, const struct subject *s, const struct result *done, size_t ndone)
+static enum status run_family(struct sweep_work *t, struct tune_bench *bench, const struct workspace *s,
+                              const struct result *done, size_t ndone)
 {
     const struct args *a = t->w.a;
-    struct tune_observer ob = { on_point, running_progress, t, a->cancel, NULL };
+    struct tune_observer ob = { on_point, measurement_progress, t, a->cancel, NULL };
     enum status st = tune_family_run(bench, &t->f, &ob, done, ndone, t->w.ds);
     cmd_progress_end();
     end_session(t);
@@ -160,7 +173,7 @@ static enum status run_family(struct sweep_work *t, struct tune_bench *bench, co
 int cmd_sweep(struct args *a)
 {
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     struct tune_bench *bench = NULL;
     struct sweep_work t = { .w = { .a = a, .ds = &ds } };
     struct session *old = NULL;
@@ -169,7 +182,7 @@ int cmd_sweep(struct args *a)
     const char *axes = a->axis ? a->axis : "pi";
     enum status st = tune_axes_check(axes, &ds);
     if (st == ST_OK)
-        st = running_bench(&s, a, &bench, &ds);
+        st = measurement_bench(&s, a, &bench, &ds);
     if (st == ST_OK)
         st = resume_points(a, &s, &old, &done, &ndone, &ds);
     if (st == ST_OK)
@@ -179,13 +192,14 @@ int cmd_sweep(struct args *a)
     if (st == ST_OK)
         st = run_family(&t, bench, &s, done, ndone);
     if (st == ST_CANCELLED && t.w.session)
-        diag_add(&ds, DIAG_NOTE, "resume", a->output ? a->output : a->session, NO_SPAN, "what has run is in this session: sweep --resume goes on from there");
+        diag_add(&ds, DIAG_NOTE, "resume", a->output ? a->output : a->session, NO_SPAN,
+                 "what has run is in this session: sweep --resume goes on from there");
     tune_family_free(&t.f);
     base_free(t.run);
     session_free(t.w.session);
     session_free(old);
     base_free(done);
     tune_bench_close(bench);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }

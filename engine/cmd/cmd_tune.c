@@ -1,19 +1,20 @@
 /* tune, predict: the search for the best configuration, and what the model says without a launch. */
-#include "engine/cmd/running.h"
+#include "engine/cmd/measurement.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The trail of the cut-off search that --resume names: that session's last search of this kernel, launch and device.
- * Borrowed from *old. */
-static enum status resume_trail(const struct args *a, const struct subject *s, struct session **old, struct tune_search_opts *o, struct diags *ds)
+/* The trail of the cut-off search that --resume names: that session's last search of this kernel, launch
+ * and device. Borrowed from *old. */
+static enum status resume_trail(const struct args *a, const struct workspace *s, struct session **old,
+                                struct tune_search_opts *o, struct diags *ds)
 {
     if (!a->resume)
         return ST_OK;
     enum status st = session_load(a->resume, old, ds);
     for (size_t i = st == ST_OK ? session_count(*old) : 0; i-- > 0;) {
         const struct session_run *r = session_at(*old, i);
-        if (r->kind != RUN_TUNE || !running_alike(*old, r, s))
+        if (r->kind != RUN_TUNE || !measurement_alike(*old, r, s))
             continue;
         o->done = r->trail;
         o->ndone = r->ntrail;
@@ -22,13 +23,17 @@ static enum status resume_trail(const struct args *a, const struct subject *s, s
         return ST_OK;
     }
     if (st == ST_OK)
-        diag_add(ds, DIAG_WARNING, "resume", a->resume, NO_SPAN, "no search of this kernel, launch and device in this session; starting from the beginning");
+        diag_add(
+            ds, DIAG_WARNING, "resume", a->resume, NO_SPAN,
+            "no search of this kernel, launch and device in this session; starting from the beginning");
     return st;
 }
 
 static double gain_of(const struct tune_found *f)
 {
-    return f->best.time.valid && f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
+    return f->best.time.valid && f->best.time.median > 0
+               ? (double)f->original.time.median / (double)f->best.time.median
+               : 1;
 }
 
 static void sets_text(const struct tune_found *f, struct buf *out)
@@ -51,12 +56,15 @@ static void sets_text(const struct tune_found *f, struct buf *out)
 static void ranking_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
 {
     if (f->nranking)
-        buf_printf(out, "ranking by the memory-cost model, no launches (cycles on %s):\n%14s %14s   options\n", dev->name, "paper", "extended");
+        buf_printf(
+            out, "ranking by the memory-cost model, no launches (cycles on %s):\n%14s %14s   options\n",
+            dev->name, "paper", "extended");
     for (unsigned i = 0; i < f->nranking; i++) {
         struct buf line = { 0 };
         options_line(&f->ranking[i].options, &line);
-        buf_printf(out, "%14.4g %14.4g   %s\n", f->ranking[i].cost.paper, f->ranking[i].cost.extended, line.n ? line.s : "(as it is)");
-        buf_spend(&line, out);
+        buf_printf(out, "%14.4g %14.4g   %s\n", f->ranking[i].cost.paper, f->ranking[i].cost.extended,
+                   line.n ? line.s : "(as it is)");
+        buf_free_checked(&line, out);
     }
 }
 
@@ -64,13 +72,16 @@ static void ranking_text(const struct tune_found *f, const struct dev_info *dev,
 static void model_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
 {
     const struct tune_prediction *o = &f->cost_original, *b = &f->cost_best;
-    buf_printf(out, "model        %s; the original: %.4g cycles, bound by %s (L1 misses %.1f %%)", dev->name, o->cost.extended, tune_part_name(tune_part_binding(o)), 100 * o->in.m1);
+    buf_printf(out, "model        %s; the original: %.4g cycles, bound by %s (L1 misses %.1f %%)",
+               dev->name, o->cost.extended, tune_part_name(tune_part_binding(o)), 100 * o->in.m1);
     if (!f->leave_alone && b->valid)
-        buf_printf(out, "; this one: %.4g, bound by %s (L1 misses %.1f %%)%s%s", b->cost.extended, tune_part_name(tune_part_binding(b)), 100 * b->in.m1, b->note[0] ? "; " : "", b->note);
+        buf_printf(out, "; this one: %.4g, bound by %s (L1 misses %.1f %%)%s%s", b->cost.extended,
+                   tune_part_name(tune_part_binding(b)), 100 * b->in.m1, b->note[0] ? "; " : "",
+                   b->note);
     buf_puts(out, "\n");
 }
 
-static void print_found(const struct tune_found *f, const struct subject *s)
+static void print_found(const struct tune_found *f, const struct workspace *s)
 {
     struct buf out = { 0 }, line = { 0 };
     const char *origin = s->info.kind == DEV_SIMULATED ? "simulated" : "measured";
@@ -89,12 +100,19 @@ static void print_found(const struct tune_found *f, const struct subject *s)
         buf_printf(&out, ", %u skipped as hopeless by the memory-cost model", f->skipped);
     buf_puts(&out, "\n");
     if (f->leave_alone)
-        buf_printf(&out, "%s: %s\n", f->untried[0] || f->interrupted ? "nothing yet" : "leave it alone", f->reason);
+        buf_printf(&out, "%s: %s\n", f->untried[0] || f->interrupted ? "nothing yet" : "leave it alone",
+                   f->reason);
     else
-        buf_printf(&out, "recommended  %s\ngain         %.2fx (%s -> %s), outputs equal to the original's%s\nwhy          %s\n", line.n ? line.s : "(as it is)", gain_of(f),
-                   time_words((double)f->original.time.median).s, time_words((double)f->best.time.median).s, f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+        buf_printf(&out,
+                   "recommended  %s\ngain         %.2fx (%s -> %s), outputs equal to the "
+                   "original's%s\nwhy          %s\n",
+                   line.n ? line.s : "(as it is)", gain_of(f),
+                   time_words((double)f->original.time.median).s,
+                   time_words((double)f->best.time.median).s,
+                   f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
     if (f->whole && !f->best.sampled)
-        buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows them again\n");
+        buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows "
+                       "them again\n");
     else if (!f->leave_alone && f->best.sampled && (f->untried[0] || f->interrupted))
         buf_puts(&out, "times        from samples of the CTAs: no launch was left to time them whole\n");
     if (f->probed[0])
@@ -104,15 +122,16 @@ static void print_found(const struct tune_found *f, const struct subject *s)
     if (f->cost_original.valid)
         model_text(f, &s->info, &out);
     sets_text(f, &out);
-    buf_spend(&line, &out);
+    buf_free_checked(&line, &out);
     cmd_put(&out);
     buf_free(&out);
 }
 
 /* --diff, and --apply: FILE.tuned.ptx beside the original, and the launch that it wants. */
-static enum status apply(const struct args *a, const struct subject *s, const struct tune_found *f, struct diags *ds)
+static enum status apply(const struct args *a, const struct workspace *s, const struct tune_found *f,
+                         struct diags *ds)
 {
-    struct pass_input in = subject_input(s, &f->options);
+    struct pass_input in = workspace_input(s, &f->options);
     struct pass_output code = { 0 };
     struct buf diff = { 0 };
     char *path = cmd_tuned_name(a->file[0]);
@@ -136,23 +155,27 @@ static enum status apply(const struct args *a, const struct subject *s, const st
     return st;
 }
 
-/* Bytes of a launch's buffers times its threads' worth: how much longer another data set takes, roughly. */
+/* Bytes of a launch's buffers times its threads' worth: how much longer another data set takes, roughly.
+ */
 static double work_of(const struct launch_spec *l)
 {
     double bytes = 0;
     for (size_t i = 0; i < l->nargs; i++)
-        bytes += l->args[i].kind == ARG_BUFFER ? (double)l->args[i].count * (double)elem_size(l->args[i].elem) : 0;
+        bytes += l->args[i].kind == ARG_BUFFER
+                     ? (double)l->args[i].count * (double)elem_size(l->args[i].elem)
+                     : 0;
     return bytes + 16 * (double)dim3u_count(l->grid) * (double)dim3u_count(l->block);
 }
 
 /* The other launches of the same kernel. A simulator takes seconds where a GPU takes none: there,
  * those of at most four times the work. */
-static size_t other_sets(const struct subject *s, const struct launch_spec **out, size_t most)
+static size_t other_sets(const struct workspace *s, const struct launch_spec **out, size_t most)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->launches.n && n < most; i++) {
         const struct launch_spec *l = &s->launches.launch[i];
-        if (l != s->spec && strcmp(l->kernel, s->spec->kernel) == 0 && (s->info.kind == DEV_CUDA || work_of(l) <= 4 * work_of(s->spec)))
+        if (l != s->spec && strcmp(l->kernel, s->spec->kernel) == 0 &&
+            (s->info.kind == DEV_CUDA || work_of(l) <= 4 * work_of(s->spec)))
             out[n++] = l;
     }
     return n;
@@ -161,20 +184,27 @@ static size_t other_sets(const struct subject *s, const struct launch_spec **out
 /* ---- the papers' procedures and ours, one table ---- */
 static const char *const compared[] = { "static", "voted", "cluster-framework", "model", "search" };
 
-static void print_compared(const struct args *a, const struct tune_found *f, size_t n, const struct subject *s)
+static void print_compared(const struct args *a, const struct tune_found *f, size_t n,
+                           const struct workspace *s)
 {
     struct buf out = { 0 };
     char label[PTX_LABEL];
     if (a->json)
         json_compared(compared, f, n, &s->info, s->kernel, &out);
     else
-        buf_printf(&out, "%s on %s, all times %s, original %s\n%-18s %8s %8s   options\n", ptx_label(s->kernel, label), s->info.name, s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
-                   time_words(n ? (double)f[0].original.time.median : 0).s, "method", "launches", "gain");
+        buf_printf(&out, "%s on %s, all times %s, original %s\n%-18s %8s %8s   options\n",
+                   ptx_label(s->kernel, label), s->info.name,
+                   s->info.kind == DEV_SIMULATED ? "simulated" : "measured",
+                   time_words(n ? (double)f[0].original.time.median : 0).s, "method", "launches",
+                   "gain");
     for (size_t i = 0; i < n && !a->json; i++) {
         struct buf line = { 0 };
         options_line(&f[i].options, &line);
-        buf_printf(&out, "%-18s %8u %7.2fx   %s\n", compared[i], f[i].launches, gain_of(&f[i]), f[i].leave_alone ? "leave it alone" : line.s ? line.s : "");
-        buf_spend(&line, &out);
+        buf_printf(&out, "%-18s %8u %7.2fx   %s\n", compared[i], f[i].launches, gain_of(&f[i]),
+                   f[i].leave_alone ? "leave it alone"
+                   : line.s         ? line.s
+                                    : "");
+        buf_free_checked(&line, &out);
     }
     cmd_put(&out);
     buf_free(&out);
@@ -187,43 +217,57 @@ static void on_live(void *ctx, const struct tune_live *l)
     int64_t was = l->original.time.median, is = l->best.time.median;
     (void)ctx;
     if (is > 0)
-        snprintf(detail, sizeof detail, "%u launches, best %.2fx", l->launches, (double)was / (double)is);
+        snprintf(detail, sizeof detail, "%u launches, best %.2fx", l->launches,
+                 (double)was / (double)is);
     if (isfinite(l->left_s))
-        snprintf(detail + strlen(detail), sizeof detail - strlen(detail), ", about %.0f s left", l->left_s);
+        snprintf(detail + strlen(detail), sizeof detail - strlen(detail), ", about %.0f s left",
+                 l->left_s);
     cmd_progress_detail(l->done, l->step, detail);
 }
 
 /* What was tried, for the advice; and into the session. */
-struct tuning { struct running *w; struct result *done; size_t ndone, cap; };
+struct tuning {
+    struct measurement *w;
+    struct result *done;
+    size_t ndone, cap;
+};
 
 static void on_point(void *ctx, const struct result *r, const char *why)
 {
     struct tuning *t = ctx;
     if (base_grow((void **)&t->done, t->ndone, &t->cap, sizeof *t->done))
         t->done[t->ndone++] = *r;
-    running_point(t->w, r, why);
+    measurement_point(t->w, r, why);
 }
 
 static void advice_text(const struct tune_advice *v, size_t n, struct buf *out)
 {
     for (size_t i = 0; i < n; i++) {
-        buf_printf(out, "%zu. %s (expected %.2fx%s, confidence %.0f %%", i + 1, v[i].title, v[i].expected_gain, v[i].modelled ? " by the model" : "", 100 * v[i].confidence);
+        buf_printf(out, "%zu. %s (expected %.2fx%s, confidence %.0f %%", i + 1, v[i].title,
+                   v[i].expected_gain, v[i].modelled ? " by the model" : "", 100 * v[i].confidence);
         if (v[i].tried)
             buf_printf(out, "; tried: %.2fx", v[i].real_gain);
-        buf_printf(out, ")\n   %s\n   %s\n", v[i].why, v[i].command[0] ? v[i].command : "(nothing to apply)");
+        buf_printf(out, ")\n   %s\n   %s\n", v[i].why,
+                   v[i].command[0] ? v[i].command : "(nothing to apply)");
     }
 }
 
-struct advised { struct tune_advice v[16]; size_t n; bool given; };   /* given: there was a way to give any */
+/* given: there was a way to give any */
+struct advised {
+    struct tune_advice v[16];
+    size_t n;
+    bool given;
+};
 
-/* The advice as it stood before the search, with what came of it beside. The search does without a trace; advice does not.
- * Only a lack of memory is a failure. */
-static enum status advise(const struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f, struct advised *a)
+/* The advice as it stood before the search, with what came of it beside. The search does without a
+ * trace; advice does not. Only a lack of memory is a failure. */
+static enum status advise(const struct tuning *t, struct tune_bench *bench, const struct workspace *s,
+                          const struct tune_found *f, struct advised *a)
 {
-    struct subject traced = *s;
-    struct diags said = { 0 };               /* what the analysis leaves out was told before */
+    struct workspace traced = *s;
+    struct diags said = { 0 }; /* what the analysis leaves out was told before */
     traced.facts = NULL;
-    enum status st = subject_facts(&traced, t->w->a, false, &said);
+    enum status st = workspace_facts(&traced, t->w->a, false, &said);
     if (st == ST_OK) {
         struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, traced.facts };
         a->n = tune_advise(&subject, NULL, a->v, ARRAY_LEN(a->v));
@@ -238,12 +282,13 @@ static enum status advise(const struct tuning *t, struct tune_bench *bench, cons
 }
 
 /* `finished`: not cut off, so that there is time for advice. */
-static void print_all(const struct tuning *t, struct tune_bench *bench, const struct subject *s, const struct tune_found *f, bool finished)
+static void print_all(const struct tuning *t, struct tune_bench *bench, const struct workspace *s,
+                      const struct tune_found *f, bool finished)
 {
     struct advised a = { .n = 0 };
     struct buf out = { 0 };
     if (!t->w->a->json)
-        print_found(f, s);                   /* the advice takes a moment longer */
+        print_found(f, s); /* the advice takes a moment longer */
     bool lost = finished && advise(t, bench, s, f, &a) != ST_OK;
     if (t->w->a->json) {
         json_found(f, a.given ? a.v : NULL, a.n, &s->info, s->kernel, &out);
@@ -256,7 +301,8 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
     buf_free(&out);
 }
 
-static enum status tune_all(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_found *best)
+static enum status tune_all(struct measurement *w, struct tune_bench *bench, const struct workspace *s,
+                            struct tune_found *best)
 {
     struct tune_found *f = base_alloc(ARRAY_LEN(compared) * sizeof *f);
     struct tuning t = { .w = w };
@@ -264,7 +310,9 @@ static enum status tune_all(struct running *w, struct tune_bench *bench, const s
     enum status st = f ? ST_OK : ST_NOMEM;
     size_t n = 0;
     for (; n < ARRAY_LEN(compared) && st == ST_OK; n++) {
-        struct tune_search_opts o = { .method = compared[n], .budget_launches = (unsigned)w->a->budget, .budget_seconds = w->a->budget_seconds };
+        struct tune_search_opts o = { .method = compared[n],
+                                      .budget_launches = (unsigned)w->a->budget,
+                                      .budget_seconds = w->a->budget_seconds };
         st = tune_search(bench, &o, &ob, &f[n], w->ds);
         if (st == ST_OK && (!n || gain_of(&f[n]) > gain_of(best)))
             *best = f[n];
@@ -278,7 +326,8 @@ static enum status tune_all(struct running *w, struct tune_bench *bench, const s
 }
 
 /* `o` has what was resumed. */
-static enum status tune_one(struct running *w, struct tune_bench *bench, const struct subject *s, struct tune_search_opts *o, struct tune_found *found)
+static enum status tune_one(struct measurement *w, struct tune_bench *bench, const struct workspace *s,
+                            struct tune_search_opts *o, struct tune_found *found)
 {
     const struct launch_spec *other[TUNE_SETS];
     struct tuning t = { .w = w };
@@ -296,20 +345,21 @@ static enum status tune_one(struct running *w, struct tune_bench *bench, const s
     if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
         print_all(&t, bench, s, found, st == ST_OK);
     if (st == ST_CANCELLED && w->session)
-        diag_add(w->ds, DIAG_NOTE, "resume", w->a->output ? w->a->output : w->a->session, NO_SPAN, "what has run is in this session: tune --resume goes on from there");
+        diag_add(w->ds, DIAG_NOTE, "resume", w->a->output ? w->a->output : w->a->session, NO_SPAN,
+                 "what has run is in this session: tune --resume goes on from there");
     base_free(t.done);
     return st;
 }
 
 /* Nothing can be run without a launch description: what the model and the analysis say, named so. */
-static enum status tune_unlaunched(struct args *a, struct subject *s, struct diags *ds)
+static enum status tune_unlaunched(struct args *a, struct workspace *s, struct diags *ds)
 {
     struct tune_advice advice[16];
     struct buf out = { 0 };
     char label[PTX_LABEL];
-    enum status st = subject_device(s, a, ds);
+    enum status st = workspace_device(s, a, ds);
     if (st == ST_OK)
-        st = subject_facts(s, a, false, ds);
+        st = workspace_facts(s, a, false, ds);
     if (st != ST_OK)
         return st;
     struct tune_subject subject = { s->module, NULL, NULL, s->dev, s->facts };
@@ -317,37 +367,43 @@ static enum status tune_unlaunched(struct args *a, struct subject *s, struct dia
     if (a->json)
         json_advice(advice, n, &s->info, s->kernel, &out);
     else
-        buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n", ptx_label(s->kernel, label), n ? "" : ": without sizes and addresses it has nothing to propose");
+        buf_printf(&out, "%s: no launch description, so nothing was run; ranking by the model alone%s\n",
+                   ptx_label(s->kernel, label),
+                   n ? "" : ": without sizes and addresses it has nothing to propose");
     if (!a->json) {
         advice_text(advice, n, &out);
-        buf_printf(&out, "gpulocw launch %s -o FILE.launch.json writes a launch description to start from%s\n", a->file[0], a->apply ? "; nothing was run, so no tuned PTX is written" : "");
+        buf_printf(&out,
+                   "gpulocw launch %s -o FILE.launch.json writes a launch description to start from%s\n",
+                   a->file[0], a->apply ? "; nothing was run, so no tuned PTX is written" : "");
     }
     cmd_put(&out);
     buf_free(&out);
     return ST_OK;
 }
 
-static enum status tune_launched(struct args *a, struct subject *s, struct diags *ds)
+static enum status tune_launched(struct args *a, struct workspace *s, struct diags *ds)
 {
     struct tune_bench *bench = NULL;
     struct tune_found *found = base_alloc(sizeof *found);
-    struct running w = { .a = a, .ds = ds };
+    struct measurement w = { .a = a, .ds = ds };
     struct tune_search_opts o = { 0 };
     struct session *old = NULL;
-    enum status st = found ? running_bench(s, a, &bench, ds) : ST_NOMEM;
+    enum status st = found ? measurement_bench(s, a, &bench, ds) : ST_NOMEM;
     if (st == ST_OK)
-        st = resume_trail(a, s, &old, &o, ds);   /* before the session is begun: both may be one file */
+        st = resume_trail(a, s, &old, &o, ds); /* before the session is begun: both may be one file */
     if (st == ST_OK)
-        st = running_session(&w, s, RUN_TUNE);
+        st = measurement_session(&w, s, RUN_TUNE);
     if (st == ST_OK) {
-        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found) : tune_one(&w, bench, s, &o, found);
+        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found)
+                                                        : tune_one(&w, bench, s, &o, found);
         if (w.session) {
             *w.run->found = *found;
             session_save(w.session, ds);
         }
     }
     if (st == ST_OK && a->apply && found->leave_alone)
-        diag_add(ds, DIAG_NOTE, "tuned", a->file[0], NO_SPAN, "nothing is recommended, so no tuned PTX is written");
+        diag_add(ds, DIAG_NOTE, "tuned", a->file[0], NO_SPAN,
+                 "nothing is recommended, so no tuned PTX is written");
     else if (st == ST_OK && (a->apply || a->diff) && !found->leave_alone)
         st = apply(a, s, found, ds);
     session_free(old);
@@ -360,20 +416,20 @@ static enum status tune_launched(struct args *a, struct subject *s, struct diags
 int cmd_tune(struct args *a)
 {
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     char *beside = a->launch || !a->nfiles ? NULL : launch_beside(a->file[0]);
     enum status st;
     if (a->nfiles && !a->launch && !beside) {
-        st = subject_ptx(&s, a, &ds);
+        st = workspace_ptx(&s, a, &ds);
         if (st == ST_OK)
-            st = subject_launch(&s, a, false, &ds);
+            st = workspace_launch(&s, a, false, &ds);
         if (st == ST_OK)
             st = tune_unlaunched(a, &s, &ds);
     } else {
         st = tune_launched(a, &s, &ds);
     }
     base_free(beside);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }
 
@@ -382,16 +438,23 @@ static void put_threshold(const struct tune_pi_forecast *f, struct buf *out)
 {
     buf_puts(out, "threshold, before any launch (modelled)\n");
     if (f->footprint >= 0)
-        buf_printf(out, "  by the footprint  π=%d of %u: of so many warps the lines, %.1f KiB each, fit L1 together\n", f->footprint, f->warps, f->bytes_per_warp / 1024);
+        buf_printf(out,
+                   "  by the footprint  π=%d of %u: of so many warps the lines, %.1f KiB each, fit L1 "
+                   "together\n",
+                   f->footprint, f->warps, f->bytes_per_warp / 1024);
     else
         buf_printf(out, "  by the footprint  n/a: %s\n", f->why_not);
     if (f->model >= 0)
-        buf_printf(out, "  by memory cost    π=%d of %u: %.4g cycles; bypassing all %.4g, caching all %.4g\n", f->model, f->warps, f->least, f->bpa, f->cha);
+        buf_printf(out,
+                   "  by memory cost    π=%d of %u: %.4g cycles; bypassing all %.4g, caching all %.4g\n",
+                   f->model, f->warps, f->least, f->bpa, f->cha);
     else
         buf_printf(out, "  by memory cost    n/a: %s\n", f->model_why_not);
 }
 
-static void print_prediction(const struct args *a, const struct subject *s, const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f)
+static void print_prediction(const struct args *a, const struct workspace *s,
+                             const struct tune_prediction *original, const struct tune_prediction *asked,
+                             const struct tune_pi_forecast *f)
 {
     struct buf out = { 0 }, line = { 0 };
     char label[PTX_LABEL];
@@ -408,7 +471,7 @@ static void print_prediction(const struct args *a, const struct subject *s, cons
         }
         put_threshold(f, &out);
     }
-    buf_spend(&line, &out);
+    buf_free_checked(&line, &out);
     cmd_put(&out);
     buf_free(&out);
 }
@@ -416,12 +479,12 @@ static void print_prediction(const struct args *a, const struct subject *s, cons
 int cmd_predict(struct args *a)
 {
     struct diags ds = { 0 };
-    struct subject s = { 0 };
+    struct workspace s = { 0 };
     struct tune_bench *model = NULL;
     struct tune_prediction original, asked;
     struct tune_pi_forecast f;
     struct options none = options_default();
-    enum status st = running_subject(&s, a, &ds);
+    enum status st = measurement_subject(&s, a, &ds);
     struct tune_subject subject = { s.module, s.spec, &s.data, s.dev, s.facts };
     if (st == ST_OK)
         st = tune_bench_open_model(&subject, &model, &ds);
@@ -437,6 +500,6 @@ int cmd_predict(struct args *a)
     if (st == ST_OK)
         print_prediction(a, &s, &original, &asked, &f);
     tune_bench_close(model);
-    subject_close(&s);
+    workspace_close(&s);
     return cmd_finish(st, &ds);
 }

@@ -1,12 +1,20 @@
-/* What may stand at a place of the command line, for the shells' completion: all from the tables of commands, options
- * and knobs, so that nothing of it has to be kept in step. The shells' side is in cmd_completion.c. */
+/* What may stand at a place of the command line, for the shells' completion: all from the tables of
+ * commands, options and knobs, so that nothing of it has to be kept in step. The shells' side is in
+ * cmd_completion.c. */
 #include "engine/cmd/cmd_int.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* The words before the one in question; that one; what of it stands before its last comma, where it is a list. */
-struct asked { const char *const *word; size_t n; const char *typed; size_t nhead; struct buf *out; };
+/* The words before the one in question; that one; what of it stands before its last comma, where it is a
+ * list. */
+struct asked {
+    const char *const *word;
+    size_t n;
+    const char *typed;
+    size_t nhead;
+    struct buf *out;
+};
 
 static void offer_n(const struct asked *q, const char *word, size_t n, const char *help)
 {
@@ -20,11 +28,18 @@ static void offer_n(const struct asked *q, const char *word, size_t n, const cha
     buf_puts(q->out, "\n");
 }
 
-static void offer(const struct asked *q, const char *word, const char *help) { offer_n(q, word, strlen(word), help); }
+static void offer(const struct asked *q, const char *word, const char *help)
+{
+    offer_n(q, word, strlen(word), help);
+}
 
-static void offer_files(const struct asked *q, const char *endings) { buf_printf(q->out, ":files%s%s\n", *endings ? " " : "", endings); }
+static void offer_files(const struct asked *q, const char *endings)
+{
+    buf_printf(q->out, ":files%s%s\n", *endings ? " " : "", endings);
+}
 
-/* "N|cha|tile:TxT": the words that can be typed as they stand, up to where a capital says what to put in. */
+/* "N|cha|tile:TxT": the words that can be typed as they stand, up to where a capital says what to put
+ * in. */
 static void offer_form(const struct asked *q, const char *form)
 {
     for (const char *p = form; p && *p; p += *p == '|') {
@@ -113,7 +128,10 @@ static void offer_names(const struct asked *q, const char *folder, const char *e
     }
 }
 
-static void value_theme(const struct asked *q) { offer_names(q, "themes", ".theme", ""); }
+static void value_theme(const struct asked *q)
+{
+    offer_names(q, "themes", ".theme", "");
+}
 
 static void value_method(const struct asked *q)
 {
@@ -128,16 +146,36 @@ static void value_format(const struct asked *q)
         offer(q, cmd_report_format(i), "");
 }
 
-static void value_when(const struct asked *q) { offer_form(q, "auto|always|never"); }
-static void value_file(const struct asked *q) { offer_files(q, ""); }
-static void value_session(const struct asked *q) { offer_files(q, "json"); }
-static void value_folder(const struct asked *q) { buf_puts(q->out, ":folders\n"); }
-static void value_none(const struct asked *q) { (void)q; }
+static void value_when(const struct asked *q)
+{
+    offer_form(q, "auto|always|never");
+}
+static void value_file(const struct asked *q)
+{
+    offer_files(q, "");
+}
+static void value_session(const struct asked *q)
+{
+    offer_files(q, "json");
+}
+static void value_folder(const struct asked *q)
+{
+    buf_puts(q->out, ":folders\n");
+}
+static void value_none(const struct asked *q)
+{
+    (void)q;
+}
 
-static const struct { const char *value; void (*offer)(const struct asked *q); } values[] = {
-    { "KERNEL", value_kernel }, { "DEVICE", value_device }, { "A,B", value_devices }, { "AXIS", value_axis }, { "METHOD", value_method },
-    { "FORMAT", value_format }, { "WHEN", value_when }, { "THEME", value_theme }, { "FILE", value_file }, { "SESSION", value_session },
-    { "FOLDER", value_folder }, { "COMMAND", value_none }, { "N", value_none }, { "X", value_none }, { "SECONDS", value_none },
+static const struct {
+    const char *value;
+    void (*offer)(const struct asked *q);
+} values[] = {
+    { "KERNEL", value_kernel },   { "DEVICE", value_device }, { "A,B", value_devices },
+    { "AXIS", value_axis },       { "METHOD", value_method }, { "FORMAT", value_format },
+    { "WHEN", value_when },       { "THEME", value_theme },   { "FILE", value_file },
+    { "SESSION", value_session }, { "FOLDER", value_folder }, { "COMMAND", value_none },
+    { "N", value_none },          { "X", value_none },        { "SECONDS", value_none },
 };
 
 static void offer_value(const struct asked *q, const char *value)
@@ -184,15 +222,18 @@ static void offer_subject(const struct asked *q, const struct command *c)
         offer_form(q, c->usage);
 }
 
-/* The value of the option `name` of n bytes, with or without its dashes. False: it takes none, or there is no such. */
-static bool offer_value_of(const struct asked *q, const char *name, size_t n, const char *command, bool knobs)
+/* The value of the option `name` of n bytes, with or without its dashes. False: it takes none, or there
+ * is no such. */
+static bool offer_value_of(const struct asked *q, const char *name, size_t n, const char *command,
+                           bool knobs)
 {
     struct str s = { name, n };
     for (size_t i = 0; i < arg_count(); i++) {
         const struct arg_row *r = arg_at(i);
         char letter[3] = { '-', r->letter, 0 }, full[80];
         snprintf(full, sizeof full, "--%s", r->name);
-        if (!arg_for(r, command) || r->kind == ARGK_FLAG || !(str_eq(s, str_of(full)) || (r->letter && str_eq(s, str_of(letter)))))
+        if (!arg_for(r, command) || r->kind == ARGK_FLAG ||
+            !(str_eq(s, str_of(full)) || (r->letter && str_eq(s, str_of(letter)))))
             continue;
         offer_value(q, r->value);
         return true;

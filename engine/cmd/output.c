@@ -24,9 +24,13 @@ int cmd_finish(enum status s, struct diags *ds)
     return status_exit_code(s);
 }
 
-static bool incomplete;          /* memory ran out while something was put together that was then printed */
+/* memory ran out while something was put together that was then printed */
+static bool incomplete;
 
-bool cmd_put_whole(void) { return !incomplete; }
+bool cmd_put_whole(void)
+{
+    return !incomplete;
+}
 
 void cmd_put(const struct buf *b)
 {
@@ -36,9 +40,15 @@ void cmd_put(const struct buf *b)
     fflush(stdout);
 }
 
-bool cmd_utf8(void) { return strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+bool cmd_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
 
-void cmd_progress(double done, const char *what) { cmd_progress_detail(done, what, ""); }
+void cmd_progress(double done, const char *what)
+{
+    cmd_progress_detail(done, what, "");
+}
 
 void cmd_progress_detail(double done, const char *what, const char *detail)
 {
@@ -59,7 +69,12 @@ void cmd_progress_end(void)
 }
 
 /* ---- plot ---- */
-struct frame { double low, high; struct time_scale unit; unsigned width, height; bool utf8; };
+struct frame {
+    double low, high;
+    struct time_scale unit;
+    unsigned width, height;
+    bool utf8;
+};
 
 static unsigned row_of(const struct frame *f, double t)
 {
@@ -67,7 +82,10 @@ static unsigned row_of(const struct frame *f, double t)
     return (unsigned)lround((1 - share) * (f->height - 1));
 }
 
-static bool has_time(const struct result *r) { return r->status == ST_OK && r->time.valid; }
+static bool has_time(const struct result *r)
+{
+    return r->status == ST_OK && r->time.valid;
+}
 
 static void widen(struct frame *f, const struct result *r)
 {
@@ -79,7 +97,9 @@ static void widen(struct frame *f, const struct result *r)
 
 static struct frame frame_of(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8)
 {
-    struct frame f = { .low = INFINITY, .high = -INFINITY, .width = width, .height = height, .utf8 = utf8 };
+    struct frame f = {
+        .low = INFINITY, .high = -INFINITY, .width = width, .height = height, .utf8 = utf8
+    };
     widen(&f, &s->bpa);
     widen(&f, &s->cha);
     for (size_t i = 0; i < s->npoints; i++)
@@ -90,7 +110,8 @@ static struct frame frame_of(const struct tune_sweep *s, unsigned width, unsigne
 
 static const char *cell_mark(const struct tune_sweep *s, const struct frame *f, size_t i, unsigned row)
 {
-    if (i < s->npoints && has_time(&s->points[i]) && row_of(f, (double)s->points[i].time.median) == row) {
+    if (i < s->npoints && has_time(&s->points[i]) &&
+        row_of(f, (double)s->points[i].time.median) == row) {
         bool best = s->has_best && i == s->best;
         return s->points[i].equal == EQUAL_NO ? "!" : best ? (f->utf8 ? "◆" : "*") : f->utf8 ? "●" : "o";
     }
@@ -101,7 +122,8 @@ static const char *cell_mark(const struct tune_sweep *s, const struct frame *f, 
     return " ";
 }
 
-/* As many decimals as tell neighbouring rows apart: times are whole nanoseconds, so the unit's own digits at most. */
+/* As many decimals as tell neighbouring rows apart: times are whole nanoseconds, so the unit's own
+ * digits at most. */
 static int plot_decimals(const struct frame *f)
 {
     double step = (f->high - f->low) / (f->height > 1 ? f->height - 1 : 1) / f->unit.ns;
@@ -111,7 +133,8 @@ static int plot_decimals(const struct frame *f)
     return n;
 }
 
-static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n, unsigned step, unsigned row, struct buf *out)
+static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n, unsigned step,
+                     unsigned row, struct buf *out)
 {
     double t = f->high - (f->high - f->low) * row / (f->height > 1 ? f->height - 1 : 1);
     buf_printf(out, "%9.*f %s", plot_decimals(f), t / f->unit.ns, f->utf8 ? "┤" : "|");
@@ -141,7 +164,8 @@ void cmd_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
     buf_free(&b);
 }
 
-/* Columns of the widest value, and so how far apart points are drawn: 2 to 5 for numbers, wider where names want it and there is room. */
+/* Columns of the widest value, and so how far apart points are drawn: 2 to 5 for numbers, wider where
+ * names want it and there is room. */
 static unsigned plot_step(const struct tune_sweep *s, unsigned width, unsigned *label)
 {
     unsigned room = (unsigned)((width - 18) / s->npoints);
@@ -156,7 +180,8 @@ static unsigned plot_step(const struct tune_sweep *s, unsigned width, unsigned *
 }
 
 /* The points' values under their columns; as many as there is room for. */
-static void plot_labels(const struct tune_sweep *s, unsigned step, unsigned label, bool utf8, struct buf *out)
+static void plot_labels(const struct tune_sweep *s, unsigned step, unsigned label, bool utf8,
+                        struct buf *out)
 {
     unsigned every = (label + step) / step;
     size_t at = 0;
@@ -167,7 +192,8 @@ static void plot_labels(const struct tune_sweep *s, unsigned step, unsigned labe
     for (size_t i = 0; i < s->npoints; i += every) {
         char name[24];
         cmd_point_name(s, i, name, sizeof name);
-        size_t n = strlen(name), mid = i * step + step / 2, from = mid > (n - 1) / 2 ? mid - (n - 1) / 2 : 0;
+        size_t n = strlen(name), mid = i * step + step / 2,
+               from = mid > (n - 1) / 2 ? mid - (n - 1) / 2 : 0;
         for (; at < from; at++)
             buf_puts(out, " ");
         buf_puts(out, name);
@@ -201,7 +227,8 @@ static void put_counters(const struct result *r, struct buf *out)
         const struct counter *v = &r->counters[c];
         buf_printf(out, "  %-24s ", counter_name((enum counter_id)c));
         if (v->valid)
-            buf_printf(out, "%16.10g %-15s %s\n", v->value, counter_unit((enum counter_id)c), origin_name(v->origin));
+            buf_printf(out, "%16.10g %-15s %s\n", v->value, counter_unit((enum counter_id)c),
+                       origin_name(v->origin));
         else
             buf_printf(out, "%16s\n", "n/a");
     }
@@ -209,7 +236,9 @@ static void put_counters(const struct result *r, struct buf *out)
 
 static const char *equal_text(const struct result *r)
 {
-    static const char *const text[] = { "no outputs to compare", "equal to the original's", "equal within the stated tolerance", "DIFFERENT from the original's" };
+    static const char *const text[] = { "no outputs to compare", "equal to the original's",
+                                        "equal within the stated tolerance",
+                                        "DIFFERENT from the original's" };
     return text[r->equal];
 }
 
@@ -238,31 +267,40 @@ static void put_loads(const struct result *r, struct buf *out)
     uint64_t missed = cmd_loads_hottest(r, v);
     if (!r->nloads)
         return;
-    buf_puts(out, "by line     sectors   a request   L1 hits   share of what goes past L1 (simulated)\n");
+    buf_puts(out,
+             "by line     sectors   a request   L1 hits   share of what goes past L1 (simulated)\n");
     for (uint32_t i = 0; i < r->nloads && i < LOADS_SHOWN; i++)
-        buf_printf(out, "  %5u %12llu  %10.2f  %6.1f %%  %6.1f %%\n", v[i].line, (unsigned long long)v[i].sectors, (double)v[i].sectors / (double)v[i].requests,
-                   100 * (double)v[i].l1_hits / (double)v[i].sectors, missed ? 100 * (double)(v[i].sectors - v[i].l1_hits) / (double)missed : 0);
+        buf_printf(out, "  %5u %12llu  %10.2f  %6.1f %%  %6.1f %%\n", v[i].line,
+                   (unsigned long long)v[i].sectors, (double)v[i].sectors / (double)v[i].requests,
+                   100 * (double)v[i].l1_hits / (double)v[i].sectors,
+                   missed ? 100 * (double)(v[i].sectors - v[i].l1_hits) / (double)missed : 0);
     if (r->nloads > LOADS_SHOWN)
-        buf_printf(out, "  and %u lines more, each with less of it (--json has them)\n", r->nloads - LOADS_SHOWN);
+        buf_printf(out, "  and %u lines more, each with less of it (--json has them)\n",
+                   r->nloads - LOADS_SHOWN);
 }
 
-void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel, struct buf *out)
+void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel,
+                     struct buf *out)
 {
     struct buf line = { 0 };
     options_line(&r->options, &line);
     char label[PTX_LABEL];
-    buf_printf(out, "%s on %s (%s)\n", ptx_label(kernel, label), dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured");
+    buf_printf(out, "%s on %s (%s)\n", ptx_label(kernel, label), dev->name,
+               dev->kind == DEV_SIMULATED ? "simulated" : "measured");
     buf_printf(out, "options   %s\n", line.n ? line.s : "none: the original");
-    buf_spend(&line, out);
+    buf_free_checked(&line, out);
     if (!has_time(r)) {
         buf_printf(out, "failed    %s: %s\n", status_text(r->status), r->message);
         return;
     }
     struct time_scale u = time_scale_for((double)r->time.median);
-    buf_printf(out, "time      %s %s (min %.*f, max %.*f, %u ", time_words((double)r->time.median).s, origin_name(r->time.origin), u.decimals, (double)r->time.min / u.ns, u.decimals,
+    buf_printf(out, "time      %s %s (min %.*f, max %.*f, %u ", time_words((double)r->time.median).s,
+               origin_name(r->time.origin), u.decimals, (double)r->time.min / u.ns, u.decimals,
                (double)r->time.max / u.ns, r->time.n);
     if (r->time.batch > 1)
-        buf_printf(out, "samples, each the mean of %u launches with the inputs restored between, L2 warm)", r->time.batch);
+        buf_printf(out,
+                   "samples, each the mean of %u launches with the inputs restored between, L2 warm)",
+                   r->time.batch);
     else
         buf_puts(out, r->time.n == 1 ? "launch)" : "launches)");
     buf_puts(out, r->sampled ? ", from a sample of the CTAs\n" : "\n");
@@ -276,20 +314,24 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
 void cmd_classes_text(const struct load_classes *c, struct buf *out)
 {
     for (size_t i = 0; i < c->n; i++)
-        buf_printf(out, "%s%s x%u%s", i ? ", " : "", c->v[i].op.sass, c->v[i].loads, c->v[i].op.noop ? " (no effect)" : "");
+        buf_printf(out, "%s%s x%u%s", i ? ", " : "", c->v[i].op.sass, c->v[i].loads,
+                   c->v[i].op.noop ? " (no effect)" : "");
 }
 
 void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, struct diags *ds)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->v[i].op.noop)
-            diag_add(ds, DIAG_WARNING, "no-effect", NULL, NO_SPAN, "the operator of %u load%s changes nothing on %s (%s): %s", c->v[i].loads, c->v[i].loads == 1 ? "" : "s", dev->name,
-                     c->v[i].op.sass, c->v[i].op.reason);
+            diag_add(ds, DIAG_WARNING, "no-effect", NULL, NO_SPAN,
+                     "the operator of %u load%s changes nothing on %s (%s): %s", c->v[i].loads,
+                     c->v[i].loads == 1 ? "" : "s", dev->name, c->v[i].op.sass, c->v[i].op.reason);
 }
 
-static void sweep_row(const char *name, int width, const struct result *r, bool best, struct time_scale u, struct buf *out)
+static void sweep_row(const char *name, int width, const struct result *r, bool best,
+                      struct time_scale u, struct buf *out)
 {
-    const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE], *l2 = &r->counters[COUNTER_L2_READ_SECTORS];
+    const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE],
+                         *l2 = &r->counters[COUNTER_L2_READ_SECTORS];
     buf_printf(out, "%c %-*s ", best ? '*' : ' ', width, name);
     if (!has_time(r)) {
         buf_printf(out, "%10s  %s: %.80s\n", "n/a", status_text(r->status), r->message);
@@ -304,10 +346,15 @@ static void sweep_row(const char *name, int width, const struct result *r, bool 
         buf_printf(out, "%14.0f ", l2->value);
     else
         buf_printf(out, "%14s ", "n/a");
-    buf_printf(out, " %s\n", r->equal == EQUAL_NO ? "DIFFERS" : r->equal == EQUAL_UNKNOWN ? "n/a" : r->equal == EQUAL_WITHIN ? "within" : "equal");
+    buf_printf(out, " %s\n",
+               r->equal == EQUAL_NO        ? "DIFFERS"
+               : r->equal == EQUAL_UNKNOWN ? "n/a"
+               : r->equal == EQUAL_WITHIN  ? "within"
+                                           : "equal");
 }
 
-void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
+void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
+                    struct buf *out)
 {
     const char *origin = dev->kind == DEV_SIMULATED ? "simulated" : "measured";
     const struct result *best = tune_sweep_best(s);
@@ -315,7 +362,9 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     int width = pi ? 5 : 16;
     struct time_scale u = frame_of(s, 0, 0, false).unit;
     char label[PTX_LABEL];
-    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %7s %s %8s %14s  outputs\n", ptx_label(kernel, label), dev->name, origin, width, s->axis, "time", u.name, "L1 hit %", "L2 read sect.");
+    buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %7s %s %8s %14s  outputs\n",
+               ptx_label(kernel, label), dev->name, origin, width, s->axis, "time", u.name, "L1 hit %",
+               "L2 read sect.");
     if (pi) {
         sweep_row("bpa", width, &s->bpa, best == &s->bpa, u, out);
         sweep_row("cha", width, &s->cha, best == &s->cha, u, out);
@@ -328,11 +377,18 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     buf_puts(out, "\n");
     cmd_plot(s, 80, 14, cmd_utf8(), out);
     if (isfinite(s->overhead_bpa) && isfinite(s->overhead_cha))
-        buf_printf(out, "\noverhead of the inserted code: %+.2f %% at π=0 over bpa, %+.2f %% at π=%u over cha\n", 100 * (s->overhead_bpa - 1), 100 * (s->overhead_cha - 1), s->warps);
+        buf_printf(
+            out,
+            "\noverhead of the inserted code: %+.2f %% at π=0 over bpa, %+.2f %% at π=%u over cha\n",
+            100 * (s->overhead_bpa - 1), 100 * (s->overhead_cha - 1), s->warps);
     if (s->fit.valid)
-        buf_printf(out, "valley model fit: alpha %.3f, beta %.1f bytes per thread, residual %.1f %% (modelled)\n", s->fit.alpha, s->fit.beta, 100 * s->fit.residual);
+        buf_printf(
+            out,
+            "valley model fit: alpha %.3f, beta %.1f bytes per thread, residual %.1f %% (modelled)\n",
+            s->fit.alpha, s->fit.beta, 100 * s->fit.residual);
     if (pi && s->complete && s->has_best)
-        buf_printf(out, "category %s, sensitivity %s\n", model_category_name(s->curve.category), s->curve.sensitivity);
+        buf_printf(out, "category %s, sensitivity %s\n", model_category_name(s->curve.category),
+                   s->curve.sensitivity);
     buf_puts(out, "verdict: ");
     tune_verdict(s, out);
     buf_puts(out, "\n");
@@ -347,7 +403,8 @@ static void put_time(const struct result *r, struct time_scale u, struct buf *ou
         buf_printf(out, " %9s", "n/a");
 }
 
-/* One line: what a slice's options are on the axes after the first, its ends, its best and what kind of curve it is. */
+/* One line: what a slice's options are on the axes after the first, its ends, its best and what kind of
+ * curve it is. */
 static void slice_row(const struct tune_family *f, size_t i, struct time_scale u, struct buf *out)
 {
     const struct tune_sweep *s = &f->slice[i].sweep;
@@ -367,8 +424,11 @@ static void slice_row(const struct tune_family *f, size_t i, struct time_scale u
     }
     buf_printf(out, " %6s", at);
     put_time(best, u, out);
-    buf_printf(out, "  %s\n", strcmp(s->axis, "pi") == 0 && s->complete && s->has_best ? model_category_name(s->curve.category) : "n/a");
-    buf_spend(&name, out);
+    buf_printf(out, "  %s\n",
+               strcmp(s->axis, "pi") == 0 && s->complete && s->has_best
+                   ? model_category_name(s->curve.category)
+                   : "n/a");
+    buf_free_checked(&name, out);
 }
 
 static struct time_scale family_unit(const struct tune_family *f)
@@ -379,13 +439,15 @@ static struct time_scale family_unit(const struct tune_family *f)
     return time_scale_for(high);
 }
 
-void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
+                     struct buf *out)
 {
     bool pi = strcmp(f->axis[0], "pi") == 0;
     struct time_scale u = family_unit(f);
     char label[PTX_LABEL];
-    buf_printf(out, "%s on %s, all numbers %s: %zu slices of a sweep along %s\n\n  %-36s", ptx_label(kernel, label), dev->name, dev->kind == DEV_SIMULATED ? "simulated" : "measured",
-               f->n, f->axis[0], "slice");
+    buf_printf(out, "%s on %s, all numbers %s: %zu slices of a sweep along %s\n\n  %-36s",
+               ptx_label(kernel, label), dev->name,
+               dev->kind == DEV_SIMULATED ? "simulated" : "measured", f->n, f->axis[0], "slice");
     if (pi)
         buf_printf(out, "    bpa %s    cha %s", u.name, u.name);
     buf_printf(out, " %6s   time %s  category\n", "best", u.name);

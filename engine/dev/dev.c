@@ -1,6 +1,6 @@
 /* Which device a spec names, and the dispatch to it. */
-#include "engine/dev/dev_cuda.h"
-#include "engine/dev/dev_proxy.h"
+#include "engine/dev/cuda/dev_cuda.h"
+#include "engine/dev/worker/proxy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #define DEFAULT_SPEC "sim:hopper-h200"
 
 /* ---- opening ---- */
-static enum status find_preset(const char *spec, const struct dev_env *env, struct sim_preset *p, struct diags *ds)
+static enum status find_preset(const char *spec, const struct dev_env *env, struct sim_preset *p,
+                               struct diags *ds)
 {
     const char *name = strncmp(spec, "sim:", 4) ? spec : spec + 4;
     if (env && env->preset)
@@ -29,30 +30,36 @@ static bool names_cuda(const char *spec, int *ordinal)
 }
 
 /* Elsewhere: `auto` is decided by the worker; presets go along, so that a file of ours works there. */
-static enum status open_worker(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+static enum status open_worker(const char *spec, const struct dev_env *env, struct dev **out,
+                               struct diags *ds)
 {
     int ordinal;
     struct sim_preset p;
     bool sim = !names_cuda(spec, &ordinal) && strcmp(spec, "auto");
     enum status st = sim ? find_preset(spec, env, &p, ds) : ST_OK;
-    struct proxy_how how = { spec, env->nworkers ? env->workers[0] : NULL, env->self, env->threads, sim ? &p : NULL, env->cancel };
+    struct proxy_how how = {
+        spec,       env->nworkers ? env->workers[0] : NULL, env->self, env->threads, sim ? &p : NULL,
+        env->cancel
+    };
     return st == ST_OK ? dev_proxy_open(&how, out, ds) : st;
 }
 
-static enum status open_here(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+static enum status open_here(const char *spec, const struct dev_env *env, struct dev **out,
+                             struct diags *ds)
 {
     int ordinal;
     if (names_cuda(spec, &ordinal)) {
         /* Without a program to start as a worker the device is opened in this process. */
-        return env && env->self && !env->in_process ? open_worker(spec, env, out, ds) : dev_cuda_open(ordinal, out, ds);
+        return env && env->self && !env->in_process ? open_worker(spec, env, out, ds)
+                                                    : dev_cuda_open(ordinal, out, ds);
     }
     struct sim_preset p;
     enum status st = find_preset(spec, env, &p, ds);
     return st == ST_OK ? dev_sim_open(&p, spec, env->threads, out, ds) : st;
 }
 
-/* What a driver does not tell (latencies, L2's rates) comes from a preset: of this GPU by its name, else of its
- * compute capability, else of its generation. What was told stays. */
+/* What a driver does not tell (latencies, L2's rates) comes from a preset: of this GPU by its name, else
+ * of its compute capability, else of its generation. What was told stays. */
 static unsigned alike(const struct dev_info *a, const struct dev_info *preset)
 {
     bool named = preset->name[0] && strstr(a->name, preset->name);
@@ -65,7 +72,8 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     struct dev_info best = { 0 };
     unsigned most = 0;
     struct diags none = { 0 };
-    const char *name = i->kind == DEV_CUDA && env && env->preset && env->preset_at ? env->preset_at(env->ctx, 0) : NULL;
+    const char *name =
+        i->kind == DEV_CUDA && env && env->preset && env->preset_at ? env->preset_at(env->ctx, 0) : NULL;
     for (size_t k = 0; name; name = env->preset_at(env->ctx, ++k)) {
         struct sim_preset p;
         struct dev_info of;
@@ -79,13 +87,14 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     }
     diags_free(&none);
 #define FILL(f) i->f = i->f > 0 ? i->f : best.f;
-    FILL(lat_l1) FILL(lat_l2) FILL(lat_dram) FILL(bw_l2) FILL(lat_alu) FILL(l2_shared_rate) FILL(l2_partial_write)
+    FILL(lat_l1)
+    FILL(lat_l2) FILL(lat_dram) FILL(bw_l2) FILL(lat_alu) FILL(l2_shared_rate) FILL(l2_partial_write)
 #undef FILL
-    if (!(i->sm.l1_ways > 0))
-        i->sm = best.sm;
+        if (!(i->sm.l1_ways > 0)) i->sm = best.sm;
 }
 
-static enum status open_any(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds)
+static enum status open_any(const char *spec, const struct dev_env *env, struct dev **out,
+                            struct diags *ds)
 {
     if (env && env->nworkers && !env->in_process)
         return open_worker(spec, env, out, ds);
@@ -106,7 +115,8 @@ enum status dev_open(const char *spec, const struct dev_env *env, struct dev **o
 }
 
 /* ---- listing ---- */
-static void list_presets(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i), void *ctx)
+static void list_presets(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i),
+                         void *ctx)
 {
     struct diags none = { 0 };
     const char *name = env->preset_at ? env->preset_at(env->ctx, 0) : DEFAULT_SPEC;
@@ -122,7 +132,8 @@ static void list_presets(const struct dev_env *env, void (*fn)(void *ctx, const 
     diags_free(&none);
 }
 
-enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds)
+enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i),
+                     void *ctx, struct diags *ds)
 {
     bool absent;
     enum status st = ST_OK;
@@ -146,12 +157,14 @@ const struct dev_info *dev_describe(const struct dev *d)
     return &d->info;
 }
 
-enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s, const struct ptx_func **out, struct diags *ds)
+enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s,
+                            const struct ptx_func **out, struct diags *ds)
 {
     *out = ptx_find_func(m, s->kernel);
     if (*out && (*out)->entry)
         return ST_OK;
-    diag_add(ds, DIAG_ERROR, "kernel", s->path, NO_SPAN, "no kernel named '%.*s'", (int)s->kernel.n, s->kernel.s);
+    diag_add(ds, DIAG_ERROR, "kernel", s->path, NO_SPAN, "no kernel named '%.*s'", (int)s->kernel.n,
+             s->kernel.s);
     return ST_INPUT;
 }
 
@@ -174,7 +187,8 @@ struct dev_resources dev_code_resources(const struct dev_code *c)
     return c->res;
 }
 
-enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds)
+enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_data **out,
+                     struct diags *ds)
 {
     *out = NULL;
     return d->ops->bind(d, data, out, ds);
@@ -192,8 +206,13 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
     dev_result_begin(out);
     d->died = false;
     if (r->persist.n && !d->info.l2_persist_bytes) {
-        dev_result_fail(out, ST_REFUSED, d->info.kind == DEV_SIMULATED ? "the simulated %s has no part of L2 that can be set aside; a GPU of compute capability 8.0 or later has (--device cuda:0)"
-                                                                                 : "%s has no part of L2 that can be set aside (--l2-persist needs a GPU of compute capability 8.0 or later)", d->info.name);
+        dev_result_fail(out, ST_REFUSED,
+                        d->info.kind == DEV_SIMULATED
+                            ? "the simulated %s has no part of L2 that can be set aside; a GPU of "
+                              "compute capability 8.0 or later has (--device cuda:0)"
+                            : "%s has no part of L2 that can be set aside (--l2-persist needs a GPU of "
+                              "compute capability 8.0 or later)",
+                        d->info.name);
         return ST_OK;
     }
     enum status st = d->ops->launch(d, c, b, r, out, ds);
@@ -214,23 +233,26 @@ enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *
     return ST_OK;
 }
 
-enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds)
+enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n,
+                         struct diags *ds)
 {
     return d->ops->read_arg(d, b, arg, 0, bytes, n, ds);
 }
 
-void dev_rest(struct dev *d, struct dev_data *b)
+void dev_discard_outputs(struct dev *d, struct dev_data *b)
 {
     if (d->ops->rest)
         d->ops->rest(d, b);
 }
 
-enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds)
+enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes,
+                          uint64_t n, struct diags *ds)
 {
     return d->ops->read_arg(d, b, arg, at, bytes, n, ds);
 }
 
-enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds)
+enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes,
+                            uint64_t n, struct diags *ds)
 {
     return d->ops->read_symbol(d, c, symbol, bytes, n, ds);
 }

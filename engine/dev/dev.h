@@ -1,129 +1,195 @@
 /* dev: devices. One interface; simulated, CUDA (libcuda and CUPTI through dlopen),
  * and a proxy that runs either in a worker process. The only room with dlopen. */
-#ifndef GPULOCW_DEV_H
-#define GPULOCW_DEV_H
+#ifndef GPULOCW_DEV_DEV_H
+#define GPULOCW_DEV_DEV_H
 
 #include "engine/sim/sim.h"
 
-struct dev; struct dev_code; struct dev_data;
+struct dev;
+struct dev_code;
+struct dev_data;
 /* What a device needs from above: presets are data files read by `session`. */
 struct dev_env {
     enum status (*preset)(void *ctx, const char *name, struct sim_preset *out, struct diags *ds);
     void *ctx;
-    const char *const *workers; size_t nworkers;  /* launcher prefixes of --worker; none: a local child for cuda:N */
-    const char *self;                             /* path of this binary, for the local worker */
-    unsigned threads;                             /* host threads of the simulated device, 0: all */
-    const struct cancel *cancel;                  /* asked: opening, loading, binding and reading back in a worker are given up within 100 ms,
-                                                   * its process with them; outlives the devices; NULL: nothing is given up */
-    bool in_process;                              /* inside `gpulocw worker`: open the real thing */
-    const char *(*preset_at)(void *ctx, size_t i);/* names of the presets for dev_list, NULL past the last; may be NULL */
+    /* launcher prefixes of --worker; none: a local child for cuda:N */
+    const char *const *workers;
+    size_t nworkers;
+    const char *self; /* path of this binary, for the local worker */
+    unsigned threads; /* host threads of the simulated device, 0: all */
+    const struct cancel
+        *cancel; /* asked: opening, loading, binding and reading back in a worker are given up within 100
+                  * ms, its process with them; outlives the devices; NULL: nothing is given up */
+    bool in_process; /* inside `gpulocw worker`: open the real thing */
+    /* names of the presets for dev_list, NULL past the last; may be NULL */
+    const char *(*preset_at)(void *ctx, size_t i);
 };
-/* spec: sim:PRESET, a preset file, cuda:N, auto. ST_DEVICE with what to do next. *out owned, dev_close. */
+/* spec: sim:PRESET, a preset file, cuda:N, auto. ST_DEVICE with what to do next. *out owned, dev_close.
+ */
 enum status dev_open(const char *spec, const struct dev_env *env, struct dev **out, struct diags *ds);
 void dev_close(struct dev *d);
 const struct dev_info *dev_describe(const struct dev *d);
 /* Devices this machine offers, without running anything: calls fn for each. */
-enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds);
+enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i),
+                     void *ctx, struct diags *ds);
 
 /* Code: PTX text in, something launchable out. JIT errors come back as diagnostics with lines of `text`.
  * ST_CANCELLED: dev_env's cancel was asked; the device is usable again afterwards. */
-enum status dev_load(struct dev *d, const char *path, struct str text, struct str kernel, int maxnreg, struct dev_code **out, struct diags *ds);
+enum status dev_load(struct dev *d, const char *path, struct str text, struct str kernel, int maxnreg,
+                     struct dev_code **out, struct diags *ds);
 void dev_unload(struct dev *d, struct dev_code *c);
-struct dev_resources { uint32_t regs, shared_static, local_bytes, max_threads; bool estimated; };
+struct dev_resources {
+    uint32_t regs, shared_static, local_bytes, max_threads;
+    bool estimated;
+};
 struct dev_resources dev_code_resources(const struct dev_code *c);
 
-/* Data: buffers and symbols of one launch description, uploaded once, restored before every launch that needs it.
- * `data` is borrowed: it must outlive the binding (a restarted worker is sent it again). */
-enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds);
+/* Data: buffers and symbols of one launch description, uploaded once, restored before every launch that
+ * needs it. `data` is borrowed: it must outlive the binding (a restarted worker is sent it again). */
+enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_data **out,
+                     struct diags *ds);
 void dev_unbind(struct dev *d, struct dev_data *b);
 
-struct dev_symbol_value { const char *symbol; uint64_t offset; const void *bytes; uint64_t n; };
+struct dev_symbol_value {
+    const char *symbol;
+    uint64_t offset;
+    const void *bytes;
+    uint64_t n;
+};
 struct dev_run {
-    const struct launch_spec *launch;             /* kernel and arguments */
-    struct dim3u grid, block; uint32_t shared;    /* as the rewritten code wants them */
-    const struct dev_symbol_value *set; size_t nset;   /* written before the launch (knobs) */
-    const struct dev_symbol_value *zero; size_t nzero; /* zeroed before every launch (bytes NULL) */
+    const struct launch_spec *launch; /* kernel and arguments */
+    struct dim3u grid, block;
+    uint32_t shared; /* as the rewritten code wants them */
+    const struct dev_symbol_value *set;
+    size_t nset; /* written before the launch (knobs) */
+    const struct dev_symbol_value *zero;
+    size_t nzero; /* zeroed before every launch (bytes NULL) */
     int carveout, hw_pi;
-    struct str persist; double persist_fraction;  /* argument whose buffer L2 keeps in a part set aside; fraction of its lines, 0: as
-                                                   * many as the part holds. Empty: none. Refused where info.l2_persist_bytes is 0 */
-    unsigned repeat, max_repeat; double spread;   /* timing: at least, at most, until (max-min)/median falls below spread */
+    struct str persist;
+    double persist_fraction; /* argument whose buffer L2 keeps in a part set aside; fraction of its
+                              * lines, 0: as many as the part holds. Empty: none. Refused where
+                              * info.l2_persist_bytes is 0 */
+    /* timing: at least, at most, until (max-min)/median falls below spread */
+    unsigned repeat, max_repeat;
+    double spread;
     bool counters, exact, functional, flush_l2;
-    double time_limit_s;                          /* one launch; 0: 10 s on a GPU, none simulated */
-    bool check_uninit, check_races; enum sim_dispatch dispatch; uint64_t seed;
-    const struct cancel *cancel; void (*progress)(void *ctx, double done); void *ctx;   /* 0..1, from any thread, one at a time, while the call goes on */
+    double time_limit_s; /* one launch; 0: 10 s on a GPU, none simulated */
+    bool check_uninit, check_races;
+    enum sim_dispatch dispatch;
+    uint64_t seed;
+    /* 0..1, from any thread, one at a time, while the call goes on */
+    const struct cancel *cancel;
+    void (*progress)(void *ctx, double done);
+    void *ctx;
 };
 struct dev_run dev_run_default(void);
-/* Restores inputs, runs `before` launches, launches, fills time, counters, output hashes and resources of *out
- * (options, equality and voted are the caller's and stay). A failed configuration is a result, not a lost device:
- * ST_OK is returned and out->status and out->message say what happened (fault, time limit, lost worker); the next
- * launch works again. Another return value (also put in out->status) is about the call: ST_INPUT arguments do not
- * fit the kernel, ST_CANCELLED, ST_NOMEM, ST_DEVICE the device cannot be brought back; ds says why. */
-enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r, struct result *out, struct diags *ds);
-/* Nobody will ask any more what the last launch left in the buffers: until the next one they need no memory, where a device has them in ours. */
-void dev_rest(struct dev *d, struct dev_data *b);
+/* Restores inputs, runs `before` launches, launches, fills time, counters, output hashes and resources
+ * of *out (options, equality and voted are the caller's and stay). A failed configuration is a result,
+ * not a lost device: ST_OK is returned and out->status and out->message say what happened (fault, time
+ * limit, lost worker); the next launch works again. Another return value (also put in out->status) is
+ * about the call: ST_INPUT arguments do not fit the kernel, ST_CANCELLED, ST_NOMEM, ST_DEVICE the device
+ * cannot be brought back; ds says why. */
+enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
+                       struct result *out, struct diags *ds);
+/* Nobody will ask any more what the last launch left in the buffers: until the next one they need no
+ * memory, where a device has them in ours. */
+void dev_discard_outputs(struct dev *d, struct dev_data *b);
 /* Bytes of an argument's buffer, or of a module symbol, as the last launch left them. */
-enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n, struct diags *ds);
-enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds); /* from byte `at` on */
-enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
+enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n,
+                         struct diags *ds);
+/* from byte `at` on */
+enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes,
+                          uint64_t n, struct diags *ds);
+enum status dev_read_symbol(struct dev *d, struct dev_code *c, const char *symbol, void *bytes,
+                            uint64_t n, struct diags *ds);
 
-/* Where a device's counters come from, each by itself: `from` is a formula over the metrics of its chip, or "simulated";
- * where one is not valid, why not. why: what stands in the way of all of them, and what to do about it; empty: nothing. */
+/* Where a device's counters come from, each by itself: `from` is a formula over the metrics of its chip,
+ * or "simulated"; where one is not valid, why not. why: what stands in the way of all of them, and what
+ * to do about it; empty: nothing. */
 struct dev_counters {
-    char chip[32]; unsigned passes;               /* of a launch with all counters; 0: no replay */
+    char chip[32];
+    unsigned passes; /* of a launch with all counters; 0: no replay */
     char why[256];
-    struct { bool valid; char from[256]; } of[COUNTER_COUNT];
+    struct {
+        bool valid;
+        char from[256];
+    } of[COUNTER_COUNT];
 };
 enum status dev_counters(struct dev *d, struct dev_counters *out, struct diags *ds);
 
 /* ---- pool: a list of launches over several devices or workers ----
- * Members: every spec, or with env->workers every spec on every worker. Opened side by side: the pool is there as soon as
- * its first member is, and the others join the run under way when they come up (a queue may keep one). One that does not
- * open is a warning of the run it was missing from; none is ST_DEVICE. Simulated members of one process share its host threads (env->threads each). */
+ * Members: every spec, or with env->workers every spec on every worker. Opened side by side: the pool is
+ * there as soon as its first member is, and the others join the run under way when they come up (a queue
+ * may keep one). One that does not open is a warning of the run it was missing from; none is ST_DEVICE.
+ * Simulated members of one process share its host threads (env->threads each). */
 struct dev_pool;
-enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct dev_env *env, struct dev_pool **out, struct diags *ds);
+enum status dev_pool_open(const char *const *specs, size_t nspecs, const struct dev_env *env,
+                          struct dev_pool **out, struct diags *ds);
 void dev_pool_close(struct dev_pool *p);
-size_t dev_pool_count(struct dev_pool *p);                /* members that are left; waits for those that are coming up */
-/* For what needs a single device: the first by number that is up; NULL: none is left. It lives as long as the pool, also
- * when its member leaves. Not to be used during a run. */
+/* members that are left; waits for those that are coming up */
+size_t dev_pool_count(struct dev_pool *p);
+/* For what needs a single device: the first by number that is up; NULL: none is left. It lives as long
+ * as the pool, also when its member leaves. Not to be used during a run. */
 struct dev *dev_pool_first(struct dev_pool *p);
-struct dev_pool_code { const char *path; struct str text, kernel; int maxnreg; };
-/* run's cancel and progress are not used. after: 0, or 1 + the job that this one repeats: it is not taken before that one
- * has finished, and where that one failed it is not run (ST_REFUSED). */
-struct dev_pool_job { size_t code; struct dev_run run; size_t after; };
+struct dev_pool_code {
+    const char *path;
+    struct str text, kernel;
+    int maxnreg;
+};
+/* run's cancel and progress are not used. after: 0, or 1 + the job that this one repeats: it is not
+ * taken before that one has finished, and where that one failed it is not run (ST_REFUSED). */
+struct dev_pool_job {
+    size_t code;
+    struct dev_run run;
+    size_t after;
+};
 struct dev_pool_watch {
-    void (*done)(void *ctx, size_t job, const struct result *r);   /* on the calling thread, in the order of finishing; may be NULL */
-    void *ctx; const struct cancel *cancel;
+    /* on the calling thread, in the order of finishing; may be NULL */
+    void (*done)(void *ctx, size_t job, const struct result *r);
+    void *ctx;
+    const struct cancel *cancel;
 };
-/* Runs every job once; out[i] is job i's result (its options stay the caller's), whatever the pool. Jobs are taken in their
- * order; of the last few, the one that took longest when it ran before (`after`) comes first. A job whose worker
- * died goes back and is given up after DEV_POOL_TRIES deaths; a member that fails twice in a row leaves the pool.
- * Members keep `data` bound for the next run: it must stay as it is until dev_pool_forget, a run with other data, or the end.
- * ST_CANCELLED: unfinished jobs have that status. ST_DEVICE: no member is left; unfinished jobs have that status. */
+/* Runs every job once; out[i] is job i's result (its options stay the caller's), whatever the pool. Jobs
+ * are taken in their order; of the last few, the one that took longest when it ran before (`after`)
+ * comes first. A job whose worker died goes back and is given up after DEV_POOL_TRIES deaths; a member
+ * that fails twice in a row leaves the pool. Members keep `data` bound for the next run: it must stay as
+ * it is until dev_pool_forget, a run with other data, or the end. ST_CANCELLED: unfinished jobs have
+ * that status. ST_DEVICE: no member is left; unfinished jobs have that status. */
 #define DEV_POOL_TRIES 2
-enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data, const struct dev_pool_code *codes, size_t ncodes,
-                         const struct dev_pool_job *jobs, size_t njobs, const struct dev_pool_watch *w, struct result *out, struct diags *ds);
-void dev_pool_forget(struct dev_pool *p, const struct launch_data *data);   /* unbinds it where it is bound */
-/* The caller's own binding on a member's device serves that member too, instead of a second copy on that GPU. Borrowed until
- * dev_pool_forget. Nothing happens when no member has this device. */
+enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data,
+                         const struct dev_pool_code *codes, size_t ncodes,
+                         const struct dev_pool_job *jobs, size_t njobs, const struct dev_pool_watch *w,
+                         struct result *out, struct diags *ds);
+/* unbinds it where it is bound */
+void dev_pool_forget(struct dev_pool *p, const struct launch_data *data);
+/* The caller's own binding on a member's device serves that member too, instead of a second copy on that
+ * GPU. Borrowed until dev_pool_forget. Nothing happens when no member has this device. */
 void dev_pool_lend(struct dev_pool *p, const struct dev *d, struct dev_data *bound);
-/* What a member did so far, for a timeline: seconds since dev_pool_open; NaN: never. Texts are borrowed from the pool. */
+/* What a member did so far, for a timeline: seconds since dev_pool_open; NaN: never. Texts are borrowed
+ * from the pool. */
 struct dev_pool_member {
-    const char *spec, *worker;                    /* worker NULL: a local child, or this process */
-    bool up;                                      /* in the pool now */
-    double up_s, first_s, last_s;                 /* opened; its first job taken; its last one back */
-    double bind_s, load_s, launch_s;              /* altogether: uploading data, compiling and loading code, launching */
-    size_t jobs, lost;                            /* finished; gone with a worker */
+    const char *spec, *worker;    /* worker NULL: a local child, or this process */
+    bool up;                      /* in the pool now */
+    double up_s, first_s, last_s; /* opened; its first job taken; its last one back */
+    /* altogether: uploading data, compiling and loading code, launching */
+    double bind_s, load_s, launch_s;
+    size_t jobs, lost; /* finished; gone with a worker */
 };
-size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t most);   /* how many there are */
+/* how many there are */
+size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t most);
 
 /* The worker's side: serves framed messages on two file descriptors until the other end closes. */
 enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd);
-/* Measures a device and fills a preset; residuals as text, and of each field (sim_preset_field) where it is from. What no
- * benchmark shows is the base's: a preset of a GPU like this one, or NULL: the default preset's. ST_CANCELLED when asked (cancel
- * may be NULL): *out is then of no use. */
+/* Measures a device and fills a preset; residuals as text, and of each field (sim_preset_field) where it
+ * is from. What no benchmark shows is the base's: a preset of a GPU like this one, or NULL: the default
+ * preset's. ST_CANCELLED when asked (cancel may be NULL): *out is then of no use. */
 enum calibrate_from { CALIBRATE_BASE, CALIBRATE_DRIVER, CALIBRATE_MEASURED };
-struct calibrate_note { enum calibrate_from from; double residual; };
-enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel, struct sim_preset *out,
-                          struct calibrate_note notes[SIM_PRESET_FIELDS], struct buf *residuals, struct diags *ds);
+struct calibrate_note {
+    enum calibrate_from from;
+    double residual;
+};
+enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel,
+                          struct sim_preset *out, struct calibrate_note notes[SIM_PRESET_FIELDS],
+                          struct buf *residuals, struct diags *ds);
 
 #endif

@@ -29,7 +29,8 @@ static bool is_pointer(const struct arg_spec *a)
     return a->kind == ARG_BUFFER || a->kind == ARG_SAME_AS;
 }
 
-static void use_own(struct dev_bound *b, const struct launch_spec *l, const struct launch_buffer *own, struct dev_use *use)
+static void use_own(struct dev_bound *b, const struct launch_spec *l, const struct launch_buffer *own,
+                    struct dev_use *use)
 {
     for (size_t i = 0; i < l->nargs; i++) {
         use[i] = (struct dev_use){ SIZE_MAX, 0 };
@@ -52,7 +53,8 @@ static enum status use_main(struct dev_bound *b, struct diags *ds)
         uint64_t offset = 0;
         size_t root = chase(l, i, &offset, &outside);
         if (root == SIZE_MAX || b->main_use[root].buffer == SIZE_MAX) {
-            diag_error(ds, "launch-same-as", "argument '%s' refers to '%s', which is no buffer of this launch",
+            diag_error(ds, "launch-same-as",
+                       "argument '%s' refers to '%s', which is no buffer of this launch",
                        l->args[i].name, l->args[i].same_as);
             return ST_INPUT;
         }
@@ -81,7 +83,8 @@ static enum status use_before(struct dev_bound *b, size_t k, struct diags *ds)
             name = l->args[root].name;
         size_t outer = launch_arg_named(m, name);
         if (outer == SIZE_MAX || b->main_use[outer].buffer == SIZE_MAX) {
-            diag_error(ds, "launch-same-as", "before launch %zu: '%s' is no buffer of the launch", k, name ? name : "?");
+            diag_error(ds, "launch-same-as", "before launch %zu: '%s' is no buffer of the launch", k,
+                       name ? name : "?");
             return ST_INPUT;
         }
         use[i] = (struct dev_use){ b->main_use[outer].buffer, b->main_use[outer].offset + offset };
@@ -143,7 +146,8 @@ static uint64_t arg_bytes(const struct arg_spec *a, uint64_t pointer)
     }
 }
 
-static void put_value(const struct dev_bound *b, const struct dev_use *use, const struct arg_spec *a, uint64_t n, uint8_t *at)
+static void put_value(const struct dev_bound *b, const struct dev_use *use, const struct arg_spec *a,
+                      uint64_t n, uint8_t *at)
 {
     if (a->kind == ARG_SCALAR)
         memcpy(at, a->scalar, n);
@@ -154,28 +158,33 @@ static void put_value(const struct dev_bound *b, const struct dev_use *use, cons
 }
 
 /* A member of a struct passed by value. */
-static enum status put_inside(const struct dev_bound *b, const struct dev_use *use, const struct launch_spec *l, size_t i,
-                              const struct ptx_func *f, uint8_t *block, struct diags *ds)
+static enum status put_inside(const struct dev_bound *b, const struct dev_use *use,
+                              const struct launch_spec *l, size_t i, const struct ptx_func *f,
+                              uint8_t *block, struct diags *ds)
 {
     const struct arg_spec *a = &l->args[i];
     size_t outer = launch_outer_of(l, i);
     uint64_t n = arg_bytes(a, f->module->address_size / 8);
-    if (outer == SIZE_MAX || outer >= f->nparams || n > f->params[outer]->bytes || a->at > f->params[outer]->bytes - n) {
-        diag_error(ds, "launch-arg", "argument '%s' does not lie inside '%s'", a->name ? a->name : "?", a->inside);
+    if (outer == SIZE_MAX || outer >= f->nparams || n > f->params[outer]->bytes ||
+        a->at > f->params[outer]->bytes - n) {
+        diag_error(ds, "launch-arg", "argument '%s' does not lie inside '%s'", a->name ? a->name : "?",
+                   a->inside);
         return ST_INPUT;
     }
     put_value(b, use, a, n, block + f->params[outer]->offset + a->at);
     return ST_OK;
 }
 
-static enum status put_arg(const struct dev_bound *b, const struct dev_use *use, const struct arg_spec *a,
-                           const struct ptx_symbol *p, uint8_t *at, struct diags *ds)
+static enum status put_arg(const struct dev_bound *b, const struct dev_use *use,
+                           const struct arg_spec *a, const struct ptx_symbol *p, uint8_t *at,
+                           struct diags *ds)
 {
     uint64_t pointer = p->func && p->func->module && p->func->module->address_size == 32 ? 4 : 8;
     uint64_t want = arg_bytes(a, pointer);
     if (want != p->bytes) {
-        diag_error(ds, "launch-arg-size", "argument '%s' has %llu bytes, parameter %.*s has %llu", a->name ? a->name : "?",
-                   (unsigned long long)want, (int)p->name.n, p->name.s, (unsigned long long)p->bytes);
+        diag_error(ds, "launch-arg-size", "argument '%s' has %llu bytes, parameter %.*s has %llu",
+                   a->name ? a->name : "?", (unsigned long long)want, (int)p->name.n, p->name.s,
+                   (unsigned long long)p->bytes);
         return ST_INPUT;
     }
     put_value(b, use, a, want, at);
@@ -189,8 +198,8 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
     const struct dev_use *use = which == DEV_MAIN ? b->main_use : b->before_use[which];
     size_t nparams = launch_params(l);
     if (nparams != f->nparams || l->nargs != own->nargs) {
-        diag_error(ds, "launch-args", "kernel %.*s has %u parameters, the launch gives %zu", (int)f->name.n, f->name.s,
-                   f->nparams, nparams);
+        diag_error(ds, "launch-args", "kernel %.*s has %u parameters, the launch gives %zu",
+                   (int)f->name.n, f->name.s, f->nparams, nparams);
         return ST_INPUT;
     }
     *n = f->param_bytes;
@@ -200,7 +209,8 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
     for (size_t i = 0; i < l->nargs; i++) {
         enum status st = is_pointer(&l->args[i]) && use[i].buffer == SIZE_MAX ? ST_INPUT : ST_OK;
         if (st != ST_OK)
-            diag_error(ds, "launch-arg", "argument '%s' was not bound", l->args[i].name ? l->args[i].name : "?");
+            diag_error(ds, "launch-arg", "argument '%s' was not bound",
+                       l->args[i].name ? l->args[i].name : "?");
         else if (i < nparams)
             st = put_arg(b, &use[i], &l->args[i], f->params[i], *block + f->params[i]->offset, ds);
         else
@@ -214,7 +224,8 @@ enum status dev_bound_params(const struct dev_bound *b, size_t which, const stru
     return ST_OK;
 }
 
-const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t at, uint64_t n, uint64_t *offset, struct diags *ds)
+const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t at, uint64_t n,
+                                       uint64_t *offset, struct diags *ds)
 {
     if (arg >= b->data->spec->nargs || b->main_use[arg].buffer == SIZE_MAX) {
         diag_error(ds, "dev-read", "argument %zu is no buffer", arg);
@@ -224,8 +235,8 @@ const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, ui
     *offset = b->main_use[arg].offset;
     uint64_t room = *offset < buffer->bytes ? buffer->bytes - *offset : 0;
     if (at > room || n > room - at) {
-        diag_error(ds, "dev-read", "argument '%s' has fewer than %llu bytes", buffer->name ? buffer->name : "?",
-                   (unsigned long long)(at + n));
+        diag_error(ds, "dev-read", "argument '%s' has fewer than %llu bytes",
+                   buffer->name ? buffer->name : "?", (unsigned long long)(at + n));
         return NULL;
     }
     *offset += at;

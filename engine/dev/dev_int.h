@@ -2,65 +2,88 @@
  *
  *   dev.c        spec -> device, dispatch          dev_bound.c  buffers and parameter blocks
  *   dev_sim.c    simulated device                  dev_watch.c  time limits
- *   dev_cuda*.c  libcuda device                    dev_proxy.c, dev_worker.c, dev_wire.c  worker process
+ *   dev_cuda*.c  libcuda device                    proxy.c, worker.c, wire.c  worker process
  *
  * A device embeds struct dev first; its code and data embed struct dev_code and struct dev_data. */
-#ifndef GPULOCW_DEV_INT_H
-#define GPULOCW_DEV_INT_H
+#ifndef GPULOCW_DEV_DEV_INT_H
+#define GPULOCW_DEV_DEV_INT_H
 
 #include "engine/dev/dev.h"
 
-struct dev_source { const char *path; struct str text, kernel; int maxnreg; };
+struct dev_source {
+    const char *path;
+    struct str text, kernel;
+    int maxnreg;
+};
 struct dev_ops {
     void (*close)(struct dev *d);
-    enum status (*load)(struct dev *d, const struct dev_source *s, struct dev_code **out, struct diags *ds);
+    enum status (*load)(struct dev *d, const struct dev_source *s, struct dev_code **out,
+                        struct diags *ds);
     void (*unload)(struct dev *d, struct dev_code *c);
-    enum status (*bind)(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds);
+    enum status (*bind)(struct dev *d, const struct launch_data *data, struct dev_data **out,
+                        struct diags *ds);
     void (*unbind)(struct dev *d, struct dev_data *b);
     enum status (*launch)(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                           struct result *out, struct diags *ds);
-    void (*rest)(struct dev *d, struct dev_data *b);   /* NULL: nothing to do */
-    enum status (*read_arg)(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds);
-    enum status (*read_symbol)(struct dev *d, struct dev_code *c, const char *symbol, void *bytes, uint64_t n, struct diags *ds);
-    enum status (*counters)(struct dev *d, struct dev_counters *out, struct diags *ds);   /* NULL: all of them, simulated */
+    void (*rest)(struct dev *d, struct dev_data *b); /* NULL: nothing to do */
+    enum status (*read_arg)(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes,
+                            uint64_t n, struct diags *ds);
+    enum status (*read_symbol)(struct dev *d, struct dev_code *c, const char *symbol, void *bytes,
+                               uint64_t n, struct diags *ds);
+    /* NULL: all of them, simulated */
+    enum status (*counters)(struct dev *d, struct dev_counters *out, struct diags *ds);
 };
 struct dev {
     const struct dev_ops *ops;
     struct dev_info info;
-    bool died;            /* the last launch took its process along: it may be tried elsewhere */
-    bool unusable;        /* this process cannot go on with the device (fault or hang in a context) */
+    bool died;     /* the last launch took its process along: it may be tried elsewhere */
+    bool unusable; /* this process cannot go on with the device (fault or hang in a context) */
 };
-struct dev_code { struct dev_resources res; };
-struct dev_data { const struct launch_data *data; };
+struct dev_code {
+    struct dev_resources res;
+};
+struct dev_data {
+    const struct launch_data *data;
+};
 
 /* The kernel of s among m's functions; ST_INPUT: there is none, and it is told. */
-enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s, const struct ptx_func **out, struct diags *ds);
-enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned threads, struct dev **out, struct diags *ds);
+enum status dev_find_kernel(const struct ptx_module *m, const struct dev_source *s,
+                            const struct ptx_func **out, struct diags *ds);
+enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned threads,
+                         struct dev **out, struct diags *ds);
 
 /* ---- dev_bound.c: every distinct buffer of a launch description, and who uses it ---- */
 struct dev_buffer {
     const char *name;
     uint64_t bytes;
-    uint64_t addr;        /* on the device; the owner of the binding sets it */
+    uint64_t addr;                  /* on the device; the owner of the binding sets it */
     const struct launch_buffer *of; /* of the launch data, borrowed: what it holds at first */
 };
-struct dev_use { size_t buffer; uint64_t offset; };  /* buffer SIZE_MAX: the argument is a value */
-#define DEV_MAIN SIZE_MAX                            /* `which`: the launch itself, else an index into before */
+struct dev_use {
+    size_t buffer;
+    uint64_t offset;
+}; /* buffer SIZE_MAX: the argument is a value */
+/* `which`: the launch itself, else an index into before */
+#define DEV_MAIN SIZE_MAX
 struct dev_bound {
     const struct launch_data *data;
-    struct dev_buffer *buffers; size_t nbuffers;
+    struct dev_buffer *buffers;
+    size_t nbuffers;
     struct dev_use *main_use, **before_use;
 };
 enum status dev_bound_init(struct dev_bound *b, const struct launch_data *data, struct diags *ds);
 void dev_bound_free(struct dev_bound *b);
-/* The parameter block of a launch, laid out as the kernel declares it. Owned (base_free). ST_INPUT: does not fit. */
+/* The parameter block of a launch, laid out as the kernel declares it. Owned (base_free). ST_INPUT: does
+ * not fit. */
 enum status dev_bound_params(const struct dev_bound *b, size_t which, const struct launch_spec *l,
                              const struct ptx_func *f, uint8_t **block, uint64_t *n, struct diags *ds);
-/* Buffer of argument `arg` when n bytes follow from byte `at` of it on; NULL with a diagnostic. *offset: where those start. */
-const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t at, uint64_t n, uint64_t *offset, struct diags *ds);
+/* Buffer of argument `arg` when n bytes follow from byte `at` of it on; NULL with a diagnostic. *offset:
+ * where those start. */
+const struct dev_buffer *dev_bound_arg(const struct dev_bound *b, size_t arg, uint64_t at, uint64_t n,
+                                       uint64_t *offset, struct diags *ds);
 
 /* ---- results ---- */
-void dev_result_begin(struct result *out);           /* empties all but what is the caller's */
+void dev_result_begin(struct result *out); /* empties all but what is the caller's */
 /* Records why a configuration failed. */
 void dev_result_fail(struct result *out, enum status st, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* The first error of ds as the result's message; the result gets status st. */
@@ -74,6 +97,6 @@ struct dev_watch;
 /* NULL on out of memory. limit_s > 0. */
 struct dev_watch *dev_watch_start(double limit_s, const struct cancel *outer);
 const struct cancel *dev_watch_cancel(struct dev_watch *w);
-bool dev_watch_stop(struct dev_watch *w);            /* frees it; true: the time limit was hit */
+bool dev_watch_stop(struct dev_watch *w); /* frees it; true: the time limit was hit */
 
 #endif

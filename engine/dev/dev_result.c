@@ -7,7 +7,13 @@
 struct dev_run dev_run_default(void)
 {
     return (struct dev_run){
-        .carveout = -1, .hw_pi = -1, .repeat = 5, .max_repeat = 20, .spread = 0.03, .counters = true, .seed = 1,
+        .carveout = -1,
+        .hw_pi = -1,
+        .repeat = 5,
+        .max_repeat = 20,
+        .spread = 0.03,
+        .counters = true,
+        .seed = 1,
     };
 }
 

@@ -13,40 +13,68 @@
 #include <stdio.h>
 #include <string.h>
 
-struct sim_dev { struct dev base; struct sim_preset preset; struct sim_mem *mem; unsigned threads; uint64_t serial; };
-struct sim_var { struct str name; uint8_t *first, *kept; uint64_t n; }; /* a module variable: as loaded, after `before` */
-struct sim_helper { struct str kernel; struct sim_program *prog; };  /* a kernel that runs before */
+struct sim_dev {
+    struct dev base;
+    struct sim_preset preset;
+    struct sim_mem *mem;
+    unsigned threads;
+    uint64_t serial;
+};
+/* a module variable: as loaded, after `before` */
+struct sim_var {
+    struct str name;
+    uint8_t *first, *kept;
+    uint64_t n;
+};
+struct sim_helper {
+    struct str kernel;
+    struct sim_program *prog;
+}; /* a kernel that runs before */
 struct sim_code {
     struct dev_code base;
     struct ptx_module *module;
     const struct ptx_func *func;
     struct sim_program *prog;
-    struct sim_var *vars; size_t nvars;
-    struct sim_helper *helpers; size_t nhelpers, cap;
-    uint64_t serial, kept_for;                   /* kept_for: serial of the data whose state vars[].kept is */
+    struct sim_var *vars;
+    size_t nvars;
+    struct sim_helper *helpers;
+    size_t nhelpers, cap;
+    /* kept_for: serial of the data whose state vars[].kept is */
+    uint64_t serial, kept_for;
 };
-/* holds: what device memory was last filled with; it still holds that unless a launch has stored into it. */
+/* holds: what device memory was last filled with; it still holds that unless a launch has stored into
+ * it. */
 enum sim_holds { HOLDS_UNKNOWN, HOLDS_INIT, HOLDS_KEPT };
-/* after: what it holds once the `before` launches have run. kept: a copy of that, where it is HOLDS_KEPT and the launch itself
- * changes it (as it does an output, or was seen to); other buffers still hold it by themselves. */
+/* after: what it holds once the `before` launches have run. kept: a copy of that, where it is HOLDS_KEPT
+ * and the launch itself changes it (as it does an output, or was seen to); other buffers still hold it
+ * by themselves. */
 struct sim_buffer {
-    uint8_t holds, after; bool changes; uint8_t *kept;
-    bool held, taken;                            /* of the launch data: their pages, held, are this memory's own, or somebody else's */
+    uint8_t holds, after;
+    bool changes;
+    uint8_t *kept;
+    /* of the launch data: their pages, held, are this memory's own, or somebody else's */
+    bool held, taken;
     struct sim_data *of;
 };
 struct sim_data {
     struct dev_data base;
     struct dev_bound bound;
-    struct sim_buffer *state;                    /* [bound.nbuffers] */
-    uint64_t twice;                              /* bytes of the launch data that are there as they were, and changed */
-    uint64_t serial, kept_for;                   /* kept_for: serial of the code whose `before` launches `after` is of, 0: none */
-    bool ran_dry;                                /* the last timed launch came from a sample: the next will, most likely */
+    struct sim_buffer *state; /* [bound.nbuffers] */
+    /* bytes of the launch data that are there as they were, and changed */
+    uint64_t twice;
+    /* kept_for: serial of the code whose `before` launches `after` is of, 0: none */
+    uint64_t serial, kept_for;
+    /* the last timed launch came from a sample: the next will, most likely */
+    bool ran_dry;
 };
 
 /* One launch under way. */
 struct sim_job {
-    struct sim_dev *d; struct sim_code *c; struct sim_data *b;
-    const struct dev_run *r; const struct cancel *cancel;
+    struct sim_dev *d;
+    struct sim_code *c;
+    struct sim_data *b;
+    const struct dev_run *r;
+    const struct cancel *cancel;
     struct diags *ds;
 };
 
@@ -98,7 +126,8 @@ static enum status remember_vars(struct sim_dev *d, struct sim_code *c)
     return ST_OK;
 }
 
-static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct dev_source *s, struct diags *ds)
+static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct dev_source *s,
+                             struct diags *ds)
 {
     enum status st = ptx_parse(s->path, s->text, &c->module, ds);
     if (st == ST_OK)
@@ -115,7 +144,8 @@ static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct
     return remember_vars(d, c);
 }
 
-static enum status sim_load_code(struct dev *d, const struct dev_source *s, struct dev_code **out, struct diags *ds)
+static enum status sim_load_code(struct dev *d, const struct dev_source *s, struct dev_code **out,
+                                 struct diags *ds)
 {
     struct sim_code *c = base_alloc(sizeof *c);
     if (!c)
@@ -155,7 +185,8 @@ static void sim_rest(struct dev *d, struct dev_data *data)
     for (size_t i = 0; i < b->bound.nbuffers; i++) {
         const struct dev_buffer *buf = &b->bound.buffers[i];
         struct sim_buffer *state = &b->state[i];
-        bool only_here = b->kept_for && state->after == HOLDS_KEPT && !state->kept;   /* what `before` launches made */
+        /* what `before` launches made */
+        bool only_here = b->kept_for && state->after == HOLDS_KEPT && !state->kept;
         if ((!state->taken && !buf->of->zero) || only_here || !sim_mem_take_written(s->mem, buf->addr))
             continue;
         state->holds = sim_mem_rest(s->mem, buf->addr) && buf->of->zero ? HOLDS_INIT : HOLDS_UNKNOWN;
@@ -172,8 +203,9 @@ static bool used_before(const struct dev_bound *b, size_t buffer)
     return false;
 }
 
-/* A launch is about to change the buffer. Of so many bytes in all the launch data stay as they are beside that, since to copy
- * them back is quickest; what is beyond lends its pages, and is made again by its rule before the next launch. */
+/* A launch is about to change the buffer. Of so many bytes in all the launch data stay as they are
+ * beside that, since to copy them back is quickest; what is beyond lends its pages, and is made again by
+ * its rule before the next launch. */
 #define TWICE_MOST (UINT64_C(32) << 20)
 static bool give_pages(void *ctx)
 {
@@ -187,18 +219,21 @@ static bool give_pages(void *ctx)
     return state->taken;
 }
 
-/* Device memory is made of initial data that are there, or of zeros: that costs only what launches change. Zeros that `before`
- * launches are to change have memory of their own, as samples look at it through private views. */
+/* Device memory is made of initial data that are there, or of zeros: that costs only what launches
+ * change. Zeros that `before` launches are to change have memory of their own, as samples look at it
+ * through private views. */
 static bool place_over(struct sim_dev *s, struct sim_data *b, size_t i)
 {
     struct dev_buffer *buf = &b->bound.buffers[i];
     struct sim_buffer *state = &b->state[i];
     struct sim_give give = { give_pages, state };
     if (buf->of->zero)
-        return !used_before(&b->bound, i) && (buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, 0, NULL));
+        return !used_before(&b->bound, i) &&
+               (buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, 0, NULL));
     state->taken = !launch_buffer_hold(buf->of);
     state->held = true;
-    if (state->taken || buf->of->file <= 0 || !(buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, buf->of->file, &give)))
+    if (state->taken || buf->of->file <= 0 ||
+        !(buf->addr = sim_mem_alloc_over(s->mem, buf->bytes, buf->name, buf->of->file, &give)))
         return false;
     base_pages_rest(buf->of->bytes, buf->bytes);
     return true;
@@ -229,15 +264,17 @@ static enum status place_buffers(struct sim_dev *s, struct sim_data *b, struct d
         if (place_buffer(s, b, i))
             continue;
         if (buf->bytes <= sim_mem_room(s->mem))
-            return ST_NOMEM;                     /* the device has room for it: it is the host that has none */
-        diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s", buf->name ? buf->name : "?",
-                   (unsigned long long)buf->bytes, s->base.info.name);
+            /* the device has room for it: it is the host that has none */
+            return ST_NOMEM;
+        diag_error(ds, "device-memory", "no room for buffer '%s' (%llu bytes) on %s",
+                   buf->name ? buf->name : "?", (unsigned long long)buf->bytes, s->base.info.name);
         return ST_INPUT;
     }
     return ST_OK;
 }
 
-static enum status sim_bind_data(struct dev *d, const struct launch_data *data, struct dev_data **out, struct diags *ds)
+static enum status sim_bind_data(struct dev *d, const struct launch_data *data, struct dev_data **out,
+                                 struct diags *ds)
 {
     struct sim_dev *s = (struct sim_dev *)d;
     struct sim_data *b = base_alloc(sizeof *b);
@@ -270,12 +307,13 @@ static enum status restore_vars(struct sim_job *j)
     return ST_OK;
 }
 
-static enum status write_symbol(struct sim_job *j, struct str name, uint64_t off, const void *bytes, uint64_t n)
+static enum status write_symbol(struct sim_job *j, struct str name, uint64_t off, const void *bytes,
+                                uint64_t n)
 {
     uint64_t addr, size;
     if (!sim_symbol(j->c->prog, name, &addr, &size) || off > size || n > size - off) {
-        diag_error(j->ds, "symbol", "the module has no variable '%.*s' with %llu bytes", (int)name.n, name.s,
-                   (unsigned long long)(off + n));
+        diag_error(j->ds, "symbol", "the module has no variable '%.*s' with %llu bytes", (int)name.n,
+                   name.s, (unsigned long long)(off + n));
         return ST_INPUT;
     }
     if (bytes)
@@ -292,7 +330,8 @@ static enum status write_knobs(struct sim_job *j)
     for (size_t i = 0; st == ST_OK && i < j->r->nzero; i++)
         st = write_symbol(j, str_of(j->r->zero[i].symbol), j->r->zero[i].offset, NULL, j->r->zero[i].n);
     for (size_t i = 0; st == ST_OK && i < j->r->nset; i++)
-        st = write_symbol(j, str_of(j->r->set[i].symbol), j->r->set[i].offset, j->r->set[i].bytes, j->r->set[i].n);
+        st = write_symbol(j, str_of(j->r->set[i].symbol), j->r->set[i].offset, j->r->set[i].bytes,
+                          j->r->set[i].n);
     return st;
 }
 
@@ -301,7 +340,8 @@ static enum status write_spec_symbols(struct sim_job *j)
     const struct launch_data *data = j->b->base.data;
     enum status st = ST_OK;
     for (size_t i = 0; st == ST_OK && i < data->spec->nsymbols; i++)
-        st = write_symbol(j, str_of(data->spec->symbols[i].name), 0, data->symbols[i].bytes, data->symbols[i].n);
+        st = write_symbol(j, str_of(data->spec->symbols[i].name), 0, data->symbols[i].bytes,
+                          data->symbols[i].n);
     return st;
 }
 
@@ -350,8 +390,16 @@ static enum status run_one_before(struct sim_job *j, size_t k)
     enum status st = own ? helper_find(j, f->name, &prog) : ST_OK;
     if (st == ST_OK && own)
         st = carry_vars(j, j->c->prog, prog);
-    struct sim_launch s = { .grid = l->grid, .block = l->block, .cluster = l->cluster, .shared = l->shared, .functional = true,
-                            .threads = j->d->threads, .carveout = -1, .hw_pi = -1, .seed = 1, .cancel = j->cancel };
+    struct sim_launch s = { .grid = l->grid,
+                            .block = l->block,
+                            .cluster = l->cluster,
+                            .shared = l->shared,
+                            .functional = true,
+                            .threads = j->d->threads,
+                            .carveout = -1,
+                            .hw_pi = -1,
+                            .seed = 1,
+                            .cancel = j->cancel };
     uint8_t *block = NULL;
     struct sim_stats stats = { 0 };
     if (st == ST_OK)
@@ -368,7 +416,11 @@ static enum status run_one_before(struct sim_job *j, size_t k)
 
 /* Large buffers by several threads: where their pages are new, the host clears those first. */
 #define COPY_PIECE (1u << 22)
-struct copying { uint8_t *to; const uint8_t *from; uint64_t n; };
+struct copying {
+    uint8_t *to;
+    const uint8_t *from;
+    uint64_t n;
+};
 static void copy_piece(void *ctx, size_t i)
 {
     const struct copying *c = ctx;
@@ -376,7 +428,8 @@ static void copy_piece(void *ctx, size_t i)
     memcpy(c->to + at, c->from + at, left < COPY_PIECE ? left : COPY_PIECE);
 }
 
-/* Makes buffer i hold what `as` says; nothing to do when it still does. ST_REFUSED: nobody knows any more what that was. */
+/* Makes buffer i hold what `as` says; nothing to do when it still does. ST_REFUSED: nobody knows any
+ * more what that was. */
 static enum status fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
 {
     const struct dev_buffer *buf = &j->b->bound.buffers[i];
@@ -386,7 +439,11 @@ static enum status fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
     if (!written && state->holds == as)
         return ST_OK;
     uint8_t *host = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-    struct copying c = { host, as == HOLDS_KEPT ? state->kept : state->taken ? NULL : buf->of->bytes, buf->bytes };
+    struct copying c = { host,
+                         as == HOLDS_KEPT ? state->kept
+                         : state->taken   ? NULL
+                                          : buf->of->bytes,
+                         buf->bytes };
     state->holds = HOLDS_UNKNOWN;
     if (!host || (as == HOLDS_KEPT && !c.from)) {
         state->changes |= written;
@@ -407,7 +464,8 @@ static enum status fill_buffer(struct sim_job *j, size_t i, enum sim_holds as)
     return ST_OK;
 }
 
-/* Remembers what the `before` launches have made. False: it would be too much; they are to run before every launch. */
+/* Remembers what the `before` launches have made. False: it would be too much; they are to run before
+ * every launch. */
 #define KEEP_MOST (UINT64_C(32) << 20)
 static bool keep_buffers(struct sim_job *j)
 {
@@ -436,7 +494,8 @@ static bool keep_vars(struct sim_job *j)
     for (size_t i = 0; i < j->c->nvars; i++) {
         struct sim_var *v = &j->c->vars[i];
         uint64_t addr, n;
-        const uint8_t *now = sim_symbol(j->c->prog, v->name, &addr, &n) ? sim_mem_host(j->d->mem, addr, v->n) : NULL;
+        const uint8_t *now =
+            sim_symbol(j->c->prog, v->name, &addr, &n) ? sim_mem_host(j->d->mem, addr, v->n) : NULL;
         if (!now)
             continue;
         if (!v->kept && !(v->kept = base_alloc(v->n)))
@@ -449,7 +508,8 @@ static bool keep_vars(struct sim_job *j)
 /* Not having the memory to keep it costs time, not the launch. */
 static void keep(struct sim_job *j)
 {
-    bool done = !launch_runs_before(j->b->base.data->spec, j->c->func->name) && keep_buffers(j) && keep_vars(j);
+    bool done =
+        !launch_runs_before(j->b->base.data->spec, j->c->func->name) && keep_buffers(j) && keep_vars(j);
     j->b->kept_for = done ? j->c->serial : 0;
     j->c->kept_for = done ? j->b->serial : 0;
 }
@@ -457,12 +517,14 @@ static void keep(struct sim_job *j)
 /* Puts back what was kept. ST_REFUSED: it was not, or no longer is. */
 static enum status back_to_kept(struct sim_job *j)
 {
-    enum status st = j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial ? ST_OK : ST_REFUSED;
+    enum status st =
+        j->b->kept_for == j->c->serial && j->c->kept_for == j->b->serial ? ST_OK : ST_REFUSED;
     for (size_t i = 0; st == ST_OK && i < j->b->bound.nbuffers; i++)
         st = fill_buffer(j, i, j->b->state[i].after);
     for (size_t i = 0; st == ST_OK && i < j->c->nvars; i++) {
         const struct sim_var *v = &j->c->vars[i];
-        st = !v->kept || sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) == ST_OK ? ST_OK : ST_REFUSED;
+        st = !v->kept || sim_symbol_write(j->c->prog, v->name, 0, v->kept, v->n) == ST_OK ? ST_OK
+                                                                                          : ST_REFUSED;
     }
     return st;
 }
@@ -497,7 +559,8 @@ static enum status prepare(struct sim_job *j)
 
 /* ---- the launch ---- */
 
-/* Where the buffers begin that a launch changes: between launches a device copies them back. Returns how many; at most n. */
+/* Where the buffers begin that a launch changes: between launches a device copies them back. Returns how
+ * many; at most n. */
 static size_t restored_buffers(const struct sim_job *j, uint64_t *addr, size_t n)
 {
     const struct launch_spec *l = j->b->base.data->spec;
@@ -511,16 +574,32 @@ static size_t restored_buffers(const struct sim_job *j, uint64_t *addr, size_t n
 }
 
 /* outputs: see sim_launch.outputs. */
-static enum status run_main(struct sim_job *j, bool functional, struct sim_stats *stats, struct sim_stats *outputs)
+static enum status run_main(struct sim_job *j, bool functional, struct sim_stats *stats,
+                            struct sim_stats *outputs)
 {
     const struct dev_run *r = j->r;
     uint64_t restored[RESULT_MAX_OUTPUTS];
     struct sim_launch s = {
-        .grid = r->grid, .block = r->block, .cluster = r->launch->cluster, .shared = r->shared, .functional = functional, .exact = r->exact,
-        .threads = j->d->threads, .carveout = r->carveout, .hw_pi = r->hw_pi, .dispatch = r->dispatch, .seed = r->seed,
-        .check_uninit = r->check_uninit, .check_races = r->check_races, .cancel = j->cancel,
-        .progress = r->progress, .ctx = r->ctx, .warm_l2 = !r->flush_l2, .outputs = outputs,
-        .restored = restored, .nrestored = restored_buffers(j, restored, RESULT_MAX_OUTPUTS),
+        .grid = r->grid,
+        .block = r->block,
+        .cluster = r->launch->cluster,
+        .shared = r->shared,
+        .functional = functional,
+        .exact = r->exact,
+        .threads = j->d->threads,
+        .carveout = r->carveout,
+        .hw_pi = r->hw_pi,
+        .dispatch = r->dispatch,
+        .seed = r->seed,
+        .check_uninit = r->check_uninit,
+        .check_races = r->check_races,
+        .cancel = j->cancel,
+        .progress = r->progress,
+        .ctx = r->ctx,
+        .warm_l2 = !r->flush_l2,
+        .outputs = outputs,
+        .restored = restored,
+        .nrestored = restored_buffers(j, restored, RESULT_MAX_OUTPUTS),
     };
     uint8_t *block = NULL;
     enum status st = prepare(j);
@@ -531,7 +610,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         st = sim_run(j->c->prog, &s, stats, j->ds);
     base_free(block);
     if (!functional && !stats->sampled)
-        base_give_back();                        /* all SMs with all their warps */
+        base_trim(); /* all SMs with all their warps */
     return st;
 }
 
@@ -540,7 +619,8 @@ static void put_counter(struct result *out, enum counter_id id, double value, bo
     out->counters[id] = (struct counter){ value, ORIGIN_SIMULATED, valid };
 }
 
-static void put_ratio(struct result *out, enum counter_id id, double scale, uint64_t part, uint64_t whole)
+static void put_ratio(struct result *out, enum counter_id id, double scale, uint64_t part,
+                      uint64_t whole)
 {
     put_counter(out, id, whole ? scale * (double)part / (double)whole : 0, whole != 0);
 }
@@ -563,11 +643,13 @@ static void fill_timed(struct result *out, const struct sim_stats *s)
     out->sampled = s->sampled;
     for (uint32_t i = 0; i < s->nloads; i++)
         if (s->loads[i].sectors)
-            result_add_load(out, (struct load_counts){ s->loads[i].line, s->loads[i].requests, s->loads[i].sectors, s->loads[i].l1_hits });
+            result_add_load(out, (struct load_counts){ s->loads[i].line, s->loads[i].requests,
+                                                       s->loads[i].sectors, s->loads[i].l1_hits });
 }
 
 /* Cache counters and time of a functional run are n/a; instruction counts are true in both. */
-static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool timed, struct result *out)
+static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool timed,
+                       struct result *out)
 {
     put_counter(out, COUNTER_INST_WARP, (double)s->inst_warp, s->inst_warp != 0);
     put_counter(out, COUNTER_INST_THREAD, (double)s->inst_thread, s->inst_thread != 0);
@@ -578,7 +660,8 @@ static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool 
     out->shared_static = r.shared_static;
     out->local_bytes = r.local_bytes;
     out->ctas_per_sm = s->ctas_per_sm ? s->ctas_per_sm
-                     : sim_occupancy(j->c->prog, &j->d->preset, j->r->block, j->r->shared, j->r->carveout);
+                                      : sim_occupancy(j->c->prog, &j->d->preset, j->r->block,
+                                                      j->r->shared, j->r->carveout);
 }
 
 static void hash_outputs(const struct sim_job *j, struct result *out)
@@ -613,7 +696,8 @@ static enum status run_all(struct sim_job *j, struct result *out)
         sim_stats_complete(&stats, &j->d->preset, &all);
     }
     sim_stats_free(&all);
-    if (st == ST_OK) fill_stats(j, &stats, timed && stats.time_ns >= 0, out);
+    if (st == ST_OK)
+        fill_stats(j, &stats, timed && stats.time_ns >= 0, out);
     sim_stats_free(&stats);
     if (st == ST_OK)
         hash_outputs(j, out);
@@ -621,10 +705,12 @@ static enum status run_all(struct sim_job *j, struct result *out)
 }
 
 /* A kernel that faults is a failed configuration, not a failed call. */
-static enum status settle(enum status st, bool timeout, const struct dev_run *r, struct result *out, const struct diags *ds)
+static enum status settle(enum status st, bool timeout, const struct dev_run *r, struct result *out,
+                          const struct diags *ds)
 {
     if (timeout && (st == ST_CANCELLED || st == ST_OK) && !cancel_asked(r->cancel)) {
-        dev_result_fail(out, ST_DEVICE, "time limit of %g s reached: the kernel was stopped", r->time_limit_s);
+        dev_result_fail(out, ST_DEVICE, "time limit of %g s reached: the kernel was stopped",
+                        r->time_limit_s);
         return ST_OK;
     }
     if (st != ST_DEVICE)
@@ -633,11 +719,13 @@ static enum status settle(enum status st, bool timeout, const struct dev_run *r,
     return ST_OK;
 }
 
-static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
-                                   struct result *out, struct diags *ds)
+static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev_data *b,
+                                   const struct dev_run *r, struct result *out, struct diags *ds)
 {
     struct diags own = { 0 };
-    struct sim_job j = { (struct sim_dev *)d, (struct sim_code *)c, (struct sim_data *)b, r, r->cancel, &own };
+    struct sim_job j = {
+        (struct sim_dev *)d, (struct sim_code *)c, (struct sim_data *)b, r, r->cancel, &own
+    };
     struct dev_watch *w = r->time_limit_s > 0 ? dev_watch_start(r->time_limit_s, r->cancel) : NULL;
     if (w)
         j.cancel = dev_watch_cancel(w);
@@ -649,8 +737,8 @@ static enum status sim_launch_code(struct dev *d, struct dev_code *c, struct dev
     return st;
 }
 
-static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg, uint64_t at, void *bytes, uint64_t n,
-                                struct diags *ds)
+static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg, uint64_t at,
+                                void *bytes, uint64_t n, struct diags *ds)
 {
     struct sim_data *b = (struct sim_data *)data;
     uint64_t offset;
@@ -662,8 +750,8 @@ static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg
     return ST_OK;
 }
 
-static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const char *symbol, void *bytes, uint64_t n,
-                                   struct diags *ds)
+static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const char *symbol, void *bytes,
+                                   uint64_t n, struct diags *ds)
 {
     struct sim_code *c = (struct sim_code *)code;
     uint64_t addr, size;
@@ -671,7 +759,8 @@ static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const c
     if (sim_symbol(c->prog, str_of(symbol), &addr, &size) && n <= size)
         from = sim_mem_host(((struct sim_dev *)d)->mem, addr, n);
     if (!from) {
-        diag_error(ds, "symbol", "the module has no readable variable '%s' with %llu bytes", symbol, (unsigned long long)n);
+        diag_error(ds, "symbol", "the module has no readable variable '%s' with %llu bytes", symbol,
+                   (unsigned long long)n);
         return ST_INPUT;
     }
     memcpy(bytes, from, n);
@@ -679,11 +768,19 @@ static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const c
 }
 
 static const struct dev_ops SIM_OPS = {
-    .close = sim_close, .load = sim_load_code, .unload = sim_unload_code, .bind = sim_bind_data,
-    .unbind = sim_unbind_data, .launch = sim_launch_code, .rest = sim_rest, .read_arg = sim_read_arg, .read_symbol = sim_read_symbol,
+    .close = sim_close,
+    .load = sim_load_code,
+    .unload = sim_unload_code,
+    .bind = sim_bind_data,
+    .unbind = sim_unbind_data,
+    .launch = sim_launch_code,
+    .rest = sim_rest,
+    .read_arg = sim_read_arg,
+    .read_symbol = sim_read_symbol,
 };
 
-enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned threads, struct dev **out, struct diags *ds)
+enum status dev_sim_open(const struct sim_preset *p, const char *spec, unsigned threads,
+                         struct dev **out, struct diags *ds)
 {
     enum status st = sim_preset_check(p, ds);
     if (st != ST_OK)

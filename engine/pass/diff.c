@@ -4,7 +4,12 @@
 
 enum { CONTEXT = 3 };
 
-struct differ { const struct ptx_module *a, *b; struct pass_diff_line *v; size_t n, cap; bool oom; };
+struct differ {
+    const struct ptx_module *a, *b;
+    struct pass_diff_line *v;
+    size_t n, cap;
+    bool oom;
+};
 
 static void add(struct differ *d, char sign, uint32_t old, uint32_t now)
 {
@@ -50,9 +55,11 @@ static void hunk(const struct differ *d, size_t from, size_t to, struct buf *out
         old += d->v[k].sign != '+';
         now += d->v[k].sign != '-';
     }
-    buf_printf(out, "@@ -%u,%u +%u,%u @@\n", old ? d->v[from].old : d->v[from].old - 1, old, now ? d->v[from].now : d->v[from].now - 1, now);
+    buf_printf(out, "@@ -%u,%u +%u,%u @@\n", old ? d->v[from].old : d->v[from].old - 1, old,
+               now ? d->v[from].now : d->v[from].now - 1, now);
     for (size_t k = from; k < to; k++) {
-        struct str t = d->v[k].sign == '+' ? ptx_line_text(d->b, d->v[k].now) : ptx_line_text(d->a, d->v[k].old);
+        struct str t =
+            d->v[k].sign == '+' ? ptx_line_text(d->b, d->v[k].now) : ptx_line_text(d->a, d->v[k].old);
         buf_printf(out, "%c%.*s\n", d->v[k].sign, (int)t.n, t.s);
     }
 }
@@ -75,7 +82,8 @@ static void hunks(const struct differ *d, struct buf *out)
     }
 }
 
-struct pass_diff_line *pass_diff_lines(const struct ptx_module *original, const struct pass_output *o, size_t *n)
+struct pass_diff_line *pass_diff_lines(const struct ptx_module *original, const struct pass_output *o,
+                                       size_t *n)
 {
     struct differ d = { .a = original, .b = o->module };
     *n = 0;

@@ -8,7 +8,8 @@
 /* ---- divergence: may two threads of a CTA hold different values? ---- */
 static bool sreg_differs(const struct ptx_operand *o)
 {
-    static const char *const same[] = { "%ntid", "%ctaid", "%nctaid", "%nsmid", "%smid", "%gridid", "%clusterid", "%nclusterid" };
+    static const char *const same[] = { "%ntid", "%ctaid",  "%nctaid",    "%nsmid",
+                                        "%smid", "%gridid", "%clusterid", "%nclusterid" };
     const char *name = ptx_sreg_name((enum ptx_sreg)o->index);
     for (size_t k = 0; k < ARRAY_LEN(same); k++)
         if (name && strcmp(name, same[k]) == 0)
@@ -16,7 +17,10 @@ static bool sreg_differs(const struct ptx_operand *o)
     return true;
 }
 
-struct reads { const struct pass_flow *fl; bool divergent; };
+struct reads {
+    const struct pass_flow *fl;
+    bool divergent;
+};
 
 static void read_reg(void *ctx, uint32_t reg, unsigned access)
 {
@@ -29,8 +33,11 @@ static void read_reg(void *ctx, uint32_t reg, unsigned access)
 static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
-    if (strstr(ptx_op_info((enum ptx_op)i->op)->name ? ptx_op_info((enum ptx_op)i->op)->name : "", ".red") && inst_is_cta_barrier(i))
-        return i->nopnds != 3;                         /* the whole CTA gets one answer; of a part of it, only that part */
+    if (strstr(ptx_op_info((enum ptx_op)i->op)->name ? ptx_op_info((enum ptx_op)i->op)->name : "",
+               ".red") &&
+        inst_is_cta_barrier(i))
+        /* the whole CTA gets one answer; of a part of it, only that part */
+        return i->nopnds != 3;
     if (e == EFFECT_LOAD && i->space != PTX_SPACE_PARAM && i->space != PTX_SPACE_CONST)
         return true;
     if (i->op == PTX_OP_OPAQUE || (e != EFFECT_NONE && e != EFFECT_LOAD))
@@ -43,7 +50,10 @@ static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
     return r.divergent;
 }
 
-struct marks { struct pass_flow *fl; bool changed; };
+struct marks {
+    struct pass_flow *fl;
+    bool changed;
+};
 
 static void mark_written(void *ctx, uint32_t reg, unsigned access)
 {
@@ -64,7 +74,7 @@ static bool block_branches_apart(const struct pass_flow *fl, const struct ptx_bl
     if (last->guarded)
         return fl->divergent[last->guard];
     struct reads r = { fl, false };
-    if (b->nsucc > 1)                              /* indexed branch */
+    if (b->nsucc > 1) /* indexed branch */
         ptx_inst_regs(last, read_reg, &r);
     return r.divergent;
 }
@@ -75,7 +85,7 @@ static void region_of(const struct ptx_cfg *g, uint32_t b, bool *in)
     uint32_t n = 0, *stack = base_alloc(sizeof *stack * (g->nblocks + 1));
     memset(in, 0, g->nblocks);
     if (!stack) {
-        memset(in, 1, g->nblocks);                 /* out of memory: everything is apart */
+        memset(in, 1, g->nblocks); /* out of memory: everything is apart */
         return;
     }
     stack[n++] = b;
@@ -90,7 +100,8 @@ static void region_of(const struct ptx_cfg *g, uint32_t b, bool *in)
     base_free(stack);
 }
 
-/* Values written where threads are apart differ afterwards, when another definition or a later use sees them. */
+/* Values written where threads are apart differ afterwards, when another definition or a later use sees
+ * them. */
 static void mark_region(struct marks *m, const bool *in)
 {
     const struct ptx_cfg *g = m->fl->cfg;
@@ -158,7 +169,9 @@ static bool block_has(const struct pass_flow *fl, uint32_t b, bool (*is)(const s
 bool inst_is_cta_barrier(const struct ptx_inst *i)
 {
     const char *n = ptx_op_info((enum ptx_op)i->op)->name;
-    return inst_effect(i) == EFFECT_BARRIER && n && (strncmp(n, "bar.", 4) == 0 || strncmp(n, "barrier.", 8) == 0) && strcmp(n, "bar.warp.sync") != 0;
+    return inst_effect(i) == EFFECT_BARRIER && n &&
+           (strncmp(n, "bar.", 4) == 0 || strncmp(n, "barrier.", 8) == 0) &&
+           strcmp(n, "bar.warp.sync") != 0;
 }
 
 /* A branch that may part the threads of a CTA, with a barrier before they meet again: those that
@@ -181,7 +194,7 @@ const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl)
     bool *in = base_alloc(fl->cfg->nblocks + 1);
     const struct ptx_inst *found = NULL;
     if (!in)
-        return fl->f->ninsts ? &fl->f->insts[0] : NULL;  /* cannot tell: refuse */
+        return fl->f->ninsts ? &fl->f->insts[0] : NULL; /* cannot tell: refuse */
     for (uint32_t b = 0; b < fl->cfg->nblocks && !found; b++)
         if (fl->cfg->blocks[b].n)
             found = parts_at_barrier(fl, b, in);
@@ -190,7 +203,8 @@ const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl)
 }
 
 /* Is an instruction that `what` names in a block that can be reached from `from`, itself included? */
-static bool reaches(const struct pass_flow *fl, uint32_t from, bool (*what)(const struct ptx_inst *i), bool *in, uint32_t *stack)
+static bool reaches(const struct pass_flow *fl, uint32_t from, bool (*what)(const struct ptx_inst *i),
+                    bool *in, uint32_t *stack)
 {
     const struct ptx_cfg *g = fl->cfg;
     uint32_t n = 0;
@@ -212,7 +226,8 @@ static bool reaches(const struct pass_flow *fl, uint32_t from, bool (*what)(cons
     return false;
 }
 
-bool pass_goes_together(const struct pass_flow *fl, uint32_t block, bool (*meets)(const struct ptx_inst *i))
+bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
+                        bool (*meets)(const struct ptx_inst *i))
 {
     const struct ptx_cfg *g = fl->cfg;
     bool *in = base_alloc(g->nblocks + 1), ok = in != NULL;

@@ -1,9 +1,15 @@
-/* What called functions are given: parameters that are pointers to global memory at every call. A parameter counts as
- * one until a call is found that gives something else (so recursion does not forbid it). Arguments are passed as
- *   { .param .b64 param0;  st.param.b64 [param0+0], %rd;  call (ret), f, (param0); }                (PTX ISA 7.1) */
+/* What called functions are given: parameters that are pointers to global memory at every call. A
+ * parameter counts as one until a call is found that gives something else (so recursion does not forbid
+ * it). Arguments are passed as { .param .b64 param0;  st.param.b64 [param0+0], %rd;  call (ret), f,
+ * (param0); }                (PTX ISA 7.1) */
 #include "engine/pass/pass_int.h"
 
-struct given { struct pass_ctx *c; const struct pass_funcs *fs; struct pass_flow *flow; /* kernel, then fs->v */ uint64_t *v; };
+struct given {
+    struct pass_ctx *c;
+    const struct pass_funcs *fs;
+    struct pass_flow *flow; /* kernel, then fs->v */
+    uint64_t *v;
+};
 
 /* The list of arguments of a direct call, NULL: none. */
 static const struct ptx_operand *arguments(const struct ptx_inst *i)
@@ -32,7 +38,8 @@ static bool gives_global(struct given *g, uint32_t at, const struct ptx_symbol *
     for (uint32_t k = 0; k < fl->f->ninsts; k++) {
         const struct ptx_inst *i = &fl->f->insts[k];
         const struct ptx_operand *a = inst_address(i);
-        if (inst_effect(i) != EFFECT_STORE || i->space != PTX_SPACE_PARAM || !a || a->base != BASE_SYM || a->sym != arg)
+        if (inst_effect(i) != EFFECT_STORE || i->space != PTX_SPACE_PARAM || !a || a->base != BASE_SYM ||
+            a->sym != arg)
             continue;
         const struct ptx_operand *value = i->nopnds ? &i->opnds[i->nopnds - 1] : NULL;
         struct ptx_operand address = { .kind = OPND_ADDR, .base = BASE_REG };
@@ -78,7 +85,8 @@ static uint64_t wide_params(const struct ptx_func *f)
     return mask;
 }
 
-bool pass_global_params(struct pass_ctx *c, const struct pass_flow *kernel, const struct pass_funcs *fs, uint64_t *v)
+bool pass_global_params(struct pass_ctx *c, const struct pass_flow *kernel, const struct pass_funcs *fs,
+                        uint64_t *v)
 {
     struct given g = { c, fs, base_alloc(sizeof *g.flow * (fs->n + 1)), v };
     bool ok = g.flow != NULL;

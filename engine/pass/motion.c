@@ -1,15 +1,21 @@
 /* How a register moves with a variable: bytes per step of %tid.x or of an induction register. */
 #include "engine/pass/pass_int.h"
 
-enum { BUDGET = 384 };           /* definitions looked at, at most */
+enum { BUDGET = 384 }; /* definitions looked at, at most */
 
 /* ---- how an address moves with a variable: %tid.x or an induction register ---- */
 enum { ASSUME_MAX = 8 };
 struct motion {
     const struct pass_flow *fl;
-    uint32_t var;                /* register, or PTX_NO_INDEX for %tid.x */
+    uint32_t var; /* register, or PTX_NO_INDEX for %tid.x */
     unsigned budget;
-    struct { uint32_t reg; int64_t k; bool known; } assume[ASSUME_MAX]; uint32_t nassume;   /* registers with several definitions */
+    /* registers with several definitions */
+    struct {
+        uint32_t reg;
+        int64_t k;
+        bool known;
+    } assume[ASSUME_MAX];
+    uint32_t nassume;
 };
 
 static bool motion_reg(struct motion *m, uint32_t reg, int64_t *k);
@@ -39,7 +45,8 @@ static bool constant(const struct motion *m, const struct ptx_operand *o, int64_
     return inst_is(d, "mov") && d->nopnds == 2 && d->opnds[1].kind == OPND_IMM && !d->opnds[1].is_float;
 }
 
-static bool motion_product(struct motion *m, const struct ptx_operand *a, const struct ptx_operand *b, bool shift, int64_t *k)
+static bool motion_product(struct motion *m, const struct ptx_operand *a, const struct ptx_operand *b,
+                           bool shift, int64_t *k)
 {
     int64_t ka, kb, c;
     if (!motion_operand(m, a, &ka) || !motion_operand(m, b, &kb))
@@ -67,23 +74,27 @@ static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
     if (d->guarded || d->nopnds < 2 || o[0].kind != OPND_REG)
         return false;
     switch (info->addr) {
-    case ADDR_COPY: case ADDR_CVTA: case ADDR_CVT:
-        return motion_operand(m, &o[1], k);
-    case ADDR_ADD: case ADDR_SUB:
+    case ADDR_COPY:
+    case ADDR_CVTA:
+    case ADDR_CVT: return motion_operand(m, &o[1], k);
+    case ADDR_ADD:
+    case ADDR_SUB:
         if (d->nopnds < 3 || !motion_operand(m, &o[1], k) || !motion_operand(m, &o[2], &other))
             return false;
         *k += info->addr == ADDR_ADD ? other : -other;
         return true;
-    case ADDR_MUL_LO: case ADDR_MUL_WIDE: case ADDR_SHL:
-        return d->nopnds >= 3 && motion_product(m, &o[1], &o[2], info->addr == ADDR_SHL, k);
-    case ADDR_MAD_LO: case ADDR_MAD_WIDE:
-        if (d->nopnds < 4 || !motion_product(m, &o[1], &o[2], false, k) || !motion_operand(m, &o[3], &other))
+    case ADDR_MUL_LO:
+    case ADDR_MUL_WIDE:
+    case ADDR_SHL: return d->nopnds >= 3 && motion_product(m, &o[1], &o[2], info->addr == ADDR_SHL, k);
+    case ADDR_MAD_LO:
+    case ADDR_MAD_WIDE:
+        if (d->nopnds < 4 || !motion_product(m, &o[1], &o[2], false, k) ||
+            !motion_operand(m, &o[3], &other))
             return false;
         *k += other;
         return true;
-    case ADDR_LOAD:
-        return d->space == PTX_SPACE_PARAM;
-    default:                                       /* unknown unless nothing it reads moves */
+    case ADDR_LOAD: return d->space == PTX_SPACE_PARAM;
+    default: /* unknown unless nothing it reads moves */
         for (uint8_t n = 1; n < d->nopnds; n++)
             if (!motion_operand(m, &o[n], &other) || other)
                 return false;

@@ -6,8 +6,8 @@
  * the passes before it left it and adds text edits to ctx->edit.
  *
  * Names that passes insert begin with "gl<n>_", n unique in the module. */
-#ifndef GPULOCW_PASS_INT_H
-#define GPULOCW_PASS_INT_H
+#ifndef GPULOCW_PASS_PASS_INT_H
+#define GPULOCW_PASS_PASS_INT_H
 
 #include "engine/pass/pass.h"
 
@@ -15,24 +15,32 @@ struct pass_row;
 struct pass_ctx {
     const struct pass_input *in;
     const struct options *opt;
-    enum pass_survey survey; const uint64_t *soft_profile;
+    enum pass_survey survey;
+    const uint64_t *soft_profile;
     const struct pass_row *row;
-    const struct ptx_module *m;                   /* check: the original; run: as it is now */
-    const struct ptx_func *f;                     /* the kernel in m */
-    const struct ptx_line_origin *lines; uint32_t nlines; /* of m against the original; NULL: m is the original */
-    struct ptx_edit *edit;                        /* run only */
-    struct pass_output *out;                      /* launch, knobs, resets, costs */
+    const struct ptx_module *m; /* check: the original; run: as it is now */
+    const struct ptx_func *f;   /* the kernel in m */
+    /* of m against the original; NULL: m is the original */
+    const struct ptx_line_origin *lines;
+    uint32_t nlines;
+    struct ptx_edit *edit;   /* run only */
+    struct pass_output *out; /* launch, knobs, resets, costs */
     struct diags *ds;
-    struct ana_kernel *own_facts; bool facts_tried; /* pass_facts */
-    char tag[16];                                 /* "gl0_": prefix of names this pass may insert */
-    uint32_t need_version, need_target;           /* what inserted instructions ask of the header */
-    bool checking;                                /* notes are said once, by run */
-    bool oom;                                     /* an allocation failed: what helpers answered may be wrong */
-    bool failed;                                  /* a refusal was reported by a helper deeper down */
+    struct ana_kernel *own_facts;
+    bool facts_tried;                   /* pass_facts */
+    char tag[16];                       /* "gl0_": prefix of names this pass may insert */
+    uint32_t need_version, need_target; /* what inserted instructions ask of the header */
+    bool checking;                      /* notes are said once, by run */
+    /* an allocation failed: what helpers answered may be wrong */
+    bool oom;
+    bool failed; /* a refusal was reported by a helper deeper down */
 };
 struct pass_row {
-    struct { const char *name, *help; } info;
-    const char *const *knobs;                     /* NULL-terminated names of options.def rows it obeys */
+    struct {
+        const char *name, *help;
+    } info;
+    /* NULL-terminated names of options.def rows it obeys */
+    const char *const *knobs;
     bool (*asked)(const struct options *o);
     enum status (*check)(struct pass_ctx *c);
     enum status (*run)(struct pass_ctx *c);
@@ -43,7 +51,8 @@ struct pass_row {
 
 /* ---- reporting: `at` is a span of c->m; it is shown against the original's lines ---- */
 /* Always ST_REFUSED; sets c->failed. */
-enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, const char *fmt, ...) BASE_PRINTF(4, 5);
+enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, const char *fmt, ...)
+    BASE_PRINTF(4, 5);
 /* Said once, by run; a warning is about the user's choice, a note about what was done. */
 void pass_warn(struct pass_ctx *c, struct span at, const char *fmt, ...) BASE_PRINTF(3, 4);
 void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...) BASE_PRINTF(3, 4);
@@ -55,12 +64,14 @@ const struct ana_kernel *pass_facts(struct pass_ctx *c);
 const struct ana_access *pass_access(struct pass_ctx *c, const struct ptx_inst *i);
 
 /* ---- instructions ---- */
-bool inst_is(const struct ptx_inst *i, const char *name);      /* name: ops.def spelling, "ld", "ret" */
-bool inst_has(const struct ptx_inst *i, const char *mod);      /* ".cg" */
+bool inst_is(const struct ptx_inst *i, const char *name); /* name: ops.def spelling, "ld", "ret" */
+bool inst_has(const struct ptx_inst *i, const char *mod); /* ".cg" */
 enum ptx_effect inst_effect(const struct ptx_inst *i);
-bool inst_ends_thread(const struct ptx_inst *i);               /* ret or exit */
-bool inst_is_strong(const struct ptx_inst *i);                 /* volatile, relaxed, acquire, release, mmio, .cv */
-struct str inst_callee(const struct ptx_inst *i);              /* name of a direct call's function; empty: not a direct call */
+bool inst_ends_thread(const struct ptx_inst *i); /* ret or exit */
+/* volatile, relaxed, acquire, release, mmio, .cv */
+bool inst_is_strong(const struct ptx_inst *i);
+/* name of a direct call's function; empty: not a direct call */
+struct str inst_callee(const struct ptx_inst *i);
 /* The address operand of a load, store, atomic or prefetch; NULL: none. */
 const struct ptx_operand *inst_address(const struct ptx_inst *i);
 /* Bytes one thread moves: type times vector. */
@@ -70,40 +81,58 @@ unsigned inst_bytes(const struct ptx_inst *i);
 /* Copies text; `name` may write another name for an identifier (returns true when it did). */
 typedef bool pass_namer(void *ctx, struct str name, struct buf *out);
 void pass_rename(struct str text, pass_namer *name, void *ctx, struct buf *out);
-bool pass_clone_name(void *pass_copy, struct str name, struct buf *out);   /* a namer: functions in `clones` get `clone_suffix` */
+/* a namer: functions in `clones` get `clone_suffix` */
+bool pass_clone_name(void *pass_copy, struct str name, struct buf *out);
 /* Instruction text with operands replaced: sub returns the new text of an operand (or of a
  * vector's element), NULL to keep it. */
 void pass_inst_text(const struct ptx_module *m, const struct ptx_inst *i,
-                    const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx, struct buf *out);
+                    const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx,
+                    struct buf *out);
 /* Replaces the statement of an instruction by such a text when anything was replaced. */
 void pass_inst_edit(struct pass_ctx *c, const struct ptx_inst *i,
                     const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx);
 /* A function body copied: labels get a suffix, calls of `clones` get `clone_suffix`. */
 struct pass_copy {
-    const struct ptx_module *m; const struct ptx_func *f;
-    const char *suffix;                           /* for labels; NULL: as written */
-    const struct strmap *clones; const char *clone_suffix;
-    const char *indent;                           /* before each statement; NULL: the edit indents */
-    bool decls;                                   /* also declarations of the outermost scope */
-    bool (*inst)(void *ctx, const struct ptx_inst *i, struct buf *out); /* writes its own text and returns true; NULL: none */
+    const struct ptx_module *m;
+    const struct ptx_func *f;
+    const char *suffix; /* for labels; NULL: as written */
+    const struct strmap *clones;
+    const char *clone_suffix;
+    const char *indent; /* before each statement; NULL: the edit indents */
+    bool decls;         /* also declarations of the outermost scope */
+    /* writes its own text and returns true; NULL: none */
+    bool (*inst)(void *ctx, const struct ptx_inst *i, struct buf *out);
     void *ctx;
 };
 void pass_copy_stmts(const struct pass_copy *p, uint32_t from, uint32_t to, struct buf *out);
-/* Functions that the kernel may call, bodies only, callers before callees; with a call through a pointer all of
- * the module. `unknown`: one that is called is in another module, or there are too many; `at`: a call that says so. */
+/* Functions that the kernel may call, bodies only, callers before callees; with a call through a pointer
+ * all of the module. `unknown`: one that is called is in another module, or there are too many; `at`: a
+ * call that says so. */
 enum { PASS_FUNCS_MOST = 128 };
-struct pass_funcs { const struct ptx_func *v[PASS_FUNCS_MOST]; uint32_t n; bool indirect, unknown; struct span at; };
+struct pass_funcs {
+    const struct ptx_func *v[PASS_FUNCS_MOST];
+    uint32_t n;
+    bool indirect, unknown;
+    struct span at;
+};
 void pass_callees(const struct pass_ctx *c, struct pass_funcs *out);
 /* Adds a copy of function f named f<suffix>, with a prototype at the top of the module. `entry` (may be
  * NULL): text put after its leading declarations. */
-void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_copy *how, const char *entry);
+void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_copy *how,
+                     const char *entry);
 /* ret and exit of the kernel become branches to $<tag><label>. */
 void pass_returns_to(struct pass_ctx *c, const char *label);
-/* Special registers that are replaced, in the kernel and in what it calls: sub gives the new text of an operand, NULL
- * to keep it; reads: does this function have such an operand? */
-struct pass_virtual { const char *(*sub)(void *ctx, const struct ptx_operand *o); void *ctx; bool (*reads)(const struct ptx_func *f); };
-/* Copies of the called functions, if any of them reads one; entry: code at their start. clones: their names. */
-void pass_virtual_callees(struct pass_ctx *c, const struct pass_virtual *v, const char *entry, struct strmap *clones);
+/* Special registers that are replaced, in the kernel and in what it calls: sub gives the new text of an
+ * operand, NULL to keep it; reads: does this function have such an operand? */
+struct pass_virtual {
+    const char *(*sub)(void *ctx, const struct ptx_operand *o);
+    void *ctx;
+    bool (*reads)(const struct ptx_func *f);
+};
+/* Copies of the called functions, if any of them reads one; entry: code at their start. clones: their
+ * names. */
+void pass_virtual_callees(struct pass_ctx *c, const struct pass_virtual *v, const char *entry,
+                          struct strmap *clones);
 void pass_virtual_kernel(struct pass_ctx *c, const struct pass_virtual *v, const struct strmap *clones);
 /* First statement of a body that is not a leading declaration. */
 uint32_t pass_first_stmt(const struct ptx_func *f);
@@ -116,45 +145,64 @@ void pass_need_knobs(struct pass_ctx *c);
 /* A module variable that the engine zeroes before every launch. */
 void pass_put_reset(struct pass_output *o, const char *symbol, uint64_t bytes);
 void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target);
-struct dim3u pass_block(const struct pass_ctx *c); /* of the launch as it is now, or what .reqntid asks for; x 0: not known */
-uint32_t pass_warps(const struct pass_ctx *c);    /* per CTA of such a block; 0: not known */
-uint32_t pass_target(const struct pass_ctx *c);   /* compute capability rewrites may count on: 10*major+minor */
-/* Code that leaves the thread's index in its CTA in dst, short where the launch's block is known; <tag>x y z nx ny are overwritten. */
+/* of the launch as it is now, or what .reqntid asks for; x 0: not known */
+struct dim3u pass_block(const struct pass_ctx *c);
+uint32_t pass_warps(const struct pass_ctx *c); /* per CTA of such a block; 0: not known */
+/* compute capability rewrites may count on: 10*major+minor */
+uint32_t pass_target(const struct pass_ctx *c);
+/* Code that leaves the thread's index in its CTA in dst, short where the launch's block is known; <tag>x
+ * y z nx ny are overwritten. */
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out);
 /* The same for any block; t: the tag. */
 void pass_linear_tid_any(const char *t, const char *dst, struct buf *out);
 
 /* ---- flow facts of one function, this room's own (conservative) ---- */
-struct pass_flow { struct ptx_cfg *cfg; const struct ptx_func *f; bool *divergent; /* per register */ };
-bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out);   /* false: out of memory */
+struct pass_flow {
+    struct ptx_cfg *cfg;
+    const struct ptx_func *f;
+    bool *divergent; /* per register */
+};
+bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out); /* false: out of memory */
 void pass_flow_free(struct pass_flow *f);
 /* Where the pointer part of an address may come from. */
 struct pass_roots {
-    uint64_t params; bool unknown, window /* shared, local, const: not global */; const struct ptx_symbol *sym;
-    uint64_t given; bool callers;                 /* a called function's own parameters; unknown for these alone: the callers know */
+    uint64_t params;
+    bool unknown, window /* shared, local, const: not global */;
+    const struct ptx_symbol *sym;
+    /* a called function's own parameters; unknown for these alone: the callers know */
+    uint64_t given;
+    bool callers;
 };
-void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out);
-/* For each called function, which of its parameters are pointers to global memory wherever it is called from the kernel
- * (bit k: parameter k); v[i] for fs->v[i]. All 0 where a call goes through a pointer. false: out of memory. */
-bool pass_global_params(struct pass_ctx *c, const struct pass_flow *kernel, const struct pass_funcs *fs, uint64_t *v);
+void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl,
+                        const struct ptx_operand *address, struct pass_roots *out);
+/* For each called function, which of its parameters are pointers to global memory wherever it is called
+ * from the kernel (bit k: parameter k); v[i] for fs->v[i]. All 0 where a call goes through a pointer.
+ * false: out of memory. */
+bool pass_global_params(struct pass_ctx *c, const struct pass_flow *kernel, const struct pass_funcs *fs,
+                        uint64_t *v);
 /* The one parameter an access belongs to, or -1. */
 int pass_access_param(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i);
 /* Two pointer parameters cannot overlap: the launch's buffers differ, or the user said so. */
 bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
 /* No thread writes what this load reads. `why`: static text. */
-bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load, const char **why);
-/* A branch or return at which threads of a CTA may part although a barrier follows on one side: the instruction, or NULL. */
+bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load,
+                           const char **why);
+/* A branch or return at which threads of a CTA may part although a barrier follows on one side: the
+ * instruction, or NULL. */
 const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
-/* Threads of a CTA that pass `block` pass it equally often: where a branch lets them part around it, nothing
- * that `meets` is left to come once they are together again. */
-bool pass_goes_together(const struct pass_flow *fl, uint32_t block, bool (*meets)(const struct ptx_inst *i));
-/* A loop that waits for other threads: it is left depending on what an ordered load or an exchanging atomic in it
- * returned (or, where callees listen so, a call): the instruction, or NULL. */
+/* Threads of a CTA that pass `block` pass it equally often: where a branch lets them part around it,
+ * nothing that `meets` is left to come once they are together again. */
+bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
+                        bool (*meets)(const struct ptx_inst *i));
+/* A loop that waits for other threads: it is left depending on what an ordered load or an exchanging
+ * atomic in it returned (or, where callees listen so, a call): the instruction, or NULL. */
 const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl, bool callees_listen);
-bool pass_listens(const struct ptx_func *f);      /* has an ordered load or exchanging atomic outside shared memory */
+/* has an ordered load or exchanging atomic outside shared memory */
+bool pass_listens(const struct ptx_func *f);
 /* A barrier of the whole CTA (not of a warp, an mbarrier or an asynchronous copy). */
 bool inst_is_cta_barrier(const struct ptx_inst *i);
-/* Bytes by which `reg` moves when `var` (a register; PTX_NO_INDEX: %tid.x) grows by one; false: unknown. */
+/* Bytes by which `reg` moves when `var` (a register; PTX_NO_INDEX: %tid.x) grows by one; false: unknown.
+ */
 bool pass_motion(const struct pass_flow *fl, uint32_t reg, uint32_t var, int64_t *k);
 /* First instruction of f with this effect, or reading this special register; NULL: none. */
 const struct ptx_inst *pass_find_effect(const struct ptx_func *f, enum ptx_effect e);

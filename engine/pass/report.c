@@ -21,18 +21,21 @@ static struct span original_span(const struct pass_ctx *c, struct span at)
     if (!line)
         return NO_SPAN;
     struct str text = ptx_line_text(c->in->module, line);
-    uint32_t start = (uint32_t)(text.s - c->in->module->text.s), col = at.col && at.col <= text.n ? at.col : 1;
+    uint32_t start = (uint32_t)(text.s - c->in->module->text.s),
+             col = at.col && at.col <= text.n ? at.col : 1;
     return (struct span){ start + col - 1, at.len, line, col };
 }
 
-static void report(struct pass_ctx *c, enum diag_level level, struct span at, const char *hint, const char *fmt, va_list ap)
+static void report(struct pass_ctx *c, enum diag_level level, struct span at, const char *hint,
+                   const char *fmt, va_list ap)
 {
     struct buf msg = { 0 }, code = { 0 };
     buf_vprintf(&msg, fmt, ap);
     buf_printf(&code, "pass-%s", c->row ? c->row->info.name : "options");
     struct span o = original_span(c, at);
     if (!msg.oom && !code.oom) {
-        struct diag *d = diag_add(c->ds, level, code.s, o.line ? c->in->module->path : NULL, o, "%s", msg.s);
+        struct diag *d =
+            diag_add(c->ds, level, code.s, o.line ? c->in->module->path : NULL, o, "%s", msg.s);
         if (d && o.line)
             diag_source(d, c->in->module->text);
         if (d && hint)
@@ -78,8 +81,10 @@ const struct ana_kernel *pass_facts(struct pass_ctx *c)
         return c->in->facts;
     if (!c->facts_tried) {
         struct diags none = { 0 };
-        struct ana_opts o = { .dev = c->in->dev, .assume_read_only = c->opt->assume_read_only,
-                              .assume_restrict = c->opt->assume_restrict, .quick = true };
+        struct ana_opts o = { .dev = c->in->dev,
+                              .assume_read_only = c->opt->assume_read_only,
+                              .assume_restrict = c->opt->assume_restrict,
+                              .quick = true };
         c->facts_tried = true;
         enum status s = ana_run(c->in->module, c->in->kernel, &o, &c->own_facts, &none);
         c->oom |= s == ST_NOMEM;
@@ -177,9 +182,12 @@ void pass_standalone(const struct pass_output *o, struct buf *out)
 
 void pass_linear_tid_any(const char *t, const char *dst, struct buf *out)
 {
-    buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmov.u32 \t%%%sz, %%tid.z;\n", t, t, t);
+    buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\nmov.u32 \t%%%sz, %%tid.z;\n",
+               t, t, t);
     buf_printf(out, "mov.u32 \t%%%snx, %%ntid.x;\nmov.u32 \t%%%sny, %%ntid.y;\n", t, t);
-    buf_printf(out, "mad.lo.u32 \t%%%sy, %%%sny, %%%sz, %%%sy;\nmad.lo.u32 \t%s, %%%snx, %%%sy, %%%sx;\n", t, t, t, t, dst, t, t, t);
+    buf_printf(out,
+               "mad.lo.u32 \t%%%sy, %%%sny, %%%sz, %%%sy;\nmad.lo.u32 \t%s, %%%snx, %%%sy, %%%sx;\n", t,
+               t, t, t, dst, t, t, t);
 }
 
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out)
@@ -196,6 +204,7 @@ void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out)
     }
     buf_printf(out, "mov.u32 \t%%%sx, %%tid.x;\nmov.u32 \t%%%sy, %%tid.y;\n", t, t);
     if (b.z > 1)
-        buf_printf(out, "mov.u32 \t%%%sz, %%tid.z;\nmad.lo.u32 \t%%%sy, %%%sz, %u, %%%sy;\n", t, t, t, b.y, t);
+        buf_printf(out, "mov.u32 \t%%%sz, %%tid.z;\nmad.lo.u32 \t%%%sy, %%%sz, %u, %%%sy;\n", t, t, t,
+                   b.y, t);
     buf_printf(out, "mad.lo.u32 \t%s, %%%sy, %u, %%%sx;\n", dst, t, b.x, t);
 }

@@ -9,8 +9,9 @@ struct walk {
     const struct pass_ctx *c;
     const struct pass_flow *fl;
     struct pass_roots *out;
-    uint64_t converted;          /* parameters that went through cvta.to.global: pointers for certain */
-    bool *seen; uint32_t *stack, n;
+    uint64_t converted; /* parameters that went through cvta.to.global: pointers for certain */
+    bool *seen;
+    uint32_t *stack, n;
 };
 
 static bool wide(const struct pass_flow *fl, uint32_t reg)
@@ -44,7 +45,7 @@ static void root_param(struct walk *w, const struct ptx_symbol *s)
             *(f->entry ? &w->out->params : &w->out->given) |= 1ull << k;
             return;
         }
-    w->out->unknown = true;                        /* a returned value */
+    w->out->unknown = true; /* a returned value */
 }
 
 /* Does the value of `reg` come straight from a parameter? Its mask, for cvta. */
@@ -55,7 +56,8 @@ static uint64_t direct_params(const struct walk *w, uint32_t reg)
     for (uint32_t k = 0; k < x->ndefs; k++) {
         const struct ptx_inst *d = &w->fl->f->insts[x->defs[k]];
         const struct ptx_operand *a = inst_address(d);
-        for (uint32_t p = 0; inst_is(d, "ld") && a && a->base == BASE_SYM && p < w->fl->f->nparams && p < 64; p++)
+        for (uint32_t p = 0;
+             inst_is(d, "ld") && a && a->base == BASE_SYM && p < w->fl->f->nparams && p < 64; p++)
             if (w->fl->f->params[p] == a->sym)
                 mask |= 1ull << p;
     }
@@ -89,15 +91,30 @@ static void follow_def(struct walk *w, const struct ptx_inst *d)
             w->converted |= direct_params(w, d->opnds[1].index);
         follow_operands(w, d, 1);
         return;
-    case ADDR_COPY: case ADDR_ADD: case ADDR_SUB: case ADDR_SELP: case ADDR_MIN: case ADDR_MAX:
-    case ADDR_AND: case ADDR_OR: case ADDR_XOR:
-        follow_operands(w, d, 1);
+    case ADDR_COPY:
+    case ADDR_ADD:
+    case ADDR_SUB:
+    case ADDR_SELP:
+    case ADDR_MIN:
+    case ADDR_MAX:
+    case ADDR_AND:
+    case ADDR_OR:
+    case ADDR_XOR: follow_operands(w, d, 1); return;
+    case ADDR_MAD_LO:
+    case ADDR_MAD_WIDE:
+        follow_operands(w, d, 3); /* the addend; factors are indices */
         return;
-    case ADDR_MAD_LO: case ADDR_MAD_WIDE:
-        follow_operands(w, d, 3);                  /* the addend; factors are indices */
-        return;
-    case ADDR_MUL_LO: case ADDR_MUL_WIDE: case ADDR_SHL: case ADDR_SHR: case ADDR_DIV: case ADDR_REM:
-    case ADDR_CVT: case ADDR_BFE: case ADDR_NEG: case ADDR_NOT: case ADDR_ABS:
+    case ADDR_MUL_LO:
+    case ADDR_MUL_WIDE:
+    case ADDR_SHL:
+    case ADDR_SHR:
+    case ADDR_DIV:
+    case ADDR_REM:
+    case ADDR_CVT:
+    case ADDR_BFE:
+    case ADDR_NEG:
+    case ADDR_NOT:
+    case ADDR_ABS:
         if (!inst_is(d, "cvt"))
             return;
         follow_operands(w, d, 1);
@@ -106,20 +123,21 @@ static void follow_def(struct walk *w, const struct ptx_inst *d)
         if (d->space == PTX_SPACE_PARAM && a && a->base == BASE_SYM)
             root_param(w, a->sym);
         else if (!d->ntypes || ptx_type_bits((enum ptx_type)d->type[0]) >= 64)
-            w->out->unknown = true;                /* narrower ones are extended: indices */
+            w->out->unknown = true; /* narrower ones are extended: indices */
         return;
-    default:
-        w->out->unknown = true;
+    default: w->out->unknown = true;
     }
 }
 
-/* Of several candidates, those that cannot be pointers (by the launch, or by cvta) are lengths and offsets. */
+/* Of several candidates, those that cannot be pointers (by the launch, or by cvta) are lengths and
+ * offsets. */
 static void settle(struct walk *w)
 {
     const struct launch_spec *l = w->c->in->launch;
     uint64_t buffers = 0, p = w->out->params;
     for (size_t k = 0; l && k < l->nargs && k < 64; k++)
-        if (l->args[k].kind == ARG_BUFFER || l->args[k].kind == ARG_SAME_AS || l->args[k].kind == ARG_BYTES)
+        if (l->args[k].kind == ARG_BUFFER || l->args[k].kind == ARG_SAME_AS ||
+            l->args[k].kind == ARG_BYTES)
             buffers |= 1ull << k;
     if (p & w->converted)
         p &= w->converted;
@@ -128,7 +146,8 @@ static void settle(struct walk *w)
     w->out->params = p;
 }
 
-void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_operand *address, struct pass_roots *out)
+void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl,
+                        const struct ptx_operand *address, struct pass_roots *out)
 {
     memset(out, 0, sizeof *out);
     struct walk w = { .c = c, .fl = fl, .out = out };
@@ -141,7 +160,7 @@ void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl, const st
         root_symbol(&w, address->sym);
     } else {
         push(&w, address->index);
-        out->unknown = !w.n;                       /* a 32-bit address */
+        out->unknown = !w.n; /* a 32-bit address */
         while (w.n) {
             const struct ptx_reg_refs *x = &fl->cfg->regs[w.stack[--w.n]];
             out->unknown |= !x->ndefs;
@@ -199,7 +218,8 @@ static bool user_says_read_only(const struct pass_ctx *c, const struct ptx_func 
 static bool writes_memory(const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
-    bool other = e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR || e == EFFECT_SURFACE || i->op == PTX_OP_OPAQUE;
+    bool other =
+        e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR || e == EFFECT_SURFACE || i->op == PTX_OP_OPAQUE;
     return other || ((e == EFFECT_STORE || e == EFFECT_ATOMIC) &&
                      (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC));
 }
@@ -216,10 +236,12 @@ static bool may_write(struct pass_ctx *c, const struct pass_flow *fl, const stru
     for (int k = 0; k < 64; k++)
         if ((r.params >> k & 1) && !pass_params_distinct(c, p, k))
             return true;
-    return false;                                  /* a named module variable is no buffer of the launch */
+    /* a named module variable is no buffer of the launch */
+    return false;
 }
 
-bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load, const char **why)
+bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load,
+                           const char **why)
 {
     int p = pass_access_param(c, fl, load);
     if (p >= 0 && user_says_read_only(c, fl->f, p)) {
@@ -239,7 +261,8 @@ bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const
                 *why = "a called function stores to global memory";
                 return false;
             }
-    *why = p < 0 ? "its address does not derive from one pointer parameter" : "a store may go to the same memory";
+    *why = p < 0 ? "its address does not derive from one pointer parameter"
+                 : "a store may go to the same memory";
     for (uint32_t k = 0; k < fl->f->ninsts; k++)
         if (writes_memory(&fl->f->insts[k]) && (p < 0 || may_write(c, fl, &fl->f->insts[k], p)))
             return false;

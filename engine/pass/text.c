@@ -23,11 +23,15 @@ enum ptx_effect inst_effect(const struct ptx_inst *i)
     return o ? o->effect : EFFECT_OTHER;
 }
 
-bool inst_ends_thread(const struct ptx_inst *i) { return inst_is(i, "ret") || inst_is(i, "exit"); }
+bool inst_ends_thread(const struct ptx_inst *i)
+{
+    return inst_is(i, "ret") || inst_is(i, "exit");
+}
 
 bool inst_is_strong(const struct ptx_inst *i)
 {
-    static const char *const strong[] = { ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".mmio", ".cv", ".wt" };
+    static const char *const strong[] = { ".volatile", ".relaxed", ".acquire", ".release",
+                                          ".acq_rel",  ".mmio",    ".cv",      ".wt" };
     for (size_t k = 0; k < ARRAY_LEN(strong); k++)
         if (inst_has(i, strong[k]))
             return true;
@@ -59,18 +63,25 @@ unsigned inst_bytes(const struct ptx_inst *i)
 }
 
 /* ---- text ---- */
-static bool ident_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%'; }
-static bool ident_char(char c) { return (ident_start(c) && c != '%') || (c >= '0' && c <= '9'); }
+static bool ident_start(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || c == '%';
+}
+static bool ident_char(char c)
+{
+    return (ident_start(c) && c != '%') || (c >= '0' && c <= '9');
+}
 
 void pass_rename(struct str text, pass_namer *name, void *ctx, struct buf *out)
 {
     for (size_t k = 0; k < text.n;) {
         size_t from = k;
-        if (text.s[k] == '"') {                         /* strings of .pragma and .loc stay */
+        if (text.s[k] == '"') { /* strings of .pragma and .loc stay */
             for (k++; k < text.n && text.s[k] != '"'; k++)
                 ;
             k += k < text.n;
-        } else if (ident_start(text.s[k]) && !(k && (ident_char(text.s[k - 1]) || text.s[k - 1] == '.'))) {
+        } else if (ident_start(text.s[k]) &&
+                   !(k && (ident_char(text.s[k - 1]) || text.s[k - 1] == '.'))) {
             for (k++; k < text.n && ident_char(text.s[k]); k++)
                 ;
             if (name(ctx, (struct str){ text.s + from, k - from }, out))
@@ -97,7 +108,7 @@ struct subst {
     const struct ptx_module *m;
     const char *(*sub)(void *ctx, const struct ptx_operand *o);
     void *ctx;
-    uint32_t at;                 /* module offset copied so far */
+    uint32_t at; /* module offset copied so far */
     uint32_t count;
     struct buf *out;
 };
@@ -119,7 +130,8 @@ static void subst_operand(struct subst *s, const struct ptx_operand *o)
 }
 
 static uint32_t subst_text(const struct ptx_module *m, const struct ptx_inst *i,
-                           const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx, struct buf *out)
+                           const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx,
+                           struct buf *out)
 {
     struct subst s = { m, sub, ctx, i->at.off, 0, out };
     for (uint8_t k = 0; k < i->nopnds; k++)
@@ -129,7 +141,8 @@ static uint32_t subst_text(const struct ptx_module *m, const struct ptx_inst *i,
 }
 
 void pass_inst_text(const struct ptx_module *m, const struct ptx_inst *i,
-                    const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx, struct buf *out)
+                    const char *(*sub)(void *ctx, const struct ptx_operand *o), void *ctx,
+                    struct buf *out)
 {
     subst_text(m, i, sub, ctx, out);
 }
@@ -145,7 +158,10 @@ void pass_inst_edit(struct pass_ctx *c, const struct ptx_inst *i,
 }
 
 /* ---- copies of bodies ---- */
-struct copy_names { const struct pass_copy *p; struct strmap labels; };
+struct copy_names {
+    const struct pass_copy *p;
+    struct strmap labels;
+};
 
 static bool copy_name(void *ctx, struct str name, struct buf *out)
 {
@@ -163,15 +179,17 @@ static bool copy_name(void *ctx, struct str name, struct buf *out)
     return true;
 }
 
-static void copy_stmt(const struct pass_copy *p, struct copy_names *names, const struct ptx_stmt *s, struct buf *out)
+static void copy_stmt(const struct pass_copy *p, struct copy_names *names, const struct ptx_stmt *s,
+                      struct buf *out)
 {
     struct buf own = { 0 };
     struct str text = ptx_text(p->m, s->at);
     if (s->kind == STMT_INST && p->inst && p->inst(p->ctx, &p->f->insts[s->index], &own))
         text = (struct str){ own.s, own.n };
-    while (text.n && (text.s[text.n - 1] == '\n' || text.s[text.n - 1] == '\r' || text.s[text.n - 1] == ' ' || text.s[text.n - 1] == '\t'))
+    while (text.n && (text.s[text.n - 1] == '\n' || text.s[text.n - 1] == '\r' ||
+                      text.s[text.n - 1] == ' ' || text.s[text.n - 1] == '\t'))
         text.n--;
-    if (!text.n) {                                 /* the callback left it out */
+    if (!text.n) { /* the callback left it out */
         buf_free(&own);
         return;
     }
@@ -222,7 +240,8 @@ bool pass_falls_off(const struct ptx_func *f)
 }
 
 /* ---- called functions ---- */
-/* What CUDA itself provides to every kernel; it sees neither the kernel's buffers nor its coordinates. */
+/* What CUDA itself provides to every kernel; it sees neither the kernel's buffers nor its coordinates.
+ */
 static bool of_the_runtime(struct str name)
 {
     static const char *const names[] = { "vprintf", "malloc", "free", "__assertfail", "__assert_fail" };
@@ -251,7 +270,8 @@ static void add_callee(const struct pass_ctx *c, struct pass_funcs *out, struct 
         out->unknown = true;
 }
 
-/* Through a pointer any function of the module may be called; one of another module too, where it names one. */
+/* Through a pointer any function of the module may be called; one of another module too, where it names
+ * one. */
 static void add_all(const struct pass_ctx *c, struct pass_funcs *out, struct span at)
 {
     for (uint32_t k = 0; k < c->m->nfuncs && !out->indirect; k++)
@@ -284,7 +304,8 @@ void pass_callees(const struct pass_ctx *c, struct pass_funcs *out)
 }
 
 /* Head text without linkage words, the name replaced. */
-static void clone_head(const struct pass_ctx *c, const struct ptx_func *f, const char *suffix, struct buf *out)
+static void clone_head(const struct pass_ctx *c, const struct ptx_func *f, const char *suffix,
+                       struct buf *out)
 {
     struct str h = ptx_text(c->m, f->head);
     const char *func = memmem(h.s, h.n, ".func", 5);
@@ -294,7 +315,8 @@ static void clone_head(const struct pass_ctx *c, const struct ptx_func *f, const
     struct pass_copy p = { .clones = &names, .clone_suffix = suffix };
     struct copy_names n = { .p = &p };
     pass_rename(rest, copy_name, &n, out);
-    while (out->n && (out->s[out->n - 1] == '\n' || out->s[out->n - 1] == ' ' || out->s[out->n - 1] == '\t'))
+    while (out->n &&
+           (out->s[out->n - 1] == '\n' || out->s[out->n - 1] == ' ' || out->s[out->n - 1] == '\t'))
         out->n--;
     if (out->s)
         out->s[out->n] = 0;
@@ -302,7 +324,8 @@ static void clone_head(const struct pass_ctx *c, const struct ptx_func *f, const
     strmap_free(&names);
 }
 
-void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_copy *how, const char *entry)
+void pass_clone_func(struct pass_ctx *c, const struct ptx_func *f, struct pass_copy *how,
+                     const char *entry)
 {
     struct buf head = { 0 }, b = { 0 };
     clone_head(c, f, how->clone_suffix, &head);
@@ -342,6 +365,7 @@ void pass_returns_to(struct pass_ctx *c, const char *label)
         size_t guard = 0;
         while (i->guarded && guard < t.n && t.s[guard] != ' ' && t.s[guard] != '\t')
             guard++;
-        ptx_edit_replace(c->edit, c->f, i->stmt, c->row->info.name, "%.*s%sbra \t$%s%s;", (int)guard, t.s, guard ? " " : "", c->tag, label);
+        ptx_edit_replace(c->edit, c->f, i->stmt, c->row->info.name, "%.*s%sbra \t$%s%s;", (int)guard,
+                         t.s, guard ? " " : "", c->tag, label);
     }
 }

@@ -1,8 +1,11 @@
-/* Special registers that a rewrite gives another meaning (%ctaid of a renamed CTA, %tid of a reshaped block): what the
- * kernel reads instead, and copies of called functions that find out by themselves. */
+/* Special registers that a rewrite gives another meaning (%ctaid of a renamed CTA, %tid of a reshaped
+ * block): what the kernel reads instead, and copies of called functions that find out by themselves. */
 #include "engine/pass/pass_int.h"
 
-struct copy { const struct pass_virtual *v; const struct ptx_module *m; };
+struct copy {
+    const struct pass_virtual *v;
+    const struct ptx_module *m;
+};
 
 static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
 {
@@ -11,9 +14,13 @@ static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
     return true;
 }
 
-static void put_suffix(const struct pass_ctx *c, struct buf *out) { buf_printf(out, "_%sv", c->tag); }
+static void put_suffix(const struct pass_ctx *c, struct buf *out)
+{
+    buf_printf(out, "_%sv", c->tag);
+}
 
-void pass_virtual_callees(struct pass_ctx *c, const struct pass_virtual *v, const char *entry, struct strmap *clones)
+void pass_virtual_callees(struct pass_ctx *c, const struct pass_virtual *v, const char *entry,
+                          struct strmap *clones)
 {
     struct pass_funcs fs;
     struct copy x = { v, c->m };
@@ -26,7 +33,9 @@ void pass_virtual_callees(struct pass_ctx *c, const struct pass_virtual *v, cons
     for (uint32_t k = 0; any && k < fs.n; k++)
         strmap_set(clones, fs.v[k]->name, k);
     for (uint32_t k = 0; any && suffix.s && k < fs.n; k++) {
-        struct pass_copy how = { .clones = clones, .clone_suffix = suffix.s, .inst = copy_inst, .ctx = &x };
+        struct pass_copy how = {
+            .clones = clones, .clone_suffix = suffix.s, .inst = copy_inst, .ctx = &x
+        };
         pass_clone_func(c, fs.v[k], &how, entry);
     }
     c->oom |= suffix.oom || clones->oom;

@@ -1,10 +1,15 @@
-/* Loops that wait for other threads: they go on until memory that others write says so. What an ordered load or
- * an exchanging atomic returned is followed through registers, and through local and shared memory as a whole. */
+/* Loops that wait for other threads: they go on until memory that others write says so. What an ordered
+ * load or an exchanging atomic returned is followed through registers, and through local and shared
+ * memory as a whole. */
 #include "engine/pass/pass_int.h"
 
 #include <string.h>
 
-struct taint { const struct pass_flow *fl; bool *reg; bool memory, changed, reads; };
+struct taint {
+    const struct pass_flow *fl;
+    bool *reg;
+    bool memory, changed, reads;
+};
 
 static void look(void *ctx, uint32_t reg, unsigned access)
 {
@@ -30,12 +35,14 @@ static bool swaps(const struct ptx_inst *i)
 {
     const char *name = ptx_op_info((enum ptx_op)i->op)->name;
     return inst_effect(i) == EFFECT_ATOMIC && i->space != PTX_SPACE_SHARED &&
-           (inst_has(i, ".cas") || inst_has(i, ".exch") || (name && (strstr(name, "cas") || strstr(name, "exch"))));
+           (inst_has(i, ".cas") || inst_has(i, ".exch") ||
+            (name && (strstr(name, "cas") || strstr(name, "exch"))));
 }
 
 static bool listens(const struct ptx_inst *i)
 {
-    return swaps(i) || (inst_effect(i) == EFFECT_LOAD && inst_is_strong(i) && i->space != PTX_SPACE_SHARED);
+    return swaps(i) ||
+           (inst_effect(i) == EFFECT_LOAD && inst_is_strong(i) && i->space != PTX_SPACE_SHARED);
 }
 
 /* What a call returned: a load from a parameter that is not the function's own. */
@@ -52,7 +59,8 @@ static bool call_result(const struct pass_flow *fl, const struct ptx_inst *i)
 
 static bool private_space(const struct ptx_inst *i)
 {
-    return i->space == PTX_SPACE_LOCAL || i->space == PTX_SPACE_SHARED || i->space == PTX_SPACE_GENERIC || i->space == PTX_SPACE_PARAM;
+    return i->space == PTX_SPACE_LOCAL || i->space == PTX_SPACE_SHARED ||
+           i->space == PTX_SPACE_GENERIC || i->space == PTX_SPACE_PARAM;
 }
 
 static void spread(struct taint *t, const struct ptx_inst *i)
@@ -74,7 +82,8 @@ static bool leaves(const struct ptx_cfg *g, uint32_t block, uint32_t loop)
         if (l != loop)
             return true;
     }
-    return g->blocks[block].nsucc == 0 || inst_ends_thread(&g->func->insts[g->blocks[block].first + g->blocks[block].n - 1]);
+    return g->blocks[block].nsucc == 0 ||
+           inst_ends_thread(&g->func->insts[g->blocks[block].first + g->blocks[block].n - 1]);
 }
 
 /* Does some way out of the loop depend on what was listened to? */
@@ -83,7 +92,8 @@ static bool exit_depends(struct taint *t, uint32_t loop)
     const struct ptx_cfg *g = t->fl->cfg;
     for (uint32_t k = 0; k < g->loops[loop].nblocks; k++) {
         const struct ptx_block *b = &g->blocks[g->loops[loop].blocks[k]];
-        if (b->n && leaves(g, g->loops[loop].blocks[k], loop) && reads_tainted(t, &t->fl->f->insts[b->first + b->n - 1]))
+        if (b->n && leaves(g, g->loops[loop].blocks[k], loop) &&
+            reads_tainted(t, &t->fl->f->insts[b->first + b->n - 1]))
             return true;
     }
     return false;
@@ -100,7 +110,8 @@ static bool waits(struct taint *t, uint32_t inst)
         for (uint32_t k = 0; k < fl->f->ninsts; k++)
             spread(t, &fl->f->insts[k]);
     }
-    for (uint32_t l = fl->cfg->blocks[fl->cfg->block_of[inst]].loop; l != PTX_NO_INDEX; l = fl->cfg->loops[l].parent)
+    for (uint32_t l = fl->cfg->blocks[fl->cfg->block_of[inst]].loop; l != PTX_NO_INDEX;
+         l = fl->cfg->loops[l].parent)
         if (exit_depends(t, l))
             return true;
     return false;
@@ -113,7 +124,8 @@ const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl, bool ca
     for (uint32_t k = 0; k < fl->f->ninsts && !found; k++) {
         const struct ptx_inst *i = &fl->f->insts[k];
         bool source = listens(i) || (callees_listen && call_result(fl, i));
-        if (source && fl->cfg->blocks[fl->cfg->block_of[k]].loop != PTX_NO_INDEX && (!t.reg || waits(&t, k)))
+        if (source && fl->cfg->blocks[fl->cfg->block_of[k]].loop != PTX_NO_INDEX &&
+            (!t.reg || waits(&t, k)))
             found = i;
     }
     base_free(t.reg);

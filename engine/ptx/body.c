@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-
 static void add_stmt(struct ptx_parser *p, enum ptx_stmt_kind kind, uint32_t index, struct span at)
 {
     struct ptx_stmt *s = PTX_PUSH(p, p->stmts);
@@ -145,7 +144,8 @@ static void read_prototype(struct ptx_parser *p, struct span at)
     while (ok && ptx_at(p, '.')) {
         struct str w = ptx_dotword(p);
         uint64_t v;
-        ok = str_is(w, "noreturn") || ((str_is(w, "abi_preserve") || str_is(w, "abi_preserve_control")) && ptx_const_uint(p, &v));
+        ok = str_is(w, "noreturn") ||
+             ((str_is(w, "abi_preserve") || str_is(w, "abi_preserve_control")) && ptx_const_uint(p, &v));
     }
     if (!ok || !ptx_expect(p, ';', "after this prototype"))
         ptx_resync(p);
@@ -154,8 +154,11 @@ static void read_prototype(struct ptx_parser *p, struct span at)
 
 static void unknown_directive(struct ptx_parser *p, struct str w, struct span at)
 {
-    struct diag *d = ptx_error(p, "ptx-directive", ptx_upto(p, at), "'.%.*s' is no directive of a function body", SV(w));
-    static const char *const known[] = { "reg", "shared", "local", "param", "const", "global", "loc", "pragma", "branchtargets", "calltargets", "callprototype" };
+    struct diag *d = ptx_error(p, "ptx-directive", ptx_upto(p, at),
+                               "'.%.*s' is no directive of a function body", SV(w));
+    static const char *const known[] = { "reg",           "shared",      "local",        "param",
+                                         "const",         "global",      "loc",          "pragma",
+                                         "branchtargets", "calltargets", "callprototype" };
     for (size_t i = 0; d && i < ARRAY_LEN(known); i++)
         if (str_distance(w, str_of(known[i]), 2) <= 2)
             diag_hint(d, "did you mean '.%s'?", known[i]);
@@ -218,7 +221,7 @@ static bool read_label(struct ptx_parser *p)
     const char *e = p->c;
     while (ptx_is(*e, CH_START | CH_DIGIT))
         e++;
-    if (*e == '.')                 /* an opcode, nearly always */
+    if (*e == '.') /* an opcode, nearly always */
         return false;
     struct span at = ptx_here(p);
     const char *line_start = p->line_start, *from = p->c;
@@ -322,7 +325,7 @@ void ptx_body_read(struct ptx_parser *p)
             read_statement(p);
         }
     }
-    while (depth-- > 1)            /* after an error */
+    while (depth-- > 1) /* after an error */
         ptx_scope_close(p);
     f->body = ptx_upto(p, open);
     ptx_labels_resolve(p);

@@ -1,31 +1,38 @@
 /* Calls against the signature of the function called (PTX ISA 9.7.12.5). */
 #include "engine/ptx/ptx_int.h"
 
-
 static uint64_t argument_bytes(const struct ptx_parser *p, const struct ptx_operand *o)
 {
     if (o->kind == OPND_SYM && o->sym->kind == SYM_VAR)
         return o->sym->bytes;
     if (o->kind == OPND_REG && o->index < p->regs.n)
-        return ptx_type_bits((enum ptx_type)p->regs.v[o->index].type) / 8 * (p->regs.v[o->index].vec ? p->regs.v[o->index].vec : 1);
+        return ptx_type_bits((enum ptx_type)p->regs.v[o->index].type) / 8 *
+               (p->regs.v[o->index].vec ? p->regs.v[o->index].vec : 1);
     return 0;
 }
 
-static bool variadic(const struct ptx_func *f) { return f->nparams && f->params[f->nparams - 1]->unsized; }
+static bool variadic(const struct ptx_func *f)
+{
+    return f->nparams && f->params[f->nparams - 1]->unsized;
+}
 
-static void check_list(struct ptx_parser *p, const struct ptx_func *f, const struct ptx_operand *list, struct ptx_symbol *const *formal, uint32_t nformal,
-                       const char *what, struct span at)
+static void check_list(struct ptx_parser *p, const struct ptx_func *f, const struct ptx_operand *list,
+                       struct ptx_symbol *const *formal, uint32_t nformal, const char *what,
+                       struct span at)
 {
     unsigned n = list ? list->nelem : 0;
     if (n != nformal) {
-        struct diag *d = ptx_error(p, "ptx-call", at, "'%.*s' has %u %s%s, this call gives %u", SV(f->name), nformal, what, nformal == 1 ? "" : "s", n);
+        struct diag *d = ptx_error(p, "ptx-call", at, "'%.*s' has %u %s%s, this call gives %u",
+                                   SV(f->name), nformal, what, nformal == 1 ? "" : "s", n);
         diag_hint(d, "it is declared on line %u", f->at.line);
         return;
     }
     for (unsigned i = 0; i < n; i++) {
         uint64_t has = argument_bytes(p, &list->elem[i]), want = formal[i]->bytes;
-        if (has && want && has != want && !formal[i]->unsized && formal[i]->space == PTX_SPACE_PARAM && list->elem[i].kind == OPND_SYM)
-            ptx_error(p, "ptx-call", at, "%s %u of '%.*s' has %llu bytes, this call gives %llu", what, i + 1, SV(f->name), (unsigned long long)want, (unsigned long long)has);
+        if (has && want && has != want && !formal[i]->unsized && formal[i]->space == PTX_SPACE_PARAM &&
+            list->elem[i].kind == OPND_SYM)
+            ptx_error(p, "ptx-call", at, "%s %u of '%.*s' has %llu bytes, this call gives %llu", what,
+                      i + 1, SV(f->name), (unsigned long long)want, (unsigned long long)has);
     }
 }
 
@@ -50,7 +57,8 @@ void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, str
         diag_hint(d, "it is written: call (ret), function, (arguments);");
         return;
     }
-    const struct ptx_operand *rets = t ? &o[0] : NULL, *args = t + 1 < n && o[t + 1].kind == OPND_MULTI ? &o[t + 1] : NULL;
+    const struct ptx_operand *rets = t ? &o[0] : NULL,
+                             *args = t + 1 < n && o[t + 1].kind == OPND_MULTI ? &o[t + 1] : NULL;
     if (o[t].kind == OPND_LABEL) {
         ptx_undefined(p, (struct str){ p->base + o[t].off, o[t].len }, at, "function");
         o[t].kind = OPND_NONE;
@@ -62,7 +70,9 @@ void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, str
     } else if (o[t].kind != OPND_REG) {
         ptx_error(p, "ptx-call", at, "a function or a register is called");
     } else if (n == t + 1 || o[n - 1].kind != OPND_LABEL) {
-        struct diag *d = ptx_error(p, "ptx-call", at, "a call through a register needs a .callprototype or .calltargets at its end");
+        struct diag *d =
+            ptx_error(p, "ptx-call", at,
+                      "a call through a register needs a .callprototype or .calltargets at its end");
         diag_hint(d, "declare one with a label before the call");
     }
 }

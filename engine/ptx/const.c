@@ -12,8 +12,10 @@
 /* ---- literals ---- */
 static unsigned digit_of(char c)
 {
-    return c >= '0' && c <= '9' ? (unsigned)(c - '0') : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10) : 99u;
+    return c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+           : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+           : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
+                                  : 99u;
 }
 
 static bool scan_radix(struct ptx_parser *p, unsigned radix, uint64_t *out)
@@ -46,7 +48,9 @@ static bool hex_float(struct ptx_parser *p, struct ptx_const *out, struct span a
     for (; ptx_is(*p->c, CH_HEX) && n < want; n++)
         v = v << 4 | digit_of(*p->c++);
     if (n != want || ptx_is(*p->c, CH_START | CH_DIGIT))
-        return bad_number(p, at, want == 8 ? "0f takes exactly 8 hexadecimal digits" : "0d takes exactly 16 hexadecimal digits");
+        return bad_number(p, at,
+                          want == 8 ? "0f takes exactly 8 hexadecimal digits"
+                                    : "0d takes exactly 16 hexadecimal digits");
     *out = (struct ptx_const){ .is_float = true, .fbits = (uint8_t)(want * 4), .i = (int64_t)v };
     if (want == 8) {
         uint32_t bits = (uint32_t)v;
@@ -63,7 +67,8 @@ static bool decimal_float(struct ptx_parser *p, struct ptx_const *out, struct sp
 {
     char text[64];
     const char *e = p->c;
-    while (ptx_is(*e, CH_DIGIT) || *e == '.' || ((*e == '+' || *e == '-') && (e[-1] | 0x20) == 'e') || (*e | 0x20) == 'e')
+    while (ptx_is(*e, CH_DIGIT) || *e == '.' || ((*e == '+' || *e == '-') && (e[-1] | 0x20) == 'e') ||
+           (*e | 0x20) == 'e')
         e++;
     size_t n = (size_t)(e - p->c);
     if (n >= sizeof text)
@@ -109,13 +114,17 @@ bool ptx_number(struct ptx_parser *p, struct ptx_const *out)
         p->c++;
     }
     if (ptx_is(*p->c, CH_START | CH_DIGIT))
-        return bad_number(p, at, radix == 8 ? "an octal number takes the digits 0 to 7" : "letters follow this number");
+        return bad_number(p, at,
+                          radix == 8 ? "an octal number takes the digits 0 to 7"
+                                     : "letters follow this number");
     return fits || bad_number(p, at, "this number does not fit 64 bits");
 }
 
 /* ---- expressions ---- */
 enum { UNARY = 100, PAREN = 101, CAST_S = 102, CAST_U = 103 };
-struct oper { uint8_t code, prec; };   /* code: character, or doubled character | 0x80 */
+struct oper {
+    uint8_t code, prec;
+}; /* code: character, or doubled character | 0x80 */
 struct expr {
     struct ptx_const v[EXPR_DEPTH];
     struct oper op[EXPR_DEPTH];
@@ -126,10 +135,17 @@ struct expr {
 static struct oper binary_at(const char *s)
 {
     switch (*s) {
-    case '*': case '/': case '%': return (struct oper){ (uint8_t)*s, 11 };
-    case '+': case '-': return (struct oper){ (uint8_t)*s, 10 };
-    case '<': return s[1] == '<' ? (struct oper){ DOUBLED('<'), 9 } : (struct oper){ s[1] == '=' ? 'l' : '<', 8 };
-    case '>': return s[1] == '>' ? (struct oper){ DOUBLED('>'), 9 } : (struct oper){ s[1] == '=' ? 'g' : '>', 8 };
+    case '*':
+    case '/':
+    case '%': return (struct oper){ (uint8_t)*s, 11 };
+    case '+':
+    case '-': return (struct oper){ (uint8_t)*s, 10 };
+    case '<':
+        return s[1] == '<' ? (struct oper){ DOUBLED('<'), 9 }
+                           : (struct oper){ s[1] == '=' ? 'l' : '<', 8 };
+    case '>':
+        return s[1] == '>' ? (struct oper){ DOUBLED('>'), 9 }
+                           : (struct oper){ s[1] == '=' ? 'g' : '>', 8 };
     case '=': return s[1] == '=' ? (struct oper){ DOUBLED('='), 7 } : (struct oper){ 0, 0 };
     case '!': return s[1] == '=' ? (struct oper){ DOUBLED('!'), 7 } : (struct oper){ 0, 0 };
     case '&': return s[1] == '&' ? (struct oper){ DOUBLED('&'), 3 } : (struct oper){ '&', 6 };
@@ -140,7 +156,10 @@ static struct oper binary_at(const char *s)
     }
 }
 
-static unsigned oper_length(uint8_t code) { return code & 0x80 || code == 'l' || code == 'g' ? 2 : 1; }
+static unsigned oper_length(uint8_t code)
+{
+    return code & 0x80 || code == 'l' || code == 'g' ? 2 : 1;
+}
 
 static int64_t compute_int(uint8_t op, struct ptx_const a, struct ptx_const b, bool *ok)
 {
@@ -148,7 +167,8 @@ static int64_t compute_int(uint8_t op, struct ptx_const a, struct ptx_const b, b
     bool uns = a.is_unsigned || b.is_unsigned;
     switch (op) {
     case '*': return (int64_t)(x * y);
-    case '/': case '%':
+    case '/':
+    case '%':
         if (!y || (!uns && a.i == INT64_MIN && b.i == -1)) {
             *ok = y != 0;
             return op == '/' ? a.i : 0;
@@ -157,7 +177,8 @@ static int64_t compute_int(uint8_t op, struct ptx_const a, struct ptx_const b, b
     case '+': return (int64_t)(x + y);
     case '-': return (int64_t)(x - y);
     case DOUBLED('<'): return y > 63 ? 0 : (int64_t)(x << y);
-    case DOUBLED('>'): return a.is_unsigned ? (y > 63 ? 0 : (int64_t)(x >> y)) : a.i >> (y > 63 ? 63 : y);
+    case DOUBLED('>'):
+        return a.is_unsigned ? (y > 63 ? 0 : (int64_t)(x >> y)) : a.i >> (y > 63 ? 63 : y);
     case '<': return uns ? x < y : a.i < b.i;
     case '>': return uns ? x > y : a.i > b.i;
     case 'l': return uns ? x <= y : a.i <= b.i;
@@ -181,8 +202,13 @@ static struct ptx_const compute_float(uint8_t op, double a, double b)
     case '+': r.d = a + b; break;
     case '-': r.d = a - b; break;
     default:
-        return (struct ptx_const){ .i = op == '<' ? a < b : op == '>' ? a > b : op == 'l' ? a <= b : op == 'g' ? a >= b
-                                      : op == DOUBLED('=') ? a == b : op == DOUBLED('!') ? a != b : 0 };
+        return (struct ptx_const){ .i = op == '<'            ? a < b
+                                        : op == '>'          ? a > b
+                                        : op == 'l'          ? a <= b
+                                        : op == 'g'          ? a >= b
+                                        : op == DOUBLED('=') ? a == b
+                                        : op == DOUBLED('!') ? a != b
+                                                             : 0 };
     }
     memcpy(&r.i, &r.d, sizeof r.d);
     return r;
@@ -215,7 +241,7 @@ static bool reduce(struct expr *e)
         e->v[e->nv - 1].is_unsigned = o.code == CAST_U;
         return !e->v[e->nv - 1].is_float;
     }
-    if (o.code == ':') {               /* condition, then, else */
+    if (o.code == ':') { /* condition, then, else */
         if (e->nv < 3 || !e->nop || e->op[--e->nop].code != '?')
             return false;
         e->nv -= 2;
@@ -231,7 +257,8 @@ static bool reduce(struct expr *e)
     if (a.is_float)
         e->v[e->nv - 1] = compute_float(o.code, a.d, b.d);
     else
-        e->v[e->nv - 1] = (struct ptx_const){ .i = compute_int(o.code, a, b, &ok), .is_unsigned = a.is_unsigned || b.is_unsigned };
+        e->v[e->nv - 1] = (struct ptx_const){ .i = compute_int(o.code, a, b, &ok),
+                                              .is_unsigned = a.is_unsigned || b.is_unsigned };
     return ok;
 }
 
@@ -321,7 +348,8 @@ static bool read_binary(struct ptx_parser *p, struct expr *e, bool *more)
         return true;
     }
     while (e->nop && e->op[e->nop - 1].code != '(' && e->op[e->nop - 1].prec >= o.prec &&
-           !(o.prec == 1 && e->op[e->nop - 1].code == '?') && !(o.code == '?' && e->op[e->nop - 1].prec == 1))
+           !(o.prec == 1 && e->op[e->nop - 1].code == '?') &&
+           !(o.code == '?' && e->op[e->nop - 1].prec == 1))
         if (!reduce(e))
             return false;
     p->c += oper_length(o.code);
@@ -344,7 +372,7 @@ bool ptx_const_expr(struct ptx_parser *p, struct ptx_const *out)
     ptx_skip_blank(p);
     struct span at = ptx_here(p);
     size_t errors = p->errors;
-    if (ptx_is(*p->c, CH_DIGIT)) {     /* one literal and no operator: nearly always */
+    if (ptx_is(*p->c, CH_DIGIT)) { /* one literal and no operator: nearly always */
         if (!ptx_number(p, out))
             return false;
         if (*p->c == ',' || *p->c == ';' || *p->c == ']' || *p->c == '}')
@@ -394,7 +422,8 @@ static uint64_t f16_bits(double d)
         return sign | (uint32_t)scaled;
     int e;
     double frac = frexp(m, &e);
-    uint32_t r = (uint32_t)nearbyint(frac * 2048);      /* 11 bits; a carry into 2048 moves the exponent */
+    /* 11 bits; a carry into 2048 moves the exponent */
+    uint32_t r = (uint32_t)nearbyint(frac * 2048);
     uint32_t bits = (uint32_t)(e + 14) * 1024 + (r - 1024);
     return sign | (bits >= 0x7c00 ? 0x7c00 : bits);
 }
@@ -407,16 +436,19 @@ uint64_t ptx_const_bits(const struct ptx_const *v, enum ptx_type t)
     float f = (float)d;
     uint32_t x;
     switch (t) {
-    case PTX_T_F64: case PTX_T_B64: case PTX_T_U64: case PTX_T_S64: {
+    case PTX_T_F64:
+    case PTX_T_B64:
+    case PTX_T_U64:
+    case PTX_T_S64: {
         uint64_t bits;
         memcpy(&bits, &d, sizeof bits);
         return bits;
     }
-    case PTX_T_F16: case PTX_T_B16: case PTX_T_U16: case PTX_T_S16:
-        return f16_bits(d);
-    case PTX_T_BF16:
-        memcpy(&x, &f, sizeof x);
-        return (x + 0x7fff + (x >> 16 & 1)) >> 16;
+    case PTX_T_F16:
+    case PTX_T_B16:
+    case PTX_T_U16:
+    case PTX_T_S16: return f16_bits(d);
+    case PTX_T_BF16: memcpy(&x, &f, sizeof x); return (x + 0x7fff + (x >> 16 & 1)) >> 16;
     default:
         if (v->is_float && v->fbits == 32)
             return (uint64_t)v->i;

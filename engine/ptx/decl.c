@@ -3,13 +3,22 @@
 
 #include <string.h>
 
-#define MAX_BYTES (1ull << 48)     /* of one variable; beyond any address space of a GPU */
+#define MAX_BYTES (1ull << 48) /* of one variable; beyond any address space of a GPU */
 
 bool ptx_is_space(struct str dir, uint8_t *space)
 {
-    static const struct { const char *name; uint8_t space; } table[] = {
-        { "param", PTX_SPACE_PARAM }, { "shared", PTX_SPACE_SHARED }, { "global", PTX_SPACE_GLOBAL }, { "local", PTX_SPACE_LOCAL },
-        { "const", PTX_SPACE_CONST }, { "tex", PTX_SPACE_TEX }, { "reg", PTX_SPACE_REG }, { "sreg", PTX_SPACE_SREG },
+    static const struct {
+        const char *name;
+        uint8_t space;
+    } table[] = {
+        { "param", PTX_SPACE_PARAM },
+        { "shared", PTX_SPACE_SHARED },
+        { "global", PTX_SPACE_GLOBAL },
+        { "local", PTX_SPACE_LOCAL },
+        { "const", PTX_SPACE_CONST },
+        { "tex", PTX_SPACE_TEX },
+        { "reg", PTX_SPACE_REG },
+        { "sreg", PTX_SPACE_SREG },
         { "shared::cta", PTX_SPACE_SHARED },
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
@@ -39,7 +48,7 @@ static bool read_align(struct ptx_parser *p, uint32_t *align)
 static bool read_ptr(struct ptx_parser *p, struct ptx_decl *d)
 {
     d->is_ptr = true;
-    d->ptr_align = 4;              /* 5.1.6.3: the default when .align is left out */
+    d->ptr_align = 4; /* 5.1.6.3: the default when .align is left out */
     while (ptx_at(p, '.')) {
         const char *back = p->c;
         struct str w = ptx_dotword(p);
@@ -75,7 +84,7 @@ static bool read_specifier(struct ptx_parser *p, struct ptx_decl *d, struct str 
         return read_align(p, &d->align);
     if (str_is(w, "ptr"))
         return read_ptr(p, d);
-    if (str_is(w, "attribute"))    /* .managed, .unified(...): kept, no effect on addresses */
+    if (str_is(w, "attribute")) /* .managed, .unified(...): kept, no effect on addresses */
         return ptx_at(p, '(') ? skip_parens(p) : ptx_expect(p, '(', "after .attribute");
     if (str_is(w, "v2") || str_is(w, "v4") || str_is(w, "v8")) {
         d->vec = (uint8_t)(w.s[1] - '0');
@@ -85,10 +94,13 @@ static bool read_specifier(struct ptx_parser *p, struct ptx_decl *d, struct str 
         d->type = (uint8_t)ptx_type_find(w);
         d->has_type = true;
         if (d->type == PTX_T_B128 && p->m->version < 83)
-            ptx_error(p, "ptx-version", ptx_upto(p, at), "'.b128' needs .version 8.3; this module says %u.%u", p->m->version / 10, p->m->version % 10);
+            ptx_error(p, "ptx-version", ptx_upto(p, at),
+                      "'.b128' needs .version 8.3; this module says %u.%u", p->m->version / 10,
+                      p->m->version % 10);
         return true;
     }
-    struct diag *e = ptx_error(p, "ptx-declaration", ptx_upto(p, at), "'.%.*s' does not belong into a declaration", SV(w));
+    struct diag *e = ptx_error(p, "ptx-declaration", ptx_upto(p, at),
+                               "'.%.*s' does not belong into a declaration", SV(w));
     diag_hint(e, "expected .align N, .v2, .v4 or a type such as .b32");
     return false;
 }
@@ -97,8 +109,9 @@ bool ptx_decl_specifiers(struct ptx_parser *p, struct ptx_decl *d)
 {
     d->vec = 1;
     uint64_t bank;
-    if (d->space == PTX_SPACE_CONST && ptx_take(p, '[') && (!ptx_const_uint(p, &bank) || !ptx_expect(p, ']', "after the bank number")))
-        return false;              /* .const[2]: banks of PTX ISA 1.x */
+    if (d->space == PTX_SPACE_CONST && ptx_take(p, '[') &&
+        (!ptx_const_uint(p, &bank) || !ptx_expect(p, ']', "after the bank number")))
+        return false; /* .const[2]: banks of PTX ISA 1.x */
     while (ptx_at(p, '.')) {
         struct span at = ptx_here(p);
         struct str w = ptx_dotword(p);
@@ -140,7 +153,8 @@ static uint64_t element_bytes(const struct ptx_decl *d)
     return bits < 8 ? 1 : bits / 8;
 }
 
-static struct ptx_symbol *declared(struct ptx_parser *p, const struct ptx_decl *d, struct str name, const uint64_t *dims, unsigned n, bool unsized)
+static struct ptx_symbol *declared(struct ptx_parser *p, const struct ptx_decl *d, struct str name,
+                                   const uint64_t *dims, unsigned n, bool unsized)
 {
     struct ptx_symbol *s = ARENA_NEW(p->a, struct ptx_symbol);
     if (!s) {
@@ -155,14 +169,27 @@ static struct ptx_symbol *declared(struct ptx_parser *p, const struct ptx_decl *
         }
         bytes *= dims[i];
     }
-    *s = (struct ptx_symbol){ .kind = SYM_VAR, .name = name, .linkage = d->linkage, .space = d->space, .type = d->type, .vec = d->vec,
-                              .align = d->align ? d->align : (uint32_t)(each > 16 ? 16 : each), .array = n > 0, .unsized = unsized, .bytes = unsized ? 0 : bytes,
-                              .is_ptr = d->is_ptr, .ptr_space = d->ptr_space, .ptr_align = d->ptr_align, .func = p->f, .stmt = PTX_NO_INDEX,
+    *s = (struct ptx_symbol){ .kind = SYM_VAR,
+                              .name = name,
+                              .linkage = d->linkage,
+                              .space = d->space,
+                              .type = d->type,
+                              .vec = d->vec,
+                              .align = d->align ? d->align : (uint32_t)(each > 16 ? 16 : each),
+                              .array = n > 0,
+                              .unsized = unsized,
+                              .bytes = unsized ? 0 : bytes,
+                              .is_ptr = d->is_ptr,
+                              .ptr_space = d->ptr_space,
+                              .ptr_align = d->ptr_align,
+                              .func = p->f,
+                              .stmt = PTX_NO_INDEX,
                               .at = ptx_upto(p, d->at) };
     return s;
 }
 
-static struct ptx_symbol *read_name(struct ptx_parser *p, const struct ptx_decl *d, uint64_t *dims, unsigned *ndims)
+static struct ptx_symbol *read_name(struct ptx_parser *p, const struct ptx_decl *d, uint64_t *dims,
+                                    unsigned *ndims)
 {
     ptx_skip_blank(p);
     struct span at = ptx_here(p);
@@ -170,7 +197,8 @@ static struct ptx_symbol *read_name(struct ptx_parser *p, const struct ptx_decl 
     bool unsized = false;
     if (!name.n) {
         at.len = 1;
-        ptx_error(p, "ptx-syntax", at, "expected the name of a variable, found %s", ptx_quiet(p) ? "this" : ptx_quote(p));
+        ptx_error(p, "ptx-syntax", at, "expected the name of a variable, found %s",
+                  ptx_quiet(p) ? "this" : ptx_quote(p));
         return NULL;
     }
     *ndims = 0;
@@ -253,7 +281,8 @@ static bool read_register(struct ptx_parser *p, const struct ptx_decl *d)
     struct str name = ptx_ident(p);
     if (!name.n) {
         at.len = 1;
-        ptx_error(p, "ptx-syntax", at, "expected the name of a register, found %s", ptx_quiet(p) ? "this" : ptx_quote(p));
+        ptx_error(p, "ptx-syntax", at, "expected the name of a register, found %s",
+                  ptx_quiet(p) ? "this" : ptx_quote(p));
         return false;
     }
     at.len = (uint32_t)name.n;
@@ -269,7 +298,8 @@ static bool read_register(struct ptx_parser *p, const struct ptx_decl *d)
         return false;
     n = (uint64_t)v.i;
     if (v.is_float || n == 0 || n > UINT32_MAX) {
-        ptx_error(p, "ptx-declaration", ptx_upto(p, at), "a register range holds 1 to 4294967295 registers");
+        ptx_error(p, "ptx-declaration", ptx_upto(p, at),
+                  "a register range holds 1 to 4294967295 registers");
         return true;
     }
     ptx_range_declare(p, name, n, d->type, d->vec, at);

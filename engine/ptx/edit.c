@@ -10,12 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum rank { RANK_AFTER, RANK_PLAIN, RANK_BEFORE };   /* at one place: what follows k comes before what precedes k+1 */
-struct change { uint32_t off, len, seq; enum rank rank; char *text; size_t n; const char *tag; };
+/* at one place: what follows k comes before what precedes k+1 */
+enum rank { RANK_AFTER, RANK_PLAIN, RANK_BEFORE };
+struct change {
+    uint32_t off, len, seq;
+    enum rank rank;
+    char *text;
+    size_t n;
+    const char *tag;
+};
 struct ptx_edit {
     const struct ptx_module *m;
     PTX_VEC(struct change) changes;
-    const char *nl;                /* line end in use in this module */
+    const char *nl; /* line end in use in this module */
     bool oom;
 };
 
@@ -79,7 +86,8 @@ static uint32_t line_end_after(const struct ptx_module *m, uint32_t at)
 }
 
 /* ---- collecting ---- */
-static void add_change(struct ptx_edit *e, uint32_t off, uint32_t len, enum rank rank, const char *tag, struct buf *text)
+static void add_change(struct ptx_edit *e, uint32_t off, uint32_t len, enum rank rank, const char *tag,
+                       struct buf *text)
 {
     struct change *c = text->oom ? NULL : PTX_PUSH(e, e->changes);
     if (!c) {
@@ -93,7 +101,8 @@ static void add_change(struct ptx_edit *e, uint32_t off, uint32_t len, enum rank
 }
 
 /* Text with `indent` before each of its lines; ends in a line end when `close`. */
-static void indented(const struct ptx_edit *e, struct buf *out, struct str text, struct str indent, bool first, bool close)
+static void indented(const struct ptx_edit *e, struct buf *out, struct str text, struct str indent,
+                     bool first, bool close)
 {
     while (text.n && text.s[text.n - 1] == '\n')
         text.n--;
@@ -110,7 +119,8 @@ static void indented(const struct ptx_edit *e, struct buf *out, struct str text,
     }
 }
 
-static void insert_before(struct ptx_edit *e, uint32_t at, struct str indent, const char *tag, struct str text)
+static void insert_before(struct ptx_edit *e, uint32_t at, struct str indent, const char *tag,
+                          struct str text)
 {
     struct buf b = { 0 };
     if (begins_line(e->m, at)) {
@@ -123,10 +133,12 @@ static void insert_before(struct ptx_edit *e, uint32_t at, struct str indent, co
     }
 }
 
-static void insert_after(struct ptx_edit *e, uint32_t at, struct str indent, const char *tag, struct str text)
+static void insert_after(struct ptx_edit *e, uint32_t at, struct str indent, const char *tag,
+                         struct str text)
 {
     struct buf b = { 0 };
-    uint32_t end = at && e->m->text.s[at - 1] == '\n' ? at : line_end_after(e->m, at);   /* .loc reaches to the next line */
+    /* .loc reaches to the next line */
+    uint32_t end = at && e->m->text.s[at - 1] == '\n' ? at : line_end_after(e->m, at);
     bool open_end = end == e->m->text.n && (!end || e->m->text.s[end - 1] != '\n');
     if (end != PTX_NO_INDEX && !open_end) {
         indented(e, &b, text, indent, true, true);
@@ -135,7 +147,7 @@ static void insert_after(struct ptx_edit *e, uint32_t at, struct str indent, con
     }
     buf_puts(&b, e->nl);
     indented(e, &b, text, indent, true, false);
-    if (end == PTX_NO_INDEX) {     /* what follows on the line moves to a line of its own */
+    if (end == PTX_NO_INDEX) { /* what follows on the line moves to a line of its own */
         buf_puts(&b, e->nl);
         buf_str(&b, indent);
     }
@@ -143,17 +155,18 @@ static void insert_after(struct ptx_edit *e, uint32_t at, struct str indent, con
 }
 
 /* Formats into a buffer; the caller frees it. */
-#define FORMAT(b, fmt)                    \
-    struct buf b = { 0 };                 \
-    do {                                  \
-        va_list ap_;                      \
-        va_start(ap_, fmt);               \
-        buf_vprintf(&b, fmt, ap_);        \
-        va_end(ap_);                      \
+#define FORMAT(b, fmt)             \
+    struct buf b = { 0 };          \
+    do {                           \
+        va_list ap_;               \
+        va_start(ap_, fmt);        \
+        buf_vprintf(&b, fmt, ap_); \
+        va_end(ap_);               \
     } while (0)
 #define VIEW(b) ((struct str){ (b).s ? (b).s : "", (b).n })
 
-void ptx_edit_before(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...)
+void ptx_edit_before(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag,
+                     const char *fmt, ...)
 {
     FORMAT(b, fmt);
     uint32_t at = f->stmts[stmt].at.off;
@@ -161,7 +174,8 @@ void ptx_edit_before(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt
     buf_free(&b);
 }
 
-void ptx_edit_after(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...)
+void ptx_edit_after(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag,
+                    const char *fmt, ...)
 {
     FORMAT(b, fmt);
     struct span at = f->stmts[stmt].at;
@@ -174,7 +188,8 @@ static void remove_span(struct ptx_edit *e, struct span at, const char *tag)
 {
     struct buf none = { 0 };
     uint32_t end = at.off + at.len, after = end;
-    while (after < e->m->text.n && (e->m->text.s[after] == ' ' || e->m->text.s[after] == '\t' || e->m->text.s[after] == '\r'))
+    while (after < e->m->text.n &&
+           (e->m->text.s[after] == ' ' || e->m->text.s[after] == '\t' || e->m->text.s[after] == '\r'))
         after++;
     buf_puts(&none, "");
     if (begins_line(e->m, at.off) && after < e->m->text.n && e->m->text.s[after] == '\n') {
@@ -185,7 +200,8 @@ static void remove_span(struct ptx_edit *e, struct span at, const char *tag)
     }
 }
 
-void ptx_edit_replace(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...)
+void ptx_edit_replace(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag,
+                      const char *fmt, ...)
 {
     FORMAT(b, fmt);
     struct span at = f->stmts[stmt].at;
@@ -236,7 +252,8 @@ void ptx_edit_entry(struct ptx_edit *e, const struct ptx_func *f, const char *ta
     buf_free(&b);
 }
 
-void ptx_edit_declare(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...)
+void ptx_edit_declare(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt,
+                      ...)
 {
     FORMAT(b, fmt);
     insert_after(e, f->body.off + 1, body_indent(e, f), tag, VIEW(b));
@@ -265,7 +282,7 @@ static int by_place(const void *pa, const void *pb)
     const struct change *a = pa, *b = pb;
     if (a->off != b->off)
         return a->off < b->off ? -1 : 1;
-    bool ia = a->len == 0, ib = b->len == 0;     /* insertions stand before the replaced text */
+    bool ia = a->len == 0, ib = b->len == 0; /* insertions stand before the replaced text */
     if (ia != ib)
         return ia ? -1 : 1;
     if (a->rank != b->rank)
@@ -273,7 +290,13 @@ static int by_place(const void *pa, const void *pb)
     return a->seq < b->seq ? -1 : a->seq > b->seq;
 }
 
-struct output { struct buf text; PTX_VEC(struct ptx_line_origin) lines; struct ptx_line_origin cur; uint32_t line; bool oom; };
+struct output {
+    struct buf text;
+    PTX_VEC(struct ptx_line_origin) lines;
+    struct ptx_line_origin cur;
+    uint32_t line;
+    bool oom;
+};
 
 static void end_line(struct output *o)
 {
@@ -299,7 +322,8 @@ static void emit_original(struct output *o, const char *s, size_t n)
     }
 }
 
-/* PTX_EDIT_COPY_OF in the text of a change: its length; the line becomes the origin of the line being written. */
+/* PTX_EDIT_COPY_OF in the text of a change: its length; the line becomes the origin of the line being
+ * written. */
 static size_t copy_mark(struct output *o, const struct change *c, size_t at)
 {
     uint32_t line = 0;
@@ -316,7 +340,7 @@ static size_t copy_mark(struct output *o, const struct change *c, size_t at)
 static void emit_change(struct output *o, const struct change *c, const struct ptx_module *m)
 {
     if (c->len && c->n && !o->cur.line)
-        o->cur.line = o->line;     /* the replaced statement keeps its line */
+        o->cur.line = o->line; /* the replaced statement keeps its line */
     if (c->n)
         o->cur.tag = c->tag;
     for (size_t i = 0, from = 0; i <= c->n; i++) {
@@ -334,7 +358,8 @@ static void emit_change(struct output *o, const struct change *c, const struct p
         o->line += m->text.s[c->off + i] == '\n';
 }
 
-static enum status overlap(const struct ptx_edit *e, const struct change *a, const struct change *b, struct diags *ds)
+static enum status overlap(const struct ptx_edit *e, const struct change *a, const struct change *b,
+                           struct diags *ds)
 {
     struct span at = { b->off, b->len ? b->len : 1, 1, 1 };
     for (uint32_t i = 0; i < b->off; i++) {
@@ -342,7 +367,9 @@ static enum status overlap(const struct ptx_edit *e, const struct change *a, con
         at.line += nl;
         at.col = nl ? 1 : at.col + 1;
     }
-    struct diag *d = diag_add(ds, DIAG_ERROR, "ptx-edit", e->m->path, at, "two changes of the same text, by %s and by %s", a->tag ? a->tag : "?", b->tag ? b->tag : "?");
+    struct diag *d = diag_add(ds, DIAG_ERROR, "ptx-edit", e->m->path, at,
+                              "two changes of the same text, by %s and by %s", a->tag ? a->tag : "?",
+                              b->tag ? b->tag : "?");
     diag_source(d, e->m->text);
     return ST_REFUSED;
 }

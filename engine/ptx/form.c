@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* ---- opcode text ---- */
-struct words { struct str w[PTX_MAX_WORDS]; unsigned n; bool overflow; };
+struct words {
+    struct str w[PTX_MAX_WORDS];
+    unsigned n;
+    bool overflow;
+};
 
 static struct words split(struct str text)
 {
@@ -26,7 +29,8 @@ static struct words split(struct str text)
 }
 
 /* The longest table name that starts the opcode; *used says how many words it took. */
-static uint16_t find_op(const struct ptx_parser *p, struct str text, const struct words *w, unsigned *used)
+static uint16_t find_op(const struct ptx_parser *p, struct str text, const struct words *w,
+                        unsigned *used)
 {
     for (unsigned k = w->n < 5 ? w->n : 5; k; k--) {
         size_t n = (size_t)(w->w[k - 1].s + w->w[k - 1].n - text.s);
@@ -41,7 +45,10 @@ static uint16_t find_op(const struct ptx_parser *p, struct str text, const struc
 }
 
 /* ---- "@78.90a": since when ---- */
-struct since { unsigned version, sm; char suffix; };
+struct since {
+    unsigned version, sm;
+    char suffix;
+};
 
 static const char *read_since(const char *s, struct since *out)
 {
@@ -64,12 +71,14 @@ static bool since_met(const struct ptx_module *m, struct since s)
 static void report_since(struct ptx_parser *p, struct span at, const char *what, struct since s)
 {
     if (p->m->version < s.version) {
-        struct diag *d = ptx_error(p, "ptx-version", at, "'%s' needs .version %u.%u; this module says %u.%u", what, s.version / 10,
-                                   s.version % 10, p->m->version / 10, p->m->version % 10);
+        struct diag *d =
+            ptx_error(p, "ptx-version", at, "'%s' needs .version %u.%u; this module says %u.%u", what,
+                      s.version / 10, s.version % 10, p->m->version / 10, p->m->version % 10);
         diag_hint(d, "raise .version to %u.%u or leave it out", s.version / 10, s.version % 10);
     } else {
-        struct diag *d = ptx_error(p, "ptx-target", at, "'%s' needs .target sm_%u%s; this module says %.*s", what, s.sm, s.suffix ? "a" : "",
-                                   SV(p->m->target_text));
+        struct diag *d =
+            ptx_error(p, "ptx-target", at, "'%s' needs .target sm_%u%s; this module says %.*s", what,
+                      s.sm, s.suffix ? "a" : "", SV(p->m->target_text));
         diag_hint(d, "raise .target or leave it out");
     }
 }
@@ -82,7 +91,10 @@ static const char *word_end(const char *s)
     return s;
 }
 
-static struct str mod_word(uint16_t m) { return str_of(ptx_mod_text((enum ptx_mod)m) + 1); }
+static struct str mod_word(uint16_t m)
+{
+    return str_of(ptx_mod_text((enum ptx_mod)m) + 1);
+}
 
 /* "[f32,f64]": is type t in it? s stands on '['. */
 static bool bracket_has(const char *s, enum ptx_type t)
@@ -100,7 +112,11 @@ static bool bracket_has(const char *s, enum ptx_type t)
 }
 
 enum match { MATCH_NO, MATCH_TYPE /* the word fits, the type does not */, MATCH_YES };
-struct mod_search { enum match how; struct since since; unsigned group; };
+struct mod_search {
+    enum match how;
+    struct since since;
+    unsigned group;
+};
 
 static bool alternative_is(const char *s, const char *e, uint16_t m)
 {
@@ -156,10 +172,16 @@ static const char *slot_end(const char *s)
     return s;
 }
 
-struct type_search { bool ok; unsigned bad; /* first slot without a fit */ unsigned slots; struct since since; };
+struct type_search {
+    bool ok;
+    unsigned bad; /* first slot without a fit */
+    unsigned slots;
+    struct since since;
+};
 
 /* One alternative of a types string against the types of the form. */
-static struct type_search match_types(const struct ptx_module *m, const char *s, const uint8_t *type, unsigned n)
+static struct type_search match_types(const struct ptx_module *m, const char *s, const uint8_t *type,
+                                      unsigned n)
 {
     struct type_search r = { .ok = true, .bad = n };
     for (;; s++) {
@@ -183,14 +205,16 @@ static struct type_search match_types(const struct ptx_module *m, const char *s,
 }
 
 /* The alternative that fits best. *list points at its text. */
-static struct type_search find_types(const struct ptx_module *m, const char *types, const uint8_t *type, unsigned n, const char **list)
+static struct type_search find_types(const struct ptx_module *m, const char *types, const uint8_t *type,
+                                     unsigned n, const char **list)
 {
     struct type_search best = { .ok = false, .bad = 0 };
     bool first = true;
     for (const char *s = types ? types : "";; s++) {
         struct type_search r = match_types(m, s, type, n);
         bool newer = best.ok && best.since.version;
-        if (first || (r.ok && (!best.ok || (newer && !r.since.version))) || (!best.ok && r.bad > best.bad)) {
+        if (first || (r.ok && (!best.ok || (newer && !r.since.version))) ||
+            (!best.ok && r.bad > best.bad)) {
             best = r;
             *list = s;
         }
@@ -203,7 +227,12 @@ static struct type_search find_types(const struct ptx_module *m, const char *typ
 }
 
 /* ---- checking and reporting (report: NULL to decide only whether there is something) ---- */
-struct report { struct ptx_parser *p; const struct ptx_form *f; const struct span *at; bool bad; };
+struct report {
+    struct ptx_parser *p;
+    const struct ptx_form *f;
+    const struct span *at;
+    bool bad;
+};
 
 static struct span word_span(const struct report *r, const char *word, size_t n)
 {
@@ -233,12 +262,17 @@ static const char *pretty(struct ptx_parser *p, const char *s, const char *e)
     return text ? text : "";
 }
 
-struct mods_ctx { struct ptx_parser *p; const char *mods; };
+struct mods_ctx {
+    struct ptx_parser *p;
+    const char *mods;
+};
 static const char *table_word_at(void *ctx, size_t i)
 {
     struct mods_ctx *c = ctx;
     struct mod_search s = find_mod(c->mods, (uint16_t)(i + 1), PTX_T_NONE, 0);
-    return s.how != MATCH_NO || ptx_mod_category((enum ptx_mod)(i + 1)) == MODCAT_TYPE ? ptx_mod_text((enum ptx_mod)(i + 1)) + 1 : NULL;
+    return s.how != MATCH_NO || ptx_mod_category((enum ptx_mod)(i + 1)) == MODCAT_TYPE
+               ? ptx_mod_text((enum ptx_mod)(i + 1)) + 1
+               : NULL;
 }
 
 static void unknown_word(struct report *r, struct str word)
@@ -249,7 +283,8 @@ static void unknown_word(struct report *r, struct str word)
         return;
     }
     const struct ptx_op_info *info = ptx_op_info((enum ptx_op)r->f->op);
-    struct diag *d = ptx_error(r->p, "ptx-modifier", word_span(r, word.s, word.n), "'%s' takes no '.%.*s'", info->name, SV(word));
+    struct diag *d = ptx_error(r->p, "ptx-modifier", word_span(r, word.s, word.n),
+                               "'%s' takes no '.%.*s'", info->name, SV(word));
     struct mods_ctx c = { r->p, info->mods };
     const char *near = ptx_nearest(word, table_word_at, &c, PTX_MOD_COUNT - 1);
     if (near)
@@ -263,7 +298,8 @@ static void check_word(struct report *r, struct str word, uint16_t m, uint64_t *
     const struct ptx_op_info *info = ptx_op_info((enum ptx_op)r->f->op);
     struct mod_search s = find_mod(info->mods, m, (enum ptx_type)r->f->type[0], *taken);
     if (s.how == MATCH_NO) {
-        if (ptx_mod_category((enum ptx_mod)m) != MODCAT_TYPE || find_mod(info->mods, m, PTX_T_NONE, 0).how != MATCH_NO)
+        if (ptx_mod_category((enum ptx_mod)m) != MODCAT_TYPE ||
+            find_mod(info->mods, m, PTX_T_NONE, 0).how != MATCH_NO)
             unknown_word(r, word);
         return;
     }
@@ -271,7 +307,8 @@ static void check_word(struct report *r, struct str word, uint16_t m, uint64_t *
     if (s.how == MATCH_TYPE) {
         r->bad = true;
         if (r->at)
-            ptx_error(r->p, "ptx-modifier", word_span(r, word.s, word.n), "'%s' takes '.%.*s' only with other types than .%s", info->name, SV(word),
+            ptx_error(r->p, "ptx-modifier", word_span(r, word.s, word.n),
+                      "'%s' takes '.%.*s' only with other types than .%s", info->name, SV(word),
                       ptx_type_name((enum ptx_type)r->f->type[0]));
     } else if (!since_met(r->p->m, s.since)) {
         r->bad = true;
@@ -289,7 +326,8 @@ static void check_required(struct report *r, uint64_t taken)
         if (e > s && e[-1] == '!' && !(taken >> group & 1)) {
             r->bad = true;
             if (r->at)
-                ptx_error(r->p, "ptx-modifier", word_span(r, r->f->text.s, r->f->text.n), "'%.*s' lacks one of %s", SV(r->f->text), pretty(r->p, s, e));
+                ptx_error(r->p, "ptx-modifier", word_span(r, r->f->text.s, r->f->text.n),
+                          "'%.*s' lacks one of %s", SV(r->f->text), pretty(r->p, s, e));
             return;
         }
         s = e;
@@ -305,7 +343,8 @@ static const char *longer_name(const struct ptx_module *m, const struct ptx_form
     size_t n = strlen(name);
     for (int i = 1; i < PTX_OP_COUNT; i++) {
         const struct ptx_op_info *o = ptx_op_info((enum ptx_op)i);
-        if (!strncmp(o->name, name, n) && o->name[n] == '.' && find_types(m, o->types, f->type, f->ntypes, &list).ok)
+        if (!strncmp(o->name, name, n) && o->name[n] == '.' &&
+            find_types(m, o->types, f->type, f->ntypes, &list).ok)
             return o->name;
     }
     return NULL;
@@ -323,14 +362,21 @@ static void check_types(struct report *r)
         return;
     struct span all = word_span(r, r->f->text.s, r->f->text.n);
     if (t.ok) {
-        report_since(r->p, all, r->f->ntypes ? arena_printf(r->p->a, "%s with .%s", info->name, ptx_type_name((enum ptx_type)r->f->type[t.slots > 1 ? 1 : 0])) : info->name, t.since);
+        report_since(r->p, all,
+                     r->f->ntypes
+                         ? arena_printf(r->p->a, "%s with .%s", info->name,
+                                        ptx_type_name((enum ptx_type)r->f->type[t.slots > 1 ? 1 : 0]))
+                         : info->name,
+                     t.since);
         return;
     }
     struct diag *d;
     if (t.bad < r->f->ntypes && t.slots > t.bad)
-        d = ptx_error(r->p, "ptx-type", all, "'%s' has no form for .%s here", info->name, ptx_type_name((enum ptx_type)r->f->type[t.bad]));
+        d = ptx_error(r->p, "ptx-type", all, "'%s' has no form for .%s here", info->name,
+                      ptx_type_name((enum ptx_type)r->f->type[t.bad]));
     else
-        d = ptx_error(r->p, "ptx-type", all, "'%s' takes %u type%s, not %u", info->name, t.slots, t.slots == 1 ? "" : "s", r->f->ntypes);
+        d = ptx_error(r->p, "ptx-type", all, "'%s' takes %u type%s, not %u", info->name, t.slots,
+                      t.slots == 1 ? "" : "s", r->f->ntypes);
     for (unsigned i = 0; i < t.bad && *slot_end(list) == ','; i++)
         list = slot_end(list) + 1;
     const char *longer = longer_name(r->p->m, r->f);
@@ -400,7 +446,7 @@ static bool sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig 
         has_hint = has_hint || f->mods[i] == PTX_MOD_L2_CACHE_HINT;
     while (*s && *s != ';') {
         struct ptx_slot *o = &out->slot[out->n++];
-        bool hinted = false;       /* a cache policy: there exactly when .L2::cache_hint is */
+        bool hinted = false; /* a cache policy: there exactly when .L2::cache_hint is */
         *o = (struct ptx_slot){ .cls = *s++, .type = f->type[0], .pipe = pipe };
         if (*s >= '1' && *s <= '3') {
             usable = usable && f->ntypes > *s - '0';
@@ -426,7 +472,7 @@ static bool sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig 
         if (hinted && has_hint)
             o->optional = false;
         else if (hinted && o->optional)
-            out->n--;              /* always the last */
+            out->n--; /* always the last */
         else
             usable = usable && !hinted;
         out->least = (uint8_t)(out->least + (!o->optional && &out->slot[out->n - 1] == o));
@@ -464,8 +510,11 @@ static uint8_t space_of(enum ptx_mod m)
     case PTX_MOD_CONST: return PTX_SPACE_CONST;
     case PTX_MOD_GLOBAL: return PTX_SPACE_GLOBAL;
     case PTX_MOD_LOCAL: return PTX_SPACE_LOCAL;
-    case PTX_MOD_PARAM: case PTX_MOD_PARAM_ENTRY: case PTX_MOD_PARAM_FUNC: return PTX_SPACE_PARAM;
-    case PTX_MOD_SHARED: case PTX_MOD_SHARED_CTA: return PTX_SPACE_SHARED;
+    case PTX_MOD_PARAM:
+    case PTX_MOD_PARAM_ENTRY:
+    case PTX_MOD_PARAM_FUNC: return PTX_SPACE_PARAM;
+    case PTX_MOD_SHARED:
+    case PTX_MOD_SHARED_CTA: return PTX_SPACE_SHARED;
     case PTX_MOD_SHARED_CLUSTER: return PTX_SPACE_SHARED_CLUSTER;
     case PTX_MOD_TEX: return PTX_SPACE_TEX;
     case PTX_MOD_REG: return PTX_SPACE_REG;
@@ -479,7 +528,8 @@ static void add_word(struct ptx_form *f, uint16_t m)
 {
     f->mods[f->nmods++] = m;
     enum ptx_mod_category c = ptx_mod_category((enum ptx_mod)m);
-    bool type = c == MODCAT_TYPE && find_mod(ptx_op_info((enum ptx_op)f->op)->mods, m, PTX_T_NONE, 0).how == MATCH_NO;
+    bool type = c == MODCAT_TYPE &&
+                find_mod(ptx_op_info((enum ptx_op)f->op)->mods, m, PTX_T_NONE, 0).how == MATCH_NO;
     if (type && f->ntypes < 4)
         f->type[f->ntypes++] = (uint8_t)ptx_type_find(mod_word(m));
     else if (c == MODCAT_SPACE && !f->space)
@@ -522,7 +572,9 @@ static void note_opaque(struct ptx_parser *p, const struct ptx_form *f, struct s
     if (!p->ds || p->ds->n > 150)
         return;
     at.len = (uint32_t)f->text.n;
-    struct diag *d = ptx_report(p, DIAG_NOTE, "ptx-opaque", at, "'%.*s' is not in the op table: kept as it is, not analysed", SV(f->text));
+    struct diag *d =
+        ptx_report(p, DIAG_NOTE, "ptx-opaque", at,
+                   "'%.*s' is not in the op table: kept as it is, not analysed", SV(f->text));
     size_t n = 0;
     while (n < f->text.n && f->text.s[n] != '.')
         n++;
@@ -534,10 +586,14 @@ static void note_opaque(struct ptx_parser *p, const struct ptx_form *f, struct s
 static bool form_relaxed(uint16_t op)
 {
     switch (op) {
-    case PTX_OP_LD: case PTX_OP_ST: case PTX_OP_LDU: case PTX_OP_CVT: case PTX_OP_SULD_B: case PTX_OP_SUST_B: case PTX_OP_ST_ASYNC:
-        return true;
-    default:
-        return false;
+    case PTX_OP_LD:
+    case PTX_OP_ST:
+    case PTX_OP_LDU:
+    case PTX_OP_CVT:
+    case PTX_OP_SULD_B:
+    case PTX_OP_SUST_B:
+    case PTX_OP_ST_ASYNC: return true;
+    default: return false;
     }
 }
 

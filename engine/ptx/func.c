@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 /* ---- parameter lists ---- */
 static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
 {
@@ -18,8 +17,10 @@ static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
     if (!ptx_decl_specifiers(p, &d))
         return false;
     if (d.vec > 1 && d.space == PTX_SPACE_PARAM) {
-        struct diag *e = ptx_error(p, "ptx-declaration", ptx_upto(p, d.at), "a .param variable is no vector");
-        diag_hint(e, "declare .align %u .b8 name[%u]", d.vec * ptx_type_bits((enum ptx_type)d.type) / 8, d.vec * ptx_type_bits((enum ptx_type)d.type) / 8);
+        struct diag *e =
+            ptx_error(p, "ptx-declaration", ptx_upto(p, d.at), "a .param variable is no vector");
+        diag_hint(e, "declare .align %u .b8 name[%u]", d.vec * ptx_type_bits((enum ptx_type)d.type) / 8,
+                  d.vec * ptx_type_bits((enum ptx_type)d.type) / 8);
         return false;
     }
     *out = ptx_decl_name(p, &d);
@@ -163,8 +164,11 @@ static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
         return true;
     }
     at = ptx_upto(p, at);
-    struct diag *d = ptx_report(p, DIAG_WARNING, "ptx-directive", at, "'.%.*s' is no directive of a function known here: kept as it is", SV(w));
-    diag_hint(d, "known: .maxntid .reqntid .minnctapersm .maxnreg .maxclusterrank .reqnctapercluster .explicitcluster .noreturn .pragma");
+    struct diag *d =
+        ptx_report(p, DIAG_WARNING, "ptx-directive", at,
+                   "'.%.*s' is no directive of a function known here: kept as it is", SV(w));
+    diag_hint(d, "known: .maxntid .reqntid .minnctapersm .maxnreg .maxclusterrank .reqnctapercluster "
+                 ".explicitcluster .noreturn .pragma");
     return skip_directive_arguments(p);
 }
 
@@ -172,7 +176,7 @@ static bool read_func_directives(struct ptx_parser *p, struct ptx_func *f)
 {
     for (;;) {
         ptx_skip_blank(p);
-        if (*p->c == ',') {        /* "foo, .noreturn": old spelling */
+        if (*p->c == ',') { /* "foo, .noreturn": old spelling */
             p->c++;
             continue;
         }
@@ -199,9 +203,11 @@ static void declare_function(struct ptx_parser *p, struct ptx_func *f, struct sp
 {
     struct ptx_name *e = ptx_name_find(p, f->name, NAME_SYM);
     uint32_t index = (uint32_t)p->funcs.n - 1;
-    if (e && e->kind == NAME_SYM && e->sym->kind == SYM_FUNC && !(e->sym->func->has_body && f->has_body)) {
+    if (e && e->kind == NAME_SYM && e->sym->kind == SYM_FUNC &&
+        !(e->sym->func->has_body && f->has_body)) {
         if (!same_shape(e->sym->func, f)) {
-            struct diag *d = ptx_error(p, "ptx-redefined", at, "'%.*s' has other parameters than its declaration", SV(f->name));
+            struct diag *d = ptx_error(p, "ptx-redefined", at,
+                                       "'%.*s' has other parameters than its declaration", SV(f->name));
             diag_hint(d, "the declaration is on line %u", e->at.line);
         }
         if (f->has_body || !e->sym->func->has_body) {
@@ -214,7 +220,12 @@ static void declare_function(struct ptx_parser *p, struct ptx_func *f, struct sp
     struct ptx_symbol *s = ARENA_NEW(p->a, struct ptx_symbol);
     if (!s)
         return;
-    *s = (struct ptx_symbol){ .kind = SYM_FUNC, .name = f->name, .linkage = f->linkage, .func = f, .stmt = PTX_NO_INDEX, .at = at };
+    *s = (struct ptx_symbol){ .kind = SYM_FUNC,
+                              .name = f->name,
+                              .linkage = f->linkage,
+                              .func = f,
+                              .stmt = PTX_NO_INDEX,
+                              .at = at };
     e = ptx_name_add(p, f->name, NAME_SYM, at);
     if (e) {
         e->sym = s;
@@ -232,7 +243,8 @@ static bool read_name(struct ptx_parser *p, struct ptx_func *f, struct span *at)
         return true;
     }
     at->len = 1;
-    ptx_error(p, "ptx-syntax", *at, "expected the name of the function, found %s", ptx_quiet(p) ? "this" : ptx_quote(p));
+    ptx_error(p, "ptx-syntax", *at, "expected the name of the function, found %s",
+              ptx_quiet(p) ? "this" : ptx_quote(p));
     return false;
 }
 
@@ -251,13 +263,15 @@ static bool read_head(struct ptx_parser *p, struct ptx_func *f, struct span *nam
 
 static void reset_body(struct ptx_parser *p)
 {
-    p->insts.n = p->stmts.n = p->labels.n = p->places.n = p->regs.n = p->vars.n = p->locs.n = p->loc_stmt.n = p->refs.n = 0;
+    p->insts.n = p->stmts.n = p->labels.n = p->places.n = p->regs.n = p->vars.n = p->locs.n =
+        p->loc_stmt.n = p->refs.n = 0;
     p->digit_names = false;
     p->scopes.n = 1;
     p->scope = 0;
 }
 
-static struct ptx_func *new_func(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, struct span at)
+static struct ptx_func *new_func(struct ptx_parser *p, enum ptx_linkage linkage, bool entry,
+                                 struct span at)
 {
     struct ptx_func *f = ARENA_NEW(p->a, struct ptx_func);
     struct ptx_func **slot = f ? PTX_PUSH(p, p->funcs) : NULL;

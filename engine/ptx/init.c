@@ -5,15 +5,14 @@
 
 #include <string.h>
 
-
-#define MAX_GAPS (64u << 20)       /* bytes left out by short rows, in all of a module */
+#define MAX_GAPS (64u << 20) /* bytes left out by short rows, in all of a module */
 
 struct init {
     struct ptx_parser *p;
     struct ptx_symbol *s;
-    uint64_t row[PTX_MAX_DIMS + 1];/* scalars in one item of each nesting level */
-    uint64_t at;                   /* next element, counted in scalars */
-    unsigned each;                 /* bytes of a scalar */
+    uint64_t row[PTX_MAX_DIMS + 1]; /* scalars in one item of each nesting level */
+    uint64_t at;                    /* next element, counted in scalars */
+    unsigned each;                  /* bytes of a scalar */
     PTX_VEC(uint8_t) bytes;
     PTX_VEC(struct ptx_reloc) reloc;
     bool oom;
@@ -24,7 +23,8 @@ static bool too_many(struct init *in)
     uint64_t max = in->s->unsized ? UINT32_MAX : in->s->bytes;
     if ((in->at + 1) * in->each <= max)
         return false;
-    ptx_error(in->p, "ptx-initialiser", ptx_here(in->p), "more values than '%.*s' has elements", SV(in->s->name));
+    ptx_error(in->p, "ptx-initialiser", ptx_here(in->p), "more values than '%.*s' has elements",
+              SV(in->s->name));
     return true;
 }
 
@@ -56,8 +56,10 @@ static bool put_constant(struct init *in)
     struct span at = ptx_here(in->p);
     if (!ptx_const_expr(in->p, &v) || too_many(in))
         return false;
-    if (v.is_float && (ptx_type_kind((enum ptx_type)in->s->type) == 'u' || ptx_type_kind((enum ptx_type)in->s->type) == 's')) {
-        ptx_error(in->p, "ptx-initialiser", ptx_upto(in->p, at), "'%.*s' holds integers", SV(in->s->name));
+    if (v.is_float && (ptx_type_kind((enum ptx_type)in->s->type) == 'u' ||
+                       ptx_type_kind((enum ptx_type)in->s->type) == 's')) {
+        ptx_error(in->p, "ptx-initialiser", ptx_upto(in->p, at), "'%.*s' holds integers",
+                  SV(in->s->name));
         return false;
     }
     uint64_t bits = ptx_const_bits(&v, (enum ptx_type)in->s->type);
@@ -104,7 +106,7 @@ static bool put_wrapped(struct init *in, bool generic)
     ptx_skip_blank(p);
     struct span at = ptx_here(p);
     struct str name = ptx_ident(p);
-    if (str_is(name, "generic") && ptx_take(p, '(')) {   /* 0xFF(generic(sym)) */
+    if (str_is(name, "generic") && ptx_take(p, '(')) { /* 0xFF(generic(sym)) */
         generic = true;
         ptx_skip_blank(p);
         at = ptx_here(p);
@@ -135,7 +137,7 @@ static bool put_value(struct init *in)
             return put_wrapped(in, true);
         return put_address(in, name, at, false, true);
     }
-    const char *q = p->c;          /* 0xFF00(sym) */
+    const char *q = p->c; /* 0xFF00(sym) */
     if (*q == '0' && (q[1] | 0x20) == 'x') {
         for (q += 2; ptx_is(*q, CH_HEX);)
             q++;
@@ -174,7 +176,7 @@ static bool braces(struct init *in)
 {
     struct ptx_parser *p = in->p;
     unsigned level = 1;
-    bool value = true;             /* a value or '{' may come next */
+    bool value = true; /* a value or '{' may come next */
     while (level) {
         if (ptx_take(p, '}')) {
             if (--level)
@@ -182,7 +184,8 @@ static bool braces(struct init *in)
             value = false;
         } else if (value && ptx_take(p, '{')) {
             if (++level > PTX_MAX_DIMS + 2) {
-                ptx_error(p, "ptx-initialiser", ptx_here(p), "braces are nested deeper than the variable has dimensions");
+                ptx_error(p, "ptx-initialiser", ptx_here(p),
+                          "braces are nested deeper than the variable has dimensions");
                 return false;
             }
         } else if (value) {
@@ -234,7 +237,8 @@ void ptx_init_read(struct ptx_parser *p, struct ptx_symbol *s, const uint64_t *d
     if (ok)
         keep(&in);
     else
-        for (ptx_skip(p); p->c < p->end && *p->c != ';'; ptx_skip(p))      /* the caller's ';' is the place to go on */
+        for (ptx_skip(p); p->c < p->end && *p->c != ';';
+             ptx_skip(p)) /* the caller's ';' is the place to go on */
             p->c++;
     p->oom = p->oom || in.oom;
     base_free(in.bytes.v);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 /* ---- types of operands (9.4) ---- */
 /* Types that exist in instructions only; their registers are declared .b16, .b32 ... */
 static bool instruction_only(enum ptx_type t)
@@ -26,12 +25,17 @@ static bool type_fits(enum ptx_type t, enum ptx_type r, bool relaxed)
         return false;
     if (kt == 'b' || kr == 'b')
         return true;
-    if (r == PTX_T_F16X2)          /* the one packed type that registers have */
+    if (r == PTX_T_F16X2) /* the one packed type that registers have */
         return t == PTX_T_U16X2 || t == PTX_T_S16X2 || (relaxed && (kt == 'u' || kt == 's'));
     return !instruction_only(t) && (kt == 'f') == (kr == 'f');
 }
 
-struct check { struct ptx_parser *p; const struct ptx_form *f; struct span at; bool say; };
+struct check {
+    struct ptx_parser *p;
+    const struct ptx_form *f;
+    struct span at;
+    bool say;
+};
 
 /* Counted on from the instruction's own place, so a line of any length costs nothing. */
 static struct span operand_span(const struct check *c, const struct ptx_operand *o)
@@ -50,23 +54,28 @@ static bool mismatch(const struct check *c, const struct ptx_operand *o, const c
     if (c->say) {
         struct span at = operand_span(c, o);
         struct str text = { c->p->base + o->off, o->len };
-        ptx_error(c->p, "ptx-operand", at, "'%.*s' cannot stand here: '%s' needs %s", SV(text), ptx_op_info((enum ptx_op)c->f->op)->name, needs);
+        ptx_error(c->p, "ptx-operand", at, "'%.*s' cannot stand here: '%s' needs %s", SV(text),
+                  ptx_op_info((enum ptx_op)c->f->op)->name, needs);
     }
     return false;
 }
 
-static bool type_mismatch(const struct check *c, const struct ptx_operand *o, enum ptx_type want, enum ptx_type has)
+static bool type_mismatch(const struct check *c, const struct ptx_operand *o, enum ptx_type want,
+                          enum ptx_type has)
 {
     if (c->say) {
         struct str text = { c->p->base + o->off, o->len };
-        struct diag *d = ptx_error(c->p, "ptx-type", operand_span(c, o), "'%.*s' is .%s where '%.*s' works on .%s", SV(text), ptx_type_name(has),
-                                   SV(c->f->text), ptx_type_name(want));
+        struct diag *d =
+            ptx_error(c->p, "ptx-type", operand_span(c, o), "'%.*s' is .%s where '%.*s' works on .%s",
+                      SV(text), ptx_type_name(has), SV(c->f->text), ptx_type_name(want));
         if (ptx_type_kind(want) == 'p')
             diag_hint(d, "a register declared .pred is needed");
         else if (ptx_type_bits(want) != ptx_type_bits(has))
-            diag_hint(d, "%u bits against %u: convert with cvt, or declare the register .b%u", ptx_type_bits(has), ptx_type_bits(want), ptx_type_bits(want));
+            diag_hint(d, "%u bits against %u: convert with cvt, or declare the register .b%u",
+                      ptx_type_bits(has), ptx_type_bits(want), ptx_type_bits(want));
         else
-            diag_hint(d, "move it through a .b%u register with mov.b%u", ptx_type_bits(want), ptx_type_bits(want));
+            diag_hint(d, "move it through a .b%u register with mov.b%u", ptx_type_bits(want),
+                      ptx_type_bits(want));
     }
     return false;
 }
@@ -88,10 +97,12 @@ static bool imm_fits(const struct check *c, const struct ptx_slot *s, const stru
         return mismatch(c, o, "an integer constant");
     if (!o->is_float && k == 'f')
         return mismatch(c, o, "a floating point constant (0f3F800000, 1.0)");
-    if (k == 'p' && o->is_float)   /* any integer will do: nvcc -G writes mov.pred %p1, -1 */
+    if (k == 'p' && o->is_float) /* any integer will do: nvcc -G writes mov.pred %p1, -1 */
         return mismatch(c, o, "a predicate");
     if (k == 'b' && o->is_float && o->fbits != ptx_type_bits((enum ptx_type)s->type))
-        return mismatch(c, o, o->fbits == 32 ? "an integer or a 64-bit floating point constant (0d...)" : "an integer or a 32-bit floating point constant (0f...)");
+        return mismatch(c, o,
+                        o->fbits == 32 ? "an integer or a 64-bit floating point constant (0d...)"
+                                       : "an integer or a 32-bit floating point constant (0f...)");
     return true;
 }
 
@@ -100,18 +111,20 @@ static bool value_fits(const struct check *c, const struct ptx_slot *s, const st
 {
     switch (o->kind) {
     case OPND_REG:
-        return (!o->neg || s->negatable || o->comp > 3 || c->f->op == PTX_OP_VMAD || mismatch(c, o, "a value without '!' or '-'")) &&
+        return (!o->neg || s->negatable || o->comp > 3 || c->f->op == PTX_OP_VMAD ||
+                mismatch(c, o, "a value without '!' or '-'")) &&
                (o->comp > 3 || reg_fits(c, s, o));
-    case OPND_IMM:
-        return imm_fits(c, s, o);
+    case OPND_IMM: return imm_fits(c, s, o);
     case OPND_SREG:
         if (c->f->op != PTX_OP_MOV && c->f->op != PTX_OP_CVT)
             return mismatch(c, o, "a register: read special registers with mov");
-        return (ptx_type_kind((enum ptx_type)s->type) == 'p') == (ptx_sreg_bits((enum ptx_sreg)o->index) == 1) || mismatch(c, o, "a register of the instruction's type");
-    case OPND_SYM: case OPND_NONE:
+        return (ptx_type_kind((enum ptx_type)s->type) == 'p') ==
+                   (ptx_sreg_bits((enum ptx_sreg)o->index) == 1) ||
+               mismatch(c, o, "a register of the instruction's type");
+    case OPND_SYM:
+    case OPND_NONE:
         return ptx_type_kind((enum ptx_type)s->type) != 'p' || mismatch(c, o, "a predicate register");
-    default:
-        return mismatch(c, o, "a register or a constant");
+    default: return mismatch(c, o, "a register or a constant");
     }
 }
 
@@ -122,7 +135,8 @@ static bool dest_fits(const struct check *c, const struct ptx_slot *s, const str
     return o->kind == OPND_REG && !o->neg ? reg_fits(c, s, o) : mismatch(c, o, "a register to write");
 }
 
-static bool list_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o, bool write)
+static bool list_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o,
+                      bool write)
 {
     for (unsigned i = 0; i < o->nelem; i++) {
         const struct ptx_operand *e = &o->elem[i];
@@ -133,11 +147,14 @@ static bool list_fits(const struct check *c, const struct ptx_slot *s, const str
 }
 
 /* {a, b} under .v2 and the like: as many elements as the modifier says. */
-static bool vector_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o, bool write)
+static bool vector_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o,
+                        bool write)
 {
     if (o->nelem != c->f->vec && c->f->vec > 1) {
         if (c->say) {
-            struct diag *d = ptx_error(c->p, "ptx-operand", operand_span(c, o), "this vector has %u elements where .v%u needs %u", o->nelem, c->f->vec, c->f->vec);
+            struct diag *d = ptx_error(c->p, "ptx-operand", operand_span(c, o),
+                                       "this vector has %u elements where .v%u needs %u", o->nelem,
+                                       c->f->vec, c->f->vec);
             diag_hint(d, "change the modifier or the list");
         }
         return false;
@@ -146,7 +163,8 @@ static bool vector_fits(const struct check *c, const struct ptx_slot *s, const s
 }
 
 /* mov.b64 {a, b}, c (9.7.9.4): the elements' sizes sum up to the type's. */
-static bool pack_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o, bool write)
+static bool pack_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o,
+                      bool write)
 {
     unsigned each = o->nelem ? ptx_type_bits((enum ptx_type)s->type) / o->nelem : 0;
     enum ptx_type first = PTX_T_NONE;
@@ -155,7 +173,13 @@ static bool pack_fits(const struct check *c, const struct ptx_slot *s, const str
         if (e->kind == OPND_REG && e->index < c->p->regs.n) {
             enum ptx_type t = (enum ptx_type)c->p->regs.v[e->index].type;
             if (t != PTX_T_NONE && ptx_type_bits(t) != each)
-                return type_mismatch(c, e, each == 8 ? PTX_T_B8 : each == 16 ? PTX_T_B16 : each == 32 ? PTX_T_B32 : each == 64 ? PTX_T_B64 : (enum ptx_type)s->type, t);
+                return type_mismatch(c, e,
+                                     each == 8    ? PTX_T_B8
+                                     : each == 16 ? PTX_T_B16
+                                     : each == 32 ? PTX_T_B32
+                                     : each == 64 ? PTX_T_B64
+                                                  : (enum ptx_type)s->type,
+                                     t);
             if (first != PTX_T_NONE && t != first)
                 return mismatch(c, e, "elements of one type");
             first = t;
@@ -166,7 +190,8 @@ static bool pack_fits(const struct check *c, const struct ptx_slot *s, const str
     return true;
 }
 
-static bool vec_operand_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o, bool write)
+static bool vec_operand_fits(const struct check *c, const struct ptx_slot *s,
+                             const struct ptx_operand *o, bool write)
 {
     if (c->f->op == PTX_OP_MOV && c->f->vec == 1)
         return pack_fits(c, s, o, write);
@@ -175,28 +200,37 @@ static bool vec_operand_fits(const struct check *c, const struct ptx_slot *s, co
 
 static const char *space_name(uint8_t space)
 {
-    static const char *const name[] = { "generic", "reg", "sreg", "const", "global", "local", "param", "shared", "shared::cluster", "tex" };
+    static const char *const name[] = { "generic", "reg",   "sreg",   "const",           "global",
+                                        "local",   "param", "shared", "shared::cluster", "tex" };
     return space < ARRAY_LEN(name) ? name[space] : "?";
 }
 
 static bool names_memory(uint16_t op)
 {
     switch (op) {
-    case PTX_OP_LD: case PTX_OP_ST: case PTX_OP_LDU: case PTX_OP_ATOM: case PTX_OP_RED: case PTX_OP_PREFETCH: return true;
+    case PTX_OP_LD:
+    case PTX_OP_ST:
+    case PTX_OP_LDU:
+    case PTX_OP_ATOM:
+    case PTX_OP_RED:
+    case PTX_OP_PREFETCH: return true;
     default: return false;
     }
 }
 
 static bool space_fits(const struct check *c, const struct ptx_operand *o)
 {
-    uint8_t want = c->f->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : c->f->space, has = o->sym->space;
+    uint8_t want = c->f->space == PTX_SPACE_SHARED_CLUSTER ? PTX_SPACE_SHARED : c->f->space,
+            has = o->sym->space;
     if (!names_memory(c->f->op))
         return true;
     if (o->sym->kind != SYM_VAR || want == PTX_SPACE_GENERIC || want == has || has == PTX_SPACE_REG)
         return true;
     if (c->say) {
         struct str text = { c->p->base + o->off, o->len };
-        struct diag *d = ptx_error(c->p, "ptx-space", operand_span(c, o), "%.*s is in .%s, '%.*s' works on .%s", SV(text), space_name(has), SV(c->f->text), space_name(want));
+        struct diag *d =
+            ptx_error(c->p, "ptx-space", operand_span(c, o), "%.*s is in .%s, '%.*s' works on .%s",
+                      SV(text), space_name(has), SV(c->f->text), space_name(want));
         diag_hint(d, "write .%s in the opcode", space_name(has));
     }
     return false;
@@ -225,7 +259,8 @@ static bool address_fits(const struct check *c, const struct ptx_operand *o)
 static bool slot_fits(const struct check *c, const struct ptx_slot *s, const struct ptx_operand *o)
 {
     switch (s->cls) {
-    case 'd': case 'x':
+    case 'd':
+    case 'x':
         if (o->kind == OPND_VEC && !s->scalar && (c->f->vec > 1 || s->cls == 'x'))
             return vector_fits(c, s, o, true);
         return dest_fits(c, s, o);
@@ -246,8 +281,12 @@ static bool slot_fits(const struct check *c, const struct ptx_slot *s, const str
     case 'r': return o->kind == OPND_REG ? reg_fits(c, s, o) : mismatch(c, o, "a register");
     case 'i': return o->kind == OPND_IMM || mismatch(c, o, "a constant");
     case 'm': return address_fits(c, o);
-    case 't': return o->kind == OPND_MULTI || o->kind == OPND_ADDR || mismatch(c, o, "a bracketed list like [a, {b, c}]");
-    case 'h': return o->kind == OPND_SYM || o->kind == OPND_REG || mismatch(c, o, "a texture, sampler or surface");
+    case 't':
+        return o->kind == OPND_MULTI || o->kind == OPND_ADDR ||
+               mismatch(c, o, "a bracketed list like [a, {b, c}]");
+    case 'h':
+        return o->kind == OPND_SYM || o->kind == OPND_REG ||
+               mismatch(c, o, "a texture, sampler or surface");
     case 'l': return o->kind == OPND_LABEL || mismatch(c, o, "a label");
     default: return true;
     }
@@ -264,7 +303,8 @@ static uint32_t sig_pipes(const struct ptx_sig *g)
 
 /* How many of n operands fit, from the first on; n: all do. The first optional slots are
  * used, the last are left out. */
-static unsigned sig_fits(const struct check *c, const struct ptx_sig *g, const struct ptx_operand *o, unsigned n)
+static unsigned sig_fits(const struct check *c, const struct ptx_sig *g, const struct ptx_operand *o,
+                         unsigned n)
 {
     unsigned spare = n - g->least, k = 0;
     for (unsigned i = 0; i < g->n && k < n; i++) {
@@ -281,8 +321,11 @@ static unsigned sig_fits(const struct check *c, const struct ptx_sig *g, const s
 static const char *access_name(char cls)
 {
     switch (cls) {
-    case 'm': case 't': return "[addr]";
-    case 'd': case 'w': case 'x': return "d";
+    case 'm':
+    case 't': return "[addr]";
+    case 'd':
+    case 'w':
+    case 'x': return "d";
     case 'q': return "p";
     case 'p': return "pred";
     case 'i': return "const";
@@ -297,8 +340,11 @@ static void report_count(const struct check *c, unsigned n, uint32_t pipes)
     struct buf b = { 0 };
     const struct ptx_sig *g = &c->f->sigs[0];
     for (unsigned i = 0; i < g->n; i++)
-        buf_printf(&b, "%s%s%s%s", i ? (g->slot[i].pipe ? "|" : ", ") : " ", g->slot[i].optional ? "{" : "", access_name(g->slot[i].cls), g->slot[i].optional ? "}" : "");
-    struct diag *d = ptx_error(c->p, "ptx-operands", c->at, "'%s' does not take %u operand%s%s", ptx_op_info((enum ptx_op)c->f->op)->name, n, n == 1 ? "" : "s",
+        buf_printf(&b, "%s%s%s%s", i ? (g->slot[i].pipe ? "|" : ", ") : " ",
+                   g->slot[i].optional ? "{" : "", access_name(g->slot[i].cls),
+                   g->slot[i].optional ? "}" : "");
+    struct diag *d = ptx_error(c->p, "ptx-operands", c->at, "'%s' does not take %u operand%s%s",
+                               ptx_op_info((enum ptx_op)c->f->op)->name, n, n == 1 ? "" : "s",
                                pipes ? " with '|'" : "");
     diag_hint(d, "it is written %.*s%s", SV(c->f->text), b.s ? b.s : "");
     buf_free(&b);
@@ -307,7 +353,9 @@ static void report_count(const struct check *c, unsigned n, uint32_t pipes)
 static unsigned memory_access(const struct ptx_form *f, bool first)
 {
     switch (ptx_op_info((enum ptx_op)f->op)->effect) {
-    case EFFECT_LOAD: case EFFECT_PREFETCH: case EFFECT_TEXTURE: return PTX_READ;
+    case EFFECT_LOAD:
+    case EFFECT_PREFETCH:
+    case EFFECT_TEXTURE: return PTX_READ;
     case EFFECT_STORE: return PTX_WRITE;
     case EFFECT_ASYNC_COPY: return first ? PTX_WRITE : PTX_READ;
     default: return PTX_READ | PTX_WRITE;
@@ -327,7 +375,8 @@ static void set_access(struct ptx_operand *o, unsigned access, unsigned element)
     }
 }
 
-static void apply_access(const struct ptx_form *f, const struct ptx_sig *g, struct ptx_operand *o, unsigned n)
+static void apply_access(const struct ptx_form *f, const struct ptx_sig *g, struct ptx_operand *o,
+                         unsigned n)
 {
     unsigned spare = n - g->least, k = 0;
     bool first = true;
@@ -336,9 +385,15 @@ static void apply_access(const struct ptx_form *f, const struct ptx_sig *g, stru
             continue;
         spare -= g->slot[i].optional;
         switch (g->slot[i].cls) {
-        case 'd': case 'q': case 'w': set_access(&o[k], PTX_WRITE, PTX_WRITE); break;
+        case 'd':
+        case 'q':
+        case 'w': set_access(&o[k], PTX_WRITE, PTX_WRITE); break;
         case 'x': set_access(&o[k], PTX_READ | PTX_WRITE, PTX_READ | PTX_WRITE); break;
-        case 'm': case 't': set_access(&o[k], memory_access(f, first), PTX_READ); first = false; break;
+        case 'm':
+        case 't':
+            set_access(&o[k], memory_access(f, first), PTX_READ);
+            first = false;
+            break;
         default: set_access(&o[k], PTX_READ, PTX_READ); break;
         }
         k++;
@@ -352,7 +407,8 @@ static void access_unknown(struct ptx_operand *o, unsigned n)
         set_access(&o[i], PTX_READ | PTX_WRITE, PTX_READ | PTX_WRITE);
 }
 
-static void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct ptx_operand *o, unsigned n, uint32_t pipes, struct span at)
+static void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, struct ptx_operand *o,
+                               unsigned n, uint32_t pipes, struct span at)
 {
     const struct ptx_sig *near = NULL;
     unsigned best = 0;
@@ -375,7 +431,7 @@ static void ptx_check_operands(struct ptx_parser *p, const struct ptx_form *f, s
             best = fit;
         }
     }
-    if (f->bad)                    /* the opcode was reported; its types are not to be trusted */
+    if (f->bad) /* the opcode was reported; its types are not to be trusted */
         return;
     c.say = true;
     if (near)
@@ -396,7 +452,8 @@ static bool read_guard(struct ptx_parser *p, struct ptx_inst *in)
     in->guard = name.n ? ptx_reg_find(p, name) : PTX_NO_INDEX;
     if (!name.n) {
         at.len = 1;
-        ptx_error(p, "ptx-syntax", at, "expected a predicate register after '@', found %s", ptx_quote(p));
+        ptx_error(p, "ptx-syntax", at, "expected a predicate register after '@', found %s",
+                  ptx_quote(p));
         return false;
     }
     if (in->guard == PTX_NO_INDEX) {
@@ -406,7 +463,9 @@ static bool read_guard(struct ptx_parser *p, struct ptx_inst *in)
     }
     uint8_t t = p->regs.v[in->guard].type;
     if (t != PTX_T_PRED && t != PTX_T_NONE) {
-        struct diag *d = ptx_error(p, "ptx-type", ptx_upto(p, at), "'%.*s' is .%s; a guard is a .pred register", SV(name), ptx_type_name((enum ptx_type)t));
+        struct diag *d =
+            ptx_error(p, "ptx-type", ptx_upto(p, at), "'%.*s' is .%s; a guard is a .pred register",
+                      SV(name), ptx_type_name((enum ptx_type)t));
         diag_hint(d, "make the predicate with setp");
     }
     return true;
@@ -432,7 +491,8 @@ static struct str opcode_in_pieces(struct ptx_parser *p, struct str first)
 static struct str read_opcode(struct ptx_parser *p)
 {
     const char *s = p->c;
-    while (ptx_is(*p->c, CH_START | CH_DIGIT) || (*p->c == '.' && ptx_is(p->c[1], CH_START | CH_DIGIT)) ||
+    while (ptx_is(*p->c, CH_START | CH_DIGIT) ||
+           (*p->c == '.' && ptx_is(p->c[1], CH_START | CH_DIGIT)) ||
            (*p->c == ':' && p->c[1] == ':' && ptx_is(p->c[2], CH_START | CH_DIGIT)))
         p->c += *p->c == ':' ? 2 : 1;
     struct str text = { s, (size_t)(p->c - s) };
@@ -485,7 +545,9 @@ static void add_label_refs(struct ptx_parser *p, struct ptx_inst *in, struct spa
         struct ptx_label_ref *r = PTX_PUSH(p, p->refs);
         struct check c = { p, p->form, at, false };
         if (r)
-            *r = (struct ptx_label_ref){ &o->index, { p->base + o->off, o->len }, operand_span(&c, o), in->stmt, REF_LABEL };
+            *r = (struct ptx_label_ref){
+                &o->index, { p->base + o->off, o->len }, operand_span(&c, o), in->stmt, REF_LABEL
+            };
     }
 }
 
@@ -530,7 +592,8 @@ void ptx_inst_read(struct ptx_parser *p)
     if (!text.n || ptx_is(*text.s, CH_DIGIT)) {
         at.len = 1;
         p->c = text.n ? text.s : p->c;
-        ptx_error(p, "ptx-syntax", at, "expected an instruction, found %s", ptx_quiet(p) ? "this" : ptx_quote(p));
+        ptx_error(p, "ptx-syntax", at, "expected an instruction, found %s",
+                  ptx_quiet(p) ? "this" : ptx_quote(p));
         p->c += p->c < p->end && *p->c != '}' && *p->c != '{';
         ptx_resync(p);
         return;

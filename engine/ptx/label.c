@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 void ptx_label_define(struct ptx_parser *p, struct str name, struct span at)
 {
     struct ptx_label *l = PTX_PUSH(p, p->labels);
@@ -47,8 +46,10 @@ static const char *label_at(void *ctx, size_t i)
 
 static void undefined_label(struct ptx_parser *p, const struct ptx_label_ref *r)
 {
-    struct diag *d = ptx_error(p, "ptx-label", r->at, "label '%.*s' is not defined in this scope", SV(r->name));
-    const char *near = d ? ptx_nearest(r->name, label_at, p, p->labels.n < 5000 ? p->labels.n : 5000) : NULL;
+    struct diag *d =
+        ptx_error(p, "ptx-label", r->at, "label '%.*s' is not defined in this scope", SV(r->name));
+    const char *near =
+        d ? ptx_nearest(r->name, label_at, p, p->labels.n < 5000 ? p->labels.n : 5000) : NULL;
     if (near && str_eq(str_of(near), r->name))
         diag_hint(d, "a label of this name is in another scope, which a branch cannot enter");
     else if (near)
@@ -102,8 +103,8 @@ static bool ends_flow(const struct ptx_inst *i)
     return e == EFFECT_BRANCH || e == EFFECT_EXIT;
 }
 
-/* Code after an unconditional jump that no label in use leads to. Notes, at most a few. Not after a trap: nvcc writes what follows
- * an assertion as if it came back. */
+/* Code after an unconditional jump that no label in use leads to. Notes, at most a few. Not after a
+ * trap: nvcc writes what follows an assertion as if it came back. */
 void ptx_check_reachable(struct ptx_parser *p)
 {
     bool live = true, said = false;
@@ -112,8 +113,10 @@ void ptx_check_reachable(struct ptx_parser *p)
     for (uint32_t i = 0; i < p->insts.n && notes < 5; i++) {
         for (; l < p->labels.n && p->labels.v[l].inst <= i; l++)
             live = live || p->places.v[l].used;
-        if (!live && !said && p->insts.v[i].op != PTX_OP_RET && p->insts.v[i].op != PTX_OP_EXIT && p->insts.v[i].op != PTX_OP_TRAP) {
-            ptx_report(p, DIAG_NOTE, "ptx-unreachable", p->insts.v[i].at, "no path leads to this instruction");
+        if (!live && !said && p->insts.v[i].op != PTX_OP_RET && p->insts.v[i].op != PTX_OP_EXIT &&
+            p->insts.v[i].op != PTX_OP_TRAP) {
+            ptx_report(p, DIAG_NOTE, "ptx-unreachable", p->insts.v[i].at,
+                       "no path leads to this instruction");
             said = true;
             notes++;
         }

@@ -10,18 +10,19 @@
 #define XS (CH_START | CH_HEX)
 #define DG (CH_DIGIT | CH_HEX)
 const uint8_t ptx_char_class[256] = {
-    ['\t'] = SP, ['\n'] = SP, ['\v'] = SP, ['\f'] = SP, ['\r'] = SP, [' '] = SP,
-    ['$'] = ST, ['%'] = ST, ['_'] = ST,
-    ['0'] = DG, ['1'] = DG, ['2'] = DG, ['3'] = DG, ['4'] = DG, ['5'] = DG, ['6'] = DG, ['7'] = DG, ['8'] = DG, ['9'] = DG,
-    ['A'] = XS, ['B'] = XS, ['C'] = XS, ['D'] = XS, ['E'] = XS, ['F'] = XS, ['G'] = ST, ['H'] = ST, ['I'] = ST, ['J'] = ST,
-    ['K'] = ST, ['L'] = ST, ['M'] = ST, ['N'] = ST, ['O'] = ST, ['P'] = ST, ['Q'] = ST, ['R'] = ST, ['S'] = ST, ['T'] = ST,
-    ['U'] = ST, ['V'] = ST, ['W'] = ST, ['X'] = ST, ['Y'] = ST, ['Z'] = ST,
-    ['a'] = XS, ['b'] = XS, ['c'] = XS, ['d'] = XS, ['e'] = XS, ['f'] = XS, ['g'] = ST, ['h'] = ST, ['i'] = ST, ['j'] = ST,
-    ['k'] = ST, ['l'] = ST, ['m'] = ST, ['n'] = ST, ['o'] = ST, ['p'] = ST, ['q'] = ST, ['r'] = ST, ['s'] = ST, ['t'] = ST,
-    ['u'] = ST, ['v'] = ST, ['w'] = ST, ['x'] = ST, ['y'] = ST, ['z'] = ST,
+    ['\t'] = SP, ['\n'] = SP, ['\v'] = SP, ['\f'] = SP, ['\r'] = SP, [' '] = SP, ['$'] = ST, ['%'] = ST,
+    ['_'] = ST,  ['0'] = DG,  ['1'] = DG,  ['2'] = DG,  ['3'] = DG,  ['4'] = DG, ['5'] = DG, ['6'] = DG,
+    ['7'] = DG,  ['8'] = DG,  ['9'] = DG,  ['A'] = XS,  ['B'] = XS,  ['C'] = XS, ['D'] = XS, ['E'] = XS,
+    ['F'] = XS,  ['G'] = ST,  ['H'] = ST,  ['I'] = ST,  ['J'] = ST,  ['K'] = ST, ['L'] = ST, ['M'] = ST,
+    ['N'] = ST,  ['O'] = ST,  ['P'] = ST,  ['Q'] = ST,  ['R'] = ST,  ['S'] = ST, ['T'] = ST, ['U'] = ST,
+    ['V'] = ST,  ['W'] = ST,  ['X'] = ST,  ['Y'] = ST,  ['Z'] = ST,  ['a'] = XS, ['b'] = XS, ['c'] = XS,
+    ['d'] = XS,  ['e'] = XS,  ['f'] = XS,  ['g'] = ST,  ['h'] = ST,  ['i'] = ST, ['j'] = ST, ['k'] = ST,
+    ['l'] = ST,  ['m'] = ST,  ['n'] = ST,  ['o'] = ST,  ['p'] = ST,  ['q'] = ST, ['r'] = ST, ['s'] = ST,
+    ['t'] = ST,  ['u'] = ST,  ['v'] = ST,  ['w'] = ST,  ['x'] = ST,  ['y'] = ST, ['z'] = ST,
 };
 
-struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char *code, struct span at, const char *fmt, ...)
+struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char *code, struct span at,
+                        const char *fmt, ...)
 {
     char msg[512];
     va_list ap;
@@ -37,7 +38,7 @@ struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char 
 struct diag *ptx_error(struct ptx_parser *p, const char *code, struct span at, const char *fmt, ...)
 {
     char msg[512];
-    if (ptx_quiet(p)) {            /* only counted: nothing would be kept */
+    if (ptx_quiet(p)) { /* only counted: nothing would be kept */
         p->errors++;
         diag_add(p->ds, DIAG_ERROR, code, NULL, at, "%s", "");
         return NULL;

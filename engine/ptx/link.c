@@ -1,10 +1,23 @@
 /* Several modules as one program: names are what they share (PTX ISA 11.6). */
 #include "engine/ptx/ptx_int.h"
 
-struct place { const struct ptx_module *m; struct span at; enum ptx_linkage linkage; uint64_t bytes; bool defined, func; struct str name; };
-struct link { PTX_VEC(struct place) v; struct strmap map; struct diags *ds; bool oom; };
+struct place {
+    const struct ptx_module *m;
+    struct span at;
+    enum ptx_linkage linkage;
+    uint64_t bytes;
+    bool defined, func;
+    struct str name;
+};
+struct link {
+    PTX_VEC(struct place) v;
+    struct strmap map;
+    struct diags *ds;
+    bool oom;
+};
 
-static void say(struct link *l, enum diag_level level, const struct place *p, const char *fmt, const char *other, uint32_t line)
+static void say(struct link *l, enum diag_level level, const struct place *p, const char *fmt,
+                const char *other, uint32_t line)
 {
     struct buf b = { 0 };
     buf_printf(&b, "'%.*s' ", SV(p->name));
@@ -16,7 +29,10 @@ static void say(struct link *l, enum diag_level level, const struct place *p, co
     buf_free(&b);
 }
 
-static bool replaces(const struct place *a, const struct place *b) { return !a->defined || (a->linkage == LINK_WEAK && b->linkage != LINK_WEAK); }
+static bool replaces(const struct place *a, const struct place *b)
+{
+    return !a->defined || (a->linkage == LINK_WEAK && b->linkage != LINK_WEAK);
+}
 
 static void meet(struct link *l, struct place *old, const struct place *p)
 {
@@ -51,7 +67,8 @@ static void add_module(struct link *l, const struct ptx_module *m)
 {
     for (uint32_t i = 0; i < m->nglobals; i++) {
         const struct ptx_symbol *s = m->globals[i];
-        add(l, (struct place){ m, s->at, s->linkage, s->bytes, s->linkage != LINK_EXTERN, false, s->name });
+        add(l,
+            (struct place){ m, s->at, s->linkage, s->bytes, s->linkage != LINK_EXTERN, false, s->name });
     }
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         const struct ptx_func *f = m->funcs[i];
@@ -64,7 +81,9 @@ static void add_module(struct link *l, const struct ptx_module *m)
  * resolved when the program is loaded. */
 static bool resolved_at_load(const struct place *p)
 {
-    static const char *const known[] = { "vprintf", "malloc", "free", "__assertfail", "cudaGetParameterBufferV2", "cudaLaunchDeviceV2" };
+    static const char *const known[] = {
+        "vprintf", "malloc", "free", "__assertfail", "cudaGetParameterBufferV2", "cudaLaunchDeviceV2"
+    };
     for (size_t i = 0; i < ARRAY_LEN(known); i++)
         if (str_is(p->name, known[i]))
             return true;

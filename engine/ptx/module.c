@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MAX_TEXT (1u << 31)        /* offsets are 32 bits */
+#define MAX_TEXT (1u << 31) /* offsets are 32 bits */
 
 /* ---- header directives (11.1) ---- */
 static void read_version(struct ptx_parser *p, struct span at)
@@ -24,18 +24,24 @@ static void read_version(struct ptx_parser *p, struct span at)
     }
     p->m->version = v[0] * 10 + v[1];
     if (p->m->version > PTX_VERSION_KNOWN)
-        ptx_report(p, DIAG_WARNING, "ptx-version", ptx_upto(p, at), "PTX %u.%u is newer than the %u.%u known here: unknown words are kept, not analysed", v[0], v[1],
-                   PTX_VERSION_KNOWN / 10, PTX_VERSION_KNOWN % 10);
+        ptx_report(p, DIAG_WARNING, "ptx-version", ptx_upto(p, at),
+                   "PTX %u.%u is newer than the %u.%u known here: unknown words are kept, not analysed",
+                   v[0], v[1], PTX_VERSION_KNOWN / 10, PTX_VERSION_KNOWN % 10);
 }
 
 /* The .version that first knew a target (release notes, section 12); 0: no such target known. */
 static uint32_t first_version(uint32_t target, char suffix)
 {
-    static const struct { uint16_t target, version, arch; } since[] = {
-        { 10, 10, 0 }, { 11, 11, 0 }, { 12, 12, 0 }, { 13, 12, 0 }, { 20, 20, 0 }, { 21, 20, 0 }, { 30, 30, 0 }, { 32, 40, 0 }, { 35, 31, 0 }, { 37, 41, 0 },
-        { 50, 40, 0 }, { 52, 41, 0 }, { 53, 42, 0 }, { 60, 50, 0 }, { 61, 50, 0 }, { 62, 50, 0 }, { 70, 60, 0 }, { 72, 61, 0 }, { 75, 63, 0 },
-        { 80, 70, 0 }, { 86, 71, 0 }, { 87, 74, 0 }, { 88, 90, 0 }, { 89, 78, 0 }, { 90, 78, 80 }, { 100, 86, 86 }, { 101, 86, 86 }, { 103, 88, 88 },
-        { 110, 90, 90 }, { 120, 87, 87 }, { 121, 88, 88 },
+    static const struct {
+        uint16_t target, version, arch;
+    } since[] = {
+        { 10, 10, 0 },   { 11, 11, 0 },   { 12, 12, 0 },   { 13, 12, 0 },   { 20, 20, 0 },
+        { 21, 20, 0 },   { 30, 30, 0 },   { 32, 40, 0 },   { 35, 31, 0 },   { 37, 41, 0 },
+        { 50, 40, 0 },   { 52, 41, 0 },   { 53, 42, 0 },   { 60, 50, 0 },   { 61, 50, 0 },
+        { 62, 50, 0 },   { 70, 60, 0 },   { 72, 61, 0 },   { 75, 63, 0 },   { 80, 70, 0 },
+        { 86, 71, 0 },   { 87, 74, 0 },   { 88, 90, 0 },   { 89, 78, 0 },   { 90, 78, 80 },
+        { 100, 86, 86 }, { 101, 86, 86 }, { 103, 88, 88 }, { 110, 90, 90 }, { 120, 87, 87 },
+        { 121, 88, 88 },
     };
     for (size_t i = 0; i < ARRAY_LEN(since); i++)
         if (since[i].target == target)
@@ -47,10 +53,11 @@ static void check_target(struct ptx_parser *p, struct span at)
 {
     uint32_t need = first_version(p->m->target, p->m->target_suffix);
     if (!need)
-        ptx_report(p, DIAG_WARNING, "ptx-target", at, "%.*s is no target known here", SV(p->m->target_text));
+        ptx_report(p, DIAG_WARNING, "ptx-target", at, "%.*s is no target known here",
+                   SV(p->m->target_text));
     else if (p->m->version && p->m->version < need)
-        ptx_error(p, "ptx-version", at, "%.*s needs .version %u.%u; this module says %u.%u", SV(p->m->target_text), need / 10, need % 10,
-                  p->m->version / 10, p->m->version % 10);
+        ptx_error(p, "ptx-version", at, "%.*s needs .version %u.%u; this module says %u.%u",
+                  SV(p->m->target_text), need / 10, need % 10, p->m->version / 10, p->m->version % 10);
 }
 
 /* sm_90a, texmode_unified, debug ... */
@@ -70,10 +77,12 @@ static void read_target(struct ptx_parser *p, struct span at)
             p->m->target_text = w;
             here.len = (uint32_t)w.n;
             check_target(p, here);
-        } else if (!str_is(w, "texmode_unified") && !str_is(w, "texmode_independent") && !str_is(w, "debug") && !str_is(w, "map_f64_to_f32")) {
+        } else if (!str_is(w, "texmode_unified") && !str_is(w, "texmode_independent") &&
+                   !str_is(w, "debug") && !str_is(w, "map_f64_to_f32")) {
             here.len = (uint32_t)(w.n ? w.n : 1);
             struct diag *d = ptx_error(p, "ptx-header", here, "'%.*s' is no target", SV(w));
-            diag_hint(d, "a target is sm_NN, with texmode_unified, texmode_independent, debug or map_f64_to_f32 after it");
+            diag_hint(d, "a target is sm_NN, with texmode_unified, texmode_independent, debug or "
+                         "map_f64_to_f32 after it");
             ptx_resync(p);
             return;
         }
@@ -159,12 +168,14 @@ static void read_alias(struct ptx_parser *p, struct span at)
         ptx_undefined(p, target, target_at, "function");
     if (!ptx_expect(p, ';', "after this alias"))
         ptx_resync(p);
-    if (a || !f)                   /* usually declared as a prototype before: that symbol stays */
+    if (a || !f) /* usually declared as a prototype before: that symbol stays */
         return;
     struct ptx_symbol *s = ARENA_NEW(p->a, struct ptx_symbol);
     if (!s)
         return;
-    *s = (struct ptx_symbol){ .kind = SYM_ALIAS, .name = alias, .func = f->func, .stmt = PTX_NO_INDEX, .at = ptx_upto(p, at) };
+    *s = (struct ptx_symbol){
+        .kind = SYM_ALIAS, .name = alias, .func = f->func, .stmt = PTX_NO_INDEX, .at = ptx_upto(p, at)
+    };
     here.len = (uint32_t)alias.n;
     ptx_symbol_declare(p, s, here);
     struct ptx_symbol **slot = PTX_PUSH(p, p->globals);
@@ -174,8 +185,14 @@ static void read_alias(struct ptx_parser *p, struct span at)
 
 static bool linkage_of(struct str w, enum ptx_linkage *out)
 {
-    static const struct { const char *name; enum ptx_linkage l; } table[] = {
-        { "extern", LINK_EXTERN }, { "visible", LINK_VISIBLE }, { "weak", LINK_WEAK }, { "common", LINK_COMMON },
+    static const struct {
+        const char *name;
+        enum ptx_linkage l;
+    } table[] = {
+        { "extern", LINK_EXTERN },
+        { "visible", LINK_VISIBLE },
+        { "weak", LINK_WEAK },
+        { "common", LINK_COMMON },
     };
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
         if (str_is(w, table[i].name)) {
@@ -213,9 +230,12 @@ static void resync(struct ptx_parser *p)
 
 static void unknown_directive(struct ptx_parser *p, struct str w, struct span at)
 {
-    static const char *const known[] = { "version", "target", "address_size", "visible", "extern", "weak", "common", "entry", "func", "global", "const",
-                                         "shared", "local", "file", "section", "alias", "pragma" };
-    struct diag *d = ptx_error(p, "ptx-directive", ptx_upto(p, at), "'.%.*s' is no directive of a module", SV(w));
+    static const char *const known[] = { "version", "target", "address_size", "visible", "extern",
+                                         "weak",    "common", "entry",        "func",    "global",
+                                         "const",   "shared", "local",        "file",    "section",
+                                         "alias",   "pragma" };
+    struct diag *d =
+        ptx_error(p, "ptx-directive", ptx_upto(p, at), "'.%.*s' is no directive of a module", SV(w));
     for (size_t i = 0; d && i < ARRAY_LEN(known); i++)
         if (str_distance(w, str_of(known[i]), 2) <= 2)
             diag_hint(d, "did you mean '.%s'?", known[i]);
@@ -287,7 +307,7 @@ static void read_module(struct ptx_parser *p)
         const char *from = p->c;
         if (*p->c == '.' && ptx_is(p->c[1], CH_START)) {
             module_directive(p);
-        } else if (*p->c == '@' && p->c[1] == '@') {       /* @@DWARF lines of PTX ISA 1.x */
+        } else if (*p->c == '@' && p->c[1] == '@') { /* @@DWARF lines of PTX ISA 1.x */
             while (p->c < p->end && *p->c != '\n')
                 p->c++;
         } else if (*p->c == ';') {
@@ -295,11 +315,12 @@ static void read_module(struct ptx_parser *p)
         } else {
             struct span at = ptx_here(p);
             at.len = 1;
-            ptx_error(p, "ptx-syntax", at, "expected a directive such as .visible .entry, found %s", ptx_quiet(p) ? "this" : ptx_quote(p));
+            ptx_error(p, "ptx-syntax", at, "expected a directive such as .visible .entry, found %s",
+                      ptx_quiet(p) ? "this" : ptx_quote(p));
             p->c += *p->c != '{';
             resync(p);
         }
-        if (p->c == from)          /* '{' or '}' that resynchronising stopped at */
+        if (p->c == from) /* '{' or '}' that resynchronising stopped at */
             p->c++;
     }
 }
@@ -329,8 +350,10 @@ static void free_parser(struct ptx_parser *p)
     strmap_free(&p->ops);
     strmap_free(&p->mods);
     strmap_free(&p->sregs);
-    void *const vec[] = { p->forms.v, p->names.v, p->bucket, p->ranges.v, p->globals.v, p->funcs.v, p->files.v, p->insts.v, p->stmts.v, p->labels.v,
-                          p->places.v, p->regs.v, p->vars.v, p->locs.v, p->loc_stmt.v, p->scopes.v, p->refs.v, p->opnd.v, p->elem.v };
+    void *const vec[] = { p->forms.v,  p->names.v, p->bucket,  p->ranges.v, p->globals.v,
+                          p->funcs.v,  p->files.v, p->insts.v, p->stmts.v,  p->labels.v,
+                          p->places.v, p->regs.v,  p->vars.v,  p->locs.v,   p->loc_stmt.v,
+                          p->scopes.v, p->refs.v,  p->opnd.v,  p->elem.v };
     for (size_t i = 0; i < ARRAY_LEN(vec); i++)
         base_free(vec[i]);
 }
@@ -491,7 +514,7 @@ struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i)
 static bool put_place(const struct ptx_module *m, uint32_t file, uint32_t line, struct buf *out)
 {
     struct str name = file < m->nfiles ? m->files[file] : (struct str){ NULL, 0 };
-    for (size_t i = name.n; i-- > 0; )
+    for (size_t i = name.n; i-- > 0;)
         if (name.s[i] == '/') {
             name = (struct str){ name.s + i + 1, name.n - i - 1 };
             break;

@@ -21,7 +21,7 @@ static bool rehash(struct ptx_parser *p)
         p->oom = true;
         return false;
     }
-    for (uint32_t i = 0; i < p->names.n; i++) {      /* oldest first keeps the newest in front */
+    for (uint32_t i = 0; i < p->names.n; i++) { /* oldest first keeps the newest in front */
         struct ptx_name *e = &p->names.v[i];
         e->next = b[e->hash & (n - 1)];
         b[e->hash & (n - 1)] = i + 1;
@@ -46,14 +46,17 @@ struct ptx_name *ptx_name_find(struct ptx_parser *p, struct str name, enum ptx_n
     return NULL;
 }
 
-static void complain_redefined(struct ptx_parser *p, const struct ptx_name *old, struct str name, struct span at)
+static void complain_redefined(struct ptx_parser *p, const struct ptx_name *old, struct str name,
+                               struct span at)
 {
-    struct diag *d = ptx_error(p, "ptx-redefined", at, "'%.*s%s' is already declared in this scope", (int)(name.n > 80 ? 80 : name.n),
-                               name.s, old->kind == NAME_RANGE ? "<n>" : "");
+    struct diag *d =
+        ptx_error(p, "ptx-redefined", at, "'%.*s%s' is already declared in this scope",
+                  (int)(name.n > 80 ? 80 : name.n), name.s, old->kind == NAME_RANGE ? "<n>" : "");
     diag_hint(d, "the first declaration is on line %u", old->at.line);
 }
 
-struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_name_kind kind, struct span at)
+struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_name_kind kind,
+                              struct span at)
 {
     struct ptx_name *old = ptx_name_find(p, name, kind);
     if (old && old->scope == p->scope) {
@@ -66,8 +69,13 @@ struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_na
     if (!e)
         return NULL;
     uint32_t h = hash_name(name, kind), b = h & (p->nbucket - 1);
-    *e = (struct ptx_name){ .name = name, .hash = h, .next = p->bucket[b], .scope = p->scope, .kind = (uint8_t)kind,
-                            .index = PTX_NO_INDEX, .at = at };
+    *e = (struct ptx_name){ .name = name,
+                            .hash = h,
+                            .next = p->bucket[b],
+                            .scope = p->scope,
+                            .kind = (uint8_t)kind,
+                            .index = PTX_NO_INDEX,
+                            .at = at };
     p->bucket[b] = (uint32_t)p->names.n;
     return e;
 }
@@ -93,7 +101,8 @@ void ptx_scope_open(struct ptx_parser *p)
     struct ptx_scope *s = PTX_PUSH(p, p->scopes);
     if (!s)
         return;
-    *s = (struct ptx_scope){ parent, (uint32_t)p->names.n, (uint32_t)p->ranges.n, PTX_NO_INDEX, PTX_NO_INDEX };
+    *s = (struct ptx_scope){ parent, (uint32_t)p->names.n, (uint32_t)p->ranges.n, PTX_NO_INDEX,
+                             PTX_NO_INDEX };
     p->scope = (uint32_t)p->scopes.n - 1;
 }
 
@@ -123,7 +132,8 @@ void ptx_reg_declare(struct ptx_parser *p, struct str name, unsigned type, unsig
     p->digit_names = p->digit_names || trailing_digits(name) > 0;
 }
 
-void ptx_range_declare(struct ptx_parser *p, struct str prefix, uint64_t n, unsigned type, unsigned vec, struct span at)
+void ptx_range_declare(struct ptx_parser *p, struct str prefix, uint64_t n, unsigned type, unsigned vec,
+                       struct span at)
 {
     struct ptx_name *e = ptx_name_add(p, prefix, NAME_RANGE, at);
     if (!e)
@@ -141,7 +151,8 @@ static uint32_t make_reg(struct ptx_parser *p, struct str name, const struct ptx
     struct ptx_reg *r = PTX_PUSH(p, p->regs);
     if (!r)
         return PTX_NO_INDEX;
-    *r = (struct ptx_reg){ name, decl->type, decl->vec, decl->scope ? decl->scope - 1 : 0 };   /* scope 0 is the module */
+    *r = (struct ptx_reg){ name, decl->type, decl->vec,
+                           decl->scope ? decl->scope - 1 : 0 }; /* scope 0 is the module */
     return (uint32_t)p->regs.n - 1;
 }
 
@@ -186,7 +197,8 @@ static uint32_t range_reg(struct ptx_parser *p, const struct ptx_name *decl, str
 }
 
 /* name = prefix + number with `digits` digits; NULL unless a range declares it. */
-static struct ptx_name *find_range(struct ptx_parser *p, struct str name, size_t digits, uint64_t *number)
+static struct ptx_name *find_range(struct ptx_parser *p, struct str name, size_t digits,
+                                   uint64_t *number)
 {
     const char *d = name.s + name.n - digits;
     if (!digits || digits > 10 || (*d == '0' && digits > 1))
@@ -208,7 +220,7 @@ uint32_t ptx_reg_find(struct ptx_parser *p, struct str name)
     struct ptx_name *range = find_range(p, name, digits, &k), *one = NULL;
     if (!digits || p->digit_names || !range)
         one = ptx_name_find(p, name, NAME_REG);
-    if (one && range && range->scope > one->scope)   /* scopes open are nested: the greater id is inside */
+    if (one && range && range->scope > one->scope) /* scopes open are nested: the greater id is inside */
         one = NULL;
     if (one && one->kind != NAME_REG)
         return PTX_NO_INDEX;
@@ -267,18 +279,22 @@ const char *ptx_nearest(struct str name, const char *(*at)(void *ctx, size_t i),
 void ptx_undefined(struct ptx_parser *p, struct str name, struct span at, const char *what)
 {
     at.len = (uint32_t)name.n;
-    struct diag *d = ptx_error(p, "ptx-undefined", at, "%s '%.*s' is not declared", what, (int)(name.n > 80 ? 80 : name.n), name.s);
+    struct diag *d = ptx_error(p, "ptx-undefined", at, "%s '%.*s' is not declared", what,
+                               (int)(name.n > 80 ? 80 : name.n), name.s);
     size_t digits = trailing_digits(name);
-    struct ptx_name *r = digits ? ptx_name_find(p, (struct str){ name.s, name.n - digits }, NAME_RANGE) : NULL;
+    struct ptx_name *r =
+        digits ? ptx_name_find(p, (struct str){ name.s, name.n - digits }, NAME_RANGE) : NULL;
     if (r)
-        diag_hint(d, "line %u declares %.*s<%llu>, numbers 0 to %llu", r->at.line, (int)r->name.n, r->name.s,
-                  (unsigned long long)p->ranges.v[r->index].count, (unsigned long long)p->ranges.v[r->index].count - 1);
-    const char *near = d && !r ? ptx_nearest(name, name_at, p, p->names.n < 5000 ? p->names.n : 5000) : NULL;
+        diag_hint(d, "line %u declares %.*s<%llu>, numbers 0 to %llu", r->at.line, (int)r->name.n,
+                  r->name.s, (unsigned long long)p->ranges.v[r->index].count,
+                  (unsigned long long)p->ranges.v[r->index].count - 1);
+    const char *near =
+        d && !r ? ptx_nearest(name, name_at, p, p->names.n < 5000 ? p->names.n : 5000) : NULL;
     if (d && !r && !near && *name.s == '%')
         near = ptx_nearest(name, sreg_at, NULL, PTX_SREG_COUNT - 1);
     if (near)
         diag_hint(d, "did you mean '%s'?", near);
-    struct ptx_name *e = ptx_name_add(p, name, NAME_REG, at);    /* say it once */
+    struct ptx_name *e = ptx_name_add(p, name, NAME_REG, at); /* say it once */
     p->digit_names = true;
     if (e)
         e->type = PTX_T_NONE;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#define SLAB 1024u                 /* operands per slab */
-#define MAX_ELEMENTS 4096u         /* of one list */
+#define SLAB         1024u /* operands per slab */
+#define MAX_ELEMENTS 4096u /* of one list */
 
 struct ptx_operand *ptx_operands_keep(struct ptx_parser *p, const struct ptx_operand *v, size_t n)
 {
@@ -66,9 +66,9 @@ static bool read_component(struct ptx_parser *p, struct ptx_operand *o)
         o->comp = 10;
         for (size_t k = 1; k < w.n; k++)
             o->imm = o->imm << 4 | (w.s[k] & 15);
-    }
-    else {
-        ptx_error(p, "ptx-operand", ptx_upto(p, at), "no component is called '.%.*s'", (int)(w.n > 40 ? 40 : w.n), w.s);
+    } else {
+        ptx_error(p, "ptx-operand", ptx_upto(p, at), "no component is called '.%.*s'",
+                  (int)(w.n > 40 ? 40 : w.n), w.s);
         return false;
     }
     return true;
@@ -78,7 +78,7 @@ static bool read_offset(struct ptx_parser *p, struct ptx_operand *o)
 {
     ptx_skip_blank(p);
     struct span at = ptx_here(p);
-    if (*p->c == '-') {            /* ptxas takes no difference here, so neither do we */
+    if (*p->c == '-') { /* ptxas takes no difference here, so neither do we */
         at.len = 1;
         struct diag *d = ptx_error(p, "ptx-syntax", at, "an offset is added, not subtracted");
         diag_hint(d, "write [a+-4]");
@@ -130,23 +130,37 @@ static bool name_is_reg(struct ptx_parser *p, struct ptx_operand *o, struct str 
 /* Special registers that came after PTX 1.x (section 10): .version and .target they need. */
 static void check_sreg(struct ptx_parser *p, enum ptx_sreg r, struct span at)
 {
-    static const struct { uint16_t first, last; uint8_t version, sm; } since[] = {
-        { PTX_SREG_NWARPID, PTX_SREG_NWARPID, 20, 20 }, { PTX_SREG_NSMID, PTX_SREG_NSMID, 20, 20 },
-        { PTX_SREG_IS_EXPLICIT_CLUSTER, PTX_SREG_CLUSTER_NCTARANK, 78, 90 }, { PTX_SREG_LANEMASK_EQ, PTX_SREG_LANEMASK_GT, 20, 20 },
-        { PTX_SREG_CLOCK_HI, PTX_SREG_CLOCK_HI, 50, 20 }, { PTX_SREG_CLOCK64, PTX_SREG_CLOCK64, 20, 20 }, { PTX_SREG_PM4, PTX_SREG_PM7, 30, 20 },
-        { PTX_SREG_PM0_64, PTX_SREG_PM7_64, 40, 50 }, { PTX_SREG_GLOBALTIMER, PTX_SREG_GLOBALTIMER_HI, 31, 30 },
-        { PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN, PTX_SREG_RESERVED_SMEM_OFFSET_1, 76, 80 }, { PTX_SREG_TOTAL_SMEM_SIZE, PTX_SREG_TOTAL_SMEM_SIZE, 41, 20 },
-        { PTX_SREG_AGGR_SMEM_SIZE, PTX_SREG_AGGR_SMEM_SIZE, 81, 90 }, { PTX_SREG_DYNAMIC_SMEM_SIZE, PTX_SREG_DYNAMIC_SMEM_SIZE, 41, 20 },
+    static const struct {
+        uint16_t first, last;
+        uint8_t version, sm;
+    } since[] = {
+        { PTX_SREG_NWARPID, PTX_SREG_NWARPID, 20, 20 },
+        { PTX_SREG_NSMID, PTX_SREG_NSMID, 20, 20 },
+        { PTX_SREG_IS_EXPLICIT_CLUSTER, PTX_SREG_CLUSTER_NCTARANK, 78, 90 },
+        { PTX_SREG_LANEMASK_EQ, PTX_SREG_LANEMASK_GT, 20, 20 },
+        { PTX_SREG_CLOCK_HI, PTX_SREG_CLOCK_HI, 50, 20 },
+        { PTX_SREG_CLOCK64, PTX_SREG_CLOCK64, 20, 20 },
+        { PTX_SREG_PM4, PTX_SREG_PM7, 30, 20 },
+        { PTX_SREG_PM0_64, PTX_SREG_PM7_64, 40, 50 },
+        { PTX_SREG_GLOBALTIMER, PTX_SREG_GLOBALTIMER_HI, 31, 30 },
+        { PTX_SREG_RESERVED_SMEM_OFFSET_BEGIN, PTX_SREG_RESERVED_SMEM_OFFSET_1, 76, 80 },
+        { PTX_SREG_TOTAL_SMEM_SIZE, PTX_SREG_TOTAL_SMEM_SIZE, 41, 20 },
+        { PTX_SREG_AGGR_SMEM_SIZE, PTX_SREG_AGGR_SMEM_SIZE, 81, 90 },
+        { PTX_SREG_DYNAMIC_SMEM_SIZE, PTX_SREG_DYNAMIC_SMEM_SIZE, 41, 20 },
         { PTX_SREG_CURRENT_GRAPH_EXEC, PTX_SREG_CURRENT_GRAPH_EXEC, 80, 50 },
     };
     for (size_t i = 0; i < ARRAY_LEN(since); i++) {
         if (r < since[i].first || r > since[i].last)
             continue;
         if (p->m->version < since[i].version)
-            ptx_error(p, "ptx-version", ptx_upto(p, at), "'%s' needs .version %u.%u; this module says %u.%u", ptx_sreg_name(r), since[i].version / 10u,
-                      since[i].version % 10u, p->m->version / 10, p->m->version % 10);
+            ptx_error(p, "ptx-version", ptx_upto(p, at),
+                      "'%s' needs .version %u.%u; this module says %u.%u", ptx_sreg_name(r),
+                      since[i].version / 10u, since[i].version % 10u, p->m->version / 10,
+                      p->m->version % 10);
         else if (p->m->target < since[i].sm)
-            ptx_error(p, "ptx-target", ptx_upto(p, at), "'%s' needs .target sm_%u; this module says %.*s", ptx_sreg_name(r), since[i].sm, SV(p->m->target_text));
+            ptx_error(p, "ptx-target", ptx_upto(p, at),
+                      "'%s' needs .target sm_%u; this module says %.*s", ptx_sreg_name(r), since[i].sm,
+                      SV(p->m->target_text));
         return;
     }
 }
@@ -172,7 +186,8 @@ static bool resolve_name(struct ptx_parser *p, struct ptx_operand *o, struct str
         o->sym = s;
         return true;
     }
-    if (p->form && p->form->op == PTX_OP_CALL) {     /* .callprototype and .calltargets names; checked as labels */
+    /* .callprototype and .calltargets names; checked as labels */
+    if (p->form && p->form->op == PTX_OP_CALL) {
         o->kind = OPND_LABEL;
         o->index = PTX_NO_INDEX;
         return true;
@@ -258,7 +273,9 @@ static bool read_list(struct ptx_parser *p, struct ptx_operand *o, char close)
             return false;
         }
     } while (ptx_take(p, ','));
-    if (!ptx_expect(p, close, close == '}' ? "after the last element of this vector" : "after the last argument")) {
+    if (!ptx_expect(p, close,
+                    close == '}' ? "after the last element of this vector"
+                                 : "after the last argument")) {
         p->elem.n = base;
         return false;
     }
@@ -300,7 +317,8 @@ static bool read_bracket(struct ptx_parser *p, struct ptx_operand *o)
         *o = first;
         o->kind = OPND_ADDR;
         if (o->base == BASE_NONE && first.kind != OPND_NONE && first.kind != OPND_SINK) {
-            ptx_error(p, "ptx-operand", ptx_upto(p, ptx_here(p)), "an address is a register, a variable or a constant, with an offset");
+            ptx_error(p, "ptx-operand", ptx_upto(p, ptx_here(p)),
+                      "an address is a register, a variable or a constant, with an offset");
             return false;
         }
         return true;
@@ -311,11 +329,13 @@ static bool read_bracket(struct ptx_parser *p, struct ptx_operand *o)
     return fail(p, at, "']' or ',' in this address");
 }
 
-/* ld.b32 { %r1 }, [a]: braces around a single element, as Triton writes and ptxas takes them on loads, stores and
- * moves, are that element. */
+/* ld.b32 { %r1 }, [a]: braces around a single element, as Triton writes and ptxas takes them on loads,
+ * stores and moves, are that element. */
 static bool unwrap_single(const struct ptx_parser *p, struct ptx_operand *o)
 {
-    bool may = p->form && p->form->vec <= 1 && (p->form->op == PTX_OP_LD || p->form->op == PTX_OP_ST || p->form->op == PTX_OP_LDU || p->form->op == PTX_OP_MOV);
+    bool may = p->form && p->form->vec <= 1 &&
+               (p->form->op == PTX_OP_LD || p->form->op == PTX_OP_ST || p->form->op == PTX_OP_LDU ||
+                p->form->op == PTX_OP_MOV);
     if (!may || o->kind != OPND_VEC || o->nelem != 1)
         return false;
     struct ptx_operand only = o->elem[0];
@@ -349,8 +369,7 @@ bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct 
             break;
         }
         /* fall through */
-    default:
-        return read_scalar(p, o, hint && hint->cls == 'l');
+    default: return read_scalar(p, o, hint && hint->cls == 'l');
     }
     finish(p, o, from);
     return ok;

@@ -10,51 +10,61 @@
  *                          \--ptx_edit_*--> ptx_edit_apply --> text' --> ptx_parse
  *
  * Sections cited are those of the PTX ISA manual, version 9.0. */
-#ifndef GPULOCW_PTX_H
-#define GPULOCW_PTX_H
+#ifndef GPULOCW_PTX_PTX_H
+#define GPULOCW_PTX_PTX_H
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 
 /* ---- IR ---- */
 enum ptx_operand_kind {
-    OPND_NONE, OPND_REG,         /* reg, neg (for !p); comp: -1 or 0..3 for .x .y .z .w on a vector register */
-    OPND_IMM,                    /* imm: 64-bit pattern; is_float tells 0f/0d/decimal-float immediates */
-    OPND_SYM,                    /* sym: variable or function as a value; offset added */
-    OPND_ADDR,                   /* [reg+offset], [sym+offset], [imm]; base tells which */
-    OPND_LABEL,                  /* label index (bra, brx targets list, call prototypes) */
-    OPND_VEC,                    /* { elem, ... }: elems may be REG, IMM, SINK, SYM */
-    OPND_SREG,                   /* sreg and comp */
-    OPND_SINK,                   /* _ */
-    OPND_MULTI                   /* [a, {b,c}], [a, b] and other bracketed lists: elems in order */
+    /* reg, neg (for !p); comp: -1 or 0..3 for .x .y .z .w on a vector register */
+    OPND_NONE,
+    OPND_REG,
+    OPND_IMM,   /* imm: 64-bit pattern; is_float tells 0f/0d/decimal-float immediates */
+    OPND_SYM,   /* sym: variable or function as a value; offset added */
+    OPND_ADDR,  /* [reg+offset], [sym+offset], [imm]; base tells which */
+    OPND_LABEL, /* label index (bra, brx targets list, call prototypes) */
+    OPND_VEC,   /* { elem, ... }: elems may be REG, IMM, SINK, SYM */
+    OPND_SREG,  /* sreg and comp */
+    OPND_SINK,  /* _ */
+    OPND_MULTI  /* [a, {b,c}], [a, b] and other bracketed lists: elems in order */
 };
 enum ptx_base { BASE_NONE, BASE_REG, BASE_SYM, BASE_IMM };
 #define PTX_NO_INDEX UINT32_MAX
 struct ptx_operand {
-    uint8_t kind, base;          /* ptx_operand_kind, ptx_base */
-    int8_t comp;                 /* -1: none; video selectors (9.7.18): 4..7 .b0-.b3, 8, 9 .h0 .h1, 10 several
-                                  * lanes, imm has their digits, 4 bits each, that of the lowest lane lowest */
-    bool neg, is_float;          /* !p ; float immediate (imm holds f32 bits for 0f, else f64 bits: fbits) */
-    uint8_t fbits;               /* 32 or 64 when is_float */
+    uint8_t kind, base; /* ptx_operand_kind, ptx_base */
+    int8_t comp;        /* -1: none; video selectors (9.7.18): 4..7 .b0-.b3, 8, 9 .h0 .h1, 10 several
+                         * lanes, imm has their digits, 4 bits each, that of the lowest lane lowest */
+    /* !p ; float immediate (imm holds f32 bits for 0f, else f64 bits: fbits) */
+    bool neg, is_float;
+    uint8_t fbits; /* 32 or 64 when is_float */
     uint16_t nelem;
-    uint32_t index;              /* REG/ADDR-BASE_REG: reg index; SYM/ADDR-BASE_SYM: see sym; LABEL: label index; SREG: enum */
-    uint32_t off, len;           /* text span of this operand */
-    uint8_t access;              /* PTX_READ | PTX_WRITE; of an address: of the memory, its base is always read */
-    int64_t imm;                 /* IMM value, or byte offset of SYM and ADDR */
-    union { struct ptx_operand *elem; const struct ptx_symbol *sym; };
+    /* REG/ADDR-BASE_REG: reg index; SYM/ADDR-BASE_SYM: see sym; LABEL: label index; SREG: enum */
+    uint32_t index;
+    uint32_t off, len; /* text span of this operand */
+    /* PTX_READ | PTX_WRITE; of an address: of the memory, its base is always read */
+    uint8_t access;
+    int64_t imm; /* IMM value, or byte offset of SYM and ADDR */
+    union {
+        struct ptx_operand *elem;
+        const struct ptx_symbol *sym;
+    };
 };
 struct ptx_inst {
-    uint16_t op;                 /* enum ptx_op */
+    uint16_t op; /* enum ptx_op */
     uint8_t nmods, nopnds;
-    uint8_t type[4]; uint8_t ntypes; /* enum ptx_type in written order: cvt.f32.s32 -> F32, S32 */
-    uint8_t space, vec;          /* enum ptx_space, the first written (cp.async.shared.global: SHARED); vec 1, 2, 4, 8 */
-    bool guarded, guard_neg;     /* @p, @!p */
-    uint32_t guard;              /* reg index when guarded */
-    uint16_t *mods;              /* enum ptx_mod in written order, types and space included */
-    struct ptx_operand *opnds;   /* destination(s) first, as written; setp p|q is two REG operands */
-    uint32_t index;              /* position in func->insts */
-    uint32_t stmt;               /* position in func->stmts */
-    struct span at;              /* opcode to ';' inclusive, guard included */
+    uint8_t type[4];
+    uint8_t ntypes; /* enum ptx_type in written order: cvt.f32.s32 -> F32, S32 */
+    /* enum ptx_space, the first written (cp.async.shared.global: SHARED); vec 1, 2, 4, 8 */
+    uint8_t space, vec;
+    bool guarded, guard_neg;   /* @p, @!p */
+    uint32_t guard;            /* reg index when guarded */
+    uint16_t *mods;            /* enum ptx_mod in written order, types and space included */
+    struct ptx_operand *opnds; /* destination(s) first, as written; setp p|q is two REG operands */
+    uint32_t index;            /* position in func->insts */
+    uint32_t stmt;             /* position in func->stmts */
+    struct span at;            /* opcode to ';' inclusive, guard included */
 };
 bool ptx_has_mod(const struct ptx_inst *i, enum ptx_mod m);
 /* First modifier of a category, PTX_MOD_NONE when there is none (.cmp of setp, .rn ...). */
@@ -62,69 +72,130 @@ enum ptx_mod ptx_mod_of(const struct ptx_inst *i, enum ptx_mod_category c);
 /* How operand k is used: read, written, both (op signature; guards and address bases are reads). */
 enum ptx_access { PTX_READ = 1, PTX_WRITE = 2 };
 unsigned ptx_operand_access(const struct ptx_inst *i, unsigned k);
-/* Calls fn for every register the instruction reads or writes: guard, operands, vector elements, address bases. */
-void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg, unsigned access), void *ctx);
+/* Calls fn for every register the instruction reads or writes: guard, operands, vector elements, address
+ * bases. */
+void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg, unsigned access),
+                   void *ctx);
 
 enum ptx_linkage { LINK_NONE, LINK_EXTERN, LINK_VISIBLE, LINK_WEAK, LINK_COMMON };
-struct ptx_reloc { uint64_t at; const struct ptx_symbol *sym; int64_t addend; bool generic; uint8_t bytes; };
+struct ptx_reloc {
+    uint64_t at;
+    const struct ptx_symbol *sym;
+    int64_t addend;
+    bool generic;
+    uint8_t bytes;
+};
 enum ptx_symbol_kind { SYM_VAR, SYM_FUNC, SYM_ALIAS };
-struct ptx_symbol {              /* a named thing with an address: variable, parameter, function */
+struct ptx_symbol { /* a named thing with an address: variable, parameter, function */
     enum ptx_symbol_kind kind;
     struct str name;
     enum ptx_linkage linkage;
-    uint8_t space, type, vec;    /* variables */
-    uint32_t align;              /* bytes */
-    bool array, unsized;         /* x[4]; extern x[] */
-    uint64_t bytes;              /* total size; 0 when unsized */
-    uint64_t offset;             /* parameters: byte offset in the parameter block */
-    uint8_t *init; uint64_t ninit; /* initial bytes (rest zero) or NULL */
-    struct ptx_reloc *reloc; uint32_t nreloc;
+    uint8_t space, type, vec; /* variables */
+    uint32_t align;           /* bytes */
+    bool array, unsized;      /* x[4]; extern x[] */
+    uint64_t bytes;           /* total size; 0 when unsized */
+    uint64_t offset;          /* parameters: byte offset in the parameter block */
+    uint8_t *init;
+    uint64_t ninit; /* initial bytes (rest zero) or NULL */
+    struct ptx_reloc *reloc;
+    uint32_t nreloc;
     /* .param .u64 .ptr .global .align 4 p: what the hint promises */
-    bool is_ptr; uint8_t ptr_space; uint32_t ptr_align;
-    struct ptx_func *func;       /* SYM_FUNC: itself; variables: owner, NULL for module scope */
-    uint32_t stmt;               /* body declarations: statement index; else PTX_NO_INDEX */
-    struct span at;              /* the declaration, to ';' where it has one */
+    bool is_ptr;
+    uint8_t ptr_space;
+    uint32_t ptr_align;
+    struct ptx_func *func; /* SYM_FUNC: itself; variables: owner, NULL for module scope */
+    uint32_t stmt;         /* body declarations: statement index; else PTX_NO_INDEX */
+    struct span at;        /* the declaration, to ';' where it has one */
 };
-struct ptx_reg { struct str name; uint8_t type, vec; uint32_t scope; };
-struct ptx_label { struct str name; uint32_t stmt; uint32_t inst; /* index of the next instruction; == ninsts at the end */
-                   uint32_t *targets; uint32_t ntargets; /* .branchtargets / .calltargets: label or function list */ };
+struct ptx_reg {
+    struct str name;
+    uint8_t type, vec;
+    uint32_t scope;
+};
+/* index of the next instruction; == ninsts at the end */
+struct ptx_label {
+    struct str name;
+    uint32_t stmt;
+    uint32_t inst;
+    uint32_t *targets;
+    uint32_t ntargets; /* .branchtargets / .calltargets: label or function list */
+};
 enum ptx_stmt_kind {
-    STMT_INST, STMT_LABEL, STMT_REG, STMT_VAR, STMT_OPEN, STMT_CLOSE, STMT_LOC, STMT_PRAGMA, STMT_TARGETS,
-    STMT_PROTOTYPE, STMT_OTHER
+    STMT_INST,
+    STMT_LABEL,
+    STMT_REG,
+    STMT_VAR,
+    STMT_OPEN,
+    STMT_CLOSE,
+    STMT_LOC,
+    STMT_PRAGMA,
+    STMT_TARGETS,
+    STMT_PROTOTYPE,
+    STMT_OTHER
 };
-struct ptx_stmt { uint8_t kind; uint32_t index; /* inst, label or symbol index by kind */ struct span at; };
-struct ptx_loc { uint32_t file, line, col, at_file, at_line; };   /* .loc in force; at_: where that was inlined, 0: it was not */
+struct ptx_stmt {
+    uint8_t kind;
+    uint32_t index; /* inst, label or symbol index by kind */
+    struct span at;
+};
+/* .loc in force; at_: where that was inlined, 0: it was not */
+struct ptx_loc {
+    uint32_t file, line, col, at_file, at_line;
+};
 struct ptx_func {
     struct str name;
     bool entry, has_body, noreturn;
     enum ptx_linkage linkage;
-    struct ptx_module *module; uint32_t index;         /* position in module->funcs */
-    const struct ptx_func *def;                        /* the function of that name with a body: itself, or what a prototype stands for; NULL: not here */
-    struct ptx_symbol **params, **rets; uint32_t nparams, nrets; uint64_t param_bytes;
-    struct ptx_reg *regs; uint32_t nregs;              /* registers that are used (ranges are not expanded) */
-    struct ptx_symbol **vars; uint32_t nvars;          /* .shared .local .const .param declared in the body */
-    struct ptx_label *labels; uint32_t nlabels;
-    struct ptx_stmt *stmts; uint32_t nstmts;           /* in text order */
-    struct ptx_inst *insts; uint32_t ninsts;           /* in text order */
-    struct ptx_loc *locs; uint32_t *loc_stmt, nlocs;   /* STMT_LOC: index into locs */
-    struct dim_directive { uint32_t x, y, z; } maxntid, reqntid, reqnctapercluster; /* x == 0: not given */
-    uint32_t minnctapersm, maxnreg, maxclusterrank; bool explicitcluster, blocksareclusters;
-    struct span at, head, body;                        /* whole; up to before '{'; '{'..'}' inclusive */
+    struct ptx_module *module;
+    uint32_t index; /* position in module->funcs */
+    /* the function of that name with a body: itself, or what a prototype stands for; NULL: not here */
+    const struct ptx_func *def;
+    struct ptx_symbol **params, **rets;
+    uint32_t nparams, nrets;
+    uint64_t param_bytes;
+    /* registers that are used (ranges are not expanded) */
+    struct ptx_reg *regs;
+    uint32_t nregs;
+    /* .shared .local .const .param declared in the body */
+    struct ptx_symbol **vars;
+    uint32_t nvars;
+    struct ptx_label *labels;
+    uint32_t nlabels;
+    struct ptx_stmt *stmts;
+    uint32_t nstmts; /* in text order */
+    struct ptx_inst *insts;
+    uint32_t ninsts; /* in text order */
+    struct ptx_loc *locs;
+    uint32_t *loc_stmt, nlocs; /* STMT_LOC: index into locs */
+    /* x == 0: not given */
+    struct dim_directive {
+        uint32_t x, y, z;
+    } maxntid, reqntid, reqnctapercluster;
+    uint32_t minnctapersm, maxnreg, maxclusterrank;
+    bool explicitcluster, blocksareclusters;
+    struct span at, head, body; /* whole; up to before '{'; '{'..'}' inclusive */
 };
 struct ptx_module {
     struct arena *arena;
-    const char *path;                                  /* as given; for messages */
-    struct str text;                                   /* own copy, NUL-terminated */
-    uint32_t version;                                  /* 10*major + minor, e.g. 83; PTX 10.0 would be 100 */
-    uint32_t target; char target_suffix;               /* 90, 'a' or 0; target_text as written */
+    const char *path; /* as given; for messages */
+    struct str text;  /* own copy, NUL-terminated */
+    /* 10*major + minor, e.g. 83; PTX 10.0 would be 100 */
+    uint32_t version;
+    uint32_t target;
+    char target_suffix; /* 90, 'a' or 0; target_text as written */
     struct str target_text;
-    uint32_t address_size;                             /* 32 or 64 */
-    struct ptx_symbol **globals; uint32_t nglobals;    /* module-scope variables */
-    struct ptx_func **funcs; uint32_t nfuncs;          /* entries and device functions, in order; prototypes too */
-    struct str *files; uint32_t nfiles;                /* .file index -> name (index 0 unused) */
-    struct span header;                                /* .version .. .address_size */
-    uint32_t nopaque;                                  /* instructions kept as PTX_OP_OPAQUE */
-    bool tied;                                         /* .alias, or debug sections, which name labels of functions */
+    uint32_t address_size; /* 32 or 64 */
+    struct ptx_symbol **globals;
+    uint32_t nglobals; /* module-scope variables */
+    /* entries and device functions, in order; prototypes too */
+    struct ptx_func **funcs;
+    uint32_t nfuncs;
+    struct str *files;
+    uint32_t nfiles;    /* .file index -> name (index 0 unused) */
+    struct span header; /* .version .. .address_size */
+    uint32_t nopaque;   /* instructions kept as PTX_OP_OPAQUE */
+    /* .alias, or debug sections, which name labels of functions */
+    bool tied;
 };
 /* Parses and checks. ST_OK: *out is a complete module (warnings and notes may be in ds).
  * ST_INPUT: diagnostics say where; *out is what could be read (may be NULL), for display only.
@@ -142,38 +213,64 @@ void ptx_readable(struct str name, struct buf *out);
 const char *ptx_label(const char *name, char out[PTX_LABEL]);
 /* What a parameter is called: "param_2" where a C++ function's name stands before that. */
 struct str ptx_param_label(const struct ptx_func *f, uint32_t param);
-/* The function of that name; else the only kernel that is called so ("scale", "scale<float>", "app::scale"), else the only one with the
- * text in its name. NULL: none, or several: their names, 'a', 'b', in *several, which is empty otherwise. */
+/* The function of that name; else the only kernel that is called so ("scale", "scale<float>",
+ * "app::scale"), else the only one with the text in its name. NULL: none, or several: their names, 'a',
+ * 'b', in *several, which is empty otherwise. */
 const struct ptx_func *ptx_find_entry(const struct ptx_module *m, struct str text, struct buf *several);
-/* Functions that `from` may come to, itself first: by calls, and, where calls are indirect or addresses of functions are used, those that
- * lie in variables too. list and place hold m->nfuncs; place[f->index]: where f is in the list, PTX_NO_INDEX: not reached. Returns how many. */
-uint32_t ptx_reached(const struct ptx_module *m, const struct ptx_func *from, const struct ptx_func **list, uint32_t *place);
-/* The module as these kernels and variables (by name) need it: functions and variables that they cannot come to are dropped,
- * every line keeps its number. *out NULL: not worth it (less than a quarter would go), or not possible. ST_OK or ST_NOMEM. */
-enum status ptx_narrow(const struct ptx_module *m, const struct str *keep, size_t nkeep, struct ptx_module **out);
+/* Functions that `from` may come to, itself first: by calls, and, where calls are indirect or addresses
+ * of functions are used, those that lie in variables too. list and place hold m->nfuncs;
+ * place[f->index]: where f is in the list, PTX_NO_INDEX: not reached. Returns how many. */
+uint32_t ptx_reachable(const struct ptx_module *m, const struct ptx_func *from,
+                       const struct ptx_func **list, uint32_t *place);
+/* The module as these kernels and variables (by name) need it: functions and variables that they cannot
+ * come to are dropped, every line keeps its number. *out NULL: not worth it (less than a quarter would
+ * go), or not possible. ST_OK or ST_NOMEM. */
+enum status ptx_narrow(const struct ptx_module *m, const struct str *keep, size_t nkeep,
+                       struct ptx_module **out);
 const struct ptx_symbol *ptx_find_global(const struct ptx_module *m, struct str name);
 struct str ptx_text(const struct ptx_module *m, struct span at);
-struct str ptx_line_text(const struct ptx_module *m, uint32_t line);     /* without the line end */
+struct str ptx_line_text(const struct ptx_module *m, uint32_t line); /* without the line end */
 uint32_t ptx_line_count(const struct ptx_module *m);
-struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i); /* source line; file 0: none */
-/* "app.cu:12", or "math.hpp:40 in app.cu:12" where inlined. False: no .loc, or one of a file that has no name. */
+/* source line; file 0: none */
+struct ptx_loc ptx_loc_of(const struct ptx_func *f, const struct ptx_inst *i);
+/* "app.cu:12", or "math.hpp:40 in app.cu:12" where inlined. False: no .loc, or one of a file that has no
+ * name. */
 bool ptx_loc_text(const struct ptx_module *m, struct ptx_loc l, struct buf *out);
 /* The module's text: byte for byte what was parsed, put together statement by statement. */
 void ptx_print(const struct ptx_module *m, struct buf *out);
 
 /* ---- structure (section-independent): blocks, dominators, loops, def-use ---- */
-struct ptx_block { uint32_t first, n; uint32_t *succ, nsucc, *pred, npred; uint32_t idom, ipdom; /* block index; PTX_NO_INDEX: none/exit */
-                   uint32_t loop; /* innermost, PTX_NO_INDEX: none */ bool reachable; };
-struct ptx_loop { uint32_t header, parent, depth; uint32_t *blocks, nblocks; bool irreducible; }; /* blocks: those of inner loops included, in no order */
-struct ptx_reg_refs { uint32_t *defs, ndefs, *uses, nuses; };            /* instruction indices, ascending */
+/* block index; PTX_NO_INDEX: none/exit */
+struct ptx_block {
+    uint32_t first, n;
+    uint32_t *succ, nsucc, *pred, npred;
+    uint32_t idom, ipdom;
+    uint32_t loop; /* innermost, PTX_NO_INDEX: none */
+    bool reachable;
+};
+/* blocks: those of inner loops included, in no order */
+struct ptx_loop {
+    uint32_t header, parent, depth;
+    uint32_t *blocks, nblocks;
+    bool irreducible;
+};
+/* instruction indices, ascending */
+struct ptx_reg_refs {
+    uint32_t *defs, ndefs, *uses, nuses;
+};
 struct ptx_cfg {
-    struct arena *arena; const struct ptx_func *func;
-    struct ptx_block *blocks; uint32_t nblocks;        /* block 0 is the entry */
-    uint32_t *block_of;                                /* instruction index -> block */
-    uint32_t *rpo; uint32_t nrpo;                      /* reachable blocks in reverse post-order */
-    uint32_t *dom_first, *dom_size;                    /* by block: its interval in the dominator tree's pre-order */
-    struct ptx_loop *loops; uint32_t nloops;           /* outer before inner */
-    struct ptx_reg_refs *regs;                         /* func->nregs */
+    struct arena *arena;
+    const struct ptx_func *func;
+    struct ptx_block *blocks;
+    uint32_t nblocks;   /* block 0 is the entry */
+    uint32_t *block_of; /* instruction index -> block */
+    uint32_t *rpo;
+    uint32_t nrpo; /* reachable blocks in reverse post-order */
+    /* by block: its interval in the dominator tree's pre-order */
+    uint32_t *dom_first, *dom_size;
+    struct ptx_loop *loops;
+    uint32_t nloops;           /* outer before inner */
+    struct ptx_reg_refs *regs; /* func->nregs */
 };
 /* NULL on out of memory. Free with ptx_cfg_free. Iterative: no recursion on input depth. */
 struct ptx_cfg *ptx_cfg_build(const struct ptx_func *f);
@@ -181,29 +278,47 @@ void ptx_cfg_free(struct ptx_cfg *c);
 bool ptx_dominates(const struct ptx_cfg *c, uint32_t a, uint32_t b);
 
 /* ---- edits: how a pass changes a module ---- */
-struct ptx_edit;                                       /* a list of changes to one module's text */
+struct ptx_edit; /* a list of changes to one module's text */
 struct ptx_edit *ptx_edit_new(const struct ptx_module *m);
 void ptx_edit_free(struct ptx_edit *e);
 /* Whole lines put before or after a statement, with its indentation; text may hold several lines.
  * Same anchor: in the order of the calls. `tag` names the pass (static string). */
-void ptx_edit_before(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...) BASE_PRINTF(5, 6);
-void ptx_edit_after(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...) BASE_PRINTF(5, 6);
+void ptx_edit_before(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag,
+                     const char *fmt, ...) BASE_PRINTF(5, 6);
+void ptx_edit_after(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag,
+                    const char *fmt, ...) BASE_PRINTF(5, 6);
 /* The statement's own text replaced (its indentation and trailing comment stay). Empty text: removed. */
-void ptx_edit_replace(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag, const char *fmt, ...) BASE_PRINTF(5, 6);
+void ptx_edit_replace(struct ptx_edit *e, const struct ptx_func *f, uint32_t stmt, const char *tag,
+                      const char *fmt, ...) BASE_PRINTF(5, 6);
 /* Any span of the module text replaced (length 0: inserted); for headers and directives. */
-void ptx_edit_span(struct ptx_edit *e, uint32_t off, uint32_t len, const char *tag, const char *fmt, ...) BASE_PRINTF(5, 6);
+void ptx_edit_span(struct ptx_edit *e, uint32_t off, uint32_t len, const char *tag, const char *fmt, ...)
+    BASE_PRINTF(5, 6);
 /* A module-scope declaration, placed after the header and before the first use. */
 void ptx_edit_global(struct ptx_edit *e, const char *tag, const char *fmt, ...) BASE_PRINTF(3, 4);
-/* Lines at the start of a body, after its last leading declaration. Declarations (.reg, .shared) go to the front of it. */
-void ptx_edit_entry(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...) BASE_PRINTF(4, 5);
-void ptx_edit_declare(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...) BASE_PRINTF(4, 5);
+/* Lines at the start of a body, after its last leading declaration. Declarations (.reg, .shared) go to
+ * the front of it. */
+void ptx_edit_entry(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...)
+    BASE_PRINTF(4, 5);
+void ptx_edit_declare(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt,
+                      ...) BASE_PRINTF(4, 5);
 /* Lines just before the closing brace of a body. */
-void ptx_edit_end(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...) BASE_PRINTF(4, 5);
-/* Origin of each line of the new text: which original line it is, or is a copy of (0: inserted), and which pass
- * changed or wrote it (NULL: untouched). A line of an edit's text may begin with PTX_EDIT_COPY_OF and its line. */
+void ptx_edit_end(struct ptx_edit *e, const struct ptx_func *f, const char *tag, const char *fmt, ...)
+    BASE_PRINTF(4, 5);
+/* Origin of each line of the new text: which original line it is, or is a copy of (0: inserted), and
+ * which pass changed or wrote it (NULL: untouched). A line of an edit's text may begin with
+ * PTX_EDIT_COPY_OF and its line. */
 #define PTX_EDIT_COPY_OF "\001%u\002"
-struct ptx_line_origin { uint32_t line; const char *tag; bool copy; };
-struct ptx_edit_result { char *text; size_t n; struct ptx_line_origin *lines; uint32_t nlines; };
+struct ptx_line_origin {
+    uint32_t line;
+    const char *tag;
+    bool copy;
+};
+struct ptx_edit_result {
+    char *text;
+    size_t n;
+    struct ptx_line_origin *lines;
+    uint32_t nlines;
+};
 /* ST_REFUSED with a diagnostic when two edits overlap. Owned; ptx_edit_result_free. */
 enum status ptx_edit_apply(const struct ptx_edit *e, struct ptx_edit_result *out, struct diags *ds);
 void ptx_edit_result_free(struct ptx_edit_result *r);

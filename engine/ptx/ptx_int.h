@@ -6,30 +6,38 @@
  *   operand.c, inst.c  instructions and their checks label.c  labels of a body
  *   decl.c, init.c  variables and initialisers       func.c   heads and directives
  *   body.c  statements                               module.c directives, ptx_parse */
-#ifndef GPULOCW_PTX_INT_H
-#define GPULOCW_PTX_INT_H
+#ifndef GPULOCW_PTX_PTX_INT_H
+#define GPULOCW_PTX_PTX_INT_H
 
 #include "engine/ptx/ptx.h"
 
-#define PTX_MAX_OPERANDS 16u       /* of one instruction; sig strings stay below */
-#define PTX_MAX_WORDS 24u          /* dot-words of one opcode */
-#define PTX_VERSION_KNOWN 90u      /* words we do not know are errors up to here, opaque above */
+#define PTX_MAX_OPERANDS  16u /* of one instruction; sig strings stay below */
+#define PTX_MAX_WORDS     24u /* dot-words of one opcode */
+#define PTX_VERSION_KNOWN 90u /* words we do not know are errors up to here, opaque above */
 
-#define PTX_VEC(T) struct { T *v; size_t n, cap; }
+#define PTX_VEC(T)     \
+    struct {           \
+        T *v;          \
+        size_t n, cap; \
+    }
 /* Address of a new last element, or NULL with p->oom set. */
-#define PTX_PUSH(p, vec) \
-    (base_grow((void **)&(vec).v, (vec).n, &(vec).cap, sizeof *(vec).v) ? &(vec).v[(vec).n++] : ((p)->oom = true, NULL))
+#define PTX_PUSH(p, vec)                                                                      \
+    (base_grow((void **)&(vec).v, (vec).n, &(vec).cap, sizeof *(vec).v) ? &(vec).v[(vec).n++] \
+                                                                        : ((p)->oom = true, NULL))
 
 /* A view as "%.*s" arguments, cut where a message would become unreadable. */
 #define SV(v) (int)((v).n > 80 ? 80 : (v).n), (v).s
 
 /* One operand of a signature, with its type worked out for the form at hand. */
 struct ptx_slot {
-    char cls;                      /* class letter of ops.def */
-    uint8_t type;                  /* enum ptx_type; PTX_T_NONE: any */
+    char cls;     /* class letter of ops.def */
+    uint8_t type; /* enum ptx_type; PTX_T_NONE: any */
     bool optional, negatable, scalar, sink /* may be '_' */, pipe /* written after a '|' */;
 };
-struct ptx_sig { uint8_t n, least; struct ptx_slot slot[PTX_MAX_OPERANDS]; };
+struct ptx_sig {
+    uint8_t n, least;
+    struct ptx_slot slot[PTX_MAX_OPERANDS];
+};
 /* An opcode as written, resolved once per spelling and shared by all its instructions. */
 struct ptx_form {
     struct str text;
@@ -37,9 +45,9 @@ struct ptx_form {
     uint16_t op;
     uint8_t nmods, ntypes, space, vec, nsigs;
     uint8_t type[4];
-    bool bad;                      /* report_form has something to say, at every use */
-    bool relaxed;                  /* registers may be wider than the type (ld, st, cvt ...: 9.4.1) */
-    bool label;                    /* an operand is a label */
+    bool bad;     /* report_form has something to say, at every use */
+    bool relaxed; /* registers may be wider than the type (ld, st, cvt ...: 9.4.1) */
+    bool label;   /* an operand is a label */
     uint16_t *mods;
     struct ptx_sig *sigs;
 };
@@ -47,20 +55,38 @@ struct ptx_form {
 enum ptx_name_kind { NAME_REG, NAME_RANGE, NAME_SYM, NAME_LABEL };
 struct ptx_name {
     struct str name;
-    uint32_t hash, next;           /* next: older entry of the bucket, +1 */
-    uint32_t scope, index;         /* REG: func reg or PTX_NO_INDEX; RANGE, LABEL: their index; SYM of a function: in funcs */
+    uint32_t hash, next; /* next: older entry of the bucket, +1 */
+    /* REG: func reg or PTX_NO_INDEX; RANGE, LABEL: their index; SYM of a function: in funcs */
+    uint32_t scope, index;
     uint8_t kind, type, vec;
     struct ptx_symbol *sym;
     struct span at;
 };
 /* %r<n>: registers get an index at first use. `dense` covers small numbers, `sparse` the rest,
  * so the cost follows the uses, never n. */
-struct ptx_range { uint64_t count; uint32_t *dense; uint32_t ndense, used; struct strmap sparse; };
-struct ptx_scope { uint32_t parent, names, ranges, first_label, last_label; };
-struct ptx_label_place { uint32_t next; struct span at; bool used; };  /* next label of the same scope */
+struct ptx_range {
+    uint64_t count;
+    uint32_t *dense;
+    uint32_t ndense, used;
+    struct strmap sparse;
+};
+struct ptx_scope {
+    uint32_t parent, names, ranges, first_label, last_label;
+};
+struct ptx_label_place {
+    uint32_t next;
+    struct span at;
+    bool used;
+}; /* next label of the same scope */
 
 enum ptx_ref_kind { REF_LABEL, REF_TARGET /* of .branchtargets */, REF_TABLE /* brx.idx */ };
-struct ptx_label_ref { uint32_t *slot; struct str name; struct span at; uint32_t stmt; enum ptx_ref_kind kind; };
+struct ptx_label_ref {
+    uint32_t *slot;
+    struct str name;
+    struct span at;
+    uint32_t stmt;
+    enum ptx_ref_kind kind;
+};
 
 struct ptx_parser {
     struct ptx_module *m;
@@ -68,48 +94,53 @@ struct ptx_parser {
     struct diags *ds;
     const char *base, *c, *end, *line_start;
     uint32_t line;
-    size_t errors;                 /* of this module */
+    size_t errors; /* of this module */
     bool oom;
-    bool address_given;            /* by .address_size; else by what addresses are in (ptxas does so too) */
-    uint64_t gaps;                 /* bytes that short initialiser rows left out */
+    /* by .address_size; else by what addresses are in (ptxas does so too) */
+    bool address_given;
+    uint64_t gaps; /* bytes that short initialiser rows left out */
 
-    struct strmap ops, mods, sregs; /* keyword maps, from the tables */
+    struct strmap ops, mods, sregs;   /* keyword maps, from the tables */
     PTX_VEC(struct ptx_form *) forms; /* open addressing, cap is a power of two, n counted apart */
     size_t nforms;
 
     PTX_VEC(struct ptx_name) names;
-    uint32_t *bucket, nbucket;     /* head of each chain, +1 */
+    uint32_t *bucket, nbucket; /* head of each chain, +1 */
     PTX_VEC(struct ptx_range) ranges;
-    bool digit_names;              /* some register declared by itself ends in a digit */
+    bool digit_names; /* some register declared by itself ends in a digit */
 
     PTX_VEC(struct ptx_symbol *) globals;
     PTX_VEC(struct ptx_func *) funcs;
     PTX_VEC(struct str) files;
-    PTX_VEC(void *) owned;         /* large vectors handed to the module */
+    PTX_VEC(void *) owned; /* large vectors handed to the module */
 
     /* the function being read */
     struct ptx_func *f;
     PTX_VEC(struct ptx_inst) insts;
     PTX_VEC(struct ptx_stmt) stmts;
     PTX_VEC(struct ptx_label) labels;
-    PTX_VEC(struct ptx_label_place) places;   /* beside labels */
+    PTX_VEC(struct ptx_label_place) places; /* beside labels */
     PTX_VEC(struct ptx_reg) regs;
     PTX_VEC(struct ptx_symbol *) vars;
     PTX_VEC(struct ptx_loc) locs;
-    PTX_VEC(uint32_t) loc_stmt;    /* beside locs */
+    PTX_VEC(uint32_t) loc_stmt; /* beside locs */
     PTX_VEC(struct ptx_scope) scopes;
     PTX_VEC(struct ptx_label_ref) refs;
-    uint32_t scope;                /* current, index into scopes */
+    uint32_t scope; /* current, index into scopes */
 
-    PTX_VEC(struct ptx_operand) opnd;  /* scratch: operands of the instruction */
-    PTX_VEC(struct ptx_operand) elem;  /* scratch: elements of one list */
-    struct ptx_operand *slab;      /* operands are cut from slabs */
+    PTX_VEC(struct ptx_operand) opnd; /* scratch: operands of the instruction */
+    PTX_VEC(struct ptx_operand) elem; /* scratch: elements of one list */
+    struct ptx_operand *slab;         /* operands are cut from slabs */
     size_t slab_left;
-    const struct ptx_form *form;   /* of the instruction being read */
+    const struct ptx_form *form; /* of the instruction being read */
 };
 
 /* The module as ptx_free sees it. */
-struct ptx_module_owner { struct ptx_module m; void **owned; size_t nowned; };
+struct ptx_module_owner {
+    struct ptx_module m;
+    void **owned;
+    size_t nowned;
+};
 
 /* ---- lex.c ---- */
 static inline struct span ptx_here(const struct ptx_parser *p)
@@ -123,16 +154,23 @@ static inline struct span ptx_upto(const struct ptx_parser *p, struct span from)
 }
 extern const uint8_t ptx_char_class[256];
 enum { CH_SPACE = 1, CH_START = 2, CH_DIGIT = 4, CH_HEX = 8 };
-static inline bool ptx_is(char c, unsigned cls) { return ptx_char_class[(unsigned char)c] & cls; }
-void ptx_skip(struct ptx_parser *p);                        /* white space and comments */
-static inline void ptx_skip_blank(struct ptx_parser *p)     /* the common case of one blank, inline */
+static inline bool ptx_is(char c, unsigned cls)
+{
+    return ptx_char_class[(unsigned char)c] & cls;
+}
+void ptx_skip(struct ptx_parser *p);                    /* white space and comments */
+static inline void ptx_skip_blank(struct ptx_parser *p) /* the common case of one blank, inline */
 {
     while (*p->c == ' ' || *p->c == '\t')
         p->c++;
     if (ptx_is(*p->c, CH_SPACE) || *p->c == '/')
         ptx_skip(p);
 }
-static inline bool ptx_at(struct ptx_parser *p, char c) { ptx_skip_blank(p); return *p->c == c && p->c < p->end; }
+static inline bool ptx_at(struct ptx_parser *p, char c)
+{
+    ptx_skip_blank(p);
+    return *p->c == c && p->c < p->end;
+}
 static inline bool ptx_take(struct ptx_parser *p, char c)
 {
     if (!ptx_at(p, c))
@@ -140,30 +178,43 @@ static inline bool ptx_take(struct ptx_parser *p, char c)
     p->c++;
     return true;
 }
-bool ptx_expect(struct ptx_parser *p, char c, const char *where);   /* ptx-syntax when it is not there */
-struct str ptx_ident(struct ptx_parser *p);                 /* identifier at the cursor; n == 0: none */
-struct str ptx_dotword(struct ptx_parser *p);               /* ".word::word", without the dot; n == 0: none */
-bool ptx_string(struct ptx_parser *p, struct str *out);     /* "..." without the quotes */
-void ptx_resync(struct ptx_parser *p);                      /* past ';', or before '}', '{' or a directive */
-bool ptx_skip_block(struct ptx_parser *p);                  /* '{' ... matching '}' */
-struct diag *ptx_error(struct ptx_parser *p, const char *code, struct span at, const char *fmt, ...) BASE_PRINTF(4, 5);
-struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char *code, struct span at, const char *fmt, ...) BASE_PRINTF(5, 6);
-const char *ptx_quote(struct ptx_parser *p);                /* what stands at the cursor, for messages */
-static inline bool ptx_quiet(const struct ptx_parser *p) { return p->errors > DIAG_MAX_ERRORS; }
+bool ptx_expect(struct ptx_parser *p, char c, const char *where); /* ptx-syntax when it is not there */
+struct str ptx_ident(struct ptx_parser *p);   /* identifier at the cursor; n == 0: none */
+struct str ptx_dotword(struct ptx_parser *p); /* ".word::word", without the dot; n == 0: none */
+bool ptx_string(struct ptx_parser *p, struct str *out); /* "..." without the quotes */
+/* past ';', or before '}', '{' or a directive */
+void ptx_resync(struct ptx_parser *p);
+bool ptx_skip_block(struct ptx_parser *p); /* '{' ... matching '}' */
+struct diag *ptx_error(struct ptx_parser *p, const char *code, struct span at, const char *fmt, ...)
+    BASE_PRINTF(4, 5);
+struct diag *ptx_report(struct ptx_parser *p, enum diag_level level, const char *code, struct span at,
+                        const char *fmt, ...) BASE_PRINTF(5, 6);
+const char *ptx_quote(struct ptx_parser *p); /* what stands at the cursor, for messages */
+static inline bool ptx_quiet(const struct ptx_parser *p)
+{
+    return p->errors > DIAG_MAX_ERRORS;
+}
 
 /* ---- const.c ---- */
-struct ptx_const { bool is_float, is_unsigned; uint8_t fbits; int64_t i; double d; };
-bool ptx_const_expr(struct ptx_parser *p, struct ptx_const *out);   /* diagnoses */
-bool ptx_const_uint(struct ptx_parser *p, uint64_t *out);           /* a non-negative integer constant */
-bool ptx_number(struct ptx_parser *p, struct ptx_const *out);       /* one literal */
-uint64_t ptx_const_bits(const struct ptx_const *v, enum ptx_type t);/* as stored in a variable of type t */
+struct ptx_const {
+    bool is_float, is_unsigned;
+    uint8_t fbits;
+    int64_t i;
+    double d;
+};
+bool ptx_const_expr(struct ptx_parser *p, struct ptx_const *out); /* diagnoses */
+bool ptx_const_uint(struct ptx_parser *p, uint64_t *out);         /* a non-negative integer constant */
+bool ptx_number(struct ptx_parser *p, struct ptx_const *out);     /* one literal */
+/* as stored in a variable of type t */
+uint64_t ptx_const_bits(const struct ptx_const *v, enum ptx_type t);
 
 /* ---- table.c, form.c ---- */
 void ptx_words_init(struct ptx_parser *p);
 /* rule.c: do the words of the opcode go together (rules.def)? With `at`, says what does not. */
 bool ptx_rules_hold(struct ptx_parser *p, const struct ptx_form *f, const struct span *at);
 /* The form of an opcode, resolved at its first use; NULL on oom. A bad one is reported at every use. */
-const struct ptx_form *ptx_form_get(struct ptx_parser *p, struct str text, uint32_t hash, struct span at);
+const struct ptx_form *ptx_form_get(struct ptx_parser *p, struct str text, uint32_t hash,
+                                    struct span at);
 void ptx_form_report(struct ptx_parser *p, const struct ptx_form *f, struct span at);
 enum ptx_type ptx_type_find(struct str name);
 /* The nearest of n spellings, NULL when none is near; at() may give NULL for one to leave out. */
@@ -175,16 +226,20 @@ void ptx_scope_open(struct ptx_parser *p);
 void ptx_scope_close(struct ptx_parser *p);
 struct ptx_name *ptx_name_find(struct ptx_parser *p, struct str name, enum ptx_name_kind kind);
 /* Declares in the current scope; ptx-redefined when the scope has it. NULL then or on oom. */
-struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_name_kind kind, struct span at);
+struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_name_kind kind,
+                              struct span at);
 void ptx_reg_declare(struct ptx_parser *p, struct str name, unsigned type, unsigned vec, struct span at);
-void ptx_range_declare(struct ptx_parser *p, struct str prefix, uint64_t n, unsigned type, unsigned vec, struct span at);
-uint32_t ptx_reg_find(struct ptx_parser *p, struct str name);       /* func reg index, made at first use */
+void ptx_range_declare(struct ptx_parser *p, struct str prefix, uint64_t n, unsigned type, unsigned vec,
+                       struct span at);
+/* func reg index, made at first use */
+uint32_t ptx_reg_find(struct ptx_parser *p, struct str name);
 struct ptx_symbol *ptx_symbol_find(struct ptx_parser *p, struct str name);
 struct ptx_symbol *ptx_symbol_declare(struct ptx_parser *p, struct ptx_symbol *s, struct span at);
 void ptx_undefined(struct ptx_parser *p, struct str name, struct span at, const char *what);
 
 /* ---- operand.c, inst.c, label.c ---- */
-struct ptx_operand *ptx_operands_keep(struct ptx_parser *p, const struct ptx_operand *v, size_t n); /* copy in the module */
+/* copy in the module */
+struct ptx_operand *ptx_operands_keep(struct ptx_parser *p, const struct ptx_operand *v, size_t n);
 bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct ptx_slot *hint);
 void ptx_inst_read(struct ptx_parser *p);
 void ptx_label_define(struct ptx_parser *p, struct str name, struct span at);
@@ -192,17 +247,19 @@ void ptx_labels_resolve(struct ptx_parser *p);
 void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at);
 
 /* ---- decl.c, init.c, func.c, body.c ---- */
-struct ptx_decl {                  /* what stands before the names of a declaration */
+struct ptx_decl { /* what stands before the names of a declaration */
     enum ptx_linkage linkage;
     uint8_t space, type, vec;
     uint32_t align;
-    bool is_ptr, has_type; uint8_t ptr_space; uint32_t ptr_align;
+    bool is_ptr, has_type;
+    uint8_t ptr_space;
+    uint32_t ptr_align;
     struct span at;
 };
 bool ptx_is_space(struct str dir, uint8_t *space);
 bool ptx_decl_specifiers(struct ptx_parser *p, struct ptx_decl *d); /* cursor after the space word */
 struct ptx_symbol *ptx_decl_name(struct ptx_parser *p, const struct ptx_decl *d); /* name[..][..] */
-void ptx_decl_variables(struct ptx_parser *p, struct ptx_decl *d);  /* name = init, name ... ; */
+void ptx_decl_variables(struct ptx_parser *p, struct ptx_decl *d); /* name = init, name ... ; */
 void ptx_decl_registers(struct ptx_parser *p, struct span at);
 void ptx_init_read(struct ptx_parser *p, struct ptx_symbol *s, const uint64_t *dims, unsigned ndims);
 #define PTX_MAX_DIMS 8u
@@ -212,7 +269,8 @@ bool ptx_params_read(struct ptx_parser *p, struct ptx_symbol ***list, uint32_t *
 void ptx_pragma_skip(struct ptx_parser *p);
 bool ptx_loc_read(struct ptx_parser *p, struct ptx_loc *loc);
 void ptx_file_read(struct ptx_parser *p);
-void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_t size); /* scratch -> module */
+/* scratch -> module */
+void *ptx_vec_keep(struct ptx_parser *p, void **v, size_t *n, size_t *cap, size_t size);
 #define PTX_KEEP(p, vec) ptx_vec_keep((p), (void **)&(vec).v, &(vec).n, &(vec).cap, sizeof *(vec).v)
 void ptx_check_reachable(struct ptx_parser *p);
 

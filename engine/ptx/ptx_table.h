@@ -1,17 +1,17 @@
 /* ptx_table: what the tables say (ops.def, mods.def, sregs.def) and the types of section 5.2.
  * Part of ptx.h, which includes it. */
-#ifndef GPULOCW_PTX_TABLE_H
-#define GPULOCW_PTX_TABLE_H
+#ifndef GPULOCW_PTX_PTX_TABLE_H
+#define GPULOCW_PTX_PTX_TABLE_H
 
 #include "engine/base/base.h"
 
 /* ---- tables (ops.def, mods.def, sregs.def are the only places to add to) ---- */
-enum ptx_op {                       /* PTX_OP_ADD, PTX_OP_MUL_LO, PTX_OP_LD, ... */
-    PTX_OP_OPAQUE,                  /* well-formed, not in the table: kept verbatim, never guessed */
+enum ptx_op {                /* PTX_OP_ADD, PTX_OP_MUL_LO, PTX_OP_LD, ... */
+              PTX_OP_OPAQUE, /* well-formed, not in the table: kept verbatim, never guessed */
 #define OP(id, name, exec, ...) PTX_OP_##id,
 #include "engine/ptx/ops.def"
 #undef OP
-    PTX_OP_COUNT
+              PTX_OP_COUNT
 };
 /* Every dot-word after an opcode: .global .ca .rn .u32 .L1::no_allocate ...
  * PTX_MOD_GLOBAL, PTX_MOD_CA, PTX_MOD_RN, PTX_MOD_U32, PTX_MOD_L1_NO_ALLOCATE */
@@ -23,83 +23,173 @@ enum ptx_mod {
     PTX_MOD_COUNT
 };
 enum ptx_mod_category {
-    MODCAT_TYPE, MODCAT_SPACE, MODCAT_CACHE, MODCAT_L1, MODCAT_L2, MODCAT_ROUND, MODCAT_CMP,
-    MODCAT_BOOL, MODCAT_SEM, MODCAT_SCOPE, MODCAT_VEC, MODCAT_SHAPE, MODCAT_ATOM, MODCAT_FLAG
+    MODCAT_TYPE,
+    MODCAT_SPACE,
+    MODCAT_CACHE,
+    MODCAT_L1,
+    MODCAT_L2,
+    MODCAT_ROUND,
+    MODCAT_CMP,
+    MODCAT_BOOL,
+    MODCAT_SEM,
+    MODCAT_SCOPE,
+    MODCAT_VEC,
+    MODCAT_SHAPE,
+    MODCAT_ATOM,
+    MODCAT_FLAG
 };
 /* Fundamental and packed types (section 5.2). PTX_T_U32 ... */
-#define PTX_TYPE_LIST(X) /* name, text, bits, kind: b bits, u unsigned, s signed, f float, p predicate, x packed/other */ \
-    X(B8,"b8",8,'b') X(B16,"b16",16,'b') X(B32,"b32",32,'b') X(B64,"b64",64,'b') X(B128,"b128",128,'b')     \
-    X(U8,"u8",8,'u') X(U16,"u16",16,'u') X(U32,"u32",32,'u') X(U64,"u64",64,'u')                            \
-    X(S8,"s8",8,'s') X(S16,"s16",16,'s') X(S32,"s32",32,'s') X(S64,"s64",64,'s')                            \
-    X(F16,"f16",16,'f') X(F16X2,"f16x2",32,'x') X(BF16,"bf16",16,'f') X(BF16X2,"bf16x2",32,'x')             \
-    X(TF32,"tf32",32,'x') X(F32,"f32",32,'f') X(F32X2,"f32x2",64,'x') X(F64,"f64",64,'f') X(PRED,"pred",1,'p') \
-    X(U16X2,"u16x2",32,'x') X(S16X2,"s16x2",32,'x')                                                         \
-    X(E4M3,"e4m3",8,'x') X(E5M2,"e5m2",8,'x') X(E4M3X2,"e4m3x2",16,'x') X(E5M2X2,"e5m2x2",16,'x')           \
-    X(E2M3,"e2m3",8,'x') X(E3M2,"e3m2",8,'x') X(E2M1,"e2m1",8,'x')                                          \
-    X(E2M3X2,"e2m3x2",16,'x') X(E3M2X2,"e3m2x2",16,'x') X(E2M1X2,"e2m1x2",8,'x')                            \
-    X(E4M3X4,"e4m3x4",32,'x') X(E5M2X4,"e5m2x4",32,'x') X(E2M3X4,"e2m3x4",32,'x') X(E3M2X4,"e3m2x4",32,'x') \
-    X(E2M1X4,"e2m1x4",16,'x') X(UE8M0,"ue8m0",8,'x') X(UE8M0X2,"ue8m0x2",16,'x') X(UE4M3,"ue4m3",8,'x')     \
-    X(U4,"u4",4,'u') X(S4,"s4",4,'s') X(U2,"u2",2,'u') X(S2,"s2",2,'s') X(B1,"b1",1,'b')                    \
-    X(B4X16,"b4x16",64,'x') X(B4X16_P64,"b4x16_p64",64,'x') X(B6X16_P32,"b6x16_p32",96,'x')                 \
-    X(B6P2X16,"b6p2x16",128,'x') X(TEXREF,"texref",64,'x') X(SAMPLERREF,"samplerref",64,'x') X(SURFREF,"surfref",64,'x')
+#define PTX_TYPE_LIST(                                                                                  \
+    X) /* name, text, bits, kind: b bits, u unsigned, s signed, f float, p predicate, x packed/other */ \
+    X(B8, "b8", 8, 'b')                                                                                 \
+    X(B16, "b16", 16, 'b') X(B32, "b32", 32, 'b') X(B64, "b64", 64, 'b') X(B128, "b128", 128, 'b')      \
+        X(U8, "u8", 8, 'u') X(U16, "u16", 16, 'u') X(U32, "u32", 32, 'u') X(U64, "u64", 64, 'u')        \
+            X(S8, "s8", 8, 's') X(S16, "s16", 16, 's') X(S32, "s32", 32, 's') X(S64, "s64", 64, 's')    \
+                X(F16, "f16", 16, 'f') X(F16X2, "f16x2", 32, 'x') X(BF16, "bf16", 16, 'f')              \
+                    X(BF16X2, "bf16x2", 32, 'x') X(TF32, "tf32", 32, 'x') X(F32, "f32", 32, 'f')        \
+                        X(F32X2, "f32x2", 64, 'x') X(F64, "f64", 64, 'f') X(PRED, "pred", 1, 'p') X(    \
+                            U16X2, "u16x2", 32, 'x') X(S16X2, "s16x2", 32, 'x') X(E4M3, "e4m3", 8, 'x') \
+                            X(E5M2, "e5m2", 8, 'x') X(E4M3X2, "e4m3x2", 16, 'x') X(E5M2X2, "e5m2x2",    \
+                                                                                   16, 'x')             \
+                                X(E2M3, "e2m3", 8, 'x') X(E3M2, "e3m2", 8, 'x') X(E2M1, "e2m1", 8, 'x') \
+                                    X(E2M3X2, "e2m3x2", 16, 'x') X(E3M2X2, "e3m2x2", 16,                \
+                                                                   'x') X(E2M1X2, "e2m1x2", 8, 'x')     \
+                                        X(E4M3X4, "e4m3x4", 32, 'x') X(E5M2X4, "e5m2x4", 32, 'x')       \
+                                            X(E2M3X4, "e2m3x4", 32, 'x') X(E3M2X4, "e3m2x4", 32, 'x')   \
+                                                X(E2M1X4, "e2m1x4", 16, 'x') X(UE8M0, "ue8m0", 8, 'x')  \
+                                                    X(UE8M0X2, "ue8m0x2", 16, 'x')                      \
+                                                        X(UE4M3, "ue4m3", 8, 'x') X(U4, "u4", 4, 'u')   \
+                                                            X(S4, "s4", 4, 's') X(U2, "u2", 2, 'u') X(  \
+                                                                S2, "s2", 2, 's') X(B1, "b1", 1, 'b')   \
+                                                                X(B4X16, "b4x16", 64,                   \
+                                                                  'x') X(B4X16_P64, "b4x16_p64", 64,    \
+                                                                         'x') X(B6X16_P32, "b6x16_p32", \
+                                                                                96, 'x')                \
+                                                                    X(B6P2X16, "b6p2x16", 128, 'x')     \
+                                                                        X(TEXREF, "texref", 64, 'x')    \
+                                                                            X(SAMPLERREF, "samplerref", \
+                                                                              64, 'x')                  \
+                                                                                X(SURFREF, "surfref",   \
+                                                                                  64, 'x')
 enum ptx_type {
     PTX_T_NONE,
 #define X(n, text, bits, kind) PTX_T_##n,
     PTX_TYPE_LIST(X)
 #undef X
-    PTX_T_COUNT
+        PTX_T_COUNT
 };
 unsigned ptx_type_bits(enum ptx_type t);
 char ptx_type_kind(enum ptx_type t);
 const char *ptx_type_name(enum ptx_type t);
 
 enum ptx_space { /* section 5.1; GENERIC: ld/st/atom with no space named */
-    PTX_SPACE_GENERIC, PTX_SPACE_REG, PTX_SPACE_SREG, PTX_SPACE_CONST, PTX_SPACE_GLOBAL, PTX_SPACE_LOCAL,
-    PTX_SPACE_PARAM, PTX_SPACE_SHARED, PTX_SPACE_SHARED_CLUSTER, PTX_SPACE_TEX
+                 PTX_SPACE_GENERIC,
+                 PTX_SPACE_REG,
+                 PTX_SPACE_SREG,
+                 PTX_SPACE_CONST,
+                 PTX_SPACE_GLOBAL,
+                 PTX_SPACE_LOCAL,
+                 PTX_SPACE_PARAM,
+                 PTX_SPACE_SHARED,
+                 PTX_SPACE_SHARED_CLUSTER,
+                 PTX_SPACE_TEX
 };
 /* What an operation does to memory and control (op table column .effect). */
 enum ptx_effect {
-    EFFECT_NONE, EFFECT_LOAD, EFFECT_STORE, EFFECT_ATOMIC, EFFECT_PREFETCH, EFFECT_FENCE, EFFECT_BARRIER,
-    EFFECT_BRANCH, EFFECT_CALL, EFFECT_EXIT, EFFECT_WARP /* shuffle, vote, match, redux ... */,
-    EFFECT_ASYNC_COPY, EFFECT_TEXTURE, EFFECT_SURFACE, EFFECT_TENSOR, EFFECT_OTHER
+    EFFECT_NONE,
+    EFFECT_LOAD,
+    EFFECT_STORE,
+    EFFECT_ATOMIC,
+    EFFECT_PREFETCH,
+    EFFECT_FENCE,
+    EFFECT_BARRIER,
+    EFFECT_BRANCH,
+    EFFECT_CALL,
+    EFFECT_EXIT,
+    EFFECT_WARP /* shuffle, vote, match, redux ... */,
+    EFFECT_ASYNC_COPY,
+    EFFECT_TEXTURE,
+    EFFECT_SURFACE,
+    EFFECT_TENSOR,
+    EFFECT_OTHER
 };
 /* How the destination follows from the sources for address analysis. UNKNOWN is
  * zero on purpose: a row without a rule says "anything", never "unchanged". */
 enum ptx_addr_rule {
-    ADDR_UNKNOWN, ADDR_COPY, ADDR_ADD, ADDR_SUB, ADDR_MUL_LO, ADDR_MUL_WIDE, ADDR_MAD_LO, ADDR_MAD_WIDE,
-    ADDR_SHL, ADDR_SHR, ADDR_AND, ADDR_OR, ADDR_XOR, ADDR_NOT, ADDR_NEG, ADDR_CVT, ADDR_CVTA, ADDR_SELP,
-    ADDR_MIN, ADDR_MAX, ADDR_DIV, ADDR_REM, ADDR_BFE, ADDR_BFI, ADDR_LOP3, ADDR_SHF, ADDR_PRMT, ADDR_ABS,
-    ADDR_LOAD /* a loaded value */, ADDR_PRED /* writes predicates: setp and friends */
+    ADDR_UNKNOWN,
+    ADDR_COPY,
+    ADDR_ADD,
+    ADDR_SUB,
+    ADDR_MUL_LO,
+    ADDR_MUL_WIDE,
+    ADDR_MAD_LO,
+    ADDR_MAD_WIDE,
+    ADDR_SHL,
+    ADDR_SHR,
+    ADDR_AND,
+    ADDR_OR,
+    ADDR_XOR,
+    ADDR_NOT,
+    ADDR_NEG,
+    ADDR_CVT,
+    ADDR_CVTA,
+    ADDR_SELP,
+    ADDR_MIN,
+    ADDR_MAX,
+    ADDR_DIV,
+    ADDR_REM,
+    ADDR_BFE,
+    ADDR_BFI,
+    ADDR_LOP3,
+    ADDR_SHF,
+    ADDR_PRMT,
+    ADDR_ABS,
+    ADDR_LOAD /* a loaded value */,
+    ADDR_PRED /* writes predicates: setp and friends */
 };
 /* Where an operation stands for throughput and latency (SM timing, cost). */
 enum ptx_class {
-    CLASS_ALU, CLASS_IMUL, CLASS_FP32, CLASS_FP16, CLASS_FP64, CLASS_SFU, CLASS_CVT, CLASS_MOVE, CLASS_LSU,
-    CLASS_CONTROL, CLASS_BARRIER, CLASS_TENSOR, CLASS_TEX, CLASS_NOP
+    CLASS_ALU,
+    CLASS_IMUL,
+    CLASS_FP32,
+    CLASS_FP16,
+    CLASS_FP64,
+    CLASS_SFU,
+    CLASS_CVT,
+    CLASS_MOVE,
+    CLASS_LSU,
+    CLASS_CONTROL,
+    CLASS_BARRIER,
+    CLASS_TENSOR,
+    CLASS_TEX,
+    CLASS_NOP
 };
 struct ptx_op_info {
-    const char *name;            /* canonical spelling without types: "mul.lo", "ld", "bar.sync" */
-    const char *sig;             /* operand signature; the little language is described in ops.def */
-    const char *types;           /* allowed type sets; described in ops.def */
-    const char *mods;            /* allowed modifiers; described in ops.def */
+    const char *name;  /* canonical spelling without types: "mul.lo", "ld", "bar.sync" */
+    const char *sig;   /* operand signature; the little language is described in ops.def */
+    const char *types; /* allowed type sets; described in ops.def */
+    const char *mods;  /* allowed modifiers; described in ops.def */
     enum ptx_effect effect;
     enum ptx_addr_rule addr;
     enum ptx_class cls;
-    uint16_t version, sm;        /* least .version (10*major+minor) and .target for the base form; 0: any */
-    char suffix;                 /* 'a': only on architecture-specific targets such as sm_90a */
-    const char *section;         /* PTX ISA section */
+    /* least .version (10*major+minor) and .target for the base form; 0: any */
+    uint16_t version, sm;
+    char suffix;         /* 'a': only on architecture-specific targets such as sm_90a */
+    const char *section; /* PTX ISA section */
 };
 const struct ptx_op_info *ptx_op_info(enum ptx_op op);
-const char *ptx_mod_text(enum ptx_mod m);             /* with the dot: ".ca" */
+const char *ptx_mod_text(enum ptx_mod m); /* with the dot: ".ca" */
 enum ptx_mod_category ptx_mod_category(enum ptx_mod m);
 
-enum ptx_sreg {                                        /* PTX_SREG_TID (with comp), PTX_SREG_LANEID, ... */
+/* PTX_SREG_TID (with comp), PTX_SREG_LANEID, ... */
+enum ptx_sreg {
     PTX_SREG_NONE,
 #define SREG(id, name, bits, vector) PTX_SREG_##id,
 #include "engine/ptx/sregs.def"
 #undef SREG
     PTX_SREG_COUNT
 };
-const char *ptx_sreg_name(enum ptx_sreg s);            /* "%tid" */
+const char *ptx_sreg_name(enum ptx_sreg s); /* "%tid" */
 unsigned ptx_sreg_bits(enum ptx_sreg s);
 
 #endif

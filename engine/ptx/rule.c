@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-static const struct { uint16_t op; uint8_t version; const char *when, *need; } rules[] = {
+static const struct {
+    uint16_t op;
+    uint8_t version;
+    const char *when, *need;
+} rules[] = {
 #define RULE(op, when, need, version) { PTX_OP_##op, version, when, need },
 #include "engine/ptx/rules.def"
 #undef RULE
@@ -11,14 +15,16 @@ static const struct { uint16_t op; uint8_t version; const char *when, *need; } r
 
 static bool category_has(struct str word, enum ptx_mod_category c)
 {
-    return (c == MODCAT_CACHE && str_is(word, "#cache")) || (c == MODCAT_L1 && str_is(word, "#l1")) || (c == MODCAT_SCOPE && str_is(word, "#scope")) ||
+    return (c == MODCAT_CACHE && str_is(word, "#cache")) || (c == MODCAT_L1 && str_is(word, "#l1")) ||
+           (c == MODCAT_SCOPE && str_is(word, "#scope")) ||
            (c == MODCAT_ROUND && str_is(word, "#round"));
 }
 
 static bool has_word(const struct ptx_form *f, struct str word)
 {
     for (unsigned i = 0; i < f->nmods; i++)
-        if (str_is(word, ptx_mod_text((enum ptx_mod)f->mods[i]) + 1) || (*word.s == '#' && category_has(word, ptx_mod_category((enum ptx_mod)f->mods[i]))))
+        if (str_is(word, ptx_mod_text((enum ptx_mod)f->mods[i]) + 1) ||
+            (*word.s == '#' && category_has(word, ptx_mod_category((enum ptx_mod)f->mods[i]))))
             return true;
     return false;
 }
@@ -33,7 +39,8 @@ static bool term_holds(const struct ptx_form *f, const char *s, const char *e)
         while (w < e && *w != '/')
             w++;
         struct str word = { s, (size_t)(w - s) };
-        found = typed ? slot < f->ntypes && str_is(word, ptx_type_name((enum ptx_type)f->type[slot])) : has_word(f, word);
+        found = typed ? slot < f->ntypes && str_is(word, ptx_type_name((enum ptx_type)f->type[slot]))
+                      : has_word(f, word);
         s = w + (w < e);
     }
     return found != none;
@@ -53,8 +60,12 @@ static bool all_hold(const struct ptx_form *f, const char *s)
 /* "a/b/c" for people: ".a .b .c" */
 static void spell(const char *s, struct buf *out)
 {
-    static const struct { const char *word, *says; } sets[] = { { "#cache", "a cache operator" }, { "#l1", "an L1 eviction priority" }, { "#scope", "a scope (.cta .cluster .gpu .sys)" },
-                                                                { "#round", "a rounding modifier" } };
+    static const struct {
+        const char *word, *says;
+    } sets[] = { { "#cache", "a cache operator" },
+                 { "#l1", "an L1 eviction priority" },
+                 { "#scope", "a scope (.cta .cluster .gpu .sys)" },
+                 { "#round", "a rounding modifier" } };
     s += *s == '!' ? 1 : (*s == '0' || *s == '1') ? 2 : 0;
     for (bool first = true; *s && *s != ' '; first = false) {
         size_t n = strcspn(s, "/ ");
@@ -75,14 +86,19 @@ static void report(struct ptx_parser *p, const struct ptx_form *f, struct span a
     struct buf b = { 0 };
     spell(need, &b);
     at.len = (uint32_t)f->text.n;
-    ptx_error(p, "ptx-modifier", at, *need == '!' ? "'%.*s' cannot have %s" : strchr(need, '/') ? "'%.*s' needs one of %s" : "'%.*s' needs %s", SV(f->text), b.s ? b.s : "");
+    ptx_error(p, "ptx-modifier", at,
+              *need == '!'        ? "'%.*s' cannot have %s"
+              : strchr(need, '/') ? "'%.*s' needs one of %s"
+                                  : "'%.*s' needs %s",
+              SV(f->text), b.s ? b.s : "");
     buf_free(&b);
 }
 
 bool ptx_rules_hold(struct ptx_parser *p, const struct ptx_form *f, const struct span *at)
 {
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
-        if (rules[i].op != f->op || p->m->version < rules[i].version || !all_hold(f, rules[i].when) || all_hold(f, rules[i].need))
+        if (rules[i].op != f->op || p->m->version < rules[i].version || !all_hold(f, rules[i].when) ||
+            all_hold(f, rules[i].need))
             continue;
         if (at)
             report(p, f, *at, rules[i].need);

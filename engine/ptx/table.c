@@ -4,13 +4,22 @@
 #include <string.h>
 
 static const struct ptx_op_info op_table[PTX_OP_COUNT] = {
-    [PTX_OP_OPAQUE] = { .name = "(opaque)", .sig = "", .types = "", .mods = "", .effect = EFFECT_OTHER, .cls = CLASS_ALU, .section = "" },
+    [PTX_OP_OPAQUE] = { .name = "(opaque)",
+                        .sig = "",
+                        .types = "",
+                        .mods = "",
+                        .effect = EFFECT_OTHER,
+                        .cls = CLASS_ALU,
+                        .section = "" },
 #define OP(id, nm, exec, ...) [PTX_OP_##id] = { .name = nm, __VA_ARGS__ },
 #include "engine/ptx/ops.def"
 #undef OP
 };
 
-static const struct { const char *text; enum ptx_mod_category cat; } mod_table[PTX_MOD_COUNT] = {
+static const struct {
+    const char *text;
+    enum ptx_mod_category cat;
+} mod_table[PTX_MOD_COUNT] = {
     [PTX_MOD_NONE] = { "", MODCAT_FLAG },
 #define MOD(id, text, cat) [PTX_MOD_##id] = { "." text, cat },
 #include "engine/ptx/mods.def"
@@ -24,20 +33,44 @@ static const char *const sreg_table[PTX_SREG_COUNT] = {
 #undef SREG
 };
 
-static const struct { const char *name; uint8_t bits; char kind; } type_table[PTX_T_COUNT] = {
-    [PTX_T_NONE] = { "", 0, 0 },
+static const struct {
+    const char *name;
+    uint8_t bits;
+    char kind;
+} type_table[PTX_T_COUNT] = { [PTX_T_NONE] = { "", 0, 0 },
 #define X(n, text, bits, kind) [PTX_T_##n] = { text, bits, kind },
-    PTX_TYPE_LIST(X)
+                              PTX_TYPE_LIST(X)
 #undef X
 };
 
-const struct ptx_op_info *ptx_op_info(enum ptx_op op) { return &op_table[(unsigned)op < PTX_OP_COUNT ? op : PTX_OP_OPAQUE]; }
-const char *ptx_mod_text(enum ptx_mod m) { return (unsigned)m < PTX_MOD_COUNT ? mod_table[m].text : ""; }
-enum ptx_mod_category ptx_mod_category(enum ptx_mod m) { return (unsigned)m < PTX_MOD_COUNT ? mod_table[m].cat : MODCAT_FLAG; }
-const char *ptx_sreg_name(enum ptx_sreg s) { return (unsigned)s < PTX_SREG_COUNT ? sreg_table[s] : ""; }
-unsigned ptx_type_bits(enum ptx_type t) { return (unsigned)t < PTX_T_COUNT ? type_table[t].bits : 0; }
-char ptx_type_kind(enum ptx_type t) { return (unsigned)t < PTX_T_COUNT ? type_table[t].kind : 0; }
-const char *ptx_type_name(enum ptx_type t) { return (unsigned)t < PTX_T_COUNT ? type_table[t].name : ""; }
+const struct ptx_op_info *ptx_op_info(enum ptx_op op)
+{
+    return &op_table[(unsigned)op < PTX_OP_COUNT ? op : PTX_OP_OPAQUE];
+}
+const char *ptx_mod_text(enum ptx_mod m)
+{
+    return (unsigned)m < PTX_MOD_COUNT ? mod_table[m].text : "";
+}
+enum ptx_mod_category ptx_mod_category(enum ptx_mod m)
+{
+    return (unsigned)m < PTX_MOD_COUNT ? mod_table[m].cat : MODCAT_FLAG;
+}
+const char *ptx_sreg_name(enum ptx_sreg s)
+{
+    return (unsigned)s < PTX_SREG_COUNT ? sreg_table[s] : "";
+}
+unsigned ptx_type_bits(enum ptx_type t)
+{
+    return (unsigned)t < PTX_T_COUNT ? type_table[t].bits : 0;
+}
+char ptx_type_kind(enum ptx_type t)
+{
+    return (unsigned)t < PTX_T_COUNT ? type_table[t].kind : 0;
+}
+const char *ptx_type_name(enum ptx_type t)
+{
+    return (unsigned)t < PTX_T_COUNT ? type_table[t].name : "";
+}
 
 unsigned ptx_sreg_bits(enum ptx_sreg s)
 {
@@ -84,7 +117,7 @@ enum ptx_mod ptx_mod_of(const struct ptx_inst *i, enum ptx_mod_category c)
     for (unsigned k = 0; k < i->nmods; k++) {
         enum ptx_mod m = (enum ptx_mod)i->mods[k];
         enum ptx_mod_category has = mod_table[m].cat;
-        if (has == MODCAT_BOOL && !compare && c == MODCAT_ATOM)   /* atom.and: the word is shared */
+        if (has == MODCAT_BOOL && !compare && c == MODCAT_ATOM) /* atom.and: the word is shared */
             return m;
         if (has == c)
             return m;
@@ -92,9 +125,13 @@ enum ptx_mod ptx_mod_of(const struct ptx_inst *i, enum ptx_mod_category c)
     return PTX_MOD_NONE;
 }
 
-unsigned ptx_operand_access(const struct ptx_inst *i, unsigned k) { return k < i->nopnds ? i->opnds[k].access : 0; }
+unsigned ptx_operand_access(const struct ptx_inst *i, unsigned k)
+{
+    return k < i->nopnds ? i->opnds[k].access : 0;
+}
 
-static void operand_regs(const struct ptx_operand *o, unsigned access, void (*fn)(void *, uint32_t, unsigned), void *ctx)
+static void operand_regs(const struct ptx_operand *o, unsigned access,
+                         void (*fn)(void *, uint32_t, unsigned), void *ctx)
 {
     if (o->kind == OPND_REG)
         fn(ctx, o->index, access);
@@ -103,7 +140,8 @@ static void operand_regs(const struct ptx_operand *o, unsigned access, void (*fn
 }
 
 /* Lists nest two deep at most: [a, {b, c}]. */
-void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg, unsigned access), void *ctx)
+void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg, unsigned access),
+                   void *ctx)
 {
     if (i->guarded)
         fn(ctx, i->guard, PTX_READ);

@@ -21,8 +21,8 @@ static uint16_t half_of(double v)
     int e;
     (void)frexp(a, &e);
     if (e < -13)
-        e = -13;                                  /* subnormals share the exponent -14 */
-    double steps = nearbyint(ldexp(a, 11 - e));   /* units in the last place: 2^(e-11) */
+        e = -13;                                /* subnormals share the exponent -14 */
+    double steps = nearbyint(ldexp(a, 11 - e)); /* units in the last place: 2^(e-11) */
     uint32_t m = (uint32_t)steps;
     return (uint16_t)(sign | (m + (m ? (uint32_t)(e + 13) * 1024u : 0u)));
 }
@@ -30,7 +30,7 @@ static uint16_t half_of(double v)
 static void store_float(uint8_t *p, enum elem e, double v)
 {
     float f = (float)v;
-    uint16_t h = e == ELEM_F16 ? half_of(v) : 0;      /* not cheap: only where it is wanted */
+    uint16_t h = e == ELEM_F16 ? half_of(v) : 0; /* not cheap: only where it is wanted */
     if (e == ELEM_F64)
         memcpy(p, &v, 8);
     else if (e == ELEM_F32)
@@ -39,11 +39,14 @@ static void store_float(uint8_t *p, enum elem e, double v)
         memcpy(p, &h, 2);
 }
 
-bool elem_is_float(enum elem e) { return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64; }
+bool elem_is_float(enum elem e)
+{
+    return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
+}
 
 static void store_int(uint8_t *p, enum elem e, uint64_t v)
 {
-    memcpy(p, &v, elem_size(e));                  /* little-endian host, as PTX is */
+    memcpy(p, &v, elem_size(e)); /* little-endian host, as PTX is */
 }
 
 /* The 64-bit pattern of a number; what 64 bits do not hold becomes the nearest that they do. */
@@ -68,10 +71,19 @@ static uint64_t whole(const struct init_spec *in, bool second)
     return in->integral ? (uint64_t)(second ? in->ib : in->ia) : pattern(second ? in->b : in->a);
 }
 
-/* Elements first..end, at most PART of them a part: every one is made from its own number, so that parts can be made side by side. */
+/* Elements first..end, at most PART of them a part: every one is made from its own number, so that parts
+ * can be made side by side. */
 #define PART (1u << 20)
-struct part_job { const struct init_spec *in; enum elem e; uint8_t *p /* of the first */; uint64_t first, end; };
-static uint64_t part_end(const struct part_job *j, uint64_t first) { return j->end - first < PART ? j->end : first + PART; }
+struct part_job {
+    const struct init_spec *in;
+    enum elem e;
+    uint8_t *p /* of the first */;
+    uint64_t first, end;
+};
+static uint64_t part_end(const struct part_job *j, uint64_t first)
+{
+    return j->end - first < PART ? j->end : first + PART;
+}
 
 static void make_fill_part(void *ctx, size_t part)
 {
@@ -79,7 +91,8 @@ static void make_fill_part(void *ctx, size_t part)
     const struct init_spec *in = j->in;
     size_t w = elem_size(j->e);
     bool iota = in->kind == INIT_IOTA;
-    uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0, first = j->first + (uint64_t)part * PART;
+    uint64_t start = whole(in, false), step = iota ? whole(in, true) : 0,
+             first = j->first + (uint64_t)part * PART;
     for (uint64_t i = first, end = part_end(j, first); i < end; i++) {
         if (elem_is_float(j->e))
             store_float(j->p + (i - j->first) * w, j->e, iota ? in->a + (double)i * in->b : in->a);
@@ -88,37 +101,55 @@ static void make_fill_part(void *ctx, size_t part)
     }
 }
 
-/* Most buffers are of floats: without a call or a choice per element, so that the compiler makes vectors of it. The same
- * operations in the same order give the same floats on every host. */
-static inline __attribute__((always_inline)) void random_floats(const struct init_spec *in, float *f, uint64_t first, uint64_t n)
+/* Most buffers are of floats: without a call or a choice per element, so that the compiler makes vectors
+ * of it. The same operations in the same order give the same floats on every host. */
+static inline __attribute__((always_inline)) void random_floats(const struct init_spec *in, float *f,
+                                                                uint64_t first, uint64_t n)
 {
     const double a = in->a, by = in->b - in->a;
     const uint64_t seed = in->seed;
-    for (uint64_t i = 0; i < n; i++) f[i] = (float)(a + by * ((double)(int32_t)(base_splitmix(seed, first + i) >> 40) / 16777216.0));
+    for (uint64_t i = 0; i < n; i++)
+        f[i] = (float)(a + by * ((double)(int32_t)(base_splitmix(seed, first + i) >> 40) / 16777216.0));
 }
 
 #if defined(__clang__)
-#define VECTORS                      /* makes them at -O2 */
+#define VECTORS /* makes them at -O2 */
 #else
 #define VECTORS __attribute__((optimize("O3")))
 #endif
 #if defined(__x86_64__)
 /* Products of 64 bits are one instruction there. */
-VECTORS __attribute__((target("avx512f,avx512dq,avx512vl")))
-static void random_floats_avx512(const struct init_spec *in, float *f, uint64_t first, uint64_t n) { random_floats(in, f, first, n); }
-static bool has_avx512(void) { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"); }
+VECTORS __attribute__((target("avx512f,avx512dq,avx512vl"))) static void random_floats_avx512(
+    const struct init_spec *in, float *f, uint64_t first, uint64_t n)
+{
+    random_floats(in, f, first, n);
+}
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
 #else
-static void random_floats_avx512(const struct init_spec *in, float *f, uint64_t first, uint64_t n) { random_floats(in, f, first, n); }
-static bool has_avx512(void) { return false; }
+static void random_floats_avx512(const struct init_spec *in, float *f, uint64_t first, uint64_t n)
+{
+    random_floats(in, f, first, n);
+}
+static bool has_avx512(void)
+{
+    return false;
+}
 #endif
 
-/* Whole numbers of w bytes, a constant where this is put in; a span of a power of two (0: of all) takes no division. */
-static inline __attribute__((always_inline)) void random_wholes(const struct init_spec *in, uint8_t *p, size_t w, uint64_t lo, uint64_t span, uint64_t first, uint64_t n)
+/* Whole numbers of w bytes, a constant where this is put in; a span of a power of two (0: of all) takes
+ * no division. */
+static inline __attribute__((always_inline)) void random_wholes(const struct init_spec *in, uint8_t *p,
+                                                                size_t w, uint64_t lo, uint64_t span,
+                                                                uint64_t first, uint64_t n)
 {
     const uint64_t seed = in->seed, mask = span - 1;
     for (uint64_t i = 0; (span & mask) == 0 && i < n; i++) {
         uint64_t v = lo + (base_splitmix(seed, first + i) & mask);
-        memcpy(p + i * w, &v, w);            /* little-endian host, as PTX is */
+        memcpy(p + i * w, &v, w); /* little-endian host, as PTX is */
     }
     for (uint64_t i = 0; (span & mask) != 0 && i < n; i++) {
         uint64_t v = lo + base_splitmix(seed, first + i) % span;
@@ -151,8 +182,10 @@ static void make_random_part(void *ctx, size_t part)
     base_pages_ready(p + (first - j->first) * w, (end - first) * w);
     if (e == ELEM_F32) {
         float *f = (float *)(void *)p + (first - j->first);
-        if (has_avx512()) random_floats_avx512(in, f, first, end - first);
-        else random_floats(in, f, first, end - first);
+        if (has_avx512())
+            random_floats_avx512(in, f, first, end - first);
+        else
+            random_floats(in, f, first, end - first);
         return;
     }
     if (!elem_is_float(e)) {
@@ -160,13 +193,16 @@ static void make_random_part(void *ctx, size_t part)
         return;
     }
     for (uint64_t i = first; i < end; i++)
-        store_float(p + (i - j->first) * w, e, in->a + (in->b - in->a) * ((double)(base_splitmix(in->seed, i) >> 40) / 16777216.0));
+        store_float(p + (i - j->first) * w, e,
+                    in->a + (in->b - in->a) * ((double)(base_splitmix(in->seed, i) >> 40) / 16777216.0));
 }
 
-static void make_parts(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t n, unsigned threads)
+static void make_parts(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t n,
+                       unsigned threads)
 {
     struct part_job j = { in, e, p, first, first + n };
-    base_parallel(threads, (size_t)((n + PART - 1) / PART), in->kind == INIT_RANDOM ? make_random_part : make_fill_part, &j);
+    base_parallel(threads, (size_t)((n + PART - 1) / PART),
+                  in->kind == INIT_RANDOM ? make_random_part : make_fill_part, &j);
 }
 
 static void store_count(uint8_t *p, enum elem e, uint64_t v)
@@ -231,13 +267,16 @@ static size_t npy_data(const char *s, size_t n)
     if (n < 10 || memcmp(s, "\x93NUMPY", 6) != 0)
         return 0;
     const unsigned char *u = (const unsigned char *)s;
-    size_t head = u[6] == 1 ? 10 + (u[8] | (size_t)u[9] << 8) : n < 12 ? n + 1 : 12 + (u[8] | (size_t)u[9] << 8 | (size_t)u[10] << 16);
+    size_t head = u[6] == 1 ? 10 + (u[8] | (size_t)u[9] << 8)
+                  : n < 12  ? n + 1
+                            : 12 + (u[8] | (size_t)u[9] << 8 | (size_t)u[10] << 16);
     return head > n ? 0 : head;
 }
 
 static bool npy_type_fits(const char *s, size_t head, enum elem e)
 {
-    static const char *const codes[] = { "|u1", "|i1", "<u2", "<i2", "<f2", "<u4", "<i4", "<f4", "<u8", "<i8", "<f8" };
+    static const char *const codes[] = { "|u1", "|i1", "<u2", "<i2", "<f2", "<u4",
+                                         "<i4", "<f4", "<u8", "<i8", "<f8" };
     for (size_t i = 10; i + 3 < head; i++)
         if (memcmp(s + i, codes[e], 3) == 0)
             return true;
@@ -245,7 +284,8 @@ static bool npy_type_fits(const char *s, size_t head, enum elem e)
 }
 
 /* Where the data of a .npy file of such elements start. */
-static enum status npy_start(const char *path, const char *name, enum elem e, uint64_t *at, struct diags *ds)
+static enum status npy_start(const char *path, const char *name, enum elem e, uint64_t *at,
+                             struct diags *ds)
 {
     enum { HEAD_MOST = 1 << 17 };
     char *head = base_alloc(HEAD_MOST);
@@ -263,7 +303,8 @@ static enum status npy_start(const char *path, const char *name, enum elem e, ui
 }
 
 /* Large data stay known by their file, so that they need not be there as they were. */
-static enum status make_file(const struct init_spec *in, const char *dir, const char *name, enum elem e, struct launch_buffer *b, struct diags *ds)
+static enum status make_file(const struct init_spec *in, const char *dir, const char *name, enum elem e,
+                             struct launch_buffer *b, struct diags *ds)
 {
     char *path = joined(dir, in->text);
     uint64_t at = in->offset, got = 0;
@@ -271,8 +312,9 @@ static enum status make_file(const struct init_spec *in, const char *dir, const 
     if (s == ST_OK)
         s = file_read_part(path, at, b->bytes, b->n, &got, ds);
     if (s == ST_OK && got < b->n) {
-        diag_error(ds, "launch-data", "buffer '%s': '%s' holds %llu bytes from offset %llu on, %llu are needed", name, in->text, (unsigned long long)got,
-                   (unsigned long long)at, (unsigned long long)b->n);
+        diag_error(ds, "launch-data",
+                   "buffer '%s': '%s' holds %llu bytes from offset %llu on, %llu are needed", name,
+                   in->text, (unsigned long long)got, (unsigned long long)at, (unsigned long long)b->n);
         s = ST_INPUT;
     }
     if (s == ST_OK && b->file > 0)
@@ -281,7 +323,8 @@ static enum status make_file(const struct init_spec *in, const char *dir, const 
     return s;
 }
 
-static enum status make_hex(const char *text, const char *name, uint8_t *p, uint64_t bytes, struct diags *ds)
+static enum status make_hex(const char *text, const char *name, uint8_t *p, uint64_t bytes,
+                            struct diags *ds)
 {
     if (strlen(text) != bytes * 2)
         return bad(ds, name, "the number of hex digits does not fit its size");
@@ -289,10 +332,17 @@ static enum status make_hex(const char *text, const char *name, uint8_t *p, uint
 }
 
 /* What cannot fail: the same bytes whenever they are made. */
-static bool by_rule(enum init_kind k) { return k <= INIT_ROWS; }
-bool data_in_parts(enum init_kind k) { return k == INIT_FILL || k == INIT_IOTA || k == INIT_RANDOM; }
+static bool by_rule(enum init_kind k)
+{
+    return k <= INIT_ROWS;
+}
+bool data_in_parts(enum init_kind k)
+{
+    return k == INIT_FILL || k == INIT_IOTA || k == INIT_RANDOM;
+}
 
-void data_make_part(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t count, unsigned threads)
+void data_make_part(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t count,
+                    unsigned threads)
 {
     if (in->kind == INIT_PERMUTATION)
         make_permutation(in, e, p, count);
@@ -302,11 +352,17 @@ void data_make_part(const struct init_spec *in, enum elem e, uint8_t *p, uint64_
         make_parts(in, e, p, first, count, threads);
 }
 
-static void make_by_rule(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t count) { data_make_part(in, e, p, 0, count, 0); }
-
-static enum status check_rows(const struct init_spec *in, const char *name, uint64_t count, struct diags *ds)
+static void make_by_rule(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t count)
 {
-    return in->kind == INIT_ROWS && count != in->rows + 1 ? bad(ds, name, "`rows` needs rows + 1 elements") : ST_OK;
+    data_make_part(in, e, p, 0, count, 0);
+}
+
+static enum status check_rows(const struct init_spec *in, const char *name, uint64_t count,
+                              struct diags *ds)
+{
+    return in->kind == INIT_ROWS && count != in->rows + 1
+               ? bad(ds, name, "`rows` needs rows + 1 elements")
+               : ST_OK;
 }
 
 static enum status make_init(const struct init_spec *in, const char *dir, const char *name, enum elem e,
@@ -324,15 +380,18 @@ static enum status make_init(const struct init_spec *in, const char *dir, const 
 }
 
 /* Adds the bytes of every buffer argument to *total; refuses overflow before anything is allocated. */
-static enum status count_bytes(const struct launch_spec *l, uint64_t max_bytes, uint64_t *total, struct diags *ds)
+static enum status count_bytes(const struct launch_spec *l, uint64_t max_bytes, uint64_t *total,
+                               struct diags *ds)
 {
     for (size_t i = 0; i < l->nargs; i++) {
         if (l->args[i].kind != ARG_BUFFER)
             continue;
         uint64_t w = elem_size(l->args[i].elem), n = l->args[i].count;
         if (n > max_bytes / w || n * w > max_bytes - *total) {
-            diag_error(ds, "launch-size", "buffer '%s': %llu elements of %llu bytes do not fit the device's %llu bytes", l->args[i].name,
-                       (unsigned long long)n, (unsigned long long)w, (unsigned long long)max_bytes);
+            diag_error(ds, "launch-size",
+                       "buffer '%s': %llu elements of %llu bytes do not fit the device's %llu bytes",
+                       l->args[i].name, (unsigned long long)n, (unsigned long long)w,
+                       (unsigned long long)max_bytes);
             return ST_INPUT;
         }
         *total += n * w;
@@ -340,7 +399,8 @@ static enum status count_bytes(const struct launch_spec *l, uint64_t max_bytes, 
     return ST_OK;
 }
 
-/* Large data lie where a device can map them rather than copy; zeros need no memory until someone writes them. */
+/* Large data lie where a device can map them rather than copy; zeros need no memory until someone writes
+ * them. */
 #define PAGES_FROM (1u << 20)
 static enum status make_room(struct launch_buffer *b)
 {
@@ -352,11 +412,13 @@ static enum status make_room(struct launch_buffer *b)
     return b->bytes ? ST_OK : ST_NOMEM;
 }
 
-static enum status make_arg(const struct launch_spec *l, const struct arg_spec *a, struct launch_buffer *b, struct diags *ds)
+static enum status make_arg(const struct launch_spec *l, const struct arg_spec *a,
+                            struct launch_buffer *b, struct diags *ds)
 {
     double none = 0;
     b->n = a->count * elem_size(a->elem);
-    b->zero = b->n >= PAGES_FROM && a->init.kind == INIT_FILL && memcmp(&a->init.a, &none, sizeof none) == 0;
+    b->zero =
+        b->n >= PAGES_FROM && a->init.kind == INIT_FILL && memcmp(&a->init.a, &none, sizeof none) == 0;
     enum status s = make_room(b);
     if (s == ST_OK && !b->zero)
         s = make_init(&a->init, l->dir, a->name, a->elem, b, ds);
@@ -366,12 +428,13 @@ static enum status make_arg(const struct launch_spec *l, const struct arg_spec *
     return s;
 }
 
-bool launch_buffer_make(struct launch_buffer *b, uint64_t n, enum launch_source source, const struct arg_spec *a)
+bool launch_buffer_make(struct launch_buffer *b, uint64_t n, enum launch_source source,
+                        const struct arg_spec *a)
 {
     *b = (struct launch_buffer){ .n = n, .zero = source == LAUNCH_ZERO && n >= PAGES_FROM };
     bool rule = source == LAUNCH_RULE;
-    if (rule && (a->kind != ARG_BUFFER || !by_rule(a->init.kind) || a->count != n / elem_size(a->elem) || n % elem_size(a->elem) ||
-                 check_rows(&a->init, "", a->count, NULL) != ST_OK))
+    if (rule && (a->kind != ARG_BUFFER || !by_rule(a->init.kind) || a->count != n / elem_size(a->elem) ||
+                 n % elem_size(a->elem) || check_rows(&a->init, "", a->count, NULL) != ST_OK))
         return false;
     if (make_room(b) != ST_OK)
         return false;
@@ -392,7 +455,8 @@ static enum status make_args(const struct launch_spec *l, struct launch_buffer *
 
 #define SYMBOL_FILE_MOST ((uint64_t)1 << 30)
 /* How many bytes a symbol's data have, before they are made. */
-static enum status symbol_bytes(const struct launch_spec *l, const struct symbol_spec *y, size_t *bytes, struct diags *ds)
+static enum status symbol_bytes(const struct launch_spec *l, const struct symbol_spec *y, size_t *bytes,
+                                struct diags *ds)
 {
     if (y->count) {
         *bytes = y->count * elem_size(y->elem);
@@ -403,13 +467,16 @@ static enum status symbol_bytes(const struct launch_spec *l, const struct symbol
         return ST_OK;
     }
     if (y->init.kind != INIT_FILE) {
-        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-symbol", l->file, NO_SPAN, "symbol '%s': its data need a type and a number", y->name);
-        diag_hint(d, "as for an argument: \"buffer\": \"f32\", \"count\": 256; only `file` and `hex` say by themselves how many bytes there are");
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-symbol", l->file, NO_SPAN,
+                                  "symbol '%s': its data need a type and a number", y->name);
+        diag_hint(d, "as for an argument: \"buffer\": \"f32\", \"count\": 256; only `file` and `hex` "
+                     "say by themselves how many bytes there are");
         return ST_INPUT;
     }
-    char *path = joined(l->dir, y->init.text);                   /* the whole file from its offset on */
+    char *path = joined(l->dir, y->init.text); /* the whole file from its offset on */
     uint64_t n = 0;
-    enum status s = path ? file_read_part(path, y->init.offset, NULL, SYMBOL_FILE_MOST, &n, ds) : ST_NOMEM;
+    enum status s =
+        path ? file_read_part(path, y->init.offset, NULL, SYMBOL_FILE_MOST, &n, ds) : ST_NOMEM;
     base_free(path);
     *bytes = n;
     return s;
@@ -424,7 +491,8 @@ static enum status make_symbols(const struct launch_spec *l, struct launch_data 
         if (s != ST_OK)
             return s;
         b->bytes = base_alloc(b->n);
-        s = b->bytes ? make_init(&y->init, l->dir, y->name, y->count ? y->elem : ELEM_U8, b, ds) : ST_NOMEM;
+        s = b->bytes ? make_init(&y->init, l->dir, y->name, y->count ? y->elem : ELEM_U8, b, ds)
+                     : ST_NOMEM;
         if (s != ST_OK)
             return s;
     }
@@ -448,7 +516,8 @@ static enum status make_all(const struct launch_spec *l, struct launch_data *d, 
     return s;
 }
 
-enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes, struct launch_data *out, struct diags *ds)
+enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes, struct launch_data *out,
+                             struct diags *ds)
 {
     *out = (struct launch_data){ .spec = l };
     enum status s = count_bytes(l, max_bytes, &out->total_bytes, ds);
@@ -457,7 +526,8 @@ enum status launch_data_make(const struct launch_spec *l, uint64_t max_bytes, st
     if (s == ST_OK)
         s = make_all(l, out, ds);
     if (s == ST_NOMEM)
-        diag_error(ds, "memory", "not enough memory for the launch's buffers (%llu bytes)", (unsigned long long)out->total_bytes);
+        diag_error(ds, "memory", "not enough memory for the launch's buffers (%llu bytes)",
+                   (unsigned long long)out->total_bytes);
     if (s != ST_OK)
         launch_data_free(out);
     return s;

@@ -16,9 +16,11 @@ static const char *const values_coarsen_mode[] = { COARSEN_MODES(VALUE_TEXT) NUL
 static const char *const values_readonly[] = { READONLY_MODES(VALUE_TEXT) NULL };
 
 static const struct knob_info knobs[] = {
-#define KNOB_ENUM(field, name, list, def, help) { name, NULL, help, KNOB_KIND_ENUM, 0, (int)ARRAY_LEN(values_##field) - 2, def, values_##field },
-#define KNOB_INT(field, name, min, max, def, help) { name, "N", help, KNOB_KIND_INT, min, max, def, NULL },
-#define KNOB_FLAG(field, name, help) { name, NULL, help, KNOB_KIND_FLAG, 0, 1, 0, NULL },
+#define KNOB_ENUM(field, name, list, def, help) \
+    { name, NULL, help, KNOB_KIND_ENUM, 0, (int)ARRAY_LEN(values_##field) - 2, def, values_##field },
+#define KNOB_INT(field, name, min, max, def, help) \
+    { name, "N", help, KNOB_KIND_INT, min, max, def, NULL },
+#define KNOB_FLAG(field, name, help)       { name, NULL, help, KNOB_KIND_FLAG, 0, 1, 0, NULL },
 #define KNOB_TEXT(field, name, form, help) { name, form, help, KNOB_KIND_TEXT, 0, 0, 0, NULL },
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
@@ -33,18 +35,24 @@ typedef void knob_writer(const struct options *o, struct buf *b);
 #define KNOB_ENUM(field, name, list, def, help)
 #define KNOB_INT(field, name, min, max, def, help)
 #define KNOB_FLAG(field, name, help)
-#define KNOB_TEXT(field, name, form, help) static knob_reader read_##field; static knob_writer write_##field;
+#define KNOB_TEXT(field, name, form, help) \
+    static knob_reader read_##field;       \
+    static knob_writer write_##field;
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
 #undef KNOB_INT
 #undef KNOB_FLAG
 #undef KNOB_TEXT
 
-static const struct { size_t offset; knob_reader *read; knob_writer *write; } access[] = {
-#define KNOB_ENUM(field, name, list, def, help) { offsetof(struct options, field), NULL, NULL },
+static const struct {
+    size_t offset;
+    knob_reader *read;
+    knob_writer *write;
+} access[] = {
+#define KNOB_ENUM(field, name, list, def, help)    { offsetof(struct options, field), NULL, NULL },
 #define KNOB_INT(field, name, min, max, def, help) { offsetof(struct options, field), NULL, NULL },
-#define KNOB_FLAG(field, name, help) { offsetof(struct options, field), NULL, NULL },
-#define KNOB_TEXT(field, name, form, help) { 0, read_##field, write_##field },
+#define KNOB_FLAG(field, name, help)               { offsetof(struct options, field), NULL, NULL },
+#define KNOB_TEXT(field, name, form, help)         { 0, read_##field, write_##field },
 #include "engine/rec/options.def"
 #undef KNOB_ENUM
 #undef KNOB_INT
@@ -52,8 +60,14 @@ static const struct { size_t offset; knob_reader *read; knob_writer *write; } ac
 #undef KNOB_TEXT
 };
 
-size_t knob_count(void) { return ARRAY_LEN(knobs); }
-const struct knob_info *knob_info(size_t i) { return &knobs[i]; }
+size_t knob_count(void)
+{
+    return ARRAY_LEN(knobs);
+}
+const struct knob_info *knob_info(size_t i)
+{
+    return &knobs[i];
+}
 
 int knob_find(struct str name)
 {
@@ -246,10 +260,22 @@ static bool read_names(char *to, size_t size, struct str s)
     return true;
 }
 
-static bool read_assume_read_only(struct options *o, struct str s) { return read_names(o->assume_read_only, sizeof o->assume_read_only, s); }
-static void write_assume_read_only(const struct options *o, struct buf *b) { buf_puts(b, o->assume_read_only); }
-static bool read_softcache_data(struct options *o, struct str s) { return read_names(o->softcache_data, sizeof o->softcache_data, s); }
-static void write_softcache_data(const struct options *o, struct buf *b) { buf_puts(b, o->softcache_data); }
+static bool read_assume_read_only(struct options *o, struct str s)
+{
+    return read_names(o->assume_read_only, sizeof o->assume_read_only, s);
+}
+static void write_assume_read_only(const struct options *o, struct buf *b)
+{
+    buf_puts(b, o->assume_read_only);
+}
+static bool read_softcache_data(struct options *o, struct str s)
+{
+    return read_names(o->softcache_data, sizeof o->softcache_data, s);
+}
+static void write_softcache_data(const struct options *o, struct buf *b)
+{
+    buf_puts(b, o->softcache_data);
+}
 
 /* Cuts ":FRACTION" off; 0: there is none. False: what stands there is no fraction. */
 static bool take_fraction(struct str *s, double *fraction)
@@ -284,7 +310,10 @@ static bool read_l2_persist(struct options *o, struct str s)
     return true;
 }
 
-static void write_l2_persist(const struct options *o, struct buf *b) { buf_puts(b, o->l2_persist[0] ? o->l2_persist : "off"); }
+static void write_l2_persist(const struct options *o, struct buf *b)
+{
+    buf_puts(b, o->l2_persist[0] ? o->l2_persist : "off");
+}
 
 bool options_l2_persist(const struct options *o, struct str *buffer, double *fraction)
 {
@@ -292,8 +321,14 @@ bool options_l2_persist(const struct options *o, struct str *buffer, double *fra
     return buffer->n && take_fraction(buffer, fraction);
 }
 
-static int *int_field(struct options *o, size_t i) { return (int *)(void *)((char *)o + access[i].offset); }
-static bool *flag_field(struct options *o, size_t i) { return (bool *)((char *)o + access[i].offset); }
+static int *int_field(struct options *o, size_t i)
+{
+    return (int *)(void *)((char *)o + access[i].offset);
+}
+static bool *flag_field(struct options *o, size_t i)
+{
+    return (bool *)((char *)o + access[i].offset);
+}
 
 static bool set_enum(struct options *o, size_t i, struct str s)
 {
@@ -327,7 +362,8 @@ static bool set_int(struct options *o, size_t i, struct str s)
 static bool takes_number(const char *form)
 {
     size_t n = strlen(form);
-    return strncmp(form, "N|", 2) == 0 || strstr(form, "|N|") || (n > 2 && strcmp(form + n - 2, "|N") == 0);
+    return strncmp(form, "N|", 2) == 0 || strstr(form, "|N|") ||
+           (n > 2 && strcmp(form + n - 2, "|N") == 0);
 }
 
 static void allowed(size_t i, struct buf *b)
@@ -346,18 +382,19 @@ static void allowed(size_t i, struct buf *b)
 
 enum status knob_set(struct options *o, size_t i, struct str text, struct diags *ds)
 {
-    struct options trial = *o;               /* a bad text leaves *o as it was */
-    bool ok = knobs[i].kind == KNOB_KIND_ENUM ? set_enum(&trial, i, text)
-            : knobs[i].kind == KNOB_KIND_FLAG ? set_flag(&trial, i, text)
-            : knobs[i].kind == KNOB_KIND_INT ? set_int(&trial, i, text)
-            : access[i].read(&trial, text);
+    struct options trial = *o; /* a bad text leaves *o as it was */
+    bool ok = knobs[i].kind == KNOB_KIND_ENUM   ? set_enum(&trial, i, text)
+              : knobs[i].kind == KNOB_KIND_FLAG ? set_flag(&trial, i, text)
+              : knobs[i].kind == KNOB_KIND_INT  ? set_int(&trial, i, text)
+                                                : access[i].read(&trial, text);
     if (ok) {
         *o = trial;
         return ST_OK;
     }
     struct buf b = { 0 };
     allowed(i, &b);
-    struct diag *d = diag_add(ds, DIAG_ERROR, "option", NULL, NO_SPAN, "--%s: '%.*s' is not allowed", knobs[i].name, (int)(text.n < 200 ? text.n : 200), text.s);
+    struct diag *d = diag_add(ds, DIAG_ERROR, "option", NULL, NO_SPAN, "--%s: '%.*s' is not allowed",
+                              knobs[i].name, (int)(text.n < 200 ? text.n : 200), text.s);
     diag_hint(d, "%s", b.s ? b.s : "");
     buf_free(&b);
     return ST_USAGE;
@@ -365,7 +402,7 @@ enum status knob_set(struct options *o, size_t i, struct str text, struct diags 
 
 void knob_get(const struct options *o, size_t i, struct buf *out)
 {
-    struct options *w = (struct options *)(uintptr_t)o;   /* the field finders serve both directions */
+    struct options *w = (struct options *)(uintptr_t)o; /* the field finders serve both directions */
     if (knobs[i].kind == KNOB_KIND_TEXT)
         access[i].write(o, out);
     else if (knobs[i].kind == KNOB_KIND_FLAG)
@@ -387,7 +424,8 @@ struct options options_default(void)
     return o;
 }
 
-/* Out of memory counts as different (*oom, where asked for): a knob may be written out though it is the default's, never left out. */
+/* Out of memory counts as different (*oom, where asked for): a knob may be written out though it is the
+ * default's, never left out. */
 static bool same_value(const struct options *a, const struct options *b, size_t i, bool *oom)
 {
     struct options *v = (struct options *)(uintptr_t)a, *w = (struct options *)(uintptr_t)b;
@@ -415,7 +453,8 @@ bool knob_is_default(const struct options *o, size_t i)
 bool options_equal(const struct options *a, const struct options *b)
 {
     if (memcmp(a, b, sizeof *a) == 0)
-        return true;                         /* the usual case; different bytes may still read the same */
+        /* the usual case; different bytes may still read the same */
+        return true;
     for (size_t i = 0; i < ARRAY_LEN(knobs); i++)
         if (!same_value(a, b, i, NULL))
             return false;
@@ -450,10 +489,12 @@ enum status options_parse_line(struct options *o, struct str line, struct diags 
     for (struct str w = word(&line); w.n; w = word(&line)) {
         int i = knob_find(w);
         if (i < 0 || w.n < 3 || memcmp(w.s, "--", 2) != 0) {
-            diag_error(ds, "option", "'%.*s' is no option of a configuration", (int)(w.n < 200 ? w.n : 200), w.s);
+            diag_error(ds, "option", "'%.*s' is no option of a configuration",
+                       (int)(w.n < 200 ? w.n : 200), w.s);
             return ST_USAGE;
         }
-        enum status s = knob_set(o, (size_t)i, knobs[i].kind == KNOB_KIND_FLAG ? STR("on") : word(&line), ds);
+        enum status s =
+            knob_set(o, (size_t)i, knobs[i].kind == KNOB_KIND_FLAG ? STR("on") : word(&line), ds);
         if (s != ST_OK)
             return s;
     }

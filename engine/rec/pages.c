@@ -1,33 +1,53 @@
-/* The pages of large initial data: who needs them, whose they are, and what is made again once a device has taken them.
+/* The pages of large initial data: who needs them, whose they are, and what is made again once a device
+ * has taken them.
  *
  *   data made --hold, take--> the device's own --again (rule, file)--> restored before a launch
- *                                              --piece by piece-----> a view: what somebody still looks at
+ *                                              --piece by piece-----> a view: what somebody still looks
+ * at
  *
- * A file is read again only if it still says the same: of every piece the hash is kept. Bytes that came from elsewhere (over
- * the wire, out of digits) are put into a file without a name when they are taken. */
+ * A file is read again only if it still says the same: of every piece the hash is kept. Bytes that came
+ * from elsewhere (over the wire, out of digits) are put into a file without a name when they are taken.
+ */
 #include "engine/rec/data_int.h"
 
 #include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
-#define HELD_TAKEN 0x80000000u       /* launch_buffer.held: how many hold it, and this */
-#define PIECE LAUNCH_PIECE
-#define CHUNK (1u << 22)             /* of a file, read at once */
+#define HELD_TAKEN 0x80000000u /* launch_buffer.held: how many hold it, and this */
+#define PIECE      LAUNCH_PIECE
+#define CHUNK      (1u << 22) /* of a file, read at once */
 
-struct data_file { char *path; uint64_t at, *hash /* of every piece */; int own; /* above 0: not by path, but our own, which nobody else can write */ };
+struct data_file {
+    char *path;
+    uint64_t at, *hash /* of every piece */;
+    int own; /* above 0: not by path, but our own, which nobody else can write */
+};
 struct launch_view {
     const struct launch_buffer *of;
-    uint8_t *bytes; bool mapped;
-    uint8_t *there;                  /* bit per piece: made; NULL: all are */
-    pthread_mutex_t lock;            /* of making one */
+    uint8_t *bytes;
+    bool mapped;
+    uint8_t *there;       /* bit per piece: made; NULL: all are */
+    pthread_mutex_t lock; /* of making one */
 };
 
 /* ---- holding and taking ---- */
-static uint32_t *held_of(const struct launch_buffer *b) { return &((struct launch_buffer *)(uintptr_t)b)->held; }
-static bool taken(const struct launch_buffer *b) { return __atomic_load_n(held_of(b), __ATOMIC_ACQUIRE) & HELD_TAKEN; }
-bool launch_buffer_hold(const struct launch_buffer *b) { return !(__atomic_fetch_add(held_of(b), 1, __ATOMIC_ACQ_REL) & HELD_TAKEN); }
-void launch_buffer_let_go(const struct launch_buffer *b) { __atomic_fetch_sub(held_of(b), 1, __ATOMIC_ACQ_REL); }
+static uint32_t *held_of(const struct launch_buffer *b)
+{
+    return &((struct launch_buffer *)(uintptr_t)b)->held;
+}
+static bool taken(const struct launch_buffer *b)
+{
+    return __atomic_load_n(held_of(b), __ATOMIC_ACQUIRE) & HELD_TAKEN;
+}
+bool launch_buffer_hold(const struct launch_buffer *b)
+{
+    return !(__atomic_fetch_add(held_of(b), 1, __ATOMIC_ACQ_REL) & HELD_TAKEN);
+}
+void launch_buffer_let_go(const struct launch_buffer *b)
+{
+    __atomic_fetch_sub(held_of(b), 1, __ATOMIC_ACQ_REL);
+}
 
 static void hold_all(const struct launch_buffer *v, size_t n, bool hold)
 {
@@ -45,7 +65,8 @@ void launch_data_hold(const struct launch_data *d, bool hold)
         hold_all(d->before[k], d->spec->before[k].nargs, hold);
 }
 
-/* Who alone holds b puts its bytes where they can be had again. False: there is no disk, or no room on it. */
+/* Who alone holds b puts its bytes where they can be had again. False: there is no disk, or no room on
+ * it. */
 static bool set_aside(struct launch_buffer *b)
 {
     int fd = b->file > 0 ? file_nameless() : -1;
@@ -58,14 +79,18 @@ static bool set_aside(struct launch_buffer *b)
     return false;
 }
 
-static bool can_be_made(struct launch_buffer *b) { return b->rule || b->from || set_aside(b); }
+static bool can_be_made(struct launch_buffer *b)
+{
+    return b->rule || b->from || set_aside(b);
+}
 
 int launch_buffer_take(const struct launch_buffer *b)
 {
     struct launch_buffer *own = (struct launch_buffer *)(uintptr_t)b;
     uint32_t alone = 1;
     if (__atomic_load_n(held_of(b), __ATOMIC_ACQUIRE) != alone || !can_be_made(own) ||
-        !__atomic_compare_exchange_n(held_of(b), &alone, HELD_TAKEN | 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        !__atomic_compare_exchange_n(held_of(b), &alone, HELD_TAKEN | 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
         return -1;
     int file = own->file;
     base_pages_free(own->bytes, own->n, -1);
@@ -75,16 +100,26 @@ int launch_buffer_take(const struct launch_buffer *b)
 }
 
 /* ---- from the file again ---- */
-static uint64_t pieces(uint64_t n) { return (n + PIECE - 1) / PIECE; }
+static uint64_t pieces(uint64_t n)
+{
+    return (n + PIECE - 1) / PIECE;
+}
 
 /* Bytes at..at+n at `to`: hashes `put` there (to know them), or looked up. */
-struct hashing { const struct launch_buffer *b; const uint8_t *bytes; uint64_t at, n; bool put; atomic_bool other; };
+struct hashing {
+    const struct launch_buffer *b;
+    const uint8_t *bytes;
+    uint64_t at, n;
+    bool put;
+    atomic_bool other;
+};
 static void hash_part(void *ctx, size_t part)
 {
     struct hashing *h = ctx;
     uint64_t from = (uint64_t)part * CHUNK, to = h->n - from < CHUNK ? h->n : from + CHUNK;
     for (uint64_t k = from; k < to; k += PIECE) {
-        uint64_t *was = &h->b->from->hash[(h->at + k) / PIECE], is = base_hash(h->bytes + k, to - k < PIECE ? to - k : PIECE);
+        uint64_t *was = &h->b->from->hash[(h->at + k) / PIECE],
+                 is = base_hash(h->bytes + k, to - k < PIECE ? to - k : PIECE);
         if (h->put)
             *was = is;
         else if (*was != is)
@@ -101,23 +136,27 @@ static bool hash_all(struct hashing *h, unsigned threads)
 enum status data_know_file(struct launch_buffer *b, const char *path, uint64_t at)
 {
     b->from = base_alloc(sizeof *b->from);
-    if (!b->from || !(b->from->path = base_strdup(path)) || !(b->from->hash = base_alloc(pieces(b->n) * sizeof *b->from->hash)))
-        return ST_NOMEM;                         /* data_forget has the rest */
+    if (!b->from || !(b->from->path = base_strdup(path)) ||
+        !(b->from->hash = base_alloc(pieces(b->n) * sizeof *b->from->hash)))
+        return ST_NOMEM; /* data_forget has the rest */
     b->from->at = at;
     struct hashing h = { .b = b, .bytes = b->bytes, .n = b->n, .put = true };
     hash_all(&h, 0);
     return ST_OK;
 }
 
-static enum status read_own(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to, struct diags *ds)
+static enum status read_own(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to,
+                            struct diags *ds)
 {
     if (file_get(b->from->own, at, to, n))
         return ST_OK;
-    diag_error(ds, "launch-data", "the initial data of a buffer cannot be read from the temporary file they were put into");
+    diag_error(ds, "launch-data",
+               "the initial data of a buffer cannot be read from the temporary file they were put into");
     return ST_IO;
 }
 
-static enum status read_again(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to, unsigned threads, struct diags *ds)
+static enum status read_again(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to,
+                              unsigned threads, struct diags *ds)
 {
     if (b->from->own > 0)
         return read_own(b, at, n, to, ds);
@@ -125,13 +164,17 @@ static enum status read_again(const struct launch_buffer *b, uint64_t at, uint64
     uint64_t got = 0;
     enum status st = file_read_part(b->from->path, b->from->at + at, to, n, &got, ds);
     if (st == ST_OK && (got < n || !hash_all(&h, threads))) {
-        diag_error(ds, "launch-data", "'%s' does not hold any more what it held when it was read: the buffer cannot be filled again", b->from->path);
+        diag_error(ds, "launch-data",
+                   "'%s' does not hold any more what it held when it was read: the buffer cannot be "
+                   "filled again",
+                   b->from->path);
         st = ST_INPUT;
     }
     return st;
 }
 
-enum status launch_buffer_again(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to, unsigned threads, struct diags *ds)
+enum status launch_buffer_again(const struct launch_buffer *b, uint64_t at, uint64_t n, uint8_t *to,
+                                unsigned threads, struct diags *ds)
 {
     const struct arg_spec *a = b->rule;
     if (a && (data_in_parts(a->init.kind) || n == b->n)) {
@@ -148,7 +191,10 @@ enum status launch_buffer_again(const struct launch_buffer *b, uint64_t at, uint
 }
 
 /* ---- views ---- */
-static bool in_parts(const struct launch_buffer *b) { return b->rule ? data_in_parts(b->rule->init.kind) : b->from != NULL; }
+static bool in_parts(const struct launch_buffer *b)
+{
+    return b->rule ? data_in_parts(b->rule->init.kind) : b->from != NULL;
+}
 
 static bool view_make(struct launch_view *v)
 {
@@ -191,13 +237,17 @@ void launch_view_free(struct launch_view *v)
     base_free(v);
 }
 
-static bool is_there(const struct launch_view *v, uint64_t k) { return __atomic_load_n(&v->there[k >> 3], __ATOMIC_ACQUIRE) >> (k & 7) & 1; }
+static bool is_there(const struct launch_view *v, uint64_t k)
+{
+    return __atomic_load_n(&v->there[k >> 3], __ATOMIC_ACQUIRE) >> (k & 7) & 1;
+}
 
 static bool make_piece(struct launch_view *v, uint64_t k)
 {
     uint64_t at = k * PIECE, left = v->of->n - at;
     pthread_mutex_lock(&v->lock);
-    bool ok = is_there(v, k) || launch_buffer_again(v->of, at, left < PIECE ? left : PIECE, v->bytes + at, 1, NULL) == ST_OK;
+    bool ok = is_there(v, k) || launch_buffer_again(v->of, at, left < PIECE ? left : PIECE,
+                                                    v->bytes + at, 1, NULL) == ST_OK;
     if (ok)
         __atomic_fetch_or(&v->there[k >> 3], (uint8_t)(1u << (k & 7)), __ATOMIC_RELEASE);
     pthread_mutex_unlock(&v->lock);
@@ -212,22 +262,29 @@ uint8_t *launch_view_at(struct launch_view *v, uint64_t at, uint64_t n)
     return v->bytes + at;
 }
 
-uint8_t *launch_view_whole(struct launch_view *v) { return v->there ? NULL : v->bytes; }
+uint8_t *launch_view_whole(struct launch_view *v)
+{
+    return v->there ? NULL : v->bytes;
+}
 
 /* What was taken, as it was; one for all that ask. */
 static struct launch_view *made_again(const struct launch_buffer *b)
 {
     struct launch_view **made = &((struct launch_buffer *)(uintptr_t)b)->made, *here = NULL;
-    struct launch_view *now = __atomic_load_n(made, __ATOMIC_ACQUIRE), *mine = now ? NULL : launch_view_new(b);
+    struct launch_view *now = __atomic_load_n(made, __ATOMIC_ACQUIRE),
+                       *mine = now ? NULL : launch_view_new(b);
     if (now || !mine)
         return now;
     if (__atomic_compare_exchange_n(made, &here, mine, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return mine;
-    launch_view_free(mine);                      /* another thread was first */
+    launch_view_free(mine); /* another thread was first */
     return here;
 }
 
-const uint8_t *launch_buffer_whole(const struct launch_buffer *b) { return taken(b) ? NULL : b->bytes; }
+const uint8_t *launch_buffer_whole(const struct launch_buffer *b)
+{
+    return taken(b) ? NULL : b->bytes;
+}
 
 const uint8_t *launch_buffer_part(const struct launch_buffer *b, uint64_t at, uint64_t n)
 {
@@ -237,7 +294,10 @@ const uint8_t *launch_buffer_part(const struct launch_buffer *b, uint64_t at, ui
     return v ? launch_view_at(v, at, n) : NULL;
 }
 
-const uint8_t *launch_buffer_bytes(const struct launch_buffer *b) { return taken(b) ? launch_buffer_part(b, 0, b->n) : b->bytes; }
+const uint8_t *launch_buffer_bytes(const struct launch_buffer *b)
+{
+    return taken(b) ? launch_buffer_part(b, 0, b->n) : b->bytes;
+}
 
 void data_forget(struct launch_buffer *b)
 {

@@ -6,14 +6,23 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { const char *name; size_t size; } elems[] = {
+static const struct {
+    const char *name;
+    size_t size;
+} elems[] = {
 #define X(n, text, size) [ELEM_##n] = { text, size },
     ELEM_LIST(X)
 #undef X
 };
 
-size_t elem_size(enum elem e) { return elems[e].size; }
-const char *elem_name(enum elem e) { return elems[e].name; }
+size_t elem_size(enum elem e)
+{
+    return elems[e].size;
+}
+const char *elem_name(enum elem e)
+{
+    return elems[e].name;
+}
 
 bool elem_parse(struct str s, enum elem *e)
 {
@@ -25,7 +34,10 @@ bool elem_parse(struct str s, enum elem *e)
     return false;
 }
 
-struct time_scale time_scale_for(double longest_ns) { return longest_ns < 1e6 ? (struct time_scale){ "µs", 1e3, 2 } : (struct time_scale){ "ms", 1e6, 4 }; }
+struct time_scale time_scale_for(double longest_ns)
+{
+    return longest_ns < 1e6 ? (struct time_scale){ "µs", 1e3, 2 } : (struct time_scale){ "ms", 1e6, 4 };
+}
 
 struct time_words time_words(double ns)
 {
@@ -41,14 +53,25 @@ const char *origin_name(enum origin o)
     return names[o];
 }
 
-static const struct { const char *name, *unit, *help; } counter_table[] = {
+static const struct {
+    const char *name, *unit, *help;
+} counter_table[] = {
 #define X(id, name, unit, help) [COUNTER_##id] = { name, unit, help },
     COUNTER_LIST(X)
 #undef X
 };
-const char *counter_name(enum counter_id c) { return counter_table[c].name; }
-const char *counter_unit(enum counter_id c) { return counter_table[c].unit; }
-const char *counter_help(enum counter_id c) { return counter_table[c].help; }
+const char *counter_name(enum counter_id c)
+{
+    return counter_table[c].name;
+}
+const char *counter_unit(enum counter_id c)
+{
+    return counter_table[c].unit;
+}
+const char *counter_help(enum counter_id c)
+{
+    return counter_table[c].help;
+}
 
 static int by_value(const void *a, const void *b)
 {
@@ -143,7 +166,7 @@ static void args_free(struct arg_spec *a, size_t n)
 
 void launch_spec_free(struct launch_spec *l)
 {
-    for (size_t i = 0; i < l->nbefore; i++)     /* depth 1: a `before` launch has no `before` of its own */
+    for (size_t i = 0; i < l->nbefore; i++) /* depth 1: a `before` launch has no `before` of its own */
         launch_spec_free(&l->before[i]);
     for (size_t i = 0; i < l->nsymbols; i++) {
         base_free(l->symbols[i].name);
@@ -187,7 +210,8 @@ bool launch_runs_before(const struct launch_spec *l, struct str kernel)
 size_t launch_outer_of(const struct launch_spec *l, size_t i)
 {
     for (size_t k = 0; l->args[i].inside && k < l->nargs && !l->args[k].inside; k++)
-        if (l->args[k].kind == ARG_BYTES && l->args[k].name && strcmp(l->args[k].name, l->args[i].inside) == 0)
+        if (l->args[k].kind == ARG_BYTES && l->args[k].name &&
+            strcmp(l->args[k].name, l->args[i].inside) == 0)
             return k;
     return SIZE_MAX;
 }

@@ -62,7 +62,8 @@ static void put_classes(struct jw *w, const struct load_classes *c)
     jw_end_arr(w);
 }
 
-void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, const struct load_classes *classes, struct buf *out)
+void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
+                 const struct load_classes *classes, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-result");
     put_subject(&w, dev, kernel);
@@ -91,7 +92,8 @@ static void put_fit(struct jw *w, const struct model_fit *f)
     put_num(w, "sharpness", f->sharpness);
     put_num(w, "floor_time_ns", f->floor_time);
     put_num(w, "miss_time_ns", f->scale);
-    jw_key(w, "paper");                      /* the paper's own law, whose curve cannot turn inside 0..W */
+    /* the paper's own law, whose curve cannot turn inside 0..W */
+    jw_key(w, "paper");
     jw_obj(w);
     put_num(w, "alpha", f->paper_alpha);
     put_num(w, "beta", f->paper_beta);
@@ -116,7 +118,7 @@ static void put_line(struct jw *w, const struct options *o)
     options_line(o, &line);
     jw_key(w, "options_line");
     jw_str(w, line.s ? line.s : "");
-    buf_spend(&line, w->out);
+    buf_free_checked(&line, w->out);
 }
 
 static void put_points(struct jw *w, const struct tune_sweep *s)
@@ -144,10 +146,11 @@ static void put_judged(struct jw *w, const struct tune_sweep *s)
     tune_verdict(s, &verdict);
     jw_key(w, "verdict");
     jw_str(w, verdict.s);
-    buf_spend(&verdict, w->out);
+    buf_free_checked(&verdict, w->out);
 }
 
-static void put_sweep_head(struct jw *w, const char *const *axis, size_t naxes, const struct tune_sweep *s, bool complete)
+static void put_sweep_head(struct jw *w, const char *const *axis, size_t naxes,
+                           const struct tune_sweep *s, bool complete)
 {
     jw_key(w, "axis");
     jw_arr(w);
@@ -189,7 +192,8 @@ static void put_pool(struct jw *w, const struct dev_pool_member *m, size_t n)
     jw_end_arr(w);
 }
 
-static void put_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, const struct dev_pool_member *m, size_t n, struct buf *out)
+static void put_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
+                      const struct dev_pool_member *m, size_t n, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-sweep");
     put_subject(&w, dev, kernel);
@@ -203,7 +207,8 @@ static void put_sweep(const struct tune_sweep *s, const struct dev_info *dev, co
     finish(&w);
 }
 
-void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out)
+void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
+                struct buf *out)
 {
     put_sweep(s, dev, kernel, NULL, 0, out);
 }
@@ -229,8 +234,8 @@ static void put_slices(struct jw *w, const struct tune_family *f)
 }
 
 /* bpa, cha and what is judged at the top are those of the slice with the fastest configuration. */
-void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, const struct dev_pool_member *member, size_t nmembers,
-                 struct buf *out)
+void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
+                 const struct dev_pool_member *member, size_t nmembers, struct buf *out)
 {
     if (f->n == 1) {
         put_sweep(&f->slice[0].sweep, dev, kernel, member, nmembers, out);
@@ -291,7 +296,9 @@ static void put_prediction_as(struct jw *w, const char *key, const struct tune_p
         jw_null(w);
 }
 
-void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel, struct buf *out)
+void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked,
+                     const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel,
+                     struct buf *out)
 {
     struct jw w = document(out, "gpulocw-prediction");
     put_subject(&w, dev, kernel);
@@ -323,7 +330,9 @@ void json_prediction(const struct tune_prediction *original, const struct tune_p
 
 static double found_gain(const struct tune_found *f)
 {
-    return f->best.time.valid && f->original.time.valid && f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : NAN;
+    return f->best.time.valid && f->original.time.valid && f->best.time.median > 0
+               ? (double)f->original.time.median / (double)f->best.time.median
+               : NAN;
 }
 
 /* v NULL: nobody asked for advice, or there was no way to give any. */
@@ -354,7 +363,8 @@ static void put_advice(struct jw *w, const struct tune_advice *v, size_t n)
     jw_end_arr(w);
 }
 
-void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice, const struct dev_info *dev, const char *kernel, struct buf *out)
+void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
+                const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-tune");
     put_subject(&w, dev, kernel);
@@ -392,7 +402,8 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
     finish(&w);
 }
 
-void json_compared(const char *const *method, const struct tune_found *f, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out)
+void json_compared(const char *const *method, const struct tune_found *f, size_t n,
+                   const struct dev_info *dev, const char *kernel, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-tune-methods");
     put_subject(&w, dev, kernel);
@@ -413,7 +424,8 @@ void json_compared(const char *const *method, const struct tune_found *f, size_t
     finish(&w);
 }
 
-void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out)
+void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel,
+                 struct buf *out)
 {
     struct jw w = document(out, "gpulocw-advice");
     put_subject(&w, dev, kernel);
@@ -447,7 +459,8 @@ static void put_counters(struct jw *w, const struct dev_counters *c)
     jw_end_arr(w);
 }
 
-void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n, struct buf *out)
+void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n,
+                  struct buf *out)
 {
     struct jw w = document(out, "gpulocw-devices");
     jw_key(&w, "devices");
@@ -580,7 +593,8 @@ static void put_access(struct jw *w, const struct ana_kernel *k, const struct an
 /* `loads` are the contract's global loads; every other access stands under `other_accesses`. */
 static bool is_global_load(const struct ana_access *a)
 {
-    return !a->store && !a->atomic && !a->prefetch && (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC);
+    return !a->store && !a->atomic && !a->prefetch &&
+           (a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_GENERIC);
 }
 
 static void put_texts(struct jw *w, const char *key, char *const *v, uint32_t n)

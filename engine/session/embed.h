@@ -1,7 +1,11 @@
 /* Files that travel inside the binary (made by tests/tool/embed.sh at build time). */
-#ifndef GPULOCW_EMBED_H
-#define GPULOCW_EMBED_H
+#ifndef GPULOCW_SESSION_EMBED_H
+#define GPULOCW_SESSION_EMBED_H
 #include <stddef.h>
-struct embed_file { const char *name; const unsigned char *data; size_t n; };
-extern const struct embed_file embed_files[];   /* ended by a NULL name */
+struct embed_file {
+    const char *name;
+    const unsigned char *data;
+    size_t n;
+};
+extern const struct embed_file embed_files[]; /* ended by a NULL name */
 #endif

@@ -10,7 +10,10 @@
 
 #define EXACT_INTEGER ((int64_t)1 << 53)
 
-struct jw jw_open(struct buf *out, int pretty) { return (struct jw){ .out = out, .pretty = pretty, .first = true }; }
+struct jw jw_open(struct buf *out, int pretty)
+{
+    return (struct jw){ .out = out, .pretty = pretty, .first = true };
+}
 
 /* What stands before a value or key: a comma, and a new line down to the pretty depth. */
 static void separate(struct jw *w)
@@ -54,10 +57,22 @@ static void close_as(struct jw *w, const char *c)
     w->first = false;
 }
 
-void jw_obj(struct jw *w) { open_as(w, "{"); }
-void jw_arr(struct jw *w) { open_as(w, "["); }
-void jw_end_obj(struct jw *w) { close_as(w, "}"); }
-void jw_end_arr(struct jw *w) { close_as(w, "]"); }
+void jw_obj(struct jw *w)
+{
+    open_as(w, "{");
+}
+void jw_arr(struct jw *w)
+{
+    open_as(w, "[");
+}
+void jw_end_obj(struct jw *w)
+{
+    close_as(w, "}");
+}
+void jw_end_arr(struct jw *w)
+{
+    close_as(w, "]");
+}
 
 void jw_view(struct jw *w, struct str s)
 {
@@ -122,14 +137,15 @@ void jw_tree(struct jw *w, const cJSON *t)
         jw_num(w, t->valuedouble);
     else if (cJSON_IsBool(t))
         jw_bool(w, cJSON_IsTrue(t));
-    else if (cJSON_IsObject(t) || cJSON_IsArray(t)) {   /* depth is bounded by the parser */
+    else if (cJSON_IsObject(t) || cJSON_IsArray(t)) { /* depth is bounded by the parser */
         bool object = cJSON_IsObject(t);
         if (object)
             jw_obj(w);
         else
             jw_arr(w);
         const cJSON *c;
-        cJSON_ArrayForEach(c, t) {
+        cJSON_ArrayForEach(c, t)
+        {
             if (object)
                 jw_key(w, c->string);
             jw_tree(w, c);
@@ -157,8 +173,8 @@ static struct span place_of(const char *text, size_t n, const char *at)
     return s;
 }
 
-/* Where the innermost bracket that is open before `at` stands; SIZE_MAX: none, or too deep to tell. *last: the last character that is
- * no blank, outside of strings. */
+/* Where the innermost bracket that is open before `at` stands; SIZE_MAX: none, or too deep to tell.
+ * *last: the last character that is no blank, outside of strings. */
 #define BRACKETS_DEEP 64
 static size_t open_bracket(const char *text, size_t at, char *last)
 {
@@ -205,7 +221,8 @@ cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds
     if (!t) {
         const char *nul = memchr(text, 0, n);
         struct span at = place_of(text, n, nul ? nul : end ? end : text);
-        struct diag *d = diag_add(ds, DIAG_ERROR, "json", path, at, "%s", n ? "not valid JSON here" : "empty file where JSON was expected");
+        struct diag *d = diag_add(ds, DIAG_ERROR, "json", path, at, "%s",
+                                  n ? "not valid JSON here" : "empty file where JSON was expected");
         diag_source(d, (struct str){ text, n });
         explain(d, text, n, at);
     }
@@ -234,10 +251,14 @@ enum status json_read_file(const char *path, cJSON **out, struct diags *ds)
 }
 
 /* ---- where things stand ----
- * cJSON keeps no positions. It leaves valueint alone for everything but numbers and truth values, and copies it: an object's
- * or a list's holds its line and column. The text is gone through in step with the tree, whose order is the text's. */
+ * cJSON keeps no positions. It leaves valueint alone for everything but numbers and truth values, and
+ * copies it: an object's or a list's holds its line and column. The text is gone through in step with
+ * the tree, whose order is the text's. */
 #define COLUMN_BITS 12
-struct placing { const char *s, *end; unsigned line, col; };
+struct placing {
+    const char *s, *end;
+    unsigned line, col;
+};
 
 static void step(struct placing *p)
 {
@@ -277,13 +298,13 @@ static void place_all(cJSON *v, struct placing *p)
     if (*p->s == '"') {
         step_string(p);
     } else if (cJSON_IsObject(v) || cJSON_IsArray(v)) {
-        v->valueint = (int)((p->line & 0x3ffff) << COLUMN_BITS | (p->col < 1u << COLUMN_BITS ? p->col : (1u << COLUMN_BITS) - 1));
+        v->valueint = (int)((p->line & 0x3ffff) << COLUMN_BITS |
+                            (p->col < 1u << COLUMN_BITS ? p->col : (1u << COLUMN_BITS) - 1));
         step(p);
-        cJSON_ArrayForEach(c, v)
-            place_all(c, p);
+        cJSON_ArrayForEach(c, v) place_all(c, p);
         step_over(p, " \t\r\n");
         if (p->s < p->end)
-            step(p);                             /* the bracket that ends it */
+            step(p); /* the bracket that ends it */
     } else {
         while (p->s < p->end && !strchr(" \t\r\n,]}", *p->s))
             step(p);
@@ -308,7 +329,9 @@ struct span json_place(const cJSON *o)
     bool known = o && (cJSON_IsObject(o) || cJSON_IsArray(o)) && o->valueint > 0;
     if (!known)
         return NO_SPAN;
-    return (struct span){ .line = (uint32_t)o->valueint >> COLUMN_BITS, .col = (uint32_t)o->valueint & ((1u << COLUMN_BITS) - 1), .len = 1 };
+    return (struct span){ .line = (uint32_t)o->valueint >> COLUMN_BITS,
+                          .col = (uint32_t)o->valueint & ((1u << COLUMN_BITS) - 1),
+                          .len = 1 };
 }
 
 const char *json_text(const cJSON *o, const char *key)
@@ -318,7 +341,10 @@ const char *json_text(const cJSON *o, const char *key)
 }
 
 /* One digit at least and nothing else. */
-static bool digits(const char *s) { return *s && strspn(s, "0123456789") == strlen(s); }
+static bool digits(const char *s)
+{
+    return *s && strspn(s, "0123456789") == strlen(s);
+}
 
 bool json_i64(const cJSON *v, int64_t *out)
 {
@@ -340,7 +366,8 @@ bool json_u64(const cJSON *v, uint64_t *out)
         *out = strtoull(v->valuestring, NULL, 10);
         return digits(v->valuestring) && !errno;
     }
-    if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble) || v->valuedouble < 0 || v->valuedouble > 1.8e19)
+    if (!cJSON_IsNumber(v) || v->valuedouble != floor(v->valuedouble) || v->valuedouble < 0 ||
+        v->valuedouble > 1.8e19)
         return false;
     *out = (uint64_t)v->valuedouble;
     return true;
@@ -402,27 +429,57 @@ static bool field_read(const struct field *f, const cJSON *v, char *p)
     uint64_t u;
     bool ok = true;
     switch (f->type) {
-    case FIELD_INT: ok = json_i64(v, &i) && i >= INT32_MIN && i <= INT32_MAX; if (ok) *(int *)(void *)p = (int)i; break;
-    case FIELD_U32: ok = json_u64(v, &u) && u <= UINT32_MAX; if (ok) *(uint32_t *)(void *)p = (uint32_t)u; break;
-    case FIELD_U64: ok = json_u64(v, &u); if (ok) *(uint64_t *)(void *)p = u; break;
-    case FIELD_I64: ok = json_i64(v, &i); if (ok) *(int64_t *)(void *)p = i; break;
-    case FIELD_HEX64: ok = cJSON_IsString(v); if (ok) *(uint64_t *)(void *)p = strtoull(v->valuestring, NULL, 16); break;
-    case FIELD_NUM: ok = cJSON_IsNumber(v); if (ok) *(double *)(void *)p = v->valuedouble; break;
-    case FIELD_BOOL: ok = cJSON_IsBool(v); if (ok) *(bool *)p = cJSON_IsTrue(v); break;
+    case FIELD_INT:
+        ok = json_i64(v, &i) && i >= INT32_MIN && i <= INT32_MAX;
+        if (ok)
+            *(int *)(void *)p = (int)i;
+        break;
+    case FIELD_U32:
+        ok = json_u64(v, &u) && u <= UINT32_MAX;
+        if (ok)
+            *(uint32_t *)(void *)p = (uint32_t)u;
+        break;
+    case FIELD_U64:
+        ok = json_u64(v, &u);
+        if (ok)
+            *(uint64_t *)(void *)p = u;
+        break;
+    case FIELD_I64:
+        ok = json_i64(v, &i);
+        if (ok)
+            *(int64_t *)(void *)p = i;
+        break;
+    case FIELD_HEX64:
+        ok = cJSON_IsString(v);
+        if (ok)
+            *(uint64_t *)(void *)p = strtoull(v->valuestring, NULL, 16);
+        break;
+    case FIELD_NUM:
+        ok = cJSON_IsNumber(v);
+        if (ok)
+            *(double *)(void *)p = v->valuedouble;
+        break;
+    case FIELD_BOOL:
+        ok = cJSON_IsBool(v);
+        if (ok)
+            *(bool *)p = cJSON_IsTrue(v);
+        break;
     case FIELD_TEXT: ok = read_text(f, v, p); break;
     case FIELD_ENUM: ok = read_enum(f, v, p); break;
     }
     return ok;
 }
 
-enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where, struct diags *ds)
+enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where,
+                        struct diags *ds)
 {
     for (size_t i = 0; i < n; i++) {
         const cJSON *v = json_get(o, f[i].key);
         if (!v || cJSON_IsNull(v))
             continue;
         if (!field_read(&f[i], v, (char *)rec + f[i].offset)) {
-            diag_error(ds, "json-field", "%s: key \"%s\" has a value that does not fit", where, f[i].key);
+            diag_error(ds, "json-field", "%s: key \"%s\" has a value that does not fit", where,
+                       f[i].key);
             return ST_INPUT;
         }
     }

@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const init_keys[] = { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex" };
+static const char *const init_keys[] = { "fill", "iota", "random", "permutation",
+                                         "rows", "file", "npy",    "hex" };
 
-enum { PARAM_MOST = 32764 };                   /* PTX ISA 5.1.6: bytes of all kernel parameters */
-enum { ARGS_MOST = 8192 };                     /* so many of 4 bytes would fill them; looking names up stays quick */
+enum { PARAM_MOST = 32764 }; /* PTX ISA 5.1.6: bytes of all kernel parameters */
+/* so many of 4 bytes would fill them; looking names up stays quick */
+enum { ARGS_MOST = 8192 };
 
 /* About what stands in the object o. */
-static enum status wrong(struct diags *ds, const char *path, const cJSON *o, const char *where, const char *what)
+static enum status wrong(struct diags *ds, const char *path, const cJSON *o, const char *where,
+                         const char *what)
 {
     diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "%s: %s", where, what);
     return ST_INPUT;
@@ -42,7 +45,8 @@ static bool get_dim(const cJSON *v, struct dim3u *d)
     return true;
 }
 
-/* A number, or a whole one as text where a JSON number would lose digits; *i: its 64 bits, where it is whole. */
+/* A number, or a whole one as text where a JSON number would lose digits; *i: its 64 bits, where it is
+ * whole. */
 static bool get_number(const cJSON *v, double *d, int64_t *i, bool *integral)
 {
     uint64_t u;
@@ -62,7 +66,8 @@ static bool get_pair(const cJSON *v, struct init_spec *in)
     in->integral = true;
     if (!cJSON_IsArray(v))
         return get_number(v, &in->a, &in->ia, &in->integral);
-    return cJSON_GetArraySize(v) == 2 && get_number(cJSON_GetArrayItem(v, 0), &in->a, &in->ia, &in->integral) &&
+    return cJSON_GetArraySize(v) == 2 &&
+           get_number(cJSON_GetArrayItem(v, 0), &in->a, &in->ia, &in->integral) &&
            get_number(cJSON_GetArrayItem(v, 1), &in->b, &in->ib, &in->integral);
 }
 
@@ -72,17 +77,23 @@ static bool get_init_value(const cJSON *v, const cJSON *o, struct init_spec *in)
     if ((seed && !json_u64(seed, &in->seed)) || (offset && !json_u64(offset, &in->offset)))
         return false;
     switch (in->kind) {
-    case INIT_FILL: case INIT_IOTA: case INIT_RANDOM: return get_pair(v, in);
+    case INIT_FILL:
+    case INIT_IOTA:
+    case INIT_RANDOM: return get_pair(v, in);
     case INIT_PERMUTATION: return true;
-    case INIT_ROWS: return json_u64(json_get(v, "rows"), &in->rows) && json_u64(json_get(v, "nnz"), &in->nnz);
-    case INIT_FILE: case INIT_NPY: case INIT_HEX: return cJSON_IsString(v);
+    case INIT_ROWS:
+        return json_u64(json_get(v, "rows"), &in->rows) && json_u64(json_get(v, "nnz"), &in->nnz);
+    case INIT_FILE:
+    case INIT_NPY:
+    case INIT_HEX: return cJSON_IsString(v);
     }
     return false;
 }
 
-static enum status get_init(const cJSON *o, const char *path, const char *where, struct init_spec *in, struct diags *ds)
+static enum status get_init(const cJSON *o, const char *path, const char *where, struct init_spec *in,
+                            struct diags *ds)
 {
-    if (!o) {                                    /* no init: zeros */
+    if (!o) { /* no init: zeros */
         in->kind = INIT_FILL;
         in->integral = true;
         return ST_OK;
@@ -97,8 +108,11 @@ static enum status get_init(const cJSON *o, const char *path, const char *where,
         bool text = in->kind == INIT_FILE || in->kind == INIT_NPY || in->kind == INIT_HEX;
         return !text || copy_text(o, init_keys[k], &in->text) ? ST_OK : ST_NOMEM;
     }
-    struct diag *d = diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "%s: init must be one of fill, iota, random, permutation, rows, file, npy, hex", where);
-    diag_hint(d, "for example \"init\": { \"fill\": 0 } or \"init\": { \"random\": [0, 1], \"seed\": 1 }");
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, "launch", path, json_place(o),
+                 "%s: init must be one of fill, iota, random, permutation, rows, file, npy, hex", where);
+    diag_hint(d,
+              "for example \"init\": { \"fill\": 0 } or \"init\": { \"random\": [0, 1], \"seed\": 1 }");
     return ST_INPUT;
 }
 
@@ -125,14 +139,19 @@ static bool get_scalar(const cJSON *v, enum elem e, uint8_t out[8])
 }
 
 /* "buffer" and "count". */
-static enum status get_elements(const cJSON *o, const char *path, const char *where, enum elem *e, uint64_t *count, struct diags *ds)
+static enum status get_elements(const cJSON *o, const char *path, const char *where, enum elem *e,
+                                uint64_t *count, struct diags *ds)
 {
     if (!elem_parse(str_of(json_text(o, "buffer")), e))
-        return wrong(ds, path, o, where, "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
-    return json_u64(json_get(o, "count"), count) && *count ? ST_OK : wrong(ds, path, o, where, "\"count\" must be a whole number above 0");
+        return wrong(ds, path, o, where,
+                     "\"buffer\" must name an element type: u8 s8 u16 s16 f16 u32 s32 f32 u64 s64 f64");
+    return json_u64(json_get(o, "count"), count) && *count
+               ? ST_OK
+               : wrong(ds, path, o, where, "\"count\" must be a whole number above 0");
 }
 
-static enum status get_buffer(const cJSON *o, const char *path, const char *where, struct arg_spec *a, struct diags *ds)
+static enum status get_buffer(const cJSON *o, const char *path, const char *where, struct arg_spec *a,
+                              struct diags *ds)
 {
     a->kind = ARG_BUFFER;
     enum status s = get_elements(o, path, where, &a->elem, &a->count, ds);
@@ -150,7 +169,8 @@ static enum status get_buffer(const cJSON *o, const char *path, const char *wher
 }
 
 /* A struct by value: its bytes, or "size" zeros for what "in" arguments fill. */
-static enum status get_bytes(const cJSON *o, const char *path, const char *where, struct arg_spec *a, struct diags *ds)
+static enum status get_bytes(const cJSON *o, const char *path, const char *where, struct arg_spec *a,
+                             struct diags *ds)
 {
     struct str hex = str_of(json_text(o, "bytes"));
     uint64_t size = hex.n / 2;
@@ -161,14 +181,17 @@ static enum status get_bytes(const cJSON *o, const char *path, const char *where
     a->nbytes = a->bytes ? size : 0;
     if (!a->bytes)
         return ST_NOMEM;
-    return str_unhex(hex, a->bytes) ? ST_OK : wrong(ds, path, o, where, "\"bytes\" must be pairs of hex digits");
+    return str_unhex(hex, a->bytes) ? ST_OK
+                                    : wrong(ds, path, o, where, "\"bytes\" must be pairs of hex digits");
 }
 
-static enum status get_arg(const cJSON *o, const char *path, size_t index, struct arg_spec *a, struct diags *ds)
+static enum status get_arg(const cJSON *o, const char *path, size_t index, struct arg_spec *a,
+                           struct diags *ds)
 {
     char where[160];
     const char *name = json_text(o, "name");
-    snprintf(where, sizeof where, "argument %zu%s%.100s%s", index, name ? " ('" : "", name ? name : "", name ? "')" : "");
+    snprintf(where, sizeof where, "argument %zu%s%.100s%s", index, name ? " ('" : "", name ? name : "",
+             name ? "')" : "");
     a->name = base_strdup(name ? name : "");
     if (!a->name || !copy_text(o, "in", &a->inside) || !copy_text(o, "same_as", &a->same_as))
         return ST_NOMEM;
@@ -181,7 +204,9 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
     if (a->same_as) {
         const cJSON *off = json_get(o, "offset");
         a->kind = ARG_SAME_AS;
-        return !off || json_u64(off, &a->offset) ? ST_OK : wrong(ds, path, o, where, "\"offset\" must be a whole number of bytes");
+        return !off || json_u64(off, &a->offset)
+                   ? ST_OK
+                   : wrong(ds, path, o, where, "\"offset\" must be a whole number of bytes");
     }
     if (json_text(o, "bytes") || json_get(o, "size"))
         return get_bytes(o, path, where, a, ds);
@@ -191,9 +216,12 @@ static enum status get_arg(const cJSON *o, const char *path, size_t index, struc
             continue;
         a->kind = ARG_SCALAR;
         a->elem = (enum elem)e;
-        return get_scalar(v, a->elem, a->scalar) ? ST_OK : wrong(ds, path, o, where, "the value does not fit its type");
+        return get_scalar(v, a->elem, a->scalar)
+                   ? ST_OK
+                   : wrong(ds, path, o, where, "the value does not fit its type");
     }
-    return wrong(ds, path, o, where, "needs \"buffer\", \"same_as\", \"bytes\" or a scalar such as \"s32\"");
+    return wrong(ds, path, o, where,
+                 "needs \"buffer\", \"same_as\", \"bytes\" or a scalar such as \"s32\"");
 }
 
 /* A `before` launch (outer given) may also name the main launch's buffers. */
@@ -216,7 +244,8 @@ static void move_inside_last(struct launch_spec *l)
     }
 }
 
-static enum status get_args(const cJSON *o, const char *path, const struct launch_spec *outer, struct launch_spec *l, struct diags *ds)
+static enum status get_args(const cJSON *o, const char *path, const struct launch_spec *outer,
+                            struct launch_spec *l, struct diags *ds)
 {
     const cJSON *args = json_get(o, "args"), *a;
     if (args && (!cJSON_IsArray(args) || cJSON_GetArraySize(args) > ARGS_MOST))
@@ -224,7 +253,8 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
     l->args = base_alloc(((size_t)cJSON_GetArraySize(args) + 1) * sizeof *l->args);
     if (!l->args)
         return ST_NOMEM;
-    cJSON_ArrayForEach(a, args) {
+    cJSON_ArrayForEach(a, args)
+    {
         enum status s = get_arg(a, path, l->nargs, &l->args[l->nargs], ds);
         l->nargs++;
         if (s != ST_OK)
@@ -233,13 +263,15 @@ static enum status get_args(const cJSON *o, const char *path, const struct launc
     move_inside_last(l);
     for (size_t i = 0; i < l->nargs; i++)
         if (!same_as_resolves(l, i, outer)) {
-            diag_add(ds, DIAG_ERROR, "launch", path, json_place(o), "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i, l->args[i].name, l->args[i].same_as);
+            diag_add(ds, DIAG_ERROR, "launch", path, json_place(o),
+                     "argument %zu ('%s'): \"same_as\" names '%s', which is no buffer", i,
+                     l->args[i].name, l->args[i].same_as);
             return ST_INPUT;
         }
     return ST_OK;
 }
 
-#define SYMBOL_MOST ((uint64_t)1 << 27)      /* elements: no module holds a larger variable */
+#define SYMBOL_MOST ((uint64_t)1 << 27) /* elements: no module holds a larger variable */
 static enum status get_symbol(const cJSON *o, const char *path, struct symbol_spec *y, struct diags *ds)
 {
     char where[160];
@@ -248,7 +280,9 @@ static enum status get_symbol(const cJSON *o, const char *path, struct symbol_sp
     if (!y->name)
         return wrong(ds, path, o, "symbols", "each needs a \"name\"");
     snprintf(where, sizeof where, "symbol '%.120s'", y->name);
-    enum status s = json_get(o, "buffer") || json_get(o, "count") ? get_elements(o, path, where, &y->elem, &y->count, ds) : ST_OK;
+    enum status s = json_get(o, "buffer") || json_get(o, "count")
+                        ? get_elements(o, path, where, &y->elem, &y->count, ds)
+                        : ST_OK;
     if (s == ST_OK && y->count > SYMBOL_MOST)
         s = wrong(ds, path, o, where, "\"count\" is more than a variable can hold");
     return s == ST_OK ? get_init(json_get(o, "init"), path, where, &y->init, ds) : s;
@@ -260,7 +294,8 @@ static enum status get_symbols(const cJSON *o, const char *path, struct launch_s
     l->symbols = base_alloc(((size_t)cJSON_GetArraySize(list) + 1) * sizeof *l->symbols);
     if (!l->symbols)
         return ST_NOMEM;
-    cJSON_ArrayForEach(y, list) {
+    cJSON_ArrayForEach(y, list)
+    {
         enum status st = get_symbol(y, path, &l->symbols[l->nsymbols++], ds);
         if (st != ST_OK)
             return st;
@@ -268,12 +303,15 @@ static enum status get_symbols(const cJSON *o, const char *path, struct launch_s
     return ST_OK;
 }
 
-static enum status get_launch_body(const cJSON *o, const char *path, const char *dir, const struct launch_spec *outer, struct launch_spec *l, struct diags *ds)
+static enum status get_launch_body(const cJSON *o, const char *path, const char *dir,
+                                   const struct launch_spec *outer, struct launch_spec *l,
+                                   struct diags *ds)
 {
     uint64_t shared = 0;
     l->file = base_strdup(path);
     l->dir = base_strdup(dir);
-    if (!l->file || !l->dir || !copy_text(o, "name", &l->name) || !copy_text(o, "ptx", &l->ptx) || !copy_text(o, "kernel", &l->kernel))
+    if (!l->file || !l->dir || !copy_text(o, "name", &l->name) || !copy_text(o, "ptx", &l->ptx) ||
+        !copy_text(o, "kernel", &l->kernel))
         return ST_NOMEM;
     if (!l->kernel)
         return wrong(ds, path, o, "launch", "\"kernel\" is missing");
@@ -290,7 +328,8 @@ static enum status get_launch_body(const cJSON *o, const char *path, const char 
     return s == ST_OK ? get_symbols(o, path, l, ds) : s;
 }
 
-enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out, struct diags *ds)
+enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
+                       struct diags *ds)
 {
     const cJSON *list = json_get(o, "before"), *b;
     memset(out, 0, sizeof *out);
@@ -300,7 +339,8 @@ enum status get_launch(const cJSON *o, const char *path, const char *dir, struct
     if (s == ST_OK && list && !out->before)
         s = ST_NOMEM;
     if (s == ST_OK)
-        cJSON_ArrayForEach(b, list) {
+        cJSON_ArrayForEach(b, list)
+        {
             s = get_launch_body(b, path, dir, out, &out->before[out->nbefore++], ds);
             if (s != ST_OK)
                 break;
@@ -315,11 +355,15 @@ static enum status check_format(const cJSON *t, const char *path, const char *fo
     const char *f = json_text(t, "format");
     uint64_t v = 0;
     if (!f || strcmp(f, format) != 0) {
-        diag_add(ds, DIAG_ERROR, "format", path, json_place(t), "not a %s file (its \"format\" is %s%s%s)", format, f ? "\"" : "", f ? f : "missing", f ? "\"" : "");
+        diag_add(ds, DIAG_ERROR, "format", path, json_place(t),
+                 "not a %s file (its \"format\" is %s%s%s)", format, f ? "\"" : "", f ? f : "missing",
+                 f ? "\"" : "");
         return ST_INPUT;
     }
     if (!json_u64(json_get(t, "version"), &v) || v != 1) {
-        diag_add(ds, DIAG_ERROR, "format", path, json_place(t), "version %llu of %s is not known here; this program reads version 1", (unsigned long long)v, format);
+        diag_add(ds, DIAG_ERROR, "format", path, json_place(t),
+                 "version %llu of %s is not known here; this program reads version 1",
+                 (unsigned long long)v, format);
         return ST_INPUT;
     }
     return ST_OK;
@@ -330,13 +374,14 @@ static cJSON *inherit(const cJSON *top, const cJSON *one)
 {
     cJSON *merged = cJSON_Duplicate(one, true);
     const cJSON *c;
-    cJSON_ArrayForEach(c, top)
-        if (merged && strcmp(c->string, "launches") != 0 && !json_get(merged, c->string))
-            cJSON_AddItemToObject(merged, c->string, cJSON_Duplicate(c, true));
+    cJSON_ArrayForEach(c, top) if (merged && strcmp(c->string, "launches") != 0 &&
+                                   !json_get(merged, c->string))
+        cJSON_AddItemToObject(merged, c->string, cJSON_Duplicate(c, true));
     return merged;
 }
 
-static enum status read_launches(const cJSON *t, const char *path, const char *dir, struct launch_file *out, struct diags *ds)
+static enum status read_launches(const cJSON *t, const char *path, const char *dir,
+                                 struct launch_file *out, struct diags *ds)
 {
     const cJSON *list = json_get(t, "launches"), *o;
     size_t n = cJSON_IsArray(list) ? (size_t)cJSON_GetArraySize(list) : 1;
@@ -351,7 +396,8 @@ static enum status read_launches(const cJSON *t, const char *path, const char *d
     }
     if (!n)
         return wrong(ds, path, t, "launches", "the list is empty");
-    cJSON_ArrayForEach(o, list) {
+    cJSON_ArrayForEach(o, list)
+    {
         cJSON *merged = inherit(t, o);
         s = merged ? get_launch(merged, path, dir, &out->launch[out->n], ds) : ST_NOMEM;
         cJSON_Delete(merged);
@@ -398,7 +444,7 @@ static void put_number(struct jw *w, const struct init_spec *in, bool second)
     double d = second ? in->b : in->a;
     if (!in->integral)
         jw_num(w, d);
-    else if (i < 0 && d > 0)                     /* above INT64_MAX: its 64 bits */
+    else if (i < 0 && d > 0) /* above INT64_MAX: its 64 bits */
         jw_uint(w, (uint64_t)i);
     else
         jw_int(w, i);
@@ -607,10 +653,11 @@ enum status launch_copy(const struct launch_spec *l, struct launch_spec *out)
     jw_end_obj(&w);
     memset(out, 0, sizeof *out);
     cJSON *t = b.oom ? NULL : json_parse(NULL, b.s, b.n, NULL);
-    enum status st = t ? get_launch(t, l->file ? l->file : "session", l->dir ? l->dir : ".", out, NULL) : ST_NOMEM;
+    enum status st =
+        t ? get_launch(t, l->file ? l->file : "session", l->dir ? l->dir : ".", out, NULL) : ST_NOMEM;
     cJSON_Delete(t);
     buf_free(&b);
-    if (!l->file) {                          /* of no file: a guess, or a session's */
+    if (!l->file) { /* of no file: a guess, or a session's */
         base_free(out->file);
         out->file = NULL;
     }

@@ -5,14 +5,18 @@
 
 static uint64_t arg_bytes(const struct arg_spec *a, uint32_t address_size)
 {
-    return a->kind == ARG_SCALAR ? elem_size(a->elem) : a->kind == ARG_BYTES ? a->nbytes : address_size / 8;
+    return a->kind == ARG_SCALAR  ? elem_size(a->elem)
+           : a->kind == ARG_BYTES ? a->nbytes
+                                  : address_size / 8;
 }
 
-static enum status check_args(const struct launch_spec *l, const struct ptx_func *f, const char *file, struct diags *ds)
+static enum status check_args(const struct launch_spec *l, const struct ptx_func *f, const char *file,
+                              struct diags *ds)
 {
     size_t n = launch_params(l);
     if (n != f->nparams) {
-        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "kernel '%.*s' takes %u parameters, the launch gives %zu arguments",
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
+                                  "kernel '%.*s' takes %u parameters, the launch gives %zu arguments",
                                   (int)f->name.n, f->name.s, f->nparams, n);
         diag_hint(d, "the kernel is declared at %s:%u", f->module->path, f->at.line);
         return ST_INPUT;
@@ -22,8 +26,10 @@ static enum status check_args(const struct launch_spec *l, const struct ptx_func
         uint64_t have = arg_bytes(&l->args[i], f->module->address_size), want = f->params[i]->bytes;
         if (have == want)
             continue;
-        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "argument %zu ('%s') has %llu bytes, parameter '%.*s' has %llu", i, l->args[i].name,
-                                  (unsigned long long)have, (int)f->params[i]->name.n, f->params[i]->name.s, (unsigned long long)want);
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
+                                  "argument %zu ('%s') has %llu bytes, parameter '%.*s' has %llu", i,
+                                  l->args[i].name, (unsigned long long)have, (int)f->params[i]->name.n,
+                                  f->params[i]->name.s, (unsigned long long)want);
         diag_hint(d, "the parameter is declared at %s:%u", f->module->path, f->params[i]->at.line);
         s = ST_INPUT;
     }
@@ -31,15 +37,20 @@ static enum status check_args(const struct launch_spec *l, const struct ptx_func
 }
 
 /* Members of structs by value: the struct is there, and holds them. */
-static enum status check_inside(const struct launch_spec *l, const struct ptx_module *m, const char *file, struct diags *ds)
+static enum status check_inside(const struct launch_spec *l, const struct ptx_module *m,
+                                const char *file, struct diags *ds)
 {
     for (size_t i = launch_params(l); i < l->nargs; i++) {
         const struct arg_spec *a = &l->args[i];
         size_t outer = launch_outer_of(l, i);
         uint64_t bytes = arg_bytes(a, m->address_size);
-        if (outer == SIZE_MAX || bytes > l->args[outer].nbytes || a->at > l->args[outer].nbytes - bytes) {
-            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, outer == SIZE_MAX ? "argument '%s' is said to lie in '%s', which is no argument with \"bytes\" or \"size\"" :
-                     "argument '%s' reaches beyond the end of '%s'", a->name, a->inside);
+        if (outer == SIZE_MAX || bytes > l->args[outer].nbytes ||
+            a->at > l->args[outer].nbytes - bytes) {
+            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
+                     outer == SIZE_MAX ? "argument '%s' is said to lie in '%s', which is no argument "
+                                         "with \"bytes\" or \"size\""
+                                       : "argument '%s' reaches beyond the end of '%s'",
+                     a->name, a->inside);
             return ST_INPUT;
         }
     }
@@ -54,12 +65,14 @@ static enum status check_outputs(const struct launch_spec *l, const char *file, 
         n += l->args[i].output;
     if (n <= RESULT_MAX_OUTPUTS)
         return ST_OK;
-    diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "%zu outputs; at most %d are compared", n, RESULT_MAX_OUTPUTS);
+    diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "%zu outputs; at most %d are compared", n,
+             RESULT_MAX_OUTPUTS);
     return ST_INPUT;
 }
 
 /* The buffer that same_as argument i leads to: here, or by name in the main launch. NULL: none. */
-static const struct arg_spec *shared_buffer(const struct launch_spec *l, const struct launch_spec *outer, size_t i)
+static const struct arg_spec *shared_buffer(const struct launch_spec *l, const struct launch_spec *outer,
+                                            size_t i)
 {
     size_t at = launch_buffer_of(l, i);
     if (at != SIZE_MAX)
@@ -68,18 +81,21 @@ static const struct arg_spec *shared_buffer(const struct launch_spec *l, const s
     return at != SIZE_MAX ? &outer->args[at] : NULL;
 }
 
-static enum status check_offsets(const struct launch_spec *l, const struct launch_spec *outer, const char *file, struct diags *ds)
+static enum status check_offsets(const struct launch_spec *l, const struct launch_spec *outer,
+                                 const char *file, struct diags *ds)
 {
     for (size_t i = 0; i < l->nargs; i++) {
         if (l->args[i].kind != ARG_SAME_AS)
             continue;
         const struct arg_spec *b = shared_buffer(l, outer, i);
         if (!b) {
-            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "argument %zu ('%s'): \"same_as\" leads to no buffer", i, l->args[i].name);
+            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
+                     "argument %zu ('%s'): \"same_as\" leads to no buffer", i, l->args[i].name);
             return ST_INPUT;
         }
         if (l->args[i].offset >= b->count * elem_size(b->elem)) {
-            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN, "argument %zu ('%s'): offset %llu lies beyond buffer '%s'", i, l->args[i].name,
+            diag_add(ds, DIAG_ERROR, "launch-args", file, NO_SPAN,
+                     "argument %zu ('%s'): offset %llu lies beyond buffer '%s'", i, l->args[i].name,
                      (unsigned long long)l->args[i].offset, b->name);
             return ST_INPUT;
         }
@@ -87,38 +103,52 @@ static enum status check_offsets(const struct launch_spec *l, const struct launc
     return ST_OK;
 }
 
-static enum status check_block(const struct launch_spec *l, const struct ptx_func *f, const struct dev_info *dev, const char *file, struct diags *ds)
+static enum status check_block(const struct launch_spec *l, const struct ptx_func *f,
+                               const struct dev_info *dev, const char *file, struct diags *ds)
 {
-    uint64_t threads = dim3u_count(l->block), most = dev && dev->max_threads_per_block ? dev->max_threads_per_block : 1024;
+    uint64_t threads = dim3u_count(l->block),
+             most = dev && dev->max_threads_per_block ? dev->max_threads_per_block : 1024;
     if (threads > most || l->block.z > 64) {
-        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN, "block of %ux%ux%u threads; the device allows %llu a block (and 64 along z)", l->block.x, l->block.y, l->block.z, (unsigned long long)most);
+        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN,
+                 "block of %ux%ux%u threads; the device allows %llu a block (and 64 along z)",
+                 l->block.x, l->block.y, l->block.z, (unsigned long long)most);
         return ST_INPUT;
     }
-    if (f->reqntid.x && (f->reqntid.x != l->block.x || f->reqntid.y != l->block.y || f->reqntid.z != l->block.z)) {
-        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN, "the kernel requires blocks of %ux%ux%u (.reqntid)", f->reqntid.x, f->reqntid.y, f->reqntid.z);
+    if (f->reqntid.x &&
+        (f->reqntid.x != l->block.x || f->reqntid.y != l->block.y || f->reqntid.z != l->block.z)) {
+        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN,
+                 "the kernel requires blocks of %ux%ux%u (.reqntid)", f->reqntid.x, f->reqntid.y,
+                 f->reqntid.z);
         return ST_INPUT;
     }
     if (f->maxntid.x && threads > (uint64_t)f->maxntid.x * f->maxntid.y * f->maxntid.z) {
-        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN, "the kernel allows at most %u threads a block (.maxntid)", f->maxntid.x * f->maxntid.y * f->maxntid.z);
+        diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN,
+                 "the kernel allows at most %u threads a block (.maxntid)",
+                 f->maxntid.x * f->maxntid.y * f->maxntid.z);
         return ST_INPUT;
     }
     if (dev && dev->shared_per_block_optin && l->shared > dev->shared_per_block_optin) {
-        diag_add(ds, DIAG_ERROR, "launch-shared", file, NO_SPAN, "%u bytes of dynamic shared memory (\"shared\"); %s allows %u a block", l->shared, dev->name, dev->shared_per_block_optin);
+        diag_add(ds, DIAG_ERROR, "launch-shared", file, NO_SPAN,
+                 "%u bytes of dynamic shared memory (\"shared\"); %s allows %u a block", l->shared,
+                 dev->name, dev->shared_per_block_optin);
         return ST_INPUT;
     }
     if (l->grid.y > 65535 || l->grid.z > 65535) {
-        diag_add(ds, DIAG_ERROR, "launch-grid", file, NO_SPAN, "grid %ux%ux%u: y and z are limited to 65535", l->grid.x, l->grid.y, l->grid.z);
+        diag_add(ds, DIAG_ERROR, "launch-grid", file, NO_SPAN,
+                 "grid %ux%ux%u: y and z are limited to 65535", l->grid.x, l->grid.y, l->grid.z);
         return ST_INPUT;
     }
     return ST_OK;
 }
 
-static enum status check_one(const struct launch_spec *l, const struct launch_spec *outer, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
+static enum status check_one(const struct launch_spec *l, const struct launch_spec *outer,
+                             const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
 {
     const char *file = l->file ? l->file : "launch description";
     const struct ptx_func *f = ptx_find_func(m, str_of(l->kernel));
     if (!f || !f->entry) {
-        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-kernel", m->path, NO_SPAN, "no kernel '%s' in this module", l->kernel);
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch-kernel", m->path, NO_SPAN,
+                                  "no kernel '%s' in this module", l->kernel);
         for (uint32_t i = 0; i < m->nfuncs; i++)
             if (m->funcs[i]->entry) {
                 diag_hint(d, "it has '%.*s'", (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
@@ -136,7 +166,8 @@ static enum status check_one(const struct launch_spec *l, const struct launch_sp
     return s == ST_OK ? check_block(l, f, dev, file, ds) : s;
 }
 
-enum status launch_check(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds)
+enum status launch_check(const struct launch_spec *l, const struct ptx_module *m,
+                         const struct dev_info *dev, struct diags *ds)
 {
     enum status s = check_one(l, NULL, m, dev, ds);
     for (size_t i = 0; s == ST_OK && i < l->nbefore; i++)

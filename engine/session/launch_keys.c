@@ -6,11 +6,18 @@
 #include <string.h>
 
 enum { MOST_KEYS = 16 };
-struct known { const char *key[MOST_KEYS]; };
-static const struct known of_launch = { { "format", "version", "launches", "ptx", "name", "kernel", "grid", "block", "cluster", "shared", "args", "symbols", "before", "note", "comment" } };
-static const struct known of_arg = { { "name", "in", "at", "buffer", "count", "init", "output", "tolerance", "same_as", "offset", "bytes", "size", "note", "comment" } };
+struct known {
+    const char *key[MOST_KEYS];
+};
+static const struct known of_launch = { { "format", "version", "launches", "ptx", "name", "kernel",
+                                          "grid", "block", "cluster", "shared", "args", "symbols",
+                                          "before", "note", "comment" } };
+static const struct known of_arg = { { "name", "in", "at", "buffer", "count", "init", "output",
+                                       "tolerance", "same_as", "offset", "bytes", "size", "note",
+                                       "comment" } };
 static const struct known of_symbol = { { "name", "buffer", "count", "init", "note", "comment" } };
-static const struct known of_init = { { "fill", "iota", "random", "permutation", "rows", "file", "npy", "hex", "seed", "offset", "note", "comment" } };
+static const struct known of_init = { { "fill", "iota", "random", "permutation", "rows", "file", "npy",
+                                        "hex", "seed", "offset", "note", "comment" } };
 
 static bool is_element(const char *key)
 {
@@ -18,31 +25,38 @@ static bool is_element(const char *key)
     return elem_parse(str_of(key), &e);
 }
 
-static void check(const cJSON *o, const struct known *k, const char *path, const char *where, struct diags *ds)
+static void check(const cJSON *o, const struct known *k, const char *path, const char *where,
+                  struct diags *ds)
 {
     const cJSON *c;
-    cJSON_ArrayForEach(c, o) {
+    cJSON_ArrayForEach(c, o)
+    {
         const char *near = NULL;
         unsigned least = 6;
         bool known = !c->string || *c->string == '_' || (k == &of_arg && is_element(c->string));
         for (int i = 0; !known && i < MOST_KEYS && k->key[i]; i++) {
-            unsigned d = 2 * str_distance(str_of(c->string), str_of(k->key[i]), 3) + (strlen(c->string) != strlen(k->key[i]));   /* letters swapped rather than lost */
+            /* letters swapped rather than lost */
+            unsigned d = 2 * str_distance(str_of(c->string), str_of(k->key[i]), 3) +
+                         (strlen(c->string) != strlen(k->key[i]));
             known = d == 0;
             near = d < least ? k->key[i] : near;
             least = d < least ? d : least;
         }
         if (known)
             continue;
-        struct diag *d = diag_add(ds, DIAG_WARNING, "launch-key", path, json_place(o), "%s: key \"%s\" means nothing here", where, c->string);
+        struct diag *d = diag_add(ds, DIAG_WARNING, "launch-key", path, json_place(o),
+                                  "%s: key \"%s\" means nothing here", where, c->string);
         if (near)
             diag_hint(d, "did you mean \"%s\"?", near);
     }
 }
 
-static void check_list(const cJSON *list, const struct known *k, const char *what, const char *path, struct diags *ds)
+static void check_list(const cJSON *list, const struct known *k, const char *what, const char *path,
+                       struct diags *ds)
 {
     const cJSON *o;
-    cJSON_ArrayForEach(o, list) {
+    cJSON_ArrayForEach(o, list)
+    {
         char where[160];
         const char *name = json_text(o, "name");
         snprintf(where, sizeof where, "%s '%.120s'", what, name ? name : "");
@@ -58,8 +72,6 @@ void launch_keys_check(const cJSON *o, const char *path, struct diags *ds)
     check(o, &of_launch, path, name ? name : "launch", ds);
     check_list(json_get(o, "args"), &of_arg, "argument", path, ds);
     check_list(json_get(o, "symbols"), &of_symbol, "symbol", path, ds);
-    cJSON_ArrayForEach(b, json_get(o, "before"))
-        launch_keys_check(b, path, ds);
-    cJSON_ArrayForEach(b, json_get(o, "launches"))
-        launch_keys_check(b, path, ds);
+    cJSON_ArrayForEach(b, json_get(o, "before")) launch_keys_check(b, path, ds);
+    cJSON_ArrayForEach(b, json_get(o, "launches")) launch_keys_check(b, path, ds);
 }

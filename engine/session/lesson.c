@@ -4,19 +4,25 @@
 
 #include <string.h>
 
-struct reader { const char *path; struct lesson *l; struct diags *ds; };
+struct reader {
+    const char *path;
+    struct lesson *l;
+    struct diags *ds;
+};
 
 static enum status wrong(struct reader *r, unsigned step, const char *key, const char *what)
 {
     if (step)
-        diag_add(r->ds, DIAG_ERROR, "lesson", r->path, NO_SPAN, "lesson, step %u, \"%s\": %s", step, key, what);
+        diag_add(r->ds, DIAG_ERROR, "lesson", r->path, NO_SPAN, "lesson, step %u, \"%s\": %s", step, key,
+                 what);
     else
         diag_add(r->ds, DIAG_ERROR, "lesson", r->path, NO_SPAN, "lesson, \"%s\": %s", key, what);
     return ST_INPUT;
 }
 
 /* A text, kept in the lesson's arena. NULL stays when the key is absent and may be. */
-static enum status get_text(struct reader *r, const cJSON *o, unsigned step, const char *key, bool needed, char **out)
+static enum status get_text(struct reader *r, const cJSON *o, unsigned step, const char *key,
+                            bool needed, char **out)
 {
     const cJSON *v = json_get(o, key);
     if (!v && !needed)
@@ -27,14 +33,16 @@ static enum status get_text(struct reader *r, const cJSON *o, unsigned step, con
     return *out ? ST_OK : ST_NOMEM;
 }
 
-static enum status get_commands(struct reader *r, const cJSON *o, unsigned step, const char *key, char **out, unsigned *n)
+static enum status get_commands(struct reader *r, const cJSON *o, unsigned step, const char *key,
+                                char **out, unsigned *n)
 {
     const cJSON *list = json_get(o, key), *v;
     if (!list)
         return ST_OK;
     if (!cJSON_IsArray(list))
         return wrong(r, step, key, "is no list of commands");
-    cJSON_ArrayForEach(v, list) {
+    cJSON_ArrayForEach(v, list)
+    {
         if (!cJSON_IsString(v) || !*v->valuestring)
             return wrong(r, step, key, "holds something that is no command");
         if (*n == LESSON_MAX_DO)
@@ -66,12 +74,13 @@ static enum status get_steps(struct reader *r, const cJSON *o)
     enum status st = ST_OK;
     if (!cJSON_IsArray(list) || !cJSON_GetArraySize(list))
         return wrong(r, 0, "steps", "is no list with steps");
-    cJSON_ArrayForEach(v, list) {
+    cJSON_ArrayForEach(v, list)
+    {
         if (r->l->nsteps == LESSON_MAX_STEPS)
             return wrong(r, 0, "steps", "has too many steps");
         enum status one = get_step(r, v, r->l->nsteps + 1, &r->l->step[r->l->nsteps]);
         r->l->nsteps++;
-        st = st == ST_OK ? one : st;             /* every step's mistake is told */
+        st = st == ST_OK ? one : st; /* every step's mistake is told */
     }
     return st;
 }
@@ -90,10 +99,13 @@ static enum status get_lesson(struct reader *r, const cJSON *root)
     if (json_get(o, "number") && !json_u64(json_get(o, "number"), &number))
         return wrong(r, 0, "number", "is no whole number");
     r->l->number = (int)(number < 1000 ? number : 999);
-    struct { const char *key; bool needed; char **out; } texts[] = {
-        { "title", true, &r->l->title }, { "summary", false, &r->l->summary }, { "file", true, &r->l->file },
-        { "kernel", false, &r->l->kernel },
-        { "device", false, &r->l->device }, { "axis", false, &r->l->axis } };
+    struct {
+        const char *key;
+        bool needed;
+        char **out;
+    } texts[] = { { "title", true, &r->l->title },    { "summary", false, &r->l->summary },
+                  { "file", true, &r->l->file },      { "kernel", false, &r->l->kernel },
+                  { "device", false, &r->l->device }, { "axis", false, &r->l->axis } };
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
         enum status st = get_text(r, o, 0, texts[i].key, texts[i].needed, texts[i].out);
         if (st != ST_OK)

@@ -11,24 +11,28 @@
  * "file" is relative to the data folder (that of kernels/); "kernel" names a kernel or
  * one of the launches beside it. "begin" holds workbench commands that are given when the
  * kernel is open. "do" holds the commands that fulfil a task; tests run them. A step
- * without "check" is done when it is read. Checks: see tui/model/lesson_run.h. */
-#ifndef GPULOCW_LESSON_H
-#define GPULOCW_LESSON_H
+ * without "check" is done when it is read. Checks: see tui/app/lesson_run.h. */
+#ifndef GPULOCW_SESSION_LESSON_H
+#define GPULOCW_SESSION_LESSON_H
 
 #include "engine/base/base.h"
 
 #define LESSON_MAX_STEPS 40
-#define LESSON_MAX_DO 12
+#define LESSON_MAX_DO    12
 struct lesson_step {
-    char *text, *task, *check, *panel;   /* task, check, panel: NULL when not given */
-    char *commands[LESSON_MAX_DO]; unsigned ncommands;
+    char *text, *task, *check, *panel; /* task, check, panel: NULL when not given */
+    char *commands[LESSON_MAX_DO];
+    unsigned ncommands;
 };
 struct lesson {
-    struct arena *arena;                 /* owns all strings */
-    int number;                          /* 0: none */
-    char *title, *summary, *file, *kernel, *device, *axis;   /* all but title and file: NULL when not given */
-    char *begin[LESSON_MAX_DO]; unsigned nbegin;
-    struct lesson_step step[LESSON_MAX_STEPS]; unsigned nsteps;
+    struct arena *arena; /* owns all strings */
+    int number;          /* 0: none */
+    /* all but title and file: NULL when not given */
+    char *title, *summary, *file, *kernel, *device, *axis;
+    char *begin[LESSON_MAX_DO];
+    unsigned nbegin;
+    struct lesson_step step[LESSON_MAX_STEPS];
+    unsigned nsteps;
 };
 /* *out owned, lesson_free. ST_INPUT with diagnostics that name the key (step numbers count from 1). */
 enum status lesson_read(const char *path, struct lesson **out, struct diags *ds);

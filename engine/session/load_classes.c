@@ -1,9 +1,11 @@
-/* What a kernel's loads from global memory are on a device: classes of machine instructions, operators that change nothing. */
+/* What a kernel's loads from global memory are on a device: classes of machine instructions, operators
+ * that change nothing. */
 #include "engine/session/session.h"
 
 #include <string.h>
 
-/* A GPU's compute capability stands for its architecture; a simulated device says more (does L1 take plain loads?). */
+/* A GPU's compute capability stands for its architecture; a simulated device says more (does L1 take
+ * plain loads?). */
 static bool architecture(const struct dev_info *dev, struct sim_preset *p)
 {
     struct diags none = { 0 };
@@ -41,7 +43,8 @@ static void count_loads(struct load_classes *c, const struct sim_preset *p, cons
         }
 }
 
-struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m, const char *kernel)
+struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m,
+                                    const char *kernel)
 {
     struct load_classes c = { .known = false };
     struct sim_preset p;
@@ -51,7 +54,7 @@ struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx
     const struct ptx_func **list = base_alloc(n * sizeof *list);
     uint32_t *place = base_alloc(n * sizeof *place);
     c.known = list && place;
-    uint32_t reached = c.known ? ptx_reached(m, ptx_find_func(m, str_of(kernel)), list, place) : 0;
+    uint32_t reached = c.known ? ptx_reachable(m, ptx_find_func(m, str_of(kernel)), list, place) : 0;
     for (uint32_t f = 0; f < reached; f++)
         count_loads(&c, &p, list[f]);
     base_free(list);

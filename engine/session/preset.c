@@ -14,7 +14,10 @@ size_t preset_count(void)
     return n;
 }
 
-const char *preset_name(size_t i) { return embed_files[i].name; }
+const char *preset_name(size_t i)
+{
+    return embed_files[i].name;
+}
 
 static void set_field(struct sim_preset *p, const struct sim_preset_field *f, double v)
 {
@@ -25,20 +28,24 @@ static void set_field(struct sim_preset *p, const struct sim_preset_field *f, do
         *(double *)(void *)at = v;
 }
 
-static enum status read_fields(const cJSON *fields, const char *path, struct sim_preset *p, struct diags *ds)
+static enum status read_fields(const cJSON *fields, const char *path, struct sim_preset *p,
+                               struct diags *ds)
 {
     const cJSON *f;
-    cJSON_ArrayForEach(f, fields) {
+    cJSON_ArrayForEach(f, fields)
+    {
         const cJSON *v = cJSON_IsObject(f) ? json_get(f, "value") : f;
         size_t i = 0;
         while (i < sim_preset_field_count() && strcmp(sim_preset_field(i)->name, f->string) != 0)
             i++;
         if (i == sim_preset_field_count()) {
-            diag_add(ds, DIAG_WARNING, "preset-field", path, NO_SPAN, "field \"%s\" is not known here and is ignored", f->string);
+            diag_add(ds, DIAG_WARNING, "preset-field", path, NO_SPAN,
+                     "field \"%s\" is not known here and is ignored", f->string);
             continue;
         }
         if (!cJSON_IsNumber(v)) {
-            diag_add(ds, DIAG_ERROR, "preset-field", path, NO_SPAN, "field \"%s\" needs a number", f->string);
+            diag_add(ds, DIAG_ERROR, "preset-field", path, NO_SPAN, "field \"%s\" needs a number",
+                     f->string);
             return ST_INPUT;
         }
         set_field(p, sim_preset_field(i), v->valuedouble);
@@ -48,7 +55,8 @@ static enum status read_fields(const cJSON *fields, const char *path, struct sim
 
 static enum status from_tree(const cJSON *t, const char *path, struct sim_preset *out, struct diags *ds)
 {
-    const char *format = json_text(t, "format"), *name = json_text(t, "name"), *title = json_text(t, "title");
+    const char *format = json_text(t, "format"), *name = json_text(t, "name"),
+               *title = json_text(t, "title");
     *out = sim_preset_default();
     if (!format || strcmp(format, "gpulocw-preset") != 0) {
         diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN, "not a gpulocw-preset file");
@@ -67,7 +75,7 @@ static enum status read_shipped(const char *name, cJSON **out, struct diags *ds)
     for (size_t i = 0; embed_files[i].name; i++) {
         if (strcmp(embed_files[i].name, name) != 0)
             continue;
-        char *text = base_alloc(embed_files[i].n + 1);      /* the parser wants a final NUL */
+        char *text = base_alloc(embed_files[i].n + 1); /* the parser wants a final NUL */
         if (!text)
             return ST_NOMEM;
         memcpy(text, embed_files[i].data, embed_files[i].n);
@@ -86,7 +94,8 @@ enum status preset_read(void *unused, const char *name_or_path, struct sim_prese
     if (s != ST_OK)
         return s;
     if (!t && !strchr(name_or_path, '/') && !strstr(name_or_path, ".json")) {
-        struct diag *d = diag_add(ds, DIAG_ERROR, "preset", NULL, NO_SPAN, "no simulated device '%s'", name_or_path);
+        struct diag *d =
+            diag_add(ds, DIAG_ERROR, "preset", NULL, NO_SPAN, "no simulated device '%s'", name_or_path);
         struct buf b = { 0 };
         for (size_t i = 0; i < preset_count(); i++)
             buf_printf(&b, "%ssim:%s", i ? ", " : "there are ", preset_name(i));
@@ -102,7 +111,8 @@ enum status preset_read(void *unused, const char *name_or_path, struct sim_prese
     return s;
 }
 
-/* How much worse `p` fits than a preset of the very GPU: another compute capability weighs more than any L2. */
+/* How much worse `p` fits than a preset of the very GPU: another compute capability weighs more than any
+ * L2. */
 static double unlikeness(const struct sim_preset *p, int cc_major, int cc_minor, uint64_t l2_bytes)
 {
     double cc = 10.0 * (cc_major - (double)p->cc_major) + (cc_minor - (double)p->cc_minor);
@@ -117,7 +127,8 @@ const char *preset_nearest(int cc_major, int cc_minor, uint64_t l2_bytes)
     for (size_t i = 0; i < preset_count(); i++) {
         struct diags ds = { 0 };
         struct sim_preset p;
-        if (preset_read(NULL, preset_name(i), &p, &ds) == ST_OK && unlikeness(&p, cc_major, cc_minor, l2_bytes) < least) {
+        if (preset_read(NULL, preset_name(i), &p, &ds) == ST_OK &&
+            unlikeness(&p, cc_major, cc_minor, l2_bytes) < least) {
             least = unlikeness(&p, cc_major, cc_minor, l2_bytes);
             best = preset_name(i);
         }
@@ -126,21 +137,27 @@ const char *preset_nearest(int cc_major, int cc_minor, uint64_t l2_bytes)
     return best;
 }
 
-static void put_source(struct jw *w, const char *field, const struct preset_origin *from, const struct calibrate_note *n, const cJSON *base)
+static void put_source(struct jw *w, const char *field, const struct preset_origin *from,
+                       const struct calibrate_note *n, const cJSON *base)
 {
     struct buf b = { 0 };
     const cJSON *f = base ? json_get(json_get(base, "fields"), field) : NULL;
     const char *source = f ? json_text(f, "source") : NULL;
-    if (n->from == CALIBRATE_MEASURED) buf_printf(&b, "measured: gpulocw calibrate on %s, residual %.2g", from->device, n->residual);
-    else if (n->from == CALIBRATE_DRIVER) buf_printf(&b, "device query: %s", from->device);
-    else if (from->base) buf_printf(&b, "not measured, as %s: %s", from->base, source ? source : "its default");
-    else buf_puts(&b, "not measured: default");
+    if (n->from == CALIBRATE_MEASURED)
+        buf_printf(&b, "measured: gpulocw calibrate on %s, residual %.2g", from->device, n->residual);
+    else if (n->from == CALIBRATE_DRIVER)
+        buf_printf(&b, "device query: %s", from->device);
+    else if (from->base)
+        buf_printf(&b, "not measured, as %s: %s", from->base, source ? source : "its default");
+    else
+        buf_puts(&b, "not measured: default");
     jw_key(w, "source");
     jw_str(w, b.s ? b.s : "");
     buf_free(&b);
 }
 
-static void put_fields(struct jw *w, const struct sim_preset *p, const struct preset_origin *from, const cJSON *base)
+static void put_fields(struct jw *w, const struct sim_preset *p, const struct preset_origin *from,
+                       const cJSON *base)
 {
     for (size_t i = 0; i < sim_preset_field_count(); i++) {
         const struct sim_preset_field *f = sim_preset_field(i);
@@ -161,7 +178,8 @@ static void put_fields(struct jw *w, const struct sim_preset *p, const struct pr
     }
 }
 
-enum status preset_write(const char *path, const struct sim_preset *p, const char *comment, const struct preset_origin *from, struct diags *ds)
+enum status preset_write(const char *path, const struct sim_preset *p, const char *comment,
+                         const struct preset_origin *from, struct diags *ds)
 {
     cJSON *base = NULL;
     enum status s = from && from->base ? read_shipped(from->base, &base, ds) : ST_OK;

@@ -15,30 +15,49 @@ static const char *const equalities[] = { "unknown", "yes", "within-tolerance", 
 
 static const struct field device_fields[] = {
     FIELD_E(dev_info, "kind", kind, dev_kinds),
-    FIELD(dev_info, FIELD_TEXT, "spec", spec), FIELD(dev_info, FIELD_TEXT, "name", name),
-    FIELD(dev_info, FIELD_INT, "cc_major", cc_major), FIELD(dev_info, FIELD_INT, "cc_minor", cc_minor),
-    FIELD(dev_info, FIELD_U32, "sms", sms), FIELD(dev_info, FIELD_U32, "warp_size", warp_size),
-    FIELD(dev_info, FIELD_U32, "max_warps_per_sm", max_warps_per_sm), FIELD(dev_info, FIELD_U32, "max_ctas_per_sm", max_ctas_per_sm),
-    FIELD(dev_info, FIELD_U32, "max_threads_per_block", max_threads_per_block), FIELD(dev_info, FIELD_U32, "regs_per_sm", regs_per_sm),
-    FIELD(dev_info, FIELD_U32, "shared_per_sm_bytes", shared_per_sm), FIELD(dev_info, FIELD_U32, "shared_per_block_optin_bytes", shared_per_block_optin),
-    FIELD(dev_info, FIELD_U64, "l1_bytes", l1_bytes), FIELD(dev_info, FIELD_U64, "l2_bytes", l2_bytes),
-    FIELD(dev_info, FIELD_U64, "mem_bytes", mem_bytes), FIELD(dev_info, FIELD_U32, "clock_khz", clock_khz),
-    FIELD(dev_info, FIELD_NUM, "latency_l1_cycles", lat_l1), FIELD(dev_info, FIELD_NUM, "latency_l2_cycles", lat_l2),
-    FIELD(dev_info, FIELD_NUM, "latency_dram_cycles", lat_dram), FIELD(dev_info, FIELD_NUM, "bandwidth_l2_bytes_per_s", bw_l2),
-    FIELD(dev_info, FIELD_NUM, "bandwidth_dram_bytes_per_s", bw_dram), FIELD(dev_info, FIELD_NUM, "issue_per_cycle", issue_per_cycle),
-    FIELD(dev_info, FIELD_NUM, "latency_alu_cycles", lat_alu), FIELD(dev_info, FIELD_NUM, "l2_shared_requests_per_cycle", l2_shared_rate),
+    FIELD(dev_info, FIELD_TEXT, "spec", spec),
+    FIELD(dev_info, FIELD_TEXT, "name", name),
+    FIELD(dev_info, FIELD_INT, "cc_major", cc_major),
+    FIELD(dev_info, FIELD_INT, "cc_minor", cc_minor),
+    FIELD(dev_info, FIELD_U32, "sms", sms),
+    FIELD(dev_info, FIELD_U32, "warp_size", warp_size),
+    FIELD(dev_info, FIELD_U32, "max_warps_per_sm", max_warps_per_sm),
+    FIELD(dev_info, FIELD_U32, "max_ctas_per_sm", max_ctas_per_sm),
+    FIELD(dev_info, FIELD_U32, "max_threads_per_block", max_threads_per_block),
+    FIELD(dev_info, FIELD_U32, "regs_per_sm", regs_per_sm),
+    FIELD(dev_info, FIELD_U32, "shared_per_sm_bytes", shared_per_sm),
+    FIELD(dev_info, FIELD_U32, "shared_per_block_optin_bytes", shared_per_block_optin),
+    FIELD(dev_info, FIELD_U64, "l1_bytes", l1_bytes),
+    FIELD(dev_info, FIELD_U64, "l2_bytes", l2_bytes),
+    FIELD(dev_info, FIELD_U64, "mem_bytes", mem_bytes),
+    FIELD(dev_info, FIELD_U32, "clock_khz", clock_khz),
+    FIELD(dev_info, FIELD_NUM, "latency_l1_cycles", lat_l1),
+    FIELD(dev_info, FIELD_NUM, "latency_l2_cycles", lat_l2),
+    FIELD(dev_info, FIELD_NUM, "latency_dram_cycles", lat_dram),
+    FIELD(dev_info, FIELD_NUM, "bandwidth_l2_bytes_per_s", bw_l2),
+    FIELD(dev_info, FIELD_NUM, "bandwidth_dram_bytes_per_s", bw_dram),
+    FIELD(dev_info, FIELD_NUM, "issue_per_cycle", issue_per_cycle),
+    FIELD(dev_info, FIELD_NUM, "latency_alu_cycles", lat_alu),
+    FIELD(dev_info, FIELD_NUM, "l2_shared_requests_per_cycle", l2_shared_rate),
     FIELD(dev_info, FIELD_NUM, "l2_partial_write_sectors", l2_partial_write),
 };
 static const struct field timing_fields[] = {
-    FIELD(timing, FIELD_I64, "median", median), FIELD(timing, FIELD_I64, "min", min), FIELD(timing, FIELD_I64, "max", max),
-    FIELD_E(timing, "origin", origin, origins), FIELD(timing, FIELD_BOOL, "throttled", throttled),
+    FIELD(timing, FIELD_I64, "median", median),
+    FIELD(timing, FIELD_I64, "min", min),
+    FIELD(timing, FIELD_I64, "max", max),
+    FIELD_E(timing, "origin", origin, origins),
+    FIELD(timing, FIELD_BOOL, "throttled", throttled),
 };
 static const struct field result_fields[] = {
-    FIELD_E(result, "status", status, statuses), FIELD(result, FIELD_TEXT, "message", message),
+    FIELD_E(result, "status", status, statuses),
+    FIELD(result, FIELD_TEXT, "message", message),
     FIELD_E(result, "equality", equal, equalities),
-    FIELD(result, FIELD_U32, "regs", regs), FIELD(result, FIELD_U32, "shared_static_bytes", shared_static),
-    FIELD(result, FIELD_U32, "local_bytes", local_bytes), FIELD(result, FIELD_U32, "ctas_per_sm", ctas_per_sm),
-    FIELD(result, FIELD_BOOL, "sampled", sampled), FIELD(result, FIELD_INT, "voted", voted),
+    FIELD(result, FIELD_U32, "regs", regs),
+    FIELD(result, FIELD_U32, "shared_static_bytes", shared_static),
+    FIELD(result, FIELD_U32, "local_bytes", local_bytes),
+    FIELD(result, FIELD_U32, "ctas_per_sm", ctas_per_sm),
+    FIELD(result, FIELD_BOOL, "sampled", sampled),
+    FIELD(result, FIELD_INT, "voted", voted),
 };
 
 /* ---- options: knob name -> value ---- */
@@ -52,7 +71,7 @@ void put_dim(struct jw *w, const char *key, struct dim3u d)
 {
     int pretty = w->pretty;
     jw_key(w, key);
-    w->pretty = 0;                           /* on one line */
+    w->pretty = 0; /* on one line */
     jw_arr(w);
     jw_uint(w, d.x);
     jw_uint(w, d.y);
@@ -85,13 +104,16 @@ enum status get_options(const cJSON *o, struct options *out, struct diags *ds)
 {
     *out = options_default();
     const cJSON *v;
-    cJSON_ArrayForEach(v, o) {
+    cJSON_ArrayForEach(v, o)
+    {
         int i = knob_find(str_of(v->string));
         char number[32];
         if (i < 0)
-            continue;                            /* a knob of a newer minor version */
+            continue; /* a knob of a newer minor version */
         snprintf(number, sizeof number, "%.0f", cJSON_IsNumber(v) ? v->valuedouble : 0.0);
-        const char *text = cJSON_IsString(v) ? v->valuestring : cJSON_IsBool(v) ? (cJSON_IsTrue(v) ? "on" : "off") : number;
+        const char *text = cJSON_IsString(v) ? v->valuestring
+                           : cJSON_IsBool(v) ? (cJSON_IsTrue(v) ? "on" : "off")
+                                             : number;
         if (!*text && knob_info((size_t)i)->kind == KNOB_KIND_TEXT)
             continue;
         enum status s = knob_set(out, (size_t)i, str_of(text), ds);
@@ -185,8 +207,10 @@ static void put_outputs(struct jw *w, const struct result *r)
 }
 
 static const struct field load_fields[] = {
-    FIELD(load_counts, FIELD_U32, "line", line), FIELD(load_counts, FIELD_U64, "requests", requests),
-    FIELD(load_counts, FIELD_U64, "sectors", sectors), FIELD(load_counts, FIELD_U64, "l1_hit_sectors", l1_hits),
+    FIELD(load_counts, FIELD_U32, "line", line),
+    FIELD(load_counts, FIELD_U64, "requests", requests),
+    FIELD(load_counts, FIELD_U64, "sectors", sectors),
+    FIELD(load_counts, FIELD_U64, "l1_hit_sectors", l1_hits),
 };
 
 /* Each on one line: a session holds hundreds of results. */
@@ -234,11 +258,11 @@ static enum status get_timing(const cJSON *o, struct timing *t, struct diags *ds
         return ST_OK;
     enum status st = fields_read(o, timing_fields, ARRAY_LEN(timing_fields), t, "time_ns", ds);
     int64_t batch = 0;
-    if (json_get(o, "launches_per_sample") && json_i64(json_get(o, "launches_per_sample"), &batch) && batch > 1 && batch <= UINT32_MAX)
+    if (json_get(o, "launches_per_sample") && json_i64(json_get(o, "launches_per_sample"), &batch) &&
+        batch > 1 && batch <= UINT32_MAX)
         t->batch = (uint32_t)batch;
-    cJSON_ArrayForEach(s, json_get(o, "samples"))
-        if (t->n < TIMING_MAX_SAMPLES && json_i64(s, &t->sample[t->n]))
-            t->n++;
+    cJSON_ArrayForEach(s, json_get(o, "samples")) if (t->n < TIMING_MAX_SAMPLES &&
+                                                      json_i64(s, &t->sample[t->n])) t->n++;
     t->valid = true;
     return st;
 }
@@ -262,7 +286,8 @@ static enum status get_loads(const cJSON *list, struct result *out, struct diags
 {
     const cJSON *o;
     enum status st = ST_OK;
-    cJSON_ArrayForEach(o, list) {
+    cJSON_ArrayForEach(o, list)
+    {
         struct load_counts c = { 0 };
         st = st == ST_OK ? fields_read(o, load_fields, ARRAY_LEN(load_fields), &c, "load", ds) : st;
         if (st == ST_OK && c.line && c.l1_hits <= c.sectors)
@@ -282,16 +307,16 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
     enum status s = get_options(json_get(o, "options"), &out->options, ds);
     if (s == ST_OK)
         s = get_timing(json_get(o, "time_ns"), &out->time, ds);
-    cJSON_ArrayForEach(c, json_get(o, "counters"))
-        get_counter(c, out);
-    cJSON_ArrayForEach(c, json_get(o, "outputs"))
-        if (out->noutputs < RESULT_MAX_OUTPUTS && json_text(c, "name") && json_text(c, "hash")) {
-            struct output_hash *h = &out->outputs[out->noutputs++];
-            unsigned long long hash = 0;
-            snprintf(h->name, sizeof h->name, "%s", json_text(c, "name"));
-            sscanf(json_text(c, "hash"), "%llx", &hash);
-            h->hash = hash;
-        }
+    cJSON_ArrayForEach(c, json_get(o, "counters")) get_counter(c, out);
+    cJSON_ArrayForEach(c, json_get(o, "outputs")) if (out->noutputs < RESULT_MAX_OUTPUTS &&
+                                                      json_text(c, "name") && json_text(c, "hash"))
+    {
+        struct output_hash *h = &out->outputs[out->noutputs++];
+        unsigned long long hash = 0;
+        snprintf(h->name, sizeof h->name, "%s", json_text(c, "name"));
+        sscanf(json_text(c, "hash"), "%llx", &hash);
+        h->hash = hash;
+    }
     if (s == ST_OK)
         s = get_loads(json_get(o, "loads"), out, ds);
     return s == ST_OK ? fields_read(o, result_fields, ARRAY_LEN(result_fields), out, "result", ds) : s;
@@ -299,8 +324,10 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds)
 
 /* ---- data sets of a search ---- */
 static const struct field set_fields[] = {
-    FIELD(tune_data_set, FIELD_TEXT, "name", name), FIELD(tune_data_set, FIELD_NUM, "gain", gain),
-    FIELD(tune_data_set, FIELD_BOOL, "holds", holds), FIELD(tune_data_set, FIELD_TEXT, "note", message),
+    FIELD(tune_data_set, FIELD_TEXT, "name", name),
+    FIELD(tune_data_set, FIELD_NUM, "gain", gain),
+    FIELD(tune_data_set, FIELD_BOOL, "holds", holds),
+    FIELD(tune_data_set, FIELD_TEXT, "note", message),
 };
 
 void put_data_sets(struct jw *w, const struct tune_found *f)
@@ -310,7 +337,7 @@ void put_data_sets(struct jw *w, const struct tune_found *f)
     for (unsigned i = 0; i < f->nsets; i++) {
         struct tune_data_set s = f->set[i];
         if (!(s.gain > 0))
-            s.gain = (double)NAN;            /* null: it did not run */
+            s.gain = (double)NAN; /* null: it did not run */
         jw_obj(w);
         fields_write(w, set_fields, ARRAY_LEN(set_fields), &s);
         jw_end_obj(w);
@@ -323,8 +350,7 @@ enum status get_data_sets(const cJSON *list, struct tune_found *f, struct diags 
     const cJSON *o;
     enum status st = ST_OK;
     f->nsets = 0;
-    cJSON_ArrayForEach(o, list)
-        if (st == ST_OK && f->nsets < TUNE_SETS)
-            st = fields_read(o, set_fields, ARRAY_LEN(set_fields), &f->set[f->nsets++], "data set", ds);
+    cJSON_ArrayForEach(o, list) if (st == ST_OK && f->nsets < TUNE_SETS) st =
+        fields_read(o, set_fields, ARRAY_LEN(set_fields), &f->set[f->nsets++], "data set", ds);
     return st;
 }

@@ -1,55 +1,82 @@
 /* session: the only room that includes cJSON. Reads and writes launch
  * descriptions, presets, sessions and the contract's JSON documents. */
-#ifndef GPULOCW_SESSION_H
-#define GPULOCW_SESSION_H
+#ifndef GPULOCW_SESSION_SESSION_H
+#define GPULOCW_SESSION_SESSION_H
 
 #include "engine/tune/tune.h"
 
 /* ---- launch descriptions ---- */
-struct launch_file { struct launch_spec *launch; size_t n; char *path; };
+struct launch_file {
+    struct launch_spec *launch;
+    size_t n;
+    char *path;
+};
 enum status launch_file_read(const char *path, struct launch_file *out, struct diags *ds);
 enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds);
 void launch_file_text(const struct launch_spec *l, size_t n, struct buf *out);
 void launch_file_free(struct launch_file *f);
-/* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes are guesses,
- * tried on `dev` until the kernel stays inside its buffers (a warning when none does). *out: launch_spec_free. */
-enum status launch_guess(const struct ana_kernel *facts, struct dev *dev, const struct cancel *cancel, struct launch_spec *out, struct diags *ds);
+/* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes
+ * are guesses, tried on `dev` until the kernel stays inside its buffers (a warning when none does).
+ * *out: launch_spec_free. */
+enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, const struct cancel *cancel,
+                         struct launch_spec *out, struct diags *ds);
 /* Deep copy (launch_spec_free). */
 enum status launch_copy(const struct launch_spec *l, struct launch_spec *out);
-/* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch file. */
-enum status launch_check(const struct launch_spec *l, const struct ptx_module *m, const struct dev_info *dev, struct diags *ds);
+/* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch
+ * file. */
+enum status launch_check(const struct launch_spec *l, const struct ptx_module *m,
+                         const struct dev_info *dev, struct diags *ds);
 
 /* ---- presets ---- */
-enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out, struct diags *ds);
+enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out,
+                        struct diags *ds);
 /* from: where the fields of a calibrated preset are from, for their "source"; NULL: numbers alone. */
-struct preset_origin { const char *device, *base; const struct calibrate_note *notes; };   /* base: shipped preset's name, or NULL */
-enum status preset_write(const char *path, const struct sim_preset *p, const char *comment, const struct preset_origin *from, struct diags *ds);
-/* The shipped preset of the GPU most like one: its compute capability, or the last before it; of several, the most alike L2. NULL: none. */
+/* base: shipped preset's name, or NULL */
+struct preset_origin {
+    const char *device, *base;
+    const struct calibrate_note *notes;
+};
+enum status preset_write(const char *path, const struct sim_preset *p, const char *comment,
+                         const struct preset_origin *from, struct diags *ds);
+/* The shipped preset of the GPU most like one: its compute capability, or the last before it; of
+ * several, the most alike L2. NULL: none. */
 const char *preset_nearest(int cc_major, int cc_minor, uint64_t l2_bytes);
 size_t preset_count(void);
 const char *preset_name(size_t i);
 
 /* ---- sessions: append as you go; valid after a kill at any byte ---- */
 #define GPULOCW_VERSION "0.1.0"
-#define SESSION_MAJOR 1
-#define SESSION_MINOR 0
+#define SESSION_MAJOR   1
+#define SESSION_MINOR   0
 enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
 #define SESSION_PROBES 3
-struct session_run {                              /* one thing the user ran */
-    enum run_kind kind; int64_t time; char kernel[1536] /* mangled names of C++ are long */; char note[256]; bool deleted, earlier /* of a text opened before the session's present one */;
-    struct dev_info dev; struct dim3u grid, block;
-    struct result one; struct tune_sweep sweep;
-    struct tune_found *found;                     /* tune: what came of it; else NULL: a session may have thousands of runs */
-    struct result *trail; size_t ntrail;          /* tune: what was tried, in order */
-    struct result *probe; size_t nprobe;          /* tune: room for SESSION_PROBES; method cluster-framework: launches of a reduced grid */
+struct session_run { /* one thing the user ran */
+    enum run_kind kind;
+    int64_t time;
+    char kernel[1536] /* mangled names of C++ are long */;
+    char note[256];
+    bool deleted, earlier /* of a text opened before the session's present one */;
+    struct dev_info dev;
+    struct dim3u grid, block;
+    struct result one;
+    struct tune_sweep sweep;
+    /* tune: what came of it; else NULL: a session may have thousands of runs */
+    struct tune_found *found;
+    struct result *trail;
+    size_t ntrail; /* tune: what was tried, in order */
+    /* tune: room for SESSION_PROBES; method cluster-framework: launches of a reduced grid */
+    struct result *probe;
+    size_t nprobe;
 };
 struct session;
-/* Deep copies, so that a finished state can be published while the run goes on. False on out of memory. */
+/* Deep copies, so that a finished state can be published while the run goes on. False on out of memory.
+ */
 bool session_run_copy(struct session_run *to, const struct session_run *from);
 void session_run_clear(struct session_run *r);
 /* A finished configuration of a sweep or a search, put where it belongs (bpa, cha, points, trail). */
 bool session_run_point(struct session_run *run, const struct result *r);
-/* path NULL: a fresh file under sessions/ or XDG data. ST_IO says so and the session goes on in memory. */
+/* path NULL: a fresh file under sessions/ or XDG data. ST_IO says so and the session goes on in memory.
+ */
 enum status session_new(const char *path, const char *ptx_path, struct session **out, struct diags *ds);
 enum status session_load(const char *path, struct session **out, struct diags *ds);
 enum status session_save(struct session *s, struct diags *ds);
@@ -65,31 +92,51 @@ const struct launch_spec *session_launch(const struct session *s);
 const char *session_time(const struct session *s);
 size_t session_count(const struct session *s);
 struct session_run *session_at(struct session *s, size_t i);
-struct session_run *session_begin(struct session *s, enum run_kind kind);  /* appended; fill it, then session_save */
+/* appended; fill it, then session_save */
+struct session_run *session_begin(struct session *s, enum run_kind kind);
 
 /* ---- the contract's documents ---- */
 void json_analysis(const struct ana_kernel *const *k, size_t n, struct buf *out);
-/* What the loads from global memory of a kernel are on a device: one entry for each class of machine instruction and each
- * thing to know about it. known: the device's architecture is; false: nothing can be said. */
-struct load_class { struct sim_operator op; uint32_t loads; };
-struct load_classes { struct load_class v[24]; size_t n; bool known; };
-/* Of the kernel and the device functions of its module. dev: its preset where it is simulated, else its compute capability. */
-struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m, const char *kernel);
+/* What the loads from global memory of a kernel are on a device: one entry for each class of machine
+ * instruction and each thing to know about it. known: the device's architecture is; false: nothing can
+ * be said. */
+struct load_class {
+    struct sim_operator op;
+    uint32_t loads;
+};
+struct load_classes {
+    struct load_class v[24];
+    size_t n;
+    bool known;
+};
+/* Of the kernel and the device functions of its module. dev: its preset where it is simulated, else its
+ * compute capability. */
+struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m,
+                                    const char *kernel);
 /* classes: NULL: not known (a kept result). */
-void json_result(const struct result *r, const struct dev_info *dev, const char *kernel, const struct load_classes *classes, struct buf *out);
-void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel, struct buf *out);
-/* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are whose.
- * member[nmembers]: of the pool that ran it, as "pool"; 0: there was none. */
-void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel, const struct dev_pool_member *member, size_t nmembers,
-                 struct buf *out);
-/* advice: as it stood before the search, with what came of it; NULL: none was asked for (a kept search). */
-void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice, const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
+                 const struct load_classes *classes, struct buf *out);
+void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
+                struct buf *out);
+/* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are
+ * whose. member[nmembers]: of the pool that ran it, as "pool"; 0: there was none. */
+void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
+                 const struct dev_pool_member *member, size_t nmembers, struct buf *out);
+/* advice: as it stood before the search, with what came of it; NULL: none was asked for (a kept search).
+ */
+void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
+                const struct dev_info *dev, const char *kernel, struct buf *out);
 /* One row per method by name; and advice where nothing could be run ("launched": false). */
-void json_compared(const char *const *method, const struct tune_found *f, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);
-void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_compared(const char *const *method, const struct tune_found *f, size_t n,
+                   const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel,
+                 struct buf *out);
 /* What the model says of two configurations and of the threshold; nothing was launched. */
-void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked, const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel, struct buf *out);
+void json_prediction(const struct tune_prediction *original, const struct tune_prediction *asked,
+                     const struct tune_pi_forecast *f, const struct dev_info *dev, const char *kernel,
+                     struct buf *out);
 /* counters[i]: of device i, NULL: were not asked for. */
-void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n, struct buf *out);
+void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n,
+                  struct buf *out);
 
 #endif

@@ -1,26 +1,34 @@
 /* Private to session: a JSON writer that keeps numbers exact, and field tables that
  * drive writer and reader alike. cJSON only parses here: its printer loses digits. */
-#ifndef GPULOCW_SESSION_INT_H
-#define GPULOCW_SESSION_INT_H
+#ifndef GPULOCW_SESSION_SESSION_INT_H
+#define GPULOCW_SESSION_SESSION_INT_H
 
 #include "engine/session/session.h"
 
 #include <cjson/cJSON.h>
 
 /* ---- writing ---- */
-struct jw { struct buf *out; int depth, pretty /* depth up to which members get a line each */; bool first, keyed; };
+struct jw {
+    struct buf *out;
+    int depth, pretty /* depth up to which members get a line each */;
+    bool first, keyed;
+};
 struct jw jw_open(struct buf *out, int pretty);
 void jw_key(struct jw *w, const char *key);
-void jw_obj(struct jw *w); void jw_arr(struct jw *w);
-void jw_end_obj(struct jw *w); void jw_end_arr(struct jw *w);
-void jw_str(struct jw *w, const char *s);          /* NULL: null */
+void jw_obj(struct jw *w);
+void jw_arr(struct jw *w);
+void jw_end_obj(struct jw *w);
+void jw_end_arr(struct jw *w);
+void jw_str(struct jw *w, const char *s); /* NULL: null */
 void jw_view(struct jw *w, struct str s);
-void jw_int(struct jw *w, int64_t v);              /* beyond 2^53 as a string */
+void jw_int(struct jw *w, int64_t v); /* beyond 2^53 as a string */
 void jw_uint(struct jw *w, uint64_t v);
-void jw_num(struct jw *w, double v);               /* shortest text that reads back the same; NaN, infinity: null */
+/* shortest text that reads back the same; NaN, infinity: null */
+void jw_num(struct jw *w, double v);
 void jw_bool(struct jw *w, bool v);
 void jw_null(struct jw *w);
-void jw_tree(struct jw *w, const cJSON *t);        /* a parsed value, kept keys of a newer minor version */
+/* a parsed value, kept keys of a newer minor version */
+void jw_tree(struct jw *w, const cJSON *t);
 
 /* ---- reading: strict, case-sensitive, bounded ---- */
 /* Whole text must be one value. Diagnostics give line and column. Owned: cJSON_Delete. */
@@ -28,28 +36,54 @@ cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds
 enum status json_read_file(const char *path, cJSON **out, struct diags *ds);
 /* As json_read_file; json_place knows then where its objects and lists stand, also in copies. */
 enum status json_read_placed(const char *path, cJSON **out, struct diags *ds);
-struct span json_place(const cJSON *o);          /* NO_SPAN: not known */
-static inline const cJSON *json_get(const cJSON *o, const char *key) { return cJSON_GetObjectItemCaseSensitive(o, key); }
-const char *json_text(const cJSON *o, const char *key);                   /* NULL: absent or no string */
-bool json_u64(const cJSON *v, uint64_t *out);      /* number or decimal string; false: not a whole number >= 0 */
+struct span json_place(const cJSON *o); /* NO_SPAN: not known */
+static inline const cJSON *json_get(const cJSON *o, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(o, key);
+}
+const char *json_text(const cJSON *o, const char *key); /* NULL: absent or no string */
+/* number or decimal string; false: not a whole number >= 0 */
+bool json_u64(const cJSON *v, uint64_t *out);
 bool json_i64(const cJSON *v, int64_t *out);
 
 /* ---- field tables ---- */
-enum field_type { FIELD_INT, FIELD_U32, FIELD_U64, FIELD_I64, FIELD_HEX64, FIELD_NUM, FIELD_BOOL, FIELD_TEXT /* char[size] */, FIELD_ENUM };
-struct field { const char *key; enum field_type type; size_t offset, size; const char *const *names; };
-#define FIELD(T, type, key, member) { key, type, offsetof(struct T, member), sizeof(((struct T *)0)->member), NULL }
-#define FIELD_E(T, key, member, names) { key, FIELD_ENUM, offsetof(struct T, member), sizeof(((struct T *)0)->member), names }
+enum field_type {
+    FIELD_INT,
+    FIELD_U32,
+    FIELD_U64,
+    FIELD_I64,
+    FIELD_HEX64,
+    FIELD_NUM,
+    FIELD_BOOL,
+    FIELD_TEXT /* char[size] */,
+    FIELD_ENUM
+};
+struct field {
+    const char *key;
+    enum field_type type;
+    size_t offset, size;
+    const char *const *names;
+};
+#define FIELD(T, type, key, member)                                                  \
+    {                                                                                \
+        key, type, offsetof(struct T, member), sizeof(((struct T *)0)->member), NULL \
+    }
+#define FIELD_E(T, key, member, names)                                                      \
+    {                                                                                       \
+        key, FIELD_ENUM, offsetof(struct T, member), sizeof(((struct T *)0)->member), names \
+    }
 void fields_write(struct jw *w, const struct field *f, size_t n, const void *rec);
 /* Absent or null keys leave the record as it is; a wrong type is a diagnostic. */
-enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where, struct diags *ds);
+enum status fields_read(const cJSON *o, const struct field *f, size_t n, void *rec, const char *where,
+                        struct diags *ds);
 
 /* ---- records (records.c) ---- */
 void put_uint(struct jw *w, const char *key, uint64_t v);
 void put_dim(struct jw *w, const char *key, struct dim3u d);
 void put_options(struct jw *w, const struct options *o);
 void put_device(struct jw *w, const struct dev_info *d);
-void put_device_members(struct jw *w, const struct dev_info *d);   /* into an open object */
-void put_result(struct jw *w, const struct result *r);   /* members into an open object */
+void put_device_members(struct jw *w, const struct dev_info *d); /* into an open object */
+void put_result(struct jw *w, const struct result *r);           /* members into an open object */
 void put_num(struct jw *w, const char *key, double v);
 void put_curve(struct jw *w, const struct ana_kernel *k); /* the "curve" member of an analysed kernel */
 enum status get_options(const cJSON *o, struct options *out, struct diags *ds);
@@ -58,9 +92,10 @@ enum status get_result(const cJSON *o, struct result *out, struct diags *ds);
 void put_data_sets(struct jw *w, const struct tune_found *f);
 enum status get_data_sets(const cJSON *list /* may be NULL */, struct tune_found *f, struct diags *ds);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
-enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out, struct diags *ds);
+enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
+                       struct diags *ds);
 /* Warns of keys that mean nothing, in the launch and what it holds (launch_keys.c). */
 void launch_keys_check(const cJSON *o, const char *path, struct diags *ds);
-char *path_dir(const char *path);                  /* owned; "." when there is none */
+char *path_dir(const char *path); /* owned; "." when there is none */
 
 #endif

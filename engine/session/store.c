@@ -12,35 +12,54 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEPT_TEXT ((size_t)1 << 20)      /* PTX up to this size travels in the session */
+#define KEPT_TEXT ((size_t)1 << 20) /* PTX up to this size travels in the session */
 
 struct session {
     char *path, *ptx_path, *time;
-    char *text; size_t ntext; uint64_t hash;
-    struct launch_spec launch; bool has_launch;
-    struct session_run **runs; size_t n, cap;
-    cJSON *kept;                         /* unknown top-level members of a loaded session */
-    struct stat mine; bool placed, warned;   /* the file as this program left or found it */
+    char *text;
+    size_t ntext;
+    uint64_t hash;
+    struct launch_spec launch;
+    bool has_launch;
+    struct session_run **runs;
+    size_t n, cap;
+    cJSON *kept; /* unknown top-level members of a loaded session */
+    struct stat mine;
+    bool placed, warned; /* the file as this program left or found it */
 };
 
 static const char *const kinds[] = { "run", "sweep", "tune", NULL };
 static const struct field run_fields[] = {
-    FIELD_E(session_run, "kind", kind, kinds), FIELD(session_run, FIELD_I64, "time_unix_s", time),
-    FIELD(session_run, FIELD_TEXT, "kernel", kernel), FIELD(session_run, FIELD_TEXT, "note", note),
-    FIELD(session_run, FIELD_BOOL, "deleted", deleted), FIELD(session_run, FIELD_BOOL, "earlier_text", earlier),
-    FIELD(session_run, FIELD_U32, "grid_x", grid.x), FIELD(session_run, FIELD_U32, "grid_y", grid.y), FIELD(session_run, FIELD_U32, "grid_z", grid.z),
-    FIELD(session_run, FIELD_U32, "block_x", block.x), FIELD(session_run, FIELD_U32, "block_y", block.y), FIELD(session_run, FIELD_U32, "block_z", block.z),
+    FIELD_E(session_run, "kind", kind, kinds),
+    FIELD(session_run, FIELD_I64, "time_unix_s", time),
+    FIELD(session_run, FIELD_TEXT, "kernel", kernel),
+    FIELD(session_run, FIELD_TEXT, "note", note),
+    FIELD(session_run, FIELD_BOOL, "deleted", deleted),
+    FIELD(session_run, FIELD_BOOL, "earlier_text", earlier),
+    FIELD(session_run, FIELD_U32, "grid_x", grid.x),
+    FIELD(session_run, FIELD_U32, "grid_y", grid.y),
+    FIELD(session_run, FIELD_U32, "grid_z", grid.z),
+    FIELD(session_run, FIELD_U32, "block_x", block.x),
+    FIELD(session_run, FIELD_U32, "block_y", block.y),
+    FIELD(session_run, FIELD_U32, "block_z", block.z),
 };
 static const struct field sweep_fields[] = {
-    FIELD(session_run, FIELD_BOOL, "complete", sweep.complete), FIELD(session_run, FIELD_U32, "warps", sweep.warps),
+    FIELD(session_run, FIELD_BOOL, "complete", sweep.complete),
+    FIELD(session_run, FIELD_U32, "warps", sweep.warps),
 };
 static const struct field found_fields[] = {
-    FIELD(tune_found, FIELD_BOOL, "leave_alone", leave_alone), FIELD(tune_found, FIELD_TEXT, "reason", reason),
-    FIELD(tune_found, FIELD_U32, "launches", launches), FIELD(tune_found, FIELD_U32, "space", space),
-    FIELD(tune_found, FIELD_U32, "skipped_by_model", skipped), FIELD(tune_found, FIELD_U32, "timed_whole", whole), FIELD(tune_found, FIELD_U32, "measured_again", again),
-    FIELD(tune_found, FIELD_BOOL, "interrupted", interrupted), FIELD(tune_found, FIELD_TEXT, "untried", untried),
+    FIELD(tune_found, FIELD_BOOL, "leave_alone", leave_alone),
+    FIELD(tune_found, FIELD_TEXT, "reason", reason),
+    FIELD(tune_found, FIELD_U32, "launches", launches),
+    FIELD(tune_found, FIELD_U32, "space", space),
+    FIELD(tune_found, FIELD_U32, "skipped_by_model", skipped),
+    FIELD(tune_found, FIELD_U32, "timed_whole", whole),
+    FIELD(tune_found, FIELD_U32, "measured_again", again),
+    FIELD(tune_found, FIELD_BOOL, "interrupted", interrupted),
+    FIELD(tune_found, FIELD_TEXT, "untried", untried),
 };
-static const char *const known[] = { "format", "major", "minor", "reads_from", "writer", "time", "ptx", "launch", "runs", NULL };
+static const char *const known[] = { "format", "major", "minor",  "reads_from", "writer",
+                                     "time",   "ptx",   "launch", "runs",       NULL };
 
 /* ---- life ---- */
 /* n things of `size`, copied; NULL of none. *ok: false where memory ran out, else as it was. */
@@ -138,7 +157,8 @@ static char *fresh_path(const char *ptx_path, time_t now)
 {
     struct buf b = { 0 };
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-    const char *slash = ptx_path ? strrchr(ptx_path, '/') : NULL, *stem = ptx_path ? (slash ? slash + 1 : ptx_path) : "session";
+    const char *slash = ptx_path ? strrchr(ptx_path, '/') : NULL,
+               *stem = ptx_path ? (slash ? slash + 1 : ptx_path) : "session";
     size_t n = strcspn(stem, ".");
     if (access("sessions", W_OK) == 0)
         buf_puts(&b, "sessions/");
@@ -169,7 +189,8 @@ enum status session_new(const char *path, const char *ptx_path, struct session *
         return ST_NOMEM;
     }
     if (!file_make_dirs(s->path)) {
-        diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN, "cannot make the session's folder: %s", strerror(errno));
+        diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN, "cannot make the session's folder: %s",
+                 strerror(errno));
         return ST_IO;
     }
     return ST_OK;
@@ -196,13 +217,34 @@ enum status session_set_launch(struct session *s, const struct launch_spec *l)
     return st;
 }
 
-const char *session_path(const struct session *s) { return s->path; }
-const char *session_ptx_path(const struct session *s) { return s->ptx_path; }
-struct str session_ptx_text(const struct session *s) { return (struct str){ s->text ? s->text : "", s->ntext }; }
-const struct launch_spec *session_launch(const struct session *s) { return s->has_launch ? &s->launch : NULL; }
-const char *session_time(const struct session *s) { return s->time; }
-size_t session_count(const struct session *s) { return s->n; }
-struct session_run *session_at(struct session *s, size_t i) { return i < s->n ? s->runs[i] : NULL; }
+const char *session_path(const struct session *s)
+{
+    return s->path;
+}
+const char *session_ptx_path(const struct session *s)
+{
+    return s->ptx_path;
+}
+struct str session_ptx_text(const struct session *s)
+{
+    return (struct str){ s->text ? s->text : "", s->ntext };
+}
+const struct launch_spec *session_launch(const struct session *s)
+{
+    return s->has_launch ? &s->launch : NULL;
+}
+const char *session_time(const struct session *s)
+{
+    return s->time;
+}
+size_t session_count(const struct session *s)
+{
+    return s->n;
+}
+struct session_run *session_at(struct session *s, size_t i)
+{
+    return i < s->n ? s->runs[i] : NULL;
+}
 
 /* A search has room for what comes of it. */
 static bool make_room(struct session_run *r)
@@ -333,19 +375,26 @@ static void put_subject(struct jw *w, const struct session *s)
     }
 }
 
-/* Every save is a new file, so a file that is not the one left behind is somebody else's, and what is in it goes. */
+/* Every save is a new file, so a file that is not the one left behind is somebody else's, and what is in
+ * it goes. */
 static void warn_of_others(struct session *s, struct diags *ds)
 {
     struct stat now;
     if (!s->placed || s->warned || stat(s->path, &now) != 0 || !S_ISREG(now.st_mode))
         return;
-    if (now.st_ino == s->mine.st_ino && now.st_size == s->mine.st_size && now.st_mtim.tv_sec == s->mine.st_mtim.tv_sec && now.st_mtim.tv_nsec == s->mine.st_mtim.tv_nsec)
+    if (now.st_ino == s->mine.st_ino && now.st_size == s->mine.st_size &&
+        now.st_mtim.tv_sec == s->mine.st_mtim.tv_sec && now.st_mtim.tv_nsec == s->mine.st_mtim.tv_nsec)
         return;
     s->warned = true;
-    diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN, "another program writes this session too, and each replaces what the other wrote: give each a file of its own");
+    diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN,
+             "another program writes this session too, and each replaces what the other wrote: give "
+             "each a file of its own");
 }
 
-static void note_place(struct session *s) { s->placed = stat(s->path, &s->mine) == 0; }
+static void note_place(struct session *s)
+{
+    s->placed = stat(s->path, &s->mine) == 0;
+}
 
 enum status session_save(struct session *s, struct diags *ds)
 {
@@ -360,7 +409,8 @@ enum status session_save(struct session *s, struct diags *ds)
         put_run(&w, s->runs[i]);
     jw_end_arr(&w);
     const cJSON *k;
-    cJSON_ArrayForEach(k, s->kept) {
+    cJSON_ArrayForEach(k, s->kept)
+    {
         jw_key(&w, k->string);
         jw_tree(&w, k);
     }
@@ -382,7 +432,8 @@ static enum status get_results(const cJSON *list, struct result **out, size_t *n
     *out = base_alloc(((size_t)cJSON_GetArraySize(list) + 1) * sizeof **out);
     if (!*out)
         return ST_NOMEM;
-    cJSON_ArrayForEach(o, list) {
+    cJSON_ArrayForEach(o, list)
+    {
         enum status s = get_result(o, &(*out)[*n], ds);
         if (s != ST_OK)
             return s;
@@ -469,7 +520,9 @@ static enum status check_head(const cJSON *t, const char *path, struct diags *ds
     if (!json_u64(json_get(t, "reads_from"), &reads_from))
         reads_from = major;
     if (reads_from > SESSION_MAJOR) {
-        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN, "the session needs a reader of major version %llu; this is version %d", (unsigned long long)reads_from, SESSION_MAJOR);
+        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN,
+                 "the session needs a reader of major version %llu; this is version %d",
+                 (unsigned long long)reads_from, SESSION_MAJOR);
         return ST_INPUT;
     }
     return ST_OK;
@@ -520,9 +573,7 @@ enum status session_load(const char *path, struct session **out, struct diags *d
         st = s->path && s->time ? get_subject(t, path, s, ds) : ST_NOMEM;
     }
     if (st == ST_OK)
-        cJSON_ArrayForEach(r, json_get(t, "runs"))
-            if (st == ST_OK)
-                st = get_run(r, s, ds);
+        cJSON_ArrayForEach(r, json_get(t, "runs")) if (st == ST_OK) st = get_run(r, s, ds);
     if (st == ST_OK)
         keep_unknown(t, s);
     cJSON_Delete(t);

@@ -13,10 +13,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PAGE 4096u
-#define MAPPED_FROM (1u << 20)       /* allocations of at least this size live in the file */
-#define GUARD 65536u
-#define ALIGN 512u
+#define PAGE        4096u
+#define MAPPED_FROM (1u << 20) /* allocations of at least this size live in the file */
+#define GUARD       65536u
+#define ALIGN       512u
 
 struct sim_mem *sim_mem_new(uint64_t limit)
 {
@@ -31,7 +31,10 @@ struct sim_mem *sim_mem_new(uint64_t limit)
     return m;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
 
 /* n bytes of the file; false: own storage will do. */
 static bool map_file(struct sim_mem *m, struct sim_mem_entry *e, uint64_t n)
@@ -81,7 +84,8 @@ static void entry_free(struct sim_mem *m, struct sim_mem_entry *e)
 {
     if (e->mapped && e->a.host) {
         munmap(e->a.host, e->mapped);
-        if (!e->over && fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at, (off_t)e->mapped) != 0)
+        if (!e->over && fallocate(m->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)e->file_at,
+                                  (off_t)e->mapped) != 0)
             m->leaked += e->mapped;
     } else {
         base_free(e->a.host);
@@ -151,14 +155,18 @@ const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr)
     return &m->v[i - 1].a;
 }
 
-static uint64_t above(const struct sim_alloc *a) { return round_up(a->addr + (a->n ? a->n : 1), ALIGN) + GUARD; }
+static uint64_t above(const struct sim_alloc *a)
+{
+    return round_up(a->addr + (a->n ? a->n : 1), ALIGN) + GUARD;
+}
 
 /* Gives the entry, whose storage is there, an address and its name. 0: no room; the entry is gone. */
 static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *name)
 {
     uint64_t bytes = e.a.n ? e.a.n : 1;
     e.a.name = base_strdup(name ? name : "");
-    if (!e.a.host || !e.a.name || bytes > m->limit - m->used || !base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v)) {
+    if (!e.a.host || !e.a.name || bytes > m->limit - m->used ||
+        !base_grow((void **)&m->v, m->n, &m->cap, sizeof *m->v)) {
         entry_free(m, &e);
         return 0;
     }
@@ -176,7 +184,10 @@ static uint64_t enter(struct sim_mem *m, struct sim_mem_entry e, const char *nam
 uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, enum sim_place as)
 {
     uint64_t bytes = n ? n : 1;
-    struct sim_mem_entry e = { .a = { .n = n, .constant = as == PLACE_CONSTANT, .variable = as == PLACE_VARIABLE }, .written = true };
+    struct sim_mem_entry e = {
+        .a = { .n = n, .constant = as == PLACE_CONSTANT, .variable = as == PLACE_VARIABLE },
+        .written = true
+    };
     if (bytes > m->limit - m->used)
         return 0;
     if (bytes < MAPPED_FROM || !map_file(m, &e, bytes))
@@ -184,9 +195,12 @@ uint64_t sim_mem_place(struct sim_mem *m, uint64_t n, const char *name, enum sim
     return enter(m, e, name);
 }
 
-uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file, const struct sim_give *give)
+uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file,
+                            const struct sim_give *give)
 {
-    struct sim_mem_entry e = { .a = { .n = n }, .over = true, .file = file, .mapped = round_up(n, PAGE), .all_touched = true };
+    struct sim_mem_entry e = {
+        .a = { .n = n }, .over = true, .file = file, .mapped = round_up(n, PAGE), .all_touched = true
+    };
     if (n < MAPPED_FROM || !(e.a.host = base_pages_copy(e.mapped, file)))
         return 0;
     if (file && give) {
@@ -194,7 +208,8 @@ uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int
         e.give = *give;
     }
     if (!file)
-        madvise(e.a.host, e.mapped, MADV_HUGEPAGE);      /* fewer pages to ask for; without them it works as well */
+        /* fewer pages to ask for; without them it works as well */
+        madvise(e.a.host, e.mapped, MADV_HUGEPAGE);
     return enter(m, e, name);
 }
 
@@ -203,7 +218,10 @@ uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name)
     return sim_mem_place(m, n, name, PLACE_BUFFER);
 }
 
-uint64_t sim_mem_room(const struct sim_mem *m) { return m->limit - m->used; }
+uint64_t sim_mem_room(const struct sim_mem *m)
+{
+    return m->limit - m->used;
+}
 
 /* The next allocation of this space goes above those that are left. */
 static void settle_next(struct sim_mem *m, bool constant)
@@ -211,7 +229,9 @@ static void settle_next(struct sim_mem *m, bool constant)
     size_t i = m->n;
     while (i && m->v[i - 1].a.constant != constant)
         i--;
-    *(constant ? &m->next_const : &m->next_global) = i ? above(&m->v[i - 1].a) : constant ? CONST_BASE : GLOBAL_BASE;
+    *(constant ? &m->next_const : &m->next_global) = i          ? above(&m->v[i - 1].a)
+                                                     : constant ? CONST_BASE
+                                                                : GLOBAL_BASE;
 }
 
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr)
@@ -257,13 +277,15 @@ uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n)
     return e->a.host + off;
 }
 
-/* Nothing has been stored yet: file and mapping hold the same, so that others may go on reading meanwhile. */
+/* Nothing has been stored yet: file and mapping hold the same, so that others may go on reading
+ * meanwhile. */
 static void ask_for_file(struct sim_mem *m, struct sim_mem_entry *e)
 {
     pthread_mutex_lock(&m->lock);
     if (e->asks && e->give.fn(e->give.ctx)) {
         e->own_file = true;
-        mmap(e->a.host, e->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, e->file, 0);   /* if not: a copy, as before */
+        /* if not: a copy, as before */
+        mmap(e->a.host, e->mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, e->file, 0);
     }
     __atomic_store_n(&e->asks, false, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&m->lock);
@@ -271,7 +293,7 @@ static void ask_for_file(struct sim_mem *m, struct sim_mem_entry *e)
 
 void sim_mem_note_written(struct sim_mem *m, const struct sim_alloc *a)
 {
-    struct sim_mem_entry *e = (struct sim_mem_entry *)a;     /* its first member */
+    struct sim_mem_entry *e = (struct sim_mem_entry *)a; /* its first member */
     if (__atomic_load_n(&e->asks, __ATOMIC_ACQUIRE))
         ask_for_file(m, e);
     __atomic_store_n(&e->written, true, __ATOMIC_RELAXED);
@@ -295,7 +317,8 @@ bool sim_mem_rest(struct sim_mem *m, uint64_t addr)
         return !e->changed;
     }
     int file = e->own_file ? e->file : m->fd;
-    bool emptied = fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(e->own_file ? 0 : e->file_at), (off_t)e->mapped) == 0;
+    bool emptied = fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                             (off_t)(e->own_file ? 0 : e->file_at), (off_t)e->mapped) == 0;
     return emptied && !e->over;
 }
 

@@ -2,31 +2,44 @@
 #ifndef GPULOCW_SIM_MEM_H
 #define GPULOCW_SIM_MEM_H
 
-#include "engine/sim/exec.h"
+#include "engine/sim/exec/exec.h"
 
-/* Where in global memory an address can lead, as far as the code tells (decode_reach.c). */
-enum exec_reach { REACH_ANY, REACH_VARIABLES /* the module's own */, REACH_BUFFERS /* what parameters point to */ };
+/* Where in global memory an address can lead, as far as the code tells (reach.c). */
+enum exec_reach {
+    REACH_ANY,
+    REACH_VARIABLES /* the module's own */,
+    REACH_BUFFERS /* what parameters point to */
+};
 
-#define SIM_GRID_SPACE 64u           /* bytes that a cooperative launch has for the grid's barrier */
+#define SIM_GRID_SPACE 64u /* bytes that a cooperative launch has for the grid's barrier */
 
-struct sim_range { uint64_t off, n; };
+struct sim_range {
+    uint64_t off, n;
+};
 struct sim_mem_entry {
     struct sim_alloc a;
-    struct sim_range *touched; size_t ntouched, cap;  /* what the host was given pointers to */
+    struct sim_range *touched;
+    size_t ntouched, cap; /* what the host was given pointers to */
     bool all_touched;
-    bool written;                /* a launch may have stored into it since sim_mem_take_written; set by any host thread */
-    uint64_t mapped, file_at;    /* bytes of the file it occupies and where; 0: own storage */
-    bool over; int file;         /* over a file of someone else's (0: zeros): what is stored is in pages of its own */
-    bool asks; struct sim_give give; /* until the first store: whether the file can be had */
-    bool own_file;               /* it was: stores go there, and it is closed at the end */
-    bool changed;                /* and something may have been stored, since it was put back */
-    uint8_t *init;               /* bit per byte: written; NULL: all are, or before sim_mem_track_init */
+    /* a launch may have stored into it since sim_mem_take_written; set by any host thread */
+    bool written;
+    uint64_t mapped, file_at; /* bytes of the file it occupies and where; 0: own storage */
+    /* over a file of someone else's (0: zeros): what is stored is in pages of its own */
+    bool over;
+    int file;
+    bool asks;
+    struct sim_give give; /* until the first store: whether the file can be had */
+    bool own_file;        /* it was: stores go there, and it is closed at the end */
+    bool changed;         /* and something may have been stored, since it was put back */
+    uint8_t *init;        /* bit per byte: written; NULL: all are, or before sim_mem_track_init */
 };
 struct sim_mem {
-    struct sim_mem_entry *v; size_t n, cap;            /* by address */
+    struct sim_mem_entry *v;
+    size_t n, cap; /* by address */
     uint64_t limit, used, next_global, next_const;
-    int fd; uint64_t file_end, leaked;                 /* the file of large allocations, -1: none yet */
-    pthread_mutex_t lock;                              /* of `asks` */
+    int fd;
+    uint64_t file_end, leaked; /* the file of large allocations, -1: none yet */
+    pthread_mutex_t lock;      /* of `asks` */
 };
 struct sim_mem_entry *sim_mem_entry(const struct sim_mem *m, uint64_t addr);
 /* As sim_mem_alloc; constant: among the .const variables; variable: of the others. */
@@ -37,8 +50,8 @@ void sim_mem_note_written(struct sim_mem *m, const struct sim_alloc *a);
 /* Makes and fills the maps of initialised bytes. False: out of memory. */
 bool sim_mem_track_init(struct sim_mem *m);
 
-/* A copy-on-write view of an allocation as it is now (`any`: or as it was made, where that is cheaper); NULL: out of memory.
- * Given back with the entry's `mapped`. */
+/* A copy-on-write view of an allocation as it is now (`any`: or as it was made, where that is cheaper);
+ * NULL: out of memory. Given back with the entry's `mapped`. */
 uint8_t *sim_mem_view(const struct sim_mem *m, const struct sim_mem_entry *e, bool any);
 void sim_mem_view_free(uint8_t *view, uint64_t mapped);
 

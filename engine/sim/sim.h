@@ -6,16 +6,16 @@
  *   time_*   SMs: schedulers, scoreboard, LSU; CTA dispatch; memory system
  *
  * Determinism: the same launch gives the same numbers and bytes for any thread count. */
-#ifndef GPULOCW_SIM_H
-#define GPULOCW_SIM_H
+#ifndef GPULOCW_SIM_SIM_H
+#define GPULOCW_SIM_SIM_H
 
 #include "engine/ptx/ptx.h"
 #include "engine/rec/rec.h"
 
 /* ---- presets: numbers of one GPU; the field table is preset.def (name, unit, default, help) ---- */
 struct sim_preset {
-    char name[64];               /* "hopper-h200" */
-    char title[96];              /* "NVIDIA H200" */
+    char name[64];  /* "hopper-h200" */
+    char title[96]; /* "NVIDIA H200" */
 #define PRESET_INT(field, unit, def, help) int64_t field;
 #define PRESET_NUM(field, unit, def, help) double field;
 #include "engine/sim/preset.def"
@@ -30,109 +30,177 @@ enum {
 #undef PRESET_NUM
     SIM_PRESET_FIELDS
 };
-struct sim_preset_field { const char *name, *unit, *help; bool integer; size_t offset; double def; };
+struct sim_preset_field {
+    const char *name, *unit, *help;
+    bool integer;
+    size_t offset;
+    double def;
+};
 size_t sim_preset_field_count(void);
 const struct sim_preset_field *sim_preset_field(size_t i);
 struct sim_preset sim_preset_default(void);
-enum status sim_preset_check(const struct sim_preset *p, struct diags *ds);   /* ranges and consistency */
+/* ranges and consistency */
+enum status sim_preset_check(const struct sim_preset *p, struct diags *ds);
 void sim_preset_info(const struct sim_preset *p, struct dev_info *out);
 
 /* ---- what a load asks of the caches on an architecture ---- */
 struct sim_operator {
-    char sass[40];               /* class of the machine instruction: "LDG.E.STRONG.GPU" */
-    bool l1, noop;               /* allocates in L1; the requested operator changes nothing on this device */
-    const char *reason;          /* why it is a no-op, or what to know about it; never NULL */
+    char sass[40]; /* class of the machine instruction: "LDG.E.STRONG.GPU" */
+    /* allocates in L1; the requested operator changes nothing on this device */
+    bool l1, noop;
+    const char *reason; /* why it is a no-op, or what to know about it; never NULL */
 };
 /* i: a load from global memory. */
 struct sim_operator sim_load_operator(const struct sim_preset *p, const struct ptx_inst *i);
 
 /* ---- device memory: one address space per device, guard gaps between allocations ---- */
 struct sim_mem;
-struct sim_mem *sim_mem_new(uint64_t limit);               /* limit: bytes of device memory */
+struct sim_mem *sim_mem_new(uint64_t limit); /* limit: bytes of device memory */
 void sim_mem_free(struct sim_mem *m);
 uint64_t sim_mem_alloc(struct sim_mem *m, uint64_t n, const char *name); /* device address, 0: no room */
-/* Asked once, by any thread of a launch that is about to store into what lies over a file, whether the file is now the
- * memory's own: then stores go into it, and no copy is made. */
-struct sim_give { bool (*fn)(void *ctx); void *ctx; };
-/* The same, holding the first n bytes of `file` (0: zeros), which must not change while it is there; memory is used for what
- * launches store. give: may be NULL, never. Large allocations only: 0 as well when that cannot be had. */
-uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file, const struct sim_give *give);
+/* Asked once, by any thread of a launch that is about to store into what lies over a file, whether the
+ * file is now the memory's own: then stores go into it, and no copy is made. */
+struct sim_give {
+    bool (*fn)(void *ctx);
+    void *ctx;
+};
+/* The same, holding the first n bytes of `file` (0: zeros), which must not change while it is there;
+ * memory is used for what launches store. give: may be NULL, never. Large allocations only: 0 as well
+ * when that cannot be had. */
+uint64_t sim_mem_alloc_over(struct sim_mem *m, uint64_t n, const char *name, int file,
+                            const struct sim_give *give);
 /* The host has put back what the allocation at addr was made over. */
 void sim_mem_put_back(struct sim_mem *m, uint64_t addr);
-uint64_t sim_mem_room(const struct sim_mem *m);                         /* bytes of the device that are not given out */
+/* bytes of the device that are not given out */
+uint64_t sim_mem_room(const struct sim_mem *m);
 enum status sim_mem_release(struct sim_mem *m, uint64_t addr);
-uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);     /* NULL unless wholly inside one allocation */
-/* Whether launches may have stored into the allocation at addr since the last call (true the first time); not what
- * the host wrote through sim_mem_host. Never between the start and the end of a launch. */
+/* NULL unless wholly inside one allocation */
+uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);
+/* Whether launches may have stored into the allocation at addr since the last call (true the first
+ * time); not what the host wrote through sim_mem_host. Never between the start and the end of a launch.
+ */
 bool sim_mem_take_written(struct sim_mem *m, uint64_t addr);
-/* What a large allocation holds is not needed any more: its memory goes until it is used again. True: it holds what it was made
- * over now (zeros where that is nothing); false: anything. */
+/* What a large allocation holds is not needed any more: its memory goes until it is used again. True: it
+ * holds what it was made over now (zeros where that is nothing); false: anything. */
 bool sim_mem_rest(struct sim_mem *m, uint64_t addr);
 
 /* ---- programs ---- */
-struct sim_program;                                         /* a decoded module; module must outlive it */
-/* ST_DEVICE with a located diagnostic naming the first instruction that is not modelled (only code reachable from `kernel`). */
+/* a decoded module; module must outlive it */
+struct sim_program;
+/* ST_DEVICE with a located diagnostic naming the first instruction that is not modelled (only code
+ * reachable from `kernel`). */
 enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *p,
                      struct sim_mem *mem, struct sim_program **out, struct diags *ds);
 void sim_unload(struct sim_program *p);
 /* Address and size of a module-scope .global or .const variable; false: none of that name. */
 bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, uint64_t *bytes);
-enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t off, const void *data, uint64_t n);
-struct sim_resources { uint32_t regs, shared_static, local_bytes, param_bytes, max_threads; };
-struct sim_resources sim_program_resources(const struct sim_program *p);  /* regs: estimated per thread */
-uint32_t sim_occupancy(const struct sim_program *p, const struct sim_preset *preset, struct dim3u block, uint32_t shared_dyn, int carveout);
+enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t off, const void *data,
+                             uint64_t n);
+struct sim_resources {
+    uint32_t regs, shared_static, local_bytes, param_bytes, max_threads;
+};
+/* regs: estimated per thread */
+struct sim_resources sim_program_resources(const struct sim_program *p);
+uint32_t sim_occupancy(const struct sim_program *p, const struct sim_preset *preset, struct dim3u block,
+                       uint32_t shared_dyn, int carveout);
 
-enum sim_dispatch { DISPATCH_NORMAL /* round robin first wave, then on demand */, DISPATCH_RANDOM, DISPATCH_ADVERSARIAL };
+enum sim_dispatch {
+    DISPATCH_NORMAL /* round robin first wave, then on demand */,
+    DISPATCH_RANDOM,
+    DISPATCH_ADVERSARIAL
+};
 struct sim_launch {
     struct dim3u grid, block;
-    struct dim3u cluster;                                   /* CTAs of a cluster; x == 0: as the kernel says */
-    uint32_t shared;                                        /* dynamic bytes */
-    const uint8_t *params; uint64_t nparams;                /* the parameter block as laid out by ptx_symbol.offset */
-    bool functional;                                        /* outputs only, no timing */
-    bool exact;                                             /* time every CTA on every SM; else sampling is allowed (stated) */
-    unsigned threads;                                       /* host threads, 0: all */
-    int carveout;                                           /* percent, -1: driver's choice */
-    int hw_pi;                                              /* bypass paper 6.2: warps >= hw_pi bypass L1 in hardware; -1: off */
-    enum sim_dispatch dispatch; uint64_t seed;
-    bool check_uninit, check_races;                         /* sanitiser options; bounds and alignment are always checked */
+    /* CTAs of a cluster; x == 0: as the kernel says */
+    struct dim3u cluster;
+    uint32_t shared; /* dynamic bytes */
+    /* the parameter block as laid out by ptx_symbol.offset */
+    const uint8_t *params;
+    uint64_t nparams;
+    bool functional; /* outputs only, no timing */
+    /* time every CTA on every SM; else sampling is allowed (stated) */
+    bool exact;
+    unsigned threads; /* host threads, 0: all */
+    int carveout;     /* percent, -1: driver's choice */
+    /* bypass paper 6.2: warps >= hw_pi bypass L1 in hardware; -1: off */
+    int hw_pi;
+    enum sim_dispatch dispatch;
+    uint64_t seed;
+    /* sanitiser options; bounds and alignment are always checked */
+    bool check_uninit, check_races;
     const struct cancel *cancel;
-    void (*progress)(void *ctx, double done); void *ctx;    /* 0..1, from any thread, one at a time; may be NULL */
-    bool warm_l2;                                           /* L2 starts with the launch's buffers as a previous run left them, */
-    const uint64_t *restored; size_t nrestored;             /* after those at these addresses were copied back from elsewhere, in order */
-    uint64_t max_cycles;                                    /* 0: none; a launch that goes past is a hang, reported */
-    /* Timed: where the timing comes from a sample that looks at no data, all outputs are to be made beside it, by threads that
-     * have nothing else to do; what a functional run says goes here (see sim_stats.made). NULL: not. */
+    /* 0..1, from any thread, one at a time; may be NULL */
+    void (*progress)(void *ctx, double done);
+    void *ctx;
+    /* L2 starts with the launch's buffers as a previous run left them, */
+    bool warm_l2;
+    /* after those at these addresses were copied back from elsewhere, in order */
+    const uint64_t *restored;
+    size_t nrestored;
+    /* 0: none; a launch that goes past is a hang, reported */
+    uint64_t max_cycles;
+    /* Timed: where the timing comes from a sample that looks at no data, all outputs are to be made
+     * beside it, by threads that have nothing else to do; what a functional run says goes here (see
+     * sim_stats.made). NULL: not. */
     struct sim_stats *outputs;
 };
 #define SIM_CTA_WARPS 32u
-#define SIM_CLASSES 4u
-struct sim_load_stats { uint32_t func, inst, line; uint64_t executions /* warp-level */, requests, sectors, l1_hits, threads; };
-struct sim_stats {
-    double time_ns, cycles;                                 /* n/a (NaN) when functional */
-    uint64_t inst_warp, inst_thread;
-    uint64_t inst_of_warp[SIM_CTA_WARPS];                   /* functional: of the warps at each place in their CTA */
-    uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes, dram_write_bytes;
-    uint64_t l2_brought;                                    /* sectors that reads missing in L2 brought, their neighbours included: its misses, as hardware counts them */
-    double warps_active;                                    /* percent */
-    bool sampled; double sample_share;                      /* share of the CTAs that were timed */
-    bool dry;                                               /* timed on copies: the buffers are as they were before the launch, unless */
-    bool made;                                              /* the outputs were made beside it; */
-    bool again;                                             /* they were, but the launch is one to time whole: start once more without */
-    uint32_t ctas_per_sm;
-    /* Above 0: CTAs so long that the sample saw none end, or that share out work. Counters are the sample's, time is n/a,
-     * until sim_stats_complete is told the warp instructions of the whole launch (`whole`: a functional run of it). */
-    double cycles_per_inst, lead_cycles;
-    struct sim_part *parts; uint32_t nparts;                /* the same where the warps of a CTA do not keep step; owned */
-    struct sim_load_stats *loads; uint32_t nloads;          /* per static global load; owned, base_free */
-    char *print; size_t nprint;                             /* vprintf output; owned */
+#define SIM_CLASSES   4u
+struct sim_load_stats {
+    uint32_t func, inst, line;
+    uint64_t executions /* warp-level */, requests, sectors, l1_hits, threads;
 };
-/* What one of the samples saw while some classes of warps ran: warp instructions per cycle of one warp of each. */
-struct sim_phase { double cycles, rate[SIM_CLASSES]; struct sim_stats seen; };
-/* Class k ends with phase k; class_of: of a warp's place in its CTA. waves: CTAs one after the other in one place. */
-struct sim_part { uint32_t nclasses, nphases, warps; uint64_t ctas; double waves; uint8_t class_of[SIM_CTA_WARPS]; struct sim_phase phase[SIM_CLASSES]; };
+struct sim_stats {
+    double time_ns, cycles; /* n/a (NaN) when functional */
+    uint64_t inst_warp, inst_thread;
+    /* functional: of the warps at each place in their CTA */
+    uint64_t inst_of_warp[SIM_CTA_WARPS];
+    uint64_t l1_requests, l1_sectors, l1_hits, l2_reads, l2_hits, l2_writes, dram_read_bytes,
+        dram_write_bytes;
+    /* sectors that reads missing in L2 brought, their neighbours included: its misses, as hardware
+     * counts them */
+    uint64_t l2_brought;
+    double warps_active; /* percent */
+    bool sampled;
+    double sample_share; /* share of the CTAs that were timed */
+    /* timed on copies: the buffers are as they were before the launch, unless */
+    bool dry;
+    bool made; /* the outputs were made beside it; */
+    /* they were, but the launch is one to time whole: start once more without */
+    bool again;
+    uint32_t ctas_per_sm;
+    /* Above 0: CTAs so long that the sample saw none end, or that share out work. Counters are the
+     * sample's, time is n/a, until sim_stats_complete is told the warp instructions of the whole launch
+     * (`whole`: a functional run of it). */
+    double cycles_per_inst, lead_cycles;
+    /* the same where the warps of a CTA do not keep step; owned */
+    struct sim_part *parts;
+    uint32_t nparts;
+    /* per static global load; owned, base_free */
+    struct sim_load_stats *loads;
+    uint32_t nloads;
+    char *print;
+    size_t nprint; /* vprintf output; owned */
+};
+/* What one of the samples saw while some classes of warps ran: warp instructions per cycle of one warp
+ * of each. */
+struct sim_phase {
+    double cycles, rate[SIM_CLASSES];
+    struct sim_stats seen;
+};
+/* Class k ends with phase k; class_of: of a warp's place in its CTA. waves: CTAs one after the other in
+ * one place. */
+struct sim_part {
+    uint32_t nclasses, nphases, warps;
+    uint64_t ctas;
+    double waves;
+    uint8_t class_of[SIM_CTA_WARPS];
+    struct sim_phase phase[SIM_CLASSES];
+};
 void sim_stats_free(struct sim_stats *s);
 /* Also where CTAs ended, but shorter ones than the launch has on the average. */
 void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole);
-enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out, struct diags *ds);
+enum status sim_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
+                    struct diags *ds);
 
 #endif

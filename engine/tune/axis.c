@@ -1,5 +1,6 @@
-/* Axes of a sweep: "pi", "agents", "carveout" and "block" know their own points; any knob is an axis when
- * its values are listed (throttle-shared=0/1024/4096, coarsen=1..4) or when it has only a few (bypass-op, swap-xy).
+/* Axes of a sweep: "pi", "agents", "carveout" and "block" know their own points; any knob is an axis
+ * when its values are listed (throttle-shared=0/1024/4096, coarsen=1..4) or when it has only a few
+ * (bypass-op, swap-xy).
  *
  *   pi,carveout=0/100,bypass-op     the first is the curve; every combination of the others is a slice
  */
@@ -35,7 +36,8 @@ static size_t axis_agents(const struct tune_subject *s, const struct options *ba
     return n;
 }
 
-static size_t axis_carveout(const struct tune_subject *s, const struct options *base, struct options *out)
+static size_t axis_carveout(const struct tune_subject *s, const struct options *base,
+                            struct options *out)
 {
     size_t n = 0;
     (void)s;
@@ -59,8 +61,14 @@ static size_t axis_block(const struct tune_subject *s, const struct options *bas
     return n;
 }
 
-static const struct { const char *name; size_t (*points)(const struct tune_subject *s, const struct options *base, struct options *out); } own[] = {
-    { "pi", axis_pi }, { "agents", axis_agents }, { "carveout", axis_carveout }, { "block", axis_block },
+static const struct {
+    const char *name;
+    size_t (*points)(const struct tune_subject *s, const struct options *base, struct options *out);
+} own[] = {
+    { "pi", axis_pi },
+    { "agents", axis_agents },
+    { "carveout", axis_carveout },
+    { "block", axis_block },
 };
 
 /* ---- axes by listed values ---- */
@@ -75,7 +83,8 @@ static struct str cut(struct str *rest, const char *sep)
     return head;
 }
 
-static enum status add(const struct tune_axis *a, struct str value, const struct options *base, struct options *out, size_t *n, struct diags *ds)
+static enum status add(const struct tune_axis *a, struct str value, const struct options *base,
+                       struct options *out, size_t *n, struct diags *ds)
 {
     if (*n == TUNE_AXIS_MOST) {
         diag_error(ds, "axis", "axis '%s' has more than %d values", a->name, TUNE_AXIS_MOST);
@@ -88,7 +97,9 @@ static enum status add(const struct tune_axis *a, struct str value, const struct
 }
 
 /* "2..9": whole numbers, both ends included. */
-static enum status add_range(const struct tune_axis *a, struct str from, struct str to, const struct options *base, struct options *out, size_t *n, struct diags *ds)
+static enum status add_range(const struct tune_axis *a, struct str from, struct str to,
+                             const struct options *base, struct options *out, size_t *n,
+                             struct diags *ds)
 {
     char text[32], *end;
     snprintf(text, sizeof text, "%.*s", (int)(from.n < 20 ? from.n : 20), from.s);
@@ -97,7 +108,8 @@ static enum status add_range(const struct tune_axis *a, struct str from, struct 
     snprintf(text, sizeof text, "%.*s", (int)(to.n < 20 ? to.n : 20), to.s);
     long hi = strtol(text, &end, 10);
     if (bad || !*text || *end || hi < lo) {
-        diag_error(ds, "axis", "axis '%s': '%.*s..%.*s' is no range", a->name, (int)from.n, from.s, (int)to.n, to.s);
+        diag_error(ds, "axis", "axis '%s': '%.*s..%.*s' is no range", a->name, (int)from.n, from.s,
+                   (int)to.n, to.s);
         return ST_USAGE;
     }
     enum status st = ST_OK;
@@ -108,18 +120,22 @@ static enum status add_range(const struct tune_axis *a, struct str from, struct 
     return st;
 }
 
-static enum status listed(const struct tune_axis *a, const struct options *base, struct options *out, size_t *n, struct diags *ds)
+static enum status listed(const struct tune_axis *a, const struct options *base, struct options *out,
+                          size_t *n, struct diags *ds)
 {
     struct str rest = a->values;
     enum status st = ST_OK;
     while (st == ST_OK && rest.n) {
         struct str value = cut(&rest, "/"), to = value, from = cut(&to, "..");
-        st = from.n < value.n ? add_range(a, from, to, base, out, n, ds) : add(a, value, base, out, n, ds);
+        st = from.n < value.n ? add_range(a, from, to, base, out, n, ds)
+                              : add(a, value, base, out, n, ds);
     }
     return st;
 }
 
-enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s, const struct options *base, struct options *out, size_t *n, struct diags *ds)
+enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s,
+                             const struct options *base, struct options *out, size_t *n,
+                             struct diags *ds)
 {
     const struct knob_info *k = knob_info((size_t)a->knob);
     enum status st = ST_OK;
@@ -153,14 +169,17 @@ static enum status parse_one(struct str text, struct tune_axis *a, struct diags 
     struct str values = text, name = cut(&values, "=");
     *a = (struct tune_axis){ .knob = knob_find(name), .values = values };
     if (a->knob < 0) {
-        struct diag *d = diag_add(ds, DIAG_ERROR, "axis", NULL, NO_SPAN, "no axis '%.*s'", (int)(name.n < 60 ? name.n : 60), name.s);
-        diag_hint(d, "pi, agents, carveout or block; any other option of a configuration with its values, as in coarsen=1/2/4");
+        struct diag *d = diag_add(ds, DIAG_ERROR, "axis", NULL, NO_SPAN, "no axis '%.*s'",
+                                  (int)(name.n < 60 ? name.n : 60), name.s);
+        diag_hint(d, "pi, agents, carveout or block; any other option of a configuration with its "
+                     "values, as in coarsen=1/2/4");
         return ST_USAGE;
     }
     a->name = knob_info((size_t)a->knob)->name;
     if (a->values.n || tune_axis_knows_points((size_t)a->knob))
         return ST_OK;
-    struct diag *d = diag_add(ds, DIAG_ERROR, "axis", NULL, NO_SPAN, "axis '%s' needs its values", a->name);
+    struct diag *d =
+        diag_add(ds, DIAG_ERROR, "axis", NULL, NO_SPAN, "axis '%s' needs its values", a->name);
     diag_hint(d, "as in %s=1/2/4 or %s=1..4", a->name, a->name);
     return ST_USAGE;
 }
@@ -172,7 +191,8 @@ enum status tune_axes_check(const char *text, struct diags *ds)
     return tune_axes_parse(text, axes, &n, ds);
 }
 
-enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n, struct diags *ds)
+enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n,
+                            struct diags *ds)
 {
     struct str rest = str_of(text);
     *n = 0;

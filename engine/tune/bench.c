@@ -8,19 +8,28 @@
 #include <string.h>
 
 #define KNOB_BYTES sizeof(uint32_t)
-#define SHAPE_BYTES_MOST (1u << 20)          /* of text; what is made of it takes about ten times as much */
+/* of text; what is made of it takes about ten times as much */
+#define SHAPE_BYTES_MOST (1u << 20)
 
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i)
 {
     /* The simulated device is deterministic: one launch says it all. */
     bool sim = !i || i->kind == DEV_SIMULATED;
-    return (struct tune_run_opts){ .repeat = sim ? 1 : 5, .max_repeat = sim ? 1 : 30, .counters = true, .exact = false, .time_limit_s = 0 };
+    return (struct tune_run_opts){ .repeat = sim ? 1 : 5,
+                                   .max_repeat = sim ? 1 : 30,
+                                   .counters = true,
+                                   .exact = false,
+                                   .time_limit_s = 0 };
 }
 
 struct pass_input tune_input(const struct tune_subject *t, const struct options *o)
 {
-    return (struct pass_input){ .module = t->module, .kernel = str_of(t->launch->kernel), .options = o,
-                                .dev = dev_describe(t->dev), .launch = t->launch, .facts = t->facts };
+    return (struct pass_input){ .module = t->module,
+                                .kernel = str_of(t->launch->kernel),
+                                .options = o,
+                                .dev = dev_describe(t->dev),
+                                .launch = t->launch,
+                                .facts = t->facts };
 }
 
 bool tune_legal(const struct tune_subject *t, const struct options *o)
@@ -51,7 +60,8 @@ static void shape_free(struct tune_bench *b, struct tune_shape *s)
     base_free(s);
 }
 
-/* A long search has as many texts as it tried configurations: the oldest of them go. Not the first, the original. */
+/* A long search has as many texts as it tried configurations: the oldest of them go. Not the first, the
+ * original. */
 static void shapes_bound(struct tune_bench *b)
 {
     while (b->shape_bytes > SHAPE_BYTES_MOST && b->nshapes > 2) {
@@ -71,7 +81,8 @@ static struct tune_shape *shape_find(struct tune_bench *b, const struct pass_out
     return NULL;
 }
 
-/* What a device says of the rewritten text is told of the user's own line; an inserted line names its pass. */
+/* What a device says of the rewritten text is told of the user's own line; an inserted line names its
+ * pass. */
 static void map_lines(const struct pass_output *code, const struct tune_bench *b, struct diags *ds)
 {
     for (size_t i = 0; i < ds->n; i++) {
@@ -94,7 +105,8 @@ static void map_lines(const struct pass_output *code, const struct tune_bench *b
     }
 }
 
-/* Loads are counted by lines of what ran; a load that a pass copied counts with the one it was copied from. */
+/* Loads are counted by lines of what ran; a load that a pass copied counts with the one it was copied
+ * from. */
 void tune_map_loads(const struct pass_output *code, struct result *r)
 {
     struct load_counts ran[RESULT_MAX_LOADS];
@@ -114,7 +126,8 @@ void tune_map_loads(const struct pass_output *code, struct result *r)
 }
 
 /* Takes `code` over: on any outcome the caller's copy is empty. */
-static enum status shape_get(struct tune_bench *b, struct pass_output *code, struct tune_shape **out, struct diags *ds)
+static enum status shape_get(struct tune_bench *b, struct pass_output *code, struct tune_shape **out,
+                             struct diags *ds)
 {
     *out = shape_find(b, code);
     if (*out) {
@@ -131,8 +144,9 @@ static enum status shape_get(struct tune_bench *b, struct pass_output *code, str
     s->code = *code;
     memset(code, 0, sizeof *code);
     struct diags own = { 0 };
-    enum status st = dev_load(b->subject.dev, b->subject.module->path, (struct str){ s->code.text, s->code.n },
-                              str_of(b->subject.launch->kernel), 0, &s->loaded, &own);
+    enum status st =
+        dev_load(b->subject.dev, b->subject.module->path, (struct str){ s->code.text, s->code.n },
+                 str_of(b->subject.launch->kernel), 0, &s->loaded, &own);
     if (s->code.changed)
         map_lines(&s->code, b, &own);
     diags_move(ds, &own);
@@ -147,7 +161,8 @@ static enum status shape_get(struct tune_bench *b, struct pass_output *code, str
 }
 
 /* ---- comparing outputs ---- */
-/* The argument that a result's i-th output is: results hold them in the launch's order. Names may be cut off there. */
+/* The argument that a result's i-th output is: results hold them in the launch's order. Names may be cut
+ * off there. */
 static size_t output_arg(const struct launch_spec *l, uint32_t i)
 {
     size_t arg = 0;
@@ -178,13 +193,20 @@ void tune_tell_difference(const struct tune_bench *b, struct result *r)
         const struct output_hash *h = &r->outputs[i];
         if (i < b->original.noutputs && h->hash == b->original.outputs[i].hash)
             continue;
-        size_t arg = output_arg(b->subject.launch, i), w = arg < b->subject.launch->nargs ? elem_size(b->subject.launch->args[arg].elem) : 1;
+        size_t arg = output_arg(b->subject.launch, i),
+               w = arg < b->subject.launch->nargs ? elem_size(b->subject.launch->args[arg].elem) : 1;
         if (is_original(r) || b->repeats == TUNE_REPEATS_NOT)
-            snprintf(r->message, sizeof r->message, "output '%s' differs from one launch of the original to the next: %s; without \"output\" in the launch description it is not compared", h->name,
-                     tune_reads_clock(b->subject.module, b->subject.launch->kernel) ? "the kernel reads a clock" : "a race, or an order it depends on (--check-memory looks for races)");
+            snprintf(r->message, sizeof r->message,
+                     "output '%s' differs from one launch of the original to the next: %s; without "
+                     "\"output\" in the launch description it is not compared",
+                     h->name,
+                     tune_reads_clock(b->subject.module, b->subject.launch->kernel)
+                         ? "the kernel reads a clock"
+                         : "a race, or an order it depends on (--check-memory looks for races)");
         else if (h->differ && i < b->original.noutputs && h->other == b->original.outputs[i].hash)
-            snprintf(r->message, sizeof r->message, "output '%s' differs from the original's in %llu bytes, the first in element %llu", h->name,
-                     (unsigned long long)h->differ, (unsigned long long)(h->first / w));
+            snprintf(r->message, sizeof r->message,
+                     "output '%s' differs from the original's in %llu bytes, the first in element %llu",
+                     h->name, (unsigned long long)h->differ, (unsigned long long)(h->first / w));
         else
             snprintf(r->message, sizeof r->message, "output '%s' differs from the original's", h->name);
         return;
@@ -229,10 +251,11 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
 }
 
 /* Takes j->code over; it is empty afterwards. */
-enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape,
-                          struct result *out, struct diags *ds)
+enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o,
+                        bool functional, struct tune_shape **shape, struct result *out, struct diags *ds)
 {
-    struct pass_output own = j->code;        /* the text may move into a shape; knob values and launch stay ours */
+    /* the text may move into a shape; knob values and launch stay ours */
+    struct pass_output own = j->code;
     enum status st = shape_get(b, &own, shape, ds);
     if (st != ST_OK)
         return st;
@@ -253,23 +276,26 @@ void tune_reason(const struct diags *ds, struct result *r)
         if (ds->v[i].level == DIAG_ERROR) {
             const struct diag *d = &ds->v[i];
             if (d->at.line)
-                snprintf(r->message, sizeof r->message, "%u:%u: %s", d->at.line, d->at.col, d->msg ? d->msg : "");
+                snprintf(r->message, sizeof r->message, "%u:%u: %s", d->at.line, d->at.col,
+                         d->msg ? d->msg : "");
             else
                 snprintf(r->message, sizeof r->message, "%s", d->msg ? d->msg : "");
             return;
         }
 }
 
-enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds)
+enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code,
+                         struct diags *ds)
 {
     struct pass_input in = tune_input(&b->subject, o);
     enum status st = pass_apply(&in, code, ds);
-    ptx_free(code->module);                  /* a device reads the text by itself */
+    ptx_free(code->module); /* a device reads the text by itself */
     code->module = NULL;
     return st;
 }
 
-static enum status run_options(struct tune_bench *b, const struct options *o, bool functional, struct result *out, struct diags *ds)
+static enum status run_options(struct tune_bench *b, const struct options *o, bool functional,
+                               struct result *out, struct diags *ds)
 {
     struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
@@ -277,10 +303,11 @@ static enum status run_options(struct tune_bench *b, const struct options *o, bo
     return st == ST_OK ? tune_launch(b, &j, o, functional, &shape, out, ds) : st;
 }
 
-/* A race of the original's own, or an order that it depends on, would be blamed on every rewrite: once, when the first result
- * differs, the original is launched again. A simulated launch repeats exactly, so there it is the timed one, whose warps run in
- * another order than those of the functional one that the original's outputs came from. Then what differed is launched again,
- * since its outputs are those to be read (`run --outputs`). */
+/* A race of the original's own, or an order that it depends on, would be blamed on every rewrite: once,
+ * when the first result differs, the original is launched again. A simulated launch repeats exactly, so
+ * there it is the timed one, whose warps run in another order than those of the functional one that the
+ * original's outputs came from. Then what differed is launched again, since its outputs are those to be
+ * read (`run --outputs`). */
 static enum status ask_original(struct tune_bench *b, const struct options *differed, struct diags *ds)
 {
     struct options none = options_default();
@@ -295,7 +322,8 @@ static enum status ask_original(struct tune_bench *b, const struct options *diff
     return st == ST_OK ? run_options(b, differed, functional, &again, ds) : st;
 }
 
-/* Outputs against the original's: hashes first; a differing one is forgiven only within its stated tolerance. */
+/* Outputs against the original's: hashes first; a differing one is forgiven only within its stated
+ * tolerance. */
 static enum status judge_outputs(struct tune_bench *b, struct result *r, struct diags *ds)
 {
     const struct launch_spec *l = b->subject.launch;
@@ -322,15 +350,19 @@ static enum status judge_outputs(struct tune_bench *b, struct result *r, struct 
 }
 
 /* Softcache's hits and instructions beside its time; what else was found out before the run. */
-static enum status put_notes(struct tune_bench *b, struct result *out, struct buf *said, struct diags *ds)
+static enum status put_notes(struct tune_bench *b, struct result *out, struct buf *said,
+                             struct diags *ds)
 {
-    enum status st = out->options.softcache && tune_usable(out) ? tune_census(b, &out->options, out, said, ds) : ST_OK;
+    enum status st = out->options.softcache && tune_usable(out)
+                         ? tune_census(b, &out->options, out, said, ds)
+                         : ST_OK;
     if (st == ST_OK && said->s && !out->message[0])
         snprintf(out->message, sizeof out->message, "%s", said->s);
     return st;
 }
 
-enum status tune_run_one(struct tune_bench *b, const struct options *asked, struct result *out, struct diags *ds)
+enum status tune_run_one(struct tune_bench *b, const struct options *asked, struct result *out,
+                         struct diags *ds)
 {
     struct diags own = { 0 };
     struct options chosen = *asked;
@@ -369,7 +401,8 @@ void tune_merge_samples(struct result *r, const struct result *more)
 }
 
 /* ---- opening ---- */
-/* Every configuration is written, read back, sent and compiled: of a file of many kernels only what this launch needs. */
+/* Every configuration is written, read back, sent and compiled: of a file of many kernels only what this
+ * launch needs. */
 static enum status narrow(struct tune_bench *b, const struct tune_subject *s)
 {
     const struct launch_spec *l = s->launch;
@@ -394,7 +427,7 @@ static enum status narrow(struct tune_bench *b, const struct tune_subject *s)
         return st;
     b->narrow_facts = s->facts ? ana_view(s->facts, b->narrow) : NULL;
     if (s->facts && !b->narrow_facts)
-        return ST_OK;                        /* the whole does as well */
+        return ST_OK; /* the whole does as well */
     b->subject.module = b->narrow;
     b->subject.facts = b->narrow_facts;
     return ST_OK;
@@ -405,13 +438,15 @@ static enum status run_original(struct tune_bench *b, struct diags *ds)
     struct options none = options_default();
     enum status st = run_options(b, &none, true, &b->original, ds);
     if (st == ST_OK && b->original.status != ST_OK) {
-        diag_error(ds, "original", "the original kernel does not run: %s", b->original.message[0] ? b->original.message : status_text(b->original.status));
+        diag_error(ds, "original", "the original kernel does not run: %s",
+                   b->original.message[0] ? b->original.message : status_text(b->original.status));
         st = b->original.status;
     }
     return st;
 }
 
-enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o, struct tune_bench **out, struct diags *ds)
+enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o,
+                            struct tune_bench **out, struct diags *ds)
 {
     struct tune_bench *b = base_alloc(sizeof *b);
     *out = NULL;
@@ -433,7 +468,8 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     return st;
 }
 
-enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out, struct diags *ds)
+enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out,
+                                  struct diags *ds)
 {
     struct tune_bench *b = base_alloc(sizeof *b);
     *out = NULL;
@@ -459,7 +495,10 @@ enum status tune_bench_open_model(const struct tune_subject *s, struct tune_benc
     return ST_OK;
 }
 
-void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob) { b->observer = ob; }
+void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob)
+{
+    b->observer = ob;
+}
 void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p)
 {
     dev_pool_forget(b->pool, b->subject.data);
@@ -467,7 +506,6 @@ void tune_bench_use_pool(struct tune_bench *b, struct dev_pool *p)
     if (p)
         dev_pool_lend(p, b->subject.dev, b->data);
 }
-
 
 void tune_bench_close(struct tune_bench *b)
 {
@@ -486,7 +524,8 @@ void tune_bench_close(struct tune_bench *b)
     base_free(b);
 }
 
-enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n, struct diags *ds)
+enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n,
+                            struct diags *ds)
 {
     return dev_read_part(b->subject.dev, b->data, arg, at, bytes, n, ds);
 }

@@ -1,5 +1,5 @@
-/* What the original wrote, where the launch states a tolerance: a result whose hash differs is compared with it, number by
- * number. A little of it is kept in memory, the rest in a file without a name. */
+/* What the original wrote, where the launch states a tolerance: a result whose hash differs is compared
+ * with it, number by number. A little of it is kept in memory, the rest in a file without a name. */
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define IN_MEMORY (UINT64_C(32) << 20)
-#define PIECE (UINT64_C(4) << 20)
+#define PIECE     (UINT64_C(4) << 20)
 
 static double element(const uint8_t *p, enum elem e)
 {
@@ -44,7 +44,10 @@ static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *ar
     return true;
 }
 
-static uint64_t bytes_of(const struct arg_spec *a) { return a->count * elem_size(a->elem); }
+static uint64_t bytes_of(const struct arg_spec *a)
+{
+    return a->count * elem_size(a->elem);
+}
 
 /* Through a piece of memory into the file. False: the file will not do. */
 static bool keep_in_file(struct tune_bench *b, size_t arg, uint64_t n, enum status *st, struct diags *ds)
@@ -80,7 +83,10 @@ static enum status keep_arg(struct tune_bench *b, size_t arg, struct diags *ds)
 enum status tune_keep_expected(struct tune_bench *b, struct diags *ds)
 {
     const struct launch_spec *l = b->subject.launch;
-    enum status st = (b->expected = base_alloc(sizeof *b->expected + l->nargs * sizeof b->expected->arg[0])) ? ST_OK : ST_NOMEM;
+    enum status st =
+        (b->expected = base_alloc(sizeof *b->expected + l->nargs * sizeof b->expected->arg[0]))
+            ? ST_OK
+            : ST_NOMEM;
     for (size_t i = 0; st == ST_OK && i < l->nargs; i++)
         if (l->args[i].output && l->args[i].tolerance > 0)
             st = keep_arg(b, i, ds);
@@ -99,7 +105,8 @@ enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, st
         uint64_t k = n - at < piece ? n - at : piece;
         st = dev_read_part(b->subject.dev, b->data, arg, at, now, k, ds);
         if (st == ST_OK && was && !file_get(b->expected->file, e->at + at, was, k)) {
-            diag_error(ds, "original", "what the original wrote cannot be read back from the temporary file");
+            diag_error(ds, "original",
+                       "what the original wrote cannot be read back from the temporary file");
             st = ST_IO;
         }
         *ok = st == ST_OK && within(was ? was : e->bytes + at, now, a, k / elem_size(a->elem));

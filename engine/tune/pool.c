@@ -7,10 +7,18 @@
 
 /* Pool jobs: the first round's in order, then the second's, backwards. */
 struct batch {
-    struct tune_bench *bench; const struct tune_observer *ob; const struct options *o; struct result *out, *again; size_t n;
-    struct tune_job *job;                                  /* by configuration */
-    struct dev_pool_code *code; size_t ncodes;
-    struct dev_pool_job *jobs; size_t *owner; size_t njobs, nfirst; /* by pool job: which configuration; jobs of the first round */
+    struct tune_bench *bench;
+    const struct tune_observer *ob;
+    const struct options *o;
+    struct result *out, *again;
+    size_t n;
+    struct tune_job *job; /* by configuration */
+    struct dev_pool_code *code;
+    size_t ncodes;
+    /* by pool job: which configuration; jobs of the first round */
+    struct dev_pool_job *jobs;
+    size_t *owner;
+    size_t njobs, nfirst;
     size_t finished;
 };
 
@@ -38,14 +46,18 @@ static size_t code_of(struct batch *t, const struct pass_output *c)
     for (size_t i = 0; i < t->ncodes; i++)
         if (t->code[i].text.n == c->n && memcmp(t->code[i].text.s, c->text, c->n) == 0)
             return i;
-    t->code[t->ncodes] = (struct dev_pool_code){ t->bench->subject.module->path, { c->text, c->n }, str_of(t->bench->subject.launch->kernel), 0 };
+    t->code[t->ncodes] = (struct dev_pool_code){
+        t->bench->subject.module->path, { c->text, c->n }, str_of(t->bench->subject.launch->kernel), 0
+    };
     return t->ncodes++;
 }
 
-/* A vote is a launch whose outcome decides what the next one is: those are run on the bench's own device. */
+/* A vote is a launch whose outcome decides what the next one is: those are run on the bench's own
+ * device. */
 static bool elects(const struct options *o)
 {
-    return (o->bypass != BYPASS_NONE && o->pi.mode == PI_VOTE) || (o->cluster == CLUSTER_AGENT && o->agents == OPT_AGENTS_VOTE);
+    return (o->bypass != BYPASS_NONE && o->pi.mode == PI_VOTE) ||
+           (o->cluster == CLUSTER_AGENT && o->agents == OPT_AGENTS_VOTE);
 }
 
 /* A configuration that is not legal is a result at once; the others become jobs. */
@@ -126,15 +138,17 @@ static enum status run_elections(struct batch *t, bool again, struct diags *ds)
     for (size_t i = 0; st == ST_OK && i < t->n; i++) {
         if (!elects(&t->o[i]) || (again && !tune_usable(&t->out[i])))
             continue;
-        st = t->ob && cancel_asked(t->ob->cancel) ? ST_CANCELLED : tune_run_one(t->bench, &t->o[i], again ? &t->again[i] : &t->out[i], ds);
+        st = t->ob && cancel_asked(t->ob->cancel)
+                 ? ST_CANCELLED
+                 : tune_run_one(t->bench, &t->o[i], again ? &t->again[i] : &t->out[i], ds);
         if (st == ST_OK && !again && t->ob && t->ob->point)
             t->ob->point(t->ob->ctx, &t->out[i], NULL);
     }
     return st;
 }
 
-/* Where the launch states a tolerance, what differs is looked at again with the bytes at hand. What holds for the
- * first round's bytes is taken to hold for the second's, which come from the same text. */
+/* Where the launch states a tolerance, what differs is looked at again with the bytes at hand. What
+ * holds for the first round's bytes is taken to hold for the second's, which come from the same text. */
 static enum status look_again(struct batch *t, struct diags *ds)
 {
     enum status st = ST_OK;
@@ -158,16 +172,19 @@ static enum status run_jobs(struct batch *t, struct diags *ds)
     struct dev_pool_watch w = { on_done, t, t->ob ? t->ob->cancel : NULL };
     if (!done)
         return ST_NOMEM;
-    dev_rest(t->bench->subject.dev, t->bench->data);     /* the members have buffers of their own */
-    enum status st = dev_pool_run(t->bench->pool, t->bench->subject.data, t->code, t->ncodes, t->jobs, t->njobs, &w, done, ds);
+    /* the members have buffers of their own */
+    dev_discard_outputs(t->bench->subject.dev, t->bench->data);
+    enum status st = dev_pool_run(t->bench->pool, t->bench->subject.data, t->code, t->ncodes, t->jobs,
+                                  t->njobs, &w, done, ds);
     for (size_t k = 0; k < t->njobs; k++)
         judge(t, k, &done[k]);
     base_free(done);
     return st;
 }
 
-enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out,
-                          struct result *again, struct diags *ds)
+enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n,
+                          const struct tune_observer *ob, struct result *out, struct result *again,
+                          struct diags *ds)
 {
     struct batch t = { .bench = b, .ob = ob, .o = o, .out = out, .again = again, .n = n };
     enum status st = batch_alloc(&t);

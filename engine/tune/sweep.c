@@ -1,21 +1,33 @@
-/* Sweeps: a curve along one axis (bpa and cha beside it on π), or one such curve for every combination of
- * further axes. All configurations of all slices are one list, worked off in order or shared over a pool. */
+/* Sweeps: a curve along one axis (bpa and cha beside it on π), or one such curve for every combination
+ * of further axes. All configurations of all slices are one list, worked off in order or shared over a
+ * pool. */
 #include "engine/tune/tune_int.h"
 
 #include <string.h>
 
 enum slot_kind { SLOT_BPA, SLOT_CHA, SLOT_POINT };
-struct tune_slot { struct options o; struct result *to; struct tune_sweep *s; enum slot_kind kind; };
+struct tune_slot {
+    struct options o;
+    struct result *to;
+    struct tune_sweep *s;
+    enum slot_kind kind;
+};
 struct sweeping {
-    struct tune_bench *bench; const struct tune_observer *ob; struct tune_family *f; struct diags *ds;
-    struct tune_slot *slot; size_t n;
-    const struct result *done; size_t ndone;
+    struct tune_bench *bench;
+    const struct tune_observer *ob;
+    struct tune_family *f;
+    struct diags *ds;
+    struct tune_slot *slot;
+    size_t n;
+    const struct result *done;
+    size_t ndone;
 };
 
 static bool already_done(const struct sweeping *w, const struct options *o, struct result *out)
 {
     for (size_t i = 0; i < w->ndone; i++)
-        if (options_equal(&w->done[i].options, o) && (w->done[i].time.valid || w->done[i].status == ST_REFUSED)) {
+        if (options_equal(&w->done[i].options, o) &&
+            (w->done[i].time.valid || w->done[i].status == ST_REFUSED)) {
             *out = w->done[i];
             return true;
         }
@@ -29,7 +41,8 @@ static void progress(const struct sweeping *w, size_t finished)
 }
 
 /* ---- the list ---- */
-static void put(struct sweeping *w, const struct options *o, struct result *to, struct tune_sweep *s, enum slot_kind kind)
+static void put(struct sweeping *w, const struct options *o, struct result *to, struct tune_sweep *s,
+                enum slot_kind kind)
 {
     *to = result_empty();
     to->options = *o;
@@ -84,7 +97,8 @@ static enum status list_slice(struct sweeping *w, const struct tune_axis *a, str
 }
 
 /* Slices: every combination of the axes after the first, the last of them varying fastest. */
-static enum status list_slices(struct sweeping *w, const struct tune_axis *axes, size_t naxes, const struct options *base)
+static enum status list_slices(struct sweeping *w, const struct tune_axis *axes, size_t naxes,
+                               const struct options *base)
 {
     struct tune_family *f = w->f;
     struct options values[TUNE_AXIS_MOST];
@@ -101,7 +115,8 @@ static enum status list_slices(struct sweeping *w, const struct tune_axis *axes,
             return st;
         f->slice = base_alloc((before * n + 1) * sizeof *f->slice);
         f->n = f->slice ? before * n : 0;
-        for (size_t i = 0; st == ST_OK && f->slice && i < before; i++) {       /* n values for every base */
+        /* n values for every base */
+        for (size_t i = 0; st == ST_OK && f->slice && i < before; i++) {
             st = tune_axis_points(&axes[k], &w->bench->subject, &old[i].base, values, &n, w->ds);
             for (size_t v = 0; st == ST_OK && v < n; v++)
                 f->slice[i * n + v].base = values[v];
@@ -118,7 +133,8 @@ static enum status one_point(struct sweeping *w, const struct options *o, struct
 {
     if (w->ob && cancel_asked(w->ob->cancel))
         return ST_CANCELLED;
-    /* What is to be said of one point stands in its result; only what ends the sweep is told at large. */
+    /* What is to be said of one point stands in its result; only what ends the sweep is told at large.
+     */
     struct diags own = { 0 };
     enum status st = already_done(w, o, out) ? ST_OK : tune_run_one(w->bench, o, out, &own);
     if (st != ST_OK)
@@ -156,7 +172,7 @@ static void merge(struct result *r, const struct result *again)
     if (again->status == ST_OK && again->equal != EQUAL_NO)
         tune_merge_samples(r, again);
     else
-        *r = *again;                         /* a configuration that fails the second time is not trusted */
+        *r = *again; /* a configuration that fails the second time is not trusted */
 }
 
 static enum status again_in_order(struct sweeping *w)
@@ -175,18 +191,21 @@ static enum status again_in_order(struct sweeping *w)
     return ST_OK;
 }
 
-/* On a measured device a second round runs backwards, so that slow drift (clocks, temperature) falls on every
- * point alike: the arms of the comparison are alternated. Its launches are for time; counters are there already. */
+/* On a measured device a second round runs backwards, so that slow drift (clocks, temperature) falls on
+ * every point alike: the arms of the comparison are alternated. Its launches are for time; counters are
+ * there already. */
 static bool wants_second(const struct sweeping *w)
 {
     return dev_describe(w->bench->subject.dev)->kind == DEV_CUDA && !w->ndone;
 }
 
-/* Over a pool everything that is not done yet, both rounds in one go: no member waits for another's last point. */
+/* Over a pool everything that is not done yet, both rounds in one go: no member waits for another's last
+ * point. */
 static enum status run_pooled(struct sweeping *w)
 {
     struct options *list = base_alloc((w->n + 1) * sizeof *list);
-    struct result *out = base_alloc((w->n + 1) * sizeof *out), *again = wants_second(w) ? base_alloc((w->n + 1) * sizeof *again) : NULL;
+    struct result *out = base_alloc((w->n + 1) * sizeof *out),
+                  *again = wants_second(w) ? base_alloc((w->n + 1) * sizeof *again) : NULL;
     size_t *slot = base_alloc((w->n + 1) * sizeof *slot), n = 0;
     enum status st = list && out && slot && (again || !wants_second(w)) ? ST_OK : ST_NOMEM;
     for (size_t i = 0; st == ST_OK && i < w->n; i++) {
@@ -220,7 +239,8 @@ static enum status run_backwards(struct sweeping *w)
 }
 
 /* ---- the end ---- */
-/* On a simulated device some points may come from a sample of the CTAs and others not: no curve is drawn through both. */
+/* On a simulated device some points may come from a sample of the CTAs and others not: no curve is drawn
+ * through both. */
 static enum status time_points_alike(struct sweeping *w)
 {
     struct result **list = base_alloc((w->n + 1) * sizeof *list);
@@ -249,7 +269,8 @@ static void judge_family(struct tune_family *f, const struct tune_bench *b, enum
     }
 }
 
-enum status tune_family_list(struct tune_bench *b, const char *axes, const struct options *base, struct tune_family *out, struct diags *ds)
+enum status tune_family_list(struct tune_bench *b, const char *axes, const struct options *base,
+                             struct tune_family *out, struct diags *ds)
 {
     struct tune_axis parsed[TUNE_AXES];
     struct sweeping w = { .bench = b, .f = out, .ds = ds };
@@ -266,9 +287,17 @@ enum status tune_family_list(struct tune_bench *b, const char *axes, const struc
     return st;
 }
 
-enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const struct tune_observer *ob, const struct result *done, size_t ndone, struct diags *ds)
+enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const struct tune_observer *ob,
+                            const struct result *done, size_t ndone, struct diags *ds)
 {
-    struct sweeping w = { .bench = b, .ob = ob, .f = f, .ds = ds, .slot = f->slots, .n = f->nslots, .done = done, .ndone = ndone };
+    struct sweeping w = { .bench = b,
+                          .ob = ob,
+                          .f = f,
+                          .ds = ds,
+                          .slot = f->slots,
+                          .n = f->nslots,
+                          .done = done,
+                          .ndone = ndone };
     b->observer = ob;
     enum status st = b->pool ? run_pooled(&w) : run_in_order(&w);
     if (st == ST_OK && !b->pool && wants_second(&w))

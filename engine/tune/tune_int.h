@@ -1,80 +1,132 @@
 /* Private to tune. */
-#ifndef GPULOCW_TUNE_INT_H
-#define GPULOCW_TUNE_INT_H
+#ifndef GPULOCW_TUNE_TUNE_INT_H
+#define GPULOCW_TUNE_TUNE_INT_H
 
 #include "engine/tune/tune.h"
 
 struct tune_trace;
-/* One code shape: the rewritten text, loaded. Configurations that differ in knob values alone share it. */
-struct tune_shape { struct pass_output code; struct dev_code *loaded; };
+/* One code shape: the rewritten text, loaded. Configurations that differ in knob values alone share it.
+ */
+struct tune_shape {
+    struct pass_output code;
+    struct dev_code *loaded;
+};
 
 struct tune_bench {
-    struct tune_subject subject;             /* module and facts: those of `narrow` where the file holds much that the kernel has no use for */
-    struct ptx_module *narrow; struct ana_kernel *narrow_facts;              /* owned, or NULL */
+    /* module and facts: those of `narrow` where the file holds much that the kernel has no use for */
+    struct tune_subject subject;
+    struct ptx_module *narrow;
+    struct ana_kernel *narrow_facts; /* owned, or NULL */
     struct tune_run_opts opts;
-    const struct tune_observer *observer;    /* of the search or sweep under way, for cancel and progress */
+    /* of the search or sweep under way, for cancel and progress */
+    const struct tune_observer *observer;
     struct dev_data *data;
-    struct tune_shape **shape; size_t nshapes, cap, shape_bytes;            /* oldest first; bytes of their texts */
-    struct result original;                  /* hashes of the original's outputs; time once it was measured */
-    struct tune_expected *expected;          /* what the original wrote where a tolerance is stated (expected.c) */
-    unsigned launches;                       /* configurations launched so far */
-    struct dev_pool *pool;                   /* NULL: the one device */
-    enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;   /* the original, launched twice, has the same outputs */
-    double inst_warp;                        /* warp instructions of the original; 0: not counted yet */
-    struct tune_trace *trace;                /* predict.c: line requests of the mapping predicted last; NULL: none yet */
+    /* oldest first; bytes of their texts */
+    struct tune_shape **shape;
+    size_t nshapes, cap, shape_bytes;
+    /* hashes of the original's outputs; time once it was measured */
+    struct result original;
+    /* what the original wrote where a tolerance is stated (expected.c) */
+    struct tune_expected *expected;
+    unsigned launches;     /* configurations launched so far */
+    struct dev_pool *pool; /* NULL: the one device */
+    /* the original, launched twice, has the same outputs */
+    enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;
+    double inst_warp; /* warp instructions of the original; 0: not counted yet */
+    /* predict.c: line requests of the mapping predicted last; NULL: none yet */
+    struct tune_trace *trace;
 };
 /* What the bench's user cancels by: the observer's way while one watches. */
-static inline const struct cancel *tune_cancel(const struct tune_bench *b) { return b->observer ? b->observer->cancel : b->opts.cancel; }
+static inline const struct cancel *tune_cancel(const struct tune_bench *b)
+{
+    return b->observer ? b->observer->cancel : b->opts.cancel;
+}
 /* One launch made ready; the arrays that `run` points to live here. */
-struct tune_job { struct pass_output code; struct dev_run run; struct dev_symbol_value set, zero[8]; };
+struct tune_job {
+    struct pass_output code;
+    struct dev_run run;
+    struct dev_symbol_value set, zero[8];
+};
 void tune_map_loads(const struct pass_output *code, struct result *r);
-enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code, struct diags *ds);
+enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct pass_output *code,
+                         struct diags *ds);
 void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_job *j, bool functional);
-/* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. *shape is b's, until the next launch: old
- * shapes go where their texts come to a megabyte. */
-enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o, bool functional, struct tune_shape **shape, struct result *out, struct diags *ds);
+/* Loads (cached by shape) and launches j->code, which is taken over; b's counters and progress. *shape
+ * is b's, until the next launch: old shapes go where their texts come to a megabyte. */
+enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o,
+                        bool functional, struct tune_shape **shape, struct result *out,
+                        struct diags *ds);
 /* Of each argument with a tolerance its bytes, or where they are in the file. */
-struct tune_expected { int file /* above 0 once there is one */; uint64_t in_memory, in_file; struct expected_arg { uint8_t *bytes; uint64_t at; } arg[]; };
-/* expected.c: keeps what the original has just written, where the launch states a tolerance; compares what is there now with it. */
+struct tune_expected {
+    int file /* above 0 once there is one */;
+    uint64_t in_memory, in_file;
+    struct expected_arg {
+        uint8_t *bytes;
+        uint64_t at;
+    } arg[];
+};
+/* expected.c: keeps what the original has just written, where the launch states a tolerance; compares
+ * what is there now with it. */
 enum status tune_keep_expected(struct tune_bench *b, struct diags *ds);
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds);
 void tune_free_expected(struct tune_bench *b);
-/* settle.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are replaced in *o by what
- * was found; *voted: the elected π or number of agents, else as it is; said: how, one sentence each. */
-enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, struct buf *said, struct diags *ds);
-/* What the lines of a softcache found, counted in a launch of its own, and the warp instructions it costs. */
-enum status tune_census(struct tune_bench *b, const struct options *o, const struct result *r, struct buf *said, struct diags *ds);
+/* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
+ * replaced in *o by what was found; *voted: the elected π or number of agents, else as it is; said: how,
+ * one sentence each. */
+enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
+                        struct diags *ds);
+/* What the lines of a softcache found, counted in a launch of its own, and the warp instructions it
+ * costs. */
+enum status tune_census(struct tune_bench *b, const struct options *o, const struct result *r,
+                        struct buf *said, struct diags *ds);
 bool tune_same_hashes(const struct tune_bench *b, const struct result *r);
-/* Which output is not the original's, and where, as r's message; how much of it when the device compared the two. */
+/* Which output is not the original's, and where, as r's message; how much of it when the device compared
+ * the two. */
 void tune_tell_difference(const struct tune_bench *b, struct result *r);
-bool tune_reads_clock(const struct ptx_module *m, const char *kernel);   /* it, or a function that it may call */
-void tune_reason(const struct diags *ds, struct result *r);   /* the first error becomes the result's message */
-/* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. again: NULL, or a second round's, for
- * time alone: it runs through the list backwards and is not told to the observer; what failed the first time is not
- * run again (not usable). A member goes on with it while others are still at their last of the first round. */
-enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n, const struct tune_observer *ob, struct result *out,
-                          struct result *again, struct diags *ds);
+/* it, or a function that it may call */
+bool tune_reads_clock(const struct ptx_module *m, const char *kernel);
+/* the first error becomes the result's message */
+void tune_reason(const struct diags *ds, struct result *r);
+/* Many configurations over the bench's pool, in any order; out[i] is o[i]'s result. again: NULL, or a
+ * second round's, for time alone: it runs through the list backwards and is not told to the observer;
+ * what failed the first time is not run again (not usable). A member goes on with it while others are
+ * still at their last of the first round. */
+enum status tune_pool_run(struct tune_bench *b, const struct options *o, size_t n,
+                          const struct tune_observer *ob, struct result *out, struct result *again,
+                          struct diags *ds);
 /* Adds the samples of `more` to `r` (same configuration, another round). */
 void tune_merge_samples(struct result *r, const struct result *more);
-/* Where some of these results come from a sample of the CTAs and others do not, the former are timed whole and replaced. */
+/* Where some of these results come from a sample of the CTAs and others do not, the former are timed
+ * whole and replaced. */
 enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_t n, struct diags *ds);
-/* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said in the set. */
-enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise, struct tune_found *f);
-#define TUNE_AXIS_MOST 66                    /* points of one axis, at most */
+/* Tries f->options on o->other and fills f->set. ST_OK, ST_CANCELLED or ST_NOMEM; anything else is said
+ * in the set. */
+enum status tune_check_sets(struct tune_bench *b, const struct tune_search_opts *o, double noise,
+                            struct tune_found *f);
+#define TUNE_AXIS_MOST 66 /* points of one axis, at most */
 /* One axis of a sweep: a knob, and its values where they are listed (borrowed text, else empty). */
-struct tune_axis { const char *name; int knob; struct str values; };
-enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n, struct diags *ds);
+struct tune_axis {
+    const char *name;
+    int knob;
+    struct str values;
+};
+enum status tune_axes_parse(const char *text, struct tune_axis axes[TUNE_AXES], size_t *n,
+                            struct diags *ds);
 /* Options of the axis' points, made from base. ST_USAGE: a value is not one of the knob's. */
-enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s, const struct options *base, struct options *out, size_t *n, struct diags *ds);
-/* What an item must be expected to gain to be worth a try: 1.05, the model is no better than that; agents 1.25, since what claiming
- * tasks costs is not in it. */
+enum status tune_axis_points(const struct tune_axis *a, const struct tune_subject *s,
+                             const struct options *base, struct options *out, size_t *n,
+                             struct diags *ds);
+/* What an item must be expected to gain to be worth a try: 1.05, the model is no better than that;
+ * agents 1.25, since what claiming tasks costs is not in it. */
 double tune_advise_least(const struct options *o);
-void tune_advise_command(const struct tune_subject *s, struct tune_advice *v);   /* of its options */
-void tune_advise_rank(struct tune_advice *v, size_t n);      /* what was tried first, then by expectation */
-void tune_trace_free(struct tune_trace *t);  /* NULL is fine */
+void tune_advise_command(const struct tune_subject *s, struct tune_advice *v); /* of its options */
+/* what was tried first, then by expectation */
+void tune_advise_rank(struct tune_advice *v, size_t n);
+void tune_trace_free(struct tune_trace *t); /* NULL is fine */
 struct pass_input tune_input(const struct tune_subject *t, const struct options *o);
-bool tune_legal(const struct tune_subject *t, const struct options *o);      /* no pass refuses it */
+bool tune_legal(const struct tune_subject *t, const struct options *o); /* no pass refuses it */
 uint32_t tune_warps(const struct tune_subject *s);
-bool tune_usable(const struct result *r);    /* ran, has a time, outputs equal (or no outputs to compare) */
+/* ran, has a time, outputs equal (or no outputs to compare) */
+bool tune_usable(const struct result *r);
 
 #endif

@@ -1,4 +1,5 @@
-/* What the tests' headers (rig_open and others) ask of their program, where that is no test: to end with the reason. */
+/* What the tests' headers (rig_open and others) ask of their program, where that is no test: to end with
+ * the reason. */
 #ifndef GPULOCW_BENCH_NEED_H
 #define GPULOCW_BENCH_NEED_H
 
@@ -17,6 +18,6 @@ static inline void bench_need(enum status st, const struct diags *ds)
     exit(status_exit_code(st));
 }
 #define assert_status_ok(st, ds) bench_need((st), (ds))
-#define fail_msg(...) (fprintf(stderr, __VA_ARGS__), exit(1))
+#define fail_msg(...)            (fprintf(stderr, __VA_ARGS__), exit(1))
 
 #endif

@@ -9,7 +9,13 @@
 
 #define MAX_BYTES (256u << 20)
 
-struct bench { struct dev *dev; struct ptx_module *m; const struct launch_spec *l; struct launch_data data; struct dev_data *bound; };
+struct bench {
+    struct dev *dev;
+    struct ptx_module *m;
+    const struct launch_spec *l;
+    struct launch_data data;
+    struct dev_data *bound;
+};
 
 /* Simulated milliseconds, or a negative number with the reason printed. */
 static double time_of(struct bench *b, const char *line)
@@ -21,14 +27,19 @@ static double time_of(struct bench *b, const char *line)
     struct result r = result_empty();
     double ms = -1;
     options_parse_line(&o, str_of(line), &ds);
-    struct pass_input in = { .module = b->m, .kernel = str_of(b->l->kernel), .options = &o, .dev = dev_describe(b->dev), .launch = b->l };
+    struct pass_input in = { .module = b->m,
+                             .kernel = str_of(b->l->kernel),
+                             .options = &o,
+                             .dev = dev_describe(b->dev),
+                             .launch = b->l };
     enum status st = pass_apply(&in, &out, &ds);
     struct dev_symbol_value set = { PASS_KNOB_SYMBOL, 0, out.knob, sizeof out.knob }, zero[8];
     struct dev_run run = dev_run_default();
     for (uint32_t k = 0; st == ST_OK && k < out.nreset; k++)
         zero[k] = (struct dev_symbol_value){ out.reset[k].symbol, 0, NULL, out.reset[k].bytes };
     if (st == ST_OK)
-        st = dev_load(b->dev, b->m->path, (struct str){ out.text, out.n }, str_of(b->l->kernel), 0, &code, &ds);
+        st = dev_load(b->dev, b->m->path, (struct str){ out.text, out.n }, str_of(b->l->kernel), 0,
+                      &code, &ds);
     if (st == ST_OK) {
         run.launch = b->l;
         run.grid = out.grid;
@@ -76,13 +87,18 @@ static void costs(struct bench *b)
 
 static void rewriting(struct bench *b)
 {
-    static const char *const lines[] = { "--bypass l1 --pi 1", "--cluster agent --index tile:8x8", "--softcache dynamic", "--swap-xy" };
+    static const char *const lines[] = { "--bypass l1 --pi 1", "--cluster agent --index tile:8x8",
+                                         "--softcache dynamic", "--swap-xy" };
     struct options o;
     for (size_t k = 0; k < ARRAY_LEN(lines); k++) {
         struct diags ds = { 0 };
         o = options_default();
         options_parse_line(&o, str_of(lines[k]), &ds);
-        struct pass_input in = { .module = b->m, .kernel = str_of(b->l->kernel), .options = &o, .dev = dev_describe(b->dev), .launch = b->l };
+        struct pass_input in = { .module = b->m,
+                                 .kernel = str_of(b->l->kernel),
+                                 .options = &o,
+                                 .dev = dev_describe(b->dev),
+                                 .launch = b->l };
         int64_t from = base_now_ns();
         enum { TIMES = 50 };
         for (int n = 0; n < TIMES; n++) {
@@ -90,7 +106,8 @@ static void rewriting(struct bench *b)
             pass_apply(&in, &out, &ds);
             pass_output_free(&out);
         }
-        printf("rewrite %-12s %-34s %.3f ms\n", b->l->kernel, lines[k], (double)(base_now_ns() - from) / 1e6 / TIMES);
+        printf("rewrite %-12s %-34s %.3f ms\n", b->l->kernel, lines[k],
+               (double)(base_now_ns() - from) / 1e6 / TIMES);
         diags_free(&ds);
     }
 }
@@ -106,7 +123,8 @@ static void kernel(struct dev *dev, const char *launch, const char *name)
             if (!b.l && f.launch[k].name && strcmp(f.launch[k].name, name) == 0)
                 b.l = &f.launch[k];
         snprintf(path, sizeof path, "kernels/%s", b.l ? b.l->ptx : "");
-        if (b.l && ptx_parse_file(path, &b.m, &ds) == ST_OK && launch_data_make(b.l, MAX_BYTES, &b.data, &ds) == ST_OK) {
+        if (b.l && ptx_parse_file(path, &b.m, &ds) == ST_OK &&
+            launch_data_make(b.l, MAX_BYTES, &b.data, &ds) == ST_OK) {
             if (dev_bind(dev, &b.data, &b.bound, &ds) == ST_OK) {
                 rewriting(&b);
                 costs(&b);

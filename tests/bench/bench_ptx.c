@@ -11,20 +11,31 @@
 /* A body such as nvcc writes: address arithmetic, loads, float chains, a loop, calls of nothing. */
 static void kernel(struct buf *b, unsigned k, unsigned rounds)
 {
-    buf_printf(b, "\n\t// .globl\tkernel_%u\n.visible .entry kernel_%u(\n\t.param .u64 kernel_%u_param_0,\n\t.param .u64 kernel_%u_param_1,\n\t.param .u32 kernel_%u_param_2\n)\n"
-                  "{\n\t.reg .pred \t%%p<%u>;\n\t.reg .f32 \t%%f<%u>;\n\t.reg .b32 \t%%r<%u>;\n\t.reg .b64 \t%%rd<%u>;\n\n"
-                  "\tld.param.u64 \t%%rd1, [kernel_%u_param_0];\n\tld.param.u64 \t%%rd2, [kernel_%u_param_1];\n\tld.param.u32 \t%%r1, [kernel_%u_param_2];\n"
-                  "\tcvta.to.global.u64 \t%%rd3, %%rd1;\n\tcvta.to.global.u64 \t%%rd4, %%rd2;\n"
-                  "\tmov.u32 \t%%r2, %%ctaid.x;\n\tmov.u32 \t%%r3, %%ntid.x;\n\tmov.u32 \t%%r4, %%tid.x;\n\tmad.lo.s32 \t%%r5, %%r2, %%r3, %%r4;\n\tmov.f32 \t%%f1, 0f00000000;\n",
-               k, k, k, k, k, rounds + 2, 6 * rounds + 8, 4 * rounds + 12, 3 * rounds + 12, k, k, k);
+    buf_printf(
+        b,
+        "\n\t// .globl\tkernel_%u\n.visible .entry kernel_%u(\n\t.param .u64 "
+        "kernel_%u_param_0,\n\t.param .u64 kernel_%u_param_1,\n\t.param .u32 kernel_%u_param_2\n)\n"
+        "{\n\t.reg .pred \t%%p<%u>;\n\t.reg .f32 \t%%f<%u>;\n\t.reg .b32 \t%%r<%u>;\n\t.reg .b64 "
+        "\t%%rd<%u>;\n\n"
+        "\tld.param.u64 \t%%rd1, [kernel_%u_param_0];\n\tld.param.u64 \t%%rd2, "
+        "[kernel_%u_param_1];\n\tld.param.u32 \t%%r1, [kernel_%u_param_2];\n"
+        "\tcvta.to.global.u64 \t%%rd3, %%rd1;\n\tcvta.to.global.u64 \t%%rd4, %%rd2;\n"
+        "\tmov.u32 \t%%r2, %%ctaid.x;\n\tmov.u32 \t%%r3, %%ntid.x;\n\tmov.u32 \t%%r4, "
+        "%%tid.x;\n\tmad.lo.s32 \t%%r5, %%r2, %%r3, %%r4;\n\tmov.f32 \t%%f1, 0f00000000;\n",
+        k, k, k, k, k, rounds + 2, 6 * rounds + 8, 4 * rounds + 12, 3 * rounds + 12, k, k, k);
     for (unsigned i = 0; i < rounds; i++) {
         unsigned r = 6 + 4 * i, d = 5 + 3 * i, f = 2 + 6 * i;
-        buf_printf(b, "\n$L__BB%u_%u:\n\tadd.s32 \t%%r%u, %%r5, %u;\n\tmul.wide.s32 \t%%rd%u, %%r%u, 4;\n\tadd.s64 \t%%rd%u, %%rd3, %%rd%u;\n\tld.global.nc.f32 \t%%f%u, [%%rd%u];\n"
-                      "\tld.global.f32 \t%%f%u, [%%rd%u+128];\n\tfma.rn.f32 \t%%f%u, %%f%u, %%f%u, %%f%u;\n\tmul.f32 \t%%f%u, %%f%u, 0f3F800000;\n\tadd.f32 \t%%f%u, %%f%u, %%f1;\n"
-                      "\tand.b32  \t%%r%u, %%r%u, 31;\n\tshl.b32 \t%%r%u, %%r%u, 2;\n\tadd.s64 \t%%rd%u, %%rd4, %%rd%u;\n\tst.global.f32 \t[%%rd%u+%u], %%f%u;\n"
-                      "\tsetp.lt.s32 \t%%p%u, %%r%u, %%r1;\n\t@%%p%u bra \t$L__BB%u_%u;\n",
-                   k, i, r, i * 7, d, r, d + 1, d, f, d + 1, f + 1, d + 1, f + 2, f, f + 1, f, f + 3, f + 2, f + 4, f + 3, r + 1, r, r + 2, r + 1, d + 2, d, d + 2, i * 4,
-                   f + 4, i + 1, r + 2, i + 1, k, i);
+        buf_printf(b,
+                   "\n$L__BB%u_%u:\n\tadd.s32 \t%%r%u, %%r5, %u;\n\tmul.wide.s32 \t%%rd%u, %%r%u, "
+                   "4;\n\tadd.s64 \t%%rd%u, %%rd3, %%rd%u;\n\tld.global.nc.f32 \t%%f%u, [%%rd%u];\n"
+                   "\tld.global.f32 \t%%f%u, [%%rd%u+128];\n\tfma.rn.f32 \t%%f%u, %%f%u, %%f%u, "
+                   "%%f%u;\n\tmul.f32 \t%%f%u, %%f%u, 0f3F800000;\n\tadd.f32 \t%%f%u, %%f%u, %%f1;\n"
+                   "\tand.b32  \t%%r%u, %%r%u, 31;\n\tshl.b32 \t%%r%u, %%r%u, 2;\n\tadd.s64 \t%%rd%u, "
+                   "%%rd4, %%rd%u;\n\tst.global.f32 \t[%%rd%u+%u], %%f%u;\n"
+                   "\tsetp.lt.s32 \t%%p%u, %%r%u, %%r1;\n\t@%%p%u bra \t$L__BB%u_%u;\n",
+                   k, i, r, i * 7, d, r, d + 1, d, f, d + 1, f + 1, d + 1, f + 2, f, f + 1, f, f + 3,
+                   f + 2, f + 4, f + 3, r + 1, r, r + 2, r + 1, d + 2, d, d + 2, i * 4, f + 4, i + 1,
+                   r + 2, i + 1, k, i);
     }
     buf_puts(b, "\n\tret;\n\n}\n");
 }
@@ -40,7 +51,10 @@ static void generate(struct buf *b, unsigned lines)
     }
 }
 
-struct figures { double parse_ms, cfg_ms, print_ms; size_t bytes; };
+struct figures {
+    double parse_ms, cfg_ms, print_ms;
+    size_t bytes;
+};
 
 static void measure(struct str text, struct figures *f)
 {
@@ -71,7 +85,8 @@ static void measure(struct str text, struct figures *f)
         fprintf(stderr, "bench_ptx: printing changed the text\n");
         exit(1);
     }
-    *f = (struct figures){ (double)(t1 - t0) / 1e6, (double)cfg_ns / 1e6, (double)(t4 - t3) / 1e6, f->bytes + cfg_bytes };
+    *f = (struct figures){ (double)(t1 - t0) / 1e6, (double)cfg_ns / 1e6, (double)(t4 - t3) / 1e6,
+                           f->bytes + cfg_bytes };
     buf_free(&out);
     ptx_free(m);
     diags_free(&ds);
@@ -107,7 +122,8 @@ int main(int argc, char **argv)
 {
     static const unsigned lines[] = { 1000, 10000, 175000, 1000000 };
     bool with_ptxas = argc > 1 && !strcmp(argv[1], "--ptxas");
-    printf("%10s %10s %9s %9s %9s %9s %10s %9s\n", "lines", "MB", "parse ms", "cfg ms", "print ms", "all ms", "ns/line", "peak MiB");
+    printf("%10s %10s %9s %9s %9s %9s %10s %9s\n", "lines", "MB", "parse ms", "cfg ms", "print ms",
+           "all ms", "ns/line", "peak MiB");
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         struct buf b = { 0 };
         generate(&b, lines[i]);
@@ -119,11 +135,14 @@ int main(int argc, char **argv)
                 best = f;
         }
         double all = best.parse_ms + best.cfg_ms + best.print_ms;
-        printf("%10u %10.2f %9.2f %9.2f %9.2f %9.2f %10.0f %9.1f\n", lines[i], (double)b.n / 1e6, best.parse_ms, best.cfg_ms, best.print_ms, all, all * 1e6 / lines[i],
+        printf("%10u %10.2f %9.2f %9.2f %9.2f %9.2f %10.0f %9.1f\n", lines[i], (double)b.n / 1e6,
+               best.parse_ms, best.cfg_ms, best.print_ms, all, all * 1e6 / lines[i],
                (double)peak_kib() / 1024);
         if (lines[i] == 175000) {
             double grown = (double)(peak_kib() - before) * 1024;
-            printf("budget: 250 ms, 20 bytes per byte; here %.0f ms, %.1f bytes per byte (peak of the process above the input)\n", all, grown / (double)b.n);
+            printf("budget: 250 ms, 20 bytes per byte; here %.0f ms, %.1f bytes per byte (peak of the "
+                   "process above the input)\n",
+                   all, grown / (double)b.n);
             double s = with_ptxas ? run_ptxas((struct str){ b.s, b.n }) : 0;
             if (s > 0)
                 printf("ptxas -arch=sm_90 on this text: %.2f s, %.0f times as long\n", s, s * 1e3 / all);

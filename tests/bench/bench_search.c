@@ -1,11 +1,13 @@
-/* A search against recorded references: what it finds, with how many launches. Figures, never pass or fail.
+/* A search against recorded references: what it finds, with how many launches. Figures, never pass or
+ * fail.
  *
  *   bench_search                                  every table of tests/search
  *   bench_search TABLE...                         these; nothing is launched
- *   bench_search record OUT PTX LAUNCH DEVICE     the exhaustive reference, run and written down, then as `grow`
- *   bench_search settle TABLE...                  times whole what samples of the CTAs put first
- *   bench_search run PTX LAUNCH DEVICE OPTIONS... one device, these configurations in order; OPTIONS: one line each
- *   bench_search grow TABLE...                    searches, launches what a table does not hold, and adds it
+ *   bench_search record OUT PTX LAUNCH DEVICE     the exhaustive reference, run and written down, then
+ * as `grow` bench_search settle TABLE...                  times whole what samples of the CTAs put first
+ *   bench_search run PTX LAUNCH DEVICE OPTIONS... one device, these configurations in order; OPTIONS:
+ * one line each bench_search grow TABLE...                    searches, launches what a table does not
+ * hold, and adds it
  *
  * PTX: a path without its ending. */
 #include "tests/bench/bench_need.h"
@@ -16,7 +18,10 @@
 
 #include "tests/unit/search_table.h"
 
-struct noting { struct table *t; bool reference; };
+struct noting {
+    struct table *t;
+    bool reference;
+};
 
 static void note_point(void *ctx, const struct result *r, const char *why)
 {
@@ -39,11 +44,14 @@ static void print_row(const struct table *t, const struct tune_found *f, double 
     struct buf line = { 0 };
     options_line(&f->options, &line);
     unsigned taken = f->launches + f->resumed + f->missing;
-    double most = best ? table_gain(t, best) : NAN, gain = (double)f->original.time.median / (double)f->best.time.median, over = most / gain;
+    double most = best ? table_gain(t, best) : NAN,
+           gain = (double)f->original.time.median / (double)f->best.time.median, over = most / gain;
     const char *name = strrchr(t->ptx, '/');
-    printf("%-16s %-9s %-18s original %.4f ms reference %5.2fx of %4u; search %5.2fx by %3u (%4.1f %%, %u unknown) %+6.2f %%  %6.3f s  %s\n", name ? name + 1 : t->ptx, t->launch, t->device,
-           (double)f->original.time.median / 1e6, most, t->reference, gain,
-           taken, 100.0 * taken / t->reference, f->missing, 100 * (over - 1), seconds, line.n ? line.s : "leave it alone");
+    printf("%-16s %-9s %-18s original %.4f ms reference %5.2fx of %4u; search %5.2fx by %3u (%4.1f %%, "
+           "%u unknown) %+6.2f %%  %6.3f s  %s\n",
+           name ? name + 1 : t->ptx, t->launch, t->device, (double)f->original.time.median / 1e6, most,
+           t->reference, gain, taken, 100.0 * taken / t->reference, f->missing, 100 * (over - 1),
+           seconds, line.n ? line.s : "leave it alone");
     if (best && over > 1.02) {
         buf_free(&line);
         options_line(&best->options, &line);
@@ -77,7 +85,8 @@ static void grow(struct table *t, const char *path)
     rig_close(&r);
 }
 
-/* The next of the reference that was sampled and not timed whole, fastest first; NULL: none may still be the best. */
+/* The next of the reference that was sampled and not timed whole, fastest first; NULL: none may still be
+ * the best. */
 static struct table_row *next_to_settle(struct table *t)
 {
     const struct table_row *best = table_best(t), *o = table_original(t);
@@ -85,7 +94,8 @@ static struct table_row *next_to_settle(struct table *t)
     struct table_row *next = NULL;
     for (size_t i = 0; i < t->n; i++) {
         struct table_row *r = &t->row[i];
-        bool may = table_flag(r, 'r') && table_flag(r, 's') && !table_flag(r, 'x') && !table_flag(r, 'n') && r->time_ns && !r->whole_ns;
+        bool may = table_flag(r, 'r') && table_flag(r, 's') && !table_flag(r, 'x') &&
+                   !table_flag(r, 'n') && r->time_ns && !r->whole_ns;
         if (may && (!next || r->time_ns < next->time_ns))
             next = r;
     }
@@ -155,7 +165,8 @@ static void run_lines(char **argv)
         struct options o = options_of(*argv);
         struct result one;
         assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
-        printf("%8lld ns %s %s %s\n", (long long)one.time.median, one.sampled ? "sampled" : "whole", *argv, one.message);
+        printf("%8lld ns %s %s %s\n", (long long)one.time.median, one.sampled ? "sampled" : "whole",
+               *argv, one.message);
     }
     rig_close(&r);
 }
@@ -170,7 +181,8 @@ int main(int argc, char **argv)
         record(argv[2], argv[3], argv[4], argv[5]);
         return 0;
     }
-    bool settling = argc > 1 && strcmp(argv[1], "settle") == 0, growing = argc > 1 && strcmp(argv[1], "grow") == 0;
+    bool settling = argc > 1 && strcmp(argv[1], "settle") == 0,
+         growing = argc > 1 && strcmp(argv[1], "grow") == 0;
     glob_t all = { 0 };
     if (argc == 1)
         glob("tests/search/*.tsv", 0, NULL, &all);

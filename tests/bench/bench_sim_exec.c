@@ -14,9 +14,19 @@ static double cpu_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-struct job { struct ptx_module *m; struct sim_mem *mem; struct sim_program *p; uint64_t addr[3]; uint8_t params[64]; uint32_t n; };
+struct job {
+    struct ptx_module *m;
+    struct sim_mem *mem;
+    struct sim_program *p;
+    uint64_t addr[3];
+    uint8_t params[64];
+    uint32_t n;
+};
 
-static void put(uint8_t *params, const struct ptx_func *f, uint32_t i, const void *v, size_t n) { memcpy(params + f->params[i]->offset, v, n); }
+static void put(uint8_t *params, const struct ptx_func *f, uint32_t i, const void *v, size_t n)
+{
+    memcpy(params + f->params[i]->offset, v, n);
+}
 
 static bool job_open(struct job *j, const char *path, const char *kernel, uint32_t n, struct diags *ds)
 {
@@ -41,8 +51,14 @@ static bool job_open(struct job *j, const char *path, const char *kernel, uint32
 
 static bool job_time(struct job *j, unsigned threads, struct diags *ds)
 {
-    struct sim_launch l = { .grid = { j->n / 32, j->n / 8, 1 }, .block = { 32, 8, 1 }, .params = j->params, .nparams = 64, .functional = true,
-                            .threads = threads, .carveout = -1, .hw_pi = -1 };
+    struct sim_launch l = { .grid = { j->n / 32, j->n / 8, 1 },
+                            .block = { 32, 8, 1 },
+                            .params = j->params,
+                            .nparams = 64,
+                            .functional = true,
+                            .threads = threads,
+                            .carveout = -1,
+                            .hw_pi = -1 };
     double best = 0, best_cpu = 0;
     struct sim_stats s = { 0 };
     for (int k = 0; k < 5; k++) {
@@ -56,14 +72,16 @@ static bool job_time(struct job *j, unsigned threads, struct diags *ds)
         best_cpu = rate_cpu > best_cpu ? rate_cpu : best_cpu;
         sim_stats_free(&s);
     }
-    printf("naive fp32 matmul n=%u, %u thread%s: %.0f M thread-instr/s (%.0f M per second of processor time; %llu per launch)\n", j->n, threads,
-           threads > 1 ? "s" : "", best, best_cpu, (unsigned long long)s.inst_thread);
+    printf("naive fp32 matmul n=%u, %u thread%s: %.0f M thread-instr/s (%.0f M per second of processor "
+           "time; %llu per launch)\n",
+           j->n, threads, threads > 1 ? "s" : "", best, best_cpu, (unsigned long long)s.inst_thread);
     return true;
 }
 
 static double job_error(const struct job *j)
 {
-    const float *a = (const void *)sim_mem_host(j->mem, j->addr[0], 4), *b = (const void *)sim_mem_host(j->mem, j->addr[1], 4);
+    const float *a = (const void *)sim_mem_host(j->mem, j->addr[0], 4),
+                *b = (const void *)sim_mem_host(j->mem, j->addr[1], 4);
     const float *c = (const void *)sim_mem_host(j->mem, j->addr[2], 4);
     uint32_t wrong = 0;
     for (uint32_t row = 0; row < j->n; row += 7)
@@ -80,7 +98,8 @@ int main(void)
 {
     struct job j = { 0 };
     struct diags ds = { 0 };
-    bool ok = job_open(&j, "kernels/gemm.ptx", "gemm", 256, &ds) && job_time(&j, 1, &ds) && job_time(&j, 2, &ds);
+    bool ok = job_open(&j, "kernels/gemm.ptx", "gemm", 256, &ds) && job_time(&j, 1, &ds) &&
+              job_time(&j, 2, &ds);
     if (ok)
         printf("elements that differ from the host's: %.0f\n", job_error(&j));
     struct buf out = { 0 };

@@ -3,7 +3,7 @@
  * the time of a 17-point sweep. Prints, asserts nothing. */
 #include <time.h>
 
-#include "engine/sim/cache_int.h"
+#include "engine/sim/cache/cache.h"
 #include "tests/unit/sim_job.h"
 
 /* Processor time of this process: the machine may have other work. */
@@ -20,7 +20,8 @@ static void bench_cache(const char *name, uint64_t lines, bool random)
 {
     struct cache_l1 c;
     enum { N = 20000000 };
-    if (cache_l1_init(&c, 256 * 1024, 4, 32) != ST_OK) return;
+    if (cache_l1_init(&c, 256 * 1024, 4, 32) != ST_OK)
+        return;
     uint64_t hits = 0, at = 0;
     double t0 = cpu_s();
     for (uint32_t i = 0; i < N; i++) {
@@ -28,11 +29,13 @@ static void bench_cache(const char *name, uint64_t lines, bool random)
         at = random ? at * 6364136223846793005u + 1442695040888963407u : at + 1;
         uint64_t line = random ? (at >> 33) % lines : at % lines;
         cache_l1_load(&c, line, 15, CACHE_NORMAL, i, &a);
-        if (a.line) cache_l1_fill(a.line, i + 100);
+        if (a.line)
+            cache_l1_fill(a.line, i + 100);
         hits += a.hit == 15;
     }
     double s = cpu_s() - t0;
-    printf("cache model, %-22s %8.1f M line requests per CPU second  (hit rate %.1f %%)\n", name, N / s / 1e6, 100.0 * (double)hits / N);
+    printf("cache model, %-22s %8.1f M line requests per CPU second  (hit rate %.1f %%)\n", name,
+           N / s / 1e6, 100.0 * (double)hits / N);
     cache_l1_free(&c);
 }
 
@@ -55,9 +58,10 @@ static void bench_exact(const char *kernel, const char *launch, unsigned threads
     double c0 = cpu_s();
     struct sim_stats s = run(&j, true, -1, threads);
     double host = (double)(base_now_ns() - t0) / 1e9, cpu = cpu_s() - c0;
-    printf("timed, every CTA, %-8s %-7s %u thread%s %7.1f M thread instr/s, %7.1f M per CPU second  (%.2f s, simulated %.1f us)\n",
-           kernel, launch, threads, threads > 1 ? "s" : " ", (double)s.inst_thread / host / 1e6, (double)s.inst_thread / cpu / 1e6, host,
-           s.time_ns / 1e3);
+    printf("timed, every CTA, %-8s %-7s %u thread%s %7.1f M thread instr/s, %7.1f M per CPU second  "
+           "(%.2f s, simulated %.1f us)\n",
+           kernel, launch, threads, threads > 1 ? "s" : " ", (double)s.inst_thread / host / 1e6,
+           (double)s.inst_thread / cpu / 1e6, host, s.time_ns / 1e3);
     sim_stats_free(&s);
     job_close(&j);
 }
@@ -72,16 +76,23 @@ static void bench_sweep(const char *kernel, const char *launch)
     double c0 = cpu_s();
     for (int pi = 0; pi <= 16; pi++) {
         struct sim_stats s = run(&j, false, pi, 0);
-        if (!pi || s.time_ns < best) { best = s.time_ns; at = pi; }
-        if (pi == 0 || pi == 16) ends[pi / 16] = s.time_ns;
+        if (!pi || s.time_ns < best) {
+            best = s.time_ns;
+            at = pi;
+        }
+        if (pi == 0 || pi == 16)
+            ends[pi / 16] = s.time_ns;
         sim_stats_free(&s);
     }
-    printf("sweep of 17 points, %s %s: %.2f s, %.2f CPU s  (best at %d: %.1f us; all bypass %.1f us, all cached %.1f us)\n", kernel, launch,
-           (double)(base_now_ns() - t0) / 1e9, cpu_s() - c0, at, best / 1e3, ends[0] / 1e3, ends[1] / 1e3);
+    printf("sweep of 17 points, %s %s: %.2f s, %.2f CPU s  (best at %d: %.1f us; all bypass %.1f us, "
+           "all cached %.1f us)\n",
+           kernel, launch, (double)(base_now_ns() - t0) / 1e9, cpu_s() - c0, at, best / 1e3,
+           ends[0] / 1e3, ends[1] / 1e3);
     job_close(&j);
 }
 
-/* The two parts of a point of a sweep on one thread: the sample that is timed, and all outputs. Least of a few runs. */
+/* The two parts of a point of a sweep on one thread: the sample that is timed, and all outputs. Least of
+ * a few runs. */
 static void bench_point(const char *kernel, const char *launch, int hw_pi)
 {
     struct job j;
@@ -95,10 +106,12 @@ static void bench_point(const char *kernel, const char *launch, int hw_pi)
         double c0 = cpu_s();
         struct sim_stats s = job_run(&j, &l);
         double cpu = cpu_s() - c0;
-        if (cpu < least[i & 1]) least[i & 1] = cpu;
+        if (cpu < least[i & 1])
+            least[i & 1] = cpu;
         sim_stats_free(&s);
     }
-    printf("one point, %s %s: sample %.1f ms, all outputs %.1f ms of processor time\n", kernel, launch, 1e3 * least[0], 1e3 * least[1]);
+    printf("one point, %s %s: sample %.1f ms, all outputs %.1f ms of processor time\n", kernel, launch,
+           1e3 * least[0], 1e3 * least[1]);
     job_close(&j);
 }
 
@@ -126,12 +139,14 @@ static double shaped(const char *kernel, const char *launch, uint32_t bx, uint32
 /* Beside what one H200 measured (docs/measured-h200.md; the block shapes: docs/fidelity.md). */
 static void facts(void)
 {
-    double syrk = shaped("syrk", "h200", 32, 8, -1);     /* a rate: every shape has the same instructions */
+    /* a rate: every shape has the same instructions */
+    double syrk = shaped("syrk", "h200", 32, 8, -1);
     printf("syrk h200, block 32x8 16x16 8x32: simulated 1 to %.2f to %.2f, measured 1 to 0.54 to 0.36\n",
            shaped("syrk", "h200", 16, 16, -1) / syrk, shaped("syrk", "h200", 8, 32, -1) / syrk);
     printf("atax h200, full L1 and carve-out 100: simulated %.2f %.2f ms, measured 0.28 0.35 ms\n",
            shaped("atax", "h200", 0, 0, -1), shaped("atax", "h200", 0, 0, 100));
-    printf("tile_share h200, default order: simulated %.1f ms, measured 4.2 ms\n", shaped("tile_share", "h200", 0, 0, -1));
+    printf("tile_share h200, default order: simulated %.1f ms, measured 4.2 ms\n",
+           shaped("tile_share", "h200", 0, 0, -1));
 }
 
 int main(void)

@@ -25,7 +25,8 @@ static void measure(enum panel_id p, int w, int h)
         took[i] = base_now_ns() - t0;
     }
     qsort(took, N, sizeof took[0], by_value);
-    printf("%-10s %3dx%-3d  median %6.1f us   99th percentile %6.1f us\n", panel_info(p)->name, w, h, (double)took[N / 2] / 1e3, (double)took[N * 99 / 100] / 1e3);
+    printf("%-10s %3dx%-3d  median %6.1f us   99th percentile %6.1f us\n", panel_info(p)->name, w, h,
+           (double)took[N / 2] / 1e3, (double)took[N * 99 / 100] / 1e3);
     stage_close(&t);
 }
 
@@ -36,7 +37,8 @@ static void large_module(unsigned copies)
     struct diags ds = { 0 };
     struct ptx_module *m = NULL;
     struct stage t;
-    buf_puts(&text, ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry big(.param .u64 p)\n{\n.reg .b32 %r<3>;\n");
+    buf_puts(&text, ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry big(.param .u64 "
+                    "p)\n{\n.reg .b32 %r<3>;\n");
     for (unsigned i = 0; i < copies; i++)
         buf_puts(&text, "\tadd.s32 \t%r1, %r1, %r2;\n");
     buf_puts(&text, "\tret;\n}\n");
@@ -54,7 +56,8 @@ static void large_module(unsigned copies)
     for (int i = 0; i < 100; i++)
         stage_press(&t, "PgDn");
     int64_t t2 = base_now_ns();
-    printf("module of %u lines: first frame %.2f ms, then %.1f us a frame\n", ptx_line_count(m), (double)(t1 - t0) / 1e6, (double)(t2 - t1) / 1e5);
+    printf("module of %u lines: first frame %.2f ms, then %.1f us a frame\n", ptx_line_count(m),
+           (double)(t1 - t0) / 1e6, (double)(t2 - t1) / 1e5);
     stage_close(&t);
     ptx_free(m);
     buf_free(&text);
@@ -63,7 +66,9 @@ static void large_module(unsigned copies)
 
 int main(void)
 {
-    static const struct { int w, h; } sizes[] = { { 80, 24 }, { 120, 40 }, { 200, 60 } };
+    static const struct {
+        int w, h;
+    } sizes[] = { { 80, 24 }, { 120, 40 }, { 200, 60 } };
     for (size_t k = 0; k < ARRAY_LEN(sizes); k++)
         for (int p = 0; p < PANEL_COUNT; p++)
             measure((enum panel_id)p, sizes[k].w, sizes[k].h);

@@ -33,7 +33,8 @@ static double cpu_seconds(pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *f = fopen(path, "r");
     if (f && fgets(line, sizeof line, f))
-        sscanf(strrchr(line, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
+        sscanf(strrchr(line, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+               &system);
     if (f)
         fclose(f);
     return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
@@ -55,7 +56,8 @@ static void first_screen(void)
         finish(&s);
     }
     qsort(took, 7, sizeof took[0], by_value);
-    printf("first complete screen: median %.1f ms, slowest of 7 %.1f ms; processor time %.0f ms\n", (double)took[3] / 1e3, (double)took[6] / 1e3, cpu * 1e3);
+    printf("first complete screen: median %.1f ms, slowest of 7 %.1f ms; processor time %.0f ms\n",
+           (double)took[3] / 1e3, (double)took[6] / 1e3, cpu * 1e3);
 }
 
 static void during_a_sweep(void)
@@ -70,7 +72,7 @@ static void during_a_sweep(void)
     wait_for(&s, "sweep", 20000);
     for (int i = 0; i < N; i++) {
         took[i] = key_to_frame(&s, i % 2 ? "5" : "4", i % 2 ? "next sweep" : "bypass-form");
-        for (int64_t t0 = now_us(); now_us() - t0 < 20000; )
+        for (int64_t t0 = now_us(); now_us() - t0 < 20000;)
             pump(&s, 5);
     }
     keys(&s, "5s");
@@ -81,12 +83,13 @@ static void during_a_sweep(void)
         pump(&s, 2);
     int64_t stopped = now_us() - t0;
     qsort(took, N, sizeof took[0], by_value);
-    printf("key to frame during a sweep (%d keys): median %.1f ms, 99th percentile %.1f ms\n", N, (double)took[N / 2] / 1e3, (double)took[N * 99 / 100] / 1e3);
+    printf("key to frame during a sweep (%d keys): median %.1f ms, 99th percentile %.1f ms\n", N,
+           (double)took[N / 2] / 1e3, (double)took[N * 99 / 100] / 1e3);
     printf("cancelled sweep: %.1f ms\n", (double)stopped / 1e3);
-    for (t0 = now_us(); now_us() - t0 < 8000000; )      /* messages expire, background work ends */
+    for (t0 = now_us(); now_us() - t0 < 8000000;) /* messages expire, background work ends */
         pump(&s, 50);
     double before = cpu_seconds(s.pid);
-    for (t0 = now_us(); now_us() - t0 < 5000000; )
+    for (t0 = now_us(); now_us() - t0 < 5000000;)
         pump(&s, 50);
     printf("idle: %.2f %% of one core over 5 s\n", (cpu_seconds(s.pid) - before) / 5 * 100);
     finish(&s);

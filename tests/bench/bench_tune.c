@@ -2,12 +2,13 @@
  *
  *   bench_tune [schedule|pi|advice|time] [KERNEL:LAUNCH:DEVICE[ OPTIONS]]...
  *
- * schedule: rank over the legal schedules (block shapes of as many threads, x and y exchanged, CTA orders, coarsening).
- * pi: rank over the thresholds, and what running at the predicted ones costs. advice: the first item, run. KERNEL: a demo kernel, or a path without its
- * ending; without rows: every demo kernel's first launch on the H200 preset. BENCH_TUNE_LIST=1 lists every configuration with
- * the parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where not;
- * BENCH_TUNE_TIMED_ON=cuda:0 with it: those of another device, and nothing is launched; BENCH_TUNE_TIME_ALONE=1: nothing is
- * predicted, to fill FILE. */
+ * schedule: rank over the legal schedules (block shapes of as many threads, x and y exchanged, CTA
+ * orders, coarsening). pi: rank over the thresholds, and what running at the predicted ones costs.
+ * advice: the first item, run. KERNEL: a demo kernel, or a path without its ending; without rows: every
+ * demo kernel's first launch on the H200 preset. BENCH_TUNE_LIST=1 lists every configuration with the
+ * parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where
+ * not; BENCH_TUNE_TIMED_ON=cuda:0 with it: those of another device, and nothing is launched;
+ * BENCH_TUNE_TIME_ALONE=1: nothing is predicted, to fill FILE. */
 #include "tests/bench/bench_need.h"
 
 #include <dirent.h>
@@ -18,16 +19,30 @@
 
 #include "tests/unit/tune_support.h"
 
-#define MOST 80
-#define LEAST_GAIN 1.05          /* less is nothing to miss */
-#define NOISE 0.02               /* relative; what differs by less is not told apart */
-#define DEVICE "sim:hopper-h200"
-struct row { char kernel[80], launch[48], device[64], options[160]; };
-struct point { struct options o; struct tune_prediction p; double time; };
-struct points { struct point v[MOST]; size_t n; double predict_ms; unsigned predicted; };
+#define MOST       80
+#define LEAST_GAIN 1.05 /* less is nothing to miss */
+#define NOISE      0.02 /* relative; what differs by less is not told apart */
+#define DEVICE     "sim:hopper-h200"
+struct row {
+    char kernel[80], launch[48], device[64], options[160];
+};
+struct point {
+    struct options o;
+    struct tune_prediction p;
+    double time;
+};
+struct points {
+    struct point v[MOST];
+    size_t n;
+    double predict_ms;
+    unsigned predicted;
+};
 
 /* ---- times, kept from one run to the next ---- */
-static const char *timed_on(const struct row *r) { return getenv("BENCH_TUNE_TIMED_ON") ? getenv("BENCH_TUNE_TIMED_ON") : r->device; }
+static const char *timed_on(const struct row *r)
+{
+    return getenv("BENCH_TUNE_TIMED_ON") ? getenv("BENCH_TUNE_TIMED_ON") : r->device;
+}
 
 static double kept_time(const struct row *r, const char *line)
 {
@@ -74,8 +89,12 @@ static void list_point(const struct point *q)
     const struct tune_prediction *p = &q->p;
     struct buf line = { 0 };
     options_line(&q->o, &line);
-    fprintf(stderr, "  %-44s %9.4f ms, modelled %9.4f (walk %.4g latency %.3g l1 %.3g l2 %.3g dram %.3g issue %.3g; paper %.3g) m1 %.3f m2 %.3f %s%s\n", line.s ? line.s : "", q->time / 1e6, p->time_ns / 1e6,
-            p->walked, p->cost.latency, p->cost.bound_l1, p->cost.bound_l2, p->cost.bound_dram, p->issue, p->cost.paper, p->in.m1, p->in.m2, p->why_not, p->note);
+    fprintf(stderr,
+            "  %-44s %9.4f ms, modelled %9.4f (walk %.4g latency %.3g l1 %.3g l2 %.3g dram %.3g issue "
+            "%.3g; paper %.3g) m1 %.3f m2 %.3f %s%s\n",
+            line.s ? line.s : "", q->time / 1e6, p->time_ns / 1e6, p->walked, p->cost.latency,
+            p->cost.bound_l1, p->cost.bound_l2, p->cost.bound_dram, p->issue, p->cost.paper, p->in.m1,
+            p->in.m2, p->why_not, p->note);
     buf_free(&line);
 }
 
@@ -89,7 +108,7 @@ static void add(struct rig *r, const struct row *row, const struct options *o, s
     if (!q->p.valid)
         assert_status_ok(tune_predict(r->bench, o, &q->p), &r->ds);
     if (q->p.valid) {
-        to->predict_ms += (double)(clock() - t0) * 1e3 / CLOCKS_PER_SEC;   /* of the processor */
+        to->predict_ms += (double)(clock() - t0) * 1e3 / CLOCKS_PER_SEC; /* of the processor */
         to->predicted++;
     }
     q->time = q->p.valid ? time_of(r, row, o) : -1;
@@ -99,7 +118,8 @@ static void add(struct rig *r, const struct row *row, const struct options *o, s
 }
 
 /* ---- what is compared ---- */
-static void schedules(struct rig *r, const struct row *row, const struct options *base, struct points *out)
+static void schedules(struct rig *r, const struct row *row, const struct options *base,
+                      struct points *out)
 {
     static const char *const family[] = { "block shape", "coarsening", "clustering" };
     struct space s = space_of(r->bench);
@@ -113,7 +133,8 @@ static void schedules(struct rig *r, const struct row *row, const struct options
     }
 }
 
-static void thresholds(struct rig *r, const struct row *row, const struct options *base, struct points *out)
+static void thresholds(struct rig *r, const struct row *row, const struct options *base,
+                       struct points *out)
 {
     struct space s = space_of(r->bench);
     struct options o = *base;
@@ -127,7 +148,10 @@ static void thresholds(struct rig *r, const struct row *row, const struct option
 }
 
 /* ---- one row ---- */
-struct verdict { double paper, ours, tied, spread, paper_right, right; size_t pairs; };
+struct verdict {
+    double paper, ours, tied, spread, paper_right, right;
+    size_t pairs;
+};
 
 /* Of the pairs whose times differ by more than noise, the share that the cost orders rightly. */
 static double told_apart(const double *cost, const double *time, size_t n, size_t *pairs)
@@ -189,15 +213,20 @@ static const struct point *least(const struct points *p, bool modelled)
 {
     const struct point *best = NULL;
     for (size_t i = 0; i < p->n; i++) {
-        double v = modelled ? p->v[i].p.cost.extended : p->v[i].time, b = !best ? INFINITY : modelled ? best->p.cost.extended : best->time;
-        best = v <= b ? &p->v[i] : best;      /* of equals the one that caches most */
+        double v = modelled ? p->v[i].p.cost.extended : p->v[i].time, b = !best ? INFINITY
+                                                                          : modelled
+                                                                              ? best->p.cost.extended
+                                                                              : best->time;
+        best = v <= b ? &p->v[i] : best; /* of equals the one that caches most */
     }
     return best;
 }
 
 static int pi_of(const struct options *o, uint32_t warps)
 {
-    return o->bypass == BYPASS_NONE || o->pi.mode == PI_CHA ? (int)warps : o->pi.mode == PI_BPA ? 0 : o->pi.value;
+    return o->bypass == BYPASS_NONE || o->pi.mode == PI_CHA ? (int)warps
+           : o->pi.mode == PI_BPA                           ? 0
+                                                            : o->pi.value;
 }
 
 static void put_thresholds(struct rig *r, const struct options *base, const struct points *p)
@@ -228,9 +257,11 @@ static void one_row(const struct row *row, bool pi)
     snprintf(device, sizeof device, "%s%s%s", row->device, row->options[0] ? " " : "", row->options);
     rig_open(&r, row->kernel, row->launch[0] ? row->launch : NULL, row->device);
     (pi ? thresholds : schedules)(&r, row, &base, p);
-    printf("| %s | %s | %s |", strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel, r.launch->name, device);
+    printf("| %s | %s | %s |", strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel,
+           r.launch->name, device);
     if (p->n < 2) {
-        printf(" nothing to rank: %s |\n", p->v[0].p.valid ? "one configuration alone runs" : p->v[0].p.why_not);
+        printf(" nothing to rank: %s |\n",
+               p->v[0].p.valid ? "one configuration alone runs" : p->v[0].p.why_not);
     } else {
         printf(" %zu |", p->n);
         put_verdict(p);
@@ -285,12 +316,15 @@ static void one_advice(const struct row *row)
     real = real > 0 ? original / real : NAN;
     double best = fmax(original / best_known(row), isnan(real) ? 1 : real);
     options_line(&v[0].options, &line);
-    printf("| %s | %s | %s | %s | `%s` |", strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel, r.launch->name, row->device, n ? v[0].title : "none", leave || !line.s ? "" : line.s);
+    printf("| %s | %s | %s | %s | `%s` |",
+           strrchr(row->kernel, '/') ? strrchr(row->kernel, '/') + 1 : row->kernel, r.launch->name,
+           row->device, n ? v[0].title : "none", leave || !line.s ? "" : line.s);
     number(" %.2fx |", leave || !n ? NAN : v[0].expected_gain);
     number(" %.2fx |", real);
     printf(" %.2fx | %s | %.0f |\n", best, verdict_on(leave ? NAN : v[0].expected_gain, real, best), ms);
     for (size_t i = 0; i < n && getenv("BENCH_TUNE_LIST"); i++)
-        fprintf(stderr, "  %s: %.2fx%s, %.0f %%\n    %s\n    %s\n", v[i].title, v[i].expected_gain, v[i].modelled ? " modelled" : "", 100 * v[i].confidence, v[i].why, v[i].command);
+        fprintf(stderr, "  %s: %.2fx%s, %.0f %%\n    %s\n    %s\n", v[i].title, v[i].expected_gain,
+                v[i].modelled ? " modelled" : "", 100 * v[i].confidence, v[i].why, v[i].command);
     fflush(stdout);
     buf_free(&line);
     ana_free(facts);
@@ -301,13 +335,17 @@ static void one_advice(const struct row *row)
 static bool parse_row(const char *text, struct row *out)
 {
     memset(out, 0, sizeof *out);
-    int n = sscanf(text, "%79[^:]:%47[^:]:%63[^ ] %159[^\n]", out->kernel, out->launch, out->device, out->options);
+    int n = sscanf(text, "%79[^:]:%47[^:]:%63[^ ] %159[^\n]", out->kernel, out->launch, out->device,
+                   out->options);
     if (n < 3)
         snprintf(out->device, sizeof out->device, DEVICE);
     return n >= 1;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(((const struct row *)a)->kernel, ((const struct row *)b)->kernel); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct row *)a)->kernel, ((const struct row *)b)->kernel);
+}
 
 static size_t demo_kernels(struct row *out, size_t most)
 {
@@ -327,8 +365,14 @@ static size_t demo_kernels(struct row *out, size_t most)
 }
 
 /* ---- tables ---- */
-static void schedule_row(const struct row *r) { one_row(r, false); }
-static void pi_row(const struct row *r) { one_row(r, true); }
+static void schedule_row(const struct row *r)
+{
+    one_row(r, false);
+}
+static void pi_row(const struct row *r)
+{
+    one_row(r, true);
+}
 
 /* One configuration against the original. */
 static void time_row(const struct row *row)
@@ -337,18 +381,31 @@ static void time_row(const struct row *row)
     struct options none = options_default(), o = options_of(row->options);
     rig_open(&r, row->kernel, row->launch[0] ? row->launch : NULL, row->device);
     double was = time_of(&r, row, &none), is = time_of(&r, row, &o);
-    printf("| %s | %s | %s | `%s` | %.4f | %.4f | %.2fx |\n", row->kernel, r.launch->name, row->device, row->options, was / 1e6, is / 1e6, was > 0 && is > 0 ? was / is : NAN);
+    printf("| %s | %s | %s | `%s` | %.4f | %.4f | %.2fx |\n", row->kernel, r.launch->name, row->device,
+           row->options, was / 1e6, is / 1e6, was > 0 && is > 0 ? was / is : NAN);
     fflush(stdout);
     rig_close(&r);
 }
 
-#define RANKS "| kernel | launch | device | configurations | spread | paper's | ours | ours, ties within 2 % | pairs beyond 2 % | paper's orders | ours orders | ms a prediction |"
+#define RANKS                                                                                          \
+    "| kernel | launch | device | configurations | spread | paper's | ours | ours, ties within 2 % | " \
+    "pairs beyond 2 % | paper's orders | ours orders | ms a prediction |"
 #define RULE "|---|---|---|---|---|---|---|---|---|---|---|---|"
-static const struct { const char *name, *head, *rule; void (*row)(const struct row *r); } tables[] = {
+static const struct {
+    const char *name, *head, *rule;
+    void (*row)(const struct row *r);
+} tables[] = {
     { "schedule", RANKS, RULE, schedule_row },
-    { "pi", RANKS " W | by footprint | by memory cost | found | caching all over the best | by footprint over the best | by cost over the best |", RULE "---|---|---|---|---|---|---|", pi_row },
-    { "advice", "| kernel | launch | device | first item | options | expected | real | best known | it is | ms for all items |", "|---|---|---|---|---|---|---|---|---|---|", one_advice },
-    { "time", "| kernel | launch | device | options | original ms | ms | gain |", "|---|---|---|---|---|---|---|", time_row },
+    { "pi",
+      RANKS " W | by footprint | by memory cost | found | caching all over the best | by footprint over "
+            "the best | by cost over the best |",
+      RULE "---|---|---|---|---|---|---|", pi_row },
+    { "advice",
+      "| kernel | launch | device | first item | options | expected | real | best known | it is | ms "
+      "for all items |",
+      "|---|---|---|---|---|---|---|---|---|---|", one_advice },
+    { "time", "| kernel | launch | device | options | original ms | ms | gain |",
+      "|---|---|---|---|---|---|---|", time_row },
 };
 
 int main(int argc, char **argv)
@@ -365,7 +422,7 @@ int main(int argc, char **argv)
         n += parse_row(argv[i], &row[n]);
     if (first >= argc)
         n = demo_kernels(row, ARRAY_LEN(row));
-    if (!getenv("BENCH_TUNE_ROWS"))                  /* set: rows alone, for who puts tables together */
+    if (!getenv("BENCH_TUNE_ROWS")) /* set: rows alone, for who puts tables together */
         printf("%s\n%s\n", tables[table].head, tables[table].rule);
     for (size_t i = 0; i < n; i++)
         tables[table].row(&row[i]);

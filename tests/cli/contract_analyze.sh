@@ -107,7 +107,7 @@ code "launch: the same rank, added up in another order" 0 "by_parts: grid 4096x1
 rank by_depth 'mad.lo.s32 %r11, %r3, %r7, %r6; mad.lo.s32 %r12, %r11, %r2, %r5; xor.b32 %r12, %r12, %r7;'
 code "launch: an index that is read besides is a dimension" 0 "by_depth: grid [0-9]+x[0-9]+x[0-9]+, block 8x8x4" "$B" launch "$T/by_depth.ptx" -k by_depth
 # A tile with a halo wants its own block shape; a debug build hides pointers in local memory.
-code "launch: the block that a halo was made for" 0 "w_jacobi: grid [0-9x]+, block 32x4x1" "$B" launch tests/unseen/w_nvcc.ptx -k w_jacobi
+code "launch: the block that a halo was made for" 0 "w_jacobi: grid [0-9x]+, block 32x4x1" "$B" launch tests/heldout/w_nvcc.ptx -k w_jacobi
 sed -e 's/ld.param.u64 %d1, \[view\];/ld.param.u64 %d1, [view]; st.local.u64 [keep], %d1; ld.local.u64 %d1, [keep];/' -e 's/    ld.param.u64 %d2, \[view+8\];/    .local .b64 keep;\n    ld.param.u64 %d4, [view+8]; st.local.u64 [keep], %d4; ld.local.u64 %d2, [keep];/' \
     -e '/ld.param.u64 %d1/{h;d};/.local .b64 keep;/{G}' "$T/view.ptx" > "$T/hidden.ptx"
 code "launch: pointers that pass through local memory" 0 "view\\+0 [a-z0-9]+ x [0-9]+.*view\\+8 [a-z0-9]+ x" "$B" launch "$T/hidden.ptx"
@@ -115,7 +115,7 @@ sed -e 's/^.visible .entry/.const .align 4 .b8 table[64];\n&/' -e 's/add.f32 %f,
 code "launch: a constant table is filled" 0 "table f32 x 16 \\(constant\\)" "$B" launch "$T/table.ptx" -o "$T/table.launch.json"
 doc "a constant table without a file runs" "d['equal_to_original'] is True" "$B" run "$T/table.ptx" --json
 # A guess under which no thread does anything is none; threads along x are no tile; masks are masks; flags start at zero.
-S=tests/unseen/suites
+S=tests/heldout/suites
 code "launch: a product of sizes that would overflow, and CTAs for all of it" 0 "m_swiglu: grid 256x1x1, block 256x1x1; m_swiglu_param_0 f32 x 131072 \\(output\\)" "$B" launch $S/models.ptx -k m_swiglu
 code "launch: a grid of two dimensions, a block of one; zeros stored to floats" 0 "m_attention: grid [0-9]+x64x1, block 256x1x1; m_attention_param_0 f32 " "$B" launch $S/models.ptx -k m_attention
 doc "launch: a table that starts empty, a mask" "d['args'][1]['init']=={'fill':0} and d['args'][3]['s32']==1023" "$B" launch $S/science.ptx -k c_hash_build

@@ -31,7 +31,7 @@ has "and one that is equal is equal" "outputs +equal to the original" "$out"
 # The simulated device: an insertion order that the timed launch does not share with the functional one.
 echo '{"format":"gpulocw-launch","version":1,"kernel":"c_hash_build","grid":[4,1,1],"block":[256,1,1],"args":[{"name":"key","buffer":"u32","count":1024,"init":{"random":[0,1023],"seed":1}},
   {"name":"slot","buffer":"u32","count":1024,"init":{"fill":0},"output":true},{"name":"n","s32":1000},{"name":"mask","s32":1023}]}' > "$T/hash.launch.json"
-out=$("$B/gpulocw" run tests/unseen/suites/science.ptx --launch "$T/hash.launch.json" --bypass l1 --pi 1 --no-counters 2>&1)
+out=$("$B/gpulocw" run tests/heldout/suites/science.ptx --launch "$T/hash.launch.json" --bypass l1 --pi 1 --no-counters 2>&1)
 has "nor on the simulated device" "differs from one launch of the original to the next" "$out"
 echo "1..$n"
 exit $bad

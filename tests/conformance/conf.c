@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#define N 1000u                  /* no multiple of the block, of a sector or of a guard's alignment */
-#define BLOCK 128u
+#define N        1000u /* no multiple of the block, of a sector or of a guard's alignment */
+#define BLOCK    128u
 #define MAX_ARGS 4
 
 /* ---- making launches ---- */
@@ -18,11 +18,15 @@ struct scene {
     struct arg_spec args[MAX_ARGS], before_args[MAX_ARGS];
     struct symbol_spec symbol;
     struct launch_data data;
-    struct dev_code *code; struct dev_data *bound;
-    struct dev_run run; struct result res; struct diags ds;
+    struct dev_code *code;
+    struct dev_data *bound;
+    struct dev_run run;
+    struct result res;
+    struct diags ds;
 };
 
-static enum conf_verdict verdict(struct conf_env *e, enum conf_verdict v, const char *fmt, ...) BASE_PRINTF(3, 4);
+static enum conf_verdict verdict(struct conf_env *e, enum conf_verdict v, const char *fmt, ...)
+    BASE_PRINTF(3, 4);
 static enum conf_verdict verdict(struct conf_env *e, enum conf_verdict v, const char *fmt, ...)
 {
     va_list ap;
@@ -34,12 +38,17 @@ static enum conf_verdict verdict(struct conf_env *e, enum conf_verdict v, const 
 #define FAIL(...) verdict(e, CONF_FAIL, __VA_ARGS__)
 #define SKIP(...) verdict(e, CONF_SKIP, __VA_ARGS__)
 
-static char *name_of(const char *s) { return (char *)(uintptr_t)s; }
+static char *name_of(const char *s)
+{
+    return (char *)(uintptr_t)s;
+}
 
 static void scene_init(struct scene *s, const char *kernel, uint32_t threads)
 {
     memset(s, 0, sizeof *s);
-    s->spec = (struct launch_spec){ .kernel = name_of(kernel), .grid = { (threads + BLOCK - 1) / BLOCK, 1, 1 }, .block = { BLOCK, 1, 1 } };
+    s->spec = (struct launch_spec){ .kernel = name_of(kernel),
+                                    .grid = { (threads + BLOCK - 1) / BLOCK, 1, 1 },
+                                    .block = { BLOCK, 1, 1 } };
     s->spec.args = s->args;
     s->run = dev_run_default();
     s->run.repeat = 2;
@@ -47,10 +56,18 @@ static void scene_init(struct scene *s, const char *kernel, uint32_t threads)
     s->res = result_empty();
 }
 
-static struct arg_spec buffer(const char *name, enum elem elem, uint64_t count, double start, double step, bool output)
+static struct arg_spec buffer(const char *name, enum elem elem, uint64_t count, double start,
+                              double step, bool output)
 {
-    struct arg_spec a = { .kind = ARG_BUFFER, .name = name_of(name), .elem = elem, .count = count, .output = output };
-    a.init = (struct init_spec){ .kind = INIT_IOTA, .a = start, .b = step, .ia = (int64_t)start, .ib = (int64_t)step, .integral = true };
+    struct arg_spec a = {
+        .kind = ARG_BUFFER, .name = name_of(name), .elem = elem, .count = count, .output = output
+    };
+    a.init = (struct init_spec){ .kind = INIT_IOTA,
+                                 .a = start,
+                                 .b = step,
+                                 .ia = (int64_t)start,
+                                 .ib = (int64_t)step,
+                                 .integral = true };
     return a;
 }
 
@@ -61,7 +78,10 @@ static struct arg_spec u32(const char *name, uint32_t v)
     return a;
 }
 
-static void arg(struct scene *s, struct arg_spec a) { s->args[s->spec.nargs++] = a; }
+static void arg(struct scene *s, struct arg_spec a)
+{
+    s->args[s->spec.nargs++] = a;
+}
 
 static const char *said(const struct diags *ds)
 {
@@ -105,7 +125,8 @@ static bool runs(struct conf_env *e, struct scene *s)
         st = launch(e, s);
     if (st == ST_OK && s->res.status == ST_OK)
         return true;
-    verdict(e, CONF_FAIL, "%s: status %d, result %d: %s / %s", s->spec.kernel, (int)st, (int)s->res.status, s->res.message, said(&s->ds));
+    verdict(e, CONF_FAIL, "%s: status %d, result %d: %s / %s", s->spec.kernel, (int)st,
+            (int)s->res.status, s->res.message, said(&s->ds));
     return false;
 }
 
@@ -118,7 +139,8 @@ static bool reads(struct conf_env *e, struct scene *s, size_t i, void *bytes, ui
 }
 
 /* Argument i holds `want`, and so does the hash of the result's output `name`. */
-static enum conf_verdict holds(struct conf_env *e, struct scene *s, size_t i, const void *want, uint64_t n)
+static enum conf_verdict holds(struct conf_env *e, struct scene *s, size_t i, const void *want,
+                               uint64_t n)
 {
     uint8_t *got = calloc(1, n);
     if (!got || !reads(e, s, i, got, n)) {
@@ -128,9 +150,11 @@ static enum conf_verdict holds(struct conf_env *e, struct scene *s, size_t i, co
     enum conf_verdict v = CONF_PASS;
     for (uint64_t k = 0; v == CONF_PASS && k < n; k++)
         if (got[k] != ((const uint8_t *)want)[k])
-            v = FAIL("%s: byte %llu of argument %zu is %02x, not %02x", s->spec.kernel, (unsigned long long)k, i, got[k], ((const uint8_t *)want)[k]);
+            v = FAIL("%s: byte %llu of argument %zu is %02x, not %02x", s->spec.kernel,
+                     (unsigned long long)k, i, got[k], ((const uint8_t *)want)[k]);
     for (uint32_t k = 0; v == CONF_PASS && k < s->res.noutputs; k++)
-        if (!strcmp(s->res.outputs[k].name, s->args[i].name) && s->res.outputs[k].hash != base_hash(want, n))
+        if (!strcmp(s->res.outputs[k].name, s->args[i].name) &&
+            s->res.outputs[k].hash != base_hash(want, n))
             v = FAIL("%s: the output's hash is not that of its bytes", s->spec.kernel);
     free(got);
     return v;
@@ -209,10 +233,15 @@ static enum conf_verdict case_types(struct conf_env *e)
 static enum conf_verdict case_struct(struct conf_env *e)
 {
     struct scene s;
-    struct { uint32_t a, unused; uint64_t b; } cfg = { 3, 0xffffffff, 1ull << 40 };
+    struct {
+        uint32_t a, unused;
+        uint64_t b;
+    } cfg = { 3, 0xffffffff, 1ull << 40 };
     uint64_t want[BLOCK];
     scene_init(&s, "conf_struct", BLOCK);
-    arg(&s, (struct arg_spec){ .kind = ARG_BYTES, .name = name_of("cfg"), .bytes = (uint8_t *)&cfg, .nbytes = sizeof cfg });
+    arg(&s,
+        (struct arg_spec){
+            .kind = ARG_BYTES, .name = name_of("cfg"), .bytes = (uint8_t *)&cfg, .nbytes = sizeof cfg });
     arg(&s, buffer("out", ELEM_U64, BLOCK, 0, 0, true));
     for (uint32_t i = 0; i < BLOCK; i++)
         want[i] = (uint64_t)cfg.a * i + cfg.b;
@@ -221,7 +250,8 @@ static enum conf_verdict case_struct(struct conf_env *e)
     return v;
 }
 
-static enum conf_verdict symbol_run(struct conf_env *e, struct scene *s, const uint32_t table[4], uint32_t knob)
+static enum conf_verdict symbol_run(struct conf_env *e, struct scene *s, const uint32_t table[4],
+                                    uint32_t knob)
 {
     uint32_t want[BLOCK], count = 0;
     if (!runs(e, s))
@@ -231,7 +261,8 @@ static enum conf_verdict symbol_run(struct conf_env *e, struct scene *s, const u
     if (dev_read_symbol(e->dev, s->code, "g_count", &count, sizeof count, &s->ds) != ST_OK)
         return FAIL("read of g_count: %s", said(&s->ds));
     if (count != BLOCK)
-        return FAIL("g_count is %u, not %u: a module variable was not as declared at the launch", count, BLOCK);
+        return FAIL("g_count is %u, not %u: a module variable was not as declared at the launch", count,
+                    BLOCK);
     return holds(e, s, 0, want, sizeof want);
 }
 
@@ -244,7 +275,8 @@ static enum conf_verdict case_symbols(struct conf_env *e)
     scene_init(&s, "conf_symbol", BLOCK);
     arg(&s, buffer("out", ELEM_U32, BLOCK, 0, 0, true));
     enum conf_verdict v = symbol_run(e, &s, declared, 7);
-    struct dev_symbol_value set = { "g_knob", 0, &knob, sizeof knob }, zero = { "g_knob", 0, NULL, sizeof knob };
+    struct dev_symbol_value set = { "g_knob", 0, &knob, sizeof knob },
+                            zero = { "g_knob", 0, NULL, sizeof knob };
     s.run.set = &set;
     s.run.nset = 1;
     if (v == CONF_PASS)
@@ -257,7 +289,13 @@ static enum conf_verdict case_symbols(struct conf_env *e)
     if (v == CONF_PASS)
         v = symbol_run(e, &s, declared, 0);
     struct dev_symbol_value none = { "no_such", 0, &knob, sizeof knob };
-    s.run = (struct dev_run){ .launch = &s.spec, .grid = s.spec.grid, .block = s.spec.block, .set = &none, .nset = 1, .carveout = -1, .hw_pi = -1 };
+    s.run = (struct dev_run){ .launch = &s.spec,
+                              .grid = s.spec.grid,
+                              .block = s.spec.block,
+                              .set = &none,
+                              .nset = 1,
+                              .carveout = -1,
+                              .hw_pi = -1 };
     if (v == CONF_PASS && launch(e, &s) != ST_INPUT)
         v = FAIL("a knob that the module has not was accepted");
     scene_free(e, &s);
@@ -271,7 +309,8 @@ static enum conf_verdict case_spec_symbols(struct conf_env *e)
     scene_init(&s, "conf_symbol", BLOCK);
     arg(&s, buffer("out", ELEM_U32, BLOCK, 0, 0, true));
     s.symbol = (struct symbol_spec){ .name = name_of("c_table"), .elem = ELEM_U32 };
-    s.symbol.init = (struct init_spec){ .kind = INIT_HEX, .text = name_of("09000000080000000700000006000000") };
+    s.symbol.init =
+        (struct init_spec){ .kind = INIT_HEX, .text = name_of("09000000080000000700000006000000") };
     s.spec.symbols = &s.symbol;
     s.spec.nsymbols = 1;
     enum conf_verdict v = symbol_run(e, &s, given, 7);
@@ -287,9 +326,14 @@ static enum conf_verdict case_before(struct conf_env *e)
     scene_init(&s, "conf_bump", BLOCK);
     arg(&s, buffer("buf", ELEM_U32, BLOCK, 10, 1, true));
     arg(&s, u32("add", 1));
-    s.before = (struct launch_spec){ .kernel = name_of("conf_u32"), .grid = s.spec.grid, .block = s.spec.block, .args = s.before_args, .nargs = 3 };
+    s.before = (struct launch_spec){ .kernel = name_of("conf_u32"),
+                                     .grid = s.spec.grid,
+                                     .block = s.spec.block,
+                                     .args = s.before_args,
+                                     .nargs = 3 };
     s.before_args[0] = buffer("own", ELEM_U32, BLOCK, 1000, 2, false);
-    s.before_args[1] = (struct arg_spec){ .kind = ARG_SAME_AS, .name = name_of("to"), .same_as = name_of("buf") };
+    s.before_args[1] =
+        (struct arg_spec){ .kind = ARG_SAME_AS, .name = name_of("to"), .same_as = name_of("buf") };
     s.before_args[2] = u32("n", BLOCK);
     s.spec.before = &s.before;
     s.spec.nbefore = 1;
@@ -315,7 +359,9 @@ static enum conf_verdict case_same_as(struct conf_env *e)
     uint32_t want[2 * BLOCK];
     scene_init(&s, "conf_u32", BLOCK);
     arg(&s, buffer("a", ELEM_U32, 2 * BLOCK, 5, 1, true));
-    arg(&s, (struct arg_spec){ .kind = ARG_SAME_AS, .name = name_of("b"), .same_as = name_of("a"), .offset = 4 * BLOCK });
+    arg(&s,
+        (struct arg_spec){
+            .kind = ARG_SAME_AS, .name = name_of("b"), .same_as = name_of("a"), .offset = 4 * BLOCK });
     arg(&s, u32("n", BLOCK));
     for (uint32_t i = 0; i < BLOCK; i++) {
         want[i] = 5 + i;
@@ -368,11 +414,15 @@ static enum conf_verdict case_result(struct conf_env *e)
     s.res.voted = 5;
     enum conf_verdict v = runs(e, &s) ? CONF_PASS : CONF_FAIL;
     const struct timing *t = &s.res.time;
-    if (v == CONF_PASS && (!t->valid || t->origin != want || !t->n || t->median <= 0 || t->min > t->median || t->max < t->median))
-        v = FAIL("time: valid %d origin %d n %u median %lld", t->valid, (int)t->origin, t->n, (long long)t->median);
+    if (v == CONF_PASS && (!t->valid || t->origin != want || !t->n || t->median <= 0 ||
+                           t->min > t->median || t->max < t->median))
+        v = FAIL("time: valid %d origin %d n %u median %lld", t->valid, (int)t->origin, t->n,
+                 (long long)t->median);
     for (int i = 0; v == CONF_PASS && i < COUNTER_COUNT; i++)
-        if (s.res.counters[i].valid && (s.res.counters[i].origin != want || !(s.res.counters[i].value >= 0)))
-            v = FAIL("counter %s: origin %d value %g", counter_name((enum counter_id)i), (int)s.res.counters[i].origin, s.res.counters[i].value);
+        if (s.res.counters[i].valid &&
+            (s.res.counters[i].origin != want || !(s.res.counters[i].value >= 0)))
+            v = FAIL("counter %s: origin %d value %g", counter_name((enum counter_id)i),
+                     (int)s.res.counters[i].origin, s.res.counters[i].value);
     if (v == CONF_PASS && (s.res.options.carveout != 42 || s.res.voted != 5))
         v = FAIL("the caller's options were overwritten");
     if (v == CONF_PASS && (!s.res.regs || !s.res.ctas_per_sm))
@@ -380,7 +430,8 @@ static enum conf_verdict case_result(struct conf_env *e)
     s.run.functional = true;
     if (v == CONF_PASS && !runs(e, &s))
         v = CONF_FAIL;
-    if (v == CONF_PASS && (s.res.time.valid || s.res.counters[COUNTER_L1_HIT_RATE].valid || s.res.noutputs != 1))
+    if (v == CONF_PASS &&
+        (s.res.time.valid || s.res.counters[COUNTER_L1_HIT_RATE].valid || s.res.noutputs != 1))
         v = FAIL("a functional run must have outputs, and neither time nor cache counters");
     scene_free(e, &s);
     return v;
@@ -395,7 +446,8 @@ static enum conf_verdict case_counters(struct conf_env *e)
     arg(&s, buffer("out", ELEM_F32, 64 * BLOCK, 0, 0, true));
     arg(&s, u32("n", 64 * BLOCK));
     enum conf_verdict v = runs(e, &s) ? CONF_PASS : CONF_FAIL;
-    const struct counter *c = &s.res.counters[COUNTER_L1_SECTORS_PER_REQUEST], *q = &s.res.counters[COUNTER_L1_REQUESTS];
+    const struct counter *c = &s.res.counters[COUNTER_L1_SECTORS_PER_REQUEST],
+                         *q = &s.res.counters[COUNTER_L1_REQUESTS];
     if (v == CONF_PASS && !c->valid)
         v = SKIP("%s", s.res.message[0] ? s.res.message : "no counters");
     if (v == CONF_PASS && (c->value != 4 || q->value != 64 * BLOCK / 32))
@@ -407,11 +459,13 @@ static enum conf_verdict case_counters(struct conf_env *e)
 /* ---- errors ---- */
 static enum conf_verdict case_load_errors(struct conf_env *e)
 {
-    static const char bad[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n    frobnicate.u32 %r1;\n    ret;\n}\n";
+    static const char bad[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n  "
+                              "  frobnicate.u32 %r1;\n    ret;\n}\n";
     struct dev_code *c = NULL;
     struct diags ds = { 0 };
     enum conf_verdict v = CONF_PASS;
-    if (dev_load(e->dev, "x.ptx", e->ptx, STR("no_such_kernel"), 0, &c, &ds) != ST_INPUT || c || !ds.errors)
+    if (dev_load(e->dev, "x.ptx", e->ptx, STR("no_such_kernel"), 0, &c, &ds) != ST_INPUT || c ||
+        !ds.errors)
         v = FAIL("an unknown kernel was not refused");
     diags_free(&ds);
     ds = (struct diags){ 0 };
@@ -429,7 +483,8 @@ static enum conf_verdict refuses(struct conf_env *e, struct scene *s, const char
     enum status st = scene_bind(e, s);
     if (st == ST_OK)
         st = launch(e, s);
-    enum conf_verdict v = st == ST_INPUT && s->ds.errors ? CONF_PASS : FAIL("%s: status %d", what, (int)st);
+    enum conf_verdict v =
+        st == ST_INPUT && s->ds.errors ? CONF_PASS : FAIL("%s: status %d", what, (int)st);
     scene_free(e, s);
     return v;
 }
@@ -457,7 +512,8 @@ static enum conf_verdict fails(struct conf_env *e, struct scene *s, const char *
         st = launch(e, s);
     enum conf_verdict v = CONF_PASS;
     if (st != ST_OK || s->res.status == ST_OK || !s->res.message[0])
-        v = FAIL("%s: status %d, result %d '%s' (%s)", s->spec.kernel, (int)st, (int)s->res.status, s->res.message, said(&s->ds));
+        v = FAIL("%s: status %d, result %d '%s' (%s)", s->spec.kernel, (int)st, (int)s->res.status,
+                 s->res.message, said(&s->ds));
     else if (s->res.time.valid)
         v = FAIL("%s failed and has a time", s->spec.kernel);
     else if (reason && !strstr(s->res.message, reason))
@@ -536,16 +592,30 @@ static enum conf_verdict case_cancel(struct conf_env *e)
 }
 
 static const struct conf_case CASES[] = {
-    { "element types", case_types },         { "struct parameter", case_struct },
-    { "symbols", case_symbols },             { "symbols of the launch", case_spec_symbols },
-    { "before launches", case_before },      { "update in place", case_in_place },
-    { "same_as with offset", case_same_as }, { "shared memory", case_shared },
+    { "element types", case_types },
+    { "struct parameter", case_struct },
+    { "symbols", case_symbols },
+    { "symbols of the launch", case_spec_symbols },
+    { "before launches", case_before },
+    { "update in place", case_in_place },
+    { "same_as with offset", case_same_as },
+    { "shared memory", case_shared },
     { "shared memory above 48 KB", case_shared_large },
-    { "what a result says", case_result },   { "counters", case_counters },
-    { "load errors", case_load_errors },     { "arguments that do not fit", case_bad_args },
-    { "write outside a buffer", case_outside }, { "fault", case_fault },
-    { "hang", case_hang },                   { "cancel", case_cancel },
+    { "what a result says", case_result },
+    { "counters", case_counters },
+    { "load errors", case_load_errors },
+    { "arguments that do not fit", case_bad_args },
+    { "write outside a buffer", case_outside },
+    { "fault", case_fault },
+    { "hang", case_hang },
+    { "cancel", case_cancel },
 };
 
-size_t conf_count(void) { return ARRAY_LEN(CASES); }
-const struct conf_case *conf_case(size_t i) { return &CASES[i]; }
+size_t conf_count(void)
+{
+    return ARRAY_LEN(CASES);
+}
+const struct conf_case *conf_case(size_t i)
+{
+    return &CASES[i];
+}

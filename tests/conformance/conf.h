@@ -9,11 +9,14 @@
 enum conf_verdict { CONF_PASS, CONF_FAIL, CONF_SKIP };
 struct conf_env {
     struct dev *dev;
-    struct str ptx;                              /* tests/conformance/kernels.ptx */
-    bool survives;                               /* faults and hangs cost at most a worker process */
-    char why[512];                               /* of a failure or a skip */
+    struct str ptx; /* tests/conformance/kernels.ptx */
+    bool survives;  /* faults and hangs cost at most a worker process */
+    char why[512];  /* of a failure or a skip */
 };
-struct conf_case { const char *name; enum conf_verdict (*run)(struct conf_env *e); };
+struct conf_case {
+    const char *name;
+    enum conf_verdict (*run)(struct conf_env *e);
+};
 size_t conf_count(void);
 const struct conf_case *conf_case(size_t i);
 #define CONF_PTX "tests/conformance/kernels.ptx"

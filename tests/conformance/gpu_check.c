@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT (1u << 22)
-#define NO_GPU 77                /* what test runners take for "skipped" */
+#define COUNT  (1u << 22)
+#define NO_GPU 77 /* what test runners take for "skipped" */
 
 static enum status no_preset(void *ctx, const char *name, struct sim_preset *out, struct diags *ds)
 {
@@ -38,8 +38,9 @@ static void say(const struct diags *ds)
 static void print_device(void *ctx, const struct dev_info *i)
 {
     *(int *)ctx += i->kind == DEV_CUDA;
-    printf("%-20s %-24s sm_%d%d %u SMs, L1 %llu KB, L2 %llu KB, %llu MB, %u KB shared a block\n", i->spec, i->name, i->cc_major, i->cc_minor,
-           i->sms, (unsigned long long)i->l1_bytes >> 10, (unsigned long long)i->l2_bytes >> 10, (unsigned long long)i->mem_bytes >> 20,
+    printf("%-20s %-24s sm_%d%d %u SMs, L1 %llu KB, L2 %llu KB, %llu MB, %u KB shared a block\n",
+           i->spec, i->name, i->cc_major, i->cc_minor, i->sms, (unsigned long long)i->l1_bytes >> 10,
+           (unsigned long long)i->l2_bytes >> 10, (unsigned long long)i->mem_bytes >> 20,
            i->shared_per_block_optin >> 10);
 }
 
@@ -51,7 +52,8 @@ static int run_cases(struct conf_env *e, const char *what)
         int64_t from = base_now_ns();
         e->why[0] = '\0';
         enum conf_verdict v = conf_case(i)->run(e);
-        printf("%-10s %-28s %s %8.1f ms  %s\n", what, conf_case(i)->name, WORD[v], since(from), v == CONF_PASS ? "" : e->why);
+        printf("%-10s %-28s %s %8.1f ms  %s\n", what, conf_case(i)->name, WORD[v], since(from),
+               v == CONF_PASS ? "" : e->why);
         fflush(stdout);
         failed += v == CONF_FAIL;
     }
@@ -59,7 +61,13 @@ static int run_cases(struct conf_env *e, const char *what)
 }
 
 /* ---- figures: a streaming kernel over 16 MiB, as a sweep would run it ---- */
-struct stream { struct launch_spec l; struct arg_spec args[3]; struct launch_data data; struct dev_code *code; struct dev_data *bound; };
+struct stream {
+    struct launch_spec l;
+    struct arg_spec args[3];
+    struct launch_data data;
+    struct dev_code *code;
+    struct dev_data *bound;
+};
 
 static enum status stream_open(struct stream *s, struct dev *d, struct str ptx, struct diags *ds)
 {
@@ -67,9 +75,15 @@ static enum status stream_open(struct stream *s, struct dev *d, struct str ptx, 
     static char kernel[] = "conf_f32";
     uint32_t n = COUNT;
     memset(s, 0, sizeof *s);
-    s->l = (struct launch_spec){ .kernel = kernel, .grid = { COUNT / 256, 1, 1 }, .block = { 256, 1, 1 }, .args = s->args, .nargs = 3 };
+    s->l = (struct launch_spec){ .kernel = kernel,
+                                 .grid = { COUNT / 256, 1, 1 },
+                                 .block = { 256, 1, 1 },
+                                 .args = s->args,
+                                 .nargs = 3 };
     for (int i = 0; i < 2; i++)
-        s->args[i] = (struct arg_spec){ .kind = ARG_BUFFER, .name = names[i], .elem = ELEM_F32, .count = COUNT, .output = i == 1 };
+        s->args[i] = (struct arg_spec){
+            .kind = ARG_BUFFER, .name = names[i], .elem = ELEM_F32, .count = COUNT, .output = i == 1
+        };
     s->args[2] = (struct arg_spec){ .kind = ARG_SCALAR, .name = names[2], .elem = ELEM_U32 };
     memcpy(s->args[2].scalar, &n, sizeof n);
     enum status st = launch_data_make(&s->l, 1u << 30, &s->data, ds);
@@ -78,7 +92,8 @@ static enum status stream_open(struct stream *s, struct dev *d, struct str ptx, 
     return st == ST_OK ? dev_bind(d, &s->data, &s->bound, ds) : st;
 }
 
-static enum status points(struct stream *s, struct dev *d, int n, bool counters, struct result *r, struct diags *ds)
+static enum status points(struct stream *s, struct dev *d, int n, bool counters, struct result *r,
+                          struct diags *ds)
 {
     struct dev_run run = dev_run_default();
     run.launch = &s->l;
@@ -94,11 +109,13 @@ static enum status points(struct stream *s, struct dev *d, int n, bool counters,
 
 static void print_figures(const struct result *r)
 {
-    printf("%-44s median %.1f min %.1f max %.1f us, %u samples%s\n", "time of the kernel", (double)r->time.median / 1e3,
-           (double)r->time.min / 1e3, (double)r->time.max / 1e3, r->time.n, r->time.throttled ? ", throttled" : "");
+    printf("%-44s median %.1f min %.1f max %.1f us, %u samples%s\n", "time of the kernel",
+           (double)r->time.median / 1e3, (double)r->time.min / 1e3, (double)r->time.max / 1e3, r->time.n,
+           r->time.throttled ? ", throttled" : "");
     for (int i = 0; i < COUNTER_COUNT; i++) {
         if (r->counters[i].valid)
-            printf("  %-42s %.6g %s\n", counter_name((enum counter_id)i), r->counters[i].value, counter_unit((enum counter_id)i));
+            printf("  %-42s %.6g %s\n", counter_name((enum counter_id)i), r->counters[i].value,
+                   counter_unit((enum counter_id)i));
         else
             printf("  %-42s n/a\n", counter_name((enum counter_id)i));
     }
@@ -118,7 +135,8 @@ static enum status figures(struct dev *d, struct str ptx, struct diags *ds)
     from = base_now_ns();
     if (st == ST_OK)
         st = points(&s, d, 17, false, &r, ds);
-    printf("%-44s %.1f ms (kernels alone: %.1f ms)\n", "17 points of 5 repetitions", since(from), 17 * 6 * (double)r.time.median / 1e6);
+    printf("%-44s %.1f ms (kernels alone: %.1f ms)\n", "17 points of 5 repetitions", since(from),
+           17 * 6 * (double)r.time.median / 1e6);
     from = base_now_ns();
     if (st == ST_OK)
         st = points(&s, d, 1, true, &r, ds);
@@ -137,7 +155,8 @@ static enum status figures(struct dev *d, struct str ptx, struct diags *ds)
     return st;
 }
 
-static int check(const char *spec, const struct dev_env *env, const char *what, bool survives, bool figure, struct str ptx)
+static int check(const char *spec, const struct dev_env *env, const char *what, bool survives,
+                 bool figure, struct str ptx)
 {
     struct dev *d;
     struct diags ds = { 0 };

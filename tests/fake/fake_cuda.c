@@ -4,14 +4,16 @@
  * leaves its allocation, a launch of a faulted context, a freed pointer are errors.
  *
  * FAKE_CUDA in the environment, comma-separated: devices=N, version=V, oom=BYTES
- * (in use at most), nostart, init=ERROR, context=ERROR (what starting, a context come to), slow (a launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the
- * driver, compiling a module, an upload of more than a kilobyte take 20 s), startms=MS, jitms=MS, copyms=MS, launchms=MS (the
- * same, and a launch, take so many milliseconds).
- * Durations, for kernels of the tests' own: base=NS instead of what the threads give; valley=P (least at threshold P: each
- * warp away from it costs an eighth), noise=K (uniform over K percent of the time), spike=N (one launch in N takes half as long again), drift=K (each launch takes K per mille
- * of the base longer than the one before).
- * Variants: FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11 driver's names. */
-#include "engine/dev/drv.h"
+ * (in use at most), nostart, init=ERROR, context=ERROR (what starting, a context come to), slow (a
+ * launch takes 30 ms of real time), slowstart, slowjit, slowcopy (starting the driver, compiling a
+ * module, an upload of more than a kilobyte take 20 s), startms=MS, jitms=MS, copyms=MS, launchms=MS
+ * (the same, and a launch, take so many milliseconds). Durations, for kernels of the tests' own: base=NS
+ * instead of what the threads give; valley=P (least at threshold P: each warp away from it costs an
+ * eighth), noise=K (uniform over K percent of the time), spike=N (one launch in N takes half as long
+ * again), drift=K (each launch takes K per mille of the base longer than the one before). Variants:
+ * FAKE_LACKS leaves needed functions out; FAKE_OLD has only what is needed, by a CUDA 11 driver's names.
+ */
+#include "engine/dev/cuda/drv.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -25,23 +27,49 @@ DRV_API(X)
 #undef X
 drv_result cuEventElapsedTime(float *ms, drv_event a, drv_event b);
 drv_result cuDevicePrimaryCtxRelease(drv_device d);
-long fake_cuda_live(void);                       /* allocations not freed; tests look it up */
-long fake_cuda_loads(void);                      /* modules compiled so far */
-long fake_cuda_copied_out(void);                 /* bytes copied to the host so far */
-/* What a kernel ran with last, and what is set now: the L2 limit, bytes and ratio (percent) of the stream's window. */
+long fake_cuda_live(void);       /* allocations not freed; tests look it up */
+long fake_cuda_loads(void);      /* modules compiled so far */
+long fake_cuda_copied_out(void); /* bytes copied to the host so far */
+/* What a kernel ran with last, and what is set now: the L2 limit, bytes and ratio (percent) of the
+ * stream's window. */
 void fake_cuda_window(long ran[3], long now[3]);
 
 #define MAX_ALLOCS 4096
-#define MAX_VARS 16
-#define MAX_FUNCS 32
+#define MAX_VARS   16
+#define MAX_FUNCS  32
 struct module;
-struct function { char name[64]; struct module *m; int dynamic_shared, carveout; };
-struct variable { char name[64]; size_t n; uint8_t *bytes; };
-struct module { struct function f[MAX_FUNCS]; size_t nf; struct variable v[MAX_VARS]; size_t nv; bool bypasses; };
-struct event { int64_t at; bool hung; };
+struct function {
+    char name[64];
+    struct module *m;
+    int dynamic_shared, carveout;
+};
+struct variable {
+    char name[64];
+    size_t n;
+    uint8_t *bytes;
+};
+struct module {
+    struct function f[MAX_FUNCS];
+    size_t nf;
+    struct variable v[MAX_VARS];
+    size_t nv;
+    bool bypasses;
+};
+struct event {
+    int64_t at;
+    bool hung;
+};
 static struct {
-    struct { uint8_t *p; size_t n; } alloc[MAX_ALLOCS]; size_t nalloc; size_t bytes;
-    drv_result sticky; bool hung, started; int64_t clock; long loads, launches, copied_out, window[3], ran[3];
+    struct {
+        uint8_t *p;
+        size_t n;
+    } alloc[MAX_ALLOCS];
+    size_t nalloc;
+    size_t bytes;
+    drv_result sticky;
+    bool hung, started;
+    int64_t clock;
+    long loads, launches, copied_out, window[3], ran[3];
 } F;
 
 /* ---- script ---- */
@@ -80,7 +108,10 @@ static bool inside(drv_ptr p, size_t n)
     return false;
 }
 
-static void *host(drv_ptr p) { return (void *)(uintptr_t)p; }
+static void *host(drv_ptr p)
+{
+    return (void *)(uintptr_t)p;
+}
 
 static bool track(uint8_t *p, size_t n)
 {
@@ -137,8 +168,16 @@ drv_result cuMemFree_v2(drv_ptr p)
     return DRV_ERROR_INVALID_VALUE;
 }
 
-drv_result cuMemAllocHost_v2(void **p, size_t n) { *p = malloc(n ? n : 1); return *p ? DRV_SUCCESS : DRV_ERROR_OUT_OF_MEMORY; }
-drv_result cuMemFreeHost(void *p) { free(p); return DRV_SUCCESS; }
+drv_result cuMemAllocHost_v2(void **p, size_t n)
+{
+    *p = malloc(n ? n : 1);
+    return *p ? DRV_SUCCESS : DRV_ERROR_OUT_OF_MEMORY;
+}
+drv_result cuMemFreeHost(void *p)
+{
+    free(p);
+    return DRV_SUCCESS;
+}
 
 static drv_result copy(void *to, const void *from, size_t n, bool fine)
 {
@@ -184,8 +223,14 @@ long fake_cuda_live(void)
         n += F.alloc[i].p != NULL;
     return n;
 }
-long fake_cuda_loads(void) { return F.loads; }
-long fake_cuda_copied_out(void) { return F.copied_out; }
+long fake_cuda_loads(void)
+{
+    return F.loads;
+}
+long fake_cuda_copied_out(void)
+{
+    return F.copied_out;
+}
 
 /* ---- start, devices, contexts ---- */
 static bool alone(int *k);
@@ -199,9 +244,14 @@ drv_result cuInit(unsigned flags)
     F.launches = 0;
     if (script("init", 0))
         return (drv_result)script("init", 0);
-    return script("nostart", 0) || (alone(&k) && k >= (int)script("devices", 1)) ? DRV_ERROR_NO_DEVICE : DRV_SUCCESS;
+    return script("nostart", 0) || (alone(&k) && k >= (int)script("devices", 1)) ? DRV_ERROR_NO_DEVICE
+                                                                                 : DRV_SUCCESS;
 }
-drv_result cuDriverGetVersion(int *v) { *v = (int)script("version", 13000); return DRV_SUCCESS; }
+drv_result cuDriverGetVersion(int *v)
+{
+    *v = (int)script("version", 13000);
+    return DRV_SUCCESS;
+}
 /* One GPU alone (CUDA_VISIBLE_DEVICES=N) is the first, whichever it is. */
 static bool alone(int *k)
 {
@@ -232,7 +282,12 @@ drv_result cuDeviceGetName(char *name, int n, drv_device d)
         snprintf(name, (size_t)n, "Fake GPU %d", (int)d);
     return DRV_SUCCESS;
 }
-drv_result cuDeviceTotalMem_v2(size_t *bytes, drv_device d) { (void)d; *bytes = (size_t)1 << 32; return DRV_SUCCESS; }
+drv_result cuDeviceTotalMem_v2(size_t *bytes, drv_device d)
+{
+    (void)d;
+    *bytes = (size_t)1 << 32;
+    return DRV_SUCCESS;
+}
 #ifndef FAKE_OLD
 drv_result cuDeviceGetPCIBusId(char *id, int n, drv_device d)
 {
@@ -243,12 +298,24 @@ drv_result cuDeviceGetPCIBusId(char *id, int n, drv_device d)
 
 drv_result cuDeviceGetAttribute(int *v, drv_device_attr a, drv_device d)
 {
-    static const struct { int attr, value; } T[] = {
-        { DRV_ATTR_MAX_THREADS_PER_BLOCK, 1024 }, { DRV_ATTR_WARP_SIZE, 32 }, { DRV_ATTR_CLOCK_RATE, 1500000 },
-        { DRV_ATTR_MULTIPROCESSOR_COUNT, 4 }, { DRV_ATTR_L2_CACHE_SIZE, 1 << 20 }, { DRV_ATTR_MAX_THREADS_PER_SM, 2048 },
-        { DRV_ATTR_CC_MAJOR, 9 }, { DRV_ATTR_CC_MINOR, 0 }, { DRV_ATTR_SHARED_PER_SM, 228 * 1024 }, { DRV_ATTR_REGS_PER_SM, 65536 },
-        { DRV_ATTR_MAX_PERSISTING_L2, 1 << 14 }, { DRV_ATTR_MAX_WINDOW, 1 << 20 },
-        { DRV_ATTR_COOPERATIVE_LAUNCH, 1 }, { DRV_ATTR_SHARED_OPTIN, 227 * 1024 }, { DRV_ATTR_MAX_BLOCKS_PER_SM, 32 },
+    static const struct {
+        int attr, value;
+    } T[] = {
+        { DRV_ATTR_MAX_THREADS_PER_BLOCK, 1024 },
+        { DRV_ATTR_WARP_SIZE, 32 },
+        { DRV_ATTR_CLOCK_RATE, 1500000 },
+        { DRV_ATTR_MULTIPROCESSOR_COUNT, 4 },
+        { DRV_ATTR_L2_CACHE_SIZE, 1 << 20 },
+        { DRV_ATTR_MAX_THREADS_PER_SM, 2048 },
+        { DRV_ATTR_CC_MAJOR, 9 },
+        { DRV_ATTR_CC_MINOR, 0 },
+        { DRV_ATTR_SHARED_PER_SM, 228 * 1024 },
+        { DRV_ATTR_REGS_PER_SM, 65536 },
+        { DRV_ATTR_MAX_PERSISTING_L2, 1 << 14 },
+        { DRV_ATTR_MAX_WINDOW, 1 << 20 },
+        { DRV_ATTR_COOPERATIVE_LAUNCH, 1 },
+        { DRV_ATTR_SHARED_OPTIN, 227 * 1024 },
+        { DRV_ATTR_MAX_BLOCKS_PER_SM, 32 },
     };
     (void)d;
     for (size_t i = 0; i < ARRAY_LEN(T); i++)
@@ -259,18 +326,41 @@ drv_result cuDeviceGetAttribute(int *v, drv_device_attr a, drv_device d)
     return DRV_ERROR_INVALID_VALUE;
 }
 
-drv_result cuDevicePrimaryCtxRetain(drv_context *c, drv_device d) { (void)d; *c = &F; return (drv_result)script("context", 0); }
+drv_result cuDevicePrimaryCtxRetain(drv_context *c, drv_device d)
+{
+    (void)d;
+    *c = &F;
+    return (drv_result)script("context", 0);
+}
 #ifdef FAKE_OLD
-drv_result cuDevicePrimaryCtxRelease(drv_device d) { (void)d; return DRV_SUCCESS; }
+drv_result cuDevicePrimaryCtxRelease(drv_device d)
+{
+    (void)d;
+    return DRV_SUCCESS;
+}
 #else
-drv_result cuDevicePrimaryCtxRelease_v2(drv_device d) { (void)d; return DRV_SUCCESS; }
+drv_result cuDevicePrimaryCtxRelease_v2(drv_device d)
+{
+    (void)d;
+    return DRV_SUCCESS;
+}
 #endif
-drv_result cuCtxSetCurrent(drv_context c) { return c == &F ? DRV_SUCCESS : DRV_ERROR_INVALID_CONTEXT; }
-drv_result cuCtxSynchronize(void) { return F.sticky; }
+drv_result cuCtxSetCurrent(drv_context c)
+{
+    return c == &F ? DRV_SUCCESS : DRV_ERROR_INVALID_CONTEXT;
+}
+drv_result cuCtxSynchronize(void)
+{
+    return F.sticky;
+}
 
 /* ---- the part of L2 set aside ---- */
 #ifndef FAKE_OLD
-drv_result cuCtxGetLimit(size_t *v, drv_limit l) { *v = (size_t)F.window[0]; return (int)l == DRV_LIMIT_PERSISTING_L2 ? F.sticky : DRV_ERROR_INVALID_VALUE; }
+drv_result cuCtxGetLimit(size_t *v, drv_limit l)
+{
+    *v = (size_t)F.window[0];
+    return (int)l == DRV_LIMIT_PERSISTING_L2 ? F.sticky : DRV_ERROR_INVALID_VALUE;
+}
 drv_result cuCtxSetLimit(drv_limit l, size_t v)
 {
     F.window[0] = (long)v;
@@ -280,13 +370,17 @@ drv_result cuStreamSetAttribute(drv_stream s, drv_stream_attr a, const drv_strea
 {
     struct drv_window w;
     memcpy(&w, v, sizeof w);
-    if (s != &F || (int)a != DRV_STREAM_WINDOW || (w.bytes && !inside((uintptr_t)w.base, w.bytes)) || w.ratio < 0 || w.ratio > 1)
+    if (s != &F || (int)a != DRV_STREAM_WINDOW || (w.bytes && !inside((uintptr_t)w.base, w.bytes)) ||
+        w.ratio < 0 || w.ratio > 1)
         return DRV_ERROR_INVALID_VALUE;
     F.window[1] = (long)w.bytes;
     F.window[2] = (long)(w.ratio * 100 + 0.5f);
     return F.sticky;
 }
-drv_result cuCtxResetPersistingL2Cache(void) { return F.sticky; }
+drv_result cuCtxResetPersistingL2Cache(void)
+{
+    return F.sticky;
+}
 #endif
 void fake_cuda_window(long ran[3], long now[3])
 {
@@ -304,10 +398,15 @@ static const char *text_of(drv_result e)
     default: return "CUDA_ERROR_SOMETHING";
     }
 }
-drv_result cuGetErrorName(drv_result e, const char **text) { *text = text_of(e); return DRV_SUCCESS; }
+drv_result cuGetErrorName(drv_result e, const char **text)
+{
+    *text = text_of(e);
+    return DRV_SUCCESS;
+}
 drv_result cuGetErrorString(drv_result e, const char **text)
 {
-    *text = (int)e == DRV_ERROR_ILLEGAL_ADDRESS ? "an illegal memory access was encountered" : "something failed";
+    *text = (int)e == DRV_ERROR_ILLEGAL_ADDRESS ? "an illegal memory access was encountered"
+                                                : "something failed";
     return DRV_SUCCESS;
 }
 
@@ -332,7 +431,8 @@ static void read_variable(struct module *m, const char *line)
     if (!type || m->nv == MAX_VARS)
         return;
     struct variable *v = &m->v[m->nv++];
-    const char *name = strchr(type, ' ') + 1, *bracket = strchr(name, '['), *equals = strchr(name, '='), *end = strchr(name, ';');
+    const char *name = strchr(type, ' ') + 1, *bracket = strchr(name, '['), *equals = strchr(name, '='),
+               *end = strchr(name, ';');
     copy_name(v->name, name);
     v->n = w * (bracket && bracket < end ? (size_t)strtoul(bracket + 1, NULL, 10) : 1);
     v->bytes = calloc(1, v->n);
@@ -361,12 +461,16 @@ static drv_result refuse(const char *text, const char *bad, unsigned n, drv_jit_
             room = (size_t)(uintptr_t)values[i];
     }
     if (log)
-        snprintf(log, room, "ptxas application ptx input, line %u; error   : Not a name of any known instruction: 'frobnicate'\n"
-                 "ptxas fatal   : Ptx assembly aborted due to errors\n", line);
+        snprintf(log, room,
+                 "ptxas application ptx input, line %u; error   : Not a name of any known instruction: "
+                 "'frobnicate'\n"
+                 "ptxas fatal   : Ptx assembly aborted due to errors\n",
+                 line);
     return DRV_ERROR_INVALID_PTX;
 }
 
-drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, drv_jit_option *o, void **values)
+drv_result cuModuleLoadDataEx(drv_module *out, const void *image, unsigned n, drv_jit_option *o,
+                              void **values)
 {
     const char *text = image, *bad = strstr(text, "frobnicate");
     if (F.sticky)
@@ -452,15 +556,28 @@ drv_result cuFuncSetAttribute(drv_function h, drv_func_attr a, int v)
 }
 
 /* ---- streams, events ---- */
-drv_result cuStreamCreate(drv_stream *s, unsigned flags) { (void)flags; *s = &F; return F.sticky; }
-drv_result cuStreamDestroy_v2(drv_stream s) { (void)s; return DRV_SUCCESS; }
+drv_result cuStreamCreate(drv_stream *s, unsigned flags)
+{
+    (void)flags;
+    *s = &F;
+    return F.sticky;
+}
+drv_result cuStreamDestroy_v2(drv_stream s)
+{
+    (void)s;
+    return DRV_SUCCESS;
+}
 drv_result cuEventCreate(drv_event *e, unsigned flags)
 {
     (void)flags;
     *e = calloc(1, sizeof(struct event));
     return DRV_SUCCESS;
 }
-drv_result cuEventDestroy_v2(drv_event e) { free(e); return DRV_SUCCESS; }
+drv_result cuEventDestroy_v2(drv_event e)
+{
+    free(e);
+    return DRV_SUCCESS;
+}
 drv_result cuEventRecord(drv_event e, drv_stream s)
 {
     (void)s;
@@ -468,7 +585,10 @@ drv_result cuEventRecord(drv_event e, drv_stream s)
     return F.sticky && !F.hung ? F.sticky : DRV_SUCCESS;
 }
 #ifndef FAKE_LACKS
-drv_result cuEventQuery(drv_event e) { return ((struct event *)e)->hung ? DRV_ERROR_NOT_READY : F.sticky; }
+drv_result cuEventQuery(drv_event e)
+{
+    return ((struct event *)e)->hung ? DRV_ERROR_NOT_READY : F.sticky;
+}
 #endif
 static drv_result elapsed(float *ms, drv_event a, drv_event b)
 {
@@ -476,23 +596,40 @@ static drv_result elapsed(float *ms, drv_event a, drv_event b)
     return DRV_SUCCESS;
 }
 #ifdef FAKE_OLD
-drv_result cuEventElapsedTime(float *ms, drv_event a, drv_event b) { return elapsed(ms, a, b); }
+drv_result cuEventElapsedTime(float *ms, drv_event a, drv_event b)
+{
+    return elapsed(ms, a, b);
+}
 #else
-drv_result cuEventElapsedTime_v2(float *ms, drv_event a, drv_event b) { return elapsed(ms, a, b); }
+drv_result cuEventElapsedTime_v2(float *ms, drv_event a, drv_event b)
+{
+    return elapsed(ms, a, b);
+}
 #endif
 
 /* ---- kernels: tests/conformance/kernels.ptx in C ---- */
-struct call { struct module *m; uint32_t threads, block; void **p; uint32_t shared; };
-static drv_ptr ptr_at(const struct call *c, unsigned i) { return *(drv_ptr *)c->p[i]; }
-static uint32_t u32_at(const struct call *c, unsigned i) { return *(uint32_t *)c->p[i]; }
+struct call {
+    struct module *m;
+    uint32_t threads, block;
+    void **p;
+    uint32_t shared;
+};
+static drv_ptr ptr_at(const struct call *c, unsigned i)
+{
+    return *(drv_ptr *)c->p[i];
+}
+static uint32_t u32_at(const struct call *c, unsigned i)
+{
+    return *(uint32_t *)c->p[i];
+}
 
-#define PLUS_ONE(name, type)                                                   \
-    static void name(const struct call *c)                                     \
-    {                                                                          \
-        const type *in = host(ptr_at(c, 0));                                   \
-        type *out = host(ptr_at(c, 1));                                        \
-        for (uint32_t i = 0; i < c->threads && i < u32_at(c, 2); i++)          \
-            out[i] = (type)(in[i] + 1);                                        \
+#define PLUS_ONE(name, type)                                          \
+    static void name(const struct call *c)                            \
+    {                                                                 \
+        const type *in = host(ptr_at(c, 0));                          \
+        type *out = host(ptr_at(c, 1));                               \
+        for (uint32_t i = 0; i < c->threads && i < u32_at(c, 2); i++) \
+            out[i] = (type)(in[i] + 1);                               \
     }
 PLUS_ONE(conf_8, uint8_t)
 PLUS_ONE(conf_16, uint16_t)
@@ -506,7 +643,7 @@ static void conf_f16(const struct call *c)
     const uint16_t *in = host(ptr_at(c, 0));
     uint16_t *out = host(ptr_at(c, 1));
     for (uint32_t i = 0; i < c->threads && i < u32_at(c, 2); i++)
-        out[i] = (uint16_t)(in[i] + 0x400);      /* twice a normal number */
+        out[i] = (uint16_t)(in[i] + 0x400); /* twice a normal number */
 }
 
 static void conf_struct(const struct call *c)
@@ -522,7 +659,8 @@ static void conf_struct(const struct call *c)
 static void conf_symbol(const struct call *c)
 {
     uint32_t *out = host(ptr_at(c, 0)), *table = (uint32_t *)(void *)variable(c->m, "c_table")->bytes;
-    uint32_t *knob = (uint32_t *)(void *)variable(c->m, "g_knob")->bytes, *count = (uint32_t *)(void *)variable(c->m, "g_count")->bytes;
+    uint32_t *knob = (uint32_t *)(void *)variable(c->m, "g_knob")->bytes,
+             *count = (uint32_t *)(void *)variable(c->m, "g_count")->bytes;
     for (uint32_t i = 0; i < c->threads; i++, ++*count)
         out[i] = table[i & 3] + *knob;
 }
@@ -534,13 +672,30 @@ static void conf_bump(const struct call *c)
         buf[i] += u32_at(c, 1);
 }
 
-static void conf_outside(const struct call *c) { ((uint32_t *)host(ptr_at(c, 0)))[u32_at(c, 1)] = 1; }
-static void conf_fault(const struct call *c) { (void)c; F.sticky = DRV_ERROR_ILLEGAL_ADDRESS; }
-static void conf_hang(const struct call *c) { F.hung = *(uint32_t *)host(ptr_at(c, 0)) == 0; }
-static void conf_die(const struct call *c) { (void)c; raise(SIGKILL); }
+static void conf_outside(const struct call *c)
+{
+    ((uint32_t *)host(ptr_at(c, 0)))[u32_at(c, 1)] = 1;
+}
+static void conf_fault(const struct call *c)
+{
+    (void)c;
+    F.sticky = DRV_ERROR_ILLEGAL_ADDRESS;
+}
+static void conf_hang(const struct call *c)
+{
+    F.hung = *(uint32_t *)host(ptr_at(c, 0)) == 0;
+}
+static void conf_die(const struct call *c)
+{
+    (void)c;
+    raise(SIGKILL);
+}
 
 /* Another result each time, as of CTAs that race. */
-static void conf_race(const struct call *c) { *(uint32_t *)host(ptr_at(c, 0)) = (uint32_t)F.launches; }
+static void conf_race(const struct call *c)
+{
+    *(uint32_t *)host(ptr_at(c, 0)) = (uint32_t)F.launches;
+}
 
 /* tests/gpu/hazard.ptx */
 static void hazard(const struct call *c)
@@ -580,16 +735,23 @@ static void compare(const struct call *c)
     }
 }
 
-static const struct { const char *name; void (*run)(const struct call *c); } KERNELS[] = {
-    { "conf_u8", conf_8 }, { "conf_s8", conf_8 }, { "conf_u16", conf_16 }, { "conf_s16", conf_16 }, { "conf_u32", conf_32 },
-    { "conf_s32", conf_32 }, { "conf_u64", conf_64 }, { "conf_s64", conf_64 }, { "conf_f16", conf_f16 }, { "conf_f32", conf_f32 },
-    { "conf_f64", conf_f64 }, { "conf_struct", conf_struct }, { "conf_symbol", conf_symbol }, { "conf_bump", conf_bump },
-    { "conf_outside", conf_outside }, { "conf_fault", conf_fault }, { "conf_hang", conf_hang }, { "conf_die", conf_die },
-    { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard }, { "conf_race", conf_race },
+static const struct {
+    const char *name;
+    void (*run)(const struct call *c);
+} KERNELS[] = {
+    { "conf_u8", conf_8 },          { "conf_s8", conf_8 },          { "conf_u16", conf_16 },
+    { "conf_s16", conf_16 },        { "conf_u32", conf_32 },        { "conf_s32", conf_32 },
+    { "conf_u64", conf_64 },        { "conf_s64", conf_64 },        { "conf_f16", conf_f16 },
+    { "conf_f32", conf_f32 },       { "conf_f64", conf_f64 },       { "conf_struct", conf_struct },
+    { "conf_symbol", conf_symbol }, { "conf_bump", conf_bump },     { "conf_outside", conf_outside },
+    { "conf_fault", conf_fault },   { "conf_hang", conf_hang },     { "conf_die", conf_die },
+    { "conf_shared", conf_shared }, { "gpulocw_compare", compare }, { "hazard", hazard },
+    { "conf_race", conf_race },
 };
 
 /* ---- how long a launch takes ---- */
-/* The threshold of a rewritten module is the first of its knobs; without knobs all loads bypass, or none. */
+/* The threshold of a rewritten module is the first of its knobs; without knobs all loads bypass, or
+ * none. */
 static long threshold(const struct call *c)
 {
     const struct variable *v = variable(c->m, "gpulocw_knobs");
@@ -614,19 +776,22 @@ static int64_t duration(const struct call *c)
     long p = script("valley", -1), away = p < 0 ? 0 : labs(threshold(c) - p);
     t *= 1 + (double)away / 8;
     t *= 1 + (double)script("noise", 0) / 100 * (chance(F.launches) - 0.5);
-    if (script("spike", 0) && F.launches % script("spike", 0) == 0) t *= 1.5;
+    if (script("spike", 0) && F.launches % script("spike", 0) == 0)
+        t *= 1.5;
     return (int64_t)(t + base * (double)script("drift", 0) / 1000 * (double)F.launches);
 }
 
-drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                          unsigned shared, drv_stream s, void **params, void **extra)
+drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared, drv_stream s, void **params,
+                          void **extra)
 {
     struct function *f = h;
     (void)s;
     (void)extra;
     if (F.sticky)
         return F.sticky;
-    if (bx * by * bz > 1024 || !gx || !gy || !gz || (shared > 48 * 1024 && shared > (unsigned)f->dynamic_shared))
+    if (bx * by * bz > 1024 || !gx || !gy || !gz ||
+        (shared > 48 * 1024 && shared > (unsigned)f->dynamic_shared))
         return DRV_ERROR_INVALID_VALUE;
     struct call c = { f->m, gx * gy * gz * bx * by * bz, bx * by * bz, params, shared };
     for (size_t i = 0; i < ARRAY_LEN(KERNELS); i++)
@@ -645,14 +810,16 @@ drv_result cuLaunchKernel(drv_function h, unsigned gx, unsigned gy, unsigned gz,
 }
 
 #ifndef FAKE_OLD
-drv_result cuLaunchCooperativeKernel(drv_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                                     unsigned shared, drv_stream s, void **params)
+drv_result cuLaunchCooperativeKernel(drv_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                     unsigned by, unsigned bz, unsigned shared, drv_stream s,
+                                     void **params)
 {
     return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, s, params, NULL);
 }
 #endif
 
-drv_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, drv_function f, int threads, size_t shared)
+drv_result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *n, drv_function f, int threads,
+                                                       size_t shared)
 {
     (void)f;
     (void)shared;

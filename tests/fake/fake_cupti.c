@@ -2,7 +2,7 @@
  * numbers, strict about the order of calls. FAKE_CUPTI in the environment,
  * comma-separated: noperm, nouser (no user replay), lacks=METRIC, passes=N, never
  * (never says that all passes are submitted). */
-#include "engine/dev/cupti_api.h"
+#include "engine/dev/cuda/cupti_api.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,12 +11,23 @@
 #define X(field, sym, type, last) int sym(struct type *p);
 CUPTI_API(X)
 #undef X
-int fake_cupti_passes(void);                     /* passes run so far; tests look it up */
+int fake_cupti_passes(void); /* passes run so far; tests look it up */
 
 enum { BAD_PARAMETER = 1, BAD_OPERATION = 7, NO_METRIC = 17 };
-#define CHECK_SIZE(p, type, last) do { if ((p)->size != CUPTI_SIZE(type, last)) return BAD_PARAMETER; } while (0)
-static struct { bool init, enabled, configured, started, pushed, decoded; int range; unsigned stops, total; } S;
-struct host { bool broken; size_t n; };
+#define CHECK_SIZE(p, type, last)                \
+    do {                                         \
+        if ((p)->size != CUPTI_SIZE(type, last)) \
+            return BAD_PARAMETER;                \
+    } while (0)
+static struct {
+    bool init, enabled, configured, started, pushed, decoded;
+    int range;
+    unsigned stops, total;
+} S;
+struct host {
+    bool broken;
+    size_t n;
+};
 
 static const char *script(const char *key)
 {
@@ -28,11 +39,28 @@ static unsigned passes(void)
     const char *s = script("passes=");
     return s ? (unsigned)strtoul(s, NULL, 10) : 2;
 }
-int fake_cupti_passes(void) { return (int)S.total; }
+int fake_cupti_passes(void)
+{
+    return (int)S.total;
+}
 
-int cuptiProfilerInitialize(struct cupti_init *p) { CHECK_SIZE(p, cupti_init, priv); S.init = true; return CUPTI_OK; }
-int cuptiProfilerDeInitialize(struct cupti_init *p) { CHECK_SIZE(p, cupti_init, priv); S.init = false; return CUPTI_OK; }
-int cuptiDeviceGetChipName(struct cupti_chip *p) { p->name = "FK100"; return S.init ? CUPTI_OK : BAD_OPERATION; }
+int cuptiProfilerInitialize(struct cupti_init *p)
+{
+    CHECK_SIZE(p, cupti_init, priv);
+    S.init = true;
+    return CUPTI_OK;
+}
+int cuptiProfilerDeInitialize(struct cupti_init *p)
+{
+    CHECK_SIZE(p, cupti_init, priv);
+    S.init = false;
+    return CUPTI_OK;
+}
+int cuptiDeviceGetChipName(struct cupti_chip *p)
+{
+    p->name = "FK100";
+    return S.init ? CUPTI_OK : BAD_OPERATION;
+}
 int cuptiProfilerGetCounterAvailability(struct cupti_availability *p)
 {
     CHECK_SIZE(p, cupti_availability, image);
@@ -48,7 +76,11 @@ int cuptiProfilerHostInitialize(struct cupti_host_open *p)
     p->host = calloc(1, sizeof(struct host));
     return !strcmp(p->chip, "FK100") && p->availability ? CUPTI_OK : BAD_PARAMETER;
 }
-int cuptiProfilerHostDeinitialize(struct cupti_host_close *p) { free(p->host); return CUPTI_OK; }
+int cuptiProfilerHostDeinitialize(struct cupti_host_close *p)
+{
+    free(p->host);
+    return CUPTI_OK;
+}
 int cuptiProfilerHostConfigAddMetrics(struct cupti_add *p)
 {
     struct host *h = p->host;
@@ -57,9 +89,13 @@ int cuptiProfilerHostConfigAddMetrics(struct cupti_add *p)
     for (size_t i = 0; i < p->n; i++)
         h->broken |= lacks && !strncmp(p->names[i], lacks, strcspn(lacks, ","));
     h->n += p->n;
-    return h->broken ? NO_METRIC : CUPTI_OK;     /* as the real one: broken for good */
+    return h->broken ? NO_METRIC : CUPTI_OK; /* as the real one: broken for good */
 }
-int cuptiProfilerHostGetConfigImageSize(struct cupti_config_size *p) { p->n = 64; return CUPTI_OK; }
+int cuptiProfilerHostGetConfigImageSize(struct cupti_config_size *p)
+{
+    p->n = 64;
+    return CUPTI_OK;
+}
 int cuptiProfilerHostGetConfigImage(struct cupti_config *p)
 {
     memset(p->image, 0x11, p->n);
@@ -85,7 +121,11 @@ int cuptiRangeProfilerDisable(struct cupti_object *p)
     S.enabled = S.configured = S.started = S.pushed = S.decoded = false;
     return p->object == &S ? CUPTI_OK : BAD_PARAMETER;
 }
-int cuptiRangeProfilerGetCounterDataSize(struct cupti_data_size *p) { p->n = 128; return S.enabled ? CUPTI_OK : BAD_OPERATION; }
+int cuptiRangeProfilerGetCounterDataSize(struct cupti_data_size *p)
+{
+    p->n = 128;
+    return S.enabled ? CUPTI_OK : BAD_OPERATION;
+}
 int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_data_init *p)
 {
     memset(p->data, 0x22, p->n);
@@ -94,7 +134,8 @@ int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_data_init *p)
 int cuptiRangeProfilerSetConfig(struct cupti_set *p)
 {
     CHECK_SIZE(p, cupti_set, target_level);
-    if (!S.enabled || p->data[0] != 0x22 || p->config[0] != 0x11 || (p->range == CUPTI_RANGE_USER && script("nouser")))
+    if (!S.enabled || p->data[0] != 0x22 || p->config[0] != 0x11 ||
+        (p->range == CUPTI_RANGE_USER && script("nouser")))
         return BAD_OPERATION;
     S.configured = true;
     S.range = p->range;
@@ -142,15 +183,21 @@ int cuptiRangeProfilerDecodeData(struct cupti_decode *p)
     return S.decoded ? CUPTI_OK : BAD_OPERATION;
 }
 
-/* 256 requests of 4 sectors, three quarters of which hit L1: what conformance's coalesced kernel does. Of L2: 990 hits and 10
- * misses, but the launch whose reads were counted had a twentieth fewer. */
+/* 256 requests of 4 sectors, three quarters of which hit L1: what conformance's coalesced kernel does.
+ * Of L2: 990 hits and 10 misses, but the launch whose reads were counted had a twentieth fewer. */
 int cuptiProfilerHostEvaluateToGpuValues(struct cupti_evaluate *p)
 {
     CHECK_SIZE(p, cupti_evaluate, values);
     for (size_t i = 0; i < p->count; i++) {
         const char *s = p->names[i];
         bool l2 = !strncmp(s, "lts__", 5), hit = strstr(s, "hit") != NULL;
-        p->values[i] = strstr(s, ".pct") ? 75 : strstr(s, "t_requests") ? 256 : l2 ? (hit ? 990 : strstr(s, "miss") ? 10 : 950) : hit ? 768 : 1024;
+        p->values[i] = strstr(s, ".pct")         ? 75
+                       : strstr(s, "t_requests") ? 256
+                       : l2                      ? (hit                 ? 990
+                                                    : strstr(s, "miss") ? 10
+                                                                        : 950)
+                       : hit                     ? 768
+                                                 : 1024;
     }
     return S.decoded ? CUPTI_OK : BAD_OPERATION;
 }

@@ -29,7 +29,8 @@ static void check_func(const struct ptx_func *f)
 {
     for (uint32_t i = 0; i < f->ninsts; i++) {
         const struct ptx_inst *in = &f->insts[i];
-        if (in->stmt >= f->nstmts || f->stmts[in->stmt].kind != STMT_INST || f->stmts[in->stmt].index != i)
+        if (in->stmt >= f->nstmts || f->stmts[in->stmt].kind != STMT_INST ||
+            f->stmts[in->stmt].index != i)
             abort();
         ptx_inst_regs(in, touch, (void *)f);
         ptx_loc_of(f, in);
@@ -48,7 +49,8 @@ static void check_edit(const struct ptx_module *m)
     struct ptx_edit *e = ptx_edit_new(m);
     struct ptx_edit_result r;
     struct diags ds = { 0 };
-    if (ptx_edit_apply(e, &r, &ds) != ST_OK || r.n != m->text.n || (r.n && memcmp(r.text, m->text.s, r.n) != 0))
+    if (ptx_edit_apply(e, &r, &ds) != ST_OK || r.n != m->text.n ||
+        (r.n && memcmp(r.text, m->text.s, r.n) != 0))
         abort();
     ptx_edit_result_free(&r);
     ptx_edit_free(e);

@@ -1,5 +1,6 @@
-/* Files that anyone may send: launch descriptions, sessions, lessons, presets. Whatever the bytes, reading them ends with what was
- * read or with a diagnostic; what was read is written, and read again it is the same. */
+/* Files that anyone may send: launch descriptions, sessions, lessons, presets. Whatever the bytes,
+ * reading them ends with what was read or with a diagnostic; what was read is written, and read again it
+ * is the same. */
 #include "engine/session/lesson.h"
 #include "engine/session/session.h"
 
@@ -53,7 +54,7 @@ static void launches(const char *path)
     struct buf one = { 0 }, two = { 0 }, three = { 0 };
     if (launch_file_read(path, &f, &ds) == ST_OK) {
         launch_file_text(f.launch, f.n, &one);
-        again(&one, &two);               /* bytes that are no UTF-8 have become U+FFFD */
+        again(&one, &two); /* bytes that are no UTF-8 have become U+FFFD */
         again(&two, &three);
         if (two.n != three.n || memcmp(two.s, three.s, two.n) != 0)
             abort();

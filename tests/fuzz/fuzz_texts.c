@@ -1,10 +1,10 @@
-/* Texts that a user writes by hand: themes, key maps, lines of options, launch arguments, expressions. Whatever the bytes,
- * reading them ends with what was read or with a diagnostic; what was read is written, and read again it is the same. The
- * first byte says which it is. */
-#include "tui/model/expr.h"
-#include "tui/model/launch_edit.h"
-#include "tui/model/request.h"
-#include "tui/model/theme.h"
+/* Texts that a user writes by hand: themes, key maps, lines of options, launch arguments, expressions.
+ * Whatever the bytes, reading them ends with what was read or with a diagnostic; what was read is
+ * written, and read again it is the same. The first byte says which it is. */
+#include "tui/base/expr.h"
+#include "tui/app/launch_edit.h"
+#include "tui/base/request.h"
+#include "tui/base/theme.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void keymaps(struct str text)
     keymap_write(&m[0], &one);
     keymap_default(&m[1]);
     keymap_parse(&m[1], "again.keys", (struct str){ one.s, one.n }, &ds);
-    must(!ds.errors);                            /* its own text it understands */
+    must(!ds.errors); /* its own text it understands */
     keymap_write(&m[1], &two);
     must(one.n == two.n && !memcmp(one.s, two.s, one.n));
     buf_free(&one);

@@ -1,6 +1,7 @@
-/* What a worker's other end could send: bytes as a stream of frames through a pipe, and as the payload of every record.
- * Nothing may crash, leak or claim more than the bytes can hold; what was read whole is written again to the same bytes. */
-#include "engine/dev/dev_wire.h"
+/* What a worker's other end could send: bytes as a stream of frames through a pipe, and as the payload
+ * of every record. Nothing may crash, leak or claim more than the bytes can hold; what was read whole is
+ * written again to the same bytes. */
+#include "engine/dev/worker/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -49,7 +49,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--gpulocw", default=os.environ.get("GPULOCW", "build/gpulocw"))
     p.add_argument("--device", default="cuda:0")
-    p.add_argument("--folder", default="kernels", help="another set of kernels with launch descriptions: tests/unseen/suites")
+    p.add_argument("--folder", default="kernels", help="another set of kernels with launch descriptions: tests/heldout/suites")
     p.add_argument("--only", default="", help="kernels, comma-separated")
     p.add_argument("--sweeps", default=",".join(SWEEPS))
     p.add_argument("--launches", default="first", choices=["first", "all", "h200"])

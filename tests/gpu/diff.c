@@ -1,13 +1,15 @@
-/* Generated programs on two devices: `gpu_diff [--rows|--reduce] [--pretend WORDS] [--jobs N] [FIRST [COUNT [DEVICE]]]`, default
- * the programs of seeds 1 to 2000 on cuda:0 and on the simulated device; all bytes must come out the same. --rows: every
- * row of tests/ref/gen_rows.c by itself instead, FIRST and COUNT counting rows; --reduce: where programs part, the
- * statements that part them are printed. --pretend: a device that is wrong wherever a program holds these words, to see
- * that this is found; with ! before them it ends the process, with ~ it is wrong only when it optimises. Needs no library
+/* Generated programs on two devices: `gpu_diff [--rows|--reduce] [--pretend WORDS] [--jobs N] [FIRST
+ * [COUNT [DEVICE]]]`, default the programs of seeds 1 to 2000 on cuda:0 and on the simulated device; all
+ * bytes must come out the same. --rows: every row of tests/ref/gen_rows.c by itself instead, FIRST and
+ * COUNT counting rows; --reduce: where programs part, the statements that part them are printed.
+ * --pretend: a device that is wrong wherever a program holds these words, to see that this is found;
+ * with ! before them it ends the process, with ~ it is wrong only when it optimises. Needs no library
  * beyond libc.
  *
- * The driver's compiler decides too: where a program ends otherwise, or its compilation ends the process, it is compiled
- * again without optimisation (level 0). If the GPU then gives what the simulated device does, it contradicts itself: the
- * difference is the optimiser's, is named and counted, and no error. Each batch runs in one of N child processes. */
+ * The driver's compiler decides too: where a program ends otherwise, or its compilation ends the
+ * process, it is compiled again without optimisation (level 0). If the GPU then gives what the simulated
+ * device does, it contradicts itself: the difference is the optimiser's, is named and counted, and no
+ * error. Each batch runs in one of N child processes. */
 #include "tests/gpu/diff.h"
 
 #include <stdio.h>
@@ -18,12 +20,29 @@
 #include <unistd.h>
 
 enum { DEFAULT_JOBS = 16, MAX_JOBS = 64, FAILED = 3 };
-struct totals { unsigned long done, differ, failed, optimised, ended; };
+struct totals {
+    unsigned long done, differ, failed, optimised, ended;
+};
 /* What a child tells the parent: it may be ended at any time. plain: without optimisation. */
-struct child { pid_t pid; unsigned long first, count, batch_end; bool plain; volatile struct totals t; };
-struct run { bool rows, reduce; const char *pretend, *spec; unsigned jobs; unsigned long next, end; struct totals t; struct child *c; };
+struct child {
+    pid_t pid;
+    unsigned long first, count, batch_end;
+    bool plain;
+    volatile struct totals t;
+};
+struct run {
+    bool rows, reduce;
+    const char *pretend, *spec;
+    unsigned jobs;
+    unsigned long next, end;
+    struct totals t;
+    struct child *c;
+};
 
-static const char *what(const struct run *r) { return r->rows ? "row" : "seed"; }
+static const char *what(const struct run *r)
+{
+    return r->rows ? "row" : "seed";
+}
 
 /* Whether the device agrees once its compiler does not optimise. */
 static bool same_unoptimised(struct diff *d, unsigned k)
@@ -45,15 +64,17 @@ static bool one(struct diff *d, const struct run *r, struct child *c, unsigned l
     c->t.done++;
     if (!diff_run(d, k, &same, &at)) {
         if (c->count > 1)
-            _exit(FAILED);           /* a device that failed once is of no more use: each by itself */
+            _exit(FAILED); /* a device that failed once is of no more use: each by itself */
         c->t.failed++;
         diags_print(&d->ds, &out);
-        printf("failed: %s %lu %s\n%s", what(r), which, r->rows ? gen_row(which) : "", out.s ? out.s : "");
+        printf("failed: %s %lu %s\n%s", what(r), which, r->rows ? gen_row(which) : "",
+               out.s ? out.s : "");
     } else if (!same) {
         diff_describe(d, at, &out);
         bool optimiser = !c->plain && !r->rows && same_unoptimised(d, k);
         *(optimiser ? &c->t.optimised : &c->t.differ) += 1;
-        printf("%s: %s %lu%s%s: %s\n", optimiser ? "same at level 0" : "differs", what(r), which, r->rows ? ", " : "", r->rows ? gen_row(which) : "", out.s);
+        printf("%s: %s %lu%s%s: %s\n", optimiser ? "same at level 0" : "differs", what(r), which,
+               r->rows ? ", " : "", r->rows ? gen_row(which) : "", out.s);
     } else if (c->plain) {
         c->t.ended++;
         printf("ended the process, same at level 0: %s %lu\n", what(r), which);
@@ -88,10 +109,11 @@ static void serve(const struct run *r, struct child *c)
         diff_reduce(d, parted[k], c->first, &out);
     printf("%s", out.s ? out.s : "");
     fflush(stdout);
-    _exit(0);                        /* the device goes with the process */
+    _exit(0); /* the device goes with the process */
 }
 
-static bool start(struct child *c, const struct run *r, unsigned long first, unsigned long count, bool plain)
+static bool start(struct child *c, const struct run *r, unsigned long first, unsigned long count,
+                  bool plain)
 {
     c->first = first;
     c->count = count;
@@ -101,7 +123,7 @@ static bool start(struct child *c, const struct run *r, unsigned long first, uns
     pid_t pid = fork();
     if (!pid)
         serve(r, c);
-    c->pid = pid;                    /* the parent's only: the record is shared */
+    c->pid = pid; /* the parent's only: the record is shared */
     return pid > 0;
 }
 
@@ -115,13 +137,13 @@ static bool start_batch(struct run *r, struct child *c)
     return true;
 }
 
-/* Child c is gone. A batch whose process was ended is done again seed by seed, the one to blame once more at level 0.
- * True: the child works on. */
+/* Child c is gone. A batch whose process was ended is done again seed by seed, the one to blame once
+ * more at level 0. True: the child works on. */
 static bool finish(struct run *r, struct child *c, int status)
 {
     bool ended = WIFSIGNALED(status);
     if ((ended || WEXITSTATUS(status) == FAILED) && c->count > 1)
-        return start(c, r, c->first, 1, false);      /* nothing of the batch counts */
+        return start(c, r, c->first, 1, false); /* nothing of the batch counts */
     if (ended && !c->plain)
         return start(c, r, c->first, 1, true);
     if (ended)
@@ -131,7 +153,8 @@ static bool finish(struct run *r, struct child *c, int status)
     r->t.optimised += c->t.optimised;
     r->t.ended += c->t.ended;
     r->t.failed += c->t.failed + (ended || WEXITSTATUS(status) != 0);
-    return (c->first + c->count < c->batch_end && start(c, r, c->first + 1, 1, false)) || start_batch(r, c);
+    return (c->first + c->count < c->batch_end && start(c, r, c->first + 1, 1, false)) ||
+           start_batch(r, c);
 }
 
 static void work(struct run *r)
@@ -166,7 +189,10 @@ static bool arguments(struct run *r, int argc, char **argv)
         else
             return false;
     }
-    unsigned long first = k < argc ? strtoul(argv[k], NULL, 10) : !r->rows, count = k + 1 < argc ? strtoul(argv[k + 1], NULL, 10) : r->rows ? gen_rows() : 2000;
+    unsigned long first = k < argc ? strtoul(argv[k], NULL, 10) : !r->rows,
+                  count = k + 1 < argc ? strtoul(argv[k + 1], NULL, 10)
+                          : r->rows    ? gen_rows()
+                                       : 2000;
     r->spec = k + 2 < argc ? argv[k + 2] : "cuda:0";
     if (r->rows && (first >= gen_rows() || count > gen_rows() - first))
         count = first < gen_rows() ? gen_rows() - first : 0;
@@ -181,7 +207,9 @@ int main(int argc, char **argv)
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     struct run r = { .jobs = cpus < 1 ? 1 : cpus > DEFAULT_JOBS ? DEFAULT_JOBS : (unsigned)cpus };
     if (!arguments(&r, argc, argv)) {
-        fprintf(stderr, "usage: gpu_diff [--rows|--reduce] [--pretend WORDS] [--jobs N] [FIRST [COUNT [DEVICE]]]\n");
+        fprintf(
+            stderr,
+            "usage: gpu_diff [--rows|--reduce] [--pretend WORDS] [--jobs N] [FIRST [COUNT [DEVICE]]]\n");
         return 2;
     }
     unsigned long first = r.next;
@@ -189,7 +217,9 @@ int main(int argc, char **argv)
     if (r.c == MAP_FAILED)
         return 2;
     work(&r);
-    printf("%lu %s from %lu on %s and the simulated device: %lu differ unexplained, %lu failed; the compiler's optimiser: %lu differ from their own level 0, %lu end the process\n",
-           r.t.done, r.rows ? "rows" : "programs", first, r.spec, r.t.differ, r.t.failed, r.t.optimised, r.t.ended);
+    printf("%lu %s from %lu on %s and the simulated device: %lu differ unexplained, %lu failed; the "
+           "compiler's optimiser: %lu differ from their own level 0, %lu end the process\n",
+           r.t.done, r.rows ? "rows" : "programs", first, r.spec, r.t.differ, r.t.failed, r.t.optimised,
+           r.t.ended);
     return r.t.done && !r.t.differ && !r.t.failed ? 0 : 1;
 }

@@ -18,9 +18,14 @@ bool diff_open(struct diff *d, const char *spec)
 {
     static char name[] = "p";
     struct dev_env env = { .preset = preset_of, .in_process = true, .threads = 1 };
-    d->arg = (struct arg_spec){ .kind = ARG_BUFFER, .name = name, .elem = ELEM_U8, .count = GEN_BYTES, .output = true };
-    d->l = (struct launch_spec){ .grid = { 1, 1, 1 }, .block = { GEN_BLOCK, 1, 1 }, .args = &d->arg, .nargs = 1 };
-    return dev_open(spec, &env, &d->side[0].dev, &d->ds) == ST_OK && dev_open("sim:default", &env, &d->side[1].dev, &d->ds) == ST_OK;
+    d->arg = (struct arg_spec){
+        .kind = ARG_BUFFER, .name = name, .elem = ELEM_U8, .count = GEN_BYTES, .output = true
+    };
+    d->l = (struct launch_spec){
+        .grid = { 1, 1, 1 }, .block = { GEN_BLOCK, 1, 1 }, .args = &d->arg, .nargs = 1
+    };
+    return dev_open(spec, &env, &d->side[0].dev, &d->ds) == ST_OK &&
+           dev_open("sim:default", &env, &d->side[1].dev, &d->ds) == ST_OK;
 }
 
 void diff_close(struct diff *d)
@@ -32,8 +37,14 @@ void diff_close(struct diff *d)
     diags_free(&d->ds);
 }
 
-static const char *text_of(const struct diff *d, unsigned long which) { return d->rows ? gen_row(which) : NULL; }
-static uint64_t seed_of(const struct diff *d, unsigned long which) { return d->rows ? 1000000 + which : which; }
+static const char *text_of(const struct diff *d, unsigned long which)
+{
+    return d->rows ? gen_row(which) : NULL;
+}
+static uint64_t seed_of(const struct diff *d, unsigned long which)
+{
+    return d->rows ? 1000000 + which : which;
+}
 
 bool diff_bind(struct diff *d, unsigned long first, unsigned n, unsigned long data)
 {
@@ -76,7 +87,8 @@ static bool run_side(struct diff *d, struct diff_side *s)
     r.block = d->l.block;
     r.functional = true;
     r.repeat = r.max_repeat = 1;
-    enum status st = dev_load(s->dev, "generated", (struct str){ d->g.b.s, d->g.b.n }, str_of(d->name), 0, &code, &d->ds);
+    enum status st = dev_load(s->dev, "generated", (struct str){ d->g.b.s, d->g.b.n }, str_of(d->name),
+                              0, &code, &d->ds);
     if (st == ST_OK)
         st = dev_launch(s->dev, code, s->data, &r, &res, &d->ds);
     if (st == ST_OK && res.status != ST_OK) {
@@ -90,7 +102,8 @@ static bool run_side(struct diff *d, struct diff_side *s)
     return st == ST_OK;
 }
 
-/* The words of `pretend` inside the kernel that ran; "~": only where it was optimised; "!": its compiler ends the process. */
+/* The words of `pretend` inside the kernel that ran; "~": only where it was optimised; "!": its compiler
+ * ends the process. */
 static void be_wrong(struct diff *d)
 {
     char head[32];
@@ -98,7 +111,8 @@ static void be_wrong(struct diff *d)
     const char *from = strstr(d->g.b.s, head), *to = from ? strstr(from, "\n}\n") : NULL;
     bool end = d->pretend[0] == '!', mild = d->pretend[0] == '~';
     const char *words = d->pretend + (end || mild);
-    if (!to || !memmem(from, (size_t)(to - from), words, strlen(words)) || (mild && getenv("GPULOCW_JIT_LEVEL")))
+    if (!to || !memmem(from, (size_t)(to - from), words, strlen(words)) ||
+        (mild && getenv("GPULOCW_JIT_LEVEL")))
         return;
     if (end)
         raise(SIGSEGV);
@@ -130,7 +144,8 @@ void diff_describe(const struct diff *d, uint64_t at, struct buf *out)
     at &= ~3ull;
     memcpy(&a, d->side[0].bytes + at, 4);
     memcpy(&b, d->side[1].bytes + at, 4);
-    buf_printf(out, "record %llu byte %llu: %08x, simulated %08x;", (unsigned long long)(at / GEN_OUT_BYTES), (unsigned long long)(at % GEN_OUT_BYTES), a, b);
+    buf_printf(out, "record %llu byte %llu: %08x, simulated %08x;",
+               (unsigned long long)(at / GEN_OUT_BYTES), (unsigned long long)(at % GEN_OUT_BYTES), a, b);
     for (uint64_t k = at + 4; k < at / GEN_OUT_BYTES * GEN_OUT_BYTES + GEN_OUT_BYTES; k += 4)
         if (memcmp(d->side[0].bytes + k, d->side[1].bytes + k, 4))
             buf_printf(out, " %llu", (unsigned long long)(k % GEN_OUT_BYTES));

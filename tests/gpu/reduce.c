@@ -1,12 +1,17 @@
-/* Delta debugging over the statements of a generated program: halves, quarters, … are left out as long as the devices
- * still part. */
+/* Delta debugging over the statements of a generated program: halves, quarters, … are left out as long
+ * as the devices still part. */
 #include "tests/gpu/diff.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST = 4096, TRIES = 400 };
-struct reduce { struct diff *d; unsigned long seed, data; uint8_t skip[MOST / 8]; unsigned tries; };
+struct reduce {
+    struct diff *d;
+    unsigned long seed, data;
+    uint8_t skip[MOST / 8];
+    unsigned tries;
+};
 
 static bool parts(struct reduce *r)
 {
@@ -36,13 +41,13 @@ static bool drop(struct reduce *r, unsigned from, unsigned to)
 static void shrink(struct reduce *r)
 {
     unsigned n = r->d->g.statements < MOST ? r->d->g.statements : MOST;
-    for (unsigned size = (n + 1) / 2; size && r->tries < TRIES; size = size > 1 ? (size + 1) / 2 : 0) {
+    for (unsigned size = (n + 1) / 2; size && r->tries<TRIES; size = size> 1 ? (size + 1) / 2 : 0) {
         bool any = true;
         while (any && r->tries < TRIES) {
             any = false;
-            for (unsigned at = n; at && r->tries < TRIES; at = at > size ? at - size : 0)
+            for (unsigned at = n; at && r->tries<TRIES; at = at> size ? at - size : 0)
                 any |= drop(r, at > size ? at - size : 0, at);
-            any = any && size == 1;      /* single ones until none can go */
+            any = any && size == 1; /* single ones until none can go */
         }
     }
 }

@@ -5,23 +5,54 @@
 #include <math.h>
 #include <string.h>
 
-float interp_f32(uint64_t v) { uint32_t u = (uint32_t)v; float x; memcpy(&x, &u, 4); return x; }
-static double f64(uint64_t v) { double x; memcpy(&x, &v, 8); return x; }
-static uint64_t of32(float x) { uint32_t u; memcpy(&u, &x, 4); return isnan(x) ? 0x7fffffffu : u; }
-static uint64_t of64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
+float interp_f32(uint64_t v)
+{
+    uint32_t u = (uint32_t)v;
+    float x;
+    memcpy(&x, &u, 4);
+    return x;
+}
+static double f64(uint64_t v)
+{
+    double x;
+    memcpy(&x, &v, 8);
+    return x;
+}
+static uint64_t of32(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return isnan(x) ? 0x7fffffffu : u;
+}
+static uint64_t of64(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, 8);
+    return u;
+}
 
 int interp_rounding(const struct ptx_inst *i)
 {
-    if (ptx_has_mod(i, PTX_MOD_RZ) || ptx_has_mod(i, PTX_MOD_RZI)) return FE_TOWARDZERO;
-    if (ptx_has_mod(i, PTX_MOD_RM) || ptx_has_mod(i, PTX_MOD_RMI)) return FE_DOWNWARD;
-    if (ptx_has_mod(i, PTX_MOD_RP) || ptx_has_mod(i, PTX_MOD_RPI)) return FE_UPWARD;
+    if (ptx_has_mod(i, PTX_MOD_RZ) || ptx_has_mod(i, PTX_MOD_RZI))
+        return FE_TOWARDZERO;
+    if (ptx_has_mod(i, PTX_MOD_RM) || ptx_has_mod(i, PTX_MOD_RMI))
+        return FE_DOWNWARD;
+    if (ptx_has_mod(i, PTX_MOD_RP) || ptx_has_mod(i, PTX_MOD_RPI))
+        return FE_UPWARD;
     return FE_TONEAREST;
 }
-static bool ftz_of(const struct ptx_inst *i) { return ptx_has_mod(i, PTX_MOD_FTZ); }
-static float flush(float x, bool on) { return on && fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x; }
+static bool ftz_of(const struct ptx_inst *i)
+{
+    return ptx_has_mod(i, PTX_MOD_FTZ);
+}
+static float flush(float x, bool on)
+{
+    return on && fpclassify(x) == FP_SUBNORMAL ? copysignf(0, x) : x;
+}
 
 /* ---- f32, f64 ---- */
-/* The smaller or the greater; -0 is below +0. .xorsign.abs: of the magnitudes, signed as a product would be. */
+/* The smaller or the greater; -0 is below +0. .xorsign.abs: of the magnitudes, signed as a product would
+ * be. */
 static float pick32(const struct ptx_inst *i, float a, float b)
 {
     bool negative = signbit(a) != signbit(b);
@@ -35,8 +66,10 @@ static float pick32(const struct ptx_inst *i, float a, float b)
 }
 static double pick64(enum ptx_op op, double a, double b)
 {
-    if (isnan(a)) return b;
-    if (isnan(b)) return a;
+    if (isnan(a))
+        return b;
+    if (isnan(b))
+        return a;
     bool less = a < b || (a == b && signbit(a) && !signbit(b));
     return (op == PTX_OP_MIN) == less ? a : b;
 }
@@ -45,9 +78,11 @@ static bool single(struct interp_op *o)
 {
     const struct ptx_inst *i = o->i;
     bool z = ftz_of(i);
-    volatile float a = flush(interp_f32(o->s[0]), z), b = flush(interp_f32(o->s[1]), z), c = flush(interp_f32(o->s[2]), z), r;
+    volatile float a = flush(interp_f32(o->s[0]), z), b = flush(interp_f32(o->s[1]), z),
+                   c = flush(interp_f32(o->s[2]), z), r;
     if (i->op == PTX_OP_NEG || i->op == PTX_OP_ABS) {
-        uint64_t v = z && fpclassify(interp_f32(o->s[0])) == FP_SUBNORMAL ? o->s[0] & 0x80000000u : o->s[0];
+        uint64_t v =
+            z && fpclassify(interp_f32(o->s[0])) == FP_SUBNORMAL ? o->s[0] & 0x80000000u : o->s[0];
         o->d = isnan(a) ? 0x7fffffffu : i->op == PTX_OP_NEG ? v ^ 0x80000000u : v & 0x7fffffffu;
         return true;
     }
@@ -56,12 +91,17 @@ static bool single(struct interp_op *o)
     case PTX_OP_ADD: r = a + b; break;
     case PTX_OP_SUB: r = a - b; break;
     case PTX_OP_MUL: r = a * b; break;
-    case PTX_OP_FMA: case PTX_OP_MAD: r = fmaf(a, b, c); break;
+    case PTX_OP_FMA:
+    case PTX_OP_MAD: r = fmaf(a, b, c); break;
     case PTX_OP_DIV: r = a / b; break;
     case PTX_OP_RCP: r = 1.0f / a; break;
     case PTX_OP_SQRT: r = sqrtf(a); break;
-    case PTX_OP_MIN: case PTX_OP_MAX: r = pick32(i, a, b); break;
-    case PTX_OP_COPYSIGN: o->d = (o->s[1] & 0x7fffffffu) | (o->s[0] & 0x80000000u); fesetround(FE_TONEAREST); return true;
+    case PTX_OP_MIN:
+    case PTX_OP_MAX: r = pick32(i, a, b); break;
+    case PTX_OP_COPYSIGN:
+        o->d = (o->s[1] & 0x7fffffffu) | (o->s[0] & 0x80000000u);
+        fesetround(FE_TONEAREST);
+        return true;
     default: fesetround(FE_TONEAREST); return false;
     }
     fesetround(FE_TONEAREST);
@@ -82,18 +122,23 @@ static bool twice(struct interp_op *o)
     case PTX_OP_ADD: r = a + b; break;
     case PTX_OP_SUB: r = a - b; break;
     case PTX_OP_MUL: r = a * b; break;
-    case PTX_OP_FMA: case PTX_OP_MAD: r = fma(a, b, c); break;
+    case PTX_OP_FMA:
+    case PTX_OP_MAD: r = fma(a, b, c); break;
     case PTX_OP_DIV: r = a / b; break;
     case PTX_OP_RCP: r = 1.0 / a; break;
     case PTX_OP_SQRT: r = sqrt(a); break;
-    case PTX_OP_MIN: case PTX_OP_MAX: r = pick64(i->op, a, b); break;
-    case PTX_OP_NEG: case PTX_OP_ABS: r = 0; break;
+    case PTX_OP_MIN:
+    case PTX_OP_MAX: r = pick64(i->op, a, b); break;
+    case PTX_OP_NEG:
+    case PTX_OP_ABS: r = 0; break;
     default: known = false;
     }
     fesetround(FE_TONEAREST);
     if (!known)
         return false;
-    o->d = i->op == PTX_OP_NEG ? o->s[0] ^ 1ull << 63 : i->op == PTX_OP_ABS ? o->s[0] & ~(1ull << 63) : of64(r);
+    o->d = i->op == PTX_OP_NEG   ? o->s[0] ^ 1ull << 63
+           : i->op == PTX_OP_ABS ? o->s[0] & ~(1ull << 63)
+                                 : of64(r);
     return true;
 }
 
@@ -101,9 +146,12 @@ static bool twice(struct interp_op *o)
 static bool tests(struct interp_op *o)
 {
     int c = o->i->type[0] == PTX_T_F32 ? fpclassify(interp_f32(o->s[0])) : fpclassify(f64(o->s[0]));
-    o->d = ptx_has_mod(o->i, PTX_MOD_FINITE) ? c != FP_NAN && c != FP_INFINITE : ptx_has_mod(o->i, PTX_MOD_INFINITE) ? c == FP_INFINITE :
-           ptx_has_mod(o->i, PTX_MOD_NUMBER) ? c != FP_NAN : ptx_has_mod(o->i, PTX_MOD_NOTANUMBER) ? c == FP_NAN :
-           ptx_has_mod(o->i, PTX_MOD_NORMAL) ? c == FP_NORMAL || c == FP_ZERO : c == FP_SUBNORMAL;
+    o->d = ptx_has_mod(o->i, PTX_MOD_FINITE)       ? c != FP_NAN && c != FP_INFINITE
+           : ptx_has_mod(o->i, PTX_MOD_INFINITE)   ? c == FP_INFINITE
+           : ptx_has_mod(o->i, PTX_MOD_NUMBER)     ? c != FP_NAN
+           : ptx_has_mod(o->i, PTX_MOD_NOTANUMBER) ? c == FP_NAN
+           : ptx_has_mod(o->i, PTX_MOD_NORMAL)     ? c == FP_NORMAL || c == FP_ZERO
+                                                   : c == FP_SUBNORMAL;
     return true;
 }
 
@@ -119,18 +167,29 @@ bool interp_float(struct interp_op *o)
 static bool compare_ordered(enum ptx_mod c, int order) /* -1, 0, 1 */
 {
     switch (c) {
-    case PTX_MOD_EQ: case PTX_MOD_EQU: return order == 0;
-    case PTX_MOD_NE: case PTX_MOD_NEU: return order != 0;
-    case PTX_MOD_LT: case PTX_MOD_LO: case PTX_MOD_LTU: return order < 0;
-    case PTX_MOD_LE: case PTX_MOD_LS: case PTX_MOD_LEU: return order <= 0;
-    case PTX_MOD_GT: case PTX_MOD_HI: case PTX_MOD_GTU: return order > 0;
-    case PTX_MOD_GE: case PTX_MOD_HS: case PTX_MOD_GEU: return order >= 0;
+    case PTX_MOD_EQ:
+    case PTX_MOD_EQU: return order == 0;
+    case PTX_MOD_NE:
+    case PTX_MOD_NEU: return order != 0;
+    case PTX_MOD_LT:
+    case PTX_MOD_LO:
+    case PTX_MOD_LTU: return order < 0;
+    case PTX_MOD_LE:
+    case PTX_MOD_LS:
+    case PTX_MOD_LEU: return order <= 0;
+    case PTX_MOD_GT:
+    case PTX_MOD_HI:
+    case PTX_MOD_GTU: return order > 0;
+    case PTX_MOD_GE:
+    case PTX_MOD_HS:
+    case PTX_MOD_GEU: return order >= 0;
     default: return c == PTX_MOD_NUM;
     }
 }
 static bool unordered_true(enum ptx_mod c)
 {
-    return c == PTX_MOD_EQU || c == PTX_MOD_NEU || c == PTX_MOD_LTU || c == PTX_MOD_LEU || c == PTX_MOD_GTU || c == PTX_MOD_GEU || c == PTX_MOD_NAN;
+    return c == PTX_MOD_EQU || c == PTX_MOD_NEU || c == PTX_MOD_LTU || c == PTX_MOD_LEU ||
+           c == PTX_MOD_GTU || c == PTX_MOD_GEU || c == PTX_MOD_NAN;
 }
 static double as_double(uint64_t v, enum ptx_type t, bool z)
 {
@@ -178,7 +237,8 @@ static uint64_t to_int(long double x, enum ptx_type from, enum ptx_type to, int 
     bool s = ptx_type_kind(to) == 's';
     if (isnan(x))
         return from == PTX_T_F64 || n == 64 ? 1ull << (n - 1) : 0;
-    long double r = integral(x, mode), most = s ? ldexpl(1, (int)n - 1) - 1 : ldexpl(1, (int)n) - 1, least = s ? -ldexpl(1, (int)n - 1) : 0;
+    long double r = integral(x, mode), most = s ? ldexpl(1, (int)n - 1) - 1 : ldexpl(1, (int)n) - 1,
+                least = s ? -ldexpl(1, (int)n - 1) : 0;
     r = r > most ? most : r < least ? least : r;
     return r < 0 ? (uint64_t)(int64_t)r : (uint64_t)r;
 }
@@ -202,7 +262,8 @@ bool interp_convert(struct interp_op *o, unsigned dst_bits)
     long double x = 0;
     if (ptx_type_kind(from) == 'x')
         return interp_to_narrow(o, x);
-    if (from == PTX_T_BF16 && to == PTX_T_F32 && !ptx_has_mod(i, PTX_MOD_SAT)) {     /* the same bits, of a NaN too */
+    /* the same bits, of a NaN too */
+    if (from == PTX_T_BF16 && to == PTX_T_F32 && !ptx_has_mod(i, PTX_MOD_SAT)) {
         o->d = o->s[0] << 16;
         return true;
     }
@@ -213,12 +274,15 @@ bool interp_convert(struct interp_op *o, unsigned dst_bits)
     else
         x = o->s[0] << (64 - nf) >> (64 - nf);
     if (fto && isnan(x) && from == PTX_T_F64 && to != PTX_T_F64 && !ptx_has_mod(i, PTX_MOD_SAT)) {
-        unsigned frac = to == PTX_T_F32 ? 23 : to == PTX_T_F16 ? 10 : 7;     /* sign and upper payload stay, and it is quiet */
-        o->d = (o->s[0] >> 63) << (nt - 1) | ((1ull << (nt - 1)) - (1ull << frac)) | 1ull << (frac - 1) | (o->s[0] >> (52 - frac) & ((1ull << frac) - 1));
+        /* sign and upper payload stay, and it is quiet */
+        unsigned frac = to == PTX_T_F32 ? 23 : to == PTX_T_F16 ? 10 : 7;
+        o->d = (o->s[0] >> 63) << (nt - 1) | ((1ull << (nt - 1)) - (1ull << frac)) | 1ull << (frac - 1) |
+               (o->s[0] >> (52 - frac) & ((1ull << frac) - 1));
         return true;
     }
     if (fto || ptx_type_kind(to) == 'x') {
-        bool whole = ptx_has_mod(i, PTX_MOD_RNI) || ptx_has_mod(i, PTX_MOD_RZI) || ptx_has_mod(i, PTX_MOD_RMI) || ptx_has_mod(i, PTX_MOD_RPI);
+        bool whole = ptx_has_mod(i, PTX_MOD_RNI) || ptx_has_mod(i, PTX_MOD_RZI) ||
+                     ptx_has_mod(i, PTX_MOD_RMI) || ptx_has_mod(i, PTX_MOD_RPI);
         x = whole && !isnan(x) && !isinf(x) ? copysignl(integral(x, interp_rounding(i)), x) : x;
         if (!interp_to_narrow(o, x))
             o->d = from_value(x, i, to);

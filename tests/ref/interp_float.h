@@ -8,10 +8,10 @@ __extension__ typedef __float128 quad;
 
 /* interp_float.c */
 float interp_f32(uint64_t bits);
-int interp_rounding(const struct ptx_inst *i);   /* as for fesetround */
+int interp_rounding(const struct ptx_inst *i); /* as for fesetround */
 
-/* interp_narrow.c. The value of one f16 or bf16; an operation on types of them; a conversion of x (of packed types: of o's
- * sources) to a narrow type. False: not such a type or operation. */
+/* interp_narrow.c. The value of one f16 or bf16; an operation on types of them; a conversion of x (of
+ * packed types: of o's sources) to a narrow type. False: not such a type or operation. */
 double interp_narrow_value(uint64_t v, enum ptx_type t);
 bool interp_narrow(struct interp_op *o);
 bool interp_to_narrow(struct interp_op *o, long double x);

@@ -1,16 +1,26 @@
-/* Formats narrower than f32 (f16, bf16, the two of eight bits, tf32): values in 113-bit arithmetic, rounded by hand. */
+/* Formats narrower than f32 (f16, bf16, the two of eight bits, tf32): values in 113-bit arithmetic,
+ * rounded by hand. */
 #include "tests/ref/interp_float.h"
 
 #include <fenv.h>
 #include <math.h>
 
-#define ROUND_AWAY (-1)              /* .rna: to nearest, ties away from zero */
+#define ROUND_AWAY (-1) /* .rna: to nearest, ties away from zero */
 
-/* over: the pattern above the greatest finite value, which is infinity's where there is one. low: bits that a register has
- * below the value (tf32 lies in the upper bits of 32). */
-struct narrow { unsigned frac; int bias; uint64_t over, nan, sign; bool inf; unsigned low; };
-static const struct narrow half = { 10, 15, 0x7c00, 0x7fff, 0x8000, true, 0 }, brain = { 7, 127, 0x7f80, 0x7fff, 0x8000, true, 0 },
-    e4m3 = { 3, 7, 0x7f, 0x7f, 0x80, false, 0 }, e5m2 = { 2, 15, 0x7c, 0x7f, 0x80, true, 0 }, tf32 = { 10, 127, 0x3fc00, 0x3ffff, 0x40000, true, 13 };
+/* over: the pattern above the greatest finite value, which is infinity's where there is one. low: bits
+ * that a register has below the value (tf32 lies in the upper bits of 32). */
+struct narrow {
+    unsigned frac;
+    int bias;
+    uint64_t over, nan, sign;
+    bool inf;
+    unsigned low;
+};
+static const struct narrow half = { 10, 15, 0x7c00, 0x7fff, 0x8000, true, 0 },
+                           brain = { 7, 127, 0x7f80, 0x7fff, 0x8000, true, 0 },
+                           e4m3 = { 3, 7, 0x7f, 0x7f, 0x80, false, 0 },
+                           e5m2 = { 2, 15, 0x7c, 0x7f, 0x80, true, 0 },
+                           tf32 = { 10, 127, 0x3fc00, 0x3ffff, 0x40000, true, 13 };
 
 /* The format of an element and how many of them a value of the type has; NULL: another kind of type. */
 static const struct narrow *format_of(enum ptx_type t, unsigned *n)
@@ -27,8 +37,14 @@ static const struct narrow *format_of(enum ptx_type t, unsigned *n)
     default: return NULL;
     }
 }
-static unsigned step_of(const struct narrow *f) { return f->sign == 0x80 ? 8 : 16; }
-static uint64_t element(uint64_t v, const struct narrow *f, unsigned k) { return v >> k * step_of(f) & (2 * f->sign - 1); }
+static unsigned step_of(const struct narrow *f)
+{
+    return f->sign == 0x80 ? 8 : 16;
+}
+static uint64_t element(uint64_t v, const struct narrow *f, unsigned k)
+{
+    return v >> k * step_of(f) & (2 * f->sign - 1);
+}
 
 static double value_of(uint64_t h, const struct narrow *f)
 {
@@ -39,7 +55,8 @@ static double value_of(uint64_t h, const struct narrow *f)
     if (f->inf && m == f->over)
         return s * INFINITY;
     int e = (int)(m >> f->frac);
-    return s * (e ? ldexp(1 + ldexp((double)fraction, -(int)f->frac), e - f->bias) : ldexp((double)fraction, 1 - f->bias - (int)f->frac));
+    return s * (e ? ldexp(1 + ldexp((double)fraction, -(int)f->frac), e - f->bias)
+                  : ldexp((double)fraction, 1 - f->bias - (int)f->frac));
 }
 double interp_narrow_value(uint64_t v, enum ptx_type t)
 {
@@ -47,7 +64,8 @@ double interp_narrow_value(uint64_t v, enum ptx_type t)
     return value_of(v, format_of(t, &n));
 }
 
-/* The finite pattern at or below |x|, or the one above it; ties go to the even one. finite: never above the greatest. */
+/* The finite pattern at or below |x|, or the one above it; ties go to the even one. finite: never above
+ * the greatest. */
 static uint64_t round_to(quad x, bool neg, const struct narrow *f, int mode, bool finite)
 {
     uint64_t lo = 0, hi = f->over;
@@ -59,7 +77,8 @@ static uint64_t round_to(quad x, bool neg, const struct narrow *f, int mode, boo
         else
             hi = mid;
     }
-    quad below = value_of(lo, f), above = hi == f->over ? below + (below - (quad)value_of(lo - 1, f)) : (quad)value_of(hi, f);
+    quad below = value_of(lo, f),
+         above = hi == f->over ? below + (below - (quad)value_of(lo - 1, f)) : (quad)value_of(hi, f);
     bool up;
     if (a == below || mode == FE_TOWARDZERO)
         up = false;
@@ -78,10 +97,12 @@ static quad flushed(quad x, const struct narrow *f, const struct ptx_inst *i)
     return tiny ? (quad)copysign(0, (double)x) : x;
 }
 
-/* What an instruction stores for x, after its .sat, .relu, .satfinite and .ftz. neg: the sign, also of a zero. */
+/* What an instruction stores for x, after its .sat, .relu, .satfinite and .ftz. neg: the sign, also of a
+ * zero. */
 static uint64_t stored(quad x, bool neg, const struct narrow *f, const struct ptx_inst *i)
 {
-    bool clip = ptx_has_mod(i, PTX_MOD_SAT), relu = ptx_has_mod(i, PTX_MOD_RELU), finite = ptx_has_mod(i, PTX_MOD_SATFINITE);
+    bool clip = ptx_has_mod(i, PTX_MOD_SAT), relu = ptx_has_mod(i, PTX_MOD_RELU),
+         finite = ptx_has_mod(i, PTX_MOD_SATFINITE);
     double d = (double)x;
     if (isnan(d) && !clip)
         return f->nan;
@@ -97,20 +118,34 @@ static uint64_t stored(quad x, bool neg, const struct narrow *f, const struct pt
 }
 
 /* ---- arithmetic ---- */
-static bool arithmetic(const struct ptx_inst *i, const struct narrow *f, const uint64_t s[3], uint64_t *d)
+static bool arithmetic(const struct ptx_inst *i, const struct narrow *f, const uint64_t s[3],
+                       uint64_t *d)
 {
     double v[3], special;
     for (unsigned k = 0; k < 3; k++)
         v[k] = (double)flushed(value_of(s[k], f), f, i);
     quad a = v[0], b = v[1], c = v[2], r;
     switch (i->op) {
-    case PTX_OP_ADD: r = a + b; special = v[0] + v[1]; break;
-    case PTX_OP_SUB: r = a - b; special = v[0] - v[1]; break;
-    case PTX_OP_MUL: r = a * b; special = v[0] * v[1]; break;
-    case PTX_OP_FMA: r = a * b + c; special = fma(v[0], v[1], v[2]); break;
+    case PTX_OP_ADD:
+        r = a + b;
+        special = v[0] + v[1];
+        break;
+    case PTX_OP_SUB:
+        r = a - b;
+        special = v[0] - v[1];
+        break;
+    case PTX_OP_MUL:
+        r = a * b;
+        special = v[0] * v[1];
+        break;
+    case PTX_OP_FMA:
+        r = a * b + c;
+        special = fma(v[0], v[1], v[2]);
+        break;
     default: return false;
     }
-    if (i->op == PTX_OP_FMA && c != 0 && isfinite(special) && r != 0 && r == a * b)  /* too small for 113 bits: it still breaks ties */
+    if (i->op == PTX_OP_FMA && c != 0 && isfinite(special) && r != 0 &&
+        r == a * b) /* too small for 113 bits: it still breaks ties */
         r += ((c > 0) == (r > 0) ? r : -r) * (quad)0x1p-100;
     *d = stored(isfinite(special) ? r : (quad)special, r < 0 || (!(r > 0) && signbit(special)), f, i);
     return true;
@@ -135,7 +170,8 @@ static uint64_t chosen(const struct ptx_inst *i, const struct narrow *f, uint64_
     double x = (double)flushed(value_of(a, f), f, i), y = (double)flushed(value_of(b, f), f, i);
     if ((isnan(x) && isnan(y)) || ((isnan(x) || isnan(y)) && ptx_has_mod(i, PTX_MOD_NAN_FLAG)))
         return f->nan;
-    bool less = x < y || (x == y && signbit(x) && !signbit(y)), first = isnan(y) || (!isnan(x) && less == (i->op == PTX_OP_MIN));
+    bool less = x < y || (x == y && signbit(x) && !signbit(y)),
+         first = isnan(y) || (!isnan(x) && less == (i->op == PTX_OP_MIN));
     double r = first ? x : y;
     uint64_t bits = r == 0 ? (signbit(r) ? f->sign : 0) : first ? a : b;
     return ptx_has_mod(i, PTX_MOD_XORSIGN) ? (bits & ~f->sign) | sign : bits;
@@ -170,12 +206,14 @@ bool interp_to_narrow(struct interp_op *o, long double x)
     if (!f)
         return false;
     o->d = 0;
-    for (unsigned k = 0; k < n; k++) {           /* of two sources the first is the upper element */
+    for (unsigned k = 0; k < n; k++) { /* of two sources the first is the upper element */
         if (n > 1)
-            x = nf > 1 && source ? value_of(element(o->s[0], source, k), source) : (long double)interp_f32(o->s[n - 1 - k]);
+            x = nf > 1 && source ? value_of(element(o->s[0], source, k), source)
+                                 : (long double)interp_f32(o->s[n - 1 - k]);
         o->d |= stored((quad)x, signbit(x), f, o->i) << f->low << k * step_of(f);
     }
     if (f == &tf32 && isnan(x) && ptx_has_mod(o->i, PTX_MOD_RNA))
-        o->d = o->s[0] & 0xffffe000u;            /* as an H200 has it; the other roundings give the one NaN */
+        /* as an H200 has it; the other roundings give the one NaN */
+        o->d = o->s[0] & 0xffffe000u;
     return true;
 }

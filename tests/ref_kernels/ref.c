@@ -2,7 +2,10 @@
 
 #include <string.h>
 
-static const struct { const char *kernel; void (*run)(struct ref_call *c); } table[] = {
+static const struct {
+    const char *kernel;
+    void (*run)(struct ref_call *c);
+} table[] = {
 #define X(name) { #name, ref_##name },
     REF_KERNELS(X)
 #undef X
@@ -16,7 +19,10 @@ static size_t find_kernel(const char *kernel)
     return i;
 }
 
-bool ref_known(const char *kernel) { return find_kernel(kernel) < ARRAY_LEN(table); }
+bool ref_known(const char *kernel)
+{
+    return find_kernel(kernel) < ARRAY_LEN(table);
+}
 
 static const struct arg_spec *find_arg(const struct launch_spec *l, const char *name, size_t *at)
 {
@@ -50,7 +56,10 @@ static uint32_t scalar(struct ref_call *c, const char *name)
     return v;
 }
 
-int32_t ref_int(struct ref_call *c, const char *name) { return (int32_t)scalar(c, name); }
+int32_t ref_int(struct ref_call *c, const char *name)
+{
+    return (int32_t)scalar(c, name);
+}
 
 float ref_float(struct ref_call *c, const char *name)
 {
@@ -80,7 +89,8 @@ static bool run_one(struct ref_call c)
 bool ref_run(const struct launch_spec *l, struct launch_data *data)
 {
     for (size_t i = 0; i < l->nbefore; i++)
-        if (!run_one((struct ref_call){ .l = &l->before[i], .own = data->before[i], .outer = l, .outer_own = data->buffers }))
+        if (!run_one((struct ref_call){
+                .l = &l->before[i], .own = data->before[i], .outer = l, .outer_own = data->buffers }))
             return false;
     return run_one((struct ref_call){ .l = l, .own = data->buffers });
 }

@@ -13,10 +13,22 @@ static void strided_copy(struct ref_call *c, int stride)
         out[t] = a[t * stride];
 }
 
-void ref_stride_32(struct ref_call *c) { strided_copy(c, 32); }
-void ref_stride_4(struct ref_call *c) { strided_copy(c, 4); }
-void ref_same_location(struct ref_call *c) { strided_copy(c, 0); }
-void ref_coalescing(struct ref_call *c) { strided_copy(c, 1); }
+void ref_stride_32(struct ref_call *c)
+{
+    strided_copy(c, 32);
+}
+void ref_stride_4(struct ref_call *c)
+{
+    strided_copy(c, 4);
+}
+void ref_same_location(struct ref_call *c)
+{
+    strided_copy(c, 0);
+}
+void ref_coalescing(struct ref_call *c)
+{
+    strided_copy(c, 1);
+}
 
 void ref_valley(struct ref_call *c)
 {
@@ -53,7 +65,8 @@ void ref_bfs_kernel1(struct ref_call *c)
 
 void ref_bfs_kernel2(struct ref_call *c)
 {
-    uint8_t *frontier = ref_buffer(c, "frontier"), *next = ref_buffer(c, "next"), *visited = ref_buffer(c, "visited");
+    uint8_t *frontier = ref_buffer(c, "frontier"), *next = ref_buffer(c, "next"),
+            *visited = ref_buffer(c, "visited");
     int32_t *more = ref_buffer(c, "more");
     for (int t = 0; t < ref_int(c, "nodes"); t++) {
         if (!next[t])
@@ -108,7 +121,8 @@ static void forward_cta(const float *input, float *weight, float *partial, int h
     float w[HEIGHT][HEIGHT];
     for (int ty = 0; ty < HEIGHT; ty++)
         for (int tx = 0; tx < HEIGHT; tx++)
-            w[ty][tx] = weight[(hid + 1) * (HEIGHT * by + ty + 1) + tx + 1] * input[HEIGHT * by + ty + 1];
+            w[ty][tx] =
+                weight[(hid + 1) * (HEIGHT * by + ty + 1) + tx + 1] * input[HEIGHT * by + ty + 1];
     for (int step = 2; step <= HEIGHT; step *= 2)
         for (int ty = 0; ty < HEIGHT; ty += step)
             for (int tx = 0; tx < HEIGHT; tx++)
@@ -122,7 +136,8 @@ static void forward_cta(const float *input, float *weight, float *partial, int h
 void ref_backprop_forward(struct ref_call *c)
 {
     for (int by = 0; by < (int)c->l->grid.y; by++)
-        forward_cta(ref_buffer(c, "input"), ref_buffer(c, "weight"), ref_buffer(c, "partial"), ref_int(c, "hid"), by);
+        forward_cta(ref_buffer(c, "input"), ref_buffer(c, "weight"), ref_buffer(c, "partial"),
+                    ref_int(c, "hid"), by);
 }
 
 void ref_backprop_adjust(struct ref_call *c)
@@ -228,7 +243,8 @@ void ref_reduction(struct ref_call *c)
             for (int i = b * width + t; i < n; i += ref_threads_x(c))
                 part[t] += a[i];
         }
-        for (int half = width / 2; half > 0; half /= 2)   /* barriers down to 32, shuffles below: one tree */
+        for (int half = width / 2; half > 0;
+             half /= 2) /* barriers down to 32, shuffles below: one tree */
             for (int t = 0; t < half; t++)
                 part[t] = part[t] + part[t + half];
         out[b] = part[0];

@@ -4,7 +4,8 @@
 #include <math.h>
 
 /* out[i] = start[i] + sum over j of M[i*row + j*step] * v[j], one fused step at a time. */
-static void dot_rows(const float *M, const float *v, float *out, int count, int length, int row, int step, bool add)
+static void dot_rows(const float *M, const float *v, float *out, int count, int length, int row,
+                     int step, bool add)
 {
     for (int i = 0; i < count; i++) {
         float sum = add ? out[i] : 0;
@@ -24,16 +25,17 @@ static void dot_columns(const float *M, const float *v, float *out, int rows, in
             out[j] = fmaf(M[(int64_t)i * cols + j], v[i], out[j]);
 }
 
-#define ROWS(kernel, M, v, out, n, m, add)                                                              \
-    void ref_##kernel(struct ref_call *c)                                                               \
-    {                                                                                                   \
-        dot_rows(ref_buffer(c, M), ref_buffer(c, v), ref_buffer(c, out), ref_int(c, n), ref_int(c, m),  \
-                 ref_int(c, m), 1, add);                                                                \
+#define ROWS(kernel, M, v, out, n, m, add)                                                             \
+    void ref_##kernel(struct ref_call *c)                                                              \
+    {                                                                                                  \
+        dot_rows(ref_buffer(c, M), ref_buffer(c, v), ref_buffer(c, out), ref_int(c, n), ref_int(c, m), \
+                 ref_int(c, m), 1, add);                                                               \
     }
-#define COLUMNS(kernel, M, v, out, n, m, add)                                                           \
-    void ref_##kernel(struct ref_call *c)                                                               \
-    {                                                                                                   \
-        dot_columns(ref_buffer(c, M), ref_buffer(c, v), ref_buffer(c, out), ref_int(c, n), ref_int(c, m), add); \
+#define COLUMNS(kernel, M, v, out, n, m, add)                                              \
+    void ref_##kernel(struct ref_call *c)                                                  \
+    {                                                                                      \
+        dot_columns(ref_buffer(c, M), ref_buffer(c, v), ref_buffer(c, out), ref_int(c, n), \
+                    ref_int(c, m), add);                                                   \
     }
 ROWS(atax1, "A", "x", "tmp", "nx", "ny", false)
 COLUMNS(atax2, "A", "tmp", "y", "nx", "ny", false)
@@ -97,7 +99,7 @@ void ref_conv2d(struct ref_call *c)
     for (int i = 1; i < ni - 1; i++)
         for (int j = 1; j < nj - 1; j++) {
             const float *at = a + i * nj + j;
-            float sum = at[-nj] * weight[1];   /* nvcc starts from the second product */
+            float sum = at[-nj] * weight[1]; /* nvcc starts from the second product */
             sum = fmaf(at[-nj - 1], weight[0], sum);
             for (int k = 2; k < 9; k++)
                 sum = fmaf(at[(k / 3 - 1) * nj + k % 3 - 1], weight[k], sum);
@@ -110,7 +112,8 @@ void ref_conv3d(struct ref_call *c)
     const float *a = ref_buffer(c, "a");
     float *b = ref_buffer(c, "b");
     int ni = ref_int(c, "ni"), nj = ref_int(c, "nj"), nk = ref_int(c, "nk"), plane = nj * nk;
-    const int off[9] = { -plane - nk - 1, -plane + nk - 1, -plane + 1, plane - nk - 1, -nk, 0, nk, plane + 1, plane + nk + 1 };
+    const int off[9] = { -plane - nk - 1, -plane + nk - 1, -plane + 1, plane - nk - 1, -nk, 0, nk,
+                         plane + 1,       plane + nk + 1 };
     static const float weight[9] = { 2, 5, -8, 4, -3, 6, -9, 7, 10 };
     for (int i = 1; i < ni - 1; i++)
         for (int j = 1; j < nj - 1; j++)
@@ -161,5 +164,11 @@ static void transpose(struct ref_call *c)
             out[x * height + y] = in[y * width + x];
 }
 
-void ref_transpose_naive(struct ref_call *c) { transpose(c); }
-void ref_transpose_tiled(struct ref_call *c) { transpose(c); }
+void ref_transpose_naive(struct ref_call *c)
+{
+    transpose(c);
+}
+void ref_transpose_tiled(struct ref_call *c)
+{
+    transpose(c);
+}

@@ -3,7 +3,7 @@
 #ifndef GPULOCW_TESTS_LIVE_H
 #define GPULOCW_TESTS_LIVE_H
 
-#include "tui/model/view.h"
+#include "tui/app/view.h"
 
 #include <poll.h>
 
@@ -17,9 +17,18 @@ static void live_post(void *ctx, const struct job *j)
     job_post(live_engine, j);
 }
 
-static void live_cancel(void *ctx) { (void)ctx, job_cancel(live_engine); }
-static const struct job_snapshot *live_hold(void *ctx) { return (void)ctx, job_snapshot_get(live_engine); }
-static void live_release(void *ctx, const struct job_snapshot *s) { (void)ctx, job_snapshot_release(s); }
+static void live_cancel(void *ctx)
+{
+    (void)ctx, job_cancel(live_engine);
+}
+static const struct job_snapshot *live_hold(void *ctx)
+{
+    return (void)ctx, job_snapshot_get(live_engine);
+}
+static void live_release(void *ctx, const struct job_snapshot *s)
+{
+    (void)ctx, job_snapshot_release(s);
+}
 static const struct app_engine live_way = { NULL, live_post, live_cancel, live_hold, live_release };
 
 static inline enum status live_open(struct app *a, const char *session, struct diags *ds)
@@ -40,10 +49,11 @@ static inline void live_close(struct app *a)
     job_engine_free(live_engine);
 }
 
-/* Until all that was asked for is done; quiet: and nothing came in the background for so many fifths of a second. */
+/* Until all that was asked for is done; quiet: and nothing came in the background for so many fifths of
+ * a second. */
 static inline void live_settle(struct app *a, int quiet)
 {
-    for (int still = 0; ; ) {
+    for (int still = 0;;) {
         const struct job_snapshot *s = job_snapshot_get(live_engine), *old = a->snap;
         app_snapshot(a, s);
         job_snapshot_release(old);

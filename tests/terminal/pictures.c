@@ -3,14 +3,17 @@
  * usage: pictures FOLDER   (`make pictures`) */
 #include "tests/terminal/live.h"
 
-#include "tui/panel/panel.h"
-#include "tui/panel/picture.h"
+#include "tui/draw/panel.h"
+#include "tui/draw/picture.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* The whole analysis and the modelled cost come a little after the rest. */
-static void settle(struct app *a) { live_settle(a, 5); }
+static void settle(struct app *a)
+{
+    live_settle(a, 5);
+}
 
 static void picture(struct app *a, const char *folder, const char *name, int w, int h)
 {
@@ -27,7 +30,7 @@ static void picture(struct app *a, const char *folder, const char *name, int w, 
     for (int i = 0; i < 2; i++) {
         app_begin_frame(a);
         screen_draw(a, &s, &map);
-        settle(a);                       /* what the first frame asked for in the background */
+        settle(a); /* what the first frame asked for in the background */
     }
     picture_svg(&s, &a->theme, !strcmp(a->theme.name, "light"), &out);
     snprintf(path, sizeof path, "%s/%s.svg", folder, name);

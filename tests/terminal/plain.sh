@@ -26,7 +26,7 @@ grep -qE "expected [0-9.]+x by the model, confidence" <<< "$out"; check "the mod
 out=$(printf 'show options\n' | LC_ALL=C timeout 100 "$b" kernels/stride_4.ptx --plain 2>&1)
 ! LC_ALL=C grep -q $'[\x80-\xff]' <<< "$out"; check "ASCII alone in the C locale" $?
 
-out=$(printf 'show messages\nrun\n' | timeout 100 "$b" tests/unseen/suites/lang.ptx -k l_atomics --plain --session "$dir/k.json" 2>&1)
+out=$(printf 'show messages\nrun\n' | timeout 100 "$b" tests/heldout/suites/lang.ptx -k l_atomics --plain --session "$dir/k.json" 2>&1)
 grep -q " atom  o64 " <<< "$out" && ! grep -q "in + 4" <<< "$out"; check "the kernel asked for" $?
 grep -q "float atomics add in any order" <<< "$out"; check "and its float atomics are compared as the commands compare them" $?
 out=$(printf 'tune nosuch\nshow runs\n' | timeout 100 "$b" kernels/stride_4.ptx --plain --session "$dir/n.json" 2>&1)

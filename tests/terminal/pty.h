@@ -17,8 +17,14 @@
 
 /* The program runs below a small shell of ours, as job control wants it: a leader of
  * the terminal's session that waits for it and reports what it waited for. */
-#define PTY_LIMIT_MS 60000           /* for what comes in a moment where the machine is not busy */
-struct session { int fd, report; pid_t leader, pid; struct termios before; struct vt vt; int status; };
+#define PTY_LIMIT_MS 60000 /* for what comes in a moment where the machine is not busy */
+struct session {
+    int fd, report;
+    pid_t leader, pid;
+    struct termios before;
+    struct vt vt;
+    int status;
+};
 
 /* Folder for configuration and sessions; made once, before the program starts. */
 static const char *pty_scratch(void)
@@ -85,7 +91,7 @@ static void lead(int slave, int report, const char *const *env, const char *cons
         if (write(report, &status, sizeof status) < 0 || !WIFSTOPPED(status))
             break;
     }
-    pause();                             /* keeps the terminal open until the test has looked at it */
+    pause(); /* keeps the terminal open until the test has looked at it */
     _exit(0);
 }
 

@@ -5,10 +5,16 @@
 
 #include "tests/terminal/snapshots.c"
 
-#include "tui/panel/panel.h"
+#include "tui/draw/panel.h"
 #include "tui/term/term.h"
 
-struct stage { struct recorder rec; struct job_snapshot *snap; struct app app; struct surface s; struct screen map; };
+struct stage {
+    struct recorder rec;
+    struct job_snapshot *snap;
+    struct app app;
+    struct surface s;
+    struct screen map;
+};
 
 static inline void stage_open(struct stage *t, enum snapshot_kind kind, int w, int h)
 {

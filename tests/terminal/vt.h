@@ -4,7 +4,7 @@
 #ifndef GPULOCW_TESTS_VT_H
 #define GPULOCW_TESTS_VT_H
 
-#include "tui/model/text.h"
+#include "tui/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@ struct vt {
     int w, h, x, y;
     char pending[64];
     size_t npending;
-    unsigned unknown, colours;       /* sequences not understood; colour settings seen */
-    bool full_screen, high_bytes;    /* alternate screen is on; a byte above 127 came */
+    unsigned unknown, colours;    /* sequences not understood; colour settings seen */
+    bool full_screen, high_bytes; /* alternate screen is on; a byte above 127 came */
 };
 
 static void vt_init(struct vt *v, int w, int h)
@@ -74,8 +74,8 @@ static void vt_put(struct vt *v, uint32_t cp)
         memmove(v->cell[0], v->cell[1], sizeof v->cell[0] * (VT_MAX_H - 1));
         for (int x = 0; x < VT_MAX_W; x++)
             v->cell[v->h - 1][x] = ' ';
-    }
-    else if (w && v->x >= 0 && v->y >= 0 && v->x < v->w && v->y < v->h && v->x < VT_MAX_W && v->y < VT_MAX_H) {
+    } else if (w && v->x >= 0 && v->y >= 0 && v->x < v->w && v->y < v->h && v->x < VT_MAX_W &&
+               v->y < VT_MAX_H) {
         v->cell[v->y][v->x] = cp;
         v->x += (int)w;
     }

@@ -1,8 +1,8 @@
 /* Writes the manual page from the tables of the program: commands, options, knobs,
  * keys and commands of the workbench. `make man` puts it into docs/gpulocw.1. */
 #include "engine/cmd/cmd_int.h"
-#include "tui/model/command.h"
-#include "tui/model/request.h"
+#include "tui/app/command.h"
+#include "tui/base/request.h"
 
 #include <string.h>
 
@@ -15,7 +15,10 @@ static void text(const char *s)
     }
 }
 
-static void heading(const char *s) { printf(".SH %s\n", s); }
+static void heading(const char *s)
+{
+    printf(".SH %s\n", s);
+}
 
 static void item(const char *tag, const char *value, const char *help)
 {
@@ -56,7 +59,8 @@ static void goes_with(const char *commands, struct buf *out)
 static void options(void)
 {
     heading("OPTIONS");
-    printf("In square brackets: the commands that an option goes with. Besides these,\n.BR \\-\\-help \" and \" \\-\\-version .\n");
+    printf("In square brackets: the commands that an option goes with. Besides these,\n.BR \\-\\-help "
+           "\" and \" \\-\\-version .\n");
     for (size_t i = 0; i < arg_count(); i++) {
         const struct arg_row *r = arg_at(i);
         struct buf help = { 0 };
@@ -75,7 +79,8 @@ static void options(void)
 static void knobs(void)
 {
     heading("CONFIGURATION");
-    printf("The knobs of a configuration have the same names on the command line, in JSON, in sessions and in the workbench.\n");
+    printf("The knobs of a configuration have the same names on the command line, in JSON, in sessions "
+           "and in the workbench.\n");
     for (size_t i = 0; i < knob_count(); i++) {
         const struct knob_info *k = knob_info(i);
         char name[64];
@@ -93,7 +98,10 @@ static void knobs(void)
 
 static void keys_of(enum scope scope)
 {
-    static const struct { const char *name, *keys, *help; enum scope scope; } rows[] = {
+    static const struct {
+        const char *name, *keys, *help;
+        enum scope scope;
+    } rows[] = {
 #define X(id, name, keys, scope, label, help) { name, keys, help, SCOPE_##scope },
         REQUEST_LIST(X)
 #undef X
@@ -110,7 +118,8 @@ static void keys_of(enum scope scope)
 static void keys(void)
 {
     heading("KEYS OF THE WORKBENCH");
-    printf("Keys, and the name by which each can be bound to others in the file\n.IR keys .\nA panel's own keys go before those of lists, these before the ones for all panels.\n");
+    printf("Keys, and the name by which each can be bound to others in the file\n.IR keys .\nA panel's "
+           "own keys go before those of lists, these before the ones for all panels.\n");
     keys_of(SCOPE_GLOBAL);
     keys_of(SCOPE_LIST);
     for (unsigned p = 0; p < PANEL_COUNT; p++)
@@ -122,18 +131,23 @@ static void keys(void)
 static void command_line(void)
 {
     heading("COMMANDS OF THE WORKBENCH");
-    printf("Behind\n.BR : ;\nTab completes. With\n.B \\-\\-plain\nthey are read from standard input, one a line.\n");
+    printf("Behind\n.BR : ;\nTab completes. With\n.B \\-\\-plain\nthey are read from standard input, "
+           "one a line.\n");
     for (size_t i = 0; i < cmdline_count(); i++)
         item(cmdline_info(i)->name, cmdline_info(i)->form, cmdline_info(i)->help);
 }
 
 static void files(void)
 {
-    static const struct { const char *name, *what; } rows[] = {
+    static const struct {
+        const char *name, *what;
+    } rows[] = {
         { "app.launch.json", "launch description of app.ptx: grid, block, arguments (docs/cli.md)" },
-        { "sessions/", "where sessions go when the working folder has one that can be written, else $XDG_DATA_HOME/gpulocw/sessions/" },
+        { "sessions/", "where sessions go when the working folder has one that can be written, else "
+                       "$XDG_DATA_HOME/gpulocw/sessions/" },
         { "$XDG_CONFIG_HOME/gpulocw/config", "settings of the workbench: theme, mouse, plot" },
-        { "$XDG_CONFIG_HOME/gpulocw/keys", "key map of the workbench; its command keys writes one to start from" },
+        { "$XDG_CONFIG_HOME/gpulocw/keys",
+          "key map of the workbench; its command keys writes one to start from" },
         { "$XDG_CONFIG_HOME/gpulocw/themes/NAME.theme", "themes of your own" },
         { "$XDG_DATA_HOME/gpulocw/history", "command lines of the workbench" },
     };
@@ -144,10 +158,14 @@ static void files(void)
 
 static void examples(void)
 {
-    static const struct { const char *line, *what; } rows[] = {
+    static const struct {
+        const char *line, *what;
+    } rows[] = {
         { "gpulocw demo valley", "the cache valley, swept at once" },
-        { "gpulocw launch app.ptx -o app.launch.json", "a first launch description for a kernel of your own" },
-        { "gpulocw sweep app.ptx --device sim:fermi-16k -o s.json", "time over the bypass threshold, kept as a session" },
+        { "gpulocw launch app.ptx -o app.launch.json",
+          "a first launch description for a kernel of your own" },
+        { "gpulocw sweep app.ptx --device sim:fermi-16k -o s.json",
+          "time over the bypass threshold, kept as a session" },
         { "gpulocw tune app.ptx --budget 60 --apply", "search all knobs; write the recommended kernel" },
         { "gpulocw report s.json --format html -o report.html", "a page to share" },
         { ". <(gpulocw completion bash)", "completion in this shell" },
@@ -159,14 +177,18 @@ static void examples(void)
 
 int main(void)
 {
-    printf(".\\\" Made by `make man` from the program's tables; do not edit.\n.TH GPULOCW 1 \"\" \"gpulocw " GPULOCW_VERSION "\"\n.nh\n.ad l\n");
+    printf(".\\\" Made by `make man` from the program's tables; do not edit.\n.TH GPULOCW 1 \"\" "
+           "\"gpulocw " GPULOCW_VERSION "\"\n.nh\n.ad l\n");
     heading("NAME");
     printf("gpulocw \\- GPU locality workbench for NVIDIA PTX\n");
     heading("SYNOPSIS");
-    printf(".B gpulocw\n.RI [ FILE.ptx | SESSION.json ]\n.br\n.B gpulocw\n.I COMMAND\n.RI [ OPTIONS ]\n.I FILE\n");
+    printf(".B gpulocw\n.RI [ FILE.ptx | SESSION.json ]\n.br\n.B gpulocw\n.I COMMAND\n.RI [ OPTIONS "
+           "]\n.I FILE\n");
     heading("DESCRIPTION");
-    printf("Opens a PTX kernel, shows how its memory accesses coalesce and what locality it has, rewrites it "
-           "(cache bypassing, CTA clustering, throttling, prefetching, software cache, loop schedules), runs it on a GPU or on a "
+    printf("Opens a PTX kernel, shows how its memory accesses coalesce and what locality it has, "
+           "rewrites it "
+           "(cache bypassing, CTA clustering, throttling, prefetching, software cache, loop schedules), "
+           "runs it on a GPU or on a "
            "simulated device, plots the cache valley and saves sessions that replay anywhere.\n");
     commands();
     options();
@@ -174,8 +196,14 @@ int main(void)
     command_line();
     keys();
     heading("EXIT STATUS");
-    static const struct { const char *code, *what; } codes[] = { { "0", "done" }, { "1", "bad input; the diagnostic has file, line and column" }, { "2", "wrong usage" },
-        { "3", "refused: the transformation is not legal here" }, { "4", "device trouble" }, { "5", "results differ from the original's" }, { "130", "interrupted" } };
+    static const struct {
+        const char *code, *what;
+    } codes[] = {
+        { "0", "done" },           { "1", "bad input; the diagnostic has file, line and column" },
+        { "2", "wrong usage" },    { "3", "refused: the transformation is not legal here" },
+        { "4", "device trouble" }, { "5", "results differ from the original's" },
+        { "130", "interrupted" }
+    };
     for (size_t i = 0; i < ARRAY_LEN(codes); i++)
         item(codes[i].code, NULL, codes[i].what);
     heading("ENVIRONMENT");

@@ -9,7 +9,7 @@
 #   tune_table.sh seconds GPULOCW DEVICE       a whole search of each kernel with all host threads: launches, seconds
 #   tune_table.sh pi GPULOCW [DEVICE]          threshold predicted before any launch against the one that a sweep finds
 #   tune_table.sh model TABLE BENCH [DEVICE...]  a table of bench_tune (schedule, pi or advice) over every demo kernel's first
-#       launch and tests/unseen/schedule, on each DEVICE (sim:hopper-h200; options may follow it); JOBS rows at a time
+#       launch and tests/heldout/schedule, on each DEVICE (sim:hopper-h200; options may follow it); JOBS rows at a time
 #   tune_table.sh recorded GPULOCW [FILE [PRESET]]  the model's thresholds against a recording of a GPU's sweeps (tests/gpu/h200.json)
 set -u
 mode=$1 gpulocw=$2
@@ -90,7 +90,7 @@ model() { # TABLE BENCH DEVICE...
     dir=$(mktemp -d)
     "$bench" "$table" none 2> "$dir/none" | head -2 > "$dir/0"
     for device in "$@"; do
-        for row in $(all_kernels) $(printf 'tests/unseen/schedule:%s ' s_blur s_rows s_gather s_halve s_outer s_cube); do
+        for row in $(all_kernels) $(printf 'tests/heldout/schedule:%s ' s_blur s_rows s_gather s_halve s_outer s_cube); do
             i=$((i + 1))
             printf '%s\0%s\0' "$dir/$(printf %04d $i)" "$row:$device"
         done

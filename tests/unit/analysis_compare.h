@@ -7,7 +7,8 @@
 #include "engine/sim/sim.h"
 
 /* ---- one launch on the simulated device ---- */
-static inline void put_args(const struct ptx_func *f, const struct launch_data *d, struct sim_mem *mem, uint8_t *params)
+static inline void put_args(const struct ptx_func *f, const struct launch_data *d, struct sim_mem *mem,
+                            uint8_t *params)
 {
     const struct launch_spec *l = d->spec;
     uint64_t base[16] = { 0 };
@@ -37,10 +38,13 @@ static inline void put_symbols(struct sim_program *p, const struct launch_data *
 {
     struct diags ds = { 0 };
     for (size_t i = 0; i < d->spec->nsymbols; i++)
-        assert_status_ok(sim_symbol_write(p, str_of(d->spec->symbols[i].name), 0, d->symbols[i].bytes, d->symbols[i].n), &ds);
+        assert_status_ok(sim_symbol_write(p, str_of(d->spec->symbols[i].name), 0, d->symbols[i].bytes,
+                                          d->symbols[i].n),
+                         &ds);
     diags_free(&ds);
 }
-static inline void simulate(const struct ptx_module *m, const struct ptx_func *f, const struct launch_data *d, struct sim_stats *out)
+static inline void simulate(const struct ptx_module *m, const struct ptx_func *f,
+                            const struct launch_data *d, struct sim_stats *out)
 {
     struct diags ds = { 0 };
     struct sim_preset preset = sim_preset_default();
@@ -50,14 +54,22 @@ static inline void simulate(const struct ptx_module *m, const struct ptx_func *f
     assert_status_ok(sim_load(m, f->name, &preset, mem, &prog, &ds), &ds);
     put_args(f, d, mem, params);
     put_symbols(prog, d);
-    struct sim_launch l = { .grid = d->spec->grid, .block = d->spec->block, .shared = d->spec->shared, .params = params, .nparams = f->param_bytes,
-                            .exact = true, .threads = 1, .carveout = -1, .hw_pi = -1 };
+    struct sim_launch l = { .grid = d->spec->grid,
+                            .block = d->spec->block,
+                            .shared = d->spec->shared,
+                            .params = params,
+                            .nparams = f->param_bytes,
+                            .exact = true,
+                            .threads = 1,
+                            .carveout = -1,
+                            .hw_pi = -1 };
     assert_status_ok(sim_run(prog, &l, out, &ds), &ds);
     sim_unload(prog);
     sim_mem_free(mem);
     diags_free(&ds);
 }
-static inline const struct sim_load_stats *stats_of(const struct sim_stats *s, uint32_t func, uint32_t inst)
+static inline const struct sim_load_stats *stats_of(const struct sim_stats *s, uint32_t func,
+                                                    uint32_t inst)
 {
     for (uint32_t i = 0; i < s->nloads; i++)
         if (s->loads[i].func == func && s->loads[i].inst == inst)
@@ -68,8 +80,10 @@ static inline const struct sim_load_stats *stats_of(const struct sim_stats *s, u
 static unsigned closed, sliced;
 /* Whether each cp.async has a load of the same bytes behind it, as in the texts of analysis_gen.h. */
 static bool twins;
-/* Returns how many loads were compared; all must agree. open: loads whose address the analysis does not follow, and says why. */
-static inline unsigned compare(const struct ptx_module *m, const struct launch_data *d, const char *what, unsigned *open)
+/* Returns how many loads were compared; all must agree. open: loads whose address the analysis does not
+ * follow, and says why. */
+static inline unsigned compare(const struct ptx_module *m, const struct launch_data *d, const char *what,
+                               unsigned *open)
 {
     struct diags ds = { 0 };
     struct ana_kernel *k = NULL;
@@ -82,7 +96,8 @@ static inline unsigned compare(const struct ptx_module *m, const struct launch_d
         const struct ana_access *a = &k->access[i];
         if (a->store || a->prefetch || a->space != PTX_SPACE_GLOBAL)
             continue;
-        bool copy = m->funcs[a->func]->insts[a->inst].op == PTX_OP_CP_ASYNC;      /* not counted there; in generated texts a twin follows */
+        /* not counted there; in generated texts a twin follows */
+        bool copy = m->funcs[a->func]->insts[a->inst].op == PTX_OP_CP_ASYNC;
         const struct sim_load_stats *x = stats_of(&s, a->func, a->inst + copy);
         if (copy && !x && !twins)
             continue;
@@ -92,10 +107,13 @@ static inline unsigned compare(const struct ptx_module *m, const struct launch_d
             continue;
         }
         if (!a->exact.valid || a->exact.requests != requests || a->exact.sectors != sectors) {
-            fputs(what, stderr);         /* a whole kernel is more than a message holds */
-            fail_msg("line %u (%s; %s): analysis %llu requests %llu sectors, simulator %llu and %llu; %s", a->at.line, a->counted_by ? a->counted_by : "not counted",
-                     a->address, (unsigned long long)a->exact.requests, (unsigned long long)a->exact.sectors, (unsigned long long)requests, (unsigned long long)sectors,
-                     a->uncounted ? a->uncounted : "");
+            fputs(what, stderr); /* a whole kernel is more than a message holds */
+            fail_msg(
+                "line %u (%s; %s): analysis %llu requests %llu sectors, simulator %llu and %llu; %s",
+                a->at.line, a->counted_by ? a->counted_by : "not counted", a->address,
+                (unsigned long long)a->exact.requests, (unsigned long long)a->exact.sectors,
+                (unsigned long long)requests, (unsigned long long)sectors,
+                a->uncounted ? a->uncounted : "");
         }
         n++;
         closed += a->counted_by && !strcmp(a->counted_by, "closed form");

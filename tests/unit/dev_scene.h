@@ -1,4 +1,5 @@
-/* For the device tests: a launch of conf_bump over buf[i] = i, `buf[i] += 5`, with another launch before it on demand. */
+/* For the device tests: a launch of conf_bump over buf[i] = i, `buf[i] += 5`, with another launch before
+ * it on demand. */
 #ifndef GPULOCW_TESTS_DEV_SCENE_H
 #define GPULOCW_TESTS_DEV_SCENE_H
 
@@ -13,8 +14,12 @@
 #include <cmocka.h>
 
 struct scene {
-    struct launch_spec l, before; struct arg_spec args[2], before_args[2]; struct launch_data data;
-    char *ptx; size_t nptx; struct diags ds;
+    struct launch_spec l, before;
+    struct arg_spec args[2], before_args[2];
+    struct launch_data data;
+    char *ptx;
+    size_t nptx;
+    struct diags ds;
 };
 
 static inline struct arg_spec scene_u32(const char *name, uint32_t v)
@@ -24,18 +29,30 @@ static inline struct arg_spec scene_u32(const char *name, uint32_t v)
     return a;
 }
 
-/* n elements, one thread each, `block` threads a CTA; before: a kernel run first with add = 2, or NULL. */
+/* n elements, one thread each, `block` threads a CTA; before: a kernel run first with add = 2, or NULL.
+ */
 static inline void scene_open(struct scene *s, uint32_t n, uint32_t block, const char *before)
 {
     static char buf[] = "buf", kernel[] = "conf_bump";
     memset(s, 0, sizeof *s);
-    s->l = (struct launch_spec){ .kernel = kernel, .grid = { n / block, 1, 1 }, .block = { block, 1, 1 }, .args = s->args, .nargs = 2 };
-    s->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = buf, .elem = ELEM_U32, .count = n, .output = true,
+    s->l = (struct launch_spec){ .kernel = kernel,
+                                 .grid = { n / block, 1, 1 },
+                                 .block = { block, 1, 1 },
+                                 .args = s->args,
+                                 .nargs = 2 };
+    s->args[0] = (struct arg_spec){ .kind = ARG_BUFFER,
+                                    .name = buf,
+                                    .elem = ELEM_U32,
+                                    .count = n,
+                                    .output = true,
                                     .init = { .kind = INIT_IOTA, .b = 1, .ib = 1, .integral = true } };
     s->args[1] = scene_u32("add", 5);
     if (before) {
-        s->before = (struct launch_spec){ .kernel = (char *)(uintptr_t)before, .grid = s->l.grid, .block = s->l.block,
-                                          .args = s->before_args, .nargs = 2 };
+        s->before = (struct launch_spec){ .kernel = (char *)(uintptr_t)before,
+                                          .grid = s->l.grid,
+                                          .block = s->l.block,
+                                          .args = s->before_args,
+                                          .nargs = 2 };
         s->before_args[0] = (struct arg_spec){ .kind = ARG_SAME_AS, .name = buf, .same_as = buf };
         s->before_args[1] = scene_u32("add", 2);
         s->l.before = &s->before;

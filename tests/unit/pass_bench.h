@@ -1,6 +1,7 @@
 /* A kernel of a launch file on the simulated device: rewritten under one configuration after another,
  * its outputs compared with the original's. PASS_VERBOSE=1 lists every answer; PASS_KEEP=FILE keeps the
- * text of a failing rewrite; PASS_RANDOM=N: random combinations per kernel; PASS_DEVICE: another simulated device. */
+ * text of a failing rewrite; PASS_RANDOM=N: random combinations per kernel; PASS_DEVICE: another
+ * simulated device. */
 #ifndef GPULOCW_TESTS_PASS_BENCH_H
 #define GPULOCW_TESTS_PASS_BENCH_H
 
@@ -25,17 +26,20 @@ struct bench {
     struct result original;
     uint64_t seed;
     unsigned proven, refused;
-    float *loose[16];                              /* the original's bytes of outputs with a stated tolerance, by argument */
+    /* the original's bytes of outputs with a stated tolerance, by argument */
+    float *loose[16];
 };
 
-static struct dev_run run_of(struct bench *b, const struct pass_output *o, struct dev_symbol_value *set, struct dev_symbol_value *zero)
+static struct dev_run run_of(struct bench *b, const struct pass_output *o, struct dev_symbol_value *set,
+                             struct dev_symbol_value *zero)
 {
     struct dev_run r = dev_run_default();
     r.launch = &b->launch;
     r.grid = o ? o->grid : b->launch.grid;
     r.block = o ? o->block : b->launch.block;
     r.shared = o ? o->shared : b->launch.shared;
-    r.functional = !o || b->seed % 4 != 1;             /* warp after warp, or interleaved as the schedulers have it */
+    /* warp after warp, or interleaved as the schedulers have it */
+    r.functional = !o || b->seed % 4 != 1;
     r.exact = true;
     r.counters = false;
     r.check_uninit = b->seed % 8 == 0;
@@ -55,7 +59,8 @@ static struct dev_run run_of(struct bench *b, const struct pass_output *o, struc
 }
 
 /* profile, where not NULL: PASS_SOFT_WORDS that the launch left. */
-static void launch_and_read(struct bench *b, const struct pass_output *o, struct str text, const char *what, struct result *r, uint64_t *profile)
+static void launch_and_read(struct bench *b, const struct pass_output *o, struct str text,
+                            const char *what, struct result *r, uint64_t *profile)
 {
     struct diags ds = { 0 };
     struct dev_code *code = NULL;
@@ -73,15 +78,19 @@ static void launch_and_read(struct bench *b, const struct pass_output *o, struct
             struct diags none = { 0 };
             file_write_atomic(getenv("PASS_KEEP"), text.s, text.n, &none);
         }
-        fail_msg("%s %s: %s %s\n%s", b->launch.kernel, what, status_text(st), r->message, p.s ? p.s : "");
+        fail_msg("%s %s: %s %s\n%s", b->launch.kernel, what, status_text(st), r->message,
+                 p.s ? p.s : "");
     }
     if (profile)
-        assert_status_ok(dev_read_symbol(b->dev, code, PASS_SOFT_SYMBOL, profile, PASS_SOFT_WORDS * sizeof *profile, &ds), &ds);
+        assert_status_ok(dev_read_symbol(b->dev, code, PASS_SOFT_SYMBOL, profile,
+                                         PASS_SOFT_WORDS * sizeof *profile, &ds),
+                         &ds);
     dev_unload(b->dev, code);
     diags_free(&ds);
 }
 
-static void launch(struct bench *b, const struct pass_output *o, struct str text, const char *what, struct result *r)
+static void launch(struct bench *b, const struct pass_output *o, struct str text, const char *what,
+                   struct result *r)
 {
     launch_and_read(b, o, text, what, r, NULL);
 }
@@ -119,7 +128,8 @@ static void keep_loose(struct bench *b)
         if (!a->output || a->tolerance <= 0 || a->elem != ELEM_F32)
             continue;
         b->loose[k] = base_alloc(a->count * sizeof(float));
-        assert_status_ok(dev_read_arg(b->dev, b->bound, k, b->loose[k], a->count * sizeof(float), &ds), &ds);
+        assert_status_ok(dev_read_arg(b->dev, b->bound, k, b->loose[k], a->count * sizeof(float), &ds),
+                         &ds);
     }
 }
 
@@ -132,7 +142,8 @@ static const char *bench_reason(const struct diags *ds)
     return "refused";
 }
 
-static void must_equal(struct bench *b, const struct pass_output *out, const struct result *r, const char *what)
+static void must_equal(struct bench *b, const struct pass_output *out, const struct result *r,
+                       const char *what)
 {
     struct diags ds = { 0 };
     assert_true(r->noutputs > 0);
@@ -140,19 +151,26 @@ static void must_equal(struct bench *b, const struct pass_output *out, const str
         if (r->outputs[k].hash != b->original.outputs[k].hash && !within(b, r->outputs[k].name)) {
             if (getenv("PASS_KEEP"))
                 file_write_atomic(getenv("PASS_KEEP"), out->text, out->n, &ds);
-            fail_msg("%s %s %s: output %s differs from the original's", b->m->path, b->launch.kernel, what, r->outputs[k].name);
+            fail_msg("%s %s %s: output %s differs from the original's", b->m->path, b->launch.kernel,
+                     what, r->outputs[k].name);
         }
 }
 
-/* --softcache auto as the engine does it: the monitoring slice once, which changes no output either, then what it chose. */
-static enum status rewrite_one(struct bench *b, const struct options *o, struct pass_output *out, struct diags *ds)
+/* --softcache auto as the engine does it: the monitoring slice once, which changes no output either,
+ * then what it chose. */
+static enum status rewrite_one(struct bench *b, const struct options *o, struct pass_output *out,
+                               struct diags *ds)
 {
     struct dev_info dev = *dev_describe(b->dev);
-    if (o->cluster == CLUSTER_AGENT && b->seed % 2) {      /* one agent: many tasks for it */
+    if (o->cluster == CLUSTER_AGENT && b->seed % 2) { /* one agent: many tasks for it */
         dev.sms = 1;
         dev.max_ctas_per_sm = 1;
     }
-    struct pass_input in = { .module = b->m, .kernel = str_of(b->launch.kernel), .options = o, .dev = &dev, .launch = &b->launch };
+    struct pass_input in = { .module = b->m,
+                             .kernel = str_of(b->launch.kernel),
+                             .options = o,
+                             .dev = &dev,
+                             .launch = &b->launch };
     struct options alone = options_default();
     uint64_t words[PASS_SOFT_WORDS];
     struct result r;
@@ -185,25 +203,31 @@ static enum status bench_try(struct bench *b, const struct options *o, struct di
     } else {
         for (size_t k = 0; k < ds->n; k++)
             if (ds->v[k].code && strcmp(ds->v[k].code, "pass-internal") == 0)
-                fail_msg("%s %s %s: %s", b->m->path, b->launch.kernel, what.s, ds->v[k + 1 < ds->n ? k + 1 : k].msg);
+                fail_msg("%s %s %s: %s", b->m->path, b->launch.kernel, what.s,
+                         ds->v[k + 1 < ds->n ? k + 1 : k].msg);
         if (st != ST_REFUSED || !ds->errors)
             fail_msg("%s %s %s: status %d and no reason", b->m->path, b->launch.kernel, what.s, st);
         b->refused++;
     }
     if (getenv("PASS_VERBOSE"))
-        print_message("%-12s %-22s %-60s %s\n", b->m->path, b->launch.kernel, what.s, st == ST_OK ? "equal" : bench_reason(ds));
+        print_message("%-12s %-22s %-60s %s\n", b->m->path, b->launch.kernel, what.s,
+                      st == ST_OK ? "equal" : bench_reason(ds));
     buf_free(&what);
     pass_output_free(&out);
     return st;
 }
-static uint64_t pick(struct bench *b, uint64_t n) { return base_splitmix(2024, b->seed++) % n; }
+static uint64_t pick(struct bench *b, uint64_t n)
+{
+    return base_splitmix(2024, b->seed++) % n;
+}
 
 /* A random legal-looking combination: knobs of several passes at once. */
 static void random_options(struct bench *b, struct options *o)
 {
     *o = options_default();
     o->bypass = pick(b, 3) ? BYPASS_L1 : BYPASS_NONE;
-    o->bypass_form = (int[]){ BYPASS_FORM_CLONE, BYPASS_FORM_PREDICATE, BYPASS_FORM_GROUPED }[pick(b, 3)];
+    o->bypass_form =
+        (int[]){ BYPASS_FORM_CLONE, BYPASS_FORM_PREDICATE, BYPASS_FORM_GROUPED }[pick(b, 3)];
     o->bypass_op = (int[]){ BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE, BYPASS_OP_CS }[pick(b, 3)];
     o->pi.mode = pick(b, 5) ? PI_VALUE : PI_BPA;
     o->pi.value = (int)pick(b, (dim3u_count(b->launch.block) + 31) / 32 + 1);
@@ -258,7 +282,8 @@ static void bench_random(struct bench *b, int usual)
     }
 }
 
-/* The rewritten text with a load in the place of every prefetch: a prefetch past the data becomes a fault. */
+/* The rewritten text with a load in the place of every prefetch: a prefetch past the data becomes a
+ * fault. */
 static void load_for_prefetch(const struct pass_output *o, struct str kernel, struct buf *out)
 {
     const struct ptx_func *f = ptx_find_func(o->module, kernel);
@@ -275,17 +300,23 @@ static void load_for_prefetch(const struct pass_output *o, struct str kernel, st
     }
 }
 
-/* Every prefetch of a rewrite lies inside the kernel's buffers, unless a bound depends on data (which is said).
- * Returns whether there was one to look at. */
+/* Every prefetch of a rewrite lies inside the kernel's buffers, unless a bound depends on data (which is
+ * said). Returns whether there was one to look at. */
 static bool bench_prefetch(struct bench *b, const char *line)
 {
     struct diags ds = { 0 };
     struct options o = options_default();
     struct pass_output out;
     assert_status_ok(options_parse_line(&o, str_of(line), &ds), &ds);
-    struct pass_input in = { .module = b->m, .kernel = str_of(b->launch.kernel), .options = &o, .dev = dev_describe(b->dev), .launch = &b->launch };
+    struct pass_input in = { .module = b->m,
+                             .kernel = str_of(b->launch.kernel),
+                             .options = &o,
+                             .dev = dev_describe(b->dev),
+                             .launch = &b->launch };
     enum status st = pass_apply(&in, &out, &ds);
-    bool look = st == ST_OK && !support_said(&ds, "cannot be asked ahead") && memmem(out.text, out.n, "prefetch.global", 15) && !memmem(b->m->text.s, b->m->text.n, "prefetch.", 9);
+    bool look = st == ST_OK && !support_said(&ds, "cannot be asked ahead") &&
+                memmem(out.text, out.n, "prefetch.global", 15) &&
+                !memmem(b->m->text.s, b->m->text.n, "prefetch.", 9);
     if (look) {
         struct buf text = { 0 };
         struct result r;
@@ -300,7 +331,9 @@ static bool bench_prefetch(struct bench *b, const char *line)
 
 static unsigned bench_prefetches(struct bench *b)
 {
-    static const char *const lines[] = { "--prefetch l1", "--prefetch l2 --prefetch-distance 3", "--prefetch l1 --prefetch-distance 40", "--cluster agent --clusters 3 --agents 1 --prefetch l1",
+    static const char *const lines[] = { "--prefetch l1", "--prefetch l2 --prefetch-distance 3",
+                                         "--prefetch l1 --prefetch-distance 40",
+                                         "--cluster agent --clusters 3 --agents 1 --prefetch l1",
                                          "--cluster agent --clusters 1 --prefetch l2 --index column" };
     unsigned n = 0;
     for (size_t k = 0; k < ARRAY_LEN(lines); k++)
@@ -313,7 +346,8 @@ static struct dev *bench_device(void)
     struct diags ds = { 0 };
     struct dev_env env = { .preset = preset_read };
     struct dev *d = NULL;
-    assert_status_ok(dev_open(getenv("PASS_DEVICE") ? getenv("PASS_DEVICE") : "sim:hopper-h200", &env, &d, &ds), &ds);
+    assert_status_ok(
+        dev_open(getenv("PASS_DEVICE") ? getenv("PASS_DEVICE") : "sim:hopper-h200", &env, &d, &ds), &ds);
     return d;
 }
 

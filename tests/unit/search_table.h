@@ -1,12 +1,14 @@
-/* Recorded references: what every configuration of the exhaustive reference took, so that a search is run against
- * them in milliseconds, without a launch or a prediction. Written by bench_search, read by it and by test_tune_regret.
+/* Recorded references: what every configuration of the exhaustive reference took, so that a search is
+ * run against them in milliseconds, without a launch or a prediction. Written by bench_search, read by
+ * it and by test_tune_regret.
  *
  *   # table 2
  *   # ptx kernels/x  launch default  device sim:hopper-h200  reference 612  ctas 8  inst 123456
  *   TIME_NS|-  WHOLE_NS|-  COST|-  FLAGS  OPTIONS...
  *
- * WHOLE_NS: the same launch timed whole, where TIME_NS comes from a sample of the CTAs.  * FLAGS: r of the reference, s from a sample of the CTAs, w equal within a tolerance, u no outputs to compare,
- * n not equal, x refused or failed; `.`: none. COST: predicted cycles; `?` where it was not asked for. */
+ * WHOLE_NS: the same launch timed whole, where TIME_NS comes from a sample of the CTAs.  * FLAGS: r of
+ * the reference, s from a sample of the CTAs, w equal within a tolerance, u no outputs to compare, n not
+ * equal, x refused or failed; `.`: none. COST: predicted cycles; `?` where it was not asked for. */
 #ifndef GPULOCW_TESTS_SEARCH_TABLE_H
 #define GPULOCW_TESTS_SEARCH_TABLE_H
 
@@ -14,10 +16,19 @@
 
 #include "tests/unit/tune_support.h"
 
-struct table_row { struct options options; int64_t time_ns, whole_ns; double cost; bool asked /* the model */, ran; char flags[8]; };
+struct table_row {
+    struct options options;
+    int64_t time_ns, whole_ns;
+    double cost;
+    bool asked /* the model */, ran;
+    char flags[8];
+};
 struct table {
-    char ptx[128], launch[64], device[128]; unsigned reference, ctas; double inst;
-    struct table_row *row; size_t n, cap;
+    char ptx[128], launch[64], device[128];
+    unsigned reference, ctas;
+    double inst;
+    struct table_row *row;
+    size_t n, cap;
 };
 
 static inline struct table_row *table_at(struct table *t, const struct options *o)
@@ -31,7 +42,10 @@ static inline struct table_row *table_at(struct table *t, const struct options *
     return &t->row[t->n++];
 }
 
-static inline bool table_flag(const struct table_row *r, char flag) { return strchr(r->flags, flag) != NULL; }
+static inline bool table_flag(const struct table_row *r, char flag)
+{
+    return strchr(r->flags, flag) != NULL;
+}
 
 static inline void table_raise(struct table_row *r, char flag)
 {
@@ -42,7 +56,9 @@ static inline void table_raise(struct table_row *r, char flag)
 
 static inline void table_put_result(struct table *t, const struct result *r, bool reference)
 {
-    static const char equal[] = { [EQUAL_UNKNOWN] = 'u', [EQUAL_YES] = 0, [EQUAL_WITHIN] = 'w', [EQUAL_NO] = 'n' };
+    static const char equal[] = {
+        [EQUAL_UNKNOWN] = 'u', [EQUAL_YES] = 0, [EQUAL_WITHIN] = 'w', [EQUAL_NO] = 'n'
+    };
     struct options none = options_default();
     if (r->probe_ctas)
         return;
@@ -70,7 +86,8 @@ static inline void table_put_result(struct table *t, const struct result *r, boo
 
 static inline bool table_row_read(struct table *t, char *text)
 {
-    char *time = strtok(text, " \t"), *whole = strtok(NULL, " \t"), *cost = strtok(NULL, " \t"), *flags = strtok(NULL, " \t"), *line = strtok(NULL, "\n");
+    char *time = strtok(text, " \t"), *whole = strtok(NULL, " \t"), *cost = strtok(NULL, " \t"),
+         *flags = strtok(NULL, " \t"), *line = strtok(NULL, "\n");
     if (!flags || strlen(flags) >= sizeof t->row->flags)
         return false;
     struct options o = options_of(line ? line : "");
@@ -91,7 +108,8 @@ static inline bool table_read(struct table *t, const char *path)
     bool ok = f && fgets(text, sizeof text, f) && strcmp(text, "# table 2\n") == 0;
     memset(t, 0, sizeof *t);
     ok = ok && fgets(text, sizeof text, f) &&
-         sscanf(text, "# ptx %127s launch %63s device %127s reference %u ctas %u inst %lf", t->ptx, t->launch, t->device, &t->reference, &t->ctas, &t->inst) == 6;
+         sscanf(text, "# ptx %127s launch %63s device %127s reference %u ctas %u inst %lf", t->ptx,
+                t->launch, t->device, &t->reference, &t->ctas, &t->inst) == 6;
     while (ok && fgets(text, sizeof text, f))
         ok = table_row_read(t, text);
     if (f)
@@ -112,7 +130,8 @@ static inline bool table_write(const struct table *t, const char *path)
     FILE *f = fopen(path, "w");
     if (!f)
         return false;
-    fprintf(f, "# table 2\n# ptx %s launch %s device %s reference %u ctas %u inst %.17g\n", t->ptx, t->launch, t->device, t->reference, t->ctas, t->inst);
+    fprintf(f, "# table 2\n# ptx %s launch %s device %s reference %u ctas %u inst %.17g\n", t->ptx,
+            t->launch, t->device, t->reference, t->ctas, t->inst);
     for (size_t i = 0; i < t->n; i++) {
         const struct table_row *r = &t->row[i];
         struct buf line = { 0 };
@@ -141,7 +160,10 @@ static inline struct result table_result(const struct table *t, const struct tab
     int64_t ns = whole ? r->whole_ns : r->time_ns;
     d.options = r->options;
     d.status = table_flag(r, 'x') ? ST_REFUSED : ST_OK;
-    d.equal = table_flag(r, 'n') ? EQUAL_NO : table_flag(r, 'u') ? EQUAL_UNKNOWN : table_flag(r, 'w') ? EQUAL_WITHIN : EQUAL_YES;
+    d.equal = table_flag(r, 'n')   ? EQUAL_NO
+              : table_flag(r, 'u') ? EQUAL_UNKNOWN
+              : table_flag(r, 'w') ? EQUAL_WITHIN
+                                   : EQUAL_YES;
     d.sampled = !whole && table_flag(r, 's');
     d.ctas_per_sm = t->ctas;
     d.counters[COUNTER_INST_WARP] = (struct counter){ t->inst, ORIGIN_SIMULATED, t->inst > 0 };
@@ -155,7 +177,8 @@ static inline struct result table_result(const struct table *t, const struct tab
 }
 
 /* The rows as results and costs of a cut-off search. Owned: base_free of both. */
-static inline void table_known(const struct table *t, struct result **done, size_t *ndone, struct tune_candidate **costs, size_t *ncosts)
+static inline void table_known(const struct table *t, struct result **done, size_t *ndone,
+                               struct tune_candidate **costs, size_t *ncosts)
 {
     *done = base_alloc((2 * t->n + 1) * sizeof **done);
     *costs = base_alloc((t->n + 1) * sizeof **costs);
@@ -183,11 +206,13 @@ static inline const struct table_row *table_original(const struct table *t)
     return NULL;
 }
 
-/* Over the original, both timed whole, where either was; else both from samples. 0: not to be recommended, or not known. */
+/* Over the original, both timed whole, where either was; else both from samples. 0: not to be
+ * recommended, or not known. */
 static inline double table_gain(const struct table *t, const struct table_row *r)
 {
     const struct table_row *o = table_original(t);
-    int64_t whole = table_flag(o, 's') ? o->whole_ns : o->time_ns, own = table_flag(r, 's') ? r->whole_ns : r->time_ns;
+    int64_t whole = table_flag(o, 's') ? o->whole_ns : o->time_ns,
+            own = table_flag(r, 's') ? r->whole_ns : r->time_ns;
     if (!r->time_ns || table_flag(r, 'x') || table_flag(r, 'n') || table_flag(r, 'u'))
         return 0;
     if (whole)

@@ -18,14 +18,18 @@ struct job {
     struct sim_mem *mem;
     struct sim_program *prog;
     struct sim_preset preset;
-    uint8_t params[512]; uint64_t nparams;
+    uint8_t params[512];
+    uint64_t nparams;
     uint64_t addr[JOB_ARGS];
-    uint64_t restored[JOB_ARGS]; size_t nrestored;       /* outputs: copied back between launches, as a device does */
+    /* outputs: copied back between launches, as a device does */
+    uint64_t restored[JOB_ARGS];
+    size_t nrestored;
 };
 
 static inline void job_ok(enum status st, struct diags *ds)
 {
-    if (st == ST_OK) return;
+    if (st == ST_OK)
+        return;
     struct buf b = { 0 };
     diags_print(ds, &b);
     fprintf(stderr, "%s\n", b.s ? b.s : status_text(st));
@@ -36,7 +40,9 @@ static inline void job_ok(enum status st, struct diags *ds)
 static inline void job_reset(struct job *j)
 {
     for (size_t i = 0; i < j->l->nargs; i++)
-        if (j->addr[i]) launch_buffer_fill(&j->data.buffers[i], sim_mem_host(j->mem, j->addr[i], j->data.buffers[i].n), 0, NULL);
+        if (j->addr[i])
+            launch_buffer_fill(&j->data.buffers[i],
+                               sim_mem_host(j->mem, j->addr[i], j->data.buffers[i].n), 0, NULL);
 }
 
 static inline void job_bind(struct job *j)
@@ -45,11 +51,14 @@ static inline void job_bind(struct job *j)
     for (size_t i = 0; i < j->l->nargs && i < JOB_ARGS; i++) {
         const struct arg_spec *a = &j->l->args[i];
         uint8_t *to = j->params + f->params[i]->offset;
-        if (a->kind == ARG_SCALAR) memcpy(to, a->scalar, elem_size(a->elem));
-        if (a->kind != ARG_BUFFER) continue;
+        if (a->kind == ARG_SCALAR)
+            memcpy(to, a->scalar, elem_size(a->elem));
+        if (a->kind != ARG_BUFFER)
+            continue;
         j->addr[i] = sim_mem_alloc(j->mem, j->data.buffers[i].n, a->name);
         memcpy(to, &j->addr[i], 8);
-        if (a->output) j->restored[j->nrestored++] = j->addr[i];
+        if (a->output)
+            j->restored[j->nrestored++] = j->addr[i];
     }
     j->nparams = f->param_bytes;
     job_reset(j);
@@ -78,7 +87,8 @@ static inline void job_open(struct job *j, const char *file, const char *launch,
     job_ok(launch_file_read(path, &j->file, &ds), &ds);
     j->l = &j->file.launch[0];
     for (size_t i = 0; i < j->file.n; i++)
-        if (j->file.launch[i].name && strcmp(j->file.launch[i].name, launch) == 0) j->l = &j->file.launch[i];
+        if (j->file.launch[i].name && strcmp(j->file.launch[i].name, launch) == 0)
+            j->l = &j->file.launch[i];
     snprintf(path, sizeof path, "kernels/%s", j->l->ptx);
     job_ok(file_read(path, 1u << 26, &text, &n, &ds), &ds);
     job_open_text(j, preset, (struct str){ text, n });
@@ -97,9 +107,17 @@ static inline void job_close(struct job *j)
 
 static inline struct sim_launch job_launch(const struct job *j)
 {
-    return (struct sim_launch){ .grid = j->l->grid, .block = j->l->block, .shared = j->l->shared, .params = j->params,
-                                .nparams = j->nparams, .carveout = -1, .hw_pi = -1, .seed = 1, .warm_l2 = true,
-                                .restored = j->restored, .nrestored = j->nrestored };
+    return (struct sim_launch){ .grid = j->l->grid,
+                                .block = j->l->block,
+                                .shared = j->l->shared,
+                                .params = j->params,
+                                .nparams = j->nparams,
+                                .carveout = -1,
+                                .hw_pi = -1,
+                                .seed = 1,
+                                .warm_l2 = true,
+                                .restored = j->restored,
+                                .nrestored = j->nrestored };
 }
 
 static inline struct sim_stats job_run(struct job *j, const struct sim_launch *l)
@@ -117,7 +135,8 @@ static inline uint64_t job_hash(struct job *j, bool all)
     uint64_t h = 0;
     for (size_t i = 0; i < j->l->nargs; i++)
         if (j->addr[i] && (all || j->l->args[i].output))
-            h = h * 31 + base_hash(sim_mem_host(j->mem, j->addr[i], j->data.buffers[i].n), j->data.buffers[i].n);
+            h = h * 31 +
+                base_hash(sim_mem_host(j->mem, j->addr[i], j->data.buffers[i].n), j->data.buffers[i].n);
     return h;
 }
 

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-#include "engine/sim/lanes.h"
+#include "engine/sim/exec/lanes/lanes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,12 @@
 #define SIM_HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 
 struct sim_case {
-    struct ptx_module *m; struct sim_mem *mem; struct sim_program *p; struct diags ds;
-    uint64_t addr, bytes; uint8_t *data;
+    struct ptx_module *m;
+    struct sim_mem *mem;
+    struct sim_program *p;
+    struct diags ds;
+    uint64_t addr, bytes;
+    uint8_t *data;
     uint8_t params[256];
     struct sim_launch l;
     struct sim_stats stats;
@@ -23,7 +27,8 @@ struct sim_case {
 };
 
 /* limit: which lane kernels, see exec_lanes_pick. */
-static inline void sim_case_open_with(struct sim_case *c, const char *text, const char *kernel, uint64_t bytes, unsigned limit)
+static inline void sim_case_open_with(struct sim_case *c, const char *text, const char *kernel,
+                                      uint64_t bytes, unsigned limit)
 {
     *c = (struct sim_case){ .bytes = bytes };
     struct sim_preset g = sim_preset_default();
@@ -31,20 +36,28 @@ static inline void sim_case_open_with(struct sim_case *c, const char *text, cons
     c->addr = sim_mem_alloc(c->mem, bytes, "data");
     c->data = sim_mem_host(c->mem, c->addr, bytes);
     memcpy(c->params, &c->addr, 8);
-    c->l = (struct sim_launch){ .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .params = c->params, .nparams = sizeof c->params, .functional = true,
-                                .threads = 1, .carveout = -1, .hw_pi = -1, .max_cycles = 20000000 };
+    c->l = (struct sim_launch){ .grid = { 1, 1, 1 },
+                                .block = { 32, 1, 1 },
+                                .params = c->params,
+                                .nparams = sizeof c->params,
+                                .functional = true,
+                                .threads = 1,
+                                .carveout = -1,
+                                .hw_pi = -1,
+                                .max_cycles = 20000000 };
     c->st = ptx_parse("test.ptx", str_of(text), &c->m, &c->ds);
     if (c->st == ST_OK)
         c->st = sim_load_lanes(c->m, str_of(kernel), &g, c->mem, limit, &c->p, &c->ds);
 }
-static inline void sim_case_open(struct sim_case *c, const char *text, const char *kernel, uint64_t bytes)
+static inline void sim_case_open(struct sim_case *c, const char *text, const char *kernel,
+                                 uint64_t bytes)
 {
     sim_case_open_with(c, text, kernel, bytes, 0);
 }
 static inline enum status sim_case_run(struct sim_case *c)
 {
     sim_stats_free(&c->stats);
-    c->l.params = c->params;         /* the case may have been copied */
+    c->l.params = c->params; /* the case may have been copied */
     return c->st = c->st == ST_OK ? sim_run(c->p, &c->l, &c->stats, &c->ds) : c->st;
 }
 static inline void sim_case_close(struct sim_case *c)

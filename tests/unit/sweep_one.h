@@ -4,9 +4,11 @@
 
 #include "engine/tune/tune.h"
 
-/* done: points of a cut-off sweep. *out is owned: tune_sweep_free, also after an error. ST_USAGE where `axis` is more than one curve. */
-static inline enum status sweep_one(struct tune_bench *b, const char *axis, const struct options *base, const struct tune_observer *ob,
-                                    const struct result *done, size_t ndone, struct tune_sweep *out, struct diags *ds)
+/* done: points of a cut-off sweep. *out is owned: tune_sweep_free, also after an error. ST_USAGE where
+ * `axis` is more than one curve. */
+static inline enum status sweep_one(struct tune_bench *b, const char *axis, const struct options *base,
+                                    const struct tune_observer *ob, const struct result *done,
+                                    size_t ndone, struct tune_sweep *out, struct diags *ds)
 {
     struct tune_family f;
     *out = (struct tune_sweep){ .bpa = result_empty(), .cha = result_empty() };

@@ -2,9 +2,13 @@
  * and what is said where something cannot be known. */
 #include "tests/unit/analysis_support.h"
 
-#define REGS ".reg .pred %p<20>;\n.reg .b16 %h<20>;\n.reg .b32 %r<60>;\n.reg .f32 %f<20>;\n.reg .b64 %rd<60>;\n"
-#define PTRS "ld.param.u64 %rd1, [A];\nld.param.u64 %rd2, [B];\nld.param.u32 %r19, [n];\ncvta.to.global.u64 %rd3, %rd1;\ncvta.to.global.u64 %rd4, %rd2;\n" \
-             "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %tid.y;\nmov.u32 %r4, %ctaid.x;\nmov.u32 %r5, %ctaid.y;\nmov.u32 %r7, %ntid.x;\n"
+#define REGS \
+    ".reg .pred %p<20>;\n.reg .b16 %h<20>;\n.reg .b32 %r<60>;\n.reg .f32 %f<20>;\n.reg .b64 %rd<60>;\n"
+#define PTRS                                                                                         \
+    "ld.param.u64 %rd1, [A];\nld.param.u64 %rd2, [B];\nld.param.u32 %r19, [n];\ncvta.to.global.u64 " \
+    "%rd3, %rd1;\ncvta.to.global.u64 %rd4, %rd2;\n"                                                  \
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %tid.y;\nmov.u32 %r4, %ctaid.x;\nmov.u32 %r5, "              \
+    "%ctaid.y;\nmov.u32 %r7, %ntid.x;\n"
 #define ENTRY ".visible .entry f(.param .u64 A, .param .u64 B, .param .u32 n)\n{\n" REGS PTRS
 
 static struct ana_kernel *run_text(const char *before, const char *body, struct ptx_module **m)
@@ -17,36 +21,58 @@ static struct ana_kernel *run_text(const char *before, const char *body, struct 
 }
 
 /* ---- readable forms: the first load's address ---- */
-struct form { const char *body, *address; bool affine; };
+struct form {
+    const char *body, *address;
+    bool affine;
+};
 static const struct form forms[] = {
-    { "mad.lo.s32 %r8, %r4, %r7, %r1;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
+    { "mad.lo.s32 %r8, %r4, %r7, %r1;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, "
+      "%rd5;\nld.global.f32 %f1, [%rd6];\n",
       "A + 4*(ctaid.x*ntid.x + tid.x)", true },
-    { "mad.lo.s32 %r8, %r4, %r7, %r1;\ncvt.s64.s32 %rd5, %r8;\nshl.b64 %rd6, %rd5, 2;\nadd.s64 %rd7, %rd6, %rd3;\nld.global.f32 %f1, [%rd7+-4];\n",
+    { "mad.lo.s32 %r8, %r4, %r7, %r1;\ncvt.s64.s32 %rd5, %r8;\nshl.b64 %rd6, %rd5, 2;\nadd.s64 %rd7, "
+      "%rd6, %rd3;\nld.global.f32 %f1, [%rd7+-4];\n",
       "A + 4*(ctaid.x*ntid.x + tid.x - 1)", true },
-    { "mad.lo.s32 %r8, %r5, %r19, %r1;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
+    { "mad.lo.s32 %r8, %r5, %r19, %r1;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, "
+      "%rd5;\nld.global.f32 %f1, [%rd6];\n",
       "A + 4*(ctaid.y*n + tid.x)", true },
     /* an index that is loaded */
-    { "mul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd4, %rd5;\nld.global.u32 %r9, [%rd6];\nmul.wide.s32 %rd7, %r9, 4;\nadd.s64 %rd8, %rd3, %rd7;\nld.global.f32 %f1, [%rd8];\n",
+    { "mul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd4, %rd5;\nld.global.u32 %r9, [%rd6];\nmul.wide.s32 "
+      "%rd7, %r9, 4;\nadd.s64 %rd8, %rd3, %rd7;\nld.global.f32 %f1, [%rd8];\n",
       "B + 4*tid.x", true },
     /* x & 31, x >> 5 of a thread index are % and / */
-    { "and.b32 %r8, %r1, 31;\nshr.u32 %r9, %r1, 5;\nmad.lo.s32 %r10, %r9, 1000, %r8;\nmul.wide.u32 %rd5, %r10, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
+    { "and.b32 %r8, %r1, 31;\nshr.u32 %r9, %r1, 5;\nmad.lo.s32 %r10, %r9, 1000, %r8;\nmul.wide.u32 "
+      "%rd5, %r10, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
       "A + 4*((tid.x % 32) + 1000*(tid.x / 32))", false },
     /* a possible borrow is shown, not hidden */
-    { "add.s32 %r8, %r1, -1;\nmul.wide.u32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n", "A + 4*u32(tid.x - 1)", false },
-    { "bfe.u32 %r8, %r1, 2, 3;\nmul.wide.u32 %rd5, %r8, 8;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n", "A + 8*((tid.x / 4) % 8)", false },
+    { "add.s32 %r8, %r1, -1;\nmul.wide.u32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, "
+      "[%rd6];\n",
+      "A + 4*u32(tid.x - 1)", false },
+    { "bfe.u32 %r8, %r1, 2, 3;\nmul.wide.u32 %rd5, %r8, 8;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 "
+      "%f1, [%rd6];\n",
+      "A + 8*((tid.x / 4) % 8)", false },
     /* bits put together without overlap are a sum */
-    { "shl.b32 %r8, %r4, 10;\nor.b32 %r9, %r8, %r1;\nmul.wide.u32 %rd5, %r9, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
+    { "shl.b32 %r8, %r4, 10;\nor.b32 %r9, %r8, %r1;\nmul.wide.u32 %rd5, %r9, 4;\nadd.s64 %rd6, %rd3, "
+      "%rd5;\nld.global.f32 %f1, [%rd6];\n",
       "A + 4*(1024*ctaid.x + tid.x)", true },
-    { "lop3.b32 %r8, %r1, 7, 0, 0xC0;\nmul.wide.u32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n", "A + 4*(tid.x % 8)", false },
-    { "min.s32 %r8, %r1, 10;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n", "A + 4*min(tid.x, 10)", false },
+    { "lop3.b32 %r8, %r1, 7, 0, 0xC0;\nmul.wide.u32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, "
+      "%rd5;\nld.global.f32 %f1, [%rd6];\n",
+      "A + 4*(tid.x % 8)", false },
+    { "min.s32 %r8, %r1, 10;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, "
+      "[%rd6];\n",
+      "A + 4*min(tid.x, 10)", false },
     /* predicated move: one of two values */
-    { "setp.lt.s32 %p1, %r1, 4;\nmov.u32 %r8, %r1;\n@%p1 mov.u32 %r8, 0;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
+    { "setp.lt.s32 %p1, %r1, 4;\nmov.u32 %r8, %r1;\n@%p1 mov.u32 %r8, 0;\nmul.wide.s32 %rd5, %r8, "
+      "4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
       "A + 4*((tid.x < 4) ? 0 : tid.x)", false },
     /* induction variables: a counter and a pointer that moves */
-    { "mov.u32 %r8, 0;\nmov.u64 %rd5, %rd3;\nL:\nld.global.f32 %f1, [%rd5];\nadd.s64 %rd5, %rd5, 8;\nadd.s32 %r8, %r8, 1;\nsetp.lt.s32 %p1, %r8, %r19;\n@%p1 bra L;\n", "A + 8*k", true },
+    { "mov.u32 %r8, 0;\nmov.u64 %rd5, %rd3;\nL:\nld.global.f32 %f1, [%rd5];\nadd.s64 %rd5, %rd5, "
+      "8;\nadd.s32 %r8, %r8, 1;\nsetp.lt.s32 %p1, %r8, %r19;\n@%p1 bra L;\n",
+      "A + 8*k", true },
     /* signed division by 32 and remainder as compilers write them */
-    { "mad.lo.s32 %r8, %r4, %r7, %r1;\nshr.s32 %r9, %r8, 31;\nshr.u32 %r10, %r9, 27;\nadd.s32 %r11, %r8, %r10;\nshr.s32 %r12, %r11, 5;\nmul.wide.s32 %rd5, %r12, 4;\n"
-      "add.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n", "A + 4*((ctaid.x*ntid.x + tid.x) / 32)", false },
+    { "mad.lo.s32 %r8, %r4, %r7, %r1;\nshr.s32 %r9, %r8, 31;\nshr.u32 %r10, %r9, 27;\nadd.s32 %r11, "
+      "%r8, %r10;\nshr.s32 %r12, %r11, 5;\nmul.wide.s32 %rd5, %r12, 4;\n"
+      "add.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
+      "A + 4*((ctaid.x*ntid.x + tid.x) / 32)", false },
 };
 static void shown(void **state)
 {
@@ -72,7 +98,7 @@ static void loaded_index(void **state)
     assert_true(a->depends_on_load);
     assert_int_equal(a->cls, ANA_CLASS_DATA);
     assert_int_equal(a->param, 0);
-    assert_false(a->coalesce.valid);         /* no launch: what B holds is not known */
+    assert_false(a->coalesce.valid); /* no launch: what B holds is not known */
     ana_free(k);
     ptx_free(m);
 }
@@ -82,10 +108,12 @@ static void through_calls(void **state)
 {
     (void)state;
     static const char callee[] =
-        ".func (.param .b32 r) at(.param .b32 x, .param .b32 w)\n{\n.reg .b32 %r<9>;\nld.param.u32 %r1, [x];\nld.param.u32 %r2, [w];\nmov.u32 %r3, %ctaid.y;\n"
+        ".func (.param .b32 r) at(.param .b32 x, .param .b32 w)\n{\n.reg .b32 %r<9>;\nld.param.u32 %r1, "
+        "[x];\nld.param.u32 %r2, [w];\nmov.u32 %r3, %ctaid.y;\n"
         "mad.lo.s32 %r4, %r3, %r2, %r1;\nst.param.b32 [r], %r4;\nret;\n}\n";
     static const char body[] =
-        "{\n.param .b32 p0;\n.param .b32 p1;\n.param .b32 q;\nst.param.b32 [p0], %r1;\nst.param.b32 [p1], %r19;\ncall.uni (q), at, (p0, p1);\nld.param.b32 %r8, [q];\n}\n"
+        "{\n.param .b32 p0;\n.param .b32 p1;\n.param .b32 q;\nst.param.b32 [p0], %r1;\nst.param.b32 "
+        "[p1], %r19;\ncall.uni (q), at, (p0, p1);\nld.param.b32 %r8, [q];\n}\n"
         "mul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n";
     struct ptx_module *m;
     struct ana_kernel *k = run_text(callee, body, &m);
@@ -97,9 +125,11 @@ static void through_calls(void **state)
 static void through_structs(void **state)
 {
     (void)state;
-    struct ptx_module *m = an_parse(HEAD ".visible .entry f(.param .align 8 .b8 s[24])\n{\n" REGS
-        "mov.b64 %rd9, s;\nld.param.u64 %rd1, [s+8];\nld.param.u32 %r3, [%rd9+16];\nmov.u32 %r1, %tid.x;\nmad.lo.s32 %r4, %r1, %r3, 2;\nmul.wide.s32 %rd2, %r4, 4;\n"
-        "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\nret;\n}\n");
+    struct ptx_module *m = an_parse(
+        HEAD ".visible .entry f(.param .align 8 .b8 s[24])\n{\n" REGS
+             "mov.b64 %rd9, s;\nld.param.u64 %rd1, [s+8];\nld.param.u32 %r3, [%rd9+16];\nmov.u32 %r1, "
+             "%tid.x;\nmad.lo.s32 %r4, %r1, %r3, 2;\nmul.wide.s32 %rd2, %r4, 4;\n"
+             "add.s64 %rd3, %rd1, %rd2;\nld.global.f32 %f1, [%rd3];\nret;\n}\n");
     struct ana_kernel *k = an_run(m, NULL, false);
     const struct ana_access *a = an_access(k, false, 0);
     assert_string_equal(a->address, "s{8} + 4*(tid.x*s{16} + 2)");
@@ -111,7 +141,9 @@ static void either_pointer(void **state)
 {
     (void)state;
     struct ptx_module *m;
-    struct ana_kernel *k = run_text("", "setp.lt.s32 %p1, %r4, 2;\nselp.b64 %rd5, %rd3, %rd4, %p1;\nld.global.f32 %f1, [%rd5];\n", &m);
+    struct ana_kernel *k = run_text(
+        "", "setp.lt.s32 %p1, %r4, 2;\nselp.b64 %rd5, %rd3, %rd4, %p1;\nld.global.f32 %f1, [%rd5];\n",
+        &m);
     const struct ana_access *a = an_access(k, false, 0);
     assert_int_equal(a->param, -1);
     assert_null(a->array);
@@ -123,7 +155,8 @@ static void generic_is_proved(void **state)
 {
     (void)state;
     struct ptx_module *m;
-    struct ana_kernel *k = run_text("", "mul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd1, %rd5;\nld.f32 %f1, [%rd6];\n", &m);
+    struct ana_kernel *k =
+        run_text("", "mul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd1, %rd5;\nld.f32 %f1, [%rd6];\n", &m);
     assert_int_equal(an_access(k, false, 0)->space, PTX_SPACE_GLOBAL);
     assert_string_equal(an_access(k, false, 0)->array, "A");
     ana_free(k);
@@ -135,13 +168,16 @@ static void unknown_says_why(void **state)
 {
     (void)state;
     struct ptx_module *m;
-    struct ana_kernel *k = run_text("", "popc.b32 %r8, %r1;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n", &m);
+    struct ana_kernel *k = run_text("",
+                                    "popc.b32 %r8, %r1;\nmul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, "
+                                    "%rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n",
+                                    &m);
     const struct ana_access *a = an_access(k, false, 0);
     assert_string_equal(a->address, "A + 4*?");
     assert_non_null(a->unknown);
     assert_non_null(strstr(a->unknown, "popc.b32 at line "));
     assert_int_equal(a->cls, ANA_CLASS_UNKNOWN);
-    assert_int_equal(a->param, 0);           /* which array it is in is known all the same */
+    assert_int_equal(a->param, 0); /* which array it is in is known all the same */
     ana_free(k);
     ptx_free(m);
 }
@@ -155,10 +191,15 @@ static bool gap_says(const struct ana_kernel *k, const char *text)
 static void recursion_is_a_gap(void **state)
 {
     (void)state;
-    static const char callee[] = ".func down(.param .b32 x)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<9>;\nld.param.u32 %r1, [x];\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 bra D;\nadd.s32 %r2, %r1, -1;\n"
-                                 "{\n.param .b32 p;\nst.param.b32 [p], %r2;\ncall down, (p);\n}\nD:\nret;\n}\n";
+    static const char callee[] =
+        ".func down(.param .b32 x)\n{\n.reg .pred %p<3>;\n.reg .b32 %r<9>;\nld.param.u32 %r1, "
+        "[x];\nsetp.eq.s32 %p1, %r1, 0;\n@%p1 bra D;\nadd.s32 %r2, %r1, -1;\n"
+        "{\n.param .b32 p;\nst.param.b32 [p], %r2;\ncall down, (p);\n}\nD:\nret;\n}\n";
     struct ptx_module *m;
-    struct ana_kernel *k = run_text(callee, "{\n.param .b32 p;\nst.param.b32 [p], %r1;\ncall down, (p);\n}\nld.global.f32 %f1, [%rd3];\n", &m);
+    struct ana_kernel *k = run_text(
+        callee,
+        "{\n.param .b32 p;\nst.param.b32 [p], %r1;\ncall down, (p);\n}\nld.global.f32 %f1, [%rd3];\n",
+        &m);
     assert_true(gap_says(k, "recursion"));
     assert_string_equal(an_access(k, false, 0)->address, "A");
     ana_free(k);
@@ -169,7 +210,9 @@ static void indirect_call_is_a_gap(void **state)
     (void)state;
     static const char callee[] = ".func g()\n{\nret;\n}\n";
     struct ptx_module *m;
-    struct ana_kernel *k = run_text(callee, "mov.u64 %rd9, g;\nP: .callprototype _ ();\ncall %rd9, P;\nld.global.f32 %f1, [%rd3];\n", &m);
+    struct ana_kernel *k = run_text(
+        callee, "mov.u64 %rd9, g;\nP: .callprototype _ ();\ncall %rd9, P;\nld.global.f32 %f1, [%rd3];\n",
+        &m);
     assert_true(gap_says(k, "indirect call"));
     ana_free(k);
     ptx_free(m);
@@ -178,7 +221,8 @@ static void indirect_call_is_a_gap(void **state)
 static void endless_loop(void **state)
 {
     (void)state;
-    struct ptx_module *m = an_parse(HEAD ENTRY "L:\nld.global.u32 %r8, [%rd3];\nsetp.eq.s32 %p1, %r8, 0;\n@%p1 bra L;\nret;\n}\n");
+    struct ptx_module *m = an_parse(
+        HEAD ENTRY "L:\nld.global.u32 %r8, [%rd3];\nsetp.eq.s32 %p1, %r8, 0;\n@%p1 bra L;\nret;\n}\n");
     struct an_launch a;
     an_launch_init(&a, (struct dim3u){ 1, 1, 1 }, (struct dim3u){ 32, 1, 1 });
     an_buffer(&a, "A", ELEM_S32, 64);
@@ -222,16 +266,21 @@ static void missing_kernel(void **state)
 static void shared_subexpressions(void **state)
 {
     (void)state;
-    static const char *const step[] = { "shr.u32 %r9, %r8, 1;\nxor.b32 %r8, %r8, %r9;\n", "mul.lo.s32 %r8, %r8, %r8;\nadd.s32 %r8, %r8, %r4;\n",
-                                        "cvt.s64.s32 %rd9, %r8;\nadd.s64 %rd10, %rd9, %rd9;\ncvt.u32.u64 %r9, %rd10;\nmin.s32 %r8, %r8, %r9;\n",
-                                        "setp.lt.s32 %p1, %r8, %r19;\nadd.s32 %r9, %r8, 1;\nselp.b32 %r8, %r8, %r9, %p1;\n" };
+    static const char *const step[] = {
+        "shr.u32 %r9, %r8, 1;\nxor.b32 %r8, %r8, %r9;\n",
+        "mul.lo.s32 %r8, %r8, %r8;\nadd.s32 %r8, %r8, %r4;\n",
+        "cvt.s64.s32 %rd9, %r8;\nadd.s64 %rd10, %rd9, %rd9;\ncvt.u32.u64 %r9, %rd10;\nmin.s32 %r8, %r8, "
+        "%r9;\n",
+        "setp.lt.s32 %p1, %r8, %r19;\nadd.s32 %r9, %r8, 1;\nselp.b32 %r8, %r8, %r9, %p1;\n"
+    };
     for (size_t i = 0; i < ARRAY_LEN(step); i++) {
         struct buf b = { 0 };
         struct ptx_module *m;
         buf_puts(&b, "mad.lo.s32 %r8, %r4, %r7, %r1;\n");
         for (int k = 0; k < 300; k++)
             buf_puts(&b, step[i]);
-        buf_puts(&b, "mul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n");
+        buf_puts(&b,
+                 "mul.wide.s32 %rd5, %r8, 4;\nadd.s64 %rd6, %rd3, %rd5;\nld.global.f32 %f1, [%rd6];\n");
         struct ana_kernel *k = run_text("", b.s, &m);
         assert_string_equal(an_access(k, false, 0)->array, "A");
         ana_free(k);
@@ -244,7 +293,8 @@ static void shared_subexpressions(void **state)
 static void read_only(void **state)
 {
     (void)state;
-    static const char body[] = "mul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd3, %rd5;\nadd.s64 %rd7, %rd4, %rd5;\nld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd7];\n"
+    static const char body[] = "mul.wide.s32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd3, %rd5;\nadd.s64 %rd7, "
+                               "%rd4, %rd5;\nld.global.f32 %f1, [%rd6];\nld.global.f32 %f2, [%rd7];\n"
                                "st.global.f32 [%rd7], %f1;\n";
     struct buf b = { 0 };
     buf_printf(&b, "%s%s%sret;\n}\n", HEAD, ENTRY, body);
@@ -289,10 +339,19 @@ static void read_only(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shown), cmocka_unit_test(loaded_index), cmocka_unit_test(through_calls), cmocka_unit_test(through_structs),
-        cmocka_unit_test(either_pointer), cmocka_unit_test(generic_is_proved), cmocka_unit_test(unknown_says_why), cmocka_unit_test(recursion_is_a_gap),
-        cmocka_unit_test(indirect_call_is_a_gap), cmocka_unit_test(endless_loop), cmocka_unit_test(cancelled), cmocka_unit_test(missing_kernel), cmocka_unit_test(shared_subexpressions),
-        cmocka_unit_test(read_only) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(shown),
+                                        cmocka_unit_test(loaded_index),
+                                        cmocka_unit_test(through_calls),
+                                        cmocka_unit_test(through_structs),
+                                        cmocka_unit_test(either_pointer),
+                                        cmocka_unit_test(generic_is_proved),
+                                        cmocka_unit_test(unknown_says_why),
+                                        cmocka_unit_test(recursion_is_a_gap),
+                                        cmocka_unit_test(indirect_call_is_a_gap),
+                                        cmocka_unit_test(endless_loop),
+                                        cmocka_unit_test(cancelled),
+                                        cmocka_unit_test(missing_kernel),
+                                        cmocka_unit_test(shared_subexpressions),
+                                        cmocka_unit_test(read_only) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Each class is recognised in two demo kernels at least, with the evidence that belongs to it; and no load whose
- * address is not known from the code is ever given a class that claims to know, in demo and generated kernels. */
+/* Each class is recognised in two demo kernels at least, with the evidence that belongs to it; and no
+ * load whose address is not known from the code is ever given a class that claims to know, in demo and
+ * generated kernels. */
 #include "tests/unit/analysis_support.h"
 
 #include <glob.h>
@@ -7,16 +8,22 @@
 #include "engine/session/session.h"
 
 /* ---- which kernel shows which class; a load's evidence must say `why` ---- */
-struct class_demo { const char *kernel; enum ana_class cls; const char *why; };
+struct class_demo {
+    const char *kernel;
+    enum ana_class cls;
+    const char *why;
+};
 static const struct class_demo demos[] = {
     { "gemm", ANA_CLASS_ALGORITHM, "no term with ctaid.y" },
     { "gemm", ANA_CLASS_ALGORITHM, "no term with ctaid.x" },
     { "syrk", ANA_CLASS_ALGORITHM, "no term with ctaid." },
     { "nbody", ANA_CLASS_ALGORITHM, "no term with ctaid.x" },
     { "tile_share", ANA_CLASS_ALGORITHM, "no term with ctaid.y" },
-    { "conv2d", ANA_CLASS_CACHE_LINE, "share 50 % of the 128-byte lines of this load but 0 % of its bytes" },
+    { "conv2d", ANA_CLASS_CACHE_LINE,
+      "share 50 % of the 128-byte lines of this load but 0 % of its bytes" },
     { "conv3d", ANA_CLASS_CACHE_LINE, "of the 128-byte lines of this load but" },
-    { "cta_locality_spatial", ANA_CLASS_CACHE_LINE, "of the 128-byte lines of this load but 0 % of its bytes" },
+    { "cta_locality_spatial", ANA_CLASS_CACHE_LINE,
+      "of the 128-byte lines of this load but 0 % of its bytes" },
     { "bfs_kernel1", ANA_CLASS_DATA, "its address depends on loaded values" },
     { "spmv", ANA_CLASS_DATA, "its address depends on loaded values" },
     { "redblack", ANA_CLASS_WRITE, "(the store at line" },
@@ -25,15 +32,20 @@ static const struct class_demo demos[] = {
     { "reduction", ANA_CLASS_STREAMING, "coalesced and read once" },
     { "valley", ANA_CLASS_STREAMING, "of its lines are touched again inside the CTA" },
 };
-struct told { unsigned kernels[ANA_CLASS_UNKNOWN + 1]; bool seen[ARRAY_LEN(demos)]; };
+struct told {
+    unsigned kernels[ANA_CLASS_UNKNOWN + 1];
+    bool seen[ARRAY_LEN(demos)];
+};
 
 /* What must hold of every access of every kernel. */
 static void expect_honest(const struct ana_kernel *k)
 {
     for (uint32_t i = 0; i < k->naccess; i++) {
         const struct ana_access *a = &k->access[i];
-        if ((a->unknown || a->depends_on_load || !a->address) && a->cls != ANA_CLASS_DATA && a->cls != ANA_CLASS_UNKNOWN)
-            fail_msg("%.*s line %u: %s, unknown for %s", (int)k->func->name.n, k->func->name.s, a->at.line, ana_class_name(a->cls), a->unknown ? a->unknown : "its data");
+        if ((a->unknown || a->depends_on_load || !a->address) && a->cls != ANA_CLASS_DATA &&
+            a->cls != ANA_CLASS_UNKNOWN)
+            fail_msg("%.*s line %u: %s, unknown for %s", (int)k->func->name.n, k->func->name.s,
+                     a->at.line, ana_class_name(a->cls), a->unknown ? a->unknown : "its data");
         if (a->cls != ANA_CLASS_UNKNOWN)
             assert_non_null(a->evidence);
     }
@@ -42,8 +54,10 @@ static void note(struct told *t, const struct ana_kernel *k)
 {
     t->kernels[k->cls]++;
     for (size_t d = 0; d < ARRAY_LEN(demos); d++)
-        for (uint32_t i = 0; i < k->naccess && str_is(k->func->name, demos[d].kernel) && k->cls == demos[d].cls; i++)
-            t->seen[d] = t->seen[d] || (k->access[i].cls == k->cls && k->access[i].evidence && strstr(k->access[i].evidence, demos[d].why));
+        for (uint32_t i = 0;
+             i < k->naccess && str_is(k->func->name, demos[d].kernel) && k->cls == demos[d].cls; i++)
+            t->seen[d] = t->seen[d] || (k->access[i].cls == k->cls && k->access[i].evidence &&
+                                        strstr(k->access[i].evidence, demos[d].why));
 }
 static void one_file(const char *path, struct told *t)
 {
@@ -87,7 +101,8 @@ static void classes_of_demos(void **state)
     globfree(&g);
     for (size_t d = 0; d < ARRAY_LEN(demos); d++)
         if (!t.seen[d])
-            fail_msg("%s is not recognised as %s because \"%s\"", demos[d].kernel, ana_class_name(demos[d].cls), demos[d].why);
+            fail_msg("%s is not recognised as %s because \"%s\"", demos[d].kernel,
+                     ana_class_name(demos[d].cls), demos[d].why);
     for (int c = 0; c < ANA_CLASS_UNKNOWN; c++)
         assert_true(t.kernels[c] >= 2);
 }
@@ -113,6 +128,7 @@ static void generated_are_honest(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(classes_of_demos), cmocka_unit_test(generated_are_honest) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(classes_of_demos),
+                                        cmocka_unit_test(generated_are_honest) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

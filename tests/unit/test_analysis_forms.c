@@ -1,8 +1,13 @@
-/* Addresses of compiled code as they are shown (tests/golden/analysis/forms.cu), and what is unknown in them and why. */
+/* Addresses of compiled code as they are shown (tests/golden/analysis/forms.cu), and what is unknown in
+ * them and why. */
 #include "tests/unit/analysis_support.h"
 
 /* # stands for the kernel's name and "_param_". load: the n-th of the kernel. */
-struct form { const char *kernel; unsigned load; const char *address; };
+struct form {
+    const char *kernel;
+    unsigned load;
+    const char *address;
+};
 static const struct form forms[] = {
     { "div3u", 0, "#0 + 4*(4*((ctaid.x*ntid.x + tid.x) / 3) + ((ctaid.x*ntid.x + tid.x) % 3))" },
     { "div7s", 0, "#0 + 4*(8*((ctaid.x*ntid.x + tid.x) / 7) + ((ctaid.x*ntid.x + tid.x) % 7))" },

@@ -9,7 +9,7 @@
 #include "engine/session/session.h"
 #include "tests/unit/analysis_compare.h"
 
-#define SEEDS 400
+#define SEEDS    400
 #define MAX_CTAS 12u
 
 static void generated(void **state)
@@ -40,7 +40,8 @@ static void programs(void **state)
     struct gen g = { 0 };
     closed = sliced = 0;
     twins = true;
-    uint64_t from = getenv("GEN_SEED") ? strtoull(getenv("GEN_SEED"), NULL, 10) : 1, count = getenv("GEN_COUNT") ? strtoull(getenv("GEN_COUNT"), NULL, 10) : PROGRAMS;
+    uint64_t from = getenv("GEN_SEED") ? strtoull(getenv("GEN_SEED"), NULL, 10) : 1,
+             count = getenv("GEN_COUNT") ? strtoull(getenv("GEN_COUNT"), NULL, 10) : PROGRAMS;
     for (uint64_t seed = from; seed < from + count; seed++) {
         struct an_launch a;
         gen_make(&g, seed);
@@ -61,7 +62,9 @@ static void programs(void **state)
 static void cut(struct launch_spec *l)
 {
     while (dim3u_count(l->grid) > MAX_CTAS) {
-        uint32_t *most = l->grid.x >= l->grid.y && l->grid.x >= l->grid.z ? &l->grid.x : l->grid.y >= l->grid.z ? &l->grid.y : &l->grid.z;
+        uint32_t *most = l->grid.x >= l->grid.y && l->grid.x >= l->grid.z ? &l->grid.x
+                         : l->grid.y >= l->grid.z                         ? &l->grid.y
+                                                                          : &l->grid.z;
         *most = (*most + 1) / 2;
     }
     l->nbefore = 0;
@@ -77,7 +80,7 @@ static unsigned one_file(const char *path)
         struct launch_data d;
         struct ptx_module *m = NULL;
         if (l->name && !strcmp(l->name, "h200"))
-            continue;                /* the same kernels, sized for a real GPU */
+            continue; /* the same kernels, sized for a real GPU */
         char *ptx = NULL;
         struct buf b = { 0 };
         size_t before = l->nbefore;
@@ -106,26 +109,40 @@ static void demos(void **state)
     assert_int_equal(glob("kernels/*.launch.json", 0, NULL, &g), 0);
     for (size_t i = 0; i < g.gl_pathc; i++)
         n += one_file(g.gl_pathv[i]);
-    assert_true(g.gl_pathc >= 20 && n > 100);
+    assert_true(g.gl_pathc >= 20);
+    assert_true(n > 100);
     globfree(&g);
 }
 
 /* ---- compiled control flow: switches, breaks, calls, short circuits, shuffles, queues ---- */
-static bool starts(const struct ptx_func *f, const char *name) { return f->name.n >= strlen(name) && !memcmp(f->name.s, name, strlen(name)); }
-/* Pointers get buffers of small random integers, 32-bit numbers 100 (24 for the fourth), structures zero bytes. */
+static bool starts(const struct ptx_func *f, const char *name)
+{
+    return f->name.n >= strlen(name) && !memcmp(f->name.s, name, strlen(name));
+}
+/* Pointers get buffers of small random integers, 32-bit numbers 100 (24 for the fourth), structures zero
+ * bytes. */
 static void any_launch(const struct ptx_func *f, struct an_launch *a)
 {
     static uint8_t zero[64];
     bool box = starts(f, "k_z"), tile = starts(f, "k_tile");
-    an_launch_init(a, box ? (struct dim3u){ 1, 3, 2 } : tile ? (struct dim3u){ 3, 4, 1 } : (struct dim3u){ 5, 1, 1 },
-                   box ? (struct dim3u){ 11, 5, 3 } : tile ? (struct dim3u){ 16, 16, 1 } : (struct dim3u){ 96, 1, 1 });
+    an_launch_init(a,
+                   box    ? (struct dim3u){ 1, 3, 2 }
+                   : tile ? (struct dim3u){ 3, 4, 1 }
+                          : (struct dim3u){ 5, 1, 1 },
+                   box    ? (struct dim3u){ 11, 5, 3 }
+                   : tile ? (struct dim3u){ 16, 16, 1 }
+                          : (struct dim3u){ 96, 1, 1 });
     for (uint32_t q = 0; q < f->nparams; q++) {
         uint64_t bytes = f->params[q]->bytes;
         if (bytes > 8) {
-            a->arg[a->l.nargs++] = (struct arg_spec){ .kind = ARG_BYTES, .name = (char *)(uintptr_t)"s", .bytes = zero, .nbytes = bytes };
+            a->arg[a->l.nargs++] = (struct arg_spec){
+                .kind = ARG_BYTES, .name = (char *)(uintptr_t) "s", .bytes = zero, .nbytes = bytes
+            };
         } else if (bytes == 8 && !(starts(f, "k_u64") && q == 2)) {
             struct arg_spec *b = an_buffer(a, "b", ELEM_S32, 1 << 15);
-            b->init = (struct init_spec){ .kind = INIT_RANDOM, .b = 99, .ib = 99, .integral = true, .seed = q + 3 };
+            b->init = (struct init_spec){
+                .kind = INIT_RANDOM, .b = 99, .ib = 99, .integral = true, .seed = q + 3
+            };
         } else {
             an_int(a, "n", q == 3 ? 24 : 100);
             a->arg[a->l.nargs - 1].elem = bytes == 8 ? ELEM_S64 : ELEM_S32;
@@ -142,7 +159,8 @@ static unsigned compiled_file(const char *path)
     assert_status_ok(ptx_parse_file(path, &m, &ds), &ds);
     for (uint32_t i = 0; i < m->nfuncs; i++) {
         struct an_launch a;
-        if (!m->funcs[i]->entry || starts(m->funcs[i], "table"))     /* no launch description holds a table of pointers */
+        if (!m->funcs[i]->entry ||
+            starts(m->funcs[i], "table")) /* no launch description holds a table of pointers */
             continue;
         any_launch(m->funcs[i], &a);
         n += compare(m, &a.data, a.l.kernel, NULL);
@@ -164,6 +182,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(generated), cmocka_unit_test(programs), cmocka_unit_test(demos), cmocka_unit_test(compiled) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(generated), cmocka_unit_test(programs),
+                                        cmocka_unit_test(demos), cmocka_unit_test(compiled) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,31 +1,41 @@
-/* Loops that wait for another warp's store: those of a CTA end when that warp has its turn; those that nobody there ends
- * are found in a few rounds and named with their line, instead of running into the limit of a slice. */
+/* Loops that wait for another warp's store: those of a CTA end when that warp has its turn; those that
+ * nobody there ends are found in a few rounds and named with their line, instead of running into the
+ * limit of a slice. */
 #include "tests/unit/analysis_support.h"
 
 /* Warp 0 waits for a flag, which warp 1 sets; both then load from where memory says. */
-static const char handed[] =
-    HEAD ".shared .align 4 .u32 flag;\n.visible .entry f(.param .u64 A)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<5>;\n"
+static const char handed[] = HEAD
+    ".shared .align 4 .u32 flag;\n.visible .entry f(.param .u64 A)\n{\n.reg .pred %p<4>;\n.reg .b32 "
+    "%r<9>;\n.reg .b64 %rd<5>;\n"
     "ld.param.u64 %rd1, [A];\nmov.u32 %r1, %tid.x;\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra SET;\n"
     "WAIT:\nld.volatile.shared.u32 %r2, [flag];\nsetp.eq.u32 %p2, %r2, 0;\n@%p2 bra WAIT;\nbra JOIN;\n"
     "SET:\nmov.u32 %r3, 3;\nst.volatile.shared.u32 [flag], %r3;\n"
-    "JOIN:\nld.volatile.shared.u32 %r4, [flag];\nadd.s32 %r5, %r1, %r4;\nmul.wide.u32 %rd2, %r5, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, [%rd3];\nret;\n}\n";
+    "JOIN:\nld.volatile.shared.u32 %r4, [flag];\nadd.s32 %r5, %r1, %r4;\nmul.wide.u32 %rd2, %r5, "
+    "4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, [%rd3];\nret;\n}\n";
 
 /* Every CTA waits for all others: a barrier over the grid. */
 static const char grid_wide[] =
-    HEAD ".visible .entry f(.param .u64 A, .param .u64 count)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<5>;\n"
-    "ld.param.u64 %rd1, [A];\nld.param.u64 %rd4, [count];\nmov.u32 %r1, %nctaid.x;\nshl.b32 %r1, %r1, 6;\natom.global.add.u32 %r2, [%rd4], 1;\n"
-    "WAIT:\nld.volatile.global.u32 %r3, [%rd4];\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra WAIT;\n"
-    "mul.wide.u32 %rd2, %r3, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, [%rd3];\nret;\n}\n";
+    HEAD ".visible .entry f(.param .u64 A, .param .u64 count)\n{\n.reg .pred %p<4>;\n.reg .b32 "
+         "%r<9>;\n.reg .b64 %rd<5>;\n"
+         "ld.param.u64 %rd1, [A];\nld.param.u64 %rd4, [count];\nmov.u32 %r1, %nctaid.x;\nshl.b32 %r1, "
+         "%r1, 6;\natom.global.add.u32 %r2, [%rd4], 1;\n"
+         "WAIT:\nld.volatile.global.u32 %r3, [%rd4];\nsetp.lt.u32 %p1, %r3, %r1;\n@%p1 bra WAIT;\n"
+         "mul.wide.u32 %rd2, %r3, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, [%rd3];\nret;\n}\n";
 
-/* Two calls of one function whose loops look the same from inside: only the caller's counter tells them apart. */
-static const char called[] =
-    HEAD ".func (.reg .b32 %out) g(.reg .b32 %in)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\nmov.u32 %r1, 0;\n"
-    "L:\nadd.s32 %r1, %r1, 1;\nand.b32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 %out, %in;\nret;\n}\n"
-    ".visible .entry f(.param .u64 A)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<5>;\nld.param.u64 %rd1, [A];\nmov.u32 %r1, 0;\n"
-    "M:\nmov.u32 %r3, 7;\ncall (%r2), g, (%r3);\nadd.s32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 5000;\n@%p1 bra M;\n"
+/* Two calls of one function whose loops look the same from inside: only the caller's counter tells them
+ * apart. */
+static const char called[] = HEAD
+    ".func (.reg .b32 %out) g(.reg .b32 %in)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\nmov.u32 %r1, 0;\n"
+    "L:\nadd.s32 %r1, %r1, 1;\nand.b32 %r1, %r1, 1;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra L;\nmov.u32 "
+    "%out, %in;\nret;\n}\n"
+    ".visible .entry f(.param .u64 A)\n{\n.reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 "
+    "%rd<5>;\nld.param.u64 %rd1, [A];\nmov.u32 %r1, 0;\n"
+    "M:\nmov.u32 %r3, 7;\ncall (%r2), g, (%r3);\nadd.s32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, "
+    "5000;\n@%p1 bra M;\n"
     "mul.wide.u32 %rd2, %r2, 4;\nadd.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r6, [%rd3];\nret;\n}\n";
 
-static struct ana_kernel *analysed(const char *text, struct ptx_module **m, struct an_launch *a, uint32_t ctas)
+static struct ana_kernel *analysed(const char *text, struct ptx_module **m, struct an_launch *a,
+                                   uint32_t ctas)
 {
     *m = an_parse(text);
     an_launch_init(a, (struct dim3u){ ctas, 1, 1 }, (struct dim3u){ 64, 1, 1 });
@@ -58,9 +68,11 @@ static void a_later_warp_ends_the_loop(void **state)
     struct ptx_module *m;
     struct ana_kernel *k = analysed(handed, &m, &a, 4);
     const struct ana_access *x = &k->access[k->naccess - 1];
-    assert_true(x->exact.valid && !x->store && x->space == PTX_SPACE_GLOBAL);
+    assert_true(x->exact.valid);
+    assert_true(!x->store);
+    assert_true(x->space == PTX_SPACE_GLOBAL);
     assert_int_equal(x->exact.requests, 4 * 2);
-    assert_int_equal(x->exact.sectors, 4 * 2 * 5);       /* 32 words from the fourth of a sector on */
+    assert_int_equal(x->exact.sectors, 4 * 2 * 5); /* 32 words from the fourth of a sector on */
     assert_null(gap(k, "for ever"));
     assert_null(gap(k, "too long"));
     done_with(k, m, &a);
@@ -120,7 +132,8 @@ static void traces_say_it_too(void **state)
     uint64_t seen = 0;
     ana_free(analysed(grid_wide, &m, &a, 4));
     struct ana_opts o = { .data = &a.data, .quick = true };
-    assert_int_equal(ana_trace(m, str_of("f"), &o, 128, 4, 0, 1, any, &seen, &ds), ST_OK);        /* all four are there */
+    /* all four are there */
+    assert_int_equal(ana_trace(m, str_of("f"), &o, 128, 4, 0, 1, any, &seen, &ds), ST_OK);
     assert_int_equal(ds.n, 0);
     seen = 0;
     assert_int_equal(ana_trace(m, str_of("f"), &o, 128, 2, 0, 2, any, &seen, &ds), ST_REFUSED);
@@ -135,7 +148,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_later_warp_ends_the_loop), cmocka_unit_test(other_ctas_never_come), cmocka_unit_test(one_cta_waits_for_nobody),
-                                        cmocka_unit_test(calls_that_look_alike_end), cmocka_unit_test(traces_say_it_too) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_later_warp_ends_the_loop),
+                                        cmocka_unit_test(other_ctas_never_come),
+                                        cmocka_unit_test(one_cta_waits_for_nobody),
+                                        cmocka_unit_test(calls_that_look_alike_end),
+                                        cmocka_unit_test(traces_say_it_too) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

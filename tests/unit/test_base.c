@@ -14,7 +14,7 @@ static void strings(void **state)
     (void)state;
     assert_int_equal(str_distance(STR("ld.gloval"), STR("ld.global"), 3), 1);
     assert_int_equal(str_distance(STR("abc"), STR(""), 3), 3);
-    assert_int_equal(str_distance(STR("abcdefgh"), STR("x"), 3), 4);     /* capped at max + 1 */
+    assert_int_equal(str_distance(STR("abcdefgh"), STR("x"), 3), 4); /* capped at max + 1 */
     assert_true(str_cmp(STR("ab"), STR("abc")) < 0);
     assert_true(str_cmp(STR("b"), STR("abc")) > 0);
 }
@@ -41,7 +41,7 @@ static void arena_blocks(void **state)
             assert_int_equal(p[k], 0);
         memset(p, i, (size_t)i);
         if (last)
-            assert_int_equal(last[0], (i - 1) & 0xff);       /* nobody wrote over the one before */
+            assert_int_equal(last[0], (i - 1) & 0xff); /* nobody wrote over the one before */
         last = p;
     }
     assert_false(arena_failed(a));
@@ -73,7 +73,8 @@ static void diagnostics(void **state)
     (void)state;
     struct diags ds = { 0 };
     struct str text = STR("first\n\tld.gloval.f32 x;\n");
-    struct diag *d = diag_add(&ds, DIAG_ERROR, "ptx-op", "a.ptx", (struct span){ 7, 9, 2, 2 }, "no instruction '%s'", "ld.gloval");
+    struct diag *d = diag_add(&ds, DIAG_ERROR, "ptx-op", "a.ptx", (struct span){ 7, 9, 2, 2 },
+                              "no instruction '%s'", "ld.gloval");
     diag_hint(d, "did you mean 'ld.global'?");
     diag_source(d, text);
     struct buf b = { 0 };
@@ -96,8 +97,10 @@ static void nameless_file(void **state)
     int fd = file_nameless();
     char got[4] = "";
     if (fd < 0)
-        skip();                                  /* no disk here that takes one */
-    assert_true(file_put(fd, 0, "abcd", 4) && file_put(fd, (uint64_t)5 << 30, "wxyz", 4) && file_put(fd, 1, "BC", 2));
+        skip(); /* no disk here that takes one */
+    assert_true(file_put(fd, 0, "abcd", 4));
+    assert_true(file_put(fd, (uint64_t)5 << 30, "wxyz", 4));
+    assert_true(file_put(fd, 1, "BC", 2));
     assert_true(file_get(fd, 0, got, 4));
     assert_memory_equal(got, "aBCd", 4);
     assert_true(file_get(fd, (uint64_t)5 << 30, got, 4));
@@ -126,7 +129,7 @@ static void atomic_file(void **state)
     assert_int_equal(n, 5);
     assert_memory_equal(data, "three", 5);
     base_free(data);
-    assert_int_equal(file_read(path, 4, &data, &n, &ds), ST_IO);         /* larger than allowed */
+    assert_int_equal(file_read(path, 4, &data, &n, &ds), ST_IO); /* larger than allowed */
     assert_int_equal(file_write_atomic("/nowhere/at/all", "x", 1, &ds), ST_IO);
     assert_int_equal(ds.errors, 2);
     unlink(path);
@@ -147,19 +150,25 @@ static void atomic_file_keeps(void **state)
     assert_int_equal(chmod(file, 0600), 0);
     assert_int_equal(symlink(file, link), 0);
     assert_int_equal(file_write_atomic(link, "three", 5, &ds), ST_OK);
-    assert_true(lstat(link, &s) == 0 && S_ISLNK(s.st_mode));
-    assert_true(lstat(file, &s) == 0 && s.st_size == 5 && (s.st_mode & 0777) == 0600);
+    assert_true(lstat(link, &s) == 0);
+    assert_true(S_ISLNK(s.st_mode));
+    assert_true(lstat(file, &s) == 0);
+    assert_true(s.st_size == 5);
+    assert_true((s.st_mode & 0777) == 0600);
     assert_int_equal(chmod(file, 0666), 0);
     mode_t was = umask(077);
     assert_int_equal(file_write_atomic(file, "two", 3, &ds), ST_OK);
     umask(was);
-    assert_true(lstat(file, &s) == 0 && s.st_size == 3 && (s.st_mode & 0777) == 0666);
+    assert_true(lstat(file, &s) == 0);
+    assert_true(s.st_size == 3);
+    assert_true((s.st_mode & 0777) == 0666);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     int fd = open(fifo, O_RDWR | O_NONBLOCK);
     assert_int_equal(file_write_atomic(fifo, "four", 4, &ds), ST_OK);
     assert_int_equal(read(fd, got, sizeof got), 4);
     assert_string_equal(got, "four");
-    assert_true(lstat(fifo, &s) == 0 && S_ISFIFO(s.st_mode));
+    assert_true(lstat(fifo, &s) == 0);
+    assert_true(S_ISFIFO(s.st_mode));
     close(fd);
     diags_free(&ds);
 }
@@ -200,12 +209,16 @@ static void text_pieces(void **state)
     (void)state;
     struct str rest = STR("a\n\n b c \n"), line;
     uint8_t bytes[3] = { 9, 9, 9 };
-    assert_true(str_line(&rest, &line) && str_is(line, "a"));
-    assert_true(str_line(&rest, &line) && line.n == 0);
-    assert_true(str_line(&rest, &line) && str_is(str_trim(line), "b c"));
+    assert_true(str_line(&rest, &line));
+    assert_true(str_is(line, "a"));
+    assert_true(str_line(&rest, &line));
+    assert_true(line.n == 0);
+    assert_true(str_line(&rest, &line));
+    assert_true(str_is(str_trim(line), "b c"));
     assert_false(str_line(&rest, &line));
     rest = STR("no newline");
-    assert_true(str_line(&rest, &line) && str_is(line, "no newline"));
+    assert_true(str_line(&rest, &line));
+    assert_true(str_is(line, "no newline"));
     assert_false(str_line(&rest, &line));
     assert_int_equal(str_trim(STR(" \t\n")).n, 0);
     assert_true(str_unhex(STR("0aFf"), bytes));
@@ -224,7 +237,7 @@ static void file_parts(void **state)
     uint64_t got;
     snprintf(path, sizeof path, "%s/new/deep/part", support_scratch());
     assert_true(file_make_dirs(path));
-    assert_true(file_make_dirs(path));                   /* they are there already */
+    assert_true(file_make_dirs(path)); /* they are there already */
     assert_status_ok(file_write_atomic(path, "0123456789", 10, &ds), &ds);
     assert_status_ok(file_read_part(path, 7, to, 8, &got, &ds), &ds);
     assert_int_equal(got, 3);
@@ -233,7 +246,8 @@ static void file_parts(void **state)
     assert_int_equal(got, 0);
     assert_status_ok(file_read_part(path, 4, NULL, UINT64_MAX, &got, &ds), &ds);
     assert_int_equal(got, 6);
-    assert_status_ok(file_read_part("/dev/zero", 0, to, 8, &got, &ds), &ds);    /* has no end: what is asked for is read */
+    /* has no end: what is asked for is read */
+    assert_status_ok(file_read_part("/dev/zero", 0, to, 8, &got, &ds), &ds);
     assert_int_equal(got, 8);
     assert_int_equal(file_read_part(support_scratch(), 0, to, 8, &got, &ds), ST_IO);
     assert_false(file_make_dirs("/proc/nowhere/at/all"));
@@ -246,7 +260,10 @@ static void file_parts(void **state)
     diags_free(&ds);
 }
 
-static void add_index(void *ctx, size_t i) { atomic_fetch_add((atomic_size_t *)ctx, i + 1); }
+static void add_index(void *ctx, size_t i)
+{
+    atomic_fetch_add((atomic_size_t *)ctx, i + 1);
+}
 
 static void parallel(void **state)
 {
@@ -258,7 +275,8 @@ static void parallel(void **state)
     assert_int_equal(atomic_load(&sum), 500500);
 }
 
-/* Every allocation of a small piece of work fails once: nothing crashes, nothing is half done unnoticed. */
+/* Every allocation of a small piece of work fails once: nothing crashes, nothing is half done unnoticed.
+ */
 static void allocation_failures(void **state)
 {
     (void)state;
@@ -285,9 +303,13 @@ static void allocation_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings), cmocka_unit_test(json_strings), cmocka_unit_test(arena_blocks), cmocka_unit_test(map),
-        cmocka_unit_test(diagnostics), cmocka_unit_test(nameless_file), cmocka_unit_test(atomic_file), cmocka_unit_test(atomic_file_keeps), cmocka_unit_test(text_pieces), cmocka_unit_test(file_parts), cmocka_unit_test(splitmix), cmocka_unit_test(hashes), cmocka_unit_test(parallel),
-        cmocka_unit_test(allocation_failures),
+        cmocka_unit_test(strings),      cmocka_unit_test(json_strings),
+        cmocka_unit_test(arena_blocks), cmocka_unit_test(map),
+        cmocka_unit_test(diagnostics),  cmocka_unit_test(nameless_file),
+        cmocka_unit_test(atomic_file),  cmocka_unit_test(atomic_file_keeps),
+        cmocka_unit_test(text_pieces),  cmocka_unit_test(file_parts),
+        cmocka_unit_test(splitmix),     cmocka_unit_test(hashes),
+        cmocka_unit_test(parallel),     cmocka_unit_test(allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Whole commands, each in a process of its own, with every allocation from the n-th on failing: none may crash, none may claim a
- * refusal or a difference that is only a lack of memory, and what ends well has printed what it always prints. */
+/* Whole commands, each in a process of its own, with every allocation from the n-th on failing: none may
+ * crash, none may claim a refusal or a difference that is only a lack of memory, and what ends well has
+ * printed what it always prints. */
 #include "engine/cmd/cmd.h"
 #include "tests/support.h"
 
@@ -11,10 +12,11 @@
 #include <unistd.h>
 
 #define MOST_WORDS 12
-#define STEP 1.15                            /* the next n: every early allocation, fewer of the many later ones */
+/* the next n: every early allocation, fewer of the many later ones */
+#define STEP    1.15
 #define LIMIT_S 60
-#define DEV "--device", "sim:fermi-48k"
-#define PTX "kernels/stride_32.ptx"
+#define DEV     "--device", "sim:fermi-48k"
+#define PTX     "kernels/stride_32.ptx"
 static const char *const commands[][MOST_WORDS] = {
     { "analyze", PTX, "--json" },
     { "run", PTX, DEV, "--bypass", "l1", "--pi", "1", "--json" },
@@ -30,12 +32,16 @@ static const char *const commands[][MOST_WORDS] = {
     { "report", "SESSION", "--format", "json" },
     { "report", "SESSION", "--format", "csv" },
     { "run", PTX, DEV, "--check-memory" },
-    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--cluster", "agent", "--device", "sim:volta-v100", "--diff" },
-    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--softcache", "1", "--device", "sim:volta-v100" },
-    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--prefetch", "l2", "--bypass", "l1", "--bypass-form", "vertical" },
+    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--cluster", "agent", "--device",
+      "sim:volta-v100", "--diff" },
+    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--softcache", "1", "--device",
+      "sim:volta-v100" },
+    { "rewrite", "kernels/gemm.ptx", "--kernel", "n256", "--prefetch", "l2", "--bypass", "l1",
+      "--bypass-form", "vertical" },
     { "analyze", "kernels/gemm.ptx", "--schedules" },
     { "launch", PTX },
-    { "sweep", PTX, DEV, "--axis", "pi", "-o", "SESSION" },        /* the last: it is run first of all, for the session that others read */
+    /* the last: it is run first of all, for the session that others read */
+    { "sweep", PTX, DEV, "--axis", "pi", "-o", "SESSION" },
 };
 
 static char session[300];
@@ -43,13 +49,14 @@ static char session[300];
 static int words_of(const char *const *c, char **argv)
 {
     int n = 0;
-    argv[n++] = (char *)(uintptr_t)"gpulocw";
+    argv[n++] = (char *)(uintptr_t) "gpulocw";
     for (; n <= MOST_WORDS && c[n - 1]; n++)
         argv[n] = strcmp(c[n - 1], "SESSION") == 0 ? session : (char *)(uintptr_t)c[n - 1];
     return n;
 }
 
-/* The exit code of a command whose n-th allocation fails (0: none does), -1 when a signal ended it; *allocations: how many it made. */
+/* The exit code of a command whose n-th allocation fails (0: none does), -1 when a signal ended it;
+ * *allocations: how many it made. */
 static int run(const char *const *command, uint64_t n, int out, uint64_t *allocations)
 {
     int status;
@@ -89,7 +96,8 @@ static void commands_without_memory(void **state)
     (void)state;
     uint64_t *made = mmap(NULL, sizeof *made, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int out = memfd_create("out", 0);
-    assert_true(made != MAP_FAILED && out >= 0);
+    assert_true(made != MAP_FAILED);
+    assert_true(out >= 0);
     snprintf(session, sizeof session, "%s/faults.json", support_scratch());
     assert_int_equal(run(commands[ARRAY_LEN(commands) - 1], 0, out, made), 0);
     for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
@@ -102,8 +110,12 @@ static void commands_without_memory(void **state)
         for (uint64_t n = 1; n <= all; n = (uint64_t)((double)n * STEP) + 1) {
             int code = run(commands[i], n, out, made);
             char *text = text_of(out);
-            if (code < 0 || code == status_exit_code(ST_REFUSED) || code == status_exit_code(ST_DIFFER) || (!code && strcmp(text, whole) != 0))
-                fail_msg("%s %s %s %s, allocation %llu of %llu fails: exit code %d", commands[i][0], commands[i][1], commands[i][2] ? commands[i][2] : "", commands[i][2] && commands[i][3] ? commands[i][3] : "", (unsigned long long)n, (unsigned long long)all, code);
+            if (code < 0 || code == status_exit_code(ST_REFUSED) ||
+                code == status_exit_code(ST_DIFFER) || (!code && strcmp(text, whole) != 0))
+                fail_msg("%s %s %s %s, allocation %llu of %llu fails: exit code %d", commands[i][0],
+                         commands[i][1], commands[i][2] ? commands[i][2] : "",
+                         commands[i][2] && commands[i][3] ? commands[i][3] : "", (unsigned long long)n,
+                         (unsigned long long)all, code);
             base_free(text);
         }
         base_free(whole);

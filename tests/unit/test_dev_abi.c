@@ -14,8 +14,8 @@
 #define HAVE_CUPTI_H
 #endif
 #endif
-#include "engine/dev/cupti_api.h"
-#include "engine/dev/drv.h"
+#include "engine/dev/cuda/cupti_api.h"
+#include "engine/dev/cuda/drv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,15 +36,21 @@ DRV_CONSTANTS(X)
 CUresult cuEventElapsedTime_v2(float *ms, CUevent a, CUevent b);
 #endif
 #define X(field, sym, older, needed, params) \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(((struct drv *)0)->field), __typeof__(&sym)), #sym);
+    _Static_assert(                          \
+        __builtin_types_compatible_p(__typeof__(((struct drv *)0)->field), __typeof__(&sym)), #sym);
 DRV_API(X)
 #undef X
 #endif
 
 #ifdef HAVE_CUDA_H
-#define SAME_WINDOW(ours, theirs) _Static_assert(offsetof(struct drv_window, ours) == offsetof(CUaccessPolicyWindow, theirs), #theirs);
-SAME_WINDOW(base, base_ptr) SAME_WINDOW(bytes, num_bytes) SAME_WINDOW(ratio, hitRatio) SAME_WINDOW(hit, hitProp) SAME_WINDOW(miss, missProp)
-_Static_assert(sizeof(struct drv_window) == sizeof(CUaccessPolicyWindow) && offsetof(CUstreamAttrValue, accessPolicyWindow) == 0, "access policy window");
+#define SAME_WINDOW(ours, theirs) \
+    _Static_assert(offsetof(struct drv_window, ours) == offsetof(CUaccessPolicyWindow, theirs), #theirs);
+SAME_WINDOW(base, base_ptr)
+SAME_WINDOW(bytes, num_bytes) SAME_WINDOW(ratio, hitRatio) SAME_WINDOW(hit, hitProp)
+    SAME_WINDOW(miss,
+                missProp) _Static_assert(sizeof(struct drv_window) == sizeof(CUaccessPolicyWindow) &&
+                                             offsetof(CUstreamAttrValue, accessPolicyWindow) == 0,
+                                         "access policy window");
 #endif
 
 static void test_driver(void **state)
@@ -66,8 +72,10 @@ static void test_driver(void **state)
 
 /* ---- CUPTI: the size up to the last member, and where the pointers lie ---- */
 #ifdef HAVE_CUPTI_H
-#define SAME_SIZE(ours, last, theirs) _Static_assert(CUPTI_SIZE(ours, last) == theirs##_STRUCT_SIZE, #theirs);
-#define SAME_PLACE(ours, member, theirs, field) _Static_assert(offsetof(struct ours, member) == offsetof(theirs, field), #theirs "." #field);
+#define SAME_SIZE(ours, last, theirs) \
+    _Static_assert(CUPTI_SIZE(ours, last) == theirs##_STRUCT_SIZE, #theirs);
+#define SAME_PLACE(ours, member, theirs, field) \
+    _Static_assert(offsetof(struct ours, member) == offsetof(theirs, field), #theirs "." #field);
 SAME_SIZE(cupti_init, priv, CUpti_Profiler_Initialize_Params)
 SAME_SIZE(cupti_init, priv, CUpti_Profiler_DeInitialize_Params)
 SAME_SIZE(cupti_chip, name, CUpti_Device_GetChipName_Params)
@@ -90,9 +98,11 @@ SAME_SIZE(cupti_set, target_level, CUpti_RangeProfiler_SetConfig_Params)
 SAME_SIZE(cupti_stop, all_submitted, CUpti_RangeProfiler_Stop_Params)
 SAME_SIZE(cupti_decode, dropped, CUpti_RangeProfiler_DecodeData_Params)
 SAME_PLACE(cupti_chip, device, CUpti_Device_GetChipName_Params, deviceIndex)
-SAME_PLACE(cupti_availability, n, CUpti_Profiler_GetCounterAvailability_Params, counterAvailabilityImageSize)
+SAME_PLACE(cupti_availability, n, CUpti_Profiler_GetCounterAvailability_Params,
+           counterAvailabilityImageSize)
 SAME_PLACE(cupti_host_open, chip, CUpti_Profiler_Host_Initialize_Params, pChipName)
-SAME_PLACE(cupti_host_open, availability, CUpti_Profiler_Host_Initialize_Params, pCounterAvailabilityImage)
+SAME_PLACE(cupti_host_open, availability, CUpti_Profiler_Host_Initialize_Params,
+           pCounterAvailabilityImage)
 SAME_PLACE(cupti_evaluate, range, CUpti_Profiler_Host_EvaluateToGpuValues_Params, rangeIndex)
 SAME_PLACE(cupti_evaluate, names, CUpti_Profiler_Host_EvaluateToGpuValues_Params, ppMetricNames)
 SAME_PLACE(cupti_data_size, ranges, CUpti_RangeProfiler_GetCounterDataSize_Params, maxNumOfRanges)
@@ -104,11 +114,18 @@ SAME_PLACE(cupti_set, replay, CUpti_RangeProfiler_SetConfig_Params, replayMode)
 SAME_PLACE(cupti_set, ranges_per_pass, CUpti_RangeProfiler_SetConfig_Params, maxRangesPerPass)
 SAME_PLACE(cupti_set, levels, CUpti_RangeProfiler_SetConfig_Params, numNestingLevels)
 SAME_PLACE(cupti_set, pass, CUpti_RangeProfiler_SetConfig_Params, passIndex)
-_Static_assert((int)CUPTI_RANGE_AUTO == (int)CUPTI_AutoRange && (int)CUPTI_RANGE_USER == (int)CUPTI_UserRange, "ranges");
-_Static_assert((int)CUPTI_REPLAY_KERNEL == (int)CUPTI_KernelReplay && (int)CUPTI_REPLAY_USER == (int)CUPTI_UserReplay, "replay modes");
-_Static_assert((int)CUPTI_TYPE_RANGE_PROFILER == (int)CUPTI_PROFILER_TYPE_RANGE_PROFILER, "profiler type");
+_Static_assert((int)CUPTI_RANGE_AUTO == (int)CUPTI_AutoRange &&
+                   (int)CUPTI_RANGE_USER == (int)CUPTI_UserRange,
+               "ranges");
+_Static_assert((int)CUPTI_REPLAY_KERNEL == (int)CUPTI_KernelReplay &&
+                   (int)CUPTI_REPLAY_USER == (int)CUPTI_UserReplay,
+               "replay modes");
+_Static_assert((int)CUPTI_TYPE_RANGE_PROFILER == (int)CUPTI_PROFILER_TYPE_RANGE_PROFILER,
+               "profiler type");
 _Static_assert((int)CUPTI_NO_PRIVILEGE == (int)CUPTI_ERROR_INSUFFICIENT_PRIVILEGES, "privilege");
-_Static_assert((int)CUPTI_VIRTUAL_NO_PRIVILEGE == (int)CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES, "privilege");
+_Static_assert((int)CUPTI_VIRTUAL_NO_PRIVILEGE ==
+                   (int)CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES,
+               "privilege");
 #endif
 
 static void test_cupti(void **state)

@@ -1,18 +1,24 @@
-/* Cancelling what is no launch: starting a device, compiling a module, uploading buffers. Each takes 20 s in the
- * fake driver; the user is free within 100 ms, and the device works again. On a loaded machine a try may take longer: one of
- * a few is in time. */
+/* Cancelling what is no launch: starting a device, compiling a module, uploading buffers. Each takes 20
+ * s in the fake driver; the user is free within 100 ms, and the device works again. On a loaded machine
+ * a try may take longer: one of a few is in time. */
 #include "tests/unit/dev_scene.h"
 
 #include <pthread.h>
 #include <time.h>
 
-#define N 4096u
+#define N       4096u
 #define SOON_NS 100000000
-#define TRIES 6
+#define TRIES   6
 
 struct cut {
-    struct cancel cancel; int64_t asked, took; pthread_t thread;
-    struct dev_env env; struct dev *dev; struct dev_code *code; struct dev_data *bound; struct scene s;
+    struct cancel cancel;
+    int64_t asked, took;
+    pthread_t thread;
+    struct dev_env env;
+    struct dev *dev;
+    struct dev_code *code;
+    struct dev_data *bound;
+    struct scene s;
 };
 
 static void *ask_later(void *ctx)
@@ -120,7 +126,7 @@ static void cancel_bind(struct cut *s)
     ask(s);
     is_free(s, dev_bind(s->dev, &s->s.data, &s->bound, &s->s.ds));
     assert_null(s->bound);
-    works(s);                                   /* the code is loaded anew in the new worker */
+    works(s); /* the code is loaded anew in the new worker */
     cut_close(s);
 }
 
@@ -138,16 +144,33 @@ static void cancel_launcher(struct cut *s)
     cut_close(s);
 }
 
-static void test_open(void **state) { (void)state; in_time(cancel_open); }
-static void test_load(void **state) { (void)state; in_time(cancel_load); }
-static void test_bind(void **state) { (void)state; in_time(cancel_bind); }
-static void test_launcher(void **state) { (void)state; in_time(cancel_launcher); }
+static void test_open(void **state)
+{
+    (void)state;
+    in_time(cancel_open);
+}
+static void test_load(void **state)
+{
+    (void)state;
+    in_time(cancel_load);
+}
+static void test_bind(void **state)
+{
+    (void)state;
+    in_time(cancel_bind);
+}
+static void test_launcher(void **state)
+{
+    (void)state;
+    in_time(cancel_launcher);
+}
 
 int main(int argc, char **argv)
 {
     int code;
     if (fake_worker_main(argc, argv, &code))
         return code;
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_open), cmocka_unit_test(test_load), cmocka_unit_test(test_bind), cmocka_unit_test(test_launcher) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_open), cmocka_unit_test(test_load),
+                                        cmocka_unit_test(test_bind), cmocka_unit_test(test_launcher) };
     return cmocka_run_group_tests_name("cancelling", tests, NULL, NULL);
 }

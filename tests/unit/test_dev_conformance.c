@@ -12,19 +12,31 @@
 #include <string.h>
 #include <cmocka.h>
 
-struct subject { const char *name, *spec; bool fake, worker, survives; struct dev *dev; struct diags ds; };
-static struct subject SUBJECTS[] = {
+struct workspace {
+    const char *name, *spec;
+    bool fake, worker, survives;
+    struct dev *dev;
+    struct diags ds;
+};
+static struct workspace SUBJECTS[] = {
     { .name = "simulated", .spec = "sim:hopper-h200", .survives = true },
     { .name = "simulated in a worker", .spec = "sim:hopper-h200", .worker = true, .survives = true },
     { .name = "fake driver", .spec = "cuda:0", .fake = true },
-    { .name = "fake driver in a worker", .spec = "cuda:0", .fake = true, .worker = true, .survives = true },
+    { .name = "fake driver in a worker",
+      .spec = "cuda:0",
+      .fake = true,
+      .worker = true,
+      .survives = true },
     { .name = "GPU in a worker", .spec = "cuda:0", .worker = true, .survives = true },
 };
-struct pair { struct subject *s; const struct conf_case *c; };
+struct pair {
+    struct workspace *s;
+    const struct conf_case *c;
+};
 static struct str PTX;
 
 /* A worker that is started again takes the environment as it is then. */
-static void use_environment(const struct subject *s)
+static void use_environment(const struct workspace *s)
 {
     if (s->fake)
         fake_use("libcuda.so.1", NULL, NULL);
@@ -35,7 +47,7 @@ static void use_environment(const struct subject *s)
     }
 }
 
-static enum status open_subject(struct subject *s)
+static enum status open_subject(struct workspace *s)
 {
     static char command[1200];
     static const char *const workers[] = { command };
@@ -75,11 +87,11 @@ int main(int argc, char **argv)
     PTX = (struct str){ text, n };
     struct CMUnitTest *tests = calloc(cases * ARRAY_LEN(SUBJECTS), sizeof *tests);
     struct pair *pairs = calloc(cases * ARRAY_LEN(SUBJECTS), sizeof *pairs);
-    char (*names)[96] = calloc(cases * ARRAY_LEN(SUBJECTS), sizeof *names);
+    char(*names)[96] = calloc(cases * ARRAY_LEN(SUBJECTS), sizeof *names);
     if (!tests || !pairs || !names)
         return 1;
     for (size_t k = 0; k < ARRAY_LEN(SUBJECTS); k++) {
-        struct subject *s = &SUBJECTS[k];
+        struct workspace *s = &SUBJECTS[k];
         bool must = strcmp(s->spec, "cuda:0") || s->fake;
         if (open_subject(s) != ST_OK && must) {
             fprintf(stderr, "%s: %s\n", s->name, s->ds.n ? s->ds.v[0].msg : "cannot be opened");
@@ -88,7 +100,9 @@ int main(int argc, char **argv)
         for (size_t i = 0; i < cases; i++, total++) {
             pairs[total] = (struct pair){ s, conf_case(i) };
             snprintf(names[total], sizeof *names, "%s: %s", s->name, conf_case(i)->name);
-            tests[total] = (struct CMUnitTest){ .name = names[total], .test_func = run_pair, .initial_state = &pairs[total] };
+            tests[total] = (struct CMUnitTest){ .name = names[total],
+                                                .test_func = run_pair,
+                                                .initial_state = &pairs[total] };
         }
     }
     if (argc > 1)

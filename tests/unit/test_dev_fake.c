@@ -16,10 +16,17 @@
 
 /* ---- helpers ---- */
 struct rig {
-    struct dev *dev; struct dev_code *code; struct dev_data *bound; struct diags ds;
-    struct launch_spec l; struct arg_spec args[2]; struct launch_data data;
-    struct dev_run run; struct result res;
-    char *ptx; size_t nptx;
+    struct dev *dev;
+    struct dev_code *code;
+    struct dev_data *bound;
+    struct diags ds;
+    struct launch_spec l;
+    struct arg_spec args[2];
+    struct launch_data data;
+    struct dev_run run;
+    struct result res;
+    char *ptx;
+    size_t nptx;
 };
 
 static const char *all_said(const struct diags *ds)
@@ -50,8 +57,16 @@ static void rig_launch_of(struct rig *r, const char *kernel)
 {
     static char buf[] = "buf", add[] = "add";
     uint32_t five = 5;
-    r->l = (struct launch_spec){ .kernel = (char *)(uintptr_t)kernel, .grid = { 2, 1, 1 }, .block = { N / 2, 1, 1 }, .args = r->args, .nargs = 2 };
-    r->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = buf, .elem = ELEM_U32, .count = N, .output = true,
+    r->l = (struct launch_spec){ .kernel = (char *)(uintptr_t)kernel,
+                                 .grid = { 2, 1, 1 },
+                                 .block = { N / 2, 1, 1 },
+                                 .args = r->args,
+                                 .nargs = 2 };
+    r->args[0] = (struct arg_spec){ .kind = ARG_BUFFER,
+                                    .name = buf,
+                                    .elem = ELEM_U32,
+                                    .count = N,
+                                    .output = true,
                                     .init = { .kind = INIT_IOTA, .b = 1, .ib = 1, .integral = true } };
     r->args[1] = (struct arg_spec){ .kind = ARG_SCALAR, .name = add, .elem = ELEM_U32 };
     memcpy(r->args[1].scalar, &five, sizeof five);
@@ -65,7 +80,8 @@ static void rig_launch_of(struct rig *r, const char *kernel)
 
 static enum status rig_load(struct rig *r, int maxnreg)
 {
-    return dev_load(r->dev, "conf.ptx", (struct str){ r->ptx, r->nptx }, str_of(r->l.kernel), maxnreg, &r->code, &r->ds);
+    return dev_load(r->dev, "conf.ptx", (struct str){ r->ptx, r->nptx }, str_of(r->l.kernel), maxnreg,
+                    &r->code, &r->ds);
 }
 
 static enum status rig_run(struct rig *r)
@@ -126,9 +142,11 @@ static void test_loader(void **state)
 {
     (void)state;
     refuses(NULL, NULL, (const char *const[]){ "no CUDA driver", "--worker", NULL });
-    refuses("libcuda-lacks.so", NULL, (const char *const[]){ "cuMemAlloc_v2", "cuEventQuery", "11.0", NULL });
+    refuses("libcuda-lacks.so", NULL,
+            (const char *const[]){ "cuMemAlloc_v2", "cuEventQuery", "11.0", NULL });
     refuses("libcuda.so.1", "version=10020", (const char *const[]){ "CUDA 10.2", "11.0", NULL });
-    refuses("libcuda.so.1", "nostart", (const char *const[]){ "does not start", "CUDA_ERROR_NO_DEVICE", NULL });
+    refuses("libcuda.so.1", "nostart",
+            (const char *const[]){ "does not start", "CUDA_ERROR_NO_DEVICE", NULL });
     refuses("libcuda.so.1", "devices=0", (const char *const[]){ "no cuda:0", "0 GPUs", NULL });
 }
 
@@ -136,9 +154,17 @@ static void test_loader(void **state)
 static void test_advice(void **state)
 {
     (void)state;
-    static const struct { const char *script, *word; } cases[] = {
-        { "init=802", "nvidia-fabricmanager" }, { "init=803", "restart the machine" }, { "init=999", "nvidia_uvm" }, { "init=34", "stub" },
-        { "init=304", "/dev/nvidia" }, { "init=100", "CUDA_VISIBLE_DEVICES" }, { "context=2", "nvidia-smi lists them" }, { "context=46", "compute mode" },
+    static const struct {
+        const char *script, *word;
+    } cases[] = {
+        { "init=802", "nvidia-fabricmanager" },
+        { "init=803", "restart the machine" },
+        { "init=999", "nvidia_uvm" },
+        { "init=34", "stub" },
+        { "init=304", "/dev/nvidia" },
+        { "init=100", "CUDA_VISIBLE_DEVICES" },
+        { "context=2", "nvidia-smi lists them" },
+        { "context=46", "compute mode" },
     };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++)
         refuses("libcuda.so.1", cases[i].script, (const char *const[]){ cases[i].word, NULL });
@@ -161,7 +187,7 @@ static void test_list(void **state)
     assert_int_equal(n[DEV_SIMULATED], 1);
     fake_use_none();
     n[DEV_CUDA] = 0;
-    assert_int_equal(dev_list(&env, count_one, n, &ds), ST_OK);   /* no driver is no error */
+    assert_int_equal(dev_list(&env, count_one, n, &ds), ST_OK); /* no driver is no error */
     assert_int_equal(n[DEV_CUDA], 0);
     assert_int_equal(ds.n, 0);
 }
@@ -187,9 +213,12 @@ static void test_auto(void **state)
 static void test_drivers(void **state)
 {
     (void)state;
-    static const struct { const char *library, *script; } drivers[] = {
-        { "libcuda-old.so", "version=11000" }, { "libcuda-old.so", "version=11040" }, { "libcuda-old.so", "version=12020" },
-        { "libcuda.so.1", "version=12080" }, { "libcuda.so.1", "version=13000" }, { "libcuda.so.1", "version=13020" },
+    static const struct {
+        const char *library, *script;
+    } drivers[] = {
+        { "libcuda-old.so", "version=11000" }, { "libcuda-old.so", "version=11040" },
+        { "libcuda-old.so", "version=12020" }, { "libcuda.so.1", "version=12080" },
+        { "libcuda.so.1", "version=13000" },   { "libcuda.so.1", "version=13020" },
     };
     for (size_t i = 0; i < ARRAY_LEN(drivers); i++) {
         struct rig r;
@@ -215,11 +244,16 @@ static void test_jit_cache(void **state)
     rig_launch_of(&r, "conf_bump");
     assert_int_equal(rig_run(&r), ST_OK);
     long loads = fake_number("fake_cuda_loads");
-    assert_int_equal(dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 0, &again, &r.ds), ST_OK);
+    assert_int_equal(
+        dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 0, &again, &r.ds),
+        ST_OK);
     assert_int_equal(fake_number("fake_cuda_loads"), loads);
     dev_unload(r.dev, again);
-    assert_int_equal(dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 32, &again, &r.ds), ST_OK);
-    assert_int_equal(fake_number("fake_cuda_loads"), loads + 1);  /* another register limit is other code */
+    assert_int_equal(
+        dev_load(r.dev, "conf.ptx", (struct str){ r.ptx, r.nptx }, STR("conf_f32"), 32, &again, &r.ds),
+        ST_OK);
+    /* another register limit is other code */
+    assert_int_equal(fake_number("fake_cuda_loads"), loads + 1);
     assert_int_equal(dev_code_resources(again).regs, 24);
     assert_false(dev_code_resources(again).estimated);
     dev_unload(r.dev, again);
@@ -229,7 +263,8 @@ static void test_jit_cache(void **state)
 static void test_jit_error(void **state)
 {
     (void)state;
-    static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry k()\n{\n\tfrobnicate.u32 %r1;\n\tret;\n}\n";
+    static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry "
+                               "k()\n{\n\tfrobnicate.u32 %r1;\n\tret;\n}\n";
     struct rig r;
     fake_use("libcuda.so.1", NULL, NULL);
     rig_open(&r, false);
@@ -261,7 +296,7 @@ static void test_memory(void **state)
     assert_int_equal(rig_run(&r), ST_OK);
     assert_int_equal(r.res.status, ST_OK);
     rig_close(&r);
-    assert_int_equal(fake_number("fake_cuda_live"), before);       /* everything was freed */
+    assert_int_equal(fake_number("fake_cuda_live"), before); /* everything was freed */
 }
 
 /* ---- timing ---- */
@@ -276,10 +311,12 @@ static void test_timing(void **state)
     r.run.max_repeat = 9;
     r.run.spread = 0.5;
     assert_int_equal(rig_run(&r), ST_OK);
-    assert_int_equal(r.res.time.n, 3);                             /* the fake's launches take equally long */
+    /* the fake's launches take equally long */
+    assert_int_equal(r.res.time.n, 3);
     assert_int_equal(r.res.time.median, 2000 + N);
-    assert_int_equal(r.res.time.batch, 16);                        /* two microseconds: each sample is the mean of many, and told so */
-    r.run.spread = -1;                                             /* never reached */
+    /* two microseconds: each sample is the mean of many, and told so */
+    assert_int_equal(r.res.time.batch, 16);
+    r.run.spread = -1; /* never reached */
     r.run.flush_l2 = true;
     assert_int_equal(rig_run(&r), ST_OK);
     assert_int_equal(r.res.time.n, 9);
@@ -291,7 +328,10 @@ static void test_timing(void **state)
 static void test_throttled(void **state)
 {
     (void)state;
-    static const struct { const char *mask; bool throttled; } cases[] = { { "0x0", false }, { "0x3", false }, { "0x4", true }, { "0x40", true } };
+    static const struct {
+        const char *mask;
+        bool throttled;
+    } cases[] = { { "0x0", false }, { "0x3", false }, { "0x4", true }, { "0x40", true } };
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct rig r;
         fake_use("libcuda.so.1", NULL, NULL);
@@ -305,17 +345,22 @@ static void test_throttled(void **state)
     unsetenv("FAKE_NVML");
 }
 
-/* One kernel text with a directive put in; what the driver cannot be asked for is refused with a reason. */
-static enum status launch_text(const char *driver, const char *directive, const char *body, struct result *out)
+/* One kernel text with a directive put in; what the driver cannot be asked for is refused with a reason.
+ */
+static enum status launch_text(const char *driver, const char *directive, const char *body,
+                               struct result *out)
 {
     struct rig r;
     char text[512];
     fake_use(driver, NULL, NULL);
     rig_open(&r, false);
     rig_launch_of(&r, "conf_bump");
-    snprintf(text, sizeof text, ".version 8.0\n.target sm_90\n.address_size 64\n"
+    snprintf(text, sizeof text,
+             ".version 8.0\n.target sm_90\n.address_size 64\n"
              ".func meets() { .reg .b32 %%r<2>; mov.u32 %%r1, %%envreg2; ret; }\n"
-             ".visible .entry conf_bump(.param .u64 buf, .param .u32 add)\n%s\n{\n\t.reg .b32 %%r<2>;\n\t%s\n\tret;\n}\n", directive, body);
+             ".visible .entry conf_bump(.param .u64 buf, .param .u32 add)\n%s\n{\n\t.reg .b32 "
+             "%%r<2>;\n\t%s\n\tret;\n}\n",
+             directive, body);
     base_free(r.ptx);
     r.ptx = base_strdup(text);
     r.nptx = strlen(text);
@@ -334,18 +379,22 @@ static void test_clusters_and_grids(void **state)
     launch_text("libcuda.so.1", ".explicitcluster", "", &r);
     assert_int_equal(r.status, ST_REFUSED);
     assert_non_null(strstr(r.message, "cluster size"));
-    launch_text("libcuda.so.1", ".explicitcluster\n.reqnctapercluster 2, 1, 1", "", &r);   /* the grid is of 2 CTAs */
+    /* the grid is of 2 CTAs */
+    launch_text("libcuda.so.1", ".explicitcluster\n.reqnctapercluster 2, 1, 1", "", &r);
     assert_int_equal(r.status, ST_OK);
     launch_text("libcuda.so.1", ".explicitcluster\n.reqnctapercluster 4, 1, 1", "", &r);
     assert_int_equal(r.status, ST_REFUSED);
-    launch_text("libcuda.so.1", "", "mov.u32 %r1, %envreg2;", &r);                         /* grid-wide synchronisation */
+    /* grid-wide synchronisation */
+    launch_text("libcuda.so.1", "", "mov.u32 %r1, %envreg2;", &r);
     assert_int_equal(r.status, ST_OK);
     launch_text("libcuda-old.so", "", "mov.u32 %r1, %envreg2;", &r);
     assert_int_equal(r.status, ST_REFUSED);
     assert_non_null(strstr(r.message, "whole grid"));
-    launch_text("libcuda-old.so", "", "call meets;", &r);                                 /* as unoptimised code has it */
+    /* as unoptimised code has it */
+    launch_text("libcuda-old.so", "", "call meets;", &r);
     assert_int_equal(r.status, ST_REFUSED);
-    launch_text("libcuda-old.so", "", "", &r);                                            /* there, but never called */
+    /* there, but never called */
+    launch_text("libcuda-old.so", "", "", &r);
     assert_int_equal(r.status, ST_OK);
 }
 
@@ -380,11 +429,11 @@ static void counters_with(const char *script, struct rig *r)
     rig_launch_of(r, "conf_bump");
     assert_int_equal(rig_run(r), ST_OK);
     assert_int_equal(r->res.status, ST_OK);
-    assert_true(r->res.time.valid);                                /* timing goes on in every case */
+    assert_true(r->res.time.valid); /* timing goes on in every case */
     uint32_t got[N];
     assert_int_equal(dev_read_arg(r->dev, r->bound, 0, got, sizeof got, &r->ds), ST_OK);
     for (uint32_t i = 0; i < N; i++)
-        assert_int_equal(got[i], i + 5);                           /* restored before every pass */
+        assert_int_equal(got[i], i + 5); /* restored before every pass */
 }
 
 static void test_counters(void **state)
@@ -396,7 +445,7 @@ static void test_counters(void **state)
     assert_int_equal((int)r.res.counters[COUNTER_L1_HIT_RATE].value, 75);
     assert_int_equal(r.res.counters[COUNTER_L1_HIT_RATE].origin, ORIGIN_MEASURED);
     rig_close(&r);
-    counters_with("nouser", &r);                                   /* the library replays by itself */
+    counters_with("nouser", &r); /* the library replays by itself */
     assert_true(r.res.counters[COUNTER_L1_REQUESTS].valid);
     rig_close(&r);
 }
@@ -415,7 +464,8 @@ static void test_counter_fallback(void **state)
     rig_close(&r);
 }
 
-/* Hits and reads of L2 are counted in different passes, and no two launches read alike: the rate is of hits and misses. */
+/* Hits and reads of L2 are counted in different passes, and no two launches read alike: the rate is of
+ * hits and misses. */
 static void test_l2_rate(void **state)
 {
     (void)state;
@@ -444,8 +494,10 @@ static void test_counter_sources(void **state)
         assert_string_equal(c.why, "");
         assert_true(c.of[COUNTER_L1_HIT_RATE].valid);
         assert_string_equal(c.of[COUNTER_L1_HIT_RATE].from, "l1tex__t_sector_hit_rate.pct");
-        assert_string_equal(c.of[COUNTER_L2_HIT_RATE].from, "100 * lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum / "
-                            "(lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum + lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum)");
+        assert_string_equal(c.of[COUNTER_L2_HIT_RATE].from,
+                            "100 * lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum / "
+                            "(lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum + "
+                            "lts__t_sectors_srcunit_tex_op_read_lookup_miss.sum)");
         rig_close(&r);
         fake_use("libcuda.so.1", NULL, "lacks=sm__warps_active");
         rig_open(&r, worker);
@@ -474,7 +526,8 @@ static void no_counters(const char *script, const char *word)
     size_t said = r.ds.warnings;
     assert_int_equal(said, 1);
     assert_int_equal(rig_run(&r), ST_OK);
-    assert_int_equal(r.ds.warnings, said);                         /* once per device, not once per point */
+    /* once per device, not once per point */
+    assert_int_equal(r.ds.warnings, said);
     rig_close(&r);
 }
 
@@ -489,8 +542,9 @@ static void test_no_counters(void **state)
 static void test_process_dies(void **state)
 {
     (void)state;
-    static const char text[] = ".version 6.0\n.target sm_50\n.address_size 64\n"
-                               ".visible .entry conf_die(.param .u64 buf, .param .u32 add)\n{\n\tret;\n}\n";
+    static const char text[] =
+        ".version 6.0\n.target sm_50\n.address_size 64\n"
+        ".visible .entry conf_die(.param .u64 buf, .param .u32 add)\n{\n\tret;\n}\n";
     struct rig r;
     struct dev_code *bad;
     fake_use("libcuda.so.1", NULL, NULL);
@@ -502,7 +556,8 @@ static void test_process_dies(void **state)
     assert_int_equal(dev_launch(r.dev, bad, r.bound, &r.run, &r.res, &r.ds), ST_OK);
     assert_int_equal(r.res.status, ST_DEVICE);
     assert_non_null(strstr(r.res.message, "worker died"));
-    assert_int_equal(rig_run(&r), ST_OK);                          /* code and data went to a new worker */
+    /* code and data went to a new worker */
+    assert_int_equal(rig_run(&r), ST_OK);
     assert_int_equal(r.res.status, ST_OK);
     assert_int_equal(r.res.outputs[0].hash, hash);
     dev_unload(r.dev, bad);
@@ -515,11 +570,24 @@ int main(int argc, char **argv)
     if (fake_worker_main(argc, argv, &code))
         return code;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loader), cmocka_unit_test(test_advice), cmocka_unit_test(test_list), cmocka_unit_test(test_auto), cmocka_unit_test(test_drivers),
-        cmocka_unit_test(test_jit_cache), cmocka_unit_test(test_jit_error), cmocka_unit_test(test_memory), cmocka_unit_test(test_timing),
-        cmocka_unit_test(test_throttled), cmocka_unit_test(test_clusters_and_grids), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_counters), cmocka_unit_test(test_counter_fallback), cmocka_unit_test(test_l2_rate), cmocka_unit_test(test_counter_sources),
-        cmocka_unit_test(test_no_counters), cmocka_unit_test(test_process_dies),
+        cmocka_unit_test(test_loader),
+        cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_auto),
+        cmocka_unit_test(test_drivers),
+        cmocka_unit_test(test_jit_cache),
+        cmocka_unit_test(test_jit_error),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_timing),
+        cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_clusters_and_grids),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_counter_fallback),
+        cmocka_unit_test(test_l2_rate),
+        cmocka_unit_test(test_counter_sources),
+        cmocka_unit_test(test_no_counters),
+        cmocka_unit_test(test_process_dies),
     };
     return cmocka_run_group_tests_name("CUDA device on a fake driver", tests, NULL, NULL);
 }

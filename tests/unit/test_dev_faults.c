@@ -1,7 +1,8 @@
-/* A worker that fails at every step of the protocol: `test_dev_faults relay MODE N MARK` stands between the two sides, counts
- * frames, and does harm at the N-th once (it takes MARK away first). Whatever the step, the call under way says what
- * happened, the next try gets a new worker, and the results are right. Garbage in a reply costs a try, never the program. */
-#include "engine/dev/dev_wire.h"
+/* A worker that fails at every step of the protocol: `test_dev_faults relay MODE N MARK` stands between
+ * the two sides, counts frames, and does harm at the N-th once (it takes MARK away first). Whatever the
+ * step, the call under way says what happened, the next try gets a new worker, and the results are
+ * right. Garbage in a reply costs a try, never the program. */
+#include "engine/dev/worker/wire.h"
 #include "tests/unit/dev_scene.h"
 
 #include <pthread.h>
@@ -10,14 +11,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define N 256u
-#define HEAD 16u
+#define N     256u
+#define HEAD  16u
 #define TRIES 3
 
 /* ---- the relay ---- */
 enum harm { KILL_IN, KILL_OUT, CUT_HEAD, CUT_BODY, BAD_MAGIC, BAD_LENGTH, BAD_BODY, TALK, HARMS };
-static const char *const HARM[] = { "kill-in", "kill-out", "cut-head", "cut-body", "bad-magic", "bad-length", "bad-body", "talk" };
-struct relay { enum harm harm; long at; bool armed; int to, from; pid_t worker; };
+static const char *const HARM[] = { "kill-in",   "kill-out",   "cut-head", "cut-body",
+                                    "bad-magic", "bad-length", "bad-body", "talk" };
+struct relay {
+    enum harm harm;
+    long at;
+    bool armed;
+    int to, from;
+    pid_t worker;
+};
 
 static bool read_full(int fd, uint8_t *p, size_t n)
 {
@@ -83,8 +91,14 @@ static void do_harm(const struct relay *r, uint8_t *p, size_t n)
 {
     switch (r->harm) {
     case KILL_OUT: die(r); break;
-    case CUT_HEAD: write_full(1, p, HEAD / 2); die(r); break;
-    case CUT_BODY: write_full(1, p, n > HEAD + 1 ? HEAD + (n - HEAD) / 2 : n - 1); die(r); break;
+    case CUT_HEAD:
+        write_full(1, p, HEAD / 2);
+        die(r);
+        break;
+    case CUT_BODY:
+        write_full(1, p, n > HEAD + 1 ? HEAD + (n - HEAD) / 2 : n - 1);
+        die(r);
+        break;
     case BAD_MAGIC: p[1] = 'x'; break;
     case BAD_LENGTH: p[14] = 0x7f; break;
     case BAD_BODY:
@@ -132,7 +146,16 @@ static int relay(char **argv)
 }
 
 /* ---- the other side ---- */
-struct user { struct scene s; struct dev *d; struct dev_code *c; struct dev_data *b; struct result r; char command[1600], mark[40]; unsigned failures; const char *what; };
+struct user {
+    struct scene s;
+    struct dev *d;
+    struct dev_code *c;
+    struct dev_data *b;
+    struct result r;
+    char command[1600], mark[40];
+    unsigned failures;
+    const char *what;
+};
 
 static enum status open_it(struct user *u)
 {
@@ -143,8 +166,14 @@ static enum status open_it(struct user *u)
     return dev_open("cuda:0", &env, &u->d, &u->s.ds);
 }
 
-static enum status load_it(struct user *u) { return scene_load(&u->s, u->d, &u->c); }
-static enum status bind_it(struct user *u) { return dev_bind(u->d, &u->s.data, &u->b, &u->s.ds); }
+static enum status load_it(struct user *u)
+{
+    return scene_load(&u->s, u->d, &u->c);
+}
+static enum status bind_it(struct user *u)
+{
+    return dev_bind(u->d, &u->s.data, &u->b, &u->s.ds);
+}
 
 static enum status launch_it(struct user *u)
 {
@@ -154,7 +183,8 @@ static enum status launch_it(struct user *u)
     enum status st = dev_launch(u->d, u->c, u->b, &run, &u->r, &u->s.ds);
     if (st == ST_OK && u->r.status != ST_OK)
         assert_true(u->r.message[0] || strstr(u->what, "bad-body"));
-    bool right = st == ST_OK && u->r.status == ST_OK && u->r.noutputs == 1 && u->r.outputs[0].hash == scene_hash(N, 5);
+    bool right = st == ST_OK && u->r.status == ST_OK && u->r.noutputs == 1 &&
+                 u->r.outputs[0].hash == scene_hash(N, 5);
     return right ? ST_OK : ST_DEVICE;
 }
 
@@ -165,7 +195,7 @@ static enum status read_it(struct user *u)
     for (uint32_t i = 0; st == ST_OK && i < N; i++)
         st = got[i] == i + 5 ? ST_OK : ST_DIFFER;
     if (st != ST_OK)
-        launch_it(u);                            /* what a lost worker had computed is gone with it */
+        launch_it(u); /* what a lost worker had computed is gone with it */
     return st;
 }
 
@@ -173,7 +203,8 @@ static enum status ask_it(struct user *u)
 {
     struct dev_counters c;
     enum status st = dev_counters(u->d, &c, &u->s.ds);
-    return st == ST_OK && !strcmp(c.chip, "FK100") && c.of[COUNTER_L1_REQUESTS].valid ? ST_OK : ST_DEVICE;
+    return st == ST_OK && !strcmp(c.chip, "FK100") && c.of[COUNTER_L1_REQUESTS].valid ? ST_OK
+                                                                                      : ST_DEVICE;
 }
 
 static enum status close_it(struct user *u)
@@ -187,7 +218,9 @@ static enum status close_it(struct user *u)
 /* All steps; false: the relay never came to its frame. */
 static bool goes_on(enum harm harm, long at)
 {
-    static enum status (*const STEP[])(struct user *u) = { open_it, load_it, bind_it, launch_it, read_it, ask_it, launch_it, read_it, close_it };
+    static enum status (*const STEP[])(struct user * u) = { open_it,   load_it, bind_it,
+                                                            launch_it, read_it, ask_it,
+                                                            launch_it, read_it, close_it };
     static struct user u;
     char what[64];
     memset(&u, 0, sizeof u);
@@ -197,7 +230,8 @@ static bool goes_on(enum harm harm, long at)
     int fd = mkstemp(u.mark);
     assert_true(fd >= 0);
     close(fd);
-    snprintf(u.command, sizeof u.command, "exec '%s' relay %s %ld %s", fake_self(), HARM[harm], at, u.mark);
+    snprintf(u.command, sizeof u.command, "exec '%s' relay %s %ld %s", fake_self(), HARM[harm], at,
+             u.mark);
     scene_open(&u.s, N, N / 2, NULL);
     for (size_t i = 0; i < ARRAY_LEN(STEP); i++) {
         unsigned tries = 0;
@@ -206,7 +240,8 @@ static bool goes_on(enum harm harm, long at)
             if (STEP[i] != launch_it && STEP[i] != ask_it && harm != BAD_BODY && u.s.ds.errors == said)
                 fail_msg("%s, step %zu: nothing was said", what, i);
             if (++tries == TRIES)
-                fail_msg("%s, step %zu: %s %s", what, i, u.s.ds.n ? u.s.ds.v[u.s.ds.n - 1].msg : "", u.r.message);
+                fail_msg("%s, step %zu: %s %s", what, i, u.s.ds.n ? u.s.ds.v[u.s.ds.n - 1].msg : "",
+                         u.r.message);
         }
         u.failures += tries;
     }
@@ -217,8 +252,9 @@ static bool goes_on(enum harm harm, long at)
     return u.failures > 0;
 }
 
-/* At every frame until one run goes through untouched; the steps after the last reply have no one to notice. A greeting
- * that is none is what launchers print, and skipped until the time for starting is over. */
+/* At every frame until one run goes through untouched; the steps after the last reply have no one to
+ * notice. A greeting that is none is what launchers print, and skipped until the time for starting is
+ * over. */
 static void every_frame(enum harm harm)
 {
     long hit = 0, calm = 0;
@@ -233,12 +269,38 @@ static void every_frame(enum harm harm)
         fail_msg("%s: only %ld steps noticed", HARM[harm], hit);
 }
 
-static void test_killed_before_a_request(void **state) { (void)state; every_frame(KILL_IN); }
-static void test_killed_before_a_reply(void **state) { (void)state; every_frame(KILL_OUT); }
-static void test_frames_cut_short(void **state) { (void)state; every_frame(CUT_HEAD); every_frame(CUT_BODY); }
-static void test_frames_garbled(void **state) { (void)state; every_frame(BAD_MAGIC); every_frame(BAD_LENGTH); }
-static void test_payloads_garbled(void **state) { (void)state; every_frame(BAD_BODY); }
-static void test_talk_between_frames(void **state) { (void)state; every_frame(TALK); }
+static void test_killed_before_a_request(void **state)
+{
+    (void)state;
+    every_frame(KILL_IN);
+}
+static void test_killed_before_a_reply(void **state)
+{
+    (void)state;
+    every_frame(KILL_OUT);
+}
+static void test_frames_cut_short(void **state)
+{
+    (void)state;
+    every_frame(CUT_HEAD);
+    every_frame(CUT_BODY);
+}
+static void test_frames_garbled(void **state)
+{
+    (void)state;
+    every_frame(BAD_MAGIC);
+    every_frame(BAD_LENGTH);
+}
+static void test_payloads_garbled(void **state)
+{
+    (void)state;
+    every_frame(BAD_BODY);
+}
+static void test_talk_between_frames(void **state)
+{
+    (void)state;
+    every_frame(TALK);
+}
 
 int main(int argc, char **argv)
 {
@@ -248,8 +310,9 @@ int main(int argc, char **argv)
     if (argc == 5 && !strcmp(argv[1], "relay"))
         return relay(argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_before_a_request), cmocka_unit_test(test_killed_before_a_reply), cmocka_unit_test(test_frames_cut_short),
-        cmocka_unit_test(test_frames_garbled), cmocka_unit_test(test_payloads_garbled), cmocka_unit_test(test_talk_between_frames),
+        cmocka_unit_test(test_killed_before_a_request), cmocka_unit_test(test_killed_before_a_reply),
+        cmocka_unit_test(test_frames_cut_short),        cmocka_unit_test(test_frames_garbled),
+        cmocka_unit_test(test_payloads_garbled),        cmocka_unit_test(test_talk_between_frames),
     };
     return cmocka_run_group_tests_name("workers that fail at every step", tests, NULL, NULL);
 }

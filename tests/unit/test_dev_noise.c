@@ -1,6 +1,6 @@
-/* Verdicts under noise: sweeps over a driver whose launches take what a script says. What is flat stays flat under noise
- * and drift, a valley deeper than the noise is found, more launches are spent where the spread asks for them, and a
- * throttled sample is marked. */
+/* Verdicts under noise: sweeps over a driver whose launches take what a script says. What is flat stays
+ * flat under noise and drift, a valley deeper than the noise is found, more launches are spent where the
+ * spread asks for them, and a throttled sample is marked. */
 #include "engine/session/session.h"
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
@@ -18,8 +18,16 @@
 #define W 8u
 
 struct rig {
-    struct ptx_module *m; struct ana_kernel *facts; struct dev *dev; struct tune_bench *bench; struct dev_pool *pool; struct diags ds;
-    struct arg_spec args[3]; struct launch_spec l; struct launch_data data; char *text;
+    struct ptx_module *m;
+    struct ana_kernel *facts;
+    struct dev *dev;
+    struct tune_bench *bench;
+    struct dev_pool *pool;
+    struct diags ds;
+    struct arg_spec args[3];
+    struct launch_spec l;
+    struct launch_data data;
+    char *text;
 };
 
 static void rig_open(struct rig *g, const char *script, bool pooled)
@@ -34,9 +42,15 @@ static void rig_open(struct rig *g, const char *script, bool pooled)
     fake_use("libcuda.so.1", devices, NULL);
     struct dev_env env = fake_env();
     env.in_process = !pooled;
-    g->l = (struct launch_spec){ .kernel = kernel, .grid = { N / (32 * W), 1, 1 }, .block = { 32 * W, 1, 1 }, .args = g->args, .nargs = 3 };
+    g->l = (struct launch_spec){ .kernel = kernel,
+                                 .grid = { N / (32 * W), 1, 1 },
+                                 .block = { 32 * W, 1, 1 },
+                                 .args = g->args,
+                                 .nargs = 3 };
     g->args[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = in, .elem = ELEM_F32, .count = N };
-    g->args[1] = (struct arg_spec){ .kind = ARG_BUFFER, .name = out, .elem = ELEM_F32, .count = N, .output = true };
+    g->args[1] = (struct arg_spec){
+        .kind = ARG_BUFFER, .name = out, .elem = ELEM_F32, .count = N, .output = true
+    };
     g->args[2] = (struct arg_spec){ .kind = ARG_SCALAR, .name = n, .elem = ELEM_U32 };
     memcpy(g->args[2].scalar, &count, sizeof count);
     assert_int_equal(file_read(CONF_PTX, 1 << 20, &g->text, &bytes, &g->ds), ST_OK);
@@ -96,15 +110,19 @@ static enum model_category category(const char *script, bool pooled, size_t *bes
 static void test_flat_stays_flat(void **state)
 {
     (void)state;
-    static const char *const scripts[] = { "base=100000", "base=100000,noise=5", "base=100000,noise=15", "base=1000000,noise=3", "base=100000,spike=7", "base=100000,noise=10,spike=11" };
+    static const char *const scripts[] = { "base=100000",          "base=100000,noise=5",
+                                           "base=100000,noise=15", "base=1000000,noise=3",
+                                           "base=100000,spike=7",  "base=100000,noise=10,spike=11" };
     size_t best;
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
         for (int pooled = 0; pooled < 2; pooled++)
             if (category(scripts[i], pooled, &best) != CATEGORY_CACHE_INSENSITIVE)
-                fail_msg("%s, %s: a flat curve has a best at %zu", scripts[i], pooled ? "pool" : "alone", best);
+                fail_msg("%s, %s: a flat curve has a best at %zu", scripts[i], pooled ? "pool" : "alone",
+                         best);
 }
 
-/* A whole sweep of a hundred launches gets slower by a third from the first to the last: forwards alone, bpa would win. */
+/* A whole sweep of a hundred launches gets slower by a third from the first to the last: forwards alone,
+ * bpa would win. */
 static void test_drift_falls_on_all(void **state)
 {
     (void)state;
@@ -115,14 +133,17 @@ static void test_drift_falls_on_all(void **state)
 static void test_valley_is_found(void **state)
 {
     (void)state;
-    static const char *const scripts[] = { "base=100000,valley=3", "base=100000,valley=3,noise=5", "base=100000,valley=3,drift=1", "base=100000,valley=3,spike=9",
-                                          "base=100000,valley=3,noise=10,spike=13" };
+    static const char *const scripts[] = { "base=100000,valley=3", "base=100000,valley=3,noise=5",
+                                           "base=100000,valley=3,drift=1",
+                                           "base=100000,valley=3,spike=9",
+                                           "base=100000,valley=3,noise=10,spike=13" };
     for (size_t i = 0; i < ARRAY_LEN(scripts); i++)
         for (int pooled = 0; pooled < 2; pooled++) {
             size_t best = 0;
             enum model_category c = category(scripts[i], pooled, &best);
             if (c != CATEGORY_CACHE_CONGESTED || best != 3)
-                fail_msg("%s, %s: %s, best at %zu", scripts[i], pooled ? "pool" : "alone", model_category_name(c), best);
+                fail_msg("%s, %s: %s, best at %zu", scripts[i], pooled ? "pool" : "alone",
+                         model_category_name(c), best);
         }
 }
 
@@ -130,7 +151,12 @@ static void test_valley_is_found(void **state)
 static void test_budget(void **state)
 {
     (void)state;
-    static const struct { const char *script; uint32_t least, most; } rows[] = { { "base=100000", 5, 5 }, { "base=100000,noise=2", 5, 5 }, { "base=100000,noise=20", 30, 30 } };
+    static const struct {
+        const char *script;
+        uint32_t least, most;
+    } rows[] = { { "base=100000", 5, 5 },
+                 { "base=100000,noise=2", 5, 5 },
+                 { "base=100000,noise=20", 30, 30 } };
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rig g;
         struct result r;
@@ -138,7 +164,8 @@ static void test_budget(void **state)
         rig_open(&g, rows[i].script, false);
         assert_int_equal(tune_run_one(g.bench, &none, &r, &g.ds), ST_OK);
         assert_in_range(r.time.n, rows[i].least, rows[i].most);
-        assert_true(r.time.min <= r.time.median && r.time.median <= r.time.max);
+        assert_true(r.time.min <= r.time.median);
+        assert_true(r.time.median <= r.time.max);
         rig_close(&g);
     }
 }
@@ -164,8 +191,9 @@ int main(int argc, char **argv)
     if (fake_worker_main(argc, argv, &code))
         return code;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flat_stays_flat), cmocka_unit_test(test_drift_falls_on_all), cmocka_unit_test(test_valley_is_found),
-        cmocka_unit_test(test_budget), cmocka_unit_test(test_throttled_is_marked),
+        cmocka_unit_test(test_flat_stays_flat),     cmocka_unit_test(test_drift_falls_on_all),
+        cmocka_unit_test(test_valley_is_found),     cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_throttled_is_marked),
     };
     return cmocka_run_group_tests_name("verdicts under noise", tests, NULL, NULL);
 }

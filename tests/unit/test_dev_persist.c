@@ -1,12 +1,18 @@
-/* A part of L2 set aside for one buffer: what the driver is told while a kernel runs, that all of it is undone, and
- * who refuses. The fake driver's device can set 16 KiB aside. */
+/* A part of L2 set aside for one buffer: what the driver is told while a kernel runs, that all of it is
+ * undone, and who refuses. The fake driver's device can set 16 KiB aside. */
 #include "tests/unit/dev_scene.h"
 
 #include <dlfcn.h>
 
-#define N 8192u                  /* 32 KiB: twice what can be set aside */
+#define N 8192u /* 32 KiB: twice what can be set aside */
 
-struct rig { struct dev *dev; struct dev_code *code; struct dev_data *bound; struct scene s; struct result r; };
+struct rig {
+    struct dev *dev;
+    struct dev_code *code;
+    struct dev_data *bound;
+    struct scene s;
+    struct result r;
+};
 
 static void rig_open(struct rig *g, const char *spec, const char *driver)
 {
@@ -62,7 +68,7 @@ static void ran_with(struct rig *g, const char *text, long limit, long bytes, lo
     assert_int_equal(ran[1], bytes);
     assert_int_equal(ran[2], percent);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(now[i], 0);             /* nothing stays */
+        assert_int_equal(now[i], 0); /* nothing stays */
 }
 
 static void test_set_and_undone(void **state)
@@ -72,9 +78,9 @@ static void test_set_and_undone(void **state)
     rig_open(&g, "cuda:0", "libcuda.so.1");
     assert_int_equal(dev_describe(g.dev)->l2_persist_bytes, 1 << 14);
     ran_with(&g, "off", 0, 0, 0);
-    ran_with(&g, "buf", 1 << 14, 4 * N, 50);     /* half of its lines fit */
+    ran_with(&g, "buf", 1 << 14, 4 * N, 50); /* half of its lines fit */
     ran_with(&g, "buf:0.25", N, 4 * N, 25);
-    ran_with(&g, "buf:1", 1 << 14, 4 * N, 100);  /* the user insists */
+    ran_with(&g, "buf:1", 1 << 14, 4 * N, 100); /* the user insists */
     assert_int_equal(launch(&g, "moon"), ST_INPUT);
     assert_int_equal(launch(&g, "add"), ST_INPUT);
     ran_with(&g, "off", 0, 0, 0);
@@ -123,6 +129,7 @@ static void test_texts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_set_and_undone), cmocka_unit_test(test_refused), cmocka_unit_test(test_texts) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_set_and_undone),
+                                        cmocka_unit_test(test_refused), cmocka_unit_test(test_texts) };
     return cmocka_run_group_tests_name("a part of L2 for one buffer", tests, NULL, NULL);
 }

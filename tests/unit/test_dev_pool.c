@@ -1,17 +1,25 @@
-/* Pools: who starts when, what is taken when, what is kept between runs, what a member did, and what a member that left
- * behind is still good for. The devices are the fake driver's. */
+/* Pools: who starts when, what is taken when, what is kept between runs, what a member did, and what a
+ * member that left behind is still good for. The devices are the fake driver's. */
 #include "tests/unit/dev_scene.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#define N 512u
+#define N    512u
 #define JOBS 12
 
-struct rig { struct scene s; struct dev_pool *p; struct dev_pool_code code; struct dev_pool_job jobs[JOBS]; struct result out[JOBS]; size_t order[JOBS], told; };
+struct rig {
+    struct scene s;
+    struct dev_pool *p;
+    struct dev_pool_code code;
+    struct dev_pool_job jobs[JOBS];
+    struct result out[JOBS];
+    size_t order[JOBS], told;
+};
 
-static void rig_open(struct rig *r, const char *script, const char *const *specs, size_t n, const char *const *workers, size_t nworkers)
+static void rig_open(struct rig *r, const char *script, const char *const *specs, size_t n,
+                     const char *const *workers, size_t nworkers)
 {
     struct dev_env env = fake_env();
     memset(r, 0, sizeof *r);
@@ -62,10 +70,12 @@ static void test_head_start(void **state)
     double opened = (double)(base_now_ns() - from) / 1e9;
     assert_int_equal(dev_pool_count(r.p), 3);
     assert_int_equal(dev_pool_members(r.p, m, 4), 3);
-    assert_true(m[0].up_s >= 0.15 && m[0].up_s < opened + 0.05);
+    assert_true(m[0].up_s >= 0.15);
+    assert_true(m[0].up_s < opened + 0.05);
     for (size_t i = 0; i < 3; i++)
         assert_true(m[i].up && !m[i].jobs && isnan(m[i].first_s));
-    assert_true(m[1].up_s - m[0].up_s >= 0.15 && m[2].up_s - m[0].up_s >= 0.15);
+    assert_true(m[1].up_s - m[0].up_s >= 0.15);
+    assert_true(m[2].up_s - m[0].up_s >= 0.15);
     rig_close(&r);
 }
 
@@ -95,7 +105,7 @@ static void test_second_round(void **state)
     rig_open(&r, "devices=2", FOUR, 2, NULL, 0);
     for (size_t k = 0; k < JOBS / 2; k++)
         r.jobs[JOBS - 1 - k].after = k + 1;
-    r.jobs[2].run.hw_pi = 3;                     /* refused on a GPU */
+    r.jobs[2].run.hw_pi = 3; /* refused on a GPU */
     assert_int_equal(rig_run(&r, JOBS), ST_OK);
     assert_int_equal(r.told, JOBS);
     for (size_t i = 0; i < JOBS; i++)
@@ -108,7 +118,8 @@ static void test_second_round(void **state)
     rig_close(&r);
 }
 
-/* At the end, of the jobs that ran before, the longest is taken first: with one member the order is plain. */
+/* At the end, of the jobs that ran before, the longest is taken first: with one member the order is
+ * plain. */
 static void test_longest_first(void **state)
 {
     (void)state;
@@ -135,7 +146,11 @@ static void test_data_stay(void **state)
     assert_int_equal(rig_run(&r, 2), ST_OK);
     dev_pool_members(r.p, m, 1);
     double bound = m[0].bind_s;
-    assert_true(bound >= 0.2 && m[0].first_s >= m[0].up_s && m[0].last_s >= m[0].first_s && m[0].jobs == 2 && m[0].launch_s > 0);
+    assert_true(bound >= 0.2);
+    assert_true(m[0].first_s >= m[0].up_s);
+    assert_true(m[0].last_s >= m[0].first_s);
+    assert_true(m[0].jobs == 2);
+    assert_true(m[0].launch_s > 0);
     assert_int_equal(rig_run(&r, 2), ST_OK);
     dev_pool_members(r.p, m, 1);
     assert_true(m[0].bind_s - bound < 0.2);
@@ -184,7 +199,9 @@ static void test_first_leaves(void **state)
     char mark[] = "/tmp/gpulocw-pool-XXXXXX";
     int fd = mkstemp(mark);
     assert_true(fd >= 0);
-    snprintf(dying, sizeof dying, "test -s %s && exit 1; exec 3<&0; '%s' worker <&3 & p=$!; (while kill -0 $p 2>/dev/null; do test -s %s && kill -9 $p; sleep 0.02; done) & wait $p",
+    snprintf(dying, sizeof dying,
+             "test -s %s && exit 1; exec 3<&0; '%s' worker <&3 & p=$!; (while kill -0 $p 2>/dev/null; "
+             "do test -s %s && kill -9 $p; sleep 0.02; done) & wait $p",
              mark, fake_self(), mark);
     snprintf(fine, sizeof fine, "exec '%s' worker", fake_self());
     rig_open(&r, "launchms=30", spec, 1, workers, 2);
@@ -197,7 +214,9 @@ static void test_first_leaves(void **state)
         assert_int_equal(r.out[i].status, ST_OK);
     dev_pool_members(r.p, m, 2);
     assert_false(m[0].up);
-    assert_true(m[1].up && m[0].lost >= 1 && m[1].jobs + m[0].jobs == JOBS);
+    assert_true(m[1].up);
+    assert_true(m[0].lost >= 1);
+    assert_true(m[1].jobs + m[0].jobs == JOBS);
     assert_string_equal(dev_describe(first)->name, "Fake GPU 0");
     dev_unbind(first, b);
     unlink(mark);
@@ -211,8 +230,10 @@ int main(int argc, char **argv)
     if (fake_worker_main(argc, argv, &code))
         return code;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_head_start), cmocka_unit_test(test_head_start_ends), cmocka_unit_test(test_second_round),
-        cmocka_unit_test(test_longest_first), cmocka_unit_test(test_data_stay), cmocka_unit_test(test_data_lent), cmocka_unit_test(test_first_leaves),
+        cmocka_unit_test(test_head_start),   cmocka_unit_test(test_head_start_ends),
+        cmocka_unit_test(test_second_round), cmocka_unit_test(test_longest_first),
+        cmocka_unit_test(test_data_stay),    cmocka_unit_test(test_data_lent),
+        cmocka_unit_test(test_first_leaves),
     };
     return cmocka_run_group_tests_name("pools", tests, NULL, NULL);
 }

@@ -115,11 +115,14 @@ static void test_before_is_kept_apart(void **state)
     struct dev_code *c[2];
     struct dev_data *b[2];
     struct result r = result_empty();
-    scene_open(&with, N, 128, "conf_bump");                               /* the main kernel itself: never kept */
+    /* the main kernel itself: never kept */
+    scene_open(&with, N, 128, "conf_bump");
     scene_open(&without, N, 128, NULL);
     assert_int_equal(dev_open("sim:hopper-h200", &env, &d, &with.ds), ST_OK);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(dev_load(d, "conf.ptx", (struct str){ with.ptx, with.nptx }, STR("conf_bump"), 0, &c[i], &with.ds), ST_OK);
+        assert_int_equal(dev_load(d, "conf.ptx", (struct str){ with.ptx, with.nptx }, STR("conf_bump"),
+                                  0, &c[i], &with.ds),
+                         ST_OK);
     assert_int_equal(dev_bind(d, &with.data, &b[0], &with.ds), ST_OK);
     assert_int_equal(dev_bind(d, &without.data, &b[1], &with.ds), ST_OK);
     for (int k = 0; k < 8; k++) {
@@ -157,7 +160,8 @@ static void test_stopped_worker(void **state)
     env.nworkers = 1;
     struct dev_run run = scene_run(&s);
     assert_int_equal(dev_open("sim:hopper-h200", &env, &d, &s.ds), ST_OK);
-    assert_int_equal(dev_load(d, "conf.ptx", (struct str){ s.ptx, s.nptx }, STR("conf_bump"), 0, &c, &s.ds), ST_OK);
+    assert_int_equal(
+        dev_load(d, "conf.ptx", (struct str){ s.ptx, s.nptx }, STR("conf_bump"), 0, &c, &s.ds), ST_OK);
     assert_int_equal(dev_bind(d, &s.data, &b, &s.ds), ST_OK);
     assert_true(pread(fd, text, sizeof text - 1, 0) > 0);
     kill((pid_t)atoi(text), SIGSTOP);
@@ -199,7 +203,8 @@ static void test_out_of_memory(void **state)
             st = r.status;
         base_fail_after(0);
         dev_close(d);
-        assert_true(st == ST_OK || st == ST_NOMEM);      /* not a mistake of the launch description, nor of the device */
+        /* not a mistake of the launch description, nor of the device */
+        assert_true(st == ST_OK || st == ST_NOMEM);
     }
     assert_int_equal(st, ST_OK);
     assert_true(r.outputs[0].hash == scene_hash(N, 5));
@@ -213,7 +218,8 @@ int main(int argc, char **argv)
         return code;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worker_gives_the_same), cmocka_unit_test(test_pool_gives_the_same),
-        cmocka_unit_test(test_before_is_kept_apart), cmocka_unit_test(test_stopped_worker), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_before_is_kept_apart),  cmocka_unit_test(test_stopped_worker),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests_name("simulated device", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* The transport of the worker protocol where the system gives it little: a pipe of one page that does not block, so that writes
- * are short or refused, and signals to both ends all the time, so that every call may be interrupted. */
-#include "engine/dev/dev_wire.h"
+/* The transport of the worker protocol where the system gives it little: a pipe of one page that does
+ * not block, so that writes are short or refused, and signals to both ends all the time, so that every
+ * call may be interrupted. */
+#include "engine/dev/worker/wire.h"
 #include "tests/support.h"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PAGE 4096
+#define PAGE    4096
 #define SOON_NS INT64_C(60000000000)
 
 static const size_t sizes[] = { 0, 1, 15, PAGE - 17, PAGE - 16, PAGE, 70000, WIRE_CHUNK, 3 };
@@ -31,7 +32,10 @@ static void fill(struct buf *b, size_t i)
     }
 }
 
-struct end { int fd; bool ok; };
+struct end {
+    int fd;
+    bool ok;
+};
 static void *send_all(void *ctx)
 {
     struct end *e = ctx;
@@ -45,7 +49,10 @@ static void *send_all(void *ctx)
     return NULL;
 }
 
-struct pest { pthread_t to[2]; atomic_bool stop; };
+struct pest {
+    pthread_t to[2];
+    atomic_bool stop;
+};
 static void *interrupt(void *ctx)
 {
     struct pest *p = ctx;
@@ -59,7 +66,7 @@ static void *interrupt(void *ctx)
 static void short_writes_and_signals(void **state)
 {
     int fd[2];
-    struct sigaction act = { .sa_handler = note };           /* no SA_RESTART */
+    struct sigaction act = { .sa_handler = note }; /* no SA_RESTART */
     struct end from = { .ok = false };
     struct pest pest = { .to = { pthread_self() } };
     pthread_t pester;
@@ -83,18 +90,24 @@ static void short_writes_and_signals(void **state)
     atomic_store(&pest.stop, true);
     pthread_join(pester, NULL);
     pthread_join(pest.to[1], NULL);
-    assert_true(from.ok && atomic_load(&interrupted) > 0);
+    assert_true(from.ok);
+    assert_true(atomic_load(&interrupted) > 0);
     close(fd[0]);
     close(fd[1]);
     buf_free(&got);
     buf_free(&want);
 }
 
-/* A reader that has stopped: the sender waits, in spite of signals, until it is cancelled, and says so. */
+/* A reader that has stopped: the sender waits, in spite of signals, until it is cancelled, and says so.
+ */
 static void *cancel_when_interrupted(void *ctx)
 {
-    struct { struct pest pest; struct cancel c; } *x = ctx;
-    for (unsigned i = 0; i < 3000; i++) {                    /* more than there are looks in the time that a send may take */
+    struct {
+        struct pest pest;
+        struct cancel c;
+    } *x = ctx;
+    /* more than there are looks in the time that a send may take */
+    for (unsigned i = 0; i < 3000; i++) {
         pthread_kill(x->pest.to[0], SIGUSR1);
         nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
     }
@@ -106,7 +119,10 @@ static void stopped_reader(void **state)
 {
     int fd[2];
     struct sigaction act = { .sa_handler = note };
-    struct { struct pest pest; struct cancel c; } x = { .pest = { .to = { pthread_self() } } };
+    struct {
+        struct pest pest;
+        struct cancel c;
+    } x = { .pest = { .to = { pthread_self() } } };
     struct buf b = { 0 };
     pthread_t t;
     (void)state;
@@ -117,7 +133,7 @@ static void stopped_reader(void **state)
     assert_int_equal(sigaction(SIGUSR1, &act, NULL), 0);
     assert_int_equal(pthread_create(&t, NULL, cancel_when_interrupted, &x), 0);
     assert_false(wire_send(fd[1], WIRE_BYTES, &b, &x.c));
-    assert_true(atomic_load(&x.c.asked));                    /* and not before */
+    assert_true(atomic_load(&x.c.asked)); /* and not before */
     pthread_join(t, NULL);
     close(fd[0]);
     close(fd[1]);
@@ -126,6 +142,7 @@ static void stopped_reader(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(short_writes_and_signals), cmocka_unit_test(stopped_reader) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(short_writes_and_signals),
+                                        cmocka_unit_test(stopped_reader) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,14 +61,16 @@ static void one_file(void **state)
     snprintf(path, sizeof path, "%.*s.launch.json", (int)(strlen(ptx) - 4), ptx);
     need(launch_file_read(path, &f, &ds), &ds, path);
     assert_true(f.n > 0);
-    assert_true(!f.launch[0].name || strncmp(f.launch[0].name, "h200", 4)); /* the first is the simulator's */
+    /* the first is the simulator's */
+    assert_true(!f.launch[0].name || strncmp(f.launch[0].name, "h200", 4));
     for (size_t i = 0; i < f.n; i++) {
         assert_string_equal(f.launch[i].ptx, ptx + strlen("kernels/"));
         check_launch(&f.launch[i], m, &ds);
     }
     for (uint32_t i = 0; i < m->nfuncs; i++)
         if (m->funcs[i]->entry && !launched(&f, m->funcs[i]->name))
-            fail_msg("%s: kernel %.*s has no launch", ptx, (int)m->funcs[i]->name.n, m->funcs[i]->name.s);
+            fail_msg("%s: kernel %.*s has no launch", ptx, (int)m->funcs[i]->name.n,
+                     m->funcs[i]->name.s);
     launch_file_free(&f);
     ptx_free(m);
     diags_free(&ds);

@@ -41,7 +41,8 @@ static bool equal(const struct arg_spec *a, const uint8_t *expected, const uint8
     return fabsf(e - g) <= a->tolerance * fabsf(e);
 }
 
-static void compare(const struct launch_spec *l, size_t arg, const uint8_t *expected, const uint8_t *got, uint64_t n)
+static void compare(const struct launch_spec *l, size_t arg, const uint8_t *expected, const uint8_t *got,
+                    uint64_t n)
 {
     size_t size = elem_size(l->args[arg].elem);
     for (uint64_t i = 0; i < n; i += size)
@@ -49,13 +50,13 @@ static void compare(const struct launch_spec *l, size_t arg, const uint8_t *expe
             uint32_t e = 0, g = 0;
             memcpy(&e, expected + i, size < 4 ? size : 4);
             memcpy(&g, got + i, size < 4 ? size : 4);
-            fail_msg("%s (%s): %s[%llu] is %08x, should be %08x", l->kernel, l->name ? l->name : "", l->args[arg].name,
-                     (unsigned long long)(i / size), g, e);
+            fail_msg("%s (%s): %s[%llu] is %08x, should be %08x", l->kernel, l->name ? l->name : "",
+                     l->args[arg].name, (unsigned long long)(i / size), g, e);
         }
 }
 
-static void run_device(const struct launch_spec *l, struct launch_data *data, struct str text, const char *path,
-                       uint8_t **outputs, struct diags *ds)
+static void run_device(const struct launch_spec *l, struct launch_data *data, struct str text,
+                       const char *path, uint8_t **outputs, struct diags *ds)
 {
     struct dev_code *code = NULL;
     struct dev_data *bound = NULL;
@@ -105,7 +106,8 @@ static void check_launch(const struct launch_spec *l, struct str text, const cha
 /* Sizes for a real GPU, and the second of two that differ in size alone. */
 static bool too_large(const struct launch_spec *l)
 {
-    return l->name && (!strncmp(l->name, "h200", 4) || !strcmp(l->name, "fits") || (!strcmp(l->kernel, "valley") && strcmp(l->name, "fermi")));
+    return l->name && (!strncmp(l->name, "h200", 4) || !strcmp(l->name, "fits") ||
+                       (!strcmp(l->kernel, "valley") && strcmp(l->name, "fermi")));
 }
 
 static void check_file(const char *launch_path)
@@ -127,7 +129,10 @@ static void check_file(const char *launch_path)
     diags_free(&ds);
 }
 
-static void one_file(void **state) { check_file(*state); }
+static void one_file(void **state)
+{
+    check_file(*state);
+}
 
 static int open_device(void **state)
 {

@@ -9,37 +9,84 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/model/model.h"
+#include "engine/perfmodel/perfmodel.h"
 
 #define W 16
 #define N (W + 1)
 
 /* Shapes over x in 0..1, of order 1. */
-static double rising(double x) { return 1 + 0.6 * x; }
-static double falling(double x) { return 1.8 - 0.8 * x; }
-static double dropping(double x) { return x < 0.3 ? 3 : 1; }
-static double bowl(double x) { return 1 + 2 * (x - 0.4) * (x - 0.4); }
-static double deep(double x) { return x < 0.45 ? 2.2 - 2.6 * x : 1.1 + (x - 0.45) * 2; }
-static double valley_then_plateau(double x) { return x < 0.3 ? 1.6 - 2 * x : x < 0.6 ? 1 + 3 * (x - 0.3) : x < 0.7 ? 1.9 : 1.5; }
-static double shallow_bowl_on_fall(double x) { return x < 0.8 ? 2.8 - 2 * x : 1.2 + 0.6 * (x - 0.8); }
-static double flat(double x) { (void)x; return 1; }
-static double slight(double x) { return 1 + 0.03 * x; }
-static double hill(double x) { return 1 + 1.5 * x * (1 - x); }
-static double overhead(double x) { return x > 0 && x < 1 ? 1.08 : 1; } /* predicated loads cost, caching does not matter */
-static double saw(double x) { return 1 + 0.3 * (((int)(x * W + 0.5)) % 4); }
+static double rising(double x)
+{
+    return 1 + 0.6 * x;
+}
+static double falling(double x)
+{
+    return 1.8 - 0.8 * x;
+}
+static double dropping(double x)
+{
+    return x < 0.3 ? 3 : 1;
+}
+static double bowl(double x)
+{
+    return 1 + 2 * (x - 0.4) * (x - 0.4);
+}
+static double deep(double x)
+{
+    return x < 0.45 ? 2.2 - 2.6 * x : 1.1 + (x - 0.45) * 2;
+}
+static double valley_then_plateau(double x)
+{
+    return x < 0.3 ? 1.6 - 2 * x : x < 0.6 ? 1 + 3 * (x - 0.3) : x < 0.7 ? 1.9 : 1.5;
+}
+static double shallow_bowl_on_fall(double x)
+{
+    return x < 0.8 ? 2.8 - 2 * x : 1.2 + 0.6 * (x - 0.8);
+}
+static double flat(double x)
+{
+    (void)x;
+    return 1;
+}
+static double slight(double x)
+{
+    return 1 + 0.03 * x;
+}
+static double hill(double x)
+{
+    return 1 + 1.5 * x * (1 - x);
+}
+static double overhead(double x)
+{
+    return x > 0 && x < 1 ? 1.08 : 1;
+} /* predicated loads cost, caching does not matter */
+static double saw(double x)
+{
+    return 1 + 0.3 * (((int)(x * W + 0.5)) % 4);
+}
 
 /* Hand-measured on an H200 with the valley kernel (shape only, milliseconds). */
-static const double h200[N] = { 0.25, 0.24, 0.22, 0.18, 0.15, 0.13, 0.12, 0.115, 0.13, 0.17, 0.19, 0.18, 0.24, 0.24, 0.25, 0.25, 0.25 };
+static const double h200[N] = { 0.25, 0.24, 0.22, 0.18, 0.15, 0.13, 0.12, 0.115, 0.13,
+                                0.17, 0.19, 0.18, 0.24, 0.24, 0.25, 0.25, 0.25 };
 
-struct shape { double (*f)(double); enum model_category category; const char *sensitivity; };
+struct shape {
+    double (*f)(double);
+    enum model_category category;
+    const char *sensitivity;
+};
 static const struct shape shapes[] = {
-    { rising, CATEGORY_BYPASS_FAVOURITE, "HCS" },     { falling, CATEGORY_CACHE_FAVOURITE, "HCS" },
-    { dropping, CATEGORY_CACHE_FAVOURITE, "HCS" },    { bowl, CATEGORY_CACHE_CONGESTED, "HCS" },
-    { deep, CATEGORY_CACHE_CONGESTED, "HCS" },        { valley_then_plateau, CATEGORY_CACHE_CONGESTED, "HCS" },
+    { rising, CATEGORY_BYPASS_FAVOURITE, "HCS" },
+    { falling, CATEGORY_CACHE_FAVOURITE, "HCS" },
+    { dropping, CATEGORY_CACHE_FAVOURITE, "HCS" },
+    { bowl, CATEGORY_CACHE_CONGESTED, "HCS" },
+    { deep, CATEGORY_CACHE_CONGESTED, "HCS" },
+    { valley_then_plateau, CATEGORY_CACHE_CONGESTED, "HCS" },
     { shallow_bowl_on_fall, CATEGORY_CACHE_CONGESTED, "HCS" },
-    { flat, CATEGORY_CACHE_INSENSITIVE, "CI" },       { slight, CATEGORY_CACHE_INSENSITIVE, "CI" },
+    { flat, CATEGORY_CACHE_INSENSITIVE, "CI" },
+    { slight, CATEGORY_CACHE_INSENSITIVE, "CI" },
     { overhead, CATEGORY_CACHE_INSENSITIVE, "CI" },
-    { hill, CATEGORY_IRREGULAR, "MCS" },              { saw, CATEGORY_IRREGULAR, "HCS" },
+    { hill, CATEGORY_IRREGULAR, "MCS" },
+    { saw, CATEGORY_IRREGULAR, "HCS" },
 };
 
 /* Roughly normal, unit deviation: the sum of twelve uniform numbers. */
@@ -135,12 +182,14 @@ static void measured_curve(void **state)
 /* Simulated curves have one sample a point and wobble by a few percent as warps interleave. */
 static void simulated_curves(void **state)
 {
-    static const double dot[9] = { 8152, 7818, 7813, 7997, 7981, 8487, 8378, 7851, 8152 }; /* no trend, only wobble */
+    /* no trend, only wobble */
+    static const double dot[9] = { 8152, 7818, 7813, 7997, 7981, 8487, 8378, 7851, 8152 };
     static const double bfs[2][N] = {
         { 934, 909, 891, 891, 895, 915, 941, 940, 985, 1002, 1053, 1113, 1116, 1139, 1185, 1221, 1293 },
         { 934, 917, 894, 877, 847, 846, 850, 823, 820, 788, 803, 820, 790, 811, 787, 781, 786 },
     };
-    static const enum model_category expected[2] = { CATEGORY_CACHE_CONGESTED, CATEGORY_CACHE_FAVOURITE };
+    static const enum model_category expected[2] = { CATEGORY_CACHE_CONGESTED,
+                                                     CATEGORY_CACHE_FAVOURITE };
     struct model_point p[N];
     (void)state;
     for (size_t i = 0; i < 9; i++)
@@ -149,11 +198,13 @@ static void simulated_curves(void **state)
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; i < N; i++)
             p[i] = (struct model_point){ (double)i, bfs[k][i], bfs[k][i], bfs[k][i] };
-        assert_string_equal(model_category_name(model_categorise(p, N).category), model_category_name(expected[k]));
+        assert_string_equal(model_category_name(model_categorise(p, N).category),
+                            model_category_name(expected[k]));
     }
 }
 
-/* Both sides of each stated number (docs/categories.md), on curves of N points without noise: 2 % and 5 % hold. */
+/* Both sides of each stated number (docs/categories.md), on curves of N points without noise: 2 % and 5
+ * % hold. */
 static struct model_curve of_times(double (*f)(int i, double a), double a)
 {
     struct model_point p[N];
@@ -164,11 +215,29 @@ static struct model_curve of_times(double (*f)(int i, double a), double a)
     return model_categorise(p, N);
 }
 
-static double ramp(int i, double a) { return 1 + a * i / W; }                                      /* from 1 to 1 + a */
-static double rounded(int i, double a) { return i == 0 || i == W ? 1 : 1 + a * sin(M_PI * i / W); } /* ends equal, a hill of a between */
-static double dip(int i, double a) { return 1.2 - 0.2 * i / W - (i == 8 ? a : 0); }               /* falls to 1 at W; a dip in the middle */
-static double step_back(int i, double a) { return i < 6 ? 2 - 0.15 * i : i < 9 ? 1.25 - 0.01 * (i - 5) + (i == 7 ? a : 0) : 1.2 - 0.025 * (i - 8); }
-static double gain_inside(int i, double a) { double x = (i - 6) / 10.0; return i <= 6 ? 1.3 - (0.3 + a - 0.1) * i / 6.0 : 1.3 - (0.2 + a) + (0.2 + a - 0.2) * x; }
+static double ramp(int i, double a)
+{
+    return 1 + a * i / W;
+} /* from 1 to 1 + a */
+static double rounded(int i, double a)
+{
+    return i == 0 || i == W ? 1 : 1 + a * sin(M_PI * i / W);
+} /* ends equal, a hill of a between */
+static double dip(int i, double a)
+{
+    return 1.2 - 0.2 * i / W - (i == 8 ? a : 0);
+} /* falls to 1 at W; a dip in the middle */
+static double step_back(int i, double a)
+{
+    return i < 6   ? 2 - 0.15 * i
+           : i < 9 ? 1.25 - 0.01 * (i - 5) + (i == 7 ? a : 0)
+                   : 1.2 - 0.025 * (i - 8);
+}
+static double gain_inside(int i, double a)
+{
+    double x = (i - 6) / 10.0;
+    return i <= 6 ? 1.3 - (0.3 + a - 0.1) * i / 6.0 : 1.3 - (0.2 + a) + (0.2 + a - 0.2) * x;
+}
 
 static void edges_of_the_rules(void **state)
 {
@@ -195,8 +264,8 @@ static void edges_of_the_rules(void **state)
     assert_string_equal(of_times(ramp, 0.51).sensitivity, "HCS");
 }
 
-/* At an edge the noise band decides, and it errs on the side of "no difference": with bands of 4 % a spread of
- * 7 % is flat; with bands of 1 % it is not. */
+/* At an edge the noise band decides, and it errs on the side of "no difference": with bands of 4 % a
+ * spread of 7 % is flat; with bands of 1 % it is not. */
 static void noise_moves_the_edges(void **state)
 {
     (void)state;
@@ -225,8 +294,15 @@ static void few_points(void **state)
     assert_int_equal(c.valley, c.peak);
 }
 
-static const struct model_valley base = { .cache_bytes = 256 * 1024, .t_cache = 30, .t_mem = 500, .npe = 128, .freq_hz = 1.7e9,
-                                          .cpi = 1, .r_m = 0.4, .b_reg = 4, .bandwidth = 2e10 };
+static const struct model_valley base = { .cache_bytes = 256 * 1024,
+                                          .t_cache = 30,
+                                          .t_mem = 500,
+                                          .npe = 128,
+                                          .freq_hz = 1.7e9,
+                                          .cpi = 1,
+                                          .r_m = 0.4,
+                                          .b_reg = 4,
+                                          .bandwidth = 2e10 };
 
 static void hit_law(void **state)
 {
@@ -234,7 +310,7 @@ static void hit_law(void **state)
     struct model_valley v = base;
     v.alpha = 3;
     v.beta = 128;
-    assert_float_equal(model_hit(&v, 2048), 1 - 1 / 4.0, 1e-12);  /* S/(n beta) = 1 */
+    assert_float_equal(model_hit(&v, 2048), 1 - 1 / 4.0, 1e-12); /* S/(n beta) = 1 */
     assert_float_equal(model_hit(&v, 0), 1, 1e-12);
     assert_true(model_hit(&v, 100) > model_hit(&v, 200));
     v.sharpness = 4;
@@ -247,11 +323,12 @@ static void performance_bounds(void **state)
     (void)state;
     struct model_valley v = base;
     v.alpha = 3;
-    v.beta = 1e-6;                                  /* everything hits: compute bound */
+    v.beta = 1e-6; /* everything hits: compute bound */
     assert_float_equal(model_perf(&v, 1e5) / (128 * 1.7e9), 1, 1e-6);
-    v.beta = 1e12;                                  /* nothing hits: bandwidth bound */
+    v.beta = 1e12; /* nothing hits: bandwidth bound */
     assert_float_equal(model_perf(&v, 1e6) / (2e10 / (0.4 * 4)), 1, 1e-6);
-    assert_float_equal(model_perf(&v, 1), 1.7e9 / (1 + 500 * 0.4), 1e3); /* one thread waits for memory */
+    /* one thread waits for memory */
+    assert_float_equal(model_perf(&v, 1), 1.7e9 / (1 + 500 * 0.4), 1e3);
 }
 
 /* Curves drawn by the model itself are found again, with and without the extra exponent. */
@@ -301,8 +378,11 @@ static void fit_measured(void **state)
     }
     assert_in_range(at, 5, 9);
     struct model_fit again = model_valley_fit(&base, n, h200, N, 2048);
-    assert_true(f.alpha == again.alpha && f.beta == again.beta && f.sharpness == again.sharpness);
-    assert_true(f.residual == again.residual && f.paper_residual == again.paper_residual);
+    assert_true(f.alpha == again.alpha);
+    assert_true(f.beta == again.beta);
+    assert_true(f.sharpness == again.sharpness);
+    assert_true(f.residual == again.residual);
+    assert_true(f.paper_residual == again.paper_residual);
 }
 
 static void fit_refuses_nonsense(void **state)
@@ -316,7 +396,7 @@ static void fit_refuses_nonsense(void **state)
     assert_false(model_valley_fit(&base, n, t, N, 0).valid);
     struct model_valley empty = { .cache_bytes = 1024 };
     struct model_fit f = model_valley_fit(&empty, n, t, N, 2048);
-    assert_true(f.valid);                            /* ours needs the cache size alone */
+    assert_true(f.valid); /* ours needs the cache size alone */
     assert_true(isnan(f.paper_residual));
     assert_float_equal(f.residual, 0, 1e-9);
     t[4] = NAN;
@@ -326,9 +406,18 @@ static void fit_refuses_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_shapes), cmocka_unit_test(noisy_shapes), cmocka_unit_test(noise_swallows),
-        cmocka_unit_test(measured_curve), cmocka_unit_test(simulated_curves), cmocka_unit_test(edges_of_the_rules), cmocka_unit_test(noise_moves_the_edges), cmocka_unit_test(few_points), cmocka_unit_test(hit_law),
-        cmocka_unit_test(performance_bounds), cmocka_unit_test(fit_recovers), cmocka_unit_test(fit_measured),
+        cmocka_unit_test(exact_shapes),
+        cmocka_unit_test(noisy_shapes),
+        cmocka_unit_test(noise_swallows),
+        cmocka_unit_test(measured_curve),
+        cmocka_unit_test(simulated_curves),
+        cmocka_unit_test(edges_of_the_rules),
+        cmocka_unit_test(noise_moves_the_edges),
+        cmocka_unit_test(few_points),
+        cmocka_unit_test(hit_law),
+        cmocka_unit_test(performance_bounds),
+        cmocka_unit_test(fit_recovers),
+        cmocka_unit_test(fit_measured),
         cmocka_unit_test(fit_refuses_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,13 +7,22 @@
 
 #include <math.h>
 
-#include "engine/model/model.h"
+#include "engine/perfmodel/perfmodel.h"
 
 static void memory_cost(void **state)
 {
     (void)state;
-    struct model_cost_in in = { .loads = 1000, .m1 = 0.5, .m2 = 0.25, .lat_l1 = 30, .lat_l2 = 200, .lat_dram = 600,
-                                .sectors = 4000, .bw_l2 = 64, .bw_dram = 10, .parallelism = 100, .rate_l1 = 2 };
+    struct model_cost_in in = { .loads = 1000,
+                                .m1 = 0.5,
+                                .m2 = 0.25,
+                                .lat_l1 = 30,
+                                .lat_l2 = 200,
+                                .lat_dram = 600,
+                                .sectors = 4000,
+                                .bw_l2 = 64,
+                                .bw_dram = 10,
+                                .parallelism = 100,
+                                .rate_l1 = 2 };
     struct model_cost c = model_memory_cost(&in);
     assert_float_equal(c.l1, 1000 * 0.5 * 30, 1e-6);
     assert_float_equal(c.l2, 1000 * 0.5 * 4 * 200, 1e-6);
@@ -23,17 +32,18 @@ static void memory_cost(void **state)
     assert_float_equal(c.bound_l1, 500, 1e-6);
     assert_float_equal(c.bound_l2, 4000 * 0.5 * 32 / 64, 1e-6);
     assert_float_equal(c.bound_dram, 4000 * 0.125 * 32 / 10, 1e-6);
-    assert_float_equal(c.extended, 1650, 1e-6);   /* latency asks most here */
+    assert_float_equal(c.extended, 1650, 1e-6); /* latency asks most here */
     in.bw_dram = 0.5;
     assert_float_equal(model_memory_cost(&in).extended, 32000, 1e-6);
-    in.bw_dram = in.bw_l2 = in.rate_l1 = 0;       /* unknown: no bound */
+    in.bw_dram = in.bw_l2 = in.rate_l1 = 0; /* unknown: no bound */
     assert_float_equal(model_memory_cost(&in).extended, 1650, 1e-6);
 }
 
 static void correlations(void **state)
 {
     (void)state;
-    double a[] = { 1, 2, 3, 4 }, up[] = { 10, 20, 30, 40 }, cube[] = { 1, 8, 27, 64 }, down[] = { 4, 3, 2, 1 }, flat[] = { 5, 5, 5, 5 };
+    double a[] = { 1, 2, 3, 4 }, up[] = { 10, 20, 30, 40 }, cube[] = { 1, 8, 27, 64 },
+           down[] = { 4, 3, 2, 1 }, flat[] = { 5, 5, 5, 5 };
     double tied[] = { 1, 2, 2, 3 };
     assert_float_equal(model_correlation(a, up, 4), 1, 1e-12);
     assert_true(model_correlation(a, cube, 4) < 0.96);
@@ -44,7 +54,8 @@ static void correlations(void **state)
     assert_true(isnan(model_rank_correlation(a, flat, 4)));
     const double near[4] = { 1, 1.01, 2, 3 }, other[4] = { 1.015, 1, 2, 3 };
     assert_float_equal(model_rank_correlation(near, other, 4), 0.8, 1e-12);
-    assert_float_equal(model_rank_correlation_within(near, other, 4, 0.02), 1, 1e-12);   /* noise has no rank */
+    /* noise has no rank */
+    assert_float_equal(model_rank_correlation_within(near, other, 4, 0.02), 1, 1e-12);
     assert_true(isnan(model_correlation(a, up, 1)));
     assert_true(isnan(model_rank_correlation(a, up, 0)));
 }
@@ -63,7 +74,9 @@ static void threshold_prediction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_cost), cmocka_unit_test(correlations), cmocka_unit_test(threshold_prediction),
+        cmocka_unit_test(memory_cost),
+        cmocka_unit_test(correlations),
+        cmocka_unit_test(threshold_prediction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/model/model.h"
+#include "engine/perfmodel/perfmodel.h"
 
 static void digest_vector(void **state)
 {
@@ -65,18 +65,20 @@ static void brute_force(void **state)
 {
     (void)state;
     against_stack(1, 200, 1, 0);
-    against_stack(40, 40000, 2, 0);       /* many compactions of the least time line */
-    against_stack(3000, 30000, 3, 0);     /* growth of table and time line */
+    against_stack(40, 40000, 2, 0);   /* many compactions of the least time line */
+    against_stack(3000, 30000, 3, 0); /* growth of table and time line */
     against_stack(3000, 30000, 4, 100000);
 }
 
-/* Numbers follow first touches; a list of the things touched last says of one size what distances say of all. */
+/* Numbers follow first touches; a list of the things touched last says of one size what distances say of
+ * all. */
 static void recent_agrees(uint32_t things, uint64_t most, uint64_t seed)
 {
     struct model_reuse *r = model_reuse_new(0);
     struct model_recent *l = model_recent_new(things, most);
     for (uint64_t i = 0; i < 20000; i++) {
-        uint64_t z = base_splitmix(seed, i), line = z >> 63 ? i % things : (z >> 8) % (z >> 62 & 1 ? things : things / 4 + 1);
+        uint64_t z = base_splitmix(seed, i),
+                 line = z >> 63 ? i % things : (z >> 8) % (z >> 62 & 1 ? things : things / 4 + 1);
         uint64_t before = model_reuse_lines(r), d = model_reuse_touch(r, line << 20);
         uint32_t number = model_reuse_last(r);
         assert_int_equal(d == MODEL_COLD, number == before);
@@ -104,7 +106,7 @@ static void out_of_memory_is_sticky(void **state)
 {
     (void)state;
     struct model_reuse *r = NULL;
-    for (uint64_t k = 1; k <= 6; k++) {          /* whichever of its arrays cannot grow */
+    for (uint64_t k = 1; k <= 6; k++) { /* whichever of its arrays cannot grow */
         model_reuse_free(r);
         r = model_reuse_new(0);
         base_fail_after(k);
@@ -133,17 +135,18 @@ static void histogram(void **state)
     assert_int_equal(h.cold, 1);
     assert_float_equal(model_hist_hit_rate(&h, 0), 0, 1e-12);
     assert_float_equal(model_hist_hit_rate(&h, 1), 0.25, 1e-12);
-    assert_float_equal(model_hist_hit_rate(&h, 2), 0.5, 1e-12);   /* half of bin 1 */
+    assert_float_equal(model_hist_hit_rate(&h, 2), 0.5, 1e-12); /* half of bin 1 */
     assert_float_equal(model_hist_hit_rate(&h, 3), 0.75, 1e-12);
     assert_float_equal(model_hist_hit_rate(&h, 1e9), 0.75, 1e-12);
-    model_hist_add(&h, UINT64_MAX - 1);                           /* largest distance there can be */
+    model_hist_add(&h, UINT64_MAX - 1); /* largest distance there can be */
     assert_int_equal(h.bin[63], 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digest_vector), cmocka_unit_test(brute_force), cmocka_unit_test(recent), cmocka_unit_test(out_of_memory_is_sticky),
+        cmocka_unit_test(digest_vector), cmocka_unit_test(brute_force),
+        cmocka_unit_test(recent),        cmocka_unit_test(out_of_memory_is_sticky),
         cmocka_unit_test(histogram),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,28 +5,72 @@
 
 #include <glob.h>
 
-/* PASS_RANDOM=50 tries more; PASS_VERBOSE=1 lists every answer; PASS_KEEP=FILE keeps the text of a failing rewrite. */
+/* PASS_RANDOM=50 tries more; PASS_VERBOSE=1 lists every answer; PASS_KEEP=FILE keeps the text of a
+ * failing rewrite. */
 enum { RANDOM_PER_LAUNCH = 4 };
 
-/* Every option of the contract that changes the code or the launch; the table of the documentation is made of these. */
+/* Every option of the contract that changes the code or the launch; the table of the documentation is
+ * made of these. */
 static const char *const lines[] = {
-    "--bypass l1 --pi bpa", "--bypass l1 --pi cha", "--bypass l1 --pi 0", "--bypass l1 --pi 1", "--bypass l1 --pi vote", "--bypass l1 --bypass-op no_allocate --pi 2",
-    "--bypass l1 --bypass-form predicate --pi 1", "--bypass l1 --bypass-form grouped --bypass-op cs --pi 1",
-    "--bypass l1 --bypass-form vertical --bypass-loads FIRST", "--bypass l1 --bypass-form hybrid --bypass-loads FIRST --pi 1", "--bypass l1 --bypass-form hardware --pi 1",
-    "--bypass ro --pi 1", "--bypass l2 --pi 1", "--bypass l2 --bypass-op cache_hint --pi bpa", "--bypass l1+l2 --bypass-form predicate --pi 1",
-    "--cluster redirect", "--cluster redirect --index column --clusters 3", "--cluster redirect --index tile:3x2 --clusters 5", "--cluster redirect --index custom:ORDER",
-    "--cluster agent --clusters 4", "--cluster agent --index column --agents 1 --clusters 3", "--cluster agent --index custom:ORDER", "--cluster agent --agents vote",
-    "--cluster agent --prefetch l1 --clusters 2", "--prefetch l1", "--prefetch l2 --prefetch-distance 2",
-    "--softcache 1", "--softcache 2", "--softcache auto", "--softcache dynamic", "--softcache 1 --softcache-data NAME", "--softcache 2 --assume-restrict",
-    "--swap-xy", "--block 16x4x1", "--coarsen 2", "--coarsen 4 --coarsen-mode blocked --block 8x8x1",
-    "--readonly promote", "--readonly promote --assume-read-only all", "--readonly demote", "--throttle-shared 2048", "--maxnreg 64", "--minctas 2", "--carveout 100",
+    "--bypass l1 --pi bpa",
+    "--bypass l1 --pi cha",
+    "--bypass l1 --pi 0",
+    "--bypass l1 --pi 1",
+    "--bypass l1 --pi vote",
+    "--bypass l1 --bypass-op no_allocate --pi 2",
+    "--bypass l1 --bypass-form predicate --pi 1",
+    "--bypass l1 --bypass-form grouped --bypass-op cs --pi 1",
+    "--bypass l1 --bypass-form vertical --bypass-loads FIRST",
+    "--bypass l1 --bypass-form hybrid --bypass-loads FIRST --pi 1",
+    "--bypass l1 --bypass-form hardware --pi 1",
+    "--bypass ro --pi 1",
+    "--bypass l2 --pi 1",
+    "--bypass l2 --bypass-op cache_hint --pi bpa",
+    "--bypass l1+l2 --bypass-form predicate --pi 1",
+    "--cluster redirect",
+    "--cluster redirect --index column --clusters 3",
+    "--cluster redirect --index tile:3x2 --clusters 5",
+    "--cluster redirect --index custom:ORDER",
+    "--cluster agent --clusters 4",
+    "--cluster agent --index column --agents 1 --clusters 3",
+    "--cluster agent --index custom:ORDER",
+    "--cluster agent --agents vote",
+    "--cluster agent --prefetch l1 --clusters 2",
+    "--prefetch l1",
+    "--prefetch l2 --prefetch-distance 2",
+    "--softcache 1",
+    "--softcache 2",
+    "--softcache auto",
+    "--softcache dynamic",
+    "--softcache 1 --softcache-data NAME",
+    "--softcache 2 --assume-restrict",
+    "--swap-xy",
+    "--block 16x4x1",
+    "--coarsen 2",
+    "--coarsen 4 --coarsen-mode blocked --block 8x8x1",
+    "--readonly promote",
+    "--readonly promote --assume-read-only all",
+    "--readonly demote",
+    "--throttle-shared 2048",
+    "--maxnreg 64",
+    "--minctas 2",
+    "--carveout 100",
 };
 static unsigned proven, refused, prefetches;
 
 /* ---- PASS_TABLE=FILE: the answers as a table for the documentation ---- */
 /* Per option: how many kernels are proven equal, and who is refused why. */
-struct answer { unsigned proven; struct buf refused; unsigned nrefused; };
-static struct { struct answer line[ARRAY_LEN(lines)]; struct buf notes, kernels; char *reason[96]; unsigned nreasons, nkernels; } table;
+struct answer {
+    unsigned proven;
+    struct buf refused;
+    unsigned nrefused;
+};
+static struct {
+    struct answer line[ARRAY_LEN(lines)];
+    struct buf notes, kernels;
+    char *reason[96];
+    unsigned nreasons, nkernels;
+} table;
 
 static unsigned reason_number(const char *msg)
 {
@@ -44,7 +88,8 @@ static void table_put(size_t line, const char *kernel, const struct diags *ds, b
     struct answer *a = &table.line[line];
     a->proven += equal;
     if (!equal)
-        buf_printf(&a->refused, "%s%s (%u)", a->nrefused++ ? ", " : "", kernel, reason_number(bench_reason(ds)));
+        buf_printf(&a->refused, "%s%s (%u)", a->nrefused++ ? ", " : "", kernel,
+                   reason_number(bench_reason(ds)));
 }
 
 static void table_write(const char *path)
@@ -52,16 +97,26 @@ static void table_write(const char *path)
     struct buf t = { 0 };
     struct diags ds = { 0 };
     unsigned all = 0, no = 0;
-    buf_printf(&t, "# Every option on every demo kernel\n\nWritten by `make rewrites-table` on `%s`: every option of docs/cli.md that changes the code or the launch, on %u kernels\n(grids cut to at most 7x5 CTAs), "
-                   "CTAs dispatched in random and in adversarial order, warps one after the other and interleaved.\nProven: outputs bit-identical to the original's (dot_atomic: within its launch's stated tolerance). "
-                   "FIRST is the kernel's first load\nthat the option governs, NAME its first buffer, ORDER a file with its CTAs in another order.\n\nKernels: %s.\n\n| option | proven | refused, with the reason's number |\n|---|---|---|\n",
-               getenv("PASS_DEVICE") ? getenv("PASS_DEVICE") : "sim:hopper-h200", table.nkernels, table.kernels.s ? table.kernels.s : "");
+    buf_printf(&t,
+               "# Every option on every demo kernel\n\nWritten by `make rewrites-table` on `%s`: every "
+               "option of docs/cli.md that changes the code or the launch, on %u kernels\n(grids cut to "
+               "at most 7x5 CTAs), "
+               "CTAs dispatched in random and in adversarial order, warps one after the other and "
+               "interleaved.\nProven: outputs bit-identical to the original's (dot_atomic: within its "
+               "launch's stated tolerance). "
+               "FIRST is the kernel's first load\nthat the option governs, NAME its first buffer, ORDER "
+               "a file with its CTAs in another order.\n\nKernels: %s.\n\n| option | proven | refused, "
+               "with the reason's number |\n|---|---|---|\n",
+               getenv("PASS_DEVICE") ? getenv("PASS_DEVICE") : "sim:hopper-h200", table.nkernels,
+               table.kernels.s ? table.kernels.s : "");
     for (size_t k = 0; k < ARRAY_LEN(lines); k++) {
-        buf_printf(&t, "| `%s` | %u | %s |\n", lines[k], table.line[k].proven, table.line[k].refused.s ? table.line[k].refused.s : "");
+        buf_printf(&t, "| `%s` | %u | %s |\n", lines[k], table.line[k].proven,
+                   table.line[k].refused.s ? table.line[k].refused.s : "");
         all += table.line[k].proven;
         no += table.line[k].nrefused;
     }
-    buf_printf(&t, "\n%u proven, %u refused. The reasons:\n\n%s", all, no, table.notes.s ? table.notes.s : "");
+    buf_printf(&t, "\n%u proven, %u refused. The reasons:\n\n%s", all, no,
+               table.notes.s ? table.notes.s : "");
     assert_status_ok(file_write_atomic(path, t.s, t.n, &ds), &ds);
     buf_free(&t);
     diags_free(&ds);
@@ -85,7 +140,7 @@ static const char *order_file(const struct bench *b)
     struct buf t = { 0 };
     struct diags ds = { 0 };
     uint64_t n = dim3u_count(b->launch.grid);
-    for (uint64_t k = 0, v = n / 2; k < n; k++, v = (v + 1) % n)       /* a rotation, its pairs exchanged */
+    for (uint64_t k = 0, v = n / 2; k < n; k++, v = (v + 1) % n) /* a rotation, its pairs exchanged */
         buf_printf(&t, "%llu\n", (unsigned long long)((v ^ 1) < n ? v ^ 1 : v));
     snprintf(path, sizeof path, "%s/order.txt", support_scratch());
     assert_status_ok(file_write_atomic(path, t.s, t.n, &ds), &ds);
@@ -144,7 +199,8 @@ static void all_rewrites(struct bench *b)
 static void test_every_knob(void **state)
 {
     (void)state;
-    static const char *const elsewhere[] = { "l2-persist" };           /* the device's alone: test_dev_*, docs/cli.md */
+    /* the device's alone: test_dev_*, docs/cli.md */
+    static const char *const elsewhere[] = { "l2-persist" };
     for (size_t i = 0; i < knob_count(); i++) {
         bool found = false;
         char word[80];
@@ -173,7 +229,7 @@ static bool wanted(const struct launch_spec *l, const struct launch_spec *all, s
 {
     for (size_t k = 0; k < i; k++)
         if (strcmp(all[k].kernel, l->kernel) == 0)
-            return false;                          /* one launch of each kernel */
+            return false; /* one launch of each kernel */
     if (l->name && strncmp(l->name, "h200", 4) == 0)
         return false;
     return true;
@@ -186,8 +242,9 @@ static void one_launch(struct launch_file *f, size_t i)
     struct bench b;
     char ptx[256];
     size_t use = i;
-    for (size_t k = 0; k < f->n; k++)              /* a smaller one of the same kernel, when there is one */
-        if (strcmp(f->launch[k].kernel, f->launch[i].kernel) == 0 && f->launch[k].name && strcmp(f->launch[k].name, "fermi") == 0)
+    for (size_t k = 0; k < f->n; k++) /* a smaller one of the same kernel, when there is one */
+        if (strcmp(f->launch[k].kernel, f->launch[i].kernel) == 0 && f->launch[k].name &&
+            strcmp(f->launch[k].name, "fermi") == 0)
             use = k;
     snprintf(ptx, sizeof ptx, "kernels/%s", f->launch[use].ptx);
     bench_open(&b, device, &f->launch[use], ptx);
@@ -224,7 +281,8 @@ static int close_device(void **state)
     if (getenv("PASS_TABLE"))
         table_write(getenv("PASS_TABLE"));
     table_free();
-    print_message("%u rewrites equal to the original, %u refused; %u with prefetches, all in bounds\n", proven, refused, prefetches);
+    print_message("%u rewrites equal to the original, %u refused; %u with prefetches, all in bounds\n",
+                  proven, refused, prefetches);
     return 0;
 }
 

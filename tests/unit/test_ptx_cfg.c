@@ -41,7 +41,8 @@ static void reach(const struct ptx_cfg *c, uint32_t from, uint32_t without, bool
 static bool leaves(const struct ptx_cfg *c, uint32_t b)
 {
     const struct ptx_inst *last = &c->func->insts[c->blocks[b].first + c->blocks[b].n - 1];
-    return !c->blocks[b].nsucc || ptx_op_info((enum ptx_op)last->op)->effect == EFFECT_EXIT || c->blocks[b].first + c->blocks[b].n == c->func->ninsts;
+    return !c->blocks[b].nsucc || ptx_op_info((enum ptx_op)last->op)->effect == EFFECT_EXIT ||
+           c->blocks[b].first + c->blocks[b].n == c->func->ninsts;
 }
 
 static bool reaches_exit(const struct ptx_cfg *c, uint32_t from, uint32_t without)
@@ -71,7 +72,7 @@ static void check_post_dominators(const struct ptx_cfg *c)
 {
     for (uint32_t b = 0; b < c->nblocks; b++)
         if (!reaches_exit(c, b, PTX_NO_INDEX))
-            return;                /* endless loops: which exit stands for them is a choice */
+            return; /* endless loops: which exit stands for them is a choice */
     for (uint32_t b = 0; b < c->nblocks; b++) {
         bool is[256] = { false };
         for (uint32_t p = c->blocks[b].ipdom, n = 0; p != PTX_NO_INDEX; p = c->blocks[p].ipdom) {
@@ -129,7 +130,8 @@ static void random_body(struct buf *b, uint64_t seed, unsigned n)
         else if (z % 16 == 9)
             buf_puts(b, z >> 40 & 1 ? "@p ret;\n" : "ret;\n");
         else if (z % 16 == 10)
-            buf_printf(b, "T%u: .branchtargets L%u, L%u, L%u;\nbrx.idx r, T%u;\n", i, (unsigned)(z >> 20) % n, (unsigned)(z >> 30) % n, (unsigned)(z >> 40) % n, i);
+            buf_printf(b, "T%u: .branchtargets L%u, L%u, L%u;\nbrx.idx r, T%u;\n", i,
+                       (unsigned)(z >> 20) % n, (unsigned)(z >> 30) % n, (unsigned)(z >> 40) % n, i);
     }
     buf_puts(b, "ret;\n}\n");
 }
@@ -159,10 +161,12 @@ static void loop_by_hand(void **state)
 {
     (void)state;
     struct ptx_module *m;
-    struct ptx_cfg *c = build(STR(HEAD ".entry k(.param .u32 n) {\n.reg .b32 %r<4>;\n.reg .pred p;\n"
-                                       "ld.param.u32 %r1, [n];\nmov.u32 %r2, 0;\n"
-                                       "L: @p bra M;\nadd.u32 %r2, %r2, %r1;\n"
-                                       "M: add.u32 %r2, %r2, 1;\nsetp.lt.u32 p, %r2, %r1;\n@p bra L;\nret;\n}"), &m);
+    struct ptx_cfg *c =
+        build(STR(HEAD ".entry k(.param .u32 n) {\n.reg .b32 %r<4>;\n.reg .pred p;\n"
+                       "ld.param.u32 %r1, [n];\nmov.u32 %r2, 0;\n"
+                       "L: @p bra M;\nadd.u32 %r2, %r2, %r1;\n"
+                       "M: add.u32 %r2, %r2, 1;\nsetp.lt.u32 p, %r2, %r1;\n@p bra L;\nret;\n}"),
+              &m);
     assert_int_equal(c->nblocks, 5);
     assert_int_equal(c->blocks[0].nsucc, 1);
     assert_int_equal(c->blocks[1].nsucc, 2);
@@ -212,7 +216,7 @@ static void irreducible_and_tables(void **state)
     for (uint32_t b = 0; b < c->nblocks; b++) {
         const struct ptx_inst *last = &c->func->insts[c->blocks[b].first + c->blocks[b].n - 1];
         if (last->op == PTX_OP_BRX_IDX)
-            assert_int_equal(c->blocks[b].nsucc, 3);   /* CASE1 is named twice, the edge is one */
+            assert_int_equal(c->blocks[b].nsucc, 3); /* CASE1 is named twice, the edge is one */
     }
     check_dominators(c);
     check_post_dominators(c);
@@ -252,7 +256,10 @@ static void deep_nests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_graphs), cmocka_unit_test(loop_by_hand), cmocka_unit_test(irreducible_and_tables), cmocka_unit_test(deep_nests),
+        cmocka_unit_test(random_graphs),
+        cmocka_unit_test(loop_by_hand),
+        cmocka_unit_test(irreducible_and_tables),
+        cmocka_unit_test(deep_nests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

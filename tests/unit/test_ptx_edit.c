@@ -6,16 +6,20 @@
 
 #include "engine/ptx/ptx.h"
 
-static const char SOURCE[] =
-    ".version 8.0\n.target sm_80\n.address_size 64\n"
-    "\n.visible .entry k(.param .u64 p)\n{\n"
-    "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\n"
-    "\tld.param.u64 %rd1, [p];   // the pointer\n"
-    "L1:\tadd.s32 %r1, %r2, 1; mov.u32 %r3, %tid.x;\n"
-    "\t@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];\n"
-    "\tret;\n}\n";
+static const char SOURCE[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                             "\n.visible .entry k(.param .u64 p)\n{\n"
+                             "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\n"
+                             "\tld.param.u64 %rd1, [p];   // the pointer\n"
+                             "L1:\tadd.s32 %r1, %r2, 1; mov.u32 %r3, %tid.x;\n"
+                             "\t@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];\n"
+                             "\tret;\n}\n";
 
-struct fixture { struct ptx_module *m; struct ptx_edit *e; struct ptx_edit_result r; struct diags ds; };
+struct fixture {
+    struct ptx_module *m;
+    struct ptx_edit *e;
+    struct ptx_edit_result r;
+    struct diags ds;
+};
 
 static const struct ptx_func *open_text(struct fixture *x, const char *text)
 {
@@ -77,7 +81,8 @@ static void whole_lines(void **state)
     ptx_edit_entry(x.e, f, "e", "mov.u32 %%r0, 0;");
     ptx_edit_declare(x.e, f, "d", ".reg .b32 %%q;");
     ptx_edit_end(x.e, f, "z", "exit;");
-    apply(&x, HEAD ".global .u32 n;\n"
+    apply(&x,
+          HEAD ".global .u32 n;\n"
                "\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %q;\n"
                "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\tmov.u32 %r0, 0;\n\n"
                "\tld.param.u64 %rd1, [p];   // the pointer\n\tmov.u64 %rd2, %rd1;\n"
@@ -116,10 +121,10 @@ static void replaces(void **state)
     ptx_edit_replace(x.e, f, stmt_of(f, PTX_OP_RET), "gone", "%s", "");
     ptx_edit_replace(x.e, f, stmt_of(f, PTX_OP_MOV), "gone", "%s", "");
     apply(&x, HEAD "\n.visible .entry k(.param .u64 p)\n{\n"
-               "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\n"
-               "\tld.param.u64 %rd2, [p];\n\tmov.u64 %rd1, %rd2;   // the pointer\n"
-               "L1:\tadd.s32 %r1, %r2, 1; \n"
-               "\t@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];\n}\n");
+                   "\t.reg .b32 \t%r<4>;\n\t.reg .b64 %rd<4>;\n\t.reg .pred %p<2>;\n\n"
+                   "\tld.param.u64 %rd2, [p];\n\tmov.u64 %rd1, %rd2;   // the pointer\n"
+                   "L1:\tadd.s32 %r1, %r2, 1; \n"
+                   "\t@%p1 ld.global.ca.L2::128B.u32 %r2, [%rd1+4];\n}\n");
     assert_int_equal(x.r.lines[10].line, 11);
     assert_string_equal(x.r.lines[10].tag, "r");
     close_text(&x);
@@ -129,10 +134,12 @@ static void line_ends(void **state)
 {
     (void)state;
     struct fixture x;
-    const struct ptx_func *f = open_text(&x, ".version 8.0\r\n.target sm_80\r\n.entry k()\r\n{\r\n  ret;\r\n}");
+    const struct ptx_func *f =
+        open_text(&x, ".version 8.0\r\n.target sm_80\r\n.entry k()\r\n{\r\n  ret;\r\n}");
     ptx_edit_before(x.e, f, 0, "t", "bar.sync 0;");
     ptx_edit_end(x.e, f, "t", "exit;");
-    apply(&x, ".version 8.0\r\n.target sm_80\r\n.entry k()\r\n{\r\n  bar.sync 0;\r\n  ret;\r\n  exit;\r\n}");
+    apply(&x,
+          ".version 8.0\r\n.target sm_80\r\n.entry k()\r\n{\r\n  bar.sync 0;\r\n  ret;\r\n  exit;\r\n}");
     close_text(&x);
 }
 
@@ -152,8 +159,8 @@ static void overlap_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unchanged), cmocka_unit_test(whole_lines), cmocka_unit_test(shared_line), cmocka_unit_test(replaces),
-        cmocka_unit_test(line_ends), cmocka_unit_test(overlap_is_refused),
+        cmocka_unit_test(unchanged), cmocka_unit_test(whole_lines), cmocka_unit_test(shared_line),
+        cmocka_unit_test(replaces),  cmocka_unit_test(line_ends),   cmocka_unit_test(overlap_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,10 @@
 
 #define DIR_NAME "tests/golden/ptx"
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static size_t list_modules(char ***out)
 {
@@ -21,7 +24,8 @@ static size_t list_modules(char ***out)
     char **v = NULL;
     for (struct dirent *e; (e = readdir(d));) {
         size_t len = strlen(e->d_name);
-        if (len > 4 && !strcmp(e->d_name + len - 4, ".ptx") && base_grow((void **)&v, n, &cap, sizeof *v))
+        if (len > 4 && !strcmp(e->d_name + len - 4, ".ptx") &&
+            base_grow((void **)&v, n, &cap, sizeof *v))
             v[n++] = base_strdup(e->d_name);
     }
     closedir(d);
@@ -181,12 +185,14 @@ static void every_row_is_used(void **state)
     unsigned missing = 0;
     for (int op = 1; op < PTX_OP_COUNT; op++)
         if (!used[op])
-            print_error("no module of " DIR_NAME " uses %s\n", ptx_op_info((enum ptx_op)op)->name), missing++;
+            print_error("no module of " DIR_NAME " uses %s\n", ptx_op_info((enum ptx_op)op)->name),
+                missing++;
     assert_int_equal(missing, 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(goldens), cmocka_unit_test(kernels), cmocka_unit_test(every_row_is_used) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(goldens), cmocka_unit_test(kernels),
+                                        cmocka_unit_test(every_row_is_used) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,11 @@ static void survive(struct str text)
 }
 
 static const char *const MODULES[] = {
-    "kernels/bfs.ptx", "tests/golden/ptx/globals_init.ptx", "tests/golden/ptx/calls.ptx", "tests/golden/ptx/style_cutlass.ptx", "tests/golden/ptx/debugging.ptx",
+    "kernels/bfs.ptx",
+    "tests/golden/ptx/globals_init.ptx",
+    "tests/golden/ptx/calls.ptx",
+    "tests/golden/ptx/style_cutlass.ptx",
+    "tests/golden/ptx/debugging.ptx",
 };
 
 static struct str load(const char *path)
@@ -64,7 +68,8 @@ static void bytes_flipped(void **state)
             memcpy(copy, text.s, text.n);
             for (uint64_t f = 0; f <= k % 8; f++) {
                 uint64_t r = base_splitmix(i * 1000 + k, f);
-                copy[r % text.n] = k % 3 ? (char)(r >> 40) : (char)(copy[r % text.n] ^ (1 << (r >> 50 & 7)));
+                copy[r % text.n] =
+                    k % 3 ? (char)(r >> 40) : (char)(copy[r % text.n] ^ (1 << (r >> 50 & 7)));
             }
             survive((struct str){ copy, text.n });
             base_free(copy);
@@ -142,11 +147,21 @@ static void numbers(void **state)
 {
     (void)state;
     static const char *const text[] = {
-        ".global .b8 x[1000000000];", ".global .b8 x[18446744073709551615];", ".global .f64 x[4294967295][4294967295];", ".global .b32 x[1000000000] = {1, 2, 3};",
-        ".global .b8 x[3][1000000000] = {{1}, {2}, {3}};", ".global .u32 x = 1 << 64;", ".global .s64 x = (-9223372036854775807 - 1) / -1;", ".global .u32 x = 1 % 0;",
+        ".global .b8 x[1000000000];",
+        ".global .b8 x[18446744073709551615];",
+        ".global .f64 x[4294967295][4294967295];",
+        ".global .b32 x[1000000000] = {1, 2, 3};",
+        ".global .b8 x[3][1000000000] = {{1}, {2}, {3}};",
+        ".global .u32 x = 1 << 64;",
+        ".global .s64 x = (-9223372036854775807 - 1) / -1;",
+        ".global .u32 x = 1 % 0;",
         ".entry k() { .reg .b32 %r<4294967295>; mov.u32 %r4294967294, %r0; mov.u32 %r4294967295, 1; }",
-        ".entry k() { .reg .b32 %r<4294967295>; mov.u32 %r99999999999999999999, %r0; }", ".file 4294967295 \"x\"", ".file 99999999999999999999999 \"x\"",
-        ".entry k() .maxntid 4294967296, 0, 1 { ret; }", ".entry k() { .loc 99999999999 1 1\n ret; }", ".global .align 1073741824 .b8 x; .global .align 2147483648 .b8 y;",
+        ".entry k() { .reg .b32 %r<4294967295>; mov.u32 %r99999999999999999999, %r0; }",
+        ".file 4294967295 \"x\"",
+        ".file 99999999999999999999999 \"x\"",
+        ".entry k() .maxntid 4294967296, 0, 1 { ret; }",
+        ".entry k() { .loc 99999999999 1 1\n ret; }",
+        ".global .align 1073741824 .b8 x; .global .align 2147483648 .b8 y;",
     };
     for (size_t i = 0; i < ARRAY_LEN(text); i++)
         repeated(HEAD, text[i], 1, "\n");
@@ -158,7 +173,11 @@ static void ranges_are_not_expanded(void **state)
     (void)state;
     struct diags ds = { 0 };
     struct ptx_module *m;
-    assert_status_ok(ptx_parse("r", STR(HEAD ".entry k() { .reg .b32 %r<4294967295>; mov.u32 %r4294967294, 7; add.u32 %r0, %r4294967294, %r0; ret; }"), &m, &ds), &ds);
+    assert_status_ok(ptx_parse("r",
+                               STR(HEAD ".entry k() { .reg .b32 %r<4294967295>; mov.u32 %r4294967294, "
+                                        "7; add.u32 %r0, %r4294967294, %r0; ret; }"),
+                               &m, &ds),
+                     &ds);
     assert_int_equal(m->funcs[0]->nregs, 2);
     assert_string_equal(ptx_type_name((enum ptx_type)m->funcs[0]->regs[0].type), "b32");
     assert_true(arena_bytes(m->arena) < 1u << 20);
@@ -215,8 +234,15 @@ static void out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_at_every_byte), cmocka_unit_test(bytes_flipped), cmocka_unit_test(nul_bytes), cmocka_unit_test(depth), cmocka_unit_test(length),
-        cmocka_unit_test(numbers), cmocka_unit_test(ranges_are_not_expanded), cmocka_unit_test(corpus), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(cut_at_every_byte),
+        cmocka_unit_test(bytes_flipped),
+        cmocka_unit_test(nul_bytes),
+        cmocka_unit_test(depth),
+        cmocka_unit_test(length),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(ranges_are_not_expanded),
+        cmocka_unit_test(corpus),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

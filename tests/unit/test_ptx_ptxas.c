@@ -18,8 +18,9 @@ static bool ptxas_accepts(const char *name, const struct ptx_module *m)
     if (m && m->target >= 75)
         suffix[0] = m->target_suffix;
     /* Not -o /dev/null: ptxas removes its output when it refuses, and root may. */
-    snprintf(command, sizeof command, "ptxas %s -arch=sm_%u%s -o %s/accepts.cubin " DIR_NAME "/%s > /dev/null 2>&1", m && m->version >= 31 ? "-c" : "", target, suffix,
-             support_scratch(), name);
+    snprintf(command, sizeof command,
+             "ptxas %s -arch=sm_%u%s -o %s/accepts.cubin " DIR_NAME "/%s > /dev/null 2>&1",
+             m && m->version >= 31 ? "-c" : "", target, suffix, support_scratch(), name);
     return system(command) == 0;
 }
 
@@ -36,7 +37,8 @@ static unsigned compare(const char *name, const char *list)
     struct diags ds = { 0 };
     struct ptx_module *m;
     snprintf(path, sizeof path, DIR_NAME "/%s", name);
-    bool ours = ptx_parse_file(path, &m, &ds) == ST_OK, theirs = ptxas_accepts(name, m), listed = is_listed(list, name);
+    bool ours = ptx_parse_file(path, &m, &ds) == ST_OK, theirs = ptxas_accepts(name, m),
+         listed = is_listed(list, name);
     ptx_free(m);
     diags_free(&ds);
     if ((ours == theirs) != listed)
@@ -44,7 +46,8 @@ static unsigned compare(const char *name, const char *list)
     if (listed)
         print_error("%s is listed as a disagreement, but there is none\n", name);
     else
-        print_error("%s: %s by us, %s by ptxas, and not listed\n", name, ours ? "accepted" : "refused", theirs ? "accepted" : "refused");
+        print_error("%s: %s by us, %s by ptxas, and not listed\n", name, ours ? "accepted" : "refused",
+                    theirs ? "accepted" : "refused");
     return 1;
 }
 

@@ -8,11 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct launch_data one_buffer(struct arg_spec *a, struct launch_spec *l, enum elem e, uint64_t count, struct init_spec in)
+static struct launch_data one_buffer(struct arg_spec *a, struct launch_spec *l, enum elem e,
+                                     uint64_t count, struct init_spec in)
 {
     struct launch_data d;
     struct diags ds = { 0 };
-    *a = (struct arg_spec){ .kind = ARG_BUFFER, .name = (char *)(uintptr_t)"A", .elem = e, .count = count, .init = in };
+    *a = (struct arg_spec){
+        .kind = ARG_BUFFER, .name = (char *)(uintptr_t) "A", .elem = e, .count = count, .init = in
+    };
     *l = (struct launch_spec){ .args = a, .nargs = 1 };
     assert_status_ok(launch_data_make(l, 1u << 30, &d, &ds), &ds);
     diags_free(&ds);
@@ -25,7 +28,9 @@ static void random_as_stated(void **state)
     (void)state;
     struct arg_spec a;
     struct launch_spec l;
-    struct init_spec in = { .kind = INIT_RANDOM, .a = -1, .b = 3, .ia = -1, .ib = 3, .integral = true, .seed = 42 };
+    struct init_spec in = {
+        .kind = INIT_RANDOM, .a = -1, .b = 3, .ia = -1, .ib = 3, .integral = true, .seed = 42
+    };
     struct launch_data d = one_buffer(&a, &l, ELEM_F32, 100, in);
     for (uint64_t i = 0; i < 100; i++) {
         float f;
@@ -46,10 +51,16 @@ static void random_as_stated(void **state)
 static void taken_pages(void **state)
 {
     (void)state;
-    static const struct { struct init_spec in; enum elem e; } t[] = {
-        { { .kind = INIT_FILL, .a = 3, .ia = 3, .integral = true }, ELEM_U32 }, { { .kind = INIT_IOTA, .a = 1, .b = 0.5 }, ELEM_F64 },
-        { { .kind = INIT_RANDOM, .a = -1, .b = 1, .seed = 5 }, ELEM_F32 }, { { .kind = INIT_RANDOM, .ia = 0, .ib = 99, .b = 99, .integral = true, .seed = 6 }, ELEM_U16 },
-        { { .kind = INIT_PERMUTATION, .seed = 7 }, ELEM_U32 }, { { .kind = INIT_ROWS, .rows = (1 << 20) + 1, .nnz = 1 << 24, .seed = 8 }, ELEM_S32 } };
+    static const struct {
+        struct init_spec in;
+        enum elem e;
+    } t[] = { { { .kind = INIT_FILL, .a = 3, .ia = 3, .integral = true }, ELEM_U32 },
+              { { .kind = INIT_IOTA, .a = 1, .b = 0.5 }, ELEM_F64 },
+              { { .kind = INIT_RANDOM, .a = -1, .b = 1, .seed = 5 }, ELEM_F32 },
+              { { .kind = INIT_RANDOM, .ia = 0, .ib = 99, .b = 99, .integral = true, .seed = 6 },
+                ELEM_U16 },
+              { { .kind = INIT_PERMUTATION, .seed = 7 }, ELEM_U32 },
+              { { .kind = INIT_ROWS, .rows = (1 << 20) + 1, .nnz = 1 << 24, .seed = 8 }, ELEM_S32 } };
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {
         struct arg_spec a;
         struct launch_spec l;
@@ -57,12 +68,15 @@ static void taken_pages(void **state)
         const struct launch_buffer *b = &d.buffers[0];
         uint8_t *was = base_alloc(b->n), *again = base_alloc(b->n);
         memcpy(was, b->bytes, b->n);
-        assert_true(launch_buffer_hold(b) && launch_buffer_hold(b));
-        assert_int_equal(launch_buffer_take(b), -1);                /* somebody else needs them */
+        assert_true(launch_buffer_hold(b));
+        assert_true(launch_buffer_hold(b));
+        assert_int_equal(launch_buffer_take(b), -1); /* somebody else needs them */
         launch_buffer_let_go(b);
         int file = launch_buffer_take(b);
         uint8_t *mine = base_pages_copy(b->n, file);
-        assert_true(file > 0 && !b->bytes && memcmp(mine, was, b->n) == 0);
+        assert_true(file > 0);
+        assert_true(!b->bytes);
+        assert_true(memcmp(mine, was, b->n) == 0);
         launch_buffer_fill(b, again, 2, NULL);
         assert_memory_equal(again, was, b->n);
         assert_false(launch_buffer_hold(b));
@@ -76,9 +90,10 @@ static void taken_pages(void **state)
     }
     struct arg_spec a;
     struct launch_spec l;
-    struct launch_data d = one_buffer(&a, &l, ELEM_U32, 64, (struct init_spec){ .kind = INIT_FILL, .integral = true, .ia = 1 });
+    struct launch_data d = one_buffer(
+        &a, &l, ELEM_U32, 64, (struct init_spec){ .kind = INIT_FILL, .integral = true, .ia = 1 });
     assert_true(launch_buffer_hold(&d.buffers[0]));
-    assert_int_equal(launch_buffer_take(&d.buffers[0]), -1);        /* small: no pages */
+    assert_int_equal(launch_buffer_take(&d.buffers[0]), -1); /* small: no pages */
     launch_data_free(&d);
 }
 
@@ -104,12 +119,13 @@ static void view_of_taken(void **state)
     assert_null(launch_buffer_whole(b));
     struct launch_view *v = launch_view_new(b);
     assert_null(launch_view_whole(v));
-    for (uint64_t at = 0; at + 8 <= b->n; at += 4091)        /* some lie in two pieces */
+    for (uint64_t at = 0; at + 8 <= b->n; at += 4091) /* some lie in two pieces */
         assert_memory_equal(launch_view_at(v, at, 8), was + at, 8);
     *launch_view_at(v, 4094, 4) ^= 1;
     assert_memory_equal(launch_view_at(v, b->n - 8, 8), was + b->n - 8, 8);
     assert_int_equal(*launch_view_at(v, 4094, 1), was[4094] ^ 1);
-    assert_memory_equal(launch_buffer_part(b, 4090, 16), was + 4090, 16);   /* others' bytes are as they were */
+    /* others' bytes are as they were */
+    assert_memory_equal(launch_buffer_part(b, 4090, 16), was + 4090, 16);
     launch_view_free(v);
     close(file);
     base_free(was);
@@ -126,10 +142,12 @@ static void file_again(void **state)
     for (size_t i = 0; i < N; i++)
         was[i] = (uint8_t)base_splitmix(1, i);
     int fd = mkstemp(path);
-    assert_true(fd >= 0 && write(fd, was, N) == N);
+    assert_true(fd >= 0);
+    assert_true(write(fd, was, N) == N);
     struct arg_spec a;
     struct launch_spec l;
-    struct launch_data d = one_buffer(&a, &l, ELEM_U8, N - 8, (struct init_spec){ .kind = INIT_FILE, .text = path, .offset = 8 });
+    struct launch_data d = one_buffer(
+        &a, &l, ELEM_U8, N - 8, (struct init_spec){ .kind = INIT_FILE, .text = path, .offset = 8 });
     const struct launch_buffer *b = &d.buffers[0];
     assert_true(launch_buffer_hold(b));
     close(launch_buffer_take(b));
@@ -142,7 +160,7 @@ static void file_again(void **state)
     assert_int_equal(launch_buffer_fill(b, again, 2, &ds), ST_INPUT);
     assert_non_null(strstr(ds.v[0].msg, "does not hold any more"));
     assert_null(launch_view_at(v, b->n - 8, 8));
-    assert_memory_equal(launch_view_at(v, 4094, 4), was + 8 + 4094, 4);     /* that was made before */
+    assert_memory_equal(launch_view_at(v, 4094, 4), was + 8 + 4094, 4); /* that was made before */
     assert_true(ftruncate(fd, N - 1) == 0);
     assert_int_equal(launch_buffer_fill(b, again, 2, &ds), ST_INPUT);
     launch_view_free(v);
@@ -159,7 +177,8 @@ static void permutation_as_stated(void **state)
     (void)state;
     struct arg_spec a;
     struct launch_spec l;
-    struct launch_data d = one_buffer(&a, &l, ELEM_U32, 50, (struct init_spec){ .kind = INIT_PERMUTATION, .seed = 7 });
+    struct launch_data d =
+        one_buffer(&a, &l, ELEM_U32, 50, (struct init_spec){ .kind = INIT_PERMUTATION, .seed = 7 });
     uint32_t want[50];
     for (uint32_t i = 0; i < 50; i++)
         want[i] = i;
@@ -176,15 +195,30 @@ static void permutation_as_stated(void **state)
 static void halves(void **state)
 {
     (void)state;
-    static const struct { double v; uint16_t bits; } vectors[] = {
-        { 0, 0 }, { 1, 0x3C00 }, { -2, 0xC000 }, { 65504, 0x7BFF }, { 65519.99, 0x7BFF }, { 65520, 0x7C00 }, { 0.00006103515625, 0x0400 },
-        { 5.9604644775390625e-8, 1 }, { 2.98023223876953125e-8, 0 }, { 6.0975551605224609375e-5, 0x03FF }, { 1.00048828125, 0x3C00 }, { 1.0009765625, 0x3C01 },
-        { 1.00146484375, 0x3C02 }, { 2047.5, 0x6800 },
+    static const struct {
+        double v;
+        uint16_t bits;
+    } vectors[] = {
+        { 0, 0 },
+        { 1, 0x3C00 },
+        { -2, 0xC000 },
+        { 65504, 0x7BFF },
+        { 65519.99, 0x7BFF },
+        { 65520, 0x7C00 },
+        { 0.00006103515625, 0x0400 },
+        { 5.9604644775390625e-8, 1 },
+        { 2.98023223876953125e-8, 0 },
+        { 6.0975551605224609375e-5, 0x03FF },
+        { 1.00048828125, 0x3C00 },
+        { 1.0009765625, 0x3C01 },
+        { 1.00146484375, 0x3C02 },
+        { 2047.5, 0x6800 },
     };
     for (size_t i = 0; i < ARRAY_LEN(vectors); i++) {
         struct arg_spec a;
         struct launch_spec l;
-        struct launch_data d = one_buffer(&a, &l, ELEM_F16, 1, (struct init_spec){ .kind = INIT_FILL, .a = vectors[i].v });
+        struct launch_data d =
+            one_buffer(&a, &l, ELEM_F16, 1, (struct init_spec){ .kind = INIT_FILL, .a = vectors[i].v });
         uint16_t h;
         memcpy(&h, d.buffers[0].bytes, 2);
         assert_int_equal(h, vectors[i].bits);
@@ -197,7 +231,9 @@ static void csr_rows(void **state)
     (void)state;
     struct arg_spec a;
     struct launch_spec l;
-    struct launch_data d = one_buffer(&a, &l, ELEM_S32, 1001, (struct init_spec){ .kind = INIT_ROWS, .rows = 1000, .nnz = 16000, .seed = 3 });
+    struct launch_data d =
+        one_buffer(&a, &l, ELEM_S32, 1001,
+                   (struct init_spec){ .kind = INIT_ROWS, .rows = 1000, .nnz = 16000, .seed = 3 });
     const int32_t *r = (const int32_t *)(const void *)d.buffers[0].bytes;
     bool varied = false;
     assert_int_equal(r[0], 0);
@@ -214,30 +250,43 @@ static void csr_rows(void **state)
 static void numbers_beyond_their_type(void **state)
 {
     (void)state;
-    static const struct { double v; uint64_t bits; } vectors[] = { { 1e300, UINT64_MAX }, { -1e300, (uint64_t)INT64_MIN }, { 1.8e19, 18000000000000000000u }, { -2.9, (uint64_t)-2 } };
+    static const struct {
+        double v;
+        uint64_t bits;
+    } vectors[] = { { 1e300, UINT64_MAX },
+                    { -1e300, (uint64_t)INT64_MIN },
+                    { 1.8e19, 18000000000000000000u },
+                    { -2.9, (uint64_t)-2 } };
     struct arg_spec a;
     struct launch_spec l;
     for (size_t i = 0; i < ARRAY_LEN(vectors); i++) {
-        struct launch_data d = one_buffer(&a, &l, ELEM_U64, 1, (struct init_spec){ .kind = INIT_FILL, .a = vectors[i].v });
+        struct launch_data d =
+            one_buffer(&a, &l, ELEM_U64, 1, (struct init_spec){ .kind = INIT_FILL, .a = vectors[i].v });
         assert_memory_equal(d.buffers[0].bytes, &vectors[i].bits, 8);
         launch_data_free(&d);
     }
-    struct launch_data d = one_buffer(&a, &l, ELEM_F32, 3, (struct init_spec){ .kind = INIT_ROWS, .rows = 2, .nnz = 5 });
+    struct launch_data d =
+        one_buffer(&a, &l, ELEM_F32, 3, (struct init_spec){ .kind = INIT_ROWS, .rows = 2, .nnz = 5 });
     float last;
     memcpy(&last, d.buffers[0].bytes + 8, 4);
     assert_true(last == 5.0f);
     launch_data_free(&d);
-    d = one_buffer(&a, &l, ELEM_U64, 4, (struct init_spec){ .kind = INIT_ROWS, .rows = 3, .nnz = UINT64_MAX });
+    d = one_buffer(&a, &l, ELEM_U64, 4,
+                   (struct init_spec){ .kind = INIT_ROWS, .rows = 3, .nnz = UINT64_MAX });
     launch_data_free(&d);
 }
 
-static enum status file_data(const char *name, const char *text, size_t n, enum init_kind kind, uint64_t count, uint64_t offset, uint8_t *out, struct diags *ds)
+static enum status file_data(const char *name, const char *text, size_t n, enum init_kind kind,
+                             uint64_t count, uint64_t offset, uint8_t *out, struct diags *ds)
 {
     char path[300];
     struct launch_data d;
     snprintf(path, sizeof path, "%s/%s", support_scratch(), name);
     assert_status_ok(file_write_atomic(path, text, n, ds), ds);
-    struct arg_spec a = { .kind = ARG_BUFFER, .name = (char *)(uintptr_t)"A", .elem = ELEM_F32, .count = count,
+    struct arg_spec a = { .kind = ARG_BUFFER,
+                          .name = (char *)(uintptr_t) "A",
+                          .elem = ELEM_F32,
+                          .count = count,
                           .init = { .kind = kind, .text = (char *)(uintptr_t)name, .offset = offset } };
     struct launch_spec l = { .args = &a, .nargs = 1, .dir = (char *)(uintptr_t)support_scratch() };
     enum status st = launch_data_make(&l, 1 << 20, &d, ds);
@@ -248,7 +297,9 @@ static enum status file_data(const char *name, const char *text, size_t n, enum 
     return st;
 }
 
-#define NPY(descr, order) "\x93NUMPY\x01\x00\x44\x00{'descr': '" descr "', 'fortran_order': " order ", 'shape': (2,), }          \nabcdefgh"
+#define NPY(descr, order)                                                     \
+    "\x93NUMPY\x01\x00\x44\x00{'descr': '" descr "', 'fortran_order': " order \
+    ", 'shape': (2,), }          \nabcdefgh"
 static void data_from_files(void **state)
 {
     (void)state;
@@ -258,13 +309,20 @@ static void data_from_files(void **state)
     assert_memory_equal(out, "abcdefgh", 8);
     assert_int_equal(file_data("raw", "0123abcdefgh", 12, INIT_FILE, 2, 5, out, &ds), ST_INPUT);
     assert_true(support_said(&ds, "'raw' holds 7 bytes from offset 5 on, 8 are needed"));
-    assert_status_ok(file_data("ok.npy", NPY("<f4", "False"), sizeof NPY("<f4", "False") - 1, INIT_NPY, 2, 0, out, &ds), &ds);
+    assert_status_ok(file_data("ok.npy", NPY("<f4", "False"), sizeof NPY("<f4", "False") - 1, INIT_NPY,
+                               2, 0, out, &ds),
+                     &ds);
     assert_memory_equal(out, "abcdefgh", 8);
-    assert_int_equal(file_data("type.npy", NPY("<f8", "False"), sizeof NPY("<f8", "False") - 1, INIT_NPY, 2, 0, out, &ds), ST_INPUT);
+    assert_int_equal(file_data("type.npy", NPY("<f8", "False"), sizeof NPY("<f8", "False") - 1, INIT_NPY,
+                               2, 0, out, &ds),
+                     ST_INPUT);
     assert_true(support_said(&ds, "another element type"));
-    assert_int_equal(file_data("order.npy", NPY("<f4", "True "), sizeof NPY("<f4", "True ") - 1, INIT_NPY, 2, 0, out, &ds), ST_INPUT);
+    assert_int_equal(file_data("order.npy", NPY("<f4", "True "), sizeof NPY("<f4", "True ") - 1,
+                               INIT_NPY, 2, 0, out, &ds),
+                     ST_INPUT);
     assert_true(support_said(&ds, "Fortran order"));
-    assert_int_equal(file_data("short.npy", "\x93NUMPY\x01\x00\xff\xff{", 11, INIT_NPY, 2, 0, out, &ds), ST_INPUT);
+    assert_int_equal(file_data("short.npy", "\x93NUMPY\x01\x00\xff\xff{", 11, INIT_NPY, 2, 0, out, &ds),
+                     ST_INPUT);
     assert_true(support_said(&ds, "not a .npy file"));
     diags_free(&ds);
 }
@@ -272,13 +330,15 @@ static void data_from_files(void **state)
 static void sizes_are_checked_first(void **state)
 {
     (void)state;
-    struct arg_spec a = { .kind = ARG_BUFFER, .name = (char *)(uintptr_t)"huge", .elem = ELEM_F64, .count = UINT64_MAX / 4 };
+    struct arg_spec a = {
+        .kind = ARG_BUFFER, .name = (char *)(uintptr_t) "huge", .elem = ELEM_F64, .count = UINT64_MAX / 4
+    };
     struct launch_spec l = { .args = &a, .nargs = 1 };
     struct launch_data d;
     struct diags ds = { 0 };
     uint64_t before = base_alloc_count();
     assert_int_equal(launch_data_make(&l, 1u << 30, &d, &ds), ST_INPUT);
-    assert_true(base_alloc_count() - before < 16);            /* the diagnostic's own, no buffers */
+    assert_true(base_alloc_count() - before < 16); /* the diagnostic's own, no buffers */
     assert_true(support_said(&ds, "'huge'"));
     diags_free(&ds);
 }
@@ -287,9 +347,13 @@ static void knobs_round_trip(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "--bypass l1 --pi 7", "--bypass l1+l2 --bypass-op cache_hint --bypass-form hybrid --pi vote --bypass-loads 12,40",
-        "--cluster agent --index tile:4x8 --agents vote --prefetch l2 --prefetch-distance 3", "--softcache auto --block 32x8x1 --swap-xy --carveout 100",
-        "--cluster redirect --index custom:order.bin --clusters 66", "--assume-read-only A,B --assume-restrict --readonly promote", "",
+        "--bypass l1 --pi 7",
+        "--bypass l1+l2 --bypass-op cache_hint --bypass-form hybrid --pi vote --bypass-loads 12,40",
+        "--cluster agent --index tile:4x8 --agents vote --prefetch l2 --prefetch-distance 3",
+        "--softcache auto --block 32x8x1 --swap-xy --carveout 100",
+        "--cluster redirect --index custom:order.bin --clusters 66",
+        "--assume-read-only A,B --assume-restrict --readonly promote",
+        "",
     };
     for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
         struct options o = options_default(), again = options_default();
@@ -308,8 +372,20 @@ static void knobs_round_trip(void **state)
 static void bad_knobs_are_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = { "--pi -1", "--pi 65", "--pi x", "--bypass l9", "--index tile:0x1", "--index tile", "--block 2000x1x1", "--block 32x64x1",
-                                       "--carveout 101", "--agents -1", "--prefetch-distance 0", "--nothing 1", "--swap-xy maybe", "--bypass-loads 1,,2" };
+    static const char *const bad[] = { "--pi -1",
+                                       "--pi 65",
+                                       "--pi x",
+                                       "--bypass l9",
+                                       "--index tile:0x1",
+                                       "--index tile",
+                                       "--block 2000x1x1",
+                                       "--block 32x64x1",
+                                       "--carveout 101",
+                                       "--agents -1",
+                                       "--prefetch-distance 0",
+                                       "--nothing 1",
+                                       "--swap-xy maybe",
+                                       "--bypass-loads 1,,2" };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct options o = options_default(), untouched = o;
         struct diags ds = { 0 };
@@ -318,7 +394,7 @@ static void bad_knobs_are_refused(void **state)
             print_error("accepted: %s\n", bad[i]);
         assert_int_equal(s, ST_USAGE);
         assert_int_equal(ds.errors, 1);
-        if (strncmp(bad[i], "--swap-xy", 9) != 0)        /* the flag was set before the stray word */
+        if (strncmp(bad[i], "--swap-xy", 9) != 0) /* the flag was set before the stray word */
             assert_true(options_equal(&o, &untouched));
         diags_free(&ds);
     }
@@ -337,7 +413,8 @@ static void medians(void **state)
     assert_false(none.valid);
 }
 
-/* The share of further medians that lie in the band, over many draws of skewed samples with slow ones among them: 99 % are meant. */
+/* The share of further medians that lie in the band, over many draws of skewed samples with slow ones
+ * among them: 99 % are meant. */
 static void band_holds_medians(void **state)
 {
     (void)state;
@@ -354,25 +431,42 @@ static void band_holds_medians(void **state)
             timing_finish(&t);
             int64_t low, high;
             timing_band(&t, &low, &high);
-            assert_true(t.min <= low && low <= t.median && t.median <= high && high <= t.max);
-            inside += low <= 1022 && 1018 <= high;              /* the median of all draws is 1020 */
+            assert_true(t.min <= low);
+            assert_true(low <= t.median);
+            assert_true(t.median <= high);
+            assert_true(high <= t.max);
+            inside += low <= 1022 && 1018 <= high; /* the median of all draws is 1020 */
             wide += high - low > 200;
         }
         assert_in_range(inside, 1960, 2000);
-        if (counts[c] >= 30) assert_true(wide < 20);
+        if (counts[c] >= 30)
+            assert_true(wide < 20);
     }
     struct timing few = { .n = 7, .sample = { 5, 1, 9, 2, 3, 4, 100 } };
     int64_t low, high;
     timing_finish(&few);
     timing_band(&few, &low, &high);
-    assert_true(low == 1 && high == 100);
+    assert_true(low == 1);
+    assert_true(high == 100);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_as_stated), cmocka_unit_test(band_holds_medians), cmocka_unit_test(permutation_as_stated), cmocka_unit_test(taken_pages), cmocka_unit_test(view_of_taken), cmocka_unit_test(file_again), cmocka_unit_test(halves), cmocka_unit_test(csr_rows), cmocka_unit_test(numbers_beyond_their_type), cmocka_unit_test(data_from_files),
-        cmocka_unit_test(sizes_are_checked_first), cmocka_unit_test(knobs_round_trip), cmocka_unit_test(bad_knobs_are_refused), cmocka_unit_test(medians),
+        cmocka_unit_test(random_as_stated),
+        cmocka_unit_test(band_holds_medians),
+        cmocka_unit_test(permutation_as_stated),
+        cmocka_unit_test(taken_pages),
+        cmocka_unit_test(view_of_taken),
+        cmocka_unit_test(file_again),
+        cmocka_unit_test(halves),
+        cmocka_unit_test(csr_rows),
+        cmocka_unit_test(numbers_beyond_their_type),
+        cmocka_unit_test(data_from_files),
+        cmocka_unit_test(sizes_are_checked_first),
+        cmocka_unit_test(knobs_round_trip),
+        cmocka_unit_test(bad_knobs_are_refused),
+        cmocka_unit_test(medians),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

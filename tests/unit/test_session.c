@@ -19,17 +19,25 @@ static const char *write_file(const char *name, const char *text)
     return path;
 }
 
-#define HEAD "{\"format\": \"gpulocw-launch\", \"version\": 1, \"kernel\": \"k\", \"grid\": [2], \"block\": [32, 2]"
+#define HEAD                                                                                         \
+    "{\"format\": \"gpulocw-launch\", \"version\": 1, \"kernel\": \"k\", \"grid\": [2], \"block\": " \
+    "[32, 2]"
 
 static void launch_forms(void **state)
 {
     (void)state;
     struct launch_file f;
     struct diags ds = { 0 };
-    const char *p = write_file("a.launch.json", HEAD ", \"shared\": 16, \"args\": ["
-        "{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 8, \"init\": {\"random\": [0, 1], \"seed\": \"18446744073709551615\"}, \"output\": true},"
-        "{\"name\": \"B\", \"same_as\": \"A\", \"offset\": 4}, {\"name\": \"n\", \"s32\": -7}, {\"name\": \"x\", \"f64\": 1.5},"
-        "{\"name\": \"c\", \"bytes\": \"0aFF\"}], \"symbols\": [{\"name\": \"t\", \"buffer\": \"u16\", \"count\": 3, \"init\": {\"iota\": [7, 1]}}], \"before\": [{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"args\": []}]}");
+    const char *p =
+        write_file("a.launch.json",
+                   HEAD ", \"shared\": 16, \"args\": ["
+                        "{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 8, \"init\": {\"random\": "
+                        "[0, 1], \"seed\": \"18446744073709551615\"}, \"output\": true},"
+                        "{\"name\": \"B\", \"same_as\": \"A\", \"offset\": 4}, {\"name\": \"n\", "
+                        "\"s32\": -7}, {\"name\": \"x\", \"f64\": 1.5},"
+                        "{\"name\": \"c\", \"bytes\": \"0aFF\"}], \"symbols\": [{\"name\": \"t\", "
+                        "\"buffer\": \"u16\", \"count\": 3, \"init\": {\"iota\": [7, 1]}}], \"before\": "
+                        "[{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"args\": []}]}");
     assert_status_ok(launch_file_read(p, &f, &ds), &ds);
     const struct launch_spec *l = &f.launch[0];
     assert_int_equal(l->grid.x * 100 + l->grid.y * 10 + l->grid.z, 211);
@@ -69,8 +77,11 @@ static void large_numbers(void **state)
     struct launch_data data;
     struct diags ds = { 0 };
     uint64_t want = UINT64_MAX - 2;
-    const char *p = write_file("large.json", HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"u64\", \"count\": 1, \"init\": {\"fill\": \"18446744073709551613\"}},"
-                                                  "{\"name\": \"n\", \"u64\": \"18446744073709551613\"}, {\"name\": \"m\", \"s64\": \"-9223372036854775808\"}]}");
+    const char *p =
+        write_file("large.json", HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"u64\", \"count\": "
+                                      "1, \"init\": {\"fill\": \"18446744073709551613\"}},"
+                                      "{\"name\": \"n\", \"u64\": \"18446744073709551613\"}, {\"name\": "
+                                      "\"m\", \"s64\": \"-9223372036854775808\"}]}");
     assert_status_ok(launch_file_read(p, &f, &ds), &ds);
     assert_status_ok(launch_copy(&f.launch[0], &copy), &ds);
     assert_status_ok(launch_data_make(&copy, 8, &data, &ds), &ds);
@@ -83,13 +94,19 @@ static void large_numbers(void **state)
     diags_free(&ds);
 }
 
-/* Every allocation on the way of a reading fails once: that is said, and never taken for a mistake in the file. */
+/* Every allocation on the way of a reading fails once: that is said, and never taken for a mistake in
+ * the file. */
 static void launches_out_of_memory(void **state)
 {
     (void)state;
     char path[300];
-    snprintf(path, sizeof path, "%s", write_file("oom.launch.json", HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4}, {\"name\": \"B\", \"same_as\": \"A\"},"
-        "{\"name\": \"s\", \"size\": 8}, {\"name\": \"s.n\", \"in\": \"s\", \"at\": 4, \"s32\": 1}], \"symbols\": [{\"name\": \"t\", \"init\": {\"hex\": \"00\"}}], \"before\": [{\"kernel\": \"z\", \"grid\": 1, \"block\": 1}]}"));
+    snprintf(path, sizeof path, "%s",
+             write_file("oom.launch.json", HEAD
+                        ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4}, {\"name\": "
+                        "\"B\", \"same_as\": \"A\"},"
+                        "{\"name\": \"s\", \"size\": 8}, {\"name\": \"s.n\", \"in\": \"s\", \"at\": 4, "
+                        "\"s32\": 1}], \"symbols\": [{\"name\": \"t\", \"init\": {\"hex\": \"00\"}}], "
+                        "\"before\": [{\"kernel\": \"z\", \"grid\": 1, \"block\": 1}]}"));
     for (uint64_t n = 1;; n++) {
         struct launch_file f;
         struct diags ds = { 0 };
@@ -111,7 +128,9 @@ static void several_launches_inherit(void **state)
     (void)state;
     struct launch_file f;
     struct diags ds = { 0 };
-    const char *p = write_file("b.launch.json", HEAD ", \"launches\": [{\"name\": \"small\"}, {\"name\": \"big\", \"grid\": [9, 9]}]}");
+    const char *p =
+        write_file("b.launch.json", HEAD
+                   ", \"launches\": [{\"name\": \"small\"}, {\"name\": \"big\", \"grid\": [9, 9]}]}");
     assert_status_ok(launch_file_read(p, &f, &ds), &ds);
     assert_int_equal(f.n, 2);
     assert_int_equal(f.launch[0].grid.x, 2);
@@ -124,11 +143,17 @@ static void several_launches_inherit(void **state)
 static void unknown_keys_are_said(void **state)
 {
     (void)state;
-    static const struct { const char *text, *said; } odd[] = {
+    static const struct {
+        const char *text, *said;
+    } odd[] = {
         { HEAD ", \"blok\": 3}", "k: key \"blok\" means nothing here" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"outptu\": true}]}", "argument 'A': key \"outptu\"" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"random\": [0, 1], \"sed\": 1}}]}", "argument 'A': key \"sed\"" },
-        { HEAD ", \"before\": [{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"sharde\": 1}]}", "z: key \"sharde\"" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"outptu\": true}]}",
+          "argument 'A': key \"outptu\"" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": "
+               "{\"random\": [0, 1], \"sed\": 1}}]}",
+          "argument 'A': key \"sed\"" },
+        { HEAD ", \"before\": [{\"kernel\": \"z\", \"grid\": [1], \"block\": [1], \"sharde\": 1}]}",
+          "z: key \"sharde\"" },
     };
     for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
         struct launch_file f;
@@ -144,29 +169,50 @@ static void unknown_keys_are_said(void **state)
 static void bad_launches_name_the_place(void **state)
 {
     (void)state;
-    static const struct { const char *text, *said; } bad[] = {
-        { "", "empty" }, { "{", "not valid JSON" }, { "{\"format\": \"x\"}", "not a gpulocw-launch" },
+    static const struct {
+        const char *text, *said;
+    } bad[] = {
+        { "", "empty" },
+        { "{", "not valid JSON" },
+        { "{\"format\": \"x\"}", "not a gpulocw-launch" },
         { "{\"format\": \"gpulocw-launch\", \"version\": 2}", "version 2" },
         { "{\"format\": \"gpulocw-launch\", \"version\": 1}", "\"kernel\" is missing" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f33\", \"count\": 1}]}", "element type" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 0}]}", "count" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"output\": 1}]}", "\"output\" must be true or false" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 1, \"init\": {\"what\": 1}}]}", "init must be one of" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"output\": 1}]}",
+          "\"output\" must be true or false" },
+        { HEAD
+          ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 1, \"init\": {\"what\": 1}}]}",
+          "init must be one of" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"Q\"}]}", "no buffer" },
         { HEAD ", \"args\": [{\"name\": \"A\", \"same_as\": \"A\"}]}", "no buffer" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"u8\": 256}]}", "does not fit" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"s8\": -129}]}", "does not fit" },
-        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"0g\"}]}", "hex" }, { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"-1\"}]}", "hex" },
-        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"012\"}]}", "hex" }, { HEAD ", \"args\": [{\"name\": \"n\", \"f32\": 1e999}]}", "does not fit" },
-        { HEAD ", \"args\": [{\"name\": \"n\", \"s64\": \"9223372036854775808x\"}]}", "does not fit" }, { HEAD ", \"args\": [{\"name\": \"n\", \"u64\": \" -5\"}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"0g\"}]}", "hex" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"-1\"}]}", "hex" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"bytes\": \"012\"}]}", "hex" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"f32\": 1e999}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"s64\": \"9223372036854775808x\"}]}", "does not fit" },
+        { HEAD ", \"args\": [{\"name\": \"n\", \"u64\": \" -5\"}]}", "does not fit" },
         { HEAD ", \"args\": [{\"name\": \"n\", \"u64\": \"18446744073709551616\"}]}", "does not fit" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"fill\": \"many\"}}]}", "the value of its init" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"fill\": 1e999}}]}", "the value of its init" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"random\": [0, null]}}]}", "the value of its init" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"tolerance\": 1e999}]}", "\"tolerance\" must be" },
-        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"tolerance\": \"small\"}]}", "\"tolerance\" must be" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"fill\": "
+               "\"many\"}}]}",
+          "the value of its init" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": {\"fill\": "
+               "1e999}}]}",
+          "the value of its init" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"init\": "
+               "{\"random\": [0, null]}}]}",
+          "the value of its init" },
+        { HEAD
+          ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"tolerance\": 1e999}]}",
+          "\"tolerance\" must be" },
+        { HEAD ", \"args\": [{\"name\": \"A\", \"buffer\": \"f32\", \"count\": 4, \"tolerance\": "
+               "\"small\"}]}",
+          "\"tolerance\" must be" },
         { HEAD ", \"args\": [{\"name\": \"n\"}]}", "needs" },
-        { HEAD ", \"symbols\": [{\"name\": \"t\", \"buffer\": \"f32\"}]}", "symbol 't': \"count\" must be" },
+        { HEAD ", \"symbols\": [{\"name\": \"t\", \"buffer\": \"f32\"}]}",
+          "symbol 't': \"count\" must be" },
         { HEAD ", \"launches\": []}", "empty" },
         { HEAD "} trailing", "not valid JSON" },
     };
@@ -188,7 +234,9 @@ static void bad_launches_name_the_place(void **state)
 static void every_preset_reads(void **state)
 {
     (void)state;
-    static const char *const promised[] = { "hopper-h200", "fermi-16k", "fermi-48k", "kepler-k80", "maxwell-750ti", "pascal-p100", "volta-v100", "ampere-a30", "ampere-a100" };
+    static const char *const promised[] = { "hopper-h200", "fermi-16k",     "fermi-48k",
+                                            "kepler-k80",  "maxwell-750ti", "pascal-p100",
+                                            "volta-v100",  "ampere-a30",    "ampere-a100" };
     struct diags ds = { 0 };
     struct sim_preset p;
     for (size_t i = 0; i < preset_count(); i++) {
@@ -197,7 +245,7 @@ static void every_preset_reads(void **state)
     }
     for (size_t i = 0; i < ARRAY_LEN(promised); i++)
         assert_status_ok(preset_read(NULL, promised[i], &p, &ds), &ds);
-    assert_int_equal(ds.n, 0);                       /* no unknown fields either */
+    assert_int_equal(ds.n, 0); /* no unknown fields either */
     assert_int_equal(preset_read(NULL, "no-such-gpu", &p, &ds), ST_DEVICE);
     assert_true(support_said(&ds, "sim:hopper-h200"));
     diags_free(&ds);
@@ -282,7 +330,8 @@ static void session_round_trip(void **state)
         const struct result *x = &a->sweep.points[i], *y = &b->sweep.points[i];
         assert_int_equal(y->time.median, x->time.median);
         assert_int_equal(y->time.n, 3);
-        assert_true(y->counters[COUNTER_L1_HIT_RATE].value == x->counters[COUNTER_L1_HIT_RATE].value);   /* bit for bit */
+        /* bit for bit */
+        assert_true(y->counters[COUNTER_L1_HIT_RATE].value == x->counters[COUNTER_L1_HIT_RATE].value);
         assert_false(y->counters[COUNTER_DRAM_READ_BYTES].valid);
         assert_true(y->outputs[0].hash == x->outputs[0].hash);
         assert_int_equal(y->nloads, 1);
@@ -323,9 +372,16 @@ static void search_round_trip(void **state)
     assert_status_ok(session_save(s, &ds), &ds);
     assert_status_ok(session_load(path, &t, &ds), &ds);
     const struct tune_found *f = session_at(t, 0)->found;
-    assert_true(f->launches == 30 && f->whole == 3 && f->again == 4 && f->nsets == 2 && f->interrupted);
+    assert_true(f->launches == 30);
+    assert_true(f->whole == 3);
+    assert_true(f->again == 4);
+    assert_true(f->nsets == 2);
+    assert_true(f->interrupted);
     assert_string_equal(f->untried, "pairs");
-    assert_true(f->set[0].gain == 1.25 && f->set[0].holds && f->set[1].gain == 0 && !f->set[1].holds);
+    assert_true(f->set[0].gain == 1.25);
+    assert_true(f->set[0].holds);
+    assert_true(f->set[1].gain == 0);
+    assert_true(!f->set[1].holds);
     struct buf one = { 0 };
     json_found(f, NULL, 0, &r->dev, "k", &one);
     assert_non_null(strstr(one.s, "null"));
@@ -343,8 +399,10 @@ static void versions(void **state)
     (void)state;
     struct diags ds = { 0 };
     struct session *s;
-    const char *p = write_file("minor.json", "{\"format\": \"gpulocw-session\", \"major\": 1, \"minor\": 9, \"reads_from\": 1, \"writer\": \"later\","
-                                             " \"time\": \"2030-01-01T00:00:00Z\", \"runs\": [], \"new\": {\"deep\": [1, 0.1, \"x\", null, true]}}");
+    const char *p = write_file("minor.json", "{\"format\": \"gpulocw-session\", \"major\": 1, "
+                                             "\"minor\": 9, \"reads_from\": 1, \"writer\": \"later\","
+                                             " \"time\": \"2030-01-01T00:00:00Z\", \"runs\": [], "
+                                             "\"new\": {\"deep\": [1, 0.1, \"x\", null, true]}}");
     char kept[256];
     snprintf(kept, sizeof kept, "%s", p);
     assert_status_ok(session_load(kept, &s, &ds), &ds);
@@ -356,7 +414,8 @@ static void versions(void **state)
     assert_non_null(strstr(text, "2030-01-01"));
     base_free(text);
     session_free(s);
-    p = write_file("major.json", "{\"format\": \"gpulocw-session\", \"major\": 3, \"minor\": 0, \"reads_from\": 2, \"runs\": []}");
+    p = write_file("major.json", "{\"format\": \"gpulocw-session\", \"major\": 3, \"minor\": 0, "
+                                 "\"reads_from\": 2, \"runs\": []}");
     assert_int_equal(session_load(p, &s, &ds), ST_INPUT);
     assert_true(support_said(&ds, "major version 2"));
     diags_free(&ds);
@@ -419,7 +478,7 @@ static void read_only_folder(void **state)
     struct diags ds = { 0 };
     enum status st = session_new("/proc/nowhere/s.json", "x.ptx", &s, &ds);
     assert_int_equal(st, ST_IO);
-    assert_non_null(s);                              /* the session goes on in memory */
+    assert_non_null(s); /* the session goes on in memory */
     assert_non_null(session_begin(s, RUN_ONE));
     assert_int_equal(session_save(s, &ds), ST_IO);
     assert_true(ds.n >= 2);
@@ -427,7 +486,8 @@ static void read_only_folder(void **state)
     diags_free(&ds);
 }
 
-/* A second writer of the same file is told of, once; a program that is alone with its file never hears of it. */
+/* A second writer of the same file is told of, once; a program that is alone with its file never hears
+ * of it. */
 static void two_writers(void **state)
 {
     (void)state;
@@ -453,7 +513,8 @@ static void two_writers(void **state)
     diags_free(&ds);
 }
 
-/* A session in the workbench may have thousands of runs, each kept twice (here and in what is published). */
+/* A session in the workbench may have thousands of runs, each kept twice (here and in what is
+ * published). */
 static void runs_are_small(void **state)
 {
     enum { RUNS = 200 };
@@ -483,9 +544,22 @@ static void runs_are_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_are_small), cmocka_unit_test(two_writers), cmocka_unit_test(launch_forms), cmocka_unit_test(large_numbers), cmocka_unit_test(launches_out_of_memory), cmocka_unit_test(several_launches_inherit), cmocka_unit_test(unknown_keys_are_said), cmocka_unit_test(bad_launches_name_the_place),
-        cmocka_unit_test(every_preset_reads), cmocka_unit_test(preset_round_trip), cmocka_unit_test(session_round_trip), cmocka_unit_test(search_round_trip), cmocka_unit_test(versions),
-        cmocka_unit_test(truncated_at_every_byte), cmocka_unit_test(out_of_memory), cmocka_unit_test(read_only_folder),
+        cmocka_unit_test(runs_are_small),
+        cmocka_unit_test(two_writers),
+        cmocka_unit_test(launch_forms),
+        cmocka_unit_test(large_numbers),
+        cmocka_unit_test(launches_out_of_memory),
+        cmocka_unit_test(several_launches_inherit),
+        cmocka_unit_test(unknown_keys_are_said),
+        cmocka_unit_test(bad_launches_name_the_place),
+        cmocka_unit_test(every_preset_reads),
+        cmocka_unit_test(preset_round_trip),
+        cmocka_unit_test(session_round_trip),
+        cmocka_unit_test(search_round_trip),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(truncated_at_every_byte),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(read_only_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

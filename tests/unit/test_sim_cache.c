@@ -9,9 +9,9 @@
 
 #include <math.h>
 
-#include "engine/sim/cache_int.h"
+#include "engine/sim/cache/cache.h"
 
-#define BYTES(sets, ways) ((uint64_t)(sets) * (ways) * 128)
+#define BYTES(sets, ways) ((uint64_t)(sets) * (ways)*128)
 
 static struct cache_l1 make(uint32_t sets, uint32_t ways, uint32_t sector)
 {
@@ -22,33 +22,36 @@ static struct cache_l1 make(uint32_t sets, uint32_t ways, uint32_t sector)
 }
 
 /* Loads at `now`; a miss arrives at `arrives`. Returns hit | pending << 4 | miss << 8. */
-static unsigned load(struct cache_l1 *c, uint64_t line, unsigned sectors, enum cache_alloc how, uint32_t now, uint32_t arrives)
+static unsigned load(struct cache_l1 *c, uint64_t line, unsigned sectors, enum cache_alloc how,
+                     uint32_t now, uint32_t arrives)
 {
     struct cache_answer a;
     cache_l1_load(c, line, (uint8_t)sectors, how, now, &a);
-    if (a.stall) return 0xffff;
-    if (a.miss && a.line) cache_l1_fill(a.line, arrives);
+    if (a.stall)
+        return 0xffff;
+    if (a.miss && a.line)
+        cache_l1_fill(a.line, arrives);
     return a.hit | (unsigned)a.pending << 4 | (unsigned)a.miss << 8;
 }
 static unsigned at_once(struct cache_l1 *c, uint64_t line, unsigned sectors, enum cache_alloc how)
 {
     return load(c, line, sectors, how, 10, 10);
 }
-#define HIT(m) (m)
+#define HIT(m)     (m)
 #define PENDING(m) ((m) << 4)
-#define MISS(m) ((m) << 8)
+#define MISS(m)    ((m) << 8)
 
 static void test_lru(void **state)
 {
     (void)state;
     struct cache_l1 c = make(1, 2, 32);
-    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), MISS(1));   /* 1     */
-    assert_int_equal(at_once(&c, 2, 1, CACHE_NORMAL), MISS(1));   /* 2 1   */
-    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), HIT(1));    /* 1 2   */
-    assert_int_equal(at_once(&c, 3, 1, CACHE_NORMAL), MISS(1));   /* 3 1   (2 out) */
-    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), HIT(1));    /* 1 3   */
-    assert_int_equal(at_once(&c, 2, 1, CACHE_NORMAL), MISS(1));   /* 2 1   (3 out) */
-    assert_int_equal(at_once(&c, 3, 1, CACHE_NORMAL), MISS(1));   /* 3 2   */
+    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), MISS(1)); /* 1     */
+    assert_int_equal(at_once(&c, 2, 1, CACHE_NORMAL), MISS(1)); /* 2 1   */
+    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), HIT(1));  /* 1 2   */
+    assert_int_equal(at_once(&c, 3, 1, CACHE_NORMAL), MISS(1)); /* 3 1   (2 out) */
+    assert_int_equal(at_once(&c, 1, 1, CACHE_NORMAL), HIT(1));  /* 1 3   */
+    assert_int_equal(at_once(&c, 2, 1, CACHE_NORMAL), MISS(1)); /* 2 1   (3 out) */
+    assert_int_equal(at_once(&c, 3, 1, CACHE_NORMAL), MISS(1)); /* 3 2   */
     cache_l1_free(&c);
 }
 
@@ -59,7 +62,8 @@ static void test_sectors(void **state)
     assert_int_equal(at_once(&c, 5, 3, CACHE_NORMAL), MISS(3));          /* sectors 0, 1 */
     assert_int_equal(at_once(&c, 5, 6, CACHE_NORMAL), HIT(2) | MISS(4)); /* 1 there, 2 not */
     assert_int_equal(at_once(&c, 5, 15, CACHE_NORMAL), HIT(7) | MISS(8));
-    assert_int_equal(at_once(&whole, 5, 1, CACHE_NORMAL), MISS(15));     /* unsectored: the line comes whole */
+    /* unsectored: the line comes whole */
+    assert_int_equal(at_once(&whole, 5, 1, CACHE_NORMAL), MISS(15));
     assert_int_equal(at_once(&whole, 5, 8, CACHE_NORMAL), HIT(8));
     assert_int_equal(at_once(&pair, 5, 1, CACHE_NORMAL), MISS(3));
     assert_int_equal(at_once(&pair, 5, 6, CACHE_NORMAL), HIT(2) | MISS(12));
@@ -74,16 +78,20 @@ static void test_pending(void **state)
     struct cache_l1 c = make(1, 2, 32);
     c.merge_max = 1;
     assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 100, 500), MISS(1));
-    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 200, 0), PENDING(1));  /* merged into the outstanding miss */
-    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 201, 0), 0xffff);      /* no room to merge: try later */
-    assert_int_equal(load(&c, 1, 2, CACHE_NORMAL, 300, 600), MISS(2));   /* another sector of the line */
-    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 700, 0), HIT(1));      /* arrived */
+    /* merged into the outstanding miss */
+    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 200, 0), PENDING(1));
+    /* no room to merge: try later */
+    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 201, 0), 0xffff);
+    assert_int_equal(load(&c, 1, 2, CACHE_NORMAL, 300, 600), MISS(2)); /* another sector of the line */
+    assert_int_equal(load(&c, 1, 1, CACHE_NORMAL, 700, 0), HIT(1));    /* arrived */
     assert_int_equal(load(&c, 2, 1, CACHE_NORMAL, 700, 900), MISS(1));
-    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 701, 900), MISS(1));   /* 1 out; both ways pending now */
-    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 702, 950), MISS(1));   /* streaming: passes without a line */
+    /* 1 out; both ways pending now */
+    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 701, 900), MISS(1));
+    /* streaming: passes without a line */
+    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 702, 950), MISS(1));
     assert_false(cache_l1_has(&c, 4, 1));
     c.streaming = false;
-    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 703, 950), 0xffff);    /* Fermi: waits for a way */
+    assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 703, 950), 0xffff); /* Fermi: waits for a way */
     assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 900, 950), MISS(1));
     cache_l1_free(&c);
 }
@@ -92,14 +100,18 @@ static void test_evict_first_and_last(void **state)
 {
     (void)state;
     struct cache_l1 c = make(1, 3, 32);
-    at_once(&c, 1, 1, CACHE_LAST);                                 /* 1L */
-    at_once(&c, 2, 1, CACHE_NORMAL);                               /* 2 1L */
-    at_once(&c, 3, 1, CACHE_FIRST);                                /* 3F 2 1L */
-    at_once(&c, 4, 1, CACHE_NORMAL);                               /* 3F is the victim though youngest */
-    assert_true(cache_l1_has(&c, 1, 1) && cache_l1_has(&c, 2, 1) && !cache_l1_has(&c, 3, 1));
-    at_once(&c, 5, 1, CACHE_NORMAL);                               /* 2 out: oldest normal; 1L stays */
-    at_once(&c, 6, 1, CACHE_NORMAL);                               /* 4 out */
-    assert_true(cache_l1_has(&c, 1, 1) && !cache_l1_has(&c, 2, 1) && !cache_l1_has(&c, 4, 1));
+    at_once(&c, 1, 1, CACHE_LAST);   /* 1L */
+    at_once(&c, 2, 1, CACHE_NORMAL); /* 2 1L */
+    at_once(&c, 3, 1, CACHE_FIRST);  /* 3F 2 1L */
+    at_once(&c, 4, 1, CACHE_NORMAL); /* 3F is the victim though youngest */
+    assert_true(cache_l1_has(&c, 1, 1));
+    assert_true(cache_l1_has(&c, 2, 1));
+    assert_true(!cache_l1_has(&c, 3, 1));
+    at_once(&c, 5, 1, CACHE_NORMAL); /* 2 out: oldest normal; 1L stays */
+    at_once(&c, 6, 1, CACHE_NORMAL); /* 4 out */
+    assert_true(cache_l1_has(&c, 1, 1));
+    assert_true(!cache_l1_has(&c, 2, 1));
+    assert_true(!cache_l1_has(&c, 4, 1));
     cache_l1_free(&c);
 }
 
@@ -108,13 +120,14 @@ static void test_unchanged_and_last_use(void **state)
     (void)state;
     struct cache_l1 c = make(1, 2, 32);
     at_once(&c, 1, 1, CACHE_NORMAL);
-    at_once(&c, 2, 1, CACHE_NORMAL);                               /* 2 1 */
-    at_once(&c, 1, 1, CACHE_UNCHANGED);                            /* a hit, but 1 stays oldest */
+    at_once(&c, 2, 1, CACHE_NORMAL);    /* 2 1 */
+    at_once(&c, 1, 1, CACHE_UNCHANGED); /* a hit, but 1 stays oldest */
     at_once(&c, 3, 1, CACHE_NORMAL);
-    assert_false(cache_l1_has(&c, 1, 1));                          /* 3 2 */
-    assert_int_equal(at_once(&c, 3, 1, CACHE_LAST_USE), HIT(1));   /* 3 was needed for the last time */
+    assert_false(cache_l1_has(&c, 1, 1));                        /* 3 2 */
+    assert_int_equal(at_once(&c, 3, 1, CACHE_LAST_USE), HIT(1)); /* 3 was needed for the last time */
     at_once(&c, 4, 1, CACHE_NORMAL);
-    assert_true(cache_l1_has(&c, 2, 1) && !cache_l1_has(&c, 3, 1));
+    assert_true(cache_l1_has(&c, 2, 1));
+    assert_true(!cache_l1_has(&c, 3, 1));
     cache_l1_free(&c);
 }
 
@@ -123,18 +136,22 @@ static void test_no_allocate(void **state)
     (void)state;
     struct cache_l1 c = make(1, 2, 32);
     at_once(&c, 1, 1, CACHE_NORMAL);
-    assert_int_equal(at_once(&c, 1, 1, CACHE_TRANSIT), HIT(1));            /* hits what another load brought */
-    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 20, 50), MISS(1));      /* brings nothing that could be found */
+    /* hits what another load brought */
+    assert_int_equal(at_once(&c, 1, 1, CACHE_TRANSIT), HIT(1));
+    /* brings nothing that could be found */
+    assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 20, 50), MISS(1));
     assert_int_equal(load(&c, 2, 1, CACHE_TRANSIT, 30, 0), MISS(1));
-    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 100, 100), MISS(1));     /* the free slot */
+    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 100, 100), MISS(1)); /* the free slot */
     assert_true(cache_l1_has(&c, 1, 1));
     assert_int_equal(load(&c, 4, 1, CACHE_BYPASS, 110, 0), MISS(1));
-    assert_int_equal(load(&c, 1, 1, CACHE_BYPASS, 110, 0), MISS(1));       /* bypass does not look */
-    assert_true(cache_l1_has(&c, 1, 1) && cache_l1_has(&c, 3, 1));
-    assert_int_equal(load(&c, 1, 1, CACHE_DROP, 120, 0), MISS(1));         /* volatile drops the copy */
+    assert_int_equal(load(&c, 1, 1, CACHE_BYPASS, 110, 0), MISS(1)); /* bypass does not look */
+    assert_true(cache_l1_has(&c, 1, 1));
+    assert_true(cache_l1_has(&c, 3, 1));
+    assert_int_equal(load(&c, 1, 1, CACHE_DROP, 120, 0), MISS(1)); /* volatile drops the copy */
     assert_false(cache_l1_has(&c, 1, 1));
     at_once(&c, 5, 1, CACHE_NORMAL);
-    assert_int_equal(load(&c, 5, 2, CACHE_TRANSIT, 130, 130), MISS(2));    /* but a sector of a line that is there stays with it */
+    /* but a sector of a line that is there stays with it */
+    assert_int_equal(load(&c, 5, 2, CACHE_TRANSIT, 130, 130), MISS(2));
     assert_true(cache_l1_has(&c, 5, 3));
     cache_l1_free(&c);
 }
@@ -148,9 +165,11 @@ static void test_stores(void **state)
     at_once(&evict, 1, 3, CACHE_NORMAL);
     cache_l1_store(&keep, 1, 1, false, 0);
     cache_l1_store(&evict, 1, 1, false, 0);
-    cache_l1_store(&keep, 2, 1, false, 0);                                   /* no write allocation */
-    assert_true(cache_l1_has(&keep, 1, 3) && !cache_l1_has(&keep, 2, 1));
-    assert_true(!cache_l1_has(&evict, 1, 1) && cache_l1_has(&evict, 1, 2));
+    cache_l1_store(&keep, 2, 1, false, 0); /* no write allocation */
+    assert_true(cache_l1_has(&keep, 1, 3));
+    assert_true(!cache_l1_has(&keep, 2, 1));
+    assert_true(!cache_l1_has(&evict, 1, 1));
+    assert_true(cache_l1_has(&evict, 1, 2));
     cache_l1_free(&keep);
     cache_l1_free(&evict);
 }
@@ -161,14 +180,17 @@ static void test_transit(void **state)
     (void)state;
     struct cache_l1 c = make(1, 2, 32);
     c.transit = true;
-    at_once(&c, 1, 1, CACHE_NORMAL);                                       /* 1     */
-    assert_int_equal(load(&c, 7, 1, CACHE_BYPASS, 20, 100), MISS(1));      /* . 1   */
-    assert_true(cache_l1_has(&c, 1, 1) && !cache_l1_has(&c, 7, 1));
-    assert_int_equal(load(&c, 8, 1, CACHE_TRANSIT, 30, 110), MISS(1));     /* . .   (1 out: the other is on its way) */
+    at_once(&c, 1, 1, CACHE_NORMAL);                                  /* 1     */
+    assert_int_equal(load(&c, 7, 1, CACHE_BYPASS, 20, 100), MISS(1)); /* . 1   */
+    assert_true(cache_l1_has(&c, 1, 1));
+    assert_true(!cache_l1_has(&c, 7, 1));
+    /* . .   (1 out: the other is on its way) */
+    assert_int_equal(load(&c, 8, 1, CACHE_TRANSIT, 30, 110), MISS(1));
     assert_false(cache_l1_has(&c, 1, 1));
-    assert_int_equal(load(&c, 2, 1, CACHE_NORMAL, 105, 120), MISS(1));     /* 2 .   */
-    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 125, 130), MISS(1));     /* 2 3   */
-    assert_true(cache_l1_has(&c, 2, 1) && cache_l1_has(&c, 3, 1));
+    assert_int_equal(load(&c, 2, 1, CACHE_NORMAL, 105, 120), MISS(1)); /* 2 .   */
+    assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 125, 130), MISS(1)); /* 2 3   */
+    assert_true(cache_l1_has(&c, 2, 1));
+    assert_true(cache_l1_has(&c, 3, 1));
     cache_l1_free(&c);
 }
 
@@ -180,16 +202,17 @@ static void test_store_lines(void **state)
     c.store_lines = true;
     at_once(&c, 1, 1, CACHE_NORMAL);
     at_once(&c, 2, 1, CACHE_NORMAL);
-    cache_l1_store(&c, 3, 5, false, 20);                                   /* 3 2   */
+    cache_l1_store(&c, 3, 5, false, 20); /* 3 2   */
     assert_int_equal(load(&c, 3, 7, CACHE_NORMAL, 30, 30), HIT(5) | MISS(2));
     assert_false(cache_l1_has(&c, 1, 1));
-    cache_l1_store(&c, 4, 1, true, 40);                                    /* 4 3   */
+    cache_l1_store(&c, 4, 1, true, 40); /* 4 3   */
     assert_false(cache_l1_has(&c, 2, 1));
     assert_int_equal(load(&c, 4, 1, CACHE_NORMAL, 50, 50), MISS(1));
     cache_l1_free(&c);
 }
 
-/* Runs of `sets` consecutive lines cover every set once, whatever the hash does; (set, tag) is unique. */
+/* Runs of `sets` consecutive lines cover every set once, whatever the hash does; (set, tag) is unique.
+ */
 static void test_hash_covers(void **state)
 {
     (void)state;
@@ -203,7 +226,8 @@ static void test_hash_covers(void **state)
             for (uint64_t i = 0; i < sizes[k]; i++) {
                 uint64_t tag;
                 uint32_t set = cache_l1_set(&c, (base * 977) * sizes[k] + i, &tag);
-                assert_true(set < sizes[k] && tag == base * 977 + 1);
+                assert_true(set < sizes[k]);
+                assert_true(tag == base * 977 + 1);
                 assert_int_equal(seen[set]++, 0);
             }
         }
@@ -213,21 +237,36 @@ static void test_hash_covers(void **state)
 
 /* ---- brute force ---- */
 enum { REF_SETS = 8, REF_WAYS = 4 };
-struct ref_line { uint64_t line; uint8_t valid; enum cache_alloc how; uint64_t used; };
-struct ref { struct ref_line v[REF_SETS][REF_WAYS]; size_t n[REF_SETS]; uint64_t clock; };
+struct ref_line {
+    uint64_t line;
+    uint8_t valid;
+    enum cache_alloc how;
+    uint64_t used;
+};
+struct ref {
+    struct ref_line v[REF_SETS][REF_WAYS];
+    size_t n[REF_SETS];
+    uint64_t clock;
+};
 
-static int ref_rank(const struct ref_line *l) { return l->how == CACHE_FIRST ? 0 : l->how == CACHE_LAST ? 2 : 1; }
+static int ref_rank(const struct ref_line *l)
+{
+    return l->how == CACHE_FIRST ? 0 : l->how == CACHE_LAST ? 2 : 1;
+}
 
 static unsigned ref_load(struct ref *r, uint64_t line, unsigned sectors, enum cache_alloc how)
 {
     size_t set = line % REF_SETS;
     struct ref_line *v = r->v[set];
     for (size_t i = 0; i < r->n[set]; i++) {
-        if (v[i].line != line) continue;
+        if (v[i].line != line)
+            continue;
         unsigned hit = sectors & v[i].valid, miss = sectors & ~hit;
         v[i].valid |= (uint8_t)sectors;
-        if (how != CACHE_UNCHANGED) v[i].used = ++r->clock;
-        if (how == CACHE_LAST) v[i].how = CACHE_LAST;
+        if (how != CACHE_UNCHANGED)
+            v[i].used = ++r->clock;
+        if (how == CACHE_LAST)
+            v[i].how = CACHE_LAST;
         return HIT(hit) | MISS(miss);
     }
     size_t at = r->n[set];
@@ -235,12 +274,14 @@ static unsigned ref_load(struct ref *r, uint64_t line, unsigned sectors, enum ca
         at = 0;
         for (size_t i = 1; i < REF_WAYS; i++) {
             int a = ref_rank(&v[i]), b = ref_rank(&v[at]);
-            if (a < b || (a == b && v[i].used < v[at].used)) at = i;
+            if (a < b || (a == b && v[i].used < v[at].used))
+                at = i;
         }
     } else {
         r->n[set]++;
     }
-    v[at] = (struct ref_line){ line, (uint8_t)sectors, how == CACHE_UNCHANGED ? CACHE_NORMAL : how, ++r->clock };
+    v[at] = (struct ref_line){ line, (uint8_t)sectors, how == CACHE_UNCHANGED ? CACHE_NORMAL : how,
+                               ++r->clock };
     return MISS(sectors);
 }
 
@@ -250,22 +291,29 @@ static void test_against_reference(void **state)
     struct cache_l1 c = make(REF_SETS, REF_WAYS, 32);
     static struct ref r;
     memset(&r, 0, sizeof r);
-    const enum cache_alloc hows[] = { CACHE_NORMAL, CACHE_NORMAL, CACHE_FIRST, CACHE_LAST, CACHE_UNCHANGED };
+    const enum cache_alloc hows[] = { CACHE_NORMAL, CACHE_NORMAL, CACHE_FIRST, CACHE_LAST,
+                                      CACHE_UNCHANGED };
     for (uint64_t i = 0; i < 200000; i++) {
         uint64_t z = base_splitmix(7, i);
         uint64_t line = (z & 15) < 12 ? z >> 8 & 63 : z >> 8 & 1023;
         unsigned sectors = (unsigned)(z >> 40 & 15);
         enum cache_alloc how = hows[(z >> 50) % ARRAY_LEN(hows)];
-        if (!sectors) continue;
+        if (!sectors)
+            continue;
         assert_int_equal(at_once(&c, line, sectors, how), ref_load(&r, line, sectors, how));
     }
     cache_l1_free(&c);
 }
 
 /* ---- L2 ---- */
-static struct cache_l2_outcome l2(struct cache_l2 *c, uint64_t line, unsigned sectors, enum cache_alloc how, unsigned fetch, bool write)
+static struct cache_l2_outcome l2(struct cache_l2 *c, uint64_t line, unsigned sectors,
+                                  enum cache_alloc how, unsigned fetch, bool write)
 {
-    struct cache_l2_request r = { .line = line, .sectors = (uint8_t)sectors, .alloc = (uint8_t)how, .fetch = (uint8_t)fetch, .write = write };
+    struct cache_l2_request r = { .line = line,
+                                  .sectors = (uint8_t)sectors,
+                                  .alloc = (uint8_t)how,
+                                  .fetch = (uint8_t)fetch,
+                                  .write = write };
     struct cache_l2_outcome o;
     cache_l2_access(c, &r, &o);
     return o;
@@ -277,13 +325,13 @@ static void test_l2(void **state)
     struct cache_l2 c;
     assert_int_equal(cache_l2_init(&c, BYTES(1, 2), 2, true), ST_OK);
     struct cache_l2_outcome o = l2(&c, 1, 1, CACHE_NORMAL, 3, false);
-    assert_int_equal(o.miss, 3);                                   /* 64 bytes come together */
+    assert_int_equal(o.miss, 3); /* 64 bytes come together */
     assert_int_equal(l2(&c, 1, 2, CACHE_NORMAL, 0, false).hit, 2);
     assert_int_equal(cache_l2_probe(&c, 1, 15), 3);
     assert_int_equal(l2(&c, 2, 4, CACHE_NORMAL, 0, true).miss, 0); /* a write needs nothing from DRAM */
     o = l2(&c, 3, 1, CACHE_NORMAL, 0, false);                      /* 1 out, clean */
     assert_int_equal(o.written, 0);
-    o = l2(&c, 4, 1, CACHE_NORMAL, 0, false);                      /* 2 out, one dirty sector */
+    o = l2(&c, 4, 1, CACHE_NORMAL, 0, false); /* 2 out, one dirty sector */
     assert_int_equal(o.written, 4);
     cache_l2_free(&c);
 }
@@ -294,22 +342,28 @@ static void test_l2_policies(void **state)
     struct cache_l2 c;
     assert_int_equal(cache_l2_init(&c, BYTES(1, 2), 2, false), ST_OK);
     l2(&c, 1, 1, CACHE_LAST, 0, false);
-    for (uint64_t i = 10; i < 20; i++) l2(&c, i, 1, CACHE_NORMAL, 0, false);
-    assert_int_equal(cache_l2_probe(&c, 1, 1), 1);                 /* evict_last survives a stream */
+    for (uint64_t i = 10; i < 20; i++)
+        l2(&c, i, 1, CACHE_NORMAL, 0, false);
+    assert_int_equal(cache_l2_probe(&c, 1, 1), 1); /* evict_last survives a stream */
     l2(&c, 1, 1, CACHE_FIRST, 0, false);
     l2(&c, 30, 1, CACHE_NORMAL, 0, false);
-    assert_int_equal(cache_l2_probe(&c, 1, 1), 0);                 /* evict_first is the next victim */
+    assert_int_equal(cache_l2_probe(&c, 1, 1), 0); /* evict_first is the next victim */
     cache_l2_free(&c);
 }
 
 /* ---- L2 of a sample: what a few SMs see ---- */
 static const struct cache_places TWO = { .n = 2, .apart = 1 };
 /* 0 and 1 lie beside each other, 2 and 3 too, the pairs far apart. */
-static const struct cache_places FOUR = { .n = 4, .apart = 1, .near_of = { { 2 }, { 1 }, { 8 }, { 4 } }, .far_of = { 12, 12, 3, 3 } };
+static const struct cache_places FOUR = {
+    .n = 4, .apart = 1, .near_of = { { 2 }, { 1 }, { 8 }, { 4 } }, .far_of = { 12, 12, 3, 3 }
+};
 
-static unsigned sample_read(struct cache_l2 *c, unsigned place, uint64_t line, struct cache_l2_outcome *o)
+static unsigned sample_read(struct cache_l2 *c, unsigned place, uint64_t line,
+                            struct cache_l2_outcome *o)
 {
-    struct cache_l2_request r = { .line = line, .sectors = 15, .fetch = 15, .place = (uint8_t)place, .at = 1000 };
+    struct cache_l2_request r = {
+        .line = line, .sectors = 15, .fetch = 15, .place = (uint8_t)place, .at = 1000
+    };
     cache_l2_access(c, &r, o);
     return o->hit;
 }
@@ -318,12 +372,13 @@ static unsigned count_hits(struct cache_l2 *c, unsigned place, uint64_t from, ui
 {
     struct cache_l2_outcome o;
     unsigned hits = 0;
-    for (uint64_t i = 0; i < n; i++) hits += sample_read(c, place, from + i, &o) == 15;
+    for (uint64_t i = 0; i < n; i++)
+        hits += sample_read(c, place, from + i, &o) == 15;
     return hits;
 }
 
-/* 16384 lines for 32 SMs of which 2 are simulated: a private line counts 16 times, and the depth at which one is
- * gone lies within 20 % of the capacity. */
+/* 16384 lines for 32 SMs of which 2 are simulated: a private line counts 16 times, and the depth at
+ * which one is gone lies within 20 % of the capacity. */
 static void test_sample_capacity(void **state)
 {
     (void)state;
@@ -333,10 +388,12 @@ static void test_sample_capacity(void **state)
     assert_int_equal(count_hits(&c, 0, 0, 800), 0);
     sample_read(&c, 0, 800, &o);
     assert_true(o.weight == 16);
-    assert_int_equal(count_hits(&c, 0, 0, 800), 800);             /* 801 * 16 lines: below 80 % */
-    assert_int_equal(count_hits(&c, 1, 100000, 1250), 0);         /* 1250 * 16: beyond 120 % */
-    for (uint64_t i = 0; i < 800; i++) assert_int_equal(cache_l2_probe(&c, i, 15), 0);
-    assert_in_range(count_hits(&c, 1, 100000 + 250, 1000), 350, 650);    /* 1000 * 16: about half are left */
+    assert_int_equal(count_hits(&c, 0, 0, 800), 800);     /* 801 * 16 lines: below 80 % */
+    assert_int_equal(count_hits(&c, 1, 100000, 1250), 0); /* 1250 * 16: beyond 120 % */
+    for (uint64_t i = 0; i < 800; i++)
+        assert_int_equal(cache_l2_probe(&c, i, 15), 0);
+    /* 1000 * 16: about half are left */
+    assert_in_range(count_hits(&c, 1, 100000 + 250, 1000), 350, 650);
     cache_l2_free(&c);
 }
 
@@ -344,14 +401,18 @@ static void test_sample_capacity(void **state)
 static void test_loops(void **state)
 {
     (void)state;
-    const struct { uint64_t lines; unsigned least, most; } v[] = { { 6000, 99, 100 }, { 10650, 0, 4 } };
+    const struct {
+        uint64_t lines;
+        unsigned least, most;
+    } v[] = { { 6000, 99, 100 }, { 10650, 0, 4 } };
     for (size_t k = 0; k < ARRAY_LEN(v); k++) {
         struct cache_l2 exact, sample;
         unsigned hits[2] = { 0, 0 };
         assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
         assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
         for (unsigned round = 0; round < 4; round++) {
-            for (uint64_t i = 0; i < v[k].lines; i++) hits[0] += l2(&exact, i, 15, CACHE_NORMAL, 15, false).hit == 15 && round;
+            for (uint64_t i = 0; i < v[k].lines; i++)
+                hits[0] += l2(&exact, i, 15, CACHE_NORMAL, 15, false).hit == 15 && round;
             unsigned found = count_hits(&sample, 0, 0, v[k].lines / 8);
             hits[1] += round ? found : 0;
         }
@@ -371,7 +432,9 @@ static void test_sample_classes(void **state)
     assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
     count_hits(&c, 0, 0, 700);
     for (uint64_t i = 0; i < 2000; i++) {
-        struct cache_l2_request r = { .line = 50000 + i, .sectors = 15, .fetch = 15, .alloc = CACHE_FIRST };
+        struct cache_l2_request r = {
+            .line = 50000 + i, .sectors = 15, .fetch = 15, .alloc = CACHE_FIRST
+        };
         cache_l2_access(&c, &r, &o);
     }
     assert_int_equal(count_hits(&c, 0, 0, 700), 700);
@@ -382,7 +445,8 @@ static void test_warm(void **state)
 {
     (void)state;
     struct cache_l2 exact, sample;
-    struct cache_range r = { 1000, 16384, true };                  /* twice the cache, and as much that it is copied from */
+    /* twice the cache, and as much that it is copied from */
+    struct cache_range r = { 1000, 16384, true };
     assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
     assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
     cache_l2_warm(&exact, &r, 1);
@@ -391,23 +455,24 @@ static void test_warm(void **state)
         first += cache_l2_probe(&exact, r.first + i, 15) == 15;
         last += cache_l2_probe(&exact, r.first + 8192 + i, 15) == 15;
     }
-    assert_int_equal(first, 0);                                    /* what was copied last is left */
-    assert_in_range(last, 4096 * 85 / 100, 4096 * 102 / 100);    /* sets are not filled alike */
+    assert_int_equal(first, 0);                               /* what was copied last is left */
+    assert_in_range(last, 4096 * 85 / 100, 4096 * 102 / 100); /* sets are not filled alike */
     cache_l2_warm(&sample, &r, 1);
     assert_int_equal(cache_l2_probe(&sample, r.first, 15), 0);
     assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 5000, 15), 0);
     assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 100, 15), 15);
-    r.restored = false;                                            /* does not fit: nothing is left in time */
+    /* does not fit: nothing is left in time */
+    r.restored = false;
     assert_int_equal(cache_l2_probe(&sample, r.first + r.lines - 100, 15), 0);
-    r.lines = 4000;                                                /* fits: everything is there */
+    r.lines = 4000; /* fits: everything is there */
     cache_l2_warm(&exact, &r, 1);
     assert_int_equal(cache_l2_probe(&exact, 1234567, 15), 15);
     cache_l2_free(&exact);
     cache_l2_free(&sample);
 }
 
-/* With a share of an eighth, evict-first lines displace only each other beyond it, where nothing else is asked for too; half lines
- * count half. A younger normal line is in their way. */
+/* With a share of an eighth, evict-first lines displace only each other beyond it, where nothing else is
+ * asked for too; half lines count half. A younger normal line is in their way. */
 static unsigned first_hits(uint64_t lines, uint8_t sectors, bool others)
 {
     struct cache_l2 c;
@@ -417,10 +482,13 @@ static unsigned first_hits(uint64_t lines, uint8_t sectors, bool others)
     cache_l2_limit_first(&c, 0.125);
     for (unsigned round = 0; round < 3; round++)
         for (uint64_t i = 0; i < lines; i++) {
-            struct cache_l2_request r = { .line = i, .sectors = sectors, .fetch = sectors, .alloc = CACHE_TRANSIT };
+            struct cache_l2_request r = {
+                .line = i, .sectors = sectors, .fetch = sectors, .alloc = CACHE_TRANSIT
+            };
             cache_l2_access(&c, &r, &o);
             hits += o.hit == sectors && round;
-            if (others) sample_read(&c, 0, 100000 * (round + 1) + i, &o);
+            if (others)
+                sample_read(&c, 0, 100000 * (round + 1) + i, &o);
         }
     cache_l2_free(&c);
     return (unsigned)(100 * hits / (2 * lines));
@@ -429,20 +497,22 @@ static unsigned first_hits(uint64_t lines, uint8_t sectors, bool others)
 static void test_first_share(void **state)
 {
     (void)state;
-    assert_int_equal(first_hits(90, 15, false), 100);              /* 90 * 16 of 2048 lines */
+    assert_int_equal(first_hits(90, 15, false), 100); /* 90 * 16 of 2048 lines */
     assert_in_range(first_hits(170, 15, false), 0, 2);
     assert_int_equal(first_hits(170, 3, false), 100);
     assert_in_range(first_hits(90, 15, true), 0, 2);
     struct cache_l2 exact;
     assert_int_equal(cache_l2_init(&exact, BYTES(1, 16), 16, false), ST_OK);
     cache_l2_limit_first(&exact, 0.125);
-    for (uint64_t i = 0; i < 3; i++) l2(&exact, i, 15, CACHE_TRANSIT, 15, false);
-    assert_int_equal(cache_l2_probe(&exact, 0, 15), 0);            /* two of sixteen ways */
+    for (uint64_t i = 0; i < 3; i++)
+        l2(&exact, i, 15, CACHE_TRANSIT, 15, false);
+    assert_int_equal(cache_l2_probe(&exact, 0, 15), 0); /* two of sixteen ways */
     assert_int_equal(cache_l2_probe(&exact, 1, 15) + cache_l2_probe(&exact, 2, 15), 30);
     cache_l2_free(&exact);
 }
 
-/* Four places read 2048 lines: all the same, those of their neighbour too, or each its own. Misses per first touch. */
+/* Four places read 2048 lines: all the same, those of their neighbour too, or each its own. Misses per
+ * first touch. */
 static double miss_share(unsigned apart)
 {
     struct cache_l2 c;
@@ -465,8 +535,9 @@ static void test_sample_shared(void **state)
     (void)state;
     assert_true(miss_share(1) == 1);
     double pair = miss_share(2), all = miss_share(4);
-    assert_true(pair > 0.2 && pair < 0.5);       /* the other neighbour of each brings lines as well */
-    assert_true(all < 0.02);                     /* one of 128 fetches it */
+    assert_true(pair > 0.2);
+    assert_true(pair < 0.5); /* the other neighbour of each brings lines as well */
+    assert_true(all < 0.02); /* one of 128 fetches it */
 }
 
 /* What place `p` of 128 asks for as its k-th line. */
@@ -483,7 +554,8 @@ static uint64_t draw(int kind, unsigned p, unsigned k)
     }
 }
 
-/* Misses per access of 128 places by turns, 8192 draws each, nothing leaves L2; and what four of them tell. */
+/* Misses per access of 128 places by turns, 8192 draws each, nothing leaves L2; and what four of them
+ * tell. */
 static double drawn_misses(int kind, bool sample)
 {
     struct cache_l2 c;
@@ -491,10 +563,15 @@ static double drawn_misses(int kind, bool sample)
     struct sim_mem *mem = sim_mem_new(1u << 30);
     uint64_t first = sim_mem_alloc(mem, 1100000ull * 128, "table") >> 7;
     unsigned places = sample ? 4 : 128, misses = 0;
-    assert_int_equal(sample ? cache_l2_init_sample(&c, 1u << 30, 128, &FOUR, mem) : cache_l2_init(&c, 1u << 28, 16, false), ST_OK);
+    assert_int_equal(sample ? cache_l2_init_sample(&c, 1u << 30, 128, &FOUR, mem)
+                            : cache_l2_init(&c, 1u << 28, 16, false),
+                     ST_OK);
     for (unsigned k = 0; k < 8192; k++)
         for (unsigned p = 0; p < places; p++) {
-            struct cache_l2_request r = { .line = first + draw(kind, p * (128 / places), k), .sectors = 15, .fetch = 15, .place = (uint8_t)(sample ? p : 0) };
+            struct cache_l2_request r = { .line = first + draw(kind, p * (128 / places), k),
+                                          .sectors = 15,
+                                          .fetch = 15,
+                                          .place = (uint8_t)(sample ? p : 0) };
             cache_l2_access(&c, &r, &o);
             misses += o.miss != 0;
         }
@@ -503,18 +580,23 @@ static double drawn_misses(int kind, bool sample)
     return misses / (8192.0 * places);
 }
 
-/* Four places learn late what is shared by few at first: a sample says too many misses, never too few. */
+/* Four places learn late what is shared by few at first: a sample says too many misses, never too few.
+ */
 static void test_sample_draws(void **state)
 {
-    static const double most[DRAWS] = { [DRAWN_EVENLY] = 0.25, [DRAWN_SKEWED] = 0.42, [FEW_HOT] = 0.02, [IN_STEP] = 0.02 };
+    static const double most[DRAWS] = {
+        [DRAWN_EVENLY] = 0.25, [DRAWN_SKEWED] = 0.42, [FEW_HOT] = 0.02, [IN_STEP] = 0.02
+    };
     (void)state;
     for (int kind = 0; kind < DRAWS; kind++) {
         double exact = drawn_misses(kind, false), told = drawn_misses(kind, true);
-        if (fabs(exact - told) > most[kind]) fail_msg("draws of kind %d: %.3f misses an access, a sample says %.3f", kind, exact, told);
+        if (fabs(exact - told) > most[kind])
+            fail_msg("draws of kind %d: %.3f misses an access, a sample says %.3f", kind, exact, told);
     }
 }
 
-/* A table of less than 4 KB, wherever it lies, is known to be everybody's: asked for at once by all, it is hot. */
+/* A table of less than 4 KB, wherever it lies, is known to be everybody's: asked for at once by all, it
+ * is hot. */
 static void test_small_table(void **state)
 {
     (void)state;
@@ -525,7 +607,8 @@ static void test_small_table(void **state)
     uint64_t first = sim_mem_alloc(mem, 1764, "table") >> 7;
     assert_int_equal(cache_l2_init_sample(&c, 1u << 24, 128, &FOUR, mem), ST_OK);
     for (unsigned round = 0; round < 400; round++)
-        for (unsigned p = 0; p < 4; p++) sample_read(&c, p, first + round % 13, &o);
+        for (unsigned p = 0; p < 4; p++)
+            sample_read(&c, p, first + round % 13, &o);
     assert_true(cache_l2_together(&c, first) > 0.9);
     cache_l2_free(&c);
     sim_mem_free(mem);
@@ -538,7 +621,8 @@ static void test_faults(void **state)
         struct cache_l1 c = { 0 };
         struct cache_l2 d = { 0 };
         base_fail_after(n);
-        enum status a = cache_l1_init(&c, 4096, 4, 32), b = cache_l2_init_sample(&d, 4096, 4, &TWO, NULL);
+        enum status a = cache_l1_init(&c, 4096, 4, 32),
+                    b = cache_l2_init_sample(&d, 4096, 4, &TWO, NULL);
         base_fail_after(0);
         assert_true(a == ST_NOMEM || b == ST_NOMEM);
         cache_l1_free(&c);
@@ -546,13 +630,16 @@ static void test_faults(void **state)
     }
 }
 
-/* Tags over a pool: 512 sets of 4 tags, 40 lines in four banks, 8 of them spare. Returns how many of n lines `step` apart are found again. */
+/* Tags over a pool: 512 sets of 4 tags, 40 lines in four banks, 8 of them spare. Returns how many of n
+ * lines `step` apart are found again. */
 static unsigned found_again(unsigned n, uint64_t step)
 {
     struct cache_l1 c;
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
     unsigned found = 0;
-    for (uint32_t k = 0; k < 8 * n; k++) found = (k % n ? found : 0) + (load(&c, 4096 + k % n * step, 1, CACHE_NORMAL, 100 * k, 100 * k + 50) & 1);
+    for (uint32_t k = 0; k < 8 * n; k++)
+        found = (k % n ? found : 0) +
+                (load(&c, 4096 + k % n * step, 1, CACHE_NORMAL, 100 * k, 100 * k + 50) & 1);
     cache_l1_free(&c);
     return found;
 }
@@ -560,12 +647,15 @@ static unsigned found_again(unsigned n, uint64_t step)
 static void test_pool_capacity(void **state)
 {
     (void)state;
-    for (unsigned k = 0; k < 12; k++) assert_int_equal(found_again(32, 1ull << k), 32);
-    assert_in_range(found_again(36, 1), 1, 32);      /* what is over loses more than itself, but not all */
+    for (unsigned k = 0; k < 12; k++)
+        assert_int_equal(found_again(32, 1ull << k), 32);
+    /* what is over loses more than itself, but not all */
+    assert_in_range(found_again(36, 1), 1, 32);
     assert_int_equal(found_again(128, 1), 0);
 }
 
-/* One line more than a bank keeps, in turn: each miss shows where the hand went. It goes from set to set, and hits hold nothing. */
+/* One line more than a bank keeps, in turn: each miss shows where the hand went. It goes from set to
+ * set, and hits hold nothing. */
 static void test_pool_hand(void **state)
 {
     (void)state;
@@ -574,11 +664,14 @@ static void test_pool_hand(void **state)
     uint32_t n = 0, t = 0, last = 0, misses = 0, wraps = 0;
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
     for (uint64_t l = 0; n < 9; l += 5)
-        if (cache_l1_set(&c, l, &tag) % CACHE_BANKS == 1) line[n++] = l;
+        if (cache_l1_set(&c, l, &tag) % CACHE_BANKS == 1)
+            line[n++] = l;
     for (uint32_t k = 0; k < 900; k++, t += 100) {
         uint32_t set = cache_l1_set(&c, line[k % 9], &tag);
-        if (load(&c, line[k % 9], 1, CACHE_NORMAL, t, t + 50) & 1 || k < 90) continue;
-        if (misses++) wraps += set < last;
+        if (load(&c, line[k % 9], 1, CACHE_NORMAL, t, t + 50) & 1 || k < 90)
+            continue;
+        if (misses++)
+            wraps += set < last;
         last = set;
     }
     assert_true(misses > 90);
@@ -596,12 +689,14 @@ static void test_pool_wait(void **state)
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
     c.transit = true;
     for (uint32_t n = 0; n < 10; line++) {
-        if (cache_l1_set(&c, line, &tag) % CACHE_BANKS) continue;
+        if (cache_l1_set(&c, line, &tag) % CACHE_BANKS)
+            continue;
         cache_l1_load(&c, line, 1, n % 2 ? CACHE_BYPASS : CACHE_NORMAL, 10, &a);
         assert_non_null(a.line);
         cache_l1_fill(a.line, 500 - n++);
     }
-    while (cache_l1_set(&c, line, &tag) % CACHE_BANKS) line++;
+    while (cache_l1_set(&c, line, &tag) % CACHE_BANKS)
+        line++;
     cache_l1_load(&c, line, 1, CACHE_NORMAL, 20, &a);
     assert_int_equal(a.stall, 491);
     cache_l1_load(&c, line, 1, CACHE_BYPASS, 20, &a);
@@ -612,8 +707,8 @@ static void test_pool_wait(void **state)
     cache_l1_free(&c);
 }
 
-/* Data that loads have not read yet, here until the cycles 700 to 709, are nobody else's, though their lines go for a miss at 600. They
- * are free again in steps of 16 cycles. */
+/* Data that loads have not read yet, here until the cycles 700 to 709, are nobody else's, though their
+ * lines go for a miss at 600. They are free again in steps of 16 cycles. */
 static void test_pool_held(void **state)
 {
     (void)state;
@@ -622,7 +717,8 @@ static void test_pool_held(void **state)
     uint64_t tag, line = 0;
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
     for (uint32_t n = 0; n < 10; line++) {
-        if (cache_l1_set(&c, line, &tag) % CACHE_BANKS) continue;
+        if (cache_l1_set(&c, line, &tag) % CACHE_BANKS)
+            continue;
         cache_l1_load(&c, line, 1, CACHE_NORMAL, 10, &a);
         assert_non_null(a.line);
         cache_l1_fill(a.line, 500);
@@ -630,7 +726,8 @@ static void test_pool_held(void **state)
         cache_l1_hold(a.line, 700 + n++);
         cache_l1_hold(a.line, 650);
     }
-    while (cache_l1_set(&c, line, &tag) % CACHE_BANKS) line++;
+    while (cache_l1_set(&c, line, &tag) % CACHE_BANKS)
+        line++;
     assert_true(cache_l1_has(&c, 0, 1));
     cache_l1_load(&c, line, 1, CACHE_NORMAL, 600, &a);
     assert_int_equal(a.stall, 704);
@@ -639,14 +736,17 @@ static void test_pool_held(void **state)
     assert_int_equal(a.stall, 704);
     assert_int_equal(c.pool.used[0], 10);
     cache_l1_load(&c, line, 1, CACHE_NORMAL, 704, &a);
-    assert_true(!a.stall && a.miss && a.line);
-    assert_int_equal(c.pool.used[0], 10 - 4 + 1);    /* those of 700 to 703, and this one */
+    assert_true(!a.stall);
+    assert_true(a.miss);
+    assert_true(a.line);
+    assert_int_equal(c.pool.used[0], 10 - 4 + 1); /* those of 700 to 703, and this one */
     cache_l1_load(&c, line, 1, CACHE_NORMAL, 100000, &a);
     assert_int_equal(c.pool.used[0], 1);
     cache_l1_free(&c);
 }
 
-/* Four lines of a set on their way: the fifth passes by, with data and no tag, and is not found afterwards. */
+/* Four lines of a set on their way: the fifth passes by, with data and no tag, and is not found
+ * afterwards. */
 static void test_pool_full_set(void **state)
 {
     (void)state;
@@ -656,18 +756,23 @@ static void test_pool_full_set(void **state)
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
     c.transit = true;
     for (unsigned n = 0; n < 5; l++)
-        if (cache_l1_set(&c, l, &tag) == 0) line[n++] = l;
+        if (cache_l1_set(&c, l, &tag) == 0)
+            line[n++] = l;
     for (unsigned k = 0; k < 5; k++) {
         cache_l1_load(&c, line[k], 1, CACHE_NORMAL, 10, &a);
-        assert_true(a.miss && a.line && !a.stall);
+        assert_true(a.miss);
+        assert_true(a.line);
+        assert_true(!a.stall);
         cache_l1_fill(a.line, 100);
         assert_int_equal(a.line->tag == CACHE_TRANSIT_TAG, k == 4);
     }
     assert_int_equal(c.pool.used[0], 5);
     assert_int_equal(c.pool.flying, 1);
-    for (unsigned k = 0; k < 5; k++) assert_int_equal(cache_l1_has(&c, line[k], 1), k < 4);
+    for (unsigned k = 0; k < 5; k++)
+        assert_int_equal(cache_l1_has(&c, line[k], 1), k < 4);
     cache_l1_load(&c, line[0], 1, CACHE_NORMAL, 200, &a);
-    assert_true(a.hit && !a.miss);
+    assert_true(a.hit);
+    assert_true(!a.miss);
     assert_int_equal(c.pool.used[0], 4);
     cache_l1_free(&c);
 }
@@ -678,21 +783,28 @@ static void test_pool_bypass(void **state)
     struct cache_l1 c;
     assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
     c.transit = c.forget = true;
-    for (uint64_t k = 0; k < 24; k++) load(&c, k, 15, CACHE_NORMAL, (uint32_t)k, (uint32_t)k);
-    for (uint64_t k = 0; k < 400; k++) load(&c, 1000 + k, 15, CACHE_BYPASS, (uint32_t)(100 + 100 * k), (uint32_t)(150 + 100 * k));
-    for (uint64_t k = 0; k < 24; k++) assert_true(cache_l1_has(&c, k, 15));      /* one at a time has room beside them */
+    for (uint64_t k = 0; k < 24; k++)
+        load(&c, k, 15, CACHE_NORMAL, (uint32_t)k, (uint32_t)k);
+    for (uint64_t k = 0; k < 400; k++)
+        load(&c, 1000 + k, 15, CACHE_BYPASS, (uint32_t)(100 + 100 * k), (uint32_t)(150 + 100 * k));
+    /* one at a time has room beside them */
+    for (uint64_t k = 0; k < 24; k++)
+        assert_true(cache_l1_has(&c, k, 15));
     load(&c, 3, 15, CACHE_BYPASS, 60000, 60050);
     assert_false(cache_l1_has(&c, 3, 15));
-    assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3] - c.pool.flying, 23);
-    for (uint64_t k = 0; k < 40; k++) load(&c, 2000 + k, 15, CACHE_BYPASS, 70000, 70500);
+    assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3] - c.pool.flying,
+                     23);
+    for (uint64_t k = 0; k < 40; k++)
+        load(&c, 2000 + k, 15, CACHE_BYPASS, 70000, 70500);
     unsigned left = 0;
-    for (uint64_t k = 0; k < 24; k++) left += cache_l1_has(&c, k, 15);
-    assert_in_range(left, 0, 8);                     /* forty on their way at once have not */
+    for (uint64_t k = 0; k < 24; k++)
+        left += cache_l1_has(&c, k, 15);
+    assert_in_range(left, 0, 8); /* forty on their way at once have not */
     cache_l1_free(&c);
 }
 
-/* A line that a bypassing load drops on its way is not found, though who waits for its data gets them; the next load that keeps what it
- * brings asks again. */
+/* A line that a bypassing load drops on its way is not found, though who waits for its data gets them;
+ * the next load that keeps what it brings asks again. */
 static void test_dropped_on_its_way(void **state)
 {
     (void)state;
@@ -704,12 +816,16 @@ static void test_dropped_on_its_way(void **state)
         }
         c.transit = c.forget = true;
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 10, 300), MISS(1));
-        assert_int_equal(load(&c, 3, 2, CACHE_BYPASS, 20, 310), MISS(2));      /* another sector of the line does it too */
+        /* another sector of the line does it too */
+        assert_int_equal(load(&c, 3, 2, CACHE_BYPASS, 20, 310), MISS(2));
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 30, 320), MISS(1));
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 40, 0), PENDING(1));
-        if (pool) assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 3);   /* dropped, passing by, kept */
+        /* dropped, passing by, kept */
+        if (pool)
+            assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 3);
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 330, 0), HIT(1));
-        if (pool) assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 1);
+        if (pool)
+            assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 1);
         assert_int_equal(load(&c, 9, 1, CACHE_NORMAL, 340, 600), MISS(1));
         assert_int_equal(load(&c, 9, 1, CACHE_DROP, 350, 0), MISS(1));
         assert_int_equal(load(&c, 9, 1, CACHE_NORMAL, 700, 900), MISS(1));
@@ -721,15 +837,34 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dropped_on_its_way),
-        cmocka_unit_test(test_pool_capacity), cmocka_unit_test(test_pool_hand), cmocka_unit_test(test_pool_wait), cmocka_unit_test(test_pool_held), cmocka_unit_test(test_pool_full_set),
+        cmocka_unit_test(test_pool_capacity),
+        cmocka_unit_test(test_pool_hand),
+        cmocka_unit_test(test_pool_wait),
+        cmocka_unit_test(test_pool_held),
+        cmocka_unit_test(test_pool_full_set),
         cmocka_unit_test(test_pool_bypass),
-        cmocka_unit_test(test_lru), cmocka_unit_test(test_sectors), cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_evict_first_and_last), cmocka_unit_test(test_unchanged_and_last_use),
-        cmocka_unit_test(test_no_allocate), cmocka_unit_test(test_stores), cmocka_unit_test(test_transit), cmocka_unit_test(test_store_lines),
+        cmocka_unit_test(test_lru),
+        cmocka_unit_test(test_sectors),
+        cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_evict_first_and_last),
+        cmocka_unit_test(test_unchanged_and_last_use),
+        cmocka_unit_test(test_no_allocate),
+        cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_transit),
+        cmocka_unit_test(test_store_lines),
         cmocka_unit_test(test_hash_covers),
-        cmocka_unit_test(test_against_reference), cmocka_unit_test(test_l2), cmocka_unit_test(test_l2_policies),
-        cmocka_unit_test(test_sample_capacity), cmocka_unit_test(test_sample_shared), cmocka_unit_test(test_sample_draws), cmocka_unit_test(test_small_table), cmocka_unit_test(test_first_share), cmocka_unit_test(test_loops), cmocka_unit_test(test_sample_classes),
-        cmocka_unit_test(test_warm), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_against_reference),
+        cmocka_unit_test(test_l2),
+        cmocka_unit_test(test_l2_policies),
+        cmocka_unit_test(test_sample_capacity),
+        cmocka_unit_test(test_sample_shared),
+        cmocka_unit_test(test_sample_draws),
+        cmocka_unit_test(test_small_table),
+        cmocka_unit_test(test_first_share),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_sample_classes),
+        cmocka_unit_test(test_warm),
+        cmocka_unit_test(test_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,36 @@
-/* Kernels in the style of public benchmarks, as nvcc compiles them: tests/sim/apps.cu at the usual optimisation and
- * (apps_debug.ptx) as a debug build; apps_math.cu. What each must leave is computed here in plain C. With arguments, the
- * kernels of those files instead (all of apps.cu and apps_math.cu in one). */
+/* Kernels in the style of public benchmarks, as nvcc compiles them: tests/sim/apps.cu at the usual
+ * optimisation and (apps_debug.ptx) as a debug build; apps_math.cu. What each must leave is computed
+ * here in plain C. With arguments, the kernels of those files instead (all of apps.cu and apps_math.cu
+ * in one). */
 #include "tests/unit/sim_support.h"
 
 #include <math.h>
 
-#define BYTES (1u << 20)
-#define QUARTER (BYTES / 4)              /* each of up to four pointer parameters has one */
+#define BYTES   (1u << 20)
+#define QUARTER (BYTES / 4) /* each of up to four pointer parameters has one */
 
-static const char *ptx;                  /* file under test */
+static const char *ptx; /* file under test */
 
-static float *floats(const struct sim_case *c, unsigned part) { return (float *)(void *)(c->data + part * QUARTER); }
-static double *doubles(const struct sim_case *c, unsigned part) { return (double *)(void *)(c->data + part * QUARTER); }
-static int32_t *ints(const struct sim_case *c, unsigned part) { return (int32_t *)(void *)(c->data + part * QUARTER); }
-static uint32_t *words(const struct sim_case *c, unsigned part) { return (uint32_t *)(void *)(c->data + part * QUARTER); }
-static double unit(uint64_t seed, uint64_t i) { return (double)(base_splitmix(seed, i) >> 11) * 0x1p-53; }
+static float *floats(const struct sim_case *c, unsigned part)
+{
+    return (float *)(void *)(c->data + part * QUARTER);
+}
+static double *doubles(const struct sim_case *c, unsigned part)
+{
+    return (double *)(void *)(c->data + part * QUARTER);
+}
+static int32_t *ints(const struct sim_case *c, unsigned part)
+{
+    return (int32_t *)(void *)(c->data + part * QUARTER);
+}
+static uint32_t *words(const struct sim_case *c, unsigned part)
+{
+    return (uint32_t *)(void *)(c->data + part * QUARTER);
+}
+static double unit(uint64_t seed, uint64_t i)
+{
+    return (double)(base_splitmix(seed, i) >> 11) * 0x1p-53;
+}
 
 /* Pointers to the quarters, then the integers. */
 static struct sim_case open_app(const char *kernel, unsigned npointers, const int32_t *values)
@@ -65,9 +81,12 @@ static void hotspot(void **state)
     run_app(&c, (struct dim3u){ 4, 4, 1 }, (struct dim3u){ 16, 16, 1 });
     for (int y = 0; y < N; y++)
         for (int x = 0; x < N; x++) {
-            double v = t[y * N + x], s = t[(y ? y - 1 : 0) * N + x] + t[(y < N - 1 ? y + 1 : y) * N + x] - 2 * v;
+            double v = t[y * N + x],
+                   s = t[(y ? y - 1 : 0) * N + x] + t[(y < N - 1 ? y + 1 : y) * N + x] - 2 * v;
             double e = t[y * N + (x ? x - 1 : 0)] + t[y * N + (x < N - 1 ? x + 1 : x)] - 2 * v;
-            near(floats(&c, 2)[y * N + x], v + 0.1 * (p[y * N + x] + s * 0.5 + e * 0.25 + (80 - v) * 0.01), 1e-5, "hotspot", (unsigned)(y * N + x));
+            near(floats(&c, 2)[y * N + x],
+                 v + 0.1 * (p[y * N + x] + s * 0.5 + e * 0.25 + (80 - v) * 0.01), 1e-5, "hotspot",
+                 (unsigned)(y * N + x));
         }
     sim_case_close(&c);
 }
@@ -106,7 +125,8 @@ static void nw(void **state)
     run_app(&c, (struct dim3u){ 1, 1, 1 }, (struct dim3u){ N, 1, 1 });
     for (int i = 1; i <= N; i++)
         for (int j = 1; j <= N; j++) {
-            int d = want[i - 1][j - 1] + ints(&c, 0)[(i - 1) * N + j - 1], u = want[i - 1][j] - 10, l = want[i][j - 1] - 10;
+            int d = want[i - 1][j - 1] + ints(&c, 0)[(i - 1) * N + j - 1], u = want[i - 1][j] - 10,
+                l = want[i][j - 1] - 10;
             want[i][j] = d > u ? (d > l ? d : l) : u > l ? u : l;
             assert_int_equal(ints(&c, 1)[i * (N + 1) + j], want[i][j]);
         }
@@ -149,11 +169,17 @@ static void srad(void **state)
     run_app(&c, (struct dim3u){ 10, 1, 1 }, (struct dim3u){ 128, 1, 1 });
     for (int y = 0; y < N; y++)
         for (int x = 0; x < M; x++) {
-            double j = g[y * M + x], dn = g[(y ? y - 1 : 0) * M + x] - j, ds = g[(y < N - 1 ? y + 1 : y) * M + x] - j;
+            double j = g[y * M + x], dn = g[(y ? y - 1 : 0) * M + x] - j,
+                   ds = g[(y < N - 1 ? y + 1 : y) * M + x] - j;
             double dw = g[y * M + (x ? x - 1 : 0)] - j, de = g[y * M + (x < M - 1 ? x + 1 : x)] - j;
-            double g2 = (dn * dn + ds * ds + dw * dw + de * de) / (j * j), l = (dn + ds + dw + de) / j, den = 1 + 0.25 * l;
+            double g2 = (dn * dn + ds * ds + dw * dw + de * de) / (j * j), l = (dn + ds + dw + de) / j,
+                   den = 1 + 0.25 * l;
             double q = 1 / (1 + ((0.5 * g2 - l * l / 16) / (den * den) - 0.05) / (0.05 * 1.05));
-            near(floats(&c, 1)[y * M + x], q < 0 ? 0 : q > 1 ? 1 : q, 2e-5, "srad", (unsigned)(y * M + x));
+            near(floats(&c, 1)[y * M + x],
+                 q < 0   ? 0
+                 : q > 1 ? 1
+                         : q,
+                 2e-5, "srad", (unsigned)(y * M + x));
         }
     sim_case_close(&c);
 }
@@ -170,7 +196,8 @@ static void fft(void **state)
         for (int k = 0; k < N; k++) {
             double re = 0, im = 0;
             for (int i = 0; i < N; i++) {
-                double w = -2 * 3.14159265358979323846 * i * k / N, x = floats(&c, 0)[2 * (b * N + i)], y = floats(&c, 0)[2 * (b * N + i) + 1];
+                double w = -2 * 3.14159265358979323846 * i * k / N, x = floats(&c, 0)[2 * (b * N + i)],
+                       y = floats(&c, 0)[2 * (b * N + i) + 1];
                 re += x * cos(w) - y * sin(w);
                 im += x * sin(w) + y * cos(w);
             }
@@ -229,7 +256,9 @@ static void sorts(void **state)
 static double cnd(double d)
 {
     double k = 1.0 / (1.0 + 0.2316419 * fabs(d));
-    double c = 0.39894228040143267794 * exp(-0.5 * d * d) * (k * (0.31938153 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
+    double c = 0.39894228040143267794 * exp(-0.5 * d * d) *
+               (k * (0.31938153 +
+                     k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429)))));
     return d > 0 ? 1.0 - c : c;
 }
 static void black_scholes(void **state)
@@ -243,8 +272,10 @@ static void black_scholes(void **state)
     }
     run_app(&c, (struct dim3u){ 2, 1, 1 }, (struct dim3u){ 64, 1, 1 });
     for (int i = 0; i < N; i++) {
-        double s = doubles(&c, 0)[i], x = doubles(&c, 1)[i], t = 0.25 + i % 40 * 0.25, d1 = (log(s / x) + 0.065 * t) / (0.3 * sqrt(t));
-        near(doubles(&c, 2)[i], s * cnd(d1) - x * exp(-0.02 * t) * cnd(d1 - 0.3 * sqrt(t)), 1e-12, "call", (unsigned)i);
+        double s = doubles(&c, 0)[i], x = doubles(&c, 1)[i], t = 0.25 + i % 40 * 0.25,
+               d1 = (log(s / x) + 0.065 * t) / (0.3 * sqrt(t));
+        near(doubles(&c, 2)[i], s * cnd(d1) - x * exp(-0.02 * t) * cnd(d1 - 0.3 * sqrt(t)), 1e-12,
+             "call", (unsigned)i);
     }
     sim_case_close(&c);
 }
@@ -264,7 +295,8 @@ static void mandelbrot(void **state)
             zi = 2 * zr * zi + ci;
             zr = u;
         }
-        differ += ints(&c, 0)[i] != k;           /* the device contracts to fma: chaotic points may end elsewhere */
+        /* the device contracts to fma: chaotic points may end elsewhere */
+        differ += ints(&c, 0)[i] != k;
     }
     assert_true(differ <= W * H / 100);
     sim_case_close(&c);
@@ -342,7 +374,8 @@ static void halves(void **state)
     }
     run_app(&c, (struct dim3u){ 2, 1, 1 }, (struct dim3u){ 96, 1, 1 });
     for (int i = 0; i < N; i++)
-        assert_int_equal(((uint16_t *)(void *)(c.data + QUARTER))[i], half_of(3 * (i % 50 - 25) + i % 31));
+        assert_int_equal(((uint16_t *)(void *)(c.data + QUARTER))[i],
+                         half_of(3 * (i % 50 - 25) + i % 31));
     sim_case_close(&c);
 }
 
@@ -384,7 +417,8 @@ static void queens(void **state)
     struct sim_case c = open_app("queens", 1, (const int32_t[]){ N });
     run_app(&c, (struct dim3u){ 2, 1, 1 }, (struct dim3u){ 32, 1, 1 });
     for (int i = 0; i < N * N; i++) {
-        int col[N] = { i / N, i % N }, d = col[0] - col[1], want = d >= -1 && d <= 1 ? 0 : place(2, N, col);
+        int col[N] = { i / N, i % N }, d = col[0] - col[1],
+            want = d >= -1 && d <= 1 ? 0 : place(2, N, col);
         assert_int_equal(ints(&c, 0)[i], want);
         all += want;
     }
@@ -396,9 +430,11 @@ static void queens(void **state)
 static void sha256(void **state)
 {
     (void)state;
-    static const uint32_t want[8] = { 0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223, 0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad };
+    static const uint32_t want[8] = { 0xba7816bf, 0x8f01cfea, 0x414140de, 0x5dae2223,
+                                      0xb00361a3, 0x96177a9c, 0xb410ff61, 0xf20015ad };
     uint32_t k[64], prime[64], n = 0;
-    for (uint32_t p = 2; n < 64; p++) {          /* first 32 bits of the fractional parts of the cube roots of the first 64 primes */
+    /* first 32 bits of the fractional parts of the cube roots of the first 64 primes */
+    for (uint32_t p = 2; n < 64; p++) {
         bool is = true;
         for (uint32_t d = 0; d < n; d++)
             is = is && p % prime[d];
@@ -423,8 +459,10 @@ static void sha256(void **state)
 static double reference(int k, double v)
 {
     double a = fabs(v);
-    double r[] = { sin(v), cos(v), tan(v), exp(v * 0.1), log(a), pow(a, 1.7), atan2(v, 3), asin(v * 0.01), sinh(v * 0.1), tanh(v),
-                   cbrt(v), erf(v), lgamma(a + 0.5), fmod(v, 0.7), hypot(v, 2), 1 / sqrt(a), exp2(v), log1p(a), round(v), tgamma(a * 0.1 + 1) };
+    double r[] = { sin(v),      cos(v),      tan(v),          exp(v * 0.1),  log(a),
+                   pow(a, 1.7), atan2(v, 3), asin(v * 0.01),  sinh(v * 0.1), tanh(v),
+                   cbrt(v),     erf(v),      lgamma(a + 0.5), fmod(v, 0.7),  hypot(v, 2),
+                   1 / sqrt(a), exp2(v),     log1p(a),        round(v),      tgamma(a * 0.1 + 1) };
     return r[k];
 }
 static void mathematics(void **state)
@@ -434,12 +472,15 @@ static void mathematics(void **state)
     struct sim_case c = open_app("math_float", 2, (const int32_t[]){ N });
     for (int i = 0; i < N; i++)
         floats(&c, 0)[i] = (float)ldexp(unit(18, (uint64_t)i) - 0.5, i % 7);
-    floats(&c, 0)[5] = 1e4f / 7;                 /* range reduction the long way, for sine, cosine and tangent only */
+    /* range reduction the long way, for sine, cosine and tangent only */
+    floats(&c, 0)[5] = 1e4f / 7;
     run_app(&c, (struct dim3u){ 3, 1, 1 }, (struct dim3u){ 32, 1, 1 });
     for (int k = 0; k < 20; k++)
         for (int i = 0; i < N; i++)
             if (i != 5 || k < 3)
-                near(floats(&c, 1)[k * N + i], k == 13 ? fmodf(floats(&c, 0)[i], 0.7f) : reference(k, floats(&c, 0)[i]), 5e-6, "float function", (unsigned)(k * N + i));
+                near(floats(&c, 1)[k * N + i],
+                     k == 13 ? fmodf(floats(&c, 0)[i], 0.7f) : reference(k, floats(&c, 0)[i]), 5e-6,
+                     "float function", (unsigned)(k * N + i));
     sim_case_close(&c);
     c = open_app("math_double", 2, (const int32_t[]){ N });
     for (int i = 0; i < N; i++)
@@ -449,7 +490,8 @@ static void mathematics(void **state)
     for (int k = 0; k < 20; k++)
         for (int i = 0; i < N; i++)
             if (i != 5 || k < 3)
-                near(doubles(&c, 1)[k * N + i], reference(k, doubles(&c, 0)[i]), 1e-13, "double function", (unsigned)(k * N + i));
+                near(doubles(&c, 1)[k * N + i], reference(k, doubles(&c, 0)[i]), 1e-13,
+                     "double function", (unsigned)(k * N + i));
     sim_case_close(&c);
 }
 
@@ -457,9 +499,13 @@ int main(int argc, char **argv)
 {
     static const char *const files[] = { "tests/sim/apps.ptx", "tests/sim/apps_debug.ptx" };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hotspot), cmocka_unit_test(lud), cmocka_unit_test(nw), cmocka_unit_test(pathfinder), cmocka_unit_test(srad), cmocka_unit_test(fft),
-        cmocka_unit_test(scan), cmocka_unit_test(sorts), cmocka_unit_test(black_scholes), cmocka_unit_test(mandelbrot), cmocka_unit_test(histogram),
-        cmocka_unit_test(groups), cmocka_unit_test(halves), cmocka_unit_test(heap), cmocka_unit_test(queens), cmocka_unit_test(sha256) };
+        cmocka_unit_test(hotspot),    cmocka_unit_test(lud),       cmocka_unit_test(nw),
+        cmocka_unit_test(pathfinder), cmocka_unit_test(srad),      cmocka_unit_test(fft),
+        cmocka_unit_test(scan),       cmocka_unit_test(sorts),     cmocka_unit_test(black_scholes),
+        cmocka_unit_test(mandelbrot), cmocka_unit_test(histogram), cmocka_unit_test(groups),
+        cmocka_unit_test(halves),     cmocka_unit_test(heap),      cmocka_unit_test(queens),
+        cmocka_unit_test(sha256)
+    };
     const struct CMUnitTest functions[] = { cmocka_unit_test(mathematics) };
     int failed = 0;
     for (int k = 0; k < (argc > 1 ? argc - 1 : 2); k++) {

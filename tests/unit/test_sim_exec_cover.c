@@ -1,32 +1,59 @@
-/* Every instruction that the op table and its rules allow on sm_90, and on sm_100, one variant at a time: each type combination with the
- * modifiers it must have, and then with each other modifier by itself. What the parser accepts the simulated device must
- * load, unless `refused` says why not; and what stands there must really be refused. Instructions that the ISA counts as
- * texture, surface, tensor core or bulk tensor work have no executor in ops.def and are not looked at; those of warp-level
+/* Every instruction that the op table and its rules allow on sm_90, and on sm_100, one variant at a
+ * time: each type combination with the modifiers it must have, and then with each other modifier by
+ * itself. What the parser accepts the simulated device must load, unless `refused` says why not; and
+ * what stands there must really be refused. Instructions that the ISA counts as texture, surface, tensor
+ * core or bulk tensor work have no executor in ops.def and are not looked at; those of warp-level
  * matrices take fragments of many shapes, which test_sim_exec_vectors.c knows. */
 #include "tests/unit/sim_support.h"
 
 #define WORDS 24
-struct row { enum ptx_op op; const char *name, *exec, *sig, *types, *mods, *section; int effect, addr, cls, version, sm; char suffix; };
+struct row {
+    enum ptx_op op;
+    const char *name, *exec, *sig, *types, *mods, *section;
+    int effect, addr, cls, version, sm;
+    char suffix;
+};
 static const struct row rows[] = {
 #define OP(id, text, body, ...) { .op = PTX_OP_##id, .name = text, .exec = #body, __VA_ARGS__ },
 #include "engine/ptx/ops.def"
 #undef OP
 };
-/* What the simulated device does not model, and why: the opcode (its start) and a part of the reason it gives. */
-static const struct { const char *start, *reason; } refused[] = {
+/* What the simulated device does not model, and why: the opcode (its start) and a part of the reason it
+ * gives. */
+static const struct {
+    const char *start, *reason;
+} refused[] = {
     { "vote.sync.all.pred %p1, %p1;", "no member mask" },
-    { "red.async.", "without an mbarrier" }, { "st.async.", "without an mbarrier" },
-    { "fma.rn.oob.", "" },               /* which NaN is out of bounds is the tensor copy engine's secret */
+    { "red.async.", "without an mbarrier" },
+    { "st.async.", "without an mbarrier" },
+    /* which NaN is out of bounds is the tensor copy engine's secret */
+    { "fma.rn.oob.", "" },
     { "cvt.rs.", "stochastic rounding" },
 };
 /* Where the variants are tried: what came later, or (a) stands in a target of its own, is left out. */
-struct target { const char *head; unsigned version, sm; bool a; };
-static const struct target sm_90 = { ".version 8.3\n.target sm_90a\n", 83, 90, false }, sm_100 = { ".version 8.8\n.target sm_100a\n", 88, 100, true };
+struct target {
+    const char *head;
+    unsigned version, sm;
+    bool a;
+};
+static const struct target sm_90 = { ".version 8.3\n.target sm_90a\n", 83, 90, false },
+                           sm_100 = { ".version 8.8\n.target sm_100a\n", 88, 100, true };
 static const struct target *target = &sm_90;
 
-struct words { char v[WORDS][40]; unsigned n; };
-struct variant { const struct row *r; const char *sig; size_t nsig; struct words types, mods; };
-struct tally { unsigned tried, valid, refused, expected; struct buf missing; };
+struct words {
+    char v[WORDS][40];
+    unsigned n;
+};
+struct variant {
+    const struct row *r;
+    const char *sig;
+    size_t nsig;
+    struct words types, mods;
+};
+struct tally {
+    unsigned tried, valid, refused, expected;
+    struct buf missing;
+};
 
 /* A token of a table: the word, whether the target has it, the types it is restricted to. */
 static bool take(const char *s, size_t n, const char *type0, char word[40])
@@ -38,7 +65,8 @@ static bool take(const char *s, size_t n, const char *type0, char word[40])
     const char *at = memchr(s, '@', n), *list = memchr(s, '[', n);
     unsigned version = 0, sm = 0;
     char tail = 0;
-    if (at && sscanf(at, "@%u.%u%c", &version, &sm, &tail) >= 2 && (sm > target->sm || (tail == 'a' && !target->a) || version > target->version))
+    if (at && sscanf(at, "@%u.%u%c", &version, &sm, &tail) >= 2 &&
+        (sm > target->sm || (tail == 'a' && !target->a) || version > target->version))
         return false;
     if (!list || !type0)
         return true;
@@ -54,12 +82,26 @@ static bool take(const char *s, size_t n, const char *type0, char word[40])
 /* ---- operands ---- */
 static unsigned bits_of_type(const char *t)
 {
-    return strstr(t, "pred") ? 1 : !strcmp(t, "e4m3x2") || !strcmp(t, "e5m2x2") ? 16 : strstr(t, "x2") ? 32 : strstr(t, "128") ? 128 : strstr(t, "64") ? 64 :
-           strstr(t, "16") ? 16 : strstr(t, "32") ? 32 : strpbrk(t, "8") ? 16 : strpbrk(t, "24") ? 32 : 32;
+    return strstr(t, "pred")                              ? 1
+           : !strcmp(t, "e4m3x2") || !strcmp(t, "e5m2x2") ? 16
+           : strstr(t, "x2")                              ? 32
+           : strstr(t, "128")                             ? 128
+           : strstr(t, "64")                              ? 64
+           : strstr(t, "16")                              ? 16
+           : strstr(t, "32")                              ? 32
+           : strpbrk(t, "8")                              ? 16
+           : strpbrk(t, "24")                             ? 32
+                                                          : 32;
 }
 static void put_reg(struct buf *b, unsigned bits, unsigned k)
 {
-    buf_printf(b, "%%%s%u", bits == 1 ? "p" : bits == 16 ? "h" : bits == 64 ? "d" : bits == 128 ? "q" : "r", k);
+    buf_printf(b, "%%%s%u",
+               bits == 1     ? "p"
+               : bits == 16  ? "h"
+               : bits == 64  ? "d"
+               : bits == 128 ? "q"
+                             : "r",
+               k);
 }
 static bool has(const struct words *w, const char *start)
 {
@@ -70,12 +112,19 @@ static bool has(const struct words *w, const char *start)
 }
 static const char *address(const struct variant *v)
 {
-    return has(&v->mods, "shared") ? "[sh]" : has(&v->mods, "const") ? "[cs]" : has(&v->mods, "local") ? "[lo]" : has(&v->mods, "param") ? "[pa]" : "[%d9]";
+    return has(&v->mods, "shared")  ? "[sh]"
+           : has(&v->mods, "const") ? "[cs]"
+           : has(&v->mods, "local") ? "[lo]"
+           : has(&v->mods, "param") ? "[pa]"
+                                    : "[%d9]";
 }
 
 static const char *constant(const char *name)
 {
-    return !strcmp(name, "discard") || !strcmp(name, "applypriority") ? "128" : !strcmp(name, "cp.async") ? "16" : strstr(name, "setmaxnreg") ? "32" : "0";
+    return !strcmp(name, "discard") || !strcmp(name, "applypriority") ? "128"
+           : !strcmp(name, "cp.async")                                ? "16"
+           : strstr(name, "setmaxnreg")                               ? "32"
+                                                                      : "0";
 }
 
 /* One operand of a signature: class letter, type, flags. */
@@ -84,18 +133,28 @@ static void put_operand(struct buf *b, const struct variant *v, const char *s, s
     char type[16] = "";
     const char *colon = memchr(s, ':', n);
     bool wide = memchr(s, 'W', n) != NULL, optional = memchr(s, '?', n) != NULL;
-    unsigned slot = s[1] >= '1' && s[1] <= '3' ? (unsigned)(s[1] - '0') : 0, vec = has(&v->mods, "v2") ? 2 : has(&v->mods, "v4") ? 4 : 1;
+    unsigned slot = s[1] >= '1' && s[1] <= '3' ? (unsigned)(s[1] - '0') : 0,
+             vec = has(&v->mods, "v2")   ? 2
+                   : has(&v->mods, "v4") ? 4
+                                         : 1;
     if (colon)
-        snprintf(type, sizeof type, "%.*s", (int)strspn(colon + 1, "abcdefghijklmnopqrstuvwxyz0123456789"), colon + 1);
+        snprintf(type, sizeof type, "%.*s",
+                 (int)strspn(colon + 1, "abcdefghijklmnopqrstuvwxyz0123456789"), colon + 1);
     else if (slot < v->types.n)
         snprintf(type, sizeof type, "%s", v->types.v[slot]);
     unsigned bits = bits_of_type(type) * (wide ? 2 : 1);
-    bool hint = memchr(s, '^', n) && has(&v->mods, "L2::cache_hint"), mask = !strcmp(type, "u32") && has(&v->mods, "sync");
+    bool hint = memchr(s, '^', n) && has(&v->mods, "L2::cache_hint"),
+         mask = !strcmp(type, "u32") && has(&v->mods, "sync");
     if (optional && s[0] != 'i' && !hint && !mask)
-        return;                          /* what may be left out is, but for what a modifier asks for */
+        return; /* what may be left out is, but for what a modifier asks for */
     buf_puts(b, k ? ", " : " ");
     switch (s[0]) {
-    case 'd': case 's': case 'r': case 'x': case 'v': case 'w':
+    case 'd':
+    case 's':
+    case 'r':
+    case 'x':
+    case 'v':
+    case 'w':
         if (vec > 1 && !colon && !memchr(s, '~', n)) {
             buf_puts(b, "{");
             for (unsigned e = 0; e < vec; e++) {
@@ -107,9 +166,14 @@ static void put_operand(struct buf *b, const struct variant *v, const char *s, s
             put_reg(b, bits, k + 1);
         }
         return;
-    case 'q': case 'p': put_reg(b, 1, k); return;
+    case 'q':
+    case 'p': put_reg(b, 1, k); return;
     case 'i': buf_puts(b, constant(v->r->name)); return;
-    case 'm': buf_puts(b, !strcmp(v->r->name, "cp.async") ? (k ? "[%d9]" : "[sh]") : strstr(v->r->name, "cp.async.m") ? "[sh]" : address(v)); return;
+    case 'm':
+        buf_puts(b, !strcmp(v->r->name, "cp.async")    ? (k ? "[%d9]" : "[sh]")
+                    : strstr(v->r->name, "cp.async.m") ? "[sh]"
+                                                       : address(v));
+        return;
     default: buf_puts(b, "L");
     }
 }
@@ -124,8 +188,10 @@ static void put_kernel(struct buf *b, const struct variant *v, bool types_first)
 {
     buf_clear(b);
     buf_puts(b, target->head);
-    buf_puts(b, ".address_size 64\n.const .align 16 .b8 cs[64];\n.visible .entry k(.param .align 16 .b8 pa[64]) {\n"
-                ".reg .b16 %h<20>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .b128 %q<20>; .reg .pred %p<20>; .shared .align 16 .b8 sh[256]; .local .align 16 .b8 lo[64];\n\t");
+    buf_puts(b, ".address_size 64\n.const .align 16 .b8 cs[64];\n.visible .entry k(.param .align 16 .b8 "
+                "pa[64]) {\n"
+                ".reg .b16 %h<20>; .reg .b32 %r<20>; .reg .b64 %d<20>; .reg .b128 %q<20>; .reg .pred "
+                "%p<20>; .shared .align 16 .b8 sh[256]; .local .align 16 .b8 lo[64];\n\t");
     buf_puts(b, v->r->name);
     put_words(b, types_first ? &v->types : &v->mods);
     put_words(b, types_first ? &v->mods : &v->types);
@@ -135,7 +201,7 @@ static void put_kernel(struct buf *b, const struct variant *v, bool types_first)
         while (at + n < v->nsig && v->sig[at + n] != ',' && v->sig[at + n] != '|')
             n++;
         bool joined = at && v->sig[at - 1] == '|';
-        if (joined) {                    /* "p|q" */
+        if (joined) { /* "p|q" */
             struct buf one = { 0 };
             put_operand(&one, v, v->sig + at, n, k++);
             buf_printf(b, "|%s", one.n ? one.s + 2 : "");
@@ -152,7 +218,8 @@ static void put_kernel(struct buf *b, const struct variant *v, bool types_first)
 static bool is_refused(const char *opcode, const struct diags *ds)
 {
     for (size_t k = 0; k < ARRAY_LEN(refused); k++)
-        if (!strncmp(opcode, refused[k].start, strlen(refused[k].start)) && support_said(ds, refused[k].reason))
+        if (!strncmp(opcode, refused[k].start, strlen(refused[k].start)) &&
+            support_said(ds, refused[k].reason))
             return true;
     return false;
 }
@@ -171,7 +238,8 @@ static void judge(struct tally *t, const char *text, struct ptx_module *m, struc
         if (is_refused(line, ds))
             t->expected++;
         else if (t->missing.n < 400000)
-            buf_printf(&t->missing, "%.*s  %s\n", (int)strcspn(line, "\n"), line, ds->n ? ds->v[ds->n - 1].msg : "");
+            buf_printf(&t->missing, "%.*s  %s\n", (int)strcspn(line, "\n"), line,
+                       ds->n ? ds->v[ds->n - 1].msg : "");
     }
     sim_mem_free(mem);
 }
@@ -197,11 +265,14 @@ static bool try_order(struct tally *t, const struct variant *v, bool types_first
 static bool list_fits(const struct variant *v, unsigned list)
 {
     switch (v->r->op) {
-    case PTX_OP_CVT:                     /* two sources: for a packed result from f32; more: sm_100 */
-        return !has(&v->mods, "scaled") && (list == 0 ? !(strstr(v->types.v[0], "x2") && !strcmp(v->types.v[1], "f32")) :
-                                            list == 1 && strstr(v->types.v[0], "x2") && !strcmp(v->types.v[1], "f32"));
+    case PTX_OP_CVT: /* two sources: for a packed result from f32; more: sm_100 */
+        return !has(&v->mods, "scaled") &&
+               (list == 0 ? !(strstr(v->types.v[0], "x2") && !strcmp(v->types.v[1], "f32"))
+                          : list == 1 && strstr(v->types.v[0], "x2") && !strcmp(v->types.v[1], "f32"));
     case PTX_OP_ATOM: return (list == 1) == has(&v->mods, "cas");
-    case PTX_OP_MOV: return list == (has(&v->mods, "v2") || has(&v->mods, "v4")) && !(list && !strcmp(v->types.v[0], "pred"));
+    case PTX_OP_MOV:
+        return list == (has(&v->mods, "v2") || has(&v->mods, "v4")) &&
+               !(list && !strcmp(v->types.v[0], "pred"));
     default: return true;
     }
 }
@@ -223,7 +294,8 @@ static void try_variant(struct tally *t, struct variant *v)
     }
 }
 
-/* ---- modifiers: the first word of each group that must be there; then every word of every group once ---- */
+/* ---- modifiers: the first word of each group that must be there; then every word of every group once
+ * ---- */
 static void fill_mods(struct variant *v, int force_group, int force_word, bool *exists)
 {
     const char *type0 = v->types.n ? v->types.v[0] : NULL;
@@ -236,7 +308,8 @@ static void fill_mods(struct variant *v, int force_group, int force_word, bool *
         int w = 0;
         for (size_t at = 0; at < n; w++) {
             size_t len = 0;
-            while (at + len < n && (s[at + len] != '/' || memchr(s + at, '[', len) != NULL) && s[at + len] != '!')
+            while (at + len < n && (s[at + len] != '/' || memchr(s + at, '[', len) != NULL) &&
+                   s[at + len] != '!')
                 len += s[at + len] == '[' ? strcspn(s + at + len, "]") + 1 : 1;
             char word[40];
             bool ok = take(s + at, len, type0, word);
@@ -290,9 +363,11 @@ static void each_types(struct tally *t, struct variant *v, const char *s, size_t
 
 static bool looked_at(const struct row *r)
 {
-    static const char *const not[] = { "none", "mma", "wmma_load", "wmma_store", "wmma_mma", "ldmatrix", "stmatrix", "call", "brx", "cp_bulk" /* test_sim_exec.c */ };
-    for (size_t k = 0; k < ARRAY_LEN(not); k++)
-        if (!strcmp(r->exec, not[k]))
+    static const char *const not [] = { "none",     "mma",      "wmma_load", "wmma_store",
+                                        "wmma_mma", "ldmatrix", "stmatrix",  "call",
+                                        "brx",      "cp_bulk" /* test_sim_exec.c */ };
+    for (size_t k = 0; k < ARRAY_LEN(not ); k++)
+        if (!strcmp(r->exec, not [k]))
             return false;
     return (unsigned)r->sm <= target->sm;
 }
@@ -316,7 +391,8 @@ static void try_target(const struct target *on, unsigned least)
         if (t.valid == before && ++silent)
             printf("no variant of %s parsed\n", rows[k].name);
     }
-    printf("%u variants tried, %u are valid PTX for sm_%u, %u of these refused, %u as expected\n", t.tried, t.valid, on->sm, t.refused, t.expected);
+    printf("%u variants tried, %u are valid PTX for sm_%u, %u of these refused, %u as expected\n",
+           t.tried, t.valid, on->sm, t.refused, t.expected);
     if (t.missing.n)
         printf("%s", t.missing.s);
     assert_int_equal(t.refused, t.expected);

@@ -35,12 +35,17 @@ static void printing(void **state)
     (void)state;
     struct sim_case c = run_feature("k_printf", 1, 32, 0);
     assert_non_null(c.stats.print);
-    assert_memory_equal(c.stats.print, "t 0 0.0 str 1.23e+04|-5 z ff %\nt 1 1.5 str 1.23e+04|-5 z ff %\n", c.stats.nprint);
+    assert_memory_equal(c.stats.print,
+                        "t 0 0.0 str 1.23e+04|-5 z ff %\nt 1 1.5 str 1.23e+04|-5 z ff %\n",
+                        c.stats.nprint);
     assert_int_equal(INTS(c)[5], 2);
     sim_case_close(&c);
 }
 
-static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+static int fib(int n)
+{
+    return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
 static void calls(void **state)
 {
     (void)state;
@@ -93,7 +98,8 @@ static void halves(void **state)
     struct sim_case c = run_feature("k_half", 1, 32, 0);
     for (int i = 0; i < 32; i++) {
         assert_int_equal(INTS(c)[2 * i], i * i + 1 + (i ? 1000 : 0));
-        float sq = (float)i * 0.25f * ((float)i * 0.25f);    /* at most 8 significant bits below 16, else rounded to 8 */
+        /* at most 8 significant bits below 16, else rounded to 8 */
+        float sq = (float)i * 0.25f * ((float)i * 0.25f);
         uint32_t u;
         memcpy(&u, &sq, 4);
         u = (u + 0x7fff + (u >> 16 & 1)) & 0xffff0000u;
@@ -203,7 +209,7 @@ static void atomics(void **state)
     assert_true(x == 32);
     assert_int_equal(INTS(c)[4], 31);
     assert_int_equal(INTS(c)[5], 64 % 11);
-    assert_int_equal(INTS(c)[6], 0x54005400);            /* 64 twice */
+    assert_int_equal(INTS(c)[6], 0x54005400); /* 64 twice */
     assert_int_equal(u, 192);
     assert_int_equal(INTS(c)[10], -31);
     assert_int_equal(INTS(c)[12], (6 - 64 % 6) % 6);
@@ -237,10 +243,13 @@ static void memories(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printing), cmocka_unit_test(calls), cmocka_unit_test(locks), cmocka_unit_test(grid_barrier), cmocka_unit_test(groups),
-        cmocka_unit_test(halves), cmocka_unit_test(asserts), cmocka_unit_test(reductions), cmocka_unit_test(flow), cmocka_unit_test(matrices),
-        cmocka_unit_test(wide_integers), cmocka_unit_test(atomics), cmocka_unit_test(memories) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(printing),      cmocka_unit_test(calls),
+                                        cmocka_unit_test(locks),         cmocka_unit_test(grid_barrier),
+                                        cmocka_unit_test(groups),        cmocka_unit_test(halves),
+                                        cmocka_unit_test(asserts),       cmocka_unit_test(reductions),
+                                        cmocka_unit_test(flow),          cmocka_unit_test(matrices),
+                                        cmocka_unit_test(wide_integers), cmocka_unit_test(atomics),
+                                        cmocka_unit_test(memories) };
     int failed = cmocka_run_group_tests_name("sim exec: CUDA features", tests, NULL, NULL);
     timed = true;
     return failed + cmocka_run_group_tests_name("sim exec: CUDA features, timed", tests, NULL, NULL);

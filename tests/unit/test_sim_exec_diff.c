@@ -1,6 +1,7 @@
 /* Generated PTX programs run on the simulated device and on the scalar interpreter of tests/ref;
  * every register of every thread must come out the same. The seed of a program that differs is in
- * the message (lane kernels alternate with it): GPULOCW_DIFF_SEED=n runs it alone and prints it, GPULOCW_DIFF_COUNT sets how many. */
+ * the message (lane kernels alternate with it): GPULOCW_DIFF_SEED=n runs it alone and prints it,
+ * GPULOCW_DIFF_COUNT sets how many. */
 #include "tests/unit/sim_support.h"
 
 #include "tests/ref/gen.h"
@@ -27,15 +28,19 @@ static void check_seed(struct gen *g, uint64_t seed, const char *row, bool show)
         sim_case_print(&c);
         fail_msg("seed %llu: the device refused", (unsigned long long)seed);
     }
-    struct interp_launch l = { ptx_find_func(c.m, STR("k")), GEN_BLOCK, c.params, c.addr, other, GEN_BYTES, 1000000 };
+    struct interp_launch l = {
+        ptx_find_func(c.m, STR("k")), GEN_BLOCK, c.params, c.addr, other, GEN_BYTES, 1000000
+    };
     if (!interp_run(&l, why, sizeof why))
         fail_msg("seed %llu: the interpreter refused: %s", (unsigned long long)seed, why);
     if (!gen_same(c.data, other, &where)) {
         uint32_t a, b;
         memcpy(&a, c.data + where, 4);
         memcpy(&b, other + where, 4);
-        fail_msg("seed %llu%s%s: thread %llu, result byte %llu: device %08x, interpreter %08x", (unsigned long long)seed, row ? ", " : "", row ? row : "", (unsigned long long)where / GEN_OUT_BYTES,
-                 (unsigned long long)where % GEN_OUT_BYTES, a, b);
+        fail_msg("seed %llu%s%s: thread %llu, result byte %llu: device %08x, interpreter %08x",
+                 (unsigned long long)seed, row ? ", " : "", row ? row : "",
+                 (unsigned long long)where / GEN_OUT_BYTES, (unsigned long long)where % GEN_OUT_BYTES, a,
+                 b);
     }
     sim_case_close(&c);
 }
@@ -69,6 +74,7 @@ static void random_programs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_operation), cmocka_unit_test(random_programs) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(each_operation),
+                                        cmocka_unit_test(random_programs) };
     return cmocka_run_group_tests_name("sim exec against the scalar interpreter", tests, NULL, NULL);
 }

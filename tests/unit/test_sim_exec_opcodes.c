@@ -1,8 +1,11 @@
-/* The opcodes and shapes that PTX in use holds (tests/sim/opcodes.ptx, a kernel each, with their shares): every one that has a
- * kernel must load and run, and the share they make up is printed. */
+/* The opcodes and shapes that PTX in use holds (tests/sim/opcodes.ptx, a kernel each, with their
+ * shares): every one that has a kernel must load and run, and the share they make up is printed. */
 #include "tests/unit/sim_support.h"
 
-struct share { double instructions, modules; unsigned rows; };
+struct share {
+    double instructions, modules;
+    unsigned rows;
+};
 static void add(struct share *s, double instructions, double modules)
 {
     s->instructions += instructions;
@@ -10,7 +13,10 @@ static void add(struct share *s, double instructions, double modules)
     s->rows++;
 }
 
-static bool ends_by_trap(const char *op) { return !strcmp(op, "trap") || !strcmp(op, "brkpt"); }
+static bool ends_by_trap(const char *op)
+{
+    return !strcmp(op, "trap") || !strcmp(op, "brkpt");
+}
 
 /* True: it ran to its end, or to the trap it is. */
 static bool runs(const struct ptx_module *m, const char *kernel, const char *op)
@@ -23,13 +29,23 @@ static bool runs(const struct ptx_module *m, const char *kernel, const char *op)
     uint64_t addr = sim_mem_alloc(mem, 4096, "data");
     uint8_t params[64] = { 0 };
     memcpy(params, &addr, 8);
-    struct sim_launch l = { .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .params = params, .nparams = sizeof params, .functional = true, .threads = 1,
-                            .carveout = -1, .hw_pi = -1, .max_cycles = 100000 };
+    struct sim_launch l = { .grid = { 1, 1, 1 },
+                            .block = { 32, 1, 1 },
+                            .params = params,
+                            .nparams = sizeof params,
+                            .functional = true,
+                            .threads = 1,
+                            .carveout = -1,
+                            .hw_pi = -1,
+                            .max_cycles = 100000 };
     enum status st = sim_load(m, str_of(kernel), &g, mem, &p, &ds);
     bool loaded = st == ST_OK;
     if (loaded)
         st = sim_run(p, &l, &stats, &ds);
-    bool ok = loaded && (st == ST_OK || (ends_by_trap(op) && support_said(&ds, strncmp(op, "brkpt", 5) == 0 ? "stopped at a breakpoint" : "trap")));
+    bool ok = loaded &&
+              (st == ST_OK ||
+               (ends_by_trap(op) &&
+                support_said(&ds, strncmp(op, "brkpt", 5) == 0 ? "stopped at a breakpoint" : "trap")));
     if (!ok) {
         struct buf out = { 0 };
         diags_print(&ds, &out);
@@ -65,8 +81,10 @@ static void shares(void **state)
         else
             failed++;
     }
-    printf("%u of %u opcodes and shapes run: %.2f %% of the instructions of the table; without a kernel: %u, %.2f %%\n", run.rows, all.rows,
-           100 * run.instructions / all.instructions, none.rows, 100 * none.instructions / all.instructions);
+    printf("%u of %u opcodes and shapes run: %.2f %% of the instructions of the table; without a "
+           "kernel: %u, %.2f %%\n",
+           run.rows, all.rows, 100 * run.instructions / all.instructions, none.rows,
+           100 * none.instructions / all.instructions);
     assert_int_equal(failed, 0);
     assert_true(run.rows >= 470);
     ptx_free(m);

@@ -1,12 +1,17 @@
-/* The sanitiser's store: what it says of every byte is what a record per byte would say, however accesses are cut. */
-#include "engine/sim/exec_shadow.h"
+/* The sanitiser's store: what it says of every byte is what a record per byte would say, however
+ * accesses are cut. */
+#include "engine/sim/exec/shadow.h"
 #include "tests/support.h"
 
 #include <string.h>
 
 enum { BLOCKS = 3, BYTES = BLOCKS * SHADOW_BLOCK };
 
-struct touch { struct shadow_state next; unsigned calls; bool stop_at_written; };
+struct touch {
+    struct shadow_state next;
+    unsigned calls;
+    bool stop_at_written;
+};
 /* As the sanitiser's: a write replaces the writer, reads fill the two places. */
 static bool apply(void *ctx, struct shadow_state *s)
 {
@@ -33,9 +38,16 @@ static void packed(void **state)
 {
     (void)state;
     shadow_who o = shadow_access(0xfedcba98u, 31, 12345, true);
-    assert_true(shadow_cta(o) == 0xfedcba98u && shadow_warp(o) == 31 && shadow_clock(o) == 12345 && shadow_atomic(o));
+    assert_true(shadow_cta(o) == 0xfedcba98u);
+    assert_true(shadow_warp(o) == 31);
+    assert_true(shadow_clock(o) == 12345);
+    assert_true(shadow_atomic(o));
     o = shadow_access(0, 0, UINT32_MAX, false);
-    assert_true(o && shadow_clock(o) == SHADOW_CLOCK_MOST && !shadow_atomic(o) && !shadow_warp(o) && !shadow_cta(o));
+    assert_true(o);
+    assert_true(shadow_clock(o) == SHADOW_CLOCK_MOST);
+    assert_true(!shadow_atomic(o));
+    assert_true(!shadow_warp(o));
+    assert_true(!shadow_cta(o));
 }
 
 /* sizes: accesses of 1 << one of these, aligned. */
@@ -44,11 +56,15 @@ static void as_bytewise(const unsigned *sizes, unsigned nsizes, uint64_t seed, u
     struct shadow_map m = { 0 };
     struct shadow_state *want = base_alloc(BYTES * sizeof *want), got;
     for (uint64_t i = 0, k = 0; i < 60000; i++) {
-        uint64_t n = UINT64_C(1) << sizes[base_splitmix(seed, k++) % nsizes], at = base_splitmix(seed, k++) % BYTES & ~(n - 1);
+        uint64_t n = UINT64_C(1) << sizes[base_splitmix(seed, k++) % nsizes],
+                 at = base_splitmix(seed, k++) % BYTES & ~(n - 1);
         shadow_who me = shadow_access((uint32_t)(base_splitmix(seed, k++) % users), 0, 1, false);
-        struct touch t = { .next = base_splitmix(seed, k++) & 1 ? (struct shadow_state){ .w = me } : (struct shadow_state){ .r = { me } } };
+        struct touch t = { .next = base_splitmix(seed, k++) & 1 ? (struct shadow_state){ .w = me }
+                                                                : (struct shadow_state){ .r = { me } } };
         uint32_t from = (uint32_t)(at % SHADOW_BLOCK);
-        assert_int_equal(shadow_use(shadow_at(&m, (UINT64_C(1) << 40) + at), from, from + (uint32_t)n, apply, &t), from + n);
+        assert_int_equal(
+            shadow_use(shadow_at(&m, (UINT64_C(1) << 40) + at), from, from + (uint32_t)n, apply, &t),
+            from + n);
         for (uint64_t b = at; b < at + n; b++)
             apply(&t, &want[b]);
         if (i == 30000) {
@@ -80,7 +96,8 @@ static void stops_and_asks_once(void **state)
 {
     (void)state;
     struct shadow_block *b = NULL;
-    struct touch t = { .next = { .w = shadow_access(1, 2, 3, false) } }, reads = { .next = { .r = { 5 } }, .stop_at_written = true };
+    struct touch t = { .next = { .w = shadow_access(1, 2, 3, false) } },
+                 reads = { .next = { .r = { 5 } }, .stop_at_written = true };
     assert_int_equal(shadow_use(&b, 128, 256, apply, &t), 256);
     assert_int_equal(t.calls, 1);
     assert_int_equal(shadow_use(&b, 0, 512, apply, &reads), 128);
@@ -92,6 +109,8 @@ static void stops_and_asks_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(packed), cmocka_unit_test(every_byte_has_its_own), cmocka_unit_test(stops_and_asks_once) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(packed),
+                                        cmocka_unit_test(every_byte_has_its_own),
+                                        cmocka_unit_test(stops_and_asks_once) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

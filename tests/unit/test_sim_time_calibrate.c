@@ -10,11 +10,13 @@
 
 static void near_value(const char *what, double have, double want, double share)
 {
-    if (fabs(have - want) > share * want) fail_msg("%s: calibrated %g, the device has %g", what, have, want);
+    if (fabs(have - want) > share * want)
+        fail_msg("%s: calibrated %g, the device has %g", what, have, want);
 }
 
 /* based: with the device's own preset as base, else with none. */
-static struct sim_preset calibrate(const char *spec, struct sim_preset *own, bool based, struct calibrate_note notes[SIM_PRESET_FIELDS])
+static struct sim_preset calibrate(const char *spec, struct sim_preset *own, bool based,
+                                   struct calibrate_note notes[SIM_PRESET_FIELDS])
 {
     struct diags ds = { 0 };
     struct dev_env env = { .preset = preset_read };
@@ -48,14 +50,17 @@ static void test_calibration(void **state)
         near_value("lanes_sfu", (double)p.lanes_sfu, (double)own.lanes_sfu, 0.1);
         near_value("lat_shared", (double)p.lat_shared, (double)own.lat_shared, 0.05);
         near_value("l1_line", (double)p.l1_line, (double)own.l1_line, 0);
-        near_value("l1_bytes_per_cycle", (double)p.l1_bytes_per_cycle, (double)own.l1_bytes_per_cycle, 0.05);
-        near_value("L2, lines per cycle", p.l2_bytes_per_cycle / (128 + p.l2_request_bytes), own.l2_bytes_per_cycle / (128 + own.l2_request_bytes), 0.15);
+        near_value("l1_bytes_per_cycle", (double)p.l1_bytes_per_cycle, (double)own.l1_bytes_per_cycle,
+                   0.05);
+        near_value("L2, lines per cycle", p.l2_bytes_per_cycle / (128 + p.l2_request_bytes),
+                   own.l2_bytes_per_cycle / (128 + own.l2_request_bytes), 0.15);
         near_value("dram", p.dram_gbps * p.dram_efficiency, own.dram_gbps * own.dram_efficiency, 0.15);
         near_value("launch_ns", p.launch_ns, own.launch_ns, 0.25);
         assert_int_equal(p.l1_plain, own.l1_plain);
         near_value("unified_bytes", (double)p.unified_bytes, (double)own.unified_bytes, 0.03);
-        for (size_t k = 0; k < 10; k++)              /* carve-outs that the device has, within what a ring shows */
-            if ((&p.carve_0)[k] >= 0 && i) near_value("carve", (double)(&p.carve_0)[k], (double)(&own.carve_0)[k], 0.05);
+        for (size_t k = 0; k < 10; k++) /* carve-outs that the device has, within what a ring shows */
+            if ((&p.carve_0)[k] >= 0 && i)
+                near_value("carve", (double)(&p.carve_0)[k], (double)(&own.carve_0)[k], 0.05);
     }
 }
 
@@ -82,11 +87,14 @@ static void test_sources(void **state)
     assert_string_equal(preset_nearest(9, 0, 62914560), "hopper-h200");
     assert_string_equal(preset_nearest(9, 0, 52428800), "hopper-h100");
     assert_string_equal(preset_nearest(8, 9, 75497472), "ada-4090");
-    assert_string_equal(preset_nearest(8, 6, 6291456), "ampere-a30");        /* the last before it, and the smaller L2 */
+    /* the last before it, and the smaller L2 */
+    assert_string_equal(preset_nearest(8, 6, 6291456), "ampere-a30");
     assert_string_equal(preset_nearest(12, 0, 100663296), "hopper-h200");
     struct diags ds = { 0 };
     struct sim_preset p, q;
-    struct calibrate_note notes[SIM_PRESET_FIELDS] = { [SIM_PRESET_AT_l1_latency] = { CALIBRATE_MEASURED, 0.25 }, [SIM_PRESET_AT_sms] = { CALIBRATE_DRIVER, 0 } };
+    struct calibrate_note notes[SIM_PRESET_FIELDS] = { [SIM_PRESET_AT_l1_latency] = { CALIBRATE_MEASURED,
+                                                                                      0.25 },
+                                                       [SIM_PRESET_AT_sms] = { CALIBRATE_DRIVER, 0 } };
     struct preset_origin from = { "a GPU", "fermi-16k", notes };
     char path[256];
     snprintf(path, sizeof path, "%s/calibrated.json", support_scratch());
@@ -99,13 +107,15 @@ static void test_sources(void **state)
     assert_status_ok(file_read(path, 1 << 20, &text, &n, &ds), &ds);
     assert_non_null(strstr(text, "measured: gpulocw calibrate on a GPU, residual 0.25"));
     assert_non_null(strstr(text, "device query: a GPU"));
-    assert_non_null(strstr(text, "not measured, as fermi-16k: Nugteren et al. 2014: Fermi L1 hashes its sets"));
+    assert_non_null(
+        strstr(text, "not measured, as fermi-16k: Nugteren et al. 2014: Fermi L1 hashes its sets"));
     base_free(text);
     diags_free(&ds);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_calibration), cmocka_unit_test(test_base), cmocka_unit_test(test_sources) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_calibration), cmocka_unit_test(test_base),
+                                        cmocka_unit_test(test_sources) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
-/* Occupancy and carve-out rules against values of the CUDA occupancy tables, and every shipped preset. */
+/* Occupancy and carve-out rules against values of the CUDA occupancy tables, and every shipped preset.
+ */
 #include "tests/support.h"
 
 #include <string.h>
 
 #include "engine/session/session.h"
-#include "engine/sim/time_int.h"
+#include "engine/sim/timing/timing_int.h"
 
 static struct sim_preset named(const char *name)
 {
@@ -26,7 +27,10 @@ static void test_presets_are_sound(void **state)
         assert_string_equal(p.name, preset_name(i));
         struct dev_info info;
         sim_preset_info(&p, &info);
-        assert_true(info.sms > 0 && info.l1_bytes >= 16384 && info.lat_dram > info.lat_l2 && info.lat_l2 > info.lat_l1);
+        assert_true(info.sms > 0);
+        assert_true(info.l1_bytes >= 16384);
+        assert_true(info.lat_dram > info.lat_l2);
+        assert_true(info.lat_l2 > info.lat_l1);
         diags_free(&ds);
     }
 }
@@ -39,7 +43,8 @@ static void test_bad_presets_are_named(void **state)
     p.l1_ways = 0;
     p.carve_3 = 9000;
     assert_int_equal(sim_preset_check(&p, &ds), ST_INPUT);
-    assert_true(support_said(&ds, "l1_ways") && support_said(&ds, "carve_"));
+    assert_true(support_said(&ds, "l1_ways"));
+    assert_true(support_said(&ds, "carve_"));
     diags_free(&ds);
 }
 
@@ -66,26 +71,27 @@ static void test_every_field_has_a_range(void **state)
 static void test_occupancy(void **state)
 {
     (void)state;
-    const struct { const char *preset; uint32_t regs, shared, threads, dyn, ctas; } v[] = {
-        { "hopper-h200", 32, 0, 512, 0, 4 },       /* 64 warps */
-        { "hopper-h200", 40, 0, 512, 0, 3 },       /* 40 * 32 = 1280 per warp; 51 -> 48 warps */
-        { "hopper-h200", 255, 0, 1024, 0, 0 },     /* 8 warps of registers do not hold 32 */
-        { "hopper-h200", 32, 0, 32, 0, 32 },       /* CTA slots */
-        { "hopper-h200", 32, 49152, 256, 0, 4 },   /* (48 + 1) KB of 228 KB */
-        { "hopper-h200", 32, 0, 256, 232448, 1 },
-        { "volta-v100", 32, 49152, 256, 0, 2 },    /* 96 KB */
-        { "volta-v100", 64, 0, 1024, 0, 1 },
-        { "fermi-16k", 20, 0, 256, 0, 6 },         /* 48 warps */
-        { "fermi-16k", 32, 0, 256, 0, 4 },         /* 32768 registers */
-        { "fermi-48k", 20, 17000, 256, 0, 2 },     /* raises the split to 48 KB */
-        { "kepler-k40", 32, 0, 256, 0, 8 },
-        { "ada-4090", 32, 0, 256, 0, 6 },
+    const struct {
+        const char *preset;
+        uint32_t regs, shared, threads, dyn, ctas;
+    } v[] = {
+        { "hopper-h200", 32, 0, 512, 0, 4 },     /* 64 warps */
+        { "hopper-h200", 40, 0, 512, 0, 3 },     /* 40 * 32 = 1280 per warp; 51 -> 48 warps */
+        { "hopper-h200", 255, 0, 1024, 0, 0 },   /* 8 warps of registers do not hold 32 */
+        { "hopper-h200", 32, 0, 32, 0, 32 },     /* CTA slots */
+        { "hopper-h200", 32, 49152, 256, 0, 4 }, /* (48 + 1) KB of 228 KB */
+        { "hopper-h200", 32, 0, 256, 232448, 1 }, { "volta-v100", 32, 49152, 256, 0, 2 }, /* 96 KB */
+        { "volta-v100", 64, 0, 1024, 0, 1 },      { "fermi-16k", 20, 0, 256, 0, 6 },      /* 48 warps */
+        { "fermi-16k", 32, 0, 256, 0, 4 },     /* 32768 registers */
+        { "fermi-48k", 20, 17000, 256, 0, 2 }, /* raises the split to 48 KB */
+        { "kepler-k40", 32, 0, 256, 0, 8 },       { "ada-4090", 32, 0, 256, 0, 6 },
     };
     for (size_t i = 0; i < ARRAY_LEN(v); i++) {
         struct sim_preset g = named(v[i].preset);
         struct sim_resources r = { .regs = v[i].regs, .shared_static = v[i].shared };
-        struct time_occupancy o = time_occupancy(&r, &g, v[i].threads, v[i].dyn, -1);
-        if (o.ctas_per_sm != v[i].ctas) fail_msg("case %zu: %u CTAs, not %u", i, o.ctas_per_sm, v[i].ctas);
+        struct timing_occupancy o = timing_occupancy(&r, &g, v[i].threads, v[i].dyn, -1);
+        if (o.ctas_per_sm != v[i].ctas)
+            fail_msg("case %zu: %u CTAs, not %u", i, o.ctas_per_sm, v[i].ctas);
     }
 }
 
@@ -93,21 +99,27 @@ static uint32_t l1_kb_of(const char *preset, uint32_t threads, uint32_t shared, 
 {
     struct sim_preset g = named(preset);
     struct sim_resources r = { .regs = 32, .shared_static = shared };
-    return time_occupancy(&r, &g, threads, 0, carveout).l1_bytes / 1024;
+    return timing_occupancy(&r, &g, threads, 0, carveout).l1_bytes / 1024;
 }
 
-static uint32_t l1_kb(const char *preset, uint32_t shared, int carveout) { return l1_kb_of(preset, 512, shared, carveout); }
+static uint32_t l1_kb(const char *preset, uint32_t shared, int carveout)
+{
+    return l1_kb_of(preset, 512, shared, carveout);
+}
 
 static void test_carveout(void **state)
 {
     (void)state;
-    assert_int_equal(l1_kb("hopper-h200", 0, 100), 28);          /* 256 KB less 228; of these and the following 7 only hold what is on its way (l1_spare) */
-    assert_int_equal(l1_kb("hopper-h200", 0, 0), 256 - 16);      /* CTAs of 512 threads leave 240 KB (of which an H200 finds 235 again: tests/gpu/micro.c), */
+    /* 256 KB less 228; of these and the following 7 only hold what is on its way (l1_fill_buffers) */
+    assert_int_equal(l1_kb("hopper-h200", 0, 100), 28);
+    /* CTAs of 512 threads leave 240 KB (of which an H200 finds 235 again: tests/gpu/micro.c), */
+    assert_int_equal(l1_kb("hopper-h200", 0, 0), 256 - 16);
     assert_int_equal(l1_kb("hopper-h200", 0, -1), 256 - 16);
-    assert_int_equal(l1_kb_of("hopper-h200", 1024, 0, -1), 256 - 8);   /* of 1024 248 KB (243), */
-    assert_int_equal(l1_kb_of("hopper-h200", 256, 0, -1), 256 - 32);   /* of 256 and of 32 224 KB (219) */
+    assert_int_equal(l1_kb_of("hopper-h200", 1024, 0, -1), 256 - 8); /* of 1024 248 KB (243), */
+    /* of 256 and of 32 224 KB (219) */
+    assert_int_equal(l1_kb_of("hopper-h200", 256, 0, -1), 256 - 32);
     assert_int_equal(l1_kb_of("hopper-h200", 32, 0, 0), 256 - 32);
-    assert_int_equal(l1_kb("hopper-h200", 0, 50), 256 - 132);    /* 114 KB asked: next larger */
+    assert_int_equal(l1_kb("hopper-h200", 0, 50), 256 - 132); /* 114 KB asked: next larger */
     assert_int_equal(l1_kb("fermi-16k", 0, -1), 16);
     assert_int_equal(l1_kb("fermi-48k", 0, -1), 48);
     assert_int_equal(l1_kb("fermi-48k", 20000, -1), 16);
@@ -116,17 +128,28 @@ static void test_carveout(void **state)
     assert_int_equal(l1_kb("volta-v100", 0, -1), 128);
 }
 
-/* What ptxas 13.0 allocates for sm_90, beside the estimate: whatever fits 32 leaves an SM all its warps, beyond that within a step of 8. */
+/* What ptxas 13.0 allocates for sm_90, beside the estimate: whatever fits 32 leaves an SM all its warps,
+ * beyond that within a step of 8. */
 static void test_registers(void **state)
 {
     (void)state;
-    static const struct { const char *file, *kernel; uint32_t ptxas; } v[] = {
-        { "kernels/kmeans.ptx", "kmeans", 31 }, { "kernels/conv3d.ptx", "conv3d", 32 }, { "kernels/gesummv.ptx", "gesummv", 32 },
-        { "kernels/syrk.ptx", "syrk", 32 }, { "kernels/nbody.ptx", "nbody", 26 }, { "kernels/stencil3d.ptx", "stencil3d", 32 },
-        { "tests/unseen/suites/rodinia.ptx", "r_hotspot", 32 }, { "tests/unseen/suites/rodinia.ptx", "r_pgain", 32 },
-        { "tests/unseen/suites/rodinia.ptx", "r_lava", 32 }, { "tests/unseen/suites/rodinia.ptx", "r_heartwall", 32 },
-        { "tests/unseen/suites/rodinia.ptx", "r_flux", 56 }, { "tests/unseen/suites/rodinia.ptx", "r_myocyte", 61 },
-        { "tests/unseen/suites/polybench.ptx", "b_adi_row", 24 }, { "tests/unseen/suites/samples.ptx", "s_bitonic", 32 } };
+    static const struct {
+        const char *file, *kernel;
+        uint32_t ptxas;
+    } v[] = { { "kernels/kmeans.ptx", "kmeans", 31 },
+              { "kernels/conv3d.ptx", "conv3d", 32 },
+              { "kernels/gesummv.ptx", "gesummv", 32 },
+              { "kernels/syrk.ptx", "syrk", 32 },
+              { "kernels/nbody.ptx", "nbody", 26 },
+              { "kernels/stencil3d.ptx", "stencil3d", 32 },
+              { "tests/heldout/suites/rodinia.ptx", "r_hotspot", 32 },
+              { "tests/heldout/suites/rodinia.ptx", "r_pgain", 32 },
+              { "tests/heldout/suites/rodinia.ptx", "r_lava", 32 },
+              { "tests/heldout/suites/rodinia.ptx", "r_heartwall", 32 },
+              { "tests/heldout/suites/rodinia.ptx", "r_flux", 56 },
+              { "tests/heldout/suites/rodinia.ptx", "r_myocyte", 61 },
+              { "tests/heldout/suites/polybench.ptx", "b_adi_row", 24 },
+              { "tests/heldout/suites/samples.ptx", "s_bitonic", 32 } };
     struct diags ds = { 0 };
     struct sim_preset g;
     assert_int_equal(preset_read(NULL, "hopper-h200", &g, &ds), ST_OK);
@@ -152,7 +175,11 @@ static void test_registers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_presets_are_sound), cmocka_unit_test(test_bad_presets_are_named), cmocka_unit_test(test_every_field_has_a_range),
-                                        cmocka_unit_test(test_occupancy), cmocka_unit_test(test_registers), cmocka_unit_test(test_carveout) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_presets_are_sound),
+                                        cmocka_unit_test(test_bad_presets_are_named),
+                                        cmocka_unit_test(test_every_field_has_a_range),
+                                        cmocka_unit_test(test_occupancy),
+                                        cmocka_unit_test(test_registers),
+                                        cmocka_unit_test(test_carveout) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

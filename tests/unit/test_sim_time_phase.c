@@ -7,27 +7,40 @@
 #include "tests/unit/sim_job.h"
 
 #define ROUNDS 40000u
-#define WARPS 2u
-#define CTAS 264u
+#define WARPS  2u
+#define CTAS   264u
 
-/* A chain of loads of one line by the warps below `pi`, of another by those from there on, which bypass: WARPS warps, ROUNDS loads
- * each. (From one line for all who bypass would take it, and all wait alike.) */
+/* A chain of loads of one line by the warps below `pi`, of another by those from there on, which bypass:
+ * WARPS warps, ROUNDS loads each. (From one line for all who bypass would take it, and all wait alike.)
+ */
 static const char text[] =
-    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 buf, .param .u32 pi)\n{\n"
+    ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 buf, .param .u32 "
+    "pi)\n{\n"
     ".reg .pred %p<3>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<4>;\n"
-    "ld.param.u64 %rd1, [buf];\nld.param.u32 %r1, [pi];\nmov.u32 %r2, %tid.x;\nshr.u32 %r2, %r2, 5;\nmov.u32 %r3, 0;\n"
+    "ld.param.u64 %rd1, [buf];\nld.param.u32 %r1, [pi];\nmov.u32 %r2, %tid.x;\nshr.u32 %r2, %r2, "
+    "5;\nmov.u32 %r3, 0;\n"
     "setp.ge.u32 %p1, %r2, %r1;\n@%p1 bra FAR;\nadd.s64 %rd1, %rd1, 128;\n"
-    "NEAR:\nld.global.u32 %r4, [%rd1];\ncvt.u64.u32 %rd2, %r4;\nadd.s64 %rd1, %rd1, %rd2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, 40000;\n@%p2 bra NEAR;\nbra.uni END;\n"
-    "FAR:\nld.global.cg.u32 %r4, [%rd1];\ncvt.u64.u32 %rd2, %r4;\nadd.s64 %rd1, %rd1, %rd2;\nadd.u32 %r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, 40000;\n@%p2 bra FAR;\n"
+    "NEAR:\nld.global.u32 %r4, [%rd1];\ncvt.u64.u32 %rd2, %r4;\nadd.s64 %rd1, %rd1, %rd2;\nadd.u32 %r3, "
+    "%r3, 1;\nsetp.lt.u32 %p2, %r3, 40000;\n@%p2 bra NEAR;\nbra.uni END;\n"
+    "FAR:\nld.global.cg.u32 %r4, [%rd1];\ncvt.u64.u32 %rd2, %r4;\nadd.s64 %rd1, %rd1, %rd2;\nadd.u32 "
+    "%r3, %r3, 1;\nsetp.lt.u32 %p2, %r3, 40000;\n@%p2 bra FAR;\n"
     "END:\nst.global.u32 [%rd1], %r4;\nret;\n}\n";
 
 static void open_job(struct job *j, struct launch_spec *l, struct arg_spec *arg, uint32_t pi)
 {
     static char name[2][4] = { "buf", "pi" };
-    arg[0] = (struct arg_spec){ .kind = ARG_BUFFER, .name = name[0], .elem = ELEM_U32, .count = 1024, .init = { .kind = INIT_FILL, .integral = true } };
+    arg[0] = (struct arg_spec){ .kind = ARG_BUFFER,
+                                .name = name[0],
+                                .elem = ELEM_U32,
+                                .count = 1024,
+                                .init = { .kind = INIT_FILL, .integral = true } };
     arg[1] = (struct arg_spec){ .kind = ARG_SCALAR, .name = name[1], .elem = ELEM_U32 };
     memcpy(arg[1].scalar, &pi, sizeof pi);
-    *l = (struct launch_spec){ .kernel = (char *)(uintptr_t) "k", .grid = { CTAS, 1, 1 }, .block = { 32 * WARPS, 1, 1 }, .args = arg, .nargs = 2 };
+    *l = (struct launch_spec){ .kernel = (char *)(uintptr_t) "k",
+                               .grid = { CTAS, 1, 1 },
+                               .block = { 32 * WARPS, 1, 1 },
+                               .args = arg,
+                               .nargs = 2 };
     *j = (struct job){ .l = l };
     job_open_text(j, "hopper-h200", STR(text));
 }
@@ -41,12 +54,18 @@ static struct sim_stats timed(uint32_t pi, unsigned threads, uint32_t *classes)
     open_job(&j, &spec, arg, pi);
     struct sim_launch l = job_launch(&j);
     l.threads = threads;
-    struct sim_stats s = job_run(&j, &l), whole = { .inst_warp = (uint64_t)CTAS * WARPS * (6 * ROUNDS + 10) };
-    for (uint32_t i = 0; i < WARPS; i++) whole.inst_of_warp[i] = whole.inst_warp / WARPS;
-    assert_true(s.sampled && s.cycles_per_inst > 0 && isnan(s.time_ns));
+    struct sim_stats s = job_run(&j, &l),
+                     whole = { .inst_warp = (uint64_t)CTAS * WARPS * (6 * ROUNDS + 10) };
+    for (uint32_t i = 0; i < WARPS; i++)
+        whole.inst_of_warp[i] = whole.inst_warp / WARPS;
+    assert_true(s.sampled);
+    assert_true(s.cycles_per_inst > 0);
+    assert_true(isnan(s.time_ns));
     *classes = s.nparts ? s.parts[0].nclasses : 1;
     sim_stats_complete(&s, &j.preset, &whole);
-    assert_true(isfinite(s.time_ns) && s.sample_share > 0 && s.sample_share < 1);
+    assert_true(isfinite(s.time_ns));
+    assert_true(s.sample_share > 0);
+    assert_true(s.sample_share < 1);
     assert_true(fabs((double)s.inst_warp / (double)whole.inst_warp - 1) < 1e-3);
     sim_unload(j.prog);
     ptx_free(j.m);
@@ -55,19 +74,25 @@ static struct sim_stats timed(uint32_t pi, unsigned threads, uint32_t *classes)
     return s;
 }
 
-static double hits(const struct sim_stats *s) { return (double)s->l1_hits / (double)s->l1_sectors; }
+static double hits(const struct sim_stats *s)
+{
+    return (double)s->l1_hits / (double)s->l1_sectors;
+}
 
 static void test_slowest_warps_decide(void **state)
 {
     (void)state;
     uint32_t classes[3];
-    struct sim_stats far = timed(0, 1, &classes[0]), both = timed(1, 1, &classes[1]), near = timed(WARPS, 1, &classes[2]);
+    struct sim_stats far = timed(0, 1, &classes[0]), both = timed(1, 1, &classes[1]),
+                     near = timed(WARPS, 1, &classes[2]);
     assert_int_equal(classes[0], 1);
     assert_int_equal(classes[1], 2);
     assert_int_equal(classes[2], 1);
     assert_true(near.time_ns < 0.5 * far.time_ns);
-    assert_true(fabs(both.time_ns / far.time_ns - 1) < 0.03);       /* not the mean of both */
-    assert_true(hits(&far) == 0 && hits(&both) < 0.55 && hits(&near) > 0.9);   /* half of the loads at most, not the most of a sample */
+    assert_true(fabs(both.time_ns / far.time_ns - 1) < 0.03); /* not the mean of both */
+    assert_true(hits(&far) == 0);
+    assert_true(hits(&both) < 0.55);
+    assert_true(hits(&near) > 0.9); /* half of the loads at most, not the most of a sample */
     sim_stats_free(&far);
     sim_stats_free(&both);
     sim_stats_free(&near);
@@ -88,6 +113,7 @@ static void test_any_number_of_threads(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_slowest_warps_decide), cmocka_unit_test(test_any_number_of_threads) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_slowest_warps_decide),
+                                        cmocka_unit_test(test_any_number_of_threads) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,22 @@
-/* The plan of every demo kernel: regions cover the code, orders are permutations that keep every dependency,
- * loads go out before what uses them, and costs are sane. */
+/* The plan of every demo kernel: regions cover the code, orders are permutations that keep every
+ * dependency, loads go out before what uses them, and costs are sane. */
 #include "tests/support.h"
 
 #include <dirent.h>
 #include <string.h>
 
-#include "engine/sim/time_int.h"
+#include "engine/sim/timing/timing_int.h"
 #include "tests/unit/sim_job.h"
 
-/* b reads or writes what a writes; or, being a load, writes what a reads (else the assembler may rename the register). */
+/* b reads or writes what a writes; or, being a load, writes what a reads (else the assembler may rename
+ * the register). */
 static bool follows(const struct exec_inst *a, const struct exec_inst *b)
 {
     bool load = ptx_op_info((enum ptx_op)b->ptx->op)->effect == EFFECT_LOAD;
     for (uint32_t i = 0; i < (uint32_t)a->ndst + a->nsrc; i++)
         for (uint32_t k = 0; k < (uint32_t)b->ndst + b->nsrc; k++)
-            if (a->regs[i] == b->regs[k] && (i < a->ndst || (load && k < b->ndst))) return true;
+            if (a->regs[i] == b->regs[k] && (i < a->ndst || (load && k < b->ndst)))
+                return true;
     return false;
 }
 
@@ -23,44 +25,52 @@ static bool is_store(const struct exec_inst *i)
     enum ptx_effect e = ptx_op_info((enum ptx_op)i->ptx->op)->effect;
     return e == EFFECT_STORE || e == EFFECT_ATOMIC;
 }
-static bool is_load(const struct exec_inst *i) { return ptx_op_info((enum ptx_op)i->ptx->op)->effect == EFFECT_LOAD; }
-
-static void check_region(const struct time_plan *t, const struct time_region *r)
+static bool is_load(const struct exec_inst *i)
 {
-    uint32_t where[TIME_REGION];
+    return ptx_op_info((enum ptx_op)i->ptx->op)->effect == EFFECT_LOAD;
+}
+
+static void check_region(const struct timing_plan *t, const struct timing_region *r)
+{
+    uint32_t where[TIMING_REGION];
     uint64_t seen = 0;
     for (uint32_t i = 0; i < r->n; i++) {
         uint8_t o = t->order[r->order + i];
-        assert_true(o < r->n && !(seen >> o & 1));
+        assert_true(o < r->n);
+        assert_true(!(seen >> o & 1));
         seen |= 1ull << o;
         where[o] = i;
     }
     const struct exec_inst *code = &t->p->code[r->first];
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t k = i + 1; k < r->n; k++) {
-            bool memory = (is_store(&code[i]) && (is_load(&code[k]) || is_store(&code[k]))) || (is_load(&code[i]) && is_store(&code[k]));
-            if (follows(&code[i], &code[k]) || (memory && code[i].space == code[k].space)) assert_true(where[i] < where[k]);
+            bool memory = (is_store(&code[i]) && (is_load(&code[k]) || is_store(&code[k]))) ||
+                          (is_load(&code[i]) && is_store(&code[k]));
+            if (follows(&code[i], &code[k]) || (memory && code[i].space == code[k].space))
+                assert_true(where[i] < where[k]);
         }
 }
 
 static void check_plan(const struct sim_program *p, const struct sim_preset *g)
 {
-    struct time_plan t;
-    assert_int_equal(time_plan_make(&t, p, g), ST_OK);
+    struct timing_plan t;
+    assert_int_equal(timing_plan_make(&t, p, g), ST_OK);
     uint32_t next = 0;
     for (uint32_t i = 0; i < t.nregions; i++) {
-        const struct time_region *r = &t.region[i];
-        assert_true(r->n > 0 && r->n <= TIME_REGION && r->first >= next);
+        const struct timing_region *r = &t.region[i];
+        assert_true(r->n > 0);
+        assert_true(r->n <= TIMING_REGION);
+        assert_true(r->first >= next);
         next = r->first + r->n;
         check_region(&t, r);
         for (uint32_t k = r->first; k < next; k++) {
             assert_int_equal(t.op[k].region, i);
             assert_true(k == r->first || !p->code[k].leader);
-            assert_true(t.op[k].flags & TIME_FREE || t.op[k].busy > 0);
+            assert_true(t.op[k].flags & TIMING_FREE || t.op[k].busy > 0);
         }
     }
     assert_int_equal(next, p->ncode);
-    time_plan_free(&t);
+    timing_plan_free(&t);
 }
 
 static void test_every_kernel(void **state)
@@ -75,14 +85,16 @@ static void test_every_kernel(void **state)
     for (struct dirent *e; (e = readdir(d));) {
         char path[300];
         size_t len = strlen(e->d_name);
-        if (len < 5 || strcmp(e->d_name + len - 4, ".ptx") != 0) continue;
+        if (len < 5 || strcmp(e->d_name + len - 4, ".ptx") != 0)
+            continue;
         snprintf(path, sizeof path, "kernels/%s", e->d_name);
         struct ptx_module *m;
         assert_status_ok(ptx_parse_file(path, &m, &ds), &ds);
         struct sim_mem *mem = sim_mem_new(1u << 30);
         for (uint32_t i = 0; i < m->nfuncs; i++) {
             struct sim_program *p;
-            if (!m->funcs[i]->entry) continue;
+            if (!m->funcs[i]->entry)
+                continue;
             assert_status_ok(sim_load(m, m->funcs[i]->name, &g, mem, &p, &ds), &ds);
             check_plan(p, &g);
             sim_unload(p);
@@ -96,17 +108,18 @@ static void test_every_kernel(void **state)
     assert_true(n >= 15);
 }
 
-/* valley's inner loop: eight loads, each added at once in the text. All eight must issue before the first addition. */
+/* valley's inner loop: eight loads, each added at once in the text. All eight must issue before the
+ * first addition. */
 static void test_loads_go_first(void **state)
 {
     (void)state;
     struct job j;
-    struct time_plan t;
+    struct timing_plan t;
     job_open(&j, "valley", "default", "hopper-h200");
-    assert_int_equal(time_plan_make(&t, j.prog, &j.preset), ST_OK);
+    assert_int_equal(timing_plan_make(&t, j.prog, &j.preset), ST_OK);
     bool found = false;
     for (uint32_t i = 0; i < t.nregions; i++) {
-        const struct time_region *r = &t.region[i];
+        const struct timing_region *r = &t.region[i];
         uint32_t loads = 0, first_add = r->n, last_load = 0;
         for (uint32_t k = 0; k < r->n; k++) {
             const struct exec_inst *in = &j.prog->code[r->first + t.order[r->order + k]];
@@ -114,34 +127,38 @@ static void test_loads_go_first(void **state)
                 loads++;
                 last_load = k;
             }
-            if (in->ptx->op == PTX_OP_ADD && in->ptx->type[0] == PTX_T_F32 && first_add == r->n) first_add = k;
+            if (in->ptx->op == PTX_OP_ADD && in->ptx->type[0] == PTX_T_F32 && first_add == r->n)
+                first_add = k;
         }
-        if (loads != 8) continue;
+        if (loads != 8)
+            continue;
         found = true;
         assert_true(last_load < first_add);
     }
     assert_true(found);
-    time_plan_free(&t);
+    timing_plan_free(&t);
     job_close(&j);
 }
 
-/* A root with a path of its own for rare numbers: the assembler branches there, and moves nothing from behind it to before it. */
+/* A root with a path of its own for rare numbers: the assembler branches there, and moves nothing from
+ * behind it to before it. */
 static void test_roots_split(void **state)
 {
     (void)state;
     struct job j;
-    struct time_plan t;
+    struct timing_plan t;
     job_open(&j, "nbody", "default", "hopper-h200");
-    assert_int_equal(time_plan_make(&t, j.prog, &j.preset), ST_OK);
+    assert_int_equal(timing_plan_make(&t, j.prog, &j.preset), ST_OK);
     uint32_t n = 0;
     for (uint32_t i = 0; i + 1 < j.prog->ncode; i++) {
         enum ptx_op op = (enum ptx_op)j.prog->code[i].ptx->op;
-        if (op != PTX_OP_SQRT && op != PTX_OP_RCP && op != PTX_OP_DIV) continue;
+        if (op != PTX_OP_SQRT && op != PTX_OP_RCP && op != PTX_OP_DIV)
+            continue;
         assert_int_equal(t.op[i + 1].region, t.op[i].region + 1);
         n++;
     }
     assert_true(n > 0);
-    time_plan_free(&t);
+    timing_plan_free(&t);
     job_close(&j);
 }
 
@@ -150,53 +167,66 @@ static void test_products_fold(void **state)
 {
     (void)state;
     struct job j;
-    struct time_plan t;
+    struct timing_plan t;
     job_open(&j, "atax", "default", "hopper-h200");
-    assert_int_equal(time_plan_make(&t, j.prog, &j.preset), ST_OK);
+    assert_int_equal(timing_plan_make(&t, j.prog, &j.preset), ST_OK);
     uint32_t folded = 0, sums = 0;
     for (uint32_t i = 0; i < j.prog->ncode; i++) {
         const struct ptx_inst *in = j.prog->code[i].ptx;
-        if (in->op == PTX_OP_MUL_WIDE) folded += (t.op[i].flags & TIME_FREE) != 0;
-        if (in->op == PTX_OP_ADD && in->type[0] == PTX_T_S64) sums += t.op[i].slots == 1;
+        if (in->op == PTX_OP_MUL_WIDE)
+            folded += (t.op[i].flags & TIMING_FREE) != 0;
+        if (in->op == PTX_OP_ADD && in->type[0] == PTX_T_S64)
+            sums += t.op[i].slots == 1;
     }
-    assert_true(folded > 0 && sums >= folded);
-    time_plan_free(&t);
+    assert_true(folded > 0);
+    assert_true(sums >= folded);
+    timing_plan_free(&t);
     job_close(&j);
 }
 
-static const char calls[] = ".version 7.8\n.target sm_80\n.address_size 64\n"
+static const char calls[] =
+    ".version 7.8\n.target sm_80\n.address_size 64\n"
     ".extern .func (.param .b64 r) malloc(.param .b64 n);\n"
-    ".func (.param .b32 r) leaf(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\nst.param.b32 [r+0], %r1;\nret;\n}\n"
+    ".func (.param .b32 r) leaf(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, "
+    "[a];\nst.param.b32 [r+0], %r1;\nret;\n}\n"
     ".func (.param .b32 r) node(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.u32 %r1, [a];\n"
-    "{\n.param .b32 p;\nst.param.b32 [p+0], %r1;\n.param .b32 q;\ncall.uni (q), leaf, (p);\nld.param.b32 %r2, [q+0];\n}\nst.param.b32 [r+0], %r2;\nret;\n}\n"
+    "{\n.param .b32 p;\nst.param.b32 [p+0], %r1;\n.param .b32 q;\ncall.uni (q), leaf, "
+    "(p);\nld.param.b32 %r2, [q+0];\n}\nst.param.b32 [r+0], %r2;\nret;\n}\n"
     ".visible .entry k(.param .u64 o)\n{\n.reg .b32 %r<3>;\n.reg .b64 %rd<3>;\nmov.u32 %r1, 1;\n"
-    "{\n.param .b32 p;\nst.param.b32 [p+0], %r1;\n.param .b32 q;\ncall.uni (q), node, (p);\nld.param.b32 %r2, [q+0];\n}\n"
-    "{\n.param .b64 p;\nst.param.b64 [p+0], 16;\n.param .b64 q;\ncall.uni (q), malloc, (p);\nld.param.b64 %rd1, [q+0];\n}\nret;\n}\n";
+    "{\n.param .b32 p;\nst.param.b32 [p+0], %r1;\n.param .b32 q;\ncall.uni (q), node, "
+    "(p);\nld.param.b32 %r2, [q+0];\n}\n"
+    "{\n.param .b64 p;\nst.param.b64 [p+0], 16;\n.param .b64 q;\ncall.uni (q), malloc, "
+    "(p);\nld.param.b64 %rd1, [q+0];\n}\nret;\n}\n";
 
-/* Parameters are registers; a function that calls another returns later than a leaf; malloc costs by the lane. */
+/* Parameters are registers; a function that calls another returns later than a leaf; malloc costs by the
+ * lane. */
 static void test_calls(void **state)
 {
     (void)state;
     struct ptx_module *m;
     struct sim_preset g;
     struct sim_program *p;
-    struct time_plan t;
+    struct timing_plan t;
     struct diags ds = { 0 };
     assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
     assert_status_ok(ptx_parse("calls.ptx", str_of(calls), &m, &ds), &ds);
     struct sim_mem *mem = sim_mem_new(1u << 30);
     assert_status_ok(sim_load(m, STR("k"), &g, mem, &p, &ds), &ds);
-    assert_int_equal(time_plan_make(&t, p, &g), ST_OK);
+    assert_int_equal(timing_plan_make(&t, p, &g), ST_OK);
     uint32_t back[3] = { 0 }, lanes = 0;
     for (uint32_t i = 0; i < p->ncode; i++) {
         const struct ptx_inst *in = p->code[i].ptx;
-        if (ptx_has_mod(in, PTX_MOD_PARAM)) assert_int_equal(t.op[i].flags & TIME_MEMORY, 0);
-        if (in->op == PTX_OP_RET && p->code[i].func->index) back[str_eq(p->code[i].func->ptx->name, STR("leaf")) ? 0 : 1] = t.op[i].latency;
-        if (in->op == PTX_OP_CALL && t.op[i].each) lanes = t.op[i].each;
+        if (ptx_has_mod(in, PTX_MOD_PARAM))
+            assert_int_equal(t.op[i].flags & TIMING_MEMORY, 0);
+        if (in->op == PTX_OP_RET && p->code[i].func->index)
+            back[str_eq(p->code[i].func->ptx->name, STR("leaf")) ? 0 : 1] = t.op[i].latency;
+        if (in->op == PTX_OP_CALL && t.op[i].each)
+            lanes = t.op[i].each;
     }
-    assert_true(back[0] > 0 && back[1] == back[0] + g.l1_latency);
+    assert_true(back[0] > 0);
+    assert_true(back[1] == back[0] + g.l1_latency);
     assert_true(lanes > 0);
-    time_plan_free(&t);
+    timing_plan_free(&t);
     sim_unload(p);
     sim_mem_free(mem);
     ptx_free(m);
@@ -205,7 +235,9 @@ static void test_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel), cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split), cmocka_unit_test(test_calls),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_every_kernel),
+                                        cmocka_unit_test(test_loads_go_first),
+                                        cmocka_unit_test(test_roots_split), cmocka_unit_test(test_calls),
                                         cmocka_unit_test(test_products_fold) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,12 @@ static char ptx[300], launch[300];
 
 /* Each thread follows a chain of loaded indices: a minute of slices. */
 static const char text[] =
-    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry walk(.param .u64 next, .param .u64 o)\n{\n.reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
-    "ld.param.u64 %d1, [next]; ld.param.u64 %d2, [o];\nmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3; mov.u32 %r5, 0;\n"
-    "L:\nmul.wide.u32 %d3, %r4, 4; add.s64 %d4, %d1, %d3;\nld.global.u32 %r4, [%d4];\nadd.s32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 64;\n@%p1 bra L;\n"
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry walk(.param .u64 next, .param .u64 "
+    "o)\n{\n.reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %d<9>;\n"
+    "ld.param.u64 %d1, [next]; ld.param.u64 %d2, [o];\nmov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; "
+    "mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3; mov.u32 %r5, 0;\n"
+    "L:\nmul.wide.u32 %d3, %r4, 4; add.s64 %d4, %d1, %d3;\nld.global.u32 %r4, [%d4];\nadd.s32 %r5, %r5, "
+    "1; setp.lt.u32 %p1, %r5, 64;\n@%p1 bra L;\n"
     "mul.wide.u32 %d5, %r4, 4; add.s64 %d6, %d2, %d5; st.global.u32 [%d6], %r4;\nret;\n}\n";
 
 static void put(const char *path, const char *what)
@@ -45,9 +48,12 @@ static void open_it(struct app *a)
     snprintf(ptx, sizeof ptx, "%s/walk.ptx", support_scratch());
     snprintf(launch, sizeof launch, "%s/walk.launch.json", support_scratch());
     put(ptx, text);
-    put(launch, "{ \"format\": \"gpulocw-launch\", \"version\": 1, \"ptx\": \"walk.ptx\", \"kernel\": \"walk\", \"grid\": [65536,1,1], \"block\": [256,1,1], \"args\": ["
-                "{ \"name\": \"next\", \"buffer\": \"u32\", \"count\": 16777216, \"init\": { \"random\": [0, 16777215], \"seed\": 1 } },"
-                "{ \"name\": \"o\", \"buffer\": \"u32\", \"count\": 16777216, \"init\": { \"fill\": 0 }, \"output\": true } ] }");
+    put(launch, "{ \"format\": \"gpulocw-launch\", \"version\": 1, \"ptx\": \"walk.ptx\", \"kernel\": "
+                "\"walk\", \"grid\": [65536,1,1], \"block\": [256,1,1], \"args\": ["
+                "{ \"name\": \"next\", \"buffer\": \"u32\", \"count\": 16777216, \"init\": { "
+                "\"random\": [0, 16777215], \"seed\": 1 } },"
+                "{ \"name\": \"o\", \"buffer\": \"u32\", \"count\": 16777216, \"init\": { \"fill\": 0 "
+                "}, \"output\": true } ] }");
     assert_status_ok(live_open(a, NULL, &ds), &ds);
     app_post(a, JOB_OPEN, ptx, 0);
     live_settle(a, 0);
@@ -61,7 +67,7 @@ static void stops_for_good(void **state)
     open_it(&a);
     *a.notice = '\0';
     for (int i = 0; i < 20; i++)
-        look(&a, 10);                            /* it is under way */
+        look(&a, 10); /* it is under way */
     *a.notice = '\0';
     assert_true(a.snap->unsettled);
     struct support_clock t = support_clock();
@@ -69,13 +75,15 @@ static void stops_for_good(void **state)
     while (a.snap->unsettled && support_since(t) < 5000000000)
         look(&a, 10);
     assert_false(a.snap->unsettled);
-    assert_true(support_since(t) < 500000000);   /* a fifth of a second, on a machine that is busy with something else */
+    /* a fifth of a second, on a machine that is busy with something else */
+    assert_true(support_since(t) < 500000000);
     assert_true(said(&a, "the analysis of the whole launch was stopped"));
-    assert_true(a.snap->facts && !a.snap->facts->reuse.valid);
+    assert_true(a.snap->facts);
+    assert_true(!a.snap->facts->reuse.valid);
     for (int i = 0; i < 5; i++)
         look(&a, 20);
     assert_false(a.snap->unsettled);
-    app_request(&a, REQ_RELOAD);                 /* and begins again when the text is read again */
+    app_request(&a, REQ_RELOAD); /* and begins again when the text is read again */
     live_settle(&a, 0);
     assert_true(a.snap->unsettled);
     live_close(&a);
@@ -101,6 +109,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(stops_for_good), cmocka_unit_test(the_notice_goes_first) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(stops_for_good),
+                                        cmocka_unit_test(the_notice_goes_first) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

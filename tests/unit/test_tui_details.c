@@ -4,14 +4,16 @@
 #include "tests/support.h"
 
 #include "tests/terminal/stage.h"
-#include "tui/model/lesson_run.h"
+#include "tui/app/lesson_run.h"
 
 /* A panel that nothing filled says what kept it empty, until something else was said. */
 static void failures_are_told(void **state)
 {
     static const char *const panels[] = { "5", "6", "7" };
-    static const struct job_message said[] = {
-        { .level = DIAG_ERROR, .text = "out-of-bounds read of 4 bytes" }, { .level = DIAG_WARNING, .text = "only warned" }, { .level = DIAG_NOTE, .text = "read again" } };
+    static const struct job_message said[] = { { .level = DIAG_ERROR,
+                                                 .text = "out-of-bounds read of 4 bytes" },
+                                               { .level = DIAG_WARNING, .text = "only warned" },
+                                               { .level = DIAG_NOTE, .text = "read again" } };
     struct stage t;
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(panels); i++) {
@@ -56,7 +58,9 @@ static void long_warnings(void **state)
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
     stage_frame(&t);
-    app_notice(&t.app, DIAG_ERROR, "a.ptx:13:2: out-of-bounds read of 4 bytes at global address 0x7f0000000400: thread (48,0,0)");
+    app_notice(
+        &t.app, DIAG_ERROR,
+        "a.ptx:13:2: out-of-bounds read of 4 bytes at global address 0x7f0000000400: thread (48,0,0)");
     stage_frame(&t);
     assert_true(stage_shows(&t, "… 9 has the rest"));
     app_notice(&t.app, DIAG_ERROR, "a.ptx:13:2: misaligned");
@@ -86,9 +90,11 @@ static void lesson_gives_way(void **state)
 
 static void checks_say_what_lacks(void **state)
 {
-    static const struct { const char *check, *lacks; } t[] = {
-        { "sweeps >= 2 and l1.hit_rate < 20", "l1.hit_rate is " }, { "runs > 7", "runs is 3; > 7 is looked for" },
-        { "category == irregular", "category is cache-congested; == irregular is looked for" } };
+    static const struct {
+        const char *check, *lacks;
+    } t[] = { { "sweeps >= 2 and l1.hit_rate < 20", "l1.hit_rate is " },
+              { "runs > 7", "runs is 3; > 7 is looked for" },
+              { "category == irregular", "category is cache-congested; == irregular is looked for" } };
     struct stage s;
     struct buf b = { 0 };
     (void)state;
@@ -118,26 +124,31 @@ static void side_by_side(void **state)
     stage_open(&t, SNAP_OPENED, 80, 24);
     const struct ptx_module *m = t.snap->module;
     struct ptx_line_origin lines[64];
-    struct pass_output out = { .changed = true, .text = (char *)(uintptr_t)m->text.s, .n = m->text.n, .lines = lines };
+    struct pass_output out = {
+        .changed = true, .text = (char *)(uintptr_t)m->text.s, .n = m->text.n, .lines = lines
+    };
     for (size_t i = 0; i < m->text.n; i++)
         if (m->text.s[i] == '\n' && out.nlines < ARRAY_LEN(lines))
             lines[out.nlines] = (struct ptx_line_origin){ out.nlines + 1, NULL, false }, out.nlines++;
     t.snap->preview = &out;
     t.app.source.stale = true;
     stage_keys(&t, "1 v");
-    assert_true(stage_shows(&t, "│ ld.global.nc.f32 %f3, [%rd12]; … │  ld.global.nc.f32 %f3, [%rd12];…│"));
+    assert_true(
+        stage_shows(&t, "│ ld.global.nc.f32 %f3, [%rd12]; … │  ld.global.nc.f32 %f3, [%rd12];…│"));
     t.snap->preview = NULL;
     stage_close(&t);
 }
 
-/* Which load brings how much: by the analysis at first, by a run's misses once there is one; h goes to the first, then on. */
+/* Which load brings how much: by the analysis at first, by a run's misses once there is one; h goes to
+ * the first, then on. */
 static void traffic_by_load(void **state)
 {
     struct stage t;
     (void)state;
     stage_open(&t, SNAP_OPENED, 100, 30);
     stage_frame(&t);
-    struct ana_access *x = t.snap->facts->access;        /* lines 40, 42 and 45: 4, 16 and 23.4 sectors a request */
+    /* lines 40, 42 and 45: 4, 16 and 23.4 sectors a request */
+    struct ana_access *x = t.snap->facts->access;
     stage_keys(&t, "1 h");
     assert_true(stage_shows(&t, "1 of 3: 53.9 % of the sectors that the loads ask for"));
     x[2].exact.valid = false;
@@ -171,7 +182,8 @@ static void traffic_by_load(void **state)
     stage_close(&t);
 }
 
-/* A sweep under way is not called cut off; where all runs are of one kernel, a narrow list tells their devices. */
+/* A sweep under way is not called cut off; where all runs are of one kernel, a narrow list tells their
+ * devices. */
 static void runs_told_apart(void **state)
 {
     struct stage t;
@@ -196,7 +208,8 @@ static void runs_told_apart(void **state)
     stage_close(&t);
 }
 
-/* A task that was done wrong says what lacks, and the way back; one that was not begun, or is under way, does not. */
+/* A task that was done wrong says what lacks, and the way back; one that was not begun, or is under way,
+ * does not. */
 static void lesson_says_what_lacks(void **state)
 {
     struct stage t;
@@ -204,11 +217,12 @@ static void lesson_says_what_lacks(void **state)
     stage_open(&t, SNAP_DONE, 100, 30);
     assert_true(lesson_open(&t.app, "sessions/lessons/4-cache-size.json"));
     t.app.lesson.runs_before = 0;
-    t.app.lesson.step = 1;                              /* two sweeps, the last on the larger L1: that is not the device here */
+    /* two sweeps, the last on the larger L1: that is not the device here */
+    t.app.lesson.step = 1;
     stage_frame(&t);
     assert_non_null(t.app.lesson.lesson->step[1].check);
     assert_false(stage_shows(&t, "Not yet:"));
-    t.app.lesson.runs_at_step = 0;                      /* as if the runs had come since */
+    t.app.lesson.runs_at_step = 0; /* as if the runs had come since */
     stage_frame(&t);
     assert_true(stage_shows(&t, "Not yet: device is sim:fermi-16k; == sim:fermi-48k is looked for."));
     assert_false(stage_shows(&t, "not those of the task"));
@@ -224,7 +238,10 @@ static void lesson_says_what_lacks(void **state)
 /* Whatever the width, times and hit rates are told with what they are. */
 static void origins_are_told(void **state)
 {
-    static const struct { int w, h; } sizes[] = { { 40, 10 }, { 46, 12 }, { 60, 20 }, { 70, 24 }, { 80, 24 }, { 120, 40 }, { 160, 50 }, { 200, 60 } };
+    static const struct {
+        int w, h;
+    } sizes[] = { { 40, 10 }, { 46, 12 },  { 60, 20 },  { 70, 24 },
+                  { 80, 24 }, { 120, 40 }, { 160, 50 }, { 200, 60 } };
     struct stage t;
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(sizes); i++) {
@@ -243,8 +260,17 @@ static void origins_are_told(void **state)
 
 static void whole_sentences(void **state)
 {
-    static const struct { const char *text; unsigned cols; size_t n; } t[] = {
-        { "One. Two. Three.", 16, 16 }, { "One. Two. Three.", 15, 9 }, { "One. Two. Three.", 5, 4 }, { "One. Two.", 3, 9 }, { "no stop", 4, 7 }, { "v1.2 is one. Two.", 14, 12 }, { "", 9, 0 } };
+    static const struct {
+        const char *text;
+        unsigned cols;
+        size_t n;
+    } t[] = { { "One. Two. Three.", 16, 16 },
+              { "One. Two. Three.", 15, 9 },
+              { "One. Two. Three.", 5, 4 },
+              { "One. Two.", 3, 9 },
+              { "no stop", 4, 7 },
+              { "v1.2 is one. Two.", 14, 12 },
+              { "", 9, 0 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(t); i++)
         assert_int_equal(text_sentences(str_of(t[i].text), t[i].cols).n, t[i].n);
@@ -253,7 +279,12 @@ static void whole_sentences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failures_are_told), cmocka_unit_test(percent_stays), cmocka_unit_test(long_warnings),
-        cmocka_unit_test(lesson_gives_way), cmocka_unit_test(checks_say_what_lacks), cmocka_unit_test(side_by_side), cmocka_unit_test(traffic_by_load), cmocka_unit_test(runs_told_apart), cmocka_unit_test(lesson_says_what_lacks), cmocka_unit_test(origins_are_told), cmocka_unit_test(whole_sentences) };
+        cmocka_unit_test(failures_are_told),      cmocka_unit_test(percent_stays),
+        cmocka_unit_test(long_warnings),          cmocka_unit_test(lesson_gives_way),
+        cmocka_unit_test(checks_say_what_lacks),  cmocka_unit_test(side_by_side),
+        cmocka_unit_test(traffic_by_load),        cmocka_unit_test(runs_told_apart),
+        cmocka_unit_test(lesson_says_what_lacks), cmocka_unit_test(origins_are_told),
+        cmocka_unit_test(whole_sentences)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "tests/support.h"
 
 #include "tests/terminal/stage.h"
-#include "tui/model/export.h"
+#include "tui/app/export.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,10 +23,17 @@ static char *exported(struct stage *t, enum panel_id focus, const char *format)
 static void documents(void **state)
 {
     (void)state;
-    static const struct { enum panel_id focus; const char *format, *holds; } cases[] = {
-        { PANEL_VALLEY, "json", "\"format\": \"gpulocw-sweep\"" }, { PANEL_COUNTERS, "json", "\"format\": \"gpulocw-sweep\"" },
-        { PANEL_SOURCE, "json", "\"format\": \"gpulocw-analysis\"" }, { PANEL_LOCALITY, "json", "\"sectors_per_request\"" },
-        { PANEL_VALLEY, "svg", "<svg " }, { PANEL_VALLEY, "csv", "time_ns," }, { PANEL_OPTIONS, "text", "bypass" },
+    static const struct {
+        enum panel_id focus;
+        const char *format, *holds;
+    } cases[] = {
+        { PANEL_VALLEY, "json", "\"format\": \"gpulocw-sweep\"" },
+        { PANEL_COUNTERS, "json", "\"format\": \"gpulocw-sweep\"" },
+        { PANEL_SOURCE, "json", "\"format\": \"gpulocw-analysis\"" },
+        { PANEL_LOCALITY, "json", "\"sectors_per_request\"" },
+        { PANEL_VALLEY, "svg", "<svg " },
+        { PANEL_VALLEY, "csv", "time_ns," },
+        { PANEL_OPTIONS, "text", "bypass" },
     };
     struct stage t;
     stage_open(&t, SNAP_DONE, 120, 40);
@@ -48,7 +55,7 @@ static void unknown_format(void **state)
     stage_open(&t, SNAP_DONE, 80, 24);
     snprintf(path, sizeof path, "%s/none", support_scratch());
     export_panel(&t.app, "png", path);
-    assert_int_equal(file_read(path, 100, &text, &n, NULL), ST_IO);      /* nothing was written */
+    assert_int_equal(file_read(path, 100, &text, &n, NULL), ST_IO); /* nothing was written */
     stage_close(&t);
 }
 
@@ -62,11 +69,17 @@ static void logarithmic_x(void **state)
     t.app.focus = PANEL_VALLEY;
     stage_frame(&t);
     valley_plot(&t.app, &p);
-    assert_true(p.series[0].n > 8 && p.series[0].x[8] == 8 && p.nticks == 0);
+    assert_true(p.series[0].n > 8);
+    assert_true(p.series[0].x[8] == 8);
+    assert_true(p.nticks == 0);
     app_request(&t.app, REQ_VAL_LOG_X);
     stage_frame(&t);
     valley_plot(&t.app, &p);
-    assert_true(p.series[0].x[0] == 0 && p.series[0].x[1] == 1 && p.series[0].x[2] == 2 && p.series[0].x[4] == 3 && p.series[0].x[8] == 4);
+    assert_true(p.series[0].x[0] == 0);
+    assert_true(p.series[0].x[1] == 1);
+    assert_true(p.series[0].x[2] == 2);
+    assert_true(p.series[0].x[4] == 3);
+    assert_true(p.series[0].x[8] == 4);
     assert_true(p.nticks > 4);
     assert_string_equal(p.tick[0], "0");
     assert_string_equal(p.tick[4], "8");
@@ -82,6 +95,7 @@ static void logarithmic_x(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(documents), cmocka_unit_test(logarithmic_x), cmocka_unit_test(unknown_format) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(documents), cmocka_unit_test(logarithmic_x),
+                                        cmocka_unit_test(unknown_format) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct noise { uint64_t seed, n; };
+struct noise {
+    uint64_t seed, n;
+};
 
 static uint64_t next(struct noise *r, uint64_t below)
 {
@@ -17,9 +19,13 @@ static uint64_t next(struct noise *r, uint64_t below)
 
 static uint32_t any_key(struct noise *r, const struct keymap *m)
 {
-    static const char *const typed[] = { "pi 3", "sweep", "grid", "carveout", "8x8", "line 12", "panel valley", "replay play", "plot block", "set bypass l1+l2" };
-    static struct { const char *s; } now;
-    if (now.s && *now.s)                 /* goes on typing a text */
+    static const char *const typed[] = { "pi 3",       "sweep",           "grid",         "carveout",
+                                         "8x8",        "line 12",         "panel valley", "replay play",
+                                         "plot block", "set bypass l1+l2" };
+    static struct {
+        const char *s;
+    } now;
+    if (now.s && *now.s) /* goes on typing a text */
         return (uint8_t)*now.s++;
     switch (next(r, 20)) {
     case 0: return (uint32_t)(0x20 + next(r, 0x60));
@@ -36,10 +42,17 @@ static struct event any_event(struct noise *r, const struct app *a)
     struct event e = { .kind = EVENT_KEY };
     switch (next(r, 30)) {
     case 0:
-        e = (struct event){ .kind = EVENT_RESIZE, .x = (int)next(r, 4) ? (int)next(r, 150) + 1 : (int)next(r, 25), .y = (int)next(r, 60) };
+        e = (struct event){ .kind = EVENT_RESIZE,
+                            .x = (int)next(r, 4) ? (int)next(r, 150) + 1 : (int)next(r, 25),
+                            .y = (int)next(r, 60) };
         break;
-    case 1: case 2: case 3:
-        e = (struct event){ .kind = EVENT_MOUSE, .mouse = (enum mouse_what)next(r, 5), .x = (int)next(r, (uint64_t)a->w + 3), .y = (int)next(r, (uint64_t)a->h + 2) };
+    case 1:
+    case 2:
+    case 3:
+        e = (struct event){ .kind = EVENT_MOUSE,
+                            .mouse = (enum mouse_what)next(r, 5),
+                            .x = (int)next(r, (uint64_t)a->w + 3),
+                            .y = (int)next(r, (uint64_t)a->h + 2) };
         break;
     case 4: e.kind = EVENT_TICK; break;
     default: e.key = any_key(r, &a->keys);
@@ -71,23 +84,25 @@ static void storm(void **state)
     uint64_t events = 0;
     char keep[4096];
     (void)state;
-    fprintf(stderr, "seed %llu\n", (unsigned long long)r.seed);     /* first: a crash tells nothing later */
+    /* first: a crash tells nothing later */
+    fprintf(stderr, "seed %llu\n", (unsigned long long)r.seed);
     assert_non_null(getcwd(keep, sizeof keep));
     stage_open(&t, SNAP_DONE, 80, 24);
     for (int k = 0; k < SNAP_COUNT; k++)
         snaps[k] = snapshot_make((enum snapshot_kind)k);
-    assert_int_equal(chdir(support_scratch()), 0);       /* exports land there */
+    assert_int_equal(chdir(support_scratch()), 0); /* exports land there */
     while (base_now_ns() < end) {
         uint64_t often = events / 500 % 2 ? 3 : 60;
         struct event e = any_event(&r, &t.app);
         t.app.now_ns += (int64_t)next(&r, 1000000000);
         if (next(&r, often) == 0) {
             app_snapshot(&t.app, snaps[next(&r, SNAP_COUNT)]);
-            if (next(&r, 2))             /* as the workbench does: a tick may come before the frame, nothing else */
+            if (next(&r, 2)) /* as the workbench does: a tick may come before the frame, nothing else */
                 app_event(&t.app, &(struct event){ .kind = EVENT_TICK });
             stage_frame(&t);
         }
-        unsigned effect = e.kind == EVENT_MOUSE ? screen_mouse(&t.app, &t.map, &e) : app_event(&t.app, &e);
+        unsigned effect =
+            e.kind == EVENT_MOUSE ? screen_mouse(&t.app, &t.map, &e) : app_event(&t.app, &e);
         if (effect & UI_LEAVE)
             t.app.overlay = OVERLAY_NONE;
         stage_frame(&t);
@@ -104,7 +119,8 @@ static void storm(void **state)
 /* Themes, settings, key maps and lessons out of noise: located mistakes, never a crash. */
 static void files(void **state)
 {
-    static const char words[] = "name = text # on bold mono #12ab 9 \n\t\xff quit = C-x theme mouse plot\n==";
+    static const char words[] =
+        "name = text # on bold mono #12ab 9 \n\t\xff quit = C-x theme mouse plot\n==";
     struct noise r = { 3, 0 };
     (void)state;
     for (int i = 0; i < 3000; i++) {

@@ -2,8 +2,8 @@
 #include "tests/support.h"
 
 #include "tests/terminal/stage.h"
-#include "tui/model/command.h"
-#include "tui/model/lesson_run.h"
+#include "tui/app/command.h"
+#include "tui/app/lesson_run.h"
 
 #include <math.h>
 
@@ -35,7 +35,7 @@ static void sweep_and_cancel(void **state)
     assert_string_equal(t.rec.text, "pi");
     assert_int_equal(t.rec.last.options.bypass, BYPASS_L1);
     stage_press(&t, "x");
-    assert_int_equal(t.rec.cancels, 0);              /* nothing runs */
+    assert_int_equal(t.rec.cancels, 0); /* nothing runs */
     stage_close(&t);
     stage_open(&t, SNAP_SWEEPING, 80, 24);
     stage_press(&t, "x");
@@ -49,7 +49,7 @@ static void options_and_undo(void **state)
     struct stage t;
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
-    stage_keys(&t, "4 g Right");                      /* first knob: bypass */
+    stage_keys(&t, "4 g Right"); /* first knob: bypass */
     assert_int_equal(t.app.options.bypass, BYPASS_L1);
     assert_int_equal(t.rec.last.kind, JOB_OPTIONS);
     assert_int_equal(t.rec.last.options.bypass, BYPASS_L1);
@@ -89,7 +89,7 @@ static void launch_editing(void **state)
     stage_press(&t, "Enter");
     stage_keys(&t, "C-u");
     stage_type(&t, "0x2\r");
-    assert_int_equal(t.rec.posts, posts);            /* not a grid */
+    assert_int_equal(t.rec.posts, posts); /* not a grid */
     assert_int_equal(t.app.notice_level, DIAG_ERROR);
     stage_press(&t, "w");
     assert_int_equal(t.rec.last.kind, JOB_LAUNCH_SAVE);
@@ -108,7 +108,8 @@ static void source_moves(void **state)
     assert_int_equal(first, 0);
     stage_keys(&t, "] ]");
     assert_int_equal(source_access(&t.app), 2);
-    for (unsigned k = 0; k < 2; k++) {               /* the address is the second register; the first is the load's own */
+    /* the address is the second register; the first is the load's own */
+    for (unsigned k = 0; k < 2; k++) {
         stage_keys(&t, k ? "d" : "Right d");
         assert_true(stage_shows(&t, "add.s64     %rd12, %rd4, %rd11"));
         assert_int_equal(t.app.source.njumps, 1);
@@ -137,14 +138,14 @@ static void valley_moves(void **state)
     (void)state;
     stage_open(&t, SNAP_DONE, 80, 24);
     stage_press(&t, "5");
-    assert_int_equal(t.app.valley.cursor, 4);        /* the best point */
+    assert_int_equal(t.app.valley.cursor, 4); /* the best point */
     stage_keys(&t, "l l h");
     assert_int_equal(t.app.valley.cursor, 5);
     stage_press(&t, "Enter");
     assert_int_equal(t.app.options.pi.value, 5);
     stage_keys(&t, "+ + m m");
     assert_int_equal(t.app.valley.metric, METRIC_HIT);
-    stage_keys(&t, "k");                             /* the other sweep */
+    stage_keys(&t, "k"); /* the other sweep */
     assert_true(stage_shows(&t, "sim:fermi-48k"));
     stage_keys(&t, "c");
     assert_true(stage_shows(&t, "B: tile on"));
@@ -203,13 +204,13 @@ static void quitting(void **state)
     (void)state;
     stage_open(&t, SNAP_DONE, 120, 40);
     stage_keys(&t, "z ?");
-    assert_int_equal(stage_press(&t, "q") & UI_LEAVE, 0);       /* help */
-    assert_int_equal(stage_press(&t, "q") & UI_LEAVE, 0);       /* zoom */
+    assert_int_equal(stage_press(&t, "q") & UI_LEAVE, 0); /* help */
+    assert_int_equal(stage_press(&t, "q") & UI_LEAVE, 0); /* zoom */
     assert_true(stage_press(&t, "q") & UI_LEAVE);
     assert_true(stage_press(&t, "C-q") & UI_LEAVE);
     stage_close(&t);
     stage_open(&t, SNAP_SWEEPING, 120, 40);
-    assert_int_equal(stage_press(&t, "q") & UI_LEAVE, 0);       /* it says that a sweep runs */
+    assert_int_equal(stage_press(&t, "q") & UI_LEAVE, 0); /* it says that a sweep runs */
     assert_true(stage_press(&t, "q") & UI_LEAVE);
     stage_close(&t);
 }
@@ -274,7 +275,7 @@ static void progress(void **state)
     assert_true(app_timer(&t.app) > 0);
     stage_close(&t);
     stage_open(&t, SNAP_DONE, 100, 24);
-    assert_int_equal(app_timer(&t.app), -1);         /* nothing moves: no wake-ups */
+    assert_int_equal(app_timer(&t.app), -1); /* nothing moves: no wake-ups */
     app_notice(&t.app, DIAG_NOTE, "hello");
     assert_true(app_timer(&t.app) > 0);
     t.app.now_ns += 7000000000;
@@ -314,7 +315,9 @@ static void mouse(void **state)
     stage_frame(&t);
     for (unsigned i = 0; i < t.map.nhits; i++)
         if (t.map.hit[i].kind == HIT_TAB && t.map.hit[i].id == PANEL_VALLEY) {
-            struct event e = { .kind = EVENT_MOUSE, .mouse = MOUSE_PRESS, .x = t.map.hit[i].r.x, .y = t.map.hit[i].r.y };
+            struct event e = {
+                .kind = EVENT_MOUSE, .mouse = MOUSE_PRESS, .x = t.map.hit[i].r.x, .y = t.map.hit[i].r.y
+            };
             screen_mouse(&t.app, &t.map, &e);
             break;
         }
@@ -327,7 +330,7 @@ static void mouse(void **state)
     e.mouse = MOUSE_RELEASE;
     screen_mouse(&t.app, &t.map, &e);
     assert_true(t.app.valley.cursor > left);
-    assert_true(t.app.valley.zoom > 1);              /* dragged over: zoomed */
+    assert_true(t.app.valley.zoom > 1); /* dragged over: zoomed */
     stage_press(&t, "1");
     e = (struct event){ .kind = EVENT_MOUSE, .mouse = MOUSE_WHEEL_DOWN, .x = 20, .y = 10 };
     size_t at = t.app.list[PANEL_SOURCE].cursor;
@@ -338,13 +341,31 @@ static void mouse(void **state)
 
 static void checks(void **state)
 {
-    static const struct { const char *text; enum check_result r; } t[] = {
-        { "sweeps >= 2", CHECK_YES }, { "sweeps > 2", CHECK_NO }, { "runs == 3 and sweeps == 2", CHECK_YES }, { "runs == 9 or sweeps == 2", CHECK_YES },
-        { "category == cache-congested", CHECK_YES }, { "category != cache-congested", CHECK_NO }, { "best.pi == 4", CHECK_YES }, { "best.pi > 4", CHECK_NO },
-        { "l1.hit_rate >= 60", CHECK_YES }, { "speedup > 2", CHECK_YES }, { "bypass == none", CHECK_YES }, { "panel == source", CHECK_YES },
-        { "degree < 50", CHECK_YES }, { "class == algorithm", CHECK_YES }, { "device == sim:fermi-16k", CHECK_YES }, { "equal == 1", CHECK_YES },
-        { "tunes == 0", CHECK_YES }, { "nonsense > 1", CHECK_BAD }, { "runs >> 1", CHECK_BAD }, { "runs >", CHECK_BAD }, { "", CHECK_BAD },
-        { "runs == 3 also sweeps == 2", CHECK_BAD } };
+    static const struct {
+        const char *text;
+        enum check_result r;
+    } t[] = { { "sweeps >= 2", CHECK_YES },
+              { "sweeps > 2", CHECK_NO },
+              { "runs == 3 and sweeps == 2", CHECK_YES },
+              { "runs == 9 or sweeps == 2", CHECK_YES },
+              { "category == cache-congested", CHECK_YES },
+              { "category != cache-congested", CHECK_NO },
+              { "best.pi == 4", CHECK_YES },
+              { "best.pi > 4", CHECK_NO },
+              { "l1.hit_rate >= 60", CHECK_YES },
+              { "speedup > 2", CHECK_YES },
+              { "bypass == none", CHECK_YES },
+              { "panel == source", CHECK_YES },
+              { "degree < 50", CHECK_YES },
+              { "class == algorithm", CHECK_YES },
+              { "device == sim:fermi-16k", CHECK_YES },
+              { "equal == 1", CHECK_YES },
+              { "tunes == 0", CHECK_YES },
+              { "nonsense > 1", CHECK_BAD },
+              { "runs >> 1", CHECK_BAD },
+              { "runs >", CHECK_BAD },
+              { "", CHECK_BAD },
+              { "runs == 3 also sweeps == 2", CHECK_BAD } };
     struct stage s;
     (void)state;
     stage_open(&s, SNAP_DONE, 80, 24);
@@ -353,7 +374,8 @@ static void checks(void **state)
             fail_msg("'%s' gives %d", t[i].text, (int)check_eval(&s.app, t[i].text, NULL, NULL));
     stage_close(&s);
     stage_open(&s, SNAP_OPENED, 80, 24);
-    assert_int_equal(check_eval(&s.app, "l1.hit_rate < 1000", NULL, NULL), CHECK_NO);     /* nothing measured: not true */
+    /* nothing measured: not true */
+    assert_int_equal(check_eval(&s.app, "l1.hit_rate < 1000", NULL, NULL), CHECK_NO);
     stage_close(&s);
 }
 
@@ -402,10 +424,22 @@ static void themes_reload(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(panels_by_keys), cmocka_unit_test(sweep_and_cancel), cmocka_unit_test(options_and_undo), cmocka_unit_test(launch_editing),
-        cmocka_unit_test(source_moves), cmocka_unit_test(valley_moves), cmocka_unit_test(runs_keys), cmocka_unit_test(advice_and_messages),
-        cmocka_unit_test(quitting), cmocka_unit_test(help_is_searchable), cmocka_unit_test(completion), cmocka_unit_test(progress),
-        cmocka_unit_test(replay), cmocka_unit_test(theme_by_background), cmocka_unit_test(themes_reload), cmocka_unit_test(mouse), cmocka_unit_test(checks) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(panels_by_keys),
+                                        cmocka_unit_test(sweep_and_cancel),
+                                        cmocka_unit_test(options_and_undo),
+                                        cmocka_unit_test(launch_editing),
+                                        cmocka_unit_test(source_moves),
+                                        cmocka_unit_test(valley_moves),
+                                        cmocka_unit_test(runs_keys),
+                                        cmocka_unit_test(advice_and_messages),
+                                        cmocka_unit_test(quitting),
+                                        cmocka_unit_test(help_is_searchable),
+                                        cmocka_unit_test(completion),
+                                        cmocka_unit_test(progress),
+                                        cmocka_unit_test(replay),
+                                        cmocka_unit_test(theme_by_background),
+                                        cmocka_unit_test(themes_reload),
+                                        cmocka_unit_test(mouse),
+                                        cmocka_unit_test(checks) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
-#include "tui/model/lesson_run.h"
+#include "tui/app/lesson_run.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 static const char *last_error(const struct app *a)
 {
-    for (size_t i = a->snap->nmessages; i-- > 0; )
+    for (size_t i = a->snap->nmessages; i-- > 0;)
         if (a->snap->messages[i].level == DIAG_ERROR)
             return a->snap->messages[i].text;
     return "no error";
@@ -38,10 +38,11 @@ static void take_lesson(const char *path)
         }
         lesson_update(&a);
         if (!v->passed)
-            fail_msg("%s, step %u: '%s' does not hold (%s; %s)", path, v->step + 1, s->check, a.notice, last_error(&a));
+            fail_msg("%s, step %u: '%s' does not hold (%s; %s)", path, v->step + 1, s->check, a.notice,
+                     last_error(&a));
         lesson_move(&a, 1);
     }
-    assert_null(v->lesson);              /* it ended */
+    assert_null(v->lesson); /* it ended */
     live_close(&a);
     remove(session);
     diags_free(&ds);
@@ -75,12 +76,20 @@ static void lessons(void **state)
 /* What `gpulocw demo --check` says: every mistake, with its step. */
 static void format(void **state)
 {
-    static const struct { const char *text, *says; } bad[] = {
-        { "{}", "no gpulocw session" }, { "{\"format\":\"gpulocw-session\",\"major\":9}", "newer" },
-        { "{\"format\":\"gpulocw-session\",\"major\":1}", "no lesson" },
-        { "{\"format\":\"gpulocw-session\",\"major\":1,\"lesson\":{\"title\":\"t\",\"file\":\"f\",\"steps\":[]}}", "steps" },
-        { "{\"format\":\"gpulocw-session\",\"major\":1,\"lesson\":{\"title\":\"t\",\"file\":\"f\",\"steps\":[{\"text\":\"a\"},{\"text\":3}]}}", "step 2, \"text\"" },
-        { "{\"format\":\"gpulocw-session\",\"major\":1,\"lesson\":{\"title\":\"t\",\"file\":\"f\",\"steps\":[{\"text\":\"a\",\"check\":\"runs > 1\"}]}}", "step 1, \"task\"" } };
+    static const struct {
+        const char *text, *says;
+    } bad[] = { { "{}", "no gpulocw session" },
+                { "{\"format\":\"gpulocw-session\",\"major\":9}", "newer" },
+                { "{\"format\":\"gpulocw-session\",\"major\":1}", "no lesson" },
+                { "{\"format\":\"gpulocw-session\",\"major\":1,\"lesson\":{\"title\":\"t\",\"file\":"
+                  "\"f\",\"steps\":[]}}",
+                  "steps" },
+                { "{\"format\":\"gpulocw-session\",\"major\":1,\"lesson\":{\"title\":\"t\",\"file\":"
+                  "\"f\",\"steps\":[{\"text\":\"a\"},{\"text\":3}]}}",
+                  "step 2, \"text\"" },
+                { "{\"format\":\"gpulocw-session\",\"major\":1,\"lesson\":{\"title\":\"t\",\"file\":"
+                  "\"f\",\"steps\":[{\"text\":\"a\",\"check\":\"runs > 1\"}]}}",
+                  "step 1, \"task\"" } };
     char path[600];
     (void)state;
     snprintf(path, sizeof path, "%s/bad.json", support_scratch());
@@ -99,16 +108,17 @@ static void format(void **state)
 
 static void understood(void **state)
 {
-    struct lesson l = { .nsteps = 3, .title = (char *)(uintptr_t)"t" };
+    struct lesson l = { .nsteps = 3, .title = (char *)(uintptr_t) "t" };
     struct diags ds = { 0 };
     (void)state;
-    l.step[0] = (struct lesson_step){ .text = (char *)(uintptr_t)"a", .check = (char *)(uintptr_t)"l1.hit_rate >= 60" };
+    l.step[0] = (struct lesson_step){ .text = (char *)(uintptr_t) "a",
+                                      .check = (char *)(uintptr_t) "l1.hit_rate >= 60" };
     assert_status_ok(lesson_check(&l, &ds), &ds);
-    l.step[1].check = (char *)(uintptr_t)"luck > 3";
-    l.step[2].panel = (char *)(uintptr_t)"nowhere";
-    l.step[2].commands[0] = (char *)(uintptr_t)"frobnicate 3";
+    l.step[1].check = (char *)(uintptr_t) "luck > 3";
+    l.step[2].panel = (char *)(uintptr_t) "nowhere";
+    l.step[2].commands[0] = (char *)(uintptr_t) "frobnicate 3";
     l.step[2].ncommands = 1;
-    l.begin[0] = (char *)(uintptr_t)"mumble";
+    l.begin[0] = (char *)(uintptr_t) "mumble";
     l.nbegin = 1;
     assert_int_equal(lesson_check(&l, &ds), ST_INPUT);
     assert_int_equal(ds.errors, 4);
@@ -121,6 +131,7 @@ static void understood(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(format), cmocka_unit_test(understood), cmocka_unit_test(lessons) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(format), cmocka_unit_test(understood),
+                                        cmocka_unit_test(lessons) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

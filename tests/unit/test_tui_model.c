@@ -1,10 +1,10 @@
 /* Keys, key map, themes, settings, prompt, expressions, UTF-8, input decoding. */
 #include "tests/support.h"
 
-#include "tui/model/command.h"
-#include "tui/model/config.h"
-#include "tui/model/expr.h"
-#include "tui/model/view.h"
+#include "tui/app/command.h"
+#include "tui/app/config.h"
+#include "tui/base/expr.h"
+#include "tui/app/view.h"
 #include "tui/term/term.h"
 
 #include <dirent.h>
@@ -16,7 +16,8 @@
 /* ---- keys ---- */
 static void key_names(void **state)
 {
-    static const char *const names[] = { "a", "Q", "?", "C-l", "A-x", "Tab", "S-Tab", "Esc", "Space", "Up", "PgDn", "F1", "A-Left", "é", "Del" };
+    static const char *const names[] = { "a",     "Q",  "?",    "C-l", "A-x",    "Tab", "S-Tab", "Esc",
+                                         "Space", "Up", "PgDn", "F1",  "A-Left", "é",   "Del" };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         uint32_t key;
@@ -38,14 +39,18 @@ static void keys_do_not_clash(void **state)
     keymap_default(&m);
     for (size_t i = 0; i < m.n; i++)
         for (size_t k = i + 1; k < m.n; k++)
-            if (m.v[i].key == m.v[k].key && request_info(m.v[i].request)->scope == request_info(m.v[k].request)->scope)
-                fail_msg("%s and %s share a key", request_info(m.v[i].request)->name, request_info(m.v[k].request)->name);
-    static const enum request always[] = { REQ_QUIT, REQ_HELP, REQ_COMMAND, REQ_SWEEP, REQ_CANCEL, REQ_REDRAW, REQ_NEXT_PANEL };
+            if (m.v[i].key == m.v[k].key &&
+                request_info(m.v[i].request)->scope == request_info(m.v[k].request)->scope)
+                fail_msg("%s and %s share a key", request_info(m.v[i].request)->name,
+                         request_info(m.v[k].request)->name);
+    static const enum request always[] = { REQ_QUIT,   REQ_HELP,   REQ_COMMAND,   REQ_SWEEP,
+                                           REQ_CANCEL, REQ_REDRAW, REQ_NEXT_PANEL };
     for (size_t k = 0; k < ARRAY_LEN(always); k++)
         for (size_t i = 0; i < m.n; i++)
             for (int p = 0; m.v[i].request == always[k] && p < PANEL_COUNT; p++)
                 if (keymap_find(&m, m.v[i].key, (enum scope)p) != REQ_NONE)
-                    fail_msg("panel %s hides %s", panel_info((enum panel_id)p)->name, request_info(always[k])->name);
+                    fail_msg("panel %s hides %s", panel_info((enum panel_id)p)->name,
+                             request_info(always[k])->name);
 }
 
 /* Every function can be reached without function keys. */
@@ -78,12 +83,14 @@ static void keymap_file(void **state)
     assert_int_equal(keymap_find(&m, KEY_CTRL('x'), SCOPE_GLOBAL), REQ_QUIT);
     assert_int_equal(keymap_find(&m, 'q', SCOPE_GLOBAL), REQ_NONE);
     assert_int_equal(keymap_find(&m, '!', SCOPE_GLOBAL), REQ_HELP);
-    keymap_parse(&m, "keys", STR("sweep = r\n"), &ds);       /* a key that another request has by default is the sweep's now, alone */
+    /* a key that another request has by default is the sweep's now, alone */
+    keymap_parse(&m, "keys", STR("sweep = r\n"), &ds);
     assert_int_equal(keymap_find(&m, 'r', SCOPE_GLOBAL), REQ_SWEEP);
     keymap_parse(&m, "keys", STR("run = s\nnext-load = h\n"), &ds);
     assert_int_equal(keymap_find(&m, 's', SCOPE_GLOBAL), REQ_RUN);
     assert_int_equal(keymap_find(&m, 'h', SCOPE_SOURCE), REQ_SRC_NEXT_LOAD);
-    assert_int_equal(keymap_find(&m, 'h', SCOPE_COALESCE), REQ_COA_SORT);     /* another panel's key stays */
+    /* another panel's key stays */
+    assert_int_equal(keymap_find(&m, 'h', SCOPE_COALESCE), REQ_COA_SORT);
     diags_free(&ds);
 }
 
@@ -94,7 +101,7 @@ static void theme_files(void **state)
     int n = 0;
     (void)state;
     assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d)); ) {
+    for (struct dirent *e; (e = readdir(d));) {
         char path[300];
         struct theme t;
         struct diags ds = { 0 };
@@ -103,7 +110,7 @@ static void theme_files(void **state)
         snprintf(path, sizeof path, "themes/%s", e->d_name);
         assert_status_ok(theme_load(path, &t, &ds), &ds);
         if (ds.n)
-            fail_msg("%s: %s", path, ds.v[0].msg);       /* a role is left out */
+            fail_msg("%s: %s", path, ds.v[0].msg); /* a role is left out */
         assert_int_equal(strlen(t.name), strlen(e->d_name) - 6);
         n++;
     }
@@ -125,9 +132,15 @@ static void dark_is_builtin(void **state)
 
 static void bad_themes(void **state)
 {
-    static const struct { const char *text; unsigned line, col; const char *says; } bad[] = {
-        { "name = x\nerrr = red\n", 2, 1, "no such role" }, { "\ntext = #12\n", 2, 8, "not a colour" }, { "text red\n", 1, 1, "expected" },
-        { "  text = red on nowhere\n", 1, 17, "not a colour" }, { "text = red\ntext = blue\n", 2, 1, "twice" } };
+    static const struct {
+        const char *text;
+        unsigned line, col;
+        const char *says;
+    } bad[] = { { "name = x\nerrr = red\n", 2, 1, "no such role" },
+                { "\ntext = #12\n", 2, 8, "not a colour" },
+                { "text red\n", 1, 1, "expected" },
+                { "  text = red on nowhere\n", 1, 17, "not a colour" },
+                { "text = red\ntext = blue\n", 2, 1, "twice" } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct theme t, builtin;
@@ -137,7 +150,7 @@ static void bad_themes(void **state)
         assert_int_equal(ds.v[0].at.col, bad[i].col);
         assert_true(support_said(&ds, bad[i].says));
         theme_default(&builtin);
-        assert_memory_equal(t.look, builtin.look, sizeof t.look);    /* the default is in force */
+        assert_memory_equal(t.look, builtin.look, sizeof t.look); /* the default is in force */
         diags_free(&ds);
     }
 }
@@ -148,7 +161,8 @@ static void role_letters_differ(void **state)
     for (int i = 0; i < ROLE_COUNT; i++)
         for (int k = i + 1; k < ROLE_COUNT; k++)
             if (role_letter((enum role)i) == role_letter((enum role)k))
-                fail_msg("roles %s and %s share the letter %c", role_name((enum role)i), role_name((enum role)k), role_letter((enum role)i));
+                fail_msg("roles %s and %s share the letter %c", role_name((enum role)i),
+                         role_name((enum role)k), role_letter((enum role)i));
 }
 
 static void colours(void **state)
@@ -175,7 +189,9 @@ static void settings(void **state)
     struct app_settings s = { .mouse = true };
     struct diags ds = { 0 };
     (void)state;
-    config_parse(&s, "config", STR("# c\ntheme = light\nmouse = off\n  plot = block\nspeed = 9\nmouse = maybe\n"), &ds);
+    config_parse(&s, "config",
+                 STR("# c\ntheme = light\nmouse = off\n  plot = block\nspeed = 9\nmouse = maybe\n"),
+                 &ds);
     assert_string_equal(s.theme, "light");
     assert_true(s.theme_given);
     assert_false(s.mouse);
@@ -214,7 +230,7 @@ static void prompt_edits(void **state)
     prompt_key(&p, &h, TK_DOWN);
     prompt_key(&p, &h, TK_DOWN);
     assert_string_equal(p.text, "set  ");
-    prompt_key(&p, &h, 0x3c0);                           /* a character of two bytes */
+    prompt_key(&p, &h, 0x3c0); /* a character of two bytes */
     prompt_key(&p, &h, TK_LEFT);
     type(&p, &h, "x");
     assert_string_equal(p.text, "set  xπ");
@@ -238,9 +254,9 @@ static void utf8(void **state)
     assert_int_equal(cp, 0x3c0);
     assert_int_equal(utf8_decode("\xcf", 1, &cp), 1);
     assert_int_equal(cp, 0xfffd);
-    assert_int_equal(utf8_decode("\xc0\xaf", 2, &cp), 1);          /* overlong */
+    assert_int_equal(utf8_decode("\xc0\xaf", 2, &cp), 1); /* overlong */
     assert_int_equal(cp, 0xfffd);
-    assert_int_equal(utf8_decode("\xed\xa0\x80", 3, &cp), 1);      /* surrogate */
+    assert_int_equal(utf8_decode("\xed\xa0\x80", 3, &cp), 1); /* surrogate */
     assert_int_equal(cp, 0xfffd);
     assert_int_equal(text_width(str_of("a漢e\xcc\x81")), 4);
     assert_int_equal(text_head(str_of("漢字"), 3).n, 3);
@@ -250,9 +266,15 @@ static void utf8(void **state)
 
 static void numbers(void **state)
 {
-    static const struct { double v; const char *time, *bytes, *count; } t[] = {
-        { 0, "0 ns", "0 B", "0" }, { 999, "999 ns", "999 B", "999" }, { 1000, "1.00 µs", "1000 B", "1.00 k" }, { 1024, "1.02 µs", "1.00 KiB", "1.02 k" },
-        { 12345678, "12.3 ms", "11.8 MiB", "12.3 M" }, { 999999, "1.00 ms", "977 KiB", "1.00 M" } };
+    static const struct {
+        double v;
+        const char *time, *bytes, *count;
+    } t[] = { { 0, "0 ns", "0 B", "0" },
+              { 999, "999 ns", "999 B", "999" },
+              { 1000, "1.00 µs", "1000 B", "1.00 k" },
+              { 1024, "1.02 µs", "1.00 KiB", "1.02 k" },
+              { 12345678, "12.3 ms", "11.8 MiB", "12.3 M" },
+              { 999999, "1.00 ms", "977 KiB", "1.00 M" } };
     char out[TEXT_NUM];
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {
@@ -278,26 +300,53 @@ static bool env_name(void *ctx, struct str n, int64_t *v)
 /* What hardly moves looks flat; what moves fills the plot; nothing goes below zero. */
 static void plot_ranges(void **state)
 {
-    static const struct { enum plot_metric metric; bool log; double a, b, share /* of the height that the curve has */; } rows[] = {
-        { METRIC_TIME, false, 6575, 6590, 15 / (0.05 * 6590 * 1.16) }, { METRIC_TIME, true, 6575, 6590, 0.04 }, { METRIC_TIME, false, 1000, 2000, 1 / 1.16 },
-        { METRIC_SPEEDUP, false, 1, 1, 0 }, { METRIC_HIT, false, 0, 0, 0 }, { METRIC_HIT, false, 20, 60, 1 / 1.16 }, { METRIC_TIME, false, 0, 0, 0 } };
+    static const struct {
+        enum plot_metric metric;
+        bool log;
+        double a, b, share /* of the height that the curve has */;
+    } rows[] = { { METRIC_TIME, false, 6575, 6590, 15 / (0.05 * 6590 * 1.16) },
+                 { METRIC_TIME, true, 6575, 6590, 0.04 },
+                 { METRIC_TIME, false, 1000, 2000, 1 / 1.16 },
+                 { METRIC_SPEEDUP, false, 1, 1, 0 },
+                 { METRIC_HIT, false, 0, 0, 0 },
+                 { METRIC_HIT, false, 20, 60, 1 / 1.16 },
+                 { METRIC_TIME, false, 0, 0, 0 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         double x[] = { 0, 1 }, y[] = { rows[i].a, rows[i].b };
-        struct plot p = { .series = { { .n = 2, .x = x, .y = y } }, .nseries = 1, .metric = rows[i].metric, .log_y = rows[i].log };
+        struct plot p = { .series = { { .n = 2, .x = x, .y = y } },
+                          .nseries = 1,
+                          .metric = rows[i].metric,
+                          .log_y = rows[i].log };
         plot_range(&p, 1);
         double share = p.log_y ? log(y[1] / y[0]) / log(p.y1 / p.y0) : (y[1] - y[0]) / (p.y1 - p.y0);
-        assert_true(p.y0 >= 0 && p.y0 <= y[0] && p.y1 >= y[1] && p.y1 > p.y0);
+        assert_true(p.y0 >= 0);
+        assert_true(p.y0 <= y[0]);
+        assert_true(p.y1 >= y[1]);
+        assert_true(p.y1 > p.y0);
         assert_true(fabs(share - rows[i].share) < 0.01);
     }
 }
 
 static void expressions(void **state)
 {
-    static const struct { const char *text; int64_t v; } good[] = {
-        { "A + 4*(2*tid.x + 1)", 4096 + 300 }, { "tid.x % 32", 5 }, { "tid.x + 3 % 32", 8 }, { "(tid.x >> 2) + 1", 10 }, { "neg >>> 28", 15 },
-        { "-tid.x*2", -74 }, { "u8(tid.x*10)", 370 & 255 }, { "1 << 3", 8 }, { "6 & 3", 2 }, { "2 - 3 - 4", -5 } };
-    static const struct { const char *text, *bad; } wrong[] = { { "A + B", "B" }, { "A +", "" }, { "(A", "" }, { "A 3", "3" }, { "1 / 0", "" }, { "[A]", "[A]" } };
+    static const struct {
+        const char *text;
+        int64_t v;
+    } good[] = { { "A + 4*(2*tid.x + 1)", 4096 + 300 },
+                 { "tid.x % 32", 5 },
+                 { "tid.x + 3 % 32", 8 },
+                 { "(tid.x >> 2) + 1", 10 },
+                 { "neg >>> 28", 15 },
+                 { "-tid.x*2", -74 },
+                 { "u8(tid.x*10)", 370 & 255 },
+                 { "1 << 3", 8 },
+                 { "6 & 3", 2 },
+                 { "2 - 3 - 4", -5 } };
+    static const struct {
+        const char *text, *bad;
+    } wrong[] = { { "A + B", "B" }, { "A +", "" },   { "(A", "" },
+                  { "A 3", "3" },   { "1 / 0", "" }, { "[A]", "[A]" } };
     struct expr_env e = { env_name, NULL };
     int64_t v;
     (void)state;
@@ -318,10 +367,27 @@ static void expressions(void **state)
 /* ---- input ---- */
 static void input_keys(void **state)
 {
-    static const struct { const char *bytes; uint32_t key; } t[] = {
-        { "a", 'a' }, { "\033[A", TK_UP }, { "\033OA", TK_UP }, { "\033[3~", TK_DELETE }, { "\033[Z", TK_BACKTAB }, { "\033[1;3D", KEY_ALT | TK_LEFT },
-        { "\033OP", TK_F1 }, { "\033[[A", TK_F1 }, { "\033[11~", TK_F1 }, { "\033x", KEY_ALT | 'x' }, { "\xcf\x80", 0x3c0 }, { "\r", TK_ENTER },
-        { "\n", TK_ENTER }, { "\t", TK_TAB }, { "\x7f", TK_BACKSPACE }, { "\x0c", KEY_CTRL('l') }, { "\033[15~", TK_F5 }, { "\033[H", TK_HOME } };
+    static const struct {
+        const char *bytes;
+        uint32_t key;
+    } t[] = { { "a", 'a' },
+              { "\033[A", TK_UP },
+              { "\033OA", TK_UP },
+              { "\033[3~", TK_DELETE },
+              { "\033[Z", TK_BACKTAB },
+              { "\033[1;3D", KEY_ALT | TK_LEFT },
+              { "\033OP", TK_F1 },
+              { "\033[[A", TK_F1 },
+              { "\033[11~", TK_F1 },
+              { "\033x", KEY_ALT | 'x' },
+              { "\xcf\x80", 0x3c0 },
+              { "\r", TK_ENTER },
+              { "\n", TK_ENTER },
+              { "\t", TK_TAB },
+              { "\x7f", TK_BACKSPACE },
+              { "\x0c", KEY_CTRL('l') },
+              { "\033[15~", TK_F5 },
+              { "\033[H", TK_HOME } };
     struct event e;
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(t); i++) {
@@ -329,7 +395,7 @@ static void input_keys(void **state)
         assert_int_equal(term_decode(t[i].bytes, n, false, true, &e), n);
         assert_int_equal(e.kind, EVENT_KEY);
         assert_int_equal(e.key, t[i].key);
-        for (size_t k = 1; k < n && t[i].bytes[0] == 27; k++)       /* a part of it waits for the rest */
+        for (size_t k = 1; k < n && t[i].bytes[0] == 27; k++) /* a part of it waits for the rest */
             if (!(k == 1 && t[i].bytes[1] == 'x'))
                 assert_int_equal(term_decode(t[i].bytes, k, false, true, &e), 0);
     }
@@ -356,11 +422,17 @@ static void input_mouse(void **state)
     assert_int_equal(e.mouse, MOUSE_WHEEL_DOWN);
 }
 
-/* What a terminal answers when it is asked for its background; any other answer is used up, and Alt-] stays a key. */
+/* What a terminal answers when it is asked for its background; any other answer is used up, and Alt-]
+ * stays a key. */
 static void input_background(void **state)
 {
-    static const struct { const char *in; int light; } answers[] = {
-        { "\033]11;rgb:ffff/ffff/ffff\033\\", 1 }, { "\033]11;rgb:1e1e/1e1e/1e1e\007", 0 }, { "\033]11;rgb:fd/f6/e3\007", 1 }, { "\033]11;rgb:0/2/3\007", 0 } };
+    static const struct {
+        const char *in;
+        int light;
+    } answers[] = { { "\033]11;rgb:ffff/ffff/ffff\033\\", 1 },
+                    { "\033]11;rgb:1e1e/1e1e/1e1e\007", 0 },
+                    { "\033]11;rgb:fd/f6/e3\007", 1 },
+                    { "\033]11;rgb:0/2/3\007", 0 } };
     struct event e;
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
@@ -392,17 +464,32 @@ static void input_noise(void **state)
         char *copy = malloc(n);
         memcpy(copy, buf, n);
         size_t used = term_decode(copy, n, true, i & 1, &e);
-        assert_true(used >= 1 && used <= n);
+        assert_true(used >= 1);
+        assert_true(used <= n);
         free(copy);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(key_names), cmocka_unit_test(keys_do_not_clash), cmocka_unit_test(no_function_keys_needed), cmocka_unit_test(keymap_file),
-        cmocka_unit_test(theme_files), cmocka_unit_test(dark_is_builtin), cmocka_unit_test(bad_themes), cmocka_unit_test(role_letters_differ),
-        cmocka_unit_test(colours), cmocka_unit_test(settings), cmocka_unit_test(prompt_edits), cmocka_unit_test(utf8), cmocka_unit_test(numbers), cmocka_unit_test(plot_ranges),
-        cmocka_unit_test(expressions), cmocka_unit_test(input_keys), cmocka_unit_test(input_mouse), cmocka_unit_test(input_background), cmocka_unit_test(input_noise) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(key_names),
+                                        cmocka_unit_test(keys_do_not_clash),
+                                        cmocka_unit_test(no_function_keys_needed),
+                                        cmocka_unit_test(keymap_file),
+                                        cmocka_unit_test(theme_files),
+                                        cmocka_unit_test(dark_is_builtin),
+                                        cmocka_unit_test(bad_themes),
+                                        cmocka_unit_test(role_letters_differ),
+                                        cmocka_unit_test(colours),
+                                        cmocka_unit_test(settings),
+                                        cmocka_unit_test(prompt_edits),
+                                        cmocka_unit_test(utf8),
+                                        cmocka_unit_test(numbers),
+                                        cmocka_unit_test(plot_ranges),
+                                        cmocka_unit_test(expressions),
+                                        cmocka_unit_test(input_keys),
+                                        cmocka_unit_test(input_mouse),
+                                        cmocka_unit_test(input_background),
+                                        cmocka_unit_test(input_noise) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

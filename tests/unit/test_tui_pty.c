@@ -63,8 +63,12 @@ static void resizes(void **state)
 
 static void every_signal_restores(void **state)
 {
-    static const struct { int sig; bool dies; } sigs[] = {
-        { SIGTERM, false }, { SIGHUP, false }, { SIGINT, false }, { SIGSEGV, true }, { SIGABRT, true }, { SIGBUS, true }, { SIGILL, true }, { SIGFPE, true }, { SIGQUIT, true } };
+    static const struct {
+        int sig;
+        bool dies;
+    } sigs[] = { { SIGTERM, false }, { SIGHUP, false }, { SIGINT, false },
+                 { SIGSEGV, true },  { SIGABRT, true }, { SIGBUS, true },
+                 { SIGILL, true },   { SIGFPE, true },  { SIGQUIT, true } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(sigs); i++) {
         struct session s;
@@ -114,7 +118,7 @@ static void hang_up(void **state)
     (void)state;
     start(&s, 80, 24, NULL, valley);
     assert_true(wait_for(&s, "ld.global", PTY_LIMIT_MS) >= 0);
-    close(s.fd);                         /* the terminal goes away: the program ends by itself */
+    close(s.fd); /* the terminal goes away: the program ends by itself */
     struct pollfd p = { s.report, POLLIN, 0 };
     assert_int_equal(poll(&p, 1, PTY_LIMIT_MS), 1);
     kill(s.leader, SIGKILL);
@@ -124,8 +128,10 @@ static void hang_up(void **state)
 
 static void locales_and_colours(void **state)
 {
-    static const char *const c_locale[] = { "LC_ALL", "C", NULL }, *const no_colour[] = { "NO_COLOR", "1", NULL },
-        *const vt100[] = { "TERM", "vt100", NULL }, *const linux_console[] = { "TERM", "linux", NULL };
+    static const char *const c_locale[] = { "LC_ALL", "C", NULL },
+                             *const no_colour[] = { "NO_COLOR", "1", NULL },
+                             *const vt100[] = { "TERM", "vt100", NULL },
+                             *const linux_console[] = { "TERM", "linux", NULL };
     struct session s;
     (void)state;
     start(&s, 80, 24, c_locale, valley);
@@ -163,7 +169,8 @@ static void dumb_terminal(void **state)
     finish(&s);
 }
 
-/* The open PTX is written by a compiler: that is told, R reads it, and with :watch on nothing need be pressed. */
+/* The open PTX is written by a compiler: that is told, R reads it, and with :watch on nothing need be
+ * pressed. */
 static void compiled_anew(void **state)
 {
     struct session s;
@@ -171,7 +178,10 @@ static void compiled_anew(void **state)
     const char *const args[] = { path, NULL };
     (void)state;
     for (int i = 0; i < 2; i++)
-        snprintf(text[i], sizeof text[i], ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %%r<2>;\n\tmov.u32 %%r1, %d;\n\tret;\n}\n", 4711 + i);
+        snprintf(text[i], sizeof text[i],
+                 ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 "
+                 "%%r<2>;\n\tmov.u32 %%r1, %d;\n\tret;\n}\n",
+                 4711 + i);
     struct diags ds = { 0 };
     snprintf(path, sizeof path, "%s/anew.ptx", pty_scratch());
     assert_status_ok(file_write_atomic(path, text[0], strlen(text[0]), &ds), &ds);
@@ -212,9 +222,15 @@ static void picker(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(opens_and_quits), cmocka_unit_test(resizes), cmocka_unit_test(every_signal_restores), cmocka_unit_test(suspends),
-        cmocka_unit_test(hang_up), cmocka_unit_test(locales_and_colours), cmocka_unit_test(dumb_terminal), cmocka_unit_test(compiled_anew), cmocka_unit_test(picker) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(opens_and_quits),
+                                        cmocka_unit_test(resizes),
+                                        cmocka_unit_test(every_signal_restores),
+                                        cmocka_unit_test(suspends),
+                                        cmocka_unit_test(hang_up),
+                                        cmocka_unit_test(locales_and_colours),
+                                        cmocka_unit_test(dumb_terminal),
+                                        cmocka_unit_test(compiled_anew),
+                                        cmocka_unit_test(picker) };
     if (access(binary(), X_OK) != 0) {
         printf("skip: %s is not built\n", binary());
         return 1;

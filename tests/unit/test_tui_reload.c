@@ -3,7 +3,7 @@
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
-#include "tui/model/reload.h"
+#include "tui/app/reload.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,9 +17,13 @@ static void put(const char *path, const char *text)
     diags_free(&ds);
 }
 
-#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b64 %rd<4>; .reg .b32 %r<3>; .reg .f32 %f<4>;\n" \
-             "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, %rd1, %rd2;\n"
-#define TAIL "\tld.global.f32 %f1, [%rd3];\n\tadd.f32 %f1, %f1, %f1;\n\tst.global.f32 [%rd3], %f1;\n\tret;\n}\n"
+#define HEAD                                                                                            \
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n\t.reg .b64 "  \
+    "%rd<4>; .reg .b32 %r<3>; .reg .f32 %f<4>;\n"                                                       \
+    "\tld.param.u64 %rd1, [p];\n\tmov.u32 %r1, %tid.x;\n\tmul.wide.u32 %rd2, %r1, 4;\n\tadd.s64 %rd3, " \
+    "%rd1, %rd2;\n"
+#define TAIL \
+    "\tld.global.f32 %f1, [%rd3];\n\tadd.f32 %f1, %f1, %f1;\n\tst.global.f32 [%rd3], %f1;\n\tret;\n}\n"
 
 static void make_files(void)
 {
@@ -27,8 +31,12 @@ static void make_files(void)
     snprintf(launch, sizeof launch, "%s/again.launch.json", support_scratch());
     put(ptx, HEAD TAIL);
     put(launch, "{ \"format\": \"gpulocw-launch\", \"version\": 1, \"launches\": ["
-                "{ \"name\": \"one\", \"ptx\": \"again.ptx\", \"kernel\": \"k\", \"grid\": [1,1,1], \"block\": [32,1,1], \"args\": [ { \"name\": \"p\", \"buffer\": \"f32\", \"count\": 64, \"init\": { \"fill\": 1 }, \"output\": true } ] },"
-                "{ \"name\": \"two\", \"ptx\": \"again.ptx\", \"kernel\": \"k\", \"grid\": [1,1,1], \"block\": [64,1,1], \"args\": [ { \"name\": \"p\", \"buffer\": \"f32\", \"count\": 64, \"init\": { \"fill\": 1 }, \"output\": true } ] } ] }");
+                "{ \"name\": \"one\", \"ptx\": \"again.ptx\", \"kernel\": \"k\", \"grid\": [1,1,1], "
+                "\"block\": [32,1,1], \"args\": [ { \"name\": \"p\", \"buffer\": \"f32\", \"count\": "
+                "64, \"init\": { \"fill\": 1 }, \"output\": true } ] },"
+                "{ \"name\": \"two\", \"ptx\": \"again.ptx\", \"kernel\": \"k\", \"grid\": [1,1,1], "
+                "\"block\": [64,1,1], \"args\": [ { \"name\": \"p\", \"buffer\": \"f32\", \"count\": "
+                "64, \"init\": { \"fill\": 1 }, \"output\": true } ] } ] }");
 }
 
 static void frame(struct app *a)
@@ -70,11 +78,11 @@ static void read_again(void **state)
     live_settle(&a, 0);
     assert_int_equal(a.snap->nruns, 2);
     assert_false(a.snap->runs[1]->earlier);
-    app_request(&a, REQ_RELOAD);         /* nothing changed: nothing is of an earlier text */
+    app_request(&a, REQ_RELOAD); /* nothing changed: nothing is of an earlier text */
     live_settle(&a, 0);
     assert_false(a.snap->runs[1]->earlier);
     live_close(&a);
-    struct session *s = NULL;            /* the file tells the same, and has the text of the last run */
+    struct session *s = NULL; /* the file tells the same, and has the text of the last run */
     assert_status_ok(session_load(session, &s, &ds), &ds);
     assert_true(session_at(s, 0)->earlier);
     assert_false(session_at(s, 1)->earlier);
@@ -106,7 +114,7 @@ static void mistakes_between(void **state)
     remove(ptx);
     app_request(&a, REQ_RELOAD);
     live_settle(&a, 0);
-    assert_non_null(a.snap->module);     /* a file that is gone is told; what is open stays */
+    assert_non_null(a.snap->module); /* a file that is gone is told; what is open stays */
     assert_non_null(strstr(a.notice, "cannot open"));
     live_close(&a);
     diags_free(&ds);
@@ -124,7 +132,8 @@ static void open_two(struct app *a)
     diags_free(&ds);
 }
 
-/* A launch that was edited and not saved goes on with the new text, also over one with a mistake; one that does not fit is told. */
+/* A launch that was edited and not saved goes on with the new text, also over one with a mistake; one
+ * that does not fit is told. */
 static void edits_of_the_launch_stay(void **state)
 {
     struct app a;
@@ -142,17 +151,18 @@ static void edits_of_the_launch_stay(void **state)
     assert_string_equal(a.snap->spec->name, "two");
     assert_int_equal(a.snap->spec->grid.x, 3);
     assert_true(a.snap->launch_edited);
-    app_command(&a, "kernel one");       /* it was of the other one */
+    app_command(&a, "kernel one"); /* it was of the other one */
     live_settle(&a, 0);
     assert_int_equal(a.snap->spec->grid.x, 1);
     assert_false(a.snap->launch_edited);
-    app_command(&a, "kernel two");       /* and is there when one comes back to it */
+    app_command(&a, "kernel two"); /* and is there when one comes back to it */
     live_settle(&a, 0);
     assert_int_equal(a.snap->spec->grid.x, 3);
     app_command(&a, "kernel one");
     app_command(&a, "launch grid 5");
     live_settle(&a, 0);
-    put(ptx, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{\n\tret;\n}\n");
+    put(ptx, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p, .param "
+             ".u32 n)\n{\n\tret;\n}\n");
     app_request(&a, REQ_RELOAD);
     live_settle(&a, 0);
     bool told = false;
@@ -182,7 +192,7 @@ static void saving_keeps_the_other_launches(void **state)
     assert_int_equal(f.launch[1].grid.x, 3);
     launch_file_free(&f);
     app_command(&a, "kernel one");
-    app_command(&a, "kernel two");       /* and it is what is saved that is chosen */
+    app_command(&a, "kernel two"); /* and it is what is saved that is chosen */
     live_settle(&a, 0);
     assert_int_equal(a.snap->spec->grid.x, 3);
     live_close(&a);
@@ -219,6 +229,9 @@ static void written_by_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(read_again), cmocka_unit_test(mistakes_between), cmocka_unit_test(edits_of_the_launch_stay), cmocka_unit_test(saving_keeps_the_other_launches), cmocka_unit_test(written_by_others) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(read_again), cmocka_unit_test(mistakes_between),
+                                        cmocka_unit_test(edits_of_the_launch_stay),
+                                        cmocka_unit_test(saving_keeps_the_other_launches),
+                                        cmocka_unit_test(written_by_others) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Sweeps and searches that were cut off go on: what was stopped here as it was asked for, what a session brings as far as it
- * can be told; what has run is not run again. */
+/* Sweeps and searches that were cut off go on: what was stopped here as it was asked for, what a session
+ * brings as far as it can be told; what has run is not run again. */
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
@@ -23,7 +23,10 @@ static void open_kernel(struct app *a, const char *kernel)
     diags_free(&ds);
 }
 
-static size_t finished(const struct session_run *r) { return r->kind == RUN_SWEEP ? r->sweep.npoints : r->ntrail; }
+static size_t finished(const struct session_run *r)
+{
+    return r->kind == RUN_SWEEP ? r->sweep.npoints : r->ntrail;
+}
 
 /* Stops what was asked for last when the newest run has some results. */
 static void stop_at(struct app *a, size_t runs, size_t points)
@@ -55,7 +58,7 @@ static void a_sweep_goes_on(void **state)
     stop_at(&a, 2, 0);
     assert_int_equal(a.snap->nruns, 2);
     assert_false(a.snap->runs[0]->sweep.complete && a.snap->runs[1]->sweep.complete);
-    app_command(&a, "unset");            /* it goes on as it was asked for */
+    app_command(&a, "unset"); /* it goes on as it was asked for */
     app_request(&a, REQ_RESUME);
     live_settle(&a, 0);
     assert_int_equal(a.snap->nruns, 4);
@@ -82,7 +85,8 @@ static void a_loaded_sweep_goes_on(void **state)
     size_t had = a.snap->runs[0]->sweep.npoints;
     bool cut = !a.snap->runs[0]->sweep.complete;
     live_close(&a);
-    assert_true(cut && had >= 3);
+    assert_true(cut);
+    assert_true(had >= 3);
     snprintf(other, sizeof other, "%s/other.json", support_scratch());
     assert_status_ok(live_open(&a, other, &ds), &ds);
     app_post(&a, JOB_OPEN, path, 0);
@@ -112,7 +116,8 @@ static void a_search_goes_on(void **state)
     live_settle(&a, 0);
     assert_int_equal(a.snap->nruns, 2);
     assert_false(a.snap->runs[1]->found->interrupted);
-    assert_true(a.snap->runs[1]->found->resumed + 1 >= had);      /* the original is no configuration of its own */
+    /* the original is no configuration of its own */
+    assert_true(a.snap->runs[1]->found->resumed + 1 >= had);
     live_close(&a);
 }
 
@@ -141,6 +146,9 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_sweep_goes_on), cmocka_unit_test(a_loaded_sweep_goes_on), cmocka_unit_test(a_search_goes_on), cmocka_unit_test(nothing_to_go_on_with) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_sweep_goes_on),
+                                        cmocka_unit_test(a_loaded_sweep_goes_on),
+                                        cmocka_unit_test(a_search_goes_on),
+                                        cmocka_unit_test(nothing_to_go_on_with) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

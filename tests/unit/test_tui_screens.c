@@ -53,7 +53,9 @@ static void check_golden(struct stage *t, const char *name)
     diags_free(&ds);
 }
 
-static const struct { int w, h; } sizes[] = { { 80, 24 }, { 120, 40 }, { 200, 60 }, { 40, 10 } };
+static const struct {
+    int w, h;
+} sizes[] = { { 80, 24 }, { 120, 40 }, { 200, 60 }, { 40, 10 } };
 
 /* Every panel alone, in every size. */
 static void panels(void **state)
@@ -71,7 +73,8 @@ static void panels(void **state)
                 stage_press(&t, "]");
             else if (p == PANEL_COALESCE)
                 stage_press(&t, "j");
-            snprintf(name, sizeof name, "%s-%dx%d", panel_info((enum panel_id)p)->name, sizes[k].w, sizes[k].h);
+            snprintf(name, sizeof name, "%s-%dx%d", panel_info((enum panel_id)p)->name, sizes[k].w,
+                     sizes[k].h);
             check_golden(&t, name);
         }
         stage_close(&t);
@@ -145,7 +148,10 @@ static void plot_styles(void **state)
 /* Too small to draw in still says so, and can be left. */
 static void tiny(void **state)
 {
-    static const struct { int w, h; } small[] = { { 1, 1 }, { 10, 3 }, { 19, 5 }, { 20, 4 }, { 20, 5 }, { 59, 16 }, { 60, 15 }, { 60, 16 } };
+    static const struct {
+        int w, h;
+    } small[] = { { 1, 1 },  { 10, 3 },  { 19, 5 },  { 20, 4 },
+                  { 20, 5 }, { 59, 16 }, { 60, 15 }, { 60, 16 } };
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(small); k++)
         for (int p = 0; p < PANEL_COUNT; p++) {
@@ -183,8 +189,9 @@ static int view(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(panels), cmocka_unit_test(workspaces), cmocka_unit_test(overlays), cmocka_unit_test(plot_styles), cmocka_unit_test(tiny) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(panels), cmocka_unit_test(workspaces),
+                                        cmocka_unit_test(overlays), cmocka_unit_test(plot_styles),
+                                        cmocka_unit_test(tiny) };
     if (argc > 1)
         return view(argc, argv);
     return cmocka_run_group_tests(tests, NULL, NULL);

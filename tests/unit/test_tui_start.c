@@ -1,9 +1,9 @@
-/* What the workbench was started with: a device that is not there is told with what is used instead; the command that
- * tells the configuration has the workers too. */
+/* What the workbench was started with: a device that is not there is told with what is used instead; the
+ * command that tells the configuration has the workers too. */
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
-#include "tui/model/as_command.h"
+#include "tui/app/as_command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,10 @@ static void a_device_that_is_not_there(void **state)
     app_post(&a, JOB_DEVICE, "sim:nosuch", 0);
     app_post(&a, JOB_OPEN, "kernels/valley.ptx", 0);
     live_settle(&a, 0);
-    assert_ptr_equal(strstr(a.notice, "'sim:nosuch' is not used, sim:hopper-h200 stays: no simulated device 'nosuch'"), a.notice);
+    assert_ptr_equal(
+        strstr(a.notice,
+               "'sim:nosuch' is not used, sim:hopper-h200 stays: no simulated device 'nosuch'"),
+        a.notice);
     assert_string_equal(a.snap->dev.spec, "sim:hopper-h200");
     app_command(&a, "device sim:fermi-16k");
     app_command(&a, "device sim:nosuch");
@@ -44,7 +47,9 @@ static void the_command_has_the_workers(void **state)
     a.set.nworkers = 1;
     app_command(&a, "launch grid 2x2");
     live_settle(&a, 0);
-    assert_string_equal(as_command(&a), "gpulocw run kernels/gemm.ptx -k default -d sim:hopper-h200 --worker 'ssh host gpulocw worker'");
+    assert_string_equal(
+        as_command(&a),
+        "gpulocw run kernels/gemm.ptx -k default -d sim:hopper-h200 --worker 'ssh host gpulocw worker'");
     assert_non_null(strstr(as_command_lacks(&a), "not saved as it is now"));
     live_close(&a);
     diags_free(&ds);
@@ -54,6 +59,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_device_that_is_not_there), cmocka_unit_test(the_command_has_the_workers) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(a_device_that_is_not_there),
+                                        cmocka_unit_test(the_command_has_the_workers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,10 +3,10 @@
 #include "tests/support.h"
 
 #include "tests/terminal/stage.h"
-#include "tui/model/launch_edit.h"
-#include "tui/model/legal.h"
-#include "tui/model/lesson_run.h"
-#include "tui/model/source_int.h"
+#include "tui/app/launch_edit.h"
+#include "tui/app/legal.h"
+#include "tui/app/lesson_run.h"
+#include "tui/view/source_int.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -15,9 +15,16 @@
 /* ---- launch arguments as text ---- */
 static void arguments_round_trip(void **state)
 {
-    static const char *const texts[] = {
-        "f32 1048576 random 0 1 seed 3 output", "s32 65537 rows 65536 393216 seed 1", "u8 16 fill 7", "f64 4 iota 0.5 0.25 output tolerance 1e-05", "f64 4 fill 0.1234567890123456", "f32 4 random -1e-12 33554433.5 seed 2",
-        "u32 8 permutation seed 9", "u16 4 file data/a.bin offset 12", "f32 4 npy a.npy", "u8 2 hex 0aff" };
+    static const char *const texts[] = { "f32 1048576 random 0 1 seed 3 output",
+                                         "s32 65537 rows 65536 393216 seed 1",
+                                         "u8 16 fill 7",
+                                         "f64 4 iota 0.5 0.25 output tolerance 1e-05",
+                                         "f64 4 fill 0.1234567890123456",
+                                         "f32 4 random -1e-12 33554433.5 seed 2",
+                                         "u32 8 permutation seed 9",
+                                         "u16 4 file data/a.bin offset 12",
+                                         "f32 4 npy a.npy",
+                                         "u8 2 hex 0aff" };
     struct arena *arena = arena_new(0);
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -41,9 +48,15 @@ static void arguments_round_trip(void **state)
 
 static void arguments_mistaken(void **state)
 {
-    static const struct { const char *text, *says; } bad[] = {
-        { "f32", "whole number" }, { "f32 0", "zero" }, { "f32 8 rand", "no init" }, { "f32 8 random 0", "number is missing" },
-        { "f32 8 file", "path" }, { "f32 8 fill 1 twice", "after the init" }, { "f32 8 fill 1 output tolerance -1", "tolerance" } };
+    static const struct {
+        const char *text, *says;
+    } bad[] = { { "f32", "whole number" },
+                { "f32 0", "zero" },
+                { "f32 8 rand", "no init" },
+                { "f32 8 random 0", "number is missing" },
+                { "f32 8 file", "path" },
+                { "f32 8 fill 1 twice", "after the init" },
+                { "f32 8 fill 1 output tolerance -1", "tolerance" } };
     struct arena *arena = arena_new(0);
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -65,7 +78,7 @@ static void launch_made(void **state)
     t.snap->spec = NULL;
     t.snap->launches = NULL;
     stage_press(&t, "r");
-    assert_int_equal(t.rec.posts, 0);                 /* said, not tried */
+    assert_int_equal(t.rec.posts, 0); /* said, not tried */
     assert_true(stage_shows(&t, "without a launch description"));
     stage_keys(&t, "4 G");
     assert_true(stage_shows(&t, "guesses one"));
@@ -86,7 +99,7 @@ static void mistakes_stay(void **state)
     struct event tick = { .kind = EVENT_TICK };
     app_event(&t.app, &tick);
     stage_frame(&t);
-    assert_false(stage_shows(&t, "frobnicate"));      /* the line above the keys is free again */
+    assert_false(stage_shows(&t, "frobnicate")); /* the line above the keys is free again */
     stage_press(&t, "9");
     assert_true(stage_shows(&t, "error  no command 'frobnicate'"));
     stage_close(&t);
@@ -96,7 +109,9 @@ static void errors_in_the_source(void **state)
 {
     struct stage t;
     struct job_snapshot now;
-    struct job_message m = { DIAG_ERROR, 5, (char *)(uintptr_t)"no such modifier", { 0, 0, 43, 5 }, NULL };
+    struct job_message m = {
+        DIAG_ERROR, 5, (char *)(uintptr_t) "no such modifier", { 0, 0, 43, 5 }, NULL
+    };
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
     stage_frame(&t);
@@ -110,7 +125,7 @@ static void errors_in_the_source(void **state)
     app_snapshot(&t.app, &now);
     stage_frame(&t);
     assert_true(stage_shows(&t, "demo.ptx:43:5: no such modifier"));
-    assert_true(stage_shows(&t, "43 ✗"));             /* marked, and gone to */
+    assert_true(stage_shows(&t, "43 ✗")); /* marked, and gone to */
     assert_true(stage_shows(&t, " no such modifier\n"));
     t.app.snap = t.snap;
     stage_close(&t);
@@ -142,7 +157,7 @@ static void rounds(void **state)
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
     struct ana_kernel *k = (struct ana_kernel *)(uintptr_t)t.snap->facts;
-    k->access[0].address = (char *)(uintptr_t)"a + 4*(tid.x + 512*k1 + 32*k)";
+    k->access[0].address = (char *)(uintptr_t) "a + 4*(tid.x + 512*k1 + 32*k)";
     stage_keys(&t, "2 j");
     assert_true(stage_shows(&t, "round k=0 k1=0"));
     stage_keys(&t, "} } {");
@@ -162,10 +177,10 @@ static void knob_words(void **state)
     struct stage t;
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
-    stage_keys(&t, "4 g j j j");                      /* pi: cha */
+    stage_keys(&t, "4 g j j j"); /* pi: cha */
     stage_press(&t, "Right");
     assert_int_equal(t.app.options.pi.mode, PI_BPA);
-    stage_keys(&t, "Right Right Right");              /* vote, 1, 2 */
+    stage_keys(&t, "Right Right Right"); /* vote, 1, 2 */
     assert_int_equal(t.app.options.pi.mode, PI_VALUE);
     assert_int_equal(t.app.options.pi.value, 2);
     stage_keys(&t, "Left Left Left");
@@ -174,8 +189,14 @@ static void knob_words(void **state)
 }
 
 /* ---- options: what is not legal is crossed out, with its reason, and passed over ---- */
-static const struct job_snapshot *hold_stage(void *ctx) { return ((struct stage *)(void *)((char *)ctx - offsetof(struct stage, rec)))->snap; }
-static void release_stage(void *ctx, const struct job_snapshot *s) { (void)ctx, (void)s; }
+static const struct job_snapshot *hold_stage(void *ctx)
+{
+    return ((struct stage *)(void *)((char *)ctx - offsetof(struct stage, rec)))->snap;
+}
+static void release_stage(void *ctx, const struct job_snapshot *s)
+{
+    (void)ctx, (void)s;
+}
 
 static void legal_values(void **state)
 {
@@ -185,13 +206,13 @@ static void legal_values(void **state)
     t.app.engine.hold = hold_stage;
     t.app.engine.release = release_stage;
     stage_type(&t, ":set bypass l1\r");
-    stage_keys(&t, "4 g j");                          /* bypass-op: cg */
+    stage_keys(&t, "4 g j"); /* bypass-op: cg */
     while (legal_working(&t.app))
         usleep(1000);
     stage_frame(&t);
     assert_true(stage_shows(&t, "✗cache_hint"));
     assert_true(stage_shows(&t, "✗ cache_hint: --bypass-op cache_hint is a policy of L2 alone"));
-    stage_press(&t, "Left");                          /* backwards from cg: cache_hint is last */
+    stage_press(&t, "Left"); /* backwards from cg: cache_hint is last */
     assert_int_not_equal(t.app.options.bypass_op, BYPASS_OP_CG);
     assert_int_not_equal(t.app.options.bypass_op, BYPASS_OP_CACHE_HINT);
     while (legal_working(&t.app))
@@ -254,7 +275,9 @@ static struct result timed(const struct options *o, int64_t ns)
 {
     struct result r = result_empty();
     r.options = *o;
-    r.time = (struct timing){ .median = ns, .min = ns, .max = ns, .n = 1, .origin = ORIGIN_SIMULATED, .valid = true };
+    r.time = (struct timing){
+        .median = ns, .min = ns, .max = ns, .n = 1, .origin = ORIGIN_SIMULATED, .valid = true
+    };
     r.equal = EQUAL_YES;
     return r;
 }
@@ -283,11 +306,31 @@ static void search_watched(void **state)
     struct result trail[2] = { timed(&five, 90000), timed(&six, 80000) };
     struct session_run run = { .kind = RUN_TUNE, .kernel = "tile", .trail = trail, .ntrail = 2 };
     const struct session_run *runs[] = { &run };
-    struct tune_explored tried[] = { { .options = five, .equal = EQUAL_YES, .time_ns = 90000, .cost = 1.2e6, .became_best = true, .why = "first of all" },
-                                     { .options = six, .equal = EQUAL_YES, .time_ns = 80000, .cost = NAN, .became_best = true, .why = "finer" } };
+    struct tune_explored tried[] = { { .options = five,
+                                       .equal = EQUAL_YES,
+                                       .time_ns = 90000,
+                                       .cost = 1.2e6,
+                                       .became_best = true,
+                                       .why = "first of all" },
+                                     { .options = six,
+                                       .equal = EQUAL_YES,
+                                       .time_ns = 80000,
+                                       .cost = NAN,
+                                       .became_best = true,
+                                       .why = "finer" } };
     struct tune_candidate next[] = { { .options = seven, .cost = 9e5, .why = "the neighbour above" } };
-    struct tune_live live = { .method = "search", .step = "threshold", .next = "agents", .launches = 3, .budget = 40, .original = timed(&none, 160000),
-                              .best = trail[1], .options = six, .explored = tried, .nexplored = 2, .frontier = next, .nfrontier = 1 };
+    struct tune_live live = { .method = "search",
+                              .step = "threshold",
+                              .next = "agents",
+                              .launches = 3,
+                              .budget = 40,
+                              .original = timed(&none, 160000),
+                              .best = trail[1],
+                              .options = six,
+                              .explored = tried,
+                              .nexplored = 2,
+                              .frontier = next,
+                              .nfrontier = 1 };
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
     stage_press(&t, "t");
@@ -310,7 +353,8 @@ static void search_watched(void **state)
     assert_true(stage_shows(&t, "to try"));
     assert_true(stage_shows(&t, "900 k cyc"));
     next[0].options = long_one();
-    stage_size(&t, 46, 24);                           /* as wide as its place beside two others: the whole configuration is read */
+    /* as wide as its place beside two others: the whole configuration is read */
+    stage_size(&t, 46, 24);
     assert_true(stage_shows(&t, "--bypass l1 --bypass-op no_allocate"));
     assert_true(stage_shows(&t, "--coarsen-mode blocked"));
     assert_false(stage_shows(&t, "cyc"));
@@ -329,8 +373,20 @@ static void search_watched(void **state)
 static void cost_is_labelled(void **state)
 {
     struct stage t;
-    struct tune_prediction p = { .options = options_default(), .valid = true, .time_ns = 12345, .issue = NAN, .in = { .loads = 1000, .m1 = 0.5, .m2 = 0.25 },
-                                 .cost = { .l1 = 100, .l2 = 200, .dram = 300, .paper = 600, .extended = 4000, .latency = 1000, .bound_l1 = 500, .bound_l2 = 4000, .bound_dram = 50 } };
+    struct tune_prediction p = { .options = options_default(),
+                                 .valid = true,
+                                 .time_ns = 12345,
+                                 .issue = NAN,
+                                 .in = { .loads = 1000, .m1 = 0.5, .m2 = 0.25 },
+                                 .cost = { .l1 = 100,
+                                           .l2 = 200,
+                                           .dram = 300,
+                                           .paper = 600,
+                                           .extended = 4000,
+                                           .latency = 1000,
+                                           .bound_l1 = 500,
+                                           .bound_l2 = 4000,
+                                           .bound_dram = 50 } };
     (void)state;
     stage_open(&t, SNAP_OPENED, 120, 40);
     t.app.zoomed = true;
@@ -340,7 +396,8 @@ static void cost_is_labelled(void **state)
     stage_press(&t, "6");
     assert_true(stage_shows(&t, "modelled, nothing was launched for it"));
     assert_true(stage_shows(&t, "the paper's sum"));
-    assert_true(stage_shows(&t, "instruction issue       n/a"));      /* not known before a run: never 0 */
+    /* not known before a run: never 0 */
+    assert_true(stage_shows(&t, "instruction issue       n/a"));
     struct tune_prediction no = { .options = options_default(), .why_not = "the addresses are data" };
     t.snap->cost = &no;
     stage_press(&t, "4");
@@ -365,8 +422,9 @@ static void curve_and_footprints(void **state)
     assert_true(stage_shows(&t, "misses of one SM's loads (modelled)"));
     assert_true(stage_shows(&t, "L1, 16.0 KiB:"));
     char at_l1[64], smaller[64];
-    snprintf(at_l1, sizeof at_l1, "16.0 KiB  all loads  %.1f %% miss", ana_miss_ratio(&c->all, 16384, NULL) * 100);
-    assert_true(stage_shows(&t, at_l1));              /* the cursor stands on L1 at first */
+    snprintf(at_l1, sizeof at_l1, "16.0 KiB  all loads  %.1f %% miss",
+             ana_miss_ratio(&c->all, 16384, NULL) * 100);
+    assert_true(stage_shows(&t, at_l1)); /* the cursor stands on L1 at first */
     stage_press(&t, "Left");
     snprintf(smaller, sizeof smaller, "%.1f KiB  all loads", 16384 / exp2(0.25) / 1024);
     assert_true(stage_shows(&t, smaller));
@@ -374,8 +432,9 @@ static void curve_and_footprints(void **state)
     assert_true(stage_shows(&t, "┄ line 40"));
     struct plot p;
     assert_true(view_of(PANEL_LOCALITY)->plot(&t.app, &p));
-    for (size_t i = 1; i < p.series[0].n; i++)        /* more cache never misses more */
-        assert_true(p.series[0].x[i] > p.series[0].x[i - 1] && p.series[0].y[i] <= p.series[0].y[i - 1] + 1e-9);
+    for (size_t i = 1; i < p.series[0].n; i++) /* more cache never misses more */
+        assert_true(p.series[0].x[i] > p.series[0].x[i - 1] &&
+                    p.series[0].y[i] <= p.series[0].y[i - 1] + 1e-9);
     stage_press(&t, "]");
     assert_true(stage_shows(&t, "needed for reuse"));
     assert_true(stage_shows(&t, "index"));
@@ -389,7 +448,15 @@ static void curve_and_footprints(void **state)
 /* ---- empty panels say what to do next ---- */
 static void empty_panels(void **state)
 {
-    static const char *const says[PANEL_COUNT] = { "demo  lists", "demo  lists", "demo  lists", "Cache bypassing", "demo  lists", "demo  lists", "r runs the present options", "demo  lists", "Nothing was said yet" };
+    static const char *const says[PANEL_COUNT] = { "demo  lists",
+                                                   "demo  lists",
+                                                   "demo  lists",
+                                                   "Cache bypassing",
+                                                   "demo  lists",
+                                                   "demo  lists",
+                                                   "r runs the present options",
+                                                   "demo  lists",
+                                                   "Nothing was said yet" };
     (void)state;
     struct stage t;
     stage_open(&t, SNAP_EMPTY, 100, 24);
@@ -397,7 +464,8 @@ static void empty_panels(void **state)
         app_focus(&t.app, (enum panel_id)p);
         stage_frame(&t);
         if (!stage_shows(&t, says[p]))
-            fail_msg("the empty %s panel does not say '%s'", panel_info((enum panel_id)p)->name, says[p]);
+            fail_msg("the empty %s panel does not say '%s'", panel_info((enum panel_id)p)->name,
+                     says[p]);
     }
     stage_close(&t);
 }
@@ -441,13 +509,14 @@ static void enter_goes_on(void **state)
     assert_int_equal(t.app.lesson.step, 1);
     assert_false(t.app.lesson.passed);
     stage_press(&t, "Enter");
-    assert_int_equal(t.app.lesson.step, 1);           /* r has not been pressed */
+    assert_int_equal(t.app.lesson.step, 1); /* r has not been pressed */
     stage_press(&t, "(");
     assert_int_equal(t.app.lesson.step, 0);
     stage_close(&t);
 }
 
-/* A task that is done by a key alone is done with that key, not with the one after it: the Enter that follows goes on. */
+/* A task that is done by a key alone is done with that key, not with the one after it: the Enter that
+ * follows goes on. */
 static void done_at_once(void **state)
 {
     struct stage t;
@@ -455,7 +524,8 @@ static void done_at_once(void **state)
     (void)state;
     stage_open(&t, SNAP_DONE, 80, 24);
     assert_true(lesson_open(&t.app, "sessions/lessons/2-valley.json"));
-    while (t.app.lesson.lesson->step[t.app.lesson.step].check == NULL || strcmp(t.app.lesson.lesson->step[t.app.lesson.step].check, "metric == speed"))
+    while (t.app.lesson.lesson->step[t.app.lesson.step].check == NULL ||
+           strcmp(t.app.lesson.lesson->step[t.app.lesson.step].check, "metric == speed"))
         t.app.lesson.step++;
     unsigned step = t.app.lesson.step;
     t.app.lesson.passed = false;
@@ -467,14 +537,15 @@ static void done_at_once(void **state)
     stage_close(&t);
 }
 
-/* A single run is compared with the unchanged kernel of its own launch and device, and what it is compared with is named. */
+/* A single run is compared with the unchanged kernel of its own launch and device, and what it is
+ * compared with is named. */
 static void single_runs_compared(void **state)
 {
     struct stage t;
     (void)state;
     stage_open(&t, SNAP_DONE, 80, 24);
     stage_keys(&t, "6");
-    t.app.counters.result = 19;              /* behind a sweep on another device */
+    t.app.counters.result = 19; /* behind a sweep on another device */
     t.app.counters.placed = true;
     stage_frame(&t);
     assert_true(stage_shows(&t, "result 20 of 39: run 2"));
@@ -505,7 +576,7 @@ static void lesson_leads_on(void **state)
     stage_press(&t, "Enter");
     assert_null(t.app.lesson.lesson);
     assert_int_equal(t.app.overlay, OVERLAY_PICKER);
-    assert_true(stage_shows(&t, "three ways to write the same threshold"));   /* about lesson 3 */
+    assert_true(stage_shows(&t, "three ways to write the same threshold")); /* about lesson 3 */
     stage_press(&t, "Esc");
     assert_int_equal(t.app.overlay, OVERLAY_NONE);
     stage_close(&t);
@@ -524,7 +595,7 @@ static void small_screen_reads_all(void **state)
     while (t.app.lesson.more && parts++ < 9)
         stage_press(&t, "F4");
     assert_in_range(parts, 2, 5);
-    assert_true(stage_shows(&t, "its loads."));       /* the end of the first step */
+    assert_true(stage_shows(&t, "its loads.")); /* the end of the first step */
     stage_press(&t, "F4");
     assert_true(t.app.lesson.hidden);
     stage_press(&t, "F4");
@@ -532,14 +603,15 @@ static void small_screen_reads_all(void **state)
     stage_close(&t);
 }
 
-/* Another kernel of the file: the source goes to it, once, and lets the cursor stay where it is put within. */
+/* Another kernel of the file: the source goes to it, once, and lets the cursor stay where it is put
+ * within. */
 static void source_follows_the_kernel(void **state)
 {
     struct stage t;
     struct ptx_module *m = NULL;
     struct diags ds = { 0 };
     (void)state;
-    assert_status_ok(ptx_parse_file("tests/unseen/suites/polybench.ptx", &m, &ds), &ds);
+    assert_status_ok(ptx_parse_file("tests/heldout/suites/polybench.ptx", &m, &ds), &ds);
     stage_open(&t, SNAP_OPENED, 80, 24);
     struct job_snapshot one = *t.snap, two;
     one.module = m;
@@ -574,7 +646,7 @@ static void demos_listed(void **state)
     (void)state;
     stage_open(&t, SNAP_OPENED, 80, 24);
     t.app.data_dir = base_strdup(".");
-    stage_type(&t, ":demo\r");                        /* a file is open already: the list is made now */
+    stage_type(&t, ":demo\r"); /* a file is open already: the list is made now */
     assert_true(stage_shows(&t, "2  The cache valley"));
     stage_close(&t);
 }
@@ -597,10 +669,30 @@ static void tabs_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_round_trip), cmocka_unit_test(arguments_mistaken), cmocka_unit_test(launch_made), cmocka_unit_test(mistakes_stay),
-        cmocka_unit_test(errors_in_the_source), cmocka_unit_test(tree_leads_back), cmocka_unit_test(rounds), cmocka_unit_test(knob_words), cmocka_unit_test(legal_values), cmocka_unit_test(any_axis), cmocka_unit_test(notes_of_any_run),
-        cmocka_unit_test(search_watched), cmocka_unit_test(cost_is_labelled), cmocka_unit_test(curve_and_footprints), cmocka_unit_test(empty_panels),
-        cmocka_unit_test(hints_follow_the_keys), cmocka_unit_test(missing_named), cmocka_unit_test(enter_goes_on), cmocka_unit_test(done_at_once), cmocka_unit_test(single_runs_compared), cmocka_unit_test(small_screen_reads_all), cmocka_unit_test(lesson_leads_on), cmocka_unit_test(tabs_fit), cmocka_unit_test(demos_listed), cmocka_unit_test(source_follows_the_kernel) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(arguments_round_trip),
+                                        cmocka_unit_test(arguments_mistaken),
+                                        cmocka_unit_test(launch_made),
+                                        cmocka_unit_test(mistakes_stay),
+                                        cmocka_unit_test(errors_in_the_source),
+                                        cmocka_unit_test(tree_leads_back),
+                                        cmocka_unit_test(rounds),
+                                        cmocka_unit_test(knob_words),
+                                        cmocka_unit_test(legal_values),
+                                        cmocka_unit_test(any_axis),
+                                        cmocka_unit_test(notes_of_any_run),
+                                        cmocka_unit_test(search_watched),
+                                        cmocka_unit_test(cost_is_labelled),
+                                        cmocka_unit_test(curve_and_footprints),
+                                        cmocka_unit_test(empty_panels),
+                                        cmocka_unit_test(hints_follow_the_keys),
+                                        cmocka_unit_test(missing_named),
+                                        cmocka_unit_test(enter_goes_on),
+                                        cmocka_unit_test(done_at_once),
+                                        cmocka_unit_test(single_runs_compared),
+                                        cmocka_unit_test(small_screen_reads_all),
+                                        cmocka_unit_test(lesson_leads_on),
+                                        cmocka_unit_test(tabs_fit),
+                                        cmocka_unit_test(demos_listed),
+                                        cmocka_unit_test(source_follows_the_kernel) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The workbench writes the rewritten kernel and its launch: the files, opened again, run as they stand. */
+/* The workbench writes the rewritten kernel and its launch: the files, opened again, run as they stand.
+ */
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"

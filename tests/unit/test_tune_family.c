@@ -1,4 +1,5 @@
-/* Several axes at once: what the slices are, that each is the sweep it would be alone, and what is no axis. */
+/* Several axes at once: what the slices are, that each is the sweep it would be alone, and what is no
+ * axis. */
 #include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 
@@ -41,20 +42,23 @@ static void slices_are_sweeps_of_their_own(void **state)
         struct tune_sweep alone;
         assert_int_equal(f.slice[i].base.carveout, carveout[i]);
         assert_int_equal(f.slice[i].base.bypass_op, op[i]);
-        assert_status_ok(sweep_one(r.bench, "pi", &f.slice[i].base, NULL, NULL, 0, &alone, &r.ds), &r.ds);
+        assert_status_ok(sweep_one(r.bench, "pi", &f.slice[i].base, NULL, NULL, 0, &alone, &r.ds),
+                         &r.ds);
         same_sweep(&f.slice[i].sweep, &alone);
         assert_int_equal(tune_family_slice(&f, &alone.points[3].options), i);
         assert_int_equal(tune_family_slice(&f, &alone.bpa.options), i);
         tune_sweep_free(&alone);
         if (f.slice[i].sweep.has_best)
-            assert_true(tune_sweep_best(&f.slice[f.best].sweep)->time.median <= tune_sweep_best(&f.slice[i].sweep)->time.median);
+            assert_true(tune_sweep_best(&f.slice[f.best].sweep)->time.median <=
+                        tune_sweep_best(&f.slice[i].sweep)->time.median);
     }
     assert_true(f.has_best);
     tune_family_free(&f);
     rig_close(&r);
 }
 
-/* The values of a listed axis stand where they belong: overheads and the place of the best by threshold, not by index. */
+/* The values of a listed axis stand where they belong: overheads and the place of the best by threshold,
+ * not by index. */
 static void listed_values(void **state)
 {
     struct rig r;
@@ -69,22 +73,31 @@ static void listed_values(void **state)
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(s->points[i].options.pi.value, want[i]);
     assert_true(isnan(s->overhead_bpa));
-    assert_float_equal(s->overhead_cha, (double)s->points[3].time.median / (double)s->cha.time.median, 1e-12);
+    assert_float_equal(s->overhead_cha, (double)s->points[3].time.median / (double)s->cha.time.median,
+                       1e-12);
     tune_family_free(&f);
     run(&r, "throttle-shared=0/1024,swap-xy", &f);
     assert_int_equal(f.n, 2);
     assert_string_equal(f.slice[0].sweep.axis, "throttle-shared");
     assert_int_equal(f.slice[0].sweep.points[1].options.throttle_shared, 1024);
-    assert_true(f.slice[1].base.swap_xy && !f.slice[0].base.swap_xy);
+    assert_true(f.slice[1].base.swap_xy);
+    assert_true(!f.slice[0].base.swap_xy);
     tune_family_free(&f);
     rig_close(&r);
 }
 
 static void what_is_no_axis(void **state)
 {
-    static const struct { const char *axes, *said; } bad[] = {
-        { "moon", "no axis 'moon'" }, { "pi,pi", "'pi' is given twice" }, { "coarsen", "axis 'coarsen' needs its values" }, { "pi=99", "'99' is not allowed" },
-        { "coarsen=4..1", "is no range" }, { "pi,carveout,bypass-op,swap-xy,coarsen=1", "at most 4 axes" }, { "maxnreg=0..200", "more than 66 values" },
+    static const struct {
+        const char *axes, *said;
+    } bad[] = {
+        { "moon", "no axis 'moon'" },
+        { "pi,pi", "'pi' is given twice" },
+        { "coarsen", "axis 'coarsen' needs its values" },
+        { "pi=99", "'99' is not allowed" },
+        { "coarsen=4..1", "is no range" },
+        { "pi,carveout,bypass-op,swap-xy,coarsen=1", "at most 4 axes" },
+        { "maxnreg=0..200", "more than 66 values" },
     };
     struct rig r;
     struct options none = options_default();
@@ -95,7 +108,8 @@ static void what_is_no_axis(void **state)
         struct diags ds = { 0 };
         assert_int_equal(tune_family_list(r.bench, bad[i].axes, &none, &f, &ds), ST_USAGE);
         if (!support_said(&ds, bad[i].said))
-            fail_msg("'%s' was not said of %s but %s", bad[i].said, bad[i].axes, ds.n ? ds.v[0].msg : "nothing");
+            fail_msg("'%s' was not said of %s but %s", bad[i].said, bad[i].axes,
+                     ds.n ? ds.v[0].msg : "nothing");
         tune_family_free(&f);
         diags_free(&ds);
     }
@@ -163,7 +177,11 @@ static void votes_over_a_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_are_sweeps_of_their_own), cmocka_unit_test(listed_values), cmocka_unit_test(what_is_no_axis), cmocka_unit_test(goes_on_over_a_pool), cmocka_unit_test(votes_over_a_pool),
+        cmocka_unit_test(slices_are_sweeps_of_their_own),
+        cmocka_unit_test(listed_values),
+        cmocka_unit_test(what_is_no_axis),
+        cmocka_unit_test(goes_on_over_a_pool),
+        cmocka_unit_test(votes_over_a_pool),
     };
     return cmocka_run_group_tests_name("families of sweeps", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* The memory-cost model as predictor: its counts by hand, its ranking against simulated time, what it will not
- * say; searches that use it; other data sets; advice after trying. */
-#include "engine/tune/trace.h"
+/* The memory-cost model as predictor: its counts by hand, its ranking against simulated time, what it
+ * will not say; searches that use it; other data sets; advice after trying. */
+#include "engine/predict/request_trace.h"
 #include "tests/unit/tune_support.h"
 
 #define FERMI "sim:fermi-16k"
@@ -13,32 +13,43 @@ static struct tune_prediction predict(struct rig *r, const char *line)
     return p;
 }
 
-/* 32 CTAs of 2 warps. stride_4: lane l reads word 4*l, so a warp's request spans 4 lines; same_location: 1. */
+/* 32 CTAs of 2 warps. stride_4: lane l reads word 4*l, so a warp's request spans 4 lines;
+ * same_location: 1. */
 static void counts_are_those_of_the_addresses(void **state)
 {
-    static const struct { const char *kernel; double lines_per_request; } rows[] = { { "stride_4", 4 }, { "same_location", 1 }, { "coalescing", 1 } };
+    static const struct {
+        const char *kernel;
+        double lines_per_request;
+    } rows[] = { { "stride_4", 4 }, { "same_location", 1 }, { "coalescing", 1 } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         struct rig r;
         rig_open(&r, rows[i].kernel, NULL, "sim:hopper-h200");
         struct tune_prediction p = predict(&r, "");
         assert_true(p.valid);
-        double requests = 0;                           /* warp-level executions of all global loads */
+        double requests = 0; /* warp-level executions of all global loads */
         for (uint32_t k = 0; k < r.facts->naccess; k++)
             if (!r.facts->access[k].store && r.facts->access[k].space == PTX_SPACE_GLOBAL)
                 requests += r.facts->access[k].executions;
         assert_true(requests >= 64);
         assert_float_equal(p.in.loads, requests * rows[i].lines_per_request, 1e-6);
-        assert_true(p.in.m1 >= 0 && p.in.m1 <= 1 && p.in.m2 >= 0 && p.in.m2 <= 1);
+        assert_true(p.in.m1 >= 0);
+        assert_true(p.in.m1 <= 1);
+        assert_true(p.in.m2 >= 0);
+        assert_true(p.in.m2 <= 1);
         /* the paper's figure is the sum of its parts, ours no less than any of its bounds */
         assert_float_equal(p.cost.paper, p.cost.l1 + p.cost.l2 + p.cost.dram, 1e-6);
-        assert_true(p.cost.extended >= p.cost.latency && p.cost.extended >= p.cost.bound_l1 && p.cost.extended >= p.cost.bound_l2 && p.cost.extended >= p.cost.bound_dram);
+        assert_true(p.cost.extended >= p.cost.latency);
+        assert_true(p.cost.extended >= p.cost.bound_l1);
+        assert_true(p.cost.extended >= p.cost.bound_l2);
+        assert_true(p.cost.extended >= p.cost.bound_dram);
         rig_close(&r);
     }
 }
 
-/* Loads whose addresses are what a launch before left (a linked chain, neighbours of graph nodes) are followed where they
- * really go, whatever the mapping: the launches before are executed once for all of them. */
+/* Loads whose addresses are what a launch before left (a linked chain, neighbours of graph nodes) are
+ * followed where they really go, whatever the mapping: the launches before are executed once for all of
+ * them. */
 static void launches_before_have_left_their_data(void **state)
 {
     static const char *const name[] = { "f_chain", "f_triangles" };
@@ -47,7 +58,7 @@ static void launches_before_have_left_their_data(void **state)
     for (size_t i = 0; i < ARRAY_LEN(name); i++) {
         struct rig r;
         struct ana_kernel *whole;
-        rig_open(&r, "tests/unseen/suites/field", name[i], "sim:hopper-h200");
+        rig_open(&r, "tests/heldout/suites/field", name[i], "sim:hopper-h200");
         struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev) };
         double lines = 0;
         assert_status_ok(ana_run(r.module, str_of(r.launch->kernel), &o, &whole, &r.ds), &r.ds);
@@ -56,8 +67,10 @@ static void launches_before_have_left_their_data(void **state)
                 lines += (double)whole->access[k].exact.lines;
         for (size_t k = 0; k < ARRAY_LEN(mapping); k++) {
             struct tune_prediction p = predict(&r, mapping[k]);
-            assert_true(p.valid && lines > 1000);
-            assert_float_equal(p.in.loads / lines, 1, 0.5);          /* one SM stands for all: its CTAs walk further than most */
+            assert_true(p.valid);
+            assert_true(lines > 1000);
+            /* one SM stands for all: its CTAs walk further than most */
+            assert_float_equal(p.in.loads / lines, 1, 0.5);
         }
         ana_free(whole);
         rig_close(&r);
@@ -71,7 +84,8 @@ static void bypassing_is_played_over_one_trace(void **state)
     (void)state;
     rig_open(&r, "valley", "fermi", FERMI);
     struct tune_prediction cha = predict(&r, ""), all = predict(&r, "--bypass l1 --pi bpa");
-    assert_true(cha.valid && all.valid);
+    assert_true(cha.valid);
+    assert_true(all.valid);
     assert_float_equal(all.in.m1, 1, 1e-12);
     assert_float_equal(all.in.loads, cha.in.loads, 1e-9);
     double least = INFINITY;
@@ -80,13 +94,17 @@ static void bypassing_is_played_over_one_trace(void **state)
         char line[64];
         snprintf(line, sizeof line, "--bypass l1 --pi %d", pi);
         struct tune_prediction p = predict(&r, line);
-        assert_true(p.valid && p.in.m1 <= 1);
+        assert_true(p.valid);
+        assert_true(p.in.m1 <= 1);
         if (p.cost.extended < least) {
             least = p.cost.extended;
             best = pi;
         }
     }
-    assert_true(best > 0 && best < 8 && least < cha.cost.extended && least < all.cost.extended);   /* a valley, seen before any launch */
+    assert_true(best > 0);
+    assert_true(best < 8);
+    assert_true(least < cha.cost.extended);
+    assert_true(least < all.cost.extended); /* a valley, seen before any launch */
     rig_close(&r);
 }
 
@@ -121,9 +139,13 @@ static void says_what_it_does_not_know(void **state)
     assert_false(none.valid);
     assert_true(none.why_not[0]);
     /* what the figure leaves out stands beside it */
-    struct tune_prediction original = predict(&r, ""), l2 = predict(&r, "--bypass l2 --bypass-op cs --pi bpa"), auto_lines = predict(&r, "--softcache auto");
-    assert_true(original.valid && !original.note[0]);
-    assert_true(l2.valid && l2.cost.extended >= original.cost.extended);
+    struct tune_prediction original = predict(&r, ""),
+                           l2 = predict(&r, "--bypass l2 --bypass-op cs --pi bpa"),
+                           auto_lines = predict(&r, "--softcache auto");
+    assert_true(original.valid);
+    assert_true(!original.note[0]);
+    assert_true(l2.valid);
+    assert_true(l2.cost.extended >= original.cost.extended);
     assert_true(!auto_lines.valid || strstr(auto_lines.note, "profile"));
     rig_close(&r);
 }
@@ -141,12 +163,15 @@ static void votes_and_hybrids_are_predicted(void **state)
         least = fmin(least, predict(&r, pi < 16 ? line : "").cost.extended);
     }
     struct tune_prediction vote = predict(&r, "--bypass l1 --pi vote");
-    assert_true(vote.valid && strstr(vote.note, "elect"));
+    assert_true(vote.valid);
+    assert_true(strstr(vote.note, "elect"));
     assert_float_equal(vote.cost.extended, least, 1e-9 * least);
     rig_close(&r);
     rig_open(&r, "conv2d", "paper", FERMI);
-    struct tune_prediction clone = predict(&r, "--bypass l1 --pi 4"), hybrid = predict(&r, "--bypass l1 --bypass-form hybrid --pi 4");
-    assert_true(clone.valid && hybrid.valid);
+    struct tune_prediction clone = predict(&r, "--bypass l1 --pi 4"),
+                           hybrid = predict(&r, "--bypass l1 --bypass-form hybrid --pi 4");
+    assert_true(clone.valid);
+    assert_true(hybrid.valid);
     assert_true(hybrid.in.m1 >= clone.in.m1);
     rig_close(&r);
 }
@@ -160,8 +185,9 @@ static void prefetches_are_played(void **state)
     (void)state;
     rig_open(&r, "gemm", "default", "sim:hopper-h200");
     struct tune_prediction plain = predict(&r, ""), ahead = predict(&r, "--prefetch l1");
-    assert_true(plain.valid && ahead.valid);
-    assert_float_equal(ahead.in.loads, plain.in.loads, 1e-9);      /* nobody's loads */
+    assert_true(plain.valid);
+    assert_true(ahead.valid);
+    assert_float_equal(ahead.in.loads, plain.in.loads, 1e-9); /* nobody's loads */
     assert_true(ahead.in.m1 < plain.in.m1);
     assert_true(ahead.cost.extended < 0.9 * plain.cost.extended);
     assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
@@ -170,7 +196,8 @@ static void prefetches_are_played(void **state)
     rig_close(&r);
 }
 
-/* A trace of many waves of CTAs stands for the rest by its first ones: gemm asks for one line with each of its loads. */
+/* A trace of many waves of CTAs stands for the rest by its first ones: gemm asks for one line with each
+ * of its loads. */
 static void long_traces_are_their_first_waves(void **state)
 {
     struct rig r;
@@ -183,13 +210,17 @@ static void long_traces_are_their_first_waves(void **state)
             requests += r.facts->access[k].executions;
     assert_true(p.valid);
     assert_true(r.bench->trace->scale > 2);
-    assert_float_equal(p.in.loads / requests, 1, 0.03);            /* whole waves of 132 SMs, where the grid has not quite as many CTAs */
-    assert_true(p.time_ns > 3e6 && p.time_ns < 12e6);              /* 5.65 ms on an H200 */
+    /* whole waves of 132 SMs, where the grid has not quite as many CTAs */
+    assert_float_equal(p.in.loads / requests, 1, 0.03);
+    assert_true(p.time_ns > 3e6);
+    assert_true(p.time_ns < 12e6); /* 5.65 ms on an H200 */
     rig_close(&r);
 }
 
 /* Atomics wait for their turns, and what comes before a barrier is done before what comes after it. */
-struct seen_kinds { uint32_t atomics, most_phase, early_stores; };
+struct seen_kinds {
+    uint32_t atomics, most_phase, early_stores;
+};
 
 static bool see_kinds(void *ctx, const struct ana_request *r)
 {
@@ -206,7 +237,8 @@ static struct seen_kinds kinds_of(const char *kernel, const char *launch)
     struct seen_kinds k = { 0 };
     rig_open(&r, kernel, launch, "sim:hopper-h200");
     struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev), .every = true };
-    assert_status_ok(ana_trace(r.module, str_of(r.launch->kernel), &o, 128, 2, 0, 132, see_kinds, &k, &r.ds), &r.ds);
+    assert_status_ok(
+        ana_trace(r.module, str_of(r.launch->kernel), &o, 128, 2, 0, 132, see_kinds, &k, &r.ds), &r.ds);
     rig_close(&r);
     return k;
 }
@@ -216,14 +248,17 @@ static void traces_know_atomics_and_barriers(void **state)
     (void)state;
     struct seen_kinds tiled = kinds_of("transpose", "tiled"), sums = kinds_of("histogram", NULL);
     assert_int_equal(tiled.most_phase, 1);
-    assert_int_equal(tiled.early_stores, 0);           /* all of a tile is there before any of it goes out */
+    /* all of a tile is there before any of it goes out */
+    assert_int_equal(tiled.early_stores, 0);
     assert_int_equal(tiled.atomics, 0);
     assert_true(sums.atomics > 0);
     struct rig r;
     rig_open(&r, "histogram", NULL, "sim:hopper-h200");
     struct tune_prediction p = predict(&r, "");
-    assert_true(p.valid && !p.note[0]);
-    assert_true(p.cost.bound_l2 > 0.5 * p.cost.extended);          /* turns at L2 are what it waits for */
+    assert_true(p.valid);
+    assert_true(!p.note[0]);
+    /* turns at L2 are what it waits for */
+    assert_true(p.cost.bound_l2 > 0.5 * p.cost.extended);
     rig_close(&r);
 }
 
@@ -233,8 +268,11 @@ static void what_l1_takes_is_the_devices(void **state)
     struct rig r;
     (void)state;
     rig_open(&r, "valley", "fermi", "sim:kepler-k80");
-    struct tune_prediction plain = predict(&r, ""), all = predict(&r, "--bypass l1 --pi bpa"), nc = predict(&r, "--readonly promote");
-    assert_true(plain.valid && all.valid && nc.valid);
+    struct tune_prediction plain = predict(&r, ""), all = predict(&r, "--bypass l1 --pi bpa"),
+                           nc = predict(&r, "--readonly promote");
+    assert_true(plain.valid);
+    assert_true(all.valid);
+    assert_true(nc.valid);
     assert_float_equal(plain.in.m1, 1, 1e-12);
     assert_float_equal(all.cost.extended, plain.cost.extended, 1e-9 * plain.cost.extended);
     assert_true(nc.in.m1 < 1);
@@ -242,7 +280,9 @@ static void what_l1_takes_is_the_devices(void **state)
 }
 
 /* The trace's passes over shared memory's banks are those that the analysis counts by itself. */
-struct passes { uint64_t requests[64], passes[64], loads; };
+struct passes {
+    uint64_t requests[64], passes[64], loads;
+};
 
 static bool add_passes(void *ctx, const struct ana_request *r)
 {
@@ -263,16 +303,19 @@ static void bank_passes_are_those_of_the_analysis(void **state)
     (void)state;
     rig_open(&r, "transpose", "tiled", "sim:hopper-h200");
     struct ana_opts o = { .data = &r.data, .dev = dev_describe(r.dev), .every = true };
-    assert_status_ok(ana_trace(r.module, str_of(r.launch->kernel), &o, 128, 2, 0, 132, add_passes, &p, &r.ds), &r.ds);
+    assert_status_ok(
+        ana_trace(r.module, str_of(r.launch->kernel), &o, 128, 2, 0, 132, add_passes, &p, &r.ds), &r.ds);
     for (uint32_t i = 0; i < r.facts->naccess; i++) {
         const struct ana_access *x = &r.facts->access[i];
         if (x->space != PTX_SPACE_SHARED || !x->exact.valid)
             continue;
         assert_true(p.requests[i] > 0);
-        assert_float_equal((double)p.passes[i] / (double)p.requests[i] - 1, x->exact.bank_conflicts, 1e-9);
+        assert_float_equal((double)p.passes[i] / (double)p.requests[i] - 1, x->exact.bank_conflicts,
+                           1e-9);
         compared++;
     }
-    assert_true(compared >= 2 && p.loads > 0);
+    assert_true(compared >= 2);
+    assert_true(p.loads > 0);
     rig_close(&r);
 }
 
@@ -285,13 +328,14 @@ static void parts_add_up(void **state)
     struct options none = options_default();
     struct result was;
     struct buf b = { 0 };
-    assert_true(isnan(predict(&r, "").issue));         /* instructions are counted by running them */
+    assert_true(isnan(predict(&r, "").issue)); /* instructions are counted by running them */
     assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
     struct tune_prediction p = predict(&r, "");
     assert_float_equal(p.cost.extended, fmax(p.walked, tune_part(&p, tune_part_binding(&p))), 1e-9);
     for (size_t i = 0; i < TUNE_PARTS; i++)
         assert_true(tune_part(&p, i) <= p.cost.extended && tune_part_name(i)[0]);
-    assert_float_equal(p.cost.latency, p.cost.latency_l1 + p.cost.latency_l2 + p.cost.latency_dram, 1e-6 * p.cost.latency);
+    assert_float_equal(p.cost.latency, p.cost.latency_l1 + p.cost.latency_l2 + p.cost.latency_dram,
+                       1e-6 * p.cost.latency);
     assert_float_equal(p.time_ns, p.cost.extended * 1e6 / dev_describe(r.dev)->clock_khz, 1e-6);
     tune_prediction_text(&p, "a device", &b);
     assert_non_null(strstr(b.s, "paper"));
@@ -300,7 +344,8 @@ static void parts_add_up(void **state)
     rig_close(&r);
 }
 
-/* A bench that only predicts says what a whole one says, and launches nothing; the threshold comes from it. */
+/* A bench that only predicts says what a whole one says, and launches nothing; the threshold comes from
+ * it. */
 static void threshold_is_told_before_any_launch(void **state)
 {
     struct rig r;
@@ -313,18 +358,22 @@ static void threshold_is_told_before_any_launch(void **state)
     assert_status_ok(tune_bench_open_model(&r.subject, &model, &r.ds), &r.ds);
     assert_int_equal(tune_predict(model, &o, &p), ST_OK);
     assert_true(p.valid);
-    assert_float_equal(p.cost.extended, predict(&r, "--bypass l1 --pi 3").cost.extended, 1e-6 * p.cost.extended);
+    assert_float_equal(p.cost.extended, predict(&r, "--bypass l1 --pi 3").cost.extended,
+                       1e-6 * p.cost.extended);
     struct options none = options_default();
     assert_int_equal(tune_forecast_pi(model, &none, &f), ST_OK);
     assert_int_equal(model->launches, 0);
     assert_int_equal(f.warps, 16);
-    assert_true(f.model > 0 && f.model < 8);           /* a 16 KB L1 cannot hold what sixteen warps walk over */
-    assert_true(f.least < f.bpa && f.least < f.cha);
+    assert_true(f.model > 0);
+    assert_true(f.model < 8); /* a 16 KB L1 cannot hold what sixteen warps walk over */
+    assert_true(f.least < f.bpa);
+    assert_true(f.least < f.cha);
     tune_bench_close(model);
     rig_close(&r);
 }
 
-/* The n-th allocation fails, for every n (sparser as n grows): an answer or an end, never a crash or a wrong figure. */
+/* The n-th allocation fails, for every n (sparser as n grows): an answer or an end, never a crash or a
+ * wrong figure. */
 static void survives_want_of_memory(void **state)
 {
     struct rig r;
@@ -335,7 +384,8 @@ static void survives_want_of_memory(void **state)
     bool through = false;
     for (uint64_t n = 1; !through && n < 1000000; n += 1 + n / 16) {
         struct tune_prediction p;
-        assert_int_equal(tune_predict(r.bench, &none, &p), ST_OK);   /* another trace, so that the next is made anew */
+        /* another trace, so that the next is made anew */
+        assert_int_equal(tune_predict(r.bench, &none, &p), ST_OK);
         base_fail_after(n);
         enum status st = tune_predict(r.bench, &o, &p);
         base_fail_after(0);
@@ -359,7 +409,7 @@ static void model_alone_ranks_and_launches_once(void **state)
     (void)state;
     rig_open(&r, "transpose", "default", FERMI);
     assert_status_ok(tune_search(r.bench, &o, NULL, &f, &r.ds), &r.ds);
-    assert_int_equal(f.launches, 2);                   /* the original and the confirmation */
+    assert_int_equal(f.launches, 2); /* the original and the confirmation */
     assert_false(f.leave_alone);
     assert_true(f.nranking > 1);
     assert_true(options_equal(&f.ranking[0].options, &f.options));
@@ -381,7 +431,8 @@ static void hopeless_candidates_are_not_launched(void **state)
     assert_true(f.skipped > 0);
     assert_true(f.best.options.swap_xy);
     assert_non_null(strstr(seen->why[1], "the model expects"));
-    assert_true(options_equal(&seen->result[1].options, &f.options));   /* the model's first is the best */
+    /* the model's first is the best */
+    assert_true(options_equal(&seen->result[1].options, &f.options));
     base_free(seen);
     rig_close(&r);
 }
@@ -397,7 +448,7 @@ static void recommendation_is_tried_on_other_data(void **state)
     same = wrong = *r.launch;
     same.name = "same";
     wrong.name = "wrong";
-    wrong.nargs = 1;                                   /* does not fit the kernel: said, not fatal */
+    wrong.nargs = 1; /* does not fit the kernel: said, not fatal */
     const struct launch_spec *other[] = { &same, &wrong };
     struct tune_search_opts o = { .method = "model", .other = other, .nother = 2 };
     assert_status_ok(tune_search(r.bench, &o, NULL, &f, &r.ds), &r.ds);
@@ -415,7 +466,8 @@ static void recommendation_is_tried_on_other_data(void **state)
 /* ---- advice ---- */
 static void advice_tells_the_real_gain_after_trying(void **state)
 {
-    struct tune_advice v[2] = { { .expected_gain = 2, .real_gain = NAN }, { .expected_gain = 1.5, .real_gain = NAN } };
+    struct tune_advice v[2] = { { .expected_gain = 2, .real_gain = NAN },
+                                { .expected_gain = 1.5, .real_gain = NAN } };
     struct result original = result_empty(), tried = result_empty();
     (void)state;
     v[0].options = options_of("--swap-xy");
@@ -425,10 +477,11 @@ static void advice_tells_the_real_gain_after_trying(void **state)
     tried.options = v[0].options;
     tried.equal = EQUAL_NO;
     tune_advise_prove(v, 2, &original, &tried, 1);
-    assert_false(v[0].tried);                          /* a wrong result proves nothing */
+    assert_false(v[0].tried); /* a wrong result proves nothing */
     tried.equal = EQUAL_YES;
     tune_advise_prove(v, 2, &original, &tried, 1);
-    assert_true(v[0].tried && !v[1].tried);
+    assert_true(v[0].tried);
+    assert_true(!v[1].tried);
     assert_float_equal(v[0].real_gain, 1.5, 1e-12);
     assert_true(isnan(v[1].real_gain));
 }
@@ -436,7 +489,10 @@ static void advice_tells_the_real_gain_after_trying(void **state)
 /* The model's first item gains as much as it expects, near enough, and nothing illegal is advised. */
 static void advice_is_what_the_model_sees(void **state)
 {
-    static const struct { const char *kernel; bool gains; } cases[] = { { "transpose", true }, { "same_location", false }, { "backprop", false } };
+    static const struct {
+        const char *kernel;
+        bool gains;
+    } cases[] = { { "transpose", true }, { "same_location", false }, { "backprop", false } };
     (void)state;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         struct rig r;
@@ -446,16 +502,22 @@ static void advice_is_what_the_model_sees(void **state)
         rig_open(&r, cases[i].kernel, "default", "sim:hopper-h200");
         size_t n = tune_advise(&r.subject, NULL, v, ARRAY_LEN(v));
         assert_int_equal(tune_advise_predict(r.bench, v, &n, ARRAY_LEN(v)), ST_OK);
-        assert_true(n >= 1 && n <= ARRAY_LEN(v));
+        assert_true(n >= 1);
+        assert_true(n <= ARRAY_LEN(v));
         assert_int_equal(!options_equal(&v[0].options, &none), cases[i].gains);
         if (cases[i].gains) {
-            assert_true(v[0].modelled && v[0].command[0] && v[0].expected_gain > 1.5);
+            assert_true(v[0].modelled);
+            assert_true(v[0].command[0]);
+            assert_true(v[0].expected_gain > 1.5);
             assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
             assert_status_ok(tune_run_one(r.bench, &v[0].options, &is, &r.ds), &r.ds);
-            assert_float_equal((double)was.time.median / (double)is.time.median / v[0].expected_gain, 1, 0.3);
+            assert_float_equal((double)was.time.median / (double)is.time.median / v[0].expected_gain, 1,
+                               0.3);
         }
         for (size_t k = 0; k < n; k++) {
-            struct pass_input in = { r.module, str_of(r.launch->kernel), &v[k].options, dev_describe(r.dev), r.launch, r.facts };
+            struct pass_input in = { r.module,      str_of(r.launch->kernel),
+                                     &v[k].options, dev_describe(r.dev),
+                                     r.launch,      r.facts };
             assert_status_ok(pass_legal(&in, &r.ds), &r.ds);
         }
         rig_close(&r);
@@ -472,10 +534,15 @@ static bool advised(const struct tune_subject *s, const char *title)
     return false;
 }
 
-/* "It streams" needs a trace: every load of valley streams past other CTAs, and its own touches its lines again. */
+/* "It streams" needs a trace: every load of valley streams past other CTAs, and its own touches its
+ * lines again. */
 static void streams_are_told_from_a_trace_alone(void **state)
 {
-    static const struct { const char *kernel; bool quick; const char *said, *not; } cases[] = {
+    static const struct {
+        const char *kernel;
+        bool quick;
+        const char *said, *not ;
+    } cases[] = {
         { "valley", true, "see what each CTA touches again", "it streams" },
         { "valley", false, "find the threshold", "it streams" },
         { "transpose", false, "it streams", "find the threshold" },
@@ -489,7 +556,7 @@ static void streams_are_told_from_a_trace_alone(void **state)
         assert_status_ok(ana_run(r.module, str_of(r.launch->kernel), &o, &facts, &r.ds), &r.ds);
         struct tune_subject s = { r.module, r.launch, &r.data, r.dev, facts };
         assert_true(advised(&s, cases[i].said));
-        assert_false(advised(&s, cases[i].not));
+        assert_false(advised(&s, cases[i].not ));
         ana_free(facts);
         rig_close(&r);
     }
@@ -498,11 +565,25 @@ static void streams_are_told_from_a_trace_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_those_of_the_addresses), cmocka_unit_test(launches_before_have_left_their_data), cmocka_unit_test(bypassing_is_played_over_one_trace), cmocka_unit_test(ranks_block_shapes_as_time_does),
-        cmocka_unit_test(says_what_it_does_not_know), cmocka_unit_test(votes_and_hybrids_are_predicted), cmocka_unit_test(prefetches_are_played), cmocka_unit_test(bank_passes_are_those_of_the_analysis), cmocka_unit_test(long_traces_are_their_first_waves),
-        cmocka_unit_test(traces_know_atomics_and_barriers), cmocka_unit_test(what_l1_takes_is_the_devices), cmocka_unit_test(advice_is_what_the_model_sees),
-        cmocka_unit_test(parts_add_up), cmocka_unit_test(threshold_is_told_before_any_launch), cmocka_unit_test(survives_want_of_memory), cmocka_unit_test(model_alone_ranks_and_launches_once), cmocka_unit_test(hopeless_candidates_are_not_launched),
-        cmocka_unit_test(recommendation_is_tried_on_other_data), cmocka_unit_test(advice_tells_the_real_gain_after_trying),
+        cmocka_unit_test(counts_are_those_of_the_addresses),
+        cmocka_unit_test(launches_before_have_left_their_data),
+        cmocka_unit_test(bypassing_is_played_over_one_trace),
+        cmocka_unit_test(ranks_block_shapes_as_time_does),
+        cmocka_unit_test(says_what_it_does_not_know),
+        cmocka_unit_test(votes_and_hybrids_are_predicted),
+        cmocka_unit_test(prefetches_are_played),
+        cmocka_unit_test(bank_passes_are_those_of_the_analysis),
+        cmocka_unit_test(long_traces_are_their_first_waves),
+        cmocka_unit_test(traces_know_atomics_and_barriers),
+        cmocka_unit_test(what_l1_takes_is_the_devices),
+        cmocka_unit_test(advice_is_what_the_model_sees),
+        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(threshold_is_told_before_any_launch),
+        cmocka_unit_test(survives_want_of_memory),
+        cmocka_unit_test(model_alone_ranks_and_launches_once),
+        cmocka_unit_test(hopeless_candidates_are_not_launched),
+        cmocka_unit_test(recommendation_is_tried_on_other_data),
+        cmocka_unit_test(advice_tells_the_real_gain_after_trying),
         cmocka_unit_test(streams_are_told_from_a_trace_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* What a search misses of recorded references (tests/search, written by bench_search): within 2 % of the best with at
- * most 15 % of the launches, on kernels, presets and pairs of knobs of several kinds. Nothing is launched. */
+/* What a search misses of recorded references (tests/search, written by bench_search): within 2 % of the
+ * best with at most 15 % of the launches, on kernels, presets and pairs of knobs of several kinds.
+ * Nothing is launched. */
 #include <glob.h>
 
 #include "tests/unit/search_table.h"
@@ -16,13 +17,15 @@ static void search_finds_what_the_reference_has(void **state)
         assert_true(table_read(&t, all.gl_pathv[i]));
         table_search(&t, &f);
         unsigned taken = f.launches + f.resumed + f.missing;
-        double best = table_best(&t) ? table_gain(&t, table_best(&t)) : 1, gain = (double)f.original.time.median / (double)f.best.time.median;
+        double best = table_best(&t) ? table_gain(&t, table_best(&t)) : 1,
+               gain = (double)f.original.time.median / (double)f.best.time.median;
         if (gain < best / 1.02 || taken > 0.15 * t.reference)
-            fail_msg("%s: %.3fx where the reference has %.3fx, by %u launches of its %u", all.gl_pathv[i], gain, best, taken, t.reference);
+            fail_msg("%s: %.3fx where the reference has %.3fx, by %u launches of its %u",
+                     all.gl_pathv[i], gain, best, taken, t.reference);
         gains += gain > 1.1;
         table_free(&t);
     }
-    assert_true(gains >= 8);                           /* there is something to find in most of them */
+    assert_true(gains >= 8); /* there is something to find in most of them */
     globfree(&all);
 }
 
@@ -32,8 +35,10 @@ static void sampled_and_whole_times_make_no_gain(void **state)
     struct table t = { 0 };
     struct options none = options_default(), other = options_of("--prefetch l1");
     (void)state;
-    *table_at(&t, &none) = (struct table_row){ .options = none, .time_ns = 100, .ran = true, .flags = "r" };
-    *table_at(&t, &other) = (struct table_row){ .options = other, .time_ns = 20, .ran = true, .flags = "rs" };
+    *table_at(&t, &none) =
+        (struct table_row){ .options = none, .time_ns = 100, .ran = true, .flags = "r" };
+    *table_at(&t, &other) =
+        (struct table_row){ .options = other, .time_ns = 20, .ran = true, .flags = "rs" };
     assert_true(table_gain(&t, table_at(&t, &other)) == 0);
     table_at(&t, &other)->whole_ns = 80;
     assert_float_equal(table_gain(&t, table_at(&t, &other)), 1.25, 1e-9);
@@ -42,6 +47,7 @@ static void sampled_and_whole_times_make_no_gain(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(search_finds_what_the_reference_has), cmocka_unit_test(sampled_and_whole_times_make_no_gain) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(search_finds_what_the_reference_has),
+                                        cmocka_unit_test(sampled_and_whole_times_make_no_gain) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
 
 #define FERMI "sim:fermi-16k"
 
-static enum status search(struct rig *r, const char *method, unsigned budget, struct seen *seen, struct tune_found *f)
+static enum status search(struct rig *r, const char *method, unsigned budget, struct seen *seen,
+                          struct tune_found *f)
 {
     struct tune_search_opts o = { .method = method, .budget_launches = budget };
     struct tune_observer ob = seen ? seen_observer(seen) : (struct tune_observer){ 0 };
@@ -21,13 +22,14 @@ static void differing_outputs_are_not_equal(void **state)
     rig_open(&r, "conv2d", "paper", FERMI);
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_YES);
-    r.bench->original.outputs[0].hash ^= 1;            /* from here on the original "said" something else */
+    r.bench->original.outputs[0].hash ^= 1; /* from here on the original "said" something else */
     r.bench->repeats = TUNE_REPEATS;
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_NO);
     assert_non_null(strstr(one.message, "differs from the original's"));
     assert_false(tune_usable(&one));
-    r.bench->repeats = TUNE_REPEATS_UNKNOWN;           /* asked again, the original says otherwise: then the rewrite is not to blame */
+    /* asked again, the original says otherwise: then the rewrite is not to blame */
+    r.bench->repeats = TUNE_REPEATS_UNKNOWN;
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.equal, EQUAL_NO);
     assert_non_null(strstr(one.message, "from one launch of the original to the next"));
@@ -42,10 +44,10 @@ static void tolerance_forgives_so_much_and_no_more(void **state)
     float x;
     (void)state;
     rig_open(&r, "dot_atomic", "default", "sim:hopper-h200");
-    assert_non_null(r.bench->expected->arg[2].bytes);             /* argument `sum` states 1e-4 */
-    r.bench->original.outputs[0].hash ^= 1;            /* the bits differ ... */
+    assert_non_null(r.bench->expected->arg[2].bytes); /* argument `sum` states 1e-4 */
+    r.bench->original.outputs[0].hash ^= 1;           /* the bits differ ... */
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
-    assert_int_equal(one.equal, EQUAL_WITHIN);         /* ... the value does not */
+    assert_int_equal(one.equal, EQUAL_WITHIN); /* ... the value does not */
     memcpy(&x, r.bench->expected->arg[2].bytes, 4);
     x *= 1.01f;
     memcpy(r.bench->expected->arg[2].bytes, &x, 4);
@@ -77,11 +79,13 @@ static void vote_elects_and_says_so(void **state)
     assert_status_ok(tune_run_one(r.bench, &o, &one, &r.ds), &r.ds);
     assert_int_equal(one.status, ST_OK);
     assert_int_equal(one.equal, EQUAL_YES);
-    assert_true(one.voted > 0 && one.voted < 16);      /* the valley's threshold lies inside */
+    assert_true(one.voted > 0);
+    assert_true(one.voted < 16); /* the valley's threshold lies inside */
     assert_int_equal(one.options.pi.mode, PI_VALUE);
     assert_int_equal(one.options.pi.value, one.voted);
     assert_non_null(strstr(one.message, "voted π="));
-    o = one.options;                                   /* what was elected, asked for by name, is the same run */
+    /* what was elected, asked for by name, is the same run */
+    o = one.options;
     assert_status_ok(tune_run_one(r.bench, &o, &same, &r.ds), &r.ds);
     assert_int_equal(same.time.median, one.time.median);
     rig_close(&r);
@@ -98,7 +102,8 @@ static void gain_is_reproduced_from_the_options_line(void **state)
     (void)state;
     rig_open(&r, "transpose", "default", FERMI);
     assert_status_ok(search(&r, "search", 12, NULL, &f), &r.ds);
-    assert_false(f.leave_alone);                       /* uncoalesced writes: another block shape helps */
+    /* uncoalesced writes: another block shape helps */
+    assert_false(f.leave_alone);
     assert_true(f.best.time.median < f.original.time.median);
     options_line(&f.options, &line);
     back = options_of(line.s);
@@ -178,7 +183,7 @@ static void budget_and_cancel_are_obeyed(void **state)
     (void)state;
     rig_open(&r, "conv2d", "paper", FERMI);
     assert_status_ok(search(&r, "search", 6, seen, &f), &r.ds);
-    assert_int_equal(f.launches, 6);                   /* the original's and five others */
+    assert_int_equal(f.launches, 6); /* the original's and five others */
     assert_int_equal(seen->n, 6);
     for (size_t i = 0; i < seen->n; i++)
         assert_true(seen->why[i][0]);
@@ -186,7 +191,9 @@ static void budget_and_cancel_are_obeyed(void **state)
     seen->cancel_after = 3;
     assert_int_equal(search(&r, "search", 0, seen, &f), ST_CANCELLED);
     assert_int_equal(seen->n, 3);
-    assert_true(f.original.time.valid && f.best.time.valid && f.reason[0]);
+    assert_true(f.original.time.valid);
+    assert_true(f.best.time.valid);
+    assert_true(f.reason[0]);
     base_free(seen);
     rig_close(&r);
 }
@@ -200,10 +207,12 @@ static void search_goes_on_where_it_was_cut_off(void **state)
     rig_open(&r, "gemm", "paper", FERMI);
     seen->cancel_after = 6;
     assert_int_equal(search(&r, "search", 0, seen, &cut), ST_CANCELLED);
-    struct tune_search_opts o = { .method = "search", .budget_launches = 4, .done = seen->result, .ndone = seen->n };
+    struct tune_search_opts o = {
+        .method = "search", .budget_launches = 4, .done = seen->result, .ndone = seen->n
+    };
     assert_status_ok(tune_search(r.bench, &o, NULL, &rest, &r.ds), &r.ds);
     assert_int_equal(rest.resumed, 6);
-    assert_int_equal(rest.launches, 4);                /* none of them again */
+    assert_int_equal(rest.launches, 4); /* none of them again */
     assert_status_ok(search(&r, "search", 10, NULL, &whole), &r.ds);
     assert_true(options_equal(&rest.options, &whole.options));
     assert_int_equal(rest.best.time.median, whole.best.time.median);
@@ -251,7 +260,9 @@ static void pool_searches_and_resumes_like_one_device(void **state)
     assert_status_ok(search(&r, "search", 16, seen, &shared), &r.ds);
     assert_int_equal(shared.launches, alone.launches);
     assert_true(options_equal(&shared.options, &alone.options));
-    struct tune_search_opts o = { .method = "search", .budget_launches = 4, .done = seen->result, .ndone = 12 };
+    struct tune_search_opts o = {
+        .method = "search", .budget_launches = 4, .done = seen->result, .ndone = 12
+    };
     assert_status_ok(tune_search(r.bench, &o, NULL, &rest, &r.ds), &r.ds);
     assert_int_equal(rest.resumed, 12);
     assert_int_equal(rest.launches, 4);
@@ -262,7 +273,8 @@ static void pool_searches_and_resumes_like_one_device(void **state)
     rig_close(&r);
 }
 
-/* A measured device: original and best are measured twice more, in turn, before anything is said of them. */
+/* A measured device: original and best are measured twice more, in turn, before anything is said of
+ * them. */
 static void arms_are_alternated_on_a_measured_device(void **state)
 {
     struct rig r;
@@ -271,14 +283,19 @@ static void arms_are_alternated_on_a_measured_device(void **state)
     rig_open(&r, "transpose", "default", FERMI);
     ((struct dev_info *)(uintptr_t)dev_describe(r.dev))->kind = DEV_CUDA;
     assert_status_ok(search(&r, "search", 6, NULL, &f), &r.ds);
-    assert_int_equal(f.original.time.n, 3);            /* one launch each: a simulated device needs no more */
+    /* one launch each: a simulated device needs no more */
+    assert_int_equal(f.original.time.n, 3);
     assert_int_equal(f.best.time.n, 3);
     assert_false(f.leave_alone);
     rig_close(&r);
 }
 
 /* A reader sees the whole state: what was tried and why, what is next, the best. */
-struct watched { size_t calls, explored, frontier; bool named, best_shrinks, ordered; int64_t best; };
+struct watched {
+    size_t calls, explored, frontier;
+    bool named, best_shrinks, ordered;
+    int64_t best;
+};
 static void watch(void *ctx, const struct tune_live *l)
 {
     struct watched *w = ctx;
@@ -309,13 +326,17 @@ static void live_state_is_whole(void **state)
     (void)state;
     rig_open(&r, "transpose", "default", FERMI);
     assert_status_ok(tune_search(r.bench, &o, &ob, &f, &r.ds), &r.ds);
-    assert_true(w.calls > 12 && w.frontier > 1 && w.named && w.ordered);
+    assert_true(w.calls > 12);
+    assert_true(w.frontier > 1);
+    assert_true(w.named);
+    assert_true(w.ordered);
     assert_int_equal(w.explored, f.launches);
-    assert_true(f.untried[0]);                         /* twelve launches are not enough for all of it */
+    assert_true(f.untried[0]); /* twelve launches are not enough for all of it */
     rig_close(&r);
 }
 
-/* cluster paper, 4.4: redirection and L1 off on a reduced grid first; what shares data between CTAs then gets agents. */
+/* cluster paper, 4.4: redirection and L1 off on a reduced grid first; what shares data between CTAs then
+ * gets agents. */
 static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
 {
     struct rig r;
@@ -325,26 +346,36 @@ static void framework_probes_a_reduced_grid_before_it_chooses(void **state)
     (void)state;
     rig_open(&r, "tile_share", "default", "sim:hopper-h200");
     assert_status_ok(search(&r, "cluster-framework", 9, seen, &f), &r.ds);
-    assert_int_equal(sscanf(f.probed, "probed on %ux%ux%u of %ux%ux%u CTAs", &x, &y, &z, &gx, &gy, &gz), 6);
+    assert_int_equal(sscanf(f.probed, "probed on %ux%ux%u of %ux%ux%u CTAs", &x, &y, &z, &gx, &gy, &gz),
+                     6);
     assert_int_equal(gx * gy * gz, dim3u_count(r.launch->grid));
     assert_true(x * y * z <= gx * gy * gz);
-    assert_true(seen->n >= 2 && f.launches <= 9);
-    assert_int_equal(f.whole, 2);                      /* its times come from samples: two launches of the budget were kept for that */
+    assert_true(seen->n >= 2);
+    assert_true(f.launches <= 9);
+    /* its times come from samples: two launches of the budget were kept for that */
+    assert_int_equal(f.whole, 2);
     assert_false(f.best.sampled);
     assert_int_equal(f.launches, seen->n);
-    for (size_t i = 0; i < seen->n; i++)               /* the original, three probes, which are no results, then configurations */
+    for (size_t i = 0; i < seen->n;
+         i++) /* the original, three probes, which are no results, then configurations */
         assert_int_equal(seen->result[i].probe_ctas, i >= 1 && i <= 3 ? x * y * z : 0);
     assert_false(tune_usable(&seen->result[1]));
     assert_int_not_equal(seen->result[4].options.cluster, CLUSTER_NONE);
     /* taken up again, nothing is launched twice, the probes neither */
     struct tune_found again;
-    struct tune_search_opts o = { .method = "cluster-framework", .budget_launches = 9, .done = seen->result, .ndone = seen->n, .probes = &seen->result[1], .nprobes = 3, .replay = true };
+    struct tune_search_opts o = { .method = "cluster-framework",
+                                  .budget_launches = 9,
+                                  .done = seen->result,
+                                  .ndone = seen->n,
+                                  .probes = &seen->result[1],
+                                  .nprobes = 3,
+                                  .replay = true };
     assert_status_ok(tune_search(r.bench, &o, NULL, &again, &r.ds), &r.ds);
     assert_int_equal(again.launches, 0);
     assert_string_equal(again.probed, f.probed);
     assert_true(options_equal(&again.options, &f.options));
     rig_close(&r);
-    rig_open(&r, "gemm", "paper", FERMI);              /* 16 CTAs: less than two waves, the whole grid */
+    rig_open(&r, "gemm", "paper", FERMI); /* 16 CTAs: less than two waves, the whole grid */
     assert_status_ok(search(&r, "cluster-framework", 5, NULL, &f), &r.ds);
     assert_non_null(strstr(f.probed, "probed on 2x8x1 of 2x8x1 CTAs"));
     base_free(seen);
@@ -387,12 +418,23 @@ static void vote_is_cheap_and_static_finds_the_sweeps_best(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(differing_outputs_are_not_equal), cmocka_unit_test(tolerance_forgives_so_much_and_no_more), cmocka_unit_test(refusal_is_a_result),
-        cmocka_unit_test(vote_elects_and_says_so), cmocka_unit_test(gain_is_reproduced_from_the_options_line), cmocka_unit_test(what_differs_is_never_recommended),
-        cmocka_unit_test(unstable_original_is_no_ground_to_stand_on), cmocka_unit_test(nothing_to_gain_is_left_alone_with_a_reason),
-        cmocka_unit_test(budget_and_cancel_are_obeyed), cmocka_unit_test(search_goes_on_where_it_was_cut_off), cmocka_unit_test(pool_finds_the_same),
-        cmocka_unit_test(framework_probes_a_reduced_grid_before_it_chooses), cmocka_unit_test(unknown_method_is_wrong_usage), cmocka_unit_test(pool_searches_and_resumes_like_one_device), cmocka_unit_test(arms_are_alternated_on_a_measured_device),
-        cmocka_unit_test(live_state_is_whole), cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
+        cmocka_unit_test(differing_outputs_are_not_equal),
+        cmocka_unit_test(tolerance_forgives_so_much_and_no_more),
+        cmocka_unit_test(refusal_is_a_result),
+        cmocka_unit_test(vote_elects_and_says_so),
+        cmocka_unit_test(gain_is_reproduced_from_the_options_line),
+        cmocka_unit_test(what_differs_is_never_recommended),
+        cmocka_unit_test(unstable_original_is_no_ground_to_stand_on),
+        cmocka_unit_test(nothing_to_gain_is_left_alone_with_a_reason),
+        cmocka_unit_test(budget_and_cancel_are_obeyed),
+        cmocka_unit_test(search_goes_on_where_it_was_cut_off),
+        cmocka_unit_test(pool_finds_the_same),
+        cmocka_unit_test(framework_probes_a_reduced_grid_before_it_chooses),
+        cmocka_unit_test(unknown_method_is_wrong_usage),
+        cmocka_unit_test(pool_searches_and_resumes_like_one_device),
+        cmocka_unit_test(arms_are_alternated_on_a_measured_device),
+        cmocka_unit_test(live_state_is_whole),
+        cmocka_unit_test(vote_is_cheap_and_static_finds_the_sweeps_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,10 @@
-/* What a launch settles before another (thresholds and agents by vote, lines of the software cache by profile), and the
- * sentence that a finished or cut-off sweep ends in. */
+/* What a launch settles before another (thresholds and agents by vote, lines of the software cache by
+ * profile), and the sentence that a finished or cut-off sweep ends in. */
 #include "tests/unit/tune_support.h"
 
 /* One configuration; its outputs must be equal. said: a part of the message. */
-static struct result settled(const char *kernel, const char *launch, const char *device, const char *line, const char *said)
+static struct result settled(const char *kernel, const char *launch, const char *device,
+                             const char *line, const char *said)
 {
     struct rig r;
     struct result res;
@@ -20,7 +21,8 @@ static struct result settled(const char *kernel, const char *launch, const char 
 static void agents(void **state)
 {
     (void)state;
-    struct result r = settled("gemm", "default", "sim:fermi-16k", "--cluster agent --agents vote", "agents per SM by tasks per cycle in one launch of");
+    struct result r = settled("gemm", "default", "sim:fermi-16k", "--cluster agent --agents vote",
+                              "agents per SM by tasks per cycle in one launch of");
     assert_in_range(r.options.agents, 1, 8);
     assert_int_equal(r.voted, (int)r.options.agents);
 }
@@ -28,15 +30,19 @@ static void agents(void **state)
 static void software_cache(void **state)
 {
     (void)state;
-    struct result r = settled("kmeans", "default", "sim:fermi-16k", "--softcache auto", "profiled hits of the first 300 accesses a thread");
-    assert_true(r.options.softcache >= 0 && r.options.softcache != OPT_SOFTCACHE_AUTO);
+    struct result r = settled("kmeans", "default", "sim:fermi-16k", "--softcache auto",
+                              "profiled hits of the first 300 accesses a thread");
+    assert_true(r.options.softcache >= 0);
+    assert_true(r.options.softcache != OPT_SOFTCACHE_AUTO);
 }
 
 static void both(void **state)
 {
     (void)state;
-    struct result r = settled("atax", "default", "sim:fermi-16k", "--softcache auto --bypass l1 --pi vote", "vote");
-    assert_true(r.options.pi.mode != PI_VOTE && r.options.softcache != OPT_SOFTCACHE_AUTO);
+    struct result r =
+        settled("atax", "default", "sim:fermi-16k", "--softcache auto --bypass l1 --pi vote", "vote");
+    assert_true(r.options.pi.mode != PI_VOTE);
+    assert_true(r.options.softcache != OPT_SOFTCACHE_AUTO);
 }
 
 /* ---- verdicts, of curves made here: times in ms of bpa, cha and of thresholds 0 to 4 ---- */
@@ -50,19 +56,35 @@ static struct result timed(double ms)
     r.time.median = r.time.min = r.time.max = (int64_t)(ms * 1e6);
     return r;
 }
-static const struct { double ms[7]; size_t points; const char *said; } curves[] = {
-    { { 4, 4, 4, 3, 2, 3, 4 }, 5, "cache-congested: π=2 of 4 is 2.00x faster than caching all and 2.00x faster than bypassing all" },
-    { { 4, 1, 4, 3, 2.5, 2, 1 }, 5, "cache-favourite: cache everything (cha): 4.00x faster than bypassing all" },
-    { { 1, 4, 1, 2, 2.5, 3, 4 }, 5, "bypass-favourite: bypass everything (bpa): 4.00x faster than caching all" },
+static const struct {
+    double ms[7];
+    size_t points;
+    const char *said;
+} curves[] = {
+    { { 4, 4, 4, 3, 2, 3, 4 },
+      5,
+      "cache-congested: π=2 of 4 is 2.00x faster than caching all and 2.00x faster than bypassing all" },
+    { { 4, 1, 4, 3, 2.5, 2, 1 },
+      5,
+      "cache-favourite: cache everything (cha): 4.00x faster than bypassing all" },
+    { { 1, 4, 1, 2, 2.5, 3, 4 },
+      5,
+      "bypass-favourite: bypass everything (bpa): 4.00x faster than caching all" },
     { { 2, 2, 2, 2, 2, 2, 2 }, 5, "cache-insensitive: leave it alone" },
-    { { 4, 4, 4, 3, 2 }, 3, "cut off after 3 points; fastest so far is point 2 (2.0000 ms), 2.00x over caching all" },
+    { { 4, 4, 4, 3, 2 },
+      3,
+      "cut off after 3 points; fastest so far is point 2 (2.0000 ms), 2.00x over caching all" },
 };
 static void verdicts(void **state)
 {
     (void)state;
     for (size_t k = 0; k < ARRAY_LEN(curves); k++) {
         struct result points[5];
-        struct tune_sweep s = { .axis = "pi", .points = points, .npoints = curves[k].points, .warps = 4, .complete = curves[k].points == 5 };
+        struct tune_sweep s = { .axis = "pi",
+                                .points = points,
+                                .npoints = curves[k].points,
+                                .warps = 4,
+                                .complete = curves[k].points == 5 };
         struct dev_info dev = { .sms = 1 };
         struct buf said = { 0 };
         s.bpa = timed(curves[k].ms[0]);
@@ -89,6 +111,7 @@ static void verdicts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(agents), cmocka_unit_test(software_cache), cmocka_unit_test(both), cmocka_unit_test(verdicts) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(agents), cmocka_unit_test(software_cache),
+                                        cmocka_unit_test(both), cmocka_unit_test(verdicts) };
     return cmocka_run_group_tests_name("tune: settling and verdicts", tests, NULL, NULL);
 }

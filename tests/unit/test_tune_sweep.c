@@ -25,18 +25,24 @@ static void has_all_points_and_both_ends(void **state)
         assert_int_equal(s.points[i].options.bypass, BYPASS_L1);
         assert_int_equal(s.points[i].status, ST_OK);
         assert_int_equal(s.points[i].equal, EQUAL_YES);
-        assert_true(s.points[i].time.valid && s.points[i].time.median > 0);
+        assert_true(s.points[i].time.valid);
+        assert_true(s.points[i].time.median > 0);
     }
     assert_int_equal(s.bpa.options.pi.mode, PI_BPA);
     assert_int_equal(s.cha.options.pi.mode, PI_CHA);
     /* The ends of the curve run the same loads as bpa and cha and the threshold test besides. */
-    assert_true(s.overhead_bpa >= 1 && s.overhead_bpa < 1.5);
-    assert_true(s.overhead_cha >= 1 && s.overhead_cha < 1.5);
-    assert_float_equal(s.overhead_bpa, (double)s.points[0].time.median / (double)s.bpa.time.median, 1e-12);
+    assert_true(s.overhead_bpa >= 1);
+    assert_true(s.overhead_bpa < 1.5);
+    assert_true(s.overhead_cha >= 1);
+    assert_true(s.overhead_cha < 1.5);
+    assert_float_equal(s.overhead_bpa, (double)s.points[0].time.median / (double)s.bpa.time.median,
+                       1e-12);
     assert_true(s.has_best);
     const struct result *best = tune_sweep_best(&s);
-    for (size_t i = 0; i < s.npoints; i++)   /* nothing on the curve is faster by more than what counts as equal */
-        assert_true((double)best->time.median <= (double)s.points[i].time.median * (1 + s.curve.significance) + 1);
+    for (size_t i = 0; i < s.npoints;
+         i++) /* nothing on the curve is faster by more than what counts as equal */
+        assert_true((double)best->time.median <=
+                    (double)s.points[i].time.median * (1 + s.curve.significance) + 1);
     tune_sweep_free(&s);
     rig_close(&r);
 }
@@ -50,8 +56,10 @@ static void valley_is_cache_congested(void **state)
     rig_open(&r, "valley", "fermi", FERMI);
     sweep(&r, "pi", "", &s);
     assert_int_equal(s.curve.category, CATEGORY_CACHE_CONGESTED);
-    assert_true(s.best > 0 && s.best < s.warps);
-    assert_true(s.curve.gain_over_first > 1.1 && s.curve.gain_over_last > 1.1);
+    assert_true(s.best > 0);
+    assert_true(s.best < s.warps);
+    assert_true(s.curve.gain_over_first > 1.1);
+    assert_true(s.curve.gain_over_last > 1.1);
     assert_true(s.fit.valid);
     tune_verdict(&s, &verdict);
     assert_non_null(strstr(verdict.s, "cache-congested: π="));
@@ -68,7 +76,7 @@ static void other_axes_name_their_points(void **state)
     (void)state;
     rig_open(&r, "conv2d", "paper", FERMI);
     sweep(&r, "block", "", &s);
-    assert_int_equal(s.npoints, 9);                    /* 1x256 ... 256x1 */
+    assert_int_equal(s.npoints, 9); /* 1x256 ... 256x1 */
     for (size_t i = 0; i < s.npoints; i++)
         assert_int_equal(s.points[i].options.block.x * s.points[i].options.block.y, 256);
     tune_sweep_free(&s);
@@ -90,7 +98,7 @@ static void goes_on_where_it_was_cut_off(void **state)
     rig_open(&r, "conv2d", "paper", FERMI);
     assert_int_equal(sweep_one(r.bench, "pi", &o, &ob, NULL, 0, &cut, &r.ds), ST_CANCELLED);
     assert_false(cut.complete);
-    assert_int_equal(cut.npoints, 3);                  /* after bpa and cha */
+    assert_int_equal(cut.npoints, 3); /* after bpa and cha */
     assert_true(cut.has_best);
     struct result done[5];
     memcpy(done, cut.points, 3 * sizeof *done);
@@ -98,7 +106,7 @@ static void goes_on_where_it_was_cut_off(void **state)
     done[4] = cut.cha;
     unsigned before = r.bench->launches;
     assert_status_ok(sweep_one(r.bench, "pi", &o, NULL, done, 5, &rest, &r.ds), &r.ds);
-    assert_int_equal(r.bench->launches - before, 6);   /* nine points less three; both ends were there */
+    assert_int_equal(r.bench->launches - before, 6); /* nine points less three; both ends were there */
     sweep(&r, "pi", "", &whole);
     assert_true(rest.complete);
     for (size_t i = 0; i < whole.npoints; i++)
@@ -150,17 +158,33 @@ static struct result at(int64_t ns, enum equality equal)
 
 static void judge(struct tune_sweep *s, struct result *points, const int64_t *ns, size_t n)
 {
-    static const struct dev_info dev = { .sms = 4, .warp_size = 32, .max_warps_per_sm = 32, .l1_bytes = 16384, .lat_l1 = 30, .lat_l2 = 200, .lat_dram = 500 };
+    static const struct dev_info dev = { .sms = 4,
+                                         .warp_size = 32,
+                                         .max_warps_per_sm = 32,
+                                         .l1_bytes = 16384,
+                                         .lat_l1 = 30,
+                                         .lat_l2 = 200,
+                                         .lat_dram = 500 };
     memset(s, 0, sizeof *s);
     for (size_t i = 0; i < n; i++)
         points[i] = at(ns[i], EQUAL_YES);
-    *s = (struct tune_sweep){ .axis = "pi", .points = points, .npoints = n, .complete = true, .warps = (uint32_t)n - 1, .bpa = at(ns[0], EQUAL_YES), .cha = at(ns[n - 1], EQUAL_YES) };
+    *s = (struct tune_sweep){ .axis = "pi",
+                              .points = points,
+                              .npoints = n,
+                              .complete = true,
+                              .warps = (uint32_t)n - 1,
+                              .bpa = at(ns[0], EQUAL_YES),
+                              .cha = at(ns[n - 1], EQUAL_YES) };
     tune_sweep_judge(s, &dev, 128);
 }
 
 static void categories_of_plain_curves(void **state)
 {
-    static const struct { int64_t ns[5]; enum model_category c; size_t best; } rows[] = {
+    static const struct {
+        int64_t ns[5];
+        enum model_category c;
+        size_t best;
+    } rows[] = {
         { { 1000, 1100, 1200, 1300, 1400 }, CATEGORY_BYPASS_FAVOURITE, 0 },
         { { 1400, 1300, 1200, 1100, 1000 }, CATEGORY_CACHE_FAVOURITE, 4 },
         { { 1400, 1200, 1000, 1300, 1500 }, CATEGORY_CACHE_CONGESTED, 2 },
@@ -199,8 +223,9 @@ static void wrong_results_do_not_compete(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_all_points_and_both_ends), cmocka_unit_test(valley_is_cache_congested), cmocka_unit_test(other_axes_name_their_points),
-        cmocka_unit_test(goes_on_where_it_was_cut_off), cmocka_unit_test(pool_gives_the_same_results), cmocka_unit_test(categories_of_plain_curves),
+        cmocka_unit_test(has_all_points_and_both_ends), cmocka_unit_test(valley_is_cache_congested),
+        cmocka_unit_test(other_axes_name_their_points), cmocka_unit_test(goes_on_where_it_was_cut_off),
+        cmocka_unit_test(pool_gives_the_same_results),  cmocka_unit_test(categories_of_plain_curves),
         cmocka_unit_test(wrong_results_do_not_compete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

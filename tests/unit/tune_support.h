@@ -8,20 +8,29 @@
 #include <string.h>
 
 #include "engine/session/session.h"
-#include "engine/tune/space.h"
-#ifndef assert_status_ok                     /* a bench brings its own, without cmocka */
+#include "engine/search/space.h"
+#ifndef assert_status_ok /* a bench brings its own, without cmocka */
 #include "tests/support.h"
 #endif
 
 struct rig {
-    struct ptx_module *module; struct launch_file launches; const struct launch_spec *launch;
-    struct launch_data data; struct dev *dev; struct ana_kernel *facts;
-    struct tune_subject subject; struct tune_bench *bench; struct diags ds;
+    struct ptx_module *module;
+    struct launch_file launches;
+    const struct launch_spec *launch;
+    struct launch_data data;
+    struct dev *dev;
+    struct ana_kernel *facts;
+    struct tune_subject subject;
+    struct tune_bench *bench;
+    struct diags ds;
 };
 /* What an observer saw. */
 struct seen {
-    struct result result[256]; char why[256][96]; size_t n;
-    struct cancel cancel; size_t cancel_after;   /* asks for the end at the n-th result; 0: never */
+    struct result result[256];
+    char why[256][96];
+    size_t n;
+    struct cancel cancel;
+    size_t cancel_after; /* asks for the end at the n-th result; 0: never */
 };
 
 static inline const char *rig_preset_at(void *ctx, size_t i)
@@ -37,7 +46,7 @@ static inline struct dev_env rig_env(void)
 
 static inline const struct launch_spec *rig_find(const struct launch_file *f, const char *name)
 {
-    for (size_t i = 0; i < f->n; i++)                  /* NULL: the first */
+    for (size_t i = 0; i < f->n; i++) /* NULL: the first */
         if (!name || strcmp(f->launch[i].name, name) == 0)
             return &f->launch[i];
     fail_msg("no launch '%s'", name);
@@ -75,7 +84,8 @@ static inline void rig_open(struct rig *r, const char *kernel, const char *launc
 {
     rig_prepare(r, kernel, launch, device);
     struct tune_run_opts o = tune_run_opts_default(dev_describe(r->dev));
-    o.counters = o.counters && dev_describe(r->dev)->kind == DEV_SIMULATED;   /* a GPU's take a profiler */
+    /* a GPU's take a profiler */
+    o.counters = o.counters && dev_describe(r->dev)->kind == DEV_SIMULATED;
     assert_status_ok(tune_bench_open(&r->subject, &o, &r->bench, &r->ds), &r->ds);
 }
 

@@ -1,6 +1,6 @@
 /* input: bytes of a terminal into events: UTF-8, control keys, CSI and SS3
  * sequences of xterm, screen, rxvt and the Linux console, SGR mouse reports. */
-#include "tui/model/text.h"
+#include "tui/base/text.h"
 #include "tui/term/term.h"
 
 #include <string.h>
@@ -26,9 +26,13 @@ static uint32_t final_key(char c)
 
 static uint32_t tilde_key(int n)
 {
-    static const struct { int n; uint32_t key; } keys[] = {
-        { 1, TK_HOME }, { 2, TK_INSERT }, { 3, TK_DELETE }, { 4, TK_END }, { 5, TK_PAGE_UP }, { 6, TK_PAGE_DOWN }, { 7, TK_HOME }, { 8, TK_END },
-        { 11, TK_F1 }, { 12, TK_F2 }, { 13, TK_F3 }, { 14, TK_F4 }, { 15, TK_F5 }, { 21, TK_F10 } };
+    static const struct {
+        int n;
+        uint32_t key;
+    } keys[] = { { 1, TK_HOME },    { 2, TK_INSERT },    { 3, TK_DELETE }, { 4, TK_END },
+                 { 5, TK_PAGE_UP }, { 6, TK_PAGE_DOWN }, { 7, TK_HOME },   { 8, TK_END },
+                 { 11, TK_F1 },     { 12, TK_F2 },       { 13, TK_F3 },    { 14, TK_F4 },
+                 { 15, TK_F5 },     { 21, TK_F10 } };
     for (size_t i = 0; i < ARRAY_LEN(keys); i++)
         if (keys[i].n == n)
             return keys[i].key;
@@ -57,10 +61,12 @@ static size_t csi(const char *buf, size_t n, struct event *e)
     int v[8] = { 0 }, nv = 0;
     size_t i = 2;
     bool sgr = i < n && buf[i] == '<', any = false;
-    if (i < n && buf[i] == '[') {        /* Linux console: ESC [ [ A is F1 */
+    if (i < n && buf[i] == '[') { /* Linux console: ESC [ [ A is F1 */
         if (n < 4)
             return 0;
-        *e = (struct event){ .kind = EVENT_KEY, .key = buf[3] >= 'A' && buf[3] <= 'E' ? (uint32_t)(TK_F1 + buf[3] - 'A') : TK_NONE };
+        *e = (struct event){ .kind = EVENT_KEY,
+                             .key = buf[3] >= 'A' && buf[3] <= 'E' ? (uint32_t)(TK_F1 + buf[3] - 'A')
+                                                                   : TK_NONE };
         return 4;
     }
     for (i += sgr ? 1u : 0u; i < n; i++) {
@@ -73,7 +79,7 @@ static size_t csi(const char *buf, size_t n, struct event *e)
         } else if (c >= 0x40 && c < 0x7f) {
             break;
         } else if (c < 0x20 || c >= 0x7f) {
-            return i;                    /* not a sequence: what came so far is dropped */
+            return i; /* not a sequence: what came so far is dropped */
         }
         if (i > 40)
             return i;
@@ -109,7 +115,8 @@ static bool is_light(const char *s, size_t n)
     return sum > 0.5;
 }
 
-/* buf starts with ESC ] and a digit: what a terminal answers, up to BEL or ESC \. Only the background's colour (11) is taken. */
+/* buf starts with ESC ] and a digit: what a terminal answers, up to BEL or ESC \. Only the background's
+ * colour (11) is taken. */
 static size_t osc(const char *buf, size_t n, struct event *e)
 {
     static const char background[] = "11;rgb:";
@@ -156,7 +163,8 @@ size_t term_decode(const char *buf, size_t n, bool at_end, bool utf8, struct eve
     if (n == 1 || (at_end && n == 2 && (buf[1] == '[' || buf[1] == 'O'))) {
         if (!at_end)
             return 0;
-        *e = (struct event){ .kind = EVENT_KEY, .key = n == 1 ? (uint32_t)TK_ESC : (KEY_ALT | (uint8_t)buf[1]) };
+        *e = (struct event){ .kind = EVENT_KEY,
+                             .key = n == 1 ? (uint32_t)TK_ESC : (KEY_ALT | (uint8_t)buf[1]) };
         return n;
     }
     if (buf[1] == '[') {

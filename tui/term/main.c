@@ -1,5 +1,5 @@
 /* main of the full program: the command line with the workbench as its front end. */
-#include "tui/model/lesson_run.h"
+#include "tui/app/lesson_run.h"
 #include "tui/term/workbench.h"
 
 int main(int argc, char **argv)

@@ -1,11 +1,11 @@
 /* plain: the workbench as lines of text, for screen readers, logs and terminals
  * that cannot address the cursor. Same commands as after ':', and
  *   show [PANEL]   prints a panel      wait   waits until the engine is idle */
-#include "tui/model/command.h"
-#include "tui/model/export.h"
-#include "tui/model/reuse.h"
-#include "tui/model/view.h"
-#include "tui/panel/surface.h"
+#include "tui/app/command.h"
+#include "tui/app/export.h"
+#include "tui/app/reuse.h"
+#include "tui/app/view.h"
+#include "tui/draw/surface.h"
 #include "tui/term/workbench.h"
 
 #include <math.h>
@@ -14,14 +14,19 @@
 #include <string.h>
 #include <unistd.h>
 
-struct plain { struct app *a; struct engine_link *link; size_t said, points, run; };   /* points: told of run `run` */
+/* points: told of run `run` */
+struct plain {
+    struct app *a;
+    struct engine_link *link;
+    size_t said, points, run;
+};
 
 static void print(const struct plain *p, const char *s, size_t n)
 {
     struct surface cell = { 0 };
     uint32_t cp;
     char u[4];
-    for (size_t i = 0; i < n; ) {
+    for (size_t i = 0; i < n;) {
         i += utf8_decode(s + i, n - i, &cp);
         if (p->a->set.ascii && cp >= 0x80 && surface_resize(&cell, 1, 1)) {
             cell.cell[0].cp = cp;
@@ -99,10 +104,16 @@ static void wait_idle(struct plain *p)
     }
 }
 
-#define PATIENCE_NS (60LL * 1000000000)      /* on a machine that others keep busy, too */
+#define PATIENCE_NS (60LL * 1000000000) /* on a machine that others keep busy, too */
 
-static bool traces(const struct job_snapshot *s) { return s->spec && s->facts && !s->facts->reuse.valid; }
-static bool predicts(const struct job_snapshot *s) { return s->spec && s->facts && s->unsettled; }
+static bool traces(const struct job_snapshot *s)
+{
+    return s->spec && s->facts && !s->facts->reuse.valid;
+}
+static bool predicts(const struct job_snapshot *s)
+{
+    return s->spec && s->facts && s->unsettled;
+}
 
 /* What a panel shows is worked out in the background: that is waited for here. */
 static void wait_while(struct plain *p, bool (*working)(const struct job_snapshot *s), int64_t patience)
@@ -215,21 +226,23 @@ int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_fr
 {
     struct plain p = { .a = a, .link = link };
     char line[PROMPT_TEXT];
-    p.run = o->sweep_at_once ? 0 : SIZE_MAX;     /* what a session holds already is not told point by point */
+    /* what a session holds already is not told point by point */
+    p.run = o->sweep_at_once ? 0 : SIZE_MAX;
     wait_idle(&p);
     if (p.run == SIZE_MAX)
         p.run = a->snap->nruns, p.points = SIZE_MAX;
     if (!a->snap->module && a->snap->nruns == 0)
         return a->snap->nmessages ? 1 : 0;
     if (o->replay)
-        a->replay.on = false;            /* nothing moves here: the whole curve is printed */
+        a->replay.on = false; /* nothing moves here: the whole curve is printed */
     if (a->snap->nruns)
         show(&p, "valley");
     else if (!o->sweep_at_once)
         show(&p, "coalesce");
     bool person = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     if (person && !o->replay)
-        say(&p, "Line by line, since this terminal cannot be drawn on or --plain was asked for: sweep, tune, show PANEL, help, quit.");
+        say(&p, "Line by line, since this terminal cannot be drawn on or --plain was asked for: sweep, "
+                "tune, show PANEL, help, quit.");
     while (!o->replay && read_line(&p, person, line, sizeof line)) {
         if (!command(&p, line))
             break;

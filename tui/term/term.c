@@ -19,9 +19,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define KEY_WAIT_MS 30                   /* how long after ESC a sequence may go on */
-#define MOUSE_ON "\033[?1000h\033[?1002h\033[?1006h"
-#define MOUSE_OFF "\033[?1006l\033[?1002l\033[?1000l"
+#define KEY_WAIT_MS 30 /* how long after ESC a sequence may go on */
+#define MOUSE_ON    "\033[?1000h\033[?1002h\033[?1006h"
+#define MOUSE_OFF   "\033[?1006l\033[?1002l\033[?1000l"
 
 static struct {
     volatile sig_atomic_t active, size, leave, stop, resume;
@@ -37,12 +37,12 @@ struct term {
     enum depth depth;
     bool utf8, mouse;
     struct termios raw;
-    struct surface shown;                /* what the terminal shows */
+    struct surface shown; /* what the terminal shows */
     bool valid;
     char in[512];
     size_t nin;
-    bool waiting, eof;                   /* waiting: in[] holds the head of a sequence */
-    bool asked;                          /* for the background's colour, and no answer yet */
+    bool waiting, eof; /* waiting: in[] holds the head of a sequence */
+    bool asked;        /* for the background's colour, and no answer yet */
     struct buf out;
 };
 
@@ -52,7 +52,7 @@ static void restore_now(void)
     if (!guard.active)
         return;
     guard.active = 0;
-    for (size_t at = 0; at < guard.nrestore; ) {
+    for (size_t at = 0; at < guard.nrestore;) {
         ssize_t n = write(1, guard.restore + at, guard.nrestore - at);
         if (n <= 0)
             break;
@@ -81,13 +81,14 @@ static void on_signal(int sig)
         guard.leave = 1;
     }
     if (write(guard.pipe[1], "s", 1) < 0)
-        errno = keep;                    /* full: the loop will wake anyway */
+        errno = keep; /* full: the loop will wake anyway */
     errno = keep;
 }
 
 static void catch_signals(void)
 {
-    static const int fatal[] = { SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGQUIT }, asked[] = { SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTSTP, SIGCONT };
+    static const int fatal[] = { SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGQUIT },
+                     asked[] = { SIGTERM, SIGHUP, SIGINT, SIGWINCH, SIGTSTP, SIGCONT };
     static char stack[1 << 16];
     stack_t alt = { .ss_sp = stack, .ss_size = sizeof stack };
     struct sigaction sa = { .sa_handler = on_fatal, .sa_flags = SA_ONSTACK };
@@ -138,8 +139,11 @@ static void put_colour(struct buf *out, struct colour c, bool back, enum depth d
 
 void term_look(struct buf *out, const struct look *l, const struct look *select, enum depth d)
 {
-    static const struct { uint8_t bit, code; } attrs[] = {
-        { ATTR_BOLD, 1 }, { ATTR_DIM, 2 }, { ATTR_ITALIC, 3 }, { ATTR_UNDERLINE, 4 }, { ATTR_REVERSE, 7 } };
+    static const struct {
+        uint8_t bit, code;
+    } attrs[] = {
+        { ATTR_BOLD, 1 }, { ATTR_DIM, 2 }, { ATTR_ITALIC, 3 }, { ATTR_UNDERLINE, 4 }, { ATTR_REVERSE, 7 }
+    };
     unsigned a = d == DEPTH_MONO ? l->mono : l->attrs;
     if (select)
         a |= d == DEPTH_MONO ? select->mono : select->attrs;
@@ -166,21 +170,23 @@ static void put_cell(struct term *t, const struct cell *c)
 }
 
 /* Sends the changed cells of one row; *look is the look in force (role, sel), -1: none. */
-static void send_row(struct term *t, const struct surface *s, const struct theme *theme, int y, int *look, bool all)
+static void send_row(struct term *t, const struct surface *s, const struct theme *theme, int y,
+                     int *look, bool all)
 {
     const struct cell *now = s->cell + (size_t)y * (size_t)s->w;
     struct cell *old = t->shown.cell + (size_t)y * (size_t)s->w;
-    int at = -1;                         /* column where the terminal's cursor is */
+    int at = -1; /* column where the terminal's cursor is */
     for (int x = 0; x < s->w; x++) {
         if (!all && same(&now[x], &old[x]))
             continue;
         if (now[x].cp == 0 && x > 0 && at != x)
-            x--;                         /* second half of a wide character: send the whole */
+            x--; /* second half of a wide character: send the whole */
         if (at != x)
             buf_printf(&t->out, "\033[%d;%dH", y + 1, x + 1);
         int want = now[x].role * 2 + now[x].sel;
         if (want != *look) {
-            term_look(&t->out, &theme->look[now[x].role], now[x].sel ? &theme->look[ROLE_SELECT] : NULL, t->depth);
+            term_look(&t->out, &theme->look[now[x].role], now[x].sel ? &theme->look[ROLE_SELECT] : NULL,
+                      t->depth);
             *look = want;
         }
         put_cell(t, &now[x]);
@@ -197,7 +203,7 @@ bool term_draw(struct term *t, const struct surface *s, const struct theme *them
     int look = -1;
     bool all = repaint || !t->valid || t->shown.w != s->w || t->shown.h != s->h;
     if (all && (t->shown.w != s->w || t->shown.h != s->h) && !surface_resize(&t->shown, s->w, s->h))
-        return true;                     /* out of memory: the old picture stays */
+        return true; /* out of memory: the old picture stays */
     buf_clear(&t->out);
     if (t->depth == DEPTH_TRUE)
         buf_puts(&t->out, "\033[?2026h");
@@ -208,7 +214,8 @@ bool term_draw(struct term *t, const struct surface *s, const struct theme *them
         send_row(t, s, theme, y, &look, all);
     buf_puts(&t->out, "\033[0m");
     if (s->cursor_x >= 0)
-        buf_printf(&t->out, "\033[%d;%dH%s", s->cursor_y + 1, s->cursor_x + 1, t->caps.show ? t->caps.show : "");
+        buf_printf(&t->out, "\033[%d;%dH%s", s->cursor_y + 1, s->cursor_x + 1,
+                   t->caps.show ? t->caps.show : "");
     if (t->depth == DEPTH_TRUE)
         buf_puts(&t->out, "\033[?2026l");
     t->valid = true;
@@ -221,7 +228,8 @@ static void enter_modes(struct term *t)
     buf_clear(&t->out);
     tcsetattr(0, TCSAFLUSH, &t->raw);
     guard.active = 1;
-    buf_printf(&t->out, "%s\033[?7l%s%s", t->caps.enter ? t->caps.enter : "", t->caps.hide ? t->caps.hide : "", t->mouse ? MOUSE_ON : "");
+    buf_printf(&t->out, "%s\033[?7l%s%s", t->caps.enter ? t->caps.enter : "",
+               t->caps.hide ? t->caps.hide : "", t->mouse ? MOUSE_ON : "");
     send_all(t->out.s, t->out.n);
     t->valid = false;
 }
@@ -237,7 +245,8 @@ enum depth term_depth(const struct caps *c, const char *when)
     return c->colours >= 256 ? DEPTH_256 : c->colours >= 16 ? DEPTH_16 : DEPTH_8;
 }
 
-/* The Linux console's fonts have no braille; a terminal that calls itself a VT or plain ANSI may have nothing but ASCII. */
+/* The Linux console's fonts have no braille; a terminal that calls itself a VT or plain ANSI may have
+ * nothing but ASCII. */
 enum plot_style term_plot_style(void)
 {
     const char *name = getenv("TERM");
@@ -283,8 +292,9 @@ struct term *term_open(bool mouse, const char *color, const char **why)
     t->utf8 = term_utf8();
     t->mouse = mouse;
     t->depth = term_depth(&t->caps, color);
-    guard.nrestore = (size_t)snprintf(guard.restore, sizeof guard.restore, "%s\033[0m\033[?7h%s%s", MOUSE_OFF,
-                                      t->caps.show ? t->caps.show : "", t->caps.leave ? t->caps.leave : "\r\n");
+    guard.nrestore =
+        (size_t)snprintf(guard.restore, sizeof guard.restore, "%s\033[0m\033[?7h%s%s", MOUSE_OFF,
+                         t->caps.show ? t->caps.show : "", t->caps.leave ? t->caps.leave : "\r\n");
     if (guard.nrestore >= sizeof guard.restore)
         guard.nrestore = sizeof guard.restore - 1;
     catch_signals();
@@ -295,7 +305,8 @@ struct term *term_open(bool mouse, const char *color, const char **why)
 /* OSC 11, which xterm and its kin answer. Consoles and VTs would print it or take it for a palette. */
 void term_ask_background(struct term *t)
 {
-    static const char *const kin[] = { "xterm", "rxvt", "screen", "tmux", "alacritty", "foot", "kitty", "wezterm", "konsole", "vte", "st-", "gnome" };
+    static const char *const kin[] = { "xterm", "rxvt",    "screen",  "tmux", "alacritty", "foot",
+                                       "kitty", "wezterm", "konsole", "vte",  "st-",       "gnome" };
     static const char question[] = "\033]11;?\033\\";
     const char *name = getenv("TERM");
     for (size_t i = 0; name && i < ARRAY_LEN(kin) && t->depth != DEPTH_MONO && !t->asked; i++)
@@ -329,9 +340,20 @@ void term_close(struct term *t)
     base_free(t);
 }
 
-int term_fd(const struct term *t) { (void)t; return 0; }
-int term_signal_fd(const struct term *t) { (void)t; return guard.pipe[0]; }
-bool term_is_utf8(const struct term *t) { return t->utf8; }
+int term_fd(const struct term *t)
+{
+    (void)t;
+    return 0;
+}
+int term_signal_fd(const struct term *t)
+{
+    (void)t;
+    return guard.pipe[0];
+}
+bool term_is_utf8(const struct term *t)
+{
+    return t->utf8;
+}
 
 void term_size(const struct term *t, int *w, int *h)
 {
@@ -356,7 +378,7 @@ void term_suspend(struct term *t)
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
     sigprocmask(SIG_UNBLOCK, &stop, &before);
-    kill(0, SIGTSTP);                    /* the whole job, as the terminal driver would */
+    kill(0, SIGTSTP); /* the whole job, as the terminal driver would */
     sigprocmask(SIG_SETMASK, &before, NULL);
     catch_signals();
     guard.stop = guard.resume = 0;
@@ -412,7 +434,7 @@ struct event term_next(struct term *t, bool *leave)
     while (t->nin && e.kind == EVENT_NONE) {
         size_t used = term_decode(t->in, t->nin, t->waiting, t->utf8, &e);
         if (!used) {
-            t->waiting = true;           /* decided when the loop comes back after KEY_WAIT_MS */
+            t->waiting = true; /* decided when the loop comes back after KEY_WAIT_MS */
             return e;
         }
         t->nin -= used;

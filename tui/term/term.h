@@ -1,15 +1,19 @@
 /* term: the terminal. A surface goes out as changed cells; bytes come in as
  * events of our own. The terminal's modes are restored on every way out. */
-#ifndef GPULOCW_TUI_TERM_H
-#define GPULOCW_TUI_TERM_H
+#ifndef GPULOCW_TUI_TERM_TERM_H
+#define GPULOCW_TUI_TERM_TERM_H
 
-#include "tui/model/key.h"
-#include "tui/model/plot.h"
-#include "tui/model/theme.h"
-#include "tui/panel/surface.h"
+#include "tui/base/key.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/theme.h"
+#include "tui/draw/surface.h"
 
 /* What terminfo says, read once (caps.c, the one file with curses). */
-struct caps { char *enter, *leave, *clear, *hide, *show; int colours; bool rgb; };
+struct caps {
+    char *enter, *leave, *clear, *hide, *show;
+    int colours;
+    bool rgb;
+};
 /* False: TERM is not known or cannot address the cursor (dumb); *why says so. */
 bool caps_read(struct caps *c, const char **why);
 void caps_free(struct caps *c);
@@ -27,15 +31,17 @@ bool term_utf8(void);
 size_t term_decode(const char *buf, size_t n, bool at_end, bool utf8, struct event *e);
 
 struct term;
-/* Enters full-screen mode on fd 0/1 and catches signals. color: see term_depth. NULL with *why on failure. */
+/* Enters full-screen mode on fd 0/1 and catches signals. color: see term_depth. NULL with *why on
+ * failure. */
 struct term *term_open(bool mouse, const char *color, const char **why);
 void term_close(struct term *t);
-int term_fd(const struct term *t);                 /* readable: input, or a signal (term_signal_fd) */
+int term_fd(const struct term *t); /* readable: input, or a signal (term_signal_fd) */
 int term_signal_fd(const struct term *t);
 void term_size(const struct term *t, int *w, int *h);
 bool term_is_utf8(const struct term *t);
 void term_mouse(struct term *t, bool on);
-/* Asks for the background's colour, where the terminal is of a kind that answers or keeps quiet: EVENT_BACKGROUND, at once or later. */
+/* Asks for the background's colour, where the terminal is of a kind that answers or keeps quiet:
+ * EVENT_BACKGROUND, at once or later. */
 void term_ask_background(struct term *t);
 /* Draws s; only cells that differ from the last frame are sent. False: the terminal is gone. */
 bool term_draw(struct term *t, const struct surface *s, const struct theme *theme, bool repaint);

@@ -1,9 +1,9 @@
 /* workbench: see workbench.h. One thread: it sleeps in poll until a key, a
  * signal, a newer snapshot, a theme or the open PTX being written, or a timer. */
-#include "tui/model/config.h"
-#include "tui/model/lesson_run.h"
-#include "tui/model/reload.h"
-#include "tui/panel/panel.h"
+#include "tui/app/config.h"
+#include "tui/app/lesson_run.h"
+#include "tui/app/reload.h"
+#include "tui/draw/panel.h"
 #include "tui/term/term.h"
 #include "tui/term/workbench.h"
 
@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define FRAME_NS (33LL * 1000000)        /* frames that only a snapshot asks for come no faster */
+#define FRAME_NS (33LL * 1000000) /* frames that only a snapshot asks for come no faster */
 
 static void engine_post(void *ctx, const struct job *j)
 {
@@ -24,9 +24,19 @@ static void engine_post(void *ctx, const struct job *j)
     job_post(l->engine, j);
 }
 
-static void engine_cancel(void *ctx) { job_cancel(((struct engine_link *)ctx)->engine); }
-static const struct job_snapshot *engine_hold(void *ctx) { return job_snapshot_get(((struct engine_link *)ctx)->engine); }
-static void engine_release(void *ctx, const struct job_snapshot *s) { (void)ctx; job_snapshot_release(s); }
+static void engine_cancel(void *ctx)
+{
+    job_cancel(((struct engine_link *)ctx)->engine);
+}
+static const struct job_snapshot *engine_hold(void *ctx)
+{
+    return job_snapshot_get(((struct engine_link *)ctx)->engine);
+}
+static void engine_release(void *ctx, const struct job_snapshot *s)
+{
+    (void)ctx;
+    job_snapshot_release(s);
+}
 
 struct bench {
     struct app app;
@@ -34,10 +44,11 @@ struct bench {
     struct term *term;
     struct surface surface;
     struct screen screen;
-    int watch, ptx_watch;                /* inotify descriptor, and its watch of the folder of ptx; -1: none */
+    /* inotify descriptor, and its watch of the folder of ptx; -1: none */
+    int watch, ptx_watch;
     char ptx[512];
     bool leave, repaint;
-    unsigned dirty;                      /* 1: a snapshot, 2: a key or the like */
+    unsigned dirty; /* 1: a snapshot, 2: a key or the like */
     int64_t drawn_ns;
 };
 
@@ -56,7 +67,8 @@ static bool sync_snapshot(struct bench *b)
 static void draw(struct bench *b)
 {
     int w = b->app.w, h = b->app.h;
-    app_begin_frame(&b->app);            /* first: without a surface no line of an old snapshot may stay, either */
+    /* first: without a surface no line of an old snapshot may stay, either */
+    app_begin_frame(&b->app);
     if ((b->surface.w != w || b->surface.h != h) && !surface_resize(&b->surface, w, h))
         return;
     screen_draw(&b->app, &b->surface, &b->screen);
@@ -93,10 +105,11 @@ static void read_events(struct bench *b)
             return;
         b->app.now_ns = base_now_ns();
         if (b->dirty & 1)
-            draw(b);                     /* what the cursor is on is looked up in the snapshot: its lines come first */
+            /* what the cursor is on is looked up in the snapshot: its lines come first */
+            draw(b);
         apply(b, e.kind == EVENT_MOUSE ? screen_mouse(&b->app, &b->screen, &e) : app_event(&b->app, &e));
         if (b->dirty & 2)
-            draw(b);                     /* each key is seen with the lines its frame has */
+            draw(b); /* each key is seen with the lines its frame has */
     }
 }
 
@@ -114,7 +127,8 @@ static void watch_themes(struct bench *b)
     }
 }
 
-/* The folder of the open PTX is watched too: compilers and editors replace files as often as they write them. */
+/* The folder of the open PTX is watched too: compilers and editors replace files as often as they write
+ * them. */
 static void watch_ptx(struct bench *b)
 {
     const struct ptx_module *m = b->app.snap->module;
@@ -126,7 +140,8 @@ static void watch_ptx(struct bench *b)
         inotify_rm_watch(b->watch, b->ptx_watch);
     snprintf(b->ptx, sizeof b->ptx, "%s", path);
     snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-    b->ptx_watch = *path ? inotify_add_watch(b->watch, dir, IN_CLOSE_WRITE | IN_MOVED_TO | IN_MASK_ADD) : -1;
+    b->ptx_watch =
+        *path ? inotify_add_watch(b->watch, dir, IN_CLOSE_WRITE | IN_MOVED_TO | IN_MASK_ADD) : -1;
 }
 
 static void file_written(struct bench *b, const struct inotify_event *e)
@@ -147,8 +162,8 @@ static void file_written(struct bench *b, const struct inotify_event *e)
 static void files_written(struct bench *b)
 {
     _Alignas(struct inotify_event) char list[4096];
-    for (ssize_t n; (n = read(b->watch, list, sizeof list)) > 0; )
-        for (ssize_t at = 0; at < n; ) {
+    for (ssize_t n; (n = read(b->watch, list, sizeof list)) > 0;)
+        for (ssize_t at = 0; at < n;) {
             const struct inotify_event *e = (const struct inotify_event *)(const void *)(list + at);
             file_written(b, e);
             at += (ssize_t)(sizeof *e + e->len);
@@ -162,11 +177,14 @@ static int64_t min_wait(int64_t a, int64_t b)
 
 static void wait(struct bench *b)
 {
-    struct pollfd p[4] = { { term_fd(b->term), POLLIN, 0 }, { term_signal_fd(b->term), POLLIN, 0 },
-                           { job_wake_fd(b->link.engine), POLLIN, 0 }, { b->watch, POLLIN, 0 } };
+    struct pollfd p[4] = { { term_fd(b->term), POLLIN, 0 },
+                           { term_signal_fd(b->term), POLLIN, 0 },
+                           { job_wake_fd(b->link.engine), POLLIN, 0 },
+                           { b->watch, POLLIN, 0 } };
     int64_t ns = app_timer(&b->app), pending = term_pending_ms(b->term);
     if (b->dirty)
-        ns = min_wait(ns, b->drawn_ns + FRAME_NS - base_now_ns() > 0 ? b->drawn_ns + FRAME_NS - base_now_ns() : 0);
+        ns = min_wait(
+            ns, b->drawn_ns + FRAME_NS - base_now_ns() > 0 ? b->drawn_ns + FRAME_NS - base_now_ns() : 0);
     ns = min_wait(ns, pending < 0 ? -1 : pending * 1000000);
     poll(p, b->watch >= 0 ? 4 : 3, ns < 0 ? -1 : (int)((ns + 999999) / 1000000));
     if (b->watch >= 0 && p[3].revents)
@@ -214,7 +232,8 @@ static void open_file(struct app *a, const char *file, const struct cmd_front_op
 }
 
 /* What start-up asks of the engine: device, file or lesson, sweep. */
-static void workbench_start(struct app *a, const char *file, const char *device, const struct cmd_front_opts *o)
+static void workbench_start(struct app *a, const char *file, const char *device,
+                            const struct cmd_front_opts *o)
 {
     if (device)
         app_post(a, JOB_DEVICE, device, 0);
@@ -252,7 +271,8 @@ static void settle(struct app *a, const struct cmd_front_opts *o)
     diags_free(&ds);
 }
 
-static int full_screen(struct bench *b, const char *file, const char *device, const struct cmd_front_opts *o)
+static int full_screen(struct bench *b, const char *file, const char *device,
+                       const struct cmd_front_opts *o)
 {
     struct app *a = &b->app;
     a->set.ascii = !term_is_utf8(b->term);
@@ -276,17 +296,24 @@ static int full_screen(struct bench *b, const char *file, const char *device, co
 
 /* The engine's threads inherit the niceness of the thread that makes them: made
  * from a niced one, they give way to the screen even when every core is busy. */
-struct making { const struct dev_env *env; const char *session; struct job_engine *engine; enum status status; struct diags *ds; };
+struct making {
+    const struct dev_env *env;
+    const char *session;
+    struct job_engine *engine;
+    enum status status;
+    struct diags *ds;
+};
 
 static void *make_engine(void *arg)
 {
     struct making *m = arg;
-    setpriority(PRIO_PROCESS, 0, 5);     /* Linux: of this thread alone */
+    setpriority(PRIO_PROCESS, 0, 5); /* Linux: of this thread alone */
     m->status = job_engine_new(m->env, m->session, &m->engine, m->ds);
     return NULL;
 }
 
-static enum status new_engine(const struct dev_env *env, const char *session, struct job_engine **out, struct diags *ds)
+static enum status new_engine(const struct dev_env *env, const char *session, struct job_engine **out,
+                              struct diags *ds)
 {
     struct making m = { .env = env, .session = session, .ds = ds };
     pthread_t t;
@@ -297,7 +324,8 @@ static enum status new_engine(const struct dev_env *env, const char *session, st
     return m.status;
 }
 
-int workbench_run(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o)
+int workbench_run(const struct dev_env *env, const char *file, const char *device,
+                  const struct cmd_front_opts *o)
 {
     struct bench b = { .watch = -1, .ptx_watch = -1, .dirty = 2 };
     struct diags ds = { 0 };
@@ -316,7 +344,7 @@ int workbench_run(const struct dev_env *env, const char *file, const char *devic
     app_init(&b.app, &engine, job_snapshot_get(b.link.engine), cmd_data_dir());
     b.app.set.worker = env->workers;
     b.app.set.nworkers = env->nworkers;
-    b.app.now_ns = base_now_ns();        /* what settling finds wrong is told for its time, from now */
+    b.app.now_ns = base_now_ns(); /* what settling finds wrong is told for its time, from now */
     settle(&b.app, o);
     bool tty = isatty(0) && isatty(1);
     int rc;

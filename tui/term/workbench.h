@@ -1,15 +1,19 @@
 /* workbench: the event loop over terminal, engine and timers; and the plain line
  * mode with the same content. */
-#ifndef GPULOCW_TUI_WORKBENCH_H
-#define GPULOCW_TUI_WORKBENCH_H
+#ifndef GPULOCW_TUI_TERM_WORKBENCH_H
+#define GPULOCW_TUI_TERM_WORKBENCH_H
 
 #include "engine/cmd/cmd.h"
-#include "tui/model/app.h"
+#include "tui/app/app.h"
 
 /* The engine with the number of requests it was given. */
-struct engine_link { struct job_engine *engine; uint64_t posted; };
+struct engine_link {
+    struct job_engine *engine;
+    uint64_t posted;
+};
 /* struct cmd_front.workbench */
-int workbench_run(const struct dev_env *env, const char *file, const char *device, const struct cmd_front_opts *o);
+int workbench_run(const struct dev_env *env, const char *file, const char *device,
+                  const struct cmd_front_opts *o);
 /* Line mode: prints what panels hold, reads commands from standard input. */
 int workbench_plain(struct app *a, struct engine_link *link, const struct cmd_front_opts *o);
 

@@ -1,0 +1,164 @@
+/* Requests measured and summed. Source: coalesce paper, section III.C; sector
+ * and bank sizes from the hardware facts. */
+#include "engine/analysis/request_count.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BANKS 32u
+
+/* Sorts the active lanes' start addresses; returns how many. Insertion sort: nearly sorted as a rule. */
+static unsigned sorted_starts(const uint64_t addr[32], uint32_t mask, uint64_t out[32])
+{
+    unsigned n = 0;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1))
+            continue;
+        unsigned j = n++;
+        for (; j && out[j - 1] > addr[l]; j--)
+            out[j] = out[j - 1];
+        out[j] = addr[l];
+    }
+    return n;
+}
+/* Blocks of 2^shift bytes touched by [a, a+bytes) over all starts, each counted once. */
+static uint32_t distinct_blocks(const uint64_t *start, unsigned n, unsigned bytes, unsigned shift)
+{
+    uint32_t count = 0;
+    uint64_t next = 0; /* first block not counted yet */
+    bool any = false;
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t first = start[i] >> shift, last = (start[i] + bytes - 1) >> shift;
+        if (any && first < next)
+            first = next;
+        if (last >= first && (!any || last >= next)) {
+            count += (uint32_t)(last - first + 1);
+            next = last + 1;
+            any = true;
+        }
+    }
+    return count;
+}
+/* Bank passes of a shared-memory request: lanes go in groups that ask for at most 128 bytes
+ * (all 32 for up to 4 bytes, 16 for 8, 8 for 16); in a group, different words of one bank
+ * take one pass each, equal words are broadcast. */
+static uint32_t bank_passes(const uint64_t addr[32], uint32_t mask, unsigned bytes, uint32_t *ideal)
+{
+    unsigned group = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8, words = bytes <= 4 ? 1 : bytes / 4;
+    uint32_t passes = 0;
+    *ideal = 0;
+    for (unsigned g = 0; g < 32; g += group) {
+        uint64_t seen[BANKS][32];
+        uint32_t n[BANKS] = { 0 }, most = 0;
+        for (unsigned l = g; l < g + group; l++) {
+            if (!(mask >> l & 1))
+                continue;
+            for (unsigned w = 0; w < words; w++) {
+                uint64_t word = addr[l] / 4 + w;
+                unsigned b = (unsigned)(word % BANKS);
+                uint32_t k = 0;
+                while (k < n[b] && seen[b][k] != word)
+                    k++;
+                if (k == n[b] && k < 32)
+                    seen[b][n[b]++] = word;
+                most = n[b] > most ? n[b] : most;
+            }
+        }
+        passes += most;
+        *ideal += most > 0;
+    }
+    return passes;
+}
+struct request_count_request request_count_measure(const uint64_t addr[32], uint32_t mask,
+                                                   unsigned bytes, bool shared)
+{
+    struct request_count_request r = { 0 };
+    uint64_t s[32];
+    unsigned n = sorted_starts(addr, mask, s);
+    r.active = n;
+    r.sectors = distinct_blocks(s, n, bytes, 5);
+    r.lines = distinct_blocks(s, n, bytes, 7);
+    r.bytes_used = distinct_blocks(s, n, bytes, 0);
+    if (shared)
+        r.passes = bank_passes(addr, mask, bytes, &r.ideal);
+    uint64_t start = addr[__builtin_ctz(mask)] / TALLY_SECTOR * TALLY_SECTOR;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1) || addr[l] - start >= TALLY_LINE)
+            continue;
+        r.coalesced++;
+        unsigned first = (unsigned)(addr[l] - start) / 4,
+                 last = (unsigned)(addr[l] - start + bytes - 1) / 4;
+        for (unsigned w = first; w <= last && w < 32; w++)
+            r.word[w]++;
+    }
+    return r;
+}
+
+void request_count_add(struct tally *t, const struct request_count_request *r, unsigned present,
+                       uint64_t times)
+{
+    t->requests += times;
+    t->sectors += r->sectors * times;
+    t->lines += r->lines * times;
+    t->bytes_used += r->bytes_used * times;
+    t->threads += r->active * times;
+    t->coalesced += r->coalesced * times;
+    t->present += present * times;
+    t->passes += r->passes * times;
+    t->ideal += r->ideal * times;
+    for (int w = 0; w < 32; w++)
+        t->word[w] += r->word[w] * times;
+}
+void request_count_merge(struct tally *to, const struct tally *from)
+{
+    to->requests += from->requests;
+    to->sectors += from->sectors;
+    to->lines += from->lines;
+    to->bytes_used += from->bytes_used;
+    to->threads += from->threads;
+    to->coalesced += from->coalesced;
+    to->present += from->present;
+    to->passes += from->passes;
+    to->ideal += from->ideal;
+    for (int w = 0; w < 32; w++)
+        to->word[w] += from->word[w];
+}
+static unsigned sectors_in_graph(const double graph[32])
+{
+    unsigned n = 0;
+    for (int s = 0; s < 4; s++) {
+        bool any = false;
+        for (int w = 0; w < 8; w++)
+            any = any || graph[8 * s + w] > 0;
+        n += any;
+    }
+    return n;
+}
+struct ana_coalesce request_count_coalesce(const struct tally *t)
+{
+    struct ana_coalesce c = { .valid = t->requests > 0 };
+    if (!c.valid)
+        return c;
+    c.degree = (double)t->coalesced / (double)t->present;
+    for (int w = 0; w < 32; w++)
+        c.graph[w] = (double)t->word[w] / (double)t->requests;
+    c.num_sectors = sectors_in_graph(c.graph);
+    c.expected = c.degree > 0 ? c.num_sectors / c.degree : 0;
+    return c;
+}
+struct ana_exact request_count_exact(const struct tally *t, bool shared)
+{
+    struct ana_exact x = { .valid = true,
+                           .requests = t->requests,
+                           .sectors = t->sectors,
+                           .lines = t->lines,
+                           .bytes_used = t->bytes_used,
+                           .bytes_moved = t->sectors * TALLY_SECTOR,
+                           .sectors_per_request = NAN,
+                           .bank_conflicts = shared ? NAN : 0 };
+    if (t->requests)
+        x.sectors_per_request = (double)t->sectors / (double)t->requests;
+    if (shared && t->requests)
+        x.bank_conflicts = (double)(t->passes - t->ideal) / (double)t->requests;
+    return x;
+}

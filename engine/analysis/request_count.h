@@ -1,0 +1,36 @@
+/* tally: what one memory request of a warp costs, and sums of such requests.
+ * A request is one warp instruction with at least one active lane. Sectors are
+ * 32 bytes, lines 128; both are counted over active lanes only. The paper's
+ * metric (coalesce, equation 1) is taken from the same request. */
+#ifndef GPULOCW_ANALYSIS_REQUEST_COUNT_H
+#define GPULOCW_ANALYSIS_REQUEST_COUNT_H
+
+#include "engine/analysis/analysis.h"
+
+#define TALLY_SECTOR 32u
+#define TALLY_LINE   128u
+
+struct request_count_request {
+    uint32_t sectors, lines, bytes_used; /* distinct bytes the active lanes ask for */
+    uint32_t active, coalesced;          /* lanes; those inside [start, start+128) */
+    uint32_t passes, ideal;              /* shared memory: bank passes, and the least possible */
+    uint8_t word[32];                    /* lanes that touch word w of the 128 bytes from start */
+};
+/* addr[32] (only active lanes are read), bytes per lane 1..64. mask must not be 0. Bank passes
+ * are counted when `shared`. */
+struct request_count_request request_count_measure(const uint64_t addr[32], uint32_t mask,
+                                                   unsigned bytes, bool shared);
+
+struct tally {
+    uint64_t requests, sectors, lines, bytes_used, threads, coalesced, present, passes, ideal;
+    uint64_t word[32];
+};
+/* `present`: threads the warp has (fewer than 32 in a partial warp); `times` equal requests. */
+void request_count_add(struct tally *t, const struct request_count_request *r, unsigned present,
+                       uint64_t times);
+void request_count_merge(struct tally *to, const struct tally *from);
+/* Figures of one access; invalid when it never ran. */
+struct ana_coalesce request_count_coalesce(const struct tally *t);
+struct ana_exact request_count_exact(const struct tally *t, bool shared);
+
+#endif

@@ -1,0 +1,78 @@
+/* Between run.c and mem.c: a CTA in flight and its memory. */
+#ifndef GPULOCW_ANALYSIS_SLICE_MEM_H
+#define GPULOCW_ANALYSIS_SLICE_MEM_H
+
+#include "engine/analysis/slice/slice.h"
+
+struct slice_entry {
+    uint32_t pc, mask;
+};
+struct slice_frame {
+    const struct slice_func *f;
+    uint64_t *rows;              /* f->nrows * 32 */
+    uint32_t base;               /* first entry of this frame */
+    uint32_t lanes;              /* that called */
+    const struct slice_op *call; /* in the caller; NULL for the kernel */
+};
+#define SLICE_MAX_FRAMES 64
+/* A warp that runs longer than this is taken to loop for ever (a second or so). */
+#define SLICE_WARP_OPS (UINT64_C(1) << 24)
+/* Where a loop was when last looked at: a warp that comes there again with all of it the same, and no
+ * memory changed since, goes round for ever. Looked at after 2^k rounds, so that it costs little however
+ * long the loop (Brent). */
+struct slice_round {
+    uint64_t *state;
+    size_t n, cap; /* groups and rows of all frames, in words */
+    /* word that told the last round from it: likely to tell the next one too */
+    size_t differs;
+    uint64_t changes; /* of memory, by then */
+    /* jumps back since the warp began or waited; the count at which the state is kept anew */
+    uint64_t rounds, next;
+};
+struct slice_warp {
+    struct slice_frame frame[SLICE_MAX_FRAMES];
+    uint32_t nframes;
+    struct slice_entry *stack;
+    size_t n, cap;
+    uint32_t present, index;
+    uint64_t left; /* operations it may still run */
+    bool waiting, done;
+    const struct slice_op *red; /* barrier with reduction it waits at */
+    uint32_t red_mask;
+    uint8_t *local; /* 32 * local_bytes */
+    struct slice_round round;
+    uint32_t spun;    /* line of the loop that it was found in for ever; 0: not */
+    uint64_t spun_at; /* changes of memory by then */
+};
+struct slice_cta {
+    struct slice *s;
+    uint64_t id;
+    uint32_t nwarps;
+    struct slice_warp *warp;
+    uint8_t *shared;
+    uint32_t nshared;
+    /* of shared and local memory: stores of other values than were there */
+    uint64_t changes;
+    uint64_t **spare;
+    size_t nspare, cap_spare; /* row blocks kept for calls */
+};
+/* Loads o->n elements per active lane into the rows of o->list. addr: 32 lane addresses. */
+void slice_load(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o,
+                const uint64_t addr[32], uint32_t mask, uint64_t *rows);
+void slice_store(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o,
+                 const uint64_t addr[32], uint32_t mask, const uint64_t *rows);
+void slice_atomic(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o,
+                  const uint64_t addr[32], uint32_t mask, uint64_t *rows);
+void slice_async(struct slice_cta *c, struct slice_warp *w, const struct slice_op *o,
+                 const uint64_t addr[32], uint32_t mask, const uint64_t *rows);
+/* The space an access of `space` at addr is in (generic addresses by their window). */
+unsigned slice_space(unsigned space, uint64_t addr);
+/* spin.c: the warp jumps back. True: nothing but another warp's store ends the loop. */
+bool slice_spins(struct slice_cta *c, struct slice_warp *w, uint32_t line);
+void slice_spin_begin(struct slice_warp *w);
+void slice_spin_free(struct slice_warp *w);
+/* warp.c: shuffles, votes, matches, reductions. */
+void slice_exchange(const struct slice_op *o, uint32_t mask, const uint64_t *rows, uint64_t *d,
+                    uint64_t *d2);
+
+#endif

@@ -1,0 +1,235 @@
+/* slice: runs the part of a kernel that decides addresses and control flow.
+ *
+ *   slice_make   needed registers (backward from addresses, guards, branches) -> decoded ops
+ *   slice_run    CTAs one after the other; every request of a chosen access goes to a callback
+ *   slice_cta_*  the same, warp by warp, for traces
+ *
+ * Warps are SIMT: lanes that part meet again where their ways join. Loaded
+ * values come from the launch's initial data; when a needed load may read what the
+ * kernel writes, those writes are part of the slice too (CTAs run in index order,
+ * warps in index order between barriers, and `order_dependent` is set).
+ * Independent of engine/sim on purpose: each is the other's test. */
+#ifndef GPULOCW_ANALYSIS_SLICE_SLICE_H
+#define GPULOCW_ANALYSIS_SLICE_SLICE_H
+
+#include "engine/analysis/symbolic/env.h"
+
+enum slice_code {
+    SL_NOP,
+    SL_MOV,
+    SL_ADD,
+    SL_SUB,
+    SL_MUL,
+    SL_MULHI,
+    SL_MULWIDE,
+    SL_MAD,
+    SL_MADWIDE,
+    SL_MADHI,
+    SL_DIV,
+    SL_REM,
+    SL_SHL,
+    SL_SHR,
+    SL_AND,
+    SL_OR,
+    SL_XOR,
+    SL_NOT,
+    SL_CNOT,
+    SL_NEG,
+    SL_ABS,
+    SL_MIN,
+    SL_MAX,
+    SL_SELP,
+    SL_SETP,
+    SL_CVT,
+    SL_BFE,
+    SL_BFI,
+    SL_LOP3,
+    SL_SHFL_L,
+    SL_SHFL_R,
+    SL_PRMT,
+    SL_POPC,
+    SL_CLZ,
+    SL_BFIND,
+    SL_BREV,
+    SL_SAD,
+    SL_SLCT,
+    SL_CVTA,
+    SL_CVTA_TO,
+    SL_PIECE,
+    SL_JOIN,
+    SL_FADD,
+    SL_FSUB,
+    SL_FMUL,
+    SL_FMA,
+    SL_FDIV,
+    SL_FMIN,
+    SL_FMAX,
+    SL_FABS,
+    SL_FNEG,
+    SL_FSQRT,
+    SL_FRCP,
+    SL_FRSQRT,
+    SL_FSIN,
+    SL_FCOS,
+    SL_FLG2,
+    SL_FEX2,
+    SL_FSETP,
+    SL_FSLCT,
+    SL_FCOPYSIGN,
+    SL_LD,
+    SL_ST,
+    SL_ATOM,
+    SL_ASYNC,
+    SL_TOUCH,
+    SL_BRA,
+    SL_BRX,
+    SL_CALL,
+    SL_RET,
+    SL_EXIT,
+    SL_BAR,
+    SL_BARRED,
+    SL_SHUFFLE,
+    SL_VOTE,
+    SL_ACTIVE,
+    SL_MATCH,
+    SL_REDUX,
+    SL_ELECT
+};
+#define SL_NONE UINT32_MAX
+struct slice_op {
+    uint8_t code, bits, bits2; /* operation width; other width (cvt source, load register) */
+    bool sign, sign2, guarded, guard_neg, store_effect;
+    uint16_t mode, mode2;              /* comparison, atomic, shuffle ...; boolean combination */
+    uint8_t n;                         /* elements */
+    uint8_t space, bytes;              /* memory: enum ptx_space, bytes per element */
+    bool flag, flag2;                  /* op-specific: negated predicate operand, float kinds, wrap */
+    bool ftz;                          /* of f32: subnormals count as zero */
+    uint32_t guard, d, d2, a, b, c, e; /* row numbers */
+    /* first of n rows in slice->rows (vector operands, call arguments) */
+    uint32_t list;
+    int64_t imm;     /* address offset, truth table */
+    uint32_t target; /* op index (SL_BRA), function (SL_CALL) */
+    uint32_t inst, line;
+    int32_t site; /* chosen access, -1 */
+};
+struct slice_func {
+    const struct ptx_func *func;
+    struct ptx_cfg *cfg;
+    uint32_t index; /* in module->funcs */
+    /* rows of a frame: needed registers and cells, constants, special registers */
+    uint32_t nvars, nrows;
+    uint32_t *row; /* per variable: row, SL_NONE: not needed */
+    /* per variable; needed: then per instruction, for effects on memory */
+    uint8_t *needed, *tainted;
+    struct slice_op *op;
+    uint32_t nops;
+    size_t cap;
+    uint32_t *first; /* instruction -> op */
+    /* op -> place in an order in which loops come before what follows them */
+    uint32_t *rank;
+    struct slice_const {
+        uint32_t row;
+        uint64_t v;
+    } * consts;
+    uint32_t nconsts;
+    size_t cap_consts;
+    struct slice_sreg {
+        uint32_t row;
+        uint16_t sreg;
+        int8_t comp;
+    } * sregs;
+    uint32_t nsregs;
+    size_t cap_sregs;
+};
+/* arrays: regions an access may touch (bit i: env region i; all ones: any). */
+struct slice_site {
+    uint32_t func, inst;
+    uint64_t arrays;
+    bool chosen, tainted;
+};
+struct slice {
+    struct arena *arena;
+    struct env *v;
+    struct slice_func *f;
+    uint32_t nf;            /* functions reachable from the kernel; 0 is the kernel */
+    struct slice_func **of; /* by module function: its place among them, or NULL */
+    struct slice_site *site;
+    uint32_t nsites;
+    uint32_t *rows;
+    uint32_t nrows;
+    size_t cap_rows;
+    bool reads[10]; /* by enum ptx_space: some needed load reads there */
+    bool global_writes, order_dependent;
+    bool too_deep;         /* calls nested deeper than a warp has frames were met */
+    const char *refused;   /* why it cannot run at all, or NULL */
+    const char *taint_why; /* the first instruction that is not modelled */
+    /* per region: private bytes once written: a variable's; a buffer's */
+    struct slice_copy {
+        uint8_t *bytes;
+        struct launch_view *view;
+    } * copy;
+    uint64_t outside; /* lane accesses outside every buffer */
+    uint64_t changes; /* of global memory: stores of other values than were there */
+    /* line of the first loop that a warp was found in for ever, with nobody left to end it; 0: none */
+    uint32_t spun;
+    enum status status;
+    struct slice_op spare; /* written to when memory is gone */
+};
+struct slice_event {
+    uint32_t site, warp, mask, present; /* warp: in the CTA */
+    uint64_t cta;
+    const uint64_t *addr; /* 32 */
+    uint8_t space;        /* resolved: global, shared, local, const */
+};
+/* False: stop. */
+typedef bool (*slice_fn)(void *ctx, const struct slice_event *ev);
+
+/* sites: accesses, sorted by function and instruction; `chosen` ones are reported. env must have a
+ * launch. slice_free. */
+enum status slice_make(struct env *v, struct slice_site *site, uint32_t nsites, struct slice **out);
+void slice_free(struct slice *s);
+
+/* One CTA in flight. */
+struct slice_cta;
+struct slice_cta *slice_cta_new(struct slice *s);
+void slice_cta_free(struct slice_cta *c);
+void slice_cta_start(struct slice_cta *c, uint64_t cta);
+enum slice_stop { SLICE_DONE, SLICE_BARRIER, SLICE_EVENT, SLICE_SPIN, SLICE_STOPPED, SLICE_LIMIT };
+#define SLICE_SPUN                                                                                   \
+    "warps go round the loop at line %u for ever: what would end it is the store of another CTA, a " \
+    "clock, or nothing"
+static inline bool slice_stops(enum slice_stop r)
+{
+    return r == SLICE_STOPPED || r == SLICE_LIMIT;
+}
+/* Runs warp w until it ends, waits at a barrier, or (step) after one reported request; SLICE_SPIN: it
+ * goes round a loop that only another warp's store can end. */
+enum slice_stop slice_warp_run(struct slice_cta *c, uint32_t w, slice_fn fn, void *ctx, bool step,
+                               uint64_t *budget);
+/* All warps wait or are done: lets the waiting ones go on. False: all are done. */
+bool slice_cta_release(struct slice_cta *c);
+bool slice_warp_done(const struct slice_cta *c, uint32_t w);
+bool slice_warp_waits(const struct slice_cta *c, uint32_t w);
+/* It was found to spin, and no memory has changed since. */
+bool slice_warp_spins(const struct slice_cta *c, uint32_t w);
+/* Warps in index order from barrier to barrier to the CTA's end, `run` for each; those that spin have
+ * another turn after the others. SLICE_DONE, what stopped it, or SLICE_SPIN: all that are left spin. */
+typedef enum slice_stop (*slice_run_warp)(void *ctx, uint32_t w);
+enum slice_stop slice_cta_run(struct slice_cta *c, slice_run_warp run, void *ctx);
+/* Nobody is left to end the loop that warps of the CTA are in: it is named in slice.spun. */
+void slice_cta_stuck(struct slice_cta *c);
+/* Ends a warp where it is (a sample has seen enough of it). */
+void slice_warp_end(struct slice_cta *c, uint32_t w);
+/* CTAs [first, first+n*stride) by stride. budget: warp operations left. ST_OK, ST_CANCELLED, or
+ * ST_REFUSED: out of budget, stopped, or (spun) waiting for ever. */
+enum status slice_run(struct slice *s, uint64_t first, uint64_t n, uint64_t stride, slice_fn fn,
+                      void *ctx, uint64_t *budget);
+
+/* alu.c: one arithmetic op on 32 lanes; rows are zero-extended to 64 bits. */
+void slice_alu(const struct slice_op *o, const uint64_t *a, const uint64_t *b, const uint64_t *c,
+               const uint64_t *e, uint64_t *d, uint64_t *d2);
+/* decode.c: one instruction to ops; false: not modelled. */
+bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *i);
+struct slice_func *slice_callee(struct slice *s, const struct ptx_inst *i);
+
+#endif

@@ -1,0 +1,27 @@
+/* Private to run, sweep, tune and predict: a bench and the session its results go to. */
+#ifndef GPULOCW_CMD_MEASUREMENT_H
+#define GPULOCW_CMD_MEASUREMENT_H
+
+#include "engine/cmd/cmd_int.h"
+
+struct measurement {
+    struct args *a;
+    struct session *session;
+    struct session_run *run;
+    struct diags *ds;
+};
+/* Everything up to the bench: module, launch, device, data, facts. */
+enum status measurement_subject(struct workspace *s, struct args *a, struct diags *ds);
+enum status measurement_bench(struct workspace *s, struct args *a, struct tune_bench **bench,
+                              struct diags *ds);
+/* The file of -o or --session; none without them. */
+enum status measurement_session(struct measurement *w, const struct workspace *s, enum run_kind kind);
+/* May results of an earlier run be taken for this one? Same kernel, launch shape and device; and, where
+ * the session holds it, the same PTX. */
+bool measurement_alike(const struct session *old, const struct session_run *r,
+                       const struct workspace *s);
+/* For an observer. Every finished point is in the file before the next one starts. */
+void measurement_point(void *ctx, const struct result *r, const char *why);
+void measurement_progress(void *ctx, double done, const char *what);
+
+#endif

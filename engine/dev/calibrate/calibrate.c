@@ -1,0 +1,264 @@
+/* Calibration: measures a device with microbenchmarks and fills a preset. What no
+ * benchmark here shows (policies, tracker counts) keeps the value of the base, a
+ * preset of a GPU like it; each measured field is listed with its value and residual.
+ * Runs on any device: on a simulated one it must find that one's own numbers again. */
+#include "engine/dev/calibrate/calibrate_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- one run ---- */
+
+static struct arg_spec scalar_arg(const char *name, uint32_t v)
+{
+    struct arg_spec a = { .kind = ARG_SCALAR, .name = (char *)(uintptr_t)name, .elem = ELEM_U32 };
+    memcpy(a.scalar, &v, sizeof v);
+    return a;
+}
+
+static struct arg_spec buffer_arg(const char *name, uint64_t count, double start, double step,
+                                  bool output)
+{
+    struct arg_spec a = { .kind = ARG_BUFFER,
+                          .name = (char *)(uintptr_t)name,
+                          .elem = ELEM_U64,
+                          .count = count,
+                          .output = output };
+    a.init = (struct init_spec){ .kind = step != 0 ? INIT_IOTA : INIT_FILL,
+                                 .a = start,
+                                 .b = step,
+                                 .ia = (int64_t)start,
+                                 .ib = (int64_t)step,
+                                 .integral = true };
+    return a;
+}
+
+static enum status launch_code(struct dev *d, struct dev_code *c, const struct launch_data *data,
+                               const struct calibrate_run *r, struct calibrate_value *v,
+                               struct diags *ds)
+{
+    struct dev_data *b = NULL;
+    struct result res = result_empty();
+    enum status st = dev_bind(d, data, &b, ds);
+    if (st != ST_OK)
+        return st;
+    struct dev_run run = dev_run_default();
+    run.launch = data->spec;
+    run.grid = data->spec->grid;
+    run.block = data->spec->block;
+    run.carveout = r->carveout;
+    run.counters = false;
+    run.flush_l2 = r->cold;
+    /* a simulated device: no sample, whose error a slope would magnify */
+    run.exact = true;
+    /* a GPU takes milliseconds */
+    run.time_limit_s = dev_describe(d)->kind == DEV_SIMULATED ? 600 : 20;
+    run.cancel = r->cancel;
+    st = dev_launch(d, c, b, &run, &res, ds);
+    if (st == ST_OK && cancel_asked(r->cancel))
+        st = ST_CANCELLED;
+    if (st == ST_OK && res.status != ST_OK) {
+        diag_error(ds, "calibrate", "a microbenchmark failed: %s", res.message);
+        st = ST_DEVICE;
+    }
+    uint64_t cycles[2] = { 0, 0 };
+    if (st == ST_OK)
+        st = dev_read_arg(d, b, 1, cycles, sizeof cycles, ds);
+    *v = (struct calibrate_value){ (double)cycles[0], (double)res.time.min };
+    dev_unbind(d, b);
+    return st;
+}
+
+static enum status calibrate_measure(struct dev *d, const struct calibrate_run *r,
+                                     struct calibrate_value *v, struct diags *ds)
+{
+    struct arg_spec args[] = { buffer_arg("buf", r->elems, r->start, r->step, false),
+                               buffer_arg("out", 8, 0, 0, true), scalar_arg("a", r->a),
+                               scalar_arg("b", r->b), scalar_arg("c", r->c) };
+    struct launch_spec l = { .kernel = (char *)(uintptr_t) "k",
+                             .grid = { r->grid ? r->grid : 1, 1, 1 },
+                             .block = { r->block ? r->block : 1, 1, 1 },
+                             .args = args,
+                             .nargs = ARRAY_LEN(args) };
+    struct launch_data data = { 0 };
+    struct dev_code *c = NULL;
+    enum status st = dev_load(d, "calibrate.ptx", str_of(r->text), STR("k"), 0, &c, ds);
+    if (st == ST_OK)
+        st = launch_data_make(&l, 1ull << 34, &data, ds);
+    if (st == ST_OK)
+        st = launch_code(d, c, &data, r, v, ds);
+    launch_data_free(&data);
+    dev_unload(d, c);
+    return st;
+}
+
+struct calibrate_value calibrate_time(struct calibration *k, struct buf *text, struct calibrate_run r)
+{
+    struct calibrate_value v = { NAN, NAN };
+    r.text = text->s;
+    r.cancel = k->cancel;
+    if (text->oom || cancel_asked(k->cancel) || calibrate_measure(k->d, &r, &v, k->ds) != ST_OK)
+        v = (struct calibrate_value){ NAN, NAN };
+    buf_free(text);
+    return v;
+}
+
+/* ---- what was found ---- */
+
+void calibrate_note(struct calibration *k, const void *field, enum calibrate_from from, double residual)
+{
+    size_t at = (size_t)((const char *)field - (const char *)k->p);
+    for (size_t i = 0; i < sim_preset_field_count(); i++)
+        if (sim_preset_field(i)->offset == at)
+            k->notes[i] = (struct calibrate_note){ from, residual };
+}
+
+void calibrate_set(struct calibration *k, const char *field, double value, double spread)
+{
+    if (!isfinite(value))
+        return;
+    for (size_t i = 0; i < sim_preset_field_count(); i++) {
+        const struct sim_preset_field *f = sim_preset_field(i);
+        if (strcmp(f->name, field) != 0)
+            continue;
+        void *at = (char *)k->p + f->offset;
+        double kept = f->integer ? round(value) : value;
+        if (f->integer)
+            *(int64_t *)at = (int64_t)kept;
+        else
+            *(double *)at = kept;
+        double residual = fmax(spread, fabs(value - kept));
+        calibrate_note(k, at, CALIBRATE_MEASURED, residual);
+        buf_printf(k->log, "%-22s %12.4g %-12s residual %.2g\n", field, value, f->unit, residual);
+    }
+}
+
+/* Hardware has a power of two of a unit's lanes, or three times one: the nearest such within 10 %. */
+static void calibrate_set_lanes(struct calibration *k, const char *field, double value)
+{
+    double width = value, off = 0.1; /* of the width */
+    for (double w = 1; w <= 2048; w *= 2) {
+        const double has[] = { w, 1.5 * w }; /* 1.5 lanes are none */
+        for (int i = 0; i < (w < 2 ? 1 : 2); i++)
+            if (fabs(value / has[i] - 1) <= off) {
+                width = has[i];
+                off = fabs(value / has[i] - 1);
+            }
+    }
+    calibrate_set(k, field, width, fabs(value - width));
+}
+
+/* ---- issue rates and latencies of instruction classes ---- */
+
+static double rate_cycles(struct calibration *k, const char *type, const char *inst, const char *setup,
+                          bool chain, uint32_t threads, uint32_t rounds)
+{
+    struct buf t = { 0 };
+    calibrate_rate(&t, type, inst, chain, setup);
+    return calibrate_time(k, &t,
+                          (struct calibrate_run){
+                              .elems = 8 * 1024, .c = rounds, .block = threads, .carveout = -1 })
+        .cycles;
+}
+
+static void find_class(struct calibration *k, const char *name, const char *type, const char *inst,
+                       const char *setup)
+{
+    char field[32];
+    double slow = rate_cycles(k, type, inst, setup, true, 32, 10),
+           quick = rate_cycles(k, type, inst, setup, true, 32, 2);
+    snprintf(field, sizeof field, "lat_%s", name);
+    calibrate_set(k, field, (slow - quick) / (256 * 8), 0);
+    uint32_t threads = 1024;
+    slow = rate_cycles(k, type, inst, setup, false, threads, 10);
+    quick = rate_cycles(k, type, inst, setup, false, threads, 2);
+    snprintf(field, sizeof field, "lanes_%s", name);
+    calibrate_set_lanes(k, field, threads * 256.0 * 8 / (slow - quick));
+}
+
+static void find_classes(struct calibration *k)
+{
+    const char *ints = "add.s32 %%%s%d, %%r20, 3;", *floats = "cvt.rn.f32.u32 %%%s%d, %%r20;",
+               *doubles = "cvt.rn.f64.u32 %%%s%d, %%r20;";
+    find_class(k, "alu", "b32", "lop3.b32 @d, @d, @s, %r20, 0x58;", ints);
+    find_class(k, "imul", "b32", "mad.lo.s32 @d, @d, @s, @d;", ints);
+    find_class(k, "fp32", "f32", "fma.rn.f32 @d, @d, @s, @s;", floats);
+    find_class(k, "fp64", "f64", "fma.rn.f64 @d, @d, @s, @s;", doubles);
+    find_class(k, "sfu", "f32", "ex2.approx.ftz.f32 @d, @d;", floats);
+}
+
+/* ---- all of it ---- */
+
+/* The fields that the driver tells. */
+static void take_info(struct calibration *k, const struct dev_info *i)
+{
+    struct sim_preset *p = k->p;
+    const struct {
+        int64_t *to;
+        uint64_t value;
+    } told[] = { { &p->cc_major, (uint64_t)i->cc_major },
+                 { &p->cc_minor, (uint64_t)i->cc_minor },
+                 { &p->sms, i->sms },
+                 { &p->max_warps, i->max_warps_per_sm },
+                 { &p->max_ctas, i->max_ctas_per_sm },
+                 { &p->max_threads_per_block, i->max_threads_per_block },
+                 { &p->regs_per_sm, i->regs_per_sm },
+                 { &p->shared_max, i->shared_per_sm },
+                 { &p->shared_block_max, i->shared_per_block_optin },
+                 { &p->l2_bytes, i->l2_bytes },
+                 { &p->mem_bytes, i->mem_bytes } };
+    for (size_t n = 0; n < ARRAY_LEN(told); n++) {
+        if (!told[n].value && n > 1)
+            continue;
+        *told[n].to = (int64_t)told[n].value;
+        calibrate_note(k, told[n].to, CALIBRATE_DRIVER, 0);
+    }
+    p->clock_mhz = i->clock_khz / 1000.0;
+    k->clock_hz = i->clock_khz * 1000.0;
+    calibrate_note(k, &p->clock_mhz, CALIBRATE_DRIVER, 0);
+    if (!(i->bw_dram > 0))
+        return;
+    p->dram_gbps = i->bw_dram / 1e9;
+    calibrate_note(k, &p->dram_gbps, CALIBRATE_DRIVER, 0);
+}
+
+static void start_from(struct calibration *k, const struct sim_preset *base)
+{
+    const struct dev_info *i = dev_describe(k->d);
+    *k->p = base ? *base : sim_preset_default();
+    memset(k->notes, 0, SIM_PRESET_FIELDS * sizeof *k->notes);
+    snprintf(k->p->name, sizeof k->p->name, "calibrated");
+    snprintf(k->p->title, sizeof k->p->title, "%.80s (calibrated)", i->name);
+    take_info(k, i);
+}
+
+enum status dev_calibrate(struct dev *d, const struct sim_preset *base, const struct cancel *cancel,
+                          struct sim_preset *out, struct calibrate_note notes[SIM_PRESET_FIELDS],
+                          struct buf *residuals, struct diags *ds)
+{
+    struct calibration k = { .d = d,
+                             .p = out,
+                             .notes = notes,
+                             .log = residuals,
+                             .ds = ds,
+                             .cancel = cancel,
+                             .l1_op = "",
+                             .based = base != NULL,
+                             .errors = ds->errors };
+    start_from(&k, base);
+    struct buf t = { 0 };
+    calibrate_empty(&t);
+    calibrate_set(
+        &k, "launch_ns",
+        calibrate_time(&k, &t, (struct calibrate_run){ .elems = 16, .block = 32, .carveout = -1 }).ns,
+        0);
+    void (*const parts[])(struct calibration *) = { calibrate_caches, find_classes,
+                                                    calibrate_bandwidths };
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (ds->errors == k.errors && !cancel_asked(cancel))
+            parts[i](&k);
+    if (cancel_asked(cancel))
+        return ST_CANCELLED;
+    return ds->errors == k.errors && sim_preset_check(out, ds) == ST_OK ? ST_OK : ST_DEVICE;
+}

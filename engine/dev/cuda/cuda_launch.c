@@ -1,0 +1,366 @@
+/* Launches: one for the outputs, then timed ones, then counted ones. Each starts
+ * from the restored baseline on a single stream, so that the restoring copies are
+ * done before the first event is recorded. */
+#include "engine/dev/cuda/cuda_int.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SPIN_NS         200000   /* kernels this short are waited for without sleeping */
+#define CANCEL_GRACE_NS 60000000 /* after a cancel a running kernel may still end by itself */
+#define CLOCKS_NS       50000000
+#define SHORT_NS        20000 /* launches shorter than that are timed in batches */
+#define PLAIN_SHARED    (48 * 1024)
+
+static void nap(int64_t ns)
+{
+    struct timespec t = { 0, ns };
+    nanosleep(&t, NULL);
+}
+
+static enum status give_up(struct cuda_job *j, bool cancelled, double limit)
+{
+    /* a running kernel can only be ended with its process */
+    j->d->base.unusable = true;
+    if (cancelled)
+        return ST_CANCELLED;
+    diag_error(j->ds, "time-limit", "time limit of %g s reached: the kernel does not end", limit);
+    return ST_DEVICE;
+}
+
+enum status cuda_wait(struct cuda_job *j)
+{
+    double limit = j->r->time_limit_s > 0 ? j->r->time_limit_s : CUDA_DEFAULT_LIMIT_S;
+    int64_t start = base_now_ns(), until = start + (int64_t)(limit * 1e9), cancelled = 0;
+    for (;;) {
+        drv_result e = j->d->drv.event_query(j->d->end);
+        if (e != DRV_ERROR_NOT_READY)
+            return cuda_check(j->d, e, "the kernel failed", j->ds);
+        int64_t now = base_now_ns();
+        if (!cancelled && cancel_asked(j->r->cancel))
+            cancelled = now;
+        if (now > until || (cancelled && now - cancelled > CANCEL_GRACE_NS))
+            return give_up(j, cancelled != 0, limit);
+        if (now - start > SPIN_NS)
+            nap(now - start > 20 * SPIN_NS ? 500000 : 50000);
+    }
+}
+
+/* Why the driver could not take this launch, before it is asked. */
+static enum status fits(struct cuda_job *j, const struct ptx_func *f, struct dim3u grid,
+                        struct dim3u cluster, bool cooperative)
+{
+    struct dim_directive c = f->reqnctapercluster;
+    if (cluster.x && !c.x)
+        c = (struct dim_directive){ cluster.x, cluster.y, cluster.z };
+    if (f->explicitcluster && !c.x) {
+        diag_error(
+            j->ds, "cluster",
+            "kernel %.*s wants a cluster size at launch: give the launch description a \"cluster\"",
+            (int)f->name.n, f->name.s);
+        return ST_REFUSED;
+    }
+    if (cluster.x && (cooperative || !j->d->drv.launch_ex)) {
+        diag_error(j->ds, "cluster", "kernel %.*s: %s", (int)f->name.n, f->name.s,
+                   cooperative
+                       ? "a launch in clusters that synchronises the whole grid is not supported here"
+                       : "this driver launches no clusters");
+        return ST_REFUSED;
+    }
+    if (c.x && (grid.x % c.x || grid.y % (c.y ? c.y : 1) || grid.z % (c.z ? c.z : 1))) {
+        diag_error(j->ds, "cluster", "the grid is no multiple of the kernel's cluster of %ux%ux%u CTAs",
+                   c.x, c.y, c.z);
+        return ST_REFUSED;
+    }
+    int able = 0;
+    if (cooperative &&
+        (!j->d->drv.launch_cooperative ||
+         j->d->drv.device_attr(&able, DRV_ATTR_COOPERATIVE_LAUNCH, j->d->device) != DRV_SUCCESS ||
+         !able)) {
+        diag_error(j->ds, "cooperative",
+                   "kernel %.*s synchronises the whole grid; this device cannot launch it so",
+                   (int)f->name.n, f->name.s);
+        return ST_REFUSED;
+    }
+    return ST_OK;
+}
+
+static drv_result launch_cluster(struct cuda_job *j, drv_function f, struct dim3u g, struct dim3u b,
+                                 struct dim3u cluster, uint32_t shared, void **params)
+{
+    struct drv_attribute a = { .id = DRV_LAUNCH_CLUSTER,
+                               .value.cluster = { cluster.x, cluster.y, cluster.z } };
+    drv_launch_config c = { g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, &a, 1 };
+    return j->d->drv.launch_ex(&c, f, params, NULL);
+}
+
+enum status cuda_start(struct cuda_job *j, drv_function f, const struct ptx_func *pf, struct dim3u g,
+                       struct dim3u b, struct dim3u cluster, uint32_t shared, void **params,
+                       bool cooperative)
+{
+    const struct drv *v = &j->d->drv;
+    enum status st = fits(j, pf, g, cluster, cooperative);
+    if (st != ST_OK)
+        return st;
+    drv_result e =
+        cluster.x ? launch_cluster(j, f, g, b, cluster, shared, params)
+        : cooperative
+            ? v->launch_cooperative(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params)
+            : v->launch(f, g.x, g.y, g.z, b.x, b.y, b.z, shared, j->d->stream, params, NULL);
+    char what[96];
+    snprintf(what, sizeof what, "launch of %.*s", (int)(pf->name.n < 64 ? pf->name.n : 64), pf->name.s);
+    return cuda_check(j->d, e, what, j->ds);
+}
+
+enum status cuda_launch_once(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    enum status st = cuda_check(d, d->drv.event_record(d->begin, d->stream), "event", j->ds);
+    if (st == ST_OK)
+        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, j->r->launch->cluster,
+                        j->r->shared, j->params, j->c->cooperative);
+    if (st == ST_OK)
+        st = cuda_check(d, d->drv.event_record(d->end, d->stream), "event", j->ds);
+    return st == ST_OK ? cuda_wait(j) : st;
+}
+
+/* ---- options of the launch ---- */
+static enum status set_shared(struct cuda_job *j)
+{
+    uint64_t want = j->r->shared;
+    if (want + j->c->base.res.shared_static <= PLAIN_SHARED || want <= (uint64_t)j->c->dynamic_shared)
+        return ST_OK;
+    if (want > j->d->base.info.shared_per_block_optin) {
+        diag_error(j->ds, "shared", "%llu bytes of dynamic shared memory, the device allows %u",
+                   (unsigned long long)want, j->d->base.info.shared_per_block_optin);
+        return ST_REFUSED;
+    }
+    enum status st =
+        cuda_check(j->d, j->d->drv.func_set_attr(j->c->fn, DRV_FUNC_MAX_DYNAMIC_SHARED, (int)want),
+                   "shared memory above 48 KB", j->ds);
+    if (st == ST_OK)
+        j->c->dynamic_shared = (int)want;
+    return st;
+}
+
+static enum status set_carveout(struct cuda_job *j)
+{
+    if (j->r->carveout == j->c->carveout)
+        return ST_OK;
+    enum status st = cuda_check(
+        j->d, j->d->drv.func_set_attr(j->c->fn, DRV_FUNC_CARVEOUT, j->r->carveout), "carve-out", j->ds);
+    if (st == ST_OK)
+        j->c->carveout = j->r->carveout;
+    return st;
+}
+
+static enum status check_knobs(struct cuda_job *j)
+{
+    if (j->r->hw_pi < 0)
+        return ST_OK;
+    diag_error(j->ds, "hardware", "the hardware form of bypass exists in the simulator only");
+    return ST_REFUSED;
+}
+
+static enum status flush_cache(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    if (!j->r->flush_l2)
+        return ST_OK;
+    if (!d->flush) {
+        d->flush_bytes = d->base.info.l2_bytes ? 2 * d->base.info.l2_bytes : 64u << 20;
+        enum status st = cuda_alloc(d, d->flush_bytes, "the L2 flush", &d->flush, j->ds);
+        if (st != ST_OK)
+            return st;
+    }
+    return cuda_check(d, d->drv.set_async(d->flush, 0, d->flush_bytes, d->stream), "L2 flush", j->ds);
+}
+
+/* ---- timing ---- */
+static bool spread_enough(const struct timing *t, double spread)
+{
+    int64_t lo = INT64_MAX, hi = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        lo = t->sample[i] < lo ? t->sample[i] : lo;
+        hi = t->sample[i] > hi ? t->sample[i] : hi;
+    }
+    struct timing copy = *t;
+    timing_finish(&copy);
+    return copy.median > 0 && (double)(hi - lo) <= spread * (double)copy.median;
+}
+
+/* One launch between two events, from the restored baseline; not waited for. */
+static enum status queue_one(struct cuda_job *j, drv_event from, drv_event to)
+{
+    struct cuda_dev *d = j->d;
+    enum status st = cuda_restore(j, false);
+    if (st == ST_OK)
+        st = flush_cache(j);
+    if (st == ST_OK)
+        st = cuda_check(d, d->drv.event_record(from, d->stream), "event", j->ds);
+    if (st == ST_OK)
+        st = cuda_start(j, j->c->fn, j->c->func, j->r->grid, j->r->block, j->r->launch->cluster,
+                        j->r->shared, j->params, j->c->cooperative);
+    return st == ST_OK ? cuda_check(d, d->drv.event_record(to, d->stream), "event", j->ds) : st;
+}
+
+static enum status make_events(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    enum status st = ST_OK;
+    for (size_t i = 0; i < 2 * CUDA_BATCH && st == ST_OK; i++)
+        if (!d->batch[i])
+            st = cuda_check(d, d->drv.event_create(&d->batch[i], 0), "an event", j->ds);
+    return st;
+}
+
+/* The events' clock ticks every half microsecond. A launch of a few is timed many times over, with the
+ * restoring copies between the pairs of events and no wait: where in a tick it begins is chance, so the
+ * mean is finer than a tick. */
+static enum status time_batch(struct cuda_job *j, double *ms)
+{
+    struct cuda_dev *d = j->d;
+    enum status st = make_events(j);
+    *ms = 0;
+    for (size_t i = 0; i < CUDA_BATCH && st == ST_OK; i++)
+        st = queue_one(j, d->batch[2 * i], d->batch[2 * i + 1]);
+    if (st == ST_OK)
+        st = cuda_check(d, d->drv.event_record(d->end, d->stream), "event", j->ds);
+    if (st == ST_OK)
+        st = cuda_wait(j);
+    for (size_t i = 0; i < CUDA_BATCH && st == ST_OK; i++) {
+        float one = 0;
+        st = cuda_check(d, d->drv.event_elapsed(&one, d->batch[2 * i], d->batch[2 * i + 1]), "event",
+                        j->ds);
+        *ms += (double)one / CUDA_BATCH;
+    }
+    return st;
+}
+
+static enum status time_one(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    struct timing *t = &j->out->time;
+    float one = 0;
+    double ms;
+    enum status st;
+    if (t->batch) {
+        st = time_batch(j, &ms);
+    } else {
+        st = queue_one(j, d->begin, d->end);
+        if (st == ST_OK)
+            st = cuda_wait(j);
+        if (st == ST_OK)
+            st = cuda_check(d, d->drv.event_elapsed(&one, d->begin, d->end), "event", j->ds);
+        ms = one;
+    }
+    if (st == ST_OK)
+        t->sample[t->n++] = (int64_t)(ms * 1e6 + 0.5);
+    return st;
+}
+
+/* Asking the library takes longer than a short kernel: now and then, and what it said holds until then.
+ */
+static void look_at_clocks(struct cuda_job *j)
+{
+    struct cuda_dev *d = j->d;
+    int64_t now = base_now_ns();
+    if (!d->looked || now - d->looked >= CLOCKS_NS) {
+        d->throttled = nvml_throttled(d->nvml);
+        d->looked = base_now_ns();
+    }
+    j->out->time.throttled |= d->throttled;
+}
+
+static enum status time_all(struct cuda_job *j)
+{
+    const struct dev_run *r = j->r;
+    struct timing *t = &j->out->time;
+    unsigned least = r->repeat ? r->repeat : 1, most = r->max_repeat > least ? r->max_repeat : least;
+    if (most > TIMING_MAX_SAMPLES)
+        most = TIMING_MAX_SAMPLES;
+    enum status first = cancel_asked(r->cancel) ? ST_CANCELLED : time_one(j);
+    if (first != ST_OK)
+        return first;
+    if (t->sample[0] < SHORT_NS) {
+        t->batch = CUDA_BATCH;
+        t->n = 0;
+    }
+    while (t->n < most && (t->n < least || !spread_enough(t, r->spread))) {
+        enum status st = cancel_asked(r->cancel) ? ST_CANCELLED : time_one(j);
+        if (st != ST_OK)
+            return st;
+        look_at_clocks(j);
+        if (r->progress)
+            r->progress(r->ctx, (double)t->n / most);
+    }
+    t->origin = ORIGIN_MEASURED;
+    t->valid = true;
+    timing_finish(t);
+    return ST_OK;
+}
+
+static void fill_resources(struct cuda_job *j)
+{
+    struct dev_resources r = j->c->base.res;
+    int n = 0;
+    j->out->regs = r.regs;
+    j->out->shared_static = r.shared_static;
+    j->out->local_bytes = r.local_bytes;
+    if (j->d->drv.occupancy(&n, j->c->fn, (int)dim3u_count(j->r->block), j->r->shared) == DRV_SUCCESS &&
+        n > 0)
+        j->out->ctas_per_sm = (uint32_t)n;
+}
+
+static enum status run_all(struct cuda_job *j)
+{
+    enum status st = check_knobs(j);
+    if (st == ST_OK)
+        st = set_shared(j);
+    if (st == ST_OK)
+        st = set_carveout(j);
+    if (st == ST_OK)
+        st = cuda_params(j, DEV_MAIN, j->r->launch, j->c->func, &j->block, &j->params);
+    if (st == ST_OK)
+        st = cuda_baseline(j);
+    if (st == ST_OK)
+        st = cuda_restore(j, true);
+    if (st == ST_OK)
+        st = cuda_launch_once(j);
+    if (st == ST_OK)
+        st = cuda_inspect(j);
+    if (st == ST_OK)
+        fill_resources(j);
+    if (st == ST_OK && !j->r->functional)
+        /* before timing: all points of a sweep are timed in the same state */
+        st = cuda_count(j);
+    return st == ST_OK && !j->r->functional ? time_all(j) : st;
+}
+
+enum status cuda_launch(struct dev *dev, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
+                        struct result *out, struct diags *ds)
+{
+    struct diags own = { 0 };
+    struct cuda_job j = {
+        (struct cuda_dev *)dev, (struct cuda_code *)c, (struct cuda_data *)b, r, out, &own, NULL, NULL
+    };
+    if (dev->unusable) {
+        diag_error(ds, "cuda", "the device's context was lost by an earlier launch");
+        return ST_DEVICE;
+    }
+    struct cuda_window window;
+    enum status st = cuda_persist_begin(&j, &window);
+    if (st == ST_OK)
+        st = run_all(&j);
+    cuda_persist_end(&j, &window);
+    if (st == ST_DEVICE || st == ST_REFUSED) { /* a failed configuration is a result */
+        dev_result_from_diags(out, st, &own);
+        st = ST_OK;
+    }
+    base_free(j.params);
+    base_free(j.block);
+    diags_move(ds, &own);
+    diags_free(&own);
+    return st;
+}

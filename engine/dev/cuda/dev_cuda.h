@@ -1,0 +1,14 @@
+/* dev_cuda, private to dev: opening the CUDA device in this process. */
+#ifndef GPULOCW_DEV_CUDA_DEV_CUDA_H
+#define GPULOCW_DEV_CUDA_DEV_CUDA_H
+
+#include "engine/dev/dev_int.h"
+
+enum status dev_cuda_open(int ordinal, struct dev **out, struct diags *ds);
+/* Calls fn for each GPU. *absent: no driver on this machine (no diagnostic then, ST_OK). */
+enum status dev_cuda_list(void (*fn)(void *ctx, const struct dev_info *i), void *ctx, bool *absent,
+                          struct diags *ds);
+/* GPUs in this machine; 0 when there is none or no driver. */
+int dev_cuda_count(void);
+
+#endif

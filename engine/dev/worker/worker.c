@@ -1,0 +1,548 @@
+/* The worker's side of the protocol. Two threads: a reader, which takes frames in,
+ * turns CANCEL into a cancel request and the end of input into one too; and the
+ * caller, which serves one request at a time. Handles are small numbers chosen by
+ * the other side. */
+#include "engine/dev/cuda/dev_cuda.h"
+#include "engine/dev/worker/wire.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROGRESS_NS 50000000
+#define MAX_HANDLES (1u << 20)
+#define CUDA_SPEC   "cuda:"
+/* how long a launch may go on after the other end is gone */
+#define ORPHAN_NS 2000000000
+
+struct held_data {
+    struct launch_spec spec;
+    struct launch_data data;
+    struct dev_data *bound;
+};
+struct worker {
+    const struct dev_env *env;
+    int in, out;
+    /* drove: the driver was started, with all GPUs or with one */
+    struct dev *dev;
+    bool drove;
+    struct dev_code **codes;
+    size_t ncodes, codes_cap;
+    struct held_data **datas;
+    size_t ndatas, datas_cap;
+    /* shared between the two threads, under lock */
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_mutex_t out_lock;
+    struct buf request;
+    enum wire_type type;
+    bool full, closed, busy;
+    struct cancel cancel, stop; /* of the launch under way; of the reader */
+    uint64_t serial, cancelled; /* launch under way; launch that CANCEL named last */
+    int64_t told;               /* when progress was last sent, under out_lock */
+};
+
+/* ---- reader ---- */
+static void put_request(struct worker *w, enum wire_type type, struct buf *payload)
+{
+    pthread_mutex_lock(&w->lock);
+    while (w->full && !cancel_asked(&w->stop))
+        pthread_cond_wait(&w->wake, &w->lock);
+    struct buf old = w->request;
+    w->request = *payload;
+    *payload = old;
+    w->type = type;
+    w->full = true;
+    pthread_cond_broadcast(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* CANCEL names a launch, so that one that comes late cannot hit the next launch. */
+static void take_cancel(struct worker *w, const struct buf *payload)
+{
+    struct wire_in in = { (const uint8_t *)payload->s, payload->n, false };
+    uint64_t serial = wire_get_u64(&in);
+    pthread_mutex_lock(&w->lock);
+    w->cancelled = serial;
+    if (w->serial == serial)
+        atomic_store(&w->cancel.asked, true);
+    pthread_mutex_unlock(&w->lock);
+}
+
+/* Nobody is left to hear a result. A launch that does not stop would keep the GPU
+ * for ever, and only the end of the process stops it. */
+static void end_orphan(struct worker *w)
+{
+    int64_t until = base_now_ns() + ORPHAN_NS;
+    struct timespec nap = { 0, 20000000 };
+    bool busy = true;
+    while (busy && base_now_ns() < until) {
+        pthread_mutex_lock(&w->lock);
+        busy = w->busy;
+        pthread_mutex_unlock(&w->lock);
+        nanosleep(&nap, NULL);
+    }
+    if (busy)
+        raise(SIGKILL);
+}
+
+static void *reader(void *arg)
+{
+    struct worker *w = arg;
+    struct buf payload = { 0 };
+    enum wire_type type;
+    while (wire_recv(w->in, INT64_MAX, &w->stop, &type, &payload) == WIRE_OK) {
+        if (type == WIRE_CANCEL)
+            take_cancel(w, &payload);
+        else
+            put_request(w, type, &payload);
+    }
+    pthread_mutex_lock(&w->lock);
+    w->closed = true;
+    atomic_store(&w->cancel.asked, true);
+    pthread_cond_broadcast(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+    buf_free(&payload);
+    end_orphan(w);
+    return NULL;
+}
+
+static bool next_request(struct worker *w, enum wire_type *type, struct buf *payload)
+{
+    pthread_mutex_lock(&w->lock);
+    w->busy = false;
+    while (!w->full && !w->closed)
+        pthread_cond_wait(&w->wake, &w->lock);
+    bool got = w->full;
+    if (got) {
+        struct buf old = *payload;
+        *payload = w->request;
+        w->request = old;
+        *type = w->type;
+        w->full = false;
+        w->busy = true;
+        pthread_cond_broadcast(&w->wake);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return got;
+}
+
+/* ---- replies ---- */
+static bool send_frame(struct worker *w, enum wire_type type, const struct buf *b)
+{
+    pthread_mutex_lock(&w->out_lock);
+    bool ok = wire_send(w->out, type, b, NULL);
+    pthread_mutex_unlock(&w->out_lock);
+    return ok;
+}
+
+/* A reply: status, unusable, diagnostics, and what the request asked for. */
+static void reply_begin(struct worker *w, struct buf *b, enum status st, const struct diags *ds)
+{
+    buf_clear(b);
+    wire_u32(b, (uint32_t)st);
+    wire_u32(b, w->dev && w->dev->unusable);
+    wire_put_diags(b, ds);
+}
+
+static void on_progress(void *ctx, double done)
+{
+    struct worker *w = ctx;
+    struct buf b = { 0 };
+    int64_t now = base_now_ns();
+    pthread_mutex_lock(&w->out_lock);
+    if (now - w->told >= PROGRESS_NS) {
+        w->told = now;
+        wire_f64(&b, done);
+        wire_send(w->out, WIRE_PROGRESS, &b, NULL);
+    }
+    pthread_mutex_unlock(&w->out_lock);
+    buf_free(&b);
+}
+
+static bool send_bytes(struct worker *w, const char *p, uint64_t n)
+{
+    struct buf b = { 0 };
+    bool ok = true;
+    for (uint64_t at = 0; ok && at < n; at += WIRE_CHUNK) {
+        buf_clear(&b);
+        buf_put(&b, p + at, (size_t)(n - at < WIRE_CHUNK ? n - at : WIRE_CHUNK));
+        ok = send_frame(w, WIRE_BYTES, &b);
+    }
+    buf_free(&b);
+    return ok;
+}
+
+/* ---- requests ---- */
+/* The driver starts every GPU it sees: a second on a machine with four. A worker needs one, and sees
+ * only that: entry n of the user's own list where there is one. `spec` becomes cuda:0. */
+static void see_one(char *spec, size_t size)
+{
+    const char *list = getenv("CUDA_VISIBLE_DEVICES");
+    char *end, one[128];
+    unsigned long n = strtoul(spec + strlen(CUDA_SPEC), &end, 10);
+    if (end == spec + strlen(CUDA_SPEC) || *end)
+        return;
+    for (unsigned long i = 0; list && i < n; i++) {
+        list = strchr(list, ',');
+        if (!list)
+            return; /* no such entry: the driver will say so */
+        list++;
+    }
+    int k = list ? snprintf(one, sizeof one, "%.*s", (int)strcspn(list, ","), list)
+                 : snprintf(one, sizeof one, "%lu", n);
+    if (k > 0 && (size_t)k < sizeof one && setenv("CUDA_VISIBLE_DEVICES", one, 1) == 0)
+        snprintf(spec, size, CUDA_SPEC "0");
+}
+
+static void list_one(void *ctx, const struct dev_info *i)
+{
+    struct buf *b = ctx;
+    wire_u32(b, 1);
+    wire_put_info(b, i);
+}
+
+static void serve_list(struct worker *w, struct buf *out, struct diags *ds)
+{
+    struct buf found = { 0 };
+    bool absent;
+    w->drove = true;
+    enum status st = dev_cuda_list(list_one, &found, &absent, ds);
+    wire_u32(&found, 0);
+    reply_begin(w, out, st, ds);
+    buf_put(out, found.s, found.n);
+    buf_free(&found);
+}
+
+static void serve_open(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
+{
+    char spec[128], asked[128];
+    wire_get_chars(in, spec, sizeof spec);
+    memcpy(asked, spec, sizeof asked);
+    struct dev_env env = *w->env;
+    env.in_process = true;
+    env.workers = NULL;
+    env.nworkers = 0;
+    env.threads = wire_get_u32(in);
+    enum status st = in->bad ? ST_INPUT : ST_OK;
+    dev_close(w->dev);
+    w->dev = NULL;
+    if (st == ST_OK && wire_get_u32(in)) {
+        struct sim_preset p;
+        wire_get_preset(in, &p);
+        st = in->bad ? ST_INPUT : dev_sim_open(&p, spec, env.threads, &w->dev, ds);
+    } else if (st == ST_OK) {
+        if (!w->drove && !strncmp(spec, CUDA_SPEC, strlen(CUDA_SPEC)))
+            see_one(spec, sizeof spec);
+        w->drove = true;
+        st = dev_open(spec, &env, &w->dev, ds);
+        if (st != ST_OK && ds->n && strcmp(spec, asked))
+            diag_hint(&ds->v[ds->n - 1], "asked for %s alone; `gpulocw devices` lists what there is",
+                      asked);
+    }
+    reply_begin(w, out, st, ds);
+    if (st == ST_OK)
+        wire_put_info(out, dev_describe(w->dev));
+}
+
+/* Room for handle `id`; a restarted worker is given the handles of the one before it. */
+static bool room_for(void ***v, size_t *n, size_t *cap, uint32_t id)
+{
+    while (*n <= id && id < MAX_HANDLES) {
+        if (!base_grow((void **)v, *n, cap, sizeof **v))
+            return false;
+        (*v)[(*n)++] = NULL;
+    }
+    return id < *n;
+}
+
+static enum status load_code(struct worker *w, struct wire_in *in, struct dev_code **c, struct diags *ds)
+{
+    uint32_t id = wire_get_u32(in);
+    int maxnreg = (int)wire_get_u32(in);
+    char *path = wire_get_text(in);
+    struct str kernel = wire_get_blob(in), text = wire_get_blob(in);
+    enum status st = in->bad || !w->dev ? ST_INPUT : ST_OK;
+    *c = NULL;
+    if (st == ST_OK && !room_for((void ***)&w->codes, &w->ncodes, &w->codes_cap, id))
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        st = dev_load(w->dev, path, text, kernel, maxnreg, c, ds);
+    if (st == ST_OK) {
+        dev_unload(w->dev, w->codes[id]);
+        w->codes[id] = *c;
+    }
+    base_free(path);
+    return st;
+}
+
+static void serve_load(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
+{
+    struct dev_code *c;
+    enum status st = load_code(w, in, &c, ds);
+    reply_begin(w, out, st, ds);
+    if (st != ST_OK)
+        return;
+    struct dev_resources r = dev_code_resources(c);
+    wire_u32(out, r.regs);
+    wire_u32(out, r.shared_static);
+    wire_u32(out, r.local_bytes);
+    wire_u32(out, r.max_threads);
+    wire_u32(out, r.estimated);
+}
+
+static struct dev_code *code_at(struct worker *w, uint32_t id)
+{
+    return id < w->ncodes ? w->codes[id] : NULL;
+}
+
+static struct held_data *data_at(struct worker *w, uint32_t id)
+{
+    return id < w->ndatas ? w->datas[id] : NULL;
+}
+
+static void serve_unload(struct worker *w, struct wire_in *in)
+{
+    uint32_t id = wire_get_u32(in);
+    if (code_at(w, id)) {
+        dev_unload(w->dev, w->codes[id]);
+        w->codes[id] = NULL;
+    }
+}
+
+static void held_free(struct worker *w, struct held_data *h)
+{
+    if (!h)
+        return;
+    if (h->bound)
+        dev_unbind(w->dev, h->bound);
+    if (h->data.spec)
+        launch_data_free(&h->data);
+    launch_spec_free(&h->spec);
+    base_free(h);
+}
+
+/* More than the machine has is nonsense, however readily the system would promise it. */
+static bool memory_for(uint64_t n)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages <= 0 || bytes <= 0 || n / (uint64_t)bytes <= (uint64_t)pages;
+}
+
+/* args: what they are of; NULL: symbols. */
+static struct launch_buffer *get_sizes(struct wire_in *in, const struct arg_spec *args, size_t n)
+{
+    struct launch_buffer *v = base_alloc((n + 1) * sizeof *v);
+    for (size_t i = 0; v && i < n; i++) {
+        uint64_t size = wire_get_u64(in);
+        uint32_t source = wire_get_u32(in);
+        in->bad |= !memory_for(size) || source > LAUNCH_RULE || (source == LAUNCH_RULE && !args);
+        if (!in->bad && size)
+            in->bad |=
+                !launch_buffer_make(&v[i], size, (enum launch_source)source, args ? &args[i] : NULL);
+    }
+    return v;
+}
+
+/* Makes room for the launch data; DATA frames fill it. */
+static enum status hold_data(struct worker *w, struct wire_in *in)
+{
+    uint32_t id = wire_get_u32(in);
+    struct held_data *h = base_alloc(sizeof *h);
+    if (!h)
+        return ST_NOMEM;
+    wire_get_launch(in, &h->spec);
+    bool ok = !in->bad && w->dev && room_for((void ***)&w->datas, &w->ndatas, &w->datas_cap, id);
+    if (ok) {
+        h->data.spec = &h->spec;
+        h->data.buffers = get_sizes(in, h->spec.args, h->spec.nargs);
+        h->data.symbols = get_sizes(in, NULL, h->spec.nsymbols);
+        h->data.before = base_alloc((h->spec.nbefore + 1) * sizeof *h->data.before);
+        for (size_t k = 0; h->data.before && k < h->spec.nbefore; k++)
+            h->data.before[k] = get_sizes(in, h->spec.before[k].args, h->spec.before[k].nargs);
+        ok = !in->bad && h->data.buffers && h->data.symbols && h->data.before;
+    }
+    if (!ok) {
+        held_free(w, h);
+        return in->bad ? ST_INPUT : ST_NOMEM;
+    }
+    held_free(w, w->datas[id]);
+    w->datas[id] = h;
+    return ST_OK;
+}
+
+static struct launch_buffer *slot(struct held_data *h, uint32_t kind, uint32_t k, uint32_t i)
+{
+    const struct launch_spec *l = &h->spec;
+    if (kind == 0 && i < l->nargs)
+        return &h->data.buffers[i];
+    if (kind == 1 && i < l->nsymbols)
+        return &h->data.symbols[i];
+    if (kind == 2 && k < l->nbefore && i < l->before[k].nargs)
+        return &h->data.before[k][i];
+    return NULL;
+}
+
+/* No reply: errors show when the data is bound. */
+static void serve_data(struct worker *w, struct wire_in *in)
+{
+    struct held_data *h = data_at(w, wire_get_u32(in));
+    uint32_t kind = wire_get_u32(in), k = wire_get_u32(in), i = wire_get_u32(in);
+    uint64_t at = wire_get_u64(in);
+    struct str bytes = wire_get_blob(in);
+    struct launch_buffer *b = h && !in->bad ? slot(h, kind, k, i) : NULL;
+    if (b && at <= b->n && bytes.n <= b->n - at)
+        memcpy(b->bytes + at, bytes.s, bytes.n);
+}
+
+static void serve_bound(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
+{
+    struct held_data *h = data_at(w, wire_get_u32(in));
+    enum status st = h && !h->bound ? dev_bind(w->dev, &h->data, &h->bound, ds) : ST_INPUT;
+    reply_begin(w, out, st, ds);
+}
+
+static void serve_unbind(struct worker *w, struct wire_in *in)
+{
+    uint32_t id = wire_get_u32(in);
+    if (data_at(w, id)) {
+        held_free(w, w->datas[id]);
+        w->datas[id] = NULL;
+    }
+}
+
+static void begin_launch(struct worker *w, uint64_t serial)
+{
+    pthread_mutex_lock(&w->lock);
+    w->serial = serial;
+    atomic_store(&w->cancel.asked, w->closed || w->cancelled == serial);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void serve_launch(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
+{
+    begin_launch(w, wire_get_u64(in));
+    struct dev_code *c = code_at(w, wire_get_u32(in));
+    struct held_data *h = data_at(w, wire_get_u32(in));
+    struct dev_run r;
+    struct result res = result_empty();
+    wire_get_run(in, &r);
+    r.cancel = &w->cancel;
+    r.progress = on_progress;
+    r.ctx = w;
+    enum status st = ST_INPUT;
+    if (!in->bad && c && h && h->bound)
+        st = dev_launch(w->dev, c, h->bound, &r, &res, ds);
+    reply_begin(w, out, st, ds);
+    wire_put_result(out, &res);
+    wire_run_free(&r);
+}
+
+static void serve_read(struct worker *w, enum wire_type type, struct wire_in *in, struct buf *out,
+                       struct diags *ds)
+{
+    uint32_t id = wire_get_u32(in), arg = wire_get_u32(in);
+    char *symbol = wire_get_text(in);
+    uint64_t at = wire_get_u64(in), n = wire_get_u64(in);
+    struct held_data *h = data_at(w, id);
+    bool known = type == WIRE_READ_ARG ? h && h->bound : code_at(w, id) && symbol;
+    enum status st = in->bad || !known ? ST_INPUT : ST_OK;
+    char *bytes = st == ST_OK && memory_for(n) ? base_alloc(n ? n : 1) : NULL;
+    if (st == ST_OK && !bytes)
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        st = type == WIRE_READ_ARG ? dev_read_part(w->dev, h->bound, arg, at, bytes, n, ds)
+                                   : dev_read_symbol(w->dev, code_at(w, id), symbol, bytes, n, ds);
+    if (st == ST_OK)
+        send_bytes(w, bytes, n);
+    reply_begin(w, out, st, ds);
+    base_free(bytes);
+    base_free(symbol);
+}
+
+static void serve_counters(struct worker *w, struct buf *out, struct diags *ds)
+{
+    struct dev_counters c;
+    enum status st = w->dev ? dev_counters(w->dev, &c, ds) : ST_INPUT;
+    reply_begin(w, out, st, ds);
+    if (st == ST_OK)
+        wire_put_counters(out, &c);
+}
+
+/* False: the request has no reply. */
+static bool serve(struct worker *w, enum wire_type type, struct wire_in *in, struct buf *out,
+                  struct diags *ds)
+{
+    switch (type) {
+    case WIRE_LIST: serve_list(w, out, ds); return true;
+    case WIRE_OPEN: serve_open(w, in, out, ds); return true;
+    case WIRE_LOAD: serve_load(w, in, out, ds); return true;
+    case WIRE_UNLOAD: serve_unload(w, in); return false;
+    case WIRE_BIND: reply_begin(w, out, hold_data(w, in), ds); return true;
+    case WIRE_DATA: serve_data(w, in); return false;
+    case WIRE_BOUND: serve_bound(w, in, out, ds); return true;
+    case WIRE_UNBIND: serve_unbind(w, in); return false;
+    case WIRE_LAUNCH: serve_launch(w, in, out, ds); return true;
+    case WIRE_READ_ARG:
+    case WIRE_READ_SYMBOL: serve_read(w, type, in, out, ds); return true;
+    case WIRE_COUNTERS: serve_counters(w, out, ds); return true;
+    default: reply_begin(w, out, ST_USAGE, ds); return true;
+    }
+}
+
+static void serve_all(struct worker *w)
+{
+    struct buf payload = { 0 }, out = { 0 };
+    enum wire_type type;
+    bool ok = send_frame(w, WIRE_GREETING, NULL);
+    while (ok && next_request(w, &type, &payload)) {
+        struct wire_in in = { (const uint8_t *)payload.s, payload.n, false };
+        struct diags ds = { 0 };
+        buf_clear(&out);
+        if (serve(w, type, &in, &out, &ds))
+            ok = send_frame(w, WIRE_REPLY, &out);
+        diags_free(&ds);
+    }
+    buf_free(&payload);
+    buf_free(&out);
+}
+
+static void release(struct worker *w)
+{
+    for (size_t i = 0; i < w->ndatas; i++)
+        held_free(w, w->datas[i]);
+    for (size_t i = 0; i < w->ncodes; i++)
+        if (w->codes[i])
+            dev_unload(w->dev, w->codes[i]);
+    base_free(w->datas);
+    base_free(w->codes);
+    dev_close(w->dev);
+    buf_free(&w->request);
+}
+
+enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd)
+{
+    struct worker w = { .env = env, .in = in_fd, .out = out_fd };
+    pthread_t thread;
+    pthread_mutex_init(&w.lock, NULL);
+    pthread_mutex_init(&w.out_lock, NULL);
+    pthread_cond_init(&w.wake, NULL);
+    if (pthread_create(&thread, NULL, reader, &w))
+        return ST_NOMEM;
+    serve_all(&w);
+    pthread_mutex_lock(&w.lock);
+    w.busy = false;
+    atomic_store(&w.stop.asked, true);
+    pthread_cond_broadcast(&w.wake);
+    pthread_mutex_unlock(&w.lock);
+    pthread_join(thread, NULL);
+    release(&w);
+    pthread_cond_destroy(&w.wake);
+    pthread_mutex_destroy(&w.out_lock);
+    pthread_mutex_destroy(&w.lock);
+    return ST_OK;
+}

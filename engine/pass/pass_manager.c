@@ -1,0 +1,338 @@
+/* The runner: check every pass on the original, then rewrite step by step.
+ *
+ *   original --check all--> row 1 run --edits--> text --parse--> module' --> row 2 ...
+ *
+ * After each pass the new text is parsed, must print back byte for byte, and
+ * the origins of its lines are composed with those of the passes before. */
+#include "engine/pass/pass_int.h"
+
+#include <string.h>
+
+static const struct pass_row *const rows[] = {
+#define PASS(id) &pass_row_##id,
+#include "engine/pass/pass_list.def"
+#undef PASS
+};
+
+static size_t pass_count(void)
+{
+    return ARRAY_LEN(rows);
+}
+/* Names of the options.def rows that pass i obeys, NULL-terminated. */
+static const char *const *pass_knob_names(size_t i)
+{
+    return rows[i]->knobs;
+}
+
+/* State between passes: module and text as they are now, owned unless they are the original's. */
+struct pass_run {
+    const struct ptx_module *m;
+    struct ptx_module *own;
+    struct ptx_line_origin *lines;
+    uint32_t nlines;
+    uint32_t step;
+};
+
+static const struct ptx_func *kernel_of(const struct ptx_module *m, struct str name, struct diags *ds)
+{
+    const struct ptx_func *only = NULL;
+    for (uint32_t k = 0; k < m->nfuncs; k++) {
+        const struct ptx_func *f = m->funcs[k];
+        if (!f->entry || !f->has_body)
+            continue;
+        if (name.n ? str_eq(f->name, name) : !only)
+            only = f;
+    }
+    if (!only)
+        diag_error(ds, "pass-kernel", name.n ? "no kernel named %.*s" : "the module has no kernel%.*s",
+                   (int)name.n, name.s ? name.s : "");
+    return only;
+}
+
+/* Does any option ask for other code? */
+static bool asks(const struct options *o)
+{
+    for (size_t i = 0; i < pass_count(); i++)
+        for (const char *const *name = pass_knob_names(i); *name; name++) {
+            int knob = knob_find(str_of(*name));
+            if (knob >= 0 && !knob_is_default(o, (size_t)knob))
+                return true;
+        }
+    return false;
+}
+
+static enum status check_options(struct pass_ctx *c)
+{
+    const struct options *o = c->opt;
+    uint32_t warps = pass_warps(c);
+    if (asks(o) && ptx_find_global(c->m, str_of(PASS_KNOB_SYMBOL)))
+        return pass_refuse(c, NO_SPAN, "start from the original PTX",
+                           "the module already carries " PASS_KNOB_SYMBOL ": it was rewritten before");
+    if (o->bypass && o->pi.mode == PI_VALUE && warps && (uint32_t)o->pi.value > warps)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "--pi %d: a CTA of this launch has %u warp%s, so the threshold is 0..%u",
+                           o->pi.value, warps, warps == 1 ? "" : "s", warps);
+    return ST_OK;
+}
+
+static void ctx_init(struct pass_ctx *c, const struct pass_input *in, struct pass_output *out,
+                     struct diags *ds)
+{
+    memset(c, 0, sizeof *c);
+    c->in = in;
+    c->opt = in->options;
+    c->m = in->module;
+    c->out = out;
+    c->ds = ds;
+    out->hw_pi = -1;
+    if (in->launch) {
+        out->grid = in->launch->grid;
+        out->block = in->launch->block;
+        out->shared = in->launch->shared;
+    }
+}
+
+/* Every asked pass's own check, on the original. All reasons are collected. */
+static enum status check_all(struct pass_ctx *c)
+{
+    c->checking = true;
+    enum status s = check_options(c), one;
+    for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
+        if (!rows[k]->asked(c->opt))
+            continue;
+        c->row = rows[k];
+        one = rows[k]->check(c);
+        if (one != ST_OK && s == ST_OK)
+            s = one;
+    }
+    c->row = NULL;
+    c->checking = false;
+    return c->oom ? ST_NOMEM : s;
+}
+
+/* A prefix that no identifier of the module has. */
+static bool fresh_tag(const struct ptx_module *m, uint32_t from, char *tag, size_t n)
+{
+    struct buf b = { 0 };
+    for (uint32_t k = from;; k++) {
+        buf_clear(&b);
+        buf_printf(&b, "gl%u_", k);
+        if (b.oom || !memmem(m->text.s, m->text.n, b.s, b.n))
+            break;
+    }
+    size_t len = b.oom ? 0 : b.n < n ? b.n : n - 1;
+    memcpy(tag, b.oom ? "" : b.s, len);
+    tag[len] = 0;
+    buf_free(&b);
+    return len != 0;
+}
+
+/* Raises .version and .target where inserted instructions ask for it; check_isa has allowed it. */
+static void edit_header(struct pass_ctx *c)
+{
+    struct str h = ptx_text(c->m, c->m->header);
+    const char *v = memmem(h.s, h.n, ".version", 8), *t = memmem(h.s, h.n, ".target", 7);
+    if (c->need_version > c->m->version && v) {
+        size_t from = (size_t)(v - h.s) + 8, to;
+        while (from < h.n && (h.s[from] == ' ' || h.s[from] == '\t'))
+            from++;
+        for (to = from; to < h.n && (h.s[to] == '.' || (h.s[to] >= '0' && h.s[to] <= '9')); to++)
+            ;
+        ptx_edit_span(c->edit, c->m->header.off + (uint32_t)from, (uint32_t)(to - from),
+                      c->row->info.name, "%u.%u", c->need_version / 10, c->need_version % 10);
+        pass_note(c, NO_SPAN, ".version raised from %u.%u to %u.%u", c->m->version / 10,
+                  c->m->version % 10, c->need_version / 10, c->need_version % 10);
+    }
+    if (c->need_target > c->m->target && t) {
+        size_t from = (size_t)(t - h.s) + 7, to;
+        while (from < h.n && (h.s[from] == ' ' || h.s[from] == '\t'))
+            from++;
+        for (to = from;
+             to < h.n && h.s[to] != ',' && h.s[to] != '\n' && h.s[to] != ' ' && h.s[to] != '\r'; to++)
+            ;
+        ptx_edit_span(c->edit, c->m->header.off + (uint32_t)from, (uint32_t)(to - from),
+                      c->row->info.name, "sm_%u", c->need_target);
+        pass_note(c, NO_SPAN, ".target raised from sm_%u to sm_%u, which the device has", c->m->target,
+                  c->need_target);
+    }
+}
+
+static bool compose_lines(struct pass_run *r, const struct ptx_edit_result *e)
+{
+    struct ptx_line_origin *v = base_alloc(sizeof *v * (e->nlines ? e->nlines : 1));
+    if (!v)
+        return false;
+    for (uint32_t k = 0; k < e->nlines; k++) {
+        v[k] = e->lines[k];
+        if (r->lines && v[k].line && v[k].line <= r->nlines) {
+            const struct ptx_line_origin *before = &r->lines[v[k].line - 1];
+            v[k].line = before->line;
+            v[k].copy |= before->copy;
+            if (!v[k].tag)
+                v[k].tag = before->tag;
+        }
+    }
+    base_free(r->lines);
+    r->lines = v;
+    r->nlines = e->nlines;
+    return true;
+}
+
+/* print -> parse -> print must be a fixpoint, or the rewrite is our bug: nothing is handed out. */
+static enum status reparse(struct pass_ctx *c, struct pass_run *r, const struct ptx_edit_result *e)
+{
+    struct ptx_module *m = NULL;
+    struct diags inner = { 0 };
+    enum status s = ptx_parse(r->m->path, (struct str){ e->text, e->n }, &m, &inner);
+    struct buf b = { 0 };
+    if (s == ST_OK) {
+        ptx_print(m, &b);
+        if (b.oom || b.n != e->n || memcmp(b.s, e->text, e->n) != 0)
+            s = ST_REFUSED;
+    }
+    buf_free(&b);
+    if (s != ST_OK) {
+        diag_error(c->ds, "pass-internal",
+                   "pass %s wrote PTX that does not read back; nothing was changed", c->row->info.name);
+        diags_move(c->ds, &inner);
+        ptx_free(m);
+        diags_free(&inner);
+        return s == ST_NOMEM ? s : ST_REFUSED;
+    }
+    diags_free(&inner);
+    ptx_free(r->own);
+    r->m = r->own = m;
+    return compose_lines(r, e) ? ST_OK : ST_NOMEM;
+}
+
+static enum status run_row(struct pass_ctx *c, struct pass_run *r, const struct pass_row *row)
+{
+    c->row = row;
+    c->m = r->m;
+    c->lines = r->lines;
+    c->nlines = r->nlines;
+    c->need_version = c->need_target = 0;
+    c->f = kernel_of(c->m, c->in->kernel, c->ds);
+    c->edit = ptx_edit_new(c->m);
+    if (!c->f || !c->edit || !fresh_tag(c->m, r->step++, c->tag, sizeof c->tag)) {
+        ptx_edit_free(c->edit);
+        c->edit = NULL;
+        return c->f ? ST_NOMEM : ST_INPUT;
+    }
+    enum status s = row->run(c);
+    struct ptx_edit_result e = { 0 };
+    if (s != ST_OK || c->oom || c->failed)
+        s = c->oom ? ST_NOMEM : s != ST_OK ? s : ST_REFUSED;
+    if (s == ST_OK) {
+        edit_header(c);
+        s = ptx_edit_apply(c->edit, &e, c->ds);
+    }
+    if (s == ST_OK && (e.n != c->m->text.n || memcmp(e.text, c->m->text.s, e.n) != 0))
+        s = reparse(c, r, &e);
+    ptx_edit_result_free(&e);
+    ptx_edit_free(c->edit);
+    c->edit = NULL;
+    return s;
+}
+
+/* Hands text, module and origins over. */
+static enum status finish(struct pass_ctx *c, struct pass_run *r)
+{
+    struct pass_output *out = c->out;
+    struct diags none = { 0 };
+    out->changed = r->own != NULL;
+    enum status s = ST_OK;
+    if (!r->own)
+        s = ptx_parse(c->in->module->path, c->in->module->text, &r->own, &none);
+    diags_free(&none);
+    if (s != ST_OK)
+        return s;
+    if (!r->lines) {
+        r->nlines = ptx_line_count(r->own);
+        r->lines = base_alloc(sizeof *r->lines * (r->nlines ? r->nlines : 1));
+        for (uint32_t k = 0; r->lines && k < r->nlines; k++)
+            r->lines[k].line = k + 1;
+    }
+    out->text = base_alloc(r->own->text.n + 1);
+    if (!out->text || !r->lines)
+        return ST_NOMEM;
+    memcpy(out->text, r->own->text.s, r->own->text.n);
+    out->n = r->own->text.n;
+    out->module = r->own;
+    out->lines = r->lines;
+    out->nlines = r->nlines;
+    r->own = NULL;
+    r->lines = NULL;
+    return ST_OK;
+}
+
+/* What all passes together ask of a CTA's shared memory must fit; each looked at its own part alone. */
+static enum status check_limits(struct pass_ctx *c, const struct pass_run *r)
+{
+    const struct dev_info *d = c->in->dev;
+    const struct ptx_func *f = kernel_of(r->m, c->in->kernel, c->ds);
+    bool unsized;
+    if (!d || !d->shared_per_block_optin || !f || !c->in->launch)
+        return ST_OK;
+    uint64_t fixed = pass_shared_bytes(r->m, f, &unsized), all = fixed + c->out->shared;
+    c->row = NULL;
+    if (all > d->shared_per_block_optin)
+        return pass_refuse(c, NO_SPAN,
+                           "a smaller block, fewer software lines or a smaller pad would fit",
+                           "the rewritten kernel would need %llu bytes of shared memory per CTA (%llu "
+                           "declared, %u at the launch) and %s has %u",
+                           (unsigned long long)all, (unsigned long long)fixed, c->out->shared, d->name,
+                           d->shared_per_block_optin);
+    return ST_OK;
+}
+
+enum status pass_apply(const struct pass_input *in, struct pass_output *out, struct diags *ds)
+{
+    return pass_apply_survey(in, PASS_SURVEY_NONE, NULL, out, ds);
+}
+
+enum status pass_apply_survey(const struct pass_input *in, enum pass_survey survey,
+                              const uint64_t *soft_profile, struct pass_output *out, struct diags *ds)
+{
+    memset(out, 0, sizeof *out);
+    struct pass_ctx c;
+    struct pass_run r = { .m = in->module };
+    ctx_init(&c, in, out, ds);
+    c.survey = survey;
+    c.soft_profile = soft_profile;
+    c.f = kernel_of(in->module, in->kernel, ds);
+    enum status s = c.f ? check_all(&c) : ST_INPUT;
+    for (size_t k = 0; s == ST_OK && k < ARRAY_LEN(rows); k++)
+        if (rows[k]->asked(in->options))
+            s = run_row(&c, &r, rows[k]);
+    if (s == ST_OK)
+        s = check_limits(&c, &r);
+    if (s == ST_OK)
+        s = finish(&c, &r);
+    ana_free(c.own_facts);
+    ptx_free(r.own);
+    base_free(r.lines);
+    if (s != ST_OK)
+        pass_output_free(out);
+    return s;
+}
+
+void pass_output_free(struct pass_output *o)
+{
+    base_free(o->text);
+    ptx_free(o->module);
+    base_free(o->lines);
+    memset(o, 0, sizeof *o);
+}
+
+enum status pass_legal(const struct pass_input *in, struct diags *ds)
+{
+    struct pass_output out;
+    memset(&out, 0, sizeof out);
+    struct pass_ctx c;
+    ctx_init(&c, in, &out, ds);
+    c.f = kernel_of(in->module, in->kernel, ds);
+    enum status s = c.f ? check_all(&c) : ST_INPUT;
+    ana_free(c.own_facts);
+    return s;
+}

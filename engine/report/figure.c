@@ -1,0 +1,289 @@
+/* Charts of runs: see report.h. */
+#include "engine/report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BPA   "#d55e00" /* Okabe and Ito's colours */
+#define CHA   "#0072b2"
+#define POINT "#009e73"
+#define FAINT "#999999"
+static const char *const palette[CHART_SERIES] = { POINT,     CHA,       BPA,       "#cc79a7",
+                                                   "#56b4e9", "#e69f00", "#000000", "#8c6d31" };
+
+const char *report_equal(const struct result *r)
+{
+    return r->equal == EQUAL_UNKNOWN ? "n/a" : r->equal == EQUAL_NO ? "no" : "yes";
+}
+
+void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx)
+{
+    if (r->kind == RUN_ONE)
+        fn(ctx, &r->one);
+    if (r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0) {
+        fn(ctx, &r->sweep.bpa);
+        fn(ctx, &r->sweep.cha);
+    }
+    for (size_t i = 0; r->kind == RUN_SWEEP && i < r->sweep.npoints; i++)
+        fn(ctx, &r->sweep.points[i]);
+    for (size_t i = 0; r->kind == RUN_TUNE && i < r->ntrail; i++)
+        fn(ctx, &r->trail[i]);
+}
+
+static double ms(const struct result *r)
+{
+    return report_has_time(r) ? (double)r->time.median / 1e6 : NAN;
+}
+static const char *origin(const struct session_run *r)
+{
+    return r->dev.kind == DEV_SIMULATED ? "simulated" : "measured";
+}
+
+static void longest(void *ctx, const struct result *x)
+{
+    int64_t *most = ctx;
+    if (report_has_time(x) && x->time.max > *most)
+        *most = x->time.max;
+}
+
+struct time_scale report_unit(const struct session_run *r)
+{
+    int64_t most = 0;
+    report_each(r, longest, &most);
+    return time_scale_for((double)most);
+}
+
+/* Times of n results in a scale: values, spread and mistakes in one allocation; v NULL: out of memory.
+ */
+struct times {
+    double *v, *low, *high;
+    bool *wrong;
+};
+static struct times times_of(const struct result *x, size_t n, struct time_scale s)
+{
+    struct times t = { .v = base_alloc((n + 1) * (3 * sizeof(double) + sizeof(bool))) };
+    if (!t.v)
+        return t;
+    t.low = t.v + n;
+    t.high = t.low + n;
+    t.wrong = (bool *)(t.high + n);
+    for (size_t i = 0; i < n; i++) {
+        bool is = report_has_time(&x[i]);
+        t.v[i] = is ? (double)x[i].time.median / s.ns : NAN;
+        t.low[i] = is ? (double)x[i].time.min / s.ns : NAN;
+        t.high[i] = is ? (double)x[i].time.max / s.ns : NAN;
+        t.wrong[i] = x[i].equal == EQUAL_NO;
+    }
+    return t;
+}
+
+/* ---- a sweep ---- */
+static void point_name(const void *ctx, size_t i, char *text, size_t size)
+{
+    cmd_point_name(ctx, i, text, size);
+}
+static const char *axis_label(const struct tune_sweep *s)
+{
+    return strcmp(s->axis, "pi") == 0 ? "π, warps per CTA that cache" : s->axis;
+}
+
+void report_sweep_time(const struct session_run *r, struct buf *out)
+{
+    const struct tune_sweep *s = &r->sweep;
+    struct time_scale unit = report_unit(r);
+    struct times t = times_of(s->points, s->npoints, unit);
+    struct buf title = { 0 };
+    bool pi = strcmp(s->axis, "pi") == 0;
+    char label[PTX_LABEL];
+    buf_printf(&title, "%s on %s: time in %s, less is better (%s)", ptx_label(r->kernel, label),
+               r->dev.name, unit.name, origin(r));
+    struct chart c = {
+        .title = title.s ? title.s : "",
+        .xlabel = axis_label(s),
+        .unit = unit.name,
+        .n = s->npoints,
+        .name = point_name,
+        .ctx = s,
+        .series = { { .colour = POINT,
+                      .y = t.v,
+                      .low = t.low,
+                      .high = t.high,
+                      .wrong = t.wrong,
+                      .n = s->npoints,
+                      .dots = true,
+                      .line = true } },
+        .nseries = 1,
+        .has_mark = s->has_best && s->best < s->npoints,
+        .mark = s->best,
+        .mark_prefix = pi ? "π=" : "",
+    };
+    if (pi) {
+        c.level[0] = (struct chart_level){ "bpa", BPA, ms(&s->bpa) * 1e6 / unit.ns };
+        c.level[1] = (struct chart_level){ "cha", CHA, ms(&s->cha) * 1e6 / unit.ns };
+    }
+    out->oom = out->oom || !t.v;
+    if (t.v && s->npoints)
+        report_chart(&c, out);
+    base_free(t.v);
+    buf_free_checked(&title, out);
+}
+
+/* Values of one counter along a sweep; false: none of them is known. */
+static bool counter_values(const struct tune_sweep *s, enum counter_id id, double *v)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->npoints; i++) {
+        const struct counter *c = &s->points[i].counters[id];
+        v[i] = c->valid ? c->value : NAN;
+        any |= c->valid;
+    }
+    return any;
+}
+
+void report_sweep_rates(const struct session_run *r, struct buf *out)
+{
+    const struct tune_sweep *s = &r->sweep;
+    double *v = base_alloc((2 * s->npoints + 1) * sizeof *v);
+    struct buf title = { 0 };
+    buf_printf(&title, "hit rates in percent (%s)", origin(r));
+    struct chart c = { .title = title.s ? title.s : "",
+                       .xlabel = axis_label(s),
+                       .unit = "%",
+                       .top = 100,
+                       .n = s->npoints,
+                       .name = point_name,
+                       .ctx = s };
+    static const struct {
+        enum counter_id id;
+        const char *name, *colour;
+    } rate[] = { { COUNTER_L1_HIT_RATE, "L1", POINT }, { COUNTER_L2_HIT_RATE, "L2", CHA } };
+    for (size_t k = 0; v && k < ARRAY_LEN(rate); k++)
+        if (counter_values(s, rate[k].id, v + k * s->npoints))
+            c.series[c.nseries++] = (struct chart_series){ .name = rate[k].name,
+                                                           .colour = rate[k].colour,
+                                                           .y = v + k * s->npoints,
+                                                           .n = s->npoints,
+                                                           .dots = true,
+                                                           .line = true };
+    out->oom = out->oom || !v;
+    if (c.nseries)
+        report_chart(&c, out);
+    base_free(v);
+    buf_free_checked(&title, out);
+}
+
+/* ---- a search ---- */
+static void launch_name(const void *ctx, size_t i, char *text, size_t size)
+{
+    (void)ctx;
+    snprintf(text, size, "%zu", i + 1);
+}
+
+void report_search(const struct session_run *r, struct buf *out)
+{
+    size_t n = r->ntrail;
+    struct time_scale unit = report_unit(r);
+    struct times t = times_of(r->trail, n, unit);
+    double *best = base_alloc((n + 1) * sizeof *best), least = NAN;
+    struct buf title = { 0 };
+    char label[PTX_LABEL];
+    buf_printf(&title, "%s on %s: time in %s of what was tried, in order (%s)",
+               ptx_label(r->kernel, label), r->dev.name, unit.name, origin(r));
+    for (size_t i = 0; t.v && best && i < n; i++) {
+        if (r->trail[i].equal != EQUAL_NO)
+            least = fmin(least, t.v[i]); /* fmin passes over NaN */
+        best[i] = least;
+    }
+    struct chart c = {
+        .title = title.s ? title.s : "",
+        .xlabel = "launches",
+        .unit = unit.name,
+        .n = n,
+        .name = launch_name,
+        .series = { { .name = "tried",
+                      .colour = FAINT,
+                      .y = t.v,
+                      .wrong = t.wrong,
+                      .n = n,
+                      .dots = true },
+                    { .name = "best so far",
+                      .colour = POINT,
+                      .y = best,
+                      .n = n,
+                      .line = true,
+                      .steps = true } },
+        .nseries = 2,
+        .level = { { "original", CHA, ms(&r->found->original) * 1e6 / unit.ns } },
+    };
+    out->oom = out->oom || !t.v || !best;
+    if (t.v && best && n)
+        report_chart(&c, out);
+    base_free(t.v);
+    base_free(best);
+    buf_free_checked(&title, out);
+}
+
+/* ---- sweeps beside each other ---- */
+static bool comparable(const struct session_run *r)
+{
+    return !r->deleted && r->kind == RUN_SWEEP && strcmp(r->sweep.axis, "pi") == 0 && r->sweep.npoints &&
+           report_has_time(&r->sweep.cha);
+}
+
+/* Time of every π over that of caching all, put at π's place. */
+static void relative(const struct tune_sweep *s, double *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        v[i] = NAN;
+    for (size_t i = 0; i < s->npoints; i++) {
+        const struct result *x = &s->points[i];
+        if (report_has_time(x) && x->options.pi.value >= 0 && (size_t)x->options.pi.value < n)
+            v[x->options.pi.value] = (double)x->time.median / (double)s->cha.time.median;
+    }
+}
+
+static void pi_name(const void *ctx, size_t i, char *text, size_t size)
+{
+    (void)ctx;
+    snprintf(text, size, "%zu", i);
+}
+
+void report_compare(struct session *s, struct buf *out)
+{
+    const struct session_run *run[CHART_SERIES];
+    struct buf name[CHART_SERIES] = { 0 };
+    size_t n = 0, places = 1;
+    for (size_t i = 0; i < session_count(s) && n < CHART_SERIES; i++) {
+        const struct session_run *r = session_at(s, i);
+        if (!comparable(r))
+            continue;
+        places = r->sweep.warps + 1u > places ? r->sweep.warps + 1u : places;
+        buf_printf(&name[n], "run %zu", i + 1);
+        run[n++] = r;
+    }
+    for (size_t k = 0; k < n; k++)
+        if (strcmp(run[k]->dev.spec, run[k ? 0 : n - 1]->dev.spec) != 0)
+            buf_printf(&name[k], " %s", run[k]->dev.spec);
+    double *v = base_alloc(places * CHART_SERIES * sizeof *v);
+    struct chart c = { .title = "time over that of caching all, less is better",
+                       .xlabel = "π, warps per CTA that cache",
+                       .unit = "times cha",
+                       .n = places,
+                       .name = pi_name,
+                       .level = { { "cha", CHA, 1 } } };
+    for (size_t k = 0; v && n > 1 && k < n; k++) {
+        relative(&run[k]->sweep, v + k * places, places);
+        c.series[c.nseries++] = (struct chart_series){ .name = name[k].s,
+                                                       .colour = palette[k],
+                                                       .y = v + k * places,
+                                                       .n = places,
+                                                       .dots = true,
+                                                       .line = true };
+    }
+    out->oom = out->oom || !v;
+    if (c.nseries)
+        report_chart(&c, out);
+    for (size_t k = 0; k < n; k++)
+        buf_free_checked(&name[k], out);
+    base_free(v);
+}

@@ -1,0 +1,89 @@
+/* report: a session as pictures (SVG) and as a page (Markdown, HTML). */
+#ifndef GPULOCW_REPORT_REPORT_H
+#define GPULOCW_REPORT_REPORT_H
+
+#include "engine/cmd/cmd_int.h"
+
+/* ---- chart.c: lines over a shared axis of named places, drawn from zero ---- */
+#define CHART_SERIES 8
+#define CHART_LEVELS 2
+struct chart_series {
+    const char *name; /* in the legend; NULL: none */
+    const char *colour;
+    const double *y, *low, *high; /* n values, NaN: none there; low and high NULL: no spread */
+    const bool *wrong;            /* n: drawn as a mistake (outputs differ); NULL: none is */
+    size_t n;                     /* at most chart.n */
+    bool dots, line, steps;       /* steps: a line that keeps its height until the next place */
+};
+struct chart_level {
+    const char *name, *colour;
+    double y;
+}; /* a dashed line across; NaN: not there */
+struct chart {
+    const char *title, *xlabel, *unit; /* unit: of y, for the texts at the points */
+    double top;                        /* of the axis; 0: from the values */
+    size_t n;                          /* places on the x axis */
+    void (*name)(const void *ctx, size_t i, char *text, size_t size);
+    const void *ctx;
+    struct chart_series series[CHART_SERIES];
+    size_t nseries;
+    struct chart_level level[CHART_LEVELS];
+    bool has_mark;
+    size_t mark;             /* the place of the first series that is named in the picture */
+    const char *mark_prefix; /* before its name: "π=" */
+};
+/* A whole <svg> element, 640 by 360. */
+void report_chart(const struct chart *c, struct buf *out);
+/* Text with what XML reserves written out. */
+void report_xml(struct buf *out, const char *text);
+
+/* ---- figure.c: charts of runs; each appends one <svg>, or nothing where there is nothing to draw ----
+ */
+/* points with their spread, bpa and cha, the best named */
+void report_sweep_time(const struct session_run *r, struct buf *out);
+/* hit rates of L1 and L2 over the same axis */
+void report_sweep_rates(const struct session_run *r, struct buf *out);
+/* what was tried, in order, and the best so far */
+void report_search(const struct session_run *r, struct buf *out);
+/* two or more sweeps over π, each over its own cha */
+void report_compare(struct session *s, struct buf *out);
+
+/* ---- page.c ---- */
+/* What a page is written with: one row per format, write.c. */
+struct report_writer {
+    void (*begin)(struct buf *out, const char *title);
+    void (*heading)(struct buf *out, unsigned level, const char *text);
+    void (*para)(struct buf *out, const char *text);
+    /* as it stands */
+    void (*pre)(struct buf *out, const char *language, const char *text);
+    /* opens a table */
+    void (*head)(struct buf *out, const char *const *cell, size_t n);
+    /* code: the first cell is one */
+    void (*row)(struct buf *out, const char *const *cell, size_t n, bool code, bool bold);
+    /* closes it */
+    void (*tail)(struct buf *out);
+    /* empty: nothing */
+    void (*svg)(struct buf *out, const char *svg);
+    /* what follows, until unfold, is for who asks */
+    void (*fold)(struct buf *out, const char *summary);
+    void (*unfold)(struct buf *out);
+    void (*end)(struct buf *out);
+    /* takes text plots instead of pictures */
+    bool plots;
+};
+extern const struct report_writer report_markdown, report_html;
+/* The whole session. Rewrites the kept PTX for what each run recommends, to show the difference. */
+void report_page(struct session *s, const struct report_writer *w, struct buf *out);
+
+/* ---- shared ---- */
+/* Calls fn for every configuration of a run, in order: bpa and cha of a sweep over π first. */
+void report_each(const struct session_run *r, void (*fn)(void *ctx, const struct result *x), void *ctx);
+static inline bool report_has_time(const struct result *r)
+{
+    return r->status == ST_OK && r->time.valid;
+}
+struct time_scale report_unit(const struct session_run *r); /* by the longest time of the run */
+/* "yes", "no", "n/a": outputs equal to the original's. */
+const char *report_equal(const struct result *r);
+
+#endif

@@ -1,0 +1,207 @@
+/* The two formats of a page: see report.h. */
+#include "engine/report/report.h"
+
+#include <string.h>
+
+/* ---- Markdown ---- */
+static void md_begin(struct buf *out, const char *title)
+{
+    buf_printf(out, "# %s\n", title);
+}
+static void md_para(struct buf *out, const char *text)
+{
+    buf_printf(out, "\n%s\n", text);
+}
+
+static void md_heading(struct buf *out, unsigned level, const char *text)
+{
+    buf_printf(out, "\n%.*s %s\n", (int)level, "######", text);
+}
+
+static void md_pre(struct buf *out, const char *language, const char *text)
+{
+    size_t n = strlen(text);
+    buf_printf(out, "\n```%s\n%s%s```\n", language, text, n && text[n - 1] != '\n' ? "\n" : "");
+}
+
+/* A bar would end the cell. */
+static void md_cell(struct buf *out, const char *text, const char *mark)
+{
+    buf_printf(out, " %s", mark);
+    for (const char *s = text; *s; s++)
+        buf_printf(out, *s == '|' ? "\\%c" : "%c", *s);
+    buf_printf(out, "%s |", mark);
+}
+
+static void md_head(struct buf *out, const char *const *cell, size_t n)
+{
+    buf_puts(out, "\n|");
+    for (size_t i = 0; i < n; i++)
+        md_cell(out, cell[i], "");
+    buf_puts(out, "\n|");
+    for (size_t i = 0; i < n; i++)
+        buf_puts(out, "---|");
+    buf_puts(out, "\n");
+}
+
+static void md_row(struct buf *out, const char *const *cell, size_t n, bool code, bool bold)
+{
+    buf_puts(out, "|");
+    for (size_t i = 0; i < n; i++)
+        md_cell(out, cell[i], !i && code ? "`" : bold ? "**" : "");
+    buf_puts(out, "\n");
+}
+
+static void md_none(struct buf *out)
+{
+    (void)out;
+}
+static void md_svg(struct buf *out, const char *svg)
+{
+    (void)out;
+    (void)svg;
+}
+static void md_fold(struct buf *out, const char *summary)
+{
+    buf_printf(out, "\n%s:\n", summary);
+}
+
+const struct report_writer report_markdown = {
+    .begin = md_begin,
+    .heading = md_heading,
+    .para = md_para,
+    .pre = md_pre,
+    .head = md_head,
+    .row = md_row,
+    .tail = md_none,
+    .svg = md_svg,
+    .fold = md_fold,
+    .unfold = md_none,
+    .end = md_none,
+    .plots = true,
+};
+
+/* ---- HTML: one file, nothing fetched ---- */
+static const char style[] = "body{font:15px/1.45 sans-serif;max-width:64em;margin:2em auto;padding:0 "
+                            "1em;color:#222;background:#fff}"
+                            "table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid "
+                            "#ccc;padding:.2em .6em;text-align:right}"
+                            "th:first-child,td:first-child{text-align:left}td:first-child{min-width:"
+                            "16em}tr.best{background:#e2f4ee;font-weight:bold}"
+                            "pre{background:#f6f6f6;border:1px solid "
+                            "#ddd;padding:.6em;overflow-x:auto;white-space:pre-wrap;font-size:13px}pre "
+                            ".add{color:#006b4f}pre .del{color:#a33b00}pre .at{color:#666}"
+                            "svg{max-width:100%;height:auto}summary{cursor:pointer;margin:.6em 0}";
+
+static void html_begin(struct buf *out, const char *title)
+{
+    buf_puts(out, "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" "
+                  "content=\"width=device-width\"><title>");
+    report_xml(out, title);
+    buf_printf(out, ": gpulocw report</title>\n<style>%s</style>\n<h1>", style);
+    report_xml(out, title);
+    buf_puts(out, "</h1>\n");
+}
+
+static void html_heading(struct buf *out, unsigned level, const char *text)
+{
+    buf_printf(out, "<h%u>", level);
+    report_xml(out, text);
+    buf_printf(out, "</h%u>\n", level);
+}
+
+static void html_para(struct buf *out, const char *text)
+{
+    buf_puts(out, "<p>");
+    report_xml(out, text);
+    buf_puts(out, "</p>\n");
+}
+
+/* Lines of a diff by their first character. */
+static void html_diff(struct buf *out, const char *text)
+{
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        const char *class = *text == '+' ? "add" : *text == '-' ? "del" : *text == '@' ? "at" : NULL;
+        char *line = base_alloc(n + 1);
+        out->oom = out->oom || !line;
+        if (line)
+            memcpy(line, text, n);
+        if (class)
+            buf_printf(out, "<span class=\"%s\">", class);
+        report_xml(out, line ? line : "");
+        buf_puts(out, class ? "</span>\n" : "\n");
+        base_free(line);
+        text += n + (text[n] == '\n');
+    }
+}
+
+static void html_pre(struct buf *out, const char *language, const char *text)
+{
+    buf_puts(out, "<pre>");
+    if (strcmp(language, "diff") == 0)
+        html_diff(out, text);
+    else
+        report_xml(out, text);
+    buf_puts(out, "</pre>\n");
+}
+
+static void html_cells(struct buf *out, const char *const *cell, size_t n, const char *tag, bool code)
+{
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(out, "<%s>%s", tag, !i && code ? "<code>" : "");
+        report_xml(out, cell[i]);
+        buf_printf(out, "%s</%s>", !i && code ? "</code>" : "", tag);
+    }
+    buf_puts(out, "</tr>\n");
+}
+
+static void html_head(struct buf *out, const char *const *cell, size_t n)
+{
+    buf_puts(out, "<table><tr>");
+    html_cells(out, cell, n, "th", false);
+}
+
+static void html_row(struct buf *out, const char *const *cell, size_t n, bool code, bool bold)
+{
+    buf_puts(out, bold ? "<tr class=\"best\">" : "<tr>");
+    html_cells(out, cell, n, "td", code);
+}
+
+static void html_fold(struct buf *out, const char *summary)
+{
+    buf_puts(out, "<details><summary>");
+    report_xml(out, summary);
+    buf_puts(out, "</summary>\n");
+}
+
+static void html_tail(struct buf *out)
+{
+    buf_puts(out, "</table>\n");
+}
+static void html_svg(struct buf *out, const char *svg)
+{
+    buf_puts(out, svg);
+}
+static void html_unfold(struct buf *out)
+{
+    buf_puts(out, "</details>\n");
+}
+static void html_end(struct buf *out)
+{
+    buf_puts(out, "</html>\n");
+}
+
+const struct report_writer report_html = {
+    .begin = html_begin,
+    .heading = html_heading,
+    .para = html_para,
+    .pre = html_pre,
+    .head = html_head,
+    .row = html_row,
+    .tail = html_tail,
+    .svg = html_svg,
+    .fold = html_fold,
+    .unfold = html_unfold,
+    .end = html_end,
+};

@@ -1,0 +1,695 @@
+/* agents (paper: cluster, sections 4.2.2 to 4.3): SMs x resident CTAs persistent CTAs
+ * that run the CTAs of the original as tasks.
+ *
+ *   thread 0: agent id = atomic count of this SM; id >= active: leave (throttle)
+ *   claim:    thread 0: claim a task of the own cluster (atomic)
+ *   publish:  thread 0: other slot <- coordinates of the claimed task, or "search", or "end";
+ *             then it claims the next one: the atomic's way there and back is spent on the body. Where
+ * there are few tasks for each agent, not so when no more are left than the cluster has agents: two for
+ * one would leave none for another wait:     bar.sync; slots change places; all threads read theirs;
+ * task: -> body; end: return search: all threads look for a cluster with tasks left, thread 0 goes there
+ * -> claim body:     %ctaid = slot, %nctaid = the original's grid, ret -> next next:     -> publish (two
+ * slots in turn, so one barrier a task is enough: whoever writes a slot has passed the barrier behind
+ * its last reading; called functions that read the task know one slot only, and then a second barrier
+ * stands here)
+ *
+ * Where there are many short tasks for each agent, a claim is of `chunk` tasks, as many places apart as
+ * the cluster has agents: those that run at one time are neighbours, as the hardware's are. Claim w <
+ * blocks * agents is member w mod agents of block w div agents; the claims behind those are of one task
+ * each, so that the last ones are shared out evenly. The slot then holds the first place and the one
+ * behind the last, every thread finds the coordinates by itself, and next:     as many places on as
+ * there are agents; still inside: -> body, behind a barrier only if the kernel has shared memory or
+ *             barriers (without them no warp can tell how far the others are); else -> publish
+ *
+ * The hardware promises no placement: counters are claimed, never assumed, and an agent
+ * that finds its own cluster empty goes through all others, so every task runs exactly
+ * once as long as one agent runs. The agent with id 0 of any SM always runs. A claimed
+ * task is always run by the one that claimed it. */
+#include "engine/rewrites/cluster_int.h"
+
+#include <string.h>
+
+#define TAG "cluster"
+
+/* ---- legality ---- */
+static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *i)
+{
+    const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+    name = name ? name : "";
+    if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0)
+        return pass_refuse(
+            c, i->at, NULL,
+            "%s keeps state from one CTA to its end, which agents would carry into the next task", name);
+    if (strstr(name, ".arrive") && inst_is_cta_barrier(i))
+        return pass_refuse(c, i->at, NULL,
+                           "threads arrive here at a barrier without waiting: the next task would find "
+                           "it half counted");
+    if (!f->entry && inst_is(i, "exit"))
+        return pass_refuse(
+            c, i->at, NULL,
+            "the called function ends the thread, which an agent cannot turn into the next task");
+    if (i->op == PTX_OP_OPAQUE)
+        return pass_refuse(
+            c, i->at, NULL,
+            "an instruction this program does not model: it may keep state from task to task");
+    return ST_OK;
+}
+
+static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f, bool callees_listen)
+{
+    struct pass_flow fl;
+    if (!pass_flow_make(f, &fl))
+        return ST_NOMEM;
+    enum status s = ST_OK;
+    const struct ptx_inst *r = pass_return_before_barrier(&fl),
+                          *w = pass_waits_for_others(&fl, callees_listen);
+    if (r)
+        s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect",
+                        "some threads may leave here while others still meet at a barrier");
+    else if (w)
+        s = pass_refuse(c, w->at, NULL,
+                        "a loop may wait here for other CTAs, which may not have started under agents");
+    pass_flow_free(&fl);
+    return s;
+}
+
+enum status agent_check(struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    const struct options *o = c->opt;
+    if (!c->in->launch)
+        return pass_refuse(
+            c, NO_SPAN, "name the launch with --launch",
+            "agents run the CTAs of one grid as tasks, and there is no launch description");
+    if (o->agents == OPT_AGENTS_VOTE && !c->in->dev)
+        return pass_refuse(
+            c, NO_SPAN, "name a device",
+            "--agents vote gives every SM another number of agents, and no device is named");
+    pass_callees(c, &fs);
+    bool listen = false;
+    for (uint32_t k = 0; k < fs.n; k++)
+        listen |= pass_listens(fs.v[k]);
+    enum status s = check_flow(c, c->f, listen);
+    for (uint32_t k = 0; k <= fs.n && s == ST_OK; k++) {
+        const struct ptx_func *f = k ? fs.v[k - 1] : c->f;
+        for (uint32_t n = 0; n < f->ninsts && s == ST_OK; n++) {
+            s = check_inst(c, f, &f->insts[n]);
+            if (s == ST_OK && k && inst_is_cta_barrier(&f->insts[n]) &&
+                pass_find_effect(c->f, EFFECT_EXIT) != &c->f->insts[c->f->ninsts - 1])
+                s = pass_refuse(
+                    c, f->insts[n].at, NULL,
+                    "a called function waits at a barrier and the kernel returns early elsewhere");
+        }
+        if (s == ST_OK && k)
+            s = check_flow(c, f, listen);
+    }
+    return s;
+}
+
+/* ---- how many ---- */
+/* from so many tasks for each agent on, one task shared out badly at the end is lost in the rest */
+enum { MANY_WAVES = 8 };
+/* tasks claimed at once: of 16, a claim costs a few per cent of a task of a microsecond */
+enum { CHUNK_LEAST = 4, CHUNK_MOST = 16 };
+/* slot: task x, y, z, state (several: first, behind the last, -, state); best offset found; next task;
+ * thread 0's cluster (first slot) */
+enum { SLOT_BEST = 16, SLOT_NEXT = 32, SLOT_HOME = 48, SLOT_BYTES = 64 };
+static uint32_t at_least_1(uint64_t v)
+{
+    return v ? (uint32_t)v : 1;
+}
+
+/* Resident CTAs by threads, CTA slots and shared memory; registers are the compiler's and may
+ * allow fewer: agents that start late find what is left, or nothing. */
+static uint32_t agents_per_sm(const struct pass_ctx *c)
+{
+    const struct dev_info *d = c->in->dev;
+    uint64_t warps = pass_warps(c);
+    bool unsized;
+    if (!d || !warps)
+        return at_least_1(warps ? 64 / warps : 1);
+    uint64_t n = d->max_warps_per_sm / warps,
+             shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared + 2 * SLOT_BYTES;
+    if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
+        n = d->max_ctas_per_sm;
+    if (d->shared_per_sm && n > d->shared_per_sm / shared)
+        n = d->shared_per_sm / shared;
+    return at_least_1(n);
+}
+
+static uint32_t agent_count(const struct pass_ctx *c)
+{
+    uint64_t tasks = dim3u_count(c->out->grid);
+    uint64_t sms = c->in->dev ? c->in->dev->sms : cluster_count(c);
+    uint64_t n = sms * agents_per_sm(c);
+    return at_least_1(n < tasks ? n : tasks);
+}
+
+/* ---- code ---- */
+struct agent {
+    struct pass_ctx *c;
+    const char *t; /* name prefix */
+    uint32_t m, q, r, per_sm;
+    uint32_t sharers; /* agents of one cluster, at most */
+    bool few;         /* tasks for each agent: the last ones are shared out with care */
+    /* tasks claimed at once; blocks of sharers * chunk tasks in each cluster */
+    uint32_t chunk, blocks;
+    bool apart;        /* warps need not be at the same task */
+    struct dim3u grid; /* of the tasks */
+    bool prefetch, vote;
+    bool one_slot; /* called functions read it */
+    char slot[32];
+};
+
+enum { STATE_END, STATE_TASK, STATE_SEARCH };
+
+static void declare(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, ".reg .pred \t%%%sfirst, %%%sodd, %%%sp, %%%sq;\n", t, t, t, t);
+    buf_printf(out,
+               ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, "
+               "%%%sact, %%%su, %%%ssl, %%%sot;\n",
+               t, t, t, t, t, t, t, t, t, t, t, t, t);
+    buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t,
+               t, t, t);
+    if (a->chunk > 1)
+        buf_printf(out, ".reg .b32 \t%%%sat, %%%send;\n", t, t);
+    if (a->prefetch)
+        buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
+    if (a->vote)
+        agent_vote_declare(t, out);
+    order_declare(t, out);
+}
+
+/* Thread 0 counts itself in on its SM; the SM's cluster is its home. Across the body live only w and two
+ * predicates, and the coordinates that the body reads: agents must not cost the kernel resident CTAs. */
+static void arrive_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    struct buf lin = { 0 };
+    buf_printf(&lin, "%%%slin", t);
+    if (lin.s)
+        pass_linear_tid_any(t, lin.s, out); /* once an agent: the general form costs nothing */
+    if (!a->one_slot)
+        buf_printf(out, "setp.ne.u32 \t%%%sodd, %%%slin, %%%slin;\n", t, t, t);
+    buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t,
+               CLUSTER_SM_SLOTS - 1);
+    buf_printf(out,
+               "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t,
+               t, t, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t);
+    if (a->vote)
+        agent_vote_number(t, a->per_sm, out);
+    else
+        buf_printf(out, "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t,
+                   4u * PASS_KNOB_AGENTS);
+    buf_printf(out,
+               "setp.ge.u32 \t%%%sp, %%%sv, %%%sact;\n@%%%sp bra \t$%sfinish;\nrem.u32 \t%%%shome, "
+               "%%%shome, %u;\n",
+               t, t, t, t, t, t, t, a->m);
+    out->oom |= lin.oom;
+    buf_free(&lin);
+}
+
+/* Place of a task, in register `from` -> coordinates in <to>x, <to>y, <to>z; v is overwritten where it
+ * is the place. */
+static void decode(const struct agent *a, const char *from, const char *to, struct buf *out)
+{
+    struct buf n[6] = { { 0 } };
+    buf_printf(&n[0], "%%%s%s", a->t, from);
+    buf_printf(&n[1], "%u", a->grid.x);
+    buf_printf(&n[2], "%u", a->grid.y);
+    for (int d = 0; d < 3; d++)
+        buf_printf(&n[3 + d], "%%%s%s%c", a->t, to, 'x' + d);
+    bool ok = true;
+    for (size_t k = 0; k < ARRAY_LEN(n); k++)
+        ok = ok && !n[k].oom;
+    struct order_code o = { a->t, n[0].s, n[1].s, n[2].s, n[3].s, n[4].s, n[5].s };
+    if (ok)
+        order_decode(a->c, &o, out);
+    out->oom |= !ok;
+    for (size_t k = 0; k < ARRAY_LEN(n); k++)
+        buf_free(&n[k]);
+}
+
+/* v = start(home) + off, the place of task `off` of the cluster */
+static void place_code(const struct agent *a, const char *off, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out,
+               "min.u32 \t%%%sv, %%%shome, %u;\nadd.u32 \t%%%sv, %%%sv, %%%s%s;\nmad.lo.u32 \t%%%sv, "
+               "%%%shome, %u, %%%sv;\n",
+               t, t, a->r, t, t, t, off, t, t, a->q, t);
+}
+
+/* A guess at what this agent will claim `distance` rounds from now: the counter moves on by one for each
+ * agent of the SM. */
+static void predict_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    if (!a->vote)
+        buf_printf(out, "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t,
+                   4u * PASS_KNOB_AGENTS);
+    buf_printf(out,
+               "mov.u32 \t%%%sok, 0;\nmin.u32 \t%%%sv, %%%sact, %u;\nld.const.u32 \t%%%sdist, "
+               "[" PASS_KNOB_SYMBOL "+%u];\n",
+               t, t, t, a->per_sm, t, 4u * PASS_KNOB_DISTANCE);
+    buf_printf(out,
+               "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, "
+               "%%%ssize;\n@%%%sp bra \t$%snoguess;\n",
+               t, t, t, t, t, t, t, t, t);
+    place_code(a, "w", out);
+    decode(a, "v", "", out);
+    buf_printf(out,
+               "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, "
+               "%%%sz, %%%sok};\n",
+               t, t, t, SLOT_NEXT, t, t, t, t);
+}
+
+/* size = number of claims there are in cluster `of` */
+static void size_code(const struct agent *a, const char *of, struct buf *out)
+{
+    const char *t = a->t;
+    uint32_t q = a->q - a->blocks * a->sharers * (a->chunk - 1);
+    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%s%s, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\n", t, t, of,
+               a->r, t, q + 1, q, t);
+}
+
+/* ptr = the counter of cluster `of` */
+static void counter_code(const struct agent *a, const char *of, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out,
+               "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, 4, %%%sptr;\n", t,
+               t, t, of, t);
+}
+
+/* Thread 0 asks for tasks of the cluster whose counter ptr is. ptxas gathers what the lanes ask of one
+ * address into one atomic and hands the result round, so it waits for it on the spot. Its lane is 0:
+ * with the lane added the address is the same, but ptxas must take it for each lane's own, and nobody
+ * waits before `publish`. Only where tasks are few: agents that share data and never wait fall into step
+ * and miss together. (Measured on an H200: kmeans by one counter 0.165 ms against 0.185; tile_share by
+ * columns 1.404 ms against 1.350.) */
+static void ask_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    if (a->few)
+        buf_printf(out, "mov.u32 \t%%%sv, %%laneid;\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t,
+                   t, t);
+    if (a->few) /* the move stands first: behind the atomic it would wait for what comes back */
+        buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq ", t, t);
+    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
+}
+
+/* dst = the slot that is read (other: that is written) until the next barrier; which of the two is a
+ * predicate: a register would live across the body. */
+static void slot_code(const struct agent *a, const char *dst, bool other, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "mov.u32 \t%%%s%s, %s;\n", t, dst, a->slot);
+    if (!a->one_slot)
+        buf_printf(out, "@%s%%%sodd add.u32 \t%%%s%s, %%%s%s, %d;\n", other ? "!" : "", t, t, dst, t,
+                   dst, SLOT_BYTES);
+}
+
+/* Claim w -> the first of its places and the one behind the last, into the slot. */
+static void chunk_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(
+        out,
+        "div.u32 \t%%%su, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%su, %u;\nmin.u32 \t%%%su, %%%su, %u;\n", t,
+        t, a->sharers, t, t, a->blocks, t, t, a->blocks);
+    buf_printf(out, "mad.lo.u32 \t%%%su, %%%su, %u, %%%sw;\n", t, t, a->sharers * (a->chunk - 1), t);
+    place_code(a, "u", out);
+    buf_printf(
+        out, "selp.u32 \t%%%sy, %u, 1, %%%sq;\nadd.u32 \t%%%sy, %%%sv, %%%sy;\nmov.u32 \t%%%sok, %d;\n",
+        t, a->sharers * a->chunk, t, t, t, t, t, STATE_TASK);
+    buf_printf(out, "st.shared.v4.u32 \t[%%%sot], {%%%sv, %%%sy, %%%sz, %%%sok};\n", t, t, t, t, t);
+}
+
+/* Thread 0: what became of the claim w of its cluster; a task found, the next one is claimed. */
+static void publish_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "$%spublish:\nld.shared.u32 \t%%%shome, [%s+%d];\n", t, t, a->slot, SLOT_HOME);
+    slot_code(a, "ot", true, out);
+    size_code(a, "home", out);
+    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
+    buf_printf(out,
+               "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\nmov.u32 \t%%%sok, "
+               "%d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n",
+               t, t, SLOT_BEST, t, t, STATE_SEARCH, t, t, t);
+    buf_printf(
+        out, "st.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\nbra \t$%swait;\n$%sfinish:\n",
+        t, t, t, t, t, t, t);
+    slot_code(a, "ot", true, out);
+    buf_printf(out, "mov.u32 \t%%%sok, %d;\nbra \t$%stell;\n$%sclaimed:\n", t, STATE_END, t, t);
+    counter_code(a, "home", out);
+    if (a->chunk > 1) {
+        chunk_code(a, out);
+    } else {
+        place_code(a, "w", out);
+        decode(a, "v", "", out);
+        buf_printf(
+            out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n",
+            t, STATE_TASK, t, t, t, t, t);
+    }
+    if (a->few)
+        buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t,
+                   a->sharers, t, t, t);
+    if (a->prefetch && a->chunk == 1)
+        predict_code(a, out);
+    if (a->vote)
+        buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
+    ask_code(a, out);
+}
+
+/* All threads: which cluster, counted on from the empty one, has tasks left; the nearest is taken. */
+static void search_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    struct buf lin = { 0 };
+    buf_printf(&lin, "%%%slin", t);
+    if (lin.s)
+        pass_linear_tid_any(t, lin.s, out);
+    out->oom |= lin.oom;
+    buf_free(&lin);
+    buf_printf(out,
+               "mov.u32 \t%%%sv, %%%slin;\n$%sscan:\nsetp.ge.u32 \t%%%sp, %%%sv, %u;\n@%%%sp bra "
+               "\t$%sscanned;\n",
+               t, t, t, t, t, a->m, t, t);
+    const char *empty = a->chunk > 1 ? "at" : "cx";
+    buf_printf(out, "add.u32 \t%%%su, %%%s%s, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t, empty, t, t,
+               t, a->m);
+    size_code(a, "u", out);
+    counter_code(a, "u", out);
+    buf_printf(out,
+               "ld.volatile.global.u32 \t%%%su, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%su, "
+               "%%%ssize;\n@%%%sp atom.shared.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n",
+               t, t, t, t, t, t, t, t, SLOT_BEST, t);
+    buf_printf(out,
+               "@%%%sp bra \t$%sscanned;\nadd.u32 \t%%%sv, %%%sv, %llu;\nbra "
+               "\t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst bra \t$%swait;\n",
+               t, t, t, t, (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
+    buf_printf(out,
+               "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\nsetp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra "
+               "\t$%sfinish;\nadd.u32 \t%%%shome, %%%s%s, %%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
+               t, t, SLOT_BEST, t, t, t, t, t, t, empty, t, t, t, a->m);
+}
+
+/* The next of the tasks that were claimed together; behind the last one control goes on. Warps that go
+ * on by themselves do so whole: lanes that left the body early wait for the others. */
+static void further_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "add.u32 \t%%%sat, %%%sat, %u;\n", t, t, a->sharers);
+    if (a->apart)
+        buf_printf(out,
+                   "setp.lt.u32 \t%%%sp, %%%sat, %%%send;\nbar.warp.sync \t0xffffffff;\n@%%%sp bra.uni "
+                   "\t$%sgo;\n",
+                   t, t, t, t, t);
+    else
+        buf_printf(out,
+                   "setp.ge.u32 \t%%%sp, %%%sat, %%%send;\n@%%%sp bra.uni \t$%slast;\nbar.sync "
+                   "\t0;\nbra.uni \t$%sgo;\n$%slast:\n",
+                   t, t, t, t, t, t, t);
+}
+
+/* All threads: what their slot says; a task is gone to. */
+static void wait_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
+    if (!a->one_slot)
+        buf_printf(out, "not.pred \t%%%sodd, %%%sodd;\n", t, t);
+    slot_code(a, "sl", false, out);
+    buf_printf(out, "ld.shared.v4.u32 \t{%%%s%s, %%%s%s, %%%scz, %%%sok}, [%%%ssl];\n", t,
+               a->chunk > 1 ? "at" : "cx", t, a->chunk > 1 ? "end" : "cy", t, t, t);
+    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, STATE_TASK, t, t);
+    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
+}
+
+/* All that stands behind the body: from one task to the next. Ends where every thread returns or goes
+ * on. */
+static void next_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    buf_printf(out, "$%snext:\n%s%s", t,
+               pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "",
+               a->one_slot ? "bar.sync \t0;\n" : "");
+    if (a->chunk > 1)
+        further_code(a, out);
+    buf_printf(out, "@!%%%sfirst bra \t$%swait;\n", t, t);
+    if (a->vote && a->chunk > 1) {
+        slot_code(a, "sl", false, out);
+        buf_printf(out,
+                   "ld.shared.u32 \t%%%sv, [%%%ssl];\nsub.u32 \t%%%sv, %%%send, %%%sv;\nadd.u32 "
+                   "\t%%%sv, %%%sv, %u;\ndiv.u32 \t%%%sv, %%%sv, %u;\n",
+                   t, t, t, t, t, t, t, a->sharers - 1, t, t, a->sharers);
+    } else if (a->vote) {
+        buf_printf(out, "mov.u32 \t%%%sv, 1;\n", t);
+    }
+    if (a->vote)
+        agent_vote_count(t, out);
+    if (a->few)
+        buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sw, -1;\n@%%%sp bra \t$%slate;\n", t, t, t, t);
+    publish_code(a, out);
+    wait_code(a, out);
+    search_code(a, out);
+    buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
+    counter_code(a, "home", out);
+    if (a->few)
+        buf_printf(out, "setp.eq.u32 \t%%%sq, %%%shome, %%%shome;\n", t, t, t);
+    ask_code(a, out);
+    buf_printf(out, "bra \t$%spublish;\n", t);
+    if (a->few)
+        buf_printf(out, "$%slate:\nld.shared.u32 \t%%%shome, [%s+%d];\nbra \t$%sclaim;\n", t, t, a->slot,
+                   SLOT_HOME, t);
+}
+
+/* The coordinates of a task that follows in `distance` turns: known where tasks are claimed together,
+ * else a guess. */
+static void ahead_code(const struct agent *a, struct buf *out)
+{
+    const char *t = a->t;
+    if (a->chunk == 1) {
+        buf_printf(out,
+                   "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%%%ssl+%d];\nsetp.eq.u32 "
+                   "\t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n",
+                   t, t, t, t, t, SLOT_NEXT, t, t, t, t);
+        return;
+    }
+    buf_printf(out,
+               "ld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL
+               "+%u];\nmad.lo.u32 \t%%%sv, %%%sdist, %u, %%%sat;\nsetp.ge.u32 \t%%%sp, %%%sv, "
+               "%%%send;\n@%%%sp bra.uni \t$%sahead;\n",
+               t, 4u * PASS_KNOB_DISTANCE, t, t, a->sharers, t, t, t, t, t, t);
+    decode(a, "v", "p", out);
+}
+
+static enum status prefetch_code(const struct agent *a, struct buf *decls, struct buf *out)
+{
+    const char *t = a->t;
+    char names[3][24];
+    uint32_t n = 0;
+    struct buf body = { 0 };
+    for (int d = 0; d < 3; d++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%%%sp%c", t, 'x' + d);
+        a->c->oom |= b.oom;
+        memcpy(names[d], b.s && b.n < sizeof names[d] ? b.s : "",
+               b.s && b.n < sizeof names[d] ? b.n + 1 : 1);
+        buf_free(&b);
+    }
+    const char *const next[3] = { names[0], names[1], names[2] };
+    enum status s = prefetch_task_code(a->c, next, decls, &body, &n);
+    if (s == ST_OK && n) {
+        ahead_code(a, out);
+        buf_printf(out, "%s$%sahead:\n", body.s ? body.s : "", t);
+    }
+    out->oom |= body.oom;
+    buf_free(&body);
+    return s;
+}
+
+static void names_of(const struct agent *a, struct cluster_names *n)
+{
+    const uint32_t size[3] = { a->grid.x, a->grid.y, a->grid.z };
+    n->grid = true;
+    for (int d = 0; d < 3; d++) {
+        struct buf b = { 0 };
+        if (size[d] > 1)
+            buf_printf(&b, "%%%sc%c", a->t, 'x' + d);
+        else
+            buf_puts(&b, "0");
+        if (b.s && b.n < sizeof n->ctaid[d])
+            memcpy(n->ctaid[d], b.s, b.n + 1);
+        buf_clear(&b);
+        buf_printf(&b, "%u", size[d]);
+        if (b.s && b.n < sizeof n->nctaid[d])
+            memcpy(n->nctaid[d], b.s, b.n + 1);
+        a->c->oom |= b.oom;
+        buf_free(&b);
+    }
+}
+
+static void put_counters(const struct agent *a)
+{
+    struct pass_ctx *c = a->c;
+    ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_TASKS "[%u];", a->m);
+    ptx_edit_global(c->edit, TAG, ".visible .global .align 4 .u32 " CLUSTER_AGENTS "[%d];",
+                    CLUSTER_SM_SLOTS);
+    pass_put_reset(c->out, CLUSTER_TASKS, 4ull * a->m);
+    pass_put_reset(c->out, CLUSTER_AGENTS, 4ull * CLUSTER_SM_SLOTS);
+}
+
+/* Called functions find the task in the slot, which is then a variable of the module. */
+static void put_callees(const struct agent *a, struct cluster_names *n, struct strmap *clones)
+{
+    const char *t = a->t;
+    struct buf e = { 0 };
+    buf_printf(&e,
+               ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok;\nld.shared.v4.u32 \t{%%%scx, %%%scy, "
+               "%%%scz, %%%sok}, [%s];\n",
+               t, t, t, t, t, t, t, t, a->slot);
+    if (e.s)
+        cluster_clone_callees(a->c, n, e.s, clones);
+    a->c->oom |= e.oom;
+    buf_free(&e);
+}
+
+static void emit(struct agent *a, const char *decls, const char *code, const char *next)
+{
+    struct pass_ctx *c = a->c;
+    struct cluster_names n;
+    struct strmap clones = { 0 };
+    memset(&n, 0, sizeof n);
+    names_of(a, &n);
+    put_counters(a);
+    put_callees(a, &n, &clones);
+    if (clones.n)
+        ptx_edit_global(c->edit, TAG, ".shared .align 16 .b8 %s[%d];", a->slot, SLOT_BYTES);
+    else
+        ptx_edit_declare(c->edit, c->f, TAG, ".shared .align 128 .b8 %s[%d];", a->slot, 2 * SLOT_BYTES);
+    ptx_edit_declare(c->edit, c->f, TAG, "%s", decls);
+    ptx_edit_entry(c->edit, c->f, TAG, "%s", code);
+    cluster_virtualise(c, &n, &clones);
+    pass_returns_to(c, "next");
+    ptx_edit_end(c->edit, c->f, TAG, "%s", next);
+    strmap_free(&clones);
+}
+
+static bool callees_read(const struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    bool any = false;
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        any |= cluster_reads(fs.v[k]);
+    return any;
+}
+
+/* A loop that reads memory, or calls: beside such a task a claim is nothing. */
+static bool long_task(const struct ptx_func *f)
+{
+    struct ptx_cfg *g = ptx_cfg_build(f);
+    bool is = !g;
+    for (uint32_t k = 0; k < f->ninsts && !is; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        bool reads = inst_effect(i) == EFFECT_LOAD &&
+                     (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC);
+        is = g->blocks[g->block_of[k]].loop != PTX_NO_INDEX && (reads || inst_effect(i) == EFFECT_CALL);
+    }
+    ptx_cfg_free(g);
+    return is;
+}
+
+static uint32_t chunk_of(const struct agent *a)
+{
+    struct pass_funcs fs;
+    uint32_t most = a->q / (MANY_WAVES * a->sharers), n = 1;
+    bool is_long = a->one_slot || long_task(a->c->f);
+    pass_callees(a->c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        is_long = is_long || long_task(fs.v[k]);
+    while (!is_long && n < CHUNK_MOST && 2 * n <= most)
+        n *= 2;
+    return n < CHUNK_LEAST ? 1 : n;
+}
+
+static bool uses_shared(const struct pass_ctx *c)
+{
+    bool unsized;
+    return pass_shared_bytes(c->m, c->f, &unsized) || unsized || c->out->shared;
+}
+
+/* Nothing in the kernel tells a warp what another one of its CTA is at. */
+static bool warps_apart(const struct agent *a)
+{
+    const struct pass_ctx *c = a->c;
+    struct pass_funcs fs;
+    bool apart = !uses_shared(c) && c->m->version >= 60 && c->m->target >= 30 &&
+                 dim3u_count(c->out->block) % 32 == 0 && !pass_find_effect(c->f, EFFECT_BARRIER);
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        apart = apart && !pass_find_effect(fs.v[k], EFFECT_BARRIER);
+    return apart && !fs.unknown && !pass_find_effect(c->f, EFFECT_ASYNC_COPY) &&
+           !pass_find_effect(c->f, EFFECT_TENSOR);
+}
+
+enum status agent_run(struct pass_ctx *c)
+{
+    uint64_t tasks = dim3u_count(c->out->grid);
+    struct agent a = {
+        .c = c, .t = c->tag, .m = cluster_count(c), .grid = c->out->grid, .per_sm = agents_per_sm(c)
+    };
+    struct buf decls = { 0 }, code = { 0 }, next = { 0 }, slot = { 0 };
+    a.q = (uint32_t)(tasks / a.m);
+    a.r = (uint32_t)(tasks % a.m);
+    uint32_t sms = c->in->dev && c->in->dev->sms ? c->in->dev->sms : a.m;
+    a.sharers = a.per_sm * ((sms + a.m - 1) / a.m);
+    a.few = a.q / MANY_WAVES < a.sharers;
+    a.one_slot = callees_read(c);
+    a.chunk = chunk_of(&a);
+    a.blocks = a.chunk > 1 ? a.q / (a.sharers * a.chunk) - 1 : 0;
+    a.apart = warps_apart(&a);
+    a.prefetch = c->opt->prefetch != PREFETCH_OFF;
+    a.vote = c->opt->agents == OPT_AGENTS_VOTE;
+    buf_printf(&slot, "%sslot", c->tag);
+    memcpy(a.slot, slot.s && slot.n < sizeof a.slot ? slot.s : "",
+           slot.s && slot.n < sizeof a.slot ? slot.n + 1 : 1);
+    if (!a.vote || a.prefetch)
+        pass_need_knobs(c);
+    enum status s = order_put_table(c);
+    declare(&a, &decls);
+    arrive_code(&a, &code);
+    buf_printf(&code, "bra \t$%sclaim;\n$%sgo:\n", a.t, a.t);
+    if (a.chunk > 1) {
+        /* the place is only read */
+        bool whole = a.grid.z == 1 && c->opt->index.kind != INDEX_CUSTOM;
+        if (!whole)
+            buf_printf(&code, "mov.u32 \t%%%sv, %%%sat;\n", a.t, a.t);
+        decode(&a, whole ? "at" : "v", "c", &code);
+    }
+    if (s == ST_OK && a.prefetch)
+        s = prefetch_code(&a, &decls, &code);
+    next_code(&a, &next);
+    if (decls.oom || code.oom || slot.oom || next.oom)
+        s = ST_NOMEM;
+    if (s == ST_OK) {
+        if (a.vote)
+            agent_vote_put(c);
+        emit(&a, decls.s, code.s, next.s);
+        c->out->grid = (struct dim3u){ agent_count(c), 1, 1 };
+        c->out->extra_regs += 8;
+        c->out->extra_shared += a.one_slot ? SLOT_BYTES : 2 * SLOT_BYTES;
+    }
+    buf_free(&decls);
+    buf_free(&code);
+    buf_free(&next);
+    buf_free(&slot);
+    return s;
+}

@@ -1,0 +1,451 @@
+/* bypass (paper: bypass, sections 3 and 4): which loads take part, and what the
+ * bypass operator becomes on the target. Operators and their traps were measured
+ * on SASS: .cg on .nc is dropped silently, .cg keeps a line in L2, a plain ld
+ * caches in L1 and is not the same as .ca on Volta and later. */
+#include "engine/rewrites/bypass_int.h"
+
+#include <string.h>
+
+/* What each operator needs (PTX ISA 9.7.9.8, 9.7.9.18). */
+static const struct {
+    uint16_t version, target;
+} op_needs[] = {
+    [BYPASS_OP_CG] = { 20, 20 },
+    [BYPASS_OP_NO_ALLOCATE] = { 74, 70 },
+    [BYPASS_OP_CS] = { 20, 20 },
+    [BYPASS_OP_CACHE_HINT] = { 74, 80 },
+};
+static const char *const op_names[] = {
+#define X(id, text) [id] = text,
+    BYPASS_OPS(X)
+#undef X
+};
+
+static bool op_fits(const struct pass_ctx *c, enum bypass_op op)
+{
+    return pass_target(c) >= op_needs[op].target;
+}
+
+static enum status op_refuse(struct pass_ctx *c, enum bypass_op op)
+{
+    return pass_refuse(c, NO_SPAN, "take --bypass-op cg or cs, or a PTX built for that target",
+                       "--bypass-op %s needs sm_%u: the module is for sm_%u%s", op_names[op],
+                       op_needs[op].target, c->m->target,
+                       c->in->dev ? " and the device is not newer" : " and no device is named");
+}
+
+/* Level l2 is about L2 lines: cg and no_allocate choose about L1 and would change nothing there. */
+static enum status settle_l2(struct bypass *b, enum bypass_op op)
+{
+    struct pass_ctx *c = b->c;
+    bool l1_too = b->level == BYPASS_L1L2;
+    if (op == BYPASS_OP_CS) {
+        b->cop = ".cs";
+        return ST_OK;
+    }
+    if (op == BYPASS_OP_CACHE_HINT || op_fits(c, BYPASS_OP_CACHE_HINT)) {
+        if (!op_fits(c, BYPASS_OP_CACHE_HINT))
+            return op_refuse(c, op);
+        b->hint = true;
+        b->cop = l1_too && op != BYPASS_OP_NO_ALLOCATE ? ".cg" : NULL;
+        b->l1 = l1_too && op == BYPASS_OP_NO_ALLOCATE ? ".L1::no_allocate" : NULL;
+        if (!l1_too && op != BYPASS_OP_CACHE_HINT)
+            pass_note(c, NO_SPAN,
+                      "--bypass-op %s chooses about L1 and leaves L2 as it is: L2::cache_hint "
+                      "(evict_first) is used for --bypass l2",
+                      op_names[op]);
+        return ST_OK;
+    }
+    b->cop = ".cs";
+    pass_note(
+        c, NO_SPAN,
+        "--bypass-op %s leaves L2 as it is, and L2::cache_hint needs sm_80: .cs (evict first) is used",
+        op_names[op]);
+    return ST_OK;
+}
+
+static enum status settle_op(struct bypass *b)
+{
+    struct pass_ctx *c = b->c;
+    enum bypass_op op = (enum bypass_op)c->opt->bypass_op;
+    if (b->level == BYPASS_L2 || b->level == BYPASS_L1L2)
+        return settle_l2(b, op);
+    if (op == BYPASS_OP_CACHE_HINT)
+        return pass_refuse(
+            c, NO_SPAN, "use --bypass l2 or l1+l2, or another operator",
+            "--bypass-op cache_hint is a policy of L2 alone; --bypass %s would stay cached in L1",
+            b->level == BYPASS_RO ? "ro" : "l1");
+    if (!op_fits(c, op))
+        return op_refuse(c, op);
+    b->cop = op == BYPASS_OP_CG ? ".cg" : op == BYPASS_OP_CS ? ".cs" : NULL;
+    b->l1 = op == BYPASS_OP_NO_ALLOCATE ? ".L1::no_allocate" : NULL;
+    return ST_OK;
+}
+
+/* Operator and level settled against the target; ST_REFUSED with what would have to change. */
+static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
+{
+    memset(b, 0, sizeof *b);
+    b->c = c;
+    b->level = (enum bypass_level)c->opt->bypass;
+    b->vote = c->opt->pi.mode == PI_VOTE && c->opt->bypass_form != BYPASS_FORM_VERTICAL;
+    const struct dev_info *d = c->in->dev;
+    uint32_t cc = d ? (uint32_t)(d->cc_major * 10 + d->cc_minor) : c->m->target;
+    b->with_nc = b->level != BYPASS_RO && cc >= 50; /* before Maxwell .nc has a cache of its own */
+    enum status s = settle_op(b);
+    if (s == ST_OK && !pass_flow_make(c->f, &b->flow))
+        s = ST_NOMEM;
+    pass_callees(c, &b->callees);
+    if (s == ST_OK && b->callees.n && !pass_global_params(c, &b->flow, &b->callees, b->given))
+        s = ST_NOMEM;
+    if (b->hint || b->l1)
+        pass_need_isa(c, 74, b->hint ? 80 : 70);
+    struct buf n = { 0 };
+    buf_printf(&n, "%%%spol", c->tag);
+    if (n.s && n.n < sizeof b->policy)
+        memcpy(b->policy, n.s, n.n + 1);
+    buf_clear(&n);
+    buf_printf(&n, "%%%sp", c->tag);
+    if (n.s && n.n < sizeof b->pred)
+        memcpy(b->pred, n.s, n.n + 1);
+    c->oom |= n.oom;
+    buf_free(&n);
+    return s;
+}
+
+static void bypass_end(struct bypass *b)
+{
+    pass_flow_free(&b->flow);
+    strmap_free(&b->clones);
+}
+
+static void left_alone(struct bypass *b, const struct ptx_inst *i, const char *why)
+{
+    if (!b->nleft++) {
+        b->first_left = i->at;
+        b->why_left = why;
+    }
+}
+
+static bool proven_global(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i)
+{
+    if (i->space == PTX_SPACE_GLOBAL)
+        return true;
+    if (i->space != PTX_SPACE_GENERIC)
+        return false;
+    struct pass_roots r;
+    if (f == b->c->f) {
+        pass_address_roots(b->c, &b->flow, inst_address(i), &r);
+        return !r.unknown && !r.window;
+    }
+    uint32_t k = 0;
+    while (k < b->callees.n && b->callees.v[k] != f)
+        k++;
+    struct pass_flow own;
+    if (k == b->callees.n || !b->given[k] || !pass_flow_make(f, &own))
+        return false;
+    pass_address_roots(b->c, &own, inst_address(i), &r);
+    pass_flow_free(&own);
+    return r.callers && (r.given & ~b->given[k]) == 0;
+}
+
+static bool knows_mods(const struct ptx_inst *i)
+{
+    return !inst_has(i, ".unified") && !inst_has(i, ".L2::cache_hint") && i->op != PTX_OP_OPAQUE;
+}
+
+bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i)
+{
+    if (!inst_is(i, "ld") || (i->space != PTX_SPACE_GLOBAL && i->space != PTX_SPACE_GENERIC))
+        return false;
+    bool nc = inst_has(i, ".nc");
+    const char *why = NULL;
+    if (inst_is_strong(i))
+        why = "it is volatile or ordered";
+    else if (!proven_global(b, f, i))
+        why = "its address is generic and not proven to be global";
+    else if (!knows_mods(i))
+        why = "it carries a cache policy already";
+    else if (nc && b->level != BYPASS_RO && !b->with_nc)
+        why = "it goes through the read-only cache (--bypass ro)";
+    else if (b->level == BYPASS_RO && i->space != PTX_SPACE_GLOBAL)
+        why = "only ld.global can be .nc";
+    else if (b->level == BYPASS_RO && !nc &&
+             (f != b->c->f || !pass_proven_read_only(b->c, &b->flow, i, &why)))
+        why = why ? why : "it is in a called function";
+    else
+        return true;
+    left_alone(b, i, why);
+    return false;
+}
+
+/* Is it among the loads picked by line or by the analysis? */
+static bool bypass_chosen(struct bypass *b, const struct ptx_inst *i)
+{
+    const struct options *o = b->c->opt;
+    uint32_t line = pass_line(b->c, i->at.line);
+    for (uint32_t k = 0; k < o->bypass_loads.n; k++)
+        if (line && o->bypass_loads.line[k] == line)
+            return true;
+    if (o->bypass_loads.n)
+        return false;
+    const struct ana_kernel *k = pass_facts(b->c);
+    const struct ana_access *a = pass_access(b->c, i);
+    if (!a || a->executions == 0)
+        return false;
+    /* traced, or by its address alone */
+    return k->footprint.valid ? !a->reused : a->cls == ANA_CLASS_STREAMING;
+}
+
+bool bypass_picked(struct bypass *b, const struct ptx_func *f, const struct ptx_inst *i,
+                   enum bypass_pick pick)
+{
+    return pick != PICK_NONE && bypass_governs(b, f, i) && (pick == PICK_ALL || bypass_chosen(b, i));
+}
+
+/* Order of the words of a load (PTX ISA 9.7.9.8): ld .weak .space .cop .nc .L1:: .L2::evict
+ * .L2::cache_hint .L2::size .vec .type */
+enum {
+    ORDER_WEAK,
+    ORDER_SPACE,
+    ORDER_COP,
+    ORDER_NC,
+    ORDER_L1,
+    ORDER_L2,
+    ORDER_HINT,
+    ORDER_SIZE,
+    ORDER_REST,
+    ORDER_COUNT,
+    ORDER_DROP
+};
+
+static int order_of(enum ptx_mod m)
+{
+    const char *text = ptx_mod_text(m);
+    switch (ptx_mod_category(m)) {
+    case MODCAT_SPACE: return ORDER_SPACE;
+    case MODCAT_CACHE: return ORDER_COP;
+    case MODCAT_L1: return ORDER_L1;
+    case MODCAT_L2: return strncmp(text, ".L2::evict", 10) == 0 ? ORDER_L2 : ORDER_SIZE;
+    default:
+        return strcmp(text, ".weak") == 0 ? ORDER_WEAK
+               : strcmp(text, ".nc") == 0 ? ORDER_NC
+                                          : ORDER_REST;
+    }
+}
+
+/* The words of one place in the order, the inserted one instead of the written ones where there is one.
+ */
+static void write_place(struct bypass *b, const struct ptx_inst *i, int place, bool bypassing,
+                        struct buf *out)
+{
+    bool nc = inst_has(i, ".nc");
+    bool no_nc = bypassing && b->cop && (nc || b->level == BYPASS_RO);
+    if (bypassing && (place == ORDER_COP || place == ORDER_L1)) {
+        const char *own = place == ORDER_COP ? b->cop : b->l1;
+        if (own || b->cop || b->l1) {
+            buf_puts(out, own ? own : "");
+            return;
+        }
+    }
+    if (bypassing && place == ORDER_L2 && b->hint)
+        return;
+    if (bypassing && place == ORDER_HINT && b->hint)
+        buf_puts(out, ".L2::cache_hint");
+    if (place == ORDER_NC) {
+        if (!no_nc && (nc || b->level == BYPASS_RO))
+            buf_puts(out, ".nc");
+        return;
+    }
+    for (uint8_t k = 0; k < i->nmods; k++)
+        if (order_of((enum ptx_mod)i->mods[k]) == place)
+            buf_puts(out, ptx_mod_text((enum ptx_mod)i->mods[k]));
+}
+
+/* Text of the statement behind its opcode word: " \t%f1, [%rd1];". */
+static struct str behind_opcode(const struct ptx_module *m, const struct ptx_inst *i, struct str *guard)
+{
+    struct str t = ptx_text(m, i->at);
+    const char *p = t.s, *end = t.s + t.n;
+    *guard = (struct str){ t.s, 0 };
+    if (i->guarded) {
+        while (p < end && (*p == '@' || *p == '!' || *p == ' ' || *p == '\t'))
+            p++;
+        while (p < end && *p != ' ' && *p != '\t' && *p != '\n')
+            p++;
+        while (p < end && (*p == ' ' || *p == '\t' || *p == '\n'))
+            p++;
+        guard->n = (size_t)(p - t.s);
+    }
+    while (p < end && *p != ' ' && *p != '\t' && *p != '\n')
+        p++;
+    return (struct str){ p, (size_t)(end - p) };
+}
+
+void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, const char *guard,
+                  struct buf *out)
+{
+    struct str own, rest = behind_opcode(b->c->m, i, &own);
+    if (guard)
+        buf_puts(out, guard);
+    else
+        buf_str(out, own);
+    if (!bypassing && b->level != BYPASS_RO) {
+        struct str t = ptx_text(b->c->m, i->at);
+        buf_put(out, t.s + own.n, t.n - own.n);
+        return;
+    }
+    if (bypassing && b->cop && inst_has(i, ".nc"))
+        b->ndropped_nc++;
+    buf_puts(out, "ld");
+    for (int place = 0; place < ORDER_COUNT; place++)
+        write_place(b, i, place, bypassing, out);
+    if (bypassing && b->hint && rest.n && rest.s[rest.n - 1] == ';') {
+        buf_put(out, rest.s, rest.n - 1);
+        buf_printf(out, ", %s;", b->policy);
+    } else {
+        buf_str(out, rest);
+    }
+}
+
+/* ---- the pass ---- */
+static bool asked(const struct options *o)
+{
+    return o->bypass != BYPASS_NONE;
+}
+
+static bool by_load(const struct options *o)
+{
+    return o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
+}
+
+static const struct ptx_inst *load_at_line(struct bypass *b, uint32_t line)
+{
+    const struct ptx_module *m = b->c->m;
+    for (uint32_t k = 0; k < m->nfuncs; k++)
+        for (uint32_t n = 0; n < m->funcs[k]->ninsts; n++)
+            if (m->funcs[k]->insts[n].at.line == line &&
+                bypass_governs(b, m->funcs[k], &m->funcs[k]->insts[n]))
+                return &m->funcs[k]->insts[n];
+    return NULL;
+}
+
+static enum status check_lines(struct bypass *b)
+{
+    const struct options *o = b->c->opt;
+    for (uint32_t k = 0; k < o->bypass_loads.n; k++)
+        if (!load_at_line(b, o->bypass_loads.line[k]))
+            return pass_refuse(
+                b->c, NO_SPAN, "gpulocw analyze lists the loads with their lines",
+                "--bypass-loads %u: that line of the PTX has no load that --bypass governs",
+                o->bypass_loads.line[k]);
+    if (!o->bypass_loads.n && !pass_facts(b->c))
+        return pass_refuse(b->c, NO_SPAN, "name the loads with --bypass-loads",
+                           "the analysis has no facts to choose loads by");
+    return ST_OK;
+}
+
+/* Every function reachable, kernel first. */
+static uint32_t count_governed(struct bypass *b)
+{
+    struct pass_funcs fs;
+    pass_callees(b->c, &fs);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < b->c->f->ninsts; k++)
+        n += bypass_governs(b, b->c->f, &b->c->f->insts[k]);
+    for (uint32_t k = 0; k < fs.n; k++)
+        for (uint32_t i = 0; i < fs.v[k]->ninsts; i++)
+            n += bypass_governs(b, fs.v[k], &fs.v[k]->insts[i]);
+    return n;
+}
+
+static enum status check_form(struct pass_ctx *c)
+{
+    const struct options *o = c->opt;
+    if (o->bypass_form != BYPASS_FORM_HARDWARE)
+        return ST_OK;
+    if (c->in->dev && c->in->dev->kind != DEV_SIMULATED)
+        return pass_refuse(
+            c, NO_SPAN, "take --bypass-form clone, or --device sim:...",
+            "a threshold register in the cache controller exists on the simulated device alone");
+    if (o->bypass != BYPASS_L1)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "the threshold register of the simulated device governs L1: use --bypass l1");
+    return ST_OK;
+}
+
+/* Why no load can take part. Asynchronous copies are no loads that could: .cg and bulk copies pass L1 by
+ * as they are written (PTX ISA 9.7.9.25). */
+static enum status none_governed(const struct bypass *b)
+{
+    const struct ptx_inst *copy = pass_find_effect(b->c->f, EFFECT_ASYNC_COPY);
+    if (b->nleft)
+        return pass_refuse(b->c, b->first_left, NULL,
+                           "no load can take part; the first one is left alone because %s", b->why_left);
+    if (copy)
+        return pass_refuse(
+            b->c, copy->at, NULL,
+            "the kernel reads global memory by asynchronous copies alone, whose operator is their own");
+    return pass_refuse(b->c, NO_SPAN, NULL, "the kernel has no global load");
+}
+
+static enum status check(struct pass_ctx *c)
+{
+    enum status s = check_form(c);
+    struct bypass b;
+    if (s != ST_OK || c->opt->bypass_form == BYPASS_FORM_HARDWARE)
+        return s;
+    s = bypass_begin(&b, c);
+    if (s == ST_OK && !count_governed(&b))
+        s = none_governed(&b);
+    if (s == ST_OK && by_load(c->opt))
+        s = check_lines(&b);
+    if (s == ST_OK && b.vote)
+        s = bypass_vote_check(c);
+    bypass_end(&b);
+    return s;
+}
+
+static uint32_t count_chosen(struct bypass *b)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < b->c->f->ninsts; k++)
+        n += bypass_picked(b, b->c->f, &b->c->f->insts[k], PICK_CHOSEN);
+    return n;
+}
+
+static enum status run(struct pass_ctx *c)
+{
+    const struct options *o = c->opt;
+    if (o->bypass_form == BYPASS_FORM_HARDWARE) {
+        c->out->hw_pi = o->pi.mode == PI_VALUE ? o->pi.value : o->pi.mode == PI_BPA ? 0 : -1;
+        return ST_OK;
+    }
+    struct bypass b;
+    enum status s = bypass_begin(&b, c);
+    if (s == ST_OK)
+        s = bypass_emit(&b);
+    if (s == ST_OK && by_load(o) && !count_chosen(&b))
+        pass_note(c, NO_SPAN,
+                  "the analysis finds reuse in every load: none is chosen to bypass (--bypass-loads "
+                  "names them by hand)");
+    b.nleft = 0;
+    if (s == ST_OK && count_governed(&b) && b.nleft)
+        pass_note(c, b.first_left, "%u load%s left alone, this one because %s", b.nleft,
+                  b.nleft > 1 ? "s" : "", b.why_left);
+    if (s == ST_OK && b.ndropped_nc)
+        pass_note(c, NO_SPAN, "%u bypassing .nc load%s lost .nc: hardware drops %s on .nc",
+                  b.ndropped_nc, b.ndropped_nc > 1 ? "s" : "", b.cop);
+    bypass_end(&b);
+    return s;
+}
+
+static const char *const knobs[] = { "bypass",       "bypass-op",        "bypass-form", "pi",
+                                     "bypass-loads", "assume-read-only", NULL };
+const struct pass_row pass_row_bypass = {
+    { "bypass", "loads bypass a cache level: all, by warp threshold, or load by load" },
+    knobs,
+    asked,
+    check,
+    run,
+};

@@ -1,0 +1,104 @@
+/* bypass, voting (paper: bypass, section 4.3): a single launch tries all thresholds.
+ * Every SM runs one of them, so that a cache sees only CTAs of its own threshold.
+ * The last thread of a CTA to leave reports the CTA's cycles; PASS_VOTE_SYMBOL holds
+ * the election and, for each threshold, the sum and number of what was reported. */
+#include "engine/rewrites/bypass_int.h"
+
+#define TAG "bypass"
+
+enum status bypass_vote_check(struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    uint32_t warps = pass_warps(c);
+    if (!warps)
+        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
+                           "--pi vote tries 0..W, and without a launch W is not known");
+    if (warps > PASS_VOTE_MOST)
+        return pass_refuse(c, NO_SPAN, NULL, "--pi vote: %u warps per CTA are more than %d", warps,
+                           PASS_VOTE_MOST);
+    if (c->opt->cluster == CLUSTER_AGENT)
+        return pass_refuse(c, NO_SPAN, "vote first, then add --cluster agent",
+                           "--pi vote times CTAs, and agents run many of them each");
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        for (uint32_t n = 0; n < fs.v[k]->ninsts; n++)
+            if (inst_is(&fs.v[k]->insts[n], "exit"))
+                return pass_refuse(
+                    c, fs.v[k]->insts[n].at, NULL,
+                    "the called function ends the thread, whose time would not be counted");
+    return ST_OK;
+}
+
+void bypass_vote_threshold(const struct bypass *b, struct buf *out)
+{
+    const char *t = b->c->tag;
+    buf_printf(out,
+               "mov.u32 \t%%%spi, %%smid;\nmov.u32 \t%%%snx, %%nsmid;\nmul.lo.u32 \t%%%spi, %%%spi, "
+               "%u;\ndiv.u32 \t%%%spi, %%%spi, %%%snx;\n",
+               t, t, t, t, pass_warps(b->c) + 1, t, t, t);
+}
+
+/* Slot in shared memory: start of the CTA (u64), threads that have left (u32). */
+void bypass_vote_begin(struct bypass *b)
+{
+    struct pass_ctx *c = b->c;
+    const char *t = c->tag;
+    ptx_edit_global(c->edit, TAG, ".visible .global .align 8 .u64 " PASS_VOTE_SYMBOL "[%d];",
+                    PASS_VOTE_WORDS);
+    ptx_edit_declare(c->edit, c->f, TAG,
+                     ".shared .align 8 .b64 %sslot[2];\n.reg .b64 \t%%%sclk, %%%sbegun, "
+                     "%%%swhere;\n.reg .b32 \t%%%sgone;",
+                     t, t, t, t, t);
+    struct buf gone = { 0 }, index = { 0 };
+    buf_printf(&gone, "%%%sgone", t);
+    if (gone.s)
+        pass_linear_tid(c, gone.s, &index);
+    ptx_edit_entry(
+        c->edit, c->f, TAG,
+        "%ssetp.ne.u32 \t%%%sq0, %%%sgone, 0;\n@%%%sq0 bra \t$%sstart;\nmov.u64 \t%%%sclk, %%clock64;\n"
+        "st.shared.u64 \t[%sslot], %%%sclk;\nst.shared.u32 \t[%sslot+8], 0;\n$%sstart:\nbar.sync \t0;",
+        index.s ? index.s : "", t, t, t, t, t, t, t, t, t);
+    c->oom |= gone.oom || index.oom;
+    buf_free(&gone);
+    buf_free(&index);
+    pass_put_reset(c->out, PASS_VOTE_SYMBOL, 8ull * PASS_VOTE_WORDS);
+    c->out->extra_shared += 16;
+    c->out->extra_regs += 1;
+}
+
+/* ret or exit: to where threads leave. */
+void bypass_vote_leave(const struct bypass *b, const struct ptx_inst *i, struct buf *out)
+{
+    struct str t = ptx_text(b->c->m, i->at);
+    size_t guard = 0;
+    while (i->guarded && guard < t.n && t.s[guard] != ' ' && t.s[guard] != '\t')
+        guard++;
+    buf_put(out, t.s, guard);
+    buf_printf(out, "%sbra \t$%sleft;", guard ? " " : "", b->c->tag);
+}
+
+void bypass_vote_end(const struct bypass *b, struct buf *out)
+{
+    const char *t = b->c->tag;
+    uint32_t threads = (uint32_t)dim3u_count(b->c->out->block);
+    buf_printf(out,
+               "$%sleft:\natom.shared.add.u32 \t%%%sgone, [%sslot+8], 1;\nsetp.ne.u32 \t%%%sq0, "
+               "%%%sgone, %u;\n@%%%sq0 ret;\n",
+               t, t, t, t, t, threads - 1, t);
+    buf_printf(out,
+               "mov.u64 \t%%%sclk, %%clock64;\nld.shared.u64 \t%%%sbegun, [%sslot];\nsub.s64 \t%%%sclk, "
+               "%%%sclk, %%%sbegun;\n",
+               t, t, t, t, t, t);
+    buf_printf(out,
+               "mov.u64 \t%%%swhere, " PASS_VOTE_SYMBOL
+               ";\nmad.wide.u32 \t%%%sbegun, %%%spi, 16, %%%swhere;\n",
+               t, t, t, t);
+    buf_printf(out,
+               "red.global.add.u64 \t[%%%sbegun+8], %%%sclk;\nred.global.add.u64 \t[%%%sbegun+16], 1;\n",
+               t, t, t);
+    buf_printf(out,
+               "shl.b64 \t%%%sclk, %%%sclk, 8;\ncvt.u64.u32 \t%%%sbegun, %%%spi;\nor.b64 \t%%%sclk, "
+               "%%%sclk, %%%sbegun;\nnot.b64 \t%%%sclk, %%%sclk;\n",
+               t, t, t, t, t, t, t, t, t);
+    buf_printf(out, "red.global.max.u64 \t[%%%swhere], %%%sclk;\nret;\n", t, t);
+}

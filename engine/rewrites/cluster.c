@@ -1,0 +1,237 @@
+/* cluster (paper: cluster, sections 4.1 and 4.2): CTAs are renamed so that those
+ * that share data meet on one SM.
+ *
+ * V CTAs in some order are cut into M clusters of q = V div M, the first r = V mod M
+ * one larger: start(i) = i*q + min(i, r). Redirection keeps the grid and takes the
+ * hardware's order to be round robin: new CTA u is member w = u div M of cluster
+ * i = u mod M and becomes the CTA at place start(i) + w of the order. */
+#include "engine/rewrites/cluster_int.h"
+
+#include <string.h>
+
+#define TAG "cluster"
+
+static bool asked(const struct options *o)
+{
+    return o->cluster != CLUSTER_NONE;
+}
+
+/* ---- legality ---- */
+static const char *const placement[] = {
+    "%smid",          "%nsmid",          "%gridid",          "%clusterid",        "%nclusterid",
+    "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster",
+    "%envreg1",       "%envreg2",
+};
+
+static enum status check_func(struct pass_ctx *c, const struct ptx_func *f)
+{
+    for (size_t k = 0; k < ARRAY_LEN(placement); k++) {
+        const struct ptx_inst *i = pass_find_sreg(f, placement[k]);
+        if (i)
+            return pass_refuse(
+                c, i->at, NULL,
+                strncmp(placement[k], "%envreg", 7) == 0
+                    ? "%s is read here: a cooperative grid depends on which CTAs run together"
+                    : "%s is read here: the kernel would see where its CTAs really run",
+                placement[k]);
+    }
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        struct str t = ptx_text(c->m, i->at);
+        if (strncmp(ptx_op_info((enum ptx_op)i->op)->name ? ptx_op_info((enum ptx_op)i->op)->name : "",
+                    "barrier.cluster", 15) == 0)
+            return pass_refuse(c, i->at, NULL,
+                               "CTA clusters synchronise here: their members must not be renamed");
+        if (i->op == PTX_OP_OPAQUE && (memmem(t.s, t.n, "ctaid", 5) || memmem(t.s, t.n, "smid", 4)))
+            return pass_refuse(c, i->at, NULL,
+                               "an instruction this program does not model reads the CTA's place");
+        for (uint8_t n = 0; n < i->nopnds; n++)
+            if (i->opnds[n].kind == OPND_SREG &&
+                (i->opnds[n].index == PTX_SREG_CTAID || i->opnds[n].index == PTX_SREG_NCTAID) &&
+                (i->opnds[n].comp < 0 ||
+                 (i->ntypes && ptx_type_bits((enum ptx_type)i->type[i->ntypes - 1]) != 32)))
+                return pass_refuse(c, i->at, NULL,
+                                   "%%ctaid is read here as something other than a 32-bit component");
+    }
+    return ST_OK;
+}
+
+static enum status check(struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    uint32_t m = cluster_count(c);
+    if (!m)
+        return pass_refuse(c, NO_SPAN, "name a device, or say --clusters N",
+                           "the number of clusters is the number of SMs, and no device is named");
+    if (c->in->launch && dim3u_count(c->out->grid) > 0x7fffffffu)
+        return pass_refuse(c, NO_SPAN, NULL, "a grid of more than 2^31 CTAs");
+    if (c->f->reqnctapercluster.x || c->f->explicitcluster || c->f->maxclusterrank ||
+        (c->in->launch && c->in->launch->cluster.x))
+        return pass_refuse(
+            c, NO_SPAN, NULL,
+            "the kernel is launched in hardware CTA clusters: their members must not be renamed");
+    pass_callees(c, &fs);
+    if (fs.unknown)
+        return pass_refuse(c, fs.at, NULL,
+                           "the kernel calls a function of another module, which may read %%ctaid");
+    enum status s = check_func(c, c->f);
+    for (uint32_t k = 0; k < fs.n && s == ST_OK; k++) {
+        s = check_func(c, fs.v[k]);
+        if (s == ST_OK && fs.indirect && cluster_reads(fs.v[k]))
+            s = pass_refuse(c, fs.at, NULL,
+                            "the kernel calls through a pointer, and %.*s, which may be what is called, "
+                            "reads %%ctaid",
+                            (int)fs.v[k]->name.n, fs.v[k]->name.s);
+    }
+    if (s == ST_OK)
+        s = order_check(c);
+    if (s == ST_OK && c->opt->cluster == CLUSTER_AGENT)
+        s = agent_check(c);
+    return s;
+}
+
+/* ---- virtual coordinates ---- */
+static const char *cluster_coordinate(void *ctx, const struct ptx_operand *o)
+{
+    struct cluster_names *n = ctx;
+    if (o->kind != OPND_SREG || o->comp < 0)
+        return NULL;
+    if (o->index == PTX_SREG_CTAID)
+        return o->comp < 3 ? n->ctaid[o->comp] : "0";
+    if (o->index == PTX_SREG_NCTAID && n->grid)
+        return o->comp < 3 ? n->nctaid[o->comp] : "0";
+    return NULL;
+}
+
+bool cluster_reads(const struct ptx_func *f)
+{
+    return pass_find_sreg(f, "%ctaid") || pass_find_sreg(f, "%nctaid");
+}
+
+void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry,
+                           struct strmap *clones)
+{
+    struct pass_virtual v = { cluster_coordinate, n, cluster_reads };
+    pass_virtual_callees(c, &v, entry, clones);
+}
+
+void cluster_virtualise(struct pass_ctx *c, struct cluster_names *n, const struct strmap *clones)
+{
+    struct pass_virtual v = { cluster_coordinate, n, cluster_reads };
+    pass_virtual_kernel(c, &v, clones);
+}
+
+/* ---- redirection ---- */
+static void redirect_code(const struct pass_ctx *c, const struct cluster_names *n, struct buf *out)
+{
+    const char *t = c->tag;
+    uint32_t m = cluster_count(c);
+    struct buf nx = { 0 }, ny = { 0 }, v = { 0 };
+    buf_printf(&nx, "%%%snx", t);
+    buf_printf(&ny, "%%%sny", t);
+    buf_printf(&v, "%%%sv", t);
+    buf_printf(
+        out,
+        "mov.u32 \t%%%snx, %%nctaid.x;\nmov.u32 \t%%%sny, %%nctaid.y;\nmov.u32 \t%%%snz, %%nctaid.z;\n",
+        t, t, t);
+    buf_printf(out,
+               "mov.u32 \t%%%su, %%ctaid.z;\nmov.u32 \t%%%sv, %%ctaid.y;\nmad.lo.u32 \t%%%sv, %%%su, "
+               "%%%sny, %%%sv;\n",
+               t, t, t, t, t, t);
+    buf_printf(out, "mov.u32 \t%%%su, %%ctaid.x;\nmad.lo.u32 \t%%%su, %%%sv, %%%snx, %%%su;\n", t, t, t,
+               t, t);
+    buf_printf(out, "mul.lo.u32 \t%%%sr, %%%snx, %%%sny;\nmul.lo.u32 \t%%%sr, %%%sr, %%%snz;\n", t, t, t,
+               t, t, t);
+    buf_printf(
+        out,
+        "div.u32 \t%%%sq, %%%sr, %u;\nmul.lo.u32 \t%%%si, %%%sq, %u;\nsub.u32 \t%%%sr, %%%sr, %%%si;\n",
+        t, t, m, t, t, m, t, t, t);
+    buf_printf(out,
+               "div.u32 \t%%%sv, %%%su, %u;\nmul.lo.u32 \t%%%si, %%%sv, %u;\nsub.u32 \t%%%si, %%%su, "
+               "%%%si;\nmov.b32 \t%%%su, %%%sv;\n",
+               t, t, m, t, t, m, t, t, t, t, t);
+    buf_printf(out,
+               "min.u32 \t%%%sr, %%%sr, %%%si;\nadd.u32 \t%%%su, %%%su, %%%sr;\nmad.lo.u32 \t%%%sv, "
+               "%%%si, %%%sq, %%%su;\n",
+               t, t, t, t, t, t, t, t, t, t);
+    struct order_code o = { t, v.s, nx.s, ny.s, n->ctaid[0], n->ctaid[1], n->ctaid[2] };
+    if (nx.s && ny.s && v.s)
+        order_decode(c, &o, out);
+    out->oom |= nx.oom || ny.oom || v.oom;
+    buf_free(&nx);
+    buf_free(&ny);
+    buf_free(&v);
+}
+
+static void redirect_declare(const struct pass_ctx *c, struct buf *out)
+{
+    const char *t = c->tag;
+    buf_printf(out,
+               ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%snx, %%%sny, %%%snz, %%%su, %%%sv, %%%sq, %%%sr, "
+               "%%%si;\n",
+               t, t, t, t, t, t, t, t, t, t, t);
+    order_declare(t, out);
+}
+
+/* Hardware starts CTAs in index order as a rule, and kernels that wait for lower ones count on it. */
+static void warn_of_waits(struct pass_ctx *c)
+{
+    struct pass_flow fl;
+    if (!pass_flow_make(c->f, &fl)) {
+        c->oom = true;
+        return;
+    }
+    const struct ptx_inst *w = pass_waits_for_others(&fl, false);
+    if (w)
+        pass_warn(c, w->at,
+                  "a loop may wait here for other CTAs; renamed, they may start after it: that a launch "
+                  "ends on this device does not say that a larger one does");
+    pass_flow_free(&fl);
+}
+
+static enum status redirect_run(struct pass_ctx *c)
+{
+    warn_of_waits(c);
+    struct cluster_names n = { .grid = false };
+    struct buf decls = { 0 }, code = { 0 }, both = { 0 };
+    struct strmap clones = { 0 };
+    for (int d = 0; d < 3; d++) {
+        struct buf b = { 0 };
+        buf_printf(&b, "%%%sc%c", c->tag, 'x' + d);
+        if (b.s && b.n < sizeof n.ctaid[d])
+            memcpy(n.ctaid[d], b.s, b.n + 1);
+        c->oom |= b.oom;
+        buf_free(&b);
+    }
+    enum status s = order_put_table(c);
+    redirect_declare(c, &decls);
+    redirect_code(c, &n, &code);
+    buf_printf(&both, "%s%s", decls.s ? decls.s : "", code.s ? code.s : "");
+    if (s == ST_OK && !both.oom && !code.oom && !decls.oom) {
+        ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s);
+        ptx_edit_entry(c->edit, c->f, TAG, "%s", code.s);
+        cluster_clone_callees(c, &n, both.s, &clones);
+        cluster_virtualise(c, &n, &clones);
+        c->out->extra_regs += 3;
+    }
+    s = s == ST_OK && (both.oom || code.oom || decls.oom) ? ST_NOMEM : s;
+    buf_free(&decls);
+    buf_free(&code);
+    buf_free(&both);
+    strmap_free(&clones);
+    return s;
+}
+
+static enum status run(struct pass_ctx *c)
+{
+    return c->opt->cluster == CLUSTER_AGENT ? agent_run(c) : redirect_run(c);
+}
+
+static const char *const knobs[] = { "cluster", "index", "clusters", "agents", NULL };
+const struct pass_row pass_row_cluster = {
+    { "cluster", "CTAs that share data run on one SM: renamed, or as tasks of persistent agents" },
+    knobs,
+    asked,
+    check,
+    run,
+};

@@ -1,0 +1,50 @@
+/* cluster: legality and redirection (cluster.c), agents (agent.c), CTA orders (order.c). */
+#ifndef GPULOCW_REWRITES_CLUSTER_INT_H
+#define GPULOCW_REWRITES_CLUSTER_INT_H
+
+#include "engine/pass/pass_int.h"
+
+#define CLUSTER_TASKS  "gpulocw_tasks"  /* u32 per cluster: next task of the cluster */
+#define CLUSTER_AGENTS "gpulocw_agents" /* u32 per SM: agents that arrived there */
+#define CLUSTER_ORDER  "gpulocw_order"  /* u32 per CTA: a custom order */
+enum { CLUSTER_SM_SLOTS = 1024 };       /* %smid is taken modulo this */
+
+/* What the order code works with: register names or immediates. */
+struct order_code {
+    const char *tag;
+    const char *v;         /* place in the order; register, overwritten */
+    const char *nx, *ny;   /* grid sizes, registers or immediates */
+    const char *x, *y, *z; /* registers that get the CTA's coordinates */
+};
+/* Number of clusters: the option, or the device's SMs; 0: neither is known. */
+uint32_t cluster_count(const struct pass_ctx *c);
+/* Scratch registers that order_decode uses. */
+void order_declare(const char *tag, struct buf *out);
+/* place v of the order -> coordinates (paper: cluster, section 4.1 and the digest's indexing). */
+void order_decode(const struct pass_ctx *c, const struct order_code *o, struct buf *out);
+/* The custom order's permutation as a module variable; checks it. */
+enum status order_check(struct pass_ctx *c);
+enum status order_put_table(struct pass_ctx *c);
+/* %ctaid (and, under agents, %nctaid) of an instruction as what the rewrite put in registers. */
+struct cluster_names {
+    char ctaid[3][24];
+    char nctaid[3][24];
+    bool grid;
+};
+bool cluster_reads(const struct ptx_func *f);
+/* Copies of called functions that read %ctaid; entry: code at their start. */
+void cluster_clone_callees(struct pass_ctx *c, struct cluster_names *n, const char *entry,
+                           struct strmap *clones);
+void cluster_virtualise(struct pass_ctx *c, struct cluster_names *n, const struct strmap *clones);
+enum status agent_check(struct pass_ctx *c);
+enum status agent_run(struct pass_ctx *c);
+/* agent_vote.c; t: the prefix of names */
+void agent_vote_declare(const char *t, struct buf *out);
+void agent_vote_number(const char *t, uint32_t most, struct buf *out);
+void agent_vote_count(const char *t, struct buf *out);
+void agent_vote_put(struct pass_ctx *c);
+/* prefetch.c: code that prefetches what the loads of a task with these coordinates will touch. */
+enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], struct buf *decls,
+                               struct buf *code, uint32_t *nloads);
+
+#endif

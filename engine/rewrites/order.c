@@ -1,0 +1,202 @@
+/* Orders of the CTAs of a grid: place v -> (x, y, z).
+ *
+ *   row     v = y*nx + x          column  v = x*ny + y        (planes of z one after the other)
+ *   tile    T x T squares, row by row; tiles at the right and lower edge are cut off
+ *   custom  v -> table[v], a linear CTA number, row-major */
+#include "engine/rewrites/cluster_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t cluster_count(const struct pass_ctx *c)
+{
+    if (c->opt->clusters > 0)
+        return (uint32_t)c->opt->clusters;
+    return c->in->dev ? c->in->dev->sms : 0;
+}
+
+void order_declare(const char *tag, struct buf *out)
+{
+    buf_printf(out, ".reg .b32 \t%%%so<6>;\n.reg .b64 \t%%%sol;\n", tag, tag);
+}
+
+static uint32_t constant_of(const char *text)
+{
+    return text[0] >= '0' && text[0] <= '9' ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+/* q = v div d, r = v mod d; d a register or an immediate; r may be v, q not. Scratch: o5. */
+static void divmod(const struct order_code *o, const char *q, const char *r, const char *v,
+                   const char *d, struct buf *out)
+{
+    uint32_t n = constant_of(d);
+    unsigned shift = 0;
+    while (n && !(n >> shift & 1))
+        shift++;
+    if (n && n >> shift == 1)
+        buf_printf(out, "shr.u32 \t%s, %s, %u;\nand.b32 \t%s, %s, %u;\n", q, v, shift, r, v, n - 1);
+    else
+        buf_printf(out,
+                   "div.u32 \t%s, %s, %s;\nmul.lo.u32 \t%%%so5, %s, %s;\nsub.u32 \t%s, %s, %%%so5;\n", q,
+                   v, d, o->tag, q, d, r, v, o->tag);
+}
+
+/* Scratch: o0 band, o1 rows before the band, o2 height, o3 place, o4 tile, o5 width. */
+static void decode_tile(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
+{
+    const char *t = o->tag;
+    unsigned tx = c->opt->index.tx ? c->opt->index.tx : 1, ty = c->opt->index.ty ? c->opt->index.ty : tx;
+    buf_printf(
+        out,
+        "mul.lo.u32 \t%%%so3, %s, %u;\ndiv.u32 \t%%%so0, %s, %%%so3;\nrem.u32 \t%%%so3, %s, %%%so3;\n",
+        t, o->nx, ty, t, o->v, t, t, o->v, t);
+    buf_printf(out,
+               "mul.lo.u32 \t%%%so1, %%%so0, %u;\nsub.u32 \t%%%so2, %s, %%%so1;\nmin.u32 \t%%%so2, "
+               "%%%so2, %u;\n",
+               t, t, ty, t, o->ny, t, t, t, ty);
+    buf_printf(out,
+               "mul.lo.u32 \t%%%so5, %%%so2, %u;\ndiv.u32 \t%%%so4, %%%so3, %%%so5;\nrem.u32 \t%%%so3, "
+               "%%%so3, %%%so5;\n",
+               t, t, tx, t, t, t, t, t, t);
+    buf_printf(out,
+               "mul.lo.u32 \t%%%so4, %%%so4, %u;\nsub.u32 \t%%%so5, %s, %%%so4;\nmin.u32 \t%%%so5, "
+               "%%%so5, %u;\n",
+               t, t, tx, t, o->nx, t, t, t, tx);
+    buf_printf(out, "rem.u32 \t%s, %%%so3, %%%so5;\nadd.u32 \t%s, %s, %%%so4;\n", o->x, t, t, o->x, o->x,
+               t);
+    buf_printf(out, "div.u32 \t%s, %%%so3, %%%so5;\nadd.u32 \t%s, %s, %%%so1;\n", o->y, t, t, o->y, o->y,
+               t);
+}
+
+/* Planes of z come one after the other; a grid known to be flat has none to take off. */
+static void decode_plane(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
+{
+    struct buf plane = { 0 };
+    uint32_t nx = constant_of(o->nx), ny = constant_of(o->ny);
+    if (nx && ny && c->out->grid.z == 1) {
+        buf_printf(out, "mov.u32 \t%s, 0;\n", o->z);
+        return;
+    }
+    if (nx && ny)
+        buf_printf(&plane, "%u", nx * ny);
+    else
+        buf_printf(&plane, "%%%so0", o->tag);
+    if (!nx || !ny)
+        buf_printf(out, "mul.lo.u32 \t%%%so0, %s, %s;\n", o->tag, o->nx, o->ny);
+    if (plane.s)
+        divmod(o, o->z, o->v, o->v, plane.s, out);
+    out->oom |= plane.oom;
+    buf_free(&plane);
+}
+
+void order_decode(const struct pass_ctx *c, const struct order_code *o, struct buf *out)
+{
+    const char *t = o->tag;
+    if (c->opt->index.kind == INDEX_CUSTOM)
+        buf_printf(out,
+                   "mov.u64 \t%%%sol, " CLUSTER_ORDER
+                   ";\nmad.wide.u32 \t%%%sol, %s, 4, %%%sol;\nld.global.u32 \t%s, [%%%sol];\n",
+                   t, t, o->v, t, o->v, t);
+    decode_plane(c, o, out);
+    if (c->opt->index.kind == INDEX_TILE)
+        decode_tile(c, o, out);
+    else if (c->opt->index.kind == INDEX_COLUMN)
+        divmod(o, o->x, o->y, o->v, o->ny, out);
+    else
+        divmod(o, o->y, o->x, o->v, o->nx, out);
+}
+
+/* ---- custom orders: a text file of CTA numbers, white space or commas between them, # comments ---- */
+struct table {
+    uint32_t *v;
+    uint64_t n;
+};
+
+static const char *skip_blank(const char *p)
+{
+    for (;; p++) {
+        if (*p == '#')
+            while (p[1] && p[1] != '\n')
+                p++;
+        else if (!*p || !strchr(" \t\r\n,", *p))
+            return p;
+    }
+}
+
+static enum status parse_table(struct pass_ctx *c, const char *text, struct table *t)
+{
+    uint64_t want = dim3u_count(c->out->grid);
+    bool *seen = base_alloc(want + 1);
+    t->v = base_alloc(sizeof *t->v * (want + 1));
+    t->n = 0;
+    enum status s = t->v && seen ? ST_OK : ST_NOMEM;
+    for (const char *p = skip_blank(text); s == ST_OK && *p; p = skip_blank(p)) {
+        char *end;
+        unsigned long long v = strtoull(p, &end, 10);
+        if (end == p || v >= want || seen[v])
+            s = pass_refuse(
+                c, NO_SPAN, "each CTA number from 0 to V-1 stands once, row-major",
+                "--index custom:%s: entry %llu is not a number below %llu that was not there before",
+                c->opt->index.file, (unsigned long long)t->n + 1, (unsigned long long)want);
+        else
+            seen[v] = true, t->v[t->n++] = (uint32_t)v;
+        p = end;
+    }
+    if (s == ST_OK && t->n != want)
+        s = pass_refuse(c, NO_SPAN, NULL, "--index custom:%s has %llu CTA numbers and the grid %llu",
+                        c->opt->index.file, (unsigned long long)t->n, (unsigned long long)want);
+    base_free(seen);
+    return s;
+}
+
+static enum status load_table(struct pass_ctx *c, struct table *t)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct diags why = { 0 };
+    enum status s = file_read(c->opt->index.file, 64u << 20, &text, &n, &why);
+    diags_move(c->ds, &why);
+    diags_free(&why);
+    if (s == ST_OK)
+        s = parse_table(c, text, t);
+    base_free(text);
+    return s;
+}
+
+enum status order_check(struct pass_ctx *c)
+{
+    if (c->opt->index.kind == INDEX_TILE && (!c->opt->index.tx || !c->opt->index.ty))
+        return pass_refuse(c, NO_SPAN, NULL, "--index tile needs a size, such as tile:8x8");
+    if (c->opt->index.kind == INDEX_TILE && (uint64_t)c->out->grid.x * c->opt->index.ty > 0xffffffffu)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "--index tile: a band of %u rows of this grid has more than 2^32 CTAs",
+                           c->opt->index.ty);
+    if (c->opt->index.kind != INDEX_CUSTOM)
+        return ST_OK;
+    if (!c->in->launch)
+        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
+                           "--index custom is an order of one grid, and there is no launch description");
+    struct table t = { 0 };
+    enum status s = load_table(c, &t);
+    base_free(t.v);
+    return s;
+}
+
+enum status order_put_table(struct pass_ctx *c)
+{
+    struct table t = { 0 };
+    if (c->opt->index.kind != INDEX_CUSTOM)
+        return ST_OK;
+    enum status s = load_table(c, &t);
+    struct buf b = { 0 };
+    for (uint64_t k = 0; s == ST_OK && k < t.n; k++)
+        buf_printf(&b, "%s%u", !k ? "" : k % 16 ? ", " : ",\n\t", t.v[k]);
+    if (s == ST_OK && b.s)
+        ptx_edit_global(c->edit, c->row->info.name,
+                        ".global .align 4 .u32 " CLUSTER_ORDER "[%llu] = {%s};", (unsigned long long)t.n,
+                        b.s);
+    s = b.oom ? ST_NOMEM : s;
+    buf_free(&b);
+    base_free(t.v);
+    return s;
+}

@@ -1,0 +1,274 @@
+/* prefetch (paper: cluster, section 4.3 III): the lines that a load will touch are
+ * asked for before the load runs.
+ *
+ *   under agents   addresses of the next task: the load's address is computed again
+ *                  with the next task's coordinates for %ctaid
+ *   otherwise      addresses `distance` iterations ahead: computed again with the
+ *                  loop's induction variable moved on
+ *
+ * The computation is a backward slice of pure instructions into fresh registers. So are
+ * the kernel's own bounds: where it would not come to the load, nothing is asked for.
+ * Once per line per warp: with a known byte step between lanes or iterations, only
+ * addresses that are the first of their 128-byte line on that walk ask. */
+#include "engine/rewrites/prefetch_int.h"
+
+#include <string.h>
+
+#define TAG "prefetch"
+enum { LOADS_MAX = 12, LINE = 128 };
+
+/* ---- the prefetch itself ---- */
+static uint64_t magnitude(int64_t v)
+{
+    return v < 0 ? (uint64_t)-v : (uint64_t)v;
+}
+
+/* Bytes within a line below which an address is the first of its line; LINE: no filter; 0: lane 0 alone.
+ */
+static uint64_t first_bytes(const struct slice *s, uint32_t base, bool *lane0)
+{
+    uint64_t least = LINE;
+    int64_t k;
+    *lane0 = false;
+    if (pass_motion(s->fl, base, PTX_NO_INDEX, &k)) {
+        if (!k)
+            *lane0 = true;
+        else if (magnitude(k) < least)
+            least = magnitude(k);
+    }
+    if (s->moved == 1 && s->step_known && s->induction != PTX_NO_INDEX &&
+        pass_motion(s->fl, base, s->induction, &k) && k && magnitude(k * s->step) < least)
+        least = magnitude(k * s->step);
+    return least;
+}
+
+/* Which lanes ask: those at the first address of a line on the walk, and lane 0. False: all. */
+static bool lanes_code(struct slice *s, const char *base, const struct ptx_operand *a, uint32_t n,
+                       struct buf *out)
+{
+    const char *t = s->c->tag;
+    bool lane0;
+    uint64_t least = first_bytes(s, a->index, &lane0);
+    if (least >= LINE && !lane0)
+        return false;
+    buf_printf(s->decls, ".reg .b32 \t%%%sl%u;\n", t, n);
+    buf_printf(out, "mov.u32 \t%%%sl%u, %%laneid;\nsetp.eq.u32 \t%%%sf%u, %%%sl%u, 0;\n", t, n, t, n, t,
+               n);
+    if (least >= LINE)
+        return true;
+    buf_printf(s->decls, ".reg .pred \t%%%sg%u;\n.reg .b64 \t%%%sm%u;\n", t, n, t, n);
+    buf_printf(out,
+               "add.s64 \t%%%sm%u, %s, %lld;\nand.b64 \t%%%sm%u, %%%sm%u, %d;\nsetp.lt.u64 \t%%%sg%u, "
+               "%%%sm%u, %llu;\n",
+               t, n, base, (long long)a->imm, t, n, t, n, LINE - 1, t, n, t, n,
+               (unsigned long long)least);
+    buf_printf(out,
+               lane0 ? "and.pred \t%%%sf%u, %%%sf%u, %%%sg%u;\n"
+                     : "or.pred \t%%%sf%u, %%%sf%u, %%%sg%u;\n",
+               t, n, t, n, t, n);
+    return true;
+}
+
+static void emit_prefetch(struct slice *s, const struct ptx_inst *load, uint32_t n, struct bounds *b)
+{
+    const char *t = s->c->tag, *level = s->c->opt->prefetch == PREFETCH_L1 ? "L1" : "L2";
+    const struct ptx_operand *a = inst_address(load);
+    struct buf base = { 0 };
+    const char *name = slice_name(s, a->index);
+    buf_str(&base, name ? str_of(name) : s->fl->f->regs[a->index].name);
+    bounds_of(s, load, b);
+    buf_printf(s->decls, ".reg .pred \t%%%sf%u, %%%sbn%u;\n", t, n, t, n);
+    bool guarded = lanes_code(s, base.s ? base.s : "", a, n, s->code);
+    for (uint32_t k = 0; k < b->n; k++) {
+        const char *own = b->pred[k];
+        if (b->negated[k])
+            buf_printf(s->code, "not.pred \t%%%sbn%u, %s;\n", t, n, own);
+        if (!guarded && b->negated[k])
+            buf_printf(s->code, "mov.pred \t%%%sf%u, %%%sbn%u;\n", t, n, t, n);
+        else if (!guarded)
+            buf_printf(s->code, "mov.pred \t%%%sf%u, %s;\n", t, n, own);
+        else if (b->negated[k])
+            buf_printf(s->code, "and.pred \t%%%sf%u, %%%sf%u, %%%sbn%u;\n", t, n, t, n, t, n);
+        else
+            buf_printf(s->code, "and.pred \t%%%sf%u, %%%sf%u, %s;\n", t, n, t, n, own);
+        guarded = true;
+    }
+    if (guarded)
+        buf_printf(s->code, "@%%%sf%u ", t, n);
+    buf_printf(s->code, "prefetch.global.%s \t[%s+%lld];\n", level, base.s ? base.s : "",
+               (long long)a->imm);
+    s->code->oom |= base.oom;
+    buf_free(&base);
+}
+
+/* ---- which loads ---- */
+struct seen {
+    uint32_t base[LOADS_MAX];
+    int64_t line[LOADS_MAX];
+    uint32_t n;
+};
+
+static bool candidate(const struct ptx_inst *i, struct seen *seen)
+{
+    const struct ptx_operand *a = inst_address(i);
+    if (!inst_is(i, "ld") || i->space != PTX_SPACE_GLOBAL || inst_is_strong(i) || !a ||
+        a->base != BASE_REG || seen->n == LOADS_MAX)
+        return false;
+    for (uint32_t k = 0; k < seen->n; k++)
+        if (seen->base[k] == a->index && seen->line[k] == a->imm / LINE)
+            return false;
+    return true;
+}
+
+static void remember(struct seen *seen, const struct ptx_operand *a)
+{
+    seen->base[seen->n] = a->index;
+    seen->line[seen->n++] = a->imm / LINE;
+}
+
+/* What a rewrite came to: loads prefetched, conditions that guard them, bounds that could not be asked
+ * ahead. */
+struct tally {
+    uint32_t loads, bounds, open;
+};
+
+static bool one_load(struct slice *s, const struct ptx_inst *i, struct seen *seen, struct tally *n)
+{
+    struct slice_mark m = slice_mark(s);
+    struct bounds b;
+    if (!slice_reg(s, inst_address(i)->index) || (!s->next && !s->moved)) {
+        slice_rewind(s, &m);
+        return false;
+    }
+    emit_prefetch(s, i, n->loads++, &b);
+    remember(seen, inst_address(i));
+    n->bounds += b.n;
+    n->open += b.open;
+    return true;
+}
+
+static void tell(struct pass_ctx *c, const struct tally *n)
+{
+    const struct ana_kernel *k = pass_facts(c);
+    if (c->checking)
+        return;
+    if (k && (k->cls == ANA_CLASS_ALGORITHM || k->cls == ANA_CLASS_CACHE_LINE))
+        pass_warn(c, NO_SPAN,
+                  "the kernel's class is %s: clustering suits it better than prefetching, which pays "
+                  "for streaming, write and data",
+                  ana_class_name(k->cls));
+    pass_note(c, NO_SPAN,
+              "%u load%s prefetched where %u condition%s of the kernel's own let%s it come there",
+              n->loads, n->loads > 1 ? "s are" : " is", n->bounds, n->bounds == 1 ? "" : "s",
+              n->bounds == 1 ? "s" : "");
+    if (n->open)
+        pass_note(c, NO_SPAN,
+                  "%u bound%s on data and cannot be asked ahead: there a prefetch may name memory past "
+                  "the data, which hardware ignores when unmapped",
+                  n->open, n->open > 1 ? "s depend" : " depends");
+}
+
+enum status prefetch_task_code(struct pass_ctx *c, const char *const next[3], struct buf *decls,
+                               struct buf *code, uint32_t *nloads)
+{
+    struct pass_flow fl;
+    struct seen seen = { .n = 0 };
+    struct tally n = { 0, 0, 0 };
+    uint32_t counter = 0;
+    *nloads = 0;
+    if (!pass_flow_make(c->f, &fl))
+        return ST_NOMEM;
+    for (uint32_t k = 0; k < c->f->ninsts; k++) {
+        if (!candidate(&c->f->insts[k], &seen))
+            continue;
+        struct slice s = { .c = c,
+                           .fl = &fl,
+                           .next = next,
+                           .loop = PTX_NO_INDEX,
+                           .at = k,
+                           .use = k,
+                           .counter = &counter,
+                           .decls = decls,
+                           .code = code,
+                           .induction = PTX_NO_INDEX };
+        one_load(&s, &c->f->insts[k], &seen, &n);
+    }
+    *nloads = n.loads;
+    if (n.loads)
+        tell(c, &n);
+    else if (!c->checking)
+        pass_note(c, NO_SPAN,
+                  "no load's address can be computed from the next task's coordinates alone: nothing is "
+                  "prefetched");
+    pass_flow_free(&fl);
+    return decls->oom || code->oom ? ST_NOMEM : ST_OK;
+}
+
+/* ---- the pass: next iterations of loops (under agents the cluster pass prefetches the next task) ----
+ */
+static bool asked(const struct options *o)
+{
+    return o->prefetch != PREFETCH_OFF;
+}
+
+/* Prefetches for every load of a loop whose address moves with an induction variable. */
+static enum status visit(struct pass_ctx *c, struct tally *n)
+{
+    struct pass_flow fl;
+    struct seen seen = { .n = 0 };
+    uint32_t counter = 0;
+    if (!pass_flow_make(c->f, &fl))
+        return ST_NOMEM;
+    for (uint32_t k = 0; k < c->f->ninsts; k++) {
+        const struct ptx_inst *i = &c->f->insts[k];
+        uint32_t loop = fl.cfg->blocks[fl.cfg->block_of[k]].loop;
+        if (loop == PTX_NO_INDEX || !candidate(i, &seen))
+            continue;
+        struct buf decls = { 0 }, code = { 0 };
+        struct slice s = { .c = c,
+                           .fl = &fl,
+                           .loop = loop,
+                           .at = k,
+                           .use = k,
+                           .turns = c->opt->prefetch_distance,
+                           .counter = &counter,
+                           .decls = &decls,
+                           .code = &code,
+                           .induction = PTX_NO_INDEX };
+        if (one_load(&s, i, &seen, n) && c->edit && code.s && decls.s) {
+            ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s);
+            ptx_edit_before(c->edit, c->f, i->stmt, TAG, "%s", code.s);
+        }
+        c->oom |= decls.oom || code.oom;
+        buf_free(&decls);
+        buf_free(&code);
+    }
+    pass_flow_free(&fl);
+    return ST_OK;
+}
+
+static enum status apply(struct pass_ctx *c)
+{
+    struct tally n = { 0, 0, 0 };
+    if (c->opt->cluster == CLUSTER_AGENT)
+        return ST_OK;
+    enum status s = visit(c, &n);
+    if (s == ST_OK && !n.loads)
+        return pass_refuse(
+            c, NO_SPAN, "with --cluster agent the next task is prefetched",
+            "no load in a loop has an address that moves by a known step: there is nothing to prefetch");
+    if (s == ST_OK && !c->checking) {
+        tell(c, &n);
+        c->out->extra_regs += 2 * (int)n.loads;
+    }
+    return s;
+}
+
+static const char *const knobs[] = { "prefetch", "prefetch-distance", NULL };
+const struct pass_row pass_row_prefetch = {
+    { "prefetch", "lines of the next task or of later iterations are asked for ahead" },
+    knobs,
+    asked,
+    apply,
+    apply,
+};

@@ -1,0 +1,255 @@
+/* prefetch, slices: a value computed again in fresh registers, for the next task's coordinates or for
+ * some turns of a loop later. Backwards through pure, unguarded instructions; what cannot be followed
+ * fails. */
+#include "engine/rewrites/prefetch_int.h"
+
+#include <string.h>
+
+const char *slice_name(struct slice *s, uint32_t reg)
+{
+    for (uint32_t k = 0; k < s->ndone; k++)
+        if (s->done[k] == reg)
+            return s->text[k];
+    return NULL;
+}
+
+static const char *reg_class(enum ptx_type t)
+{
+    switch (ptx_type_kind(t) == 'p' ? 1 : ptx_type_bits(t)) {
+    case 1: return ".pred";
+    case 16: return ".b16";
+    case 32: return ".b32";
+    case 64: return ".b64";
+    default: return NULL;
+    }
+}
+
+const char *slice_new(struct slice *s, uint32_t reg)
+{
+    const char *cls = reg_class((enum ptx_type)s->fl->f->regs[reg].type);
+    if (s->ndone == SLICE_MAX || !cls)
+        return NULL;
+    struct buf b = { 0 };
+    buf_printf(&b, "%%%ss%u", s->c->tag, (*s->counter)++);
+    char *t = s->text[s->ndone];
+    memcpy(t, b.s && b.n < sizeof s->text[0] ? b.s : "", b.s && b.n < sizeof s->text[0] ? b.n + 1 : 1);
+    s->decls->oom |= b.oom;
+    buf_free(&b);
+    buf_printf(s->decls, ".reg %s \t%s;\n", cls, t);
+    s->done[s->ndone++] = reg;
+    return t;
+}
+
+bool slice_in_loop(const struct slice *s, uint32_t inst)
+{
+    const struct ptx_cfg *g = s->fl->cfg;
+    for (uint32_t l = g->blocks[g->block_of[inst]].loop; l != PTX_NO_INDEX; l = g->loops[l].parent)
+        if (l == s->loop)
+            return true;
+    return false;
+}
+
+static const char *slice_sub(void *ctx, const struct ptx_operand *o)
+{
+    struct slice *s = ctx;
+    if (o->kind == OPND_REG)
+        return slice_name(s, o->index);
+    if (o->kind == OPND_SREG && o->index == PTX_SREG_CTAID && s->next && o->comp >= 0 && o->comp < 3)
+        return s->next[o->comp];
+    return NULL;
+}
+
+static void count_written(void *ctx, uint32_t reg, unsigned access)
+{
+    (void)reg;
+    *(unsigned *)ctx += (access & PTX_WRITE) != 0;
+}
+
+static bool pure(const struct ptx_inst *d)
+{
+    unsigned written = 0;
+    ptx_inst_regs(d, count_written, &written);
+    enum ptx_effect e = inst_effect(d);
+    bool constant_load = e == EFFECT_LOAD && inst_is(d, "ld") && d->space == PTX_SPACE_PARAM;
+    return written == 1 && d->op != PTX_OP_OPAQUE && !d->guarded &&
+           (e == EFFECT_NONE || constant_load) && d->nopnds >= 2 && d->opnds[0].kind == OPND_REG &&
+           d->opnds[1].kind != OPND_VEC;
+}
+
+static bool invariant(const struct slice *s, uint32_t reg)
+{
+    const struct ptx_reg_refs *x = &s->fl->cfg->regs[reg];
+    for (uint32_t k = 0; k < x->ndefs; k++)
+        if (slice_in_loop(s, x->defs[k]))
+            return false;
+    return true;
+}
+
+/* What one turn adds to an induction register: imm + count * reg, summed over a chain of
+ * additions (an unrolled loop has several). */
+bool slice_turn(const struct slice *s, uint32_t reg, const struct ptx_inst *d, struct turn *t)
+{
+    *t = (struct turn){ 0, 0, PTX_NO_INDEX };
+    for (unsigned links = 0; links < 16; links++) {
+        if (!(inst_is(d, "add") || inst_is(d, "sub")) || d->guarded || d->nopnds != 3 ||
+            d->opnds[1].kind != OPND_REG)
+            return false;
+        const struct ptx_operand *step = &d->opnds[2];
+        int sign = inst_is(d, "add") ? 1 : -1;
+        if (step->kind == OPND_IMM) {
+            t->imm += sign * step->imm;
+        } else if (step->kind == OPND_REG && invariant(s, step->index) &&
+                   (t->reg == PTX_NO_INDEX || t->reg == step->index)) {
+            t->reg = step->index;
+            t->count += sign;
+        } else {
+            return false;
+        }
+        if (d->opnds[1].index == reg)
+            return true;
+        const struct ptx_reg_refs *x = &s->fl->cfg->regs[d->opnds[1].index];
+        if (x->ndefs != 1 || !slice_in_loop(s, x->defs[0]))
+            return false;
+        d = &s->fl->f->insts[x->defs[0]];
+    }
+    return false;
+}
+
+/* In one turn, does instruction a come before instruction b? */
+static bool comes_before(const struct slice *s, uint32_t a, uint32_t b)
+{
+    const struct ptx_cfg *g = s->fl->cfg;
+    uint32_t x = g->block_of[a], y = g->block_of[b];
+    return x == y ? a < b : ptx_dominates(g, x, y);
+}
+
+int64_t slice_turns(const struct slice *s, uint32_t step, uint32_t use)
+{
+    return s->turns + (int)comes_before(s, step, use) - (int)comes_before(s, step, s->at);
+}
+
+/* An induction register's fresh copy is what it will be for its user some turns later; d steps it. */
+static bool slice_induction(struct slice *s, uint32_t reg, const struct turn *t,
+                            const struct ptx_inst *d)
+{
+    unsigned bits = ptx_type_bits((enum ptx_type)s->fl->f->regs[reg].type);
+    long long n = slice_turns(s, d->index, s->use);
+    struct str from = s->fl->f->regs[reg].name;
+    const char *to = slice_new(s, reg);
+    s->moved++;
+    s->induction = reg;
+    s->step_known = t->reg == PTX_NO_INDEX;
+    s->step = t->imm;
+    if (!to)
+        return false;
+    buf_printf(s->code, "add.s%u \t%s, %.*s, %lld;\n", bits, to, (int)from.n, from.s,
+               (long long)t->imm * n);
+    if (t->reg != PTX_NO_INDEX)
+        buf_printf(s->code, "mad.lo.s%u \t%s, %.*s, %lld, %s;\n", bits, to,
+                   (int)s->fl->f->regs[t->reg].name.n, s->fl->f->regs[t->reg].name.s,
+                   (long long)t->count * n, to);
+    return true;
+}
+
+struct deps {
+    struct slice *s;
+    bool ok;
+};
+
+static void slice_dep(void *ctx, uint32_t reg, unsigned access)
+{
+    struct deps *d = ctx;
+    if (d->ok && (access & PTX_READ) && !(access & PTX_WRITE))
+        d->ok = slice_reg(d->s, reg);
+}
+
+static bool slice_def(struct slice *s, uint32_t reg, const struct ptx_inst *d)
+{
+    struct deps deps = { s, true };
+    uint32_t use = s->use;
+    if (!pure(d))
+        return false;
+    s->use = d->index;
+    ptx_inst_regs(d, slice_dep, &deps);
+    s->use = use;
+    if (!deps.ok || !slice_new(s, reg))
+        return false;
+    pass_inst_text(s->c->m, d, slice_sub, s, s->code);
+    buf_puts(s->code, "\n");
+    return true;
+}
+
+/* The definition the value starts from: the only one, or the one outside the loop that goes round. */
+static const struct ptx_inst *start_def(const struct slice *s, uint32_t reg)
+{
+    const struct ptx_reg_refs *x = &s->fl->cfg->regs[reg];
+    const struct ptx_cfg *g = s->fl->cfg;
+    const struct ptx_inst *found = NULL;
+    if (x->ndefs == 1)
+        return &s->fl->f->insts[x->defs[0]];
+    for (uint32_t k = 0; k < x->ndefs; k++) {
+        bool dom = ptx_dominates(g, g->block_of[x->defs[k]], g->block_of[s->at]) && x->defs[k] < s->at;
+        bool turns = g->blocks[g->block_of[x->defs[k]]].loop != PTX_NO_INDEX &&
+                     g->blocks[g->block_of[x->defs[k]]].loop == g->blocks[g->block_of[s->at]].loop;
+        if (!dom || turns)
+            continue;
+        found = found ? NULL : &s->fl->f->insts[x->defs[k]];
+        if (!found)
+            return NULL;
+    }
+    return found;
+}
+
+bool slice_reg(struct slice *s, uint32_t reg)
+{
+    const struct ptx_reg_refs *x = &s->fl->cfg->regs[reg];
+    if (slice_name(s, reg))
+        return true;
+    if (s->ndone >= SLICE_MAX - 1)
+        return false;
+    if (s->next) {
+        const struct ptx_inst *d = start_def(s, reg);
+        return d && slice_def(s, reg, d);
+    }
+    uint32_t inside = 0;
+    const struct ptx_inst *d = NULL;
+    for (uint32_t k = 0; k < x->ndefs; k++)
+        if (slice_in_loop(s, x->defs[k])) {
+            inside++;
+            d = &s->fl->f->insts[x->defs[k]];
+        }
+    if (!inside)
+        return true; /* as it is: the same in every iteration */
+    if (inside > 1 || !d)
+        return false;
+    struct turn t;
+    if (x->ndefs > 1)
+        return slice_turn(s, reg, d, &t) && slice_induction(s, reg, &t, d);
+    return slice_def(s, reg, d);
+}
+
+struct slice_mark slice_mark(const struct slice *s)
+{
+    return (struct slice_mark){ s->ndone,   s->moved,     *s->counter, s->decls->n,
+                                s->code->n, s->induction, s->step,     s->step_known };
+}
+
+static void cut_back(struct buf *b, size_t n)
+{
+    if (b->s && n <= b->n) {
+        b->n = n;
+        b->s[n] = 0;
+    }
+}
+
+void slice_rewind(struct slice *s, const struct slice_mark *m)
+{
+    s->ndone = m->ndone;
+    s->moved = m->moved;
+    *s->counter = m->counter;
+    s->induction = m->induction;
+    s->step = m->step;
+    s->step_known = m->step_known;
+    cut_back(s->decls, m->decls);
+    cut_back(s->code, m->code);
+}

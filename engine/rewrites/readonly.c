@@ -1,0 +1,123 @@
+/* readonly (paper: bypass, section 5.3): ld.global -> ld.global.nc where no thread
+ * writes the memory during the kernel, and the reverse. On current GPUs .nc goes
+ * through the same L1; it frees the compiler and the hardware from coherence. */
+#include "engine/pass/pass_int.h"
+
+#include <string.h>
+
+#define TAG "readonly"
+
+static bool asked(const struct options *o)
+{
+    return o->readonly != READONLY_KEEP;
+}
+
+static bool could_promote(const struct ptx_inst *i)
+{
+    return inst_is(i, "ld") && i->space == PTX_SPACE_GLOBAL && !inst_has(i, ".nc") &&
+           !inst_is_strong(i) && !inst_has(i, ".lu") && !inst_has(i, ".unified") &&
+           i->op != PTX_OP_OPAQUE;
+}
+
+static bool could_demote(const struct ptx_inst *i)
+{
+    return inst_is(i, "ld") && inst_has(i, ".nc");
+}
+
+/* "ld.global.f32 ..." with .nc put behind its cache operator, or taken out. */
+static void write_nc(const struct ptx_module *m, const struct ptx_inst *i, bool promote, struct buf *out)
+{
+    struct str t = ptx_text(m, i->at);
+    const char *at = memmem(t.s, t.n, promote ? ".global" : ".nc", promote ? 7 : 3);
+    if (!at) {
+        buf_str(out, t);
+        return;
+    }
+    size_t n = (size_t)(at - t.s);
+    if (promote) {
+        enum ptx_mod cop = ptx_mod_of(i, MODCAT_CACHE);
+        n += 7 + (cop != PTX_MOD_NONE ? strlen(ptx_mod_text(cop)) : 0);
+        buf_put(out, t.s, n);
+        buf_puts(out, ".nc");
+        buf_put(out, t.s + n, t.n - n);
+    } else {
+        buf_put(out, t.s, n);
+        buf_put(out, t.s + n + 3, t.n - n - 3);
+    }
+}
+
+struct tally {
+    uint32_t done, refused;
+    struct span at;
+    const char *why;
+};
+
+static bool changes(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i,
+                    struct tally *n)
+{
+    const char *why = NULL;
+    bool promote = c->opt->readonly == READONLY_PROMOTE;
+    if (promote ? !could_promote(i) : !could_demote(i))
+        return false;
+    if (promote && !pass_proven_read_only(c, fl, i, &why)) {
+        if (!n->refused++) {
+            n->at = i->at;
+            n->why = why;
+        }
+        return false;
+    }
+    n->done++;
+    return true;
+}
+
+static enum status visit(struct pass_ctx *c, struct tally *n)
+{
+    struct pass_flow fl;
+    if (!pass_flow_make(c->f, &fl))
+        return ST_NOMEM;
+    for (uint32_t k = 0; k < c->f->ninsts; k++) {
+        const struct ptx_inst *i = &c->f->insts[k];
+        if (!changes(c, &fl, i, n) || !c->edit)
+            continue;
+        struct buf b = { 0 };
+        write_nc(c->m, i, c->opt->readonly == READONLY_PROMOTE, &b);
+        if (b.s)
+            ptx_edit_replace(c->edit, c->f, i->stmt, TAG, "%s", b.s);
+        c->oom |= b.oom;
+        buf_free(&b);
+    }
+    pass_flow_free(&fl);
+    return ST_OK;
+}
+
+static enum status check(struct pass_ctx *c)
+{
+    struct tally n = { 0 };
+    enum status s = visit(c, &n);
+    if (s == ST_OK && !n.done && n.refused)
+        return pass_refuse(c, n.at,
+                           "--assume-read-only PARAM takes your word; distinct buffers in the launch, "
+                           "or --assume-restrict, make a proof possible",
+                           "no load is proven read-only: %s", n.why);
+    if (s == ST_OK && !n.done)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           c->opt->readonly == READONLY_PROMOTE
+                               ? "the kernel has no plain global load to promote"
+                               : "the kernel has no .nc load");
+    return s;
+}
+
+static enum status run(struct pass_ctx *c)
+{
+    struct tally n = { 0 };
+    enum status s = visit(c, &n);
+    if (s == ST_OK && n.refused)
+        pass_note(c, n.at, "%u load%s not promoted, this one because %s", n.refused,
+                  n.refused > 1 ? "s" : "", n.why);
+    return s;
+}
+
+static const char *const knobs[] = { "readonly", "assume-read-only", "assume-restrict", NULL };
+const struct pass_row pass_row_readonly = {
+    { "readonly", "promote proven read-only loads to .nc, or take .nc away" }, knobs, asked, check, run,
+};

@@ -1,0 +1,429 @@
+/* schedule (paper: schedule): another loop schedule for the same kernel. Block
+ * shape, exchange of x and y, and coarsening are made by giving each thread the
+ * coordinates some thread of the original had:
+ *
+ *   g.d  = ctaid'.d * block'.d + tid'.d      index in the new shape, exchanged when asked
+ *   tid.d, ctaid.d = g.d mod, div block.d     what the body reads instead of the special registers
+ *
+ * Threads whose g lies outside the original's index set return at once, so the set
+ * of executed coordinates is exactly the original's, each once. That is the same
+ * kernel whenever no thread can see which others share its CTA or warp: no shared
+ * memory, barrier, warp intrinsic, lane or SM number. */
+#include "engine/pass/pass_int.h"
+
+#include <string.h>
+
+#define TAG "schedule"
+
+static bool asked(const struct options *o)
+{
+    return o->block.x || o->swap_xy || o->coarsen > 1;
+}
+
+/* ---- the new shape ---- */
+struct shape {
+    struct dim3u old_block, old_grid, block, grid;
+    uint64_t total[3]; /* threads per original dimension */
+    uint64_t span[3];  /* threads the new shape spends on the new dimension's axis */
+    int axis[3];       /* original dimension that new dimension d drives */
+    uint32_t coarsen;  /* iterations per thread, along the new x */
+    /* original dimension a is driven as before: its special registers stay */
+    bool kept[3];
+};
+
+static uint32_t dim_at(struct dim3u d, int k)
+{
+    return k == 0 ? d.x : k == 1 ? d.y : d.z;
+}
+static void dim_set(struct dim3u *d, int k, uint32_t v)
+{
+    *(k == 0 ? &d->x : k == 1 ? &d->y : &d->z) = v;
+}
+
+static bool shape_make(const struct pass_ctx *c, struct shape *s)
+{
+    const struct options *o = c->opt;
+    memset(s, 0, sizeof *s);
+    s->old_block = c->out->block;
+    s->old_grid = c->out->grid;
+    s->coarsen = o->coarsen > 1 ? (uint32_t)o->coarsen : 1;
+    for (int d = 0; d < 3; d++)
+        s->axis[d] = o->swap_xy && d < 2 ? 1 - d : d;
+    bool fits = true;
+    for (int d = 0; d < 3; d++) {
+        int a = s->axis[d];
+        s->total[a] = (uint64_t)dim_at(s->old_block, a) * dim_at(s->old_grid, a);
+        uint32_t width = o->block.x ? dim_at(o->block, d) : dim_at(s->old_block, a);
+        uint64_t work = s->total[a];
+        if (d == 0)
+            work = (work + s->coarsen - 1) / s->coarsen;
+        uint64_t ctas = width ? (work + width - 1) / width : 0;
+        s->span[d] = ctas * width;
+        s->kept[a] = a == d && width == dim_at(s->old_block, a) && (d || s->coarsen == 1);
+        fits = fits && width && s->total[a] <= 0xffffffffu && s->span[d] * s->coarsen <= 0xffffffffu &&
+               ctas <= (d ? 65535u : 0x7fffffffu);
+        dim_set(&s->block, d, width);
+        dim_set(&s->grid, d, (uint32_t)ctas);
+    }
+    return fits;
+}
+
+/* ---- legality ---- */
+static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const char **what)
+{
+    static const struct {
+        enum ptx_effect e;
+        const char *what;
+    } effects[] = {
+        { EFFECT_BARRIER, "a barrier" },
+        { EFFECT_WARP, "a warp intrinsic" },
+        { EFFECT_ASYNC_COPY, "an asynchronous copy" },
+        { EFFECT_TENSOR, "a tensor operation" },
+    };
+    static const char *const sregs[] = { "%laneid",
+                                         "%warpid",
+                                         "%nwarpid",
+                                         "%smid",
+                                         "%nsmid",
+                                         "%gridid",
+                                         "%lanemask_eq",
+                                         "%lanemask_le",
+                                         "%lanemask_lt",
+                                         "%lanemask_ge",
+                                         "%lanemask_gt",
+                                         "%clusterid",
+                                         "%nclusterid",
+                                         "%cluster_ctaid",
+                                         "%cluster_nctaid",
+                                         "%cluster_ctarank",
+                                         "%cluster_nctarank",
+                                         "%dynamic_smem_size",
+                                         "%total_smem_size" };
+    for (size_t k = 0; k < ARRAY_LEN(effects); k++) {
+        const struct ptx_inst *i = pass_find_effect(f, effects[k].e);
+        *what = effects[k].what;
+        if (i)
+            return i;
+    }
+    for (size_t k = 0; k < ARRAY_LEN(sregs); k++) {
+        const struct ptx_inst *i = pass_find_sreg(f, sregs[k]);
+        *what = sregs[k];
+        if (i)
+            return i;
+    }
+    for (uint32_t k = 0; k < f->ninsts; k++) {
+        *what = f->insts[k].op == PTX_OP_OPAQUE ? "an instruction this program does not model"
+                                                : "shared memory";
+        if (f->insts[k].op == PTX_OP_OPAQUE || f->insts[k].space == PTX_SPACE_SHARED ||
+            f->insts[k].space == PTX_SPACE_SHARED_CLUSTER)
+            return &f->insts[k];
+    }
+    return NULL;
+}
+
+static enum status check_shape(struct pass_ctx *c)
+{
+    struct shape s;
+    const struct dev_info *d = c->in->dev;
+    uint32_t most = d && d->max_threads_per_block ? d->max_threads_per_block : 1024;
+    bool fits = shape_make(c, &s);
+    if (dim3u_count(s.block) > most || s.block.z > 64 || s.block.x > 1024 || s.block.y > 1024)
+        return pass_refuse(
+            c, NO_SPAN, NULL, "a block of %ux%ux%u has %llu threads; %u is the most (and 64 along z)",
+            s.block.x, s.block.y, s.block.z, (unsigned long long)dim3u_count(s.block), most);
+    if (!fits)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "the grid that a block of %ux%ux%u needs (%ux%ux%u) is larger than a launch "
+                           "may be (65535 along y and z)",
+                           s.block.x, s.block.y, s.block.z, s.grid.x, s.grid.y, s.grid.z);
+    return ST_OK;
+}
+
+/* Coarsening makes one thread wait for its own earlier iterations: loops that wait for others may never
+ * end. */
+static enum status check_coarsen(struct pass_ctx *c)
+{
+    struct pass_flow fl;
+    if (c->opt->coarsen <= 1)
+        return ST_OK;
+    if (c->opt->coarsen != 2 && c->opt->coarsen != 4 && c->opt->coarsen != 8)
+        return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: 1, 2, 4 or 8", c->opt->coarsen);
+    struct pass_funcs fs;
+    bool listen = false;
+    pass_callees(c, &fs);
+    for (uint32_t k = 0; k < fs.n; k++)
+        listen |= pass_listens(fs.v[k]);
+    if (!pass_flow_make(c->f, &fl))
+        return ST_NOMEM;
+    const struct ptx_inst *w = pass_waits_for_others(&fl, listen);
+    enum status s =
+        w ? pass_refuse(
+                c, w->at, NULL,
+                "a loop may wait here for other threads, which coarsening makes part of this one")
+          : ST_OK;
+    pass_flow_free(&fl);
+    return s;
+}
+
+static bool reads_narrow(const struct ptx_inst *i)
+{
+    for (uint8_t k = 0; k < i->nopnds; k++) {
+        uint32_t r = i->opnds[k].index;
+        bool coordinate =
+            r == PTX_SREG_TID || r == PTX_SREG_NTID || r == PTX_SREG_CTAID || r == PTX_SREG_NCTAID;
+        if (i->opnds[k].kind == OPND_SREG && coordinate && i->ntypes &&
+            (i->opnds[k].comp < 0 || ptx_type_bits((enum ptx_type)i->type[i->ntypes - 1]) != 32))
+            return true;
+    }
+    return false;
+}
+
+static const char *const coords[] = { "%tid", "%ctaid", "%ntid", "%nctaid" };
+
+static const struct ptx_inst *first_read(const struct ptx_func *f)
+{
+    const struct ptx_inst *i = NULL;
+    for (size_t n = 0; n < ARRAY_LEN(coords) && !i; n++)
+        i = pass_find_sreg(f, coords[n]);
+    return i;
+}
+
+static bool reads(const struct ptx_func *f)
+{
+    return first_read(f) != NULL;
+}
+
+static enum status check_narrow(struct pass_ctx *c, const struct ptx_func *f)
+{
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        if (reads_narrow(&f->insts[k]))
+            return pass_refuse(c, f->insts[k].at, NULL,
+                               "a coordinate is read here as something other than a 32-bit component");
+    return ST_OK;
+}
+
+/* Copies of called functions compute their coordinates anew; the iteration of a coarsened thread they
+ * cannot know. */
+static enum status check_callee(struct pass_ctx *c, const struct pass_funcs *fs,
+                                const struct ptx_func *f)
+{
+    const struct ptx_inst *i = first_read(f);
+    bool coarse = c->opt->coarsen > 1;
+    if (i && coarse)
+        return pass_refuse(c, i->at, "without --coarsen it can be reshaped",
+                           "the called function %.*s reads its coordinates itself and cannot know which "
+                           "iteration of the thread it is called in",
+                           (int)f->name.n, f->name.s);
+    if (i && fs->indirect)
+        return pass_refuse(c, fs->at, NULL,
+                           "the kernel calls through a pointer, and %.*s, which may be what is called, "
+                           "reads its coordinates itself",
+                           (int)f->name.n, f->name.s);
+    for (uint32_t n = 0; n < f->ninsts && coarse; n++)
+        if (inst_is(&f->insts[n], "exit"))
+            return pass_refuse(c, f->insts[n].at, NULL,
+                               "the called function ends the thread, which coarsening cannot turn into "
+                               "the next iteration");
+    return check_narrow(c, f);
+}
+
+static enum status check(struct pass_ctx *c)
+{
+    if (!c->in->launch)
+        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
+                           "a loop schedule is made from the launch's grid and block, and there is no "
+                           "launch description");
+    struct pass_funcs fs;
+    const char *what;
+    pass_callees(c, &fs);
+    const struct ptx_inst *i = sees_neighbours(c->f, &what);
+    for (uint32_t k = 0; k < fs.n && !i; k++)
+        i = sees_neighbours(fs.v[k], &what);
+    if (i)
+        return pass_refuse(
+            c, i->at, "only kernels whose threads know nothing but their global index can be reshaped",
+            "another block shape would be seen here: the kernel uses %s", what);
+    enum status s = check_narrow(c, c->f);
+    for (uint32_t k = 0; k < fs.n && s == ST_OK; k++)
+        s = check_callee(c, &fs, fs.v[k]);
+    if (s != ST_OK)
+        return s;
+    if (fs.unknown)
+        return pass_refuse(
+            c, fs.at, NULL,
+            "the kernel calls a function of another module, which may see the block shape");
+    if (c->f->reqnctapercluster.x || c->f->explicitcluster ||
+        (c->in->launch && c->in->launch->cluster.x))
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "the kernel is launched in CTA clusters, whose shape would change");
+    s = check_shape(c);
+    return s == ST_OK ? check_coarsen(c) : s;
+}
+
+/* ---- code ---- */
+struct names {
+    char text[5][3][24];
+}; /* empty: stays as it is */
+enum { N_TID, N_CTAID, N_G, N_NTID, N_NCTAID };
+
+static void make_names(struct names *n, struct pass_ctx *c, const struct shape *s)
+{
+    static const char *const stem[] = { "t", "c", "g" };
+    struct buf b = { 0 };
+    memset(n, 0, sizeof *n);
+    for (int v = 0; v < 5; v++)
+        for (int d = 0; d < 3; d++) {
+            buf_clear(&b);
+            if (s->kept[d])
+                continue;
+            if (v <= N_G)
+                buf_printf(&b, "%%%s%s%c", c->tag, stem[v], 'x' + d);
+            else
+                buf_printf(&b, "%u", dim_at(v == N_NTID ? s->old_block : s->old_grid, d));
+            if (b.s && b.n < sizeof n->text[v][d])
+                memcpy(n->text[v][d], b.s, b.n + 1);
+        }
+    c->oom |= b.oom;
+    buf_free(&b);
+}
+
+static const char *coordinate(void *ctx, const struct ptx_operand *o)
+{
+    struct names *n = ctx;
+    static const char *const sregs[] = { "%tid", "%ctaid", NULL, "%ntid", "%nctaid" };
+    const char *s = o->kind == OPND_SREG ? ptx_sreg_name((enum ptx_sreg)o->index) : NULL;
+    for (int v = 0; s && v < 5; v++)
+        if (sregs[v] && strcmp(s, sregs[v]) == 0)
+            return o->comp >= 0 && o->comp < 3 && n->text[v][o->comp][0] ? n->text[v][o->comp] : NULL;
+    return NULL;
+}
+
+/* Original dimension a's index from the new dimension d; leaves the index set -> next (NULL: it cannot,
+ * here). */
+static void index_code(const struct pass_ctx *c, const struct shape *s, int d, const char *next,
+                       struct buf *out)
+{
+    const char *t = c->tag;
+    char from = (char)('x' + d), to = (char)('x' + s->axis[d]);
+    int a = s->axis[d];
+    buf_printf(out, "mov.u32 \t%%%sa, %%ctaid.%c;\nmov.u32 \t%%%sb, %%tid.%c;\n", t, from, t, from);
+    buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sa, %u, %%%sb;\n", t, to, t, dim_at(s->block, d), t);
+    if (d == 0 && s->coarsen > 1 && c->opt->coarsen_mode == COARSEN_BLOCKED)
+        buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sg%c, %u, %%%sk;\n", t, to, t, to, s->coarsen, t);
+    else if (d == 0 && s->coarsen > 1)
+        buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sk, %llu, %%%sg%c;\n", t, to, t,
+                   (unsigned long long)s->span[0], t, to);
+    if (next && s->total[a] != s->span[d] * (d ? 1 : s->coarsen))
+        buf_printf(out, "setp.ge.u32 \t%%%sout, %%%sg%c, %llu;\n@%%%sout %s;\n", t, t, to,
+                   (unsigned long long)s->total[a], t, next);
+    uint32_t width = dim_at(s->old_block, a);
+    unsigned shift = 0;
+    while (!(width >> shift & 1))
+        shift++;
+    if (width == 1)
+        buf_printf(out, "mov.u32 \t%%%sc%c, %%%sg%c;\nmov.u32 \t%%%st%c, 0;\n", t, to, t, to, t, to);
+    else if (width >> shift == 1)
+        buf_printf(out, "shr.u32 \t%%%sc%c, %%%sg%c, %u;\nand.b32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t,
+                   to, shift, t, to, t, to, width - 1);
+    else
+        buf_printf(out, "div.u32 \t%%%sc%c, %%%sg%c, %u;\nrem.u32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t,
+                   to, width, t, to, t, to, width);
+}
+
+static void fix_directives(struct pass_ctx *c, const struct shape *s)
+{
+    struct str h = ptx_text(c->m, c->f->head);
+    static const char *const names[] = { ".reqntid", ".maxntid" };
+    for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+        const char *at = memmem(h.s, h.n, names[k], 8);
+        if (!at)
+            continue;
+        size_t from = (size_t)(at - h.s), to = from + 8;
+        while (to < h.n && ((h.s[to] >= '0' && h.s[to] <= '9') || h.s[to] == ',' || h.s[to] == ' ' ||
+                            h.s[to] == '\t'))
+            to++;
+        ptx_edit_span(c->edit, c->f->head.off + (uint32_t)from, (uint32_t)(to - from), TAG,
+                      "%s %u, %u, %u ", names[k], s->block.x, s->block.y, s->block.z);
+    }
+}
+
+static void declare(const char *t, struct buf *out)
+{
+    buf_printf(out,
+               ".reg .pred \t%%%sout;\n.reg .b32 \t%%%sa, %%%sb, %%%sk, %%%sgx, %%%sgy, %%%sgz, %%%stx, "
+               "%%%sty, %%%stz, %%%scx, %%%scy, %%%scz;\n",
+               t, t, t, t, t, t, t, t, t, t, t, t, t);
+}
+
+static void put_code(struct pass_ctx *c, const struct shape *s)
+{
+    const char *t = c->tag;
+    bool loop = s->coarsen > 1;
+    struct buf b = { 0 }, next = { 0 }, decls = { 0 };
+    declare(t, &decls);
+    ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s ? decls.s : "");
+    if (loop)
+        buf_printf(&next, "bra \t$%snext", t);
+    else
+        buf_puts(&next, "ret");
+    if (loop)
+        buf_printf(&b, "mov.u32 \t%%%sk, 0;\n$%sagain:\n", t, t);
+    for (int d = 2; d >= 0; d--)
+        if (!s->kept[s->axis[d]])
+            index_code(c, s, d, next.s ? next.s : "ret", &b);
+    if (b.s && next.s)
+        ptx_edit_entry(c->edit, c->f, TAG, "%s", b.s);
+    if (loop) {
+        pass_returns_to(c, "next");
+        ptx_edit_end(c->edit, c->f, TAG,
+                     "$%snext:\nadd.u32 \t%%%sk, %%%sk, 1;\nsetp.lt.u32 \t%%%sout, %%%sk, %u;\n@%%%sout "
+                     "bra \t$%sagain;\nret;",
+                     t, t, t, t, t, s->coarsen, t, t);
+    }
+    c->oom |= b.oom || next.oom || decls.oom;
+    buf_free(&b);
+    buf_free(&next);
+    buf_free(&decls);
+}
+
+/* What the body reads, and what called functions do. */
+static void put_names(struct pass_ctx *c, const struct shape *s)
+{
+    struct names n;
+    struct strmap clones = { 0 };
+    struct buf entry = { 0 };
+    make_names(&n, c, s);
+    struct pass_virtual v = { coordinate, &n, reads };
+    declare(c->tag, &entry);
+    for (int d = 2; d >= 0; d--)
+        if (!s->kept[s->axis[d]])
+            index_code(c, s, d, NULL, &entry);
+    if (entry.s && s->coarsen == 1)
+        pass_virtual_callees(c, &v, entry.s, &clones);
+    pass_virtual_kernel(c, &v, &clones);
+    c->oom |= entry.oom;
+    buf_free(&entry);
+    strmap_free(&clones);
+}
+
+static enum status run(struct pass_ctx *c)
+{
+    struct shape s;
+    shape_make(c, &s);
+    put_names(c, &s);
+    put_code(c, &s);
+    fix_directives(c, &s);
+    c->out->grid = s.grid;
+    c->out->block = s.block;
+    c->out->extra_regs += s.coarsen > 1 ? 4 : 3;
+    return ST_OK;
+}
+
+static const char *const knobs[] = { "block", "swap-xy", "coarsen", "coarsen-mode", NULL };
+const struct pass_row pass_row_schedule = {
+    { "schedule", "another block shape, x and y exchanged, several iterations per thread" },
+    knobs,
+    asked,
+    check,
+    run,
+};

@@ -1,0 +1,373 @@
+/* softcache (paper: softcache): thread-private 16-byte lines in shared memory, one per
+ * chosen data structure. A structure is a pointer parameter; an access belongs to the
+ * parameter its address derives from.
+ *
+ * A thread's lines stay exact because nothing reaches their bytes behind their back:
+ *   - an access of the same thread that may meet another structure's line looks there too:
+ *     a store empties that line, a load has its dirty bytes written back first;
+ *   - what other threads wrote counts only behind a fence, barrier, ordered access or call, and
+ *     there every line is written back (dirty bytes alone) and emptied. */
+#include "engine/rewrites/softcache_int.h"
+
+#include <string.h>
+
+static bool asked(const struct options *o)
+{
+    return o->softcache != 0;
+}
+
+uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm)
+{
+    return threads_per_sm ? (uint32_t)(shared_free_per_sm / threads_per_sm / SOFT_LINE) : 0;
+}
+
+static bool touches_global(const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    return (e == EFFECT_LOAD || e == EFFECT_STORE || e == EFFECT_ATOMIC) &&
+           (i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC);
+}
+
+/* ---- collecting structures and accesses ---- */
+static struct soft_structure *structure_of(struct soft *s, int param)
+{
+    for (uint32_t k = 0; param >= 0 && k < s->n; k++)
+        if (s->s[k].param == param)
+            return &s->s[k];
+    if (param < 0 || s->n == SOFT_MAX)
+        return NULL;
+    s->s[s->n] = (struct soft_structure){
+        .param = param,
+        .why = "no access of it fits a line (atomic, ordered, or wider than 16 bytes)",
+        .line = -1
+    };
+    return &s->s[s->n++];
+}
+
+static bool fits_line(const struct ptx_inst *i)
+{
+    const struct ptx_operand *a = inst_address(i);
+    unsigned bytes = inst_bytes(i);
+    return (inst_is(i, "ld") || inst_is(i, "st")) && !inst_is_strong(i) && !inst_has(i, ".unified") &&
+           bytes && bytes <= SOFT_LINE && i->type[0] != PTX_T_B128 && a && a->base == BASE_REG;
+}
+
+static void classify(struct soft *s, const struct ptx_inst *i)
+{
+    struct soft_access *a = &s->access[i->index];
+    const struct ptx_operand *o = inst_address(i);
+    if (!touches_global(i))
+        return;
+    pass_address_roots(s->c, &s->flow, o, &a->roots);
+    bool anywhere = a->roots.unknown || a->roots.params;
+    if (!anywhere && (a->roots.window || a->roots.sym))
+        /* another window, or a variable of the module: no buffer */
+        return;
+    unsigned bytes = inst_bytes(i);
+    bool atomic = inst_effect(i) == EFFECT_ATOMIC;
+    a->kind = SOFT_OTHER;
+    a->store = inst_effect(i) != EFFECT_LOAD || inst_is_strong(i);
+    a->whole = !o || o->base != BASE_REG || !bytes || bytes > SOFT_LINE ||
+               !(atomic || inst_is(i, "ld") || inst_is(i, "st"));
+    struct soft_structure *x = structure_of(s, pass_access_param(s->c, &s->flow, i));
+    if (!x)
+        return;
+    x->written |= inst_effect(i) != EFFECT_LOAD;
+    if (!x->cacheable)
+        x->at = i->at;
+    if (!fits_line(i))
+        return;
+    a->kind = SOFT_OWN;
+    a->own = (uint32_t)(x - s->s);
+    x->cacheable = true;
+}
+
+static enum status collect(struct soft *s)
+{
+    struct pass_ctx *c = s->c;
+    for (uint32_t k = 0; k < c->f->ninsts; k++) {
+        const struct ptx_inst *i = &c->f->insts[k];
+        enum ptx_effect e = inst_effect(i);
+        const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+        if ((e == EFFECT_ASYNC_COPY && name && strstr(name, "bulk")) || e == EFFECT_TENSOR ||
+            e == EFFECT_SURFACE || i->op == PTX_OP_OPAQUE)
+            return pass_refuse(c, i->at, NULL,
+                               "this instruction may touch memory behind the software cache");
+        classify(s, i);
+    }
+    return c->oom ? ST_NOMEM : ST_OK;
+}
+
+static void spoil(struct soft_structure *x, const char *why)
+{
+    x->cacheable = false;
+    x->why = why;
+}
+
+/* A line reads whole 16 bytes: behind the last whole line of its buffer the structure is accessed
+ * directly. */
+static void check_edges(struct soft *s)
+{
+    const struct launch_spec *l = s->c->in->launch;
+    for (uint32_t k = 0; k < s->n; k++) {
+        struct soft_structure *x = &s->s[k];
+        size_t p = (size_t)x->param, own = p < l->nargs ? launch_buffer_of(l, p) : SIZE_MAX;
+        if (!x->cacheable)
+            continue;
+        if (own == SIZE_MAX || s->c->f->params[p]->bytes != 8) {
+            spoil(x, "the launch description gives no buffer for it, so its size is not known");
+            continue;
+        }
+        uint64_t bytes = l->args[own].count * elem_size(l->args[own].elem),
+                 from = l->args[p].kind == ARG_SAME_AS ? l->args[p].offset : 0;
+        x->ragged = bytes % SOFT_LINE != 0;
+        x->whole = bytes / SOFT_LINE * SOFT_LINE - from;
+        if (bytes / SOFT_LINE * SOFT_LINE <= from)
+            spoil(x, "its buffer is smaller than a line");
+    }
+}
+
+bool soft_may_meet(const struct soft *s, const struct soft_access *a, uint32_t k)
+{
+    if (a->roots.unknown)
+        return true;
+    for (int p = 0; p < 64; p++)
+        if ((a->roots.params >> p & 1) &&
+            (p == s->s[k].param || !pass_params_distinct(s->c, p, s->s[k].param)))
+            return true;
+    return false;
+}
+
+/* ---- how much fits ---- */
+/* CTAs an SM holds at once, by warps, CTA slots, shared memory and, where the kernel states a limit,
+ * registers. */
+static uint64_t resident(const struct pass_ctx *c, uint64_t per_cta)
+{
+    const struct dev_info *d = c->in->dev;
+    uint64_t warps = pass_warps(c), ctas = warps ? d->max_warps_per_sm / warps : 0;
+    uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg : c->f->maxnreg;
+    if (d->max_ctas_per_sm && ctas > d->max_ctas_per_sm)
+        ctas = d->max_ctas_per_sm;
+    if (per_cta && ctas > d->shared_per_sm / per_cta)
+        ctas = d->shared_per_sm / per_cta;
+    if (regs && d->regs_per_sm && ctas > d->regs_per_sm / (regs * warps * 32))
+        ctas = d->regs_per_sm / (regs * warps * 32);
+    return ctas;
+}
+
+static enum status fit(struct soft *s)
+{
+    struct pass_ctx *c = s->c;
+    const struct dev_info *d = c->in->dev;
+    bool unsized;
+    uint64_t fixed = pass_shared_bytes(c->m, c->f, &unsized), dyn = (c->out->shared + 15u) & ~15u;
+    uint64_t threads = dim3u_count(c->out->block), reserved = d->cc_major >= 8 ? 1024 : 0,
+             per_cta = fixed + dyn + reserved;
+    uint64_t ctas = resident(c, per_cta), used = ctas * per_cta,
+             left = d->shared_per_sm > used ? d->shared_per_sm - used : 0;
+    uint32_t cln = pass_softcache_lines(left, ctas * threads);
+    while (cln && fixed + dyn + (uint64_t)cln * SOFT_LINE * threads > d->shared_per_block_optin)
+        cln--;
+    if (!cln)
+        return pass_refuse(c, NO_SPAN,
+                           "a smaller block, or less shared memory in the kernel, would leave room",
+                           "no line fits (CLN = 0): %llu bytes of shared memory are free for the %llu "
+                           "threads an SM holds, less than 16 each",
+                           (unsigned long long)left, (unsigned long long)(ctas * threads));
+    if (c->opt->softcache > 0 && (uint32_t)c->opt->softcache > cln)
+        return pass_refuse(
+            c, NO_SPAN, NULL,
+            "--softcache %d: %u line%s of 16 bytes per thread fit on %s without lowering the occupancy",
+            c->opt->softcache, cln, cln > 1 ? "s" : "", d->name);
+    s->lines = c->opt->softcache > 0 ? (uint32_t)c->opt->softcache : cln;
+    s->threads = (uint32_t)threads;
+    s->offset = (uint32_t)dyn;
+    return ST_OK;
+}
+
+/* ---- the choice inside the kernel ---- */
+static bool meets(const struct ptx_inst *i)
+{
+    return inst_effect(i) == EFFECT_BARRIER || inst_effect(i) == EFFECT_WARP;
+}
+
+static bool calls_or_meets(const struct ptx_inst *i)
+{
+    return meets(i) || inst_effect(i) == EFFECT_CALL;
+}
+
+static void find_meetings(struct soft *s)
+{
+    struct pass_funcs fs;
+    pass_callees(s->c, &fs);
+    s->callees_meet = fs.unknown;
+    for (uint32_t k = 0; k < fs.n; k++)
+        s->callees_meet |=
+            pass_find_effect(fs.v[k], EFFECT_BARRIER) || pass_find_effect(fs.v[k], EFFECT_WARP);
+    s->together = s->callees_meet || pass_find_effect(s->c->f, EFFECT_BARRIER) ||
+                  pass_find_effect(s->c->f, EFFECT_WARP);
+}
+
+static bool loop_has_access(const struct soft *s, const struct ptx_loop *l)
+{
+    for (uint32_t b = 0; b < l->nblocks; b++) {
+        const struct ptx_block *k = &s->flow.cfg->blocks[l->blocks[b]];
+        for (uint32_t i = k->first; i < k->first + k->n; i++)
+            if (s->access[i].kind == SOFT_OWN && soft_uses(s, s->access[i].own))
+                return true;
+    }
+    return false;
+}
+
+bool soft_can_switch(const struct soft *s, uint32_t loop)
+{
+    const struct ptx_loop *l = &s->flow.cfg->loops[loop];
+    return !l->irreducible && loop_has_access(s, l) &&
+           (!s->together ||
+            pass_goes_together(&s->flow, l->header, s->callees_meet ? calls_or_meets : meets));
+}
+
+static enum status check_dynamic(struct soft *s)
+{
+    struct pass_ctx *c = s->c;
+    for (uint32_t l = 0; l < s->flow.cfg->nloops; l++)
+        if (soft_can_switch(s, l))
+            return ST_OK;
+    for (uint32_t l = 0; l < s->flow.cfg->nloops; l++)
+        if (loop_has_access(s, &s->flow.cfg->loops[l]))
+            return pass_refuse(
+                c, c->f->insts[s->flow.cfg->blocks[s->flow.cfg->loops[l].header].first].at,
+                "--softcache auto and --softcache N choose before the launch and have no such limit",
+                "--softcache dynamic would let threads part at this loop, and they meet again at a "
+                "barrier or warp intrinsic");
+    return pass_refuse(
+        c, NO_SPAN, "--softcache N chooses before the launch",
+        "--softcache dynamic samples a loop, and no loop of the kernel accesses a structure");
+}
+
+/* ---- */
+static enum soft_mode mode_of(const struct pass_ctx *c)
+{
+    if (c->opt->softcache > 0 || c->opt->softcache_data[0])
+        return SOFT_FIXED;
+    if (c->opt->softcache == OPT_SOFTCACHE_DYNAMIC)
+        return SOFT_DYNAMIC;
+    return c->survey == PASS_SURVEY_PROFILE ? SOFT_PROFILE : c->soft_profile ? SOFT_FIXED : SOFT_DYNAMIC;
+}
+
+static enum status soft_begin(struct soft *s, struct pass_ctx *c)
+{
+    memset(s, 0, sizeof *s);
+    s->c = c;
+    s->mode = mode_of(c);
+    s->counting = s->mode == SOFT_PROFILE || c->survey == PASS_SURVEY_CENSUS;
+    s->access = base_alloc(sizeof *s->access * (c->f->ninsts + 1));
+    enum status st = s->access ? fit(s) : ST_NOMEM;
+    if (st == ST_OK && !pass_flow_make(c->f, &s->flow))
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        st = collect(s);
+    if (st != ST_OK)
+        return st;
+    check_edges(s);
+    find_meetings(s);
+    uint32_t usable = 0;
+    for (uint32_t k = 0; k < s->n; k++)
+        usable += s->s[k].cacheable;
+    if (!usable)
+        return pass_refuse(c, s->n ? s->s[0].at : NO_SPAN, NULL,
+                           s->n ? "no structure can be cached; parameter %d cannot because %s"
+                                : "the kernel accesses no pointer parameter",
+                           s->n ? s->s[0].param : 0, s->n ? s->s[0].why : "");
+    /* more lines than structures would only take L1 away */
+    s->lines = s->lines < usable ? s->lines : usable;
+    st = soft_rank(s);
+    return st == ST_OK && s->mode == SOFT_DYNAMIC ? check_dynamic(s) : st;
+}
+
+static void soft_end(struct soft *s)
+{
+    pass_flow_free(&s->flow);
+    base_free(s->access);
+}
+
+/* ---- the pass ---- */
+static enum status check(struct pass_ctx *c)
+{
+    struct soft s;
+    if (!c->in->launch || !c->in->dev)
+        return pass_refuse(c, NO_SPAN, c->in->launch ? "name a device" : "name the launch with --launch",
+                           "how many lines fit follows from the device's shared memory and the launch's "
+                           "threads, and there is no %s",
+                           c->in->launch ? "device" : "launch description");
+    enum status st = soft_begin(&s, c);
+    soft_end(&s);
+    return st;
+}
+
+/* The names that a fixed choice came to, for the record of it: --softcache-data reads them. */
+static void put_choice(struct soft *s)
+{
+    struct pass_output *o = s->c->out;
+    const struct launch_spec *l = s->c->in->launch;
+    size_t n = 0;
+    o->soft_lines = 0;
+    for (uint32_t line = 0; line < s->lines; line++)
+        for (uint32_t k = 0; k < s->n; k++) {
+            const char *name = l->args[s->s[k].param].name;
+            size_t len = name ? strlen(name) : 0;
+            if (s->s[k].line != (int)line || n + len + 2 > sizeof o->soft_data)
+                continue;
+            if (n)
+                o->soft_data[n++] = ',';
+            memcpy(o->soft_data + n, name ? name : "", len);
+            n += len;
+            o->soft_lines++;
+        }
+    o->soft_data[n] = 0;
+}
+
+static void tell(struct soft *s)
+{
+    if (s->mode == SOFT_DYNAMIC && s->c->opt->softcache == OPT_SOFTCACHE_AUTO)
+        pass_note(
+            s->c, NO_SPAN,
+            "no profile was taken: the choice is made inside the kernel, as by --softcache dynamic");
+    for (uint32_t k = 0; k < s->n; k++)
+        if (!s->s[k].cacheable)
+            pass_note(s->c, s->s[k].at, "%.*s is not cached: %s",
+                      (int)s->c->f->params[s->s[k].param]->name.n,
+                      s->c->f->params[s->s[k].param]->name.s, s->s[k].why);
+        else if (s->mode == SOFT_FIXED && s->s[k].line >= 0)
+            pass_note(s->c, NO_SPAN, "%.*s gets line %d of %u",
+                      (int)s->c->f->params[s->s[k].param]->name.n,
+                      s->c->f->params[s->s[k].param]->name.s, s->s[k].line, s->lines);
+}
+
+static enum status run(struct pass_ctx *c)
+{
+    struct soft s;
+    enum status st = soft_begin(&s, c);
+    if (st == ST_OK && s.mode == SOFT_FIXED)
+        put_choice(&s);
+    if (st == ST_OK && s.mode == SOFT_FIXED && !c->out->soft_lines) {
+        pass_note(c, NO_SPAN, "no structure hits its line in the profile: nothing is cached");
+    } else if (st == ST_OK) {
+        soft_emit(&s);
+        tell(&s);
+        uint32_t bytes = s.mode == SOFT_PROFILE ? 0 : s.lines * SOFT_LINE * s.threads;
+        c->out->extra_shared += bytes ? s.offset - c->out->shared + bytes : 0;
+        c->out->shared = bytes ? s.offset + bytes : c->out->shared;
+    }
+    soft_end(&s);
+    return st == ST_OK && c->oom ? ST_NOMEM : st;
+}
+
+static const char *const knobs[] = { "softcache", "softcache-data", "assume-restrict", NULL };
+const struct pass_row pass_row_softcache = {
+    { "softcache", "thread-private 16-byte lines in shared memory for the structures that hit most" },
+    knobs,
+    asked,
+    check,
+    run,
+};

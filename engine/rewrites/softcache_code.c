@@ -1,0 +1,352 @@
+/* softcache, the copies of the body: the caching slice, the monitoring slice, and how a thread goes from
+ * one to the other.
+ *
+ * Fixed choice: the body once, every access of a structure with a line looks into it.
+ * Profile: the body once, every access counts the hits of one imaginary line per structure; the sums of
+ * all threads are what the host chooses by. Dynamic choice: the body stands twice. The first copy
+ * simulates one line per structure until a thread has made 300 accesses; the next loop header then ranks
+ * the structures, a written one needing more than twice the hits of a read one, and goes to the same
+ * header of the second copy. All registers are shared, so nothing else is carried over.
+ * Where threads meet at barriers or exchange within a warp, they go over together: at a header that all
+ * pass equally often, after the number of turns that makes 300 accesses. */
+#include "engine/rewrites/softcache_int.h"
+
+#include <string.h>
+
+#define TAG "softcache"
+
+/* ---- one instruction of a copy ---- */
+struct copy {
+    struct soft *s;
+    bool monitor;
+    const bool *second; /* blocks of the second copy; NULL: all */
+};
+
+static bool flush_before(const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    return e == EFFECT_FENCE || e == EFFECT_BARRIER || e == EFFECT_ASYNC_COPY || inst_ends_thread(i) ||
+           e == EFFECT_CALL || inst_has(i, ".acquire") || inst_has(i, ".release") ||
+           inst_has(i, ".acq_rel");
+}
+
+/* Adds what this thread counted to the sums of all. */
+static void report_code(const struct soft *s, struct buf *out)
+{
+    const char *t = s->c->tag;
+    static const char *const words[] = { "got", "all" };
+    if (!s->counting)
+        return;
+    buf_printf(out, "mov.u64 \t%%%sadr, " PASS_SOFT_SYMBOL ";\n", t);
+    for (uint32_t k = 0; k < s->n; k++)
+        for (unsigned w = 0; w < 2 && soft_uses(s, k); w++)
+            buf_printf(out,
+                       "cvt.u64.u32 \t%%%swb, %%%s%s%u;\nred.global.add.u64 \t[%%%sadr+%d], %%%swb;\n",
+                       t, t, words[w], k, t, 16 * s->s[k].param + 8 * (int)w, t);
+}
+
+/* The instruction with a flush in front; a guarded one that ends the thread takes its flush along. */
+static void flushed(struct soft *s, const struct ptx_inst *i, struct buf *out)
+{
+    uint32_t n = s->labels++;
+    struct buf f = { 0 };
+    soft_flush_all(s, inst_ends_thread(i), &f);
+    if (inst_ends_thread(i))
+        report_code(s, &f);
+    bool jump = i->guarded && inst_ends_thread(i);
+    if (jump) {
+        struct str g = s->c->f->regs[i->guard].name;
+        buf_printf(out, "@%s%.*s bra \t$%sstay%u;\n", i->guard_neg ? "" : "!", (int)g.n, g.s, s->c->tag,
+                   n);
+    }
+    buf_put(out, f.s ? f.s : "", f.n);
+    if (jump)
+        soft_own_text(s, i, out);
+    else
+        buf_str(out, ptx_text(s->c->m, i->at));
+    buf_puts(out, "\n");
+    if (jump)
+        buf_printf(out, "$%sstay%u:\n", s->c->tag, n);
+    out->oom |= f.oom;
+    buf_free(&f);
+}
+
+/* Imaginary lines are emptied where real ones are. */
+static void monitor_flush(struct soft *s, const struct ptx_inst *i, struct buf *out)
+{
+    for (uint32_t k = 0; k < s->n; k++)
+        if (soft_uses(s, k))
+            buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);
+    buf_str(out, ptx_text(s->c->m, i->at));
+}
+
+static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
+{
+    struct copy *c = ctx;
+    struct soft *s = c->s;
+    const struct soft_access *a = &s->access[i->index];
+    if (c->second && !c->second[s->flow.cfg->block_of[i->index]])
+        return true; /* no switch leads there: left out */
+    bool own = a->kind == SOFT_OWN && soft_uses(s, a->own);
+    if (own && c->monitor)
+        soft_monitored(s, i, out);
+    else if (own)
+        soft_cached(s, i, out);
+    else if (flush_before(i) && (!c->monitor || (s->counting && inst_ends_thread(i))))
+        flushed(s, i, out);
+    else if (flush_before(i) && !inst_ends_thread(i))
+        monitor_flush(s, i, out);
+    else if (a->kind == SOFT_APART || !soft_other(s, i, c->monitor, out))
+        return false;
+    while (out->n && out->s[out->n - 1] == '\n')
+        out->s[--out->n] = 0;
+    return true;
+}
+
+/* ---- entry, choice, the two copies ---- */
+/* end = the parameter's value + the bytes of whole lines in its buffer */
+static void end_code(const struct soft *s, uint32_t k, struct buf *out)
+{
+    const char *t = s->c->tag;
+    struct str name = s->c->f->params[s->s[k].param]->name;
+    buf_printf(out, "ld.param.u64 \t%%%send%u, [%.*s];\nadd.s64 \t%%%send%u, %%%send%u, %llu;\n", t, k,
+               (int)name.n, name.s, t, k, t, k, (unsigned long long)s->s[k].whole);
+}
+
+static void entry_code(struct soft *s, struct buf *out)
+{
+    const char *t = s->c->tag;
+    struct buf lin = { 0 };
+    buf_printf(&lin, "%%%soff", t);
+    if (lin.s && s->mode != SOFT_PROFILE)
+        pass_linear_tid(s->c, lin.s, out);
+    if (s->mode != SOFT_PROFILE)
+        buf_printf(out,
+                   "mov.u32 \t%%%sbase, %sdyn;\nmad.lo.u32 \t%%%sbase, %%%soff, %d, %%%sbase;\nadd.u32 "
+                   "\t%%%sbase, %%%sbase, %u;\n",
+                   t, t, t, t, SOFT_LINE, t, t, t, s->offset);
+    if (s->mode != SOFT_FIXED)
+        buf_printf(out, "mov.u32 \t%%%scount, 0;\n", t);
+    for (uint32_t l = 0; s->mode == SOFT_DYNAMIC && s->together && l < s->flow.cfg->nloops; l++)
+        if (soft_can_switch(s, l))
+            buf_printf(out, "mov.u32 \t%%%sturn%u, 0;\n", t, l);
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (!soft_uses(s, k))
+            continue;
+        buf_printf(out, "mov.u64 \t%%%stag%u, 0;\nmov.u32 \t%%%smask%u, 0;\n", t, k, t, k);
+        if (s->s[k].ragged)
+            end_code(s, k, out);
+        if (s->counting)
+            buf_printf(out, "mov.u32 \t%%%sgot%u, 0;\nmov.u32 \t%%%sall%u, 0;\n", t, k, t, k);
+        if (s->mode == SOFT_PROFILE)
+            continue;
+        if (s->mode == SOFT_DYNAMIC)
+            buf_printf(out, "mov.u32 \t%%%shit%u, 0;\nmov.u32 \t%%%sslot%u, -1;\n", t, k, t, k);
+        else
+            buf_printf(out, "add.u32 \t%%%sslot%u, %%%sbase, %u;\n", t, k, t,
+                       (uint32_t)s->s[k].line * SOFT_LINE * s->threads);
+    }
+    out->oom |= lin.oom;
+    buf_free(&lin);
+}
+
+/* Ranks the structures by hits; a written one counts half, ties go to the earlier one. */
+static void choice_code(struct soft *s, struct buf *out)
+{
+    const char *t = s->c->tag;
+    for (uint32_t k = 0; k < s->n; k++)
+        if (soft_uses(s, k) && !s->s[k].written)
+            buf_printf(out, "shl.b32 \t%%%shit%u, %%%shit%u, 1;\n", t, k, t, k);
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (!soft_uses(s, k))
+            continue;
+        buf_printf(out, "mov.u32 \t%%%srank, 0;\n", t);
+        for (uint32_t j = 0; j < s->n; j++) {
+            if (j == k || !soft_uses(s, j))
+                continue;
+            bool tie = s->s[j].written != s->s[k].written ? s->s[k].written : j < k;
+            buf_printf(
+                out,
+                "setp.%s.u32 \t%%%sp, %%%shit%u, %%%shit%u;\n@%%%sp add.u32 \t%%%srank, %%%srank, 1;\n",
+                tie ? "ge" : "gt", t, t, j, t, k, t, t, t);
+        }
+        buf_printf(out, "mul.lo.u32 \t%%%si, %%%srank, %u;\nadd.u32 \t%%%sslot%u, %%%sbase, %%%si;\n", t,
+                   t, SOFT_LINE * s->threads, t, k, t, t);
+        buf_printf(out,
+                   "setp.ge.u32 \t%%%sp, %%%srank, %u;\nsetp.eq.u32 \t%%%sq, %%%shit%u, 0;\nor.pred "
+                   "\t%%%sp, %%%sp, %%%sq;\n@%%%sp mov.u32 \t%%%sslot%u, -1;\n",
+                   t, t, s->lines, t, t, k, t, t, t, t, t, k);
+    }
+    for (uint32_t k = 0; k < s->n; k++)
+        if (soft_uses(s, k))
+            buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", t, k);
+}
+
+static const struct ptx_label *label_at(const struct ptx_func *f, uint32_t inst)
+{
+    for (uint32_t k = 0; k < f->nlabels; k++)
+        if (f->labels[k].inst == inst && !f->labels[k].ntargets)
+            return &f->labels[k];
+    return NULL;
+}
+
+/* Marks what the second copy needs: all that can be reached from `block`. */
+static void mark_from(const struct soft *s, uint32_t block, bool *second)
+{
+    const struct ptx_cfg *g = s->flow.cfg;
+    second[block] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t b = 0; b < g->nblocks; b++)
+            for (uint32_t k = 0; second[b] && k < g->blocks[b].nsucc; k++) {
+                uint32_t to = g->blocks[b].succ[k];
+                if (to < g->nblocks && !second[to])
+                    second[to] = more = true;
+            }
+    }
+}
+
+/* Turns of a loop in which its accesses, those of inner loops counted once, come to a sample. */
+static uint32_t sample_turns(const struct soft *s, uint32_t loop)
+{
+    const struct ptx_loop *l = &s->flow.cfg->loops[loop];
+    uint32_t n = 0;
+    for (uint32_t b = 0; b < l->nblocks; b++) {
+        const struct ptx_block *k = &s->flow.cfg->blocks[l->blocks[b]];
+        for (uint32_t i = k->first; i < k->first + k->n; i++)
+            n += s->access[i].kind == SOFT_OWN && soft_uses(s, s->access[i].own);
+    }
+    return n ? (SOFT_SAMPLE + n - 1) / n : SOFT_SAMPLE;
+}
+
+/* At the headers of loops the first copy may go over to the second. */
+static uint32_t put_switches(struct soft *s, const char *suffix, bool *second)
+{
+    struct pass_ctx *c = s->c;
+    const char *t = c->tag;
+    uint32_t put = 0;
+    for (uint32_t l = 0; l < s->flow.cfg->nloops; l++) {
+        const struct ptx_block *h = &s->flow.cfg->blocks[s->flow.cfg->loops[l].header];
+        const struct ptx_label *label = label_at(c->f, h->first);
+        if (!label || !soft_can_switch(s, l))
+            continue;
+        struct buf b = { 0 };
+        uint32_t n = s->labels++;
+        if (s->together)
+            buf_printf(&b,
+                       "add.u32 \t%%%sturn%u, %%%sturn%u, 1;\nsetp.le.u32 \t%%%sp, %%%sturn%u, %u;\n", t,
+                       l, t, l, t, t, l, sample_turns(s, l));
+        else
+            buf_printf(&b, "setp.lt.u32 \t%%%sp, %%%scount, %d;\n", t, t, SOFT_SAMPLE);
+        buf_printf(&b, "@%%%sp bra \t$%ssample%u;\n", t, t, n);
+        choice_code(s, &b);
+        buf_printf(&b, "bra \t%.*s%s;\n$%ssample%u:", (int)label->name.n, label->name.s, suffix, t, n);
+        if (b.s && !b.oom)
+            ptx_edit_before(c->edit, c->f, c->f->insts[h->first].stmt, TAG, "%s", b.s);
+        c->oom |= b.oom;
+        buf_free(&b);
+        mark_from(s, s->flow.cfg->loops[l].header, second);
+        put++;
+    }
+    return put;
+}
+
+static void edit_in_place(struct soft *s, bool monitor)
+{
+    struct copy copy = { s, monitor, NULL };
+    for (uint32_t k = 0; k < s->c->f->ninsts; k++) {
+        struct buf b = { 0 };
+        if (copy_inst(&copy, &s->c->f->insts[k], &b) && b.s)
+            ptx_edit_replace(s->c->edit, s->c->f, s->c->f->insts[k].stmt, TAG, "%s", b.s);
+        s->c->oom |= b.oom;
+        buf_free(&b);
+    }
+}
+
+static void end_of_body(struct soft *s, struct buf *out)
+{
+    soft_flush_all(s, true, out);
+    report_code(s, out);
+}
+
+static void put_second_copy(struct soft *s, const char *suffix, const bool *second)
+{
+    struct copy copy = { s, false, second };
+    struct buf b = { 0 };
+    struct pass_copy how = {
+        .m = s->c->m, .f = s->c->f, .suffix = suffix, .inst = copy_inst, .ctx = &copy
+    };
+    if (pass_falls_off(s->c->f)) {
+        report_code(s, &b);
+        buf_puts(&b, "ret;\n");
+    }
+    pass_copy_stmts(&how, pass_first_stmt(s->c->f), s->c->f->nstmts, &b);
+    if (pass_falls_off(s->c->f))
+        end_of_body(s, &b);
+    if (b.s)
+        ptx_edit_end(s->c->edit, s->c->f, TAG, "%s", b.s);
+    s->c->oom |= b.oom;
+    buf_free(&b);
+}
+
+static void put_slices(struct soft *s, const char *suffix)
+{
+    bool *second = base_alloc(s->flow.cfg->nblocks + 1);
+    if (!second)
+        s->c->oom = true;
+    else if (put_switches(s, suffix, second))
+        put_second_copy(s, suffix, second);
+    base_free(second);
+}
+
+static void put_declarations(struct soft *s, const char *decls, const char *entry)
+{
+    struct pass_ctx *c = s->c;
+    if (s->mode != SOFT_PROFILE)
+        ptx_edit_global(c->edit, TAG, ".extern .shared .align 16 .b8 %sdyn[];", c->tag);
+    if (s->counting) {
+        ptx_edit_global(c->edit, TAG, ".visible .global .align 8 .u64 " PASS_SOFT_SYMBOL "[%d];",
+                        PASS_SOFT_WORDS);
+        pass_put_reset(c->out, PASS_SOFT_SYMBOL, 8ull * PASS_SOFT_WORDS);
+    }
+    ptx_edit_declare(c->edit, c->f, TAG, "%s", decls);
+    ptx_edit_entry(c->edit, c->f, TAG, "%s", entry);
+}
+
+static void put_body(struct soft *s, const char *suffix)
+{
+    struct pass_ctx *c = s->c;
+    edit_in_place(s, s->mode != SOFT_FIXED);
+    if (s->mode != SOFT_DYNAMIC && pass_falls_off(c->f)) {
+        struct buf f = { 0 };
+        end_of_body(s, &f);
+        if (f.s)
+            ptx_edit_end(c->edit, c->f, TAG, "%s", f.s);
+        c->oom |= f.oom;
+        buf_free(&f);
+    }
+    if (s->mode == SOFT_DYNAMIC)
+        put_slices(s, suffix);
+}
+
+void soft_emit(struct soft *s)
+{
+    struct pass_ctx *c = s->c;
+    struct buf decls = { 0 }, entry = { 0 }, suffix = { 0 };
+    soft_declare(s, &decls);
+    for (uint32_t l = 0; s->mode == SOFT_DYNAMIC && s->together && l < s->flow.cfg->nloops; l++)
+        buf_printf(&decls, ".reg .b32 \t%%%sturn%u;\n", c->tag, l);
+    entry_code(s, &entry);
+    buf_printf(&suffix, "_%sc", c->tag);
+    if (decls.s && entry.s && suffix.s) {
+        put_declarations(s, decls.s, entry.s);
+        put_body(s, suffix.s);
+    }
+    for (uint32_t k = 0; k < s->n; k++)
+        if (soft_uses(s, k))
+            c->out->extra_regs += s->s[k].written ? 4 : 3;
+    c->oom |= decls.oom || entry.oom || suffix.oom;
+    buf_free(&decls);
+    buf_free(&entry);
+    buf_free(&suffix);
+}

@@ -1,0 +1,129 @@
+/* throttle (paper: cluster, section 4.3, as its comparison): fewer resident CTAs by a
+ * pad of dynamic shared memory, or by .maxnreg and .minnctapersm. The agents' own
+ * throttle is a knob of the cluster pass. */
+#include "engine/pass/pass_int.h"
+
+#include <string.h>
+
+#define TAG "throttle"
+
+static bool asked(const struct options *o)
+{
+    return o->throttle_shared || o->maxnreg || o->minctas;
+}
+
+static enum status check_shared(struct pass_ctx *c)
+{
+    const struct dev_info *d = c->in->dev;
+    bool unsized;
+    uint64_t have =
+        pass_shared_bytes(c->m, c->f, &unsized) + (c->in->launch ? c->in->launch->shared : 0);
+    uint64_t want = have + (uint64_t)c->opt->throttle_shared;
+    if (d && d->shared_per_block_optin && want > d->shared_per_block_optin)
+        return pass_refuse(c, NO_SPAN, NULL,
+                           "--throttle-shared %d: the kernel would need %llu bytes of shared memory per "
+                           "CTA and %s has %u (%llu are used already)",
+                           c->opt->throttle_shared, (unsigned long long)want, d->name,
+                           d->shared_per_block_optin, (unsigned long long)have);
+    return ST_OK;
+}
+
+static enum status check(struct pass_ctx *c)
+{
+    const struct options *o = c->opt;
+    uint64_t threads = dim3u_count(c->out->block);
+    const struct dev_info *d = c->in->dev;
+    if (o->throttle_shared && !c->in->launch)
+        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
+                           "--throttle-shared changes the launch, and there is no launch description");
+    if (o->minctas && !threads && !c->f->maxntid.x && !c->f->reqntid.x)
+        return pass_refuse(c, NO_SPAN, "name the launch with --launch",
+                           "--minctas: .minnctapersm needs .maxntid, and neither the kernel nor a "
+                           "launch gives the block");
+    if (d && o->minctas && threads * (uint64_t)o->minctas > (uint64_t)d->max_warps_per_sm * d->warp_size)
+        return pass_refuse(
+            c, NO_SPAN, NULL, "--minctas %d: %d CTAs of %llu threads are more than the %u an SM holds",
+            o->minctas, o->minctas, (unsigned long long)threads, d->max_warps_per_sm * d->warp_size);
+    return o->throttle_shared ? check_shared(c) : ST_OK;
+}
+
+/* Where white space and comments that begin at h.s[k] end. */
+static size_t skip_blank(struct str h, size_t k)
+{
+    while (k < h.n) {
+        const char *end;
+        if (strchr(" \t\r\n", h.s[k])) {
+            k++;
+        } else if (k + 1 < h.n && h.s[k] == '/' && h.s[k + 1] == '/') {
+            end = memchr(h.s + k, '\n', h.n - k);
+            k = end ? (size_t)(end - h.s) : h.n;
+        } else if (k + 1 < h.n && h.s[k] == '/' && h.s[k + 1] == '*') {
+            end = memmem(h.s + k + 2, h.n - k - 2, "*/", 2);
+            k = end ? (size_t)(end - h.s) + 2 : h.n;
+        } else {
+            break;
+        }
+    }
+    return k;
+}
+
+/* The number behind "<name>" in the head, comments left out: its place, and its length in *n; h.n where
+ * there is none. */
+static size_t find_value(struct str h, struct str name, size_t *n)
+{
+    for (size_t k = skip_blank(h, 0); k < h.n; k = skip_blank(h, k + 1)) {
+        if (h.n - k <= name.n || memcmp(h.s + k, name.s, name.n) != 0)
+            continue;
+        size_t from = skip_blank(h, k + name.n);
+        if (from == k + name.n)
+            continue;
+        *n = strspn(h.s + from, "0123456789abcdefABCDEFxXU");
+        return from;
+    }
+    return h.n;
+}
+
+/* Replaces "<name> N" in the head, or adds it behind the parameter list. */
+static void put_directive(struct pass_ctx *c, const char *name, uint32_t present, const char *value)
+{
+    struct str h = ptx_text(c->m, c->f->head);
+    size_t n = 0, from = present ? find_value(h, str_of(name), &n) : h.n;
+    if (from < h.n)
+        ptx_edit_span(c->edit, c->f->head.off + (uint32_t)from, (uint32_t)n, TAG, "%s", value);
+    else
+        ptx_edit_span(c->edit, c->f->body.off, 0, TAG, "%s %s\n", name, value);
+}
+
+static enum status run(struct pass_ctx *c)
+{
+    const struct options *o = c->opt;
+    struct buf v = { 0 };
+    c->out->shared += (uint32_t)o->throttle_shared;
+    c->out->extra_shared += (uint32_t)o->throttle_shared;
+    if (o->maxnreg) {
+        buf_printf(&v, "%d", o->maxnreg);
+        put_directive(c, ".maxnreg", c->f->maxnreg, v.s ? v.s : "0");
+        buf_clear(&v);
+    }
+    if (o->minctas && !c->f->maxntid.x && !c->f->reqntid.x) {
+        buf_printf(&v, "%u, %u, %u", c->out->block.x, c->out->block.y, c->out->block.z);
+        put_directive(c, ".maxntid", 0, v.s ? v.s : "1");
+        buf_clear(&v);
+    }
+    if (o->minctas) {
+        buf_printf(&v, "%d", o->minctas);
+        put_directive(c, ".minnctapersm", c->f->minnctapersm, v.s ? v.s : "0");
+    }
+    enum status s = v.oom ? ST_NOMEM : ST_OK;
+    buf_free(&v);
+    return s;
+}
+
+static const char *const knobs[] = { "throttle-shared", "maxnreg", "minctas", NULL };
+const struct pass_row pass_row_throttle = {
+    { "throttle", "fewer or more resident CTAs by a shared-memory pad or register limits" },
+    knobs,
+    asked,
+    check,
+    run,
+};

@@ -1,0 +1,299 @@
+/* Advice: the rules of the bypass paper's section 5.3 and what the analysis knows, as
+ * ranked items that are one key away from being tried. Expected gains are modelled. */
+#include "engine/tune/tune_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct advising {
+    const struct tune_subject *s;
+    const struct tune_sweep *sweep;
+    struct tune_advice *out;
+    size_t n, most;
+};
+
+static struct tune_advice *item(struct advising *a, double gain, double confidence, const char *title)
+{
+    if (a->n == a->most)
+        return NULL;
+    struct tune_advice *t = &a->out[a->n++];
+    memset(t, 0, sizeof *t);
+    t->options = options_default();
+    t->expected_gain = gain;
+    t->confidence = confidence;
+    t->real_gain = NAN;
+    snprintf(t->title, sizeof t->title, "%s", title);
+    return t;
+}
+
+static const struct dev_info *device(const struct advising *a)
+{
+    return a->s->dev ? dev_describe(a->s->dev) : NULL;
+}
+
+/* A finished sweep has the real gain: that is what is said first. */
+static void from_sweep(struct advising *a)
+{
+    const struct result *best = a->sweep ? tune_sweep_best(a->sweep) : NULL;
+    const struct result *cha = a->sweep ? &a->sweep->cha : NULL;
+    if (!best || !cha->time.valid || best->time.median <= 0)
+        return;
+    double gain = (double)cha->time.median / (double)best->time.median;
+    struct tune_advice *t =
+        item(a, gain, 1,
+             gain > 1 + a->sweep->curve.significance ? "use the best point of the sweep"
+                                                     : "no valley here: leave it alone");
+    if (!t)
+        return;
+    struct buf why = { 0 };
+    tune_verdict(a->sweep, &why);
+    snprintf(t->why, sizeof t->why, "%s", why.s ? why.s : "");
+    buf_free(&why);
+    if (gain > 1 + a->sweep->curve.significance)
+        t->options = best->options;
+    t->tried = true;
+    t->real_gain = gain;
+}
+
+/* bypass paper, rule: the threshold is where the warps' footprints stop fitting the cache together. */
+static void from_footprint(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    const struct dev_info *d = device(a);
+    int warps = a->s->launch ? (int)tune_warps(a->s) : 0;
+    if (a->sweep || !k->footprint.valid || !d || !warps || k->footprint.pi_fit >= warps)
+        return;
+    double over = k->footprint.bytes_per_sm / (double)(d->l1_bytes ? d->l1_bytes : 1);
+    bool reused = k->reuse.valid && k->reuse.none < 0.9;
+    struct tune_advice *t = item(a, reused ? fmin(2.5, 1 + over / 4) : 1.05, reused ? 0.6 : 0.3,
+                                 "bypass L1 for some warps: find the threshold");
+    if (!t)
+        return;
+    t->options.bypass = BYPASS_L1;
+    t->options.pi.mode = k->footprint.pi_fit > 0 ? PI_VALUE : PI_BPA;
+    t->options.pi.value = k->footprint.pi_fit;
+    snprintf(t->why, sizeof t->why,
+             "an SM touches %.0f KiB between reuses, L1 holds %llu KiB: the footprint fits up to π=%d "
+             "of %d (modelled)",
+             k->footprint.bytes_per_sm / 1024, (unsigned long long)d->l1_bytes / 1024,
+             k->footprint.pi_fit, warps);
+}
+
+static void from_partition(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    const char *index = k->partition.index;
+    if (!index || strcmp(index, "none") == 0 ||
+        (k->cls != ANA_CLASS_ALGORITHM && k->cls != ANA_CLASS_CACHE_LINE))
+        return;
+    struct tune_advice *t = item(
+        a, 1 + fmax(k->partition.strength_x, fmax(k->partition.strength_y, k->partition.strength_z)),
+        0.5, "cluster CTAs that share data (agents)");
+    if (!t)
+        return;
+    int i = knob_find(STR("index"));
+    t->options.cluster = CLUSTER_AGENT;
+    knob_set(&t->options, (size_t)i, str_of(index), NULL);
+    snprintf(t->why, sizeof t->why, "%s", k->partition.why ? k->partition.why : "");
+}
+
+/* schedule: uncoalesced 2-D kernels often gain most from another block shape. */
+static void from_coalescing(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    if (!k->coalesce.valid || k->coalesce.degree > 0.9 || !a->s->launch ||
+        a->s->launch->block.y * a->s->launch->block.z == 1)
+        return;
+    struct tune_advice *t = item(a, fmin(3, 1 / fmax(k->coalesce.degree, 0.34)), 0.4,
+                                 "exchange x and y, or another block shape");
+    if (!t)
+        return;
+    t->options.swap_xy = true;
+    snprintf(t->why, sizeof t->why,
+             "only %.0f %% of the threads coalesce: %.1f sectors per request expected; the mapping of "
+             "threads to data decides that",
+             100 * k->coalesce.degree, k->coalesce.expected);
+}
+
+/* bypass paper 5.3: loads that nothing uses again only push others out. */
+static void from_streams(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    unsigned streams = 0, reused = 0;
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *x = &k->access[i];
+        if (x->store || x->atomic || x->prefetch || x->space != PTX_SPACE_GLOBAL)
+            continue;
+        streams += x->cls == ANA_CLASS_STREAMING && !x->reused;
+        reused += x->reused;
+    }
+    if (!streams || !reused)
+        return;
+    struct tune_advice *t = item(a, 1.08, 0.5, "let the streaming loads bypass L1, each by itself");
+    if (!t)
+        return;
+    t->options.bypass = BYPASS_L1;
+    t->options.bypass_op = BYPASS_OP_NO_ALLOCATE;
+    t->options.bypass_form = BYPASS_FORM_VERTICAL;
+    snprintf(t->why, sizeof t->why,
+             "%u load%s and %s not used again, %u %s: the streams need not take the others' place",
+             streams, streams == 1 ? " streams" : "s stream", streams == 1 ? "is" : "are", reused,
+             reused == 1 ? "is" : "are");
+}
+
+static void from_read_only(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    const struct dev_info *d = device(a);
+    unsigned proven = 0;
+    for (uint32_t i = 0; i < k->naccess; i++)
+        proven += !k->access[i].store && k->access[i].space == PTX_SPACE_GLOBAL &&
+                  k->access[i].read_only == ANA_YES;
+    if (!proven || !d || d->cc_major >= 7) /* since Volta .nc shares L1: nothing to win */
+        return;
+    struct tune_advice *t = item(a, 1.2, 0.5, "read through the read-only cache");
+    if (!t)
+        return;
+    t->options.readonly = READONLY_PROMOTE;
+    snprintf(t->why, sizeof t->why,
+             "%u loads read memory that no thread writes; %s has a separate read-only cache", proven,
+             d->name);
+}
+
+/* Whether a CTA touches a line again is known from a trace alone. */
+static void from_class_alone(struct advising *a)
+{
+    struct tune_advice *t = item(a, 1, 0.3, "see what each CTA touches again");
+    if (t)
+        snprintf(t->why, sizeof t->why,
+                 "no CTA reads what another does; whether one reads a line again, and L1 matters, shows "
+                 "with a launch");
+}
+
+/* Nothing else was found to try: why not, as the degree and the reuse have it. */
+static void from_class(struct advising *a)
+{
+    const struct ana_kernel *k = a->s->facts;
+    bool scattered = k->coalesce.valid && k->coalesce.degree < 0.9,
+         again = k->reuse.valid && k->reuse.line_reuse >= 0.1;
+    if (a->n || (k->cls != ANA_CLASS_STREAMING && !(k->cls == ANA_CLASS_CACHE_LINE && scattered)))
+        return;
+    if (!k->reuse.valid && !scattered) {
+        from_class_alone(a);
+        return;
+    }
+    struct tune_advice *t = item(a, 1, 0.7,
+                                 again       ? "leave it cached: what it touches again fits"
+                                 : scattered ? "look at the layout: its accesses are spread out"
+                                             : "leave it alone: it streams");
+    if (!t)
+        return;
+    if (scattered)
+        snprintf(t->why, sizeof t->why,
+                 "only %.0f %% of the threads coalesce, %.1f sectors per request expected: how data are "
+                 "laid out and threads mapped to them decides%s",
+                 100 * k->coalesce.degree, k->coalesce.expected,
+                 again ? "; the cache keeps the rest of each line until it is used"
+                       : ", more than a cache setting");
+    else if (again)
+        snprintf(t->why, sizeof t->why,
+                 "%.0f %% of its line touches are again, within what L1 holds: no warp need bypass it",
+                 100 * k->reuse.line_reuse);
+    else
+        snprintf(t->why, sizeof t->why, "%s: bandwidth decides, no cache setting will",
+                 k->coalesce.valid ? "every load is coalesced and used once"
+                                   : "no CTA reads what another does");
+}
+
+double tune_advise_least(const struct options *o)
+{
+    return o->cluster == CLUSTER_AGENT ? 1.25 : 1.05;
+}
+
+/* What the model expects too little of comes behind "leave it alone". */
+static double worth(const struct tune_advice *a)
+{
+    bool little = a->modelled && a->command[0] && a->expected_gain < tune_advise_least(&a->options);
+    return 1 + ((little ? fmin(a->expected_gain, 1) - 0.001 : a->expected_gain) - 1) * a->confidence;
+}
+
+static int by_expectation(const void *x, const void *y)
+{
+    const struct tune_advice *a = x, *b = y;
+    double p = worth(a), q = worth(b);
+    if (a->tried != b->tried)
+        return b->tried - a->tried;
+    return (p < q) - (p > q);
+}
+
+/* A command line that a shell takes as it stands, for paths without blanks and quotes. */
+void tune_advise_command(const struct tune_subject *s, struct tune_advice *v)
+{
+    struct options none = options_default();
+    struct buf line = { 0 };
+    const char *path = s->module->path ? s->module->path : "FILE.ptx",
+               *kernel = s->launch ? (s->launch->name ? s->launch->name : s->launch->kernel) : NULL;
+    size_t n = strlen(path);
+    if (n > 4 && strcmp(path + n - 4, ".ptx") == 0)
+        n -= 4;
+    options_line(&v->options, &line);
+    v->command[0] = 0;
+    if (!options_equal(&v->options, &none))
+        snprintf(v->command, sizeof v->command, "gpulocw rewrite %s%s%s %s -o %.*s.tuned.ptx", path,
+                 kernel ? " --kernel " : "", kernel ? kernel : "", line.s ? line.s : "", (int)n, path);
+    buf_free(&line);
+}
+
+void tune_advise_rank(struct tune_advice *v, size_t n)
+{
+    qsort(v, n, sizeof *v, by_expectation);
+}
+
+size_t tune_advise(const struct tune_subject *s, const struct tune_sweep *sweep, struct tune_advice *out,
+                   size_t max)
+{
+    struct advising a = { s, sweep, out, 0, max };
+    if (!s->facts)
+        return 0;
+    from_sweep(&a);
+    from_footprint(&a);
+    from_partition(&a);
+    from_coalescing(&a);
+    from_streams(&a);
+    from_read_only(&a);
+    from_class(&a);
+    for (size_t i = 0; i < a.n; i++)
+        tune_advise_command(s, &out[i]);
+    tune_advise_rank(out, a.n);
+    return a.n;
+}
+
+/* The original timed as `r` was, whole or from a sample of the CTAs; NULL: it was not. */
+static const struct result *original_like(const struct result *original, const struct result *r,
+                                          const struct result *done, size_t ndone)
+{
+    struct options none = options_default();
+    if (tune_usable(original) && original->sampled == r->sampled)
+        return original;
+    for (size_t i = 0; i < ndone; i++)
+        if (tune_usable(&done[i]) && done[i].sampled == r->sampled &&
+            options_equal(&done[i].options, &none))
+            return &done[i];
+    return NULL;
+}
+
+void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original,
+                       const struct result *done, size_t ndone)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < ndone; k++) {
+            const struct result *was = original_like(original, &done[k], done, ndone);
+            if (!was || !options_equal(&v[i].options, &done[k].options) || !tune_usable(&done[k]) ||
+                done[k].time.median <= 0)
+                continue;
+            v[i].tried = true;
+            v[i].real_gain = (double)was->time.median / (double)done[k].time.median;
+        }
+}

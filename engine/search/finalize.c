@@ -1,0 +1,163 @@
+/* The end of a search: shed what is not needed, measure once more, say why. */
+#include "engine/search/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* an option that gains less than this over all that were shed is not kept */
+#define WORTH 0.01
+/* of what would be enough: what a sample of the CTAs says less of is not timed whole */
+#define SAMPLE_MAY 0.9
+/* of one launch's samples; what short launches, timed in batches, spread is also what they do from one
+ * process to the next */
+#define MOST_SPREAD 0.1
+/* two ticks of a GPU's event timer (0.5 microseconds each): what a difference must exceed */
+#define TIMER_NS 1000
+
+/* One pass: the first option that can go without a loss that matters against a gain of `most` goes. */
+static enum status shed_one(struct searching *s, double most, bool *shed)
+{
+    struct options none = options_default();
+    *shed = false;
+    for (size_t i = 0; i < GROUPS; i++) {
+        struct options o = group_without(&s->found->options, i);
+        struct result r;
+        char why[64];
+        if (options_equal(&o, &s->found->options) || options_equal(&o, &none))
+            continue;
+        snprintf(why, sizeof why, "is --%s still needed?", group_knob(i));
+        enum status st = search_probe(s, &o, why, &r);
+        if (st != ST_OK)
+            return st;
+        double enough = most / (1 + fmax(s->live.noise, WORTH));
+        if (r.sampled && !s->found->best.sampled && search_gain(s, &r) >= enough * SAMPLE_MAY)
+            st = search_weigh(s, &o, &r);
+        if (st != ST_OK)
+            return st;
+        if (r.sampled == s->found->best.sampled && search_gain(s, &r) >= enough) {
+            search_take(s, &r);
+            *shed = true;
+            return ST_OK;
+        }
+    }
+    return ST_OK;
+}
+
+/* All that is shed together may cost so much once, not once each. */
+enum status search_simplify(struct searching *s)
+{
+    double most = s->best_gain;
+    enum status st = ST_OK;
+    search_step(s, "shedding", "confirmation");
+    s->reserve = 0;
+    for (bool shed = true; shed && st == ST_OK;) {
+        st = shed_one(s, most, &shed);
+        most = fmax(most, s->best_gain);
+    }
+    return st;
+}
+
+static double spread(const struct result *r)
+{
+    return r->time.median > 0 ? (double)(r->time.max - r->time.min) / (double)r->time.median : 0;
+}
+
+enum status search_confirm(struct searching *s)
+{
+    struct tune_found *f = s->found;
+    if (dev_describe(s->bench->subject.dev)->kind != DEV_CUDA || s->opts->replay)
+        return ST_OK;
+    for (int round = 0; round < SEARCH_CONFIRMS / 2 && search_left(s) >= 2; round++) {
+        struct result again;
+        struct options none = options_default();
+        enum status st = tune_run_one(s->bench, &none, &again, NULL);
+        if (st == ST_OK && tune_usable(&again))
+            tune_merge_samples(&f->original, &again);
+        if (st == ST_OK)
+            st = tune_run_one(s->bench, &f->options, &again, NULL);
+        if (st == ST_OK && tune_usable(&again))
+            tune_merge_samples(&f->best, &again);
+        if (st != ST_OK)
+            return st;
+        f->launches += 2;
+        f->again += 2;
+    }
+    return ST_OK;
+}
+
+/* In a few words, what holds the original: from the analysis, else from the model; empty: neither says.
+ */
+static void what_binds(const struct searching *s, char *text, size_t n)
+{
+    const struct ana_kernel *k = s->bench->subject.facts;
+    const struct dev_info *d = dev_describe(s->bench->subject.dev);
+    const struct tune_prediction *p = &s->live.original_cost;
+    text[0] = 0;
+    if (k && k->cls == ANA_CLASS_STREAMING)
+        snprintf(text, n, "its loads stream, there is no reuse to keep");
+    else if (k && k->footprint.valid && k->footprint.bytes_per_sm > 0 && d->l1_bytes &&
+             k->footprint.bytes_per_sm <= (double)d->l1_bytes)
+        snprintf(text, n, "what an SM touches between reuses (%.0f KiB) fits its L1 (%llu KiB)",
+                 k->footprint.bytes_per_sm / 1024, (unsigned long long)d->l1_bytes / 1024);
+    else if (p->valid)
+        snprintf(text, n, "by the model it is bound by %s", tune_part_name(tune_part_binding(p)));
+}
+
+static void why_alone(const struct searching *s, char *reason, size_t n)
+{
+    char binds[128];
+    unsigned run = s->found->launches + s->found->resumed;
+    if (s->found->interrupted) {
+        snprintf(reason, n,
+                 "interrupted after %u launches, the original among them; none beat it by more than the "
+                 "noise (%.1f %%)",
+                 run, 100 * s->live.noise);
+        return;
+    }
+    if (s->found->untried[0] && run <= 1) {
+        snprintf(reason, n, "the budget allowed nothing but the original");
+        return;
+    }
+    if (s->found->untried[0]) {
+        snprintf(reason, n,
+                 "%u launches, the original among them, were all that the budget allowed; none beat it "
+                 "by more than the noise (%.1f %%)",
+                 run, 100 * s->live.noise);
+        return;
+    }
+    what_binds(s, binds, sizeof binds);
+    snprintf(reason, n, "nothing tried beats the original by more than the noise (%.1f %%)%s%s",
+             100 * s->live.noise, binds[0] ? ": " : "", binds);
+}
+
+void search_conclude(struct searching *s)
+{
+    struct tune_found *f = s->found;
+    struct options none = options_default();
+    if (!f->best.sampled && f->original.sampled && s->whole.time.valid)
+        f->original = s->whole;
+    double gain =
+        f->best.time.median > 0 ? (double)f->original.time.median / (double)f->best.time.median : 1;
+    bool gpu = dev_describe(s->bench->subject.dev)->kind == DEV_CUDA;
+    double needed =
+        1 +
+        fmax(s->live.noise,
+             gpu ? fmin(spread(&f->original), f->original.time.batch > 1 ? INFINITY : MOST_SPREAD) : 0);
+    /* a mean of many is finer than the timer */
+    double launches = fmax(1, fmin(f->original.time.batch, f->best.time.batch));
+    bool within_timer =
+        gpu && (double)(f->original.time.median - f->best.time.median) < TIMER_NS / sqrt(launches);
+    f->leave_alone = options_equal(&f->options, &none) || gain < needed || within_timer;
+    if (f->leave_alone) {
+        f->options = none;
+        f->best = f->original;
+        why_alone(s, f->reason, sizeof f->reason);
+        return;
+    }
+    struct buf line = { 0 };
+    options_line(&f->options, &line);
+    snprintf(f->reason, sizeof f->reason, "%.2fx faster than the original with outputs equal: %.150s",
+             gain, line.s ? line.s : "");
+    buf_free(&line);
+}

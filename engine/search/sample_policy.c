@@ -1,0 +1,187 @@
+/* What may be compared with what. A simulated time from a sample of the CTAs and one of the whole launch
+ * are figures of two methods: a gain is a ratio of two times of one kind, and nothing wins by a sample
+ * alone where there are launches left to time it, and the original, whole. Of a caller's budget some are
+ * kept for that. */
+#include "engine/search/search.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Simulated: `o` with every CTA timed, no sample of them. */
+static enum status tune_time_whole(struct tune_bench *b, const struct options *o, struct result *out,
+                                   struct diags *ds)
+{
+    bool was = b->opts.exact;
+    b->opts.exact = true;
+    enum status st = tune_run_one(b, o, out, ds);
+    b->opts.exact = was;
+    return st;
+}
+
+enum status tune_time_alike(struct tune_bench *b, struct result *const *r, size_t n, struct diags *ds)
+{
+    size_t whole = 0, sampled = 0;
+    enum status st = ST_OK;
+    for (size_t i = 0; i < n; i++) {
+        whole += tune_usable(r[i]) && !r[i]->sampled;
+        sampled += tune_usable(r[i]) && r[i]->sampled;
+    }
+    for (size_t i = 0; i < n && whole && sampled && st == ST_OK; i++) {
+        struct options o = r[i]->options;
+        if (!tune_usable(r[i]) || !r[i]->sampled)
+            continue;
+        st = b->observer && cancel_asked(b->observer->cancel) ? ST_CANCELLED
+                                                              : tune_time_whole(b, &o, r[i], ds);
+    }
+    return st;
+}
+
+#define MOST_SETTLED   40
+#define SETTLED_FROM   5 /* a caller's budget of fewer launches is for configurations alone */
+#define CONFIRMED_FROM 6 /* the same of a GPU's: so many leave room for measuring again what led */
+
+unsigned search_kept(const struct searching *s)
+{
+    const struct tune_found *f = s->found;
+    if (search_left(s) == UINT_MAX || s->opts->replay || s->budget < SETTLED_FROM)
+        return 0;
+    if (dev_describe(s->bench->subject.dev)->kind == DEV_CUDA)
+        return s->budget < CONFIRMED_FROM ? 0 : SEARCH_CONFIRMS;
+    if (!f->original.sampled)
+        return f->best.sampled;
+    if (s->whole.time.valid)
+        return 1;
+    /* too few, or nothing leads yet: the last ones try something */
+    unsigned left = search_left(s);
+    return left < 2 || (left == 2 && s->best_gain <= 1) ? 0 : 2;
+}
+
+static double ratio(const struct result *original, const struct result *r)
+{
+    return (double)original->time.median / (double)r->time.median;
+}
+
+double search_gain(const struct searching *s, const struct result *r)
+{
+    const struct result *original = &s->found->original;
+    if (!tune_usable(r) || r->equal == EQUAL_UNKNOWN || r->time.median <= 0)
+        return 0;
+    if (!r->sampled && original->sampled && s->whole.time.valid)
+        original = &s->whole;
+    return ratio(original, r);
+}
+
+/* One configuration timed whole: from an earlier search, or launched where `launches` are left. !valid:
+ * there is no time, or none is. */
+static enum status whole_of(struct searching *s, const struct options *o, unsigned launches,
+                            const char *why, struct result *out)
+{
+    *out = result_empty();
+    for (size_t i = 0; i < s->opts->ndone; i++) {
+        const struct result *d = &s->opts->done[i];
+        if (d->sampled || d->probe_ctas || !d->time.valid || !options_equal(&d->options, o))
+            continue;
+        *out = *d;
+        s->found->resumed++;
+        return search_note(s, out, why, true);
+    }
+    if (s->opts->replay || search_left(s) < launches ||
+        (s->deadline_ns > 0 && (double)base_now_ns() > s->deadline_ns))
+        return ST_OK;
+    if (s->ob && cancel_asked(s->ob->cancel))
+        return ST_CANCELLED;
+    enum status st = tune_time_whole(s->bench, o, out, NULL);
+    s->found->launches++;
+    s->found->whole++;
+    return st == ST_OK ? search_note(s, out, why, false) : st;
+}
+
+static enum status whole_original(struct searching *s)
+{
+    struct options none = options_default();
+    if (!s->found->original.sampled || s->whole.time.valid)
+        return ST_OK;
+    /* by itself it settles nothing */
+    return whole_of(s, &none, 2, "the original, timed whole", &s->whole);
+}
+
+/* The first in what was seen by more than the noise, above `than`; NULL: none. */
+static struct seen_result *first_above(const struct searching *s, double than)
+{
+    struct seen_result *first = NULL;
+    for (size_t i = 0; i < s->nseen; i++)
+        if (s->seen[i].gain * (1 - s->live.noise) > than && (!first || s->seen[i].gain > first->gain))
+            first = &s->seen[i];
+    return first;
+}
+
+static enum status weigh(struct searching *s, struct seen_result *r)
+{
+    struct options o = r->result.options;
+    struct result whole;
+    char why[64];
+    snprintf(why, sizeof why, "timed whole: a sample of the CTAs said %.2fx", r->gain);
+    size_t at = (size_t)(r - s->seen);
+    enum status st = whole_of(s, &o, 1, why, &whole);
+    if (st == ST_OK && (whole.time.valid || whole.status != ST_OK)) {
+        s->seen[at].result = whole;
+        s->seen[at].gain = search_gain(s, &whole);
+    } else if (st == ST_OK) {
+        s->seen[at].unsettled = true;
+    }
+    return st;
+}
+
+enum status search_weigh(struct searching *s, const struct options *asked, struct result *out)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; i < s->nseen && st == ST_OK; i++) {
+        if (!options_equal(&s->seen[i].asked, asked))
+            continue;
+        st = weigh(s, &s->seen[i]);
+        *out = s->seen[i].result;
+        break;
+    }
+    return st;
+}
+
+/* The best of what was timed like the original, where nothing else may stand. */
+static void take_settled(struct searching *s)
+{
+    const struct result *best =
+        s->found->original.sampled && s->whole.time.valid ? &s->whole : &s->found->original;
+    double most = 1;
+    for (size_t i = 0; i < s->nseen; i++) {
+        const struct result *r = &s->seen[i].result;
+        if (r->sampled || s->seen[i].gain * (1 - s->live.noise) <= most)
+            continue;
+        best = r;
+        most = s->seen[i].gain;
+    }
+    search_take(s, best);
+    s->best_gain = most;
+}
+
+enum status search_settle(struct searching *s)
+{
+    enum status st = ST_OK;
+    if (!s->found->best.sampled && !s->found->original.sampled)
+        return ST_OK;
+    if (s->best_gain <= 1)
+        return ST_OK;
+    st = whole_original(s);
+    if (st != ST_OK || (s->found->original.sampled && !s->whole.time.valid))
+        return st; /* no time for it: all from samples */
+    for (unsigned i = 0; i < MOST_SETTLED && st == ST_OK; i++) {
+        take_settled(s);
+        struct seen_result *first = first_above(s, s->best_gain);
+        if (!first)
+            return ST_OK;
+        st = weigh(s, first);
+        if (first->unsettled)
+            break;
+    }
+    take_settled(s);
+    return st;
+}

@@ -1,0 +1,134 @@
+/* A search under way, private to tune: search.c tries and ranks, methods.c says in which order,
+ * finalize.c ends it. */
+#ifndef GPULOCW_SEARCH_SEARCH_H
+#define GPULOCW_SEARCH_SEARCH_H
+
+#include "engine/search/space.h"
+
+/* A vote's result has the options that were elected. gain: over the original; 0: did not run, or nothing
+ * can be said. */
+struct seen_result {
+    struct options asked;
+    struct result result;
+    double gain, said /* by a sample of the CTAs, where gain is of the whole */;
+    bool unsettled /* there was no time, or no launch left, to time it whole */;
+};
+struct searching {
+    struct tune_bench *bench;
+    const struct tune_search_opts *opts;
+    const struct tune_observer *ob;
+    struct diags *ds;
+    struct tune_found *found;
+    struct space space;
+    struct seen_result *seen;
+    size_t nseen, seen_cap;
+    double deadline_ns; /* 0: none */
+    /* launches, 0: none; ours: made from the space, and what was resumed counts too */
+    unsigned budget;
+    bool budget_is_ours;
+    unsigned reserve; /* launches of the budget that are kept for the end */
+    /* launches and resumed configurations in all, as far as is known */
+    unsigned planned;
+    double predict_ns, launch_ns;
+    unsigned npredict;
+    /* what the model said, so that it is asked once */
+    struct tune_prediction *asked;
+    size_t nasked, asked_cap;
+    bool ranked; /* the model orders the candidates */
+    /* the original timed whole, where found->original is from a sample; !valid: not yet */
+    struct result whole;
+    double best_gain;   /* of found->best */
+    struct result last; /* of the last launch, or taken from opts->done */
+    double trying_cost; /* predicted, of the one that is tried now */
+    struct tune_live live;
+    int64_t started_ns;
+    struct tune_explored *explored;
+    size_t explored_cap;                           /* live.explored */
+    struct tune_candidate frontier[TUNE_FRONTIER]; /* live.frontier is a tail of it */
+    struct tune_prediction forecast[TUNE_FRONTIER];
+    size_t nfrontier;
+};
+
+/* Runs one configuration unless it was tried, is not legal, or the budget is spent; *better is set when
+ * it became the best. */
+enum status search_try(struct searching *s, const struct options *o, const char *why, bool *better);
+/* The same; *out is the result, empty when it was not run. */
+enum status search_probe(struct searching *s, const struct options *o, const char *why,
+                         struct result *out);
+/* A launch that is done, told and listed; what it means is search_try's. */
+void search_take(struct searching *s, const struct result *r); /* as the best so far */
+enum status search_note(struct searching *s, const struct result *r, const char *why, bool resumed);
+/* ---- sample_policy.c ---- */
+/* Over the original, both timed alike where that is possible; 0: did not run, outputs differ or are
+ * none. */
+double search_gain(const struct searching *s, const struct result *r);
+/* What samples of the CTAs put first is timed whole, and the original too, until what stands first has
+ * been: found->best is that. */
+enum status search_settle(struct searching *s);
+/* Launches of a caller's budget that search_settle and search_confirm may want yet. */
+unsigned search_kept(const struct searching *s);
+/* One that was tried, timed whole where there is time; *out is how it now stands. */
+enum status search_weigh(struct searching *s, const struct options *asked, struct result *out);
+/* ---- search.c ---- */
+/* Tries frontier[from..to-1]: one after the other, or over the bench's pool. */
+enum status search_run(struct searching *s, size_t from, size_t to, bool *better);
+/* The alternatives of one dimension to `base`, `patience` at a time, until none of so many is better:
+ * the launches are the same ones whatever the pool. */
+enum status search_dimension(struct searching *s, const struct dimension *d, const struct options *base,
+                             size_t patience, bool *better);
+/* Thresholds next to the best one, until neither neighbour is better. */
+enum status search_refine_pi(struct searching *s, bool *better);
+enum status search_predict(struct searching *s, const struct options *o, struct tune_prediction *out);
+/* NULL: not tried */
+const struct result *search_seen(const struct searching *s, const struct options *o);
+/* NULL: not tried */
+const struct seen_result *search_seen_at(const struct searching *s, const struct options *o);
+bool search_spent(const struct searching *s);
+/* launches that the caller's budget allows; UINT_MAX: it sets none */
+unsigned search_left(const struct searching *s);
+void search_untried(struct searching *s, const char *what); /* the caller's budget ended before it */
+bool search_legal(const struct searching *s, const struct options *o);
+/* What is done now and what comes after it; texts static. Tells the observer. */
+void search_step(struct searching *s, const char *step, const char *next);
+void search_tell(struct searching *s);
+
+/* A candidate of the papers' methods whose predicted memory time is so many times the best's is not
+ * launched. */
+#define SEARCH_HOPELESS 1.5
+/* What by itself takes so many times as long as the original is not combined with anything else. */
+#define SEARCH_LOST 4.0
+
+/* ---- knob groups ---- */
+#define GROUPS 10
+const char *group_knob(size_t g);
+size_t group_find(const char *knob);                  /* of a knob that heads a group */
+bool group_is_set(const struct options *o, size_t g); /* not as in the original */
+unsigned group_number(const struct options *o);       /* groups that are set */
+struct options group_with(const struct options *o, const struct options *from, size_t g);
+struct options group_without(const struct options *o, size_t g);
+
+/* Our search (explore.c). */
+enum status search_explore(struct searching *s);
+
+/* ---- methods by name ---- */
+struct search_method {
+    const char *name;
+    enum status (*run)(struct searching *s);
+    bool ranked /* asks the model */;
+};
+const struct search_method *search_method_find(const char *name); /* NULL name: the first */
+void search_method_names(struct buf *out);
+
+/* How many configurations the exhaustive reference would try, legal or not looked at. */
+unsigned search_space_size(const struct searching *s);
+
+/* ---- the end ---- */
+/* Options that an earlier step took and a later one made needless go again. */
+enum status search_simplify(struct searching *s);
+/* On a measured device, original and best twice more, alternated, before anything is recommended; a
+ * caller's budget may end it before. */
+#define SEARCH_CONFIRMS 4
+enum status search_confirm(struct searching *s);
+void search_conclude(struct searching *s);
+
+#endif

@@ -1,0 +1,298 @@
+/* The option space: one row per dimension. A dimension offers alternatives to a base
+ * configuration; whether one is legal is the pass room's word (pass_legal). */
+#include "engine/search/space.h"
+
+#include <string.h>
+
+static size_t add(struct options *out, size_t n, size_t most, struct options o)
+{
+    if (n < most)
+        out[n++] = o;
+    return n;
+}
+
+/* ---- cache bypassing: bypassing all and thresholds, each operator ---- */
+/* Steps between thresholds: all; eighths of the warps for a search, which refines them; quarters for the
+ * reference. */
+static uint32_t pi_step(const struct space *s)
+{
+    uint32_t parts = s->coarse ? 4 : 8;
+    return s->fine || s->warps < parts ? 1 : s->warps / parts;
+}
+
+static size_t bypass(const struct space *s, const struct options *base, struct options *out, size_t most)
+{
+    static const int ops[] = { BYPASS_OP_CG, BYPASS_OP_NO_ALLOCATE };
+    uint32_t w = s->warps, step = pi_step(s);
+    size_t n = 0;
+    for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
+        struct options o = *base;
+        o.bypass = s->level;
+        o.bypass_op = ops[k];
+        o.bypass_form = s->form;
+        o.bypass_loads.n = 0;
+        o.pi.mode = PI_BPA;
+        o.pi.value = 0;
+        n = add(out, n, most, o);
+        o.pi.mode = PI_VALUE;
+        for (uint32_t pi = step; pi < w; pi += step) {
+            o.pi.value = (int)pi;
+            n = add(out, n, most, o);
+        }
+        if (!s->coarse && s->pi_predicted > 0 && s->pi_predicted < (int)w &&
+            (uint32_t)s->pi_predicted % step) {
+            o.pi.value = s->pi_predicted;
+            n = add(out, n, most, o);
+        }
+    }
+    return n;
+}
+
+/* Per load: what the analysis says is not used again. */
+static size_t streams(const struct space *s, const struct options *base, struct options *out,
+                      size_t most)
+{
+    struct options o = *base;
+    o.bypass = s->level;
+    o.bypass_op = BYPASS_OP_NO_ALLOCATE;
+    o.bypass_form = BYPASS_FORM_VERTICAL;
+    memset(&o.pi, 0, sizeof o.pi);
+    o.pi.mode = options_default().pi.mode;
+    return add(out, 0, most, o);
+}
+
+/* L2 as the level: evict-first loads, all warps; a policy where the target has one. */
+static size_t l2_policy(const struct space *s, const struct options *base, struct options *out,
+                        size_t most)
+{
+    static const int ops[] = { BYPASS_OP_CS, BYPASS_OP_CACHE_HINT };
+    size_t n = 0;
+    (void)s;
+    for (size_t k = 0; k < ARRAY_LEN(ops); k++) {
+        struct options o = *base;
+        o.bypass = BYPASS_L2;
+        o.bypass_op = ops[k];
+        o.bypass_form = options_default().bypass_form;
+        o.pi.mode = PI_BPA;
+        o.pi.value = 0;
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
+/* ---- schedule ---- */
+/* The exchange of x and y, then shapes of the same number of threads: square ones first, ever longer
+ * ones after. */
+static size_t schedule(const struct space *s, const struct options *base, struct options *out,
+                       size_t most)
+{
+    uint32_t shape[32], shapes = 0, done = 0;
+    struct options swap = *base;
+    size_t n = 0;
+    swap.swap_xy = true;
+    n = add(out, n, most, swap);
+    for (uint32_t x = 1; x <= s->threads && shapes < ARRAY_LEN(shape); x *= 2)
+        if (s->threads % x == 0)
+            shape[shapes++] = x;
+    for (uint32_t away = 0; done < shapes; away++) {
+        /* outwards from the middle; wraps below 0 */
+        uint32_t at = away % 2 ? shapes / 2 + (away + 1) / 2 : shapes / 2 - away / 2;
+        if (at >= shapes)
+            continue;
+        struct options o = *base;
+        o.block = (struct dim3u){ shape[at], s->threads / shape[at], 1 };
+        done++;
+        if (o.block.x != s->block.x || o.block.y != s->block.y || s->block.z != 1)
+            n = add(out, n, most, o);
+    }
+    return n;
+}
+
+static size_t coarsen(const struct space *s, const struct options *base, struct options *out,
+                      size_t most)
+{
+    static const int modes[] = { COARSEN_INTERLEAVED, COARSEN_BLOCKED };
+    size_t n = 0;
+    for (size_t m = 0; m < (s->coarse ? 1 : ARRAY_LEN(modes)); m++)
+        for (int f = 2; f <= (s->coarse ? 4 : 8); f *= 2) {
+            struct options o = *base;
+            o.coarsen = f;
+            o.coarsen_mode = modes[m];
+            n = add(out, n, most, o);
+        }
+    return n;
+}
+
+/* ---- cluster ---- */
+static size_t cluster(const struct space *s, const struct options *base, struct options *out,
+                      size_t most)
+{
+    static const int kinds[] = { CLUSTER_AGENT, CLUSTER_REDIRECT };
+    static const int index[] = { INDEX_COLUMN, INDEX_ROW, INDEX_TILE };
+    size_t n = 0;
+    for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
+        for (size_t i = 0; i < ARRAY_LEN(index); i++) {
+            struct options o = *base;
+            if (index[i] != INDEX_ROW && s->grid.y * s->grid.z == 1)
+                continue; /* a 1-D grid has one order */
+            o.cluster = kinds[k];
+            memset(&o.index, 0, sizeof o.index);
+            o.index.kind = index[i];
+            if (index[i] == INDEX_TILE)
+                o.index.tx = o.index.ty = 8;
+            n = add(out, n, most, o);
+        }
+    return n;
+}
+
+static size_t agents(const struct space *s, const struct options *base, struct options *out, size_t most)
+{
+    size_t n = 0;
+    uint32_t top = s->resident;
+    if (base->cluster != CLUSTER_AGENT)
+        return 0;
+    for (uint32_t a = top / 2; a >= 1; a = s->fine ? a - 1 : a / 2) {
+        struct options o = *base;
+        o.agents = (int)a;
+        n = add(out, n, most, o);
+        if (s->coarse)
+            break;
+    }
+    return n;
+}
+
+/* ---- what the launch and the loads allow besides ---- */
+static size_t carveout(const struct space *s, const struct options *base, struct options *out,
+                       size_t most)
+{
+    static const int percent[] = { 0, 100, 50 };
+    size_t n = 0;
+    for (size_t i = 0; i < (s->coarse ? 2 : ARRAY_LEN(percent)); i++) {
+        struct options o = *base;
+        o.carveout = percent[i];
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
+static size_t throttle(const struct space *s, const struct options *base, struct options *out,
+                       size_t most)
+{
+    size_t n = 0;
+    for (uint32_t ctas = s->resident / 2; ctas >= 1 && s->shared_per_sm; ctas /= 2) {
+        struct options o = *base;
+        o.throttle_shared = (int)(s->shared_per_sm / (ctas + 1) + 1024); /* ctas + 1 no longer fit */
+        if ((uint32_t)o.throttle_shared <= s->shared_per_block)
+            n = add(out, n, most, o);
+        if (s->coarse)
+            break;
+    }
+    return n;
+}
+
+static size_t prefetch(const struct space *s, const struct options *base, struct options *out,
+                       size_t most)
+{
+    static const int levels[] = { PREFETCH_L1, PREFETCH_L2 };
+    size_t n = 0;
+    (void)s;
+    for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+        struct options o = *base;
+        o.prefetch = levels[i];
+        n = add(out, n, most, o);
+    }
+    return n;
+}
+
+static size_t softcache(const struct space *s, const struct options *base, struct options *out,
+                        size_t most)
+{
+    struct options o = *base;
+    (void)s;
+    o.softcache = OPT_SOFTCACHE_AUTO;
+    return add(out, 0, most, o);
+}
+
+static size_t readonly(const struct space *s, const struct options *base, struct options *out,
+                       size_t most)
+{
+    struct options o = *base;
+    (void)s;
+    o.readonly = READONLY_PROMOTE;
+    return add(out, 0, most, o);
+}
+
+/* In the order in which they usually matter: what moves most comes first. */
+static const struct dimension dimensions[] = {
+    { "block shape", schedule, 3, false },     { "clustering", cluster, 3, false },
+    { "active agents", agents, 1, true },      { "cache bypassing", bypass, 3, false },
+    { "streaming loads", streams, 1, true },   { "L2 policy", l2_policy, 1, true },
+    { "L1 size", carveout, 2, false },         { "coarsening", coarsen, 2, false },
+    { "prefetching", prefetch, 2, false },     { "throttling", throttle, 1, false },
+    { "software cache", softcache, 1, false }, { "read-only path", readonly, 1, false },
+};
+
+size_t space_dimensions(void)
+{
+    return ARRAY_LEN(dimensions);
+}
+const struct dimension *space_dimension(size_t i)
+{
+    return &dimensions[i];
+}
+
+const struct dimension *space_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(dimensions); i++)
+        if (strcmp(dimensions[i].name, name) == 0)
+            return &dimensions[i];
+    return NULL;
+}
+
+/* L1, unless the kernel's loads all go through the read-only path; both copies in one text, unless that
+ * is refused. */
+static void how_to_bypass(const struct tune_bench *b, struct space *s)
+{
+    static const int levels[] = { BYPASS_L1, BYPASS_RO },
+                     forms[] = { BYPASS_FORM_CLONE, BYPASS_FORM_PREDICATE };
+    const struct tune_subject *t = &b->subject;
+    struct options o = options_default();
+    s->level = BYPASS_L1;
+    s->form = BYPASS_FORM_CLONE;
+    o.pi.mode = PI_VALUE;
+    o.pi.value = s->warps > 1;
+    for (size_t l = 0; l < ARRAY_LEN(levels); l++)
+        for (size_t f = 0; f < ARRAY_LEN(forms); f++) {
+            o.bypass = levels[l];
+            o.bypass_form = forms[f];
+            if (!tune_legal(t, &o))
+                continue;
+            s->level = levels[l];
+            s->form = forms[f];
+            return;
+        }
+}
+
+struct space space_of(const struct tune_bench *b)
+{
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    const struct launch_spec *l = b->subject.launch;
+    const struct ana_kernel *k = b->subject.facts;
+    struct space s = { .warps = tune_warps(&b->subject),
+                       .threads = (uint32_t)dim3u_count(l->block),
+                       .block = l->block,
+                       .grid = l->grid,
+                       .shared_per_sm = d->shared_per_sm,
+                       .shared_per_block = d->shared_per_block_optin };
+    s.resident = s.warps ? d->max_warps_per_sm / s.warps : 1;
+    if (b->original.ctas_per_sm)
+        s.resident = b->original.ctas_per_sm;
+    if (s.resident > d->max_ctas_per_sm)
+        s.resident = d->max_ctas_per_sm;
+    if (!s.resident)
+        s.resident = 1;
+    if (k && k->footprint.valid)
+        s.pi_predicted = k->footprint.pi_fit;
+    how_to_bypass(b, &s);
+    return s;
+}

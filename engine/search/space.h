@@ -1,0 +1,30 @@
+/* The option space of the tuner, private to tune. */
+#ifndef GPULOCW_SEARCH_SPACE_H
+#define GPULOCW_SEARCH_SPACE_H
+
+#include "engine/tune/tune_int.h"
+
+#define SPACE_MOST 80 /* alternatives of one dimension, at most */
+struct space {
+    uint32_t warps, threads, resident /* CTAs per SM of the original */;
+    struct dim3u block, grid;
+    uint32_t shared_per_sm, shared_per_block;
+    int pi_predicted;
+    int level, form; /* of bypassing, as the kernel's loads allow it */
+    bool fine /* every value */, coarse /* the values of the exhaustive reference */;
+};
+/* patience: alternatives that a search tries at once, and leaves the dimension when none of them gains.
+ * part: its knob is that of the dimension before it, refined or otherwise set. */
+struct dimension {
+    const char *name;
+    size_t (*alternatives)(const struct space *s, const struct options *base, struct options *out,
+                           size_t most);
+    unsigned char patience;
+    bool part;
+};
+size_t space_dimensions(void);
+const struct dimension *space_dimension(size_t i);
+const struct dimension *space_find(const char *name); /* NULL: none of that name */
+struct space space_of(const struct tune_bench *b);
+
+#endif

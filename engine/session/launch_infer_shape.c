@@ -1,0 +1,205 @@
+/* The launch's shape, read from the code: see launch_infer_shape.h.
+ *
+ * Components of %tid and %ctaid that only go into a rank are no dimensions: cooperative groups'
+ * thread_rank() reads all three, as (z*ntid.y + y)*ntid.x + x, and means a block of any shape. */
+#include "engine/session/launch_infer_shape.h"
+
+#include "engine/ptx/ptx_table.h"
+
+#define DYNAMIC_SHARED 16384u /* fits every device */
+
+/* What a register holds, as bits, by component c. */
+#define INDEX(c) (1u << (c))       /* index c, maybe widened */
+#define SIZE(c)  (1u << (4 + (c))) /* size c, or a product with it */
+/* indices above c, counted in units of c; c's own may have been added */
+#define RANK(c) (1u << (8 + (c)))
+struct ranks {
+    const struct ptx_func *f;
+    uint16_t *holds /* by register */;
+    enum ptx_sreg index, size;
+};
+
+static bool multiplies(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_MUL_LO || i->op == PTX_OP_MUL_WIDE || i->op == PTX_OP_MAD_LO ||
+           i->op == PTX_OP_MAD_WIDE;
+}
+
+static bool copies(const struct ptx_inst *i)
+{
+    return i->op == PTX_OP_MOV || i->op == PTX_OP_CVT;
+}
+
+static unsigned held(const struct ranks *r, const struct ptx_operand *o)
+{
+    if (o->kind == OPND_REG)
+        return r->holds[o->index];
+    if (o->kind != OPND_SREG || o->comp < 0 || o->comp >= GUESS_DIMS)
+        return 0;
+    return o->index == r->index ? INDEX(o->comp) : o->index == r->size ? SIZE(o->comp) : 0;
+}
+
+/* A product counts index c, or the rank down to c, in units of what lies below. */
+static unsigned product(unsigned a, unsigned b)
+{
+    unsigned out = 0;
+    for (int c = 1; c < GUESS_DIMS; c++) {
+        if ((a & (INDEX(c) | RANK(c)) && b & SIZE(c - 1)) ||
+            (b & (INDEX(c) | RANK(c)) && a & SIZE(c - 1)))
+            out |= RANK(c - 1);
+        if (a & SIZE(c) && b & SIZE(c - 1))
+            out |= SIZE(c) | SIZE(c - 1);
+        if (b & SIZE(c) && a & SIZE(c - 1))
+            out |= SIZE(c) | SIZE(c - 1);
+    }
+    return out;
+}
+
+static unsigned result(const struct ranks *r, const struct ptx_inst *i)
+{
+    unsigned a = i->nopnds > 1 ? held(r, &i->opnds[1]) : 0,
+             b = i->nopnds > 2 ? held(r, &i->opnds[2]) : 0;
+    if (copies(i))
+        return a;
+    if (multiplies(i))
+        return product(a, b);
+    return i->op == PTX_OP_ADD ? (a | b) & (RANK(0) | RANK(1)) : 0;
+}
+
+static void follow(struct ranks *r)
+{
+    bool more = true;
+    for (unsigned round = 0; more && round < 8; round++) {
+        more = false;
+        for (uint32_t k = 0; k < r->f->ninsts; k++) {
+            const struct ptx_inst *i = &r->f->insts[k];
+            if (!i->nopnds || i->opnds[0].kind != OPND_REG)
+                continue;
+            uint16_t *d = &r->holds[i->opnds[0].index], now = (uint16_t)(*d | result(r, i));
+            more |= now != *d;
+            *d = now;
+        }
+    }
+}
+
+/* Operand k, which holds index c, goes into a rank. */
+static bool into_rank(const struct ranks *r, const struct ptx_inst *i, unsigned k, int c)
+{
+    unsigned other = 0;
+    if (copies(i))
+        return true;
+    if (multiplies(i) && k < 3)
+        return held(r, &i->opnds[3 - k]) & SIZE(c - 1);
+    if (multiplies(i))
+        other = product(held(r, &i->opnds[1]), held(r, &i->opnds[2]));
+    else if (i->op == PTX_OP_ADD)
+        other = held(r, &i->opnds[3 - k]);
+    return other & RANK(c);
+}
+
+/* Component c is read by itself somewhere. */
+static bool reads_alone(const struct ranks *r, int c)
+{
+    for (uint32_t n = 0; n < r->f->ninsts; n++)
+        for (unsigned k = 0; k < r->f->insts[n].nopnds; k++)
+            if ((k > 0 || r->f->insts[n].opnds[0].kind != OPND_REG) &&
+                held(r, &r->f->insts[n].opnds[k]) & INDEX(c) && !into_rank(r, &r->f->insts[n], k, c))
+                return true;
+    return false;
+}
+
+/* 1 to 3: up to the last component that is not only part of a rank. */
+static bool count_dims(const struct ptx_func *f, enum ptx_sreg index, enum ptx_sreg size, unsigned *dims)
+{
+    struct ranks r = { f, base_alloc((f->nregs + 1) * sizeof *r.holds), index, size };
+    if (!r.holds)
+        return false;
+    follow(&r);
+    for (int c = GUESS_DIMS - 1; c >= (int)*dims; c--)
+        if (reads_alone(&r, c))
+            *dims = (unsigned)c + 1;
+    base_free(r.holds);
+    return true;
+}
+
+bool infer_names(const struct ptx_func *f, const struct ptx_symbol *s)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; k < f->insts[i].nopnds; k++)
+            if (f->insts[i].opnds[k].sym == s &&
+                (f->insts[i].opnds[k].kind == OPND_SYM || f->insts[i].opnds[k].kind == OPND_ADDR))
+                return true;
+    return false;
+}
+
+/* ---- one function that the kernel may come to ---- */
+static bool tells_place(const struct ptx_operand *o)
+{
+    return o->kind == OPND_SREG &&
+           (o->index == PTX_SREG_TID || o->index == PTX_SREG_CTAID || o->index == PTX_SREG_LANEID ||
+            o->index == PTX_SREG_WARPID || o->index == PTX_SREG_CLUSTERID ||
+            o->index == PTX_SREG_CLUSTER_CTAID || o->index == PTX_SREG_CLUSTER_CTARANK ||
+            o->index == PTX_SREG_SMID ||
+            (o->index >= PTX_SREG_LANEMASK_EQ && o->index <= PTX_SREG_LANEMASK_GT));
+}
+
+/* What the runtime brings writes no buffer; functions that are there are looked at too. */
+static bool calls_elsewhere(const struct ptx_inst *i)
+{
+    static const char *const brought[] = { "vprintf", "malloc", "free", "__assertfail" };
+    for (unsigned k = 0; k < i->nopnds; k++) {
+        const struct ptx_symbol *s = i->opnds[k].kind == OPND_SYM ? i->opnds[k].sym : NULL;
+        if (!s || s->kind != SYM_FUNC)
+            continue;
+        bool known = s->func && s->func->def;
+        for (size_t n = 0; !known && n < ARRAY_LEN(brought); n++)
+            known = str_is(s->name, brought[n]);
+        return !known;
+    }
+    return true; /* through a register */
+}
+
+static bool writes_unlisted(const struct ptx_inst *i)
+{
+    switch (ptx_op_info((enum ptx_op)i->op)->effect) {
+    case EFFECT_ASYNC_COPY:
+    case EFFECT_TENSOR:
+    case EFFECT_SURFACE:
+    case EFFECT_OTHER: return true;
+    case EFFECT_CALL: return calls_elsewhere(i);
+    default: return i->op == PTX_OP_OPAQUE;
+    }
+}
+
+static bool read_function(const struct ptx_module *m, const struct ptx_func *f, struct infer_shape *s)
+{
+    for (uint32_t i = 0; i < f->ninsts; i++) {
+        s->writes_unlisted |= writes_unlisted(&f->insts[i]);
+        for (unsigned k = 0; k < f->insts[i].nopnds; k++)
+            s->one_thread &= !tells_place(&f->insts[i].opnds[k]);
+    }
+    s->tiles |= f->nvars > 0;
+    for (uint32_t i = 0; i < m->nglobals; i++) {
+        const struct ptx_symbol *g = m->globals[i];
+        if (g->space != PTX_SPACE_SHARED || !infer_names(f, g))
+            continue;
+        s->tiles = true;
+        s->shared = g->unsized ? DYNAMIC_SHARED : s->shared; /* how much is the launch's business */
+    }
+    return count_dims(f, PTX_SREG_CTAID, PTX_SREG_NCTAID, &s->dims) &&
+           count_dims(f, PTX_SREG_TID, PTX_SREG_NTID, &s->block_dims);
+}
+
+bool infer_shape(const struct ptx_module *m, const struct ptx_func *kernel, struct infer_shape *out)
+{
+    const struct ptx_func **list = base_alloc((m->nfuncs + 1) * sizeof *list);
+    uint32_t *place = base_alloc((m->nfuncs + 1) * sizeof *place);
+    bool ok = list && place;
+    *out = (struct infer_shape){ .dims = 1, .block_dims = 1, .one_thread = true };
+    for (uint32_t k = 0, n = ok ? ptx_reachable(m, kernel, list, place) : 0; ok && k < n; k++)
+        ok = read_function(m, list[k], out);
+    out->dims = out->dims > out->block_dims ? out->dims : out->block_dims;
+    base_free(list);
+    base_free(place);
+    return ok;
+}

@@ -1,0 +1,22 @@
+/* infer_shape: what a kernel's code tells of the launch it was made for: how many dimensions it has,
+ * whether shared memory is given by the launch. For launch_infer. */
+#ifndef GPULOCW_SESSION_LAUNCH_INFER_SHAPE_H
+#define GPULOCW_SESSION_LAUNCH_INFER_SHAPE_H
+
+#include "engine/ptx/ptx.h"
+
+#define GUESS_DIMS 3
+struct infer_shape {
+    unsigned dims, block_dims; /* 1 to 3: of grid and block together, of the block alone */
+    bool tiles;                /* it has shared memory: the block's shape matters */
+    bool one_thread;           /* it reads no index: every thread would do the same */
+    bool writes_unlisted;      /* it may write by what the analysis lists no store for */
+    /* bytes of dynamic shared memory, a guess; 0: it has none */
+    uint32_t shared;
+};
+/* false: out of memory */
+bool infer_shape(const struct ptx_module *m, const struct ptx_func *kernel, struct infer_shape *out);
+/* some instruction of f has s as an operand */
+bool infer_names(const struct ptx_func *f, const struct ptx_symbol *s);
+
+#endif

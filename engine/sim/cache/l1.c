@@ -1,0 +1,314 @@
+/* L1: sectored, set-associative, LRU inside eviction classes.
+ *
+ * A set index is the low part of the line number, rotated by a hash of the high
+ * part: any run of `sets` consecutive lines covers every set once, and strides
+ * of whole caches do not pile up. (set, line / sets) names the line, so the tag
+ * keeps only the quotient. Over a pool (pool.c) the hash is another, and the tag the whole number.
+ *
+ *   entry:  empty -> pending (valid bits set, fill > now) -> arrived -> evicted
+ */
+#include "engine/sim/cache/cache.h"
+
+enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes)
+{
+    uint64_t sets = bytes / ((uint64_t)ways << CACHE_LINE_SHIFT);
+    *c = (struct cache_l1){ .sets = sets ? (uint32_t)sets : 1,
+                            .ways = ways,
+                            .merge_max = 255,
+                            .hashed = true,
+                            .update_on_store = true,
+                            .streaming = true };
+    c->group = (uint8_t)(sector_bytes >= 128 ? 4 : sector_bytes >= 64 ? 2 : 1);
+    if (!(c->sets & (c->sets - 1))) {
+        c->set_mask = c->sets - 1;
+        while ((1u << c->set_shift) < c->sets)
+            c->set_shift++;
+    }
+    c->line = base_alloc((size_t)c->sets * ways * sizeof *c->line);
+    c->low = base_alloc((size_t)c->sets * ways * sizeof *c->low);
+    return c->line && c->low ? ST_OK : ST_NOMEM;
+}
+
+void cache_l1_free(struct cache_l1 *c)
+{
+    base_free(c->line);
+    base_free(c->low);
+    base_free(c->pool.bank);
+    base_free(c->pool.fold);
+    base_free(c->pool.late);
+    if (c->pool.pass)
+        base_pages_free((void *)c->pool.pass, c->pool.size * sizeof *c->pool.pass, -1);
+    c->pool = (struct cache_pool){ 0 };
+    c->line = NULL;
+    c->low = NULL;
+}
+
+uint32_t cache_l1_set(const struct cache_l1 *c, uint64_t line, uint64_t *tag)
+{
+    if (c->pool.lines) {
+        const uint16_t *f = c->pool.fold;
+        *tag = line + 1;
+        return f[line & 255] ^ f[256 + (line >> 8 & 255)] ^ f[512 + (line >> 16 & 255)] ^
+               f[768 + (line >> 24 & 255)];
+    }
+    uint64_t q, r;
+    if (c->set_mask || c->sets == 1) {
+        q = line >> c->set_shift;
+        r = line & c->set_mask;
+    } else {
+        q = line / c->sets;
+        r = line % c->sets;
+    }
+    *tag = q + 1;
+    if (!c->hashed)
+        return (uint32_t)r;
+    uint32_t turn = (uint32_t)(((cache_mix(q) >> 32) * c->sets) >> 32);
+    uint32_t set = (uint32_t)r + turn;
+    return set >= c->sets ? set - c->sets : set;
+}
+
+static void set_line(struct cache_l1 *c, struct cache_line *to, const struct cache_line *v)
+{
+    *to = *v;
+    c->low[to - c->line] = (uint32_t)v->tag;
+}
+
+/* Nobody finds the line again. Data that are on their way still come, for those that wait for them. */
+static void drop_line(struct cache_l1 *c, struct cache_line *l, uint32_t now)
+{
+    if (c->pool.lines)
+        cache_pool_drop(c, l, now);
+    else if (l->fill > now)
+        set_line(c, l,
+                 &(struct cache_line){ .tag = CACHE_TRANSIT_TAG, .stamp = l->stamp, .fill = l->fill });
+    else
+        set_line(c, l, &(struct cache_line){ 0 });
+}
+
+/* The line of `set` with that tag, or NULL. All low halves are compared, without a branch, before the
+ * whole tag is. */
+static struct cache_line *find_line(const struct cache_l1 *c, uint32_t set, uint64_t tag)
+{
+    const uint32_t *low = &c->low[(size_t)set * c->ways];
+    struct cache_line *first = &c->line[(size_t)set * c->ways];
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < c->ways; i++)
+        at = low[i] == (uint32_t)tag ? i + 1 : at;
+    if (!at)
+        return NULL;
+    if (first[at - 1].tag == tag)
+        return &first[at - 1];
+    for (uint32_t i = 0; i < c->ways; i++)
+        if (first[i].tag == tag)
+            return &first[i];
+    return NULL;
+}
+
+/* Victim order: what nobody needs, evict-first, normal, evict-last; oldest first. Pending lines are
+ * kept. With `picks` the oldest of that many lines drawn at random (a hash of the access count) goes,
+ * unless one is evict-first. */
+static struct cache_line *choose_victim(struct cache_l1 *c, struct cache_line *set, uint32_t now)
+{
+    bool full;
+    if (c->pool.lines)
+        return cache_pool_take(c, set, now, &full);
+    const uint32_t *low = &c->low[set - c->line];
+    uint32_t free = 0;
+    for (uint32_t i = 0; i < c->ways; i++)
+        free |= -(uint32_t)(low[i] == 0) | -(uint32_t)(low[i] == (uint32_t)CACHE_TRANSIT_TAG);
+    /* further than `picks` go: for one that is empty or evict-first */
+    bool look = c->any_first || free;
+    struct cache_line *best = NULL;
+    uint64_t best_key = UINT64_MAX;
+    uint32_t from = 0, left = c->ways;
+    if (c->picks) {
+        from = (uint32_t)(((cache_mix(c->clock) >> 32) * c->ways) >> 32);
+        left = c->picks;
+    }
+    for (uint32_t i = 0; i < c->ways && (left || look); i++) {
+        struct cache_line *l = &set[from + i < c->ways ? from + i : from + i - c->ways];
+        if (!l->tag)
+            return l;
+        if (l->fill > now)
+            continue;
+        if (l->tag == CACHE_TRANSIT_TAG)
+            return l;
+        uint64_t key = cache_keep_key(l);
+        if (key < best_key && (left || l->alloc == CACHE_FIRST)) {
+            best_key = key;
+            best = l;
+        }
+        if (left)
+            left--;
+    }
+    return best;
+}
+
+static uint32_t earliest_fill(const struct cache_line *set, uint32_t ways)
+{
+    uint32_t at = UINT32_MAX;
+    for (uint32_t i = 0; i < ways; i++)
+        if (set[i].fill < at)
+            at = set[i].fill;
+    return at;
+}
+
+static void answer_present(struct cache_l1 *c, struct cache_line *l, uint8_t sectors,
+                           enum cache_alloc alloc, uint32_t now, struct cache_answer *a)
+{
+    if (l->fill <= now) {
+        l->ready = l->valid;
+        l->merged = 0;
+    }
+    uint8_t waiting = (uint8_t)(sectors & l->valid & ~l->ready);
+    if (waiting && l->merged >= c->merge_max) {
+        a->stall = l->fill;
+        return;
+    }
+    a->line = l;
+    a->hit = sectors & l->ready;
+    a->pending = waiting;
+    if (waiting) {
+        l->merged++;
+        a->ready = l->fill;
+    }
+    if (alloc == CACHE_LAST_USE) {
+        l->alloc = CACHE_FIRST;
+        c->any_first = true;
+        l->stamp = 0;
+    } else if (alloc != CACHE_UNCHANGED && (alloc != CACHE_TRANSIT || !c->pool.lines)) {
+        l->stamp = ++c->clock;
+        if (alloc == CACHE_LAST) {
+            l->alloc = CACHE_LAST;
+            c->any_last = true;
+        }
+    }
+    uint8_t lack = (uint8_t)(sectors & ~l->valid);
+    if (!lack)
+        return;
+    a->miss = cache_widen(lack, c->group) & (uint8_t)~l->valid;
+    l->valid |= a->miss;
+}
+
+/* A miss that brings nothing to stay: with `transit` it takes a line while its data is on the way, and
+ * what was there is lost. */
+static void pass_through(struct cache_l1 *c, struct cache_line *set, uint8_t sectors, uint32_t now,
+                         struct cache_answer *a)
+{
+    a->miss = sectors;
+    if (c->transit && c->pool.lines) {
+        a->line = cache_pool_pass(c, set, now);
+        if (!a->line)
+            a->stall = cache_pool_wait(c, set, now);
+        return;
+    }
+    a->line = c->transit ? choose_victim(c, set, now) : NULL;
+    if (a->line)
+        set_line(c, a->line, &(struct cache_line){ .tag = CACHE_TRANSIT_TAG, .stamp = ++c->clock });
+}
+
+static void answer_absent(struct cache_l1 *c, struct cache_line *set, uint64_t tag, uint8_t sectors,
+                          enum cache_alloc alloc, uint32_t now, struct cache_answer *a)
+{
+    if (alloc == CACHE_TRANSIT) {
+        pass_through(c, set, sectors, now, a);
+        return;
+    }
+    bool full = false;
+    struct cache_line *l =
+        c->pool.lines ? cache_pool_take(c, set, now, &full) : choose_victim(c, set, now);
+    if (full) { /* of the set all lines are on their way: it passes by */
+        pass_through(c, set, cache_widen(sectors, c->group), now, a);
+        return;
+    }
+    if (!l && (c->pool.lines || !c->streaming)) {
+        a->stall = c->pool.lines ? cache_pool_wait(c, set, now) : earliest_fill(set, c->ways);
+        return;
+    }
+    a->miss = cache_widen(sectors, c->group);
+    if (!l)
+        return;
+    set_line(c, l, &(struct cache_line){ .tag = tag, .stamp = ++c->clock, .valid = a->miss });
+    l->alloc = (uint8_t)(alloc == CACHE_LAST_USE    ? CACHE_FIRST
+                         : alloc == CACHE_UNCHANGED ? CACHE_NORMAL
+                                                    : alloc);
+    c->any_first |= l->alloc == CACHE_FIRST;
+    c->any_last |= l->alloc == CACHE_LAST;
+    a->line = l;
+}
+
+void cache_l1_load(struct cache_l1 *c, uint64_t line, uint8_t sectors, enum cache_alloc alloc,
+                   uint32_t now, struct cache_answer *a)
+{
+    *a = (struct cache_answer){ 0 };
+    if (c->pool.flying || c->pool.nlate)
+        cache_pool_settle(c, now);
+    if (alloc == CACHE_BYPASS && !c->transit) {
+        a->miss = sectors;
+        return;
+    }
+    uint64_t tag;
+    uint32_t set = cache_l1_set(c, line, &tag);
+    if (alloc == CACHE_BYPASS) {
+        struct cache_line *old = c->forget ? find_line(c, set, tag) : NULL;
+        if (old)
+            drop_line(c, old, now);
+        pass_through(c, &c->line[(size_t)set * c->ways], sectors, now, a);
+        return;
+    }
+    struct cache_line *found = find_line(c, set, tag);
+    if (alloc == CACHE_DROP) {
+        if (found)
+            drop_line(c, found, now);
+        a->miss = sectors;
+        return;
+    }
+    if (found)
+        answer_present(c, found, sectors, alloc, now, a);
+    else
+        answer_absent(c, &c->line[(size_t)set * c->ways], tag, sectors, alloc, now, a);
+}
+
+/* A store's line: its whole sectors can be read, those written in part cannot. */
+static void place_store(struct cache_l1 *c, struct cache_line *set, uint64_t tag, uint8_t whole,
+                        uint32_t now)
+{
+    struct cache_line *l = choose_victim(c, set, now);
+    if (l)
+        set_line(c, l,
+                 &(struct cache_line){ .tag = tag,
+                                       .stamp = ++c->clock,
+                                       .valid = whole,
+                                       .ready = whole,
+                                       .alloc = CACHE_NORMAL });
+}
+
+void cache_l1_store(struct cache_l1 *c, uint64_t line, uint8_t sectors, bool partial, uint32_t now)
+{
+    uint64_t tag;
+    uint32_t set = cache_l1_set(c, line, &tag);
+    struct cache_line *l = c->update_on_store && !c->store_lines ? NULL : find_line(c, set, tag);
+    if (!l) {
+        if (c->store_lines)
+            place_store(c, &c->line[(size_t)set * c->ways], tag, partial ? 0 : sectors, now);
+    } else if (c->store_lines) {
+        l->stamp = ++c->clock;
+        if (partial)
+            return;
+        l->valid |= sectors;
+        l->ready |= sectors;
+    } else {
+        l->valid &= (uint8_t)~cache_widen(sectors, c->group);
+        l->ready &= l->valid;
+        if (!l->valid)
+            drop_line(c, l, now);
+    }
+}
+
+bool cache_l1_has(const struct cache_l1 *c, uint64_t line, uint8_t sectors)
+{
+    uint64_t tag;
+    uint32_t set = cache_l1_set(c, line, &tag);
+    const struct cache_line *l = find_line(c, set, tag);
+    return l && !(sectors & ~l->valid);
+}

@@ -1,0 +1,219 @@
+/* L2 with every SM simulated: sectored, set-associative, write-back with
+ * per-sector dirty bits, set hashing as in L1, LRU inside eviction classes: on an
+ * H200 cyclic reads hit up to the capacity and hardly beyond it. */
+#include "engine/sim/cache/cache.h"
+
+#include <string.h>
+
+enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed)
+{
+    uint64_t sets = bytes / ((uint64_t)ways << CACHE_LINE_SHIFT);
+    *c = (struct cache_l2){ .sets = sets ? (uint32_t)sets : 1, .ways = ways, .hashed = hashed };
+    c->entry = base_alloc((size_t)c->sets * ways * sizeof *c->entry);
+    return c->entry ? ST_OK : ST_NOMEM;
+}
+
+enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms,
+                                 const struct cache_places *p, struct sim_mem *mem)
+{
+    *c = (struct cache_l2){ .sets = 1, .ways = 1 };
+    return cache_sample_new(&c->sample, bytes, sms, p, mem);
+}
+
+void cache_l2_limit_first(struct cache_l2 *c, double share)
+{
+    if (c->sample)
+        cache_sample_limit_first(c->sample, share);
+    c->first_ways = (uint32_t)(share * c->ways + 0.5);
+    if (share > 0 && !c->first_ways)
+        c->first_ways = 1;
+}
+
+/* lines that no buffer has: what restored ones are copied from */
+#define WARM_SOURCE (UINT64_C(1) << 52)
+
+static void warm_lines(struct cache_l2 *c, uint64_t first, uint64_t n, bool copied)
+{
+    struct cache_l2_outcome o;
+    for (uint64_t line = first; line < first + n; line++) {
+        if (copied)
+            cache_l2_access(c, &(struct cache_l2_request){ .line = line | WARM_SOURCE, .sectors = 15 },
+                            &o);
+        cache_l2_access(c, &(struct cache_l2_request){ .line = line, .sectors = 15, .write = copied },
+                        &o);
+    }
+}
+
+void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
+{
+    uint64_t total = 0, copied = 0, capacity = (uint64_t)c->sets * c->ways;
+    for (size_t i = 0; i < n; i++) {
+        total += v[i].lines;
+        copied += v[i].restored ? v[i].lines : 0;
+    }
+    if (!total)
+        return;
+    if (c->sample) {
+        cache_sample_warm(c->sample, v, n);
+        return;
+    }
+    c->warm_fits = (double)(total + copied) <= 0.9 * (double)capacity;
+    if (c->warm_fits)
+        return;
+    for (uint64_t below = capacity + 1, next = 0; below;
+         below = next, next = 0) /* the smaller, the later */
+        for (size_t i = 0; i < n; i++) {
+            if (v[i].restored || v[i].lines > below)
+                continue;
+            if (v[i].lines == below)
+                warm_lines(c, v[i].first, v[i].lines, false);
+            else if (v[i].lines > next)
+                next = v[i].lines;
+        }
+    for (size_t i = 0; i < n; i++) {
+        /* displaced by what was copied later */
+        uint64_t skip = 2 * copied > capacity ? copied - capacity / 2 : 0;
+        if (!v[i].restored)
+            continue;
+        copied -= v[i].lines;
+        if (skip < v[i].lines)
+            warm_lines(c, v[i].first + skip, v[i].lines - skip, true);
+    }
+}
+
+void cache_l2_free(struct cache_l2 *c)
+{
+    base_free(c->entry);
+    cache_sample_free(c->sample);
+    *c = (struct cache_l2){ 0 };
+}
+
+static struct cache_l2_entry *find_set(const struct cache_l2 *c, uint64_t line, uint32_t *tag)
+{
+    uint64_t q = line / c->sets, r = line % c->sets;
+    *tag = (uint32_t)q;
+    if (c->hashed)
+        r = (r + (((cache_mix(q) >> 32) * c->sets) >> 32)) % c->sets;
+    return &c->entry[(size_t)r * c->ways];
+}
+
+static struct cache_l2_entry *find_line(const struct cache_l2 *c, struct cache_l2_entry *set,
+                                        uint32_t tag)
+{
+    for (uint32_t i = 0; i < c->ways; i++)
+        if (set[i].tag == tag && set[i].used)
+            return &set[i];
+    return NULL;
+}
+
+uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors)
+{
+    if (c->warm_fits)
+        return sectors;
+    if (c->sample)
+        return cache_sample_probe(c->sample, line, sectors);
+    uint32_t tag;
+    struct cache_l2_entry *set = find_set(c, line, &tag), *e = find_line(c, set, tag);
+    return e ? e->valid & sectors : 0;
+}
+
+double cache_l2_together(const struct cache_l2 *c, uint64_t line)
+{
+    return c->sample ? cache_sample_together(c->sample, line) : 0;
+}
+
+static unsigned rank_of(uint8_t alloc)
+{
+    return alloc == CACHE_FIRST ? 0 : alloc == CACHE_LAST ? 2 : 1;
+}
+
+/* What class a line gets when `alloc` touches it. */
+static uint8_t line_class(uint8_t alloc, uint8_t old, bool fresh)
+{
+    switch (alloc) {
+    case CACHE_FIRST:
+    case CACHE_LAST: return alloc;
+    case CACHE_LAST_USE:
+    case CACHE_TRANSIT: return CACHE_FIRST;
+    case CACHE_UNCHANGED: return fresh ? CACHE_NORMAL : old;
+    default: return CACHE_NORMAL;
+    }
+}
+
+/* The oldest evict-first line of a set that has as many as it may, or NULL. */
+static struct cache_l2_entry *first_victim(const struct cache_l2 *c, struct cache_l2_entry *set)
+{
+    struct cache_l2_entry *oldest = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->ways; i++) {
+        if (!set[i].used || set[i].alloc != CACHE_FIRST)
+            continue;
+        n++;
+        if (!oldest || set[i].stamp < oldest->stamp)
+            oldest = &set[i];
+    }
+    return c->first_ways && n >= c->first_ways ? oldest : NULL;
+}
+
+static struct cache_l2_entry *choose_victim(const struct cache_l2 *c, struct cache_l2_entry *set,
+                                            uint8_t alloc)
+{
+    struct cache_l2_entry *best =
+        line_class(alloc, CACHE_NORMAL, true) == CACHE_FIRST ? first_victim(c, set) : NULL;
+    if (best)
+        return best;
+    uint64_t best_key = UINT64_MAX;
+    for (uint32_t i = 0; i < c->ways; i++) {
+        if (!set[i].used)
+            return &set[i];
+        uint64_t key = (uint64_t)rank_of(set[i].alloc) << 32 | set[i].stamp;
+        if (key < best_key) {
+            best_key = key;
+            best = &set[i];
+        }
+    }
+    return best;
+}
+
+static void touch(struct cache_l2 *c, struct cache_l2_entry *e, const struct cache_l2_request *r,
+                  bool fresh)
+{
+    e->stamp = ++c->clock;
+    e->alloc = line_class(r->alloc, e->alloc, fresh);
+    e->valid |= r->sectors;
+    if (r->write)
+        e->dirty |= r->sectors;
+}
+
+static void access_tags(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
+{
+    uint32_t tag;
+    struct cache_l2_entry *set = find_set(c, r->line, &tag), *e = find_line(c, set, tag);
+    bool fresh = !e;
+    if (fresh) {
+        e = choose_victim(c, set, r->alloc);
+        o->written = e->dirty;
+        *e = (struct cache_l2_entry){ .tag = tag, .used = 1 };
+    }
+    o->hit = r->sectors & e->valid;
+    uint8_t lack = (uint8_t)(r->sectors & ~e->valid);
+    if (lack && !r->write) {
+        o->miss = (uint8_t)((lack | r->fetch) & ~e->valid);
+        e->valid |= o->miss;
+    }
+    touch(c, e, r, fresh);
+}
+
+void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o)
+{
+    *o = (struct cache_l2_outcome){ .weight = 1 };
+    if (c->warm_fits) {
+        o->hit = r->sectors;
+        return;
+    }
+    if (c->sample) {
+        cache_sample_access(c->sample, r, o);
+        return;
+    }
+    access_tags(c, r, o);
+}

@@ -1,0 +1,221 @@
+/* Policies: what a load or store of PTX asks of each cache level on an
+ * architecture, and the machine instruction class it stands for. The facts are
+ * those measured by assembling and timing every form on Hopper; older parts
+ * follow their tuning guides (presets say whether L1 takes plain loads). */
+#include "engine/sim/cache/cache.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Separate policy of each L1::x qualifier. */
+static enum cache_alloc from_evict(uint8_t evict, enum cache_alloc plain)
+{
+    switch (evict) {
+    case EVICT_FIRST: return CACHE_FIRST;
+    case EVICT_LAST: return CACHE_LAST;
+    case EVICT_UNCHANGED: return CACHE_UNCHANGED;
+    case EVICT_NO_ALLOCATE: return CACHE_TRANSIT;
+    case EVICT_NORMAL: return CACHE_NORMAL;
+    default: return plain;
+    }
+}
+
+static enum cache_alloc route_l1(const struct sim_preset *g, const struct exec_policy *p)
+{
+    if (p->nc)
+        return from_evict(p->l1, CACHE_NORMAL); /* .cg on .nc is dropped */
+    enum cache_alloc plain = g->l1_plain ? CACHE_NORMAL : CACHE_BYPASS;
+    switch (p->cop) {
+    case COP_CV: return CACHE_DROP;
+    case COP_CG: return CACHE_BYPASS;
+    case COP_CA: return g->l1_ca ? CACHE_NORMAL : CACHE_BYPASS;
+    case COP_CS: return g->l1_plain ? CACHE_FIRST : CACHE_BYPASS;
+    case COP_LU: return g->l1_plain ? CACHE_LAST_USE : CACHE_BYPASS;
+    default: return g->l1_plain ? from_evict(p->l1, plain) : CACHE_BYPASS;
+    }
+}
+
+/* A createpolicy value decides per address: range policies by window, fractional ones by a hash of the
+ * line. */
+static enum cache_alloc from_hint(uint64_t hint, uint64_t addr)
+{
+    enum exec_evict kind;
+    if (exec_hint_range(hint, addr, &kind))
+        return from_evict((uint8_t)kind, CACHE_NORMAL);
+    double share = (double)(cache_mix(addr >> CACHE_LINE_SHIFT) >> 40) / (double)(1u << 24);
+    kind = share < exec_hint_fraction(hint) ? exec_hint_primary(hint) : exec_hint_secondary(hint);
+    return from_evict((uint8_t)kind, CACHE_NORMAL);
+}
+
+static enum cache_alloc route_l2(const struct exec_policy *p, uint64_t hint, uint64_t addr)
+{
+    if (hint)
+        return from_hint(hint, addr);
+    if (p->l2 != EVICT_NONE)
+        return from_evict(p->l2, CACHE_NORMAL);
+    /* one instruction: .EF */
+    if (p->cop == COP_CS || p->cop == COP_LU || p->l1 == EVICT_FIRST)
+        return CACHE_FIRST;
+    /* .NA: thresholds measured on an H200 show it in L2 */
+    if (p->l1 == EVICT_NO_ALLOCATE)
+        return CACHE_FIRST;
+    return CACHE_NORMAL;
+}
+
+struct cache_route cache_route_load(const struct sim_preset *g, const struct exec_policy *p,
+                                    uint64_t hint, uint64_t addr)
+{
+    struct cache_route r = { .l1 = (uint8_t)route_l1(g, p),
+                             .l2 = (uint8_t)route_l2(p, hint, addr),
+                             .granule = (uint8_t)(g->l2_fill / 32),
+                             .read_only = p->nc && g->ro_bytes > 0 };
+    uint16_t want = p->l2_prefetch;
+    if (want == 256 && g->cc_major == 8 && g->cc_minor == 0 && p->nc && p->l1 == EVICT_NO_ALLOCATE)
+        want = 128;
+    if (want / 32 > r.granule)
+        r.granule = (uint8_t)(want >= 128 ? 4 : want / 32);
+    r.next = want == 256;
+    return r;
+}
+
+enum cache_alloc cache_route_store(const struct exec_policy *p, uint64_t hint, uint64_t addr)
+{
+    return route_l2(p, hint, addr);
+}
+
+/* ---- the machine instruction ---- */
+
+struct load_form {
+    enum ptx_mod op, l1;
+    bool nc, hint, fresh;
+    enum ptx_mod size;
+};
+
+static struct load_form form_of(const struct ptx_inst *i)
+{
+    struct load_form f = { .op = ptx_mod_of(i, MODCAT_CACHE),
+                           .l1 = ptx_mod_of(i, MODCAT_L1),
+                           .nc = ptx_has_mod(i, PTX_MOD_NC),
+                           .hint = ptx_has_mod(i, PTX_MOD_L2_CACHE_HINT) };
+    enum ptx_mod sem = ptx_mod_of(i, MODCAT_SEM);
+    f.fresh = f.op == PTX_MOD_CV || sem == PTX_MOD_VOLATILE || sem == PTX_MOD_MMIO ||
+              ((sem == PTX_MOD_RELAXED || sem == PTX_MOD_ACQUIRE) && ptx_has_mod(i, PTX_MOD_SYS));
+    if (!f.fresh && (sem == PTX_MOD_RELAXED || sem == PTX_MOD_ACQUIRE))
+        f.op = ptx_has_mod(i, PTX_MOD_CTA) ? PTX_MOD_CA : PTX_MOD_CG;
+    for (unsigned k = 0; k < i->nmods; k++)
+        if (i->mods[k] == PTX_MOD_L2_64B || i->mods[k] == PTX_MOD_L2_128B ||
+            i->mods[k] == PTX_MOD_L2_256B)
+            f.size = (enum ptx_mod)i->mods[k];
+    return f;
+}
+
+/* Volta and later: suffix by operator; first match wins. */
+static const char *modern_suffix(const struct load_form *f, bool volta)
+{
+    if (f->nc)
+        return f->l1 == PTX_MOD_L1_NO_ALLOCATE ? ".NA.CONSTANT" : ".CONSTANT";
+    if (f->fresh)
+        return ".STRONG.SYS";
+    if (f->op == PTX_MOD_CG)
+        return ".STRONG.GPU";
+    if (f->op == PTX_MOD_CA)
+        return volta ? ".STRONG.CTA" : ".STRONG.SM";
+    if (f->op == PTX_MOD_LU)
+        return ".LU";
+    if (f->op == PTX_MOD_CS || f->l1 == PTX_MOD_L1_EVICT_FIRST)
+        return ".EF";
+    if (f->l1 == PTX_MOD_L1_NO_ALLOCATE)
+        return ".NA";
+    if (f->l1 == PTX_MOD_L1_EVICT_LAST)
+        return ".EL";
+    if (f->l1 == PTX_MOD_L1_EVICT_UNCHANGED)
+        return ".EU";
+    return "";
+}
+
+static const char *old_suffix(const struct load_form *f)
+{
+    if (f->fresh)
+        return ".CV";
+    if (f->op == PTX_MOD_CG)
+        return ".CG";
+    if (f->op == PTX_MOD_CS)
+        return ".CS";
+    if (f->op == PTX_MOD_LU)
+        return ".LU";
+    return "";
+}
+
+static const char *size_suffix(const struct sim_preset *p, const struct load_form *f)
+{
+    bool cut = p->cc_major == 8 && p->cc_minor == 0 && f->nc && f->l1 == PTX_MOD_L1_NO_ALLOCATE;
+    if (p->cc_major < 8 || !f->size)
+        return "";
+    return f->size == PTX_MOD_L2_64B            ? ".LTC64B"
+           : f->size == PTX_MOD_L2_256B && !cut ? ".LTC256B"
+                                                : ".LTC128B";
+}
+
+static void judge(const struct sim_preset *p, const struct load_form *f, struct sim_operator *o)
+{
+    bool volta = p->cc_major >= 7;
+    o->reason = "";
+    if (f->nc && f->op == PTX_MOD_CG) {
+        o->noop = true;
+        o->reason = "the assembler drops .cg on a read-only load; use .nc.L1::no_allocate, or a plain "
+                    "load with .cg";
+    } else if (f->op == PTX_MOD_CG && !p->l1_plain) {
+        o->noop = true;
+        o->reason = "plain global loads already bypass L1 on this device";
+    } else if (f->op == PTX_MOD_CA && !p->l1_ca) {
+        o->noop = true;
+        o->reason = "this device does not cache global loads in L1, not even .ca";
+    } else if (f->op == PTX_MOD_CA && !volta && p->l1_plain) {
+        o->noop = true;
+        o->reason = "caching in L1 is the default on this device";
+    } else if (f->op == PTX_MOD_CA && volta) {
+        o->reason =
+            ".ca is another instruction than a plain load here; leave a load plain when it should cache";
+    } else if (f->l1 && !volta) {
+        o->noop = true;
+        o->reason = "L1 eviction priorities exist from sm_70 on";
+    } else if (f->hint && p->cc_major < 8) {
+        o->noop = true;
+        o->reason = "L2 cache hints exist from sm_80 on";
+    } else if (f->size && p->cc_major < 8) {
+        o->noop = f->size != PTX_MOD_NONE && p->cc_major * 10 + p->cc_minor < 75;
+        o->reason = "L2 prefetch sizes have no effect known before sm_80";
+    } else if (f->l1 == PTX_MOD_L1_NO_ALLOCATE) {
+        o->reason = "does not allocate, but hits lines that other loads brought in";
+    }
+}
+
+struct sim_operator sim_load_operator(const struct sim_preset *p, const struct ptx_inst *i)
+{
+    struct load_form f = form_of(i);
+    struct sim_operator o = { .reason = "" };
+    if (p->cc_major >= 7) {
+        const char *suffix = modern_suffix(&f, p->cc_major == 7);
+        /* Volta and Turing name the scope of weak loads too */
+        bool sys = p->cc_major == 7 && !*suffix;
+        snprintf(o.sass, sizeof o.sass, "LDG.E%s%s%s", suffix, size_suffix(p, &f), sys ? ".SYS" : "");
+    } else {
+        snprintf(o.sass, sizeof o.sass, "%s%s", f.nc || p->cc_major >= 5 ? "LDG.E" : "LD.E",
+                 f.nc ? "" : old_suffix(&f));
+    }
+    judge(p, &f, &o);
+    static const uint8_t evicts[] = { EVICT_NORMAL, EVICT_UNCHANGED, EVICT_FIRST, EVICT_LAST,
+                                      EVICT_NO_ALLOCATE };
+    struct exec_policy pol = { .nc = f.nc,
+                               .cop = f.fresh              ? COP_CV
+                                      : f.op == PTX_MOD_CG ? COP_CG
+                                      : f.op == PTX_MOD_CA ? COP_CA
+                                      : f.op == PTX_MOD_CS ? COP_CS
+                                      : f.op == PTX_MOD_LU ? COP_LU
+                                                           : COP_NONE };
+    if (f.l1)
+        pol.l1 = evicts[f.l1 - PTX_MOD_L1_EVICT_NORMAL];
+    enum cache_alloc l1 = route_l1(p, &pol);
+    o.l1 = l1 != CACHE_BYPASS && l1 != CACHE_DROP && l1 != CACHE_TRANSIT;
+    return o;
+}

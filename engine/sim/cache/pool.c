@@ -1,0 +1,248 @@
+/* L1 whose tags are more than its data. What an H200 does, as the order shows in which one warp's lines
+ * go: four banks, each with a quarter of the data; of these some (`spare`) only hold what is on its way.
+ * When more would be taken, a hand goes on from the set after the one where it last stood to the next
+ * that has lines, and the least recently used of these goes, however often it has been hit since the
+ * hand last came by. A set that is full replaces its least recently used line; a miss whose set is full
+ * of lines on their way passes by. What passes by holds data while it is on its way, and no tag. Data
+ * stay until every load that found or brought them has read them; the tag may go before. Where no data
+ * are free, lines go until some are.
+ *
+ *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another
+ * of its set -> read, its data free what passes by:  taken (counted, in the ring) -> arrived, and out of
+ * the ring a line dropped on its way goes on as what passes by */
+#include "engine/sim/cache/cache.h"
+
+/* sets looked at ahead for an evict-first line, once there are any */
+#define WARY 4u
+/* two for the bank, the rest for the set in it, in the order of the hand */
+#define HASH_BITS 9u
+/* bits of line numbers whose part in it is known; those above count as the 16th before them */
+#define HASH_KNOWN 18u
+
+/* Which bits of the hash each bit of a line number turns over. Measured on an H200: one warp loads 43
+ * lines of a bank that keeps 42, again and again, so that each miss shows the next line in the hand's
+ * way (docs/fidelity.md). */
+static const uint16_t hash_of[HASH_KNOWN] = {
+    0x001, 0x002, 0x089, 0x056, 0x0b3, 0x031, 0x1c6, 0x1eb, 0x0be,
+    0x145, 0x0e6, 0x171, 0x12f, 0x0d5, 0x0a3, 0x0fe, 0x0c1, 0x16f,
+};
+
+static uint16_t hash_bit(uint32_t bit)
+{
+    while (bit >= HASH_KNOWN)
+        bit -= 16;
+    return hash_of[bit];
+}
+
+/* Of each byte of a line number, what it turns over. Where there are fewer sets than the hash has, those
+ * beside each other are one. */
+static void make_fold(struct cache_l1 *c)
+{
+    uint32_t spare = c->set_shift < HASH_BITS ? HASH_BITS - c->set_shift : 0;
+    for (uint32_t b = 0; b < CACHE_FOLDS * 8; b++) {
+        uint32_t h = hash_bit(b), part = (h & (CACHE_BANKS - 1)) | (h >> spare & ~(CACHE_BANKS - 1));
+        uint16_t *fold = &c->pool.fold[b / 8 * 256];
+        for (uint32_t k = 0; k < 256; k++)
+            if (k >> b % 8 & 1)
+                fold[k] ^= (uint16_t)part;
+    }
+}
+
+enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags, uint32_t ways,
+                               uint32_t spare, uint32_t sector_bytes)
+{
+    enum status st = cache_l1_init(c, (uint64_t)tags << CACHE_LINE_SHIFT, ways, sector_bytes);
+    struct cache_pool *p = &c->pool;
+    p->lines = (uint32_t)(bytes >> CACHE_LINE_SHIFT) / CACHE_BANKS;
+    spare /= CACHE_BANKS;
+    if (!p->lines)
+        p->lines = 1;
+    p->keep = p->lines > 2 * spare ? p->lines - spare : (p->lines + 1) / 2;
+    p->size = CACHE_BANKS * p->lines;
+    p->bank = base_alloc(p->size * sizeof *p->bank);
+    /* most kernels need none of it, or little */
+    p->pass = (void *)base_pages_copy(p->size * sizeof *p->pass, 0);
+    p->late = base_alloc((size_t)CACHE_LATE * CACHE_BANKS * sizeof *p->late);
+    p->fold = base_alloc(CACHE_FOLDS * 256 * sizeof *p->fold);
+    if (st != ST_OK || !p->bank || !p->pass || !p->late || !p->fold)
+        return ST_NOMEM;
+    make_fold(c);
+    return ST_OK;
+}
+
+static inline uint32_t free_at(const struct cache_line *l)
+{
+    return l->fill > l->held ? l->fill : l->held;
+}
+
+static inline uint32_t bank_of(const struct cache_l1 *c, const struct cache_line *l)
+{
+    return (uint32_t)(l - c->line) / c->ways % CACHE_BANKS;
+}
+
+static void forget(struct cache_l1 *c, struct cache_line *l)
+{
+    *l = (struct cache_line){ 0 };
+    c->low[l - c->line] = 0;
+}
+
+/* An entry of the ring, for data that are taken. */
+static struct cache_line *enter(struct cache_l1 *c, uint32_t bank)
+{
+    struct cache_pool *p = &c->pool;
+    uint32_t tail = p->head + p->flying++; /* no more than all data pass by at once */
+    if (tail >= p->size)
+        tail -= p->size;
+    p->bank[tail] = (uint8_t)bank;
+    p->pass[tail] = (struct cache_line){ .tag = CACHE_TRANSIT_TAG };
+    return &p->pass[tail];
+}
+
+/* Data of the bank that are free at cycle `at`. */
+static void free_later(struct cache_pool *p, uint32_t bank, uint32_t now, uint32_t at)
+{
+    uint32_t k = (at >> CACHE_LATE_SHIFT) + 1, most = (now >> CACHE_LATE_SHIFT) + CACHE_LATE - 1;
+    if (!p->nlate++)
+        p->looked = now >> CACHE_LATE_SHIFT;
+    p->late[(k < most ? k : most) % CACHE_LATE * CACHE_BANKS + bank]++;
+}
+
+void cache_pool_drop(struct cache_l1 *c, struct cache_line *l, uint32_t now)
+{
+    uint32_t bank = bank_of(c, l);
+    if (free_at(l) > now)
+        free_later(&c->pool, bank, now, free_at(l));
+    else
+        c->pool.used[bank]--;
+    forget(c, l);
+}
+
+static void settle_late(struct cache_pool *p, uint32_t now)
+{
+    while (p->nlate && p->looked < now >> CACHE_LATE_SHIFT) {
+        uint16_t *n = &p->late[++p->looked % CACHE_LATE * CACHE_BANKS];
+        for (uint32_t b = 0; b < CACHE_BANKS; b++) {
+            p->used[b] -= n[b];
+            p->nlate -= n[b];
+            n[b] = 0;
+        }
+    }
+}
+
+/* Data of what passed by, or was read after its line had gone, are free again. */
+void cache_pool_settle(struct cache_l1 *c, uint32_t now)
+{
+    struct cache_pool *p = &c->pool;
+    settle_late(p, now);
+    while (p->flying && p->pass[p->head].fill <= now) {
+        p->used[p->bank[p->head]]--;
+        if (++p->head == p->size)
+            p->head = 0;
+        if (!--p->flying)
+            p->head = 0; /* pages that nobody has touched stay so */
+    }
+}
+
+/* The least recently used line of a set that has arrived, evict-first ones before others and evict-last
+ * ones after, or NULL; *empty: a tag nobody uses, or NULL. */
+static struct cache_line *oldest(const struct cache_l1 *c, struct cache_line *set, uint32_t now,
+                                 struct cache_line **empty)
+{
+    struct cache_line *best = NULL;
+    *empty = NULL;
+    for (uint32_t i = 0; i < c->ways; i++) {
+        struct cache_line *l = &set[i];
+        if (!l->tag)
+            *empty = l;
+        else if (l->fill <= now && (!best || cache_keep_key(l) < cache_keep_key(best)))
+            best = l;
+    }
+    return best;
+}
+
+/* What the hand finds in the k-th set after it. */
+static struct cache_line *find_next(const struct cache_l1 *c, uint32_t bank, uint32_t k, uint32_t now)
+{
+    uint32_t sets = c->sets / CACHE_BANKS, at = (c->pool.hand[bank] + k) % sets * CACHE_BANKS + bank;
+    struct cache_line *empty;
+    const uint32_t *low = &c->low[(size_t)at * c->ways];
+    uint32_t any = 0;
+    /* where L1 is small, most sets have none */
+    for (uint32_t i = 0; i < c->ways; i++)
+        any |= low[i];
+    return any ? oldest(c, &c->line[(size_t)at * c->ways], now, &empty) : NULL;
+}
+
+/* Evict-last lines go only when the hand has been all round. */
+static bool evict(struct cache_l1 *c, uint32_t bank, uint32_t now)
+{
+    uint32_t sets = c->sets / CACHE_BANKS, most = c->any_last ? 2 * sets : sets, k;
+    struct cache_line *l = NULL;
+    for (k = 0; c->any_first && k < WARY; k++)
+        if ((l = find_next(c, bank, k, now)) && l->alloc == CACHE_FIRST)
+            break;
+    if (!l || l->alloc != CACHE_FIRST) {
+        for (k = 0; k < most; k++)
+            if ((l = find_next(c, bank, k, now)) && (l->alloc != CACHE_LAST || k >= sets))
+                break;
+        if (k == most)
+            return false;
+        c->pool.hand[bank] = (c->pool.hand[bank] + k + 1) % sets;
+    }
+    cache_pool_drop(c, l, now);
+    return true;
+}
+
+/* Whether there are data for something on its way; then they are taken. */
+static bool take_data(struct cache_l1 *c, uint32_t bank, uint32_t now)
+{
+    struct cache_pool *p = &c->pool;
+    cache_pool_settle(c, now);
+    if (p->used[bank] >= p->keep) {
+        while (evict(c, bank, now) && p->used[bank] >= p->lines) {}
+        if (p->used[bank] >= p->lines)
+            return false;
+    }
+    p->used[bank]++;
+    return true;
+}
+
+struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *set, uint32_t now)
+{
+    uint32_t bank = bank_of(c, set);
+    return take_data(c, bank, now) ? enter(c, bank) : NULL;
+}
+
+struct cache_line *cache_pool_take(struct cache_l1 *c, struct cache_line *set, uint32_t now, bool *full)
+{
+    struct cache_line *empty, *old = oldest(c, set, now, &empty);
+    *full = !empty && !old;
+    if (*full)
+        return NULL;
+    if (!empty) {
+        cache_pool_drop(c, old, now);
+        empty = old;
+    }
+    return take_data(c, bank_of(c, set), now) ? empty : NULL;
+}
+
+uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set, uint32_t now)
+{
+    const struct cache_pool *p = &c->pool;
+    uint32_t bank = bank_of(c, set), at = UINT32_MAX;
+    for (uint32_t s = bank; s < c->sets; s += CACHE_BANKS)
+        for (const struct cache_line *l = &c->line[(size_t)s * c->ways], *end = l + c->ways; l < end;
+             l++)
+            if (l->tag && free_at(l) > now && free_at(l) < at)
+                at = free_at(l);
+    for (uint32_t k = p->looked + 1;
+         p->nlate && k < p->looked + CACHE_LATE && k << CACHE_LATE_SHIFT < at; k++)
+        if (p->late[k % CACHE_LATE * CACHE_BANKS + bank])
+            at = k << CACHE_LATE_SHIFT;
+    for (uint32_t k = 0; k < p->flying; k++) {
+        uint32_t i = (p->head + k) % p->size;
+        if (p->bank[i] == bank && p->pass[i].fill > now && p->pass[i].fill < at)
+            at = p->pass[i].fill;
+    }
+    return at == UINT32_MAX ? now + 1 : at;
+}

@@ -1,0 +1,123 @@
+/* decode: from parsed instructions to exec_inst. One decoder per token of the exec column of
+ * engine/ptx/ops.def; a token without a decoder does not compile.
+ *
+ *   decode.c        operands to slots, constants, special registers, registers of a function
+ *   func.c   a function's instructions: order of blocks, groups of accesses
+ *   live.c   liveness, and how many registers that takes
+ *   slot.c   registers to slots
+ *   reach.c  which global memory an access can reach
+ *   timing_slice.c   what a timing sample need not compute
+ *   lane.c   arithmetic: rows of lanes.def, else scalar.def
+ *   decode_*.c      the families */
+#ifndef GPULOCW_SIM_DECODE_DECODE_H
+#define GPULOCW_SIM_DECODE_DECODE_H
+
+#include "engine/sim/exec/lanes/lanes.h"
+
+/* Modifiers that select a row; the rest do not change what registers receive. */
+enum {
+    KEY_FTZ = 1,
+    KEY_SAT = 2,
+    KEY_RZ = 4,
+    KEY_RM = 8,
+    KEY_RP = 16,
+    KEY_APPROX = 32,
+    KEY_FULL = 64,
+    KEY_CLAMP = 128,
+    KEY_WRAP = 256,
+    KEY_S2 = 512,
+    KEY_U2 = 1024,
+    KEY_NAN = 2048,
+    KEY_XORSIGN = 4096,
+    KEY_ABS = 8192,
+    KEY_RELU = 16384,
+    KEY_OTHER = 32768
+};
+#define TY(t)  (1ull << PTX_T_##t)
+#define TY_16  (TY(B16) | TY(U16) | TY(S16))
+#define TY_32  (TY(B32) | TY(U32) | TY(S32))
+#define TY_64  (TY(B64) | TY(U64) | TY(S64))
+#define TY_F16 (TY(F16) | TY(BF16))
+
+struct decode_const {
+    uint64_t bits;
+    uint32_t slot;
+    uint8_t bytes;
+    bool used;
+};
+struct decode {
+    struct sim_program *p;
+    struct diags *ds;
+    exec_fn *const *lanes;
+    struct exec_func *f; /* being decoded */
+    const struct ptx_func *pf;
+    char why[160]; /* reason of a refusal, or empty */
+    bool oom;
+    uint8_t *consts;
+    uint32_t nconst, cap_const; /* bytes */
+    struct decode_const *table;
+    uint32_t ntable, cap_table;
+    /* reachable functions, in the order they were met */
+    const struct ptx_func **todo;
+    uint32_t ntodo;
+    /* by module function: its position among them, EXEC_NO_ID: not reached */
+    uint32_t *place;
+    uint32_t cap_sregs;
+    uint32_t carry; /* predicate slot of CC.CF, EXEC_NO_ID until used */
+    /* registers whose slots the instruction at hand asked for, the first of them */
+    uint32_t asked[64], nasked;
+    uint32_t code_cap, ngroups;
+    bool atomic_order; /* an operation whose result depends on the order of CTAs */
+};
+/* Fills `in`; false: not modelled (d->why may say more). Common fields are set by the caller. */
+typedef bool decode_fn(struct decode *d, const struct ptx_inst *i, struct exec_inst *in);
+
+/* ---- operands ---- */
+unsigned decode_bytes(enum ptx_type t); /* width in a slot: 4, 8 or 16 */
+/* Slot of a source as `bytes` wide; false with a reason when it cannot be one. */
+bool decode_src(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot);
+/* a sink: EXEC_NO_ID */
+bool decode_dst(struct decode *d, const struct ptx_operand *o, unsigned bytes, uint32_t *slot);
+/* A predicate source; *neg: complemented. */
+bool decode_pred(struct decode *d, const struct ptx_operand *o, uint32_t *slot, bool *neg);
+bool decode_const_slot(struct decode *d, uint64_t bits, unsigned bytes, uint32_t *slot);
+/* Where a launch keeps its parameter at that offset, as a register of 4 or 8 bytes in all lanes. False:
+ * out of memory. */
+bool decode_param_slot(struct decode *d, uint32_t offset, unsigned bytes, uint32_t *slot);
+unsigned decode_reg_bits(const struct decode *d, const struct ptx_operand *o); /* 0: not a register */
+uint32_t decode_reg_slot(struct decode *d, uint32_t reg, int comp);
+bool decode_why(struct decode *d, const char *fmt, ...) BASE_PRINTF(2, 3); /* always false */
+unsigned decode_key(const struct ptx_inst *i);
+bool decode_is_imm(const struct ptx_operand *o, int64_t *v);
+/* copy in the program's arena */
+void *decode_keep(struct decode *d, const void *x, size_t n);
+/* [address]: a, imm, flags, space, mem_id. */
+bool decode_address(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
+                    struct exec_inst *in);
+/* Where a symbol lies: address in its space; *frame: relative to the frame's local memory. */
+bool decode_symbol(struct decode *d, const struct ptx_symbol *s, uint64_t *addr, bool *frame);
+void decode_policy(struct decode *d, const struct ptx_inst *i, struct exec_policy *p);
+/* EXEC_NO_ID: has no body */
+uint32_t decode_func_index(struct decode *d, const struct ptx_func *f);
+
+/* ---- functions (func.c) ---- */
+bool decode_function(struct decode *d, uint32_t index);
+/* Registers of the function at hand: sim_program.regs, and all of exec_func that is about slots. The
+ * ranks of its code are known. False: out of memory. */
+/* sets of registers live at a block's ends: [block][words] */
+struct decode_live {
+    uint32_t words;
+    const uint64_t *in, *out;
+};
+bool decode_live(struct decode *d, const struct ptx_cfg *c);
+bool decode_slots(struct decode *d, const struct ptx_cfg *c, const struct decode_live *l);
+/* Sets exec_inst.reach of the kernel's code (reach.c), and exec_inst.lean of all code (timing_slice.c).
+ * False: out of memory. */
+bool decode_reach(struct decode *d);
+bool decode_lean(struct decode *d);
+bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f);
+
+/* ---- one declaration per token of the exec column ---- */
+decode_fn *decode_of(enum ptx_op op);
+
+#endif

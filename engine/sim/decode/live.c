@@ -1,0 +1,180 @@
+/* Liveness of a function's registers over its blocks, and how many are live at once: what ptxas would
+ * need. */
+#include "engine/sim/decode/decode.h"
+
+#include <string.h>
+
+/* ---- liveness: registers that may be read before written, and how many live at once ---- */
+struct live {
+    const struct ptx_func *f;
+    uint64_t *use, *def, *in, *out, *cur, *common, *many;
+    uint32_t words;
+    bool guarded;
+    uint32_t cost, most;
+};
+#define BIT_SET(v, r) ((v)[(r) >> 6] |= 1ull << ((r)&63))
+#define BIT_GET(v, r) ((v)[(r) >> 6] >> ((r)&63) & 1)
+
+/* Something of what was there stays: a guard spares lanes, and a vector may be written part by part. */
+static bool leaves_some(const struct live *l, uint32_t reg)
+{
+    return l->guarded || l->f->regs[reg].vec > 1;
+}
+
+static void live_read(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if ((access & PTX_READ || (leaves_some(l, reg) && access & PTX_WRITE)) && !BIT_GET(l->def, reg))
+        BIT_SET(l->use, reg);
+}
+static void live_write(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access & PTX_WRITE && !leaves_some(l, reg))
+        BIT_SET(l->def, reg);
+}
+
+static void live_block(struct live *l, const struct ptx_block *b, uint64_t *use, uint64_t *def)
+{
+    l->use = use;
+    l->def = def;
+    for (uint32_t i = 0; i < b->n; i++) {
+        const struct ptx_inst *in = &l->f->insts[b->first + i];
+        l->guarded = in->guarded;
+        ptx_inst_regs(in, live_read, l);
+        ptx_inst_regs(in, live_write, l);
+    }
+}
+
+static bool live_flow(const struct ptx_cfg *c, uint32_t b, uint32_t words, const uint64_t *use,
+                      const uint64_t *def, uint64_t *in, uint64_t *out)
+{
+    const struct ptx_block *blk = &c->blocks[b];
+    bool changed = false;
+    for (uint32_t w = 0; w < words; w++) {
+        uint64_t o = 0;
+        for (uint32_t s = 0; s < blk->nsucc; s++)
+            o |= in[(size_t)blk->succ[s] * words + w];
+        out[(size_t)b * words + w] = o;
+        uint64_t now = use[(size_t)b * words + w] | (o & ~def[(size_t)b * words + w]);
+        changed |= now != in[(size_t)b * words + w];
+        in[(size_t)b * words + w] = now;
+    }
+    return changed;
+}
+
+/* Values that no thread needs a register for: parameters and literals stay in the constant bank or the
+ * instruction, and integers made of them and of the CTA's place alone are the warp's (ptxas keeps those
+ * in uniform registers). `common` has their registers. */
+static bool is_common(const struct live *l, const struct ptx_operand *o)
+{
+    if (o->kind == OPND_SREG)
+        return o->index == PTX_SREG_CTAID || o->index == PTX_SREG_NTID || o->index == PTX_SREG_NCTAID;
+    return o->kind == OPND_IMM || o->kind == OPND_SYM ||
+           (o->kind == OPND_REG && BIT_GET(l->common, o->index));
+}
+
+static bool makes_common(const struct live *l, const struct ptx_inst *in)
+{
+    if (in->guarded || in->nopnds < 2 || in->opnds[0].kind != OPND_REG ||
+        BIT_GET(l->many, in->opnds[0].index))
+        return false;
+    if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
+        return l->f->entry;
+    bool fp = in->ntypes && ptx_type_kind((enum ptx_type)in->type[0]) == 'f';
+    if (ptx_op_info((enum ptx_op)in->op)->effect != EFFECT_NONE || (fp && in->op != PTX_OP_MOV))
+        return false;
+    bool all = true;
+    for (unsigned k = 1; k < in->nopnds; k++)
+        all &= is_common(l, &in->opnds[k]);
+    return all;
+}
+
+static void live_again(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access & PTX_WRITE) {
+        uint64_t *v = BIT_GET(l->cur, reg) ? l->many : l->cur;
+        BIT_SET(v, reg);
+    }
+}
+
+/* `common` from zeroed sets; `seen` is scratch. */
+static void live_common(struct live *l, uint64_t *seen)
+{
+    l->cur = seen;
+    for (uint32_t i = 0; i < l->f->ninsts; i++)
+        ptx_inst_regs(&l->f->insts[i], live_again, l);
+    for (uint32_t i = 0; i < l->f->ninsts; i++)
+        if (makes_common(l, &l->f->insts[i]))
+            BIT_SET(l->common, l->f->insts[i].opnds[0].index);
+}
+
+static uint32_t reg_cost(const struct live *l, uint32_t reg)
+{
+    const struct ptx_reg *r = &l->f->regs[reg];
+    unsigned bits = ptx_type_bits(r->type);
+    return r->type == PTX_T_PRED || BIT_GET(l->common, reg)
+               ? 0
+               : (bits <= 32 ? 1 : bits / 32) * (r->vec > 1 ? r->vec : 1);
+}
+static void live_kill(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access == PTX_WRITE && !leaves_some(l, reg) && BIT_GET(l->cur, reg)) {
+        l->cur[reg >> 6] &= ~(1ull << (reg & 63));
+        l->cost -= reg_cost(l, reg);
+    }
+}
+static void live_gen(void *ctx, uint32_t reg, unsigned access)
+{
+    struct live *l = ctx;
+    if (access & PTX_READ && !BIT_GET(l->cur, reg)) {
+        BIT_SET(l->cur, reg);
+        l->cost += reg_cost(l, reg);
+    }
+}
+
+/* `cur` is what is live at the block's end, and at its start afterwards. */
+static void live_pressure(struct live *l, const struct ptx_block *b, uint64_t *cur)
+{
+    l->cur = cur;
+    l->cost = 0;
+    for (uint32_t r = 0; r < l->f->nregs; r++)
+        l->cost += BIT_GET(cur, r) ? reg_cost(l, r) : 0;
+    for (uint32_t i = b->n; i--;) {
+        const struct ptx_inst *in = &l->f->insts[b->first + i];
+        l->most = l->cost > l->most ? l->cost : l->most;
+        l->guarded = in->guarded;
+        ptx_inst_regs(in, live_kill, l);
+        ptx_inst_regs(in, live_gen, l);
+    }
+    l->most = l->cost > l->most ? l->cost : l->most;
+}
+
+bool decode_live(struct decode *d, const struct ptx_cfg *c)
+{
+    uint32_t words = d->pf->nregs / 64 + 1;
+    size_t set = (size_t)words * (c->nblocks + 1);
+    uint64_t *mem = base_alloc((set * 4 + words * 3) * sizeof *mem);
+    if (!mem)
+        return false;
+    struct live l = {
+        .f = d->pf, .words = words, .common = mem + set * 4, .many = mem + set * 4 + words
+    };
+    uint64_t *use = mem, *def = mem + set, *in = mem + 2 * set, *out = mem + 3 * set;
+    for (uint32_t b = 0; b < c->nblocks; b++)
+        live_block(&l, &c->blocks[b], use + (size_t)b * words, def + (size_t)b * words);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = c->nrpo; k--;)
+            changed |= live_flow(c, c->rpo[k], words, use, def, in, out);
+    }
+    bool ok = decode_slots(d, c, &(struct decode_live){ words, in, out });
+    live_common(&l, mem + set * 4 + words * 2);
+    for (uint32_t k = 0; k < c->nrpo; k++)
+        live_pressure(&l, &c->blocks[c->rpo[k]], out + (size_t)c->rpo[k] * words);
+    d->p->regs = l.most > d->p->regs ? l.most : d->p->regs;
+    base_free(mem);
+    return ok;
+}

@@ -1,0 +1,137 @@
+/* Matrix instructions (9.7.14): decoding. */
+#include "engine/sim/exec/bodies.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool shape_of(struct decode *d, const struct ptx_inst *i, uint8_t shape[3])
+{
+    for (unsigned k = 0; k < i->nmods; k++) {
+        unsigned m, n, kk;
+        if (ptx_mod_category(i->mods[k]) == MODCAT_SHAPE &&
+            sscanf(ptx_mod_text(i->mods[k]), ".m%un%uk%u", &m, &n, &kk) == 3) {
+            shape[0] = (uint8_t)m;
+            shape[1] = (uint8_t)n;
+            shape[2] = (uint8_t)(kk > 255 ? 0 : kk);
+            return shape[2] || decode_why(d, "shape");
+        }
+    }
+    return decode_why(d, "shape");
+}
+
+/* Registers of a fragment: 32-bit, or 64-bit for f64. */
+static bool part_slots(struct decode *d, const struct ptx_operand *o, enum ptx_type t, bool write,
+                       struct exec_part *p)
+{
+    const struct ptx_operand *e = o->kind == OPND_VEC ? o->elem : o;
+    p->n = (uint8_t)(o->kind == OPND_VEC ? o->nelem : 1);
+    p->type = (uint8_t)t;
+    p->bytes = t == PTX_T_F64 ? 8 : 4;
+    if (p->n > 8)
+        return decode_why(d, "fragment of more than eight registers");
+    for (unsigned k = 0; k < p->n; k++)
+        if (!(write ? decode_dst(d, &e[k], p->bytes, &p->slot[k])
+                    : decode_src(d, &e[k], p->bytes, &p->slot[k])))
+            return false;
+    return true;
+}
+
+static bool input_type(enum ptx_type t)
+{
+    return t == PTX_T_F16 || t == PTX_T_BF16 || t == PTX_T_TF32 || t == PTX_T_F64 || t == PTX_T_S8 ||
+           t == PTX_T_U8 || t == PTX_T_S4 || t == PTX_T_U4 || t == PTX_T_B1 || t == PTX_T_E4M3 ||
+           t == PTX_T_E5M2;
+}
+
+static bool keep_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in,
+                     struct exec_mma *x)
+{
+    x->finite = ptx_has_mod(i, PTX_MOD_SATFINITE);
+    x->xor_popc = ptx_has_mod(i, PTX_MOD_XOR);
+    in->kind = EXEC_SYNC;
+    return decode_const_slot(d, EXEC_FULL, 4, &in->d) && (in->x = decode_keep(d, x, sizeof *x)) != NULL;
+}
+
+bool decode_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_mma x = { .op = i->op };
+    if (!shape_of(d, i, x.shape))
+        return false;
+    if (i->ntypes != 4 || i->nopnds != 4 || !input_type(i->type[1]) || !input_type(i->type[2]))
+        return decode_why(d, "block scaling or this input type");
+    if (x.shape[2] == 4 && i->type[1] == PTX_T_F16)
+        return decode_why(d, "m8n8k4 with f16");
+    in->fn = exec_mma;
+    return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
+           part_slots(d, &i->opnds[1], i->type[1], false, &x.part[1]) &&
+           part_slots(d, &i->opnds[2], i->type[2], false, &x.part[2]) &&
+           part_slots(d, &i->opnds[3], i->type[3], false, &x.part[3]) && keep_mma(d, i, in, &x);
+}
+
+/* wmma.mma names two types when the inputs are f16. */
+bool decode_wmma_mma(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_mma x = { .op = i->op };
+    bool four = i->ntypes == 4;
+    if (!shape_of(d, i, x.shape))
+        return false;
+    enum ptx_type a = four ? i->type[1] : PTX_T_F16, b = four ? i->type[2] : PTX_T_F16,
+                  c = four ? i->type[3] : i->type[1];
+    in->fn = exec_wmma_mma;
+    return part_slots(d, &i->opnds[0], i->type[0], true, &x.part[0]) &&
+           part_slots(d, &i->opnds[1], a, false, &x.part[1]) &&
+           part_slots(d, &i->opnds[2], b, false, &x.part[2]) &&
+           part_slots(d, &i->opnds[3], c, false, &x.part[3]) && keep_mma(d, i, in, &x);
+}
+
+static bool wmma_memory(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool load)
+{
+    struct exec_mma x = { .op = i->op, .stride = EXEC_NO_ID };
+    const struct ptx_operand *v = &i->opnds[load ? 0 : 1], *m = &i->opnds[load ? 1 : 0];
+    if (!shape_of(d, i, x.shape) || !part_slots(d, v, i->type[0], load, &x.part[0]) ||
+        !decode_address(d, m, i->space, in))
+        return false;
+    if (i->nopnds > 2 && !decode_src(d, &i->opnds[2], 4, &x.stride))
+        return false;
+    x.column = ptx_has_mod(i, PTX_MOD_COL);
+    in->bytes = (uint8_t)(ptx_type_bits(i->type[0]) >= 8 ? ptx_type_bits(i->type[0]) / 8 : 1);
+    if (i->type[0] == PTX_T_TF32)
+        in->bytes = 4;
+    decode_policy(d, i, &in->policy);
+    in->fn = load ? exec_wmma_load : exec_wmma_store;
+    bool ok = keep_mma(d, i, in, &x);
+    if (ok && load && (in->space == PTX_SPACE_GLOBAL || in->space == PTX_SPACE_GENERIC))
+        in->load_id = d->p->nloads++;
+    return ok;
+}
+bool decode_wmma_load(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    return wmma_memory(d, i, in, true);
+}
+bool decode_wmma_store(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    return wmma_memory(d, i, in, false);
+}
+
+static bool matrix_memory(struct decode *d, const struct ptx_inst *i, struct exec_inst *in, bool load)
+{
+    struct exec_mma x = { .op = i->op };
+    if (i->type[0] != PTX_T_B16 || !ptx_has_mod(i, PTX_MOD_M8N8))
+        return decode_why(d, "only .m8n8 of .b16");
+    if (!part_slots(d, &i->opnds[load ? 0 : 1], PTX_T_B32, load, &x.part[0]) ||
+        !decode_address(d, &i->opnds[load ? 1 : 0],
+                        i->space == PTX_SPACE_GENERIC ? PTX_SPACE_GENERIC : PTX_SPACE_SHARED, in))
+        return false;
+    x.column = ptx_has_mod(i, PTX_MOD_TRANS);
+    in->bytes = 16;
+    in->fn = load ? exec_ldmatrix : exec_stmatrix;
+    return keep_mma(d, i, in, &x);
+}
+bool decode_ldmatrix(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    return matrix_memory(d, i, in, true);
+}
+bool decode_stmatrix(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    return matrix_memory(d, i, in, false);
+}

@@ -1,0 +1,392 @@
+/* Programs: which functions a kernel reaches, where variables lie, decoding, resources. */
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/exec/print.h"
+#include "engine/sim/mem.h"
+#include "engine/sim/exec/native/native.h"
+
+#include <string.h>
+
+#define RECURSION_BYTES 32768u /* local memory per thread for calls whose depth is not known */
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* ---- reachable functions ---- */
+uint32_t decode_func_index(struct decode *d, const struct ptx_func *f)
+{
+    return f && f->def ? d->place[f->def->index] : EXEC_NO_ID;
+}
+
+static bool find_functions(struct decode *d, const struct ptx_func *kernel)
+{
+    size_t n = d->p->module->nfuncs;
+    d->todo = base_alloc((n + 1) * sizeof *d->todo);
+    d->place = base_alloc((n + 1) * sizeof *d->place);
+    if (!d->todo || !d->place)
+        return false;
+    d->ntodo = ptx_reachable(d->p->module, kernel, d->todo, d->place);
+    struct sim_program *p = d->p;
+    p->nfuncs = d->ntodo;
+    p->funcs = ARENA_ARRAY(p->arena, struct exec_func, p->nfuncs + 1);
+    if (!p->funcs || d->oom)
+        return false;
+    for (uint32_t i = 0; i < p->nfuncs; i++) {
+        struct exec_func *f = &p->funcs[i];
+        f->index = i;
+        f->first = p->ncode;
+        f->n = d->todo[i]->ninsts + 1;
+        p->ncode += f->n;
+        if (!decode_layout(d, d->todo[i], f))
+            return false;
+    }
+    p->code = ARENA_ARRAY(p->arena, struct exec_inst, p->ncode + 1);
+    return p->code != NULL;
+}
+
+/* ---- variables ---- */
+static bool place_symbol(struct decode *d, const struct ptx_symbol *s, uint32_t *cap)
+{
+    struct sim_program *p = d->p;
+    bool shared = s->space == PTX_SPACE_SHARED, global = s->space == PTX_SPACE_GLOBAL,
+         constant = s->space == PTX_SPACE_CONST;
+    if (s->kind != SYM_VAR || (!shared && !global && !constant))
+        return true;
+    struct exec_symbol e = { s, 0, s->bytes };
+    if (p->nsymbols == *cap)
+        return decode_why(d, "symbol table is full");
+    if (shared && s->unsized) {
+        e.addr = UINT64_MAX; /* dynamic: after all others */
+    } else if (shared) {
+        e.addr = round_up(p->shared_static, s->align ? s->align : 1);
+        p->shared_static = (uint32_t)(e.addr + s->bytes);
+    } else if (s->bytes) {
+        char name[160];
+        size_t n = s->name.n < sizeof name - 1 ? s->name.n : sizeof name - 1;
+        memcpy(name, s->name.s, n);
+        name[n] = 0;
+        e.addr = sim_mem_place(p->mem, s->bytes, name, constant ? PLACE_CONSTANT : PLACE_VARIABLE);
+        if (!e.addr)
+            return !(d->oom = true);
+    }
+    if (!s->func && !shared && !strmap_get(&p->by_name, s->name, NULL))
+        strmap_set(&p->by_name, s->name, p->nsymbols);
+    d->oom = d->oom || p->by_name.oom;
+    p->symbols[p->nsymbols++] = e;
+    return !d->oom;
+}
+
+/* Constants lie below all else: placed first, and given back last, each is entered and removed at the
+ * end of the memory's table. */
+static bool place_all(struct decode *d, bool constants, uint32_t *cap)
+{
+    const struct sim_program *p = d->p;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < p->module->nglobals; i++)
+        if ((p->module->globals[i]->space == PTX_SPACE_CONST) == constants)
+            ok = place_symbol(d, p->module->globals[i], cap);
+    for (uint32_t i = 0; ok && i < p->nfuncs; i++)
+        for (uint32_t k = 0; ok && k < p->funcs[i].ptx->nvars; k++)
+            if ((p->funcs[i].ptx->vars[k]->space == PTX_SPACE_CONST) == constants)
+                ok = place_symbol(d, p->funcs[i].ptx->vars[k], cap);
+    return ok;
+}
+
+static bool place_variables(struct decode *d)
+{
+    struct sim_program *p = d->p;
+    uint32_t cap = p->module->nglobals, align = 16;
+    for (uint32_t i = 0; i < p->nfuncs; i++)
+        cap += p->funcs[i].ptx->nvars;
+    p->symbols = ARENA_ARRAY(p->arena, struct exec_symbol, cap + 1);
+    if (!p->symbols)
+        return false;
+    bool ok = place_all(d, true, &cap) && place_all(d, false, &cap);
+    for (uint32_t i = 0; i < p->nsymbols; i++)
+        if (p->symbols[i].addr == UINT64_MAX && p->symbols[i].sym->align > align)
+            align = p->symbols[i].sym->align;
+    p->shared_dyn = (uint32_t)round_up(p->shared_static, align);
+    bool dynamic = false;
+    for (uint32_t i = 0; i < p->nsymbols; i++)
+        if (p->symbols[i].addr == UINT64_MAX) {
+            p->symbols[i].addr = p->shared_dyn;
+            dynamic = true;
+        }
+    p->shared_static = dynamic ? p->shared_dyn : p->shared_static;
+    p->shared_dyn = p->shared_static;
+    return ok;
+}
+
+static uint64_t reloc_value(struct decode *d, const struct ptx_reloc *r)
+{
+    if (r->sym->kind == SYM_FUNC)
+        return FUNC_WINDOW + 16ull * decode_func_index(d, r->sym->func) + (uint64_t)r->addend;
+    for (uint32_t i = 0; i < d->p->nsymbols; i++)
+        if (d->p->symbols[i].sym == r->sym)
+            return d->p->symbols[i].addr + (uint64_t)r->addend +
+                   (r->generic && r->sym->space == PTX_SPACE_SHARED ? SHARED_WINDOW : 0);
+    return 0;
+}
+
+/* Initial values, addresses of other variables filled in. */
+static void fill_variables(struct decode *d)
+{
+    struct sim_program *p = d->p;
+    for (uint32_t i = 0; i < p->nsymbols; i++) {
+        const struct ptx_symbol *s = p->symbols[i].sym;
+        if (s->space == PTX_SPACE_SHARED || !s->bytes)
+            continue;
+        uint8_t *host = sim_mem_host(p->mem, p->symbols[i].addr, s->bytes);
+        if (host && s->init)
+            memcpy(host, s->init, s->ninit < s->bytes ? s->ninit : s->bytes);
+        for (uint32_t k = 0; host && k < s->nreloc; k++) {
+            uint64_t v = reloc_value(d, &s->reloc[k]);
+            unsigned n = s->reloc[k].bytes ? s->reloc[k].bytes : 8;
+            if (s->reloc[k].at + n <= s->bytes)
+                memcpy(host + s->reloc[k].at, &v, n);
+        }
+    }
+}
+
+/* ---- local memory: the deepest chain of calls ---- */
+struct chain {
+    uint32_t func, inst, opnd;
+}; /* where in a function the walk over its calls is */
+
+/* The function that the next call from here goes to; EXEC_NO_ID: there is none left. */
+static uint32_t next_callee(struct decode *d, struct chain *at)
+{
+    const struct ptx_func *f = d->p->funcs[at->func].ptx;
+    for (; at->inst < f->ninsts; at->inst++, at->opnd = 0)
+        while (f->insts[at->inst].op == PTX_OP_CALL && at->opnd < f->insts[at->inst].nopnds) {
+            const struct ptx_operand *t = &f->insts[at->inst].opnds[at->opnd++];
+            uint32_t g = t->kind == OPND_SYM && t->sym->kind == SYM_FUNC
+                             ? decode_func_index(d, t->sym->func)
+                             : EXEC_NO_ID;
+            if (g != EXEC_NO_ID)
+                return g;
+        }
+    return EXEC_NO_ID;
+}
+
+static void at_least(uint32_t *most, uint32_t n)
+{
+    *most = n > *most ? n : *most;
+}
+
+/* Depth first over the calls, with a stack of its own: a module may nest them as deep as it likes.
+ * most[f]: bytes of the deepest chain below f, with f's own once its calls are done. A call of a
+ * function that is on the stack is recursion. */
+static void chain_bytes(struct decode *d, struct chain *stack, uint8_t *state, uint32_t *most)
+{
+    enum { UNSEEN, OPEN, DONE };
+    struct sim_program *p = d->p;
+    uint32_t depth = 1;
+    stack[0] = (struct chain){ 0, 0, 0 };
+    state[0] = OPEN;
+    while (depth) {
+        uint32_t f = stack[depth - 1].func, g = next_callee(d, &stack[depth - 1]);
+        if (g == EXEC_NO_ID) {
+            most[f] += p->funcs[f].local_bytes;
+            state[f] = DONE;
+            if (--depth)
+                at_least(&most[stack[depth - 1].func], most[f]);
+        } else if (state[g] == UNSEEN) {
+            state[g] = OPEN;
+            stack[depth++] = (struct chain){ g, 0, 0 };
+        } else if (state[g] == OPEN) {
+            p->recursive = true;
+        } else {
+            at_least(&most[f], most[g]);
+        }
+    }
+}
+
+static bool size_local(struct decode *d)
+{
+    struct sim_program *p = d->p;
+    uint8_t *state = base_alloc(p->nfuncs + 1);
+    uint32_t *most = base_alloc((p->nfuncs + 1) * sizeof *most);
+    struct chain *stack = base_alloc((p->nfuncs + 1) * sizeof *stack);
+    bool ok = state && most && stack;
+    if (ok) {
+        chain_bytes(d, stack, state, most);
+        p->local_bytes = (uint32_t)round_up(most[0], 16) + (p->recursive ? RECURSION_BYTES : 0);
+    }
+    base_free(state);
+    base_free(most);
+    base_free(stack);
+    return ok;
+}
+
+/* ---- loading ---- */
+static bool collect_loads(struct sim_program *p)
+{
+    p->loads = ARENA_ARRAY(p->arena, const struct exec_inst *, p->nloads + 1);
+    for (uint32_t i = 0; p->loads && i < p->ncode; i++)
+        if (p->code[i].load_id != EXEC_NO_ID)
+            p->loads[p->code[i].load_id] = &p->code[i];
+    return p->loads != NULL;
+}
+
+/* What ptxas would allocate for so many registers live at once, in its steps of 8. It takes about ten
+ * more (addresses and loads ahead), but finds room in 32, which leave an SM all its warps, for whatever
+ * fits: of 33 demo kernels built for sm_90 none has more than 32. */
+static uint32_t estimate_regs(uint32_t live)
+{
+    uint32_t want = live + 10;
+    if (want > 32 && live < 32)
+        want = 32;
+    want = want < 16 ? 16 : (want + 7) / 8 * 8;
+    return want > 255 ? 255 : want;
+}
+
+static enum status decode_program(struct decode *d, const struct ptx_func *kernel)
+{
+    struct sim_program *p = d->p;
+    bool ok = find_functions(d, kernel) && place_variables(d);
+    if (!ok)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < p->nfuncs; i++)
+        ok &= decode_function(d, i);
+    if (d->oom)
+        return ST_NOMEM;
+    if (!ok)
+        return ST_DEVICE;
+    if (!decode_lean(d))
+        return ST_NOMEM;
+    fill_variables(d);
+    uint8_t *raw = arena_alloc(p->arena, d->nconst + 64);
+    p->constants = raw ? raw + (64 - (uintptr_t)raw % 64) % 64 : NULL;
+    if (p->constants && d->nconst)
+        memcpy(p->constants, d->consts, d->nconst);
+    p->const_bytes = d->nconst;
+    p->ordered = d->atomic_order;
+    p->regs = estimate_regs(p->regs);
+    if (kernel->maxnreg && p->regs > kernel->maxnreg)
+        p->regs = kernel->maxnreg;
+    return p->constants && collect_loads(p) && size_local(d) ? ST_OK : ST_NOMEM;
+}
+
+/* Who synchronises the whole grid finds a size and a barrier behind %envreg1 (high word) and 2, as a
+ * cooperative launch leaves them (cooperative_groups/details/driver_abi.h). */
+static bool place_grid_space(struct sim_program *p)
+{
+    for (uint32_t i = 0; i < p->nsregs && !p->grid_space; i++)
+        if (p->sregs[i].sreg == PTX_SREG_ENVREG1 || p->sregs[i].sreg == PTX_SREG_ENVREG2) {
+            if (!(p->grid_space = sim_mem_place(p->mem, SIM_GRID_SPACE,
+                                                "workspace of the grid's barrier", PLACE_BUFFER)))
+                return false;
+        }
+    return true;
+}
+
+enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
+                           const struct sim_preset *preset, struct sim_mem *mem, unsigned limit,
+                           struct sim_program **out, struct diags *ds)
+{
+    *out = NULL;
+    const struct ptx_func *f = ptx_find_func(m, kernel);
+    if (!f || !f->entry || !f->has_body) {
+        diag_error(ds, "kernel", "no kernel named '%.*s'", (int)kernel.n, kernel.s);
+        return ST_INPUT;
+    }
+    if (m->address_size == 32 && f->param_bytes) {
+        struct diag *d = diag_add(
+            ds, DIAG_ERROR, "not-modelled", m->path, m->header,
+            "the simulated device has addresses of 64 bits, this module's are of 32 (.address_size)");
+        diag_hint(d, "compile with -m64; nor do today's ptxas and drivers take modules of 32 bits");
+        return ST_DEVICE;
+    }
+    struct sim_program *p = base_alloc(sizeof *p);
+    if (!p || !(p->arena = arena_new(0))) {
+        base_free(p);
+        return ST_NOMEM;
+    }
+    p->module = m;
+    p->mem = mem;
+    p->preset = *preset;
+    p->lanes = exec_lanes_pick(limit);
+    p->no_native = limit != 0;
+    struct decode d = { .p = p, .ds = ds, .lanes = p->lanes };
+    enum status st = decode_program(&d, f);
+    base_free(d.consts);
+    base_free(d.table);
+    base_free(d.todo);
+    base_free(d.place);
+    if (st == ST_OK && !place_grid_space(p))
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        *out = p;
+    else
+        sim_unload(p);
+    if (st == ST_NOMEM)
+        diag_error(ds, "memory", "out of memory while preparing the kernel");
+    return st;
+}
+
+enum status sim_load(const struct ptx_module *m, struct str kernel, const struct sim_preset *preset,
+                     struct sim_mem *mem, struct sim_program **out, struct diags *ds)
+{
+    return sim_load_lanes(m, kernel, preset, mem, 0, out, ds);
+}
+
+void sim_unload(struct sim_program *p)
+{
+    if (!p)
+        return;
+    for (uint32_t i = p->nsymbols; i-- > 0;)
+        if (p->symbols[i].addr >= CONST_BASE && p->symbols[i].addr != UINT64_MAX)
+            sim_mem_release(p->mem, p->symbols[i].addr);
+    if (p->heap)
+        sim_mem_release(p->mem, p->heap);
+    if (p->grid_space)
+        sim_mem_release(p->mem, p->grid_space);
+    native_free(p->native);
+    strmap_free(&p->by_name);
+    arena_free(p->arena);
+    base_free(p);
+}
+
+/* ---- what others ask ---- */
+static const struct exec_symbol *find_symbol(const struct sim_program *p, struct str name)
+{
+    uint32_t i;
+    return strmap_get(&p->by_name, name, &i) ? &p->symbols[i] : NULL;
+}
+
+bool sim_symbol(const struct sim_program *p, struct str name, uint64_t *addr, uint64_t *bytes)
+{
+    const struct exec_symbol *e = find_symbol(p, name);
+    if (!e)
+        return false;
+    *addr = e->addr;
+    *bytes = e->bytes;
+    return true;
+}
+
+enum status sim_symbol_write(struct sim_program *p, struct str name, uint64_t off, const void *data,
+                             uint64_t n)
+{
+    const struct exec_symbol *e = find_symbol(p, name);
+    if (!e || off > e->bytes || n > e->bytes - off)
+        return ST_USAGE;
+    if (!n)
+        return ST_OK;
+    uint8_t *host = sim_mem_host(p->mem, e->addr + off, n);
+    if (!host)
+        return ST_USAGE;
+    memcpy(host, data, n);
+    return ST_OK;
+}
+
+struct sim_resources sim_program_resources(const struct sim_program *p)
+{
+    const struct ptx_func *f = p->funcs[0].ptx;
+    uint64_t most = (uint64_t)p->preset.max_threads_per_block;
+    const struct dim_directive *lim = f->reqntid.x ? &f->reqntid : &f->maxntid;
+    uint64_t asked = lim->x ? (uint64_t)lim->x * (lim->y ? lim->y : 1) * (lim->z ? lim->z : 1) : most;
+    return (struct sim_resources){ p->regs, p->shared_static, p->local_bytes, (uint32_t)f->param_bytes,
+                                   (uint32_t)(asked < most ? asked : most) };
+}

@@ -1,0 +1,209 @@
+/* Addresses to host memory, every lane checked. The lane kernels come here when their quick check
+ * does not hold: another allocation, mixed spaces, a record to fill, a fault to report. */
+#include "engine/sim/mem.h"
+
+#include <string.h>
+
+struct span_of {
+    uint64_t lo, n;
+    uint8_t *host;
+};
+
+static enum ptx_space window_space(uint64_t a)
+{
+    if (a - SHARED_WINDOW < WINDOW_BYTES)
+        return PTX_SPACE_SHARED;
+    if (a - LOCAL_WINDOW < WINDOW_BYTES)
+        return PTX_SPACE_LOCAL;
+    return a - PARAM_WINDOW < WINDOW_BYTES ? PTX_SPACE_PARAM : PTX_SPACE_GLOBAL;
+}
+
+/* Where address *a of a lane lies; for generic addresses *a becomes the offset in its space. */
+static enum ptx_space place(enum ptx_space space, uint64_t *a)
+{
+    if (space != PTX_SPACE_GENERIC)
+        return space;
+    space = window_space(*a);
+    *a -= space == PTX_SPACE_SHARED  ? SHARED_WINDOW
+          : space == PTX_SPACE_LOCAL ? LOCAL_WINDOW
+          : space == PTX_SPACE_PARAM ? PARAM_WINDOW
+                                     : 0;
+    return space;
+}
+
+/* Shared memory of another CTA of the cluster; nothing of one that has ended. */
+static struct span_of peer_span(const struct exec_warp *w, uint64_t a)
+{
+    uint64_t off;
+    const struct exec_cta *c = cluster_cta(w->cta, a, &off);
+    return c && !cta_ended(c) ? (struct span_of){ a - off, w->x->shared_bytes, c->shared }
+                              : (struct span_of){ 0, 0, NULL };
+}
+
+static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space,
+                                uint32_t lane, uint64_t a, bool writes)
+{
+    struct sim_alloc *c;
+    const struct sim_alloc *found;
+    switch (space) {
+    case PTX_SPACE_SHARED:
+        if (a >= CLUSTER_STEP && (in->flags & EXEC_F_CLUSTER || in->space == PTX_SPACE_GENERIC))
+            return peer_span(w, a);
+        return (struct span_of){ 0, w->x->shared_bytes, w->cta->shared };
+    case PTX_SPACE_LOCAL:
+        return (struct span_of){ 0, w->x->local_bytes, w->local + (size_t)lane * w->x->local_bytes };
+    case PTX_SPACE_PARAM: return (struct span_of){ 0, w->x->nparams, w->x->params };
+    default: break;
+    }
+    c = &w->k->cache[in->mem_id];
+    if (a - c->addr >= c->n && (found = sim_mem_find(w->x->p->mem, a))) {
+        if (w->lean && in->reach != REACH_ANY && (in->reach == REACH_VARIABLES) != found->variable)
+            atomic_store(&w->x->astray, true);
+        uint8_t *own = w->k->private_view && !found->constant ? exec_private_host(w->k, found, writes)
+                                                              : found->host;
+        if (!own)
+            return (struct span_of){ 0, 0, NULL };
+        if (writes && !w->k->private_view)
+            sim_mem_note_written(w->x->p->mem, found);
+        *c = *found;
+        c->host = own;
+    }
+    return (struct span_of){ c->addr, c->n, c->host };
+}
+
+static void record(struct exec_warp *w, const struct exec_inst *in, enum exec_access_kind kind,
+                   enum ptx_space space, unsigned bytes, uint32_t mask, const uint64_t *a)
+{
+    struct exec_access *r = w->rec;
+    r->kind = (uint8_t)kind;
+    r->space = (uint8_t)(space == PTX_SPACE_SHARED && a[first_lane(mask)] >= CLUSTER_STEP
+                             ? PTX_SPACE_SHARED_CLUSTER
+                             : space);
+    r->bytes = (uint16_t)bytes;
+    r->mask = mask;
+    r->level = 0;
+    r->shape = SHAPE_EACH;
+    r->bulk = 0;
+    r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
+    if (a != r->addr)
+        memcpy(r->addr, a, sizeof r->addr);
+}
+
+void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, bool same,
+                     uint64_t a)
+{
+    struct exec_access *r = w->rec;
+    r->kind = in->store ? ACCESS_STORE : ACCESS_LOAD;
+    r->space = in->space;
+    r->bytes = (uint16_t)(in->bytes * in->vec);
+    r->mask = mask;
+    r->level = 0;
+    r->shape = same ? SHAPE_SAME : SHAPE_SEQ;
+    r->bulk = 0;
+    r->hint = in->policy.hint ? ((const uint64_t *)slot_at(w, in->d))[first_lane(mask)] : 0;
+    r->addr[0] = a;
+}
+
+void exec_access_spread(struct exec_access *a)
+{
+    uint64_t step = a->shape == SHAPE_SEQ ? a->bytes : 0;
+    for (uint32_t i = 1; a->shape != SHAPE_EACH && i < WARP_LANES; i++)
+        a->addr[i] = a->addr[0] + i * step;
+    a->shape = SHAPE_EACH;
+}
+
+static enum exec_access_kind kind_of(const struct exec_inst *in)
+{
+    switch (ptx_op_info(in->ptx->op)->effect) {
+    case EFFECT_STORE: return ACCESS_STORE;
+    case EFFECT_ATOMIC: return in->ptx->op == PTX_OP_ATOM ? ACCESS_ATOMIC : ACCESS_RED;
+    case EFFECT_PREFETCH: return ACCESS_PREFETCH;
+    case EFFECT_ASYNC_COPY: return ACCESS_ASYNC;
+    case EFFECT_BARRIER: return ACCESS_ATOMIC;
+    default: return ACCESS_LOAD;
+    }
+}
+
+void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t mask,
+                 const uint64_t a[WARP_LANES])
+{
+    record(w, in, in->store ? ACCESS_STORE : ACCESS_LOAD, space, (unsigned)in->bytes * in->vec, mask, a);
+}
+
+/* Writes the host pointer of every lane; offsets in the first lane's space replace generic addresses in
+ * `a`. */
+static bool map_lanes(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                      enum ptx_space space, unsigned bytes, bool writes, uint64_t *a, uint64_t *p,
+                      enum ptx_space *first, uint32_t *first_mask)
+{
+    *first = PTX_SPACE_GENERIC;
+    *first_mask = 0;
+    FOR_LANES(i, mask)
+    {
+        enum ptx_space s = place(space, &a[i]);
+        if (*first == PTX_SPACE_GENERIC)
+            *first = s;
+        *first_mask |= (uint32_t)(s == *first) << i;
+        struct span_of m = span_find(w, in, s, i, a[i], writes);
+        if (a[i] - m.lo >= m.n || bytes > m.n - (a[i] - m.lo)) {
+            exec_fault_access(w, in, i, s, a[i], bytes, false);
+            return false;
+        }
+        if (a[i] & (bytes - 1)) {
+            exec_fault_access(w, in, i, s, a[i], bytes, true);
+            return false;
+        }
+        p[i] = (uint64_t)(uintptr_t)(m.host + (a[i] - m.lo));
+    }
+    return true;
+}
+
+bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                     enum ptx_space space, unsigned bytes, enum exec_access_kind kind,
+                     const uint64_t given[WARP_LANES], uint64_t p[WARP_LANES])
+{
+    uint64_t a[WARP_LANES];
+    enum ptx_space first;
+    uint32_t first_mask;
+    memcpy(a, given, sizeof a);
+    if (!map_lanes(w, in, mask, space, bytes, kind != ACCESS_LOAD, a, p, &first, &first_mask))
+        return false;
+    if (w->x->checks) {
+        exec_check(w, in, first_mask, first, kind, bytes, a, p);
+        if (w->cta->fault)
+            return false;
+    }
+    if (w->recording)
+        record(w, in, kind, first, bytes, first_mask, a);
+    return true;
+}
+
+void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES])
+{
+    for (unsigned i = 0; i < WARP_LANES; i++)
+        a[i] = wide ? ((const uint64_t *)slot_at(w, slot))[i] + (uint64_t)(int64_t)imm
+                    : ((const uint32_t *)slot_at(w, slot))[i] + (uint32_t)imm;
+}
+
+enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                              uint64_t p[WARP_LANES])
+{
+    uint64_t a[WARP_LANES];
+    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, a);
+    if (in->flags & EXEC_F_FRAME)
+        for (unsigned i = 0; i < WARP_LANES; i++)
+            a[i] += w->frame->base[i];
+    if (!exec_resolve_at(w, in, mask, in->space, (unsigned)in->bytes * in->vec, kind_of(in), a, p))
+        return MEM_FAULT;
+    if (in->load_id != EXEC_NO_ID) {
+        w->k->loads[in->load_id].executions++;
+        w->k->loads[in->load_id].threads += lane_count(mask);
+    }
+    uint64_t same = 0, seq = 0, p0 = p[first_lane(mask)];
+    FOR_LANES(i, mask)
+    {
+        same |= p[i] ^ p0;
+        seq |= p[i] ^ (p0 + (uint64_t)i * in->bytes);
+    }
+    return !same ? MEM_SAME : !seq && mask == EXEC_FULL ? MEM_SEQ : MEM_ANY;
+}

@@ -1,0 +1,206 @@
+/* cp.async and mbarrier. A copy is made when it is issued, so waiting for groups is nothing.
+ *
+ * The 64-bit mbarrier object (opaque by the ISA; this layout is ours):
+ *   bits 0-19 arrivals still pending, 20-39 arrivals expected in each phase,
+ *   40-61 transaction bytes pending (two's complement), 62 phase, 63 in use */
+#include "engine/sim/exec/bodies.h"
+
+#include <string.h>
+
+#define MBAR_USED  (1ull << 63)
+#define MBAR_FIELD 0xfffffu
+#define MBAR_TX    0x3fffffu
+
+struct mbar {
+    uint32_t pending, expected;
+    int32_t tx;
+    bool phase, used;
+};
+
+static struct mbar mbar_read(const void *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    uint32_t tx = (uint32_t)(v >> 40) & MBAR_TX;
+    return (struct mbar){ (uint32_t)v & MBAR_FIELD, (uint32_t)(v >> 20) & MBAR_FIELD,
+                          (int32_t)(tx << 10) >> 10, v >> 62 & 1, v >> 63 };
+}
+static void mbar_write(void *p, struct mbar m)
+{
+    uint64_t v = (m.pending & MBAR_FIELD) | (uint64_t)(m.expected & MBAR_FIELD) << 20 |
+                 (uint64_t)((uint32_t)m.tx & MBAR_TX) << 40 | (uint64_t)m.phase << 62 |
+                 (m.used ? MBAR_USED : 0);
+    memcpy(p, &v, 8);
+}
+static void mbar_turn(struct mbar *m)
+{
+    if (m->pending || m->tx)
+        return;
+    m->phase = !m->phase;
+    m->pending = m->expected;
+}
+
+/* One lane's operation; returns the value or predicate the instruction gives. */
+static uint64_t mbar_one(struct exec_warp *w, const struct exec_inst *in, const struct exec_mbar *x,
+                         uint32_t lane, void *p)
+{
+    struct mbar m = mbar_read(p);
+    uint64_t before,
+        n = x->count == EXEC_NO_ID ? 1 : lane_read(w, x->count, lane, x->waits && !x->parity ? 8 : 4);
+    memcpy(&before, p, 8);
+    if (!m.used && x->op != PTX_OP_MBARRIER_INIT && x->op != PTX_OP_MBARRIER_INVAL) {
+        exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
+        return 0;
+    }
+    switch (x->op) {
+    case PTX_OP_MBARRIER_INIT: m = (struct mbar){ (uint32_t)n, (uint32_t)n, 0, false, true }; break;
+    case PTX_OP_MBARRIER_INVAL: m = (struct mbar){ 0, 0, 0, false, false }; break;
+    case PTX_OP_MBARRIER_EXPECT_TX: m.tx += (int32_t)n; break;
+    case PTX_OP_MBARRIER_COMPLETE_TX:
+        m.tx -= (int32_t)n;
+        mbar_turn(&m);
+        break;
+    case PTX_OP_MBARRIER_TEST_WAIT:
+    case PTX_OP_MBARRIER_TRY_WAIT: return (n >> 62 & 1) != m.phase;
+    case PTX_OP_MBARRIER_TEST_WAIT_PARITY:
+    case PTX_OP_MBARRIER_TRY_WAIT_PARITY: return (n & 1) != m.phase;
+    case PTX_OP_MBARRIER_ARRIVE_EXPECT_TX:
+    case PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX: m.tx += (int32_t)n; n = 1; /* fall through */
+    default:
+        if (x->op == PTX_OP_CP_ASYNC_MBARRIER_ARRIVE) {
+            if (!x->noinc) /* counted in for this phase, and arrives at once */
+                break;
+            n = 1;
+        }
+        if (n > m.pending) {
+            exec_fault(w, in, lane, FAULT_ARG, "more arrivals at an mbarrier than it expects (%u)",
+                       m.expected);
+            return 0;
+        }
+        m.pending -= (uint32_t)n;
+        if (x->op == PTX_OP_MBARRIER_ARRIVE_DROP || x->op == PTX_OP_MBARRIER_ARRIVE_DROP_EXPECT_TX ||
+            x->op == PTX_OP_MBARRIER_ARRIVE_DROP_NOCOMPLETE)
+            m.expected -= (uint32_t)n;
+        mbar_turn(&m);
+    }
+    mbar_write(p, m);
+    return before;
+}
+
+void exec_mbar(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_mbar *x = in->x;
+    uint64_t p[WARP_LANES];
+    uint32_t yes = 0;
+    if (x->op == PTX_OP_MBARRIER_PENDING_COUNT) {
+        FOR_LANES(i, mask) lane_write(w, x->state, i, 4, lane_read(w, x->count, i, 8) & MBAR_FIELD);
+        return;
+    }
+    if (exec_resolve(w, in, mask, p) == MEM_FAULT)
+        return;
+    FOR_LANES(i, mask)
+    {
+        uint64_t r = mbar_one(w, in, x, i, (void *)(uintptr_t)p[i]);
+        if (w->cta->fault)
+            return;
+        yes |= (uint32_t)(r & 1) << i;
+        if (!x->waits)
+            lane_write(w, x->state, i, 8, r);
+    }
+    if (x->waits)
+        pred_write(w, x->pred, mask, yes);
+}
+
+/* Fewer bytes than are stored, the rest of which becomes zero: only these are read, though the alignment
+ * is that of all. */
+static bool resolve_part(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
+                         const uint64_t *a, uint32_t n, uint64_t *from)
+{
+    uint64_t at[WARP_LANES] = { 0 }, p[WARP_LANES];
+    if (a[lane] & (in->bytes - 1u)) {
+        exec_fault_access(w, in, lane, PTX_SPACE_GLOBAL, a[lane], in->bytes, true);
+        return false;
+    }
+    while (n--) {
+        at[lane] = a[lane] + n;
+        if (!exec_resolve_at(w, in, 1u << lane, PTX_SPACE_GLOBAL, 1, ACCESS_ASYNC, at, p))
+            return false;
+    }
+    from[lane] = p[lane];
+    return true;
+}
+
+/* Where each lane of `reads` copies its size[] bytes from. The record is of one access of all of them.
+ */
+static bool resolve_sources(struct exec_warp *w, const struct exec_inst *in, uint32_t reads,
+                            const uint64_t *a, const uint32_t *size, uint64_t *from)
+{
+    uint32_t whole = 0;
+    FOR_LANES(i, reads) whole |= (uint32_t)(size[i] == in->bytes) << i;
+    if (whole && !exec_resolve_at(w, in, whole, PTX_SPACE_GLOBAL, in->bytes, ACCESS_ASYNC, a, from))
+        return false;
+    FOR_LANES(i, reads & ~whole)
+    {
+        if (!resolve_part(w, in, i, a, size[i], from))
+            return false;
+    }
+    if (w->recording && reads & ~whole) {
+        w->rec->mask = reads;
+        w->rec->bytes = in->bytes;
+        memcpy(w->rec->addr, a, sizeof w->rec->addr);
+    }
+    return true;
+}
+
+void exec_cp_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_cp_async *x = in->x;
+    uint64_t a[WARP_LANES], from[WARP_LANES], to[WARP_LANES], dst[WARP_LANES];
+    uint32_t ignore = x->ignore == EXEC_NO_ID ? 0 : pred_read(w, x->ignore, x->neg), size[WARP_LANES],
+             reads = 0;
+    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, dst);
+    exec_addresses(w, x->from_slot, x->from64, x->from_imm, a);
+    FOR_LANES(i, mask)
+    {
+        uint64_t n = ignore >> i & 1             ? 0
+                     : x->src_size == EXEC_NO_ID ? in->bytes
+                                                 : lane_read(w, x->src_size, i, 4);
+        size[i] = n > in->bytes ? in->bytes : (uint32_t)n;
+        reads |= (uint32_t)(size[i] > 0) << i;
+    }
+    bool recording = w->recording;
+    w->recording = false;
+    bool ok = exec_resolve_at(w, in, mask, in->space, in->bytes, ACCESS_STORE, dst, to);
+    w->recording = recording;
+    if (!ok || (reads && !resolve_sources(w, in, reads, a, size, from)))
+        return;
+    FOR_LANES(i, mask)
+    {
+        uint8_t *d = (uint8_t *)(uintptr_t)to[i];
+        memset(d, 0, in->bytes);
+        if (size[i])
+            memcpy(d, (const void *)(uintptr_t)from[i], size[i]);
+    }
+}
+
+bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr,
+                  uint32_t bytes)
+{
+    uint64_t a[WARP_LANES], p[WARP_LANES];
+    bool recording = w->recording;
+    a[lane] = addr;
+    w->recording = false;
+    bool ok = exec_resolve_at(w, in, 1u << lane, PTX_SPACE_SHARED, 8, ACCESS_ATOMIC, a, p);
+    w->recording = recording;
+    if (!ok)
+        return false;
+    struct mbar m = mbar_read((void *)(uintptr_t)p[lane]);
+    if (!m.used) {
+        exec_fault(w, in, lane, FAULT_ARG, "this mbarrier is not initialised");
+        return false;
+    }
+    m.tx -= (int32_t)bytes;
+    mbar_turn(&m);
+    mbar_write((void *)(uintptr_t)p[lane], m);
+    return true;
+}

@@ -1,0 +1,173 @@
+/* decode_exec: what decoders hand to bodies, and the bodies. */
+#ifndef GPULOCW_SIM_EXEC_BODIES_H
+#define GPULOCW_SIM_EXEC_BODIES_H
+
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/exec/lanes/scalar.h"
+
+/* ---- decoders of other files, named in the exec column ---- */
+decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,
+    decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_mapa, decode_ctarank,
+    decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom, decode_cp_async,
+    decode_cp_bulk, decode_async, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma,
+    decode_wmma_load, decode_wmma_store, decode_wmma_mma;
+
+/* ---- bodies, by file ---- */
+struct exec_atom;
+/* alu.c */
+exec_fn exec_nop, exec_scalar, exec_cvt, exec_pred_and, exec_pred_or, exec_pred_xor, exec_pred_not,
+    exec_pred_mov, exec_lop3_bool, exec_compare_pair, exec_carry, exec_mov_frame, exec_pack, exec_unpack,
+    exec_mov_wide, exec_mov_vector, exec_clock, exec_sreg_pred, exec_isspacep, exec_alloca,
+    exec_stacksave, exec_stackrestore, exec_policy_make;
+/* ctl.c */
+exec_fn exec_bra, exec_brx, exec_call, exec_call_indirect, exec_ret, exec_exit, exec_trap, exec_builtin,
+    exec_unreachable;
+/* barrier.c */
+exec_fn exec_bar_sync, exec_bar_arrive, exec_bar_red, exec_cluster_arrive, exec_cluster_wait;
+/* warp.c */
+exec_fn exec_shfl, exec_vote, exec_match, exec_activemask, exec_redux, exec_elect, exec_warp_sync,
+    exec_movmatrix;
+/* mem.c */
+exec_fn exec_ld_param, exec_ld_wide, exec_st_wide, exec_prefetch;
+/* atom.c */
+exec_fn exec_atom, exec_atom_wide;
+/* One element at p becomes x->op(it, v); returns what it was. global: as global memory does (.f32
+ * flushes). */
+uint64_t exec_atom_apply(const struct exec_atom *x, void *p, uint64_t v, uint64_t cmp, bool global);
+/* async.c */
+exec_fn exec_cp_async, exec_mbar;
+/* Transaction bytes that an asynchronous operation has brought, to the mbarrier at this address of the
+ * cluster. False: a fault. */
+bool exec_mbar_tx(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, uint64_t addr,
+                  uint32_t bytes);
+/* bulk.c */
+exec_fn exec_async, exec_cp_bulk;
+/* cluster.c */
+exec_fn exec_mapa, exec_ctarank;
+/* is offset a of the shared window the CTA's own (or its cluster's)? */
+bool exec_in_shared(const struct exec_warp *w, uint64_t a, bool cluster);
+/* matrix.c */
+exec_fn exec_ldmatrix, exec_stmatrix, exec_mma, exec_wmma_load, exec_wmma_store, exec_wmma_mma;
+
+struct exec_scalar {
+    scalar_fn *fn;
+    struct scalar_how how;
+    uint8_t wd, ws[4];
+    uint32_t src[4];
+};
+struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
+struct exec_lop3 {
+    bool bool_and, neg;
+};
+struct exec_carry {
+    uint16_t op;
+    uint8_t bytes;
+    bool is_signed;
+};
+struct exec_pack {
+    uint32_t part[4];
+    uint8_t n, part_bits, bytes;
+    uint32_t whole;
+};
+struct exec_moves {
+    uint8_t n, bytes;
+    uint32_t dst[8], src[8];
+};
+struct exec_brx {
+    uint32_t n;
+    uint32_t target[];
+};
+/* Copies between a caller's variables and a callee's formal parameters: offsets in the two frames. */
+struct exec_copy {
+    uint32_t from, to, bytes;
+    uint32_t slot;
+    uint8_t slot_bytes;
+};
+struct exec_call {
+    uint32_t func, nin, nout;
+    struct exec_copy *in, *out;
+    uint32_t builtin;
+};
+struct exec_barrier_how {
+    uint32_t id, count;
+    bool has_count, is_pred, neg;
+    uint8_t op;
+};
+struct exec_shfl {
+    uint8_t mode;
+};
+struct exec_atom {
+    uint8_t op;         /* enum atom_op */
+    enum ptx_type type; /* of one element; packed types whole */
+    uint8_t bytes, vec, reg_bytes;
+    bool returns;
+    uint32_t dst[8], src[8], cmp;
+};
+/* slots first: lane bodies read only those */
+struct exec_ldst {
+    uint32_t slot[8];
+    uint8_t reg_bits;
+    uint8_t type;
+};
+struct exec_policy_how {
+    bool range;
+    uint8_t kind[2];
+};
+struct exec_cp_async {
+    uint32_t from_slot, src_size, ignore;
+    int32_t from_imm;
+    bool from64, neg;
+};
+struct exec_ref {
+    uint32_t slot;
+    int32_t imm;
+    bool wide;
+    uint8_t space;
+}; /* a further address */
+struct exec_bulk {
+    struct exec_ref from, bar;
+    uint32_t size, targets /* of a multicast, or EXEC_NO_ID */;
+    bool has_bar, reduces;
+    struct exec_atom atom;
+};
+struct exec_async {
+    struct exec_ref bar;
+    uint32_t src[4];
+    uint8_t n, reg_bytes[4];
+    bool reduces;
+    struct exec_atom atom;
+};
+struct exec_mbar {
+    uint16_t op;
+    uint32_t state, count, pred;
+    bool waits, parity, noinc;
+};
+/* registers of one matrix fragment */
+struct exec_part {
+    uint32_t slot[8];
+    uint8_t n, type, bytes;
+};
+struct exec_mma {
+    uint16_t op;
+    uint8_t shape[3];
+    bool finite, xor_popc, column;
+    uint32_t stride;
+    struct exec_part part[4]; /* d a b c */
+};
+enum atom_op {
+    ATOM_ADD,
+    ATOM_MIN,
+    ATOM_MAX,
+    ATOM_INC,
+    ATOM_DEC,
+    ATOM_AND,
+    ATOM_OR,
+    ATOM_XOR,
+    ATOM_EXCH,
+    ATOM_CAS
+};
+
+/* enum atom_op of its modifier; false: none */
+bool decode_atom_op(const struct ptx_inst *i, uint8_t *op);
+
+#endif

@@ -1,0 +1,242 @@
+/* Copies and reductions that are made by others than the thread that asks
+ * (9.7.9.12, 9.7.13.7, 9.7.9.25.4): st.async, red.async, cp.async.bulk, cp.reduce.async.bulk. They are
+ * made when they are issued, so groups have nothing to wait for; an mbarrier that counts bytes is told
+ * at once. */
+#include "engine/sim/exec/bodies.h"
+
+#include <string.h>
+
+#define CHUNK 16u
+
+/* ---- decoding ---- */
+static bool decode_ref(struct decode *d, const struct ptx_operand *o, enum ptx_space space,
+                       struct exec_ref *r)
+{
+    struct exec_inst at = { .flags = 0 };
+    if (!decode_address(d, o, space, &at))
+        return false;
+    *r = (struct exec_ref){ at.a, at.imm, (at.flags & EXEC_F_BASE64) != 0, at.space };
+    return true;
+}
+
+static bool atom_of(const struct ptx_inst *i, struct exec_atom *x)
+{
+    *x = (struct exec_atom){ .type = i->type[0],
+                             .bytes = (uint8_t)(ptx_type_bits(i->type[0]) / 8),
+                             .vec = 1 };
+    return decode_atom_op(i, &x->op);
+}
+
+bool decode_async(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_async x = { .reduces = i->op == PTX_OP_RED_ASYNC };
+    unsigned size = ptx_type_bits(i->type[0]) / 8;
+    const struct ptx_operand *v = &i->opnds[1], *e = v->kind == OPND_VEC ? v->elem : v;
+    if (i->nopnds != 3 || ptx_has_mod(i, PTX_MOD_GLOBAL))
+        return decode_why(d, "asynchronous store without an mbarrier");
+    x.n = v->kind == OPND_VEC ? (uint8_t)v->nelem : 1;
+    if (x.n > ARRAY_LEN(x.src))
+        return decode_why(d, "asynchronous store of so long a vector");
+    for (unsigned k = 0; k < x.n; k++) {
+        unsigned bits = decode_reg_bits(d, &e[k]);
+        x.reg_bytes[k] = (uint8_t)(bits > 32 || (!bits && size == 8) ? 8 : 4);
+        if (!decode_src(d, &e[k], x.reg_bytes[k], &x.src[k]))
+            return false;
+    }
+    in->bytes = (uint8_t)size;
+    in->vec = x.n;
+    in->fn = exec_async;
+    if ((x.reduces && !atom_of(i, &x.atom)) ||
+        !decode_ref(d, &i->opnds[2], PTX_SPACE_SHARED_CLUSTER, &x.bar))
+        return false;
+    return decode_address(d, &i->opnds[0], PTX_SPACE_SHARED_CLUSTER, in) &&
+           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+}
+
+static enum ptx_space space_of_mod(uint16_t m)
+{
+    return m == PTX_MOD_GLOBAL           ? PTX_SPACE_GLOBAL
+           : m == PTX_MOD_SHARED_CLUSTER ? PTX_SPACE_SHARED_CLUSTER
+                                         : PTX_SPACE_SHARED;
+}
+
+/* cp.async.bulk and cp.reduce.async.bulk: to, from, size, then an mbarrier or not, lanes of a multicast
+ * or not. */
+bool decode_cp_bulk(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    struct exec_bulk x = { .has_bar = ptx_has_mod(i, PTX_MOD_MBARRIER_COMPLETE_TX_BYTES),
+                           .targets = EXEC_NO_ID,
+                           .reduces = i->op == PTX_OP_CP_REDUCE_ASYNC_BULK };
+    enum ptx_space space[2];
+    unsigned n = 0;
+    for (unsigned k = 0; k < i->nmods && n < 2; k++)
+        if (ptx_mod_category(i->mods[k]) == MODCAT_SPACE)
+            space[n++] = space_of_mod(i->mods[k]);
+    if (n < 2 || ptx_has_mod(i, PTX_MOD_CP_MASK))
+        return decode_why(d, "masked bulk copy");
+    if (x.reduces && !atom_of(i, &x.atom))
+        return false;
+    if (x.reduces && space[0] == PTX_SPACE_GLOBAL && x.atom.op == ATOM_ADD &&
+        strchr("fx", ptx_type_kind(i->type[0])))
+        d->atomic_order = true;
+    if (!decode_ref(d, &i->opnds[1], space[1], &x.from) || !decode_src(d, &i->opnds[2], 4, &x.size) ||
+        (x.has_bar && !decode_ref(d, &i->opnds[3],
+                                  space[0] == PTX_SPACE_GLOBAL ? PTX_SPACE_SHARED : space[0], &x.bar)) ||
+        (ptx_has_mod(i, PTX_MOD_MULTICAST_CLUSTER) && !decode_src(d, &i->opnds[4], 4, &x.targets)))
+        return false;
+    in->bytes = CHUNK;
+    in->fn = exec_cp_bulk;
+    decode_policy(d, i, &in->policy);
+    in->policy.hint = 0;
+    return decode_address(d, &i->opnds[0], space[0], in) &&
+           (in->x = decode_keep(d, &x, sizeof x)) != NULL;
+}
+
+/* ---- bodies ---- */
+static uint64_t ref_lane(const struct exec_warp *w, const struct exec_ref *r, uint32_t lane)
+{
+    return lane_read(w, r->slot, lane, r->wide ? 8 : 4) + (uint64_t)(int64_t)r->imm;
+}
+
+void exec_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_async *x = in->x;
+    uint64_t p[WARP_LANES], to[WARP_LANES], off;
+    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, to);
+    if (exec_resolve(w, in, mask, p) == MEM_FAULT)
+        return;
+    FOR_LANES(i, mask)
+    {
+        uint64_t bar = ref_lane(w, &x->bar, i);
+        if (cluster_cta(w->cta, bar, &off) != cluster_cta(w->cta, to[i], &off)) {
+            exec_fault(w, in, i, FAULT_ARG,
+                       "the mbarrier of an asynchronous store is in another CTA than what is stored");
+            return;
+        }
+        for (unsigned k = 0; k < x->n; k++) {
+            uint64_t v = lane_read(w, x->src[k], i, x->reg_bytes[k]);
+            uint8_t *at = (uint8_t *)(uintptr_t)p[i] + k * in->bytes;
+            if (x->reduces)
+                exec_atom_apply(&x->atom, at, v, 0, false);
+            else
+                memcpy(at, &v, in->bytes);
+        }
+        if (!exec_mbar_tx(w, in, i, bar, (uint32_t)in->bytes * x->n))
+            return;
+    }
+}
+
+static void bulk_chunk(const struct exec_bulk *x, uint8_t *to, const uint8_t *from, uint64_t n,
+                       bool global)
+{
+    if (!x->reduces) {
+        memmove(to, from, n);
+        return;
+    }
+    for (uint64_t k = 0; k < n; k += x->atom.bytes) {
+        uint64_t v = 0;
+        memcpy(&v, from + k, x->atom.bytes);
+        exec_atom_apply(&x->atom, to + k, v, 0, global);
+    }
+}
+
+struct bulk {
+    uint64_t to, from;
+    uint32_t n;
+};
+
+/* Host pointers of one end at offset k. */
+static bool bulk_at(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum ptx_space space,
+                    enum exec_access_kind kind, uint64_t a, uint8_t **p)
+{
+    uint64_t at[WARP_LANES], q[WARP_LANES];
+    at[lane] = a;
+    bool ok = exec_resolve_at(w, in, 1u << lane, space, CHUNK, kind, at, q);
+    *p = ok ? (uint8_t *)(uintptr_t)q[lane] : NULL;
+    return ok;
+}
+
+/* One lane's run of bytes. Where both ends lie in one piece nothing is looked at in between. */
+static bool bulk_copy(struct exec_warp *w, const struct exec_inst *in, const struct exec_bulk *x,
+                      uint32_t lane, const struct bulk *b)
+{
+    uint8_t *p, *q, *plast, *qlast;
+    bool recording = w->recording, global = in->space == PTX_SPACE_GLOBAL;
+    enum exec_access_kind writes = x->reduces ? ACCESS_RED : ACCESS_STORE;
+    if (b->n % CHUNK) {
+        exec_fault(w, in, lane, FAULT_ARG, "bulk copy of %u bytes, not a multiple of %u", b->n, CHUNK);
+        return false;
+    }
+    w->recording = false;
+    for (uint32_t k = 0; k < b->n && !w->cta->fault; k += CHUNK) {
+        if (!bulk_at(w, in, lane, x->from.space, ACCESS_ASYNC, b->from + k, &p) ||
+            !bulk_at(w, in, lane, in->space, writes, b->to + k, &q))
+            break;
+        uint64_t n = CHUNK;
+        if (!k && !w->x->checks &&
+            bulk_at(w, in, lane, x->from.space, ACCESS_ASYNC, b->from + b->n - CHUNK, &plast) &&
+            bulk_at(w, in, lane, in->space, writes, b->to + b->n - CHUNK, &qlast) &&
+            (uint64_t)(plast - p) == b->n - CHUNK && (uint64_t)(qlast - q) == b->n - CHUNK)
+            n = b->n;
+        if (!w->cta->fault)
+            bulk_chunk(x, q, p, n, global);
+        k += (uint32_t)n - CHUNK;
+    }
+    w->recording = recording;
+    return !w->cta->fault;
+}
+
+/* What the memory system is to see: the end in global memory, or the shared memory of another CTA. */
+static void bulk_record(struct exec_warp *w, const struct exec_inst *in, const struct exec_bulk *x,
+                        const struct bulk *b)
+{
+    struct exec_access *r = w->rec;
+    bool reads = x->from.space == PTX_SPACE_GLOBAL;
+    if (!w->recording || !b->n)
+        return;
+    *r =
+        (struct exec_access){ .kind = reads || in->space != PTX_SPACE_GLOBAL ? ACCESS_ASYNC
+                                      : x->reduces                           ? ACCESS_RED
+                                                                             : ACCESS_STORE,
+                              .space = reads || in->space == PTX_SPACE_GLOBAL ? PTX_SPACE_GLOBAL
+                                                                              : PTX_SPACE_SHARED_CLUSTER,
+                              .bulk = b->n };
+    for (uint32_t k = 0; k < WARP_LANES && k * 128u < b->n; k++) {
+        r->addr[k] = (reads ? b->from : b->to) + k * 128u;
+        r->mask |= 1u << k;
+    }
+    r->bytes = (uint16_t)(b->n < 128 ? b->n : 128);
+}
+
+/* The same place in every CTA that `targets` names, its mbarrier told. */
+static bool bulk_multicast(struct exec_warp *w, const struct exec_inst *in, const struct exec_bulk *x,
+                           uint32_t lane, struct bulk b, uint64_t bar, uint32_t targets)
+{
+    FOR_LANES(r, targets)
+    {
+        uint64_t base = (uint64_t)(r + 1) * CLUSTER_STEP;
+        b.to = base + b.to % CLUSTER_STEP;
+        if (!bulk_copy(w, in, x, lane, &b) || !exec_mbar_tx(w, in, lane, base + bar % CLUSTER_STEP, b.n))
+            return false;
+    }
+    return true;
+}
+
+void exec_cp_bulk(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    const struct exec_bulk *x = in->x;
+    uint64_t to[WARP_LANES];
+    exec_addresses(w, in->a, in->flags & EXEC_F_BASE64, in->imm, to);
+    FOR_LANES(i, mask)
+    {
+        struct bulk b = { to[i], ref_lane(w, &x->from, i), (uint32_t)lane_read(w, x->size, i, 4) };
+        uint64_t bar = x->has_bar ? ref_lane(w, &x->bar, i) : 0;
+        bulk_record(w, in, x, &b);
+        if (x->targets != EXEC_NO_ID) {
+            if (!bulk_multicast(w, in, x, i, b, bar, (uint32_t)lane_read(w, x->targets, i, 4) & 0xffffu))
+                return;
+        } else if (!bulk_copy(w, in, x, i, &b) || (x->has_bar && !exec_mbar_tx(w, in, i, bar, b.n))) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,342 @@
+/* The sanitiser: reads of memory nobody wrote, and accesses by two warps or CTAs that nothing orders.
+ *
+ * Order between the warps of a CTA is kept in vector clocks: a barrier joins the clocks of the warps
+ * that arrived; a fence, an atomic or a volatile access joins with what other warps had made visible
+ * the same way, which is generous: races may be missed, none is invented. Lanes of one warp are
+ * taken to be ordered. What is remembered of memory is its last writer and its last two readers
+ * (shadow.h). */
+#include "engine/sim/exec/shadow.h"
+#include "engine/sim/mem.h"
+
+#include <string.h>
+
+struct exec_shadow_map {
+    struct shadow_map global;
+};
+struct exec_shadow {
+    struct shadow_block **blocks; /* of shared memory */
+    uint8_t *init;                /* bit per byte of it: written */
+    uint32_t *clock;              /* [nwarps][nwarps] */
+    uint32_t *visible;            /* [nwarps] */
+    /* [nwarps] clock of each when all threads of the cluster met last */
+    uint32_t *met;
+    /* the CTA has fenced or used atomics: it may be ordered with others */
+    bool synced;
+};
+
+bool exec_check_launch(struct exec_launch *x)
+{
+    if (x->l->check_uninit && !sim_mem_track_init(x->p->mem))
+        return false;
+    return !x->l->check_races || (x->shadows = base_alloc(sizeof *x->shadows));
+}
+
+void exec_check_free(struct exec_launch *x)
+{
+    if (!x->shadows)
+        return;
+    shadow_map_free(&x->shadows->global);
+    base_free(x->shadows);
+}
+
+static size_t shared_blocks(const struct exec_cta *c)
+{
+    return c->x->shared_bytes / SHADOW_BLOCK + 1;
+}
+static size_t init_bytes(const struct exec_cta *c)
+{
+    return c->x->shared_bytes / 8 + 1;
+}
+
+bool exec_check_cta(struct exec_cta *c)
+{
+    if (!c->x->checks)
+        return true;
+    struct exec_shadow *s = base_alloc(sizeof *s);
+    if (!(c->shadow = s))
+        return false;
+    s->blocks = base_alloc(shared_blocks(c) * sizeof *s->blocks);
+    s->init = base_alloc(init_bytes(c));
+    s->clock = base_alloc((size_t)c->nwarps * c->nwarps * sizeof *s->clock);
+    s->visible = base_alloc(c->nwarps * sizeof *s->visible);
+    s->met = base_alloc(c->nwarps * sizeof *s->met);
+    return s->blocks && s->init && s->clock && s->visible && s->met;
+}
+
+void exec_check_cta_free(struct exec_cta *c)
+{
+    struct exec_shadow *s = c->shadow;
+    if (!s)
+        return;
+    for (size_t i = 0; s->blocks && i < shared_blocks(c); i++)
+        shadow_free(s->blocks[i]);
+    base_free(s->blocks);
+    base_free(s->init);
+    base_free(s->clock);
+    base_free(s->visible);
+    base_free(s->met);
+    base_free(s);
+    c->shadow = NULL;
+}
+
+void exec_check_cta_start(struct exec_cta *c)
+{
+    struct exec_shadow *s = c->shadow;
+    if (!s)
+        return;
+    for (size_t i = 0; i < shared_blocks(c); i++)
+        shadow_clear(s->blocks[i]);
+    memset(s->init, 0, init_bytes(c));
+    memset(s->clock, 0, (size_t)c->nwarps * c->nwarps * sizeof *s->clock);
+    memset(s->visible, 0, c->nwarps * sizeof *s->visible);
+    memset(s->met, 0, c->nwarps * sizeof *s->met);
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        s->clock[i * c->nwarps + i] = 1;
+    s->synced = false;
+}
+
+/* ---- order ---- */
+static uint32_t *clock_of(const struct exec_warp *w)
+{
+    return w->cta->shadow->clock + (size_t)w->index * w->cta->nwarps;
+}
+
+static void join(uint32_t *to, const uint32_t *from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        to[i] = to[i] > from[i] ? to[i] : from[i];
+}
+
+/* All warps of the CTA: a barrier some of whose threads did not arrive orders more than it must. */
+void exec_check_barrier(struct exec_cta *c)
+{
+    struct exec_shadow *s = c->shadow;
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < c->nwarps; i++)
+        join(s->visible, s->clock + (size_t)i * c->nwarps, c->nwarps);
+    for (uint32_t i = 0; i < c->nwarps; i++) {
+        join(s->clock + (size_t)i * c->nwarps, s->visible, c->nwarps);
+        s->clock[(size_t)i * c->nwarps + i]++;
+    }
+}
+
+void exec_check_cluster(struct exec_cta *lead)
+{
+    for (uint32_t r = 0; lead->shadow && r < lead->x->cluster_ctas; r++) {
+        struct exec_shadow *s = lead->peer[r]->shadow;
+        exec_check_barrier(lead->peer[r]);
+        for (uint32_t i = 0; i < lead->nwarps; i++)
+            s->met[i] = s->clock[(size_t)i * lead->nwarps + i];
+    }
+}
+
+void exec_check_warp(struct exec_warp *w)
+{
+    struct exec_shadow *s = w->cta->shadow;
+    if (!s)
+        return;
+    uint32_t *mine = clock_of(w), n = w->cta->nwarps;
+    join(mine, s->visible, n);
+    join(s->visible, mine, n);
+    mine[w->index]++;
+    s->synced = true;
+}
+
+/* ---- races ---- */
+/* One access of a warp to bytes side by side. */
+struct access {
+    struct exec_warp *w;
+    shadow_who me, other /* what it races with */;
+    bool write, atomic, fresh;
+};
+
+/* By what another CTA of its cluster did before all its threads met. */
+static bool met_since(const struct exec_warp *w, shadow_who o)
+{
+    uint32_t n = w->x->cluster_ctas, cta = shadow_cta(o);
+    return cta / n == (uint32_t)(w->cta->order / n) &&
+           shadow_clock(o) < w->cta->lead->peer[cta % n]->shadow->met[shadow_warp(o)];
+}
+
+static bool ordered(const struct exec_warp *w, shadow_who o, bool atomic)
+{
+    if (!o || (shadow_atomic(o) && atomic))
+        return true;
+    if (shadow_cta(o) != (uint32_t)w->cta->order)
+        return w->cta->shadow->synced || met_since(w, o);
+    return shadow_warp(o) == w->index || shadow_clock(o) <= clock_of(w)[shadow_warp(o)];
+}
+
+static bool use(void *ctx, struct shadow_state *s)
+{
+    struct access *x = ctx;
+    const shadow_who all[] = { s->w, s->r[0], s->r[1] };
+    if (x->fresh) {
+        *s = (struct shadow_state){ 0 };
+        return true;
+    }
+    for (unsigned k = 0; k < (x->write ? 3u : 1u); k++)
+        if (!ordered(x->w, all[k], x->atomic)) {
+            x->other = all[k];
+            return false;
+        }
+    if (x->write)
+        s->w = x->me;
+    else if (!s->r[0] ||
+             (shadow_warp(s->r[0]) == shadow_warp(x->me) && shadow_cta(s->r[0]) == shadow_cta(x->me)))
+        s->r[0] = x->me;
+    else
+        s->r[1] = x->me;
+    return true;
+}
+
+/* Addresses at..end, of shared memory where `owner` is whose it is. Returns how far it came. False in
+ * *ok: out of memory. */
+static uint64_t use_all(struct exec_launch *l, const struct exec_cta *owner, uint64_t at, uint64_t end,
+                        struct access *x, bool *ok)
+{
+    *ok = true;
+    while (at < end && *ok) {
+        uint64_t base = at - at % SHADOW_BLOCK,
+                 to = end - base < SHADOW_BLOCK ? end - base : SHADOW_BLOCK;
+        struct shadow_block **slot =
+            owner ? &owner->shadow->blocks[base / SHADOW_BLOCK] : shadow_at(&l->shadows->global, at);
+        uint32_t got = slot ? shadow_use(slot, (uint32_t)(at - base), (uint32_t)to, use, x) : UINT32_MAX;
+        *ok = got != UINT32_MAX;
+        at = *ok ? base + got : at;
+        if (got < to)
+            break;
+    }
+    return at;
+}
+
+void exec_check_fresh(struct exec_launch *x, uint64_t addr, uint64_t n)
+{
+    struct access none = { .fresh = true };
+    bool ok;
+    if (x->shadows)
+        use_all(x, NULL, addr, addr + n, &none, &ok);
+}
+
+static void race_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
+                       enum ptx_space space, uint64_t addr, bool write, shadow_who o)
+{
+    const struct sim_alloc *a = space == PTX_SPACE_GLOBAL ? sim_mem_find(w->x->p->mem, addr) : NULL;
+    exec_fault(w, in, lane, FAULT_RACE,
+               "race: %s of %s address 0x%llx (%s+%llu) with an access of warp %u of CTA %u, and "
+               "nothing orders the two",
+               write ? "write" : "read", a ? "global" : "shared", (unsigned long long)addr,
+               a ? a->name : "shared memory", (unsigned long long)(a ? addr - a->addr : addr),
+               shadow_warp(o), shadow_cta(o));
+}
+
+/* Lanes of `mask`, whose addresses lie side by side from `lo` to `hi`. */
+static void check_race(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                       enum ptx_space space, uint64_t lo, uint64_t hi, const uint64_t a[WARP_LANES],
+                       unsigned bytes, struct access *x)
+{
+    uint64_t off = lo;
+    const struct exec_cta *owner = space == PTX_SPACE_SHARED ? cluster_cta(w->cta, lo, &off) : NULL;
+    bool ok;
+    uint64_t stopped = use_all(w->x, owner, off, off + (hi - lo), x, &ok) - off + lo;
+    if (stopped == hi)
+        return;
+    FOR_LANES(i, mask)
+    if (a[i] <= stopped && stopped - a[i] < bytes) {
+        if (ok)
+            race_fault(w, in, i, space, a[i], x->write, x->other);
+        else
+            exec_fault(w, in, i, FAULT_NOMEM, "no memory for the race check");
+        return;
+    }
+}
+
+/* Runs of lanes whose bytes lie side by side, or upon each other. */
+static void check_races(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                        enum ptx_space space, unsigned bytes, const uint64_t a[WARP_LANES], bool write,
+                        bool atomic)
+{
+    struct access x = { .w = w,
+                        .me = shadow_access((uint32_t)w->cta->order, w->index, clock_of(w)[w->index],
+                                            atomic),
+                        .write = write,
+                        .atomic = atomic };
+    uint32_t run = 0;
+    uint64_t lo = 0, hi = 0;
+    FOR_LANES(i, mask)
+    {
+        if (run && (a[i] < lo || a[i] > hi)) {
+            check_race(w, in, run, space, lo, hi, a, bytes, &x);
+            run = 0;
+            if (w->cta->fault)
+                return;
+        }
+        lo = run ? lo : a[i];
+        hi = run && a[i] + bytes <= hi ? hi : a[i] + bytes;
+        run |= UINT32_C(1) << i;
+    }
+    if (run)
+        check_race(w, in, run, space, lo, hi, a, bytes, &x);
+}
+
+/* ---- uninitialised memory ---- */
+static void check_init(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
+                       enum ptx_space space, uint64_t addr, unsigned bytes, bool write)
+{
+    struct sim_mem_entry *e = space == PTX_SPACE_GLOBAL ? sim_mem_entry(w->x->p->mem, addr) : NULL;
+    uint64_t off = e ? addr - e->a.addr : addr;
+    uint8_t *init = e ? e->init : cluster_cta(w->cta, addr, &off)->shadow->init;
+    for (uint64_t i = off; init && i < off + bytes; i++) {
+        if (write)
+            init[i >> 3] |= (uint8_t)(1u << (i & 7));
+        else if (!(init[i >> 3] >> (i & 7) & 1)) {
+            exec_fault(w, in, lane, FAULT_UNINIT,
+                       "read of %u bytes nobody has written at %s address 0x%llx (%s+%llu)", bytes,
+                       e ? "global" : "shared", (unsigned long long)addr,
+                       e ? e->a.name : "shared memory", (unsigned long long)off);
+            return;
+        }
+    }
+}
+
+/* PTX ISA 8.3: .volatile, .relaxed, .acquire and .release are strong, and strong accesses do not race
+ * with each other. */
+static bool strong(const struct ptx_inst *i)
+{
+    static const enum ptx_mod mods[] = { PTX_MOD_VOLATILE, PTX_MOD_RELAXED, PTX_MOD_ACQUIRE,
+                                         PTX_MOD_RELEASE, PTX_MOD_MMIO };
+    bool is = false;
+    for (size_t k = 0; i && k < ARRAY_LEN(mods); k++)
+        is = is || ptx_has_mod(i, mods[k]);
+    return is;
+}
+
+void exec_check(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, enum ptx_space space,
+                enum exec_access_kind kind, unsigned bytes, const uint64_t a[WARP_LANES],
+                const uint64_t p[WARP_LANES])
+{
+    (void)p;
+    if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_SHARED)
+        return;
+    /* cp.async.mbarrier.arrive too, whose kind is a copy's */
+    bool barrier_object = in->cls == CLASS_BARRIER;
+    bool atomic =
+        kind == ACCESS_ATOMIC || kind == ACCESS_RED || in->spin || barrier_object || strong(in->ptx);
+    bool reads =
+             kind == ACCESS_LOAD || kind == ACCESS_ASYNC || kind == ACCESS_ATOMIC || kind == ACCESS_RED,
+         write = !reads || (atomic && kind != ACCESS_LOAD);
+    if (atomic)
+        exec_check_warp(w);
+    FOR_LANES(i, w->x->l->check_uninit ? mask : 0)
+    {
+        if (reads && !barrier_object)
+            check_init(w, in, i, space, a[i], bytes, false);
+        if (write && !w->cta->fault)
+            check_init(w, in, i, space, a[i], bytes, true);
+        if (w->cta->fault)
+            return;
+    }
+    if (w->x->l->check_races)
+        check_races(w, in, mask, space, bytes, a, write, atomic);
+}

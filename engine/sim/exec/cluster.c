@@ -1,0 +1,122 @@
+/* Clusters: how a launch is cut into them, addresses of other CTAs' shared memory. */
+#include "engine/sim/exec/bodies.h"
+
+static uint32_t at_least_one(uint32_t n)
+{
+    return n ? n : 1;
+}
+
+static bool refuse(struct exec_launch *x, struct diags *ds, const char *text, const char *hint)
+{
+    const struct ptx_func *f = x->p->funcs[0].ptx;
+    struct diag *d = diag_add(ds, DIAG_ERROR, "cluster", x->p->module->path, f->at, "kernel %.*s %s",
+                              (int)f->name.n, f->name.s, text);
+    if (d) {
+        diag_source(d, x->p->module->text);
+        diag_hint(d, "%s", hint);
+    }
+    return false;
+}
+
+struct dim3u exec_cluster_of(const struct sim_program *p, const struct sim_launch *l)
+{
+    const struct dim_directive *r = &p->funcs[0].ptx->reqnctapercluster;
+    struct dim3u n = l->cluster.x ? l->cluster : (struct dim3u){ r->x, r->y, r->z };
+    return (struct dim3u){ at_least_one(n.x), at_least_one(n.y), at_least_one(n.z) };
+}
+
+bool exec_cluster_sizes(struct exec_launch *x, struct diags *ds)
+{
+    const struct ptx_func *f = x->p->funcs[0].ptx;
+    const struct dim_directive *r = &f->reqnctapercluster;
+    struct dim3u n = x->l->cluster, g = x->l->grid;
+    x->cluster_ctas = 1;
+    if (f->blocksareclusters)
+        return refuse(x, ds,
+                      "is launched with a grid of clusters (.blocksareclusters), which is not modelled",
+                      "leave the directive out and give the grid in CTAs");
+    if (n.x && r->x &&
+        (n.x != r->x || at_least_one(n.y) != at_least_one(r->y) ||
+         at_least_one(n.z) != at_least_one(r->z)))
+        return refuse(x, ds, "requires another cluster size than the launch gives",
+                      "leave it out of the launch");
+    x->explicit_cluster = n.x || r->x;
+    if (f->explicitcluster && !x->explicit_cluster)
+        return refuse(x, ds, "wants a cluster size at launch (.explicitcluster)",
+                      "give the launch description a \"cluster\"");
+    x->cluster = n = exec_cluster_of(x->p, x->l);
+    uint64_t ctas = dim3u_count(n), most = f->maxclusterrank && f->maxclusterrank < CLUSTER_MOST
+                                               ? f->maxclusterrank
+                                               : CLUSTER_MOST;
+    x->cluster_ctas = (uint32_t)ctas;
+    if (ctas > most)
+        return refuse(x, ds, "is to run in clusters of more CTAs than it or the device allows",
+                      "at most 16 CTAs, or what .maxclusterrank says");
+    if (g.x % n.x || g.y % n.y || g.z % n.z)
+        return refuse(x, ds, "is to run in clusters of which the grid is no multiple",
+                      "change the grid");
+    return true;
+}
+
+void exec_cluster_place(struct exec_cta *c, uint64_t index)
+{
+    struct dim3u n = c->x->cluster, g = c->x->l->grid;
+    uint32_t across = g.x / n.x, down = g.y / n.y;
+    c->id[0] = (uint32_t)(index % across) * n.x + c->rank % n.x;
+    c->id[1] = (uint32_t)(index / across % down) * n.y + c->rank / n.x % n.y;
+    c->id[2] = (uint32_t)(index / across / down) * n.z + c->rank / n.x / n.y;
+    c->index = ((uint64_t)c->id[2] * g.y + c->id[1]) * g.x + c->id[0];
+    c->order = index * c->x->cluster_ctas + c->rank;
+}
+
+/* ---- mapa, getctarank, isspacep ---- */
+#define GENERIC_IN 1 /* exec_inst.imm: the address is generic */
+
+bool decode_mapa(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    unsigned bytes = decode_bytes(i->type[0]);
+    in->fn = exec_mapa;
+    in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
+    in->imm = ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER) ? 0 : GENERIC_IN;
+    return decode_dst(d, &i->opnds[0], bytes, &in->dst) && decode_src(d, &i->opnds[1], bytes, &in->a) &&
+           decode_src(d, &i->opnds[2], 4, &in->b);
+}
+
+void exec_mapa(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    unsigned bytes = in->flags & EXEC_F_BASE64 ? 8 : 4;
+    uint64_t window = in->imm == GENERIC_IN ? SHARED_WINDOW : 0;
+    FOR_LANES(i, mask)
+    {
+        uint64_t off = (lane_read(w, in->a, i, bytes) - window) % CLUSTER_STEP,
+                 rank = lane_read(w, in->b, i, 4);
+        lane_write(w, in->dst, i, bytes, window + (rank % (4 * CLUSTER_MOST) + 1) * CLUSTER_STEP + off);
+    }
+}
+
+bool decode_ctarank(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
+{
+    unsigned bytes = decode_bytes(i->type[0]);
+    in->fn = exec_ctarank;
+    in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
+    in->imm = ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER) ? 0 : GENERIC_IN;
+    return decode_dst(d, &i->opnds[0], 4, &in->dst) && decode_src(d, &i->opnds[1], bytes, &in->a);
+}
+
+void exec_ctarank(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    FOR_LANES(i, mask)
+    {
+        uint64_t a = lane_read(w, in->a, i, in->flags & EXEC_F_BASE64 ? 8 : 4) -
+                     (in->imm == GENERIC_IN ? SHARED_WINDOW : 0);
+        lane_write(w, in->dst, i, 4, a < CLUSTER_STEP ? w->cta->rank : a / CLUSTER_STEP - 1);
+    }
+}
+
+/* a: an offset in the shared window. */
+bool exec_in_shared(const struct exec_warp *w, uint64_t a, bool cluster)
+{
+    uint64_t off;
+    const struct exec_cta *c = cluster_cta(w->cta, a, &off);
+    return c && (cluster || c == w->cta);
+}

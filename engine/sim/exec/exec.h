@@ -1,0 +1,339 @@
+/* exec: private to the functional half (exec_*.c, decode*.c).
+ *
+ * A warp is a set of fragments: lanes that are at the same place. One fragment
+ * runs at a time, its pc, mask and frame held in the warp itself. Fragments meet
+ * (and merge) at the first instruction of a basic block; the one with the lowest
+ * rank runs first, so lanes that ran ahead wait where the others will come by.
+ * rank is a loop-aware topological order, hence lanes join at the immediate
+ * post-dominator or before it. Waiting is soft: a fragment that spins (atomics,
+ * volatile loads) gives the others a turn, as on Volta and later.
+ *
+ *   frame: registers of one call, 32 lanes wide; fragments that diverge in it share it */
+#ifndef GPULOCW_SIM_EXEC_EXEC_H
+#define GPULOCW_SIM_EXEC_EXEC_H
+
+#include "engine/sim/sim_int.h"
+
+#include <pthread.h>
+
+#define EXEC_MAX_BARRIERS 16u
+/* spinning instructions before another fragment or warp gets a turn */
+#define EXEC_SPIN_LIMIT 32u
+#define EXEC_TURN       256u       /* instructions such a turn lasts */
+#define EXEC_PATIENCE   (1u << 20) /* instructions before others get a turn in any case */
+
+/* ---- address windows: generic addresses of spaces that are not global ---- */
+#define SHARED_WINDOW 0x00007e0000000000ull
+#define LOCAL_WINDOW  0x00007e4000000000ull
+#define PARAM_WINDOW  0x00007e8000000000ull
+#define WINDOW_BYTES  0x0000000100000000ull
+#define CONST_BASE    0x00007ec000000000ull /* .const variables are allocations from here on */
+#define GLOBAL_BASE   0x00007f0000000000ull
+#define FUNC_WINDOW   0x00007d0000000000ull /* function handle: FUNC_WINDOW + 16 * index */
+
+/* exec_inst.flags */
+#define EXEC_F_NEG_C   1u /* predicate operand c is complemented */
+#define EXEC_F_NEG_A   2u
+#define EXEC_F_NEG_B   4u
+#define EXEC_F_BASE64  8u  /* address base register is 64 bits wide */
+#define EXEC_F_FRAME   16u /* address is relative to the frame: .local and .param variables */
+#define EXEC_F_CLUSTER 32u /* a shared address may be another CTA's: shared::cluster */
+
+enum frag_state { FRAG_READY, FRAG_BARRIER, FRAG_SYNC };
+struct exec_frag {
+    uint32_t mask, pc;
+    struct exec_frame *frame;
+    uint8_t state;
+    uint8_t barrier; /* FRAG_BARRIER: which */
+    uint32_t need;   /* FRAG_SYNC: lanes waited for */
+    uint64_t stamp;  /* when it last ran */
+};
+
+struct exec_frame {
+    struct exec_frame *parent, *next_free, *next_made; /* of a worker: that nobody uses; all */
+    const struct exec_func *func;
+    const struct exec_inst *call; /* the call in the parent's code; NULL for the kernel */
+    uint32_t depth, live;         /* lanes that have not returned */
+    size_t cap;                   /* bytes at regs */
+    uint32_t base[WARP_LANES];    /* local memory: start of the frame's variables */
+    uint32_t top[WARP_LANES];     /* end of what the frame uses (alloca moves it) */
+    _Alignas(64) uint8_t regs[];
+};
+
+struct exec_warp {
+    uintptr_t bank[BANK_COUNT];      /* slot_at */
+    uint32_t pc, mask;               /* the running fragment */
+    struct exec_frame *frame, *root; /* the running call's registers; the kernel's */
+    bool stop;                       /* leave the run loop: blocked, ended, faulted, a turn is over */
+    /* machine code: an access of this turn of the loop went by its body */
+    bool called;
+    bool recording; /* rec is to be filled */
+    bool lean;      /* exec_step and exec_straight call exec_inst.lean */
+    /* fragments were merged and chosen for the next instruction (exec_warp_peek) */
+    bool settled;
+    uint32_t nfrag, cur; /* frag[cur] runs; its copy there is stale */
+    /* lanes that arrived in this phase of the cluster's barrier; that have yet to wait after arriving */
+    uint32_t cluster_in, cluster_owed;
+    uint32_t live;  /* lanes that have not exited */
+    uint32_t born;  /* lanes that exist (the last warp of a CTA may be partial) */
+    uint32_t index; /* in the CTA */
+    bool runnable;  /* frag[cur] is loaded and READY */
+    /* spinning instructions since the last switch; what is left of a turn */
+    uint32_t spins, turn;
+    uint64_t since; /* ninst at the last switch */
+    uint64_t ninst, nthread;
+    int64_t left; /* instructions that native code may still run */
+    uint64_t now; /* cycles for %clock */
+    struct exec_cta *cta;
+    struct exec_worker *k;
+    struct exec_launch *x;
+    struct exec_access *rec;
+    uint8_t *local; /* [WARP_LANES][x->local_bytes] */
+    /* pattern of the group last looked at; seq: that group, when all lanes are in sequence, or
+     * EXEC_NO_ID */
+    struct {
+        uint32_t group, mask;
+        struct exec_frame *frame;
+        uint8_t at;
+        uint32_t seq;
+    } memo;
+    /* [nfrag]: two, or as many as there are lanes once there were more */
+    struct exec_frag *frag, two[2];
+    /* in frag[]: fragments at different places of one warp-wide operation */
+    uint8_t sync_group[WARP_LANES];
+    uint32_t nsync;
+};
+
+struct exec_barrier {
+    bool used;           /* someone has arrived */
+    uint32_t expected;   /* threads; 0: every thread that has not exited */
+    uint32_t *arrived;   /* [nwarps] lane masks */
+    uint32_t *waiting;   /* [nwarps] lanes that wait (arrive does not) */
+    uint32_t count_true; /* reductions: lanes with a true predicate */
+    uint32_t first_line;
+};
+
+struct exec_cta {
+    struct exec_worker *k;
+    struct exec_launch *x;
+    uint64_t index;
+    uint32_t id[3], smid, first_warpid;
+    uint32_t nwarps, ended; /* warps; those that have ended */
+    struct exec_warp *warps;
+    uint8_t *shared;
+    struct exec_barrier bar[EXEC_MAX_BARRIERS];
+    uint32_t *bar_words;
+    uint8_t *locals;
+    uint8_t *sregs; /* BANK_CTA */
+    /* exec_cta_run goes on here; the free driver's look at device memory since which it has had a turn
+     */
+    uint32_t turn_warp, look;
+    uint64_t spins; /* slices in a row that ended in spinning */
+    /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
+    uint64_t looks, state;
+    uint32_t repeats;
+    /* used: has been another CTA before; circles: only repeats itself (the free driver's) */
+    bool fault, used, circles;
+    struct buf print;
+    struct exec_shadow *shadow; /* sanitiser state of shared memory, or NULL */
+    struct exec_cta *next;      /* queues of the functional driver */
+    /* of its cluster: the CTA that stands for it to the outside; [x->cluster_ctas] by rank, kept by the
+     * lead */
+    struct exec_cta *lead, **peer;
+    uint32_t rank;
+    bool cluster_used; /* the lead's: a thread has arrived at the cluster's barrier */
+    uint64_t order;    /* place among all CTAs: clusters one after the other */
+};
+
+/* What went wrong in one CTA, kept as a ready message. */
+struct exec_fault {
+    bool set;
+    uint64_t cta;
+    const char *code;
+    struct span at;
+    char msg[640], hint[256];
+    enum status status;
+};
+struct exec_print {
+    uint64_t cta;
+    char *text;
+    size_t n;
+};
+
+struct exec_launch {
+    struct sim_program *p;
+    const struct sim_launch *l;
+    uint8_t *params, *sregs;
+    uint64_t nparams; /* sregs: BANK_SREG of each warp of a CTA */
+    uint32_t warps_per_cta, shared_bytes, local_bytes;
+    struct dim3u cluster;
+    uint32_t cluster_ctas; /* CTAs of a cluster; 1: each is its own */
+    bool explicit_cluster; /* the kernel or the launch says so */
+    uint64_t nctas;        /* clusters: what workers take, one after the other */
+    unsigned threads;
+    bool checks;          /* a sanitiser option is on */
+    pthread_mutex_t lock; /* guards fault, prints, totals */
+    struct exec_fault fault;
+    atomic_bool faulted, astray; /* astray: exec_launch_escaped_region */
+    atomic_uint_fast64_t fault_cta;
+    struct exec_print *prints;
+    size_t nprints, cap_prints;
+    uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
+    struct sim_load_stats *loads;    /* [p->nloads] */
+    struct exec_shadow_map *shadows; /* global memory, or NULL */
+    struct exec_heap *heap;          /* blocks of malloc, or NULL */
+    bool oom;
+};
+
+struct exec_worker {
+    struct exec_launch *x;
+    uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];
+    struct sim_load_stats *loads; /* [p->nloads] */
+    /* [p->nmem + 1]: allocation each instruction last used; behind them, uint64_t[p->nmem]: where native
+     * code loaded last */
+    struct sim_alloc *cache;
+    struct exec_frame *free_frames, *frames;
+    bool private_view, lean; /* stores go to copies nobody else sees; lean: of its warps */
+    /* [group % 4]: what the first load of `group` (0: none) read for those that follow */
+    struct exec_ahead {
+        uint32_t group, v[EXEC_AHEAD][WARP_LANES];
+    } ahead[4];
+    struct exec_view {
+        uint64_t addr, mapped;
+        uint8_t *host;
+    } * views;
+    size_t nviews, cap_views;
+};
+
+/* ---- slots ---- */
+/* A bank is kept as its start less its number: the number in a slot's low bits cancels out. */
+static inline void bank_set(struct exec_warp *w, enum exec_bank b, void *start)
+{
+    w->bank[b] = (uintptr_t)start - b;
+}
+static inline void *slot_at(const struct exec_warp *w, uint32_t slot)
+{
+    return (void *)(w->bank[slot & 3u] + slot);
+}
+static inline uint32_t first_lane(uint32_t mask)
+{
+    return (uint32_t)__builtin_ctz(mask);
+}
+static inline uint32_t pred_read(const struct exec_warp *w, uint32_t slot, bool neg)
+{
+    return *(const uint32_t *)slot_at(w, slot) ^ (neg ? EXEC_FULL : 0u);
+}
+static inline void pred_write(struct exec_warp *w, uint32_t slot, uint32_t mask, uint32_t bits)
+{
+    if (slot == EXEC_NO_ID)
+        return;
+    uint32_t *d = slot_at(w, slot);
+    *d = (*d & ~mask) | (bits & mask);
+}
+/* Lane values of a 32-bit or 64-bit slot, by width in bytes. */
+static inline uint64_t lane_read(const struct exec_warp *w, uint32_t slot, unsigned lane, unsigned bytes)
+{
+    return bytes == 8 ? ((const uint64_t *)slot_at(w, slot))[lane]
+                      : ((const uint32_t *)slot_at(w, slot))[lane];
+}
+static inline void lane_write(struct exec_warp *w, uint32_t slot, unsigned lane, unsigned bytes,
+                              uint64_t v)
+{
+    if (slot == EXEC_NO_ID)
+        return;
+    if (bytes == 8)
+        ((uint64_t *)slot_at(w, slot))[lane] = v;
+    else
+        ((uint32_t *)slot_at(w, slot))[lane] = (uint32_t)v;
+}
+/* Most warps are full; a build without a popcount instruction should pay only for the others. */
+static inline uint32_t lane_count(uint32_t mask)
+{
+    return mask == EXEC_FULL ? WARP_LANES : (uint32_t)__builtin_popcount(mask);
+}
+#define FOR_LANES(i, mask) \
+    for (uint32_t m_##i = (mask), i; m_##i && (i = first_lane(m_##i), 1); m_##i &= m_##i - 1)
+
+/* ---- memory access of a warp (access.c) ---- */
+enum mem_pattern {
+    MEM_FAULT,
+    MEM_ANY,
+    MEM_SAME /* all active lanes at one address */,
+    MEM_SEQ /* full mask, consecutive */
+};
+/* Host pointers of the lanes in `mask` for `in->bytes * in->vec` bytes each; checked,
+ * recorded when asked. `unit`: element size for MEM_SEQ. */
+enum mem_pattern exec_resolve(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                              uint64_t p[WARP_LANES]);
+/* Where a worker with a private view finds an allocation: a copy once it has written to it, or where the
+ * launch may. NULL: out of memory. */
+uint8_t *exec_private_host(struct exec_worker *k, const struct sim_alloc *a, bool writes);
+/* Fills the record of a plain load or store. */
+void exec_record(struct exec_warp *w, const struct exec_inst *in, enum ptx_space space, uint32_t mask,
+                 const uint64_t a[WARP_LANES]);
+/* The same where all lanes are at address a, or in sequence from it on. */
+void exec_record_run(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, bool same,
+                     uint64_t a);
+void exec_addresses(struct exec_warp *w, uint32_t slot, bool wide, int32_t imm, uint64_t a[WARP_LANES]);
+/* The same for given addresses in a space (second addresses, operands that are pointers). */
+bool exec_resolve_at(struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                     enum ptx_space space, unsigned bytes, enum exec_access_kind kind,
+                     const uint64_t a[WARP_LANES], uint64_t p[WARP_LANES]);
+
+/* ---- faults (fault.c) ---- */
+enum fault_kind {
+    FAULT_BOUNDS,
+    FAULT_ALIGN,
+    FAULT_LOCAL_STACK,
+    FAULT_TRAP,
+    FAULT_ASSERT,
+    FAULT_DEADLOCK,
+    FAULT_HANG,
+    FAULT_UNINIT,
+    FAULT_RACE,
+    FAULT_CALL,
+    FAULT_NOMEM,
+    FAULT_CANCELLED,
+    FAULT_ARG
+};
+void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
+                const char *fmt, ...) BASE_PRINTF(5, 6);
+void exec_fault_stuck(struct exec_cta *c); /* none of its warps can go on */
+/* goes round in circles, as do all that could change what it waits for */
+void exec_fault_spins(struct exec_cta *c);
+/* asked after runs that end in spinning: it only repeats itself (spin.c) */
+bool exec_cta_repeats(struct exec_cta *lead);
+/* all 0 at first; for exec_memory_rests: device memory is as it was when asked before */
+struct exec_rest {
+    uint64_t asked, due, state;
+};
+bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m);
+void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
+                       enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
+
+/* ---- fragments (frag.c) ---- */
+void frag_start(struct exec_warp *w, uint32_t pc, uint32_t mask);
+/* Lanes of `taken` (a proper subset of the running fragment) go to `target`, the rest to w->pc. */
+void frag_split(struct exec_warp *w, uint32_t taken, uint32_t target);
+/* beside the running one; frame may be another */
+void frag_add(struct exec_warp *w, uint32_t mask, uint32_t pc, struct exec_frame *frame);
+/* Merges what has met and loads the fragment that should run; clears w->runnable when none can. */
+void frag_choose(struct exec_warp *w);
+void frag_yield(struct exec_warp *w); /* same, with the running fragment put last: it spins */
+/* the running one waits in `state` at code index pc */
+void frag_block(struct exec_warp *w, enum frag_state state, uint32_t pc);
+void frag_exit(struct exec_warp *w, uint32_t mask); /* lanes leave the running fragment for good */
+/* The running fragment is gone without its lanes having ended (they were moved with frag_add). */
+void frag_drop(struct exec_warp *w);
+void frag_resume(struct exec_warp *w); /* after a barrier: loads a fragment when none runs */
+void frame_free_all(struct exec_worker *k);
+struct exec_frame *frame_new(struct exec_worker *k, const struct exec_func *f, struct exec_frame *parent,
+                             uint32_t mask);
+void frame_release(struct exec_worker *k, struct exec_frame *f);
+void frame_load(struct exec_warp *w, struct exec_frame *f);
+
+/* ---- barriers (barrier.c) ---- */
+void barrier_recheck(struct exec_cta *c); /* after lanes have exited */
+#include "engine/sim/exec/cluster.h"
+
+#endif

@@ -1,0 +1,96 @@
+/* CTAs that spin for ever: a flag that nobody sets, a lock that nobody releases. A warp's next steps
+ * follow from its registers and the memory it reads; when registers, places and shared memory of a CTA
+ * come back again and again (so what it read was the same each time) it goes round in circles, and when
+ * all CTAs that could change that do, and device memory stays as it is, the launch has no end. What
+ * reads a clock, or counts its attempts, in registers or in memory, never comes back. */
+#include "engine/sim/mem.h"
+
+#include <string.h>
+
+#define SETTLE 32u /* looks before the first that is kept: most waiting is short */
+#define ENOUGH 8u  /* times that one state has come back */
+
+static uint64_t mix(uint64_t h, const void *bytes, size_t n)
+{
+    const uint8_t *b = bytes;
+    for (; n >= 8; n -= 8, b += 8) {
+        uint64_t v;
+        memcpy(&v, b, 8);
+        h = (h ^ v) * 0x9E3779B97F4A7C15u;
+        h ^= h >> 29;
+    }
+    uint64_t rest = 0;
+    memcpy(&rest, b, n);
+    return ((h ^ rest) * 0xBF58476D1CE4E5B9u) ^ h >> 31;
+}
+
+static uint64_t mix_frames(uint64_t h, const struct exec_frame *f)
+{
+    for (; f; f = f->parent) {
+        h = mix(h, f->regs, f->func->frame_bytes);
+        h = mix(h, f->top, sizeof f->top);
+    }
+    return h;
+}
+
+static uint64_t warp_state(uint64_t h, const struct exec_warp *w)
+{
+    const uint32_t now[] = { w->live, w->nfrag, w->cur, w->runnable ? w->pc : 0,
+                             w->runnable ? w->mask : 0 };
+    h = mix(h, now, sizeof now);
+    for (uint32_t k = 0; k < w->nfrag; k++) {
+        const struct exec_frag *f = &w->frag[k];
+        const uint32_t place[] = { f->mask, f->pc, f->state };
+        if (w->runnable && k == w->cur) {
+            h = mix_frames(h, w->frame);
+            continue;
+        }
+        h = mix(h, place, sizeof place);
+        h = mix_frames(h, f->frame);
+    }
+    return mix(h, w->local, (size_t)WARP_LANES * w->x->local_bytes);
+}
+
+static uint64_t cta_state(struct exec_cta *lead)
+{
+    uint64_t h = 1;
+    for (uint32_t r = 0; r < lead->x->cluster_ctas; r++)
+        h = mix(h, lead->peer[r]->shared, lead->x->shared_bytes);
+    for (uint32_t i = exec_cta_nwarps(lead); i--;) {
+        const struct exec_warp *w = exec_cta_warp(lead, i);
+        if (w->live)
+            h = warp_state(h, w);
+    }
+    return h;
+}
+
+/* The state is kept after 32, 64, 128... looks, so that circles of any length are seen. */
+bool exec_cta_repeats(struct exec_cta *lead)
+{
+    if (++lead->looks < SETTLE)
+        return false;
+    uint64_t h = cta_state(lead);
+    if (!(lead->looks & (lead->looks - 1))) {
+        lead->repeats = h == lead->state ? lead->repeats : 0;
+        lead->state = h;
+    } else if (h == lead->state) {
+        lead->repeats++;
+    }
+    return lead->repeats >= ENOUGH;
+}
+
+/* A counter in memory may be in no register at the moments that are looked at: what the launch stores
+ * into is compared as well. Twice as rarely each time, since it may be large and change for long. */
+bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m)
+{
+    if (++r->asked < r->due)
+        return false;
+    uint64_t h = 1;
+    for (size_t i = 0; i < m->n; i++)
+        if (m->v[i].written && m->v[i].a.host)
+            h = mix(h, m->v[i].a.host, m->v[i].a.n);
+    bool rests = r->due && h == r->state;
+    r->state = h;
+    r->due = 2 * r->asked;
+    return rests;
+}

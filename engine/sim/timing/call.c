@@ -1,0 +1,134 @@
+/* What calls cost. Parameters travel in registers; a call and its return are two branches, the second to
+ * a register; a function that calls others keeps the address it returns to in local memory and fetches
+ * it again; where it branches too, it keeps a convergence barrier, which takes two slow moves. A call
+ * through a pointer is made once for each of the functions its lanes choose. What the driver brings
+ * (malloc, free, vprintf) is known from outside only.
+ *
+ * All cycles measured on an H200 by loops of such calls, of one warp and of 32 (tests/gpu/clock.cu);
+ * code seen in what ptxas 13.0 makes. */
+#include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/print.h"
+#include "engine/sim/timing/timing_int.h"
+
+#include <string.h>
+
+/* to the first instruction of a function; and as many back (50 together) */
+#define CALL       24
+#define CALL_SLOTS 3 /* with the address to return to */
+/* registers that a function with calls keeps in local memory and fetches again */
+#define SAVED         4
+#define BARRIER_KEPT  80 /* its convergence barrier: until it is back */
+#define BARRIER_SLOTS 32
+/* more of a call through a pointer (106 to 110 for each function), */
+#define POINTER      58
+#define POINTER_BUSY 30 /* which the control unit takes */
+
+/* Of one warp: cycles, and more for each lane. HEAP_TURN: of one SM, between lanes at the heap when
+ * others wait (132 warps: 320 each). */
+static const struct {
+    uint16_t cycles, each;
+} builtin_cost[] = {
+    [BUILTIN_VPRINTF] = { 42000, 140 },
+    [BUILTIN_ASSERT] = { 0, 0 },
+    [BUILTIN_MALLOC] = { 10300, 3400 },
+    [BUILTIN_FREE] = { 10800, 800 },
+};
+#define HEAP_TURN 250.0
+
+struct callee {
+    bool calls, branches, direct;
+};
+
+static void look_at(const struct timing_plan *t, uint32_t k, struct callee *v)
+{
+    const struct exec_func *f = &t->p->funcs[k];
+    for (uint32_t i = f->first; i < f->first + f->n; i++) {
+        const struct exec_inst *in = &t->p->code[i];
+        enum ptx_effect e = ptx_op_info((enum ptx_op)in->ptx->op)->effect;
+        v[k].branches |= e == EFFECT_BRANCH;
+        if (e != EFFECT_CALL)
+            continue;
+        v[k].calls = true;
+        if (in->fn == exec_call)
+            v[((const struct exec_call *)in->x)->func].direct = true;
+    }
+}
+
+static void cost_call(struct timing_op *o, const struct exec_inst *in)
+{
+    o->flags = (o->flags & (uint16_t)~TIMING_MEMORY) | TIMING_CALL;
+    o->latency = CALL;
+    o->slots = CALL_SLOTS;
+    /* counted where each of the functions returns */
+    if (in->fn == exec_call_indirect)
+        o->latency = 1;
+    if (in->fn != exec_builtin)
+        return;
+    uint32_t b = ((const struct exec_call *)in->x)->builtin;
+    if (b >= ARRAY_LEN(builtin_cost))
+        return;
+    o->latency = builtin_cost[b].cycles;
+    o->each = builtin_cost[b].each;
+}
+
+static void cost_return(struct timing_op *o, const struct callee *f, const struct sim_preset *g)
+{
+    o->flags |= TIMING_CALL;
+    o->latency = CALL;
+    if (f->calls) {
+        o->latency += (uint16_t)g->l1_latency;
+        o->slots += 2 * SAVED;
+    }
+    if (f->calls && f->branches) {
+        o->latency += BARRIER_KEPT;
+        o->slots += BARRIER_SLOTS;
+    }
+    if (f->direct)
+        return;
+    o->latency += CALL + POINTER;
+    o->busy = POINTER_BUSY;
+}
+
+/* A parameter of a call: a register given to it; one that is read: the register. */
+static void cost_parameter(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
+{
+    o->flags &= (uint16_t)~TIMING_MEMORY;
+    o->unit = UNIT_MOVE;
+    o->latency = (uint16_t)g->lat_move;
+    o->busy = o->slots = 1;
+    if (in->ptx->op == PTX_OP_LD)
+        o->flags |= TIMING_FREE;
+}
+
+void timing_calls(struct timing_plan *t, const struct sim_preset *g)
+{
+    struct callee *v = ARENA_ARRAY(t->arena, struct callee, t->p->nfuncs + 1);
+    if (!v)
+        return;
+    memset(v, 0, (t->p->nfuncs + 1) * sizeof *v);
+    for (uint32_t k = 0; k < t->p->nfuncs; k++)
+        look_at(t, k, v);
+    for (uint32_t k = 0; k < t->p->nfuncs; k++) {
+        const struct exec_func *f = &t->p->funcs[k];
+        for (uint32_t i = f->first; i < f->first + f->n; i++) {
+            const struct exec_inst *in = &t->p->code[i];
+            enum ptx_op op = (enum ptx_op)in->ptx->op;
+            if (ptx_op_info(op)->effect == EFFECT_CALL)
+                cost_call(&t->op[i], in);
+            else if (k && op == PTX_OP_RET)
+                cost_return(&t->op[i], &v[k], g);
+            else if ((op == PTX_OP_LD || op == PTX_OP_ST) && ptx_has_mod(in->ptx, PTX_MOD_PARAM))
+                cost_parameter(&t->op[i], in, g);
+        }
+    }
+}
+
+uint32_t timing_call_until(struct timing_sm *s, const struct timing_slot *o, uint32_t lanes, uint32_t t)
+{
+    uint32_t done = t + o->latency + o->each * lanes;
+    if (!o->each || !lanes)
+        return done;
+    double turns = HEAP_TURN * lanes * (s->group->mem.active > 1 ? s->group->mem.active : 1);
+    s->heap_free = (s->heap_free > t ? s->heap_free : t) + turns;
+    return s->heap_free > done ? (uint32_t)s->heap_free : done;
+}

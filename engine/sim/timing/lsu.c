@@ -1,0 +1,489 @@
+/* Load/store unit and L1 of one SM. Lines are looked up as many a cycle as there are tag banks, and
+ * their data leave at l1_bytes_per_cycle; a miss needs one of l1_mshrs trackers, else everything behind
+ * it waits (the replay). Stores hold the data stage too. Counters follow the hardware's: a request is
+ * one warp instruction, sectors are distinct 32-byte pieces, a hit on a pending sector is a hit. */
+#include "engine/sim/timing/timing_int.h"
+
+struct load_way { /* how one load goes */
+    struct cache_l1 *cache;
+    struct cache_route route;
+    uint32_t latency;
+    uint8_t place;
+    bool counted, few;
+};
+
+static inline double max_d(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void ring_push(struct timing_ring *r, uint32_t done)
+{
+    r->done[r->at] = done;
+    if (++r->at == r->n)
+        r->at = 0;
+}
+
+/* The instruction being issued leaves the queue at `done`; timing_lsu_issue enters it. */
+static void leaves_queue(struct timing_sm *s, double done)
+{
+    s->left = (uint32_t)done;
+}
+
+/* Trackers are given out in turn: a miss waits for the one that asked as many misses ago as there are.
+ */
+static uint32_t *tracker_wait(struct timing_sm *s, double *at)
+{
+    uint32_t *m = &s->mshr[s->mshr_at];
+    if (++s->mshr_at == s->nmshrs)
+        s->mshr_at = 0;
+    if (*m > *at)
+        *at = *m;
+    return m;
+}
+
+/* So is the room for sectors: those of a miss wait for the ones that asked as many sectors ago. */
+static void room_wait(struct timing_sm *s, uint32_t sectors, double *at)
+{
+    uint32_t k = s->room_at, latest = 0;
+    for (uint32_t i = 0; s->nroom && i < sectors; i++) {
+        latest = s->room[k] > latest ? s->room[k] : latest;
+        if (++k == s->nroom)
+            k = 0;
+    }
+    if (latest > *at)
+        *at = latest;
+}
+
+static void room_take(struct timing_sm *s, uint32_t sectors, uint32_t until)
+{
+    for (uint32_t i = 0; s->nroom && i < sectors; i++) {
+        s->room[s->room_at] = until;
+        if (++s->room_at == s->nroom)
+            s->room_at = 0;
+    }
+}
+
+/* Lines of L1 that one load brings. Their data stay until it has read them: all are there, and what
+ * reading L1 takes, or the data stage has come to it; what it finds it holds until then too (`l1.rows`
+ * in tests/gpu/micro.c). Measured on an H200 whose L1 is small: 32 lines at a time come at 0.573 a cycle
+ * where they are kept, 0.660 where they pass by, ours 0.558 and 0.652 (0.652 both before); one line at a
+ * time at the same rate, 2.55 and 2.72 sectors a cycle ("l2.sm ... small L1" in tests/gpu/micro.c). */
+/* read: when the data stage has given out what is there */
+struct load_lines {
+    struct cache_line *line[2 * WARP_LANES];
+    uint32_t n, read;
+};
+
+static uint32_t fetch_miss(struct timing_sm *s, const struct load_way *way, uint64_t line,
+                           const struct cache_answer *a, double *at, struct load_lines *brought)
+{
+    uint32_t *tracker = tracker_wait(s, at), sectors = cache_count(a->miss);
+    room_wait(s, sectors, at);
+    struct cache_l2_request r = { .line = line,
+                                  .at = (uint32_t)*at,
+                                  .sectors = a->miss,
+                                  .alloc = way->route.l2,
+                                  .next = way->route.next,
+                                  .place = way->place,
+                                  .few = way->few };
+    uint32_t arrival = timing_mem_read(s, &r, way->route.granule);
+    /* what is given out in turn is free by the mean: who came later is not held up by the far */
+    uint32_t freed = (uint32_t)((int64_t)arrival - r.apart);
+    *tracker = freed;
+    room_take(s, sectors, freed);
+    if (a->line)
+        cache_l1_fill(a->line, a->line->tag == CACHE_TRANSIT_TAG ? freed : arrival);
+    if (a->line && a->line->tag != CACHE_TRANSIT_TAG && brought->n < ARRAY_LEN(brought->line))
+        brought->line[brought->n++] = a->line;
+    return arrival;
+}
+
+/* One line of a load at *at, or later when nothing is free to take it; returns when its data is there.
+ */
+static inline __attribute__((always_inline)) uint32_t load_line(struct timing_sm *s,
+                                                                const struct load_way *way,
+                                                                uint64_t entry, double *at,
+                                                                uint8_t *hits,
+                                                                struct load_lines *brought)
+{
+    struct cache_answer a;
+    for (;;) {
+        cache_l1_load(way->cache, timing_line(entry), timing_sectors(entry),
+                      (enum cache_alloc)way->route.l1, (uint32_t)*at, &a);
+        if (!a.stall)
+            break;
+        *at = a.stall > *at ? a.stall : *at + 1;
+    }
+    uint32_t done = (uint32_t)*at + way->latency;
+    if (a.line)
+        cache_l1_hold(a.line, brought->read);
+    if (a.pending && a.ready > done)
+        done = a.ready;
+    if (a.miss) {
+        uint32_t arrival = fetch_miss(s, way, timing_line(entry), &a, at, brought);
+        if (arrival > done)
+            done = arrival;
+    }
+    *hits = a.hit | a.pending;
+    return done;
+}
+
+static void count_load(struct timing_sm *s, const struct exec_inst *in, const struct timing_access *a,
+                       uint32_t sectors, uint32_t hits)
+{
+    s->l1_requests++;
+    s->l1_sectors += sectors;
+    s->l1_hits += hits;
+    if (in->load_id == EXEC_NO_ID)
+        return;
+    struct timing_load_count *c = &s->loads[in->load_id];
+    c->executions++;
+    c->requests++;
+    c->sectors += sectors;
+    c->l1_hits += hits;
+    c->threads += a->lanes;
+}
+
+#define FEW_LINES 4u /* of words beside each other, in whatever place they begin */
+
+static inline void find_way(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                            const struct timing_access *a, uint64_t addr, struct load_way *way)
+{
+    const struct sim_preset *g = s->group->t->g;
+    const struct timing_plan *plan = &s->group->t->plan;
+    way->cache = &s->l1;
+    way->latency = (uint32_t)g->l1_latency;
+    way->place = s->cta[w->cta].place;
+    way->few = a->nlines <= FEW_LINES;
+    way->counted = a->kind == ACCESS_LOAD && a->space != PTX_SPACE_LOCAL;
+    if (a->space == PTX_SPACE_LOCAL) {
+        way->route = (struct cache_route){ .l1 = CACHE_NORMAL,
+                                           .l2 = CACHE_NORMAL,
+                                           .granule = (uint8_t)(g->l2_fill / 32) };
+        return;
+    }
+    way->route =
+        a->hint ? cache_route_load(g, &in->policy, a->hint, addr) : plan->route[in - plan->p->code];
+    if (way->route.read_only && s->has_ro) {
+        way->cache = &s->ro;
+        way->latency = (uint32_t)g->ro_latency;
+    }
+    if (w->bypass)
+        way->route.l1 = CACHE_BYPASS;
+}
+
+static uint32_t sectors_of(const uint64_t *lines, uint32_t n)
+{
+    uint32_t sectors = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sectors += cache_count(timing_sectors(lines[i]));
+    return sectors;
+}
+
+/* The bank of a line's tag, as a bit. Of four, the sum of the line number's digits to base four: lines
+ * beside each other and lines a power of two apart lie in different ones (rows of 132 to 4096 bytes on
+ * an H200, tests/gpu/micro.c). */
+static inline uint32_t tag_bank(uint64_t line, uint32_t banks)
+{
+    if (banks != 4)
+        return 1u << line % banks;
+    /* of two digits, then of four */
+    uint64_t sums = (line & 0x3333333333333333u) + (line >> 2 & 0x3333333333333333u);
+    sums = (sums & 0x0f0f0f0f0f0f0f0fu) + (sums >> 4 & 0x0f0f0f0f0f0f0f0fu);
+    return 1u << (sums * 0x0101010101010101u >> 56 & 3);
+}
+
+/* Two stages. Lines are looked up l1_tag_banks a cycle, and misses leave. The data, when they are there,
+ * come from the 32 banks that shared memory has, so lanes whose words lie in one bank take turns (rows a
+ * multiple of 128 bytes apart: one lane a cycle). Lookups run ahead of the data of misses, until no line
+ * is left to hold them. */
+/* Lanes of one bank leave one by one: of one request every TURN cycles, though other warps' come
+ * between; requests of one warp do not overlap. What came from L2 is late by LATE for each. One warp of
+ * an H200 takes 47 cycles for a line in L1, 55 for 4 lines whose words lie in one bank, 64 for 8, 82 for
+ * 16, 118 for 32, four such loads of 32 lines 317; two to four warps together as long as one; from L2 32
+ * lines take 21 to 25 cycles more in one bank than in 32. */
+#define TURN 2.25
+#define LATE 0.75
+
+/* When the last datum of a load leaves that takes `passes` of the data stage from `begin` on. */
+static uint32_t last_datum(struct timing_warp *w, double begin, uint32_t passes)
+{
+    double *drained = &w->work->drained;
+    if (*drained > begin)
+        begin = *drained;
+    *drained = begin + 2.0 * (passes - 1);
+    return (uint32_t)(begin + TURN * (passes - 1));
+}
+
+/* Most loads have one line: what is compiled for that, n being known, has no loop. */
+static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_sm *s,
+                                                                 struct timing_warp *w,
+                                                                 const struct exec_inst *in,
+                                                                 const struct timing_access *a,
+                                                                 uint32_t t, uint32_t n)
+{
+    const struct sim_preset *g = s->group->t->g;
+    const uint64_t *lines = &w->work->lines[a->first];
+    const struct timing_rates *r = &s->group->rates;
+    double from = max_d(t, s->lsu_free), tags = from;
+    uint32_t banks = (uint32_t)g->l1_tag_banks, taken = 0;
+    uint32_t done = 0, sectors = sectors_of(lines, n), hits = 0;
+    double data =
+        max_d(a->passes, sectors < ARRAY_LEN(r->data) ? r->data[sectors]
+                                                      : 32.0 * sectors / (double)g->l1_bytes_per_cycle);
+    s->data_free = max_d(s->data_free, from) + data;
+    s->loads_in++;
+    struct load_way way;
+    struct load_lines brought;
+    brought.n = 0;
+    brought.read = (uint32_t)s->data_free;
+    find_way(s, w, in, a, timing_line(lines[0]) << CACHE_LINE_SHIFT, &way);
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t hit;
+        /* policies by address */
+        if (a->hint && i)
+            find_way(s, w, in, a, timing_line(lines[i]) << CACHE_LINE_SHIFT, &way);
+        uint32_t bank = tag_bank(timing_line(lines[i]), banks);
+        /* its tag bank is busy with a line before: in the next cycle */
+        tags += taken & bank ? 1 : 0;
+        taken = taken & bank ? bank : taken | bank;
+        uint32_t ready = load_line(s, &way, lines[i], &tags, &hit, &brought);
+        if (ready > done)
+            done = ready;
+        hits += cache_count(hit & timing_sectors(lines[i]));
+    }
+    s->lsu_free = max_d(tags + 1, from + r->lanes);
+    uint32_t turns = a->passes ? a->passes : 1,
+             out = last_datum(w, s->data_free - data, turns) + way.latency;
+    if (hits < sectors)
+        done += (uint32_t)(LATE * (turns - 1));
+    for (uint32_t i = 0; i < brought.n; i++)
+        cache_l1_hold(brought.line[i], done + way.latency);
+    /* what misses waits elsewhere */
+    leaves_queue(s, hits == sectors ? max_d(s->lsu_free, s->data_free) : s->lsu_free);
+    if (out > done)
+        done = out;
+    if (way.counted)
+        count_load(s, in, a, sectors, hits);
+    return done;
+}
+
+static uint32_t load_one_line(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                              const struct timing_access *a, uint32_t t)
+{
+    return load_lines(s, w, in, a, t, 1);
+}
+
+static uint32_t issue_load(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                           const struct timing_access *a, uint32_t t)
+{
+    return a->nlines == 1 ? load_one_line(s, w, in, a, t) : load_lines(s, w, in, a, t, a->nlines);
+}
+
+/* A store that covers its sectors wholly has as many bytes as they. */
+static bool is_partial(const struct timing_access *a, const uint64_t *lines)
+{
+    return (uint32_t)a->lanes * a->bytes < 32 * sectors_of(lines, a->nlines);
+}
+
+/* Cycles that a store holds the data stage, measured on an H200 beside loads (tests/gpu/micro.c). */
+#define STORE_LINE   1.35
+#define STORE_SECTOR 0.29
+
+static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                            const struct timing_access *a, uint32_t t)
+{
+    const uint64_t *lines = &w->work->lines[a->first];
+    double at = max_d(t, s->lsu_free), from = at;
+    uint32_t waits = 0;
+    bool partial = is_partial(a, lines);
+    uint8_t left = !partial ? 0 : a->torn == TIMING_ROW_END ? CACHE_SHARED_PART : CACHE_PART;
+    s->data_free = max_d(s->data_free, from);
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint64_t line = timing_line(lines[i]);
+        cache_l1_store(&s->l1, line, timing_sectors(lines[i]), partial, (uint32_t)at);
+        struct cache_l2_request r = { .line = line,
+                                      .at = (uint32_t)at,
+                                      .sectors = timing_sectors(lines[i]),
+                                      .write = 1,
+                                      .partial = left,
+                                      .place = s->cta[w->cta].place,
+                                      .alloc = (uint8_t)cache_route_store(&in->policy, a->hint,
+                                                                          line << CACHE_LINE_SHIFT) };
+        waits += timing_mem_write(s, &r) - r.at;
+        s->data_free += STORE_LINE + STORE_SECTOR * cache_count(r.sectors);
+        at += 1;
+    }
+    uint32_t done = (uint32_t)max_d(s->data_free, at + waits / a->nlines);
+    s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
+    leaves_queue(s, max_d(s->lsu_free, done));
+    return done;
+}
+
+/* A store to local memory stays in L1: the line is made there. */
+static uint32_t issue_local_store(struct timing_sm *s, struct timing_warp *w,
+                                  const struct timing_access *a, uint32_t t)
+{
+    double at = max_d(t, s->lsu_free);
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        struct cache_answer answer;
+        uint64_t e = w->work->lines[a->first + i];
+        cache_l1_load(&s->l1, timing_line(e), timing_sectors(e), CACHE_NORMAL, (uint32_t)at, &answer);
+        at += 1;
+    }
+    s->lsu_free = at;
+    leaves_queue(s, at);
+    return (uint32_t)at;
+}
+
+static uint32_t issue_atomic(struct timing_sm *s, struct timing_warp *w, const struct timing_access *a,
+                             uint32_t t)
+{
+    double at = max_d(t, s->lsu_free);
+    uint32_t done = t;
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint64_t e = w->work->lines[a->first + i];
+        struct cache_l2_request r = { .line = timing_line(e),
+                                      .at = (uint32_t)at,
+                                      .sectors = timing_sectors(e),
+                                      .write = 1,
+                                      .place = s->cta[w->cta].place,
+                                      .lanes = (uint16_t)(a->passes * (i + 1) / a->nlines -
+                                                          a->passes * i / a->nlines) };
+        cache_l1_store(&s->l1, r.line, r.sectors, true, (uint32_t)at);
+        uint32_t back = timing_mem_atomic(s, &r);
+        if (back > done)
+            done = back;
+        at += 1;
+    }
+    s->lsu_free = at;
+    leaves_queue(s, max_d(at, s->store_free));
+    return done;
+}
+
+static uint32_t issue_prefetch(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                               const struct timing_access *a, uint32_t t)
+{
+    double at = max_d(t, s->lsu_free);
+    for (uint32_t i = 0; i < a->nlines; i++) {
+        uint64_t line = timing_line(w->work->lines[a->first + i]);
+        if (a->level == 1) {
+            uint8_t hit;
+            struct load_way way;
+            find_way(s, w, in, a, line << CACHE_LINE_SHIFT, &way);
+            struct load_lines brought;
+            brought.n = brought.read = 0;
+            load_line(s, &way, line << 4 | 15, &at, &hit, &brought);
+            at += 1;
+        } else {
+            struct cache_l2_request r = { .line = line,
+                                          .at = (uint32_t)at,
+                                          .sectors = 15,
+                                          .quiet = 1,
+                                          .place = s->cta[w->cta].place,
+                                          .alloc = (uint8_t)cache_route_store(
+                                              &in->policy, a->hint, line << CACHE_LINE_SHIFT) };
+            timing_mem_quiet(s, &r);
+            at += 1;
+        }
+    }
+    s->lsu_free = at;
+    leaves_queue(s, at);
+    return t;
+}
+
+/* Shared memory adds integers at its banks. Floats are a loop of load and compare-and-swap, once more
+ * for each lane that has the same word; a compare-and-swap by itself takes two turns per lane. Cycles
+ * measured on an H200. */
+#define LOOP_BUSY   12
+#define LOOP_CYCLES 54
+
+static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    double at = max_d(t, s->lsu_free);
+    bool atomic = a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED;
+    uint32_t passes = a->passes, latency = (uint32_t)(atomic ? g->lat_atom_shared : g->lat_shared);
+    if (atomic && a->level == TIMING_LOOP) {
+        passes = passes > a->same ? passes : a->same;
+        latency += passes * LOOP_CYCLES;
+        passes *= LOOP_BUSY;
+    } else if (atomic && a->level == TIMING_SWAP) {
+        passes = 2 * (passes > a->same ? passes : a->same);
+    }
+    double busy = max_d(passes, (double)WARP_LANES / (double)g->lanes_lsu);
+    s->lsu_free = at + busy;
+    leaves_queue(s, s->lsu_free);
+    return (uint32_t)(at + busy - 1) + latency;
+}
+
+/* Shared memory of another CTA: through the network between SMs, whose bytes per cycle are less than a
+ * bank pass has. */
+static uint32_t issue_remote(struct timing_sm *s, const struct timing_access *a, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    double bytes = a->pieces ? (a->pieces + 1.0) * TIMING_BULK : (double)a->lanes * a->bytes,
+           at = max_d(max_d(t, s->lsu_free), s->remote_free);
+    s->remote_free = at + bytes / g->cluster_bytes_per_cycle;
+    s->lsu_free = at + max_d(a->pieces ? 1 : a->passes, (double)WARP_LANES / (double)g->lanes_lsu);
+    leaves_queue(s, s->lsu_free);
+    return (uint32_t)(s->remote_free + (double)g->lat_cluster);
+}
+
+static uint32_t issue_lines(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                            const struct timing_access *a, uint32_t t)
+{
+    switch (a->kind) {
+    case ACCESS_STORE: return issue_store(s, w, in, a, t);
+    case ACCESS_ATOMIC: return issue_atomic(s, w, a, t);
+    case ACCESS_RED: issue_atomic(s, w, a, t); return t;
+    case ACCESS_PREFETCH: return issue_prefetch(s, w, in, a, t);
+    default: return issue_load(s, w, in, a, t);
+    }
+}
+
+/* A bulk copy longer than lines[] shows: the same again, further on. */
+static uint32_t issue_global(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                             const struct timing_access *a, uint32_t t)
+{
+    uint32_t done = issue_lines(s, w, in, a, t);
+    for (uint32_t k = 0; k < a->pieces; k++) {
+        for (uint32_t i = 0; i < a->nlines; i++)
+            w->work->lines[a->first + i] += (TIMING_BULK >> CACHE_LINE_SHIFT) << 4;
+        uint32_t more = issue_lines(s, w, in, a, t);
+        if (more > done)
+            done = more;
+    }
+    return done;
+}
+
+static uint32_t issue_space(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
+                            const struct timing_access *a, uint32_t t)
+{
+    const struct sim_preset *g = s->group->t->g;
+    switch (a->space) {
+    case PTX_SPACE_SHARED: return issue_shared(s, a, t);
+    case PTX_SPACE_SHARED_CLUSTER: return issue_remote(s, a, t);
+    case PTX_SPACE_CONST:
+    case PTX_SPACE_PARAM: return t + (uint32_t)(g->lat_const * a->passes);
+    case PTX_SPACE_LOCAL:
+        if (a->kind == ACCESS_STORE)
+            return issue_local_store(s, w, a, t);
+        break;
+    default: break;
+    }
+    return a->nlines ? issue_global(s, w, in, a, t) : t;
+}
+
+uint32_t timing_lsu_issue(struct timing_sm *s, struct timing_warp *w, struct timing_sched *q,
+                          const struct exec_inst *in, const struct timing_access *a, uint32_t t)
+{
+    s->left = 0;
+    uint32_t done = issue_space(s, w, in, a, t);
+    if (!s->left)
+        return done;
+    ring_push(&s->queue, s->left);
+    ring_push(&q->own, s->left);
+    return done;
+}

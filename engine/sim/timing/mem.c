@@ -1,0 +1,424 @@
+/* The memory system behind the SMs of a group: L2 slices, DRAM channels, and the
+ * ports of each SM. Queues are kept as the time at which they are next free.
+ *
+ * In a sample every request stands for `scale` of them, so a request occupies a
+ * queue scale times as long; there are proportionally fewer queues, so that the
+ * load of each keeps the evenness it has on the whole GPU. */
+#include "engine/sim/timing/timing_int.h"
+
+/* A read on its way. answers 0: nothing; sm: who sent it. */
+struct timing_met {
+    uint64_t line;
+    uint32_t at, sm;
+    uint8_t sectors, answers;
+};
+
+#define MOST_LOAD    0.9 /* of DRAM; beyond it the queues themselves say how long it takes */
+#define LOAD_EPOCHS  32  /* over which the load is taken */
+#define LEAST_QUEUES 6   /* fewer, and all requests of a sample would wait alike */
+
+static uint32_t share_of(int64_t n, double scale)
+{
+    uint32_t part = (uint32_t)((double)n / scale + 0.5),
+             least = n < LEAST_QUEUES ? (uint32_t)n : LEAST_QUEUES;
+    return part < least ? least : part;
+}
+
+static struct timing_share share_among(uint32_t n)
+{
+    return (struct timing_share){ UINT64_MAX / n, n };
+}
+
+static enum status make_queues(struct timing_mem *m)
+{
+    const struct sim_preset *g = m->g;
+    m->nslices = share_of(g->l2_slices, m->scale);
+    m->nchannels = share_of(g->dram_channels, m->scale);
+    m->slice = base_alloc(m->nslices * sizeof *m->slice);
+    m->channel = base_alloc(m->nchannels * sizeof *m->channel);
+    m->nunits = (uint32_t)g->l2_slices;
+    m->unit = base_alloc(m->nunits * sizeof *m->unit);
+    m->by_slice = share_among(m->nslices);
+    m->by_channel = share_among(m->nchannels);
+    m->by_unit = share_among(m->nunits);
+    if (g->l2_merge_sms > 1 && !(m->met = base_alloc(TIMING_FLIGHTS * sizeof *m->met)))
+        return ST_NOMEM;
+    return m->slice && m->channel && m->unit ? ST_OK : ST_NOMEM;
+}
+
+/* A slice takes a read of one sector at a time, or the sectors of longer ones as fast as those of whole
+ * lines: two that an H200 reads of a line cost as one. A request that writes some sector in part takes
+ * once the time longer that a single such sector does. */
+static inline double slice_bytes(const struct sim_preset *g, const struct cache_l2_request *r)
+{
+    double sectors = cache_count(r->sectors);
+    if (!r->write) {
+        double one = 32 + g->l2_request_bytes,
+               all = sectors * (32 + g->l2_request_bytes / CACHE_SECTORS);
+        return all > one ? all : one;
+    }
+    sectors = sectors * g->l2_write + (r->partial ? g->l2_partial_write - g->l2_write : 0);
+    return 32.0 * sectors + g->l2_request_bytes;
+}
+
+enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
+                            const struct cache_places *places, struct sim_mem *mem)
+{
+    *m = (struct timing_mem){ .g = g, .scale = places ? (double)g->sms / places->n : 1 };
+    if (make_queues(m) != ST_OK)
+        return ST_NOMEM;
+    double cycles_per_s = g->clock_mhz * 1e6;
+    m->slice_bytes = g->l2_bytes_per_cycle / m->nslices / m->scale;
+    m->channel_bytes = g->dram_gbps * 1e9 * g->dram_efficiency / cycles_per_s / m->nchannels / m->scale;
+    m->crowd_cycles = places ? (double)g->sms / g->l2_shared_rate : 0;
+    m->turn_cycles = (double)g->sms / g->l2_bytes_per_cycle;
+    m->atomic_cycles = m->nslices * m->scale / g->l2_atomics_per_cycle;
+    for (uint32_t n = 0; n <= CACHE_SECTORS; n++) {
+        double bytes = slice_bytes(g, &(struct cache_l2_request){ .sectors = (uint8_t)((1u << n) - 1) });
+        m->port_cycles[n] = 32.0 * n / g->icnt_bytes_per_cycle;
+        m->ask_cycles[n] = bytes * m->turn_cycles;
+        m->slice_cycles[n] = bytes / m->slice_bytes / m->nslices;
+    }
+    uint64_t bytes = (uint64_t)((double)g->l2_bytes * g->l2_distinct);
+    enum status st = places ? cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, places, mem)
+                            : cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
+    if (st == ST_OK)
+        cache_l2_limit_first(&m->l2, g->l2_first_share);
+    return st;
+}
+
+void timing_mem_free(struct timing_mem *m)
+{
+    cache_l2_free(&m->l2);
+    base_free(m->slice);
+    base_free(m->channel);
+    base_free(m->unit);
+    base_free(m->met);
+    m->met = NULL;
+    m->slice = m->channel = m->unit = NULL;
+}
+
+/* ---- seen from an SM, within an epoch ---- */
+
+__extension__ typedef unsigned __int128 product;
+
+/* x / n, by the reciprocal: that is at most one too small. *rest: x % n. */
+static inline uint64_t divide(const struct timing_share *d, uint64_t x, uint32_t *rest)
+{
+    uint64_t q = (uint64_t)((product)x * d->inverse >> 64), r = x - q * d->n;
+    bool more = r >= d->n;
+    *rest = (uint32_t)(more ? r - d->n : r);
+    return q + more;
+}
+
+/* Neighbouring lines go to different queues, in an order that changes with the address. */
+static inline uint16_t spread(uint64_t line, const struct timing_share *d)
+{
+    uint32_t at;
+    uint64_t q = divide(d, line, &at);
+    divide(d, at + (uint32_t)(cache_mix(q) >> 40), &at);
+    return (uint16_t)at;
+}
+
+/* Waiting time at `at`: the backlog at the epoch's start and what came since, less what was served. What
+ * came since is not known before the epoch ends; the SM takes it that the others ask as much as itself.
+ */
+static inline double waiting(const struct timing_mem *m, const struct timing_queue *q, double added,
+                             uint32_t at)
+{
+    double backlog = q->free > m->epoch ? q->free - m->epoch : 0;
+    double w = backlog + added * m->active - (double)(at - m->epoch);
+    return w > 0 ? w : 0;
+}
+
+/* Time that sectors missing in L2 take of a channel, as bytes: pieces of a line cost more than whole
+ * ones. */
+static inline double dram_bytes(const struct sim_preset *g, uint8_t sectors, bool open)
+{
+    uint32_t n = cache_count(sectors);
+    return 32.0 * n / (n < CACHE_SECTORS && !open ? g->dram_scatter : 1);
+}
+
+static void note_request(struct timing_sm *s, const struct cache_l2_request *r, uint8_t fetch)
+{
+    if (s->nrequests == s->cap_requests &&
+        !base_grow((void **)&s->request, s->nrequests, &s->cap_requests, sizeof *s->request)) {
+        s->oom = true;
+        return;
+    }
+    struct cache_l2_request *to = &s->request[s->nrequests++];
+    *to = *r;
+    to->fetch = fetch;
+}
+
+static inline void choose_queues(const struct timing_mem *m, struct cache_l2_request *r)
+{
+    r->slice = spread(r->line, &m->by_slice);
+    r->channel = m->nchannels == m->nslices ? r->slice : spread(r->line, &m->by_channel);
+}
+
+/* A port serves in order of asking: the delay of this request, after which it is busy longer. */
+static double take_port(double *port_free, double at, double cycles)
+{
+    double start = *port_free > at ? *port_free : at;
+    *port_free = start + cycles;
+    return start - at;
+}
+
+/* The slices of the SM's own partition are half of l2_far_latency nearer than the mean, those of the
+ * other as much farther, and of each some by SLICE_APART more or less: lines at random from one SM of an
+ * H200 come after 32 cycles less to 32 more. */
+#define SLICE_APART 12u
+
+static uint32_t with_distance(const struct sim_preset *g, const struct timing_sm *s,
+                              struct cache_l2_request *r, uint32_t cycles)
+{
+    if (!g->l2_far_latency)
+        return cycles;
+    uint64_t h = cache_mix(r->line) >> 40;
+    int32_t half = (int32_t)g->l2_far_latency / 2,
+            apart = (int32_t)((h >> 4) % (2 * SLICE_APART + 1)) - (int32_t)SLICE_APART;
+    apart += (h ^ s->id) & 1 ? half : -half;
+    r->apart = (int8_t)(apart < -(int32_t)(cycles / 2) ? -(int32_t)(cycles / 2) : apart);
+    return (uint32_t)((int64_t)cycles + r->apart);
+}
+
+#define LINE_BITS ((1ull << 56) - 1)
+
+static struct timing_flight *flight_of(struct timing_sm *s, uint64_t line)
+{
+    return s->flight ? &s->flight[cache_mix(line) % TIMING_FLIGHTS] : NULL;
+}
+
+/* Loads of few lines: loads of the SM after which one is forgotten, at least and beyond that; and
+ * cycles. One warp of an H200 that reads lines again d loads later has all merged up to d = 8, half at
+ * 12, a fifth at 16 and none at 24. */
+#define MERGE_LEAST  8u
+#define MERGE_SPREAD 12u
+#define MERGE_CYCLES 200u
+
+/* Whether a read finds one for the same sectors that left a moment ago: the place before L2 where reads
+ * wait for their turn answers up to four with one. */
+static bool merges(const struct timing_sm *s, struct timing_flight *f, const struct cache_l2_request *r)
+{
+    if (!f || f->line != r->line || r->sectors & ~f->sectors || f->answers == 4)
+        return false;
+    if (r->few) {
+        if (s->loads_in - f->load >
+                MERGE_LEAST + (uint32_t)(cache_mix(r->line ^ s->loads_in) >> 40) % MERGE_SPREAD ||
+            r->at - f->since >= MERGE_CYCLES)
+            return false;
+        f->answers++;
+        return true;
+    }
+    uint32_t window = (uint32_t)(cache_mix(r->line ^ s->reads) >> 40) % TIMING_MERGE;
+    if (s->reads - f->nth >= window || r->at - f->since >= window)
+        return false;
+    f->answers++;
+    return true;
+}
+
+/* Cycles that a read of DRAM takes longer than alone, since others come at random: as long again as the
+ * load to what is left. */
+static uint32_t crowded(const struct timing_mem *m)
+{
+    return (uint32_t)((double)m->g->dram_queue * m->load / (1 - m->load));
+}
+
+/* Cycles that a read takes to leave its SM, by the port that stores leave by: an H200 takes 32.6 for 32
+ * lines, 63.9 to store to as many, and 231 for four such reads and a store. */
+#define READ_OUT 1.0
+
+uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_t granule)
+{
+    struct timing_mem *m = &s->group->mem;
+    const struct sim_preset *g = m->g;
+    uint32_t n = cache_count(r->sectors);
+    double port = take_port(&s->port_free, r->at, m->port_cycles[n]);
+    choose_queues(m, r);
+    double wait = 0;
+    if (m->crowd_cycles > 0) /* what all SMs ask for at once holds up what comes behind; so many as meet
+                                before L2 as one */
+        wait = take_port(&s->ask_free, r->at,
+                         m->crowd_cycles * (1 - m->merged) * cache_l2_together(&m->l2, r->line));
+    wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
+    struct timing_flight *f = flight_of(s, r->line);
+    if (merges(s, f, r))
+        return f->until + (uint32_t)port;
+    if (m->crowd_cycles > 0)
+        s->ask_free += m->ask_cycles[n] * (1 - m->merged);
+    uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
+    wait += port + take_port(&s->out_free, r->at, READ_OUT);
+    s->slice_added += m->slice_cycles[n] * (1 - m->merged);
+    uint32_t trip = with_distance(g, s, r, (uint32_t)g->l2_latency);
+    if (lack) {
+        wait += waiting(m, &m->channel[r->channel], s->channel_added, r->at);
+        s->channel_added +=
+            dram_bytes(g, cache_widen(lack, granule), false) / m->channel_bytes / m->nchannels;
+        trip += (uint32_t)(g->dram_latency - g->l2_latency) + crowded(m);
+    }
+    note_request(s, r, cache_widen(lack, granule));
+    uint32_t arrival = r->at + trip + (uint32_t)wait;
+    s->reads++;
+    if (f)
+        *f = (struct timing_flight){ .line = r->line & LINE_BITS,
+                                     .until = arrival,
+                                     .since = r->at,
+                                     .nth = s->reads,
+                                     .load = s->loads_in,
+                                     .sectors = r->sectors & 15u,
+                                     .answers = 1 };
+    return arrival;
+}
+
+/* A store is on its way when its slice takes it; one that makes L2 write lines back waits for DRAM too.
+ */
+uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r)
+{
+    struct timing_mem *m = &s->group->mem;
+    const struct sim_preset *g = m->g;
+    choose_queues(m, r);
+    double cycles = 32.0 * cache_count(r->sectors) / g->icnt_write_bytes_per_cycle;
+    if (cycles < g->icnt_write_cycles)
+        cycles = g->icnt_write_cycles;
+    double wait = take_port(&s->store_free, r->at, cycles), out = take_port(&s->out_free, r->at, cycles);
+    if (out > wait)
+        wait = out;
+    wait += waiting(m, &m->slice[r->slice], s->slice_added, r->at);
+    s->slice_added += slice_bytes(g, r) / m->slice_bytes / m->nslices;
+    wait += m->written_back * waiting(m, &m->channel[r->channel], s->channel_added, r->at);
+    note_request(s, r, 0);
+    return r->at + (uint32_t)wait;
+}
+
+/* cycles of work that wait at an atomic unit; more than that waits at the SMs */
+#define UNIT_ROOM 2048.0
+/* 512 bytes belong to one unit, as the rates of atomics on one to 32 lines show */
+#define UNIT_LINES_SHIFT 2u
+/* cycles a sector's worth of atomics takes out of an SM, measured on an H200 */
+#define ATOMIC_SECTOR 1.3
+
+/* Atomics on one sector take turns at its slice. An SM sends them in order: one that finds no room holds
+ * up those behind. */
+uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r)
+{
+    struct timing_mem *m = &s->group->mem;
+    choose_queues(m, r);
+    r->unit = spread(r->line >> UNIT_LINES_SHIFT, &m->by_unit);
+    double wait = waiting(m, &m->slice[r->slice], s->slice_added, r->at);
+    s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
+    wait += take_port(&s->store_free, r->at, ATOMIC_SECTOR * cache_count(r->sectors));
+    double turn = waiting(m, &m->unit[r->unit], 0, r->at);
+    if (turn > UNIT_ROOM && r->at + turn - UNIT_ROOM > s->store_free)
+        s->store_free = r->at + turn - UNIT_ROOM;
+    note_request(s, r, 0);
+    return r->at + with_distance(m->g, s, r, (uint32_t)m->g->l2_latency) + (uint32_t)(wait + turn) +
+           r->lanes;
+}
+
+void timing_mem_quiet(struct timing_sm *s, struct cache_l2_request *r)
+{
+    choose_queues(&s->group->mem, r);
+    note_request(s, r, r->sectors);
+}
+
+/* ---- end of the epoch: everything is entered ---- */
+
+/* A request that its SM will send later than this epoch's end (it waits for a miss tracker) counts from
+ * that end: booked at its own time it would leave the cycles before it unused and push everybody behind
+ * it. */
+/* Requests of an epoch queue from its start on: an SM whose LSU is behind asks for later cycles than
+ * others, and must not leave a gap before them. */
+static void occupy(struct timing_queue *q, uint32_t epoch, double cycles)
+{
+    q->free = (q->free > epoch ? q->free : epoch) + cycles;
+}
+
+static void enter_request(struct timing_mem *m, const struct cache_l2_request *r)
+{
+    struct cache_l2_outcome o;
+    cache_l2_access(&m->l2, r, &o);
+    double cycles = slice_bytes(m->g, r) / m->slice_bytes + r->lanes * m->atomic_cycles;
+    if (r->lanes)
+        occupy(&m->unit[r->unit], m->epoch, r->lanes * m->g->l2_atomic_cycles * m->scale);
+    /* What a store leaves of a sector for nobody else to write, and what an atomic works on, is read
+     * first. */
+    uint8_t fill = r->write && (r->partial == CACHE_PART || r->lanes) ? r->sectors & (uint8_t)~o.hit : 0;
+    o.miss |= fill;
+    if (!r->quiet)
+        occupy(&m->slice[r->slice], m->epoch, cycles);
+    double busy = dram_bytes(m->g, o.miss, o.open) + dram_bytes(m->g, o.written, o.open);
+    /* weight is in SMs of the GPU; the queue counts in simulated ones */
+    if (busy > 0) {
+        double taken = busy * o.weight / m->scale / m->channel_bytes;
+        occupy(&m->channel[r->channel], m->epoch, taken);
+        m->busy += taken;
+    }
+    m->dram_read += 32.0 * cache_count(o.miss) * o.weight;
+    m->dram_write += 32.0 * cache_count(o.written) * o.weight;
+    if (r->quiet)
+        return;
+    if (r->write) {
+        m->writes += cache_count(r->sectors);
+        m->written_back +=
+            ((double)cache_count(o.written) / cache_count(r->sectors) - m->written_back) / 256;
+    } else {
+        m->reads += cache_count(r->sectors);
+        m->hits += cache_count(o.hit);
+        m->brought += cache_count(o.miss);
+    }
+}
+
+/* Whether the read meets one that another SM of the same neighbourhood sent at about the same time: up
+ * to four go on as one. Its data comes when it would have come alone. */
+static bool meets(struct timing_mem *m, const struct cache_l2_request *r, uint32_t sm)
+{
+    if (!m->met || r->write || r->quiet)
+        return false;
+    uint32_t near = (uint32_t)m->g->l2_merge_sms, place = sm / near;
+    struct timing_met *f = &m->met[cache_mix(r->line * 61 + place) % TIMING_FLIGHTS];
+    uint32_t apart = r->at > f->at ? r->at - f->at : f->at - r->at;
+    bool found = f->line == r->line && f->sm != sm && f->sm / near == place &&
+                 !(r->sectors & ~f->sectors) && f->answers && f->answers < 4 && apart < TIMING_MERGE;
+    if (found)
+        f->answers++;
+    else
+        *f = (struct timing_met){ r->line, r->at, sm, r->sectors, 1 };
+    m->merged += (found - m->merged) / 1024;
+    return found;
+}
+
+static void enter_neighbour(struct timing_mem *m, const struct cache_l2_request *r)
+{
+    struct cache_l2_request n = *r;
+    n.line ^= 1;
+    n.sectors = n.fetch = 15;
+    n.quiet = 1;
+    n.next = 0;
+    choose_queues(m, &n);
+    enter_request(m, &n);
+}
+
+void timing_mem_enter(struct timing_mem *m, struct timing_sm *sms, uint32_t nsms, uint32_t end)
+{
+    uint32_t turn = m->epoch / TIMING_EPOCH; /* nobody is always first */
+    uint32_t active = 0;
+    for (uint32_t k = 0; k < nsms; k++) {
+        struct timing_sm *s = &sms[(k + turn) % nsms];
+        active += s->nrequests > 0;
+        for (size_t i = 0; i < s->nrequests; i++) {
+            if (meets(m, &s->request[i], s->id))
+                continue;
+            enter_request(m, &s->request[i]);
+            if (s->request[i].next && s->request[i].fetch)
+                enter_neighbour(m, &s->request[i]);
+        }
+        s->nrequests = 0;
+        s->slice_added = s->channel_added = 0;
+    }
+    double share = m->busy / ((double)(end - m->epoch) * m->nchannels);
+    m->load += ((share < MOST_LOAD ? share : MOST_LOAD) - m->load) / LOAD_EPOCHS;
+    m->busy = 0;
+    m->active = active;
+    m->epoch = end;
+}

@@ -1,0 +1,31 @@
+/* timing_phase: private to the timing half of engine/sim. Launches longer than the sample whose warps do
+ * not keep step. */
+#ifndef GPULOCW_SIM_TIMING_PHASE_H
+#define GPULOCW_SIM_TIMING_PHASE_H
+
+#include "engine/sim/sim.h"
+
+struct timing_sm;
+struct timing_group;
+struct timing_phases {
+    struct sim_part part;  /* the phases so far, */
+    struct sim_stats from; /* and at the start of the one under way: counters, owned; */
+    uint64_t *inst;        /* instructions of each warp [nsms][nwarps], owned; */
+    uint32_t at;           /* cycle, 0: none is measured; */
+    uint64_t begun;        /* instructions of the group when its warps began to run so */
+};
+/* adds the SM's counters; o->loads [o->nloads] */
+void timing_sm_count(const struct timing_sm *s, struct sim_stats *o);
+/* A phase is measured from here on. */
+void timing_phase_begin(struct timing_group *g);
+/* Ends the phase. True: its fastest warps are gone, the others run on, and there is another phase to
+ * begin. */
+bool timing_phase_next(struct timing_group *g);
+void timing_phases_free(struct timing_phases *p);
+/* Moves the parts of the launch's n groups into *o; false: they have none, or all warps of each keep
+ * step. */
+bool timing_parts_take(struct timing_group *g, uint32_t n, struct sim_stats *o);
+/* Cycles of the launch and counters in its proportions, from o->parts and the functional run `whole`. */
+void timing_parts_add(struct sim_stats *o, const struct sim_stats *whole);
+
+#endif

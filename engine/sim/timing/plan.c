@@ -1,0 +1,562 @@
+/* The plan: what each instruction costs on a preset, and in which order a block
+ * issues. PTX is not what runs: ptxas folds moves and parameter reads away, expands
+ * divisions, and reorders each block so that loads go out early. In-order issue of
+ * PTX as written would wait at the first use of every load; so each region (a basic
+ * block, cut at barriers, atomics, warp operations and clock reads) gets a list
+ * schedule by longest path to its end, which keeps every register and memory order. */
+#include "engine/sim/timing/timing_int.h"
+
+#include <string.h>
+
+/* ---- costs ---- */
+
+/* PTX instructions that stand for several machine instructions, by name, modifier, type kind and width
+ * (0: any); first match wins. Counted in what ptxas 13.0 makes for sm_90, the usual path (normal
+ * numbers): all its instructions; of them, those on the function unit and on the double unit (whose
+ * schedulers lose two cycles to each); and the longest chain of dependent ones, by what it waits for:
+ * 32-bit arithmetic, function unit, double unit, branches. Checked by the rows "chain." and "many." of
+ * tests/gpu/micro.c. */
+enum how { ANY, APPROX /* .approx or .full */, FTZ /* .approx.ftz */ };
+static const struct expansion {
+    const char *name;
+    uint8_t how;
+    char kind;
+    uint8_t bits;
+    uint8_t slots, sfu, dbl, chain, chain_sfu, chain_dbl, chain_branch;
+} expansions[] = {
+    { "div", APPROX, 'f', 0, 5, 1, 0, 4, 1, 0, 0 },  { "div", ANY, 'f', 64, 26, 1, 8, 3, 1, 9, 1 },
+    { "div", ANY, 'f', 32, 12, 2, 0, 5, 1, 0, 1 },   { "sqrt", ANY, 'f', 64, 27, 1, 8, 1, 1, 6, 1 },
+    { "rcp", ANY, 'f', 64, 15, 1, 5, 1, 1, 4, 1 },   { "rsqrt", ANY, 'f', 64, 19, 1, 5, 1, 1, 4, 0 },
+    { "sqrt", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },   { "rcp", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },
+    { "rsqrt", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },  { "ex2", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },
+    { "lg2", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },    { "sqrt", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 },
+    { "rcp", APPROX, 'f', 32, 4, 1, 0, 6, 1, 0, 0 }, { "rsqrt", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 },
+    { "lg2", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 }, { "ex2", APPROX, 'f', 32, 4, 1, 0, 2, 1, 0, 0 },
+    { "sin", ANY, 'f', 32, 2, 1, 0, 1, 1, 0, 0 },    { "cos", ANY, 'f', 32, 2, 1, 0, 1, 1, 0, 0 },
+    { "ex2", ANY, 0, 0, 2, 2, 0, 0, 1, 0, 0 },       { "sqrt", ANY, 'f', 32, 10, 1, 0, 4, 1, 0, 1 },
+    { "rcp", ANY, 'f', 32, 10, 1, 0, 7, 1, 0, 2 },   { "min", ANY, 'f', 64, 9, 0, 2, 4, 0, 1, 0 },
+    { "max", ANY, 'f', 64, 9, 0, 2, 4, 0, 1, 0 },    { "div", ANY, 'u', 64, 120, 3, 0, 50, 3, 0, 3 },
+    { "div", ANY, 's', 64, 140, 3, 0, 58, 3, 0, 3 }, { "rem", ANY, 0, 64, 120, 3, 0, 50, 3, 0, 3 },
+    { "div", ANY, 'u', 0, 18, 3, 0, 12, 3, 0, 0 },   { "div", ANY, 's', 0, 24, 3, 0, 14, 3, 0, 0 },
+    { "rem", ANY, 0, 0, 18, 3, 0, 13, 3, 0, 0 },     { "mul.hi", ANY, 0, 64, 7, 0, 0, 5, 0, 0, 0 },
+    { "mad.hi", ANY, 0, 64, 8, 0, 0, 6, 0, 0, 0 },   { "mul.lo", ANY, 0, 64, 4, 0, 0, 3, 0, 0, 0 },
+    { "mad.lo", ANY, 0, 64, 4, 0, 0, 3, 0, 0, 0 },   { "mul.hi", ANY, 0, 32, 1, 0, 0, 2, 0, 0, 0 },
+    { "mad.hi", ANY, 0, 32, 1, 0, 0, 2, 0, 0, 0 },   { "add", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },
+    { "add", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },    { "sub", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },
+    { "sub", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },    { "shl", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 },
+    { "shr", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 },      { "and", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },
+    { "or", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },     { "xor", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },
+    { "not", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },    { "selp", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 },
+    { "setp", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },   { "setp", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },
+    { "setp", ANY, 'b', 64, 2, 0, 0, 2, 0, 0, 0 },   { "min", ANY, 'u', 64, 4, 0, 0, 3, 0, 0, 0 },
+    { "max", ANY, 'u', 64, 4, 0, 0, 3, 0, 0, 0 },    { "min", ANY, 's', 64, 4, 0, 0, 3, 0, 0, 0 },
+    { "max", ANY, 's', 64, 4, 0, 0, 3, 0, 0, 0 },    { "neg", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },
+    { "abs", ANY, 's', 64, 3, 0, 0, 3, 0, 0, 0 },    { "popc", ANY, 0, 64, 3, 0, 0, 1, 1, 0, 0 },
+    { "clz", ANY, 0, 0, 2, 0, 0, 1, 1, 0, 0 },       { "brev", ANY, 0, 64, 2, 0, 0, 0, 1, 0, 0 },
+    { "vote", ANY, 0, 0, 1, 0, 0, 0, 0, 0, 1 },      { "redux", ANY, 0, 0, 1, 0, 0, 2, 0, 0, 0 },
+    { "bfe", ANY, 0, 0, 2, 0, 0, 2, 0, 0, 0 },       { "bfi", ANY, 0, 0, 2, 0, 0, 2, 0, 0, 0 },
+    { "testp", ANY, 0, 0, 3, 0, 0, 3, 0, 0, 0 },     { "fns", ANY, 0, 0, 40, 0, 0, 40, 0, 0, 0 },
+};
+
+static bool is_how(const struct ptx_inst *i, uint8_t how)
+{
+    bool approx = ptx_has_mod(i, PTX_MOD_APPROX) || ptx_has_mod(i, PTX_MOD_FULL);
+    return how == ANY || (approx && (how == APPROX || ptx_has_mod(i, PTX_MOD_FTZ)));
+}
+
+static const struct expansion *expansion_of(const struct ptx_inst *i)
+{
+    const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+    char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
+    unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
+    for (size_t k = 0; k < ARRAY_LEN(expansions); k++) {
+        const struct expansion *e = &expansions[k];
+        if (strcmp(e->name, name) == 0 && is_how(i, e->how) && (!e->kind || e->kind == kind) &&
+            (!e->bits || e->bits == bits))
+            return e;
+    }
+    return NULL;
+}
+
+/* Between 32 and 64 bits without a sign: half of a register pair. */
+static bool is_widened(const struct ptx_inst *i)
+{
+    if (i->ntypes != 2)
+        return false;
+    uint8_t to = i->type[0], from = i->type[1];
+    return (to == PTX_T_U64 && from == PTX_T_U32) ||
+           ((to == PTX_T_U32 || to == PTX_T_S32) && (from == PTX_T_U64 || from == PTX_T_S64));
+}
+
+/* Register moves, address-space casts and entry parameters cost nothing: operands take their place. */
+static bool is_folded(const struct exec_inst *in)
+{
+    const struct ptx_inst *i = in->ptx;
+    if (i->op == PTX_OP_CVTA || i->op == PTX_OP_CVTA_TO)
+        return true;
+    if (i->op == PTX_OP_CVT && is_widened(i))
+        return true;
+    if (i->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM && in->func->ptx->entry)
+        return true;
+    if (i->op != PTX_OP_MOV || i->nopnds < 2)
+        return false;
+    return i->opnds[1].kind != OPND_SREG && i->opnds[1].kind != OPND_VEC;
+}
+
+static bool reads_clock(const struct ptx_inst *i)
+{
+    for (unsigned k = 0; k < i->nopnds; k++) {
+        if (i->opnds[k].kind != OPND_SREG)
+            continue;
+        const char *n = ptx_sreg_name((enum ptx_sreg)i->opnds[k].index);
+        if (strstr(n, "clock") || strstr(n, "timer"))
+            return true;
+    }
+    return false;
+}
+
+/* Integers among themselves, halves and floats, and on Hopper integers to floats (I2FP) are arithmetic;
+ * the rest is slow. */
+static enum timing_unit unit_of_cvt(const struct ptx_inst *i, const struct sim_preset *g)
+{
+    if (i->ntypes < 2)
+        return UNIT_CVT;
+    bool to = ptx_type_kind((enum ptx_type)i->type[0]) == 'f',
+         from = ptx_type_kind((enum ptx_type)i->type[1]) == 'f';
+    unsigned to_bits = ptx_type_bits((enum ptx_type)i->type[0]),
+             from_bits = ptx_type_bits((enum ptx_type)i->type[1]);
+    if (!to && !from)
+        return UNIT_ALU;
+    if (g->cc_major < 9 || to_bits == 64 || from_bits == 64)
+        return UNIT_CVT;
+    return to && (!from || to_bits != from_bits) ? UNIT_ALU : UNIT_CVT;
+}
+
+static enum timing_unit unit_of(const struct ptx_inst *i, uint8_t cls, const struct sim_preset *g)
+{
+    char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
+    unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
+    if (ptx_op_info((enum ptx_op)i->op)->effect == EFFECT_WARP)
+        return UNIT_WARP;
+    if (cls == CLASS_CVT)
+        return unit_of_cvt(i, g);
+    if (kind == 'f' && bits == 64)
+        return UNIT_FP64;
+    if (cls == CLASS_FP32 && bits == 32 && g->cc_major >= 7 &&
+        (i->op == PTX_OP_MIN || i->op == PTX_OP_MAX || i->op == PTX_OP_SETP))
+        return UNIT_ALU;
+    if (cls == CLASS_FP32 && (bits == 16 || kind == 'x'))
+        return UNIT_FP16;
+    switch (cls) {
+    case CLASS_IMUL: return UNIT_IMUL;
+    case CLASS_FP32: return UNIT_FP32;
+    case CLASS_FP16: return UNIT_FP16;
+    case CLASS_FP64: return UNIT_FP64;
+    case CLASS_SFU: return UNIT_SFU;
+    case CLASS_MOVE: return UNIT_MOVE;
+    case CLASS_LSU:
+    case CLASS_TEX: return UNIT_LSU;
+    case CLASS_CONTROL:
+    case CLASS_BARRIER: return UNIT_CONTROL;
+    case CLASS_TENSOR: return UNIT_TENSOR;
+    default: return UNIT_ALU;
+    }
+}
+
+struct unit_cost {
+    int64_t latency, lanes;
+};
+static struct unit_cost unit_cost(const struct sim_preset *g, enum timing_unit u)
+{
+    switch (u) {
+    case UNIT_IMUL: return (struct unit_cost){ g->lat_imul, g->lanes_imul };
+    case UNIT_FP32: return (struct unit_cost){ g->lat_fp32, g->lanes_fp32 };
+    case UNIT_FP16: return (struct unit_cost){ g->lat_fp16, g->lanes_fp16 };
+    case UNIT_FP64: return (struct unit_cost){ g->lat_fp64, g->lanes_fp64 };
+    case UNIT_SFU: return (struct unit_cost){ g->lat_sfu, g->lanes_sfu };
+    case UNIT_CVT: return (struct unit_cost){ g->lat_cvt, g->lanes_cvt };
+    case UNIT_MOVE: return (struct unit_cost){ g->lat_move, g->lanes_move };
+    case UNIT_CONTROL: return (struct unit_cost){ g->lat_control, g->lanes_control };
+    case UNIT_WARP: return (struct unit_cost){ g->lat_warp, g->lanes_warp };
+    case UNIT_LSU: return (struct unit_cost){ g->l1_latency, g->lanes_lsu };
+    case UNIT_TENSOR: return (struct unit_cost){ g->lat_tensor, g->lanes_tensor ? g->lanes_tensor : 1 };
+    default: return (struct unit_cost){ g->lat_alu, g->lanes_alu };
+    }
+}
+
+static bool is_float(const struct ptx_inst *i)
+{
+    char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
+    return kind == 'f' || kind == 'x';
+}
+
+static uint64_t busy_cycles(const struct sim_preset *g, enum timing_unit u)
+{
+    uint64_t lanes = (uint64_t)unit_cost(g, u).lanes;
+    return ((uint64_t)WARP_LANES * (uint64_t)g->schedulers + lanes - 1) / lanes;
+}
+
+/* A sequence holds the unit it needs longest: the function or double unit, or its own for what is left.
+ */
+static void cost_sequence(struct timing_op *o, const struct expansion *e, const struct sim_preset *g)
+{
+    uint64_t sfu = e->sfu * busy_cycles(g, UNIT_SFU), dbl = e->dbl * busy_cycles(g, UNIT_FP64),
+             left = (uint64_t)e->slots - e->sfu - e->dbl;
+    if (e->slots > e->sfu && (o->unit == UNIT_SFU || o->unit == UNIT_FP64))
+        o->unit = UNIT_FP32;
+    int64_t own_latency = unit_cost(g, (enum timing_unit)o->unit).latency;
+    uint64_t own = left * busy_cycles(g, (enum timing_unit)o->unit);
+    if (sfu > own && sfu >= dbl)
+        o->unit = UNIT_SFU;
+    else if (dbl > own)
+        o->unit = UNIT_FP64;
+    uint64_t most = sfu > dbl ? sfu : dbl;
+    o->slots = e->slots;
+    o->busy = (uint16_t)(own > most ? own : most);
+    o->latency = (uint16_t)(e->chain * own_latency + e->chain_sfu * g->lat_sfu +
+                            e->chain_dbl * g->lat_fp64 + e->chain_branch * g->lat_control);
+}
+
+/* Cycles measured on an H200 (rows of tests/gpu/micro.c): a branch reads its guard later after the
+ * comparison than an addition does (13 for 4); one that is not taken holds its warp for 7; an SM's
+ * barriers take two per warp. */
+#define NOT_TAKEN    7
+#define BARRIER_BUSY 2
+static void cost_branch(struct timing_op *o, const struct ptx_inst *i, const struct sim_preset *g)
+{
+    if (o->flags & TIMING_BARRIER && o->unit == UNIT_CONTROL)
+        o->busy = (uint16_t)(BARRIER_BUSY * g->schedulers);
+    if (!(o->flags & TIMING_ENDS) || o->unit != UNIT_CONTROL || !i->guarded)
+        return;
+    o->late = (uint8_t)(2 * g->lat_alu + 1);
+    o->latency = NOT_TAKEN;
+}
+
+/* Measured on an H200: from a warp's start to its entry parameters (LDC), which come from the constant
+ * cache once; reading a special register. */
+#define PARAMETER 30
+#define SPECIAL   25
+static void cost_op(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
+{
+    const struct ptx_inst *i = in->ptx;
+    o->unit = (uint8_t)unit_of(i, in->cls, g);
+    if (is_folded(in)) {
+        o->flags |= TIMING_FREE;
+        if (i->op == PTX_OP_LD && g->cc_major >= 9)
+            o->latency = PARAMETER;
+        return;
+    }
+    const struct expansion *e = expansion_of(i);
+    struct unit_cost c = unit_cost(g, (enum timing_unit)o->unit);
+    o->slots = 1;
+    o->busy = (uint16_t)busy_cycles(g, (enum timing_unit)o->unit);
+    o->latency = (uint16_t)c.latency;
+    if (e)
+        cost_sequence(o, e, g);
+    /* the branch to the path for rare numbers ends a block */
+    if (e && e->chain_branch && o->unit != UNIT_WARP)
+        o->flags |= TIMING_SPLITS;
+    /* popc, brev, bfind: latency of the function unit, no lack of lanes */
+    if (!e && o->unit == UNIT_SFU && g->cc_major >= 9 && !is_float(i)) {
+        o->unit = UNIT_ALU;
+        o->busy = (uint16_t)busy_cycles(g, UNIT_ALU);
+    }
+    if (i->op == PTX_OP_MOV && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG)
+        o->latency = g->cc_major >= 9 ? SPECIAL : (uint16_t)(c.latency * 4);
+    if (o->flags & TIMING_FENCE)
+        o->latency = (uint16_t)(ptx_has_mod(i, PTX_MOD_CTA) ? g->lat_barrier : g->lat_fence);
+    if (g->cc_major >= 7)
+        cost_branch(o, i, g);
+    if (i->op == PTX_OP_NANOSLEEP)
+        o->latency = (uint16_t)g->l2_latency;
+}
+
+/* ---- where regions end ---- */
+
+/* Waits for asynchronous copies: cp.async.wait_group, mbarrier.try_wait and the like. */
+static bool waits_async(const struct ptx_inst *i)
+{
+    const char *n = ptx_op_info((enum ptx_op)i->op)->name;
+    return strstr(n, "wait") != NULL;
+}
+
+static uint16_t flags_of(const struct exec_inst *in)
+{
+    enum ptx_effect e = ptx_op_info((enum ptx_op)in->ptx->op)->effect;
+    uint16_t f = 0;
+    switch (e) {
+    case EFFECT_LOAD:
+    case EFFECT_STORE:
+    case EFFECT_PREFETCH:
+    case EFFECT_ASYNC_COPY: f = TIMING_MEMORY; break;
+    case EFFECT_ATOMIC: f = TIMING_MEMORY | TIMING_ENDS; break;
+    case EFFECT_FENCE: f = TIMING_ALONE | TIMING_FENCE; break;
+    case EFFECT_BARRIER:
+        f = TIMING_ALONE | TIMING_BARRIER | (waits_async(in->ptx) ? TIMING_ASYNC : 0);
+        break;
+    case EFFECT_BRANCH:
+    case EFFECT_CALL: f = TIMING_ENDS; break;
+    case EFFECT_EXIT: f = TIMING_ALONE; break;
+    case EFFECT_WARP: f = TIMING_ENDS; break;
+    default: break;
+    }
+    if (in->kind == EXEC_CONTROL || in->kind == EXEC_SYNC)
+        f |= TIMING_ENDS;
+    if (in->kind == EXEC_MEM)
+        f |= TIMING_MEMORY;
+    if (reads_clock(in->ptx) || in->ptx->op == PTX_OP_NANOSLEEP)
+        f |= TIMING_ALONE;
+    return f;
+}
+
+/* ---- list schedule of one region ---- */
+
+/* before: what has to have issued; feeds: of that, whose results are waited for. */
+struct block {
+    const struct timing_plan *t;
+    uint32_t first, n;
+    uint64_t before[TIMING_REGION], feeds[TIMING_REGION];
+    uint32_t height[TIMING_REGION], ready[TIMING_REGION];
+};
+
+static bool touches_reg(const struct exec_inst *in, uint32_t reg)
+{
+    for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++)
+        if (in->regs[k] == reg)
+            return true;
+    return false;
+}
+
+/* Read after write, write after write (guards are among the sources); and write after read where the
+ * assembler could not as well rename the register: what comes from a load late would keep the old
+ * value's readers waiting. */
+static bool regs_order(const struct exec_inst *a, const struct exec_inst *b, bool renamed)
+{
+    for (uint16_t k = 0; k < a->ndst; k++)
+        if (touches_reg(b, a->regs[k]))
+            return true;
+    for (uint16_t k = 0; k < b->ndst && !renamed; k++)
+        if (touches_reg(a, b->regs[k]))
+            return true;
+    return false;
+}
+
+static bool feeds(const struct exec_inst *a, const struct exec_inst *b)
+{
+    for (uint16_t k = 0; k < a->ndst; k++)
+        for (uint32_t n = b->ndst; n < (uint32_t)b->ndst + b->nsrc; n++)
+            if (b->regs[n] == a->regs[k])
+                return true;
+    return false;
+}
+
+/* Stores keep their place among accesses to the same space: the assembler cannot tell them apart. */
+static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
+{
+    enum ptx_effect ea = ptx_op_info((enum ptx_op)a->ptx->op)->effect,
+                    eb = ptx_op_info((enum ptx_op)b->ptx->op)->effect;
+    if (ea == EFFECT_NONE || eb == EFFECT_NONE)
+        return false;
+    if (ea == EFFECT_LOAD && eb == EFFECT_LOAD)
+        return a->policy.cop == COP_CV || b->policy.cop == COP_CV;
+    bool apart = a->space != b->space && a->space != PTX_SPACE_GENERIC && b->space != PTX_SPACE_GENERIC;
+    return !apart;
+}
+
+static void find_order(struct block *b)
+{
+    const struct exec_inst *code = &b->t->p->code[b->first];
+    uint64_t late = 0; /* memory, and what comes of it */
+    for (uint32_t i = 0; i < b->n; i++) {
+        b->before[i] = b->feeds[i] = 0;
+        bool last = i + 1 == b->n && (b->t->op[b->first + i].flags & TIMING_ENDS);
+        for (uint32_t k = 0; k < i; k++)
+            if (feeds(&code[k], &code[i]))
+                b->feeds[i] |= 1ull << k;
+        if (b->t->op[b->first + i].unit == UNIT_LSU || b->feeds[i] & late)
+            late |= 1ull << i;
+        for (uint32_t k = 0; k < i; k++)
+            if (last || regs_order(&code[k], &code[i], !(late >> i & 1)) ||
+                keeps_place(&code[k], &code[i]))
+                b->before[i] |= 1ull << k;
+    }
+    for (uint32_t i = b->n; i-- > 0;) {
+        const struct timing_op *o = &b->t->op[b->first + i];
+        uint32_t tail = 0;
+        for (uint32_t k = i + 1; k < b->n; k++)
+            if (b->before[k] >> i & 1 && b->height[k] > tail)
+                tail = b->height[k];
+        b->height[i] = tail + o->latency;
+    }
+}
+
+/* What the assembler would issue at cycle `now`: of what has its operands the one with the longest path
+ * to the end, else what has them soonest. */
+static uint32_t pick_next(const struct block *b, uint64_t done, uint32_t now)
+{
+    uint32_t pick = TIMING_REGION;
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (done >> i & 1 || b->before[i] & ~done)
+            continue;
+        uint32_t at = b->ready[i] > now ? b->ready[i] : now, best = pick == TIMING_REGION ? UINT32_MAX
+                                                                    : b->ready[pick] > now
+                                                                        ? b->ready[pick]
+                                                                        : now;
+        if (at < best || (at == best && b->height[i] > b->height[pick]))
+            pick = i;
+    }
+    return pick;
+}
+
+static void schedule_region(struct timing_plan *t, const struct timing_region *r)
+{
+    struct block b = { .t = t, .first = r->first, .n = r->n };
+    find_order(&b);
+    uint64_t done = 0;
+    for (uint32_t at = 0, now = 0; at < r->n; at++) {
+        uint32_t pick = pick_next(&b, done, now);
+        const struct timing_op *o = &t->op[r->first + pick];
+        if (b.ready[pick] > now)
+            now = b.ready[pick];
+        for (uint32_t i = pick + 1; i < r->n; i++)
+            if (b.feeds[i] >> pick & 1 && now + o->latency > b.ready[i])
+                b.ready[i] = now + o->latency;
+        now += o->slots;
+        t->order[r->order + at] = (uint8_t)pick;
+        done |= 1ull << pick;
+    }
+}
+
+/* ---- the whole program ---- */
+
+/* From Volta on the assembler makes additions, shifts and moves on either integer pipe (IADD3 or
+ * IMAD.IADD), and shares them out. */
+static void balance(struct timing_plan *t, const struct sim_preset *g)
+{
+    bool other = false;
+    if (g->cc_major < 7)
+        return;
+    for (uint32_t i = 0; i < t->p->ncode; i++) {
+        enum ptx_op op = (enum ptx_op)t->p->code[i].ptx->op;
+        if (t->op[i].flags & TIMING_FREE || t->op[i].unit != UNIT_ALU ||
+            (op != PTX_OP_ADD && op != PTX_OP_SUB && op != PTX_OP_SHL))
+            continue;
+        if (other)
+            t->op[i].unit = UNIT_IMUL;
+        other = !other;
+    }
+}
+
+/* Of code that is never reached, nothing is known of the registers. */
+static uint32_t ready_slot(const struct timing_op *o, const struct exec_inst *in, uint32_t k)
+{
+    uint32_t at = in->func->ready_slot[in->regs[k]];
+    return at == EXEC_NO_ID ? TIMING_ZERO : o->base + at;
+}
+
+#define HOLDS                                                                                    \
+    (TIMING_FENCE | TIMING_SPLITS | TIMING_ALONE | TIMING_ASYNC | TIMING_ENDS | TIMING_BARRIER | \
+     TIMING_CALL)
+static struct timing_slot slot_of(const struct timing_op *o, const struct exec_inst *in, uint32_t pc,
+                                  uint32_t regs)
+{
+    uint32_t n = (uint32_t)in->ndst + in->nsrc;
+    struct timing_slot s = { .pc = pc,
+                             .regs = regs,
+                             .busy = o->busy,
+                             .latency = o->latency,
+                             .slots = o->slots,
+                             .late = o->late,
+                             .each = o->each,
+                             .unit = o->unit,
+                             .flags = o->flags,
+                             .ndst = in->ndst,
+                             .nsrc = in->nsrc,
+                             .dst = in->ndst ? ready_slot(o, in, 0) : TIMING_SINK,
+                             .many = in->ndst > 1 || n > TIMING_NEAR,
+                             .holds = (o->flags & HOLDS) != 0 };
+    for (uint32_t k = 0; k < TIMING_NEAR; k++)
+        s.near[k] = k < n ? ready_slot(o, in, k) : TIMING_ZERO;
+    return s;
+}
+
+/* The order as the SM walks it: one record after the other, registers in line. */
+static void lay_out(struct timing_plan *t, const struct timing_region *r, uint32_t *nregs)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint32_t pc = r->first + t->order[r->order + i];
+        const struct exec_inst *in = &t->p->code[pc];
+        t->slot[r->order + i] = slot_of(&t->op[pc], in, pc, *nregs);
+        for (uint32_t k = 0; k < (uint32_t)in->ndst + in->nsrc; k++)
+            t->regs[(*nregs)++] = ready_slot(&t->op[pc], in, k);
+    }
+}
+
+static uint32_t count_regs(const struct sim_program *p)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->ncode; i++)
+        n += (uint32_t)p->code[i].ndst + p->code[i].nsrc;
+    return n;
+}
+
+static void cut_regions(struct timing_plan *t, const struct exec_func *f)
+{
+    struct timing_region *r = NULL;
+    for (uint32_t i = f->first; i < f->first + f->n; i++) {
+        bool alone = t->op[i].flags & TIMING_ALONE;
+        if (!r || alone || t->p->code[i].leader || r->n == TIMING_REGION) {
+            r = &t->region[t->nregions];
+            *r = (struct timing_region){ i, 0, i };
+            t->nregions++;
+        }
+        t->op[i].region = t->nregions - 1;
+        r->n++;
+        if (alone || t->op[i].flags & (TIMING_ENDS | TIMING_SPLITS))
+            r = NULL;
+    }
+}
+
+enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
+                             const struct sim_preset *g)
+{
+    *t = (struct timing_plan){ .p = p, .arena = arena_new(0) };
+    if (!t->arena)
+        return ST_NOMEM;
+    t->op = ARENA_ARRAY(t->arena, struct timing_op, p->ncode + 1);
+    t->route = ARENA_ARRAY(t->arena, struct cache_route, p->ncode + 1);
+    t->region = ARENA_ARRAY(t->arena, struct timing_region, p->ncode + 1);
+    t->order = ARENA_ARRAY(t->arena, uint8_t, p->ncode + 1);
+    t->slot = ARENA_ARRAY(t->arena, struct timing_slot, p->ncode + 1);
+    t->regs = ARENA_ARRAY(t->arena, uint32_t, count_regs(p) + 1);
+    if (arena_failed(t->arena))
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < p->ncode; i++) {
+        t->op[i].flags = flags_of(&p->code[i]);
+        cost_op(&t->op[i], &p->code[i], g);
+        t->route[i] = cache_route_load(g, &p->code[i].policy, 0, 0);
+    }
+    timing_uniform(t);
+    timing_calls(t, g);
+    timing_fold(t, g);
+    balance(t, g);
+    t->nslots = TIMING_OWN_SLOTS;
+    for (uint32_t k = 0; k < p->nfuncs; k++) {
+        const struct exec_func *f = &p->funcs[k];
+        for (uint32_t i = f->first; i < f->first + f->n; i++)
+            t->op[i].base = t->nslots;
+        t->nslots += f->nready;
+        cut_regions(t, f);
+    }
+    for (uint32_t i = 0, n = 0; i < t->nregions; i++) {
+        schedule_region(t, &t->region[i]);
+        lay_out(t, &t->region[i], &n);
+    }
+    return ST_OK;
+}
+
+void timing_plan_free(struct timing_plan *t)
+{
+    arena_free(t->arena);
+    *t = (struct timing_plan){ 0 };
+}

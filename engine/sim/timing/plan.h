@@ -1,0 +1,95 @@
+/* timing_plan: private to the timing half of engine/sim. What each instruction of a
+ * program costs on a preset, and the order in which a region of it issues. */
+#ifndef GPULOCW_SIM_TIMING_PLAN_H
+#define GPULOCW_SIM_TIMING_PLAN_H
+
+#include "engine/sim/cache/cache.h"
+
+#define TIMING_REGION 64u /* instructions scheduled together at most */
+
+enum timing_unit {
+    UNIT_ALU,
+    UNIT_IMUL,
+    UNIT_FP32,
+    UNIT_FP16,
+    UNIT_FP64,
+    UNIT_SFU,
+    UNIT_CVT,
+    UNIT_MOVE,
+    UNIT_CONTROL,
+    UNIT_WARP,
+    UNIT_LSU,
+    UNIT_TENSOR,
+    UNIT_COUNT
+};
+enum timing_flag {
+    TIMING_MEMORY = 1,
+    TIMING_BARRIER = 2,
+    TIMING_ALONE = 4 /* a region of its own */,
+    TIMING_ENDS = 8 /* ends its region */,
+    TIMING_FREE = 16 /* no machine instruction: folded away by the assembler */,
+    TIMING_FENCE = 32,
+    TIMING_ASYNC = 64 /* waits for asynchronous copies */,
+    TIMING_ONE_WORD = 128 /* an atomic whose address is known to be the same for all lanes */,
+    TIMING_SPLITS =
+        256 /* ends its region, wherever in it it issues: what comes after waits for its result */,
+    TIMING_CALL = 512 /* a call, or a return from one */
+};
+struct timing_op {
+    uint16_t flags;
+    uint8_t unit;
+    uint8_t late;     /* cycles after its operands are there that it can issue */
+    uint16_t slots;   /* machine instructions it stands for */
+    uint16_t busy;    /* cycles one scheduler's unit is taken */
+    uint16_t latency; /* issue to result */
+    uint16_t each;    /* of a call of the driver's: more cycles per lane */
+    uint32_t region;
+    uint32_t base; /* scoreboard slot of the function's register 0 */
+};
+/* An instruction at its place in the issue order of its region, with all that issuing it takes. Nearly
+ * all have one result and few operands: those stand here, so that the scoreboard is read without a loop.
+ */
+#define TIMING_NEAR 4u
+struct timing_slot {
+    uint32_t pc;
+    uint32_t near[TIMING_NEAR]; /* scoreboard slots of results and operands; TIMING_ZERO: none */
+    uint32_t dst;               /* of the one result; TIMING_SINK: there is none */
+    /* scoreboard slots at plan->regs[regs]: ndst results, then nsrc operands */
+    uint32_t regs;
+    uint16_t busy, latency, slots, flags, each;
+    uint8_t unit, late;
+    uint16_t ndst, nsrc;
+    bool many; /* more results or operands than stand here */
+    /* what comes after may have to wait for more than the issue interval */
+    bool holds;
+};
+/* Scoreboard slots before a warp's registers: always ready; written, never read. */
+enum { TIMING_ZERO, TIMING_SINK, TIMING_OWN_SLOTS };
+/* code[first..+n); in issue order at plan->slot[order..+n) */
+struct timing_region {
+    uint32_t first, n, order;
+};
+struct timing_plan {
+    const struct sim_program *p;
+    struct timing_op *op;      /* [ncode] */
+    struct cache_route *route; /* [ncode]: of loads without a cache hint */
+    struct timing_region *region;
+    uint32_t nregions;
+    uint8_t *order;           /* offsets from region.first */
+    struct timing_slot *slot; /* [ncode]: parallel to order */
+    uint32_t *regs;
+    /* scoreboard slots of one warp, the first TIMING_OWN_SLOTS included */
+    uint32_t nslots;
+    struct arena *arena;
+};
+enum status timing_plan_make(struct timing_plan *t, const struct sim_program *p,
+                             const struct sim_preset *g);
+void timing_plan_free(struct timing_plan *t);
+/* uniform.c: sets TIMING_ONE_WORD. */
+void timing_uniform(struct timing_plan *t);
+/* call.c: costs of calls, returns and parameters. */
+void timing_calls(struct timing_plan *t, const struct sim_preset *g);
+/* fold.c: 64-bit sums, and what goes into them. */
+void timing_fold(struct timing_plan *t, const struct sim_preset *g);
+
+#endif

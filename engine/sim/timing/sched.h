@@ -1,0 +1,29 @@
+/* timing_sched: private to the timing half of engine/sim. One scheduler of an SM. */
+#ifndef GPULOCW_SIM_TIMING_SCHED_H
+#define GPULOCW_SIM_TIMING_SCHED_H
+
+#include "engine/sim/timing/plan.h"
+
+#define TIMING_SCHEDULERS 8u /* of an SM, at most */
+
+/* What a step can need besides a unit: nothing, or room in the LSU's queue. */
+enum { TIMING_WANT_FETCH = UNIT_COUNT, TIMING_WANT_ROOM, TIMING_WANTS };
+
+/* completion of the last n memory instructions; the oldest */
+struct timing_ring {
+    uint32_t *done, n, at;
+};
+/* A scheduler of an SM: its warps whose step has come, by what it needs, and when there is that. */
+struct timing_sched {
+    uint32_t any;  /* bits of the wants that some warp is due for */
+    uint32_t free; /* when it can issue again */
+    uint32_t last; /* of its warps, the one that issued last */
+    bool paired;   /* dual issue: another may issue in the same cycle */
+    /* when each unit is free; TIMING_WANT_FETCH: 0; TIMING_WANT_ROOM: as last looked at */
+    uint32_t from[TIMING_WANTS];
+    uint64_t due[TIMING_WANTS];
+    struct timing_ring own; /* completion of its last memory instructions */
+    uint32_t id;
+};
+
+#endif

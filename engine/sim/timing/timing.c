@@ -1,0 +1,482 @@
+/* Timed launches. A launch small enough is simulated whole: every CTA on every SM,
+ * on the real buffers. A larger one is timed on a sample, unless `exact`: NGROUPS
+ * independent groups of a few SMs each, on private memory, so that buffers stay
+ * as they were; the number of groups never depends on the host. Small work gets
+ * more SMs, since the slowest SM ends a launch and a few do not show it. A GPU of
+ * few SMs is simulated with all of them, for the first waves of CTAs. What the
+ * sample did not run is extrapolated (time by waves, counts by CTAs) and the
+ * result says so. Programs whose CTAs communicate are never sampled: a few SMs
+ * would do the work of all. Where no CTA of the sample ended in time, the rate of
+ * instructions is what it gives, and the launch's size comes from elsewhere. */
+#include "engine/sim/timing/timing_int.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NGROUPS       2u
+#define SAMPLE_SMS    4u      /* SMs of a group at first */
+#define SAMPLE_MORE   8u      /* and when that many cost less than the budget */
+#define SAMPLE_BUDGET 200000u /* warp instructions of a group before it stops starting CTAs */
+#define WHOLE_LIMIT   400000u /* warp instructions of a launch that is simulated whole */
+
+/* ---- setting up ---- */
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+static uint64_t shuffle_of(uint64_t n, uint64_t seed)
+{
+    uint64_t m = n < 3 ? 1 : base_splitmix(seed, 0) % n | 1;
+    while (gcd(m, n) != 1)
+        m++;
+    return m;
+}
+
+/* The launch's buffers, found by the pointers among its parameters. */
+static void find_buffers(struct timing_launch *t)
+{
+    for (uint64_t off = 0; off + 8 <= t->l->nparams && t->nbuffers < ARRAY_LEN(t->buffer); off += 8) {
+        uint64_t v;
+        memcpy(&v, t->l->params + off, 8);
+        const struct sim_alloc *a = sim_mem_find(t->p->mem, v);
+        uint32_t k = 0;
+        while (a && k < t->nbuffers && t->buffer[k].first != a->addr >> CACHE_LINE_SHIFT)
+            k++;
+        if (a && k == t->nbuffers)
+            t->buffer[t->nbuffers++] = (struct cache_range){ a->addr >> CACHE_LINE_SHIFT,
+                                                             (a->n >> CACHE_LINE_SHIFT) + 1, false };
+        for (size_t i = 0; a && i < t->l->nrestored; i++)
+            t->buffer[k].restored |= t->l->restored[i] == a->addr;
+    }
+}
+
+static enum status set_up(struct timing_launch *t, struct sim_program *p, const struct sim_launch *l,
+                          struct diags *ds)
+{
+    *t = (struct timing_launch){
+        .p = p, .l = l, .g = &p->preset, .ngroups = 1, .nctas = dim3u_count(l->grid)
+    };
+    struct sim_resources r = sim_program_resources(p);
+    uint32_t threads = (uint32_t)dim3u_count(l->block);
+    struct timing_occupancy o = timing_occupancy(&r, t->g, threads, l->shared, l->carveout);
+    if (!o.ctas_per_sm) {
+        diag_error(ds, "launch",
+                   "a CTA of %u threads with %u registers per thread and %u bytes of shared memory does "
+                   "not fit on an SM of %s",
+                   threads, r.regs, r.shared_static + l->shared, t->g->title);
+        return ST_USAGE;
+    }
+    /* A cluster stays together: what is handed out here are clusters, and an SM holds at least one of
+     * them. */
+    t->cluster = (uint32_t)dim3u_count(exec_cluster_of(p, l));
+    o.ctas_per_sm = o.ctas_per_sm > t->cluster ? o.ctas_per_sm / t->cluster : 1;
+    t->nctas /= t->cluster;
+    t->warps_per_cta = t->cluster * ((threads + WARP_LANES - 1) / WARP_LANES);
+    t->ctas_per_sm = o.ctas_per_sm;
+    t->l1_bytes = o.l1_bytes;
+    /* The shadow that races are looked for in is one for all CTAs. */
+    t->threads = l->check_races || l->check_uninit ? 1 : l->threads ? l->threads : base_cpus();
+    if (l->warm_l2)
+        find_buffers(t);
+    if (l->dispatch == DISPATCH_RANDOM && t->nctas < UINT32_MAX / 2)
+        t->shuffle = shuffle_of(t->nctas, l->seed);
+    return timing_plan_make(&t->plan, p, t->g);
+}
+
+/* ---- running groups ---- */
+
+struct timing_groups {
+    struct timing_group *v;
+    uint32_t n;
+    uint64_t budget;
+    struct exec_drive *beside;
+    const struct timing_launch *t;
+};
+static void run_group(void *ctx, size_t i)
+{
+    struct timing_groups *a = ctx;
+    if (i >= a->n) {
+        exec_drive_share(a->beside);
+        return;
+    }
+    struct timing_group *g = &a->v[i];
+    enum status st = timing_group_init(g, a->t, (uint32_t)i);
+    if (st != ST_OK)
+        g->status = st;
+    else
+        timing_group_run(g, a->budget);
+}
+
+static void free_groups(struct timing_groups *a)
+{
+    for (uint32_t i = 0; a->v && i < a->n; i++)
+        if (a->v[i].t)
+            timing_group_free(&a->v[i]);
+    base_free(a->v);
+    *a = (struct timing_groups){ 0 };
+}
+
+static enum status run_groups(struct timing_launch *t, uint64_t budget, struct timing_groups *a,
+                              struct diags *ds)
+{
+    a->n = t->ngroups;
+    a->budget = budget;
+    a->v = base_alloc(a->n * sizeof *a->v);
+    if (!a->v)
+        return ST_NOMEM;
+    a->t = t;
+    enum status st = ST_OK;
+    uint32_t pieces = a->n + (a->beside ? t->threads : 0); /* groups first: they take longest */
+    base_parallel(t->threads < pieces ? t->threads : pieces, pieces, run_group, a);
+    for (uint32_t i = 0; i < a->n && st == ST_OK; i++) {
+        st = a->v[i].status;
+        diags_move(ds, &a->v[i].ds);
+    }
+    return st;
+}
+
+/* ---- statistics ---- */
+
+static uint64_t scale_u64(uint64_t n, double by)
+{
+    return by == 1 ? n : (uint64_t)((double)n * by + 0.5);
+}
+
+static void scale_counts(struct sim_stats *o, double by)
+{
+    uint64_t *v[] = { &o->inst_warp, &o->inst_thread, &o->l1_requests, &o->l1_sectors, &o->l1_hits,
+                      &o->l2_reads,  &o->l2_hits,     &o->l2_brought,  &o->l2_writes };
+    for (size_t i = 0; i < ARRAY_LEN(v); i++)
+        *v[i] = scale_u64(*v[i], by);
+    for (uint32_t i = 0; i < o->nloads; i++) {
+        struct sim_load_stats *c = &o->loads[i];
+        uint64_t *w[] = { &c->executions, &c->requests, &c->sectors, &c->l1_hits, &c->threads };
+        for (size_t k = 0; k < ARRAY_LEN(w); k++)
+            *w[k] = scale_u64(*w[k], by);
+    }
+}
+
+static enum status make_loads(const struct sim_program *p, struct sim_stats *o)
+{
+    base_free(o->loads);
+    o->nloads = p->nloads;
+    o->loads = base_alloc((p->nloads + 1) * sizeof *o->loads);
+    if (!o->loads)
+        return ST_NOMEM;
+    for (uint32_t i = 0; i < p->nloads; i++) {
+        const struct exec_inst *in = p->loads[i];
+        o->loads[i] = (struct sim_load_stats){ .func = in->func->ptx->index,
+                                               .inst = in->ptx->index,
+                                               .line = in->ptx->at.line };
+    }
+    return ST_OK;
+}
+
+static bool is_partial(const struct timing_groups *a)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < a->n; i++)
+        any |= a->v[i].partial;
+    return any;
+}
+
+/* The rate of a part: cycles = lead + per_inst * instructions. Memory traffic as the sample's share of
+ * it. */
+static void collect_partial(const struct timing_groups *a, struct sim_stats *o)
+{
+    o->lead_cycles = o->cycles_per_inst = 0;
+    o->dram_read_bytes = o->dram_write_bytes = 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct timing_group *g = &a->v[i];
+        double rate = (double)(g->stop.inst - g->from.inst) / (double)(g->stop.at - g->from.at);
+        if (!g->partial || g->stop.at <= g->from.at)
+            rate = (double)timing_group_instructions(g) / (g->last_end ? g->last_end : 1);
+        o->cycles_per_inst += 1 / (rate * g->mem.scale) / a->n;
+        o->lead_cycles += ((double)g->from.at - (double)g->from.inst / rate) / a->n;
+        o->dram_read_bytes += (uint64_t)(g->mem.dram_read / g->mem.scale);
+        o->dram_write_bytes += (uint64_t)(g->mem.dram_write / g->mem.scale);
+    }
+    o->cycles = o->time_ns = NAN;
+}
+
+/* CTAs that end within the budget are the shorter ones where CTAs differ in length: then the sample
+ * stands for fewer instructions than the launch has, and time and traffic are taken to grow with them.
+ */
+/* so far apart as counts of the same launch may be: claims of tasks, rounding to CTAs */
+#define TYPICAL 0.05
+static void make_typical(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
+{
+    double by = (double)whole->inst_warp / (double)s->inst_warp;
+    if (!s->sampled || !whole->inst_warp || fabs(by - 1) < TYPICAL)
+        return;
+    s->cycles *= by;
+    s->time_ns = s->cycles * 1000 / p->clock_mhz + p->launch_ns;
+    s->dram_read_bytes = scale_u64(s->dram_read_bytes, by);
+    s->dram_write_bytes = scale_u64(s->dram_write_bytes, by);
+    scale_counts(s, by);
+}
+
+void sim_stats_complete(struct sim_stats *s, const struct sim_preset *p, const struct sim_stats *whole)
+{
+    if (!s->inst_warp)
+        return;
+    if (!(s->cycles_per_inst > 0)) {
+        make_typical(s, p, whole);
+        return;
+    }
+    s->sample_share = fmin(1, (double)s->inst_warp / (double)whole->inst_warp);
+    s->cycles = s->lead_cycles + s->cycles_per_inst * (double)whole->inst_warp;
+    if (s->nparts)
+        timing_parts_add(s, whole);
+    double by = (double)whole->inst_warp / (double)s->inst_warp;
+    s->time_ns = s->cycles * 1000 / p->clock_mhz + p->launch_ns;
+    s->dram_read_bytes = scale_u64(s->dram_read_bytes, by);
+    s->dram_write_bytes = scale_u64(s->dram_write_bytes, by);
+    scale_counts(s, by);
+    s->cycles_per_inst = 0;
+}
+
+static enum status collect(const struct timing_launch *t, struct timing_groups *a, struct sim_stats *o)
+{
+    enum status st = make_loads(t->p, o);
+    if (st != ST_OK)
+        return st;
+    double cycles = 0, dram_read = 0, dram_write = 0, warp_cycles = 0, sm_cycles = 0;
+    double ctas = 0;
+    o->inst_warp = o->inst_thread = 0;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct timing_group *g = &a->v[i];
+        for (uint32_t k = 0; k < g->nsms; k++) {
+            timing_sm_count(&g->sm[k], o);
+            warp_cycles += (double)timing_sm_residency(&g->sm[k], g->now);
+            /* as the counter: SMs without a CTA do not count */
+            sm_cycles += timing_sm_active(&g->sm[k], g->now);
+        }
+        if (g->partial)
+            continue;
+        cycles += timing_group_cycles(g) / a->n;
+        double done = timing_group_ctas(g), stood_for = done * g->mem.scale;
+        dram_read += g->mem.dram_read * (double)t->nctas / stood_for / a->n;
+        dram_write += g->mem.dram_write * (double)t->nctas / stood_for / a->n;
+        ctas += done;
+    }
+    for (uint32_t i = 0; i < a->n; i++) {
+        o->l2_reads += a->v[i].mem.reads;
+        o->l2_hits += a->v[i].mem.hits;
+        o->l2_brought += a->v[i].mem.brought;
+        o->l2_writes += a->v[i].mem.writes;
+    }
+    o->dry = t->sampled;
+    o->sampled = t->sampled && (t->subset || a->v[0].stopped || a->v[0].most < t->nctas);
+    o->sample_share = o->sampled ? ctas / (double)t->nctas : 1;
+    bool partial = is_partial(a);
+    if (o->sampled && !partial)
+        scale_counts(o, (double)t->nctas / ctas);
+    o->cycles = cycles;
+    o->time_ns = cycles * 1000 / t->g->clock_mhz + t->g->launch_ns;
+    o->dram_read_bytes = (uint64_t)dram_read;
+    o->dram_write_bytes = (uint64_t)dram_write;
+    o->warps_active = sm_cycles > 0 ? 100 * warp_cycles / ((double)t->g->max_warps * sm_cycles) : 0;
+    if (o->warps_active > 100)
+        o->warps_active = 100; /* a cluster that needs several SMs is on one */
+    o->ctas_per_sm = t->ctas_per_sm * t->cluster;
+    if (partial) {
+        collect_partial(a, o);
+        timing_parts_take(a->v, a->n, o);
+    }
+    return ST_OK;
+}
+
+/* The executor counts for itself; of its statistics only what was printed is wanted. */
+static void take_print(struct exec_launch *x, struct sim_stats *out)
+{
+    struct sim_stats own = { 0 };
+    exec_launch_stats(x, &own);
+    out->print = own.print;
+    out->nprint = own.nprint;
+    own.print = NULL;
+    sim_stats_free(&own);
+}
+
+/* ---- the policy ---- */
+
+enum way {
+    WAY_WHOLE,
+    WAY_WAVES /* all SMs, as many waves as it takes */,
+    WAY_SUBSET /* groups of `simulated` SMs */
+};
+
+/* Replaces *out. *astray: a sample left out what it should not have, so that nothing of it holds. */
+static enum status run_way(struct timing_launch *t, struct exec_drive *beside, struct sim_stats *out,
+                           bool *astray, struct diags *ds)
+{
+    sim_stats_free(out);
+    *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
+    struct timing_groups a = { .beside = beside };
+    enum status st = exec_launch_new(t->p, t->l, &t->x, ds);
+    if (st != ST_OK)
+        return st;
+    st = run_groups(t, t->sampled ? NGROUPS * SAMPLE_BUDGET / t->ngroups : 0, &a, ds);
+    enum status counted = st == ST_OK ? collect(t, &a, out) : ST_OK;
+    free_groups(&a);
+    *astray = exec_launch_escaped_region(t->x);
+    if (exec_launch_faulted(t->x))
+        st = exec_fault_report(t->x, ds);
+    else if (st == ST_OK && !t->sampled)
+        take_print(t->x, out);
+    exec_launch_free(t->x);
+    t->x = NULL;
+    return st == ST_OK ? counted : st;
+}
+
+/* One way of running it. Replaces *out. */
+static enum status run_once(struct timing_launch *t, enum way way, uint32_t simulated,
+                            struct exec_drive *beside, struct sim_stats *out, struct diags *ds)
+{
+    t->sampled = way != WAY_WHOLE;
+    t->subset = way == WAY_SUBSET;
+    t->ngroups = t->subset ? NGROUPS : 1;
+    t->simulated = simulated;
+    bool astray = false;
+    struct diags own = { 0 };
+    enum status st = run_way(t, beside, out, &astray, &own);
+    if (astray) {
+        diags_free(&own);
+        t->full = true;
+        st = run_way(t, beside, out, &astray, &own);
+    }
+    diags_move(ds, &own);
+    diags_free(&own);
+    return st;
+}
+
+static bool is_read(const struct sim_program *p, const struct exec_func *f, uint32_t reg)
+{
+    for (uint32_t i = f->first; i < f->first + f->n; i++)
+        for (uint32_t k = p->code[i].ndst; k < (uint32_t)p->code[i].ndst + p->code[i].nsrc; k++)
+            if (p->code[i].regs[k] == reg)
+                return true;
+    return false;
+}
+
+/* The registers of the clustering pass begin with %gl; with them CTAs claim tasks, which SMs of a sample
+ * do among themselves as all SMs do. */
+static bool claims_task(const struct exec_inst *in)
+{
+    for (unsigned k = 0; k < in->ptx->nopnds; k++) {
+        const struct ptx_operand *o = &in->ptx->opnds[k];
+        if (o->kind != OPND_ADDR || o->base != BASE_REG)
+            continue;
+        struct str name = in->func->ptx->regs[o->index].name;
+        return name.n > 3 && memcmp(name.s, "%gl", 3) == 0;
+    }
+    return false;
+}
+
+enum talk { TALK_NONE, TALK_CLAIMS, TALK_OTHER };
+
+/* What CTAs tell each other: nothing (atomics whose old value nobody reads), which tasks are taken, or
+ * anything. */
+static enum talk talk_of(const struct sim_program *p)
+{
+    enum talk t = TALK_NONE;
+    bool atomics = false;
+    for (uint32_t f = 0; f < p->nfuncs; f++)
+        for (uint32_t i = p->funcs[f].first; i < p->funcs[f].first + p->funcs[f].n; i++) {
+            const struct exec_inst *in = &p->code[i];
+            if (!in->spin || in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL)
+                continue;
+            if (ptx_op_info((enum ptx_op)in->ptx->op)->effect != EFFECT_ATOMIC) {
+                if (!claims_task(in))
+                    return TALK_OTHER;
+                t = TALK_CLAIMS; /* how far the claims of other clusters have come */
+                continue;
+            }
+            atomics = true;
+            bool read = false;
+            for (uint32_t k = 0; k < in->ndst; k++)
+                read |= is_read(p, &p->funcs[f], in->regs[k]);
+            if (read && !claims_task(in))
+                return TALK_OTHER;
+            if (read)
+                t = TALK_CLAIMS;
+        }
+    return p->heap || (p->ordered && !atomics) ? TALK_OTHER : t;
+}
+
+static enum way choose_way(const struct timing_launch *t, enum talk talk)
+{
+    bool few = t->nctas < (uint64_t)t->g->sms / 2;
+    if (t->l->exact || few || talk == TALK_OTHER || t->l->check_uninit || t->l->check_races)
+        return WAY_WHOLE;
+    return t->g->sms < 2 * NGROUPS * SAMPLE_MORE || t->l->dispatch == DISPATCH_ADVERSARIAL ? WAY_WAVES
+                                                                                           : WAY_SUBSET;
+}
+
+/* The sample, with the outputs beside it where they are asked for and it does not look at them. */
+static enum status run_sample(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
+{
+    struct sim_launch l = *t->l;
+    struct exec_drive *beside = NULL;
+    l.functional = true;
+    l.progress = NULL;
+    if (!t->l->outputs || !t->p->timing_ignores_data || t->p->ordered || t->endless)
+        return run_once(t, WAY_SUBSET, SAMPLE_SMS, NULL, out, ds);
+    enum status st = exec_drive_new(t->p, &l, &beside, ds);
+    if (st != ST_OK)
+        return st;
+    st = run_once(t, WAY_SUBSET, SAMPLE_SMS, beside, out, ds);
+    struct diags own = { 0 }; /* what ends the sample is told first, and alone */
+    enum status all = exec_drive_end(beside, t->l->outputs, &own);
+    if (st == ST_OK && all != ST_OK)
+        diags_move(ds, &own);
+    diags_free(&own);
+    out->made = true;
+    return st == ST_OK ? all : st;
+}
+
+/* On few SMs at first. A launch that turns out to be small is run whole; where the few cost little, on
+ * more of them. */
+static enum status run_subset(struct timing_launch *t, struct sim_stats *out, struct diags *ds)
+{
+    enum status st = run_sample(t, out, ds);
+    bool made = out->made;
+    if (st != ST_OK || out->cycles_per_inst > 0)
+        return st;
+    if (out->inst_warp <= WHOLE_LIMIT || t->endless) {
+        t->endless = false;
+        out->again = made;
+        return made ? st : run_once(t, WAY_WHOLE, 0, NULL, out, ds);
+    }
+    double done = (double)out->inst_warp * out->sample_share / NGROUPS;
+    if (done * SAMPLE_MORE / SAMPLE_SMS <= SAMPLE_BUDGET)
+        st = run_once(t, WAY_SUBSET, SAMPLE_MORE, NULL, out, ds);
+    out->made = made;
+    return st;
+}
+
+enum status timing_run(struct sim_program *p, const struct sim_launch *l, struct sim_stats *out,
+                       struct diags *ds)
+{
+    struct timing_launch t;
+    enum status st = set_up(&t, p, l, ds);
+    if (st == ST_OK && t.warps_per_cta * t.ctas_per_sm > WHEEL_WARPS) {
+        timing_plan_free(&t.plan); /* a cluster larger than an SM is made to be: its time is n/a */
+        *out = (struct sim_stats){ .time_ns = NAN, .cycles = NAN };
+        return exec_run(p, l, out, ds);
+    }
+    enum talk talk = st == ST_OK ? talk_of(p) : TALK_OTHER;
+    enum way way = st == ST_OK ? choose_way(&t, talk) : WAY_WHOLE;
+    t.endless = way != WAY_WHOLE && talk == TALK_CLAIMS;
+    if (st == ST_OK)
+        st = way == WAY_SUBSET ? run_subset(&t, out, ds) : run_once(&t, way, 0, NULL, out, ds);
+    timing_plan_free(&t.plan);
+    return st;
+}

@@ -1,0 +1,247 @@
+/* Warps run ahead of their timing by one region: the region's instructions are
+ * executed in program order when the warp reaches it, and what they did is kept
+ * while they issue in the plan's order. Regions end at barriers, atomics, warp
+ * operations and clock reads, so nothing another warp could see moves past them. */
+#include "engine/sim/timing/timing_int.h"
+
+#include <string.h>
+
+#define LOCAL_LINES (1ull << 43) /* line numbers no device address reaches */
+
+static inline uint32_t lanes_of(uint32_t m)
+{
+    if (m == EXEC_FULL)
+        return WARP_LANES;
+    m -= m >> 1 & 0x55555555u;
+    m = (m & 0x33333333u) + (m >> 2 & 0x33333333u);
+    return ((m + (m >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
+static bool has_lines(const struct exec_access *a)
+{
+    return a->space == PTX_SPACE_GLOBAL || a->space == PTX_SPACE_LOCAL;
+}
+
+/* Turns of an atomic: floats of one word take longer at L2 (3.5 cycles to 1.4, measured on an H200); old
+ * parts serve lane by lane. */
+static uint8_t atomic_turns(const struct sim_preset *g, const struct exec_inst *in, bool one,
+                            const struct exec_access *a)
+{
+    if (!(g->l2_atomic_cycles > 0))
+        return (uint8_t)lanes_of(a->mask);
+    char kind = in->ptx->ntypes ? ptx_type_kind((enum ptx_type)in->ptx->type[0]) : 0;
+    return one && (kind == 'u' || kind == 's') ? 1 : timing_atomic_turns(a, kind == 'f' ? 3 : 1);
+}
+
+static void note_shared_atomic(struct timing_access *m, const struct exec_inst *in,
+                               const struct exec_access *a)
+{
+    char kind = in->ptx->ntypes ? ptx_type_kind((enum ptx_type)in->ptx->type[0]) : 0;
+    m->same = timing_same_word(a);
+    m->level = kind == 'f' || kind == 'x'          ? TIMING_LOOP
+               : ptx_has_mod(in->ptx, PTX_MOD_CAS) ? TIMING_SWAP
+                                                   : 0;
+}
+
+/* Brings what an SM knows of a load's lines into the host's cache. */
+static inline void prefetch_lines(const struct timing_sm *s, const uint64_t *lines, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        cache_l1_prefetch(&s->l1, timing_line(lines[i]));
+        timing_mem_prefetch(s, timing_line(lines[i]));
+    }
+}
+
+/* Room for one access, and for n of its lines. Most regions have few, and an SM has many warps. Without
+ * memory the SM says so, and its group ends. */
+static bool access_room(struct timing_sm *s, struct timing_work *k)
+{
+    size_t cap = k->cap_mem;
+    if (k->nmem < cap)
+        return true;
+    s->oom |= !base_grow((void **)&k->mem, k->nmem, &cap, sizeof *k->mem);
+    k->cap_mem = (uint16_t)cap;
+    return k->nmem < cap;
+}
+static inline bool line_room(struct timing_sm *s, struct timing_work *k, uint32_t n)
+{
+    if (k->nlines + n <= k->cap_lines)
+        return true;
+    size_t cap = k->cap_lines;
+    while (!s->oom && cap < k->nlines + n)
+        s->oom |= !base_grow((void **)&k->lines, cap, &cap, sizeof *k->lines);
+    k->cap_lines = (uint16_t)cap;
+    return !s->oom;
+}
+
+/* The usual one: a load of global memory by all lanes in sequence that lies in one line. False: it does
+ * not. */
+static inline bool keep_row(struct timing_sm *s, struct timing_warp *w, uint32_t at,
+                            const struct exec_access *a)
+{
+    struct timing_work *k = w->work;
+    uint64_t first = a->addr[0], last = first + (uint64_t)a->bytes * WARP_LANES - 1;
+    if (a->shape != SHAPE_SEQ || a->kind != ACCESS_LOAD || a->space != PTX_SPACE_GLOBAL || a->bulk ||
+        (first ^ last) >> CACHE_LINE_SHIFT)
+        return false;
+    if (!line_room(s, k, 1))
+        return true;
+    k->lines[k->nlines] = time_row(first, last);
+    prefetch_lines(s, &k->lines[k->nlines], 1);
+    k->mem[k->nmem] = (struct timing_access){ .kind = ACCESS_LOAD,
+                                              .space = PTX_SPACE_GLOBAL,
+                                              .level = a->level,
+                                              .bytes = a->bytes,
+                                              .hint = a->hint,
+                                              .passes = 1,
+                                              .lanes = (uint8_t)lanes_of(a->mask),
+                                              .first = (uint16_t)k->nlines++,
+                                              .nlines = 1 };
+    k->mem_of[at] = (uint8_t)++k->nmem;
+    return true;
+}
+
+static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
+                        const struct exec_access *a)
+{
+    struct timing_work *k = w->work;
+    if (!access_room(s, k))
+        return;
+    if (keep_row(s, w, at, a))
+        return;
+    struct timing_access *m = &k->mem[k->nmem];
+    uint64_t lines[2 * WARP_LANES];
+    *m = (struct timing_access){ .kind = a->kind,
+                                 .space = a->space,
+                                 .level = a->level,
+                                 .bytes = a->bytes,
+                                 .hint = a->hint,
+                                 .passes = 1,
+                                 .lanes = (uint8_t)lanes_of(a->mask),
+                                 .first = (uint16_t)k->nlines };
+    const struct sim_preset *g = s->group->t->g;
+    if (a->space == PTX_SPACE_LOCAL) {
+        uint64_t base =
+            LOCAL_LINES + (((uint64_t)s->id * TIMING_SM_WARPS + (uint64_t)(w - s->warp)) << 20);
+        m->nlines = (uint8_t)timing_coalesce_local(a, base, lines);
+    } else if (has_lines(a)) {
+        m->nlines = (uint8_t)timing_coalesce(a, lines);
+        if (a->kind == ACCESS_LOAD)
+            prefetch_lines(s, lines, m->nlines);
+        if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
+            m->passes = atomic_turns(g, &s->group->t->p->code[w->lo + at],
+                                     s->group->t->plan.op[w->lo + at].flags & TIMING_ONE_WORD, a);
+        if (a->kind == ACCESS_STORE)
+            m->torn = (uint8_t)timing_store_torn(a);
+        if (a->kind == ACCESS_LOAD && m->nlines > 1)
+            m->passes = timing_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
+    } else if (a->space == PTX_SPACE_CONST || a->space == PTX_SPACE_PARAM) {
+        m->passes = timing_distinct_words(a);
+    } else {
+        if (a->kind == ACCESS_ATOMIC || a->kind == ACCESS_RED)
+            note_shared_atomic(m, &s->group->t->p->code[w->lo + at], a);
+        m->passes = timing_bank_passes(a, (uint32_t)g->shared_banks, (uint32_t)g->shared_bank_bytes);
+    }
+    m->pieces = a->bulk > TIMING_BULK
+                    ? (uint8_t)((a->bulk - 1) / TIMING_BULK < 255 ? (a->bulk - 1) / TIMING_BULK : 255)
+                    : 0;
+    if (!line_room(s, k, m->nlines))
+        return;
+    /* there may be no room for any yet */
+    if (m->nlines)
+        memcpy(k->lines + k->nlines, lines, m->nlines * sizeof *lines);
+    k->nlines = (uint16_t)(k->nlines + m->nlines);
+    k->mem_of[at] = (uint8_t)++k->nmem;
+}
+
+static inline bool has_room(const struct timing_work *k)
+{
+    return k->nmem < TIMING_MEMS && k->nlines + 2 * WARP_LANES <= TIMING_LINES;
+}
+
+struct keeper {
+    struct timing_sm *s;
+    struct timing_warp *w;
+};
+static bool keep_nth(void *ctx, uint32_t nth, const struct exec_access *a)
+{
+    struct keeper *k = ctx;
+    keep_access(k->s, k->w, nth, a);
+    return has_room(k->w->work);
+}
+
+/* The region's first instructions, as far as they need no branch or barrier. False: there is no more to
+ * execute now. */
+static bool run_straight(struct timing_sm *s, struct timing_warp *w, const struct timing_region *r,
+                         uint32_t t, struct exec_step *st)
+{
+    struct keeper k = { s, w };
+    uint32_t active = 0, most = r->first + r->n - w->lo;
+    uint32_t n = exec_straight(w->x, t, most, &st->access, keep_nth, &k, &active);
+    if (!n)
+        return true;
+    st->event = exec_warp_faulted(w->x) ? STEP_FAULT : STEP_DONE;
+    st->branched = false;
+    s->inst_warp += n;
+    w->work->lanes = (uint8_t)lanes_of(active);
+    s->inst_thread += (uint64_t)n * w->work->lanes;
+    w->hi += n;
+    w->pending = (uint8_t)(w->pending + n);
+    return st->event == STEP_DONE && n < most && has_room(w->work);
+}
+
+/* Executes code[pc..] up to the region's end, or what stops it before. */
+static void run_region(struct timing_sm *s, struct timing_warp *w, const struct timing_region *r,
+                       uint32_t t, struct exec_step *st)
+{
+    const struct exec_inst *code = s->group->t->p->code;
+    uint32_t end = r->first + r->n;
+    if (!run_straight(s, w, r, t, st))
+        return;
+    for (;;) {
+        st->access.kind = ACCESS_NONE;
+        exec_step(w->x, t, st);
+        if (st->event == STEP_BLOCKED || st->event == STEP_FAULT)
+            return;
+        uint32_t at = w->hi - w->lo;
+        w->work->mem_of[at] = 0;
+        s->inst_warp++;
+        s->inst_thread += w->work->lanes = (uint8_t)lanes_of(st->active);
+        if (st->access.kind != ACCESS_NONE && st->access.mask)
+            keep_access(s, w, at, &st->access);
+        w->hi++;
+        w->pending++;
+        if (st->event != STEP_DONE || w->hi == end || !has_room(w->work))
+            return;
+        if (exec_warp_peek(w->x) != &code[w->hi])
+            return;
+    }
+}
+
+enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, uint32_t t,
+                                    const struct timing_slot **first)
+{
+    const struct timing_launch *l = s->group->t;
+    const struct exec_inst *in = exec_warp_peek(w->x);
+    if (w->gone)
+        return FETCH_ENDED;
+    if (!in)
+        return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
+    uint32_t pc = (uint32_t)(in - l->p->code);
+    struct exec_step st;
+    const struct timing_region *r = &l->plan.region[l->plan.op[pc].region];
+    *first = &l->plan.slot[r->order];
+    w->lo = w->hi = pc;
+    w->pending = 0;
+    w->work->nmem = w->work->nlines = 0;
+    memset(w->work->mem_of, 0, sizeof w->work->mem_of);
+    run_region(s, w, r, t, &st);
+    if (st.event == STEP_FAULT)
+        return FETCH_FAULT;
+    w->branched = st.branched;
+    s->cta[w->cta].inst += w->hi - w->lo;
+    s->warp_inst[s->cta[w->cta].first_warp + w->index] += w->hi - w->lo;
+    if (w->pending)
+        return FETCH_READY;
+    return exec_warp_done(w->x) ? FETCH_ENDED : FETCH_BLOCKED;
+}

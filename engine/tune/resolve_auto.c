@@ -1,0 +1,218 @@
+/* Knobs whose value a launch finds: the voted threshold (paper: bypass, 4.4.2), the voted number of
+ * agents (paper: cluster, 4.3), the structures of the software cache (paper: softcache, its monitoring
+ * slice). */
+#include "engine/tune/tune_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Launches the survey that `o` asks for once and reads what it left in `symbol`. */
+static enum status survey(struct tune_bench *b, const struct options *o, enum pass_survey kind,
+                          const char *symbol, uint64_t *words, uint64_t bytes, bool functional,
+                          int64_t *cost_ns, struct diags *ds)
+{
+    struct pass_input in = tune_input(&b->subject, o);
+    struct tune_job j = { 0 };
+    struct tune_shape *shape = NULL;
+    struct result r = result_empty();
+    /* what a pass notes is said by the run itself; only a refusal is said here */
+    struct diags notes = { 0 };
+    enum status st = pass_apply_survey(&in, kind, NULL, &j.code, &notes);
+    if (st != ST_OK)
+        diags_move(ds, &notes);
+    diags_free(&notes);
+    if (st == ST_OK)
+        st = tune_launch(b, &j, o, functional, &shape, &r, ds);
+    if (st == ST_OK && r.status != ST_OK) {
+        diag_error(ds, "survey", "the sampling launch failed: %s",
+                   r.message[0] ? r.message : status_text(r.status));
+        st = r.status;
+    }
+    if (st == ST_OK)
+        st = dev_read_symbol(b->subject.dev, shape->loaded, symbol, words, bytes, ds);
+    if (cost_ns)
+        *cost_ns = r.time.valid ? r.time.median : 0;
+    return st;
+}
+
+static void say(struct buf *said, const char *fmt, ...) BASE_PRINTF(2, 3);
+static void say(struct buf *said, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (said->n)
+        buf_puts(said, "; ");
+    buf_vprintf(said, fmt, ap);
+    va_end(ap);
+}
+
+/* ---- the threshold ---- */
+/* The paper elects by the fastest single CTA; a CTA that had little to do would win that way, so
+ * what is used is the least mean over the CTAs that ran a threshold. Both are told. */
+static int least_mean(const uint64_t *words, uint32_t warps)
+{
+    double least = INFINITY;
+    int mean = -1;
+    for (uint32_t pi = 0; pi <= warps && pi <= PASS_VOTE_MOST; pi++) {
+        double n = (double)words[2 + 2 * pi], own = n > 0 ? (double)words[1 + 2 * pi] / n : INFINITY;
+        if (own < least) {
+            least = own;
+            mean = (int)pi;
+        }
+    }
+    return mean;
+}
+
+/* Replaces `vote` by what was elected; the ends become bpa and cha, which run no inserted code. CTAs are
+ * timed as the hardware runs them: agents, prefetches and software lines come after. */
+static enum status elect_pi(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
+                            struct diags *ds)
+{
+    uint64_t words[PASS_VOTE_WORDS];
+    int64_t cost = 0;
+    struct options ballot = *o;
+    ballot.cluster = ballot.cluster == CLUSTER_AGENT ? CLUSTER_NONE : ballot.cluster;
+    ballot.agents = ballot.softcache = 0;
+    ballot.prefetch = PREFETCH_OFF;
+    enum status st =
+        survey(b, &ballot, PASS_SURVEY_NONE, PASS_VOTE_SYMBOL, words, sizeof words, false, &cost, ds);
+    if (st != ST_OK)
+        return st;
+    int warps = (int)tune_warps(&b->subject), mean = least_mean(words, tune_warps(&b->subject));
+    if (mean < 0) {
+        diag_error(ds, "vote", "no CTA voted");
+        return ST_DEVICE;
+    }
+    o->pi.mode = mean == 0 ? PI_BPA : mean >= warps ? PI_CHA : PI_VALUE;
+    o->pi.value = o->pi.mode == PI_VALUE ? mean : 0;
+    *voted = mean;
+    say(said, "voted π=%d by mean CTA time in one launch of %s (the fastest single CTA ran π=%d)", mean,
+        time_words((double)cost).s, words[0] ? (int)(~words[0] & 0xff) : -1);
+    return ST_OK;
+}
+
+/* ---- agents ---- */
+/* Tasks per SM and cycle with n agents: n agents at work at once, each for `cycles / tasks` a task. What
+ * counts is how many really worked: fewer may fit on an SM than it was told to run. */
+static double task_rate(const uint64_t *w)
+{
+    return w[0] && w[3] ? (double)w[2] / (double)w[3] * (double)w[1] / (double)w[0] : 0;
+}
+
+static enum status elect_agents(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
+                                struct diags *ds)
+{
+    uint64_t words[PASS_AGENT_VOTE_WORDS];
+    int64_t cost = 0;
+    int best = 0;
+    double rate = 0;
+    enum status st =
+        survey(b, o, PASS_SURVEY_NONE, PASS_AGENT_VOTE_SYMBOL, words, sizeof words, false, &cost, ds);
+    if (st != ST_OK)
+        return st;
+    for (int n = 1; n <= PASS_VOTE_MOST; n++) {
+        double own = task_rate(&words[PASS_AGENT_VOTE_STEP * n]);
+        if (own > rate) {
+            rate = own;
+            best = n;
+        }
+    }
+    if (!best) {
+        diag_error(ds, "vote", "no agent voted");
+        return ST_DEVICE;
+    }
+    o->agents = best;
+    *voted = *voted >= 0 ? *voted : best;
+    say(said, "voted %d agents per SM by tasks per cycle in one launch of %s", best,
+        time_words((double)cost).s);
+    return ST_OK;
+}
+
+/* ---- the software cache ---- */
+static void say_counts(const struct tune_bench *b, const uint64_t *words, struct buf *said)
+{
+    const struct launch_spec *l = b->subject.launch;
+    for (size_t p = 0, n = 0; p < l->nargs && 2 * p + 1 < PASS_SOFT_WORDS; p++)
+        if (words[2 * p + 1])
+            buf_printf(said, "%s%s %.1f %%", n++ ? ", " : "", l->args[p].name ? l->args[p].name : "?",
+                       100 * (double)words[2 * p] / (double)words[2 * p + 1]);
+}
+
+/* The monitoring slice once; then only what its hits choose is compiled. */
+static enum status profile(struct tune_bench *b, struct options *o, struct buf *said, struct diags *ds)
+{
+    uint64_t words[PASS_SOFT_WORDS];
+    struct options alone = *o;
+    alone.bypass = alone.cluster = alone.agents = alone.prefetch = 0;
+    enum status st =
+        survey(b, &alone, PASS_SURVEY_PROFILE, PASS_SOFT_SYMBOL, words, sizeof words, true, NULL, ds);
+    struct pass_input in = tune_input(&b->subject, &alone);
+    struct pass_output code;
+    struct diags notes = { 0 };
+    if (st == ST_OK && (st = pass_apply_survey(&in, PASS_SURVEY_NONE, words, &code, &notes)) != ST_OK)
+        diags_move(ds, &notes);
+    diags_free(&notes);
+    if (st != ST_OK)
+        return st;
+    o->softcache = code.soft_lines;
+    memcpy(o->softcache_data, code.soft_data, sizeof o->softcache_data);
+    say(said, "profiled hits of the first 300 accesses a thread: ");
+    say_counts(b, words, said);
+    buf_puts(said, code.soft_lines ? "" : ": nothing is cached");
+    pass_output_free(&code);
+    return ST_OK;
+}
+
+enum status tune_settle(struct tune_bench *b, struct options *o, int *voted, struct buf *said,
+                        struct diags *ds)
+{
+    enum status st =
+        o->pi.mode == PI_VOTE && o->bypass != BYPASS_NONE ? elect_pi(b, o, voted, said, ds) : ST_OK;
+    if (st == ST_OK && o->softcache == OPT_SOFTCACHE_AUTO && !o->softcache_data[0])
+        st = profile(b, o, said, ds);
+    if (st == ST_OK && o->agents == OPT_AGENTS_VOTE && o->cluster == CLUSTER_AGENT)
+        st = elect_agents(b, o, voted, said, ds);
+    return st;
+}
+
+/* Warp instructions of the original, counted once; 0: the device does not count them. */
+static enum status count_original(struct tune_bench *b, struct diags *ds)
+{
+    struct options none = options_default();
+    struct tune_job j = { 0 };
+    struct tune_shape *shape = NULL;
+    struct result r = result_empty();
+    if (b->inst_warp > 0 || !b->opts.counters)
+        return ST_OK;
+    enum status st = tune_rewrite(b, &none, &j.code, ds);
+    if (st == ST_OK)
+        st = tune_launch(b, &j, &none, false, &shape, &r, ds);
+    if (st == ST_OK && r.status == ST_OK && r.counters[COUNTER_INST_WARP].valid)
+        b->inst_warp = r.counters[COUNTER_INST_WARP].value;
+    return st;
+}
+
+enum status tune_census(struct tune_bench *b, const struct options *o, const struct result *r,
+                        struct buf *said, struct diags *ds)
+{
+    uint64_t words[PASS_SOFT_WORDS], hits = 0, all = 0;
+    enum status st =
+        survey(b, o, PASS_SURVEY_CENSUS, PASS_SOFT_SYMBOL, words, sizeof words, true, NULL, ds);
+    if (st == ST_OK)
+        st = count_original(b, ds);
+    if (st != ST_OK)
+        return st;
+    for (size_t k = 0; k < PASS_SOFT_WORDS; k += 2) {
+        hits += words[k];
+        all += words[k + 1];
+    }
+    say(said, "software cache: %.2f %% of %llu accesses hit (",
+        all ? 100 * (double)hits / (double)all : 0, (unsigned long long)all);
+    say_counts(b, words, said);
+    buf_puts(said, ")");
+    if (b->inst_warp > 0 && r->counters[COUNTER_INST_WARP].valid)
+        buf_printf(said, ", warp instructions %+.1f %%",
+                   100 * (r->counters[COUNTER_INST_WARP].value / b->inst_warp - 1));
+    return ST_OK;
+}

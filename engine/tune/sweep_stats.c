@@ -1,0 +1,206 @@
+/* What a sweep shows: best, category, model fit, overheads of the inserted code, and the sentence for a
+ * person. Needs no device: a replayed session is judged by the same code. */
+#include "engine/tune/tune_int.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static double ratio(const struct result *a, const struct result *b)
+{
+    return tune_usable(a) && tune_usable(b) && b->time.median > 0
+               ? (double)a->time.median / (double)b->time.median
+               : NAN;
+}
+
+static bool is_pi(const struct tune_sweep *s)
+{
+    return strcmp(s->axis, "pi") == 0;
+}
+
+/* Where point i stands on the axis: its threshold on a π curve, else its place in the list. */
+static size_t place(const struct tune_sweep *s, size_t i)
+{
+    const struct options *o = &s->points[i].options;
+    return is_pi(s) && o->pi.mode == PI_VALUE ? (size_t)o->pi.value : i;
+}
+
+/* At the ends of a π curve stand bpa and cha, which run no inserted code. */
+static const struct result *end_or_point(const struct tune_sweep *s, size_t i)
+{
+    if (is_pi(s) && place(s, i) == 0 && tune_usable(&s->bpa))
+        return &s->bpa;
+    if (is_pi(s) && place(s, i) == s->warps && i + 1 == s->npoints && tune_usable(&s->cha))
+        return &s->cha;
+    return &s->points[i];
+}
+
+/* Time of the inserted code at threshold `pi` over the code without it. */
+static double overhead(const struct tune_sweep *s, size_t pi, const struct result *plain)
+{
+    for (size_t i = 0; is_pi(s) && i < s->npoints; i++)
+        if (place(s, i) == pi)
+            return ratio(&s->points[i], plain);
+    return NAN;
+}
+
+static size_t usable_curve(const struct tune_sweep *s, struct model_point *p, size_t *from)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->npoints && n < TUNE_AXIS_MOST + 2; i++) {
+        const struct result *r = end_or_point(s, i);
+        if (!tune_usable(r))
+            continue;
+        int64_t low, high;
+        timing_band(&r->time, &low, &high);
+        from[n] = i;
+        p[n++] = (struct model_point){ (double)place(s, i), (double)r->time.median, (double)low,
+                                       (double)high };
+    }
+    return n;
+}
+
+static void fit(struct tune_sweep *s, const struct dev_info *dev, double block_threads,
+                const struct model_point *p, size_t n)
+{
+    double threads[TUNE_AXIS_MOST + 2], time[TUNE_AXIS_MOST + 2];
+    double resident = dev->max_warps_per_sm * 32.0;
+    for (uint32_t i = 0; i < s->npoints; i++)
+        if (s->points[i].ctas_per_sm)
+            resident = s->points[i].ctas_per_sm * block_threads;
+    for (size_t i = 0; i < n; i++) {
+        threads[i] = s->warps ? resident * p[i].x / s->warps : 0;
+        time[i] = p[i].time;
+    }
+    const struct counter *sec = &s->cha.counters[COUNTER_L1_SECTORS_PER_REQUEST],
+                         *req = &s->cha.counters[COUNTER_L1_REQUESTS],
+                         *in = &s->cha.counters[COUNTER_INST_WARP];
+    s->valley =
+        (struct model_valley){ .cache_bytes = (double)dev->l1_bytes,
+                               .t_cache = dev->lat_l1,
+                               .t_mem = dev->lat_dram > 0 ? dev->lat_dram : dev->lat_l2,
+                               .npe = dev->issue_per_cycle * 32,
+                               .freq_hz = dev->clock_khz * 1e3,
+                               .cpi = 1,
+                               .r_m = req->valid && in->valid && in->value > 0 ? req->value / in->value
+                                                                               : 0.2,
+                               .b_reg = sec->valid ? sec->value : 4,
+                               .bandwidth = dev->sms ? dev->bw_dram / dev->sms : 0,
+                               .alpha = 2,
+                               .beta = 64,
+                               .sharpness = 1 };
+    s->fit = model_valley_fit(&s->valley, threads, time, n, resident);
+}
+
+void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads)
+{
+    struct model_point p[TUNE_AXIS_MOST + 2];
+    size_t from[TUNE_AXIS_MOST + 2], n = usable_curve(s, p, from);
+    s->has_best = false;
+    s->best = 0;
+    s->overhead_bpa = overhead(s, 0, &s->bpa);
+    s->overhead_cha = overhead(s, s->warps, &s->cha);
+    memset(&s->fit, 0, sizeof s->fit);
+    memset(&s->curve, 0, sizeof s->curve);
+    if (!n)
+        return;
+    s->curve = model_categorise(p, n);
+    s->curve.best = from[s->curve.best];
+    s->curve.peak = from[s->curve.peak];
+    s->curve.valley = from[s->curve.valley];
+    s->curve.plateau = from[s->curve.plateau];
+    s->best = s->curve.best;
+    s->has_best = true;
+    if (is_pi(s) && s->complete)
+        fit(s, dev, block_threads, p, n);
+}
+
+const struct result *tune_sweep_best(const struct tune_sweep *s)
+{
+    return s->has_best ? end_or_point(s, s->best) : NULL;
+}
+
+/* ---- the sentence ---- */
+static void pi_verdict(const struct tune_sweep *s, const struct result *best, struct buf *out)
+{
+    double over_bpa = ratio(&s->bpa, best), over_cha = ratio(&s->cha, best);
+    switch (s->curve.category) {
+    case CATEGORY_CACHE_CONGESTED:
+        buf_printf(out,
+                   "π=%zu of %u is %.2fx faster than caching all and %.2fx faster than bypassing all",
+                   place(s, s->best), s->warps, over_cha, over_bpa);
+        break;
+    case CATEGORY_CACHE_FAVOURITE:
+        buf_printf(out, "cache everything (cha): %.2fx faster than bypassing all; no threshold beats it",
+                   ratio(&s->bpa, &s->cha));
+        break;
+    case CATEGORY_BYPASS_FAVOURITE:
+        buf_printf(out, "bypass everything (bpa): %.2fx faster than caching all",
+                   ratio(&s->cha, &s->bpa));
+        break;
+    case CATEGORY_CACHE_INSENSITIVE:
+        buf_printf(out, "leave it alone: no threshold changes the time by more than the noise (%.1f %%)",
+                   100 * s->curve.significance);
+        break;
+    case CATEGORY_IRREGULAR:
+        buf_printf(out,
+                   "no single valley; best seen at π=%zu of %u, %.2fx over caching all, %.2fx over "
+                   "bypassing all",
+                   place(s, s->best), s->warps, over_cha, over_bpa);
+        break;
+    }
+}
+
+/* Half a curve has no category: only the fastest point so far is told, and nothing of those that did not
+ * run. */
+static void part_verdict(const struct tune_sweep *s, struct buf *out)
+{
+    const struct result *best = NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < s->npoints; i++)
+        if (tune_usable(&s->points[i]) && (!best || s->points[i].time.median < best->time.median))
+            best = &s->points[at = i];
+    buf_printf(out, "cut off after %zu points", s->npoints);
+    if (best)
+        buf_printf(out, "; fastest so far is point %zu (%s)", at,
+                   time_words((double)best->time.median).s);
+    if (best && is_pi(s) && tune_usable(&s->cha))
+        buf_printf(out, ", %.2fx over caching all", ratio(&s->cha, best));
+}
+
+static double slowest(const struct tune_sweep *s)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < s->npoints; i++)
+        if (s->points[i].time.valid && s->points[i].time.median > most)
+            most = s->points[i].time.median;
+    return (double)most;
+}
+
+void tune_verdict(const struct tune_sweep *s, struct buf *out)
+{
+    const struct result *best = tune_sweep_best(s);
+    if (!best) {
+        const struct result *r = s->cha.status != ST_OK || s->cha.equal == EQUAL_NO ? &s->cha
+                                 : s->npoints                                       ? &s->points[0]
+                                                                                    : &s->cha;
+        buf_printf(out, "no configuration ran with outputs equal to the original's%s%s",
+                   r->message[0] ? ": " : "", r->message);
+        return;
+    }
+    if (!s->complete) {
+        part_verdict(s, out);
+        return;
+    }
+    if (is_pi(s)) {
+        buf_printf(out, "%s: ", model_category_name(s->curve.category));
+        pi_verdict(s, best, out);
+        return;
+    }
+    struct buf line = { 0 };
+    options_line(&best->options, &line);
+    buf_printf(out, "best along %s: %s (%s; the slowest takes %.2fx as long)", s->axis,
+               line.n ? line.s : "as launched", time_words((double)best->time.median).s,
+               slowest(s) / (double)best->time.median);
+    buf_free(&line);
+}

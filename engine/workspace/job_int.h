@@ -1,0 +1,148 @@
+/* Private to the engine thread: its state, boxes, the queue. */
+#ifndef GPULOCW_WORKSPACE_JOB_INT_H
+#define GPULOCW_WORKSPACE_JOB_INT_H
+
+#include "engine/cmd/cmd_int.h"
+
+#include <pthread.h>
+
+#define JOB_MAX_MESSAGES 500
+#define JOB_MAX_RUNS     4096
+#define JOB_MAX_ADVICE   16
+
+/* A shared, immutable thing: freed when the last holder lets go. */
+struct shared_ref {
+    atomic_int refs;
+    void *p;
+    void (*destroy)(void *p);
+};
+/* takes p over, also on failure */
+struct shared_ref *shared_ref_new(void *p, void (*destroy)(void *p));
+struct shared_ref *shared_ref_ref(struct shared_ref *b);
+void shared_ref_unref(struct shared_ref *b);
+/* replaces what the slot holds */
+void shared_ref_put(struct shared_ref **slot, struct shared_ref *b);
+struct shared_ref *job_run_box(const struct session_run *r); /* a copy; NULL: no memory */
+void job_text(char **slot, const char *text);                /* replaces an owned text */
+
+struct snap {
+    struct job_snapshot pub;
+    atomic_int refs;
+    struct shared_ref **held;
+    size_t nheld;
+    char *text;
+};
+struct queued {
+    struct queued *next;
+    enum job_kind kind;
+    char *text;
+    long number;
+    struct options options;
+    struct launch_spec launch;
+    bool has_launch;
+};
+
+/* The sweep or search that was stopped last, as it was asked for: runs first..first+n of the session. */
+struct job_again {
+    enum job_kind kind;
+    char *text;
+    long number;
+    struct options options;
+    size_t first, n;
+};
+/* What has run of one that goes on. */
+struct job_done {
+    struct result *result;
+    size_t n, cap;
+    const struct result *probe /* borrowed */;
+    size_t nprobe;
+};
+struct job_state { /* the engine thread's own */
+    struct shared_ref *module, *launches, *spec, *facts, *preview;
+    /* struct tune_live; struct tune_prediction */
+    struct shared_ref *search, *cost, *cost_original;
+    /* a bench that only predicts */
+    struct tune_bench *model;
+    struct shared_ref *model_facts;
+    bool wants_cost;
+    size_t launch;
+    bool edited; /* the launch is not what its file says, or it has none */
+    /* one that was edited, while its PTX is read anew or another launch is looked at; NULL: none */
+    struct shared_ref *kept;
+    char *kernel, *refusal, *what, *trying, *device, *session_wanted;
+    struct dev *dev;
+    struct dev_info info;
+    struct launch_data data;
+    bool has_data;
+    struct options options;
+    struct tune_bench *bench;
+    struct shared_ref *bench_facts; /* facts the bench borrows */
+    struct session *session;
+    bool unsaved, other_text /* than the last run's: its launch goes into the session too */;
+    struct shared_ref *runs[JOB_MAX_RUNS];
+    size_t nruns;
+    struct tune_advice advice[JOB_MAX_ADVICE];
+    size_t nadvice;
+    bool advice_predicted;
+    struct shared_ref *messages[JOB_MAX_MESSAGES];
+    size_t nmessages;
+    bool busy, wants_facts;
+    double done, rate;
+    int64_t started_ns, published_ns;
+    size_t finished;
+    uint64_t worked;
+    struct job_again again;
+};
+struct job_engine {
+    struct dev_env env;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    struct queued *head, **tail;
+    struct cancel cancel, idle_cancel;
+    /* what is done in the background is not only to make way: the user stopped it */
+    atomic_bool idle_drop;
+    struct snap *current;
+    uint64_t version;
+    int wake;
+    struct job_state state;
+};
+void job_publish(struct job_engine *e);
+void job_say(struct job_engine *e, enum diag_level level, const char *file, struct span at,
+             const char *text);
+void job_say_all(struct job_engine *e, struct diags *ds); /* frees ds */
+/* run i of the session as it is now into the snapshots */
+void job_show_run(struct job_engine *e, size_t i);
+bool job_launches(enum job_kind k); /* a run, a sweep, a search */
+void job_work(struct job_engine *e, const struct queued *q);
+void job_background(struct job_engine *e); /* full analysis while nothing is asked */
+void job_close(struct job_engine *e);
+void job_destroy_launches(void *p); /* a heap struct launch_file */
+enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds);
+enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds);
+enum status job_device(struct job_engine *e, const char *spec, struct diags *ds);
+enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds);
+enum status job_launch_guess(struct job_engine *e, struct diags *ds);
+enum status job_bench(struct job_engine *e, struct diags *ds); /* opens what a run needs */
+enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds);
+bool job_cut_off(const struct session_run *r); /* a sweep or search with points missing */
+/* of this text, kernel, launch and device */
+bool job_comparable(const struct job_state *st, const struct session_run *r);
+void job_again_keep(struct job_state *st, const struct queued *q, size_t first, size_t n);
+void job_again_forget(struct job_state *st);
+/* What run `number` (-1: the last that was cut off) takes to go on: q->text is owned, job_done_free(d)
+ * also on failure. */
+enum status job_resume(struct job_engine *e, long number, struct queued *q, struct job_done *d,
+                       struct diags *ds);
+void job_done_free(struct job_done *d);
+void job_advise(struct job_engine *e);
+void job_prove_advice(struct job_state *st); /* real gains beside the expected ones */
+/* device open and data made, nothing run */
+enum status job_ready(struct job_engine *e, struct diags *ds);
+/* predicts the options in view */
+enum status job_cost(struct job_engine *e, const struct cancel *cancel);
+/* module, launch or device changed: to be predicted anew */
+void job_cost_drop(struct job_engine *e);
+void job_live(struct job_engine *e, const struct tune_live *l);
+
+#endif

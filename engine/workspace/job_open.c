@@ -1,0 +1,569 @@
+/* Opening: PTX, launch descriptions, sessions; kernel, device and launch changes. */
+#include "engine/workspace/job_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void destroy_module(void *p)
+{
+    ptx_free(p);
+}
+static void destroy_facts(void *p)
+{
+    ana_free(p);
+}
+
+void job_destroy_launches(void *p)
+{
+    launch_file_free(p);
+    base_free(p);
+}
+
+static void destroy_spec(void *p)
+{
+    launch_spec_free(p);
+    base_free(p);
+}
+
+void job_text(char **slot, const char *text)
+{
+    char *copy = base_strdup(text);
+    base_free(*slot);
+    *slot = copy;
+}
+
+/* module, launch or device changed */
+static void job_bench_drop(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    job_cost_drop(e);
+    tune_bench_close(st->bench);
+    st->bench = NULL;
+    shared_ref_put(&st->bench_facts, NULL);
+    if (st->has_data)
+        launch_data_free(&st->data);
+    st->has_data = false;
+    shared_ref_put(&st->preview, NULL);
+    job_text(&st->refusal, NULL);
+}
+
+/* ---- facts ---- */
+static enum status make_data(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (st->has_data || !st->spec)
+        return ST_OK;
+    enum status s = launch_check(st->spec->p, st->module->p, st->dev ? &st->info : NULL, ds);
+    if (s == ST_OK)
+        s = launch_data_make(st->spec->p,
+                             st->dev && st->info.mem_bytes ? st->info.mem_bytes : (uint64_t)1 << 36,
+                             &st->data, ds);
+    st->has_data = s == ST_OK;
+    return s;
+}
+
+enum status job_facts(struct job_engine *e, bool quick, const struct cancel *cancel, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct ana_kernel *k = NULL;
+    if (!st->module || !st->kernel)
+        return ST_OK;
+    enum status s = make_data(e, ds);
+    if (s != ST_OK)
+        return s;
+    struct ana_opts o = { .data = st->has_data ? &st->data : NULL,
+                          .dev = st->dev ? &st->info : NULL,
+                          .assume_read_only = st->options.assume_read_only,
+                          .assume_restrict = st->options.assume_restrict,
+                          .cancel = cancel,
+                          .quick = quick,
+                          .regs = st->has_data
+                                      ? cmd_registers(st->dev, st->module->p, str_of(st->kernel))
+                                      : 0 };
+    s = ana_run(st->module->p, str_of(st->kernel), &o, &k, ds);
+    if (s == ST_OK)
+        shared_ref_put(&st->facts, shared_ref_new(k, destroy_facts));
+    return s;
+}
+
+static enum status first_facts(struct job_engine *e, struct diags *ds)
+{
+    shared_ref_put(&e->state.facts, NULL);
+    enum status s = job_facts(e, true, &e->cancel, ds);
+    e->state.wants_facts = s == ST_OK && e->state.kernel;
+    job_advise(e);
+    return s;
+}
+
+/* ---- launches ---- */
+/* As the commands do: sums of float atomics are compared within a tolerance, which is said. */
+static void tolerate(struct job_engine *e, struct launch_spec *l)
+{
+    if (tune_tolerate_atomics(e->state.module->p, l))
+        job_say(e, DIAG_NOTE, ((const struct ptx_module *)e->state.module->p)->path, NO_SPAN,
+                TUNE_TOLERATED);
+}
+
+/* ---- a launch that was edited, while its PTX is read anew ---- */
+static void keep_edited(struct job_engine *e, const char *path)
+{
+    struct job_state *st = &e->state;
+    const struct ptx_module *m = st->module ? st->module->p : NULL;
+    bool same = m && strcmp(m->path, path) == 0;
+    if (!same || (st->spec && !st->edited))
+        shared_ref_put(&st->kept, NULL);
+    else if (st->spec)
+        shared_ref_put(&st->kept, shared_ref_ref(st->spec));
+} /* else: a text with a mistake was read in between, and it waits */
+
+static bool same_name(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* The launch called so in its file (or of this kernel, in none) was edited: it goes on, if the new text
+ * can have it. */
+static bool use_kept(struct job_engine *e, const char *name, const char *kernel)
+{
+    struct job_state *st = &e->state;
+    const struct launch_spec *k = st->kept ? st->kept->p : NULL;
+    struct diags ds = { 0 };
+    if (!k || !same_name(k->name, name) || !same_name(k->kernel, kernel))
+        return false;
+    bool ok = launch_check(k, st->module->p, st->dev ? &st->info : NULL, &ds) == ST_OK;
+    if (ok) {
+        shared_ref_put(&st->spec, shared_ref_ref(st->kept));
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, "the launch stays as it was edited");
+    } else {
+        job_say_all(e, &ds);
+        job_say(e, DIAG_WARNING, NULL, NO_SPAN,
+                "the launch as it was edited does not fit the new text: it is as in its file again");
+    }
+    diags_free(&ds);
+    st->edited = ok;
+    shared_ref_put(&st->kept, NULL);
+    return ok;
+}
+
+static enum status use_launch(struct job_engine *e, size_t i, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    const struct launch_file *f = st->launches->p;
+    struct launch_spec *own = base_alloc(sizeof *own);
+    enum status s = own ? launch_copy(&f->launch[i], own) : ST_NOMEM;
+    if (s != ST_OK) {
+        base_free(own);
+        return s;
+    }
+    st->launch = i;
+    st->edited = false;
+    shared_ref_put(&st->spec, shared_ref_new(own, destroy_spec));
+    job_text(&st->kernel, own->kernel);
+    if (use_kept(e, own->name, own->kernel))
+        return ST_OK;
+    own = st->spec->p;
+    tolerate(e, own);
+    return launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
+}
+
+static const struct ptx_func *first_entry(const struct ptx_module *m)
+{
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->entry && m->funcs[i]->has_body)
+            return m->funcs[i];
+    return NULL;
+}
+
+/* `follows`: another description is opened next; what lies beside the PTX is not looked at, nor is it
+ * missed. */
+static enum status find_launch(struct job_engine *e, const char *ptx, bool follows, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    char *beside = follows ? NULL : launch_beside(ptx);
+    struct launch_file *f = beside ? base_alloc(sizeof *f) : NULL;
+    enum status s = !beside ? ST_OK : f ? launch_file_read(beside, f, ds) : ST_NOMEM;
+    base_free(beside);
+    if (s == ST_OK && f) {
+        shared_ref_put(&st->launches, shared_ref_new(f, job_destroy_launches));
+        return use_launch(e, 0, ds);
+    }
+    base_free(f);
+    const struct ptx_func *k = first_entry(st->module->p);
+    char name[256] = "";
+    if (k)
+        snprintf(name, sizeof name, "%.*s", (int)k->name.n, k->name.s);
+    job_text(&st->kernel, k ? name : NULL);
+    bool kept = s == ST_OK && !follows && k && (use_kept(e, NULL, name));
+    if (s == ST_OK && !follows && !kept)
+        job_say(e, DIAG_NOTE, ptx, NO_SPAN,
+                "no launch description beside the PTX: the analysis is symbolic and nothing can be run "
+                "until one is given");
+    return s;
+}
+
+static void close_file(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    job_bench_drop(e);
+    shared_ref_put(&st->facts, NULL);
+    shared_ref_put(&st->spec, NULL);
+    shared_ref_put(&st->launches, NULL);
+    shared_ref_put(&st->module, NULL);
+    job_text(&st->kernel, NULL);
+    st->options = options_default();
+    st->nadvice = 0;
+    st->wants_facts = false;
+}
+
+static void close_session(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    for (size_t i = 0; i < st->nruns; i++)
+        shared_ref_unref(st->runs[i]);
+    st->nruns = 0;
+    job_again_forget(st);
+    session_free(st->session);
+    st->session = NULL;
+}
+
+static enum status open_device(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (st->dev)
+        return ST_OK;
+    enum status s = dev_open(st->device, &e->env, &st->dev, ds);
+    if (s == ST_OK)
+        st->info = *dev_describe(st->dev);
+    return s;
+}
+
+/* Another text, or the same file compiled anew: the session goes on with it, and what was run before is
+ * told apart. */
+static void text_changes(struct job_engine *e, const struct ptx_module *m)
+{
+    struct job_state *st = &e->state;
+    const struct ptx_module *old = st->module ? st->module->p : NULL;
+    struct diags none = { 0 };
+    if (!st->session || !old || str_eq(old->text, m->text))
+        return;
+    for (size_t i = 0; i < session_count(st->session); i++) {
+        session_at(st->session, i)->earlier = true;
+        job_show_run(e, i);
+    }
+    session_set_ptx(st->session, m->path, m->text);
+    st->other_text = true;
+    st->unsaved = session_save(st->session, &none) != ST_OK;
+    diags_free(&none);
+}
+
+static enum status open_ptx(struct job_engine *e, const char *path, bool launch_follows,
+                            struct diags *ds)
+{
+    struct ptx_module *m = NULL;
+    enum status s = ptx_parse_file(path, &m, ds);
+    if (!m)
+        return s;
+    text_changes(e, m);
+    keep_edited(e, path);
+    close_file(e);
+    shared_ref_put(&e->state.module, shared_ref_new(m, destroy_module));
+    /* the source is on the screen while the rest is worked out */
+    job_publish(e);
+    if (s == ST_OK)
+        s = find_launch(e, path, launch_follows, ds);
+    if (s == ST_OK)
+        s = open_device(e, ds);
+    return s == ST_OK ? first_facts(e, ds) : s;
+}
+
+/* Simulated runs go on where they were made; a GPU's are shown without one. What cannot be analysed here
+ * (the data files of its launch may be elsewhere) is no reason not to show the session. */
+static void session_device(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    size_t n = session_count(st->session);
+    const struct session_run *last = n ? session_at(st->session, n - 1) : NULL;
+    struct diags none = { 0 };
+    if (!st->dev && last && last->dev.kind == DEV_SIMULATED &&
+        dev_open(last->dev.spec, &e->env, &st->dev, &none) == ST_OK) {
+        st->info = *dev_describe(st->dev);
+        job_text(&st->device, last->dev.spec);
+    }
+    (void)first_facts(e, &none);
+    diags_free(&none);
+}
+
+static enum status session_subject(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct str text = session_ptx_text(st->session);
+    struct ptx_module *m = NULL;
+    close_file(e);
+    if (!text.n)
+        return ST_OK;
+    enum status s = ptx_parse(session_ptx_path(st->session), text, &m, ds);
+    if (!m)
+        return s;
+    shared_ref_put(&st->module, shared_ref_new(m, destroy_module));
+    const struct launch_spec *l = session_launch(st->session);
+    if (!l)
+        return s;
+    struct launch_spec *own = base_alloc(sizeof *own);
+    if (!own || launch_copy(l, own) != ST_OK) {
+        base_free(own);
+        return ST_NOMEM;
+    }
+    st->edited = true;
+    shared_ref_put(&st->spec, shared_ref_new(own, destroy_spec));
+    job_text(&st->kernel, own->kernel);
+    tolerate(e, own);
+    session_device(e);
+    return s;
+}
+
+static void destroy_run(void *p)
+{
+    session_run_clear(p);
+    base_free(p);
+}
+
+struct shared_ref *job_run_box(const struct session_run *r)
+{
+    struct session_run *copy = base_alloc(sizeof *copy);
+    if (!copy || !session_run_copy(copy, r)) {
+        base_free(copy);
+        return NULL;
+    }
+    return shared_ref_new(copy, destroy_run);
+}
+
+static enum status open_session(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct session *s = NULL;
+    struct job_state *st = &e->state;
+    enum status r = session_load(path, &s, ds);
+    if (r != ST_OK)
+        return r;
+    close_session(e);
+    st->session = s;
+    for (size_t i = 0; i < session_count(s) && st->nruns < JOB_MAX_RUNS; i++) {
+        struct shared_ref *b = job_run_box(session_at(s, i));
+        if (!b)
+            return ST_NOMEM;
+        st->runs[st->nruns++] = b;
+    }
+    return session_subject(e, ds);
+}
+
+/* A .json is a session or a launch description: its "format" key tells. */
+static bool is_launch(const char *path)
+{
+    char *text;
+    size_t n;
+    if (file_read(path, (size_t)1 << 30, &text, &n, NULL) != ST_OK)
+        return false;
+    bool is = strstr(text, "\"gpulocw-launch\"") != NULL;
+    base_free(text);
+    return is;
+}
+
+static enum status open_launch(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct launch_file *f = base_alloc(sizeof *f);
+    enum status s = f ? launch_file_read(path, f, ds) : ST_NOMEM;
+    if (s != ST_OK) {
+        base_free(f);
+        return s;
+    }
+    struct buf ptx = { 0 };
+    buf_printf(&ptx, "%s/%s", f->launch[0].dir ? f->launch[0].dir : ".",
+               f->launch[0].ptx ? f->launch[0].ptx : "");
+    if (!e->state.module && f->launch[0].ptx) {
+        s = open_ptx(e, ptx.s ? ptx.s : "", true, ds);
+        job_bench_drop(e);
+    }
+    buf_free(&ptx);
+    if (s != ST_OK || !e->state.module) {
+        job_destroy_launches(f);
+        return s == ST_OK ? ST_INPUT : s;
+    }
+    shared_ref_put(&e->state.launches, shared_ref_new(f, job_destroy_launches));
+    job_bench_drop(e);
+    s = use_launch(e, 0, ds);
+    return s == ST_OK ? first_facts(e, ds) : s;
+}
+
+enum status job_open(struct job_engine *e, const char *path, bool launch_follows, struct diags *ds)
+{
+    size_t n = strlen(path);
+    bool json = n > 5 && strcmp(path + n - 5, ".json") == 0,
+         ptx = n > 4 && strcmp(path + n - 4, ".ptx") == 0, launch = !ptx && is_launch(path);
+    if (!json && !launch)
+        return open_ptx(e, path, launch_follows, ds);
+    return launch ? open_launch(e, path, ds) : open_session(e, path, ds);
+}
+
+/* ---- changes ---- */
+/* A launch of the file, or a kernel (name, whole) that it says nothing of: i == SIZE_MAX. */
+static enum status go_to(struct job_engine *e, size_t i, const char *name, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (!st->launches && st->spec && i == SIZE_MAX && st->kernel && strcmp(st->kernel, name) == 0)
+        return ST_OK; /* a session's own, with its launch */
+    job_bench_drop(e);
+    /* for when it is come back to */
+    struct shared_ref *left = st->spec && st->edited ? shared_ref_ref(st->spec) : NULL;
+    enum status s = ST_OK;
+    if (i != SIZE_MAX)
+        s = use_launch(e, i, ds);
+    else {
+        shared_ref_put(&st->spec, NULL);
+        job_text(&st->kernel, name);
+        (void)use_kept(e, NULL, name);
+    }
+    if (left)
+        shared_ref_put(&st->kept, left);
+    return s == ST_OK ? first_facts(e, ds) : s;
+}
+
+enum status job_kernel(struct job_engine *e, const char *name, long number, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (!st->module)
+        return ST_OK;
+    const struct launch_file *f = st->launches ? st->launches->p : NULL;
+    size_t i = !f                                     ? SIZE_MAX
+               : name                                 ? launch_pick(f, name)
+               : number >= 0 && (size_t)number < f->n ? (size_t)number
+                                                      : SIZE_MAX;
+    if (i != SIZE_MAX)
+        return go_to(e, i, name, ds);
+    const struct ptx_func *k = NULL;
+    enum status s = name ? cmd_find_entry(st->module->p, name, &k, ds) : ST_OK;
+    if (s == ST_OK && !k) {
+        diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
+        s = ST_INPUT;
+    }
+    if (s != ST_OK)
+        return s;
+    struct buf full = { 0 };
+    buf_put(&full, k->name.s, k->name.n);
+    s = full.oom ? ST_NOMEM : go_to(e, f ? launch_pick(f, full.s) : SIZE_MAX, full.s, ds);
+    buf_free(&full);
+    return s;
+}
+
+enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct dev *d = NULL;
+    struct diags own = { 0 };
+    enum status s = dev_open(spec, &e->env, &d, &own);
+    if (s != ST_OK && s != ST_CANCELLED) {
+        const struct diag *first = own.n ? &own.v[0] : NULL;
+        struct diag *said =
+            diag_add(ds, DIAG_ERROR, "device", NULL, NO_SPAN, "'%s' is not used, %s stays: %s", spec,
+                     st->device, first && first->msg ? first->msg : status_text(s));
+        if (first && first->hint)
+            diag_hint(said, "%s", first->hint);
+    } else {
+        diags_move(ds, &own);
+    }
+    diags_free(&own);
+    if (s != ST_OK)
+        return s;
+    job_bench_drop(e);
+    if (st->dev)
+        dev_close(st->dev);
+    st->dev = d;
+    st->info = *dev_describe(d);
+    job_text(&st->device, spec);
+    return st->module ? first_facts(e, ds) : ST_OK;
+}
+
+enum status job_launch(struct job_engine *e, const struct launch_spec *l, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct launch_spec *own = base_alloc(sizeof *own);
+    enum status s = !st->module ? ST_INPUT : own ? launch_copy(l, own) : ST_NOMEM;
+    if (s == ST_OK)
+        s = launch_check(own, st->module->p, st->dev ? &st->info : NULL, ds);
+    if (s != ST_OK) {
+        if (own)
+            destroy_spec(own);
+        return s;
+    }
+    job_bench_drop(e);
+    st->edited = true;
+    shared_ref_put(&st->spec, shared_ref_new(own, destroy_spec));
+    job_text(&st->kernel, own->kernel);
+    return first_facts(e, ds);
+}
+
+enum status job_launch_guess(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct launch_spec guess = { 0 };
+    if (!st->facts) {
+        diag_error(ds, "launch", "no kernel to guess a launch for");
+        return ST_INPUT;
+    }
+    enum status s = open_device(e, ds);
+    if (s == ST_OK)
+        s = launch_infer(st->facts->p, st->dev, &e->cancel, &guess, ds);
+    if (s == ST_OK) {
+        s = job_launch(e, &guess, ds);
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN,
+                "sizes and data of this launch are guesses: change them in the options panel, save them "
+                "there");
+    }
+    launch_spec_free(&guess);
+    return s;
+}
+
+enum status job_ready(struct job_engine *e, struct diags *ds)
+{
+    enum status s = open_device(e, ds);
+    return s == ST_OK ? make_data(e, ds) : s;
+}
+
+enum status job_bench(struct job_engine *e, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (st->bench)
+        return ST_OK;
+    if (!st->module || !st->spec) {
+        diag_error(ds, "launch",
+                   st->module ? "no launch description: nothing can be run yet (:open FILE.launch.json, "
+                                "or edit one in the options panel)"
+                              : "open a PTX file first");
+        return ST_INPUT;
+    }
+    enum status s = job_ready(e, ds);
+    if (s == ST_OK && !st->facts)
+        s = job_facts(e, true, &e->cancel, ds);
+    if (s != ST_OK)
+        return s;
+    struct tune_subject subject = { st->module->p, st->spec->p, &st->data, st->dev,
+                                    st->facts ? st->facts->p : NULL };
+    struct tune_run_opts o = tune_run_opts_default(&st->info);
+    shared_ref_put(&st->bench_facts, shared_ref_ref(st->facts));
+    return tune_bench_open(&subject, &o, &st->bench, ds);
+}
+
+void job_close(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    close_file(e);
+    close_session(e);
+    shared_ref_put(&st->search, NULL);
+    shared_ref_put(&st->kept, NULL);
+    if (st->dev)
+        dev_close(st->dev);
+    for (size_t i = 0; i < st->nmessages; i++)
+        shared_ref_unref(st->messages[i]);
+    base_free(st->device);
+    base_free(st->session_wanted);
+    base_free(st->what);
+    base_free(st->trying);
+}

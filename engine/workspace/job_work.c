@@ -1,0 +1,639 @@
+/* What each request does. */
+#include "engine/workspace/job_int.h"
+#include "engine/report/report.h"
+
+#include <string.h>
+
+#define PUBLISH_NS (33 * 1000000) /* progress is shown at most thirty times a second */
+
+static void destroy_output(void *p)
+{
+    pass_output_free(p);
+    base_free(p);
+}
+
+/* Runs of this text, kernel, launch and device: what an item of advice really came to. */
+bool job_comparable(const struct job_state *st, const struct session_run *r)
+{
+    return !r->deleted && !r->earlier && st->kernel && strcmp(r->kernel, st->kernel) == 0 &&
+           strcmp(r->dev.spec, st->info.spec) == 0 && st->spec &&
+           memcmp(&r->grid, &((const struct launch_spec *)st->spec->p)->grid, sizeof r->grid) == 0;
+}
+
+/* The original as it ran last: by itself, or at the head of a search. */
+static const struct result *original_run(const struct job_state *st)
+{
+    struct options none = options_default();
+    for (size_t i = st->nruns; i-- > 0;) {
+        const struct session_run *r = st->runs[i]->p;
+        const struct result *x = r->kind == RUN_TUNE ? &r->found->original : &r->one;
+        if (job_comparable(st, r) && r->kind != RUN_SWEEP && x->time.valid &&
+            options_equal(&x->options, &none))
+            return x;
+    }
+    return NULL;
+}
+
+void job_prove_advice(struct job_state *st)
+{
+    const struct result *original = original_run(st);
+    for (size_t i = 0; original && i < st->nruns; i++) {
+        const struct session_run *r = st->runs[i]->p;
+        if (!job_comparable(st, r))
+            continue;
+        if (r->kind == RUN_ONE)
+            tune_advise_prove(st->advice, st->nadvice, original, &r->one, 1);
+        if (r->kind == RUN_SWEEP)
+            tune_advise_prove(st->advice, st->nadvice, original, r->sweep.points, r->sweep.npoints);
+        if (r->kind == RUN_TUNE)
+            tune_advise_prove(st->advice, st->nadvice, original, r->trail, r->ntrail);
+    }
+}
+
+void job_advise(struct job_engine *e)
+{
+    struct job_state *st = &e->state;
+    const struct tune_sweep *newest = NULL;
+    for (size_t i = st->nruns; i-- > 0 && !newest;) {
+        const struct session_run *r = st->runs[i]->p;
+        if (r->kind == RUN_SWEEP && !r->deleted && !r->earlier && st->kernel &&
+            strcmp(r->kernel, st->kernel) == 0)
+            newest = &r->sweep;
+    }
+    st->nadvice = 0;
+    if (!st->module || !st->facts)
+        return;
+    struct tune_subject subject = { st->module->p, st->spec ? st->spec->p : NULL,
+                                    st->has_data ? &st->data : NULL, st->dev, st->facts->p };
+    st->nadvice = tune_advise(&subject, newest, st->advice, JOB_MAX_ADVICE);
+    st->advice_predicted = false;
+    st->wants_cost = st->spec != NULL;
+    job_prove_advice(st);
+}
+
+/* ---- runs in the session ---- */
+void job_show_run(struct job_engine *e, size_t i)
+{
+    struct job_state *st = &e->state;
+    struct shared_ref *b = job_run_box(session_at(st->session, i));
+    if (!b)
+        return;
+    if (i < st->nruns)
+        shared_ref_put(&st->runs[i], b);
+    else if (st->nruns < JOB_MAX_RUNS)
+        st->runs[st->nruns++] = b;
+}
+
+static void save(struct job_engine *e)
+{
+    struct diags ds = { 0 };
+    bool was = e->state.unsaved;
+    e->state.unsaved = session_save(e->state.session, &ds) != ST_OK;
+    if (e->state.unsaved && !was) /* said once; the session goes on in memory */
+        job_say_all(e, &ds);
+    diags_free(&ds);
+}
+
+static struct session_run *begin_run(struct job_engine *e, enum run_kind kind, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    if (!st->session) {
+        const struct ptx_module *m = st->module->p;
+        session_new(st->session_wanted, m->path, &st->session, ds);
+        if (!st->session)
+            return NULL;
+        session_set_ptx(st->session, m->path, m->text);
+        st->other_text = true;
+    }
+    if (st->other_text)
+        session_set_launch(st->session, st->spec->p);
+    st->other_text = false;
+    struct session_run *r = session_begin(st->session, kind);
+    if (!r)
+        return NULL;
+    const struct launch_spec *l = st->spec->p;
+    snprintf(r->kernel, sizeof r->kernel, "%s", st->kernel);
+    r->dev = st->info;
+    r->grid = l->grid;
+    r->block = l->block;
+    return r;
+}
+
+/* ---- observing ---- */
+struct watching {
+    struct job_engine *e;
+    struct session_run *run;
+    size_t index;
+};
+
+static void on_point(void *ctx, const struct result *r, const char *why)
+{
+    struct watching *w = ctx;
+    struct job_state *st = &w->e->state;
+    session_run_point(w->run, r);
+    if (w->run->kind == RUN_SWEEP)
+        tune_sweep_judge(&w->run->sweep, &w->run->dev, (double)dim3u_count(w->run->block));
+    job_text(&st->trying, why);
+    st->finished++;
+    double seconds = (double)(base_now_ns() - st->started_ns) / 1e9;
+    st->rate = seconds > 0 ? (double)st->finished / seconds : 0;
+    job_show_run(w->e, w->index);
+    save(w->e);
+    job_publish(w->e);
+}
+
+static void on_progress(void *ctx, double done, const char *what)
+{
+    struct watching *w = ctx;
+    if (what)
+        w->e->state.done = done;
+    if (base_now_ns() - w->e->state.published_ns > PUBLISH_NS)
+        job_publish(w->e);
+}
+
+static void on_live(void *ctx, const struct tune_live *l)
+{
+    struct watching *w = ctx;
+    job_live(w->e, l);
+    if (base_now_ns() - w->e->state.published_ns > PUBLISH_NS)
+        job_publish(w->e);
+}
+
+/* In the unit that leaves four digits. */
+static void put_time(struct buf *b, double ns, const char *origin)
+{
+    static const char *const unit[] = { "ns", "µs", "ms", "s" };
+    unsigned u = 0;
+    for (; ns >= 1000 && u + 1 < ARRAY_LEN(unit); u++)
+        ns /= 1000;
+    buf_printf(b, "%.4g %s (%s)", ns, unit[u], origin);
+}
+
+static void report_result(struct job_engine *e, const struct result *r)
+{
+    struct buf b = { 0 };
+    if (r->status != ST_OK)
+        buf_printf(&b, "%s: %s", status_text(r->status), r->message);
+    else if (r->equal == EQUAL_NO)
+        buf_puts(&b, r->message);
+    else
+        put_time(&b, (double)r->time.median, origin_name(r->time.origin));
+    job_say(e, r->status != ST_OK || r->equal == EQUAL_NO ? DIAG_ERROR : DIAG_NOTE, NULL, NO_SPAN,
+            b.s ? b.s : "");
+    buf_free(&b);
+}
+
+/* ---- run, sweep, tune ---- */
+static enum status do_run(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    struct session_run *r = begin_run(e, RUN_ONE, ds);
+    if (!r)
+        return ST_NOMEM;
+    r->one.options = q->options;
+    r->one.status = ST_CANCELLED; /* until it is done */
+    enum status s = tune_run_one(e->state.bench, &q->options, &r->one, ds);
+    job_show_run(e, session_count(e->state.session) - 1);
+    save(e);
+    if (s == ST_OK)
+        job_say_all(e, ds); /* remarks first: the workbench shows what was said last */
+    report_result(e, &r->one);
+    return s;
+}
+
+/* A sweep over several axes has a run in the session for each slice: every combination of all but the
+ * first. */
+#define SLICES_MOST 64
+struct sweeping {
+    struct job_engine *e;
+    struct tune_family f;
+    struct session_run *run[SLICES_MOST];
+    size_t first;
+};
+
+static void on_slice_point(void *ctx, const struct result *r, const char *why)
+{
+    struct sweeping *w = ctx;
+    size_t i = w->f.n > 1 ? tune_family_slice(&w->f, &r->options) : 0;
+    struct watching one = { w->e, w->run[i], w->first + i };
+    on_point(&one, r, why);
+}
+
+static void on_slice_progress(void *ctx, double done, const char *what)
+{
+    struct watching one = { ((struct sweeping *)ctx)->e, NULL, 0 };
+    on_progress(&one, done, what);
+}
+
+static enum status begin_slices(struct sweeping *w, struct diags *ds)
+{
+    struct job_engine *e = w->e;
+    if (w->f.n > SLICES_MOST) {
+        diag_error(ds, "axis", "%zu slices; %d are the most that are swept at once", w->f.n,
+                   SLICES_MOST);
+        return ST_USAGE;
+    }
+    for (size_t i = 0; i < w->f.n; i++) {
+        struct session_run *r = w->run[i] = begin_run(e, RUN_SWEEP, ds);
+        if (!r)
+            return ST_NOMEM;
+        struct buf line = { 0 };
+        options_line(&w->f.slice[i].base, &line);
+        if (w->f.n > 1)
+            snprintf(r->note, sizeof r->note, "%s", line.s ? line.s : "as it is");
+        buf_free(&line);
+        r->sweep.axis = w->f.axis[0];
+        r->sweep.warps = (uint32_t)((dim3u_count(r->block) + 31) / 32);
+    }
+    w->first = session_count(e->state.session) - w->f.n;
+    return ST_OK;
+}
+
+/* The finished slices have all of their points, and the second round's samples. */
+static void end_slices(struct sweeping *w)
+{
+    for (size_t i = 0; i < w->f.n; i++) {
+        struct session_run whole = *w->run[i], copy;
+        whole.sweep = w->f.slice[i].sweep;
+        if (session_run_copy(&copy, &whole)) {
+            session_run_clear(w->run[i]);
+            *w->run[i] = copy;
+        }
+        job_show_run(w->e, w->first + i);
+    }
+    save(w->e);
+    struct buf b = { 0 };
+    tune_verdict(&w->f.slice[w->f.n > 1 && w->f.has_best ? w->f.best : 0].sweep, &b);
+    job_say(w->e, DIAG_NOTE, NULL, NO_SPAN, b.s ? b.s : "");
+    buf_free(&b);
+}
+
+static enum status do_sweep(struct job_engine *e, const struct queued *q, const struct job_done *done,
+                            struct diags *ds)
+{
+    struct sweeping w = { .e = e };
+    const char *axes = q->text && *q->text ? q->text : "pi";
+    enum status s = tune_axes_check(axes, ds);
+    if (s == ST_OK)
+        s = tune_family_list(e->state.bench, axes, &q->options, &w.f, ds);
+    if (s == ST_OK)
+        s = begin_slices(&w, ds);
+    if (s == ST_OK) {
+        struct tune_observer ob = { on_slice_point, on_slice_progress, &w, &e->cancel, NULL };
+        s = tune_family_run(e->state.bench, &w.f, &ob, done->result, done->n, ds);
+        if (s == ST_OK)
+            job_say_all(e, ds);
+        end_slices(&w);
+        if (s == ST_CANCELLED)
+            job_again_keep(&e->state, q, w.first, w.f.n);
+    }
+    tune_family_free(&w.f);
+    return s;
+}
+
+static enum status do_tune(struct job_engine *e, const struct queued *q, const struct job_done *done,
+                           struct diags *ds)
+{
+    const char *method = q->text && *q->text ? q->text : NULL;
+    enum status s = tune_method_check(method, ds);
+    struct watching w = { e, s == ST_OK ? begin_run(e, RUN_TUNE, ds) : NULL, 0 };
+    struct tune_found found = { 0 };
+    if (!w.run)
+        return s == ST_OK ? ST_NOMEM : s;
+    w.index = session_count(e->state.session) - 1;
+    struct tune_search_opts o = { .method = method,
+                                  .budget_launches = q->number > 0 ? (unsigned)q->number : 0,
+                                  .done = done->result,
+                                  .ndone = done->n,
+                                  .probes = done->probe,
+                                  .nprobes = done->nprobe };
+    struct tune_observer ob = { on_point, on_progress, &w, &e->cancel, on_live };
+    s = tune_search(e->state.bench, &o, &ob, &found, ds);
+    *w.run->found = found;
+    job_show_run(e, w.index);
+    save(e);
+    if (s == ST_CANCELLED)
+        job_again_keep(&e->state, q, w.index, 1);
+    if (s == ST_OK) {
+        job_say_all(e, ds);
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN, found.reason);
+    }
+    return s;
+}
+
+/* ---- preview ---- */
+static enum status do_options(struct job_engine *e, const struct options *o)
+{
+    struct job_state *st = &e->state;
+    struct diags ds = { 0 };
+    st->options = *o;
+    shared_ref_put(&st->cost, NULL);
+    st->wants_cost = st->module && st->spec;
+    shared_ref_put(&st->preview, NULL);
+    job_text(&st->refusal, NULL);
+    if (!st->module || !st->kernel)
+        return ST_OK;
+    struct pass_input in = { st->module->p,
+                             str_of(st->kernel),
+                             o,
+                             st->dev ? &st->info : NULL,
+                             st->spec ? st->spec->p : NULL,
+                             st->facts ? st->facts->p : NULL };
+    struct pass_output *out = base_alloc(sizeof *out);
+    enum status s = out ? pass_apply(&in, out, &ds) : ST_NOMEM;
+    if (s == ST_OK)
+        shared_ref_put(&st->preview, shared_ref_new(out, destroy_output));
+    else {
+        base_free(out);
+        struct buf b = { 0 };
+        for (size_t i = 0; i < ds.n; i++)
+            if (ds.v[i].level == DIAG_ERROR)
+                buf_printf(&b, "%s%s", b.n ? "; " : "", ds.v[i].msg ? ds.v[i].msg : "");
+        job_text(&st->refusal, b.n ? b.s : status_text(s));
+        buf_free(&b);
+    }
+    diags_free(&ds);
+    return ST_OK;
+}
+
+/* ---- session edits ---- */
+static enum status edit_run(struct job_engine *e, const struct queued *q)
+{
+    struct job_state *st = &e->state;
+    struct session_run *r =
+        st->session && q->number >= 0 ? session_at(st->session, (size_t)q->number) : NULL;
+    if (!r)
+        return ST_OK;
+    if (q->kind == JOB_NOTE)
+        snprintf(r->note, sizeof r->note, "%s", q->text ? q->text : "");
+    else
+        r->deleted = q->kind == JOB_DELETE;
+    job_show_run(e, (size_t)q->number);
+    save(e);
+    return ST_OK;
+}
+
+/* Where the launch came from, else beside the PTX; owned. */
+static char *launch_home(const struct job_state *st)
+{
+    const struct launch_file *f = st->launches ? st->launches->p : NULL;
+    const char *from = f && f->n ? f->launch[0].file : NULL;
+    return from ? base_strdup(from) : cmd_launch_name(((struct ptx_module *)st->module->p)->path);
+}
+
+static bool same_launch(const struct launch_spec *a, const struct launch_spec *b)
+{
+    bool named = a->name && b->name ? strcmp(a->name, b->name) == 0 : a->name == b->name;
+    return named && a->kernel && b->kernel && strcmp(a->kernel, b->kernel) == 0;
+}
+
+/* All launches of the file, with the present one in its place, or after them. */
+static enum status write_among(const struct job_state *st, const char *path, struct diags *ds)
+{
+    const struct launch_file *f = st->launches ? st->launches->p : NULL;
+    const struct launch_spec *l = st->spec->p;
+    size_t n = f ? f->n : 0,
+           at = f && st->launch < f->n && same_launch(&f->launch[st->launch], l) ? st->launch : n;
+    struct launch_spec *all = base_alloc((n + 1) * sizeof *all); /* borrowed contents */
+    if (!all)
+        return ST_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        all[i] = f->launch[i];
+    all[at] = *l;
+    enum status s = launch_file_write(path, all, at == n ? n + 1 : n, ds);
+    base_free(all);
+    return s;
+}
+
+/* What is in the file now is what the launches of the session start from. */
+static void read_home(struct job_engine *e, const char *path)
+{
+    struct job_state *st = &e->state;
+    struct launch_file *f = base_alloc(sizeof *f);
+    struct diags none = { 0 };
+    if (f && launch_file_read(path, f, &none) == ST_OK) {
+        for (size_t i = 0; i < f->n; i++)
+            st->launch = same_launch(&f->launch[i], st->spec->p) ? i : st->launch;
+        shared_ref_put(&st->launches, shared_ref_new(f, job_destroy_launches));
+    } else {
+        base_free(f);
+    }
+    diags_free(&none);
+}
+
+/* A path: this launch alone, there; else all of the file's, where they came from. */
+static enum status save_launch(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    const struct launch_spec *l = st->spec ? st->spec->p : NULL;
+    if (!l) {
+        diag_error(ds, "launch", "no launch description to save");
+        return ST_INPUT;
+    }
+    char *home = launch_home(st);
+    bool here = !path || !*path || (home && strcmp(path, home) == 0);
+    enum status s = !home  ? ST_NOMEM
+                    : here ? write_among(st, home, ds)
+                           : launch_file_write(path, l, 1, ds);
+    if (s == ST_OK && here) {
+        st->edited = false;
+        read_home(e, home);
+    }
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, here ? home : path, NO_SPAN, "launch description saved");
+    base_free(home);
+    return s;
+}
+
+/* The options in view as files that run without the workbench. */
+static enum status write_code(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    const struct pass_output *code = st->preview ? st->preview->p : NULL;
+    const struct launch_spec *l = st->spec ? st->spec->p : NULL;
+    if (!code || !code->changed) {
+        diag_error(ds, "rewrite", "%s",
+                   st->refusal ? st->refusal
+                               : "the present options rewrite nothing: there is nothing to write (:best "
+                                 "takes the best point of a sweep or search)");
+        return ST_INPUT;
+    }
+    char *name =
+        path && *path ? base_strdup(path) : cmd_tuned_name(((struct ptx_module *)st->module->p)->path);
+    enum status s = name ? cmd_code_write(name, code, ds) : ST_NOMEM;
+    if (s == ST_OK)
+        diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written: the rewritten kernel");
+    if (s == ST_OK && l)
+        s = cmd_launch_write(name, l, code, ds);
+    if (s == ST_OK)
+        cmd_say_launch(l, &st->options, code, ds);
+    base_free(name);
+    return s;
+}
+
+/* A path: a copy there; the session goes on in its own file. */
+static enum status save_session(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    char *text = NULL;
+    size_t n;
+    if (!st->session) {
+        diag_error(ds, "session", "nothing was run yet: there is no session to save");
+        return ST_INPUT;
+    }
+    save(e);
+    const char *own = session_path(st->session);
+    if (st->unsaved || !own)
+        return ST_OK; /* said when it went wrong */
+    enum status s = ST_OK;
+    if (path && *path) {
+        s = file_read(own, (size_t)1 << 30, &text, &n, ds);
+        if (s == ST_OK)
+            s = file_write_atomic(path, text, n, ds);
+        base_free(text);
+    }
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, path && *path ? path : own, NO_SPAN, "session saved");
+    return s;
+}
+
+static bool ends_in(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+static enum status save_report(struct job_engine *e, const char *path, struct diags *ds)
+{
+    struct job_state *st = &e->state;
+    struct buf name = { 0 }, page = { 0 };
+    const char *own = st->session ? session_path(st->session) : NULL;
+    if (!st->session || (!own && !(path && *path))) {
+        diag_error(ds, "report",
+                   st->session ? "which file? the session has none of its own"
+                               : "nothing was run yet: there is nothing to report");
+        return ST_INPUT;
+    }
+    if (path && *path)
+        buf_puts(&name, path);
+    else
+        buf_printf(&name, "%.*s.html", (int)(strlen(own) - (ends_in(own, ".json") ? 5 : 0)), own);
+    report_page(st->session, ends_in(name.s ? name.s : "", ".md") ? &report_markdown : &report_html,
+                &page);
+    enum status s = name.oom || page.oom ? ST_NOMEM : file_write_atomic(name.s, page.s, page.n, ds);
+    if (s == ST_OK)
+        job_say(e, DIAG_NOTE, name.s, NO_SPAN, "report written");
+    buf_free(&name);
+    buf_free(&page);
+    return s;
+}
+
+static enum status measure(struct job_engine *e, const struct queued *q, const struct job_done *done,
+                           struct diags *ds)
+{
+    e->state.options = q->options;
+    enum status s = job_bench(e, ds);
+    if (s != ST_OK)
+        return s;
+    return q->kind == JOB_RUN     ? do_run(e, q, ds)
+           : q->kind == JOB_SWEEP ? do_sweep(e, q, done, ds)
+                                  : do_tune(e, q, done, ds);
+}
+
+static enum status do_resume(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    struct queued again = { 0 };
+    struct job_done done = { 0 };
+    enum status s = job_resume(e, q->number, &again, &done, ds);
+    if (s == ST_OK) {
+        job_text(&e->state.what, again.kind == JOB_SWEEP ? "sweep" : "tune");
+        s = measure(e, &again, &done, ds);
+    }
+    base_free(again.text);
+    job_done_free(&done);
+    return s;
+}
+
+static enum status work(struct job_engine *e, const struct queued *q, struct diags *ds)
+{
+    static const struct job_done nothing;
+    switch (q->kind) {
+    case JOB_OPEN: return job_open(e, q->text ? q->text : "", q->number != 0, ds);
+    case JOB_KERNEL: return job_kernel(e, q->text, q->number, ds);
+    case JOB_DEVICE: return job_device(e, q->text ? q->text : "", ds);
+    case JOB_OPTIONS: return do_options(e, &q->options);
+    case JOB_LAUNCH: return q->has_launch ? job_launch(e, &q->launch, ds) : ST_OK;
+    case JOB_LAUNCH_GUESS: return job_launch_guess(e, ds);
+    case JOB_LAUNCH_SAVE: return save_launch(e, q->text, ds);
+    case JOB_WRITE: return write_code(e, q->text, ds);
+    case JOB_RUN:
+    case JOB_SWEEP:
+    case JOB_TUNE: return measure(e, q, &nothing, ds);
+    case JOB_RESUME: return do_resume(e, q, ds);
+    case JOB_NOTE:
+    case JOB_DELETE:
+    case JOB_UNDELETE: return edit_run(e, q);
+    case JOB_SAVE: return save_session(e, q->text, ds);
+    case JOB_REPORT: return save_report(e, q->text, ds);
+    case JOB_QUIT: break;
+    }
+    return ST_OK;
+}
+
+static const char *name_of(enum job_kind k)
+{
+    static const char *const names[] = {
+        [JOB_OPEN] = "open",        [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device",
+        [JOB_OPTIONS] = "rewrite",  [JOB_LAUNCH] = "launch",  [JOB_LAUNCH_GUESS] = "guess",
+        [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write",    [JOB_RUN] = "run",
+        [JOB_SWEEP] = "sweep",      [JOB_TUNE] = "tune",      [JOB_RESUME] = "resume",
+        [JOB_NOTE] = "note",        [JOB_DELETE] = "delete",  [JOB_UNDELETE] = "undelete",
+        [JOB_SAVE] = "save",        [JOB_REPORT] = "report",  [JOB_QUIT] = "quit"
+    };
+    return names[k];
+}
+
+void job_work(struct job_engine *e, const struct queued *q)
+{
+    struct job_state *st = &e->state;
+    struct diags ds = { 0 };
+    st->busy = true;
+    st->done = 0;
+    st->rate = 0;
+    st->finished = 0;
+    st->started_ns = base_now_ns();
+    job_text(&st->what, name_of(q->kind));
+    job_publish(e);
+    enum status s = work(e, q, &ds);
+    bool told = ds.errors > 0;
+    job_say_all(e, &ds);
+    if (s == ST_CANCELLED)
+        job_say(e, DIAG_WARNING, NULL, NO_SPAN,
+                "stopped; what was finished is kept (:resume goes on with a sweep or search)");
+    else if (s != ST_OK && !told)
+        job_say(e, DIAG_ERROR, NULL, NO_SPAN, status_text(s));
+    if (job_launches(q->kind))
+        job_advise(e);
+    st->busy = false;
+    st->worked++;
+    job_text(&st->trying, NULL);
+    job_publish(e);
+}
+
+void job_background(struct job_engine *e)
+{
+    struct diags ds = { 0 };
+    bool facts = e->state.wants_facts; /* the whole analysis first, then what the model says */
+    enum status s = facts ? job_facts(e, false, &e->idle_cancel, &ds) : job_cost(e, &e->idle_cancel);
+    *(facts ? &e->state.wants_facts : &e->state.wants_cost) =
+        s == ST_CANCELLED; /* asked again once the queue is empty */
+    diags_free(&ds);       /* the quick analysis has said what there is to say */
+    if (s == ST_CANCELLED && atomic_load(&e->idle_drop)) {
+        e->state.wants_facts = e->state.wants_cost = false;
+        job_say(e, DIAG_NOTE, NULL, NO_SPAN,
+                facts ? "the analysis of the whole launch was stopped: figures are of its first CTAs"
+                      : "the prediction was stopped");
+    }
+    if (s == ST_OK && facts)
+        job_advise(e);
+    job_publish(e);
+}

@@ -1,0 +1,283 @@
+/* What a command works on: module, launch, data, device, facts. */
+#include "engine/cmd/cmd_int.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_DEVICE "sim:hopper-h200"
+
+char *launch_beside(const char *ptx)
+{
+    char *path = cmd_launch_name(ptx);
+    if (path && access(path, R_OK) == 0)
+        return path;
+    base_free(path);
+    return NULL;
+}
+
+size_t launch_pick(const struct launch_file *f, const char *name)
+{
+    if (!name)
+        return f->n ? 0 : SIZE_MAX;
+    for (size_t i = 0; i < f->n; i++)
+        if (f->launch[i].name && strcmp(f->launch[i].name, name) == 0)
+            return i;
+    for (size_t i = 0; i < f->n; i++)
+        if (strcmp(f->launch[i].kernel, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* Several files are one program: checked against each other by name; the first with the kernel is worked
+ * on. */
+static enum status link_files(struct workspace *s, const struct args *a, struct diags *ds)
+{
+    struct ptx_module *m[CMD_MAX_FILES] = { s->module };
+    enum status st = ST_OK;
+    size_t n = 1;
+    for (; n < a->nfiles && st == ST_OK; n++)
+        st = ptx_parse_file(a->file[n], &m[n], ds);
+    if (st == ST_OK)
+        st = ptx_link_check(m, n, ds);
+    for (size_t i = 1; i < n; i++) {
+        struct buf several = { 0 };
+        bool there = a->kernel && !ptx_find_entry(s->module, str_of(a->kernel), &several) &&
+                     !several.n && ptx_find_entry(m[i], str_of(a->kernel), &several);
+        buf_free(&several);
+        if (there) {
+            struct ptx_module *t = s->module;
+            s->module = m[i];
+            m[i] = t;
+        }
+        ptx_free(m[i]);
+    }
+    return st;
+}
+
+enum status workspace_ptx(struct workspace *s, const struct args *a, struct diags *ds)
+{
+    if (!a->nfiles) {
+        diag_error(ds, "usage", "which PTX file?");
+        return ST_USAGE;
+    }
+    enum status st = ptx_parse_file(a->file[0], &s->module, ds);
+    return st == ST_OK && a->nfiles > 1 ? link_files(s, a, ds) : st;
+}
+
+enum status cmd_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,
+                           struct diags *ds)
+{
+    struct buf several = { 0 };
+    *f = ptx_find_entry(m, str_of(said), &several);
+    enum status st = several.n ? ST_INPUT : ST_OK;
+    if (several.n) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "kernel", m->path, NO_SPAN,
+                                  "more than one kernel is called '%s'", said);
+        diag_hint(d, "they are %s", several.s ? several.s : "");
+    }
+    buf_free(&several);
+    return st;
+}
+
+/* What --kernel says as the name of a launch or of a kernel in full. *full NULL: it is neither. */
+static enum status full_name(struct workspace *s, const char *said, const char **full, struct diags *ds)
+{
+    const struct ptx_func *f;
+    *full = said;
+    if (!said || launch_pick(&s->launches, said) != SIZE_MAX)
+        return ST_OK;
+    enum status st = cmd_find_entry(s->module, said, &f, ds);
+    *full = f ? arena_dup(s->module->arena, f->name) : NULL;
+    return f && !*full ? ST_NOMEM : st;
+}
+
+static enum status no_such(const struct workspace *s, const char *said, struct diags *ds)
+{
+    enum { MOST = 24 };
+    struct buf b = { 0 };
+    size_t n = 0;
+    for (size_t k = 0; k < s->launches.n; k++, n++)
+        buf_printf(&b, "%s'%s'", n ? ", " : "",
+                   s->launches.launch[k].name ? s->launches.launch[k].name
+                                              : s->launches.launch[k].kernel);
+    for (uint32_t k = 0; !s->launches.n && k < s->module->nfuncs && n < MOST; k++)
+        if (s->module->funcs[k]->entry) {
+            buf_puts(&b, n++ ? ", '" : "'");
+            ptx_readable(s->module->funcs[k]->name, &b);
+            buf_puts(&b, "'");
+        }
+    struct diag *d = s->launches.n ? diag_add(ds, DIAG_ERROR, "launch-kernel", s->launches.path, NO_SPAN,
+                                              "no launch or kernel '%s'", said ? said : "")
+                                   : diag_add(ds, DIAG_ERROR, "kernel", s->module->path, NO_SPAN,
+                                              "no kernel '%s' in this module", said ? said : "");
+    diag_hint(d, "there is %s%s", b.n ? b.s : "none", n == MOST ? " ..." : "");
+    buf_free(&b);
+    return ST_INPUT;
+}
+
+static enum status pick(struct workspace *s, const char *said, const char *full, struct diags *ds)
+{
+    size_t i = said && !full ? SIZE_MAX : launch_pick(&s->launches, full);
+    if (i == SIZE_MAX && full)
+        return ST_OK; /* a kernel that the launch file says nothing of */
+    if (i == SIZE_MAX)
+        return no_such(s, said, ds);
+    s->spec = &s->launches.launch[i];
+    s->kernel = s->spec->kernel;
+    return launch_check(s->spec, s->module, NULL, ds);
+}
+
+static const char *first_kernel(const struct ptx_module *m)
+{
+    for (uint32_t i = 0; i < m->nfuncs; i++)
+        if (m->funcs[i]->entry)
+            return arena_dup(m->arena, m->funcs[i]->name);
+    return NULL;
+}
+
+enum status workspace_launch(struct workspace *s, const struct args *a, bool required, struct diags *ds)
+{
+    char *beside = a->launch ? base_strdup(a->launch) : launch_beside(a->file[0]);
+    enum status st = beside ? launch_file_read(beside, &s->launches, ds) : ST_OK;
+    const char *full = NULL;
+    if (st == ST_OK)
+        st = full_name(s, a->kernel, &full, ds);
+    if (st == ST_OK && beside)
+        st = pick(s, a->kernel, full, ds);
+    base_free(beside);
+    if (st != ST_OK)
+        return st;
+    if (!s->spec && required) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "launch", a->file[0], NO_SPAN,
+                                  "no launch description: grid, block and arguments are not known");
+        diag_hint(d, "gpulocw launch FILE.ptx -o FILE.launch.json writes a first one (docs/cli.md says "
+                     "what stands in it)");
+        return ST_INPUT;
+    }
+    if (!s->spec)
+        s->kernel = a->kernel ? full : first_kernel(s->module);
+    return a->kernel && !s->kernel ? no_such(s, a->kernel, ds) : ST_OK;
+}
+
+/* --devices a,b or several --worker make a pool. What needs one device has it from the first member; on
+ * a simulated one it opens its own, since a second set of buffers in a member would move its addresses.
+ */
+static enum status open_pool(struct workspace *s, const struct args *a, const struct dev_env *env,
+                             struct diags *ds)
+{
+    enum { MOST = 64 };
+    const char *specs[MOST];
+    size_t n = 0;
+    char *list = base_strdup(a->devices  ? a->devices
+                             : a->device ? a->device
+                                         : DEFAULT_DEVICE),
+         *rest = list;
+    if (!list)
+        return ST_NOMEM;
+    for (char *one; n < MOST && (one = strsep(&rest, ","));)
+        if (*one)
+            specs[n++] = one;
+    enum status st = dev_pool_open(specs, n, env, &s->pool, ds);
+    if (st == ST_OK && dev_describe(dev_pool_first(s->pool))->kind == DEV_SIMULATED)
+        st = dev_open(specs[0], a->env, &s->own, ds);
+    base_free(list);
+    if (st == ST_OK)
+        s->dev = s->own ? s->own : dev_pool_first(s->pool);
+    return st;
+}
+
+enum status workspace_device(struct workspace *s, const struct args *a, struct diags *ds)
+{
+    struct dev_env env = *a->env;
+    env.workers = a->worker_n ? a->worker : NULL;
+    env.nworkers = a->worker_n;
+    env.threads = (unsigned)a->threads;
+    enum status st = a->devices || a->worker_n > 1
+                         ? open_pool(s, a, &env, ds)
+                         : dev_open(a->device ? a->device : DEFAULT_DEVICE, &env, &s->dev, ds);
+    if (st == ST_OK)
+        s->info = *dev_describe(s->dev);
+    return st;
+}
+
+enum status workspace_data(struct workspace *s, struct diags *ds)
+{
+    uint64_t most = s->info.mem_bytes ? s->info.mem_bytes : (uint64_t)1 << 40;
+    enum status st = launch_check(s->spec, s->module, &s->info, ds);
+    if (st == ST_OK)
+        st = launch_data_make(s->spec, most, &s->data, ds);
+    s->has_data = st == ST_OK;
+    return st;
+}
+
+enum status workspace_open(struct workspace *s, const struct args *a, struct diags *ds)
+{
+    enum status st = workspace_ptx(s, a, ds);
+    if (st == ST_OK)
+        st = workspace_launch(s, a, false, ds);
+    if (st == ST_OK)
+        st = workspace_device(s, a, ds);
+    if (st == ST_OK && s->spec)
+        st = workspace_data(s, ds);
+    return st;
+}
+
+uint32_t cmd_registers(struct dev *d, const struct ptx_module *m, struct str kernel)
+{
+    struct diags none = { 0 };
+    struct dev_code *code = NULL;
+    uint32_t regs = 0;
+    if (d && dev_load(d, m->path, m->text, kernel, 0, &code, &none) == ST_OK) {
+        regs = dev_code_resources(code).regs;
+        dev_unload(d, code);
+    }
+    diags_free(&none); /* what it does not run, it says when it is to run it */
+    return regs;
+}
+
+struct pass_input workspace_input(const struct workspace *s, const struct options *o)
+{
+    return (struct pass_input){ .module = s->module,
+                                .kernel = str_of(s->kernel),
+                                .options = o,
+                                .dev = &s->info,
+                                .launch = s->spec,
+                                .facts = s->facts };
+}
+
+struct ana_opts workspace_analysis(const struct workspace *s, const struct args *a, struct str kernel)
+{
+    return (struct ana_opts){ .data = s->has_data ? &s->data : NULL,
+                              .dev = s->dev ? &s->info : NULL,
+                              .assume_read_only = a->options.assume_read_only,
+                              .assume_restrict = a->options.assume_restrict,
+                              .cancel = a->cancel,
+                              .regs = s->has_data ? cmd_registers(s->dev, s->module, kernel) : 0 };
+}
+
+enum status workspace_facts(struct workspace *s, const struct args *a, bool quick, struct diags *ds)
+{
+    /* Which loads have no reuse is known from the trace alone. */
+    bool by_reuse =
+        a->options.bypass && !a->options.bypass_loads.n &&
+        (a->options.bypass_form == BYPASS_FORM_VERTICAL || a->options.bypass_form == BYPASS_FORM_HYBRID);
+    struct ana_opts o = workspace_analysis(s, a, str_of(s->kernel));
+    o.quick = quick && !by_reuse;
+    return ana_run(s->module, str_of(s->kernel), &o, &s->facts, ds);
+}
+
+void workspace_close(struct workspace *s)
+{
+    ana_free(s->facts);
+    if (s->has_data)
+        launch_data_free(&s->data);
+    if (s->own)
+        dev_close(s->own);
+    if (s->pool)
+        dev_pool_close(s->pool);
+    else if (s->dev)
+        dev_close(s->dev);
+    launch_file_free(&s->launches);
+    ptx_free(s->module);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,586 @@
+/* app: state, snapshots, events. See app.h. */
+#include "tui/app/command.h"
+#include "tui/app/config.h"
+#include "tui/app/export.h"
+#include "tui/app/legal.h"
+#include "tui/app/lesson_run.h"
+#include "tui/app/notice.h"
+#include "tui/app/reload.h"
+#include "tui/app/reuse.h"
+#include "tui/app/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SPIN_NS   (250LL * 1000000)
+#define REPLAY_NS (400LL * 1000000)
+
+void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
+              const char *data_dir)
+{
+    memset(a, 0, sizeof *a);
+    a->engine = *engine;
+    a->snap = snap;
+    a->w = 80, a->h = 24;
+    a->data_dir = data_dir ? base_strdup(data_dir) : NULL;
+    theme_default(&a->theme);
+    keymap_default(&a->keys);
+    snprintf(a->set.theme, sizeof a->set.theme, "dark");
+    a->set.mouse = true;
+    a->options = options_default();
+    a->undo.v[0] = a->options;
+    a->undo.n = a->undo.at = 1;
+    a->source.stale = true;
+    a->valley.run = a->valley.overlay = SIZE_MAX;
+    a->valley.zoom = 1;
+    snprintf(a->valley.axis, sizeof a->valley.axis, "pi");
+    a->runs.mark[0] = a->runs.mark[1] = SIZE_MAX;
+    a->replay.speed = 1;
+    a->tree_access = -1;
+    a->pick_wanted = -1;
+    a->locality.access = -1;
+    a->frame = arena_new(0);
+}
+
+void app_free(struct app *a)
+{
+    reuse_drop(a);
+    legal_drop(a);
+    source_index_free(&a->source);
+    lesson_close(a);
+    history_free(&a->history);
+    session_free(a->valley.other);
+    for (size_t i = 0; i < a->npicks; i++) {
+        base_free(a->pick[i].title);
+        base_free(a->pick[i].path);
+        base_free(a->pick[i].help);
+    }
+    base_free(a->pick);
+    base_free(a->data_dir);
+    base_free(a->config_dir);
+    arena_free(a->frame);
+    memset(a, 0, sizeof *a);
+}
+
+/* A new file brings options of its own: those of the engine count then. */
+static void opened(struct app *a)
+{
+    a->list[PANEL_SOURCE] = (struct list){ 0 };
+    a->valley.run = a->valley.overlay = SIZE_MAX;
+    a->source.njumps = 0;
+    a->options = a->snap->options;
+    a->undo.v[0] = a->options;
+    a->undo.n = a->undo.at = 1;
+}
+
+static void send_options(struct app *a)
+{
+    struct job j = { .kind = JOB_OPTIONS, .options = a->options };
+    a->engine.post(a->engine.ctx, &j);
+    lesson_update(a);
+}
+
+void app_snapshot(struct app *a, const struct job_snapshot *snap)
+{
+    const struct job_snapshot *old = a->snap;
+    a->snap = snap;
+    bool other_kernel = strcmp(old->kernel ? old->kernel : "", snap->kernel ? snap->kernel : "") != 0;
+    if (old->module != snap->module || old->facts != snap->facts || old->preview != snap->preview ||
+        other_kernel)
+        a->source.stale = true;
+    if (old->facts != snap->facts || old->spec != snap->spec)
+        reuse_drop(a), legal_drop(a), a->locality.access = -1;
+    if (old->module != snap->module && !reload_came(a))
+        opened(a);
+    if (old->module != snap->module && snap->nruns && !old->nruns && !a->lesson.lesson)
+        app_focus(a, PANEL_VALLEY); /* a session was opened: its curve is what one wants to see */
+    if (a->valley.run != SIZE_MAX && snap->nruns > old->nruns &&
+        app_run(a, snap->nruns - 1)->kind != RUN_ONE) {
+        a->valley.run = SIZE_MAX; /* a new sweep or search comes to the front */
+        a->valley.placed = false;
+    }
+    if (snap->nruns != old->nruns)
+        a->counters.placed = false;
+    notice_new(a, old);
+    if (!snap->busy && snap->module && !options_equal(&snap->options, &a->options))
+        /* the engine ran with others: have the present ones looked at again */
+        send_options(a);
+    lesson_update(a);
+}
+
+void app_begin_frame(struct app *a)
+{
+    struct arena *fresh = arena_new(1 << 15);
+    if (!fresh)
+        return; /* out of memory: the old frame goes on growing */
+    arena_free(a->frame);
+    a->frame = fresh;
+    for (int p = 0; p < PANEL_COUNT; p++) {
+        page_clear(&a->page[p]);
+        page_clear(&a->chart[p]);
+    }
+    page_clear(&a->over);
+    a->runs.order = NULL; /* it lay in the old frame */
+    a->runs.norder = 0;
+    lesson_update(a); /* what the mouse did, too */
+}
+
+/* ---- services ---- */
+void app_post(struct app *a, enum job_kind kind, const char *text, long number)
+{
+    struct job j = { .kind = kind, .text = text, .number = number, .options = a->options };
+    a->engine.post(a->engine.ctx, &j);
+}
+
+void app_focus(struct app *a, enum panel_id p)
+{
+    a->focus = p;
+    a->lesson.part = 0; /* what one goes to is seen: the lesson's text gives way */
+    a->recent[p] = ++a->recent_clock;
+    lesson_update(a);
+}
+
+void app_options_set(struct app *a, const struct options *o)
+{
+    struct undo *u = &a->undo;
+    if (options_equal(o, &a->options))
+        return;
+    if (u->at == UNDO_MAX) {
+        memmove(u->v, u->v + 1, sizeof u->v[0] * (UNDO_MAX - 1));
+        u->at--;
+    }
+    u->v[u->at++] = *o;
+    u->n = u->at;
+    a->options = *o;
+    send_options(a);
+}
+
+static bool undo_options(struct app *a, bool redo)
+{
+    struct undo *u = &a->undo;
+    if (redo ? u->at >= u->n : u->at <= 1) {
+        app_notice(a, DIAG_NOTE, redo ? "nothing to redo" : "nothing to undo");
+        return false;
+    }
+    u->at = redo ? u->at + 1 : u->at - 1;
+    a->options = u->v[u->at - 1];
+    send_options(a);
+    return true;
+}
+
+/* Runs take long and their points are worth a question; opening or rewriting is not. */
+bool app_measuring(const struct app *a)
+{
+    const char *w = a->snap->busy && a->snap->what ? a->snap->what : "";
+    return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
+}
+
+/* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
+static void launch(struct app *a, const struct job *j)
+{
+    static const char *const names[] = {
+        [JOB_RUN] = "run", [JOB_SWEEP] = "sweep", [JOB_TUNE] = "search", [JOB_RESUME] = "rest"
+    };
+    if (a->snap->module && !a->snap->spec && !a->snap->busy) {
+        app_notice(a, DIAG_WARNING, "%s",
+                   "nothing can be run without a launch description: the options panel makes one");
+        return;
+    }
+    if (app_measuring(a))
+        app_notice(a, DIAG_NOTE, "the %s starts when the %s is done (x stops both)", names[j->kind],
+                   a->snap->what);
+    a->engine.post(a->engine.ctx, j);
+}
+
+void app_run_once(struct app *a, const struct options *o)
+{
+    struct job j = { .kind = JOB_RUN, .options = *o };
+    launch(a, &j);
+}
+
+void app_tune(struct app *a, const char *method, long budget)
+{
+    struct job j = { .kind = JOB_TUNE, .text = method, .number = budget, .options = a->options };
+    launch(a, &j);
+    a->valley.run = SIZE_MAX;
+    a->valley.placed = false;
+    a->replay.on = false;
+    if (a->focus != PANEL_ADVICE)
+        app_focus(a, PANEL_VALLEY);
+}
+
+void app_sweep(struct app *a)
+{
+    struct options o = a->options;
+    if (o.bypass == BYPASS_NONE && !strncmp(a->valley.axis, "pi", strcspn(a->valley.axis, "=,")))
+        o.bypass = BYPASS_L1; /* a sweep over π is about bypassing */
+    struct job j = { .kind = JOB_SWEEP, .text = a->valley.axis, .options = o };
+    launch(a, &j);
+    a->valley.run = SIZE_MAX;
+    a->valley.placed = false;
+    a->replay.on = false;
+    if (a->focus != PANEL_COUNTERS)
+        app_focus(a, PANEL_VALLEY);
+}
+
+/* The engine says when the run cannot go on. */
+void app_resume(struct app *a)
+{
+    struct job j = { .kind = JOB_RESUME, .number = -1, .options = a->options };
+    if (a->focus == PANEL_RUNS && view_runs_selected(a) != SIZE_MAX)
+        j.number = (long)view_runs_selected(a);
+    launch(a, &j);
+    a->valley.run = SIZE_MAX;
+    a->valley.placed = false;
+    a->replay.on = false;
+}
+
+void app_theme(struct app *a, const char *name)
+{
+    char path[600];
+    struct diags ds = { 0 };
+    if (name != a->set.theme) /* a reload gives the present name itself */
+        snprintf(a->set.theme, sizeof a->set.theme, "%s", name);
+    if (config_theme_path(a, name, path, sizeof path))
+        theme_load(path, &a->theme, &ds);
+    else if (!strcmp(name, "dark"))
+        theme_default(&a->theme);
+    else
+        diag_error(&ds, "theme", "no theme '%s'", name);
+    app_notice_diags(a, &ds);
+    diags_free(&ds);
+}
+
+const struct session_run *app_run(const struct app *a, size_t i)
+{
+    return i < a->snap->nruns ? a->snap->runs[i] : NULL;
+}
+
+size_t app_last_run(const struct app *a, int kind)
+{
+    for (size_t i = a->snap->nruns; i-- > 0;) {
+        const struct session_run *r = app_run(a, i);
+        if (r && !r->deleted && (kind < 0 || (int)r->kind == kind))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* ---- requests ---- */
+static unsigned quit(struct app *a)
+{
+    if (a->overlay != OVERLAY_NONE && !(a->overlay == OVERLAY_PICKER && !a->snap->module)) {
+        a->overlay = OVERLAY_NONE;
+        return UI_REDRAW;
+    }
+    if (a->zoomed) {
+        a->zoomed = false;
+        return UI_REDRAW;
+    }
+    if (app_measuring(a) && !a->leaving) {
+        a->leaving = true;
+        app_notice(a, DIAG_WARNING,
+                   "%s is running: q again leaves (what is measured is saved), x stops it",
+                   a->snap->what);
+        return UI_REDRAW;
+    }
+    return UI_LEAVE;
+}
+
+static unsigned cancel(struct app *a)
+{
+    if (a->overlay != OVERLAY_NONE && (a->overlay != OVERLAY_PICKER || a->snap->module)) {
+        a->overlay = OVERLAY_NONE;
+    } else if (a->snap->busy) {
+        a->engine.cancel(a->engine.ctx);
+        app_notice(a, DIAG_NOTE, "stopping; what is measured stays");
+    } else if (a->snap->unsettled && !*a->notice) {
+        a->engine.cancel(a->engine.ctx);
+    } else {
+        *a->notice = '\0';
+        a->leaving = false;
+    }
+    return UI_REDRAW;
+}
+
+static unsigned next_kernel(struct app *a)
+{
+    const struct job_snapshot *s = a->snap;
+    if (s->launches && s->launches->n > 1)
+        app_post(a, JOB_KERNEL, NULL, (long)((s->launch + 1) % s->launches->n));
+    else
+        app_notice(a, DIAG_NOTE,
+                   "the launch description names one kernel only (:kernel NAME takes any)");
+    return UI_REDRAW;
+}
+
+static unsigned open_overlay(struct app *a, enum overlay o)
+{
+    a->overlay = a->overlay == o ? OVERLAY_NONE : o;
+    a->over_list = (struct list){ 0 };
+    return UI_REDRAW;
+}
+
+static unsigned global_request(struct app *a, enum request r)
+{
+    switch (r) {
+    case REQ_QUIT: return quit(a);
+    case REQ_QUIT_NOW: return UI_LEAVE;
+    case REQ_CANCEL: return cancel(a);
+    case REQ_HELP: return open_overlay(a, OVERLAY_HELP);
+    case REQ_COMMAND: prompt_open(&a->prompt, PROMPT_COMMAND, ":", "", 0); return UI_REDRAW;
+    case REQ_SWEEP: app_sweep(a); return UI_REDRAW;
+    case REQ_RUN: app_run_once(a, &a->options); return UI_REDRAW;
+    case REQ_TUNE: app_tune(a, "", 0); return UI_REDRAW;
+    case REQ_RESUME: app_resume(a); return UI_REDRAW;
+    case REQ_NEXT_PANEL: app_focus(a, (enum panel_id)((a->focus + 1) % PANEL_COUNT)); return UI_REDRAW;
+    case REQ_PREV_PANEL:
+        app_focus(a, (enum panel_id)((a->focus + PANEL_COUNT - 1) % PANEL_COUNT));
+        return UI_REDRAW;
+    case REQ_ZOOM: a->zoomed = !a->zoomed; return UI_REDRAW;
+    case REQ_RELOAD: return reload_ask(a);
+    case REQ_NEXT_KERNEL: return next_kernel(a);
+    case REQ_UNDO: undo_options(a, false); return UI_REDRAW;
+    case REQ_REDO: undo_options(a, true); return UI_REDRAW;
+    case REQ_WRITE: app_post(a, JOB_WRITE, "", 0); return UI_REDRAW;
+    case REQ_EXPORT: export_panel(a, a->focus == PANEL_VALLEY ? "svg" : "text", NULL); return UI_REDRAW;
+    case REQ_REDRAW: return UI_REDRAW | UI_REPAINT;
+    case REQ_SUSPEND: return UI_SUSPEND;
+    default: break;
+    }
+    if (r >= REQ_PANEL_1 && r <= REQ_PANEL_9) {
+        app_focus(a, (enum panel_id)(r - REQ_PANEL_1));
+        return UI_REDRAW;
+    }
+    return 0;
+}
+
+static unsigned pick(struct app *a)
+{
+    long i = page_item(&a->over, &a->over_list);
+    if (i < 0 || (size_t)i >= a->npicks)
+        return 0;
+    a->overlay = OVERLAY_NONE;
+    if (a->pick[i].lesson) {
+        lesson_open(a, a->pick[i].path);
+    } else {
+        lesson_close(a);
+        app_post(a, JOB_OPEN, a->pick[i].path, 0);
+    }
+    return UI_REDRAW;
+}
+
+static unsigned replay_request(struct app *a, enum request r)
+{
+    struct replay_view *v = &a->replay;
+    const struct session_run *run = valley_run(a, NULL);
+    size_t n = run ? run->kind == RUN_TUNE ? run->ntrail : run->sweep.npoints : 0;
+    v->shown = v->shown > n ? n : v->shown;
+    a->valley.placed = false;
+    switch (r) {
+    case REQ_REPLAY_PLAY:
+        v->playing = !v->playing;
+        if (v->playing && v->shown == n)
+            v->shown = 0;
+        v->next_ns = a->now_ns;
+        break;
+    case REQ_REPLAY_STEP:
+        v->playing = false;
+        v->shown += v->shown < n;
+        break;
+    case REQ_REPLAY_BACK:
+        v->playing = false;
+        v->shown -= v->shown > 0;
+        break;
+    case REQ_REPLAY_END:
+        v->playing = false;
+        v->shown = n;
+        break;
+    default: return 0;
+    }
+    return UI_REDRAW;
+}
+
+static unsigned lesson_request(struct app *a, enum request r)
+{
+    switch (r) {
+    case REQ_LESSON_NEXT: lesson_move(a, 1); break;
+    case REQ_LESSON_PREV: lesson_move(a, -1); break;
+    case REQ_LESSON_HIDE: /* too long for the screen: first all of it, then nothing */
+        if (!a->lesson.hidden && a->lesson.more)
+            a->lesson.part++;
+        else
+            a->lesson.hidden = !a->lesson.hidden, a->lesson.part = 0;
+        break;
+    default: return 0;
+    }
+    return UI_REDRAW;
+}
+
+unsigned app_request(struct app *a, enum request r)
+{
+    enum scope s = request_info(r)->scope;
+    struct list *l = &a->list[a->focus];
+    const struct page *page = view_of(a->focus)->line ? NULL : &a->page[a->focus];
+    unsigned done = 0;
+    if (r != REQ_QUIT)
+        a->leaving = false;
+    switch (s) {
+    case SCOPE_GLOBAL: return global_request(a, r);
+    case SCOPE_HELP: a->overlay = OVERLAY_NONE; return UI_REDRAW;
+    case SCOPE_TREE:
+        if (r == REQ_TREE_GOTO)
+            return view_tree_goto(a);
+        a->overlay = OVERLAY_NONE;
+        return UI_REDRAW;
+    case SCOPE_PICKER: return pick(a);
+    case SCOPE_LESSON: return lesson_request(a, r);
+    case SCOPE_REPLAY: return replay_request(a, r);
+    case SCOPE_LIST:
+        if (a->overlay != OVERLAY_NONE)
+            return list_request(a, &a->over_list, &a->over, r);
+        done = view_of(a->focus)->request(a, r); /* a panel may notice a movement too */
+        return done | list_request(a, l, page, r);
+    default: return view_of(a->focus)->request(a, r);
+    }
+}
+
+/* Scopes in the order in which a key is looked up. */
+static enum request find_request(const struct app *a, uint32_t key)
+{
+    enum scope order[6];
+    unsigned n = 0;
+    if (a->lesson.lesson && a->overlay == OVERLAY_NONE && (a->lesson.passed || key != TK_ENTER))
+        order[n++] = SCOPE_LESSON; /* Enter belongs to the panel until the task is done */
+    if (a->overlay == OVERLAY_HELP)
+        order[n++] = SCOPE_HELP;
+    else if (a->overlay == OVERLAY_TREE)
+        order[n++] = SCOPE_TREE;
+    else if (a->overlay == OVERLAY_PICKER)
+        order[n++] = SCOPE_PICKER;
+    else {
+        if (a->replay.on && a->focus == PANEL_VALLEY)
+            order[n++] = SCOPE_REPLAY;
+        order[n++] = (enum scope)a->focus;
+    }
+    if (a->overlay != OVERLAY_NONE || panel_info(a->focus)->list)
+        order[n++] = SCOPE_LIST;
+    order[n++] = SCOPE_GLOBAL;
+    for (unsigned i = 0; i < n; i++) {
+        enum request r = keymap_find(&a->keys, key, order[i]);
+        if (r != REQ_NONE)
+            return r;
+    }
+    /* nobody's Enter in a lesson: it is told why the step does not go on */
+    return a->lesson.lesson && a->overlay == OVERLAY_NONE && key == TK_ENTER ? REQ_LESSON_NEXT
+                                                                             : REQ_NONE;
+}
+
+/* ---- the prompt ---- */
+static unsigned prompt_done(struct app *a)
+{
+    struct prompt p = a->prompt;
+    prompt_close(&a->prompt);
+    switch (p.kind) {
+    case PROMPT_COMMAND: history_add(&a->history, p.text); return app_command(a, p.text) | UI_REDRAW;
+    case PROMPT_SEARCH:
+        if (*p.text)
+            snprintf(a->search, sizeof a->search, "%.*s", (int)sizeof a->search - 1, p.text);
+        return app_request(a, REQ_SEARCH_NEXT) | UI_REDRAW;
+    case PROMPT_VALUE: view_options_value(a, p.target, p.text); break;
+    case PROMPT_NOTE: app_post(a, JOB_NOTE, p.text, p.target); break;
+    case PROMPT_FILTER:
+        snprintf(a->runs.filter, sizeof a->runs.filter, "%.*s", (int)sizeof a->runs.filter - 1, p.text);
+        break;
+    case PROMPT_NONE: break;
+    }
+    return UI_REDRAW;
+}
+
+static unsigned prompt_event(struct app *a, uint32_t key)
+{
+    switch (prompt_key(&a->prompt, &a->history, key)) {
+    case PROMPT_DONE: return prompt_done(a);
+    case PROMPT_DROPPED: prompt_close(&a->prompt); break;
+    case PROMPT_COMPLETE:
+        if (a->prompt.kind == PROMPT_COMMAND)
+            cmdline_complete(a);
+        break;
+    case PROMPT_GOES_ON: break;
+    }
+    return UI_REDRAW;
+}
+
+/* ---- time ---- */
+static unsigned tick(struct app *a)
+{
+    unsigned done = 0;
+    struct replay_view *r = &a->replay;
+    const struct session_run *run = valley_run(a, NULL);
+    size_t n = run ? run->kind == RUN_TUNE ? run->ntrail : run->sweep.npoints : 0;
+    if (*a->notice && a->now_ns >= a->notice_until) {
+        *a->notice = '\0';
+        done = UI_REDRAW;
+    }
+    /* without points the session is still being opened */
+    if (r->on && r->playing && n && a->now_ns >= r->next_ns) {
+        r->shown += r->shown < n;
+        r->playing = r->shown < n;
+        r->next_ns = a->now_ns + (int64_t)((double)REPLAY_NS / (r->speed > 0 ? r->speed : 1));
+        done = UI_REDRAW;
+    }
+    bool working = reuse_working(a) || legal_working(a);
+    if (a->snap->busy || working || a->was_working)
+        done = UI_REDRAW;
+    a->was_working = working; /* its result wants a frame of its own */
+    return done;
+}
+
+int64_t app_timer(const struct app *a)
+{
+    int64_t wait = -1, left;
+    if (a->snap->busy || reuse_working(a) || legal_working(a))
+        wait = SPIN_NS;
+    if (*a->notice) {
+        left = a->notice_until - a->now_ns;
+        wait = wait < 0 || left < wait ? left : wait;
+    }
+    if (a->replay.on && a->replay.playing) {
+        left = a->replay.next_ns - a->now_ns;
+        wait = wait < 0 || left < wait ? left : wait;
+    }
+    return wait < 0 && wait != -1 ? 0 : wait;
+}
+
+static unsigned key_event(struct app *a, uint32_t key)
+{
+    unsigned done = 0;
+    if (a->prompt.kind != PROMPT_NONE) {
+        done = prompt_event(a, key);
+    } else {
+        enum request r = find_request(a, key);
+        done = r != REQ_NONE ? app_request(a, r) : 0;
+    }
+    /* at once: the next key may be the Enter that the task decides about */
+    lesson_update(a);
+    return done;
+}
+
+unsigned app_event(struct app *a, const struct event *e)
+{
+    switch (e->kind) {
+    case EVENT_KEY: return key_event(a, e->key);
+    case EVENT_RESIZE:
+        a->w = e->x > 0 ? e->x : 1;
+        a->h = e->y > 0 ? e->y : 1;
+        return UI_REDRAW | UI_REPAINT;
+    case EVENT_BACKGROUND: /* the terminal's answer: the built-in look is for dark ones */
+        if (a->set.theme_given || !e->x)
+            return 0;
+        app_theme(a, "light");
+        return UI_REDRAW | UI_REPAINT;
+    case EVENT_RESUME: return UI_REDRAW | UI_REPAINT;
+    case EVENT_TICK: return tick(a);
+    default: return 0;
+    }
+}

@@ -1,0 +1,262 @@
+/* app: the whole state of the workbench between two frames, and what events do
+ * to it. Knows no terminal and no drawing: keys, clock and engine are given to
+ * it, so a test can drive it. Panels make their lines from this state with the
+ * functions of view.h. */
+#ifndef GPULOCW_TUI_APP_APP_H
+#define GPULOCW_TUI_APP_APP_H
+
+#include "engine/workspace/job.h"
+#include "engine/session/lesson.h"
+#include "tui/base/plot_model.h"
+#include "tui/app/prompt.h"
+#include "tui/base/request.h"
+
+/* What the workbench asks of the engine thread; tests put a recorder here. */
+struct app_engine {
+    void *ctx;
+    void (*post)(void *ctx, const struct job *j);
+    void (*cancel)(void *ctx);
+    /* A snapshot that stays valid until released, from any thread; NULL: no background work. */
+    const struct job_snapshot *(*hold)(void *ctx);
+    void (*release)(void *ctx, const struct job_snapshot *s);
+};
+/* What handling an event came to. */
+enum ui_effect { UI_REDRAW = 1, UI_REPAINT = 2, UI_LEAVE = 4, UI_SUSPEND = 8, UI_MOUSE = 16 };
+
+/* Lines of a panel as last drawn; `item` is what a line stands for, -1: not selectable. */
+struct page_line {
+    struct row_span *v;
+    unsigned n, width;
+    long item;
+};
+struct page {
+    struct page_line *line;
+    size_t n, cap;
+};
+struct list {
+    size_t count, cursor, top;
+    unsigned left, rows;
+};
+
+struct text_lines {
+    struct str text;
+    uint32_t *off;
+    uint32_t n;
+}; /* off[n]: end; owned */
+/* 1-based lines; 0: none on that side */
+struct src_line {
+    uint32_t old, new;
+    const char *tag;
+};
+enum src_mode { SRC_ORIGINAL, SRC_SIDE, SRC_REWRITTEN };
+/* per original line: access index or -1, last line of a function starting here */
+struct src_mark {
+    int32_t access;
+    uint32_t fold_end, func;
+};
+/* Text of the CUDA file that the shown .loc names, kept until another is wanted. */
+struct cuda_text {
+    uint32_t file;
+    char *text;
+    size_t n;
+};
+struct source_view {
+    struct cuda_text cuda;
+    /* the snapshot's module, facts or rewrite changed since the index was made */
+    bool stale;
+    struct text_lines old, new;
+    struct src_mark *mark;
+    struct src_line *line;
+    size_t nlines;   /* what is shown, folds applied */
+    uint8_t *folded; /* per function */
+    enum src_mode mode;
+    const struct traffic *traffic; /* of the frame; NULL: not drawn yet */
+    /* rank of the load that the last step to the hottest went to, 1: the first; 0: none */
+    uint32_t hot;
+    unsigned reg; /* which register of the line the cursor is on */
+    uint32_t jump[32];
+    unsigned njumps;
+    char kernel[1536]; /* that the cursor was last placed for */
+};
+#define LOOPS_MOST 8
+struct coalesce_view {
+    bool hot_first;
+    unsigned warp, round[LOOPS_MOST] /* of loop k, k1, ... */, loop /* which of them the keys change */;
+};
+enum locality_part { LOCALITY_CLASS, LOCALITY_CURVE, LOCALITY_ARRAYS, LOCALITY_SHARING, LOCALITY_PARTS };
+struct locality_view {
+    enum locality_part part;
+    size_t cursor;
+    bool placed;
+    int access; /* laid over the curve of all; -1: none */
+};
+struct valley_view {
+    /* index into snapshot runs; SIZE_MAX: follow the last sweep / none */
+    size_t run, overlay;
+    size_t cursor;
+    bool placed; /* point; placed: by the user */
+    double zoom;
+    bool log_y;
+    enum x_scale { X_BY_RANGE, X_LINEAR, X_LOG } x_scale;
+    enum plot_metric metric;
+    char axis[96]; /* what the next sweep goes over: knobs, with values where they are not understood:
+                      "pi,carveout=0/100" */
+    struct session *other; /* :compare FILE */
+};
+struct counters_view {
+    size_t result;
+    bool placed;
+    int base;
+};
+enum run_sort { SORT_NUMBER, SORT_TIME, SORT_KIND, SORT_KERNEL, SORT_COUNT };
+struct runs_view {
+    enum run_sort sort;
+    char filter[64];
+    size_t mark[2]; /* SIZE_MAX: none */
+    size_t *order;
+    size_t norder;
+    bool one_kernel; /* in all of them: a narrow panel tells the device instead */
+};
+struct reload_view {
+    bool pending, watch;
+    char path[512], launch[512] /* file, where it is not beside the PTX */, name[256];
+}; /* see reload.h */
+struct messages_view {
+    int level;
+    size_t seen;
+};
+struct replay_view {
+    bool on, playing;
+    size_t shown;
+    double speed;
+    int64_t next_ns;
+};
+#define UNDO_MAX 64
+/* v[at-1] is the present; v[at..n) can be redone */
+struct undo {
+    struct options v[UNDO_MAX];
+    unsigned n, at;
+};
+struct lesson_view {
+    struct lesson *lesson;
+    char *path;
+    unsigned step;
+    bool hidden, more /* as last drawn: text was left over */, passed;
+    size_t runs_before, runs_at_step;
+    struct options at_step;
+    /* 0: above the panel; k: over it, part k of what does not fit */
+    unsigned part;
+    /* the lesson's first commands were given; what was open until then */
+    bool begun;
+    const struct ptx_module *before;
+};
+
+enum overlay { OVERLAY_NONE, OVERLAY_HELP, OVERLAY_PICKER, OVERLAY_TREE };
+struct pick {
+    char *title, *path, *help;
+    bool lesson;
+};
+
+/* A warning or error of the front end itself (a command mistyped, a file that cannot be written). */
+#define SAID_MAX 64
+struct remark {
+    enum diag_level level;
+    int64_t time_ns;
+    char text[256];
+};
+
+struct app_settings {
+    const char *const *worker;
+    size_t nworkers /* as --worker gave them: they go into the command that tells the configuration */;
+    char theme[256];
+    bool theme_given /* else it follows the terminal's background */, mouse, ascii;
+    enum plot_style style;
+    bool style_given; /* by the user: the terminal does not choose */
+};
+struct app {
+    struct app_engine engine;
+    const struct job_snapshot *snap; /* never NULL after app_init; borrowed, see app_snapshot */
+    int64_t now_ns;                  /* injected clock */
+    int w, h;
+    struct theme theme;
+    struct keymap keys;
+    struct app_settings set;
+    struct arena *frame; /* lives from one app_begin_frame to the next */
+    enum panel_id focus;
+    /* when each panel was last in front: layouts show the latest */
+    unsigned recent[PANEL_COUNT], recent_clock;
+    bool zoomed;
+    enum overlay overlay;
+    struct page page[PANEL_COUNT], chart[PANEL_COUNT]; /* chart: fixed lines below the list */
+    struct page over;                                  /* the overlay's lines */
+    struct list list[PANEL_COUNT], over_list;
+    char search[64];
+    struct prompt prompt;
+    struct history history;
+    struct options options;
+    struct undo undo;
+    struct source_view source;
+    struct coalesce_view coalesce;
+    struct locality_view locality;
+    struct valley_view valley;
+    struct counters_view counters;
+    struct runs_view runs;
+    struct messages_view messages;
+    struct replay_view replay;
+    struct reload_view reload;
+    struct lesson_view lesson;
+    struct pick *pick;
+    size_t npicks;
+    /* entry that the picker's cursor goes to when it is next drawn; -1: stays */
+    long pick_wanted;
+    /* one line above the key bar */
+    char notice[256];
+    enum diag_level notice_level;
+    int64_t notice_until;
+    /* what the screen itself warned of: the messages panel keeps it, oldest first */
+    struct remark said[SAID_MAX];
+    size_t nsaid;
+    char *data_dir, *config_dir; /* owned; config_dir NULL: none */
+    int tree_access;             /* access whose address tree is shown */
+    bool leaving;
+    bool was_working;
+    struct work *reuse, *legal; /* reuse.h, legal.h; NULL: not started */
+    int64_t started_ns;         /* clock when the app began */
+};
+/* snap must stay valid until the next app_snapshot or app_free. */
+void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
+              const char *data_dir);
+void app_free(struct app *a);
+void app_snapshot(struct app *a, const struct job_snapshot *snap);
+/* Starts a frame: a fresh frame arena, view-models that depend on the snapshot brought up to date. */
+void app_begin_frame(struct app *a);
+/* Returns enum ui_effect bits. Between app_snapshot and a key or the mouse a frame must be drawn:
+ * what the cursor is on is looked up in the snapshot that the lines were made of. */
+unsigned app_event(struct app *a, const struct event *e);
+unsigned app_request(struct app *a, enum request r);
+/* One command line without the colon, e.g. "set agents 3". Errors become the notice. */
+unsigned app_command(struct app *a, const char *line);
+/* Nanoseconds until the app wants EVENT_TICK, -1: never (nothing moves). */
+int64_t app_timer(const struct app *a);
+
+/* ---- services for views and commands ---- */
+void app_notice(struct app *a, enum diag_level level, const char *fmt, ...) BASE_PRINTF(3, 4);
+void app_notice_diags(struct app *a, const struct diags *ds); /* the first error, or warning */
+void app_post(struct app *a, enum job_kind kind, const char *text, long number);
+/* Is a run, a sweep or a search under way? */
+bool app_measuring(const struct app *a);
+void app_focus(struct app *a, enum panel_id p);
+/* The options changed by the user: kept for undo and sent to the engine for a preview. */
+void app_options_set(struct app *a, const struct options *o);
+void app_sweep(struct app *a);
+void app_resume(struct app *a);
+void app_run_once(struct app *a, const struct options *o);
+void app_tune(struct app *a, const char *method, long budget);
+/* Theme by name or path; a bad file is a notice and the default. */
+void app_theme(struct app *a, const char *name);
+/* Runs of the snapshot as shown: sweep i with replay's limit applied. NULL: out of range. */
+const struct session_run *app_run(const struct app *a, size_t i);
+/* The last run that is not deleted and of this kind (or any: kind < 0); SIZE_MAX: none. */
+size_t app_last_run(const struct app *a, int kind);
+
+#endif

@@ -1,0 +1,12 @@
+/* as_command: the present configuration as a headless command, to be pasted into a script. */
+#ifndef GPULOCW_TUI_APP_AS_COMMAND_H
+#define GPULOCW_TUI_APP_AS_COMMAND_H
+
+#include "tui/app/app.h"
+
+/* "gpulocw run FILE ..."; the frame's. NULL: nothing is open that a command could run. */
+const char *as_command(struct app *a);
+/* Why it would not run the same: a launch that no file holds as it is now. NULL: it does. */
+const char *as_command_lacks(struct app *a);
+
+#endif

@@ -1,0 +1,39 @@
+/* command: the command line of the workbench (after ':'), one table. Lessons and
+ * the plain line mode use the same commands. */
+#ifndef GPULOCW_TUI_APP_COMMAND_H
+#define GPULOCW_TUI_APP_COMMAND_H
+
+#include "tui/app/app.h"
+
+/* How the argument is completed. */
+enum complete {
+    COMPLETE_NONE,
+    COMPLETE_AXIS,
+    COMPLETE_KNOB,
+    COMPLETE_FILE,
+    COMPLETE_OPEN,
+    COMPLETE_THEME,
+    COMPLETE_KERNEL,
+    COMPLETE_DEVICE,
+    COMPLETE_FORMAT,
+    COMPLETE_SWITCH,
+    COMPLETE_STYLE,
+    COMPLETE_PANEL,
+    COMPLETE_METHOD,
+    COMPLETE_REPLAY,
+    COMPLETE_LAUNCH,
+    COMPLETE_METRIC
+};
+struct command_info {
+    const char *name, *form, *help;
+    enum complete complete;
+    unsigned (*run)(struct app *a, char *args); /* args: the rest, trimmed; may be changed */
+};
+size_t cmdline_count(void);
+const struct command_info *cmdline_info(size_t i);
+/* Does the line begin with a command's name? */
+bool cmdline_known(const char *line);
+/* Completes the word before the cursor of the prompt; several choices become the notice. */
+void cmdline_complete(struct app *a);
+
+#endif

@@ -1,0 +1,12 @@
+/* export: the current panel as text or JSON, the plot as SVG or CSV. */
+#ifndef GPULOCW_TUI_APP_EXPORT_H
+#define GPULOCW_TUI_APP_EXPORT_H
+
+#include "tui/app/app.h"
+
+/* Writes to path (NULL: PANEL.EXT in the current folder) and says so in the notice. */
+void export_panel(struct app *a, const char *format, const char *path);
+/* Lines of a panel as plain text; the plot as a table. */
+void export_text(struct app *a, enum panel_id p, unsigned w, struct buf *out);
+
+#endif

@@ -1,0 +1,230 @@
+/* lesson_run: see lesson_run.h. */
+#include "tui/app/lesson_run.h"
+#include "tui/app/command.h"
+#include "tui/app/config.h"
+#include "tui/app/view.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void enter_step(struct app *a)
+{
+    const struct lesson_step *s = &a->lesson.lesson->step[a->lesson.step];
+    a->lesson.passed = !s->check;
+    a->lesson.part = 0;
+    a->lesson.hidden = false;
+    a->lesson.runs_at_step = a->snap->nruns;
+    a->lesson.at_step = a->options;
+    for (int p = 0; s->panel && p < PANEL_COUNT; p++)
+        if (!strcmp(panel_info((enum panel_id)p)->name, s->panel))
+            app_focus(a, (enum panel_id)p);
+}
+
+void lesson_close(struct app *a)
+{
+    lesson_free(a->lesson.lesson);
+    base_free(a->lesson.path);
+    memset(&a->lesson, 0, sizeof a->lesson);
+}
+
+bool lesson_open(struct app *a, const char *path)
+{
+    struct diags ds = { 0 };
+    struct lesson *l = NULL;
+    char file[1024];
+    if (lesson_read(path, &l, &ds) != ST_OK) {
+        app_notice_diags(a, &ds);
+        diags_free(&ds);
+        return false;
+    }
+    diags_free(&ds);
+    lesson_close(a);
+    a->lesson.lesson = l;
+    a->lesson.path = base_strdup(path);
+    a->lesson.before = a->snap->module;
+    a->lesson.runs_before = a->snap->nruns;
+    a->overlay = OVERLAY_NONE;
+    if (l->device)
+        app_post(a, JOB_DEVICE, l->device, 0);
+    snprintf(file, sizeof file, "%s/%s", a->data_dir ? a->data_dir : ".", l->file);
+    app_post(a, JOB_OPEN, access(file, R_OK) == 0 ? file : l->file, 0);
+    if (l->kernel)
+        app_post(a, JOB_KERNEL, l->kernel, 0);
+    if (l->axis)
+        snprintf(a->valley.axis, sizeof a->valley.axis, "%s", l->axis);
+    enter_step(a);
+    return true;
+}
+
+/* The list of lessons comes back, on the next one. */
+static void finish(struct app *a)
+{
+    char *done = base_strdup(a->lesson.path);
+    lesson_close(a);
+    if (!a->npicks)
+        config_find_demos(a);
+    for (size_t i = 0; done && i + 1 < a->npicks; i++)
+        if (!strcmp(a->pick[i].path, done))
+            a->pick_wanted = (long)i + 1;
+    base_free(done);
+    a->overlay = OVERLAY_PICKER;
+    a->over_list = (struct list){ 0 };
+    app_notice(a, DIAG_NOTE, "the lesson is over; Esc leaves the list");
+}
+
+/* Is the lesson's own kernel open, so that its first commands can be given? */
+static bool opened(const struct app *a)
+{
+    const struct job_snapshot *s = a->snap;
+    const char *want = a->lesson.lesson->kernel;
+    if (s->busy || !s->module || s->module == a->lesson.before || !s->spec)
+        return false;
+    return !want || (s->spec->name && !strcmp(want, s->spec->name)) ||
+           (s->kernel && !strcmp(want, s->kernel));
+}
+
+static void begin(struct app *a)
+{
+    struct lesson_view *v = &a->lesson;
+    if (v->begun || !opened(a))
+        return;
+    v->begun = true;
+    for (unsigned i = 0; i < v->lesson->nbegin; i++)
+        app_command(a, v->lesson->begin[i]);
+    v->at_step = a->options;
+    *a->notice = '\0';
+}
+
+void lesson_move(struct app *a, int by)
+{
+    struct lesson_view *v = &a->lesson;
+    if (!v->lesson)
+        return;
+    if (by > 0 && v->step + 1 == v->lesson->nsteps) {
+        finish(a);
+        return;
+    }
+    if (by > 0 && !v->passed) {
+        struct buf lacks = { 0 };
+        check_eval(a, v->lesson->step[v->step].check, NULL, &lacks);
+        app_notice(a, DIAG_NOTE, "not done yet: %s", lacks.s ? lacks.s : v->lesson->step[v->step].check);
+        buf_free(&lacks);
+        return;
+    }
+    if (by < 0 && !v->step)
+        return;
+    v->step = by > 0 ? v->step + 1 : v->step - 1;
+    enter_step(a);
+}
+
+bool lesson_update(struct app *a)
+{
+    struct lesson_view *v = &a->lesson;
+    if (v->lesson)
+        begin(a);
+    if (!v->lesson || v->passed || !v->lesson->step[v->step].check)
+        return false;
+    v->passed = check_eval(a, v->lesson->step[v->step].check, NULL, NULL) == CHECK_YES;
+    return v->passed;
+}
+
+static void step_mistake(struct diags *ds, unsigned step, const char *key, const char *word, size_t n)
+{
+    diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
+             "lesson, step %u, \"%s\": '%.*s' is not understood", step, key, (int)n, word);
+}
+
+enum status lesson_check(const struct lesson *l, struct diags *ds)
+{
+    static const struct app_engine none = { 0 };
+    static const struct job_snapshot nothing = { 0 };
+    /* what checks are tried against: names count, values do not */
+    struct app *a = base_alloc(sizeof *a);
+    size_t before = ds->errors;
+    if (!a)
+        return ST_NOMEM;
+    app_init(a, &none, &nothing, NULL);
+    for (unsigned k = 0; k < l->nbegin; k++)
+        if (!cmdline_known(l->begin[k]))
+            diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
+                     "lesson, \"begin\": '%s' is not understood", l->begin[k]);
+    for (unsigned i = 0; i < l->nsteps; i++) {
+        const struct lesson_step *s = &l->step[i];
+        struct str bad;
+        bool known = !s->panel;
+        for (int p = 0; s->panel && p < PANEL_COUNT; p++)
+            known = known || !strcmp(panel_info((enum panel_id)p)->name, s->panel);
+        if (!known)
+            step_mistake(ds, i + 1, "panel", s->panel, strlen(s->panel));
+        if (s->check && check_eval(a, s->check, &bad, NULL) == CHECK_BAD)
+            step_mistake(ds, i + 1, "check", bad.s, bad.n);
+        for (unsigned k = 0; k < s->ncommands; k++)
+            if (!cmdline_known(s->commands[k]))
+                step_mistake(ds, i + 1, "do", s->commands[k], strlen(s->commands[k]));
+    }
+    app_free(a);
+    base_free(a);
+    return ds->errors == before ? ST_OK : ST_INPUT;
+}
+
+/* Does the task ask for other options than the step began with? */
+static bool sets_options(const struct lesson_step *s)
+{
+    for (unsigned k = 0; k < s->ncommands; k++)
+        if (!strncmp(s->commands[k], "set ", 4) || !strncmp(s->commands[k], "unset", 5) ||
+            !strcmp(s->commands[k], "best"))
+            return true;
+    return false;
+}
+
+/* Something was run for the task, and it was not what is looked for: what lacks, and the way back where
+ * options were changed. */
+static void put_missed(struct app *a, struct page *p, unsigned w)
+{
+    const struct lesson_view *v = &a->lesson;
+    const struct lesson_step *s = &v->lesson->step[v->step];
+    struct buf lacks = { 0 };
+    if (v->passed || !s->check || a->snap->busy || a->snap->nruns <= v->runs_at_step)
+        return;
+    bool changed = !sets_options(s) && !options_equal(&a->options, &v->at_step);
+    if (check_eval(a, s->check, NULL, &lacks) == CHECK_NO && lacks.s)
+        page_wrap(
+            a, p, ROLE_WARN, 1, w - 1,
+            arena_printf(
+                a->frame, "Not yet: %s.%s", lacks.s,
+                changed ? view_keys(a, " The options are not those of the task: {undo} undoes a change.")
+                        : ""),
+            -1);
+    buf_free(&lacks);
+}
+
+void view_lesson_update(struct app *a, struct page *p, unsigned w)
+{
+    const struct lesson_view *v = &a->lesson;
+    page_clear(p);
+    if (!v->lesson || v->hidden)
+        return;
+    const struct lesson_step *s = &v->lesson->step[v->step];
+    char key[16];
+    struct row r;
+    keymap_key(&a->keys, REQ_LESSON_NEXT, key);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LESSON, " Lesson %d, step %u of %u ", v->lesson->number, v->step + 1,
+            v->lesson->nsteps);
+    if (v->passed) {
+        row_put(&r, ROLE_KEY, "  %s", key);
+        row_put(&r, ROLE_LABEL, v->step + 1 == v->lesson->nsteps ? " ends the lesson" : " goes on");
+    } else {
+        row_put(&r, ROLE_CHANGED, "  do what ▶ asks");
+    }
+    row_put(&r, ROLE_DIM, "   %s", v->lesson->title);
+    page_add(a, p, &r, -1);
+    page_wrap(a, p, ROLE_TEXT, 1, w - 1, view_keys(a, s->text), -1);
+    if (s->task)
+        page_wrap(a, p, v->passed ? ROLE_GOOD : ROLE_CHANGED, 1, w - 1,
+                  arena_printf(a->frame, "%s %s%s", v->passed ? "✓" : "▶", view_keys(a, s->task),
+                               v->passed ? "  Done." : ""),
+                  -1);
+    put_missed(a, p, w);
+}

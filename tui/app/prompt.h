@@ -1,0 +1,41 @@
+/* prompt: the one-line editor at the bottom: commands, searches, values, notes. */
+#ifndef GPULOCW_TUI_APP_PROMPT_H
+#define GPULOCW_TUI_APP_PROMPT_H
+
+#include "tui/base/key.h"
+
+enum prompt_kind {
+    PROMPT_NONE,
+    PROMPT_COMMAND,
+    PROMPT_SEARCH,
+    PROMPT_VALUE,
+    PROMPT_NOTE,
+    PROMPT_FILTER
+};
+#define PROMPT_TEXT 512
+struct prompt {
+    enum prompt_kind kind;
+    char label[64], text[PROMPT_TEXT];
+    size_t n, at;            /* bytes; at lies on a code point boundary */
+    long target;             /* what a value or note belongs to */
+    size_t recall;           /* history entries back; 0: the typed text */
+    char typed[PROMPT_TEXT]; /* kept while recalling */
+};
+#define HISTORY_MAX 100
+struct history {
+    char *v[HISTORY_MAX];
+    size_t n;
+};
+void history_add(struct history *h, const char *line); /* repeats of the last are left out */
+void history_free(struct history *h);
+
+void prompt_open(struct prompt *p, enum prompt_kind kind, const char *label, const char *text,
+                 long target);
+void prompt_close(struct prompt *p);
+enum prompt_result { PROMPT_GOES_ON, PROMPT_DONE, PROMPT_DROPPED, PROMPT_COMPLETE };
+/* PROMPT_COMPLETE: Tab was pressed; the owner completes. */
+enum prompt_result prompt_key(struct prompt *p, const struct history *h, uint32_t key);
+/* Replaces the bytes [from, at) by text. */
+void prompt_replace(struct prompt *p, size_t from, const char *text);
+
+#endif

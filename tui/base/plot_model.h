@@ -1,0 +1,83 @@
+/* plot: the view-model of a curve plot: numbers, labels and roles, no drawing. */
+#ifndef GPULOCW_TUI_BASE_PLOT_MODEL_H
+#define GPULOCW_TUI_BASE_PLOT_MODEL_H
+
+#include "tui/base/text.h"
+
+enum plot_style { PLOT_BRAILLE, PLOT_BLOCK, PLOT_ASCII };
+/* MISS: of the locality panel, not among those of a sweep */
+enum plot_metric {
+    METRIC_TIME,
+    METRIC_SPEEDUP,
+    METRIC_HIT,
+    METRIC_DRAM,
+    METRIC_COUNT,
+    METRIC_MISS = METRIC_COUNT
+};
+const char *plot_metric_name(enum plot_metric m);
+const char *plot_metric_word(
+    enum plot_metric m); /* "time", "speed", "hits", "dram": for :metric and checks */
+const char *plot_style_name(enum plot_style s);
+/* A value of a metric as text with its unit; out at least TEXT_NUM bytes. */
+void plot_value(enum plot_metric m, double v, char *out);
+/* Is less of it better? */
+bool plot_less_is_better(enum plot_metric m);
+/* A step that gives at most `most` ticks: 1, 2 or 5 times a power of ten in the metric's unit at `top`.
+ */
+double plot_step(enum plot_metric m, double range, double top, int most);
+/* A tick of an axis that ends at `top` with ticks `step` apart: all in one unit, with as many digits as
+ * tell them apart. */
+void plot_tick(enum plot_metric m, double v, double step, double top, char *out);
+
+/* Arrays are the frame arena's. NaN marks a point without a value. */
+struct plot_series {
+    const char *name;
+    enum role line, point;
+    size_t n;
+    double *x, *y, *low, *high; /* low..high: noise band; NULL: exact */
+    bool *bad;                  /* wrong results or refused: drawn as a cross; NULL: none */
+    bool dotted, no_points, no_line;
+};
+struct plot_ref {
+    const char *name;
+    double y;
+    enum role role;
+}; /* horizontal line */
+struct plot_bar {
+    const char *name;
+    double x;
+    enum role role;
+}; /* vertical line */
+struct plot_mark {
+    const char *name;
+    double x, y;
+    enum role role;
+    bool below;
+};
+#define PLOT_MAX_SERIES 6
+#define PLOT_MAX_REFS   4
+#define PLOT_MAX_MARKS  8
+#define PLOT_MAX_BARS   4
+struct plot {
+    struct plot_series series[PLOT_MAX_SERIES];
+    unsigned nseries;
+    struct plot_ref ref[PLOT_MAX_REFS];
+    unsigned nrefs;
+    struct plot_mark mark[PLOT_MAX_MARKS];
+    unsigned nmarks;
+    struct plot_bar bar[PLOT_MAX_BARS];
+    unsigned nbars;
+    const char *xname, *yname, *empty; /* empty: what to say when there is nothing to plot */
+    char **tick;
+    size_t nticks;         /* names of x = 0, 1, ...; NULL: numbers */
+    double x0, x1, y0, y1; /* what is shown */
+    bool log_y, has_cursor;
+    double cursor;
+    enum plot_metric metric;
+    enum plot_style style;
+};
+/* Sets x0..y1 so that every finite value fits, with a little air. zoom 1: all; 2: half the width around
+ * the cursor ... */
+void plot_range(struct plot *p, double zoom);
+
+#endif

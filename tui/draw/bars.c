@@ -1,0 +1,264 @@
+/* bars: title and tabs above, message or prompt and keys below. */
+#include "tui/draw/panel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NOTICE_BUSY_NS (4LL * 1000000000)
+
+static const char *base_name(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "";
+}
+
+/* What stands on the right: device and session, or as much of it as leaves room for the names on the
+ * left. */
+static int title_right(const struct job_snapshot *n, const struct surface *s, char *out, size_t size)
+{
+    snprintf(out, size, "%s%s%s%s ", n->has_dev ? n->dev.spec : "no device", n->session_path ? "  " : "",
+             n->session_path ? base_name(n->session_path) : "", n->session_unsaved ? " *" : "");
+    if ((int)text_width(str_of(out)) * 2 > s->w)
+        snprintf(out, size, "%s ", n->has_dev ? n->dev.spec : "no device");
+    int w = (int)text_width(str_of(out));
+    return w * 2 > s->w ? 0 : w;
+}
+
+static void title(struct app *a, struct surface *s)
+{
+    const struct job_snapshot *n = a->snap;
+    char right[300];
+    struct row r;
+    int w = title_right(n, s, right, sizeof right);
+    surface_fill(s, (struct rect){ 0, 0, s->w, 1 }, ' ', ROLE_BAR);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_BAR_KEY, " gpulocw");
+    if (n->module)
+        row_put(&r, ROLE_BAR, "  %s", base_name(n->module->path));
+    else
+        row_put(&r, ROLE_BAR, "  the GPU locality workbench");
+    char label[PTX_LABEL] = "";
+    if (n->module && n->kernel)
+        row_put(&r, ROLE_BAR, " ▸ %s", ptx_label(n->kernel, label));
+    if (n->launches && n->launches->n > 1 && n->spec && n->spec->name &&
+        strcmp(n->spec->name, label) != 0)
+        row_put(&r, ROLE_BAR, " (%s)", n->spec->name);
+    if (w && (int)r.width + w + 1 > s->w && n->session_path) {
+        snprintf(right, sizeof right, "%s ", n->has_dev ? n->dev.spec : "no device");
+        w = (int)text_width(str_of(right));
+    }
+    surface_row(s, 0, 0, s->w - w - (w > 0), &r, 0);
+    if (w)
+        surface_print(s, s->w - w, 0, ROLE_BAR, "%s", right);
+}
+
+static unsigned errors_unseen(const struct app *a)
+{
+    unsigned n = 0;
+    for (size_t i = a->messages.seen; i < a->snap->nmessages; i++)
+        n += a->snap->messages[i].level == DIAG_ERROR;
+    return n;
+}
+
+/* Tabs as roomy as they fit: titles, short titles, or bare numbers beside the one in front. */
+enum tab_style { TAB_TITLES, TAB_BRIEF, TAB_NUMBERS };
+
+static void tab_text(const struct app *a, int p, enum tab_style style, char *out, size_t n)
+{
+    const struct panel_info *info = panel_info((enum panel_id)p);
+    bool front = p == (int)a->focus;
+    if (style == TAB_NUMBERS && !front)
+        snprintf(out, n, "%d", p + 1);
+    else
+        snprintf(out, n, style != TAB_TITLES && !front ? "%d %s" : " %d %s ", p + 1,
+                 style == TAB_TITLES ? info->title : info->brief);
+}
+
+static enum tab_style tab_style(const struct app *a, int w)
+{
+    for (enum tab_style style = TAB_TITLES; style < TAB_NUMBERS; style++) {
+        int x = 1;
+        for (int p = 0; p < PANEL_COUNT; p++) {
+            char text[40];
+            tab_text(a, p, style, text, sizeof text);
+            x += (int)strlen(text) + 1;
+        }
+        if (x <= w + 1)
+            return style;
+    }
+    return TAB_NUMBERS;
+}
+
+void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool tabs)
+{
+    title(a, s);
+    if (!tabs)
+        return;
+    enum tab_style style = tab_style(a, s->w);
+    int x = 1;
+    for (int p = 0; p < PANEL_COUNT; p++) {
+        bool front = p == (int)a->focus;
+        char text[40];
+        int x0 = x;
+        bool alarm = p == PANEL_MESSAGES && errors_unseen(a);
+        enum role role = front ? ROLE_TAB_ACTIVE : alarm ? ROLE_ERROR : ROLE_TAB;
+        tab_text(a, p, style, text, sizeof text);
+        x = surface_print(s, x, 1, role, "%s", text);
+        screen_hit(map, HIT_TAB, (struct rect){ x0, 1, x - x0, 1 }, p);
+        x++;
+    }
+}
+
+static void progress(struct app *a, struct surface *s, int y)
+{
+    const struct job_snapshot *n = a->snap;
+    static const char *const spin[] = { "⠋", "⠙", "⠸", "⠴", "⠦", "⠇" };
+    struct row r;
+    int64_t age = a->now_ns - n->started_ns;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
+    row_put(&r, ROLE_VALUE, "%.60s ", n->what ? n->what : "working");
+    if (n->done > 0) {
+        row_bar(&r, ROLE_NOTE, s->w >= 100 ? 24 : 12, n->done);
+        row_put(&r, ROLE_VALUE, " %3.0f %%", n->done * 100);
+    }
+    if (age > 1000000000) {
+        if (n->rate >= 1)
+            row_put(&r, ROLE_DIM, "  %.1f points/s", n->rate);
+        else if (n->rate > 0)
+            row_put(&r, ROLE_DIM, "  %.1f s a point", 1 / n->rate);
+        if (n->done > 0.02 && n->done < 1)
+            row_put(&r, ROLE_DIM, "  %.0f s left", (double)age / 1e9 * (1 - n->done) / n->done);
+    }
+    row_put(&r, ROLE_DIM, "%s", view_keys(a, "   {cancel} stops"));
+    surface_row(s, 0, y, s->w, &r, 0);
+}
+
+static void prompt(struct app *a, struct surface *s, int y)
+{
+    const struct prompt *p = &a->prompt;
+    int x = surface_print(s, 1, y, ROLE_KEY, "%s", p->label);
+    int room = s->w - x - 2, at = (int)text_width((struct str){ p->text, p->at }),
+        skip = at > room ? at - room : 0;
+    struct row r;
+    row_init(&r, a->frame);
+    row_str(&r, ROLE_TITLE, (struct str){ p->text, p->n });
+    surface_row(s, x, y, s->w - x, &r, (unsigned)skip);
+    s->cursor_x = x + at - skip;
+    s->cursor_y = y;
+}
+
+static void line(struct app *a, struct surface *s, int y, enum role role, const char *head,
+                 const char *text)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_str(&r, role, str_of(head));
+    row_str(&r, role, str_of(text));
+    surface_row(s, 1, y, s->w - 2, &r, 0);
+}
+
+/* A warning that does not fit ends in the key of the panel that has the rest. */
+static void notice(struct app *a, struct surface *s, int y, enum role role)
+{
+    const char *tail = view_keys(a, " … {panel-9} has the rest");
+    unsigned room = s->w > 2 ? (unsigned)s->w - 2 : 0, end = text_width(str_of(tail));
+    struct str text = str_of(a->notice);
+    if (a->notice_level == DIAG_NOTE || text_width(text) <= room || room < 2 * end) {
+        line(a, s, y, role, "", a->notice);
+        return;
+    }
+    struct str head = text_head(text, room - end);
+    line(a, s, y, role, arena_printf(a->frame, "%.*s", (int)head.n, head.s), tail);
+}
+
+#define SETTLING_NS 2000000000 /* most analyses are done by then: they are not worth a word */
+static void message(struct app *a, struct surface *s, int y)
+{
+    static const enum role roles[] = { ROLE_NOTE, ROLE_WARN, ROLE_ERROR };
+    if (a->prompt.kind != PROMPT_NONE) {
+        prompt(a, s, y);
+        return;
+    }
+    if (a->overlay == OVERLAY_PICKER && view_picker_help(a) && !a->snap->busy) {
+        struct str help = text_sentences(str_of(view_picker_help(a)), s->w > 2 ? (unsigned)s->w - 2 : 0);
+        line(a, s, y, ROLE_NOTE, "", arena_printf(a->frame, "%.*s", (int)help.n, help.s));
+        return;
+    }
+    bool fresh = a->notice_until - a->now_ns > NOTICE_BUSY_NS; /* progress takes the line back soon */
+    if (*a->notice && (!a->snap->busy || a->notice_level == DIAG_ERROR || a->leaving || fresh))
+        notice(a, s, y, roles[a->notice_level]);
+    else if (a->snap->busy)
+        progress(a, s, y);
+    else if (a->snap->refusal && options_equal(&a->snap->options, &a->options))
+        line(a, s, y, ROLE_ERROR, "not legal here: ", a->snap->refusal);
+    else if (a->snap->unsettled && a->now_ns - a->snap->started_ns > SETTLING_NS)
+        line(a, s, y, ROLE_DIM, "",
+             view_keys(a, "the whole launch is being analysed   {cancel} stops it"));
+}
+
+static int put_key(struct app *a, struct surface *s, struct screen *map, int x, int y, enum request q)
+{
+    char key[16];
+    const struct request_info *i = request_info(q);
+    keymap_key(&a->keys, q, key);
+    int need = (int)(text_width(str_of(key)) + strlen(i->bar)) + 3;
+    if (!*i->bar || !*key || x + need > s->w)
+        return x;
+    int x0 = x;
+    x = surface_print(s, x, y, ROLE_BAR_KEY, "%s", key);
+    x = surface_print(s, x, y, ROLE_BAR, " %s", i->bar);
+    screen_hit(map, HIT_REQUEST, (struct rect){ x0, y, x - x0, 1 }, (int)q);
+    return x + 2;
+}
+
+/* Keys that would do nothing now are not offered. */
+static bool of_use(const struct app *a, enum request q)
+{
+    if (q == REQ_LESSON_NEXT)
+        return a->lesson.passed;
+    bool works = q == REQ_SWEEP || q == REQ_RUN || q == REQ_TUNE || q == REQ_ZOOM;
+    return !works || (a->snap->module && a->overlay != OVERLAY_PICKER);
+}
+
+static void key_bar(struct app *a, struct surface *s, struct screen *map, int y)
+{
+    enum scope order[5];
+    unsigned n = 0;
+    surface_fill(s, (struct rect){ 0, y, s->w, 1 }, ' ', ROLE_BAR);
+    if (a->prompt.kind != PROMPT_NONE) {
+        surface_print(s, 1, y, ROLE_BAR,
+                      a->prompt.kind == PROMPT_COMMAND
+                          ? "Enter runs it   Tab completes   Up recalls   Esc drops it"
+                          : "Enter takes it   Esc drops it");
+        return;
+    }
+    if (a->overlay == OVERLAY_TREE)
+        order[n++] = SCOPE_TREE;
+    if (a->overlay == OVERLAY_HELP || a->overlay == OVERLAY_TREE)
+        order[n++] = SCOPE_LIST;
+    else if (a->overlay == OVERLAY_PICKER)
+        order[n++] = SCOPE_PICKER;
+    else {
+        if (a->lesson.lesson)
+            order[n++] = SCOPE_LESSON;
+        if (a->replay.on && a->focus == PANEL_VALLEY)
+            order[n++] = SCOPE_REPLAY;
+        order[n++] = (enum scope)a->focus;
+    }
+    order[n++] = SCOPE_GLOBAL;
+    int x = 1;
+    for (unsigned i = 0; i < n; i++)
+        for (int q = REQ_NONE + 1; q < REQ_COUNT; q++)
+            if (request_info((enum request)q)->scope == order[i] && of_use(a, (enum request)q))
+                x = put_key(a, s, map, x, y, (enum request)q);
+    if (x + 7 < s->w)
+        surface_print(s, s->w - 7, y, ROLE_BAR, "q %s", a->overlay != OVERLAY_NONE ? "close" : "quit");
+}
+
+void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool keys)
+{
+    message(a, s, keys ? s->h - 2 : s->h - 1);
+    if (keys)
+        key_bar(a, s, map, s->h - 1);
+}

@@ -1,0 +1,36 @@
+/* panel: draws the app into a surface: layout, frames, bars, lists, the plot;
+ * and maps mouse events back to what lies under them. */
+#ifndef GPULOCW_TUI_DRAW_PANEL_H
+#define GPULOCW_TUI_DRAW_PANEL_H
+
+#include "tui/app/view.h"
+#include "tui/draw/surface.h"
+
+/* What was drawn where, for the mouse. */
+enum hit_kind { HIT_PANEL, HIT_LINES, HIT_TAB, HIT_REQUEST, HIT_OVER, HIT_PLOT };
+struct hit {
+    enum hit_kind kind;
+    struct rect r;
+    int id;
+}; /* id: panel or request */
+#define HITS_MAX 64
+struct screen {
+    struct hit hit[HITS_MAX];
+    unsigned nhits;
+    int drag_from;
+};
+
+/* Draws a whole frame (after app_begin_frame) into s, which has the size a->w x a->h. */
+void screen_draw(struct app *a, struct surface *s, struct screen *map);
+/* A mouse event; enum ui_effect bits. */
+unsigned screen_mouse(struct app *a, struct screen *map, const struct event *e);
+
+/* ---- parts ---- */
+void screen_hit(struct screen *map, enum hit_kind kind, struct rect r, int id);
+void bars_draw_top(struct app *a, struct surface *s, struct screen *map, bool tabs);
+void bars_draw_bottom(struct app *a, struct surface *s, struct screen *map, bool keys);
+void plot_draw(struct app *a, struct surface *s, struct rect r, const struct plot *p);
+/* Columns of plot r and the x value at a column; for the mouse. */
+double plot_x_at(struct rect r, const struct plot *p, int column);
+
+#endif

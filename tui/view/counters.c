@@ -1,0 +1,431 @@
+/* counters: one result's way through the memory: requests, L1, L2, DRAM, as
+ * bars in proportion to the bytes, and the difference to a base line. */
+#include "tui/view/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct entry {
+    const struct result *r;
+    const struct session_run *run;
+    size_t index;
+};
+
+/* Results of all shown runs in order: single runs, then bpa, cha and points of sweeps. */
+static size_t entries(const struct app *a, struct entry *out, size_t max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->snap->nruns; i++) {
+        const struct session_run *r = app_run(a, i);
+        if (!r || r->deleted)
+            continue;
+        const struct result *ends[2] = { &r->sweep.bpa, &r->sweep.cha };
+        if (r->kind == RUN_ONE && n < max)
+            out[n++] = (struct entry){ &r->one, r, i };
+        for (int e = 0; r->kind == RUN_SWEEP && e < 2; e++)
+            if (ends[e]->time.valid && n < max)
+                out[n++] = (struct entry){ ends[e], r, i };
+        for (size_t k = 0; r->kind == RUN_SWEEP && k < r->sweep.npoints && n < max; k++)
+            out[n++] = (struct entry){ &r->sweep.points[k], r, i };
+        for (size_t k = 0; r->kind == RUN_TUNE && k < r->ntrail && n < max; k++)
+            out[n++] = (struct entry){ &r->trail[k], r, i };
+    }
+    return n;
+}
+
+static void entry_name(struct buf *b, const struct entry *e)
+{
+    buf_printf(b, "run %zu ", e->index + 1);
+    if (e->r == &e->run->sweep.bpa)
+        buf_puts(b, "bypass all");
+    else if (e->r == &e->run->sweep.cha)
+        buf_puts(b, "cache all");
+    else if (e->run->kind == RUN_SWEEP && e->run->sweep.axis && !strcmp(e->run->sweep.axis, "pi"))
+        buf_printf(b, "π=%d", e->r->options.pi.value);
+    else {
+        size_t before = b->n;
+        options_line(&e->r->options, b);
+        if (b->n == before)
+            buf_puts(b, "as written");
+    }
+}
+
+static const char *const base_names[] = { "cache all", "bypass all", "the first run" };
+
+/* What a result is compared with, and what that is called in the head and above its column. */
+struct base {
+    const struct result *r;
+    const char *name, *brief;
+};
+
+/* Of the same kernel, launch and device. */
+static bool alike(const struct session_run *a, const struct session_run *b)
+{
+    return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->dev.spec, b->dev.spec) == 0 &&
+           memcmp(&a->grid, &b->grid, sizeof a->grid) == 0 &&
+           memcmp(&a->block, &b->block, sizeof a->block) == 0;
+}
+
+/* Without knobs, or with the block shape alone that the launch has anyway (a point of a sweep over
+ * shapes). */
+static bool unchanged(const struct result *x, const struct session_run *run)
+{
+    struct options none = options_default(), o = x->options;
+    if (memcmp(&o.block, &run->block, sizeof o.block) == 0)
+        o.block = none.block;
+    return x->time.valid && options_equal(&o, &none);
+}
+
+/* The unchanged kernel in a run: by itself, as a sweep's cha or one of its points, as what a search
+ * started from. */
+static struct base original_in(const struct session_run *r)
+{
+    if (r->kind == RUN_ONE && unchanged(&r->one, r))
+        return (struct base){ &r->one, "the run as written", "as written" };
+    if (r->kind == RUN_SWEEP && r->sweep.cha.time.valid)
+        return (struct base){ &r->sweep.cha, base_names[0], "cha" };
+    if (r->kind == RUN_TUNE && r->found->original.time.valid)
+        return (struct base){ &r->found->original, "the original", "original" };
+    for (size_t k = 0; r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
+        if (unchanged(&r->sweep.points[k], r))
+            return (struct base){ &r->sweep.points[k], "the run as written", "as written" };
+    return (struct base){ NULL, NULL, NULL };
+}
+
+/* In the run itself, else in the last one before it that is like it; bypass: not the unchanged kernel,
+ * but all loads bypassing. */
+static struct base reference(const struct app *a, const struct entry *e, bool bypass)
+{
+    for (size_t i = e->index + 1; i-- > 0;) {
+        const struct session_run *r = app_run(a, i);
+        if (!r || r->deleted || !alike(r, e->run))
+            continue;
+        struct base b = { NULL, NULL, NULL };
+        if (!bypass)
+            b = original_in(r);
+        else if (r->kind == RUN_SWEEP && r->sweep.bpa.time.valid)
+            b = (struct base){ &r->sweep.bpa, base_names[1], "bpa" };
+        if (b.r && r->earlier && !e->run->earlier) /* before the kernel was compiled anew */
+            b.name = "the earlier text", b.brief = "earlier";
+        if (b.r && b.r != e->r)
+            return b;
+    }
+    return (struct base){ NULL, NULL, NULL };
+}
+
+static struct base base_of(const struct app *a, const struct entry *e)
+{
+    struct entry first[1];
+    if (a->counters.base < 2)
+        return reference(a, e, a->counters.base == 1);
+    bool has = entries(a, first, 1) > 0 && first[0].r != e->r && first[0].r->time.valid;
+    return has ? (struct base){ first[0].r, base_names[2], "first" } : (struct base){ NULL, NULL, NULL };
+}
+
+static double value(const struct result *r, enum counter_id c)
+{
+    return r && r->counters[c].valid ? r->counters[c].value : NAN;
+}
+
+static void put_bar(struct app *a, unsigned w, const char *name, enum role role, double bytes,
+                    double whole, const char *remark)
+{
+    char text[TEXT_NUM];
+    struct row r;
+    /* the same for all three: they are compared */
+    unsigned cols = w > 50 ? w - 42 : w >= 44 ? 8 : 4;
+    row_init(&r, a->frame);
+    text_bytes(text, bytes);
+    row_put(&r, role, " %-6s", name);
+    row_right(&r, ROLE_VALUE, 10, "%s", text);
+    row_put(&r, ROLE_TEXT, "  ");
+    row_bar(&r, role, cols > 60 ? 60 : cols, isnan(bytes) || !(whole > 0) ? 0 : bytes / whole);
+    row_put(&r, ROLE_LABEL, "  %s", remark);
+    page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
+}
+
+/* Where the picture of the way to memory has no room: its numbers. */
+#define FLOW_LEAST 46
+static void put_flow_brief(struct app *a, const char *req, const char *spr, const char *l1,
+                           const char *l2)
+{
+    struct page *p = &a->page[PANEL_COUNTERS];
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_L1, " L1");
+    row_put(&r, ROLE_VALUE, " hit %s", l1);
+    row_put(&r, ROLE_L2, "   L2");
+    row_put(&r, ROLE_VALUE, " hit %s", l2);
+    page_add(a, p, &r, -1);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_DIM, " %s requests, %s sectors each", req, spr);
+    page_add(a, p, &r, -1);
+}
+
+static void put_flow(struct app *a, unsigned w, const struct result *x)
+{
+    struct page *p = &a->page[PANEL_COUNTERS];
+    char req[TEXT_NUM], spr[TEXT_NUM], l1[TEXT_NUM], l2[TEXT_NUM];
+    struct row r;
+    view_counter(x, COUNTER_L1_REQUESTS, req);
+    view_counter(x, COUNTER_L1_SECTORS_PER_REQUEST, spr);
+    view_counter(x, COUNTER_L1_HIT_RATE, l1);
+    view_counter(x, COUNTER_L2_HIT_RATE, l2);
+    if (w < FLOW_LEAST) {
+        put_flow_brief(a, req, spr, l1, l2);
+        return;
+    }
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_TITLE, " warps");
+    row_put(&r, ROLE_BORDER, " ─────────▶ ");
+    row_put(&r, ROLE_L1, "L1");
+    row_put(&r, ROLE_BORDER, " ─────────▶ ");
+    row_put(&r, ROLE_L2, "L2");
+    row_put(&r, ROLE_BORDER, " ─────────▶ ");
+    row_put(&r, ROLE_DRAM, "DRAM");
+    page_add(a, p, &r, -1);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_VALUE, " %s", req);
+    row_put(&r, ROLE_DIM, " requests");
+    row_pad(&r, 18);
+    row_put(&r, view_hit_role(value(x, COUNTER_L1_HIT_RATE)), "hit %s", l1);
+    row_pad(&r, 32);
+    row_put(&r, view_hit_role(value(x, COUNTER_L2_HIT_RATE)), "hit %s", l2);
+    page_add(a, p, &r, -1);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_VALUE, " %s", spr);
+    row_put(&r, ROLE_DIM, " sectors each");
+    page_add(a, p, &r, -1);
+}
+
+static void put_bytes(struct app *a, unsigned w, const struct result *x)
+{
+    double l1 = value(x, COUNTER_L1_SECTORS) * 32, l2 = value(x, COUNTER_L2_READ_SECTORS) * 32,
+           dram = value(x, COUNTER_DRAM_READ_BYTES);
+    double whole = fmax(fmax(isnan(l1) ? 0 : l1, isnan(l2) ? 0 : l2), isnan(dram) ? 0 : dram);
+    put_bar(a, w, "L1", ROLE_L1, l1, whole, "asked of L1");
+    put_bar(a, w, "L2", ROLE_L2, l2, whole, "read from L2");
+    put_bar(a, w, "DRAM", ROLE_DRAM, dram, whole, "read from memory");
+}
+
+/* Is more of it better? 1 yes, -1 no, 0 neither. */
+static int direction(enum counter_id c)
+{
+    switch (c) {
+    case COUNTER_L1_HIT_RATE:
+    case COUNTER_L2_HIT_RATE:
+    case COUNTER_WARPS_ACTIVE: return 1;
+    case COUNTER_INST_THREAD:
+    case COUNTER_INST_WARP:
+    case COUNTER_L1_REQUESTS:
+    case COUNTER_L1_SECTORS:
+    case COUNTER_L1_SECTORS_PER_REQUEST:
+    case COUNTER_L2_READ_SECTORS:
+    case COUNTER_DRAM_READ_BYTES: return -1;
+    default: return 0;
+    }
+}
+
+static void put_change(struct row *r, double now, double before, bool percent, int dir)
+{
+    if (isnan(now) || isnan(before)) {
+        row_right(r, ROLE_DIM, 10, "n/a");
+        return;
+    }
+    double d = percent ? now - before : before != 0 ? (now / before - 1) * 100 : now == 0 ? 0 : NAN;
+    enum role role = isnan(d) || fabs(d) < 0.5 || !dir ? ROLE_DIM
+                     : (d > 0) == (dir > 0)            ? ROLE_GOOD
+                                                       : ROLE_WARN;
+    if (isnan(d))
+        row_right(r, ROLE_DIM, 10, "n/a");
+    else if (fabs(d) < 0.05)
+        row_right(r, ROLE_DIM, 10, "same");
+    else
+        row_right(r, role, 10, percent ? "%+.1f pts" : "%+.1f %%", d);
+}
+
+/* The baseline's value and the change: in a narrow panel the change alone, in a very narrow one neither.
+ */
+enum { WITH_CHANGE = 47, WITH_BASE = 58, WITH_ORIGIN = 76 /* beside each number; else in the head */ };
+struct against {
+    const char *text;
+    double now, before;
+    bool percent;
+    int dir;
+};
+static void put_against(struct row *r, unsigned w, const struct against *x)
+{
+    if (w >= WITH_BASE)
+        row_right(r, ROLE_LABEL, 11, "%s", x->text);
+    if (w < WITH_CHANGE)
+        return;
+    row_put(r, ROLE_TEXT, "  ");
+    put_change(r, x->now, x->before, x->percent, x->dir);
+}
+
+static void put_counter(struct app *a, unsigned w, const struct result *x, const struct result *base,
+                        enum counter_id c)
+{
+    char now[TEXT_NUM], before[TEXT_NUM] = "";
+    struct row r;
+    bool percent = !strcmp(counter_unit(c), "percent");
+    row_init(&r, a->frame);
+    view_counter(x, c, now);
+    row_put(&r, ROLE_LABEL, " %-23s", counter_name(c));
+    row_right(&r, x->counters[c].valid ? ROLE_VALUE : ROLE_DIM, 10, "%s", now);
+    if (base) {
+        view_counter(base, c, before);
+        put_against(&r, w,
+                    &(struct against){ before, value(x, c), value(base, c), percent, direction(c) });
+    }
+    if (w >= WITH_ORIGIN)
+        row_put(&r, ROLE_DIM, "  %s", x->counters[c].valid ? origin_name(x->counters[c].origin) : "");
+    if (w >= 120)
+        row_put(&r, ROLE_DIM, "  %s", counter_help(c));
+    page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
+}
+
+static void put_time(struct app *a, unsigned w, const struct result *x, const struct result *base)
+{
+    char now[TEXT_NUM], before[TEXT_NUM];
+    struct row r;
+    row_init(&r, a->frame);
+    text_time(now, x->time.valid ? (double)x->time.median : NAN);
+    row_put(&r, ROLE_LABEL, " %-23s", "time");
+    row_right(&r, ROLE_TITLE, 10, "%s", now);
+    if (base) {
+        text_time(before, base->time.valid ? (double)base->time.median : NAN);
+        put_against(&r, w,
+                    &(struct against){ before, x->time.valid ? (double)x->time.median : NAN,
+                                       base->time.valid ? (double)base->time.median : NAN, false, -1 });
+    }
+    if (x->time.valid && w >= WITH_ORIGIN)
+        row_put(&r, ROLE_DIM, "  %s", origin_name(x->time.origin));
+    page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
+}
+
+static void put_code(struct app *a, const struct result *x)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_DIM, " code: %u registers, %u B shared, %u B local, %u CTAs per SM%s", x->regs,
+            x->shared_static, x->local_bytes, x->ctas_per_sm, x->sampled ? "; timed from a sample" : "");
+    if (x->regs || x->ctas_per_sm)
+        page_add(a, &a->page[PANEL_COUNTERS], &r, -1);
+}
+
+#define MAX_ENTRIES 4096
+static size_t chosen(struct app *a, struct entry *e)
+{
+    struct entry *v = ARENA_ARRAY(a->frame, struct entry, MAX_ENTRIES);
+    size_t n = v ? entries(a, v, MAX_ENTRIES) : 0, at = a->counters.result;
+    if (!n)
+        return 0;
+    if (!a->counters.placed || at >= n) {
+        const struct session_run *last = v[n - 1].run;
+        size_t best =
+            last->kind == RUN_SWEEP && last->sweep.complete ? valley_best(&last->sweep) : SIZE_MAX;
+        /* a finished sweep shows its best point */
+        at = best < last->sweep.npoints ? n - last->sweep.npoints + best : n - 1;
+    }
+    a->counters.result = at;
+    *e = v[at];
+    return n;
+}
+
+size_t view_counters_run(struct app *a)
+{
+    struct entry e;
+    return chosen(a, &e) ? e.index : SIZE_MAX;
+}
+
+const struct result *view_counters_result(struct app *a)
+{
+    struct entry e;
+    const struct session_run *run = chosen(a, &e) ? app_run(a, e.index) : NULL;
+    return run && !run->earlier && a->snap->kernel && !strcmp(run->kernel, a->snap->kernel) ? e.r : NULL;
+}
+
+static void counters_update(struct app *a, unsigned w, unsigned h)
+{
+    struct page *p = &a->page[PANEL_COUNTERS];
+    struct entry e;
+    struct row r;
+    page_clear(p);
+    if (!chosen(a, &e)) {
+        page_empty(a, p, w,
+                   view_unready(a, "No result yet: {run} runs the present options once, {sweep} sweeps. "
+                                   "What each level of memory did is shown here."));
+        if (a->snap->spec && h >= 18) {
+            page_blank(a, p);
+            cost_full(a, p, w);
+        }
+        list_set_count(&a->list[PANEL_COUNTERS], p->n);
+        return;
+    }
+    struct base b = base_of(a, &e);
+    const struct result *base = b.r;
+    put_flow(a, w, e.r);
+    if (h > 20)
+        page_blank(a, p);
+    put_bytes(a, w, e.r);
+    if (h > 18)
+        page_blank(a, p);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_LABEL, " %-23s", "");
+    row_right(&r, ROLE_LABEL, 10, "now");
+    if (base && w >= WITH_BASE)
+        row_right(&r, ROLE_LABEL, 11, "%s", b.brief);
+    if (base && w >= WITH_CHANGE)
+        row_right(&r, ROLE_LABEL, 12, "change");
+    page_add(a, p, &r, -1);
+    put_time(a, w, e.r, base);
+    for (int c = 0; c < COUNTER_COUNT; c++)
+        put_counter(a, w, e.r, base, (enum counter_id)c);
+    put_code(a, e.r);
+    page_blank(a, p);
+    cost_full(a, p, w);
+    list_set_count(&a->list[PANEL_COUNTERS], p->n);
+}
+
+static void counters_head(struct app *a, unsigned w, struct row *r)
+{
+    struct entry e;
+    size_t n = chosen(a, &e);
+    if (!n)
+        return;
+    struct buf b = { 0 };
+    entry_name(&b, &e);
+    row_put(r, ROLE_LABEL, " result %zu of %zu: ", a->counters.result + 1, n);
+    row_put(r, ROLE_TITLE, "%s", b.s ? b.s : "");
+    if (e.r->time.valid && w < WITH_ORIGIN)
+        row_put(r, ROLE_DIM, " (%s)", origin_name(e.r->time.origin));
+    const struct session_run *run = app_run(a, e.index);
+    if (run && run->earlier)
+        row_put(r, ROLE_WARN, " (earlier text)");
+    struct base base = base_of(a, &e);
+    if (base.r)
+        row_put(r, ROLE_LABEL, "   against %s", base.name);
+    buf_free(&b);
+}
+
+static unsigned counters_request(struct app *a, enum request r)
+{
+    struct counters_view *c = &a->counters;
+    switch (r) {
+    case REQ_CNT_NEXT:
+        c->result++;
+        c->placed = true;
+        break;
+    case REQ_CNT_PREV:
+        c->result -= c->result > 0;
+        c->placed = true;
+        break;
+    case REQ_CNT_BASE: c->base = (c->base + 1) % (int)ARRAY_LEN(base_names); break;
+    default: return 0;
+    }
+    return UI_REDRAW;
+}
+
+const struct view view_counters = { counters_update, counters_head, NULL, counters_request, NULL, NULL };

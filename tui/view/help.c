@@ -1,0 +1,150 @@
+/* help and the demo picker: overlays made from the tables. */
+#include "tui/app/view.h"
+#include "tui/app/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Key column and text; on a narrow screen the text has lines of its own. */
+static void put_entry(struct app *a, struct row *r, unsigned column, const char *text, unsigned w)
+{
+    struct page *p = &a->over;
+    if (r->width < column && column + text_width(str_of(text)) <= w) {
+        row_pad(r, column);
+        row_put(r, ROLE_TEXT, "%s", text);
+        page_add(a, p, r, -1);
+        return;
+    }
+    if (w >= 60 && r->width < column) {
+        size_t first = p->n;
+        page_wrap(a, p, ROLE_TEXT, column, w, text, -1);
+        if (p->n > first) /* the key stands in the indentation of the first line */
+            row_pad(r, column);
+        for (unsigned k = 1; p->n > first && k < p->line[first].n; k++)
+            row_str(r, p->line[first].v[k].role, p->line[first].v[k].s);
+        struct page one = { 0 };
+        page_add(a, &one, r, -1);
+        if (one.n && p->n > first)
+            p->line[first] = one.line[0];
+        return;
+    }
+    page_add(a, p, r, -1);
+    page_wrap(a, p, ROLE_TEXT, 6, w, text, -1);
+}
+
+static void put_request(struct app *a, enum request q, unsigned w)
+{
+    struct buf keys = { 0 };
+    struct row r;
+    keymap_keys(&a->keys, q, &keys);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_KEY, "  %s ", keys.n ? keys.s : "-");
+    if (w >= 100)
+        put_entry(a, &r, 20,
+                  arena_printf(a->frame, "%-*s %s", (int)(w > 122 ? 78 : w - 44), request_info(q)->help,
+                               request_info(q)->name),
+                  w);
+    else
+        put_entry(a, &r, 20, request_info(q)->help, w);
+    buf_free(&keys);
+}
+
+static void put_scope(struct app *a, enum scope s, unsigned w)
+{
+    page_blank(a, &a->over);
+    if ((unsigned)s < PANEL_COUNT)
+        page_heading(a, &a->over, "%s panel", panel_info((enum panel_id)s)->title);
+    else
+        page_heading(a, &a->over, "Keys: %s", scope_name(s));
+    for (int q = REQ_NONE + 1; q < REQ_COUNT; q++)
+        if (request_info((enum request)q)->scope == s)
+            put_request(a, (enum request)q, w);
+}
+
+static void put_command_help(struct app *a, unsigned w)
+{
+    page_blank(a, &a->over);
+    page_heading(a, &a->over, "Commands (after :)");
+    for (size_t i = 0; i < cmdline_count(); i++) {
+        const struct command_info *c = cmdline_info(i);
+        struct row r;
+        row_init(&r, a->frame);
+        row_put(&r, ROLE_KEY, "  %s", c->name);
+        row_put(&r, ROLE_LABEL, " %s ", c->form);
+        put_entry(a, &r, 34, c->help, w);
+    }
+}
+
+void view_help_update(struct app *a, unsigned w)
+{
+    page_clear(&a->over);
+    page_wrap(a, &a->over, ROLE_NOTE, 1, w - 2, panel_info(a->focus)->help, -1);
+    put_scope(a, (enum scope)a->focus, w);
+    if (panel_info(a->focus)->list)
+        put_scope(a, SCOPE_LIST, w);
+    put_scope(a, SCOPE_GLOBAL, w);
+    put_command_help(a, w);
+    if (a->replay.on)
+        put_scope(a, SCOPE_REPLAY, w);
+    put_scope(a, SCOPE_LESSON, w);
+    for (int s = 0; s < PANEL_COUNT; s++)
+        if (s != (int)a->focus)
+            put_scope(a, (enum scope)s, w);
+    list_set_count(&a->over_list, a->over.n);
+}
+
+static void put_pick(struct app *a, size_t i, unsigned name, unsigned w)
+{
+    const struct pick *p = &a->pick[i];
+    struct row r;
+    row_init(&r, a->frame);
+    row_put(&r, p->lesson ? ROLE_NOTE : ROLE_VALUE, "  %s", p->title);
+    row_pad(&r, name + 4);
+    if (p->help && w > name + 24)
+        row_str(&r, ROLE_DIM, text_sentences(str_of(p->help), w - name - 5));
+    page_add(a, &a->over, &r, (long)i);
+    if ((long)i == a->pick_wanted) {
+        list_set_count(&a->over_list, a->over.n);
+        list_show(&a->over_list, a->over.n - 1);
+        a->pick_wanted = -1;
+    }
+}
+
+/* Lessons and kernels in columns of their own: titles of lessons are long. */
+void view_picker_update(struct app *a, unsigned w)
+{
+    unsigned name[2] = { 0, 0 };
+    page_clear(&a->over);
+    page_wrap(a, &a->over, ROLE_TEXT, 1, w - 2,
+              "Pick a lesson or a demo kernel with the arrow keys and Enter. Everything here runs on "
+              "the simulated device; no GPU is needed. "
+              "New to the cache valley? Lesson 2 needs nothing but five minutes.",
+              -1);
+    for (size_t i = 0; i < a->npicks; i++) {
+        unsigned n = text_width(str_of(a->pick[i].title));
+        name[a->pick[i].lesson] = n > name[a->pick[i].lesson] ? n : name[a->pick[i].lesson];
+    }
+    for (size_t i = 0; i < a->npicks; i++) {
+        if (i == 0 || a->pick[i].lesson != a->pick[i - 1].lesson) {
+            page_blank(a, &a->over);
+            page_heading(a, &a->over, a->pick[i].lesson ? "Lessons" : "Kernels");
+        }
+        put_pick(a, i, name[a->pick[i].lesson], w);
+    }
+    if (!a->npicks) {
+        page_blank(a, &a->over);
+        page_wrap(a, &a->over, ROLE_WARN, 1, w - 2,
+                  "No kernels/ folder was found. :open FILE.ptx opens a file; GPULOCW_DATA names the "
+                  "folder of kernels/ and sessions/.",
+                  -1);
+    }
+    list_set_count(&a->over_list, a->over.n);
+    if (a->npicks && page_item(&a->over, &a->over_list) < 0)
+        list_move(&a->over_list, &a->over, 1);
+}
+
+const char *view_picker_help(const struct app *a)
+{
+    long i = page_item(&a->over, &a->over_list);
+    return i >= 0 && (size_t)i < a->npicks ? a->pick[i].help : NULL;
+}

@@ -1,0 +1,314 @@
+/* runs: the history of the session. Items are run indices of the snapshot. */
+#include "tui/app/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const kinds[] = { "run", "sweep", "tune" };
+
+/* The result a run stands for: its own, its best point, what was found. */
+static const struct result *best_result(const struct session_run *r)
+{
+    size_t b;
+    switch (r->kind) {
+    case RUN_ONE: return &r->one;
+    case RUN_TUNE: return &r->found->best;
+    default: b = valley_best(&r->sweep); return b == SIZE_MAX ? NULL : &r->sweep.points[b];
+    }
+}
+
+static double run_time(const struct session_run *r)
+{
+    const struct result *x = best_result(r);
+    return x && x->time.valid ? (double)x->time.median : NAN;
+}
+
+static double run_gain(const struct session_run *r)
+{
+    const struct result *base = r->kind == RUN_SWEEP  ? &r->sweep.cha
+                                : r->kind == RUN_TUNE ? &r->found->original
+                                                      : NULL;
+    return base && base->time.valid ? (double)base->time.median / run_time(r) : NAN;
+}
+
+static void config_text(const struct app *a, const struct session_run *r, struct buf *b)
+{
+    bool running = a->snap->busy && a->snap->nruns && r == app_run(a, a->snap->nruns - 1);
+    const struct result *x = best_result(r);
+    if (r->kind == RUN_SWEEP)
+        buf_printf(b, "%s, %zu points%s  ", r->sweep.axis ? r->sweep.axis : "?", r->sweep.npoints,
+                   r->sweep.complete ? ""
+                   : running         ? " so far"
+                                     : " (cut off)");
+    if (x)
+        options_line(&x->options, b);
+    if (!b->n)
+        buf_puts(b, "original");
+}
+
+static bool passes(const struct app *a, const struct session_run *r)
+{
+    struct str f = str_of(a->runs.filter);
+    struct buf b = { 0 };
+    char label[PTX_LABEL];
+    if (!f.n)
+        return true;
+    buf_printf(&b, "%s %s %s %s %s ", kinds[r->kind], ptx_label(r->kernel, label), r->kernel,
+               r->dev.spec, r->note);
+    config_text(a, r, &b);
+    bool hit = text_find((struct str){ b.s, b.n }, f) != SIZE_MAX;
+    buf_free(&b);
+    return hit;
+}
+
+static int compare(const struct app *a, size_t i, size_t k)
+{
+    const struct session_run *x = app_run(a, i), *y = app_run(a, k);
+    int d = 0;
+    double tx, ty;
+    switch (a->runs.sort) {
+    case SORT_TIME:
+        tx = run_time(x), ty = run_time(y);
+        d = isnan(tx) ? !isnan(ty) : isnan(ty) ? -1 : (tx > ty) - (tx < ty);
+        break;
+    case SORT_KIND: d = (int)x->kind - (int)y->kind; break;
+    case SORT_KERNEL: d = strcmp(x->kernel, y->kernel); break;
+    default: break;
+    }
+    return d ? d : (i > k) - (i < k);
+}
+
+static int by_order(const void *x, const void *y, void *app)
+{
+    return compare(app, *(const size_t *)x, *(const size_t *)y);
+}
+
+static void make_order(struct app *a)
+{
+    struct runs_view *v = &a->runs;
+    v->norder = 0;
+    v->order = ARENA_ARRAY(a->frame, size_t, a->snap->nruns + 1);
+    v->one_kernel = true;
+    for (size_t i = 0; v->order && i < a->snap->nruns; i++) {
+        const struct session_run *r = app_run(a, i);
+        if (r && passes(a, r))
+            v->order[v->norder++] = i;
+        v->one_kernel = v->one_kernel && r && !strcmp(r->kernel, a->snap->runs[0]->kernel);
+    }
+    if (v->order && v->sort != SORT_NUMBER)
+        qsort_r(v->order, v->norder, sizeof *v->order, by_order, a);
+}
+
+static void put_when(struct row *r, int64_t t)
+{
+    time_t s = (time_t)(t > 4000000000LL ? t / 1000000000LL : t);
+    struct tm tm;
+    char text[32] = "";
+    if (s && gmtime_r(&s, &tm))
+        strftime(text, sizeof text, "%m-%d %H:%M", &tm);
+    row_put(r, ROLE_DIM, "%-12s", text);
+}
+
+/* Simulated and measured times stand in one column: each says what it is. */
+static const char *origin_brief(const struct session_run *r)
+{
+    const struct result *x = best_result(r);
+    return !x || !x->time.valid                 ? ""
+           : x->time.origin == ORIGIN_SIMULATED ? "sim"
+           : x->time.origin == ORIGIN_MEASURED  ? "gpu"
+                                                : "mod";
+}
+
+static void put_run(struct app *a, size_t i, unsigned w, struct row *out)
+{
+    const struct session_run *r = app_run(a, i);
+    char t[TEXT_NUM], label[PTX_LABEL];
+    struct buf b = { 0 };
+    enum role main = r->deleted ? ROLE_REMOVED : ROLE_VALUE;
+    char mark = a->runs.mark[0] == i ? 'A' : a->runs.mark[1] == i ? 'B' : ' ';
+    row_put(out, mark == 'A' ? ROLE_SERIES_A : ROLE_SERIES_B, " %c", mark);
+    row_right(out, ROLE_DIM, 4, "%zu", i + 1);
+    row_put(out, main, "  %-5s ", r->deleted ? "gone" : kinds[r->kind]);
+    if (w >= 90)
+        put_when(out, r->time);
+    text_time(t, run_time(r));
+    row_right(out, main, 9, "%s", t);
+    row_put(out, ROLE_DIM, " %-3s", origin_brief(r));
+    double gain = run_gain(r);
+    if (isnan(gain))
+        row_put(out, ROLE_DIM, "%8s", "");
+    else
+        row_right(out, gain > 1.02 ? ROLE_GOOD : ROLE_LABEL, 8, "%.2fx", gain);
+    config_text(a, r, &b);
+    if (w >= 100 || !a->runs.one_kernel)
+        row_put(out, ROLE_LABEL, "  %-14.14s ", ptx_label(r->kernel, label));
+    if (w >= 100 || a->runs.one_kernel)
+        row_put(out, ROLE_DIM, w >= 100 ? "%-16.16s " : "  %-14.14s ",
+                w >= 100 || strncmp(r->dev.spec, "sim:", 4) ? r->dev.spec : r->dev.spec + 4);
+    row_put(out, r->deleted ? ROLE_REMOVED : ROLE_TEXT, "%s", b.s ? b.s : "");
+    if (r->earlier)
+        row_put(out, ROLE_WARN, "  (earlier text)");
+    if (*r->note)
+        row_put(out, ROLE_NOTE, "  \"%s\"", r->note);
+    buf_free(&b);
+}
+
+static void put_comparison(struct app *a, unsigned w)
+{
+    const struct runs_view *v = &a->runs;
+    const struct session_run *x = app_run(a, v->mark[0]), *y = app_run(a, v->mark[1]);
+    char t[2][TEXT_NUM];
+    struct row r;
+    if (!x || !y)
+        return;
+    text_time(t[0], run_time(x));
+    text_time(t[1], run_time(y));
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_SERIES_A, " A run %zu, %s %s", v->mark[0] + 1, t[0], origin_brief(x));
+    row_put(&r, ROLE_LABEL, "  against");
+    row_put(&r, ROLE_SERIES_B, "  B run %zu, %s %s", v->mark[1] + 1, t[1], origin_brief(y));
+    double ratio = run_time(x) / run_time(y);
+    if (!isnan(ratio))
+        row_put(&r, ROLE_TITLE, "  %s is %.2fx faster", ratio > 1 ? "B" : "A",
+                ratio > 1 ? ratio : 1 / ratio);
+    if (x->kind != RUN_ONE && y->kind != RUN_ONE)
+        row_put(&r, ROLE_DIM, "%s", view_keys(a, "  {compare} lays the curves over each other"));
+    page_flow(a, &a->chart[PANEL_RUNS], &r, 3, w, -1);
+}
+
+static void runs_update(struct app *a, unsigned w, unsigned h)
+{
+    struct page *p = &a->page[PANEL_RUNS];
+    (void)h;
+    page_clear(p);
+    page_clear(&a->chart[PANEL_RUNS]);
+    make_order(a);
+    if (!a->runs.norder && *a->runs.filter)
+        page_hint(a, p, w, "No run matches the filter; {filter} changes it.");
+    else if (!a->runs.norder)
+        page_empty(a, p, w,
+                   "Nothing was run yet. {run} runs the present options once, {sweep} sweeps, {tune} "
+                   "searches; every run is kept here and in the session file.");
+    put_comparison(a, w);
+    list_set_count(&a->list[PANEL_RUNS], a->runs.norder ? a->runs.norder : p->n);
+}
+
+/* Lines are made on demand: a session may hold thousands of runs. */
+static void runs_line(struct app *a, size_t i, unsigned w, struct row *r)
+{
+    if (i < a->runs.norder)
+        put_run(a, a->runs.order[i], w, r);
+}
+
+static void runs_head(struct app *a, unsigned w, struct row *r)
+{
+    static const char *const sorts[SORT_COUNT] = { "number", "time", "kind", "kernel" };
+    row_put(r, ROLE_LABEL, "    no  kind  ");
+    if (w >= 90)
+        row_put(r, ROLE_LABEL, "%-12s", "when (UTC)");
+    row_put(r, ROLE_LABEL, "%9s    %8s  %-14s ", "best", "gain",
+            w >= 100 || !a->runs.one_kernel ? "kernel" : "device");
+    if (w >= 100)
+        row_put(r, ROLE_LABEL, "%-16s ", "device");
+    row_put(r, ROLE_LABEL, "configuration");
+    if (*a->runs.filter)
+        row_put(r, ROLE_CHANGED, "  with '%s'", a->runs.filter);
+    row_put(r, ROLE_DIM, w >= 90 ? "   sorted by %s" : "  by %s", sorts[a->runs.sort]);
+}
+
+static unsigned toggle_mark(struct app *a, size_t i)
+{
+    size_t *m = a->runs.mark;
+    if (m[0] == i)
+        m[0] = m[1], m[1] = SIZE_MAX;
+    else if (m[1] == i)
+        m[1] = SIZE_MAX;
+    else if (m[0] == SIZE_MAX)
+        m[0] = i;
+    else
+        m[1] = i;
+    return UI_REDRAW;
+}
+
+static unsigned show(struct app *a, size_t i)
+{
+    const struct session_run *r = app_run(a, i);
+    if (r->kind == RUN_ONE) {
+        size_t at = 0;
+        for (size_t k = 0; k < i; k++) { /* position among the counters panel's results */
+            const struct session_run *q = app_run(a, k);
+            if (!q || q->deleted)
+                continue;
+            at += q->kind == RUN_ONE ? 1
+                  : q->kind == RUN_TUNE
+                      ? q->ntrail
+                      : q->sweep.npoints + q->sweep.bpa.time.valid + q->sweep.cha.time.valid;
+        }
+        a->counters.result = at;
+        a->counters.placed = true;
+        app_focus(a, PANEL_COUNTERS);
+    } else {
+        a->valley.run = i;
+        a->valley.placed = false;
+        app_focus(a, PANEL_VALLEY);
+    }
+    return UI_REDRAW;
+}
+
+static unsigned compare_marked(struct app *a)
+{
+    const size_t *m = a->runs.mark;
+    if (m[0] == SIZE_MAX || m[1] == SIZE_MAX) {
+        app_notice(a, DIAG_NOTE, "mark two runs with Space first");
+        return UI_REDRAW;
+    }
+    const struct session_run *x = app_run(a, m[0]), *y = app_run(a, m[1]);
+    if (!x || !y || x->kind == RUN_ONE || y->kind == RUN_ONE) {
+        app_notice(a, DIAG_NOTE, "a single run has no curve: mark two sweeps or searches");
+        return UI_REDRAW;
+    }
+    a->valley.run = m[0];
+    a->valley.overlay = m[1];
+    a->valley.placed = false;
+    app_focus(a, PANEL_VALLEY);
+    return UI_REDRAW;
+}
+
+size_t view_runs_selected(const struct app *a)
+{
+    size_t at = a->list[PANEL_RUNS].cursor;
+    return at < a->runs.norder ? a->runs.order[at] : SIZE_MAX;
+}
+
+static unsigned runs_request(struct app *a, enum request r)
+{
+    size_t i = view_runs_selected(a);
+    const struct session_run *run = i != SIZE_MAX ? app_run(a, i) : NULL;
+    switch (r) {
+    case REQ_RUN_SORT: a->runs.sort = (enum run_sort)((a->runs.sort + 1) % SORT_COUNT); return UI_REDRAW;
+    case REQ_RUN_FILTER:
+        prompt_open(&a->prompt, PROMPT_FILTER, "show runs with: ", a->runs.filter, 0);
+        return UI_REDRAW;
+    case REQ_RUN_COMPARE: return compare_marked(a);
+    default: break;
+    }
+    if (!run)
+        return 0;
+    switch (r) {
+    case REQ_RUN_MARK: return toggle_mark(a, i);
+    case REQ_RUN_SHOW: return show(a, i);
+    case REQ_RUN_DELETE:
+        app_post(a, run->deleted ? JOB_UNDELETE : JOB_DELETE, NULL, (long)i);
+        app_notice(a, DIAG_NOTE, run->deleted ? "brought back" : "deleted (d again brings it back)");
+        return UI_REDRAW;
+    case REQ_RUN_NOTE:
+        prompt_open(&a->prompt, PROMPT_NOTE, "note: ", run->note, (long)i);
+        return UI_REDRAW;
+    default: return 0;
+    }
+}
+
+const struct view view_runs = { runs_update, runs_head, runs_line, runs_request, NULL, NULL };

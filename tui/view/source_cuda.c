@@ -1,0 +1,79 @@
+/* source, part 5: from PTX back to the CUDA line it was compiled from. A text compiled with -lineinfo or
+ * -G has .file and .loc directives (PTX ISA 11.5); without them there is nothing to tell. */
+#include "tui/view/source_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* First instruction of the function on this line or after it; NULL: none. */
+static const struct ptx_inst *inst_from(const struct ptx_func *f, uint32_t line)
+{
+    uint32_t lo = 0, hi = f->ninsts;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (f->insts[mid].at.line < line)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < f->ninsts ? &f->insts[lo] : NULL;
+}
+
+/* As it was named to the compiler, or beside the PTX, for who moved both. */
+static bool read_cuda(struct app *a, struct str name)
+{
+    struct cuda_text *c = &a->source.cuda;
+    const char *ptx = a->snap->module->path, *slash = ptx ? strrchr(ptx, '/') : NULL;
+    size_t base = name.n;
+    char path[1200];
+    while (base && name.s[base - 1] != '/')
+        base--;
+    snprintf(path, sizeof path, "%.*s", (int)name.n, name.s);
+    if (file_read(path, 4u << 20, &c->text, &c->n, NULL) == ST_OK)
+        return true;
+    snprintf(path, sizeof path, "%.*s%.*s", slash ? (int)(slash - ptx + 1) : 0, ptx ? ptx : "",
+             (int)(name.n - base), name.s + base);
+    return file_read(path, 4u << 20, &c->text, &c->n, NULL) == ST_OK;
+}
+
+/* Line n of the file without the blanks around it; empty: it cannot be read, or has no such line. */
+static struct str cuda_line(struct app *a, uint32_t file, uint32_t n)
+{
+    struct cuda_text *c = &a->source.cuda;
+    const struct ptx_module *m = a->snap->module;
+    if (c->file != file) {
+        base_free(c->text);
+        *c = (struct cuda_text){ .file = file };
+        if (!read_cuda(a, m->files[file]))
+            c->text = NULL;
+    }
+    const char *s = c->text, *end = s ? s + c->n : NULL;
+    for (uint32_t i = 1; s && i < n; i++) {
+        s = memchr(s, '\n', (size_t)(end - s));
+        s = s ? s + 1 : NULL;
+    }
+    const char *nl = s ? memchr(s, '\n', (size_t)(end - s)) : NULL;
+    struct str line = { s, s ? (size_t)((nl ? nl : end) - s) : 0 };
+    while (line.n && (unsigned char)*line.s <= ' ')
+        line.s++, line.n--;
+    while (line.n && (unsigned char)line.s[line.n - 1] <= ' ')
+        line.n--;
+    return line;
+}
+
+bool source_cuda(struct app *a, struct row *r, uint32_t line)
+{
+    const struct ptx_func *f = source_func_at(a, line);
+    const struct ptx_inst *i = f ? inst_from(f, line) : NULL;
+    struct ptx_loc l = i ? ptx_loc_of(f, i) : (struct ptx_loc){ 0 };
+    struct buf place = { 0 };
+    bool told = ptx_loc_text(a->snap->module, l, &place);
+    if (told) {
+        bool inlined = l.at_file && l.at_file < a->snap->module->nfiles && l.at_line;
+        struct str text = cuda_line(a, inlined ? l.at_file : l.file, inlined ? l.at_line : l.line);
+        row_put(r, ROLE_LABEL, " %s  ", place.s);
+        row_put(r, ROLE_TEXT, "%.*s", (int)(text.n < 400 ? text.n : 400), text.n ? text.s : "");
+    }
+    buf_free(&place);
+    return told;
+}

@@ -1,0 +1,29 @@
+/* source_int: what the parts of the source view share. */
+#ifndef GPULOCW_TUI_VIEW_SOURCE_INT_H
+#define GPULOCW_TUI_VIEW_SOURCE_INT_H
+
+#include "tui/app/view.h"
+
+/* Brings the index up to date (cheap when nothing changed). */
+void source_refresh(struct app *a);
+/* Lists the lines to show anew: after a fold or a change of mode. */
+void source_relist(struct app *a);
+/* To a line, remembering where from ({back} returns). */
+void source_jump(struct app *a, uint32_t line);
+struct str source_line_text(const struct text_lines *l, uint32_t line);
+/* Original line under the cursor (of an inserted line: the one above), 0: none. */
+uint32_t source_cursor_line(const struct app *a);
+const struct ana_access *source_access_at(const struct app *a, uint32_t line);
+/* Function whose text holds the line; NULL: none. */
+const struct ptx_func *source_func_at(const struct app *a, uint32_t line);
+/* Line of the definition of a register or label as seen from `line`, 0: none. */
+uint32_t source_definition(const struct app *a, struct str name, uint32_t line);
+/* The CUDA line that an instruction on or after this line was compiled from (.loc), with its text when
+ * the file can be read. False: not told. */
+bool source_cuda(struct app *a, struct row *r, uint32_t line);
+/* Fills the lines below the text: the access, or the error, of the line under the cursor. */
+void source_info(struct app *a, unsigned w);
+/* The engine's error about a line of the shown file, NULL: none. */
+const struct job_message *source_error_at(const struct app *a, uint32_t line);
+
+#endif

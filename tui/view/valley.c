@@ -1,0 +1,740 @@
+/* valley: from the sweeps of the snapshot to the plot's numbers (bypass paper:
+ * cache peak, cache valley, memory plateau), and the lines below the plot. */
+#include "tui/view/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_sweep(const struct session_run *r)
+{
+    return r && r->kind == RUN_SWEEP && !r->deleted;
+}
+
+static bool has_curve(const struct session_run *r)
+{
+    return is_sweep(r) || (r && r->kind == RUN_TUNE && !r->deleted && r->ntrail);
+}
+
+const struct session_run *valley_run(const struct app *a, size_t *run)
+{
+    size_t i = a->valley.run;
+    if (i >= a->snap->nruns || !has_curve(app_run(a, i))) {
+        for (i = a->snap->nruns; i-- > 0;)
+            if (has_curve(app_run(a, i)))
+                break;
+        if (i == SIZE_MAX)
+            return NULL;
+    }
+    if (run)
+        *run = i;
+    return app_run(a, i);
+}
+
+/* What is plotted of a run: a sweep's points, or the trail of a search. */
+struct points {
+    const struct result *v;
+    size_t n;
+    const char *axis;
+    const struct result *bpa, *cha;
+    double unit; /* 0: x is the value; else its doublings of this */
+};
+
+static struct points points_of(const struct app *a, const struct session_run *r)
+{
+    struct points p = { 0 };
+    if (!r)
+        return p;
+    if (r->kind == RUN_TUNE)
+        p = (struct points){ r->trail, r->ntrail, "try", NULL, &r->found->original, 0 };
+    else
+        p = (struct points){ r->sweep.points, r->sweep.npoints, r->sweep.axis,
+                             &r->sweep.bpa,   &r->sweep.cha,    0 };
+    if (a->replay.on && p.n > a->replay.shown)
+        p.n = a->replay.shown;
+    return p;
+}
+
+/* The swept knob's value as text; empty: the axis is none. */
+static void axis_text(const struct points *p, size_t i, char *out, size_t n)
+{
+    int k = p->axis ? knob_find(str_of(p->axis)) : -1;
+    struct dim3u b = p->v[i].options.block;
+    struct buf v = { 0 };
+    if (k >= 0)
+        knob_get(&p->v[i].options, (size_t)k, &v);
+    snprintf(out, n, "%s", v.s ? v.s : "");
+    if (k >= 0 && !strcmp(p->axis, "block"))
+        snprintf(out, n, b.x ? "%ux%u" : "as is", b.x, b.y);
+    buf_free(&v);
+}
+
+/* The knob's number, or its place among the points. */
+static double axis_number(const struct points *p, size_t i)
+{
+    char text[64], *end;
+    axis_text(p, i, text, sizeof text);
+    double v = strtod(text, &end);
+    if (end != text && !*end)
+        return v;
+    return (double)i + (p->axis && !strcmp(p->axis, "try")); /* tries count from one */
+}
+
+/* x of a point. Below the unit a doubling would never end: there x goes evenly, so that 0 has its place.
+ */
+static double axis_value(const struct points *p, size_t i)
+{
+    double v = axis_number(p, i);
+    return p->unit <= 0 ? v : v < p->unit ? v / p->unit : 1 + log2(v / p->unit);
+}
+
+/* largest value over the smallest above 0: from here on most points would stand in one heap */
+#define WIDE 32
+static double axis_unit(const struct points *p, enum x_scale asked)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        double v = axis_number(p, i);
+        least = v > 0 && v < least ? v : least;
+        most = v > most ? v : most;
+    }
+    bool pi = !p->axis || !strcmp(p->axis, "pi") || !strcmp(p->axis, "try");
+    return most > least && (asked == X_LOG || (asked == X_BY_RANGE && !pi && most >= WIDE * least))
+               ? least
+               : 0;
+}
+
+static double time_of(const struct result *r)
+{
+    return r && r->time.valid && r->status == ST_OK ? (double)r->time.median : NAN;
+}
+
+static double counter_of(const struct result *r, enum counter_id c)
+{
+    return r && r->counters[c].valid ? r->counters[c].value : NAN;
+}
+
+static double metric_of(enum plot_metric m, const struct result *r, const struct result *cha)
+{
+    switch (m) {
+    case METRIC_SPEEDUP: return time_of(cha) / time_of(r);
+    case METRIC_HIT: return counter_of(r, COUNTER_L1_HIT_RATE);
+    case METRIC_DRAM: return counter_of(r, COUNTER_DRAM_READ_BYTES);
+    default: return time_of(r);
+    }
+}
+
+static bool wrong(const struct result *r)
+{
+    return r->status != ST_OK || r->equal == EQUAL_NO;
+}
+
+size_t valley_best(const struct tune_sweep *s)
+{
+    return s->has_best && s->best < s->npoints ? s->best : SIZE_MAX;
+}
+
+static void add_series(struct app *a, struct plot *out, const struct points *p, const char *name,
+                       bool second)
+{
+    struct plot_series *s = &out->series[out->nseries];
+    size_t n = p->n;
+    *s = (struct plot_series){ .name = name,
+                               .line = second ? ROLE_LINE_B : ROLE_LINE_A,
+                               .point = second ? ROLE_SERIES_B : ROLE_SERIES_A,
+                               .n = n };
+    s->x = ARENA_ARRAY(a->frame, double, n + 1);
+    s->y = ARENA_ARRAY(a->frame, double, n + 1);
+    s->low = ARENA_ARRAY(a->frame, double, n + 1);
+    s->high = ARENA_ARRAY(a->frame, double, n + 1);
+    s->bad = ARENA_ARRAY(a->frame, bool, n + 1);
+    if (!s->x || !s->y || !s->low || !s->high || !s->bad)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        const struct result *r = &p->v[i];
+        s->x[i] = axis_value(p, i);
+        s->y[i] = metric_of(out->metric, r, p->cha);
+        s->low[i] = s->high[i] = s->y[i];
+        if (out->metric == METRIC_TIME && r->time.valid)
+            s->low[i] = (double)r->time.min, s->high[i] = (double)r->time.max;
+        s->bad[i] = wrong(r);
+    }
+    /* neighbours in a search have nothing to do with each other */
+    s->no_line = p->axis && !strcmp(p->axis, "try");
+    out->nseries++;
+}
+
+/* The fastest so far, as a search goes on: the line that its points crowd above. */
+static void add_record(struct app *a, struct plot *out, const struct points *p)
+{
+    struct plot_series *v = &out->series[out->nseries];
+    *v = (struct plot_series){
+        .name = "fastest so far", .line = ROLE_PEAK, .point = ROLE_PEAK, .n = p->n, .no_points = true
+    };
+    v->x = ARENA_ARRAY(a->frame, double, p->n + 1);
+    v->y = ARENA_ARRAY(a->frame, double, p->n + 1);
+    if (!v->x || !v->y || out->metric != METRIC_TIME)
+        return;
+    double best = time_of(p->cha);
+    for (size_t i = 0; i < p->n; i++) {
+        double t = wrong(&p->v[i]) ? NAN : time_of(&p->v[i]);
+        best = isnan(best) || t < best ? t : best;
+        v->x[i] = axis_value(p, i);
+        v->y[i] = best;
+    }
+    out->nseries++;
+}
+
+/* The model's curve over the same axis: π warps per CTA cache, the rest bypasses. */
+static void add_fit(struct app *a, struct plot *out, const struct session_run *r)
+{
+    const struct tune_sweep *s = &r->sweep;
+    size_t n = s->warps ? (size_t)s->warps * 4 + 1 : 0;
+    if (!is_sweep(r) || !s->fit.valid || !s->axis || strcmp(s->axis, "pi") ||
+        out->metric != METRIC_TIME || !n || a->replay.on)
+        return;
+    struct plot_series *v = &out->series[out->nseries];
+    *v = (struct plot_series){ .name = "valley model",
+                               .line = ROLE_FIT,
+                               .point = ROLE_FIT,
+                               .n = n,
+                               .dotted = true,
+                               .no_points = true };
+    v->x = ARENA_ARRAY(a->frame, double, n);
+    v->y = ARENA_ARRAY(a->frame, double, n);
+    if (!v->x || !v->y)
+        return;
+    double resident = r->dev.max_warps_per_sm * 32.0; /* as tune_sweep_judge counts them */
+    for (size_t i = 0; i < s->npoints; i++)
+        if (s->points[i].ctas_per_sm)
+            resident = s->points[i].ctas_per_sm * (double)dim3u_count(r->block);
+    for (size_t i = 0; i < n; i++) {
+        v->x[i] = (double)i / 4;
+        v->y[i] = model_valley_time(&s->valley, &s->fit, resident * v->x[i] / s->warps, resident);
+    }
+    out->nseries++;
+}
+
+static void add_ref(struct plot *out, const char *name, double y, enum role role)
+{
+    if (!isnan(y) && out->nrefs < PLOT_MAX_REFS)
+        out->ref[out->nrefs++] = (struct plot_ref){ name, y, role };
+}
+
+static void add_mark(struct plot *out, const char *name, size_t i, enum role role, bool below)
+{
+    const struct plot_series *s = &out->series[0];
+    if (i < s->n && !isnan(s->y[i]) && out->nmarks < PLOT_MAX_MARKS)
+        out->mark[out->nmarks++] = (struct plot_mark){ name, s->x[i], s->y[i], role, below };
+}
+
+/* In time the peak of performance is the lowest point: names follow performance. */
+static void add_marks(struct app *a, struct plot *out, const struct session_run *r,
+                      const struct points *p)
+{
+    const struct tune_sweep *s = &r->sweep;
+    size_t best = is_sweep(r) ? valley_best(s) : SIZE_MAX, n = p->n;
+    bool up = out->metric == METRIC_TIME || out->metric == METRIC_DRAM;
+    if (!is_sweep(r) || best == SIZE_MAX || best >= n || n < 3 || !s->complete ||
+        (a->replay.on && n < s->npoints))
+        return;
+    const struct model_curve *c = &s->curve;
+    if (c->category == CATEGORY_CACHE_INSENSITIVE && !strcmp(p->axis, "pi"))
+        return;
+    /* there the unconditional code is the better choice */
+    bool pi = !strcmp(p->axis, "pi"), ends = pi && (best == 0 || best == s->warps);
+    char *text =
+        ends ? arena_printf(a->frame, "%s best", best ? "cha" : "bpa")
+        : p->unit <= 0 && best < out->nticks
+            ? arena_printf(a->frame, "%s best", out->tick[best])
+            : arena_printf(a->frame, "%s=%g %s", pi ? "π" : p->axis, axis_number(p, best),
+                           pi && c->category == CATEGORY_CACHE_CONGESTED ? "cache peak" : "best");
+    add_mark(out, text, best, ROLE_PEAK, up);
+    if (c->category != CATEGORY_CACHE_CONGESTED || !pi)
+        return;
+    if (c->valley < n && c->valley != best)
+        add_mark(out, "cache valley", c->valley, ROLE_VALLEY, !up);
+    if (c->plateau + 1 < n && c->plateau > best)
+        add_mark(out, "memory plateau", c->plateau, ROLE_PLATEAU, up);
+}
+
+static const struct session_run *overlay_run(const struct app *a)
+{
+    struct session *o = a->valley.other;
+    for (size_t i = o ? session_count(o) : 0; i-- > 0;)
+        if (has_curve(session_at(o, i)))
+            return session_at(o, i);
+    const struct session_run *r =
+        a->valley.overlay < a->snap->nruns ? app_run(a, a->valley.overlay) : NULL;
+    return has_curve(r) ? r : NULL;
+}
+
+/* 0, then the unit and its doublings. */
+static void doubling_ticks(struct app *a, struct plot *out, const struct points *p)
+{
+    double most = 0;
+    for (size_t i = 0; i < p->n; i++)
+        most = fmax(most, axis_value(p, i));
+    size_t n = (size_t)ceil(most) + 1;
+    out->tick = ARENA_ARRAY(a->frame, char *, n);
+    for (size_t k = 0; out->tick && k < n; k++)
+        out->tick[k] = arena_printf(a->frame, "%.7g", k ? p->unit * pow(2, (double)k - 1) : 0.0);
+    out->nticks = out->tick ? n : 0;
+}
+
+/* Values that are no numbers stand at 0, 1, ... by name. */
+static void tick_names(struct app *a, struct plot *out, const struct points *p)
+{
+    char text[64], *end;
+    if (p->unit > 0)
+        doubling_ticks(a, out, p);
+    if (!p->n || !p->axis || !strcmp(p->axis, "try") || p->unit > 0)
+        return;
+    axis_text(p, 0, text, sizeof text);
+    strtod(text, &end);
+    if (end != text && !*end)
+        return;
+    out->tick = ARENA_ARRAY(a->frame, char *, p->n);
+    for (size_t i = 0; out->tick && i < p->n; i++) {
+        axis_text(p, i, text, sizeof text);
+        out->tick[i] = arena_dup(a->frame, str_of(text));
+    }
+    out->nticks = out->tick ? p->n : 0;
+}
+
+static const char *axis_title(const char *axis)
+{
+    static const struct {
+        const char *axis, *title;
+    } t[] = { { "pi", "π: warps per CTA that cache" },
+              { "agents", "active agents per SM" },
+              { "carveout", "shared-memory carve-out, percent" },
+              { "block", "block shape" },
+              { "try", "configurations tried" } };
+    for (size_t i = 0; axis && i < ARRAY_LEN(t); i++)
+        if (!strcmp(t[i].axis, axis))
+            return t[i].title;
+    return axis ? axis : "";
+}
+
+static bool any_value(const struct plot_series *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!isnan(s->y[i]))
+            return true;
+    return false;
+}
+
+static size_t fastest(const struct points *p)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < p->n; i++)
+        if (!wrong(&p->v[i]) && !isnan(time_of(&p->v[i])) &&
+            (best == SIZE_MAX || time_of(&p->v[i]) < time_of(&p->v[best])))
+            best = i;
+    return best;
+}
+
+/* Until the user moves it the cursor stands on the newest point, then on the best. */
+static void place_cursor(struct app *a, const struct session_run *r, const struct points *p)
+{
+    if (!a->valley.placed) {
+        size_t best = is_sweep(r) ? valley_best(&r->sweep) : fastest(p);
+        bool done = is_sweep(r) ? r->sweep.complete : !a->snap->busy;
+        a->valley.cursor = best < p->n && done ? best : p->n - 1;
+    }
+    a->valley.cursor = a->valley.cursor < p->n ? a->valley.cursor : p->n - 1;
+}
+
+/* Where the numbers of a curve come from: the y axis says so. */
+static const char *origin_text(const struct points *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->v[i].time.valid)
+            return p->v[i].time.origin == ORIGIN_MEASURED    ? " (measured)"
+                   : p->v[i].time.origin == ORIGIN_SIMULATED ? " (simulated)"
+                                                             : " (modelled)";
+    return "";
+}
+
+void valley_plot(struct app *a, struct plot *out)
+{
+    const struct session_run *r = valley_run(a, NULL), *b = overlay_run(a);
+    memset(out, 0, sizeof *out);
+    out->metric = a->valley.metric;
+    out->style = a->set.ascii ? PLOT_ASCII : a->set.style;
+    out->log_y = a->valley.log_y;
+    if (r && r->kind == RUN_TUNE)
+        /* a search meets configurations many times slower: logarithmic unless asked otherwise */
+        out->log_y = !out->log_y;
+    struct points p = points_of(a, r);
+    p.unit = axis_unit(&p, a->valley.x_scale);
+    out->yname =
+        arena_printf(a->frame, "%s%s%s", plot_metric_name(out->metric),
+                     plot_less_is_better(out->metric) ? ", less is better" : "", origin_text(&p));
+    out->xname = p.unit > 0 ? arena_printf(a->frame, "%s, each step doubles", axis_title(p.axis))
+                            : axis_title(p.axis);
+    out->empty = app_measuring(a) ? "waiting for the first point ..." : "";
+    if (!r)
+        return;
+    add_fit(a, out, r);
+    if (b && b != r) {
+        struct points q = points_of(a, b);
+        q.unit = p.unit; /* one axis for both */
+        add_series(a, out, &q, "B", true);
+    }
+    if (r->kind == RUN_TUNE)
+        add_record(a, out, &p);
+    add_series(a, out, &p, b && b != r ? "A" : "points", false);
+    if (!any_value(&out->series[out->nseries - 1])) {
+        out->empty = a->replay.on && !p.n
+                         ? view_keys(a, "{replay-play} plays the recorded points, {replay-step} steps, "
+                                        "{replay-end} shows them all")
+                     : app_measuring(a) ? "waiting for the first point ..."
+                                        : "no point has a value here: the messages say why";
+        out->nseries = 0;
+        return;
+    }
+    /* marks and cursor refer to series 0 */
+    struct plot_series last = out->series[out->nseries - 1];
+    memmove(out->series + 1, out->series, sizeof last * (out->nseries - 1));
+    out->series[0] = last;
+    add_ref(out, "bpa", metric_of(out->metric, p.bpa, p.cha), ROLE_REF_BPA);
+    add_ref(out, r->kind == RUN_TUNE ? "original" : "cha", metric_of(out->metric, p.cha, p.cha),
+            ROLE_REF_CHA);
+    tick_names(a, out, &p);
+    add_marks(a, out, r, &p);
+    if (p.n) {
+        place_cursor(a, r, &p);
+        out->has_cursor = true;
+        out->cursor = axis_value(&p, a->valley.cursor);
+    }
+    plot_range(out, a->valley.zoom);
+    if (is_sweep(r) && p.unit <= 0 && p.axis && !strcmp(p.axis, "pi") && a->valley.zoom <= 1 &&
+        r->sweep.warps) {
+        /* known beforehand: the picture stands still while points arrive */
+        out->x0 = 0;
+        out->x1 = r->sweep.warps;
+    }
+}
+
+/* ---- lines below the plot ---- */
+static void put_result(struct row *r, const struct result *x, const struct result *cha, const char *base)
+{
+    char t[TEXT_NUM], h[TEXT_NUM];
+    if (x->status != ST_OK || !x->time.valid) {
+        row_put(r, ROLE_ERROR, "%s", *x->message ? x->message : status_text(x->status));
+        return;
+    }
+    text_time(t, (double)x->time.median);
+    row_put(r, ROLE_VALUE, "%s", t);
+    double spread =
+        (double)(x->time.max - x->time.min) / (double)(x->time.median ? x->time.median : 1) * 50;
+    if (spread > 0.05)
+        row_put(r, ROLE_DIM, " ±%.1f%%", spread);
+    row_put(r, ROLE_DIM, " %s", origin_name(x->time.origin));
+    double gain = time_of(cha) / time_of(x);
+    if (!isnan(gain))
+        row_put(r,
+                gain > 1.02   ? ROLE_GOOD
+                : gain < 0.98 ? ROLE_WARN
+                              : ROLE_LABEL,
+                "  %.2fx vs %s", gain, base);
+    view_counter(x, COUNTER_L1_HIT_RATE, h);
+    row_put(r, ROLE_LABEL, "  L1 hit ");
+    row_put(r, ROLE_L1, "%s", h);
+    view_counter(x, COUNTER_DRAM_READ_BYTES, h);
+    row_put(r, ROLE_LABEL, "  DRAM ");
+    row_put(r, ROLE_DRAM, "%s", h);
+    if (x->equal == EQUAL_NO)
+        row_put(r, ROLE_ERROR, "  WRONG RESULTS");
+    else if (x->equal != EQUAL_UNKNOWN)
+        row_put(r, ROLE_GOOD, x->equal == EQUAL_YES ? "  equal ✓" : "  within tolerance ✓");
+}
+
+static void put_cursor(struct app *a, const struct points *p, unsigned w)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    const struct result *x = &p->v[a->valley.cursor];
+    if (p->axis && !strcmp(p->axis, "try"))
+        row_put(&r, ROLE_CURSOR, " try %zu  ", a->valley.cursor + 1);
+    else {
+        char text[64];
+        axis_text(p, a->valley.cursor, text, sizeof text);
+        row_put(&r, ROLE_CURSOR, " %s %s  ",
+                p->axis && !strcmp(p->axis, "pi") ? "π"
+                : p->axis                         ? p->axis
+                                                  : "",
+                text);
+    }
+    put_result(&r, x, p->cha, p->bpa ? "cha" : "the original");
+    page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
+}
+
+/* The configuration under the cursor, and why the search tried it. */
+static void put_tried(struct app *a, const struct result *x, const struct tune_live *l, unsigned w)
+{
+    struct buf b = { 0 };
+    struct row r;
+    const char *why = search_why(l, &x->options);
+    options_line(&x->options, &b);
+    row_init(&r, a->frame);
+    row_put(&r, ROLE_VALUE, "   %s", b.n ? b.s : "the original");
+    if (why)
+        row_put(&r, ROLE_DIM, "  %s", why);
+    page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
+    buf_free(&b);
+}
+
+static void put_end(struct app *a, const char *name, enum role role, const struct result *x,
+                    const struct result *cha, unsigned w)
+{
+    struct row r;
+    if (x->status == ST_OK && !x->time.valid)
+        return; /* this axis has no such end */
+    row_init(&r, a->frame);
+    row_put(&r, role, " %-4s ", name);
+    put_result(&r, x, cha, "cha");
+    page_flow(a, &a->page[PANEL_VALLEY], &r, 6, w, -1);
+}
+
+static void put_fit(struct app *a, const struct tune_sweep *s, unsigned w)
+{
+    struct row r;
+    row_init(&r, a->frame);
+    if (s->fit.valid) {
+        row_put(&r, ROLE_FIT, " valley model ");
+        row_put(&r, ROLE_LABEL, " α %.3g, β %.3g B a thread, off by %.1f %%", s->fit.alpha, s->fit.beta,
+                s->fit.residual * 100);
+    }
+    if (!isnan(s->overhead_bpa) && !isnan(s->overhead_cha))
+        row_put(&r, ROLE_LABEL, "  inserted code: %+.1f %% at π=0, %+.1f %% at π=%u",
+                (s->overhead_bpa - 1) * 100, (s->overhead_cha - 1) * 100, s->warps);
+    if (r.n)
+        page_flow(a, &a->page[PANEL_VALLEY], &r, 3, w, -1);
+}
+
+static void put_search(struct app *a, const struct session_run *r, const struct points *p, unsigned w,
+                       unsigned h)
+{
+    const struct tune_live *l = search_of(a, r);
+    put_tried(a, &p->v[a->valley.cursor], l, w);
+    if (l && a->snap->busy)
+        search_lines(a, &a->page[PANEL_VALLEY], l, w, h);
+    else if (*r->found->reason)
+        page_wrap(a, &a->page[PANEL_VALLEY], ROLE_TITLE, 1, w - 1, r->found->reason, -1);
+}
+
+static const char *empty_hint(const struct app *a)
+{
+    if (!strcmp(a->valley.axis, "pi"))
+        return "No sweep yet. {sweep} runs the kernel once for every value of the knob above, π: how "
+               "many warps of a CTA may cache. "
+               "{axis} chooses another knob; {tune} searches all of them.";
+    return "No sweep yet. {sweep} runs the kernel once for every value of the knob above. {axis} "
+           "chooses another knob; {tune} searches all of them.";
+}
+
+static void valley_update(struct app *a, unsigned w, unsigned h)
+{
+    struct page *pg = &a->page[PANEL_VALLEY];
+    const struct session_run *r = valley_run(a, NULL);
+    struct points p = points_of(a, r);
+    page_clear(pg);
+    if (r && p.n) {
+        struct buf verdict = { 0 };
+        place_cursor(a, r, &p);
+        put_cursor(a, &p, w);
+        if (h >= 24 && p.bpa && p.cha) {
+            put_end(a, "bpa", ROLE_REF_BPA, p.bpa, p.cha, w);
+            put_end(a, "cha", ROLE_REF_CHA, p.cha, p.cha, w);
+        }
+        if (is_sweep(r) && r->sweep.complete && !(a->replay.on && p.n < r->sweep.npoints)) {
+            if (h >= 18)
+                put_fit(a, &r->sweep, w);
+            tune_verdict(&r->sweep, &verdict);
+            page_wrap(a, pg, ROLE_TITLE, 1, w - 1, verdict.s ? verdict.s : "", -1);
+        } else if (r->kind == RUN_TUNE) {
+            put_search(a, r, &p, w, h);
+        }
+        buf_free(&verdict);
+    }
+    if (!r && !a->snap->busy)
+        page_empty(a, pg, w, view_unready(a, empty_hint(a)));
+    list_set_count(&a->list[PANEL_VALLEY], pg->n);
+}
+
+static void valley_head(struct app *a, unsigned w, struct row *r)
+{
+    size_t i = 0;
+    const struct session_run *run = valley_run(a, &i), *b = overlay_run(a);
+    (void)w;
+    row_put(r, ROLE_LABEL, " next sweep: ");
+    row_put(r, ROLE_CHANGED, "%s", a->valley.axis);
+    if (!run)
+        return;
+    row_put(r, ROLE_LABEL, "   %s ", run->kind == RUN_TUNE ? "search" : "run");
+    row_put(r, ROLE_VALUE, "%zu", i + 1);
+    char label[PTX_LABEL];
+    row_put(r, ROLE_LABEL, ": %s on %s", ptx_label(run->kernel, label), run->dev.spec);
+    if (run->earlier)
+        row_put(r, ROLE_WARN, " (earlier text)");
+    if (b && b != run)
+        row_put(r, ROLE_SERIES_B, "   ○ B: %s on %s%s", ptx_label(b->kernel, label), b->dev.spec,
+                b->earlier ? " (earlier text)" : "");
+    if (a->replay.on)
+        row_put(r, ROLE_NOTE, "   replay %zu of %zu%s",
+                a->replay.shown < run->sweep.npoints ? a->replay.shown : run->sweep.npoints,
+                run->sweep.npoints, a->replay.playing ? " playing" : "");
+}
+
+/* ---- keys ---- */
+static unsigned move_run(struct app *a, int by)
+{
+    size_t i;
+    if (!valley_run(a, &i))
+        return 0;
+    for (size_t k = i + (size_t)by; k < a->snap->nruns; k += (size_t)by)
+        if (has_curve(app_run(a, k))) {
+            a->valley.run = k;
+            a->valley.placed = false;
+            return UI_REDRAW;
+        }
+    app_notice(a, DIAG_NOTE, by > 0 ? "this is the last sweep" : "this is the first sweep");
+    return UI_REDRAW;
+}
+
+static unsigned toggle_overlay(struct app *a)
+{
+    struct valley_view *v = &a->valley;
+    size_t shown;
+    if (v->overlay != SIZE_MAX || v->other) {
+        v->overlay = SIZE_MAX;
+        session_free(v->other);
+        v->other = NULL;
+        return UI_REDRAW;
+    }
+    if (!valley_run(a, &shown))
+        return 0;
+    size_t mark = a->runs.mark[0] != shown ? a->runs.mark[0] : a->runs.mark[1];
+    for (size_t i = mark < a->snap->nruns ? mark + 1 : a->snap->nruns; i-- > 0;)
+        if (i != shown && has_curve(app_run(a, i))) {
+            v->overlay = i;
+            return UI_REDRAW;
+        }
+    app_notice(a, DIAG_NOTE, "no second sweep to lay over this one");
+    return UI_REDRAW;
+}
+
+static unsigned move_cursor(struct app *a, long by)
+{
+    struct points p = points_of(a, valley_run(a, NULL));
+    if (!p.n)
+        return 0;
+    long to = (long)a->valley.cursor + by;
+    a->valley.cursor = to < 0 ? 0 : to >= (long)p.n ? p.n - 1 : (size_t)to;
+    a->valley.placed = true;
+    return UI_REDRAW;
+}
+
+static unsigned next_axis(struct app *a)
+{
+    static const char *const axes[] = { "pi", "agents", "carveout", "block" };
+    size_t i = 0;
+    while (i < ARRAY_LEN(axes) && strcmp(axes[i], a->valley.axis))
+        i++;
+    snprintf(a->valley.axis, sizeof a->valley.axis, "%s",
+             axes[i < ARRAY_LEN(axes) ? (i + 1) % ARRAY_LEN(axes) : 0]);
+    return UI_REDRAW;
+}
+
+static unsigned apply_point(struct app *a)
+{
+    struct points p = points_of(a, valley_run(a, NULL));
+    if (a->valley.cursor >= p.n)
+        return 0;
+    app_options_set(a, &p.v[a->valley.cursor].options);
+    app_notice(a, DIAG_NOTE, "the point under the cursor is now the present options (u undoes)");
+    return UI_REDRAW;
+}
+
+static unsigned to_best(struct app *a, const struct session_run *run)
+{
+    struct points p = points_of(a, run);
+    size_t best = is_sweep(run) ? valley_best(&run->sweep) : fastest(&p);
+    if (best < p.n)
+        a->valley.cursor = best, a->valley.placed = true;
+    else
+        app_notice(a, DIAG_NOTE, "no point is best yet");
+    return UI_REDRAW;
+}
+
+static unsigned valley_request(struct app *a, enum request r)
+{
+    struct valley_view *v = &a->valley;
+    const struct session_run *run = valley_run(a, NULL);
+    switch (r) {
+    case REQ_VAL_LEFT: return move_cursor(a, -1);
+    case REQ_VAL_RIGHT: return move_cursor(a, 1);
+    case REQ_VAL_FIRST: return move_cursor(a, -1000000);
+    case REQ_VAL_LAST: return move_cursor(a, 1000000);
+    case REQ_VAL_BEST: return to_best(a, run);
+    case REQ_VAL_ZOOM_IN: v->zoom = v->zoom < 16 ? v->zoom * 2 : v->zoom; break;
+    case REQ_VAL_ZOOM_OUT: v->zoom = v->zoom > 1 ? v->zoom / 2 : 1; break;
+    case REQ_VAL_ZOOM_ALL: v->zoom = 1; break;
+    case REQ_VAL_LOG: v->log_y = !v->log_y; break;
+    case REQ_VAL_LOG_X: {
+        struct points p = points_of(a, run);
+        v->x_scale = axis_unit(&p, v->x_scale) > 0 ? X_LINEAR : X_LOG;
+        break;
+    }
+    /* a lesson may wait for it */
+    case REQ_VAL_METRIC: v->metric = (enum plot_metric)((v->metric + 1) % METRIC_COUNT); break;
+    case REQ_VAL_AXIS: return next_axis(a);
+    case REQ_VAL_RUN_NEXT: return move_run(a, 1);
+    case REQ_VAL_RUN_PREV: return move_run(a, -1);
+    case REQ_VAL_COMPARE: return toggle_overlay(a);
+    case REQ_VAL_STYLE:
+        a->set.style = (enum plot_style)((a->set.style + 1) % 3);
+        a->set.style_given = true;
+        break;
+    case REQ_VAL_APPLY: return apply_point(a);
+    default: return 0;
+    }
+    return UI_REDRAW;
+}
+
+void valley_csv(struct app *a, struct buf *out)
+{
+    const struct session_run *r = valley_run(a, NULL);
+    struct points p = points_of(a, r);
+    buf_printf(out, "%s,time_ns,low_ns,high_ns,equal_to_original", p.axis ? p.axis : "x");
+    for (int c = 0; c < COUNTER_COUNT; c++)
+        buf_printf(out, ",%s", counter_name((enum counter_id)c));
+    buf_puts(out, "\n");
+    for (size_t i = 0; i < p.n; i++) {
+        const struct result *x = &p.v[i];
+        buf_printf(out, "%g,", axis_number(&p, i));
+        if (x->time.valid)
+            buf_printf(out, "%lld,%lld,%lld", (long long)x->time.median, (long long)x->time.min,
+                       (long long)x->time.max);
+        else
+            buf_puts(out, ",,");
+        buf_printf(out, ",%s", x->equal == EQUAL_UNKNOWN ? "" : x->equal == EQUAL_NO ? "false" : "true");
+        for (int c = 0; c < COUNTER_COUNT; c++)
+            x->counters[c].valid ? buf_printf(out, ",%.9g", x->counters[c].value) : buf_puts(out, ",");
+        buf_puts(out, "\n");
+    }
+}
+
+static bool plot_of(struct app *a, struct plot *out)
+{
+    valley_plot(a, out);
+    return true;
+}
+
+const struct view view_valley = {
+    valley_update, valley_head, NULL, valley_request, plot_of, valley_csv
+};
