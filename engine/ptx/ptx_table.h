@@ -5,14 +5,7 @@
 
 #include "engine/base/base.h"
 
-/* ---- tables (ops.def, mods.def, sregs.def are the only places to add to) ---- */
-enum ptx_op {                /* PTX_OP_ADD, PTX_OP_MUL_LO, PTX_OP_LD, ... */
-              PTX_OP_OPAQUE, /* well-formed, not in the table: kept verbatim, never guessed */
-#define OP(id, name, exec, ...) PTX_OP_##id,
-#include "engine/ptx/ops.def"
-#undef OP
-              PTX_OP_COUNT
-};
+#include "engine/ptx/op_enum.h"
 /* Every dot-word after an opcode: .global .ca .rn .u32 .L1::no_allocate ...
  * PTX_MOD_GLOBAL, PTX_MOD_CA, PTX_MOD_RN, PTX_MOD_U32, PTX_MOD_L1_NO_ALLOCATE */
 enum ptx_mod {

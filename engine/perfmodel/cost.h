@@ -1,0 +1,30 @@
+/* cost: memory-access cost of a configuration (paper: schedule, section 5 of the digest). */
+#ifndef GPULOCW_PERFMODEL_COST_H
+#define GPULOCW_PERFMODEL_COST_H
+
+#include "engine/base/base.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/perfmodel/category.h"
+#include "engine/perfmodel/reuse.h"
+#include "engine/perfmodel/lru_set.h"
+
+/* ---- memory cost (schedule, section 5) ---- */
+struct model_cost_in {
+    double loads;                    /* G: global load transactions after coalescing */
+    double m1, m2;                   /* miss rates 0..1 */
+    double lat_l1, lat_l2, lat_dram; /* cycles */
+    double sectors;                  /* sectors asked of L1 */
+    double bw_l2, bw_dram;           /* bytes per cycle; 0: unknown, no bound */
+    double parallelism;              /* transactions in flight on the whole device; 0: 1 */
+    double rate_l1;                  /* transactions per cycle all L1s take; 0: unknown, no bound */
+};
+struct model_cost {
+    double l1, l2, dram, paper; /* the paper's three terms and their sum, cycles */
+    /* ours, cycles: the tightest of the four bounds below, or more where a walk says so */
+    double extended;
+    double latency, bound_l1, bound_l2, bound_dram;
+    double latency_l1, latency_l2, latency_dram; /* the terms of latency */
+};
+struct model_cost model_memory_cost(const struct model_cost_in *in);
+
+#endif

@@ -1,0 +1,43 @@
+/* scope: names, brace scopes and label references while a body is parsed. */
+#ifndef GPULOCW_PTX_SCOPE_H
+#define GPULOCW_PTX_SCOPE_H
+
+#include "engine/ptx/ptx.h"
+
+enum ptx_name_kind { NAME_REG, NAME_RANGE, NAME_SYM, NAME_LABEL };
+struct ptx_name {
+    struct str name;
+    uint32_t hash, next; /* next: older entry of the bucket, +1 */
+    /* REG: func reg or PTX_NO_INDEX; RANGE, LABEL: their index; SYM of a function: in funcs */
+    uint32_t scope, index;
+    uint8_t kind, type, vec;
+    struct ptx_symbol *sym;
+    struct span at;
+};
+/* %r<n>: registers get an index at first use. `dense` covers small numbers, `sparse` the rest,
+ * so the cost follows the uses, never n. */
+struct ptx_range {
+    uint64_t count;
+    uint32_t *dense;
+    uint32_t ndense, used;
+    struct strmap sparse;
+};
+struct ptx_scope {
+    uint32_t parent, names, ranges, first_label, last_label;
+};
+struct ptx_label_place {
+    uint32_t next;
+    struct span at;
+    bool used;
+}; /* next label of the same scope */
+
+enum ptx_ref_kind { REF_LABEL, REF_TARGET /* of .branchtargets */, REF_TABLE /* brx.idx */ };
+struct ptx_label_ref {
+    uint32_t *slot;
+    struct str name;
+    struct span at;
+    uint32_t stmt;
+    enum ptx_ref_kind kind;
+};
+
+#endif

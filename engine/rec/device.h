@@ -1,0 +1,61 @@
+/* device: what is known of a device. */
+#ifndef GPULOCW_REC_DEVICE_H
+#define GPULOCW_REC_DEVICE_H
+
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/result.h"
+
+/* ---- what a device is ---- */
+enum dev_kind { DEV_SIMULATED, DEV_CUDA };
+/* What the memory-cost model knows of an SM and of the way to L2, by the preset fields of the same
+ * meaning (engine/sim/preset.def has units); one list, for presets, the wire and what a driver does not
+ * tell. All 0: unknown. Cycles are SM cycles. */
+#define DEV_SM(X)                                                                                     \
+    X(l1_ways)                                                                                        \
+    X(l1_tags) X(l1_fill_buffers) X(l1_hash) X(l1_random_candidates) X(l1_sector) X(l1_latency)       \
+        X(l1_tag_banks) X(l1_bytes_per_cycle) X(l1_mshrs) X(l1_reserve) X(l1_bypass_allocates)        \
+            X(l1_plain) X(l1_ca) X(l1_write) X(l1_queue) X(lanes_lsu) X(scheduler_policy) X(ro_bytes) \
+                X(ro_ways) X(ro_sector) X(ro_latency) X(icnt_bytes_per_cycle)                         \
+                    X(icnt_write_bytes_per_cycle) X(icnt_write_cycles) X(l2_distinct)                 \
+                        X(l2_request_bytes) X(l2_write) X(l2_fill) X(l2_merge) X(l2_slices)           \
+                            X(l2_atomics_per_cycle) X(l2_atomic_cycles) X(dram_scatter) X(lat_shared) \
+                                X(lat_barrier) X(cta_rate) X(cta_cycles) X(cta_latency) X(launch_ns)  \
+                                    X(reg_unit) X(unified_bytes) X(shared_reserved) X(carve_default)  \
+                                        X(carve_0) X(carve_1) X(carve_2) X(carve_3) X(carve_4)        \
+                                            X(carve_5) X(carve_6) X(carve_7) X(carve_8) X(carve_9)
+struct dev_sm {
+#define X(f) double f;
+    DEV_SM(X)
+#undef X
+};
+
+struct dev_info {
+    enum dev_kind kind;
+    char spec[128];         /* what --device named: sim:hopper-h200, cuda:0 */
+    char name[128];         /* NVIDIA H200 */
+    int cc_major, cc_minor; /* compute capability */
+    uint32_t sms, warp_size, max_warps_per_sm, max_ctas_per_sm, max_threads_per_block;
+    uint32_t regs_per_sm, shared_per_sm, shared_per_block_optin;
+    uint64_t l1_bytes, l2_bytes, mem_bytes; /* l1_bytes: L1 data capacity at no shared use */
+    /* most of L2 that can be set aside for persisting lines; 0: none */
+    uint64_t l2_persist_bytes;
+    uint32_t clock_khz;
+    double lat_l1, lat_l2, lat_dram; /* load-to-use, cycles; 0: unknown */
+    double bw_l2, bw_dram;           /* bytes per second; 0: unknown */
+    /* warp instructions an SM issues per cycle; 0: unknown */
+    double issue_per_cycle;
+    /* cycles from an instruction to one that needs it; 0: unknown */
+    double lat_alu;
+    /* requests a cycle that L2 answers when all SMs read the same lines at once; 0: unknown */
+    double l2_shared_rate;
+    /* L2's time for a sector written in part, in sectors; 0: unknown */
+    double l2_partial_write;
+    struct dev_sm sm;
+};
+
+#endif

@@ -1,0 +1,31 @@
+/* elem: three dimensions, and the element types of buffers and scalars. */
+#ifndef GPULOCW_REC_ELEM_H
+#define GPULOCW_REC_ELEM_H
+
+#include "engine/base/base.h"
+
+struct dim3u {
+    uint32_t x, y, z;
+};
+static inline uint64_t dim3u_count(struct dim3u d)
+{
+    return (uint64_t)d.x * d.y * d.z;
+}
+
+/* ---- launch description (docs/cli.md "Launch description") ---- */
+#define ELEM_LIST(X)                                                                                    \
+    X(U8, "u8", 1)                                                                                      \
+    X(S8, "s8", 1) X(U16, "u16", 2) X(S16, "s16", 2) X(F16, "f16", 2) X(U32, "u32", 4) X(S32, "s32", 4) \
+        X(F32, "f32", 4) X(U64, "u64", 8) X(S64, "s64", 8) X(F64, "f64", 8)
+#define ELEM_ITEM(n, text, size) ELEM_##n,
+enum elem { ELEM_LIST(ELEM_ITEM) ELEM_COUNT };
+#undef ELEM_ITEM
+size_t elem_size(enum elem e);
+const char *elem_name(enum elem e);
+bool elem_is_float(enum elem e);
+bool elem_parse(struct str s, enum elem *e);
+/* v as an element: rounded once to a float, or the nearest whole number that 64 bits hold, cut to its
+ * size. */
+void elem_store(enum elem e, double v, uint8_t *out);
+
+#endif

@@ -1,0 +1,35 @@
+/* knobs: the table of knobs (options.def): names, kinds, ranges, text <-> value. */
+#ifndef GPULOCW_REC_KNOBS_H
+#define GPULOCW_REC_KNOBS_H
+
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+
+enum knob_kind { KNOB_KIND_ENUM, KNOB_KIND_INT, KNOB_KIND_FLAG, KNOB_KIND_TEXT };
+struct knob_info {
+    const char *name, *form, *help; /* form: "N", "a|b|c" ... for usage texts */
+    enum knob_kind kind;
+    int min, max, def;         /* INT; ENUM: 0..count-1 */
+    const char *const *values; /* ENUM: NULL-terminated texts */
+};
+size_t knob_count(void);
+const struct knob_info *knob_info(size_t i);
+int knob_find(struct str name); /* -1: none; accepts the name without leading dashes */
+/* Sets knob i from its text. ST_USAGE with a diagnostic that says what is allowed. */
+enum status knob_set(struct options *o, size_t i, struct str text, struct diags *ds);
+/* Text of knob i's value; what knob_set accepts. */
+void knob_get(const struct options *o, size_t i, struct buf *out);
+bool knob_is_default(const struct options *o, size_t i);
+struct options options_default(void);
+bool options_equal(const struct options *a, const struct options *b);
+/* The options as one command line: "--bypass l1 --pi 7"; defaults left out. */
+void options_line(const struct options *o, struct buf *out);
+/* The buffer of --l2-persist (a view of o's text) and its fraction, 0 when none is stated. False: none
+ * is asked for. */
+bool options_l2_persist(const struct options *o, struct str *buffer, double *fraction);
+/* Reads what options_line wrote. */
+enum status options_parse_line(struct options *o, struct str line, struct diags *ds);
+
+#endif

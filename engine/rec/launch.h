@@ -1,0 +1,84 @@
+/* launch: a launch description: grid, block, arguments, how their data are made. JSON for it lives in
+ * engine/session. */
+#ifndef GPULOCW_REC_LAUNCH_H
+#define GPULOCW_REC_LAUNCH_H
+
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+
+enum init_kind {
+    INIT_FILL,
+    INIT_IOTA,
+    INIT_RANDOM,
+    INIT_PERMUTATION,
+    INIT_ROWS,
+    INIT_FILE,
+    INIT_NPY,
+    INIT_HEX
+};
+struct init_spec {
+    enum init_kind kind;
+    double a, b; /* fill V | iota start, step | random lo, hi */
+    int64_t ia, ib;
+    bool integral; /* the same as exact integers when both were */
+    uint64_t seed;
+    uint64_t rows, nnz; /* rows */
+    uint64_t offset;    /* file: bytes to skip */
+    char *text;         /* path or hex digits */
+};
+enum arg_kind { ARG_BUFFER, ARG_SCALAR, ARG_BYTES, ARG_SAME_AS };
+struct arg_spec {
+    enum arg_kind kind;
+    char *name;
+    enum elem elem;        /* buffer, scalar */
+    uint64_t count;        /* buffer: elements */
+    struct init_spec init; /* buffer */
+    bool output;           /* buffer: hashed and compared after a run */
+    double tolerance;      /* relative; 0: bit-identical (float atomics may state one) */
+    uint8_t scalar[8];     /* scalar: little-endian value */
+    uint8_t *bytes;
+    size_t nbytes; /* bytes: structs by value */
+    char *same_as;
+    uint64_t offset; /* same_as: other buffer's name, byte offset */
+    /* Not NULL: no parameter of its own; it lies inside the bytes argument of this name, `at` bytes from
+     * its start (a pointer or a scalar member of a struct passed by value). Such arguments stand behind
+     * all others. */
+    char *inside;
+    uint64_t at;
+};
+/* count 0: as many bytes as `file` or `hex` has */
+struct symbol_spec {
+    char *name;
+    struct init_spec init;
+    enum elem elem;
+    uint64_t count;
+};
+struct launch_spec {
+    char *name; /* of this launch among several, or NULL */
+    char *file; /* the description's own path, for messages; may be NULL */
+    char *dir;  /* folder that relative paths start from */
+    char *ptx, *kernel;
+    struct dim3u grid, block;
+    struct dim3u cluster; /* CTAs of a thread-block cluster; x == 0: as the kernel says */
+    uint32_t shared;      /* dynamic shared memory, bytes */
+    struct arg_spec *args;
+    size_t nargs;
+    struct symbol_spec *symbols;
+    size_t nsymbols;
+    /* launches run once before, on the same buffers by name */
+    struct launch_spec *before;
+    size_t nbefore;
+};
+void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself */
+
+/* Indices of arguments, SIZE_MAX: none. Of this name (may be NULL); whose buffer args[i] uses (SAME_AS);
+ * the bytes it lies inside. */
+size_t launch_arg_named(const struct launch_spec *l, const char *name);
+size_t launch_buffer_of(const struct launch_spec *l, size_t i);
+size_t launch_outer_of(const struct launch_spec *l, size_t i);
+/* args[0 .. this) are the parameters; what stands behind them lies inside one of them */
+size_t launch_params(const struct launch_spec *l);
+/* it is one of `before` as well */
+bool launch_runs_before(const struct launch_spec *l, struct str kernel);
+
+#endif

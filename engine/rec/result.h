@@ -1,0 +1,48 @@
+/* result: what running one configuration came to. */
+#ifndef GPULOCW_REC_RESULT_H
+#define GPULOCW_REC_RESULT_H
+
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/counters.h"
+
+#define RESULT_MAX_OUTPUTS 16
+/* differ: bytes that are not those of an earlier output whose hash is `other`, the first at byte
+ * `first`; 0: not known. */
+struct output_hash {
+    char name[48];
+    uint64_t hash, other, differ, first;
+};
+#define RESULT_MAX_LOADS 64
+struct load_counts {
+    uint32_t line;
+    uint64_t requests, sectors, l1_hits /* sectors */;
+}; /* the global loads of a line, all warps together */
+enum equality { EQUAL_UNKNOWN, EQUAL_YES, EQUAL_WITHIN, EQUAL_NO }; /* WITHIN: a stated tolerance */
+struct result {
+    struct options options;
+    enum status status; /* ST_OK or why this configuration has no time */
+    char message[256];  /* reason, or a note; may be empty */
+    struct timing time;
+    struct counter counters[COUNTER_COUNT];
+    struct output_hash outputs[RESULT_MAX_OUTPUTS];
+    uint32_t noutputs;
+    /* simulated, by lines of the original text, those with the most sectors; 0: not counted */
+    struct load_counts loads[RESULT_MAX_LOADS];
+    uint32_t nloads;
+    enum equality equal;
+    uint32_t regs, shared_static, local_bytes, ctas_per_sm; /* of the code that ran; 0: unknown */
+    bool sampled;                                           /* timing from a sample of SMs or CTAs */
+    int voted;                                              /* elected π or agents; -1: no vote */
+    /* not a configuration of its own: a probe on a grid of so many CTAs; 0: none */
+    uint32_t probe_ctas;
+};
+struct result result_empty(void);
+/* to its line; with no room, the line with the fewest sectors gives way */
+void result_add_load(struct result *r, struct load_counts c);
+const struct load_counts *result_load(const struct result *r, uint32_t line); /* NULL: not counted */
+
+#endif

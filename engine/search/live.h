@@ -1,0 +1,48 @@
+/* live: a search while it goes on, for a reader on another thread. */
+#ifndef GPULOCW_SEARCH_LIVE_H
+#define GPULOCW_SEARCH_LIVE_H
+
+#include "engine/dev/dev.h"
+#include "engine/perfmodel/perfmodel.h"
+#include "engine/pass/pass.h"
+#include "engine/tune/sweep.h"
+#include "engine/search/advice.h"
+#include "engine/predict/prediction.h"
+
+/* ---- a search while it goes on ---- */
+struct tune_explored { /* one configuration that was tried, in order */
+    struct options options;
+    enum status status;
+    enum equality equal;
+    int64_t time_ns; /* 0: did not run */
+    double cost;     /* predicted cycles (ours); NaN: not predicted */
+    bool became_best, resumed;
+    char why[112];
+};
+struct tune_candidate {
+    struct options options;
+    double cost /* as above */;
+    char why[112];
+};
+#define TUNE_FRONTIER 80
+/* Everything a panel needs. Valid during the call of observer->live; tune_live_copy for longer. */
+struct tune_live {
+    /* static texts: the method, the dimension or phase under way, the one after it (NULL: none) */
+    const char *method, *step, *next;
+    unsigned round, launches, budget /* 0: none */, skipped, resumed;
+    double done /* 0..1 */, elapsed_s, left_s /* at the mean time of a launch; NaN: not known yet */,
+        noise;
+    struct result original, best;
+    struct options options /* the best so far */;
+    struct tune_prediction best_cost, original_cost; /* !valid: not predicted */
+    const struct tune_explored *explored;
+    size_t nexplored;
+    /* what is tried next, in that order, and why */
+    const struct tune_candidate *frontier;
+    size_t nfrontier;
+};
+/* Owned deep copy; NULL: out of memory. */
+struct tune_live *tune_live_copy(const struct tune_live *l);
+void tune_live_free(struct tune_live *l); /* of tune_live_copy; NULL is fine */
+
+#endif

@@ -1,0 +1,89 @@
+/* tuner: the search for the best configuration. */
+#ifndef GPULOCW_SEARCH_TUNER_H
+#define GPULOCW_SEARCH_TUNER_H
+
+#include "engine/dev/dev.h"
+#include "engine/perfmodel/perfmodel.h"
+#include "engine/pass/pass.h"
+#include "engine/tune/sweep.h"
+#include "engine/search/advice.h"
+#include "engine/predict/prediction.h"
+#include "engine/search/live.h"
+
+struct tune_search_opts {
+    const char *method;
+    unsigned budget_launches /* all of them; 0: what the method wants */;
+    double budget_seconds /* 0: no limit */;
+    unsigned combine; /* method "exhaustive": knobs changed at once, at most; 0: 2 */
+    /* of a cut-off search, the original among them: taken instead of launching them again */
+    const struct result *done;
+    size_t ndone;
+    /* of a cut-off cluster-framework: taken likewise */
+    const struct result *probes;
+    size_t nprobes;
+    /* nothing is launched at all: what `done` does not hold is passed over */
+    bool replay;
+    const struct tune_candidate *costs;
+    size_t ncosts; /* predicted costs known from before, NaN where the model kept silent: it is not asked
+                    * for these, and with `replay` for no other */
+    /* told of every prediction that is made; may be NULL */
+    void (*predicted)(void *ctx, const struct options *o, double cost);
+    void *ctx;
+    /* further data sets of the same kernel: the recommendation is tried on them */
+    const struct launch_spec *const *other;
+    size_t nother;
+};
+/* After trying: items whose options are among `done` get their real gain over `original` (same launch
+ * and device). */
+void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *original,
+                       const struct result *done, size_t ndone);
+
+/* Before trying: the expected gain becomes the ratio of predicted memory costs where the model has both
+ * and leaves nothing out; items are added, up to max in all, where the model sees more in a dimension,
+ * and "leave it alone" where it sees nothing; ranked anew. ST_OK, ST_CANCELLED or ST_NOMEM. */
+enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max);
+/* Float atomics in a launch's kernel, in functions where that calls any, or in the launches before it:
+ * outputs of floats that state no tolerance get one (relative 1e-4). Returns how many did. */
+#define TUNE_TOLERATED                                                                                  \
+    "float atomics add in any order: outputs without a stated tolerance are compared within 1e-4, not " \
+    "bit by bit"
+unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
+
+#define TUNE_SETS 8
+struct tune_data_set {
+    char name[64];
+    double gain /* 0: did not run */;
+    enum equality equal;
+    bool holds;
+    char message[128];
+};
+#define TUNE_RANKED 8
+struct tune_found {
+    struct options options;
+    struct result best, original;
+    bool leave_alone;
+    char reason[256];
+    unsigned launches, space;
+    /* of the launches: timed whole what samples of the CTAs put first; what led measured again on a GPU
+     */
+    unsigned whole, again;
+    /* the model saw no chance for them; taken from opts->done */
+    unsigned skipped, resumed;
+    bool interrupted; /* by the observer's cancel: the best so far */
+    char probed[256]; /* method "cluster-framework": what its probes said; else empty */
+    /* what the caller's budget left untried, by name; empty: nothing */
+    char untried[384];
+    unsigned missing;                                /* replay: passed over */
+    struct tune_prediction cost_original, cost_best; /* !valid: not predicted */
+    struct tune_prediction ranking[TUNE_RANKED];
+    unsigned nranking; /* method "model": cheapest first */
+    /* what came of opts->other; empty when it is to be left alone */
+    struct tune_data_set set[TUNE_SETS];
+    unsigned nsets;
+};
+/* Is there such a method (NULL: the default)? ST_USAGE names those there are. */
+enum status tune_method_check(const char *method, struct diags *ds);
+enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o,
+                        const struct tune_observer *ob, struct tune_found *out, struct diags *ds);
+
+#endif

@@ -1,0 +1,92 @@
+/* l2: L2, whole or as a sample of the SMs sees it. */
+#ifndef GPULOCW_SIM_CACHE_L2_H
+#define GPULOCW_SIM_CACHE_L2_H
+
+#include "engine/sim/sim_int.h"
+#include "engine/sim/cache/l1.h"
+
+/* ---- L2 ---- */
+enum { CACHE_PART = 1, CACHE_SHARED_PART };
+struct cache_l2_request {
+    uint64_t line;
+    uint32_t at; /* cycle */
+    uint8_t sectors;
+    uint8_t alloc; /* enum cache_alloc */
+    /* sectors around a miss that come along (prefetch size; bit mask over the line) */
+    uint8_t fetch;
+    uint8_t write; /* store or atomic */
+    uint8_t few;   /* its load has few lines */
+    uint8_t next;  /* .L2::256B: the neighbouring line comes along */
+    uint8_t quiet; /* a prefetch: fills, is not counted as a read */
+    /* a store that leaves bytes of its sectors as they were: CACHE_PART, or others write them:
+     * CACHE_SHARED_PART */
+    uint8_t partial;
+    /* index of the sampled place of the grid that asks (struct cache_places) */
+    uint8_t place;
+    uint16_t lanes;          /* atomics: turns they take */
+    uint16_t unit;           /* atomics: whose */
+    uint16_t slice, channel; /* queues it goes through (timing_mem) */
+    int8_t apart;            /* cycles that its slice is farther than the mean */
+};
+struct cache_l2_outcome {
+    uint8_t hit, miss; /* sectors; miss includes fetched neighbours */
+    double weight;     /* DRAM fills of the whole GPU that this fill stands for */
+    uint8_t written;   /* dirty sectors written back */
+    bool open;         /* the line was used a moment ago: DRAM has its row open */
+};
+struct cache_l2_entry {
+    uint32_t tag, stamp;
+    uint8_t valid, dirty, alloc, used;
+};
+/* line numbers of a buffer; copied back from elsewhere before the launch */
+struct cache_range {
+    uint64_t first, lines;
+    bool restored;
+};
+/* Places of the grid that a sample takes its CTAs from, and which of them lie beside each other. */
+#define CACHE_APART 16u
+struct cache_places {
+    /* places; distances in the grid at which some of them lie, each counted on both sides */
+    uint32_t n, apart;
+    uint8_t near_of[8][CACHE_APART], far_of[8]; /* masks: at each distance from a place; far from it */
+};
+struct cache_sample;
+struct cache_l2 {
+    struct cache_l2_entry *entry; /* [sets * ways]; NULL: sampled */
+    uint32_t sets, ways;
+    uint32_t clock;         /* accesses */
+    uint32_t first_ways;    /* of a set that evict-first lines can fill; 0: all */
+    bool hashed, warm_fits; /* warm_fits: a previous run left everything resident */
+    struct cache_sample *sample;
+};
+enum status cache_l2_init(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed);
+/* The L2 of a GPU of `sms` SMs of which p->n are simulated: lines count for those nobody simulates. */
+enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms,
+                                 const struct cache_places *p, struct sim_mem *mem);
+/* As runs of this launch one after the other leave it, the restored buffers copied in between (in the
+ * order of v, which lives on). Of what is only read the smaller is taken to be read again until the end.
+ */
+void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
+/* Evict-first lines fill at most `share` (0 to 1; 0: all) of it: the rest holds older lines, of earlier
+ * launches too. */
+void cache_l2_limit_first(struct cache_l2 *c, double share);
+void cache_l2_free(struct cache_l2 *c);
+/* Sectors that a read would find; changes nothing. */
+uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
+void cache_l2_access(struct cache_l2 *c, const struct cache_l2_request *r, struct cache_l2_outcome *o);
+/* How often others far off ask for lines of this one's allocation at the same time; 0..1, 0 unless
+ * sampled. */
+double cache_l2_together(const struct cache_l2 *c, uint64_t line);
+
+/* sample.c */
+enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms,
+                             const struct cache_places *p, struct sim_mem *mem);
+void cache_sample_limit_first(struct cache_sample *s, double share);
+void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n);
+void cache_sample_free(struct cache_sample *s);
+double cache_sample_together(const struct cache_sample *s, uint64_t line);
+uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors);
+void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r,
+                         struct cache_l2_outcome *o);
+
+#endif

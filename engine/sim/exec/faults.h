@@ -1,0 +1,41 @@
+/* faults: what a kernel did wrong, and where. */
+#ifndef GPULOCW_SIM_EXEC_FAULTS_H
+#define GPULOCW_SIM_EXEC_FAULTS_H
+
+#include "engine/sim/sim_int.h"
+#include <pthread.h>
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/exec/access.h"
+
+/* ---- faults (fault.c) ---- */
+enum fault_kind {
+    FAULT_BOUNDS,
+    FAULT_ALIGN,
+    FAULT_LOCAL_STACK,
+    FAULT_TRAP,
+    FAULT_ASSERT,
+    FAULT_DEADLOCK,
+    FAULT_HANG,
+    FAULT_UNINIT,
+    FAULT_RACE,
+    FAULT_CALL,
+    FAULT_NOMEM,
+    FAULT_CANCELLED,
+    FAULT_ARG
+};
+void exec_fault(struct exec_warp *w, const struct exec_inst *in, uint32_t lane, enum fault_kind kind,
+                const char *fmt, ...) BASE_PRINTF(5, 6);
+void exec_fault_stuck(struct exec_cta *c); /* none of its warps can go on */
+/* goes round in circles, as do all that could change what it waits for */
+void exec_fault_spins(struct exec_cta *c);
+/* asked after runs that end in spinning: it only repeats itself (spin.c) */
+bool exec_cta_repeats(struct exec_cta *lead);
+/* all 0 at first; for exec_memory_rests: device memory is as it was when asked before */
+struct exec_rest {
+    uint64_t asked, due, state;
+};
+bool exec_memory_rests(struct exec_rest *r, const struct sim_mem *m);
+void exec_fault_access(struct exec_warp *w, const struct exec_inst *in, uint32_t lane,
+                       enum ptx_space space, uint64_t addr, unsigned bytes, bool misaligned);
+
+#endif

@@ -1,0 +1,118 @@
+/* math_approx: approximate functions and conversions to integers for lanes.def. */
+#ifndef GPULOCW_SIM_EXEC_LANES_MATH_APPROX_H
+#define GPULOCW_SIM_EXEC_LANES_MATH_APPROX_H
+
+#include "engine/sim/exec/lanes/math_int.h"
+#include <stdint.h>
+#include <string.h>
+
+/* ---- approximate functions: errors well inside what 9.7.3 allows ---- */
+static inline double poly_sin(double r)
+{
+    double z = r * r;
+    return r + r * z *
+                   (-1.0 / 6 +
+                    z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 + z * (-1.0 / 39916800)))));
+}
+static inline double poly_cos(double r)
+{
+    double z = r * r;
+    return 1 + z * (-0.5 + z * (1.0 / 24 +
+                                z * (-1.0 / 720 +
+                                     z * (1.0 / 40320 + z * (-1.0 / 3628800 + z * (1.0 / 479001600))))));
+}
+/* sin(x + turn * pi/2) */
+static inline float sin_turned(float x, double turn)
+{
+    const double magic = 6755399441055744.0;
+    double q = (double)x * 0.63661977236758134308, k = (q + magic) - magic;
+    double r = ((double)x - k * 1.57079632673412561417) - k * 6.07710050650619224932e-11;
+    uint64_t n = bits_f64(k + turn + magic) & 3;
+    double v = n & 1 ? poly_cos(r) : poly_sin(r);
+    return (float)(n & 2 ? -v : v);
+}
+static inline float sin_approx(float x)
+{
+    return sin_turned(x, 0);
+}
+static inline float cos_approx(float x)
+{
+    return sin_turned(x, 1);
+}
+static inline double ex2_f64(double x)
+{
+    const double magic = 6755399441055744.0;
+    double c = x > 300 ? 300 : x < -300 ? -300 : x;
+    double t = c + magic, f = (c - (t - magic)) * 0.69314718055994530942;
+    double p =
+        1 +
+        f * (1 +
+             f * (1.0 / 2 +
+                  f * (1.0 / 6 +
+                       f * (1.0 / 24 +
+                            f * (1.0 / 120 + f * (1.0 / 720 + f * (1.0 / 5040 +
+                                                                   f * (1.0 / 40320 + f / 362880))))))));
+    uint64_t k = (bits_f64(t) + 1023) << 52;
+    return p * f64_bits(x == x ? k : 0x7ff8000000000000ull);
+}
+static inline float ex2_approx(float x)
+{
+    return (float)ex2_f64(x);
+}
+static inline float lg2_approx(float x)
+{
+    double v = x;
+    uint64_t u = bits_f64(v);
+    uint64_t shift = (u & 0xfffffffffffffull) > 0x6a09e667f3bccull; /* mantissa above sqrt(2) */
+    double e = (double)(int32_t)((u >> 52 & 0x7ff) - 1023 + shift);
+    double m = f64_bits((u & 0xfffffffffffffull) | (1023 - shift) << 52);
+    double s = (m - 1) / (m + 1), z = s * s;
+    double l =
+        s *
+        (1 + z * (1.0 / 3 + z * (1.0 / 5 + z * (1.0 / 7 + z * (1.0 / 9 + z * (1.0 / 11 + z / 13)))))) *
+        2.88539008177792681472;
+    float r = (float)(e + l);
+    r = x == 0 ? -__builtin_inff() : x > 0 ? r : __builtin_nanf("");
+    return x == __builtin_inff() ? x : r;
+}
+static inline float tanh_approx(float x)
+{
+    double a = __builtin_fabs((double)x);
+    double e = ex2_f64((a > 20 ? 20 : a) * 2.88539008177792681472), t = (e - 1) / (e + 1);
+    float r = a < 1e-4 ? (float)a : (float)t;
+    return __builtin_copysignf(x == x ? r : x, x);
+}
+
+/* ---- conversions to integers: 9.7.9.21, NaN rule included ---- */
+static inline int32_t s32_clamp(double x)
+{
+    double c = x > 2147483647.0 ? 2147483647.0 : x < -2147483648.0 ? -2147483648.0 : x == x ? x : 0.0;
+    return (int32_t)c;
+}
+static inline uint32_t u32_clamp(double x)
+{
+    double c = x > 4294967295.0 ? 4294967295.0 : x > 0 ? x : 0.0;
+    return (uint32_t)c;
+}
+static inline int32_t s32_of_f64(double x)
+{
+    return x == x ? s32_clamp(x) : INT32_MIN;
+}
+static inline uint32_t u32_of_f64(double x)
+{
+    return x == x ? u32_clamp(x) : 0x80000000u;
+}
+static inline uint64_t s64_of(double x)
+{
+    if (!(x >= -0x1p63))
+        return 0x8000000000000000ull;
+    return x >= 0x1p63 ? INT64_MAX : (uint64_t)(int64_t)x;
+}
+static inline uint64_t u64_of(double x)
+{
+    if (x != x)
+        return 0x8000000000000000ull;
+    return x >= 0x1p64 ? UINT64_MAX : x > 0 ? (uint64_t)x : 0;
+}
+
+#endif

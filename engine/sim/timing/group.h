@@ -1,0 +1,103 @@
+/* group: SMs stepped together, and a launch over all groups. */
+#ifndef GPULOCW_SIM_TIMING_GROUP_H
+#define GPULOCW_SIM_TIMING_GROUP_H
+
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/phase.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sched.h"
+#include "engine/sim/timing/wheel.h"
+#include "engine/sim/timing/memory.h"
+#include "engine/sim/timing/warp.h"
+#include "engine/sim/timing/sm.h"
+
+/* ---- a group of SMs stepped together ---- */
+struct timing_launch { /* what all groups of a launch share; read-only while they run */
+    struct sim_program *p;
+    const struct sim_launch *l;
+    const struct sim_preset *g;
+    struct exec_launch *x;
+    struct timing_plan plan;
+    uint64_t nctas, shuffle; /* shuffle: multiplier of the random order, 0: none */
+    /* CTAs of a cluster; everything else here that says CTA means one cluster */
+    uint32_t cluster;
+    uint32_t warps_per_cta, ctas_per_sm, l1_bytes;
+    bool sampled; /* on private memory, and stopped when enough was seen */
+    /* a sample computes everything: what it left out was missed (exec_launch_escaped_region) */
+    bool full;
+    bool subset; /* sampled on a few of the SMs */
+    /* CTAs share out work of a size that only the end of the launch shows */
+    bool endless;
+    struct cache_range buffer[64];
+    uint32_t nbuffers;  /* what a previous run left in L2 */
+    uint32_t simulated; /* SMs per group */
+    uint32_t ngroups;
+    unsigned threads; /* host threads of one group */
+};
+struct timing_group {
+    const struct timing_launch *t;
+    /* cycles: of all lanes, of n sectors' data */
+    struct timing_rates {
+        double lanes, data[4 * WARP_LANES + 1];
+    } rates;
+    struct timing_sm *sm;
+    uint32_t nsms;
+    struct exec_worker **worker;
+    uint32_t nworkers;
+    struct timing_mem mem;
+    uint32_t number; /* of the group */
+    /* sampled: where in each round of `round` CTAs the sample's are */
+    struct cache_places places;
+    uint32_t id[8];
+    uint64_t first, round, given; /* first CTA after the first wave; those dispatched since */
+    /* CTAs to be dispatched: the grid, or fewer once the budget is used up */
+    uint64_t most;
+    double step;                      /* CTAs the GPU starts per CTA started here */
+    double start_free;                /* when the dispatcher can start another */
+    uint64_t started, finished, turn; /* turn: CTAs to have ended before the next look at their rate */
+    /* of the CTAs that ended: warp instructions, time from begin to end */
+    uint64_t finished_inst, finished_cycles;
+    uint32_t now, last_end;
+    /* where the rate is taken: warm until dispatch ended */
+    struct timing_mark {
+        uint32_t at;
+        uint64_t inst, done;
+    } from, stop, first_turn, last_turn;
+    struct timing_mark lap[3]; /* the last times that a budget of instructions was used up */
+    /* the budget ended dispatch before the grid did; and the CTAs under way too */
+    bool stopped, abandoned;
+    bool partial; /* before enough of them had ended to know how long one is */
+    enum status status;
+    struct timing_phases phases; /* phases: when partial */
+    struct diags ds;
+};
+enum status timing_group_init(struct timing_group *g, const struct timing_launch *t, uint32_t number);
+void timing_group_free(struct timing_group *g);
+/* Runs to the end of the grid. With a budget (warp instructions; 0: none) a subset starts no more CTAs
+ * after that many and two waves, and gives up those under way after twice as many and the first ends;
+ * all SMs together run a wave and a half at least, and to the end of a grid with whole waves taken out
+ * where it has few. */
+void timing_group_run(struct timing_group *g, uint64_t budget);
+/* of the whole launch, extrapolated when stopped */
+double timing_group_cycles(const struct timing_group *g);
+/* executed, in whole CTAs' worth of instructions */
+double timing_group_ctas(const struct timing_group *g);
+uint64_t timing_group_instructions(const struct timing_group *g);
+
+/* pool.c: up to `threads` threads (the caller among them) that run fn(ctx, i), i < n, once per round.
+ * NULL: out of memory. */
+struct timing_pool;
+struct timing_pool *timing_pool_new(unsigned n, unsigned threads, void (*fn)(void *ctx, size_t i),
+                                    void *ctx);
+void timing_pool_round(struct timing_pool *p);
+void timing_pool_free(struct timing_pool *p);
+
+/* occupancy.c */
+struct timing_occupancy {
+    uint32_t ctas_per_sm, carve_kb, l1_bytes;
+};
+struct timing_occupancy timing_occupancy(const struct sim_resources *r, const struct sim_preset *g,
+                                         uint32_t threads, uint32_t shared_dyn, int carveout);
+
+#endif

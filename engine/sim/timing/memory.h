@@ -1,0 +1,55 @@
+/* memory: L2 slices, DRAM channels and the interconnect of a group of SMs. */
+#ifndef GPULOCW_SIM_TIMING_MEMORY_H
+#define GPULOCW_SIM_TIMING_MEMORY_H
+
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/phase.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sched.h"
+#include "engine/sim/timing/wheel.h"
+
+/* ---- the memory system of a group ---- */
+struct timing_queue {
+    double free;
+};
+struct timing_share {
+    uint64_t inverse;
+    uint32_t n;
+}; /* to divide by n without a division */
+struct timing_mem {
+    const struct sim_preset *g;
+    /* met: reads on their way, by line and neighbourhood; NULL: no SMs' are merged */
+    struct cache_l2 l2;
+    struct timing_met *met;
+    struct timing_queue *slice, *channel;
+    uint32_t nslices, nchannels;
+    struct timing_share by_slice, by_channel, by_unit;
+    /* atomic units, one per slice of the GPU: in a sample too, since few addresses meet in few */
+    struct timing_queue *unit;
+    uint32_t nunits;
+    /* lately: sectors L2 has to write back per sector stored; share of reads that met another SM's */
+    double written_back, merged;
+    double scale;                           /* SMs of the GPU per simulated SM */
+    double slice_bytes, channel_bytes;      /* bytes per cycle of one queue */
+    double port_cycles[CACHE_SECTORS + 1];  /* of a read, by sectors: cycles at its SM's port, */
+    double ask_cycles[CACHE_SECTORS + 1];   /* of its SM's share of all slices, */
+    double slice_cycles[CACHE_SECTORS + 1]; /* at each slice if spread over all */
+    /* in a sample: cycles a read that all SMs make at once holds up its SM's next ones */
+    double crowd_cycles;
+    double turn_cycles;   /* cycles per byte of an SM's share of all slices */
+    double atomic_cycles; /* cycles one turn of an atomic takes at a slice */
+    /* cycles that the epoch's requests take of the channels; share of their time taken lately */
+    double busy, load;
+    double active;            /* simulated SMs that asked for anything in the last epoch */
+    uint32_t epoch, entering; /* start of the current epoch; end of the one being entered */
+    /* counters, of the simulated SMs */
+    uint64_t reads, hits, brought, writes;
+    double dram_read, dram_write;
+};
+/* places: NULL when every SM is simulated. */
+enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
+                            const struct cache_places *places, struct sim_mem *mem);
+void timing_mem_free(struct timing_mem *m);
+
+#endif

@@ -1,0 +1,143 @@
+/* sm: one SM: schedulers, scoreboard, units, load/store unit. */
+#ifndef GPULOCW_SIM_TIMING_SM_H
+#define GPULOCW_SIM_TIMING_SM_H
+
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/phase.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sched.h"
+#include "engine/sim/timing/wheel.h"
+#include "engine/sim/timing/memory.h"
+#include "engine/sim/timing/warp.h"
+
+/* ---- an SM ---- */
+struct timing_cta {
+    struct exec_cta *x;
+    uint64_t index, inst;
+    uint32_t first_warp, nwarps, live, begun;
+    uint8_t place;
+    bool used;
+};
+/* of one CTA and scheduler: its warps there, by (w / schedulers); the last that issued */
+struct timing_turns {
+    uint64_t warps;
+    uint32_t last;
+};
+struct timing_ended {
+    uint32_t slot, at, begun;
+    uint64_t inst;
+};
+/* a read on its way from L2 */
+struct timing_flight {
+    uint64_t line : 56, sectors : 4, answers : 4;
+    uint32_t until, since, nth, load;
+};
+struct timing_load_count {
+    uint64_t executions, requests, sectors, l1_hits, threads;
+};
+struct timing_sm {
+    struct timing_group *group;
+    uint32_t id;     /* %smid */
+    uint32_t index;  /* among the simulated */
+    uint32_t nwarps; /* warp slots */
+    void *warp_room; /* what `warp` lies in */
+    /* [nwarps]; warp w is the (w / schedulers)-th of scheduler w % schedulers */
+    struct timing_warp *warp;
+    /* [nwarps]: earliest cycle for its next step; TIMING_NEVER: waits for others */
+    uint32_t *ready;
+    uint32_t *age;             /* [nwarps]: order of arrival */
+    struct timing_wheel wheel; /* the warps whose next step lies ahead */
+    /* [nwarps]: what its next step needs, enum timing_unit or TIMING_WANT_* */
+    uint8_t *wants;
+    struct timing_sched *sched;       /* [TIMING_SCHEDULERS] */
+    uint32_t look[TIMING_SCHEDULERS]; /* before that nothing that is due can step */
+    /* the scheduler of a warp slot; which of that one's warps */
+    uint8_t sched_of[TIMING_SM_WARPS], nth_of[TIMING_SM_WARPS];
+    uint32_t nscheds, interval; /* schedulers; cycles between issues */
+    uint8_t policy;
+    bool dual; /* in which order warps are taken; two issue in one cycle */
+    /* scheduler that goes first among those that step at the same time */
+    uint32_t turn;
+    uint32_t at; /* earliest step of any warp */
+    uint32_t *scoreboard;
+    struct timing_work *work; /* [nwarps] */
+    struct timing_cta *cta;
+    uint32_t nctas;
+    uint8_t *order;             /* [nctas]: CTA slots, the one with the oldest CTA first */
+    struct timing_turns *turns; /* [nctas * TIMING_SCHEDULERS] */
+    /* load/store unit */
+    struct cache_l1 l1, ro;
+    bool has_ro;
+    double heap_free; /* when malloc's heap has served this SM's lanes */
+    /* out_free: what reads and stores leave by */
+    double lsu_free, remote_free, data_free, port_free, store_free, out_free, ask_free;
+    struct timing_ring queue; /* completion of the last l1_queue memory instructions */
+    /* when the memory instruction being issued leaves the queue; 0: never was in it */
+    uint32_t left;
+    uint32_t *mshr, nmshrs, mshr_at; /* [nmshrs] arrival of the last misses; the oldest */
+    /* [nroom] arrival of the last sectors missed; the oldest. nroom 0: any number */
+    uint32_t *room, nroom, room_at;
+    /* [TIMING_FLIGHTS], by line; NULL: reads are not merged. Those that left */
+    struct timing_flight *flight;
+    uint32_t loads_in, reads;
+    /* cycles per queue that this SM's requests of the epoch take */
+    double slice_added, channel_added;
+    struct cache_l2_request *request;
+    size_t nrequests, cap_requests;
+    struct timing_ended *ended;
+    uint32_t nended;
+    /* counters */
+    uint64_t inst_warp, inst_thread, l1_requests, l1_sectors, l1_hits, warp_cycles;
+    /* [nwarps] warp instructions of the slot; [nloads] */
+    uint64_t *warp_inst;
+    struct timing_load_count *loads;
+    /* warps begun; cycles of the first CTA's start and the last warp's end */
+    uint32_t arrivals, begun, until;
+    bool fault, oom;
+};
+enum status timing_sm_init(struct timing_sm *s, struct timing_group *g, uint32_t id, uint32_t index);
+void timing_sm_free(struct timing_sm *s);
+/* Issues everything before cycle `end`. */
+void timing_sm_run(struct timing_sm *s, uint32_t end);
+uint32_t timing_sm_next(const struct timing_sm *s);
+/* warp-cycles, those under way included */
+uint64_t timing_sm_residency(const struct timing_sm *s, uint32_t now);
+/* cycles between its first CTA's start and its last's end */
+uint32_t timing_sm_active(const struct timing_sm *s, uint32_t now);
+/* A CTA of sampled place `place` begins in slot `slot` at cycle `at`. */
+void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t place, uint32_t at);
+
+/* warp.c: executes the next region of w at cycle t; *first: where its issue order begins. */
+enum fetch_result { FETCH_READY, FETCH_BLOCKED, FETCH_ENDED, FETCH_FAULT };
+enum fetch_result timing_warp_fetch(struct timing_sm *s, struct timing_warp *w, uint32_t t,
+                                    const struct timing_slot **first);
+
+/* call.c: a call or return of `lanes` lanes issues at t; returns when the warp goes on. */
+uint32_t timing_call_until(struct timing_sm *s, const struct timing_slot *o, uint32_t lanes, uint32_t t);
+
+/* lsu.c: a memory instruction issues at t; returns when its result is there. TIMING_NEVER never. */
+uint32_t timing_lsu_issue(struct timing_sm *s, struct timing_warp *w, struct timing_sched *q,
+                          const struct exec_inst *in, const struct timing_access *a, uint32_t t);
+/* Earliest cycle at which the LSU takes another instruction of scheduler q. */
+static inline uint32_t timing_lsu_room(const struct timing_sm *s, const struct timing_sched *q)
+{
+    uint32_t all = s->queue.done[s->queue.at], own = q->own.done[q->own.at];
+    return all > own ? all : own;
+}
+
+/* mem.c: latency pieces seen within an epoch; *r is told which queues it takes. */
+/* Brings what the SM keeps of reads of the line on their way into the host's cache. */
+static inline void timing_mem_prefetch(const struct timing_sm *s, uint64_t line)
+{
+    if (s->flight)
+        __builtin_prefetch(&s->flight[cache_mix(line) % TIMING_FLIGHTS]);
+}
+uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_t granule);
+uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r);
+uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r);
+void timing_mem_quiet(struct timing_sm *s, struct cache_l2_request *r); /* prefetch into L2 */
+/* Enters the requests of all SMs of the group, in order, and ends the epoch at `end`. */
+void timing_mem_enter(struct timing_mem *m, struct timing_sm *sms, uint32_t nsms, uint32_t end);
+
+#endif

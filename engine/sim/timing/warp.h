@@ -1,0 +1,45 @@
+/* warp: a warp whose instructions are timed. */
+#ifndef GPULOCW_SIM_TIMING_WARP_H
+#define GPULOCW_SIM_TIMING_WARP_H
+
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/phase.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sched.h"
+#include "engine/sim/timing/wheel.h"
+#include "engine/sim/timing/memory.h"
+
+/* ---- warps ---- */
+enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };
+struct timing_work {           /* memory accesses executed and not yet issued */
+    double drained;            /* when the data stage has room for another of the warp's loads */
+    struct timing_access *mem; /* [nmem <= TIMING_MEMS] */
+    uint64_t *lines;           /* [nlines <= TIMING_LINES] */
+    uint16_t nmem, nlines, cap_mem, cap_lines; /* room for as many as its regions have had */
+    uint32_t async;                            /* when the last asynchronous copy arrives */
+    uint8_t lanes;                             /* that executed the last instruction */
+    uint8_t mem_of[TIMING_REGION];             /* of code[lo + i]: index in mem + 1; 0: none */
+};
+/* An SM goes from warp to warp, each time waiting for what stands here: it lies in one line of the
+ * host's cache. */
+struct timing_warp {
+    /* issues next; NULL: what was executed has been issued */
+    _Alignas(64) const struct timing_slot *next;
+    uint32_t *slot; /* scoreboard: cycle at which each register is ready */
+    struct timing_work *work;
+    struct exec_warp *x;
+    uint32_t operands; /* when those of `next` are there */
+    uint32_t lo, hi;   /* code executed and not wholly issued: code[lo..hi) */
+    uint32_t release;  /* not before: branch, barrier, fence */
+    uint32_t started;
+    uint8_t pending; /* of what was executed, how many are still to issue */
+    uint8_t state;
+    bool bypass; /* hardware threshold: L1 is not for this warp */
+    /* the region ended in a taken branch; ends now: its class has been timed */
+    bool branched, gone;
+    uint8_t cta, index; /* slot on the SM; in the CTA: there are TIMING_SM_WARPS at most */
+};
+_Static_assert(sizeof(struct timing_warp) == 64, "one line");
+
+#endif
