@@ -11,6 +11,8 @@
 
 #include "engine/base/base.h"
 
+struct support_clock;
+
 /* Fails the test with the diagnostics' text unless st is ST_OK. */
 void support_ok(enum status st, struct diags *ds, const char *file, int line);
 #define assert_status_ok(st, ds) support_ok((st), (ds), __FILE__, __LINE__)

@@ -5,8 +5,13 @@
 #ifndef GPULOCW_ANALYSIS_ANALYSIS_H
 #define GPULOCW_ANALYSIS_ANALYSIS_H
 
+#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/rec/rec.h"
+#include "engine/rec/elem.h"
+
+struct ana_curve;
+struct dev_info;
+struct launch_data;
 
 #define ANA_CLASSES(X)                                                                      \
     X(ALGORITHM, "algorithm")                                                               \
@@ -171,5 +176,4 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
                       unsigned line_bytes, unsigned resident_ctas, unsigned sm, unsigned sms,
                       bool (*fn)(void *ctx, const struct ana_request *r), void *ctx, struct diags *ds);
 
-#include "engine/analysis/curve.h"
 #endif

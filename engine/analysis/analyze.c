@@ -1,6 +1,17 @@
 /* ana_run: facts turned into the records that the command line, the workbench
  * and the passes read. */
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
 #include "engine/analysis/facts.h"
+#include "engine/analysis/request_count.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -252,7 +263,7 @@ static void fill_totals(const struct facts *f, struct ana_kernel *k)
  * all the same. */
 static const char *unmodelled(const struct ptx_inst *i)
 {
-    const struct ptx_op_info *o = ptx_op_info((enum ptx_op)i->op);
+    const struct ptx_op_info *o = ptx_op_info(i->op);
     if (i->op == PTX_OP_OPAQUE)
         return "an instruction that is not known here";
     switch (o->effect) {
@@ -277,7 +288,7 @@ static void name_unmodelled(struct facts *f, const struct ptx_func *fn)
         const char *what = times[in->op] ? unmodelled(in) : NULL;
         if (what)
             eval_gap(&f->e, "not modelled: %s (%s), %u in %.*s, first at line %u",
-                     in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info((enum ptx_op)in->op)->name, what,
+                     in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info(in->op)->name, what,
                      times[in->op], (int)(fn->name.n < 80 ? fn->name.n : 80), fn->name.s, in->at.line);
         times[in->op] = 0;
     }

@@ -2,7 +2,12 @@
  * and the sensitivity to caching (bypass paper, 3.1). A class is claimed from
  * the address where there is one; a load with an unknown address is "data" when
  * loaded values decide it and "unknown" otherwise, whatever a trace shows. */
+#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <math.h>
 #include <string.h>

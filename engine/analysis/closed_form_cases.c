@@ -2,6 +2,12 @@
  * smaller ids than what is made of them. */
 #include "engine/analysis/closed_form_cases.h"
 
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+
 #define MAX_CASES  512u
 #define MAX_UNROLL 64 /* values of one dimension tried one by one */
 #define OPAQUE \

@@ -1,6 +1,10 @@
 /* What a CTA shares with the next one, from the addresses alone: the assumed launch's
  * first iterations. With a launch, share.c probes the real ones. */
+#include "engine/analysis/closed_form.h"
 #include "engine/analysis/facts.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/base/base.h"
 
 #include <stdlib.h>
 

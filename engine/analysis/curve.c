@@ -7,8 +7,19 @@
  * A trace longer than its limit is gone through again with one line in
  * 2^SAMPLE_SHIFT followed, chosen by a hash of its address (Waldspurger et al.,
  * SHARDS, FAST'15): distances between followed lines are scaled back up. */
+#include "engine/analysis/curve.h"
+
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/facts.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/trace.h"
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/base/base.h"
+#include "engine/perfmodel/reuse.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
 
 #include <math.h>
 #include <string.h>

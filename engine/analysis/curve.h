@@ -2,8 +2,10 @@
 #ifndef GPULOCW_ANALYSIS_CURVE_H
 #define GPULOCW_ANALYSIS_CURVE_H
 
-#include "engine/ptx/ptx.h"
-#include "engine/rec/rec.h"
+#include "engine/base/base.h"
+
+struct ana_opts;
+struct ptx_module;
 
 /* ---- reuse distance, miss-ratio curve, footprints per array: curve.c ----
  * From the loads of one SM in the order of ana_trace: 128-byte lines of four sectors under LRU. A touch

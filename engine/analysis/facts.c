@@ -2,6 +2,21 @@
  * in closed form where the address is affine and by slices where it is not. */
 #include "engine/analysis/facts.h"
 
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/closed_form.h"
+#include "engine/analysis/closed_form_cases.h"
+#include "engine/analysis/request_count.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,13 @@
 /* Points-to by base terms, names for printing, and the read-only question. */
+#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/launch.h"
 
 #include <string.h>
 

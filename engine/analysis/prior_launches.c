@@ -1,7 +1,15 @@
 /* What the launches before this one leave in its buffers: where a slice reads
  * memory, their kernels are executed whole, as slices in which every write
  * counts, on private copies of the buffers. */
+#include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 
 #include <string.h>
 

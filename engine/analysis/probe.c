@@ -1,6 +1,12 @@
 /* Probing CTAs: sets of sectors with byte masks, reuse by warp, CTA and launch. */
 #include "engine/analysis/probe.h"
 
+#include "engine/analysis/facts.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+
 #include <string.h>
 
 /* ---- sets: open addressing, key 0 is empty (no address is in sector 0) ---- */

@@ -3,7 +3,11 @@
 #ifndef GPULOCW_ANALYSIS_PROBE_H
 #define GPULOCW_ANALYSIS_PROBE_H
 
-#include "engine/analysis/facts.h"
+#include "engine/base/base.h"
+
+struct facts;
+struct slice;
+struct slice_cta;
 
 struct probe_set {
     uint64_t *key;

@@ -2,6 +2,9 @@
  * and bank sizes from the hardware facts. */
 #include "engine/analysis/request_count.h"
 
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+
 #include <math.h>
 #include <string.h>
 

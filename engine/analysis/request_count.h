@@ -5,7 +5,10 @@
 #ifndef GPULOCW_ANALYSIS_REQUEST_COUNT_H
 #define GPULOCW_ANALYSIS_REQUEST_COUNT_H
 
-#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+
+struct ana_coalesce;
+struct ana_exact;
 
 #define TALLY_SECTOR 32u
 #define TALLY_LINE   128u

@@ -6,7 +6,15 @@
  * the middle of the grid and its neighbours along x, y, z, from which the whole
  * follows for translation-invariant addresses: n CTAs along an axis whose
  * neighbours share the part s of their bytes touch 1 + (n-1)(1-s) times one CTA. */
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/facts.h"
 #include "engine/analysis/probe.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
 
 #include <math.h>
 #include <string.h>

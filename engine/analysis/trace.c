@@ -4,6 +4,15 @@
  * room for the SM's next one. */
 #include "engine/analysis/trace.h"
 
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/facts.h"
+#include "engine/analysis/slice/mem.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
 #include <string.h>
 
 typedef bool (*trace_fn)(void *ctx, const struct ana_request *r);

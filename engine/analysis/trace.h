@@ -2,7 +2,11 @@
 #ifndef GPULOCW_ANALYSIS_TRACE_H
 #define GPULOCW_ANALYSIS_TRACE_H
 
-#include "engine/analysis/facts.h"
+#include "engine/base/base.h"
+
+struct ana_request;
+struct facts;
+struct slice;
 
 struct trace_plan {
     unsigned line /* bytes, 32..1024, a power of two */, resident, sm, sms;

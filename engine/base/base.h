@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct strmap_slot;
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #if defined(__GNUC__)
 #define BASE_PRINTF(f, a) __attribute__((format(printf, f, a)))

@@ -1,5 +1,7 @@
 /* The command line: commands, options (args.def), knobs (rec/options.def), help texts. */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/rec/knobs.h"
 
 #include <locale.h>
 #include <math.h>

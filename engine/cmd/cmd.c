@@ -1,5 +1,10 @@
 /* The way in: environment, interrupts, choosing the command. */
+#include "engine/cmd/cmd.h"
+
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/dev/dev.h"
+#include "engine/session/session.h"
 
 #include <locale.h>
 #include <poll.h>

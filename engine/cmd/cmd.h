@@ -4,8 +4,10 @@
 #ifndef GPULOCW_CMD_CMD_H
 #define GPULOCW_CMD_CMD_H
 
-#include "engine/workspace/job.h"
-#include "engine/session/lesson.h"
+#include "engine/base/base.h"
+
+struct dev_env;
+struct lesson;
 
 struct cmd_front_opts {
     bool sweep_at_once, plain, mouse, replay;

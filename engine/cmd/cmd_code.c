@@ -1,6 +1,11 @@
 /* analyze: what the text and the launch description say. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/report/text_curve.h"
+#include "engine/session/session.h"
 
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* demo: a demo kernel swept at once, or a lesson. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/session/lesson.h"
 
 #include <dirent.h>
 #include <stdlib.h>

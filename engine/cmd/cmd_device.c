@@ -1,5 +1,11 @@
 /* devices, calibrate, worker. */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/session/session.h"
+#include "engine/sim/preset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,10 @@
 /* rewrite --diff on a terminal: the original's lines left, the rewritten ones right with the pass that
  * wrote them, PTX in colour. One line at a time, no state between lines. */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
 
 #include <string.h>
 

@@ -2,9 +2,29 @@
 #ifndef GPULOCW_CMD_CMD_INT_H
 #define GPULOCW_CMD_CMD_INT_H
 
-#include "engine/cmd/cmd.h"
+#include "engine/base/base.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/result.h"
+#include "engine/session/session.h"
 
 #include <stdio.h>
+
+struct ana_kernel;
+struct ana_opts;
+struct cmd_front;
+struct cmd_front_opts;
+struct dev;
+struct dev_env;
+struct dev_pool;
+struct launch_spec;
+struct options;
+struct pass_input;
+struct pass_output;
+struct ptx_func;
+struct ptx_module;
+struct tune_family;
+struct tune_sweep;
 
 #define CMD_MAX_FILES 32
 #define CMD_MAX_LIST  32

@@ -1,5 +1,11 @@
 /* launch: a first launch description for kernels that have none. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,11 @@
 /* report: a session as Markdown, CSV, JSON, SVG or a self-contained HTML page. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/session/session.h"
 
 #include <string.h>
 

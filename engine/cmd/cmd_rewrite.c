@@ -1,5 +1,18 @@
 /* rewrite: the PTX that a configuration asks for, as a file, a diff or a document. */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/session/session.h"
+#include "engine/tune/tune.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,16 @@
 /* run: one configuration; what every launching command shares. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/tune.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,17 @@
 /* analyze --schedules: loop schedules of the kernel (paper: schedule): block shapes of the same size, x
  * and y exchanged, several iterations per thread, and CTA orders. The legal ones by the memory-cost
  * model, cheapest first; the others with the reason. Nothing is launched. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/pass/pass.h"
+#include "engine/predict/prediction.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,11 @@
 /* replay: a saved session again, as text or in the workbench. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/knobs.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,13 @@
 /* sweep: a curve along one axis, or a family of curves over several. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
 
 #include <string.h>
 

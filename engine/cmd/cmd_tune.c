@@ -1,5 +1,23 @@
 /* tune, predict: the search for the best configuration, and what the model says without a launch. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
+#include "engine/pass/pass.h"
+#include "engine/predict/prediction.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/advice.h"
+#include "engine/search/live.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/tune.h"
 
 #include <math.h>
 #include <string.h>

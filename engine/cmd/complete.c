@@ -1,7 +1,14 @@
 /* What may stand at a place of the command line, for the shells' completion: all from the tables of
  * commands, options and knobs, so that nothing of it has to be kept in step. The shells' side is in
  * cmd_completion.c. */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/search/advice.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* The headless program (make TUI=0). */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd.h"
 
 int main(int argc, char **argv)

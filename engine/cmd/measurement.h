@@ -2,7 +2,14 @@
 #ifndef GPULOCW_CMD_MEASUREMENT_H
 #define GPULOCW_CMD_MEASUREMENT_H
 
-#include "engine/cmd/cmd_int.h"
+#include "engine/base/base.h"
+#include "engine/session/session.h"
+
+struct args;
+struct result;
+struct session;
+struct tune_bench;
+struct workspace;
 
 struct measurement {
     struct args *a;

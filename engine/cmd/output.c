@@ -1,6 +1,15 @@
 /* What the headless commands print. Diagnostics and progress on standard error,
  * everything else on standard output. */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/perfmodel/category.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
 
 #include <langinfo.h>
 #include <math.h>

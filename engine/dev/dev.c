@@ -1,6 +1,16 @@
 /* Which device a spec names, and the dispatch to it. */
+#include "engine/dev/dev.h"
+
+#include "engine/base/base.h"
 #include "engine/dev/cuda/dev_cuda.h"
+#include "engine/dev/dev_int.h"
 #include "engine/dev/worker/proxy.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/result.h"
+#include "engine/sim/preset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,16 @@
 #ifndef GPULOCW_DEV_DEV_H
 #define GPULOCW_DEV_DEV_H
 
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
+
+struct dev_info;
+struct launch_data;
+struct launch_spec;
+struct result;
 
 struct dev;
 struct dev_code;

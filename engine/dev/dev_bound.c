@@ -1,7 +1,12 @@
 /* Buffers of a launch description: each distinct buffer once, with every
  * argument that uses it (same_as, and `before` launches by name), and parameter
  * blocks made from them (PTX ISA 5.1.6: parameters at their declared offsets). */
+#include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 
 #include <string.h>
 

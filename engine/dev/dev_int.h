@@ -8,7 +8,18 @@
 #ifndef GPULOCW_DEV_DEV_INT_H
 #define GPULOCW_DEV_DEV_INT_H
 
+#include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/rec/device.h"
+
+struct launch_buffer;
+struct launch_data;
+struct launch_spec;
+struct output_hash;
+struct ptx_func;
+struct ptx_module;
+struct result;
+struct sim_preset;
 
 struct dev_source {
     const char *path;

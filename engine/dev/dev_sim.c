@@ -8,7 +8,18 @@
  *
  * What `before` launches made is kept per (code, data) and copied back, so that a
  * sweep runs them once. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/mem.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 
 #include <stdio.h>
 #include <string.h>

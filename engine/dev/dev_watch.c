@@ -1,6 +1,7 @@
 /* A watch: a cancel request that fires after a time limit or as soon as an
  * outer request does. One thread sleeps on a condition, waking 50 times a
  * second only to look at the outer request (an atomic flag cannot be waited on). */
+#include "engine/base/base.h"
 #include "engine/dev/dev_int.h"
 
 #include <pthread.h>

@@ -1,7 +1,12 @@
 /* Flow facts of one function, conservative: which registers may differ between
  * the threads of a CTA, where the pointer of an address comes from, which
  * returns a barrier may follow, which loops wait for other threads. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -33,7 +38,7 @@ static void read_reg(void *ctx, uint32_t reg, unsigned access)
 static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
-    if (strstr(ptx_op_info((enum ptx_op)i->op)->name ? ptx_op_info((enum ptx_op)i->op)->name : "",
+    if (strstr(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "",
                ".red") &&
         inst_is_cta_barrier(i))
         /* the whole CTA gets one answer; of a part of it, only that part */
@@ -168,7 +173,7 @@ static bool block_has(const struct pass_flow *fl, uint32_t b, bool (*is)(const s
 
 bool inst_is_cta_barrier(const struct ptx_inst *i)
 {
-    const char *n = ptx_op_info((enum ptx_op)i->op)->name;
+    const char *n = ptx_op_info(i->op)->name;
     return inst_effect(i) == EFFECT_BARRIER && n &&
            (strncmp(n, "bar.", 4) == 0 || strncmp(n, "barrier.", 8) == 0) &&
            strcmp(n, "bar.warp.sync") != 0;

@@ -2,7 +2,10 @@
  * parameter counts as one until a call is found that gives something else (so recursion does not forbid
  * it). Arguments are passed as { .param .b64 param0;  st.param.b64 [param0+0], %rd;  call (ret), f,
  * (param0); }                (PTX ISA 7.1) */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 struct given {
     struct pass_ctx *c;

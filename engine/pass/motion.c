@@ -1,5 +1,9 @@
 /* How a register moves with a variable: bytes per step of %tid.x or of an induction register. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 enum { BUDGET = 384 }; /* definitions looked at, at most */
 
@@ -67,7 +71,7 @@ static bool motion_product(struct motion *m, const struct ptx_operand *a, const 
 
 static bool motion_def(struct motion *m, const struct ptx_inst *d, int64_t *k)
 {
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)d->op);
+    const struct ptx_op_info *info = ptx_op_info(d->op);
     const struct ptx_operand *o = d->opnds;
     int64_t other = 0;
     *k = 0;

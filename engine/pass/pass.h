@@ -3,7 +3,15 @@
 #ifndef GPULOCW_PASS_PASS_H
 #define GPULOCW_PASS_PASS_H
 
-#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+
+struct ana_kernel;
+struct dev_info;
+struct launch_spec;
+struct options;
+struct ptx_line_origin;
+struct ptx_module;
 
 /* Knob values live in one module-scope .const structure read at entry, so that a
  * sweep over them needs one JIT. Word i of the structure is enum pass_knob. */

@@ -9,7 +9,22 @@
 #ifndef GPULOCW_PASS_PASS_INT_H
 #define GPULOCW_PASS_PASS_INT_H
 
+#include "engine/base/base.h"
 #include "engine/pass/pass.h"
+#include "engine/ptx/ptx_table.h"
+
+struct ana_access;
+struct ana_kernel;
+struct dim3u;
+struct options;
+struct ptx_cfg;
+struct ptx_edit;
+struct ptx_func;
+struct ptx_inst;
+struct ptx_line_origin;
+struct ptx_module;
+struct ptx_operand;
+struct ptx_symbol;
 
 struct pass_row;
 struct pass_ctx {

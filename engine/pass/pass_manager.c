@@ -4,7 +4,16 @@
  *
  * After each pass the new text is parsed, must print back byte for byte, and
  * the origins of its lines are composed with those of the passes before. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 

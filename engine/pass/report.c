@@ -1,5 +1,13 @@
 /* What passes say, and what they know from the analysis. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 

@@ -1,7 +1,15 @@
 /* Where the pointer in an address comes from: followed backwards through 64-bit
  * registers alone. 32-bit values, products and shifts are indices, not pointers;
  * a loaded 64-bit value may be one, and is "unknown". */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 
@@ -79,7 +87,7 @@ static void follow_operands(struct walk *w, const struct ptx_inst *d, uint8_t fr
 
 static void follow_def(struct walk *w, const struct ptx_inst *d)
 {
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)d->op);
+    const struct ptx_op_info *info = ptx_op_info(d->op);
     const struct ptx_operand *a = inst_address(d);
     switch (info ? info->addr : ADDR_UNKNOWN) {
     case ADDR_CVTA:

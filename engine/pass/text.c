@@ -1,11 +1,15 @@
 /* Instructions and text: predicates over instructions, renaming, copies of bodies. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
 bool inst_is(const struct ptx_inst *i, const char *name)
 {
-    const struct ptx_op_info *o = ptx_op_info((enum ptx_op)i->op);
+    const struct ptx_op_info *o = ptx_op_info(i->op);
     return o && o->name && strcmp(o->name, name) == 0;
 }
 
@@ -19,7 +23,7 @@ bool inst_has(const struct ptx_inst *i, const char *mod)
 
 enum ptx_effect inst_effect(const struct ptx_inst *i)
 {
-    const struct ptx_op_info *o = ptx_op_info((enum ptx_op)i->op);
+    const struct ptx_op_info *o = ptx_op_info(i->op);
     return o ? o->effect : EFFECT_OTHER;
 }
 

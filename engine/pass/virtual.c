@@ -1,6 +1,10 @@
 /* Special registers that a rewrite gives another meaning (%ctaid of a renamed CTA, %tid of a reshaped
  * block): what the kernel reads instead, and copies of called functions that find out by themselves. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 struct copy {
     const struct pass_virtual *v;

@@ -1,7 +1,11 @@
 /* Loops that wait for other threads: they go on until memory that others write says so. What an ordered
  * load or an exchanging atomic returned is followed through registers, and through local and shared
  * memory as a whole. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -33,7 +37,7 @@ static bool reads_tainted(struct taint *t, const struct ptx_inst *i)
 
 static bool swaps(const struct ptx_inst *i)
 {
-    const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+    const char *name = ptx_op_info(i->op)->name;
     return inst_effect(i) == EFFECT_ATOMIC && i->space != PTX_SPACE_SHARED &&
            (inst_has(i, ".cas") || inst_has(i, ".exch") ||
             (name && (strstr(name, "cas") || strstr(name, "exch"))));

@@ -6,7 +6,9 @@
  * the cache is full, lines under way cannot be given up, and the oldest is not always what goes. What
  * goes here is the oldest of `picks` lines drawn at random (a hash of the access count, so that the same
  * trace gives the same figures). */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/cache.h"
+
+#include "engine/base/base.h"
 
 /* of a miss that keeps nothing: it holds a line while its data is on the way */
 #define PASSING UINT64_MAX

@@ -3,11 +3,6 @@
 #define GPULOCW_PERFMODEL_CACHE_H
 
 #include "engine/base/base.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/reuse.h"
-#include "engine/perfmodel/lru_set.h"
-#include "engine/perfmodel/cost.h"
 
 /* ---- a cache by the clock (cache.c): sectors of 32 bytes, four a line; times in cycles ---- */
 enum model_from { MODEL_FROM_L1, MODEL_FROM_L2, MODEL_FROM_DRAM };

@@ -3,7 +3,6 @@
 #define GPULOCW_PERFMODEL_CATEGORY_H
 
 #include "engine/base/base.h"
-#include "engine/perfmodel/valley.h"
 
 /* ---- curves: categories by stated numeric rules (docs/categories.md) ---- */
 #define MODEL_CATEGORIES(X)                                                     \

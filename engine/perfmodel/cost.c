@@ -4,7 +4,9 @@
  * sectors. That ranks schedules of latency-bound kernels; it knows neither
  * bandwidth nor sectors. Ours is a roofline over the same counts: the time can be
  * no less than what latency, L1's rate, L2's and DRAM's bandwidth each ask. */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/cost.h"
+
+#include "engine/base/base.h"
 
 #define SECTOR_BYTES  32
 #define PAPER_SECTORS 4 /* sectors that a miss moves, in the paper */

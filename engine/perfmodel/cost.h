@@ -3,10 +3,6 @@
 #define GPULOCW_PERFMODEL_COST_H
 
 #include "engine/base/base.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/reuse.h"
-#include "engine/perfmodel/lru_set.h"
 
 /* ---- memory cost (schedule, section 5) ---- */
 struct model_cost_in {

@@ -4,7 +4,8 @@
  * points, a reversal counting only when it is larger than what noise and ripple make.
  * The category is then a matter of which swings there are and where the minimum lies.
  * Times rise downwards in the reader's mind: a fall in time is a gain. */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/base/base.h"
+#include "engine/perfmodel/category.h"
 
 #include <math.h>
 

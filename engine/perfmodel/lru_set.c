@@ -3,7 +3,9 @@
  *
  * A thing is in it exactly if fewer than `most` others were touched since it was: what a stack distance
  * (reuse.c) says where only one size is asked for, at a list's cost. */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/lru_set.h"
+
+#include "engine/base/base.h"
 
 struct model_recent {
     uint32_t *newer, *older; /* of each thing, from 1; 0: the end; [0]: the oldest, the newest */

@@ -3,9 +3,6 @@
 #define GPULOCW_PERFMODEL_LRU_SET_H
 
 #include "engine/base/base.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/reuse.h"
 
 /* ---- the things touched last (lru_set.c): where only one size of an LRU cache matters ---- */
 /* things 0..things-1; heap, not thread-safe */

@@ -14,7 +14,9 @@
  * to its front in order (compaction): distances do not change.
  *
  * Lines have numbers in the order of their first touch; a hash finds the number, all else goes by it. */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/reuse.h"
+
+#include "engine/base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,6 @@
 #define GPULOCW_PERFMODEL_REUSE_H
 
 #include "engine/base/base.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/perfmodel/category.h"
 
 /* ---- reuse distance: exact LRU stack distances (schedule, section 5; Almasi et al.) ---- */
 #define MODEL_COLD UINT64_MAX

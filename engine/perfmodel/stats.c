@@ -1,5 +1,6 @@
 /* Correlations. Undefined is NaN, never 0. */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/base/base.h"
+#include "engine/perfmodel/warp_sim.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,9 @@
  *
  * The paper's law for h falls at most like 1/n, so n*h(n) never falls; ours has one
  * more exponent (perfmodel.h). Both are fitted, each with its residual. */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/valley.h"
+
+#include "engine/base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,7 +10,10 @@
  * for the next CTA. L1 is looked up in that order of time: few warps hide less than many, hits on lines
  * that are still on their way wait as long as the miss they ride on, what thrashes thrashes as fast as
  * it is asked for, the last wave counts whole, and several limits that are near each other add up. */
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/warp_sim.h"
+
+#include "engine/base/base.h"
+#include "engine/perfmodel/cache.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,12 +3,9 @@
 #define GPULOCW_PERFMODEL_WARP_SIM_H
 
 #include "engine/base/base.h"
-#include "engine/perfmodel/valley.h"
-#include "engine/perfmodel/category.h"
-#include "engine/perfmodel/reuse.h"
-#include "engine/perfmodel/lru_set.h"
-#include "engine/perfmodel/cost.h"
 #include "engine/perfmodel/cache.h"
+
+struct model_cache;
 
 /* ---- warps in time: what one SM's memory instructions take when lines are waited for and units queue
  * (warp_sim.c) ---- */

@@ -2,7 +2,12 @@
  * whether the later access can go out before the earlier ones are answered. The assembler moves the
  * loads of a basic block together, so inside one a load waits only for loads that its own operands need;
  * across blocks it waits. */
+#include "engine/base/base.h"
 #include "engine/predict/request_trace.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 struct tune_code {
     const struct ptx_func *f;
@@ -23,7 +28,7 @@ static bool is_free(const struct ptx_inst *i)
 
 static bool is_load(const struct ptx_inst *i)
 {
-    enum ptx_effect e = ptx_op_info((enum ptx_op)i->op)->effect;
+    enum ptx_effect e = ptx_op_info(i->op)->effect;
     return (e == EFFECT_LOAD || e == EFFECT_ATOMIC) && i->space != PTX_SPACE_PARAM &&
            i->space != PTX_SPACE_CONST;
 }
@@ -70,7 +75,7 @@ static bool fill(struct tune_code *c)
     for (uint32_t i = 0; i < f->ninsts; i++) {
         c->weight[i + 1] = c->weight[i] + !is_free(&f->insts[i]);
         c->prefetches[i + 1] =
-            c->prefetches[i] + (ptx_op_info((enum ptx_op)f->insts[i].op)->effect == EFFECT_PREFETCH);
+            c->prefetches[i] + (ptx_op_info(f->insts[i].op)->effect == EFFECT_PREFETCH);
     }
     for (uint32_t b = 0; b < c->cfg->nblocks; b++)
         taint_block(c, b, since);

@@ -4,7 +4,12 @@
  * in x, of the next in y, and of one far off. A line that all four touch at about the same place in
  * their traces is taken to be asked for by everybody. First touches count apart from later ones: those
  * ask L2 only where L1 has lost the line. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
 #include "engine/predict/request_trace.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
 
 #define LOOKED_AT 2048u /* first requests of each SM */
 /* requests of one part; parts beside each other are at the same place */

@@ -3,7 +3,18 @@
  * options --pass--> rewritten kernel --ana_trace--> line requests of one SM (request_trace.c)
  *   --LRU of L1 and L2, then warps in time (replay_model.c)--> G, m1, m2, cycles --model_memory_cost-->
  * the paper's figure, ours */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/perfmodel/cache.h"
+#include "engine/perfmodel/cost.h"
+#include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <stddef.h>

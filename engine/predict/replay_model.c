@@ -3,7 +3,18 @@
  *
  *   line requests (request_trace.c) --warps by the clock, L1 (model_walk)--> what L1 lacks --LRU of this
  * SM's share of L2--> L2 or DRAM */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/perfmodel/cache.h"
+#include "engine/perfmodel/lru_set.h"
+#include "engine/perfmodel/warp_sim.h"
 #include "engine/predict/request_trace.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
+#include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <string.h>

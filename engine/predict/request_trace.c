@@ -6,6 +6,20 @@
  * as redirection. */
 #include "engine/predict/request_trace.h"
 
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/tune/tune_int.h"
+
 #include <stdio.h>
 #include <string.h>
 

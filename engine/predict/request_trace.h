@@ -2,7 +2,17 @@
 #ifndef GPULOCW_PREDICT_REQUEST_TRACE_H
 #define GPULOCW_PREDICT_REQUEST_TRACE_H
 
-#include "engine/tune/tune_int.h"
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/perfmodel/warp_sim.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
+
+struct ana_before;
+struct dev_info;
+struct ptx_func;
+struct ptx_module;
+struct tune_bench;
 
 #define LINE_BYTES   128u
 #define SECTOR_BYTES 32u

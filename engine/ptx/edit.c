@@ -5,6 +5,10 @@
  *                       ^replace ^after: whole lines behind the line end
  *
  * Where a statement shares its line with others, a line break is put between. */
+#include "engine/ptx/edit.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 #include <stdlib.h>

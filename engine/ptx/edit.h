@@ -3,8 +3,9 @@
 #define GPULOCW_PTX_EDIT_H
 
 #include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
-#include "engine/ptx/flow/cfg.h"
+
+struct ptx_func;
+struct ptx_module;
 
 /* ---- edits: how a pass changes a module ---- */
 struct ptx_edit; /* a list of changes to one module's text */

@@ -1,6 +1,10 @@
 /* Opcode forms: the dotted text of an opcode resolved once against the op table, then
  * shared by every instruction spelled the same. Reads the little languages of ops.def. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -282,7 +286,7 @@ static void unknown_word(struct report *r, struct str word)
         r->p->errors += r->at != NULL;
         return;
     }
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)r->f->op);
+    const struct ptx_op_info *info = ptx_op_info(r->f->op);
     struct diag *d = ptx_error(r->p, "ptx-modifier", word_span(r, word.s, word.n),
                                "'%s' takes no '.%.*s'", info->name, SV(word));
     struct mods_ctx c = { r->p, info->mods };
@@ -295,7 +299,7 @@ static void unknown_word(struct report *r, struct str word)
 
 static void check_word(struct report *r, struct str word, uint16_t m, uint64_t *taken)
 {
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)r->f->op);
+    const struct ptx_op_info *info = ptx_op_info(r->f->op);
     struct mod_search s = find_mod(info->mods, m, (enum ptx_type)r->f->type[0], *taken);
     if (s.how == MATCH_NO) {
         if (ptx_mod_category((enum ptx_mod)m) != MODCAT_TYPE ||
@@ -319,7 +323,7 @@ static void check_word(struct report *r, struct str word, uint16_t m, uint64_t *
 
 static void check_required(struct report *r, uint64_t taken)
 {
-    const char *mods = ptx_op_info((enum ptx_op)r->f->op)->mods;
+    const char *mods = ptx_op_info(r->f->op)->mods;
     unsigned group = 0;
     for (const char *s = mods ? mods : ""; *s; s++, group++) {
         const char *e = s + strcspn(s, " ");
@@ -339,10 +343,10 @@ static void check_required(struct report *r, uint64_t taken)
 /* mul.s32 is no row, mul.lo is: the first longer name that takes these types. */
 static const char *longer_name(const struct ptx_module *m, const struct ptx_form *f)
 {
-    const char *name = ptx_op_info((enum ptx_op)f->op)->name, *list;
+    const char *name = ptx_op_info(f->op)->name, *list;
     size_t n = strlen(name);
     for (int i = 1; i < PTX_OP_COUNT; i++) {
-        const struct ptx_op_info *o = ptx_op_info((enum ptx_op)i);
+        const struct ptx_op_info *o = ptx_op_info((unsigned)i);
         if (!strncmp(o->name, name, n) && o->name[n] == '.' &&
             find_types(m, o->types, f->type, f->ntypes, &list).ok)
             return o->name;
@@ -352,7 +356,7 @@ static const char *longer_name(const struct ptx_module *m, const struct ptx_form
 
 static void check_types(struct report *r)
 {
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)r->f->op);
+    const struct ptx_op_info *info = ptx_op_info(r->f->op);
     const char *list = "";
     struct type_search t = find_types(r->p->m, info->types, r->f->type, r->f->ntypes, &list);
     if (t.ok && !t.since.version && !t.since.sm)
@@ -408,7 +412,7 @@ static void form_check(struct ptx_parser *p, struct ptx_form *f, const struct sp
         check_required(&r, taken);
     if (!r.bad)
         r.bad = !ptx_rules_hold(p, f, at);
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)f->op);
+    const struct ptx_op_info *info = ptx_op_info(f->op);
     struct since base = { info->version, info->sm, info->suffix };
     if (!since_met(p->m, base)) {
         r.bad = true;
@@ -487,7 +491,7 @@ static bool sig_compile(const struct ptx_form *f, const char *s, struct ptx_sig 
 
 static void compile_sigs(struct ptx_parser *p, struct ptx_form *f)
 {
-    const char *sig = ptx_op_info((enum ptx_op)f->op)->sig;
+    const char *sig = ptx_op_info(f->op)->sig;
     unsigned n = 1;
     for (const char *s = sig; *s; s++)
         n += *s == ';';
@@ -529,7 +533,7 @@ static void add_word(struct ptx_form *f, uint16_t m)
     f->mods[f->nmods++] = m;
     enum ptx_mod_category c = ptx_mod_category((enum ptx_mod)m);
     bool type = c == MODCAT_TYPE &&
-                find_mod(ptx_op_info((enum ptx_op)f->op)->mods, m, PTX_T_NONE, 0).how == MATCH_NO;
+                find_mod(ptx_op_info(f->op)->mods, m, PTX_T_NONE, 0).how == MATCH_NO;
     if (type && f->ntypes < 4)
         f->type[f->ntypes++] = (uint8_t)ptx_type_find(mod_word(m));
     else if (c == MODCAT_SPACE && !f->space)
@@ -564,7 +568,7 @@ static bool resolve_words(struct ptx_parser *p, struct ptx_form *f)
 static const char *op_name_at(void *ctx, size_t i)
 {
     (void)ctx;
-    return ptx_op_info((enum ptx_op)(i + 1))->name;
+    return ptx_op_info((unsigned)i + 1)->name;
 }
 
 static void note_opaque(struct ptx_parser *p, const struct ptx_form *f, struct span at)

@@ -1,6 +1,10 @@
 /* Function heads: linkage, return list, name, parameters, performance directives
  * (PTX ISA 7.1, 11.1-11.4), and where the prototype and the definition meet. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/ptx/scope.h"
 
 #include <string.h>
 

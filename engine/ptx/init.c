@@ -1,7 +1,10 @@
 /* Initialisers (PTX ISA 5.4.4): nested braces over the dimensions, constants, addresses of
  * symbols with generic() and mask() forms, and the field lists of samplers. Only the bytes
  * that are written are kept, so a huge array costs what its list costs. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

@@ -1,6 +1,11 @@
 /* One instruction: guard, opcode, operands; then the operands against the signatures of
  * its row (classes and types of ops.def). */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/ptx/scope.h"
 
 #include <string.h>
 
@@ -55,7 +60,7 @@ static bool mismatch(const struct check *c, const struct ptx_operand *o, const c
         struct span at = operand_span(c, o);
         struct str text = { c->p->base + o->off, o->len };
         ptx_error(c->p, "ptx-operand", at, "'%.*s' cannot stand here: '%s' needs %s", SV(text),
-                  ptx_op_info((enum ptx_op)c->f->op)->name, needs);
+                  ptx_op_info(c->f->op)->name, needs);
     }
     return false;
 }
@@ -344,7 +349,7 @@ static void report_count(const struct check *c, unsigned n, uint32_t pipes)
                    g->slot[i].optional ? "{" : "", access_name(g->slot[i].cls),
                    g->slot[i].optional ? "}" : "");
     struct diag *d = ptx_error(c->p, "ptx-operands", c->at, "'%s' does not take %u operand%s%s",
-                               ptx_op_info((enum ptx_op)c->f->op)->name, n, n == 1 ? "" : "s",
+                               ptx_op_info(c->f->op)->name, n, n == 1 ? "" : "s",
                                pipes ? " with '|'" : "");
     diag_hint(d, "it is written %.*s%s", SV(c->f->text), b.s ? b.s : "");
     buf_free(&b);
@@ -352,7 +357,7 @@ static void report_count(const struct check *c, unsigned n, uint32_t pipes)
 
 static unsigned memory_access(const struct ptx_form *f, bool first)
 {
-    switch (ptx_op_info((enum ptx_op)f->op)->effect) {
+    switch (ptx_op_info(f->op)->effect) {
     case EFFECT_LOAD:
     case EFFECT_PREFETCH:
     case EFFECT_TEXTURE: return PTX_READ;

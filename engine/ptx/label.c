@@ -1,7 +1,12 @@
 /* Labels of a body. They may be used before they are defined and belong to their brace
  * scope (CUTLASS repeats LAB_WAIT in every one), so they are resolved when the body is
  * complete: one walk over the statements that opens and closes the scopes again. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/ptx/scope.h"
 
 #include <string.h>
 
@@ -99,7 +104,7 @@ static bool ends_flow(const struct ptx_inst *i)
 {
     if (i->guarded)
         return false;
-    enum ptx_effect e = ptx_op_info((enum ptx_op)i->op)->effect;
+    enum ptx_effect e = ptx_op_info(i->op)->effect;
     return e == EFFECT_BRANCH || e == EFFECT_EXIT;
 }
 

@@ -1,4 +1,6 @@
 /* Several modules as one program: names are what they share (PTX ISA 11.6). */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
 
 struct place {

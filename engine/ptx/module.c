@@ -1,5 +1,8 @@
 /* A module: header, declarations, functions; ptx_parse and what is asked of a module. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/scope.h"
 
 #include <string.h>
 

@@ -239,6 +239,4 @@ bool ptx_loc_text(const struct ptx_module *m, struct ptx_loc l, struct buf *out)
 /* The module's text: byte for byte what was parsed, put together statement by statement. */
 void ptx_print(const struct ptx_module *m, struct buf *out);
 
-#include "engine/ptx/flow/cfg.h"
-#include "engine/ptx/edit.h"
 #endif

@@ -9,7 +9,10 @@
 #ifndef GPULOCW_PTX_PTX_INT_H
 #define GPULOCW_PTX_PTX_INT_H
 
+#include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/ptx/scope.h"
 
 #define PTX_MAX_OPERANDS  16u /* of one instruction; sig strings stay below */
 #define PTX_MAX_WORDS     24u /* dot-words of one opcode */
@@ -52,7 +55,6 @@ struct ptx_form {
     struct ptx_sig *sigs;
 };
 
-#include "engine/ptx/scope.h"
 struct ptx_parser {
     struct ptx_module *m;
     struct arena *a;

@@ -5,7 +5,6 @@
 
 #include "engine/base/base.h"
 
-#include "engine/ptx/op_enum.h"
 /* Every dot-word after an opcode: .global .ca .rn .u32 .L1::no_allocate ...
  * PTX_MOD_GLOBAL, PTX_MOD_CA, PTX_MOD_RN, PTX_MOD_U32, PTX_MOD_L1_NO_ALLOCATE */
 enum ptx_mod {
@@ -170,7 +169,8 @@ struct ptx_op_info {
     char suffix;         /* 'a': only on architecture-specific targets such as sm_90a */
     const char *section; /* PTX ISA section */
 };
-const struct ptx_op_info *ptx_op_info(enum ptx_op op);
+/* The row of an operation (enum ptx_op, op_enum.h). */
+const struct ptx_op_info *ptx_op_info(unsigned op);
 const char *ptx_mod_text(enum ptx_mod m); /* with the dot: ".ca" */
 enum ptx_mod_category ptx_mod_category(enum ptx_mod m);
 

@@ -1,5 +1,8 @@
 /* The rules of rules.def, applied to a form. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

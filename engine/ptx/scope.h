@@ -2,7 +2,9 @@
 #ifndef GPULOCW_PTX_SCOPE_H
 #define GPULOCW_PTX_SCOPE_H
 
-#include "engine/ptx/ptx.h"
+#include "engine/base/base.h"
+
+struct ptx_symbol;
 
 enum ptx_name_kind { NAME_REG, NAME_RANGE, NAME_SYM, NAME_LABEL };
 struct ptx_name {

@@ -1,5 +1,9 @@
 /* The tables as arrays, and the small questions asked of them and of an instruction. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -43,7 +47,7 @@ static const struct {
 #undef X
 };
 
-const struct ptx_op_info *ptx_op_info(enum ptx_op op)
+const struct ptx_op_info *ptx_op_info(unsigned op)
 {
     return &op_table[(unsigned)op < PTX_OP_COUNT ? op : PTX_OP_OPAQUE];
 }

@@ -3,10 +3,6 @@
 #define GPULOCW_REC_COUNTERS_H
 
 #include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/options.h"
-#include "engine/rec/knobs.h"
 
 /* ---- counters and results ---- */
 enum origin { ORIGIN_MODELLED, ORIGIN_SIMULATED, ORIGIN_MEASURED, ORIGIN_DERIVED };

@@ -1,6 +1,11 @@
 /* Initial data of a launch: every `init` form of the contract (docs/cli.md), made
  * so that any program can make the same bytes. */
+#include "engine/rec/data.h"
+
+#include "engine/base/base.h"
 #include "engine/rec/data_int.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 
 #include <math.h>
 #include <stdio.h>

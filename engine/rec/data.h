@@ -2,7 +2,12 @@
 #ifndef GPULOCW_REC_DATA_H
 #define GPULOCW_REC_DATA_H
 
-#include "engine/rec/rec.h"
+#include "engine/base/base.h"
+
+struct arg_spec;
+struct launch_spec;
+
+struct data_file;
 
 /* Initial bytes of every buffer of a launch: index i is args[i] (n == 0 for non-buffers,
  * and for SAME_AS, which share). Owned; launch_data_free. */

@@ -2,7 +2,11 @@
 #ifndef GPULOCW_REC_DATA_INT_H
 #define GPULOCW_REC_DATA_INT_H
 
-#include "engine/rec/rec.h"
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+
+struct launch_buffer;
 
 /* Elements first..first+count by the rule, at p; rules that data_in_parts denies make all of them. */
 void data_make_part(const struct init_spec *in, enum elem e, uint8_t *p, uint64_t first, uint64_t count,

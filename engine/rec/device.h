@@ -3,12 +3,6 @@
 #define GPULOCW_REC_DEVICE_H
 
 #include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/options.h"
-#include "engine/rec/knobs.h"
-#include "engine/rec/counters.h"
-#include "engine/rec/result.h"
 
 /* ---- what a device is ---- */
 enum dev_kind { DEV_SIMULATED, DEV_CUDA };

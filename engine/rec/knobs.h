@@ -3,9 +3,8 @@
 #define GPULOCW_REC_KNOBS_H
 
 #include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/options.h"
+
+struct options;
 
 enum knob_kind { KNOB_KIND_ENUM, KNOB_KIND_INT, KNOB_KIND_FLAG, KNOB_KIND_TEXT };
 struct knob_info {

@@ -1,5 +1,9 @@
 /* The knobs of a configuration: text <-> struct options, all driven by options.def. */
-#include "engine/rec/rec.h"
+#include "engine/rec/options.h"
+
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
 
 /* ---- options of a configuration ---- */
 #define BYPASS_LEVELS(X)   \

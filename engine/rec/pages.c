@@ -8,7 +8,11 @@
  * A file is read again only if it still says the same: of every piece the hash is kept. Bytes that came
  * from elsewhere (over the wire, out of digits) are put into a file without a name when they are taken.
  */
+#include "engine/base/base.h"
+#include "engine/rec/data.h"
 #include "engine/rec/data_int.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,5 +1,10 @@
 /* Names, sizes and small arithmetic of the shared records. */
-#include "engine/rec/rec.h"
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,11 +3,8 @@
 #define GPULOCW_REC_RESULT_H
 
 #include "engine/base/base.h"
-#include "engine/rec/elem.h"
-#include "engine/rec/launch.h"
-#include "engine/rec/options.h"
-#include "engine/rec/knobs.h"
 #include "engine/rec/counters.h"
+#include "engine/rec/options.h"
 
 #define RESULT_MAX_OUTPUTS 16
 /* differ: bytes that are not those of an earlier output whose hash is `other`, the first at byte

@@ -1,6 +1,8 @@
 /* See report.h. Values are drawn from zero, so that heights compare as the values do. */
+#include "engine/base/base.h"
 #include "engine/report/report.h"
 
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,14 @@
 /* Charts of runs: see report.h. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
 
 #include <math.h>
 #include <string.h>

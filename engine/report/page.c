@@ -1,5 +1,19 @@
 /* A session as a page, whatever it is written in: see report.h. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/pass/pass.h"
+#include "engine/predict/prediction.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,12 @@
 #ifndef GPULOCW_REPORT_REPORT_H
 #define GPULOCW_REPORT_REPORT_H
 
-#include "engine/cmd/cmd_int.h"
+#include "engine/base/base.h"
+#include "engine/rec/result.h"
+
+struct session;
+struct session_run;
+struct time_scale;
 
 /* ---- chart.c: lines over a shared axis of named places, drawn from zero ---- */
 #define CHART_SERIES 8

@@ -1,6 +1,10 @@
 /* The miss-ratio curve and the footprints of `analyze`, as text. */
 #include "engine/report/text_curve.h"
 
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
+
 #include <math.h>
 #include <stdio.h>
 

@@ -2,7 +2,10 @@
 #ifndef GPULOCW_REPORT_TEXT_CURVE_H
 #define GPULOCW_REPORT_TEXT_CURVE_H
 
-#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+
+struct ana_access;
+struct ana_kernel;
 
 /* Appends to out; nothing when k->curve is NULL. */
 void text_curve(const struct ana_kernel *k, struct buf *out);

@@ -1,4 +1,5 @@
 /* The two formats of a page: see report.h. */
+#include "engine/base/base.h"
 #include "engine/report/report.h"
 
 #include <string.h>

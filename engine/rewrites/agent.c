@@ -25,6 +25,17 @@
  * that finds its own cluster empty goes through all others, so every task runs exactly
  * once as long as one agent runs. The agent with id 0 of any SM always runs. A claimed
  * task is always run by the one that claimed it. */
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/cluster_int.h"
 
 #include <string.h>
@@ -34,7 +45,7 @@
 /* ---- legality ---- */
 static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_inst *i)
 {
-    const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+    const char *name = ptx_op_info(i->op)->name;
     name = name ? name : "";
     if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0)
         return pass_refuse(

@@ -2,6 +2,14 @@
  * bypass operator becomes on the target. Operators and their traps were measured
  * on SASS: .cg on .nc is dropped silently, .cg keeps a line in L2, a plain ld
  * caches in L1 and is not the same as .ca on Volta and later. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/bypass_int.h"
 
 #include <string.h>

@@ -2,6 +2,13 @@
  * Every SM runs one of them, so that a cache sees only CTAs of its own threshold.
  * The last thread of a CTA to leave reports the CTA's cycles; PASS_VOTE_SYMBOL holds
  * the election and, for each threshold, the sum and number of what was reported. */
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/bypass_int.h"
 
 #define TAG "bypass"

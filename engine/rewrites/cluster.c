@@ -5,6 +5,15 @@
  * one larger: start(i) = i*q + min(i, r). Redirection keeps the grid and takes the
  * hardware's order to be round robin: new CTA u is member w = u div M of cluster
  * i = u mod M and becomes the CTA at place start(i) + w of the order. */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/cluster_int.h"
 
 #include <string.h>
@@ -38,7 +47,7 @@ static enum status check_func(struct pass_ctx *c, const struct ptx_func *f)
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
         struct str t = ptx_text(c->m, i->at);
-        if (strncmp(ptx_op_info((enum ptx_op)i->op)->name ? ptx_op_info((enum ptx_op)i->op)->name : "",
+        if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "",
                     "barrier.cluster", 15) == 0)
             return pass_refuse(c, i->at, NULL,
                                "CTA clusters synchronise here: their members must not be renamed");

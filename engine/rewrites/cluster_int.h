@@ -2,7 +2,10 @@
 #ifndef GPULOCW_REWRITES_CLUSTER_INT_H
 #define GPULOCW_REWRITES_CLUSTER_INT_H
 
-#include "engine/pass/pass_int.h"
+#include "engine/base/base.h"
+
+struct pass_ctx;
+struct ptx_func;
 
 #define CLUSTER_TASKS  "gpulocw_tasks"  /* u32 per cluster: next task of the cluster */
 #define CLUSTER_AGENTS "gpulocw_agents" /* u32 per SM: agents that arrived there */

@@ -3,6 +3,12 @@
  *   row     v = y*nx + x          column  v = x*ny + y        (planes of z one after the other)
  *   tile    T x T squares, row by row; tiles at the right and lower edge are cut off
  *   custom  v -> table[v], a linear CTA number, row-major */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/cluster_int.h"
 
 #include <stdlib.h>

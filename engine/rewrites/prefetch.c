@@ -10,6 +10,15 @@
  * the kernel's own bounds: where it would not come to the load, nothing is asked for.
  * Once per line per warp: with a known byte step between lanes or iterations, only
  * addresses that are the first of their 128-byte line on that walk ask. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/options.h"
+#include "engine/rewrites/cluster_int.h"
 #include "engine/rewrites/prefetch_int.h"
 
 #include <string.h>

@@ -3,7 +3,11 @@
 #ifndef GPULOCW_REWRITES_PREFETCH_INT_H
 #define GPULOCW_REWRITES_PREFETCH_INT_H
 
-#include "engine/rewrites/cluster_int.h"
+#include "engine/base/base.h"
+
+struct pass_ctx;
+struct pass_flow;
+struct ptx_inst;
 
 enum { SLICE_MAX = 96, SLICE_NAME = 24, BOUNDS_MAX = 8 };
 struct slice {

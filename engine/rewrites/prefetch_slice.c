@@ -1,6 +1,12 @@
 /* prefetch, slices: a value computed again in fresh registers, for the next task's coordinates or for
  * some turns of a loop later. Backwards through pure, unguarded instructions; what cannot be followed
  * fails. */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/prefetch_int.h"
 
 #include <string.h>

@@ -1,7 +1,13 @@
 /* readonly (paper: bypass, section 5.3): ld.global -> ld.global.nc where no thread
  * writes the memory during the kernel, and the reverse. On current GPUs .nc goes
  * through the same L1; it frees the compiler and the hardware from coherence. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 

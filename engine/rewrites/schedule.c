@@ -9,7 +9,16 @@
  * of executed coordinates is exactly the original's, each once. That is the same
  * kernel whenever no thread can see which others share its CTA or warp: no shared
  * memory, barrier, warp intrinsic, lane or SM number. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 

@@ -7,6 +7,17 @@
  *     a store empties that line, a load has its dirty bytes written back first;
  *   - what other threads wrote counts only behind a fence, barrier, ordered access or call, and
  *     there every line is written back (dirty bytes alone) and emptied. */
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <string.h>
@@ -88,7 +99,7 @@ static enum status collect(struct soft *s)
     for (uint32_t k = 0; k < c->f->ninsts; k++) {
         const struct ptx_inst *i = &c->f->insts[k];
         enum ptx_effect e = inst_effect(i);
-        const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+        const char *name = ptx_op_info(i->op)->name;
         if ((e == EFFECT_ASYNC_COPY && name && strstr(name, "bulk")) || e == EFFECT_TENSOR ||
             e == EFFECT_SURFACE || i->op == PTX_OP_OPAQUE)
             return pass_refuse(c, i->at, NULL,

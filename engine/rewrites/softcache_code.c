@@ -9,6 +9,13 @@
  * header of the second copy. All registers are shared, so nothing else is carried over.
  * Where threads meet at barriers or exchange within a warp, they go over together: at a header that all
  * pass equally often, after the number of turns that makes 300 accesses. */
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <string.h>

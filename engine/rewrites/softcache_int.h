@@ -3,7 +3,10 @@
 #ifndef GPULOCW_REWRITES_SOFTCACHE_INT_H
 #define GPULOCW_REWRITES_SOFTCACHE_INT_H
 
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+
+struct ptx_inst;
 
 enum { SOFT_MAX = 16, SOFT_LINE = 16, SOFT_SAMPLE = 300 /* accesses a thread simulates: paper */ };
 struct soft_structure {

@@ -1,6 +1,12 @@
 /* softcache, which structures get the lines: those the user names, those that hit most in a profile (the
  * monitoring slice run once), or without either those whose addresses move least from turn to turn. A
  * written structure needs more than twice the hits of a read one (paper). */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <string.h>

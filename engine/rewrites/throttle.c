@@ -1,7 +1,14 @@
 /* throttle (paper: cluster, section 4.3, as its comparison): fewer resident CTAs by a
  * pad of dynamic shared memory, or by .maxnreg and .minnctapersm. The agents' own
  * throttle is a knob of the cluster pass. */
+#include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 
 #include <string.h>
 

@@ -2,10 +2,11 @@
 #ifndef GPULOCW_SEARCH_ADVICE_H
 #define GPULOCW_SEARCH_ADVICE_H
 
-#include "engine/dev/dev.h"
-#include "engine/perfmodel/perfmodel.h"
-#include "engine/pass/pass.h"
-#include "engine/tune/sweep.h"
+#include "engine/base/base.h"
+#include "engine/rec/options.h"
+
+struct tune_subject;
+struct tune_sweep;
 
 /* Name of method i, or NULL behind the last. */
 const char *tune_method_name(size_t i);

@@ -1,5 +1,18 @@
 /* Advice: the rules of the bypass paper's section 5.3 and what the analysis knows, as
  * ranked items that are one key away from being tried. Expected gains are modelled. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/advice.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>

@@ -1,8 +1,18 @@
 /* What the memory-cost model makes of the advice: expected gains of the items there are, the cheapest
  * alternative of each dimension where it beats them, and "leave it alone" where none does. Nothing is
  * launched. */
-#include "engine/search/space.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/search/advice.h"
+#include "engine/search/space.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <stdio.h>

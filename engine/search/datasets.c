@@ -1,5 +1,15 @@
 /* Does a recommendation hold on other data sets of the same kernel? (bypass paper: a
  * configuration tuned on one input may be wrong for another.) */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>

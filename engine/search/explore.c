@@ -7,7 +7,19 @@
  *
  * Without a budget it takes a share of what the reference would launch, and ends before when no
  * candidate promises anything. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/predict/prediction.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/search/live.h"
+#include "engine/search/search.h"
+#include "engine/search/space.h"
 #include "engine/search/surrogate.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <stdio.h>

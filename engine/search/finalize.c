@@ -1,5 +1,16 @@
 /* The end of a search: shed what is not needed, measure once more, say why. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/predict/prediction.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/search/search.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <stdio.h>

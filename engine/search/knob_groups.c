@@ -1,4 +1,7 @@
 /* Knob groups: a knob and what belongs to it go together. */
+#include "engine/base/base.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
 #include "engine/search/search.h"
 
 #include <stddef.h>

@@ -2,12 +2,10 @@
 #ifndef GPULOCW_SEARCH_LIVE_H
 #define GPULOCW_SEARCH_LIVE_H
 
-#include "engine/dev/dev.h"
-#include "engine/perfmodel/perfmodel.h"
-#include "engine/pass/pass.h"
-#include "engine/tune/sweep.h"
-#include "engine/search/advice.h"
+#include "engine/base/base.h"
 #include "engine/predict/prediction.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 
 /* ---- a search while it goes on ---- */
 struct tune_explored { /* one configuration that was tried, in order */

@@ -1,5 +1,21 @@
 /* The methods by name: ours, and the papers' own procedures. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/predict/prediction.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/advice.h"
+#include "engine/search/live.h"
 #include "engine/search/search.h"
+#include "engine/search/space.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* A search's state, copied for a reader on another thread. */
-#include "engine/tune/tune_int.h"
+#include "engine/base/base.h"
+#include "engine/search/live.h"
 
 #include <string.h>
 

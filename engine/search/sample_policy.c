@@ -2,7 +2,16 @@
  * are figures of two methods: a gain is a ratio of two times of one kind, and nothing wins by a sample
  * alone where there are launches left to time it, and the original, whole. Of a caller's budget some are
  * kept for that. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/search/search.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
 
 #include <limits.h>
 #include <math.h>

@@ -3,6 +3,20 @@
  * within the noise. Every result is kept, so that nothing is launched twice. */
 #include "engine/search/search.h"
 
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/predict/prediction.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/live.h"
+#include "engine/search/space.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,17 @@
 #ifndef GPULOCW_SEARCH_SEARCH_H
 #define GPULOCW_SEARCH_SEARCH_H
 
+#include "engine/base/base.h"
+#include "engine/predict/prediction.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/live.h"
 #include "engine/search/space.h"
+
+struct tune_bench;
+struct tune_found;
+struct tune_observer;
+struct tune_search_opts;
 
 /* A vote's result has the options that were elected. gain: over the original; 0: did not run, or nothing
  * can be said. */

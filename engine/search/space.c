@@ -2,6 +2,17 @@
  * configuration; whether one is legal is the pass room's word (pass_legal). */
 #include "engine/search/space.h"
 
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
+
 #include <string.h>
 
 static size_t add(struct options *out, size_t n, size_t most, struct options o)

@@ -2,7 +2,11 @@
 #ifndef GPULOCW_SEARCH_SPACE_H
 #define GPULOCW_SEARCH_SPACE_H
 
-#include "engine/tune/tune_int.h"
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+
+struct options;
+struct tune_bench;
 
 #define SPACE_MOST 80 /* alternatives of one dimension, at most */
 struct space {

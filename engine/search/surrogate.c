@@ -2,6 +2,11 @@
  * of 33 recorded references (docs/tuning.md, "The search"). */
 #include "engine/search/surrogate.h"
 
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
+#include "engine/search/search.h"
+
 #include <math.h>
 #include <string.h>
 

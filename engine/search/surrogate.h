@@ -12,6 +12,8 @@
 #ifndef GPULOCW_SEARCH_SURROGATE_H
 #define GPULOCW_SEARCH_SURROGATE_H
 
+#include "engine/base/base.h"
+#include "engine/rec/options.h"
 #include "engine/search/search.h"
 
 #define GUESS_LEVELS 144

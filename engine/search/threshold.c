@@ -1,7 +1,13 @@
 /* The threshold π before any launch: by the footprint, and by the memory-cost model over all thresholds.
  */
-#include "engine/search/space.h"
+#include "engine/base/base.h"
+#include "engine/perfmodel/reuse.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
+#include "engine/rec/options.h"
+#include "engine/search/space.h"
+#include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <stdio.h>

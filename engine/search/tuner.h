@@ -2,13 +2,17 @@
 #ifndef GPULOCW_SEARCH_TUNER_H
 #define GPULOCW_SEARCH_TUNER_H
 
-#include "engine/dev/dev.h"
-#include "engine/perfmodel/perfmodel.h"
-#include "engine/pass/pass.h"
-#include "engine/tune/sweep.h"
-#include "engine/search/advice.h"
+#include "engine/base/base.h"
 #include "engine/predict/prediction.h"
-#include "engine/search/live.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+
+struct launch_spec;
+struct ptx_module;
+struct tune_advice;
+struct tune_bench;
+struct tune_candidate;
+struct tune_observer;
 
 struct tune_search_opts {
     const char *method;

@@ -1,4 +1,7 @@
 /* The miss-ratio curve and what the levels need, as members of a kernel of the analysis document. */
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
 #include "engine/session/session_int.h"
 
 #include <ctype.h>

@@ -1,5 +1,22 @@
 /* The JSON documents that programs rely on (docs/cli.md). */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/perfmodel/category.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/predict/prediction.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/advice.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
 #include "engine/session/session_int.h"
+#include "engine/tune/sweep.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* Files that travel inside the binary (made by tests/tool/embed.sh at build time). */
 #ifndef GPULOCW_SESSION_EMBED_H
 #define GPULOCW_SESSION_EMBED_H
+#include "engine/base/base.h"
+
 #include <stddef.h>
 struct embed_file {
     const char *name;

@@ -1,4 +1,5 @@
 /* JSON text: a writer that keeps every digit, strict reading, field tables. */
+#include "engine/base/base.h"
 #include "engine/session/session_int.h"
 
 #include <errno.h>

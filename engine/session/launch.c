@@ -1,4 +1,8 @@
 /* Launch descriptions (docs/cli.md): reading, writing, checking against the kernel. */
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
 #include "engine/session/session_int.h"
 
 #include <math.h>

@@ -1,5 +1,11 @@
 /* Does a launch description fit the kernel and the device? Told before anything is allocated. */
-#include "engine/session/session_int.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/session/session.h"
 
 #include <string.h>
 

@@ -2,8 +2,18 @@
  * type comes from the analysis; how large anything is cannot be known, so sizes are guesses, tried until
  * the kernel stays inside its buffers and writes something: a product of sizes that overflows lets no
  * thread do anything. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 #include "engine/session/launch_infer_shape.h"
-#include "engine/session/session_int.h"
+#include "engine/session/session.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -4,6 +4,9 @@
  * thread_rank() reads all three, as (z*ntid.y + y)*ntid.x + x, and means a block of any shape. */
 #include "engine/session/launch_infer_shape.h"
 
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
 #define DYNAMIC_SHARED 16384u /* fits every device */
@@ -161,7 +164,7 @@ static bool calls_elsewhere(const struct ptx_inst *i)
 
 static bool writes_unlisted(const struct ptx_inst *i)
 {
-    switch (ptx_op_info((enum ptx_op)i->op)->effect) {
+    switch (ptx_op_info(i->op)->effect) {
     case EFFECT_ASYNC_COPY:
     case EFFECT_TENSOR:
     case EFFECT_SURFACE:

@@ -3,7 +3,11 @@
 #ifndef GPULOCW_SESSION_LAUNCH_INFER_SHAPE_H
 #define GPULOCW_SESSION_LAUNCH_INFER_SHAPE_H
 
-#include "engine/ptx/ptx.h"
+#include "engine/base/base.h"
+
+struct ptx_func;
+struct ptx_module;
+struct ptx_symbol;
 
 #define GUESS_DIMS 3
 struct infer_shape {

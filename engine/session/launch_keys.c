@@ -1,5 +1,7 @@
 /* Keys of a launch description that mean nothing: said, since a misspelt "output" or "init"
  * would leave outputs uncompared or data at zero without a word. */
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
 #include "engine/session/session_int.h"
 
 #include <stdio.h>

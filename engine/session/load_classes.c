@@ -1,6 +1,13 @@
 /* What a kernel's loads from global memory are on a device: classes of machine instructions, operators
  * that change nothing. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
 #include "engine/session/session.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 
 #include <string.h>
 

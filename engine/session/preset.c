@@ -1,6 +1,10 @@
 /* Presets: data files of simulated devices, embedded ones and files. */
-#include "engine/session/session_int.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
 #include "engine/session/embed.h"
+#include "engine/session/session.h"
+#include "engine/session/session_int.h"
+#include "engine/sim/preset.h"
 
 #include <math.h>
 #include <stdio.h>

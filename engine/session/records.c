@@ -1,4 +1,12 @@
 /* Records as JSON: options, devices, results. One field table each, for both directions. */
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
 #include "engine/session/session_int.h"
 
 #include <stdio.h>

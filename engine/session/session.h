@@ -3,7 +3,25 @@
 #ifndef GPULOCW_SESSION_SESSION_H
 #define GPULOCW_SESSION_SESSION_H
 
-#include "engine/tune/tune.h"
+#include "engine/base/base.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/result.h"
+#include "engine/sim/sim.h"
+#include "engine/tune/sweep.h"
+
+struct ana_kernel;
+struct calibrate_note;
+struct dev;
+struct dev_counters;
+struct dev_pool_member;
+struct launch_spec;
+struct ptx_module;
+struct sim_preset;
+struct tune_advice;
+struct tune_found;
+struct tune_pi_forecast;
+struct tune_prediction;
 
 /* ---- launch descriptions ---- */
 struct launch_file {

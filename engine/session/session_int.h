@@ -3,9 +3,17 @@
 #ifndef GPULOCW_SESSION_SESSION_INT_H
 #define GPULOCW_SESSION_SESSION_INT_H
 
-#include "engine/session/session.h"
+#include "engine/base/base.h"
+#include "engine/search/tuner.h"
 
 #include <cjson/cJSON.h>
+
+struct ana_kernel;
+struct dev_info;
+struct dim3u;
+struct launch_spec;
+struct options;
+struct result;
 
 /* ---- writing ---- */
 struct jw {

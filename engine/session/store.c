@@ -1,7 +1,16 @@
 /* Sessions: the file that every finished point is appended to. The file is always a
  * whole JSON document: it is written beside, synced and renamed (file_write_atomic).
  * Keys this version does not know, of the same major, are kept and written again. */
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
 #include "engine/session/session_int.h"
+#include "engine/tune/sweep.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,17 @@
 #ifndef GPULOCW_SIM_DECODED_H
 #define GPULOCW_SIM_DECODED_H
 
-#include "engine/sim/sim.h"
+#include "engine/base/base.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim_int.h"
+
+struct exec_warp;
+struct native;
+struct ptx_func;
+struct ptx_inst;
+struct ptx_module;
+struct ptx_symbol;
+struct sim_mem;
 
 /* ---- decoded instructions ---- */
 /* Runs the instruction for the lanes of `mask` (never 0). */

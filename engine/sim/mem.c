@@ -8,6 +8,10 @@
  * The table is sorted by address. */
 #include "engine/sim/mem.h"
 
+#include "engine/base/base.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/sim.h"
+
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

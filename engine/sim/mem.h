@@ -2,7 +2,21 @@
 #ifndef GPULOCW_SIM_MEM_H
 #define GPULOCW_SIM_MEM_H
 
-#include "engine/sim/exec/exec.h"
+#include "engine/base/base.h"
+#include "engine/sim/sim.h"
+
+#include <pthread.h>
+
+struct sim_alloc {
+    uint64_t addr, n;
+    uint8_t *host;
+    const char *name;
+    bool constant, variable; /* variable: a module's, not constant */
+};
+/* The allocation that holds addr, or NULL. Allocations do not change during a launch. */
+const struct sim_alloc *sim_mem_find(const struct sim_mem *m, uint64_t addr);
+/* The allocation nearest to addr (for messages), or NULL when there is none. */
+const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr);
 
 /* Where in global memory an address can lead, as far as the code tells (reach.c). */
 enum exec_reach {

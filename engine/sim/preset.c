@@ -1,6 +1,9 @@
 /* Presets: the field table of preset.def as data, defaults, checks, and the
  * description of the device a preset stands for. Reading JSON is session's. */
-#include "engine/sim/sim.h"
+#include "engine/sim/preset.h"
+
+#include "engine/base/base.h"
+#include "engine/rec/device.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,9 @@
 #ifndef GPULOCW_SIM_PRESET_H
 #define GPULOCW_SIM_PRESET_H
 
-#include "engine/ptx/ptx.h"
-#include "engine/rec/rec.h"
+#include "engine/base/base.h"
+
+struct dev_info;
 
 /* ---- presets: numbers of one GPU; the field table is preset.def (name, unit, default, help) ---- */
 struct sim_preset {

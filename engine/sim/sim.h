@@ -9,10 +9,13 @@
 #ifndef GPULOCW_SIM_SIM_H
 #define GPULOCW_SIM_SIM_H
 
-#include "engine/ptx/ptx.h"
-#include "engine/rec/rec.h"
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
 
-#include "engine/sim/preset.h"
+struct ptx_inst;
+struct ptx_module;
+struct sim_preset;
+
 /* ---- what a load asks of the caches on an architecture ---- */
 struct sim_operator {
     char sass[40]; /* class of the machine instruction: "LDG.E.STRONG.GPU" */

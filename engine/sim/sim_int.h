@@ -13,7 +13,7 @@
 #ifndef GPULOCW_SIM_SIM_INT_H
 #define GPULOCW_SIM_SIM_INT_H
 
-#include "engine/sim/sim.h"
+#include "engine/base/base.h"
 
 #define WARP_LANES 32u
 #define EXEC_FULL  0xffffffffu
@@ -26,19 +26,5 @@ struct exec_frame;
 struct exec_launch;
 struct exec_worker;
 struct exec_inst;
-
-#include "engine/sim/decoded.h"
-#include "engine/sim/step.h"
-/* ---- memory, seen from inside ---- */
-struct sim_alloc {
-    uint64_t addr, n;
-    uint8_t *host;
-    const char *name;
-    bool constant, variable; /* variable: a module's, not constant */
-};
-/* The allocation that holds addr, or NULL. Allocations do not change during a launch. */
-const struct sim_alloc *sim_mem_find(const struct sim_mem *m, uint64_t addr);
-/* The allocation nearest to addr (for messages), or NULL when there is none. */
-const struct sim_alloc *sim_mem_nearest(const struct sim_mem *m, uint64_t addr);
 
 #endif

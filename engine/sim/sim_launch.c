@@ -1,7 +1,13 @@
 /* sim_run: checks a launch against the kernel and the device, then runs it
  * functionally (outputs only) or timed. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/sim_int.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/step.h"
 
 #include <math.h>
 #include <string.h>

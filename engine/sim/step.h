@@ -2,8 +2,17 @@
 #ifndef GPULOCW_SIM_STEP_H
 #define GPULOCW_SIM_STEP_H
 
-#include "engine/sim/sim.h"
+#include "engine/base/base.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/sim_int.h"
+
+struct dim3u;
+struct exec_cta;
+struct exec_launch;
+struct exec_warp;
+struct exec_worker;
+struct sim_launch;
+struct sim_stats;
 
 /* ---- what one step did ---- */
 enum exec_access_kind {

@@ -4,6 +4,15 @@
  *
  *   pi,carveout=0/100,bypass-op     the first is the curve; every combination of the others is a slice
  */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>

@@ -1,5 +1,20 @@
 /* The bench: the original's outputs, the code shapes loaded so far, and one
  * configuration's way from options to an accepted (or refused) result. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/predict/prediction.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>

@@ -1,5 +1,9 @@
 /* What the original wrote, where the launch states a tolerance: a result whose hash differs is compared
  * with it, number by number. A little of it is kept in memory, the rest in a file without a name. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>

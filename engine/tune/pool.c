@@ -1,5 +1,13 @@
 /* Sweeps over a pool of devices or workers: all points are rewritten first, the distinct
  * texts are the pool's codes, and the results are the same set whatever the pool. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <stdio.h>

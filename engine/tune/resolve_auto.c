@@ -1,6 +1,14 @@
 /* Knobs whose value a launch finds: the voted threshold (paper: bypass, 4.4.2), the voted number of
  * agents (paper: cluster, 4.3), the structures of the software cache (paper: softcache, its monitoring
  * slice). */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>

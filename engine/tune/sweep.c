@@ -1,6 +1,17 @@
 /* Sweeps: a curve along one axis (bpa and cha beside it on π), or one such curve for every combination
  * of further axes. All configurations of all slices are one list, worked off in order or shared over a
  * pool. */
+#include "engine/tune/sweep.h"
+
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 #include <string.h>

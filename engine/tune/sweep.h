@@ -2,9 +2,15 @@
 #ifndef GPULOCW_TUNE_SWEEP_H
 #define GPULOCW_TUNE_SWEEP_H
 
-#include "engine/dev/dev.h"
-#include "engine/perfmodel/perfmodel.h"
-#include "engine/pass/pass.h"
+#include "engine/base/base.h"
+#include "engine/perfmodel/category.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+
+struct dev_info;
+struct tune_bench;
+struct tune_observer;
 
 struct tune_sweep {   /* bpa, cha, then π = 0..W (or another axis) */
     const char *axis; /* a knob's name: "pi", "agents", "carveout", "block" ... */

@@ -1,5 +1,14 @@
 /* What a sweep shows: best, category, model fit, overheads of the inserted code, and the sentence for a
  * person. Needs no device: a replayed session is judged by the same code. */
+#include "engine/base/base.h"
+#include "engine/perfmodel/category.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/tune/sweep.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>

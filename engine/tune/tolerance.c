@@ -1,5 +1,12 @@
 /* Float atomics add in whatever order the hardware takes them: such sums differ in their last bits from
  * launch to launch, and bit-equality would refuse every configuration, the original among them. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/search/tuner.h"
 #include "engine/tune/tune_int.h"
 
 /* relative; what a sum of some thousand floats loses by its order, with a margin */

@@ -4,9 +4,17 @@
 #ifndef GPULOCW_TUNE_TUNE_H
 #define GPULOCW_TUNE_TUNE_H
 
-#include "engine/dev/dev.h"
-#include "engine/perfmodel/perfmodel.h"
-#include "engine/pass/pass.h"
+#include "engine/base/base.h"
+
+struct ana_kernel;
+struct dev;
+struct dev_info;
+struct dev_pool;
+struct launch_data;
+struct launch_spec;
+struct options;
+struct ptx_module;
+struct result;
 
 struct tune_subject { /* what is tuned; all borrowed */
     const struct ptx_module *module;
@@ -55,9 +63,4 @@ enum status tune_run_one(struct tune_bench *b, const struct options *o, struct r
 enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n,
                             struct diags *ds);
 
-#include "engine/tune/sweep.h"
-#include "engine/search/advice.h"
-#include "engine/predict/prediction.h"
-#include "engine/search/live.h"
-#include "engine/search/tuner.h"
 #endif

@@ -2,7 +2,22 @@
 #ifndef GPULOCW_TUNE_TUNE_INT_H
 #define GPULOCW_TUNE_TUNE_INT_H
 
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/rec/result.h"
+#include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
+
+struct ana_kernel;
+struct dev_code;
+struct dev_data;
+struct dev_pool;
+struct options;
+struct ptx_module;
+struct tune_advice;
+struct tune_found;
+struct tune_search_opts;
 
 struct tune_trace;
 /* One code shape: the rewritten text, loaded. Configurations that differ in knob values alone share it.

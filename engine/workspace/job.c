@@ -4,6 +4,13 @@
  *                    <--job_snapshot_get--  snapshot  <--publish--/
  *
  * State is touched by the engine thread alone. What it publishes: job_snapshot.c. */
+#include "engine/workspace/job.h"
+
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
 #include "engine/workspace/job_int.h"
 
 #include <errno.h>

@@ -4,7 +4,20 @@
 #ifndef GPULOCW_WORKSPACE_JOB_H
 #define GPULOCW_WORKSPACE_JOB_H
 
-#include "engine/session/session.h"
+#include "engine/base/base.h"
+#include "engine/rec/device.h"
+#include "engine/rec/options.h"
+
+struct ana_kernel;
+struct dev_env;
+struct launch_file;
+struct launch_spec;
+struct pass_output;
+struct ptx_module;
+struct session_run;
+struct tune_advice;
+struct tune_live;
+struct tune_prediction;
 
 enum job_kind {
     /* text: PTX, session or launch file; a PTX finds its launch description by itself, unless number is

@@ -1,5 +1,12 @@
 /* What the memory-cost model says of the options in view: predicted in the background, nothing is
  * launched. */
+#include "engine/base/base.h"
+#include "engine/predict/prediction.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/search/live.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
 #include "engine/workspace/job_int.h"
 
 static void destroy_prediction(void *p)

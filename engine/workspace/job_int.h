@@ -2,9 +2,23 @@
 #ifndef GPULOCW_WORKSPACE_JOB_INT_H
 #define GPULOCW_WORKSPACE_JOB_INT_H
 
-#include "engine/cmd/cmd_int.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/search/advice.h"
+#include "engine/workspace/job.h"
 
 #include <pthread.h>
+
+struct dev;
+struct result;
+struct session;
+struct session_run;
+struct tune_bench;
+struct tune_live;
 
 #define JOB_MAX_MESSAGES 500
 #define JOB_MAX_RUNS     4096

@@ -1,4 +1,16 @@
 /* Opening: PTX, launch descriptions, sessions; kernel, device and launch changes. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/dev/dev.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/tune.h"
 #include "engine/workspace/job_int.h"
 
 #include <stdlib.h>

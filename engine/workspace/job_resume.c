@@ -1,6 +1,14 @@
 /* Going on with a sweep or a search that was cut off: the same again, with what has run taken from the
  * session. What was stopped here is remembered with its options and axes; of a session that was loaded
  * they are read from what it has. */
+#include "engine/base/base.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/job_int.h"
 
 #include <string.h>

@@ -2,6 +2,10 @@
  *
  * What a snapshot shows is held by reference counts (struct shared_ref), so publishing copies
  * pointers, not contents. */
+#include "engine/base/base.h"
+#include "engine/search/advice.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/job_int.h"
 
 #include <errno.h>

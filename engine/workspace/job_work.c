@@ -1,6 +1,23 @@
 /* What each request does. */
-#include "engine/workspace/job_int.h"
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "engine/report/report.h"
+#include "engine/search/advice.h"
+#include "engine/search/live.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
+#include "engine/workspace/job.h"
+#include "engine/workspace/job_int.h"
 
 #include <string.h>
 

@@ -1,5 +1,12 @@
 /* Rewritten code as files to go on with: its text, and the launch that it wants. */
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/pass/pass.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/session/session.h"
 
 #include <stdlib.h>
 #include <string.h>

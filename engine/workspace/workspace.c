@@ -1,5 +1,15 @@
 /* What a command works on: module, launch, data, device, facts. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/dev/dev.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/session/session.h"
 
 #include <string.h>
 #include <unistd.h>

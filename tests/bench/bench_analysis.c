@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 
 static const char gemm[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n"

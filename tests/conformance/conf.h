@@ -6,6 +6,11 @@
 
 #include "engine/dev/dev.h"
 
+struct conf_case;
+struct conf_env;
+struct dev;
+struct str;
+
 enum conf_verdict { CONF_PASS, CONF_FAIL, CONF_SKIP };
 struct conf_env {
     struct dev *dev;

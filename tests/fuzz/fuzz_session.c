@@ -1,8 +1,11 @@
 /* Files that anyone may send: launch descriptions, sessions, lessons, presets. Whatever the bytes,
  * reading them ends with what was read or with a diagnostic; what was read is written, and read again it
  * is the same. */
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 #include "engine/session/lesson.h"
 #include "engine/session/session.h"
+#include "engine/sim/preset.h"
 
 #include <stdio.h>
 #include <stdlib.h>

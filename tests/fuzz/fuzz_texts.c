@@ -1,8 +1,12 @@
 /* Texts that a user writes by hand: themes, key maps, lines of options, launch arguments, expressions.
  * Whatever the bytes, reading them ends with what was read or with a diagnostic; what was read is
  * written, and read again it is the same. The first byte says which it is. */
-#include "tui/base/expr.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "tui/app/launch_edit.h"
+#include "tui/base/expr.h"
 #include "tui/base/request.h"
 #include "tui/base/theme.h"
 

@@ -1,7 +1,13 @@
 /* What a worker's other end could send: bytes as a stream of frames through a pipe, and as the payload
  * of every record. Nothing may crash, leak or claim more than the bytes can hold; what was read whole is
  * written again to the same bytes. */
+#include "engine/dev/dev.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/sim/preset.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,17 @@
 #define GPULOCW_TESTS_GPU_DIFF_H
 
 #include "engine/dev/dev.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 #include "tests/ref/gen.h"
+
+struct buf;
+struct dev;
+struct dev_data;
+struct diags;
+struct diff;
+struct diff_side;
+struct gen;
 
 enum { DIFF_BATCH = 32 /* programs of one module */ };
 

@@ -5,6 +5,8 @@
  *
  * A kernel: each warp walks its own part of a buffer, `unroll` accesses at a time, and notes the clock
  * before and after. */
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 #include "engine/session/session.h"
 #include "tests/gpu/micro.h"
 

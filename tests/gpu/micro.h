@@ -4,6 +4,9 @@
 
 #include "engine/dev/dev.h"
 
+struct micro_row;
+struct micro_walk;
+
 #define MICRO_SMALL (36ull << 20) /* bytes of the buffer that stays in L2 */
 #define MICRO_LARGE (1ull << 28)  /* of the one that does not */
 

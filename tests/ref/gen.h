@@ -8,6 +8,8 @@
 
 #include "engine/base/base.h"
 
+struct gen;
+
 #define GEN_BLOCK     64u
 #define GEN_OUT_BYTES 512u
 #define GEN_IN_BYTES  256u

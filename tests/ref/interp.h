@@ -4,7 +4,14 @@
 #ifndef GPULOCW_TESTS_INTERP_H
 #define GPULOCW_TESTS_INTERP_H
 
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
+struct interp_launch;
+struct interp_op;
 
 struct interp_launch {
     const struct ptx_func *kernel;

@@ -4,7 +4,16 @@
 #ifndef GPULOCW_REF_H
 #define GPULOCW_REF_H
 
-#include "engine/rec/rec.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+
+struct ref_call;
 
 /* Runs the launch (and its `before` launches) on data's buffers, in place.
  * False: no reference for one of the kernels, or an argument is missing. */

@@ -3,9 +3,16 @@
 #ifndef GPULOCW_TESTS_LIVE_H
 #define GPULOCW_TESTS_LIVE_H
 
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/view.h"
 
 #include <poll.h>
+
+struct job_engine;
 
 static struct job_engine *live_engine;
 static uint64_t live_posted;

@@ -3,6 +3,9 @@
  * usage: pictures FOLDER   (`make pictures`) */
 #include "tests/terminal/live.h"
 
+#include "tui/app/app.h"
+#include "tui/base/key.h"
+#include "tui/base/request.h"
 #include "tui/draw/panel.h"
 #include "tui/draw/picture.h"
 

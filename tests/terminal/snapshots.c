@@ -2,6 +2,21 @@
  * 16 KB L1: the best threshold lies inside, caching all is a deep valley. */
 #include "tests/terminal/snapshots.h"
 
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/search/advice.h"
+#include "engine/search/space.h"
+#include "engine/session/session.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

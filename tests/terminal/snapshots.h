@@ -5,6 +5,8 @@
 
 #include "engine/workspace/job.h"
 
+struct recorder;
+
 enum snapshot_kind {
     SNAP_EMPTY,    /* nothing open */
     SNAP_OPENED,   /* module, launch and facts; nothing run */

@@ -5,8 +5,35 @@
 
 #include "tests/terminal/snapshots.c"
 
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/search/space.h"
+#include "engine/session/session.h"
+#include "tui/app/app.h"
+#include "tui/base/key.h"
 #include "tui/draw/panel.h"
 #include "tui/term/term.h"
+
+struct ana_access;
+struct ana_coalesce;
+struct app;
+struct app_engine;
+struct buf;
+struct event;
+struct job_snapshot;
+struct ptx_func;
+struct recorder;
+struct rect;
+struct stage;
+struct surface;
 
 struct stage {
     struct recorder rec;

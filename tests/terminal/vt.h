@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct vt;
+
 #define VT_MAX_W 300
 #define VT_MAX_H 100
 struct vt {

@@ -1,6 +1,7 @@
 /* Writes the manual page from the tables of the program: commands, options, knobs,
  * keys and commands of the workbench. `make man` puts it into docs/gpulocw.1. */
 #include "engine/cmd/cmd_int.h"
+#include "engine/rec/knobs.h"
 #include "tui/app/command.h"
 #include "tui/base/request.h"
 

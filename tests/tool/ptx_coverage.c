@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 static const struct {
     const char *section, *title;
@@ -67,10 +71,10 @@ static size_t collect(struct row *rows, size_t cap)
 {
     size_t n = 0;
     for (int op = 1; op < PTX_OP_COUNT; op++)
-        for (const char *s = ptx_op_info((enum ptx_op)op)->section; *s && n < cap;) {
+        for (const char *s = ptx_op_info(op)->section; *s && n < cap;) {
             size_t len = strcspn(s, " ");
             snprintf(rows[n].section, sizeof rows[n].section, "%.*s", (int)len, s);
-            rows[n++].op = (enum ptx_op)op;
+            rows[n++].op = op;
             s += len + (s[len] == ' ');
         }
     qsort(rows, n, sizeof *rows, by_section);

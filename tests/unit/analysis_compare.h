@@ -4,7 +4,22 @@
 
 #include "tests/unit/analysis_support.h"
 
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
+#include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
+
+struct ana_access;
+struct ana_kernel;
+struct ana_opts;
+struct diags;
+struct ptx_func;
+struct ptx_module;
+struct sim_mem;
+struct sim_program;
 
 /* ---- one launch on the simulated device ---- */
 static inline void put_args(const struct ptx_func *f, const struct launch_data *d, struct sim_mem *mem,

@@ -9,6 +9,16 @@
 #include <string.h>
 
 #include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+
+struct an_gen;
+struct an_launch;
+struct buf;
+struct diags;
+struct ptx_module;
 
 #define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
 

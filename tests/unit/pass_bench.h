@@ -12,8 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "engine/session/session.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+
+struct bench;
+struct buf;
+struct dev;
+struct dev_code;
+struct dev_data;
+struct dev_info;
+struct diags;
+struct result;
+struct str;
 
 #define MAX_BYTES (48u << 20)
 

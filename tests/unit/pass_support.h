@@ -7,7 +7,20 @@
 #include <string.h>
 
 #include "engine/pass/pass.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "tests/support.h"
+
+struct diags;
+struct dim3u;
+struct workspace;
 
 struct workspace {
     struct ptx_module *m;

@@ -7,7 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/cmd/cmd_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
 #include "engine/session/session.h"
+#include "engine/sim/mem.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+
+struct buf;
+struct diags;
+struct job;
+struct sim_program;
+struct str;
 
 #define JOB_ARGS 16
 struct job {

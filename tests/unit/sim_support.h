@@ -5,11 +5,25 @@
 
 #include "tests/support.h"
 
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/lanes/lanes.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct buf;
+struct diags;
+struct sim_case;
+struct sim_mem;
+struct sim_preset;
+struct sim_program;
 
 #define SIM_HEAD ".version 8.3\n.target sm_90\n.address_size 64\n"
 

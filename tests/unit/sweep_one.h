@@ -2,7 +2,17 @@
 #ifndef GPULOCW_TESTS_SWEEP_ONE_H
 #define GPULOCW_TESTS_SWEEP_ONE_H
 
+#include "engine/predict/prediction.h"
+#include "engine/search/advice.h"
+#include "engine/search/live.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
+
+struct diags;
+struct options;
+struct result;
+struct tune_bench;
 
 /* done: points of a cut-off sweep. *out is owned: tune_sweep_free, also after an error. ST_USAGE where
  * `axis` is more than one curve. */

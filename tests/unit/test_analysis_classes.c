@@ -5,6 +5,8 @@
 
 #include <glob.h>
 
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 #include "engine/session/session.h"
 
 /* ---- which kernel shows which class; a load's evidence must say `why` ---- */

@@ -2,7 +2,10 @@
  * forms against executed slices on kernels made from random shapes. */
 #include "tests/unit/analysis_support.h"
 
+#include "engine/analysis/closed_form.h"
+#include "engine/analysis/closed_form_cases.h"
 #include "engine/analysis/facts.h"
+#include "engine/analysis/slice/slice.h"
 
 /* ---- the paper's base table (coalesce paper, table 3; digest section 4) ---- */
 struct base_row {

@@ -6,6 +6,7 @@
 #include <glob.h>
 #include <stdlib.h>
 
+#include "engine/rec/launch.h"
 #include "engine/session/session.h"
 #include "tests/unit/analysis_compare.h"
 

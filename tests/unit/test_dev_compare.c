@@ -1,6 +1,9 @@
 /* Comparing on the device: the comparison kernel against a loop in C (run by the simulated device), and
  * that the CUDA device reads an output back only when no launch left the same bytes before. */
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
 

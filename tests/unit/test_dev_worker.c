@@ -1,6 +1,10 @@
 /* The worker protocol, launchers, workers that die, and pools of them. The device
  * at the far end is the fake driver. */
 #include "engine/dev/worker/wire.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 #include "tests/unit/dev_scene.h"
 
 #include <limits.h>

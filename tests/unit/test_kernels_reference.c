@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/dev/dev.h"
 #include "engine/session/session.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 #include "tests/ref_kernels/ref.h"
 
 #define MAX_BYTES (96u << 20)

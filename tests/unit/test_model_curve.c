@@ -9,7 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/cache.h"
+#include "engine/perfmodel/category.h"
+#include "engine/perfmodel/cost.h"
+#include "engine/perfmodel/lru_set.h"
+#include "engine/perfmodel/reuse.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/perfmodel/warp_sim.h"
 
 #define W 16
 #define N (W + 1)

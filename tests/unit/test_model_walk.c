@@ -3,7 +3,13 @@
 
 #include <math.h>
 
-#include "engine/perfmodel/perfmodel.h"
+#include "engine/perfmodel/cache.h"
+#include "engine/perfmodel/category.h"
+#include "engine/perfmodel/cost.h"
+#include "engine/perfmodel/lru_set.h"
+#include "engine/perfmodel/reuse.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/perfmodel/warp_sim.h"
 
 /* Latencies 30, 200 and 500; no queues unless a test sets them. Each warp takes its steps from
  * script[warp], per CTA anew. Lines below 100 come from L2, others from DRAM. */

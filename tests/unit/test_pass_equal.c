@@ -152,7 +152,7 @@ static uint32_t first_load(const struct bench *b)
 {
     const struct ptx_func *f = ptx_find_func(b->m, str_of(b->launch.kernel));
     for (uint32_t k = 0; k < f->ninsts; k++) {
-        const struct ptx_op_info *info = ptx_op_info((enum ptx_op)f->insts[k].op);
+        const struct ptx_op_info *info = ptx_op_info(f->insts[k].op);
         if (info->name && strcmp(info->name, "ld") == 0 && f->insts[k].space == PTX_SPACE_GLOBAL)
             return f->insts[k].at.line;
     }

@@ -5,6 +5,9 @@
  * it reads bytes that neighbours may be writing (and never uses them): races are not checked there. */
 #include "tests/unit/pass_support.h"
 
+#include "engine/dev/dev.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 #include "engine/session/session.h"
 
 #define DIR "tests/golden/pass/"

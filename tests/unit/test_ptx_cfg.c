@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #define HEAD ".version 8.0\n.target sm_80\n.address_size 64\n"
 
@@ -41,7 +45,7 @@ static void reach(const struct ptx_cfg *c, uint32_t from, uint32_t without, bool
 static bool leaves(const struct ptx_cfg *c, uint32_t b)
 {
     const struct ptx_inst *last = &c->func->insts[c->blocks[b].first + c->blocks[b].n - 1];
-    return !c->blocks[b].nsucc || ptx_op_info((enum ptx_op)last->op)->effect == EFFECT_EXIT ||
+    return !c->blocks[b].nsucc || ptx_op_info(last->op)->effect == EFFECT_EXIT ||
            c->blocks[b].first + c->blocks[b].n == c->func->ninsts;
 }
 

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #define DIR_NAME "tests/golden/ptx"
 
@@ -185,7 +189,7 @@ static void every_row_is_used(void **state)
     unsigned missing = 0;
     for (int op = 1; op < PTX_OP_COUNT; op++)
         if (!used[op])
-            print_error("no module of " DIR_NAME " uses %s\n", ptx_op_info((enum ptx_op)op)->name),
+            print_error("no module of " DIR_NAME " uses %s\n", ptx_op_info(op)->name),
                 missing++;
     assert_int_equal(missing, 0);
 }

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #define HEAD ".version 8.3\n.target sm_90a\n.address_size 64\n"
 
@@ -338,7 +342,7 @@ static void tables_agree(void **state)
             fail_msg("%s is a type in one table only", ptx_mod_text((enum ptx_mod)m));
     }
     for (int op = 1; op < PTX_OP_COUNT; op++) {
-        const struct ptx_op_info *o = ptx_op_info((enum ptx_op)op);
+        const struct ptx_op_info *o = ptx_op_info(op);
         assert_non_null(o->name);
         assert_non_null(o->sig);
         assert_true(o->section);

@@ -1,5 +1,12 @@
 /* rec: the contract's random data, init forms, knobs. */
-#include "engine/rec/rec.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
 #include "tests/support.h"
 
 #include <math.h>

@@ -1,5 +1,10 @@
 /* session: launch descriptions, presets, sessions. */
+#include "engine/rec/data.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/search/tuner.h"
 #include "engine/session/session.h"
+#include "engine/sim/preset.h"
 #include "tests/support.h"
 
 #include <dirent.h>

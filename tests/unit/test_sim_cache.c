@@ -10,6 +10,10 @@
 #include <math.h>
 
 #include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l1.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 
 #define BYTES(sets, ways) ((uint64_t)(sets) * (ways)*128)
 

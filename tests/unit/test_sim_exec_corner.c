@@ -2,7 +2,9 @@
  * asynchronous copies, forms of mbarrier, printf with stars, calls that go wrong, limits of launches. */
 #include "tests/unit/sim_support.h"
 
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/step.h"
 
 #define ENTRY                                                                                          \
     ".visible .entry k(.param .u64 p)\n{\n"                                                            \

@@ -4,6 +4,9 @@
  * what stands there must really be refused. Instructions that the ISA counts as texture, surface, tensor
  * core or bulk tensor work have no executor in ops.def and are not looked at; those of warp-level
  * matrices take fragments of many shapes, which test_sim_exec_vectors.c knows. */
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+
 #include "tests/unit/sim_support.h"
 
 #define WORDS 24

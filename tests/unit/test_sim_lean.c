@@ -1,6 +1,14 @@
 /* What a timing sample leaves out (decode_lean.c): no number of it may change, whatever way a value
  * takes to an address, a branch or a guard; and values that only outputs need are left out. */
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 #include "tests/unit/sim_support.h"
 
 #include <math.h>

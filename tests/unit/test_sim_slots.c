@@ -1,7 +1,15 @@
 /* Registers that share a slot of a frame (decode_slot.c) are never live at once: liveness is found again
  * here, instruction by instruction and without blocks, over every kernel of kernels/ and
  * tests/heldout/suites and over programs made for it. */
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 #include "tests/unit/sim_support.h"
 
 #include <dirent.h>

@@ -1,6 +1,10 @@
 /* Timed launches: counts, latencies, determinism, sampling, limits. */
 #include "tests/support.h"
+#include "engine/rec/launch.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 #include "tests/unit/sim_job.h"
 
 #include <math.h>

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/dev/dev.h"
 #include "engine/session/session.h"
+#include "engine/sim/preset.h"
 
 static void near_value(const char *what, double have, double want, double share)
 {

@@ -5,14 +5,21 @@
 #include <dirent.h>
 #include <string.h>
 
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/memory.h"
+#include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/warp.h"
 #include "tests/unit/sim_job.h"
 
 /* b reads or writes what a writes; or, being a load, writes what a reads (else the assembler may rename
  * the register). */
 static bool follows(const struct exec_inst *a, const struct exec_inst *b)
 {
-    bool load = ptx_op_info((enum ptx_op)b->ptx->op)->effect == EFFECT_LOAD;
+    bool load = ptx_op_info(b->ptx->op)->effect == EFFECT_LOAD;
     for (uint32_t i = 0; i < (uint32_t)a->ndst + a->nsrc; i++)
         for (uint32_t k = 0; k < (uint32_t)b->ndst + b->nsrc; k++)
             if (a->regs[i] == b->regs[k] && (i < a->ndst || (load && k < b->ndst)))
@@ -22,12 +29,12 @@ static bool follows(const struct exec_inst *a, const struct exec_inst *b)
 
 static bool is_store(const struct exec_inst *i)
 {
-    enum ptx_effect e = ptx_op_info((enum ptx_op)i->ptx->op)->effect;
+    enum ptx_effect e = ptx_op_info(i->ptx->op)->effect;
     return e == EFFECT_STORE || e == EFFECT_ATOMIC;
 }
 static bool is_load(const struct exec_inst *i)
 {
-    return ptx_op_info((enum ptx_op)i->ptx->op)->effect == EFFECT_LOAD;
+    return ptx_op_info(i->ptx->op)->effect == EFFECT_LOAD;
 }
 
 static void check_region(const struct timing_plan *t, const struct timing_region *r)
@@ -151,7 +158,7 @@ static void test_roots_split(void **state)
     assert_int_equal(timing_plan_make(&t, j.prog, &j.preset), ST_OK);
     uint32_t n = 0;
     for (uint32_t i = 0; i + 1 < j.prog->ncode; i++) {
-        enum ptx_op op = (enum ptx_op)j.prog->code[i].ptx->op;
+        enum ptx_op op = j.prog->code[i].ptx->op;
         if (op != PTX_OP_SQRT && op != PTX_OP_RCP && op != PTX_OP_DIV)
             continue;
         assert_int_equal(t.op[i + 1].region, t.op[i].region + 1);

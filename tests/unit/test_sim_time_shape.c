@@ -2,7 +2,11 @@
  * paper, block shapes, operators that must differ. Goldens of order, not of value. */
 #include "tests/support.h"
 
+#include "engine/rec/launch.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 #include "tests/unit/sim_job.h"
 #include "tests/unit/sim_support.h"
 

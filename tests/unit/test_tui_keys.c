@@ -2,8 +2,27 @@
 #include "tests/support.h"
 
 #include "tests/terminal/stage.h"
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
+#include "engine/cmd/cmd_int.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/search/space.h"
+#include "engine/session/session.h"
+#include "tui/app/app.h"
 #include "tui/app/command.h"
 #include "tui/app/lesson_run.h"
+#include "tui/app/prompt.h"
+#include "tui/app/view.h"
+#include "tui/base/request.h"
+#include "tui/base/theme.h"
 
 #include <math.h>
 

@@ -3,6 +3,8 @@
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
+#include "engine/session/lesson.h"
+#include "tui/app/app.h"
 #include "tui/app/lesson_run.h"
 
 #include <dirent.h>

@@ -1,10 +1,16 @@
 /* Keys, key map, themes, settings, prompt, expressions, UTF-8, input decoding. */
 #include "tests/support.h"
 
+#include "tui/app/app.h"
 #include "tui/app/command.h"
 #include "tui/app/config.h"
-#include "tui/base/expr.h"
+#include "tui/app/prompt.h"
 #include "tui/app/view.h"
+#include "tui/base/expr.h"
+#include "tui/base/key.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/term/term.h"
 
 #include <dirent.h>

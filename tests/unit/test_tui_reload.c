@@ -3,7 +3,12 @@
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/reload.h"
+#include "tui/app/view.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,9 @@
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"
+#include "engine/base/base.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/as_command.h"
 
 #include <stdio.h>

@@ -1,6 +1,15 @@
 /* The memory-cost model as predictor: its counts by hand, its ranking against simulated time, what it
  * will not say; searches that use it; other data sets; advice after trying. */
+#include "engine/pass/pass.h"
+#include "engine/predict/prediction.h"
 #include "engine/predict/request_trace.h"
+#include "engine/rec/launch.h"
+#include "engine/search/advice.h"
+#include "engine/search/live.h"
+#include "engine/search/tuner.h"
+#include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
+#include "engine/tune/tune_int.h"
 #include "tests/unit/tune_support.h"
 
 #define FERMI "sim:fermi-16k"

@@ -7,10 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/session/session.h"
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/predict/prediction.h"
+#include "engine/predict/request_trace.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/search/advice.h"
+#include "engine/search/live.h"
 #include "engine/search/space.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
 #ifndef assert_status_ok /* a bench brings its own, without cmocka */
 #include "tests/support.h"
+
+struct dev;
+struct options;
+struct result;
+struct rig;
+struct seen;
+struct tune_bench;
 #endif
 
 struct rig {

@@ -1,13 +1,25 @@
 /* app: state, snapshots, events. See app.h. */
+#include "tui/app/app.h"
+
+#include "engine/base/base.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
 #include "tui/app/command.h"
 #include "tui/app/config.h"
 #include "tui/app/export.h"
 #include "tui/app/legal.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/notice.h"
+#include "tui/app/prompt.h"
 #include "tui/app/reload.h"
 #include "tui/app/reuse.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/key.h"
+#include "tui/base/request.h"
+#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>

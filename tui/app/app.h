@@ -5,11 +5,20 @@
 #ifndef GPULOCW_TUI_APP_APP_H
 #define GPULOCW_TUI_APP_APP_H
 
+#include "engine/base/base.h"
+#include "engine/rec/options.h"
 #include "engine/workspace/job.h"
-#include "engine/session/lesson.h"
-#include "tui/base/plot_model.h"
 #include "tui/app/prompt.h"
+#include "tui/app/view_state.h"
+#include "tui/base/plot_model.h"
 #include "tui/base/request.h"
+#include "tui/base/theme.h"
+
+struct event;
+struct lesson;
+struct ptx_module;
+struct session_run;
+struct work;
 
 /* What the workbench asks of the engine thread; tests put a recorder here. */
 struct app_engine {
@@ -23,7 +32,6 @@ struct app_engine {
 /* What handling an event came to. */
 enum ui_effect { UI_REDRAW = 1, UI_REPAINT = 2, UI_LEAVE = 4, UI_SUSPEND = 8, UI_MOUSE = 16 };
 
-#include "tui/app/view_state.h"
 /* v[at-1] is the present; v[at..n) can be redone */
 struct undo {
     struct options v[UNDO_MAX];

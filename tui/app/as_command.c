@@ -1,5 +1,13 @@
 /* as_command: see as_command.h. */
 #include "tui/app/as_command.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/view.h"
 
 #include <string.h>

@@ -2,7 +2,9 @@
 #ifndef GPULOCW_TUI_APP_AS_COMMAND_H
 #define GPULOCW_TUI_APP_AS_COMMAND_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
 
 /* "gpulocw run FILE ..."; the frame's. NULL: nothing is open that a command could run. */
 const char *as_command(struct app *a);

@@ -1,6 +1,18 @@
 /* check: the small language of a lesson's checks; see lesson_run.h. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/perfmodel/category.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "tui/app/app.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/view.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
 
 #include <ctype.h>
 #include <math.h>

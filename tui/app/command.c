@@ -1,10 +1,25 @@
 /* command: the table of commands and what they do; completion. */
 #include "tui/app/command.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/search/advice.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/export.h"
 #include "tui/app/lesson_run.h"
+#include "tui/app/prompt.h"
 #include "tui/app/reload.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
 
 #include <ctype.h>
 #include <dirent.h>

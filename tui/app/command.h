@@ -3,7 +3,9 @@
 #ifndef GPULOCW_TUI_APP_COMMAND_H
 #define GPULOCW_TUI_APP_COMMAND_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
 
 /* How the argument is completed. */
 enum complete {

@@ -1,6 +1,13 @@
 /* config: see config.h. Settings file: lines "name = value", '#' comments. */
 #include "tui/app/config.h"
 
+#include "engine/base/base.h"
+#include "engine/session/lesson.h"
+#include "tui/app/app.h"
+#include "tui/app/prompt.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

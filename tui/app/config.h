@@ -4,7 +4,10 @@
 #ifndef GPULOCW_TUI_APP_CONFIG_H
 #define GPULOCW_TUI_APP_CONFIG_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
+struct app_settings;
 
 /* Reads settings, keys and history into a. home: for tests; NULL: from the environment. */
 void config_load(struct app *a, const char *home, struct diags *ds);

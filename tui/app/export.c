@@ -1,6 +1,15 @@
 /* export: see export.h. */
 #include "tui/app/export.h"
+
+#include "engine/base/base.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/view.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 
 #include <math.h>
 #include <stdio.h>

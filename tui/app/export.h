@@ -2,7 +2,10 @@
 #ifndef GPULOCW_TUI_APP_EXPORT_H
 #define GPULOCW_TUI_APP_EXPORT_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+#include "tui/base/request.h"
+
+struct app;
 
 /* Writes to path (NULL: PANEL.EXT in the current folder) and says so in the notice. */
 void export_panel(struct app *a, const char *format, const char *path);

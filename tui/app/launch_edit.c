@@ -1,6 +1,10 @@
 /* launch_edit: see launch_edit.h. */
 #include "tui/app/launch_edit.h"
 
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,10 @@
 #ifndef GPULOCW_TUI_APP_LAUNCH_EDIT_H
 #define GPULOCW_TUI_APP_LAUNCH_EDIT_H
 
-#include "engine/rec/rec.h"
+#include "engine/base/base.h"
+
+struct arg_spec;
+struct dim3u;
 
 /* Text that launch_arg_parse reads back; appended to out. */
 void launch_arg_text(const struct arg_spec *g, struct buf *out);

@@ -1,8 +1,13 @@
 /* legal: see legal.h. */
 #include "tui/app/legal.h"
-#include "tui/base/work.h"
 
+#include "engine/base/base.h"
 #include "engine/pass/pass.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/base/work.h"
 
 #include <string.h>
 

@@ -4,7 +4,9 @@
 #ifndef GPULOCW_TUI_APP_LEGAL_H
 #define GPULOCW_TUI_APP_LEGAL_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
 
 /* Why value v of knob k is not legal; NULL: it is, or nothing is known yet. Starts the work when there
  * is none for the present options. */

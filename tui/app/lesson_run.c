@@ -1,8 +1,19 @@
 /* lesson_run: see lesson_run.h. */
 #include "tui/app/lesson_run.h"
+
+#include "engine/base/base.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/session/lesson.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/command.h"
 #include "tui/app/config.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>

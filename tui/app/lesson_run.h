@@ -2,7 +2,10 @@
 #ifndef GPULOCW_TUI_APP_LESSON_RUN_H
 #define GPULOCW_TUI_APP_LESSON_RUN_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
+struct lesson;
 
 /* Opens a lesson file: loads it, opens its kernel and device. Mistakes are the notice. */
 bool lesson_open(struct app *a, const char *path);

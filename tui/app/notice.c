@@ -1,6 +1,15 @@
 /* notice: see notice.h. */
 #include "tui/app/notice.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/view.h"
+#include "tui/base/request.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,10 @@
 #ifndef GPULOCW_TUI_APP_NOTICE_H
 #define GPULOCW_TUI_APP_NOTICE_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
+struct job_snapshot;
 
 /* Announces what the present snapshot says that `old` did not; the first error that has a place
  * in the shown text is gone to. */

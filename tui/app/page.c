@@ -1,5 +1,16 @@
 /* page: lines of a panel for one frame, and moving through a list of lines. */
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/result.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/app/prompt.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* prompt: line editing with recall. */
 #include "tui/app/prompt.h"
+
+#include "engine/base/base.h"
+#include "tui/base/key.h"
 #include "tui/base/text.h"
 
 #include <stdio.h>

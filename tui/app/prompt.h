@@ -2,7 +2,7 @@
 #ifndef GPULOCW_TUI_APP_PROMPT_H
 #define GPULOCW_TUI_APP_PROMPT_H
 
-#include "tui/base/key.h"
+#include "engine/base/base.h"
 
 enum prompt_kind {
     PROMPT_NONE,

@@ -1,6 +1,15 @@
 /* reload: see reload.h. */
 #include "tui/app/reload.h"
 
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+
 #include <stdio.h>
 #include <string.h>
 

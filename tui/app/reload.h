@@ -4,7 +4,9 @@
 #ifndef GPULOCW_TUI_APP_RELOAD_H
 #define GPULOCW_TUI_APP_RELOAD_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
 
 /* Asks for the open PTX file again. */
 unsigned reload_ask(struct app *a);

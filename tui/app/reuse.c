@@ -1,5 +1,12 @@
 /* reuse: see reuse.h. */
 #include "tui/app/reuse.h"
+
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
+#include "engine/rec/data.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/base/work.h"
 
 #include <stdio.h>

@@ -4,7 +4,10 @@
 #ifndef GPULOCW_TUI_APP_REUSE_H
 #define GPULOCW_TUI_APP_REUSE_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct ana_curve;
+struct app;
 
 enum reuse_state { REUSE_NONE, REUSE_WORKING, REUSE_READY };
 /* Starts the work when it was not. REUSE_READY: *out is the curve, valid until reuse_drop. */

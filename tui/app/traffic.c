@@ -1,5 +1,11 @@
 /* traffic: see traffic.h. */
 #include "tui/app/traffic.h"
+
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/result.h"
+#include "tui/app/app.h"
 #include "tui/app/view.h"
 
 #include <math.h>

@@ -4,7 +4,11 @@
 #ifndef GPULOCW_TUI_APP_TRAFFIC_H
 #define GPULOCW_TUI_APP_TRAFFIC_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct ana_access;
+struct app;
+struct result;
 
 struct traffic {
     /* by this result, the one in the counters panel; NULL: by the analysis */

@@ -3,7 +3,22 @@
 #ifndef GPULOCW_TUI_APP_VIEW_H
 #define GPULOCW_TUI_APP_VIEW_H
 
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "tui/base/request.h"
+#include "tui/base/theme.h"
+
+struct ana_access;
+struct app;
+struct list;
+struct options;
+struct page;
+struct plot;
+struct result;
+struct row;
+struct session_run;
+struct source_view;
+struct tune_sweep;
 
 struct view {
     /* Brings page (or list count) up to date for a panel of w x h cells; once a frame. */

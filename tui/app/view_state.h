@@ -2,11 +2,12 @@
 #ifndef GPULOCW_TUI_APP_VIEW_STATE_H
 #define GPULOCW_TUI_APP_VIEW_STATE_H
 
-#include "engine/workspace/job.h"
-#include "engine/session/lesson.h"
+#include "engine/base/base.h"
 #include "tui/base/plot_model.h"
-#include "tui/app/prompt.h"
-#include "tui/base/request.h"
+
+struct row_span;
+struct session;
+struct traffic;
 
 /* Lines of a panel as last drawn; `item` is what a line stands for, -1: not selectable. */
 struct page_line {

@@ -2,7 +2,8 @@
 #ifndef GPULOCW_TUI_BASE_PLOT_MODEL_H
 #define GPULOCW_TUI_BASE_PLOT_MODEL_H
 
-#include "tui/base/text.h"
+#include "engine/base/base.h"
+#include "tui/base/theme.h"
 
 enum plot_style { PLOT_BRAILLE, PLOT_BLOCK, PLOT_ASCII };
 /* MISS: of the locality panel, not among those of a sweep */

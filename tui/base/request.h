@@ -5,7 +5,7 @@
 #ifndef GPULOCW_TUI_BASE_REQUEST_H
 #define GPULOCW_TUI_BASE_REQUEST_H
 
-#include "tui/base/key.h"
+#include "engine/base/base.h"
 
 /* id, name (its view is view_<name>), title, short title, help, list-like */
 #define PANEL_LIST(X)                                                                                  \

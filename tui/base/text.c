@@ -1,6 +1,9 @@
 /* text: see text.h. */
 #include "tui/base/text.h"
 
+#include "engine/base/base.h"
+#include "tui/base/theme.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* work: see work.h. */
 #include "tui/base/work.h"
 
+#include "engine/base/base.h"
+
 #include <pthread.h>
 
 static void let_go(struct work *w)

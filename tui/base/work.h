@@ -5,7 +5,10 @@
 #ifndef GPULOCW_TUI_BASE_WORK_H
 #define GPULOCW_TUI_BASE_WORK_H
 
+#include "engine/base/base.h"
 #include "tui/app/app.h"
+
+struct job_snapshot;
 
 enum work_state { WORK_BUSY, WORK_READY, WORK_FAILED };
 struct work { /* first member of the record; the rest is the owner's */

@@ -1,5 +1,18 @@
 /* bars: title and tabs above, message or prompt and keys below. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/app/prompt.h"
+#include "tui/app/view.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/draw/panel.h"
+#include "tui/draw/surface.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,12 @@
 #ifndef GPULOCW_TUI_DRAW_PANEL_H
 #define GPULOCW_TUI_DRAW_PANEL_H
 
-#include "tui/app/view.h"
+#include "engine/base/base.h"
 #include "tui/draw/surface.h"
+
+struct app;
+struct event;
+struct plot;
 
 /* What was drawn where, for the mouse. */
 enum hit_kind { HIT_PANEL, HIT_LINES, HIT_TAB, HIT_REQUEST, HIT_OVER, HIT_PLOT };

@@ -2,6 +2,11 @@
  * per run of a look; textLength keeps the columns aligned with any font. */
 #include "tui/draw/picture.h"
 
+#include "engine/base/base.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
+#include "tui/draw/surface.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,10 @@
 #ifndef GPULOCW_TUI_DRAW_PICTURE_H
 #define GPULOCW_TUI_DRAW_PICTURE_H
 
-#include "tui/draw/surface.h"
+#include "engine/base/base.h"
+
+struct surface;
+struct theme;
 
 /* Appends a standalone SVG document; default colours are those of a dark or light ground. */
 void picture_svg(const struct surface *s, const struct theme *theme, bool light, struct buf *out);

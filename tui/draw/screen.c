@@ -1,7 +1,18 @@
 /* screen: where what goes. Layouts are tables: each slot is a part of the body
  * in percent and the panels that may stand there; it shows the focused one, else
  * the one that was in front last. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/key.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/draw/panel.h"
+#include "tui/draw/surface.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,10 @@
 /* surface: see surface.h. */
 #include "tui/draw/surface.h"
 
+#include "engine/base/base.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -5,7 +5,10 @@
 #ifndef GPULOCW_TUI_DRAW_SURFACE_H
 #define GPULOCW_TUI_DRAW_SURFACE_H
 
-#include "tui/base/text.h"
+#include "engine/base/base.h"
+#include "tui/base/theme.h"
+
+struct row;
 
 struct rect {
     int x, y, w, h;

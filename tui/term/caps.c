@@ -1,4 +1,5 @@
 /* caps: the one file that includes curses: what terminfo knows of the terminal. */
+#include "engine/base/base.h"
 #include "tui/term/term.h"
 
 #include <curses.h>

@@ -1,4 +1,6 @@
 /* main of the full program: the command line with the workbench as its front end. */
+#include "engine/base/base.h"
+#include "engine/cmd/cmd.h"
 #include "tui/app/lesson_run.h"
 #include "tui/term/workbench.h"
 

@@ -1,10 +1,22 @@
 /* plain: the workbench as lines of text, for screen readers, logs and terminals
  * that cannot address the cursor. Same commands as after ':', and
  *   show [PANEL]   prints a panel      wait   waits until the engine is idle */
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
+#include "engine/cmd/cmd.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/command.h"
 #include "tui/app/export.h"
+#include "tui/app/prompt.h"
 #include "tui/app/reuse.h"
-#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
 #include "tui/draw/surface.h"
 #include "tui/term/workbench.h"
 

@@ -6,6 +6,13 @@
  * a second one of those dies at once. */
 #include "tui/term/term.h"
 
+#include "engine/base/base.h"
+#include "tui/base/key.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
+#include "tui/draw/surface.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>

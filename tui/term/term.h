@@ -3,10 +3,12 @@
 #ifndef GPULOCW_TUI_TERM_TERM_H
 #define GPULOCW_TUI_TERM_TERM_H
 
-#include "tui/base/key.h"
+#include "engine/base/base.h"
 #include "tui/base/plot_model.h"
 #include "tui/base/theme.h"
-#include "tui/draw/surface.h"
+
+struct event;
+struct surface;
 
 /* What terminfo says, read once (caps.c, the one file with curses). */
 struct caps {

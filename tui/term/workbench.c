@@ -1,11 +1,22 @@
 /* workbench: see workbench.h. One thread: it sleeps in poll until a key, a
  * signal, a newer snapshot, a theme or the open PTX being written, or a timer. */
+#include "tui/term/workbench.h"
+
+#include "engine/base/base.h"
+#include "engine/cmd/cmd.h"
+#include "engine/dev/dev.h"
+#include "engine/ptx/ptx.h"
+#include "engine/session/lesson.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/config.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/reload.h"
+#include "tui/base/key.h"
+#include "tui/base/request.h"
 #include "tui/draw/panel.h"
+#include "tui/draw/surface.h"
 #include "tui/term/term.h"
-#include "tui/term/workbench.h"
 
 #include <poll.h>
 #include <pthread.h>

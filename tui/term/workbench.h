@@ -3,8 +3,12 @@
 #ifndef GPULOCW_TUI_TERM_WORKBENCH_H
 #define GPULOCW_TUI_TERM_WORKBENCH_H
 
-#include "engine/cmd/cmd.h"
-#include "tui/app/app.h"
+#include "engine/base/base.h"
+
+struct app;
+struct cmd_front_opts;
+struct dev_env;
+struct job_engine;
 
 /* The engine with the number of requests it was given. */
 struct engine_link {

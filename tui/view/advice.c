@@ -1,4 +1,17 @@
 /* advice: ranked things to try, each one key away. */
+#include "engine/base/base.h"
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/search/advice.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/search.h"
 
 #include <stdio.h>

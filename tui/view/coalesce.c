@@ -1,9 +1,20 @@
 /* coalesce: the paper's graph (32 word positions from the warp's first address),
  * degree, sectors, and which lane of one warp touches which sector.
  * Item 0 is the kernel; item i+1 the access i of the analysis. */
-#include "tui/base/expr.h"
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "tui/app/app.h"
 #include "tui/app/traffic.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/expr.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 
 #include <ctype.h>
 #include <math.h>

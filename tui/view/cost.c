@@ -1,6 +1,14 @@
 /* cost: what the memory-cost model says of the present options before anything
  * is launched (schedule paper, section 5): the paper's sum with its parts, and
  * ours: one SM's warps in time, no less than five bounds. Always labelled modelled. */
+#include "engine/base/base.h"
+#include "engine/predict/prediction.h"
+#include "engine/rec/knobs.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/search.h"
 
 #include <math.h>

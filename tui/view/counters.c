@@ -1,5 +1,18 @@
 /* counters: one result's way through the memory: requests, L1, L2, DRAM, as
  * bars in proportion to the bytes, and the difference to a base line. */
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/search.h"
 
 #include <math.h>

@@ -2,7 +2,20 @@
  * KiB; between powers the curve is evaluated four times an octave, besides the
  * sizes that the device has. */
 #include "tui/view/curve.h"
+
+#include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/session/session.h"
+#include "tui/app/app.h"
 #include "tui/app/reuse.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 
 #include <math.h>
 #include <stdio.h>

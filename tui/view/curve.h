@@ -3,7 +3,10 @@
 #ifndef GPULOCW_TUI_VIEW_CURVE_H
 #define GPULOCW_TUI_VIEW_CURVE_H
 
-#include "tui/app/view.h"
+#include "engine/base/base.h"
+
+struct app;
+struct plot;
 
 void curve_lines(struct app *a, unsigned w); /* below the plot */
 void curve_arrays(struct app *a, unsigned w);

@@ -1,6 +1,15 @@
 /* locality: who reuses the data and where, in four parts: class with evidence
  * and reuse split (cluster paper), misses by cache size (curve.c; schedule
  * paper), footprint of each array, sharing between CTAs as a heat map. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/curve.h"
 
 #include <math.h>

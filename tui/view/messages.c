@@ -1,7 +1,14 @@
 /* messages: what the engine said and what the screen itself warned of, oldest
  * first. Item i below ITEM_SAID is the engine's message i, above it a remark of
  * the app. */
+#include "engine/base/base.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 
 #include <stdio.h>
 #include <string.h>

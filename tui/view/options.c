@@ -1,8 +1,23 @@
 /* options: knobs in groups, then the launch description. Items number the knobs
  * of the table first, then grid, block, shared memory and arguments. */
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/options.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/as_command.h"
 #include "tui/app/launch_edit.h"
 #include "tui/app/legal.h"
+#include "tui/app/prompt.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/search.h"
 
 #include <ctype.h>

@@ -1,5 +1,19 @@
 /* runs: the history of the session. Items are run indices of the snapshot. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
+#include "tui/app/prompt.h"
 #include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 
 #include <math.h>
 #include <stdio.h>

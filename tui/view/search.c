@@ -2,6 +2,19 @@
  * they come from; costs are modelled cycles. */
 #include "tui/view/search.h"
 
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/rec/result.h"
+#include "engine/search/live.h"
+#include "engine/session/session.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,13 @@
 #ifndef GPULOCW_TUI_VIEW_SEARCH_H
 #define GPULOCW_TUI_VIEW_SEARCH_H
 
-#include "tui/app/view.h"
+#include "engine/base/base.h"
+
+struct app;
+struct options;
+struct page;
+struct session_run;
+struct tune_live;
 
 /* The state of the search that belongs to this run, NULL: none is known (a session from a file). */
 const struct tune_live *search_of(const struct app *a, const struct session_run *run);

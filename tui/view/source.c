@@ -1,6 +1,17 @@
 /* source, part 2: the lines of the source panel and what its keys do. */
-#include "tui/view/source_int.h"
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/options.h"
+#include "tui/app/app.h"
 #include "tui/app/traffic.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
+#include "tui/view/source_int.h"
 
 #include <ctype.h>
 #include <limits.h>

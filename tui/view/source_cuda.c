@@ -1,5 +1,11 @@
 /* source, part 5: from PTX back to the CUDA line it was compiled from. A text compiled with -lineinfo or
  * -G has .file and .loc directives (PTX ISA 11.5); without them there is nothing to tell. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "tui/app/app.h"
+#include "tui/app/view_state.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/source_int.h"
 
 #include <stdio.h>

@@ -2,6 +2,18 @@
  * stands on which line, what can be folded, which line of the rewritten text
  * belongs to which line of the original. Made anew when the snapshot's module,
  * facts or rewrite change, never in between. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass.h"
+#include "engine/ptx/edit.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
 #include "tui/view/source_int.h"
 
 #include <stdio.h>

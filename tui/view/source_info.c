@@ -1,7 +1,17 @@
 /* source, part 4: what is known of the line under the cursor, in words: the
  * lines below the text. */
-#include "tui/view/source_int.h"
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/workspace/job.h"
+#include "tui/app/app.h"
 #include "tui/app/traffic.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
+#include "tui/view/source_int.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,14 @@
 #ifndef GPULOCW_TUI_VIEW_SOURCE_INT_H
 #define GPULOCW_TUI_VIEW_SOURCE_INT_H
 
-#include "tui/app/view.h"
+#include "engine/base/base.h"
+
+struct ana_access;
+struct app;
+struct job_message;
+struct ptx_func;
+struct row;
+struct text_lines;
 
 /* Brings the index up to date (cheap when nothing changed). */
 void source_refresh(struct app *a);

@@ -1,5 +1,13 @@
 /* source, part 3: definitions of registers, and the address of a load followed
  * back through them, drawn as the papers' syntax tree (coalesce, cluster). */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/source_int.h"
 
 #include <stdio.h>
@@ -162,7 +170,7 @@ static void tree_def(struct tree *t, uint32_t reg, uint32_t user, bool last)
         (size_t)snprintf(t->prefix + keep, sizeof t->prefix - keep, "%s", last ? "   " : "│  ");
     t->path[t->depth++] = d;
     struct regs regs = { .n = 0 };
-    if (i->space != PTX_SPACE_GLOBAL || ptx_op_info((enum ptx_op)i->op)->effect != EFFECT_ATOMIC)
+    if (i->space != PTX_SPACE_GLOBAL || ptx_op_info(i->op)->effect != EFFECT_ATOMIC)
         ptx_inst_regs(i, collect_read, &regs);
     tree_children(t, d, &regs);
     t->depth--;

@@ -1,5 +1,24 @@
 /* valley: from the sweeps of the snapshot to the plot's numbers (bypass paper:
  * cache peak, cache valley, memory plateau), and the lines below the plot. */
+#include "engine/base/base.h"
+#include "engine/perfmodel/category.h"
+#include "engine/perfmodel/valley.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
+#include "engine/search/live.h"
+#include "engine/search/tuner.h"
+#include "engine/session/session.h"
+#include "engine/tune/sweep.h"
+#include "tui/app/app.h"
+#include "tui/app/view.h"
+#include "tui/app/view_state.h"
+#include "tui/base/plot_model.h"
+#include "tui/base/request.h"
+#include "tui/base/text.h"
+#include "tui/base/theme.h"
 #include "tui/view/search.h"
 
 #include <math.h>

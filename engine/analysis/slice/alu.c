@@ -2,6 +2,8 @@
  * bits; signed operations extend on the way in. PTX sections: 9.7.1, 9.7.3,
  * 9.7.6, 9.7.8, 9.7.9. */
 #include "engine/analysis/slice/slice.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <math.h>
 #include <string.h>

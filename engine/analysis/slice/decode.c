@@ -1,6 +1,12 @@
 /* Instructions to slice ops. Anything that has no row here is "not modelled":
  * the caller then marks what depends on it, it is never guessed. */
 #include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -679,7 +685,7 @@ static bool writes_needed(const struct slice_func *f, const struct ptx_inst *i)
 }
 bool slice_decode(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
 {
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)i->op);
+    const struct ptx_op_info *info = ptx_op_info(i->op);
     switch (info->effect) {
     case EFFECT_LOAD:
         return (i->op == PTX_OP_LD || i->op == PTX_OP_LDU) && i->nopnds >= 2 &&

@@ -2,6 +2,12 @@
  * written. An access outside every buffer reads zero and is counted. */
 #include "engine/analysis/slice/mem.h"
 
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,11 @@
 #ifndef GPULOCW_ANALYSIS_SLICE_MEM_H
 #define GPULOCW_ANALYSIS_SLICE_MEM_H
 
-#include "engine/analysis/slice/slice.h"
+#include "engine/base/base.h"
+
+struct slice;
+struct slice_func;
+struct slice_op;
 
 struct slice_entry {
     uint32_t pc, mask;

@@ -3,6 +3,12 @@
  * ways join (at the immediate post-dominator at the latest). A CTA runs its warps
  * in index order from barrier to barrier. */
 #include "engine/analysis/slice/mem.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

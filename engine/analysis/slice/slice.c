@@ -2,6 +2,15 @@
  * control flow, what of it is not modelled, and the decoded program. */
 #include "engine/analysis/slice/slice.h"
 
+#include "engine/analysis/symbolic/env.h"
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+
 #include <string.h>
 
 /* ---- functions reachable from the kernel ---- */
@@ -143,7 +152,7 @@ static bool idle_branch(const struct slice *s, const struct slice_func *f, const
         if (!in || k - i->index > IDLE_MOST)
             return false;
         if (in->op != PTX_OP_BRA) {
-            if (ptx_op_info((enum ptx_op)in->op)->effect == EFFECT_BRANCH || wanted(s, f, in))
+            if (ptx_op_info(in->op)->effect == EFFECT_BRANCH || wanted(s, f, in))
                 return false; /* an indexed branch goes anywhere */
             continue;
         }
@@ -157,7 +166,7 @@ static bool idle_branch(const struct slice *s, const struct slice_func *f, const
 static bool wanted(const struct slice *s, const struct slice_func *f, const struct ptx_inst *i)
 {
     const struct slice_site *x = site_of(s, f->index, i->index);
-    enum ptx_effect fx = ptx_op_info((enum ptx_op)i->op)->effect;
+    enum ptx_effect fx = ptx_op_info(i->op)->effect;
     bool control = (fx == EFFECT_BRANCH && !idle_branch(s, f, i)) || fx == EFFECT_EXIT ||
                    fx == EFFECT_CALL || fx == EFFECT_BARRIER;
     if ((i->op == PTX_OP_ST || i->op == PTX_OP_LD) && i->space == PTX_SPACE_PARAM && !f->func->entry)
@@ -168,7 +177,7 @@ static bool wanted(const struct slice *s, const struct slice_func *f, const stru
 static void need_inst(struct slice *s, struct uses *u, const struct ptx_inst *i, struct reading *r)
 {
     struct slice_func *f = u->f;
-    enum ptx_effect fx = ptx_op_info((enum ptx_op)i->op)->effect;
+    enum ptx_effect fx = ptx_op_info(i->op)->effect;
     bool def = defines_needed(f, i), effect = f->needed[f->nvars + i->index];
     const struct slice_site *x = site_of(s, f->index, i->index);
     const struct ptx_operand *m = memory_operand(i);
@@ -249,7 +258,7 @@ static void spread_taint(struct slice *s)
                     continue;
                 struct taints t = { f, false, false };
                 struct eval_frame frame = { .func = f->func };
-                if (ptx_op_info((enum ptx_op)in->op)->effect != EFFECT_CALL)
+                if (ptx_op_info(in->op)->effect != EFFECT_CALL)
                     eval_inst_defs(&frame, in, taint_def, &t);
                 changed = changed || t.changed;
             }
@@ -262,7 +271,7 @@ static void judge_taint(struct slice *s)
         struct slice_func *f = &s->f[k];
         for (uint32_t i = 0; i < f->func->ninsts; i++) {
             const struct ptx_inst *in = &f->func->insts[i];
-            enum ptx_effect fx = ptx_op_info((enum ptx_op)in->op)->effect;
+            enum ptx_effect fx = ptx_op_info(in->op)->effect;
             if (!tainted_reads(f, in))
                 continue;
             if ((fx == EFFECT_BRANCH && !idle_branch(s, f, in)) || fx == EFFECT_EXIT ||
@@ -285,7 +294,7 @@ static void judge_taint(struct slice *s)
 /* ---- decoding ---- */
 static void not_modelled(struct slice *s, struct slice_func *f, const struct ptx_inst *i)
 {
-    enum ptx_effect fx = ptx_op_info((enum ptx_op)i->op)->effect;
+    enum ptx_effect fx = ptx_op_info(i->op)->effect;
     const char *text = eval_inst_text(s->v->e, f->func, i);
     struct taints t = { f, false, false };
     struct eval_frame frame = { .func = f->func };

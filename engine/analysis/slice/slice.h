@@ -12,7 +12,13 @@
 #ifndef GPULOCW_ANALYSIS_SLICE_SLICE_H
 #define GPULOCW_ANALYSIS_SLICE_SLICE_H
 
-#include "engine/analysis/symbolic/env.h"
+#include "engine/base/base.h"
+
+struct env;
+struct launch_view;
+struct ptx_cfg;
+struct ptx_func;
+struct ptx_inst;
 
 enum slice_code {
     SL_NOP,

@@ -5,6 +5,8 @@
  * does all that follows; local, shared and global memory are compared by counts of the stores that
  * changed them. */
 #include "engine/analysis/slice/mem.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/base/base.h"
 
 #include <string.h>
 

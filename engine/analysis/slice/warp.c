@@ -1,6 +1,9 @@
 /* Exchange between the lanes of a warp (section 9.7.13, 9.7.9.6). Lanes that are
  * not active take no part. */
 #include "engine/analysis/slice/mem.h"
+#include "engine/analysis/slice/slice.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

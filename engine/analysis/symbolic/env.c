@@ -1,6 +1,15 @@
 /* Placement of buffers and variables, and symbolic values made concrete. */
 #include "engine/analysis/symbolic/env.h"
 
+#include "engine/analysis/symbolic/eval.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+
 #include <string.h>
 
 /* ---- placement ---- */

@@ -8,8 +8,13 @@
 #ifndef GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
 #define GPULOCW_ANALYSIS_SYMBOLIC_ENV_H
 
-#include "engine/analysis/analysis.h"
-#include "engine/analysis/symbolic/eval.h"
+#include "engine/base/base.h"
+#include "engine/rec/data.h"
+#include "engine/rec/elem.h"
+
+struct eval;
+struct ptx_symbol;
+struct symexpr;
 
 #define ENV_REGION_SHIFT 40
 #define ENV_SHARED       (UINT64_C(1) << 58)

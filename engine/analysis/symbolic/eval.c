@@ -2,6 +2,13 @@
  * dominator-tree traversal with its undo log, joins, inlining of calls. */
 #include "engine/analysis/symbolic/eval.h"
 
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -291,7 +298,7 @@ static void last_jump(struct eval *e, struct eval_frame *f, uint32_t block)
     if (!b->n)
         return;
     const struct ptx_inst *i = &f->func->insts[b->first + b->n - 1];
-    enum ptx_effect fx = ptx_op_info((enum ptx_op)i->op)->effect;
+    enum ptx_effect fx = ptx_op_info(i->op)->effect;
     if (i->op == PTX_OP_BRX_IDX) {
         f->odd[block] = 1;
         return;

@@ -12,6 +12,14 @@
 #define GPULOCW_ANALYSIS_SYMBOLIC_EVAL_H
 
 #include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+
+struct ptx_cfg;
+struct ptx_func;
+struct ptx_inst;
+struct ptx_module;
+struct ptx_operand;
+struct ptx_symbol;
 
 #define EVAL_MAX_FRAMES 256
 #define EVAL_MAX_DEPTH  16

@@ -2,6 +2,12 @@
  * table row, applied to the operands. A row without a rule makes its result
  * unknown, with the instruction as the reason; so do floating-point types. */
 #include "engine/analysis/symbolic/eval.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -12,7 +18,7 @@ const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struc
     (void)f;
     const char *t = i->ntypes ? ptx_type_name((enum ptx_type)i->type[0]) : NULL;
     struct str name = i->op == PTX_OP_OPAQUE ? ptx_text(e->module, i->at)
-                                             : str_of(ptx_op_info((enum ptx_op)i->op)->name);
+                                             : str_of(ptx_op_info(i->op)->name);
     size_t n = 0;
     while (n < name.n && n < 40 && name.s[n] != ' ' && name.s[n] != '\t')
         n++;
@@ -395,7 +401,7 @@ static const struct symexpr *apply(struct eval *e, const struct ptx_inst *i, con
                                    const struct symexpr *d)
 {
     bool s = x->sign;
-    switch (ptx_op_info((enum ptx_op)i->op)->addr) {
+    switch (ptx_op_info(i->op)->addr) {
     case ADDR_ADD: return ptx_has_mod(i, PTX_MOD_SAT) ? NULL : symexpr_add(P(e), x->a, x->b);
     case ADDR_SUB: return ptx_has_mod(i, PTX_MOD_SAT) ? NULL : symexpr_sub(P(e), x->a, x->b);
     case ADDR_MUL_LO: return symexpr_mul(P(e), x->a, x->b);
@@ -736,7 +742,7 @@ static void do_call(struct eval *e, struct eval_frame *f, const struct ptx_inst 
 static void do_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     enum ptx_type t = i->ntypes ? (enum ptx_type)i->type[0] : PTX_T_B32;
-    enum ptx_addr_rule rule = ptx_op_info((enum ptx_op)i->op)->addr;
+    enum ptx_addr_rule rule = ptx_op_info(i->op)->addr;
     struct args x = { .bits = ptx_type_bits(t), .sign = ptx_type_kind(t) == 's' };
     const struct symexpr *r = NULL, *d = NULL;
     if (integer_type(t) && i->nopnds >= 2 && i->opnds[0].kind == OPND_REG &&
@@ -775,7 +781,7 @@ static void do_rule(struct eval *e, struct eval_frame *f, const struct ptx_inst 
 
 void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
-    const struct ptx_op_info *info = ptx_op_info((enum ptx_op)i->op);
+    const struct ptx_op_info *info = ptx_op_info(i->op);
     switch (info->effect) {
     case EFFECT_LOAD:
         if ((i->op == PTX_OP_LD || i->op == PTX_OP_LDU) && i->nopnds >= 2) {

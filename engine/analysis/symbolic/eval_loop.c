@@ -2,6 +2,10 @@
  * number, what a value is inside and after its loop, when the loop goes round
  * again, and under which condition a block runs. */
 #include "engine/analysis/symbolic/eval.h"
+#include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,11 @@
  * operators that need case analysis (division, logic, comparisons) are in
  * symexpr_op.c. Every maker keeps one invariant: `lo..hi` holds for the value the
  * machine would compute, wrap-around included. */
+#include "engine/analysis/symbolic/symexpr.h"
+
 #include "engine/analysis/symbolic/symexpr_int.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 

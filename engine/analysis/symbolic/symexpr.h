@@ -17,7 +17,10 @@
 #ifndef GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_H
 #define GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_H
 
-#include "engine/ptx/ptx.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+
+struct ptx_func;
 
 enum symexpr_kind {
     SYMEXPR_SUM,

@@ -3,6 +3,7 @@
 #define GPULOCW_ANALYSIS_SYMBOLIC_SYMEXPR_INT_H
 
 #include "engine/analysis/symbolic/symexpr.h"
+#include "engine/base/base.h"
 
 /* An operator node as it is; an interval wider than `bits` becomes the full range. */
 const struct symexpr *symexpr_node(struct symexpr_pool *p, enum symexpr_op op, unsigned bits,

@@ -1,7 +1,9 @@
 /* Operators on symbolic values: division, shifts, bit logic, comparisons,
  * conditions. Each rule rewrites only where the proven intervals make the
  * rewrite exact; everything else stays an opaque operator node. */
+#include "engine/analysis/symbolic/symexpr.h"
 #include "engine/analysis/symbolic/symexpr_int.h"
+#include "engine/base/base.h"
 
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* Evaluation of expressions on concrete numbers: the nodes the roots need, in
  * order of creation (arguments come first), 32 lanes per node. */
+#include "engine/analysis/symbolic/symexpr.h"
 #include "engine/analysis/symbolic/symexpr_int.h"
+#include "engine/base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

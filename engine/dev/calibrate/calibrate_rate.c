@@ -1,7 +1,10 @@
 /* Calibration of bandwidths: L1, into one SM, L2, DRAM. Each is the slope between launches of one, two
  * and three lengths, so that what a launch costs cancels out; how far the two slopes differ is the
  * residual. */
+#include "engine/base/base.h"
 #include "engine/dev/calibrate/calibrate_int.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/device.h"
 
 #include <math.h>
 

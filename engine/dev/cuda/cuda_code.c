@@ -1,6 +1,12 @@
 /* JIT: PTX text to a driver module, its errors put at the lines they speak of,
  * and a cache per (text, register limit), so that a sweep compiles once. */
+#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/drv.h"
+#include "engine/dev/dev.h"
+#include "engine/dev/dev_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <ctype.h>
 #include <stdlib.h>

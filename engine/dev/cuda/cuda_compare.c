@@ -1,7 +1,13 @@
 /* What a launch changed, found on the device: writes into guard zones, modified
  * buffers, and whether an output is byte for byte what an earlier launch left.
  * Only an output that no launch left before is read back to be hashed. */
+#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/drv.h"
+#include "engine/dev/dev_int.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 
 #include <string.h>
 

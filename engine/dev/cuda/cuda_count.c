@@ -1,5 +1,10 @@
 /* Counters of a launch: the same kernel from the same baseline, once per pass. */
+#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/cupti.h"
+#include "engine/dev/dev_int.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/result.h"
 
 #include <stdio.h>
 #include <string.h>

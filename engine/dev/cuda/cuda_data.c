@@ -2,7 +2,14 @@
  *
  *   allocation:  | guard 512 | data | up to 256 | guard 512 |     twice: live, pristine
  */
+#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/drv.h"
+#include "engine/dev/dev.h"
+#include "engine/dev/dev_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
 
 #include <string.h>
 

@@ -16,10 +16,20 @@
 #ifndef GPULOCW_DEV_CUDA_CUDA_INT_H
 #define GPULOCW_DEV_CUDA_CUDA_INT_H
 
-#include "engine/dev/cuda/cupti.h"
-#include "engine/dev/dev_int.h"
+#include "engine/base/base.h"
 #include "engine/dev/cuda/drv.h"
-#include "engine/dev/cuda/nvml.h"
+#include "engine/dev/dev_int.h"
+
+struct cupti;
+struct dev_counters;
+struct dev_run;
+struct dim3u;
+struct launch_data;
+struct launch_spec;
+struct nvml;
+struct ptx_func;
+struct ptx_module;
+struct result;
 
 #define CUDA_GUARD           512u /* bytes before and after each buffer, filled with CUDA_GUARD_BYTE */
 #define CUDA_GUARD_BYTE      0xA5

@@ -1,7 +1,17 @@
 /* Launches: one for the outputs, then timed ones, then counted ones. Each starts
  * from the restored baseline on a single stream, so that the restoring copies are
  * done before the first event is recorded. */
+#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/drv.h"
+#include "engine/dev/cuda/nvml.h"
+#include "engine/dev/dev.h"
+#include "engine/dev/dev_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,11 @@
  * measured on the same data each time. Where the library does not take user
  * replay, it replays the kernel itself. */
 #include "engine/dev/cuda/cupti.h"
+
+#include "engine/base/base.h"
 #include "engine/dev/cuda/cupti_api.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/counters.h"
 
 #include <dlfcn.h>
 #include <glob.h>

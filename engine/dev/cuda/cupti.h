@@ -5,7 +5,10 @@
 #ifndef GPULOCW_DEV_CUDA_CUPTI_H
 #define GPULOCW_DEV_CUDA_CUPTI_H
 
-#include "engine/dev/dev.h"
+#include "engine/base/base.h"
+#include "engine/rec/counters.h"
+
+struct dev_counters;
 
 struct cupti;
 /* NULL with a reason and what to do about it in why[n]. ctx: the current driver context. */

@@ -5,6 +5,8 @@
 #ifndef GPULOCW_DEV_CUDA_CUPTI_API_H
 #define GPULOCW_DEV_CUDA_CUPTI_API_H
 
+#include "engine/base/base.h"
+
 #include <stddef.h>
 #include <stdint.h>
 

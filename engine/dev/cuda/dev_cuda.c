@@ -1,7 +1,14 @@
 /* The CUDA device: opening it, what it is, reading back. Lives in a worker
  * process (proxy.c): a fault here costs the process, not the session. */
 #include "engine/dev/cuda/dev_cuda.h"
+
+#include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/cupti.h"
+#include "engine/dev/cuda/drv.h"
+#include "engine/dev/cuda/nvml.h"
+#include "engine/dev/dev_int.h"
+#include "engine/rec/device.h"
 
 #include <stdio.h>
 #include <string.h>

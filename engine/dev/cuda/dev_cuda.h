@@ -2,7 +2,10 @@
 #ifndef GPULOCW_DEV_CUDA_DEV_CUDA_H
 #define GPULOCW_DEV_CUDA_DEV_CUDA_H
 
-#include "engine/dev/dev_int.h"
+#include "engine/base/base.h"
+
+struct dev;
+struct dev_info;
 
 enum status dev_cuda_open(int ordinal, struct dev **out, struct diags *ds);
 /* Calls fn for each GPU. *absent: no driver on this machine (no diagnostic then, ST_OK). */

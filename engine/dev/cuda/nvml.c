@@ -1,6 +1,8 @@
 /* NVML through dlopen. Only queries: nothing here changes a card's settings. */
 #include "engine/dev/cuda/nvml.h"
 
+#include "engine/base/base.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Starting and ending a worker process. Its stderr goes to a memory file, so that
  * a message of ssh or srun neither spoils the screen nor is lost. */
+#include "engine/base/base.h"
 #include "engine/dev/worker/proxy.h"
 
 #include <errno.h>

@@ -1,7 +1,11 @@
 /* A pool: one thread per member takes jobs from a common list; the caller's
  * thread hands out results. Jobs of a worker that died go back to the list.
  * Members are opened by threads of their own, and a run does not wait for them. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
+#include "engine/rec/data.h"
+#include "engine/rec/result.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -3,7 +3,16 @@
  * killed it: code and data carry the number (epoch) of the worker that has them
  * and are sent again when it is not the present one. */
 #include "engine/dev/worker/proxy.h"
+
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/dev/dev_int.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/sim/preset.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,11 @@
 #ifndef GPULOCW_DEV_WORKER_PROXY_H
 #define GPULOCW_DEV_WORKER_PROXY_H
 
-#include "engine/dev/dev_int.h"
+#include "engine/base/base.h"
+
+struct dev;
+struct dev_info;
+struct sim_preset;
 
 /* command: a launcher line given to sh, or NULL for `self worker`. preset: sent along, or NULL. */
 struct proxy_how {

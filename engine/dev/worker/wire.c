@@ -1,6 +1,8 @@
 /* Transport of the worker protocol: frames over two file descriptors. */
 #include "engine/dev/worker/wire.h"
 
+#include "engine/base/base.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

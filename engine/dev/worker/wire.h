@@ -10,7 +10,14 @@
 #ifndef GPULOCW_DEV_WORKER_WIRE_H
 #define GPULOCW_DEV_WORKER_WIRE_H
 
-#include "engine/dev/dev_int.h"
+#include "engine/base/base.h"
+
+struct dev_counters;
+struct dev_info;
+struct dev_run;
+struct launch_spec;
+struct result;
+struct sim_preset;
 
 #define WIRE_VERSION 8
 #define WIRE_MAX     (64u << 20)

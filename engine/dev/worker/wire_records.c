@@ -1,6 +1,15 @@
 /* Records of the worker protocol, field by field. Readers are total: a payload
  * that ends early or claims too much sets `bad` and yields zeroes. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 
 #include <string.h>
 

@@ -2,8 +2,16 @@
  * turns CANCEL into a cancel request and the end of input into one too; and the
  * caller, which serves one request at a time. Handles are small numbers chosen by
  * the other side. */
+#include "engine/base/base.h"
 #include "engine/dev/cuda/dev_cuda.h"
+#include "engine/dev/dev.h"
+#include "engine/dev/dev_int.h"
 #include "engine/dev/worker/wire.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/sim/preset.h"
 
 #include <pthread.h>
 #include <signal.h>

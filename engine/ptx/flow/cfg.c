@@ -3,14 +3,19 @@
  * Leaders are the first instruction, every label in use by a branch, and what follows a
  * branch or an exit. Guarded branches and exits fall through too. Everything is iterative.
  * Dominators are in dom.c, loops in loop.c, references in refs.c. */
+#include "engine/ptx/flow/cfg.h"
+
+#include "engine/base/base.h"
 #include "engine/ptx/flow/cfg_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
 /* ---- blocks ---- */
 static bool ends_block(const struct ptx_inst *i)
 {
-    enum ptx_effect e = ptx_op_info((enum ptx_op)i->op)->effect;
+    enum ptx_effect e = ptx_op_info(i->op)->effect;
     return e == EFFECT_BRANCH || e == EFFECT_EXIT;
 }
 
@@ -118,7 +123,7 @@ static bool make_successors(struct ptx_cfg *c)
     for (uint32_t b = 0; b < c->nblocks; b++) {
         struct ptx_block *bl = &c->blocks[b];
         const struct ptx_inst *last = &c->func->insts[bl->first + bl->n - 1];
-        bool branch = ptx_op_info((enum ptx_op)last->op)->effect == EFFECT_BRANCH,
+        bool branch = ptx_op_info(last->op)->effect == EFFECT_BRANCH,
              ends = ends_block(last);
         uint32_t n = 0;
         if (branch)

@@ -3,7 +3,8 @@
 #define GPULOCW_PTX_FLOW_CFG_H
 
 #include "engine/base/base.h"
-#include "engine/ptx/ptx_table.h"
+
+struct ptx_func;
 
 /* ---- structure (section-independent): blocks, dominators, loops, def-use ---- */
 /* block index; PTX_NO_INDEX: none/exit */

@@ -2,7 +2,9 @@
 #ifndef GPULOCW_PTX_FLOW_CFG_INT_H
 #define GPULOCW_PTX_FLOW_CFG_INT_H
 
-#include "engine/ptx/ptx.h"
+#include "engine/base/base.h"
+
+struct ptx_cfg;
 
 struct cfg_exits {
     uint32_t *v, n;

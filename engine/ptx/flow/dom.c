@@ -1,7 +1,11 @@
 /* Dominators and post-dominators: Lengauer and Tarjan, "A Fast Algorithm for Finding
  * Dominators in a Flowgraph" (1979), the version with path compression, O(m log n) whatever
  * the graph. Post-dominators are the same on the reversed graph with a virtual exit. */
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/flow/cfg_int.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
@@ -145,7 +149,7 @@ static void find_exits(const struct ptx_cfg *c, struct cfg_exits *x, uint32_t *o
     for (uint32_t b = 0; b < c->nblocks; b++) {
         const struct ptx_block *bl = &c->blocks[b];
         const struct ptx_inst *last = &c->func->insts[bl->first + bl->n - 1];
-        x->is[b] = !bl->nsucc || ptx_op_info((enum ptx_op)last->op)->effect == EFFECT_EXIT ||
+        x->is[b] = !bl->nsucc || ptx_op_info(last->op)->effect == EFFECT_EXIT ||
                    bl->first + bl->n == c->func->ninsts;
         if (x->is[b])
             x->v[x->n++] = b;

@@ -2,7 +2,10 @@
  * Irreducible Loops" (1997), with the union-find and the linear bound that Ramalingam
  * (1999) gave it. A depth-first tree numbers the blocks; for each header, from the last to
  * the first, the bodies of its back edges are collapsed into it. */
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/flow/cfg_int.h"
+#include "engine/ptx/ptx.h"
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
 /* Definitions and uses of every register of a body: instruction indices, ascending, cut
  * from two arrays (count, place, fill). */
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/flow/cfg_int.h"
+#include "engine/ptx/ptx.h"
 
 struct refs {
     struct ptx_reg_refs *regs;

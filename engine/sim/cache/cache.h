@@ -12,7 +12,10 @@
 #ifndef GPULOCW_SIM_CACHE_CACHE_H
 #define GPULOCW_SIM_CACHE_CACHE_H
 
-#include "engine/sim/sim_int.h"
+#include "engine/base/base.h"
+
+struct exec_policy;
+struct sim_preset;
 
 #define CACHE_LINE_SHIFT 7u /* 128-byte lines everywhere */
 #define CACHE_SECTORS    4u
@@ -29,8 +32,6 @@ enum cache_alloc {
     CACHE_DROP       /* volatile: bypass, and a copy that is there is dropped */
 };
 
-#include "engine/sim/cache/l1.h"
-#include "engine/sim/cache/l2.h"
 /* ---- policies: what an access asks of each level on an architecture (policy.c) ---- */
 struct cache_route {
     uint8_t l1, l2;  /* enum cache_alloc */

@@ -7,6 +7,9 @@
  *
  *   entry:  empty -> pending (valid bits set, fill > now) -> arrived -> evicted
  */
+#include "engine/sim/cache/l1.h"
+
+#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 
 enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes)

@@ -2,7 +2,8 @@
 #ifndef GPULOCW_SIM_CACHE_L1_H
 #define GPULOCW_SIM_CACHE_L1_H
 
-#include "engine/sim/sim_int.h"
+#include "engine/base/base.h"
+#include "engine/sim/cache/cache.h"
 
 /* ---- L1 and read-only cache ---- */
 struct cache_line {

@@ -1,7 +1,11 @@
 /* L2 with every SM simulated: sectored, set-associative, write-back with
  * per-sector dirty bits, set hashing as in L1, LRU inside eviction classes: on an
  * H200 cyclic reads hit up to the capacity and hardly beyond it. */
+#include "engine/sim/cache/l2.h"
+
+#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
+#include "engine/sim/mem.h"
 
 #include <string.h>
 

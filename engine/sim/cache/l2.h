@@ -2,8 +2,9 @@
 #ifndef GPULOCW_SIM_CACHE_L2_H
 #define GPULOCW_SIM_CACHE_L2_H
 
-#include "engine/sim/sim_int.h"
-#include "engine/sim/cache/l1.h"
+#include "engine/base/base.h"
+
+struct sim_mem;
 
 /* ---- L2 ---- */
 enum { CACHE_PART = 1, CACHE_SHARED_PART };

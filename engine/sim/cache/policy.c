@@ -2,7 +2,14 @@
  * architecture, and the machine instruction class it stands for. The facts are
  * those measured by assembling and timing every form on Hopper; older parts
  * follow their tuning guides (presets say whether L1 takes plain loads). */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/cache/cache.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/step.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,9 @@
  *   line:  taken (counted in `used`) -> arrived -> evicted by the hand, dropped or replaced by another
  * of its set -> read, its data free what passes by:  taken (counted, in the ring) -> arrived, and out of
  * the ring a line dropped on its way goes on as what passes by */
+#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l1.h"
 
 /* sets looked at ahead for an evict-first line, once there are any */
 #define WARY 4u

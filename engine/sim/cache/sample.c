@@ -13,7 +13,10 @@
  * has one touched what the other asks for and finds resident? Places near each
  * other (halos) count for each distance, and for those at that distance that nobody
  * simulates; places far apart (tables, vectors) for all the others. */
+#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/mem.h"
 
 #include <math.h>
 #include <string.h>

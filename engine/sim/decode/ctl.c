@@ -1,7 +1,15 @@
 /* Control, barriers, warp-wide operations, matrix operations; and the table from rows to decoders. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/print.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
@@ -358,7 +366,7 @@ static bool decode_stack(struct decode *d, const struct ptx_inst *i, struct exec
 
 /* ---- the table: the third column of ops.def ---- */
 #define decode_none NULL
-decode_fn *decode_of(enum ptx_op op)
+decode_fn *decode_of(unsigned op)
 {
     static decode_fn *const of[PTX_OP_COUNT] = {
 #define OP(id, name, exec, ...) [PTX_OP_##id] = decode_##exec,

@@ -1,6 +1,13 @@
 /* Operands to slots: registers, broadcast constants, special registers, symbols, addresses. */
 #include "engine/sim/decode/decode.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/sreg.h"
+#include "engine/sim/sim_int.h"
 
 #include <stdio.h>
 #include <string.h>

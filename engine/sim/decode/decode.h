@@ -12,7 +12,15 @@
 #ifndef GPULOCW_SIM_DECODE_DECODE_H
 #define GPULOCW_SIM_DECODE_DECODE_H
 
-#include "engine/sim/exec/lanes/lanes.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+
+struct ptx_cfg;
+struct ptx_func;
+struct ptx_inst;
+struct ptx_operand;
+struct ptx_symbol;
 
 /* Modifiers that select a row; the rest do not change what registers receive. */
 enum {
@@ -118,6 +126,6 @@ bool decode_lean(struct decode *d);
 bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func *f);
 
 /* ---- one declaration per token of the exec column ---- */
-decode_fn *decode_of(enum ptx_op op);
+decode_fn *decode_of(unsigned op);
 
 #endif

@@ -1,6 +1,15 @@
 /* A function: places of its variables, schedule order of blocks, then instruction by
  * instruction through the decoder its op table row names. */
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
@@ -380,7 +389,7 @@ static void look_ahead(struct exec_inst *first)
         struct exec_inst *in = first + i;
         int64_t by = (int64_t)in->imm - first->imm;
         if (in->kind == EXEC_MEM &&
-            (in->store || ptx_op_info((enum ptx_op)in->ptx->op)->effect != EFFECT_LOAD))
+            (in->store || ptx_op_info(in->ptx->op)->effect != EFFECT_LOAD))
             return;
         int64_t last = first->nahead ? first->ahead[first->nahead - 1] : 0;
         if (in->follows != first->group || !is_word_load(in) || by <= last || by >= 64 || by % 4)

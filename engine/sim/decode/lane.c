@@ -1,7 +1,18 @@
 /* Arithmetic, logic, comparison, selection: a row of lanes.def when one fits (operation, type 0,
  * modifiers), else the operation of scalar.def lane by lane. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/lanes/lanes.h"
+#include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/scalar.h"
+#include "engine/sim/exec/lanes/soft.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

@@ -1,5 +1,10 @@
 /* Liveness of a function's registers over its blocks, and how many are live at once: what ptxas would
  * need. */
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
 
 #include <string.h>
@@ -82,7 +87,7 @@ static bool makes_common(const struct live *l, const struct ptx_inst *in)
     if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
         return l->f->entry;
     bool fp = in->ntypes && ptx_type_kind((enum ptx_type)in->type[0]) == 'f';
-    if (ptx_op_info((enum ptx_op)in->op)->effect != EFFECT_NONE || (fp && in->op != PTX_OP_MOV))
+    if (ptx_op_info(in->op)->effect != EFFECT_NONE || (fp && in->op != PTX_OP_MOV))
         return false;
     bool all = true;
     for (unsigned k = 1; k < in->nopnds; k++)

@@ -1,5 +1,11 @@
 /* Matrix instructions (9.7.14): decoding. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/sim_int.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,14 @@
 /* Moves, conversions, loads and stores, atomics, asynchronous copies. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/lanes/lanes.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

@@ -1,8 +1,17 @@
 /* Programs: which functions a kernel reaches, where variables lie, decoding, resources. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
-#include "engine/sim/exec/print.h"
-#include "engine/sim/mem.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/native/native.h"
+#include "engine/sim/mem.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

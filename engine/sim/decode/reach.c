@@ -3,6 +3,11 @@
  * parameters of 64 bits and numbers among the buffers; one that has both in it, nothing of either, or 64
  * bits that came from memory, may be anywhere. That an index leads from one to the other is not ruled
  * out here: a sample that relies on exec_inst.reach looks where accesses do go (access.c). */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/mem.h"
 
@@ -56,7 +61,7 @@ static uint8_t from_inst(const struct reach *r, const struct exec_inst *in)
 {
     if (in->fn == exec_ld_param)
         return in->bytes < 8 ? 0 : in->bytes == 8 ? FROM_PARAM : FROM_ANYWHERE;
-    switch (ptx_op_info((enum ptx_op)in->ptx->op)->effect) {
+    switch (ptx_op_info(in->ptx->op)->effect) {
     case EFFECT_NONE:
     case EFFECT_WARP: return from_sources(r, in->ptx);
     case EFFECT_LOAD:

@@ -10,7 +10,14 @@
  *
  * A register that is nothing but a parameter needs no slot of a warp: the launch has its value for all
  * (BANK_SREG). */
+#include "engine/base/base.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/sim_int.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +144,7 @@ static const struct range OWN = { 0, UINT32_MAX, true, false };
 
 static bool may_fold(const struct ptx_inst *i)
 {
-    switch ((enum ptx_op)i->op) {
+    switch (i->op) {
     case PTX_OP_MOV:
     case PTX_OP_CVT:
     case PTX_OP_CVTA:

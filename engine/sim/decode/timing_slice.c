@@ -5,7 +5,14 @@
  * not known to be safe computes as always. Global memory is two pieces, since CTAs that claim tasks by
  * counters of the module's own look at no buffer for it; where buffers matter all the same, it is one.
  */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/mem.h"
 
 #include <string.h>
@@ -48,7 +55,7 @@ static uint8_t piece_of(const struct exec_inst *in)
 
 static enum ptx_effect effect_of(const struct exec_inst *in)
 {
-    return ptx_op_info((enum ptx_op)in->ptx->op)->effect;
+    return ptx_op_info(in->ptx->op)->effect;
 }
 static bool is_mma(const struct exec_inst *in)
 {
@@ -66,7 +73,7 @@ static bool is_value(const struct exec_inst *in)
 /* Loads and stores whose addresses can be said without the data. */
 static bool is_plain_access(const struct exec_inst *in)
 {
-    enum ptx_op op = (enum ptx_op)in->ptx->op;
+    enum ptx_op op = in->ptx->op;
     return in->kind == EXEC_MEM && in->bytes < 16 &&
            (op == PTX_OP_LD || op == PTX_OP_LDU || op == PTX_OP_ST);
 }

@@ -1,6 +1,19 @@
 /* Addresses to host memory, every lane checked. The lane kernels come here when their quick check
  * does not hold: another allocation, mixed spaces, a record to fill, a fault to report. */
+#include "engine/sim/exec/access.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/slots.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 

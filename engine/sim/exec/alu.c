@@ -1,6 +1,20 @@
 /* Bodies that have no vector form: predicates, packing, carry chains, conversions, stack, policies. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/lanes/math.h"
+#include "engine/sim/exec/lanes/math_int.h"
+#include "engine/sim/exec/lanes/scalar.h"
+#include "engine/sim/exec/lanes/soft.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <math.h>
 #include <string.h>

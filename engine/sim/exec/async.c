@@ -3,7 +3,17 @@
  * The 64-bit mbarrier object (opaque by the ISA; this layout is ours):
  *   bits 0-19 arrivals still pending, 20-39 arrivals expected in each phase,
  *   40-61 transaction bytes pending (two's complement), 62 phase, 63 in use */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 

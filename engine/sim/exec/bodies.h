@@ -2,8 +2,14 @@
 #ifndef GPULOCW_SIM_EXEC_BODIES_H
 #define GPULOCW_SIM_EXEC_BODIES_H
 
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/lanes/scalar.h"
+
+struct exec_warp;
+struct ptx_inst;
 
 /* ---- decoders of other files, named in the exec column ---- */
 decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,

@@ -2,7 +2,20 @@
  * (9.7.9.12, 9.7.13.7, 9.7.9.25.4): st.async, red.async, cp.async.bulk, cp.reduce.async.bulk. They are
  * made when they are issued, so groups have nothing to wait for; an mbarrier that counts bytes is told
  * at once. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 

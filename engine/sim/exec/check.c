@@ -5,8 +5,18 @@
  * the same way, which is generous: races may be missed, none is invented. Lanes of one warp are
  * taken to be ordered. What is remembered of memory is its last writer and its last two readers
  * (shadow.h). */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/shadow.h"
+#include "engine/sim/exec/slots.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 

@@ -1,5 +1,17 @@
 /* Clusters: how a launch is cut into them, addresses of other CTAs' shared memory. */
+#include "engine/sim/exec/cluster.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/step.h"
 
 static uint32_t at_least_one(uint32_t n)
 {

@@ -10,6 +10,14 @@
 #ifndef GPULOCW_SIM_EXEC_CLUSTER_H
 #define GPULOCW_SIM_EXEC_CLUSTER_H
 
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
+
+struct exec_inst;
+
 #define CLUSTER_STEP    (1u << 24)
 #define CLUSTER_MOST    16u  /* CTAs; 8 are portable, the H100 allows 16 */
 #define CLUSTER_BARRIER 255u /* exec_frag.barrier of those that wait at the cluster's */

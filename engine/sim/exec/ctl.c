@@ -1,6 +1,14 @@
 /* Control: branches, calls, returns, exits, traps. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/print.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

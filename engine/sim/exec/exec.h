@@ -12,9 +12,19 @@
 #ifndef GPULOCW_SIM_EXEC_EXEC_H
 #define GPULOCW_SIM_EXEC_EXEC_H
 
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
 
 #include <pthread.h>
+
+struct exec_access;
+struct exec_heap;
+struct exec_shadow;
+struct exec_shadow_map;
+struct sim_alloc;
 
 #define EXEC_MAX_BARRIERS 16u
 /* spinning instructions before another fragment or warp gets a turn */
@@ -205,9 +215,6 @@ struct exec_worker {
     size_t nviews, cap_views;
 };
 
-#include "engine/sim/exec/slots.h"
-#include "engine/sim/exec/access.h"
-#include "engine/sim/exec/faults.h"
 /* ---- fragments (frag.c) ---- */
 void frag_start(struct exec_warp *w, uint32_t pc, uint32_t mask);
 /* Lanes of `taken` (a proper subset of the running fragment) go to `target`, the rest to w->pc. */
@@ -231,6 +238,5 @@ void frame_load(struct exec_warp *w, struct exec_frame *f);
 
 /* ---- barriers (barrier.c) ---- */
 void barrier_recheck(struct exec_cta *c); /* after lanes have exited */
-#include "engine/sim/exec/cluster.h"
 
 #endif

@@ -1,5 +1,15 @@
 /* What went wrong, in words: line, thread, CTA, address, nearest buffer. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,10 +2,14 @@
 #ifndef GPULOCW_SIM_EXEC_FAULTS_H
 #define GPULOCW_SIM_EXEC_FAULTS_H
 
-#include "engine/sim/sim_int.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 #include <pthread.h>
-#include "engine/sim/exec/slots.h"
-#include "engine/sim/exec/access.h"
+
+struct exec_cta;
+struct exec_inst;
+struct exec_warp;
+struct sim_mem;
 
 /* ---- faults (fault.c) ---- */
 enum fault_kind {

@@ -5,10 +5,22 @@
  * host threads take them as they come and integer atomics are host atomics; otherwise one thread
  * runs all CTAs, turning to the next one when a CTA waits for another. Either way the result
  * is the same for any number of threads. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/access.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/native/native.h"
 #include "engine/sim/exec/print.h"
+#include "engine/sim/exec/slots.h"
 #include "engine/sim/exec/sreg.h"
 #include "engine/sim/mem.h"
-#include "engine/sim/exec/native/native.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -7,7 +7,17 @@
  *   C: value c:                row g + 8 (c >> 1), column 2 t + (c & 1)
  * wmma fragments are opaque: element j of lane l is element l n + j of the matrix, row by row.
  * Products of narrow floats are summed in double and rounded once; hardware sums in its own way. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/access.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/lanes/soft.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <math.h>
 #include <string.h>

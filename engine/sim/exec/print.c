@@ -1,6 +1,12 @@
 /* vprintf and __assertfail: what device code calls and the driver provides. */
 #include "engine/sim/exec/print.h"
 
+#include "engine/base/base.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
+#include "engine/sim/mem.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,11 @@
 #ifndef GPULOCW_SIM_EXEC_PRINT_H
 #define GPULOCW_SIM_EXEC_PRINT_H
 
-#include "engine/sim/exec/exec.h"
+#include "engine/base/base.h"
+
+struct exec_inst;
+struct exec_launch;
+struct exec_warp;
 
 enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_ASSERT, BUILTIN_MALLOC, BUILTIN_FREE };
 #define EXEC_HEAP_BYTES (8u << 20) /* of malloc: the default of cudaLimitMallocHeapSize */

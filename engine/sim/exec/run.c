@@ -1,5 +1,14 @@
 /* The run loops: one instruction with its record (exec_step), or as many as it takes (exec_cta_run). */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/native/native.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 

@@ -3,7 +3,12 @@
  * come back again and again (so what it read was the same each time) it goes round in circles, and when
  * all CTAs that could change that do, and device memory stays as it is, the launch has no end. What
  * reads a clock, or counts its attempts, in registers or in memory, never comes back. */
+#include "engine/base/base.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 

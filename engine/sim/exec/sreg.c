@@ -3,7 +3,15 @@
  * when asked. */
 #include "engine/sim/exec/sreg.h"
 
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

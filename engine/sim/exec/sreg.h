@@ -2,7 +2,11 @@
 #ifndef GPULOCW_SIM_EXEC_SREG_H
 #define GPULOCW_SIM_EXEC_SREG_H
 
-#include "engine/sim/exec/exec.h"
+#include "engine/base/base.h"
+#include "engine/sim/decoded.h"
+
+struct exec_cta;
+struct exec_launch;
 
 /* BANK_CTA for what differs from CTA to CTA, else BANK_SREG: of a launch, for each warp of a CTA. */
 enum exec_bank exec_sreg_bank(uint32_t sreg);

@@ -1,7 +1,13 @@
 /* Warp-wide operations. When the lanes an operation names stand at different instructions of the
  * same kind (w->nsync), values come from each lane's own instruction. */
+#include "engine/base/base.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/cluster.h"
+#include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/math.h"
+#include "engine/sim/exec/slots.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 

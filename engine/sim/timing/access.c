@@ -1,6 +1,11 @@
 /* From 32 addresses to what the memory pipeline sees: 128-byte lines with the
  * 32-byte sectors touched, and passes over the shared memory banks. */
-#include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/access.h"
+
+#include "engine/base/base.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
 
 #include <string.h>
 

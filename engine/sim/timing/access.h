@@ -2,7 +2,9 @@
 #ifndef GPULOCW_SIM_TIMING_ACCESS_H
 #define GPULOCW_SIM_TIMING_ACCESS_H
 
-#include "engine/sim/sim_int.h"
+#include "engine/base/base.h"
+
+struct exec_access;
 
 struct timing_access {
     uint8_t kind, space; /* enum exec_access_kind, enum ptx_space */

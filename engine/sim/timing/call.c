@@ -6,9 +6,17 @@
  *
  * All cycles measured on an H200 by loops of such calls, of one warp and of 32 (tests/gpu/clock.cu);
  * code seen in what ptxas 13.0 makes. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/print.h"
-#include "engine/sim/timing/timing_int.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sm.h"
 
 #include <string.h>
 
@@ -44,7 +52,7 @@ static void look_at(const struct timing_plan *t, uint32_t k, struct callee *v)
     const struct exec_func *f = &t->p->funcs[k];
     for (uint32_t i = f->first; i < f->first + f->n; i++) {
         const struct exec_inst *in = &t->p->code[i];
-        enum ptx_effect e = ptx_op_info((enum ptx_op)in->ptx->op)->effect;
+        enum ptx_effect e = ptx_op_info(in->ptx->op)->effect;
         v[k].branches |= e == EFFECT_BRANCH;
         if (e != EFFECT_CALL)
             continue;
@@ -112,7 +120,7 @@ void timing_calls(struct timing_plan *t, const struct sim_preset *g)
         const struct exec_func *f = &t->p->funcs[k];
         for (uint32_t i = f->first; i < f->first + f->n; i++) {
             const struct exec_inst *in = &t->p->code[i];
-            enum ptx_op op = (enum ptx_op)in->ptx->op;
+            enum ptx_op op = in->ptx->op;
             if (ptx_op_info(op)->effect == EFFECT_CALL)
                 cost_call(&t->op[i], in);
             else if (k && op == PTX_OP_RET)

@@ -2,6 +2,17 @@
  * dispatcher. With every SM in it, it is the GPU. As a subset it has a few of the
  * SMs, spread over the GPU, and gets the CTAs they would get: the dispatcher
  * passes over those that would go elsewhere. */
+#include "engine/sim/timing/group.h"
+
+#include "engine/base/base.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
+#include "engine/sim/timing/memory.h"
+#include "engine/sim/timing/phase.h"
+#include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/timing_int.h"
 
 #include <math.h>

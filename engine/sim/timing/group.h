@@ -2,15 +2,20 @@
 #ifndef GPULOCW_SIM_TIMING_GROUP_H
 #define GPULOCW_SIM_TIMING_GROUP_H
 
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/timing/access.h"
+#include "engine/base/base.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/timing/memory.h"
 #include "engine/sim/timing/phase.h"
 #include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sched.h"
-#include "engine/sim/timing/wheel.h"
-#include "engine/sim/timing/memory.h"
-#include "engine/sim/timing/warp.h"
-#include "engine/sim/timing/sm.h"
+
+struct exec_launch;
+struct exec_worker;
+struct sim_launch;
+struct sim_preset;
+struct sim_program;
+struct sim_resources;
+struct timing_sm;
 
 /* ---- a group of SMs stepped together ---- */
 struct timing_launch { /* what all groups of a launch share; read-only while they run */

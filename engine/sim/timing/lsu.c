@@ -2,7 +2,22 @@
  * their data leave at l1_bytes_per_cycle; a miss needs one of l1_mshrs trackers, else everything behind
  * it waits (the replay). Stores hold the data stage too. Counters follow the hardware's: a request is
  * one warp instruction, sectors are distinct 32-byte pieces, a hit on a pending sector is a hit. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l1.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sched.h"
+#include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/warp.h"
 
 struct load_way { /* how one load goes */
     struct cache_l1 *cache;

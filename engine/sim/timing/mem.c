@@ -4,6 +4,14 @@
  * In a sample every request stands for `scale` of them, so a request occupies a
  * queue scale times as long; there are proportionally fewer queues, so that the
  * load of each keeps the evenness it has on the whole GPU. */
+#include "engine/base/base.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/mem.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/memory.h"
+#include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/timing_int.h"
 
 /* A read on its way. answers 0: nothing; sm: who sent it. */

@@ -2,12 +2,13 @@
 #ifndef GPULOCW_SIM_TIMING_MEMORY_H
 #define GPULOCW_SIM_TIMING_MEMORY_H
 
+#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
-#include "engine/sim/timing/access.h"
-#include "engine/sim/timing/phase.h"
-#include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sched.h"
-#include "engine/sim/timing/wheel.h"
+#include "engine/sim/cache/l2.h"
+
+struct sim_mem;
+struct sim_preset;
+struct timing_met;
 
 /* ---- the memory system of a group ---- */
 struct timing_queue {

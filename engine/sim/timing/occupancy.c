@@ -1,5 +1,11 @@
 /* How many CTAs an SM holds, and what is left of its memory for L1. */
-#include "engine/sim/timing/timing_int.h"
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/timing/group.h"
 
 static uint64_t round_up(uint64_t n, int64_t unit)
 {

@@ -11,7 +11,16 @@
  * class is taken off the SMs and the rest run on. How long each phase lasts in the launch is known when
  * a functional run has counted the instructions of the warps by their place. Warps that wait for each
  * other at barriers keep step: one class. */
-#include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/phase.h"
+
+#include "engine/base/base.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sm.h"
+#include "engine/sim/timing/warp.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #ifndef GPULOCW_SIM_TIMING_PHASE_H
 #define GPULOCW_SIM_TIMING_PHASE_H
 
+#include "engine/base/base.h"
 #include "engine/sim/sim.h"
 
 struct timing_sm;

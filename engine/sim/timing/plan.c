@@ -4,7 +4,16 @@
  * PTX as written would wait at the first use of every load; so each region (a basic
  * block, cut at barriers, atomics, warp operations and clock reads) gets a list
  * schedule by longest path to its end, which keeps every register and memory order. */
-#include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/plan.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim_int.h"
 
 #include <string.h>
 
@@ -66,7 +75,7 @@ static bool is_how(const struct ptx_inst *i, uint8_t how)
 
 static const struct expansion *expansion_of(const struct ptx_inst *i)
 {
-    const char *name = ptx_op_info((enum ptx_op)i->op)->name;
+    const char *name = ptx_op_info(i->op)->name;
     char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
     unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
     for (size_t k = 0; k < ARRAY_LEN(expansions); k++) {
@@ -136,7 +145,7 @@ static enum timing_unit unit_of(const struct ptx_inst *i, uint8_t cls, const str
 {
     char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
     unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
-    if (ptx_op_info((enum ptx_op)i->op)->effect == EFFECT_WARP)
+    if (ptx_op_info(i->op)->effect == EFFECT_WARP)
         return UNIT_WARP;
     if (cls == CLASS_CVT)
         return unit_of_cvt(i, g);
@@ -276,13 +285,13 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
 /* Waits for asynchronous copies: cp.async.wait_group, mbarrier.try_wait and the like. */
 static bool waits_async(const struct ptx_inst *i)
 {
-    const char *n = ptx_op_info((enum ptx_op)i->op)->name;
+    const char *n = ptx_op_info(i->op)->name;
     return strstr(n, "wait") != NULL;
 }
 
 static uint16_t flags_of(const struct exec_inst *in)
 {
-    enum ptx_effect e = ptx_op_info((enum ptx_op)in->ptx->op)->effect;
+    enum ptx_effect e = ptx_op_info(in->ptx->op)->effect;
     uint16_t f = 0;
     switch (e) {
     case EFFECT_LOAD:
@@ -353,8 +362,8 @@ static bool feeds(const struct exec_inst *a, const struct exec_inst *b)
 /* Stores keep their place among accesses to the same space: the assembler cannot tell them apart. */
 static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
 {
-    enum ptx_effect ea = ptx_op_info((enum ptx_op)a->ptx->op)->effect,
-                    eb = ptx_op_info((enum ptx_op)b->ptx->op)->effect;
+    enum ptx_effect ea = ptx_op_info(a->ptx->op)->effect,
+                    eb = ptx_op_info(b->ptx->op)->effect;
     if (ea == EFFECT_NONE || eb == EFFECT_NONE)
         return false;
     if (ea == EFFECT_LOAD && eb == EFFECT_LOAD)
@@ -437,7 +446,7 @@ static void balance(struct timing_plan *t, const struct sim_preset *g)
     if (g->cc_major < 7)
         return;
     for (uint32_t i = 0; i < t->p->ncode; i++) {
-        enum ptx_op op = (enum ptx_op)t->p->code[i].ptx->op;
+        enum ptx_op op = t->p->code[i].ptx->op;
         if (t->op[i].flags & TIMING_FREE || t->op[i].unit != UNIT_ALU ||
             (op != PTX_OP_ADD && op != PTX_OP_SUB && op != PTX_OP_SHL))
             continue;

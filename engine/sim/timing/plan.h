@@ -3,7 +3,11 @@
 #ifndef GPULOCW_SIM_TIMING_PLAN_H
 #define GPULOCW_SIM_TIMING_PLAN_H
 
-#include "engine/sim/cache/cache.h"
+#include "engine/base/base.h"
+
+struct cache_route;
+struct sim_preset;
+struct sim_program;
 
 #define TIMING_REGION 64u /* instructions scheduled together at most */
 

@@ -1,7 +1,8 @@
 /* Threads that run the same short job over and over: an epoch of the SMs lasts
  * some hundred microseconds, too short to start threads for. A worker spins a
  * moment for the next round, then sleeps. */
-#include "engine/sim/timing/timing_int.h"
+#include "engine/base/base.h"
+#include "engine/sim/timing/group.h"
 
 #include <pthread.h>
 

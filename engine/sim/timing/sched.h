@@ -2,6 +2,7 @@
 #ifndef GPULOCW_SIM_TIMING_SCHED_H
 #define GPULOCW_SIM_TIMING_SCHED_H
 
+#include "engine/base/base.h"
 #include "engine/sim/timing/plan.h"
 
 #define TIMING_SCHEDULERS 8u /* of an SM, at most */

@@ -5,7 +5,21 @@
  * scheduler, by the unit they need. So the SM goes from step to step in time order
  * without visiting empty cycles, warps that wait, or warps whose unit is taken. A
  * step is: fetch the next region, or issue. */
+#include "engine/sim/timing/sm.h"
+
+#include "engine/base/base.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l1.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/step.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sched.h"
 #include "engine/sim/timing/timing_int.h"
+#include "engine/sim/timing/warp.h"
+#include "engine/sim/timing/wheel.h"
 
 #include <string.h>
 

@@ -2,14 +2,22 @@
 #ifndef GPULOCW_SIM_TIMING_SM_H
 #define GPULOCW_SIM_TIMING_SM_H
 
+#include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
-#include "engine/sim/timing/access.h"
-#include "engine/sim/timing/phase.h"
-#include "engine/sim/timing/plan.h"
+#include "engine/sim/cache/l1.h"
 #include "engine/sim/timing/sched.h"
+#include "engine/sim/timing/timing_int.h"
 #include "engine/sim/timing/wheel.h"
-#include "engine/sim/timing/memory.h"
-#include "engine/sim/timing/warp.h"
+
+struct cache_l2_request;
+struct exec_cta;
+struct exec_inst;
+struct timing_access;
+struct timing_group;
+struct timing_mem;
+struct timing_slot;
+struct timing_warp;
+struct timing_work;
 
 /* ---- an SM ---- */
 struct timing_cta {

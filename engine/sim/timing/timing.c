@@ -8,7 +8,24 @@
  * result says so. Programs whose CTAs communicate are never sampled: a few SMs
  * would do the work of all. Where no CTA of the sample ended in time, the rate of
  * instructions is what it gives, and the launch's size comes from elsewhere. */
-#include "engine/sim/timing/timing_int.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/elem.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l2.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/mem.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/phase.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sm.h"
+#include "engine/sim/timing/wheel.h"
 
 #include <math.h>
 #include <string.h>
@@ -393,7 +410,7 @@ static enum talk talk_of(const struct sim_program *p)
             const struct exec_inst *in = &p->code[i];
             if (!in->spin || in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL)
                 continue;
-            if (ptx_op_info((enum ptx_op)in->ptx->op)->effect != EFFECT_ATOMIC) {
+            if (ptx_op_info(in->ptx->op)->effect != EFFECT_ATOMIC) {
                 if (!claims_task(in))
                     return TALK_OTHER;
                 t = TALK_CLAIMS; /* how far the claims of other clusters have come */

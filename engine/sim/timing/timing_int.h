@@ -21,12 +21,7 @@
 #ifndef GPULOCW_SIM_TIMING_TIMING_INT_H
 #define GPULOCW_SIM_TIMING_TIMING_INT_H
 
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/timing/access.h"
-#include "engine/sim/timing/phase.h"
-#include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sched.h"
-#include "engine/sim/timing/wheel.h"
+#include "engine/base/base.h"
 
 #define TIMING_NEVER    UINT32_MAX
 #define TIMING_EPOCH    128u /* cycles; shorter than any trip to L2 */
@@ -38,8 +33,4 @@
 #define TIMING_MERGE 72u
 enum { TIMING_LOOP = 1 /* no machine instruction does it at once */, TIMING_SWAP };
 
-#include "engine/sim/timing/memory.h"
-#include "engine/sim/timing/warp.h"
-#include "engine/sim/timing/sm.h"
-#include "engine/sim/timing/group.h"
 #endif

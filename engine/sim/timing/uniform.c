@@ -2,7 +2,11 @@
  * atomic of such a warp's integers. A register varies when it comes from a lane's number, a load, an
  * atomic or a warp operation, or from one that varies; or is written under a guard that varies. Order
  * and branches are not looked at. */
-#include "engine/sim/timing/timing_int.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/timing/plan.h"
 
 #include <string.h>
 
@@ -22,7 +26,7 @@ static bool is_same_for_lanes(enum ptx_sreg r)
 static bool makes_varying(const struct exec_inst *in)
 {
     const struct ptx_inst *i = in->ptx;
-    switch (ptx_op_info((enum ptx_op)i->op)->effect) {
+    switch (ptx_op_info(i->op)->effect) {
     case EFFECT_LOAD: return !ptx_has_mod(i, PTX_MOD_PARAM) || !in->func->ptx->entry;
     case EFFECT_ATOMIC:
     case EFFECT_WARP:
@@ -73,7 +77,7 @@ void timing_uniform(struct timing_plan *t)
         while (spread_once(t->p, f, varies))
             continue;
         for (uint32_t i = f->first; i < f->first + f->n; i++)
-            if (ptx_op_info((enum ptx_op)t->p->code[i].ptx->op)->effect == EFFECT_ATOMIC &&
+            if (ptx_op_info(t->p->code[i].ptx->op)->effect == EFFECT_ATOMIC &&
                 has_one_address(&t->p->code[i], varies))
                 t->op[i].flags |= TIMING_ONE_WORD;
     }

@@ -2,6 +2,21 @@
  * executed in program order when the warp reaches it, and what they did is kept
  * while they issue in the plan's order. Regions end at barriers, atomics, warp
  * operations and clock reads, so nothing another warp could see moves past them. */
+#include "engine/sim/timing/warp.h"
+
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/cache/cache.h"
+#include "engine/sim/cache/l1.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/preset.h"
+#include "engine/sim/sim_int.h"
+#include "engine/sim/step.h"
+#include "engine/sim/timing/access.h"
+#include "engine/sim/timing/group.h"
+#include "engine/sim/timing/plan.h"
+#include "engine/sim/timing/sm.h"
 #include "engine/sim/timing/timing_int.h"
 
 #include <string.h>

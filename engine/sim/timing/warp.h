@@ -2,13 +2,11 @@
 #ifndef GPULOCW_SIM_TIMING_WARP_H
 #define GPULOCW_SIM_TIMING_WARP_H
 
-#include "engine/sim/cache/cache.h"
-#include "engine/sim/timing/access.h"
-#include "engine/sim/timing/phase.h"
+#include "engine/base/base.h"
 #include "engine/sim/timing/plan.h"
-#include "engine/sim/timing/sched.h"
-#include "engine/sim/timing/wheel.h"
-#include "engine/sim/timing/memory.h"
+
+struct exec_warp;
+struct timing_access;
 
 /* ---- warps ---- */
 enum warp_state { WARP_EMPTY, WARP_RUN, WARP_BARRIER, WARP_ENDED };

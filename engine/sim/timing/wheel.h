@@ -5,6 +5,8 @@
 #ifndef GPULOCW_SIM_TIMING_WHEEL_H
 #define GPULOCW_SIM_TIMING_WHEEL_H
 
+#include "engine/base/base.h"
+
 #include <stdint.h>
 #include <string.h>
 

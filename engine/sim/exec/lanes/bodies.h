@@ -2,7 +2,11 @@
  * target of the compiler and defines LANES_TABLE. Every loop has 32 turns and no calls, so the
  * compiler turns it into a few vector instructions. A destination is either the same slot as a
  * source or apart from it, hence the loops carry no dependence. */
+#include "engine/sim/exec/access.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/lanes/lanes.h"
+#include "engine/sim/mem.h"
 
 #include <string.h>
 #if defined(LANES_256) || defined(LANES_512)
@@ -17,6 +21,8 @@
 #endif
 
 #include "engine/sim/exec/lanes/math.h"
+#include "engine/sim/exec/lanes/math_approx.h"
+#include "engine/sim/exec/lanes/math_int.h"
 
 /* ---- lane types: slot element, value, how a slot is read and a result written ---- */
 #define SLOT_u16     uint32_t

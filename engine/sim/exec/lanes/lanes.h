@@ -3,7 +3,14 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_LANES_H
 #define GPULOCW_SIM_EXEC_LANES_LANES_H
 
-#include "engine/sim/exec/exec.h"
+#include "engine/base/base.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/slots.h"
+
+struct exec_warp;
+struct ptx_module;
+struct sim_mem;
+struct sim_preset;
 
 enum lane_op {
     LANE_NONE,

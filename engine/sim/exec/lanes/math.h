@@ -6,7 +6,7 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_MATH_H
 #define GPULOCW_SIM_EXEC_LANES_MATH_H
 
-#include "engine/sim/exec/lanes/math_int.h"
+#include "engine/base/base.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -188,5 +188,4 @@ static inline float fma_f32(float a, float b, float c)
 }
 #endif
 
-#include "engine/sim/exec/lanes/math_approx.h"
 #endif

@@ -2,7 +2,8 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_MATH_APPROX_H
 #define GPULOCW_SIM_EXEC_LANES_MATH_APPROX_H
 
-#include "engine/sim/exec/lanes/math_int.h"
+#include "engine/base/base.h"
+#include "engine/sim/exec/lanes/math.h"
 #include <stdint.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_MATH_INT_H
 #define GPULOCW_SIM_EXEC_LANES_MATH_INT_H
 
+#include "engine/base/base.h"
+
 #include <stdint.h>
 
 __extension__ typedef unsigned __int128 u128;

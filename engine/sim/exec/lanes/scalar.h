@@ -2,8 +2,8 @@
 #ifndef GPULOCW_SIM_EXEC_LANES_SCALAR_H
 #define GPULOCW_SIM_EXEC_LANES_SCALAR_H
 
-#include "engine/sim/decode/decode.h"
-#include "engine/sim/exec/lanes/soft.h"
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
 
 struct scalar_how {
     uint16_t op;  /* enum ptx_op */

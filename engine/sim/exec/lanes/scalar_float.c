@@ -1,6 +1,12 @@
 /* Float operations lane by lane: directed rounding, saturation, packed and narrow types. */
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
 #include "engine/sim/exec/lanes/math.h"
+#include "engine/sim/exec/lanes/math_approx.h"
 #include "engine/sim/exec/lanes/scalar.h"
+#include "engine/sim/exec/lanes/soft.h"
 
 #include <math.h>
 

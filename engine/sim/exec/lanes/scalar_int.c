@@ -1,5 +1,9 @@
 /* Integer operations lane by lane. */
-#include "engine/sim/exec/lanes/math.h"
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decode/decode.h"
+#include "engine/sim/exec/lanes/math_int.h"
 #include "engine/sim/exec/lanes/scalar.h"
 
 int64_t scalar_int(uint64_t v, enum ptx_type t)

@@ -1,5 +1,8 @@
 #include "engine/sim/exec/lanes/soft.h"
 
+#include "engine/base/base.h"
+#include "engine/ptx/ptx_table.h"
+
 #include <fenv.h>
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,18 @@
 /* Runs of instructions as machine code: which values are in registers, arithmetic, and the way from run
  * to run. */
 #include "engine/sim/exec/native/native.h"
-#include "engine/sim/exec/sreg.h"
 
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/decoded.h"
+#include "engine/sim/exec/bodies.h"
+#include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/lanes/lanes.h"
 #include "engine/sim/exec/native/native_int.h"
+#include "engine/sim/exec/native/x86.h"
+#include "engine/sim/exec/sreg.h"
+#include "engine/sim/sim_int.h"
 
 #include <stddef.h>
 #include <string.h>

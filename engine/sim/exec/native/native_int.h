@@ -13,7 +13,8 @@
 #ifndef GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
 #define GPULOCW_SIM_EXEC_NATIVE_NATIVE_INT_H
 
-#include "engine/sim/exec/bodies.h"
+#include "engine/base/base.h"
+#include "engine/sim/decoded.h"
 #include "engine/sim/exec/native/x86.h"
 
 #define PAIRS      14u
