@@ -2,6 +2,8 @@
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/knobs.h"
+#include "engine/rec/options.h"
+#include "engine/workspace/args.h"
 
 #include <locale.h>
 #include <math.h>
@@ -94,7 +96,7 @@ const char *command_near(const char *name)
 static const struct arg_row rows[] = {
 #define ARG(field, name, letter, kind, value, cmds, help) \
     { name, letter, ARGK_##kind, value, cmds, help, offsetof(struct args, field), COUNT_##kind(field) },
-#include "engine/cmd/args.def"
+#include "engine/workspace/args.def"
 #undef ARG
 };
 

@@ -5,6 +5,7 @@
 #include "engine/cmd/cmd_int.h"
 #include "engine/dev/dev.h"
 #include "engine/session/session.h"
+#include "engine/workspace/args.h"
 
 #include <locale.h>
 #include <poll.h>

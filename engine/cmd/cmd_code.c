@@ -6,6 +6,8 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/report/text_curve.h"
 #include "engine/session/session.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <string.h>
 

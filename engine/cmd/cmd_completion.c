@@ -3,6 +3,7 @@
  * (`gpulocw completion -- WORD...`, see complete.c) and leaves files to the shell. */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/workspace/args.h"
 
 #include <string.h>
 

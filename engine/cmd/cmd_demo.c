@@ -3,6 +3,7 @@
 #include "engine/cmd/cmd.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/session/lesson.h"
+#include "engine/workspace/args.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -6,6 +6,8 @@
 #include "engine/rec/device.h"
 #include "engine/session/session.h"
 #include "engine/sim/preset.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,8 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/session/session.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,7 +92,7 @@ int cmd_launch(struct args *a)
     const struct ptx_func *only = NULL;
     enum status st = workspace_ptx(&s, a, &ds);
     if (st == ST_OK && a->kernel)
-        st = cmd_find_entry(s.module, a->kernel, &only, &ds);
+        st = workspace_find_entry(s.module, a->kernel, &only, &ds);
     if (st == ST_OK)
         st = workspace_device(&s, a, &ds);
     for (uint32_t i = 0; st == ST_OK && i < s.module->nfuncs && n < MOST_LAUNCHES; i++) {

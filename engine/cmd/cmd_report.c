@@ -6,6 +6,7 @@
 #include "engine/rec/result.h"
 #include "engine/report/report.h"
 #include "engine/session/session.h"
+#include "engine/workspace/args.h"
 
 #include <string.h>
 

@@ -13,6 +13,8 @@
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -291,7 +293,7 @@ static enum status write_out(const struct args *a, const struct workspace *s,
         pass_diff(s->module, code, &out);
     else if (!a->output)
         pass_standalone(code, &out);
-    enum status st = out.oom ? ST_NOMEM : a->output ? cmd_code_write(a->output, code, ds) : ST_OK;
+    enum status st = out.oom ? ST_NOMEM : a->output ? workspace_code_write(a->output, code, ds) : ST_OK;
     if (st == ST_OK)
         cmd_put(&out);
     buf_free(&out);
@@ -355,14 +357,14 @@ int cmd_rewrite(struct args *a)
         c = costs_of(&s, &code);
         say_cost(&s, &code, &c, &ds);
         say_classes(&s, &code, &ds);
-        cmd_say_launch(s.spec, &a->options, &code, &ds);
+        workspace_say_launch(s.spec, &a->options, &code, &ds);
     }
     if (st == ST_OK && !code.changed && !cmd_say_idle(&a->options, &ds))
         diag_add(&ds, DIAG_NOTE, "options", NULL, NO_SPAN, "nothing in '%s' changes", s.kernel);
     if (st == ST_OK)
         st = write_out(a, &s, &code, &c, &ds);
     if (st == ST_OK && a->with_launch)
-        st = cmd_launch_write(a->output, s.spec, &code, &ds);
+        st = workspace_launch_write(a->output, s.spec, &code, &ds);
     pass_output_free(&code);
     workspace_close(&s);
     return cmd_finish(st, &ds);

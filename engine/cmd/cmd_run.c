@@ -8,9 +8,10 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
-#include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,6 +12,8 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/tune/tune.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <math.h>
 #include <stdlib.h>

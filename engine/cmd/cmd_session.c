@@ -6,6 +6,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
+#include "engine/workspace/args.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -8,6 +8,8 @@
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <string.h>
 

@@ -18,6 +18,8 @@
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <math.h>
 #include <string.h>
@@ -152,20 +154,20 @@ static enum status apply(const struct args *a, const struct workspace *s, const 
     struct pass_input in = workspace_input(s, &f->options);
     struct pass_output code = { 0 };
     struct buf diff = { 0 };
-    char *path = cmd_tuned_name(a->file[0]);
+    char *path = workspace_tuned_name(a->file[0]);
     enum status st = path ? pass_apply(&in, &code, ds) : ST_NOMEM;
     if (st == ST_OK && a->diff && !a->json) {
         pass_diff(s->module, &code, &diff);
         cmd_put(&diff);
     }
     if (st == ST_OK && a->apply) {
-        st = cmd_code_write(path, &code, ds);
+        st = workspace_code_write(path, &code, ds);
         if (st == ST_OK)
             diag_add(ds, DIAG_NOTE, "tuned", path, NO_SPAN, "written");
         if (st == ST_OK)
-            st = cmd_launch_write(path, s->spec, &code, ds);
+            st = workspace_launch_write(path, s->spec, &code, ds);
         if (st == ST_OK)
-            cmd_say_launch(s->spec, &f->options, &code, ds);
+            workspace_say_launch(s->spec, &f->options, &code, ds);
     }
     buf_free(&diff);
     base_free(path);

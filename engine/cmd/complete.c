@@ -9,6 +9,8 @@
 #include "engine/search/advice.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <ctype.h>
 #include <string.h>

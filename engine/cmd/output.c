@@ -8,6 +8,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
+#include "engine/report/report.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 
@@ -77,158 +78,6 @@ void cmd_progress_end(void)
         fprintf(stderr, "\r\033[K");
 }
 
-/* ---- plot ---- */
-struct frame {
-    double low, high;
-    struct time_scale unit;
-    unsigned width, height;
-    bool utf8;
-};
-
-static unsigned row_of(const struct frame *f, double t)
-{
-    double share = f->high > f->low ? (t - f->low) / (f->high - f->low) : 0;
-    return (unsigned)lround((1 - share) * (f->height - 1));
-}
-
-static bool has_time(const struct result *r)
-{
-    return r->status == ST_OK && r->time.valid;
-}
-
-static void widen(struct frame *f, const struct result *r)
-{
-    if (!has_time(r))
-        return;
-    f->low = fmin(f->low, (double)r->time.median);
-    f->high = fmax(f->high, (double)r->time.median);
-}
-
-static struct frame frame_of(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8)
-{
-    struct frame f = {
-        .low = INFINITY, .high = -INFINITY, .width = width, .height = height, .utf8 = utf8
-    };
-    widen(&f, &s->bpa);
-    widen(&f, &s->cha);
-    for (size_t i = 0; i < s->npoints; i++)
-        widen(&f, &s->points[i]);
-    f.unit = time_scale_for(f.high);
-    return f;
-}
-
-static const char *cell_mark(const struct tune_sweep *s, const struct frame *f, size_t i, unsigned row)
-{
-    if (i < s->npoints && has_time(&s->points[i]) &&
-        row_of(f, (double)s->points[i].time.median) == row) {
-        bool best = s->has_best && i == s->best;
-        return s->points[i].equal == EQUAL_NO ? "!" : best ? (f->utf8 ? "◆" : "*") : f->utf8 ? "●" : "o";
-    }
-    if (has_time(&s->bpa) && row_of(f, (double)s->bpa.time.median) == row)
-        return f->utf8 ? "╌" : "-";
-    if (has_time(&s->cha) && row_of(f, (double)s->cha.time.median) == row)
-        return f->utf8 ? "┄" : ".";
-    return " ";
-}
-
-/* As many decimals as tell neighbouring rows apart: times are whole nanoseconds, so the unit's own
- * digits at most. */
-static int plot_decimals(const struct frame *f)
-{
-    double step = (f->high - f->low) / (f->height > 1 ? f->height - 1 : 1) / f->unit.ns;
-    int most = f->unit.ns > 1e3 ? 6 : 3, n = f->unit.decimals;
-    while (step > 0 && n < most && step < pow(10, -n))
-        n++;
-    return n;
-}
-
-static void plot_row(const struct tune_sweep *s, const struct frame *f, size_t n, unsigned step,
-                     unsigned row, struct buf *out)
-{
-    double t = f->high - (f->high - f->low) * row / (f->height > 1 ? f->height - 1 : 1);
-    buf_printf(out, "%9.*f %s", plot_decimals(f), t / f->unit.ns, f->utf8 ? "┤" : "|");
-    for (size_t i = 0; i < n; i++) {
-        const char *mark = cell_mark(s, f, i, row);
-        bool line = strcmp(mark, f->utf8 ? "╌" : "-") == 0 || strcmp(mark, f->utf8 ? "┄" : ".") == 0;
-        for (unsigned k = 0; k < step; k++)
-            buf_puts(out, k == step / 2 || line ? mark : " ");
-    }
-    if (has_time(&s->bpa) && row_of(f, (double)s->bpa.time.median) == row)
-        buf_puts(out, " bpa");
-    if (has_time(&s->cha) && row_of(f, (double)s->cha.time.median) == row)
-        buf_puts(out, " cha");
-    buf_puts(out, "\n");
-}
-
-void cmd_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n)
-{
-    struct buf b = { 0 };
-    int knob = knob_find(str_of(s->axis));
-    if (knob >= 0)
-        knob_get(&s->points[i].options, (size_t)knob, &b);
-    if (strcmp(s->axis, "block") == 0 && b.n > 2 && strcmp(b.s + b.n - 2, "x1") == 0)
-        b.s[b.n - 2] = '\0';
-    snprintf(name, n, "%s", b.s ? b.s : "");
-    incomplete = incomplete || b.oom;
-    buf_free(&b);
-}
-
-/* Columns of the widest value, and so how far apart points are drawn: 2 to 5 for numbers, wider where
- * names want it and there is room. */
-static unsigned plot_step(const struct tune_sweep *s, unsigned width, unsigned *label)
-{
-    unsigned room = (unsigned)((width - 18) / s->npoints);
-    *label = 1;
-    for (size_t i = 0; i < s->npoints; i++) {
-        char name[24];
-        cmd_point_name(s, i, name, sizeof name);
-        *label = strlen(name) > *label ? (unsigned)strlen(name) : *label;
-    }
-    unsigned step = *label + 1 > 5 ? *label + 1 : 5;
-    return room < 2 ? 2 : step > room ? room : step;
-}
-
-/* The points' values under their columns; as many as there is room for. */
-static void plot_labels(const struct tune_sweep *s, unsigned step, unsigned label, bool utf8,
-                        struct buf *out)
-{
-    unsigned every = (label + step) / step;
-    size_t at = 0;
-    if (strcmp(s->axis, "pi") == 0)
-        buf_puts(out, utf8 ? "        π  " : "       pi  ");
-    else
-        buf_printf(out, "%9.9s  ", s->axis);
-    for (size_t i = 0; i < s->npoints; i += every) {
-        char name[24];
-        cmd_point_name(s, i, name, sizeof name);
-        size_t n = strlen(name), mid = i * step + step / 2,
-               from = mid > (n - 1) / 2 ? mid - (n - 1) / 2 : 0;
-        for (; at < from; at++)
-            buf_puts(out, " ");
-        buf_puts(out, name);
-        at += n;
-    }
-    buf_puts(out, "\n");
-}
-
-void cmd_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out)
-{
-    struct frame f = frame_of(s, width, height, utf8);
-    size_t n = s->npoints;
-    unsigned label;
-    if (!n || !(f.high >= f.low))
-        return;
-    unsigned step = plot_step(s, width, &label);
-    buf_printf(out, "  time %s\n", f.unit.name);
-    for (unsigned row = 0; row < height; row++)
-        plot_row(s, &f, n, step, row, out);
-    buf_printf(out, "%9s %s", "", utf8 ? "└" : "+");
-    for (size_t i = 0; i < n * step; i++)
-        buf_puts(out, utf8 ? "─" : "-");
-    buf_puts(out, "\n");
-    plot_labels(s, step, label, utf8, out);
-}
-
 /* ---- text ---- */
 static void put_counters(const struct result *r, struct buf *out)
 {
@@ -251,29 +100,11 @@ static const char *equal_text(const struct result *r)
     return text[r->equal];
 }
 
-/* The loads by what they bring past L1, most first: that is where a byte saved counts. */
-static int by_missed(const void *x, const void *y)
-{
-    const struct load_counts *a = x, *b = y;
-    uint64_t p = a->sectors - a->l1_hits, q = b->sectors - b->l1_hits;
-    return p != q ? p < q ? 1 : -1 : (a->line > b->line) - (a->line < b->line);
-}
-
-uint64_t cmd_loads_hottest(const struct result *r, struct load_counts v[RESULT_MAX_LOADS])
-{
-    uint64_t missed = 0;
-    memcpy(v, r->loads, sizeof r->loads);
-    qsort(v, r->nloads, sizeof *v, by_missed);
-    for (uint32_t i = 0; i < r->nloads; i++)
-        missed += v[i].sectors - v[i].l1_hits;
-    return missed;
-}
-
 #define LOADS_SHOWN 12
 static void put_loads(const struct result *r, struct buf *out)
 {
     struct load_counts v[RESULT_MAX_LOADS];
-    uint64_t missed = cmd_loads_hottest(r, v);
+    uint64_t missed = report_loads_hottest(r, v);
     if (!r->nloads)
         return;
     buf_puts(out,
@@ -298,7 +129,7 @@ void cmd_result_text(const struct result *r, const struct dev_info *dev, const c
                dev->kind == DEV_SIMULATED ? "simulated" : "measured");
     buf_printf(out, "options   %s\n", line.n ? line.s : "none: the original");
     buf_free_checked(&line, out);
-    if (!has_time(r)) {
+    if (!report_has_time(r)) {
         buf_printf(out, "failed    %s: %s\n", status_text(r->status), r->message);
         return;
     }
@@ -342,7 +173,7 @@ static void sweep_row(const char *name, int width, const struct result *r, bool 
     const struct counter *l1 = &r->counters[COUNTER_L1_HIT_RATE],
                          *l2 = &r->counters[COUNTER_L2_READ_SECTORS];
     buf_printf(out, "%c %-*s ", best ? '*' : ' ', width, name);
-    if (!has_time(r)) {
+    if (!report_has_time(r)) {
         buf_printf(out, "%10s  %s: %.80s\n", "n/a", status_text(r->status), r->message);
         return;
     }
@@ -369,7 +200,7 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     const struct result *best = tune_sweep_best(s);
     bool pi = strcmp(s->axis, "pi") == 0;
     int width = pi ? 5 : 16;
-    struct time_scale u = frame_of(s, 0, 0, false).unit;
+    struct time_scale u = time_scale_for(report_slowest_ns(s));
     char label[PTX_LABEL];
     buf_printf(out, "%s on %s, all numbers %s\n\n  %-*s %7s %s %8s %14s  outputs\n",
                ptx_label(kernel, label), dev->name, origin, width, s->axis, "time", u.name, "L1 hit %",
@@ -380,11 +211,11 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     }
     for (size_t i = 0; i < s->npoints; i++) {
         char name[24];
-        cmd_point_name(s, i, name, sizeof name);
+        report_point_name(s, i, name, sizeof name);
         sweep_row(name, width, &s->points[i], best == &s->points[i], u, out);
     }
     buf_puts(out, "\n");
-    cmd_plot(s, 80, 14, cmd_utf8(), out);
+    report_text_plot(s, 80, 14, cmd_utf8(), out);
     if (isfinite(s->overhead_bpa) && isfinite(s->overhead_cha))
         buf_printf(
             out,
@@ -406,7 +237,7 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
 /* ---- several axes ---- */
 static void put_time(const struct result *r, struct time_scale u, struct buf *out)
 {
-    if (r && has_time(r))
+    if (r && report_has_time(r))
         buf_printf(out, " %9.*f", u.decimals, (double)r->time.median / u.ns);
     else
         buf_printf(out, " %9s", "n/a");
@@ -425,7 +256,7 @@ static void slice_row(const struct tune_family *f, size_t i, struct time_scale u
         knob_get(&f->slice[i].base, (size_t)knob_find(str_of(f->axis[k])), &name);
     }
     if (s->has_best)
-        cmd_point_name(s, s->best, at, sizeof at);
+        report_point_name(s, s->best, at, sizeof at);
     buf_printf(out, "%c %-36s", f->has_best && f->best == i ? '*' : ' ', name.s ? name.s : "");
     if (strcmp(s->axis, "pi") == 0) {
         put_time(&s->bpa, u, out);
@@ -444,7 +275,7 @@ static struct time_scale family_unit(const struct tune_family *f)
 {
     double high = -INFINITY;
     for (size_t i = 0; i < f->n; i++)
-        high = fmax(high, frame_of(&f->slice[i].sweep, 0, 0, false).high);
+        high = fmax(high, report_slowest_ns(&f->slice[i].sweep));
     return time_scale_for(high);
 }
 

@@ -1,6 +1,5 @@
 /* Charts of runs: see report.h. */
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
@@ -10,6 +9,7 @@
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ static struct times times_of(const struct result *x, size_t n, struct time_scale
 /* ---- a sweep ---- */
 static void point_name(const void *ctx, size_t i, char *text, size_t size)
 {
-    cmd_point_name(ctx, i, text, size);
+    report_point_name(ctx, i, text, size);
 }
 static const char *axis_label(const struct tune_sweep *s)
 {

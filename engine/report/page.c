@@ -1,6 +1,5 @@
 /* A session as a page, whatever it is written in: see report.h. */
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"
 #include "engine/predict/prediction.h"
 #include "engine/ptx/ptx.h"
@@ -15,6 +14,7 @@
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
 
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -44,7 +44,7 @@ static const struct result *baseline(const struct session_run *r, char *name, si
         snprintf(name, size, "caching all");
     } else if (r->kind == RUN_SWEEP && r->sweep.npoints) {
         b = &r->sweep.points[0];
-        cmd_point_name(&r->sweep, 0, name, size);
+        report_point_name(&r->sweep, 0, name, size);
     }
     return b && report_has_time(b) && b->time.median > 0 ? b : NULL;
 }
@@ -169,7 +169,7 @@ static void put_loads(struct page *p, const struct session_run *r)
     if (r->earlier || !p->module || !b || !b->nloads)
         return;
     bool both = x && x->nloads && !options_equal(&b->options, &x->options);
-    uint64_t missed = cmd_loads_hottest(b, v);
+    uint64_t missed = report_loads_hottest(b, v);
     snprintf(hits, sizeof hits, "L1 hit %%, %s", over);
     const char *head[] = {
         "line", "load", "sectors asked for", "% of what goes past L1", hits, "L1 hit %, recommended"
@@ -296,7 +296,7 @@ static void put_figures(struct page *p, const struct session_run *r)
 {
     struct buf svg = { 0 };
     if (r->kind == RUN_SWEEP && r->sweep.npoints && p->w->plots) {
-        cmd_plot(&r->sweep, 80, 14, true, &svg);
+        report_text_plot(&r->sweep, 80, 14, true, &svg);
         p->w->pre(p->out, "", svg.s ? svg.s : "");
     } else if (r->kind == RUN_SWEEP) {
         report_sweep_time(r, &svg);

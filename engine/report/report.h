@@ -5,6 +5,8 @@
 #include "engine/base/base.h"
 #include "engine/rec/result.h"
 
+struct tune_sweep;
+
 struct session;
 struct session_run;
 struct time_scale;
@@ -79,6 +81,19 @@ struct report_writer {
 extern const struct report_writer report_markdown, report_html;
 /* The whole session. Rewrites the kept PTX for what each run recommends, to show the difference. */
 void report_page(struct session *s, const struct report_writer *w, struct buf *out);
+
+/* ---- text_plot.c ---- */
+/* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
+void report_text_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out);
+/* What stands for point i of a sweep on its axis, as it is written on the command line; "?": out of
+ * memory. */
+void report_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n);
+/* Copies the loads' counts, those first that bring most past L1. Returns the sectors that all of them
+ * bring. */
+uint64_t report_loads_hottest(const struct result *r, struct load_counts v[RESULT_MAX_LOADS]);
+
+/* The longest median time of a sweep, nanoseconds; -INFINITY: nothing has a time. */
+double report_slowest_ns(const struct tune_sweep *s);
 
 /* ---- shared ---- */
 /* Calls fn for every configuration of a run, in order: bpa and cha of a sweep over π first. */

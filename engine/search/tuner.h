@@ -46,13 +46,6 @@ void tune_advise_prove(struct tune_advice *v, size_t n, const struct result *ori
  * and leaves nothing out; items are added, up to max in all, where the model sees more in a dimension,
  * and "leave it alone" where it sees nothing; ranked anew. ST_OK, ST_CANCELLED or ST_NOMEM. */
 enum status tune_advise_predict(struct tune_bench *b, struct tune_advice *v, size_t *n, size_t max);
-/* Float atomics in a launch's kernel, in functions where that calls any, or in the launches before it:
- * outputs of floats that state no tolerance get one (relative 1e-4). Returns how many did. */
-#define TUNE_TOLERATED                                                                                  \
-    "float atomics add in any order: outputs without a stated tolerance are compared within 1e-4, not " \
-    "bit by bit"
-unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
-
 #define TUNE_SETS 8
 struct tune_data_set {
     char name[64];

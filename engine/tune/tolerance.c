@@ -6,7 +6,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
-#include "engine/search/tuner.h"
+#include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
 /* relative; what a sum of some thousand floats loses by its order, with a margin */

@@ -1,18 +1,18 @@
 /* Opening: PTX, launch descriptions, sessions; kernel, device and launch changes. */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
 #include "engine/dev/dev.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
 #include "engine/workspace/job_int.h"
+#include "engine/workspace/workspace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,7 +90,7 @@ enum status job_facts(struct job_engine *e, bool quick, const struct cancel *can
                           .cancel = cancel,
                           .quick = quick,
                           .regs = st->has_data
-                                      ? cmd_registers(st->dev, st->module->p, str_of(st->kernel))
+                                      ? workspace_registers(st->dev, st->module->p, str_of(st->kernel))
                                       : 0 };
     s = ana_run(st->module->p, str_of(st->kernel), &o, &k, ds);
     if (s == ST_OK)
@@ -451,7 +451,7 @@ enum status job_kernel(struct job_engine *e, const char *name, long number, stru
     if (i != SIZE_MAX)
         return go_to(e, i, name, ds);
     const struct ptx_func *k = NULL;
-    enum status s = name ? cmd_find_entry(st->module->p, name, &k, ds) : ST_OK;
+    enum status s = name ? workspace_find_entry(st->module->p, name, &k, ds) : ST_OK;
     if (s == ST_OK && !k) {
         diag_error(ds, "kernel", "no launch or kernel '%s'", name ? name : "");
         s = ST_INPUT;

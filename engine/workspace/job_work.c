@@ -1,6 +1,5 @@
 /* What each request does. */
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
@@ -18,7 +17,9 @@
 #include "engine/tune/tune.h"
 #include "engine/workspace/job.h"
 #include "engine/workspace/job_int.h"
+#include "engine/workspace/workspace.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PUBLISH_NS (33 * 1000000) /* progress is shown at most thirty times a second */
@@ -394,7 +395,7 @@ static char *launch_home(const struct job_state *st)
 {
     const struct launch_file *f = st->launches ? st->launches->p : NULL;
     const char *from = f && f->n ? f->launch[0].file : NULL;
-    return from ? base_strdup(from) : cmd_launch_name(((struct ptx_module *)st->module->p)->path);
+    return from ? base_strdup(from) : workspace_launch_name(((struct ptx_module *)st->module->p)->path);
 }
 
 static bool same_launch(const struct launch_spec *a, const struct launch_spec *b)
@@ -475,14 +476,14 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
         return ST_INPUT;
     }
     char *name =
-        path && *path ? base_strdup(path) : cmd_tuned_name(((struct ptx_module *)st->module->p)->path);
-    enum status s = name ? cmd_code_write(name, code, ds) : ST_NOMEM;
+        path && *path ? base_strdup(path) : workspace_tuned_name(((struct ptx_module *)st->module->p)->path);
+    enum status s = name ? workspace_code_write(name, code, ds) : ST_NOMEM;
     if (s == ST_OK)
         diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written: the rewritten kernel");
     if (s == ST_OK && l)
-        s = cmd_launch_write(name, l, code, ds);
+        s = workspace_launch_write(name, l, code, ds);
     if (s == ST_OK)
-        cmd_say_launch(l, &st->options, code, ds);
+        workspace_say_launch(l, &st->options, code, ds);
     base_free(name);
     return s;
 }

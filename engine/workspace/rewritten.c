@@ -1,12 +1,12 @@
 /* Rewritten code as files to go on with: its text, and the launch that it wants. */
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/session/session.h"
+#include "engine/workspace/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool same_dim(struct dim3u a, struct dim3u b)
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
-void cmd_say_launch(const struct launch_spec *spec, const struct options *o,
+void workspace_say_launch(const struct launch_spec *spec, const struct options *o,
                     const struct pass_output *code, struct diags *ds)
 {
     if (spec && (!same_dim(spec->grid, code->grid) || !same_dim(spec->block, code->block) ||
@@ -51,7 +51,7 @@ void cmd_say_launch(const struct launch_spec *spec, const struct options *o,
     }
 }
 
-enum status cmd_code_write(const char *path, const struct pass_output *code, struct diags *ds)
+enum status workspace_code_write(const char *path, const struct pass_output *code, struct diags *ds)
 {
     struct buf text = { 0 };
     pass_standalone(code, &text);
@@ -154,20 +154,20 @@ static char *with_ending(const char *ptx, const char *ending)
     return buf_take(&b);
 }
 
-char *cmd_launch_name(const char *ptx)
+char *workspace_launch_name(const char *ptx)
 {
     return with_ending(ptx, ".launch.json");
 }
-char *cmd_tuned_name(const char *ptx)
+char *workspace_tuned_name(const char *ptx)
 {
     return with_ending(ptx, ".tuned.ptx");
 }
 
-enum status cmd_launch_write(const char *ptx, const struct launch_spec *spec,
+enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
                              const struct pass_output *code, struct diags *ds)
 {
     struct launch_spec l = { 0 };
-    char *path = cmd_launch_name(ptx);
+    char *path = workspace_launch_name(ptx);
     enum status st = path ? launch_for(ptx, spec, code, &l) : ST_NOMEM;
     if (st == ST_OK)
         st = launch_file_write(path, &l, 1, ds);

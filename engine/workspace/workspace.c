@@ -1,7 +1,8 @@
 /* What a command works on: module, launch, data, device, facts. */
+#include "engine/workspace/workspace.h"
+
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
-#include "engine/cmd/cmd_int.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
@@ -10,6 +11,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/session/session.h"
+#include "engine/workspace/args.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +20,7 @@
 
 char *launch_beside(const char *ptx)
 {
-    char *path = cmd_launch_name(ptx);
+    char *path = workspace_launch_name(ptx);
     if (path && access(path, R_OK) == 0)
         return path;
     base_free(path);
@@ -74,7 +76,7 @@ enum status workspace_ptx(struct workspace *s, const struct args *a, struct diag
     return st == ST_OK && a->nfiles > 1 ? link_files(s, a, ds) : st;
 }
 
-enum status cmd_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,
+enum status workspace_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,
                            struct diags *ds)
 {
     struct buf several = { 0 };
@@ -96,7 +98,7 @@ static enum status full_name(struct workspace *s, const char *said, const char *
     *full = said;
     if (!said || launch_pick(&s->launches, said) != SIZE_MAX)
         return ST_OK;
-    enum status st = cmd_find_entry(s->module, said, &f, ds);
+    enum status st = workspace_find_entry(s->module, said, &f, ds);
     *full = f ? arena_dup(s->module->arena, f->name) : NULL;
     return f && !*full ? ST_NOMEM : st;
 }
@@ -232,7 +234,7 @@ enum status workspace_open(struct workspace *s, const struct args *a, struct dia
     return st;
 }
 
-uint32_t cmd_registers(struct dev *d, const struct ptx_module *m, struct str kernel)
+uint32_t workspace_registers(struct dev *d, const struct ptx_module *m, struct str kernel)
 {
     struct diags none = { 0 };
     struct dev_code *code = NULL;
@@ -262,7 +264,7 @@ struct ana_opts workspace_analysis(const struct workspace *s, const struct args 
                               .assume_read_only = a->options.assume_read_only,
                               .assume_restrict = a->options.assume_restrict,
                               .cancel = a->cancel,
-                              .regs = s->has_data ? cmd_registers(s->dev, s->module, kernel) : 0 };
+                              .regs = s->has_data ? workspace_registers(s->dev, s->module, kernel) : 0 };
 }
 
 enum status workspace_facts(struct workspace *s, const struct args *a, bool quick, struct diags *ds)

@@ -10,6 +10,8 @@
  * hold, and adds it
  *
  * PTX: a path without its ending. */
+#include "engine/tune/tune_int.h"
+
 #include "tests/bench/bench_need.h"
 
 #include <glob.h>

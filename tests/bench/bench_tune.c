@@ -9,6 +9,9 @@
  * parts of its cost. BENCH_TUNE_TIMES=FILE: times are taken from there where they are, and added where
  * not; BENCH_TUNE_TIMED_ON=cuda:0 with it: those of another device, and nothing is launched;
  * BENCH_TUNE_TIME_ALONE=1: nothing is predicted, to fill FILE. */
+#include "engine/predict/prediction.h"
+#include "engine/tune/tune_int.h"
+
 #include "tests/bench/bench_need.h"
 
 #include <dirent.h>

@@ -1,5 +1,10 @@
 /* The cases. Each makes its own launch, runs it and compares with what the kernel
  * must do, written out here in C. */
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+
 #include "tests/conformance/conf.h"
 
 #include <pthread.h>

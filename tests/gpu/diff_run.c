@@ -1,3 +1,5 @@
+#include "engine/rec/result.h"
+
 #include "tests/gpu/diff.h"
 
 #include <signal.h>

@@ -4,6 +4,9 @@
 
 #include "tests/ref/interp.h"
 
+struct interp_op;
+struct ptx_inst;
+
 __extension__ typedef __float128 quad;
 
 /* interp_float.c */

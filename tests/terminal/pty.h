@@ -15,6 +15,9 @@
 #include <unistd.h>
 #include <utmp.h>
 
+struct session;
+struct vt;
+
 /* The program runs below a small shell of ours, as job control wants it: a leader of
  * the terminal's session that waits for it and reports what it waited for. */
 #define PTY_LIMIT_MS 60000 /* for what comes in a moment where the machine is not busy */

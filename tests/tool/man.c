@@ -2,6 +2,8 @@
  * keys and commands of the workbench. `make man` puts it into docs/gpulocw.1. */
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/knobs.h"
+#include "engine/session/session.h"
+#include "engine/workspace/args.h"
 #include "tui/app/command.h"
 #include "tui/base/request.h"
 

@@ -7,6 +7,13 @@
 
 #include "tests/unit/analysis_support.h"
 
+struct an_launch;
+struct buf;
+struct dim3u;
+struct gen;
+struct gen_width;
+struct init_spec;
+
 #define GEN_VARS  8u
 #define GEN_INDEX 4096u /* accesses address so many elements of up to 32 bytes */
 struct gen {

@@ -3,6 +3,9 @@
 #ifndef GPULOCW_TESTS_DEV_SCENE_H
 #define GPULOCW_TESTS_DEV_SCENE_H
 
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
+
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
 
@@ -12,6 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+
+struct dev;
+struct dev_code;
+struct dev_run;
+struct diags;
+struct scene;
+struct str;
 
 struct scene {
     struct launch_spec l, before;

@@ -16,6 +16,17 @@
 
 #include "tests/unit/tune_support.h"
 
+struct buf;
+struct counter;
+struct options;
+struct result;
+struct rig;
+struct table;
+struct table_row;
+struct tune_candidate;
+struct tune_found;
+struct tune_search_opts;
+
 struct table_row {
     struct options options;
     int64_t time_ns, whole_ns;

@@ -1,5 +1,7 @@
 /* The miss-ratio curve against caches that are simulated one size at a time, on the same requests;
  * footprints per array and reuse window, worked out by hand. */
+#include "engine/rec/device.h"
+
 #include "tests/unit/analysis_support.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
 /* Reuse splits, CTA sharing, classes, footprints and traces, worked out by hand. */
+#include "engine/rec/device.h"
+
 #include "tests/unit/analysis_support.h"
 
 #include <math.h>

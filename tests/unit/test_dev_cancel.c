@@ -1,6 +1,8 @@
 /* Cancelling what is no launch: starting a device, compiling a module, uploading buffers. Each takes 20
  * s in the fake driver; the user is free within 100 ms, and the device works again. On a loaded machine
  * a try may take longer: one of a few is in time. */
+#include "engine/rec/result.h"
+
 #include "tests/unit/dev_scene.h"
 
 #include <pthread.h>

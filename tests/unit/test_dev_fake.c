@@ -1,5 +1,11 @@
 /* The CUDA device against a driver and a CUPTI that fail on demand: finding them,
  * what is said when they lack something, JIT and its cache, memory, leaks, counters. */
+#include "engine/rec/counters.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+
 #include "tests/conformance/conf.h"
 #include "tests/fake/fake.h"
 

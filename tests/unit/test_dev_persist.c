@@ -1,5 +1,9 @@
 /* A part of L2 set aside for one buffer: what the driver is told while a kernel runs, that all of it is
  * undone, and who refuses. The fake driver's device can set 16 KiB aside. */
+#include "engine/rec/device.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/result.h"
+
 #include "tests/unit/dev_scene.h"
 
 #include <dlfcn.h>

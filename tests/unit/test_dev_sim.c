@@ -1,5 +1,8 @@
 /* The simulated device behind dev.h: the same numbers in this process, in a worker
  * and in a pool; kept `before` states; a stopped worker; a lack of memory. */
+#include "engine/rec/device.h"
+#include "engine/rec/result.h"
+
 #include "tests/unit/dev_scene.h"
 
 #include <signal.h>

@@ -1,5 +1,12 @@
 /* The executor's own ground: faults, barriers, divergence, warp-wide operations apart, order of
  * CTAs, sanitiser, records of single steps. */
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/sim/exec/access.h"
+#include "engine/sim/mem.h"
+#include "engine/sim/sim.h"
+#include "engine/sim/step.h"
+
 #include "tests/unit/sim_support.h"
 
 #include <stdatomic.h>

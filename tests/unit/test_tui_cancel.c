@@ -1,4 +1,6 @@
 /* The analysis in the background is told, and stops when it is asked to: at once, and for good. */
+#include "engine/analysis/analysis.h"
+
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"

@@ -1,6 +1,8 @@
 /* Random keys, mouse events, resizes, clock steps and snapshots. Nothing may crash,
  * draw outside the surface or get stuck. GPULOCW_FUZZ_SECONDS makes it longer,
  * GPULOCW_FUZZ_SEED another storm: `make fuzz` takes a new one each time. */
+#include "tui/base/text.h"
+
 #include "tests/support.h"
 
 #include "tests/terminal/stage.h"

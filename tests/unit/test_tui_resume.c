@@ -1,5 +1,7 @@
 /* Sweeps and searches that were cut off go on: what was stopped here as it was asked for, what a session
  * brings as far as it can be told; what has run is not run again. */
+#include "engine/search/tuner.h"
+
 #include "tests/support.h"
 
 #include "tests/terminal/live.h"

@@ -13,6 +13,7 @@
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/rec/data.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/search/live.h"

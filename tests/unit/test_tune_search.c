@@ -1,4 +1,7 @@
 /* Equality, votes and searches: what is accepted, what is recommended, and when it stops. */
+#include "engine/predict/prediction.h"
+#include "engine/tune/tune_int.h"
+
 #include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 

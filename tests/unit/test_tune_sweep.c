@@ -1,4 +1,6 @@
 /* Sweeps on the simulated device: points, ends, resume, cancel, pool; the judgement of curves. */
+#include "engine/tune/tune_int.h"
+
 #include "tests/unit/sweep_one.h"
 #include "tests/unit/tune_support.h"
 

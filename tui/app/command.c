@@ -215,7 +215,7 @@ static unsigned cmd_mouse(struct app *a, char *args)
     return UI_REDRAW | UI_MOUSE;
 }
 
-static unsigned cmd_plot(struct app *a, char *args)
+static unsigned report_text_plot(struct app *a, char *args)
 {
     for (int i = 0; styles[i]; i++)
         if (!strcmp(styles[i], args)) {
@@ -430,7 +430,7 @@ static const struct command_info commands[] = {
       "dark, light, high-contrast, okabe-ito, okabe-ito-light, or a theme file; by the terminal's "
       "background at first",
       COMPLETE_THEME, cmd_theme },
-    { "plot", "braille|block|ascii", "how curves are drawn", COMPLETE_STYLE, cmd_plot },
+    { "plot", "braille|block|ascii", "how curves are drawn", COMPLETE_STYLE, report_text_plot },
     { "mouse", "on|off", "use the mouse, or leave it to the terminal", COMPLETE_SWITCH, cmd_mouse },
     { "keys", "", "write the key map to the configuration folder, to edit it", COMPLETE_NONE, cmd_keys },
     { "help", "", "help for the current panel", COMPLETE_NONE, cmd_help },

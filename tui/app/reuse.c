@@ -7,7 +7,7 @@
 #include "engine/rec/data.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
-#include "tui/base/work.h"
+#include "tui/app/work.h"
 
 #include <stdio.h>
 

@@ -227,6 +227,22 @@ static uint64_t convert(const struct slice_op *o, uint64_t a)
     return v & low(o->bits);
 }
 
+/* shf.l and shf.r: 32 bits of hi:lo, shifted by n (o->flag: n modulo 32, else at most 32). */
+static uint64_t funnel(const struct slice_op *o, uint64_t lo, uint64_t hi, uint32_t n)
+{
+    unsigned by = o->flag ? n & 31 : n > 32 ? 32 : n;
+    uint64_t both = hi << 32 | lo;
+    if (o->code == SL_SHFL_R)
+        return (both >> by) & 0xffffffffu;
+    return by == 32 ? lo : (both << by >> 32) & 0xffffffffu;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b, unsigned bits, bool sign)
+{
+    bool greater = sign ? sx(a, bits) > sx(b, bits) : a > b;
+    return greater ? a - b : b - a;
+}
+
 static void integer(const struct slice_op *o, const uint64_t *a, const uint64_t *b, const uint64_t *c,
                     const uint64_t *e, uint64_t *d)
 {
@@ -265,28 +281,13 @@ static void integer(const struct slice_op *o, const uint64_t *a, const uint64_t 
     case SL_BFI: LANES d[l] = bfi(a[l], b[l], (unsigned)c[l], (unsigned)e[l], bits); break;
     case SL_LOP3: LANES d[l] = lop3(a[l], b[l], c[l], (unsigned)o->imm); break;
     case SL_SHFL_L:
-    case SL_SHFL_R:
-        LANES
-        {
-            unsigned n = o->flag ? (unsigned)c[l] & 31 : (uint32_t)c[l] > 32 ? 32 : (unsigned)c[l];
-            uint64_t both = b[l] << 32 | a[l];
-            d[l] = o->code == SL_SHFL_R ? (both >> n) & 0xffffffffu
-                   : n == 32            ? a[l]
-                                        : (both << n >> 32) & 0xffffffffu;
-        }
-        break;
+    case SL_SHFL_R: LANES d[l] = funnel(o, a[l], b[l], (uint32_t)c[l]); break;
     case SL_PRMT: LANES d[l] = prmt(a[l], b[l], c[l]); break;
     case SL_POPC: LANES d[l] = (uint64_t)__builtin_popcountll(a[l]); break;
     case SL_CLZ: LANES d[l] = leading(a[l], bits); break;
     case SL_BFIND: LANES d[l] = bfind(a[l], bits, s, o->flag); break;
     case SL_BREV: LANES d[l] = reverse(a[l], bits); break;
-    case SL_SAD:
-        LANES
-        {
-            bool gt = s ? sx(a[l], bits) > sx(b[l], bits) : a[l] > b[l];
-            d[l] = ((gt ? a[l] - b[l] : b[l] - a[l]) + c[l]) & m;
-        }
-        break;
+    case SL_SAD: LANES d[l] = (distance(a[l], b[l], bits, s) + c[l]) & m; break;
     case SL_SLCT: LANES d[l] = sx(c[l], 32) >= 0 ? a[l] : b[l]; break;
     case SL_FSLCT: LANES d[l] = f32(c[l]) >= 0 ? a[l] : b[l]; break;
     case SL_CVT: LANES d[l] = convert(o, a[l]); break;

@@ -7,6 +7,7 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/sreg.h"
+#include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
 
 #include <stdio.h>

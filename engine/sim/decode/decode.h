@@ -15,6 +15,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
+#include "engine/sim/exec/bodies.h"
 
 struct ptx_cfg;
 struct ptx_func;
@@ -22,25 +23,6 @@ struct ptx_inst;
 struct ptx_operand;
 struct ptx_symbol;
 
-/* Modifiers that select a row; the rest do not change what registers receive. */
-enum {
-    KEY_FTZ = 1,
-    KEY_SAT = 2,
-    KEY_RZ = 4,
-    KEY_RM = 8,
-    KEY_RP = 16,
-    KEY_APPROX = 32,
-    KEY_FULL = 64,
-    KEY_CLAMP = 128,
-    KEY_WRAP = 256,
-    KEY_S2 = 512,
-    KEY_U2 = 1024,
-    KEY_NAN = 2048,
-    KEY_XORSIGN = 4096,
-    KEY_ABS = 8192,
-    KEY_RELU = 16384,
-    KEY_OTHER = 32768
-};
 #define TY(t)  (1ull << PTX_T_##t)
 #define TY_16  (TY(B16) | TY(U16) | TY(S16))
 #define TY_32  (TY(B32) | TY(U32) | TY(S32))
@@ -127,5 +109,13 @@ bool decode_layout(struct decode *d, const struct ptx_func *pf, struct exec_func
 
 /* ---- one declaration per token of the exec column ---- */
 decode_fn *decode_of(unsigned op);
+decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,
+    decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_mapa, decode_ctarank,
+    decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom, decode_cp_async,
+    decode_cp_bulk, decode_async, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma,
+    decode_wmma_load, decode_wmma_store, decode_wmma_mma;
+struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
+/* enum atom_op of its modifier; false: none */
+bool decode_atom_op(const struct ptx_inst *i, uint8_t *op);
 
 #endif

@@ -12,6 +12,7 @@
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
+#include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
 
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/lanes/lanes.h"
+#include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/sim/decode/decode.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
@@ -13,6 +12,7 @@
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
+#include "engine/sim/key.h"
 #include "engine/sim/sim_int.h"
 #include "engine/sim/step.h"
 

@@ -1,22 +1,13 @@
-/* decode_exec: what decoders hand to bodies, and the bodies. */
+/* bodies: what decoders hand to the functions that execute an instruction, and those functions. */
 #ifndef GPULOCW_SIM_EXEC_BODIES_H
 #define GPULOCW_SIM_EXEC_BODIES_H
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/sim/decode/decode.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/lanes/scalar.h"
 
 struct exec_warp;
-struct ptx_inst;
-
-/* ---- decoders of other files, named in the exec column ---- */
-decode_fn decode_lane, decode_logic, decode_lop3, decode_setp, decode_set, decode_selp, decode_carry,
-    decode_video, decode_mov, decode_cvt, decode_cvta, decode_isspacep, decode_mapa, decode_ctarank,
-    decode_ld, decode_st, decode_prefetch, decode_nop, decode_policy_make, decode_atom, decode_cp_async,
-    decode_cp_bulk, decode_async, decode_mbar, decode_ldmatrix, decode_stmatrix, decode_mma,
-    decode_wmma_load, decode_wmma_store, decode_wmma_mma;
 
 /* ---- bodies, by file ---- */
 struct exec_atom;
@@ -61,7 +52,6 @@ struct exec_scalar {
     uint8_t wd, ws[4];
     uint32_t src[4];
 };
-struct exec_scalar *decode_scalar(struct decode *d, const struct ptx_inst *i);
 struct exec_lop3 {
     bool bool_and, neg;
 };
@@ -173,7 +163,7 @@ enum atom_op {
     ATOM_CAS
 };
 
-/* enum atom_op of its modifier; false: none */
-bool decode_atom_op(const struct ptx_inst *i, uint8_t *op);
+#define BULK_CHUNK   16u /* bytes that a bulk copy moves at a time */
+#define MAPA_GENERIC 1   /* exec_inst.imm of mapa and getctarank: the address is generic */
 
 #endif

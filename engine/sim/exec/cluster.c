@@ -3,9 +3,7 @@
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx.h"
-#include "engine/ptx/ptx_table.h"
 #include "engine/rec/elem.h"
-#include "engine/sim/decode/decode.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
@@ -82,22 +80,10 @@ void exec_cluster_place(struct exec_cta *c, uint64_t index)
 }
 
 /* ---- mapa, getctarank, isspacep ---- */
-#define GENERIC_IN 1 /* exec_inst.imm: the address is generic */
-
-bool decode_mapa(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    unsigned bytes = decode_bytes(i->type[0]);
-    in->fn = exec_mapa;
-    in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
-    in->imm = ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER) ? 0 : GENERIC_IN;
-    return decode_dst(d, &i->opnds[0], bytes, &in->dst) && decode_src(d, &i->opnds[1], bytes, &in->a) &&
-           decode_src(d, &i->opnds[2], 4, &in->b);
-}
-
 void exec_mapa(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     unsigned bytes = in->flags & EXEC_F_BASE64 ? 8 : 4;
-    uint64_t window = in->imm == GENERIC_IN ? SHARED_WINDOW : 0;
+    uint64_t window = in->imm == MAPA_GENERIC ? SHARED_WINDOW : 0;
     FOR_LANES(i, mask)
     {
         uint64_t off = (lane_read(w, in->a, i, bytes) - window) % CLUSTER_STEP,
@@ -106,21 +92,12 @@ void exec_mapa(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
     }
 }
 
-bool decode_ctarank(struct decode *d, const struct ptx_inst *i, struct exec_inst *in)
-{
-    unsigned bytes = decode_bytes(i->type[0]);
-    in->fn = exec_ctarank;
-    in->flags |= bytes == 8 ? EXEC_F_BASE64 : 0;
-    in->imm = ptx_has_mod(i, PTX_MOD_SHARED_CLUSTER) ? 0 : GENERIC_IN;
-    return decode_dst(d, &i->opnds[0], 4, &in->dst) && decode_src(d, &i->opnds[1], bytes, &in->a);
-}
-
 void exec_ctarank(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     FOR_LANES(i, mask)
     {
         uint64_t a = lane_read(w, in->a, i, in->flags & EXEC_F_BASE64 ? 8 : 4) -
-                     (in->imm == GENERIC_IN ? SHARED_WINDOW : 0);
+                     (in->imm == MAPA_GENERIC ? SHARED_WINDOW : 0);
         lane_write(w, in->dst, i, 4, a < CLUSTER_STEP ? w->cta->rank : a / CLUSTER_STEP - 1);
     }
 }

@@ -2,11 +2,11 @@
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/sim/decode/decode.h"
 #include "engine/sim/exec/lanes/math.h"
 #include "engine/sim/exec/lanes/math_approx.h"
 #include "engine/sim/exec/lanes/scalar.h"
 #include "engine/sim/exec/lanes/soft.h"
+#include "engine/sim/key.h"
 
 #include <math.h>
 

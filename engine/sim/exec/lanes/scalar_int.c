@@ -2,9 +2,9 @@
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx_table.h"
-#include "engine/sim/decode/decode.h"
 #include "engine/sim/exec/lanes/math_int.h"
 #include "engine/sim/exec/lanes/scalar.h"
+#include "engine/sim/key.h"
 
 int64_t scalar_int(uint64_t v, enum ptx_type t)
 {

@@ -1,7 +1,8 @@
 /* work: see work.h. */
-#include "tui/base/work.h"
+#include "tui/app/work.h"
 
 #include "engine/base/base.h"
+#include "tui/app/app.h"
 
 #include <pthread.h>
 

@@ -1,0 +1,50 @@
+/* args: the parsed command line: one field per row of args.def, and the options of a configuration. */
+#ifndef GPULOCW_WORKSPACE_ARGS_H
+#define GPULOCW_WORKSPACE_ARGS_H
+
+#include "engine/base/base.h"
+#include "engine/rec/options.h"
+
+struct cmd_front;
+struct dev_env;
+
+#define CMD_MAX_FILES 32
+#define CMD_MAX_LIST  32
+enum arg_kind_cmd { ARGK_FLAG, ARGK_TEXT, ARGK_INT, ARGK_NUM, ARGK_LIST };
+struct args {
+    const char *command;
+    const char *file[CMD_MAX_FILES];
+    size_t nfiles;
+    bool has[64]; /* by row of args.def */
+#define ARGV_FLAG(f) bool f;
+#define ARGV_TEXT(f) const char *f;
+#define ARGV_INT(f)  long f;
+#define ARGV_NUM(f)  double f;
+#define ARGV_LIST(f)             \
+    const char *f[CMD_MAX_LIST]; \
+    size_t f##_n;
+#define ARG(field, name, short_, kind, value, commands, help) ARGV_##kind(field)
+#include "engine/workspace/args.def"
+#undef ARG
+    struct options options;
+    bool knob_given;
+    const struct dev_env *env;
+    const struct cmd_front *front;
+    const struct cancel *cancel;
+};
+/* The rows of args.def. */
+struct arg_row {
+    const char *name;
+    char letter;
+    enum arg_kind_cmd kind;
+    const char *value, *commands, *help;
+    size_t offset, count_offset;
+};
+size_t arg_count(void);
+const struct arg_row *arg_at(size_t i);
+/* Does it go with the command of that name ("-": the workbench)? */
+bool arg_for(const struct arg_row *r, const char *command);
+/* ST_USAGE with a diagnostic. */
+enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds);
+
+#endif

@@ -1,0 +1,75 @@
+/* workspace: what a command or the workbench works on. */
+#ifndef GPULOCW_WORKSPACE_WORKSPACE_H
+#define GPULOCW_WORKSPACE_WORKSPACE_H
+
+#include "engine/base/base.h"
+#include "engine/rec/data.h"
+#include "engine/rec/device.h"
+#include "engine/session/session.h"
+
+struct ana_kernel;
+struct ana_opts;
+struct args;
+struct dev;
+struct dev_pool;
+struct launch_spec;
+struct options;
+struct pass_input;
+struct pass_output;
+struct ptx_func;
+struct ptx_module;
+
+/* What a command works on, opened in the order the command needs it. */
+struct workspace {
+    struct ptx_module *module;
+    /* NULL: none found and none asked for */
+    struct launch_file launches;
+    const struct launch_spec *spec;
+    struct launch_data data;
+    bool has_data;
+    struct dev *dev;
+    struct dev_info info;
+    /* --devices, or several --worker: dev is the first member, or `own` */
+    struct dev_pool *pool;
+    struct dev *own;
+    struct ana_kernel *facts;
+    const char *kernel;
+};
+enum status workspace_ptx(struct workspace *s, const struct args *a, struct diags *ds);
+/* A kernel by what people call it (ptx_find_entry). ST_OK with *f NULL: there is none; ST_INPUT: there
+ * are several, ds names them. */
+enum status workspace_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,
+                           struct diags *ds);
+enum status workspace_launch(struct workspace *s, const struct args *a, bool required, struct diags *ds);
+enum status workspace_device(struct workspace *s, const struct args *a, struct diags *ds);
+enum status workspace_data(struct workspace *s, struct diags *ds);
+/* All of these that the command line names: PTX, launch, device, data. */
+enum status workspace_open(struct workspace *s, const struct args *a, struct diags *ds);
+/* What a pass is to see of it; what analysing `kernel` is to know of it. */
+struct pass_input workspace_input(const struct workspace *s, const struct options *o);
+struct ana_opts workspace_analysis(const struct workspace *s, const struct args *a, struct str kernel);
+/* Registers a thread of the kernel takes on the device (estimated on a simulated one); 0: not known. */
+uint32_t workspace_registers(struct dev *d, const struct ptx_module *m, struct str kernel);
+enum status workspace_facts(struct workspace *s, const struct args *a, bool quick, struct diags *ds);
+void workspace_close(struct workspace *s);
+/* Name of the launch description beside a PTX file, there or not; owned; NULL: out of memory. */
+char *workspace_launch_name(const char *ptx);
+/* path of the launch description beside a PTX file; owned; NULL: none there. */
+char *launch_beside(const char *ptx);
+/* Index of the launch a name asks for (kernel or launch name; NULL: the first); SIZE_MAX: none. */
+size_t launch_pick(const struct launch_file *f, const char *name);
+
+/* ---- rewritten code as files (rewritten.c) ---- */
+/* Notes: another grid, block or shared memory than spec's (NULL: not known), what to zero, what only a
+ * launch can set. */
+void workspace_say_launch(const struct launch_spec *spec, const struct options *o,
+                    const struct pass_output *code, struct diags *ds);
+/* FILE.tuned.ptx for FILE.ptx; owned; NULL: out of memory. */
+char *workspace_tuned_name(const char *ptx);
+/* The text for use without the engine. */
+enum status workspace_code_write(const char *path, const struct pass_output *code, struct diags *ds);
+/* The launch description beside the PTX file of that name: spec's, as the code wants it. Says where. */
+enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
+                             const struct pass_output *code, struct diags *ds);
+
+#endif
