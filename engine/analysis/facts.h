@@ -3,6 +3,7 @@
 #ifndef GPULOCW_ANALYSIS_FACTS_H
 #define GPULOCW_ANALYSIS_FACTS_H
 
+#include "engine/analysis/alias.h"
 #include "engine/analysis/closed_form.h"
 #include "engine/analysis/slice/slice.h"
 
@@ -48,8 +49,7 @@ struct facts {
     struct diags *ds;
     struct fact *fact;
     uint32_t n;
-    /* facts that write global or unknown memory: the first of each set of arrays */
-    uint32_t *writer, nwriters;
+    struct alias *alias; /* of the module and the launch */
     /* by bit ARRAY_SYMBOL + i: a variable; or a struct parameter and a pointer's offset in it */
     const struct ptx_symbol *symbol[22];
     int64_t member[22];

@@ -81,6 +81,8 @@ enum status cmd_find_entry(const struct ptx_module *m, const char *said, const s
                            struct diags *ds);
 enum status workspace_launch(struct workspace *s, const struct args *a, bool required, struct diags *ds);
 enum status workspace_device(struct workspace *s, const struct args *a, struct diags *ds);
+/* How long workers are waited for: --time-limit and the environment. */
+struct dev_patience cmd_patience(const struct args *a);
 enum status workspace_data(struct workspace *s, struct diags *ds);
 /* All of these that the command line names: PTX, launch, device, data. */
 enum status workspace_open(struct workspace *s, const struct args *a, struct diags *ds);
@@ -102,7 +104,19 @@ size_t launch_pick(const struct launch_file *f, const char *name);
 /* ---- printing: the only place of the engine that does ---- */
 /* prints diagnostics on stderr, frees them, gives the exit code */
 int cmd_finish(enum status s, struct diags *ds);
-void cmd_put(const struct buf *b); /* to standard output */
+/* To standard output, and there is no other way: as people may see it (engine/base/shown.h). */
+void cmd_put(const struct buf *b);
+/* byte for byte: for what is ours alone */
+void cmd_put_exact(const struct buf *b);
+/* May -o write `path`? A new or empty file, one that gpulocw wrote (by its format key or mark),
+ * /dev/null, /dev/stdout, /dev/stderr, /dev/fd/N and the terminal: yes. ST_USAGE with a diagnostic:
+ * another file, a link that leads to another folder, a pipe or device, and not `force`. */
+enum status cmd_output_check(const char *path, bool force, struct diags *ds);
+/* What files without a format key end with: ours are known by it. */
+#define CMD_MARK_PTX  "// written by gpulocw"
+#define CMD_MARK_PAGE "<!-- written by gpulocw -->"
+/* PTX: byte for byte, unless a terminal would show it */
+void cmd_put_code(const struct buf *b);
 /* false: memory ran out in something that cmd_put printed */
 bool cmd_put_whole(void);
 void cmd_progress(double done, const char *what); /* a bar, when stderr is a terminal */

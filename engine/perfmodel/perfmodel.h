@@ -55,7 +55,7 @@ double model_valley_time_paper(const struct model_valley *v, const struct model_
 unsigned model_threshold_predict(double cache_bytes, unsigned ways, double bytes_per_warp,
                                  unsigned ctas_per_sm, unsigned warps);
 
-/* ---- curves: categories by stated numeric rules (docs/categories.md) ---- */
+/* ---- curves: categories by stated numeric rules (docs/concepts.md) ---- */
 #define MODEL_CATEGORIES(X)                                                     \
     X(BYPASS_FAVOURITE, "bypass-favourite")                                     \
     X(CACHE_FAVOURITE, "cache-favourite") X(CACHE_CONGESTED, "cache-congested") \

@@ -14,7 +14,7 @@ static inline uint64_t dim3u_count(struct dim3u d)
     return (uint64_t)d.x * d.y * d.z;
 }
 
-/* ---- launch description (docs/cli.md "Launch description") ---- */
+/* ---- launch description (docs/reference/launch.md "Launch description") ---- */
 #define ELEM_LIST(X)                                                                                    \
     X(U8, "u8", 1)                                                                                      \
     X(S8, "s8", 1) X(U16, "u16", 2) X(S16, "s16", 2) X(F16, "f16", 2) X(U32, "u32", 4) X(S32, "s32", 4) \
@@ -59,7 +59,9 @@ struct arg_spec {
     struct init_spec init; /* buffer */
     bool output;           /* buffer: hashed and compared after a run */
     double tolerance;      /* relative; 0: bit-identical (float atomics may state one) */
-    uint8_t scalar[8];     /* scalar: little-endian value */
+    /* the tolerance is not the description's: float atomics reach this output */
+    bool atomic;
+    uint8_t scalar[8]; /* scalar: little-endian value */
     uint8_t *bytes;
     size_t nbytes; /* bytes: structs by value */
     char *same_as;
@@ -94,7 +96,6 @@ struct launch_spec {
     size_t nbefore;
 };
 void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself */
-
 /* Indices of arguments, SIZE_MAX: none. Of this name (may be NULL); whose buffer args[i] uses (SAME_AS);
  * the bytes it lies inside. */
 size_t launch_arg_named(const struct launch_spec *l, const char *name);

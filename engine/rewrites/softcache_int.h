@@ -25,7 +25,7 @@ struct soft_access {
     enum soft_access_kind kind;
     uint32_t own;
     bool whole, store /* or ordered: no line survives it */;
-    struct pass_roots roots;
+    struct alias_roots roots;
 };
 enum soft_mode {
     SOFT_FIXED,

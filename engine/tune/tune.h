@@ -31,10 +31,30 @@ struct tune_run_opts {
     bool counters, exact;
     double time_limit_s;
     bool check_memory /* uninitialised reads and races are faults; simulated devices only */;
+    struct dev *prover /* a simulated device of this process, for proofs where the bench's is another;
+                          borrowed; may be NULL */
+        ;
     const struct cancel
         *cancel /* of launches that nobody observes, the original's at opening among them; NULL: none */;
 };
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
+
+/* ---- proofs: what an acceptance run on the simulated device tried, and whether the rewrite held
+ * (prove.c) ---- */
+enum tune_level { TUNE_QUICK, TUNE_FULL };
+enum tune_verdict_of {
+    PROOF_NONE /* nothing can be said: message has why */,
+    PROOF_HOLDS,
+    PROOF_BROKEN
+};
+struct tune_proof {
+    enum tune_verdict_of verdict;
+    enum tune_level level;
+    unsigned orders, data_sets;
+    unsigned buffers; /* buffers and module variables that were compared */
+    bool nc_snapshot, uniform_checked, poisoned;
+    char message[320];
+};
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */
 struct tune_bench;
@@ -51,6 +71,14 @@ void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
  * too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out,
                          struct diags *ds);
+/* Tries to break the rewrite for these options (settled: no vote, no automatic choice). ST_OK,
+ * ST_CANCELLED or ST_NOMEM; what else stood in the way is in out->message. The buffers of the last
+ * launch are not to be read after it. */
+enum status tune_prove(struct tune_bench *b, const struct options *o, enum tune_level level,
+                       struct tune_proof *out, struct diags *ds);
+/* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
+void tune_proof_text(const struct tune_proof *p, struct buf *out);
+void tune_proof_json(const struct tune_proof *p, struct buf *out); /* an object */
 /* n bytes of an argument's buffer as the last launch of the bench's own device left them. */
 enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n,
                             struct diags *ds);
@@ -102,6 +130,11 @@ enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const s
                             const struct result *done, size_t ndone, struct diags *ds);
 /* the slice that a configuration belongs to */
 size_t tune_family_slice(const struct tune_family *f, const struct options *o);
+/* The first configuration from number *at on that was to be measured and was not (not run, or its device
+ * failed; a refusal is a result); its message says why, empty: it was not come to. *at: behind it. NULL:
+ * none. */
+const struct result *tune_family_missing(const struct tune_family *f, size_t *at);
+bool tune_family_has(const struct tune_family *f, const struct options *o);
 void tune_family_free(struct tune_family *f);
 /* Recomputes best, category, fit and overheads from points (replay uses it: no device). */
 void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads);
@@ -234,6 +267,8 @@ struct tune_search_opts {
     /* told of every prediction that is made; may be NULL */
     void (*predicted)(void *ctx, const struct options *o, double cost);
     void *ctx;
+    /* of the recommendation; TUNE_FULL unless the user wants less */
+    enum tune_level prove;
     /* further data sets of the same kernel: the recommendation is tried on them */
     const struct launch_spec *const *other;
     size_t nother;
@@ -282,6 +317,8 @@ struct tune_found {
     struct tune_prediction cost_original, cost_best; /* !valid: not predicted */
     struct tune_prediction ranking[TUNE_RANKED];
     unsigned nranking; /* method "model": cheapest first */
+    /* of the recommendation; where it broke it, leave_alone and the reason say so */
+    struct tune_proof proof;
     /* what came of opts->other; empty when it is to be left alone */
     struct tune_data_set set[TUNE_SETS];
     unsigned nsets;

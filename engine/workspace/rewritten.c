@@ -48,6 +48,9 @@ enum status cmd_code_write(const char *path, const struct pass_output *code, str
 {
     struct buf text = { 0 };
     pass_standalone(code, &text);
+    if (text.s &&
+        !strstr(text.s, "gpulocw")) /* so that -o knows it again; behind everything: no line moves */
+        buf_printf(&text, "%s" CMD_MARK_PTX "\n", text.n && text.s[text.n - 1] == '\n' ? "" : "\n");
     enum status st = text.oom ? ST_NOMEM : file_write_atomic(path, text.s, text.n, ds);
     buf_free(&text);
     return st;

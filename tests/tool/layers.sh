@@ -1,5 +1,5 @@
 #!/bin/sh
-# The rooms and the direction of their dependencies (docs/design.md), over #include lines;
+# The rooms and the direction of their dependencies (docs/internals/design.md), over #include lines;
 # and what only one room may use. Prints every violation; exit 1 when there is one.
 set -u
 fail=0

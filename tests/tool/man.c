@@ -142,7 +142,8 @@ static void files(void)
     static const struct {
         const char *name, *what;
     } rows[] = {
-        { "app.launch.json", "launch description of app.ptx: grid, block, arguments (docs/cli.md)" },
+        { "app.launch.json",
+          "launch description of app.ptx: grid, block, arguments (docs/reference/launch.md)" },
         { "sessions/", "where sessions go when the working folder has one that can be written, else "
                        "$XDG_DATA_HOME/gpulocw/sessions/" },
         { "$XDG_CONFIG_HOME/gpulocw/config", "settings of the workbench: theme, mouse, plot" },

@@ -1,4 +1,5 @@
 /* surface: see surface.h. */
+#include "engine/base/shown.h"
 #include "tui/draw/surface.h"
 
 #include <stdio.h>
@@ -63,6 +64,7 @@ static void break_wide(struct surface *s, int x, int y)
 
 void surface_put(struct surface *s, int x, int y, uint32_t cp, enum role role)
 {
+    cp = shown_point(cp) ? cp : '?';
     unsigned w = cp_width(cp);
     if (!inside(s, x, y))
         return;
@@ -93,7 +95,7 @@ int surface_text(struct surface *s, int x, int y, enum role role, struct str t)
         if (cp == '\t')
             cp = ' ';
         unsigned w = cp_width(cp);
-        if (w == 0 && cp >= 0x300) {
+        if (w == 0 && cp >= 0x300 && shown_point(cp)) {
             add_mark(s, x - 1, y, cp);
             continue;
         }

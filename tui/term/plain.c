@@ -1,6 +1,7 @@
 /* plain: the workbench as lines of text, for screen readers, logs and terminals
  * that cannot address the cursor. Same commands as after ':', and
  *   show [PANEL]   prints a panel      wait   waits until the engine is idle */
+#include "engine/base/shown.h"
 #include "tui/app/command.h"
 #include "tui/app/export.h"
 #include "tui/app/reuse.h"
@@ -28,6 +29,7 @@ static void print(const struct plain *p, const char *s, size_t n)
     char u[4];
     for (size_t i = 0; i < n;) {
         i += utf8_decode(s + i, n - i, &cp);
+        cp = shown_point(cp) || cp == '\n' || cp == '\t' ? cp : '?';
         if (p->a->set.ascii && cp >= 0x80 && surface_resize(&cell, 1, 1)) {
             cell.cell[0].cp = cp;
             surface_ascii(&cell);
