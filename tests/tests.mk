@@ -13,19 +13,34 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.o $(if $(TUI_OB
 TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 
 .PHONY: check tests
-tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/ptx_coverage
+tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/ptx_coverage
 check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
 	    || { cat $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$; exit 1; }; rm -f $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$
 	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
 
-# The manual page, from the program's tables (those of the workbench too, which need no terminal).
-$(BUILD)/tests/man: $(BUILD)/tests/tool/man.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
+# The manual page and the reference pages, from the program's tables (those of the workbench too, which need no terminal).
+$(BUILD)/tests/man $(BUILD)/tests/reference: $(BUILD)/tests/%: $(BUILD)/tests/tool/%.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .PHONY: man
 man: $(BUILD)/tests/man
 	@$(BUILD)/tests/man > docs/gpulocw.1.tmp && mv docs/gpulocw.1.tmp docs/gpulocw.1
+.PHONY: reference
+reference: $(BUILD)/tests/reference
+	@for p in options keys; do $< $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
+# Every message of the program, with file and line.
+.PHONY: messages
+messages:
+	@python3 tests/tool/messages.py
+# The worked changes of docs/internals/extending.md, in a scratch copy.
+.PHONY: recipes
+recipes:
+	@tests/tool/recipes.sh
+# Words and mean sentence length of every document; the commands that the documents name.
+.PHONY: prose
+prose:
+	@python3 tests/tool/prose.py
 
 # Figures, never pass or fail.
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
@@ -69,7 +84,7 @@ $(BUILD)/tests/gpu_check: $(BUILD)/tests/conformance/gpu_check.o $(BUILD)/tests/
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
 $(BUILD)/tests/gpu_diff: $(BUILD)/tests/gpu/diff.o $(BUILD)/tests/gpu/diff_run.o $(BUILD)/tests/gpu/reduce.o $(BUILD)/tests/ref/gen.o $(BUILD)/tests/ref/gen_rows.o $(GPU_CHECK_OBJ)
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -ldl -lm
-# Micro-kernels side by side on devices: docs/fidelity.md.
+# Micro-kernels side by side on devices: docs/lab/micro-kernels.md.
 $(BUILD)/tests/gpu_micro: $(BUILD)/tests/gpu/micro.o $(BUILD)/tests/gpu/micro_rows.o $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # The program itself may have been built elsewhere: GPULOCW=carry/gpulocw. Steps, limits and verdicts: tests/gpu/check.sh.
@@ -97,49 +112,11 @@ REF_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/ref/*.c))
 $(BUILD)/tests/test_sim_exec_diff $(BUILD)/tests/test_analysis_values: $(REF_OBJ)
 -include $(REF_OBJ:.o=.d) $(wildcard $(BUILD)/tests/gpu/*.d)
 
-# ---- fuzz targets and the coverage table of PTX ----
-# libFuzzer needs clang; without it the targets are left out. `make fuzz` runs each for FUZZ_TIME seconds.
-FUZZ_CC   ?= clang
-FUZZ_TIME ?= 60
-FUZZ_SAN  := -fsanitize=address,undefined -fno-sanitize-recover=undefined
-FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_BIN  := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
-FUZZ_ROOMS := base rec ptx session
-FUZZ_OBJ  := $(patsubst %.c,$(BUILD)/fuzz/%.o,$(filter $(FUZZ_ROOMS:%=engine/%/%),$(ENGINE_SRC)))
-$(BUILD)/fuzz/%.o: %.c
-	@mkdir -p $(@D); $(FUZZ_CC) $(CSTD) $(WARN) -O1 -g -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP -fsanitize=fuzzer-no-link $(FUZZ_SAN) -c -o $@ $<
-# Files: the rooms that read them, watched; what those call for beside is as in the program.
-$(BUILD)/fuzz/fuzz_session: $(BUILD)/fuzz/tests/fuzz/fuzz_session.o $(FUZZ_OBJ) $(BUILD)/libengine.a
-	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lcjson -lpthread -ldl -lm
-$(BUILD)/fuzz/fuzz_ptx: $(BUILD)/fuzz/tests/fuzz/fuzz_ptx.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ))
-	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
-# The worker protocol: of the devices' room its transport and records alone.
-FUZZ_WIRE := $(BUILD)/fuzz/engine/dev/worker/wire.o $(BUILD)/fuzz/engine/dev/worker/wire_records.o $(BUILD)/fuzz/engine/dev/dev_result.o $(BUILD)/fuzz/engine/sim/preset.o
-$(BUILD)/fuzz/fuzz_wire: $(BUILD)/fuzz/tests/fuzz/fuzz_wire.o $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/% $(BUILD)/fuzz/engine/ptx/%,$(FUZZ_OBJ)) $(FUZZ_WIRE)
-	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
-# What is written by hand for the workbench, and the rooms that those readers use.
-FUZZ_TEXTS := $(patsubst %,$(BUILD)/fuzz/tui/%.o,base/theme base/key base/request app/launch_edit base/expr base/text)
-$(BUILD)/fuzz/fuzz_texts: $(BUILD)/fuzz/tests/fuzz/fuzz_texts.o $(FUZZ_TEXTS) $(filter $(BUILD)/fuzz/engine/base/% $(BUILD)/fuzz/engine/rec/%,$(FUZZ_OBJ))
-	@$(FUZZ_CC) -fsanitize=fuzzer $(FUZZ_SAN) -o $@ $^ -lpthread -lm
-.PHONY: fuzz-build fuzz fuzz-tui coverage
-# Part of what `make check` builds, so that a fuzz target cannot rot.
-fuzz-build:
-	@if echo 'int LLVMFuzzerTestOneInput(void); int LLVMFuzzerTestOneInput(void) { return 0; }' | $(FUZZ_CC) -fsanitize=fuzzer -xc -o /dev/null - 2>/dev/null; \
-	    then $(MAKE) -s --no-print-directory $(FUZZ_BIN); else echo "fuzz targets left out: $(FUZZ_CC) has no libFuzzer"; fi
-tests: fuzz-build
-fuzz: fuzz-build
-	@for f in $(FUZZ_BIN); do n=$$(basename $$f); mkdir -p $(BUILD)/fuzz/corpus/$$n; echo "== $$n"; \
-	    $$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=4000 -print_final_stats=1 -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/corpus/$$n \
-	        $$(ls -d tests/fuzz/corpus/$${n#fuzz_} $$(test $$n = fuzz_ptx && echo tests/golden/ptx) 2>/dev/null) > $(BUILD)/fuzz/$$n.log 2>&1; \
-	    rc=$$?; tail -8 $(BUILD)/fuzz/$$n.log; [ $$rc -eq 0 ] || exit 1; done
-# The workbench under random keys, with sanitizers and a seed nobody chose.
-fuzz-tui:
-	@$(MAKE) -s --no-print-directory -j$(NPROC) BUILD=$(BUILD)/storm OPT=-O1 CC="$(CC) -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
-	    $(BUILD)/storm/tests/test_tui_fuzz > $(BUILD)/storm.log 2>&1 || { tail $(BUILD)/storm.log; exit 1; }
-	@GPULOCW_FUZZ_SECONDS=$(FUZZ_TIME) GPULOCW_FUZZ_SEED=$${GPULOCW_FUZZ_SEED:-$$(date +%s%N)} $(BUILD)/storm/tests/test_tui_fuzz
-fuzz: fuzz-tui
--include $(FUZZ_OBJ:.o=.d) $(FUZZ_WIRE:.o=.d) $(FUZZ_TEXTS:.o=.d)
+# ---- fuzz targets ----
+include tests/fuzz/fuzz.mk
 
+# ---- the coverage table of PTX ----
+.PHONY: coverage
 $(BUILD)/tests/ptx_coverage: $(BUILD)/tests/tool/ptx_coverage.o $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 coverage: $(BUILD)/tests/ptx_coverage
@@ -174,3 +151,19 @@ check-rewrites: $(BUILD)/tests/test_pass_equal $(BUILD)/tests/test_pass_heldout 
 	@for d in sim:hopper-h200 sim:fermi-48k; do echo "== $$d"; PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_equal && PASS_DEVICE=$$d PASS_RANDOM=50 $(BUILD)/tests/test_pass_heldout || exit 1; done
 	@$(BUILD)/tests/test_pass_run && $(BUILD)/tests/test_pass_golden
 	@PASS_TABLE=$(BUILD)/rewrites-table.md PASS_RANDOM=0 $(BUILD)/tests/test_pass_equal > /dev/null 2>&1; diff docs/rewrites-table.md $(BUILD)/rewrites-table.md && echo "docs/rewrites-table.md is what the tests write"
+
+# ---- the model checker: the oracle for "legal", and the campaign of generated kernels times every pass ----
+MC_ROOMS := base rec ptx analysis pass rewrites perfmodel
+MC_OBJ := $(patsubst tests/modelcheck/%.c,$(BUILD)/tests/modelcheck/%.o,$(filter-out %/mc_main.c,$(wildcard tests/modelcheck/*.c)))
+MC_ENGINE := $(patsubst %.c,$(BUILD)/%.o,$(filter $(MC_ROOMS:%=engine/%/%),$(ENGINE_SRC)))
+$(BUILD)/tests/test_pass_legal: $(MC_OBJ)
+# Without cJSON and curses, so that it runs on a machine that has neither.
+$(BUILD)/tests/modelcheck/modelcheck: $(BUILD)/tests/modelcheck/mc_main.o $(MC_OBJ) $(MC_ENGINE)
+	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ -lpthread -lm
+tests: $(BUILD)/tests/modelcheck/modelcheck
+MODELCHECK_N ?= 20000
+.PHONY: modelcheck
+modelcheck: $(BUILD)/tests/modelcheck/modelcheck
+	@$< -j $(NPROC) -n $(MODELCHECK_N) -s $(or $(MODELCHECK_SEED),1) -o $(BUILD)/modelcheck-false
+-include $(wildcard $(BUILD)/tests/modelcheck/*.d)
+# ---- end of the model checker ----

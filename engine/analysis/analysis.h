@@ -140,6 +140,8 @@ struct ana_opts {
     unsigned regs;
     /* of a curve's exact trace, 0: a million; a longer one is sampled */
     uint32_t curve_requests;
+    /* most warp operations of one part of the analysis; 0: what takes some 15 seconds */
+    uint64_t budget;
     /* also trace one SM for ana_kernel.curve (a second or so) */
     bool curve;
     bool every; /* ana_trace: prefetches and shared memory too */

@@ -368,7 +368,8 @@ static enum status pass(struct curving *q, unsigned shift, uint64_t limit)
     struct slice *s = slice_afresh(q->f);
     if (!s)
         return ST_REFUSED;
-    struct trace_plan p = { LINE, c->resident, 0, c->sms, CURVE_BUDGET };
+    struct trace_plan p = { LINE, c->resident, 0, c->sms,
+                            q->f->o->budget ? q->f->o->budget : CURVE_BUDGET };
     q->shift = shift;
     q->limit = limit;
     q->keep = !shift;

@@ -2,6 +2,7 @@
  * in closed form where the address is affine and by slices where it is not. */
 #include "engine/analysis/facts.h"
 
+#include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/closed_form.h"
 #include "engine/analysis/closed_form_cases.h"
@@ -87,21 +88,12 @@ static uint8_t proved_space(const struct facts *f, const struct fact *x)
     }
     return (uint8_t)space;
 }
-/* Which loads a write may reach hangs on its arrays alone, so one of each set will do. */
-static bool find_writers(struct facts *f)
+static bool make_alias(struct facts *f)
 {
-    f->writer = ARENA_ARRAY(f->arena, uint32_t, f->n + 1);
-    for (uint32_t i = 0; f->writer && i < f->n; i++) {
-        const struct fact *x = &f->fact[i];
-        uint32_t k = 0;
-        if (!(x->store || x->atomic) || (x->space != PTX_SPACE_GLOBAL && x->space != PTX_SPACE_GENERIC))
-            continue;
-        while (k < f->nwriters && f->fact[f->writer[k]].arrays != x->arrays)
-            k++;
-        if (k == f->nwriters)
-            f->writer[f->nwriters++] = i;
-    }
-    return f->writer != NULL;
+    struct alias_opts o = { .launch = f->o->data ? f->o->data->spec : NULL,
+                            .restricts = f->o->assume_restrict };
+    f->alias = alias_make(f->e.module, f->e.kernel, &o);
+    return f->alias != NULL;
 }
 static const struct ptx_func *find_kernel(const struct ptx_module *m, struct str name, struct diags *ds)
 {
@@ -151,11 +143,12 @@ enum status facts_make(struct facts *f, const struct ptx_module *m, struct str k
             x->arrays |= array_bases(f, x->ctx[c]->addr);
         x->space = proved_space(f, x);
     }
-    return find_writers(f) ? f->e.status : ST_NOMEM;
+    return make_alias(f) ? f->e.status : ST_NOMEM;
 }
 void facts_free(struct facts *f)
 {
     slice_free(f->slice);
+    alias_free(f->alias);
     eval_done(&f->e);
     prior_launches_free(f);
     if (f->o->data)
@@ -232,6 +225,11 @@ static double sample_error(const double *sectors, const double *requests, uint64
     }
     return 1.96 * sqrt(var / (double)(n - 1) * (double)n) / s;
 }
+static uint64_t budget_of(const struct facts *f)
+{
+    uint64_t most = f->o->quick ? QUICK_BUDGET : SLICE_BUDGET;
+    return f->o->budget && f->o->budget < most ? f->o->budget : most;
+}
 struct plan_run {
     uint64_t n, stride, budget;
     bool sampled;
@@ -239,9 +237,8 @@ struct plan_run {
 static struct plan_run how_many(const struct facts *f)
 {
     uint64_t all = env_ctas(&f->v), want = f->o->sample_ctas;
-    struct plan_run p = { .n = all, .stride = 1, .budget = SLICE_BUDGET };
+    struct plan_run p = { .n = all, .stride = 1, .budget = budget_of(f) };
     if (f->o->quick) {
-        p.budget = QUICK_BUDGET;
         want = want && want < QUICK_CTAS ? want : QUICK_CTAS;
     }
     if (want && want < all) {
@@ -353,7 +350,7 @@ static enum status count_by_slice(struct facts *f)
             eval_gap(&f->e,
                      "the launch is too long to execute its addresses (stopped after %llu warp "
                      "operations); ask for a sample of CTAs (--sample)",
-                     (unsigned long long)(f->o->quick ? QUICK_BUDGET : SLICE_BUDGET));
+                     (unsigned long long)budget_of(f));
         st = ST_OK;
         f->too_long = true;
     }

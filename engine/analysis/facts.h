@@ -10,6 +10,7 @@
 #include "engine/base/base.h"
 #include "engine/rec/data.h"
 
+struct alias;
 struct ana_curve;
 struct dev_info;
 struct ptx_inst;
@@ -61,8 +62,7 @@ struct facts {
     struct diags *ds;
     struct fact *fact;
     uint32_t n;
-    /* facts that write global or unknown memory: the first of each set of arrays */
-    uint32_t *writer, nwriters;
+    struct alias *alias; /* of the module and the launch */
     /* by bit ARRAY_SYMBOL + i: a variable; or a struct parameter and a pointer's offset in it */
     const struct ptx_symbol *symbol[22];
     int64_t member[22];

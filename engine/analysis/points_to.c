@@ -1,10 +1,12 @@
 /* Points-to by base terms, names for printing, and the read-only question. */
+#include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/facts.h"
 #include "engine/analysis/symbolic/env.h"
 #include "engine/analysis/symbolic/eval.h"
 #include "engine/analysis/symbolic/symexpr.h"
 #include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/rec/launch.h"
@@ -215,33 +217,32 @@ static bool listed(const char *list, const char *name)
     }
     return false;
 }
-/* All of them came in as pointers: as parameters or in structs. */
-static bool pointers(const struct facts *f, uint64_t arrays)
+/* What the array is called that the writer stores to; NULL: several or unknown. */
+static const char *written(const struct facts *f, const struct alias_writer *w)
 {
-    for (uint32_t i = 0; i < f->nsymbols; i++)
-        if (arrays >> (ARRAY_SYMBOL + i) & 1 && f->symbol[i]->space != PTX_SPACE_PARAM)
-            return false;
-    return true;
+    for (uint32_t i = 0; i < f->n; i++)
+        if ((f->fact[i].store || f->fact[i].atomic) && fact_inst(f, &f->fact[i]) == w->inst)
+            return array_name(f, f->fact[i].arrays);
+    return NULL;
 }
-enum alias { ALIAS_NO, ALIAS_MAYBE, ALIAS_YES };
-/* May the store touch an array of the load's? From names, the launch, or the user's word. */
-static enum alias alias_of(const struct facts *f, uint64_t load, uint64_t store)
+static char *writer_text(const struct facts *f, const struct alias_writer *w)
 {
-    if (load & store & ~(ARRAY_DATA | ARRAY_UNKNOWN))
-        return ALIAS_YES;
-    if ((load | store) & (ARRAY_DATA | ARRAY_UNKNOWN))
-        return ALIAS_MAYBE;
-    if (f->o->data) {
-        uint64_t a = array_regions(f, load), b = array_regions(f, store);
-        return a == UINT64_MAX || b == UINT64_MAX ? ALIAS_MAYBE : a & b ? ALIAS_YES : ALIAS_NO;
-    }
-    bool params = pointers(f, load) && pointers(f, store);
-    return params && !f->o->assume_restrict ? ALIAS_MAYBE : ALIAS_NO;
+    const struct ptx_op_info *info = ptx_op_info(w->inst->op);
+    const char *to = written(f, w);
+    if (w->inst->op == PTX_OP_OPAQUE || info->effect == EFFECT_CALL)
+        return arena_printf(f->arena, "%s at line %u that was not followed may write it",
+                            w->inst->op == PTX_OP_OPAQUE ? "an instruction" : "a call",
+                            w->inst->at.line);
+    if (w->answer == ALIAS_YES)
+        return arena_printf(f->arena, "%s at line %u writes %s",
+                            info->effect == EFFECT_ATOMIC ? "an atomic" : "a store", w->inst->at.line,
+                            to ? to : "it");
+    return arena_printf(f->arena, "the store at line %u to %s may reach it", w->inst->at.line,
+                        to ? to : "an unknown place");
 }
 enum ana_tri array_read_only(struct facts *f, const struct fact *load, char **why)
 {
     const char *name = array_name(f, load->arrays);
-    enum ana_tri r = ANA_YES;
     *why = arena_printf(f->arena, "no store of the kernel can reach it");
     if (listed(f->o->assume_read_only, name)) {
         *why = arena_printf(f->arena, "taken as read-only on the user's word");
@@ -251,24 +252,11 @@ enum ana_tri array_read_only(struct facts *f, const struct fact *load, char **wh
         *why = arena_printf(f->arena, "the load is .nc already: its author promises it");
         return ANA_YES;
     }
-    for (uint32_t i = 0; i < f->nwriters; i++) {
-        const struct fact *s = &f->fact[f->writer[i]];
-        enum alias a = alias_of(f, load->arrays, s->arrays);
-        const char *to = array_name(f, s->arrays);
-        if (a == ALIAS_YES) {
-            *why = arena_printf(f->arena, "%s at line %u writes %s", s->atomic ? "an atomic" : "a store",
-                                fact_inst(f, s)->at.line, to ? to : "it");
-            return ANA_NO;
-        }
-        if (a == ALIAS_MAYBE && r == ANA_YES) {
-            *why = arena_printf(f->arena, "the store at line %u to %s may reach it",
-                                fact_inst(f, s)->at.line, to ? to : "an unknown place");
-            r = ANA_UNKNOWN;
-        }
-    }
-    if (r == ANA_YES && f->e.divergent_call) {
-        *why = arena_printf(f->arena, "a call that was not followed may write it");
-        return ANA_UNKNOWN;
-    }
-    return r;
+    struct alias_roots r;
+    alias_roots(f->alias, f->e.module->funcs[load->func], alias_address(fact_inst(f, load)), &r);
+    struct alias_writer w = alias_writer(f->alias, &r);
+    if (w.answer == ALIAS_NO)
+        return ANA_YES;
+    *why = writer_text(f, &w);
+    return w.answer == ALIAS_YES ? ANA_NO : ANA_UNKNOWN;
 }

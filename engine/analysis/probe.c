@@ -88,7 +88,7 @@ enum status probe_make(struct probe *p, struct facts *f, struct slice *s)
     memset(p, 0, sizeof *p);
     p->f = f;
     p->s = s;
-    p->budget = UINT64_C(1) << 30;
+    p->budget = f->o->budget ? f->o->budget : UINT64_C(1) << 30;
     p->near_lines = UINT64_MAX;
     p->cta = slice_cta_new(s);
     p->touches = base_alloc(sizeof *p->touches * (f->n + 1));

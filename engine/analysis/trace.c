@@ -267,7 +267,8 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
                       trace_fn fn, void *ctx, struct diags *ds)
 {
     struct arena *arena = arena_new(0);
-    struct trace_plan p = { line_bytes, resident_ctas, sm, sms, UINT64_C(1) << 32 };
+    struct trace_plan p = { line_bytes, resident_ctas, sm, sms,
+                            o->budget ? o->budget : UINT64_C(1) << 32 };
     struct facts f;
     if (!arena)
         return ST_NOMEM;
@@ -285,7 +286,8 @@ enum status ana_trace(const struct ptx_module *m, struct str kernel, const struc
         if (st == ST_REFUSED && s->spun)
             diag_error(ds, "ana-trace", SLICE_SPUN, s->spun);
         else if (st == ST_REFUSED)
-            diag_error(ds, "ana-trace", "the trace is too long: stopped after 2^32 warp operations");
+            diag_error(ds, "ana-trace", "the trace is too long: stopped after %llu warp operations",
+                       (unsigned long long)p.budget);
     } else if (st == ST_OK) {
         st = ST_REFUSED;
         diag_error(ds, "ana-trace", "%s",

@@ -169,8 +169,11 @@ static inline uint64_t base_splitmix(uint64_t seed, uint64_t i)
 /* Whole file into memory, NUL added (not counted). ST_IO or ST_NOMEM with a diagnostic. Owned by the
  * caller. */
 enum status file_read(const char *path, size_t max, char **data, size_t *n, struct diags *ds);
-/* Up to n bytes from byte `from` of a file into `to` (NULL: they are only counted, by the file's size);
- * *got: how many there were. */
+/* The same of a regular file alone: a pipe, a device or a file of /proc or /sys is refused, and nothing
+ * waits. */
+enum status file_read_regular(const char *path, size_t max, char **data, size_t *n, struct diags *ds);
+/* Up to n bytes from byte `from` of a regular file into `to` (NULL: they are only counted, by the file's
+ * size); *got: how many there were. */
 enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n, uint64_t *got,
                            struct diags *ds);
 /* The folders above path's last slash, where they are missing. False: errno says why not. */

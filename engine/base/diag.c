@@ -1,5 +1,6 @@
 /* Diagnostics: collecting, and the caret form people read. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,6 +114,7 @@ static bool said_before(const struct diags *ds, size_t i)
 
 void diags_print(const struct diags *ds, struct buf *out)
 {
+    size_t from = out->n;
     for (size_t i = 0; i < ds->n; i++) {
         const struct diag *d = &ds->v[i];
         if (d->at.line && said_before(ds, i))
@@ -133,6 +135,7 @@ void diags_print(const struct diags *ds, struct buf *out)
     }
     if (ds->dropped)
         buf_printf(out, "%zu more diagnostics not shown\n", ds->dropped);
+    buf_show_from(out, from);
 }
 
 static void json_or_null(struct buf *out, const char *key, const char *value)

@@ -1,5 +1,6 @@
 /* Files, time, threads. */
 #include "engine/base/base.h"
+#include "engine/base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ static enum status read_all(int fd, const char *path, size_t max, struct buf *b,
 {
     char chunk[65536];
     for (;;) {
-        ssize_t n = read(fd, chunk, sizeof chunk);
+        ssize_t n = base_read(fd, chunk, sizeof chunk);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -45,12 +46,12 @@ static enum status read_all(int fd, const char *path, size_t max, struct buf *b,
 /* A descriptor of what is no folder. */
 static enum status open_to_read(const char *path, int *fd, struct stat *st, struct diags *ds)
 {
-    *fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    *fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : base_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (*fd < 0)
         return io_error(ds, path, "cannot open", errno);
     if (fstat(*fd, st) == 0 && !S_ISDIR(st->st_mode))
         return ST_OK;
-    close(*fd);
+    base_close(*fd);
     return io_error(ds, path, "cannot read", EISDIR);
 }
 
@@ -64,7 +65,7 @@ enum status file_read(const char *path, size_t max, char **data, size_t *n, stru
         return ST_IO;
     struct buf b = { 0 };
     enum status s = read_all(fd, path, max, &b, ds);
-    close(fd);
+    base_close(fd);
     if (s != ST_OK) {
         buf_free(&b);
         return s;
@@ -74,6 +75,53 @@ enum status file_read(const char *path, size_t max, char **data, size_t *n, stru
     return ST_OK;
 }
 
+/* statfs(2): proc, sysfs, debugfs, tracefs */
+#define KERNEL_FILES                                   \
+    {                                                  \
+        0x9fa0L, 0x62656572L, 0x64626720L, 0x74726163L \
+    }
+
+static bool kernel_file(int fd)
+{
+    static const long kernel[] = KERNEL_FILES;
+    struct statfs f;
+    bool is = false;
+    for (size_t i = 0; i < ARRAY_LEN(kernel) && fstatfs(fd, &f) == 0; i++)
+        is = is || (long)f.f_type == kernel[i];
+    return is;
+}
+
+/* Pipes, devices and what the kernel makes up are refused, and nothing waits for a writer. */
+static enum status open_regular(const char *path, int *fd, struct stat *st, struct diags *ds)
+{
+    *fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (*fd < 0)
+        return io_error(ds, path, "cannot open", errno);
+    if (fstat(*fd, st) == 0 && S_ISREG(st->st_mode) && !kernel_file(*fd))
+        return ST_OK;
+    close(*fd);
+    diag_add(ds, DIAG_ERROR, "io", path, NO_SPAN, "cannot read: not a regular file");
+    return ST_IO;
+}
+
+enum status file_read_regular(const char *path, size_t max, char **data, size_t *n, struct diags *ds)
+{
+    int fd;
+    struct stat st;
+    *data = NULL;
+    *n = 0;
+    if (open_regular(path, &fd, &st, ds) != ST_OK)
+        return ST_IO;
+    struct buf b = { 0 };
+    enum status s = (uint64_t)st.st_size > max ? io_error(ds, path, "too large", EFBIG)
+                                               : read_all(fd, path, max, &b, ds);
+    close(fd);
+    *n = s == ST_OK ? b.n : 0;
+    *data = s == ST_OK ? buf_take(&b) : NULL;
+    buf_free(&b);
+    return s;
+}
+
 enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n, uint64_t *got,
                            struct diags *ds)
 {
@@ -81,12 +129,12 @@ enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n
     struct stat st;
     enum status s = ST_OK;
     *got = 0;
-    if (open_to_read(path, &fd, &st, ds) != ST_OK)
+    if (open_regular(path, &fd, &st, ds) != ST_OK)
         return ST_IO;
     if (!to)
         *got = (uint64_t)st.st_size > from ? (uint64_t)st.st_size - from : 0;
     while (to && *got < n) {
-        ssize_t k = pread(fd, (char *)to + *got, n - *got, (off_t)(from + *got));
+        ssize_t k = base_pread(fd, (char *)to + *got, n - *got, (off_t)(from + *got));
         if (k < 0 && errno == EINTR)
             continue;
         if (k < 0)
@@ -95,7 +143,7 @@ enum status file_read_part(const char *path, uint64_t from, void *to, uint64_t n
             break;
         *got += (uint64_t)k;
     }
-    close(fd);
+    base_close(fd);
     *got = *got < n ? *got : n;
     return s;
 }
@@ -106,7 +154,7 @@ bool file_make_dirs(const char *path)
     bool ok = p != NULL;
     for (char *s = p; ok && *s && (s = strchr(s + 1, '/'));) {
         *s = 0;
-        ok = mkdir(p, 0777) == 0 || errno == EEXIST;
+        ok = base_mkdir(p, 0777) == 0 || errno == EEXIST;
         *s = '/';
     }
     int err = p ? errno : ENOMEM;
@@ -115,133 +163,19 @@ bool file_make_dirs(const char *path)
     return ok;
 }
 
-static bool write_all(int fd, const char *p, size_t n)
-{
-    while (n) {
-        ssize_t w = write(fd, p, n);
-        if (w < 0 && errno == EINTR)
-            continue;
-        if (w <= 0)
-            return false;
-        p += w;
-        n -= (size_t)w;
-    }
-    return true;
-}
-
-/* What a file is to hold: `data`, or else what `part` gives piece by piece; st: its refusal, which it
- * has told itself. */
-#define FILE_PIECE ((size_t)4 << 20)
-struct content {
-    const void *data;
-    uint64_t n;
-    file_part_fn part;
-    void *ctx;
-    struct diags *ds;
-    enum status st;
-};
-
-static bool pour(int fd, struct content *c)
-{
-    if (!c->part)
-        return write_all(fd, c->data, c->n);
-    char *piece = base_alloc(FILE_PIECE);
-    c->st = piece ? ST_OK : ST_NOMEM;
-    bool ok = piece != NULL;
-    for (uint64_t at = 0; ok && at < c->n; at += FILE_PIECE) {
-        size_t k = c->n - at < FILE_PIECE ? (size_t)(c->n - at) : FILE_PIECE;
-        c->st = c->part(c->ctx, at, piece, k, c->ds);
-        ok = c->st == ST_OK && write_all(fd, piece, k);
-    }
-    base_free(piece);
-    return ok;
-}
-
-static enum status written(const struct content *c, const char *path, bool ok, int err)
-{
-    return ok ? ST_OK : c->st != ST_OK ? c->st : io_error(c->ds, path, "cannot write", err);
-}
-
-/* Devices, pipes and the like are written in place: renaming over one would put a file where it was. */
-static enum status write_in_place(const char *path, struct content *c)
-{
-    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    bool ok = fd >= 0 && pour(fd, c);
-    int err = errno;
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        ok = false;
-        err = errno;
-    }
-    return written(c, path, ok, err);
-}
-
-/* Writes beside `path` with its mode, then takes its name. */
-static enum status write_beside(const char *path, bool there, mode_t mode, struct content *c)
-{
-    struct buf tmp = { 0 };
-    buf_printf(&tmp, "%s.tmp.%ld", path, (long)getpid());
-    if (tmp.oom) {
-        buf_free(&tmp);
-        return io_error(c->ds, path, "cannot write", ENOMEM);
-    }
-    int fd = open(tmp.s, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-    if (fd >= 0 && there)
-        /* whatever the umask; a file system without modes has none to keep */
-        (void)!fchmod(fd, mode);
-    bool ok = fd >= 0 && pour(fd, c) && fsync(fd) == 0;
-    int err = errno;
-    if (fd >= 0 && close(fd) != 0 && ok) {
-        ok = false;
-        err = errno;
-    }
-    if (ok && rename(tmp.s, path) != 0) {
-        ok = false;
-        err = errno;
-    }
-    if (!ok && fd >= 0)
-        unlink(tmp.s);
-    buf_free(&tmp);
-    return written(c, path, ok, err);
-}
-
-static enum status write_content(const char *path, struct content *c)
-{
-    struct stat s;
-    bool there = stat(path, &s) == 0;
-    if (there && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode))
-        return write_in_place(path, c);
-    char *target = there ? realpath(path, NULL) : NULL; /* a link stays a link */
-    enum status st = write_beside(target ? target : path, there, there ? s.st_mode & 0777 : 0644, c);
-    free(target);
-    return st;
-}
-
-enum status file_write_atomic(const char *path, const void *data, size_t n, struct diags *ds)
-{
-    struct content c = { .data = data, .n = n, .ds = ds };
-    return write_content(path, &c);
-}
-
-enum status file_write_parts(const char *path, uint64_t n, file_part_fn part, void *ctx,
-                             struct diags *ds)
-{
-    struct content c = { .n = n, .part = part, .ctx = ctx, .ds = ds };
-    return write_content(path, &c);
-}
-
 #define MEMORY_FILES 0x01021994L, 0x858458f6L /* statfs(2): tmpfs, ramfs */
 
 int file_nameless(void)
 {
     static const long memory[] = { MEMORY_FILES };
     const char *dir = getenv("TMPDIR");
-    int fd = open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = base_open(dir && *dir ? dir : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     struct statfs f;
     bool disk = fd >= 0 && fstatfs(fd, &f) == 0;
     for (size_t i = 0; disk && i < ARRAY_LEN(memory); i++)
         disk = (long)f.f_type != memory[i];
     if (!disk && fd >= 0)
-        close(fd);
+        base_close(fd);
     return disk ? fd : -1;
 }
 
@@ -249,7 +183,7 @@ bool file_put(int fd, uint64_t at, const void *p, uint64_t n)
 {
     ssize_t k = 1;
     for (uint64_t done = 0; done < n && k > 0; done += k > 0 ? (uint64_t)k : 0)
-        while ((k = pwrite(fd, (const char *)p + done, n - done, (off_t)(at + done))) < 0 &&
+        while ((k = base_pwrite(fd, (const char *)p + done, n - done, (off_t)(at + done))) < 0 &&
                errno == EINTR) {}
     return !n || k > 0;
 }
@@ -258,7 +192,8 @@ bool file_get(int fd, uint64_t at, void *p, uint64_t n)
 {
     ssize_t k = 1;
     for (uint64_t done = 0; done < n && k > 0; done += k > 0 ? (uint64_t)k : 0)
-        while ((k = pread(fd, (char *)p + done, n - done, (off_t)(at + done))) < 0 && errno == EINTR) {}
+        while ((k = base_pread(fd, (char *)p + done, n - done, (off_t)(at + done))) < 0 &&
+               errno == EINTR) {}
     return !n || k > 0;
 }
 
@@ -279,7 +214,7 @@ uint8_t *base_pages(uint64_t n, int *file)
                   : MAP_FAILED;
     if (p != MAP_FAILED)
         return p;
-    close(*file);
+    base_close(*file);
     *file = -1;
     return NULL;
 }
@@ -307,7 +242,7 @@ void base_pages_free(uint8_t *p, uint64_t n, int file)
 {
     munmap(p, n);
     if (file >= 0)
-        close(file);
+        base_close(file);
 }
 
 uint8_t *base_pages_copy(uint64_t n, int file)

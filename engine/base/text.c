@@ -1,5 +1,6 @@
 /* Status texts, string views, byte buffers, the string map. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -191,6 +192,24 @@ static size_t utf8_length(const unsigned char *p, size_t n)
     return len;
 }
 
+/* Controls beyond ASCII and what turns the direction of writing are written as numbers. */
+static bool json_keeps(const char *s, size_t n)
+{
+    uint32_t cp;
+    shown_next(s, n, &cp);
+    return shown_point(cp);
+}
+
+static void json_escape(struct buf *b, const char *s, size_t n)
+{
+    uint32_t cp;
+    shown_next(s, n, &cp);
+    if (cp > 0xFFFF)
+        buf_printf(b, "\\u%04x\\u%04x", 0xD7C0u + (cp >> 10), 0xDC00u + (cp & 0x3FFu));
+    else
+        buf_printf(b, "\\u%04x", cp);
+}
+
 void buf_json(struct buf *b, struct str s)
 {
     buf_puts(b, "\"");
@@ -203,8 +222,10 @@ void buf_json(struct buf *b, struct str s)
             buf_printf(b, "\\%c", c == '\n' ? 'n' : c == '\t' ? 't' : 'r');
         else if (c < 0x20 || c == 0x7F)
             buf_printf(b, "\\u%04x", c);
-        else if (len)
+        else if (len && (c < 0xC2 || json_keeps(s.s + i, len)))
             buf_put(b, s.s + i, len);
+        else if (len)
+            json_escape(b, s.s + i, len);
         else
             buf_puts(b, "\\ufffd"); /* a byte that is not UTF-8 */
         i += len ? len : 1;

@@ -2,8 +2,8 @@
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/knobs.h"
-#include "engine/rec/options.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <locale.h>
 #include <math.h>
@@ -40,8 +40,9 @@ static const struct command commands[] = {
     { "completion", "bash|zsh|fish",
       "a script that lets the shell complete commands, options and their values", cmd_completion, false,
       1 },
-    { "help", "[COMMAND]", "this text; help environment: the environment variables", cmd_help, false,
-      1 },
+    { "help", "[COMMAND]",
+      "this text, or the help of a command; help environment: the environment variables", cmd_help,
+      false, 1 },
 };
 
 size_t command_count(void)
@@ -256,8 +257,10 @@ static enum status short_option(struct scan *s, struct args *a, const char *text
 static enum status check_output(struct args *a, const char *word, struct diags *ds)
 {
     static const char *const text[] = { "launch", "rewrite", "report" };
-    if (!a->output || strcmp(a->output, "-") != 0)
+    if (!a->output)
         return ST_OK;
+    if (strcmp(a->output, "-") != 0)
+        return workspace_output_check(a->output, a->force, ds);
     for (size_t i = 0; i < ARRAY_LEN(text); i++)
         if (a->command && strcmp(a->command, text[i]) == 0) {
             a->output = NULL;
@@ -313,6 +316,9 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         if (st != ST_OK)
             return st;
     }
+    if (a->allow_files)
+        /* before any thread: the readers of files ask for it */
+        setenv("GPULOCW_ALLOW_FILES", "1", 1);
     enum status st = check_output(a, s.word, ds);
     return st == ST_OK ? check_whole(a, s.word, ds) : st;
 }

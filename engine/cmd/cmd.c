@@ -2,11 +2,14 @@
 #include "engine/cmd/cmd.h"
 
 #include "engine/base/base.h"
+#include "engine/base/version.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/dev/dev.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -118,6 +121,7 @@ int cmd_front(struct args *a, const char *file, const struct cmd_front_opts *o)
     env.workers = a->worker_n ? a->worker : NULL;
     env.nworkers = a->worker_n;
     env.threads = (unsigned)a->threads;
+    env.patience = workspace_patience(a);
     with.mouse = !a->no_mouse;
     with.theme = a->theme;
     with.color = a->color;
@@ -164,6 +168,8 @@ static void catch_interrupts(void)
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
     signal(SIGPIPE, SIG_IGN);
+    /* a file that grows past ulimit -f: the write fails, and that is told */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 static int dispatch(struct args *a)
@@ -183,20 +189,31 @@ static bool asked(int argc, char **argv, const char *word)
     return false;
 }
 
-/* What was printed must have arrived: a full disk is a failure, a reader that has gone (a pager, head)
- * is not. */
-static int delivered(int code)
+/* What was printed must have arrived. A full disk is a failure; a reader that has gone (a pager, head)
+ * is none of people's text, but a program that was to have a document did not get it. */
+static int delivered(int code, bool json)
 {
     if (!code && !cmd_put_whole()) {
         fputs("gpulocw: out of memory: what was printed is not whole\n", stderr);
         code = status_exit_code(ST_NOMEM);
     }
-    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || code ||
-        (poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP)))
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    fputs("gpulocw: standard output could not be written in full (is the disk full?)\n", stderr);
-    return status_exit_code(ST_IO);
+    struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    bool gone = poll(&out, 1, 0) > 0 && out.revents & (POLLERR | POLLHUP);
+    if (gone && !json)
+        return code;
+    if (gone)
+        fputs("gpulocw: the reader of standard output has gone: the document is not whole there; write "
+              "to a file with > FILE\n",
+              stderr);
+    else
+        fprintf(stderr,
+                "gpulocw: standard output could not be written in full%s%s (is the disk full?); what is "
+                "there is not whole\n",
+                errno ? ": " : "", errno ? strerror(errno) : "");
+    return code ? code : status_exit_code(ST_IO);
 }
 
 int cmd_main(int argc, char **argv, const struct cmd_front *front)
@@ -238,7 +255,8 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         else
             code = cmd_finish(st, &ds);
     }
+    bool json = a->json;
     base_free(self);
     base_free(a);
-    return delivered(code);
+    return delivered(code, json);
 }

@@ -71,7 +71,7 @@ static int cmd_check_lesson(struct args *a)
         st = a->front->check_lesson(l, &ds);
     else if (st == ST_OK)
         diag_add(&ds, DIAG_WARNING, "lesson", a->check, NO_SPAN,
-                 "this build has no workbench: the steps' checks and commands were not looked at");
+                 "this build has no workbench: the checks and commands of the steps were not tried");
     if (st == ST_OK)
         diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN,
                  "lesson %d, '%s': %u steps, all well formed", l->number, l->title, l->nsteps);

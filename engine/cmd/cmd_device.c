@@ -116,6 +116,7 @@ int cmd_devices(struct args *a)
     struct dev_env env = *a->env;
     env.workers = a->worker_n ? a->worker : NULL;
     env.nworkers = a->worker_n;
+    env.patience = workspace_patience(a);
     enum status st = l ? dev_list(&env, on_device, l, &ds) : ST_NOMEM, found = ST_OK;
     if (st == ST_OK && a->counters)
         found = find_counters(a, &env, l, &ds);

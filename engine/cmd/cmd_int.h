@@ -45,7 +45,12 @@ void args_help(const struct command *c, struct buf *out); /* c NULL: the workben
 /* ---- printing: the only place of the engine that does ---- */
 /* prints diagnostics on stderr, frees them, gives the exit code */
 int cmd_finish(enum status s, struct diags *ds);
-void cmd_put(const struct buf *b); /* to standard output */
+/* To standard output, and there is no other way: as people may see it (engine/base/shown.h). */
+void cmd_put(const struct buf *b);
+/* byte for byte: for what is ours alone */
+void cmd_put_exact(const struct buf *b);
+/* PTX: byte for byte, unless a terminal would show it */
+void cmd_put_code(const struct buf *b);
 /* false: memory ran out in something that cmd_put printed */
 bool cmd_put_whole(void);
 void cmd_progress(double done, const char *what); /* a bar, when stderr is a terminal */

@@ -1,5 +1,6 @@
 /* report: a session as Markdown, CSV, JSON, SVG or a self-contained HTML page. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/knobs.h"
@@ -7,6 +8,7 @@
 #include "engine/report/report.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
 
 #include <string.h>
 
@@ -17,10 +19,12 @@ struct csv {
     struct buf *out;
 };
 
-/* RFC 4180: quoted, a quote twice. */
+/* RFC 4180: quoted, a quote twice. What a spreadsheet would take for a formula begins with an
+ * apostrophe; options ("--pi 3") are no formula. */
 static void csv_text(struct buf *out, const char *text)
 {
-    buf_puts(out, "\"");
+    bool option = text[0] == '-' && text[1] == '-' && text[2] >= 'a' && text[2] <= 'z';
+    buf_puts(out, *text && strchr("=+-@\t\r\n", *text) && !option ? "\"'" : "\"");
     for (const char *s = text; *s; s++)
         buf_printf(out, *s == '"' ? "\"%c" : "%c", *s);
     buf_puts(out, "\",");
@@ -59,9 +63,10 @@ static void put_csv(struct session *s, struct buf *out)
         buf_printf(out, ",%s", counter_name((enum counter_id)c));
     buf_puts(out, "\n");
     for (size_t i = 0; i < session_count(s); i++) {
-        struct csv c = { i, session_at(s, i), out };
-        if (!c.s->deleted)
+        struct csv c = { i, session_look(s, i), out };
+        if (c.s && !c.s->deleted)
             report_each(c.s, csv_row, &c);
+        session_rest(s, i);
     }
 }
 
@@ -77,8 +82,8 @@ static void put_html(struct session *s, struct buf *out)
 static void put_json(struct session *s, struct buf *out)
 {
     for (size_t i = session_count(s); i-- > 0;) {
-        const struct session_run *r = session_at(s, i);
-        if (r->deleted)
+        const struct session_run *r = session_look(s, i);
+        if (!r || r->deleted)
             continue;
         if (r->kind == RUN_SWEEP)
             json_sweep(&r->sweep, &r->dev, r->kernel, out);
@@ -101,9 +106,12 @@ static void put_newest_svg(struct session *s, struct buf *out)
         { RUN_TUNE, report_search },
     };
     for (size_t k = 0; k < ARRAY_LEN(figure); k++)
-        for (size_t i = session_count(s); i-- > 0 && !out->n;)
-            if (session_at(s, i)->kind == figure[k].kind && !session_at(s, i)->deleted)
-                figure[k].draw(session_at(s, i), out);
+        for (size_t i = session_count(s); i-- > 0 && !out->n;) {
+            const struct session_run *r = session_look(s, i);
+            if (r && r->kind == figure[k].kind && !r->deleted)
+                figure[k].draw(r, out);
+            session_rest(s, i);
+        }
 }
 
 static const struct {
@@ -135,15 +143,18 @@ static enum status write_report(const struct args *a, struct session *s, struct 
         return ST_USAGE;
     }
     formats[i].put(s, &out);
+    buf_show_from(&out, 0);
     enum status st = ST_OK;
     if (out.oom) {
         st = ST_NOMEM;
     } else if (!out.n) {
         diag_error(ds, "report", "the session holds nothing to show as %s", format);
         st = ST_INPUT;
-    } else if (a->output)
-        st = file_write_atomic(a->output, out.s, out.n, ds);
-    else
+    } else if (a->output) {
+        bool page = strcmp(format, "json") != 0 && strcmp(format, "csv") != 0;
+        buf_puts(&out, page ? WORKSPACE_MARK_PAGE "\n" : "");
+        st = out.oom ? ST_NOMEM : file_write_atomic(a->output, out.s, out.n, ds);
+    } else
         cmd_put(&out);
     buf_free(&out);
     return st;
@@ -160,6 +171,8 @@ int cmd_report(struct args *a)
     enum status st = session_load(a->file[0], &s, &ds);
     if (st == ST_OK)
         st = write_report(a, s, &ds);
+    if (s && session_trouble(s, &ds) && st == ST_OK)
+        st = ST_INPUT;
     session_free(s);
     return cmd_finish(st, &ds);
 }

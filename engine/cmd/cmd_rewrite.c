@@ -258,7 +258,7 @@ enum status cmd_contradictions(const struct options *o, struct diags *ds)
             "--bypass-form hybrid has both");
     if (o->bypass && o->bypass_loads.n && !by_load)
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
-                           "--bypass-loads names loads, and this form treats all alike"),
+                           "--bypass-loads chooses loads, but this form treats all loads alike"),
                   "--bypass-form vertical or hybrid");
     if (o->bypass && o->bypass_form == BYPASS_FORM_HARDWARE && knob_says(o, "bypass-op", NULL, false))
         diag_hint(diag_add(ds, DIAG_ERROR, "options", NULL, NO_SPAN,
@@ -294,7 +294,12 @@ static enum status write_out(const struct args *a, const struct workspace *s,
     else if (!a->output)
         pass_standalone(code, &out);
     enum status st = out.oom ? ST_NOMEM : a->output ? workspace_code_write(a->output, code, ds) : ST_OK;
-    if (st == ST_OK)
+    if (st == ST_OK && !a->json && !a->diff)
+        cmd_put_code(&out);
+    else if (st == ST_OK && side)
+        /* has colours of ours; cmd_side_by_side shows what it takes from files as cmd_put does */
+        cmd_put_exact(&out);
+    else if (st == ST_OK)
         cmd_put(&out);
     buf_free(&out);
     return st;
@@ -342,7 +347,7 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK)
         st = workspace_open(&s, a, &ds);
     if (st == ST_OK && a->with_launch && !s.spec) {
-        diag_error(&ds, "launch", "--with-launch has no launch description to start from");
+        diag_error(&ds, "launch", "--with-launch needs a launch description of the original");
         st = ST_INPUT;
     }
     if (st == ST_OK)

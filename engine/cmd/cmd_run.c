@@ -6,7 +6,9 @@
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
+#include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
+#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/session/session.h"
 #include "engine/tune/tune.h"
@@ -139,7 +141,9 @@ static enum status save_run(struct args *a, struct workspace *s, const struct re
     enum status st = measurement_session(&w, s, RUN_ONE);
     if (st == ST_OK && w.run) {
         w.run->one = *r;
-        st = session_save(w.session, ds);
+        w.points = 1;
+        measurement_save(&w);
+        st = measurement_kept(&w);
     }
     session_free(w.session);
     return st;
@@ -176,6 +180,55 @@ static void put_run(const struct args *a, const struct workspace *s, const struc
     }
 }
 
+static bool level_of(const char *text, enum tune_level *level, struct diags *ds)
+{
+    *level = text && strcmp(text, "full") == 0 ? TUNE_FULL : TUNE_QUICK;
+    if (!text || *level == TUNE_FULL || strcmp(text, "quick") == 0)
+        return true;
+    diag_error(ds, "usage", "--prove takes quick or full, not '%s'", text);
+    return false;
+}
+
+/* What ran equal is attacked; a rewrite that does not hold is a different one, with what was seen. */
+static enum status prove_run(const struct args *a, struct tune_bench *bench, enum tune_level level,
+                             struct result *r, struct tune_proof *proof, struct diags *ds)
+{
+    struct options none = options_default();
+    *proof = (struct tune_proof){ .verdict = PROOF_NONE, .level = level };
+    snprintf(proof->message, sizeof proof->message,
+             "n/a: the configuration did not run with equal outputs");
+    if (r->status != ST_OK || r->equal == EQUAL_NO || (!a->prove && options_equal(&r->options, &none)))
+        return ST_OK;
+    enum status st = tune_prove(bench, &r->options, level, proof, ds);
+    if (st == ST_OK && proof->verdict == PROOF_BROKEN) {
+        r->equal = EQUAL_NO;
+        snprintf(r->message, sizeof r->message, "%.250s", proof->message);
+    }
+    return st;
+}
+
+static void put_proof(const struct args *a, const struct tune_proof *p, struct buf *out)
+{
+    if (!a->prove)
+        return;
+    if (!a->json) {
+        buf_puts(out, "proof     ");
+        tune_proof_text(p, out);
+        buf_puts(out, "\n");
+        return;
+    }
+    while (out->n &&
+           (out->s[out->n - 1] == '\n' ||
+            out->s[out->n - 1] == '}')) /* the document's end; what comes before it ends in a value */
+        if (out->s[--out->n] == '}')
+            break;
+    while (out->n && out->s[out->n - 1] == '\n')
+        out->n--;
+    buf_puts(out, ",\n  \"proof\": ");
+    tune_proof_json(p, out);
+    buf_puts(out, "\n}\n");
+}
+
 int cmd_run(struct args *a)
 {
     struct diags ds = { 0 };
@@ -183,14 +236,21 @@ int cmd_run(struct args *a)
     struct tune_bench *bench = NULL;
     struct result r = result_empty();
     struct buf out = { 0 };
+    struct tune_proof proof = { 0 };
+    enum tune_level level = TUNE_QUICK;
     enum status st = cmd_contradictions(&a->options, &ds);
+    if (st == ST_OK && !level_of(a->prove, &level, &ds))
+        st = ST_USAGE;
     if (st == ST_OK)
         st = measurement_bench(&s, a, &bench, &ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
+    if (st == ST_OK)
+        st = prove_run(a, bench, level, &r, &proof, &ds);
     if (st == ST_OK) {
         cmd_say_idle(&a->options, &ds);
         put_run(a, &s, &r, &ds, &out);
+        put_proof(a, &proof, &out);
         cmd_put(&out);
         enum status kept = save_run(a, &s, &r, &ds);
         if (kept == ST_OK && a->outputs && r.status == ST_OK)
@@ -210,8 +270,40 @@ void measurement_point(void *ctx, const struct result *r, const char *why)
     (void)why;
     if (!w->session)
         return;
+    w->points++;
     if (session_run_point(w->run, r))
-        session_save(w->session, w->ds);
+        measurement_save(w);
+}
+
+void measurement_save(struct measurement *w)
+{
+    struct diags own = { 0 };
+    if (!w->session)
+        return;
+    w->unsaved = session_save(w->session, &own) != ST_OK;
+    if (!w->unsaved) {
+        w->kept = w->points;
+        diags_move(w->ds, &own);
+        return;
+    }
+    snprintf(w->why, sizeof w->why, "out of memory");
+    for (size_t i = 0; i < own.n; i++)
+        if (own.v[i].level == DIAG_ERROR && own.v[i].msg)
+            snprintf(w->why, sizeof w->why, "%s", own.v[i].msg);
+    diags_free(&own);
+}
+
+enum status measurement_kept(struct measurement *w)
+{
+    if (!w->unsaved)
+        return ST_OK;
+    struct diag *d = diag_add(w->ds, DIAG_ERROR, "session", session_path(w->session), NO_SPAN,
+                              "the session could not be written: %s; the file holds %zu of %zu finished "
+                              "points, and all are in what was printed",
+                              w->why, w->kept, w->points);
+    diag_hint(d, "make room, or name a file elsewhere with -o, and go on with --resume %s",
+              session_path(w->session));
+    return ST_IO;
 }
 
 static bool same_dim(struct dim3u a, struct dim3u b)
@@ -245,5 +337,5 @@ enum status measurement_session(struct measurement *w, const struct workspace *s
     w->run->dev = s->info;
     w->run->grid = s->spec->grid;
     w->run->block = s->spec->block;
-    return session_save(w->session, w->ds);
+    return ST_OK;
 }

@@ -165,7 +165,7 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
         struct diag *d =
             diag_add(ds, DIAG_ERROR, "launch", s->module->path, NO_SPAN,
                      "no launch description: a loop schedule is made from its grid and block");
-        diag_hint(d, "write one beside the PTX (docs/cli.md) or name it with --launch");
+        diag_hint(d, "write one beside the PTX (docs/reference/launch.md) or name it with --launch");
         return ST_INPUT;
     }
     struct workspace own = *s;

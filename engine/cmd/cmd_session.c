@@ -45,11 +45,12 @@ static void put_session(struct session *s, struct buf *out)
     buf_printf(out, "session of %s, recorded %s\n",
                session_ptx_path(s) ? session_ptx_path(s) : "an unnamed program", session_time(s));
     for (size_t i = 0; i < session_count(s); i++) {
-        const struct session_run *r = session_at(s, i);
-        if (r->deleted)
-            continue;
-        buf_printf(out, "\n== run %zu ==\n", i + 1);
-        put_run(r, out);
+        const struct session_run *r = session_look(s, i);
+        if (r && !r->deleted) {
+            buf_printf(out, "\n== run %zu ==\n", i + 1);
+            put_run(r, out);
+        }
+        session_rest(s, i);
     }
 }
 
@@ -72,6 +73,8 @@ int cmd_replay(struct args *a)
         put_session(s, &out);
         cmd_put(&out);
         buf_free(&out);
+        if (session_trouble(s, &ds))
+            st = ST_INPUT;
     }
     session_free(s);
     return cmd_finish(st, &ds);

@@ -38,10 +38,12 @@ static enum status resume_points(const struct args *a, const struct workspace *s
         return ST_OK;
     enum status st = session_load(a->resume, old, ds);
     for (size_t i = 0; st == ST_OK && i < session_count(*old); i++) {
-        const struct session_run *r = session_at(*old, i);
+        const struct session_run *r = session_look(*old, i);
         bool ok = true;
-        if (!measurement_alike(*old, r, s))
+        if (!r || !measurement_alike(*old, r, s)) {
+            session_rest(*old, i);
             continue;
+        }
         for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
             ok = add_done(done, n, &cap, &r->sweep.points[k]);
         if (r->kind == RUN_SWEEP)
@@ -57,11 +59,27 @@ static enum status resume_points(const struct args *a, const struct workspace *s
 }
 
 /* ---- the session ---- */
+static bool same(const struct result *held, const struct result *r)
+{
+    return (held->time.valid || held->status != ST_OK) && options_equal(&held->options, &r->options);
+}
+
+static bool holds(const struct session_run *run, const struct result *r)
+{
+    const struct tune_sweep *s = &run->sweep;
+    bool held = same(&s->bpa, r) || same(&s->cha, r);
+    for (size_t i = 0; !held && i < s->npoints; i++)
+        held = same(&s->points[i], r);
+    return held;
+}
+
 static void on_point(void *ctx, const struct result *r, const char *why)
 {
     struct sweep_work *t = ctx;
     if (t->w.session && t->f.n > 1)
         t->w.run = t->run[tune_family_slice(&t->f, &r->options)];
+    if (t->w.session && holds(t->w.run, r))
+        return; /* of an earlier run, and in the file already */
     measurement_point(&t->w, r, why);
 }
 
@@ -90,7 +108,7 @@ static enum status open_session(struct sweep_work *t, const struct workspace *s)
         r->sweep.axis = t->f.axis[0];
         t->run[i] = r;
     }
-    return t->run ? session_save(t->w.session, t->w.ds) : ST_NOMEM;
+    return t->run ? ST_OK : ST_NOMEM;
 }
 
 static void end_session(struct sweep_work *t)
@@ -103,8 +121,46 @@ static void end_session(struct sweep_work *t)
             *t->run[i] = copy;
         }
     }
-    if (t->w.session)
-        session_save(t->w.session, t->w.ds);
+    measurement_save(&t->w);
+}
+
+/* What an earlier run finished is in the file before anything else is: its own file may be the one that
+ * is written. */
+static enum status keep_done(struct sweep_work *t, const struct result *done, size_t n)
+{
+    for (size_t i = 0; t->w.session && i < n; i++) {
+        struct session_run *run = t->run[tune_family_slice(&t->f, &done[i].options)];
+        bool counts = done[i].time.valid || done[i].status == ST_REFUSED;
+        if (!counts || !tune_family_has(&t->f, &done[i].options) || holds(run, &done[i]))
+            continue;
+        if (!session_run_point(run, &done[i]))
+            return ST_NOMEM;
+        t->w.points++;
+    }
+    t->w.kept = t->w.points;
+    return t->w.session ? session_save(t->w.session, t->w.ds) : ST_OK;
+}
+
+/* ---- what is missing ---- */
+#define MISSING_NAMED 8
+static enum status tell_missing(const struct tune_family *f, struct diags *ds)
+{
+    const struct result *r;
+    size_t n = 0;
+    for (size_t at = 0; tune_family_missing(f, &at);)
+        n++;
+    if (!n)
+        return ST_OK;
+    diag_error(ds, "missing", "%zu of %zu points are missing", n, f->nslots);
+    n = 0;
+    for (size_t at = 0; n < MISSING_NAMED && (r = tune_family_missing(f, &at)); n++) {
+        struct buf line = { 0 };
+        options_line(&r->options, &line);
+        diag_add(ds, DIAG_NOTE, "missing", NULL, NO_SPAN, "%s: %s", line.n ? line.s : "the original",
+                 r->message[0] ? r->message : "not run");
+        buf_free(&line);
+    }
+    return ST_DEVICE;
 }
 
 /* ---- printing ---- */
@@ -175,9 +231,13 @@ static enum status run_family(struct sweep_work *t, struct tune_bench *bench, co
     enum status st = tune_family_run(bench, &t->f, &ob, done, ndone, t->w.ds);
     cmd_progress_end();
     end_session(t);
-    if (st == ST_OK || (st == ST_CANCELLED && any_point(&t->f)))
+    if (st == ST_OK || ((st == ST_CANCELLED || st == ST_DEVICE) && any_point(&t->f)))
         print_family(a, &t->f, s);
-    return st == ST_OK && !t->f.has_best ? why_none(&t->f) : st;
+    enum status kept = measurement_kept(&t->w);
+    enum status whole = st == ST_OK || st == ST_DEVICE ? tell_missing(&t->f, t->w.ds) : ST_OK;
+    st = st == ST_OK ? whole : st;
+    st = st == ST_OK && !t->f.has_best ? why_none(&t->f) : st;
+    return st == ST_OK ? kept : st;
 }
 
 int cmd_sweep(struct args *a)
@@ -199,6 +259,8 @@ int cmd_sweep(struct args *a)
         st = tune_family_list(bench, axes, &a->options, &t.f, &ds);
     if (st == ST_OK)
         st = open_session(&t, &s);
+    if (st == ST_OK)
+        st = keep_done(&t, done, ndone);
     if (st == ST_OK)
         st = run_family(&t, bench, &s, done, ndone);
     if (st == ST_CANCELLED && t.w.session)

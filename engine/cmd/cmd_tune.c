@@ -33,9 +33,11 @@ static enum status resume_trail(const struct args *a, const struct workspace *s,
         return ST_OK;
     enum status st = session_load(a->resume, old, ds);
     for (size_t i = st == ST_OK ? session_count(*old) : 0; i-- > 0;) {
-        const struct session_run *r = session_at(*old, i);
-        if (r->kind != RUN_TUNE || !measurement_alike(*old, r, s))
+        const struct session_run *r = session_look(*old, i);
+        if (!r || r->kind != RUN_TUNE || !measurement_alike(*old, r, s)) {
+            session_rest(*old, i);
             continue;
+        }
         o->done = r->trail;
         o->ndone = r->ntrail;
         o->probes = r->probe;
@@ -130,6 +132,11 @@ static void print_found(const struct tune_found *f, const struct workspace *s)
                    time_words((double)f->original.time.median).s,
                    time_words((double)f->best.time.median).s,
                    f->best.equal == EQUAL_WITHIN ? " within the stated tolerance" : "", f->reason);
+    if (!f->leave_alone && (f->proof.verdict != PROOF_NONE || f->proof.message[0])) {
+        buf_puts(&out, "proof        ");
+        tune_proof_text(&f->proof, &out);
+        buf_puts(&out, "\n");
+    }
     if (f->whole && !f->best.sampled)
         buf_puts(&out, "times        of whole launches, not of samples of their CTAs: run --exact shows "
                        "them again\n");
@@ -249,15 +256,53 @@ static void on_live(void *ctx, const struct tune_live *l)
 struct tuning {
     struct measurement *w;
     struct result *done;
-    size_t ndone, cap;
+    size_t ndone, cap, missing;
 };
+
+/* This very result: the same configuration may be timed again, and both are kept. */
+static bool in_trail(const struct session_run *run, const struct result *r)
+{
+    for (size_t i = 0; i < run->ntrail; i++) {
+        const struct result *t = &run->trail[i];
+        bool same = t->status == r->status && t->time.valid == r->time.valid &&
+                    t->time.median == r->time.median && t->sampled == r->sampled;
+        if (same && options_equal(&t->options, &r->options))
+            return true;
+    }
+    return false;
+}
 
 static void on_point(void *ctx, const struct result *r, const char *why)
 {
     struct tuning *t = ctx;
+    const struct session_run *run = t->w->run;
+    if (!r->time.valid && r->status == ST_DEVICE && !r->probe_ctas)
+        t->missing++;
     if (base_grow((void **)&t->done, t->ndone, &t->cap, sizeof *t->done))
         t->done[t->ndone++] = *r;
-    measurement_point(t->w, r, why);
+    if (!run || r->probe_ctas || !in_trail(run, r)) /* of an earlier search: in the file already */
+        measurement_point(t->w, r, why);
+}
+
+/* Configurations whose device failed are named: the recommendation was made without them. */
+static void tell_missing(const struct tuning *t)
+{
+    if (t->missing)
+        diag_add(
+            t->w->ds, DIAG_WARNING, "missing", NULL, NO_SPAN,
+            "%zu configurations could not be measured, and the recommendation was made without them",
+            t->missing);
+    for (size_t i = 0, told = 0; told < t->missing && told < 8 && i < t->ndone; i++) {
+        const struct result *r = &t->done[i];
+        struct buf line = { 0 };
+        if (r->time.valid || r->status != ST_DEVICE || r->probe_ctas)
+            continue;
+        told++;
+        options_line(&r->options, &line);
+        diag_add(t->w->ds, DIAG_NOTE, "missing", NULL, NO_SPAN, "%s: %s",
+                 line.n ? line.s : "the original", r->message);
+        buf_free(&line);
+    }
 }
 
 static void advice_text(const struct tune_advice *v, size_t n, struct buf *out)
@@ -332,7 +377,8 @@ static enum status tune_all(struct measurement *w, struct tune_bench *bench, con
     for (; n < ARRAY_LEN(compared) && st == ST_OK; n++) {
         struct tune_search_opts o = { .method = compared[n],
                                       .budget_launches = (unsigned)w->a->budget,
-                                      .budget_seconds = w->a->budget_seconds };
+                                      .budget_seconds = w->a->budget_seconds,
+                                      .prove = TUNE_FULL };
         st = tune_search(bench, &o, &ob, &f[n], w->ds);
         if (st == ST_OK && (!n || gain_of(&f[n]) > gain_of(best)))
             *best = f[n];
@@ -356,12 +402,14 @@ static enum status tune_one(struct measurement *w, struct tune_bench *bench, con
     o->budget_launches = (unsigned)w->a->budget;
     o->budget_seconds = w->a->budget_seconds;
     o->combine = (unsigned)w->a->combine;
+    o->prove = w->a->prove && strcmp(w->a->prove, "quick") == 0 ? TUNE_QUICK : TUNE_FULL;
     o->other = other;
     o->nother = other_sets(s, other, ARRAY_LEN(other));
     enum status st = tune_search(bench, o, &ob, found, w->ds);
     o->other = NULL;
     o->nother = 0;
     cmd_progress_end();
+    tell_missing(&t);
     if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
         print_all(&t, bench, s, found, st == ST_OK);
     if (st == ST_CANCELLED && w->session)
@@ -401,6 +449,18 @@ static enum status tune_unlaunched(struct args *a, struct workspace *s, struct d
     return ST_OK;
 }
 
+/* What an earlier search finished is in the file before anything else is. */
+static enum status keep_trail(struct measurement *w, const struct tune_search_opts *o)
+{
+    for (size_t i = 0; w->session && i < o->ndone; i++)
+        if (!in_trail(w->run, &o->done[i]) && !session_run_point(w->run, &o->done[i]))
+            return ST_NOMEM;
+    for (size_t i = 0; w->session && i < o->nprobes; i++)
+        if (!session_run_point(w->run, &o->probes[i]))
+            return ST_NOMEM;
+    return w->session ? session_save(w->session, w->ds) : ST_OK;
+}
+
 static enum status tune_launched(struct args *a, struct workspace *s, struct diags *ds)
 {
     struct tune_bench *bench = NULL;
@@ -413,13 +473,17 @@ static enum status tune_launched(struct args *a, struct workspace *s, struct dia
         st = resume_trail(a, s, &old, &o, ds); /* before the session is begun: both may be one file */
     if (st == ST_OK)
         st = measurement_session(&w, s, RUN_TUNE);
+    if (st == ST_OK)
+        st = keep_trail(&w, &o);
     if (st == ST_OK) {
         st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found)
                                                         : tune_one(&w, bench, s, &o, found);
         if (w.session) {
             *w.run->found = *found;
-            session_save(w.session, ds);
+            measurement_save(&w);
         }
+        enum status kept = measurement_kept(&w);
+        st = st == ST_OK ? kept : st;
     }
     if (st == ST_OK && a->apply && found->leave_alone)
         diag_add(ds, DIAG_NOTE, "tuned", a->file[0], NO_SPAN,

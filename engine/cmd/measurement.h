@@ -16,12 +16,21 @@ struct measurement {
     struct session *session;
     struct session_run *run;
     struct diags *ds;
+    size_t points, kept; /* finished; of these in the file */
+    bool unsaved;        /* the last try to write the session failed */
+    char why[200];       /* what it failed with */
 };
+/* Writes the session, where there is one. A failure is kept for measurement_kept, and the next point
+ * tries again. */
+void measurement_save(struct measurement *w);
+/* The end: ST_IO, told once, when the file lacks something that has finished; else ST_OK. */
+enum status measurement_kept(struct measurement *w);
 /* Everything up to the bench: module, launch, device, data, facts. */
 enum status measurement_subject(struct workspace *s, struct args *a, struct diags *ds);
 enum status measurement_bench(struct workspace *s, struct args *a, struct tune_bench **bench,
                               struct diags *ds);
-/* The file of -o or --session; none without them. */
+/* The file of -o or --session; none without them. Nothing is written yet: what an earlier run finished
+ * comes first, since its file may be this one. */
 enum status measurement_session(struct measurement *w, const struct workspace *s, enum run_kind kind);
 /* May results of an earlier run be taken for this one? Same kernel, launch shape and device; and, where
  * the session holds it, the same PTX. */

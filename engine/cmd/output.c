@@ -1,6 +1,7 @@
 /* What the headless commands print. Diagnostics and progress on standard error,
  * everything else on standard output. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/perfmodel/category.h"
 #include "engine/ptx/ptx.h"
@@ -42,12 +43,29 @@ bool cmd_put_whole(void)
     return !incomplete;
 }
 
-void cmd_put(const struct buf *b)
+void cmd_put_exact(const struct buf *b)
 {
     incomplete = incomplete || b->oom;
     if (b->s)
         fwrite(b->s, 1, b->n, stdout);
     fflush(stdout);
+}
+
+void cmd_put(const struct buf *b)
+{
+    struct buf shown = { .oom = b->oom };
+    if (b->s)
+        buf_shown(&shown, (struct str){ b->s, b->n });
+    cmd_put_exact(&shown);
+    buf_free(&shown);
+}
+
+void cmd_put_code(const struct buf *b)
+{
+    if (isatty(STDOUT_FILENO))
+        cmd_put(b);
+    else
+        cmd_put_exact(b);
 }
 
 bool cmd_utf8(void)
@@ -65,11 +83,16 @@ void cmd_progress_detail(double done, const char *what, const char *detail)
     if (!isatty(STDERR_FILENO))
         return;
     int cells = (int)(done * BAR_CELLS);
-    fprintf(stderr, "\r%-12.12s [", what ? what : "");
+    struct buf name = { 0 }, more = { 0 };
+    buf_shown(&name, str_of(what));
+    buf_shown(&more, str_of(detail));
+    fprintf(stderr, "\r%-12.12s [", name.s ? name.s : "");
     for (int i = 0; i < BAR_CELLS; i++)
         fputc(i < cells ? '#' : '.', stderr);
-    fprintf(stderr, "] %3d %% %s\033[K", (int)(done * 100), detail);
+    fprintf(stderr, "] %3d %% %s\033[K", (int)(done * 100), more.s ? more.s : "");
     fflush(stderr);
+    buf_free(&name);
+    buf_free(&more);
 }
 
 void cmd_progress_end(void)

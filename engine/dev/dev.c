@@ -11,6 +11,7 @@
 #include "engine/rec/device.h"
 #include "engine/rec/result.h"
 #include "engine/sim/preset.h"
+#include "engine/sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,10 +48,13 @@ static enum status open_worker(const char *spec, const struct dev_env *env, stru
     struct sim_preset p;
     bool sim = !names_cuda(spec, &ordinal) && strcmp(spec, "auto");
     enum status st = sim ? find_preset(spec, env, &p, ds) : ST_OK;
-    struct proxy_how how = {
-        spec,       env->nworkers ? env->workers[0] : NULL, env->self, env->threads, sim ? &p : NULL,
-        env->cancel
-    };
+    struct proxy_how how = { spec,
+                             env->nworkers ? env->workers[0] : NULL,
+                             env->self,
+                             env->threads,
+                             sim ? &p : NULL,
+                             env->cancel,
+                             env->patience };
     return st == ST_OK ? dev_proxy_open(&how, out, ds) : st;
 }
 
@@ -149,7 +153,7 @@ enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const stru
     enum status st = ST_OK;
     if (env->nworkers)
         for (size_t k = 0; k < env->nworkers; k++)
-            st = dev_proxy_list(env->workers[k], env->cancel, fn, ctx, ds);
+            st = dev_proxy_list(env->workers[k], env, fn, ctx, ds);
     else
         st = dev_cuda_list(fn, ctx, &absent, ds);
     list_presets(env, fn, ctx);
@@ -183,6 +187,7 @@ enum status dev_load(struct dev *d, const char *path, struct str text, struct st
 {
     struct dev_source s = { path, text, kernel, maxnreg };
     *out = NULL;
+    d->astray = false;
     return d->ops->load(d, &s, out, ds);
 }
 
@@ -201,6 +206,7 @@ enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_d
                      struct diags *ds)
 {
     *out = NULL;
+    d->astray = false;
     return d->ops->bind(d, data, out, ds);
 }
 
@@ -210,11 +216,16 @@ void dev_unbind(struct dev *d, struct dev_data *b)
         d->ops->unbind(d, b);
 }
 
+bool dev_left(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out)
+{
+    return d->ops->left && d->ops->left(d, c, b, i, out);
+}
+
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                        struct result *out, struct diags *ds)
 {
     dev_result_begin(out);
-    d->died = false;
+    d->died = d->astray = false;
     if (r->persist.n && !d->info.l2_persist_bytes) {
         dev_result_fail(out, ST_REFUSED,
                         d->info.kind == DEV_SIMULATED
@@ -223,6 +234,12 @@ enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, co
                             : "%s has no part of L2 that can be set aside (--l2-persist needs a GPU of "
                               "compute capability 8.0 or later)",
                         d->info.name);
+        return ST_OK;
+    }
+    if (sim_is_hostile(&r->hostile) && (!d->ops->left || !r->functional)) {
+        dev_result_fail(
+            out, ST_REFUSED,
+            "only a functional launch of a simulated device of this process can be a hostile one");
         return ST_OK;
     }
     enum status st = d->ops->launch(d, c, b, r, out, ds);
@@ -247,6 +264,11 @@ enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *by
                          struct diags *ds)
 {
     return d->ops->read_arg(d, b, arg, 0, bytes, n, ds);
+}
+
+bool dev_astray(const struct dev *d)
+{
+    return d->astray;
 }
 
 void dev_discard_outputs(struct dev *d, struct dev_data *b)

@@ -17,6 +17,15 @@ struct result;
 struct dev;
 struct dev_code;
 struct dev_data;
+/* How long a worker is waited for, in seconds; 0: the usual. start: until its greeting, since a launcher
+ * may queue or ask for a host key. silent: for a sign of life, which a worker gives twice a second while
+ * it works; with a limit of launches, that and two seconds more when this is less. limit: of one launch,
+ * as in dev_run; 0: none. */
+struct dev_patience {
+    double start, silent, limit;
+};
+#define DEV_START_S  60.0
+#define DEV_SILENT_S 20.0
 /* What a device needs from above: presets are data files read by `session`. */
 struct dev_env {
     enum status (*preset)(void *ctx, const char *name, struct sim_preset *out, struct diags *ds);
@@ -32,6 +41,7 @@ struct dev_env {
     bool in_process; /* inside `gpulocw worker`: open the real thing */
     /* names of the presets for dev_list, NULL past the last; may be NULL */
     const char *(*preset_at)(void *ctx, size_t i);
+    struct dev_patience patience; /* with workers */
 };
 /* spec: sim:PRESET, a preset file, cuda:N, auto. ST_DEVICE with what to do next. *out owned, dev_close.
  */
@@ -86,6 +96,8 @@ struct dev_run {
     bool check_uninit, check_races;
     enum sim_dispatch dispatch;
     uint64_t seed;
+    /* functional launches of a simulated device of this process; others refuse it */
+    struct sim_hostile hostile;
     /* 0..1, from any thread, one at a time, while the call goes on */
     const struct cancel *cancel;
     void (*progress)(void *ctx, double done);
@@ -100,9 +112,25 @@ struct dev_run dev_run_default(void);
  * cannot be brought back; ds says why. */
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                        struct result *out, struct diags *ds);
+/* Buffer or module variable i as the last launch left it, on a simulated device of this process; false:
+ * past the last, or another device. Borrowed until the next launch. A variable's `arg` is SIZE_MAX; a
+ * buffer's the first argument that is it, SIZE_MAX - 1 for one that only `before` launches have. */
+#define DEV_LEFT_VARIABLE SIZE_MAX
+#define DEV_LEFT_BEFORE   (SIZE_MAX - 1)
+struct dev_left {
+    struct str name;
+    size_t arg;
+    const uint8_t *bytes;
+    uint64_t n;
+    bool written; /* a launch may have stored into it */
+};
+bool dev_left(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out);
 /* Nobody will ask any more what the last launch left in the buffers: until the next one they need no
  * memory, where a device has them in ours. */
 void dev_discard_outputs(struct dev *d, struct dev_data *b);
+/* Did the last call fail because of the way to the worker (silence, damaged bytes), not of what was
+ * asked? Once more may do. */
+bool dev_astray(const struct dev *d);
 /* Bytes of an argument's buffer, or of a module symbol, as the last launch left them. */
 enum status dev_read_arg(struct dev *d, struct dev_data *b, size_t arg, void *bytes, uint64_t n,
                          struct diags *ds);
@@ -160,10 +188,12 @@ struct dev_pool_watch {
 };
 /* Runs every job once; out[i] is job i's result (its options stay the caller's), whatever the pool. Jobs
  * are taken in their order; of the last few, the one that took longest when it ran before (`after`)
- * comes first. A job whose worker died goes back and is given up after DEV_POOL_TRIES deaths; a member
- * that fails twice in a row leaves the pool. Members keep `data` bound for the next run: it must stay as
- * it is until dev_pool_forget, a run with other data, or the end. ST_CANCELLED: unfinished jobs have
- * that status. ST_DEVICE: no member is left; unfinished jobs have that status. */
+ * comes first. A job whose worker died goes back and is given up after DEV_POOL_TRIES deaths; one whose
+ * worker fell silent or sent damaged bytes goes back too, and that is not the job's fault. A member that
+ * fails twice in a row, or falls silent or sends damage five times in all, leaves the pool. Members keep
+ * `data` bound for the next run: it must stay as it is until dev_pool_forget, a run with other data, or
+ * the end. ST_CANCELLED: unfinished jobs have that status. ST_DEVICE: no member is left; unfinished jobs
+ * have that status. */
 #define DEV_POOL_TRIES 2
 enum status dev_pool_run(struct dev_pool *p, const struct launch_data *data,
                          const struct dev_pool_code *codes, size_t ncodes,
@@ -183,6 +213,7 @@ struct dev_pool_member {
     /* altogether: uploading data, compiling and loading code, launching */
     double bind_s, load_s, launch_s;
     size_t jobs, lost; /* finished; gone with a worker */
+    uint64_t dropped;  /* frames of its workers that came twice or late */
 };
 /* how many there are */
 size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t most);

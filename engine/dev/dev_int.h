@@ -41,14 +41,18 @@ struct dev_ops {
                             uint64_t n, struct diags *ds);
     enum status (*read_symbol)(struct dev *d, struct dev_code *c, const char *symbol, void *bytes,
                                uint64_t n, struct diags *ds);
+    /* NULL: cannot tell */
+    bool (*left)(struct dev *d, struct dev_code *c, struct dev_data *b, size_t i, struct dev_left *out);
     /* NULL: all of them, simulated */
     enum status (*counters)(struct dev *d, struct dev_counters *out, struct diags *ds);
 };
 struct dev {
     const struct dev_ops *ops;
     struct dev_info info;
-    bool died;     /* the last launch took its process along: it may be tried elsewhere */
-    bool unusable; /* this process cannot go on with the device (fault or hang in a context) */
+    bool died;        /* the last launch took its process along: it may be tried elsewhere */
+    bool astray;      /* the last call failed on the way to the worker: silence or damaged bytes */
+    uint64_t dropped; /* frames that came twice or late */
+    bool unusable;    /* this process cannot go on with the device (fault or hang in a context) */
 };
 struct dev_code {
     struct dev_resources res;

@@ -393,7 +393,8 @@ static enum status run_one_before(struct sim_job *j, size_t k)
     const struct launch_spec *l = &j->b->base.data->spec->before[k];
     const struct ptx_func *f = ptx_find_func(j->c->module, str_of(l->kernel));
     if (!f || !f->entry) {
-        diag_error(j->ds, "kernel", "no kernel named '%s' to run before", l->kernel ? l->kernel : "?");
+        diag_error(j->ds, "kernel", "no kernel named '%s', which \"before\" asks for",
+                   l->kernel ? l->kernel : "?");
         return ST_INPUT;
     }
     struct sim_program *prog = j->c->prog;
@@ -602,6 +603,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .hw_pi = r->hw_pi,
         .dispatch = r->dispatch,
         .seed = r->seed,
+        .hostile = r->hostile,
         .check_uninit = r->check_uninit,
         .check_races = r->check_races,
         .cancel = j->cancel,
@@ -778,6 +780,35 @@ static enum status sim_read_symbol(struct dev *d, struct dev_code *code, const c
     return ST_OK;
 }
 
+static size_t arg_of(const struct sim_data *b, size_t buffer)
+{
+    for (size_t i = 0; i < b->base.data->spec->nargs; i++)
+        if (b->bound.main_use[i].buffer == buffer)
+            return i;
+    return DEV_LEFT_BEFORE;
+}
+
+static bool sim_left(struct dev *d, struct dev_code *code, struct dev_data *data, size_t i,
+                     struct dev_left *out)
+{
+    struct sim_dev *s = (struct sim_dev *)d;
+    struct sim_data *b = (struct sim_data *)data;
+    struct sim_code *c = (struct sim_code *)code;
+    uint64_t addr, size;
+    if (i < b->bound.nbuffers) {
+        const struct dev_buffer *buf = &b->bound.buffers[i];
+        *out = (struct dev_left){ str_of(buf->name ? buf->name : "?"), arg_of(b, i), NULL, buf->bytes,
+                                  sim_mem_written(s->mem, buf->addr) };
+        out->bytes = sim_mem_host(s->mem, buf->addr, buf->bytes);
+        return out->bytes != NULL;
+    }
+    if ((i -= b->bound.nbuffers) >= c->nvars || !sim_symbol(c->prog, c->vars[i].name, &addr, &size))
+        return false;
+    *out = (struct dev_left){ c->vars[i].name, DEV_LEFT_VARIABLE,
+                              sim_mem_host(s->mem, addr, c->vars[i].n), c->vars[i].n, true };
+    return out->bytes != NULL;
+}
+
 static const struct dev_ops SIM_OPS = {
     .close = sim_close,
     .load = sim_load_code,
@@ -786,6 +817,7 @@ static const struct dev_ops SIM_OPS = {
     .unbind = sim_unbind_data,
     .launch = sim_launch_code,
     .rest = sim_rest,
+    .left = sim_left,
     .read_arg = sim_read_arg,
     .read_symbol = sim_read_symbol,
 };

@@ -11,8 +11,10 @@
 #include <string.h>
 
 /* ---- divergence: may two threads of a CTA hold different values? ---- */
-static bool sreg_differs(const struct ptx_operand *o)
+static bool sreg_differs(const struct pass_flow *fl, const struct ptx_operand *o)
 {
+    if (fl->grid)
+        return o->index != PTX_SREG_NTID && o->index != PTX_SREG_NCTAID;
     static const char *const same[] = { "%ntid", "%ctaid",  "%nctaid",    "%nsmid",
                                         "%smid", "%gridid", "%clusterid", "%nclusterid" };
     const char *name = ptx_sreg_name((enum ptx_sreg)o->index);
@@ -34,6 +36,16 @@ static void read_reg(void *ctx, uint32_t reg, unsigned access)
         r->divergent = true;
 }
 
+/* A parameter of the kernel itself: what functions are given and return may differ from thread to
+ * thread. */
+static bool own_param(const struct ptx_func *f, const struct ptx_operand *a)
+{
+    for (uint32_t k = 0; f->entry && a && a->base == BASE_SYM && k < f->nparams; k++)
+        if (f->params[k] == a->sym)
+            return true;
+    return f->entry && a && a->base == BASE_REG;
+}
+
 /* A value is the same in all threads when its operation is a function of equal operands. */
 static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
 {
@@ -43,12 +55,13 @@ static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
         inst_is_cta_barrier(i))
         /* the whole CTA gets one answer; of a part of it, only that part */
         return i->nopnds != 3;
-    if (e == EFFECT_LOAD && i->space != PTX_SPACE_PARAM && i->space != PTX_SPACE_CONST)
+    if (e == EFFECT_LOAD && i->space != PTX_SPACE_CONST &&
+        (i->space != PTX_SPACE_PARAM || !own_param(fl->f, inst_address(i))))
         return true;
     if (i->op == PTX_OP_OPAQUE || (e != EFFECT_NONE && e != EFFECT_LOAD))
         return true;
     for (uint8_t k = 0; k < i->nopnds; k++)
-        if (i->opnds[k].kind == OPND_SREG && sreg_differs(&i->opnds[k]))
+        if (i->opnds[k].kind == OPND_SREG && sreg_differs(fl, &i->opnds[k]))
             return true;
     struct reads r = { fl, false };
     ptx_inst_regs(i, read_reg, &r);
@@ -85,7 +98,7 @@ static bool block_branches_apart(const struct pass_flow *fl, const struct ptx_bl
 }
 
 /* Marks every block reachable from `b` before its threads meet again. */
-static void region_of(const struct ptx_cfg *g, uint32_t b, bool *in)
+void pass_region_of(const struct ptx_cfg *g, uint32_t b, bool *in)
 {
     uint32_t n = 0, *stack = base_alloc(sizeof *stack * (g->nblocks + 1));
     memset(in, 0, g->nblocks);
@@ -132,15 +145,16 @@ static void divergence(struct pass_flow *fl, bool *in)
                 ptx_inst_regs(&fl->f->insts[k], mark_written, &m);
         for (uint32_t b = 0; b < fl->cfg->nblocks; b++)
             if (block_branches_apart(fl, &fl->cfg->blocks[b])) {
-                region_of(fl->cfg, b, in);
+                pass_region_of(fl->cfg, b, in);
                 mark_region(&m, in);
             }
     }
 }
 
-bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out)
+static bool make(const struct ptx_func *f, struct pass_flow *out, bool grid)
 {
     memset(out, 0, sizeof *out);
+    out->grid = grid;
     out->f = f;
     out->cfg = ptx_cfg_build(f);
     out->divergent = base_alloc(f->nregs + 1);
@@ -152,6 +166,15 @@ bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out)
     if (!ok)
         pass_flow_free(out);
     return ok;
+}
+
+bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out)
+{
+    return make(f, out, false);
+}
+bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out)
+{
+    return make(f, out, true);
 }
 
 void pass_flow_free(struct pass_flow *f)
@@ -187,7 +210,7 @@ static const struct ptx_inst *parts_at_barrier(const struct pass_flow *fl, uint3
     const struct ptx_block *k = &fl->cfg->blocks[b];
     if (!block_branches_apart(fl, k))
         return NULL;
-    region_of(fl->cfg, b, in);
+    pass_region_of(fl->cfg, b, in);
     for (uint32_t n = 0; n < fl->cfg->nblocks; n++)
         if (in[n] && block_has(fl, n, inst_is_cta_barrier))
             return &fl->f->insts[k->first + k->n - 1];
@@ -241,7 +264,7 @@ bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
     for (uint32_t b = 0; b < g->nblocks && ok; b++) {
         if (!g->blocks[b].n || !block_branches_apart(fl, &g->blocks[b]))
             continue;
-        region_of(g, b, in);
+        pass_region_of(g, b, in);
         if (in[block] && g->blocks[b].ipdom < g->nblocks)
             ok = !reaches(fl, g->blocks[b].ipdom, meets, in, stack);
     }

@@ -13,6 +13,8 @@
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx_table.h"
 
+struct alias;
+struct alias_roots;
 struct ana_access;
 struct ana_kernel;
 struct dim3u;
@@ -24,9 +26,14 @@ struct ptx_inst;
 struct ptx_line_origin;
 struct ptx_module;
 struct ptx_operand;
-struct ptx_symbol;
 
 struct pass_row;
+enum pass_wait_kind { WAIT_OTHERS, WAIT_GRID_BARRIER, WAIT_FLAG };
+struct pass_wait {
+    enum pass_wait_kind kind;
+    const struct ptx_inst *at;
+    const struct ptx_func *f;
+};
 struct pass_ctx {
     const struct pass_input *in;
     const struct options *opt;
@@ -42,10 +49,14 @@ struct pass_ctx {
     struct pass_output *out; /* launch, knobs, resets, costs */
     struct diags *ds;
     struct ana_kernel *own_facts;
-    bool facts_tried;                   /* pass_facts */
+    bool facts_tried;    /* pass_facts */
+    struct alias *alias; /* pass_alias: of m and f */
+    const struct ptx_module *alias_of;
     char tag[16];                       /* "gl0_": prefix of names this pass may insert */
     uint32_t need_version, need_target; /* what inserted instructions ask of the header */
-    bool checking;                      /* notes are said once, by run */
+    struct pass_wait wait;              /* of the original, where wait_known */
+    bool wait_known;
+    bool checking; /* notes are said once, by run */
     /* an allocation failed: what helpers answered may be wrong */
     bool oom;
     bool failed; /* a refusal was reported by a helper deeper down */
@@ -176,32 +187,27 @@ struct pass_flow {
     struct ptx_cfg *cfg;
     const struct ptx_func *f;
     bool *divergent; /* per register */
+    bool grid;
 };
 bool pass_flow_make(const struct ptx_func *f, struct pass_flow *out); /* false: out of memory */
+/* divergent: between any threads of the grid */
+bool pass_flow_make_grid(const struct ptx_func *f, struct pass_flow *out);
+/* blocks between a branch and where its ways meet again */
+void pass_region_of(const struct ptx_cfg *g, uint32_t b, bool *in);
 void pass_flow_free(struct pass_flow *f);
-/* Where the pointer part of an address may come from. */
-struct pass_roots {
-    uint64_t params;
-    bool unknown, window /* shared, local, const: not global */;
-    const struct ptx_symbol *sym;
-    /* a called function's own parameters; unknown for these alone: the callers know */
-    uint64_t given;
-    bool callers;
-};
-void pass_address_roots(struct pass_ctx *c, const struct pass_flow *fl,
-                        const struct ptx_operand *address, struct pass_roots *out);
-/* For each called function, which of its parameters are pointers to global memory wherever it is called
- * from the kernel (bit k: parameter k); v[i] for fs->v[i]. All 0 where a call goes through a pointer.
- * false: out of memory. */
-bool pass_global_params(struct pass_ctx *c, const struct pass_flow *kernel, const struct pass_funcs *fs,
-                        uint64_t *v);
+/* What may overlap what, of c->m as it is now (engine/analysis/alias.h); NULL: out of memory, told in
+ * c->oom. */
+const struct alias *pass_alias(struct pass_ctx *c);
+void pass_alias_free(struct pass_ctx *c);
+/* Where an address of the kernel or of a function that it calls may point. */
+void pass_address_roots(struct pass_ctx *c, const struct ptx_func *f, const struct ptx_operand *address,
+                        struct alias_roots *out);
 /* The one parameter an access belongs to, or -1. */
-int pass_access_param(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i);
+int pass_access_param(struct pass_ctx *c, const struct ptx_inst *i);
 /* Two pointer parameters cannot overlap: the launch's buffers differ, or the user said so. */
 bool pass_params_distinct(const struct pass_ctx *c, int a, int b);
 /* No thread writes what this load reads. `why`: static text. */
-bool pass_proven_read_only(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *load,
-                           const char **why);
+bool pass_proven_read_only(struct pass_ctx *c, const struct ptx_inst *load, const char **why);
 /* A branch or return at which threads of a CTA may part although a barrier follows on one side: the
  * instruction, or NULL. */
 const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
@@ -209,11 +215,14 @@ const struct ptx_inst *pass_return_before_barrier(const struct pass_flow *fl);
  * nothing that `meets` is left to come once they are together again. */
 bool pass_goes_together(const struct pass_flow *fl, uint32_t block,
                         bool (*meets)(const struct ptx_inst *i));
-/* A loop that waits for other threads: it is left depending on what an ordered load or an exchanging
- * atomic in it returned (or, where callees listen so, a call): the instruction, or NULL. */
-const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl, bool callees_listen);
-/* has an ordered load or exchanging atomic outside shared memory */
-bool pass_listens(const struct ptx_func *f);
+/* A loop of the kernel, or of what it calls, that may wait for other CTAs; false: none. at: the read it
+ * waits by. */
+bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out);
+/* What c->row changes (changes.def) against what the kernel and its callees see. */
+enum { PASS_ORDER = 1 << 16, PASS_RESIDENT = 1 << 17, PASS_THREADS = 1 << 18, PASS_SERIAL = 1 << 19 };
+enum status pass_check_changes(struct pass_ctx *c);
+/* warns of values that no rewrite leaves as they are */
+void pass_note_changes(struct pass_ctx *c);
 /* A barrier of the whole CTA (not of a warp, an mbarrier or an asynchronous copy). */
 bool inst_is_cta_barrier(const struct ptx_inst *i);
 /* Bytes by which `reg` moves when `var` (a register; PTX_NO_INDEX: %tid.x) grows by one; false: unknown.

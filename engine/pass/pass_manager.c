@@ -111,6 +111,8 @@ static enum status check_all(struct pass_ctx *c)
             continue;
         c->row = rows[k];
         one = rows[k]->check(c);
+        if (one == ST_OK)
+            one = pass_check_changes(c);
         if (one != ST_OK && s == ST_OK)
             s = one;
     }
@@ -164,6 +166,28 @@ static void edit_header(struct pass_ctx *c)
         pass_note(c, NO_SPAN, ".target raised from sm_%u to sm_%u, which the device has", c->m->target,
                   c->need_target);
     }
+}
+
+/* Forms that a newer .version and .target together forbid: vote and shfl without .sync (PTX
+ * ISA 9.7.9.5, 9.7.13.9). */
+static enum status check_legacy(struct pass_ctx *c)
+{
+    uint32_t version = c->need_version > c->m->version ? c->need_version : c->m->version;
+    uint32_t target = c->need_target > c->m->target ? c->need_target : c->m->target;
+    if ((version == c->m->version && target == c->m->target) || version < 64 || target < 70)
+        return ST_OK;
+    for (uint32_t n = 0; n < c->m->nfuncs; n++)
+        for (uint32_t k = 0; k < c->m->funcs[n]->ninsts; k++) {
+            const struct ptx_inst *i = &c->m->funcs[n]->insts[k];
+            if ((inst_is(i, "vote") || inst_is(i, "shfl")) && !inst_has(i, ".sync"))
+                return pass_refuse(c, i->at,
+                                   "an operator that the module's own .version and .target have would "
+                                   "do (--bypass-op cg)",
+                                   "the rewrite needs .version %u.%u and .target sm_%u, where this form "
+                                   "without .sync is not allowed",
+                                   version / 10, version % 10, target);
+        }
+    return ST_OK;
 }
 
 static bool compose_lines(struct pass_run *r, const struct ptx_edit_result *e)
@@ -229,9 +253,15 @@ static enum status run_row(struct pass_ctx *c, struct pass_run *r, const struct 
         return c->f ? ST_NOMEM : ST_INPUT;
     }
     enum status s = row->run(c);
+    pass_alias_free(c);
     struct ptx_edit_result e = { 0 };
     if (s != ST_OK || c->oom || c->failed)
         s = c->oom ? ST_NOMEM : s != ST_OK ? s : ST_REFUSED;
+    if (s == ST_OK && c->m->version < 20)
+        /* cache operators, .minnctapersm, prefetches */
+        pass_need_isa(c, 20, pass_target(c) >= 20 ? 20 : 0);
+    if (s == ST_OK)
+        s = check_legacy(c);
     if (s == ST_OK) {
         edit_header(c);
         s = ptx_edit_apply(c->edit, &e, c->ds);
@@ -311,6 +341,8 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
     c.soft_profile = soft_profile;
     c.f = kernel_of(in->module, in->kernel, ds);
     enum status s = c.f ? check_all(&c) : ST_INPUT;
+    if (s == ST_OK && asks(in->options))
+        pass_note_changes(&c);
     for (size_t k = 0; s == ST_OK && k < ARRAY_LEN(rows); k++)
         if (rows[k]->asked(in->options))
             s = run_row(&c, &r, rows[k]);
@@ -319,6 +351,7 @@ enum status pass_apply_survey(const struct pass_input *in, enum pass_survey surv
     if (s == ST_OK)
         s = finish(&c, &r);
     ana_free(c.own_facts);
+    pass_alias_free(&c);
     ptx_free(r.own);
     base_free(r.lines);
     if (s != ST_OK)
@@ -343,5 +376,6 @@ enum status pass_legal(const struct pass_input *in, struct diags *ds)
     c.f = kernel_of(in->module, in->kernel, ds);
     enum status s = c.f ? check_all(&c) : ST_INPUT;
     ana_free(c.own_facts);
+    pass_alias_free(&c);
     return s;
 }

@@ -1,145 +1,632 @@
-/* Loops that wait for other threads: they go on until memory that others write says so. What an ordered
- * load or an exchanging atomic returned is followed through registers, and through local and shared
- * memory as a whole. */
+/* Loops that wait for other CTAs: how often they go round depends on memory that others write.
+ *
+ * Every function that the kernel may come to is looked at by itself. The strongly connected parts of its
+ * control flow are its loops, reducible or not. In each, what its own reads of written memory returned
+ * is followed to the ways out of it; a way out that depends on it makes the loop wait, unless one of two
+ * proofs holds: retry    cas on what was read last, left when it succeeds: it fails only when another
+ * thread succeeded search   an index that such reads cannot touch moves the address on, and a bound of
+ * it ends the loop Then the blocks with ways out are taken away, and what is still connected is looked
+ * at again: the loops inside. */
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
+#include "engine/pass/taint.h"
 #include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 
 #include <string.h>
 
-struct taint {
-    const struct pass_flow *fl;
-    bool *reg;
-    bool memory, changed, reads;
+enum { ROUNDS = 64 }; /* loops in loops, at most */
+struct func {
+    struct pass_flow fl;
+    bool sources, recursive;
+    uint8_t *known; /* by instruction: 0 not asked yet, 1 listens not, 2 does */
+};
+struct waits {
+    struct pass_ctx *c;
+    struct pass_funcs fs;
+    struct func *f;
+    uint32_t nf;         /* the kernel, then fs.v */
+    bool writes, remote; /* somebody writes global memory; arrives at barriers of other CTAs */
+    /* asks who writes what is read; else every plain load counts as written, which costs nothing */
+    bool precise;
+    struct pass_wait *out;
+};
+struct scan {
+    struct waits *w;
+    const struct func *f;
+    struct pass_taint t;
+    uint32_t *part, *low, *num, *stack, *walk, *next, nparts;
+    bool *alive, *in;
 };
 
-static void look(void *ctx, uint32_t reg, unsigned access)
+static const char *name_of(const struct ptx_inst *i)
 {
-    struct taint *t = ctx;
-    t->reads |= (access & PTX_READ) && t->reg[reg];
+    const char *n = ptx_op_info(i->op)->name;
+    return n ? n : "";
 }
 
-static void mark(void *ctx, uint32_t reg, unsigned access)
+static bool begins(const struct ptx_inst *i, const char *with)
 {
-    struct taint *t = ctx;
-    if ((access & PTX_WRITE) && !t->reg[reg])
-        t->reg[reg] = t->changed = true;
+    return strncmp(name_of(i), with, strlen(with)) == 0;
 }
 
-static bool reads_tainted(struct taint *t, const struct ptx_inst *i)
+static uint32_t func_of(const struct waits *w, struct str name)
 {
-    t->reads = false;
-    ptx_inst_regs(i, look, t);
-    return t->reads;
+    uint32_t k = 1;
+    while (k < w->nf && !str_eq(w->f[k].fl.f->name, name))
+        k++;
+    return k;
 }
 
-static bool swaps(const struct ptx_inst *i)
+/* Does nobody in the launch write what this plain load reads? The one question about aliases that is
+ * asked here. */
+static bool unwritten(struct waits *w, const struct func *f, const struct ptx_inst *i)
 {
-    const char *name = ptx_op_info(i->op)->name;
-    return inst_effect(i) == EFFECT_ATOMIC && i->space != PTX_SPACE_SHARED &&
-           (inst_has(i, ".cas") || inst_has(i, ".exch") ||
-            (name && (strstr(name, "cas") || strstr(name, "exch"))));
-}
-
-static bool listens(const struct ptx_inst *i)
-{
-    return swaps(i) ||
-           (inst_effect(i) == EFFECT_LOAD && inst_is_strong(i) && i->space != PTX_SPACE_SHARED);
-}
-
-/* What a call returned: a load from a parameter that is not the function's own. */
-static bool call_result(const struct pass_flow *fl, const struct ptx_inst *i)
-{
-    const struct ptx_operand *a = inst_address(i);
-    if (inst_effect(i) != EFFECT_LOAD || i->space != PTX_SPACE_PARAM || !a || a->base != BASE_SYM)
+    const char *why;
+    if (i->space == PTX_SPACE_SHARED_CLUSTER || begins(i, "multimem") || inst_is_strong(i))
         return false;
-    for (uint32_t k = 0; k < fl->f->nparams; k++)
-        if (fl->f->params[k] == a->sym)
-            return false;
+    return inst_has(i, ".nc") || inst_is(i, "ldu") || !w->writes ||
+           (w->precise && f == w->f && pass_proven_read_only(w->c, i, &why));
+}
+
+static bool call_listens(const struct waits *w, const struct ptx_inst *i)
+{
+    struct str callee = inst_callee(i);
+    uint32_t k = func_of(w, callee);
+    if (callee.n && k < w->nf)
+        return w->f[k].sources;
+    bool any = !callee.n; /* through a pointer: any of them */
+    for (k = 1; k < w->nf && !callee.n; k++)
+        any |= w->f[k].sources;
+    return any && (w->fs.indirect || !callee.n);
+}
+
+static bool asks_memory(struct waits *w, const struct func *f, const struct ptx_inst *i)
+{
+    switch (inst_effect(i)) {
+    case EFFECT_LOAD: return !pass_taint_private(w->c, &f->fl, i, true) && !unwritten(w, f, i);
+    case EFFECT_ATOMIC: return begins(i, "atom") && !pass_taint_private(w->c, &f->fl, i, true);
+    case EFFECT_TEXTURE:
+    case EFFECT_SURFACE: return begins(i, "tex") || begins(i, "tld4") || begins(i, "suld");
+    case EFFECT_ASYNC_COPY: return w->writes;
+    case EFFECT_CALL: return call_listens(w, i);
+    case EFFECT_BARRIER:
+        return w->remote && (begins(i, "mbarrier.try_wait") || begins(i, "mbarrier.test_wait"));
+    default: return i->op == PTX_OP_OPAQUE;
+    }
+}
+
+/* Its result is what other CTAs wrote, or may be. */
+static bool listens(struct waits *w, const struct func *f, const struct ptx_inst *i)
+{
+    if (inst_effect(i) == EFFECT_CALL || inst_effect(i) == EFFECT_NONE || !w->precise)
+        return asks_memory(w, f, i);
+    if (!f->known[i->index])
+        f->known[i->index] = asks_memory(w, f, i) ? 2 : 1;
+    return f->known[i->index] == 2;
+}
+
+/* ---- connected parts (Tarjan, without recursion) ---- */
+static void connect(struct scan *s, uint32_t root, uint32_t *count, uint32_t *top)
+{
+    const struct ptx_cfg *g = s->f->fl.cfg;
+    uint32_t depth = 0;
+    s->walk[depth++] = root;
+    s->next[root] = 0;
+    s->num[root] = s->low[root] = ++*count;
+    s->stack[(*top)++] = root;
+    while (depth) {
+        uint32_t b = s->walk[depth - 1];
+        if (s->next[b] < g->blocks[b].nsucc) {
+            uint32_t to = g->blocks[b].succ[s->next[b]++];
+            if (to >= g->nblocks || !s->alive[to] || (s->num[to] && s->part[to] != PTX_NO_INDEX))
+                continue;
+            if (s->num[to]) {
+                s->low[b] = s->num[to] < s->low[b] ? s->num[to] : s->low[b];
+                continue;
+            }
+            s->next[to] = 0;
+            s->num[to] = s->low[to] = ++*count;
+            s->stack[(*top)++] = to;
+            s->walk[depth++] = to;
+            continue;
+        }
+        depth--;
+        if (depth && s->low[b] < s->low[s->walk[depth - 1]])
+            s->low[s->walk[depth - 1]] = s->low[b];
+        if (s->low[b] != s->num[b])
+            continue;
+        uint32_t x;
+        do {
+            x = s->stack[--*top];
+            s->part[x] = s->nparts;
+        } while (x != b);
+        s->nparts++;
+    }
+}
+
+static void find_parts(struct scan *s)
+{
+    uint32_t n = s->f->fl.cfg->nblocks, count = 0, top = 0;
+    memset(s->num, 0, n * sizeof *s->num);
+    memset(s->part, 0xff, n * sizeof *s->part);
+    s->nparts = 0;
+    for (uint32_t b = 0; b < n; b++)
+        if (s->alive[b] && !s->num[b])
+            connect(s, b, &count, &top);
+}
+
+/* Is the set more than one block that does not come back to itself? */
+static bool goes_round(const struct scan *s)
+{
+    const struct ptx_cfg *g = s->f->fl.cfg;
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        for (uint32_t k = 0; s->in[b] && k < g->blocks[b].nsucc; k++)
+            if (g->blocks[b].succ[k] < g->nblocks && s->in[g->blocks[b].succ[k]])
+                return true;
+    return false;
+}
+
+/* ---- ways out ---- */
+static const struct ptx_inst *last_of(const struct scan *s, uint32_t b)
+{
+    const struct ptx_block *k = &s->f->fl.cfg->blocks[b];
+    return k->n ? &s->f->fl.f->insts[k->first + k->n - 1] : NULL;
+}
+
+static bool leaves(const struct scan *s, uint32_t b)
+{
+    const struct ptx_block *k = &s->f->fl.cfg->blocks[b];
+    const struct ptx_inst *last = last_of(s, b);
+    for (uint32_t n = 0; n < k->nsucc; n++)
+        if (k->succ[n] >= s->f->fl.cfg->nblocks || !s->in[k->succ[n]])
+            return true;
+    return last && inst_ends_thread(last);
+}
+
+/* Does every way round the loop pass this block? */
+static bool each_time(struct scan *s, uint32_t block)
+{
+    const struct ptx_cfg *g = s->f->fl.cfg;
+    uint32_t header = block;
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        if (s->in[b] && ptx_dominates(g, b, header))
+            header = b;
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        if (s->in[b] && !ptx_dominates(g, header, b))
+            return false; /* entered in several places */
+        for (uint32_t k = 0; s->in[b] && k < g->blocks[b].nsucc; k++)
+            if (g->blocks[b].succ[k] == header && !ptx_dominates(g, block, b))
+                return false;
+    }
     return true;
 }
 
-static bool private_space(const struct ptx_inst *i)
+static bool writes_reg(const struct ptx_inst *i, uint32_t reg)
 {
-    return i->space == PTX_SPACE_LOCAL || i->space == PTX_SPACE_SHARED ||
-           i->space == PTX_SPACE_GENERIC || i->space == PTX_SPACE_PARAM;
+    return i->nopnds && ((i->opnds[0].kind == OPND_REG && i->opnds[0].index == reg) ||
+                         (i->nopnds > 1 && i->opnds[1].kind == OPND_REG && i->opnds[1].index == reg &&
+                          (i->opnds[1].access & PTX_WRITE)));
 }
 
-static void spread(struct taint *t, const struct ptx_inst *i)
+/* The setp of the same block that a branch follows, NULL: none. */
+static const struct ptx_inst *condition(const struct scan *s, const struct ptx_inst *last)
 {
-    bool in = reads_tainted(t, i) || (t->memory && inst_effect(i) == EFFECT_LOAD && private_space(i));
-    if (!in)
-        return;
-    if (inst_effect(i) == EFFECT_STORE && private_space(i) && !t->memory)
-        t->memory = t->changed = true;
-    ptx_inst_regs(i, mark, t);
-}
-
-static bool leaves(const struct ptx_cfg *g, uint32_t block, uint32_t loop)
-{
-    for (uint32_t k = 0; k < g->blocks[block].nsucc; k++) {
-        uint32_t to = g->blocks[block].succ[k], l = to < g->nblocks ? g->blocks[to].loop : PTX_NO_INDEX;
-        while (l != PTX_NO_INDEX && l != loop)
-            l = g->loops[l].parent;
-        if (l != loop)
-            return true;
+    const struct ptx_block *b = &s->f->fl.cfg->blocks[s->f->fl.cfg->block_of[last->index]];
+    for (uint32_t k = last->index; k-- > b->first;) {
+        const struct ptx_inst *i = &s->f->fl.f->insts[k];
+        if (writes_reg(i, last->guard))
+            return inst_is(i, "setp") && !i->guarded && i->nopnds == 3 &&
+                           i->opnds[0].index == last->guard
+                       ? i
+                       : NULL;
     }
-    return g->blocks[block].nsucc == 0 ||
-           inst_ends_thread(&g->func->insts[g->blocks[block].first + g->blocks[block].n - 1]);
+    return NULL;
 }
 
-/* Does some way out of the loop depend on what was listened to? */
-static bool exit_depends(struct taint *t, uint32_t loop)
+static bool is_reg(const struct ptx_operand *o)
 {
-    const struct ptx_cfg *g = t->fl->cfg;
-    for (uint32_t k = 0; k < g->loops[loop].nblocks; k++) {
-        const struct ptx_block *b = &g->blocks[g->loops[loop].blocks[k]];
-        if (b->n && leaves(g, g->loops[loop].blocks[k], loop) &&
-            reads_tainted(t, &t->fl->f->insts[b->first + b->n - 1]))
-            return true;
+    return o->kind == OPND_REG;
+}
+
+/* The compared value is what the cas returned, or what a load of its place did; and it is taken anew
+ * every time. */
+static bool taken_anew(struct scan *s, const struct ptx_inst *cas)
+{
+    const struct pass_flow *fl = &s->f->fl;
+    const struct ptx_reg_refs *x = &fl->cfg->regs[cas->opnds[2].index];
+    const struct ptx_operand *a = inst_address(cas), *from;
+    bool anew = false;
+    for (uint32_t k = 0; k < x->ndefs; k++) {
+        const struct ptx_inst *d = &fl->f->insts[x->defs[k]];
+        bool copy = inst_is(d, "mov") && d->nopnds == 2 && is_reg(&d->opnds[1]) &&
+                    d->opnds[1].index == cas->opnds[0].index;
+        from = inst_effect(d) == EFFECT_LOAD ? inst_address(d) : NULL;
+        bool load = from && from->base == a->base && from->imm == a->imm &&
+                    (a->base == BASE_REG ? from->index == a->index : from->sym == a->sym);
+        if (d->guarded || (!copy && !load))
+            return false;
+        uint32_t b = fl->cfg->block_of[d->index];
+        anew |= s->in[b] && each_time(s, b);
     }
-    return false;
+    return anew;
 }
 
-static bool waits(struct taint *t, uint32_t inst)
+static bool retries(struct scan *s, uint32_t block)
 {
-    const struct pass_flow *fl = t->fl;
-    memset(t->reg, 0, fl->f->nregs + 1);
-    t->memory = false;
-    ptx_inst_regs(&fl->f->insts[inst], mark, t);
-    for (t->changed = true; t->changed;) {
-        t->changed = false;
-        for (uint32_t k = 0; k < fl->f->ninsts; k++)
-            spread(t, &fl->f->insts[k]);
-    }
-    for (uint32_t l = fl->cfg->blocks[fl->cfg->block_of[inst]].loop; l != PTX_NO_INDEX;
-         l = fl->cfg->loops[l].parent)
-        if (exit_depends(t, l))
-            return true;
-    return false;
-}
-
-const struct ptx_inst *pass_waits_for_others(const struct pass_flow *fl, bool callees_listen)
-{
-    struct taint t = { .fl = fl, .reg = base_alloc(fl->f->nregs + 1) };
-    const struct ptx_inst *found = NULL;
-    for (uint32_t k = 0; k < fl->f->ninsts && !found; k++) {
+    const struct pass_flow *fl = &s->f->fl;
+    const struct ptx_inst *last = last_of(s, block),
+                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH ? condition(s, last)
+                                                                                     : NULL;
+    if (!cmp || !is_reg(&cmp->opnds[1]) || !is_reg(&cmp->opnds[2]) ||
+        (!inst_has(cmp, ".eq") && !inst_has(cmp, ".ne")) ||
+        ptx_type_kind((enum ptx_type)cmp->type[0]) == 'f' || last->opnds[0].kind != OPND_LABEL ||
+        !each_time(s, block))
+        return false;
+    uint32_t a = cmp->opnds[1].index, b = cmp->opnds[2].index, first = fl->cfg->blocks[block].first;
+    for (uint32_t k = cmp->index; k-- > first;) {
         const struct ptx_inst *i = &fl->f->insts[k];
-        bool source = listens(i) || (callees_listen && call_result(fl, i));
-        if (source && fl->cfg->blocks[fl->cfg->block_of[k]].loop != PTX_NO_INDEX &&
-            (!t.reg || waits(&t, k)))
-            found = i;
+        bool cas = inst_effect(i) == EFFECT_ATOMIC && (inst_has(i, ".cas") || strstr(name_of(i), "cas"));
+        if (cas && !i->guarded && i->nopnds >= 4 && is_reg(&i->opnds[0]) && is_reg(&i->opnds[2]) &&
+            ((i->opnds[0].index == a && i->opnds[2].index == b) ||
+             (i->opnds[0].index == b && i->opnds[2].index == a))) {
+            const struct ptx_label *l = &fl->f->labels[last->opnds[0].index];
+            bool out = l->inst >= fl->f->ninsts || !s->in[fl->cfg->block_of[l->inst]];
+            return inst_address(i) && a != b && (inst_has(cmp, ".eq") != last->guard_neg) == out &&
+                   taken_anew(s, i);
+        }
+        if (writes_reg(i, a) || writes_reg(i, b))
+            return false;
     }
-    base_free(t.reg);
-    return found;
+    return false;
 }
 
-bool pass_listens(const struct ptx_func *f)
+/* reg is moved on by a constant, once each time round. */
+static bool counts(struct scan *s, uint32_t reg)
 {
-    for (uint32_t k = 0; k < f->ninsts; k++)
-        if (listens(&f->insts[k]))
+    const struct pass_flow *fl = &s->f->fl;
+    const struct ptx_reg_refs *x = &fl->cfg->regs[reg];
+    const struct ptx_inst *step = NULL;
+    for (uint32_t k = 0; k < x->ndefs; k++)
+        if (s->in[fl->cfg->block_of[x->defs[k]]]) {
+            if (step)
+                return false;
+            step = &fl->f->insts[x->defs[k]];
+        }
+    return step && !step->guarded && inst_is(step, "add") && step->nopnds == 3 &&
+           is_reg(&step->opnds[1]) && step->opnds[1].index == reg && step->opnds[2].kind == OPND_IMM &&
+           step->opnds[2].imm && each_time(s, fl->cfg->block_of[step->index]);
+}
+
+static bool fixed(const struct scan *s, const struct ptx_operand *o)
+{
+    const struct ptx_reg_refs *x = is_reg(o) ? &s->f->fl.cfg->regs[o->index] : NULL;
+    for (uint32_t k = 0; x && k < x->ndefs; k++)
+        if (s->in[s->f->fl.cfg->block_of[x->defs[k]]])
+            return false;
+    return is_reg(o) || o->kind == OPND_IMM;
+}
+
+/* Every read of the loop that listens is elsewhere each time. */
+static bool moves_on(struct scan *s, uint32_t reg)
+{
+    const struct pass_flow *fl = &s->f->fl;
+    for (uint32_t b = 0; b < fl->cfg->nblocks; b++)
+        for (uint32_t k = fl->cfg->blocks[b].first;
+             s->in[b] && k < fl->cfg->blocks[b].first + fl->cfg->blocks[b].n; k++) {
+            const struct ptx_inst *i = &fl->f->insts[k];
+            const struct ptx_operand *a = inst_address(i);
+            int64_t by = 0;
+            if (!listens(s->w, s->f, i))
+                continue;
+            if (inst_effect(i) != EFFECT_LOAD || !a || a->base != BASE_REG ||
+                !pass_motion(fl, a->index, reg, &by) || !by)
+                return false;
+        }
+    return true;
+}
+
+static bool searches(struct scan *s, uint32_t block)
+{
+    const struct ptx_inst *last = last_of(s, block),
+                          *cmp = last->guarded && inst_effect(last) == EFFECT_BRANCH ? condition(s, last)
+                                                                                     : NULL;
+    if (!cmp || !each_time(s, block))
+        return false;
+    for (int k = 1; k <= 2; k++)
+        if (is_reg(&cmp->opnds[k]) && fixed(s, &cmp->opnds[3 - k]) && counts(s, cmp->opnds[k].index) &&
+            moves_on(s, cmp->opnds[k].index))
             return true;
     return false;
+}
+
+/* ---- what it is that waits ---- */
+static bool follows(struct scan *s, unsigned sreg_from, unsigned sreg_to, const struct ptx_inst *what)
+{
+    const struct ptx_func *f = s->f->fl.f;
+    pass_taint_clear(&s->t, NULL);
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        for (uint8_t n = 0; n < f->insts[k].nopnds; n++)
+            if (f->insts[k].opnds[n].kind == OPND_SREG && f->insts[k].opnds[n].index >= sreg_from &&
+                f->insts[k].opnds[n].index <= sreg_to)
+                pass_taint_source(&s->t, &f->insts[k]);
+    /* data alone: which way was gone says nothing about what this is */
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < f->ninsts; k++)
+            if (pass_taint_reads(&s->t, &f->insts[k]) && inst_effect(&f->insts[k]) == EFFECT_NONE) {
+                s->t.changed = false;
+                pass_taint_source(&s->t, &f->insts[k]);
+                more |= s->t.changed;
+            }
+    }
+    return what && pass_taint_reads(&s->t, what);
+}
+
+static bool counts_arrivals(const struct waits *w)
+{
+    for (uint32_t n = 0; n < w->nf; n++)
+        for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
+            const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
+            if (inst_effect(i) == EFFECT_ATOMIC && i->space != PTX_SPACE_SHARED &&
+                (inst_has(i, ".add") || inst_has(i, ".inc") || strstr(name_of(i), ".add") ||
+                 strstr(name_of(i), ".inc")))
+                return true;
+        }
+    return false;
+}
+
+static void found(struct scan *s, uint32_t block, const struct ptx_inst *source)
+{
+    struct pass_wait *o = s->w->out;
+    const struct ptx_inst *last = last_of(s, block);
+    o->at = source ? source : last;
+    o->f = s->f->fl.f;
+    o->kind = WAIT_OTHERS;
+    if (follows(s, PTX_SREG_ENVREG0, PTX_SREG_ENVREG31, o->at) ||
+        follows(s, PTX_SREG_NCTAID, PTX_SREG_NCTAID, last))
+        o->kind = WAIT_GRID_BARRIER;
+    else if (follows(s, PTX_SREG_CTAID, PTX_SREG_CTAID, o->at))
+        o->kind = WAIT_FLAG;
+    else if (s->f == s->w->f && !follows(s, PTX_SREG_TID, PTX_SREG_TID, o->at) && counts_arrivals(s->w))
+        o->kind = WAIT_GRID_BARRIER;
+}
+
+/* ---- one loop ---- */
+static const struct ptx_inst *sources_in(struct scan *s)
+{
+    const struct pass_flow *fl = &s->f->fl;
+    const struct ptx_inst *first = NULL;
+    pass_taint_clear(&s->t, s->in);
+    for (uint32_t b = 0; b < fl->cfg->nblocks; b++)
+        for (uint32_t k = fl->cfg->blocks[b].first;
+             s->in[b] && k < fl->cfg->blocks[b].first + fl->cfg->blocks[b].n; k++)
+            if (listens(s->w, s->f, &fl->f->insts[k])) {
+                pass_taint_source(&s->t, &fl->f->insts[k]);
+                first = first ? first : &fl->f->insts[k];
+            }
+    return first;
+}
+
+/* The first way out that depends on what was read, where no proof holds; the number of blocks: none. */
+static uint32_t waiting_exit(struct scan *s, const struct ptx_inst **source)
+{
+    uint32_t n = s->f->fl.cfg->nblocks, exit = n;
+    *source = sources_in(s);
+    if (!*source)
+        return n;
+    pass_taint_run(&s->t);
+    for (uint32_t b = 0; b < n && exit == n; b++)
+        if (s->in[b] && leaves(s, b) && last_of(s, b) && pass_taint_reads(&s->t, last_of(s, b)))
+            exit = b;
+    for (uint32_t b = 0; b < n && exit < n; b++)
+        if (s->in[b] && leaves(s, b) && last_of(s, b) && (retries(s, b) || searches(s, b)))
+            return n;
+    return exit;
+}
+
+/* Does the loop wait? The blocks with ways out are taken away, or its first one where there is none. */
+static bool loop_waits(struct scan *s)
+{
+    uint32_t n = s->f->fl.cfg->nblocks, first = n;
+    const struct ptx_inst *source;
+    bool out = false;
+    s->w->precise = false;
+    uint32_t exit = waiting_exit(s, &source);
+    if (exit < n) {
+        s->w->precise = true;
+        exit = waiting_exit(s, &source);
+    }
+    if (exit < n) {
+        found(s, exit, source);
+        return true;
+    }
+    for (uint32_t b = 0; b < n; b++) {
+        first = s->in[b] && first == n ? b : first;
+        out |= s->in[b] && leaves(s, b);
+    }
+    for (uint32_t b = 0; b < n; b++)
+        if (s->in[b] && (out ? leaves(s, b) : b == first))
+            s->alive[b] = false;
+    return false;
+}
+
+static bool round_waits(struct scan *s, bool *any)
+{
+    uint32_t n = s->f->fl.cfg->nblocks;
+    find_parts(s);
+    uint32_t *size = s->low; /* blocks of each part; low is free now */
+    memset(size, 0, n * sizeof *size);
+    for (uint32_t b = 0; b < n; b++)
+        if (s->alive[b])
+            size[s->part[b]]++;
+    for (uint32_t root = 0; root < n; root++) {
+        uint32_t p = s->part[root];
+        if (p == PTX_NO_INDEX || !s->alive[root])
+            continue;
+        memset(s->in, 0, n);
+        if (size[p] == 1)
+            s->in[root] = true;
+        else
+            for (uint32_t b = 0; b < n; b++)
+                s->in[b] = s->part[b] == p;
+        bool round = goes_round(s);
+        for (uint32_t b = 0; b < n; b++)
+            if (s->part[b] == p)
+                s->part[b] = PTX_NO_INDEX;
+        if (!round) {
+            s->alive[root] = false;
+            continue;
+        }
+        *any = true;
+        if (loop_waits(s))
+            return true;
+    }
+    return false;
+}
+
+/* A function that comes back to itself goes round by its calls: any branch that depends on what it read
+ * may end that. */
+static bool recursion_waits(struct scan *s)
+{
+    const struct pass_flow *fl = &s->f->fl;
+    if (!s->f->recursive || !s->f->sources)
+        return false;
+    memset(s->in, 1, fl->cfg->nblocks);
+    const struct ptx_inst *source = sources_in(s);
+    s->t.params = true;
+    pass_taint_run(&s->t);
+    for (uint32_t b = 0; b < fl->cfg->nblocks; b++)
+        if (last_of(s, b) && (fl->cfg->blocks[b].nsucc > 1 || last_of(s, b)->guarded) &&
+            pass_taint_reads(&s->t, last_of(s, b))) {
+            found(s, b, source);
+            return true;
+        }
+    return false;
+}
+
+static bool func_waits(struct waits *w, const struct func *f)
+{
+    uint32_t n = f->fl.cfg->nblocks;
+    struct scan s = { .w = w, .f = f };
+    uint32_t *mem = base_alloc(sizeof *mem * 6 * ((size_t)n + 1));
+    bool *flags = base_alloc(2 * ((size_t)n + 1)), waits = false, any = true;
+    if (!mem || !flags || !pass_taint_make(&s.t, w->c, &f->fl)) {
+        w->c->oom = true;
+        base_free(mem);
+        base_free(flags);
+        return false;
+    }
+    s.part = mem, s.low = mem + n, s.num = mem + 2 * n, s.stack = mem + 3 * n, s.walk = mem + 4 * n,
+    s.next = mem + 5 * n;
+    s.alive = flags, s.in = flags + n + 1;
+    for (uint32_t b = 0; b < n; b++)
+        s.alive[b] = f->fl.cfg->blocks[b].reachable;
+    waits = recursion_waits(&s);
+    for (int round = 0; any && !waits; round++) {
+        any = false;
+        waits = round_waits(&s, &any);
+        if (any && !waits && round == ROUNDS) { /* too deep to tell */
+            *w->out = (struct pass_wait){ WAIT_OTHERS, f->fl.f->insts, f->fl.f };
+            waits = true;
+        }
+    }
+    pass_taint_free(&s.t);
+    base_free(mem);
+    base_free(flags);
+    return waits;
+}
+
+/* ---- the whole program ---- */
+static bool writes_global(const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    return e == EFFECT_ASYNC_COPY || e == EFFECT_TENSOR || e == EFFECT_SURFACE ||
+           i->op == PTX_OP_OPAQUE || inst_is_strong(i) ||
+           ((e == EFFECT_STORE || e == EFFECT_ATOMIC) && i->space != PTX_SPACE_LOCAL &&
+            i->space != PTX_SPACE_SHARED && i->space != PTX_SPACE_PARAM);
+}
+
+static void survey(struct waits *w)
+{
+    w->writes = w->fs.unknown;
+    for (uint32_t n = 0; n < w->nf; n++)
+        for (uint32_t k = 0; k < w->f[n].fl.f->ninsts; k++) {
+            const struct ptx_inst *i = &w->f[n].fl.f->insts[k];
+            w->writes |= writes_global(i);
+            w->remote |= inst_is(i, "mapa") || begins(i, "st.async") || begins(i, "red.async") ||
+                         inst_has(i, ".multicast::cluster") ||
+                         (begins(i, "mbarrier") && inst_has(i, ".shared::cluster"));
+        }
+    for (bool more = true; more;) { /* sources of callees are those of callers */
+        more = false;
+        for (uint32_t n = 1; n < w->nf; n++)
+            for (uint32_t k = 0; k < w->f[n].fl.f->ninsts && !w->f[n].sources; k++)
+                more |= w->f[n].sources = listens(w, &w->f[n], &w->f[n].fl.f->insts[k]);
+    }
+}
+
+static bool calls(const struct waits *w, uint32_t from, uint32_t to)
+{
+    const struct ptx_func *f = w->f[from].fl.f;
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        if (inst_effect(&f->insts[k]) == EFFECT_CALL) {
+            struct str callee = inst_callee(&f->insts[k]);
+            if (!callee.n || str_eq(callee, w->f[to].fl.f->name))
+                return true;
+        }
+    return false;
+}
+
+static void mark_recursive(struct waits *w, bool *seen, uint32_t *stack)
+{
+    for (uint32_t f = 1; f < w->nf; f++) {
+        uint32_t n = 0;
+        memset(seen, 0, w->nf);
+        stack[n++] = f;
+        while (n && !w->f[f].recursive) {
+            uint32_t from = stack[--n];
+            for (uint32_t to = 1; to < w->nf; to++) {
+                if (seen[to] || !calls(w, from, to))
+                    continue;
+                seen[to] = true;
+                w->f[f].recursive |= to == f;
+                stack[n++] = to;
+            }
+        }
+    }
+}
+
+bool pass_find_wait(struct pass_ctx *c, struct pass_wait *out)
+{
+    struct waits w = { .c = c, .out = out };
+    memset(out, 0, sizeof *out);
+    pass_callees(c, &w.fs);
+    w.f = base_alloc(sizeof *w.f * ((size_t)w.fs.n + 1));
+    bool *seen = base_alloc((size_t)w.fs.n + 2), ok = w.f && seen;
+    uint32_t *stack = base_alloc(sizeof *stack * ((size_t)w.fs.n + 2));
+    ok = ok && stack;
+    for (uint32_t k = 0; ok && k <= w.fs.n; k++) {
+        ok = pass_flow_make(k ? w.fs.v[k - 1] : c->f, &w.f[k].fl);
+        w.f[k].known = ok ? base_alloc((size_t)w.f[k].fl.f->ninsts + 1) : NULL;
+        w.nf += ok;
+        ok = ok && w.f[k].known;
+    }
+    if (ok) {
+        survey(&w);
+        mark_recursive(&w, seen, stack);
+    }
+    for (uint32_t k = 0; ok && k < w.nf && !out->at; k++)
+        func_waits(&w, &w.f[k]);
+    c->oom |= !ok;
+    for (uint32_t k = 0; k < w.nf; k++) {
+        base_free(w.f[k].known);
+        pass_flow_free(&w.f[k].fl);
+    }
+    base_free(w.f);
+    base_free(seen);
+    base_free(stack);
+    return out->at != NULL;
 }

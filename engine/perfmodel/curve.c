@@ -1,4 +1,4 @@
-/* Categories of a threshold curve, by the rules that docs/categories.md states.
+/* Categories of a threshold curve, by the rules that docs/concepts.md states.
  *
  * The curve is reduced to its swings: the alternating rises and falls between turning
  * points, a reversal counting only when it is larger than what noise and ripple make.

@@ -67,13 +67,16 @@ unsigned model_threshold_predict(double cache_bytes, unsigned ways, double bytes
 
 /* ---- least squares ---- */
 #define MAX_DIM 3
+#define KEPT    128 /* values of so many points are computed once per step */
 struct problem {
     struct model_valley v;
     const double *n, *time;
     size_t count;
     double total;
-    bool paper;  /* one scale over model_perf_mixed; else floor + miss */
-    double a, b; /* the linear parameters at the last evaluation */
+    bool paper;                     /* one scale over model_perf_mixed; else floor + miss */
+    double a, b;                    /* the linear parameters at the last evaluation */
+    double ln_beta, ln_share[KEPT]; /* ln of cache / n at the points */
+    double f[KEPT], g[KEPT];        /* both functions at the points, at the last evaluation */
 };
 
 /* Parameters live on log scales, held inside ranges where the law still means something. */
@@ -89,6 +92,7 @@ static void set_parameters(struct problem *p, const double *x)
     p->v.alpha = 1 + from_log(x[0], 1e-3, 50);
     p->v.beta = thread_share * from_log(x[1], 1e-4, 1e4);
     p->v.sharpness = p->paper ? 1 : 1 + from_log(x[2], 1e-3, 40);
+    p->ln_beta = log(p->v.beta);
 }
 
 /* Best a, b >= 0 for sum(((a*f + b*g)/t - 1)^2), and that sum. */
@@ -97,7 +101,11 @@ static double solve_linear(struct problem *p, double (*f)(const struct problem *
 {
     double ff = 0, fg = 0, gg = 0, f1 = 0, g1 = 0, sum = 0;
     for (size_t i = 0; i < p->count; i++) {
-        double u = f(p, i) / p->time[i], w = g ? g(p, i) / p->time[i] : 0;
+        double fi = f(p, i), gi = g ? g(p, i) : 0, u = fi / p->time[i], w = gi / p->time[i];
+        if (i < KEPT) {
+            p->f[i] = fi;
+            p->g[i] = gi;
+        }
         ff += u * u;
         fg += u * w;
         gg += w * w;
@@ -118,10 +126,20 @@ static double solve_linear(struct problem *p, double (*f)(const struct problem *
         p->b = g1 / gg;
     }
     for (size_t i = 0; i < p->count; i++) {
-        double e = (p->a * f(p, i) + (g ? p->b * g(p, i) : 0)) / p->time[i] - 1;
+        double fi = i < KEPT ? p->f[i] : f(p, i), gi = i < KEPT ? p->g[i] : g ? g(p, i) : 0;
+        double e = (p->a * fi + p->b * gi) / p->time[i] - 1;
         sum += e * e;
     }
     return isfinite(sum) ? sum : 1e300;
+}
+
+/* mean_hit at a point, with the logarithms that are the same in every step. */
+static double hit_at(const struct problem *p, size_t i)
+{
+    if (i >= KEPT || !(p->n[i] > 0))
+        return mean_hit(&p->v, p->n[i], p->total);
+    double x = exp(p->v.sharpness * (p->ln_share[i] - p->ln_beta));
+    return (1 - exp(-(p->v.alpha - 1) * log(x + 1))) * p->n[i] / p->total;
 }
 
 static double one(const struct problem *p, size_t i)
@@ -132,11 +150,11 @@ static double one(const struct problem *p, size_t i)
 }
 static double miss(const struct problem *p, size_t i)
 {
-    return 1 - mean_hit(&p->v, p->n[i], p->total);
+    return 1 - hit_at(p, i);
 }
 static double paper_time(const struct problem *p, size_t i)
 {
-    return 1 / model_perf_mixed(&p->v, p->n[i], p->total);
+    return 1 / perf_at(&p->v, p->total, hit_at(p, i));
 }
 
 /* Mean square of the relative errors. The whisper of a ridge picks one of the many
@@ -182,54 +200,83 @@ static void shrink(struct problem *p, struct vertex *s, int dim)
     }
 }
 
-/* Nelder-Mead with the textbook coefficients (reflect 1, expand 2, contract 1/2). */
-static struct vertex nelder_mead(struct problem *p, const double *start, int dim)
+/* Nelder-Mead with the textbook coefficients (reflect 1, expand 2, contract 1/2), which can be left and
+ * gone on with. */
+struct simplex {
+    struct vertex s[MAX_DIM + 1];
+    int steps;
+    bool done;
+};
+
+static void simplex_begin(struct problem *p, struct simplex *x, const double *start, int dim)
 {
-    struct vertex s[MAX_DIM + 1] = { 0 };
+    memset(x, 0, sizeof *x);
     for (int i = 0; i <= dim; i++) {
-        memcpy(s[i].x, start, sizeof s[i].x);
+        memcpy(x->s[i].x, start, sizeof x->s[i].x);
         if (i)
-            s[i].x[i - 1] += 0.7;
-        s[i].y = objective(p, s[i].x);
+            x->s[i].x[i - 1] += 0.7;
+        x->s[i].y = objective(p, x->s[i].x);
     }
-    for (int it = 0; it < 200 * dim; it++) {
-        double centre[MAX_DIM] = { 0 };
-        sort_simplex(s, dim);
-        if (s[dim].y - s[0].y < 1e-13)
-            break;
-        for (int i = 0; i < dim; i++)
-            for (int d = 0; d < dim; d++)
-                centre[d] += s[i].x[d] / dim;
-        struct vertex r = step_from(p, centre, &s[dim], dim, 1);
-        if (r.y < s[0].y) {
-            struct vertex e = step_from(p, centre, &s[dim], dim, 2);
-            s[dim] = e.y < r.y ? e : r;
-        } else if (r.y < s[dim - 1].y) {
-            s[dim] = r;
-        } else {
-            struct vertex c = step_from(p, centre, &s[dim], dim, r.y < s[dim].y ? 0.5 : -0.5);
-            if (c.y < (r.y < s[dim].y ? r.y : s[dim].y))
-                s[dim] = c;
-            else
-                shrink(p, s, dim);
-        }
-    }
-    sort_simplex(s, dim);
-    return s[0];
 }
 
-/* Best of fixed starts; leaves the winner's parameters in p. Returns the residual. */
+static void simplex_step(struct problem *p, struct vertex *s, int dim)
+{
+    double centre[MAX_DIM] = { 0 };
+    for (int i = 0; i < dim; i++)
+        for (int d = 0; d < dim; d++)
+            centre[d] += s[i].x[d] / dim;
+    struct vertex r = step_from(p, centre, &s[dim], dim, 1);
+    if (r.y < s[0].y) {
+        struct vertex e = step_from(p, centre, &s[dim], dim, 2);
+        s[dim] = e.y < r.y ? e : r;
+    } else if (r.y < s[dim - 1].y) {
+        s[dim] = r;
+    } else {
+        struct vertex c = step_from(p, centre, &s[dim], dim, r.y < s[dim].y ? 0.5 : -0.5);
+        if (c.y < (r.y < s[dim].y ? r.y : s[dim].y))
+            s[dim] = c;
+        else
+            shrink(p, s, dim);
+    }
+}
+
+/* Goes on until so many steps are made in all, or nothing is to be gained. */
+static void simplex_run(struct problem *p, struct simplex *x, int dim, int steps)
+{
+    for (; !x->done && x->steps < steps; x->steps++) {
+        sort_simplex(x->s, dim);
+        x->done = x->s[dim].y - x->s[0].y < 1e-13;
+        if (!x->done)
+            simplex_step(p, x->s, dim);
+    }
+    sort_simplex(x->s, dim);
+}
+
+/* Best of fixed starts: all go some way, the best of them to the end. Leaves the winner's parameters in
+ * p. Returns the residual. */
+enum { STARTS = 12, RACE = 30, FINALISTS = 2 };
 static double best_fit(struct problem *p)
 {
     static const double shape[] = { 0.5, 6 }, size[] = { 0.3, 1.5, 6 }, sharp[] = { 0.3, 4 };
-    struct vertex best = { .y = INFINITY };
-    for (unsigned i = 0; i < 12; i++) {
+    struct simplex x[STARTS];
+    int dim = p->paper ? 2 : 3;
+    unsigned n = p->paper ? STARTS / 2 : STARTS;
+    for (unsigned i = 0; i < n; i++) {
         double start[MAX_DIM] = { log(shape[i % 2]), log(size[i / 2 % 3]), log(sharp[i / 6]) };
-        if (p->paper && i >= 6)
-            break;
-        struct vertex v = nelder_mead(p, start, p->paper ? 2 : 3);
-        if (v.y < best.y)
-            best = v;
+        simplex_begin(p, &x[i], start, dim);
+        simplex_run(p, &x[i], dim, RACE);
+    }
+    struct vertex best = { .y = INFINITY };
+    bool ran[STARTS] = { false };
+    for (unsigned k = 0; k < FINALISTS; k++) {
+        unsigned at = n;
+        for (unsigned i = 0; i < n; i++)
+            if (!ran[i] && (at == n || x[i].s[0].y < x[at].s[0].y))
+                at = i;
+        ran[at] = true;
+        simplex_run(p, &x[at], dim, 200 * dim);
+        if (x[at].s[0].y < best.y)
+            best = x[at].s[0];
     }
     objective(p, best.x);
     double sum = p->paper ? solve_linear(p, paper_time, NULL) : solve_linear(p, one, miss);
@@ -254,6 +301,8 @@ struct model_fit model_valley_fit(const struct model_valley *base, const double 
     for (size_t i = 0; i < count; i++)
         if (!(time[i] > 0) || !isfinite(time[i]) || !(n[i] >= 0))
             return f;
+    for (size_t i = 0; i < count && i < KEPT; i++)
+        p.ln_share[i] = log(base->cache_bytes / (n[i] > 0 ? n[i] : 1));
     f.residual = best_fit(&p);
     f.alpha = p.v.alpha;
     f.beta = p.v.beta;

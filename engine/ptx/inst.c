@@ -593,10 +593,9 @@ void ptx_inst_read(struct ptx_parser *p)
     }
     ptx_skip_blank(p);
     struct span at = ptx_here(p);
-    struct str text = read_opcode(p);
-    if (!text.n || ptx_is(*text.s, CH_DIGIT)) {
+    struct str text = ptx_is(*p->c, CH_DIGIT) ? (struct str){ p->c, 0 } : read_opcode(p);
+    if (!text.n) {
         at.len = 1;
-        p->c = text.n ? text.s : p->c;
         ptx_error(p, "ptx-syntax", at, "expected an instruction, found %s",
                   ptx_quiet(p) ? "this" : ptx_quote(p));
         p->c += p->c < p->end && *p->c != '}' && *p->c != '{';

@@ -177,12 +177,28 @@ enum ptx_mod_category ptx_mod_category(enum ptx_mod m);
 /* PTX_SREG_TID (with comp), PTX_SREG_LANEID, ... */
 enum ptx_sreg {
     PTX_SREG_NONE,
-#define SREG(id, name, bits, vector) PTX_SREG_##id,
+#define SREG(id, name, bits, vector, sees) PTX_SREG_##id,
 #include "engine/ptx/sregs.def"
 #undef SREG
     PTX_SREG_COUNT
 };
 const char *ptx_sreg_name(enum ptx_sreg s); /* "%tid" */
 unsigned ptx_sreg_bits(enum ptx_sreg s);
+/* What the value of a special register follows: the thread's place in its CTA, the block's shape, the
+ * CTA's number, the grid's shape, the thread's place in its warp, where and beside whom a CTA runs, the
+ * size of shared memory, time, the hardware cluster, the launch itself. */
+enum ptx_sees {
+    PTX_SEES_THREAD = 1,
+    PTX_SEES_BLOCK = 2,
+    PTX_SEES_CTA = 4,
+    PTX_SEES_GRID = 8,
+    PTX_SEES_WARP = 16,
+    PTX_SEES_PLACE = 32,
+    PTX_SEES_SHARED = 64,
+    PTX_SEES_TIME = 128,
+    PTX_SEES_CLUSTER = 256,
+    PTX_SEES_LAUNCH = 512
+};
+unsigned ptx_sreg_sees(enum ptx_sreg s); /* PTX_SEES_*; 0: no register */
 
 #endif

@@ -32,7 +32,7 @@ static const struct {
 
 static const char *const sreg_table[PTX_SREG_COUNT] = {
     [PTX_SREG_NONE] = "",
-#define SREG(id, name, bits, vector) [PTX_SREG_##id] = name,
+#define SREG(id, name, bits, vector, sees) [PTX_SREG_##id] = name,
 #include "engine/ptx/sregs.def"
 #undef SREG
 };
@@ -79,7 +79,7 @@ const char *ptx_type_name(enum ptx_type t)
 unsigned ptx_sreg_bits(enum ptx_sreg s)
 {
     static const uint8_t bits[PTX_SREG_COUNT] = {
-#define SREG(id, name, nbits, vector) [PTX_SREG_##id] = nbits,
+#define SREG(id, name, nbits, vector, sees) [PTX_SREG_##id] = nbits,
 #include "engine/ptx/sregs.def"
 #undef SREG
     };
@@ -164,4 +164,14 @@ void ptx_inst_regs(const struct ptx_inst *i, void (*fn)(void *ctx, uint32_t reg,
                     operand_regs(&x->elem[q], x->elem[q].access, fn, ctx);
         }
     }
+}
+
+unsigned ptx_sreg_sees(enum ptx_sreg s)
+{
+    static const unsigned sees[PTX_SREG_COUNT] = {
+#define SREG(id, name, bits, vector, kind) [PTX_SREG_##id] = PTX_SEES_##kind,
+#include "engine/ptx/sregs.def"
+#undef SREG
+    };
+    return s < PTX_SREG_COUNT ? sees[s] : 0;
 }

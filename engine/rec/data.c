@@ -1,4 +1,4 @@
-/* Initial data of a launch: every `init` form of the contract (docs/cli.md), made
+/* Initial data of a launch: every `init` form of the contract (docs/reference/launch.md), made
  * so that any program can make the same bytes. */
 #include "engine/rec/data.h"
 
@@ -473,7 +473,7 @@ static enum status symbol_bytes(const struct launch_spec *l, const struct symbol
     }
     if (y->init.kind != INIT_FILE) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch-symbol", l->file, NO_SPAN,
-                                  "symbol '%s': its data need a type and a number", y->name);
+                                  "symbol '%s': its data need \"buffer\" and \"count\"", y->name);
         diag_hint(d, "as for an argument: \"buffer\": \"f32\", \"count\": 256; only `file` and `hex` "
                      "say by themselves how many bytes there are");
         return ST_INPUT;

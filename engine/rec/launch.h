@@ -35,6 +35,8 @@ struct arg_spec {
     struct init_spec init; /* buffer */
     bool output;           /* buffer: hashed and compared after a run */
     double tolerance;      /* relative; 0: bit-identical (float atomics may state one) */
+    /* the tolerance is not the description's: float atomics reach this output */
+    bool atomic;
     uint8_t scalar[8];     /* scalar: little-endian value */
     uint8_t *bytes;
     size_t nbytes; /* bytes: structs by value */

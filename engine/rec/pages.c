@@ -169,9 +169,7 @@ static enum status read_again(const struct launch_buffer *b, uint64_t at, uint64
     enum status st = file_read_part(b->from->path, b->from->at + at, to, n, &got, ds);
     if (st == ST_OK && (got < n || !hash_all(&h, threads))) {
         diag_error(ds, "launch-data",
-                   "'%s' does not hold any more what it held when it was read: the buffer cannot be "
-                   "filled again",
-                   b->from->path);
+                   "'%s' changed after it was read: the buffer cannot be filled again", b->from->path);
         st = ST_INPUT;
     }
     return st;

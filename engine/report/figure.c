@@ -263,9 +263,11 @@ void report_compare(struct session *s, struct buf *out)
     struct buf name[CHART_SERIES] = { 0 };
     size_t n = 0, places = 1;
     for (size_t i = 0; i < session_count(s) && n < CHART_SERIES; i++) {
-        const struct session_run *r = session_at(s, i);
-        if (!comparable(r))
+        const struct session_run *r = session_look(s, i);
+        if (!r || !comparable(r)) {
+            session_rest(s, i);
             continue;
+        }
         places = r->sweep.warps + 1u > places ? r->sweep.warps + 1u : places;
         buf_printf(&name[n], "run %zu", i + 1);
         run[n++] = r;

@@ -1,5 +1,6 @@
 /* A session as a page, whatever it is written in: see report.h. */
 #include "engine/base/base.h"
+#include "engine/base/version.h"
 #include "engine/pass/pass.h"
 #include "engine/predict/prediction.h"
 #include "engine/ptx/ptx.h"
@@ -360,9 +361,12 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
     w->begin(out, session_ptx_path(s) ? session_ptx_path(s) : "session");
     buf_printf(&text, "Recorded %s; written by gpulocw %s.", session_time(s), GPULOCW_VERSION);
     w->para(out, text.s ? text.s : "");
-    for (size_t i = 0; i < session_count(s); i++)
-        if (!session_at(s, i)->deleted)
-            put_run(&p, i, session_at(s, i));
+    for (size_t i = 0; i < session_count(s); i++) {
+        const struct session_run *r = session_look(s, i);
+        if (r && !r->deleted)
+            put_run(&p, i, r);
+        session_rest(s, i);
+    }
     put_comparison(&p);
     w->end(out);
     ptx_free(p.module);

@@ -5,32 +5,69 @@
 #include <string.h>
 
 /* ---- Markdown ---- */
+/* Names of files stay words: no tag, no link, no picture; a newline is a space where `line` says so. */
+static void md_text(struct buf *out, const char *text, bool line)
+{
+    for (const char *s = text; *s; s++)
+        if (*s == '<')
+            buf_puts(out, "&lt;");
+        else if (s > text && s[-1] == ']' && (*s == '(' || *s == ':'))
+            buf_printf(out, "\\%c", *s);
+        else
+            buf_put(out, line && *s == '\n' ? " " : s, 1);
+}
+
 static void md_begin(struct buf *out, const char *title)
 {
-    buf_printf(out, "# %s\n", title);
+    buf_puts(out, "# ");
+    md_text(out, title, true);
+    buf_puts(out, "\n");
 }
+
 static void md_para(struct buf *out, const char *text)
 {
-    buf_printf(out, "\n%s\n", text);
+    buf_puts(out, "\n");
+    md_text(out, text, false);
+    buf_puts(out, "\n");
 }
 
 static void md_heading(struct buf *out, unsigned level, const char *text)
 {
-    buf_printf(out, "\n%.*s %s\n", (int)level, "######", text);
+    buf_printf(out, "\n%.*s ", (int)level, "######");
+    md_text(out, text, true);
+    buf_puts(out, "\n");
 }
 
 static void md_pre(struct buf *out, const char *language, const char *text)
 {
-    size_t n = strlen(text);
-    buf_printf(out, "\n```%s\n%s%s```\n", language, text, n && text[n - 1] != '\n' ? "\n" : "");
+    size_t n = strlen(text), fence = 3;
+    for (size_t i = 0, run = 0; i < n; i++) { /* the fence is longer than any in the text */
+        run = text[i] == '`' ? run + 1 : 0;
+        fence = run >= fence ? run + 1 : fence;
+    }
+    buf_puts(out, "\n");
+    for (size_t i = 0; i < fence; i++)
+        buf_puts(out, "`");
+    buf_printf(out, "%s\n%s%s", language, text, n && text[n - 1] != '\n' ? "\n" : "");
+    for (size_t i = 0; i < fence; i++)
+        buf_puts(out, "`");
+    buf_puts(out, "\n");
 }
 
-/* A bar would end the cell. */
+/* A bar or a newline would end the cell, a backtick the code in it. */
 static void md_cell(struct buf *out, const char *text, const char *mark)
 {
+    struct buf plain = { 0 };
+    bool code = *mark == '`';
+    if (!code)
+        md_text(&plain, text, true);
     buf_printf(out, " %s", mark);
-    for (const char *s = text; *s; s++)
-        buf_printf(out, *s == '|' ? "\\%c" : "%c", *s);
+    for (const char *s = code ? text : plain.s ? plain.s : ""; *s; s++)
+        if (*s == '|')
+            buf_puts(out, "\\|");
+        else
+            buf_put(out, code && *s == '`' ? "'" : *s == '\n' ? " " : s, 1);
+    buf_free_checked(&plain, out);
     buf_printf(out, "%s |", mark);
 }
 
@@ -64,7 +101,7 @@ static void md_svg(struct buf *out, const char *svg)
 }
 static void md_fold(struct buf *out, const char *summary)
 {
-    buf_printf(out, "\n%s:\n", summary);
+    buf_puts(out, "\n"), md_text(out, summary, true), buf_puts(out, ":\n");
 }
 
 const struct report_writer report_markdown = {

@@ -50,11 +50,12 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
     if (strncmp(name, "mbarrier.", 9) == 0 || strstr(name, "bulk") || strncmp(name, "griddep", 7) == 0)
         return pass_refuse(
             c, i->at, NULL,
-            "%s keeps state from one CTA to its end, which agents would carry into the next task", name);
+            "%s keeps state until its CTA ends; an agent would carry that state into the next task",
+            name);
     if (strstr(name, ".arrive") && inst_is_cta_barrier(i))
         return pass_refuse(c, i->at, NULL,
-                           "threads arrive here at a barrier without waiting: the next task would find "
-                           "it half counted");
+                           "threads arrive at a barrier here without waiting: the next task would start "
+                           "with a barrier that is already counting");
     if (!f->entry && inst_is(i, "exit"))
         return pass_refuse(
             c, i->at, NULL,
@@ -66,20 +67,16 @@ static enum status check_inst(struct pass_ctx *c, const struct ptx_func *f, cons
     return ST_OK;
 }
 
-static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f, bool callees_listen)
+static enum status check_flow(struct pass_ctx *c, const struct ptx_func *f)
 {
     struct pass_flow fl;
     if (!pass_flow_make(f, &fl))
         return ST_NOMEM;
     enum status s = ST_OK;
-    const struct ptx_inst *r = pass_return_before_barrier(&fl),
-                          *w = pass_waits_for_others(&fl, callees_listen);
+    const struct ptx_inst *r = pass_return_before_barrier(&fl);
     if (r)
         s = pass_refuse(c, r->at, "redirection has no such limit: --cluster redirect",
                         "some threads may leave here while others still meet at a barrier");
-    else if (w)
-        s = pass_refuse(c, w->at, NULL,
-                        "a loop may wait here for other CTAs, which may not have started under agents");
     pass_flow_free(&fl);
     return s;
 }
@@ -97,10 +94,7 @@ enum status agent_check(struct pass_ctx *c)
             c, NO_SPAN, "name a device",
             "--agents vote gives every SM another number of agents, and no device is named");
     pass_callees(c, &fs);
-    bool listen = false;
-    for (uint32_t k = 0; k < fs.n; k++)
-        listen |= pass_listens(fs.v[k]);
-    enum status s = check_flow(c, c->f, listen);
+    enum status s = check_flow(c, c->f);
     for (uint32_t k = 0; k <= fs.n && s == ST_OK; k++) {
         const struct ptx_func *f = k ? fs.v[k - 1] : c->f;
         for (uint32_t n = 0; n < f->ninsts && s == ST_OK; n++) {
@@ -112,7 +106,7 @@ enum status agent_check(struct pass_ctx *c)
                     "a called function waits at a barrier and the kernel returns early elsewhere");
         }
         if (s == ST_OK && k)
-            s = check_flow(c, f, listen);
+            s = check_flow(c, f);
     }
     return s;
 }

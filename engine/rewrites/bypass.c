@@ -2,6 +2,7 @@
  * bypass operator becomes on the target. Operators and their traps were measured
  * on SASS: .cg on .nc is dropped silently, .cg keeps a line in L2, a plain ld
  * caches in L1 and is not the same as .ca on Volta and later. */
+#include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
@@ -58,10 +59,10 @@ static enum status settle_l2(struct bypass *b, enum bypass_op op)
         b->cop = l1_too && op != BYPASS_OP_NO_ALLOCATE ? ".cg" : NULL;
         b->l1 = l1_too && op == BYPASS_OP_NO_ALLOCATE ? ".L1::no_allocate" : NULL;
         if (!l1_too && op != BYPASS_OP_CACHE_HINT)
-            pass_note(c, NO_SPAN,
-                      "--bypass-op %s chooses about L1 and leaves L2 as it is: L2::cache_hint "
-                      "(evict_first) is used for --bypass l2",
-                      op_names[op]);
+            pass_note(
+                c, NO_SPAN,
+                "--bypass-op %s affects L1 only: L2::cache_hint (evict_first) is used for --bypass l2",
+                op_names[op]);
         return ST_OK;
     }
     b->cop = ".cs";
@@ -103,11 +104,10 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     enum status s = settle_op(b);
     if (s == ST_OK && !pass_flow_make(c->f, &b->flow))
         s = ST_NOMEM;
-    pass_callees(c, &b->callees);
-    if (s == ST_OK && b->callees.n && !pass_global_params(c, &b->flow, &b->callees, b->given))
-        s = ST_NOMEM;
     if (b->hint || b->l1)
         pass_need_isa(c, 74, b->hint ? 80 : 70);
+    if (b->vote && pass_target(c) >= 32)
+        pass_need_isa(c, 31, 32); /* red.max.u64 */
     struct buf n = { 0 };
     buf_printf(&n, "%%%spol", c->tag);
     if (n.s && n.n < sizeof b->policy)
@@ -141,20 +141,9 @@ static bool proven_global(struct bypass *b, const struct ptx_func *f, const stru
         return true;
     if (i->space != PTX_SPACE_GENERIC)
         return false;
-    struct pass_roots r;
-    if (f == b->c->f) {
-        pass_address_roots(b->c, &b->flow, inst_address(i), &r);
-        return !r.unknown && !r.window;
-    }
-    uint32_t k = 0;
-    while (k < b->callees.n && b->callees.v[k] != f)
-        k++;
-    struct pass_flow own;
-    if (k == b->callees.n || !b->given[k] || !pass_flow_make(f, &own))
-        return false;
-    pass_address_roots(b->c, &own, inst_address(i), &r);
-    pass_flow_free(&own);
-    return r.callers && (r.given & ~b->given[k]) == 0;
+    struct alias_roots r;
+    pass_address_roots(b->c, f, inst_address(i), &r);
+    return !r.unknown && !r.window;
 }
 
 static bool knows_mods(const struct ptx_inst *i)
@@ -178,8 +167,7 @@ bool bypass_governs(struct bypass *b, const struct ptx_func *f, const struct ptx
         why = "it goes through the read-only cache (--bypass ro)";
     else if (b->level == BYPASS_RO && i->space != PTX_SPACE_GLOBAL)
         why = "only ld.global can be .nc";
-    else if (b->level == BYPASS_RO && !nc &&
-             (f != b->c->f || !pass_proven_read_only(b->c, &b->flow, i, &why)))
+    else if (b->level == BYPASS_RO && !nc && (f != b->c->f || !pass_proven_read_only(b->c, i, &why)))
         why = why ? why : "it is in a called function";
     else
         return true;
@@ -389,7 +377,7 @@ static enum status none_governed(const struct bypass *b)
     const struct ptx_inst *copy = pass_find_effect(b->c->f, EFFECT_ASYNC_COPY);
     if (b->nleft)
         return pass_refuse(b->c, b->first_left, NULL,
-                           "no load can take part; the first one is left alone because %s", b->why_left);
+                           "no load can bypass; the first one cannot because %s", b->why_left);
     if (copy)
         return pass_refuse(
             b->c, copy->at, NULL,
@@ -439,7 +427,7 @@ static enum status run(struct pass_ctx *c)
                   "names them by hand)");
     b.nleft = 0;
     if (s == ST_OK && count_governed(&b) && b.nleft)
-        pass_note(c, b.first_left, "%u load%s left alone, this one because %s", b.nleft,
+        pass_note(c, b.first_left, "%u load%s cannot bypass, this one because %s", b.nleft,
                   b.nleft > 1 ? "s" : "", b.why_left);
     if (s == ST_OK && b.ndropped_nc)
         pass_note(c, NO_SPAN, "%u bypassing .nc load%s lost .nc: hardware drops %s on .nc",

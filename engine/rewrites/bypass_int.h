@@ -13,13 +13,10 @@ enum bypass_pick { PICK_NONE, PICK_CHOSEN, PICK_ALL }; /* which loads of one cop
 struct bypass {
     struct pass_ctx *c;
     enum bypass_level level;
-    const char *cop, *l1;  /* what a bypassing load gets: ".cg", ".L1::no_allocate"; NULL: none */
-    bool hint;             /* L2::cache_hint with the policy register */
-    bool with_nc;          /* .nc loads are this level's too: one L1 for both since Maxwell */
-    struct pass_flow flow; /* of the kernel */
-    /* which of their parameters are global pointers */
-    struct pass_funcs callees;
-    uint64_t given[PASS_FUNCS_MOST];
+    const char *cop, *l1;      /* what a bypassing load gets: ".cg", ".L1::no_allocate"; NULL: none */
+    bool hint;                 /* L2::cache_hint with the policy register */
+    bool with_nc;              /* .nc loads are this level's too: one L1 for both since Maxwell */
+    struct pass_flow flow;     /* of the kernel */
     bool vote;                 /* one launch in which SMs run different thresholds */
     char policy[24], pred[24]; /* register names */
     struct strmap clones;      /* called functions that are copied */

@@ -56,6 +56,8 @@ void bypass_vote_begin(struct bypass *b)
                      ".shared .align 8 .b64 %sslot[2];\n.reg .b64 \t%%%sclk, %%%sbegun, "
                      "%%%swhere;\n.reg .b32 \t%%%sgone;",
                      t, t, t, t, t);
+    if (pass_target(c) < 32)
+        ptx_edit_declare(c->edit, c->f, TAG, ".reg .b64 \t%%%swas;", t);
     struct buf gone = { 0 }, index = { 0 };
     buf_printf(&gone, "%%%sgone", t);
     if (gone.s)
@@ -107,5 +109,18 @@ void bypass_vote_end(const struct bypass *b, struct buf *out)
                "shl.b64 \t%%%sclk, %%%sclk, 8;\ncvt.u64.u32 \t%%%sbegun, %%%spi;\nor.b64 \t%%%sclk, "
                "%%%sclk, %%%sbegun;\nnot.b64 \t%%%sclk, %%%sclk;\n",
                t, t, t, t, t, t, t, t, t);
-    buf_printf(out, "red.global.max.u64 \t[%%%swhere], %%%sclk;\nret;\n", t, t);
+    if (pass_target(b->c) >= 32) {
+        buf_printf(out, "red.global.max.u64 \t[%%%swhere], %%%sclk;\nret;\n", t, t);
+        return;
+    }
+    /* before sm_32 there is no 64-bit maximum */
+    buf_printf(out,
+               "ld.volatile.global.u64 \t%%%sbegun, [%%%swhere];\n$%smost:\nsetp.ge.u64 \t%%%sq0, "
+               "%%%sbegun, %%%sclk;\n@%%%sq0 ret;\n",
+               t, t, t, t, t, t, t);
+    buf_printf(out,
+               "atom.global.cas.b64 \t%%%swas, [%%%swhere], %%%sbegun, %%%sclk;\nsetp.eq.u64 \t%%%sq0, "
+               "%%%swas, %%%sbegun;\n",
+               t, t, t, t, t, t, t);
+    buf_printf(out, "@%%%sq0 ret;\nmov.u64 \t%%%sbegun, %%%swas;\nbra \t$%smost;\n", t, t, t, t);
 }

@@ -26,24 +26,8 @@ static bool asked(const struct options *o)
 }
 
 /* ---- legality ---- */
-static const char *const placement[] = {
-    "%smid",          "%nsmid",          "%gridid",          "%clusterid",        "%nclusterid",
-    "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank", "%is_explicit_cluster",
-    "%envreg1",       "%envreg2",
-};
-
 static enum status check_func(struct pass_ctx *c, const struct ptx_func *f)
 {
-    for (size_t k = 0; k < ARRAY_LEN(placement); k++) {
-        const struct ptx_inst *i = pass_find_sreg(f, placement[k]);
-        if (i)
-            return pass_refuse(
-                c, i->at, NULL,
-                strncmp(placement[k], "%envreg", 7) == 0
-                    ? "%s is read here: a cooperative grid depends on which CTAs run together"
-                    : "%s is read here: the kernel would see where its CTAs really run",
-                placement[k]);
-    }
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
         struct str t = ptx_text(c->m, i->at);
@@ -182,25 +166,8 @@ static void redirect_declare(const struct pass_ctx *c, struct buf *out)
     order_declare(t, out);
 }
 
-/* Hardware starts CTAs in index order as a rule, and kernels that wait for lower ones count on it. */
-static void warn_of_waits(struct pass_ctx *c)
-{
-    struct pass_flow fl;
-    if (!pass_flow_make(c->f, &fl)) {
-        c->oom = true;
-        return;
-    }
-    const struct ptx_inst *w = pass_waits_for_others(&fl, false);
-    if (w)
-        pass_warn(c, w->at,
-                  "a loop may wait here for other CTAs; renamed, they may start after it: that a launch "
-                  "ends on this device does not say that a larger one does");
-    pass_flow_free(&fl);
-}
-
 static enum status redirect_run(struct pass_ctx *c)
 {
-    warn_of_waits(c);
     struct cluster_names n = { .grid = false };
     struct buf decls = { 0 }, code = { 0 }, both = { 0 };
     struct strmap clones = { 0 };

@@ -141,7 +141,7 @@ static enum status parse_table(struct pass_ctx *c, const char *text, struct tabl
         unsigned long long v = strtoull(p, &end, 10);
         if (end == p || v >= want || seen[v])
             s = pass_refuse(
-                c, NO_SPAN, "each CTA number from 0 to V-1 stands once, row-major",
+                c, NO_SPAN, "the file must name each CTA number from 0 to V-1 once, counted row by row",
                 "--index custom:%s: entry %llu is not a number below %llu that was not there before",
                 c->opt->index.file, (unsigned long long)t->n + 1, (unsigned long long)want);
         else

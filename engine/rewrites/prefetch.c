@@ -265,7 +265,7 @@ static enum status apply(struct pass_ctx *c)
     if (s == ST_OK && !n.loads)
         return pass_refuse(
             c, NO_SPAN, "with --cluster agent the next task is prefetched",
-            "no load in a loop has an address that moves by a known step: there is nothing to prefetch");
+            "no load in a loop has an address with a known step: there is nothing to prefetch");
     if (s == ST_OK && !c->checking) {
         tell(c, &n);
         c->out->extra_regs += 2 * (int)n.loads;

@@ -27,6 +27,8 @@ struct slice {
     int64_t step;
     bool step_known;
     char text[SLICE_MAX][SLICE_NAME];
+    uint32_t busy[SLICE_MAX]; /* registers being computed: one met again depends on itself */
+    uint32_t nbusy;
 };
 /* The value of a register, ahead: true when it can be had, in slice_name's register or, NULL, in its
  * own. */

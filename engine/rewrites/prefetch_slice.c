@@ -169,15 +169,26 @@ static void slice_dep(void *ctx, uint32_t reg, unsigned access)
         d->ok = slice_reg(d->s, reg);
 }
 
+static bool is_busy(const struct slice *s, uint32_t reg)
+{
+    for (uint32_t k = 0; k < s->nbusy; k++)
+        if (s->busy[k] == reg)
+            return true;
+    return false;
+}
+
+/* A register whose definitions lead back to it, or that lies too deep, fails. */
 static bool slice_def(struct slice *s, uint32_t reg, const struct ptx_inst *d)
 {
     struct deps deps = { s, true };
     uint32_t use = s->use;
-    if (!pure(d))
+    if (!pure(d) || s->nbusy == SLICE_MAX || is_busy(s, reg))
         return false;
+    s->busy[s->nbusy++] = reg;
     s->use = d->index;
     ptx_inst_regs(d, slice_dep, &deps);
     s->use = use;
+    s->nbusy--;
     if (!deps.ok || !slice_new(s, reg))
         return false;
     pass_inst_text(s->c->m, d, slice_sub, s, s->code);

@@ -58,14 +58,13 @@ struct tally {
     const char *why;
 };
 
-static bool changes(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i,
-                    struct tally *n)
+static bool changes(struct pass_ctx *c, const struct ptx_inst *i, struct tally *n)
 {
     const char *why = NULL;
     bool promote = c->opt->readonly == READONLY_PROMOTE;
     if (promote ? !could_promote(i) : !could_demote(i))
         return false;
-    if (promote && !pass_proven_read_only(c, fl, i, &why)) {
+    if (promote && !pass_proven_read_only(c, i, &why)) {
         if (!n->refused++) {
             n->at = i->at;
             n->why = why;
@@ -78,12 +77,9 @@ static bool changes(struct pass_ctx *c, const struct pass_flow *fl, const struct
 
 static enum status visit(struct pass_ctx *c, struct tally *n)
 {
-    struct pass_flow fl;
-    if (!pass_flow_make(c->f, &fl))
-        return ST_NOMEM;
     for (uint32_t k = 0; k < c->f->ninsts; k++) {
         const struct ptx_inst *i = &c->f->insts[k];
-        if (!changes(c, &fl, i, n) || !c->edit)
+        if (!changes(c, i, n) || !c->edit)
             continue;
         struct buf b = { 0 };
         write_nc(c->m, i, c->opt->readonly == READONLY_PROMOTE, &b);
@@ -92,8 +88,7 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
         c->oom |= b.oom;
         buf_free(&b);
     }
-    pass_flow_free(&fl);
-    return ST_OK;
+    return c->oom ? ST_NOMEM : ST_OK;
 }
 
 static enum status check(struct pass_ctx *c)
@@ -102,8 +97,8 @@ static enum status check(struct pass_ctx *c)
     enum status s = visit(c, &n);
     if (s == ST_OK && !n.done && n.refused)
         return pass_refuse(c, n.at,
-                           "--assume-read-only PARAM takes your word; distinct buffers in the launch, "
-                           "or --assume-restrict, make a proof possible",
+                           "say so with --assume-read-only PARAM; or make a proof possible: distinct "
+                           "buffers in the launch, or --assume-restrict",
                            "no load is proven read-only: %s", n.why);
     if (s == ST_OK && !n.done)
         return pass_refuse(c, NO_SPAN, NULL,

@@ -78,6 +78,29 @@ static bool shape_make(const struct pass_ctx *c, struct shape *s)
 }
 
 /* ---- legality ---- */
+/* A branch, call or return that is said to be the same for a whole warp, where threads of other CTAs may
+ * decide otherwise. */
+static const struct ptx_inst *sees_uniform(const struct ptx_func *f, const char **what)
+{
+    struct pass_flow fl;
+    const struct ptx_inst *found = NULL;
+    *what = "a guarded .uni, which holds for warps as they are now";
+    bool made = pass_flow_make_grid(f, &fl);
+    for (uint32_t k = 0; k < f->ninsts && !found; k++) {
+        const struct ptx_inst *i = &f->insts[k];
+        if (!inst_has(i, ".uni"))
+            continue;
+        bool differs = !made || (i->guarded && fl.divergent[i->guard]);
+        for (uint8_t n = 0; made && n < i->nopnds && !differs; n++)
+            differs = i->opnds[n].kind == OPND_REG && inst_effect(i) != EFFECT_WARP &&
+                      fl.divergent[i->opnds[n].index];
+        found = differs ? i : NULL;
+    }
+    if (made)
+        pass_flow_free(&fl);
+    return found;
+}
+
 static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const char **what)
 {
     static const struct {
@@ -89,34 +112,9 @@ static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const ch
         { EFFECT_ASYNC_COPY, "an asynchronous copy" },
         { EFFECT_TENSOR, "a tensor operation" },
     };
-    static const char *const sregs[] = { "%laneid",
-                                         "%warpid",
-                                         "%nwarpid",
-                                         "%smid",
-                                         "%nsmid",
-                                         "%gridid",
-                                         "%lanemask_eq",
-                                         "%lanemask_le",
-                                         "%lanemask_lt",
-                                         "%lanemask_ge",
-                                         "%lanemask_gt",
-                                         "%clusterid",
-                                         "%nclusterid",
-                                         "%cluster_ctaid",
-                                         "%cluster_nctaid",
-                                         "%cluster_ctarank",
-                                         "%cluster_nctarank",
-                                         "%dynamic_smem_size",
-                                         "%total_smem_size" };
     for (size_t k = 0; k < ARRAY_LEN(effects); k++) {
         const struct ptx_inst *i = pass_find_effect(f, effects[k].e);
         *what = effects[k].what;
-        if (i)
-            return i;
-    }
-    for (size_t k = 0; k < ARRAY_LEN(sregs); k++) {
-        const struct ptx_inst *i = pass_find_sreg(f, sregs[k]);
-        *what = sregs[k];
         if (i)
             return i;
     }
@@ -126,8 +124,11 @@ static const struct ptx_inst *sees_neighbours(const struct ptx_func *f, const ch
         if (f->insts[k].op == PTX_OP_OPAQUE || f->insts[k].space == PTX_SPACE_SHARED ||
             f->insts[k].space == PTX_SPACE_SHARED_CLUSTER)
             return &f->insts[k];
+        *what = "griddepcontrol";
+        if (inst_is(&f->insts[k], "griddepcontrol"))
+            return &f->insts[k];
     }
-    return NULL;
+    return sees_uniform(f, what);
 }
 
 static enum status check_shape(struct pass_ctx *c)
@@ -148,30 +149,13 @@ static enum status check_shape(struct pass_ctx *c)
     return ST_OK;
 }
 
-/* Coarsening makes one thread wait for its own earlier iterations: loops that wait for others may never
- * end. */
 static enum status check_coarsen(struct pass_ctx *c)
 {
-    struct pass_flow fl;
     if (c->opt->coarsen <= 1)
         return ST_OK;
     if (c->opt->coarsen != 2 && c->opt->coarsen != 4 && c->opt->coarsen != 8)
         return pass_refuse(c, NO_SPAN, NULL, "--coarsen %d: 1, 2, 4 or 8", c->opt->coarsen);
-    struct pass_funcs fs;
-    bool listen = false;
-    pass_callees(c, &fs);
-    for (uint32_t k = 0; k < fs.n; k++)
-        listen |= pass_listens(fs.v[k]);
-    if (!pass_flow_make(c->f, &fl))
-        return ST_NOMEM;
-    const struct ptx_inst *w = pass_waits_for_others(&fl, listen);
-    enum status s =
-        w ? pass_refuse(
-                c, w->at, NULL,
-                "a loop may wait here for other threads, which coarsening makes part of this one")
-          : ST_OK;
-    pass_flow_free(&fl);
-    return s;
+    return ST_OK;
 }
 
 static bool reads_narrow(const struct ptx_inst *i)

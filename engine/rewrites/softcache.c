@@ -69,7 +69,7 @@ static void classify(struct soft *s, const struct ptx_inst *i)
     const struct ptx_operand *o = inst_address(i);
     if (!touches_global(i))
         return;
-    pass_address_roots(s->c, &s->flow, o, &a->roots);
+    pass_address_roots(s->c, s->c->f, o, &a->roots);
     bool anywhere = a->roots.unknown || a->roots.params;
     if (!anywhere && (a->roots.window || a->roots.sym))
         /* another window, or a variable of the module: no buffer */
@@ -80,7 +80,7 @@ static void classify(struct soft *s, const struct ptx_inst *i)
     a->store = inst_effect(i) != EFFECT_LOAD || inst_is_strong(i);
     a->whole = !o || o->base != BASE_REG || !bytes || bytes > SOFT_LINE ||
                !(atomic || inst_is(i, "ld") || inst_is(i, "st"));
-    struct soft_structure *x = structure_of(s, pass_access_param(s->c, &s->flow, i));
+    struct soft_structure *x = structure_of(s, pass_access_param(s->c, i));
     if (!x)
         return;
     x->written |= inst_effect(i) != EFFECT_LOAD;
@@ -102,8 +102,9 @@ static enum status collect(struct soft *s)
         const char *name = ptx_op_info(i->op)->name;
         if ((e == EFFECT_ASYNC_COPY && name && strstr(name, "bulk")) || e == EFFECT_TENSOR ||
             e == EFFECT_SURFACE || i->op == PTX_OP_OPAQUE)
-            return pass_refuse(c, i->at, NULL,
-                               "this instruction may touch memory behind the software cache");
+            return pass_refuse(
+                c, i->at, NULL,
+                "this instruction may access memory without the software cache knowing it");
         classify(s, i);
     }
     return c->oom ? ST_NOMEM : ST_OK;

@@ -3,6 +3,7 @@
 #ifndef GPULOCW_REWRITES_SOFTCACHE_INT_H
 #define GPULOCW_REWRITES_SOFTCACHE_INT_H
 
+#include "engine/analysis/alias.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass_int.h"
 
@@ -28,7 +29,7 @@ struct soft_access {
     enum soft_access_kind kind;
     uint32_t own;
     bool whole, store /* or ordered: no line survives it */;
-    struct pass_roots roots;
+    struct alias_roots roots;
 };
 enum soft_mode {
     SOFT_FIXED,

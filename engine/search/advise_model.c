@@ -25,7 +25,7 @@
 #define MOST_REQUESTS_GPU (4u << 20)
 
 /* confidence: how often the top item of that dimension gained when it was run, in tenths
- * (docs/tuning.md, "Advice"). */
+ * (docs/lab/advice.md). */
 static const struct family {
     const char *dimension, *title;
     double confidence;

@@ -550,6 +550,25 @@ static void adopt_done(struct searching *s)
     }
 }
 
+/* What is recommended has to hold against what the simulated device can do to it. */
+static enum status prove_found(struct searching *s)
+{
+    struct tune_found *f = s->found;
+    search_step(s, "proof", NULL);
+    enum status st = tune_prove(s->bench, &f->options, s->opts->prove, &f->proof, s->ds);
+    if (st != ST_OK || f->proof.verdict != PROOF_BROKEN)
+        return st;
+    struct buf line = { 0 };
+    options_line(&f->options, &line);
+    snprintf(f->reason, sizeof f->reason, "the fastest, %.60s, is not what the original does: %.160s",
+             line.s ? line.s : "", f->proof.message);
+    buf_free(&line);
+    f->options = options_default();
+    f->best = f->original;
+    f->leave_alone = true;
+    return ST_OK;
+}
+
 static enum status run_method(struct searching *s, const struct search_method *m)
 {
     struct options none = options_default();
@@ -579,6 +598,8 @@ static enum status run_method(struct searching *s, const struct search_method *m
     }
     if (s->found->original.time.valid)
         search_conclude(s);
+    if (st == ST_OK && !s->found->leave_alone && !s->opts->replay)
+        st = prove_found(s);
     if (st == ST_OK && !s->found->leave_alone)
         st = tune_check_sets(s->bench, s->opts, s->live.noise, s->found);
     s->bench->observer = NULL;

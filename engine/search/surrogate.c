@@ -1,5 +1,5 @@
 /* Regression over what ran: see surrogate.h. Constants are from the statistics of 8,357 pairs of knobs
- * of 33 recorded references (docs/tuning.md, "The search"). */
+ * of 33 recorded references (docs/lab/search-reference.md). */
 #include "engine/search/surrogate.h"
 
 #include "engine/base/base.h"

@@ -6,6 +6,7 @@
 #include "engine/predict/prediction.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/tune/tune.h"
 
 struct launch_spec;
 struct ptx_module;
@@ -33,6 +34,8 @@ struct tune_search_opts {
     /* told of every prediction that is made; may be NULL */
     void (*predicted)(void *ctx, const struct options *o, double cost);
     void *ctx;
+    /* of the recommendation; TUNE_FULL unless the user wants less */
+    enum tune_level prove;
     /* further data sets of the same kernel: the recommendation is tried on them */
     const struct launch_spec *const *other;
     size_t nother;
@@ -74,6 +77,8 @@ struct tune_found {
     struct tune_prediction cost_original, cost_best; /* !valid: not predicted */
     struct tune_prediction ranking[TUNE_RANKED];
     unsigned nranking; /* method "model": cheapest first */
+    /* of the recommendation; where it broke it, leave_alone and the reason say so */
+    struct tune_proof proof;
     /* what came of opts->other; empty when it is to be left alone */
     struct tune_data_set set[TUNE_SETS];
     unsigned nsets;

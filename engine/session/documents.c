@@ -1,4 +1,4 @@
-/* The JSON documents that programs rely on (docs/cli.md). */
+/* The JSON documents that programs rely on (docs/reference/json.md). */
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
@@ -17,6 +17,7 @@
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
 #include "engine/tune/sweep.h"
+#include "engine/tune/tune.h"
 
 #include <math.h>
 #include <string.h>
@@ -198,6 +199,7 @@ static void put_pool(struct jw *w, const struct dev_pool_member *m, size_t n)
         jw_bool(w, !m[i].up);
         put_uint(w, "launches", m[i].jobs);
         put_uint(w, "lost", m[i].lost);
+        put_uint(w, "dropped_frames", m[i].dropped);
         put_num(w, "opened_s", m[i].up_s);
         put_num(w, "first_s", m[i].first_s);
         put_num(w, "last_s", m[i].last_s);
@@ -209,8 +211,26 @@ static void put_pool(struct jw *w, const struct dev_pool_member *m, size_t n)
     jw_end_arr(w);
 }
 
-static void put_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
-                      const struct dev_pool_member *m, size_t n, struct buf *out)
+/* What was to be measured and was not, each with its reason. */
+static void put_missing(struct jw *w, const struct tune_family *f)
+{
+    const struct result *r;
+    jw_key(w, "missing");
+    jw_arr(w);
+    for (size_t at = 0; f && (r = tune_family_missing(f, &at));) {
+        jw_obj(w);
+        put_line(w, &r->options);
+        jw_key(w, "reason");
+        jw_str(w, r->message[0] ? r->message : "not run");
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+/* f: the family that s is all of; NULL: not known (a kept sweep). */
+static void put_sweep(const struct tune_sweep *s, const struct tune_family *f,
+                      const struct dev_info *dev, const char *kernel, const struct dev_pool_member *m,
+                      size_t n, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-sweep");
     put_subject(&w, dev, kernel);
@@ -220,6 +240,8 @@ static void put_sweep(const struct tune_sweep *s, const struct dev_info *dev, co
     put_points(&w, s);
     jw_end_arr(&w);
     put_judged(&w, s);
+    if (f)
+        put_missing(&w, f);
     put_pool(&w, m, n);
     finish(&w);
 }
@@ -227,7 +249,7 @@ static void put_sweep(const struct tune_sweep *s, const struct dev_info *dev, co
 void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
                 struct buf *out)
 {
-    put_sweep(s, dev, kernel, NULL, 0, out);
+    put_sweep(s, NULL, dev, kernel, NULL, 0, out);
 }
 
 static void put_slices(struct jw *w, const struct tune_family *f)
@@ -255,7 +277,7 @@ void json_family(const struct tune_family *f, const struct dev_info *dev, const 
                  const struct dev_pool_member *member, size_t nmembers, struct buf *out)
 {
     if (f->n == 1) {
-        put_sweep(&f->slice[0].sweep, dev, kernel, member, nmembers, out);
+        put_sweep(&f->slice[0].sweep, f, dev, kernel, member, nmembers, out);
         return;
     }
     struct jw w = document(out, "gpulocw-sweep");
@@ -270,6 +292,7 @@ void json_family(const struct tune_family *f, const struct dev_info *dev, const 
     put_judged(&w, best);
     put_uint(&w, "best_slice", f->best);
     put_slices(&w, f);
+    put_missing(&w, f);
     put_pool(&w, member, nmembers);
     finish(&w);
 }
@@ -380,6 +403,31 @@ static void put_advice(struct jw *w, const struct tune_advice *v, size_t n)
     jw_end_arr(w);
 }
 
+static void put_proof(struct jw *w, const struct tune_proof *p)
+{
+    struct buf text = { 0 };
+    jw_key(w, "proof");
+    tune_proof_text(p, &text);
+    jw_obj(w);
+    jw_key(w, "level");
+    jw_str(w, p->level == TUNE_FULL ? "full" : "quick");
+    jw_key(w, "text");
+    jw_str(w, text.s ? text.s : "");
+    jw_key(w, "holds");
+    jw_bool(w, p->verdict == PROOF_HOLDS);
+    put_num(w, "orders", p->orders);
+    put_num(w, "data_sets", p->data_sets);
+    put_num(w, "buffers", p->buffers);
+    jw_key(w, "nc_snapshot");
+    jw_bool(w, p->nc_snapshot);
+    jw_key(w, "uniform_checked");
+    jw_bool(w, p->uniform_checked);
+    jw_key(w, "poisoned");
+    jw_bool(w, p->poisoned);
+    jw_end_obj(w);
+    buf_free_checked(&text, w->out);
+}
+
 void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
                 const struct dev_info *dev, const char *kernel, struct buf *out)
 {
@@ -390,6 +438,8 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
     put_line(&w, &f->options);
     jw_key(&w, "recommended");
     put_options(&w, &f->options);
+    if (f->proof.verdict != PROOF_NONE || f->proof.message[0])
+        put_proof(&w, &f->proof);
     jw_key(&w, "reason");
     jw_str(&w, f->reason);
     put_uint(&w, "launches", f->launches);

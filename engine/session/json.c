@@ -81,6 +81,12 @@ void jw_view(struct jw *w, struct str s)
     buf_json(w->out, s);
 }
 
+void jw_raw(struct jw *w, struct str json)
+{
+    separate(w);
+    buf_str(w->out, json);
+}
+
 void jw_null(struct jw *w)
 {
     separate(w);
@@ -215,17 +221,28 @@ static void explain(struct diag *d, const char *text, size_t n, struct span at)
         diag_hint(d, "the '%c' of line %u, column %u is not closed", text[open], o.line, o.col);
 }
 
+void json_fail(const char *path, const char *text, size_t n, const char *where, struct diags *ds)
+{
+    struct span at = place_of(text, n, where);
+    struct diag *d = diag_add(ds, DIAG_ERROR, "json", path, at, "%s",
+                              n ? "not valid JSON here" : "empty file where JSON was expected");
+    diag_source(d, (struct str){ text, n });
+    explain(d, text, n, at);
+}
+
 cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds)
 {
     const char *end = NULL;
-    cJSON *t = memchr(text, 0, n) ? NULL : cJSON_ParseWithLengthOpts(text, n + 1, &end, true);
+    cJSON *t = memchr(text, 0, n) ? NULL : cJSON_ParseWithLengthOpts(text, n, &end, false);
+    while (t && end < text + n && (unsigned char)*end <= ' ')
+        end++;
+    if (t && end < text + n) { /* something follows */
+        cJSON_Delete(t);
+        t = NULL;
+    }
     if (!t) {
         const char *nul = memchr(text, 0, n);
-        struct span at = place_of(text, n, nul ? nul : end ? end : text);
-        struct diag *d = diag_add(ds, DIAG_ERROR, "json", path, at, "%s",
-                                  n ? "not valid JSON here" : "empty file where JSON was expected");
-        diag_source(d, (struct str){ text, n });
-        explain(d, text, n, at);
+        json_fail(path, text, n, nul ? nul : end ? end : text, ds);
     }
     return t;
 }

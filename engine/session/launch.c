@@ -1,4 +1,4 @@
-/* Launch descriptions (docs/cli.md): reading, writing, checking against the kernel. */
+/* Launch descriptions (docs/reference/launch.md): reading, writing, checking against the kernel. */
 #include "engine/base/base.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
@@ -94,6 +94,20 @@ static bool get_init_value(const cJSON *v, const cJSON *o, struct init_spec *in)
     return false;
 }
 
+/* A file that a launch description names, read from the place where it stands. */
+static enum status file_inside(const cJSON *o, const char *path, const char *where, const char *name,
+                               struct diags *ds)
+{
+    struct span at = json_place(o);
+    char *dir = at.line ? path_dir(path) : NULL, *full = dir ? launch_path(dir, name) : NULL;
+    enum status st = !at.line ? ST_OK
+                     : !full  ? ST_NOMEM
+                              : launch_path_check(full, dir, path, at, where, ds);
+    base_free(full);
+    base_free(dir);
+    return st;
+}
+
 static enum status get_init(const cJSON *o, const char *path, const char *where, struct init_spec *in,
                             struct diags *ds)
 {
@@ -110,7 +124,9 @@ static enum status get_init(const cJSON *o, const char *path, const char *where,
         if (!get_init_value(v, o, in))
             return wrong(ds, path, o, where, "the value of its init does not fit");
         bool text = in->kind == INIT_FILE || in->kind == INIT_NPY || in->kind == INIT_HEX;
-        return !text || copy_text(o, init_keys[k], &in->text) ? ST_OK : ST_NOMEM;
+        if (text && !copy_text(o, init_keys[k], &in->text))
+            return ST_NOMEM;
+        return text && in->kind != INIT_HEX ? file_inside(o, path, where, in->text, ds) : ST_OK;
     }
     struct diag *d =
         diag_add(ds, DIAG_ERROR, "launch", path, json_place(o),
@@ -366,7 +382,7 @@ static enum status check_format(const cJSON *t, const char *path, const char *fo
     }
     if (!json_u64(json_get(t, "version"), &v) || v != 1) {
         diag_add(ds, DIAG_ERROR, "format", path, json_place(t),
-                 "version %llu of %s is not known here; this program reads version 1",
+                 "version %llu of %s is not supported; this program reads version 1",
                  (unsigned long long)v, format);
         return ST_INPUT;
     }
@@ -398,8 +414,8 @@ static enum status read_launches(const cJSON *t, const char *path, const char *d
         out->n = s == ST_OK;
         return s;
     }
-    if (!n)
-        return wrong(ds, path, t, "launches", "the list is empty");
+    if (!n || !cJSON_IsArray(list))
+        return wrong(ds, path, t, "launches", n ? "this is no list" : "the list is empty");
     cJSON_ArrayForEach(o, list)
     {
         cJSON *merged = inherit(t, o);

@@ -47,7 +47,7 @@ static void check(const cJSON *o, const struct known *k, const char *path, const
         if (known)
             continue;
         struct diag *d = diag_add(ds, DIAG_WARNING, "launch-key", path, json_place(o),
-                                  "%s: key \"%s\" means nothing here", where, c->string);
+                                  "%s: unknown key \"%s\" is ignored", where, c->string);
         if (near)
             diag_hint(d, "did you mean \"%s\"?", near);
     }

@@ -118,13 +118,19 @@ static enum status get_lesson(struct reader *r, const cJSON *root)
     return st == ST_OK ? get_steps(r, o) : st;
 }
 
+/* A larger file is no lesson: a session that is opened is looked at here first. */
+#define LESSON_MOST ((size_t)4 << 20)
+
 enum status lesson_read(const char *path, struct lesson **out, struct diags *ds)
 {
-    cJSON *root = NULL;
+    char *text = NULL;
+    size_t n = 0;
     *out = NULL;
-    enum status st = json_read_file(path, &root, ds);
-    if (st != ST_OK)
-        return st;
+    enum status st = file_read(path, LESSON_MOST, &text, &n, ds);
+    cJSON *root = st == ST_OK ? json_parse(path, text, n, ds) : NULL;
+    base_free(text);
+    if (!root)
+        return st == ST_OK ? ST_INPUT : st;
     struct reader r = { path, base_alloc(sizeof *r.l), ds };
     if (r.l)
         r.l->arena = arena_new(0);

@@ -43,8 +43,8 @@ static enum status read_fields(const cJSON *fields, const char *path, struct sim
         while (i < sim_preset_field_count() && strcmp(sim_preset_field(i)->name, f->string) != 0)
             i++;
         if (i == sim_preset_field_count()) {
-            diag_add(ds, DIAG_WARNING, "preset-field", path, NO_SPAN,
-                     "field \"%s\" is not known here and is ignored", f->string);
+            diag_add(ds, DIAG_WARNING, "preset-field", path, NO_SPAN, "unknown field \"%s\" is ignored",
+                     f->string);
             continue;
         }
         if (!cJSON_IsNumber(v)) {

@@ -9,7 +9,6 @@
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
 #include "engine/tune/sweep.h"
-
 struct ana_kernel;
 struct calibrate_note;
 struct dev;
@@ -32,6 +31,9 @@ struct launch_file {
 enum status launch_file_read(const char *path, struct launch_file *out, struct diags *ds);
 enum status launch_file_write(const char *path, const struct launch_spec *l, size_t n, struct diags *ds);
 void launch_file_text(const struct launch_spec *l, size_t n, struct buf *out);
+/* Is the PTX that a launch description names beside or below it, or --allow-files given? ST_INPUT with a
+ * diagnostic: no. */
+enum status launch_ptx_check(const char *ptx, const char *launch, struct diags *ds);
 void launch_file_free(struct launch_file *f);
 /* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes
  * are guesses, tried on `dev` until the kernel stays inside its buffers (a warning when none does).
@@ -63,9 +65,8 @@ size_t preset_count(void);
 const char *preset_name(size_t i);
 
 /* ---- sessions: append as you go; valid after a kill at any byte ---- */
-#define GPULOCW_VERSION "0.1.0"
-#define SESSION_MAJOR   1
-#define SESSION_MINOR   0
+#define SESSION_MAJOR 1
+#define SESSION_MINOR 0
 enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
 #define SESSION_PROBES 3
 struct session_run { /* one thing the user ran */
@@ -100,6 +101,8 @@ enum status session_load(const char *path, struct session **out, struct diags *d
 enum status session_save(struct session *s, struct diags *ds);
 void session_free(struct session *s);
 const char *session_path(const struct session *s);
+/* of its file when it was last read or written; 0: it has none yet */
+uint64_t session_bytes(const struct session *s);
 /* What was run: kept in the session so that it replays anywhere. Copied. */
 void session_set_ptx(struct session *s, const char *path, struct str text);
 enum status session_set_launch(struct session *s, const struct launch_spec *l);
@@ -109,7 +112,21 @@ struct str session_ptx_text(const struct session *s);
 const struct launch_spec *session_launch(const struct session *s);
 const char *session_time(const struct session *s);
 size_t session_count(const struct session *s);
+/* A run to look at, NULL: none, or it cannot be made of its text (session_trouble says why). Of a large
+ * file each is read when it is first looked at, and goes with session_rest. session_at: a run to change
+ * too; it stays, and every save writes it anew. */
+const struct session_run *session_look(struct session *s, size_t i);
 struct session_run *session_at(struct session *s, size_t i);
+/* nobody looks at run i any more: what was made of its text is freed */
+void session_rest(struct session *s, size_t i);
+/* The run, for good: the caller's (session_run_clear, base_free); the session keeps its text. NULL: as
+ * session_look, or it is changed here. */
+struct session_run *session_take(struct session *s, size_t i);
+/* moves what session_look had to say; true: some run is missing */
+bool session_trouble(struct session *s, struct diags *ds);
+/* No run is changed any more through a pointer from before: each is kept as text alone, which the next
+ * save copies. */
+void session_settle(struct session *s);
 /* appended; fill it, then session_save */
 struct session_run *session_begin(struct session *s, enum run_kind kind);
 

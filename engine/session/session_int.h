@@ -34,6 +34,7 @@ void jw_uint(struct jw *w, uint64_t v);
 /* shortest text that reads back the same; NaN, infinity: null */
 void jw_num(struct jw *w, double v);
 void jw_bool(struct jw *w, bool v);
+void jw_raw(struct jw *w, struct str json); /* a value's text as it is */
 void jw_null(struct jw *w);
 /* a parsed value, kept keys of a newer minor version */
 void jw_tree(struct jw *w, const cJSON *t);
@@ -41,6 +42,8 @@ void jw_tree(struct jw *w, const cJSON *t);
 /* ---- reading: strict, case-sensitive, bounded ---- */
 /* Whole text must be one value. Diagnostics give line and column. Owned: cJSON_Delete. */
 cJSON *json_parse(const char *path, const char *text, size_t n, struct diags *ds);
+/* The diagnostic for text that is no JSON at `where`. */
+void json_fail(const char *path, const char *text, size_t n, const char *where, struct diags *ds);
 enum status json_read_file(const char *path, cJSON **out, struct diags *ds);
 /* As json_read_file; json_place knows then where its objects and lists stand, also in copies. */
 enum status json_read_placed(const char *path, cJSON **out, struct diags *ds);
@@ -104,6 +107,14 @@ enum status get_launch(const cJSON *o, const char *path, const char *dir, struct
                        struct diags *ds);
 /* Warns of keys that mean nothing, in the launch and what it holds (launch_keys.c). */
 void launch_keys_check(const cJSON *o, const char *path, struct diags *ds);
-char *path_dir(const char *path); /* owned; "." when there is none */
+/* May `full`, a file that a description or session at `path` names, be read? It must be a regular file,
+ * and inside the folder `dir` when links are followed, unless --allow-files was given. What is not there
+ * is not refused. `at` may be NO_SPAN. */
+enum status launch_path_check(const char *full, const char *dir, const char *path, struct span at,
+                              const char *where, struct diags *ds);
+/* The same of all data files of a launch that a session at `path` holds. */
+enum status launch_data_check(const struct launch_spec *l, const char *path, struct diags *ds);
+char *launch_path(const char *dir, const char *name); /* name, from dir when it is relative; owned */
+char *path_dir(const char *path);                     /* owned; "." when there is none */
 
 #endif

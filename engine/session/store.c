@@ -2,7 +2,7 @@
  * whole JSON document: it is written beside, synced and renamed (file_write_atomic).
  * Keys this version does not know, of the same major, are kept and written again. */
 #include "engine/base/base.h"
-#include "engine/rec/elem.h"
+#include "engine/base/version.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
@@ -10,6 +10,7 @@
 #include "engine/search/tuner.h"
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
+#include "engine/session/store_int.h"
 #include "engine/tune/sweep.h"
 
 #include <errno.h>
@@ -21,24 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEPT_TEXT ((size_t)1 << 20) /* PTX up to this size travels in the session */
-
-struct session {
-    char *path, *ptx_path, *time;
-    char *text;
-    size_t ntext;
-    uint64_t hash;
-    struct launch_spec launch;
-    bool has_launch;
-    struct session_run **runs;
-    size_t n, cap;
-    cJSON *kept; /* unknown top-level members of a loaded session */
-    struct stat mine;
-    bool placed, warned; /* the file as this program left or found it */
-};
-
 static const char *const kinds[] = { "run", "sweep", "tune", NULL };
-static const struct field run_fields[] = {
+const struct field session_run_fields[RUN_FIELDS] = {
     FIELD_E(session_run, "kind", kind, kinds),
     FIELD(session_run, FIELD_I64, "time_unix_s", time),
     FIELD(session_run, FIELD_TEXT, "kernel", kernel),
@@ -52,11 +37,11 @@ static const struct field run_fields[] = {
     FIELD(session_run, FIELD_U32, "block_y", block.y),
     FIELD(session_run, FIELD_U32, "block_z", block.z),
 };
-static const struct field sweep_fields[] = {
+const struct field session_sweep_fields[SWEEP_FIELDS] = {
     FIELD(session_run, FIELD_BOOL, "complete", sweep.complete),
     FIELD(session_run, FIELD_U32, "warps", sweep.warps),
 };
-static const struct field found_fields[] = {
+const struct field session_found_fields[FOUND_FIELDS] = {
     FIELD(tune_found, FIELD_BOOL, "leave_alone", leave_alone),
     FIELD(tune_found, FIELD_TEXT, "reason", reason),
     FIELD(tune_found, FIELD_U32, "launches", launches),
@@ -67,8 +52,6 @@ static const struct field found_fields[] = {
     FIELD(tune_found, FIELD_BOOL, "interrupted", interrupted),
     FIELD(tune_found, FIELD_TEXT, "untried", untried),
 };
-static const char *const known[] = { "format", "major", "minor",  "reads_from", "writer",
-                                     "time",   "ptx",   "launch", "runs",       NULL };
 
 /* ---- life ---- */
 /* n things of `size`, copied; NULL of none. *ok: false where memory ran out, else as it was. */
@@ -138,12 +121,15 @@ void session_free(struct session *s)
     if (!s)
         return;
     for (size_t i = 0; i < s->n; i++) {
-        session_run_clear(s->runs[i]);
-        base_free(s->runs[i]);
+        session_run_drop(s->slots[i].run);
+        if (s->slots[i].own)
+            base_free((void *)(uintptr_t)s->slots[i].text);
     }
     if (s->has_launch)
         launch_spec_free(&s->launch);
-    base_free(s->runs);
+    base_free(s->slots);
+    base_free(s->source);
+    diags_free(&s->trouble);
     base_free(s->path);
     base_free(s->ptx_path);
     base_free(s->time);
@@ -230,6 +216,10 @@ const char *session_path(const struct session *s)
 {
     return s->path;
 }
+uint64_t session_bytes(const struct session *s)
+{
+    return s->placed ? (uint64_t)s->mine.st_size : 0;
+}
 const char *session_ptx_path(const struct session *s)
 {
     return s->ptx_path;
@@ -250,13 +240,8 @@ size_t session_count(const struct session *s)
 {
     return s->n;
 }
-struct session_run *session_at(struct session *s, size_t i)
-{
-    return i < s->n ? s->runs[i] : NULL;
-}
 
-/* A search has room for what comes of it. */
-static bool make_room(struct session_run *r)
+bool session_run_room(struct session_run *r)
 {
     if (r->kind != RUN_TUNE || r->found)
         return true;
@@ -269,24 +254,79 @@ static bool make_room(struct session_run *r)
     return true;
 }
 
-struct session_run *session_begin(struct session *s, enum run_kind kind)
+void session_run_drop(struct session_run *r)
 {
-    if (!base_grow((void **)&s->runs, s->n, &s->cap, sizeof(*s->runs)))
-        return NULL;
+    if (r)
+        session_run_clear(r);
+    base_free(r);
+}
+
+struct session_run *session_run_new(enum run_kind kind)
+{
     struct session_run *r = base_alloc(sizeof *r);
     if (!r)
         return NULL;
     r->kind = kind;
-    if (!make_room(r)) {
-        session_run_clear(r);
-        base_free(r);
+    if (!session_run_room(r)) {
+        session_run_drop(r);
         return NULL;
     }
-    r->time = (int64_t)time(NULL);
     r->one = r->sweep.bpa = r->sweep.cha = result_empty();
     r->sweep.axis = "pi";
-    s->runs[s->n++] = r;
     return r;
+}
+
+struct session_run *session_begin(struct session *s, enum run_kind kind)
+{
+    if (!base_grow((void **)&s->slots, s->n, &s->cap, sizeof *s->slots))
+        return NULL;
+    struct session_run *r = session_run_new(kind);
+    if (!r)
+        return NULL;
+    r->time = (int64_t)time(NULL);
+    s->slots[s->n++] = (struct session_slot){ .run = r, .open = true };
+    return r;
+}
+
+const struct session_run *session_look(struct session *s, size_t i)
+{
+    struct session_slot *t = i < s->n ? &s->slots[i] : NULL;
+    if (t && !t->run && session_read_ahead(s, i, &s->trouble) != ST_OK)
+        return NULL;
+    return t ? t->run : NULL;
+}
+
+struct session_run *session_at(struct session *s, size_t i)
+{
+    if (!session_look(s, i))
+        return NULL;
+    s->slots[i].open = true;
+    return s->slots[i].run;
+}
+
+void session_rest(struct session *s, size_t i)
+{
+    struct session_slot *t = i < s->n ? &s->slots[i] : NULL;
+    if (!t || t->open || !t->text)
+        return;
+    session_run_drop(t->run);
+    t->run = NULL;
+}
+
+struct session_run *session_take(struct session *s, size_t i)
+{
+    if (!session_look(s, i) || s->slots[i].open || !s->slots[i].text)
+        return NULL;
+    struct session_run *r = s->slots[i].run;
+    s->slots[i].run = NULL;
+    return r;
+}
+
+bool session_trouble(struct session *s, struct diags *ds)
+{
+    bool any = s->trouble.errors > 0;
+    diags_move(ds, &s->trouble);
+    return any;
 }
 
 /* ---- writing ---- */
@@ -313,7 +353,7 @@ static void put_results(struct jw *w, const char *key, const struct result *r, s
 static void put_run(struct jw *w, const struct session_run *r)
 {
     jw_obj(w);
-    fields_write(w, run_fields, ARRAY_LEN(run_fields), r);
+    fields_write(w, session_run_fields, RUN_FIELDS, r);
     jw_key(w, "device");
     put_device(w, &r->dev);
     if (r->kind == RUN_ONE)
@@ -321,7 +361,7 @@ static void put_run(struct jw *w, const struct session_run *r)
     if (r->kind == RUN_SWEEP) {
         jw_key(w, "axis");
         jw_str(w, r->sweep.axis);
-        fields_write(w, sweep_fields, ARRAY_LEN(sweep_fields), r);
+        fields_write(w, session_sweep_fields, SWEEP_FIELDS, r);
         put_named(w, "bpa", &r->sweep.bpa);
         put_named(w, "cha", &r->sweep.cha);
         put_results(w, "points", r->sweep.points, r->sweep.npoints);
@@ -329,7 +369,7 @@ static void put_run(struct jw *w, const struct session_run *r)
     if (r->kind == RUN_TUNE) {
         jw_key(w, "recommended");
         put_options(w, &r->found->options);
-        fields_write(w, found_fields, ARRAY_LEN(found_fields), r->found);
+        fields_write(w, session_found_fields, FOUND_FIELDS, r->found);
         put_named(w, "original", &r->found->original);
         put_named(w, "best", &r->found->best);
         put_data_sets(w, r->found);
@@ -396,11 +436,11 @@ static void warn_of_others(struct session *s, struct diags *ds)
         return;
     s->warned = true;
     diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN,
-             "another program writes this session too, and each replaces what the other wrote: give "
-             "each a file of its own");
+             "another program also writes this session and each overwrites the other: give each its own "
+             "file");
 }
 
-static void note_place(struct session *s)
+void session_note_place(struct session *s)
 {
     s->placed = stat(s->path, &s->mine) == 0;
 }
@@ -415,7 +455,10 @@ enum status session_save(struct session *s, struct diags *ds)
     jw_key(&w, "runs");
     jw_arr(&w);
     for (size_t i = 0; i < s->n; i++)
-        put_run(&w, s->runs[i]);
+        if (s->slots[i].open || !s->slots[i].text)
+            put_run(&w, s->slots[i].run);
+        else
+            jw_raw(&w, (struct str){ s->slots[i].text, s->slots[i].n });
     jw_end_arr(&w);
     const cJSON *k;
     cJSON_ArrayForEach(k, s->kept)
@@ -429,168 +472,33 @@ enum status session_save(struct session *s, struct diags *ds)
     enum status st = b.oom ? ST_NOMEM : file_write_atomic(s->path, b.s, b.n, ds);
     buf_free(&b);
     if (st == ST_OK)
-        note_place(s);
+        session_note_place(s);
     return st;
 }
 
-/* ---- reading ---- */
-static enum status get_results(const cJSON *list, struct result **out, size_t *n, struct diags *ds)
+/* A run's text as session_save writes it; NULL: out of memory. */
+static char *run_text(const struct session_run *r, size_t *n)
 {
-    const cJSON *o;
-    *n = 0;
-    *out = base_alloc(((size_t)cJSON_GetArraySize(list) + 1) * sizeof **out);
-    if (!*out)
-        return ST_NOMEM;
-    cJSON_ArrayForEach(o, list)
-    {
-        enum status s = get_result(o, &(*out)[*n], ds);
-        if (s != ST_OK)
-            return s;
-        (*n)++;
+    struct buf b = { 0 };
+    struct jw w = jw_open(&b, 2);
+    w.depth = 2; /* in "runs" of the document */
+    w.keyed = true;
+    put_run(&w, r);
+    *n = b.n;
+    return buf_take(&b);
+}
+
+void session_settle(struct session *s)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        struct session_slot *t = &s->slots[i];
+        size_t n = 0;
+        char *text = t->open ? run_text(t->run, &n) : NULL;
+        if (!text)
+            continue;
+        if (t->own)
+            base_free((void *)(uintptr_t)t->text);
+        *t = (struct session_slot){ .run = t->run, .text = text, .n = n, .own = true };
+        session_rest(s, i);
     }
-    return ST_OK;
-}
-
-static enum status get_sweep(const cJSON *o, struct session_run *r, struct diags *ds)
-{
-    const char *axis = json_text(o, "axis");
-    int knob = axis ? knob_find(str_of(axis)) : -1;
-    if (knob >= 0)
-        r->sweep.axis = knob_info((size_t)knob)->name;
-    enum status s = fields_read(o, sweep_fields, ARRAY_LEN(sweep_fields), r, "sweep", ds);
-    if (s == ST_OK && json_get(o, "bpa"))
-        s = get_result(json_get(o, "bpa"), &r->sweep.bpa, ds);
-    if (s == ST_OK && json_get(o, "cha"))
-        s = get_result(json_get(o, "cha"), &r->sweep.cha, ds);
-    if (s == ST_OK)
-        s = get_results(json_get(o, "points"), &r->sweep.points, &r->sweep.npoints, ds);
-    if (s == ST_OK)
-        tune_sweep_judge(&r->sweep, &r->dev, (double)dim3u_count(r->block));
-    return s;
-}
-
-static enum status get_probes(const cJSON *o, struct session_run *r, struct diags *ds)
-{
-    const cJSON *ctas = json_get(o, "probe_ctas"), *list = json_get(o, "probes");
-    struct result *v = NULL;
-    size_t n = 0;
-    if (!cJSON_IsNumber(ctas) || ctas->valuedouble < 1 || ctas->valuedouble > UINT32_MAX || !list)
-        return ST_OK;
-    enum status s = get_results(list, &v, &n, ds);
-    for (size_t i = 0; i < n && i < SESSION_PROBES && s == ST_OK; i++) {
-        r->probe[r->nprobe] = v[i];
-        r->probe[r->nprobe++].probe_ctas = (uint32_t)ctas->valuedouble;
-    }
-    base_free(v);
-    return s;
-}
-
-static enum status get_tune(const cJSON *o, struct session_run *r, struct diags *ds)
-{
-    enum status s = get_options(json_get(o, "recommended"), &r->found->options, ds);
-    if (s == ST_OK)
-        s = fields_read(o, found_fields, ARRAY_LEN(found_fields), r->found, "tune", ds);
-    if (s == ST_OK && json_get(o, "original"))
-        s = get_result(json_get(o, "original"), &r->found->original, ds);
-    if (s == ST_OK && json_get(o, "best"))
-        s = get_result(json_get(o, "best"), &r->found->best, ds);
-    if (s == ST_OK)
-        s = get_data_sets(json_get(o, "data_sets"), r->found, ds);
-    if (s == ST_OK)
-        s = get_probes(o, r, ds);
-    return s == ST_OK ? get_results(json_get(o, "tried"), &r->trail, &r->ntrail, ds) : s;
-}
-
-static enum status get_run(const cJSON *o, struct session *s, struct diags *ds)
-{
-    struct session_run *r = session_begin(s, RUN_ONE);
-    if (!r)
-        return ST_NOMEM;
-    enum status st = fields_read(o, run_fields, ARRAY_LEN(run_fields), r, "run", ds);
-    if (st == ST_OK)
-        st = get_device(json_get(o, "device"), &r->dev, ds);
-    if (st == ST_OK && r->kind == RUN_ONE)
-        st = get_result(json_get(o, "result"), &r->one, ds);
-    if (st == ST_OK && r->kind == RUN_SWEEP)
-        st = get_sweep(o, r, ds);
-    if (st == ST_OK && !make_room(r))
-        st = ST_NOMEM;
-    return st == ST_OK && r->kind == RUN_TUNE ? get_tune(o, r, ds) : st;
-}
-
-static enum status check_head(const cJSON *t, const char *path, struct diags *ds)
-{
-    const char *format = json_text(t, "format");
-    uint64_t major = 0, reads_from = 0;
-    if (!format || strcmp(format, "gpulocw-session") != 0 || !json_u64(json_get(t, "major"), &major)) {
-        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN, "not a gpulocw session");
-        return ST_INPUT;
-    }
-    if (!json_u64(json_get(t, "reads_from"), &reads_from))
-        reads_from = major;
-    if (reads_from > SESSION_MAJOR) {
-        diag_add(ds, DIAG_ERROR, "format", path, NO_SPAN,
-                 "the session needs a reader of major version %llu; this is version %d",
-                 (unsigned long long)reads_from, SESSION_MAJOR);
-        return ST_INPUT;
-    }
-    return ST_OK;
-}
-
-static enum status get_subject(const cJSON *t, const char *path, struct session *s, struct diags *ds)
-{
-    const cJSON *ptx = json_get(t, "ptx"), *launch = json_get(t, "launch");
-    const char *text = json_text(ptx, "text"), *hash = json_text(ptx, "hash");
-    if (json_text(ptx, "path"))
-        session_set_ptx(s, json_text(ptx, "path"), str_of(text));
-    if (hash && !text)
-        s->hash = strtoull(hash, NULL, 16);
-    if (!launch)
-        return ST_OK;
-    char *dir = path_dir(json_text(ptx, "path") ? json_text(ptx, "path") : path);
-    enum status st = dir ? get_launch(launch, path, dir, &s->launch, ds) : ST_NOMEM;
-    s->has_launch = st == ST_OK;
-    base_free(dir);
-    return st;
-}
-
-static void keep_unknown(cJSON *t, struct session *s)
-{
-    s->kept = cJSON_CreateObject();
-    for (cJSON *k = t->child, *next; k; k = next) {
-        size_t i = 0;
-        next = k->next;
-        while (known[i] && strcmp(known[i], k->string) != 0)
-            i++;
-        if (!known[i] && s->kept)
-            cJSON_AddItemToObject(s->kept, k->string, cJSON_DetachItemViaPointer(t, k));
-    }
-}
-
-enum status session_load(const char *path, struct session **out, struct diags *ds)
-{
-    cJSON *t = NULL;
-    const cJSON *r;
-    struct session *s = base_alloc(sizeof *s);
-    *out = NULL;
-    enum status st = s ? json_read_file(path, &t, ds) : ST_NOMEM;
-    if (st == ST_OK)
-        st = check_head(t, path, ds);
-    if (st == ST_OK) {
-        s->path = base_strdup(path);
-        s->time = base_strdup(json_text(t, "time") ? json_text(t, "time") : "");
-        st = s->path && s->time ? get_subject(t, path, s, ds) : ST_NOMEM;
-    }
-    if (st == ST_OK)
-        cJSON_ArrayForEach(r, json_get(t, "runs")) if (st == ST_OK) st = get_run(r, s, ds);
-    if (st == ST_OK)
-        keep_unknown(t, s);
-    cJSON_Delete(t);
-    if (st == ST_OK) {
-        note_place(s);
-        *out = s;
-    } else {
-        session_free(s);
-    }
-    return st;
 }

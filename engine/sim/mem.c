@@ -335,6 +335,12 @@ bool sim_mem_take_written(struct sim_mem *m, uint64_t addr)
     return was;
 }
 
+bool sim_mem_written(const struct sim_mem *m, uint64_t addr)
+{
+    const struct sim_mem_entry *e = sim_mem_entry(m, addr);
+    return !e || e->written;
+}
+
 static void init_mark(uint8_t *bits, uint64_t off, uint64_t n)
 {
     for (uint64_t i = off; i < off + n; i++)

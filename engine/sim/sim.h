@@ -53,6 +53,7 @@ uint8_t *sim_mem_host(struct sim_mem *m, uint64_t addr, uint64_t n);
  * time); not what the host wrote through sim_mem_host. Never between the start and the end of a launch.
  */
 bool sim_mem_take_written(struct sim_mem *m, uint64_t addr);
+bool sim_mem_written(const struct sim_mem *m, uint64_t addr); /* the same, and it stays so */
 /* What a large allocation holds is not needed any more: its memory goes until it is used again. True: it
  * holds what it was made over now (zeros where that is nothing); false: anything. */
 bool sim_mem_rest(struct sim_mem *m, uint64_t addr);
@@ -76,6 +77,29 @@ struct sim_resources {
 struct sim_resources sim_program_resources(const struct sim_program *p);
 uint32_t sim_occupancy(const struct sim_program *p, const struct sim_preset *preset, struct dim3u block,
                        uint32_t shared_dyn, int carveout);
+
+/* The most hostile machine that the ISA allows, for functional launches; all 0: the usual one. One host
+ * thread runs the CTAs. A kernel whose result depends on any of it proves nothing by having the right
+ * one. */
+enum sim_order {
+    ORDER_UP,
+    ORDER_DOWN /* CTAs, and the warps of each */,
+    ORDER_SHUFFLED /* by seed; warps change often */
+};
+struct sim_hostile {
+    /* .nc loads return what was there when the launch began */
+    bool nc_snapshot;
+    /* a divergent .uni or aligned barrier is a fault */
+    bool uniform;
+    /* other %smid, %warpid, %gridid, clocks; what nobody wrote is not 0 */
+    bool poison;
+    uint8_t order; /* enum sim_order */
+    uint64_t seed;
+};
+static inline bool sim_is_hostile(const struct sim_hostile *h)
+{
+    return h->nc_snapshot || h->uniform || h->poison || h->order;
+}
 
 enum sim_dispatch {
     DISPATCH_NORMAL /* round robin first wave, then on demand */,
@@ -101,6 +125,7 @@ struct sim_launch {
     uint64_t seed;
     /* sanitiser options; bounds and alignment are always checked */
     bool check_uninit, check_races;
+    struct sim_hostile hostile; /* functional launches only */
     const struct cancel *cancel;
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done);

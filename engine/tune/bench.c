@@ -14,6 +14,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/tune/prove.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
@@ -159,9 +160,13 @@ static enum status shape_get(struct tune_bench *b, struct pass_output *code, str
     s->code = *code;
     memset(code, 0, sizeof *code);
     struct diags own = { 0 };
+    const struct str text = { s->code.text, s->code.n }, kernel = str_of(b->subject.launch->kernel);
     enum status st =
-        dev_load(b->subject.dev, b->subject.module->path, (struct str){ s->code.text, s->code.n },
-                 str_of(b->subject.launch->kernel), 0, &s->loaded, &own);
+        dev_load(b->subject.dev, b->subject.module->path, text, kernel, 0, &s->loaded, &own);
+    if (st == ST_DEVICE && dev_astray(b->subject.dev)) {
+        diags_free(&own);
+        st = dev_load(b->subject.dev, b->subject.module->path, text, kernel, 0, &s->loaded, &own);
+    }
     if (s->code.changed)
         map_lines(&s->code, b, &own);
     diags_move(ds, &own);
@@ -265,6 +270,22 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     run->check_uninit = run->check_races = b->opts.check_memory;
 }
 
+/* What went wrong the first time is said with what goes wrong the second time, else nowhere. */
+static enum status launch_again(struct tune_bench *b, const struct tune_shape *shape,
+                                const struct tune_job *j, struct result *out, enum status first,
+                                struct diags *ds)
+{
+    struct diags own = { 0 };
+    struct result again = *out;
+    enum status st = dev_launch(b->subject.dev, shape->loaded, b->data, &j->run, &again, &own);
+    if (first == ST_OK || st == ST_OK)
+        *out = again;
+    if (st != ST_OK)
+        diags_move(ds, &own);
+    diags_free(&own);
+    return st;
+}
+
 /* Takes j->code over; it is empty afterwards. */
 enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct options *o,
                         bool functional, struct tune_shape **shape, struct result *out, struct diags *ds)
@@ -280,6 +301,9 @@ enum status tune_launch(struct tune_bench *b, struct tune_job *j, const struct o
     j->run.ctx = b;
     b->launches++;
     st = dev_launch(b->subject.dev, (*shape)->loaded, b->data, &j->run, out, ds);
+    if (dev_astray(b->subject.dev) &&
+        !cancel_asked(j->run.cancel)) /* a worker that fell silent or sent damage: another, once */
+        st = launch_again(b, *shape, j, out, st, ds);
     tune_map_loads(&(*shape)->code, out);
     return st;
 }
@@ -460,6 +484,18 @@ static enum status run_original(struct tune_bench *b, struct diags *ds)
     return st;
 }
 
+static enum status bind(struct tune_bench *b, struct diags *ds)
+{
+    struct diags own = { 0 };
+    enum status st = dev_bind(b->subject.dev, b->subject.data, &b->data, &own);
+    if (st == ST_DEVICE && dev_astray(b->subject.dev)) {
+        diags_free(&own);
+        st = dev_bind(b->subject.dev, b->subject.data, &b->data, &own);
+    }
+    diags_move(ds, &own);
+    return st;
+}
+
 enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o,
                             struct tune_bench **out, struct diags *ds)
 {
@@ -471,7 +507,7 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     b->original = result_empty();
     enum status st = narrow(b, s);
     if (st == ST_OK)
-        st = dev_bind(s->dev, s->data, &b->data, ds);
+        st = bind(b, ds);
     if (st == ST_OK)
         st = run_original(b, ds);
     if (st == ST_OK)
@@ -528,6 +564,7 @@ void tune_bench_close(struct tune_bench *b)
         return;
     for (size_t i = 0; i < b->nshapes; i++)
         shape_free(b, b->shape[i]);
+    tune_prover_close(b->prover);
     tune_free_expected(b);
     tune_trace_free(b->trace);
     base_free(b->shape);

@@ -329,6 +329,31 @@ size_t tune_family_slice(const struct tune_family *f, const struct options *o)
     return 0;
 }
 
+bool tune_family_has(const struct tune_family *f, const struct options *o)
+{
+    for (size_t i = 0; i < f->nslots; i++)
+        if (options_equal(&f->slots[i].o, o))
+            return true;
+    return false;
+}
+
+static bool is_missing(const struct result *r)
+{
+    bool told = r->status == ST_REFUSED || r->status == ST_DIFFER || r->status == ST_INPUT ||
+                r->status == ST_USAGE;
+    return !r->time.valid && !told;
+}
+
+const struct result *tune_family_missing(const struct tune_family *f, size_t *at)
+{
+    while (*at < f->nslots) {
+        const struct result *r = f->slots[(*at)++].to;
+        if (is_missing(r))
+            return r;
+    }
+    return NULL;
+}
+
 void tune_sweep_free(struct tune_sweep *s)
 {
     base_free(s->points);

@@ -59,6 +59,11 @@ enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const s
                             const struct result *done, size_t ndone, struct diags *ds);
 /* the slice that a configuration belongs to */
 size_t tune_family_slice(const struct tune_family *f, const struct options *o);
+/* The first configuration from number *at on that was to be measured and was not (not run, or its device
+ * failed; a refusal is a result); its message says why, empty: it was not come to. *at: behind it. NULL:
+ * none. */
+const struct result *tune_family_missing(const struct tune_family *f, size_t *at);
+bool tune_family_has(const struct tune_family *f, const struct options *o);
 void tune_family_free(struct tune_family *f);
 /* Recomputes best, category, fit and overheads from points (replay uses it: no device). */
 void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads);

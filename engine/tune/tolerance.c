@@ -80,6 +80,127 @@ static bool launch_adds_floats(const struct ptx_module *m, const struct launch_s
     return adds;
 }
 
+/* ---- which outputs float atomics reach ----
+ * Without regard to the order of instructions: of each register, the parameters that its value can be an
+ * address in, and whether it can come from a float atomic. What is stored with such a value, or where or
+ * whether such a value says, is reached as well, and so is all that is loaded from there. Pointers out
+ * of memory, and calls, may be anything: then every output counts as reached. */
+#define ROOT_ANY UINT64_MAX
+struct reach {
+    const struct ptx_func *f;
+    uint64_t *root;
+    bool *sum;
+    uint64_t reached;
+    bool apart /* shared or local memory holds sums */, any, moved;
+};
+
+static bool keeps_apart(const struct ptx_inst *in)
+{
+    return in->space == PTX_SPACE_SHARED || in->space == PTX_SPACE_LOCAL ||
+           in->space == PTX_SPACE_SHARED_CLUSTER;
+}
+
+static void note_root(struct reach *r, uint64_t *to, uint64_t bits)
+{
+    r->moved |= (*to | bits) != *to;
+    *to |= bits;
+}
+static void note_sum(struct reach *r, bool *to, bool is)
+{
+    r->moved |= is && !*to;
+    *to |= is;
+}
+
+/* Roots and sums of all that an operand reads. */
+static void operand_reads(const struct reach *r, const struct ptx_operand *o, uint64_t *root, bool *sum)
+{
+    if (o->kind == OPND_REG || (o->kind == OPND_ADDR && o->base == BASE_REG)) {
+        *root |= r->root[o->index];
+        *sum |= r->sum[o->index];
+    }
+    for (unsigned k = 0; k < o->nelem && o->kind != OPND_ADDR; k++)
+        operand_reads(r, &o->elem[k], root, sum);
+}
+
+static void operand_gets(struct reach *r, const struct ptx_operand *o, uint64_t root, bool sum)
+{
+    if (o->kind == OPND_REG) {
+        note_root(r, &r->root[o->index], root);
+        note_sum(r, &r->sum[o->index], sum);
+    }
+    for (unsigned k = 0; k < o->nelem && o->kind != OPND_ADDR; k++)
+        operand_gets(r, &o->elem[k], root, sum);
+}
+
+static uint64_t param_root(const struct reach *r, const struct ptx_inst *in)
+{
+    const struct ptx_operand *o = &in->opnds[1];
+    for (uint32_t p = 0; p < r->f->nparams; p++)
+        if (o->sym == r->f->params[p])
+            return p < 63 ? 1ull << p : ROOT_ANY;
+    return ROOT_ANY;
+}
+
+/* Bits of the buffers an access can go to; a root of nothing is a pointer that nobody followed. */
+static uint64_t target(uint64_t root)
+{
+    return root ? root : ROOT_ANY;
+}
+
+static void reach_inst(struct reach *r, const struct ptx_inst *in)
+{
+    uint64_t root = 0, address = 0;
+    bool sum = false, where = false,
+         writes = in->op == PTX_OP_ST || in->op == PTX_OP_ATOM || in->op == PTX_OP_RED;
+    unsigned first = in->op == PTX_OP_ST || in->op == PTX_OP_RED ? 0 : 1,
+             at = in->op == PTX_OP_ST || in->op == PTX_OP_RED ? 0 : 1;
+    for (unsigned k = first; k < in->nopnds; k++)
+        operand_reads(r, &in->opnds[k], &root, &sum);
+    if (in->guarded)
+        note_sum(r, &sum, r->sum[in->guard]);
+    r->any |= in->op == PTX_OP_CALL || (in->op == PTX_OP_BRA && sum);
+    if (at < in->nopnds)
+        operand_reads(r, &in->opnds[at], &address, &where);
+    if (writes && keeps_apart(in))
+        note_sum(r, &r->apart, sum || adds_floats(in));
+    else if (writes && (sum || adds_floats(in)))
+        note_root(r, &r->reached, target(address));
+    if (in->op == PTX_OP_ST || in->op == PTX_OP_RED || !in->nopnds)
+        return;
+    if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
+        operand_gets(r, &in->opnds[0], param_root(r, in), false);
+    else if (in->op == PTX_OP_LD || in->op == PTX_OP_ATOM)
+        operand_gets(r, &in->opnds[0],
+                     ptx_type_bits((enum ptx_type)in->type[0]) == 64 &&
+                             !is_float((enum ptx_type)in->type[0])
+                         ? ROOT_ANY
+                         : 0,
+                     sum || adds_floats(in) ||
+                         (keeps_apart(in) ? r->apart : (target(address) & r->reached) != 0));
+    else
+        operand_gets(r, &in->opnds[0], root, sum);
+}
+
+/* Bit i: parameter i. All of them where not everything can be followed. */
+static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_spec *l)
+{
+    const struct ptx_func *f = l->kernel ? ptx_find_func(m, str_of(l->kernel)) : NULL;
+    if (!f || l->nbefore)
+        return ROOT_ANY;
+    struct reach r = { .f = f,
+                       .root = base_alloc((f->nregs + 1) * sizeof *r.root),
+                       .sum = base_alloc((f->nregs + 1) * sizeof *r.sum) };
+    r.any = !r.root || !r.sum;
+    do {
+        r.moved = false;
+        for (uint32_t i = 0; i < f->ninsts && !r.any; i++)
+            reach_inst(&r, &f->insts[i]);
+    } while (r.moved && !r.any);
+    base_free(r.root);
+    base_free(r.sum);
+    return r.any ? ROOT_ANY : r.reached;
+}
+
 static bool float_elements(enum elem e)
 {
     return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
@@ -90,11 +211,15 @@ unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l
     unsigned n = 0;
     if (!launch_adds_floats(m, l))
         return 0;
+    uint64_t reached = atomics_reach(m, l);
     for (size_t i = 0; i < l->nargs; i++) {
         struct arg_spec *a = &l->args[i];
         if (!a->output || a->kind != ARG_BUFFER || !float_elements(a->elem) || a->tolerance > 0)
             continue;
+        if (i < 63 && !(reached >> i & 1))
+            continue;
         a->tolerance = ATOMIC_TOLERANCE;
+        a->atomic = true;
         n++;
     }
     return n;

@@ -39,10 +39,30 @@ struct tune_run_opts {
     bool counters, exact;
     double time_limit_s;
     bool check_memory /* uninitialised reads and races are faults; simulated devices only */;
+    struct dev *prover /* a simulated device of this process, for proofs where the bench's is another;
+                          borrowed; may be NULL */
+        ;
     const struct cancel
         *cancel /* of launches that nobody observes, the original's at opening among them; NULL: none */;
 };
 struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
+
+/* ---- proofs: what an acceptance run on the simulated device tried, and whether the rewrite held
+ * (prove.c) ---- */
+enum tune_level { TUNE_QUICK, TUNE_FULL };
+enum tune_verdict_of {
+    PROOF_NONE /* nothing can be said: message has why */,
+    PROOF_HOLDS,
+    PROOF_BROKEN
+};
+struct tune_proof {
+    enum tune_verdict_of verdict;
+    enum tune_level level;
+    unsigned orders, data_sets;
+    unsigned buffers; /* buffers and module variables that were compared */
+    bool nc_snapshot, uniform_checked, poisoned;
+    char message[320];
+};
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */
 struct tune_bench;
@@ -59,6 +79,14 @@ void tune_bench_watch(struct tune_bench *b, const struct tune_observer *ob);
  * too. */
 enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out,
                          struct diags *ds);
+/* Tries to break the rewrite for these options (settled: no vote, no automatic choice). ST_OK,
+ * ST_CANCELLED or ST_NOMEM; what else stood in the way is in out->message. The buffers of the last
+ * launch are not to be read after it. */
+enum status tune_prove(struct tune_bench *b, const struct options *o, enum tune_level level,
+                       struct tune_proof *out, struct diags *ds);
+/* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
+void tune_proof_text(const struct tune_proof *p, struct buf *out);
+void tune_proof_json(const struct tune_proof *p, struct buf *out); /* an object */
 /* n bytes of an argument's buffer as the last launch of the bench's own device left them. */
 enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n,
                             struct diags *ds);

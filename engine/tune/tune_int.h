@@ -9,6 +9,9 @@
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 
+struct arg_spec;
+struct tune_prover;
+
 struct ana_kernel;
 struct dev_code;
 struct dev_data;
@@ -43,6 +46,8 @@ struct tune_bench {
     struct result original;
     /* what the original wrote where a tolerance is stated (expected.c) */
     struct tune_expected *expected;
+    struct tune_prover *prover; /* prove.c; NULL: nothing was to be proven yet */
+    enum tune_level prover_level;
     unsigned launches;     /* configurations launched so far */
     struct dev_pool *pool; /* NULL: the one device */
     /* the original, launched twice, has the same outputs */
@@ -85,6 +90,9 @@ struct tune_expected {
 enum status tune_keep_expected(struct tune_bench *b, struct diags *ds);
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds);
 void tune_free_expected(struct tune_bench *b);
+/* What a tolerance is relative to at least: 1 where the user stated it; where it is ours, the largest
+ * magnitude of what the original left. */
+double tune_tolerance_floor(const struct arg_spec *a, const uint8_t *bytes, uint64_t n);
 /* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
  * replaced in *o by what was found; *voted: the elected π or number of agents, else as it is; said: how,
  * one sentence each. */

@@ -294,9 +294,11 @@ static void session_device(struct job_engine *e)
 {
     struct job_state *st = &e->state;
     size_t n = session_count(st->session);
-    const struct session_run *last = n ? session_at(st->session, n - 1) : NULL;
+    const struct session_run *last = n ? session_look(st->session, n - 1) : NULL;
     struct diags none = { 0 };
-    if (!st->dev && last && last->dev.kind == DEV_SIMULATED &&
+    /* no file of the session's choice */
+    bool named = last && strncmp(last->dev.spec, "sim:", 4) == 0 && !strchr(last->dev.spec, '/');
+    if (!st->dev && named && last->dev.kind == DEV_SIMULATED &&
         dev_open(last->dev.spec, &e->env, &st->dev, &none) == ST_OK) {
         st->info = *dev_describe(st->dev);
         job_text(&st->device, last->dev.spec);
@@ -359,10 +361,13 @@ static enum status open_session(struct job_engine *e, const char *path, struct d
     close_session(e);
     st->session = s;
     for (size_t i = 0; i < session_count(s) && st->nruns < JOB_MAX_RUNS; i++) {
-        struct shared_ref *b = job_run_box(session_at(s, i));
+        struct session_run *one = session_take(s, i);
+        struct shared_ref *b = one ? shared_ref_new(one, destroy_run) : NULL;
         if (!b)
-            return ST_NOMEM;
+            return session_trouble(s, ds) ? ST_INPUT : ST_NOMEM;
         st->runs[st->nruns++] = b;
+        if (st->nruns % 256 == 0)
+            base_trim(); /* what reading them took */
     }
     return session_subject(e, ds);
 }
@@ -390,7 +395,9 @@ static enum status open_launch(struct job_engine *e, const char *path, struct di
     struct buf ptx = { 0 };
     buf_printf(&ptx, "%s/%s", f->launch[0].dir ? f->launch[0].dir : ".",
                f->launch[0].ptx ? f->launch[0].ptx : "");
-    if (!e->state.module && f->launch[0].ptx) {
+    if (!e->state.module && f->launch[0].ptx)
+        s = launch_ptx_check(ptx.s ? ptx.s : "", path, ds);
+    if (s == ST_OK && !e->state.module && f->launch[0].ptx) {
         s = open_ptx(e, ptx.s ? ptx.s : "", true, ds);
         job_bench_drop(e);
     }

@@ -39,9 +39,12 @@ void job_again_keep(struct job_state *st, const struct queued *q, size_t first, 
 
 static size_t last_cut_off(struct session *s)
 {
-    for (size_t i = session_count(s); i-- > 0;)
-        if (job_cut_off(session_at(s, i)))
+    for (size_t i = session_count(s); i-- > 0;) {
+        const struct session_run *r = session_look(s, i);
+        if (r && job_cut_off(r))
             return i;
+        session_rest(s, i);
+    }
     return SIZE_MAX;
 }
 
@@ -79,15 +82,16 @@ static enum status gather(struct session *s, size_t first, size_t n, struct job_
 {
     bool ok = true;
     for (size_t i = first; ok && i < first + n; i++) {
-        const struct session_run *r = session_at(s, i);
+        const struct session_run *r = session_look(s, i);
+        ok = r != NULL;
         for (size_t k = 0; ok && r->kind == RUN_SWEEP && k < r->sweep.npoints; k++)
             ok = add(d, &r->sweep.points[k]);
-        if (r->kind == RUN_SWEEP)
-            ok = ok && add(d, &r->sweep.bpa) && add(d, &r->sweep.cha);
+        if (ok && r->kind == RUN_SWEEP)
+            ok = add(d, &r->sweep.bpa) && add(d, &r->sweep.cha);
         for (size_t k = 0; ok && r->kind == RUN_TUNE && k < r->ntrail; k++)
             ok = add(d, &r->trail[k]);
-        d->probe = r->kind == RUN_TUNE ? r->probe : NULL;
-        d->nprobe = r->kind == RUN_TUNE ? r->nprobe : 0;
+        d->probe = ok && r->kind == RUN_TUNE ? r->probe : NULL;
+        d->nprobe = ok && r->kind == RUN_TUNE ? r->nprobe : 0;
     }
     return ok ? ST_OK : ST_NOMEM;
 }
@@ -102,7 +106,7 @@ enum status job_resume(struct job_engine *e, long number, struct queued *q, stru
 {
     struct job_state *st = &e->state;
     size_t i = !st->session ? SIZE_MAX : number < 0 ? last_cut_off(st->session) : (size_t)number;
-    const struct session_run *r = st->session ? session_at(st->session, i) : NULL;
+    const struct session_run *r = st->session ? session_look(st->session, i) : NULL;
     if (!r || !job_cut_off(r)) {
         diag_error(ds, "resume",
                    r ? "run %zu is no sweep or search that was cut off"

@@ -1,5 +1,6 @@
 /* What each request does. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
@@ -93,7 +94,9 @@ void job_advise(struct job_engine *e)
 void job_show_run(struct job_engine *e, size_t i)
 {
     struct job_state *st = &e->state;
-    struct shared_ref *b = job_run_box(session_at(st->session, i));
+    const struct session_run *r = session_look(st->session, i);
+    struct shared_ref *b = r ? job_run_box(r) : NULL;
+    session_rest(st->session, i);
     if (!b)
         return;
     if (i < st->nruns)
@@ -106,10 +109,24 @@ static void save(struct job_engine *e)
 {
     struct diags ds = { 0 };
     bool was = e->state.unsaved;
+    int64_t begun = base_now_ns();
     e->state.unsaved = session_save(e->state.session, &ds) != ST_OK;
+    e->state.saved_ns = base_now_ns();
+    e->state.saving_ns = e->state.saved_ns - begun;
     if (e->state.unsaved && !was) /* said once; the session goes on in memory */
         job_say_all(e, &ds);
     diags_free(&ds);
+}
+
+/* After a point of a run that goes on. A large file is written again only when eight times as long has
+ * passed as writing it takes, so that the time of a sweep does not grow with what the session holds; the
+ * end of a run is always written. */
+#define LARGE_FILE ((uint64_t)4 << 20)
+static void save_point(struct job_engine *e)
+{
+    const struct job_state *st = &e->state;
+    if (session_bytes(st->session) < LARGE_FILE || base_now_ns() - st->saved_ns >= 8 * st->saving_ns)
+        save(e);
 }
 
 static struct session_run *begin_run(struct job_engine *e, enum run_kind kind, struct diags *ds)
@@ -156,7 +173,7 @@ static void on_point(void *ctx, const struct result *r, const char *why)
     double seconds = (double)(base_now_ns() - st->started_ns) / 1e9;
     st->rate = seconds > 0 ? (double)st->finished / seconds : 0;
     job_show_run(w->e, w->index);
-    save(w->e);
+    save_point(w->e);
     job_publish(w->e);
 }
 
@@ -319,6 +336,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, const s
         return s == ST_OK ? ST_NOMEM : s;
     w.index = session_count(e->state.session) - 1;
     struct tune_search_opts o = { .method = method,
+                                  .prove = TUNE_FULL,
                                   .budget_launches = q->number > 0 ? (unsigned)q->number : 0,
                                   .done = done->result,
                                   .ndone = done->n,
@@ -504,7 +522,8 @@ static enum status save_session(struct job_engine *e, const char *path, struct d
         return ST_OK; /* said when it went wrong */
     enum status s = ST_OK;
     if (path && *path) {
-        s = file_read(own, (size_t)1 << 30, &text, &n, ds);
+        s = workspace_output_check(path, false, ds);
+        s = s == ST_OK ? file_read(own, (size_t)1 << 30, &text, &n, ds) : s;
         if (s == ST_OK)
             s = file_write_atomic(path, text, n, ds);
         base_free(text);
@@ -537,7 +556,10 @@ static enum status save_report(struct job_engine *e, const char *path, struct di
         buf_printf(&name, "%.*s.html", (int)(strlen(own) - (ends_in(own, ".json") ? 5 : 0)), own);
     report_page(st->session, ends_in(name.s ? name.s : "", ".md") ? &report_markdown : &report_html,
                 &page);
-    enum status s = name.oom || page.oom ? ST_NOMEM : file_write_atomic(name.s, page.s, page.n, ds);
+    buf_show_from(&page, 0);
+    buf_puts(&page, WORKSPACE_MARK_PAGE "\n");
+    enum status s = name.oom || page.oom ? ST_NOMEM : workspace_output_check(name.s, false, ds);
+    s = s != ST_OK ? s : file_write_atomic(name.s, page.s, page.n, ds);
     if (s == ST_OK)
         job_say(e, DIAG_NOTE, name.s, NO_SPAN, "report written");
     buf_free(&name);
@@ -622,6 +644,8 @@ void job_work(struct job_engine *e, const struct queued *q)
     job_text(&st->what, name_of(q->kind));
     job_publish(e);
     enum status s = work(e, q, &ds);
+    if (st->session)
+        session_settle(st->session);
     bool told = ds.errors > 0;
     job_say_all(e, &ds);
     if (s == ST_CANCELLED)

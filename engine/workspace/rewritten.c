@@ -55,6 +55,9 @@ enum status workspace_code_write(const char *path, const struct pass_output *cod
 {
     struct buf text = { 0 };
     pass_standalone(code, &text);
+    if (text.s &&
+        !strstr(text.s, "gpulocw")) /* so that -o knows it again; behind everything: no line moves */
+        buf_printf(&text, "%s" WORKSPACE_MARK_PTX "\n", text.n && text.s[text.n - 1] == '\n' ? "" : "\n");
     enum status st = text.oom ? ST_NOMEM : file_write_atomic(path, text.s, text.n, ds);
     buf_free(&text);
     return st;

@@ -13,6 +13,7 @@
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -162,8 +163,8 @@ enum status workspace_launch(struct workspace *s, const struct args *a, bool req
     if (!s->spec && required) {
         struct diag *d = diag_add(ds, DIAG_ERROR, "launch", a->file[0], NO_SPAN,
                                   "no launch description: grid, block and arguments are not known");
-        diag_hint(d, "gpulocw launch FILE.ptx -o FILE.launch.json writes a first one (docs/cli.md says "
-                     "what stands in it)");
+        diag_hint(d, "gpulocw launch FILE.ptx -o FILE.launch.json writes a first one "
+                     "(docs/reference/launch.md says what stands in it)");
         return ST_INPUT;
     }
     if (!s->spec)
@@ -198,12 +199,27 @@ static enum status open_pool(struct workspace *s, const struct args *a, const st
     return st;
 }
 
+static double seconds_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    double v = text ? strtod(text, NULL) : 0;
+    return v > 0 && v < 1e6 ? v : 0;
+}
+
+struct dev_patience workspace_patience(const struct args *a)
+{
+    return (struct dev_patience){ .start = seconds_of("GPULOCW_WORKER_START"),
+                                  .silent = seconds_of("GPULOCW_WORKER_SILENT"),
+                                  .limit = a->time_limit };
+}
+
 enum status workspace_device(struct workspace *s, const struct args *a, struct diags *ds)
 {
     struct dev_env env = *a->env;
     env.workers = a->worker_n ? a->worker : NULL;
     env.nworkers = a->worker_n;
     env.threads = (unsigned)a->threads;
+    env.patience = workspace_patience(a);
     enum status st = a->devices || a->worker_n > 1
                          ? open_pool(s, a, &env, ds)
                          : dev_open(a->device ? a->device : DEFAULT_DEVICE, &env, &s->dev, ds);

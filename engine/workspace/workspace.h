@@ -7,6 +7,8 @@
 #include "engine/rec/device.h"
 #include "engine/session/session.h"
 
+struct dev_patience;
+
 struct ana_kernel;
 struct ana_opts;
 struct args;
@@ -42,6 +44,8 @@ enum status workspace_find_entry(const struct ptx_module *m, const char *said, c
                            struct diags *ds);
 enum status workspace_launch(struct workspace *s, const struct args *a, bool required, struct diags *ds);
 enum status workspace_device(struct workspace *s, const struct args *a, struct diags *ds);
+/* How long workers are waited for: --time-limit and the environment. */
+struct dev_patience workspace_patience(const struct args *a);
 enum status workspace_data(struct workspace *s, struct diags *ds);
 /* All of these that the command line names: PTX, launch, device, data. */
 enum status workspace_open(struct workspace *s, const struct args *a, struct diags *ds);
@@ -71,5 +75,12 @@ enum status workspace_code_write(const char *path, const struct pass_output *cod
 /* The launch description beside the PTX file of that name: spec's, as the code wants it. Says where. */
 enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
                              const struct pass_output *code, struct diags *ds);
+/* May -o write `path`? A new or empty file, one that gpulocw wrote (by its format key or mark),
+ * /dev/null, /dev/stdout, /dev/stderr, /dev/fd/N and the terminal: yes. ST_USAGE with a diagnostic:
+ * another file, a link that leads to another folder, a pipe or device, and not `force`. */
+enum status workspace_output_check(const char *path, bool force, struct diags *ds);
+/* What files without a format key end with: ours are known by it. */
+#define WORKSPACE_MARK_PTX  "// written by gpulocw"
+#define WORKSPACE_MARK_PAGE "<!-- written by gpulocw -->"
 
 #endif

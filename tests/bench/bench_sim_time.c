@@ -139,7 +139,8 @@ static double shaped(const char *kernel, const char *launch, uint32_t bx, uint32
     return cost;
 }
 
-/* Beside what one H200 measured (docs/measured-h200.md; the block shapes: docs/fidelity.md). */
+/* Beside what one H200 measured (docs/lab/measured-h200.md; the block shapes:
+ * docs/lab/micro-kernels.md). */
 static void facts(void)
 {
     /* a rate: every shape has the same instructions */

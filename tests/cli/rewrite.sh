@@ -18,7 +18,7 @@ refused "an order without --cluster" "--index does nothing" $G --index column
 refused "a distance without --prefetch" "--prefetch-distance does nothing" $G --prefetch-distance 4
 refused "structures without --softcache" "--softcache-data does nothing" $G --softcache-data A
 refused "a threshold for the vertical form" "--bypass-form hybrid has both" $G --bypass l1 --bypass-form vertical --pi 2
-refused "loads for a form that treats all alike" "names loads" $G --bypass l1 --bypass-loads 30 --pi 2
+refused "loads for a form that treats all alike" "chooses loads" $G --bypass l1 --bypass-loads 30 --pi 2
 refused "an operator for the hardware form" "inserts no operator" $V --device sim:fermi-16k --bypass l1 --bypass-form hardware --bypass-op cs --pi 3
 refused "a threshold beyond the CTA's warps" "the threshold is 0..8" $G --bypass l1 --pi 9
 refused "the L2's operator for L1" "policy of L2 alone" $G --bypass l1 --bypass-op cache_hint --pi 2

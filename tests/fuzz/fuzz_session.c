@@ -43,8 +43,14 @@ static void again(const struct buf *text, struct buf *out)
     char path[64];
     struct launch_file f;
     int fd = file_of(text->s, text->n, path);
-    if (launch_file_read(path, &f, NULL) != ST_OK)
+    struct diags ds = { 0 };
+    if (launch_file_read(path, &f, &ds) != ST_OK) {
+        struct buf why = { 0 };
+        diags_print(&ds, &why);
+        fprintf(stderr, "%s\ncannot be read again:\n%s", text->s, why.s ? why.s : "");
         abort();
+    }
+    diags_free(&ds);
     launch_file_text(f.launch, f.n, out);
     launch_file_free(&f);
     close(fd);

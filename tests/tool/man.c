@@ -1,5 +1,6 @@
 /* Writes the manual page from the tables of the program: commands, options, knobs,
  * keys and commands of the workbench. `make man` puts it into docs/gpulocw.1. */
+#include "engine/base/version.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/rec/knobs.h"
 #include "engine/session/session.h"
@@ -145,7 +146,8 @@ static void files(void)
     static const struct {
         const char *name, *what;
     } rows[] = {
-        { "app.launch.json", "launch description of app.ptx: grid, block, arguments (docs/cli.md)" },
+        { "app.launch.json",
+          "launch description of app.ptx: grid, block, arguments (docs/reference/launch.md)" },
         { "sessions/", "where sessions go when the working folder has one that can be written, else "
                        "$XDG_DATA_HOME/gpulocw/sessions/" },
         { "$XDG_CONFIG_HOME/gpulocw/config", "settings of the workbench: theme, mouse, plot" },

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The tables of docs/tuning.md.
+# The tables of docs/lab/search-reference.md.
 #   tune_table.sh methods GPULOCW [BUDGET]     every tuning method on demo launches of the simulated device
 #   tune_table.sh reference GPULOCW DEVICE [KERNEL:LAUNCH...]
 #       exhaustive reference against search: best times, launches, seconds; and the search's line run again by itself,

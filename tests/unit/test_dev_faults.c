@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define N     256u
-#define HEAD  16u
+#define HEAD  WIRE_HEAD
 #define TRIES 3
 
 /* ---- the relay ---- */
@@ -62,11 +62,24 @@ static uint8_t *next_frame(int fd, size_t *n)
     size_t body = 0;
     for (unsigned i = 8; i-- > 0;)
         body = body << 8 | head[8 + i];
-    uint8_t *p = malloc(HEAD + body + 1);
-    if (!p || !read_full(fd, p + HEAD, body + 1))
+    /* shorter than a head: what was read of HELLO goes with it */
+    bool greeting = head[4] == WIRE_GREETING;
+    size_t rest = greeting ? WIRE_GREET : body + 1;
+    uint8_t *p = malloc(HEAD + rest);
+    if (!p)
         exit(3);
     memcpy(p, head, HEAD);
-    *n = HEAD + body + 1;
+    if (greeting) { /* the length stands further on */
+        if (!read_full(fd, p + HEAD, WIRE_GREET))
+            exit(3);
+        rest = WIRE_GREET + p[WIRE_GREET + 8] + 1u;
+        p = realloc(p, HEAD + rest);
+        if (!p || !read_full(fd, p + HEAD + WIRE_GREET, rest - WIRE_GREET))
+            exit(3);
+    } else if (!read_full(fd, p + HEAD, rest)) {
+        exit(3);
+    }
+    *n = HEAD + rest;
     return p;
 }
 

@@ -1,5 +1,7 @@
 /* The worker protocol, launchers, workers that die, and pools of them. The device
  * at the far end is the fake driver. */
+#include "engine/base/crc.h"
+#include "engine/base/version.h"
 #include "engine/dev/worker/wire.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
@@ -208,14 +210,21 @@ static void test_greeting_after_noise(void **state)
     int fd[2];
     uint32_t version = 0;
     assert_int_equal(pipe(fd), 0);
+    struct wire_stream in = { .fd = fd[0] };
     assert_int_equal(write(fd[1], "Last login: GLW GL", 18), 18);
-    assert_true(wire_send(fd[1], WIRE_GREETING, NULL, NULL));
-    assert_int_equal(wire_greeting(fd[0], base_now_ns() + 1000000000, NULL, &version), WIRE_OK);
+    assert_true(wire_greet(fd[1]));
+    assert_int_equal(wire_greeting(&in, base_now_ns() + 1000000000, NULL, &version), WIRE_OK);
     assert_int_equal(version, WIRE_VERSION);
-    assert_int_equal(write(fd[1], "no sense at all, and long", 25), 25);
-    enum wire_type type;
+    struct wire_frame f;
+    struct wire_hello hello;
     struct buf b = { 0 };
-    assert_int_equal(wire_recv(fd[0], base_now_ns() + 1000000000, NULL, &type, &b), WIRE_BAD);
+    assert_int_equal(wire_recv(&in, INT64_MAX, NULL, &f, &b), WIRE_OK);
+    assert_int_equal(f.type, WIRE_HELLO);
+    assert_true(wire_get_hello(&b, &hello));
+    assert_string_equal(hello.program, GPULOCW_VERSION);
+    assert_int_equal(hello.newest, WIRE_VERSION);
+    assert_int_equal(write(fd[1], "no sense at all, and long, longer than a head", 45), 45);
+    assert_int_equal(wire_recv(&in, INT64_MAX, NULL, &f, &b), WIRE_BAD);
     close(fd[1]);
     close(fd[0]);
     buf_free(&b);
@@ -225,20 +234,27 @@ static void test_frame_limits(void **state)
 {
     (void)state;
     int fd[2];
-    enum wire_type type;
+    struct wire_frame f;
     struct buf b = { 0 };
-    static const uint8_t huge[16] = { 'G', 'L', 'W', WIRE_VERSION, WIRE_REPLY, 0, 0, 0, 0, 0, 0, 0, 1,
-                                      0,   0,   0 };
+    uint8_t huge[WIRE_HEAD] = {
+        'G', 'L', 'W', WIRE_VERSION, WIRE_REPLY, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0
+    };
+    uint32_t crc = base_crc32c(0, huge, WIRE_HEAD - 4);
+    for (unsigned i = 0; i < 4; i++)
+        huge[WIRE_HEAD - 4 + i] = (uint8_t)(crc >> 8 * i); /* whole, and still too long */
     assert_int_equal(pipe(fd), 0);
-    assert_int_equal(wire_recv(fd[0], base_now_ns() + 30000000, NULL, &type, &b), WIRE_TIMEOUT);
-    assert_int_equal(write(fd[1], huge, sizeof huge), 16);
-    assert_int_equal(wire_recv(fd[0], base_now_ns() + 1000000000, NULL, &type, &b), WIRE_BAD);
+    struct wire_stream in = { .fd = fd[0] };
+    assert_int_equal(wire_recv(&in, base_now_ns() + 30000000, NULL, &f, &b), WIRE_TIMEOUT);
+    assert_int_equal(write(fd[1], huge, sizeof huge), sizeof huge);
+    assert_int_equal(wire_recv(&in, INT64_MAX, NULL, &f, &b), WIRE_BAD);
     close(fd[1]);
-    assert_int_equal(wire_recv(fd[0], INT64_MAX, NULL, &type, &b), WIRE_CLOSED);
+    in = (struct wire_stream){ .fd = fd[0] };
+    assert_int_equal(wire_recv(&in, INT64_MAX, NULL, &f, &b), WIRE_CLOSED);
     close(fd[0]);
     assert_int_equal(pipe(fd), 0);
     close(fd[0]);
-    assert_false(wire_send(fd[1], WIRE_REPLY, NULL, NULL)); /* and no SIGPIPE */
+    /* and no SIGPIPE */
+    assert_false(wire_send(fd[1], &(struct wire_frame){ .type = WIRE_REPLY }, NULL, INT64_MAX, NULL));
     close(fd[1]);
     buf_free(&b);
 }
@@ -278,7 +294,8 @@ static void test_nonsense_requests(void **state)
     wire_text(&b, "sim:hopper-h200");
     wire_u32(&b, 1);
     wire_u32(&b, 0);
-    assert_true(wire_send(to[1], WIRE_OPEN, &b, NULL));
+    assert_true(wire_send(to[1], &(struct wire_frame){ WIRE_OPEN, 1, 0 }, &b, INT64_MAX, NULL));
+    uint64_t number = 1;
     for (uint64_t i = 0; i < 3000; i++) {
         uint64_t z = base_splitmix(7, i);
         buf_clear(&b);
@@ -287,7 +304,9 @@ static void test_nonsense_requests(void **state)
             wire_u32(&b, base_splitmix(z, k) % 3 ? (uint32_t)(base_splitmix(z, k) >> 8) % 9 / 8
                                                  : (uint32_t)base_splitmix(z, k));
         enum wire_type type = (enum wire_type)(WIRE_LOAD + (z >> 32) % 10);
-        assert_true(wire_send(to[1], type, &b, NULL));
+        assert_true(wire_send(to[1],
+                              &(struct wire_frame){ type, type == WIRE_CANCEL ? number : ++number, 0 },
+                              &b, INT64_MAX, NULL));
     }
     close(to[1]);
     pthread_join(worker, NULL);

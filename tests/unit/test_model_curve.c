@@ -209,8 +209,8 @@ static void simulated_curves(void **state)
     }
 }
 
-/* Both sides of each stated number (docs/categories.md), on curves of N points without noise: 2 % and 5
- * % hold. */
+/* Both sides of each stated number (docs/concepts.md), on curves of N points without noise: 2 % and 5 %
+ * hold. */
 static struct model_curve of_times(double (*f)(int i, double a), double a)
 {
     struct model_point p[N];

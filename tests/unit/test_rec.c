@@ -29,7 +29,8 @@ static struct launch_data one_buffer(struct arg_spec *a, struct launch_spec *l, 
     return d;
 }
 
-/* docs/cli.md: lo + (hi-lo)*((z>>40)/2^24) in double, rounded once; integers lo + z mod (hi-lo+1). */
+/* docs/reference/launch.md: lo + (hi-lo)*((z>>40)/2^24) in double, rounded once; integers lo + z mod
+ * (hi-lo+1). */
 static void random_as_stated(void **state)
 {
     (void)state;
@@ -165,7 +166,7 @@ static void file_again(void **state)
     assert_memory_equal(launch_view_at(v, 4094, 4), was + 8 + 4094, 4);
     assert_true(pwrite(fd, &other, 1, N - 3) == 1);
     assert_int_equal(launch_buffer_fill(b, again, 2, &ds), ST_INPUT);
-    assert_non_null(strstr(ds.v[0].msg, "does not hold any more"));
+    assert_non_null(strstr(ds.v[0].msg, "changed after it was read"));
     assert_null(launch_view_at(v, b->n - 8, 8));
     assert_memory_equal(launch_view_at(v, 4094, 4), was + 8 + 4094, 4); /* that was made before */
     assert_true(ftruncate(fd, N - 1) == 0);

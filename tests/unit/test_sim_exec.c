@@ -4,6 +4,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/exec/access.h"
 #include "engine/sim/mem.h"
+#include "engine/sim/preset.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/step.h"
 

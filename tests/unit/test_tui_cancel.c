@@ -1,5 +1,6 @@
 /* The analysis in the background is told, and stops when it is asked to: at once, and for good. */
 #include "engine/analysis/analysis.h"
+#include "engine/analysis/curve.h"
 
 #include "tests/support.h"
 

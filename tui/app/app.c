@@ -8,7 +8,6 @@
 #include "engine/workspace/job.h"
 #include "tui/app/command.h"
 #include "tui/app/config.h"
-#include "tui/app/export.h"
 #include "tui/app/legal.h"
 #include "tui/app/lesson_run.h"
 #include "tui/app/notice.h"
@@ -132,6 +131,8 @@ void app_begin_frame(struct app *a)
         page_clear(&a->chart[p]);
     }
     page_clear(&a->over);
+    /* also where the panel is not drawn: its lines point into the module that was open */
+    source_refresh(a);
     a->runs.order = NULL; /* it lay in the old frame */
     a->runs.norder = 0;
     lesson_update(a); /* what the mouse did, too */
@@ -354,8 +355,8 @@ static unsigned global_request(struct app *a, enum request r)
     case REQ_NEXT_KERNEL: return next_kernel(a);
     case REQ_UNDO: undo_options(a, false); return UI_REDRAW;
     case REQ_REDO: undo_options(a, true); return UI_REDRAW;
-    case REQ_WRITE: app_post(a, JOB_WRITE, "", 0); return UI_REDRAW;
-    case REQ_EXPORT: export_panel(a, a->focus == PANEL_VALLEY ? "svg" : "text", NULL); return UI_REDRAW;
+    case REQ_WRITE: return app_command(a, "write");
+    case REQ_EXPORT: return app_command(a, a->focus == PANEL_VALLEY ? "export svg" : "export text");
     case REQ_REDRAW: return UI_REDRAW | UI_REPAINT;
     case REQ_SUSPEND: return UI_SUSPEND;
     default: break;
@@ -504,6 +505,7 @@ static unsigned prompt_done(struct app *a)
     case PROMPT_FILTER:
         snprintf(a->runs.filter, sizeof a->runs.filter, "%.*s", (int)sizeof a->runs.filter - 1, p.text);
         break;
+    case PROMPT_CONFIRM: return lesson_answer(a, p.text);
     case PROMPT_NONE: break;
     }
     return UI_REDRAW;

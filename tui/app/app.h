@@ -46,6 +46,8 @@ struct lesson_view {
     struct options at_step;
     /* 0: above the panel; k: over it, part k of what does not fit */
     unsigned part;
+    char asked[PROMPT_TEXT];
+    bool agreed; /* a command that writes, and the user's yes to it */
     /* the lesson's first commands were given; what was open until then */
     bool begun;
     const struct ptx_module *before;

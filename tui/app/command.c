@@ -161,7 +161,8 @@ static unsigned cmd_watch(struct app *a, char *args)
     }
     a->reload.watch = on;
     app_notice(a, DIAG_NOTE,
-               on ? "the PTX is read again whenever it is written" : "a written PTX is only told of");
+               on ? "the PTX is read again whenever it is written"
+                  : "a change of the PTX is only reported");
     return UI_REDRAW;
 }
 
@@ -215,7 +216,7 @@ static unsigned cmd_mouse(struct app *a, char *args)
     return UI_REDRAW | UI_MOUSE;
 }
 
-static unsigned report_text_plot(struct app *a, char *args)
+static unsigned cmd_plot(struct app *a, char *args)
 {
     for (int i = 0; styles[i]; i++)
         if (!strcmp(styles[i], args)) {
@@ -383,58 +384,69 @@ static unsigned cmd_demo(struct app *a, char *args)
 static const struct command_info commands[] = {
     { "sweep", "[AXIS,...]",
       "sweep pi, agents, carveout, block, or any option with values: sweep coarsen=1/2/4", COMPLETE_AXIS,
-      cmd_sweep },
-    { "run", "", "run the present options once", COMPLETE_NONE, cmd_run },
+      COMMAND_ACTS, cmd_sweep },
+    { "run", "", "run the present options once", COMPLETE_NONE, COMMAND_ACTS, cmd_run },
     { "tune", "[METHOD [BUDGET]]", "search all knobs; the budget counts launches", COMPLETE_METHOD,
-      cmd_tune },
+      COMMAND_ACTS, cmd_tune },
     { "resume", "",
       "go on with the sweep or search that was cut off last (in the runs panel: the one selected)",
-      COMPLETE_NONE, cmd_resume },
-    { "cancel", "", "stop what is running; what is measured stays", COMPLETE_NONE, cmd_cancel },
-    { "set", "KNOB VALUE", "set an option: set agents 3", COMPLETE_KNOB, cmd_set },
-    { "unset", "[KNOB]", "an option (or all) back to its default", COMPLETE_KNOB, cmd_unset },
-    { "best", "", "take the best point of the shown sweep as options", COMPLETE_NONE, cmd_best },
-    { "undo", "", "undo the last change of options", COMPLETE_NONE, cmd_undo },
-    { "redo", "", "redo it", COMPLETE_NONE, cmd_redo },
-    { "open", "FILE", "open a PTX, launch or session file", COMPLETE_OPEN, cmd_open },
+      COMPLETE_NONE, COMMAND_ACTS, cmd_resume },
+    { "cancel", "", "stop what is running; what is measured stays", COMPLETE_NONE, COMMAND_ACTS,
+      cmd_cancel },
+    { "set", "KNOB VALUE", "set an option: set agents 3", COMPLETE_KNOB, COMMAND_SHOWS, cmd_set },
+    { "unset", "[KNOB]", "an option (or all) back to its default", COMPLETE_KNOB, COMMAND_SHOWS,
+      cmd_unset },
+    { "best", "", "take the best point of the shown sweep as options", COMPLETE_NONE, COMMAND_SHOWS,
+      cmd_best },
+    { "undo", "", "undo the last change of options", COMPLETE_NONE, COMMAND_SHOWS, cmd_undo },
+    { "redo", "", "redo it", COMPLETE_NONE, COMMAND_SHOWS, cmd_redo },
+    { "open", "FILE", "open a PTX, launch or session file", COMPLETE_OPEN, COMMAND_ACTS, cmd_open },
     { "reload", "", "read the PTX and its launch again, as compiled anew; options and place stay",
-      COMPLETE_NONE, cmd_reload },
-    { "watch", "on|off", "read the PTX again whenever it is written", COMPLETE_SWITCH, cmd_watch },
-    { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, cmd_kernel },
-    { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, cmd_device },
+      COMPLETE_NONE, COMMAND_ACTS, cmd_reload },
+    { "watch", "on|off", "read the PTX again whenever it is written", COMPLETE_SWITCH, COMMAND_ACTS,
+      cmd_watch },
+    { "kernel", "NAME", "make another kernel the current one", COMPLETE_KERNEL, COMMAND_SHOWS,
+      cmd_kernel },
+    { "device", "SPEC", "use another device: device sim:fermi-16k", COMPLETE_DEVICE, COMMAND_ACTS,
+      cmd_device },
     { "launch", "FIELD VALUE",
       "change the launch: grid, block, shared or an argument; launch guess makes one", COMPLETE_LAUNCH,
-      cmd_launch },
-    { "save", "[FILE]", "save the session", COMPLETE_FILE, cmd_save },
+      COMMAND_SHOWS, cmd_launch },
+    { "save", "[FILE]", "save the session", COMPLETE_FILE, COMMAND_WRITES, cmd_save },
     { "write", "[FILE.ptx]", "write the rewritten kernel (FILE.tuned.ptx) and the launch it wants",
-      COMPLETE_FILE, cmd_write },
+      COMPLETE_FILE, COMMAND_WRITES, cmd_write },
     { "report", "[FILE.html|FILE.md]",
-      "write the whole session as a page: curves, counters, what changed", COMPLETE_FILE,
+      "write the whole session as a page: curves, counters, what changed", COMPLETE_FILE, COMMAND_WRITES,
       cmd_report_page },
-    { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, cmd_save_launch },
+    { "save-launch", "[FILE]", "save the launch description", COMPLETE_FILE, COMMAND_WRITES,
+      cmd_save_launch },
     { "overlay", "", "lay the sweep before (or the marked run) over the shown one, and off",
-      COMPLETE_NONE, cmd_overlay },
-    { "metric", "time|speed|hits|dram", "what the valley panel plots", COMPLETE_METRIC, cmd_metric },
+      COMPLETE_NONE, COMMAND_SHOWS, cmd_overlay },
+    { "metric", "time|speed|hits|dram", "what the valley panel plots", COMPLETE_METRIC, COMMAND_SHOWS,
+      cmd_metric },
     { "compare", "SESSION", "lay the curve of another session over this one", COMPLETE_FILE,
-      cmd_compare },
+      COMMAND_ACTS, cmd_compare },
     { "export", "[text|svg|csv|json [FILE]]", "write the current panel or plot to a file",
-      COMPLETE_FORMAT, cmd_export },
+      COMPLETE_FORMAT, COMMAND_WRITES, cmd_export },
     { "note", "TEXT", "write a note to the run selected in the runs panel, or shown", COMPLETE_NONE,
-      cmd_note },
-    { "panel", "NAME", "go to a panel", COMPLETE_PANEL, cmd_panel },
-    { "line", "N", "go to a line of the source", COMPLETE_NONE, cmd_line },
-    { "lesson", "FILE", "open a lesson", COMPLETE_OPEN, cmd_lesson },
-    { "demo", "", "the list of demo kernels and lessons", COMPLETE_NONE, cmd_demo },
-    { "replay", "play|step|end|off", "play the recorded points again", COMPLETE_REPLAY, cmd_replay },
+      COMMAND_WRITES, cmd_note },
+    { "panel", "NAME", "go to a panel", COMPLETE_PANEL, COMMAND_SHOWS, cmd_panel },
+    { "line", "N", "go to a line of the source", COMPLETE_NONE, COMMAND_SHOWS, cmd_line },
+    { "lesson", "FILE", "open a lesson", COMPLETE_OPEN, COMMAND_ACTS, cmd_lesson },
+    { "demo", "", "the list of demo kernels and lessons", COMPLETE_NONE, COMMAND_ACTS, cmd_demo },
+    { "replay", "play|step|end|off", "play the recorded points again", COMPLETE_REPLAY, COMMAND_SHOWS,
+      cmd_replay },
     { "theme", "NAME",
       "dark, light, high-contrast, okabe-ito, okabe-ito-light, or a theme file; by the terminal's "
       "background at first",
-      COMPLETE_THEME, cmd_theme },
-    { "plot", "braille|block|ascii", "how curves are drawn", COMPLETE_STYLE, report_text_plot },
-    { "mouse", "on|off", "use the mouse, or leave it to the terminal", COMPLETE_SWITCH, cmd_mouse },
-    { "keys", "", "write the key map to the configuration folder, to edit it", COMPLETE_NONE, cmd_keys },
-    { "help", "", "help for the current panel", COMPLETE_NONE, cmd_help },
-    { "quit", "", "leave the workbench", COMPLETE_NONE, cmd_quit },
+      COMPLETE_THEME, COMMAND_WRITES, cmd_theme },
+    { "plot", "braille|block|ascii", "how curves are drawn", COMPLETE_STYLE, COMMAND_WRITES, cmd_plot },
+    { "mouse", "on|off", "use the mouse, or leave it to the terminal", COMPLETE_SWITCH, COMMAND_WRITES,
+      cmd_mouse },
+    { "keys", "", "write the key map to the configuration folder, to edit it", COMPLETE_NONE,
+      COMMAND_WRITES, cmd_keys },
+    { "help", "", "help for the current panel", COMPLETE_NONE, COMMAND_SHOWS, cmd_help },
+    { "quit", "", "leave the workbench", COMPLETE_NONE, COMMAND_ACTS, cmd_quit },
 };
 
 size_t cmdline_count(void)
@@ -468,6 +480,17 @@ bool cmdline_known(const char *line)
     return find(take_word(&rest)) != NULL;
 }
 
+bool cmdline_begins(const char *line)
+{
+    char copy[PROMPT_TEXT];
+    snprintf(copy, sizeof copy, "%s", line + (*line == ':'));
+    char *rest = copy;
+    const struct command_info *c = find(take_word(&rest));
+    bool file = strchr(rest, '/') || strstr(rest, "custom:") ||
+                (c && c->run == cmd_launch && !strncmp(rest, "guess", 5));
+    return c && c->use == COMMAND_SHOWS && !file;
+}
+
 unsigned app_command(struct app *a, const char *line)
 {
     char copy[PROMPT_TEXT];
@@ -479,6 +502,8 @@ unsigned app_command(struct app *a, const char *line)
     if (!*name)
         return UI_REDRAW;
     const struct command_info *c = find(strcmp(name, "q") ? name : "quit");
+    if (c && c->use == COMMAND_WRITES && a->lesson.lesson && !a->lesson.agreed)
+        return lesson_ask(a, line, c->name, rest);
     if (!c) {
         app_notice(a, DIAG_ERROR, "no command '%s' (? lists them)", name);
         return UI_REDRAW;

@@ -84,7 +84,7 @@ static void read_part(struct app *a, const char *dir, const char *name, struct d
     char *path = path_of(dir, name), *data = NULL;
     size_t n;
     struct diags none = { 0 };
-    if (path && access(path, R_OK) == 0 && file_read(path, 1 << 20, &data, &n, &none) == ST_OK)
+    if (path && access(path, R_OK) == 0 && file_read_regular(path, 1 << 20, &data, &n, &none) == ST_OK)
         use(a, path, (struct str){ data, n }, ds);
     diags_free(&none);
     base_free(data);

@@ -2,6 +2,7 @@
 #include "tui/app/export.h"
 
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
 #include "tui/app/app.h"
@@ -190,11 +191,11 @@ static void export_svg(struct app *a, struct buf *out)
     buf_puts(out, "</svg>\n");
 }
 
-/* ---- JSON: the contract's own documents (docs/cli.md) ---- */
+/* ---- JSON: the contract's own documents (docs/reference/json.md) ---- */
 
 /* The panels about the code give the analysis of the kernel, the others the run that the valley panel
  * shows. */
-/* The analysis of the kernel or the run that is shown, as a document of docs/cli.md. */
+/* The analysis of the kernel or the run that is shown, as a document of docs/reference/json.md. */
 static void export_json(struct app *a, struct buf *out)
 {
     const struct job_snapshot *s = a->snap;
@@ -252,6 +253,7 @@ void export_panel(struct app *a, const char *format, const char *path)
         return;
     }
     export_formats[f].put(a, &out);
+    buf_show_from(&out, 0);
     snprintf(name, sizeof name, "gpulocw-%s.%s",
              export_formats[f].plot ? "valley" : panel_info(a->focus)->name, export_formats[f].ending);
     path = path ? path : name;

@@ -9,6 +9,7 @@
 #include "tui/app/app.h"
 #include "tui/app/command.h"
 #include "tui/app/config.h"
+#include "tui/app/prompt.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
 #include "tui/base/request.h"
@@ -56,6 +57,11 @@ bool lesson_open(struct app *a, const char *path)
     a->lesson.before = a->snap->module;
     a->lesson.runs_before = a->snap->nruns;
     a->overlay = OVERLAY_NONE;
+    if (strstr(l->file, "..") || *l->file == '/' || (l->device && strchr(l->device, '/'))) {
+        app_notice(a, DIAG_ERROR, "the lesson names a file outside its folder: not opened");
+        lesson_close(a);
+        return false;
+    }
     if (l->device)
         app_post(a, JOB_DEVICE, l->device, 0);
     snprintf(file, sizeof file, "%s/%s", a->data_dir ? a->data_dir : ".", l->file);
@@ -101,10 +107,66 @@ static void begin(struct app *a)
     if (v->begun || !opened(a))
         return;
     v->begun = true;
+    const char *refused = NULL;
     for (unsigned i = 0; i < v->lesson->nbegin; i++)
-        app_command(a, v->lesson->begin[i]);
+        if (cmdline_begins(v->lesson->begin[i]))
+            app_command(a, v->lesson->begin[i]);
+        else
+            refused = v->lesson->begin[i];
     v->at_step = a->options;
     *a->notice = '\0';
+    if (refused)
+        app_notice(a, DIAG_WARNING,
+                   "the lesson wanted '%s' at its beginning: not done, it may only set and show",
+                   refused);
+}
+
+/* Where a command that writes would write, as the whole path. */
+static void put_target(const char *name, const char *args, char *out, size_t n)
+{
+    char cwd[1024];
+    const char *file = args;
+    if (!strcmp(name, "export"))
+        file = strchr(args, ' ') ? strchr(args, ' ') + 1 : "gpulocw-PANEL.*";
+    bool configuration = !strcmp(name, "theme") || !strcmp(name, "plot") || !strcmp(name, "mouse") ||
+                         !strcmp(name, "keys");
+    if (!strcmp(name, "note") || (!strcmp(name, "save") && !*file))
+        snprintf(out, n, "the session's own file");
+    else if (configuration)
+        snprintf(out, n, "the configuration folder");
+    else if (!*file)
+        snprintf(out, n, "a file beside the one that is open");
+    else
+        snprintf(out, n, "%s%s%s",
+                 *file == '/'              ? ""
+                 : getcwd(cwd, sizeof cwd) ? cwd
+                                           : ".",
+                 *file == '/' ? "" : "/", file);
+}
+
+unsigned lesson_ask(struct app *a, const char *line, const char *name, const char *args)
+{
+    char path[1600];
+    put_target(name, args, path, sizeof path);
+    snprintf(a->lesson.asked, sizeof a->lesson.asked, "%s", line);
+    app_notice(a, DIAG_WARNING, "%s writes %s", name, path);
+    prompt_open(&a->prompt, PROMPT_CONFIRM, "during a lesson: write it? (y/n) ", "", 0);
+    return UI_REDRAW;
+}
+
+unsigned lesson_answer(struct app *a, const char *typed)
+{
+    char line[PROMPT_TEXT];
+    snprintf(line, sizeof line, "%s", a->lesson.asked);
+    *a->lesson.asked = '\0';
+    if (*typed != 'y' && *typed != 'Y') {
+        app_notice(a, DIAG_NOTE, "nothing was written");
+        return UI_REDRAW;
+    }
+    a->lesson.agreed = true;
+    unsigned done = app_command(a, line);
+    a->lesson.agreed = false;
+    return done | UI_REDRAW;
 }
 
 void lesson_move(struct app *a, int by)
@@ -160,6 +222,9 @@ enum status lesson_check(const struct lesson *l, struct diags *ds)
         if (!cmdline_known(l->begin[k]))
             diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
                      "lesson, \"begin\": '%s' is not understood", l->begin[k]);
+        else if (!cmdline_begins(l->begin[k]))
+            diag_add(ds, DIAG_ERROR, "lesson", NULL, NO_SPAN,
+                     "lesson, \"begin\": '%s' is not allowed: only what sets and shows", l->begin[k]);
     for (unsigned i = 0; i < l->nsteps; i++) {
         const struct lesson_step *s = &l->step[i];
         struct str bad;

@@ -13,6 +13,10 @@ void lesson_close(struct app *a);
 void lesson_move(struct app *a, int by);
 /* Looks whether the present step's check holds; true when that changed. */
 bool lesson_update(struct app *a);
+/* A command that writes waits for a yes; the notice shows the whole path. lesson_answer: what was typed.
+ */
+unsigned lesson_ask(struct app *a, const char *line, const char *name, const char *args);
+unsigned lesson_answer(struct app *a, const char *typed);
 
 /* Checks: comparisons joined by "and" and "or" (and binds tighter), e.g.
  *   l1.hit_rate >= 60 and pi > 0        category == cache-congested

@@ -10,7 +10,8 @@ enum prompt_kind {
     PROMPT_SEARCH,
     PROMPT_VALUE,
     PROMPT_NOTE,
-    PROMPT_FILTER
+    PROMPT_FILTER,
+    PROMPT_CONFIRM
 };
 #define PROMPT_TEXT 512
 struct prompt {

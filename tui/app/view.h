@@ -71,6 +71,8 @@ void list_fit(struct list *l, unsigned rows);
 #define X(id, name, title, brief, help, list) extern const struct view view_##name;
 PANEL_LIST(X)
 #undef X
+/* Brings the source panel's lines up to date with the text that is open now. */
+void source_refresh(struct app *a);
 /* A value typed at the prompt for an item of the options panel. */
 void view_options_value(struct app *a, long item, const char *text);
 /* The same by name: grid, block, shared, or an argument. False: no such field. */

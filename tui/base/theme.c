@@ -186,7 +186,7 @@ enum status theme_load(const char *path, struct theme *t, struct diags *ds)
 {
     char *data = NULL;
     size_t n = 0;
-    enum status st = file_read(path, 1 << 20, &data, &n, ds);
+    enum status st = file_read_regular(path, 1 << 20, &data, &n, ds);
     if (st == ST_OK)
         st = theme_parse(path, (struct str){ data, n }, t, ds);
     else

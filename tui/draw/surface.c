@@ -2,6 +2,7 @@
 #include "tui/draw/surface.h"
 
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "tui/base/text.h"
 #include "tui/base/theme.h"
 
@@ -67,6 +68,7 @@ static void break_wide(struct surface *s, int x, int y)
 
 void surface_put(struct surface *s, int x, int y, uint32_t cp, enum role role)
 {
+    cp = shown_point(cp) ? cp : '?';
     unsigned w = cp_width(cp);
     if (!inside(s, x, y))
         return;
@@ -97,7 +99,7 @@ int surface_text(struct surface *s, int x, int y, enum role role, struct str t)
         if (cp == '\t')
             cp = ' ';
         unsigned w = cp_width(cp);
-        if (w == 0 && cp >= 0x300) {
+        if (w == 0 && cp >= 0x300 && shown_point(cp)) {
             add_mark(s, x - 1, y, cp);
             continue;
         }

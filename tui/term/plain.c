@@ -4,6 +4,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/cmd/cmd.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/result.h"
@@ -40,6 +41,7 @@ static void print(const struct plain *p, const char *s, size_t n)
     char u[4];
     for (size_t i = 0; i < n;) {
         i += utf8_decode(s + i, n - i, &cp);
+        cp = shown_point(cp) || cp == '\n' || cp == '\t' ? cp : '?';
         if (p->a->set.ascii && cp >= 0x80 && surface_resize(&cell, 1, 1)) {
             cell.cell[0].cp = cp;
             surface_ascii(&cell);

@@ -463,7 +463,7 @@ static unsigned change_round(struct app *a, int by, bool other)
     if (at == LOOPS_MOST) {
         app_notice(a, DIAG_NOTE, "%s",
                    i > 0 ? "the address of this access does not change from round to round"
-                         : "choose one load first: the lanes of all cannot be drawn at once");
+                         : "choose one load first: the lanes of all loads do not fit one picture");
         return UI_REDRAW;
     }
     unsigned *round = &a->coalesce.round[at];

@@ -155,7 +155,7 @@ static void put_heat(struct app *a, const struct ana_kernel *k, unsigned w)
     float top = k->nshare && k->share ? most_shared(k) : 0;
     if (!k->nshare || !k->share) {
         page_hint(a, p, w,
-                  a->snap->spec ? "Which CTAs share data is not known (yet)." : view_unready(a, ""));
+                  a->snap->spec ? "It is not known which CTAs share data." : view_unready(a, ""));
         return;
     }
     uint64_t ctas = dim3u_count(k->grid);

@@ -471,7 +471,7 @@ void view_options_value(struct app *a, long item, const char *text)
     }
     /* the prompt stood open meanwhile */
     if (!a->snap->spec || item >= ITEM_ARG + (long)a->snap->spec->nargs) {
-        app_notice(a, DIAG_ERROR, "the launch described is another one by now: nothing was changed");
+        app_notice(a, DIAG_ERROR, "the launch description changed meanwhile: nothing was changed");
         return;
     }
     struct launch_spec l = *a->snap->spec; /* shallow: job_post copies */

@@ -12,7 +12,6 @@ struct row;
 struct text_lines;
 
 /* Brings the index up to date (cheap when nothing changed). */
-void source_refresh(struct app *a);
 /* Lists the lines to show anew: after a fold or a change of mode. */
 void source_relist(struct app *a);
 /* To a line, remembering where from ({back} returns). */

@@ -281,9 +281,12 @@ static void add_marks(struct app *a, struct plot *out, const struct session_run 
 static const struct session_run *overlay_run(const struct app *a)
 {
     struct session *o = a->valley.other;
-    for (size_t i = o ? session_count(o) : 0; i-- > 0;)
-        if (has_curve(session_at(o, i)))
-            return session_at(o, i);
+    for (size_t i = o ? session_count(o) : 0; i-- > 0;) {
+        const struct session_run *r = session_look(o, i);
+        if (r && has_curve(r))
+            return r;
+        session_rest(o, i);
+    }
     const struct session_run *r =
         a->valley.overlay < a->snap->nruns ? app_run(a, a->valley.overlay) : NULL;
     return has_curve(r) ? r : NULL;
@@ -729,7 +732,10 @@ void valley_csv(struct app *a, struct buf *out)
 {
     const struct session_run *r = valley_run(a, NULL);
     struct points p = points_of(a, r);
-    buf_printf(out, "%s,time_ns,low_ns,high_ns,equal_to_original", p.axis ? p.axis : "x");
+    /* what a knob's name is made of */
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    bool name = p.axis && *p.axis != '-' && strspn(p.axis, plain) == strlen(p.axis);
+    buf_printf(out, "%s,time_ns,low_ns,high_ns,equal_to_original", name ? p.axis : "x");
     for (int c = 0; c < COUNTER_COUNT; c++)
         buf_printf(out, ",%s", counter_name((enum counter_id)c));
     buf_puts(out, "\n");

@@ -226,7 +226,7 @@ static const struct symexpr *value(struct eval *e, struct eval_frame *f, const s
     case OPND_SREG: {
         static const uint8_t width[] = {
             [PTX_SREG_NONE] = 32,
-#define SREG(id, name, b, vector) [PTX_SREG_##id] = b,
+#define SREG(id, name, b, vector, sees) [PTX_SREG_##id] = b,
 #include "engine/ptx/sregs.def"
 #undef SREG
         };

@@ -201,7 +201,8 @@ static enum status run_before(struct cuda_job *j, size_t k)
     const struct launch_spec *l = &j->b->base.data->spec->before[k];
     const struct ptx_func *f = ptx_find_func(j->c->module->ptx, str_of(l->kernel));
     if (!f || !f->entry) {
-        diag_error(j->ds, "kernel", "no kernel named '%s' to run before", l->kernel ? l->kernel : "?");
+        diag_error(j->ds, "kernel", "no kernel named '%s', which \"before\" asks for",
+                   l->kernel ? l->kernel : "?");
         return ST_INPUT;
     }
     uint8_t *block = NULL;

@@ -15,10 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOON_MS     250 /* an idle worker ends within this */
-#define LAUNCHER_MS 4000
-#define POLITE_MS   400
-#define DROP_MS     20 /* most of what a cancel waits for */
+#define SOON_MS      250  /* an idle worker ends within this */
+#define LAUNCHER_MS  4000 /* a launcher, to end the worker and then itself */
+#define CANCELLED_MS 1500 /* the same, when a user waits for the end */
+#define POLITE_MS    400
+#define DROP_MS      20 /* most of what a cancel waits for */
 /* what a start waits for a killed predecessor, which may hold the GPU's memory */
 #define DYING_MS 5000
 
@@ -48,6 +49,7 @@ static int spawn(struct child *c, int in, int out, int err, char *const argv[])
     sigemptyset(&none);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     sigaddset(&usual, SIGINT);
     sigaddset(&usual, SIGTERM);
     posix_spawnattr_setsigmask(&at, &none);
@@ -62,17 +64,27 @@ static int spawn(struct child *c, int in, int out, int err, char *const argv[])
     return e;
 }
 
-/* True when the process is gone, within ms. */
+/* True when the process is gone, within ms. Until it is reaped its number is nobody else's, so that then
+ * is the time to end what it started and left behind: those are told to end, also where they are
+ * stopped. */
 static bool reap(pid_t pid, int ms)
 {
     struct timespec nap = { 0, 5000000 };
-    for (int waited = 0; waited <= ms; waited += 5) {
-        pid_t k = waitpid(pid, NULL, WNOHANG);
-        if (k == pid || (k < 0 && errno != EINTR))
+    for (int64_t until = base_now_ns() + ms * INT64_C(1000000);;) {
+        siginfo_t seen = { .si_pid = 0 };
+        int k = waitid(P_PID, (id_t)pid, &seen, WEXITED | WNOHANG | WNOWAIT);
+        if (k == 0 && seen.si_pid == pid) {
+            kill(-pid, SIGTERM);
+            kill(-pid, SIGCONT);
+            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {}
             return true;
+        }
+        if (k < 0 && errno != EINTR)
+            return true;
+        if (base_now_ns() > until)
+            return false;
         nanosleep(&nap, NULL);
     }
-    return false;
 }
 
 static void force(pid_t pid)
@@ -99,18 +111,32 @@ static void *end_later(void *arg)
     return NULL;
 }
 
+static void *end_soon(void *arg)
+{
+    pid_t pid = (pid_t)(intptr_t)arg;
+    if (!reap(pid, CANCELLED_MS))
+        force(pid);
+    return NULL;
+}
+
+void child_await(struct child *c)
+{
+    if (c->ending)
+        pthread_join(c->ender, NULL);
+    c->ending = false;
+}
+
 /* A launcher that is killed may leave the worker behind, with its GPU or its place in
  * a queue (srun does). The worker ends by itself once its input is closed, a hung one
  * after two seconds (worker.c), and the launcher with it: so it is given time, in
  * the background, before it is killed too. */
-static void end_launcher(pid_t pid, int soon_ms)
+static void end_launcher(struct child *c, pid_t pid, int wait_ms, void *(*later)(void *))
 {
-    pthread_t thread;
-    if (reap(pid, soon_ms))
+    if (reap(pid, wait_ms))
         return;
-    if (pthread_create(&thread, NULL, end_later, (void *)(intptr_t)pid) == 0)
-        pthread_detach(thread);
-    else
+    child_await(c);
+    c->ending = pthread_create(&c->ender, NULL, later, (void *)(intptr_t)pid) == 0;
+    if (!c->ending)
         force(pid);
 }
 
@@ -126,7 +152,9 @@ enum status child_start(struct child *c, const char *command, const char *self, 
 {
     int to[2] = { -1, -1 }, from[2] = { -1, -1 };
     bury(c);
-    *c = (struct child){ 0, -1, -1, -1, command != NULL, 0 };
+    child_await(c);
+    *c = CHILD_NONE;
+    c->launched = command != NULL;
     char *shell[] = { (char *)(uintptr_t) "/bin/sh", (char *)(uintptr_t) "-c",
                       (char *)(uintptr_t)command, NULL };
     char *local[] = { (char *)(uintptr_t)self, (char *)(uintptr_t) "worker", NULL };
@@ -142,7 +170,7 @@ enum status child_start(struct child *c, const char *command, const char *self, 
         e = errno;
     if (!e)
         return ST_OK;
-    diag_error(ds, "worker", "cannot start a worker (%s): %s", command ? command : self, strerror(e));
+    diag_error(ds, "worker", "cannot start the worker '%s': %s", command ? command : self, strerror(e));
     child_end(c);
     return ST_DEVICE;
 }
@@ -153,7 +181,7 @@ void child_end(struct child *c)
     close_fd(&c->out);
     close_fd(&c->err);
     if (c->pid > 0 && c->launched)
-        end_launcher((pid_t)c->pid, SOON_MS);
+        end_launcher(c, (pid_t)c->pid, SOON_MS, end_later);
     else if (c->pid > 0)
         force((pid_t)c->pid);
     c->pid = 0;
@@ -168,7 +196,9 @@ void child_drop(struct child *c)
     close_fd(&c->err);
     c->pid = 0;
     if (pid > 0 && c->launched) {
-        end_launcher(pid, 0);
+        kill(-pid, SIGTERM); /* what heeds it keeps nobody waiting */
+        kill(-pid, SIGCONT);
+        end_launcher(c, pid, 0, end_soon);
     } else if (pid > 0) {
         bury(c);
         kill(-pid, SIGKILL);

@@ -9,10 +9,12 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define MEMBER_STRIKES 2
+#define MEMBER_ASTRAY  5 /* times in all that the way to its worker may fail */
 /* The first driver of a machine starts alone, the others together: they wait for each other inside.
  * Measured on four H200s: alone 0.3 s, and all are up after 1.1 to 1.2 s however they are spaced,
  * but 1.8 s one after another. */
@@ -24,6 +26,7 @@ enum member_state { MEMBER_OPENING, MEMBER_UP, MEMBER_GONE };
 struct seen {
     int64_t up, first, last, bind, load, launch;
     size_t jobs, lost;
+    uint64_t dropped;
 };
 /* dev and ds belong to the opening thread until the state says otherwise. A member that is gone keeps
  * its device, which others may have from dev_pool_first, until the pool is closed. data: bound to it, of
@@ -53,11 +56,13 @@ struct dev_pool {
 };
 
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_FINISHED };
+/* why: what was said when it was lost last. */
 struct job_slot {
     enum job_state state;
     unsigned deaths;
     const struct member *lost_by;
     int64_t took;
+    char why[256];
 };
 struct pool_run {
     struct dev_pool *pool;
@@ -79,7 +84,7 @@ struct hand {
     struct pool_run *run;
     struct member *m;
     struct dev_code **codes;
-    unsigned strikes;
+    unsigned strikes, astray;
     bool late /* counted as coming */;
 };
 
@@ -271,7 +276,8 @@ size_t dev_pool_members(struct dev_pool *p, struct dev_pool_member *out, size_t 
                                            seconds(s->load),
                                            seconds(s->launch),
                                            s->jobs,
-                                           s->lost };
+                                           s->lost,
+                                           s->dropped };
     }
     pthread_mutex_unlock(&p->lock);
     return p->n;
@@ -437,13 +443,17 @@ static void unfinish_job(struct pool_run *r, size_t job)
     pthread_mutex_unlock(&r->pool->lock);
 }
 
-/* The worker died with the job: back to the list, or given up. */
-static void return_job(struct pool_run *r, struct member *m, size_t job, const struct result *res)
+/* The worker was lost with the job: back to the list, or given up. Where the way to the worker failed,
+ * the job had no part in it. */
+static void return_job(struct pool_run *r, struct member *m, size_t job, bool astray,
+                       const struct result *res)
 {
     pthread_mutex_lock(&r->pool->lock);
     m->seen.lost++;
     r->slots[job].lost_by = m;
-    bool again = ++r->slots[job].deaths < DEV_POOL_TRIES;
+    snprintf(r->slots[job].why, sizeof r->slots[job].why, "%s", res->message);
+    r->slots[job].deaths += !astray;
+    bool again = r->slots[job].deaths < DEV_POOL_TRIES;
     if (again)
         put_back(r, job);
     pthread_mutex_unlock(&r->pool->lock);
@@ -485,7 +495,7 @@ static enum status run_job(struct hand *h, size_t job, struct result *res, struc
     struct dev *d = m->dev;
     enum status st = ST_OK;
     int64_t begin = base_now_ns(), at = begin;
-    d->died = false;
+    d->died = d->astray = false;
     if (!h->codes[j->code])
         st = dev_load(d, c->path, c->text, c->kernel, c->maxnreg, &h->codes[j->code], ds);
     clock_up(m, &m->seen.load, &at);
@@ -498,6 +508,9 @@ static enum status run_job(struct hand *h, size_t job, struct result *res, struc
     if (st == ST_OK)
         st = dev_launch(d, h->codes[j->code], m->data, &run, res, ds);
     clock_up(m, &m->seen.launch, &at);
+    pthread_mutex_lock(&m->pool->lock);
+    m->seen.dropped = d->dropped;
+    pthread_mutex_unlock(&m->pool->lock);
     r->slots[job].took = at - begin;
     if (st != ST_OK)
         dev_result_from_diags(res, st, ds);
@@ -514,6 +527,11 @@ static void keep_diags(struct hand *h, enum status st, struct diags *ds)
     diags_free(ds);
 }
 
+static bool is_unfit(const struct hand *h)
+{
+    return h->strikes >= MEMBER_STRIKES || h->astray >= MEMBER_ASTRAY;
+}
+
 /* False: the member is of no more use. */
 static bool work_one(struct hand *h, size_t job)
 {
@@ -522,15 +540,17 @@ static bool work_one(struct hand *h, size_t job)
     dev_result_begin(&res);
     enum status st = run_job(h, job, &res, &ds);
     bool lost = st == ST_DEVICE || (st == ST_OK && h->m->dev->died);
+    bool astray = lost && h->m->dev->astray;
     h->strikes = lost ? h->strikes + 1 : 0;
+    h->astray += astray;
     keep_diags(h, st, &ds);
     if (st == ST_CANCELLED)
         unfinish_job(h->run, job);
     else if (lost)
-        return_job(h->run, h->m, job, &res);
+        return_job(h->run, h->m, job, astray, &res);
     else
         finish_job(h->run, h->m, job, &res);
-    return st != ST_CANCELLED && h->strikes < MEMBER_STRIKES;
+    return st != ST_CANCELLED && !is_unfit(h);
 }
 
 /* Waits for a member that is being opened; false: it does not open, or there is nothing left for it to
@@ -565,7 +585,7 @@ static void *work(void *ctx)
         if (h->codes[i])
             dev_unload(h->m->dev, h->codes[i]);
     pthread_mutex_lock(&r->pool->lock);
-    if (h->strikes >= MEMBER_STRIKES)
+    if (is_unfit(h))
         h->m->state = MEMBER_GONE;
     r->alive--;
     pthread_cond_broadcast(&r->pool->change);
@@ -611,6 +631,16 @@ static void report_all(struct dev_pool *p, struct diags *ds)
     pthread_mutex_unlock(&p->lock);
 }
 
+/* Why a job that was not finished was not. */
+static void give_reason(struct pool_run *r, size_t i, enum status st)
+{
+    const char *seen = r->slots[i].why;
+    if (st == ST_CANCELLED)
+        dev_result_fail(&r->out[i], st, "interrupted");
+    else
+        dev_result_fail(&r->out[i], st, "no device is left to run this on%s%s", *seen ? "; " : "", seen);
+}
+
 static enum status settle(struct pool_run *r, struct diags *ds)
 {
     if (r->nfinished == r->njobs)
@@ -618,8 +648,7 @@ static enum status settle(struct pool_run *r, struct diags *ds)
     enum status st = cancel_asked(r->watch->cancel) ? ST_CANCELLED : ST_DEVICE;
     for (size_t i = 0; i < r->njobs; i++)
         if (r->slots[i].state != JOB_FINISHED)
-            dev_result_fail(&r->out[i], st, "%s",
-                            st == ST_CANCELLED ? "interrupted" : "no device is left to run this on");
+            give_reason(r, i, st);
     if (st == ST_DEVICE)
         diag_error(ds, "pool", "no device is left: %zu of %zu launches were not run",
                    r->njobs - r->nfinished, r->njobs);

@@ -1,10 +1,16 @@
 /* A device in a worker process. What the worker was told is remembered here, so
  * that a worker that died is replaced without anyone noticing but the launch that
  * killed it: code and data carry the number (epoch) of the worker that has them
- * and are sent again when it is not the present one. */
+ * and are sent again when it is not the present one.
+ *
+ * How long a worker is waited for. Its greeting: patience.start. Then every frame within `silent`
+ * (dev.h) of the last: a worker that works says so twice a second. A reply also within a time that is
+ * given with each request. A worker that misses one of these, sends damage or takes in nothing is ended;
+ * after PROXY_STRIKES of that in a row it is not started again. */
 #include "engine/dev/worker/proxy.h"
 
 #include "engine/base/base.h"
+#include "engine/base/version.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
 #include "engine/dev/worker/wire.h"
@@ -18,14 +24,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define START_S      60.0 /* a launcher may queue or ask for a host key */
-#define OPEN_S       60.0
-#define LOAD_S       120.0
-#define SLACK_S      2.0   /* beyond a launch's own limit: restoring, hashing */
-#define CUDA_SLACK_S 10.0  /* and starting the profiler */
-#define BYTES_PER_S  100e6 /* the slowest link and copy that is still waited for */
-#define CUDA_LIMIT_S 10.0
-#define CANCEL_S     0.08 /* a launch that does not stop by itself is ended with its worker */
+#define OPEN_S           60.0
+#define LOAD_S           120.0
+#define SLACK_S          2.0   /* beyond a launch's own limit: restoring, hashing */
+#define CUDA_SLACK_S     10.0  /* and starting the profiler */
+#define BYTES_PER_S      100e6 /* the slowest copy that is still waited for */
+#define LINK_BYTES_PER_S 1e6   /* the slowest link that a frame may take to the worker */
+#define CUDA_LIMIT_S     10.0
+#define CANCEL_S         0.08 /* a launch that does not stop by itself is ended with its worker */
+#define PROXY_STRIKES    2
 
 struct proxy_dev {
     struct dev base;
@@ -35,12 +42,19 @@ struct proxy_dev {
     struct sim_preset preset;
     /* of everything but launches, which bring their own; may be NULL */
     const struct cancel *cancel;
+    double start_s, silent_s;
     struct child child;
     bool up;
+    struct wire_stream from;
     /* bytes bound at once, at most so far; counters were asked for */
     uint64_t most;
     bool counted;
-    uint64_t epoch, serial;
+    uint64_t epoch, number; /* number: of the request under way, in this worker */
+    uint32_t part;          /* the next of BYTES */
+    /* times in a row that it was ended for what the way to it did */
+    unsigned strikes;
+    bool ending;    /* ENDING is in `in` */
+    char last[256]; /* why it was ended last */
     uint32_t next_code, next_data;
     struct buf out, in; /* one request at a time */
 };
@@ -63,20 +77,37 @@ static int64_t deadline(double seconds)
     return seconds > 0 ? base_now_ns() + (int64_t)(seconds * 1e9) : INT64_MAX;
 }
 
-/* The worker is ended; why[n] says what was seen and what it said last. */
-static void drop(struct proxy_dev *p, enum wire_end e, char *why, size_t n)
+static void say_seen(const struct proxy_dev *p, enum wire_end e, char *out, size_t n)
 {
     static const char *const SEEN[] = {
         [WIRE_OK] = "was ended",
         [WIRE_CLOSED] = "died",
+        [WIRE_SILENT] = "was silent",
         [WIRE_TIMEOUT] = "did not answer in time",
-        [WIRE_BAD] = "sent no sense",
+        [WIRE_BAD] = "sent no sense (damaged or unfinished frames)",
         [WIRE_CANCELLED] = "was ended",
     };
     char words[160];
     child_last_words(&p->child, words, sizeof words);
+    int k = snprintf(out, n, "the worker %s", SEEN[e]);
+    if (e == WIRE_SILENT)
+        k += snprintf(out + k, n - (size_t)k, " for %g s and was ended", p->silent_s);
+    if (*words)
+        snprintf(out + k, n - (size_t)k, ": %s", words);
+}
+
+/* The worker is ended; why[n] says what was seen and what it said last. */
+static void drop(struct proxy_dev *p, enum wire_end e, char *why, size_t n)
+{
+    say_seen(p, e, p->last, sizeof p->last);
+    if (p->ending)
+        snprintf(p->last, sizeof p->last, "the worker ended itself: %.*s",
+                 (int)(p->in.n < 200 ? p->in.n : 200), p->in.n ? p->in.s : "");
+    p->ending = false;
     if (why)
-        snprintf(why, n, "the worker %s%s%s", SEEN[e], *words ? ": " : "", words);
+        snprintf(why, n, "%s", p->last);
+    p->base.astray = e == WIRE_SILENT || e == WIRE_BAD;
+    p->strikes += p->base.astray;
     if (e == WIRE_CANCELLED)
         child_drop(&p->child);
     else
@@ -84,28 +115,89 @@ static void drop(struct proxy_dev *p, enum wire_end e, char *why, size_t n)
     p->up = false;
 }
 
+/* The next request: p->out. */
+static bool post(struct proxy_dev *p, enum wire_type type, const struct cancel *cancel)
+{
+    struct wire_frame f = { .type = type, .number = ++p->number };
+    p->part = 0;
+    buf_clear(&p->in);
+    return wire_send(p->child.in, &f, &p->out,
+                     deadline(p->silent_s + (double)p->out.n / LINK_BYTES_PER_S), cancel);
+}
+
 static bool send(struct proxy_dev *p, enum wire_type type)
 {
-    return wire_send(p->child.in, type, &p->out, p->cancel);
+    return post(p, type, p->cancel);
 }
 
-/* Why sending failed. */
-static enum wire_end unsent(const struct proxy_dev *p)
+/* Why sending failed: one that is still there did not read. */
+static enum wire_end unsent(struct proxy_dev *p, const struct cancel *cancel)
 {
-    return cancel_asked(p->cancel) ? WIRE_CANCELLED : WIRE_CLOSED;
+    struct wire_frame f = { .type = WIRE_REPLY };
+    enum wire_end e = cancel_asked(cancel) ? WIRE_CANCELLED : WIRE_OK;
+    for (unsigned i = 0; e == WIRE_OK && i < 64 && !p->ending; i++) {
+        e = wire_recv(&p->from, deadline(CANCEL_S), NULL, &f, &p->in);
+        p->ending = e == WIRE_OK && f.type == WIRE_ENDING;
+    }
+    return e == WIRE_CANCELLED                                 ? e
+           : e == WIRE_TIMEOUT || (e == WIRE_OK && !p->ending) ? WIRE_SILENT
+                                                               : WIRE_CLOSED;
 }
 
-/* The next frame; PROGRESS is handed on. wait_s is for each silence, 0: for ever. */
+/* Is the frame part of the reply to the request under way? What came twice or late is not. */
+enum place { FITS, STRAY, GAP };
+static enum place place_of(struct proxy_dev *p, const struct wire_frame *f)
+{
+    if (f->number != p->number)
+        return STRAY;
+    if (f->type == WIRE_BYTES && f->part < p->part)
+        return STRAY;
+    if ((f->type == WIRE_BYTES || f->type == WIRE_REPLY) && f->part != p->part)
+        return GAP;
+    p->part += f->type == WIRE_BYTES;
+    return FITS;
+}
+
+static void hand_on_progress(const struct proxy_dev *p, const struct dev_run *r)
+{
+    struct wire_in in = { (const uint8_t *)p->in.s, p->in.n, false };
+    double done = wire_get_f64(&in);
+    if (r && r->progress && !in.bad)
+        r->progress(r->ctx, done);
+}
+
+/* The next frame of the reply; PROGRESS is handed on. wait_s: for it, or from one progress to the next;
+ * 0: as long as the worker shows that it lives. */
 static enum wire_end receive(struct proxy_dev *p, double wait_s, const struct dev_run *r,
                              const struct cancel *cancel, enum wire_type *type)
 {
+    int64_t heard = deadline(p->silent_s), until = deadline(wait_s);
     for (;;) {
-        enum wire_end e = wire_recv(p->child.out, deadline(wait_s), cancel, type, &p->in);
-        if (e != WIRE_OK || *type != WIRE_PROGRESS)
-            return e;
-        struct wire_in in = { (const uint8_t *)p->in.s, p->in.n, false };
-        if (r && r->progress)
-            r->progress(r->ctx, wire_get_f64(&in));
+        struct wire_frame f;
+        bool by_silence = heard < until;
+        enum wire_end e = wire_recv(&p->from, by_silence ? heard : until, cancel, &f, &p->in);
+        if (e == WIRE_CLOSED && (p->from.nhead || p->from.nbody))
+            return WIRE_BAD; /* it had begun to answer */
+        if (e != WIRE_OK)
+            return e == WIRE_TIMEOUT && by_silence ? WIRE_SILENT : e;
+        enum place where = place_of(p, &f);
+        *type = f.type;
+        p->ending = f.type == WIRE_ENDING;
+        if (p->ending)
+            return WIRE_CLOSED;
+        if (where == GAP)
+            return WIRE_BAD;
+        if (where == FITS && f.type != WIRE_ALIVE && f.type != WIRE_PROGRESS)
+            return WIRE_OK;
+        p->base.dropped += where == STRAY && (f.type == WIRE_REPLY || f.type == WIRE_BYTES);
+        if (where == STRAY && base_now_ns() > (by_silence ? heard : until))
+            return by_silence ? WIRE_SILENT : WIRE_TIMEOUT;
+        if (where == FITS)
+            heard = deadline(p->silent_s);
+        if (where == FITS && f.type == WIRE_PROGRESS) {
+            until = deadline(wait_s);
+            hand_on_progress(p, r);
+        }
     }
 }
 
@@ -135,7 +227,7 @@ static enum status ask(struct proxy_dev *p, enum wire_type type, double wait_s, 
 {
     enum wire_type got;
     bool unusable;
-    enum wire_end e = send(p, type) ? receive(p, wait_s, NULL, p->cancel, &got) : unsent(p);
+    enum wire_end e = send(p, type) ? receive(p, wait_s, NULL, p->cancel, &got) : unsent(p, p->cancel);
     if (e == WIRE_OK && got != WIRE_REPLY)
         e = WIRE_BAD;
     if (e != WIRE_OK)
@@ -147,34 +239,69 @@ static enum status ask(struct proxy_dev *p, enum wire_type type, double wait_s, 
 }
 
 /* ---- starting ---- */
-static enum status greet(struct proxy_dev *p, struct diags *ds)
+/* The version to speak is the newest that both do: of those of this program there is one. */
+static enum status agree(struct proxy_dev *p, uint32_t version, struct diags *ds)
 {
-    uint32_t version = 0;
-    enum wire_end e = wire_greeting(p->child.out, deadline(START_S), p->cancel, &version);
-    if (e != WIRE_OK) {
-        enum status st = lost(p, e, ds);
-        if (p->command && st == ST_DEVICE)
-            diag_hint(&ds->v[ds->n - 1],
-                      "no greeting came from '%s': it must run `gpulocw worker` there and pass its "
-                      "input and output on",
-                      p->command);
-        return st;
+    struct wire_frame f = { .type = WIRE_REPLY };
+    struct wire_hello hello = { .program = "of an earlier version",
+                                .oldest = version,
+                                .newest = version };
+    enum wire_end e =
+        version < 9 ? WIRE_OK : wire_recv(&p->from, deadline(p->silent_s), p->cancel, &f, &p->in);
+    if (e == WIRE_TIMEOUT)
+        e = WIRE_SILENT;
+    if (version >= 9 && e == WIRE_OK && (f.type != WIRE_HELLO || !wire_get_hello(&p->in, &hello)))
+        e = WIRE_BAD;
+    /* HELLO may not be what it is here */
+    if (version > WIRE_VERSION && e != WIRE_OK && e != WIRE_CANCELLED) {
+        snprintf(hello.program, sizeof hello.program, "of a later version");
+        e = WIRE_OK;
     }
-    if (version == WIRE_VERSION)
+    if (e != WIRE_OK)
+        return lost(p, e, ds);
+    if (hello.oldest <= WIRE_VERSION && hello.newest >= WIRE_OLDEST)
         return ST_OK;
-    diag_error(
-        ds, "worker",
-        "the worker speaks protocol version %u, this program %u: install the same gpulocw on both sides",
-        version, WIRE_VERSION);
+    diag_error(ds, "worker",
+               "the worker is gpulocw %s and speaks protocol version %u; this is gpulocw %s, version %u",
+               hello.program, hello.newest < WIRE_OLDEST ? hello.newest : hello.oldest, GPULOCW_VERSION,
+               WIRE_VERSION);
+    diag_hint(&ds->v[ds->n - 1], "install the same gpulocw on both sides");
     drop(p, WIRE_OK, NULL, 0);
     return ST_DEVICE;
 }
 
+static enum status greet(struct proxy_dev *p, struct diags *ds)
+{
+    uint32_t version = 0;
+    buf_clear(&p->in);
+    enum wire_end e = wire_greeting(&p->from, deadline(p->start_s), p->cancel, &version);
+    if (e == WIRE_OK)
+        return agree(p, version, ds);
+    size_t before = ds->n;
+    enum status st = lost(p, e, ds);
+    p->base.astray = st == ST_DEVICE;
+    p->strikes += e == WIRE_TIMEOUT;
+    if (p->command && st == ST_DEVICE && ds->n > before)
+        diag_hint(&ds->v[ds->n - 1],
+                  "no greeting came from '%s': it must run `gpulocw worker` there and pass its input "
+                  "and output on",
+                  p->command);
+    return st;
+}
+
 static enum status start(struct proxy_dev *p, struct diags *ds)
 {
+    if (p->strikes >= PROXY_STRIKES) {
+        p->base.astray = true;
+        diag_error(ds, "worker", "the worker was given up after %u failures in a row; the last: %s",
+                   p->strikes, p->last);
+        return ST_DEVICE;
+    }
     enum status st = child_start(&p->child, p->command, p->self, ds);
     if (st != ST_OK)
         return st;
+    p->from = (struct wire_stream){ .fd = p->child.out };
+    p->number = 0;
     p->epoch++;
     p->up = true;
     return greet(p, ds);
@@ -246,8 +373,8 @@ static void tell(struct proxy_dev *p, enum wire_type type, uint32_t id)
 {
     buf_clear(&p->out);
     wire_u32(&p->out, id);
-    if (!wire_send(p->child.in, type, &p->out, NULL))
-        drop(p, WIRE_CLOSED, NULL, 0);
+    if (!send(p, type))
+        drop(p, unsent(p, p->cancel), NULL, 0);
 }
 
 static void proxy_unload(struct dev *d, struct dev_code *code)
@@ -331,7 +458,7 @@ static enum status send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind,
             wire_u64(&p->out, at);
             st = put_bytes(&p->out, &v[i], at, m, ds);
             if (st == ST_OK && !send(p, WIRE_DATA))
-                st = lost(p, unsent(p), ds);
+                st = lost(p, unsent(p, p->cancel), ds);
         }
     return st;
 }
@@ -418,7 +545,7 @@ static enum status proxy_bind(struct dev *d, const struct launch_data *data, str
 }
 
 /* ---- launch ---- */
-/* How long a worker may be silent during a launch; 0: for ever. */
+/* How long a launch may go on without progress; 0: as long as the worker lives. */
 static double silence(const struct proxy_dev *p, const struct dev_run *r, const struct dev_data *b)
 {
     bool cuda = p->base.info.kind == DEV_CUDA;
@@ -431,12 +558,14 @@ static double silence(const struct proxy_dev *p, const struct dev_run *r, const 
 /* After a cancel: the worker is asked, and ended when it does not answer at once. */
 static enum wire_end cancel_launch(struct proxy_dev *p, enum wire_type *type)
 {
-    buf_clear(&p->out);
-    wire_u64(&p->out, p->serial);
-    if (!wire_send(p->child.in, WIRE_CANCEL, &p->out, NULL))
-        return WIRE_CLOSED;
+    const struct wire_frame f = { .type = WIRE_CANCEL, .number = p->number };
+    if (!wire_send(p->child.in, &f, NULL, deadline(CANCEL_S), NULL))
+        return WIRE_CANCELLED;
+    double patient = p->silent_s;
+    p->silent_s = CANCEL_S;
     enum wire_end e = receive(p, CANCEL_S, NULL, NULL, type);
-    return e == WIRE_TIMEOUT ? WIRE_CANCELLED : e;
+    p->silent_s = patient;
+    return e == WIRE_TIMEOUT || e == WIRE_SILENT ? WIRE_CANCELLED : e;
 }
 
 static enum status launch_reply(struct proxy_dev *p, struct result *out, struct diags *ds)
@@ -445,6 +574,8 @@ static enum status launch_reply(struct proxy_dev *p, struct result *out, struct 
     bool unusable;
     enum status st = reply_head(p, &in, &unusable, ds);
     wire_get_result(&in, out);
+    /* that it opens and loads does not show that it works */
+    p->strikes = 0;
     if (unusable)
         drop(p, WIRE_OK, NULL, 0);
     return st;
@@ -479,15 +610,13 @@ static enum status proxy_launch(struct dev *d, struct dev_code *code, struct dev
         return st;
     p->counted |= r->counters;
     buf_clear(&p->out);
-    wire_u64(&p->out, ++p->serial);
     wire_u32(&p->out, c->id);
     wire_u32(&p->out, b->id);
     wire_put_run(&p->out, r);
     enum wire_type type = WIRE_REPLY;
-    enum wire_end e = wire_send(p->child.in, WIRE_LAUNCH, &p->out, NULL)
-                          ? receive(p, silence(p, r, data), r, r->cancel, &type)
-                          : WIRE_CLOSED;
-    if (e == WIRE_CANCELLED)
+    bool sent = post(p, WIRE_LAUNCH, r->cancel);
+    enum wire_end e = sent ? receive(p, silence(p, r, data), r, r->cancel, &type) : unsent(p, r->cancel);
+    if (e == WIRE_CANCELLED && sent)
         e = cancel_launch(p, &type);
     if (e == WIRE_OK && type != WIRE_REPLY)
         e = WIRE_BAD;
@@ -531,13 +660,12 @@ static enum status read_back(struct proxy_dev *p, enum wire_type type, uint32_t 
     wire_text(&p->out, symbol);
     wire_u64(&p->out, at);
     wire_u64(&p->out, n);
-    return send(p, type) ? read_reply(p, bytes, n, ds) : lost(p, unsent(p), ds);
+    return send(p, type) ? read_reply(p, bytes, n, ds) : lost(p, unsent(p, p->cancel), ds);
 }
 
 static enum status gone(struct diags *ds)
 {
-    diag_error(ds, "worker",
-               "the worker that ran the last launch is gone, and what it had computed with it");
+    diag_error(ds, "worker", "the worker that ran the last launch has ended, and its results are lost");
     return ST_DEVICE;
 }
 
@@ -591,6 +719,7 @@ static void proxy_close(struct dev *d)
         child_end(&p->child);
     else
         child_leave(&p->child);
+    child_await(&p->child);
     buf_free(&p->out);
     buf_free(&p->in);
     base_free(p->spec);
@@ -611,22 +740,37 @@ static const struct dev_ops PROXY_OPS = {
     .counters = proxy_counters,
 };
 
+static void be_patient(struct proxy_dev *p, const struct dev_patience *given)
+{
+    double silent = given->silent > 0 ? given->silent : DEV_SILENT_S;
+    p->start_s = given->start > 0 ? given->start : DEV_START_S;
+    p->silent_s = given->limit > 0 && given->limit + SLACK_S < silent ? given->limit + SLACK_S : silent;
+}
+
 enum status dev_proxy_open(const struct proxy_how *how, struct dev **out, struct diags *ds)
 {
     struct proxy_dev *p = base_alloc(sizeof *p);
     if (!p)
         return ST_NOMEM;
     p->base.ops = &PROXY_OPS;
-    p->child = (struct child){ 0, -1, -1, -1, false, 0 };
+    p->child = CHILD_NONE;
     p->spec = base_strdup(how->spec);
     p->command = base_strdup(how->command);
     p->self = base_strdup(how->self);
     p->threads = how->threads;
     p->cancel = how->cancel;
+    be_patient(p, &how->patience);
     p->has_preset = how->preset != NULL;
     if (how->preset)
         p->preset = *how->preset;
-    enum status st = ensure_up(p, ds);
+    struct diags own = { 0 };
+    enum status st = ensure_up(p, &own);
+    /* it had greeted: once more */
+    if (st == ST_DEVICE && p->base.astray && p->strikes < PROXY_STRIKES && p->number) {
+        diags_free(&own);
+        st = ensure_up(p, &own);
+    }
+    diags_move(ds, &own);
     if (st == ST_OK)
         *out = &p->base;
     else
@@ -634,15 +778,16 @@ enum status dev_proxy_open(const struct proxy_how *how, struct dev **out, struct
     return st;
 }
 
-enum status dev_proxy_list(const char *command, const struct cancel *cancel,
+enum status dev_proxy_list(const char *command, const struct dev_env *env,
                            void (*fn)(void *ctx, const struct dev_info *i), void *ctx, struct diags *ds)
 {
     struct proxy_dev *p = base_alloc(sizeof *p);
     if (!p)
         return ST_NOMEM;
-    p->child = (struct child){ 0, -1, -1, -1, false, 0 };
+    p->child = CHILD_NONE;
     p->command = base_strdup(command);
-    p->cancel = cancel;
+    p->cancel = env->cancel;
+    be_patient(p, &env->patience);
     struct wire_in in = { 0 };
     enum status st = start(p, ds);
     if (st == ST_OK)

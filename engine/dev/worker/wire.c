@@ -2,18 +2,24 @@
 #include "engine/dev/worker/wire.h"
 
 #include "engine/base/base.h"
+#include "engine/base/crc.h"
+#include "engine/base/version.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define HEADER  16u
-#define POLL_MS 20
-#define SEND_NS INT64_C(30000000000)
+#define POLL_MS  20
+#define GREET_NS INT64_C(60000000000)
+
+/* Where the fields of a head are. */
+enum { AT_TYPE = 4, AT_LENGTH = 8, AT_NUMBER = 16, AT_PART = 24, AT_CRC = 28, AT_HEAD_CRC = 32 };
 
 static void put_le(uint8_t *to, uint64_t v, unsigned n)
 {
@@ -31,10 +37,10 @@ static uint64_t get_le(const uint8_t *from, unsigned n)
 
 /* ---- sending ---- */
 /* A descriptor set not to block is waited for, but not for ever: a stopped worker reads nothing. */
-static bool wait_writable(int fd, const struct cancel *cancel)
+static bool wait_writable(int fd, int64_t until, const struct cancel *cancel)
 {
     struct pollfd p = { .fd = fd, .events = POLLOUT };
-    for (int64_t until = base_now_ns() + SEND_NS; base_now_ns() < until && !cancel_asked(cancel);) {
+    while (base_now_ns() < until && !cancel_asked(cancel)) {
         int k = poll(&p, 1, POLL_MS);
         if (k > 0)
             return true;
@@ -44,19 +50,36 @@ static bool wait_writable(int fd, const struct cancel *cancel)
     return false;
 }
 
-static bool write_all(int fd, const void *p, size_t n, const struct cancel *cancel)
+/* Takes k written bytes off the front of n parts. */
+static size_t advance(struct iovec *v, size_t n, size_t k)
 {
-    const char *s = p;
+    size_t i = 0;
+    for (; i < n && k >= v[i].iov_len; i++)
+        k -= v[i].iov_len;
+    if (i < n) {
+        v[i].iov_base = (char *)v[i].iov_base + k;
+        v[i].iov_len -= k;
+    }
+    return i;
+}
+
+/* All parts, in one go where the other end has room. `until` is for all of it: an end that takes a byte
+ * a second is as good as one that takes none. */
+static bool write_parts(int fd, struct iovec *v, size_t n, int64_t until, const struct cancel *cancel)
+{
     while (n) {
-        ssize_t k = write(fd, s, n);
+        ssize_t k = writev(fd, v, (int)n);
         if (k < 0 && errno == EINTR)
             continue;
-        if (k < 0 && errno == EAGAIN && wait_writable(fd, cancel))
+        if (k < 0 && errno == EAGAIN && wait_writable(fd, until, cancel))
             continue;
         if (k <= 0)
             return false;
-        s += k;
-        n -= (size_t)k;
+        size_t done = advance(v, n, (size_t)k);
+        v += done;
+        n -= done;
+        if (n && (cancel_asked(cancel) || base_now_ns() > until))
+            return false;
     }
     return true;
 }
@@ -89,101 +112,197 @@ static void guard_leave(struct pipe_guard *g)
     pthread_sigmask(SIG_SETMASK, &g->old, NULL);
 }
 
-bool wire_send(int fd, enum wire_type type, const struct buf *payload, const struct cancel *cancel)
+static bool write_guarded(int fd, const void *head, size_t nhead, const struct buf *payload,
+                          int64_t until, const struct cancel *cancel)
 {
-    uint8_t head[HEADER] = { 'G', 'L', 'W', WIRE_VERSION };
-    size_t n = payload ? payload->n : 0;
-    if (n > WIRE_MAX || (payload && payload->oom))
-        return false;
-    put_le(head + 4, (uint64_t)type, 4);
-    put_le(head + 8, n, 8);
+    struct iovec v[3] = { { (void *)(uintptr_t)head, nhead } };
     struct pipe_guard g;
+    size_t n = 1;
+    if (payload && payload->n)
+        v[n++] = (struct iovec){ payload->s, payload->n };
+    v[n++] = (struct iovec){ (void *)(uintptr_t) "\n", 1 };
     guard_enter(&g);
-    bool ok = write_all(fd, head, sizeof head, cancel) && (!n || write_all(fd, payload->s, n, cancel)) &&
-              write_all(fd, "\n", 1, cancel);
+    bool ok = write_parts(fd, v, n, until, cancel);
     guard_leave(&g);
     return ok;
 }
 
+bool wire_send(int fd, const struct wire_frame *f, const struct buf *payload, int64_t until,
+               const struct cancel *cancel)
+{
+    uint8_t head[WIRE_HEAD] = { 'G', 'L', 'W', WIRE_VERSION };
+    size_t n = payload ? payload->n : 0;
+    if (n > WIRE_MAX || (payload && payload->oom))
+        return false;
+    put_le(head + AT_TYPE, (uint64_t)f->type, 4);
+    put_le(head + AT_LENGTH, n, 8);
+    put_le(head + AT_NUMBER, f->number, 8);
+    put_le(head + AT_PART, f->part, 4);
+    put_le(head + AT_CRC, base_crc32c(0, n ? payload->s : NULL, n), 4);
+    put_le(head + AT_HEAD_CRC, base_crc32c(0, head, AT_HEAD_CRC), 4);
+    return write_guarded(fd, head, sizeof head, payload, until, cancel);
+}
+
+bool wire_greet(int fd)
+{
+    static const uint8_t greeting[WIRE_GREET - 1] = { 'G', 'L', 'W', WIRE_VERSION, WIRE_GREETING };
+    const struct wire_frame hello = { .type = WIRE_HELLO };
+    struct buf b = { 0 };
+    int64_t until = base_now_ns() + GREET_NS;
+    buf_printf(&b, "%s %d %d", GPULOCW_VERSION, WIRE_OLDEST, WIRE_VERSION);
+    bool ok = write_guarded(fd, greeting, sizeof greeting, NULL, until, NULL) &&
+              wire_send(fd, &hello, &b, until, NULL);
+    buf_free(&b);
+    return ok;
+}
+
+bool wire_get_hello(const struct buf *payload, struct wire_hello *out)
+{
+    char text[80];
+    unsigned oldest, newest;
+    snprintf(text, sizeof text, "%.*s", (int)(payload->n < sizeof text ? payload->n : sizeof text - 1),
+             payload->n ? payload->s : "");
+    if (sscanf(text, "%31s %9u %9u", out->program, &oldest, &newest) != 3 || oldest > newest)
+        return false;
+    for (char *c = out->program; *c; c++)
+        *c = *c > ' ' && *c < 127 ? *c : '?'; /* a terminal is to show it */
+    out->oldest = oldest;
+    out->newest = newest;
+    return true;
+}
+
 /* ---- receiving ---- */
+/* Past the time what is there already is still taken, so that a program that was held up itself blames
+ * nobody; a drop now and then is not waited for. */
 static enum wire_end wait_readable(int fd, int64_t until, const struct cancel *cancel)
 {
     for (;;) {
         struct pollfd p = { .fd = fd, .events = POLLIN };
-        int k = poll(&p, 1, POLL_MS);
-        if (k > 0)
-            return WIRE_OK;
+        bool late = base_now_ns() > until;
+        int k = poll(&p, 1, late || cancel_asked(cancel) ? 0 : POLL_MS);
         if (k < 0 && errno != EINTR)
             return WIRE_CLOSED;
         if (cancel_asked(cancel))
             return WIRE_CANCELLED;
-        if (base_now_ns() > until)
+        if (k > 0)
+            return WIRE_OK;
+        if (late)
             return WIRE_TIMEOUT;
     }
 }
 
-static enum wire_end read_all(int fd, void *to, size_t n, int64_t until, const struct cancel *cancel)
+/* Some bytes, at most n; *got says how many. */
+static enum wire_end read_some(int fd, void *to, size_t n, int64_t until, const struct cancel *cancel,
+                               size_t *got)
 {
-    char *s = to;
-    while (n) {
+    for (;;) {
         enum wire_end e = wait_readable(fd, until, cancel);
         if (e != WIRE_OK)
             return e;
-        ssize_t k = read(fd, s, n);
-        if (k < 0 && errno == EINTR)
+        ssize_t k = read(fd, to, n);
+        if (k < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
-        if (k <= 0)
-            return WIRE_CLOSED;
-        s += k;
-        n -= (size_t)k;
-        cancel = NULL; /* a frame that has begun is read to its end */
+        *got = k > 0 ? (size_t)k : 0;
+        return k > 0 ? WIRE_OK : WIRE_CLOSED;
+    }
+}
+
+static enum wire_end fill_head(struct wire_stream *s, size_t n, int64_t until,
+                               const struct cancel *cancel)
+{
+    enum wire_end e = WIRE_OK;
+    while (e == WIRE_OK && s->nhead < n) {
+        size_t got = 0;
+        e = read_some(s->fd, s->head + s->nhead, n - s->nhead, until, cancel, &got);
+        s->nhead += got;
+    }
+    return e;
+}
+
+static bool is_greeting(const uint8_t *head)
+{
+    return !memcmp(head, "GLW", 3) && get_le(head + AT_TYPE, 4) == WIRE_GREETING &&
+           get_le(head + AT_LENGTH, 8) == 0;
+}
+
+/* A greeting that came twice is no frame. */
+static enum wire_end read_head(struct wire_stream *s, int64_t until, const struct cancel *cancel)
+{
+    enum wire_end e = fill_head(s, WIRE_HEAD, until, cancel);
+    while (e == WIRE_OK && is_greeting(s->head) && s->head[WIRE_GREET - 1] == '\n') {
+        s->nhead -= WIRE_GREET;
+        memmove(s->head, s->head + WIRE_GREET, s->nhead);
+        e = fill_head(s, WIRE_HEAD, until, cancel);
+    }
+    return e;
+}
+
+static bool head_makes_sense(const uint8_t *head)
+{
+    return !memcmp(head, "GLW", 3) &&
+           get_le(head + AT_HEAD_CRC, 4) == base_crc32c(0, head, AT_HEAD_CRC) &&
+           head[3] >= WIRE_OLDEST && head[3] <= WIRE_VERSION && get_le(head + AT_LENGTH, 8) <= WIRE_MAX;
+}
+
+/* Payload and newline; the newline is the last byte, and not part of the checksum. */
+static enum wire_end read_body(struct wire_stream *s, uint64_t n, int64_t until,
+                               const struct cancel *cancel, struct buf *payload)
+{
+    char chunk[65536];
+    while (s->nbody <= n) {
+        uint64_t left = s->nbody < n ? n - s->nbody : 1;
+        size_t got = 0;
+        enum wire_end e = read_some(s->fd, chunk, left < sizeof chunk ? (size_t)left : sizeof chunk,
+                                    until, cancel, &got);
+        if (e != WIRE_OK)
+            return e;
+        if (s->nbody == n) {
+            s->nbody++;
+            return chunk[0] == '\n' ? WIRE_OK : WIRE_BAD;
+        }
+        buf_put(payload, chunk, got);
+        s->crc = base_crc32c(s->crc, chunk, got);
+        s->nbody += got;
     }
     return WIRE_OK;
 }
 
-static enum wire_end read_body(int fd, const uint8_t *head, int64_t until, enum wire_type *type,
-                               struct buf *payload)
+enum wire_end wire_recv(struct wire_stream *s, int64_t until, const struct cancel *cancel,
+                        struct wire_frame *f, struct buf *payload)
 {
-    uint64_t n = get_le(head + 8, 8);
-    *type = (enum wire_type)get_le(head + 4, 4);
-    buf_clear(payload);
-    if (memcmp(head, "GLW", 3) || n > WIRE_MAX)
-        return WIRE_BAD;
-    char chunk[65536];
-    while (n) {
-        size_t k = n < sizeof chunk ? (size_t)n : sizeof chunk;
-        enum wire_end e = read_all(fd, chunk, k, until, NULL);
-        if (e != WIRE_OK)
-            return e;
-        buf_put(payload, chunk, k);
-        n -= k;
-    }
-    enum wire_end e = read_all(fd, chunk, 1, until, NULL);
+    enum wire_end e = read_head(s, until, cancel);
     if (e != WIRE_OK)
         return e;
-    return payload->oom || chunk[0] != '\n' ? WIRE_BAD : WIRE_OK;
+    if (!s->nbody && !head_makes_sense(s->head))
+        return WIRE_BAD;
+    if (!s->nbody) {
+        buf_clear(payload);
+        s->crc = 0;
+    }
+    e = read_body(s, get_le(s->head + AT_LENGTH, 8), until, cancel, payload);
+    if (e != WIRE_OK)
+        return e;
+    f->type = (enum wire_type)get_le(s->head + AT_TYPE, 4);
+    f->number = get_le(s->head + AT_NUMBER, 8);
+    f->part = (uint32_t)get_le(s->head + AT_PART, 4);
+    bool whole = !payload->oom && s->crc == (uint32_t)get_le(s->head + AT_CRC, 4);
+    s->nhead = 0;
+    s->nbody = 0;
+    return whole ? WIRE_OK : WIRE_BAD;
 }
 
-enum wire_end wire_recv(int fd, int64_t until, const struct cancel *cancel, enum wire_type *type,
-                        struct buf *payload)
+enum wire_end wire_greeting(struct wire_stream *s, int64_t until, const struct cancel *cancel,
+                            uint32_t *version)
 {
-    uint8_t head[HEADER];
-    enum wire_end e = read_all(fd, head, sizeof head, until, cancel);
-    return e == WIRE_OK ? read_body(fd, head, until, type, payload) : e;
-}
-
-enum wire_end wire_greeting(int fd, int64_t until, const struct cancel *cancel, uint32_t *version)
-{
-    uint8_t head[HEADER];
-    enum wire_end e = read_all(fd, head, sizeof head, until, cancel);
+    enum wire_end e = fill_head(s, WIRE_GREET, until, cancel);
     for (unsigned noise = 0; e == WIRE_OK && noise < WIRE_NOISE; noise++) {
-        if (!memcmp(head, "GLW", 3) && get_le(head + 4, 4) == WIRE_GREETING &&
-            get_le(head + 8, 8) == 0) {
-            *version = head[3];
-            return read_all(fd, head, 1, until, NULL);
+        if (is_greeting(s->head)) {
+            *version = s->head[3];
+            s->nhead = 0;
+            return WIRE_OK;
         }
-        memmove(head, head + 1, sizeof head - 1);
-        e = read_all(fd, head + sizeof head - 1, 1, until, cancel);
+        memmove(s->head, s->head + 1, --s->nhead);
+        e = fill_head(s, WIRE_GREET, until, cancel);
     }
     return e == WIRE_OK ? WIRE_BAD : e;
 }

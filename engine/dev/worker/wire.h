@@ -1,12 +1,21 @@
-/* dev_wire, private to dev: the worker protocol.
+/* dev_wire, private to dev: the worker protocol, version 9.
  *
- *   frame:  "GLW" version(1) | type u32 | length u64 | payload | newline      little-endian throughout
+ *   frame:  head | payload | newline                                   little-endian throughout
+ *   head:   "GLW" version(1) | type u32 | length u64 | number u64 | part u32 |
+ *           CRC32C of the payload | CRC32C of the head before it
  *
  * The newline is for launchers that hand on whole lines only (srun without -u).
- * A request has one reply; between them the worker may send PROGRESS, and the
- * other side CANCEL. Large data travels in DATA frames of at most WIRE_CHUNK
- * bytes, so a frame is never longer than WIRE_MAX. The first frame of a worker is
- * GREETING; what a launcher prints before it is skipped. */
+ * Requests are numbered from 1 without a gap. A request has one reply with its number; between
+ * them the worker sends ALIVE twice a second, PROGRESS, and BYTES, whose `part` counts from 0; the
+ * reply's part is how many there were. The other side may send CANCEL with the number of the launch
+ * it is about. So a frame that comes twice or late is known by its number and part, and dropped; one
+ * that is missing or damaged is never taken for another, and ends the worker, which says so in
+ * ENDING where it can. Large data travels in frames of at most WIRE_CHUNK bytes.
+ *
+ * A worker begins with the greeting, which is the same in every version: "GLW", its newest
+ * version, type 1, length 0, newline, and nothing more. What a launcher prints before it is skipped.
+ * From version 9 on HELLO follows: program, oldest and newest version as text. The other side
+ * chooses the newest that both speak, and every frame it sends carries that. */
 #ifndef GPULOCW_DEV_WORKER_WIRE_H
 #define GPULOCW_DEV_WORKER_WIRE_H
 
@@ -19,7 +28,10 @@ struct launch_spec;
 struct result;
 struct sim_preset;
 
-#define WIRE_VERSION 8
+#define WIRE_VERSION 9
+#define WIRE_OLDEST  9 /* versions that this program speaks: OLDEST..VERSION */
+#define WIRE_HEAD    36u
+#define WIRE_GREET   17u /* bytes of the greeting */
 #define WIRE_MAX     (64u << 20)
 #define WIRE_CHUNK   (4u << 20)
 #define WIRE_NOISE   (64u << 10) /* bytes of other output allowed before the greeting */
@@ -40,19 +52,50 @@ enum wire_type {
     WIRE_COUNTERS,
     WIRE_REPLY = 100,
     WIRE_PROGRESS,
-    WIRE_BYTES
+    WIRE_BYTES,
+    WIRE_ALIVE,
+    WIRE_ENDING,
+    WIRE_HELLO
 };
-enum wire_end { WIRE_OK, WIRE_CLOSED, WIRE_TIMEOUT, WIRE_BAD, WIRE_CANCELLED };
+/* SILENT: nothing came for too long; TIMEOUT: it lives, but took too long; BAD: damaged bytes, or bytes
+ * of something else. */
+enum wire_end { WIRE_OK, WIRE_CLOSED, WIRE_SILENT, WIRE_TIMEOUT, WIRE_BAD, WIRE_CANCELLED };
 
 /* ---- transport ---- */
-/* False: the other end is gone, or the request was cancelled: part of the frame may be under way, and
- * the other end is of no more use. Never raises SIGPIPE. cancel may be NULL. */
-bool wire_send(int fd, enum wire_type type, const struct buf *payload, const struct cancel *cancel);
-/* Reads one frame into *payload (cleared first). until: base_now_ns() time or INT64_MAX. */
-enum wire_end wire_recv(int fd, int64_t until, const struct cancel *cancel, enum wire_type *type,
-                        struct buf *payload);
-/* Skips noise up to the greeting. The worker's protocol version in *version. */
-enum wire_end wire_greeting(int fd, int64_t until, const struct cancel *cancel, uint32_t *version);
+struct wire_frame {
+    enum wire_type type;
+    /* of the request that the frame belongs to; 0: of none */
+    uint64_t number;
+    uint32_t part;
+};
+/* What has come in of a frame; kept between calls, so that a wait may be given up and taken up again. */
+struct wire_stream {
+    int fd;
+    uint8_t head[WIRE_HEAD];
+    size_t nhead;   /* bytes of the head that are there */
+    uint64_t nbody; /* bytes of payload and newline that are there */
+    uint32_t crc;   /* of that payload */
+};
+/* False: the other end is gone, did not take the frame until then (base_now_ns() time or INT64_MAX), or
+ * the request was cancelled: part of the frame may be under way, and the other end is of no more use.
+ * Never raises SIGPIPE. payload and cancel may be NULL. */
+bool wire_send(int fd, const struct wire_frame *f, const struct buf *payload, int64_t until,
+               const struct cancel *cancel);
+bool wire_greet(int fd); /* the greeting and HELLO */
+/* Reads one frame; the payload into *payload, which must be the same from call to call until a frame is
+ * whole. until: base_now_ns() time or INT64_MAX, for the whole frame. TIMEOUT and CANCELLED may be
+ * followed by another call; the others end the stream. */
+enum wire_end wire_recv(struct wire_stream *s, int64_t until, const struct cancel *cancel,
+                        struct wire_frame *f, struct buf *payload);
+/* Skips noise up to the greeting. The worker's newest protocol version in *version. */
+enum wire_end wire_greeting(struct wire_stream *s, int64_t until, const struct cancel *cancel,
+                            uint32_t *version);
+/* The payload of HELLO. False: it makes no sense. */
+struct wire_hello {
+    char program[32];
+    uint32_t oldest, newest;
+};
+bool wire_get_hello(const struct buf *payload, struct wire_hello *out);
 
 /* ---- payloads ---- */
 void wire_u32(struct buf *b, uint32_t v);

@@ -1,7 +1,7 @@
-/* The worker's side of the protocol. Two threads: a reader, which takes frames in,
- * turns CANCEL into a cancel request and the end of input into one too; and the
- * caller, which serves one request at a time. Handles are small numbers chosen by
- * the other side. */
+/* The worker's side of the protocol. Three threads: a reader, which takes frames in,
+ * turns CANCEL into a cancel request and the end of input into one too; one that shows
+ * the other side that a request is still worked on; and the caller, which serves one
+ * request at a time. Handles are small numbers chosen by the other side. */
 #include "engine/base/base.h"
 #include "engine/dev/cuda/dev_cuda.h"
 #include "engine/dev/dev.h"
@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #define PROGRESS_NS 50000000
+#define ALIVE_NS    500000000
 #define MAX_HANDLES (1u << 20)
 #define CUDA_SPEC   "cuda:"
 /* how long a launch may go on after the other end is gone */
@@ -47,15 +48,21 @@ struct worker {
     pthread_cond_t wake;
     pthread_mutex_t out_lock;
     struct buf request;
-    enum wire_type type;
+    struct wire_frame asked;
     bool full, closed, busy;
     struct cancel cancel, stop; /* of the launch under way; of the reader */
-    uint64_t serial, cancelled; /* launch under way; launch that CANCEL named last */
-    int64_t told;               /* when progress was last sent, under out_lock */
+    /* number of the launch under way; of the launch that CANCEL named last */
+    uint64_t launch, cancelled;
+    uint64_t taken; /* number of the last request; the reader's own */
+    /* under out_lock */
+    /* of the request being served, 0: none; of its next BYTES */
+    uint64_t number;
+    uint32_t part;
+    int64_t told; /* when progress was last sent */
 };
 
 /* ---- reader ---- */
-static void put_request(struct worker *w, enum wire_type type, struct buf *payload)
+static void put_request(struct worker *w, const struct wire_frame *f, struct buf *payload)
 {
     pthread_mutex_lock(&w->lock);
     while (w->full && !cancel_asked(&w->stop))
@@ -63,20 +70,18 @@ static void put_request(struct worker *w, enum wire_type type, struct buf *paylo
     struct buf old = w->request;
     w->request = *payload;
     *payload = old;
-    w->type = type;
+    w->asked = *f;
     w->full = true;
     pthread_cond_broadcast(&w->wake);
     pthread_mutex_unlock(&w->lock);
 }
 
 /* CANCEL names a launch, so that one that comes late cannot hit the next launch. */
-static void take_cancel(struct worker *w, const struct buf *payload)
+static void take_cancel(struct worker *w, uint64_t launch)
 {
-    struct wire_in in = { (const uint8_t *)payload->s, payload->n, false };
-    uint64_t serial = wire_get_u64(&in);
     pthread_mutex_lock(&w->lock);
-    w->cancelled = serial;
-    if (w->serial == serial)
+    w->cancelled = launch;
+    if (w->launch == launch)
         atomic_store(&w->cancel.asked, true);
     pthread_mutex_unlock(&w->lock);
 }
@@ -98,17 +103,51 @@ static void end_orphan(struct worker *w)
         raise(SIGKILL);
 }
 
+/* The other side is told why nothing more comes. */
+static void say_ending(struct worker *w, const char *why)
+{
+    const struct wire_frame f = { .type = WIRE_ENDING };
+    struct buf b = { 0 };
+    buf_puts(&b, why);
+    pthread_mutex_lock(&w->out_lock);
+    wire_send(w->out, &f, &b, base_now_ns() + ORPHAN_NS, NULL);
+    pthread_mutex_unlock(&w->out_lock);
+    buf_free(&b);
+}
+
+/* False: nothing that follows can be trusted. A request that came twice is passed over. */
+static bool take_frame(struct worker *w, const struct wire_frame *f, struct buf *payload)
+{
+    char why[120];
+    if (f->type == WIRE_CANCEL) {
+        take_cancel(w, f->number);
+        return true;
+    }
+    if (f->number <= w->taken)
+        return true;
+    if (f->number != w->taken + 1) {
+        snprintf(why, sizeof why, "a request was lost on the way to it: number %llu came after %llu",
+                 (unsigned long long)f->number, (unsigned long long)w->taken);
+        say_ending(w, why);
+        return false;
+    }
+    w->taken = f->number;
+    put_request(w, f, payload);
+    return true;
+}
+
 static void *reader(void *arg)
 {
     struct worker *w = arg;
     struct buf payload = { 0 };
-    enum wire_type type;
-    while (wire_recv(w->in, INT64_MAX, &w->stop, &type, &payload) == WIRE_OK) {
-        if (type == WIRE_CANCEL)
-            take_cancel(w, &payload);
-        else
-            put_request(w, type, &payload);
-    }
+    struct wire_stream from = { .fd = w->in };
+    struct wire_frame f;
+    enum wire_end e;
+    while ((e = wire_recv(&from, INT64_MAX, &w->stop, &f, &payload)) == WIRE_OK)
+        if (!take_frame(w, &f, &payload))
+            break;
+    if (e == WIRE_BAD)
+        say_ending(w, "damaged bytes came to it");
     pthread_mutex_lock(&w->lock);
     w->closed = true;
     atomic_store(&w->cancel.asked, true);
@@ -119,7 +158,7 @@ static void *reader(void *arg)
     return NULL;
 }
 
-static bool next_request(struct worker *w, enum wire_type *type, struct buf *payload)
+static bool next_request(struct worker *w, struct wire_frame *f, struct buf *payload)
 {
     pthread_mutex_lock(&w->lock);
     w->busy = false;
@@ -130,7 +169,7 @@ static bool next_request(struct worker *w, enum wire_type *type, struct buf *pay
         struct buf old = *payload;
         *payload = w->request;
         w->request = old;
-        *type = w->type;
+        *f = w->asked;
         w->full = false;
         w->busy = true;
         pthread_cond_broadcast(&w->wake);
@@ -143,9 +182,46 @@ static bool next_request(struct worker *w, enum wire_type *type, struct buf *pay
 static bool send_frame(struct worker *w, enum wire_type type, const struct buf *b)
 {
     pthread_mutex_lock(&w->out_lock);
-    bool ok = wire_send(w->out, type, b, NULL);
+    struct wire_frame f = { .type = type, .number = w->number, .part = w->part };
+    bool ok = wire_send(w->out, &f, b, INT64_MAX, NULL);
+    w->part += type == WIRE_BYTES;
+    if (type == WIRE_REPLY)
+        w->number = 0; /* nothing more is said of it */
     pthread_mutex_unlock(&w->out_lock);
     return ok;
+}
+
+static void begin_request(struct worker *w, uint64_t number)
+{
+    pthread_mutex_lock(&w->out_lock);
+    w->number = number;
+    w->part = 0;
+    pthread_mutex_unlock(&w->out_lock);
+}
+
+/* Twice a second, as long as a request is worked on. */
+static void *show_life(void *arg)
+{
+    struct worker *w = arg;
+    pthread_mutex_lock(&w->lock);
+    while (!w->closed && !cancel_asked(&w->stop)) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        t.tv_nsec += ALIVE_NS;
+        t.tv_sec += t.tv_nsec / 1000000000;
+        t.tv_nsec %= 1000000000;
+        while (!w->closed && !cancel_asked(&w->stop) &&
+               pthread_cond_timedwait(&w->wake, &w->lock, &t) == 0) {}
+        pthread_mutex_unlock(&w->lock);
+        pthread_mutex_lock(&w->out_lock);
+        struct wire_frame f = { .type = WIRE_ALIVE, .number = w->number };
+        if (f.number)
+            wire_send(w->out, &f, NULL, INT64_MAX, NULL);
+        pthread_mutex_unlock(&w->out_lock);
+        pthread_mutex_lock(&w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
 }
 
 /* A reply: status, unusable, diagnostics, and what the request asked for. */
@@ -164,9 +240,10 @@ static void on_progress(void *ctx, double done)
     int64_t now = base_now_ns();
     pthread_mutex_lock(&w->out_lock);
     if (now - w->told >= PROGRESS_NS) {
+        struct wire_frame f = { .type = WIRE_PROGRESS, .number = w->number };
         w->told = now;
         wire_f64(&b, done);
-        wire_send(w->out, WIRE_PROGRESS, &b, NULL);
+        wire_send(w->out, &f, &b, INT64_MAX, NULL);
     }
     pthread_mutex_unlock(&w->out_lock);
     buf_free(&b);
@@ -423,17 +500,17 @@ static void serve_unbind(struct worker *w, struct wire_in *in)
     }
 }
 
-static void begin_launch(struct worker *w, uint64_t serial)
+static void begin_launch(struct worker *w, uint64_t number)
 {
     pthread_mutex_lock(&w->lock);
-    w->serial = serial;
-    atomic_store(&w->cancel.asked, w->closed || w->cancelled == serial);
+    w->launch = number;
+    atomic_store(&w->cancel.asked, w->closed || w->cancelled == number);
     pthread_mutex_unlock(&w->lock);
 }
 
 static void serve_launch(struct worker *w, struct wire_in *in, struct buf *out, struct diags *ds)
 {
-    begin_launch(w, wire_get_u64(in));
+    begin_launch(w, w->number);
     struct dev_code *c = code_at(w, wire_get_u32(in));
     struct held_data *h = data_at(w, wire_get_u32(in));
     struct dev_run r;
@@ -505,14 +582,17 @@ static bool serve(struct worker *w, enum wire_type type, struct wire_in *in, str
 static void serve_all(struct worker *w)
 {
     struct buf payload = { 0 }, out = { 0 };
-    enum wire_type type;
-    bool ok = send_frame(w, WIRE_GREETING, NULL);
-    while (ok && next_request(w, &type, &payload)) {
+    struct wire_frame f;
+    bool ok = wire_greet(w->out);
+    while (ok && next_request(w, &f, &payload)) {
         struct wire_in in = { (const uint8_t *)payload.s, payload.n, false };
         struct diags ds = { 0 };
         buf_clear(&out);
-        if (serve(w, type, &in, &out, &ds))
+        begin_request(w, f.number);
+        if (serve(w, f.type, &in, &out, &ds))
             ok = send_frame(w, WIRE_REPLY, &out);
+        else
+            begin_request(w, 0);
         diags_free(&ds);
     }
     buf_free(&payload);
@@ -532,25 +612,39 @@ static void release(struct worker *w)
     buf_free(&w->request);
 }
 
+static void init_worker(struct worker *w)
+{
+    pthread_condattr_t steady;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_mutex_init(&w->out_lock, NULL);
+    pthread_condattr_init(&steady);
+    /* signs of life are not to wait for a clock that was set back */
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->wake, &steady);
+    pthread_condattr_destroy(&steady);
+}
+
 enum status dev_worker_serve(const struct dev_env *env, int in_fd, int out_fd)
 {
     struct worker w = { .env = env, .in = in_fd, .out = out_fd };
-    pthread_t thread;
-    pthread_mutex_init(&w.lock, NULL);
-    pthread_mutex_init(&w.out_lock, NULL);
-    pthread_cond_init(&w.wake, NULL);
-    if (pthread_create(&thread, NULL, reader, &w))
-        return ST_NOMEM;
-    serve_all(&w);
+    pthread_t thread, life;
+    init_worker(&w);
+    bool reads = pthread_create(&thread, NULL, reader, &w) == 0;
+    bool lives = reads && pthread_create(&life, NULL, show_life, &w) == 0;
+    if (lives)
+        serve_all(&w);
     pthread_mutex_lock(&w.lock);
     w.busy = false;
     atomic_store(&w.stop.asked, true);
     pthread_cond_broadcast(&w.wake);
     pthread_mutex_unlock(&w.lock);
-    pthread_join(thread, NULL);
+    if (reads)
+        pthread_join(thread, NULL);
+    if (lives)
+        pthread_join(life, NULL);
     release(&w);
     pthread_cond_destroy(&w.wake);
     pthread_mutex_destroy(&w.out_lock);
     pthread_mutex_destroy(&w.lock);
-    return ST_OK;
+    return lives ? ST_OK : ST_NOMEM;
 }

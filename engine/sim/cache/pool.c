@@ -23,7 +23,7 @@
 
 /* Which bits of the hash each bit of a line number turns over. Measured on an H200: one warp loads 43
  * lines of a bank that keeps 42, again and again, so that each miss shows the next line in the hand's
- * way (docs/fidelity.md). */
+ * way (docs/lab/l1-replacement.md). */
 static const uint16_t hash_of[HASH_KNOWN] = {
     0x001, 0x002, 0x089, 0x056, 0x0b3, 0x031, 0x1c6, 0x1eb, 0x0be,
     0x145, 0x0e6, 0x171, 0x12f, 0x0d5, 0x0a3, 0x0fe, 0x0c1, 0x16f,

@@ -312,6 +312,8 @@ static uint32_t group_reg(const struct exec_inst *in)
 {
     const struct ptx_inst *i = in->ptx;
     bool load = i->op == PTX_OP_LD || i->op == PTX_OP_LDU;
+    if (i->nopnds < 2)
+        return EXEC_NO_ID;
     const struct ptx_operand *o = &i->opnds[load ? 1 : 0];
     bool plain = in->kind == EXEC_MEM && (load || i->op == PTX_OP_ST) && in->bytes < 16 &&
                  !(in->flags & EXEC_F_FRAME);
@@ -456,6 +458,11 @@ bool decode_function(struct decode *d, uint32_t index)
             look_ahead(&code[i]);
     }
     ptx_cfg_free(c);
-    return ok && f->ptx->ninsts &&
-           decode_end(d, &code[f->ptx->ninsts], &f->ptx->insts[f->ptx->ninsts - 1]);
+    if (!f->ptx->ninsts) {
+        diag_add(d->ds, DIAG_ERROR, "not-modelled", d->p->module->path, f->ptx->head,
+                 "'%.*s' has no instructions: the simulated device has nothing to run",
+                 (int)f->ptx->name.n, f->ptx->name.s);
+        return false;
+    }
+    return ok && decode_end(d, &code[f->ptx->ninsts], &f->ptx->insts[f->ptx->ninsts - 1]);
 }

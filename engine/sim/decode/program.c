@@ -305,7 +305,7 @@ enum status sim_load_lanes(const struct ptx_module *m, struct str kernel,
         struct diag *d = diag_add(
             ds, DIAG_ERROR, "not-modelled", m->path, m->header,
             "the simulated device has addresses of 64 bits, this module's are of 32 (.address_size)");
-        diag_hint(d, "compile with -m64; nor do today's ptxas and drivers take modules of 32 bits");
+        diag_hint(d, "compile with -m64; current ptxas and drivers take no 32-bit modules either");
         return ST_DEVICE;
     }
     struct sim_program *p = base_alloc(sizeof *p);

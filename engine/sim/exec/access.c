@@ -10,6 +10,7 @@
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/mem.h"
 #include "engine/sim/sim_int.h"
@@ -74,6 +75,8 @@ static struct span_of span_find(struct exec_warp *w, const struct exec_inst *in,
             atomic_store(&w->x->astray, true);
         uint8_t *own = w->k->private_view && !found->constant ? exec_private_host(w->k, found, writes)
                                                               : found->host;
+        if (own && !w->k->private_view)
+            own = exec_was_host(w->k, in, found, writes);
         if (!own)
             return (struct span_of){ 0, 0, NULL };
         if (writes && !w->k->private_view)

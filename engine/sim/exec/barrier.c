@@ -2,11 +2,15 @@
  * lanes have arrived counts as 32 threads, as the ISA counts warps. Threads that have exited do
  * not hold a barrier up. */
 #include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim_int.h"
 
@@ -151,9 +155,25 @@ static struct exec_barrier *arrive(struct exec_warp *w, const struct exec_inst *
     return b;
 }
 
+/* bar is barrier.aligned: all threads of the warp execute the same one, in whatever parts they come to
+ * it. Not so: lanes of the warp wait at another barrier instruction. */
+static bool not_aligned(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
+{
+    if (!w->x->hostile.uniform || !in->ptx ||
+        (!ptx_has_mod(in->ptx, PTX_MOD_ALIGNED) && in->ptx->op >= PTX_OP_BARRIER_SYNC))
+        return false;
+    uint32_t all = mask;
+    for (uint32_t k = 0; k < w->nfrag; k++)
+        if (k != w->cur && w->frag[k].state == FRAG_BARRIER && w->frag[k].pc != w->pc - 1)
+            all |= w->frag[k].mask;
+    return exec_not_uniform(w, in, mask, all);
+}
+
 void exec_bar_sync(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     uint32_t id;
+    if (not_aligned(w, in, mask))
+        return;
     part(w, mask);
     struct exec_barrier *b = arrive(w, in, mask, &id);
     if (!b)

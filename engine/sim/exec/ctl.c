@@ -2,21 +2,28 @@
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/print.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim_int.h"
 
 #include <string.h>
 
+static bool says_uniform(const struct exec_inst *in)
+{
+    return in->ptx && ptx_has_mod(in->ptx, PTX_MOD_UNI);
+}
+
 void exec_bra(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     if (mask == w->mask)
         w->pc = in->target;
-    else
+    else if (!says_uniform(in) || !exec_not_uniform(w, in, mask, w->mask))
         frag_split(w, mask, in->target);
 }
 
@@ -27,6 +34,12 @@ void exec_brx(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
     const uint32_t *idx = slot_at(w, in->a);
     uint32_t left = mask;
     w->turn = 0;
+    if (says_uniform(in)) {
+        FOR_LANES(i, mask) left &= ~((uint32_t)(idx[i] != idx[first_lane(mask)]) << i);
+        if (exec_not_uniform(w, in, left, w->mask))
+            return;
+        left = mask;
+    }
     while (left) {
         uint32_t k = idx[first_lane(left)], same = 0;
         if (k >= x->n) {
@@ -163,6 +176,8 @@ static void moved(struct exec_warp *w, uint32_t mask)
 void exec_call(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_call *x = in->x;
+    if (says_uniform(in) && exec_not_uniform(w, in, mask, w->mask))
+        return;
     if (enter(w, in, mask, x->func))
         moved(w, mask);
 }
@@ -181,6 +196,8 @@ void exec_call_indirect(struct exec_warp *w, const struct exec_inst *in, uint32_
         }
         uint32_t same = 0;
         FOR_LANES(i, left) same |= (uint32_t)(lane_read(w, in->a, i, bytes) == h) << i;
+        if (says_uniform(in) && exec_not_uniform(w, in, same, w->mask))
+            return;
         left &= ~same;
         if (!enter(w, in, same, (uint32_t)index))
             return;
@@ -195,6 +212,8 @@ void exec_ret(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         exec_exit(w, in, mask);
         return;
     }
+    if (says_uniform(in) && exec_not_uniform(w, in, mask, w->mask))
+        return;
     const struct exec_inst *call = g->call;
     const struct exec_call *x = call->x;
     uint32_t stay = w->mask & ~mask, pc = w->pc;

@@ -20,6 +20,8 @@
 
 #include <pthread.h>
 
+struct exec_was;
+
 struct exec_access;
 struct exec_heap;
 struct exec_shadow;
@@ -113,7 +115,6 @@ struct exec_warp {
     uint8_t sync_group[WARP_LANES];
     uint32_t nsync;
 };
-
 struct exec_barrier {
     bool used;           /* someone has arrived */
     uint32_t expected;   /* threads; 0: every thread that has not exited */
@@ -122,7 +123,6 @@ struct exec_barrier {
     uint32_t count_true; /* reductions: lanes with a true predicate */
     uint32_t first_line;
 };
-
 struct exec_cta {
     struct exec_worker *k;
     struct exec_launch *x;
@@ -169,7 +169,6 @@ struct exec_print {
     char *text;
     size_t n;
 };
-
 struct exec_launch {
     struct sim_program *p;
     const struct sim_launch *l;
@@ -181,7 +180,13 @@ struct exec_launch {
     bool explicit_cluster; /* the kernel or the launch says so */
     uint64_t nctas;        /* clusters: what workers take, one after the other */
     unsigned threads;
-    bool checks;          /* a sanitiser option is on */
+    /* every access is looked at: a sanitiser option is on, or .nc loads are to read what was */
+    bool checks;
+    struct sim_hostile hostile; /* of the launch, where it is functional */
+    bool serial;                /* one host thread runs the CTAs in order */
+    /* what allocations held before the first store into them (hostile.c) */
+    struct exec_was *was;
+    size_t nwas, cap_was;
     pthread_mutex_t lock; /* guards fault, prints, totals */
     struct exec_fault fault;
     atomic_bool faulted, astray; /* astray: exec_launch_escaped_region */
@@ -194,7 +199,6 @@ struct exec_launch {
     struct exec_heap *heap;          /* blocks of malloc, or NULL */
     bool oom;
 };
-
 struct exec_worker {
     struct exec_launch *x;
     uint64_t inst_warp, inst_thread, inst_of_warp[SIM_CTA_WARPS];

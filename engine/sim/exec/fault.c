@@ -29,6 +29,7 @@ static const struct {
               [FAULT_UNINIT] = { "uninitialised", ST_DEVICE },
               [FAULT_RACE] = { "race", ST_DEVICE },
               [FAULT_CALL] = { "bad-call", ST_DEVICE },
+              [FAULT_UNIFORM] = { "not-uniform", ST_DEVICE },
               [FAULT_NOMEM] = { "memory", ST_NOMEM },
               [FAULT_CANCELLED] = { "cancelled", ST_CANCELLED },
               [FAULT_ARG] = { "bad-operand", ST_DEVICE } };

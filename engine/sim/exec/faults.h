@@ -23,6 +23,7 @@ enum fault_kind {
     FAULT_UNINIT,
     FAULT_RACE,
     FAULT_CALL,
+    FAULT_UNIFORM,
     FAULT_NOMEM,
     FAULT_CANCELLED,
     FAULT_ARG

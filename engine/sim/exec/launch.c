@@ -13,6 +13,7 @@
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/exec/print.h"
 #include "engine/sim/exec/slots.h"
@@ -40,7 +41,9 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->loads = base_alloc((p->nloads + 1) * sizeof *x->loads);
     x->threads = l->threads ? l->threads : base_cpus();
     x->checks = l->check_uninit || l->check_races;
-    if (p->ordered || x->checks)
+    x->serial = p->ordered || x->checks;
+    exec_hostile_begin(x);
+    if (x->serial)
         x->threads = 1;
     atomic_init(&x->faulted, false);
     atomic_init(&x->astray, false);
@@ -87,6 +90,7 @@ void exec_launch_free(struct exec_launch *x)
         base_free(x->prints[i].text);
     exec_check_free(x);
     exec_heap_free(x);
+    exec_hostile_end(x);
     base_free(x->prints);
     base_free(x->params);
     base_free(x->sregs);
@@ -355,7 +359,7 @@ static void warp_start(struct exec_warp *w)
     struct exec_frame *g = w->root;
     warp_frames_back(w);
     for (uint32_t i = 0; i < f->nzero; i++)
-        memset(g->regs + f->zero[i], 0, 128);
+        memset(g->regs + f->zero[i], exec_fresh(w->x), 128);
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         g->base[i] = 0;
         g->top[i] = f->local_bytes;
@@ -381,7 +385,9 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     c->repeats = 0;
     c->fault = c->circles = false;
     c->look = 0;
-    memset(c->shared, 0, c->x->shared_bytes);
+    memset(c->shared, exec_fresh(c->x), c->x->shared_bytes);
+    if (c->x->hostile.poison)
+        memset(c->locals, exec_fresh(c->x), (size_t)c->nwarps * WARP_LANES * c->x->local_bytes);
     memset(c->bar_words, 0, EXEC_MAX_BARRIERS * c->nwarps * sizeof *c->bar_words);
     for (uint32_t i = 0; i < EXEC_MAX_BARRIERS; i++) {
         c->bar[i].used = false;
@@ -446,6 +452,7 @@ static void report_progress(struct exec_drive *d)
 static void place_cta(struct exec_cta *c, uint64_t index)
 {
     uint32_t sms = c->x->p->preset.sms > 0 ? (uint32_t)c->x->p->preset.sms : 1;
+    index = exec_hostile_cta(c->x, index);
     exec_cta_start(c, index, (uint32_t)(index % sms), 0);
 }
 
@@ -675,7 +682,7 @@ static void drive_ordered(struct exec_drive *d, struct exec_worker *k)
 
 void exec_drive_share(struct exec_drive *d)
 {
-    if (!d->x->p->ordered && !d->x->checks)
+    if (!d->x->serial)
         drive_free(d, 0);
 }
 
@@ -724,7 +731,7 @@ static void drive_rest(struct exec_drive *d)
     uint64_t left =
         d->x->nctas - (atomic_load(&d->next) < d->x->nctas ? atomic_load(&d->next) : d->x->nctas);
     uint64_t threads = d->x->threads < left ? d->x->threads : left;
-    if (!d->x->p->ordered && !d->x->checks) {
+    if (!d->x->serial) {
         base_parallel((unsigned)threads, threads, drive_free, d);
         return;
     }

@@ -5,6 +5,7 @@
 #include "engine/sim/exec/cluster.h"
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
+#include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim_int.h"
@@ -300,7 +301,7 @@ enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
     uint64_t used = 0;
     uint32_t idle = 0, spins = 0;
     while (!exec_cta_done(lead)) {
-        struct exec_warp *w = exec_cta_warp(lead, lead->turn_warp);
+        struct exec_warp *w = exec_cta_warp(lead, exec_hostile_warp(lead->x, lead->turn_warp, n));
         lead->turn_warp = lead->turn_warp + 1 == n ? 0 : lead->turn_warp + 1;
         frag_resume(w);
         if (!w->runnable) {
@@ -309,7 +310,7 @@ enum exec_run_result exec_cta_run(struct exec_cta *lead, uint64_t budget)
             continue;
         }
         uint64_t before = w->ninst;
-        spins += warp_run(w, WARP_SLICE);
+        spins += warp_run(w, exec_hostile_slice(lead->x, WARP_SLICE));
         used += w->ninst - before;
         idle = 0;
         if (w->cta->fault || over_limit(w))

@@ -9,6 +9,7 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/exec/bodies.h"
 #include "engine/sim/exec/exec.h"
+#include "engine/sim/exec/hostile.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim.h"
 #include "engine/sim/sim_int.h"
@@ -112,18 +113,21 @@ static bool is_own(const struct sim_program *p, enum exec_bank bank)
 /* The place of warp `i` in what exec_launch_sregs or exec_cta_sregs took. */
 static uint8_t *bank_at(const struct sim_program *p, uint8_t *v, enum exec_bank bank, uint32_t i)
 {
+    if (!v) /* none were taken: nothing is written there */
+        return v;
     return v + (64 - (uintptr_t)v % 64) % 64 + (is_own(p, bank) ? (size_t)i * p->sreg_bytes[bank] : 0);
 }
 
 static void fill(const struct exec_launch *x, const struct exec_cta *c, enum exec_bank bank,
                  uint32_t warp, uint8_t *at)
 {
-    for (const struct exec_sreg *s = x->p->sregs, *end = s + x->p->nsregs; s < end; s++) {
+    for (uint32_t k = 0; k < x->p->nsregs; k++) {
+        const struct exec_sreg *s = &x->p->sregs[k];
         if ((s->slot & 3u) != bank)
             continue;
         void *to = at + (s->slot - bank);
         for (uint32_t lane = 0; lane < WARP_LANES; lane++) {
-            uint64_t v = sreg_value(x, c, warp, s, lane);
+            uint64_t v = exec_hostile_sreg(x, s->sreg, sreg_value(x, c, warp, s, lane));
             if (s->bytes == 8)
                 ((uint64_t *)to)[lane] = v;
             else
@@ -159,7 +163,7 @@ void exec_fill_sregs(struct exec_cta *c)
 
 void exec_clock(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
-    uint64_t now = w->recording ? w->now : w->ninst;
+    uint64_t now = w->recording ? w->now : exec_hostile_clock(w->x, w->ninst);
     double mhz = w->x->p->preset.clock_mhz > 0 ? w->x->p->preset.clock_mhz : 1000;
     uint64_t ns = (uint64_t)((double)now * 1000.0 / mhz), v = now;
     switch (in->imm) {

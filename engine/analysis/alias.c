@@ -1,0 +1,317 @@
+/* alias: values of all registers of a kernel and its callees, upwards from nothing to a fixpoint; and
+ * the questions that are asked of them. alias.h has the contract. */
+#include "engine/analysis/alias.h"
+
+#include "engine/analysis/alias_int.h"
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/launch.h"
+
+#include <string.h>
+
+/* ---- slots: parameters, results and arguments of called functions ---- */
+static struct alias_slot *find_slot(struct alias *a, const struct ptx_symbol *s)
+{
+    size_t at = ((uintptr_t)s >> 4) * 0x9e3779b97f4a7c15u >> 20;
+    for (uint32_t n = 0; n < a->nslots; n++) {
+        struct alias_slot *t = &a->slot[(at + n) & (a->nslots - 1)];
+        if (!t->sym || t->sym == s)
+            return t;
+    }
+    return NULL;
+}
+
+struct alias_slot *alias_slot(struct alias *a, const struct ptx_symbol *s)
+{
+    struct alias_slot *t = s ? find_slot(a, s) : NULL;
+    return t && t->sym ? t : NULL;
+}
+
+static void add_slots(struct alias *a, struct ptx_symbol *const *v, uint32_t n)
+{
+    for (uint32_t k = 0; k < n; k++)
+        find_slot(a, v[k])->sym = v[k];
+}
+
+static bool make_slots(struct alias *a)
+{
+    uint64_t n = 1;
+    for (uint32_t k = 0; k < a->nfuncs; k++)
+        n += a->func[k]->nparams + a->func[k]->nrets + a->func[k]->nvars;
+    for (a->nslots = 16; a->nslots < 2 * n; a->nslots *= 2)
+        ;
+    a->slot = base_alloc(sizeof *a->slot * a->nslots);
+    for (uint32_t k = 0; a->slot && k < a->nfuncs; k++) {
+        const struct ptx_func *f = a->func[k];
+        add_slots(a, f->params, f->nparams);
+        add_slots(a, f->rets, f->nrets);
+        add_slots(a, f->vars, f->nvars);
+    }
+    return a->slot != NULL;
+}
+
+/* ---- functions and registers ---- */
+static bool find_funcs(struct alias *a)
+{
+    a->func = base_alloc(sizeof *a->func * (a->m->nfuncs + 1));
+    a->place = base_alloc(sizeof *a->place * (a->m->nfuncs + 1));
+    if (!a->func || !a->place)
+        return false;
+    uint32_t n = ptx_reachable(a->m, a->kernel, a->func, a->place);
+    for (uint32_t k = 0; k < n; k++)
+        if (a->func[k]->has_body)
+            a->func[a->nfuncs++] = a->func[k];
+    memset(a->place, 0xff, sizeof *a->place * a->m->nfuncs);
+    for (uint32_t k = 0; k < a->nfuncs; k++)
+        a->place[a->func[k]->index] = k;
+    return true;
+}
+
+static void mark_written(void *ctx, uint32_t reg, unsigned access)
+{
+    if (access & PTX_WRITE)
+        ((bool *)ctx)[reg] = true;
+}
+
+/* Registers that nothing writes, or (late) that got no value from anything, may hold anything. */
+static bool soil_undefined(struct alias *a, bool late)
+{
+    for (uint32_t k = 0; k < a->nfuncs; k++) {
+        const struct ptx_func *f = a->func[k];
+        bool *written = base_alloc(f->nregs + 1);
+        if (!written)
+            return false;
+        for (uint32_t i = 0; i < f->ninsts && !late; i++)
+            ptx_inst_regs(&f->insts[i], mark_written, written);
+        for (uint32_t r = 0; r < f->nregs; r++) {
+            struct alias_value *v = &a->value[a->first[k] + r];
+            if (!written[r] && !v->roots && !v->kind) {
+                v->kind = KIND_MIX;
+                a->changed = true;
+            }
+        }
+        base_free(written);
+    }
+    return true;
+}
+
+static bool make_values(struct alias *a)
+{
+    uint64_t n = 0;
+    a->first = base_alloc(sizeof *a->first * (a->nfuncs + 1));
+    for (uint32_t k = 0; a->first && k < a->nfuncs; k++) {
+        a->first[k] = (uint32_t)n;
+        n += (uint64_t)a->func[k]->nregs + 1;
+    }
+    a->value = a->first && n < UINT32_MAX ? base_alloc(sizeof *a->value * (n + 1)) : NULL;
+    return a->value && soil_undefined(a, false);
+}
+
+static void find_indirect(struct alias *a)
+{
+    struct str name;
+    for (uint32_t k = 0; k < a->nfuncs; k++)
+        for (uint32_t i = 0; i < a->func[k]->ninsts; i++) {
+            const struct ptx_inst *in = &a->func[k]->insts[i];
+            a->indirect |= in->op == PTX_OP_CALL && !alias_callee(in, &name) && !name.n;
+        }
+    for (uint32_t k = 0; a->indirect && k < a->nslots; k++)
+        a->slot[k].value.kind |= a->slot[k].sym ? KIND_MIX : 0;
+}
+
+static void settle(struct alias *a)
+{
+    do {
+        a->changed = false;
+        for (uint32_t k = 0; k < a->nfuncs; k++)
+            for (uint32_t i = 0; i < a->func[k]->ninsts; i++)
+                alias_step(a, k, &a->func[k]->insts[i]);
+    } while (a->changed);
+}
+
+struct alias *alias_make(const struct ptx_module *m, const struct ptx_func *kernel,
+                         const struct alias_opts *o)
+{
+    struct alias *a = base_alloc(sizeof *a);
+    if (!a)
+        return NULL;
+    a->m = m;
+    a->kernel = kernel;
+    a->o = *o;
+    if (!find_funcs(a) || !make_slots(a) || !make_values(a)) {
+        alias_free(a);
+        return NULL;
+    }
+    alias_find_pointers(a);
+    find_indirect(a);
+    settle(a);
+    a->changed = false;
+    bool ok = soil_undefined(a, true);
+    if (a->changed)
+        settle(a);
+    if (!ok) {
+        alias_free(a);
+        return NULL;
+    }
+    return a;
+}
+
+void alias_free(struct alias *a)
+{
+    if (!a)
+        return;
+    base_free(a->func);
+    base_free(a->place);
+    base_free(a->first);
+    base_free(a->value);
+    base_free(a->slot);
+    base_free(a);
+}
+
+/* ---- roots of an address ---- */
+static void name_roots(const struct alias *a, struct alias_value v, struct alias_roots *out)
+{
+    out->set = v.roots;
+    for (uint32_t k = 0; k < a->nroots; k++) {
+        if (!(v.roots >> k & 1))
+            continue;
+        if (a->root[k].param < 0)
+            out->sym = a->root[k].sym;
+        else if (a->root[k].param < 64)
+            out->params |= UINT64_C(1) << a->root[k].param;
+        else
+            out->unknown = true;
+    }
+    out->window = v.kind & KIND_WINDOW;
+    out->unknown |= v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) || (!v.roots && !out->window);
+}
+
+void alias_roots(const struct alias *a, const struct ptx_func *f, const struct ptx_operand *o,
+                 struct alias_roots *out)
+{
+    memset(out, 0, sizeof *out);
+    uint32_t at =
+        f && f->index < a->m->nfuncs && a->m->funcs[f->index] == f ? a->place[f->index] : PTX_NO_INDEX;
+    struct alias_value v = { .kind = KIND_MIX };
+    if (o && at != PTX_NO_INDEX && a->m->address_size != 32) {
+        if (o->base == BASE_REG)
+            v = a->value[a->first[at] + o->index];
+        else if (o->base == BASE_SYM && o->sym && o->sym->kind == SYM_VAR &&
+                 o->sym->space != PTX_SPACE_GLOBAL)
+            v.kind = KIND_WINDOW;
+        else if (o->base == BASE_SYM && o->sym && o->sym->kind == SYM_VAR)
+            v = alias_symbol_value((struct alias *)a, o->sym);
+    }
+    name_roots(a, v, out);
+}
+
+const struct ptx_operand *alias_address(const struct ptx_inst *i)
+{
+    for (uint8_t k = 0; k < i->nopnds; k++) {
+        if (i->opnds[k].kind == OPND_ADDR)
+            return &i->opnds[k];
+        if (i->opnds[k].kind == OPND_MULTI)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* ---- do they overlap? ---- */
+bool alias_params_distinct(const struct launch_spec *l, bool restricts, int p, int q)
+{
+    size_t n = l ? launch_params(l) : 0;
+    if (p == q || p < 0 || q < 0)
+        return false;
+    size_t x = (size_t)p < n ? launch_buffer_of(l, (size_t)p) : SIZE_MAX,
+           y = (size_t)q < n ? launch_buffer_of(l, (size_t)q) : SIZE_MAX;
+    return x != SIZE_MAX && y != SIZE_MAX ? x != y : restricts;
+}
+
+static bool inserted(const struct alias *a, const struct alias_root *r)
+{
+    return r->param < 0 && a->o.original && !ptx_find_global(a->o.original, r->sym->name);
+}
+
+static enum alias_answer same_memory(const struct alias *a, uint32_t p, uint32_t q)
+{
+    const struct alias_root *x = &a->root[p], *y = &a->root[q];
+    if (p == q)
+        return ALIAS_YES;
+    if (x->param < 0 && y->param < 0)
+        return ALIAS_NO;
+    if (inserted(a, x) || inserted(a, y))
+        return ALIAS_NO;
+    if (x->buffer != SIZE_MAX && y->buffer != SIZE_MAX)
+        return x->buffer == y->buffer ? ALIAS_YES : ALIAS_NO;
+    if ((x->param < 0 && y->buffer != SIZE_MAX) || (y->param < 0 && x->buffer != SIZE_MAX))
+        return ALIAS_NO;
+    return a->o.restricts ? ALIAS_NO : ALIAS_MAYBE;
+}
+
+enum alias_answer alias_overlap(const struct alias *a, const struct alias_roots *x,
+                                const struct alias_roots *y)
+{
+    enum alias_answer r = x->unknown || y->unknown ? ALIAS_MAYBE : ALIAS_NO;
+    for (uint32_t p = 0; p < a->nroots; p++)
+        for (uint32_t q = 0; q < a->nroots && x->set >> p & 1; q++) {
+            enum alias_answer one = y->set >> q & 1 ? same_memory(a, p, q) : ALIAS_NO;
+            r = one > r ? one : r;
+        }
+    return r;
+}
+
+/* ---- who writes ---- */
+static bool starts(const char *s, const char *with)
+{
+    return s && strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool may_store(const struct ptx_inst *i)
+{
+    const struct ptx_op_info *info = ptx_op_info(i->op);
+    bool outside = i->space == PTX_SPACE_GLOBAL || i->space == PTX_SPACE_GENERIC;
+    switch (info->effect) {
+    case EFFECT_STORE:
+    case EFFECT_ATOMIC: return outside;
+    case EFFECT_ASYNC_COPY:
+        return outside && i->nopnds && !strstr(info->name, "mbarrier.arrive") &&
+               !strstr(info->name, "_group");
+    case EFFECT_SURFACE: return !starts(info->name, "suld") && !starts(info->name, "suq");
+    case EFFECT_TENSOR: return i->space == PTX_SPACE_GLOBAL;
+    default: return starts(info->name, "tensormap");
+    }
+}
+
+enum alias_answer alias_writes(const struct alias *a, const struct ptx_func *f, const struct ptx_inst *i,
+                               const struct alias_roots *read)
+{
+    struct str name;
+    struct alias_roots w;
+    if (i->op == PTX_OP_OPAQUE)
+        return ALIAS_MAYBE;
+    const struct ptx_op_info *info = ptx_op_info(i->op);
+    if (info->effect == EFFECT_CALL)
+        return alias_callee(i, &name) || alias_harmless_call(name) ? ALIAS_NO : ALIAS_MAYBE;
+    if (!may_store(i))
+        return ALIAS_NO;
+    alias_roots(a, f, alias_address(i), &w);
+    w.unknown |= starts(info->name, "multimem") || starts(info->name, "tensormap") ||
+                 info->effect == EFFECT_SURFACE || info->effect == EFFECT_TENSOR;
+    w.unknown |= w.window && i->space == PTX_SPACE_GLOBAL;
+    return alias_overlap(a, &w, read);
+}
+
+struct alias_writer alias_writer(const struct alias *a, const struct alias_roots *read)
+{
+    struct alias_writer found = { .answer = ALIAS_NO };
+    for (uint32_t k = 0; k < a->nfuncs; k++)
+        for (uint32_t i = 0; i < a->func[k]->ninsts && found.answer != ALIAS_YES; i++) {
+            const struct ptx_inst *in = &a->func[k]->insts[i];
+            enum alias_answer one = alias_writes(a, a->func[k], in, read);
+            if (one > found.answer)
+                found = (struct alias_writer){ a->func[k], in, one };
+        }
+    return found;
+}

@@ -1,0 +1,77 @@
+/* alias, inside: values of registers, and the tables that alias_make fills. */
+#ifndef GPULOCW_ANALYSIS_ALIAS_INT_H
+#define GPULOCW_ANALYSIS_ALIAS_INT_H
+
+#include "engine/analysis/alias.h"
+#include "engine/base/base.h"
+
+struct ptx_func;
+struct ptx_inst;
+struct ptx_module;
+struct ptx_symbol;
+
+enum {
+    KIND_NULL = 1,   /* the immediate 0: points nowhere */
+    KIND_INDEX = 2,  /* no pointer bits */
+    KIND_MIX = 4,    /* laundered: pointer bits, not followed */
+    KIND_DATA = 8,   /* 64 bits loaded from memory: an index, or a pointer of its own */
+    KIND_WINDOW = 16 /* an address of shared, local, const or param memory */
+};
+/* What a value may be: one of these kinds, or one of the roots plus an index. All zero: not computed
+ * yet. */
+struct alias_value {
+    uint64_t roots;
+    uint8_t kind;
+};
+enum { ALIAS_ROOTS = 62 };
+struct alias_root {
+    const struct ptx_symbol *sym; /* the parameter or variable */
+    int64_t offset;               /* of the pointer in a struct parameter */
+    int param;                    /* -1: a variable */
+    size_t buffer;                /* argument of the launch that is its buffer; SIZE_MAX: not known */
+};
+struct alias_slot { /* of a parameter, a result or an argument of a called function */
+    const struct ptx_symbol *sym;
+    struct alias_value value;
+};
+enum { DIRTY_LOCAL = 1, DIRTY_SHARED = 2, DIRTY_GLOBAL = 4, DIRTY_ALL = 7 };
+struct alias {
+    const struct ptx_module *m;
+    const struct ptx_func *kernel;
+    struct alias_opts o;
+    struct alias_root root[ALIAS_ROOTS];
+    uint32_t nroots;
+    const struct ptx_func **func; /* the kernel first */
+    uint32_t *place;              /* by function index: where in func */
+    uint32_t nfuncs;
+    uint32_t *first; /* by place: its registers in value; behind them its condition code */
+    struct alias_value *value;
+    struct alias_slot *slot; /* a hash table, by symbol */
+    uint32_t nslots;
+    /* without a launch: what carries .ptr or goes through cvta */
+    struct {
+        int param;
+        int64_t offset;
+    } pointer[64];
+    uint32_t npointers;
+    bool all_pointers; /* nothing does, or too many do */
+    uint8_t dirty;     /* memory that may hold pointer bits */
+    bool indirect;     /* some call goes through a pointer */
+    bool changed;
+};
+/* alias_param.c */
+void alias_find_pointers(struct alias *a);
+struct alias_value alias_param_value(struct alias *a, const struct ptx_symbol *s, int64_t offset,
+                                     unsigned bytes);
+struct alias_value alias_symbol_value(struct alias *a, const struct ptx_symbol *s);
+int alias_param_index(const struct ptx_func *f, const struct ptx_symbol *s);
+/* alias_op.c: one instruction, given what is known so far. */
+void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i);
+struct alias_slot *alias_slot(struct alias *a, const struct ptx_symbol *s);
+/* a system call that stores nothing in the kernel's memory */
+bool alias_harmless_call(struct str name);
+/* The function that a direct call comes to: NULL with a name where its body is not here, both empty
+ * where it goes through a pointer. */
+const struct ptx_func *alias_callee(const struct ptx_inst *i, struct str *name);
+
+#endif

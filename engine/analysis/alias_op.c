@@ -1,0 +1,461 @@
+/* alias, one instruction: what it makes of values, and what it leaves in memory. */
+#include "engine/analysis/alias.h"
+#include "engine/analysis/alias_int.h"
+#include "engine/base/base.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
+#include <string.h>
+
+struct step {
+    struct alias *a;
+    uint32_t at; /* the function's place */
+    const struct ptx_inst *i;
+    const struct ptx_func *f;
+};
+
+static struct alias_value *reg_of(const struct step *s, uint32_t reg)
+{
+    return &s->a->value[s->a->first[s->at] + reg];
+}
+
+static void join(struct alias *a, struct alias_value *to, struct alias_value v)
+{
+    if ((to->roots | v.roots) == to->roots && (to->kind | v.kind) == to->kind)
+        return;
+    to->roots |= v.roots;
+    to->kind |= v.kind;
+    a->changed = true;
+}
+
+static bool empty(struct alias_value v)
+{
+    return !v.roots && !v.kind;
+}
+
+static struct alias_value operand(const struct step *s, const struct ptx_operand *o)
+{
+    if (o->kind == OPND_REG)
+        return *reg_of(s, o->index);
+    if (o->kind == OPND_SYM)
+        return alias_symbol_value(s->a, o->sym);
+    return (struct alias_value){ .kind = o->kind == OPND_IMM && !o->imm ? KIND_NULL : KIND_INDEX };
+}
+
+/* ---- laundered: bits of what is read, in any order ---- */
+static void gather(const struct step *s, const struct ptx_operand *o, struct alias_value *v, bool *waits)
+{
+    if (o->kind == OPND_VEC || o->kind == OPND_MULTI) {
+        for (uint16_t k = 0; k < o->nelem; k++)
+            gather(s, &o->elem[k], v, waits);
+        return;
+    }
+    if (o->kind == OPND_ADDR || o->kind == OPND_LABEL || o->kind == OPND_SINK ||
+        !(o->access & PTX_READ || o->kind == OPND_SYM))
+        return;
+    struct alias_value x = operand(s, o);
+    *waits |= empty(x);
+    v->roots |= x.roots;
+    v->kind |= x.kind;
+}
+
+/* The join of everything read but addresses; empty where something is not computed yet. */
+static struct alias_value all_read(const struct step *s, unsigned from, unsigned to)
+{
+    struct alias_value v = { .kind = 0 };
+    bool waits = false;
+    for (unsigned k = from; k < to && k < s->i->nopnds; k++)
+        gather(s, &s->i->opnds[k], &v, &waits);
+    if (!waits && empty(v)) /* nothing is read: activemask and the like */
+        v.kind = KIND_INDEX;
+    return waits ? (struct alias_value){ .kind = 0 } : v;
+}
+
+static struct alias_value launder(struct alias_value v)
+{
+    return (struct alias_value){ .kind = v.roots || v.kind & KIND_MIX ? KIND_MIX
+                                         : v.kind                     ? KIND_INDEX
+                                                                      : 0 };
+}
+
+/* ---- sums ---- */
+static uint8_t sum_kind(uint8_t x, uint8_t y, bool minus)
+{
+    if (y == KIND_WINDOW)
+        return minus || x == KIND_WINDOW ? KIND_INDEX : KIND_WINDOW;
+    if (x == KIND_WINDOW)
+        return KIND_WINDOW;
+    if (x == KIND_DATA || y == KIND_DATA)
+        return KIND_DATA;
+    return x == KIND_NULL && y == KIND_NULL ? KIND_NULL : KIND_INDEX;
+}
+
+static struct alias_value sum(struct alias_value x, struct alias_value y, bool minus)
+{
+    const uint8_t index = KIND_NULL | KIND_INDEX;
+    struct alias_value r = { .kind = (x.kind | y.kind) & KIND_MIX };
+    if (empty(x) || empty(y))
+        return (struct alias_value){ .kind = 0 };
+    if ((x.roots && (y.roots || y.kind & (KIND_DATA | KIND_WINDOW))) ||
+        (y.roots && (minus || x.kind & (KIND_DATA | KIND_WINDOW))))
+        r.kind |= KIND_MIX;
+    r.roots |= y.kind & index ? x.roots : 0;
+    r.roots |= !minus && x.kind & index ? y.roots : 0;
+    for (uint8_t p = KIND_NULL; p <= KIND_WINDOW; p = (uint8_t)(p << 1))
+        for (uint8_t q = KIND_NULL; q <= KIND_WINDOW; q = (uint8_t)(q << 1))
+            if (x.kind & p && y.kind & q && p != KIND_MIX && q != KIND_MIX)
+                r.kind |= sum_kind(p, q, minus);
+    return r;
+}
+
+/* ---- which operations follow a pointer ---- */
+static bool whole(const struct ptx_inst *i, unsigned k)
+{
+    char kind = k < i->ntypes ? ptx_type_kind((enum ptx_type)i->type[k]) : 0;
+    return kind == 'b' || kind == 'u' || kind == 's';
+}
+static bool wide_int(const struct ptx_inst *i)
+{
+    return whole(i, 0) && ptx_type_bits((enum ptx_type)i->type[0]) == 64;
+}
+static bool narrow_int(const struct ptx_inst *i)
+{
+    return whole(i, 0) && ptx_type_bits((enum ptx_type)i->type[0]) <= 32;
+}
+static bool scalar(const struct ptx_inst *i, unsigned n)
+{
+    if (i->nopnds < n)
+        return false;
+    for (unsigned k = 0; k < n; k++)
+        if (i->opnds[k].kind == OPND_VEC || i->opnds[k].kind == OPND_MULTI || i->opnds[k].comp >= 0)
+            return i->opnds[k].kind == OPND_SREG;
+    return true;
+}
+
+/* An address rounded down by less than the 256 bytes that buffers are aligned to. */
+static struct alias_value mask(const struct step *s)
+{
+    const struct ptx_operand *o = s->i->opnds;
+    struct alias_value v = operand(s, &o[1]);
+    bool small =
+        o[2].kind == OPND_IMM && o[2].imm >= -256 && o[2].imm < 0 && (-o[2].imm & (-o[2].imm - 1)) == 0;
+    for (uint32_t k = 0; small && k < s->a->nroots; k++)
+        small = !(v.roots >> k & 1) || s->a->root[k].param >= 0;
+    return small && !(v.kind & KIND_MIX) ? v : launder(all_read(s, 1, 3));
+}
+
+static struct alias_value convert(const struct step *s)
+{
+    struct alias_value v = operand(s, &s->i->opnds[1]);
+    bool ints = whole(s->i, 0) && whole(s->i, 1);
+    bool same = ints && wide_int(s->i) && ptx_type_bits((enum ptx_type)s->i->type[1]) == 64;
+    if (same || empty(v))
+        return v;
+    struct alias_value r = launder(v);
+    if (ints && v.kind & KIND_WINDOW && !(r.kind & KIND_MIX))
+        r.kind = KIND_WINDOW | (v.kind & ~(KIND_WINDOW | KIND_DATA) ? KIND_INDEX : 0);
+    return r;
+}
+
+static struct alias_value to_window(const struct step *s)
+{
+    struct alias_value v = operand(s, &s->i->opnds[1]);
+    if (s->i->space == PTX_SPACE_GLOBAL || empty(v))
+        return v;
+    return (struct alias_value){ .kind = v.roots || v.kind & KIND_MIX ? KIND_MIX : KIND_WINDOW };
+}
+
+static struct alias_value choose(const struct step *s, unsigned n)
+{
+    struct alias_value v = all_read(s, 1, 1 + n),
+                       p = n + 1u < s->i->nopnds ? operand(s, &s->i->opnds[n + 1]) : v;
+    if (n + 1u < s->i->nopnds && p.kind & KIND_MIX && v.kind & ~(KIND_NULL | KIND_WINDOW))
+        v.kind |= KIND_MIX; /* bits told by which of them was taken */
+    if (n + 1u < s->i->nopnds && p.kind & KIND_MIX && v.kind == KIND_NULL)
+        v.kind |= KIND_INDEX;
+    return v;
+}
+
+static struct alias_value made(const struct step *s)
+{
+    const struct ptx_inst *i = s->i;
+    const struct ptx_operand *o = i->opnds;
+    const struct ptx_op_info *info = ptx_op_info(i->op);
+    bool ints = wide_int(i) || narrow_int(i);
+    switch (i->op == PTX_OP_OPAQUE ? ADDR_UNKNOWN : info->addr) {
+    case ADDR_COPY: return scalar(i, 2) ? operand(s, &o[1]) : launder(all_read(s, 1, i->nopnds));
+    case ADDR_CVTA: return to_window(s);
+    case ADDR_ADD:
+    case ADDR_SUB:
+        if (ints && scalar(i, 3))
+            return sum(operand(s, &o[1]), operand(s, &o[2]), info->addr == ADDR_SUB);
+        break;
+    case ADDR_MAD_LO:
+    case ADDR_MAD_WIDE:
+        if (ints && scalar(i, 4))
+            return sum(launder(all_read(s, 1, 3)), operand(s, &o[3]), false);
+        break;
+    case ADDR_SELP:
+        if (scalar(i, 4))
+            return choose(s, 2);
+        break;
+    case ADDR_MIN:
+    case ADDR_MAX:
+        if (ints && i->nopnds == 3)
+            return all_read(s, 1, 3);
+        break;
+    case ADDR_AND:
+        if (wide_int(i) && scalar(i, 3))
+            return mask(s);
+        break;
+    case ADDR_CVT:
+        if (i->nopnds == 2 && scalar(i, 2))
+            return convert(s);
+        break;
+    /* that pointers are compared is no pointer bit; what was laundered is */
+    case ADDR_PRED: {
+        struct alias_value v = all_read(s, 1, i->nopnds);
+        return (struct alias_value){ .kind = v.kind & KIND_MIX   ? KIND_MIX
+                                             : v.roots || v.kind ? KIND_INDEX
+                                                                 : 0 };
+    }
+    default: break;
+    }
+    if (i->op == PTX_OP_MAPA || i->op == PTX_OP_ALLOCA || i->op == PTX_OP_STACKSAVE)
+        return (struct alias_value){ .kind = KIND_WINDOW };
+    return launder(all_read(s, 0, i->nopnds));
+}
+
+/* ---- memory ---- */
+static uint8_t places(const struct step *s, const struct ptx_operand *address)
+{
+    switch (s->i->space) {
+    case PTX_SPACE_LOCAL: return DIRTY_LOCAL;
+    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED_CLUSTER: return DIRTY_SHARED;
+    case PTX_SPACE_GLOBAL: return DIRTY_GLOBAL;
+    case PTX_SPACE_CONST: return 0;
+    default: break;
+    }
+    if (!address || address->base != BASE_REG)
+        return DIRTY_ALL;
+    struct alias_value v = *reg_of(s, address->index);
+    if (v.kind & (KIND_MIX | KIND_INDEX | KIND_DATA) || empty(v))
+        return DIRTY_ALL;
+    return (uint8_t)((v.roots ? DIRTY_GLOBAL : 0) |
+                     (v.kind & KIND_WINDOW ? DIRTY_LOCAL | DIRTY_SHARED : 0));
+}
+
+static struct alias_value from_memory(const struct step *s, const struct ptx_operand *address)
+{
+    unsigned bits = s->i->ntypes ? ptx_type_bits((enum ptx_type)s->i->type[0]) : 64;
+    if (s->a->dirty & places(s, address))
+        return (struct alias_value){ .kind = KIND_MIX };
+    return (struct alias_value){ .kind = bits >= 64 ? KIND_DATA : KIND_INDEX };
+}
+
+static void soil(struct alias *a, uint8_t where)
+{
+    a->changed |= (a->dirty | where) != a->dirty;
+    a->dirty |= where;
+}
+
+static unsigned element_bytes(const struct ptx_inst *i)
+{
+    return i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) / 8 : 8;
+}
+
+/* Element e of a load from the parameter space. */
+static struct alias_value from_param(const struct step *s, const struct ptx_operand *m, unsigned e)
+{
+    unsigned bytes = element_bytes(s->i);
+    if (!m || m->base != BASE_SYM || !m->sym) /* at a computed place: any of them */
+        return (struct alias_value){ .kind = s->f->entry && !s->a->nroots ? KIND_INDEX : KIND_MIX };
+    if (s->f->entry && alias_param_index(s->f, m->sym) >= 0)
+        return alias_param_value(s->a, m->sym, m->imm + (int64_t)e * bytes, bytes);
+    const struct alias_slot *t = alias_slot(s->a, m->sym);
+    if (!t)
+        return (struct alias_value){ .kind = KIND_MIX };
+    return bytes == 8 ? t->value : launder(t->value);
+}
+
+static void load(const struct step *s)
+{
+    const struct ptx_operand *m = alias_address(s->i), *d = s->i->opnds;
+    unsigned n = d->kind == OPND_VEC ? d->nelem : 1;
+    for (unsigned e = 0; e < n; e++) {
+        const struct ptx_operand *x = d->kind == OPND_VEC ? &d->elem[e] : d;
+        if (x->kind == OPND_REG)
+            join(s->a, reg_of(s, x->index),
+                 s->i->space == PTX_SPACE_PARAM ? from_param(s, m, e) : from_memory(s, m));
+    }
+}
+
+static void store(const struct step *s)
+{
+    const struct ptx_operand *m = alias_address(s->i);
+    struct alias_value v = { .kind = 0 };
+    bool waits = false;
+    for (uint8_t k = 0; k < s->i->nopnds; k++)
+        if (&s->i->opnds[k] != m)
+            gather(s, &s->i->opnds[k], &v, &waits);
+    if (s->i->space == PTX_SPACE_PARAM) {
+        struct alias_slot *t = m && m->base == BASE_SYM ? alias_slot(s->a, m->sym) : NULL;
+        if (t)
+            join(s->a, &t->value, element_bytes(s->i) == 8 ? v : launder(v));
+        return;
+    }
+    if (v.roots || v.kind & KIND_MIX)
+        soil(s->a, places(s, m));
+}
+
+static void copy(const struct step *s)
+{
+    if (s->a->dirty & DIRTY_GLOBAL)
+        soil(s->a, DIRTY_SHARED);
+    if (s->a->dirty && (s->i->space == PTX_SPACE_GLOBAL || s->i->space == PTX_SPACE_GENERIC))
+        soil(s->a, DIRTY_ALL);
+}
+
+/* ---- calls ---- */
+bool alias_harmless_call(struct str name)
+{
+    static const char *const known[] = { "vprintf", "__assertfail", "malloc", "free" };
+    for (size_t k = 0; k < ARRAY_LEN(known); k++)
+        if (str_is(name, known[k]))
+            return true;
+    return false;
+}
+
+const struct ptx_func *alias_callee(const struct ptx_inst *i, struct str *name)
+{
+    *name = (struct str){ NULL, 0 };
+    for (uint8_t k = 0; k < i->nopnds; k++) {
+        const struct ptx_operand *o = &i->opnds[k];
+        if (o->kind == OPND_REG)
+            return NULL;
+        if (o->kind != OPND_SYM || !o->sym || o->sym->kind == SYM_VAR)
+            continue;
+        *name = o->sym->name;
+        return o->sym->func ? o->sym->func->def : NULL;
+    }
+    return NULL;
+}
+
+static void give(const struct step *s, const struct ptx_func *to, const struct ptx_operand *list)
+{
+    for (uint32_t k = 0; k < to->nparams; k++) {
+        struct alias_slot *t = alias_slot(s->a, to->params[k]);
+        const struct ptx_operand *o = list && k < list->nelem ? &list->elem[k] : NULL;
+        const struct alias_slot *from = o && o->kind == OPND_SYM ? alias_slot(s->a, o->sym) : NULL;
+        struct alias_value v = from ? from->value
+                               : o && (o->kind == OPND_REG || o->kind == OPND_IMM)
+                                   ? operand(s, o)
+                                   : (struct alias_value){ .kind = KIND_MIX };
+        if (t)
+            join(s->a, &t->value, v);
+    }
+}
+
+/* What the call's results are: of the function's k-th, or laundered. */
+static void take(const struct step *s, const struct ptx_func *from, const struct ptx_operand *list)
+{
+    for (uint16_t k = 0; list && k < list->nelem; k++) {
+        const struct ptx_operand *o = &list->elem[k];
+        const struct alias_slot *r = from && k < from->nrets ? alias_slot(s->a, from->rets[k]) : NULL;
+        struct alias_value v = r ? r->value : (struct alias_value){ .kind = KIND_MIX };
+        struct alias_slot *t = o->kind == OPND_SYM ? alias_slot(s->a, o->sym) : NULL;
+        if (t)
+            join(s->a, &t->value, v);
+        else if (o->kind == OPND_REG)
+            join(s->a, reg_of(s, o->index), v);
+    }
+}
+
+static void call(const struct step *s)
+{
+    const struct ptx_operand *rets = NULL, *args = NULL;
+    bool named = false;
+    struct str name;
+    const struct ptx_func *to = alias_callee(s->i, &name);
+    for (uint8_t k = 0; k < s->i->nopnds; k++) {
+        const struct ptx_operand *o = &s->i->opnds[k];
+        named |= o->kind == OPND_SYM || o->kind == OPND_REG;
+        if (o->kind == OPND_MULTI && !named)
+            rets = o;
+        else if (o->kind == OPND_MULTI && !args)
+            args = o;
+    }
+    if (to)
+        give(s, to, args);
+    else if (!alias_harmless_call(name))
+        soil(s->a, DIRTY_ALL);
+    take(s, to, rets);
+}
+
+/* ---- the instruction ---- */
+struct writing {
+    const struct step *s;
+    struct alias_value v;
+};
+
+static void write_reg(void *ctx, uint32_t reg, unsigned access)
+{
+    struct writing *w = ctx;
+    if (access & PTX_WRITE || w->s->i->op == PTX_OP_OPAQUE)
+        join(w->s->a, reg_of(w->s, reg), w->v);
+}
+
+static bool carries(const struct ptx_inst *i, const char *name)
+{
+    size_t n = name ? strlen(name) : 0;
+    bool sets = n > 3 && strcmp(name + n - 3, ".cc") == 0;
+    return sets || i->op == PTX_OP_ADDC || i->op == PTX_OP_SUBC || i->op == PTX_OP_MADC_LO ||
+           i->op == PTX_OP_MADC_HI;
+}
+
+static struct alias_value with_conditions(const struct step *s, struct alias_value v)
+{
+    const struct ptx_op_info *info = ptx_op_info(s->i->op);
+    if (s->i->op != PTX_OP_OPAQUE && carries(s->i, info->name)) {
+        struct alias_value *cc = reg_of(s, s->f->nregs);
+        join(s->a, cc, v);
+        v.kind |= cc->kind & KIND_MIX;
+    }
+    if (s->i->guarded && reg_of(s, s->i->guard)->kind & KIND_MIX && v.kind & ~(KIND_MIX | KIND_WINDOW))
+        v.kind |= KIND_MIX;
+    return v;
+}
+
+void alias_step(struct alias *a, uint32_t at, const struct ptx_inst *i)
+{
+    struct step s = { a, at, i, a->func[at] };
+    const struct ptx_op_info *info = ptx_op_info(i->op);
+    enum ptx_effect e = i->op == PTX_OP_OPAQUE ? EFFECT_OTHER : info->effect;
+    struct writing w = { &s, { .kind = KIND_MIX } };
+    if (e == EFFECT_CALL) {
+        call(&s);
+        return;
+    }
+    if (e == EFFECT_STORE || e == EFFECT_ATOMIC)
+        store(&s);
+    if (e == EFFECT_ASYNC_COPY)
+        copy(&s);
+    if (i->op == PTX_OP_OPAQUE)
+        soil(a, DIRTY_ALL);
+    else if (e == EFFECT_LOAD && i->nopnds)
+        load(&s);
+    else if (e == EFFECT_ATOMIC)
+        w.v = from_memory(&s, alias_address(i));
+    else if (e == EFFECT_TEXTURE || e == EFFECT_SURFACE)
+        w.v = (struct alias_value){ .kind = a->dirty & DIRTY_GLOBAL ? KIND_MIX : KIND_INDEX };
+    else
+        w.v = made(&s);
+    if (e == EFFECT_SURFACE && launder(all_read(&s, 0, i->nopnds)).kind & KIND_MIX)
+        soil(a, DIRTY_GLOBAL);
+    if (e != EFFECT_LOAD) {
+        w.v = with_conditions(&s, w.v);
+        ptx_inst_regs(i, write_reg, &w);
+    }
+}

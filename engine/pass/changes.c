@@ -1,0 +1,247 @@
+/* What a rewrite changes against what a kernel sees: special registers, and waiting for other CTAs.
+ * changes.def has the rows. */
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/pass/taint.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/op_enum.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/device.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/options.h"
+
+struct change {
+    const struct pass_row *row;
+    const char *option;
+    bool (*asked)(const struct options *o);
+    unsigned changes, own;
+};
+#define PASTE_(a, b) a##b
+#define PASTE(a, b)  PASTE_(a, b)
+#define CHANGE(pass, option, condition, changes, own)            \
+    static bool PASTE(asked_, __LINE__)(const struct options *o) \
+    {                                                            \
+        return condition;                                        \
+    }
+#include "engine/pass/changes.def"
+#undef CHANGE
+static const struct change table[] = {
+#define CHANGE(pass, option, condition, changes, own) \
+    { &pass_row_##pass, option, PASTE(asked_, __LINE__), changes, own },
+#include "engine/pass/changes.def"
+#undef CHANGE
+};
+
+static const char *reason(unsigned kind)
+{
+    switch (kind) {
+    case PTX_SEES_PLACE: return "the kernel would see where its CTAs really run";
+    case PTX_SEES_SHARED: return "the kernel would see another size of shared memory";
+    case PTX_SEES_CLUSTER: return "the kernel would see another hardware cluster";
+    case PTX_SEES_LAUNCH: return "a cooperative grid, or what the launch is told, would be another";
+    case PTX_SEES_WARP: return "another block shape would be seen here";
+    default: return "its value would be another";
+    }
+}
+
+static const char *kind_of_wait(const struct pass_wait *w)
+{
+    return w->kind == WAIT_GRID_BARRIER ? "grid barrier"
+           : w->kind == WAIT_FLAG ? "waits for another CTA's flag (stream-K fix-up, or a chained scan)"
+                                  : "waits";
+}
+
+static const char *danger(unsigned changes)
+{
+    return changes & PASS_SERIAL
+               ? "which may not have started: their work is done one after the other here"
+           : changes & (PASS_ORDER | PASS_THREADS)
+               ? "which start in another order after this rewrite"
+               : "and this rewrite may leave too few of them resident";
+}
+
+/* All CTAs of the grid are resident at once whatever the compiler does: 255 registers a thread, or what
+ * the kernel allows. */
+static bool all_resident(const struct pass_ctx *c)
+{
+    const struct dev_info *d = c->in->dev;
+    bool unsized;
+    uint64_t warps = pass_warps(c), shared = pass_shared_bytes(c->m, c->f, &unsized) + c->out->shared +
+                                             (uint64_t)c->opt->throttle_shared + 2048;
+    uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg : c->f->maxnreg ? c->f->maxnreg : 255;
+    if (!d || !c->in->launch || !warps || c->opt->softcache || !d->regs_per_sm || !d->shared_per_sm ||
+        !d->max_ctas_per_sm)
+        return false;
+    uint64_t n = d->max_warps_per_sm / warps,
+             by_regs = d->regs_per_sm / (((regs + 7) & ~7ull) * warps * 32),
+             by_shared = d->shared_per_sm / shared;
+    n = n < d->max_ctas_per_sm ? n : d->max_ctas_per_sm;
+    n = n < by_regs ? n : by_regs;
+    n = n < by_shared ? n : by_shared;
+    return dim3u_count(c->out->grid) <= n * d->sms;
+}
+
+static enum status check_wait(struct pass_ctx *c, const struct change *x, const struct pass_wait *w)
+{
+    unsigned all = PASS_ORDER | PASS_RESIDENT | PASS_THREADS | PASS_SERIAL, changes = x->changes & all;
+    if (!w->at || !changes || (changes == PASS_RESIDENT && all_resident(c)))
+        return ST_OK;
+    return pass_refuse(c, w->at->at, NULL, "%s at line %u: a loop may wait here for other CTAs, %s (%s)",
+                       kind_of_wait(w), pass_line(c, w->at->at.line), danger(changes), x->option);
+}
+
+/* ---- special registers ---- */
+/* Others see that this was executed. */
+static bool is_seen(const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    if (e == EFFECT_BARRIER &&
+        (inst_is(i, "mbarrier.try_wait") || inst_is(i, "mbarrier.test_wait") ||
+         inst_is(i, "mbarrier.try_wait.parity") || inst_is(i, "mbarrier.test_wait.parity")))
+        return false;
+    return (e != EFFECT_NONE && e != EFFECT_LOAD && e != EFFECT_BRANCH && e != EFFECT_PREFETCH &&
+            e != EFFECT_FENCE && !inst_is(i, "nanosleep")) ||
+           i->op == PTX_OP_OPAQUE;
+}
+
+/* Something that is seen stands on one way alone behind a branch that follows from it, or follows from
+ * which way was gone. */
+static bool parts_what_is_seen(struct pass_taint *t)
+{
+    const struct ptx_cfg *g = t->fl->cfg;
+    bool any = false;
+    for (uint32_t b = 0; b < g->nblocks; b++)
+        any |= t->branch[b];
+    for (uint32_t k = 0; any && k < t->fl->f->ninsts; k++)
+        if (is_seen(&t->fl->f->insts[k]) && pass_taint_reads(t, &t->fl->f->insts[k]))
+            return true;
+    for (uint32_t b = 0; b < g->nblocks; b++) {
+        if (!t->branch[b])
+            continue;
+        pass_region_of(g, b, t->region);
+        for (uint32_t k = 0; k < t->fl->f->ninsts; k++)
+            if (t->region[g->block_of[k]] && is_seen(&t->fl->f->insts[k]))
+                return true;
+    }
+    return false;
+}
+
+/* Does what this instruction writes decide an address, what is seen, or go where it cannot be followed?
+ * A pause between two looks at a barrier decides nothing. */
+static bool decides(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *from)
+{
+    struct pass_taint t;
+    bool yes = false;
+    if (!pass_taint_make(&t, c, fl))
+        return true;
+    pass_taint_source(&t, from);
+    pass_taint_run(&t);
+    for (uint32_t k = 0; k < fl->f->ninsts && !yes; k++) {
+        const struct ptx_inst *i = &fl->f->insts[k];
+        const struct ptx_operand *a = inst_address(i);
+        enum ptx_effect e = inst_effect(i);
+        bool seen = is_seen(i);
+        yes = (i->guarded && t.reg[i->guard] && seen) ||
+              (a && a->base == BASE_REG && t.reg[a->index] && (seen || e == EFFECT_LOAD)) ||
+              ((e == EFFECT_CALL || e == EFFECT_EXIT) && pass_taint_reads(&t, i)) ||
+              (e == EFFECT_STORE && i->space == PTX_SPACE_PARAM && pass_taint_reads(&t, i));
+    }
+    yes = yes || parts_what_is_seen(&t);
+    pass_taint_free(&t);
+    return yes;
+}
+
+static enum status check_operand(struct pass_ctx *c, const struct change *x, const struct pass_flow *fl,
+                                 const struct ptx_inst *i, const struct ptx_operand *o)
+{
+    unsigned sees = o->kind == OPND_SREG ? ptx_sreg_sees((enum ptx_sreg)o->index) : 0;
+    if (sees & x->changes & ~x->own)
+        return pass_refuse(c, i->at, NULL, "%s is read here: %s (%s)",
+                           ptx_sreg_name((enum ptx_sreg)o->index), reason(sees), x->option);
+    if ((sees & (PTX_SEES_TIME | PTX_SEES_PLACE)) && o->index != PTX_SREG_NSMID &&
+        o->index != PTX_SREG_NWARPID && decides(c, fl, i))
+        return pass_refuse(c, i->at, NULL,
+                           "%s is read here and decides where the kernel goes or what it accesses: "
+                           "every rewrite changes it (%s)",
+                           ptx_sreg_name((enum ptx_sreg)o->index), x->option);
+    return ST_OK;
+}
+
+static bool reads_special(const struct ptx_func *f)
+{
+    for (uint32_t k = 0; k < f->ninsts; k++)
+        for (uint8_t n = 0; n < f->insts[k].nopnds; n++)
+            if (f->insts[k].opnds[n].kind == OPND_SREG || f->insts[k].opnds[n].kind == OPND_VEC)
+                return true;
+    return false;
+}
+
+static enum status check_func(struct pass_ctx *c, const struct change *x, const struct ptx_func *f)
+{
+    struct pass_flow fl;
+    enum status s = ST_OK;
+    if (!reads_special(f))
+        return ST_OK;
+    if (!pass_flow_make(f, &fl))
+        return ST_NOMEM;
+    for (uint32_t k = 0; k < f->ninsts && s == ST_OK; k++)
+        for (uint8_t n = 0; n < f->insts[k].nopnds && s == ST_OK; n++) {
+            const struct ptx_operand *o = &f->insts[k].opnds[n];
+            s = check_operand(c, x, &fl, &f->insts[k], o);
+            for (uint16_t e = 0; o->kind == OPND_VEC && e < o->nelem && s == ST_OK; e++)
+                s = check_operand(c, x, &fl, &f->insts[k], &o->elem[e]);
+        }
+    pass_flow_free(&fl);
+    return s;
+}
+
+enum status pass_check_changes(struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    bool declared = false;
+    enum status s = ST_OK;
+    pass_callees(c, &fs);
+    for (size_t k = 0; k < ARRAY_LEN(table) && s == ST_OK; k++) {
+        const struct change *x = &table[k];
+        if (x->row != c->row || !x->asked(c->opt))
+            continue;
+        declared = true;
+        for (uint32_t n = 0; n <= fs.n && s == ST_OK; n++)
+            s = check_func(c, x, n ? fs.v[n - 1] : c->f);
+        if (s == ST_OK && (x->changes & (PASS_ORDER | PASS_RESIDENT | PASS_THREADS | PASS_SERIAL))) {
+            if (!c->wait_known)
+                pass_find_wait(c, &c->wait);
+            c->wait_known = true;
+            s = check_wait(c, x, &c->wait);
+        }
+    }
+    if (!declared)
+        return pass_refuse(c, NO_SPAN, NULL, "pass %s is asked for and says nowhere what it changes",
+                           c->row->info.name);
+    return s;
+}
+
+void pass_note_changes(struct pass_ctx *c)
+{
+    struct pass_funcs fs;
+    pass_callees(c, &fs);
+    for (uint32_t n = 0; n <= fs.n; n++) {
+        const struct ptx_func *f = n ? fs.v[n - 1] : c->f;
+        for (uint32_t k = 0; k < f->ninsts; k++)
+            for (uint8_t o = 0; o < f->insts[k].nopnds; o++) {
+                const struct ptx_operand *p = &f->insts[k].opnds[o];
+                bool told =
+                    p->kind == OPND_SREG &&
+                    (ptx_sreg_sees((enum ptx_sreg)p->index) & (PTX_SEES_TIME | PTX_SEES_PLACE)) &&
+                    p->index != PTX_SREG_NSMID && p->index != PTX_SREG_NWARPID;
+                if (!told)
+                    continue;
+                pass_warn(c, f->insts[k].at,
+                          "%s is read here: every rewrite changes it, so what is stored of it cannot be "
+                          "compared",
+                          ptx_sreg_name((enum ptx_sreg)p->index));
+                return;
+            }
+    }
+}

@@ -1,0 +1,222 @@
+#include "engine/pass/taint.h"
+
+#include "engine/analysis/alias.h"
+#include "engine/base/base.h"
+#include "engine/pass/pass_int.h"
+#include "engine/ptx/flow/cfg.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+
+#include <string.h>
+
+bool pass_taint_make(struct pass_taint *t, struct pass_ctx *c, const struct pass_flow *fl)
+{
+    memset(t, 0, sizeof *t);
+    t->c = c;
+    t->fl = fl;
+    t->reg = base_alloc(fl->f->nregs + 1);
+    t->branch = base_alloc(fl->cfg->nblocks + 1);
+    t->region = base_alloc(fl->cfg->nblocks + 1);
+    if (t->reg && t->branch && t->region)
+        return true;
+    c->oom = true;
+    pass_taint_free(t);
+    return false;
+}
+
+void pass_taint_free(struct pass_taint *t)
+{
+    base_free(t->reg);
+    base_free(t->branch);
+    base_free(t->region);
+    memset(t, 0, sizeof *t);
+}
+
+void pass_taint_clear(struct pass_taint *t, const bool *in)
+{
+    memset(t->reg, 0, t->fl->f->nregs + 1);
+    memset(t->branch, 0, t->fl->cfg->nblocks + 1);
+    t->in = in;
+    t->memory = 0;
+    t->met = t->params = false;
+}
+
+static void look(void *ctx, uint32_t reg, unsigned access)
+{
+    struct pass_taint *t = ctx;
+    t->reads |= (access & PTX_READ) && t->reg[reg];
+}
+
+static void mark(void *ctx, uint32_t reg, unsigned access)
+{
+    struct pass_taint *t = ctx;
+    if ((access & PTX_WRITE) && !t->reg[reg])
+        t->reg[reg] = t->changed = true;
+}
+
+bool pass_taint_reads(struct pass_taint *t, const struct ptx_inst *i)
+{
+    t->reads = false;
+    ptx_inst_regs(i, look, t);
+    return t->reads;
+}
+
+/* ---- private memory ---- */
+bool pass_taint_private(struct pass_ctx *c, const struct pass_flow *fl, const struct ptx_inst *i,
+                        bool certain)
+{
+    if (i->space == PTX_SPACE_LOCAL || i->space == PTX_SPACE_SHARED || i->space == PTX_SPACE_PARAM ||
+        i->space == PTX_SPACE_CONST)
+        return true;
+    if (i->space != PTX_SPACE_GENERIC)
+        return false;
+    struct alias_roots r;
+    pass_address_roots(c, fl->f, inst_address(i), &r);
+    if (certain)
+        return r.window && !r.unknown && !r.params && !r.sym;
+    return r.window || r.unknown;
+}
+
+/* The stack frame: a register that holds where it is, and nothing else. */
+static bool is_frame(const struct pass_flow *fl, uint32_t reg)
+{
+    for (int depth = 0; depth < 4; depth++) {
+        const struct ptx_reg_refs *x = &fl->cfg->regs[reg];
+        if (x->ndefs != 1)
+            return false;
+        const struct ptx_inst *d = &fl->f->insts[x->defs[0]];
+        const struct ptx_operand *o = d->nopnds == 2 ? &d->opnds[1] : NULL;
+        if (!o || (!inst_is(d, "mov") && !inst_is(d, "cvta")))
+            return false;
+        if (o->kind == OPND_SYM)
+            return o->sym && o->sym->space == PTX_SPACE_LOCAL;
+        if (o->kind != OPND_REG)
+            return false;
+        reg = o->index;
+    }
+    return false;
+}
+
+static uint64_t place(const void *base, int64_t at, unsigned bytes)
+{
+    uint64_t mask = 0;
+    for (int64_t k = at >> 3; k <= (at + (bytes ? bytes : 1) - 1) >> 3; k++)
+        mask |= 1ull << (((uint64_t)(uintptr_t)base * 0x9e3779b97f4a7c15ull +
+                          (uint64_t)k * 0xd6e8feb86659fd93ull) >>
+                         58);
+    return mask;
+}
+
+static bool own_param(const struct ptx_func *f, const struct ptx_symbol *s)
+{
+    for (uint32_t k = 0; k < f->nparams; k++)
+        if (f->params[k] == s)
+            return true;
+    return false;
+}
+
+/* Classes of private memory that a load or store may touch; 0: none. */
+static uint64_t touches(const struct pass_taint *t, const struct ptx_inst *i)
+{
+    const struct ptx_operand *a = inst_address(i);
+    if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "",
+                "mbarrier", 8) == 0)
+        return 0;
+    if (i->space == PTX_SPACE_CONST || !pass_taint_private(t->c, t->fl, i, false))
+        return 0;
+    if (!a)
+        return UINT64_MAX;
+    if (a->base == BASE_SYM && i->space == PTX_SPACE_PARAM && own_param(t->fl->f, a->sym))
+        return 0;
+    if (a->base == BASE_SYM)
+        return place(i->space == PTX_SPACE_LOCAL ? NULL : (const void *)a->sym, a->imm, inst_bytes(i));
+    if (a->base == BASE_REG && i->space != PTX_SPACE_SHARED && is_frame(t->fl, a->index))
+        return place(NULL, a->imm, inst_bytes(i));
+    return UINT64_MAX;
+}
+
+static bool reads_param(const struct pass_taint *t, const struct ptx_inst *i)
+{
+    const struct ptx_operand *a = inst_address(i);
+    return t->params && i->space == PTX_SPACE_PARAM && a &&
+           (a->base != BASE_SYM || own_param(t->fl->f, a->sym));
+}
+
+/* ---- spreading ---- */
+static void soil(struct pass_taint *t, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    uint64_t m = e == EFFECT_STORE || e == EFFECT_ATOMIC ? touches(t, i) : 0;
+    if (m & ~t->memory) {
+        t->memory |= m;
+        t->changed = true;
+    }
+}
+
+void pass_taint_source(struct pass_taint *t, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    ptx_inst_regs(i, mark, t);
+    if (e == EFFECT_CALL || e == EFFECT_ASYNC_COPY)
+        t->memory = UINT64_MAX;
+}
+
+static void spread(struct pass_taint *t, const struct ptx_inst *i)
+{
+    enum ptx_effect e = inst_effect(i);
+    bool meets = e == EFFECT_WARP || e == EFFECT_BARRIER, in = pass_taint_reads(t, i);
+    if (e == EFFECT_LOAD || e == EFFECT_ATOMIC || e == EFFECT_TENSOR)
+        in |= (t->memory && (t->memory & touches(t, i))) || reads_param(t, i);
+    if (meets && in && !t->met)
+        t->met = t->changed = true;
+    if (!in && !(meets && t->met))
+        return;
+    if (e == EFFECT_CALL && t->memory != UINT64_MAX) {
+        /* what a call returns follows from what it is given */
+        t->memory = UINT64_MAX;
+        t->changed = true;
+    }
+    soil(t, i);
+    ptx_inst_regs(i, mark, t);
+}
+
+static bool parts(const struct ptx_cfg *g, uint32_t b)
+{
+    const struct ptx_inst *last = &g->func->insts[g->blocks[b].first + g->blocks[b].n - 1];
+    return g->blocks[b].nsucc > 1 || (last->guarded && inst_ends_thread(last));
+}
+
+/* What is written on one way alone tells which way was gone. */
+static void region(struct pass_taint *t, uint32_t b)
+{
+    const struct ptx_cfg *g = t->fl->cfg;
+    pass_region_of(g, b, t->region);
+    for (uint32_t k = 0; k < g->nblocks; k++) {
+        if (!t->region[k] || (t->in && !t->in[k]))
+            continue;
+        for (uint32_t n = g->blocks[k].first; n < g->blocks[k].first + g->blocks[k].n; n++) {
+            ptx_inst_regs(&t->fl->f->insts[n], mark, t);
+            soil(t, &t->fl->f->insts[n]);
+        }
+    }
+}
+
+void pass_taint_run(struct pass_taint *t)
+{
+    const struct ptx_cfg *g = t->fl->cfg;
+    for (t->changed = true; t->changed;) {
+        t->changed = false;
+        for (uint32_t b = 0; b < g->nblocks; b++) {
+            const struct ptx_block *k = &g->blocks[b];
+            if (!k->n || (t->in && !t->in[b]))
+                continue;
+            for (uint32_t n = k->first; n < k->first + k->n; n++)
+                spread(t, &t->fl->f->insts[n]);
+            if (!t->branch[b] && parts(g, b) &&
+                pass_taint_reads(t, &t->fl->f->insts[k->first + k->n - 1])) {
+                t->branch[b] = t->changed = true;
+                region(t, b);
+            }
+        }
+    }
+}

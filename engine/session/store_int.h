@@ -1,0 +1,50 @@
+/* Private to the session's store: what is written (store.c) and read (load.c), a run at a time. */
+#ifndef GPULOCW_SESSION_STORE_INT_H
+#define GPULOCW_SESSION_STORE_INT_H
+
+#include "engine/base/base.h"
+#include "engine/rec/launch.h"
+#include "engine/session/session.h"
+#include "engine/session/session_int.h"
+
+#include <sys/stat.h>
+
+#define KEPT_TEXT ((size_t)1 << 20) /* PTX up to this size travels in the session */
+
+struct session_slot {
+    struct session_run *run; /* NULL: only its text is here */
+    const char *text;        /* as it stands in the file; NULL: never written */
+    size_t n;
+    bool own; /* the text is this slot's alone, else a part of `source` */
+    /* may be changed through a pointer that was handed out: written from `run` */
+    bool open;
+};
+struct session {
+    char *path, *ptx_path, *time;
+    char *text;
+    size_t ntext;
+    uint64_t hash;
+    struct launch_spec launch;
+    bool has_launch;
+    struct session_slot *slots;
+    size_t n, cap;
+    char *source;         /* a loaded file's text, which slots point into */
+    cJSON *kept;          /* unknown top-level members of a loaded session */
+    struct diags trouble; /* of runs that could not be made of their text */
+    struct stat mine;
+    bool placed, warned; /* the file as this program left or found it */
+};
+
+enum { RUN_FIELDS = 12, SWEEP_FIELDS = 2, FOUND_FIELDS = 9 };
+extern const struct field session_run_fields[RUN_FIELDS], session_sweep_fields[SWEEP_FIELDS],
+    session_found_fields[FOUND_FIELDS];
+/* empty, time 0; NULL: out of memory. session_run_drop */
+struct session_run *session_run_new(enum run_kind kind);
+void session_run_drop(struct session_run *r); /* frees it too; NULL is fine */
+bool session_run_room(struct session_run *r); /* a search has room for what comes of it */
+void session_note_place(struct session *s);
+/* Makes run `first` of its text, and the next ones that can be made. ST_NOMEM, ST_INPUT: not the first.
+ */
+enum status session_read_ahead(struct session *s, size_t first, struct diags *ds);
+
+#endif

@@ -1,0 +1,89 @@
+/* Which files -o may replace: see workspace_output_check in workspace.h. */
+#include "engine/base/base.h"
+#include "engine/workspace/workspace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOOKED_AT ((size_t)64 << 20)
+
+/* Written by gpulocw: JSON by its format key, tables by their heads, the rest by a mark. */
+static bool ours(const char *text, size_t n)
+{
+    static const char csv[] = "run,kernel,device,options,time_ns_median,";
+    size_t blank = strspn(text, " \t\r\n");
+    if (blank < n && text[blank] == '{') {
+        const char *key = strstr(text, "\"format\""),
+                   *value = key ? key + 8 + strspn(key + 8, " \t\r\n:") : "";
+        return key && key - text < 4096 && strncmp(value, "\"gpulocw-", 9) == 0;
+    }
+    if (strncmp(text, csv, sizeof csv - 1) == 0)
+        return true;
+    const char *tail = n > 256 ? text + n - 256 : text;
+    if (strstr(tail, WORKSPACE_MARK_PAGE) || strstr(tail, WORKSPACE_MARK_PTX))
+        return true;
+    /* PTX with names that rewrites give */
+    return strstr(text, ".version") && strstr(text, "gpulocw_");
+}
+
+static bool known_device(const char *path)
+{
+    static const char *const devices[] = { "/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty" };
+    for (size_t i = 0; i < ARRAY_LEN(devices); i++)
+        if (strcmp(path, devices[i]) == 0)
+            return true;
+    return strncmp(path, "/dev/fd/", 8) == 0;
+}
+
+/* The folder of a path, with links followed; owned by free. */
+static char *folder_of(const char *path)
+{
+    char *copy = base_strdup(path), *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = 0;
+    char *real = copy ? realpath(slash ? copy : ".", NULL) : NULL;
+    base_free(copy);
+    return real;
+}
+
+/* Does the link lead to a file of another folder, or to none? */
+static bool leads_away(const char *path)
+{
+    char *target = realpath(path, NULL), *here = folder_of(path),
+         *there = target ? folder_of(target) : NULL;
+    bool away = !here || !there || strcmp(here, there) != 0;
+    free(target);
+    free(here);
+    free(there);
+    return away;
+}
+
+static enum status refused(const char *path, const char *why, struct diags *ds)
+{
+    struct diag *d = diag_add(ds, DIAG_ERROR, "exists", path, NO_SPAN, "%s; --force replaces it", why);
+    diag_hint(d, "or give another name");
+    return ST_USAGE;
+}
+
+enum status workspace_output_check(const char *path, bool force, struct diags *ds)
+{
+    struct stat s;
+    char *text;
+    size_t n;
+    if (force || known_device(path) || lstat(path, &s) != 0)
+        return ST_OK;
+    if (S_ISLNK(s.st_mode) && leads_away(path))
+        return refused(path, "is a link to another folder", ds);
+    if (stat(path, &s) != 0 || S_ISDIR(s.st_mode))
+        return ST_OK; /* writing says what is wrong */
+    if (!S_ISREG(s.st_mode))
+        return refused(path, "is a pipe or device", ds);
+    if (!s.st_size)
+        return ST_OK;
+    bool read = file_read_regular(path, LOOKED_AT, &text, &n, NULL) == ST_OK;
+    bool is = read && ours(text, n);
+    base_free(read ? text : NULL);
+    return is ? ST_OK : refused(path, "exists and was not written by gpulocw", ds);
+}

@@ -1,0 +1,95 @@
+#!/bin/sh
+# Files of strangers: no control character of theirs comes out, they read and write nothing they should not.
+B=${BUILD:-build}
+G=$(cd "$(dirname "$B/gpulocw")" && pwd)/gpulocw
+K=$(cd kernels && pwd)
+T=$(mktemp -d) || exit 1
+trap 'rm -rf "$T"' EXIT
+cd "$T" || exit 1
+n=0
+check() { # condition's status, what
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then echo "ok $n - $2"; else echo "not ok $n - $2"; sed 's/^/#   /' out 2>/dev/null | cat -v | head -5; bad=1; fi
+}
+bad=0
+python3 - "$K" << 'P'
+import json, sys
+# ESC, BEL, CR in a line, C1 as UTF-8 and as a byte, DEL, a bidi override and isolate, a byte that is no UTF-8
+evil = b"\x1b]0;OWNED\x07\x1b[31m mid\rline \xc2\x9b31m \x9b \x7f \xe2\x80\xae \xe2\x81\xa6 \xff"
+text = open(sys.argv[1] + "/stride_4.ptx", "rb").read()
+lines = text.split(b"\n")
+open("e.ptx", "wb").write(b"\n".join([lines[0]] + [b"// " + evil] + [l + (b" // " + evil if b"ld.global" in l else b"") for l in lines[1:]]))
+open("bad.ptx", "wb").write(text.replace(b"ld.global.f32", b"ld.globle.f32 /* " + evil + b" */"))
+d = json.load(open(sys.argv[1] + "/stride_4.launch.json"))
+d["ptx"] = "e.ptx"
+word = evil.replace(b"\x9b ", b"").replace(b"\xff", b"").decode("utf-8", "ignore")
+d["name"] = "=1+" + word
+for a in d["args"]: a["name"] += word
+d["odd" + word] = 1
+json.dump(d, open("e.launch.json", "w"))
+d["args"][0]["init"] = {word: 1}
+json.dump(d, open("init.launch.json", "w"))
+json.dump({"format": "gpulocw-preset" + word, "version": 1, "name": word, "title": word}, open("p.json", "w"))
+json.dump({"format": "gpulocw-session", "major": 1, "minor": 0, "kernel": word, "lesson": {"title": word, "file": word}}, open("l.json", "w"))
+P
+cat > clean.py << 'P'
+import sys, unicodedata
+b = open(sys.argv[1], "rb").read()
+try: t = b.decode("utf-8")
+except UnicodeDecodeError as e: sys.exit("no UTF-8: %s" % e)
+for c in t:
+    if c not in "\n\t" and (unicodedata.category(c) in ("Cc", "Cf") or c in "\u2028\u2029"): sys.exit("U+%04X" % ord(c))
+P
+clean() { # command ...: its output holds no control character
+    timeout 60 "$G" "$@" > out 2>&1
+    test -s out && python3 clean.py out >> out 2>&1
+    check $? "no control character: $*"
+}
+clean analyze e.ptx
+clean analyze e.ptx --json
+clean analyze bad.ptx
+clean run e.ptx
+clean run e.ptx --json
+clean run e.ptx --launch init.launch.json
+clean run e.ptx --device ./p.json
+clean sweep e.ptx --axis pi -o s.json
+clean rewrite e.ptx --bypass l1 --pi 1 --diff
+clean rewrite e.ptx --bypass l1 --pi 1 --json
+for f in md csv svg html json; do clean report s.json --format $f; done
+clean replay s.json --plain
+clean report l.json
+clean run "$(printf 'no\033[31msuch\302\233.ptx')"
+timeout 60 "$G" rewrite e.ptx --bypass l1 --pi 1 > out 2> err
+grep -q "$(printf '\033]0;OWNED')" out; check $? "PTX in a pipe is exact"
+
+# Data files
+cp "$K/stride_4.ptx" d.ptx; mkdir in; printf '%32768s' '' > in/a.bin; printf '%32768s' '' > outside.bin; mkfifo in/pipe; ln -s ../outside.bin in/link; cp d.ptx in/
+launch() { python3 - "$K" "$1" << 'P'
+import json, sys
+d = json.load(open(sys.argv[1] + "/stride_4.launch.json")); d["ptx"] = "d.ptx"; d["args"][0]["init"] = {"file": sys.argv[2]}
+json.dump(d, open("in/d.launch.json", "w"))
+P
+}
+for f in ../outside.bin "$T/outside.bin" link pipe /dev/zero /proc/self/environ .; do
+    launch "$f"
+    timeout 20 "$G" run in/d.ptx > out 2>&1; rc=$?
+    test $rc -eq 1 && grep -q 'in/d.launch.json:[0-9]*:[0-9]*: error.*\[launch-file\]' out; check $? "refused where it stands: $f"
+done
+launch a.bin; timeout 60 "$G" run in/d.ptx > out 2>&1; check $? "inside the folder"
+launch ../outside.bin; timeout 60 "$G" run in/d.ptx --allow-files > out 2>&1; check $? "outside with --allow-files"
+launch pipe; timeout 20 "$G" run in/d.ptx --allow-files > out 2>&1; test $? -eq 1; check $? "a pipe is refused with --allow-files too"
+
+# -o
+write() { timeout 60 "$G" rewrite d.ptx --bypass l1 --pi 1 -o "$@" > out 2>&1; }
+write new.ptx; check $? "a new file"
+write new.ptx; check $? "over our own"
+timeout 60 "$G" rewrite d.ptx --prefetch off -o plain.ptx > out 2>&1 && write plain.ptx; check $? "over our own without a name of ours in the code"
+: > empty; write empty; check $? "over an empty file"
+echo precious > mine; write mine; test $? -eq 2 && test "$(cat mine)" = precious; check $? "another file stays: exit 2"
+echo precious > in/mine; ln -s in/mine away; write away; test $? -eq 2 && test "$(cat in/mine)" = precious; check $? "a link into another folder stays"
+mkfifo pipe; write pipe; test $? -eq 2; check $? "a pipe is not written"
+write mine --force; check $? "--force replaces it"
+write /dev/null; check $? "/dev/null"
+test -z "$(find . -name '.*.tmp')"; check $? "no temporary file is left"
+echo "1..$n"
+exit $bad

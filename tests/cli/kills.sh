@@ -1,0 +1,57 @@
+#!/bin/bash
+# A sweep that is killed (SIGKILL) again and again and gone on with: no point that was in its file is lost, and the end is what an
+# undisturbed run gives. KILLS=200 for the campaign. Then a file that cannot grow, and standard output that takes nothing.
+. tests/tool/tap.sh
+kills=${KILLS:-20}
+S="sweep kernels/coalescing.ptx --device sim:kepler-k80 --axis pi,carveout=0/50/100,bypass-op=cg/cs --json"
+points() { python3 -c "
+import json,sys
+d=json.load(open(sys.argv[1])); assert d['format']=='gpulocw-session'
+print('\n'.join(sorted({json.dumps(p['options'],sort_keys=True)+str(p['time_ns']['median']) for r in d['runs'] for p in r['points'] if p.get('time_ns')})))" "$1"; }
+from=$(date +%s%N); "$B" $S -o "$T/ref.s.json" > "$T/ref.json" 2>"$T/err"; took=$(( ($(date +%s%N) - from) / 1000000 ))
+points "$T/ref.s.json" > "$T/ref.points"
+done=0 lost=0 broken=0 rounds=0 most=0; : > "$T/had"
+while [ $done -lt "$kills" ]; do
+    rounds=$((rounds + 1)); resume=; [ -s "$T/s.json" ] && resume="--resume $T/s.json"
+    "$B" $S $resume -o "$T/s.json" > "$T/out.json" 2>"$T/err" & p=$!
+    sleep "$(awk -v r=$RANDOM -v t=$took 'BEGIN { print r / 32768 * t / 1000 * 0.7 }')"
+    if kill -KILL $p 2>/dev/null; then done=$((done + 1)); fi
+    wait $p 2>/dev/null
+    if [ -e "$T/s.json" ]; then
+        if points "$T/s.json" > "$T/now" 2>>"$T/err"; then
+            [ -n "$(comm -23 "$T/had" "$T/now")" ] && lost=$((lost + 1))
+            cp "$T/now" "$T/had"
+        else broken=$((broken + 1)); fi
+    fi
+    c=$(grep -c . "$T/had"); [ "$c" -gt $most ] && most=$c
+    if [ "$c" -eq "$(grep -c . "$T/ref.points")" ]; then rm -f "$T/s.json"; : > "$T/had"; fi     # whole: from the beginning
+done
+[ $lost -eq 0 ] && ok "$done kills: no point was lost" || no "$done kills: no point was lost" "$lost times"
+[ $broken -eq 0 ] && ok "the session is whole after each" || no "the session is whole after each" "$broken times not"
+[ $most -gt 0 ] && ok "there was something to lose" || no "there was something to lose"
+resume=; [ -s "$T/s.json" ] && resume="--resume $T/s.json"
+"$B" $S $resume -o "$T/s.json" > "$T/out.json" 2>"$T/err"
+cmp -s "$T/ref.json" "$T/out.json" && ok "the document is that of an undisturbed run" || no "the document is that of an undisturbed run" "$(diff "$T/ref.json" "$T/out.json" | head -5)"
+[ "$(find "$T" -name '*.tmp' | wc -l)" -le "$done" ] && ok "no more files are left than runs were killed" || no "no more files are left than runs were killed"
+find "$T" -name '*.tmp' -delete
+
+# A file that may not grow beyond some kilobytes: what was kept stays, the document is printed whole, and exit 1 says so.
+"$B" $S -o "$T/full.json" > /dev/null 2>&1; size=$(( $(stat -c %s "$T/full.json") / 2048 ))
+rm -f "$T/full.json"
+( ulimit -f $size; exec "$B" $S -o "$T/full.json" ) 2>"$T/err" | cat > "$T/out.json"; rc=${PIPESTATUS[0]}
+is "a file that cannot grow: exit 1" "$rc" 1
+has "it says what the file holds" "full.json.*holds [0-9]+ of [0-9]+ finished points" "$(tr '\n' ' ' < "$T/err")"
+points "$T/full.json" > "$T/now" 2>>"$T/err" && [ -s "$T/now" ] && [ -z "$(comm -23 "$T/now" "$T/ref.points")" ] && ok "the file holds what had fitted" || no "the file holds what had fitted" "$(tail -3 "$T/err")"
+cmp -s "$T/ref.json" "$T/out.json" && ok "the document is printed whole" || no "the document is printed whole"
+"$B" $S --resume "$T/full.json" -o "$T/full.json" > "$T/out.json" 2>"$T/err"
+cmp -s "$T/ref.json" "$T/out.json" && ok "and is gone on with where there is room" || no "and is gone on with where there is room"
+find "$T" -name '*.tmp' | grep -q . && no "no file is left beside it" || ok "no file is left beside it"
+
+# Standard output that takes nothing.
+K="kernels/stride_32.ptx --device sim:fermi-48k"
+full() { "$B" "$@" > /dev/full 2>"$T/err"; [ $? -eq 1 ] && grep -q "could not be written in full" "$T/err" && ok "$1 to a full disk" || no "$1 to a full disk" "$(cat "$T/err")"; }
+full analyze kernels/stride_32.ptx --json; full run $K --json; full sweep $K --json; full tune $K --budget 2 --json
+full devices --json; full predict $K --bypass l1 --json; full report "$T/full.json" --format json; full help; full report "$T/full.json" --format html
+"$B" devices --json 2>"$T/err" >&- ; is "a closed standard output" $? 1
+( "$B" run $K --json 2>"$T/err"; echo $? > "$T/rc" ) | true; is "a document whose reader has gone" "$(cat "$T/rc")" 1
+exit $bad

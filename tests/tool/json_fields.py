@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The field tables of docs/reference/json.md against what the program prints.
+
+    python3 tests/tool/json_fields.py PROGRAM
+
+Every command of that page runs. Each key of what it prints must stand in the table of its
+document with the type given there, null only where the table says when; and each row of a
+table must be met in one of the outputs, except rows that say "GPU". Prints TAP."""
+import json, os, re, shlex, shutil, subprocess, sys, tempfile
+
+program, root = os.path.abspath(sys.argv[1]), os.getcwd()
+page = open('docs/reference/json.md', encoding='utf-8').read()
+number, failed = 0, False
+
+def say(good, name, *detail):
+    global number, failed
+    number += 1
+    failed |= not good
+    print('%sok %d - %s' % ('' if good else 'not ', number, name))
+    for d in () if good else detail[:12]:
+        print('#   ' + d)
+    sys.stdout.flush()
+
+def read_tables():
+    """record -> {key: (type, null when)}"""
+    tables = {}
+    for name, body in re.findall(r'Fields of \*\*(.+?)\*\*:\n\n((?:\|.*\n)+)', page):
+        rows = tables[name] = {}
+        for line in body.splitlines()[2:]:
+            cell = [c.strip() for c in line.strip('|').split(' | ')]
+            assert len(cell) == 5, line
+            rows[cell[0].strip('` ')] = (cell[1], cell[3])
+    return tables
+
+tables = read_tables()
+knobs = set(re.findall(r'^\| `--([a-z0-9-]+)', open('docs/reference/options.md', encoding='utf-8').read()
+                       .split('## Knobs of a configuration')[1].split('\n## ')[0], re.M))
+seen, trouble = set(), []
+
+def plain(value, type_):
+    return (type_ == 'string' and isinstance(value, str)
+            or type_ == 'boolean' and isinstance(value, bool)
+            or type_ == 'integer' and isinstance(value, int) and not isinstance(value, bool)
+            or type_ == 'number' and isinstance(value, (int, float)) and not isinstance(value, bool)
+            or type_ == 'object' and isinstance(value, dict)
+            or type_ == 'list' and isinstance(value, list))
+
+def of_type(value, type_, where):
+    """Is the value of that type? Walks into records."""
+    if type_.startswith('list of '):
+        return isinstance(value, list) and all([of_type(v, type_[8:], where + '[]') for v in value])
+    if ' or ' in type_:
+        return any(plain(value, t) for t in type_.split(' or '))
+    if type_ == 'options':
+        if isinstance(value, dict) and set(value) != knobs:
+            trouble.append('%s: other knobs than options.md: %s' % (where, ' '.join(sorted(set(value) ^ knobs))))
+        return isinstance(value, dict)
+    if type_ in tables:
+        if isinstance(value, dict):
+            walk(value, type_, '', where)
+        return isinstance(value, dict)
+    return plain(value, type_)
+
+def row_of(record, key):
+    """The row of a key, in the record itself or in one whose fields stand in it."""
+    rows = tables[record]
+    if key in rows:
+        return record, rows[key]
+    inner = rows.get('(members)')
+    if inner and any(k == key or k.startswith(key + '.') or k.startswith(key + '[]') for k in tables[inner[0]]):
+        seen.add((record, '(members)'))
+        return inner[0], tables[inner[0]].get(key)
+    return record, None
+
+def walk(value, record, path, where):
+    for k, v in value.items():
+        key = path + k
+        owner, row = row_of(record, key)
+        below = [r for r in tables[owner] if r.startswith((key + '.', key + '[].'))]
+        if row is None and not below:
+            trouble.append('%s: no row `%s` in the table of %s' % (where, key, record))
+            continue
+        if row is not None:
+            seen.add((owner, key))
+            if v is None:
+                if row[1] == 'never' or row[1].startswith('absent:') and 'null:' not in row[1]:
+                    trouble.append('%s: `%s` is null, which the table of %s does not know' % (where, key, owner))
+                continue
+            if not of_type(v, row[0], where + '.' + key):
+                trouble.append('%s: `%s` is no %s: %s' % (where, key, row[0], json.dumps(v)[:60]))
+        for item in v if isinstance(v, list) else [v]:
+            if below and isinstance(item, dict):
+                walk(item, owner, key + ('[].' if isinstance(v, list) else '.'), where)
+
+def sample_keys(text, output):
+    """Keys of a sample that the output lacks."""
+    return sorted(k for k in set(re.findall(r'"([^"]+)":', text)) if '"%s"' % k not in output)
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree('kernels', os.path.join(folder, 'kernels'))
+        os.makedirs(os.path.join(folder, 'tests/golden/ptx'))
+        shutil.copy('tests/golden/ptx/debugging.ptx', os.path.join(folder, 'tests/golden/ptx'))
+        shutil.copy('kernels/valley.ptx', os.path.join(folder, 'app.ptx'))
+        env = dict(os.environ, XDG_DATA_HOME=folder, GPULOCW_DATA=folder, LC_ALL='C.UTF-8')
+        for block, after in re.findall(r'Commands:\n\n((?:    .*\n)+)\n((?:The first of them prints, shortened:\n\n```json\n(?:.*\n)*?```)?)', page):
+            for n, line in enumerate(block.splitlines()):
+                r = subprocess.run([program] + shlex.split(line)[1:], cwd=folder, env=env, text=True,
+                                   capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+                trouble.clear()
+                if r.returncode == 0:
+                    doc = json.loads(r.stdout)
+                    if doc.get('format') in tables:
+                        walk(doc, doc['format'], '', doc['format'])
+                    else:
+                        trouble.append('no table for the format %s' % doc.get('format'))
+                    if n == 0:
+                        trouble.extend('the sample has "%s", the output has not' % k for k in sample_keys(after, r.stdout))
+                say(r.returncode == 0 and not trouble, line.strip(), 'exit %d %s' % (r.returncode, r.stderr[:200]), *sorted(set(trouble)))
+    unmet = ['%s: `%s`' % (t, k) for t in tables for k, row in tables[t].items()
+             if (t, k) not in seen and 'GPU' not in row[1] and 'no other launch' not in row[1]
+             and not any(s == t and (o.startswith(k + '.') or o.startswith(k + '[]')) for s, o in seen)]
+    say(len(tables) > 15 and not unmet, 'every row of every table was printed', *unmet)
+    print('1..%d' % number)
+
+main()
+sys.exit(failed)

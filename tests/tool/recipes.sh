@@ -1,0 +1,49 @@
+#!/bin/bash
+# The worked changes of docs/internals/extending.md, tried: applies them all in a scratch copy,
+# builds it and runs what the page says. `make recipes`; takes as long as a build. Prints TAP.
+set -u
+copy=$(mktemp -d) n=0 bad=0
+trap 'rm -rf "$copy"' EXIT
+claim() { # WHAT PATTERN COMMAND...
+    local what=$1 pattern=$2 out; shift 2
+    n=$((n + 1))
+    out=$("$@" 2>&1 </dev/null)
+    if grep -qE "$pattern" <<< "$out"; then echo "ok $n - $what"; else bad=1; echo "not ok $n - $what"; tail -12 <<< "$out" | sed 's/^/#   /'; fi
+}
+git ls-files -z | xargs -0 cp --parents -t "$copy"
+page=$PWD/docs/internals/extending.md
+cd "$copy" || exit 1
+sed -n '/^```diff$/,/^```$/p' "$page" | grep -v '^```' > recipes.patch
+claim "the differences fit" "all of it" sh -c "patch -p1 -F3 < recipes.patch && echo all of it"
+sed -n '/^    sed -e/,/my-gpu\.json$/p' "$page" | sed 's/^    //' > preset.sh
+claim "the preset" "all of it" sh -c "sh preset.sh && echo all of it"
+claim "it builds" "all of it" sh -c "make -s -j$(nproc) all && echo all of it"
+cat > add3.ptx <<'P'
+.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry add3(.param .u64 out)
+{
+	.reg .b64 %rd<4>;
+	.reg .b32 %r<4>;
+	ld.param.u64 %rd1, [out];
+	mov.u32 %r1, %tid.x;
+	add3.s32 %r2, %r1, %r1, 7;
+	mul.wide.u32 %rd2, %r1, 4;
+	add.s64 %rd3, %rd1, %rd2;
+	st.global.u32 [%rd3], %r2;
+	ret;
+}
+P
+echo '{ "format": "gpulocw-launch", "version": 1, "ptx": "add3.ptx", "kernel": "add3", "grid": [1, 1, 1], "block": [32, 1, 1],
+  "args": [ { "name": "out", "buffer": "s32", "count": 32, "init": { "fill": 0 }, "output": true } ] }' > add3.launch.json
+G=build/gpulocw
+export GPULOCW_DATA=$copy XDG_DATA_HOME=$copy XDG_CONFIG_HOME=$copy LC_ALL=C.UTF-8
+claim "instruction: add3 executes" "^ +7 +9 +11$" sh -c "$G run add3.ptx --outputs out >&2; od -An -td4 -N12 out/out.bin"
+claim "pass: the pragma is in the difference" '^\+.*\.pragma "nounroll";' $G rewrite kernels/gemm.ptx --nounroll --diff
+claim "pass: outputs are equal" "outputs +equal" $G run kernels/gemm.ptx --nounroll
+claim "panel: it shows the device" "NVIDIA H200: 132 SMs" sh -c "printf 'run\nshow device\nquit\n' | timeout 60 $G kernels/gemm.ptx --plain"
+claim "preset: a kernel runs on it" "^gemm on My GPU \(simulated\)" $G run kernels/gemm.ptx --device sim:my-gpu
+claim "counter: inst.lanes" "inst\.lanes +32 lane" $G run kernels/gemm.ptx
+echo "1..$n"
+exit $bad

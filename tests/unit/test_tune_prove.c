@@ -1,0 +1,288 @@
+/* Acceptance runs: texts that are wrong in one respect only, fed to the prover beside the original. */
+#include "tests/unit/tune_support.h"
+
+#include "engine/tune/prove.h"
+
+#define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
+#define ENTRY                                                                                        \
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u64 out)\n{\n"                          \
+    "  .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %d<20>;\n"                                      \
+    "  ld.param.u64 %d1, [a]; ld.param.u64 %d2, [b]; ld.param.u64 %d3, [out];\n"                     \
+    "  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r4, %r1, %r2, " \
+    "%r3;\n"                                                                                         \
+    "  mul.wide.u32 %d4, %r4, 4; add.s64 %d5, %d1, %d4; add.s64 %d6, %d2, %d4; add.s64 %d7, %d3, "   \
+    "%d4;\n"
+
+/* Reads a, adds to it in place, reads it again: that load must not be .nc. */
+#define IN_PLACE(load)                                                                        \
+    HEAD ENTRY "  ld.global.u32 %r5, [%d5]; add.u32 %r6, %r5, 7; st.global.u32 [%d5], %r6;\n" \
+               "  " load " %r7, [%d5]; st.global.u32 [%d7], %r7;\n  ret;\n}\n"
+#define PLAIN(body) \
+    HEAD ENTRY "  ld.global.u32 %r5, [%d5];\n" body "  st.global.u32 [%d7], %r5;\n  ret;\n}\n"
+/* A neighbour's value by way of shared memory. */
+#define SHARED(sync, store)                                                                          \
+    HEAD ".shared .align 4 .b8 s[256];\n" ENTRY                                                      \
+         "  ld.global.u32 %r5, [%d5]; mov.u32 %r8, s; shl.b32 %r9, %r3, 2; add.u32 %r10, %r8, %r9; " \
+         "xor.b32 %r11, %r9, 252; add.u32 %r11, %r8, %r11;\n" store sync                             \
+         "  ld.shared.u32 %r5, [%r11]; st.global.u32 [%d7], %r5;\n  ret;\n}\n"
+#define STORE "  st.shared.u32 [%r10], %r5;\n"
+
+struct bench {
+    struct dev *dev;
+    struct arg_spec args[3];
+    struct launch_spec launch;
+    struct launch_data data;
+    struct diags ds;
+};
+
+static void bench_open(struct bench *t)
+{
+    struct dev_env env = rig_env();
+    memset(t, 0, sizeof *t);
+    static char *const names[] = { "a", "b", "out" };
+    for (size_t i = 0; i < 3; i++) {
+        t->args[i] = (struct arg_spec){
+            .kind = ARG_BUFFER, .name = names[i], .elem = ELEM_U32, .count = 512, .output = i == 2
+        };
+        t->args[i].init = (struct init_spec){ .kind = INIT_FILL, .integral = true };
+    }
+    t->args[0].init = (struct init_spec){
+        .kind = INIT_RANDOM, .a = 0, .b = 1000, .ia = 0, .ib = 1000, .integral = true, .seed = 5
+    };
+    t->launch = (struct launch_spec){
+        .kernel = "k", .grid = { 8, 1, 1 }, .block = { 64, 1, 1 }, .args = t->args, .nargs = 3
+    };
+    assert_status_ok(dev_open("sim:hopper-h200", &env, &t->dev, &t->ds), &t->ds);
+    assert_status_ok(launch_data_make(&t->launch, 1 << 30, &t->data, &t->ds), &t->ds);
+}
+
+static void bench_shut(struct bench *t)
+{
+    launch_data_free(&t->data);
+    dev_close(t->dev);
+    diags_free(&t->ds);
+}
+
+static struct tune_proof prove(struct bench *t, const char *original, const char *rewritten,
+                               enum tune_level level)
+{
+    struct dev_run run = dev_run_default();
+    struct tune_prover *p = NULL;
+    struct tune_proof proof;
+    run.grid = t->launch.grid;
+    run.block = t->launch.block;
+    struct tune_text was = { str_of(original), &run }, is = { str_of(rewritten), &run };
+    assert_status_ok(
+        tune_prover_open(t->dev, "k.ptx", &t->launch, &t->data, &was, level, NULL, &p, &t->ds), &t->ds);
+    assert_status_ok(tune_prover_check(p, &is, &proof, &t->ds), &t->ds);
+    tune_prover_close(p);
+    return proof;
+}
+
+/* One rewrite, both levels. */
+static void expect(const char *original, const char *rewritten, enum tune_verdict_of quick,
+                   enum tune_verdict_of full, const char *says)
+{
+    struct bench t;
+    bench_open(&t);
+    struct tune_proof p = prove(&t, original, rewritten, TUNE_QUICK);
+    if (p.verdict != quick)
+        print_message("quick: %s\n", p.message);
+    assert_int_equal(p.verdict, quick);
+    p = prove(&t, original, rewritten, TUNE_FULL);
+    if (p.verdict != full || (says && !strstr(p.message, says)))
+        print_message("full: %s\n", p.message);
+    assert_int_equal(p.verdict, full);
+    if (says)
+        assert_non_null(strstr(p.message, says));
+    bench_shut(&t);
+}
+
+static void test_the_same_text_is_proven(void **state)
+{
+    (void)state;
+    struct bench t;
+    bench_open(&t);
+    struct tune_proof p = prove(&t, IN_PLACE("ld.global.u32"), IN_PLACE("ld.global.u32"), TUNE_FULL);
+    assert_int_equal(p.verdict, PROOF_HOLDS);
+    assert_int_equal(p.orders, 3);
+    assert_int_equal(p.data_sets, 2);
+    assert_int_equal(p.buffers, 2);
+    bench_shut(&t);
+}
+
+static void test_nc_reads_what_was_there(void **state)
+{
+    (void)state;
+    expect(IN_PLACE("ld.global.u32"), IN_PLACE("ld.global.nc.u32"), PROOF_BROKEN, PROOF_BROKEN,
+           "buffer 'out' element 0");
+}
+
+static void test_nc_of_a_buffer_that_stays_holds(void **state)
+{
+    (void)state;
+    const char *nc =
+        HEAD ENTRY "  ld.global.nc.u32 %r5, [%d5];\n  st.global.u32 [%d7], %r5;\n  ret;\n}\n";
+    expect(PLAIN(""), nc, PROOF_HOLDS, PROOF_HOLDS, NULL);
+}
+
+static void test_uni_is_asserted(void **state)
+{
+    (void)state;
+    const char *parts = PLAIN("  and.b32 %r6, %r3, 1; setp.eq.u32 %p1, %r6, 0;\n  @%p1 bra.uni L;\n  "
+                              "add.u32 %r5, %r5, 0;\nL:\n");
+    expect(PLAIN(""), parts, PROOF_BROKEN, PROOF_BROKEN, "0x55555555 of 0xffffffff");
+    expect(PLAIN(""),
+           PLAIN("  setp.ne.u32 %p1, %r1, 0;\n  @%p1 bra.uni L;\n  add.u32 %r5, %r5, 0;\nL:\n"),
+           PROOF_HOLDS, PROOF_HOLDS, NULL);
+}
+
+/* 0 wherever CTA i runs on SM i. */
+#define SM_PART \
+    "  mov.u32 %r6, %smid; sub.u32 %r6, %r6, %r1; setp.ne.u32 %p1, %r6, 0; @%p1 add.u32 %r5, %r5, 1;\n"
+static void test_smid_is_poisoned(void **state)
+{
+    (void)state;
+    expect(PLAIN(""), PLAIN(SM_PART), PROOF_HOLDS, PROOF_BROKEN, "other special registers");
+    expect(PLAIN(SM_PART), PLAIN(SM_PART), PROOF_HOLDS, PROOF_NONE,
+           "the original's own result depends on %smid");
+}
+
+static void test_a_register_nobody_wrote_is_poisoned(void **state)
+{
+    (void)state;
+    expect(PLAIN(""), PLAIN("  add.u32 %r5, %r5, %r19;\n"), PROOF_HOLDS, PROOF_BROKEN,
+           "memory that is not zero");
+}
+
+static void test_shared_memory_nobody_wrote_is_poisoned(void **state)
+{
+    (void)state;
+    const char *zero = SHARED("  bar.sync 0;\n", "  mov.u32 %r5, 0; st.shared.u32 [%r10], %r5;\n"),
+               *none = SHARED("  bar.sync 0;\n", "");
+    expect(zero, none, PROOF_HOLDS, PROOF_BROKEN, "memory that is not zero");
+}
+
+static void test_a_lost_barrier_shows_in_another_order(void **state)
+{
+    (void)state;
+    expect(SHARED("  bar.sync 0;\n", STORE), SHARED("", STORE), PROOF_BROKEN, PROOF_BROKEN, NULL);
+    expect(SHARED("  bar.sync 0;\n", STORE), SHARED("  bar.sync 1;\n", STORE), PROOF_HOLDS, PROOF_HOLDS,
+           NULL);
+}
+
+static void test_an_original_that_races_is_said_to(void **state)
+{
+    (void)state;
+    const char *last = HEAD ENTRY "  st.global.u32 [%d3], %r1;\n  ret;\n}\n";
+    expect(last, last, PROOF_HOLDS, PROOF_NONE, "depends on the order of CTAs");
+}
+
+static void test_a_second_data_set_is_drawn(void **state)
+{
+    (void)state;
+    const char *uses = PLAIN("  ld.global.u32 %r6, [%d6]; add.u32 %r5, %r5, %r6;\n");
+    expect(uses, PLAIN(""), PROOF_HOLDS, PROOF_BROKEN, "second data set");
+}
+
+static void test_buffers_that_are_no_output_are_compared(void **state)
+{
+    (void)state;
+    expect(PLAIN("  st.global.u32 [%d6], %r4;\n"), PLAIN("  st.global.u32 [%d6], %r3;\n"), PROOF_BROKEN,
+           PROOF_BROKEN, "buffer 'b' (not marked output) element 64");
+    expect(PLAIN(""), PLAIN("  st.global.u32 [%d6], %r3;\n"), PROOF_BROKEN, PROOF_BROKEN,
+           "the original leaves it alone");
+}
+
+#define VARIABLE(value)                                                                              \
+    HEAD ".global .align 4 .u32 seen = 1;\n" ENTRY "  ld.global.u32 %r5, [%d5]; mov.u32 %r6, " value \
+         "; st.global.u32 [seen], %r6;\n"                                                            \
+         "  st.global.u32 [%d7], %r5;\n  ret;\n}\n"
+static void test_module_variables_are_compared(void **state)
+{
+    (void)state;
+    expect(VARIABLE("3"), VARIABLE("4"), PROOF_BROKEN, PROOF_BROKEN, "variable 'seen'");
+}
+
+static void test_a_rewrite_that_fails_is_no_proof(void **state)
+{
+    (void)state;
+    expect(PLAIN(""), PLAIN("  mov.u64 %d9, 64; st.global.u32 [%d9], %r5;\n"), PROOF_BROKEN,
+           PROOF_BROKEN, "0x40");
+}
+
+/* ---- which outputs float atomics reach ---- */
+static unsigned tolerated(const char *body, bool out_too, bool *b, bool *out)
+{
+    struct arg_spec args[3] = { 0 };
+    static char *const names[] = { "a", "b", "out" };
+    struct launch_spec l = {
+        .kernel = "k", .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .args = args, .nargs = 3
+    };
+    struct ptx_module *m = NULL;
+    struct diags ds = { 0 };
+    struct buf text = { 0 };
+    for (size_t i = 0; i < 3; i++)
+        args[i] = (struct arg_spec){
+            .kind = ARG_BUFFER, .name = names[i], .elem = ELEM_F32, .count = 32, .output = i > 0
+        };
+    buf_printf(&text, "%s%s  .reg .f32 %%f<9>;\n  ld.global.f32 %%f1, [%%d5];\n%s  ret;\n}\n", HEAD,
+               ENTRY, body);
+    assert_status_ok(ptx_parse("t.ptx", (struct str){ text.s, text.n }, &m, &ds), &ds);
+    unsigned n = tune_tolerate_atomics(m, &l);
+    *b = args[1].tolerance > 0;
+    *out = args[2].tolerance > 0;
+    (void)out_too;
+    ptx_free(m);
+    buf_free(&text);
+    diags_free(&ds);
+    return n;
+}
+
+static void test_tolerance_is_for_what_atomics_reach(void **state)
+{
+    (void)state;
+    bool b, out;
+    assert_int_equal(
+        tolerated("  red.global.add.f32 [%d6], %f1;\n  st.global.f32 [%d7], %f1;\n", false, &b, &out),
+        1);
+    assert_true(b);
+    assert_true(!out);
+    assert_int_equal(tolerated("  atom.global.add.f32 %f2, [%d6], %f1;\n  st.global.f32 [%d7], %f2;\n",
+                               true, &b, &out),
+                     2);
+    assert_int_equal(tolerated("  red.global.add.f32 [%d6], %f1;\n  ld.global.f32 %f3, [%d6];\n  "
+                               "mul.f32 %f3, %f3, %f1;\n  st.global.f32 [%d7], %f3;\n",
+                               true, &b, &out),
+                     2);
+    assert_int_equal(tolerated("  red.shared.add.f32 [%r3], %f1;\n  ld.shared.f32 %f3, [%r3];\n  "
+                               "st.global.f32 [%d7], %f3;\n",
+                               true, &b, &out),
+                     1);
+    assert_true(!b);
+    assert_true(out);
+    assert_int_equal(
+        tolerated("  ld.global.u64 %d9, [%d5];\n  red.global.add.f32 [%d9], %f1;\n", true, &b, &out), 2);
+    assert_int_equal(tolerated("  st.global.f32 [%d7], %f1;\n", false, &b, &out), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_same_text_is_proven),
+        cmocka_unit_test(test_nc_reads_what_was_there),
+        cmocka_unit_test(test_nc_of_a_buffer_that_stays_holds),
+        cmocka_unit_test(test_uni_is_asserted),
+        cmocka_unit_test(test_smid_is_poisoned),
+        cmocka_unit_test(test_a_register_nobody_wrote_is_poisoned),
+        cmocka_unit_test(test_shared_memory_nobody_wrote_is_poisoned),
+        cmocka_unit_test(test_a_lost_barrier_shows_in_another_order),
+        cmocka_unit_test(test_an_original_that_races_is_said_to),
+        cmocka_unit_test(test_a_second_data_set_is_drawn),
+        cmocka_unit_test(test_buffers_that_are_no_output_are_compared),
+        cmocka_unit_test(test_module_variables_are_compared),
+        cmocka_unit_test(test_a_rewrite_that_fails_is_no_proof),
+        cmocka_unit_test(test_tolerance_is_for_what_atomics_reach),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
