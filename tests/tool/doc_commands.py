@@ -5,12 +5,14 @@ README's commands are run, in order, in a copy of kernels/. A command elsewhere 
 (analyze, rewrite, devices, demo, help, predict); what stands in the block under it must be in its output, line for
 line and in order ("..." stands for anything). A command that takes long (run, sweep, tune, calibrate) or needs a GPU
 has its options checked: with a device that does not exist, it must get as far as saying so.
+In docs/guide and docs/concepts.md such commands run too, and what stands below them is compared.
 Prints TAP; exit 1 when something does not hold."""
 import os, re, shutil, subprocess, sys, tempfile, glob, shlex
 
 program = os.path.abspath(sys.argv[1])
 root = os.getcwd()
 READS = {'analyze', 'rewrite', 'devices', 'help', 'predict'}
+SHOWN = ('docs/guide/', 'docs/concepts.md')     # where what run, sweep, predict and tune print is compared too
 COMPARED = {'analyze', 'rewrite'}              # not --schedules: figures of the model, which docs/lab/cost-model.md is about
 FINDS = {'--check-memory': 4, 'reduction.ptx --block 16x16x1': 3}                  # exit code of a command that is shown for what it finds
 SHORT = {'--budget 60': '--budget 2'}          # what stands in the README takes minutes on a busy machine
@@ -75,17 +77,36 @@ def readme(folder):
         say(r.returncode == want, 'README: gpulocw ' + text, 'exit %d' % r.returncode, r.stderr)
     say(os.path.getsize(os.path.join(folder, 'report.html')) > 1000, 'README: the report is there')
 
+def shown(name, lines, folder):
+    """A guide's commands in blocks of their own, and what stands below them."""
+    for i, line in enumerate(lines):
+        m = re.match(r'    gpulocw ([^#]*)$', line)
+        if not m or PLACEHOLDER.search(m.group(1)) or 'cuda' in m.group(1) or '.ptx' not in m.group(1):
+            continue
+        k = i + 1
+        while k < len(lines) and not lines[k].strip():
+            k += 1
+        block = block_after(lines, i + 1) if lines[k].startswith('    ') else block_after(lines, k)
+        r = run(shlex.split(m.group(1)), folder)
+        lost = missing_line(block, r.stdout + r.stderr)
+        say(r.returncode == 0 and lost is None, '%s:%d: gpulocw %s' % (name, i + 1, m.group(1)), 'exit %d' % r.returncode,
+            'no such line in the output now: ' + lost if lost else r.stderr)
+
 def document(path, folder):
     name = os.path.relpath(path, root)
     lines = open(path, encoding='utf-8').read().splitlines()
+    if name.startswith(SHOWN):
+        shown(name, lines, folder)
+    reads = READS | {'run', 'sweep'} if name.startswith(SHOWN) else READS
+    compared = COMPARED | {'run', 'sweep', 'predict'} if name.startswith(SHOWN) else COMPARED
     for i, line in enumerate(lines):
         for text in re.findall(r'`gpulocw ([^`]+)`', line):
             words = shlex.split(text)
             if PLACEHOLDER.search(text) or not any(w.endswith('.ptx') for w in words):
                 continue
-            if words[0] in READS and 'cuda' not in text:
+            if words[0] in reads and 'cuda' not in text:
                 r = run(words, folder)
-                lost = missing_line(block_after(lines, i), r.stdout + r.stderr) if words[0] in COMPARED and '--schedules' not in words else None
+                lost = missing_line(block_after(lines, i), r.stdout + r.stderr) if words[0] in compared and '--schedules' not in words else None
                 want = next((code for option, code in FINDS.items() if option in text), 0)
                 say(r.returncode == want and lost is None, '%s:%d: gpulocw %s' % (name, i + 1, text), 'exit %d' % r.returncode,
                     'no such line in the output now: ' + lost if lost else r.stderr)
@@ -99,7 +120,7 @@ def document(path, folder):
 def links(path):
     """Files that a document names must be there."""
     text = open(path, encoding='utf-8').read()
-    gone = [m for m in re.findall(r'(?:docs|engine|tests|kernels|tui|themes|sessions)/[A-Za-z0-9_./-]*[A-Za-z0-9_]\.(?:md|c|h|def|py|sh|svg|json|ptx|cu|1)\b', text)
+    gone = [m for m in re.findall(r'(?:docs|engine|sim|tests|kernels|tui|themes|sessions)/[A-Za-z0-9_./-]*[A-Za-z0-9_]\.(?:md|c|h|def|py|sh|svg|json|ptx|cu|1)\b', text)
             if not os.path.exists(os.path.join(root, m)) and not ADDED.search(m) and 'NAME' not in m and '.tuned.' not in m]
     say(not gone, os.path.relpath(path, root) + ': the files it names are there', '\n'.join(gone))
 
