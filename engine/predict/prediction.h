@@ -31,10 +31,6 @@ struct tune_prediction {
 };
 /* ST_OK with !valid where there is nothing to predict from; else ST_CANCELLED or ST_NOMEM. */
 enum status tune_predict(struct tune_bench *b, const struct options *o, struct tune_prediction *out);
-/* A bench that predicts and runs nothing (the code is loaded for its registers): a quick answer for any
- * options. */
-enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out,
-                                  struct diags *ds);
 /* The parts of ours as rows, one table for text, JSON and panels: cycles of part i; "latency", "L1 rate"
  * ... */
 #define TUNE_PARTS 5

@@ -210,7 +210,10 @@ static size_t open_bracket(const char *text, size_t at, char *last)
 /* A bracket left open is noticed where something comes that cannot stand inside it. */
 static void explain(struct diag *d, const char *text, size_t n, struct span at)
 {
-    char last, here = at.off < n ? text[at.off] : 0;
+    uint32_t next = at.off;
+    while (next < n && (unsigned char)text[next] <= ' ')
+        next++;
+    char last, here = next < n ? text[next] : 0;
     size_t open = open_bracket(text, at.off < n ? at.off : n, &last);
     if (open == SIZE_MAX)
         return;

@@ -4,7 +4,6 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
-#include "engine/predict/prediction.h"
 #include "engine/ptx/edit.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"

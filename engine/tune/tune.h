@@ -68,6 +68,10 @@ struct tune_proof {
 struct tune_bench;
 enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_opts *o,
                             struct tune_bench **out, struct diags *ds);
+/* A bench that predicts and runs nothing (the code is loaded for its registers): a quick answer for any
+ * options. */
+enum status tune_bench_open_model(const struct tune_subject *s, struct tune_bench **out,
+                                  struct diags *ds);
 void tune_bench_close(struct tune_bench *b);
 /* Sweeps and searches share their points over the members of this pool (borrowed); the bench's own
  * device is its first member. */

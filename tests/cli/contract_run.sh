@@ -63,32 +63,37 @@ want = [f32(lo + (hi - lo) * ((z(src['init']['seed'], i) >> 40) / 2**24)) for i 
 print(got[:3], want[:3], file=sys.stderr)
 assert list(got[:64]) == want
 PY
-# A rewrite that changes what is written: the original is asked once more, and the bytes are the rewritten kernel's all the same.
+# A rewrite that changes what is written (a kernel whose CTAs race: the last one to write wins, and the order of CTAs is the
+# rewrite's): the original is asked once more, and the bytes are the rewritten kernel's all the same.
 cat > "$T/size.ptx" <<'PTX'
 .version 7.0
 .target sm_70
 .address_size 64
 .visible .entry size(.param .u64 out)
 {
-	.reg .b64 %d<4>; .reg .b32 %r<3>;
+	.reg .pred %p<2>; .reg .b64 %d<4>; .reg .b32 %r<6>;
 	ld.param.u64 %d1, [out];
 	mov.u32 %r1, %tid.x;
 	mul.wide.u32 %d2, %r1, 4;
 	add.u64 %d3, %d1, %d2;
-	mov.u32 %r2, %total_smem_size;
-	st.global.u32 [%d3], %r2;
+	mov.u32 %r2, %ctaid.x;
+	mov.u32 %r3, %ctaid.y;
+	mad.lo.u32 %r4, %r3, 2, %r2;
+	setp.eq.u32 %p1, %r4, 3;
+	@%p1 ret;
+	st.global.u32 [%d3], %r4;
 	ret;
 }
 PTX
 cat > "$T/size.launch.json" <<'JSON'
-{ "format": "gpulocw-launch", "version": 1, "ptx": "size.ptx", "kernel": "size", "grid": [1,1,1], "block": [64,1,1],
+{ "format": "gpulocw-launch", "version": 1, "ptx": "size.ptx", "kernel": "size", "grid": [2,2,1], "block": [64,1,1],
   "args": [ { "name": "out", "buffer": "u32", "count": 64, "output": true } ] }
 JSON
 words() { python3 -c "import struct,sys; print(*sorted(set(struct.unpack('<64I', open(sys.argv[1], 'rb').read()))))" "$1"; }
-code "run: a rewrite whose outputs differ is exit 5" 5 "DIFFERENT from the original's" "$B" run "$T/size.ptx" --throttle-shared 4096 --outputs "$T/differ"
-is "--outputs after a difference: what the rewritten kernel wrote" "$(words "$T/differ/out.bin")" 4096
-"$B" run "$T/size.ptx" --outputs "$T/same" >/dev/null 2>&1
-is "and the original writes something else" "$(words "$T/same/out.bin")" 0
+code "run: a rewrite whose outputs differ is exit 5" 5 "DIFFERENT from the original's" "$B" run "$T/size.ptx" --threads 1 --cluster redirect --index column --clusters 1 --outputs "$T/differ"
+is "--outputs after a difference: what the rewritten kernel wrote" "$(words "$T/differ/out.bin")" 1
+"$B" run "$T/size.ptx" --threads 1 --outputs "$T/same" >/dev/null 2>&1
+is "and the original writes something else" "$(words "$T/same/out.bin")" 2
 doc "run -o: a session of one run" "len(d['runs'])==1 and d['runs'][0]['kind']=='run' and d['runs'][0]['result']['status']=='OK'" cat "$T/one.json"
 # Of CTAs that differ in length a sample sees the short ones end. The instructions are those of the launch all the same, and time
 # is not that of the short ones: --exact takes 1.3 ms (half a minute of simulation), the short ones alone 6 us.

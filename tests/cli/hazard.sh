@@ -1,6 +1,6 @@
 #!/bin/bash
-# A sweep goes on after kernels that write out of bounds, fault, never end and trap: on the simulated device, on one in a
-# worker, on a pool of two, and on the fake driver, where each of the last three costs a worker process.
+# A session goes on after kernels that write out of bounds, fault, never end and trap: on the simulated device, on one in a
+# worker, and on the fake driver, where each of the last three costs a worker process.
 B=$GPULOCW_BUILD
 n=0 bad=0
 try() {
@@ -14,7 +14,6 @@ try "simulated in a worker" "${H[@]}" --worker "'$B/gpulocw' worker"
 export GPULOCW_LIBCUDA=$B/tests/fake/libcuda.so.1 GPULOCW_LIBNVML=$B/tests/fake/libnvml.so FAKE_CUDA=devices=2
 if [ -e "$GPULOCW_LIBCUDA" ]; then
     try "fake driver" "${H[@]}" --device cuda:0
-    try "fake driver, a pool of two" "${H[@]}" --devices cuda:0,cuda:1
 else
     n=$((n + 1)); echo "ok $n - fake driver # SKIP not built"
 fi

@@ -700,7 +700,7 @@ static void conf_race(const struct call *c)
 /* tests/gpu/hazard.ptx */
 static void hazard(const struct call *c)
 {
-    uint32_t *out = host(ptr_at(c, 0)), n = u32_at(c, 1), mode = c->shared >> 10;
+    uint32_t *out = host(ptr_at(c, 0)), n = u32_at(c, 1), mode = u32_at(c, 2);
     for (uint32_t i = 0; i < n; i++)
         out[i] = 3 * i;
     if (mode == 1)

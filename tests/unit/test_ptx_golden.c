@@ -189,7 +189,7 @@ static void every_row_is_used(void **state)
     unsigned missing = 0;
     for (int op = 1; op < PTX_OP_COUNT; op++)
         if (!used[op])
-            print_error("no module of " DIR_NAME " uses %s\n", ptx_op_info(op)->name),
+            print_error("no module of " DIR_NAME " uses %s\n", ptx_op_info((unsigned)op)->name),
                 missing++;
     assert_int_equal(missing, 0);
 }
