@@ -102,7 +102,9 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     diags_free(&none);
 #define FILL(f) i->f = i->f > 0 ? i->f : best.f;
     FILL(lat_l1)
-    FILL(lat_l2) FILL(lat_dram) FILL(bw_l2) FILL(lat_alu) FILL(l2_shared_rate) FILL(l2_partial_write)
+    FILL(lat_l2)
+    FILL(lat_dram)
+    FILL(bw_l2) FILL(lat_alu) FILL(l2_shared_rate) FILL(l2_partial_write)
 #undef FILL
         if (!(i->sm.l1_ways > 0)) i->sm = best.sm;
 }

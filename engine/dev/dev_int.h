@@ -114,4 +114,13 @@ struct dev_watch *dev_watch_start(double limit_s, const struct cancel *outer);
 const struct cancel *dev_watch_cancel(struct dev_watch *w);
 bool dev_watch_stop(struct dev_watch *w); /* frees it; true: the time limit was hit */
 
+/* Counters, and where `timed` the time and the loads by line, of a simulated launch into its result.
+ * Cache counters and the time of a functional run are n/a; instruction counts hold for both. */
+struct sim_stats;
+struct sim_mem;
+void dev_sim_counters(struct result *out, const struct sim_stats *s, bool timed);
+/* Hashes of the buffers marked output, as device memory holds them. */
+void dev_sim_outputs(struct result *out, const struct launch_spec *l, const struct dev_bound *b,
+                     struct sim_mem *mem);
+
 #endif

@@ -627,47 +627,10 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
     return st;
 }
 
-static void put_counter(struct result *out, enum counter_id id, double value, bool valid)
-{
-    out->counters[id] = (struct counter){ value, ORIGIN_SIMULATED, valid };
-}
-
-static void put_ratio(struct result *out, enum counter_id id, double scale, uint64_t part,
-                      uint64_t whole)
-{
-    put_counter(out, id, whole ? scale * (double)part / (double)whole : 0, whole != 0);
-}
-
-static void fill_timed(struct result *out, const struct sim_stats *s)
-{
-    put_counter(out, COUNTER_L1_REQUESTS, (double)s->l1_requests, true);
-    put_counter(out, COUNTER_L1_SECTORS, (double)s->l1_sectors, true);
-    put_ratio(out, COUNTER_L1_SECTORS_PER_REQUEST, 1, s->l1_sectors, s->l1_requests);
-    put_ratio(out, COUNTER_L1_HIT_RATE, 100, s->l1_hits, s->l1_sectors);
-    put_counter(out, COUNTER_L2_READ_SECTORS, (double)s->l2_reads, true);
-    put_ratio(out, COUNTER_L2_HIT_RATE, 100, s->l2_hits, s->l2_hits + s->l2_brought);
-    put_counter(out, COUNTER_DRAM_READ_BYTES, (double)s->dram_read_bytes, true);
-    put_counter(out, COUNTER_WARPS_ACTIVE, s->warps_active, true);
-    out->time.sample[0] = (int64_t)(s->time_ns + 0.5);
-    out->time.n = 1;
-    out->time.origin = ORIGIN_SIMULATED;
-    out->time.valid = true;
-    timing_finish(&out->time);
-    out->sampled = s->sampled;
-    for (uint32_t i = 0; i < s->nloads; i++)
-        if (s->loads[i].sectors)
-            result_add_load(out, (struct load_counts){ s->loads[i].line, s->loads[i].requests,
-                                                       s->loads[i].sectors, s->loads[i].l1_hits });
-}
-
-/* Cache counters and time of a functional run are n/a; instruction counts are true in both. */
 static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool timed,
                        struct result *out)
 {
-    put_counter(out, COUNTER_INST_WARP, (double)s->inst_warp, s->inst_warp != 0);
-    put_counter(out, COUNTER_INST_THREAD, (double)s->inst_thread, s->inst_thread != 0);
-    if (timed)
-        fill_timed(out, s);
+    dev_sim_counters(out, s, timed);
     struct dev_resources r = j->c->base.res;
     out->regs = r.regs;
     out->shared_static = r.shared_static;
@@ -675,20 +638,6 @@ static void fill_stats(const struct sim_job *j, const struct sim_stats *s, bool 
     out->ctas_per_sm = s->ctas_per_sm ? s->ctas_per_sm
                                       : sim_occupancy(j->c->prog, &j->d->preset, j->r->block,
                                                       j->r->shared, j->r->carveout);
-}
-
-static void hash_outputs(const struct sim_job *j, struct result *out)
-{
-    const struct launch_spec *l = j->b->base.data->spec;
-    for (size_t i = 0; i < l->nargs; i++) {
-        size_t k = j->b->bound.main_use[i].buffer;
-        if (!l->args[i].output || k == SIZE_MAX)
-            continue;
-        const struct dev_buffer *buf = &j->b->bound.buffers[k];
-        const uint8_t *bytes = sim_mem_host(j->d->mem, buf->addr, buf->bytes);
-        if (bytes)
-            dev_result_output(out, l->args[i].name, bytes, buf->bytes);
-    }
 }
 
 /* A timed run makes the outputs too unless it ran dry. */
@@ -713,7 +662,7 @@ static enum status run_all(struct sim_job *j, struct result *out)
         fill_stats(j, &stats, timed && stats.time_ns >= 0, out);
     sim_stats_free(&stats);
     if (st == ST_OK)
-        hash_outputs(j, out);
+        dev_sim_outputs(out, j->b->base.data->spec, &j->b->bound, j->d->mem);
     return st;
 }
 

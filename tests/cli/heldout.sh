@@ -34,7 +34,7 @@ code "a kernel of asynchronous copies alone is told so" 3 "reads global memory b
 # A grid that synchronises has to be resident at once, as in a cooperative launch.
 sed 's/"kernel": "h_grid", "grid": \[3/"kernel": "h_grid", "grid": [4300/' $S/hopper.launch.json > "$T/big.launch.json"
 code "a grid that meets and does not fit" 4 "synchronises the whole grid: 4300 CTAs, of which 4224 can be resident" "$B" run $S/hopper.ptx --launch "$T/big.launch.json" -k h_grid --no-counters
-code "loops in loops of a rewritten kernel are analysed in time" 0 "" timeout -k 5 60 "$B" run $S/library.ptx -k k_delta --softcache dynamic --no-counters
+code "loops in loops of a rewritten kernel are analysed in time" 0 "" timeout -k 5 60 "$B" run $S/library.ptx -k k_getrf --softcache dynamic --no-counters
 code "arrivals of copies at a barrier are no race" 0 "" "$B" run $S/hopper.ptx -k h_roles --check-memory --no-counters
 code "its workspace is written" 0 "" "$B" run $S/hopper.ptx -k h_grid --check-memory --no-counters
 # Addresses of 32 bits are refused by name; a module that does not say has what its addresses are in.

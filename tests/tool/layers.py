@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The rooms and the direction of their dependencies, over #include lines; what only one room may use; sizes.
 
-The order of rooms is the table of docs/internals/rooms.md: a file may include its own room and rooms further down.
+The order of rooms is the table of docs/internals/design.md: a file may include its own room and rooms further down.
 A folder and the folders inside it are one room with shelves: parent and child see each other; shelves
 beside each other follow the order too. Prints every violation; exit 1 when there is one."""
 import os
@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-DESIGN = "docs/internals/rooms.md"
+DESIGN = "docs/internals/design.md"
 NEVER = [("engine/sim", "engine/analysis"), ("engine/analysis", "engine/sim"), ("engine/sim", "engine/pass"),
          ("engine/sim", "engine/rewrites")]
 MOST_FILES, MOST_C, MOST_H, MOST_FUNCTION = 32, 800, 250, 60

@@ -138,6 +138,10 @@ void eval_inst_defs(const struct eval_frame *f, const struct ptx_inst *i,
 /* Cells: 4-byte pieces of the .param variables that carry call arguments and results. They
  * are numbered after the registers: formal parameters, results, body variables. */
 uint32_t eval_cell_count(const struct ptx_func *f);
+/* Cells of a .param variable (4 bytes each, at most 64); its first one among those of f, PTX_NO_INDEX:
+ * it is none of them (a kernel parameter, another space). */
+uint32_t eval_cells(const struct ptx_symbol *s);
+uint32_t eval_cell_of(const struct ptx_func *f, const struct ptx_symbol *s);
 uint32_t eval_ret_cell(const struct ptx_func *f);
 uint32_t eval_ret_cells(const struct ptx_func *f);
 /* Cells that `bytes` at [s+off] touch, as variable numbers; false: s is no such variable of f. */

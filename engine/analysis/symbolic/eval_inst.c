@@ -17,8 +17,8 @@ const char *eval_inst_text(struct eval *e, const struct ptx_func *f, const struc
 {
     (void)f;
     const char *t = i->ntypes ? ptx_type_name((enum ptx_type)i->type[0]) : NULL;
-    struct str name = i->op == PTX_OP_OPAQUE ? ptx_text(e->module, i->at)
-                                             : str_of(ptx_op_info(i->op)->name);
+    struct str name =
+        i->op == PTX_OP_OPAQUE ? ptx_text(e->module, i->at) : str_of(ptx_op_info(i->op)->name);
     size_t n = 0;
     while (n < name.n && n < 40 && name.s[n] != ' ' && name.s[n] != '\t')
         n++;
@@ -39,53 +39,6 @@ static const struct symexpr *eval_unknown(struct eval *e, struct eval_frame *f, 
     return symexpr_leaf(P(e), SYMEXPR_UNKNOWN, bits ? bits : 32, s, 0, false);
 }
 
-/* ---- cells of .param variables ---- */
-static uint32_t cells(const struct ptx_symbol *s)
-{
-    return s->bytes <= 256 ? (uint32_t)((s->bytes + 3) / 4) : 64;
-}
-static uint32_t cells_of(struct ptx_symbol *const *v, uint32_t n)
-{
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < n; i++)
-        if (v[i]->space == PTX_SPACE_PARAM || v[i]->space == PTX_SPACE_REG)
-            sum += cells(v[i]);
-    return sum;
-}
-uint32_t eval_ret_cell(const struct ptx_func *f)
-{
-    return f->nregs + (f->entry ? 0 : cells_of(f->params, f->nparams));
-}
-uint32_t eval_ret_cells(const struct ptx_func *f)
-{
-    return cells_of(f->rets, f->nrets);
-}
-uint32_t eval_cell_count(const struct ptx_func *f)
-{
-    return (f->entry ? 0 : cells_of(f->params, f->nparams)) + cells_of(f->rets, f->nrets) +
-           cells_of(f->vars, f->nvars);
-}
-static bool find_cell(struct ptx_symbol *const *v, uint32_t n, const struct ptx_symbol *s, uint32_t *at)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (v[i]->space != PTX_SPACE_PARAM && v[i]->space != PTX_SPACE_REG)
-            continue;
-        if (v[i] == s)
-            return true;
-        *at += cells(v[i]);
-    }
-    return false;
-}
-/* First cell of a .param variable of f; PTX_NO_INDEX: not one (a kernel parameter, another space). */
-static uint32_t cell_of(const struct ptx_func *f, const struct ptx_symbol *s)
-{
-    uint32_t at = f->nregs;
-    if (!f->entry && find_cell(f->params, f->nparams, s, &at))
-        return at;
-    if (find_cell(f->rets, f->nrets, s, &at) || find_cell(f->vars, f->nvars, s, &at))
-        return at;
-    return PTX_NO_INDEX;
-}
 static unsigned access_bytes(const struct ptx_inst *i)
 {
     unsigned b = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[i->ntypes - 1]) / 8 : 0;
@@ -95,17 +48,6 @@ static unsigned elem_bytes(const struct ptx_inst *i)
 {
     unsigned v = i->vec ? i->vec : 1;
     return access_bytes(i) / v;
-}
-/* Cells an access of `bytes` at [sym+off] touches: first and count; false: none of f's cells. */
-bool eval_cell_range(const struct ptx_func *f, const struct ptx_symbol *s, int64_t off, unsigned bytes,
-                     uint32_t *first, uint32_t *n)
-{
-    uint32_t c = s ? cell_of(f, s) : PTX_NO_INDEX;
-    if (c == PTX_NO_INDEX || off < 0 || (off + (int64_t)bytes + 3) / 4 > (int64_t)cells(s))
-        return false;
-    *first = c + (uint32_t)(off / 4);
-    *n = (uint32_t)((off + (int64_t)bytes + 3) / 4 - off / 4);
-    return true;
 }
 
 /* ---- which variables an instruction writes ---- */
@@ -702,10 +644,10 @@ static void pass_arguments(struct eval *e, struct eval_frame *f, struct eval_fra
     uint32_t at = to->func->nregs;
     for (unsigned k = 0; k < c->narg && k < to->func->nparams; k++) {
         const struct ptx_symbol *p = to->func->params[k];
-        uint32_t n = cells(p),
-                 src = c->arg[k].kind == OPND_SYM ? cell_of(f->func, c->arg[k].sym) : PTX_NO_INDEX;
+        uint32_t n = eval_cells(p),
+                 src = c->arg[k].kind == OPND_SYM ? eval_cell_of(f->func, c->arg[k].sym) : PTX_NO_INDEX;
         if (src != PTX_NO_INDEX)
-            for (uint32_t j = 0; j < n && j < cells(c->arg[k].sym); j++)
+            for (uint32_t j = 0; j < n && j < eval_cells(c->arg[k].sym); j++)
                 to->cur[at + j] = f->cur[src + j];
         else if (c->arg[k].kind != OPND_SYM)
             to->cur[at] = value(e, f, i, &c->arg[k], p->bytes > 4 ? 64 : 32, false);
@@ -723,8 +665,8 @@ static void do_call(struct eval *e, struct eval_frame *f, const struct ptx_inst 
     uint32_t at = 0;
     for (unsigned k = 0; k < c.nret; k++) {
         const struct ptx_operand *o = &c.ret[k];
-        uint32_t dst = o->kind == OPND_SYM ? cell_of(f->func, o->sym) : PTX_NO_INDEX,
-                 n = o->kind == OPND_SYM && o->sym ? cells(o->sym) : 1;
+        uint32_t dst = o->kind == OPND_SYM ? eval_cell_of(f->func, o->sym) : PTX_NO_INDEX,
+                 n = o->kind == OPND_SYM && o->sym ? eval_cells(o->sym) : 1;
         for (uint32_t j = 0; j < n; j++) {
             const struct symexpr *v = to && at + j < to->nret ? to->ret[at + j] : NULL;
             if (!v && !to && j == 0)

@@ -416,38 +416,12 @@ static enum status proxy_load(struct dev *d, const struct dev_source *s, struct 
 }
 
 /* ---- data ---- */
-static enum launch_source source_of(const struct launch_buffer *b)
-{
-    return b->rule ? LAUNCH_RULE : b->zero ? LAUNCH_ZERO : LAUNCH_BYTES;
-}
-
-static void put_sizes(struct buf *b, const struct launch_buffer *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        wire_u64(b, v ? v[i].n : 0);
-        wire_u32(b, v ? source_of(&v[i]) : LAUNCH_BYTES);
-    }
-}
-
-/* Bytes at..at+n of initial data, which need not be there. */
-static enum status put_bytes(struct buf *out, const struct launch_buffer *v, uint64_t at, uint64_t n,
-                             struct diags *ds)
-{
-    const uint8_t *whole = launch_buffer_whole(v);
-    uint8_t *part = whole ? NULL : base_alloc(n);
-    enum status st = whole ? ST_OK : part ? launch_buffer_again(v, at, n, part, 0, ds) : ST_NOMEM;
-    if (st == ST_OK)
-        wire_blob(out, whole ? whole + at : part, n);
-    base_free(part);
-    return st;
-}
-
 static enum status send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind, size_t k,
                                 const struct launch_buffer *v, size_t n, struct diags *ds)
 {
     enum status st = ST_OK;
     for (size_t i = 0; v && i < n; i++)
-        for (uint64_t at = 0; st == ST_OK && source_of(&v[i]) == LAUNCH_BYTES && at < v[i].n;
+        for (uint64_t at = 0; st == ST_OK && wire_source_of(&v[i]) == LAUNCH_BYTES && at < v[i].n;
              at += WIRE_CHUNK) {
             uint64_t m = v[i].n - at < WIRE_CHUNK ? v[i].n - at : WIRE_CHUNK;
             buf_clear(&p->out);
@@ -456,7 +430,7 @@ static enum status send_buffers(struct proxy_dev *p, uint32_t id, uint32_t kind,
             wire_u32(&p->out, (uint32_t)k);
             wire_u32(&p->out, (uint32_t)i);
             wire_u64(&p->out, at);
-            st = put_bytes(&p->out, &v[i], at, m, ds);
+            st = wire_put_bytes(&p->out, &v[i], at, m, ds);
             if (st == ST_OK && !send(p, WIRE_DATA))
                 st = lost(p, unsent(p, p->cancel), ds);
         }
@@ -484,10 +458,10 @@ static enum status send_data(struct proxy_dev *p, struct proxy_data *b, struct d
     buf_clear(&p->out);
     wire_u32(&p->out, b->id);
     wire_put_launch(&p->out, d->spec);
-    put_sizes(&p->out, d->buffers, d->spec->nargs);
-    put_sizes(&p->out, d->symbols, d->spec->nsymbols);
+    wire_put_sizes(&p->out, d->buffers, d->spec->nargs);
+    wire_put_sizes(&p->out, d->symbols, d->spec->nsymbols);
     for (size_t k = 0; k < d->spec->nbefore; k++)
-        put_sizes(&p->out, d->before ? d->before[k] : NULL, d->spec->before[k].nargs);
+        wire_put_sizes(&p->out, d->before ? d->before[k] : NULL, d->spec->before[k].nargs);
     double wait = OPEN_S + (double)d->total_bytes / BYTES_PER_S;
     st = ask(p, WIRE_BIND, wait, &in, ds);
     if (st == ST_OK)

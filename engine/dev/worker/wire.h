@@ -20,6 +20,7 @@
 #define GPULOCW_DEV_WORKER_WIRE_H
 
 #include "engine/base/base.h"
+#include "engine/rec/data.h"
 
 struct dev_counters;
 struct dev_info;
@@ -133,5 +134,16 @@ void wire_put_run(struct buf *b, const struct dev_run *r);
  */
 void wire_get_run(struct wire_in *w, struct dev_run *r);
 void wire_run_free(struct dev_run *r);
+
+/* ---- wire_buffers.c ---- */
+struct launch_buffer;
+/* Where a buffer's initial data come from. */
+enum launch_source wire_source_of(const struct launch_buffer *b);
+/* Size and source of n buffers; v NULL: n empty ones. */
+void wire_put_sizes(struct buf *b, const struct launch_buffer *v, size_t n);
+/* Bytes at..at+n of initial data, which need not be in memory. ST_OK, ST_NOMEM or what making them came
+ * to. */
+enum status wire_put_bytes(struct buf *out, const struct launch_buffer *v, uint64_t at, uint64_t n,
+                           struct diags *ds);
 
 #endif

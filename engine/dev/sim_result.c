@@ -1,0 +1,61 @@
+/* What a simulated launch came to: counters, one line each (COUNTER_LIST), and hashes of its outputs. */
+#include "engine/base/base.h"
+#include "engine/dev/dev_int.h"
+#include "engine/rec/counters.h"
+#include "engine/rec/launch.h"
+#include "engine/rec/result.h"
+#include "engine/sim/sim.h"
+
+static void put_counter(struct result *out, enum counter_id id, double value, bool valid)
+{
+    out->counters[id] = (struct counter){ value, ORIGIN_SIMULATED, valid };
+}
+
+static void put_ratio(struct result *out, enum counter_id id, double scale, uint64_t part,
+                      uint64_t whole)
+{
+    put_counter(out, id, whole ? scale * (double)part / (double)whole : 0, whole != 0);
+}
+
+static void fill_timed(struct result *out, const struct sim_stats *s)
+{
+    put_counter(out, COUNTER_L1_REQUESTS, (double)s->l1_requests, true);
+    put_counter(out, COUNTER_L1_SECTORS, (double)s->l1_sectors, true);
+    put_ratio(out, COUNTER_L1_SECTORS_PER_REQUEST, 1, s->l1_sectors, s->l1_requests);
+    put_ratio(out, COUNTER_L1_HIT_RATE, 100, s->l1_hits, s->l1_sectors);
+    put_counter(out, COUNTER_L2_READ_SECTORS, (double)s->l2_reads, true);
+    put_ratio(out, COUNTER_L2_HIT_RATE, 100, s->l2_hits, s->l2_hits + s->l2_brought);
+    put_counter(out, COUNTER_DRAM_READ_BYTES, (double)s->dram_read_bytes, true);
+    put_counter(out, COUNTER_WARPS_ACTIVE, s->warps_active, true);
+    out->time.sample[0] = (int64_t)(s->time_ns + 0.5);
+    out->time.n = 1;
+    out->time.origin = ORIGIN_SIMULATED;
+    out->time.valid = true;
+    timing_finish(&out->time);
+    out->sampled = s->sampled;
+    for (uint32_t i = 0; i < s->nloads; i++)
+        if (s->loads[i].sectors)
+            result_add_load(out, (struct load_counts){ s->loads[i].line, s->loads[i].requests,
+                                                       s->loads[i].sectors, s->loads[i].l1_hits });
+}
+
+void dev_sim_counters(struct result *out, const struct sim_stats *s, bool timed)
+{
+    put_counter(out, COUNTER_INST_WARP, (double)s->inst_warp, s->inst_warp != 0);
+    put_counter(out, COUNTER_INST_THREAD, (double)s->inst_thread, s->inst_thread != 0);
+    if (timed)
+        fill_timed(out, s);
+}
+
+void dev_sim_outputs(struct result *out, const struct launch_spec *l, const struct dev_bound *b,
+                     struct sim_mem *mem)
+{
+    for (size_t i = 0; i < l->nargs; i++) {
+        size_t k = b->main_use[i].buffer;
+        if (!l->args[i].output || k == SIZE_MAX)
+            continue;
+        const uint8_t *bytes = sim_mem_host(mem, b->buffers[k].addr, b->buffers[k].bytes);
+        if (bytes)
+            dev_result_output(out, l->args[i].name, bytes, b->buffers[k].bytes);
+    }
+}
