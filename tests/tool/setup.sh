@@ -17,6 +17,7 @@ if [ "${1:-}" = test ]; then
     printf '#include <stdarg.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <setjmp.h>\n#include <cmocka.h>\n' | ${CC:-gcc} -fsyntax-only -x c - 2>/dev/null || missing="$missing libcmocka-dev"
     need tmux tmux
     need python3 python3
+    need clang-format clang-format
 fi
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then as=

@@ -410,8 +410,6 @@ static void other_producers(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(flows),
                                         cmocka_unit_test(branches_that_decide_nothing),
                                         cmocka_unit_test(large),

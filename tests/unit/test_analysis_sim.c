@@ -181,8 +181,6 @@ static void compiled(void **state)
 /* An argument picks tests by name; GEN_SEED and GEN_COUNT pick random programs. */
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(generated), cmocka_unit_test(programs),
                                         cmocka_unit_test(demos), cmocka_unit_test(compiled) };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,8 +146,6 @@ static void traces_say_it_too(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_later_warp_ends_the_loop),
                                         cmocka_unit_test(other_ctas_never_come),
                                         cmocka_unit_test(one_cta_waits_for_nobody),

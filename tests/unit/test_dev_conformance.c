@@ -105,8 +105,6 @@ int main(int argc, char **argv)
                                                 .initial_state = &pairs[total] };
         }
     }
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     int failed = _cmocka_run_group_tests("device conformance", tests, total, NULL, NULL);
     for (size_t k = 0; k < ARRAY_LEN(SUBJECTS); k++) {
         dev_close(SUBJECTS[k].dev);

@@ -110,8 +110,6 @@ static void the_notice_goes_first(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(stops_for_good),
                                         cmocka_unit_test(the_notice_goes_first) };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,8 +146,6 @@ static void nothing_to_go_on_with(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_sweep_goes_on),
                                         cmocka_unit_test(a_loaded_sweep_goes_on),
                                         cmocka_unit_test(a_search_goes_on),

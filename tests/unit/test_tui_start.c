@@ -60,8 +60,6 @@ static void the_command_has_the_workers(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_device_that_is_not_there),
                                         cmocka_unit_test(the_command_has_the_workers) };
     return cmocka_run_group_tests(tests, NULL, NULL);
