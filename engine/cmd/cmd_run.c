@@ -189,15 +189,22 @@ static bool level_of(const char *text, enum tune_level *level, struct diags *ds)
     return false;
 }
 
+/* A proof keeps copies of what the original wrote: unasked, only where the buffers are no larger than
+ * this (bytes). */
+#define UNASKED_PROOF (32ull << 20)
+
 /* What ran equal is attacked; a rewrite that does not hold is a different one, with what was seen. */
-static enum status prove_run(const struct args *a, struct tune_bench *bench, enum tune_level level,
-                             struct result *r, struct tune_proof *proof, struct diags *ds)
+static enum status prove_run(const struct args *a, const struct workspace *s, struct tune_bench *bench,
+                             enum tune_level level, struct result *r, struct tune_proof *proof,
+                             struct diags *ds)
 {
+    bool asked = a->prove || s->data.total_bytes <= UNASKED_PROOF;
     struct options none = options_default();
     *proof = (struct tune_proof){ .verdict = PROOF_NONE, .level = level };
     snprintf(proof->message, sizeof proof->message,
              "n/a: the configuration did not run with equal outputs");
-    if (r->status != ST_OK || r->equal == EQUAL_NO || (!a->prove && options_equal(&r->options, &none)))
+    if (!asked || r->status != ST_OK || r->equal == EQUAL_NO ||
+        (!a->prove && options_equal(&r->options, &none)))
         return ST_OK;
     enum status st = tune_prove(bench, &r->options, level, proof, ds);
     if (st == ST_OK && proof->verdict == PROOF_BROKEN) {
@@ -246,7 +253,7 @@ int cmd_run(struct args *a)
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
     if (st == ST_OK)
-        st = prove_run(a, bench, level, &r, &proof, &ds);
+        st = prove_run(a, &s, bench, level, &r, &proof, &ds);
     if (st == ST_OK) {
         cmd_say_idle(&a->options, &ds);
         put_run(a, &s, &r, &ds, &out);
