@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Every test program takes a filter: its tests whose names match the first argument (* and ? stand for any
- * text and any character). The C library of Linux hands main's arguments to constructors. */
+/* Every test program takes a filter: its tests whose names match the first argument (* and ? stand for
+ * any text and any character). The C library of Linux hands main's arguments to constructors. */
 __attribute__((constructor)) static void take_filter(int argc, char **argv)
 {
     if (argc == 2)

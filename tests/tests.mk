@@ -42,6 +42,25 @@ recipes:
 prose:
 	@python3 tests/tool/prose.py
 
+# For the inner loop. One program, and of it the tests whose names match F: make t T=test_ptx_parse F='*hostile*'
+.PHONY: t check-fast format check-format measure
+t:
+	@$(MAKE) -s --no-print-directory -j$(NPROC) $(BUILD)/tests/$(T) && $(BUILD)/tests/$(T) $(if $(F),'$(F)')
+# What takes longest (tests/slow.txt) is left to `make check`.
+FAST_BIN = $(filter-out $(addprefix $(BUILD)/tests/,$(shell cat tests/slow.txt)),$(UNIT_BIN))
+check-fast:
+	@$(MAKE) -s --no-print-directory -j$(NPROC) all $(FAST_BIN)
+	@GPULOCW_TEST_JOBS=$(NPROC) tests/run.sh $(BUILD) $(FAST_BIN) tests/cli/layers.sh tests/cli/format.sh
+# One style for every C file (.clang-format; clang-format 14, from Debian).
+FORMATTED = $(shell find engine tui tests -name '*.[ch]' | grep -v '^tests/golden\|^tests/heldout\|^tests/fuzz/corpus')
+format:
+	@clang-format -i $(FORMATTED)
+check-format:
+	@clang-format --dry-run -Werror $(FORMATTED)
+# Figures of the tree: rooms, lines, members, asserts, what one row rebuilds.
+measure:
+	@sh tests/tool/measure.sh $(BUILD)
+
 # Figures, never pass or fail.
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)

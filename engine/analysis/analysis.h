@@ -13,10 +13,13 @@ struct ana_curve;
 struct dev_info;
 struct launch_data;
 
-#define ANA_CLASSES(X)                                                                      \
-    X(ALGORITHM, "algorithm")                                                               \
-    X(CACHE_LINE, "cache-line") X(DATA, "data") X(WRITE, "write") X(STREAMING, "streaming") \
-        X(UNKNOWN, "unknown")
+#define ANA_CLASSES(X)          \
+    X(ALGORITHM, "algorithm")   \
+    X(CACHE_LINE, "cache-line") \
+    X(DATA, "data")             \
+    X(WRITE, "write")           \
+    X(STREAMING, "streaming")   \
+    X(UNKNOWN, "unknown")
 enum ana_class {
 #define X(n, text) ANA_CLASS_##n,
     ANA_CLASSES(X)

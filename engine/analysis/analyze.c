@@ -288,8 +288,8 @@ static void name_unmodelled(struct facts *f, const struct ptx_func *fn)
         const char *what = times[in->op] ? unmodelled(in) : NULL;
         if (what)
             eval_gap(&f->e, "not modelled: %s (%s), %u in %.*s, first at line %u",
-                     in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info(in->op)->name, what,
-                     times[in->op], (int)(fn->name.n < 80 ? fn->name.n : 80), fn->name.s, in->at.line);
+                     in->op == PTX_OP_OPAQUE ? "opaque" : ptx_op_info(in->op)->name, what, times[in->op],
+                     (int)(fn->name.n < 80 ? fn->name.n : 80), fn->name.s, in->at.line);
         times[in->op] = 0;
     }
 }

@@ -13,8 +13,15 @@ struct ptx_module;
  * that sector was last asked for, its line was never away for L distinct lines or more; so one pass
  * gives the exact hits of every size (schedule paper, section 5: LRU stack distance). `from` tells who
  * asked for the sector last. */
-#define ANA_FROM(X)            X(WARP, "same warp") X(CTA, "another warp of the CTA") X(OTHER, "another CTA")
-#define ANA_LEVELS(X)          X(THREAD, "thread") X(WARP, "warp") X(CTA, "CTA") X(SM, "SM")
+#define ANA_FROM(X)                   \
+    X(WARP, "same warp")              \
+    X(CTA, "another warp of the CTA") \
+    X(OTHER, "another CTA")
+#define ANA_LEVELS(X)   \
+    X(THREAD, "thread") \
+    X(WARP, "warp")     \
+    X(CTA, "CTA")       \
+    X(SM, "SM")
 #define ANA_FROM_ITEM(n, text) ANA_FROM_##n,
 enum ana_from { ANA_FROM(ANA_FROM_ITEM) ANA_FROM_COUNT };
 #undef ANA_FROM_ITEM

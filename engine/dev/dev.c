@@ -104,9 +104,13 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     FILL(lat_l1)
     FILL(lat_l2)
     FILL(lat_dram)
-    FILL(bw_l2) FILL(lat_alu) FILL(l2_shared_rate) FILL(l2_partial_write)
+    FILL(bw_l2)
+    FILL(lat_alu)
+    FILL(l2_shared_rate)
+    FILL(l2_partial_write)
 #undef FILL
-        if (!(i->sm.l1_ways > 0)) i->sm = best.sm;
+    if (!(i->sm.l1_ways > 0))
+        i->sm = best.sm;
 }
 
 static enum status open_any(const char *spec, const struct dev_env *env, struct dev **out,

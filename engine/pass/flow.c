@@ -50,8 +50,7 @@ static bool own_param(const struct ptx_func *f, const struct ptx_operand *a)
 static bool result_differs(const struct pass_flow *fl, const struct ptx_inst *i)
 {
     enum ptx_effect e = inst_effect(i);
-    if (strstr(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "",
-               ".red") &&
+    if (strstr(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "", ".red") &&
         inst_is_cta_barrier(i))
         /* the whole CTA gets one answer; of a part of it, only that part */
         return i->nopnds != 3;

@@ -119,8 +119,7 @@ static bool own_param(const struct ptx_func *f, const struct ptx_symbol *s)
 static uint64_t touches(const struct pass_taint *t, const struct ptx_inst *i)
 {
     const struct ptx_operand *a = inst_address(i);
-    if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "",
-                "mbarrier", 8) == 0)
+    if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "", "mbarrier", 8) == 0)
         return 0;
     if (i->space == PTX_SPACE_CONST || !pass_taint_private(t->c, t->fl, i, false))
         return 0;

@@ -5,10 +5,12 @@
 #include "engine/base/base.h"
 
 /* ---- curves: categories by stated numeric rules (docs/categories.md) ---- */
-#define MODEL_CATEGORIES(X)                                                     \
-    X(BYPASS_FAVOURITE, "bypass-favourite")                                     \
-    X(CACHE_FAVOURITE, "cache-favourite") X(CACHE_CONGESTED, "cache-congested") \
-        X(CACHE_INSENSITIVE, "cache-insensitive") X(IRREGULAR, "irregular")
+#define MODEL_CATEGORIES(X)                   \
+    X(BYPASS_FAVOURITE, "bypass-favourite")   \
+    X(CACHE_FAVOURITE, "cache-favourite")     \
+    X(CACHE_CONGESTED, "cache-congested")     \
+    X(CACHE_INSENSITIVE, "cache-insensitive") \
+    X(IRREGULAR, "irregular")
 enum model_category {
 #define X(n, text) CATEGORY_##n,
     MODEL_CATEGORIES(X)

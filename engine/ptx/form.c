@@ -532,8 +532,7 @@ static void add_word(struct ptx_form *f, uint16_t m)
 {
     f->mods[f->nmods++] = m;
     enum ptx_mod_category c = ptx_mod_category((enum ptx_mod)m);
-    bool type = c == MODCAT_TYPE &&
-                find_mod(ptx_op_info(f->op)->mods, m, PTX_T_NONE, 0).how == MATCH_NO;
+    bool type = c == MODCAT_TYPE && find_mod(ptx_op_info(f->op)->mods, m, PTX_T_NONE, 0).how == MATCH_NO;
     if (type && f->ntypes < 4)
         f->type[f->ntypes++] = (uint8_t)ptx_type_find(mod_word(m));
     else if (c == MODCAT_SPACE && !f->space)

@@ -348,9 +348,9 @@ static void report_count(const struct check *c, unsigned n, uint32_t pipes)
         buf_printf(&b, "%s%s%s%s", i ? (g->slot[i].pipe ? "|" : ", ") : " ",
                    g->slot[i].optional ? "{" : "", access_name(g->slot[i].cls),
                    g->slot[i].optional ? "}" : "");
-    struct diag *d = ptx_error(c->p, "ptx-operands", c->at, "'%s' does not take %u operand%s%s",
-                               ptx_op_info(c->f->op)->name, n, n == 1 ? "" : "s",
-                               pipes ? " with '|'" : "");
+    struct diag *d =
+        ptx_error(c->p, "ptx-operands", c->at, "'%s' does not take %u operand%s%s",
+                  ptx_op_info(c->f->op)->name, n, n == 1 ? "" : "s", pipes ? " with '|'" : "");
     diag_hint(d, "it is written %.*s%s", SV(c->f->text), b.s ? b.s : "");
     buf_free(&b);
 }

@@ -9,19 +9,61 @@ enum dev_kind { DEV_SIMULATED, DEV_CUDA };
 /* What the memory-cost model knows of an SM and of the way to L2, by the preset fields of the same
  * meaning (engine/sim/preset.def has units); one list, for presets, the wire and what a driver does not
  * tell. All 0: unknown. Cycles are SM cycles. */
-#define DEV_SM(X)                                                                                     \
-    X(l1_ways)                                                                                        \
-    X(l1_tags) X(l1_fill_buffers) X(l1_hash) X(l1_random_candidates) X(l1_sector) X(l1_latency)       \
-        X(l1_tag_banks) X(l1_bytes_per_cycle) X(l1_mshrs) X(l1_reserve) X(l1_bypass_allocates)        \
-            X(l1_plain) X(l1_ca) X(l1_write) X(l1_queue) X(lanes_lsu) X(scheduler_policy) X(ro_bytes) \
-                X(ro_ways) X(ro_sector) X(ro_latency) X(icnt_bytes_per_cycle)                         \
-                    X(icnt_write_bytes_per_cycle) X(icnt_write_cycles) X(l2_distinct)                 \
-                        X(l2_request_bytes) X(l2_write) X(l2_fill) X(l2_merge) X(l2_slices)           \
-                            X(l2_atomics_per_cycle) X(l2_atomic_cycles) X(dram_scatter) X(lat_shared) \
-                                X(lat_barrier) X(cta_rate) X(cta_cycles) X(cta_latency) X(launch_ns)  \
-                                    X(reg_unit) X(unified_bytes) X(shared_reserved) X(carve_default)  \
-                                        X(carve_0) X(carve_1) X(carve_2) X(carve_3) X(carve_4)        \
-                                            X(carve_5) X(carve_6) X(carve_7) X(carve_8) X(carve_9)
+#define DEV_SM(X)                 \
+    X(l1_ways)                    \
+    X(l1_tags)                    \
+    X(l1_fill_buffers)            \
+    X(l1_hash)                    \
+    X(l1_random_candidates)       \
+    X(l1_sector)                  \
+    X(l1_latency)                 \
+    X(l1_tag_banks)               \
+    X(l1_bytes_per_cycle)         \
+    X(l1_mshrs)                   \
+    X(l1_reserve)                 \
+    X(l1_bypass_allocates)        \
+    X(l1_plain)                   \
+    X(l1_ca)                      \
+    X(l1_write)                   \
+    X(l1_queue)                   \
+    X(lanes_lsu)                  \
+    X(scheduler_policy)           \
+    X(ro_bytes)                   \
+    X(ro_ways)                    \
+    X(ro_sector)                  \
+    X(ro_latency)                 \
+    X(icnt_bytes_per_cycle)       \
+    X(icnt_write_bytes_per_cycle) \
+    X(icnt_write_cycles)          \
+    X(l2_distinct)                \
+    X(l2_request_bytes)           \
+    X(l2_write)                   \
+    X(l2_fill)                    \
+    X(l2_merge)                   \
+    X(l2_slices)                  \
+    X(l2_atomics_per_cycle)       \
+    X(l2_atomic_cycles)           \
+    X(dram_scatter)               \
+    X(lat_shared)                 \
+    X(lat_barrier)                \
+    X(cta_rate)                   \
+    X(cta_cycles)                 \
+    X(cta_latency)                \
+    X(launch_ns)                  \
+    X(reg_unit)                   \
+    X(unified_bytes)              \
+    X(shared_reserved)            \
+    X(carve_default)              \
+    X(carve_0)                    \
+    X(carve_1)                    \
+    X(carve_2)                    \
+    X(carve_3)                    \
+    X(carve_4)                    \
+    X(carve_5)                    \
+    X(carve_6)                    \
+    X(carve_7)                    \
+    X(carve_8)                    \
+    X(carve_9)
 struct dev_sm {
 #define X(f) double f;
     DEV_SM(X)

@@ -13,10 +13,18 @@ static inline uint64_t dim3u_count(struct dim3u d)
 }
 
 /* ---- launch description (docs/cli.md "Launch description") ---- */
-#define ELEM_LIST(X)                                                                                    \
-    X(U8, "u8", 1)                                                                                      \
-    X(S8, "s8", 1) X(U16, "u16", 2) X(S16, "s16", 2) X(F16, "f16", 2) X(U32, "u32", 4) X(S32, "s32", 4) \
-        X(F32, "f32", 4) X(U64, "u64", 8) X(S64, "s64", 8) X(F64, "f64", 8)
+#define ELEM_LIST(X) \
+    X(U8, "u8", 1)   \
+    X(S8, "s8", 1)   \
+    X(U16, "u16", 2) \
+    X(S16, "s16", 2) \
+    X(F16, "f16", 2) \
+    X(U32, "u32", 4) \
+    X(S32, "s32", 4) \
+    X(F32, "f32", 4) \
+    X(U64, "u64", 8) \
+    X(S64, "s64", 8) \
+    X(F64, "f64", 8)
 #define ELEM_ITEM(n, text, size) ELEM_##n,
 enum elem { ELEM_LIST(ELEM_ITEM) ELEM_COUNT };
 #undef ELEM_ITEM

@@ -37,7 +37,7 @@ struct arg_spec {
     double tolerance;      /* relative; 0: bit-identical (float atomics may state one) */
     /* the tolerance is not the description's: float atomics reach this output */
     bool atomic;
-    uint8_t scalar[8];     /* scalar: little-endian value */
+    uint8_t scalar[8]; /* scalar: little-endian value */
     uint8_t *bytes;
     size_t nbytes; /* bytes: structs by value */
     char *same_as;

@@ -8,24 +8,47 @@
 /* ---- options of a configuration ---- */
 #define BYPASS_LEVELS(X)   \
     X(BYPASS_NONE, "none") \
-    X(BYPASS_L1, "l1") X(BYPASS_RO, "ro") X(BYPASS_L2, "l2") X(BYPASS_L1L2, "l1+l2")
-#define BYPASS_OPS(X)     \
-    X(BYPASS_OP_CG, "cg") \
-    X(BYPASS_OP_NO_ALLOCATE, "no_allocate") X(BYPASS_OP_CS, "cs") X(BYPASS_OP_CACHE_HINT, "cache_hint")
-#define BYPASS_FORMS(X)                                                     \
-    X(BYPASS_FORM_CLONE, "clone")                                           \
-    X(BYPASS_FORM_PREDICATE, "predicate") X(BYPASS_FORM_GROUPED, "grouped") \
-        X(BYPASS_FORM_VERTICAL, "vertical") X(BYPASS_FORM_HYBRID, "hybrid") \
-            X(BYPASS_FORM_HARDWARE, "hardware")
-#define CLUSTER_KINDS(X) \
-    X(CLUSTER_NONE, "none") X(CLUSTER_REDIRECT, "redirect") X(CLUSTER_AGENT, "agent")
-#define INDEX_KINDS(X) \
-    X(INDEX_ROW, "row") X(INDEX_COLUMN, "column") X(INDEX_TILE, "tile") X(INDEX_CUSTOM, "custom")
-#define PREFETCH_LEVELS(X) X(PREFETCH_OFF, "off") X(PREFETCH_L1, "l1") X(PREFETCH_L2, "l2")
-#define COARSEN_MODES(X)   X(COARSEN_INTERLEAVED, "interleaved") X(COARSEN_BLOCKED, "blocked")
-#define READONLY_MODES(X) \
-    X(READONLY_KEEP, "keep") X(READONLY_PROMOTE, "promote") X(READONLY_DEMOTE, "demote")
-#define PI_MODES(X)           X(PI_VALUE, "value") X(PI_CHA, "cha") X(PI_BPA, "bpa") X(PI_VOTE, "vote")
+    X(BYPASS_L1, "l1")     \
+    X(BYPASS_RO, "ro")     \
+    X(BYPASS_L2, "l2")     \
+    X(BYPASS_L1L2, "l1+l2")
+#define BYPASS_OPS(X)                       \
+    X(BYPASS_OP_CG, "cg")                   \
+    X(BYPASS_OP_NO_ALLOCATE, "no_allocate") \
+    X(BYPASS_OP_CS, "cs")                   \
+    X(BYPASS_OP_CACHE_HINT, "cache_hint")
+#define BYPASS_FORMS(X)                   \
+    X(BYPASS_FORM_CLONE, "clone")         \
+    X(BYPASS_FORM_PREDICATE, "predicate") \
+    X(BYPASS_FORM_GROUPED, "grouped")     \
+    X(BYPASS_FORM_VERTICAL, "vertical")   \
+    X(BYPASS_FORM_HYBRID, "hybrid")       \
+    X(BYPASS_FORM_HARDWARE, "hardware")
+#define CLUSTER_KINDS(X)            \
+    X(CLUSTER_NONE, "none")         \
+    X(CLUSTER_REDIRECT, "redirect") \
+    X(CLUSTER_AGENT, "agent")
+#define INDEX_KINDS(X)        \
+    X(INDEX_ROW, "row")       \
+    X(INDEX_COLUMN, "column") \
+    X(INDEX_TILE, "tile")     \
+    X(INDEX_CUSTOM, "custom")
+#define PREFETCH_LEVELS(X) \
+    X(PREFETCH_OFF, "off") \
+    X(PREFETCH_L1, "l1")   \
+    X(PREFETCH_L2, "l2")
+#define COARSEN_MODES(X)                  \
+    X(COARSEN_INTERLEAVED, "interleaved") \
+    X(COARSEN_BLOCKED, "blocked")
+#define READONLY_MODES(X)          \
+    X(READONLY_KEEP, "keep")       \
+    X(READONLY_PROMOTE, "promote") \
+    X(READONLY_DEMOTE, "demote")
+#define PI_MODES(X)      \
+    X(PI_VALUE, "value") \
+    X(PI_CHA, "cha")     \
+    X(PI_BPA, "bpa")     \
+    X(PI_VOTE, "vote")
 #define ENUM_ITEM(name, text) name,
 enum bypass_level { BYPASS_LEVELS(ENUM_ITEM) };
 enum bypass_op { BYPASS_OPS(ENUM_ITEM) };

@@ -84,7 +84,8 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
 
 /* ---- text_plot.c ---- */
 /* Text plot of a sweep: `width` columns; utf8 false: ASCII. */
-void report_text_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out);
+void report_text_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8,
+                      struct buf *out);
 /* What stands for point i of a sweep on its axis, as it is written on the command line; "?": out of
  * memory. */
 void report_point_name(const struct tune_sweep *s, size_t i, char *name, size_t n);

@@ -144,7 +144,8 @@ static void plot_labels(const struct tune_sweep *s, unsigned step, unsigned labe
     buf_puts(out, "\n");
 }
 
-void report_text_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8, struct buf *out)
+void report_text_plot(const struct tune_sweep *s, unsigned width, unsigned height, bool utf8,
+                      struct buf *out)
 {
     struct frame f = frame_of(s, width, height, utf8);
     size_t n = s->npoints;

@@ -31,8 +31,8 @@ static enum status check_func(struct pass_ctx *c, const struct ptx_func *f)
     for (uint32_t k = 0; k < f->ninsts; k++) {
         const struct ptx_inst *i = &f->insts[k];
         struct str t = ptx_text(c->m, i->at);
-        if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "",
-                    "barrier.cluster", 15) == 0)
+        if (strncmp(ptx_op_info(i->op)->name ? ptx_op_info(i->op)->name : "", "barrier.cluster", 15) ==
+            0)
             return pass_refuse(c, i->at, NULL,
                                "CTA clusters synchronise here: their members must not be renamed");
         if (i->op == PTX_OP_OPAQUE && (memmem(t.s, t.n, "ctaid", 5) || memmem(t.s, t.n, "smid", 4)))

@@ -493,8 +493,8 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
                                  "takes the best point of a sweep or search)");
         return ST_INPUT;
     }
-    char *name =
-        path && *path ? base_strdup(path) : workspace_tuned_name(((struct ptx_module *)st->module->p)->path);
+    char *name = path && *path ? base_strdup(path)
+                               : workspace_tuned_name(((struct ptx_module *)st->module->p)->path);
     enum status s = name ? workspace_code_write(name, code, ds) : ST_NOMEM;
     if (s == ST_OK)
         diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written: the rewritten kernel");

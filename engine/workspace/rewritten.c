@@ -26,7 +26,7 @@ static bool same_dim(struct dim3u a, struct dim3u b)
 }
 
 void workspace_say_launch(const struct launch_spec *spec, const struct options *o,
-                    const struct pass_output *code, struct diags *ds)
+                          const struct pass_output *code, struct diags *ds)
 {
     if (spec && (!same_dim(spec->grid, code->grid) || !same_dim(spec->block, code->block) ||
                  spec->shared != code->shared))
@@ -57,7 +57,8 @@ enum status workspace_code_write(const char *path, const struct pass_output *cod
     pass_standalone(code, &text);
     if (text.s &&
         !strstr(text.s, "gpulocw")) /* so that -o knows it again; behind everything: no line moves */
-        buf_printf(&text, "%s" WORKSPACE_MARK_PTX "\n", text.n && text.s[text.n - 1] == '\n' ? "" : "\n");
+        buf_printf(&text, "%s" WORKSPACE_MARK_PTX "\n",
+                   text.n && text.s[text.n - 1] == '\n' ? "" : "\n");
     enum status st = text.oom ? ST_NOMEM : file_write_atomic(path, text.s, text.n, ds);
     buf_free(&text);
     return st;
@@ -167,7 +168,7 @@ char *workspace_tuned_name(const char *ptx)
 }
 
 enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
-                             const struct pass_output *code, struct diags *ds)
+                                   const struct pass_output *code, struct diags *ds)
 {
     struct launch_spec l = { 0 };
     char *path = workspace_launch_name(ptx);

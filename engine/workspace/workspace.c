@@ -78,7 +78,7 @@ enum status workspace_ptx(struct workspace *s, const struct args *a, struct diag
 }
 
 enum status workspace_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,
-                           struct diags *ds)
+                                 struct diags *ds)
 {
     struct buf several = { 0 };
     *f = ptx_find_entry(m, str_of(said), &several);

@@ -521,8 +521,7 @@ static void inline_func(struct load *l, struct inlined *n)
         struct mc_inst *o = &l->p->inst[where[k]];
         if (where[k] >= l->p->n || where[k] < first)
             continue;
-        if (o->op == MC_BRA && o->sub == 1 &&
-            strcmp(ptx_op_info(f->insts[k].op)->name, "bra") == 0)
+        if (o->op == MC_BRA && o->sub == 1 && strcmp(ptx_op_info(f->insts[k].op)->name, "bra") == 0)
             o->target = where[f->labels[o->target].inst], o->sub = 0;
         if (o->op == MC_JUMP && o->sub == 2)
             o->target = l->p->n, o->sub = 0;

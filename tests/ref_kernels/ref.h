@@ -36,14 +36,41 @@ static inline int32_t ref_threads_x(const struct ref_call *c)
     return (int32_t)(c->l->grid.x * c->l->block.x);
 }
 
-#define REF_KERNELS(X)                                                                               \
-    X(stride_32)                                                                                     \
-    X(stride_4) X(same_location) X(coalescing) X(valley) X(bfs_kernel1) X(bfs_kernel2) X(atax1)      \
-        X(atax2) X(bicg1) X(bicg2) X(gesummv) X(mvt1) X(mvt2) X(syrk) X(gemm) X(conv2d) X(conv3d)    \
-            X(kmeans) X(spmv) X(backprop_forward) X(backprop_adjust) X(stencil3d) X(transpose_naive) \
-                X(transpose_tiled) X(nbody) X(cta_locality_temporal) X(cta_locality_spatial)         \
-                    X(tile_share) X(softcache_stream) X(histogram) X(reduction) X(dot_atomic)        \
-                        X(redblack)
+#define REF_KERNELS(X)       \
+    X(stride_32)             \
+    X(stride_4)              \
+    X(same_location)         \
+    X(coalescing)            \
+    X(valley)                \
+    X(bfs_kernel1)           \
+    X(bfs_kernel2)           \
+    X(atax1)                 \
+    X(atax2)                 \
+    X(bicg1)                 \
+    X(bicg2)                 \
+    X(gesummv)               \
+    X(mvt1)                  \
+    X(mvt2)                  \
+    X(syrk)                  \
+    X(gemm)                  \
+    X(conv2d)                \
+    X(conv3d)                \
+    X(kmeans)                \
+    X(spmv)                  \
+    X(backprop_forward)      \
+    X(backprop_adjust)       \
+    X(stencil3d)             \
+    X(transpose_naive)       \
+    X(transpose_tiled)       \
+    X(nbody)                 \
+    X(cta_locality_temporal) \
+    X(cta_locality_spatial)  \
+    X(tile_share)            \
+    X(softcache_stream)      \
+    X(histogram)             \
+    X(reduction)             \
+    X(dot_atomic)            \
+    X(redblack)
 #define X(name) void ref_##name(struct ref_call *c);
 REF_KERNELS(X)
 #undef X

@@ -46,11 +46,13 @@ DRV_API(X)
 #define SAME_WINDOW(ours, theirs) \
     _Static_assert(offsetof(struct drv_window, ours) == offsetof(CUaccessPolicyWindow, theirs), #theirs);
 SAME_WINDOW(base, base_ptr)
-SAME_WINDOW(bytes, num_bytes) SAME_WINDOW(ratio, hitRatio) SAME_WINDOW(hit, hitProp)
-    SAME_WINDOW(miss,
-                missProp) _Static_assert(sizeof(struct drv_window) == sizeof(CUaccessPolicyWindow) &&
-                                             offsetof(CUstreamAttrValue, accessPolicyWindow) == 0,
-                                         "access policy window");
+SAME_WINDOW(bytes, num_bytes)
+SAME_WINDOW(ratio, hitRatio)
+SAME_WINDOW(hit, hitProp)
+SAME_WINDOW(miss, missProp)
+_Static_assert(sizeof(struct drv_window) == sizeof(CUaccessPolicyWindow) &&
+                   offsetof(CUstreamAttrValue, accessPolicyWindow) == 0,
+               "access policy window");
 #endif
 
 static void test_driver(void **state)

@@ -75,8 +75,11 @@ static void test_head_start(void **state)
     assert_int_equal(dev_pool_members(r.p, m, 4), 3);
     assert_true(m[0].up_s >= 0.15);
     assert_true(m[0].up_s < opened + 0.05);
-    for (size_t i = 0; i < 3; i++)
-        assert_true(m[i].up && !m[i].jobs && isnan(m[i].first_s));
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(m[i].up);
+        assert_true(!m[i].jobs);
+        assert_true(isnan(m[i].first_s));
+    }
     assert_true(m[1].up_s - m[0].up_s >= 0.15);
     assert_true(m[2].up_s - m[0].up_s >= 0.15);
     rig_close(&r);

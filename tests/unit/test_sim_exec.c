@@ -507,8 +507,10 @@ static void wide_atomics(void **state)
         "atom.global.cas.b128 %q3, [%d1+1024], %q1, %q2;\nret;\n}\n",
         1, 32);
     const uint64_t *d = (const void *)c.data;
-    for (uint64_t i = 1; i < 32; i++)
-        assert_true(d[2 * i] == i - 1 && d[2 * i + 1] == i + 99);
+    for (uint64_t i = 1; i < 32; i++) {
+        assert_true(d[2 * i] == i - 1);
+        assert_true(d[2 * i + 1] == i + 99);
+    }
     assert_true(d[128] == 30);
     assert_true(d[129] == 130); /* only lane 31 found its own, and put back what it had got */
     sim_case_close(&c);

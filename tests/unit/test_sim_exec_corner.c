@@ -150,9 +150,10 @@ static void wide(void **state)
     for (uint64_t k = 0; k < 64; k++)
         memcpy(c.data + 8 * k, &(uint64_t){ k << 40 | k }, 8);
     sim_case_ok(&c);
-    for (uint64_t t = 0; t < 32; t++)
-        assert_true(LONGS(c)[512 + 2 * t] == ((2 * t + 1) << 40 | (2 * t + 1)) &&
-                    LONGS(c)[513 + 2 * t] == (2 * t << 40 | 2 * t) + 1);
+    for (uint64_t t = 0; t < 32; t++) {
+        assert_true(LONGS(c)[512 + 2 * t] == ((2 * t + 1) << 40 | (2 * t + 1)));
+        assert_true(LONGS(c)[513 + 2 * t] == (2 * t << 40 | 2 * t) + 1);
+    }
     double three;
     memcpy(&three, c.data + 8192, 8);
     assert_true(three == 3);
@@ -209,8 +210,10 @@ static void policies(void **state)
               { base - 4096, EVICT_FIRST },
               { base + 16384 + 4096, EVICT_FIRST },
               { base - (1 << 20), EVICT_FIRST } };
-    for (size_t k = 0; k < ARRAY_LEN(t); k++)
-        assert_true(exec_hint_range(hint, t[k].at, &kind) && kind == t[k].want);
+    for (size_t k = 0; k < ARRAY_LEN(t); k++) {
+        assert_true(exec_hint_range(hint, t[k].at, &kind));
+        assert_true(kind == t[k].want);
+    }
     assert_true(exec_hint_fraction(hint) == 1);
     sim_case_close(&c);
     hint = 0;
@@ -393,9 +396,10 @@ static void calls(void **state)
                     "@%p1 call.uni (%d7, %h2), both, (%d6, %h1);\ncvt.u64.u16 %d8, %h2; "
                     "st.global.v2.u64 [%d5], {%d7, %d8};\nret;\n}\n",
                     1, 32);
-    for (uint64_t t = 0; t < 32; t++)
-        assert_true(LONGS(c)[2 * t] == (t % 2 ? (t << 33) + t : 9) &&
-                    LONGS(c)[2 * t + 1] == (t % 2 ? t + 1 : 8));
+    for (uint64_t t = 0; t < 32; t++) {
+        assert_true(LONGS(c)[2 * t] == (t % 2 ? (t << 33) + t : 9));
+        assert_true(LONGS(c)[2 * t + 1] == (t % 2 ? t + 1 : 8));
+    }
     sim_case_close(&c);
     must_fail(SIM_HEAD ".func odd(.reg .pred q)\n{\nret;\n}\n" ENTRY "call odd, (%p1);\nret;\n}\n",
               ST_DEVICE, "does not model");

@@ -118,9 +118,10 @@ static void alike(const struct sim_stats *a, const struct sim_stats *b)
     assert_true(a->inst_warp == b->inst_warp);
     assert_true(a->inst_thread == b->inst_thread);
     assert_true(a->nloads == b->nloads);
-    for (uint32_t i = 0; i < a->nloads; i++)
-        assert_true(a->loads[i].executions == b->loads[i].executions &&
-                    a->loads[i].threads == b->loads[i].threads);
+    for (uint32_t i = 0; i < a->nloads; i++) {
+        assert_true(a->loads[i].executions == b->loads[i].executions);
+        assert_true(a->loads[i].threads == b->loads[i].threads);
+    }
 }
 
 static void same_in(const char *text, uint32_t turns)

@@ -71,8 +71,10 @@ static void check_surface(const struct surface *s)
             assert_true(c->role < ROLE_COUNT);
             if (c->cp)
                 assert_int_equal(cp_width(c->cp), x + 1 < s->w && c[1].cp == 0 ? 2 : 1);
-            else
-                assert_true(x > 0 && cp_width(c[-1].cp) == 2);
+            else {
+                assert_true(x > 0);
+                assert_true(cp_width(c[-1].cp) == 2);
+            }
         }
 }
 

@@ -454,9 +454,10 @@ static void curve_and_footprints(void **state)
     assert_true(stage_shows(&t, "┄ line 40"));
     struct plot p;
     assert_true(view_of(PANEL_LOCALITY)->plot(&t.app, &p));
-    for (size_t i = 1; i < p.series[0].n; i++) /* more cache never misses more */
-        assert_true(p.series[0].x[i] > p.series[0].x[i - 1] &&
-                    p.series[0].y[i] <= p.series[0].y[i - 1] + 1e-9);
+    for (size_t i = 1; i < p.series[0].n; i++) { /* more cache never misses more */
+        assert_true(p.series[0].x[i] > p.series[0].x[i - 1]);
+        assert_true(p.series[0].y[i] <= p.series[0].y[i - 1] + 1e-9);
+    }
     stage_press(&t, "]");
     assert_true(stage_shows(&t, "needed for reuse"));
     assert_true(stage_shows(&t, "index"));

@@ -341,8 +341,10 @@ static void parts_add_up(void **state)
     assert_status_ok(tune_run_one(r.bench, &none, &was, &r.ds), &r.ds);
     struct tune_prediction p = predict(&r, "");
     assert_float_equal(p.cost.extended, fmax(p.walked, tune_part(&p, tune_part_binding(&p))), 1e-9);
-    for (size_t i = 0; i < TUNE_PARTS; i++)
-        assert_true(tune_part(&p, i) <= p.cost.extended && tune_part_name(i)[0]);
+    for (size_t i = 0; i < TUNE_PARTS; i++) {
+        assert_true(tune_part(&p, i) <= p.cost.extended);
+        assert_true(tune_part_name(i)[0]);
+    }
     assert_float_equal(p.cost.latency, p.cost.latency_l1 + p.cost.latency_l2 + p.cost.latency_dram,
                        1e-6 * p.cost.latency);
     assert_float_equal(p.time_ns, p.cost.extended * 1e6 / dev_describe(r.dev)->clock_khz, 1e-6);

@@ -8,17 +8,29 @@
 #define KEY_SPECIAL 0x200000u
 #define KEY_ALT     0x1000000u
 #define KEY_CTRL(c) ((uint32_t)((c)&0x1f))
-#define KEY_LIST(X)                                                                                    \
-    X(ENTER, "Enter", '\r')                                                                            \
-    X(TAB, "Tab", '\t') X(ESC, "Esc", 27) X(SPACE, "Space", ' ') X(BACKSPACE, "Backspace", 127)        \
-        X(UP, "Up", KEY_SPECIAL + 1) X(DOWN, "Down", KEY_SPECIAL + 2) X(LEFT, "Left", KEY_SPECIAL + 3) \
-            X(RIGHT, "Right", KEY_SPECIAL + 4) X(HOME, "Home", KEY_SPECIAL + 5)                        \
-                X(END, "End", KEY_SPECIAL + 6) X(PAGE_UP, "PgUp", KEY_SPECIAL + 7)                     \
-                    X(PAGE_DOWN, "PgDn", KEY_SPECIAL + 8) X(INSERT, "Ins", KEY_SPECIAL + 9)            \
-                        X(DELETE, "Del", KEY_SPECIAL + 10) X(BACKTAB, "S-Tab", KEY_SPECIAL + 11)       \
-                            X(F1, "F1", KEY_SPECIAL + 12) X(F2, "F2", KEY_SPECIAL + 13)                \
-                                X(F3, "F3", KEY_SPECIAL + 14) X(F4, "F4", KEY_SPECIAL + 15)            \
-                                    X(F5, "F5", KEY_SPECIAL + 16) X(F10, "F10", KEY_SPECIAL + 17)
+#define KEY_LIST(X)                       \
+    X(ENTER, "Enter", '\r')               \
+    X(TAB, "Tab", '\t')                   \
+    X(ESC, "Esc", 27)                     \
+    X(SPACE, "Space", ' ')                \
+    X(BACKSPACE, "Backspace", 127)        \
+    X(UP, "Up", KEY_SPECIAL + 1)          \
+    X(DOWN, "Down", KEY_SPECIAL + 2)      \
+    X(LEFT, "Left", KEY_SPECIAL + 3)      \
+    X(RIGHT, "Right", KEY_SPECIAL + 4)    \
+    X(HOME, "Home", KEY_SPECIAL + 5)      \
+    X(END, "End", KEY_SPECIAL + 6)        \
+    X(PAGE_UP, "PgUp", KEY_SPECIAL + 7)   \
+    X(PAGE_DOWN, "PgDn", KEY_SPECIAL + 8) \
+    X(INSERT, "Ins", KEY_SPECIAL + 9)     \
+    X(DELETE, "Del", KEY_SPECIAL + 10)    \
+    X(BACKTAB, "S-Tab", KEY_SPECIAL + 11) \
+    X(F1, "F1", KEY_SPECIAL + 12)         \
+    X(F2, "F2", KEY_SPECIAL + 13)         \
+    X(F3, "F3", KEY_SPECIAL + 14)         \
+    X(F4, "F4", KEY_SPECIAL + 15)         \
+    X(F5, "F5", KEY_SPECIAL + 16)         \
+    X(F10, "F10", KEY_SPECIAL + 17)
 #define TUI_KEY_ITEM(id, name, code) TK_##id = (int)(code),
 enum tui_key { KEY_LIST(TUI_KEY_ITEM) TK_NONE = 0 };
 #undef TUI_KEY_ITEM

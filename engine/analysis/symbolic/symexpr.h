@@ -40,13 +40,33 @@ enum symexpr_kind {
     SYMEXPR_OP
 };
 /* name for printing; infix when it is not a word */
-#define SYMEXPR_OPS(X)                                                                             \
-    X(UDIV, "/")                                                                                   \
-    X(SDIV, "/")                                                                                   \
-    X(UREM, "%") X(SREM, "%") X(SHL, "<<") X(LSHR, ">>>") X(ASHR, ">>") X(AND, "&") X(OR, "|")     \
-        X(XOR, "^") X(UMIN, "min") X(UMAX, "max") X(SMIN, "min") X(SMAX, "max") X(UMULHI, "mulhi") \
-            X(SMULHI, "mulhi") X(POW, "pow") X(SELECT, "?:") X(EQ, "==") X(ULT, "<") X(ULE, "<=")  \
-                X(SLT, "<") X(SLE, "<=") X(BAND, "&&") X(BOR, "||") X(BNOT, "!")
+#define SYMEXPR_OPS(X) \
+    X(UDIV, "/")       \
+    X(SDIV, "/")       \
+    X(UREM, "%")       \
+    X(SREM, "%")       \
+    X(SHL, "<<")       \
+    X(LSHR, ">>>")     \
+    X(ASHR, ">>")      \
+    X(AND, "&")        \
+    X(OR, "|")         \
+    X(XOR, "^")        \
+    X(UMIN, "min")     \
+    X(UMAX, "max")     \
+    X(SMIN, "min")     \
+    X(SMAX, "max")     \
+    X(UMULHI, "mulhi") \
+    X(SMULHI, "mulhi") \
+    X(POW, "pow")      \
+    X(SELECT, "?:")    \
+    X(EQ, "==")        \
+    X(ULT, "<")        \
+    X(ULE, "<=")       \
+    X(SLT, "<")        \
+    X(SLE, "<=")       \
+    X(BAND, "&&")      \
+    X(BOR, "||")       \
+    X(BNOT, "!")
 #define SYMEXPR_OP_ITEM(n, text) AXO_##n,
 enum symexpr_op { SYMEXPR_OPS(SYMEXPR_OP_ITEM) AXO_COUNT };
 #undef SYMEXPR_OP_ITEM

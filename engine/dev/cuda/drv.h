@@ -41,16 +41,22 @@ struct drv_launch {
 };
 
 /* our name, our type, NVIDIA's name */
-#define DRV_TYPES(X)                                                                                 \
-    X(drv_result, int, CUresult)                                                                     \
-    X(drv_device, int, CUdevice) X(drv_ptr, unsigned long long, CUdeviceptr)                         \
-        X(drv_context, void *, CUcontext) X(drv_module, void *, CUmodule)                            \
-            X(drv_function, void *, CUfunction) X(drv_stream, void *, CUstream)                      \
-                X(drv_event, void *, CUevent) X(drv_device_attr, int, CUdevice_attribute)            \
-                    X(drv_func_attr, int, CUfunction_attribute) X(drv_jit_option, int, CUjit_option) \
-                        X(drv_limit, int, CUlimit) X(drv_stream_attr, int, CUstreamAttrID)           \
-                            X(drv_stream_value, union drv_window_value, CUstreamAttrValue)           \
-                                X(drv_launch_config, struct drv_launch, CUlaunchConfig)
+#define DRV_TYPES(X)                                               \
+    X(drv_result, int, CUresult)                                   \
+    X(drv_device, int, CUdevice)                                   \
+    X(drv_ptr, unsigned long long, CUdeviceptr)                    \
+    X(drv_context, void *, CUcontext)                              \
+    X(drv_module, void *, CUmodule)                                \
+    X(drv_function, void *, CUfunction)                            \
+    X(drv_stream, void *, CUstream)                                \
+    X(drv_event, void *, CUevent)                                  \
+    X(drv_device_attr, int, CUdevice_attribute)                    \
+    X(drv_func_attr, int, CUfunction_attribute)                    \
+    X(drv_jit_option, int, CUjit_option)                           \
+    X(drv_limit, int, CUlimit)                                     \
+    X(drv_stream_attr, int, CUstreamAttrID)                        \
+    X(drv_stream_value, union drv_window_value, CUstreamAttrValue) \
+    X(drv_launch_config, struct drv_launch, CUlaunchConfig)
 #ifdef DRV_NATIVE
 #define X(ours, type, native) typedef native ours;
 #else

@@ -72,16 +72,31 @@ void wire_get_diags(struct wire_in *w, struct diags *ds)
     }
 }
 
-#define INFO_U32(X)                                                                                 \
-    X(sms)                                                                                          \
-    X(warp_size)                                                                                    \
-    X(max_warps_per_sm) X(max_ctas_per_sm) X(max_threads_per_block) X(regs_per_sm) X(shared_per_sm) \
-        X(shared_per_block_optin) X(clock_khz)
-#define INFO_U64(X) X(l1_bytes) X(l2_bytes) X(mem_bytes) X(l2_persist_bytes)
-#define INFO_F64(X) \
-    X(lat_l1)       \
-    X(lat_l2)       \
-    X(lat_dram) X(bw_l2) X(bw_dram) X(issue_per_cycle) X(lat_alu) X(l2_shared_rate) X(l2_partial_write)
+#define INFO_U32(X)           \
+    X(sms)                    \
+    X(warp_size)              \
+    X(max_warps_per_sm)       \
+    X(max_ctas_per_sm)        \
+    X(max_threads_per_block)  \
+    X(regs_per_sm)            \
+    X(shared_per_sm)          \
+    X(shared_per_block_optin) \
+    X(clock_khz)
+#define INFO_U64(X) \
+    X(l1_bytes)     \
+    X(l2_bytes)     \
+    X(mem_bytes)    \
+    X(l2_persist_bytes)
+#define INFO_F64(X)    \
+    X(lat_l1)          \
+    X(lat_l2)          \
+    X(lat_dram)        \
+    X(bw_l2)           \
+    X(bw_dram)         \
+    X(issue_per_cycle) \
+    X(lat_alu)         \
+    X(l2_shared_rate)  \
+    X(l2_partial_write)
 
 void wire_put_info(struct buf *b, const struct dev_info *i)
 {

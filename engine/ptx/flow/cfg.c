@@ -123,8 +123,7 @@ static bool make_successors(struct ptx_cfg *c)
     for (uint32_t b = 0; b < c->nblocks; b++) {
         struct ptx_block *bl = &c->blocks[b];
         const struct ptx_inst *last = &c->func->insts[bl->first + bl->n - 1];
-        bool branch = ptx_op_info(last->op)->effect == EFFECT_BRANCH,
-             ends = ends_block(last);
+        bool branch = ptx_op_info(last->op)->effect == EFFECT_BRANCH, ends = ends_block(last);
         uint32_t n = 0;
         if (branch)
             each_target(c->func, last, count_target, &n);

@@ -390,8 +390,7 @@ static void look_ahead(struct exec_inst *first)
          i++) {
         struct exec_inst *in = first + i;
         int64_t by = (int64_t)in->imm - first->imm;
-        if (in->kind == EXEC_MEM &&
-            (in->store || ptx_op_info(in->ptx->op)->effect != EFFECT_LOAD))
+        if (in->kind == EXEC_MEM && (in->store || ptx_op_info(in->ptx->op)->effect != EFFECT_LOAD))
             return;
         int64_t last = first->nahead ? first->ahead[first->nahead - 1] : 0;
         if (in->follows != first->group || !is_word_load(in) || by <= last || by >= 64 || by % 4)

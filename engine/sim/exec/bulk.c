@@ -88,7 +88,8 @@ static bool bulk_copy(struct exec_warp *w, const struct exec_inst *in, const str
     bool recording = w->recording, global = in->space == PTX_SPACE_GLOBAL;
     enum exec_access_kind writes = x->reduces ? ACCESS_RED : ACCESS_STORE;
     if (b->n % BULK_CHUNK) {
-        exec_fault(w, in, lane, FAULT_ARG, "bulk copy of %u bytes, not a multiple of %u", b->n, BULK_CHUNK);
+        exec_fault(w, in, lane, FAULT_ARG, "bulk copy of %u bytes, not a multiple of %u", b->n,
+                   BULK_CHUNK);
         return false;
     }
     w->recording = false;

@@ -362,8 +362,7 @@ static bool feeds(const struct exec_inst *a, const struct exec_inst *b)
 /* Stores keep their place among accesses to the same space: the assembler cannot tell them apart. */
 static bool keeps_place(const struct exec_inst *a, const struct exec_inst *b)
 {
-    enum ptx_effect ea = ptx_op_info(a->ptx->op)->effect,
-                    eb = ptx_op_info(b->ptx->op)->effect;
+    enum ptx_effect ea = ptx_op_info(a->ptx->op)->effect, eb = ptx_op_info(b->ptx->op)->effect;
     if (ea == EFFECT_NONE || eb == EFFECT_NONE)
         return false;
     if (ea == EFFECT_LOAD && eb == EFFECT_LOAD)
