@@ -41,7 +41,7 @@ enum status workspace_ptx(struct workspace *s, const struct args *a, struct diag
 /* A kernel by what people call it (ptx_find_entry). ST_OK with *f NULL: there is none; ST_INPUT: there
  * are several, ds names them. */
 enum status workspace_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,
-                           struct diags *ds);
+                                 struct diags *ds);
 enum status workspace_launch(struct workspace *s, const struct args *a, bool required, struct diags *ds);
 enum status workspace_device(struct workspace *s, const struct args *a, struct diags *ds);
 /* How long workers are waited for: --time-limit and the environment. */
@@ -67,20 +67,25 @@ size_t launch_pick(const struct launch_file *f, const char *name);
 /* Notes: another grid, block or shared memory than spec's (NULL: not known), what to zero, what only a
  * launch can set. */
 void workspace_say_launch(const struct launch_spec *spec, const struct options *o,
-                    const struct pass_output *code, struct diags *ds);
+                          const struct pass_output *code, struct diags *ds);
 /* FILE.tuned.ptx for FILE.ptx; owned; NULL: out of memory. */
 char *workspace_tuned_name(const char *ptx);
 /* The text for use without the engine. */
 enum status workspace_code_write(const char *path, const struct pass_output *code, struct diags *ds);
 /* The launch description beside the PTX file of that name: spec's, as the code wants it. Says where. */
 enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
-                             const struct pass_output *code, struct diags *ds);
+                                   const struct pass_output *code, struct diags *ds);
 /* May -o write `path`? A new or empty file, one that gpulocw wrote (by its format key or mark),
  * /dev/null, /dev/stdout, /dev/stderr, /dev/fd/N and the terminal: yes. ST_USAGE with a diagnostic:
  * another file, a link that leads to another folder, a pipe or device, and not `force`. */
 enum status workspace_output_check(const char *path, bool force, struct diags *ds);
+/* The diagnostic of such a refusal; ST_USAGE. */
+enum status workspace_output_refused(const char *path, const char *why, struct diags *ds);
+/* The same of a rewritten PTX file and, with `launch`, of the launch description beside it. */
+enum status workspace_code_check(const char *ptx, bool launch, bool force, struct diags *ds);
 /* What files without a format key end with: ours are known by it. */
 #define WORKSPACE_MARK_PTX  "// written by gpulocw"
 #define WORKSPACE_MARK_PAGE "<!-- written by gpulocw -->"
+#define WORKSPACE_MARK_TEXT "-- written by gpulocw"
 
 #endif
