@@ -523,7 +523,11 @@ static unsigned prompt_event(struct app *a, uint32_t key)
 {
     switch (prompt_key(&a->prompt, &a->history, key)) {
     case PROMPT_DONE: return prompt_done(a);
-    case PROMPT_DROPPED: prompt_close(&a->prompt); break;
+    case PROMPT_DROPPED: {
+        bool asked = a->prompt.kind == PROMPT_CONFIRM;
+        prompt_close(&a->prompt);
+        return asked ? lesson_answer(a, "") : UI_REDRAW;
+    }
     case PROMPT_COMPLETE:
         if (a->prompt.kind == PROMPT_COMMAND)
             cmdline_complete(a);

@@ -46,8 +46,11 @@ struct lesson_view {
     struct options at_step;
     /* 0: above the panel; k: over it, part k of what does not fit */
     unsigned part;
+    /* a command that writes, what and where as whole paths (owned), all of that is on the screen, and
+     * the user's yes */
     char asked[PROMPT_TEXT];
-    bool agreed; /* a command that writes, and the user's yes to it */
+    char *writes;
+    bool seen, agreed;
     /* the lesson's first commands were given; what was open until then */
     bool begun;
     const struct ptx_module *before;

@@ -242,22 +242,35 @@ static const struct {
     { "json", "json", false, export_json },
 };
 
+static size_t find_format(const char *format)
+{
+    size_t f = 0;
+    while (f < ARRAY_LEN(export_formats) && strcmp(export_formats[f].name, format) != 0)
+        f++;
+    return f;
+}
+
+bool export_name(const struct app *a, const char *format, char *name, size_t n)
+{
+    size_t f = find_format(format);
+    if (f < ARRAY_LEN(export_formats))
+        snprintf(name, n, "gpulocw-%s.%s",
+                 export_formats[f].plot ? "valley" : panel_info(a->focus)->name,
+                 export_formats[f].ending);
+    return f < ARRAY_LEN(export_formats);
+}
+
 void export_panel(struct app *a, const char *format, const char *path)
 {
     struct buf out = { 0 };
     struct diags ds = { 0 };
     char name[64];
-    size_t f = 0;
-    while (f < ARRAY_LEN(export_formats) && strcmp(export_formats[f].name, format) != 0)
-        f++;
-    if (f == ARRAY_LEN(export_formats)) {
+    if (!export_name(a, format, name, sizeof name)) {
         app_notice(a, DIAG_ERROR, "export text, svg, csv or json");
         return;
     }
-    export_formats[f].put(a, &out);
+    export_formats[find_format(format)].put(a, &out);
     buf_show_from(&out, 0);
-    snprintf(name, sizeof name, "gpulocw-%s.%s",
-             export_formats[f].plot ? "valley" : panel_info(a->focus)->name, export_formats[f].ending);
     path = path ? path : name;
     if (!out.oom && workspace_output_check(path, false, &ds) == ST_OK &&
         file_write_atomic(path, out.s ? out.s : "", out.n, &ds) == ST_OK)
