@@ -85,14 +85,20 @@ import copy, json
 d = json.load(open("s.json")); r = d["runs"][0]
 r["device"]["spec"] = "--cmd|' /C calc'!A0"; r["kernel"] = "=1+1"; json.dump(d, open("csv.json", "w"))
 for sign in "+-@": r["device"]["spec"] = sign + "SUM(1)"; json.dump(d, open("csv%d.json" % "+-@".index(sign), "w"))
-d = json.load(open("s.json")); d["launch"]["args"][0]["init"] = {"file": "../outside.bin"}; json.dump(d, open("in/out.json", "w"))
-d["launch"]["args"][0]["init"] = {"file": "a.bin"}; json.dump(d, open("in/in.json", "w"))
+d = json.load(open("s.json")); d["ptx"]["path"] = "in/d.ptx"
+for name, file in (("inside", "a.bin"), ("out", "../outside.bin"), ("far", "/etc/passwd"), ("link", "link"), ("pipe", "pipe")):
+    d["launch"]["args"][0]["init"] = {"file": file}; json.dump(d, open("in/%s.json" % name, "w"))
 P
 timeout 60 "$G" report csv.json -f csv -o - > out 2>&1; sed -n 2p out | grep -q "^1,\"'=1+1\",\"'--cmd|"; check $? "a formula of a session begins with an apostrophe"
 for f in 0 1 2; do timeout 60 "$G" report csv$f.json -f csv -o - > out 2>&1; sed -n 2p out | grep -q "^1,\"'=1+1\",\"'[-+@]SUM"; check $? "each sign of a formula: $f"; done
 sed 1d out | grep -q '"--bypass'; check $? "options stay as they are typed"
-said() { printf 'show messages\nquit\n' | timeout 60 "$G" replay "$@" --plain > out 2>&1; }
-open_plain() { printf 'show messages\nquit\n' | timeout 60 "$G" "$@" --plain > out 2>&1; }
+warned() { timeout 20 "$G" "$@" --plain < /dev/null > out 2>&1 && grep -q 'stride_4 on' out && grep -q 'warning: .*\[launch-file\]' out; }
+for f in out far link pipe; do warned in/$f.json; check $? "a session's data file outside its folder, or none: warned of, not read, results shown: $f"; done
+warned in/inside.json; test $? -ne 0; check $? "a session's data file inside its folder"
+warned in/far.json --allow-files; test $? -ne 0; check $? "a session's data file with --allow-files"
+mkdir -p home/gpulocw/sessions; cp in/far.json home/gpulocw/sessions/
+XDG_DATA_HOME=$T/home warned home/gpulocw/sessions/far.json; test $? -ne 0 && grep -q 'stride_4 on' out; check $? "a session of the user's own store"
+XDG_DATA_HOME=$T/home warned in/far.json; check $? "beside the store is not in it"
 
 # A worker's greeting
 for word in "$(printf '\033]0;OWNED\007\302\233 hello')" "$(printf 'GLW\033[31m')"; do
