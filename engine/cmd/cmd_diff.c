@@ -1,6 +1,7 @@
 /* rewrite --diff on a terminal: the original's lines left, the rewritten ones right with the pass that
  * wrote them, PTX in colour. One line at a time, no state between lines. */
 #include "engine/base/base.h"
+#include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
@@ -45,10 +46,15 @@ static void put(struct column *c, const char *s, size_t n, enum role role)
     bool on = c->color && role != ROLE_PLAIN && n && c->at < c->width;
     if (on)
         buf_puts(c->out, sgr[role]);
-    for (size_t i = 0; i < n && c->at < c->width; i++) {
-        unsigned cells = s[i] == '\t' ? TAB - (c->at - NUMBER) % TAB : 1;
+    for (size_t i = 0, used; i < n && c->at < c->width; i += used) {
+        uint32_t cp;
+        used = shown_next(s + i, n - i, &cp);
+        unsigned cells = cp == '\t' ? TAB - (c->at - NUMBER) % TAB : 1;
         for (unsigned k = 0; k < cells && c->at < c->width; k++, c->at++)
-            buf_put(c->out, s[i] == '\t' || (unsigned char)s[i] < ' ' ? " " : &s[i], 1);
+            if (cp == '\t' || cp == '\r') /* a carriage return ends lines of some files */
+                buf_puts(c->out, " ");
+            else
+                buf_shown(c->out, (struct str){ s + i, used });
     }
     if (on)
         buf_puts(c->out, "\033[0m");
@@ -77,8 +83,10 @@ static size_t token(struct str t, bool *first, enum role *role)
         *role = ROLE_COMMENT;
         return t.n;
     }
-    if (t.s[0] != '%' && !word_char(t.s[0]))
-        return 1;
+    if (t.s[0] != '%' && !word_char(t.s[0])) {
+        uint32_t cp;
+        return shown_next(t.s, t.n, &cp); /* never a part of a character */
+    }
     while (n < t.n && word_char(t.s[n]))
         n++;
     if (t.s[0] == '%')

@@ -20,11 +20,10 @@ struct csv {
 };
 
 /* RFC 4180: quoted, a quote twice. What a spreadsheet would take for a formula begins with an
- * apostrophe; options ("--pi 3") are no formula. */
-static void csv_text(struct buf *out, const char *text)
+ * apostrophe. `ours`: options ("--pi 3"), which no file words. */
+static void csv_text(struct buf *out, const char *text, bool ours)
 {
-    bool option = text[0] == '-' && text[1] == '-' && text[2] >= 'a' && text[2] <= 'z';
-    buf_puts(out, *text && strchr("=+-@\t\r\n", *text) && !option ? "\"'" : "\"");
+    buf_puts(out, *text && strchr("=+-@\t\r\n", *text) && !ours ? "\"'" : "\"");
     for (const char *s = text; *s; s++)
         buf_printf(out, *s == '"' ? "\"%c" : "%c", *s);
     buf_puts(out, "\",");
@@ -36,9 +35,9 @@ static void csv_row(void *ctx, const struct result *r)
     struct buf *out = c->out, line = { 0 };
     options_line(&r->options, &line);
     buf_printf(out, "%zu,", c->run + 1);
-    csv_text(out, c->s->kernel);
-    csv_text(out, c->s->dev.spec);
-    csv_text(out, line.n ? line.s : "");
+    csv_text(out, c->s->kernel, false);
+    csv_text(out, c->s->dev.spec, false);
+    csv_text(out, line.n ? line.s : "", true);
     if (report_has_time(r))
         buf_printf(out, "%lld,%lld,%lld,%s", (long long)r->time.median, (long long)r->time.min,
                    (long long)r->time.max, origin_name(r->time.origin));

@@ -344,6 +344,8 @@ int cmd_rewrite(struct args *a)
                    "--with-launch needs -o FILE.ptx: the launch description goes beside it");
         st = ST_USAGE;
     }
+    if (st == ST_OK && a->with_launch)
+        st = workspace_code_check(a->output, true, a->force, &ds);
     if (st == ST_OK)
         st = workspace_open(&s, a, &ds);
     if (st == ST_OK && a->with_launch && !s.spec) {

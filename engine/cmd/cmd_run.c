@@ -2,6 +2,7 @@
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
 #include "engine/cmd/measurement.h"
+#include "engine/cmd/outputs.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/device.h"
@@ -15,9 +16,7 @@
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static struct tune_run_opts run_opts(const struct args *a, const struct dev_info *i)
 {
@@ -92,46 +91,6 @@ void measurement_progress(void *ctx, double done, const char *what)
 static enum status exit_of(const struct result *r)
 {
     return r->status != ST_OK ? r->status : r->equal == EQUAL_NO ? ST_DIFFER : ST_OK;
-}
-
-/* --outputs: what the last launch left in every output buffer, raw and little-endian. */
-struct output {
-    struct tune_bench *bench;
-    size_t arg;
-};
-static enum status read_output(void *ctx, uint64_t at, void *to, size_t n, struct diags *ds)
-{
-    const struct output *o = ctx;
-    return tune_bench_read(o->bench, o->arg, at, to, n, ds);
-}
-
-static enum status write_output(struct tune_bench *bench, const struct launch_spec *l, size_t arg,
-                                const char *folder, struct diags *ds)
-{
-    uint64_t n = l->args[arg].count * elem_size(l->args[arg].elem);
-    struct buf path = { 0 };
-    struct output o = { bench, arg };
-    buf_printf(&path, "%s/%s.bin", folder, l->args[arg].name);
-    for (char *c = path.s ? path.s + strlen(folder) + 1 : NULL; c && *c; c++)
-        if (*c == '/')
-            *c = '_';
-    enum status st = path.s ? file_write_parts(path.s, n, read_output, &o, ds) : ST_NOMEM;
-    buf_free(&path);
-    return st;
-}
-
-static enum status write_outputs(struct tune_bench *bench, const struct launch_spec *l,
-                                 const char *folder, struct diags *ds)
-{
-    enum status st = ST_OK;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        diag_error(ds, "io", "cannot make folder '%s': %s", folder, strerror(errno));
-        return ST_IO;
-    }
-    for (size_t i = 0; i < l->nargs && st == ST_OK; i++)
-        if (l->args[i].kind == ARG_BUFFER && l->args[i].output)
-            st = write_output(bench, l, i, folder, ds);
-    return st;
 }
 
 static enum status save_run(struct args *a, struct workspace *s, const struct result *r,
@@ -250,6 +209,8 @@ int cmd_run(struct args *a)
         st = ST_USAGE;
     if (st == ST_OK)
         st = measurement_bench(&s, a, &bench, &ds);
+    if (st == ST_OK && a->outputs)
+        st = outputs_check(s.spec, a->outputs, a->force, &ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &a->options, &r, &ds);
     if (st == ST_OK)
@@ -261,7 +222,7 @@ int cmd_run(struct args *a)
         cmd_put(&out);
         enum status kept = save_run(a, &s, &r, &ds);
         if (kept == ST_OK && a->outputs && r.status == ST_OK)
-            kept = write_outputs(bench, s.spec, a->outputs, &ds);
+            kept = outputs_write(bench, s.spec, a->outputs, &ds);
         st = kept == ST_OK ? exit_of(&r) : kept;
     }
     buf_free(&out);

@@ -497,13 +497,26 @@ static enum status tune_launched(struct args *a, struct workspace *s, struct dia
     return st;
 }
 
+/* May --apply write its files? Asked before the search. */
+static enum status check_applied(const struct args *a, struct diags *ds)
+{
+    if (!a->apply || !a->nfiles)
+        return ST_OK;
+    char *path = workspace_tuned_name(a->file[0]);
+    enum status st = path ? workspace_code_check(path, true, a->force, ds) : ST_NOMEM;
+    base_free(path);
+    return st;
+}
+
 int cmd_tune(struct args *a)
 {
     struct diags ds = { 0 };
     struct workspace s = { 0 };
     char *beside = a->launch || !a->nfiles ? NULL : launch_beside(a->file[0]);
-    enum status st;
-    if (a->nfiles && !a->launch && !beside) {
+    enum status st = check_applied(a, &ds);
+    if (st != ST_OK) {
+        /* told; nothing was searched in vain */
+    } else if (a->nfiles && !a->launch && !beside) {
         st = workspace_ptx(&s, a, &ds);
         if (st == ST_OK)
             st = workspace_launch(&s, a, false, &ds);

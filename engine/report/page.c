@@ -356,8 +356,9 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
     struct diags ds = { 0 };
     struct buf text = { 0 };
     struct str ptx = session_ptx_text(s);
-    if (ptx.n && ptx_parse(file_of(&p), ptx, &p.module, &ds) != ST_OK)
-        p.module = NULL;
+    struct ptx_module *read = NULL; /* also what could be read of a text with errors: not shown */
+    if (ptx.n && ptx_parse(file_of(&p), ptx, &read, &ds) == ST_OK)
+        p.module = read;
     w->begin(out, session_ptx_path(s) ? session_ptx_path(s) : "session");
     buf_printf(&text, "Recorded %s; written by gpulocw %s.", session_time(s), GPULOCW_VERSION);
     w->para(out, text.s ? text.s : "");
@@ -369,7 +370,7 @@ void report_page(struct session *s, const struct report_writer *w, struct buf *o
     }
     put_comparison(&p);
     w->end(out);
-    ptx_free(p.module);
+    ptx_free(read);
     buf_free_checked(&text, out);
     diags_free(&ds);
 }

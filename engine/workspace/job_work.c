@@ -467,9 +467,9 @@ static enum status save_launch(struct job_engine *e, const char *path, struct di
     }
     char *home = launch_home(st);
     bool here = !path || !*path || (home && strcmp(path, home) == 0);
-    enum status s = !home  ? ST_NOMEM
-                    : here ? write_among(st, home, ds)
-                           : launch_file_write(path, l, 1, ds);
+    enum status s = !home ? ST_NOMEM : workspace_output_check(here ? home : path, false, ds);
+    if (s == ST_OK)
+        s = here ? write_among(st, home, ds) : launch_file_write(path, l, 1, ds);
     if (s == ST_OK && here) {
         st->edited = false;
         read_home(e, home);
@@ -495,7 +495,9 @@ static enum status write_code(struct job_engine *e, const char *path, struct dia
     }
     char *name = path && *path ? base_strdup(path)
                                : workspace_tuned_name(((struct ptx_module *)st->module->p)->path);
-    enum status s = name ? workspace_code_write(name, code, ds) : ST_NOMEM;
+    enum status s = name ? workspace_code_check(name, l != NULL, false, ds) : ST_NOMEM;
+    if (s == ST_OK)
+        s = workspace_code_write(name, code, ds);
     if (s == ST_OK)
         diag_add(ds, DIAG_NOTE, "rewrite", name, NO_SPAN, "written: the rewritten kernel");
     if (s == ST_OK && l)

@@ -12,17 +12,23 @@
 /* Written by gpulocw: JSON by its format key, tables by their heads, the rest by a mark. */
 static bool ours(const char *text, size_t n)
 {
-    static const char csv[] = "run,kernel,device,options,time_ns_median,";
+    /* a line at the head of a table, or a part of it */
+    static const char csv[] = "run,kernel,device,options,time_ns_median,",
+                      sizes[] = "bytes,miss_ratio,hit_same_warp,",
+                      curve[] = ",time_ns,low_ns,high_ns,equal_to_original,";
+    const char *head = strstr(text, curve), *line = strchr(text, '\n');
     size_t blank = strspn(text, " \t\r\n");
     if (blank < n && text[blank] == '{') {
         const char *key = strstr(text, "\"format\""),
                    *value = key ? key + 8 + strspn(key + 8, " \t\r\n:") : "";
         return key && key - text < 4096 && strncmp(value, "\"gpulocw-", 9) == 0;
     }
-    if (strncmp(text, csv, sizeof csv - 1) == 0)
+    if (strncmp(text, csv, sizeof csv - 1) == 0 || strncmp(text, sizes, sizeof sizes - 1) == 0 ||
+        (head && line && head < line) || strcmp(text, "null\n") == 0)
         return true;
     const char *tail = n > 256 ? text + n - 256 : text;
-    if (strstr(tail, WORKSPACE_MARK_PAGE) || strstr(tail, WORKSPACE_MARK_PTX))
+    if (strstr(tail, WORKSPACE_MARK_PAGE) || strstr(tail, WORKSPACE_MARK_PTX) ||
+        strstr(tail, WORKSPACE_MARK_TEXT))
         return true;
     /* PTX with names that rewrites give */
     return strstr(text, ".version") && strstr(text, "gpulocw_");
@@ -60,7 +66,7 @@ static bool leads_away(const char *path)
     return away;
 }
 
-static enum status refused(const char *path, const char *why, struct diags *ds)
+enum status workspace_output_refused(const char *path, const char *why, struct diags *ds)
 {
     struct diag *d = diag_add(ds, DIAG_ERROR, "exists", path, NO_SPAN, "%s; --force replaces it", why);
     diag_hint(d, "or give another name");
@@ -75,15 +81,25 @@ enum status workspace_output_check(const char *path, bool force, struct diags *d
     if (force || known_device(path) || lstat(path, &s) != 0)
         return ST_OK;
     if (S_ISLNK(s.st_mode) && leads_away(path))
-        return refused(path, "is a link to another folder", ds);
+        return workspace_output_refused(path, "is a link to another folder", ds);
     if (stat(path, &s) != 0 || S_ISDIR(s.st_mode))
         return ST_OK; /* writing says what is wrong */
     if (!S_ISREG(s.st_mode))
-        return refused(path, "is a pipe or device", ds);
+        return workspace_output_refused(path, "is a pipe or device", ds);
     if (!s.st_size)
         return ST_OK;
     bool read = file_read_regular(path, LOOKED_AT, &text, &n, NULL) == ST_OK;
     bool is = read && ours(text, n);
     base_free(read ? text : NULL);
-    return is ? ST_OK : refused(path, "exists and was not written by gpulocw", ds);
+    return is ? ST_OK : workspace_output_refused(path, "exists and was not written by gpulocw", ds);
+}
+
+enum status workspace_code_check(const char *ptx, bool launch, bool force, struct diags *ds)
+{
+    char *beside = launch ? workspace_launch_name(ptx) : NULL;
+    enum status st = launch && !beside ? ST_NOMEM : workspace_output_check(ptx, force, ds);
+    if (st == ST_OK && launch)
+        st = workspace_output_check(beside, force, ds);
+    base_free(beside);
+    return st;
 }

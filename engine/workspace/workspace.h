@@ -79,8 +79,13 @@ enum status workspace_launch_write(const char *ptx, const struct launch_spec *sp
  * /dev/null, /dev/stdout, /dev/stderr, /dev/fd/N and the terminal: yes. ST_USAGE with a diagnostic:
  * another file, a link that leads to another folder, a pipe or device, and not `force`. */
 enum status workspace_output_check(const char *path, bool force, struct diags *ds);
+/* The diagnostic of such a refusal; ST_USAGE. */
+enum status workspace_output_refused(const char *path, const char *why, struct diags *ds);
+/* The same of a rewritten PTX file and, with `launch`, of the launch description beside it. */
+enum status workspace_code_check(const char *ptx, bool launch, bool force, struct diags *ds);
 /* What files without a format key end with: ours are known by it. */
 #define WORKSPACE_MARK_PTX  "// written by gpulocw"
 #define WORKSPACE_MARK_PAGE "<!-- written by gpulocw -->"
+#define WORKSPACE_MARK_TEXT "-- written by gpulocw"
 
 #endif

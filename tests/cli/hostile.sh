@@ -79,6 +79,63 @@ launch a.bin; timeout 60 "$G" run in/d.ptx > out 2>&1; check $? "inside the fold
 launch ../outside.bin; timeout 60 "$G" run in/d.ptx --allow-files > out 2>&1; check $? "outside with --allow-files"
 launch pipe; timeout 20 "$G" run in/d.ptx --allow-files > out 2>&1; test $? -eq 1; check $? "a pipe is refused with --allow-files too"
 
+# Sessions: data files below the session's folder only; tables hold no formula
+python3 - "$K" << 'P'
+import copy, json
+d = json.load(open("s.json")); r = d["runs"][0]
+r["device"]["spec"] = "--cmd|' /C calc'!A0"; r["kernel"] = "=1+1"; json.dump(d, open("csv.json", "w"))
+for sign in "+-@": r["device"]["spec"] = sign + "SUM(1)"; json.dump(d, open("csv%d.json" % "+-@".index(sign), "w"))
+d = json.load(open("s.json")); d["ptx"]["path"] = "in/d.ptx"
+for name, file in (("inside", "a.bin"), ("out", "../outside.bin"), ("far", "/etc/passwd"), ("link", "link"), ("pipe", "pipe")):
+    d["launch"]["args"][0]["init"] = {"file": file}; json.dump(d, open("in/%s.json" % name, "w"))
+P
+timeout 60 "$G" report csv.json -f csv -o - > out 2>&1; sed -n 2p out | grep -q "^1,\"'=1+1\",\"'--cmd|"; check $? "a formula of a session begins with an apostrophe"
+for f in 0 1 2; do timeout 60 "$G" report csv$f.json -f csv -o - > out 2>&1; sed -n 2p out | grep -q "^1,\"'=1+1\",\"'[-+@]SUM"; check $? "each sign of a formula: $f"; done
+sed 1d out | grep -q '"--bypass'; check $? "options stay as they are typed"
+warned() { timeout 20 "$G" "$@" --plain < /dev/null > out 2>&1 && grep -q 'stride_4 on' out && grep -q 'warning: .*\[launch-file\]' out; }
+for f in out far link pipe; do warned in/$f.json; check $? "a session's data file outside its folder, or none: warned of, not read, results shown: $f"; done
+warned in/inside.json; test $? -ne 0; check $? "a session's data file inside its folder"
+warned in/far.json --allow-files; test $? -ne 0; check $? "a session's data file with --allow-files"
+mkdir -p home/gpulocw/sessions; cp in/far.json home/gpulocw/sessions/
+XDG_DATA_HOME=$T/home warned home/gpulocw/sessions/far.json; test $? -ne 0 && grep -q 'stride_4 on' out; check $? "a session of the user's own store"
+XDG_DATA_HOME=$T/home warned in/far.json; check $? "beside the store is not in it"
+
+# A worker's greeting
+for word in "$(printf '\033]0;OWNED\007\302\233 hello')" "$(printf 'GLW\033[31m')"; do
+    printf '#!/bin/sh\ncat << X\n%s\nX\n' "$word" > evil.sh; chmod +x evil.sh
+    GPULOCW_WORKER_START=3 timeout 60 "$G" run e.ptx --worker ./evil.sh > out 2>&1; rc=$?
+    test $rc -ne 0 && test $rc -ne 124 && python3 clean.py out >> out 2>&1; check $? "a greeting that is none ends with an error ($rc) and no control character"
+done
+
+# The folder of --outputs
+cp "$K/stride_4.launch.json" d.launch.json
+outputs() { timeout 60 "$G" run d.ptx --outputs "$@" > out 2>&1; }
+sed -i 's/stride_4.ptx/d.ptx/' d.launch.json
+outputs o; check $? "--outputs into a new folder"
+outputs o; check $? "--outputs over our own"
+mkdir p; echo precious > p/out.bin; outputs p; test $? -eq 2 && test "$(cat p/out.bin)" = precious; check $? "--outputs: another file stays"
+rm p/out.bin; ln -s ../mine.bin p/out.bin; outputs p; test $? -eq 2 && test ! -e mine.bin; check $? "--outputs: a link is not followed"
+outputs p --force && test "$(wc -c < p/out.bin)" -eq 8192; check $? "--outputs --force"
+
+# What is written beside -o
+echo precious > w.launch.json; timeout 60 "$G" rewrite d.ptx --bypass l1 --pi 1 -o w.ptx --with-launch > out 2>&1; test $? -eq 2 && test ! -e w.ptx && test "$(cat w.launch.json)" = precious; check $? "--with-launch: another file stays, and nothing is half written"
+timeout 60 "$G" rewrite d.ptx --bypass l1 --pi 1 -o w.ptx --with-launch --force > out 2>&1; check $? "--with-launch --force"
+timeout 60 "$G" rewrite d.ptx --bypass l1 --pi 1 -o w.ptx --with-launch > out 2>&1; check $? "--with-launch over our own"
+echo precious > d.tuned.ptx; timeout 60 "$G" tune d.ptx --device sim:fermi-16k --budget 2 --apply > out 2>&1; test $? -eq 2 && test "$(cat d.tuned.ptx)" = precious; check $? "tune --apply: another file stays"
+rm d.tuned.ptx
+
+# The workbench's commands, line by line
+bench() { printf '%s\n' "$@" quit | timeout 60 "$G" d.ptx --device sim:fermi-16k --plain > out 2>&1; }
+for c in "export text" "export csv" "export svg" "export json" write save-launch; do
+    rm -f there; bench "set bypass l1" "set pi 1" "$c there"; test -s there; check $? "$c: a new file"
+    bench "set bypass l1" "set pi 1" "sweep pi" "$c there"; grep -q 'not written by gpulocw' out; test $? -ne 0; check $? "$c: over our own"
+    echo precious > there; bench "set bypass l1" "set pi 1" "$c there"; test "$(cat there)" = precious && grep -q 'not written by gpulocw' out; check $? "$c: another file stays"
+done
+
+# Side by side
+timeout 60 "$G" rewrite e.ptx --bypass l1 --pi 1 --diff --color always > out 2>&1; sed 's/\x1b\[[0-9]*m//g' out > plain.out
+test -s plain.out && ! grep -q "$(printf '\033\[31m mid')" out && python3 clean.py plain.out >> out 2>&1; check $? "rewrite --diff side by side: colours of ours, no other control character"
+
 # -o
 write() { timeout 60 "$G" rewrite d.ptx --bypass l1 --pi 1 -o "$@" > out 2>&1; }
 write new.ptx; check $? "a new file"

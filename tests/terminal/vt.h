@@ -106,6 +106,7 @@ static void vt_feed(struct vt *v, const char *s, size_t n)
     size_t len = v->npending + n, at = 0;
     memcpy(all, v->pending, v->npending);
     memcpy(all + v->npending, s, n);
+    all[len] = '\0'; /* sscanf reads up to it */
     v->npending = 0;
     while (at < len) {
         uint8_t c = (uint8_t)all[at];

@@ -408,7 +408,7 @@ static void other_producers(void **state)
     globfree(&g);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(flows),
                                         cmocka_unit_test(branches_that_decide_nothing),

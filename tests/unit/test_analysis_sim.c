@@ -181,7 +181,7 @@ static void compiled(void **state)
 }
 
 /* An argument picks tests by name; GEN_SEED and GEN_COUNT pick random programs. */
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(generated), cmocka_unit_test(programs),
                                         cmocka_unit_test(demos), cmocka_unit_test(compiled) };

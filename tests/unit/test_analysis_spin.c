@@ -144,7 +144,7 @@ static void traces_say_it_too(void **state)
     done_with(NULL, m, &a);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_later_warp_ends_the_loop),
                                         cmocka_unit_test(other_ctas_never_come),

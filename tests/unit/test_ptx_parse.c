@@ -342,7 +342,7 @@ static void tables_agree(void **state)
             fail_msg("%s is a type in one table only", ptx_mod_text((enum ptx_mod)m));
     }
     for (int op = 1; op < PTX_OP_COUNT; op++) {
-        const struct ptx_op_info *o = ptx_op_info(op);
+        const struct ptx_op_info *o = ptx_op_info((unsigned)op);
         assert_non_null(o->name);
         assert_non_null(o->sig);
         assert_true(o->section);

@@ -108,7 +108,7 @@ static void the_notice_goes_first(void **state)
     remove(launch);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(stops_for_good),
                                         cmocka_unit_test(the_notice_goes_first) };

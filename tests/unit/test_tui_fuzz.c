@@ -78,12 +78,25 @@ static void check_surface(const struct surface *s)
         }
 }
 
+/* A snapshot of its own in place of the last one, which ends at once: a line that still points into
+ * its texts is a use after free that the sanitizers see. */
+static void other_snapshot(struct app *a, struct noise *r, const char *home, struct job_snapshot **last)
+{
+    assert_int_equal(chdir(home), 0); /* its PTX is named from there */
+    struct job_snapshot *fresh = snapshot_make((enum snapshot_kind)next(r, SNAP_COUNT));
+    assert_int_equal(chdir(support_scratch()), 0);
+    app_snapshot(a, fresh);
+    if (*last)
+        snapshot_free(*last);
+    *last = fresh;
+}
+
 static void storm(void **state)
 {
     const char *seconds = getenv("GPULOCW_FUZZ_SECONDS"), *seed = getenv("GPULOCW_FUZZ_SEED");
     struct noise r = { seed ? strtoull(seed, NULL, 0) : 1, 0 };
     int64_t end = base_now_ns() + (int64_t)((seconds ? atof(seconds) : 2) * 1e9);
-    struct job_snapshot *snaps[SNAP_COUNT];
+    struct job_snapshot *last = NULL;
     struct stage t;
     uint64_t events = 0;
     char keep[4096];
@@ -92,18 +105,17 @@ static void storm(void **state)
     fprintf(stderr, "seed %llu\n", (unsigned long long)r.seed);
     assert_non_null(getcwd(keep, sizeof keep));
     stage_open(&t, SNAP_DONE, 80, 24);
-    for (int k = 0; k < SNAP_COUNT; k++)
-        snaps[k] = snapshot_make((enum snapshot_kind)k);
     assert_int_equal(chdir(support_scratch()), 0); /* exports land there */
     while (base_now_ns() < end) {
         uint64_t often = events / 500 % 2 ? 3 : 60;
         struct event e = any_event(&r, &t.app);
         t.app.now_ns += (int64_t)next(&r, 1000000000);
         if (next(&r, often) == 0) {
-            app_snapshot(&t.app, snaps[next(&r, SNAP_COUNT)]);
-            if (next(&r, 2)) /* as the workbench does: a tick may come before the frame, nothing else */
+            other_snapshot(&t.app, &r, keep, &last);
+            if (next(&r, 2)) /* what comes before the next frame finds no line of the old texts */
                 app_event(&t.app, &(struct event){ .kind = EVENT_TICK });
-            stage_frame(&t);
+            if (next(&r, 2))
+                stage_frame(&t);
         }
         unsigned effect =
             e.kind == EVENT_MOUSE ? screen_mouse(&t.app, &t.map, &e) : app_event(&t.app, &e);
@@ -116,8 +128,8 @@ static void storm(void **state)
     assert_int_equal(chdir(keep), 0);
     fprintf(stderr, "%llu events\n", (unsigned long long)events);
     stage_close(&t);
-    for (int k = 0; k < SNAP_COUNT; k++)
-        snapshot_free(snaps[k]);
+    if (last)
+        snapshot_free(last);
 }
 
 /* Themes, settings, key maps and lessons out of noise: located mistakes, never a crash. */

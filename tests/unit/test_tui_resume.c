@@ -144,7 +144,7 @@ static void nothing_to_go_on_with(void **state)
     live_close(&a);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_sweep_goes_on),
                                         cmocka_unit_test(a_loaded_sweep_goes_on),

@@ -58,7 +58,7 @@ static void the_command_has_the_workers(void **state)
     diags_free(&ds);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_device_that_is_not_there),
                                         cmocka_unit_test(the_command_has_the_workers) };

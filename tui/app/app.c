@@ -91,6 +91,19 @@ static void send_options(struct app *a)
     lesson_update(a);
 }
 
+/* No line drawn from the old snapshot outlives it: its texts end when the caller releases it. */
+static void lines_drop(struct app *a)
+{
+    for (int p = 0; p < PANEL_COUNT; p++) {
+        page_clear(&a->page[p]);
+        page_clear(&a->chart[p]);
+    }
+    page_clear(&a->over);
+    a->source.traffic = NULL;
+    a->runs.order = NULL; /* it lies in the frame */
+    a->runs.norder = 0;
+}
+
 void app_snapshot(struct app *a, const struct job_snapshot *snap)
 {
     const struct job_snapshot *old = a->snap;
@@ -112,6 +125,8 @@ void app_snapshot(struct app *a, const struct job_snapshot *snap)
     }
     if (snap->nruns != old->nruns)
         a->counters.placed = false;
+    lines_drop(a);
+    source_refresh(a); /* also where the panel is not drawn: its index points into the texts */
     notice_new(a, old);
     if (!snap->busy && snap->module && !options_equal(&snap->options, &a->options))
         /* the engine ran with others: have the present ones looked at again */
@@ -126,15 +141,8 @@ void app_begin_frame(struct app *a)
         return; /* out of memory: the old frame goes on growing */
     arena_free(a->frame);
     a->frame = fresh;
-    for (int p = 0; p < PANEL_COUNT; p++) {
-        page_clear(&a->page[p]);
-        page_clear(&a->chart[p]);
-    }
-    page_clear(&a->over);
-    /* also where the panel is not drawn: its lines point into the module that was open */
+    lines_drop(a);
     source_refresh(a);
-    a->runs.order = NULL; /* it lay in the old frame */
-    a->runs.norder = 0;
     lesson_update(a); /* what the mouse did, too */
 }
 
@@ -515,7 +523,11 @@ static unsigned prompt_event(struct app *a, uint32_t key)
 {
     switch (prompt_key(&a->prompt, &a->history, key)) {
     case PROMPT_DONE: return prompt_done(a);
-    case PROMPT_DROPPED: prompt_close(&a->prompt); break;
+    case PROMPT_DROPPED: {
+        bool asked = a->prompt.kind == PROMPT_CONFIRM;
+        prompt_close(&a->prompt);
+        return asked ? lesson_answer(a, "") : UI_REDRAW;
+    }
     case PROMPT_COMPLETE:
         if (a->prompt.kind == PROMPT_COMMAND)
             cmdline_complete(a);
@@ -566,9 +578,22 @@ int64_t app_timer(const struct app *a)
     return wait < 0 && wait != -1 ? 0 : wait;
 }
 
+/* Esc and a control key that come in one piece, as over a slow line, read like Alt with that key. No
+ * keyboard sends such a chord by itself: unless the key map gives it a meaning they are two keys. */
+static bool two_keys(const struct app *a, uint32_t key)
+{
+    uint32_t second = key & ~KEY_ALT;
+    return (key & KEY_ALT) && second < 0x20 &&
+           (a->prompt.kind != PROMPT_NONE || find_request(a, key) == REQ_NONE);
+}
+
 static unsigned key_event(struct app *a, uint32_t key)
 {
     unsigned done = 0;
+    if (two_keys(a, key)) {
+        done = key_event(a, TK_ESC) & ~(unsigned)UI_LEAVE;
+        return done | key_event(a, key & ~KEY_ALT);
+    }
     if (a->prompt.kind != PROMPT_NONE) {
         done = prompt_event(a, key);
     } else {

@@ -46,8 +46,11 @@ struct lesson_view {
     struct options at_step;
     /* 0: above the panel; k: over it, part k of what does not fit */
     unsigned part;
+    /* a command that writes, what and where as whole paths (owned), all of that is on the screen, and
+     * the user's yes */
     char asked[PROMPT_TEXT];
-    bool agreed; /* a command that writes, and the user's yes to it */
+    char *writes;
+    bool seen, agreed;
     /* the lesson's first commands were given; what was open until then */
     bool begun;
     const struct ptx_module *before;
@@ -129,11 +132,13 @@ struct app {
 void app_init(struct app *a, const struct app_engine *engine, const struct job_snapshot *snap,
               const char *data_dir);
 void app_free(struct app *a);
+/* The present snapshot and this one must be valid during the call; the old one may end after it: no line
+ * drawn from it stays. Until the next frame the cursor of a panel that draws lines is on nothing. */
 void app_snapshot(struct app *a, const struct job_snapshot *snap);
 /* Starts a frame: a fresh frame arena, view-models that depend on the snapshot brought up to date. */
 void app_begin_frame(struct app *a);
-/* Returns enum ui_effect bits. Between app_snapshot and a key or the mouse a frame must be drawn:
- * what the cursor is on is looked up in the snapshot that the lines were made of. */
+/* Returns enum ui_effect bits. A frame drawn between app_snapshot and a key or the mouse lets them find
+ * what the cursor is on. */
 unsigned app_event(struct app *a, const struct event *e);
 unsigned app_request(struct app *a, enum request r);
 /* One command line without the colon, e.g. "set agents 3". Errors become the notice. */

@@ -5,6 +5,7 @@
 #include "engine/base/shown.h"
 #include "engine/session/session.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
 #include "tui/app/view.h"
 #include "tui/base/plot_model.h"
@@ -188,7 +189,7 @@ static void export_svg(struct app *a, struct buf *out)
         svg_text(out, sx(&p, p.mark[i].x), sy(&p, p.mark[i].y) + (p.mark[i].below ? 20 : -10), "middle",
                  c, p.mark[i].name);
     }
-    buf_puts(out, "</svg>\n");
+    buf_puts(out, "</svg>\n" WORKSPACE_MARK_PAGE "\n");
 }
 
 /* ---- JSON: the contract's own documents (docs/reference/json.md) ---- */
@@ -226,6 +227,7 @@ static void put_plot_csv(struct app *a, struct buf *out)
 static void put_text(struct app *a, struct buf *out)
 {
     export_text(a, a->focus, 120, out);
+    buf_puts(out, WORKSPACE_MARK_TEXT "\n"); /* a table or picture is known by its head or mark */
 }
 
 /* A format is a row here; `plot`: it is of the plot, whatever panel has the focus. */
@@ -240,24 +242,38 @@ static const struct {
     { "json", "json", false, export_json },
 };
 
+static size_t find_format(const char *format)
+{
+    size_t f = 0;
+    while (f < ARRAY_LEN(export_formats) && strcmp(export_formats[f].name, format) != 0)
+        f++;
+    return f;
+}
+
+bool export_name(const struct app *a, const char *format, char *name, size_t n)
+{
+    size_t f = find_format(format);
+    if (f < ARRAY_LEN(export_formats))
+        snprintf(name, n, "gpulocw-%s.%s",
+                 export_formats[f].plot ? "valley" : panel_info(a->focus)->name,
+                 export_formats[f].ending);
+    return f < ARRAY_LEN(export_formats);
+}
+
 void export_panel(struct app *a, const char *format, const char *path)
 {
     struct buf out = { 0 };
     struct diags ds = { 0 };
     char name[64];
-    size_t f = 0;
-    while (f < ARRAY_LEN(export_formats) && strcmp(export_formats[f].name, format) != 0)
-        f++;
-    if (f == ARRAY_LEN(export_formats)) {
+    if (!export_name(a, format, name, sizeof name)) {
         app_notice(a, DIAG_ERROR, "export text, svg, csv or json");
         return;
     }
-    export_formats[f].put(a, &out);
+    export_formats[find_format(format)].put(a, &out);
     buf_show_from(&out, 0);
-    snprintf(name, sizeof name, "gpulocw-%s.%s",
-             export_formats[f].plot ? "valley" : panel_info(a->focus)->name, export_formats[f].ending);
     path = path ? path : name;
-    if (!out.oom && file_write_atomic(path, out.s ? out.s : "", out.n, &ds) == ST_OK)
+    if (!out.oom && workspace_output_check(path, false, &ds) == ST_OK &&
+        file_write_atomic(path, out.s ? out.s : "", out.n, &ds) == ST_OK)
         app_notice(a, DIAG_NOTE, "written: %s", path);
     app_notice_diags(a, &ds);
     diags_free(&ds);

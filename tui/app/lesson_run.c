@@ -2,13 +2,17 @@
 #include "tui/app/lesson_run.h"
 
 #include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
 #include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
 #include "engine/session/lesson.h"
+#include "engine/session/session.h"
 #include "engine/workspace/job.h"
+#include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
 #include "tui/app/command.h"
 #include "tui/app/config.h"
+#include "tui/app/export.h"
 #include "tui/app/prompt.h"
 #include "tui/app/view.h"
 #include "tui/app/view_state.h"
@@ -37,6 +41,7 @@ void lesson_close(struct app *a)
 {
     lesson_free(a->lesson.lesson);
     base_free(a->lesson.path);
+    base_free(a->lesson.writes);
     memset(&a->lesson, 0, sizeof a->lesson);
 }
 
@@ -121,35 +126,90 @@ static void begin(struct app *a)
                    refused);
 }
 
-/* Where a command that writes would write, as the whole path. */
-static void put_target(const char *name, const char *args, char *out, size_t n)
+static void put_path(const char *file, struct buf *out)
 {
-    char cwd[1024];
-    const char *file = args;
-    if (!strcmp(name, "export"))
-        file = strchr(args, ' ') ? strchr(args, ' ') + 1 : "gpulocw-PANEL.*";
-    bool configuration = !strcmp(name, "theme") || !strcmp(name, "plot") || !strcmp(name, "mouse") ||
-                         !strcmp(name, "keys");
-    if (!strcmp(name, "note") || (!strcmp(name, "save") && !*file))
-        snprintf(out, n, "the session's own file");
-    else if (configuration)
-        snprintf(out, n, "the configuration folder");
-    else if (!*file)
-        snprintf(out, n, "a file beside the one that is open");
-    else
-        snprintf(out, n, "%s%s%s",
-                 *file == '/'              ? ""
-                 : getcwd(cwd, sizeof cwd) ? cwd
-                                           : ".",
-                 *file == '/' ? "" : "/", file);
+    char cwd[4096];
+    if (*file != '/')
+        buf_printf(out, "%s/", getcwd(cwd, sizeof cwd) ? cwd : ".");
+    buf_puts(out, file);
+}
+
+static void put_owned(char *file, struct buf *out)
+{
+    put_path(file ? file : "", out);
+    base_free(file);
+}
+
+/* Where a command writes that names no file. */
+static void put_default(const struct app *a, const char *name, struct buf *out)
+{
+    const struct job_snapshot *s = a->snap;
+    const char *ptx = s->module ? s->module->path : "FILE.ptx", *own = s->session_path;
+    const struct launch_file *l = s->launches;
+    if (!strcmp(name, "write")) {
+        char *tuned = workspace_tuned_name(ptx);
+        put_path(tuned ? tuned : "", out);
+        buf_puts(out, " and ");
+        put_owned(workspace_launch_name(tuned ? tuned : ""), out);
+        base_free(tuned);
+    } else if (!strcmp(name, "save-launch")) {
+        const char *from = l && l->n ? l->launch[0].file : NULL;
+        put_owned(from ? base_strdup(from) : workspace_launch_name(ptx), out);
+    } else if (!strcmp(name, "report") || !strcmp(name, "save") || !strcmp(name, "note")) {
+        put_path(own ? own : "the session's own file", out);
+        buf_puts(out, !strcmp(name, "report") ? ", .html in place of .json" : "");
+    } else if (a->config_dir) { /* theme, plot, mouse, keys */
+        put_path(a->config_dir, out);
+    } else {
+        buf_puts(out, "the configuration folder");
+    }
+}
+
+/* Where a command that writes would write, as the whole path. */
+static void put_target(const struct app *a, const char *name, const char *args, struct buf *out)
+{
+    static const char *const with_file[] = { "save", "write", "report", "save-launch" };
+    bool file = false;
+    for (size_t i = 0; i < ARRAY_LEN(with_file); i++)
+        file = file || (*args && !strcmp(name, with_file[i]));
+    if (!strcmp(name, "export")) {
+        char format[32], made[64] = "nothing: no such format";
+        size_t n = strcspn(args, " ");
+        snprintf(format, sizeof format, "%.*s", n ? (int)n : 4, n ? args : "text");
+        bool known = export_name(a, format, made, sizeof made);
+        args += n + strspn(args + n, " ");
+        known ? put_path(*args ? args : made, out) : buf_puts(out, made);
+    } else if (file) {
+        put_path(args, out);
+        if (!strcmp(name, "write")) {
+            buf_puts(out, " and ");
+            put_owned(workspace_launch_name(args), out);
+        }
+    } else {
+        put_default(a, name, out);
+    }
+}
+
+static void forget_question(struct app *a)
+{
+    *a->lesson.asked = '\0';
+    base_free(a->lesson.writes);
+    a->lesson.writes = NULL;
 }
 
 unsigned lesson_ask(struct app *a, const char *line, const char *name, const char *args)
 {
-    char path[1600];
-    put_target(name, args, path, sizeof path);
+    struct buf text = { 0 };
+    forget_question(a);
+    buf_printf(&text, "%s writes ", name);
+    put_target(a, name, args, &text);
+    a->lesson.writes = buf_take(&text);
+    if (!a->lesson.writes)
+        return UI_REDRAW;
     snprintf(a->lesson.asked, sizeof a->lesson.asked, "%s", line);
-    app_notice(a, DIAG_WARNING, "%s writes %s", name, path);
+    a->lesson.seen = false;
+    a->overlay = OVERLAY_NONE; /* what it says stands above the panel */
+    app_notice(a, DIAG_WARNING, "%s", a->lesson.writes);
     prompt_open(&a->prompt, PROMPT_CONFIRM, "during a lesson: write it? (y/n) ", "", 0);
     return UI_REDRAW;
 }
@@ -157,10 +217,15 @@ unsigned lesson_ask(struct app *a, const char *line, const char *name, const cha
 unsigned lesson_answer(struct app *a, const char *typed)
 {
     char line[PROMPT_TEXT];
+    bool seen = a->lesson.seen;
     snprintf(line, sizeof line, "%s", a->lesson.asked);
-    *a->lesson.asked = '\0';
+    forget_question(a);
     if (*typed != 'y' && *typed != 'Y') {
         app_notice(a, DIAG_NOTE, "nothing was written");
+        return UI_REDRAW;
+    }
+    if (!seen) {
+        app_notice(a, DIAG_WARNING, "nothing was written: the screen is too small for the whole path");
         return UI_REDRAW;
     }
     a->lesson.agreed = true;
@@ -279,6 +344,10 @@ void view_lesson_update(struct app *a, struct page *p, unsigned w)
 {
     const struct lesson_view *v = &a->lesson;
     page_clear(p);
+    if (v->lesson && v->writes) { /* the question alone: nothing of it may be cut off */
+        page_wrap(a, p, ROLE_WARN, 1, w - 1, v->writes, -1);
+        return;
+    }
     if (!v->lesson || v->hidden)
         return;
     const struct lesson_step *s = &v->lesson->step[v->step];

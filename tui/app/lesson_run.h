@@ -13,7 +13,8 @@ void lesson_close(struct app *a);
 void lesson_move(struct app *a, int by);
 /* Looks whether the present step's check holds; true when that changed. */
 bool lesson_update(struct app *a);
-/* A command that writes waits for a yes; the notice shows the whole path. lesson_answer: what was typed.
+/* A command that writes waits for a yes; the strip above the panel shows the whole path, and a yes
+ * counts only when all of it was drawn. lesson_answer: what was typed; "": no.
  */
 unsigned lesson_ask(struct app *a, const char *line, const char *name, const char *args);
 unsigned lesson_answer(struct app *a, const char *typed);

@@ -222,10 +222,12 @@ static struct rect lesson_strip(struct app *a, struct surface *s, struct rect bo
     struct page p;
     struct lesson_view *v = &a->lesson;
     view_lesson_update(a, &p, (unsigned)body.w);
-    int most = v->part ? body.h - 1 : body.h / 2, step = most > 1 ? most - 1 : 1,
-        from = v->part ? (int)(v->part - 1) * step : 0;
+    bool asks = v->writes != NULL;
+    int most = v->part || asks ? body.h - 1 : body.h / 2, step = most > 1 ? most - 1 : 1,
+        from = v->part && !asks ? (int)(v->part - 1) * step : 0;
     int n = (int)p.n - from > most ? most : (int)p.n - from;
     v->more = (int)p.n - from > most;
+    v->seen = asks && !v->more && body.w >= 10;
     if (n <= 0)
         return body;
     p.line += from;

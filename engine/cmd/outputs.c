@@ -1,0 +1,131 @@
+/* outputs: see outputs.h. */
+#include "engine/cmd/outputs.h"
+
+#include "engine/base/base.h"
+#include "engine/rec/elem.h"
+#include "engine/rec/launch.h"
+#include "engine/tune/tune.h"
+#include "engine/workspace/workspace.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define LIST      "gpulocw-outputs.json"
+#define LIST_MOST ((size_t)1 << 20)
+
+/* What the last launch left in an output buffer. */
+struct output {
+    struct tune_bench *bench;
+    size_t arg;
+};
+static enum status read_output(void *ctx, uint64_t at, void *to, size_t n, struct diags *ds)
+{
+    const struct output *o = ctx;
+    return tune_bench_read(o->bench, o->arg, at, to, n, ds);
+}
+
+static bool is_output(const struct arg_spec *a)
+{
+    return a->kind == ARG_BUFFER && a->output;
+}
+
+/* NAME.bin: a name of the launch description gives no folder. */
+static void put_name(const struct arg_spec *a, struct buf *out)
+{
+    size_t from = out->n;
+    buf_printf(out, "%s.bin", a->name);
+    for (char *c = out->s ? out->s + from : NULL; c && *c; c++)
+        if (*c == '/')
+            *c = '_';
+}
+
+static enum status write_output(struct tune_bench *bench, const struct launch_spec *l, size_t arg,
+                                const char *folder, struct diags *ds)
+{
+    uint64_t n = l->args[arg].count * elem_size(l->args[arg].elem);
+    struct buf path = { 0 };
+    struct output o = { bench, arg };
+    buf_printf(&path, "%s/", folder);
+    put_name(&l->args[arg], &path);
+    enum status st = path.oom ? ST_NOMEM : file_write_parts(path.s, n, read_output, &o, ds);
+    buf_free(&path);
+    return st;
+}
+
+static void put_listed(const struct arg_spec *a, struct buf *out)
+{
+    struct buf name = { 0 };
+    put_name(a, &name);
+    buf_json(out, str_of(name.s ? name.s : ""));
+    buf_free_checked(&name, out);
+}
+
+static enum status write_list(const struct launch_spec *l, const char *folder, struct diags *ds)
+{
+    struct buf path = { 0 }, text = { 0 };
+    const char *before = "";
+    buf_printf(&path, "%s/" LIST, folder);
+    buf_puts(&text, "{\"format\": \"gpulocw-outputs\", \"files\": [");
+    for (size_t i = 0; i < l->nargs; i++)
+        if (is_output(&l->args[i])) {
+            buf_puts(&text, before);
+            put_listed(&l->args[i], &text);
+            before = ", ";
+        }
+    buf_puts(&text, "]}\n");
+    enum status st = path.oom || text.oom ? ST_NOMEM : file_write_atomic(path.s, text.s, text.n, ds);
+    buf_free(&path);
+    buf_free(&text);
+    return st;
+}
+
+/* Is the output's file new, or one that the list names? */
+static enum status check_one(const struct arg_spec *a, const char *folder, const char *list,
+                             struct diags *ds)
+{
+    struct buf path = { 0 }, name = { 0 };
+    struct stat s;
+    buf_printf(&path, "%s/", folder);
+    put_name(a, &path);
+    put_listed(a, &name);
+    enum status st = path.oom || name.oom ? ST_NOMEM : ST_OK;
+    if (st == ST_OK && lstat(path.s, &s) == 0 && !(S_ISREG(s.st_mode) && strstr(list, name.s)))
+        st = workspace_output_refused(path.s, "exists and was not written by gpulocw", ds);
+    buf_free(&path);
+    buf_free(&name);
+    return st;
+}
+
+enum status outputs_check(const struct launch_spec *l, const char *folder, bool force, struct diags *ds)
+{
+    struct buf path = { 0 };
+    char *list = NULL;
+    size_t n;
+    if (force || !l)
+        return ST_OK;
+    buf_printf(&path, "%s/" LIST, folder);
+    enum status st = path.oom ? ST_NOMEM : workspace_output_check(path.s, false, ds);
+    bool read = st == ST_OK && file_read_regular(path.s, LIST_MOST, &list, &n, NULL) == ST_OK;
+    for (size_t i = 0; i < l->nargs && st == ST_OK; i++)
+        if (is_output(&l->args[i]))
+            st = check_one(&l->args[i], folder, read ? list : "", ds);
+    base_free(read ? list : NULL);
+    buf_free(&path);
+    return st;
+}
+
+enum status outputs_write(struct tune_bench *bench, const struct launch_spec *l, const char *folder,
+                          struct diags *ds)
+{
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        diag_error(ds, "io", "cannot make folder '%s': %s", folder, strerror(errno));
+        return ST_IO;
+    }
+    /* the list first: a file that a full disk cuts off the next run may replace */
+    enum status st = write_list(l, folder, ds);
+    for (size_t i = 0; i < l->nargs && st == ST_OK; i++)
+        if (is_output(&l->args[i]))
+            st = write_output(bench, l, i, folder, ds);
+    return st;
+}

@@ -1,0 +1,18 @@
+/* outputs: the folder of `run --outputs`. */
+#ifndef GPULOCW_CMD_OUTPUTS_H
+#define GPULOCW_CMD_OUTPUTS_H
+
+#include "engine/base/base.h"
+
+struct launch_spec;
+struct tune_bench;
+
+/* Raw bytes bear no mark: the folder's list, gpulocw-outputs.json, names the files that are ours.
+ * ST_USAGE with a diagnostic: a file of an output's name is there that the list does not name, and not
+ * `force`. A folder that is not there is all right. */
+enum status outputs_check(const struct launch_spec *l, const char *folder, bool force, struct diags *ds);
+/* Makes the folder and writes NAME.bin of every output, raw and little-endian, then the list. */
+enum status outputs_write(struct tune_bench *bench, const struct launch_spec *l, const char *folder,
+                          struct diags *ds);
+
+#endif
