@@ -3,6 +3,7 @@
 #define GPULOCW_CMD_CMD_INT_H
 
 #include "engine/base/base.h"
+#include "engine/tune/tune.h"
 
 #include <stdio.h>
 
@@ -72,6 +73,10 @@ void cmd_side_by_side(const struct ptx_module *original, const struct pass_outpu
                       bool color, bool utf8, struct buf *out);
 /* Options that contradict each other or do nothing without another: ST_REFUSED with what to change. */
 enum status cmd_contradictions(const struct options *o, struct diags *ds);
+/* What --prove says, `unasked` where it is not there. ST_USAGE, with a diagnostic: neither quick nor
+ * full. */
+enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune_level *level,
+                            struct diags *ds);
 /* A bypass at the threshold that bypasses nothing is legal, and said: true. */
 bool cmd_say_idle(const struct options *o, struct diags *ds);
 /* analyze --schedules (cmd_schedule.c). */

@@ -139,13 +139,14 @@ static void put_run(const struct args *a, const struct workspace *s, const struc
     }
 }
 
-static bool level_of(const char *text, enum tune_level *level, struct diags *ds)
+enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune_level *level,
+                            struct diags *ds)
 {
-    *level = text && strcmp(text, "full") == 0 ? TUNE_FULL : TUNE_QUICK;
+    *level = !text ? unasked : strcmp(text, "full") == 0 ? TUNE_FULL : TUNE_QUICK;
     if (!text || *level == TUNE_FULL || strcmp(text, "quick") == 0)
-        return true;
+        return ST_OK;
     diag_error(ds, "usage", "--prove takes quick or full, not '%s'", text);
-    return false;
+    return ST_USAGE;
 }
 
 /* A proof keeps copies of what the original wrote: unasked, only where the buffers are no larger than
@@ -205,8 +206,8 @@ int cmd_run(struct args *a)
     struct tune_proof proof = { 0 };
     enum tune_level level = TUNE_QUICK;
     enum status st = cmd_contradictions(&a->options, &ds);
-    if (st == ST_OK && !level_of(a->prove, &level, &ds))
-        st = ST_USAGE;
+    if (st == ST_OK)
+        st = cmd_prove_level(a->prove, TUNE_QUICK, &level, &ds);
     if (st == ST_OK)
         st = measurement_bench(&s, a, &bench, &ds);
     if (st == ST_OK && a->outputs)

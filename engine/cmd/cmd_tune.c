@@ -366,8 +366,8 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
     buf_free(&out);
 }
 
-static enum status tune_all(struct measurement *w, struct tune_bench *bench, const struct workspace *s,
-                            struct tune_found *best)
+static enum status tune_all(struct measurement *w, enum tune_level level, struct tune_bench *bench,
+                            const struct workspace *s, struct tune_found *best)
 {
     struct tune_found *f = base_alloc(ARRAY_LEN(compared) * sizeof *f);
     struct tuning t = { .w = w };
@@ -378,7 +378,7 @@ static enum status tune_all(struct measurement *w, struct tune_bench *bench, con
         struct tune_search_opts o = { .method = compared[n],
                                       .budget_launches = (unsigned)w->a->budget,
                                       .budget_seconds = w->a->budget_seconds,
-                                      .prove = TUNE_FULL };
+                                      .prove = level };
         st = tune_search(bench, &o, &ob, &f[n], w->ds);
         if (st == ST_OK && (!n || gain_of(&f[n]) > gain_of(best)))
             *best = f[n];
@@ -402,7 +402,6 @@ static enum status tune_one(struct measurement *w, struct tune_bench *bench, con
     o->budget_launches = (unsigned)w->a->budget;
     o->budget_seconds = w->a->budget_seconds;
     o->combine = (unsigned)w->a->combine;
-    o->prove = w->a->prove && strcmp(w->a->prove, "quick") == 0 ? TUNE_QUICK : TUNE_FULL;
     o->other = other;
     o->nother = other_sets(s, other, ARRAY_LEN(other));
     enum status st = tune_search(bench, o, &ob, found, w->ds);
@@ -461,12 +460,13 @@ static enum status keep_trail(struct measurement *w, const struct tune_search_op
     return w->session ? session_save(w->session, w->ds) : ST_OK;
 }
 
-static enum status tune_launched(struct args *a, struct workspace *s, struct diags *ds)
+static enum status tune_launched(struct args *a, enum tune_level level, struct workspace *s,
+                                 struct diags *ds)
 {
     struct tune_bench *bench = NULL;
     struct tune_found *found = base_alloc(sizeof *found);
     struct measurement w = { .a = a, .ds = ds };
-    struct tune_search_opts o = { 0 };
+    struct tune_search_opts o = { .prove = level };
     struct session *old = NULL;
     enum status st = found ? measurement_bench(s, a, &bench, ds) : ST_NOMEM;
     if (st == ST_OK)
@@ -476,7 +476,7 @@ static enum status tune_launched(struct args *a, struct workspace *s, struct dia
     if (st == ST_OK)
         st = keep_trail(&w, &o);
     if (st == ST_OK) {
-        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, bench, s, found)
+        st = a->method && strcmp(a->method, "all") == 0 ? tune_all(&w, level, bench, s, found)
                                                         : tune_one(&w, bench, s, &o, found);
         if (w.session) {
             *w.run->found = *found;
@@ -513,17 +513,18 @@ int cmd_tune(struct args *a)
     struct diags ds = { 0 };
     struct workspace s = { 0 };
     char *beside = a->launch || !a->nfiles ? NULL : launch_beside(a->file[0]);
-    enum status st = check_applied(a, &ds);
-    if (st != ST_OK) {
-        /* told; nothing was searched in vain */
-    } else if (a->nfiles && !a->launch && !beside) {
+    enum tune_level level;
+    enum status st = cmd_prove_level(a->prove, TUNE_FULL, &level, &ds);
+    if (st == ST_OK)
+        st = check_applied(a, &ds); /* before anything is searched in vain */
+    if (st == ST_OK && a->nfiles && !a->launch && !beside) {
         st = workspace_ptx(&s, a, &ds);
         if (st == ST_OK)
             st = workspace_launch(&s, a, false, &ds);
         if (st == ST_OK)
             st = tune_unlaunched(a, &s, &ds);
-    } else {
-        st = tune_launched(a, &s, &ds);
+    } else if (st == ST_OK) {
+        st = tune_launched(a, level, &s, &ds);
     }
     base_free(beside);
     workspace_close(&s);
