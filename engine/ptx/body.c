@@ -294,6 +294,7 @@ static void keep_body(struct ptx_parser *p, struct ptx_func *f)
     f->vars = PTX_KEEP(p, p->vars);
     f->locs = PTX_KEEP(p, p->locs);
     f->loc_stmt = PTX_KEEP(p, p->loc_stmt);
+    ptx_regs_forget(p);
     if (p->oom || arena_failed(p->a))
         f->ninsts = f->nstmts = f->nlabels = f->nregs = f->nvars = f->nlocs = 0;
 }

@@ -81,6 +81,7 @@ struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_na
                             .index = PTX_NO_INDEX,
                             .at = at };
     p->bucket[b] = (uint32_t)p->names.n;
+    p->module_regs = p->module_regs || (!e->scope && (kind == NAME_REG || kind == NAME_RANGE));
     return e;
 }
 
@@ -148,6 +149,19 @@ void ptx_range_declare(struct ptx_parser *p, struct str prefix, uint64_t n, unsi
     struct ptx_range *r = PTX_PUSH(p, p->ranges);
     if (r)
         *r = (struct ptx_range){ .count = n };
+}
+
+void ptx_regs_forget(struct ptx_parser *p)
+{
+    for (uint32_t i = 0; p->module_regs && i < p->names.n; i++)
+        if (p->names.v[i].kind == NAME_REG)
+            p->names.v[i].index = PTX_NO_INDEX;
+    for (uint32_t i = 0; p->module_regs && i < p->ranges.n; i++) {
+        struct ptx_range *r = &p->ranges.v[i];
+        base_free(r->dense);
+        strmap_free(&r->sparse);
+        *r = (struct ptx_range){ .count = r->count };
+    }
 }
 
 static uint32_t make_reg(struct ptx_parser *p, struct str name, const struct ptx_name *decl)

@@ -75,6 +75,7 @@ struct ptx_parser {
     uint32_t *bucket, nbucket; /* head of each chain, +1 */
     PTX_VEC(struct ptx_range) ranges;
     bool digit_names; /* some register declared by itself ends in a digit */
+    bool module_regs; /* registers are declared outside of functions */
 
     PTX_VEC(struct ptx_symbol *) globals;
     PTX_VEC(struct ptx_func *) funcs;
@@ -191,6 +192,8 @@ const char *ptx_nearest(struct str name, const char *(*at)(void *ctx, size_t i),
 void ptx_names_reset(struct ptx_parser *p, uint32_t names, uint32_t ranges);
 void ptx_scope_open(struct ptx_parser *p);
 void ptx_scope_close(struct ptx_parser *p);
+/* Registers of the module are each function's own: forgets which numbers they had in the last one. */
+void ptx_regs_forget(struct ptx_parser *p);
 struct ptx_name *ptx_name_find(struct ptx_parser *p, struct str name, enum ptx_name_kind kind);
 /* Declares in the current scope; ptx-redefined when the scope has it. NULL then or on oom. */
 struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_name_kind kind,
