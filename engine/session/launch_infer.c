@@ -306,6 +306,7 @@ static void infer_buffer(const struct guess *g, uint64_t seed, const struct para
     a->count = size.count;
     a->output = u->stored;
     a->tolerance = u->float_atomic ? 1e-4 : 0;
+    a->atomic = u->float_atomic;
     a->init.kind = (u->loaded || !u->address) && !(g->zero && u->stored) ? INIT_RANDOM : INIT_FILL;
     a->init.seed = seed;
     a->init.integral = !floating(a->elem);

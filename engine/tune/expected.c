@@ -35,28 +35,22 @@ static double element(const uint8_t *p, enum elem e)
     return (double)i;
 }
 
-double tune_tolerance_floor(const struct arg_spec *a, const uint8_t *bytes, uint64_t n)
+/* A stated tolerance is relative to the larger magnitude, or to 1 where that is more. Ours is relative
+ * to this element's own magnitudes alone: a large sum elsewhere in the buffer forgives it nothing. */
+bool tune_within(const struct arg_spec *arg, double x, double y)
 {
-    double most = 0;
-    for (uint64_t i = 0; a->atomic && i < n; i++) {
-        double x = fabs(element(bytes + i * elem_size(a->elem), a->elem));
-        most = isfinite(x) && x > most ? x : most;
-    }
-    return a->atomic ? most : 1;
+    if (x == y || (isnan(x) && isnan(y)))
+        return true;
+    double own = fmax(fabs(x), fabs(y));
+    return isfinite(own) && fabs(x - y) <= arg->tolerance * (arg->atomic ? own : fmax(1, own));
 }
 
-/* Relative to the larger magnitude, or to the floor where that is more. NaN equals NaN. a: the
- * original's. */
 static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *arg, uint64_t n)
 {
     size_t w = elem_size(arg->elem);
-    double floor = tune_tolerance_floor(arg, a, n);
-    for (uint64_t i = 0; i < n; i++) {
-        double x = element(a + i * w, arg->elem), y = element(b + i * w, arg->elem);
-        double scale = fmax(floor, fmax(fabs(x), fabs(y)));
-        if (!(isnan(x) && isnan(y)) && !(x == y) && !(fabs(x - y) <= arg->tolerance * scale))
+    for (uint64_t i = 0; i < n; i++)
+        if (!tune_within(arg, element(a + i * w, arg->elem), element(b + i * w, arg->elem)))
             return false;
-    }
     return true;
 }
 

@@ -142,11 +142,9 @@ static uint64_t first_beyond(const struct arg_spec *a, const struct kept *k, con
     uint64_t w = a ? elem_size(a->elem) : 1, i = first_difference(k->bytes, now, k->n) / w;
     if (!a || !(a->tolerance > 0))
         return i;
-    double floor = tune_tolerance_floor(a, k->bytes, k->n / w);
     for (; i < k->n / w; i++) {
         double x = number(k->bytes + i * w, a->elem), y = number(now + i * w, a->elem);
-        if (x != y && !(isnan(x) && isnan(y)) &&
-            !(fabs(x - y) <= a->tolerance * fmax(floor, fmax(fabs(x), fabs(y)))))
+        if (!tune_within(a, x, y))
             return i;
     }
     return k->n / w;

@@ -9,7 +9,8 @@
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
-/* relative; what a sum of some thousand floats loses by its order, with a margin */
+/* relative to each element alone; what a sum of some thousand floats loses by its order, with a margin
+ */
 #define ATOMIC_TOLERANCE 1e-4
 
 static bool is_float(enum ptx_type t)

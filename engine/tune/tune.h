@@ -96,10 +96,11 @@ enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void 
                             struct diags *ds);
 
 /* Float atomics in a launch's kernel, in functions where that calls any, or in the launches before it:
- * outputs of floats that state no tolerance get one (relative 1e-4). Returns how many did. */
-#define TUNE_TOLERATED                                                                                  \
-    "float atomics add in any order: outputs without a stated tolerance are compared within 1e-4, not " \
-    "bit by bit"
+ * outputs of floats that state no tolerance get one (1e-4 of each element's own magnitude). Returns how
+ * many did. */
+#define TUNE_TOLERATED                                                                                \
+    "float atomics add in any order: outputs without a stated tolerance are compared within 1e-4 of " \
+    "each element's own magnitude, not bit by bit"
 unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
 
 #endif

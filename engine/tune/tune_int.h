@@ -90,9 +90,9 @@ struct tune_expected {
 enum status tune_keep_expected(struct tune_bench *b, struct diags *ds);
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds);
 void tune_free_expected(struct tune_bench *b);
-/* What a tolerance is relative to at least: 1 where the user stated it; where it is ours, the largest
- * magnitude of what the original left. */
-double tune_tolerance_floor(const struct arg_spec *a, const uint8_t *bytes, uint64_t n);
+/* Whether an element may differ so much: |x-y| <= tolerance * max(|x|,|y|), where the user stated it
+ * with 1 for a smaller maximum. NaN equals NaN. */
+bool tune_within(const struct arg_spec *arg, double x, double y);
 /* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
  * replaced in *o by what was found; *voted: the elected π or number of agents, else as it is; said: how,
  * one sentence each. */

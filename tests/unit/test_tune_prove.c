@@ -2,6 +2,9 @@
 #include "tests/unit/tune_support.h"
 
 #include "engine/tune/prove.h"
+#include "engine/tune/tune_int.h"
+
+#include <math.h>
 
 #define HEAD ".version 7.0\n.target sm_80\n.address_size 64\n"
 #define ENTRY                                                                                        \
@@ -266,6 +269,43 @@ static void test_tolerance_is_for_what_atomics_reach(void **state)
     assert_int_equal(tolerated("  st.global.f32 [%d7], %f1;\n", false, &b, &out), 0);
 }
 
+/* A buffer with 1e8 in element 0 forgives element 1 nothing. */
+static void test_each_element_has_its_own_tolerance(void **state)
+{
+    (void)state;
+    struct arg_spec ours = { .kind = ARG_BUFFER, .elem = ELEM_F32, .tolerance = 1e-4, .atomic = true },
+                    stated = { .kind = ARG_BUFFER, .elem = ELEM_F32, .tolerance = 1e-4 };
+    assert_true(tune_within(&ours, 1e8, 1e8 + 8));
+    assert_true(!tune_within(&ours, 1e8, 1.001e8));
+    assert_true(tune_within(&ours, 1e-6, 1.00001e-6));
+    assert_true(!tune_within(&ours, 1e-6, 1.1e-6));
+    assert_true(!tune_within(&ours, 0, 1e-9));
+    assert_true(tune_within(&ours, NAN, NAN));
+    assert_true(!tune_within(&ours, NAN, 1));
+    assert_true(!tune_within(&ours, INFINITY, 1));
+    assert_true(tune_within(&stated, 1e-6, 1.1e-6));
+}
+
+/* 1e8 summed into element 0, so many millionths into element 1 */
+#define SUMS(small)                                                                       \
+    HEAD ENTRY "  .reg .f32 %f<9>;\n  mov.f32 %f1, 0f4CBEBC20; mov.f32 %f2, " small ";\n" \
+               "  ld.param.u64 %d9, [out];\n"                                             \
+               "  red.global.add.f32 [%d9], %f1;\n  red.global.add.f32 [%d9+4], %f2;\n  ret;\n}\n"
+static void test_a_small_wrong_sum_beside_a_large_one_is_told(void **state)
+{
+    (void)state;
+    struct bench t;
+    bench_open(&t);
+    t.args[2].elem = ELEM_F32;
+    t.args[2].tolerance = 1e-4;
+    t.args[2].atomic = true;
+    struct tune_proof p = prove(&t, SUMS("0f358637BD"), SUMS("0f358637BE"), TUNE_FULL);
+    assert_int_equal(p.verdict, PROOF_HOLDS);
+    p = prove(&t, SUMS("0f358637BD"), SUMS("0f35C637BD"), TUNE_FULL);
+    assert_int_equal(p.verdict, PROOF_BROKEN);
+    bench_shut(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +323,8 @@ int main(void)
         cmocka_unit_test(test_module_variables_are_compared),
         cmocka_unit_test(test_a_rewrite_that_fails_is_no_proof),
         cmocka_unit_test(test_tolerance_is_for_what_atomics_reach),
+        cmocka_unit_test(test_each_element_has_its_own_tolerance),
+        cmocka_unit_test(test_a_small_wrong_sum_beside_a_large_one_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
