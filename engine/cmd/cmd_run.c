@@ -124,11 +124,11 @@ static struct load_classes classes_of(const struct workspace *s, const struct re
 }
 
 static void put_run(const struct args *a, const struct workspace *s, const struct result *r,
-                    struct diags *ds, struct buf *out)
+                    const struct tune_proof *proof, struct diags *ds, struct buf *out)
 {
     struct load_classes c = classes_of(s, r, ds);
     if (a->json) {
-        json_result(r, &s->info, s->kernel, &c, out);
+        json_result(r, &s->info, s->kernel, &c, a->prove ? proof : NULL, out);
         return;
     }
     cmd_result_text(r, &s->info, s->kernel, out);
@@ -176,24 +176,11 @@ static enum status prove_run(const struct args *a, const struct workspace *s, st
 
 static void put_proof(const struct args *a, const struct tune_proof *p, struct buf *out)
 {
-    if (!a->prove)
+    if (!a->prove || a->json)
         return;
-    if (!a->json) {
-        buf_puts(out, "proof     ");
-        tune_proof_text(p, out);
-        buf_puts(out, "\n");
-        return;
-    }
-    while (out->n &&
-           (out->s[out->n - 1] == '\n' ||
-            out->s[out->n - 1] == '}')) /* the document's end; what comes before it ends in a value */
-        if (out->s[--out->n] == '}')
-            break;
-    while (out->n && out->s[out->n - 1] == '\n')
-        out->n--;
-    buf_puts(out, ",\n  \"proof\": ");
-    tune_proof_json(p, out);
-    buf_puts(out, "\n}\n");
+    buf_puts(out, "proof     ");
+    tune_proof_text(p, out);
+    buf_puts(out, "\n");
 }
 
 int cmd_run(struct args *a)
@@ -218,7 +205,7 @@ int cmd_run(struct args *a)
         st = prove_run(a, &s, bench, level, &r, &proof, &ds);
     if (st == ST_OK) {
         cmd_say_idle(&a->options, &ds);
-        put_run(a, &s, &r, &ds, &out);
+        put_run(a, &s, &r, &proof, &ds, &out);
         put_proof(a, &proof, &out);
         cmd_put(&out);
         enum status kept = save_run(a, &s, &r, &ds);

@@ -80,13 +80,17 @@ static void put_classes(struct jw *w, const struct load_classes *c)
     jw_end_arr(w);
 }
 
+static void put_proof(struct jw *w, const struct tune_proof *p);
+
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
-                 const struct load_classes *classes, struct buf *out)
+                 const struct load_classes *classes, const struct tune_proof *proof, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-result");
     put_subject(&w, dev, kernel);
     put_result(&w, r);
     put_classes(&w, classes);
+    if (proof)
+        put_proof(&w, proof);
     finish(&w);
 }
 
@@ -405,6 +409,7 @@ static void put_advice(struct jw *w, const struct tune_advice *v, size_t n)
 
 static void put_proof(struct jw *w, const struct tune_proof *p)
 {
+    static const char *const verdict[] = { "not-proven", "holds", "broken" };
     struct buf text = { 0 };
     jw_key(w, "proof");
     tune_proof_text(p, &text);
@@ -413,6 +418,10 @@ static void put_proof(struct jw *w, const struct tune_proof *p)
     jw_str(w, p->level == TUNE_FULL ? "full" : "quick");
     jw_key(w, "text");
     jw_str(w, text.s ? text.s : "");
+    jw_key(w, "verdict");
+    jw_str(w, verdict[p->verdict]);
+    jw_key(w, "message");
+    jw_str(w, p->message);
     jw_key(w, "holds");
     jw_bool(w, p->verdict == PROOF_HOLDS);
     put_num(w, "orders", p->orders);

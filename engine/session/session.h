@@ -17,6 +17,7 @@ struct dev_pool_member;
 struct launch_spec;
 struct ptx_module;
 struct sim_preset;
+struct tune_proof;
 struct tune_advice;
 struct tune_found;
 struct tune_pi_forecast;
@@ -150,7 +151,7 @@ struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx
                                     const char *kernel);
 /* classes: NULL: not known (a kept result). */
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
-                 const struct load_classes *classes, struct buf *out);
+                 const struct load_classes *classes, const struct tune_proof *proof, struct buf *out);
 void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
                 struct buf *out);
 /* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are

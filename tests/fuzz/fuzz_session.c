@@ -97,7 +97,7 @@ static void sessions(const char *path)
             else if (copy.kind == RUN_TUNE)
                 json_found(copy.found, NULL, 0, &copy.dev, copy.kernel, &out);
             else
-                json_result(&copy.one, &copy.dev, copy.kernel, NULL, &out);
+                json_result(&copy.one, &copy.dev, copy.kernel, NULL, NULL, &out);
             session_run_clear(&copy);
         }
         session_free(s);

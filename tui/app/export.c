@@ -211,7 +211,7 @@ static void export_json(struct app *a, struct buf *out)
     else if (r->kind == RUN_TUNE)
         json_found(r->found, NULL, 0, &r->dev, r->kernel, out);
     else
-        json_result(&r->one, &r->dev, r->kernel, NULL, out);
+        json_result(&r->one, &r->dev, r->kernel, NULL, NULL, out);
 }
 
 static void put_plot_svg(struct app *a, struct buf *out)
