@@ -35,6 +35,7 @@ while [ $# -gt 0 ]; do
 done
 if [ -x "$here/fuzz_ptx" ]; then root=$here; bin=${bin:-$here}; work=${work:-$here/work}; else root=$(cd "$here/../.." && pwd); bin=${bin:-$root/build/fuzz}; work=${work:-$root/build/fuzz/work}; fi
 mkdir -p "$work/reports" && work=$(cd "$work" && pwd) || exit 2
+export LD_LIBRARY_PATH=$here${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}   # libcjson lies beside the binaries where it is no static library
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:handle_abort=1}
 
 # One process at a time until the executions, or the seconds, are spent. Appends "executions reports" to OUT.
