@@ -7,7 +7,7 @@ files=$(git ls-files 'engine/*.[ch]' 'tui/*.[ch]')
 echo "files in the fullest room: $(for f in $(git ls-files 'engine/*.[chd]*' 'tui/*.[chd]*'); do dirname "$f"; done | grep -v presets | sort | uniq -c | sort -rn | head -1 | awk '{ print $1 " (" $2 ")" }')"
 echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep -v heldout) | awk 'length($0) > 110' | wc -l)"
 echo "longest header: $(wc -l $(git ls-files 'engine/*.h' 'tui/*.h') | grep -v total | sort -rn | head -1 | awk '{ print $1 " lines (" $2 ")" }')"
-echo "header lines with three or more members: $(cat $(git ls-files 'engine/*.h' 'tui/*.h') | grep -cE '^    [a-z][a-z0-9_ *]+[a-z0-9_]+(, \*?[a-z0-9_\[\]]+){2,};')"
+echo "header lines with three or more members: $(cat $(git ls-files 'engine/*.h' 'tui/*.h') | grep -cE '^ +[a-z][a-zA-Z0-9_ *]* [*]?[a-z0-9_]+([[][^]]*[]])?(, [*]?[a-z0-9_]+([[][^]]*[]])?){2,};')"
 echo "asserts of several claims: $(cat $(git ls-files 'tests/*.[ch]') | grep -cE 'assert_true\(.*&&')"
 echo "objects: $(find "$b/engine" "$b/tui" -name '*.o' | wc -l)"
 for row in engine/ptx/ops.def engine/rec/options.def engine/rec/options.h engine/tune/tune.h engine/rec/launch.h; do
