@@ -1,4 +1,4 @@
-/* box: exact request counts without running anything.
+/* closed_form: exact request counts without running anything.
  *
  * For a fixed warp of the CTA the address of a lane is
  *     lane(l) + c + sum_i coef_i * v_i ,   v_i = ctaid.x, .y, .z and loop iterations,

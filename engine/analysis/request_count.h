@@ -1,4 +1,4 @@
-/* tally: what one memory request of a warp costs, and sums of such requests.
+/* request_count: what one memory request of a warp costs, and sums of such requests.
  * A request is one warp instruction with at least one active lane. Sectors are
  * 32 bytes, lines 128; both are counted over active lanes only. The paper's
  * metric (coalesce, equation 1) is taken from the same request. */

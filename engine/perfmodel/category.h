@@ -4,7 +4,7 @@
 
 #include "engine/base/base.h"
 
-/* ---- curves: categories by stated numeric rules (docs/categories.md) ---- */
+/* ---- curves: categories by stated numeric rules (docs/concepts.md) ---- */
 #define MODEL_CATEGORIES(X)                   \
     X(BYPASS_FAVOURITE, "bypass-favourite")   \
     X(CACHE_FAVOURITE, "cache-favourite")     \

@@ -12,7 +12,7 @@ static inline uint64_t dim3u_count(struct dim3u d)
     return (uint64_t)d.x * d.y * d.z;
 }
 
-/* ---- launch description (docs/cli.md "Launch description") ---- */
+/* ---- launch description (docs/reference/launch.md "Launch description") ---- */
 #define ELEM_LIST(X) \
     X(U8, "u8", 1)   \
     X(S8, "s8", 1)   \

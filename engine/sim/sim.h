@@ -1,9 +1,9 @@
 /* sim: the simulated device's engine. Executes real PTX (SIMT, 32 lanes), and
  * models L1, L2, DRAM and SM timing. Knows nothing of sessions or options.
  *
- *   exec_*   decode once -> run warps (functional truth)
- *   cache_*  sectored caches, MSHRs, policies
- *   time_*   SMs: schedulers, scoreboard, LSU; CTA dispatch; memory system
+ *   exec     decode once -> run warps (functional truth)
+ *   cache    sectored caches, MSHRs, policies
+ *   timing   SMs: schedulers, scoreboard, LSU; CTA dispatch; memory system
  *
  * Determinism: the same launch gives the same numbers and bytes for any thread count. */
 #ifndef GPULOCW_SIM_SIM_H

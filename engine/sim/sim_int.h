@@ -1,5 +1,5 @@
-/* sim_int: private to engine/sim. What the functional half (mem, program,
- * decode_*, exec_*) and the timing half (cache_*, time_*) share.
+/* sim_int: private to engine/sim. What the functional half (mem, decode,
+ * exec) and the timing half (cache, timing) share.
  *
  *   sim_load --> struct sim_program: code[] (one exec_inst per PTX instruction)
  *   exec_launch_new --> launch-wide state      (one per sim_run)

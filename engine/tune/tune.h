@@ -90,7 +90,6 @@ enum status tune_prove(struct tune_bench *b, const struct options *o, enum tune_
                        struct tune_proof *out, struct diags *ds);
 /* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
 void tune_proof_text(const struct tune_proof *p, struct buf *out);
-void tune_proof_json(const struct tune_proof *p, struct buf *out); /* an object */
 /* n bytes of an argument's buffer as the last launch of the bench's own device left them. */
 enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void *bytes, uint64_t n,
                             struct diags *ds);

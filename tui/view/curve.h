@@ -1,4 +1,4 @@
-/* view_curve: the parts of the locality panel that come from one SM's trace: the
+/* curve: the parts of the locality panel that come from one SM's trace: the
  * miss-ratio curve and the footprint of each array. */
 #ifndef GPULOCW_TUI_VIEW_CURVE_H
 #define GPULOCW_TUI_VIEW_CURVE_H

@@ -1,4 +1,4 @@
-/* view_search: a search of the best configuration while it goes on, and what the
+/* search: a search of the best configuration while it goes on, and what the
  * cost model says before anything runs; parts of other panels. */
 #ifndef GPULOCW_TUI_VIEW_SEARCH_H
 #define GPULOCW_TUI_VIEW_SEARCH_H

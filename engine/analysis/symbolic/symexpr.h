@@ -1,4 +1,4 @@
-/* ax: symbolic values of registers. Immutable, hash-consed nodes: two equal
+/* symexpr: symbolic values of registers. Immutable, hash-consed nodes: two equal
  * expressions of one pool are one pointer. Arithmetic is modulo 2^bits, as the
  * machine's; `lo..hi` is a proven interval of the value read as a signed number
  * of that width (the full range when nothing is known), so that a widening

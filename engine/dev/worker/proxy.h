@@ -1,4 +1,4 @@
-/* dev_proxy, private to dev: a device that lives in a worker process. */
+/* proxy, private to dev: a device that lives in a worker process. */
 #ifndef GPULOCW_DEV_WORKER_PROXY_H
 #define GPULOCW_DEV_WORKER_PROXY_H
 

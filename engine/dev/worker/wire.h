@@ -1,4 +1,4 @@
-/* dev_wire, private to dev: the worker protocol, version 9.
+/* wire, private to dev: the worker protocol, version 9.
  *
  *   frame:  head | payload | newline                                   little-endian throughout
  *   head:   "GLW" version(1) | type u32 | length u64 | number u64 | part u32 |

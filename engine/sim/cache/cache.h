@@ -1,4 +1,4 @@
-/* cache_int: private to engine/sim. The cache model: tags and policies, no clock
+/* cache: private to engine/sim. The cache model: tags and policies, no clock
  * of its own. Times are SM cycles (uint32_t); addresses come as line numbers
  * (device address / 128) and masks of 32-byte sectors (bit 0: lowest address).
  *

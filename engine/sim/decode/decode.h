@@ -2,13 +2,13 @@
  * engine/ptx/ops.def; a token without a decoder does not compile.
  *
  *   decode.c        operands to slots, constants, special registers, registers of a function
- *   func.c   a function's instructions: order of blocks, groups of accesses
- *   live.c   liveness, and how many registers that takes
- *   slot.c   registers to slots
- *   reach.c  which global memory an access can reach
- *   timing_slice.c   what a timing sample need not compute
- *   lane.c   arithmetic: rows of lanes.def, else scalar.def
- *   decode_*.c      the families */
+ *   func.c          a function's instructions: order of blocks, groups of accesses
+ *   live.c          liveness, and how many registers that takes
+ *   slot.c          registers to slots
+ *   reach.c         which global memory an access can reach
+ *   timing_slice.c  what a timing sample need not compute
+ *   lane.c          arithmetic: rows of lanes.def, else scalar.def
+ *   the others      a family of instructions each */
 #ifndef GPULOCW_SIM_DECODE_DECODE_H
 #define GPULOCW_SIM_DECODE_DECODE_H
 

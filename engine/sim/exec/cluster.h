@@ -1,4 +1,4 @@
-/* exec_cluster: CTAs of one cluster, and the sanitiser's interface. Part of exec.h.
+/* cluster: CTAs of one cluster, and the sanitiser's interface. Part of exec.h.
  *
  * A cluster's CTAs belong to one worker and take turns. To drivers its first CTA is the CTA:
  * exec_cta_start, _nwarps, _warp, _done and _run speak of the whole cluster. Each CTA has its own shared

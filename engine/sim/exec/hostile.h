@@ -1,4 +1,4 @@
-/* exec_hostile: the most hostile machine that the ISA allows (sim_launch.hostile). Part of exec.h. */
+/* hostile: the most hostile machine that the ISA allows (sim_launch.hostile). Part of exec.h. */
 #ifndef GPULOCW_SIM_EXEC_HOSTILE_H
 #define GPULOCW_SIM_EXEC_HOSTILE_H
 

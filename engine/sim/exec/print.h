@@ -1,4 +1,4 @@
-/* exec_print: functions that device code calls and the driver provides. */
+/* print: functions that device code calls and the driver provides. */
 #ifndef GPULOCW_SIM_EXEC_PRINT_H
 #define GPULOCW_SIM_EXEC_PRINT_H
 

@@ -1,4 +1,4 @@
-/* exec_shadow: who last used memory, for the sanitiser (check.c).
+/* shadow: who last used memory, for the sanitiser (check.c).
  *
  * Blocks of 1 KB, made when they are first touched. A block is cut into granules of 32 bytes, or of 4 or
  * 1 as soon as an access asks for less; granules with one history share one record of it, so that what

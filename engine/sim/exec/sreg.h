@@ -1,4 +1,4 @@
-/* exec_sreg: where the values of special registers are, and who fills them in. */
+/* sreg: where the values of special registers are, and who fills them in. */
 #ifndef GPULOCW_SIM_EXEC_SREG_H
 #define GPULOCW_SIM_EXEC_SREG_H
 

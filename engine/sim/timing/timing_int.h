@@ -1,17 +1,17 @@
-/* time_int: private to the timing half of engine/sim.
+/* timing_int: private to the timing half of engine/sim.
  *
- *   timing_plan    what each instruction costs, and the order ptxas would give it
- *   timing_fold    additions of addresses, as an assembler makes them
- *   timing_call    what calls, returns and the driver's functions cost
- *   timing_access  32 addresses -> sectors per line, bank conflicts
- *   timing_warp    runs a region of a warp's code (exec_step) and keeps it to be timed
- *   timing_sm      schedulers, scoreboard, units: which warp issues when
- *   timing_lsu     load/store unit and L1; requests to the memory system
- *   timing_mem     L2 slices, DRAM channels, interconnect: shared by the SMs of a group
- *   timing_group   SMs stepped together in epochs; CTA dispatch
- *   timing_pool    host threads that step the SMs of a group
- *   timing_phase   warps that do not keep step, in launches longer than the sample
- *   time         sampling policy, extrapolation, statistics
+ *   plan    what each instruction costs, and the order ptxas would give it
+ *   fold    additions of addresses, as an assembler makes them
+ *   call    what calls, returns and the driver's functions cost
+ *   access  32 addresses -> sectors per line, bank conflicts
+ *   warp    runs a region of a warp's code (exec_step) and keeps it to be timed
+ *   sm      schedulers, scoreboard, units: which warp issues when
+ *   lsu     load/store unit and L1; requests to the memory system
+ *   mem     L2 slices, DRAM channels, interconnect: shared by the SMs of a group
+ *   group   SMs stepped together in epochs; CTA dispatch
+ *   pool    host threads that step the SMs of a group
+ *   phase   warps that do not keep step, in launches longer than the sample
+ *   timing  sampling policy, extrapolation, statistics
  *
  * Every cost of an issued instruction is known when it issues: queues are kept as
  * the time at which they are next free, so nothing is ever called back and SMs

@@ -1,4 +1,4 @@
-/* exec_lanes: bodies of lanes.def. Included by one file per instruction set, which has set the
+/* bodies: bodies of lanes.def. Included by one file per instruction set, which has set the
  * target of the compiler and defines LANES_TABLE. Every loop has 32 turns and no calls, so the
  * compiler turns it into a few vector instructions. A destination is either the same slot as a
  * source or apart from it, hence the loops carry no dependence. */

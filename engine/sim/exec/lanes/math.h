@@ -1,4 +1,4 @@
-/* exec_math: what the expressions of lanes.def call. All of it is branch-free arithmetic that the
+/* math: what the expressions of lanes.def call. All of it is branch-free arithmetic that the
  * compiler can run on vectors, and gives the same bits on every instruction set.
  *
  * Round to odd: a sum that is not exact gets an odd last bit. Rounded again to a format at least

@@ -1,4 +1,4 @@
-/* exec_math_int: the integer part of what lanes.def calls; branch-free where vectors matter. */
+/* math_int: the integer part of what lanes.def calls; branch-free where vectors matter. */
 #ifndef GPULOCW_SIM_EXEC_LANES_MATH_INT_H
 #define GPULOCW_SIM_EXEC_LANES_MATH_INT_H
 
