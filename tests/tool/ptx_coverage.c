@@ -71,7 +71,7 @@ static size_t collect(struct row *rows, size_t cap)
 {
     size_t n = 0;
     for (int op = 1; op < PTX_OP_COUNT; op++)
-        for (const char *s = ptx_op_info(op)->section; *s && n < cap;) {
+        for (const char *s = ptx_op_info((unsigned)op)->section; *s && n < cap;) {
             size_t len = strcspn(s, " ");
             snprintf(rows[n].section, sizeof rows[n].section, "%.*s", (int)len, s);
             rows[n++].op = op;
