@@ -399,16 +399,16 @@ int cmd_help(struct args *a)
     const struct command *c = a->nfiles ? command_find(a->file[0]) : NULL;
     if (a->nfiles && strcmp(a->file[0], "environment") == 0) {
         help_environment(&b);
-        cmd_put(&b);
+        cmd_put(a, &b);
         buf_free(&b);
         return 0;
     }
     if (a->nfiles && !c) {
         struct diags ds = { 0 };
-        return cmd_finish(cmd_no_such(a->file[0], &ds), &ds);
+        return cmd_finish(a, cmd_no_such(a->file[0], &ds), &ds);
     }
     args_help(c, &b);
-    cmd_put(&b);
+    cmd_put(a, &b);
     buf_free(&b);
     return 0;
 }

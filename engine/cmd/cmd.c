@@ -4,6 +4,7 @@
 #include "engine/base/base.h"
 #include "engine/base/version.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
@@ -138,7 +139,7 @@ static int cmd_workbench(struct args *a)
 {
     struct diags ds = { 0 };
     if (a->nfiles && no_file(a->file[0]))
-        return cmd_finish(cmd_no_such(a->file[0], &ds), &ds);
+        return cmd_finish(a, cmd_no_such(a->file[0], &ds), &ds);
     bool screen = a->front && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO) && !a->plain;
     struct cmd_front_opts o = { .sweep_at_once = a->axis != NULL,
                                 .axis = a->axis ? a->axis : "pi",
@@ -158,7 +159,7 @@ static int cmd_workbench(struct args *a)
                               a->front ? "standard input and output are no terminal"
                                        : "this build has no terminal front end");
     diag_hint(d, "gpulocw sweep FILE.ptx, run, analyze ... work without one; see gpulocw help");
-    return cmd_finish(ST_USAGE, &ds);
+    return cmd_finish(a, ST_USAGE, &ds);
 }
 
 static void catch_interrupts(void)
@@ -191,9 +192,9 @@ static bool asked(int argc, char **argv, const char *word)
 
 /* What was printed must have arrived. A full disk is a failure; a reader that has gone (a pager, head)
  * is none of people's text, but a program that was to have a document did not get it. */
-static int delivered(int code, bool json)
+static int delivered(const struct cmd_io *io, int code, bool json)
 {
-    if (!code && !cmd_put_whole()) {
+    if (!code && io->incomplete) {
         fputs("gpulocw: out of memory: what was printed is not whole\n", stderr);
         code = status_exit_code(ST_NOMEM);
     }
@@ -225,24 +226,26 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         .preset = preset_read, .preset_at = preset_at, .self = self, .cancel = &interrupted
     };
     int code;
-    setlocale(LC_ALL, "");
-    setlocale(LC_NUMERIC, "C"); /* numbers are data here: a decimal point, always */
     if (!a)
         return status_exit_code(ST_NOMEM);
+    struct cmd_io io = cmd_io_standard(&a->progress_fd);
+    a->io = &io;
+    setlocale(LC_ALL, "");
+    setlocale(LC_NUMERIC, "C"); /* numbers are data here: a decimal point, always */
     if (asked(argc, argv, "--version")) {
         puts("gpulocw " GPULOCW_VERSION);
         code = 0;
     } else if (asked(argc, argv, "--help") || asked(argc, argv, "-h")) {
         struct buf b = { 0 };
         args_help(argc > 1 ? command_find(argv[1]) : NULL, &b);
-        cmd_put(&b);
+        cmd_put(a, &b);
         buf_free(&b);
         code = 0;
     } else if (argc > 2 && strcmp(argv[1], "completion") == 0 && strcmp(argv[2], "--") == 0) {
         /* the words of another command line: not to be parsed as ours */
         struct buf b = { 0 };
         cmd_complete((const char *const *)argv + 3, (size_t)argc - 3, &b);
-        cmd_put(&b);
+        cmd_put(a, &b);
         buf_free(&b);
         code = 0;
     } else {
@@ -253,10 +256,10 @@ int cmd_main(int argc, char **argv, const struct cmd_front *front)
         if (st == ST_OK && ds.n == 0)
             code = dispatch(a);
         else
-            code = cmd_finish(st, &ds);
+            code = cmd_finish(a, st, &ds);
     }
     bool json = a->json;
     base_free(self);
     base_free(a);
-    return delivered(code, json);
+    return delivered(&io, code, json);
 }

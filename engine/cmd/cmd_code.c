@@ -171,7 +171,7 @@ static void print_kernels(const struct args *a, struct ana_kernel *const *k, siz
     else
         for (size_t i = 0; i < n; i++)
             put_kernel(k[i], &out);
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
 }
 
@@ -215,11 +215,11 @@ int cmd_analyze(struct args *a)
         buf_puts(&out, "{\"format\": \"gpulocw-diagnostics\", \"version\": 1, \"diagnostics\": ");
         diags_json(&ds, &out);
         buf_puts(&out, "}\n");
-        cmd_put(&out);
+        cmd_put(a, &out);
         buf_free(&out);
     }
     for (size_t i = 0; i < n; i++)
         ana_free(k[i]);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

@@ -85,13 +85,13 @@ int cmd_completion(struct args *a)
         if (strcmp(a->file[0], shells[i].name) == 0) {
             struct buf out = { 0 };
             buf_puts(&out, shells[i].text);
-            cmd_put(&out);
+            cmd_put(a, &out);
             buf_free(&out);
-            return cmd_finish(ST_OK, &ds);
+            return cmd_finish(a, ST_OK, &ds);
         }
     struct diag *d = diag_add(&ds, DIAG_ERROR, "usage", NULL, NO_SPAN,
                               a->nfiles ? "no completion for the shell '%s'" : "for which shell?",
                               a->nfiles ? a->file[0] : "");
     diag_hint(d, "bash, zsh or fish: . <(gpulocw completion bash)");
-    return cmd_finish(ST_USAGE, &ds);
+    return cmd_finish(a, ST_USAGE, &ds);
 }

@@ -41,7 +41,7 @@ size_t cmd_data_names(const char *folder, const char *end, char **names, size_t 
     return n;
 }
 
-static void list_demos(void)
+static void list_demos(const struct args *a)
 {
     enum { MOST = 200 };
     char *names[MOST];
@@ -58,7 +58,7 @@ static void list_demos(void)
         buf_printf(&out, "  %s\n", names[i]);
         base_free(names[i]);
     }
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
 }
 
@@ -76,11 +76,11 @@ static int cmd_check_lesson(struct args *a)
         diag_add(&ds, DIAG_NOTE, "lesson", a->check, NO_SPAN,
                  "lesson %d, '%s': %u steps, all well formed", l->number, l->title, l->nsteps);
     lesson_free(l);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }
 
 /* A lesson without a terminal: its narration and tasks, to read. */
-static int cmd_print_lesson(const char *path)
+static int cmd_print_lesson(const struct args *a, const char *path)
 {
     struct diags ds = { 0 };
     struct lesson *l = NULL;
@@ -95,11 +95,11 @@ static int cmd_print_lesson(const char *path)
             for (unsigned k = 0; k < l->step[i].ncommands; k++)
                 buf_printf(&out, "   :%s\n", l->step[i].commands[k]);
         }
-        cmd_put(&out);
+        cmd_put(a, &out);
     }
     buf_free(&out);
     lesson_free(l);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }
 
 static char *demo_file(const char *folder, const char *name, const char *end)
@@ -136,7 +136,7 @@ int cmd_demo(struct args *a)
     if (a->check)
         return cmd_check_lesson(a);
     if (!name && !screen) {
-        list_demos();
+        list_demos(a);
         return 0;
     }
     char *ptx = name ? demo_file("kernels", name, ".ptx") : NULL;
@@ -148,12 +148,12 @@ int cmd_demo(struct args *a)
         struct diag *d =
             diag_add(&ds, DIAG_ERROR, "demo", NULL, NO_SPAN, "no demo kernel or lesson '%s'", name);
         diag_hint(d, "gpulocw demo | cat lists them");
-        code = cmd_finish(ST_INPUT, &ds);
+        code = cmd_finish(a, ST_INPUT, &ds);
     } else if (screen) {
         struct cmd_front_opts o = { .sweep_at_once = ptx != NULL, .axis = "pi", .lesson = lesson };
         code = cmd_front(a, ptx, &o);
     } else if (lesson) {
-        code = cmd_print_lesson(lesson);
+        code = cmd_print_lesson(a, lesson);
     } else {
         a->file[0] = ptx;
         a->nfiles = 1;

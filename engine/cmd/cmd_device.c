@@ -105,7 +105,7 @@ static void print_listing(const struct args *a, const struct listing *l)
             if (l->counters[i])
                 put_counters(&l->info[i], l->counters[i], &out);
     }
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
 }
 
@@ -125,7 +125,7 @@ int cmd_devices(struct args *a)
     for (size_t i = 0; l && i < l->n; i++)
         base_free(l->counters[i]);
     base_free(l);
-    return cmd_finish(st == ST_OK ? found : st, &ds);
+    return cmd_finish(a, st == ST_OK ? found : st, &ds);
 }
 
 /* What no benchmark shows is taken from --base, or from the shipped preset of a GPU like it. */
@@ -151,7 +151,7 @@ int cmd_calibrate(struct args *a)
         st = dev_calibrate(s.dev, from.base ? &base : NULL, a->cancel, &p, notes, &residuals, &ds);
     if (st == ST_OK && from.base)
         buf_printf(&residuals, "what is not listed here: as %s (another: --base PRESET)\n", from.base);
-    cmd_put(&residuals);
+    cmd_put(a, &residuals);
     if (st == ST_OK && a->output) {
         from.device = dev_describe(s.dev)->name;
         st = preset_write(a->output, &p, residuals.s, &from, &ds);
@@ -160,7 +160,7 @@ int cmd_calibrate(struct args *a)
                  "nothing written; -o PRESET.json keeps the preset");
     buf_free(&residuals);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }
 
 int cmd_worker(struct args *a)
@@ -172,9 +172,9 @@ int cmd_worker(struct args *a)
     /* Standard output carries frames: anything else printed there would break them. */
     int out = dup(STDOUT_FILENO);
     if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        return cmd_finish(ST_IO, &ds);
+        return cmd_finish(a, ST_IO, &ds);
     (void)ds;
     enum status st = dev_worker_serve(&env, STDIN_FILENO, out);
     close(out);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

@@ -43,21 +43,20 @@ const struct command *command_find(const char *name);
 const char *command_near(const char *name);
 void args_help(const struct command *c, struct buf *out); /* c NULL: the workbench itself */
 
-/* ---- printing: the only place of the engine that does ---- */
-/* prints diagnostics on stderr, frees them, gives the exit code */
-int cmd_finish(enum status s, struct diags *ds);
+/* ---- printing: the only place of the engine that does; where to, a->io says (engine/cmd/io.h) ---- */
+/* tells the diagnostics, frees them, gives the exit code */
+int cmd_finish(const struct args *a, enum status s, struct diags *ds);
 /* To standard output, and there is no other way: as people may see it (engine/base/shown.h). */
-void cmd_put(const struct buf *b);
+void cmd_put(const struct args *a, const struct buf *b);
 /* byte for byte: for what is ours alone */
-void cmd_put_exact(const struct buf *b);
+void cmd_put_exact(const struct args *a, const struct buf *b);
 /* PTX: byte for byte, unless a terminal would show it */
-void cmd_put_code(const struct buf *b);
-/* false: memory ran out in something that cmd_put printed */
-bool cmd_put_whole(void);
-void cmd_progress(double done, const char *what); /* a bar, when stderr is a terminal */
+void cmd_put_code(const struct args *a, const struct buf *b);
+/* how far: `done` is 0..1 */
+void cmd_progress(const struct args *a, double done, const char *what);
 /* the same, with a text behind it */
-void cmd_progress_detail(double done, const char *what, const char *detail);
-void cmd_progress_end(void);
+void cmd_progress_detail(const struct args *a, double done, const char *what, const char *detail);
+void cmd_progress_end(const struct args *a);
 void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
                      struct buf *out);
 void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,

@@ -77,7 +77,7 @@ static enum status put_launches(const struct args *a, const struct launch_spec *
         return launch_file_write(a->output, l, n, ds);
     struct buf out = { 0 };
     launch_file_text(l, n, &out);
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
     return ST_OK;
 }
@@ -102,14 +102,14 @@ int cmd_launch(struct args *a)
         found = true;
         char name[128];
         put_name(f->name, name, sizeof name);
-        cmd_progress_detail((double)i / s.module->nfuncs, "trying sizes", name);
+        cmd_progress_detail(a, (double)i / s.module->nfuncs, "trying sizes", name);
         st = infer_kernel(&s, a, f, &l[n], &ds);
         if (st == ST_OK)
             st = name_launch(l, n);
         if (st == ST_OK)
             say_guess(&l[n++], &ds);
     }
-    cmd_progress_end();
+    cmd_progress_end(a);
     if (st == ST_OK && !found) {
         diag_add(&ds, DIAG_ERROR, "kernel", s.module->path, NO_SPAN, "no kernel '%s' in this module",
                  a->kernel ? a->kernel : "with a body");
@@ -122,5 +122,5 @@ int cmd_launch(struct args *a)
     for (size_t i = 0; i < n; i++)
         launch_spec_free(&l[i]);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

@@ -154,7 +154,7 @@ static enum status write_report(const struct args *a, struct session *s, struct 
         buf_puts(&out, page ? WORKSPACE_MARK_PAGE "\n" : "");
         st = out.oom ? ST_NOMEM : file_write_atomic(a->output, out.s, out.n, ds);
     } else
-        cmd_put(&out);
+        cmd_put(a, &out);
     buf_free(&out);
     return st;
 }
@@ -165,7 +165,7 @@ int cmd_report(struct args *a)
     struct session *s = NULL;
     if (!a->nfiles) {
         diag_error(&ds, "usage", "which session?");
-        return cmd_finish(ST_USAGE, &ds);
+        return cmd_finish(a, ST_USAGE, &ds);
     }
     enum status st = session_load(a->file[0], &s, &ds);
     if (st == ST_OK)
@@ -173,5 +173,5 @@ int cmd_report(struct args *a)
     if (s && session_trouble(s, &ds) && st == ST_OK)
         st = ST_INPUT;
     session_free(s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

@@ -295,12 +295,12 @@ static enum status write_out(const struct args *a, const struct workspace *s,
         pass_standalone(code, &out);
     enum status st = out.oom ? ST_NOMEM : a->output ? workspace_code_write(a->output, code, ds) : ST_OK;
     if (st == ST_OK && !a->json && !a->diff)
-        cmd_put_code(&out);
+        cmd_put_code(a, &out);
     else if (st == ST_OK && side)
         /* has colours of ours; cmd_side_by_side shows what it takes from files as cmd_put does */
-        cmd_put_exact(&out);
+        cmd_put_exact(a, &out);
     else if (st == ST_OK)
-        cmd_put(&out);
+        cmd_put(a, &out);
     buf_free(&out);
     return st;
 }
@@ -374,5 +374,5 @@ int cmd_rewrite(struct args *a)
         st = workspace_launch_write(a->output, s.spec, &code, &ds);
     pass_output_free(&code);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

@@ -82,9 +82,9 @@ enum status measurement_bench(struct workspace *s, struct args *a, struct tune_b
 
 void measurement_progress(void *ctx, double done, const char *what)
 {
-    (void)ctx;
+    const struct measurement *w = ctx;
     if (what)
-        cmd_progress(done, what);
+        cmd_progress(w->a, done, what);
 }
 
 /* ---- run ---- */
@@ -207,7 +207,7 @@ int cmd_run(struct args *a)
         cmd_say_idle(&a->options, &ds);
         put_run(a, &s, &r, &proof, &ds, &out);
         put_proof(a, &proof, &out);
-        cmd_put(&out);
+        cmd_put(a, &out);
         enum status kept = save_run(a, &s, &r, &ds);
         if (kept == ST_OK && a->outputs && r.status == ST_OK)
             kept = outputs_write(bench, s.spec, a->outputs, &ds);
@@ -216,7 +216,7 @@ int cmd_run(struct args *a)
     buf_free(&out);
     tune_bench_close(bench);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }
 
 /* ---- what every launching command shares ---- */

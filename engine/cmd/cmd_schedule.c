@@ -189,7 +189,7 @@ enum status cmd_schedules(const struct args *a, const struct workspace *s, struc
             put_json(&l, s, &out);
         else
             put_text(&l, s, &out);
-        cmd_put(&out);
+        cmd_put(a, &out);
         buf_free(&out);
     }
     tune_bench_close(bench);

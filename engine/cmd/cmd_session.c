@@ -60,7 +60,7 @@ int cmd_replay(struct args *a)
     struct session *s = NULL;
     if (!a->nfiles) {
         diag_error(&ds, "usage", "which session?");
-        return cmd_finish(ST_USAGE, &ds);
+        return cmd_finish(a, ST_USAGE, &ds);
     }
     bool screen = a->front && !a->plain && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
     if (screen) {
@@ -71,11 +71,11 @@ int cmd_replay(struct args *a)
     if (st == ST_OK) {
         struct buf out = { 0 };
         put_session(s, &out);
-        cmd_put(&out);
+        cmd_put(a, &out);
         buf_free(&out);
         if (session_trouble(s, &ds))
             st = ST_INPUT;
     }
     session_free(s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

@@ -202,7 +202,7 @@ static void print_family(const struct args *a, const struct tune_family *f, cons
         cmd_sweep_text(&f->slice[0].sweep, &s->info, s->kernel, &out);
     if (!a->json)
         put_members(member, n, &out);
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
 }
 
@@ -229,7 +229,7 @@ static enum status run_family(struct sweep_work *t, struct tune_bench *bench, co
     const struct args *a = t->w.a;
     struct tune_observer ob = { on_point, measurement_progress, t, a->cancel, NULL };
     enum status st = tune_family_run(bench, &t->f, &ob, done, ndone, t->w.ds);
-    cmd_progress_end();
+    cmd_progress_end(a);
     end_session(t);
     if (st == ST_OK || ((st == ST_CANCELLED || st == ST_DEVICE) && any_point(&t->f)))
         print_family(a, &t->f, s);
@@ -273,5 +273,5 @@ int cmd_sweep(struct args *a)
     base_free(done);
     tune_bench_close(bench);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

@@ -103,7 +103,7 @@ static void model_text(const struct tune_found *f, const struct dev_info *dev, s
     buf_puts(out, "\n");
 }
 
-static void print_found(const struct tune_found *f, const struct workspace *s)
+static void print_found(const struct args *a, const struct tune_found *f, const struct workspace *s)
 {
     struct buf out = { 0 }, line = { 0 };
     const char *origin = s->info.kind == DEV_SIMULATED ? "simulated" : "measured";
@@ -150,7 +150,7 @@ static void print_found(const struct tune_found *f, const struct workspace *s)
         model_text(f, &s->info, &out);
     sets_text(f, &out);
     buf_free_checked(&line, &out);
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
 }
 
@@ -165,7 +165,7 @@ static enum status apply(const struct args *a, const struct workspace *s, const 
     enum status st = path ? pass_apply(&in, &code, ds) : ST_NOMEM;
     if (st == ST_OK && a->diff && !a->json) {
         pass_diff(s->module, &code, &diff);
-        cmd_put(&diff);
+        cmd_put(a, &diff);
     }
     if (st == ST_OK && a->apply) {
         st = workspace_code_write(path, &code, ds);
@@ -233,23 +233,8 @@ static void print_compared(const struct args *a, const struct tune_found *f, siz
                                     : "");
         buf_free_checked(&line, &out);
     }
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
-}
-
-/* How far, how long still, the best so far. */
-static void on_live(void *ctx, const struct tune_live *l)
-{
-    char detail[96] = "";
-    int64_t was = l->original.time.median, is = l->best.time.median;
-    (void)ctx;
-    if (is > 0)
-        snprintf(detail, sizeof detail, "%u launches, best %.2fx", l->launches,
-                 (double)was / (double)is);
-    if (isfinite(l->left_s))
-        snprintf(detail + strlen(detail), sizeof detail - strlen(detail), ", about %.0f s left",
-                 l->left_s);
-    cmd_progress_detail(l->done, l->step, detail);
 }
 
 /* What was tried, for the advice; and into the session. */
@@ -282,6 +267,21 @@ static void on_point(void *ctx, const struct result *r, const char *why)
         t->done[t->ndone++] = *r;
     if (!run || r->probe_ctas || !in_trail(run, r)) /* of an earlier search: in the file already */
         measurement_point(t->w, r, why);
+}
+
+/* How far, how long still, the best so far. */
+static void on_live(void *ctx, const struct tune_live *l)
+{
+    char detail[96] = "";
+    int64_t was = l->original.time.median, is = l->best.time.median;
+    const struct tuning *t = ctx;
+    if (is > 0)
+        snprintf(detail, sizeof detail, "%u launches, best %.2fx", l->launches,
+                 (double)was / (double)is);
+    if (isfinite(l->left_s))
+        snprintf(detail + strlen(detail), sizeof detail - strlen(detail), ", about %.0f s left",
+                 l->left_s);
+    cmd_progress_detail(t->w->a, l->done, l->step, detail);
 }
 
 /* Configurations whose device failed are named: the recommendation was made without them. */
@@ -353,7 +353,7 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
     struct advised a = { .n = 0 };
     struct buf out = { 0 };
     if (!t->w->a->json)
-        print_found(f, s); /* the advice takes a moment longer */
+        print_found(t->w->a, f, s); /* the advice takes a moment longer */
     bool lost = finished && advise(t, bench, s, f, &a) != ST_OK;
     if (t->w->a->json) {
         json_found(f, a.given ? a.v : NULL, a.n, &s->info, s->kernel, &out);
@@ -362,7 +362,7 @@ static void print_all(const struct tuning *t, struct tune_bench *bench, const st
         advice_text(a.v, a.n, &out);
     }
     out.oom = out.oom || lost;
-    cmd_put(&out);
+    cmd_put(t->w->a, &out);
     buf_free(&out);
 }
 
@@ -383,7 +383,7 @@ static enum status tune_all(struct measurement *w, enum tune_level level, struct
         if (st == ST_OK && (!n || gain_of(&f[n]) > gain_of(best)))
             *best = f[n];
     }
-    cmd_progress_end();
+    cmd_progress_end(w->a);
     if (n && st == ST_OK)
         print_compared(w->a, f, n, s);
     base_free(t.done);
@@ -407,7 +407,7 @@ static enum status tune_one(struct measurement *w, struct tune_bench *bench, con
     enum status st = tune_search(bench, o, &ob, found, w->ds);
     o->other = NULL;
     o->nother = 0;
-    cmd_progress_end();
+    cmd_progress_end(w->a);
     tell_missing(&t);
     if (st == ST_OK || (st == ST_CANCELLED && found->original.time.valid))
         print_all(&t, bench, s, found, st == ST_OK);
@@ -443,7 +443,7 @@ static enum status tune_unlaunched(struct args *a, struct workspace *s, struct d
                    "gpulocw launch %s -o FILE.launch.json writes a launch description to start from%s\n",
                    a->file[0], a->apply ? "; nothing was run, so no tuned PTX is written" : "");
     }
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
     return ST_OK;
 }
@@ -528,7 +528,7 @@ int cmd_tune(struct args *a)
     }
     base_free(beside);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }
 
 /* ---- predict ---- */
@@ -570,7 +570,7 @@ static void print_prediction(const struct args *a, const struct workspace *s,
         put_threshold(f, &out);
     }
     buf_free_checked(&line, &out);
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
 }
 
@@ -599,5 +599,5 @@ int cmd_predict(struct args *a)
         print_prediction(a, &s, &original, &asked, &f);
     tune_bench_close(model);
     workspace_close(&s);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }

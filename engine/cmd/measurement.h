@@ -38,6 +38,7 @@ bool measurement_alike(const struct session *old, const struct session_run *r,
                        const struct workspace *s);
 /* For an observer. Every finished point is in the file before the next one starts. */
 void measurement_point(void *ctx, const struct result *r, const char *why);
+/* For an observer whose context begins with a measurement. */
 void measurement_progress(void *ctx, double done, const char *what);
 
 #endif

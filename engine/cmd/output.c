@@ -1,8 +1,8 @@
-/* What the headless commands print. Diagnostics and progress on standard error,
- * everything else on standard output. */
+/* What the headless commands say; io.h has where it goes. */
 #include "engine/base/base.h"
 #include "engine/base/shown.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/cmd/io.h"
 #include "engine/perfmodel/category.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/counters.h"
@@ -12,6 +12,7 @@
 #include "engine/report/report.h"
 #include "engine/session/session.h"
 #include "engine/tune/sweep.h"
+#include "engine/workspace/args.h"
 
 #include <langinfo.h>
 #include <math.h>
@@ -19,53 +20,37 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BAR_CELLS 30
-
-int cmd_finish(enum status s, struct diags *ds)
+int cmd_finish(const struct args *a, enum status s, struct diags *ds)
 {
-    struct buf b = { 0 };
-    diags_print(ds, &b);
-    if (s != ST_OK && !ds->errors)
-        buf_printf(&b, "gpulocw: %s\n", status_text(s));
-    cmd_progress_end();
-    if (b.n)
-        fwrite(b.s, 1, b.n, stderr);
-    buf_free(&b);
+    cmd_progress_end(a);
+    if (a->io->tell)
+        a->io->tell(a->io->ctx, s, ds);
     diags_free(ds);
     return status_exit_code(s);
 }
 
-/* memory ran out while something was put together that was then printed */
-static bool incomplete;
-
-bool cmd_put_whole(void)
+void cmd_put_exact(const struct args *a, const struct buf *b)
 {
-    return !incomplete;
+    a->io->incomplete = a->io->incomplete || b->oom;
+    if (b->s && a->io->out)
+        a->io->out(a->io->ctx, b->s, b->n);
 }
 
-void cmd_put_exact(const struct buf *b)
-{
-    incomplete = incomplete || b->oom;
-    if (b->s)
-        fwrite(b->s, 1, b->n, stdout);
-    fflush(stdout);
-}
-
-void cmd_put(const struct buf *b)
+void cmd_put(const struct args *a, const struct buf *b)
 {
     struct buf shown = { .oom = b->oom };
     if (b->s)
         buf_shown(&shown, (struct str){ b->s, b->n });
-    cmd_put_exact(&shown);
+    cmd_put_exact(a, &shown);
     buf_free(&shown);
 }
 
-void cmd_put_code(const struct buf *b)
+void cmd_put_code(const struct args *a, const struct buf *b)
 {
     if (isatty(STDOUT_FILENO))
-        cmd_put(b);
+        cmd_put(a, b);
     else
-        cmd_put_exact(b);
+        cmd_put_exact(a, b);
 }
 
 bool cmd_utf8(void)
@@ -73,32 +58,21 @@ bool cmd_utf8(void)
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-void cmd_progress(double done, const char *what)
+void cmd_progress(const struct args *a, double done, const char *what)
 {
-    cmd_progress_detail(done, what, "");
+    cmd_progress_detail(a, done, what, "");
 }
 
-void cmd_progress_detail(double done, const char *what, const char *detail)
+void cmd_progress_detail(const struct args *a, double done, const char *what, const char *detail)
 {
-    if (!isatty(STDERR_FILENO))
-        return;
-    int cells = (int)(done * BAR_CELLS);
-    struct buf name = { 0 }, more = { 0 };
-    buf_shown(&name, str_of(what));
-    buf_shown(&more, str_of(detail));
-    fprintf(stderr, "\r%-12.12s [", name.s ? name.s : "");
-    for (int i = 0; i < BAR_CELLS; i++)
-        fputc(i < cells ? '#' : '.', stderr);
-    fprintf(stderr, "] %3d %% %s\033[K", (int)(done * 100), more.s ? more.s : "");
-    fflush(stderr);
-    buf_free(&name);
-    buf_free(&more);
+    if (a->io->progress)
+        a->io->progress(a->io->ctx, done < 0 ? 0 : done, what, detail);
 }
 
-void cmd_progress_end(void)
+void cmd_progress_end(const struct args *a)
 {
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r\033[K");
+    if (a->io->progress)
+        a->io->progress(a->io->ctx, -1, "", "");
 }
 
 /* ---- text ---- */

@@ -6,6 +6,7 @@
 #include "engine/rec/options.h"
 
 struct cmd_front;
+struct cmd_io;
 struct dev_env;
 
 #define CMD_MAX_FILES 32
@@ -31,6 +32,7 @@ struct args {
     const struct dev_env *env;
     const struct cmd_front *front;
     const struct cancel *cancel;
+    struct cmd_io *io; /* where the command's words go (engine/cmd/io.h) */
 };
 /* The rows of args.def. */
 struct arg_row {

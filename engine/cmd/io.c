@@ -1,0 +1,97 @@
+/* The words of a command on standard output, standard error and the descriptor of --progress-fd. */
+#include "engine/cmd/io.h"
+
+#include "engine/base/base.h"
+#include "engine/base/shown.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define BAR_CELLS 30
+
+static void put_out(void *ctx, const char *text, size_t n)
+{
+    (void)ctx;
+    fwrite(text, 1, n, stdout);
+    fflush(stdout);
+}
+
+/* One line to the descriptor of --progress-fd. A reader that has gone is no error of the command. */
+static void put_line(const long *fd, const struct buf *line)
+{
+    for (size_t at = 0; line->s && !line->oom && at < line->n;) {
+        ssize_t n = write((int)*fd, line->s + at, line->n - at);
+        if (n < 0 && errno != EINTR)
+            return;
+        at += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static void tell_line(const long *fd, enum status s, const struct diags *ds)
+{
+    struct buf line = { 0 };
+    buf_printf(&line, "{\"exit\":%d,\"diagnostics\":", status_exit_code(s));
+    diags_json(ds, &line);
+    buf_puts(&line, "}\n");
+    put_line(fd, &line);
+    buf_free(&line);
+}
+
+static void tell(void *ctx, enum status s, const struct diags *ds)
+{
+    const long *fd = ctx;
+    struct buf b = { 0 };
+    diags_print(ds, &b);
+    if (s != ST_OK && !ds->errors)
+        buf_printf(&b, "gpulocw: %s\n", status_text(s));
+    if (b.n)
+        fwrite(b.s, 1, b.n, stderr);
+    buf_free(&b);
+    if (*fd > 0)
+        tell_line(fd, s, ds);
+}
+
+static void progress_line(const long *fd, double done, const char *what, const char *detail)
+{
+    struct buf line = { 0 };
+    buf_printf(&line, "{\"progress\":%.4f,\"what\":", done);
+    buf_json(&line, str_of(what));
+    buf_puts(&line, ",\"detail\":");
+    buf_json(&line, str_of(detail));
+    buf_puts(&line, "}\n");
+    put_line(fd, &line);
+    buf_free(&line);
+}
+
+static void bar(double done, const char *what, const char *detail)
+{
+    int cells = (int)(done * BAR_CELLS);
+    struct buf name = { 0 }, more = { 0 };
+    buf_shown(&name, str_of(what));
+    buf_shown(&more, str_of(detail));
+    fprintf(stderr, "\r%-12.12s [", name.s ? name.s : "");
+    for (int i = 0; i < BAR_CELLS; i++)
+        fputc(i < cells ? '#' : '.', stderr);
+    fprintf(stderr, "] %3d %% %s\033[K", (int)(done * 100), more.s ? more.s : "");
+    fflush(stderr);
+    buf_free(&name);
+    buf_free(&more);
+}
+
+static void progress(void *ctx, double done, const char *what, const char *detail)
+{
+    const long *fd = ctx;
+    bool terminal = isatty(STDERR_FILENO);
+    if (*fd > 0 && done >= 0)
+        progress_line(fd, done, what, detail);
+    if (terminal && done < 0)
+        fprintf(stderr, "\r\033[K");
+    else if (terminal)
+        bar(done, what, detail);
+}
+
+struct cmd_io cmd_io_standard(long *fd)
+{
+    return (struct cmd_io){ .ctx = fd, .out = put_out, .tell = tell, .progress = progress };
+}
