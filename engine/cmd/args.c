@@ -290,6 +290,31 @@ static enum status check_whole(const struct args *a, const char *word, struct di
     return ST_OK;
 }
 
+/* --global-l1 on and off: +l1 and +nol1 behind every device. */
+static enum status settle_global_l1(struct args *a, const char *word, struct diags *ds)
+{
+    if (!a->global_l1)
+        return ST_OK;
+    bool on = strcmp(a->global_l1, "on") == 0;
+    if (!on && strcmp(a->global_l1, "off") != 0)
+        return usage(ds, word, "--global-l1 is on or off, not '%s'", a->global_l1);
+    const char *list = a->devices ? a->devices : a->device ? a->device : DEFAULT_DEVICE;
+    struct buf b = { 0 };
+    for (const char *p = list; *p;) {
+        size_t n = strcspn(p, ",");
+        buf_printf(&b, "%.*s%s%s", (int)n, p, on ? "+l1" : "+nol1", p[n] ? "," : "");
+        p += n + (p[n] != 0);
+    }
+    bool fits = b.s && b.n < sizeof a->device_spec;
+    if (fits)
+        memcpy(a->device_spec, b.s, b.n + 1);
+    buf_free(&b);
+    if (!fits)
+        return usage(ds, word, "--global-l1: the list of devices is too long (%s)", list);
+    *(a->devices ? &a->devices : &a->device) = a->device_spec;
+    return ST_OK;
+}
+
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
 {
     struct scan s = { argc, 1, argv, "-", true };
@@ -320,6 +345,8 @@ enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds)
         /* before any thread: the readers of files ask for it */
         setenv("GPULOCW_ALLOW_FILES", "1", 1);
     enum status st = check_output(a, s.word, ds);
+    if (st == ST_OK)
+        st = settle_global_l1(a, s.word, ds);
     return st == ST_OK ? check_whole(a, s.word, ds) : st;
 }
 

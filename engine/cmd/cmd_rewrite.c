@@ -272,10 +272,9 @@ bool cmd_say_idle(const struct options *o, struct diags *ds)
     bool by_load = o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
     if (!o->bypass || by_load || o->pi.mode != PI_CHA)
         return false;
-    diag_hint(
-        diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN,
-                 "--bypass without a threshold: at --pi cha all warps cache, which is the original"),
-        "--pi N, --pi bpa or --pi vote lets warps bypass");
+    diag_hint(diag_add(ds, DIAG_NOTE, "options", NULL, NO_SPAN,
+                       "--bypass without a threshold: at --pi cha all warps cache"),
+              "--pi N, --pi bpa or --pi vote lets warps bypass");
     return true;
 }
 

@@ -18,24 +18,70 @@
 #include <string.h>
 
 #define DEFAULT_SPEC "sim:hopper-h200"
+enum { SPEC_BYTES = 512 };
 
 /* ---- opening ---- */
+/* A spec may end in +l1 or +nol1: what plain global loads do, as nvcc's -Xptxas -dlcm=ca and =cg have
+ * it. What stands before goes into name. */
+static enum dev_plain cut_plain(const char *spec, char *name, size_t size)
+{
+    static const struct {
+        const char *end;
+        enum dev_plain means;
+    } ends[] = { { "+l1", DEV_PLAIN_L1 }, { "+nol1", DEV_PLAIN_PAST } };
+    size_t n = strlen(spec);
+    snprintf(name, size, "%s", spec);
+    for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+        size_t k = strlen(ends[i].end);
+        if (n > k && n < size && !strcmp(spec + n - k, ends[i].end)) {
+            name[n - k] = '\0';
+            return ends[i].means;
+        }
+    }
+    return DEV_PLAIN_OWN;
+}
+
+static const char *plain_title(enum dev_plain plain)
+{
+    return plain == DEV_PLAIN_L1 ? ", global loads in L1" : ", global loads past L1";
+}
+
+static enum status set_plain(struct sim_preset *p, enum dev_plain plain, struct diags *ds)
+{
+    if (plain == DEV_PLAIN_OWN)
+        return ST_OK;
+    if (plain == DEV_PLAIN_L1 && !p->l1_ca && !p->l1_plain) {
+        diag_hint(diag_add(ds, DIAG_ERROR, "device", NULL, NO_SPAN,
+                           "%s does not cache global loads in L1, whatever they ask for", p->title),
+                  "leave +l1 (--global-l1 on) out");
+        return ST_DEVICE;
+    }
+    p->l1_plain = plain == DEV_PLAIN_L1;
+    size_t n = strlen(p->title);
+    snprintf(p->title + n, sizeof p->title - n, "%s", plain_title(plain));
+    return ST_OK;
+}
+
 static enum status find_preset(const char *spec, const struct dev_env *env, struct sim_preset *p,
                                struct diags *ds)
 {
-    const char *name = strncmp(spec, "sim:", 4) ? spec : spec + 4;
-    if (env && env->preset)
-        return env->preset(env->ctx, name, p, ds);
+    char name[SPEC_BYTES];
+    enum dev_plain plain = cut_plain(strncmp(spec, "sim:", 4) ? spec : spec + 4, name, sizeof name);
+    if (env && env->preset) {
+        enum status st = env->preset(env->ctx, name, p, ds);
+        return st == ST_OK ? set_plain(p, plain, ds) : st;
+    }
     diag_error(ds, "device", "no presets are available to open '%s'", spec);
     return ST_DEVICE;
 }
 
 static bool names_cuda(const char *spec, int *ordinal)
 {
-    char *end;
+    char *end, name[SPEC_BYTES];
     if (strncmp(spec, "cuda:", 5) || !spec[5])
         return false;
-    long n = strtol(spec + 5, &end, 10);
+    cut_plain(spec, name, sizeof name);
+    long n = strtol(name + 5, &end, 10);
     *ordinal = !*end && n >= 0 && n < 1024 ? (int)n : -1;
     return true;
 }
@@ -58,6 +104,20 @@ static enum status open_worker(const char *spec, const struct dev_env *env, stru
     return st == ST_OK ? dev_proxy_open(&how, out, ds) : st;
 }
 
+static enum status open_cuda(const char *spec, int ordinal, struct dev **out, struct diags *ds)
+{
+    char name[SPEC_BYTES];
+    enum dev_plain plain = cut_plain(spec, name, sizeof name);
+    enum status st = dev_cuda_open(ordinal, plain, out, ds);
+    if (st == ST_OK && plain != DEV_PLAIN_OWN) {
+        struct dev_info *i = &(*out)->info;
+        size_t n = strlen(i->name), k = strlen(i->spec);
+        snprintf(i->name + n, sizeof i->name - n, "%s", plain_title(plain));
+        snprintf(i->spec + k, sizeof i->spec - k, "%s", spec + strlen(name));
+    }
+    return st;
+}
+
 static enum status open_here(const char *spec, const struct dev_env *env, struct dev **out,
                              struct diags *ds)
 {
@@ -65,7 +125,7 @@ static enum status open_here(const char *spec, const struct dev_env *env, struct
     if (names_cuda(spec, &ordinal)) {
         /* Without a program to start as a worker the device is opened in this process. */
         return env && env->self && !env->in_process ? open_worker(spec, env, out, ds)
-                                                    : dev_cuda_open(ordinal, out, ds);
+                                                    : open_cuda(spec, ordinal, out, ds);
     }
     struct sim_preset p;
     enum status st = find_preset(spec, env, &p, ds);
@@ -111,6 +171,10 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
 #undef FILL
     if (!(i->sm.l1_ways > 0))
         i->sm = best.sm;
+    char bare[SPEC_BYTES];
+    enum dev_plain plain = cut_plain(i->spec, bare, sizeof bare);
+    if (plain != DEV_PLAIN_OWN)
+        i->sm.l1_plain = plain == DEV_PLAIN_L1;
 }
 
 static enum status open_any(const char *spec, const struct dev_env *env, struct dev **out,

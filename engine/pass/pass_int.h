@@ -176,6 +176,12 @@ struct dim3u pass_block(const struct pass_ctx *c);
 uint32_t pass_warps(const struct pass_ctx *c); /* per CTA of such a block; 0: not known */
 /* compute capability rewrites may count on: 10*major+minor */
 uint32_t pass_target(const struct pass_ctx *c);
+/* compute capability that the code is for: the device's, else the module's */
+uint32_t pass_cc(const struct pass_ctx *c);
+/* Loads have a read-only cache from this compute capability on (CUDA programming guide). ST_REFUSED
+ * before; what: the option that wants it. */
+#define PASS_READ_ONLY_TARGET 35
+enum status pass_needs_read_only(struct pass_ctx *c, const char *what);
 /* Code that leaves the thread's index in its CTA in dst, short where the launch's block is known; <tag>x
  * y z nx ny are overwritten. */
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out);

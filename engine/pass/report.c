@@ -132,6 +132,22 @@ uint32_t pass_target(const struct pass_ctx *c)
     return dev > c->m->target ? dev : c->m->target;
 }
 
+uint32_t pass_cc(const struct pass_ctx *c)
+{
+    const struct dev_info *d = c->in->dev;
+    return d ? (uint32_t)(d->cc_major * 10 + d->cc_minor) : c->m->target;
+}
+
+enum status pass_needs_read_only(struct pass_ctx *c, const char *what)
+{
+    if (pass_cc(c) >= PASS_READ_ONLY_TARGET)
+        return ST_OK;
+    return pass_refuse(c, NO_SPAN, "--bypass l1 governs these loads: .nc means nothing there",
+                       "%s: loads have a read-only cache from sm_%d on, and %s sm_%u", what,
+                       PASS_READ_ONLY_TARGET, c->in->dev ? "the device is" : "the module is for",
+                       pass_cc(c));
+}
+
 void pass_need_isa(struct pass_ctx *c, uint32_t version, uint32_t target)
 {
     if (version > c->need_version)

@@ -75,8 +75,7 @@ static bool governed(const struct play *p, enum load_path path)
 {
     if (p->o->bypass == BYPASS_RO)
         return path == PATH_READ_ONLY;
-    return (p->o->bypass == BYPASS_L1 || p->o->bypass == BYPASS_L1L2) &&
-           (path != PATH_READ_ONLY || p->d->cc_major >= 5);
+    return p->o->bypass != BYPASS_NONE && (path != PATH_READ_ONLY || p->d->cc_major >= 5);
 }
 
 static bool bypasses(const struct play *p, const struct trace_kind *r, uint32_t warp,
@@ -100,24 +99,48 @@ static bool becomes_read_only(const struct play *p, const struct trace_kind *r)
     return x && x->read_only == ANA_YES;
 }
 
+static enum model_way plain_way(const struct play *p)
+{
+    return p->sm.l1_plain > 0 ? MODEL_WAY_KEEP : MODEL_WAY_PAST;
+}
+
+/* A load on the bypassing side, with the operator that the pass gives it. */
+static enum model_way bypassing_way(const struct play *p, bool read_only)
+{
+    int op = p->o->bypass_op, level = p->o->bypass;
+    if (level == BYPASS_L2 || (level == BYPASS_L1L2 && (op == BYPASS_OP_CS || p->d->cc_major < 8)))
+        return plain_way(p); /* .cs, or a policy of L2 alone */
+    if (op == BYPASS_OP_NO_ALLOCATE || (read_only && level == BYPASS_RO))
+        return MODEL_WAY_LOOK;
+    return op == BYPASS_OP_CS ? plain_way(p) : MODEL_WAY_PAST;
+}
+
+/* A plain load on the caching side. */
+static enum model_way caching_way(const struct play *p)
+{
+    bool asks = p->o->bypass == BYPASS_L1 || p->o->bypass == BYPASS_L1L2;
+    if (p->o->bypass == BYPASS_L2)
+        return MODEL_WAY_PAST; /* .cg */
+    return asks && p->d->cc_major < 7 && p->sm.l1_ca > 0 ? MODEL_WAY_KEEP : plain_way(p);
+}
+
 /* How this load goes, and through which cache. */
 static enum model_way way_of(const struct play *p, const struct trace_kind *r, uint32_t warp,
                              bool *read_only)
 {
     enum load_path path = (enum load_path)r->path;
+    bool no_read_only = p->d->cc_major * 10 + p->d->cc_minor < 35;
     if (path == PATH_PLAIN && becomes_read_only(p, r))
         path = PATH_READ_ONLY;
+    if (path == PATH_READ_ONLY && no_read_only)
+        path = PATH_PLAIN;
     *read_only = path == PATH_READ_ONLY;
     if (bypasses(p, r, warp, path)) {
-        bool pre_volta = p->d->cc_major < 7;
-        *read_only = *read_only && !pre_volta;
-        return p->o->bypass_op == BYPASS_OP_NO_ALLOCATE || (*read_only && p->o->bypass == BYPASS_RO)
-                   ? MODEL_WAY_LOOK
-               : p->o->bypass_op == BYPASS_OP_CG ? MODEL_WAY_PAST
-                                                 : MODEL_WAY_KEEP;
+        *read_only = *read_only && p->d->cc_major >= 7;
+        return bypassing_way(p, *read_only);
     }
     switch (path) {
-    case PATH_PLAIN: return p->sm.l1_plain > 0 ? MODEL_WAY_KEEP : MODEL_WAY_PAST;
+    case PATH_PLAIN: return caching_way(p);
     case PATH_CA: return p->sm.l1_ca > 0 ? MODEL_WAY_KEEP : MODEL_WAY_PAST;
     case PATH_PAST: return MODEL_WAY_PAST;
     case PATH_LOOK: return MODEL_WAY_LOOK;

@@ -1,7 +1,13 @@
 /* bypass (paper: bypass, sections 3 and 4): which loads take part, and what the
- * bypass operator becomes on the target. Operators and their traps were measured
+ * two operators become on the target. Operators and their traps were measured
  * on SASS: .cg on .nc is dropped silently, .cg keeps a line in L2, a plain ld
- * caches in L1 and is not the same as .ca on Volta and later. */
+ * caches in L1 and is not the same as .ca on Volta and later.
+ *
+ *   level   caching load                                    bypassing load (default operator)
+ *   l1      plain; .ca where plain loads pass L1 by         .cg
+ *   ro      .nc                                             .cg
+ *   l2      .cg                                             .cs; from sm_80 on an evict-first policy
+ *   l1+l2   as l1                                           .cs; from sm_80 on .cg with that policy */
 #include "engine/analysis/alias.h"
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
@@ -32,15 +38,31 @@ static const char *const op_names[] = {
 
 static bool op_fits(const struct pass_ctx *c, enum bypass_op op)
 {
-    return pass_target(c) >= op_needs[op].target;
+    return pass_cc(c) >= op_needs[op].target;
 }
 
 static enum status op_refuse(struct pass_ctx *c, enum bypass_op op)
 {
-    return pass_refuse(c, NO_SPAN, "take --bypass-op cg or cs, or a PTX built for that target",
-                       "--bypass-op %s needs sm_%u: the module is for sm_%u%s", op_names[op],
-                       op_needs[op].target, c->m->target,
-                       c->in->dev ? " and the device is not newer" : " and no device is named");
+    return pass_refuse(c, NO_SPAN,
+                       c->in->dev ? "take --bypass-op cg or cs"
+                                  : "take --bypass-op cg or cs, or a PTX built for that target",
+                       "--bypass-op %s needs sm_%u: the %s sm_%u%s", op_names[op], op_needs[op].target,
+                       c->in->dev ? "device is" : "module is for", pass_cc(c),
+                       c->in->dev ? "" : " and no device is named");
+}
+
+/* What a load that caches is written as. Before sm_70 .ca asks for L1 where plain loads pass it by; from
+ * sm_70 on it is an ordered load, and plain loads cache. A load that L2 alone caches is .cg. */
+static const char *caching_op(const struct bypass *b)
+{
+    const struct dev_info *d = b->c->in->dev;
+    uint32_t cc = pass_cc(b->c);
+    if (b->level == BYPASS_L2)
+        return ".cg";
+    if (b->level == BYPASS_RO || cc >= 70)
+        return NULL;
+    bool known = d && d->sm.l1_ways > 0, past = known ? !(d->sm.l1_plain > 0) : cc >= 30 && cc < 60;
+    return past ? ".ca" : NULL;
 }
 
 /* Level l2 is about L2 lines: cg and no_allocate choose about L1 and would change nothing there. */
@@ -48,6 +70,8 @@ static enum status settle_l2(struct bypass *b, enum bypass_op op)
 {
     struct pass_ctx *c = b->c;
     bool l1_too = b->level == BYPASS_L1L2;
+    if (op == BYPASS_OP_NO_ALLOCATE && !op_fits(c, op))
+        return op_refuse(c, op);
     if (op == BYPASS_OP_CS) {
         b->cop = ".cs";
         return ST_OK;
@@ -91,6 +115,11 @@ static enum status settle_op(struct bypass *b)
     return ST_OK;
 }
 
+static bool by_load(const struct options *o)
+{
+    return o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
+}
+
 /* Operator and level settled against the target; ST_REFUSED with what would have to change. */
 static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
 {
@@ -98,12 +127,19 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     b->c = c;
     b->level = (enum bypass_level)c->opt->bypass;
     b->vote = c->opt->pi.mode == PI_VOTE && c->opt->bypass_form != BYPASS_FORM_VERTICAL;
-    const struct dev_info *d = c->in->dev;
-    uint32_t cc = d ? (uint32_t)(d->cc_major * 10 + d->cc_minor) : c->m->target;
-    b->with_nc = b->level != BYPASS_RO && cc >= 50; /* before Maxwell .nc has a cache of its own */
-    enum status s = settle_op(b);
+    uint32_t cc = pass_cc(c);
+    /* .nc has a cache of its own on Kepler; before sm_35 it is a plain load */
+    b->with_nc = b->level != BYPASS_RO && (cc >= 50 || cc < PASS_READ_ONLY_TARGET);
+    b->keep = caching_op(b);
+    enum status s = b->level == BYPASS_RO ? pass_needs_read_only(c, "--bypass ro") : ST_OK;
+    if (s == ST_OK)
+        s = settle_op(b);
     if (s == ST_OK && !pass_flow_make(c->f, &b->flow))
         s = ST_NOMEM;
+    if (c->opt->pi.mode == PI_CHA && !by_load(c->opt)) { /* no load bypasses */
+        b->hint = false;
+        b->l1 = NULL;
+    }
     if (b->hint || b->l1)
         pass_need_isa(c, 74, b->hint ? 80 : 70);
     if (b->vote && pass_target(c) >= 32)
@@ -230,32 +266,49 @@ static int order_of(enum ptx_mod m)
     }
 }
 
+/* What one side of the threshold puts into a load. */
+struct words {
+    const char *cop, *l1;
+    bool hint;
+};
+
+static struct words words_of(const struct bypass *b, bool bypassing)
+{
+    return bypassing ? (struct words){ b->cop, b->l1, b->hint } : (struct words){ .cop = b->keep };
+}
+
 /* The words of one place in the order, the inserted one instead of the written ones where there is one.
  */
-static void write_place(struct bypass *b, const struct ptx_inst *i, int place, bool bypassing,
+static void write_place(struct bypass *b, const struct ptx_inst *i, int place, struct words w,
                         struct buf *out)
 {
     bool nc = inst_has(i, ".nc");
-    bool no_nc = bypassing && b->cop && (nc || b->level == BYPASS_RO);
-    if (bypassing && (place == ORDER_COP || place == ORDER_L1)) {
-        const char *own = place == ORDER_COP ? b->cop : b->l1;
-        if (own || b->cop || b->l1) {
-            buf_puts(out, own ? own : "");
-            return;
-        }
-    }
-    if (bypassing && place == ORDER_L2 && b->hint)
+    if ((place == ORDER_COP || place == ORDER_L1) && (w.cop || w.l1)) {
+        const char *own = place == ORDER_COP ? w.cop : w.l1;
+        buf_puts(out, own ? own : "");
         return;
-    if (bypassing && place == ORDER_HINT && b->hint)
+    }
+    if (w.hint && place == ORDER_L2)
+        return;
+    if (w.hint && place == ORDER_HINT)
         buf_puts(out, ".L2::cache_hint");
     if (place == ORDER_NC) {
-        if (!no_nc && (nc || b->level == BYPASS_RO))
+        if (!w.cop && (nc || b->level == BYPASS_RO))
             buf_puts(out, ".nc");
         return;
     }
     for (uint8_t k = 0; k < i->nmods; k++)
         if (order_of((enum ptx_mod)i->mods[k]) == place)
             buf_puts(out, ptx_mod_text((enum ptx_mod)i->mods[k]));
+}
+
+/* Does a load that caches stay as it is written? One that names its place in L1 knows better. */
+static bool stays(const struct bypass *b, const struct ptx_inst *i)
+{
+    if (b->level == BYPASS_RO || b->level == BYPASS_L2)
+        return false;
+    return !b->keep || inst_has(i, ".nc") || ptx_mod_of(i, MODCAT_CACHE) != PTX_MOD_NONE ||
+           ptx_mod_of(i, MODCAT_L1) != PTX_MOD_NONE;
 }
 
 /* Text of the statement behind its opcode word: " \t%f1, [%rd1];". */
@@ -286,17 +339,18 @@ void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, co
         buf_puts(out, guard);
     else
         buf_str(out, own);
-    if (!bypassing && b->level != BYPASS_RO) {
+    struct words w = words_of(b, bypassing);
+    if (!bypassing && stays(b, i)) {
         struct str t = ptx_text(b->c->m, i->at);
         buf_put(out, t.s + own.n, t.n - own.n);
         return;
     }
-    if (bypassing && b->cop && inst_has(i, ".nc"))
+    if (w.cop && inst_has(i, ".nc"))
         b->ndropped_nc++;
     buf_puts(out, "ld");
     for (int place = 0; place < ORDER_COUNT; place++)
-        write_place(b, i, place, bypassing, out);
-    if (bypassing && b->hint && rest.n && rest.s[rest.n - 1] == ';') {
+        write_place(b, i, place, w, out);
+    if (w.hint && rest.n && rest.s[rest.n - 1] == ';') {
         buf_put(out, rest.s, rest.n - 1);
         buf_printf(out, ", %s;", b->policy);
     } else {
@@ -308,11 +362,6 @@ void bypass_write(struct bypass *b, const struct ptx_inst *i, bool bypassing, co
 static bool asked(const struct options *o)
 {
     return o->bypass != BYPASS_NONE;
-}
-
-static bool by_load(const struct options *o)
-{
-    return o->bypass_form == BYPASS_FORM_VERTICAL || o->bypass_form == BYPASS_FORM_HYBRID;
 }
 
 static const struct ptx_inst *load_at_line(struct bypass *b, uint32_t line)
@@ -413,10 +462,9 @@ static uint32_t count_chosen(struct bypass *b)
 static enum status run(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
-    if (o->bypass_form == BYPASS_FORM_HARDWARE) {
+    if (o->bypass_form ==
+        BYPASS_FORM_HARDWARE) /* the cache controller compares: no load bypasses by itself */
         c->out->hw_pi = o->pi.mode == PI_VALUE ? o->pi.value : o->pi.mode == PI_BPA ? 0 : -1;
-        return ST_OK;
-    }
     struct bypass b;
     enum status s = bypass_begin(&b, c);
     if (s == ST_OK)
@@ -430,8 +478,8 @@ static enum status run(struct pass_ctx *c)
         pass_note(c, b.first_left, "%u load%s cannot bypass, this one because %s", b.nleft,
                   b.nleft > 1 ? "s" : "", b.why_left);
     if (s == ST_OK && b.ndropped_nc)
-        pass_note(c, NO_SPAN, "%u bypassing .nc load%s lost .nc: hardware drops %s on .nc",
-                  b.ndropped_nc, b.ndropped_nc > 1 ? "s" : "", b.cop);
+        pass_note(c, NO_SPAN, "%u .nc load%s lost .nc: hardware drops %s on .nc", b.ndropped_nc,
+                  b.ndropped_nc > 1 ? "s" : "", b.cop ? b.cop : b.keep);
     bypass_end(&b);
     return s;
 }

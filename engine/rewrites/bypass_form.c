@@ -136,6 +136,12 @@ static void write_pair(struct bypass *b, const struct ptx_inst *i, struct buf *o
     buf_free(&g);
 }
 
+/* Are loads that cache written anew? */
+static bool writes_caching(const struct bypass *b)
+{
+    return b->level == BYPASS_RO || b->keep;
+}
+
 /* pass_copy callback: what this side makes of an instruction. */
 static bool side_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
 {
@@ -152,7 +158,7 @@ static bool side_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
         return true;
     }
     bool picked = bypass_picked(b, s->f, i, s->pick);
-    if (!picked && !(b->level == BYPASS_RO && bypass_governs(b, s->f, i)))
+    if (!picked && !(writes_caching(b) && bypass_governs(b, s->f, i)))
         return false;
     bypass_write(b, i, picked, NULL, out);
     return true;
@@ -218,9 +224,9 @@ static void emit_unconditional(struct bypass *b, enum bypass_pick pick)
     struct side side = { b, b->c->f, pick, false };
     struct buf suffix = { 0 };
     buf_printf(&suffix, "_%sb", b->c->tag);
-    if (pick != PICK_NONE || b->level == BYPASS_RO)
-        edit_in_place(b, &side, pick != PICK_NONE ? suffix.s : NULL);
-    if (pick != PICK_NONE) {
+    if (pick != PICK_NONE || writes_caching(b))
+        edit_in_place(b, &side, pick != PICK_NONE || b->keep ? suffix.s : NULL);
+    if (pick != PICK_NONE || b->keep) {
         put_entry(b, false);
         clone_callees(b, side, suffix.s ? suffix.s : "");
     }
@@ -267,9 +273,10 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
         ptx_edit_before(c->edit, f, from, TAG, "@%s bra.uni \t$%sbypass;", b->pred, c->tag);
     else
         ptx_edit_after(c->edit, f, from - 1, TAG, "@%s bra.uni \t$%sbypass;", b->pred, c->tag);
-    if (first != PICK_NONE || b->level == BYPASS_RO || b->vote)
-        edit_in_place(b, &a, first != PICK_NONE ? low.s : NULL);
-    if (first != PICK_NONE)
+    bool called = first != PICK_NONE || b->keep;
+    if (called || b->level == BYPASS_RO || b->vote)
+        edit_in_place(b, &a, called ? low.s : NULL);
+    if (called)
         clone_callees(b, a, low.s ? low.s : "");
     clone_callees(b, side, lab.s ? lab.s : "");
     if (pass_falls_off(f))
@@ -361,8 +368,12 @@ enum status bypass_emit(struct bypass *b)
     const struct options *o = b->c->opt;
     bool vertical = o->bypass_form == BYPASS_FORM_VERTICAL,
          hybrid = o->bypass_form == BYPASS_FORM_HYBRID;
+    if (o->bypass_form == BYPASS_FORM_HARDWARE && !b->keep)
+        return ST_OK;
     find_clones(b);
-    if (vertical || (hybrid && o->pi.mode == PI_CHA))
+    if (o->bypass_form == BYPASS_FORM_HARDWARE)
+        emit_unconditional(b, PICK_NONE);
+    else if (vertical || (hybrid && o->pi.mode == PI_CHA))
         emit_unconditional(b, PICK_CHOSEN);
     else if (o->pi.mode == PI_CHA || o->pi.mode == PI_BPA)
         emit_unconditional(b, o->pi.mode == PI_BPA ? PICK_ALL : PICK_NONE);

@@ -94,7 +94,10 @@ static enum status visit(struct pass_ctx *c, struct tally *n)
 static enum status check(struct pass_ctx *c)
 {
     struct tally n = { 0 };
-    enum status s = visit(c, &n);
+    bool promote = c->opt->readonly == READONLY_PROMOTE;
+    enum status s = promote ? pass_needs_read_only(c, "--readonly promote") : ST_OK;
+    if (s == ST_OK)
+        s = visit(c, &n);
     if (s == ST_OK && !n.done && n.refused)
         return pass_refuse(c, n.at,
                            "say so with --assume-read-only PARAM; or make a proof possible: distinct "
@@ -102,9 +105,8 @@ static enum status check(struct pass_ctx *c)
                            "no load is proven read-only: %s", n.why);
     if (s == ST_OK && !n.done)
         return pass_refuse(c, NO_SPAN, NULL,
-                           c->opt->readonly == READONLY_PROMOTE
-                               ? "the kernel has no plain global load to promote"
-                               : "the kernel has no .nc load");
+                           promote ? "the kernel has no plain global load to promote"
+                                   : "the kernel has no .nc load");
     return s;
 }
 

@@ -148,7 +148,7 @@ static void from_streams(struct advising *a)
     if (!t)
         return;
     t->options.bypass = BYPASS_L1;
-    t->options.bypass_op = BYPASS_OP_NO_ALLOCATE;
+    t->options.bypass_op = device(a) && device(a)->cc_major < 7 ? BYPASS_OP_CG : BYPASS_OP_NO_ALLOCATE;
     t->options.bypass_form = BYPASS_FORM_VERTICAL;
     snprintf(t->why, sizeof t->why,
              "%u load%s and %s not used again, %u %s: the streams need not take the others' place",
@@ -164,7 +164,8 @@ static void from_read_only(struct advising *a)
     for (uint32_t i = 0; i < k->naccess; i++)
         proven += !k->access[i].store && k->access[i].space == PTX_SPACE_GLOBAL &&
                   k->access[i].read_only == ANA_YES;
-    if (!proven || !d || d->cc_major >= 7) /* since Volta .nc shares L1: nothing to win */
+    int cc = d ? d->cc_major * 10 + d->cc_minor : 0;
+    if (!proven || cc < 35 || cc >= 70) /* no such cache before; since Volta .nc shares L1 */
         return;
     struct tune_advice *t = item(a, 1.2, 0.5, "read through the read-only cache");
     if (!t)

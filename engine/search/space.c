@@ -45,6 +45,9 @@ static size_t bypass(const struct space *s, const struct options *base, struct o
         o.pi.mode = PI_BPA;
         o.pi.value = 0;
         n = add(out, n, most, o);
+        o.pi.mode = PI_CHA;
+        if (s->asks_to_cache && k == 0)
+            n = add(out, n, most, o);
         o.pi.mode = PI_VALUE;
         for (uint32_t pi = step; pi < w; pi += step) {
             o.pi.value = (int)pi;
@@ -65,7 +68,7 @@ static size_t streams(const struct space *s, const struct options *base, struct 
 {
     struct options o = *base;
     o.bypass = s->level;
-    o.bypass_op = BYPASS_OP_NO_ALLOCATE;
+    o.bypass_op = s->no_allocate ? BYPASS_OP_NO_ALLOCATE : BYPASS_OP_CG;
     o.bypass_form = BYPASS_FORM_VERTICAL;
     memset(&o.pi, 0, sizeof o.pi);
     o.pi.mode = options_default().pi.mode;
@@ -294,7 +297,9 @@ struct space space_of(const struct tune_bench *b)
                        .block = l->block,
                        .grid = l->grid,
                        .shared_per_sm = d->shared_per_sm,
-                       .shared_per_block = d->shared_per_block_optin };
+                       .shared_per_block = d->shared_per_block_optin,
+                       .no_allocate = d->cc_major >= 7,
+                       .asks_to_cache = d->cc_major < 7 && !(d->sm.l1_plain > 0) && d->sm.l1_ca > 0 };
     s.resident = s.warps ? d->max_warps_per_sm / s.warps : 1;
     if (b->original.ctas_per_sm)
         s.resident = b->original.ctas_per_sm;

@@ -9,8 +9,9 @@ struct cmd_front;
 struct cmd_io;
 struct dev_env;
 
-#define CMD_MAX_FILES 32
-#define CMD_MAX_LIST  32
+#define CMD_MAX_FILES  32
+#define CMD_MAX_LIST   32
+#define DEFAULT_DEVICE "sim:hopper-h200"
 enum arg_kind_cmd { ARGK_FLAG, ARGK_TEXT, ARGK_INT, ARGK_NUM, ARGK_LIST };
 struct args {
     const char *command;
@@ -27,6 +28,7 @@ struct args {
 #define ARG(field, name, short_, kind, value, commands, help) ARGV_##kind(field)
 #include "engine/workspace/args.def"
 #undef ARG
+    char device_spec[1024]; /* device or devices with what --global-l1 adds */
     struct options options;
     bool knob_given;
     const struct dev_env *env;

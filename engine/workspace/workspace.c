@@ -17,8 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_DEVICE "sim:hopper-h200"
-
 char *launch_beside(const char *ptx)
 {
     char *path = workspace_launch_name(ptx);

@@ -233,7 +233,7 @@ static const struct refusal refusals[] = {
       80 },
     { "in_tile",
       "--bypass l2 --bypass-op cache_hint --pi 1",
-      "needs sm_80: the module is for sm_75",
+      "needs sm_80: the device is sm_75",
       0,
       { 4, 4, 1 },
       { 128, 1, 1 },

@@ -413,7 +413,7 @@ static void vote_is_cheap_and_static_finds_the_sweeps_best(void **state)
     assert_status_ok(sweep_one(r.bench, "pi", &base, NULL, NULL, 0, &s, &r.ds), &r.ds);
     /* A later threshold displaces an earlier one only when it is faster by more than the noise. */
     assert_true((double)all.best.time.median <= (double)tune_sweep_best(&s)->time.median * 1.005);
-    assert_true(all.launches > 2 * s.warps - 2);
+    assert_true(all.launches > s.warps - 2); /* no_allocate is no operator before sm_70 */
     tune_sweep_free(&s);
     rig_close(&r);
 }

@@ -2,6 +2,7 @@
  * and a cache per (text, register limit), so that a sweep compiles once. */
 #include "engine/base/base.h"
 #include "engine/dev/cuda/cuda_int.h"
+#include "engine/dev/cuda/dev_cuda.h"
 #include "engine/dev/cuda/drv.h"
 #include "engine/dev/dev.h"
 #include "engine/dev/dev_int.h"
@@ -95,9 +96,9 @@ static enum status jit(struct cuda_dev *d, struct cuda_module *m, const struct d
     char *log = base_alloc(LOG_BYTES);
     if (!log)
         return ST_NOMEM;
-    drv_jit_option options[4] = { DRV_JIT_ERROR_LOG, DRV_JIT_ERROR_LOG_SIZE };
+    drv_jit_option options[5] = { DRV_JIT_ERROR_LOG, DRV_JIT_ERROR_LOG_SIZE };
     /* Option values are pointers or integers in a pointer's place, as the driver wants them. */
-    void *values[4] = { log, (void *)(uintptr_t)LOG_BYTES };
+    void *values[5] = { log, (void *)(uintptr_t)LOG_BYTES };
     unsigned n = 2;
     if (s->maxnreg > 0) {
         options[n] = DRV_JIT_MAX_REGISTERS;
@@ -106,6 +107,11 @@ static enum status jit(struct cuda_dev *d, struct cuda_module *m, const struct d
     if (m->level >= 0) {
         options[n] = DRV_JIT_OPTIMIZATION_LEVEL;
         values[n++] = (void *)(uintptr_t)m->level;
+    }
+    if (d->plain != DEV_PLAIN_OWN) {
+        options[n] = DRV_JIT_CACHE_MODE;
+        values[n++] =
+            (void *)(uintptr_t)(d->plain == DEV_PLAIN_L1 ? DRV_JIT_CACHE_CA : DRV_JIT_CACHE_CG);
     }
     drv_result e = d->drv.module_load(&m->handle, m->ptx->text.s, n, options, values);
     log[LOG_BYTES - 1] = '\0';

@@ -94,6 +94,7 @@ struct cuda_dev {
     struct drv drv;
     drv_device device;
     int ordinal;
+    int plain; /* enum dev_plain */
     bool retained;
     drv_context ctx;
     drv_stream stream;

@@ -231,13 +231,14 @@ static enum status enter(struct cuda_dev *d, struct diags *ds)
     return st == ST_OK ? cuda_check(d, d->drv.event_create(&d->end, 0), "an event", ds) : st;
 }
 
-enum status dev_cuda_open(int ordinal, struct dev **out, struct diags *ds)
+enum status dev_cuda_open(int ordinal, enum dev_plain plain, struct dev **out, struct diags *ds)
 {
     struct cuda_dev *d = base_alloc(sizeof *d);
     if (!d)
         return ST_NOMEM;
     d->base.ops = &CUDA_OPS;
     d->ordinal = ordinal;
+    d->plain = plain;
     bool absent;
     enum status st = drv_open(&d->drv, &absent, ds);
     if (st != ST_OK) {

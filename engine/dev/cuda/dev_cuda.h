@@ -7,7 +7,9 @@
 struct dev;
 struct dev_info;
 
-enum status dev_cuda_open(int ordinal, struct dev **out, struct diags *ds);
+/* What a plain global load does: as the device has it, through L1, past L1 (CU_JIT_CACHE_MODE). */
+enum dev_plain { DEV_PLAIN_OWN, DEV_PLAIN_L1, DEV_PLAIN_PAST };
+enum status dev_cuda_open(int ordinal, enum dev_plain plain, struct dev **out, struct diags *ds);
 /* Calls fn for each GPU. *absent: no driver on this machine (no diagnostic then, ST_OK). */
 enum status dev_cuda_list(void (*fn)(void *ctx, const struct dev_info *i), void *ctx, bool *absent,
                           struct diags *ds);

@@ -124,6 +124,9 @@ DRV_TYPES(X)
     X(DRV_JIT_ERROR_LOG_SIZE, 6, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)                        \
     X(DRV_JIT_OPTIMIZATION_LEVEL, 7, CU_JIT_OPTIMIZATION_LEVEL)                             \
     X(DRV_JIT_LOG_VERBOSE, 12, CU_JIT_LOG_VERBOSE)                                          \
+    X(DRV_JIT_CACHE_MODE, 14, CU_JIT_CACHE_MODE)                                            \
+    X(DRV_JIT_CACHE_CG, 1, CU_JIT_CACHE_OPTION_CG)                                          \
+    X(DRV_JIT_CACHE_CA, 2, CU_JIT_CACHE_OPTION_CA)                                          \
     X(DRV_STREAM_NON_BLOCKING, 1, CU_STREAM_NON_BLOCKING)
 enum drv_constant {
 #define X(ours, value, native) ours = value,

@@ -27,9 +27,22 @@ static enum cache_alloc from_evict(uint8_t evict, enum cache_alloc plain)
     }
 }
 
+/* Does .nc mean anything? Before sm_35 there is no read-only cache for loads: such a load is a plain
+ * one (CUDA programming guide, compute capabilities 2.x and 3.0). */
+static bool has_nc(const struct sim_preset *g)
+{
+    return g->cc_major * 10 + g->cc_minor >= 35;
+}
+
+/* Maxwell has no streaming loads: .cs assembles to the plain load (paper: bypass, section 5.1). */
+static bool has_streaming(const struct sim_preset *g)
+{
+    return g->cc_major != 5;
+}
+
 static enum cache_alloc route_l1(const struct sim_preset *g, const struct exec_policy *p)
 {
-    if (p->nc)
+    if (p->nc && has_nc(g))
         return from_evict(p->l1, CACHE_NORMAL); /* .cg on .nc is dropped */
     enum cache_alloc plain = g->l1_plain ? CACHE_NORMAL : CACHE_BYPASS;
     switch (p->cop) {
@@ -69,13 +82,16 @@ static enum cache_alloc route_l2(const struct exec_policy *p, uint64_t hint, uin
     return CACHE_NORMAL;
 }
 
-struct cache_route cache_route_load(const struct sim_preset *g, const struct exec_policy *p,
+struct cache_route cache_route_load(const struct sim_preset *g, const struct exec_policy *asked,
                                     uint64_t hint, uint64_t addr)
 {
+    struct exec_policy real = *asked, *p = &real;
+    if (real.cop == COP_CS && !has_streaming(g))
+        real.cop = COP_NONE;
     struct cache_route r = { .l1 = (uint8_t)route_l1(g, p),
                              .l2 = (uint8_t)route_l2(p, hint, addr),
                              .granule = (uint8_t)(g->l2_fill / 32),
-                             .read_only = p->nc && g->ro_bytes > 0 };
+                             .read_only = p->nc && has_nc(g) && g->ro_bytes > 0 };
     uint16_t want = p->l2_prefetch;
     if (want == 256 && g->cc_major == 8 && g->cc_minor == 0 && p->nc && p->l1 == EVICT_NO_ALLOCATE)
         want = 128;
@@ -140,14 +156,14 @@ static const char *modern_suffix(const struct load_form *f, bool volta)
     return "";
 }
 
-static const char *old_suffix(const struct load_form *f)
+static const char *old_suffix(const struct load_form *f, bool cs)
 {
     if (f->fresh)
         return ".CV";
     if (f->op == PTX_MOD_CG)
         return ".CG";
     if (f->op == PTX_MOD_CS)
-        return ".CS";
+        return cs ? ".CS" : "";
     if (f->op == PTX_MOD_LU)
         return ".LU";
     return "";
@@ -167,10 +183,16 @@ static void judge(const struct sim_preset *p, const struct load_form *f, struct 
 {
     bool volta = p->cc_major >= 7;
     o->reason = "";
-    if (f->nc && f->op == PTX_MOD_CG) {
+    if (f->nc && !has_nc(p)) {
+        o->noop = true;
+        o->reason = "the read-only cache serves loads from sm_35 on: this is a plain load here";
+    } else if (f->nc && f->op == PTX_MOD_CG) {
         o->noop = true;
         o->reason = "the assembler drops .cg on a read-only load; use .nc.L1::no_allocate, or a plain "
                     "load with .cg";
+    } else if (f->op == PTX_MOD_CS && !has_streaming(p)) {
+        o->noop = true;
+        o->reason = "Maxwell has no streaming loads: .cs is the plain load";
     } else if (f->op == PTX_MOD_CG && !p->l1_plain) {
         o->noop = true;
         o->reason = "plain global loads already bypass L1 on this device";
@@ -201,14 +223,15 @@ struct sim_operator sim_load_operator(const struct sim_preset *p, const struct p
 {
     struct load_form f = form_of(i);
     struct sim_operator o = { .reason = "" };
+    bool nc = f.nc && has_nc(p);
     if (p->cc_major >= 7) {
         const char *suffix = modern_suffix(&f, p->cc_major == 7);
         /* Volta and Turing name the scope of weak loads too */
         bool sys = p->cc_major == 7 && !*suffix;
         snprintf(o.sass, sizeof o.sass, "LDG.E%s%s%s", suffix, size_suffix(p, &f), sys ? ".SYS" : "");
     } else {
-        snprintf(o.sass, sizeof o.sass, "%s%s", f.nc || p->cc_major >= 5 ? "LDG.E" : "LD.E",
-                 f.nc ? "" : old_suffix(&f));
+        snprintf(o.sass, sizeof o.sass, "%s%s", nc || p->cc_major >= 5 ? "LDG.E" : "LD.E",
+                 nc ? "" : old_suffix(&f, has_streaming(p)));
     }
     judge(p, &f, &o);
     static const uint8_t evicts[] = { EVICT_NORMAL, EVICT_UNCHANGED, EVICT_FIRST, EVICT_LAST,
@@ -217,7 +240,7 @@ struct sim_operator sim_load_operator(const struct sim_preset *p, const struct p
                                .cop = f.fresh              ? COP_CV
                                       : f.op == PTX_MOD_CG ? COP_CG
                                       : f.op == PTX_MOD_CA ? COP_CA
-                                      : f.op == PTX_MOD_CS ? COP_CS
+                                      : f.op == PTX_MOD_CS ? has_streaming(p) ? COP_CS : COP_NONE
                                       : f.op == PTX_MOD_LU ? COP_LU
                                                            : COP_NONE };
     if (f.l1)
