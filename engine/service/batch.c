@@ -1,0 +1,257 @@
+/* Many requests, one a line, over all CPUs: results in the order of the requests, each in the output as
+ * soon as all before it are. */
+#include "engine/base/base.h"
+#include "engine/base/io.h"
+#include "engine/service/batch_int.h"
+
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WAIT_MS    50
+#define END_TRIES  300 /* times 10 ms, for commands that were told to end */
+#define SERVICE_AT 4   /* results that may wait for earlier ones, times the jobs */
+
+/* {"format","version","line","request","id","tool","exit","cpu_s","diagnostics", then the document} */
+static void put_head(const struct batch_line *l, int code, double cpu_s, struct buf *out)
+{
+    struct jw w = jw_open(out, 0);
+    jw_obj(&w);
+    jw_key(&w, "format");
+    jw_str(&w, "gpulocw-batch");
+    jw_key(&w, "version");
+    jw_int(&w, 1);
+    jw_key(&w, "line");
+    jw_uint(&w, l->number);
+    jw_key(&w, "request");
+    struct buf hash = { 0 };
+    buf_printf(&hash, "%016llx", (unsigned long long)l->hash);
+    jw_str(&w, hash.s);
+    buf_free_checked(&hash, out);
+    jw_key(&w, "id");
+    if (json_get(l->json, "id"))
+        jw_tree(&w, json_get(l->json, "id"));
+    else
+        jw_null(&w);
+    jw_key(&w, "tool");
+    jw_str(&w, json_text(l->json, "tool"));
+    jw_key(&w, "exit");
+    jw_int(&w, code);
+    jw_key(&w, "cpu_s");
+    jw_num(&w, cpu_s);
+}
+
+/* JSON on one line: a line feed is never part of a string there. */
+static void put_flat(struct buf *out, const struct buf *text)
+{
+    for (size_t at = 0; at < text->n;) {
+        const char *end = memchr(text->s + at, '\n', text->n - at);
+        size_t n = end ? (size_t)(end - (text->s + at)) : text->n - at;
+        buf_put(out, text->s + at, n);
+        at += n + (end != NULL);
+    }
+}
+
+static void put_result(struct batch_line *l, const struct job_end *end)
+{
+    const struct tool *t = l->request.tool;
+    struct buf *out = &l->result;
+    put_head(l, end->code, end->cpu_s, out);
+    buf_puts(out, ",\"diagnostics\":");
+    summary_diagnostics(&l->job, out);
+    if (l->job.text.n && t->document == TOOL_JSON) {
+        buf_puts(out, ",\"result\":");
+        put_flat(out, &l->job.text);
+    } else if (l->job.text.n) {
+        buf_puts(out, ",\"text\":");
+        buf_json(out, (struct str){ l->job.text.s, l->job.text.n });
+    }
+    buf_puts(out, "}\n");
+    l->state = BATCH_DONE;
+}
+
+/* A line that is no request has a result all the same. */
+static void put_refusal(struct batch_line *l, enum status st, struct diags *ds)
+{
+    put_head(l, status_exit_code(st), 0, &l->result);
+    buf_puts(&l->result, ",\"diagnostics\":");
+    diags_json(ds, &l->result);
+    buf_puts(&l->result, "}\n");
+    l->state = BATCH_DONE;
+}
+
+static enum status make(struct batch_line *l, struct diags *ds)
+{
+    const char *name = json_text(l->json, "tool");
+    const struct tool *t = tool_find(name);
+    if (!l->json)
+        return ST_INPUT;
+    if (!cJSON_IsObject(l->json) || !name) {
+        diag_error(ds, "request",
+                   "a request is {\"tool\": NAME, \"arguments\": {...}}, with an \"id\" of "
+                   "your own");
+        return ST_INPUT;
+    }
+    if (!t) {
+        diag_error(ds, "request", "no tool '%.100s'", name);
+        return ST_INPUT;
+    }
+    return request_make(t, json_get(l->json, "arguments"), NULL, &l->request, ds);
+}
+
+/* Slot k runs the line, or the line is refused at once. */
+static void start(struct batch *b, struct batch_line *l, size_t k)
+{
+    const struct service_batch_opts *o = b->o;
+    struct diags ds = { 0 };
+    l->json = json_parse(o->file, l->text.s, l->text.n, &ds);
+    for (size_t i = 0; i < ds.n; i++)
+        ds.v[i].at.line = (uint32_t)l->number;
+    enum status st = make(l, &ds);
+    if (st == ST_OK)
+        st = job_start(&l->job, o->self, &l->request, o->nworkers ? o->worker[k % o->nworkers] : NULL,
+                       b->jobs > 1 ? 1 : 0, &ds);
+    if (st == ST_OK) {
+        l->state = BATCH_RUNS;
+        l->slot = k;
+    } else {
+        put_refusal(l, st, &ds);
+        b->counts->failed++;
+        b->bad += st == ST_INPUT || st == ST_USAGE;
+    }
+    diags_free(&ds);
+}
+
+static void finish(struct batch *b, struct batch_line *l, const struct job_end *end)
+{
+    b->counts->busy_s += end->cpu_s;
+    if (end->cancelled) {
+        l->state = BATCH_CUT;
+        return;
+    }
+    b->counts->failed += end->code != 0;
+    put_result(l, end);
+    job_free(&l->job);
+    request_free(&l->request);
+    batch_spool(b, l);
+}
+
+static void look(struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        struct batch_line *l = &b->line[i];
+        struct job_end end;
+        if (l->state == BATCH_RUNS && job_poll(&l->job, &end)) {
+            b->slot[l->slot] = false;
+            finish(b, l, &end);
+        }
+    }
+}
+
+static size_t free_slot(const struct batch *b)
+{
+    for (size_t k = 0; k < b->jobs; k++)
+        if (!b->slot[k])
+            return k;
+    return SIZE_MAX;
+}
+
+static void start_more(struct batch *b)
+{
+    for (size_t k; b->more && b->n < b->jobs * SERVICE_AT && (k = free_slot(b)) != SIZE_MAX;) {
+        struct batch_line *l = batch_next(b);
+        if (!l)
+            return;
+        if (l->state == BATCH_WAITS)
+            start(b, l, k);
+        b->slot[k] = l->state == BATCH_RUNS;
+        if (l->state == BATCH_DONE)
+            batch_spool(b, l);
+    }
+}
+
+static void wait_for(const struct batch *b)
+{
+    struct pollfd p[2 * BATCH_MOST_JOBS];
+    nfds_t n = 0;
+    for (size_t i = 0; i < b->n && n + 2 <= ARRAY_LEN(p); i++)
+        if (b->line[i].state == BATCH_RUNS) {
+            p[n++] = (struct pollfd){ .fd = b->line[i].job.out, .events = POLLIN };
+            p[n++] = (struct pollfd){ .fd = b->line[i].job.steps, .events = POLLIN };
+        }
+    bool closed = n && p[0].fd < 0;
+    if (n)
+        poll(p, n, closed ? 1 : WAIT_MS);
+}
+
+static bool runs(const struct batch *b)
+{
+    for (size_t i = 0; i < b->n; i++)
+        if (b->line[i].state == BATCH_RUNS)
+            return true;
+    return false;
+}
+
+static void stop_all(struct batch *b)
+{
+    const struct timespec nap = { 0, 10000000 };
+    for (size_t i = 0; i < b->n; i++)
+        if (b->line[i].state == BATCH_RUNS)
+            job_stop(&b->line[i].job);
+    for (int tries = 0; runs(b) && tries < END_TRIES; tries++) {
+        nanosleep(&nap, NULL);
+        look(b);
+    }
+}
+
+static void say(struct batch *b)
+{
+    if (b->o->progress && b->size)
+        b->o->progress(b->o->ctx, (double)b->read / (double)b->size, "requests", "");
+}
+
+static enum status run_all(struct batch *b)
+{
+    while ((b->more || b->n) && !b->failed && !cancel_asked(b->o->cancel)) {
+        start_more(b);
+        wait_for(b);
+        look(b);
+        batch_flush(b);
+        say(b);
+    }
+    if (cancel_asked(b->o->cancel) || b->failed)
+        stop_all(b);
+    batch_flush(b);
+    return b->failed ? ST_IO : cancel_asked(b->o->cancel) ? ST_CANCELLED : ST_OK;
+}
+
+enum status service_batch(const struct service_batch_opts *o, struct service_batch_counts *counts,
+                          struct diags *ds)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t jobs = o->jobs ? o->jobs : o->nworkers ? o->nworkers : cpus > 0 ? (size_t)cpus : 1;
+    struct batch *b = base_alloc(sizeof *b);
+    int64_t began = base_now_ns();
+    *counts = (struct service_batch_counts){ 0 };
+    if (!b)
+        return ST_NOMEM;
+    b->o = o;
+    b->counts = counts;
+    b->ds = ds;
+    b->jobs = jobs < BATCH_MOST_JOBS ? jobs : BATCH_MOST_JOBS;
+    b->in = b->out = b->part = -1;
+    enum status st = batch_open(b);
+    if (st == ST_OK)
+        st = run_all(b);
+    if (st == ST_OK && b->bad) {
+        diag_add(ds, DIAG_ERROR, "request", o->file, NO_SPAN,
+                 "%llu lines are no requests; their results say why, and all others were run",
+                 (unsigned long long)b->bad);
+        st = ST_INPUT;
+    }
+    batch_close(b, st == ST_OK || st == ST_INPUT);
+    base_free(b);
+    counts->wall_s = 1e-9 * (double)(base_now_ns() - began);
+    return st;
+}

@@ -1,0 +1,66 @@
+/* service: the commands as tools for programs: schemas made from the argument table, requests as JSON,
+ * each run in a process of its own, their results summed up. The MCP server and the batch runner are
+ * made of these. */
+#ifndef GPULOCW_SERVICE_SERVICE_H
+#define GPULOCW_SERVICE_SERVICE_H
+
+#include "engine/base/base.h"
+
+struct cancel;
+
+enum tool_document { TOOL_JSON, TOOL_TEXT };
+struct tool {
+    const char *name, *command;
+    bool knobs;
+    const char *arguments, *fixed;
+    enum tool_document document;
+    const char *kept, *title, *help;
+};
+size_t tool_count(void);
+const struct tool *tool_at(size_t i);
+const struct tool *tool_find(const char *name); /* NULL: none */
+/* Is `name` one of its arguments? */
+bool tool_takes(const struct tool *t, const char *name);
+
+/* Folders below which a caller's files must lie, links followed. n 0: everywhere. Borrowed. */
+struct service_roots {
+    const char *const *folder;
+    size_t n;
+};
+
+struct service_mcp_opts {
+    const char *self; /* the program that runs a tool */
+    int in, out;      /* descriptors of the client */
+    struct service_roots roots;
+    unsigned jobs; /* tools that run at once; 0: one for each CPU */
+    const struct cancel *cancel;
+};
+/* Serves the Model Context Protocol until the client closes `in` or cancel is asked; whatever still runs
+ * then is ended. ST_IO: the client cannot be read from or written to. */
+enum status service_mcp(const struct service_mcp_opts *o, struct diags *ds);
+
+struct service_batch_opts {
+    const char *self;
+    /* requests, one JSON object a line; "-": standard input */
+    const char *file;
+    /* results, one line for each request in its order; NULL: standard output. What a file holds already
+     * is not run again. */
+    const char *output;
+    unsigned jobs;
+    /* launchers of workers, one for each job that runs at once; nworkers 0: this machine */
+    const char *const *worker;
+    size_t nworkers;
+    const struct cancel *cancel;
+    void (*progress)(void *ctx, double done, const char *what, const char *detail);
+    void *ctx;
+};
+struct service_batch_counts {
+    uint64_t requests, resumed, failed; /* failed: exit code not 0 */
+    double wall_s, busy_s;              /* busy: CPU time of the requests' processes */
+};
+/* ST_INPUT: a line is no request (it has a result that says so; the others are run). ST_CANCELLED: cut
+ * off; what has finished is in the output. */
+enum status service_batch(const struct service_batch_opts *o, struct service_batch_counts *counts,
+                          struct diags *ds);
+
+#endif

@@ -1,0 +1,70 @@
+/* Private to service: a request on its way to a result. */
+#ifndef GPULOCW_SERVICE_SERVICE_INT_H
+#define GPULOCW_SERVICE_SERVICE_INT_H
+
+#include "engine/service/service.h"
+#include "engine/session/json.h"
+
+#include <sys/types.h>
+
+/* ---- schema.c ---- */
+/* The JSON schema of a tool's arguments, and of what it answers. */
+void tool_schema(const struct tool *t, struct buf *out);
+void tool_answer_schema(struct buf *out);
+
+/* ---- request.c: JSON arguments to a command line ---- */
+struct request {
+    const struct tool *tool;
+    char **argv; /* of the command, NULL at the end; argv[0] is the command's name */
+    size_t n, cap;
+    char *folder; /* private, with what was given as text; NULL: none */
+};
+/* `arguments`: an object, or NULL. ST_USAGE with diagnostics: a key that the tool has not, a value of
+ * another type, a file outside the roots. Release with request_free in every case. */
+enum status request_make(const struct tool *t, const cJSON *arguments, const struct service_roots *roots,
+                         struct request *out, struct diags *ds);
+/* Removes the private folder as well. */
+void request_free(struct request *r);
+
+/* ---- job.c: a command in a process of its own ---- */
+struct job_end {
+    int code;       /* exit code of the command; 128 + signal when a signal ended it */
+    double cpu_s;   /* of the process and its children */
+    bool cancelled; /* job_stop was called before it ended */
+};
+struct service_job {
+    pid_t pid;        /* 0: none */
+    int out, err;     /* pipe of standard output; memory file of standard error */
+    int steps;        /* pipe of --progress-fd */
+    struct buf text;  /* standard output so far */
+    struct buf lines; /* the unread end of steps */
+    struct buf last;  /* the last line of steps: exit code and diagnostics */
+    double done;      /* 0..1 */
+    char what[160];   /* of the last step */
+    bool moved;       /* a step came since moved was last cleared */
+    bool too_long;    /* the document passed SERVICE_MOST_TEXT */
+    int64_t stopped;  /* when job_stop was called (base_now_ns); 0: not */
+};
+#define SERVICE_MOST_TEXT (512ull << 20)
+/* worker: NULL, or what launches the worker of the device; threads 0: the command's own choice. */
+enum status job_start(struct service_job *j, const char *self, const struct request *r,
+                      const char *worker, unsigned threads, struct diags *ds);
+/* Reads what has come. True: the process has ended and *end tells how; the job is closed but for text
+ * and last. */
+bool job_poll(struct service_job *j, struct job_end *end);
+/* Asks it to end; SERVICE_GRACE_S later job_poll kills it. */
+void job_stop(struct service_job *j);
+#define SERVICE_GRACE_S 5
+/* Ends it now, waits for it, frees. */
+void job_free(struct service_job *j);
+
+/* ---- summary.c ---- */
+/* What tools.def keeps of a document. Lists longer than SUMMARY_MOST are cut, and say so. */
+#define SUMMARY_MOST 48
+void summary_put(const struct tool *t, const cJSON *document, struct buf *out);
+/* The diagnostics of the last line of a job: a JSON array; "[]" where there are none. */
+void summary_diagnostics(const struct service_job *j, struct buf *out);
+/* The same for people: "error: ...; hint". */
+void summary_words(const struct service_job *j, int code, struct buf *out);
+
+#endif
