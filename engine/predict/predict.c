@@ -53,13 +53,19 @@ static struct model_cost_in counts_of(const struct tune_bench *b, const struct t
 
 /* The bounds take each limit by itself; the walk, which queues and waits as the warps would, is no less
  * than any but by what it does not know (instructions of the original, once they were counted). */
-static void cost_of(const struct tune_bench *b, const struct tune_played *p, const struct tune_trace *t,
-                    struct tune_prediction *out)
+static enum status cost_of(const struct tune_bench *b, const struct tune_played *p,
+                           const struct tune_trace *t, struct tune_prediction *out)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
-    struct model_cost *c = &out->cost;
+    struct model_cost *c = &out->cost, named;
     out->in = counts_of(b, p, t);
     *c = model_memory_cost(&out->in);
+    enum status st = tune_paper_counts(b, &out->options, t, &out->paper);
+    named = model_memory_cost(&out->paper);
+    c->l1 = named.l1;
+    c->l2 = named.l2;
+    c->dram = named.dram;
+    c->paper = named.paper;
     double sms = out->in.rate_l1, side_by_side = out->in.parallelism / sms / t->scale;
     c->latency_l1 = p->w.waits[MODEL_FROM_L1] / side_by_side;
     c->latency_l2 = p->w.waits[MODEL_FROM_L2] / side_by_side;
@@ -73,6 +79,7 @@ static void cost_of(const struct tune_bench *b, const struct tune_played *p, con
     out->walked = p->launch + t->scale * (p->w.cycles - p->launch);
     c->extended = fmax(out->walked, tune_part(out, tune_part_binding(out)));
     out->time_ns = d->clock_khz ? c->extended * 1e6 / d->clock_khz : NAN;
+    return st;
 }
 
 /* What the figure leaves out, though there is one. */
@@ -114,8 +121,8 @@ static enum status predict_settled(struct tune_bench *b, const struct options *o
         snprintf(out->why_not, sizeof out->why_not, "%s", t->why);
     else if (st == ST_OK && (st = tune_play(b, o, t, &p)) == ST_OK) {
         const char *note = left_out(b, o);
-        cost_of(b, &p, t, out);
-        out->valid = true;
+        st = cost_of(b, &p, t, out);
+        out->valid = st == ST_OK;
         snprintf(out->note, sizeof out->note, "%s", note ? note : "");
     }
     return st;
@@ -195,13 +202,14 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
     buf_printf(out, "memory cost on %s, modelled, in cycles; nothing was launched for it\n", device);
     buf_printf(
         out,
-        "  counts   %.4g line requests (G), L1 misses %.1f %% (m1), of those from DRAM %.1f %% (m2)\n",
-        p->in.loads, 100 * p->in.m1, 100 * p->in.m2);
-    buf_printf(out, "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g\n", c->paper, c->l1, c->l2,
-               c->dram);
-    buf_printf(out,
-               "  ours     %.4g: one SM's warps in time, waiting and queueing (%.4g); no less than\n",
-               c->extended, p->walked);
+        "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g: G %.0f line transactions of loads, m1 %.2f "
+        "%%, m2 %.2f %%\n",
+        c->paper, c->l1, c->l2, c->dram, p->paper.loads, 100 * p->paper.m1, 100 * p->paper.m2);
+    buf_printf(
+        out,
+        "  ours     %.4g: one SM's warps in time, waiting and queueing (%.4g; %.4g line requests, L1 "
+        "misses %.1f %%, of those from DRAM %.1f %%); no less than\n",
+        c->extended, p->walked, p->in.loads, 100 * p->in.m1, 100 * p->in.m2);
     for (size_t i = 0; i < TUNE_PARTS; i++)
         if (isnan(tune_part(p, i)))
             buf_printf(out, "    %-18s %10s\n", parts[i].name, "n/a");

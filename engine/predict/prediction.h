@@ -18,6 +18,9 @@ struct tune_subject;
 struct tune_prediction {
     struct options options;
     struct model_cost_in in;
+    /* the counts of the paper's figure (paper_cost.c): G of the whole launch, m1 and m2 by reuse
+     * distance over lines, first touches included, and latencies */
+    struct model_cost_in paper;
     struct model_cost cost;
     double issue;
     /* one SM's warps in time (model_walk), cycles: what `extended` is unless a bound is above it */

@@ -148,6 +148,16 @@ static enum model_way way_of(const struct play *p, const struct trace_kind *r, u
     }
 }
 
+static struct dev_sm known(const struct dev_info *d);
+
+enum model_way tune_way_of(const struct tune_bench *b, const struct options *o,
+                           const struct trace_kind *r, uint32_t warp, bool *read_only)
+{
+    const struct dev_info *d = dev_describe(b->subject.dev);
+    struct play p = { .b = b, .o = o, .d = d, .sm = known(d) };
+    return way_of(&p, r, warp, read_only);
+}
+
 /* Of what several SMs touch, one fetches it; the others find it in L2, but where all ask at once, and so
  * wait all. */
 static bool waits_for_dram(const struct play *p, const struct model_walk_line *l)

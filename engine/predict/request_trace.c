@@ -44,6 +44,7 @@ void tune_trace_free(struct tune_trace *t)
         base_free(t->past);
         tune_code_free(t->code);
         ana_before_free(t->before);
+        tune_paper_free(t->paper);
     }
     base_free(t);
 }
@@ -285,9 +286,10 @@ static enum status follow(struct tune_bench *b, struct tune_trace *t, const stru
         ana_trace(m, str_of(spec.kernel), &o, LINE_BYTES, t->resident, 0, t->sms, keep_request, t, ds);
     tune_once_done(&t->lines);
     tune_once_done(&t->kinds);
-    return st == ST_OK && !t->cut && !t->nomem && t->n
-               ? tune_trace_find_crowd(t, m, str_of(spec.kernel), &o, ds)
-               : st;
+    if (st != ST_OK || t->cut || t->nomem || !t->n)
+        return st;
+    st = tune_trace_find_crowd(t, m, str_of(spec.kernel), &o, ds);
+    return st == ST_OK ? tune_paper_follow(t, m, str_of(spec.kernel), &o, ds) : st;
 }
 
 /* The rewritten kernel with its knob values inside, so that a trace can read them. */

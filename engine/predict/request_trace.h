@@ -4,6 +4,7 @@
 
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
+#include "engine/perfmodel/cost.h"
 #include "engine/perfmodel/warp_sim.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/options.h"
@@ -95,6 +96,7 @@ struct tune_trace {
     uint64_t warps, on_sm, nasked;
     uint32_t sms;
     double scale;
+    struct tune_paper *paper; /* the loads behind the schedule paper's figure */
 };
 /* The trace that `o` asks for, kept by the bench until another mapping is wanted. One that cannot be had
  * is kept too: (*out)->why says why. ST_OK, ST_CANCELLED or ST_NOMEM. */
@@ -146,11 +148,24 @@ struct tune_played {
     bool l2_warm;  /* the launch before left all buffers in L2 */
     double launch; /* cycles of the launch itself; in w.cycles */
 };
+/* How a load of this access and path goes under these options; *read_only: through that cache. */
+enum model_way tune_way_of(const struct tune_bench *b, const struct options *o,
+                           const struct trace_kind *r, uint32_t warp, bool *read_only);
 /* ST_OK or ST_NOMEM */
 enum status tune_play(struct tune_bench *b, const struct options *o, const struct tune_trace *t,
                       struct tune_played *out);
 /* those that have a CTA */
 double tune_active_sms(const struct dev_info *d, const struct tune_trace *t);
+
+/* paper_cost.c: the loads of the rewritten kernel m are followed into t->paper, once per mapping; their
+ * counts under options: loads (G), m1, m2 and latencies of *in, the rest 0. ST_OK, ST_CANCELLED or
+ * ST_NOMEM. */
+struct tune_paper;
+enum status tune_paper_follow(struct tune_trace *t, const struct ptx_module *m, struct str kernel,
+                              const struct ana_opts *o, struct diags *ds);
+enum status tune_paper_counts(const struct tune_bench *b, const struct options *o,
+                              const struct tune_trace *t, struct model_cost_in *in);
+void tune_paper_free(struct tune_paper *p); /* NULL is fine */
 
 /* What is left of L1 for data under these options (carve-out, shared memory in use). */
 uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t);

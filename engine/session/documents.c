@@ -306,9 +306,12 @@ static void put_prediction(struct jw *w, const struct tune_prediction *p)
 {
     jw_obj(w);
     put_line(w, &p->options);
-    put_num(w, "loads", p->in.loads);
-    put_num(w, "l1_miss_rate", p->in.m1);
-    put_num(w, "l2_miss_rate", p->in.m2);
+    put_num(w, "loads", p->paper.loads);
+    put_num(w, "l1_miss_rate", p->paper.m1);
+    put_num(w, "l2_miss_rate", p->paper.m2);
+    put_num(w, "walked_requests", p->in.loads);
+    put_num(w, "walked_l1_miss_rate", p->in.m1);
+    put_num(w, "walked_l2_miss_rate", p->in.m2);
     put_num(w, "paper_cycles", p->cost.paper);
     put_num(w, "paper_l1_cycles", p->cost.l1);
     put_num(w, "paper_l2_cycles", p->cost.l2);

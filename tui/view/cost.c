@@ -122,6 +122,12 @@ static void put_papers(struct app *a, struct page *p, const struct tune_predicti
                        const struct tune_prediction *old, unsigned w)
 {
     put_title(a, p, "the paper's sum");
+    char g[TEXT_NUM];
+    text_count(g, now->paper.loads);
+    page_wrap(a, p, ROLE_LABEL, 3, w - 1,
+              arena_printf(a->frame, "G %s line transactions of loads, m1 %.1f %%, m2 %.1f %%", g,
+                           now->paper.m1 * 100, now->paper.m2 * 100),
+              -1);
     put_part(a, p, "L1", ROLE_L1, now->cost.l1, old ? old->cost.l1 : NAN, now->cost.paper, false, w);
     put_part(a, p, "L2", ROLE_L2, now->cost.l2, old ? old->cost.l2 : NAN, now->cost.paper, false, w);
     put_part(a, p, "DRAM", ROLE_DRAM, now->cost.dram, old ? old->cost.dram : NAN, now->cost.paper, false,
