@@ -34,6 +34,13 @@ struct ana_coalesce {
     bool valid;
     double degree, graph[32], expected;
     unsigned num_sectors;
+    /* As the paper has it, static: as if all lanes of every warp ran the load. expected: sectors of the
+     * graph / degree. of_lanes_that_run: loads whose address a lane has only when it runs them; those
+     * count by the lanes that do. NaN, 0: no load is known. */
+    struct ana_every_lane {
+        double degree, expected;
+        unsigned num_sectors, of_lanes_that_run;
+    } every;
 };
 struct ana_exact {
     bool valid, sampled;

@@ -163,6 +163,19 @@ static void fill_symbolic(struct facts *f, const struct fact *x, struct ana_acce
     a->array = array_name(f, x->arrays);
     a->arrays = array_names(f, x->arrays);
 }
+/* Loads whose address depends on loaded values have one only in the lanes that run them. */
+static struct ana_every_lane every_lane(const struct fact *x, double graph[32])
+{
+    bool known = x->every.requests > 0;
+    struct tally run = x->tally;
+    run.present = run.threads;
+    const struct ana_coalesce c = request_count_coalesce(known ? &x->every : &run);
+    memcpy(graph, c.graph, sizeof c.graph);
+    return (struct ana_every_lane){ .degree = c.valid ? c.degree : NAN,
+                                    .expected = c.valid ? c.expected : NAN,
+                                    .num_sectors = c.num_sectors,
+                                    .of_lanes_that_run = c.valid && !known };
+}
 static void fill_counts(struct facts *f, const struct fact *x, struct ana_access *a)
 {
     bool shared = x->space == PTX_SPACE_SHARED || x->space == PTX_SPACE_SHARED_CLUSTER;
@@ -175,7 +188,9 @@ static void fill_counts(struct facts *f, const struct fact *x, struct ana_access
         a->uncounted = x->why ? arena_dup(f->arena, str_of(x->why)) : NULL;
         return;
     }
+    double graph[32];
     a->coalesce = request_count_coalesce(&x->tally);
+    a->coalesce.every = every_lane(x, graph);
     if (!f->o->data)
         return;
     a->exact = request_count_exact(&x->tally, shared);
@@ -216,6 +231,38 @@ static uint64_t times(uint64_t n, double scale)
 {
     return scale > 1 ? (uint64_t)((double)n * scale) : n;
 }
+static unsigned touched_sectors(const double graph[32])
+{
+    unsigned n = 0;
+    for (int s = 0; s < 4; s++) {
+        double sum = 0;
+        for (int w = 0; w < 8; w++)
+            sum += graph[8 * s + w];
+        n += sum > 0;
+    }
+    return n;
+}
+/* The static figure of the kernel: the mean over its loads, all alike. */
+static void fill_every_lane(const struct facts *f, struct ana_kernel *k)
+{
+    struct ana_every_lane *t = &k->coalesce.every;
+    double sum[32] = { 0 }, graph[32];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        if (!counts_as_load(a) || !a->coalesce.valid)
+            continue;
+        struct ana_every_lane e = every_lane(&f->fact[i], graph);
+        n++;
+        t->degree += e.degree;
+        t->of_lanes_that_run += e.of_lanes_that_run;
+        for (int w = 0; w < 32; w++)
+            sum[w] += graph[w];
+    }
+    t->degree = n ? t->degree / n : NAN;
+    t->num_sectors = touched_sectors(sum);
+    t->expected = n && t->degree > 0 ? t->num_sectors / t->degree : NAN;
+}
 /* The paper weights all loads equally; exact figures are sums over executions. */
 static void fill_totals(const struct facts *f, struct ana_kernel *k)
 {
@@ -251,12 +298,7 @@ static void fill_totals(const struct facts *f, struct ana_kernel *k)
     k->coalesce.degree /= n;
     for (int w = 0; w < 32; w++)
         k->coalesce.graph[w] /= n;
-    for (int s = 0; s < 4; s++) {
-        double sum = 0;
-        for (int w = 0; w < 8; w++)
-            sum += k->coalesce.graph[8 * s + w];
-        k->coalesce.num_sectors += sum > 0;
-    }
+    k->coalesce.num_sectors = touched_sectors(k->coalesce.graph);
     k->coalesce.expected = k->coalesce.degree > 0 ? k->coalesce.num_sectors / k->coalesce.degree : 0;
 }
 /* Instructions that touch memory in ways the analysis has no model for; every other access is analysed
@@ -350,6 +392,7 @@ static enum status fill_kernel(struct facts *f, struct ana_kernel *k)
         fill_access(f, &f->fact[i], &k->access[i]);
     }
     fill_totals(f, k);
+    fill_every_lane(f, k);
     share_all(f, k);
     classify_all(f, k);
     enum status st =

@@ -591,16 +591,11 @@ static enum closed_form_result count_shape(void *ctx, const struct closed_form_s
     arena_free(arena);
     return r;
 }
-enum closed_form_result closed_form_count(struct env *v, const struct eval_access *a, struct tally *t,
-                                          const char **why)
+static enum closed_form_result count_with(struct env *v, const struct eval_access *a,
+                                          const struct symexpr *cond, const struct ana_loop **loops,
+                                          uint32_t nloops, struct tally *sum, const char **why)
 {
-    const struct ana_loop *loops[EVAL_MAX_DIMS];
-    uint32_t nloops;
-    struct tally sum = { 0 };
-    struct counting c = { v, a, &sum, NULL, 0 };
-    const struct symexpr *cond = closed_form_condition(v, a, loops, &nloops, why);
-    if (!cond || symexpr_is_value(cond, 0))
-        return cond ? CLOSED_FORM_DONE : CLOSED_FORM_NOT_AFFINE;
+    struct counting c = { v, a, sum, NULL, 0 };
     struct closed_form_shape s = { .addr = { env_concrete(v, a->addr) },
                                    .cond = cond,
                                    .ndims = 3 + nloops };
@@ -613,6 +608,18 @@ enum closed_form_result closed_form_count(struct env *v, const struct eval_acces
     }
     enum closed_form_result r = closed_form_cases(v, &s, count_shape, &c);
     *why = c.why;
+    return r;
+}
+enum closed_form_result closed_form_count(struct env *v, const struct eval_access *a, struct tally *t,
+                                          const char **why)
+{
+    const struct ana_loop *loops[EVAL_MAX_DIMS];
+    uint32_t nloops;
+    struct tally sum = { 0 };
+    const struct symexpr *cond = closed_form_condition(v, a, loops, &nloops, why);
+    if (!cond || symexpr_is_value(cond, 0))
+        return cond ? CLOSED_FORM_DONE : CLOSED_FORM_NOT_AFFINE;
+    enum closed_form_result r = count_with(v, a, cond, loops, nloops, &sum, why);
     if (r == CLOSED_FORM_DONE)
         request_count_merge(t, &sum);
     return r;
@@ -680,7 +687,7 @@ struct sampler {
     int64_t (*value)[32];
     bool *valid;
 };
-static bool sampler_make(struct sampler *s, struct env *v, const struct eval_access *a)
+static bool sampler_make(struct sampler *s, struct env *v, const struct eval_access *a, bool every_lane)
 {
     const struct ana_loop *loops[EVAL_MAX_DIMS];
     uint32_t nloops;
@@ -689,7 +696,8 @@ static bool sampler_make(struct sampler *s, struct env *v, const struct eval_acc
     if (!s->arena)
         return false;
     const struct symexpr *root[2] = { env_concrete(v, a->addr),
-                                      closed_form_condition(v, a, loops, &nloops, &why) };
+                                      every_lane ? NULL
+                                                 : closed_form_condition(v, a, loops, &nloops, &why) };
     bool ok = symexpr_tape_make(s->arena, root, root[1] ? 2 : 1, &s->tape);
     s->value = ok ? arena_alloc(s->arena, sizeof *s->value * (s->tape.n + 1)) : NULL;
     s->valid = ok ? arena_alloc(s->arena, s->tape.n + 1) : NULL;
@@ -729,10 +737,10 @@ static bool sample_at(struct sampler *s, const struct eval_access *a, struct tal
     }
     return true;
 }
-bool closed_form_sample(struct env *v, const struct eval_access *a, struct tally *t)
+static bool sample_all(struct env *v, const struct eval_access *a, bool every_lane, struct tally *t)
 {
     struct sampler s;
-    bool ok = sampler_make(&s, v, a);
+    bool ok = sampler_make(&s, v, a, every_lane);
     for (uint32_t n = 0; ok && n < SAMPLE_POINTS; n++) {
         ok = sample_at(&s, a, t) && !cancel_asked(v->e->cancel);
         if (!next_point(v, &s.p))
@@ -741,11 +749,36 @@ bool closed_form_sample(struct env *v, const struct eval_access *a, struct tally
     arena_free(s.arena);
     return ok;
 }
+bool closed_form_sample(struct env *v, const struct eval_access *a, struct tally *t)
+{
+    return sample_all(v, a, false, t);
+}
+enum closed_form_result closed_form_every_lane(struct env *v, const struct eval_access *a,
+                                               struct tally *t)
+{
+    const struct ana_loop *loops[EVAL_MAX_DIMS];
+    uint32_t nloops;
+    const char *why;
+    struct tally sum = { 0 };
+    const struct symexpr *cond = closed_form_condition(v, a, loops, &nloops, &why);
+    if (cond && symexpr_is_value(cond, 0))
+        return CLOSED_FORM_DONE;
+    enum closed_form_result r = CLOSED_FORM_NOT_AFFINE;
+    if (cond && v->data)
+        r = count_with(v, a, symexpr_const(&v->e->pool, 1, 1), loops, nloops, &sum, &why);
+    if (r == CLOSED_FORM_NOT_AFFINE || r == CLOSED_FORM_TOO_LONG) {
+        sum = (struct tally){ 0 };
+        r = sample_all(v, a, true, &sum) ? CLOSED_FORM_DONE : CLOSED_FORM_NOT_AFFINE;
+    }
+    if (r == CLOSED_FORM_DONE)
+        request_count_merge(t, &sum);
+    return r;
+}
 bool closed_form_first(struct env *v, const struct eval_access *a, const uint32_t cta[3], uint64_t *addr,
                        uint32_t *n)
 {
     struct sampler s;
-    bool ok = sampler_make(&s, v, a);
+    bool ok = sampler_make(&s, v, a, false);
     uint32_t warps = env_warps(v), mask;
     uint64_t at[32];
     for (int d = 0; d < 3; d++)

@@ -22,6 +22,11 @@ struct tally;
  * was not linear. */
 enum closed_form_result closed_form_count(struct env *v, const struct eval_access *a, struct tally *t,
                                           const char **why);
+/* The same as if every lane of a warp ran the access, whatever guards and branches say (paper: coalesce,
+ * whose profile is static); where that has no closed form, a few CTAs and first iterations. Not
+ * CLOSED_FORM_DONE: the address has no value without running the kernel. */
+enum closed_form_result closed_form_every_lane(struct env *v, const struct eval_access *a,
+                                               struct tally *t);
 /* Without a launch: a few CTAs and first iterations, unknown conditions taken as true. False: the
  * address has no value there (it depends on loaded data). */
 bool closed_form_sample(struct env *v, const struct eval_access *a, struct tally *t);

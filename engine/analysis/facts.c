@@ -440,6 +440,22 @@ static enum status count_assumed(struct facts *f, struct fact *x)
         cta_overlap_assumed(f, x);
     return ST_OK;
 }
+/* The paper's static figure, of global loads. */
+static enum status count_every_lane(struct facts *f, struct fact *x)
+{
+    struct tally t = { 0 };
+    for (uint32_t c = 0; c < x->nctx; c++) {
+        struct eval_access a = *x->ctx[c];
+        a.space = x->space;
+        enum closed_form_result r = closed_form_every_lane(&f->v, &a, &t);
+        if (r == CLOSED_FORM_CANCELLED || r == CLOSED_FORM_NOMEM)
+            return r == CLOSED_FORM_NOMEM ? ST_NOMEM : ST_CANCELLED;
+        if (r != CLOSED_FORM_DONE)
+            return ST_OK;
+    }
+    x->every = t;
+    return ST_OK;
+}
 enum status facts_count(struct facts *f)
 {
     bool left = false;
@@ -454,6 +470,8 @@ enum status facts_count(struct facts *f)
             st = count_closed(f, x);
         else if (!f->o->data)
             st = count_assumed(f, x);
+        if (st == ST_OK && x->load && x->space == PTX_SPACE_GLOBAL)
+            st = count_every_lane(f, x);
         left = left || !x->counted;
     }
     if (st == ST_OK && left && f->o->data)

@@ -38,6 +38,7 @@ struct fact {
     bool load, store, atomic, prefetch;
     uint64_t arrays;
     struct tally tally;
+    struct tally every; /* of a global load, as if every lane ran it; no requests: not known */
     bool counted, sampled, by_slice;
     /* sampled: half-width of its ratio; CTAs of the launch per CTA executed */
     double error, scale;

@@ -9,6 +9,7 @@
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- analyze ---- */
@@ -38,6 +39,9 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
         put_bar(a->coalesce.degree, out);
         buf_printf(out, " %6.2f %%  sectors in range %u  expected per request %.2f\n",
                    100 * a->coalesce.degree, a->coalesce.num_sectors, a->coalesce.expected);
+        if (fabs(a->coalesce.every.degree - a->coalesce.degree) >= 5e-5)
+            buf_printf(out, "    static   %.2f %% over all lanes%s\n", 100 * a->coalesce.every.degree,
+                       a->coalesce.every.of_lanes_that_run ? " that run it" : "");
     }
     if (a->exact.valid && !a->exact.requests)
         buf_puts(out, a->exact.sampled ? "    exact    never executed by the CTAs of the sample\n"
@@ -52,6 +56,21 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
     text_curve_load(k, a, out);
     buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "",
                a->evidence ? a->evidence : "");
+}
+
+/* The paper's figure, which no guard or branch changes. */
+static void put_every_lane(const struct ana_coalesce *c, struct buf *out)
+{
+    const struct ana_every_lane *e = &c->every;
+    if (!c->valid || isnan(e->degree))
+        return;
+    buf_printf(out,
+               "\n             over all 32 lanes, guards and branches aside (static, as the paper): "
+               "degree %.2f %%, %u sectors, %.2f expected",
+               100 * e->degree, e->num_sectors, e->expected);
+    if (e->of_lanes_that_run)
+        buf_printf(out, "; %u load%s of loaded addresses by the lanes that run %s", e->of_lanes_that_run,
+                   e->of_lanes_that_run == 1 ? "" : "s", e->of_lanes_that_run == 1 ? "it" : "them");
 }
 
 static void put_graph(const struct ana_coalesce *c, struct buf *out)
@@ -146,6 +165,7 @@ static void put_kernel(const struct ana_kernel *k, struct buf *out)
         buf_puts(out, "coalescing   n/a: no global load could be counted");
     if (k->exact.valid && k->exact.requests)
         buf_printf(out, "; exact %.4f per request", k->exact.sectors_per_request);
+    put_every_lane(&k->coalesce, out);
     buf_printf(out, "\nclass        %s%s%s\n", ana_class_name(k->cls),
                k->sensitivity ? ", sensitivity " : "", k->sensitivity ? k->sensitivity : "");
     for (uint32_t i = 0; i < k->nevidence; i++)

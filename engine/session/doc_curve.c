@@ -1,10 +1,37 @@
-/* The miss-ratio curve and what the levels need, as members of a kernel of the analysis document. */
+/* Coalescing, the miss-ratio curve and what the levels need, as members of a kernel of the analysis
+ * document. */
 #include "engine/analysis/analysis.h"
 #include "engine/analysis/curve.h"
 #include "engine/base/base.h"
 #include "engine/session/session_int.h"
 
 #include <ctype.h>
+
+void put_coalesce(struct jw *w, const struct ana_coalesce *c)
+{
+    jw_key(w, "coalesce");
+    if (!c->valid) {
+        jw_null(w);
+        return;
+    }
+    jw_obj(w);
+    put_num(w, "degree", c->degree);
+    jw_key(w, "graph");
+    jw_arr(w);
+    for (int i = 0; i < 32; i++)
+        jw_num(w, c->graph[i]);
+    jw_end_arr(w);
+    put_uint(w, "num_sectors", c->num_sectors);
+    put_num(w, "expected_sectors", c->expected);
+    jw_key(w, "all_lanes");
+    jw_obj(w);
+    put_num(w, "degree", c->every.degree);
+    put_uint(w, "num_sectors", c->every.num_sectors);
+    put_num(w, "expected_sectors", c->every.expected);
+    put_uint(w, "loads_by_running_lanes", c->every.of_lanes_that_run);
+    jw_end_obj(w);
+    jw_end_obj(w);
+}
 
 static void put_levels(struct jw *w, const char *key, const double v[ANA_LEVEL_COUNT])
 {

@@ -558,25 +558,6 @@ void json_devices(const struct dev_info *d, const struct dev_counters *const *co
 /* ---- analysis ---- */
 static const char *const tri_names[] = { "unknown", "yes", "no" };
 
-static void put_coalesce(struct jw *w, const struct ana_coalesce *c)
-{
-    jw_key(w, "coalesce");
-    if (!c->valid) {
-        jw_null(w);
-        return;
-    }
-    jw_obj(w);
-    put_num(w, "degree", c->degree);
-    jw_key(w, "graph");
-    jw_arr(w);
-    for (int i = 0; i < 32; i++)
-        jw_num(w, c->graph[i]);
-    jw_end_arr(w);
-    put_uint(w, "num_sectors", c->num_sectors);
-    put_num(w, "expected_sectors", c->expected);
-    jw_end_obj(w);
-}
-
 static void put_exact(struct jw *w, const struct ana_exact *e, bool shared)
 {
     jw_key(w, "exact");

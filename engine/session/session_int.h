@@ -6,6 +6,7 @@
 #include "engine/search/tuner.h"
 #include "engine/session/json.h"
 
+struct ana_coalesce;
 struct ana_kernel;
 struct dev_info;
 struct dim3u;
@@ -53,6 +54,7 @@ void put_device_members(struct jw *w, const struct dev_info *d); /* into an open
 void put_result(struct jw *w, const struct result *r);           /* members into an open object */
 void put_num(struct jw *w, const char *key, double v);
 void put_curve(struct jw *w, const struct ana_kernel *k); /* the "curve" member of an analysed kernel */
+void put_coalesce(struct jw *w, const struct ana_coalesce *c); /* the "coalesce" member */
 enum status get_options(const cJSON *o, struct options *out, struct diags *ds);
 enum status get_device(const cJSON *o, struct dev_info *out, struct diags *ds);
 enum status get_result(const cJSON *o, struct result *out, struct diags *ds);

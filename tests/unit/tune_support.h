@@ -75,7 +75,7 @@ static inline const struct launch_spec *rig_find(const struct launch_file *f, co
     for (size_t i = 0; i < f->n; i++) /* NULL: the first */
         if (!name || strcmp(f->launch[i].name, name) == 0)
             return &f->launch[i];
-    fail_msg("no launch '%s'", name);
+    fail_msg("no launch '%s'", name ? name : "(first)");
     return NULL;
 }
 

@@ -364,16 +364,21 @@ static void put_summary(struct app *a, const struct ana_coalesce *c, const struc
     row_init(&r, a->frame);
     row_put(&r, ROLE_LABEL, "  degree ");
     row_put(&r, view_degree_role(c->degree), "%.2f %%", c->degree * 100);
-    row_put(&r, ROLE_LABEL, "   range ");
+    row_put(&r, ROLE_LABEL, ", all lanes ");
+    if (isnan(c->every.degree))
+        row_put(&r, ROLE_DIM, "n/a");
+    else
+        row_put(&r, view_degree_role(c->every.degree), "%.2f %%", c->every.degree * 100);
+    row_put(&r, ROLE_LABEL, "  range ");
     row_put(&r, ROLE_VALUE, "%u", c->num_sectors);
-    row_put(&r, ROLE_LABEL, "   expected ");
+    row_put(&r, ROLE_LABEL, "  expected ");
     row_put(&r, ROLE_VALUE, "%.2f", c->expected);
-    row_put(&r, ROLE_LABEL, "   exact ");
+    row_put(&r, ROLE_LABEL, "  exact ");
     if (e->valid && e->requests)
         row_put(&r, ROLE_TITLE, "%.2f", e->sectors_per_request);
     else
         row_put(&r, ROLE_DIM, "n/a");
-    row_put(&r, ROLE_DIM, " sectors/request");
+    row_put(&r, ROLE_DIM, " sectors");
     page_add(a, &a->chart[PANEL_COALESCE], &r, -1);
 }
 
