@@ -10,7 +10,7 @@ CSTD    := -std=c17 -D_GNU_SOURCE
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
             -Wconversion -Wsign-conversion -Wpointer-arith -Wwrite-strings -Wundef -Wunused-macros
 CFLAGS  ?= $(OPT) -g
-ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -I. -MMD -MP $(EXTRA_CFLAGS)
+ALL_CFLAGS = $(CSTD) $(WARN) $(CFLAGS) -fno-strict-aliasing -ffp-contract=off -fPIC -fvisibility=hidden -I. -MMD -MP $(EXTRA_CFLAGS)
 LDLIBS  := -lcjson -lpthread -ldl -lm
 
 ENGINE_SRC := $(sort $(filter-out engine/cmd/main.c,$(shell find engine -name '*.c')))
@@ -30,8 +30,10 @@ MAIN   := engine/cmd/main.c
 TUI_OBJ :=
 endif
 
+# The library: the same objects, the names of engine/api/gpulocw.map.
+SONAME := libgpulocw.so.1
 .PHONY: all
-all: $(BUILD)/gpulocw
+all: $(BUILD)/gpulocw $(BUILD)/libgpulocw.so
 
 $(BUILD)/libengine.a: $(ENGINE_OBJ)
 	@rm -f $@; ar rcs $@ $^
@@ -40,10 +42,22 @@ $(BUILD)/libtui.a: $(TUI_OBJ)
 $(BUILD)/gpulocw: $(BUILD)/$(MAIN:.c=.o) $(if $(TUI_OBJ),$(BUILD)/libtui.a) $(BUILD)/libengine.a
 	@echo "  LINK  $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(TERMLIBS) $(LDLIBS)
 
-$(BUILD)/%.o: %.c
+$(BUILD)/$(SONAME): $(ENGINE_OBJ) engine/api/gpulocw.map
+	@echo "  LINK  $@"; $(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=engine/api/gpulocw.map $(if $(findstring sanitize,$(ALL_CFLAGS)),,-Wl,-z,defs) -o $@ $(ENGINE_OBJ) $(LDLIBS)
+$(BUILD)/libgpulocw.so: $(BUILD)/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+# Other flags are another build: what was built with them before is built again.
+FLAGS_NOW := $(CC) $(ALL_CFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D); printf '%s\n' '$(FLAGS_NOW)' | cmp -s - $@ || printf '%s\n' '$(FLAGS_NOW)' > $@
+.PHONY: FORCE
+FORCE:
+
+$(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	@echo "  CC    $<"; $(CC) $(ALL_CFLAGS) $(FILE_CFLAGS) -c -o $@ $<
-$(BUILD)/gen/%.o: $(BUILD)/gen/%.c
+$(BUILD)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags
 	@$(CC) $(ALL_CFLAGS) -c -o $@ $<
 # The executor's lane loops are what the speed of the simulated device hangs on.
 # (clang says which of them it leaves scalar; that is no defect of the code.)
@@ -69,6 +83,8 @@ demo:
 	@$(BUILD)/gpulocw demo valley
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+VERSION := $(shell sed -n 's/.*GPULOCW_VERSION "\(.*\)".*/\1/p' engine/base/version.h)
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/gpulocw/kernels $(DESTDIR)$(PREFIX)/share/gpulocw/sessions/lessons \
 	    $(DESTDIR)$(PREFIX)/share/gpulocw/themes $(DESTDIR)$(PREFIX)/share/man/man1
@@ -77,6 +93,12 @@ install: all
 	install -m 644 sessions/lessons/*.json $(DESTDIR)$(PREFIX)/share/gpulocw/sessions/lessons/
 	install -m 644 themes/*.theme $(DESTDIR)$(PREFIX)/share/gpulocw/themes/
 	install -m 644 docs/gpulocw.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(BUILD)/$(SONAME) $(DESTDIR)$(LIBDIR)/
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libgpulocw.so
+	install -m 644 engine/api/gpulocw.h $(DESTDIR)$(PREFIX)/include/
+	printf 'prefix=%s\nlibdir=%s\nincludedir=$${prefix}/include\n\nName: gpulocw\nDescription: GPU locality workbench as a library\nVersion: %s\nLibs: -L$${libdir} -lgpulocw\nCflags: -I$${includedir}\n' \
+	    '$(PREFIX)' '$(LIBDIR)' '$(VERSION)' > $(DESTDIR)$(LIBDIR)/pkgconfig/gpulocw.pc
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	$(BUILD)/gpulocw completion bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/gpulocw
 	$(BUILD)/gpulocw completion zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gpulocw

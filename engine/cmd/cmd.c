@@ -217,6 +217,27 @@ static int delivered(const struct cmd_io *io, int code, bool json)
     return code ? code : status_exit_code(ST_IO);
 }
 
+int cmd_call(int argc, char **argv, const struct cmd_call *c)
+{
+    struct diags ds = { 0 };
+    struct args *a = base_alloc(sizeof *a);
+    static const char program[] = "gpulocw"; /* where a device needs a worker: by PATH */
+    struct dev_env env = {
+        .preset = preset_read, .preset_at = preset_at, .self = program, .cancel = c->cancel
+    };
+    if (!a)
+        return status_exit_code(ST_NOMEM);
+    a->io = c->io;
+    enum status st = args_parse(argc, argv, a, &ds);
+    const struct command *command = command_find(a->command);
+    a->env = &env;
+    a->cancel = c->cancel;
+    int code = st != ST_OK || ds.n || !command ? cmd_finish(a, st == ST_OK ? ST_USAGE : st, &ds)
+                                               : command->run(a);
+    base_free(a);
+    return code;
+}
+
 int cmd_main(int argc, char **argv, const struct cmd_front *front)
 {
     struct diags ds = { 0 };

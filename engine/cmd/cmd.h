@@ -6,6 +6,8 @@
 
 #include "engine/base/base.h"
 
+struct cancel;
+struct cmd_io;
 struct dev_env;
 struct lesson;
 
@@ -24,6 +26,14 @@ struct cmd_front { /* the terminal front end; NULL in a headless build */
     enum status (*check_lesson)(const struct lesson *l, struct diags *ds);
 };
 int cmd_main(int argc, char **argv, const struct cmd_front *front);
+/* A command for a caller in this process: argv as of the program, argv[1] the command. Its words go to
+ * io, nothing to the standard streams; no signal is caught. Returns the exit code. Several threads may
+ * call at once. */
+struct cmd_call {
+    struct cmd_io *io;
+    const struct cancel *cancel; /* may be NULL */
+};
+int cmd_call(int argc, char **argv, const struct cmd_call *c);
 /* Folder of kernels/, sessions/, themes/: GPULOCW_DATA, beside the binary, or the installed place. */
 const char *cmd_data_dir(void);
 

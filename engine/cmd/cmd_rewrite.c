@@ -1,6 +1,7 @@
 /* rewrite: the PTX that a configuration asks for, as a file, a diff or a document. */
 #include "engine/base/base.h"
 #include "engine/cmd/cmd_int.h"
+#include "engine/cmd/io.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
 #include "engine/ptx/edit.h"
@@ -26,7 +27,7 @@ static bool cmd_color(const struct args *a)
 {
     if (a->color && strcmp(a->color, "always") == 0)
         return true;
-    return !(a->color && strcmp(a->color, "never") == 0) && isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+    return !(a->color && strcmp(a->color, "never") == 0) && a->io->terminal && !getenv("NO_COLOR");
 }
 
 static unsigned columns(void)
@@ -283,7 +284,7 @@ static enum status write_out(const struct args *a, const struct workspace *s,
                              const struct pass_output *code, const struct costs *c, struct diags *ds)
 {
     struct buf out = { 0 };
-    bool side = a->diff && (isatty(STDOUT_FILENO) || (a->color && strcmp(a->color, "always") == 0));
+    bool side = a->diff && (a->io->terminal || (a->color && strcmp(a->color, "always") == 0));
     if (a->json)
         put_document(s, a, code, c, ds, &out);
     else if (side)

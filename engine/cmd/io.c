@@ -93,5 +93,7 @@ static void progress(void *ctx, double done, const char *what, const char *detai
 
 struct cmd_io cmd_io_standard(long *fd)
 {
-    return (struct cmd_io){ .ctx = fd, .out = put_out, .tell = tell, .progress = progress };
+    return (struct cmd_io){
+        .ctx = fd, .out = put_out, .tell = tell, .progress = progress, .terminal = isatty(STDOUT_FILENO)
+    };
 }

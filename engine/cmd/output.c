@@ -47,7 +47,7 @@ void cmd_put(const struct args *a, const struct buf *b)
 
 void cmd_put_code(const struct args *a, const struct buf *b)
 {
-    if (isatty(STDOUT_FILENO))
+    if (a->io->terminal)
         cmd_put(a, b);
     else
         cmd_put_exact(a, b);

@@ -97,7 +97,7 @@ static enum status make(struct batch_line *l, struct diags *ds)
         diag_error(ds, "request", "no tool '%.100s'", name);
         return ST_INPUT;
     }
-    return request_make(t, json_get(l->json, "arguments"), NULL, &l->request, ds);
+    return request_make(t, json_get(l->json, "arguments"), NULL, NULL, &l->request, ds);
 }
 
 /* Slot k runs the line, or the line is refused at once. */

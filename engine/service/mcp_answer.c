@@ -83,35 +83,14 @@ void mcp_unsupported(struct mcp *m, const cJSON *id, const char *asked)
     buf_free(&data);
 }
 
-static void put_tool(const struct tool *t, struct buf *body)
-{
-    buf_puts(body, "{\"name\":");
-    buf_json(body, str_of(t->name));
-    buf_puts(body, ",\"title\":");
-    buf_json(body, str_of(t->title));
-    buf_puts(body, ",\"description\":");
-    buf_json(body, str_of(t->help));
-    buf_puts(body, ",\"inputSchema\":");
-    tool_schema(t, body);
-    buf_puts(body, ",\"outputSchema\":");
-    tool_answer_schema(body);
-    buf_printf(body,
-               ",\"annotations\":{\"readOnlyHint\":%s,\"destructiveHint\":false,"
-               "\"idempotentHint\":true,\"openWorldHint\":false}}",
-               tool_takes(t, "output") ? "false" : "true");
-}
-
 void mcp_list_tools(struct mcp *m, const cJSON *id, enum mcp_revision r)
 {
     struct buf body = { 0 };
     mcp_open(&body, r);
     mcp_cache(&body, r, LIST_MS);
-    buf_puts(&body, "\"tools\":[");
-    for (size_t i = 0; i < tool_count(); i++) {
-        buf_puts(&body, i ? "," : "");
-        put_tool(tool_at(i), &body);
-    }
-    buf_puts(&body, "]}");
+    buf_puts(&body, "\"tools\":");
+    service_tools(&body);
+    buf_puts(&body, "}");
     mcp_result(m, id, r, &body);
     buf_free(&body);
 }

@@ -193,7 +193,7 @@ void mcp_call_begin(struct mcp *m, const cJSON *id, enum mcp_revision r, const c
         return;
     }
     struct request made;
-    enum status st = request_make(t, json_get(params, "arguments"), &m->o->roots, &made, &ds);
+    enum status st = request_make(t, json_get(params, "arguments"), &m->o->roots, NULL, &made, &ds);
     if (st == ST_OK) {
         *c = (struct mcp_call){ .used = true, .revision = r, .request = made, .turn = ++m->turns };
         c->job = (struct service_job){ .out = -1, .err = -1, .steps = -1 };

@@ -15,6 +15,7 @@
 struct making {
     struct request *r;
     const struct service_roots *roots;
+    const char *folder; /* where a name may lie before the current folder; NULL: nowhere */
     struct diags *ds;
     struct buf files[CMD_MAX_FILES]; /* positional, put last */
     size_t nfiles;
@@ -152,6 +153,19 @@ static enum status put_private(struct making *m, const char *name, struct str te
 }
 
 /* ---- one argument ---- */
+/* A name in the folder of the caller's own files, or the path itself. */
+static void put_place(const struct making *m, const char *path, struct buf *out)
+{
+    struct stat is;
+    if (m->folder && !strchr(path, '/')) {
+        buf_printf(out, "%s/%s", m->folder, path);
+        if (!out->oom && stat(out->s, &is) == 0)
+            return;
+        buf_clear(out);
+    }
+    buf_puts(out, path);
+}
+
 static enum status add_file(struct making *m, const cJSON *v)
 {
     if (!cJSON_IsString(v) || !*v->valuestring)
@@ -162,7 +176,7 @@ static enum status add_file(struct making *m, const cJSON *v)
     if (st == ST_OK)
         st = check_beside(m, v->valuestring);
     if (st == ST_OK)
-        buf_puts(&m->files[m->nfiles++], v->valuestring);
+        put_place(m, v->valuestring, &m->files[m->nfiles++]);
     return st;
 }
 
@@ -199,7 +213,10 @@ static enum status add_launch(struct making *m, const cJSON *v)
     enum status st = ST_OK;
     if (cJSON_IsString(v)) {
         st = check_path(m, v->valuestring);
-        return st == ST_OK ? put_option(m, "launch", v->valuestring) : st;
+        put_place(m, v->valuestring, &path);
+        st = st == ST_OK ? put_option(m, "launch", path.s ? path.s : "") : st;
+        buf_free(&path);
+        return st;
     }
     if (!cJSON_IsObject(v))
         return wrong(m, "'%s' is a path or a launch description", "launch");
@@ -304,7 +321,7 @@ static enum status put_files(struct making *m)
 }
 
 enum status request_make(const struct tool *t, const cJSON *arguments, const struct service_roots *roots,
-                         struct request *out, struct diags *ds)
+                         const char *folder, struct request *out, struct diags *ds)
 {
     *out = (struct request){ .tool = t };
     struct making *m = base_alloc(sizeof *m);
@@ -313,6 +330,7 @@ enum status request_make(const struct tool *t, const cJSON *arguments, const str
         return ST_NOMEM;
     m->r = out;
     m->roots = roots;
+    m->folder = folder;
     m->ds = ds;
     enum status st = put_words(out, t->command);
     if (st == ST_OK)
@@ -345,4 +363,41 @@ void request_free(struct request *r)
         remove_folder(r->folder);
     base_free(r->folder);
     *r = (struct request){ .tool = NULL };
+}
+
+/* ---- for a caller in this process ---- */
+enum status service_line_make(const char *tool, const char *arguments, const char *folder,
+                              struct service_line *out, struct diags *ds)
+{
+    static const char program[] = "gpulocw";
+    const struct tool *t = tool_find(tool);
+    struct request r = { .tool = t };
+    *out = (struct service_line){ .argc = 0 };
+    if (!t) {
+        diag_error(ds, "usage", "no call '%.100s'", tool ? tool : "");
+        return ST_USAGE;
+    }
+    cJSON *json = arguments ? json_parse("arguments", arguments, strlen(arguments), ds) : NULL;
+    enum status st = arguments && !json ? ST_USAGE : request_make(t, json, NULL, folder, &r, ds);
+    cJSON_Delete(json);
+    out->argv = base_alloc((r.n + 2) * sizeof *out->argv);
+    st = st == ST_OK && !out->argv ? ST_NOMEM : st;
+    if (st == ST_OK) {
+        out->argv[0] = base_strdup(program);
+        memcpy(out->argv + 1, r.argv, r.n * sizeof *r.argv);
+        out->argc = (int)r.n + 1;
+        out->folder = r.folder;
+        base_free(r.argv);
+        r = (struct request){ .tool = t };
+    }
+    request_free(&r);
+    return st;
+}
+
+void service_line_free(struct service_line *l)
+{
+    struct request r = { .argv = l->argv, .n = (size_t)l->argc, .folder = l->folder };
+    if (l->argv)
+        request_free(&r);
+    *l = (struct service_line){ .argc = 0 };
 }

@@ -164,3 +164,31 @@ void tool_answer_schema(struct buf *out)
     jw_end_arr(&w);
     jw_end_obj(&w);
 }
+
+static void put_tool(const struct tool *t, struct buf *out)
+{
+    buf_puts(out, "{\"name\":");
+    buf_json(out, str_of(t->name));
+    buf_puts(out, ",\"title\":");
+    buf_json(out, str_of(t->title));
+    buf_puts(out, ",\"description\":");
+    buf_json(out, str_of(t->help));
+    buf_puts(out, ",\"inputSchema\":");
+    tool_schema(t, out);
+    buf_puts(out, ",\"outputSchema\":");
+    tool_answer_schema(out);
+    buf_printf(out,
+               ",\"annotations\":{\"readOnlyHint\":%s,\"destructiveHint\":false,"
+               "\"idempotentHint\":true,\"openWorldHint\":false}}",
+               tool_takes(t, "output") ? "false" : "true");
+}
+
+void service_tools(struct buf *out)
+{
+    buf_puts(out, "[");
+    for (size_t i = 0; i < tool_count(); i++) {
+        buf_puts(out, i ? "," : "");
+        put_tool(tool_at(i), out);
+    }
+    buf_puts(out, "]");
+}

@@ -22,6 +22,21 @@ const struct tool *tool_find(const char *name); /* NULL: none */
 /* Is `name` one of its arguments? */
 bool tool_takes(const struct tool *t, const char *name);
 
+/* [{"name","title","description","inputSchema"}, ...] */
+void service_tools(struct buf *out);
+
+/* A command line made from JSON arguments, with the name of the program first. */
+struct service_line {
+    char **argv;
+    int argc;
+    char *folder; /* private, with what was given as text; NULL: none */
+};
+/* Names of files that lie in `folder` (NULL: none) mean those. ST_USAGE with diagnostics: no such tool,
+ * or arguments that it does not take. Release with service_line_free in every case. */
+enum status service_line_make(const char *tool, const char *arguments, const char *folder,
+                              struct service_line *out, struct diags *ds);
+void service_line_free(struct service_line *l);
+
 /* Folders below which a caller's files must lie, links followed. n 0: everywhere. Borrowed. */
 struct service_roots {
     const char *const *folder;

@@ -20,9 +20,10 @@ struct request {
     char *folder; /* private, with what was given as text; NULL: none */
 };
 /* `arguments`: an object, or NULL. ST_USAGE with diagnostics: a key that the tool has not, a value of
- * another type, a file outside the roots. Release with request_free in every case. */
+ * another type, a file outside the roots. A name that lies in `folder` (NULL: none) means that file.
+ * Release with request_free in every case. */
 enum status request_make(const struct tool *t, const cJSON *arguments, const struct service_roots *roots,
-                         struct request *out, struct diags *ds);
+                         const char *folder, struct request *out, struct diags *ds);
 /* Removes the private folder as well. */
 void request_free(struct request *r);
 

@@ -1,0 +1,287 @@
+/* The library: handles around the commands of the program, each with its own words, folder and cancel
+ * flag. */
+#include "engine/api/gpulocw.h"
+
+#include "engine/base/base.h"
+#include "engine/base/file.h"
+#include "engine/base/version.h"
+#include "engine/cmd/cmd.h"
+#include "engine/cmd/io.h"
+#include "engine/service/service.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ALIVE 0x67706c6fu /* a handle; anything else in its first word: none */
+
+struct gpulocw {
+    _Atomic unsigned alive;
+    _Atomic int calling;
+    pthread_mutex_t one; /* one call at a time */
+    struct cancel cancel;
+    struct buf document, diagnostics, tools;
+    char *folder; /* of gpulocw_put; NULL: nothing was put */
+    gpulocw_progress progress;
+    void *ctx;
+};
+
+/* In builds for debugging the shell of a freed handle stays, so that its use afterwards is seen. */
+#ifdef GPULOCW_DEBUG
+enum { KEEPS_FREED = 1 };
+#else
+enum { KEEPS_FREED = 0 };
+#endif
+
+static bool good(const gpulocw *g)
+{
+    return g && atomic_load(&g->alive) == ALIVE;
+}
+
+const char *gpulocw_version(void)
+{
+    return GPULOCW_VERSION;
+}
+
+int gpulocw_interface(void)
+{
+    return GPULOCW_INTERFACE;
+}
+
+gpulocw *gpulocw_new(void)
+{
+    gpulocw *g = base_alloc(sizeof *g);
+    if (!g)
+        return NULL;
+    if (pthread_mutex_init(&g->one, NULL)) {
+        base_free(g);
+        return NULL;
+    }
+    atomic_store(&g->alive, ALIVE);
+    return g;
+}
+
+static void remove_folder(const char *folder)
+{
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(folder);
+}
+
+void gpulocw_free(gpulocw *g)
+{
+    if (!good(g))
+        return;
+    atomic_store(&g->alive, 0);
+    pthread_mutex_destroy(&g->one);
+    buf_free(&g->document);
+    buf_free(&g->diagnostics);
+    buf_free(&g->tools);
+    if (g->folder)
+        remove_folder(g->folder);
+    base_free(g->folder);
+    g->folder = NULL;
+    if (!KEEPS_FREED)
+        base_free(g);
+}
+
+const char *gpulocw_tools(gpulocw *g)
+{
+    if (!good(g))
+        return NULL;
+    pthread_mutex_lock(&g->one);
+    if (!g->tools.n)
+        service_tools(&g->tools);
+    const char *text = g->tools.oom ? NULL : g->tools.s;
+    pthread_mutex_unlock(&g->one);
+    return text;
+}
+
+static void say(gpulocw *g, const struct diags *ds)
+{
+    buf_clear(&g->diagnostics);
+    diags_json(ds, &g->diagnostics);
+}
+
+/* ---- files of the handle ---- */
+static enum status own_folder(gpulocw *g, struct diags *ds)
+{
+    struct buf b = { 0 };
+    const char *tmp = getenv("TMPDIR");
+    if (g->folder)
+        return ST_OK;
+    buf_printf(&b, "%s/libgpulocw-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    g->folder = buf_take(&b);
+    if (g->folder && mkdtemp(g->folder))
+        return ST_OK;
+    diag_error(ds, "io", "cannot make a folder for the handle: %s", strerror(errno));
+    base_free(g->folder);
+    g->folder = NULL;
+    return ST_IO;
+}
+
+static enum status put(gpulocw *g, const char *name, const void *data, size_t n, struct diags *ds)
+{
+    struct buf path = { 0 };
+    struct file_new f;
+    if (!name || !*name || strchr(name, '/') || name[0] == '.' || (n && !data)) {
+        diag_error(ds, "usage", "a name without a slash or a leading dot, and data");
+        return ST_USAGE;
+    }
+    enum status st = own_folder(g, ds);
+    if (st != ST_OK)
+        return st;
+    buf_printf(&path, "%s/%s", g->folder, name);
+    bool ok = !path.oom && file_new_open(&f, path.s);
+    if (ok) {
+        ok = file_new_put(&f, data, n) && file_new_done(&f);
+        if (!ok)
+            diag_error(ds, "io", "%s '%s': %s", f.what, name, strerror(f.err));
+        file_new_drop(&f);
+    } else {
+        diag_error(ds, "io", "cannot write '%s'", name);
+    }
+    buf_free(&path);
+    return ok ? ST_OK : ST_IO;
+}
+
+gpulocw_status gpulocw_put(gpulocw *g, const char *name, const void *data, size_t n)
+{
+    struct diags ds = { 0 };
+    if (!good(g))
+        return GPULOCW_WRONG_USAGE;
+    pthread_mutex_lock(&g->one);
+    enum status st = put(g, name, data, n, &ds);
+    say(g, &ds);
+    pthread_mutex_unlock(&g->one);
+    diags_free(&ds);
+    return (gpulocw_status)status_exit_code(st);
+}
+
+/* ---- a call ---- */
+static void on_out(void *ctx, const char *text, size_t n)
+{
+    gpulocw *g = ctx;
+    buf_put(&g->document, text, n);
+}
+
+static void on_tell(void *ctx, enum status s, const struct diags *ds)
+{
+    gpulocw *g = ctx;
+    (void)s;
+    say(g, ds);
+}
+
+static void on_step(void *ctx, double done, const char *what, const char *detail)
+{
+    gpulocw *g = ctx;
+    (void)detail;
+    if (g->progress && done >= 0)
+        g->progress(g->ctx, done, what);
+}
+
+/* A worker that has gone must not end the process: SIGPIPE of this thread is held back meanwhile, and
+ * taken when one came. Numbers are written with a decimal point whatever the program's locale. */
+struct quiet {
+    sigset_t before;
+    bool pending;
+    locale_t c, was;
+};
+static void quiet_begin(struct quiet *q)
+{
+    sigset_t pipe, waits;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    sigpending(&waits);
+    q->pending = sigismember(&waits, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe, &q->before);
+    q->c = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
+    q->was = q->c ? uselocale(q->c) : (locale_t)0;
+}
+static void quiet_end(struct quiet *q)
+{
+    const struct timespec now = { 0, 0 };
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    while (!q->pending && sigtimedwait(&pipe, NULL, &now) == SIGPIPE) {}
+    pthread_sigmask(SIG_SETMASK, &q->before, NULL);
+    if (q->c) {
+        uselocale(q->was);
+        freelocale(q->c);
+    }
+}
+
+static int call(gpulocw *g, const char *tool, const char *arguments, struct diags *ds)
+{
+    struct service_line line = { 0 };
+    enum status st = service_line_make(tool, arguments, g->folder, &line, ds);
+    int code = status_exit_code(st);
+    say(g, ds);
+    if (st == ST_OK) {
+        struct cmd_io io = { .ctx = g, .out = on_out, .tell = on_tell, .progress = on_step };
+        struct cmd_call c = { .io = &io, .cancel = &g->cancel };
+        code = cmd_call(line.argc, line.argv, &c);
+    }
+    service_line_free(&line);
+    return g->document.oom || g->diagnostics.oom ? status_exit_code(ST_NOMEM) : code;
+}
+
+gpulocw_status gpulocw_call(gpulocw *g, const char *tool, const char *arguments)
+{
+    struct diags ds = { 0 };
+    struct quiet q;
+    if (!good(g))
+        return GPULOCW_WRONG_USAGE;
+    pthread_mutex_lock(&g->one);
+    atomic_store(&g->cancel.asked, false);
+    atomic_store(&g->calling, 1);
+    buf_clear(&g->document);
+    quiet_begin(&q);
+    int code = call(g, tool, arguments, &ds);
+    quiet_end(&q);
+    atomic_store(&g->calling, 0);
+    pthread_mutex_unlock(&g->one);
+    diags_free(&ds);
+    return (gpulocw_status)code;
+}
+
+const char *gpulocw_document(gpulocw *g)
+{
+    return !good(g) ? NULL : g->document.s ? g->document.s : "";
+}
+
+const char *gpulocw_diagnostics(gpulocw *g)
+{
+    return !good(g) ? NULL : g->diagnostics.s ? g->diagnostics.s : "[]";
+}
+
+gpulocw_status gpulocw_on_progress(gpulocw *g, gpulocw_progress fn, void *ctx)
+{
+    if (!good(g))
+        return GPULOCW_WRONG_USAGE;
+    pthread_mutex_lock(&g->one);
+    g->progress = fn;
+    g->ctx = ctx;
+    pthread_mutex_unlock(&g->one);
+    return GPULOCW_DONE;
+}
+
+gpulocw_status gpulocw_cancel(gpulocw *g)
+{
+    if (!good(g))
+        return GPULOCW_WRONG_USAGE;
+    if (atomic_load(&g->calling))
+        atomic_store(&g->cancel.asked, true);
+    return GPULOCW_DONE;
+}
