@@ -205,11 +205,11 @@ void tune_prediction_text(const struct tune_prediction *p, const char *device, s
         "  paper    %.4g = L1 %.4g + L2 %.4g + DRAM %.4g: G %.0f line transactions of loads, m1 %.2f "
         "%%, m2 %.2f %%\n",
         c->paper, c->l1, c->l2, c->dram, p->paper.loads, 100 * p->paper.m1, 100 * p->paper.m2);
-    buf_printf(
-        out,
-        "  ours     %.4g: one SM's warps in time, waiting and queueing (%.4g; %.4g line requests, L1 "
-        "misses %.1f %%, of those from DRAM %.1f %%); no less than\n",
-        c->extended, p->walked, p->in.loads, 100 * p->in.m1, 100 * p->in.m2);
+    buf_printf(out, "  walked   %.4g line requests, L1 misses %.1f %%, of those from DRAM %.1f %%\n",
+               p->in.loads, 100 * p->in.m1, 100 * p->in.m2);
+    buf_printf(out,
+               "  ours     %.4g: one SM's warps in time, waiting and queueing (%.4g); no less than\n",
+               c->extended, p->walked);
     for (size_t i = 0; i < TUNE_PARTS; i++)
         if (isnan(tune_part(p, i)))
             buf_printf(out, "    %-18s %10s\n", parts[i].name, "n/a");

@@ -67,7 +67,11 @@ static void coalesce(struct ana_coalesce *c, unsigned words, unsigned step, doub
                      unsigned sectors)
 {
     *c = (struct ana_coalesce){
-        .valid = true, .degree = degree, .num_sectors = sectors, .expected = sectors / degree
+        .valid = true,
+        .degree = degree,
+        .num_sectors = sectors,
+        .expected = sectors / degree,
+        .every = { .degree = degree, .num_sectors = sectors, .expected = sectors / degree }
     };
     for (unsigned i = 0; i < words; i += step)
         c->graph[i] = each;

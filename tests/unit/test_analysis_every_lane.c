@@ -2,9 +2,10 @@
  * beside the one over the lanes that run, by hand.
  *
  *   start = first address / 32 * 32; a lane counts when it lies in the 128 bytes from start.
- *   backprop_forward  16x16 threads, a warp is two rows. input[16*by + ty + 1] : all lanes within 8
- * bytes, 100 %, but only tx == 0 runs it: 2 of 32. weights[(16*by + ty + 1) * 17 + tx + 1]: rows of 17,
- * the first address 72 bytes past a multiple of 68... 16 lanes of the first row and 12 of the second lie
+ *   backprop_forward  16x16 threads, a warp is two rows. Input: a word for each row, all 32 lanes within 8
+ *                     bytes, but only tx == 0 runs the load: 32 of 32, and 2 of 32. Weights: rows of 17
+ *                     words; from the first lane's sector on 16 lanes of the first row and 12 of the second
+ *                     are in range: 28 of 32. Means: 93.75 % and 46.88 %
  * in range: 28 of 32, 87.5 %. Mean 93.75 %; 46.88 %. conv3d            16x4 threads, two rows of 16
  * words that lie a matrix row apart: 16 of 32, 50 % stride_32, 4      1 and 8 of 32 lanes in range, no
  * guard: both figures alike */
