@@ -81,10 +81,10 @@ struct ana_access { /* one static memory access */
 };
 /* Shares of the bytes that loads ask for (duplicates inside a request count once), sum 1: asked for
  * before by the same warp, else by the same CTA, else by another CTA, else never. line_reuse: part of a
- * CTA's line touches that touch a line again. sampled: from neighbouring CTAs instead of the whole
- * launch. */
+ * CTA's line touches that touch a line again. sampled: not from all of the launch; from: from what. */
 struct ana_reuse {
     bool valid, sampled;
+    const char *from;
     double intra_warp, intra_cta, inter_cta, none, line_reuse;
     struct ana_split {
         double intra_warp, intra_cta, inter_cta, none;

@@ -233,7 +233,7 @@ static void dynamic_check(struct facts *f, struct ana_kernel *k)
                              "bytes on the way to L1: %.0f %% again by the same warp, %.0f %% by the "
                              "same CTA, %.0f %% by another CTA, %.0f %% once%s",
                              100 * k->reuse.intra_warp, 100 * k->reuse.intra_cta, 100 * inter,
-                             100 * k->reuse.none, k->reuse.sampled ? " (from a sample of CTAs)" : ""));
+                             100 * k->reuse.none, k->reuse.sampled ? " (from a sample)" : ""));
     if (k->cls == ANA_CLASS_ALGORITHM && inter < 0.05)
         evidence(k, arena_printf(f->arena,
                                  "the trace does not bear the class out: only %.1f %% of the bytes are "

@@ -96,7 +96,9 @@ enum status probe_make(struct probe *p, struct facts *f, struct slice *s)
     p->ever = base_alloc(sizeof *p->ever * (f->n + 1));
     p->pos = base_alloc(sizeof *p->pos * (warps + 1));
     p->reported = base_alloc(sizeof *p->reported * (warps + 1));
-    return p->cta && p->touches && p->again && p->ever && p->pos && p->reported ? ST_OK : ST_NOMEM;
+    p->by = base_alloc(sizeof *p->by * (f->n + 1));
+    return p->cta && p->touches && p->again && p->ever && p->pos && p->reported && p->by ? ST_OK
+                                                                                         : ST_NOMEM;
 }
 void probe_free(struct probe *p)
 {
@@ -108,6 +110,7 @@ void probe_free(struct probe *p)
     probe_set_free(&p->cta_seen);
     base_free(p->line_key);
     base_free(p->line_val);
+    base_free(p->by);
     base_free(p->touches);
     base_free(p->again);
     base_free(p->ever);
@@ -184,6 +187,7 @@ static void touch_line(struct probe *p, uint64_t line, uint32_t access, uint32_t
 }
 
 /* ---- requests ---- */
+enum { FOLLOWED_WHOLE = 1 << 16 }; /* bytes of an array whose sectors are all followed */
 struct pieces {
     uint64_t sector[32 * 3];
     uint32_t mask[32 * 3];
@@ -224,6 +228,30 @@ static void split_add(struct probe_part *s, uint32_t mask, uint32_t warp, uint32
     s->cta_new += (unsigned)__builtin_popcount(mask & ~cta);
     s->all_new += (unsigned)__builtin_popcount(mask & ~all);
 }
+/* Is this sector followed? In a large array, where the digits of its number to the base 2^sample sum to
+ * a multiple of that: one in 2^sample of any run and of any aligned stride. */
+static bool followed(const struct probe *p, uint64_t sector)
+{
+    const struct env *v = &p->f->v;
+    uint64_t sum = 0, low = (UINT64_C(1) << p->sample) - 1, at = sector >> (ENV_REGION_SHIFT - 5);
+    if (at && at <= v->nregions && v->region[at - 1].size <= FOLLOWED_WHOLE)
+        return true;
+    for (uint64_t n = sector; p->sample && n; n >>= p->sample)
+        sum += n & low;
+    return !(sum & low);
+}
+/* One sector of a load in a pass over all CTAs. */
+static void count_in_launch(struct probe *p, uint32_t site, uint32_t warp, uint64_t sector,
+                            uint32_t mask)
+{
+    uint32_t w = probe_set_or(&p->warp_seen, sector << 6 | warp, mask),
+             c = probe_set_or(&p->cta_seen, sector, mask),
+             e = probe_set_or(&p->everything, sector, mask);
+    split_add(&p->by[site].bytes, mask, w, c, e);
+    split_add(&p->by[site].sectors, 1, w != 0, c != 0, e != 0);
+    p->f->fact[site].bytes_read += (unsigned)__builtin_popcount(mask);
+    p->f->fact[site].by_others += (unsigned)__builtin_popcount(mask & e & ~c);
+}
 static bool on_event(void *ctx, const struct slice_event *ev)
 {
     struct probe *p = ctx;
@@ -234,7 +262,10 @@ static bool on_event(void *ctx, const struct slice_event *ev)
     split_request(ev, x->bytes, &q);
     p->reported[ev->warp] += q.n;
     uint64_t last_line = UINT64_MAX;
-    for (unsigned k = 0; k < q.n; k++) {
+    for (unsigned k = 0; p->all && k < q.n && !x->store && !x->atomic; k++)
+        if (followed(p, q.sector[k]))
+            count_in_launch(p, ev->site, ev->warp, q.sector[k], q.mask[k]);
+    for (unsigned k = 0; !p->all && k < q.n; k++) {
         if (x->store || x->atomic) {
             probe_set_or(&p->stores, PROBE_KEY(ev->site, q.sector[k]), q.mask[k]);
             continue;
@@ -242,13 +273,8 @@ static bool on_event(void *ctx, const struct slice_event *ev)
         probe_set_or(&p->loads, PROBE_KEY(ev->site, q.sector[k]), q.mask[k]);
         uint32_t w = probe_set_or(&p->warp_seen, q.sector[k] << 6 | ev->warp, q.mask[k]);
         uint32_t c = probe_set_or(&p->cta_seen, q.sector[k], q.mask[k]);
-        uint32_t e = p->all ? probe_set_or(&p->everything, q.sector[k], q.mask[k]) : c;
-        split_add(&p->split.bytes, q.mask[k], w, c, e);
-        split_add(&p->split.sectors, 1, w != 0, c != 0, e != 0);
-        if (p->all) {
-            p->f->fact[ev->site].bytes_read += (unsigned)__builtin_popcount(q.mask[k]);
-            p->f->fact[ev->site].by_others += (unsigned)__builtin_popcount(q.mask[k] & e & ~c);
-        }
+        split_add(&p->split.bytes, q.mask[k], w, c, c);
+        split_add(&p->split.sectors, 1, w != 0, c != 0, c != 0);
         if (q.sector[k] / 4 != last_line)
             touch_line(p, q.sector[k] / 4, ev->site, ev->warp);
         last_line = q.sector[k] / 4;

@@ -47,6 +47,10 @@ struct probe {
     struct probe_split split;
     struct probe_set everything; /* sectors of every CTA, when `all` */
     bool all;
+    /* with `all`: of large arrays only one sector in 2^sample is followed; what loads ask for, by access
+     */
+    unsigned sample;
+    struct probe_split *by;
     /* line reuse, by access */
     /* lines asked for; of them, those some load asks for again soon enough, or ever in the CTA */
     uint64_t *touches, *again, *ever;

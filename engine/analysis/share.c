@@ -19,8 +19,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FULL_SECTORS  500000u /* launches with so few load sectors are probed whole */
-#define PROBE_SECTORS 16384u  /* per probed CTA otherwise */
+#define FULL_SECTORS  500000u  /* of a launch's loads, so many are followed to their end in every CTA */
+#define FULL_REQUESTS 1000000u /* launches of more requests are estimated from a few CTAs */
+#define PROBE_SECTORS (1u << 18) /* per probed CTA otherwise: most kernels to their end */
 /* per probed CTA in a quick analysis: classes and advice, no traces */
 #define QUICK_SECTORS 2048u
 #define GRAPH_CTAS    16u
@@ -157,6 +158,11 @@ static void reuse_estimated(struct sharing *s)
     t.sectors.all_new = (uint64_t)((double)t.sectors.cta_new * (sectors / ctas));
     reuse_exact(s->k, &t);
     s->k->reuse.sampled = true;
+    s->k->reuse.from =
+        s->p.cut ? arena_printf(s->f->arena,
+                                "a CTA in the middle and its neighbours, cut off after %u sectors a CTA",
+                                PROBE_SECTORS)
+                 : "a CTA in the middle and its neighbours, to their end";
 }
 
 /* ---- the CTA graph ---- */
@@ -321,10 +327,47 @@ static void footprint(struct sharing *s)
     }
 }
 
-/* ---- all of it ---- */
-static bool small_launch(const struct facts *f)
+/* ---- the whole launch ---- */
+static void add_part(struct probe_part *to, const struct probe_part *p, double weight)
 {
-    uint64_t sectors = 0;
+    to->total += (uint64_t)((double)p->total * weight);
+    to->warp_new += (uint64_t)((double)p->warp_new * weight);
+    to->cta_new += (uint64_t)((double)p->cta_new * weight);
+    to->all_new += (uint64_t)((double)p->all_new * weight);
+}
+/* Every CTA to its end. Where sectors are left out, those of a load stand for as many as it asks for. */
+static enum status probe_launch(struct sharing *s)
+{
+    enum status st = ST_OK;
+    struct probe_split t = { .lines = s->one.lines, .lines_new = s->one.lines_new };
+    unsigned sample = s->p.sample;
+    bool sampled = sample > 0;
+    s->p.cap = 0;
+    s->p.all = true;
+    for (uint64_t c = 0; c < env_ctas(&s->f->v) && st == ST_OK; c++)
+        st = probe_cta(&s->p, c);
+    s->p.all = false;
+    s->p.sample = 0;
+    for (uint32_t i = 0; i < s->f->n; i++) {
+        const struct probe_split *by = &s->p.by[i];
+        double weight = sampled && by->sectors.total
+                            ? (double)s->f->fact[i].tally.sectors / (double)by->sectors.total
+                            : 1;
+        add_part(&t.bytes, &by->bytes, weight);
+        add_part(&t.sectors, &by->sectors, weight);
+    }
+    if (st == ST_OK)
+        reuse_exact(s->k, &t);
+    s->k->reuse.sampled = sampled;
+    s->k->reuse.from =
+        sampled ? arena_printf(s->f->arena, "all CTAs, one sector in %u of large arrays", 1u << sample)
+                : "all CTAs";
+    return st;
+}
+/* Can every CTA be followed? sample: one sector in 2^sample then. */
+static bool small_launch(const struct facts *f, unsigned *sample)
+{
+    uint64_t sectors = 0, requests = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         const struct fact *x = &f->fact[i];
         if (!x->load || x->space != PTX_SPACE_GLOBAL)
@@ -332,8 +375,11 @@ static bool small_launch(const struct facts *f)
         if (!x->counted || x->sampled)
             return false;
         sectors += x->tally.sectors;
+        requests += x->tally.requests;
     }
-    return sectors <= FULL_SECTORS && env_ctas(&f->v) <= 65536;
+    for (*sample = 0; sectors >> *sample > FULL_SECTORS;)
+        ++*sample;
+    return requests <= FULL_REQUESTS && env_ctas(&f->v) <= 65536;
 }
 static void note_reuse(struct sharing *s)
 {
@@ -348,7 +394,8 @@ static enum status share_launch(struct sharing *s)
 {
     const struct dev_info *dev = s->f->o->dev;
     uint32_t warps = env_warps(&s->f->v);
-    bool quick = s->f->o->quick, full = !quick && small_launch(s->f);
+    unsigned sample = 0;
+    bool quick = s->f->o->quick, full = !quick && small_launch(s->f, &sample);
     enum status st = ST_OK;
     uint64_t l1 = dev && dev->l1_bytes ? dev->l1_bytes : 131072;
     s->p.near_lines = l1 / 128 / (warps ? warps : 1);
@@ -363,18 +410,12 @@ static enum status share_launch(struct sharing *s)
     }
     if (quick)
         return st == ST_REFUSED ? ST_OK : st;
-    if (st == ST_OK && full) {
-        s->p.cap = 0;
-        s->p.all = true;
-        memset(&s->p.split, 0, sizeof s->p.split);
-        for (uint64_t c = 0; c < env_ctas(&s->f->v) && st == ST_OK; c++)
-            st = probe_cta(&s->p, c);
-        if (st == ST_OK)
-            reuse_exact(s->k, &s->p.split);
-        s->p.all = false;
-    } else if (st == ST_OK) {
+    s->p.sample = sample;
+    if (st == ST_OK && full)
+        st = probe_launch(s);
+    else if (st == ST_OK)
         reuse_estimated(s);
-    }
+    s->p.sample = 0;
     return st == ST_OK ? graph(s) : st;
 }
 void share_all(struct facts *f, struct ana_kernel *k)

@@ -102,10 +102,11 @@ static void put_reuse(const struct ana_kernel *k, struct buf *out)
                    "reuse        intra-warp %.1f %%, intra-CTA %.1f %%, inter-CTA %.1f %%, none %.1f %% "
                    "(of bytes, before L1)\n"
                    "             intra-warp %.1f %%, intra-CTA %.1f %%, inter-CTA %.1f %%, none %.1f %% "
-                   "(of 32-byte sectors); %.1f %% of a CTA's line touches are again\n",
+                   "(of 32-byte sectors); %.1f %% of a CTA's line touches are again\n"
+                   "             counted on %s\n",
                    100 * r->intra_warp, 100 * r->intra_cta, 100 * r->inter_cta, 100 * r->none,
                    100 * r->sectors.intra_warp, 100 * r->sectors.intra_cta, 100 * r->sectors.inter_cta,
-                   100 * r->sectors.none, 100 * r->line_reuse);
+                   100 * r->sectors.none, 100 * r->line_reuse, r->from ? r->from : "nothing");
     if (k->partition.index)
         buf_printf(out, "partition    %s: %s\n", k->partition.index,
                    k->partition.why ? k->partition.why : "");

@@ -683,6 +683,8 @@ static void put_locality(struct jw *w, const struct ana_kernel *k)
         put_num(w, "inter_cta", k->reuse.inter_cta);
         put_num(w, "none", k->reuse.none);
         put_num(w, "line_reuse", k->reuse.line_reuse);
+        jw_key(w, "from");
+        jw_str(w, k->reuse.from);
         jw_key(w, "by_sectors");
         jw_obj(w);
         put_num(w, "intra_warp", k->reuse.sectors.intra_warp);
