@@ -1,13 +1,16 @@
 /* The degree of coalescing over all 32 lanes, without guards and branches (paper: coalesce, equation 1),
  * beside the one over the lanes that run, by hand.
  *
- *   start = first address / 32 * 32; a lane counts when it lies in the 128 bytes from start.
- *   backprop_forward  16x16 threads, a warp is two rows. Input: a word for each row, all 32 lanes within 8
- *                     bytes, but only tx == 0 runs the load: 32 of 32, and 2 of 32. Weights: rows of 17
- *                     words; from the first lane's sector on 16 lanes of the first row and 12 of the second
- *                     are in range: 28 of 32. Means: 93.75 % and 46.88 %
- *   conv3d            16x4 threads, a warp is two rows of 16 words a matrix row apart: 16 of 32, 50 %
- *   stride_32, stride_4   1 and 8 of 32 lanes in range, no guard: both figures alike */
+ * start = first address / 32 * 32; a lane counts when it lies in the 128 bytes from start.
+ *
+ * backprop_forward: 16x16 threads, a warp is two rows. Input: a word for each row, all 32 lanes within 8
+ * bytes, but only tx == 0 runs the load: 32 of 32, and 2 of 32. Weights: rows of 17 words; from the
+ * first lane's sector on 16 lanes of the first row and 12 of the second are in range: 28 of 32.
+ * Means: 93.75 % and 46.88 %.
+ *
+ * conv3d: 16x4 threads, a warp is two rows of 16 words a matrix row apart: 16 of 32, 50 %.
+ *
+ * stride_32 and stride_4: 1 and 8 of 32 lanes in range, no guard, so that both figures are alike. */
 #include "tests/unit/tune_support.h"
 
 static void assert_degrees(const char *kernel, double every, unsigned sectors, double expected,
