@@ -13,7 +13,7 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(BUILD)/tests/support.o $(if $(TUI_OB
 TEST_SCRIPTS := $(sort $(wildcard tests/cli/*.sh tests/terminal/*.sh))
 
 .PHONY: check tests
-tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/ptx_coverage
+tests: all $(UNIT_BIN) $(BUILD)/tests/gpu_diff $(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables $(BUILD)/tests/ptx_coverage
 check:
 	@TUI="$(TUI)" CC="$(CC)" sh tests/tool/setup.sh test
 	@$(MAKE) -s --no-print-directory -j$(NPROC) tests > $(or $(TMPDIR),/tmp)/gpulocw-build.$$$$ 2>&1 \
@@ -21,14 +21,15 @@ check:
 	@tests/run.sh $(BUILD) $(UNIT_BIN) $(TEST_SCRIPTS)
 
 # The manual page and the reference pages, from the program's tables (those of the workbench too, which need no terminal).
-$(BUILD)/tests/man $(BUILD)/tests/reference: $(BUILD)/tests/%: $(BUILD)/tests/tool/%.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
+$(BUILD)/tests/man $(BUILD)/tests/reference $(BUILD)/tests/tables: $(BUILD)/tests/%: $(BUILD)/tests/tool/%.o $(patsubst %.c,$(BUILD)/%.o,$(filter-out tui/term/%,$(TUI_SRC))) $(BUILD)/libengine.a
 	@mkdir -p $(@D); $(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .PHONY: man
 man: $(BUILD)/tests/man
 	@$(BUILD)/tests/man > docs/gpulocw.1.tmp && mv docs/gpulocw.1.tmp docs/gpulocw.1
 .PHONY: reference
-reference: $(BUILD)/tests/reference
+reference: $(BUILD)/tests/reference $(BUILD)/tests/tables
 	@for p in options keys; do $< $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
+	@for p in presets; do $(BUILD)/tests/tables $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
 # Every message of the program, with file and line.
 .PHONY: messages
 messages:

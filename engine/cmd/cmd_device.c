@@ -4,6 +4,7 @@
 #include "engine/dev/dev.h"
 #include "engine/rec/counters.h"
 #include "engine/rec/device.h"
+#include "engine/session/preset_fields.h"
 #include "engine/session/session.h"
 #include "engine/sim/preset.h"
 #include "engine/workspace/args.h"
@@ -109,8 +110,40 @@ static void print_listing(const struct args *a, const struct listing *l)
     buf_free(&out);
 }
 
+/* ---- one preset ---- */
+static void put_fields(const struct preset_fields *f, struct buf *out)
+{
+    buf_printf(out, "%s, %s\n\n%-24s %16s  %-13s source\n", f->p.name, f->p.title, "field", "value",
+               "unit");
+    for (size_t i = 0; i < sim_preset_field_count(); i++) {
+        const struct sim_preset_field *row = sim_preset_field(i);
+        buf_printf(out, "%-24s %16.12g  %-13s %s\n", row->name, sim_preset_value(&f->p, row), row->unit,
+                   f->source[i]);
+    }
+}
+
+static int show_preset(const struct args *a)
+{
+    struct diags ds = { 0 };
+    struct buf out = { 0 };
+    struct preset_fields *f = base_alloc(sizeof *f);
+    enum status st = f ? preset_fields_read(a->file[0], f, &ds) : ST_NOMEM;
+    if (st == ST_OK && a->json)
+        json_preset_fields(f, &out);
+    else if (st == ST_OK)
+        put_fields(f, &out);
+    cmd_put(&out);
+    buf_free(&out);
+    if (st == ST_OK)
+        preset_fields_free(f);
+    base_free(f);
+    return cmd_finish(st, &ds);
+}
+
 int cmd_devices(struct args *a)
 {
+    if (a->nfiles)
+        return show_preset(a);
     struct diags ds = { 0 };
     struct listing *l = base_alloc(sizeof *l);
     struct dev_env env = *a->env;

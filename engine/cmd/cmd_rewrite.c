@@ -51,7 +51,7 @@ struct cost {
 static uint32_t resident(const struct dev_info *d, uint64_t threads, uint64_t regs, uint64_t shared)
 {
     uint64_t warps = (threads + 31) / 32, n = warps ? d->max_warps_per_sm / warps : 0;
-    uint64_t per_cta = (regs + 7) / 8 * 8 * warps * 32, own = shared + (d->cc_major >= 8 ? 1024 : 0);
+    uint64_t per_cta = (regs + 7) / 8 * 8 * warps * 32, own = shared + (uint64_t)d->sm.shared_reserved;
     if (d->max_ctas_per_sm && n > d->max_ctas_per_sm)
         n = d->max_ctas_per_sm;
     if (d->regs_per_sm && per_cta && n > d->regs_per_sm / per_cta)

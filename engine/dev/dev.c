@@ -169,8 +169,11 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     FILL(l2_shared_rate)
     FILL(l2_partial_write)
 #undef FILL
+    double reserved = i->sm.shared_reserved;
     if (!(i->sm.l1_ways > 0))
         i->sm = best.sm;
+    if (reserved > 0)
+        i->sm.shared_reserved = reserved;
     char bare[SPEC_BYTES];
     enum dev_plain plain = cut_plain(i->spec, bare, sizeof bare);
     if (plain != DEV_PLAIN_OWN)

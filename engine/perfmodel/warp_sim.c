@@ -19,14 +19,6 @@
 #include <string.h>
 
 #define RIDES 2048u /* reads under way that are remembered, by line */
-/* cycles, and reads, after which nothing rides along, at most: by a hash, as if by chance. An H200
- * merges 15 to 38 % of row walks */
-#define RIDE_WINDOW 48u
-#define RIDERS      4u
-/* cycles of atomics that wait at their unit; more wait at the SM, which sends in order */
-#define UNIT_ROOM 2048.0
-/* lines of one unit: 512 bytes, as the rates of atomics on one to 32 lines of an H200 show */
-#define UNIT_SHIFT 2u
 
 /* at: when its next instruction, `step`, can be issued; age: order of arrival; pending: when the loads
  * asked for so far are there */
@@ -247,10 +239,11 @@ static struct ride *ride_of(struct walk *w, const struct model_walk_line *l, uns
                             bool *rides)
 {
     uint64_t hash = (l->line ^ w->reads) * UINT64_C(0x9E3779B97F4A7C15) >> 32;
-    double window = (double)(hash % RIDE_WINDOW);
+    double window = (double)(hash % w->c->merge_window);
     struct ride *r = w->ride ? &w->ride[(l->line * UINT64_C(0x9E3779B97F4A7C15) >> 32) % RIDES] : NULL;
-    *rides = r && r->line1 == l->line + 1 && !(sectors & ~(unsigned)r->sectors) && r->riders < RIDERS &&
-             at - r->since < window && (double)(w->reads - r->nth) < window;
+    *rides = r && r->line1 == l->line + 1 && !(sectors & ~(unsigned)r->sectors) &&
+             r->riders < w->c->merge_answers && at - r->since < window &&
+             (double)(w->reads - r->nth) < window;
     return r;
 }
 
@@ -380,12 +373,12 @@ static double take_atomic(struct walk *w, const struct model_walk_step *s, doubl
     for (uint32_t i = 0; i < s->nlines; i++, t += 1) {
         double turns = (double)(s->data * (i + 1) / s->nlines - s->data * i / s->nlines);
         double *unit =
-            &w->unit[c->units ? (s->line[i].line >> UNIT_SHIFT) * UINT64_C(0x9E3779B97F4A7C15) % c->units
+            &w->unit[c->units ? s->line[i].line / c->unit_lines * UINT64_C(0x9E3779B97F4A7C15) % c->units
                               : 0];
         double wait = wait_at(&w->store, t, c->store_least * __builtin_popcount(s->line[i].sectors)),
                turn = wait_at(unit, t, turns * c->unit_turn);
-        if (turn > UNIT_ROOM)
-            w->store = fmax(w->store, t + turn - UNIT_ROOM);
+        if (turn > c->unit_room)
+            w->store = fmax(w->store, t + turn - c->unit_room);
         model_cache_store(w->l1, s->line[i].line, s->line[i].sectors, true, t);
         done = fmax(done, t + wait + turn + c->lat_l2 + turns);
     }

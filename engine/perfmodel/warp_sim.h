@@ -44,8 +44,14 @@ struct model_walk_config {
     /* of L2 for atomics; cycles of a turn, all SMs' atomics being alike */
     uint32_t units;
     double unit_turn;
-    bool merge;          /* reads for what has just been asked for ride along */
-    uint32_t schedulers; /* each its share of the warps and of `issue`; 0: 1 */
+    double
+        unit_room; /* cycles of work that wait at a unit; more waits at the SM, which sends in order */
+    uint32_t unit_lines; /* lines that one unit serves, a power of two */
+    bool merge;          /* reads for what has just been asked for ride along: */
+    /* after how many cycles, and reads, none does, at most (by a hash, as if by chance; at least 1) */
+    uint32_t merge_window;
+    uint32_t merge_answers; /* reads that are answered as one, at most */
+    uint32_t schedulers;    /* each its share of the warps and of `issue`; 0: 1 */
     /* of the warps that could go the one that went last does, else the oldest; else by turns */
     bool greedy;
 };

@@ -12,15 +12,14 @@
 #include "engine/rec/elem.h"
 
 #define LOOKED_AT 2048u /* first requests of each SM */
-/* requests of one part; parts beside each other are at the same place */
-#define AT_ONCE 256u
-#define SMS     4u /* this one is number 0 */
-#define SLOTS   (2 * SMS * LOOKED_AT)
+#define SMS       4u    /* this one is number 0 */
+#define SLOTS     (2 * SMS * LOOKED_AT)
 
 /* open addressing by line; part: bits, those in which it was asked for */
 struct early {
     uint64_t line1[SLOTS];
     uint8_t part[SLOTS][SMS];
+    unsigned part_loads; /* loads of one part (predict_together); parts beside each other are at once */
     bool again[SLOTS];
 };
 struct looking {
@@ -40,7 +39,7 @@ static size_t slot_of(struct early *e, uint64_t line)
 
 static bool look_at(struct looking *l, uint64_t line)
 {
-    l->e->part[slot_of(l->e, line)][l->sm] |= (uint8_t)(1u << l->n / AT_ONCE);
+    l->e->part[slot_of(l->e, line)][l->sm] |= (uint8_t)(1u << l->n / l->e->part_loads);
     return ++l->n < LOOKED_AT;
 }
 
@@ -69,7 +68,7 @@ static void count(struct tune_trace *t, struct early *e, uint32_t *asked)
             uint32_t of = 2u * trace_kind_of(t, i)->access + e->again[at];
             e->again[at] = true;
             asked[of]++;
-            t->crowd[of] += is_crowd(e->part[at], n++ / AT_ONCE);
+            t->crowd[of] += is_crowd(e->part[at], n++ / e->part_loads);
         }
     for (uint32_t k = 0; k < t->ncrowd; k++)
         t->crowd[k] = asked[k] ? t->crowd[k] / (float)asked[k] : 0;
@@ -119,6 +118,10 @@ enum status tune_trace_find_crowd(struct tune_trace *t, const struct ptx_module 
         return ST_OK;
     struct early *e = base_alloc(sizeof *e);
     uint32_t *asked = base_alloc(t->ncrowd * sizeof *asked);
+    if (e)
+        e->part_loads = (unsigned)o->dev->sm.predict_together;
+    if (e && !e->part_loads)
+        e->part_loads = LOOKED_AT;
     if (e && asked)
         look_at_own(t, e);
     for (unsigned k = 1; k < SMS && e && asked && st == ST_OK; k++) {

@@ -14,14 +14,11 @@
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/options.h"
+#include "engine/sim/preset.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
 #include <string.h>
-
-#define EVICT_FIRST_SHARE 16u /* of L2, the part that lines which go first live in */
-/* of L2: what a launch's buffers may take to be found there by the next launch */
-#define WARM_SHARE 0.9
 
 /* ---- a play ---- */
 struct play {
@@ -202,7 +199,7 @@ static uint64_t carve_of(const struct dev_sm *s, uint64_t bytes)
 }
 
 /* L1 is what shared memory leaves of one array, or a cache of its own size. The system keeps some for
- * itself: on an H200 two, four, eight CTAs that ask for no shared memory leave L1 8, 16, 32 KB less. */
+ * itself (shared_system_ctas). */
 uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, const struct tune_trace *t)
 {
     const struct dev_info *d = dev_describe(b->subject.dev);
@@ -211,7 +208,8 @@ uint64_t tune_l1_bytes(const struct tune_bench *b, const struct options *o, cons
              used = each * t->resident;
     if (!(s->unified_bytes > 0))
         return d->l1_bytes;
-    uint64_t least = (uint64_t)(s->shared_reserved * fmin(4.0 * t->resident, d->max_ctas_per_sm)),
+    uint64_t least = (uint64_t)(s->shared_reserved *
+                                fmin(s->shared_system_ctas * t->resident, d->max_ctas_per_sm)),
              part = used > least ? used : least;
     if (o->carveout >= 0) {
         uint64_t asked = (uint64_t)d->shared_per_sm * (unsigned)o->carveout / 100;
@@ -232,13 +230,14 @@ static struct model_cache_config cache_of(const struct dev_sm *s, uint64_t bytes
     bool pool = s->l1_tags > 0 && ways == s->l1_ways;
     if (pool) {
         uint64_t spare = (uint64_t)s->l1_fill_buffers * LINE_BYTES;
-        w = 16;
+        w = (uint32_t)s->predict_pool_ways;
         bytes = bytes > 2 * spare ? bytes - spare : (bytes + 1) / 2;
     }
     uint64_t sets = bytes / ((uint64_t)w * LINE_BYTES);
     return (struct model_cache_config){ .sets = sets ? (uint32_t)sets : 1,
                                         .ways = w,
-                                        .picks = pool ? 4 : (uint32_t)s->l1_random_candidates,
+                                        .picks = (uint32_t)(pool ? s->predict_pool_picks
+                                                                 : s->l1_random_candidates),
                                         .hashed = s->l1_hash > 0,
                                         .whole_line = sector >= LINE_BYTES,
                                         .transit = s->l1_bypass_allocates > 0,
@@ -248,23 +247,15 @@ static struct model_cache_config cache_of(const struct dev_sm *s, uint64_t bytes
                                                                     : MODEL_STORE_EVICTS };
 }
 
-/* A device that nothing is known of but its generation. */
+/* Of a device that nothing is known of but its generation: what presets of that generation have. */
 static struct dev_sm known(const struct dev_info *d)
 {
-    struct dev_sm s = d->sm;
-    if (s.l1_ways > 0)
-        return s;
-    s = (struct dev_sm){ .l1_ways = 4,
-                         .l1_hash = 1,
-                         .l1_sector = d->cc_major < 5 ? LINE_BYTES : SECTOR_BYTES,
-                         .l1_tag_banks = d->cc_major < 7 ? 1 : 4,
-                         .l1_bytes_per_cycle = LINE_BYTES,
-                         .l1_plain = 1,
-                         .l1_ca = 1,
-                         .lanes_lsu = 32,
-                         .l2_distinct = 1,
-                         .l2_fill = SECTOR_BYTES };
-    return s;
+    if (d->sm.l1_ways > 0)
+        return d->sm;
+    struct sim_preset p = sim_preset_default_for(d->cc_major, d->cc_minor);
+    struct dev_info of;
+    sim_preset_info(&p, &of);
+    return of.sm;
 }
 
 static double turn(double bytes, double per_cycle)
@@ -321,9 +312,13 @@ static struct model_walk_config config_of(const struct play *p)
             sms * fmax(s->l2_atomic_cycles,
                        s->l2_atomics_per_cycle > 0 ? s->l2_slices / s->l2_atomics_per_cycle : 0),
         .merge = s->l2_merge > 0,
-        .greedy = s->scheduler_policy < 1,
-        /* CUDA programming guide, compute capabilities */
-        .schedulers = d->cc_major < 3 || (d->cc_major == 6 && d->cc_minor == 0) ? 2 : 4
+        .greedy = s->scheduler_policy<1, .unit_room = s->l2_atomic_room,
+                                      .unit_lines = s->l2_atomic_unit_bytes> 0
+                      ? (uint32_t)s->l2_atomic_unit_bytes / LINE_BYTES
+                      : 1,
+        .merge_window = (uint32_t)fmax(s->predict_merge_window, 1),
+        .merge_answers = (uint32_t)s->l2_merge_answers,
+        .schedulers = (uint32_t)s->schedulers
     };
 }
 
@@ -397,10 +392,10 @@ static bool next_step(void *ctx, uint32_t cta, uint32_t warp, struct model_walk_
                                               .sectors = t->request[k].sectors,
                                               .crowd = crowd,
                                               .way = (uint8_t)way };
-    uint32_t data = r->store || r->prefetch                      ? 0
-                    : r->atomic && !(p->sm.l2_atomic_cycles > 0) ? r->lanes
-                    : p->d->cc_major < 7 && !r->atomic           ? 0
-                                                                 : r->data;
+    uint32_t data = r->store || r->prefetch                         ? 0
+                    : r->atomic && !(p->sm.l2_atomic_cycles > 0)    ? r->lanes
+                    : !(p->sm.predict_bank_turns > 0) && !r->atomic ? 0
+                                                                    : r->data;
     *out = (struct model_walk_step){ .line = line,
                                      .nlines = n,
                                      .before = r->before,
@@ -423,7 +418,7 @@ static void share_l2(struct play *p)
     double sms = tune_active_sms(d, p->t), bytes = (double)p->b->subject.data->total_bytes,
            l2 = (double)d->l2_bytes * (p->sm.l2_distinct > 0 ? p->sm.l2_distinct : 1);
     double lines = (double)p->t->lines.n * p->t->scale * sms, all = bytes / LINE_BYTES;
-    p->out->l2_warm = bytes <= WARM_SHARE * l2;
+    p->out->l2_warm = bytes <= p->sm.l2_warm_share * l2;
     p->l2_overflows = bytes > l2;
     p->cold = lines > all ? (float)(all / lines) : 1;
     p->l2_lines = l2 / LINE_BYTES / sms / (double)p->cold;
@@ -433,7 +428,7 @@ static void share_l2(struct play *p)
 static bool hold_l2(struct play *p)
 {
     bool evict_first = p->o->bypass == BYPASS_L2 || p->o->bypass == BYPASS_L1L2;
-    double lines = ceil(evict_first ? p->l2_lines / EVICT_FIRST_SHARE : p->l2_lines);
+    double lines = ceil(evict_first ? p->l2_lines * p->sm.predict_first_share : p->l2_lines);
     uint32_t n = (uint32_t)p->t->lines.n;
     bool loses = p->l2_overflows && lines < n;
     p->held = base_alloc(n);

@@ -63,7 +63,19 @@ enum dev_kind { DEV_SIMULATED, DEV_CUDA };
     X(carve_6)                    \
     X(carve_7)                    \
     X(carve_8)                    \
-    X(carve_9)
+    X(carve_9)                    \
+    X(schedulers)                 \
+    X(shared_system_ctas)         \
+    X(l2_merge_answers)           \
+    X(l2_warm_share)              \
+    X(l2_atomic_unit_bytes)       \
+    X(l2_atomic_room)             \
+    X(predict_first_share)        \
+    X(predict_merge_window)       \
+    X(predict_together)           \
+    X(predict_bank_turns)         \
+    X(predict_pool_ways)          \
+    X(predict_pool_picks)
 struct dev_sm {
 #define X(f) double f;
     DEV_SM(X)

@@ -173,7 +173,7 @@ static enum status fit(struct soft *s)
     const struct dev_info *d = c->in->dev;
     bool unsized;
     uint64_t fixed = pass_shared_bytes(c->m, c->f, &unsized), dyn = (c->out->shared + 15u) & ~15u;
-    uint64_t threads = dim3u_count(c->out->block), reserved = d->cc_major >= 8 ? 1024 : 0,
+    uint64_t threads = dim3u_count(c->out->block), reserved = (uint64_t)d->sm.shared_reserved,
              per_cta = fixed + dyn + reserved;
     uint64_t ctas = resident(c, per_cta), used = ctas * per_cta,
              left = d->shared_per_sm > used ? d->shared_per_sm - used : 0;

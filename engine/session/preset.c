@@ -23,19 +23,11 @@ const char *preset_name(size_t i)
     return embed_files[i].name;
 }
 
-static void set_field(struct sim_preset *p, const struct sim_preset_field *f, double v)
-{
-    char *at = (char *)p + f->offset;
-    if (f->integer)
-        *(int64_t *)(void *)at = (int64_t)v;
-    else
-        *(double *)(void *)at = v;
-}
-
 static enum status read_fields(const cJSON *fields, const char *path, struct sim_preset *p,
                                struct diags *ds)
 {
     const cJSON *f;
+    bool given[SIM_PRESET_FIELDS] = { false };
     cJSON_ArrayForEach(f, fields)
     {
         const cJSON *v = cJSON_IsObject(f) ? json_get(f, "value") : f;
@@ -52,8 +44,10 @@ static enum status read_fields(const cJSON *fields, const char *path, struct sim
                      f->string);
             return ST_INPUT;
         }
-        set_field(p, sim_preset_field(i), v->valuedouble);
+        sim_preset_set(p, i, v->valuedouble);
+        given[i] = true;
     }
+    sim_preset_fill(p, given);
     return ST_OK;
 }
 
@@ -90,14 +84,12 @@ static enum status read_shipped(const char *name, cJSON **out, struct diags *ds)
     return ST_OK;
 }
 
-enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out, struct diags *ds)
+enum status preset_tree(const char *name_or_path, cJSON **t, struct diags *ds)
 {
-    (void)unused;
-    cJSON *t;
-    enum status s = read_shipped(name_or_path, &t, ds);
-    if (s != ST_OK)
+    enum status s = read_shipped(name_or_path, t, ds);
+    if (s != ST_OK || *t)
         return s;
-    if (!t && !strchr(name_or_path, '/') && !strstr(name_or_path, ".json")) {
+    if (!strchr(name_or_path, '/') && !strstr(name_or_path, ".json")) {
         struct diag *d =
             diag_add(ds, DIAG_ERROR, "preset", NULL, NO_SPAN, "no simulated device '%s'", name_or_path);
         struct buf b = { 0 };
@@ -107,8 +99,14 @@ enum status preset_read(void *unused, const char *name_or_path, struct sim_prese
         buf_free(&b);
         return ST_DEVICE;
     }
-    if (!t)
-        s = json_read_file(name_or_path, &t, ds);
+    return json_read_file(name_or_path, t, ds);
+}
+
+enum status preset_read(void *unused, const char *name_or_path, struct sim_preset *out, struct diags *ds)
+{
+    (void)unused;
+    cJSON *t = NULL;
+    enum status s = preset_tree(name_or_path, &t, ds);
     if (s == ST_OK)
         s = from_tree(t, name_or_path, out, ds);
     cJSON_Delete(t);

@@ -14,6 +14,9 @@ struct launch_spec;
 struct options;
 struct result;
 
+/* preset.c: the tree of a shipped preset or a file; the caller frees it (cJSON_Delete). */
+enum status preset_tree(const char *name_or_path, cJSON **t, struct diags *ds);
+
 /* ---- field tables ---- */
 enum field_type {
     FIELD_INT,

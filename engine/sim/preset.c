@@ -4,16 +4,17 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/device.h"
+#include "engine/sim/timing/expansion.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct sim_preset_field fields[] = {
-#define PRESET_INT(field, unit, def, help) \
-    { #field, unit, help, true, offsetof(struct sim_preset, field), def },
-#define PRESET_NUM(field, unit, def, help) \
-    { #field, unit, help, false, offsetof(struct sim_preset, field), def },
+#define PRESET_INT(field, unit, def, least, most, source, help) \
+    { #field, unit, help, source, true, offsetof(struct sim_preset, field), def, least, most },
+#define PRESET_NUM(field, unit, def, least, most, source, help) \
+    { #field, unit, help, source, false, offsetof(struct sim_preset, field), def, least, most },
 #include "engine/sim/preset.def"
 #undef PRESET_INT
 #undef PRESET_NUM
@@ -34,8 +35,8 @@ struct sim_preset sim_preset_default(void)
     struct sim_preset p = {
         .name = "default",
         .title = "default device",
-#define PRESET_INT(field, unit, def, help) .field = def,
-#define PRESET_NUM(field, unit, def, help) .field = def,
+#define PRESET_INT(field, unit, def, least, most, source, help) .field = def,
+#define PRESET_NUM(field, unit, def, least, most, source, help) .field = def,
 #include "engine/sim/preset.def"
 #undef PRESET_INT
 #undef PRESET_NUM
@@ -43,154 +44,79 @@ struct sim_preset sim_preset_default(void)
     return p;
 }
 
-/* ---- checks ---- */
+/* ---- what an architecture has where a preset says nothing ---- */
 
-/* Ranges outside of which the model's arrays, divisions or clocks would not hold: one row for every
- * field. */
-static const struct {
-    const char *name;
-    double min, max;
-} ranges[] = {
-    { "sms", 1, 1024 },
-    { "clock_mhz", 1, 1e5 },
-    { "schedulers", 1, 8 },
-    { "issue_interval", 1, 64 },
-    { "scheduler_policy", 0, 2 },
-    { "dual_issue", 0, 1 },
-    { "max_warps", 1, 128 },
-    { "max_ctas", 1, 128 },
-    { "max_threads_per_block", 32, 1024 },
-    { "regs_per_sm", 1024, 1 << 24 },
-    { "regs_per_thread", 16, 1024 },
-    { "reg_unit", 1, 4096 },
-    { "warp_unit", 1, 32 },
-    { "unified_bytes", 0, 1 << 24 },
-    { "shared_max", 0, 1 << 24 },
-    { "shared_reserved", 0, 65536 },
-    { "shared_unit", 1, 65536 },
-    { "shared_banks", 1, 64 },
-    { "shared_bank_bytes", 1, 32 },
-    { "launch_ns", 0, 1e9 },
-    { "cta_cycles", 0, 1e6 },
-    { "cta_latency", 0, 1e6 },
-    { "lanes_alu", 1, 4096 },
-    { "lanes_imul", 1, 4096 },
-    { "lanes_fp32", 1, 4096 },
-    { "lanes_fp16", 1, 4096 },
-    { "lanes_fp64", 1, 4096 },
-    { "lanes_sfu", 1, 4096 },
-    { "lanes_cvt", 1, 4096 },
-    { "lanes_move", 1, 4096 },
-    { "lanes_control", 1, 4096 },
-    { "lanes_warp", 1, 4096 },
-    { "lanes_lsu", 1, 4096 },
-    { "lanes_tensor", 0, 4096 },
-    { "l1_bytes", 0, 1 << 24 },
-    { "l1_line", 32, 128 },
-    { "l1_sector", 32, 128 },
-    { "l1_ways", 1, 64 },
-    { "l1_latency", 1, 10000 },
-    { "l1_bytes_per_cycle", 1, 4096 },
-    { "l1_mshrs", 1, 4096 },
-    { "l1_flight", 0, 65536 },
-    { "l1_mshr_merge", 1, 4096 },
-    { "l1_queue", 1, 4096 },
-    { "l1_queue_each", 1, 4096 },
-    { "ro_bytes", 0, 1 << 24 },
-    { "ro_ways", 1, 64 },
-    { "ro_sector", 32, 128 },
-    { "ro_latency", 1, 10000 },
-    { "icnt_bytes_per_cycle", 0.001, 1e5 },
-    { "icnt_write_bytes_per_cycle", 0.001, 1e5 },
-    { "l2_bytes", 65536, 1e12 },
-    { "l2_distinct", 0.1, 1 },
-    { "l1_reserve", 0, 1 },
-    { "l2_slices", 1, 4096 },
-    { "l2_ways", 1, 64 },
-    { "l2_latency", 2, 100000 },
-    { "l2_far_latency", 0, 200 },
-    { "l2_bytes_per_cycle", 0.001, 1e6 },
-    { "l2_fill", 32, 128 },
-    { "l2_atomics_per_cycle", 0.001, 1e6 },
-    { "dram_latency", 2, 1000000 },
-    { "dram_queue", 0, 100000 },
-    { "dram_gbps", 0.001, 1e6 },
-    { "dram_efficiency", 0.01, 1 },
-    { "dram_channels", 1, 1024 },
-    { "mem_bytes", 1 << 20, 1e15 },
-    { "l1_tag_banks", 1, 8 },
-    { "l1_bypass_allocates", 0, 1 },
-    { "l1_bypass_invalidates", 0, 1 },
-    { "l1_tags", 0, 65536 },
-    { "l1_fill_buffers", 0, 65536 },
-    { "l1_random_candidates", 0, 64 },
-    { "l2_request_bytes", 0, 1024 },
-    { "l2_partial_write", 0.1, 64 },
-    { "icnt_write_cycles", 0, 1024 },
-    { "l2_write", 0.1, 64 },
-    { "l2_atomic_cycles", 0, 1024 },
-    { "l2_merge", 0, 1 },
-    { "l2_merge_sms", 1, 1024 },
-    { "l2_first_share", 0, 1 },
-    { "cc_major", 1, 99 },
-    { "cc_minor", 0, 9 },
-    { "shared_block_max", 0, 1 << 24 },
-    { "carve_default", -1, 16384 },
-    { "carve_0", -1, 16384 },
-    { "carve_1", -1, 16384 },
-    { "carve_2", -1, 16384 },
-    { "carve_3", -1, 16384 },
-    { "carve_4", -1, 16384 },
-    { "carve_5", -1, 16384 },
-    { "carve_6", -1, 16384 },
-    { "carve_7", -1, 16384 },
-    { "carve_8", -1, 16384 },
-    { "carve_9", -1, 16384 },
-    { "lat_alu", 0, 10000 },
-    { "lat_imul", 0, 10000 },
-    { "lat_fp32", 0, 10000 },
-    { "lat_fp16", 0, 10000 },
-    { "lat_fp64", 0, 10000 },
-    { "lat_sfu", 0, 10000 },
-    { "lat_cvt", 0, 10000 },
-    { "lat_move", 0, 10000 },
-    { "lat_control", 0, 10000 },
-    { "lat_barrier", 0, 10000 },
-    { "lat_tensor", 0, 10000 },
-    { "lat_warp", 0, 10000 },
-    { "lat_const", 0, 10000 },
-    { "lat_shared", 0, 10000 },
-    { "lat_cluster", 0, 10000 },
-    { "cluster_bytes_per_cycle", 0.001, 1e5 },
-    { "lat_atom_shared", 0, 10000 },
-    { "lat_fence", 0, 100000 },
-    { "l1_hash", 0, 1 },
-    { "l1_plain", 0, 1 },
-    { "l1_ca", 0, 1 },
-    { "l1_write", 0, 2 },
-    { "l2_hash", 0, 1 },
-    { "l2_shared_rate", 0.01, 1e5 },
-    { "dram_scatter", 0.01, 1 },
-    { "cta_rate", 0.001, 1000 },
+static const struct arch_value {
+    const char *field;
+    int first, last; /* compute capabilities, 10 * major + minor */
+    double value;
+    const char *source;
+} arch_values[] = {
+#define ARCH(field, first, last, value, source) { #field, first, last, value, source },
+#include "engine/sim/preset_arch.def"
+#undef ARCH
 };
 
-static double field_value(const struct sim_preset *p, const struct sim_preset_field *f)
+static const struct arch_value *arch_value_of(const char *field, int64_t major, int64_t minor)
+{
+    int64_t cc = 10 * major + minor;
+    for (size_t i = 0; i < ARRAY_LEN(arch_values); i++)
+        if (strcmp(arch_values[i].field, field) == 0 && arch_values[i].first <= cc &&
+            cc <= arch_values[i].last)
+            return &arch_values[i];
+    return NULL;
+}
+
+double sim_preset_field_default(size_t i, int64_t major, int64_t minor, const char **source)
+{
+    const struct arch_value *a = arch_value_of(fields[i].name, major, minor);
+    *source = a ? a->source : fields[i].source;
+    return a ? a->value : fields[i].def;
+}
+
+void sim_preset_set(struct sim_preset *p, size_t i, double value)
+{
+    char *at = (char *)p + fields[i].offset;
+    if (fields[i].integer)
+        *(int64_t *)(void *)at = (int64_t)value;
+    else
+        *(double *)(void *)at = value;
+}
+
+void sim_preset_fill(struct sim_preset *p, const bool *given)
+{
+    const char *source;
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        if (!given[i] && i != SIM_PRESET_AT_cc_major && i != SIM_PRESET_AT_cc_minor)
+            sim_preset_set(p, i, sim_preset_field_default(i, p->cc_major, p->cc_minor, &source));
+}
+
+struct sim_preset sim_preset_default_for(int64_t major, int64_t minor)
+{
+    static const bool given[SIM_PRESET_FIELDS] = {
+        [SIM_PRESET_AT_cc_major] = true, [SIM_PRESET_AT_cc_minor] = true
+    };
+    struct sim_preset p = sim_preset_default();
+    p.cc_major = major;
+    p.cc_minor = minor;
+    sim_preset_fill(&p, given);
+    return p;
+}
+
+/* ---- checks ---- */
+
+double sim_preset_value(const struct sim_preset *p, const struct sim_preset_field *f)
 {
     const char *at = (const char *)p + f->offset;
     return f->integer ? (double)*(const int64_t *)(const void *)at : *(const double *)(const void *)at;
 }
 
-static void check_range(const struct sim_preset *p, const char *name, double min, double max,
-                        struct diags *ds)
+static void check_range(const struct sim_preset *p, const struct sim_preset_field *f, struct diags *ds)
 {
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-        if (strcmp(fields[i].name, name) != 0)
-            continue;
-        double v = field_value(p, &fields[i]);
-        if (!(v >= min && v <= max))
-            diag_error(ds, "preset-range", "preset %s: %s is %g, must be %g to %g", p->name, name, v,
-                       min, max);
-    }
+    double v = sim_preset_value(p, f);
+    if (!(v >= f->least && v <= f->most))
+        diag_error(ds, "preset-range", "preset %s: %s is %g, must be %g to %g", p->name, f->name, v,
+                   f->least, f->most);
 }
 
 /* Carve-outs ascend, and each leaves L1 at least one line per way. In doubles: a field out of its range
@@ -214,19 +140,28 @@ static void check_carve(const struct sim_preset *p, struct diags *ds)
     }
 }
 
+static bool is_power(int64_t n)
+{
+    return !(n & (n - 1));
+}
+
 enum status sim_preset_check(const struct sim_preset *p, struct diags *ds)
 {
     size_t before = ds->errors;
-    for (size_t i = 0; i < ARRAY_LEN(ranges); i++)
-        check_range(p, ranges[i].name, ranges[i].min, ranges[i].max, ds);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        check_range(p, &fields[i], ds);
     check_carve(p, ds);
-    bool pow2 = !(p->l1_line & (p->l1_line - 1)) && !(p->l1_sector & (p->l1_sector - 1)) &&
-                !(p->l2_fill & (p->l2_fill - 1));
-    if (!pow2)
-        diag_error(ds, "preset-range", "preset %s: l1_line, l1_sector and l2_fill must be powers of two",
+    if (!is_power(p->l1_line) || !is_power(p->l1_sector) || !is_power(p->l2_fill) ||
+        !is_power(p->l1_pool_banks) || !is_power(p->l2_atomic_unit_bytes))
+        diag_error(ds, "preset-range",
+                   "preset %s: l1_line, l1_sector, l1_pool_banks, l2_fill and l2_atomic_unit_bytes must "
+                   "be powers of two",
                    p->name);
     if ((double)p->max_warps > 64.0 * (double)p->schedulers)
         diag_error(ds, "preset-range", "preset %s: more than 64 warps per scheduler", p->name);
+    if (!timing_expansion_set_exists((uint32_t)p->expansion_set))
+        diag_error(ds, "preset-range", "preset %s: there is no expansion_set %lld", p->name,
+                   (long long)p->expansion_set);
     if (p->l1_sector > p->l1_line)
         diag_error(ds, "preset-range", "preset %s: l1_sector exceeds l1_line", p->name);
     if (p->dram_latency < p->l2_latency || p->l2_latency <= p->l1_latency)

@@ -13,5 +13,6 @@ same() { # FILE PROGRAM ARGUMENT...
 same docs/gpulocw.1 man
 same docs/reference/options.md reference options
 same docs/reference/keys.md reference keys
+same docs/reference/presets.md tables presets
 same docs/ptx-coverage.md ptx_coverage
 exit $bad

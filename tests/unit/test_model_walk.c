@@ -42,6 +42,10 @@ static enum model_from beyond(void *ctx, const struct model_walk_line *l, unsign
 static struct model_walk_config plain(uint64_t ctas, uint32_t warps, uint32_t slots)
 {
     return (struct model_walk_config){ .ctas = ctas,
+                                       .unit_room = 2048,
+                                       .unit_lines = 4,
+                                       .merge_window = 48,
+                                       .merge_answers = 4,
                                        .warps = warps,
                                        .slots = slots,
                                        .lat_l1 = 30,

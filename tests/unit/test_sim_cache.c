@@ -17,6 +17,37 @@
 
 #define BYTES(sets, ways) ((uint64_t)(sets) * (ways)*128)
 
+/* The traits of the default preset, with eight spare lines. */
+static struct cache_pool_traits eight_spare(void)
+{
+    struct sim_preset g = sim_preset_default();
+    struct cache_pool_traits t = cache_pool_traits_of(&g);
+    t.spare = 8;
+    return t;
+}
+
+static void shape(struct cache_l2 *c, double first_share)
+{
+    struct sim_preset g = sim_preset_default();
+    g.l2_first_share = first_share;
+    cache_l2_shape(c, cache_l2_traits_of(&g));
+}
+
+static enum status init_exact(struct cache_l2 *c, uint64_t bytes, uint32_t ways, bool hashed)
+{
+    enum status st = cache_l2_init(c, bytes, ways, hashed);
+    shape(c, 0);
+    return st;
+}
+
+static enum status init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sms,
+                               const struct cache_places *p, struct sim_mem *mem)
+{
+    enum status st = cache_l2_init_sample(c, bytes, sms, p, mem);
+    shape(c, 0);
+    return st;
+}
+
 static struct cache_l1 make(uint32_t sets, uint32_t ways, uint32_t sector)
 {
     struct cache_l1 c;
@@ -327,7 +358,7 @@ static void test_l2(void **state)
 {
     (void)state;
     struct cache_l2 c;
-    assert_int_equal(cache_l2_init(&c, BYTES(1, 2), 2, true), ST_OK);
+    assert_int_equal(init_exact(&c, BYTES(1, 2), 2, true), ST_OK);
     struct cache_l2_outcome o = l2(&c, 1, 1, CACHE_NORMAL, 3, false);
     assert_int_equal(o.miss, 3); /* 64 bytes come together */
     assert_int_equal(l2(&c, 1, 2, CACHE_NORMAL, 0, false).hit, 2);
@@ -344,7 +375,7 @@ static void test_l2_policies(void **state)
 {
     (void)state;
     struct cache_l2 c;
-    assert_int_equal(cache_l2_init(&c, BYTES(1, 2), 2, false), ST_OK);
+    assert_int_equal(init_exact(&c, BYTES(1, 2), 2, false), ST_OK);
     l2(&c, 1, 1, CACHE_LAST, 0, false);
     for (uint64_t i = 10; i < 20; i++)
         l2(&c, i, 1, CACHE_NORMAL, 0, false);
@@ -388,7 +419,7 @@ static void test_sample_capacity(void **state)
     (void)state;
     struct cache_l2 c;
     struct cache_l2_outcome o;
-    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
+    assert_int_equal(init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
     assert_int_equal(count_hits(&c, 0, 0, 800), 0);
     sample_read(&c, 0, 800, &o);
     assert_true(o.weight == 16);
@@ -412,8 +443,8 @@ static void test_loops(void **state)
     for (size_t k = 0; k < ARRAY_LEN(v); k++) {
         struct cache_l2 exact, sample;
         unsigned hits[2] = { 0, 0 };
-        assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
-        assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
+        assert_int_equal(init_exact(&exact, 8192 * 128, 16, true), ST_OK);
+        assert_int_equal(init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
         for (unsigned round = 0; round < 4; round++) {
             for (uint64_t i = 0; i < v[k].lines; i++)
                 hits[0] += l2(&exact, i, 15, CACHE_NORMAL, 15, false).hit == 15 && round;
@@ -433,7 +464,7 @@ static void test_sample_classes(void **state)
     (void)state;
     struct cache_l2 c;
     struct cache_l2_outcome o;
-    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
+    assert_int_equal(init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
     count_hits(&c, 0, 0, 700);
     for (uint64_t i = 0; i < 2000; i++) {
         struct cache_l2_request r = {
@@ -451,8 +482,8 @@ static void test_warm(void **state)
     struct cache_l2 exact, sample;
     /* twice the cache, and as much that it is copied from */
     struct cache_range r = { 1000, 16384, true };
-    assert_int_equal(cache_l2_init(&exact, 8192 * 128, 16, true), ST_OK);
-    assert_int_equal(cache_l2_init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
+    assert_int_equal(init_exact(&exact, 8192 * 128, 16, true), ST_OK);
+    assert_int_equal(init_sample(&sample, 8192 * 128, 32, &FOUR, NULL), ST_OK);
     cache_l2_warm(&exact, &r, 1);
     unsigned first = 0, last = 0;
     for (uint64_t i = 0; i < 8192; i++) {
@@ -482,8 +513,8 @@ static unsigned first_hits(uint64_t lines, uint8_t sectors, bool others)
     struct cache_l2 c;
     struct cache_l2_outcome o;
     unsigned hits = 0;
-    assert_int_equal(cache_l2_init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
-    cache_l2_limit_first(&c, 0.125);
+    assert_int_equal(init_sample(&c, 16384 * 128, 32, &TWO, NULL), ST_OK);
+    shape(&c, 0.125);
     for (unsigned round = 0; round < 3; round++)
         for (uint64_t i = 0; i < lines; i++) {
             struct cache_l2_request r = {
@@ -506,8 +537,8 @@ static void test_first_share(void **state)
     assert_int_equal(first_hits(170, 3, false), 100);
     assert_in_range(first_hits(90, 15, true), 0, 2);
     struct cache_l2 exact;
-    assert_int_equal(cache_l2_init(&exact, BYTES(1, 16), 16, false), ST_OK);
-    cache_l2_limit_first(&exact, 0.125);
+    assert_int_equal(init_exact(&exact, BYTES(1, 16), 16, false), ST_OK);
+    shape(&exact, 0.125);
     for (uint64_t i = 0; i < 3; i++)
         l2(&exact, i, 15, CACHE_TRANSIT, 15, false);
     assert_int_equal(cache_l2_probe(&exact, 0, 15), 0); /* two of sixteen ways */
@@ -523,7 +554,7 @@ static double miss_share(unsigned apart)
     struct cache_l2_outcome o;
     struct sim_mem *mem = sim_mem_new(1u << 30);
     uint64_t first = sim_mem_alloc(mem, 4 * 2048 * 128, "table") >> 7, misses = 0;
-    assert_int_equal(cache_l2_init_sample(&c, 1u << 24, 128, &FOUR, mem), ST_OK);
+    assert_int_equal(init_sample(&c, 1u << 24, 128, &FOUR, mem), ST_OK);
     for (uint64_t i = 0; i < 2048; i++)
         for (unsigned p = 0; p < 4; p++) {
             sample_read(&c, p, first + (uint64_t)(p / apart) * 2048 + i, &o);
@@ -567,8 +598,8 @@ static double drawn_misses(int kind, bool sample)
     struct sim_mem *mem = sim_mem_new(1u << 30);
     uint64_t first = sim_mem_alloc(mem, 1100000ull * 128, "table") >> 7;
     unsigned places = sample ? 4 : 128, misses = 0;
-    assert_int_equal(sample ? cache_l2_init_sample(&c, 1u << 30, 128, &FOUR, mem)
-                            : cache_l2_init(&c, 1u << 28, 16, false),
+    assert_int_equal(sample ? init_sample(&c, 1u << 30, 128, &FOUR, mem)
+                            : init_exact(&c, 1u << 28, 16, false),
                      ST_OK);
     for (unsigned k = 0; k < 8192; k++)
         for (unsigned p = 0; p < places; p++) {
@@ -609,7 +640,7 @@ static void test_small_table(void **state)
     struct sim_mem *mem = sim_mem_new(1u << 30);
     sim_mem_alloc(mem, 1000, "before");
     uint64_t first = sim_mem_alloc(mem, 1764, "table") >> 7;
-    assert_int_equal(cache_l2_init_sample(&c, 1u << 24, 128, &FOUR, mem), ST_OK);
+    assert_int_equal(init_sample(&c, 1u << 24, 128, &FOUR, mem), ST_OK);
     for (unsigned round = 0; round < 400; round++)
         for (unsigned p = 0; p < 4; p++)
             sample_read(&c, p, first + round % 13, &o);
@@ -625,8 +656,7 @@ static void test_faults(void **state)
         struct cache_l1 c = { 0 };
         struct cache_l2 d = { 0 };
         base_fail_after(n);
-        enum status a = cache_l1_init(&c, 4096, 4, 32),
-                    b = cache_l2_init_sample(&d, 4096, 4, &TWO, NULL);
+        enum status a = cache_l1_init(&c, 4096, 4, 32), b = init_sample(&d, 4096, 4, &TWO, NULL);
         base_fail_after(0);
         assert_true(a == ST_NOMEM || b == ST_NOMEM);
         cache_l1_free(&c);
@@ -638,8 +668,9 @@ static void test_faults(void **state)
  * lines `step` apart are found again. */
 static unsigned found_again(unsigned n, uint64_t step)
 {
+    struct cache_pool_traits pool = eight_spare();
     struct cache_l1 c;
-    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 32, &pool), ST_OK);
     unsigned found = 0;
     for (uint32_t k = 0; k < 8 * n; k++)
         found = (k % n ? found : 0) +
@@ -662,11 +693,12 @@ static void test_pool_capacity(void **state)
  * set, and hits hold nothing. */
 static void test_pool_hand(void **state)
 {
+    struct cache_pool_traits pool = eight_spare();
     (void)state;
     struct cache_l1 c;
     uint64_t line[9], tag;
     uint32_t n = 0, t = 0, last = 0, misses = 0, wraps = 0;
-    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 32, &pool), ST_OK);
     for (uint64_t l = 0; n < 9; l += 5)
         if (cache_l1_set(&c, l, &tag) % CACHE_BANKS == 1)
             line[n++] = l;
@@ -686,11 +718,12 @@ static void test_pool_hand(void **state)
 /* Ten lines of a bank on their way are all its data: the next waits for the first of them. */
 static void test_pool_wait(void **state)
 {
+    struct cache_pool_traits pool = eight_spare();
     (void)state;
     struct cache_l1 c;
     struct cache_answer a;
     uint64_t tag, line = 0;
-    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 32, &pool), ST_OK);
     c.transit = true;
     for (uint32_t n = 0; n < 10; line++) {
         if (cache_l1_set(&c, line, &tag) % CACHE_BANKS)
@@ -715,11 +748,12 @@ static void test_pool_wait(void **state)
  * lines go for a miss at 600. They are free again in steps of 16 cycles. */
 static void test_pool_held(void **state)
 {
+    struct cache_pool_traits pool = eight_spare();
     (void)state;
     struct cache_l1 c;
     struct cache_answer a;
     uint64_t tag, line = 0;
-    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 8, 32), ST_OK);
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 2048, 4, 32, &pool), ST_OK);
     for (uint32_t n = 0; n < 10; line++) {
         if (cache_l1_set(&c, line, &tag) % CACHE_BANKS)
             continue;
@@ -753,11 +787,12 @@ static void test_pool_held(void **state)
  * afterwards. */
 static void test_pool_full_set(void **state)
 {
+    struct cache_pool_traits pool = eight_spare();
     (void)state;
     struct cache_l1 c;
     struct cache_answer a;
     uint64_t tag, line[5], l = 0;
-    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 32, &pool), ST_OK);
     c.transit = true;
     for (unsigned n = 0; n < 5; l++)
         if (cache_l1_set(&c, l, &tag) == 0)
@@ -783,9 +818,10 @@ static void test_pool_full_set(void **state)
 
 static void test_pool_bypass(void **state)
 {
+    struct cache_pool_traits pool = eight_spare();
     (void)state;
     struct cache_l1 c;
-    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+    assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 32, &pool), ST_OK);
     c.transit = c.forget = true;
     for (uint64_t k = 0; k < 24; k++)
         load(&c, k, 15, CACHE_NORMAL, (uint32_t)k, (uint32_t)k);
@@ -811,12 +847,13 @@ static void test_pool_bypass(void **state)
  * the next load that keeps what it brings asks again. */
 static void test_dropped_on_its_way(void **state)
 {
+    struct cache_pool_traits pool = eight_spare();
     (void)state;
-    for (int pool = 0; pool < 2; pool++) {
+    for (int shared = 0; shared < 2; shared++) {
         struct cache_l1 c = make(16, 4, 32);
-        if (pool) {
+        if (shared) {
             cache_l1_free(&c);
-            assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 8, 32), ST_OK);
+            assert_int_equal(cache_l1_init_pool(&c, 40 * 128, 64, 4, 32, &pool), ST_OK);
         }
         c.transit = c.forget = true;
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 10, 300), MISS(1));
@@ -825,10 +862,10 @@ static void test_dropped_on_its_way(void **state)
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 30, 320), MISS(1));
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 40, 0), PENDING(1));
         /* dropped, passing by, kept */
-        if (pool)
+        if (shared)
             assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 3);
         assert_int_equal(load(&c, 3, 1, CACHE_NORMAL, 330, 0), HIT(1));
-        if (pool)
+        if (shared)
             assert_int_equal(c.pool.used[0] + c.pool.used[1] + c.pool.used[2] + c.pool.used[3], 1);
         assert_int_equal(load(&c, 9, 1, CACHE_NORMAL, 340, 600), MISS(1));
         assert_int_equal(load(&c, 9, 1, CACHE_DROP, 350, 0), MISS(1));

@@ -9,6 +9,7 @@
 #include "engine/dev/cuda/nvml.h"
 #include "engine/dev/dev_int.h"
 #include "engine/rec/device.h"
+#include "engine/sim/preset.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,9 +85,9 @@ static void describe(const struct drv *v, drv_device d, int ordinal, struct dev_
     /* Memory clock in kHz, bus width in bits, two transfers a clock. */
     i->bw_dram =
         2.0 * 1e3 * attr(v, d, DRV_ATTR_MEMORY_CLOCK_RATE) * attr(v, d, DRV_ATTR_MEMORY_BUS_WIDTH) / 8;
-    /* Four schedulers of one instruction each per SM; the P100 has two (CUDA programming guide, "Compute
-     * Capabilities"). */
-    i->issue_per_cycle = i->cc_major == 6 && i->cc_minor == 0 ? 2 : 4;
+    i->sm.shared_reserved = attr(v, d, DRV_ATTR_RESERVED_SHARED);
+    struct sim_preset arch = sim_preset_default_for(i->cc_major, i->cc_minor);
+    i->issue_per_cycle = (double)arch.schedulers / (double)arch.issue_interval;
     size_t bytes = 0;
     if (v->device_memory(&bytes, d) == DRV_SUCCESS)
         i->mem_bytes = bytes;

@@ -184,7 +184,7 @@ void wire_put_preset(struct buf *b, const struct sim_preset *p)
     }
 }
 
-static void set_field(struct sim_preset *p, const char *name, int64_t whole, double real)
+static void set_field(struct sim_preset *p, const char *name, int64_t whole, double real, bool *given)
 {
     for (size_t i = 0; name && i < sim_preset_field_count(); i++) {
         const struct sim_preset_field *f = sim_preset_field(i);
@@ -194,11 +194,13 @@ static void set_field(struct sim_preset *p, const char *name, int64_t whole, dou
             memcpy((char *)p + f->offset, &whole, sizeof whole);
         else
             memcpy((char *)p + f->offset, &real, sizeof real);
+        given[i] = true;
     }
 }
 
 void wire_get_preset(struct wire_in *w, struct sim_preset *p)
 {
+    bool given[SIM_PRESET_FIELDS] = { false };
     *p = sim_preset_default();
     wire_get_chars(w, p->name, sizeof p->name);
     wire_get_chars(w, p->title, sizeof p->title);
@@ -207,9 +209,10 @@ void wire_get_preset(struct wire_in *w, struct sim_preset *p)
         char *name = wire_get_text(w);
         int64_t whole = (int64_t)wire_get_u64(w);
         double real = wire_get_f64(w);
-        set_field(p, name, whole, real);
+        set_field(p, name, whole, real, given);
         base_free(name);
     }
+    sim_preset_fill(p, given);
 }
 
 void wire_put_result(struct buf *b, const struct result *r)

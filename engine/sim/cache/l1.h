@@ -17,8 +17,22 @@ struct cache_line {
     uint8_t merged;       /* requests waiting for the outstanding fill */
 };
 /* Data that the sets of a bank share (pool.c). lines 0: each tag has a line of its own. */
-#define CACHE_BANKS 4u /* set s belongs to bank s % CACHE_BANKS */
+#define CACHE_BANKS     4u /* at most: set s belongs to bank s % banks */
+#define CACHE_HASH_BITS 18u
+/* How such data are shared and lines find their set, from the preset fields of the same meaning. */
+struct cache_pool_traits {
+    uint32_t banks;      /* l1_pool_banks: 1, 2 or 4 */
+    uint32_t spare;      /* l1_fill_buffers: lines that only hold what is on its way */
+    uint32_t first_look; /* l1_first_look: sets looked at ahead for an evict-first line */
+    /* l1_tag_hash_N: bits of the set that each bit of a line number turns over */
+    uint16_t hash[CACHE_HASH_BITS];
+};
+struct cache_pool_traits cache_pool_traits_of(const struct sim_preset *g);
 struct cache_pool {
+    uint32_t banks;
+    uint32_t bank_mask; /* banks - 1 */
+    uint32_t bank_shift;
+    uint32_t first_look;
     /* of a bank: all; those that may be taken while one that has arrived could go instead */
     uint32_t lines, keep;
     uint32_t used[CACHE_BANKS]; /* those taken */
@@ -64,11 +78,11 @@ struct cache_answer {
 };
 /* bytes rounded down to whole sets, at least one. ST_NOMEM only. */
 enum status cache_l1_init(struct cache_l1 *c, uint64_t bytes, uint32_t ways, uint32_t sector_bytes);
-/* `tags` (a power of two times `ways`, of at least two sets) over a pool of `bytes`, of which `spare`
+/* `tags` (a power of two times `ways`, of at least two sets) over a pool of `bytes`, of which t->spare
  * lines only hold what is on its way; where that leaves less than half, half of the lines. ST_NOMEM
  * only. */
 enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags, uint32_t ways,
-                               uint32_t spare, uint32_t sector_bytes);
+                               uint32_t sector_bytes, const struct cache_pool_traits *t);
 void cache_l1_free(struct cache_l1 *c);
 /* One line of one load at cycle `now`. After a miss with a line the caller says when data comes:
  * cache_l1_fill. */

@@ -2,6 +2,7 @@
  * per-sector dirty bits, set hashing as in L1, LRU inside eviction classes: on an
  * H200 cyclic reads hit up to the capacity and hardly beyond it. */
 #include "engine/sim/cache/l2.h"
+#include "engine/sim/preset.h"
 
 #include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
@@ -24,12 +25,23 @@ enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sm
     return cache_sample_new(&c->sample, bytes, sms, p, mem);
 }
 
-void cache_l2_limit_first(struct cache_l2 *c, double share)
+struct cache_l2_traits cache_l2_traits_of(const struct sim_preset *g)
+{
+    return (struct cache_l2_traits){ .first_share = g->l2_first_share,
+                                     .warm_share = g->l2_warm_share,
+                                     .age_spread = g->l2_age_spread,
+                                     .least_share = g->l2_least_share,
+                                     .younger_harm = g->l2_younger_harm,
+                                     .dram_open = (uint32_t)g->dram_open };
+}
+
+void cache_l2_shape(struct cache_l2 *c, struct cache_l2_traits t)
 {
     if (c->sample)
-        cache_sample_limit_first(c->sample, share);
-    c->first_ways = (uint32_t)(share * c->ways + 0.5);
-    if (share > 0 && !c->first_ways)
+        cache_sample_shape(c->sample, t);
+    c->warm_share = t.warm_share;
+    c->first_ways = (uint32_t)(t.first_share * c->ways + 0.5);
+    if (t.first_share > 0 && !c->first_ways)
         c->first_ways = 1;
 }
 
@@ -61,7 +73,7 @@ void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n)
         cache_sample_warm(c->sample, v, n);
         return;
     }
-    c->warm_fits = (double)(total + copied) <= 0.9 * (double)capacity;
+    c->warm_fits = (double)(total + copied) <= c->warm_share * (double)capacity;
     if (c->warm_fits)
         return;
     for (uint64_t below = capacity + 1, next = 0; below;

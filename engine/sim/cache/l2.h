@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 
 struct sim_mem;
+struct sim_preset;
 
 /* ---- L2 ---- */
 enum { CACHE_PART = 1, CACHE_SHARED_PART };
@@ -57,6 +58,7 @@ struct cache_l2 {
     uint32_t sets, ways;
     uint32_t clock;         /* accesses */
     uint32_t first_ways;    /* of a set that evict-first lines can fill; 0: all */
+    double warm_share;      /* of it: what earlier launches may have filled for all to be there */
     bool hashed, warm_fits; /* warm_fits: a previous run left everything resident */
     struct cache_sample *sample;
 };
@@ -68,9 +70,19 @@ enum status cache_l2_init_sample(struct cache_l2 *c, uint64_t bytes, uint32_t sm
  * order of v, which lives on). Of what is only read the smaller is taken to be read again until the end.
  */
 void cache_l2_warm(struct cache_l2 *c, const struct cache_range *v, size_t n);
-/* Evict-first lines fill at most `share` (0 to 1; 0: all) of it: the rest holds older lines, of earlier
- * launches too. */
-void cache_l2_limit_first(struct cache_l2 *c, double share);
+/* How L2 replaces lines, from the preset fields of the same meaning. first_share: evict-first lines fill
+ * at most that part of it (0 to 1; 0: all); the rest holds older lines, of earlier launches too. */
+struct cache_l2_traits {
+    double first_share;  /* l2_first_share */
+    double warm_share;   /* l2_warm_share */
+    double age_spread;   /* l2_age_spread; a sample only, as what follows */
+    double least_share;  /* l2_least_share */
+    double younger_harm; /* l2_younger_harm, lines */
+    uint32_t dram_open;  /* dram_open, 1/256 of L2 */
+};
+struct cache_l2_traits cache_l2_traits_of(const struct sim_preset *g);
+/* Once, after its making. Without it no line is warm and all classes may fill L2. */
+void cache_l2_shape(struct cache_l2 *c, struct cache_l2_traits t);
 void cache_l2_free(struct cache_l2 *c);
 /* Sectors that a read would find; changes nothing. */
 uint8_t cache_l2_probe(const struct cache_l2 *c, uint64_t line, uint8_t sectors);
@@ -82,7 +94,7 @@ double cache_l2_together(const struct cache_l2 *c, uint64_t line);
 /* sample.c */
 enum status cache_sample_new(struct cache_sample **out, uint64_t bytes, uint32_t sms,
                              const struct cache_places *p, struct sim_mem *mem);
-void cache_sample_limit_first(struct cache_sample *s, double share);
+void cache_sample_shape(struct cache_sample *s, struct cache_l2_traits t);
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n);
 void cache_sample_free(struct cache_sample *s);
 double cache_sample_together(const struct cache_sample *s, uint64_t line);

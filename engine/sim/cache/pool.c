@@ -13,36 +13,39 @@
 #include "engine/base/base.h"
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l1.h"
+#include "engine/sim/preset.h"
 
-/* sets looked at ahead for an evict-first line, once there are any */
-#define WARY 4u
 /* two for the bank, the rest for the set in it, in the order of the hand */
 #define HASH_BITS 9u
-/* bits of line numbers whose part in it is known; those above count as the 16th before them */
-#define HASH_KNOWN 18u
 
-/* Which bits of the hash each bit of a line number turns over. Measured on an H200: one warp loads 43
- * lines of a bank that keeps 42, again and again, so that each miss shows the next line in the hand's
- * way (docs/lab/l1-replacement.md). */
-static const uint16_t hash_of[HASH_KNOWN] = {
-    0x001, 0x002, 0x089, 0x056, 0x0b3, 0x031, 0x1c6, 0x1eb, 0x0be,
-    0x145, 0x0e6, 0x171, 0x12f, 0x0d5, 0x0a3, 0x0fe, 0x0c1, 0x16f,
-};
-
-static uint16_t hash_bit(uint32_t bit)
+struct cache_pool_traits cache_pool_traits_of(const struct sim_preset *g)
 {
-    while (bit >= HASH_KNOWN)
+    const int64_t *hash = &g->l1_tag_hash_0;
+    struct cache_pool_traits t = { .banks = (uint32_t)g->l1_pool_banks,
+                                   .spare = (uint32_t)g->l1_fill_buffers,
+                                   .first_look = (uint32_t)g->l1_first_look };
+    for (uint32_t i = 0; i < CACHE_HASH_BITS; i++)
+        t.hash[i] = (uint16_t)hash[i];
+    return t;
+}
+
+/* Which bits of the hash a bit of a line number turns over; a bit whose part is not known counts as the
+ * 16th before it. */
+static uint16_t hash_bit(const struct cache_pool_traits *t, uint32_t bit)
+{
+    while (bit >= CACHE_HASH_BITS)
         bit -= 16;
-    return hash_of[bit];
+    return t->hash[bit];
 }
 
 /* Of each byte of a line number, what it turns over. Where there are fewer sets than the hash has, those
  * beside each other are one. */
-static void make_fold(struct cache_l1 *c)
+static void make_fold(struct cache_l1 *c, const struct cache_pool_traits *t)
 {
     uint32_t spare = c->set_shift < HASH_BITS ? HASH_BITS - c->set_shift : 0;
     for (uint32_t b = 0; b < CACHE_FOLDS * 8; b++) {
-        uint32_t h = hash_bit(b), part = (h & (CACHE_BANKS - 1)) | (h >> spare & ~(CACHE_BANKS - 1));
+        uint32_t h = hash_bit(t, b), banks = c->pool.bank_mask,
+                 part = (h & banks) | (h >> spare & ~banks);
         uint16_t *fold = &c->pool.fold[b / 8 * 256];
         for (uint32_t k = 0; k < 256; k++)
             if (k >> b % 8 & 1)
@@ -51,16 +54,20 @@ static void make_fold(struct cache_l1 *c)
 }
 
 enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags, uint32_t ways,
-                               uint32_t spare, uint32_t sector_bytes)
+                               uint32_t sector_bytes, const struct cache_pool_traits *t)
 {
+    uint32_t spare = t->spare / t->banks;
     enum status st = cache_l1_init(c, (uint64_t)tags << CACHE_LINE_SHIFT, ways, sector_bytes);
     struct cache_pool *p = &c->pool;
-    p->lines = (uint32_t)(bytes >> CACHE_LINE_SHIFT) / CACHE_BANKS;
-    spare /= CACHE_BANKS;
+    p->banks = t->banks;
+    p->bank_mask = t->banks - 1;
+    p->bank_shift = (uint32_t)__builtin_ctz(t->banks);
+    p->first_look = t->first_look;
+    p->lines = (uint32_t)(bytes >> CACHE_LINE_SHIFT) / t->banks;
     if (!p->lines)
         p->lines = 1;
     p->keep = p->lines > 2 * spare ? p->lines - spare : (p->lines + 1) / 2;
-    p->size = CACHE_BANKS * p->lines;
+    p->size = t->banks * p->lines;
     p->bank = base_alloc(p->size * sizeof *p->bank);
     /* most kernels need none of it, or little */
     p->pass = (void *)base_pages_copy(p->size * sizeof *p->pass, 0);
@@ -68,7 +75,7 @@ enum status cache_l1_init_pool(struct cache_l1 *c, uint64_t bytes, uint32_t tags
     p->fold = base_alloc(CACHE_FOLDS * 256 * sizeof *p->fold);
     if (st != ST_OK || !p->bank || !p->pass || !p->late || !p->fold)
         return ST_NOMEM;
-    make_fold(c);
+    make_fold(c, t);
     return ST_OK;
 }
 
@@ -79,7 +86,7 @@ static inline uint32_t free_at(const struct cache_line *l)
 
 static inline uint32_t bank_of(const struct cache_l1 *c, const struct cache_line *l)
 {
-    return (uint32_t)(l - c->line) / c->ways % CACHE_BANKS;
+    return (uint32_t)(l - c->line) / c->ways & c->pool.bank_mask;
 }
 
 static void forget(struct cache_l1 *c, struct cache_line *l)
@@ -123,7 +130,7 @@ static void settle_late(struct cache_pool *p, uint32_t now)
 {
     while (p->nlate && p->looked < now >> CACHE_LATE_SHIFT) {
         uint16_t *n = &p->late[++p->looked % CACHE_LATE * CACHE_BANKS];
-        for (uint32_t b = 0; b < CACHE_BANKS; b++) {
+        for (uint32_t b = 0; b < p->banks; b++) {
             p->used[b] -= n[b];
             p->nlate -= n[b];
             n[b] = 0;
@@ -165,7 +172,8 @@ static struct cache_line *oldest(const struct cache_l1 *c, struct cache_line *se
 /* What the hand finds in the k-th set after it. */
 static struct cache_line *find_next(const struct cache_l1 *c, uint32_t bank, uint32_t k, uint32_t now)
 {
-    uint32_t sets = c->sets / CACHE_BANKS, at = (c->pool.hand[bank] + k) % sets * CACHE_BANKS + bank;
+    uint32_t sets = c->sets >> c->pool.bank_shift,
+             at = ((c->pool.hand[bank] + k) % sets << c->pool.bank_shift) + bank;
     struct cache_line *empty;
     const uint32_t *low = &c->low[(size_t)at * c->ways];
     uint32_t any = 0;
@@ -178,9 +186,9 @@ static struct cache_line *find_next(const struct cache_l1 *c, uint32_t bank, uin
 /* Evict-last lines go only when the hand has been all round. */
 static bool evict(struct cache_l1 *c, uint32_t bank, uint32_t now)
 {
-    uint32_t sets = c->sets / CACHE_BANKS, most = c->any_last ? 2 * sets : sets, k;
+    uint32_t sets = c->sets >> c->pool.bank_shift, most = c->any_last ? 2 * sets : sets, k;
     struct cache_line *l = NULL;
-    for (k = 0; c->any_first && k < WARY; k++)
+    for (k = 0; c->any_first && k < c->pool.first_look; k++)
         if ((l = find_next(c, bank, k, now)) && l->alloc == CACHE_FIRST)
             break;
     if (!l || l->alloc != CACHE_FIRST) {
@@ -232,7 +240,7 @@ uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set,
 {
     const struct cache_pool *p = &c->pool;
     uint32_t bank = bank_of(c, set), at = UINT32_MAX;
-    for (uint32_t s = bank; s < c->sets; s += CACHE_BANKS)
+    for (uint32_t s = bank; s < c->sets; s += p->banks)
         for (const struct cache_line *l = &c->line[(size_t)s * c->ways], *end = l + c->ways; l < end;
              l++)
             if (l->tag && free_at(l) > now && free_at(l) < at)

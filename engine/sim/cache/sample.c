@@ -30,23 +30,16 @@
 #define MAX_ALLOCS        64u
 #define BUCKETS           2048u
 #define BUCKETS_PER_CACHE 256.0
-/* SMs that run ahead of others see their lines younger, those behind older */
-#define SPREAD      0.4
-#define LEAST_SHARE 16.0
-/* room that a younger line of a higher class takes from the first class, in lines, where that has a
- * share */
-#define YOUNGER_HARM 48.0
-#define RECENT       2u    /* buckets: what was touched since is still open in DRAM */
-#define HALVES       2u    /* of a line: what a miss brings, and what others may have brought */
-#define SIDES        4u    /* the first place, its neighbour in x, that in y, the far ones */
-#define TICK_SHIFT   6u    /* ticks of 64 cycles */
-#define TOGETHER     32u   /* ticks: places that ask for one line within this time ask together */
-#define FEW          9.0   /* sectors found by chance */
-#define ENOUGH       16.0  /* to tell how unevenly lines are shared */
-#define LEAST_UNEVEN 0.001 /* less is chance */
-#define MOST_UNEVEN  0.99
-#define KEPT         0.94 /* of what was seen, with each 128 requests more */
-#define PRIOR        16.0 /* pairs that are taken to have shared nothing before any was seen */
+#define HALVES            2u    /* of a line: what a miss brings, and what others may have brought */
+#define SIDES             4u    /* the first place, its neighbour in x, that in y, the far ones */
+#define TICK_SHIFT        6u    /* ticks of 64 cycles */
+#define TOGETHER          32u   /* ticks: places that ask for one line within this time ask together */
+#define FEW               9.0   /* sectors found by chance */
+#define ENOUGH            16.0  /* to tell how unevenly lines are shared */
+#define LEAST_UNEVEN      0.001 /* less is chance */
+#define MOST_UNEVEN       0.99
+#define KEPT              0.94 /* of what was seen, with each 128 requests more */
+#define PRIOR             16.0 /* pairs that are taken to have shared nothing before any was seen */
 
 enum { CLASS_FIRST_OUT, CLASS_USUAL, CLASS_LAST_OUT, CLASSES };
 
@@ -81,8 +74,8 @@ struct sample_alloc {
     double together;
 };
 struct cache_sample {
-    double capacity, scale;           /* lines; lines of the GPU per line of the sample */
-    double first_share;               /* of the capacity that the first class can fill; 0: all */
+    double capacity, scale; /* lines; lines of the GPU per line of the sample */
+    struct cache_l2_traits traits;
     double weight[CLASSES][BUCKETS];  /* lines last touched in that bucket */
     double younger[CLASSES][BUCKETS]; /* of those, in later buckets: as of the last new bucket */
     double total[CLASSES];
@@ -140,9 +133,9 @@ void cache_sample_free(struct cache_sample *s)
     base_free(s);
 }
 
-void cache_sample_limit_first(struct cache_sample *s, double share)
+void cache_sample_shape(struct cache_sample *s, struct cache_l2_traits t)
 {
-    s->first_share = share;
+    s->traits = t;
 }
 
 void cache_sample_warm(struct cache_sample *s, const struct cache_range *v, size_t n)
@@ -350,7 +343,7 @@ static void sum_younger(struct cache_sample *s)
         uint32_t b = s->now + 1;
         if (!s->used[c])
             continue; /* nothing is younger than anything, as it was made */
-        while (b > s->dead[c] && sum <= s->capacity * (1 + SPREAD)) {
+        while (b > s->dead[c] && sum <= s->capacity * (1 + s->traits.age_spread)) {
             s->younger[c][--b] = sum;
             sum += s->weight[c][b];
         }
@@ -400,9 +393,9 @@ static bool is_left_first(const struct cache_sample *s, uint8_t valid, uint32_t 
     for (unsigned c = CLASS_FIRST_OUT + 1; c < CLASSES; c++) {
         if (s->used[c] && stamp < s->dead[c])
             return false;
-        harm += YOUNGER_HARM * s->younger[c][stamp];
+        harm += s->traits.younger_harm * s->younger[c][stamp];
     }
-    return filled * depth(s, CLASS_FIRST_OUT, stamp) / s->first_share + harm <= room;
+    return filled * depth(s, CLASS_FIRST_OUT, stamp) / s->traits.first_share + harm <= room;
 }
 
 /* What stays longer leaves the rest; but each set keeps a line of the others for a while. */
@@ -414,7 +407,7 @@ static bool is_left(const struct cache_sample *s, unsigned cls, uint32_t stamp, 
         since += depth(s, c, stamp);
     }
     double d = depth(s, cls, stamp);
-    return d + higher <= room || d + since <= room / LEAST_SHARE;
+    return d + higher <= room || d + since <= room * s->traits.least_share;
 }
 
 /* Whether the previous run, and the copies that restored buffers after it, left `line` where this launch
@@ -448,8 +441,8 @@ static uint8_t resident(const struct cache_sample *s, const struct sample_line *
     uint8_t st = l->state;
     if (!st)
         return warm_has(s, line) ? 15 : 0;
-    double room = s->capacity * (1 + SPREAD * (chance(line, 1) - 0.5));
-    bool left = s->first_share > 0 && st >> 4 == CLASS_FIRST_OUT
+    double room = s->capacity * (1 + s->traits.age_spread * (chance(line, 1) - 0.5));
+    bool left = s->traits.first_share > 0 && st >> 4 == CLASS_FIRST_OUT
                     ? is_left_first(s, st & 15, l->stamp, room)
                     : is_left(s, st >> 4, l->stamp, room);
     return left ? st & 15 : 0;
@@ -559,7 +552,7 @@ void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *
     struct sample_line *l = &g->line[r->line & (REGION_LINES - 1)];
     uint8_t here = resident(s, l, r->line);
     bool known = here && l->state, counted = l->counted;
-    o->open = known && s->now - l->stamp < RECENT;
+    o->open = known && s->now - l->stamp < s->traits.dram_open;
     if (!known)
         memset(l->places, 0, sizeof l->places);
     bool fresh = !here;

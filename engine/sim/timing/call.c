@@ -3,9 +3,7 @@
  * it again; where it branches too, it keeps a convergence barrier, which takes two slow moves. A call
  * through a pointer is made once for each of the functions its lanes choose. What the driver brings
  * (malloc, free, vprintf) is known from outside only.
- *
- * All cycles measured on an H200 by loops of such calls, of one warp and of 32 (tests/gpu/clock.cu);
- * code seen in what ptxas 13.0 makes. */
+ */
 #include "engine/base/base.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
@@ -19,29 +17,6 @@
 #include "engine/sim/timing/sm.h"
 
 #include <string.h>
-
-/* to the first instruction of a function; and as many back (50 together) */
-#define CALL       24
-#define CALL_SLOTS 3 /* with the address to return to */
-/* registers that a function with calls keeps in local memory and fetches again */
-#define SAVED         4
-#define BARRIER_KEPT  80 /* its convergence barrier: until it is back */
-#define BARRIER_SLOTS 32
-/* more of a call through a pointer (106 to 110 for each function), */
-#define POINTER      58
-#define POINTER_BUSY 30 /* which the control unit takes */
-
-/* Of one warp: cycles, and more for each lane. HEAP_TURN: of one SM, between lanes at the heap when
- * others wait (132 warps: 320 each). */
-static const struct {
-    uint16_t cycles, each;
-} builtin_cost[] = {
-    [BUILTIN_VPRINTF] = { 42000, 140 },
-    [BUILTIN_ASSERT] = { 0, 0 },
-    [BUILTIN_MALLOC] = { 10300, 3400 },
-    [BUILTIN_FREE] = { 10800, 800 },
-};
-#define HEAP_TURN 250.0
 
 struct callee {
     bool calls, branches, direct;
@@ -62,39 +37,52 @@ static void look_at(const struct timing_plan *t, uint32_t k, struct callee *v)
     }
 }
 
-static void cost_call(struct timing_op *o, const struct exec_inst *in)
+/* Of one warp: cycles, and more for each lane. */
+struct builtin_cost {
+    int64_t cycles, each;
+};
+static struct builtin_cost builtin_cost(const struct sim_preset *g, uint32_t builtin)
+{
+    switch (builtin) {
+    case BUILTIN_VPRINTF: return (struct builtin_cost){ g->vprintf_cycles, g->vprintf_lane };
+    case BUILTIN_MALLOC: return (struct builtin_cost){ g->malloc_cycles, g->malloc_lane };
+    case BUILTIN_FREE: return (struct builtin_cost){ g->free_cycles, g->free_lane };
+    default: return (struct builtin_cost){ 0, 0 }; /* an assertion that holds */
+    }
+}
+
+static void cost_call(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
 {
     o->flags = (o->flags & (uint16_t)~TIMING_MEMORY) | TIMING_CALL;
-    o->latency = CALL;
-    o->slots = CALL_SLOTS;
+    o->latency = (uint16_t)g->lat_call;
+    o->slots = (uint16_t)g->call_slots;
     /* counted where each of the functions returns */
     if (in->fn == exec_call_indirect)
         o->latency = 1;
     if (in->fn != exec_builtin)
         return;
     uint32_t b = ((const struct exec_call *)in->x)->builtin;
-    if (b >= ARRAY_LEN(builtin_cost))
-        return;
-    o->latency = builtin_cost[b].cycles;
-    o->each = builtin_cost[b].each;
+    struct builtin_cost c = builtin_cost(g, b);
+    o->latency = (uint16_t)c.cycles;
+    o->each = (uint16_t)c.each;
 }
 
 static void cost_return(struct timing_op *o, const struct callee *f, const struct sim_preset *g)
 {
     o->flags |= TIMING_CALL;
-    o->latency = CALL;
+    o->latency = (uint16_t)g->lat_call;
     if (f->calls) {
         o->latency += (uint16_t)g->l1_latency;
-        o->slots += 2 * SAVED;
+        o->slots += (uint16_t)(2 * g->call_saved_regs);
     }
     if (f->calls && f->branches) {
-        o->latency += BARRIER_KEPT;
-        o->slots += BARRIER_SLOTS;
+        o->latency += (uint16_t)g->call_barrier_cycles;
+        o->slots += (uint16_t)g->call_barrier_slots;
     }
     if (f->direct)
         return;
-    o->latency += CALL + POINTER;
-    o->busy = POINTER_BUSY;
+    o->latency += (uint16_t)(g->lat_call + g->call_pointer_cycles);
+    o->busy = (uint16_t)g->call_pointer_busy;
 }
 
 /* A parameter of a call: a register given to it; one that is read: the register. */
@@ -122,7 +110,7 @@ void timing_calls(struct timing_plan *t, const struct sim_preset *g)
             const struct exec_inst *in = &t->p->code[i];
             enum ptx_op op = in->ptx->op;
             if (ptx_op_info(op)->effect == EFFECT_CALL)
-                cost_call(&t->op[i], in);
+                cost_call(&t->op[i], in, g);
             else if (k && op == PTX_OP_RET)
                 cost_return(&t->op[i], &v[k], g);
             else if ((op == PTX_OP_LD || op == PTX_OP_ST) && ptx_has_mod(in->ptx, PTX_MOD_PARAM))
@@ -136,7 +124,8 @@ uint32_t timing_call_until(struct timing_sm *s, const struct timing_slot *o, uin
     uint32_t done = t + o->latency + o->each * lanes;
     if (!o->each || !lanes)
         return done;
-    double turns = HEAP_TURN * lanes * (s->group->mem.active > 1 ? s->group->mem.active : 1);
+    double turns =
+        s->group->t->g->heap_turn * lanes * (s->group->mem.active > 1 ? s->group->mem.active : 1);
     s->heap_free = (s->heap_free > t ? s->heap_free : t) + turns;
     return s->heap_free > done ? (uint32_t)s->heap_free : done;
 }

@@ -15,9 +15,6 @@
 
 #include <string.h>
 
-#define HIGH_LATE 2 /* cycles that the high half is there after the low one */
-#define WIDE_MORE 1 /* and a product with its sum after a product of 32 bits */
-
 enum { USED_OTHERWISE = 1, IS_PRODUCT = 2, IS_SHIFT = 4, IS_SUM = 8, MADE_OTHERWISE = 16 };
 
 static bool is_wide_add(const struct ptx_inst *i)
@@ -77,7 +74,7 @@ static void cost_sum(struct timing_op *o, const struct exec_inst *in, const uint
     o->unit = UNIT_IMUL;
     o->slots = 1;
     o->busy = (uint16_t)((WARP_LANES * g->schedulers + g->lanes_imul - 1) / g->lanes_imul);
-    o->latency = (uint16_t)(g->lat_imul + WIDE_MORE);
+    o->latency = (uint16_t)(g->lat_imul + g->wide_product_more);
 }
 
 static void fold_function(struct timing_plan *t, const struct exec_func *f, uint8_t *reg,
@@ -92,14 +89,14 @@ static void fold_function(struct timing_plan *t, const struct exec_func *f, uint
         if (t->op[i].flags & TIMING_FREE)
             continue;
         if (code[i].ptx->op == PTX_OP_MUL_WIDE || code[i].ptx->op == PTX_OP_MAD_WIDE)
-            t->op[i].latency = (uint16_t)(g->lat_imul + WIDE_MORE);
+            t->op[i].latency = (uint16_t)(g->lat_imul + g->wide_product_more);
         if (kind == IS_SUM)
             cost_sum(&t->op[i], &code[i], reg, g);
         if ((kind == IS_PRODUCT || kind == IS_SHIFT) && is_only(reg[code[i].regs[0]], kind))
             t->op[i].flags |= TIMING_FREE;
         for (uint32_t k = code[i].ndst; k < (uint32_t)code[i].ndst + code[i].nsrc; k++)
             if (reg[code[i].regs[k]] & IS_SUM)
-                late = HIGH_LATE;
+                late = (uint8_t)g->wide_high_late;
         if (!needs_low_half(&code[i]) && t->op[i].late < late)
             t->op[i].late = late;
     }
@@ -108,7 +105,7 @@ static void fold_function(struct timing_plan *t, const struct exec_func *f, uint
 void timing_fold(struct timing_plan *t, const struct sim_preset *g)
 {
     uint32_t most = 0;
-    if (g->cc_major < 7)
+    if (!g->wide_sums_fold)
         return;
     for (uint32_t k = 0; k < t->p->nfuncs; k++)
         most = t->p->funcs[k].nregs > most ? t->p->funcs[k].nregs : most;

@@ -160,8 +160,6 @@ static void count_load(struct timing_sm *s, const struct exec_inst *in, const st
     c->threads += a->lanes;
 }
 
-#define FEW_LINES 4u /* of words beside each other, in whatever place they begin */
-
 static inline void find_way(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                             const struct timing_access *a, uint64_t addr, struct load_way *way)
 {
@@ -170,7 +168,7 @@ static inline void find_way(struct timing_sm *s, struct timing_warp *w, const st
     way->cache = &s->l1;
     way->latency = (uint32_t)g->l1_latency;
     way->place = s->cta[w->cta].place;
-    way->few = a->nlines <= FEW_LINES;
+    way->few = a->nlines <= g->l2_merge_few;
     way->counted = a->kind == ACCESS_LOAD && a->space != PTX_SPACE_LOCAL;
     if (a->space == PTX_SPACE_LOCAL) {
         way->route = (struct cache_route){ .l1 = CACHE_NORMAL,
@@ -213,22 +211,18 @@ static inline uint32_t tag_bank(uint64_t line, uint32_t banks)
  * come from the 32 banks that shared memory has, so lanes whose words lie in one bank take turns (rows a
  * multiple of 128 bytes apart: one lane a cycle). Lookups run ahead of the data of misses, until no line
  * is left to hold them. */
-/* Lanes of one bank leave one by one: of one request every TURN cycles, though other warps' come
- * between; requests of one warp do not overlap. What came from L2 is late by LATE for each. One warp of
- * an H200 takes 47 cycles for a line in L1, 55 for 4 lines whose words lie in one bank, 64 for 8, 82 for
- * 16, 118 for 32, four such loads of 32 lines 317; two to four warps together as long as one; from L2 32
- * lines take 21 to 25 cycles more in one bank than in 32. */
-#define TURN 2.25
-#define LATE 0.75
-
-/* When the last datum of a load leaves that takes `passes` of the data stage from `begin` on. */
-static uint32_t last_datum(struct timing_warp *w, double begin, uint32_t passes)
+/* Lanes of one bank leave one by one: those of one request every l1_bank_turn cycles, though other
+ * warps' come between; requests of one warp do not overlap. What came from L2 is later by l1_bank_late
+ * for each. When the last datum of a load leaves that takes `passes` of the data stage from `begin` on.
+ */
+static uint32_t last_datum(const struct sim_preset *g, struct timing_warp *w, double begin,
+                           uint32_t passes)
 {
     double *drained = &w->work->drained;
     if (*drained > begin)
         begin = *drained;
-    *drained = begin + 2.0 * (passes - 1);
-    return (uint32_t)(begin + TURN * (passes - 1));
+    *drained = begin + g->l1_bank_drain * (passes - 1);
+    return (uint32_t)(begin + g->l1_bank_turn * (passes - 1));
 }
 
 /* Most loads have one line: what is compiled for that, n being known, has no loop. */
@@ -270,9 +264,9 @@ static inline __attribute__((always_inline)) uint32_t load_lines(struct timing_s
     }
     s->lsu_free = max_d(tags + 1, from + r->lanes);
     uint32_t turns = a->passes ? a->passes : 1,
-             out = last_datum(w, s->data_free - data, turns) + way.latency;
+             out = last_datum(g, w, s->data_free - data, turns) + way.latency;
     if (hits < sectors)
-        done += (uint32_t)(LATE * (turns - 1));
+        done += (uint32_t)(g->l1_bank_late * (turns - 1));
     for (uint32_t i = 0; i < brought.n; i++)
         cache_l1_hold(brought.line[i], done + way.latency);
     /* what misses waits elsewhere */
@@ -302,13 +296,10 @@ static bool is_partial(const struct timing_access *a, const uint64_t *lines)
     return (uint32_t)a->lanes * a->bytes < 32 * sectors_of(lines, a->nlines);
 }
 
-/* Cycles that a store holds the data stage, measured on an H200 beside loads (tests/gpu/micro.c). */
-#define STORE_LINE   1.35
-#define STORE_SECTOR 0.29
-
 static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const struct exec_inst *in,
                             const struct timing_access *a, uint32_t t)
 {
+    const struct sim_preset *g = s->group->t->g;
     const uint64_t *lines = &w->work->lines[a->first];
     double at = max_d(t, s->lsu_free), from = at;
     uint32_t waits = 0;
@@ -327,11 +318,11 @@ static uint32_t issue_store(struct timing_sm *s, struct timing_warp *w, const st
                                       .alloc = (uint8_t)cache_route_store(&in->policy, a->hint,
                                                                           line << CACHE_LINE_SHIFT) };
         waits += timing_mem_write(s, &r) - r.at;
-        s->data_free += STORE_LINE + STORE_SECTOR * cache_count(r.sectors);
+        s->data_free += g->l1_store_line + g->l1_store_sector * cache_count(r.sectors);
         at += 1;
     }
     uint32_t done = (uint32_t)max_d(s->data_free, at + waits / a->nlines);
-    s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)s->group->t->g->lanes_lsu);
+    s->lsu_free = max_d(at, from + (double)WARP_LANES / (double)g->lanes_lsu);
     leaves_queue(s, max_d(s->lsu_free, done));
     return done;
 }
@@ -409,11 +400,8 @@ static uint32_t issue_prefetch(struct timing_sm *s, struct timing_warp *w, const
 }
 
 /* Shared memory adds integers at its banks. Floats are a loop of load and compare-and-swap, once more
- * for each lane that has the same word; a compare-and-swap by itself takes two turns per lane. Cycles
- * measured on an H200. */
-#define LOOP_BUSY   12
-#define LOOP_CYCLES 54
-
+ * for each lane that has the same word; a compare-and-swap by itself takes atom_shared_swap_turns turns
+ * per lane. */
 static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a, uint32_t t)
 {
     const struct sim_preset *g = s->group->t->g;
@@ -422,10 +410,10 @@ static uint32_t issue_shared(struct timing_sm *s, const struct timing_access *a,
     uint32_t passes = a->passes, latency = (uint32_t)(atomic ? g->lat_atom_shared : g->lat_shared);
     if (atomic && a->level == TIMING_LOOP) {
         passes = passes > a->same ? passes : a->same;
-        latency += passes * LOOP_CYCLES;
-        passes *= LOOP_BUSY;
+        latency += passes * (uint32_t)g->atom_shared_loop_cycles;
+        passes *= (uint32_t)g->atom_shared_loop_busy;
     } else if (atomic && a->level == TIMING_SWAP) {
-        passes = 2 * (passes > a->same ? passes : a->same);
+        passes = (uint32_t)g->atom_shared_swap_turns * (passes > a->same ? passes : a->same);
     }
     double busy = max_d(passes, (double)WARP_LANES / (double)g->lanes_lsu);
     s->lsu_free = at + busy;

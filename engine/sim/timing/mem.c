@@ -80,6 +80,7 @@ enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
     m->channel_bytes = g->dram_gbps * 1e9 * g->dram_efficiency / cycles_per_s / m->nchannels / m->scale;
     m->crowd_cycles = places ? (double)g->sms / g->l2_shared_rate : 0;
     m->turn_cycles = (double)g->sms / g->l2_bytes_per_cycle;
+    m->unit_shift = (uint32_t)__builtin_ctzll((uint64_t)g->l2_atomic_unit_bytes) - CACHE_LINE_SHIFT;
     m->atomic_cycles = m->nslices * m->scale / g->l2_atomics_per_cycle;
     for (uint32_t n = 0; n <= CACHE_SECTORS; n++) {
         double bytes = slice_bytes(g, &(struct cache_l2_request){ .sectors = (uint8_t)((1u << n) - 1) });
@@ -91,7 +92,7 @@ enum status timing_mem_init(struct timing_mem *m, const struct sim_preset *g,
     enum status st = places ? cache_l2_init_sample(&m->l2, bytes, (uint32_t)g->sms, places, mem)
                             : cache_l2_init(&m->l2, bytes, (uint32_t)g->l2_ways, g->l2_hash != 0);
     if (st == ST_OK)
-        cache_l2_limit_first(&m->l2, g->l2_first_share);
+        cache_l2_shape(&m->l2, cache_l2_traits_of(g));
     return st;
 }
 
@@ -174,18 +175,15 @@ static double take_port(double *port_free, double at, double cycles)
 }
 
 /* The slices of the SM's own partition are half of l2_far_latency nearer than the mean, those of the
- * other as much farther, and of each some by SLICE_APART more or less: lines at random from one SM of an
- * H200 come after 32 cycles less to 32 more. */
-#define SLICE_APART 12u
-
+ * other as much farther, and of each some by l2_slice_apart more or less. */
 static uint32_t with_distance(const struct sim_preset *g, const struct timing_sm *s,
                               struct cache_l2_request *r, uint32_t cycles)
 {
     if (!g->l2_far_latency)
         return cycles;
-    uint64_t h = cache_mix(r->line) >> 40;
+    uint32_t h = (uint32_t)(cache_mix(r->line) >> 40), most = (uint32_t)g->l2_slice_apart;
     int32_t half = (int32_t)g->l2_far_latency / 2,
-            apart = (int32_t)((h >> 4) % (2 * SLICE_APART + 1)) - (int32_t)SLICE_APART;
+            apart = (int32_t)((h >> 4) % (2 * most + 1)) - (int32_t)most;
     apart += (h ^ s->id) & 1 ? half : -half;
     r->apart = (int8_t)(apart < -(int32_t)(cycles / 2) ? -(int32_t)(cycles / 2) : apart);
     return (uint32_t)((int64_t)cycles + r->apart);
@@ -198,28 +196,23 @@ static struct timing_flight *flight_of(struct timing_sm *s, uint64_t line)
     return s->flight ? &s->flight[cache_mix(line) % TIMING_FLIGHTS] : NULL;
 }
 
-/* Loads of few lines: loads of the SM after which one is forgotten, at least and beyond that; and
- * cycles. One warp of an H200 that reads lines again d loads later has all merged up to d = 8, half at
- * 12, a fifth at 16 and none at 24. */
-#define MERGE_LEAST  8u
-#define MERGE_SPREAD 12u
-#define MERGE_CYCLES 200u
-
 /* Whether a read finds one for the same sectors that left a moment ago: the place before L2 where reads
- * wait for their turn answers up to four with one. */
+ * wait for their turn answers up to l2_merge_answers with one. */
 static bool merges(const struct timing_sm *s, struct timing_flight *f, const struct cache_l2_request *r)
 {
-    if (!f || f->line != r->line || r->sectors & ~f->sectors || f->answers == 4)
+    const struct sim_preset *g = s->group->t->g;
+    if (!f || f->line != r->line || r->sectors & ~f->sectors || f->answers >= g->l2_merge_answers)
         return false;
     if (r->few) {
-        if (s->loads_in - f->load >
-                MERGE_LEAST + (uint32_t)(cache_mix(r->line ^ s->loads_in) >> 40) % MERGE_SPREAD ||
-            r->at - f->since >= MERGE_CYCLES)
+        uint32_t spread = (uint32_t)g->l2_merge_spread;
+        if (s->loads_in - f->load > (uint32_t)g->l2_merge_loads +
+                                        (uint32_t)(cache_mix(r->line ^ s->loads_in) >> 40) % spread ||
+            r->at - f->since >= (uint32_t)g->l2_merge_cycles)
             return false;
         f->answers++;
         return true;
     }
-    uint32_t window = (uint32_t)(cache_mix(r->line ^ s->reads) >> 40) % TIMING_MERGE;
+    uint32_t window = (uint32_t)(cache_mix(r->line ^ s->reads) >> 40) % (uint32_t)g->l2_merge_window;
     if (s->reads - f->nth >= window || r->at - f->since >= window)
         return false;
     f->answers++;
@@ -232,10 +225,6 @@ static uint32_t crowded(const struct timing_mem *m)
 {
     return (uint32_t)((double)m->g->dram_queue * m->load / (1 - m->load));
 }
-
-/* Cycles that a read takes to leave its SM, by the port that stores leave by: an H200 takes 32.6 for 32
- * lines, 63.9 to store to as many, and 231 for four such reads and a store. */
-#define READ_OUT 1.0
 
 uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_t granule)
 {
@@ -256,7 +245,7 @@ uint32_t timing_mem_read(struct timing_sm *s, struct cache_l2_request *r, uint8_
     if (m->crowd_cycles > 0)
         s->ask_free += m->ask_cycles[n] * (1 - m->merged);
     uint8_t lack = (uint8_t)(r->sectors & ~cache_l2_probe(&m->l2, r->line, r->sectors));
-    wait += port + take_port(&s->out_free, r->at, READ_OUT);
+    wait += port + take_port(&s->out_free, r->at, g->icnt_read_cycles);
     s->slice_added += m->slice_cycles[n] * (1 - m->merged);
     uint32_t trip = with_distance(g, s, r, (uint32_t)g->l2_latency);
     if (lack) {
@@ -299,29 +288,22 @@ uint32_t timing_mem_write(struct timing_sm *s, struct cache_l2_request *r)
     return r->at + (uint32_t)wait;
 }
 
-/* cycles of work that wait at an atomic unit; more than that waits at the SMs */
-#define UNIT_ROOM 2048.0
-/* 512 bytes belong to one unit, as the rates of atomics on one to 32 lines show */
-#define UNIT_LINES_SHIFT 2u
-/* cycles a sector's worth of atomics takes out of an SM, measured on an H200 */
-#define ATOMIC_SECTOR 1.3
-
 /* Atomics on one sector take turns at its slice. An SM sends them in order: one that finds no room holds
  * up those behind. */
 uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r)
 {
     struct timing_mem *m = &s->group->mem;
     choose_queues(m, r);
-    r->unit = spread(r->line >> UNIT_LINES_SHIFT, &m->by_unit);
+    const struct sim_preset *g = m->g;
+    r->unit = spread(r->line >> m->unit_shift, &m->by_unit);
     double wait = waiting(m, &m->slice[r->slice], s->slice_added, r->at);
     s->slice_added += r->lanes * m->atomic_cycles / m->nslices;
-    wait += take_port(&s->store_free, r->at, ATOMIC_SECTOR * cache_count(r->sectors));
+    wait += take_port(&s->store_free, r->at, g->icnt_atomic_cycles * cache_count(r->sectors));
     double turn = waiting(m, &m->unit[r->unit], 0, r->at);
-    if (turn > UNIT_ROOM && r->at + turn - UNIT_ROOM > s->store_free)
-        s->store_free = r->at + turn - UNIT_ROOM;
+    if (turn > g->l2_atomic_room && r->at + turn - g->l2_atomic_room > s->store_free)
+        s->store_free = r->at + turn - g->l2_atomic_room;
     note_request(s, r, 0);
-    return r->at + with_distance(m->g, s, r, (uint32_t)m->g->l2_latency) + (uint32_t)(wait + turn) +
-           r->lanes;
+    return r->at + with_distance(g, s, r, (uint32_t)g->l2_latency) + (uint32_t)(wait + turn) + r->lanes;
 }
 
 void timing_mem_quiet(struct timing_sm *s, struct cache_l2_request *r)
@@ -378,7 +360,7 @@ static void enter_request(struct timing_mem *m, const struct cache_l2_request *r
 }
 
 /* Whether the read meets one that another SM of the same neighbourhood sent at about the same time: up
- * to four go on as one. Its data comes when it would have come alone. */
+ * to l2_merge_answers go on as one. Its data comes when it would have come alone. */
 static bool meets(struct timing_mem *m, const struct cache_l2_request *r, uint32_t sm)
 {
     if (!m->met || r->write || r->quiet)
@@ -387,7 +369,8 @@ static bool meets(struct timing_mem *m, const struct cache_l2_request *r, uint32
     struct timing_met *f = &m->met[cache_mix(r->line * 61 + place) % TIMING_FLIGHTS];
     uint32_t apart = r->at > f->at ? r->at - f->at : f->at - r->at;
     bool found = f->line == r->line && f->sm != sm && f->sm / near == place &&
-                 !(r->sectors & ~f->sectors) && f->answers && f->answers < 4 && apart < TIMING_MERGE;
+                 !(r->sectors & ~f->sectors) && f->answers && f->answers < m->g->l2_merge_answers &&
+                 apart < (uint32_t)m->g->l2_merge_window;
     if (found)
         f->answers++;
     else

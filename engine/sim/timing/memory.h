@@ -29,6 +29,7 @@ struct timing_mem {
     /* atomic units, one per slice of the GPU: in a sample too, since few addresses meet in few */
     struct timing_queue *unit;
     uint32_t nunits;
+    uint32_t unit_shift; /* lines of one unit, as a power of two */
     /* lately: sectors L2 has to write back per sector stored; share of reads that met another SM's */
     double written_back, merged;
     double scale;                           /* SMs of the GPU per simulated SM */

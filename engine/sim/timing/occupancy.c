@@ -41,11 +41,11 @@ static int64_t carve_of(const struct sim_preset *g, uint64_t bytes)
     return best;
 }
 
-/* What the system takes: on an H200 two, four, eight CTAs that ask for no shared memory leave L1 8, 16,
- * 32 KB less, and more CTAs no less than that, whatever carve-out is preferred. */
+/* What the system takes, whatever carve-out is preferred: shared_system_ctas times shared_reserved for
+ * each CTA, up to max_ctas times. */
 static uint64_t system_part(const struct sim_preset *g, uint32_t ctas)
 {
-    uint32_t n = 4 * ctas < (uint32_t)g->max_ctas ? 4 * ctas : (uint32_t)g->max_ctas;
+    uint32_t n = min_u32((uint32_t)g->shared_system_ctas * ctas, (uint32_t)g->max_ctas);
     return (uint64_t)g->shared_reserved * n;
 }
 

@@ -14,78 +14,11 @@
 #include "engine/sim/decoded.h"
 #include "engine/sim/preset.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/timing/expansion.h"
 
 #include <string.h>
 
 /* ---- costs ---- */
-
-/* PTX instructions that stand for several machine instructions, by name, modifier, type kind and width
- * (0: any); first match wins. Counted in what ptxas 13.0 makes for sm_90, the usual path (normal
- * numbers): all its instructions; of them, those on the function unit and on the double unit (whose
- * schedulers lose two cycles to each); and the longest chain of dependent ones, by what it waits for:
- * 32-bit arithmetic, function unit, double unit, branches. Checked by the rows "chain." and "many." of
- * tests/gpu/micro.c. */
-enum how { ANY, APPROX /* .approx or .full */, FTZ /* .approx.ftz */ };
-static const struct expansion {
-    const char *name;
-    uint8_t how;
-    char kind;
-    uint8_t bits;
-    uint8_t slots, sfu, dbl, chain, chain_sfu, chain_dbl, chain_branch;
-} expansions[] = {
-    { "div", APPROX, 'f', 0, 5, 1, 0, 4, 1, 0, 0 },  { "div", ANY, 'f', 64, 26, 1, 8, 3, 1, 9, 1 },
-    { "div", ANY, 'f', 32, 12, 2, 0, 5, 1, 0, 1 },   { "sqrt", ANY, 'f', 64, 27, 1, 8, 1, 1, 6, 1 },
-    { "rcp", ANY, 'f', 64, 15, 1, 5, 1, 1, 4, 1 },   { "rsqrt", ANY, 'f', 64, 19, 1, 5, 1, 1, 4, 0 },
-    { "sqrt", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },   { "rcp", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },
-    { "rsqrt", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },  { "ex2", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },
-    { "lg2", FTZ, 'f', 32, 1, 1, 0, 0, 1, 0, 0 },    { "sqrt", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 },
-    { "rcp", APPROX, 'f', 32, 4, 1, 0, 6, 1, 0, 0 }, { "rsqrt", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 },
-    { "lg2", APPROX, 'f', 32, 4, 1, 0, 5, 1, 0, 0 }, { "ex2", APPROX, 'f', 32, 4, 1, 0, 2, 1, 0, 0 },
-    { "sin", ANY, 'f', 32, 2, 1, 0, 1, 1, 0, 0 },    { "cos", ANY, 'f', 32, 2, 1, 0, 1, 1, 0, 0 },
-    { "ex2", ANY, 0, 0, 2, 2, 0, 0, 1, 0, 0 },       { "sqrt", ANY, 'f', 32, 10, 1, 0, 4, 1, 0, 1 },
-    { "rcp", ANY, 'f', 32, 10, 1, 0, 7, 1, 0, 2 },   { "min", ANY, 'f', 64, 9, 0, 2, 4, 0, 1, 0 },
-    { "max", ANY, 'f', 64, 9, 0, 2, 4, 0, 1, 0 },    { "div", ANY, 'u', 64, 120, 3, 0, 50, 3, 0, 3 },
-    { "div", ANY, 's', 64, 140, 3, 0, 58, 3, 0, 3 }, { "rem", ANY, 0, 64, 120, 3, 0, 50, 3, 0, 3 },
-    { "div", ANY, 'u', 0, 18, 3, 0, 12, 3, 0, 0 },   { "div", ANY, 's', 0, 24, 3, 0, 14, 3, 0, 0 },
-    { "rem", ANY, 0, 0, 18, 3, 0, 13, 3, 0, 0 },     { "mul.hi", ANY, 0, 64, 7, 0, 0, 5, 0, 0, 0 },
-    { "mad.hi", ANY, 0, 64, 8, 0, 0, 6, 0, 0, 0 },   { "mul.lo", ANY, 0, 64, 4, 0, 0, 3, 0, 0, 0 },
-    { "mad.lo", ANY, 0, 64, 4, 0, 0, 3, 0, 0, 0 },   { "mul.hi", ANY, 0, 32, 1, 0, 0, 2, 0, 0, 0 },
-    { "mad.hi", ANY, 0, 32, 1, 0, 0, 2, 0, 0, 0 },   { "add", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },
-    { "add", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },    { "sub", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },
-    { "sub", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },    { "shl", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 },
-    { "shr", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 },      { "and", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },
-    { "or", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },     { "xor", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },
-    { "not", ANY, 'b', 64, 2, 0, 0, 1, 0, 0, 0 },    { "selp", ANY, 0, 64, 2, 0, 0, 1, 0, 0, 0 },
-    { "setp", ANY, 'u', 64, 2, 0, 0, 2, 0, 0, 0 },   { "setp", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },
-    { "setp", ANY, 'b', 64, 2, 0, 0, 2, 0, 0, 0 },   { "min", ANY, 'u', 64, 4, 0, 0, 3, 0, 0, 0 },
-    { "max", ANY, 'u', 64, 4, 0, 0, 3, 0, 0, 0 },    { "min", ANY, 's', 64, 4, 0, 0, 3, 0, 0, 0 },
-    { "max", ANY, 's', 64, 4, 0, 0, 3, 0, 0, 0 },    { "neg", ANY, 's', 64, 2, 0, 0, 2, 0, 0, 0 },
-    { "abs", ANY, 's', 64, 3, 0, 0, 3, 0, 0, 0 },    { "popc", ANY, 0, 64, 3, 0, 0, 1, 1, 0, 0 },
-    { "clz", ANY, 0, 0, 2, 0, 0, 1, 1, 0, 0 },       { "brev", ANY, 0, 64, 2, 0, 0, 0, 1, 0, 0 },
-    { "vote", ANY, 0, 0, 1, 0, 0, 0, 0, 0, 1 },      { "redux", ANY, 0, 0, 1, 0, 0, 2, 0, 0, 0 },
-    { "bfe", ANY, 0, 0, 2, 0, 0, 2, 0, 0, 0 },       { "bfi", ANY, 0, 0, 2, 0, 0, 2, 0, 0, 0 },
-    { "testp", ANY, 0, 0, 3, 0, 0, 3, 0, 0, 0 },     { "fns", ANY, 0, 0, 40, 0, 0, 40, 0, 0, 0 },
-};
-
-static bool is_how(const struct ptx_inst *i, uint8_t how)
-{
-    bool approx = ptx_has_mod(i, PTX_MOD_APPROX) || ptx_has_mod(i, PTX_MOD_FULL);
-    return how == ANY || (approx && (how == APPROX || ptx_has_mod(i, PTX_MOD_FTZ)));
-}
-
-static const struct expansion *expansion_of(const struct ptx_inst *i)
-{
-    const char *name = ptx_op_info(i->op)->name;
-    char kind = i->ntypes ? ptx_type_kind((enum ptx_type)i->type[0]) : 0;
-    unsigned bits = i->ntypes ? ptx_type_bits((enum ptx_type)i->type[0]) : 0;
-    for (size_t k = 0; k < ARRAY_LEN(expansions); k++) {
-        const struct expansion *e = &expansions[k];
-        if (strcmp(e->name, name) == 0 && is_how(i, e->how) && (!e->kind || e->kind == kind) &&
-            (!e->bits || e->bits == bits))
-            return e;
-    }
-    return NULL;
-}
 
 /* Between 32 and 64 bits without a sign: half of a register pair. */
 static bool is_widened(const struct ptx_inst *i)
@@ -136,7 +69,7 @@ static enum timing_unit unit_of_cvt(const struct ptx_inst *i, const struct sim_p
              from_bits = ptx_type_bits((enum ptx_type)i->type[1]);
     if (!to && !from)
         return UNIT_ALU;
-    if (g->cc_major < 9 || to_bits == 64 || from_bits == 64)
+    if (!g->cvt_to_float_alu || to_bits == 64 || from_bits == 64)
         return UNIT_CVT;
     return to && (!from || to_bits != from_bits) ? UNIT_ALU : UNIT_CVT;
 }
@@ -151,7 +84,7 @@ static enum timing_unit unit_of(const struct ptx_inst *i, uint8_t cls, const str
         return unit_of_cvt(i, g);
     if (kind == 'f' && bits == 64)
         return UNIT_FP64;
-    if (cls == CLASS_FP32 && bits == 32 && g->cc_major >= 7 &&
+    if (cls == CLASS_FP32 && bits == 32 && g->fp32_compare_alu &&
         (i->op == PTX_OP_MIN || i->op == PTX_OP_MAX || i->op == PTX_OP_SETP))
         return UNIT_ALU;
     if (cls == CLASS_FP32 && (bits == 16 || kind == 'x'))
@@ -207,7 +140,8 @@ static uint64_t busy_cycles(const struct sim_preset *g, enum timing_unit u)
 
 /* A sequence holds the unit it needs longest: the function or double unit, or its own for what is left.
  */
-static void cost_sequence(struct timing_op *o, const struct expansion *e, const struct sim_preset *g)
+static void cost_sequence(struct timing_op *o, const struct timing_expansion *e,
+                          const struct sim_preset *g)
 {
     uint64_t sfu = e->sfu * busy_cycles(g, UNIT_SFU), dbl = e->dbl * busy_cycles(g, UNIT_FP64),
              left = (uint64_t)e->slots - e->sfu - e->dbl;
@@ -226,36 +160,30 @@ static void cost_sequence(struct timing_op *o, const struct expansion *e, const 
                             e->chain_dbl * g->lat_fp64 + e->chain_branch * g->lat_control);
 }
 
-/* Cycles measured on an H200 (rows of tests/gpu/micro.c): a branch reads its guard later after the
- * comparison than an addition does (13 for 4); one that is not taken holds its warp for 7; an SM's
- * barriers take two per warp. */
-#define NOT_TAKEN    7
-#define BARRIER_BUSY 2
+/* A branch may read its guard later than an addition would, and hold its warp for less than a taken one.
+ */
 static void cost_branch(struct timing_op *o, const struct ptx_inst *i, const struct sim_preset *g)
 {
-    if (o->flags & TIMING_BARRIER && o->unit == UNIT_CONTROL)
-        o->busy = (uint16_t)(BARRIER_BUSY * g->schedulers);
+    if (g->barrier_busy && o->flags & TIMING_BARRIER && o->unit == UNIT_CONTROL)
+        o->busy = (uint16_t)(g->barrier_busy * g->schedulers);
     if (!(o->flags & TIMING_ENDS) || o->unit != UNIT_CONTROL || !i->guarded)
         return;
-    o->late = (uint8_t)(2 * g->lat_alu + 1);
-    o->latency = NOT_TAKEN;
+    o->late = (uint8_t)g->branch_guard_late;
+    if (g->branch_not_taken >= 0)
+        o->latency = (uint16_t)g->branch_not_taken;
 }
 
-/* Measured on an H200: from a warp's start to its entry parameters (LDC), which come from the constant
- * cache once; reading a special register. */
-#define PARAMETER 30
-#define SPECIAL   25
 static void cost_op(struct timing_op *o, const struct exec_inst *in, const struct sim_preset *g)
 {
     const struct ptx_inst *i = in->ptx;
     o->unit = (uint8_t)unit_of(i, in->cls, g);
     if (is_folded(in)) {
         o->flags |= TIMING_FREE;
-        if (i->op == PTX_OP_LD && g->cc_major >= 9)
-            o->latency = PARAMETER;
+        if (i->op == PTX_OP_LD)
+            o->latency = (uint16_t)g->lat_param;
         return;
     }
-    const struct expansion *e = expansion_of(i);
+    const struct timing_expansion *e = timing_expansion_of(i, (uint32_t)g->expansion_set);
     struct unit_cost c = unit_cost(g, (enum timing_unit)o->unit);
     o->slots = 1;
     o->busy = (uint16_t)busy_cycles(g, (enum timing_unit)o->unit);
@@ -266,16 +194,15 @@ static void cost_op(struct timing_op *o, const struct exec_inst *in, const struc
     if (e && e->chain_branch && o->unit != UNIT_WARP)
         o->flags |= TIMING_SPLITS;
     /* popc, brev, bfind: latency of the function unit, no lack of lanes */
-    if (!e && o->unit == UNIT_SFU && g->cc_major >= 9 && !is_float(i)) {
+    if (!e && o->unit == UNIT_SFU && g->bit_count_alu && !is_float(i)) {
         o->unit = UNIT_ALU;
         o->busy = (uint16_t)busy_cycles(g, UNIT_ALU);
     }
     if (i->op == PTX_OP_MOV && i->nopnds > 1 && i->opnds[1].kind == OPND_SREG)
-        o->latency = g->cc_major >= 9 ? SPECIAL : (uint16_t)(c.latency * 4);
+        o->latency = (uint16_t)g->lat_sreg;
     if (o->flags & TIMING_FENCE)
         o->latency = (uint16_t)(ptx_has_mod(i, PTX_MOD_CTA) ? g->lat_barrier : g->lat_fence);
-    if (g->cc_major >= 7)
-        cost_branch(o, i, g);
+    cost_branch(o, i, g);
     if (i->op == PTX_OP_NANOSLEEP)
         o->latency = (uint16_t)g->l2_latency;
 }
@@ -442,7 +369,7 @@ static void schedule_region(struct timing_plan *t, const struct timing_region *r
 static void balance(struct timing_plan *t, const struct sim_preset *g)
 {
     bool other = false;
-    if (g->cc_major < 7)
+    if (!g->add_on_imul)
         return;
     for (uint32_t i = 0; i < t->p->ncode; i++) {
         enum ptx_op op = t->p->code[i].ptx->op;

@@ -23,12 +23,9 @@
 
 #include <string.h>
 
-/* instructions of a warp's next region whose operands are brought in before it gets there */
-#define PREFETCH 8u
-
-/* half cycles between the starts of a CTA's warps, measured on an H200: 94 cycles from the first of
- * eight to the end of the last, alone 72 */
-#define WARPS_APART 5u
+/* Instructions of a warp's next region whose operands are brought into the host's cache before it gets
+ * there. Of the host: it changes no result. */
+#define HOST_PREFETCH 8u
 
 enum { POLICY_GREEDY, POLICY_ROUND_ROBIN, POLICY_OLDEST_CTA };
 
@@ -40,7 +37,7 @@ static uint32_t trackers(const struct timing_launch *t)
     uint32_t n = (uint32_t)t->g->l1_mshrs, lines = t->l1_bytes >> CACHE_LINE_SHIFT,
              spare = (uint32_t)t->g->l1_fill_buffers;
     if (lines > spare)
-        lines -= 3 * spare / 4;
+        lines -= (uint32_t)(t->g->l1_fill_share * spare);
     return t->g->l1_bypass_allocates && lines && lines < n ? lines : n;
 }
 
@@ -93,9 +90,9 @@ static enum status make_caches(struct timing_sm *s, const struct timing_launch *
 {
     const struct sim_preset *g = t->g;
     uint32_t tags = (uint32_t)g->l1_tags, ways = (uint32_t)g->l1_ways, sector = (uint32_t)g->l1_sector;
-    enum status st =
-        tags ? cache_l1_init_pool(&s->l1, t->l1_bytes, tags, ways, (uint32_t)g->l1_fill_buffers, sector)
-             : cache_l1_init(&s->l1, t->l1_bytes, ways, sector);
+    struct cache_pool_traits pool = cache_pool_traits_of(g);
+    enum status st = tags ? cache_l1_init_pool(&s->l1, t->l1_bytes, tags, ways, sector, &pool)
+                          : cache_l1_init(&s->l1, t->l1_bytes, ways, sector);
     s->l1.hashed = g->l1_hash != 0;
     s->l1.merge_max = (uint8_t)(g->l1_mshr_merge > 255 ? 255 : g->l1_mshr_merge);
     s->l1.update_on_store = g->l1_write != 0;
@@ -214,6 +211,7 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
     make_youngest(s, slot);
     if (!s->arrivals)
         s->begun = at;
+    double apart = t->g->warp_start_cycles;
     for (uint32_t i = 0; i < c->nwarps; i++) {
         uint32_t id = c->first_warp + i;
         struct timing_warp *w = &s->warp[id];
@@ -224,7 +222,7 @@ void timing_sm_start(struct timing_sm *s, uint32_t slot, uint64_t cta, uint8_t p
         w->bypass = t->l->hw_pi >= 0 && i >= (uint32_t)t->l->hw_pi;
         w->next = NULL;
         w->pending = 0;
-        w->release = w->started = at + i * WARPS_APART / 2;
+        w->release = w->started = at + (uint32_t)(i * apart);
         w->work->async = 0;
         w->work->drained = 0;
         w->gone = false;
@@ -424,7 +422,7 @@ static inline __attribute__((always_inline)) uint32_t step_warp(struct timing_sm
     if (w->next)
         *then = (struct turn){ w->operands, w->next->unit };
     else
-        exec_warp_prefetch(w->x, PREFETCH);
+        exec_warp_prefetch(w->x, HOST_PREFETCH);
     then->at = later(then->at, t + s->interval);
     return o->slots ? o->slots : 1;
 }

@@ -29,8 +29,6 @@
 #define TIMING_LINES    256u /* lines kept per warp */
 #define TIMING_SM_WARPS 128u
 #define TIMING_FLIGHTS  2048u
-/* reads of an SM after which one is forgotten by what merges reads, at most; and cycles */
-#define TIMING_MERGE 72u
 enum { TIMING_LOOP = 1 /* no machine instruction does it at once */, TIMING_SWAP };
 
 #endif

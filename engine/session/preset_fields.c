@@ -1,0 +1,100 @@
+/* preset_fields: what each field of a preset is, and who says so. */
+#include "engine/session/preset_fields.h"
+
+#include "engine/base/base.h"
+#include "engine/session/session.h"
+#include "engine/session/session_int.h"
+#include "engine/sim/preset.h"
+
+#include <string.h>
+
+/* The field of the file, or NULL: it does not hold it. */
+static const char *source_in(const cJSON *fields, const char *name, bool *given)
+{
+    const cJSON *f = fields ? json_get(fields, name) : NULL;
+    const char *source = cJSON_IsObject(f) ? json_text(f, "source") : NULL;
+    *given = f != NULL;
+    return source ? source : *given ? "the file names none" : NULL;
+}
+
+static enum status take_sources(const cJSON *tree, struct preset_fields *out)
+{
+    const cJSON *fields = json_get(tree, "fields");
+    for (size_t i = 0; i < sim_preset_field_count(); i++) {
+        const char *untold;
+        const char *source = source_in(fields, sim_preset_field(i)->name, &out->given[i]);
+        sim_preset_field_default(i, out->p.cc_major, out->p.cc_minor, &untold);
+        struct buf b = { 0 };
+        if (!source)
+            buf_puts(&b, "default: ");
+        buf_puts(&b, source ? source : untold);
+        out->source[i] = b.s;
+        if (b.oom)
+            return ST_NOMEM;
+    }
+    return ST_OK;
+}
+
+enum status preset_fields_read(const char *name_or_path, struct preset_fields *out, struct diags *ds)
+{
+    const char *name = strncmp(name_or_path, "sim:", 4) ? name_or_path : name_or_path + 4;
+    cJSON *tree = NULL;
+    *out = (struct preset_fields){ .given = { false } };
+    enum status st = preset_read(NULL, name, &out->p, ds);
+    if (st == ST_OK)
+        st = preset_tree(name, &tree, ds);
+    if (st == ST_OK)
+        st = take_sources(tree, out);
+    cJSON_Delete(tree);
+    if (st != ST_OK)
+        preset_fields_free(out);
+    return st;
+}
+
+void preset_fields_free(struct preset_fields *f)
+{
+    for (size_t i = 0; i < SIM_PRESET_FIELDS; i++)
+        base_free(f->source[i]);
+    *f = (struct preset_fields){ .given = { false } };
+}
+
+static void put_field(struct jw *w, const struct preset_fields *f, size_t i)
+{
+    const struct sim_preset_field *row = sim_preset_field(i);
+    double v = sim_preset_value(&f->p, row);
+    jw_key(w, row->name);
+    jw_obj(w);
+    jw_key(w, "value");
+    if (row->integer)
+        jw_int(w, (int64_t)v);
+    else
+        jw_num(w, v);
+    jw_key(w, "unit");
+    jw_str(w, row->unit);
+    jw_key(w, "given");
+    jw_bool(w, f->given[i]);
+    jw_key(w, "source");
+    jw_str(w, f->source[i]);
+    jw_end_obj(w);
+}
+
+void json_preset_fields(const struct preset_fields *f, struct buf *out)
+{
+    struct jw w = jw_open(out, 2);
+    jw_obj(&w);
+    jw_key(&w, "format");
+    jw_str(&w, "gpulocw-preset");
+    jw_key(&w, "version");
+    jw_int(&w, 1);
+    jw_key(&w, "name");
+    jw_str(&w, f->p.name);
+    jw_key(&w, "title");
+    jw_str(&w, f->p.title);
+    jw_key(&w, "fields");
+    jw_obj(&w);
+    for (size_t i = 0; i < sim_preset_field_count(); i++)
+        put_field(&w, f, i);
+    jw_end_obj(&w);
+    jw_end_obj(&w);
+    buf_puts(out, "\n");
+}
