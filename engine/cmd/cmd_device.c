@@ -122,7 +122,7 @@ static void put_fields(const struct preset_fields *f, struct buf *out)
     }
 }
 
-static int show_preset(const struct args *a)
+static int show_preset(struct args *a)
 {
     struct diags ds = { 0 };
     struct buf out = { 0 };
@@ -132,12 +132,12 @@ static int show_preset(const struct args *a)
         json_preset_fields(f, &out);
     else if (st == ST_OK)
         put_fields(f, &out);
-    cmd_put(&out);
+    cmd_put(a, &out);
     buf_free(&out);
     if (st == ST_OK)
         preset_fields_free(f);
     base_free(f);
-    return cmd_finish(st, &ds);
+    return cmd_finish(a, st, &ds);
 }
 
 int cmd_devices(struct args *a)
