@@ -85,9 +85,9 @@ static void put_json(struct session *s, struct buf *out)
         if (!r || r->deleted)
             continue;
         if (r->kind == RUN_SWEEP)
-            json_sweep(&r->sweep, &r->dev, r->kernel, out);
+            json_sweep(&r->sweep, r->proof, &r->dev, r->kernel, out);
         else if (r->kind == RUN_ONE)
-            json_result(&r->one, &r->dev, r->kernel, NULL, NULL, out);
+            json_result(&r->one, &r->dev, r->kernel, NULL, r->proof, out);
         else
             json_found(r->found, NULL, 0, &r->dev, r->kernel, out);
         return; /* one document: the newest run */

@@ -17,6 +17,7 @@
 #include "engine/workspace/args.h"
 #include "engine/workspace/workspace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -162,7 +163,8 @@ static void put_pair(struct buf *b, const char *key, bool known, uint32_t before
 }
 
 static void put_document(const struct workspace *s, const struct args *a, const struct pass_output *o,
-                         const struct costs *c, const struct diags *ds, struct buf *b)
+                         const struct costs *c, const struct tune_proof *proof, const struct diags *ds,
+                         struct buf *b)
 {
     struct buf line = { 0 }, text = { 0 };
     bool both = c->before.known && c->after.known;
@@ -191,6 +193,11 @@ static void put_document(const struct workspace *s, const struct args *a, const 
     put_pair(b, "ctas_per_sm", both && s->spec, c->before.ctas, c->after.ctas);
     buf_puts(b, "},\n");
     put_lines(b, o);
+    if (tune_proof_said(proof)) {
+        buf_puts(b, "  \"proof\": ");
+        json_proof(proof, b);
+        buf_puts(b, ",\n");
+    }
     buf_puts(b, "  \"notes\": ");
     diags_json(ds, b);
     buf_puts(b, ",\n  \"text\": ");
@@ -281,12 +288,13 @@ bool cmd_say_idle(const struct options *o, struct diags *ds)
 
 /* ---- the command ---- */
 static enum status write_out(const struct args *a, const struct workspace *s,
-                             const struct pass_output *code, const struct costs *c, struct diags *ds)
+                             const struct pass_output *code, const struct costs *c,
+                             const struct tune_proof *proof, struct diags *ds)
 {
     struct buf out = { 0 };
     bool side = a->diff && (a->io->terminal || (a->color && strcmp(a->color, "always") == 0));
     if (a->json)
-        put_document(s, a, code, c, ds, &out);
+        put_document(s, a, code, c, proof, ds, &out);
     else if (side)
         cmd_side_by_side(s->module, code, columns(), cmd_color(a), cmd_utf8(), &out);
     else if (a->diff)
@@ -305,22 +313,30 @@ static enum status write_out(const struct args *a, const struct workspace *s,
     return st;
 }
 
+/* `data` and the device are open. bench: tune_bench_close. */
+static enum status open_bench(const struct args *a, const struct workspace *s, struct tune_bench **bench,
+                              struct diags *ds)
+{
+    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
+    struct tune_run_opts opts = tune_run_opts_default(&s->info);
+    opts.counters = false;
+    opts.cancel = a->cancel;
+    opts.prover = s->prover;
+    return tune_bench_open(&subject, &opts, bench, ds);
+}
+
 /* --softcache auto is settled by a launch, so that what is written holds the lines that a profile chose.
  */
 static enum status settle_softcache(struct args *a, struct workspace *s, struct diags *ds)
 {
     struct options o = options_default();
     struct tune_bench *bench = NULL;
-    struct result r;
+    struct result r = result_empty();
     if (a->options.softcache != OPT_SOFTCACHE_AUTO || a->options.softcache_data[0] || !s->spec)
         return ST_OK;
-    struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
-    struct tune_run_opts opts = tune_run_opts_default(&s->info);
-    opts.counters = false;
     o.softcache = OPT_SOFTCACHE_AUTO;
     o.assume_restrict = a->options.assume_restrict;
-    opts.cancel = a->cancel;
-    enum status st = tune_bench_open(&subject, &opts, &bench, ds);
+    enum status st = open_bench(a, s, &bench, ds);
     if (st == ST_OK)
         st = tune_run_one(bench, &o, &r, ds);
     if (st == ST_OK && r.status == ST_OK) {
@@ -332,13 +348,57 @@ static enum status settle_softcache(struct args *a, struct workspace *s, struct 
     return st == ST_OK ? r.status : st;
 }
 
+static void say_proof(const struct tune_proof *p, struct diags *ds)
+{
+    struct buf text = { 0 };
+    tune_proof_text(p, &text);
+    diag_add(ds,
+             p->verdict == PROOF_BROKEN ? DIAG_ERROR
+             : p->verdict == PROOF_NONE ? DIAG_WARNING
+                                        : DIAG_NOTE,
+             "prove", NULL, NO_SPAN, "%s%s", text.s ? text.s : "",
+             p->verdict == PROOF_BROKEN ? "; nothing is written" : "");
+    buf_free(&text);
+}
+
+/* What would be written is launched beside the original and attacked. ST_DIFFER: it broke. */
+static enum status prove(const struct args *a, struct workspace *s, struct pass_output *code,
+                         enum tune_level level, struct tune_proof *out, struct diags *ds)
+{
+    struct tune_bench *bench = NULL;
+    struct buf text = { 0 };
+    enum status st = ST_OK;
+    if (!a->prove || !code->changed)
+        return ST_OK;
+    *out = (struct tune_proof){ .level = level };
+    if (s->spec) {
+        workspace_prover(s, a);
+        pass_standalone(code, &text);
+        st = text.oom ? ST_NOMEM : open_bench(a, s, &bench, ds);
+        if (st == ST_OK)
+            st = tune_prove_text(bench, &a->options, code, (struct str){ text.s, text.n }, level, out);
+        tune_bench_close(bench);
+        buf_free(&text);
+    } else {
+        snprintf(out->message, sizeof out->message,
+                 "no launch description, so nothing could be run (gpulocw launch FILE.ptx writes one)");
+    }
+    if (st == ST_OK)
+        say_proof(out, ds);
+    return st == ST_OK && out->verdict == PROOF_BROKEN ? ST_DIFFER : st;
+}
+
 int cmd_rewrite(struct args *a)
 {
     struct diags ds = { 0 };
     struct workspace s = { 0 };
     struct pass_output code = { 0 };
     struct costs c = { 0 };
+    struct tune_proof proof = { .verdict = PROOF_NONE };
+    enum tune_level level = TUNE_QUICK;
     enum status st = cmd_contradictions(&a->options, &ds);
+    if (st == ST_OK)
+        st = cmd_prove_level(a->prove, TUNE_QUICK, &level, &ds);
     if (st == ST_OK && a->with_launch && !a->output) {
         diag_error(&ds, "usage",
                    "--with-launch needs -o FILE.ptx: the launch description goes beside it");
@@ -369,7 +429,9 @@ int cmd_rewrite(struct args *a)
     if (st == ST_OK && !code.changed && !cmd_say_idle(&a->options, &ds))
         diag_add(&ds, DIAG_NOTE, "options", NULL, NO_SPAN, "nothing in '%s' changes", s.kernel);
     if (st == ST_OK)
-        st = write_out(a, &s, &code, &c, &ds);
+        st = prove(a, &s, &code, level, &proof, &ds);
+    if (st == ST_OK)
+        st = write_out(a, &s, &code, &c, &proof, &ds);
     if (st == ST_OK && a->with_launch)
         st = workspace_launch_write(a->output, s.spec, &code, &ds);
     pass_output_free(&code);

@@ -69,6 +69,9 @@ enum status measurement_bench(struct workspace *s, struct args *a, struct tune_b
         return st;
     struct tune_subject subject = { s->module, s->spec, &s->data, s->dev, s->facts };
     struct tune_run_opts o = run_opts(a, &s->info);
+    if (a->prove || strcmp(a->command, "tune") == 0)
+        workspace_prover(s, a);
+    o.prover = s->prover;
     if (o.check_memory && s->info.kind != DEV_SIMULATED) {
         diag_error(ds, "check-memory",
                    "--check-memory needs a simulated device; on a GPU compute-sanitizer does this");
@@ -87,6 +90,10 @@ void measurement_progress(void *ctx, double done, const char *what)
         cmd_progress(w->a, done, what);
 }
 
+/* A proof keeps copies of what the original wrote: unasked, only where the buffers are no larger than
+ * this (bytes). */
+#define UNASKED_PROOF (32ull << 20)
+
 /* ---- run ---- */
 static enum status exit_of(const struct result *r)
 {
@@ -94,15 +101,16 @@ static enum status exit_of(const struct result *r)
 }
 
 static enum status save_run(struct args *a, struct workspace *s, const struct result *r,
-                            struct diags *ds)
+                            const struct tune_proof *proof, struct diags *ds)
 {
     struct measurement w = { .a = a, .ds = ds };
     enum status st = measurement_session(&w, s, RUN_ONE);
     if (st == ST_OK && w.run) {
         w.run->one = *r;
         w.points = 1;
+        bool whole = !a->prove || session_run_prove(w.run, proof);
         measurement_save(&w);
-        st = measurement_kept(&w);
+        st = whole ? measurement_kept(&w) : ST_NOMEM;
     }
     session_free(w.session);
     return st;
@@ -149,21 +157,22 @@ enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune
     return ST_USAGE;
 }
 
-/* A proof keeps copies of what the original wrote: unasked, only where the buffers are no larger than
- * this (bytes). */
-#define UNASKED_PROOF (32ull << 20)
+bool measurement_attacked(const struct args *a, const struct workspace *s)
+{
+    return a->prove || (s->data.total_bytes <= UNASKED_PROOF && s->info.kind == DEV_SIMULATED &&
+                        (s->own || !a->worker_n));
+}
 
 /* What ran equal is attacked; a rewrite that does not hold is a different one, with what was seen. */
 static enum status prove_run(const struct args *a, const struct workspace *s, struct tune_bench *bench,
                              enum tune_level level, struct result *r, struct tune_proof *proof,
                              struct diags *ds)
 {
-    bool asked = a->prove || s->data.total_bytes <= UNASKED_PROOF;
     struct options none = options_default();
     *proof = (struct tune_proof){ .verdict = PROOF_NONE, .level = level };
     snprintf(proof->message, sizeof proof->message,
              "n/a: the configuration did not run with equal outputs");
-    if (!asked || r->status != ST_OK || r->equal == EQUAL_NO ||
+    if (!measurement_attacked(a, s) || r->status != ST_OK || r->equal == EQUAL_NO ||
         (!a->prove && options_equal(&r->options, &none)))
         return ST_OK;
     enum status st = tune_prove(bench, &r->options, level, proof, ds);
@@ -174,9 +183,9 @@ static enum status prove_run(const struct args *a, const struct workspace *s, st
     return st;
 }
 
-static void put_proof(const struct args *a, const struct tune_proof *p, struct buf *out)
+void measurement_proof_text(const struct args *a, const struct tune_proof *p, struct buf *out)
 {
-    if (!a->prove || a->json)
+    if (!a->prove || a->json || !tune_proof_said(p))
         return;
     buf_puts(out, "proof     ");
     tune_proof_text(p, out);
@@ -206,9 +215,9 @@ int cmd_run(struct args *a)
     if (st == ST_OK) {
         cmd_say_idle(&a->options, &ds);
         put_run(a, &s, &r, &proof, &ds, &out);
-        put_proof(a, &proof, &out);
+        measurement_proof_text(a, &proof, &out);
         cmd_put(a, &out);
-        enum status kept = save_run(a, &s, &r, &ds);
+        enum status kept = save_run(a, &s, &r, &proof, &ds);
         if (kept == ST_OK && a->outputs && r.status == ST_OK)
             kept = outputs_write(bench, s.spec, a->outputs, &ds);
         st = kept == ST_OK ? exit_of(&r) : kept;

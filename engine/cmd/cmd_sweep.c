@@ -18,6 +18,7 @@ struct sweep_work {
     struct measurement w;
     struct tune_family f;
     struct session_run **run;
+    enum tune_level level;
 };
 
 /* ---- resuming ---- */
@@ -116,6 +117,8 @@ static void end_session(struct sweep_work *t)
     for (size_t i = 0; t->w.session && t->run && i < t->f.n; i++) {
         struct session_run whole = *t->run[i], copy;
         whole.sweep = t->f.slice[i].sweep;
+        if (t->w.a->prove)
+            whole.proof = &t->f.slice[i].proof;
         if (session_run_copy(&copy, &whole)) {
             session_run_clear(t->run[i]);
             *t->run[i] = copy;
@@ -202,6 +205,7 @@ static void print_family(const struct args *a, const struct tune_family *f, cons
         cmd_sweep_text(&f->slice[0].sweep, &s->info, s->kernel, &out);
     if (!a->json)
         put_members(member, n, &out);
+    measurement_proof_text(a, &f->slice[f->has_best ? f->best : 0].proof, &out);
     cmd_put(a, &out);
     buf_free(&out);
 }
@@ -223,12 +227,26 @@ static enum status why_none(const struct tune_family *f)
                                                         : ST_DEVICE;
 }
 
+/* Each slice's best; what breaks is no longer the best. Unasked, nothing is said of what holds. */
+static enum status prove_family(struct sweep_work *t, struct tune_bench *bench,
+                                const struct workspace *s, const struct tune_observer *ob)
+{
+    if (!measurement_attacked(t->w.a, s))
+        return ST_OK;
+    enum status st = tune_family_prove(bench, &t->f, ob, t->level, t->w.ds);
+    for (size_t i = 0; !t->w.a->prove && i < t->f.n; i++)
+        t->f.slice[i].proof = (struct tune_proof){ .verdict = PROOF_NONE };
+    return st;
+}
+
 static enum status run_family(struct sweep_work *t, struct tune_bench *bench, const struct workspace *s,
                               const struct result *done, size_t ndone)
 {
     const struct args *a = t->w.a;
     struct tune_observer ob = { on_point, measurement_progress, t, a->cancel, NULL };
     enum status st = tune_family_run(bench, &t->f, &ob, done, ndone, t->w.ds);
+    if (st == ST_OK)
+        st = prove_family(t, bench, s, &ob);
     cmd_progress_end(a);
     end_session(t);
     if (st == ST_OK || ((st == ST_CANCELLED || st == ST_DEVICE) && any_point(&t->f)))
@@ -251,6 +269,8 @@ int cmd_sweep(struct args *a)
     size_t ndone = 0;
     const char *axes = a->axis ? a->axis : "pi";
     enum status st = tune_axes_check(axes, &ds);
+    if (st == ST_OK)
+        st = cmd_prove_level(a->prove, TUNE_QUICK, &t.level, &ds);
     if (st == ST_OK)
         st = measurement_bench(&s, a, &bench, &ds);
     if (st == ST_OK)

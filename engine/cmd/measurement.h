@@ -9,6 +9,7 @@ struct args;
 struct result;
 struct session;
 struct tune_bench;
+struct tune_proof;
 struct workspace;
 
 struct measurement {
@@ -36,6 +37,11 @@ enum status measurement_session(struct measurement *w, const struct workspace *s
  * the session holds it, the same PTX. */
 bool measurement_alike(const struct session *old, const struct session_run *r,
                        const struct workspace *s);
+/* Is what ran to be attacked? Where --prove asks for it; unasked where a simulated device of this
+ * process ran it and the buffers are small. */
+bool measurement_attacked(const struct args *a, const struct workspace *s);
+/* The line of a proof that was asked for. */
+void measurement_proof_text(const struct args *a, const struct tune_proof *p, struct buf *out);
 /* For an observer. Every finished point is in the file before the next one starts. */
 void measurement_point(void *ctx, const struct result *r, const char *why);
 /* For an observer whose context begins with a measurement. */

@@ -293,6 +293,19 @@ static void put_verdict(struct page *p, const struct session_run *r)
     buf_free_checked(&text, p->out);
 }
 
+static void put_proof(struct page *p, const struct session_run *r)
+{
+    const struct tune_proof *proof = r->kind == RUN_TUNE ? &r->found->proof : r->proof;
+    struct buf text = { 0 };
+    if (!proof || !tune_proof_said(proof) || (r->kind == RUN_TUNE && r->found->leave_alone))
+        return;
+    buf_puts(&text, r->kind == RUN_ONE ? "Proof: " : "Proof of the best: ");
+    tune_proof_text(proof, &text);
+    buf_puts(&text, ".");
+    p->w->para(p->out, text.s ? text.s : "");
+    buf_free_checked(&text, p->out);
+}
+
 static void put_figures(struct page *p, const struct session_run *r)
 {
     struct buf svg = { 0 };
@@ -319,6 +332,7 @@ static void put_run(struct page *p, size_t i, const struct session_run *r)
                r->dev.name);
     p->w->heading(p->out, 2, text.s ? text.s : "");
     put_verdict(p, r);
+    put_proof(p, r);
     put_facts(p, r);
     if (r->note[0]) {
         buf_clear(&text);

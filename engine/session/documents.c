@@ -80,8 +80,6 @@ static void put_classes(struct jw *w, const struct load_classes *c)
     jw_end_arr(w);
 }
 
-static void put_proof(struct jw *w, const struct tune_proof *p);
-
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
                  const struct load_classes *classes, const struct tune_proof *proof, struct buf *out)
 {
@@ -89,8 +87,7 @@ void json_result(const struct result *r, const struct dev_info *dev, const char 
     put_subject(&w, dev, kernel);
     put_result(&w, r);
     put_classes(&w, classes);
-    if (proof)
-        put_proof(&w, proof);
+    put_proof(&w, proof);
     finish(&w);
 }
 
@@ -233,8 +230,8 @@ static void put_missing(struct jw *w, const struct tune_family *f)
 
 /* f: the family that s is all of; NULL: not known (a kept sweep). */
 static void put_sweep(const struct tune_sweep *s, const struct tune_family *f,
-                      const struct dev_info *dev, const char *kernel, const struct dev_pool_member *m,
-                      size_t n, struct buf *out)
+                      const struct tune_proof *proof, const struct dev_info *dev, const char *kernel,
+                      const struct dev_pool_member *m, size_t n, struct buf *out)
 {
     struct jw w = document(out, "gpulocw-sweep");
     put_subject(&w, dev, kernel);
@@ -244,16 +241,17 @@ static void put_sweep(const struct tune_sweep *s, const struct tune_family *f,
     put_points(&w, s);
     jw_end_arr(&w);
     put_judged(&w, s);
+    put_proof(&w, proof);
     if (f)
         put_missing(&w, f);
     put_pool(&w, m, n);
     finish(&w);
 }
 
-void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
-                struct buf *out)
+void json_sweep(const struct tune_sweep *s, const struct tune_proof *proof, const struct dev_info *dev,
+                const char *kernel, struct buf *out)
 {
-    put_sweep(s, NULL, dev, kernel, NULL, 0, out);
+    put_sweep(s, NULL, proof, dev, kernel, NULL, 0, out);
 }
 
 static void put_slices(struct jw *w, const struct tune_family *f)
@@ -270,6 +268,7 @@ static void put_slices(struct jw *w, const struct tune_family *f)
         put_named(w, "bpa", &s->bpa);
         put_named(w, "cha", &s->cha);
         put_judged(w, s);
+        put_proof(w, &f->slice[i].proof);
         jw_end_obj(w);
         from += s->npoints;
     }
@@ -281,7 +280,7 @@ void json_family(const struct tune_family *f, const struct dev_info *dev, const 
                  const struct dev_pool_member *member, size_t nmembers, struct buf *out)
 {
     if (f->n == 1) {
-        put_sweep(&f->slice[0].sweep, f, dev, kernel, member, nmembers, out);
+        put_sweep(&f->slice[0].sweep, f, &f->slice[0].proof, dev, kernel, member, nmembers, out);
         return;
     }
     struct jw w = document(out, "gpulocw-sweep");
@@ -294,6 +293,7 @@ void json_family(const struct tune_family *f, const struct dev_info *dev, const 
         put_points(&w, &f->slice[i].sweep);
     jw_end_arr(&w);
     put_judged(&w, best);
+    put_proof(&w, &f->slice[f->best].proof);
     put_uint(&w, "best_slice", f->best);
     put_slices(&w, f);
     put_missing(&w, f);
@@ -410,36 +410,6 @@ static void put_advice(struct jw *w, const struct tune_advice *v, size_t n)
     jw_end_arr(w);
 }
 
-static void put_proof(struct jw *w, const struct tune_proof *p)
-{
-    static const char *const verdict[] = { "not-proven", "holds", "broken" };
-    struct buf text = { 0 };
-    jw_key(w, "proof");
-    tune_proof_text(p, &text);
-    jw_obj(w);
-    jw_key(w, "level");
-    jw_str(w, p->level == TUNE_FULL ? "full" : "quick");
-    jw_key(w, "text");
-    jw_str(w, text.s ? text.s : "");
-    jw_key(w, "verdict");
-    jw_str(w, verdict[p->verdict]);
-    jw_key(w, "message");
-    jw_str(w, p->message);
-    jw_key(w, "holds");
-    jw_bool(w, p->verdict == PROOF_HOLDS);
-    put_num(w, "orders", p->orders);
-    put_num(w, "data_sets", p->data_sets);
-    put_num(w, "buffers", p->buffers);
-    jw_key(w, "nc_snapshot");
-    jw_bool(w, p->nc_snapshot);
-    jw_key(w, "uniform_checked");
-    jw_bool(w, p->uniform_checked);
-    jw_key(w, "poisoned");
-    jw_bool(w, p->poisoned);
-    jw_end_obj(w);
-    buf_free_checked(&text, w->out);
-}
-
 void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
                 const struct dev_info *dev, const char *kernel, struct buf *out)
 {
@@ -450,8 +420,7 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
     put_line(&w, &f->options);
     jw_key(&w, "recommended");
     put_options(&w, &f->options);
-    if (f->proof.verdict != PROOF_NONE || f->proof.message[0])
-        put_proof(&w, &f->proof);
+    put_proof(&w, &f->proof);
     jw_key(&w, "reason");
     jw_str(&w, f->reason);
     put_uint(&w, "launches", f->launches);

@@ -94,7 +94,16 @@ static enum status get_run(const cJSON *o, struct session_run *r, struct diags *
         st = get_sweep(o, r, ds);
     if (st == ST_OK && !session_run_room(r))
         st = ST_NOMEM;
-    return st == ST_OK && r->kind == RUN_TUNE ? get_tune(o, r, ds) : st;
+    if (st == ST_OK && r->kind == RUN_TUNE)
+        st = get_tune(o, r, ds);
+    struct tune_proof proof = { .verdict = PROOF_NONE };
+    if (st == ST_OK)
+        st = get_proof(json_get(o, "proof"), &proof, ds);
+    if (st == ST_OK && r->kind == RUN_TUNE)
+        r->found->proof = proof;
+    else if (st == ST_OK && tune_proof_said(&proof) && !session_run_prove(r, &proof))
+        st = ST_NOMEM;
+    return st;
 }
 
 static enum status check_head(const cJSON *t, const char *path, struct diags *ds)

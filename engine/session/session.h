@@ -80,6 +80,7 @@ struct session_run { /* one thing the user ran */
     struct dim3u grid, block;
     struct result one;
     struct tune_sweep sweep;
+    struct tune_proof *proof; /* of one, or of the sweep's best; NULL: none (a search has its own) */
     /* tune: what came of it; else NULL: a session may have thousands of runs */
     struct tune_found *found;
     struct result *trail;
@@ -93,6 +94,8 @@ struct session;
  */
 bool session_run_copy(struct session_run *to, const struct session_run *from);
 void session_run_clear(struct session_run *r);
+/* What it is proven by, copied. False on out of memory. */
+bool session_run_prove(struct session_run *r, const struct tune_proof *p);
 /* A finished configuration of a sweep or a search, put where it belongs (bpa, cha, points, trail). */
 bool session_run_point(struct session_run *run, const struct result *r);
 /* path NULL: a fresh file under sessions/ or XDG data. ST_IO says so and the session goes on in memory.
@@ -149,11 +152,14 @@ struct load_classes {
  * compute capability. */
 struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m,
                                     const char *kernel);
-/* classes: NULL: not known (a kept result). */
+/* A proof as an object, for a document that is written elsewhere. */
+void json_proof(const struct tune_proof *p, struct buf *out);
+/* classes: NULL: not known (a kept result). proof: NULL: none. */
 void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
                  const struct load_classes *classes, const struct tune_proof *proof, struct buf *out);
-void json_sweep(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
-                struct buf *out);
+/* proof: of the best, NULL: none. */
+void json_sweep(const struct tune_sweep *s, const struct tune_proof *proof, const struct dev_info *dev,
+                const char *kernel, struct buf *out);
 /* One slice: as json_sweep. Several: points of all slices in one list, and "slices" saying which are
  * whose. member[nmembers]: of the pool that ran it, as "pool"; 0: there was none. */
 void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel,

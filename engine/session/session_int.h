@@ -63,6 +63,9 @@ enum status get_device(const cJSON *o, struct dev_info *out, struct diags *ds);
 enum status get_result(const cJSON *o, struct result *out, struct diags *ds);
 void put_data_sets(struct jw *w, const struct tune_found *f);
 enum status get_data_sets(const cJSON *list /* may be NULL */, struct tune_found *f, struct diags *ds);
+/* The member "proof", where there is something to say; p may be NULL (doc_proof.c). */
+void put_proof(struct jw *w, const struct tune_proof *p);
+enum status get_proof(const cJSON *o /* may be NULL */, struct tune_proof *p, struct diags *ds);
 void put_launch(struct jw *w, const struct launch_spec *l, bool nested);
 enum status get_launch(const cJSON *o, const char *path, const char *dir, struct launch_spec *out,
                        struct diags *ds);

@@ -71,6 +71,7 @@ bool session_run_copy(struct session_run *to, const struct session_run *from)
     to->sweep.points = copied(from->sweep.points, from->sweep.npoints, sizeof *to->sweep.points, &ok);
     to->trail = copied(from->trail, from->ntrail, sizeof *to->trail, &ok);
     to->found = copied(from->found, 1, sizeof *to->found, &ok);
+    to->proof = copied(from->proof, from->proof != NULL, sizeof *to->proof, &ok);
     to->probe = copied(from->probe, from->nprobe, sizeof *to->probe, &ok);
     if (!ok)
         session_run_clear(to);
@@ -83,7 +84,17 @@ void session_run_clear(struct session_run *r)
     base_free(r->trail);
     base_free(r->found);
     base_free(r->probe);
+    base_free(r->proof);
     memset(r, 0, sizeof *r);
+}
+
+bool session_run_prove(struct session_run *r, const struct tune_proof *p)
+{
+    if (!r->proof)
+        r->proof = base_alloc(sizeof *r->proof);
+    if (r->proof)
+        *r->proof = *p;
+    return r->proof;
 }
 
 static bool add_result(struct result **list, size_t *n, const struct result *r)
@@ -358,6 +369,7 @@ static void put_run(struct jw *w, const struct session_run *r)
     put_device(w, &r->dev);
     if (r->kind == RUN_ONE)
         put_named(w, "result", &r->one);
+    put_proof(w, r->kind == RUN_TUNE ? &r->found->proof : r->proof);
     if (r->kind == RUN_SWEEP) {
         jw_key(w, "axis");
         jw_str(w, r->sweep.axis);

@@ -2,7 +2,7 @@
 #include "engine/base/base.h"
 #include "engine/tune/tune.h"
 
-void tune_proof_text(const struct tune_proof *p, struct buf *out)
+static void text_of(const struct tune_proof *p, struct buf *out)
 {
     const char *level = p->level == TUNE_FULL ? "full" : "quick";
     if (p->verdict == PROOF_BROKEN)
@@ -15,4 +15,13 @@ void tune_proof_text(const struct tune_proof *p, struct buf *out)
         buf_printf(out, "proven (full: %u orders, %u data set%s%s)", p->orders, p->data_sets,
                    p->data_sets == 1 ? "" : "s",
                    p->uniform_checked ? "" : "; .uni not checked, the original does not keep it");
+}
+
+void tune_proof_text(const struct tune_proof *p, struct buf *out)
+{
+    text_of(p, out);
+    if (p->device[0])
+        buf_printf(out, ", on %s (simulated)", p->device);
+    for (unsigned i = 0; i < p->nleft_out && i < TUNE_LEFT_OUT; i++)
+        buf_printf(out, "%s%s", i ? ", " : "; not compared: ", p->left_out[i]);
 }

@@ -3,14 +3,10 @@
 
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
-#include "engine/pass/pass.h"
-#include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
-#include "engine/rec/knobs.h"
 #include "engine/rec/launch.h"
-#include "engine/rec/options.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
 #include "engine/tune/tune.h"
@@ -261,22 +257,17 @@ static enum status try_set(struct tune_prover *p, bool varied, struct diags *ds)
     return st;
 }
 
-static bool over(enum status st)
-{
-    return st == ST_CANCELLED || st == ST_NOMEM;
-}
-
 /* Not having a second data set is no failure: the proof says how many it had. */
 static enum status second_set(struct tune_prover *p)
 {
     enum status st = ST_OK;
-    for (unsigned varied = 2; varied-- && !p->set[1].usable && !over(st);) {
+    for (unsigned varied = 2; varied-- && !p->set[1].usable && !tune_over(st);) {
         struct diags own = { 0 };
         set_free(p, &p->set[1]);
         st = try_set(p, varied, &own);
         diags_free(&own);
     }
-    return over(st) ? st : ST_OK;
+    return tune_over(st) ? st : ST_OK;
 }
 
 /* ---- the original ---- */
@@ -423,53 +414,4 @@ void tune_prover_close(struct tune_prover *p)
     if (p->original)
         dev_unload(p->dev, p->original);
     base_free(p);
-}
-
-/* ---- for a bench ---- */
-static enum status bench_prover(struct tune_bench *b, enum tune_level level, struct diags *ds)
-{
-    struct options none = options_default();
-    struct tune_job j = { 0 };
-    struct dev *dev = b->opts.prover ? b->opts.prover : b->subject.dev;
-    if (b->prover && b->prover_level == level)
-        return ST_OK;
-    tune_prover_close(b->prover);
-    b->prover = NULL;
-    b->prover_level = level;
-    enum status st = tune_rewrite(b, &none, &j.code, ds);
-    if (st != ST_OK)
-        return st;
-    tune_fill_run(b, &none, &j, true);
-    j.run.nset = j.run.nzero = 0;
-    struct tune_text original = { { j.code.text, j.code.n }, &j.run };
-    st = tune_prover_open(dev, b->subject.module->path, b->subject.launch, b->subject.data, &original,
-                          level, tune_cancel(b), &b->prover, ds);
-    pass_output_free(&j.code);
-    return st;
-}
-
-enum status tune_prove(struct tune_bench *b, const struct options *o, enum tune_level level,
-                       struct tune_proof *out, struct diags *ds)
-{
-    struct tune_job j = { 0 };
-    struct diags own = { 0 };
-    *out = (struct tune_proof){ .verdict = PROOF_NONE, .level = level };
-    enum status st = bench_prover(b, level, &own);
-    if (st == ST_OK)
-        st = tune_rewrite(b, o, &j.code, &own);
-    if (st == ST_OK) {
-        tune_fill_run(b, o, &j, true);
-        struct tune_text text = { { j.code.text, j.code.n }, &j.run };
-        st = tune_prover_check(b->prover, &text, out, &own);
-        pass_output_free(&j.code);
-    }
-    if (st != ST_OK) {
-        struct result r = result_empty();
-        tune_reason(&own, &r);
-        snprintf(out->message, sizeof out->message, "n/a: %.240s",
-                 r.message[0] ? r.message : "no simulated device of this process beside it");
-    }
-    diags_free(&own);
-    (void)ds;
-    return over(st) ? st : ST_OK;
 }

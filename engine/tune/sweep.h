@@ -7,6 +7,7 @@
 #include "engine/perfmodel/valley.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/tune/tune.h"
 
 struct dev_info;
 struct tune_bench;
@@ -34,6 +35,7 @@ struct tune_slot;
 struct tune_slice {
     struct options base;
     struct tune_sweep sweep;
+    struct tune_proof proof; /* of its best; tune_family_prove */
 };
 struct tune_family {
     const char *axis[TUNE_AXES];
@@ -57,6 +59,10 @@ enum status tune_family_list(struct tune_bench *b, const char *axes, const struc
  * off. */
 enum status tune_family_run(struct tune_bench *b, struct tune_family *f, const struct tune_observer *ob,
                             const struct result *done, size_t ndone, struct diags *ds);
+/* Tries to break the best of every slice. One that breaks is a different result from then on, and the
+ * next best takes its place. ST_OK, ST_CANCELLED or ST_NOMEM. */
+enum status tune_family_prove(struct tune_bench *b, struct tune_family *f,
+                              const struct tune_observer *ob, enum tune_level level, struct diags *ds);
 /* the slice that a configuration belongs to */
 size_t tune_family_slice(const struct tune_family *f, const struct options *o);
 /* The first configuration from number *at on that was to be measured and was not (not run, or its device

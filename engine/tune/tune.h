@@ -13,6 +13,7 @@ struct dev_pool;
 struct launch_data;
 struct launch_spec;
 struct options;
+struct pass_output;
 struct ptx_module;
 struct result;
 
@@ -55,14 +56,24 @@ enum tune_verdict_of {
     PROOF_HOLDS,
     PROOF_BROKEN
 };
+#define TUNE_LEFT_OUT 8
 struct tune_proof {
     enum tune_verdict_of verdict;
     enum tune_level level;
-    unsigned orders, data_sets;
-    unsigned buffers; /* buffers and module variables that were compared */
+    uint32_t orders, data_sets;
+    uint32_t buffers; /* buffers and module variables that were compared */
     bool nc_snapshot, uniform_checked, poisoned;
     char message[320];
+    char device[128]; /* simulated, beside the one that measures; empty: that one itself */
+    /* written and not compared, each with its reason; more than these: the last says how many */
+    char left_out[TUNE_LEFT_OUT][96];
+    uint32_t nleft_out;
 };
+/* Is there anything to say of it? Not of one that was never asked for. */
+static inline bool tune_proof_said(const struct tune_proof *p)
+{
+    return p->verdict != PROOF_NONE || p->message[0];
+}
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */
 struct tune_bench;
@@ -88,6 +99,10 @@ enum status tune_run_one(struct tune_bench *b, const struct options *o, struct r
  * launch are not to be read after it. */
 enum status tune_prove(struct tune_bench *b, const struct options *o, enum tune_level level,
                        struct tune_proof *out, struct diags *ds);
+/* The same of a text that is launched by itself, without the bench's knobs (`rewrite`): `code` made for
+ * *o. */
+enum status tune_prove_text(struct tune_bench *b, const struct options *o, struct pass_output *code,
+                            struct str text, enum tune_level level, struct tune_proof *out);
 /* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
 void tune_proof_text(const struct tune_proof *p, struct buf *out);
 /* n bytes of an argument's buffer as the last launch of the bench's own device left them. */

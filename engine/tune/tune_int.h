@@ -149,6 +149,11 @@ void tune_trace_free(struct tune_trace *t); /* NULL is fine */
 struct pass_input tune_input(const struct tune_subject *t, const struct options *o);
 bool tune_legal(const struct tune_subject *t, const struct options *o); /* no pass refuses it */
 uint32_t tune_warps(const struct tune_subject *s);
+/* What ends whatever is going on. */
+static inline bool tune_over(enum status st)
+{
+    return st == ST_CANCELLED || st == ST_NOMEM;
+}
 /* ran, has a time, outputs equal (or no outputs to compare) */
 bool tune_usable(const struct result *r);
 

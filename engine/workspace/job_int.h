@@ -85,6 +85,8 @@ struct job_state { /* the engine thread's own */
     struct shared_ref *kept;
     char *kernel, *refusal, *what, *trying, *device, *session_wanted;
     struct dev *dev;
+    struct dev
+        *prover; /* a simulated one beside a GPU or a worker, once something was proven; or NULL */
     struct dev_info info;
     struct launch_data data;
     bool has_data;

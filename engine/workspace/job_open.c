@@ -494,6 +494,9 @@ enum status job_device(struct job_engine *e, const char *spec, struct diags *ds)
     job_bench_drop(e);
     if (st->dev)
         dev_close(st->dev);
+    if (st->prover)
+        dev_close(st->prover);
+    st->prover = NULL;
     st->dev = d;
     st->info = *dev_describe(d);
     job_text(&st->device, spec);
@@ -566,6 +569,9 @@ enum status job_bench(struct job_engine *e, struct diags *ds)
     struct tune_subject subject = { st->module->p, st->spec->p, &st->data, st->dev,
                                     st->facts ? st->facts->p : NULL };
     struct tune_run_opts o = tune_run_opts_default(&st->info);
+    if (!st->prover && (st->info.kind != DEV_SIMULATED || e->env.nworkers))
+        st->prover = workspace_prover_for(&st->info, &e->env, e->env.threads);
+    o.prover = st->prover;
     shared_ref_put(&st->bench_facts, shared_ref_ref(st->facts));
     return tune_bench_open(&subject, &o, &st->bench, ds);
 }
@@ -579,6 +585,8 @@ void job_close(struct job_engine *e)
     shared_ref_put(&st->kept, NULL);
     if (st->dev)
         dev_close(st->dev);
+    if (st->prover)
+        dev_close(st->prover);
     for (size_t i = 0; i < st->nmessages; i++)
         shared_ref_unref(st->messages[i]);
     base_free(st->device);

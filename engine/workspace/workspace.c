@@ -13,6 +13,7 @@
 #include "engine/session/session.h"
 #include "engine/workspace/args.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -226,6 +227,33 @@ enum status workspace_device(struct workspace *s, const struct args *a, struct d
     return st;
 }
 
+struct dev *workspace_prover_for(const struct dev_info *dev, const struct dev_env *env, unsigned threads)
+{
+    struct dev_env own = *env;
+    struct diags none = { 0 };
+    struct dev *out = NULL;
+    char spec[sizeof dev->spec + 8];
+    const char *like =
+        dev->kind == DEV_CUDA ? preset_nearest(dev->cc_major, dev->cc_minor, dev->l2_bytes) : NULL;
+    snprintf(spec, sizeof spec, "%s", dev->spec);
+    if (dev->kind == DEV_CUDA)
+        snprintf(spec, sizeof spec, "sim:%s", like ? like : "hopper-h200");
+    own.workers = NULL;
+    own.nworkers = 0;
+    own.threads = threads;
+    if (dev_open(spec, &own, &out, &none) != ST_OK)
+        out = NULL;
+    diags_free(&none);
+    return out;
+}
+
+void workspace_prover(struct workspace *s, const struct args *a)
+{
+    bool own = s->info.kind == DEV_SIMULATED && (s->own || !a->worker_n);
+    if (!own && !s->prover)
+        s->prover = workspace_prover_for(&s->info, a->env, (unsigned)a->threads);
+}
+
 enum status workspace_data(struct workspace *s, struct diags *ds)
 {
     uint64_t most = s->info.mem_bytes ? s->info.mem_bytes : (uint64_t)1 << 40;
@@ -299,6 +327,8 @@ void workspace_close(struct workspace *s)
         launch_data_free(&s->data);
     if (s->own)
         dev_close(s->own);
+    if (s->prover)
+        dev_close(s->prover);
     if (s->pool)
         dev_pool_close(s->pool);
     else if (s->dev)

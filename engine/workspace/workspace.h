@@ -13,6 +13,7 @@ struct ana_kernel;
 struct ana_opts;
 struct args;
 struct dev;
+struct dev_env;
 struct dev_pool;
 struct launch_spec;
 struct options;
@@ -34,6 +35,8 @@ struct workspace {
     /* --devices, or several --worker: dev is the first member, or `own` */
     struct dev_pool *pool;
     struct dev *own;
+    /* a simulated device of this process beside one that is not; NULL: dev is one */
+    struct dev *prover;
     struct ana_kernel *facts;
     const char *kernel;
 };
@@ -46,6 +49,12 @@ enum status workspace_launch(struct workspace *s, const struct args *a, bool req
 enum status workspace_device(struct workspace *s, const struct args *a, struct diags *ds);
 /* How long workers are waited for: --time-limit and the environment. */
 struct dev_patience workspace_patience(const struct args *a);
+/* Opens s->prover where s->dev is a GPU or behind a worker. Without it proofs say that there is none. */
+void workspace_prover(struct workspace *s, const struct args *a);
+/* The simulated device to prove on what runs on `dev`: the same, or the most like that GPU. NULL: it
+ * does not open. */
+struct dev *workspace_prover_for(const struct dev_info *dev, const struct dev_env *env,
+                                 unsigned threads);
 enum status workspace_data(struct workspace *s, struct diags *ds);
 /* All of these that the command line names: PTX, launch, device, data. */
 enum status workspace_open(struct workspace *s, const struct args *a, struct diags *ds);

@@ -16,6 +16,8 @@ refused() { # NAME ARGUMENTS...
 refused "run, a word" run kernels/coalescing.ptx --prove sometimes
 refused "run, another case" run kernels/coalescing.ptx --prove FULL
 refused "run, nothing" run kernels/coalescing.ptx --prove ''
+refused "sweep, a word" sweep kernels/coalescing.ptx --prove sometimes
+refused "rewrite, a word" rewrite kernels/coalescing.ptx --prove sometimes
 refused "tune, a word" tune kernels/coalescing.ptx --prove sometimes
 refused "tune, a level and more" tune kernels/coalescing.ptx --prove quickly
 refused "tune, all methods" tune kernels/coalescing.ptx --method all --prove sometimes

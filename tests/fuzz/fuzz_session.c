@@ -93,11 +93,11 @@ static void sessions(const char *path)
             if (!session_run_copy(&copy, session_at(s, i)))
                 abort();
             if (copy.kind == RUN_SWEEP)
-                json_sweep(&copy.sweep, &copy.dev, copy.kernel, &out);
+                json_sweep(&copy.sweep, copy.proof, &copy.dev, copy.kernel, &out);
             else if (copy.kind == RUN_TUNE)
                 json_found(copy.found, NULL, 0, &copy.dev, copy.kernel, &out);
             else
-                json_result(&copy.one, &copy.dev, copy.kernel, NULL, NULL, &out);
+                json_result(&copy.one, &copy.dev, copy.kernel, NULL, copy.proof, &out);
             session_run_clear(&copy);
         }
         session_free(s);

@@ -345,8 +345,8 @@ static void session_round_trip(void **state)
     }
     assert_true(str_eq(session_ptx_text(t), session_ptx_text(s)));
     struct buf one = { 0 }, two = { 0 };
-    json_sweep(&a->sweep, &a->dev, a->kernel, &one);
-    json_sweep(&b->sweep, &b->dev, b->kernel, &two);
+    json_sweep(&a->sweep, a->proof, &a->dev, a->kernel, &one);
+    json_sweep(&b->sweep, b->proof, &b->dev, b->kernel, &two);
     assert_string_equal(one.s, two.s);
     buf_free(&one);
     buf_free(&two);
