@@ -35,6 +35,8 @@ static const struct command commands[] = {
       cmd_devices, false, 1 },
     { "calibrate", "", "measures a GPU and writes a preset for the simulated device", cmd_calibrate,
       false, 0 },
+    { "paper", "[ID]", "the papers' figures and tables, run on simulated devices; without ID: the list",
+      cmd_paper, false, 1 },
     { "demo", "[NAME]", "demo kernels and lessons", cmd_demo, false, 1 },
     { "worker", "", "serves a device on standard input and output (started by the program itself)",
       cmd_worker, false, 0 },

@@ -1,0 +1,160 @@
+/* cell: one application on one platform, opened once; its configurations run one after another. */
+#include "engine/analysis/analysis.h"
+#include "engine/dev/dev.h"
+#include "engine/paper/paper_int.h"
+#include "engine/rec/knobs.h"
+#include "engine/rec/launch.h"
+#include "engine/tune/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct paper_row *cell_row(struct paper_cell *c)
+{
+    if (!base_grow((void **)&c->row, c->nrows, &c->rows_cap, sizeof *c->row)) {
+        c->st = ST_NOMEM;
+        return NULL;
+    }
+    struct paper_row *r = &c->row[c->nrows++];
+    memset(r, 0, sizeof *r);
+    for (size_t i = 0; i < PAPER_SERIES; i++)
+        r->v[i] = (struct paper_value){ NAN, NAN, NULL, NULL };
+    r->platform = c->platform;
+    if (c->app) {
+        snprintf(r->application, sizeof r->application, "%s", c->app->abbr);
+        snprintf(r->group, sizeof r->group, "%s", c->app->class_ ? c->app->class_ : "");
+    }
+    return r;
+}
+
+static struct paper_fact *new_fact(struct paper_cell *c, const char *name)
+{
+    if (!base_grow((void **)&c->fact, c->nfacts, &c->facts_cap, sizeof *c->fact)) {
+        c->st = ST_NOMEM;
+        return NULL;
+    }
+    struct paper_fact *f = &c->fact[c->nfacts++];
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%s", name);
+    f->v = paper_beside(c->e->id, c->platform, name, "");
+    return f;
+}
+
+void cell_fact(struct paper_cell *c, const char *name, double ours)
+{
+    struct paper_fact *f = new_fact(c, name);
+    if (f)
+        f->v.ours = ours;
+}
+
+void cell_fact_text(struct paper_cell *c, const char *name, const char *ours)
+{
+    struct paper_fact *f = new_fact(c, name);
+    if (f)
+        f->v.ours_text = ours;
+}
+
+bool cell_cancelled(struct paper_cell *c)
+{
+    if (cancel_asked(c->q->cancel))
+        c->st = ST_CANCELLED;
+    return c->st == ST_CANCELLED;
+}
+
+static char *app_file(const struct paper_cell *c)
+{
+    struct buf path = { 0 };
+    buf_printf(&path, "%s/%s.ptx", c->q->kernels, c->app->file);
+    return buf_take(&path);
+}
+
+enum status cell_open(struct paper_cell *c, bool quick_facts)
+{
+    c->args = base_alloc(sizeof *c->args);
+    if (!c->args)
+        return c->st = ST_NOMEM;
+    c->args->env = c->q->env;
+    c->args->cancel = c->q->cancel;
+    c->args->device = c->platform;
+    c->args->threads = 1;
+    c->args->options = options_default();
+    c->args->kernel = c->app->launch;
+    c->args->file[0] = app_file(c);
+    c->args->nfiles = 1;
+    struct buf spec = { 0 };
+    buf_printf(&spec, "sim:%s", c->platform);
+    c->args->device = buf_take(&spec);
+    enum status st = c->args->file[0] && c->args->device ? ST_OK : ST_NOMEM;
+    if (st == ST_OK)
+        st = workspace_ptx(&c->w, c->args, &c->ds);
+    if (st == ST_OK)
+        st = workspace_launch(&c->w, c->args, true, &c->ds);
+    if (st == ST_OK)
+        st = workspace_device(&c->w, c->args, &c->ds);
+    if (st == ST_OK)
+        st = workspace_data(&c->w, &c->ds);
+    if (st == ST_OK)
+        st = workspace_facts(&c->w, c->args, quick_facts, &c->ds);
+    return c->st = st;
+}
+
+enum status cell_bench(struct paper_cell *c)
+{
+    struct tune_subject s = { c->w.module, c->w.spec, &c->w.data, c->w.dev, c->w.facts };
+    struct tune_run_opts o = tune_run_opts_default(&c->w.info);
+    o.cancel = c->q->cancel;
+    return c->st = tune_bench_open(&s, &o, &c->bench, &c->ds);
+}
+
+enum status cell_try(struct paper_cell *c, const char *options, struct result *out)
+{
+    struct options o = options_default();
+    struct diags ds = { 0 };
+    *out = result_empty();
+    enum status st = options_parse_line(&o, str_of(options), &ds);
+    if (st == ST_OK)
+        st = tune_run_one(c->bench, &o, out, &ds);
+    if (st != ST_OK)
+        out->status = st;
+    if (st != ST_OK && !out->message[0] && ds.n)
+        snprintf(out->message, sizeof out->message, "%s", ds.v[0].msg);
+    diags_free(&ds);
+    if (st == ST_NOMEM || st == ST_CANCELLED)
+        c->st = st;
+    return st;
+}
+
+void cell_close(struct paper_cell *c)
+{
+    tune_bench_close(c->bench);
+    workspace_close(&c->w);
+    if (c->args) {
+        base_free((char *)(uintptr_t)c->args->file[0]);
+        base_free((char *)(uintptr_t)c->args->device);
+    }
+    base_free(c->args);
+    c->args = NULL;
+    c->bench = NULL;
+    diags_free(&c->ds);
+}
+
+uint32_t cell_warps(const struct paper_cell *c)
+{
+    return (uint32_t)((dim3u_count(c->w.spec->block) + 31) / 32);
+}
+
+double cell_counter(const struct result *r, const char *name)
+{
+    for (int i = 0; r->status == ST_OK && i < COUNTER_COUNT; i++)
+        if (strcmp(counter_name((enum counter_id)i), name) == 0)
+            return r->counters[i].valid ? r->counters[i].value : NAN;
+    return NAN;
+}
+
+double cell_ns(const struct result *r)
+{
+    bool good = r->status == ST_OK && r->time.valid && r->equal != EQUAL_NO && r->time.median > 0;
+    return good ? (double)r->time.median : NAN;
+}

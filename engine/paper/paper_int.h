@@ -1,0 +1,76 @@
+/* Private to paper: tables, and a cell: one application on one platform. */
+#ifndef GPULOCW_PAPER_INT_H
+#define GPULOCW_PAPER_INT_H
+
+#include "engine/paper/paper.h"
+#include "engine/rec/result.h"
+#include "engine/workspace/args.h"
+#include "engine/workspace/workspace.h"
+
+struct tune_bench;
+
+/* A figure that a paper's text gives. platform "": any; of: an application, a point, a class, a fact or
+ * "G-M". */
+struct paper_figure {
+    const char *id, *platform, *of, *series;
+    double value;
+    const char *text; /* where the value is a word */
+    const char *where;
+};
+size_t paper_figure_count(void);
+const struct paper_figure *paper_figure_at(size_t i);
+/* value NaN and text NULL: not in the text */
+struct paper_value paper_beside(const char *id, const char *platform, const char *of,
+                                const char *series);
+
+/* Nanojoules of a launch from stated energies of each access (energy.def); NaN: a counter is missing. */
+double paper_energy(const struct result *r);
+
+struct paper_cell {
+    const struct paper_experiment *e;
+    const struct paper_request *q;
+    const struct paper_app *app; /* NULL: the runner needs none */
+    const char *platform;
+    struct args *args;
+    struct workspace w;
+    struct tune_bench *bench;
+    struct diags ds;
+    enum status st;
+    struct paper_row *row;
+    size_t nrows, rows_cap;
+    struct paper_fact *fact;
+    size_t nfacts, facts_cap;
+    void (*tick)(struct paper_cell *c, double done);
+    void *tick_ctx;
+};
+/* A zeroed row (values NaN) with application, platform and group; NULL: out of memory, c->st says so. */
+struct paper_row *cell_row(struct paper_cell *c);
+void cell_fact(struct paper_cell *c, const char *name, double ours);
+void cell_fact_text(struct paper_cell *c, const char *name, const char *ours);
+/* Module, launch, device, data; with facts, analysed (quick or not). */
+enum status cell_open(struct paper_cell *c, bool quick_facts);
+enum status cell_bench(struct paper_cell *c);
+enum status cell_try(struct paper_cell *c, const char *options, struct result *out);
+void cell_close(struct paper_cell *c);
+uint32_t cell_warps(const struct paper_cell *c);
+double cell_counter(const struct result *r, const char *name); /* NaN: not counted */
+double cell_ns(const struct result *r);                        /* NaN: no time, or outputs differ */
+bool cell_cancelled(struct paper_cell *c);
+
+/* Runners: fill rows and facts of the cell. */
+void paper_run_curve(struct paper_cell *c);
+void paper_run_bars(struct paper_cell *c);
+void paper_run_configs(struct paper_cell *c);
+void paper_run_reuse(struct paper_cell *c);
+void paper_run_classes(struct paper_cell *c);
+void paper_run_coalesce(struct paper_cell *c);
+void paper_run_graph(struct paper_cell *c);
+void paper_run_costs(struct paper_cell *c);
+void paper_run_hit_rate(struct paper_cell *c);
+void paper_run_latency(struct paper_cell *c);
+void paper_run_valley(struct paper_cell *c);
+void paper_run_distances(struct paper_cell *c);
+void paper_run_lines(struct paper_cell *c);
+void paper_run_softcache(struct paper_cell *c);
+
+#endif

@@ -1,0 +1,319 @@
+/* run: an experiment over its applications and platforms, on all host threads. */
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/paper/paper_int.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void (*const runners[PAPER_KIND_COUNT])(struct paper_cell *c) = {
+    [PAPER_CURVE] = paper_run_curve,       [PAPER_BARS] = paper_run_bars,
+    [PAPER_CONFIGS] = paper_run_configs,   [PAPER_REUSE] = paper_run_reuse,
+    [PAPER_CLASSES] = paper_run_classes,   [PAPER_COALESCE] = paper_run_coalesce,
+    [PAPER_GRAPH] = paper_run_graph,       [PAPER_COSTS] = paper_run_costs,
+    [PAPER_HIT_RATE] = paper_run_hit_rate, [PAPER_LATENCY] = paper_run_latency,
+    [PAPER_VALLEY] = paper_run_valley,     [PAPER_DISTANCES] = paper_run_distances,
+    [PAPER_LINES] = paper_run_lines,       [PAPER_SOFTCACHE] = paper_run_softcache,
+};
+
+/* ---- series ---- */
+static const char *series_of(const struct paper_experiment *e)
+{
+    switch (e->kind) {
+    case PAPER_CURVE: return "time|L1 hit rate";
+    case PAPER_BARS: return "bpa|cha|bypass|opt|opt/cha";
+    case PAPER_CONFIGS: return e->series;
+    case PAPER_REUSE: return "intra-CTA|inter-CTA";
+    case PAPER_CLASSES: return "class";
+    case PAPER_COALESCE:
+        return strcmp(e->id, "s4-fig7") == 0   ? "degree|L1 hit rate"
+               : strcmp(e->id, "s4-fig8") == 0 ? "expected|counted"
+                                               : "degree|sectors in range|expected|counted|L1 hit rate";
+    case PAPER_GRAPH:
+        return "0|1|2|3|4|5|6|7|8|9|10|11|12|13|14|15|16|17|18|19|20|21|22|23|24|25|26|27|28|29|30|31";
+    case PAPER_COSTS: return "cost|time";
+    case PAPER_HIT_RATE: return "modelled|counted";
+    case PAPER_LATENCY: return "cycles";
+    case PAPER_VALLEY: return strcmp(e->id, "s1-fig3") == 0 ? "MCS" : "CI|MCS|HCS";
+    case PAPER_DISTANCES: return "line|distance|status";
+    case PAPER_LINES: return "bytes|lines|registers, read-only|registers, read-write";
+    case PAPER_SOFTCACHE: return "instructions|time";
+    default: return "";
+    }
+}
+
+static void name_series(struct paper_result *r)
+{
+    size_t at = 0;
+    for (const char *s = series_of(r->of); s && *s && r->nseries < PAPER_SERIES - 1;) {
+        size_t part = strcspn(s, "|"), n = strcspn(s, "=|");
+        snprintf(r->names + at, sizeof r->names - at, "%.*s", (int)n, s);
+        r->series[r->nseries++] = r->names + at;
+        at += n + 1;
+        s += part + (s[part] == '|');
+    }
+    if (r->of->best)
+        r->series[r->nseries++] = "best";
+}
+
+/* ---- which cells ---- */
+static bool word_in(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = list; p && (p = strstr(p, word)); p += n)
+        if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+            return true;
+    return false;
+}
+
+static bool takes(const struct paper_experiment *e, const struct paper_app *a)
+{
+    return word_in(a->in, e->apps) || word_in(e->apps, a->abbr);
+}
+
+struct batch {
+    const struct paper_request *q;
+    struct paper_cell *cell;
+    size_t n, cap;
+    double *done;
+    pthread_mutex_t lock;
+};
+
+static bool add_cell(struct batch *b, const struct paper_experiment *e, const struct paper_app *a,
+                     const char *platform)
+{
+    if (!base_grow((void **)&b->cell, b->n, &b->cap, sizeof *b->cell))
+        return false;
+    b->cell[b->n++] =
+        (struct paper_cell){ .e = e, .q = b->q, .app = a, .platform = platform, .tick_ctx = b };
+    return true;
+}
+
+/* The text that platforms of a row point to lives as long as the program: the table's own, cut into
+ * words by the presets' names. */
+static const char *preset_of(const struct paper_request *q, const char *word, size_t n)
+{
+    const char *name;
+    for (size_t i = 0; q->env->preset_at && (name = q->env->preset_at(q->env->ctx, i)); i++)
+        if (strlen(name) == n && memcmp(name, word, n) == 0)
+            return name;
+    return NULL;
+}
+
+static enum status list_cells(struct batch *b, const struct paper_experiment *e, struct diags *ds)
+{
+    if (!e->platforms)
+        return add_cell(b, e, NULL, NULL) ? ST_OK : ST_NOMEM;
+    for (const char *p = e->platforms; *p;) {
+        size_t n = strcspn(p, " "), taken = 0;
+        const char *platform = preset_of(b->q, p, n);
+        if (!platform) {
+            diag_error(ds, "paper", "no preset '%.*s' for %s", (int)n, p, e->id);
+            return ST_INPUT;
+        }
+        if (!e->apps && !add_cell(b, e, NULL, platform))
+            return ST_NOMEM;
+        for (size_t i = 0; e->apps && i < paper_app_count(); i++)
+            if (takes(e, paper_app_at(i)) && (!b->q->quick || taken++ < 2) &&
+                !add_cell(b, e, paper_app_at(i), platform))
+                return ST_NOMEM;
+        p += n + (p[n] == ' ');
+    }
+    return ST_OK;
+}
+
+/* ---- running ---- */
+static void tick(struct paper_cell *c, double done)
+{
+    struct batch *b = c->tick_ctx;
+    double sum = 0;
+    char what[96];
+    if (!b->q->progress)
+        return;
+    pthread_mutex_lock(&b->lock);
+    b->done[c - b->cell] = done;
+    for (size_t i = 0; i < b->n; i++)
+        sum += b->done[i];
+    snprintf(what, sizeof what, "%s%s%s%s%s", c->e->id, c->app ? ": " : "", c->app ? c->app->abbr : "",
+             c->platform ? ", " : "", c->platform ? c->platform : "");
+    b->q->progress(b->q->ctx, sum / (double)b->n, what);
+    pthread_mutex_unlock(&b->lock);
+}
+
+static void note_failure(struct paper_cell *c)
+{
+    if (c->st == ST_OK || c->st == ST_CANCELLED || c->st == ST_NOMEM)
+        return;
+    struct paper_row *r = c->nrows ? &c->row[c->nrows - 1] : cell_row(c);
+    const char *why = status_text(c->st);
+    for (size_t i = 0; i < c->ds.n; i++)
+        if (c->ds.v[i].level == DIAG_ERROR) {
+            why = c->ds.v[i].msg;
+            break;
+        }
+    if (r && !r->note[0])
+        snprintf(r->note, sizeof r->note, "%s", why);
+}
+
+static bool kernel_there(const struct paper_cell *c)
+{
+    struct buf path = { 0 };
+    buf_printf(&path, "%s/%s.ptx", c->q->kernels, c->app->file ? c->app->file : "");
+    bool there = path.s && access(path.s, R_OK) == 0;
+    buf_free(&path);
+    return there;
+}
+
+static void run_cell(void *ctx, size_t i)
+{
+    struct batch *b = ctx;
+    struct paper_cell *c = &b->cell[i];
+    c->tick = tick;
+    if (cell_cancelled(c))
+        return;
+    tick(c, 0);
+    if (c->app && !kernel_there(c)) {
+        struct paper_row *r = cell_row(c);
+        if (r)
+            snprintf(r->note, sizeof r->note, "there is no demo kernel of it");
+    } else {
+        runners[c->e->kind](c);
+        note_failure(c);
+    }
+    cell_close(c);
+    tick(c, 1);
+}
+
+/* ---- collecting ---- */
+static void beside(struct paper_result *r, struct paper_row *row)
+{
+    const char *of = row->point[0] ? row->point : row->application;
+    for (size_t s = 0; s < r->nseries; s++) {
+        struct paper_value v = paper_beside(r->of->id, row->platform, of, r->series[s]);
+        if (v.paper == v.paper || v.paper_text) {
+            row->v[s].paper = v.paper;
+            row->v[s].paper_text = v.paper_text;
+        }
+    }
+}
+
+static enum status collect(struct paper_result *r, struct paper_cell *c)
+{
+    for (size_t i = 0; i < c->nrows; i++) {
+        if (!base_grow((void **)&r->row, r->nrows, &r->rows_cap, sizeof *r->row))
+            return ST_NOMEM;
+        r->row[r->nrows] = c->row[i];
+        beside(r, &r->row[r->nrows++]);
+    }
+    for (size_t i = 0; i < c->nfacts; i++) {
+        if (!base_grow((void **)&r->fact, r->nfacts, &r->facts_cap, sizeof *r->fact))
+            return ST_NOMEM;
+        r->fact[r->nfacts++] = c->fact[i];
+    }
+    return ST_OK;
+}
+
+static double mean_of(const struct paper_result *r, const struct paper_row *m, size_t s)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < r->nrows; i++) {
+        const struct paper_row *x = &r->row[i];
+        double v = x->v[s].ours;
+        if (x->platform != m->platform || (m->group[0] && strcmp(x->group, m->group) != 0) || v != v)
+            continue;
+        if (r->of->mean == PAPER_MEAN_GEOMETRIC && !(v > 0))
+            return NAN;
+        sum += r->of->mean == PAPER_MEAN_GEOMETRIC ? log(v) : v;
+        n++;
+    }
+    if (!n)
+        return NAN;
+    return r->of->mean == PAPER_MEAN_GEOMETRIC ? exp(sum / (double)n) : sum / (double)n;
+}
+
+static bool has_mean(const struct paper_result *r, const struct paper_row *like, bool group)
+{
+    for (size_t i = 0; i < r->nmeans; i++)
+        if (r->mean[i].platform == like->platform &&
+            strcmp(r->mean[i].group, group ? like->group : "") == 0)
+            return true;
+    return false;
+}
+
+static enum status add_mean(struct paper_result *r, const struct paper_row *like, bool group)
+{
+    if (has_mean(r, like, group) || (group && !like->group[0]))
+        return ST_OK;
+    if (!base_grow((void **)&r->mean, r->nmeans, &r->means_cap, sizeof *r->mean))
+        return ST_NOMEM;
+    struct paper_row *m = &r->mean[r->nmeans++];
+    memset(m, 0, sizeof *m);
+    m->platform = like->platform;
+    snprintf(m->application, sizeof m->application, "%s",
+             r->of->mean == PAPER_MEAN_GEOMETRIC ? "G-M" : "mean");
+    if (group)
+        snprintf(m->group, sizeof m->group, "%s", like->group);
+    for (size_t s = 0; s < PAPER_SERIES; s++) {
+        m->v[s] = (struct paper_value){ NAN, NAN, NULL, NULL };
+        if (s < r->nseries)
+            m->v[s] =
+                paper_beside(r->of->id, m->platform, group ? m->group : m->application, r->series[s]);
+        if (s < r->nseries)
+            m->v[s].ours = mean_of(r, m, s);
+    }
+    return ST_OK;
+}
+
+static enum status means(struct paper_result *r)
+{
+    enum status st = ST_OK;
+    for (size_t i = 0; r->of->mean && st == ST_OK && i < r->nrows; i++) {
+        if (r->of->by_class)
+            st = add_mean(r, &r->row[i], true);
+        if (st == ST_OK)
+            st = add_mean(r, &r->row[i], false);
+    }
+    return st;
+}
+
+enum status paper_run(const struct paper_experiment *e, const struct paper_request *q,
+                      struct paper_result *out, struct diags *ds)
+{
+    struct batch b = { .q = q, .lock = PTHREAD_MUTEX_INITIALIZER };
+    int64_t begin = base_now_ns();
+    *out = (struct paper_result){ .of = e, .quick = q->quick };
+    name_series(out);
+    enum status st = list_cells(&b, e, ds);
+    b.done = base_alloc((b.n + 1) * sizeof *b.done);
+    if (!b.done && st == ST_OK)
+        st = ST_NOMEM;
+    if (st == ST_OK)
+        base_parallel(q->threads, b.n, run_cell, &b);
+    for (size_t i = 0; i < b.n; i++) {
+        enum status of = b.cell[i].st;
+        if (st == ST_OK && (of == ST_CANCELLED || of == ST_NOMEM))
+            st = of;
+        if (st == ST_OK)
+            st = collect(out, &b.cell[i]);
+        base_free(b.cell[i].row);
+        base_free(b.cell[i].fact);
+    }
+    if (st == ST_OK)
+        st = means(out);
+    base_free(b.cell);
+    base_free(b.done);
+    out->seconds = (double)(base_now_ns() - begin) / 1e9;
+    return st;
+}
+
+void paper_result_free(struct paper_result *r)
+{
+    base_free(r->row);
+    base_free(r->mean);
+    base_free(r->fact);
+    *r = (struct paper_result){ .of = r->of };
+}

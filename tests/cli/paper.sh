@@ -1,0 +1,59 @@
+#!/bin/bash
+# The papers' experiments: the list, a smoke run of each kind, documents, pictures, means, wrong IDs.
+. tests/tool/tap.sh
+code "an unknown experiment" 2 "did you mean gpulocw paper s1-fig5" "$B" paper s1-fg5
+code "a picture of nothing" 2 "which" "$B" paper --format svg
+code "an unknown format" 2 "md, svg" "$B" paper s5-tab1 --format png
+"$B" paper --json > "$T/list.json"
+"$B" paper > "$T/list.txt"
+is "every figure and table that the contract names has its ID" "$(python3 -c "
+import json, sys
+have = {e['id'] for e in json.load(open(sys.argv[1]))['experiments']}
+want = ['s1-fig%d' % n for n in [2, 3] + list(range(5, 11)) + list(range(12, 23))]
+want += ['s3-fig2', 's3-fig3', 's3-fig12', 's3-fig13', 's3-classes', 's4-tab3', 's4-fig7', 's4-fig8', 's4-fig10', 's5-tab1', 's5-fig5', 's5-fig6']
+print([w for w in want if w not in have], any(i.startswith('s2-') for i in have))" "$T/list.json")" "[] True"
+is "the list in text has as many" "$(grep -c '^  s[1-5]-' "$T/list.txt")" "$(grep -c '"id"' "$T/list.json")"
+for id in s5-tab1 s2-cln s1-fig2 s1-fig3 s1-fig5 s1-fig12 s1-energy s3-fig12 s3-fig2 s3-fig3 s3-classes s4-tab3 s4-fig8 s4-fig10 s5-fig5 s5-fig6 s2-cost; do
+    "$B" paper $id --quick --json > "$T/$id.json" 2> "$T/$id.err"; echo $? > "$T/$id.code"
+done
+cat > "$T/check.py" <<'PY'
+import glob, json, math, os, sys
+T = sys.argv[1]
+bad, values, geo = [], 0, 0
+for f in sorted(glob.glob(T + '/s*.json')):
+    name = os.path.basename(f)[:-5]
+    if open(T + '/' + name + '.code').read().strip() != '0':
+        bad.append(name + ': exit code'); continue
+    d = json.load(open(f))
+    ours = [v['ours'] for r in d['rows'] for v in r['series'].values() if v['ours'] is not None]
+    values += len(ours)
+    if not ours: bad.append(name + ': no value at all')
+    if d['id'] != name: bad.append(name + ': another ID')
+    for r in d['rows']:
+        if all(v['ours'] is None for v in r['series'].values()) and not r['note']: bad.append('%s: %s has neither value nor note' % (name, r['application']))
+    for m in d['means']:
+        for s, v in m['series'].items():
+            x = [r['series'][s]['ours'] for r in d['rows'] if r['platform'] == m['platform'] and m['class'] in (None, r['class']) and r['series'][s]['ours'] is not None]
+            if not x: want = None
+            elif d['mean'] == 'arithmetic': want = sum(x) / len(x)
+            elif min(x) <= 0: want = None
+            else: want = math.exp(sum(map(math.log, x)) / len(x)); geo += 1
+            if (want is None) != (v['ours'] is None) or want is not None and abs(want - v['ours']) > 1e-9 * abs(want):
+                bad.append('%s: mean of %s is %s, should be %s' % (name, s, v['ours'], want))
+print(bad, values > 100, geo > 10)
+PY
+is "each experiment has values or says why not; its means are the means of its rows" "$(python3 "$T/check.py" "$T")" "[] True True"
+is "the example's distances are the table's" "$(python3 -c "
+import json, sys
+print(all(v['ours'] == v['paper'] for r in json.load(open(sys.argv[1]))['rows'] for v in r['series'].values()))" "$T/s5-tab1.json")" True
+for id in s5-tab1 s4-tab3; do
+    "$B" paper $id --quick --format svg > "$T/$id.svg" 2> "$T/err"
+    is "$id: the picture is well-formed XML with bars" "$(python3 -c "
+import sys, xml.etree.ElementTree as E
+r = E.parse(sys.argv[1]).getroot()
+print(r.tag.split('}')[1], len([e for e in r if e.tag.endswith('rect')]) > 5)" "$T/$id.svg")" "svg True"
+done
+has "Markdown: ours, and the paper's in brackets" "^\| address 8, access 5 \|  \| 0 \(0\) \| 2 \(2\) \| miss \(miss\) \|" "$("$B" paper s5-tab1 --format md)"
+is "text keeps to the width" "$(COLUMNS=80 LC_ALL=C.UTF-8 "$B" paper s2-cln | awk '{ gsub(/[\200-\277]/, "") } length($0) > 100' | wc -l)" 0
+timeout --preserve-status -s INT 1 "$B" paper s1-fig22 > "$T/out" 2> "$T/err"; is "interrupted: 130, and nothing half said" "$?/$(wc -c < "$T/out")" "130/0"
+exit $bad
