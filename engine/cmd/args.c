@@ -28,6 +28,10 @@ static const struct command commands[] = {
     { "predict", "FILE.ptx",
       "the memory cost of a configuration and the threshold, by the model: nothing is launched",
       cmd_predict, true, CMD_MAX_FILES },
+    { "check", "FILE.ptx",
+      "uncoalesced accesses, bank conflicts, races and wild accesses against rules, for continuous "
+      "integration",
+      cmd_check, false, CMD_MAX_FILES },
     { "replay", "SESSION.json", "shows a saved session again, without any device", cmd_replay, false,
       1 },
     { "report", "SESSION.json", "a report to share", cmd_report, false, 1 },

@@ -248,7 +248,7 @@ static bool value_text(const cJSON *v, bool whole, struct buf *out)
 /* A value that names a file: of these options, and after "custom:" of --index. */
 static enum status check_value(struct making *m, const char *name, const char *value)
 {
-    static const char *const paths[] = { "output", "resume", "session" };
+    static const char *const paths[] = { "output", "resume", "session", "rules", "baseline" };
     static const char custom[] = "custom:";
     if (strcmp(name, "index") == 0 && strncmp(value, custom, sizeof custom - 1) == 0)
         return check_path(m, value + sizeof custom - 1);

@@ -1,0 +1,70 @@
+/* check: findings about a kernel against rules: for people as a compiler prints them, as JSON, and as
+ * SARIF 2.1.0 for code-scanning services. */
+#ifndef GPULOCW_CHECK_CHECK_H
+#define GPULOCW_CHECK_CHECK_H
+
+#include "engine/base/base.h"
+
+struct ana_kernel;
+
+enum rule_level { RULE_OFF, RULE_NOTE, RULE_WARNING, RULE_ERROR };
+extern const char *const rule_level_names[]; /* by enum rule_level */
+enum rule_id {
+#define RULE(id, name, level, limit, unit, fault, title, help) RULE_##id,
+#include "engine/check/rules.def"
+#undef RULE
+    RULE_COUNT
+};
+struct rule {
+    const char *name;
+    enum rule_level level;
+    double limit; /* NaN: none */
+    const char *unit, *fault, *title, *help;
+};
+/* What is asked of each rule: the table's, as a rules file changes it. */
+struct rules {
+    enum rule_level level[RULE_COUNT];
+    double limit[RULE_COUNT];
+};
+const struct rule *rule_at(enum rule_id id);
+struct rules rules_default(void);
+/* {"format":"gpulocw-rules","version":1,"rules":{NAME:{"level":LEVEL,"limit":NUMBER}}}; what it leaves
+ * out stays. ST_INPUT with diagnostics: no such rule, level or key. */
+enum status rules_read(const char *path, struct rules *r, struct diags *ds);
+
+struct finding {
+    enum rule_id rule;
+    enum rule_level level;
+    char *kernel, *message; /* owned */
+    char *file;             /* the source that was compiled, else the PTX file; owned */
+    uint32_t line, column;  /* there */
+    char *ptx_file;         /* owned */
+    uint32_t ptx_line;      /* 0: none */
+    double value, limit;    /* NaN: none */
+    uint64_t fingerprint;   /* stays when lines move: of rule, kernel, text and how many are alike */
+    bool old;               /* in the baseline */
+};
+struct findings {
+    struct finding *v; /* sorted by file, line, column, rule */
+    size_t n, cap;
+    bool oom;
+};
+/* What the analysis found. */
+void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, struct findings *f);
+/* What a checked run found: its errors. Diagnostics of other codes count as RULE_failed_run. */
+void findings_of_run(const struct ana_kernel *k, const struct diags *run, const struct rules *r,
+                     struct findings *f);
+/* Sorts and numbers them, once all are there. */
+void findings_finish(struct findings *f);
+/* Marks as old what an earlier `gpulocw check --format json` at `path` holds. */
+enum status findings_baseline(struct findings *f, const char *path, struct diags *ds);
+/* Findings of level error that are not old. */
+size_t findings_new_errors(const struct findings *f);
+void findings_free(struct findings *f);
+
+/* ---- writing ---- */
+void findings_text(const struct findings *f, struct buf *out);
+void findings_json(const struct findings *f, struct buf *out);
+void findings_sarif(const struct findings *f, const struct rules *r, struct buf *out);
+
+#endif

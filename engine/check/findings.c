@@ -1,0 +1,269 @@
+/* Findings: from the analysis and from a checked run. */
+#include "engine/analysis/analysis.h"
+#include "engine/base/base.h"
+#include "engine/check/check.h"
+#include "engine/ptx/ptx.h"
+#include "engine/session/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECTOR 32.0
+
+static struct finding *add(struct findings *f, const struct ana_kernel *k, enum rule_id rule,
+                           const struct rules *r)
+{
+    if (!base_grow((void **)&f->v, f->n, &f->cap, sizeof *f->v)) {
+        f->oom = true;
+        return NULL;
+    }
+    struct finding *x = &f->v[f->n++];
+    struct buf name = { 0 };
+    buf_str(&name, k->func->name);
+    *x =
+        (struct finding){ .rule = rule, .level = r->level[rule], .value = NAN, .limit = r->limit[rule] };
+    x->kernel = buf_take(&name);
+    x->ptx_file = base_strdup(k->module->path);
+    f->oom = f->oom || !x->kernel || !x->ptx_file;
+    return x;
+}
+
+/* The place in the source where the text tells it, else in the PTX file. */
+static void put_place(struct findings *f, struct finding *x, const struct ana_kernel *k, struct span at,
+                      struct ptx_loc loc)
+{
+    const struct ptx_module *m = k->module;
+    bool told = loc.file && loc.line && loc.file < m->nfiles && m->files[loc.file].n;
+    struct buf file = { 0 };
+    x->ptx_line = at.line;
+    x->line = told ? loc.line : at.line;
+    x->column = told ? loc.col : at.col;
+    buf_str(&file, told ? m->files[loc.file] : str_of(m->path));
+    x->file = buf_take(&file);
+    f->oom = f->oom || !x->file;
+}
+
+/* Without line numbers: the same finding keeps its name when lines move. */
+static void put_fingerprint(struct finding *x, struct str text)
+{
+    struct buf b = { 0 };
+    buf_printf(&b, "%s|%s|", rule_at(x->rule)->name, x->kernel ? x->kernel : "");
+    buf_str(&b, text);
+    x->fingerprint = base_hash(b.s ? b.s : "", b.n);
+    buf_free(&b);
+}
+
+static struct str text_at(const struct ana_kernel *k, struct span at)
+{
+    return (struct str){ k->module->text.s + at.off, at.len };
+}
+
+/* The same of another launch of the kernel: the worst one is told. NULL: none is there. */
+static struct finding *of_another_launch(const struct findings *f, const struct ana_kernel *k,
+                                         enum rule_id rule, uint32_t line)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        struct finding *x = &f->v[i];
+        if (x->rule == rule && x->ptx_line == line && x->kernel && str_is(k->func->name, x->kernel))
+            return x;
+    }
+    return NULL;
+}
+
+static void found(struct findings *f, const struct ana_kernel *k, const struct ana_access *a,
+                  enum rule_id rule, double value, const struct rules *r, const char *what)
+{
+    struct buf b = { 0 };
+    if (r->level[rule] == RULE_OFF || !(value > r->limit[rule]))
+        return;
+    struct finding *x = of_another_launch(f, k, rule, a->at.line);
+    if (x && x->value >= value)
+        return;
+    bool again = x != NULL;
+    x = x ? x : add(f, k, rule, r);
+    if (!x)
+        return;
+    x->value = value;
+    base_free(x->message);
+    buf_printf(&b, "%s; at most %.4g %s", what, r->limit[rule],
+               rule == RULE_bank_conflict ? "are allowed" : "times the least number is allowed");
+    if (a->array && a->space != PTX_SPACE_SHARED)
+        buf_printf(&b, " (array %s)", a->array);
+    x->message = buf_take(&b);
+    f->oom = f->oom || !x->message;
+    if (again)
+        return;
+    put_place(f, x, k, a->at, a->loc);
+    put_fingerprint(x, text_at(k, a->at));
+}
+
+/* Sectors that the bytes of a request fill at least: those that lanes ask for, each once. */
+static double least_sectors(const struct ana_exact *e)
+{
+    double bytes = (double)e->bytes_used / (double)e->requests;
+    double least = ceil(bytes / SECTOR - 1e-9);
+    return least < 1 ? 1 : least;
+}
+
+static void of_global(struct findings *f, const struct ana_kernel *k, const struct ana_access *a,
+                      const struct rules *r)
+{
+    const struct ana_exact *e = &a->exact;
+    char what[200];
+    if (!e->valid || !e->requests)
+        return;
+    double least = least_sectors(e), ratio = e->sectors_per_request / least;
+    snprintf(what, sizeof what, "%.4g sectors per request, %.4g times the least number of %.4g",
+             e->sectors_per_request, ratio, least);
+    found(f, k, a, a->store ? RULE_uncoalesced_store : RULE_uncoalesced_load, ratio, r, what);
+}
+
+static void of_shared(struct findings *f, const struct ana_kernel *k, const struct ana_access *a,
+                      const struct rules *r)
+{
+    char what[200];
+    if (!a->exact.valid || isnan(a->exact.bank_conflicts))
+        return;
+    snprintf(what, sizeof what, "%.4g extra passes per request by conflicts of banks",
+             a->exact.bank_conflicts);
+    found(f, k, a, RULE_bank_conflict, a->exact.bank_conflicts, r, what);
+}
+
+void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, struct findings *f)
+{
+    for (uint32_t i = 0; i < k->naccess; i++) {
+        const struct ana_access *a = &k->access[i];
+        if (a->prefetch)
+            continue;
+        if (a->space == PTX_SPACE_SHARED)
+            of_shared(f, k, a, r);
+        else if (!a->atomic)
+            of_global(f, k, a, r);
+    }
+}
+
+/* ---- a checked run ---- */
+static enum rule_id rule_of(const char *code)
+{
+    for (int i = 0; code && i < RULE_failed_run; i++)
+        if (*rule_at((enum rule_id)i)->fault && strcmp(rule_at((enum rule_id)i)->fault, code) == 0)
+            return (enum rule_id)i;
+    return RULE_failed_run;
+}
+
+/* .loc of the access at a line of the PTX file; file 0: none */
+static struct ptx_loc loc_at(const struct ana_kernel *k, uint32_t line)
+{
+    for (uint32_t i = 0; i < k->naccess; i++)
+        if (k->access[i].at.line == line)
+            return k->access[i].loc;
+    return (struct ptx_loc){ .file = 0 };
+}
+
+void findings_of_run(const struct ana_kernel *k, const struct diags *run, const struct rules *r,
+                     struct findings *f)
+{
+    bool placed = false;
+    for (size_t i = 0; i < run->n; i++)
+        placed = placed || (run->v[i].level == DIAG_ERROR && run->v[i].at.line);
+    for (size_t i = 0; i < run->n; i++) {
+        const struct diag *d = &run->v[i];
+        enum rule_id rule = rule_of(d->code);
+        /* what says once more that the original failed has no place */
+        if (d->level != DIAG_ERROR || r->level[rule] == RULE_OFF || (placed && !d->at.line) ||
+            of_another_launch(f, k, rule, d->at.line))
+            continue;
+        struct finding *x = add(f, k, rule, r);
+        if (!x)
+            return;
+        x->message = base_strdup(d->msg ? d->msg : "");
+        f->oom = f->oom || !x->message;
+        put_place(f, x, k, d->at, loc_at(k, d->at.line));
+        put_fingerprint(x, d->at.line && d->at.off + d->at.len <= k->module->text.n ? text_at(k, d->at)
+                                                                                    : STR(""));
+    }
+}
+
+/* ---- all together ---- */
+static int by_place(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    int k = strcmp(x->file ? x->file : "", y->file ? y->file : "");
+    k = k ? k : (x->line > y->line) - (x->line < y->line);
+    k = k ? k : (x->column > y->column) - (x->column < y->column);
+    k = k ? k : (x->ptx_line > y->ptx_line) - (x->ptx_line < y->ptx_line);
+    return k ? k : (int)x->rule - (int)y->rule;
+}
+
+/* Alike ones get numbers, so that each has a fingerprint of its own. */
+void findings_finish(struct findings *f)
+{
+    if (f->n)
+        qsort(f->v, f->n, sizeof *f->v, by_place);
+    for (size_t i = 0; i < f->n; i++) {
+        uint32_t before = 0;
+        for (size_t j = 0; j < i && f->n < 10000; j++)
+            before += f->v[j].fingerprint == f->v[i].fingerprint;
+        if (before) {
+            uint64_t both[2] = { f->v[i].fingerprint, before };
+            f->v[i].fingerprint = base_hash(both, sizeof both);
+        }
+    }
+}
+
+size_t findings_new_errors(const struct findings *f)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        n += f->v[i].level == RULE_ERROR && !f->v[i].old;
+    return n;
+}
+
+static bool holds(const cJSON *list, uint64_t fingerprint)
+{
+    char text[32];
+    const cJSON *v;
+    snprintf(text, sizeof text, "%016" PRIx64, fingerprint);
+    cJSON_ArrayForEach(v, list)
+    {
+        const char *was = json_text(v, "fingerprint");
+        if (was && strcmp(was, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum status findings_baseline(struct findings *f, const char *path, struct diags *ds)
+{
+    cJSON *o = NULL;
+    enum status st = json_read_file(path, &o, ds);
+    if (st != ST_OK)
+        return st;
+    const char *format = json_text(o, "format");
+    const cJSON *list = json_get(o, "findings");
+    if (!format || strcmp(format, "gpulocw-check") != 0 || !cJSON_IsArray(list)) {
+        struct diag *d = diag_add(ds, DIAG_ERROR, "baseline", path, NO_SPAN,
+                                  "this is no document of gpulocw check --format json");
+        diag_hint(d, "gpulocw check --format json FILE -o %s writes one", path);
+        st = ST_INPUT;
+    }
+    for (size_t i = 0; st == ST_OK && i < f->n; i++)
+        f->v[i].old = holds(list, f->v[i].fingerprint);
+    cJSON_Delete(o);
+    return st;
+}
+
+void findings_free(struct findings *f)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        base_free(f->v[i].kernel);
+        base_free(f->v[i].message);
+        base_free(f->v[i].file);
+        base_free(f->v[i].ptx_file);
+    }
+    base_free(f->v);
+    *f = (struct findings){ .n = 0 };
+}

@@ -1,0 +1,211 @@
+/* Findings as text, as JSON and as SARIF 2.1.0 (docs.oasis-open.org/sarif/sarif/v2.1.0). */
+#include "engine/base/base.h"
+#include "engine/base/version.h"
+#include "engine/check/check.h"
+#include "engine/session/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void findings_text(const struct findings *f, struct buf *out)
+{
+    size_t errors = 0, warnings = 0, old = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const struct finding *x = &f->v[i];
+        old += x->old;
+        errors += !x->old && x->level == RULE_ERROR;
+        warnings += !x->old && x->level == RULE_WARNING;
+        if (x->old)
+            continue;
+        buf_printf(out, "%s:%u:%u: %s: %s [%s]\n", x->file, x->line, x->column,
+                   rule_level_names[x->level], x->message, rule_at(x->rule)->name);
+        buf_printf(out, "    in %s", x->kernel);
+        if (strcmp(x->file, x->ptx_file) != 0)
+            buf_printf(out, ", %s:%u", x->ptx_file, x->ptx_line);
+        buf_puts(out, "\n");
+    }
+    buf_printf(out, "%zu errors, %zu warnings, %zu in the baseline\n", errors, warnings, old);
+    out->oom = out->oom || f->oom;
+}
+
+static void text(struct jw *w, const char *key, const char *value)
+{
+    jw_key(w, key);
+    jw_str(w, value);
+}
+
+static void fingerprint(struct jw *w, const char *key, uint64_t value)
+{
+    char hex[32];
+    snprintf(hex, sizeof hex, "%016" PRIx64, value);
+    text(w, key, hex);
+}
+
+static void put_finding(struct jw *w, const struct finding *x)
+{
+    jw_obj(w);
+    text(w, "rule", rule_at(x->rule)->name);
+    text(w, "level", rule_level_names[x->level]);
+    text(w, "kernel", x->kernel);
+    text(w, "file", x->file);
+    jw_key(w, "line");
+    jw_uint(w, x->line);
+    jw_key(w, "column");
+    jw_uint(w, x->column);
+    text(w, "ptx_file", x->ptx_file);
+    jw_key(w, "ptx_line");
+    jw_uint(w, x->ptx_line);
+    text(w, "message", x->message);
+    jw_key(w, "value");
+    jw_num(w, x->value);
+    jw_key(w, "limit");
+    jw_num(w, x->limit);
+    text(w, "unit", *rule_at(x->rule)->unit ? rule_at(x->rule)->unit : NULL);
+    fingerprint(w, "fingerprint", x->fingerprint);
+    jw_key(w, "in_baseline");
+    jw_bool(w, x->old);
+    jw_end_obj(w);
+}
+
+void findings_json(const struct findings *f, struct buf *out)
+{
+    struct jw w = jw_open(out, 2);
+    jw_obj(&w);
+    text(&w, "format", "gpulocw-check");
+    jw_key(&w, "version");
+    jw_int(&w, 1);
+    jw_key(&w, "new_errors");
+    jw_uint(&w, findings_new_errors(f));
+    jw_key(&w, "findings");
+    jw_arr(&w);
+    for (size_t i = 0; i < f->n; i++)
+        put_finding(&w, &f->v[i]);
+    jw_end_arr(&w);
+    jw_end_obj(&w);
+    buf_puts(out, "\n");
+    out->oom = out->oom || f->oom;
+}
+
+/* ---- SARIF ---- */
+static void message(struct jw *w, const char *key, const char *value)
+{
+    jw_key(w, key);
+    jw_obj(w);
+    text(w, "text", value);
+    jw_end_obj(w);
+}
+
+static void put_rules(struct jw *w, const struct rules *r)
+{
+    static const char *const levels[] = { "none", "note", "warning", "error" };
+    jw_key(w, "rules");
+    jw_arr(w);
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const struct rule *rule = rule_at((enum rule_id)i);
+        jw_obj(w);
+        text(w, "id", rule->name);
+        message(w, "shortDescription", rule->title);
+        message(w, "fullDescription", rule->help);
+        jw_key(w, "defaultConfiguration");
+        jw_obj(w);
+        text(w, "level", levels[r->level[i]]);
+        jw_end_obj(w);
+        jw_end_obj(w);
+    }
+    jw_end_arr(w);
+}
+
+/* A URI of a path: what may not stand in one is escaped. */
+static void put_uri(struct jw *w, const char *path)
+{
+    struct buf b = { 0 };
+    buf_puts(&b, path[0] == '/' ? "file://" : "");
+    for (const unsigned char *p = (const unsigned char *)path; *p; p++)
+        if (*p < 0x21 || *p > 0x7e || strchr("%#?\"<>\\^`{|}[]", *p))
+            buf_printf(&b, "%%%02X", *p);
+        else
+            buf_put(&b, p, 1);
+    text(w, "uri", b.s);
+    buf_free_checked(&b, w->out);
+}
+
+static void put_location(struct jw *w, const char *file, uint32_t line, uint32_t column)
+{
+    jw_obj(w);
+    jw_key(w, "physicalLocation");
+    jw_obj(w);
+    jw_key(w, "artifactLocation");
+    jw_obj(w);
+    put_uri(w, file);
+    jw_end_obj(w);
+    if (line) { /* SARIF counts both from 1 */
+        jw_key(w, "region");
+        jw_obj(w);
+        jw_key(w, "startLine");
+        jw_uint(w, line);
+        jw_key(w, "startColumn");
+        jw_uint(w, column ? column : 1);
+        jw_end_obj(w);
+    }
+    jw_end_obj(w);
+    jw_end_obj(w);
+}
+
+static void put_result(struct jw *w, const struct finding *x)
+{
+    jw_obj(w);
+    text(w, "ruleId", rule_at(x->rule)->name);
+    jw_key(w, "ruleIndex");
+    jw_int(w, x->rule);
+    text(w, "level", rule_level_names[x->level]);
+    message(w, "message", x->message);
+    jw_key(w, "locations");
+    jw_arr(w);
+    put_location(w, x->file, x->line, x->column);
+    jw_end_arr(w);
+    if (strcmp(x->file, x->ptx_file) != 0) {
+        jw_key(w, "relatedLocations");
+        jw_arr(w);
+        put_location(w, x->ptx_file, x->ptx_line, 1);
+        jw_end_arr(w);
+    }
+    jw_key(w, "partialFingerprints");
+    jw_obj(w);
+    fingerprint(w, "gpulocw/v1", x->fingerprint);
+    jw_end_obj(w);
+    text(w, "baselineState", x->old ? "unchanged" : "new");
+    jw_end_obj(w);
+}
+
+void findings_sarif(const struct findings *f, const struct rules *r, struct buf *out)
+{
+    struct jw w = jw_open(out, 4);
+    jw_obj(&w);
+    text(&w, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    text(&w, "version", "2.1.0");
+    jw_key(&w, "runs");
+    jw_arr(&w);
+    jw_obj(&w);
+    jw_key(&w, "tool");
+    jw_obj(&w);
+    jw_key(&w, "driver");
+    jw_obj(&w);
+    text(&w, "name", "gpulocw");
+    text(&w, "version", GPULOCW_VERSION);
+    put_rules(&w, r);
+    jw_end_obj(&w);
+    jw_end_obj(&w);
+    jw_key(&w, "results");
+    jw_arr(&w);
+    for (size_t i = 0; i < f->n; i++)
+        put_result(&w, &f->v[i]);
+    jw_end_arr(&w);
+    text(&w, "columnKind", "utf16CodeUnits");
+    jw_end_obj(&w);
+    jw_end_arr(&w);
+    jw_end_obj(&w);
+    buf_puts(out, "\n");
+    out->oom = out->oom || f->oom;
+}

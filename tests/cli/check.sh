@@ -1,0 +1,76 @@
+#!/bin/bash
+# gpulocw check: findings with their places, rules, baselines, SARIF.
+. tests/tool/tap.sh
+# A kernel of three accesses: lane i reads word 32 i, writes word i, and shared memory with stride 32; compiled from k.cu as .loc says.
+cat >"$T/k.ptx" <<'PTX'
+.version 7.0
+.target sm_80
+.address_size 64
+.file 1 "src/my kernel.cu"
+.visible .entry k(.param .u64 a, .param .u64 b)
+{
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<8>;
+	.shared .align 4 .b8 s[4096];
+	.loc 1 10 3
+	ld.param.u64 %rd1, [a];
+	ld.param.u64 %rd2, [b];
+	cvta.to.global.u64 %rd1, %rd1;
+	cvta.to.global.u64 %rd2, %rd2;
+	mov.u32 %r1, %tid.x;
+	mul.wide.u32 %rd3, %r1, 128;
+	add.s64 %rd4, %rd1, %rd3;
+	.loc 1 12 7
+	ld.global.u32 %r2, [%rd4];
+	shl.b32 %r3, %r1, 7;
+	mov.u32 %r4, s;
+	add.u32 %r4, %r4, %r3;
+	.loc 1 13 9
+	st.shared.u32 [%r4], %r2;
+	ld.shared.u32 %r5, [%r4];
+	mul.wide.u32 %rd5, %r1, 4;
+	add.s64 %rd6, %rd2, %rd5;
+	.loc 1 14 5
+	st.global.u32 [%rd6], %r5;
+	ret;
+}
+PTX
+cat >"$T/k.launch.json" <<'JSON'
+{"format": "gpulocw-launch", "version": 1, "launches": [
+ {"name": "one", "kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "shared": 0, "args": [
+  {"name": "a", "buffer": "u32", "count": 1024, "init": {"iota": [0, 1]}}, {"name": "b", "buffer": "u32", "count": 32, "init": {"fill": 0}, "output": true}]},
+ {"name": "short", "kernel": "k", "grid": [1, 1, 1], "block": [32, 1, 1], "shared": 0, "args": [
+  {"name": "a", "buffer": "u32", "count": 900, "init": {"iota": [0, 1]}}, {"name": "b", "buffer": "u32", "count": 32, "init": {"fill": 0}, "output": true}]}]}
+JSON
+code "findings stand where the source says" 0 "^src/my kernel.cu:12:7: warning: 32 sectors per request, 8 times the least number of 4.* \[uncoalesced-load\]$" "$B" check "$T/k.ptx" -k one
+code "conflicts of banks too" 0 "^src/my kernel.cu:13:9: warning: 31 extra passes per request.* \[bank-conflict\]$" "$B" check "$T/k.ptx" -k one
+code "a run that leaves its buffer is exit 3" 3 "^src/my kernel.cu:12:7: error: .*\[out-of-bounds\]$" "$B" check "$T/k.ptx"
+doc "JSON counts it" 'd["format"] == "gpulocw-check" and d["new_errors"] == 1 and sorted(f["rule"] for f in d["findings"]) == ["bank-conflict", "bank-conflict", "out-of-bounds", "uncoalesced-load"]' "$B" check "$T/k.ptx" --json
+doc "with value, limit and both places" '[(f["value"], f["limit"], f["line"], f["ptx_line"]) for f in d["findings"] if f["rule"] == "uncoalesced-load"] == [(8, 2, 12, 19)]' "$B" check "$T/k.ptx" --json
+doc "one finding for all launches of a kernel" 'len({f["fingerprint"] for f in d["findings"]}) == len(d["findings"])' "$B" check "$T/k.ptx" --json
+doc "SARIF 2.1.0" 'd["version"] == "2.1.0" and [r["ruleId"] for r in d["runs"][0]["results"]] == ["out-of-bounds" if r["ruleId"] == "out-of-bounds" else r["ruleId"] for r in d["runs"][0]["results"]] and all(d["runs"][0]["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] for r in d["runs"][0]["results"])' "$B" check "$T/k.ptx" --format sarif
+doc "its places are URIs with lines from 1" 'all(l["physicalLocation"]["artifactLocation"]["uri"] == "src/my%20kernel.cu" and l["physicalLocation"]["region"]["startLine"] >= 1 for r in d["runs"][0]["results"] for l in r["locations"])' "$B" check "$T/k.ptx" --format sarif
+"$B" check "$T/k.ptx" --json -o "$T/base.json" 2>/dev/null
+code "what the baseline has is not new" 0 "0 errors, 0 warnings, 4 in the baseline" "$B" check "$T/k.ptx" --baseline "$T/base.json"
+sed -i 's/^\t\.loc 1 10 3/\t\/\/ a line more\n\t.loc 1 11 3/; s/\.loc 1 12 7/.loc 1 22 7/' "$T/k.ptx"
+code "nor when lines move" 0 "0 errors, 0 warnings, 4 in the baseline" "$B" check "$T/k.ptx" --baseline "$T/base.json"
+sed -i 's/mul.wide.u32 %rd5, %r1, 4;/mul.wide.u32 %rd5, %r1, 4; ld.global.u32 %r6, [%rd4+4];/' "$T/k.ptx"
+code "but what is added is" 0 "uncoalesced-load" "$B" check "$T/k.ptx" -k one --baseline "$T/base.json"
+rules() { printf '{"format": "gpulocw-rules", "version": 1, "rules": {%s}}' "$1" >"$T/rules.json"; }
+rules '"uncoalesced-load": {"limit": 8}, "bank-conflict": {"level": "off"}'
+code "limits and levels are the file's" 0 "0 errors, 0 warnings" "$B" check "$T/k.ptx" -k one --rules "$T/rules.json"
+rules '"uncoalesced-load": {"level": "error"}'
+code "a warning made an error is exit 3" 3 "error: 32 sectors" "$B" check "$T/k.ptx" -k one --rules "$T/rules.json"
+rules '"nosuch": {"level": "error"}'
+code "a rule that there is not" 1 "rules.json:1:.*no rule 'nosuch'" "$B" check "$T/k.ptx" --rules "$T/rules.json"
+rules '"race": {"limit": 1}'
+code "a limit that a rule has not" 1 "'limit' is no key of this rule" "$B" check "$T/k.ptx" --rules "$T/rules.json"
+rules '"race": {"level": "loud"}'
+code "a level that there is not" 1 "'level'" "$B" check "$T/k.ptx" --rules "$T/rules.json"
+code "a baseline that is something else" 1 "is no document of gpulocw check" "$B" check "$T/k.ptx" --baseline "$T/rules.json"
+code "no baseline" 1 "nosuch.json" "$B" check "$T/k.ptx" --baseline "$T/nosuch.json"
+code "a format that there is not" 2 "text, json or sarif" "$B" check "$T/k.ptx" --format html
+rm "$T/k.launch.json"
+code "without a launch description it says what it left out" 0 "no launch description: rules that need exact addresses" "$B" check "$T/k.ptx"
+code "a race is an error" 3 "bfs.ptx:81:2: error: race: .*\[race\]$" "$B" check kernels/bfs.ptx -k bfs_kernel1
+exit $bad
