@@ -254,6 +254,8 @@ void mcp_call_poll(struct mcp *m)
             continue;
         bool ended = job_poll(&c->job, &end);
         tell(m, c);
+        if (ended)
+            request_tidy(&c->request);
         if (ended && !c->cancelled)
             answer(m, c, &end);
         if (ended)

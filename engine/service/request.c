@@ -354,14 +354,20 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
+void request_tidy(struct request *r)
+{
+    if (r->folder)
+        remove_folder(r->folder);
+    base_free(r->folder);
+    r->folder = NULL;
+}
+
 void request_free(struct request *r)
 {
     for (size_t i = 0; i < r->n; i++)
         base_free(r->argv[i]);
     base_free(r->argv);
-    if (r->folder)
-        remove_folder(r->folder);
-    base_free(r->folder);
+    request_tidy(r);
     *r = (struct request){ .tool = NULL };
 }
 

@@ -24,6 +24,8 @@ struct request {
  * Release with request_free in every case. */
 enum status request_make(const struct tool *t, const cJSON *arguments, const struct service_roots *roots,
                          const char *folder, struct request *out, struct diags *ds);
+/* Removes the private folder: the command has ended. */
+void request_tidy(struct request *r);
 /* Removes the private folder as well. */
 void request_free(struct request *r);
 
