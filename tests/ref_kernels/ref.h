@@ -70,7 +70,24 @@ static inline int32_t ref_threads_x(const struct ref_call *c)
     X(histogram)             \
     X(reduction)             \
     X(dot_atomic)            \
-    X(redblack)
+    X(redblack)              \
+    X(btree_build)           \
+    X(btree_find)            \
+    X(btree_range)           \
+    X(particlefilter)        \
+    X(streamcluster)         \
+    X(similarityscore)       \
+    X(srad)                  \
+    X(dct)                   \
+    X(imd)                   \
+    X(sad)                   \
+    X(dxt)                   \
+    X(nw)                    \
+    X(blackscholes)          \
+    X(montecarlo)            \
+    X(nn)                    \
+    X(mm_tiled)              \
+    X(syr2k)
 #define X(name) void ref_##name(struct ref_call *c);
 REF_KERNELS(X)
 #undef X
