@@ -604,6 +604,7 @@ static enum status run_main(struct sim_job *j, bool functional, struct sim_stats
         .dispatch = r->dispatch,
         .seed = r->seed,
         .hostile = r->hostile,
+        .sums = r->sums,
         .check_uninit = r->check_uninit,
         .check_races = r->check_races,
         .cancel = j->cancel,

@@ -35,8 +35,9 @@ struct arg_spec {
     struct init_spec init; /* buffer */
     bool output;           /* buffer: hashed and compared after a run */
     double tolerance;      /* relative; 0: bit-identical (float atomics may state one) */
-    /* the tolerance is not the description's: float atomics reach this output */
-    bool atomic;
+    /* the tolerance is not the description's: float atomics reach this buffer. derived: not only by
+     * adding to it, but by what is stored there */
+    bool atomic, derived;
     uint8_t scalar[8]; /* scalar: little-endian value */
     uint8_t *bytes;
     size_t nbytes; /* bytes: structs by value */

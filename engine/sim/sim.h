@@ -86,13 +86,34 @@ enum sim_order {
     ORDER_DOWN /* CTAs, and the warps of each */,
     ORDER_SHUFFLED /* by seed; warps change often */
 };
+/* What a machine may give another value, one bit each: POISON_SMID is 1 << SIM_POISON_SMID.
+ * X(name, what it is called) */
+#define SIM_POISON_LIST(X)                                 \
+    X(SMID, "%smid")                                       \
+    X(NSMID, "%nsmid")                                     \
+    X(WARPID, "%warpid")                                   \
+    X(NWARPID, "%nwarpid")                                 \
+    X(GRIDID, "%gridid")                                   \
+    X(GRAPH, "%current_graph_exec")                        \
+    X(CLOCK, "a clock")                                    \
+    X(COUNTER, "%pm0 to %pm7")                             \
+    X(TOTAL_SHARED, "%total_smem_size or %aggr_smem_size") \
+    X(DYNAMIC_SHARED, "%dynamic_smem_size")                \
+    X(MEMORY, "shared or local memory that nobody wrote")  \
+    X(REGISTERS, "registers that nobody wrote")
+#define X(name, text) SIM_POISON_##name,
+enum sim_poison { SIM_POISON_LIST(X) SIM_POISON_COUNT };
+#undef X
+/* All but the size of dynamic shared memory, which the launch says: only what changes it may poison it.
+ */
+#define SIM_POISON_USUAL (((1u << SIM_POISON_COUNT) - 1) & ~(1u << SIM_POISON_DYNAMIC_SHARED))
 struct sim_hostile {
     /* .nc loads return what was there when the launch began */
     bool nc_snapshot;
     /* a divergent .uni or aligned barrier is a fault */
     bool uniform;
-    /* other %smid, %warpid, %gridid, clocks; what nobody wrote is not 0 */
-    bool poison;
+    /* bits of enum sim_poison: these have other values */
+    uint32_t poison;
     uint8_t order; /* enum sim_order */
     uint64_t seed;
 };
@@ -101,6 +122,7 @@ static inline bool sim_is_hostile(const struct sim_hostile *h)
     return h->nc_snapshot || h->uniform || h->poison || h->order;
 }
 
+struct sim_sums;
 enum sim_dispatch {
     DISPATCH_NORMAL /* round robin first wave, then on demand */,
     DISPATCH_RANDOM,
@@ -126,6 +148,7 @@ struct sim_launch {
     /* sanitiser options; bounds and alignment are always checked */
     bool check_uninit, check_races;
     struct sim_hostile hostile; /* functional launches only */
+    struct sim_sums *sums; /* functional launches: NULL, or where float atomics are added up (sums.h) */
     const struct cancel *cancel;
     /* 0..1, from any thread, one at a time; may be NULL */
     void (*progress)(void *ctx, double done);

@@ -13,6 +13,7 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
 #include "engine/rec/result.h"
+#include "engine/sim/sums.h"
 #include "engine/tune/prove.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
@@ -265,6 +266,7 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
     /* A vote is taken on every SM: a sample of them would leave thresholds without a voice. */
     run->exact = b->opts.exact || o->pi.mode == PI_VOTE || o->agents == OPT_AGENTS_VOTE;
     run->functional = functional;
+    run->sums = b->sums;
     run->time_limit_s = b->opts.time_limit_s;
     run->check_uninit = run->check_races = b->opts.check_memory;
 }
@@ -471,6 +473,14 @@ static enum status narrow(struct tune_bench *b, const struct tune_subject *s)
     return ST_OK;
 }
 
+static bool any_atomic(const struct launch_spec *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->nargs; i++)
+        any |= l->args[i].atomic;
+    return any;
+}
+
 static enum status run_original(struct tune_bench *b, struct diags *ds)
 {
     struct options none = options_default();
@@ -507,10 +517,14 @@ enum status tune_bench_open(const struct tune_subject *s, const struct tune_run_
     enum status st = narrow(b, s);
     if (st == ST_OK)
         st = bind(b, ds);
+    if (st == ST_OK && any_atomic(s->launch) && !(b->sums = sim_sums_new()))
+        st = ST_NOMEM;
     if (st == ST_OK)
         st = run_original(b, ds);
     if (st == ST_OK)
-        st = tune_keep_expected(b, ds);
+        st = tune_keep_expected(b, b->sums, ds);
+    sim_sums_free(b->sums);
+    b->sums = NULL;
     if (st == ST_OK)
         *out = b;
     else

@@ -4,6 +4,7 @@
 #include "engine/dev/dev.h"
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
+#include "engine/sim/sums.h"
 #include "engine/tune/tune_int.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 #define IN_MEMORY (UINT64_C(32) << 20)
 #define PIECE     (UINT64_C(4) << 20)
 
-static double element(const uint8_t *p, enum elem e)
+double tune_element(const uint8_t *p, enum elem e)
 {
     float f;
     double d;
@@ -35,21 +36,26 @@ static double element(const uint8_t *p, enum elem e)
     return (double)i;
 }
 
-/* A stated tolerance is relative to the larger magnitude, or to 1 where that is more. Ours is relative
- * to this element's own magnitudes alone: a large sum elsewhere in the buffer forgives it nothing. */
-bool tune_within(const struct arg_spec *arg, double x, double y)
+/* Float atomics' own bound where it is known. A stated tolerance is relative to the larger magnitude, or
+ * to 1 where that is more. Ours is relative to this element's own magnitudes alone: a large sum
+ * elsewhere in the buffer forgives it nothing. */
+bool tune_within(const struct arg_spec *arg, const float *bound, double x, double y)
 {
     if (x == y || (isnan(x) && isnan(y)))
         return true;
     double own = fmax(fabs(x), fabs(y));
+    if (bound && arg->atomic)
+        return isfinite(own) && fabs(x - y) <= (double)*bound;
     return isfinite(own) && fabs(x - y) <= arg->tolerance * (arg->atomic ? own : fmax(1, own));
 }
 
-static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *arg, uint64_t n)
+static bool within(const uint8_t *a, const uint8_t *b, const struct arg_spec *arg, const float *bound,
+                   uint64_t n)
 {
     size_t w = elem_size(arg->elem);
     for (uint64_t i = 0; i < n; i++)
-        if (!tune_within(arg, element(a + i * w, arg->elem), element(b + i * w, arg->elem)))
+        if (!tune_within(arg, bound ? &bound[i] : NULL, tune_element(a + i * w, arg->elem),
+                         tune_element(b + i * w, arg->elem)))
             return false;
     return true;
 }
@@ -90,7 +96,23 @@ static enum status keep_arg(struct tune_bench *b, size_t arg, struct diags *ds)
     return bytes ? dev_read_arg(b->subject.dev, b->data, arg, bytes, n, ds) : ST_NOMEM;
 }
 
-enum status tune_keep_expected(struct tune_bench *b, struct diags *ds)
+/* What the order of float atomics can change, where the device counted their sums. */
+static enum status keep_bounds(struct tune_bench *b, const struct sim_sums *sums)
+{
+    const struct launch_spec *l = b->subject.launch;
+    float **bound = base_alloc((l->nargs + 1) * sizeof *bound);
+    if (!bound)
+        return ST_NOMEM;
+    enum status st = b->nshapes
+                         ? tune_bounds_all(b->subject.dev, b->shape[0]->loaded, b->data, sums, l, bound)
+                         : ST_OK;
+    for (size_t i = 0; i < l->nargs; i++)
+        b->expected->arg[i].bound = bound[i];
+    base_free(bound);
+    return st;
+}
+
+enum status tune_keep_expected(struct tune_bench *b, const struct sim_sums *sums, struct diags *ds)
 {
     const struct launch_spec *l = b->subject.launch;
     enum status st =
@@ -100,7 +122,7 @@ enum status tune_keep_expected(struct tune_bench *b, struct diags *ds)
     for (size_t i = 0; st == ST_OK && i < l->nargs; i++)
         if (l->args[i].output && l->args[i].tolerance > 0)
             st = keep_arg(b, i, ds);
-    return st;
+    return st == ST_OK && sim_sums_known(sums) ? keep_bounds(b, sums) : st;
 }
 
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds)
@@ -119,7 +141,9 @@ enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, st
                        "what the original wrote cannot be read back from the temporary file");
             st = ST_IO;
         }
-        *ok = st == ST_OK && within(was ? was : e->bytes + at, now, a, k / elem_size(a->elem));
+        *ok = st == ST_OK &&
+              within(was ? was : e->bytes + at, now, a,
+                     e->bound ? e->bound + at / elem_size(a->elem) : NULL, k / elem_size(a->elem));
     }
     base_free(now);
     base_free(was);
@@ -130,8 +154,10 @@ void tune_free_expected(struct tune_bench *b)
 {
     if (!b->expected)
         return;
-    for (size_t i = 0; i < b->subject.launch->nargs; i++)
+    for (size_t i = 0; i < b->subject.launch->nargs; i++) {
         base_free(b->expected->arg[i].bytes);
+        base_free(b->expected->arg[i].bound);
+    }
     if (b->expected->file > 0)
         close(b->expected->file);
     base_free(b->expected);

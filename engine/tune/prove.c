@@ -1,5 +1,5 @@
 /* Launches of original and rewrite on the hostile machine, and what they leave, side by side. */
-#include "engine/tune/prove.h"
+#include "engine/tune/prove_int.h"
 
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
@@ -9,116 +9,84 @@
 #include "engine/rec/launch.h"
 #include "engine/rec/result.h"
 #include "engine/sim/sim.h"
+#include "engine/sim/sums.h"
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define SETS 2
 #define DRAW 0x9e3779b97f4a7c15u /* added to the seeds of the second data set */
 /* a second data set on which the original takes longer is not used */
 #define VARIED_S 10
 
-/* One launch: on which data, on what machine. The first is what the others are compared with. */
-struct attack {
-    const char *name;
-    unsigned set;
-    struct sim_hostile how;
-};
+#define EVERYTHING ((1u << SIM_POISON_COUNT) - 1)
+/* After the first: CTAs and warps in reverse order, other special registers and memory that is not zero;
+ * CTAs in shuffled order and warps that take turns often, on a second data set of the same description
+ * where there is one. */
 static const struct attack attacks[] = {
-    { "", 0, { .nc_snapshot = true, .uniform = true } },
-    { " with CTAs and warps in reverse order, other special registers and memory that is not zero",
-      0,
-      { .nc_snapshot = true, .uniform = true, .poison = true, .order = ORDER_DOWN, .seed = 1 } },
-    { " with CTAs in shuffled order and warps that take turns often",
-      0,
-      { .nc_snapshot = true, .uniform = true, .poison = true, .order = ORDER_SHUFFLED, .seed = 2 } },
-    { " on a second data set of the same description",
-      1,
-      { .nc_snapshot = true, .uniform = true, .poison = true, .order = ORDER_DOWN, .seed = 3 } },
+    { 0, { .nc_snapshot = true, .uniform = true } },
+    { 0,
+      { .nc_snapshot = true, .uniform = true, .poison = EVERYTHING, .order = ORDER_DOWN, .seed = 1 } },
+    { 1,
+      { .nc_snapshot = true,
+        .uniform = true,
+        .poison = EVERYTHING,
+        .order = ORDER_SHUFFLED,
+        .seed = 2 } },
 };
 
-/* What the original left of one buffer or variable. */
-struct kept {
-    struct str name;
-    size_t arg;
-    uint8_t *bytes;
-    uint64_t n;
-    bool written;
-};
-struct set {
-    struct launch_spec spec; /* args are ours where it is drawn anew */
-    struct launch_data data;
-    const struct launch_data *use;
-    bool own_data, own_args, usable;
-    struct dev_data *bound;
-    struct kept *kept;
-    size_t nkept, cap;
-};
-struct tune_prover {
-    struct dev *dev;
-    const char *path;
-    struct str kernel;
-    const struct launch_spec *launch;
-    enum tune_level level;
-    const struct cancel *cancel;
-    struct dev_code *original;
-    struct dev_run run;
-    struct set set[SETS];
-    bool uniform;       /* the original keeps what its .uni say */
-    char unproven[256]; /* why the original proves nothing; empty: it does */
-};
+static struct attack attack_at(const struct tune_prover *p, size_t i)
+{
+    struct attack a = attacks[i];
+    a.set = a.set && p->set[1].usable;
+    return a;
+}
 
 /* ---- one launch ---- */
-static enum status launch(struct tune_prover *p, struct dev_code *c, const struct dev_run *run,
-                          const struct attack *a, double limit, struct result *r, struct diags *ds)
+/* The size of dynamic shared memory is what the launch says: it has another value where a pass made it
+ * so. */
+enum status prover_launch(struct tune_prover *p, const struct shot *shot, const struct attack *a,
+                          double limit, struct result *r, struct diags *ds)
 {
     struct set *s = &p->set[a->set];
-    struct dev_run own = *run;
+    struct dev_run own = *shot->run;
     own.launch = &s->spec;
     own.functional = true;
     own.counters = false;
     own.repeat = own.max_repeat = 1;
     own.hostile = a->how;
     own.hostile.uniform = a->how.uniform && p->uniform;
-    own.time_limit_s = limit > 0 ? limit : run->time_limit_s;
+    if (own.shared == p->run.shared)
+        own.hostile.poison &= SIM_POISON_USUAL;
+    own.sums = shot->code == p->original ? p->sums : NULL;
+    own.time_limit_s = limit > 0 ? limit : own.time_limit_s;
     own.progress = NULL;
     own.cancel = p->cancel;
     *r = result_empty();
-    return dev_launch(p->dev, c, s->bound, &own, r, ds);
+    return dev_launch(p->dev, shot->code, s->bound, &own, r, ds);
+}
+
+static struct shot of_original(const struct tune_prover *p, struct str text)
+{
+    return (struct shot){ p->original, text, &p->run };
 }
 
 /* ---- what it left ---- */
-static double number(const uint8_t *p, enum elem e)
-{
-    float f;
-    double d;
-    int64_t i = 0;
-    if (e == ELEM_F32) {
-        memcpy(&f, p, sizeof f);
-        return f;
-    }
-    if (e == ELEM_F64) {
-        memcpy(&d, p, sizeof d);
-        return d;
-    }
-    memcpy(&i, p, elem_size(e));
-    return (double)i;
-}
-
 static enum status keep_all(struct tune_prover *p, struct set *s)
 {
     struct dev_left l;
     for (size_t i = 0; dev_left(p->dev, p->original, s->bound, i, &l); i++) {
-        struct kept k = { l.name, l.arg, NULL, l.n, l.written };
+        const struct arg_spec *a = l.arg < s->spec.nargs ? &s->spec.args[l.arg] : NULL;
+        struct kept k = { .name = l.name, .arg = l.arg, .n = l.n, .written = l.written };
         if (!base_grow((void **)&s->kept, s->nkept, &s->cap, sizeof *s->kept))
             return ST_NOMEM;
         if (l.written && !(k.bytes = base_alloc(l.n ? l.n : 1)))
             return ST_NOMEM;
         if (l.written)
             memcpy(k.bytes, l.bytes, l.n);
+        if (l.written && a && a->atomic && sim_sums_known(p->sums))
+            k.bound = tune_bounds(p->sums, a, l.bytes, l.n);
         s->kept[s->nkept++] = k;
     }
     return ST_OK;
@@ -132,17 +100,16 @@ static uint64_t first_difference(const uint8_t *a, const uint8_t *b, uint64_t n)
     return i;
 }
 
-/* The first element that differs by more than the launch forgives; n: none. */
+/* The first element that differs by more than the launch or float atomics forgive; n: none. */
 static uint64_t first_beyond(const struct arg_spec *a, const struct kept *k, const uint8_t *now)
 {
     uint64_t w = a ? elem_size(a->elem) : 1, i = first_difference(k->bytes, now, k->n) / w;
     if (!a || !(a->tolerance > 0))
         return i;
-    for (; i < k->n / w; i++) {
-        double x = number(k->bytes + i * w, a->elem), y = number(now + i * w, a->elem);
-        if (!tune_within(a, x, y))
+    for (; i < k->n / w; i++)
+        if (!tune_within(a, k->bound ? &k->bound[i] : NULL, tune_element(k->bytes + i * w, a->elem),
+                         tune_element(now + i * w, a->elem)))
             return i;
-    }
     return k->n / w;
 }
 
@@ -156,8 +123,7 @@ static const struct kept *kept_named(const struct set *s, const struct dev_left 
     return NULL; /* a variable that a pass added */
 }
 
-/* Writes the first difference into text; false: there is none. */
-static bool differs(struct tune_prover *p, struct set *s, struct dev_code *c, char *text, size_t room)
+bool prover_differs(struct tune_prover *p, struct set *s, struct dev_code *c, char *text, size_t room)
 {
     struct dev_left l;
     for (size_t i = 0; dev_left(p->dev, c, s->bound, i, &l); i++) {
@@ -178,7 +144,7 @@ static bool differs(struct tune_prover *p, struct set *s, struct dev_code *c, ch
         if (a)
             snprintf(text, room, "%s '%.*s'%s element %llu is %.9g and not %.9g", what, (int)l.name.n,
                      l.name.s, output ? "" : " (not marked output)", (unsigned long long)at,
-                     number(l.bytes + at * w, a->elem), number(k->bytes + at * w, a->elem));
+                     tune_element(l.bytes + at * w, a->elem), tune_element(k->bytes + at * w, a->elem));
         else
             snprintf(text, room, "%s '%.*s' differs in byte %llu", what, (int)l.name.n, l.name.s,
                      (unsigned long long)at);
@@ -213,8 +179,10 @@ static bool draw(struct launch_spec *l, bool varied)
 
 static void set_free(struct tune_prover *p, struct set *s)
 {
-    for (size_t i = 0; i < s->nkept; i++)
+    for (size_t i = 0; i < s->nkept; i++) {
         base_free(s->kept[i].bytes);
+        base_free(s->kept[i].bound);
+    }
     base_free(s->kept);
     if (s->bound)
         dev_unbind(p->dev, s->bound);
@@ -229,7 +197,8 @@ static void set_free(struct tune_prover *p, struct set *s)
 static enum status try_set(struct tune_prover *p, bool varied, struct diags *ds)
 {
     struct set *s = &p->set[1];
-    const struct attack plain = { "", 1, { .nc_snapshot = true, .uniform = true } };
+    const struct attack plain = { 1, { .nc_snapshot = true, .uniform = true } };
+    const struct shot original = of_original(p, STR(""));
     const struct attack *hostile = &attacks[ARRAY_LEN(attacks) - 1];
     struct result r;
     char text[200];
@@ -247,13 +216,14 @@ static enum status try_set(struct tune_prover *p, bool varied, struct diags *ds)
     if (st == ST_OK)
         st = dev_bind(p->dev, s->use, &s->bound, ds);
     if (st == ST_OK)
-        st = launch(p, p->original, &p->run, &plain, VARIED_S, &r, ds);
+        st = prover_launch(p, &original, &plain, VARIED_S, &r, ds);
     if (st != ST_OK || r.status != ST_OK)
         return st;
     st = keep_all(p, s);
     if (st == ST_OK)
-        st = launch(p, p->original, &p->run, hostile, VARIED_S, &r, ds);
-    s->usable = st == ST_OK && r.status == ST_OK && !differs(p, s, p->original, text, sizeof text);
+        st = prover_launch(p, &original, hostile, VARIED_S, &r, ds);
+    s->usable =
+        st == ST_OK && r.status == ST_OK && !prover_differs(p, s, p->original, text, sizeof text);
     return st;
 }
 
@@ -271,52 +241,61 @@ static enum status second_set(struct tune_prover *p)
 }
 
 /* ---- the original ---- */
-static const char *which_sreg(struct tune_prover *p, struct diags *ds)
+static enum status original_again(struct tune_prover *p, const struct attack *a, struct str text,
+                                  struct diags *ds)
 {
-    struct attack order = attacks[1], poison = attacks[1];
+    const struct shot original = of_original(p, text);
     struct result r;
-    char text[200];
-    order.how.poison = false;
-    poison.how.order = ORDER_UP;
-    if (launch(p, p->original, &p->run, &order, 0, &r, ds) == ST_OK &&
-        (r.status != ST_OK || differs(p, &p->set[0], p->original, text, sizeof text)))
-        return "on the order of CTAs and warps";
-    if (launch(p, p->original, &p->run, &poison, 0, &r, ds) == ST_OK &&
-        (r.status != ST_OK || differs(p, &p->set[0], p->original, text, sizeof text)))
-        return "on %smid, %warpid, %gridid, a clock, or memory or registers that nobody wrote";
-    return "on the order of CTAs and warps";
-}
-
-static enum status original_again(struct tune_prover *p, const struct attack *a, struct diags *ds)
-{
-    struct result r;
-    char text[160] = "";
-    enum status st = launch(p, p->original, &p->run, a, 0, &r, ds);
+    char what[160] = "", how[150];
+    enum status st = prover_launch(p, &original, a, 0, &r, ds);
     if (st != ST_OK)
         return st;
     if (r.status != ST_OK)
-        snprintf(text, sizeof text, "%.150s", r.message);
-    else if (!differs(p, &p->set[0], p->original, text, sizeof text))
+        snprintf(what, sizeof what, "%.150s", r.message);
+    else if (!prover_differs(p, &p->set[0], p->original, what, sizeof what))
         return ST_OK;
-    snprintf(p->unproven, sizeof p->unproven, "the original's own result depends %s: %s",
-             which_sreg(p, ds), text);
+    prover_which(p, &original, a, how, sizeof how);
+    snprintf(p->unproven, sizeof p->unproven, "the original itself has another result%s: %s", how, what);
     return ST_OK;
 }
 
 static enum status original_first(struct tune_prover *p, struct diags *ds)
 {
+    const struct shot original = of_original(p, STR(""));
     struct result r;
-    enum status st = launch(p, p->original, &p->run, &attacks[0], 0, &r, ds);
+    enum status st = prover_launch(p, &original, &attacks[0], 0, &r, ds);
     /* an original that parts where it says .uni: the check says nothing */
     if (st == ST_OK && r.status != ST_OK && r.status != ST_REFUSED) {
         p->uniform = false;
-        st = launch(p, p->original, &p->run, &attacks[0], 0, &r, ds);
+        st = prover_launch(p, &original, &attacks[0], 0, &r, ds);
     }
     if (st == ST_OK && r.status == ST_REFUSED)
         return ST_REFUSED;
     if (st == ST_OK && r.status != ST_OK)
         snprintf(p->unproven, sizeof p->unproven, "the original does not run: %.200s", r.message);
     return st == ST_OK && r.status == ST_OK ? keep_all(p, &p->set[0]) : st;
+}
+
+/* As hostile as the rewrite's launches will be. */
+static enum status original_hostile(struct tune_prover *p, struct str text, struct diags *ds)
+{
+    enum status st = ST_OK;
+    for (size_t i = 1; st == ST_OK && i < ARRAY_LEN(attacks) && !p->unproven[0]; i++) {
+        if (attacks[i].set)
+            st = second_set(p);
+        struct attack a = attack_at(p, i);
+        if (st == ST_OK && !a.set)
+            st = original_again(p, &a, text, ds);
+    }
+    return st;
+}
+
+static bool any_atomic(const struct launch_spec *l)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->nargs; i++)
+        any |= l->args[i].atomic;
+    return any;
 }
 
 enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *spec,
@@ -338,14 +317,15 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
     p->set[0].spec = *spec;
     p->set[0].use = data;
     p->set[0].usable = true;
-    enum status st = dev_load(dev, path, original->text, p->kernel, 0, &p->original, ds);
+    enum status st = any_atomic(spec) && !(p->sums = sim_sums_new()) ? ST_NOMEM : ST_OK;
+    if (st == ST_OK)
+        st = dev_load(dev, path, original->text, p->kernel, 0, &p->original, ds);
     if (st == ST_OK)
         st = dev_bind(dev, data, &p->set[0].bound, ds);
     if (st == ST_OK)
         st = original_first(p, ds);
-    for (size_t i = 1; st == ST_OK && level == TUNE_FULL && i < ARRAY_LEN(attacks) && !p->unproven[0];
-         i++)
-        st = attacks[i].set ? second_set(p) : original_again(p, &attacks[i], ds);
+    if (st == ST_OK && level == TUNE_FULL)
+        st = original_hostile(p, original->text, ds);
     if (st != ST_OK) {
         tune_prover_close(p);
         *out = NULL;
@@ -354,21 +334,47 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
 }
 
 /* ---- the rewrite ---- */
-static enum status attack(struct tune_prover *p, struct dev_code *c, const struct dev_run *run,
-                          const struct attack *a, struct tune_proof *out, struct diags *ds)
+static enum status attack(struct tune_prover *p, const struct shot *shot, const struct attack *a,
+                          struct tune_proof *out, struct diags *ds)
 {
     struct result r;
-    char text[180] = "";
-    enum status st = launch(p, c, run, a, 0, &r, ds);
+    char text[180] = "", how[150];
+    enum status st = prover_launch(p, shot, a, 0, &r, ds);
     if (st != ST_OK)
         return st;
     if (r.status != ST_OK)
         snprintf(text, sizeof text, "%.170s", r.message[0] ? r.message : status_text(r.status));
-    else if (!differs(p, &p->set[a->set], c, text, sizeof text))
+    else if (!prover_differs(p, &p->set[a->set], shot->code, text, sizeof text))
         return ST_OK;
+    prover_which(p, shot, a, how, sizeof how);
     out->verdict = PROOF_BROKEN;
-    snprintf(out->message, sizeof out->message, "%s%s", text, a->name);
+    snprintf(out->message, sizeof out->message, "%s%s", text, how);
     return ST_OK;
+}
+
+static void leave_out(struct tune_proof *out, const char *what, struct str name, const char *why)
+{
+    uint32_t i = out->nleft_out < TUNE_LEFT_OUT ? out->nleft_out++ : TUNE_LEFT_OUT - 1;
+    snprintf(out->left_out[i], sizeof out->left_out[i], "%s%.*s%s", what,
+             (int)(name.n < 60 ? name.n : 60), name.s, why);
+}
+
+static bool says(struct str text, const char *word)
+{
+    return memmem(text.s, text.n, word, strlen(word));
+}
+
+/* What was written, and is compared with nothing. */
+static void tell_left_out(struct tune_prover *p, const struct shot *shot, struct tune_proof *out)
+{
+    struct dev_left l;
+    for (size_t i = 0; shot->code && dev_left(p->dev, shot->code, p->set[0].bound, i, &l); i++)
+        if (l.written && !kept_named(&p->set[0], &l, i))
+            leave_out(out, "variable '", l.name, "' (a pass added it)");
+    if (says(shot->text, "vprintf"))
+        leave_out(out, "what printf prints", STR(""), "");
+    if (says(shot->text, "malloc"))
+        leave_out(out, "memory from malloc", STR(""), "");
 }
 
 static void tell_compared(const struct tune_prover *p, struct tune_proof *out)
@@ -393,13 +399,16 @@ enum status tune_prover_check(struct tune_prover *p, const struct tune_text *rew
         return ST_OK;
     }
     enum status st = dev_load(p->dev, p->path, rewritten->text, p->kernel, 0, &c, ds);
+    const struct shot shot = { c, rewritten->text, rewritten->run };
     size_t n = p->level == TUNE_FULL ? ARRAY_LEN(attacks) : 1;
-    for (size_t i = 0; st == ST_OK && i < n && out->verdict != PROOF_BROKEN; i++)
-        if (p->set[attacks[i].set].usable)
-            st = attack(p, c, rewritten->run, &attacks[i], out, ds);
+    for (size_t i = 0; st == ST_OK && i < n && out->verdict != PROOF_BROKEN; i++) {
+        struct attack a = attack_at(p, i);
+        st = attack(p, &shot, &a, out, ds);
+    }
     if (st == ST_OK && out->verdict != PROOF_BROKEN)
         out->verdict = PROOF_HOLDS;
     tell_compared(p, out);
+    tell_left_out(p, &shot, out);
     if (c)
         dev_unload(p->dev, c);
     return st;
@@ -409,7 +418,7 @@ void tune_prover_close(struct tune_prover *p)
 {
     if (!p)
         return;
-    for (size_t i = SETS; i--;)
+    for (size_t i = PROVER_SETS; i--;)
         set_free(p, &p->set[i]);
     if (p->original)
         dev_unload(p->dev, p->original);

@@ -9,8 +9,10 @@
 #include "engine/tune/tune.h"
 #include "engine/tune/tune_int.h"
 
-/* relative to each element alone; what a sum of some thousand floats loses by its order, with a margin
- */
+#include <string.h>
+
+/* Relative to each element alone: what a sum of some thousand floats loses by its order, with a margin.
+ * For devices that count no sums; and the most that a value made of sums may differ by (bounds.c). */
 #define ATOMIC_TOLERANCE 1e-4
 
 static bool is_float(enum ptx_type t)
@@ -21,8 +23,8 @@ static bool is_float(enum ptx_type t)
 
 static bool adds_floats(const struct ptx_inst *in)
 {
-    return (in->op == PTX_OP_ATOM || in->op == PTX_OP_RED) && in->ntypes &&
-           is_float((enum ptx_type)in->type[0]);
+    bool atomic = in->op == PTX_OP_ATOM || in->op == PTX_OP_RED || in->op == PTX_OP_CP_REDUCE_ASYNC_BULK;
+    return atomic && in->ntypes && is_float((enum ptx_type)in->type[0]) && ptx_has_mod(in, PTX_MOD_ADD);
 }
 
 static bool reads_clock(const struct ptx_inst *in)
@@ -91,7 +93,7 @@ struct reach {
     const struct ptx_func *f;
     uint64_t *root;
     bool *sum;
-    uint64_t reached;
+    uint64_t reached, derived; /* by any way; by what is stored there */
     bool apart /* shared or local memory holds sums */, any, moved;
 };
 
@@ -151,10 +153,10 @@ static uint64_t target(uint64_t root)
 static void reach_inst(struct reach *r, const struct ptx_inst *in)
 {
     uint64_t root = 0, address = 0;
-    bool sum = false, where = false,
-         writes = in->op == PTX_OP_ST || in->op == PTX_OP_ATOM || in->op == PTX_OP_RED;
-    unsigned first = in->op == PTX_OP_ST || in->op == PTX_OP_RED ? 0 : 1,
-             at = in->op == PTX_OP_ST || in->op == PTX_OP_RED ? 0 : 1;
+    bool sum = false, where = false, bulk = in->op == PTX_OP_CP_REDUCE_ASYNC_BULK,
+         blind = in->op == PTX_OP_ST || in->op == PTX_OP_RED || bulk, /* returns nothing */
+        writes = blind || in->op == PTX_OP_ATOM;
+    unsigned first = blind ? 0 : 1, at = first;
     for (unsigned k = first; k < in->nopnds; k++)
         operand_reads(r, &in->opnds[k], &root, &sum);
     if (in->guarded)
@@ -162,11 +164,14 @@ static void reach_inst(struct reach *r, const struct ptx_inst *in)
     r->any |= in->op == PTX_OP_CALL || (in->op == PTX_OP_BRA && sum);
     if (at < in->nopnds)
         operand_reads(r, &in->opnds[at], &address, &where);
+    sum = sum || (bulk && r->apart);
     if (writes && keeps_apart(in))
         note_sum(r, &r->apart, sum || adds_floats(in));
     else if (writes && (sum || adds_floats(in)))
         note_root(r, &r->reached, target(address));
-    if (in->op == PTX_OP_ST || in->op == PTX_OP_RED || !in->nopnds)
+    if (writes && sum && !keeps_apart(in))
+        note_root(r, &r->derived, target(address));
+    if (blind || !in->nopnds)
         return;
     if (in->op == PTX_OP_LD && in->space == PTX_SPACE_PARAM)
         operand_gets(r, &in->opnds[0], param_root(r, in), false);
@@ -183,8 +188,9 @@ static void reach_inst(struct reach *r, const struct ptx_inst *in)
 }
 
 /* Bit i: parameter i. All of them where not everything can be followed. */
-static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_spec *l)
+static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_spec *l, uint64_t *derived)
 {
+    *derived = ROOT_ANY;
     const struct ptx_func *f = l->kernel ? ptx_find_func(m, str_of(l->kernel)) : NULL;
     if (!f || l->nbefore)
         return ROOT_ANY;
@@ -199,6 +205,7 @@ static uint64_t atomics_reach(const struct ptx_module *m, const struct launch_sp
     } while (r.moved && !r.any);
     base_free(r.root);
     base_free(r.sum);
+    *derived = r.any ? ROOT_ANY : r.derived;
     return r.any ? ROOT_ANY : r.reached;
 }
 
@@ -207,21 +214,31 @@ static bool float_elements(enum elem e)
     return e == ELEM_F16 || e == ELEM_F32 || e == ELEM_F64;
 }
 
+/* Is buffer i, by its own parameter or by one that is the same, among these? */
+static bool among(const struct launch_spec *l, size_t i, uint64_t mask)
+{
+    bool is = i >= 63 || mask >> i & 1;
+    for (size_t k = 0; !is && k < l->nargs; k++)
+        is = l->args[k].same_as && l->args[i].name && !strcmp(l->args[k].same_as, l->args[i].name) &&
+             (k >= 63 || mask >> k & 1);
+    return is;
+}
+
 unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l)
 {
     unsigned n = 0;
     if (!launch_adds_floats(m, l))
         return 0;
-    uint64_t reached = atomics_reach(m, l);
+    uint64_t derived, reached = atomics_reach(m, l, &derived);
     for (size_t i = 0; i < l->nargs; i++) {
         struct arg_spec *a = &l->args[i];
-        if (!a->output || a->kind != ARG_BUFFER || !float_elements(a->elem) || a->tolerance > 0)
-            continue;
-        if (i < 63 && !(reached >> i & 1))
+        if (a->kind != ARG_BUFFER || !float_elements(a->elem) || a->tolerance > 0 ||
+            !among(l, i, reached))
             continue;
         a->tolerance = ATOMIC_TOLERANCE;
         a->atomic = true;
-        n++;
+        a->derived = among(l, i, derived);
+        n += a->output;
     }
     return n;
 }

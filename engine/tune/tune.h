@@ -110,11 +110,12 @@ enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void 
                             struct diags *ds);
 
 /* Float atomics in a launch's kernel, in functions where that calls any, or in the launches before it:
- * outputs of floats that state no tolerance get one (1e-4 of each element's own magnitude). Returns how
+ * buffers of floats that they reach and that state no tolerance get one (1e-4 of each element's own
+ * magnitude; where a simulated device of this process counts the sums, their own bound). Returns how
  * many did. */
-#define TUNE_TOLERATED                                                                                \
-    "float atomics add in any order: outputs without a stated tolerance are compared within 1e-4 of " \
-    "each element's own magnitude, not bit by bit"
+#define TUNE_TOLERATED                                                                              \
+    "float atomics add in any order: what they reach is compared within what the order can change " \
+    "(terms * eps * sum of magnitudes of each element; 1e-4 of it on a device that counts no sums)"
 unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
 
 #endif

@@ -5,11 +5,13 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
+#include "engine/rec/elem.h"
 #include "engine/rec/result.h"
 #include "engine/tune/sweep.h"
 #include "engine/tune/tune.h"
 
 struct arg_spec;
+struct sim_sums;
 struct tune_prover;
 
 struct ana_kernel;
@@ -46,6 +48,7 @@ struct tune_bench {
     struct result original;
     /* what the original wrote where a tolerance is stated (expected.c) */
     struct tune_expected *expected;
+    struct sim_sums *sums;      /* of the original's float atomics, while it is opened */
     struct tune_prover *prover; /* prove.c; NULL: nothing was to be proven yet */
     enum tune_level prover_level;
     unsigned launches;     /* configurations launched so far */
@@ -83,16 +86,25 @@ struct tune_expected {
     struct expected_arg {
         uint8_t *bytes;
         uint64_t at;
+        float *bound; /* of float atomics, absolute, of each element; NULL: not known */
     } arg[];
 };
 /* expected.c: keeps what the original has just written, where the launch states a tolerance; compares
  * what is there now with it. */
-enum status tune_keep_expected(struct tune_bench *b, struct diags *ds);
+enum status tune_keep_expected(struct tune_bench *b, const struct sim_sums *sums, struct diags *ds);
 enum status tune_compare_expected(struct tune_bench *b, size_t arg, bool *ok, struct diags *ds);
 void tune_free_expected(struct tune_bench *b);
 /* Whether an element may differ so much: |x-y| <= tolerance * max(|x|,|y|), where the user stated it
- * with 1 for a smaller maximum. NaN equals NaN. */
-bool tune_within(const struct arg_spec *arg, double x, double y);
+ * with 1 for a smaller maximum. Where float atomics reach it and `bound` is known: |x-y| <= *bound. NaN
+ * equals NaN. */
+bool tune_within(const struct arg_spec *arg, const float *bound, double x, double y);
+/* An element as a number; integers may round. */
+double tune_element(const uint8_t *p, enum elem e);
+/* bounds.c: for each element of a buffer that held `bytes` (n of them, where they lay during the
+ * launch); owned; NULL: out of memory. */
+float *tune_bounds(const struct sim_sums *s, const struct arg_spec *a, const uint8_t *bytes, uint64_t n);
+enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *b,
+                            const struct sim_sums *s, const struct launch_spec *l, float **bound);
 /* resolve_auto.c: knobs whose value a launch finds (--pi vote, --agents vote, --softcache auto) are
  * replaced in *o by what was found; *voted: the elected π or number of agents, else as it is; said: how,
  * one sentence each. */

@@ -1,6 +1,7 @@
 /* Acceptance runs: texts that are wrong in one respect only, fed to the prover beside the original. */
 #include "tests/unit/tune_support.h"
 
+#include "engine/sim/sums.h"
 #include "engine/tune/prove.h"
 #include "engine/tune/tune_int.h"
 
@@ -146,16 +147,118 @@ static void test_uni_is_asserted(void **state)
 static void test_smid_is_poisoned(void **state)
 {
     (void)state;
-    expect(PLAIN(""), PLAIN(SM_PART), PROOF_HOLDS, PROOF_BROKEN, "other special registers");
+    expect(PLAIN(""), PLAIN(SM_PART), PROOF_HOLDS, PROOF_BROKEN,
+           "with another value of %smid (line 11: mov.u32 %r6, %smid)");
     expect(PLAIN(SM_PART), PLAIN(SM_PART), PROOF_HOLDS, PROOF_NONE,
-           "the original's own result depends on %smid");
+           "the original itself has another result with another value of %smid (line 11: ");
+}
+
+/* The value as it is on this device is taken away: 0 there, and not 0 with another one. */
+static void test_each_register_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sreg, *is;
+    } row[] = { { "%nsmid", "132" },
+                { "%nwarpid", "64" },
+                { "%total_smem_size", "0" },
+                { "%aggr_smem_size", "0" },
+                { "%pm3", "0" },
+                { "%warpid", NULL },
+                { "%gridid", "1" },
+                { "%current_graph_exec", "0" } };
+    for (size_t i = 0; i < ARRAY_LEN(row); i++) {
+        char body[300], text[2000], says[100];
+        bool wide = !strcmp(row[i].sreg, "%gridid") || strstr(row[i].sreg, "graph");
+        if (wide)
+            snprintf(body, sizeof body,
+                     "  mov.u64 %%d9, %s; cvt.u32.u64 %%r6, %%d9; sub.u32 %%r6, %%r6, %s; add.u32 %%r5, "
+                     "%%r5, %%r6;\n",
+                     row[i].sreg, row[i].is);
+        else if (row[i].is)
+            snprintf(body, sizeof body,
+                     "  mov.u32 %%r6, %s; sub.u32 %%r6, %%r6, %s; add.u32 %%r5, %%r5, %%r6;\n",
+                     row[i].sreg, row[i].is);
+        else /* warp 0 of a CTA lies in an even place here */
+            snprintf(
+                body, sizeof body,
+                "  mov.u32 %%r6, %s; shr.u32 %%r7, %%r3, 5; xor.b32 %%r6, %%r6, %%r7; and.b32 %%r6, "
+                "%%r6, 1; add.u32 %%r5, %%r5, %%r6;\n",
+                row[i].sreg);
+        snprintf(text, sizeof text,
+                 "%s%s  ld.global.u32 %%r5, [%%d5];\n%s  st.global.u32 [%%d7], %%r5;\n  ret;\n}\n",
+                 ".version 8.3\n.target sm_90\n.address_size 64\n", ENTRY, body);
+        snprintf(says, sizeof says, "%s", row[i].sreg);
+        expect(PLAIN(""), text, PROOF_HOLDS, PROOF_BROKEN, says);
+    }
+}
+
+/* Two registers: both are told. */
+static void test_two_registers_are_both_named(void **state)
+{
+    (void)state;
+    const char *two =
+        PLAIN(SM_PART "  mov.u32 %r8, %nsmid; sub.u32 %r8, %r8, 132; add.u32 %r5, %r5, %r8;\n");
+    expect(PLAIN(""), two, PROOF_HOLDS, PROOF_BROKEN,
+           "%smid (line 11: mov.u32 %r6, %smid), and with another value of %nsmid (line 12");
+}
+
+/* What the launch says of dynamic shared memory is so, unless a pass changed it. */
+static void test_dynamic_shared_memory_is_poisoned_where_it_changed(void **state)
+{
+    (void)state;
+    const char *reads =
+        PLAIN("  mov.u32 %r6, %dynamic_smem_size; and.b32 %r6, %r6, 256; add.u32 %r5, %r5, %r6;\n");
+    struct bench t;
+    bench_open(&t);
+    struct dev_run was = dev_run_default(), is;
+    struct tune_prover *p = NULL;
+    struct tune_proof proof;
+    was.grid = t.launch.grid;
+    was.block = t.launch.block;
+    is = was;
+    is.shared = 1024;
+    struct tune_text original = { str_of(reads), &was }, same = { str_of(reads), &was },
+                     more = { str_of(reads), &is };
+    assert_status_ok(
+        tune_prover_open(t.dev, "k.ptx", &t.launch, &t.data, &original, TUNE_FULL, NULL, &p, &t.ds),
+        &t.ds);
+    assert_status_ok(tune_prover_check(p, &same, &proof, &t.ds), &t.ds);
+    assert_int_equal(proof.verdict, PROOF_HOLDS);
+    assert_status_ok(tune_prover_check(p, &more, &proof, &t.ds), &t.ds);
+    assert_int_equal(proof.verdict, PROOF_BROKEN);
+    assert_non_null(strstr(proof.message, "%dynamic_smem_size"));
+    tune_prover_close(p);
+    bench_shut(&t);
+}
+
+/* A variable that the rewrite alone has is no result of the original's: it is named. */
+static void test_what_is_not_compared_is_named(void **state)
+{
+    (void)state;
+    const char *own =
+        HEAD ".global .align 4 .u32 mine;\n" ENTRY "  ld.global.u32 %r5, [%d5]; st.global.u32 [mine], "
+             "%r4;\n  st.global.u32 [%d7], %r5;\n  ret;\n}\n";
+    struct bench t;
+    bench_open(&t);
+    struct tune_proof p = prove(&t, PLAIN(""), own, TUNE_QUICK);
+    struct buf text = { 0 };
+    tune_proof_text(&p, &text);
+    assert_int_equal(p.verdict, PROOF_HOLDS);
+    assert_int_equal(p.nleft_out, 1);
+    assert_string_equal(p.left_out[0], "variable 'mine' (a pass added it)");
+    assert_string_equal(text.s, "equal (quick); not compared: variable 'mine' (a pass added it)");
+    p = prove(&t, PLAIN(""), PLAIN(""), TUNE_QUICK);
+    assert_int_equal(p.nleft_out, 0);
+    buf_free(&text);
+    bench_shut(&t);
 }
 
 static void test_a_register_nobody_wrote_is_poisoned(void **state)
 {
     (void)state;
     expect(PLAIN(""), PLAIN("  add.u32 %r5, %r5, %r19;\n"), PROOF_HOLDS, PROOF_BROKEN,
-           "memory that is not zero");
+           "through registers that nobody wrote (line 11: add.u32 %r5, %r5, %r19)");
 }
 
 static void test_shared_memory_nobody_wrote_is_poisoned(void **state)
@@ -163,7 +266,7 @@ static void test_shared_memory_nobody_wrote_is_poisoned(void **state)
     (void)state;
     const char *zero = SHARED("  bar.sync 0;\n", "  mov.u32 %r5, 0; st.shared.u32 [%r10], %r5;\n"),
                *none = SHARED("  bar.sync 0;\n", "");
-    expect(zero, none, PROOF_HOLDS, PROOF_BROKEN, "memory that is not zero");
+    expect(zero, none, PROOF_HOLDS, PROOF_BROKEN, "through shared or local memory that nobody wrote");
 }
 
 static void test_a_lost_barrier_shows_in_another_order(void **state)
@@ -178,7 +281,7 @@ static void test_an_original_that_races_is_said_to(void **state)
 {
     (void)state;
     const char *last = HEAD ENTRY "  st.global.u32 [%d3], %r1;\n  ret;\n}\n";
-    expect(last, last, PROOF_HOLDS, PROOF_NONE, "depends on the order of CTAs");
+    expect(last, last, PROOF_HOLDS, PROOF_NONE, "another result with CTAs and warps in reverse order");
 }
 
 static void test_a_second_data_set_is_drawn(void **state)
@@ -275,18 +378,31 @@ static void test_each_element_has_its_own_tolerance(void **state)
     (void)state;
     struct arg_spec ours = { .kind = ARG_BUFFER, .elem = ELEM_F32, .tolerance = 1e-4, .atomic = true },
                     stated = { .kind = ARG_BUFFER, .elem = ELEM_F32, .tolerance = 1e-4 };
-    assert_true(tune_within(&ours, 1e8, 1e8 + 8));
-    assert_true(!tune_within(&ours, 1e8, 1.001e8));
-    assert_true(tune_within(&ours, 1e-6, 1.00001e-6));
-    assert_true(!tune_within(&ours, 1e-6, 1.1e-6));
-    assert_true(!tune_within(&ours, 0, 1e-9));
-    assert_true(tune_within(&ours, NAN, NAN));
-    assert_true(!tune_within(&ours, NAN, 1));
-    assert_true(!tune_within(&ours, INFINITY, 1));
-    assert_true(tune_within(&stated, 1e-6, 1.1e-6));
+    assert_true(tune_within(&ours, NULL, 1e8, 1e8 + 8));
+    assert_true(!tune_within(&ours, NULL, 1e8, 1.001e8));
+    assert_true(tune_within(&ours, NULL, 1e-6, 1.00001e-6));
+    assert_true(!tune_within(&ours, NULL, 1e-6, 1.1e-6));
+    assert_true(!tune_within(&ours, NULL, 0, 1e-9));
+    assert_true(tune_within(&ours, NULL, NAN, NAN));
+    assert_true(!tune_within(&ours, NULL, NAN, 1));
+    assert_true(!tune_within(&ours, NULL, INFINITY, 1));
+    assert_true(tune_within(&stated, NULL, 1e-6, 1.1e-6));
 }
 
-/* 1e8 summed into element 0, so many millionths into element 1 */
+/* ---- what the order of float atomics can change ---- */
+static struct tune_proof prove_floats(const char *original, const char *rewritten, bool derived)
+{
+    struct bench t;
+    bench_open(&t);
+    t.args[2].elem = ELEM_F32;
+    t.args[2].tolerance = 1e-4;
+    t.args[2].atomic = true;
+    t.args[2].derived = derived;
+    struct tune_proof p = prove(&t, original, rewritten, TUNE_FULL);
+    bench_shut(&t);
+    return p;
+}
+/* 1e8 summed into element 0, so many millionths into element 1: 512 threads */
 #define SUMS(small)                                                                       \
     HEAD ENTRY "  .reg .f32 %f<9>;\n  mov.f32 %f1, 0f4CBEBC20; mov.f32 %f2, " small ";\n" \
                "  ld.param.u64 %d9, [out];\n"                                             \
@@ -294,16 +410,90 @@ static void test_each_element_has_its_own_tolerance(void **state)
 static void test_a_small_wrong_sum_beside_a_large_one_is_told(void **state)
 {
     (void)state;
-    struct bench t;
-    bench_open(&t);
-    t.args[2].elem = ELEM_F32;
-    t.args[2].tolerance = 1e-4;
-    t.args[2].atomic = true;
-    struct tune_proof p = prove(&t, SUMS("0f358637BD"), SUMS("0f358637BE"), TUNE_FULL);
-    assert_int_equal(p.verdict, PROOF_HOLDS);
-    p = prove(&t, SUMS("0f358637BD"), SUMS("0f35C637BD"), TUNE_FULL);
+    assert_int_equal(prove_floats(SUMS("0f358637BD"), SUMS("0f358637BE"), false).verdict, PROOF_HOLDS);
+    assert_int_equal(prove_floats(SUMS("0f358637BD"), SUMS("0f35C637BD"), false).verdict, PROOF_BROKEN);
+}
+
+/* One thread alone adds, so a sum of one term: an error of 5e-5 hides below 1e-4, and no order makes it.
+ */
+#define ONE(value)                                                                        \
+    HEAD ENTRY "  .reg .f32 %f<9>;\n  mov.f32 %f1, " value "; setp.ne.u32 %p1, %r4, 0;\n" \
+               "  ld.param.u64 %d9, [out];\n  @!%p1 red.global.add.f32 [%d9], %f1;\n  ret;\n}\n"
+static void test_an_error_below_1e_4_that_no_order_makes_is_told(void **state)
+{
+    (void)state;
+    struct tune_proof p = prove_floats(ONE("0f3F800000"), ONE("0f3F8001A3"), false); /* 1.00005 */
     assert_int_equal(p.verdict, PROOF_BROKEN);
-    bench_shut(&t);
+    assert_non_null(strstr(p.message, "element 0"));
+    assert_int_equal(prove_floats(ONE("0f3F800000"), ONE("0f3F800001"), false).verdict, PROOF_HOLDS);
+}
+
+/* Element 0 gets every thread's number with either sign, so the exact sum is 0: the order decides the
+ * bits, far beyond 1e-4 of the sum itself. The rewrite adds in another order. */
+#define CANCEL(which)                                                                                   \
+    HEAD ENTRY "  .reg .f32 %f<9>;\n  " which                                                           \
+               "\n  cvt.rn.f32.u32 %f1, %r4; mul.f32 %f1, %f1, 0f3DCCCCCD;\n"                           \
+               "  ex2.approx.f32 %f3, 0f3F800000; fma.rn.f32 %f1, %f1, %f1, %f3;\n"                     \
+               "  shr.u32 %r9, %r4, 8; setp.ne.u32 %p1, %r9, 0; and.b32 %r8, %r4, 255; cvt.rn.f32.u32 " \
+               "%f2, %r8; mul.f32 %f2, %f2, 0f3DCCCCCD; fma.rn.f32 %f2, %f2, %f2, %f3;\n"               \
+               "  @%p1 neg.f32 %f2, %f2;\n  ld.param.u64 %d9, [out];\n"                                 \
+               "  red.global.add.f32 [%d9], %f2;\n  ret;\n}\n"
+static void test_cancellation_is_forgiven(void **state)
+{
+    (void)state;
+    struct tune_proof p = prove_floats(CANCEL(""), CANCEL("xor.b32 %r4, %r4, 173;"), false);
+    if (p.verdict != PROOF_HOLDS)
+        print_message("%s\n", p.message);
+    assert_int_equal(p.verdict, PROOF_HOLDS);
+}
+
+/* What no atomic adds to, in the same buffer, has the original's bits. */
+#define BESIDE(value)                                                                     \
+    HEAD ENTRY "  .reg .f32 %f<9>;\n  mov.f32 %f1, 0f3F800000; mov.f32 %f2, " value ";\n" \
+               "  ld.param.u64 %d9, [out];\n  red.global.add.f32 [%d9], %f1;\n"           \
+               "  st.global.f32 [%d9+4], %f2;\n  ret;\n}\n"
+static void test_what_no_atomic_adds_to_is_bit_equal(void **state)
+{
+    (void)state;
+    assert_int_equal(prove_floats(BESIDE("0f3F800000"), BESIDE("0f3F800000"), false).verdict,
+                     PROOF_HOLDS);
+    assert_int_equal(prove_floats(BESIDE("0f3F800000"), BESIDE("0f3F800001"), false).verdict,
+                     PROOF_BROKEN);
+}
+
+static void test_bounds_of_sums(void **state)
+{
+    (void)state;
+    struct sim_sums *s = sim_sums_new();
+    float cell[4] = { 0 }, one = 1, big = -1000;
+    uint32_t bits, old = 0;
+    double terms;
+    assert_false(sim_sums_known(s));
+    sim_sums_begin(s);
+    assert_true(sim_sums_known(s));
+    assert_true(sim_sums_bound(s, &cell[0], &terms) < 0);
+    memcpy(&bits, &one, 4);
+    for (int i = 0; i < 1000; i++)
+        sim_sums_add(s, &cell[0], PTX_T_F32, old, bits, true);
+    double b = sim_sums_bound(s, &cell[0], &terms);
+    assert_int_equal((int)terms, 1000);
+    assert_true(b >= 1000 * 0x1p-23 * 1000 && b < 1.001 * 1000 * 0x1p-23 * 1000);
+    memcpy(&bits, &big, 4);
+    sim_sums_add(s, &cell[1], PTX_T_F32, old, bits, true);
+    b = sim_sums_bound(s, &cell[1], &terms);
+    assert_true(b >= 1000 * 0x1p-23 && b < 1.001 * 1000 * 0x1p-23);
+    assert_true(sim_sums_bound(s, &cell[2], &terms) < 0);
+    assert_true(sim_sums_shared(s) == 0);
+    sim_sums_add(s, &cell[3], PTX_T_F32, old, bits, false);
+    sim_sums_cta(s);
+    assert_true(sim_sums_shared(s) >= 1000 * 0x1p-23);
+    assert_true(sim_sums_bound(s, &cell[3], &terms) < 0);
+    /* both halves of an x2 */
+    sim_sums_add(s, &cell[2], PTX_T_F16X2, 0, 0x3c003c00, true);
+    assert_true(sim_sums_bound(s, (uint8_t *)&cell[2] + 2, &terms) > 0);
+    sim_sums_begin(s);
+    assert_true(sim_sums_bound(s, &cell[0], &terms) < 0);
+    sim_sums_free(s);
 }
 
 int main(void)
@@ -314,6 +504,14 @@ int main(void)
         cmocka_unit_test(test_nc_of_a_buffer_that_stays_holds),
         cmocka_unit_test(test_uni_is_asserted),
         cmocka_unit_test(test_smid_is_poisoned),
+        cmocka_unit_test(test_each_register_is_named),
+        cmocka_unit_test(test_two_registers_are_both_named),
+        cmocka_unit_test(test_dynamic_shared_memory_is_poisoned_where_it_changed),
+        cmocka_unit_test(test_what_is_not_compared_is_named),
+        cmocka_unit_test(test_an_error_below_1e_4_that_no_order_makes_is_told),
+        cmocka_unit_test(test_cancellation_is_forgiven),
+        cmocka_unit_test(test_what_no_atomic_adds_to_is_bit_equal),
+        cmocka_unit_test(test_bounds_of_sums),
         cmocka_unit_test(test_a_register_nobody_wrote_is_poisoned),
         cmocka_unit_test(test_shared_memory_nobody_wrote_is_poisoned),
         cmocka_unit_test(test_a_lost_barrier_shows_in_another_order),

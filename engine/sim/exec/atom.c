@@ -10,6 +10,7 @@
 #include "engine/sim/exec/lanes/soft.h"
 #include "engine/sim/exec/slots.h"
 #include "engine/sim/sim_int.h"
+#include "engine/sim/sums.h"
 
 #include <string.h>
 
@@ -102,6 +103,22 @@ uint64_t exec_atom_apply(const struct exec_atom *x, void *p, uint64_t v, uint64_
     return old;
 }
 
+void exec_atom_sum(struct sim_sums *s, const struct exec_atom *x, const void *at, uint64_t old,
+                   uint64_t v, bool global)
+{
+    if (x->op != ATOM_ADD)
+        return;
+    switch (x->type) {
+    case PTX_T_F64:
+    case PTX_T_F32:
+    case PTX_T_F16:
+    case PTX_T_BF16:
+    case PTX_T_F16X2:
+    case PTX_T_BF16X2: sim_sums_add(s, at, x->type, old, v, global); break;
+    default: break;
+    }
+}
+
 void exec_atom(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
 {
     const struct exec_atom *x = in->x;
@@ -119,6 +136,8 @@ void exec_atom(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
                                                  : exec_atom_apply(x, at, cmp, v, global))
                                          : (many ? atom_shared_host(x, at, v, 0, global)
                                                  : exec_atom_apply(x, at, v, 0, global));
+        if (w->x->sums)
+            exec_atom_sum(w->x->sums, x, at, old, v, global);
         if (x->returns)
             lane_write(w, x->dst[k], i, x->reg_bytes, old);
     }

@@ -30,6 +30,10 @@ exec_fn exec_ld_param, exec_ld_wide, exec_st_wide, exec_prefetch;
 exec_fn exec_atom, exec_atom_wide;
 /* One element at p becomes x->op(it, v); returns what it was. global: as global memory does (.f32
  * flushes). */
+struct sim_sums;
+/* A float addition, beside it; others are none. old: what was there. */
+void exec_atom_sum(struct sim_sums *s, const struct exec_atom *x, const void *at, uint64_t old,
+                   uint64_t v, bool global);
 uint64_t exec_atom_apply(const struct exec_atom *x, void *p, uint64_t v, uint64_t cmp, bool global);
 /* async.c */
 exec_fn exec_cp_async, exec_mbar;

@@ -40,9 +40,11 @@ void exec_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
         for (unsigned k = 0; k < x->n; k++) {
             uint64_t v = lane_read(w, x->src[k], i, x->reg_bytes[k]);
             uint8_t *at = (uint8_t *)(uintptr_t)p[i] + k * in->bytes;
-            if (x->reduces)
-                exec_atom_apply(&x->atom, at, v, 0, false);
-            else
+            if (x->reduces) {
+                uint64_t old = exec_atom_apply(&x->atom, at, v, 0, false);
+                if (w->x->sums)
+                    exec_atom_sum(w->x->sums, &x->atom, at, old, v, false);
+            } else
                 memcpy(at, &v, in->bytes);
         }
         if (!exec_mbar_tx(w, in, i, bar, (uint32_t)in->bytes * x->n))
@@ -50,8 +52,8 @@ void exec_async(struct exec_warp *w, const struct exec_inst *in, uint32_t mask)
     }
 }
 
-static void bulk_chunk(const struct exec_bulk *x, uint8_t *to, const uint8_t *from, uint64_t n,
-                       bool global)
+static void bulk_chunk(struct sim_sums *sums, const struct exec_bulk *x, uint8_t *to,
+                       const uint8_t *from, uint64_t n, bool global)
 {
     if (!x->reduces) {
         memmove(to, from, n);
@@ -60,7 +62,9 @@ static void bulk_chunk(const struct exec_bulk *x, uint8_t *to, const uint8_t *fr
     for (uint64_t k = 0; k < n; k += x->atom.bytes) {
         uint64_t v = 0;
         memcpy(&v, from + k, x->atom.bytes);
-        exec_atom_apply(&x->atom, to + k, v, 0, global);
+        uint64_t old = exec_atom_apply(&x->atom, to + k, v, 0, global);
+        if (sums)
+            exec_atom_sum(sums, &x->atom, to + k, old, v, global);
     }
 }
 
@@ -104,7 +108,7 @@ static bool bulk_copy(struct exec_warp *w, const struct exec_inst *in, const str
             (uint64_t)(plast - p) == b->n - BULK_CHUNK && (uint64_t)(qlast - q) == b->n - BULK_CHUNK)
             n = b->n;
         if (!w->cta->fault)
-            bulk_chunk(x, q, p, n, global);
+            bulk_chunk(w->x->sums, x, q, p, n, global);
         k += (uint32_t)n - BULK_CHUNK;
     }
     w->recording = recording;

@@ -183,6 +183,7 @@ struct exec_launch {
     /* every access is looked at: a sanitiser option is on, or .nc loads are to read what was */
     bool checks;
     struct sim_hostile hostile; /* of the launch, where it is functional */
+    struct sim_sums *sums;      /* of the launch, or NULL */
     bool serial;                /* one host thread runs the CTAs in order */
     /* what allocations held before the first store into them (hostile.c) */
     struct exec_was *was;

@@ -40,7 +40,7 @@ struct exec_frame *frame_new(struct exec_worker *k, const struct exec_func *f, s
     g->depth = parent ? parent->depth + 1 : 0;
     g->live = mask;
     for (uint32_t i = 0; i < f->nzero; i++)
-        memset(g->regs + f->zero[i], exec_fresh(k->x), 128);
+        memset(g->regs + f->zero[i], exec_fresh(k->x, SIM_POISON_REGISTERS), 128);
     return g;
 }
 

@@ -119,23 +119,35 @@ uint32_t exec_hostile_slice(const struct exec_launch *x, uint32_t usual)
     return x->hostile.order == ORDER_SHUFFLED ? 61 : usual;
 }
 
+static bool poisons(const struct exec_launch *x, enum sim_poison what)
+{
+    return x->hostile.poison >> what & 1;
+}
+
 uint64_t exec_hostile_sreg(const struct exec_launch *x, uint16_t sreg, uint64_t v)
 {
     const uint64_t seed = x->hostile.seed, sms = x->p->preset.sms > 0 ? (uint64_t)x->p->preset.sms : 1,
                    warps = (uint64_t)x->p->preset.max_warps;
-    if (!x->hostile.poison)
-        return v;
     switch (sreg) {
-    case PTX_SREG_SMID: return (sms - 1 - v % sms + seed) % sms;
-    case PTX_SREG_WARPID: return v < warps ? warps - 1 - v : v;
-    case PTX_SREG_GRIDID: return v + 1000 + seed;
-    default: return v;
+    case PTX_SREG_SMID: return poisons(x, SIM_POISON_SMID) ? (sms - 1 - v % sms + seed) % sms : v;
+    case PTX_SREG_NSMID: return poisons(x, SIM_POISON_NSMID) ? v + 1 + seed : v;
+    case PTX_SREG_WARPID: return poisons(x, SIM_POISON_WARPID) && v < warps ? warps - 1 - v : v;
+    case PTX_SREG_NWARPID: return poisons(x, SIM_POISON_NWARPID) ? v + 16 : v;
+    case PTX_SREG_GRIDID: return poisons(x, SIM_POISON_GRIDID) ? v + 1000 + seed : v;
+    case PTX_SREG_CURRENT_GRAPH_EXEC: return poisons(x, SIM_POISON_GRAPH) ? v + 0x1000 * (1 + seed) : v;
+    case PTX_SREG_TOTAL_SMEM_SIZE:
+    case PTX_SREG_AGGR_SMEM_SIZE: return poisons(x, SIM_POISON_TOTAL_SHARED) ? v + 1024 : v;
+    case PTX_SREG_DYNAMIC_SMEM_SIZE: return poisons(x, SIM_POISON_DYNAMIC_SHARED) ? v + 256 : v;
+    default:
+        return sreg >= PTX_SREG_PM0 && sreg <= PTX_SREG_PM7_64 && poisons(x, SIM_POISON_COUNTER)
+                   ? v + 12345 * (1 + seed)
+                   : v;
     }
 }
 
 uint64_t exec_hostile_clock(const struct exec_launch *x, uint64_t now)
 {
-    return x->hostile.poison ? now * 3 + 0x123456789abull + x->hostile.seed * 0x10001 : now;
+    return poisons(x, SIM_POISON_CLOCK) ? now * 3 + 0x123456789abull + x->hostile.seed * 0x10001 : now;
 }
 
 bool exec_not_uniform(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint32_t all)

@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/sim/exec/exec.h"
+#include "engine/sim/sim.h"
 
 struct exec_inst;
 struct sim_alloc;
@@ -22,9 +23,9 @@ uint32_t exec_hostile_slice(const struct exec_launch *x, uint32_t usual);
 uint64_t exec_hostile_sreg(const struct exec_launch *x, uint16_t sreg, uint64_t v);
 uint64_t exec_hostile_clock(const struct exec_launch *x, uint64_t now);
 /* What memory and registers that nobody wrote are filled with. */
-static inline int exec_fresh(const struct exec_launch *x)
+static inline int exec_fresh(const struct exec_launch *x, enum sim_poison what)
 {
-    return x->hostile.poison ? (int)(0x5bu + 2u * (uint32_t)(x->hostile.seed % 37)) : 0;
+    return x->hostile.poison >> what & 1 ? (int)(0x5bu + 2u * (uint32_t)(x->hostile.seed % 37)) : 0;
 }
 /* Some lanes of a warp reach what it says all of them do. True: that is a fault here. */
 bool exec_not_uniform(struct exec_warp *w, const struct exec_inst *in, uint32_t mask, uint32_t all);

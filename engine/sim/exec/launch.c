@@ -14,6 +14,7 @@
 #include "engine/sim/exec/exec.h"
 #include "engine/sim/exec/faults.h"
 #include "engine/sim/exec/hostile.h"
+#include "engine/sim/sums.h"
 #include "engine/sim/exec/native/native.h"
 #include "engine/sim/exec/print.h"
 #include "engine/sim/exec/slots.h"
@@ -41,7 +42,10 @@ static enum status launch_fill(struct exec_launch *x, struct sim_program *p, con
     x->loads = base_alloc((p->nloads + 1) * sizeof *x->loads);
     x->threads = l->threads ? l->threads : base_cpus();
     x->checks = l->check_uninit || l->check_races;
-    x->serial = p->ordered || x->checks;
+    x->sums = l->functional ? l->sums : NULL;
+    if (x->sums)
+        sim_sums_begin(x->sums);
+    x->serial = p->ordered || x->checks || x->sums;
     exec_hostile_begin(x);
     if (x->serial)
         x->threads = 1;
@@ -359,7 +363,7 @@ static void warp_start(struct exec_warp *w)
     struct exec_frame *g = w->root;
     warp_frames_back(w);
     for (uint32_t i = 0; i < f->nzero; i++)
-        memset(g->regs + f->zero[i], exec_fresh(w->x), 128);
+        memset(g->regs + f->zero[i], exec_fresh(w->x, SIM_POISON_REGISTERS), 128);
     for (uint32_t i = 0; i < WARP_LANES; i++) {
         g->base[i] = 0;
         g->top[i] = f->local_bytes;
@@ -385,9 +389,12 @@ static void cta_start(struct exec_cta *c, uint64_t cluster, uint32_t smid, uint3
     c->repeats = 0;
     c->fault = c->circles = false;
     c->look = 0;
-    memset(c->shared, exec_fresh(c->x), c->x->shared_bytes);
+    if (c->x->sums && c->x->cluster_ctas == 1)
+        sim_sums_cta(c->x->sums);
+    memset(c->shared, exec_fresh(c->x, SIM_POISON_MEMORY), c->x->shared_bytes);
     if (c->x->hostile.poison)
-        memset(c->locals, exec_fresh(c->x), (size_t)c->nwarps * WARP_LANES * c->x->local_bytes);
+        memset(c->locals, exec_fresh(c->x, SIM_POISON_MEMORY),
+               (size_t)c->nwarps * WARP_LANES * c->x->local_bytes);
     memset(c->bar_words, 0, EXEC_MAX_BARRIERS * c->nwarps * sizeof *c->bar_words);
     for (uint32_t i = 0; i < EXEC_MAX_BARRIERS; i++) {
         c->bar[i].used = false;

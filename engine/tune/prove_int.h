@@ -1,0 +1,67 @@
+/* Private to the prover: prove.c, prove_which.c. */
+#ifndef GPULOCW_TUNE_PROVE_INT_H
+#define GPULOCW_TUNE_PROVE_INT_H
+
+#include "engine/base/base.h"
+#include "engine/dev/dev.h"
+#include "engine/rec/data.h"
+#include "engine/rec/launch.h"
+#include "engine/sim/sim.h"
+#include "engine/tune/prove.h"
+
+#define PROVER_SETS 2
+
+/* One launch: on which data, on what machine. The first is what the others are compared with. */
+struct attack {
+    unsigned set;
+    struct sim_hostile how;
+};
+/* What the original left of one buffer or variable. */
+struct kept {
+    struct str name;
+    size_t arg;
+    uint8_t *bytes;
+    float *bound; /* what the order of float atomics can change in each element; NULL: not known */
+    uint64_t n;
+    bool written;
+};
+struct set {
+    struct launch_spec spec; /* args are ours where it is drawn anew */
+    struct launch_data data;
+    const struct launch_data *use;
+    bool own_data, own_args, usable;
+    struct dev_data *bound;
+    struct kept *kept;
+    size_t nkept, cap;
+};
+struct tune_prover {
+    struct dev *dev;
+    const char *path;
+    struct str kernel;
+    const struct launch_spec *launch;
+    enum tune_level level;
+    const struct cancel *cancel;
+    struct dev_code *original;
+    struct dev_run run;
+    struct set set[PROVER_SETS];
+    struct sim_sums *sums; /* of float atomics, of the original's launch just done */
+    bool uniform;          /* the original keeps what its .uni say */
+    char unproven[320];    /* why the original proves nothing; empty: it does */
+};
+/* What is launched. */
+struct shot {
+    struct dev_code *code;
+    struct str text;
+    const struct dev_run *run;
+};
+
+enum status prover_launch(struct tune_prover *p, const struct shot *s, const struct attack *a,
+                          double limit, struct result *r, struct diags *ds);
+/* Writes the first difference into text; false: there is none. */
+bool prover_differs(struct tune_prover *p, struct set *s, struct dev_code *c, char *text, size_t room);
+/* s broke under a: which part of a does it, as words that follow "differs": " with another %smid (line
+ * 7: mov.u32 %r1, %smid)", " with CTAs and warps in reverse order". */
+void prover_which(struct tune_prover *p, const struct shot *s, const struct attack *a, char *text,
+                  size_t room);
+
+#endif

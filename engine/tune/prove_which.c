@@ -1,0 +1,162 @@
+/* What broke a launch: it is repeated with one part of the hostile machine at a time. */
+#include "engine/base/base.h"
+#include "engine/ptx/ptx.h"
+#include "engine/ptx/ptx_table.h"
+#include "engine/rec/result.h"
+#include "engine/tune/prove_int.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define X(name, text) text,
+static const char *const called[] = { SIM_POISON_LIST(X) };
+#undef X
+
+/* ---- the line that reads it ---- */
+static bool is_of(uint32_t sreg, enum sim_poison what)
+{
+    switch (what) {
+    case SIM_POISON_SMID: return sreg == PTX_SREG_SMID;
+    case SIM_POISON_NSMID: return sreg == PTX_SREG_NSMID;
+    case SIM_POISON_WARPID: return sreg == PTX_SREG_WARPID;
+    case SIM_POISON_NWARPID: return sreg == PTX_SREG_NWARPID;
+    case SIM_POISON_GRIDID: return sreg == PTX_SREG_GRIDID;
+    case SIM_POISON_GRAPH: return sreg == PTX_SREG_CURRENT_GRAPH_EXEC;
+    case SIM_POISON_CLOCK:
+        return (sreg >= PTX_SREG_CLOCK && sreg <= PTX_SREG_CLOCK64) ||
+               (sreg >= PTX_SREG_GLOBALTIMER && sreg <= PTX_SREG_GLOBALTIMER_HI);
+    case SIM_POISON_COUNTER: return sreg >= PTX_SREG_PM0 && sreg <= PTX_SREG_PM7_64;
+    case SIM_POISON_TOTAL_SHARED:
+        return sreg == PTX_SREG_TOTAL_SMEM_SIZE || sreg == PTX_SREG_AGGR_SMEM_SIZE;
+    case SIM_POISON_DYNAMIC_SHARED: return sreg == PTX_SREG_DYNAMIC_SMEM_SIZE;
+    default: return false;
+    }
+}
+
+struct unwritten {
+    const bool *written;
+    bool found;
+};
+
+static void on_write(void *ctx, uint32_t reg, unsigned access)
+{
+    if (access & PTX_WRITE)
+        ((bool *)ctx)[reg] = true;
+}
+
+static void on_read(void *ctx, uint32_t reg, unsigned access)
+{
+    struct unwritten *u = ctx;
+    u->found |= access & PTX_READ && !u->written[reg];
+}
+
+/* The first instruction with a register that nothing in its function writes. */
+static const struct ptx_inst *reads_unwritten(const struct ptx_func *f)
+{
+    bool *written = base_alloc(f->nregs + 1);
+    struct unwritten u = { written, false };
+    const struct ptx_inst *found = NULL;
+    for (uint32_t i = 0; written && i < f->ninsts; i++)
+        ptx_inst_regs(&f->insts[i], on_write, written);
+    for (uint32_t i = 0; written && i < f->ninsts && !found; i++) {
+        ptx_inst_regs(&f->insts[i], on_read, &u);
+        found = u.found ? &f->insts[i] : NULL;
+    }
+    base_free(written);
+    return found;
+}
+
+static const struct ptx_inst *reads(const struct ptx_func *f, enum sim_poison what)
+{
+    if (what == SIM_POISON_REGISTERS)
+        return reads_unwritten(f);
+    for (uint32_t i = 0; i < f->ninsts; i++)
+        for (unsigned k = 0; k < f->insts[i].nopnds; k++)
+            if (f->insts[i].opnds[k].kind == OPND_SREG && is_of(f->insts[i].opnds[k].index, what))
+                return &f->insts[i];
+    return NULL;
+}
+
+/* " (line 7: mov.u32 %r1, %smid)", or nothing. */
+static void put_line(const struct tune_prover *p, struct str text, enum sim_poison what, struct buf *out)
+{
+    struct ptx_module *m = NULL;
+    struct diags none = { 0 };
+    const struct ptx_inst *in = NULL;
+    bool ok = ptx_parse(p->path, text, &m, &none) == ST_OK;
+    const struct ptx_func *entry = ok ? ptx_find_func(m, p->kernel) : NULL,
+                          **list = entry ? base_alloc((m->nfuncs + 1) * sizeof *list) : NULL;
+    uint32_t *place = entry ? base_alloc((m->nfuncs + 1) * sizeof *place) : NULL;
+    uint32_t n = list && place ? ptx_reachable(m, entry, list, place) : 0;
+    for (uint32_t i = 0; i < n && !in; i++)
+        in = reads(list[i], what);
+    if (in) {
+        struct str t = ptx_text(m, in->at);
+        while (t.n && (t.s[t.n - 1] == ';' || t.s[t.n - 1] == ' '))
+            t.n--;
+        buf_printf(out, " (line %u: %.*s)", in->at.line, (int)(t.n < 60 ? t.n : 60), t.s);
+    }
+    base_free(list);
+    base_free(place);
+    ptx_free(m);
+    diags_free(&none);
+}
+
+/* ---- one part at a time ---- */
+static bool breaks(struct tune_prover *p, const struct shot *s, const struct attack *a)
+{
+    struct result r;
+    struct diags none = { 0 };
+    char text[200];
+    bool broken = prover_launch(p, s, a, 0, &r, &none) == ST_OK &&
+                  (r.status != ST_OK || prover_differs(p, &p->set[a->set], s->code, text, sizeof text));
+    diags_free(&none);
+    return broken;
+}
+
+static void put_poison(struct tune_prover *p, const struct shot *s, const struct attack *a,
+                       struct buf *out)
+{
+    struct attack one = *a;
+    bool any = false;
+    for (unsigned k = 0; k < SIM_POISON_COUNT; k++) {
+        one.how.poison = a->how.poison & 1u << k;
+        if (!one.how.poison || !breaks(p, s, &one))
+            continue;
+        bool value = k < SIM_POISON_MEMORY;
+        buf_printf(out, "%s%s%s", any ? ", and" : "", value ? " with another value of " : " through ",
+                   called[k]);
+        put_line(p, s->text, (enum sim_poison)k, out);
+        any = true;
+    }
+    if (!any)
+        buf_puts(out, " with other special registers and memory that is not zero, together");
+}
+
+static void put_order(uint8_t order, struct buf *out)
+{
+    if (order == ORDER_DOWN)
+        buf_puts(out, " with CTAs and warps in reverse order");
+    else if (order == ORDER_SHUFFLED)
+        buf_puts(out, " with CTAs in shuffled order and warps that take turns often");
+}
+
+void prover_which(struct tune_prover *p, const struct shot *s, const struct attack *a, char *text,
+                  size_t room)
+{
+    struct attack plain = *a, ordered = *a;
+    struct buf out = { 0 };
+    plain.how.poison = ordered.how.poison = 0;
+    plain.how.order = ORDER_UP;
+    bool hostile = a->how.poison || a->how.order;
+    if (hostile && !breaks(p, s, &plain)) {
+        if (breaks(p, s, &ordered))
+            put_order(a->how.order, &out);
+        else
+            put_poison(p, s, a, &out);
+    }
+    if (a->set)
+        buf_puts(&out, " on a second data set of the same description");
+    snprintf(text, room, "%s", out.s ? out.s : "");
+    buf_free(&out);
+}
