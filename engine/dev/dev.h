@@ -98,7 +98,7 @@ struct dev_run {
     uint64_t seed;
     /* functional launches of a simulated device of this process; others refuse it */
     struct sim_hostile hostile;
-    /* functional launches of a simulated device of this process: filled (sums.h); others leave it alone */
+    /* functional launches of a simulated device of this process: filled (sums.h); others leave it */
     struct sim_sums *sums;
     /* 0..1, from any thread, one at a time, while the call goes on */
     const struct cancel *cancel;
