@@ -62,6 +62,11 @@ check-format:
 measure:
 	@sh tests/tool/measure.sh $(BUILD)
 
+# ptxas and gpulocw on the same modules and N mutations of them; needs ptxas.
+.PHONY: ptxas-diff
+ptxas-diff: $(BUILD)/gpulocw
+	@python3 tests/tool/ptxas_diff.py $(BUILD)/gpulocw $(or $(N),200) $(or $(SEED),1)
+
 # Figures, never pass or fail.
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 BENCH_BIN := $(BENCH_SRC:tests/bench/%.c=$(BUILD)/bench/%)

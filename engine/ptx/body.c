@@ -172,10 +172,12 @@ static void read_variables(struct ptx_parser *p, uint8_t space, enum ptx_linkage
 {
     struct ptx_decl d = { .space = space, .linkage = linkage, .at = at };
     uint32_t index = (uint32_t)p->vars.n;
-    if (ptx_decl_specifiers(p, &d))
+    if (ptx_decl_specifiers(p, &d)) {
         ptx_decl_variables(p, &d);
-    else
+    } else {
+        p->shaken = true;
         ptx_resync(p);
+    }
     add_stmt(p, STMT_VAR, index, at);
 }
 
@@ -251,6 +253,8 @@ static void read_statement(struct ptx_parser *p)
         struct span at = ptx_here(p);
         p->c++;
         ptx_error(p, "ptx-syntax", ptx_upto(p, at), "nothing stands before this ';'");
+        while (ptx_take(p, ';'))
+            continue;
     } else if (!ptx_is(c, CH_START) || !read_label(p)) {
         ptx_inst_read(p);
     }

@@ -47,6 +47,11 @@ static void set_call_access(struct ptx_operand *o, unsigned access)
             o->elem[i].access = (uint8_t)access;
 }
 
+static bool reg_unknown(const struct ptx_parser *p, uint32_t reg)
+{
+    return reg < p->regs.n && p->regs.v[reg].type == PTX_T_NONE;
+}
+
 /* call (rets), target, (args), prototype: each list may be missing. */
 void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at)
 {
@@ -70,6 +75,8 @@ void ptx_check_call(struct ptx_parser *p, struct ptx_operand *o, unsigned n, str
         if (!variadic(f))
             check_list(p, f, args, f->params, f->nparams, "parameter", at);
         check_list(p, f, rets, f->rets, f->nrets, "result", at);
+    } else if (o[t].kind == OPND_REG && reg_unknown(p, o[t].index)) {
+        o[t].kind = OPND_NONE; /* told at its first call */
     } else if (o[t].kind != OPND_REG) {
         ptx_error(p, "ptx-call", at, "a function or a register is called");
     } else if (n == t + 1 || o[n - 1].kind != OPND_LABEL) {

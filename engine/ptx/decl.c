@@ -251,6 +251,13 @@ static void check_unsized(struct ptx_parser *p, const struct ptx_symbol *s)
     diag_hint(d, "declare it .extern, give a size or an initialiser");
 }
 
+/* After a mistake in a declaration: what it would have declared is not told again. */
+static void lost(struct ptx_parser *p)
+{
+    p->shaken = true;
+    ptx_resync(p);
+}
+
 void ptx_decl_variables(struct ptx_parser *p, struct ptx_decl *d)
 {
     uint32_t stmt = p->f ? (uint32_t)p->stmts.n : PTX_NO_INDEX;
@@ -262,7 +269,7 @@ void ptx_decl_variables(struct ptx_parser *p, struct ptx_decl *d)
         unsigned n;
         struct ptx_symbol *s = read_name(p, d, dims, &n);
         if (!s) {
-            ptx_resync(p);
+            lost(p);
             return;
         }
         at.len = (uint32_t)s->name.n;
@@ -273,7 +280,7 @@ void ptx_decl_variables(struct ptx_parser *p, struct ptx_decl *d)
         add_variable(p, s, at);
     } while (ptx_take(p, ','));
     if (!ptx_expect(p, ';', "after this declaration"))
-        ptx_resync(p);
+        lost(p);
     for (size_t i = first; i < (p->f ? p->vars.n : p->globals.n); i++)
         (p->f ? p->vars.v : p->globals.v)[i]->at = ptx_upto(p, d->at);
 }
@@ -315,15 +322,15 @@ void ptx_decl_registers(struct ptx_parser *p, struct span at)
 {
     struct ptx_decl d = { .space = PTX_SPACE_REG, .at = at };
     if (!ptx_decl_specifiers(p, &d)) {
-        ptx_resync(p);
+        lost(p);
         return;
     }
     do {
         if (!read_register(p, &d)) {
-            ptx_resync(p);
+            lost(p);
             return;
         }
     } while (ptx_take(p, ','));
     if (!ptx_expect(p, ';', "after this declaration"))
-        ptx_resync(p);
+        lost(p);
 }

@@ -407,7 +407,8 @@ static void form_check(struct ptx_parser *p, struct ptx_form *f, const struct sp
         else
             unknown_word(&r, w.w[i]);
     }
-    check_types(&r);
+    if (!r.bad)
+        check_types(&r);
     if (!r.bad)
         check_required(&r, taken);
     if (!r.bad)

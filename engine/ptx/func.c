@@ -14,6 +14,10 @@ static bool read_param(struct ptx_parser *p, struct ptx_symbol **out)
     ptx_skip_blank(p);
     struct ptx_decl d = { .at = ptx_here(p) };
     struct str w = ptx_dotword(p);
+    if (str_is(w, "hidden")) { /* a parameter that the driver fills: Triton's scratch */
+        ptx_skip_blank(p);
+        w = ptx_dotword(p);
+    }
     if (!w.n || !ptx_is_space(w, &d.space) || (d.space != PTX_SPACE_PARAM && d.space != PTX_SPACE_REG)) {
         ptx_error(p, "ptx-syntax", ptx_upto(p, d.at), "a parameter begins with .param or .reg");
         return false;
@@ -138,6 +142,22 @@ static bool skip_directive_arguments(struct ptx_parser *p)
     return true;
 }
 
+/* Old producers leave out the ';' of a prototype: then a directive of the module ends it. */
+static bool ends_head(struct ptx_parser *p)
+{
+    static const char *const module_words[] = { "visible", "extern", "weak",    "common",       "entry",
+                                                "func",    "global", "const",   "shared",       "file",
+                                                "section", "alias",  "version", "address_size", "target",
+                                                "tex",     "local",  "loc" };
+    const char *from = p->c;
+    struct str w = ptx_dotword(p);
+    p->c = from;
+    for (size_t i = 0; i < ARRAY_LEN(module_words); i++)
+        if (str_is(w, module_words[i]))
+            return true;
+    return false;
+}
+
 static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
 {
     struct span at = ptx_here(p);
@@ -184,7 +204,7 @@ static bool read_func_directives(struct ptx_parser *p, struct ptx_func *f)
             p->c++;
             continue;
         }
-        if (*p->c != '.' || !ptx_is(p->c[1], CH_START))
+        if (*p->c != '.' || !ptx_is(p->c[1], CH_START) || ends_head(p))
             return true;
         if (!read_func_directive(p, f))
             return false;
@@ -270,6 +290,7 @@ static void reset_body(struct ptx_parser *p)
     p->insts.n = p->stmts.n = p->labels.n = p->places.n = p->regs.n = p->vars.n = p->locs.n =
         p->loc_stmt.n = p->refs.n = 0;
     p->digit_names = false;
+    p->shaken = false;
     p->scopes.n = 1;
     p->scope = 0;
 }
@@ -291,6 +312,49 @@ static struct ptx_func *new_func(struct ptx_parser *p, enum ptx_linkage linkage,
     return f;
 }
 
+static bool is_param(struct ptx_parser *p)
+{
+    const char *from = p->c;
+    struct str w = ptx_dotword(p);
+    p->c = from;
+    return str_is(w, "param") || str_is(w, "maxntid") || str_is(w, "reqntid") ||
+           str_is(w, "minnctapersm");
+}
+
+/* After a mistake in a head: up to its body, or past its ';'. */
+static void skip_head(struct ptx_parser *p)
+{
+    do
+        ptx_resync(p);
+    while (p->c < p->end && *p->c == '.' && ptx_at(p, '.') && is_param(p));
+    ptx_skip(p);
+}
+
+static void misses_semicolon(struct ptx_parser *p)
+{
+    ptx_expect(p, ';', "after this declaration, or a body in braces");
+    ptx_resync(p);
+    if (ptx_at(p, '{'))
+        ptx_skip_block(p);
+}
+
+/* 5.2.1: the size of what a launch passes is known. */
+static void check_entry_params(struct ptx_parser *p, const struct ptx_func *f)
+{
+    for (uint32_t i = 0; f->entry && i < f->nparams; i++) {
+        const struct ptx_symbol *s = f->params[i];
+        if (s->array && !s->bytes)
+            ptx_error(p, "ptx-declaration", s->at, "parameter '%.*s' of a kernel has no size",
+                      SV(s->name));
+        else if (s->space == PTX_SPACE_REG)
+            ptx_error(p, "ptx-declaration", s->at, "parameter '%.*s' of a kernel is no .param",
+                      SV(s->name));
+        else if (ptx_type_kind((enum ptx_type)s->type) == 'p')
+            ptx_error(p, "ptx-declaration", s->at, "'%.*s': a predicate is a register, no parameter",
+                      SV(s->name));
+    }
+}
+
 /* Cursor after ".entry" or ".func"; `at` is where the linkage word or this word began. */
 void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, struct span at)
 {
@@ -304,12 +368,13 @@ void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, s
     ptx_skip(p);
     f->head = ptx_upto(p, at);
     if (!ok) {
-        ptx_resync(p);
-        ptx_skip(p);
+        p->shaken = true;
+        skip_head(p);
     }
     f->has_body = p->c < p->end && *p->c == '{';
     if (f->name.n)
         declare_function(p, f, name_at);
+    check_entry_params(p, f);
     ptx_scope_open(p);
     if (p->oom)
         return;
@@ -317,8 +382,8 @@ void ptx_func_read(struct ptx_parser *p, enum ptx_linkage linkage, bool entry, s
     declare_params(p, f->params, f->nparams);
     if (f->has_body)
         ptx_body_read(p);
-    else if (ok)
-        ptx_expect(p, ';', "after this declaration, or a body in braces");
+    else if (ok && !ptx_take(p, ';') && (f->entry || (p->c < p->end && !ends_head(p))))
+        misses_semicolon(p);
     f->at = ptx_upto(p, at);
     p->scope = 1;
     ptx_scope_close(p);

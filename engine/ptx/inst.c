@@ -56,7 +56,9 @@ static struct span operand_span(const struct check *c, const struct ptx_operand 
 
 static bool mismatch(const struct check *c, const struct ptx_operand *o, const char *needs)
 {
-    if (c->say) {
+    bool told = o->kind == OPND_REG && o->index < c->p->regs.n &&
+                c->p->regs.v[o->index].type == PTX_T_NONE; /* that it is not declared */
+    if (c->say && !told) {
         struct span at = operand_span(c, o);
         struct str text = { c->p->base + o->off, o->len };
         ptx_error(c->p, "ptx-operand", at, "'%.*s' cannot stand here: '%s' needs %s", SV(text),
@@ -583,6 +585,83 @@ static void add_inst(struct ptx_parser *p, struct ptx_inst *in, unsigned n)
         add_label_refs(p, in, in->at);
 }
 
+/* ---- %r1+4 as a value: an addition of its own before the instruction, without text ---- */
+static const struct ptx_form *add_form(struct ptx_parser *p, unsigned bits, struct span at)
+{
+    struct str text = str_of(bits == 16 ? "add.s16" : bits == 32 ? "add.s32" : "add.s64");
+    return ptx_form_get(p, text, hash_opcode(text), at);
+}
+
+static bool add_sum(struct ptx_parser *p, struct ptx_operand *o, struct span at)
+{
+    struct ptx_reg from = p->regs.v[o->index];
+    unsigned bits = ptx_type_bits((enum ptx_type)from.type);
+    const struct ptx_form *f = add_form(p, bits, at);
+    struct ptx_reg *r = f ? PTX_PUSH(p, p->regs) : NULL;
+    if (!r)
+        return false;
+    *r = (struct ptx_reg){ { p->base + o->off, o->len },
+                           bits == 16   ? PTX_T_B16
+                           : bits == 32 ? PTX_T_B32
+                                        : PTX_T_B64,
+                           1,
+                           from.scope };
+    struct ptx_operand v[3] = { *o, *o, *o };
+    v[0].index = (uint32_t)p->regs.n - 1;
+    v[0].access = PTX_WRITE;
+    v[2].kind = OPND_IMM;
+    v[0].base = v[1].base = BASE_REG;
+    v[0].imm = v[1].imm = 0;
+    v[1].access = v[2].access = PTX_READ;
+    struct ptx_inst in = { .op = f->op,
+                           .nmods = f->nmods,
+                           .nopnds = 3,
+                           .ntypes = f->ntypes,
+                           .space = f->space,
+                           .vec = f->vec,
+                           .mods = f->mods,
+                           .index = (uint32_t)p->insts.n,
+                           .stmt = (uint32_t)p->stmts.n,
+                           .at = { at.off, 0, at.line, at.col } };
+    memcpy(in.type, f->type, sizeof in.type);
+    for (unsigned i = 0; i < 3; i++) {
+        v[i].off = at.off;
+        v[i].len = 0;
+    }
+    in.opnds = ptx_operands_keep(p, v, 3);
+    struct ptx_inst *slot = PTX_PUSH(p, p->insts);
+    struct ptx_stmt *stmt = PTX_PUSH(p, p->stmts);
+    if (!slot || !stmt || !in.opnds)
+        return false;
+    *slot = in;
+    *stmt = (struct ptx_stmt){ STMT_INST, in.index, in.at };
+    o->index = v[0].index;
+    o->base = BASE_REG;
+    o->imm = 0;
+    return true;
+}
+
+/* Operands that are sums become registers; a sum that is no source of whole numbers is an error. */
+static void ptx_sums_resolve(struct ptx_parser *p, struct ptx_operand *o, unsigned n, struct span at)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (o[i].kind != OPND_REG || o[i].base != BASE_IMM || o[i].index >= p->regs.n)
+            continue;
+        char k = ptx_type_kind((enum ptx_type)p->regs.v[o[i].index].type);
+        unsigned bits = ptx_type_bits((enum ptx_type)p->regs.v[o[i].index].type);
+        bool whole = (k == 'b' || k == 'u' || k == 's') && bits >= 16 && bits <= 64;
+        if (!whole || (o[i].access & PTX_WRITE)) {
+            struct check c = { p, p->form, at, true };
+            mismatch(&c, &o[i],
+                     o[i].access & PTX_WRITE ? "a register to write" : "an integer register before '+'");
+            o[i].base = BASE_REG;
+            o[i].imm = 0;
+        } else if (!add_sum(p, &o[i], at)) {
+            p->oom = true;
+        }
+    }
+}
+
 /* The cursor stands on '@' or on the opcode. */
 void ptx_inst_read(struct ptx_parser *p)
 {
@@ -619,6 +698,7 @@ void ptx_inst_read(struct ptx_parser *p)
         ptx_check_call(p, p->opnd.v, n, in.at);
     else
         ptx_check_operands(p, p->form, p->opnd.v, n, pipes, in.at);
+    ptx_sums_resolve(p, p->opnd.v, n, in.at);
     add_inst(p, &in, n);
     p->form = NULL;
 }

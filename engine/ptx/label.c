@@ -64,9 +64,16 @@ static void undefined_label(struct ptx_parser *p, const struct ptx_label_ref *r)
 static void resolve(struct ptx_parser *p, struct ptx_label_ref *r)
 {
     struct ptx_name *e = ptx_name_find(p, r->name, NAME_LABEL);
+    if (e && e->undeclared) {
+        *r->slot = 0;
+        return;
+    }
     if (!e || e->kind != NAME_LABEL) {
         undefined_label(p, r);
         *r->slot = 0;
+        e = e ? NULL : ptx_name_add(p, r->name, NAME_LABEL, r->at);
+        if (e)
+            e->undeclared = true; /* told once in this scope */
         return;
     }
     *r->slot = e->index;

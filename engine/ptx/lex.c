@@ -171,24 +171,44 @@ bool ptx_string(struct ptx_parser *p, struct str *out)
     return false;
 }
 
-/* A '.' begins a directive when it is the first thing on its line and a word follows. */
-static bool at_directive(const struct ptx_parser *p)
+static bool first_on_line(const struct ptx_parser *p, const char *at)
 {
-    if (*p->c != '.' || !ptx_is(p->c[1], CH_START))
-        return false;
-    for (const char *b = p->line_start; b < p->c; b++)
+    for (const char *b = p->line_start; b < at; b++)
         if (*b != ' ' && *b != '\t')
             return false;
     return true;
 }
 
+/* A '.' begins a directive when it is the first thing on its line and a word follows. */
+static bool at_directive(const struct ptx_parser *p)
+{
+    return *p->c == '.' && ptx_is(p->c[1], CH_START) && first_on_line(p, p->c);
+}
+
+/* Braces of lists like {a, b} that the line opened before the cursor. */
+static size_t open_lists(const struct ptx_parser *p)
+{
+    size_t open = 0;
+    for (const char *b = p->line_start; b < p->c; b++) {
+        if (*b == ';')
+            open = 0;
+        open += *b == '{' && !first_on_line(p, b);
+        open -= *b == '}' && open;
+    }
+    return open;
+}
+
 void ptx_resync(struct ptx_parser *p)
 {
     const char *start = p->c;
+    size_t lists = open_lists(p);
     for (;;) {
         ptx_skip(p);
-        if (p->c >= p->end || *p->c == '}' || *p->c == '{')
+        bool close = *p->c == '}',
+             list = *p->c == '{' && p->c > start && p->f && !first_on_line(p, p->c);
+        if (p->c >= p->end || (close && !lists) || (*p->c == '{' && !list))
             return;
+        lists = lists + list - close;
         if (p->c > start && at_directive(p))
             return;
         if (*p->c++ == ';')

@@ -63,6 +63,15 @@ static void check_target(struct ptx_parser *p, struct span at)
                   SV(p->m->target_text), need / 10, need % 10, p->m->version / 10, p->m->version % 10);
 }
 
+/* The newest, after a mistake that was told: so the rest can be checked. */
+static void assume_target(struct ptx_parser *p)
+{
+    if (p->m->target)
+        return;
+    p->m->target = 120;
+    p->m->target_suffix = 'a';
+}
+
 /* sm_90a, texmode_unified, debug ... */
 static void read_target(struct ptx_parser *p, struct span at)
 {
@@ -87,11 +96,14 @@ static void read_target(struct ptx_parser *p, struct span at)
             diag_hint(d, "a target is sm_NN, with texmode_unified, texmode_independent, debug or "
                          "map_f64_to_f32 after it");
             ptx_resync(p);
+            assume_target(p);
             return;
         }
     } while (ptx_take(p, ','));
-    if (!p->m->target)
+    if (!p->m->target) {
         ptx_error(p, "ptx-header", ptx_upto(p, at), ".target names no sm_NN");
+        assume_target(p);
+    }
 }
 
 static void read_address_size(struct ptx_parser *p)
@@ -253,11 +265,11 @@ static void need_header(struct ptx_parser *p, struct span at)
         struct diag *d = ptx_error(p, "ptx-header", at, "the module does not begin with .version");
         diag_hint(d, "a module starts: .version 8.0  .target sm_80  .address_size 64");
         p->m->version = PTX_VERSION_KNOWN;
+        assume_target(p); /* one message is enough */
     }
     if (!p->m->target) {
         ptx_error(p, "ptx-header", at, "the module has no .target");
-        p->m->target = 120;
-        p->m->target_suffix = 'a';
+        assume_target(p);
     }
 }
 
@@ -301,8 +313,26 @@ static void module_directive(struct ptx_parser *p)
     }
 }
 
+/* What editors put before the text, and ptxas does not take. */
+static void skip_byte_order_mark(struct ptx_parser *p)
+{
+    struct span at = ptx_here(p);
+    if (p->end - p->c < 3 || memcmp(p->c, "\xef\xbb\xbf", 3) != 0)
+        return;
+    p->c += 3;
+    struct diag *d = ptx_error(p, "ptx-bom", at, "the text begins with a UTF-8 byte order mark");
+    diag_hint(d, "save it without one: ptxas does not take it either");
+}
+
+static void skip_line(struct ptx_parser *p)
+{
+    while (p->c < p->end && *p->c != '\n')
+        p->c++;
+}
+
 static void read_module(struct ptx_parser *p)
 {
+    skip_byte_order_mark(p);
     for (;;) {
         ptx_skip(p);
         if (p->c >= p->end || p->oom)
@@ -311,8 +341,9 @@ static void read_module(struct ptx_parser *p)
         if (*p->c == '.' && ptx_is(p->c[1], CH_START)) {
             module_directive(p);
         } else if (*p->c == '@' && p->c[1] == '@') { /* @@DWARF lines of PTX ISA 1.x */
-            while (p->c < p->end && *p->c != '\n')
-                p->c++;
+            skip_line(p);
+        } else if (*p->c == '#' && p->c[1] == ' ' && ptx_is(p->c[2], CH_DIGIT)) { /* # 1 "a.ptx" */
+            skip_line(p);
         } else if (*p->c == ';') {
             p->c++;
         } else {

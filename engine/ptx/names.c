@@ -63,7 +63,14 @@ struct ptx_name *ptx_name_add(struct ptx_parser *p, struct str name, enum ptx_na
                               struct span at)
 {
     struct ptx_name *old = ptx_name_find(p, name, kind);
-    if (old && old->scope == p->scope) {
+    if (old && old->scope == p->scope && old->undeclared && kind != NAME_LABEL) {
+        if ((old->kind == NAME_RANGE) == (kind == NAME_RANGE)) { /* told before: declared later */
+            old->kind = (uint8_t)kind;
+            old->undeclared = false;
+            old->index = PTX_NO_INDEX;
+            return old;
+        }
+    } else if (old && old->scope == p->scope) {
         complain_redefined(p, old, name, at);
         return NULL;
     }
@@ -276,7 +283,7 @@ static const char *name_at(void *ctx, size_t i)
 {
     struct ptx_parser *p = ctx;
     const struct ptx_name *e = &p->names.v[i];
-    return e->kind == NAME_RANGE || e->name.n > 60 ? NULL : arena_dup(p->a, e->name);
+    return e->kind == NAME_RANGE || e->undeclared || e->name.n > 60 ? NULL : arena_dup(p->a, e->name);
 }
 
 const char *ptx_nearest(struct str name, const char *(*at)(void *ctx, size_t i), void *ctx, size_t n)
@@ -294,14 +301,45 @@ const char *ptx_nearest(struct str name, const char *(*at)(void *ctx, size_t i),
     return best;
 }
 
+/* Says nothing more about the name, or about the numbers of its kind where all are missing. */
+static void tell_once(struct ptx_parser *p, struct str name, struct span at, struct ptx_name *range,
+                      size_t digits)
+{
+    struct str prefix = { name.s, name.n - digits };
+    if (range) {
+        p->ranges.v[range->index].count = (uint64_t)UINT32_MAX + 1;
+        return;
+    }
+    if (digits && *name.s == '%' && prefix.n > 1) {
+        ptx_range_declare(p, prefix, (uint64_t)UINT32_MAX + 1, PTX_T_NONE, 1, at);
+        range = ptx_name_find(p, prefix, NAME_RANGE);
+        if (range)
+            range->undeclared = true;
+        return;
+    }
+    struct ptx_name *e = ptx_name_add(p, name, NAME_REG, at);
+    p->digit_names = true;
+    if (e) {
+        e->type = PTX_T_NONE;
+        e->undeclared = true;
+    }
+}
+
 void ptx_undefined(struct ptx_parser *p, struct str name, struct span at, const char *what)
 {
     at.len = (uint32_t)name.n;
+    struct ptx_name *known =
+        ptx_name_find(p, (struct str){ name.s, name.n - trailing_digits(name) }, NAME_RANGE);
+    if (p->shaken && p->f) {
+        tell_once(p, name, at, trailing_digits(name) ? known : NULL, trailing_digits(name));
+        return;
+    }
     struct diag *d = ptx_error(p, "ptx-undefined", at, "%s '%.*s' is not declared", what,
                                (int)(name.n > 80 ? 80 : name.n), name.s);
     size_t digits = trailing_digits(name);
     struct ptx_name *r =
         digits ? ptx_name_find(p, (struct str){ name.s, name.n - digits }, NAME_RANGE) : NULL;
+    r = r && r->undeclared ? NULL : r;
     if (r)
         diag_hint(d, "line %u declares %.*s<%llu>, numbers 0 to %llu", r->at.line, (int)r->name.n,
                   r->name.s, (unsigned long long)p->ranges.v[r->index].count,
@@ -312,8 +350,5 @@ void ptx_undefined(struct ptx_parser *p, struct str name, struct span at, const 
         near = ptx_nearest(name, sreg_at, NULL, PTX_SREG_COUNT - 1);
     if (near)
         diag_hint(d, "did you mean '%s'?", near);
-    struct ptx_name *e = ptx_name_add(p, name, NAME_REG, at); /* say it once */
-    p->digit_names = true;
-    if (e)
-        e->type = PTX_T_NONE;
+    tell_once(p, name, at, r, digits);
 }

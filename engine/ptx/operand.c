@@ -347,6 +347,76 @@ static bool unwrap_single(const struct ptx_parser *p, struct ptx_operand *o)
     return true;
 }
 
+static unsigned element_bytes(const struct ptx_symbol *s)
+{
+    unsigned bits = ptx_type_bits((enum ptx_type)s->type) * (s->vec ? s->vec : 1);
+    return bits < 8 ? 1 : bits / 8;
+}
+
+/* name[2]: the third element (6.4.2), as an address where memory is named. */
+static bool read_index(struct ptx_parser *p, struct ptx_operand *o)
+{
+    struct span at = ptx_here(p);
+    struct ptx_const v;
+    p->c++;
+    ptx_skip_blank(p);
+    if (ptx_is(*p->c, CH_START) && strncmp(p->c, "WARP_SZ", 7) != 0) {
+        struct diag *d = ptx_error(p, "ptx-operand", at, "the index of an array is a constant");
+        diag_hint(d, "compute the address: mov, mad.lo, and [register]");
+        return false;
+    }
+    if (!ptx_const_expr(p, &v) || !ptx_expect(p, ']', "after the index"))
+        return false;
+    o->imm = (int64_t)((uint64_t)v.i * element_bytes(o->sym));
+    if (p->form && p->form->op != PTX_OP_MOV)
+        o->kind = OPND_ADDR;
+    return true;
+}
+
+/* %r1+4, which ptxas takes for a value: the operand says so by BASE_IMM until ptx_sums_resolve. */
+static bool read_sum(struct ptx_parser *p, struct ptx_operand *o)
+{
+    if (!read_offset(p, o))
+        return false;
+    o->base = BASE_IMM;
+    return true;
+}
+
+/* mov.b64 %rd1, %v, with .reg .v2 .b32 %v: as {%v.x, %v.y}. */
+static bool spread_vector(struct ptx_parser *p, struct ptx_operand *o)
+{
+    const struct ptx_reg *r = o->index < p->regs.n ? &p->regs.v[o->index] : NULL;
+    struct ptx_operand elem[8];
+    if (!r || r->vec < 2 || r->vec > 8)
+        return true;
+    for (int8_t i = 0; i < r->vec; i++) {
+        elem[i] = *o;
+        elem[i].comp = i;
+    }
+    o->elem = ptx_operands_keep(p, elem, r->vec);
+    o->nelem = r->vec;
+    o->kind = OPND_VEC;
+    o->base = BASE_NONE;
+    o->index = 0;
+    return o->elem != NULL;
+}
+
+static bool finish_scalar(struct ptx_parser *p, struct ptx_operand *o, const char *from)
+{
+    bool ok = true;
+    if (o->kind == OPND_SYM && o->sym->kind == SYM_VAR && o->sym->array && ptx_at(p, '['))
+        ok = read_index(p, o);
+    else if (o->kind == OPND_REG && o->comp < 0 && ptx_at(p, '+'))
+        ok = read_sum(p, o);
+    else if (o->kind == OPND_REG && o->comp < 0 && p->form && p->form->op == PTX_OP_MOV &&
+             p->form->vec <= 1)
+        return spread_vector(p, o);
+    else
+        return true;
+    finish(p, o, from);
+    return ok;
+}
+
 bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct ptx_slot *hint)
 {
     ptx_skip_blank(p);
@@ -373,7 +443,7 @@ bool ptx_operand_read(struct ptx_parser *p, struct ptx_operand *o, const struct 
             break;
         }
         /* fall through */
-    default: return read_scalar(p, o, hint && hint->cls == 'l');
+    default: return read_scalar(p, o, hint && hint->cls == 'l') && finish_scalar(p, o, from);
     }
     finish(p, o, from);
     return ok;

@@ -75,6 +75,7 @@ struct ptx_parser {
     uint32_t *bucket, nbucket; /* head of each chain, +1 */
     PTX_VEC(struct ptx_range) ranges;
     bool digit_names; /* some register declared by itself ends in a digit */
+    bool shaken;      /* a declaration of this function could not be read: names may be missing */
     bool module_regs; /* registers are declared outside of functions */
 
     PTX_VEC(struct ptx_symbol *) globals;

@@ -97,8 +97,26 @@ static void report(struct ptx_parser *p, const struct ptx_form *f, struct span a
     buf_free(&b);
 }
 
+/* 9.7.9.6, 9.7.13.8: the forms without .sync ended with PTX 6.4 for sm_70 and higher. */
+static bool lacks_sync(const struct ptx_parser *p, const struct ptx_form *f)
+{
+    return (f->op == PTX_OP_VOTE || f->op == PTX_OP_SHFL) && p->m->version >= 64 && p->m->target >= 70 &&
+           !has_word(f, str_of("sync"));
+}
+
 bool ptx_rules_hold(struct ptx_parser *p, const struct ptx_form *f, const struct span *at)
 {
+    if (lacks_sync(p, f)) {
+        struct span word = at ? *at : NO_SPAN;
+        word.len = (uint32_t)f->text.n;
+        if (at)
+            diag_hint(ptx_error(p, "ptx-target", word,
+                                "'%.*s' needs '.sync' on sm_70 and higher, from .version 6.4 on",
+                                SV(f->text)),
+                      "write %s.sync with a mask of the warp's threads as the last operand",
+                      ptx_op_info(f->op)->name);
+        return false;
+    }
     for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
         if (rules[i].op != f->op || p->m->version < rules[i].version || !all_hold(f, rules[i].when) ||
             all_hold(f, rules[i].need))

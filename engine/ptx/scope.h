@@ -13,6 +13,7 @@ struct ptx_name {
     /* REG: func reg or PTX_NO_INDEX; RANGE, LABEL: their index; SYM of a function: in funcs */
     uint32_t scope, index;
     uint8_t kind, type, vec;
+    bool undeclared; /* only so that it is told once */
     struct ptx_symbol *sym;
     struct span at;
 };
