@@ -288,10 +288,10 @@ static enum status check_output(struct args *a, const char *word, struct diags *
 static enum status check_whole(const struct args *a, const char *word, struct diags *ds)
 {
     const struct command *c = command_find(a->command);
-    size_t most = c ? c->files : 1;
+    size_t most = c ? c->files : CMD_MAX_FILES;
     if (!c && a->nfiles > 1 && !strpbrk(a->file[0], "./"))
         return cmd_no_such(a->file[0], ds);
-    if (a->nfiles > most)
+    if (a->nfiles > most && most < CMD_MAX_FILES)
         return usage(ds, word,
                      most ? "one file at a time; there is also '%s'"
                           : "this command takes no file ('%s')",

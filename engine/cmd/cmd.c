@@ -135,6 +135,15 @@ static bool ends_with(const char *s, const char *end)
     return n > k && strcmp(s + n - k, end) == 0;
 }
 
+/* Several files are one program there too. */
+static int cmd_front_files(struct args *a, const struct cmd_front_opts *o)
+{
+    char *all = a->nfiles > 1 ? workspace_join(a->file, a->nfiles) : NULL;
+    int rc = cmd_front(a, all ? all : a->nfiles ? a->file[0] : NULL, o);
+    base_free(all);
+    return rc;
+}
+
 static int cmd_workbench(struct args *a)
 {
     struct diags ds = { 0 };
@@ -150,7 +159,7 @@ static int cmd_workbench(struct args *a)
     bool json = a->nfiles && ends_with(a->file[0], ".json") && !ends_with(a->file[0], ".launch.json");
     if (screen ||
         (a->front && a->plain && a->nfiles && !json)) /* plain: the same content, line by line */
-        return cmd_front(a, a->nfiles ? a->file[0] : NULL, &o);
+        return cmd_front_files(a, &o);
     if (json) {
         a->plain = true;
         return cmd_replay(a);

@@ -1,7 +1,10 @@
 /* Several modules as one program: names are what they share (PTX ISA 11.6). */
 #include "engine/base/base.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_int.h"
+
+#include <string.h>
 
 struct place {
     const struct ptx_module *m;
@@ -79,17 +82,36 @@ static void add_module(struct link *l, const struct ptx_module *m)
     }
 }
 
+bool ptx_link_runtime(struct str name)
+{
+    static const char *const known[] = { "vprintf",
+                                         "malloc",
+                                         "free",
+                                         "__assertfail",
+                                         "memcpy",
+                                         "memset",
+                                         "cudaGetParameterBuffer",
+                                         "cudaGetParameterBufferV2",
+                                         "cudaLaunchDevice",
+                                         "cudaLaunchDeviceV2",
+                                         "cudaDeviceSynchronize",
+                                         "cudaStreamCreateWithFlags",
+                                         "cudaStreamDestroy",
+                                         "cudaGetLastError",
+                                         "cudaPeekAtLastError",
+                                         "cudaGetDevice",
+                                         "cudaGetErrorString" };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (str_is(name, known[i]))
+            return true;
+    return name.n > 9 && !memcmp(name.s, "__cudaCDP", 9); /* the device runtime's own names */
+}
+
 /* The runtime library's own functions, and shared memory whose size the launch gives, are
  * resolved when the program is loaded. */
 static bool resolved_at_load(const struct place *p)
 {
-    static const char *const known[] = {
-        "vprintf", "malloc", "free", "__assertfail", "cudaGetParameterBufferV2", "cudaLaunchDeviceV2"
-    };
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        if (str_is(p->name, known[i]))
-            return true;
-    return !p->func && !p->bytes;
+    return ptx_link_runtime(p->name) || (!p->func && !p->bytes);
 }
 
 enum status ptx_link_check(struct ptx_module *const *m, size_t n, struct diags *ds)

@@ -5,6 +5,7 @@
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/op_enum.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -447,6 +448,18 @@ static struct dim3u block_of(const struct guess *g, unsigned trial)
     return b;
 }
 
+/* The file's name without its folder; of a program of several files, the first's. */
+static char *infer_file(const char *path)
+{
+    struct buf b = { 0 };
+    const char *plus = strstr(path, PTX_LINK_PLUS);
+    size_t n = plus ? (size_t)(plus - path) : strlen(path), from = n;
+    while (from && path[from - 1] != '/')
+        from--;
+    buf_put(&b, path + from, n - from);
+    return buf_take(&b);
+}
+
 static enum status infer_spec(const struct guess *g, struct size_guess size, unsigned trial,
                               struct launch_spec *l)
 {
@@ -457,8 +470,7 @@ static enum status infer_spec(const struct guess *g, struct size_guess size, uns
                               g->shape.dims > 2 ? ctas(size.n, c.z, 64) : 1 };
     l->grid.x = g->shape.one_thread ? 1 : l->grid.x * g->wider;
     l->kernel = str_dup(g->f->name);
-    const char *slash = strrchr(g->facts->module->path, '/');
-    l->ptx = base_strdup(slash ? slash + 1 : g->facts->module->path);
+    l->ptx = infer_file(g->facts->module->path);
     l->args = base_alloc((MOST_ARGS + 1) * sizeof *l->args);
     if (!l->kernel || !l->ptx || !l->args)
         return ST_NOMEM;

@@ -272,7 +272,7 @@ static enum status open_ptx(struct job_engine *e, const char *path, bool launch_
                             struct diags *ds)
 {
     struct ptx_module *m = NULL;
-    enum status s = ptx_parse_file(path, &m, ds);
+    enum status s = workspace_read(path, &m, ds);
     if (!m)
         return s;
     text_changes(e, m);

@@ -5,6 +5,7 @@
 #include "engine/base/base.h"
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
@@ -18,9 +19,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#define MOST_TEXT (1u << 31) /* bytes of one PTX file */
+
+/* Beside the first file of a program that has several. */
 char *launch_beside(const char *ptx)
 {
-    char *path = workspace_launch_name(ptx);
+    const char *plus = access(ptx, F_OK) != 0 ? strstr(ptx, PTX_LINK_PLUS) : NULL;
+    char *first = base_strdup(ptx);
+    if (first && plus)
+        first[plus - ptx] = 0;
+    char *path = first ? workspace_launch_name(first) : NULL;
+    base_free(first);
     if (path && access(path, R_OK) == 0)
         return path;
     base_free(path);
@@ -40,30 +49,52 @@ size_t launch_pick(const struct launch_file *f, const char *name)
     return SIZE_MAX;
 }
 
-/* Several files are one program: checked against each other by name; the first with the kernel is worked
- * on. */
-static enum status link_files(struct workspace *s, const struct args *a, struct diags *ds)
+static enum status read_program(const char *const *file, size_t n, struct ptx_module **out,
+                                struct diags *ds)
 {
-    struct ptx_module *m[CMD_MAX_FILES] = { s->module };
+    struct ptx_link_input in[CMD_MAX_FILES] = { 0 };
+    char *text[CMD_MAX_FILES] = { 0 };
     enum status st = ST_OK;
-    size_t n = 1;
-    for (; n < a->nfiles && st == ST_OK; n++)
-        st = ptx_parse_file(a->file[n], &m[n], ds);
-    if (st == ST_OK)
-        st = ptx_link_check(m, n, ds);
-    for (size_t i = 1; i < n; i++) {
-        struct buf several = { 0 };
-        bool there = a->kernel && !ptx_find_entry(s->module, str_of(a->kernel), &several) &&
-                     !several.n && ptx_find_entry(m[i], str_of(a->kernel), &several);
-        buf_free(&several);
-        if (there) {
-            struct ptx_module *t = s->module;
-            s->module = m[i];
-            m[i] = t;
-        }
-        ptx_free(m[i]);
+    for (size_t i = 0; i < n && st == ST_OK; i++) {
+        in[i].name = file[i];
+        st = file_read(file[i], MOST_TEXT, &text[i], &in[i].length, ds);
+        in[i].text = text[i];
     }
+    if (st == ST_OK)
+        st = ptx_link(in, n, out, ds);
+    for (size_t i = 0; i < n; i++)
+        base_free(text[i]);
     return st;
+}
+
+enum status workspace_read(const char *path, struct ptx_module **out, struct diags *ds)
+{
+    const char *file[CMD_MAX_FILES];
+    size_t n = 0, plus = strlen(PTX_LINK_PLUS);
+    if (!strstr(path, PTX_LINK_PLUS) || access(path, F_OK) == 0)
+        return ptx_parse_file(path, out, ds);
+    char *names = base_strdup(path);
+    *out = NULL;
+    if (!names)
+        return ST_NOMEM;
+    for (char *at = names; at && n < CMD_MAX_FILES;) {
+        char *next = strstr(at, PTX_LINK_PLUS);
+        if (next)
+            *next = 0;
+        file[n++] = at;
+        at = next ? next + plus : NULL;
+    }
+    enum status st = read_program(file, n, out, ds);
+    base_free(names);
+    return st;
+}
+
+char *workspace_join(const char *const *file, size_t n)
+{
+    struct buf b = { 0 };
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "%s%s", i ? PTX_LINK_PLUS : "", file[i]);
+    return buf_take(&b);
 }
 
 enum status workspace_ptx(struct workspace *s, const struct args *a, struct diags *ds)
@@ -72,8 +103,8 @@ enum status workspace_ptx(struct workspace *s, const struct args *a, struct diag
         diag_error(ds, "usage", "which PTX file?");
         return ST_USAGE;
     }
-    enum status st = ptx_parse_file(a->file[0], &s->module, ds);
-    return st == ST_OK && a->nfiles > 1 ? link_files(s, a, ds) : st;
+    return a->nfiles > 1 ? read_program(a->file, a->nfiles, &s->module, ds)
+                         : workspace_read(a->file[0], &s->module, ds);
 }
 
 enum status workspace_find_entry(const struct ptx_module *m, const char *said, const struct ptx_func **f,

@@ -40,6 +40,10 @@ struct workspace {
     struct ana_kernel *facts;
     const char *kernel;
 };
+/* A PTX file, or the program of several: "a.ptx + b.ptx". */
+enum status workspace_read(const char *path, struct ptx_module **out, struct diags *ds);
+/* "a.ptx + b.ptx"; owned; NULL: out of memory. */
+char *workspace_join(const char *const *file, size_t n);
 enum status workspace_ptx(struct workspace *s, const struct args *a, struct diags *ds);
 /* A kernel by what people call it (ptx_find_entry). ST_OK with *f NULL: there is none; ST_INPUT: there
  * are several, ds names them. */

@@ -3,6 +3,7 @@
 #include "engine/base/base.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/op_enum.h"
+#include "engine/ptx/link.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decode/decode.h"
@@ -212,6 +213,17 @@ static void one_line(struct str text, char *out, size_t n)
     out[m] = 0;
 }
 
+/* The function that a call names and no file given has: no GPU would run it either. */
+static struct str undefined_target(const struct ptx_inst *i)
+{
+    for (unsigned k = 0; i->op == PTX_OP_CALL && k < i->nopnds; k++) {
+        const struct ptx_symbol *s = i->opnds[k].kind == OPND_SYM ? i->opnds[k].sym : NULL;
+        if (s && s->kind == SYM_FUNC && s->func && !s->func->def && !ptx_link_runtime(s->name))
+            return s->name;
+    }
+    return (struct str){ NULL, 0 };
+}
+
 static void refuse(struct decode *d, const struct ptx_inst *i)
 {
     char text[104];
@@ -221,7 +233,12 @@ static void refuse(struct decode *d, const struct ptx_inst *i)
                  "the simulated device does not model '%s'%s%s", text, d->why[0] ? ": " : "", d->why);
     if (g) {
         diag_source(g, d->p->module->text);
-        diag_hint(g, "run it on a GPU (--device cuda:0)");
+        struct str missing = undefined_target(i);
+        if (missing.n)
+            diag_hint(g, "no file given defines '%.*s': name the file that does beside this one",
+                      (int)(missing.n > 80 ? 80 : missing.n), missing.s);
+        else
+            diag_hint(g, "run it on a GPU (--device cuda:0)");
     }
 }
 

@@ -1,0 +1,26 @@
+/* link: several PTX modules as one program. They are put together as text: what follows sees one module,
+ * and a session that keeps its text needs no other file. Names work as nvlink's do (PTX ISA 11.6). */
+#ifndef GPULOCW_PTX_LINK_H
+#define GPULOCW_PTX_LINK_H
+
+#include "engine/base/base.h"
+
+struct ptx_module;
+
+/* name: for messages, need not be a file. text: length bytes of PTX. Neither is kept. */
+struct ptx_link_input {
+    const char *name;
+    const char *text;
+    size_t length;
+};
+/* *out: the program, called "a.ptx + b.ptx", freed with ptx_free. ST_INPUT: a module has mistakes, a
+ * name is defined twice or nowhere, or is declared in two shapes; ds says where and who needs it. n ==
+ * 1: the module as it is, undefined names are left. */
+enum status ptx_link(const struct ptx_link_input *in, size_t n, struct ptx_module **out,
+                     struct diags *ds);
+/* What the device runtime brings when a program is loaded: vprintf, malloc, cudaLaunchDeviceV2, ... */
+bool ptx_link_runtime(struct str name);
+/* Between the files' names of a program, as messages, the workbench and sessions write them. */
+#define PTX_LINK_PLUS " + "
+
+#endif
