@@ -220,7 +220,9 @@ static enum status reparse(struct pass_ctx *c, struct pass_run *r, const struct 
     struct buf b = { 0 };
     if (s == ST_OK) {
         ptx_print(m, &b);
-        if (b.oom || b.n != e->n || memcmp(b.s, e->text, e->n) != 0)
+        if (b.oom)
+            s = ST_NOMEM;
+        else if (b.n != e->n || memcmp(b.s, e->text, e->n) != 0)
             s = ST_REFUSED;
     }
     buf_free(&b);
