@@ -229,33 +229,40 @@ int cmd_run(struct args *a)
 }
 
 /* ---- what every launching command shares ---- */
+static void note_kept(struct measurement *w, enum status st, struct diags *own)
+{
+    w->unsaved = st != ST_OK;
+    if (!w->unsaved) {
+        w->kept = w->points;
+        diags_move(w->ds, own);
+        return;
+    }
+    snprintf(w->why, sizeof w->why, "out of memory");
+    for (size_t i = 0; i < own->n; i++)
+        if (own->v[i].level == DIAG_ERROR && own->v[i].msg)
+            snprintf(w->why, sizeof w->why, "%s", own->v[i].msg);
+    diags_free(own);
+}
+
 void measurement_point(void *ctx, const struct result *r, const char *why)
 {
     struct measurement *w = ctx;
     (void)why;
     if (!w->session)
         return;
+    struct diags own = { 0 };
     w->points++;
     if (session_run_point(w->run, r))
-        measurement_save(w);
+        note_kept(w, session_keep_point(w->session, w->run, r, &own), &own);
+    else
+        note_kept(w, ST_NOMEM, &own);
 }
 
 void measurement_save(struct measurement *w)
 {
     struct diags own = { 0 };
-    if (!w->session)
-        return;
-    w->unsaved = session_save(w->session, &own) != ST_OK;
-    if (!w->unsaved) {
-        w->kept = w->points;
-        diags_move(w->ds, &own);
-        return;
-    }
-    snprintf(w->why, sizeof w->why, "out of memory");
-    for (size_t i = 0; i < own.n; i++)
-        if (own.v[i].level == DIAG_ERROR && own.v[i].msg)
-            snprintf(w->why, sizeof w->why, "%s", own.v[i].msg);
-    diags_free(&own);
+    if (w->session)
+        note_kept(w, session_save(w->session, &own), &own);
 }
 
 enum status measurement_kept(struct measurement *w)

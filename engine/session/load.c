@@ -190,7 +190,7 @@ static bool on_run(void *ctx, struct str key, const char **at, const char *end)
         return false;
     p->oom = !base_grow((void **)&s->slots, s->n, &s->cap, sizeof *s->slots);
     if (!p->oom)
-        s->slots[s->n++] = (struct session_slot){ .text = value.s, .n = value.n };
+        s->slots[s->n++] = (struct session_slot){ .text = value.s, .n = value.n, .kept = true };
     return !p->oom;
 }
 
@@ -306,12 +306,16 @@ enum status session_load(const char *path, struct session **out, struct diags *d
     if (st == ST_OK)
         st = read_head(t, path, s, ds);
     if (st == ST_OK)
+        st = journal_merge(s, n, ds);
+    if (st == ST_OK)
         st = read_runs(s, n, ds);
     if (st == ST_OK)
         keep_unknown(t, s);
     cJSON_Delete(t);
     if (st == ST_OK) {
         session_note_place(s);
+        s->nsource = n;
+        s->head_changed = false;
         *out = s;
     } else {
         session_free(s);

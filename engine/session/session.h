@@ -103,6 +103,14 @@ bool session_run_point(struct session_run *run, const struct result *r);
 enum status session_new(const char *path, const char *ptx_path, struct session **out, struct diags *ds);
 enum status session_load(const char *path, struct session **out, struct diags *ds);
 enum status session_save(struct session *s, struct diags *ds);
+/* Makes durable what was changed, at a cost that does not grow with what the session holds: run i as it
+ * is now, or the result that session_run_point just added to `run`. A small file is written whole, a
+ * large one gets a line in its journal (journal.h). As session_save. */
+enum status session_keep_run(struct session *s, size_t i, struct diags *ds);
+enum status session_keep_point(struct session *s, const struct session_run *run, const struct result *r,
+                               struct diags *ds);
+/* Before the session is left: writes the file whole where it has a journal. */
+enum status session_finish(struct session *s, struct diags *ds);
 void session_free(struct session *s);
 const char *session_path(const struct session *s);
 /* of its file when it was last read or written; 0: it has none yet */

@@ -140,6 +140,7 @@ void session_free(struct session *s)
         launch_spec_free(&s->launch);
     base_free(s->slots);
     base_free(s->source);
+    journal_free(&s->journal);
     diags_free(&s->trouble);
     base_free(s->path);
     base_free(s->ptx_path);
@@ -204,6 +205,7 @@ enum status session_new(const char *path, const char *ptx_path, struct session *
 
 void session_set_ptx(struct session *s, const char *path, struct str text)
 {
+    s->head_changed = true;
     base_free(s->ptx_path);
     base_free(s->text);
     s->ptx_path = base_strdup(path);
@@ -220,6 +222,7 @@ enum status session_set_launch(struct session *s, const struct launch_spec *l)
         launch_spec_free(&s->launch);
     enum status st = launch_copy(l, &s->launch);
     s->has_launch = st == ST_OK;
+    s->head_changed = true;
     return st;
 }
 
@@ -361,7 +364,7 @@ static void put_results(struct jw *w, const char *key, const struct result *r, s
     jw_end_arr(w);
 }
 
-static void put_run(struct jw *w, const struct session_run *r)
+void session_run_put(struct jw *w, const struct session_run *r)
 {
     jw_obj(w);
     fields_write(w, session_run_fields, RUN_FIELDS, r);
@@ -438,13 +441,18 @@ static void put_subject(struct jw *w, const struct session *s)
 
 /* Every save is a new file, so a file that is not the one left behind is somebody else's, and what is in
  * it goes. */
+static bool is_mine(const struct session *s)
+{
+    struct stat now;
+    return stat(s->path, &now) == 0 && now.st_ino == s->mine.st_ino && now.st_size == s->mine.st_size &&
+           now.st_mtim.tv_sec == s->mine.st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == s->mine.st_mtim.tv_nsec;
+}
+
 static void warn_of_others(struct session *s, struct diags *ds)
 {
     struct stat now;
-    if (!s->placed || s->warned || stat(s->path, &now) != 0 || !S_ISREG(now.st_mode))
-        return;
-    if (now.st_ino == s->mine.st_ino && now.st_size == s->mine.st_size &&
-        now.st_mtim.tv_sec == s->mine.st_mtim.tv_sec && now.st_mtim.tv_nsec == s->mine.st_mtim.tv_nsec)
+    if (!s->placed || s->warned || stat(s->path, &now) != 0 || !S_ISREG(now.st_mode) || is_mine(s))
         return;
     s->warned = true;
     diag_add(ds, DIAG_WARNING, "session", s->path, NO_SPAN,
@@ -468,7 +476,7 @@ enum status session_save(struct session *s, struct diags *ds)
     jw_arr(&w);
     for (size_t i = 0; i < s->n; i++)
         if (s->slots[i].open || !s->slots[i].text)
-            put_run(&w, s->slots[i].run);
+            session_run_put(&w, s->slots[i].run);
         else
             jw_raw(&w, (struct str){ s->slots[i].text, s->slots[i].n });
     jw_end_arr(&w);
@@ -481,11 +489,72 @@ enum status session_save(struct session *s, struct diags *ds)
     jw_end_obj(&w);
     buf_puts(&b, "\n");
     warn_of_others(s, ds);
+    if (!b.oom)
+        journal_saving(s, b.s, b.n);
     enum status st = b.oom ? ST_NOMEM : file_write_atomic(s->path, b.s, b.n, ds);
-    buf_free(&b);
-    if (st == ST_OK)
+    if (st == ST_OK) {
+        journal_saved(s, b.s, b.n);
+        for (size_t i = 0; i < s->n; i++)
+            s->slots[i].kept = true;
+        s->head_changed = false;
         session_note_place(s);
+    }
+    buf_free(&b);
     return st;
+}
+
+/* ---- keeping: a line of the journal, or the whole file ---- */
+static bool whole_file(const struct session *s)
+{
+    uint64_t n = session_bytes(s);
+    return n < SESSION_JOURNAL_FROM || s->head_changed || s->journal.off || s->journal.merged ||
+           s->journal.n > n / 2 + SESSION_JOURNAL_FROM || !is_mine(s);
+}
+
+/* A line for each run that is not on disk as it is. */
+static enum status keep_fresh(struct session *s)
+{
+    enum status st = ST_OK;
+    for (size_t k = 0; k < s->n && st == ST_OK; k++) {
+        struct session_slot *t = &s->slots[k];
+        if (t->kept)
+            continue;
+        st = journal_run(s, k, NULL);
+        t->kept = st == ST_OK;
+    }
+    return st;
+}
+
+enum status session_keep_run(struct session *s, size_t i, struct diags *ds)
+{
+    if (i >= s->n || whole_file(s))
+        return session_save(s, ds);
+    s->slots[i].kept = s->slots[i].kept && !s->slots[i].run;
+    return keep_fresh(s) == ST_OK ? ST_OK : session_save(s, ds);
+}
+
+enum status session_keep_point(struct session *s, const struct session_run *run, const struct result *r,
+                               struct diags *ds)
+{
+    size_t i = s->n;
+    while (i-- > 0 && s->slots[i].run != run)
+        ;
+    if (i >= s->n || whole_file(s))
+        return session_save(s, ds);
+    bool line = s->slots[i].kept && !r->probe_ctas;
+    s->slots[i].kept = line;
+    enum status st = keep_fresh(s);
+    if (st == ST_OK && line)
+        st = journal_point(s, i, r, NULL);
+    if (st == ST_OK)
+        return ST_OK;
+    s->slots[i].kept = false;
+    return session_save(s, ds);
+}
+
+enum status session_finish(struct session *s, struct diags *ds)
+{
+    return s->journal.path ? session_save(s, ds) : ST_OK;
 }
 
 /* A run's text as session_save writes it; NULL: out of memory. */
@@ -495,7 +564,7 @@ static char *run_text(const struct session_run *r, size_t *n)
     struct jw w = jw_open(&b, 2);
     w.depth = 2; /* in "runs" of the document */
     w.keyed = true;
-    put_run(&w, r);
+    session_run_put(&w, r);
     *n = b.n;
     return buf_take(&b);
 }
@@ -510,7 +579,7 @@ void session_settle(struct session *s)
             continue;
         if (t->own)
             base_free((void *)(uintptr_t)t->text);
-        *t = (struct session_slot){ .run = t->run, .text = text, .n = n, .own = true };
+        *t = (struct session_slot){ .run = t->run, .text = text, .n = n, .own = true, .kept = t->kept };
         session_rest(s, i);
     }
 }

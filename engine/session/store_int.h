@@ -4,6 +4,7 @@
 
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
+#include "engine/session/journal.h"
 #include "engine/session/session.h"
 #include "engine/session/session_int.h"
 
@@ -18,6 +19,7 @@ struct session_slot {
     bool own; /* the text is this slot's alone, else a part of `source` */
     /* may be changed through a pointer that was handed out: written from `run` */
     bool open;
+    bool kept; /* on disk, but for points that were added since */
 };
 struct session {
     char *path, *ptx_path, *time;
@@ -28,7 +30,10 @@ struct session {
     bool has_launch;
     struct session_slot *slots;
     size_t n, cap;
-    char *source;         /* a loaded file's text, which slots point into */
+    char *source;   /* a loaded file's text, which slots point into */
+    size_t nsource; /* its bytes */
+    struct session_journal journal;
+    bool head_changed;    /* what stands outside of the runs: the next keeping writes the file whole */
     cJSON *kept;          /* unknown top-level members of a loaded session */
     struct diags trouble; /* of runs that could not be made of their text */
     struct stat mine;
@@ -42,6 +47,9 @@ extern const struct field session_run_fields[RUN_FIELDS], session_sweep_fields[S
 struct session_run *session_run_new(enum run_kind kind);
 void session_run_drop(struct session_run *r); /* frees it too; NULL is fine */
 bool session_run_room(struct session_run *r); /* a search has room for what comes of it */
+void session_run_put(struct jw *w, const struct session_run *r); /* as in "runs" */
+/* sessions from this many bytes have a journal; smaller ones are written whole */
+#define SESSION_JOURNAL_FROM ((uint64_t)32 << 10)
 void session_note_place(struct session *s);
 /* Makes run `first` of its text, and the next ones that can be made. ST_NOMEM, ST_INPUT: not the first.
  */

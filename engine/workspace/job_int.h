@@ -97,8 +97,6 @@ struct job_state { /* the engine thread's own */
     bool unsaved, other_text /* than the last run's: its launch goes into the session too */;
     struct shared_ref *runs[JOB_MAX_RUNS];
     size_t nruns;
-    int64_t saved_ns;  /* when the session was last written */
-    int64_t saving_ns; /* how long that took */
     struct tune_advice advice[JOB_MAX_ADVICE];
     size_t nadvice;
     bool advice_predicted;

@@ -234,6 +234,10 @@ static void close_session(struct job_engine *e)
         shared_ref_unref(st->runs[i]);
     st->nruns = 0;
     job_again_forget(st);
+    struct diags ds = { 0 };
+    if (st->session && session_finish(st->session, &ds) != ST_OK)
+        job_say_all(e, &ds);
+    diags_free(&ds);
     session_free(st->session);
     st->session = NULL;
 }

@@ -105,28 +105,26 @@ void job_show_run(struct job_engine *e, size_t i)
         st->runs[st->nruns++] = b;
 }
 
+static void kept(struct job_engine *e, enum status st, struct diags *ds)
+{
+    bool was = e->state.unsaved;
+    e->state.unsaved = st != ST_OK;
+    if (e->state.unsaved && !was) /* said once; the session goes on in memory */
+        job_say_all(e, ds);
+    diags_free(ds);
+}
+
 static void save(struct job_engine *e)
 {
     struct diags ds = { 0 };
-    bool was = e->state.unsaved;
-    int64_t begun = base_now_ns();
-    e->state.unsaved = session_save(e->state.session, &ds) != ST_OK;
-    e->state.saved_ns = base_now_ns();
-    e->state.saving_ns = e->state.saved_ns - begun;
-    if (e->state.unsaved && !was) /* said once; the session goes on in memory */
-        job_say_all(e, &ds);
-    diags_free(&ds);
+    kept(e, session_save(e->state.session, &ds), &ds);
 }
 
-/* After a point of a run that goes on. A large file is written again only when eight times as long has
- * passed as writing it takes, so that the time of a sweep does not grow with what the session holds; the
- * end of a run is always written. */
-#define LARGE_FILE ((uint64_t)4 << 20)
-static void save_point(struct job_engine *e)
+/* Run i as it is now. */
+static void keep_run(struct job_engine *e, size_t i)
 {
-    const struct job_state *st = &e->state;
-    if (session_bytes(st->session) < LARGE_FILE || base_now_ns() - st->saved_ns >= 8 * st->saving_ns)
-        save(e);
+    struct diags ds = { 0 };
+    kept(e, session_keep_run(e->state.session, i, &ds), &ds);
 }
 
 static struct session_run *begin_run(struct job_engine *e, enum run_kind kind, struct diags *ds)
@@ -173,7 +171,8 @@ static void on_point(void *ctx, const struct result *r, const char *why)
     double seconds = (double)(base_now_ns() - st->started_ns) / 1e9;
     st->rate = seconds > 0 ? (double)st->finished / seconds : 0;
     job_show_run(w->e, w->index);
-    save_point(w->e);
+    struct diags ds = { 0 };
+    kept(w->e, session_keep_point(st->session, w->run, r, &ds), &ds);
     job_publish(w->e);
 }
 
@@ -228,7 +227,7 @@ static enum status do_run(struct job_engine *e, const struct queued *q, struct d
     r->one.status = ST_CANCELLED; /* until it is done */
     enum status s = tune_run_one(e->state.bench, &q->options, &r->one, ds);
     job_show_run(e, session_count(e->state.session) - 1);
-    save(e);
+    keep_run(e, session_count(e->state.session) - 1);
     if (s == ST_OK)
         job_say_all(e, ds); /* remarks first: the workbench shows what was said last */
     report_result(e, &r->one);
@@ -294,8 +293,8 @@ static void end_slices(struct sweeping *w)
             *w->run[i] = copy;
         }
         job_show_run(w->e, w->first + i);
+        keep_run(w->e, w->first + i);
     }
-    save(w->e);
     struct buf b = { 0 };
     tune_verdict(&w->f.slice[w->f.n > 1 && w->f.has_best ? w->f.best : 0].sweep, &b);
     job_say(w->e, DIAG_NOTE, NULL, NO_SPAN, b.s ? b.s : "");
@@ -346,7 +345,7 @@ static enum status do_tune(struct job_engine *e, const struct queued *q, const s
     s = tune_search(e->state.bench, &o, &ob, &found, ds);
     *w.run->found = found;
     job_show_run(e, w.index);
-    save(e);
+    keep_run(e, w.index);
     if (s == ST_CANCELLED)
         job_again_keep(&e->state, q, w.index, 1);
     if (s == ST_OK) {
@@ -404,7 +403,7 @@ static enum status edit_run(struct job_engine *e, const struct queued *q)
     else
         r->deleted = q->kind == JOB_DELETE;
     job_show_run(e, (size_t)q->number);
-    save(e);
+    keep_run(e, (size_t)q->number);
     return ST_OK;
 }
 
