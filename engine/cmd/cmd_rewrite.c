@@ -222,6 +222,9 @@ static const struct need needs[] = {
     { "prefetch-distance", "prefetch", NULL },
     { "coarsen-mode", "coarsen", NULL },
     { "softcache-data", "softcache", NULL },
+    { "softcache-line", "softcache", NULL },
+    { "softcache-sample", "softcache", NULL },
+    { "softcache-again", "softcache", "dynamic" },
 };
 
 /* Does a knob have this value (NULL: any but its default)? `unsure` where memory ran out before that was

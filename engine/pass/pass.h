@@ -39,9 +39,9 @@ enum { PASS_AGENT_VOTE_STEP = 4, PASS_AGENT_VOTE_WORDS = PASS_AGENT_VOTE_STEP * 
 /* --softcache auto (paper: softcache): a first launch runs the monitoring slice alone (survey PROFILE),
  * a second one the code that its counts choose (soft_profile). CENSUS: the code as asked, counting what
  * its lines found. u64 words of this .global variable, zeroed before the launch: [2*p] hits, [2*p+1]
- * accesses of parameter p. */
+ * accesses of parameter p; [PASS_SOFT_MONITORED] accesses that the monitoring slice made. */
 #define PASS_SOFT_SYMBOL "gpulocw_softcache"
-enum { PASS_SOFT_WORDS = 2 * 64 };
+enum { PASS_SOFT_MONITORED = 2 * 64, PASS_SOFT_WORDS };
 enum pass_survey { PASS_SURVEY_NONE, PASS_SURVEY_PROFILE, PASS_SURVEY_CENSUS };
 
 struct pass_input {
@@ -52,6 +52,7 @@ struct pass_input {
     const struct launch_spec *launch; /* NULL: no launch known (rewrite without one) */
     /* NULL: the runner analyses by itself where a pass needs facts */
     const struct ana_kernel *facts;
+    unsigned regs; /* registers a thread of the original takes; 0: not known */
 };
 struct pass_reset {
     char symbol[64];
@@ -91,9 +92,9 @@ void pass_output_free(struct pass_output *o);
 void pass_standalone(const struct pass_output *o, struct buf *out);
 /* Is this value of a knob legal here? ST_OK, or ST_REFUSED with the reason; nothing is rewritten. */
 enum status pass_legal(const struct pass_input *in, struct diags *ds);
-/* softcache: lines of 16 bytes per thread (paper: softcache, CLN) in what an SM's resident threads leave
- * free. */
-uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm);
+/* softcache: lines of so many bytes per thread (paper: softcache, CLN) in what an SM's resident threads
+ * leave free. */
+uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm, unsigned line);
 /* The two texts line by line: ' ' in both, '-' original's alone, '+' rewritten's alone (line numbers
  * from 1; of the other text: where it would stand). A changed line is a '-' before a '+'. Owned; NULL:
  * out of memory. */

@@ -17,6 +17,7 @@ static const char *const values_bypass_form[] = { BYPASS_FORMS(VALUE_TEXT) NULL 
 static const char *const values_cluster[] = { CLUSTER_KINDS(VALUE_TEXT) NULL };
 static const char *const values_prefetch[] = { PREFETCH_LEVELS(VALUE_TEXT) NULL };
 static const char *const values_coarsen_mode[] = { COARSEN_MODES(VALUE_TEXT) NULL };
+static const char *const values_softcache_line[] = { SOFTCACHE_LINES(VALUE_TEXT) NULL };
 static const char *const values_readonly[] = { READONLY_MODES(VALUE_TEXT) NULL };
 
 static const struct knob_info knobs[] = {

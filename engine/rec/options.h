@@ -40,6 +40,11 @@
 #define COARSEN_MODES(X)                  \
     X(COARSEN_INTERLEAVED, "interleaved") \
     X(COARSEN_BLOCKED, "blocked")
+#define SOFTCACHE_LINES(X)     \
+    X(SOFTCACHE_LINE_4, "4")   \
+    X(SOFTCACHE_LINE_8, "8")   \
+    X(SOFTCACHE_LINE_16, "16") \
+    X(SOFTCACHE_LINE_32, "32")
 #define READONLY_MODES(X)          \
     X(READONLY_KEEP, "keep")       \
     X(READONLY_PROMOTE, "promote") \
@@ -58,6 +63,7 @@ enum index_kind { INDEX_KINDS(ENUM_ITEM) };
 enum prefetch_level { PREFETCH_LEVELS(ENUM_ITEM) };
 enum coarsen_mode { COARSEN_MODES(ENUM_ITEM) };
 enum readonly_mode { READONLY_MODES(ENUM_ITEM) };
+enum softcache_line { SOFTCACHE_LINES(ENUM_ITEM) }; /* 4 << value bytes */
 enum pi_mode { PI_MODES(ENUM_ITEM) };
 #define OPT_MAX_LOADS         64
 #define OPT_AGENTS_VOTE       (-1)
@@ -85,7 +91,11 @@ struct options {
     int softcache; /* 0 off; OPT_SOFTCACHE_*; N lines */
     /* comma-separated names; empty: chosen by the softcache pass */
     char softcache_data[256];
-    struct dim3u block; /* x == 0: as launched */
+    int softcache_line;   /* enum softcache_line */
+    int softcache_sample; /* accesses a thread simulates; 0: the paper's 300, or an eighth of what it
+                             makes */
+    int softcache_again;  /* turns of a loop after which a thread chooses again; 0: never */
+    struct dim3u block;   /* x == 0: as launched */
     bool swap_xy;
     int coarsen, coarsen_mode;
     int throttle_shared, maxnreg, minctas;

@@ -7,6 +7,7 @@
  *     a store empties that line, a load has its dirty bytes written back first;
  *   - what other threads wrote counts only behind a fence, barrier, ordered access or call, and
  *     there every line is written back (dirty bytes alone) and emptied. */
+#include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
 #include "engine/pass/pass.h"
 #include "engine/pass/pass_int.h"
@@ -27,9 +28,9 @@ static bool asked(const struct options *o)
     return o->softcache != 0;
 }
 
-uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm)
+uint32_t pass_softcache_lines(uint64_t shared_free_per_sm, uint64_t threads_per_sm, unsigned line)
 {
-    return threads_per_sm ? (uint32_t)(shared_free_per_sm / threads_per_sm / SOFT_LINE) : 0;
+    return threads_per_sm ? (uint32_t)(shared_free_per_sm / threads_per_sm / line) : 0;
 }
 
 static bool touches_global(const struct ptx_inst *i)
@@ -49,18 +50,18 @@ static struct soft_structure *structure_of(struct soft *s, int param)
         return NULL;
     s->s[s->n] = (struct soft_structure){
         .param = param,
-        .why = "no access of it fits a line (atomic, ordered, or wider than 16 bytes)",
+        .why = "no access of it fits a line (atomic, ordered, or wider than a line)",
         .line = -1
     };
     return &s->s[s->n++];
 }
 
-static bool fits_line(const struct ptx_inst *i)
+static bool fits_line(const struct soft *s, const struct ptx_inst *i)
 {
     const struct ptx_operand *a = inst_address(i);
     unsigned bytes = inst_bytes(i);
     return (inst_is(i, "ld") || inst_is(i, "st")) && !inst_is_strong(i) && !inst_has(i, ".unified") &&
-           bytes && bytes <= SOFT_LINE && i->type[0] != PTX_T_B128 && a && a->base == BASE_REG;
+           bytes && bytes <= s->line && i->type[0] != PTX_T_B128 && a && a->base == BASE_REG;
 }
 
 static void classify(struct soft *s, const struct ptx_inst *i)
@@ -78,7 +79,7 @@ static void classify(struct soft *s, const struct ptx_inst *i)
     bool atomic = inst_effect(i) == EFFECT_ATOMIC;
     a->kind = SOFT_OTHER;
     a->store = inst_effect(i) != EFFECT_LOAD || inst_is_strong(i);
-    a->whole = !o || o->base != BASE_REG || !bytes || bytes > SOFT_LINE ||
+    a->whole = !o || o->base != BASE_REG || !bytes || bytes > s->line ||
                !(atomic || inst_is(i, "ld") || inst_is(i, "st"));
     struct soft_structure *x = structure_of(s, pass_access_param(s->c, i));
     if (!x)
@@ -86,7 +87,7 @@ static void classify(struct soft *s, const struct ptx_inst *i)
     x->written |= inst_effect(i) != EFFECT_LOAD;
     if (!x->cacheable)
         x->at = i->at;
-    if (!fits_line(i))
+    if (!fits_line(s, i))
         return;
     a->kind = SOFT_OWN;
     a->own = (uint32_t)(x - s->s);
@@ -116,7 +117,7 @@ static void spoil(struct soft_structure *x, const char *why)
     x->why = why;
 }
 
-/* A line reads whole 16 bytes: behind the last whole line of its buffer the structure is accessed
+/* A line is read whole: behind the last whole line of its buffer the structure is accessed
  * directly. */
 static void check_edges(struct soft *s)
 {
@@ -132,9 +133,9 @@ static void check_edges(struct soft *s)
         }
         uint64_t bytes = l->args[own].count * elem_size(l->args[own].elem),
                  from = l->args[p].kind == ARG_SAME_AS ? l->args[p].offset : 0;
-        x->ragged = bytes % SOFT_LINE != 0;
-        x->whole = bytes / SOFT_LINE * SOFT_LINE - from;
-        if (bytes / SOFT_LINE * SOFT_LINE <= from)
+        x->ragged = bytes % s->line != 0;
+        x->whole = bytes / s->line * s->line - from;
+        if (bytes / s->line * s->line <= from)
             spoil(x, "its buffer is smaller than a line");
     }
 }
@@ -151,19 +152,43 @@ bool soft_may_meet(const struct soft *s, const struct soft_access *a, uint32_t k
 }
 
 /* ---- how much fits ---- */
-/* CTAs an SM holds at once, by warps, CTA slots, shared memory and, where the kernel states a limit,
- * registers. */
-static uint64_t resident(const struct pass_ctx *c, uint64_t per_cta)
+/* Shared memory of an SM under the split that this launch gets: what the option asks for, or what the
+ * device takes when nothing is asked, unless one CTA needs more. */
+static uint64_t shared_of_split(const struct pass_ctx *c, uint64_t per_cta)
+{
+    const struct dev_info *d = c->in->dev;
+    const struct dev_sm *m = &d->sm;
+    const double kb[] = { m->carve_0, m->carve_1, m->carve_2, m->carve_3, m->carve_4,
+                          m->carve_5, m->carve_6, m->carve_7, m->carve_8, m->carve_9 };
+    int percent = c->opt->carveout;
+    if (!(m->unified_bytes > 0) || (percent < 0 && m->carve_default < 0))
+        return d->shared_per_sm;
+    uint64_t part = percent >= 0 ? (uint64_t)d->shared_per_sm * (unsigned)percent / 100
+                                 : (uint64_t)(m->carve_default * 1024),
+             best = (uint64_t)(kb[0] * 1024);
+    part = part > per_cta ? part : per_cta;
+    for (size_t i = 0; i < ARRAY_LEN(kb) && kb[i] >= 0 && best < part; i++)
+        best = (uint64_t)(kb[i] * 1024);
+    return best;
+}
+
+/* CTAs an SM holds at once, by warps, CTA slots, shared memory and registers. */
+static uint64_t resident(const struct pass_ctx *c, uint64_t per_cta, uint64_t shared)
 {
     const struct dev_info *d = c->in->dev;
     uint64_t warps = pass_warps(c), ctas = warps ? d->max_warps_per_sm / warps : 0;
-    uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg : c->f->maxnreg;
+    unsigned own = c->in->regs ? c->in->regs : c->in->facts ? c->in->facts->regs : 0;
+    uint64_t regs = c->opt->maxnreg ? (uint64_t)c->opt->maxnreg
+                    : own           ? own
+                                    : c->f->maxnreg,
+             unit = d->sm.reg_unit >= 1 ? (uint64_t)d->sm.reg_unit : 1;
+    uint64_t per_warp = (regs * 32 + unit - 1) / unit * unit;
     if (d->max_ctas_per_sm && ctas > d->max_ctas_per_sm)
         ctas = d->max_ctas_per_sm;
-    if (per_cta && ctas > d->shared_per_sm / per_cta)
-        ctas = d->shared_per_sm / per_cta;
-    if (regs && d->regs_per_sm && ctas > d->regs_per_sm / (regs * warps * 32))
-        ctas = d->regs_per_sm / (regs * warps * 32);
+    if (per_cta && ctas > shared / per_cta)
+        ctas = shared / per_cta;
+    if (per_warp && d->regs_per_sm && ctas > d->regs_per_sm / per_warp / warps)
+        ctas = d->regs_per_sm / per_warp / warps;
     return ctas;
 }
 
@@ -174,27 +199,50 @@ static enum status fit(struct soft *s)
     bool unsized;
     uint64_t fixed = pass_shared_bytes(c->m, c->f, &unsized), dyn = (c->out->shared + 15u) & ~15u;
     uint64_t threads = dim3u_count(c->out->block), reserved = (uint64_t)d->sm.shared_reserved,
-             per_cta = fixed + dyn + reserved;
-    uint64_t ctas = resident(c, per_cta), used = ctas * per_cta,
-             left = d->shared_per_sm > used ? d->shared_per_sm - used : 0;
-    uint32_t cln = pass_softcache_lines(left, ctas * threads);
-    while (cln && fixed + dyn + (uint64_t)cln * SOFT_LINE * threads > d->shared_per_block_optin)
+             per_cta = fixed + dyn + reserved, shared = shared_of_split(c, per_cta);
+    uint64_t ctas = resident(c, per_cta, shared), used = ctas * per_cta,
+             left = shared > used ? shared - used : 0;
+    uint32_t cln = pass_softcache_lines(left, ctas * threads, s->line);
+    while (cln && fixed + dyn + (uint64_t)cln * s->line * threads > d->shared_per_block_optin)
         cln--;
     if (!cln)
-        return pass_refuse(c, NO_SPAN,
-                           "a smaller block, or less shared memory in the kernel, would leave room",
-                           "no line fits (CLN = 0): %llu bytes of shared memory are free for the %llu "
-                           "threads an SM holds, less than 16 each",
-                           (unsigned long long)left, (unsigned long long)(ctas * threads));
+        return pass_refuse(
+            c, NO_SPAN,
+            "a smaller block, less shared memory in the kernel, a larger carve-out or a "
+            "shorter line would leave room",
+            "no line fits (CLN = 0): of %llu bytes of shared memory %llu are free for the "
+            "%llu threads an SM holds, less than %u each",
+            (unsigned long long)shared, (unsigned long long)left, (unsigned long long)(ctas * threads),
+            s->line);
     if (c->opt->softcache > 0 && (uint32_t)c->opt->softcache > cln)
         return pass_refuse(
             c, NO_SPAN, NULL,
-            "--softcache %d: %u line%s of 16 bytes per thread fit on %s without lowering the occupancy",
-            c->opt->softcache, cln, cln > 1 ? "s" : "", d->name);
+            "--softcache %d: %u line%s of %u bytes per thread fit into the shared memory that %llu CTAs "
+            "leave free on an SM of %s",
+            c->opt->softcache, cln, cln > 1 ? "s" : "", s->line, (unsigned long long)ctas, d->name);
     s->lines = c->opt->softcache > 0 ? (uint32_t)c->opt->softcache : cln;
     s->threads = (uint32_t)threads;
     s->offset = (uint32_t)dyn;
+    s->ctas = ctas;
     return ST_OK;
+}
+
+/* The paper's 300 accesses; where a thread makes fewer, an eighth of what it makes on average, or the
+ * choice would come when nothing is left to cache. */
+static uint32_t sample_of(struct soft *s)
+{
+    const struct options *o = s->c->opt;
+    const struct ana_kernel *k = pass_facts(s->c);
+    double n = 0, threads = (double)dim3u_count(s->c->out->grid) * (double)dim3u_count(s->c->out->block);
+    if (o->softcache_sample > 0)
+        return (uint32_t)o->softcache_sample;
+    for (uint32_t i = 0; k && i < s->c->f->ninsts; i++) {
+        const struct ana_access *a =
+            s->access[i].kind == SOFT_OWN ? pass_access(s->c, &s->c->f->insts[i]) : NULL;
+        n += a && a->executions > 0 ? a->executions * 32 : 0;
+    }
+    uint32_t part = threads > 0 ? (uint32_t)(n / threads / 8) : 0;
+    return !part || part >= SOFT_SAMPLE ? SOFT_SAMPLE : part < 4 ? 4 : part;
 }
 
 /* ---- the choice inside the kernel ---- */
@@ -271,6 +319,8 @@ static enum status soft_begin(struct soft *s, struct pass_ctx *c)
 {
     memset(s, 0, sizeof *s);
     s->c = c;
+    s->line = 4u << c->opt->softcache_line;
+    s->sample = c->opt->softcache_sample > 0 ? (uint32_t)c->opt->softcache_sample : SOFT_SAMPLE;
     s->mode = mode_of(c);
     s->counting = s->mode == SOFT_PROFILE || c->survey == PASS_SURVEY_CENSUS;
     s->access = base_alloc(sizeof *s->access * (c->f->ninsts + 1));
@@ -283,6 +333,8 @@ static enum status soft_begin(struct soft *s, struct pass_ctx *c)
         return st;
     check_edges(s);
     find_meetings(s);
+    if (s->mode == SOFT_DYNAMIC)
+        s->sample = sample_of(s);
     uint32_t usable = 0;
     for (uint32_t k = 0; k < s->n; k++)
         usable += s->s[k].cacheable;
@@ -339,6 +391,19 @@ static void put_choice(struct soft *s)
     o->soft_data[n] = 0;
 }
 
+uint32_t soft_registers(const struct soft *s, uint32_t k)
+{
+    return 3u + s->s[k].written + (s->mode != SOFT_FIXED);
+}
+
+uint32_t soft_all_registers(const struct soft *s)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->n; k++)
+        n += soft_uses(s, k) ? soft_registers(s, k) : 0;
+    return n;
+}
+
 static void tell(struct soft *s)
 {
     if (s->mode == SOFT_DYNAMIC && s->c->opt->softcache == OPT_SOFTCACHE_AUTO)
@@ -351,9 +416,16 @@ static void tell(struct soft *s)
                       (int)s->c->f->params[s->s[k].param]->name.n,
                       s->c->f->params[s->s[k].param]->name.s, s->s[k].why);
         else if (s->mode == SOFT_FIXED && s->s[k].line >= 0)
-            pass_note(s->c, NO_SPAN, "%.*s gets line %d of %u",
+            pass_note(s->c, NO_SPAN, "%.*s gets line %d of %u: %u registers (line address 2, slot 1%s)",
                       (int)s->c->f->params[s->s[k].param]->name.n,
-                      s->c->f->params[s->s[k].param]->name.s, s->s[k].line, s->lines);
+                      s->c->f->params[s->s[k].param]->name.s, s->s[k].line, s->lines,
+                      soft_registers(s, k), s->s[k].written ? ", dirty bytes 1" : "");
+    if (s->mode == SOFT_DYNAMIC)
+        pass_note(
+            s->c, NO_SPAN,
+            "a thread simulates %u accesses, then chooses up to %u of %u structures: %u registers, of "
+            "them a hit counter for each while it simulates",
+            s->sample, s->lines, s->n, soft_all_registers(s));
 }
 
 static enum status run(struct pass_ctx *c)
@@ -367,7 +439,7 @@ static enum status run(struct pass_ctx *c)
     } else if (st == ST_OK) {
         soft_emit(&s);
         tell(&s);
-        uint32_t bytes = s.mode == SOFT_PROFILE ? 0 : s.lines * SOFT_LINE * s.threads;
+        uint32_t bytes = s.mode == SOFT_PROFILE ? 0 : s.lines * s.line * s.threads;
         c->out->extra_shared += bytes ? s.offset - c->out->shared + bytes : 0;
         c->out->shared = bytes ? s.offset + bytes : c->out->shared;
     }
@@ -375,9 +447,15 @@ static enum status run(struct pass_ctx *c)
     return st == ST_OK && c->oom ? ST_NOMEM : st;
 }
 
-static const char *const knobs[] = { "softcache", "softcache-data", "assume-restrict", NULL };
+static const char *const knobs[] = { "softcache",
+                                     "softcache-data",
+                                     "softcache-line",
+                                     "softcache-sample",
+                                     "softcache-again",
+                                     "assume-restrict",
+                                     NULL };
 const struct pass_row pass_row_softcache = {
-    { "softcache", "thread-private 16-byte lines in shared memory for the structures that hit most" },
+    { "softcache", "thread-private lines in shared memory for the structures that hit most" },
     knobs,
     asked,
     check,

@@ -4,10 +4,9 @@
  *   end<k>   end of the whole lines of its buffer, where that does not end on one
  *   got<k>, all<k>  hits and accesses that are reported (survey)
  *
- *   access:  line = address & ~15; line != tag: write dirty bytes back, load 16 bytes, tag = line
- *            then the access goes to slot + (address & 15) in shared memory
- *   flush:   dirty bytes back, tag = 0: before fences, barriers, ordered accesses and calls, and at the
- * end
+ *   access:  line = address & ~(bytes of a line - 1); line != tag: write dirty bytes back, load the
+ * line, tag = line then the access goes to slot + the bytes of the address below in shared memory flush:
+ * dirty bytes back, tag = 0: before fences, barriers, ordered accesses and calls, and at the end
  *
  * A line dirty in one structure is in no other: a store through k empties the lines of the others that
  * may hold the same bytes, a load that misses first writes theirs back. So a hit is exact without
@@ -18,6 +17,7 @@
 #include "engine/ptx/ptx_table.h"
 #include "engine/rewrites/softcache_int.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool soft_uses(const struct soft *s, uint32_t k)
@@ -34,6 +34,8 @@ void soft_declare(const struct soft *s, struct buf *out)
                ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny, %%%sbase, %%%soff, %%%si, %%%snib, "
                "%%%sso, %%%scount, %%%srank, %%%sv<4>;\n.reg .b16 \t%%%sh;\n",
                t, t, t, t, t, t, t, t, t, t, t, t, t, t);
+    if (s->mode != SOFT_FIXED)
+        buf_printf(out, ".reg .b32 \t%%%stold, %%%sseen;\n", t, t);
     for (uint32_t k = 0; k < s->n; k++) {
         if (!soft_uses(s, k))
             continue;
@@ -73,9 +75,9 @@ static void write_back(struct soft *s, uint32_t k, struct buf *out)
                    "ld.shared.u8 \t%%%sh, [%%%sso+%u];\n@%%%sq st.global.u8 \t[%%%swb+%u], %%%sh;\n",
                    t, t, 1u << b, t, t, t, t, t, b, t, t, b, t);
     buf_printf(out,
-               "$%snextw%u:\nadd.u32 \t%%%si, %%%si, 4;\nsetp.lt.u32 \t%%%sq, %%%si, 16;\n@%%%sq bra "
+               "$%snextw%u:\nadd.u32 \t%%%si, %%%si, 4;\nsetp.lt.u32 \t%%%sq, %%%si, %u;\n@%%%sq bra "
                "\t$%sword%u;\nmov.u32 \t%%%smask%u, 0;\n$%sclean%u:\n",
-               t, n, t, t, t, t, t, t, n, t, k, t, n);
+               t, n, t, t, t, t, s->line, t, t, n, t, k, t, n);
 }
 
 static void flush(struct soft *s, uint32_t k, struct buf *out)
@@ -150,8 +152,8 @@ static void address_code(const struct soft *s, const struct ptx_inst *i, struct 
     const char *t = s->c->tag;
     const struct ptx_operand *a = inst_address(i);
     struct str base = s->c->f->regs[a->index].name;
-    buf_printf(out, "add.s64 \t%%%sadr, %.*s, %lld;\nand.b64 \t%%%sline, %%%sadr, -16;\n", t,
-               (int)base.n, base.s, (long long)a->imm, t, t);
+    buf_printf(out, "add.s64 \t%%%sadr, %.*s, %lld;\nand.b64 \t%%%sline, %%%sadr, -%u;\n", t,
+               (int)base.n, base.s, (long long)a->imm, t, t, s->line);
 }
 
 /* "ld" -> "ld.shared.v2.f32": the words of a load or store that survive in shared memory. */
@@ -178,6 +180,28 @@ void soft_own_text(const struct soft *s, const struct ptx_inst *i, struct buf *o
     buf_put(out, text.s + from, text.n - from);
 }
 
+/* The line comes from memory, in pieces of at most 16 bytes. */
+static void bring_code(const struct soft *s, uint32_t k, struct buf *out)
+{
+    const char *t = s->c->tag;
+    struct buf v = { 0 };
+    uint32_t words = s->line < 16 ? s->line / 4 : 4;
+    for (uint32_t w = 0; w < words; w++)
+        buf_printf(&v, "%s%%%sv%u", w ? ", " : words > 1 ? "{" : "", t, w);
+    buf_puts(&v, words > 1 ? "}" : "");
+    const char *vec = words == 4 ? ".v4" : words == 2 ? ".v2" : "", *list = v.s ? v.s : "";
+    for (uint32_t at = 0; at < s->line; at += 4 * words) {
+        char more[16] = "";
+        if (at)
+            snprintf(more, sizeof more, "+%u", at);
+        buf_printf(out, "ld.global%s.u32 \t%s, [%%%sline%s];\nst.shared%s.u32 \t[%%%sslot%u%s], %s;\n",
+                   vec, list, t, more, vec, t, k, more, list);
+    }
+    buf_printf(out, "mov.b64 \t%%%stag%u, %%%sline;\n", t, k, t);
+    out->oom |= v.oom;
+    buf_free(&v);
+}
+
 /* The line of adr is not k's: k's goes back to memory, this one comes. */
 static void miss_code(struct soft *s, const struct ptx_inst *i, uint32_t k, uint32_t n, struct buf *out)
 {
@@ -188,10 +212,7 @@ static void miss_code(struct soft *s, const struct ptx_inst *i, uint32_t k, uint
     write_back(s, k, out);
     if (!inst_is(i, "st"))
         meet_others(s, i, k, false, out);
-    buf_printf(out,
-               "ld.global.v4.u32 \t{%%%sv0, %%%sv1, %%%sv2, %%%sv3}, [%%%sline];\nst.shared.v4.u32 "
-               "\t[%%%sslot%u], {%%%sv0, %%%sv1, %%%sv2, %%%sv3};\nmov.b64 \t%%%stag%u, %%%sline;\n",
-               t, t, t, t, t, t, k, t, t, t, t, t, k, t);
+    bring_code(s, k, out);
 }
 
 /* The access to the line in shared memory. */
@@ -201,15 +222,16 @@ static void hit_code(struct soft *s, const struct ptx_inst *i, uint32_t k, struc
     bool store = inst_is(i, "st");
     struct str value = operand_text(s, &i->opnds[store ? 1 : 0]);
     buf_printf(out,
-               "cvt.u32.u64 \t%%%soff, %%%sadr;\nand.b32 \t%%%soff, %%%soff, 15;\nadd.u32 \t%%%sso, "
+               "cvt.u32.u64 \t%%%soff, %%%sadr;\nand.b32 \t%%%soff, %%%soff, %u;\nadd.u32 \t%%%sso, "
                "%%%soff, %%%sslot%u;\n",
-               t, t, t, t, t, t, t, k);
+               t, t, t, t, s->line - 1, t, t, t, k);
     shared_op(i, out);
     if (store)
         buf_printf(out,
                    " \t[%%%sso], %.*s;\nmov.u32 \t%%%snib, %u;\nshl.b32 \t%%%snib, %%%snib, "
                    "%%%soff;\nor.b32 \t%%%smask%u, %%%smask%u, %%%snib;\n",
-                   t, (int)value.n, value.s, t, (1u << inst_bytes(i)) - 1, t, t, t, t, k, t, k, t);
+                   t, (int)value.n, value.s, t,
+                   inst_bytes(i) < 32 ? (1u << inst_bytes(i)) - 1 : UINT32_MAX, t, t, t, t, k, t, k, t);
     else
         buf_printf(out, " \t%.*s, [%%%sso];\n", (int)value.n, value.s, t);
 }
@@ -246,8 +268,8 @@ void soft_cached(struct soft *s, const struct ptx_inst *i, struct buf *out)
         buf_printf(out, "$%sskip%u:\n", t, n);
 }
 
-/* Monitoring: the access itself, and one imaginary line. A profile counts a thread's first SOFT_SAMPLE
- * accesses. */
+/* Monitoring: the access itself, and one imaginary line. A profile counts a thread's first accesses,
+ * as many as the sample. */
 void soft_monitored(struct soft *s, const struct ptx_inst *i, struct buf *out)
 {
     const char *t = s->c->tag;
@@ -263,16 +285,17 @@ void soft_monitored(struct soft *s, const struct ptx_inst *i, struct buf *out)
                t, k, t, k, t);
     if (s->mode == SOFT_PROFILE)
         buf_printf(out,
-                   "setp.lt.u32 \t%%%sq, %%%scount, %d;\nand.pred \t%%%sp, %%%sp, %%%sq;\n@%%%sp "
+                   "setp.lt.u32 \t%%%sq, %%%scount, %u;\nand.pred \t%%%sp, %%%sp, %%%sq;\n@%%%sp "
                    "add.u32 \t%%%sgot%u, %%%sgot%u, 1;\n@%%%sq add.u32 \t%%%sall%u, %%%sall%u, 1;\n"
                    "add.u32 \t%%%scount, %%%scount, 1;\n",
-                   t, t, SOFT_SAMPLE, t, t, t, t, t, k, t, k, t, t, k, t, k, t, t);
+                   t, t, s->sample, t, t, t, t, t, k, t, k, t, t, k, t, k, t, t);
     else
         buf_printf(out,
                    "@%%%sp add.u32 \t%%%shit%u, %%%shit%u, 1;\nadd.u32 \t%%%scount, %%%scount, 1;\n", t,
                    t, k, t, k, t, t);
     if (s->mode == SOFT_DYNAMIC && s->counting)
-        buf_printf(out, "add.u32 \t%%%sall%u, %%%sall%u, 1;\n", t, k, t, k);
+        buf_printf(out, "add.u32 \t%%%sall%u, %%%sall%u, 1;\nadd.u32 \t%%%sseen, %%%sseen, 1;\n", t, k,
+                   t, k, t, t);
     soft_own_text(s, i, out);
     buf_puts(out, "\n");
     if (i->guarded)

@@ -16,6 +16,7 @@
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
+#include "engine/rec/options.h"
 #include "engine/rewrites/softcache_int.h"
 
 #include <string.h>
@@ -50,6 +51,9 @@ static void report_code(const struct soft *s, struct buf *out)
             buf_printf(out,
                        "cvt.u64.u32 \t%%%swb, %%%s%s%u;\nred.global.add.u64 \t[%%%sadr+%d], %%%swb;\n",
                        t, t, words[w], k, t, 16 * s->s[k].param + 8 * (int)w, t);
+    if (s->mode != SOFT_FIXED)
+        buf_printf(out, "cvt.u64.u32 \t%%%swb, %%%sseen;\nred.global.add.u64 \t[%%%sadr+%d], %%%swb;\n",
+                   t, t, t, 8 * PASS_SOFT_MONITORED, t);
 }
 
 /* The instruction with a flush in front; a guarded one that ends the thread takes its flush along. */
@@ -87,7 +91,7 @@ static void monitor_flush(struct soft *s, const struct ptx_inst *i, struct buf *
     buf_str(out, ptx_text(s->c->m, i->at));
 }
 
-static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
+static bool copy_one(void *ctx, const struct ptx_inst *i, struct buf *out)
 {
     struct copy *c = ctx;
     struct soft *s = c->s;
@@ -110,6 +114,60 @@ static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
     return true;
 }
 
+/* ---- choosing again ---- */
+static const struct ptx_label *label_at(const struct ptx_func *f, uint32_t inst)
+{
+    for (uint32_t k = 0; k < f->nlabels; k++)
+        if (f->labels[k].inst == inst && !f->labels[k].ntargets)
+            return &f->labels[k];
+    return NULL;
+}
+
+/* The loop whose header this instruction begins and at which copies may change; PTX_NO_INDEX: none. */
+static uint32_t switch_at(const struct soft *s, uint32_t inst)
+{
+    for (uint32_t l = 0; l < s->flow.cfg->nloops; l++)
+        if (s->flow.cfg->blocks[s->flow.cfg->loops[l].header].first == inst && soft_can_switch(s, l) &&
+            label_at(s->c->f, inst))
+            return l;
+    return PTX_NO_INDEX;
+}
+
+/* At a header of the caching copy: after so many turns the lines go back to memory, and the same header
+ * of the monitoring copy goes on. All threads of a CTA count the same turns where they must stay
+ * together. */
+static void again_code(struct soft *s, uint32_t loop, struct buf *out)
+{
+    const char *t = s->c->tag;
+    uint32_t n = s->labels++;
+    buf_printf(out,
+               "add.u32 \t%%%stold, %%%stold, 1;\nsetp.le.u32 \t%%%sp, %%%stold, %d;\n@%%%sp bra "
+               "\t$%son%u;\n",
+               t, t, t, t, s->c->opt->softcache_again, t, t, n);
+    soft_flush_all(s, false, out);
+    for (uint32_t k = 0; k < s->n; k++)
+        if (soft_uses(s, k))
+            buf_printf(out, "mov.u32 \t%%%shit%u, 0;\nmov.u32 \t%%%sslot%u, -1;\n", t, k, t, k);
+    buf_printf(out, "mov.u32 \t%%%scount, 0;\nmov.u32 \t%%%stold, 0;\n", t, t);
+    for (uint32_t l = 0; s->together && l < s->flow.cfg->nloops; l++)
+        if (soft_can_switch(s, l))
+            buf_printf(out, "mov.u32 \t%%%sturn%u, 0;\n", t, l);
+    buf_printf(out, "bra \t$%sagain%u;\n$%son%u:\n", t, loop, t, n);
+}
+
+static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
+{
+    struct copy *c = ctx;
+    uint32_t loop =
+        c->second && c->s->c->opt->softcache_again > 0 ? switch_at(c->s, i->index) : PTX_NO_INDEX;
+    if (loop == PTX_NO_INDEX || !c->second[c->s->flow.cfg->block_of[i->index]])
+        return copy_one(ctx, i, out);
+    again_code(c->s, loop, out);
+    if (!copy_one(ctx, i, out))
+        buf_str(out, ptx_text(c->s->c->m, i->at));
+    return true;
+}
+
 /* ---- entry, choice, the two copies ---- */
 /* end = the parameter's value + the bytes of whole lines in its buffer */
 static void end_code(const struct soft *s, uint32_t k, struct buf *out)
@@ -129,11 +187,12 @@ static void entry_code(struct soft *s, struct buf *out)
         pass_linear_tid(s->c, lin.s, out);
     if (s->mode != SOFT_PROFILE)
         buf_printf(out,
-                   "mov.u32 \t%%%sbase, %sdyn;\nmad.lo.u32 \t%%%sbase, %%%soff, %d, %%%sbase;\nadd.u32 "
+                   "mov.u32 \t%%%sbase, %sdyn;\nmad.lo.u32 \t%%%sbase, %%%soff, %u, %%%sbase;\nadd.u32 "
                    "\t%%%sbase, %%%sbase, %u;\n",
-                   t, t, t, t, SOFT_LINE, t, t, t, s->offset);
+                   t, t, t, t, s->line, t, t, t, s->offset);
     if (s->mode != SOFT_FIXED)
-        buf_printf(out, "mov.u32 \t%%%scount, 0;\n", t);
+        buf_printf(out, "mov.u32 \t%%%scount, 0;\nmov.u32 \t%%%stold, 0;\nmov.u32 \t%%%sseen, 0;\n", t,
+                   t, t);
     for (uint32_t l = 0; s->mode == SOFT_DYNAMIC && s->together && l < s->flow.cfg->nloops; l++)
         if (soft_can_switch(s, l))
             buf_printf(out, "mov.u32 \t%%%sturn%u, 0;\n", t, l);
@@ -151,7 +210,7 @@ static void entry_code(struct soft *s, struct buf *out)
             buf_printf(out, "mov.u32 \t%%%shit%u, 0;\nmov.u32 \t%%%sslot%u, -1;\n", t, k, t, k);
         else
             buf_printf(out, "add.u32 \t%%%sslot%u, %%%sbase, %u;\n", t, k, t,
-                       (uint32_t)s->s[k].line * SOFT_LINE * s->threads);
+                       (uint32_t)s->s[k].line * s->line * s->threads);
     }
     out->oom |= lin.oom;
     buf_free(&lin);
@@ -178,7 +237,7 @@ static void choice_code(struct soft *s, struct buf *out)
                 tie ? "ge" : "gt", t, t, j, t, k, t, t, t);
         }
         buf_printf(out, "mul.lo.u32 \t%%%si, %%%srank, %u;\nadd.u32 \t%%%sslot%u, %%%sbase, %%%si;\n", t,
-                   t, SOFT_LINE * s->threads, t, k, t, t);
+                   t, s->line * s->threads, t, k, t, t);
         buf_printf(out,
                    "setp.ge.u32 \t%%%sp, %%%srank, %u;\nsetp.eq.u32 \t%%%sq, %%%shit%u, 0;\nor.pred "
                    "\t%%%sp, %%%sp, %%%sq;\n@%%%sp mov.u32 \t%%%sslot%u, -1;\n",
@@ -187,14 +246,6 @@ static void choice_code(struct soft *s, struct buf *out)
     for (uint32_t k = 0; k < s->n; k++)
         if (soft_uses(s, k))
             buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", t, k);
-}
-
-static const struct ptx_label *label_at(const struct ptx_func *f, uint32_t inst)
-{
-    for (uint32_t k = 0; k < f->nlabels; k++)
-        if (f->labels[k].inst == inst && !f->labels[k].ntargets)
-            return &f->labels[k];
-    return NULL;
 }
 
 /* Marks what the second copy needs: all that can be reached from `block`. */
@@ -223,7 +274,7 @@ static uint32_t sample_turns(const struct soft *s, uint32_t loop)
         for (uint32_t i = k->first; i < k->first + k->n; i++)
             n += s->access[i].kind == SOFT_OWN && soft_uses(s, s->access[i].own);
     }
-    return n ? (SOFT_SAMPLE + n - 1) / n : SOFT_SAMPLE;
+    return n ? (s->sample + n - 1) / n : s->sample;
 }
 
 /* At the headers of loops the first copy may go over to the second. */
@@ -239,12 +290,15 @@ static uint32_t put_switches(struct soft *s, const char *suffix, bool *second)
             continue;
         struct buf b = { 0 };
         uint32_t n = s->labels++;
+        if (c->opt->softcache_again >
+            0) /* a label of its own: those of the function are renamed in the copy */
+            buf_printf(&b, "$%sagain%u:\n", t, l);
         if (s->together)
             buf_printf(&b,
                        "add.u32 \t%%%sturn%u, %%%sturn%u, 1;\nsetp.le.u32 \t%%%sp, %%%sturn%u, %u;\n", t,
                        l, t, l, t, t, l, sample_turns(s, l));
         else
-            buf_printf(&b, "setp.lt.u32 \t%%%sp, %%%scount, %d;\n", t, t, SOFT_SAMPLE);
+            buf_printf(&b, "setp.lt.u32 \t%%%sp, %%%scount, %u;\n", t, t, s->sample);
         buf_printf(&b, "@%%%sp bra \t$%ssample%u;\n", t, t, n);
         choice_code(s, &b);
         buf_printf(&b, "bra \t%.*s%s;\n$%ssample%u:", (int)label->name.n, label->name.s, suffix, t, n);
@@ -349,9 +403,7 @@ void soft_emit(struct soft *s)
         put_declarations(s, decls.s, entry.s);
         put_body(s, suffix.s);
     }
-    for (uint32_t k = 0; k < s->n; k++)
-        if (soft_uses(s, k))
-            c->out->extra_regs += s->s[k].written ? 4 : 3;
+    c->out->extra_regs += (int)soft_all_registers(s);
     c->oom |= decls.oom || entry.oom || suffix.oom;
     buf_free(&decls);
     buf_free(&entry);

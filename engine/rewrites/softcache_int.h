@@ -9,7 +9,7 @@
 
 struct ptx_inst;
 
-enum { SOFT_MAX = 16, SOFT_LINE = 16, SOFT_SAMPLE = 300 /* accesses a thread simulates: paper */ };
+enum { SOFT_MAX = 16, SOFT_SAMPLE = 300 /* accesses a thread simulates: paper */ };
 struct soft_structure {
     int param;
     bool written, cacheable;
@@ -48,6 +48,9 @@ struct soft {
     bool together;
     bool callees_meet; /* a called function holds a barrier or warp intrinsic */
     uint32_t lines;    /* per thread */
+    uint32_t line;     /* bytes of one */
+    uint32_t sample;   /* accesses that a thread simulates */
+    uint64_t ctas;     /* resident on an SM, as the original is */
     uint32_t threads;  /* per CTA */
     uint32_t offset;   /* of the segment in dynamic shared memory */
     uint32_t labels;   /* counter */
@@ -56,6 +59,9 @@ struct soft {
 enum status soft_rank(struct soft *s);
 /* Does structure k have code here: a line, or in a dynamic choice and a profile the hope of one. */
 bool soft_uses(const struct soft *s, uint32_t k);
+/* Registers of structure k, of all (paper: softcache, section 1.1.1; our addresses take two). */
+uint32_t soft_registers(const struct soft *s, uint32_t k);
+uint32_t soft_all_registers(const struct soft *s);
 /* May this access touch what structure k's line holds? */
 bool soft_may_meet(const struct soft *s, const struct soft_access *a, uint32_t k);
 /* Can the first copy go over to the second at this loop's header? */

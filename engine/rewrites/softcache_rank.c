@@ -19,7 +19,8 @@ static bool line_shared(const struct soft *s, uint32_t inst)
     for (uint32_t k = s->flow.cfg->blocks[block].first; k < inst; k++) {
         const struct ptx_operand *b =
             s->access[k].kind == SOFT_OWN ? inst_address(&s->c->f->insts[k]) : NULL;
-        if (b && b->base == BASE_REG && b->index == a->index && b->imm / SOFT_LINE == a->imm / SOFT_LINE)
+        if (b && b->base == BASE_REG && b->index == a->index &&
+            b->imm / (int64_t)s->line == a->imm / (int64_t)s->line)
             return true;
     }
     return false;
@@ -62,7 +63,7 @@ static double guess_hits(const struct soft *s, uint32_t inst)
     if (!turn_step(s, inst, &step))
         return weight * 0.1;
     step = step < 0 ? -step : step;
-    return step >= SOFT_LINE ? 0 : weight * (1 - (double)step / SOFT_LINE);
+    return step >= s->line ? 0 : weight * (1 - (double)step / s->line);
 }
 
 static void guess_scores(struct soft *s)

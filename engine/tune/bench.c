@@ -45,7 +45,8 @@ struct pass_input tune_input(const struct tune_subject *t, const struct options 
                                 .options = o,
                                 .dev = dev_describe(t->dev),
                                 .launch = t->launch,
-                                .facts = t->facts };
+                                .facts = t->facts,
+                                .regs = t->facts ? t->facts->regs : 0 };
 }
 
 bool tune_legal(const struct tune_subject *t, const struct options *o)
@@ -328,6 +329,7 @@ enum status tune_rewrite(struct tune_bench *b, const struct options *o, struct p
                          struct diags *ds)
 {
     struct pass_input in = tune_input(&b->subject, o);
+    in.regs = b->original.regs ? b->original.regs : in.regs;
     enum status st = pass_apply(&in, code, ds);
     ptx_free(code->module); /* a device reads the text by itself */
     code->module = NULL;

@@ -15,12 +15,19 @@
 #include <stdio.h>
 #include <string.h>
 
+static struct pass_input input_of(const struct tune_bench *b, const struct options *o)
+{
+    struct pass_input in = tune_input(&b->subject, o);
+    in.regs = b->original.regs ? b->original.regs : in.regs;
+    return in;
+}
+
 /* Launches the survey that `o` asks for once and reads what it left in `symbol`. */
 static enum status survey(struct tune_bench *b, const struct options *o, enum pass_survey kind,
                           const char *symbol, uint64_t *words, uint64_t bytes, bool functional,
                           int64_t *cost_ns, struct diags *ds)
 {
-    struct pass_input in = tune_input(&b->subject, o);
+    struct pass_input in = input_of(b, o);
     struct tune_job j = { 0 };
     struct tune_shape *shape = NULL;
     struct result r = result_empty();
@@ -141,21 +148,32 @@ static enum status elect_agents(struct tune_bench *b, struct options *o, int *vo
 static void say_counts(const struct tune_bench *b, const uint64_t *words, struct buf *said)
 {
     const struct launch_spec *l = b->subject.launch;
-    for (size_t p = 0, n = 0; p < l->nargs && 2 * p + 1 < PASS_SOFT_WORDS; p++)
+    for (size_t p = 0, n = 0; p < l->nargs && 2 * p + 1 < PASS_SOFT_MONITORED; p++)
         if (words[2 * p + 1])
             buf_printf(said, "%s%s %.1f %%", n++ ? ", " : "", l->args[p].name ? l->args[p].name : "?",
                        100 * (double)words[2 * p] / (double)words[2 * p + 1]);
+}
+
+/* What the monitoring launch takes beyond the original's time. */
+static void say_monitoring(const struct tune_bench *b, int64_t cost, struct buf *said)
+{
+    double was = b->original.time.valid ? (double)b->original.time.median : 0;
+    if (cost > 0)
+        buf_printf(said, "; monitoring took one launch of %s", time_words((double)cost).s);
+    if (cost > 0 && was > 0)
+        buf_printf(said, ", %+.1f %% over the original's", 100 * ((double)cost / was - 1));
 }
 
 /* The monitoring slice once; then only what its hits choose is compiled. */
 static enum status profile(struct tune_bench *b, struct options *o, struct buf *said, struct diags *ds)
 {
     uint64_t words[PASS_SOFT_WORDS];
+    int64_t cost = 0;
     struct options alone = *o;
     alone.bypass = alone.cluster = alone.agents = alone.prefetch = 0;
     enum status st =
-        survey(b, &alone, PASS_SURVEY_PROFILE, PASS_SOFT_SYMBOL, words, sizeof words, true, NULL, ds);
-    struct pass_input in = tune_input(&b->subject, &alone);
+        survey(b, &alone, PASS_SURVEY_PROFILE, PASS_SOFT_SYMBOL, words, sizeof words, false, &cost, ds);
+    struct pass_input in = input_of(b, &alone);
     struct pass_output code;
     struct diags notes = { 0 };
     if (st == ST_OK && (st = pass_apply_survey(&in, PASS_SURVEY_NONE, words, &code, &notes)) != ST_OK)
@@ -165,8 +183,10 @@ static enum status profile(struct tune_bench *b, struct options *o, struct buf *
         return st;
     o->softcache = code.soft_lines;
     memcpy(o->softcache_data, code.soft_data, sizeof o->softcache_data);
-    say(said, "profiled hits of the first 300 accesses a thread: ");
+    say(said, "profiled hits of the first %d accesses a thread: ",
+        o->softcache_sample > 0 ? o->softcache_sample : 300);
     say_counts(b, words, said);
+    say_monitoring(b, cost, said);
     buf_puts(said, code.soft_lines ? "" : ": nothing is cached");
     pass_output_free(&code);
     return ST_OK;
@@ -211,7 +231,7 @@ enum status tune_census(struct tune_bench *b, const struct options *o, const str
         st = count_original(b, ds);
     if (st != ST_OK)
         return st;
-    for (size_t k = 0; k < PASS_SOFT_WORDS; k += 2) {
+    for (size_t k = 0; k < PASS_SOFT_MONITORED; k += 2) {
         hits += words[k];
         all += words[k + 1];
     }
@@ -219,6 +239,9 @@ enum status tune_census(struct tune_bench *b, const struct options *o, const str
         all ? 100 * (double)hits / (double)all : 0, (unsigned long long)all);
     say_counts(b, words, said);
     buf_puts(said, ")");
+    if (o->softcache == OPT_SOFTCACHE_DYNAMIC && all)
+        buf_printf(said, ", monitoring %.2f %% of them",
+                   100 * (double)words[PASS_SOFT_MONITORED] / (double)all);
     if (b->inst_warp > 0 && r->counters[COUNTER_INST_WARP].valid)
         buf_printf(said, ", warp instructions %+.1f %%",
                    100 * (r->counters[COUNTER_INST_WARP].value / b->inst_warp - 1));

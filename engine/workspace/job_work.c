@@ -372,7 +372,8 @@ static enum status do_options(struct job_engine *e, const struct options *o)
                              o,
                              st->dev ? &st->info : NULL,
                              st->spec ? st->spec->p : NULL,
-                             st->facts ? st->facts->p : NULL };
+                             st->facts ? st->facts->p : NULL,
+                             0 };
     struct pass_output *out = base_alloc(sizeof *out);
     enum status s = out ? pass_apply(&in, out, &ds) : ST_NOMEM;
     if (s == ST_OK)

@@ -327,7 +327,11 @@ struct pass_input workspace_input(const struct workspace *s, const struct option
                                 .options = o,
                                 .dev = &s->info,
                                 .launch = s->spec,
-                                .facts = s->facts };
+                                .facts = s->facts,
+                                .regs = s->facts && s->facts->regs ? s->facts->regs
+                                        : o->softcache && s->dev && s->spec
+                                            ? workspace_registers(s->dev, s->module, str_of(s->kernel))
+                                            : 0 };
 }
 
 struct ana_opts workspace_analysis(const struct workspace *s, const struct args *a, struct str kernel)

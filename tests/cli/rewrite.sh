@@ -16,6 +16,7 @@ refused "an operator without --bypass" "--bypass-op does nothing" $G --bypass-op
 refused "agents without --cluster agent" "--agents does nothing without --cluster agent" $G --cluster redirect --agents 2
 refused "an order without --cluster" "--index does nothing" $G --index column
 refused "a distance without --prefetch" "--prefetch-distance does nothing" $G --prefetch-distance 4
+refused "a line size without --softcache" "--softcache-line does nothing" $G --softcache-line 32
 refused "structures without --softcache" "--softcache-data does nothing" $G --softcache-data A
 refused "a threshold for the vertical form" "--bypass-form hybrid has both" $G --bypass l1 --bypass-form vertical --pi 2
 refused "loads for a form that treats all alike" "chooses loads" $G --bypass l1 --bypass-loads 30 --pi 2
@@ -26,7 +27,7 @@ refused "an operator newer than the target" "needs sm_80" $G --device sim:volta-
 refused "a hardware threshold on no hardware" "L1: use --bypass l1" $V --bypass l2 --bypass-form hardware --pi 3
 refused "shared memory of one pass" "bytes of shared memory per CTA" $G --throttle-shared 250000
 refused "shared memory of several passes together" "the rewritten kernel would need" kernels/transpose.ptx -k transpose_tiled --cluster agent --throttle-shared 228200
-refused "more lines than fit" "fit on" $G --softcache 64
+refused "more lines than fit" "fit into the shared memory" $G --softcache 64
 refused "a number of iterations that is no power of two" "1, 2, 4 or 8" $G --coarsen 3
 refused "resident CTAs that an SM cannot hold" "more than the" $G --minctas 64
 refused "an order whose file is wrong" "is not a number below" $G --cluster redirect --index custom:kernels/gemm.cu
@@ -58,6 +59,6 @@ doc "schedules: legal ones by cost, others with the reason" "[s['cost_cycles'] f
 doc "schedules: refused where the shape is seen" "any('barrier' in (s['why'] or '') for s in d['schedules'])" "$B" analyze kernels/reduction.ptx --schedules --json
 # Values that a launch finds.
 doc "--agents vote ends in a number" "d['equal_to_original'] is True and d['options']['agents'] not in ('vote',0,'0')" "$B" run $V --device sim:fermi-16k -k fermi --cluster agent --agents vote --json
-doc "--softcache auto ends in the structures that hit" "d['equal_to_original'] is True and d['options']['softcache-data'].split(',')[0]=='text'" "$B" run kernels/softcache_stream.ptx --device sim:fermi-48k --softcache auto --json
-"$B" run kernels/softcache_stream.ptx --device sim:fermi-48k --softcache 2 2>/dev/null | grep -qE "software cache: [0-9.]+ % of [0-9]+ accesses hit .*warp instructions \+[0-9.]+ %" && ok "hit rate beside the instructions it costs" || no "hit rate beside the instructions it costs"
+doc "--softcache auto ends in the structures that hit" "d['equal_to_original'] is True and d['options']['softcache-data'].split(',')[0]=='text'" "$B" run kernels/softcache_stream.ptx --device sim:fermi-16k --softcache auto --json
+"$B" run kernels/softcache_stream.ptx --device sim:fermi-16k --softcache 2 2>/dev/null | grep -qE "software cache: [0-9.]+ % of [0-9]+ accesses hit .*warp instructions \+[0-9.]+ %" && ok "hit rate beside the instructions it costs" || no "hit rate beside the instructions it costs"
 exit $bad

@@ -264,7 +264,7 @@ static const struct refusal refusals[] = {
       { 4, 16, 1 },
       { 32, 8, 1 },
       75 },
-    { "in_tile", "--softcache 9", "fit on", 0, { 4, 4, 1 }, { 128, 1, 1 }, 75 },
+    { "in_tile", "--softcache 9", "fit into the shared memory", 0, { 4, 4, 1 }, { 128, 1, 1 }, 75 },
     { "in_early", "--cluster agent", "some threads may leave here", 20, { 4, 1, 1 }, { 64, 1, 1 }, 75 },
     { "in_merged", "--cluster agent", "some threads may leave here", 20, { 4, 1, 1 }, { 64, 1, 1 }, 75 },
     { "in_early", "--cluster redirect --swap-xy", "uses a barrier", 26, { 4, 1, 1 }, { 64, 1, 1 }, 75 },
@@ -414,10 +414,10 @@ static void test_launch_and_resets(void **state)
 static void test_softcache_lines(void **state)
 {
     (void)state;
-    assert_int_equal(pass_softcache_lines(48 << 10, 2048), 1);
-    assert_int_equal(pass_softcache_lines(48 << 10, 1024), 3);
-    assert_int_equal(pass_softcache_lines(16 << 10, 2048), 0);
-    assert_int_equal(pass_softcache_lines(0, 0), 0);
+    assert_int_equal(pass_softcache_lines(48 << 10, 2048, 16), 1);
+    assert_int_equal(pass_softcache_lines(48 << 10, 1024, 16), 3);
+    assert_int_equal(pass_softcache_lines(16 << 10, 2048, 16), 0);
+    assert_int_equal(pass_softcache_lines(0, 0, 16), 0);
 }
 
 /* Any allocation may fail: the rewrite is then the same text or none at all. */

@@ -32,7 +32,7 @@ static void clear(struct work *w)
 static char *reason(const struct job_snapshot *s, const struct options *o)
 {
     struct pass_input in = { s->module, str_of(s->kernel), o, s->has_dev ? &s->dev : NULL,
-                             s->spec,   s->facts };
+                             s->spec,   s->facts,          0 };
     struct diags ds = { 0 };
     char *why = NULL;
     if (pass_legal(&in, &ds) == ST_REFUSED) {
