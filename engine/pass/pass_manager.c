@@ -227,8 +227,10 @@ static enum status reparse(struct pass_ctx *c, struct pass_run *r, const struct 
     }
     buf_free(&b);
     if (s != ST_OK) {
-        diag_error(c->ds, "pass-internal",
-                   "pass %s wrote PTX that does not read back; nothing was changed", c->row->info.name);
+        if (s != ST_NOMEM)
+            diag_error(c->ds, "pass-internal",
+                       "pass %s wrote PTX that does not read back; nothing was changed",
+                       c->row->info.name);
         diags_move(c->ds, &inner);
         ptx_free(m);
         diags_free(&inner);
