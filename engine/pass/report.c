@@ -49,6 +49,7 @@ static void report(struct pass_ctx *c, enum diag_level level, struct span at, co
         if (d && hint)
             diag_hint(d, "%s", hint);
     }
+    c->oom |= msg.oom || code.oom; /* without memory a check may refuse what it could not look at */
     buf_free(&msg);
     buf_free(&code);
 }
@@ -60,7 +61,7 @@ enum status pass_refuse(struct pass_ctx *c, struct span at, const char *hint, co
     report(c, DIAG_ERROR, at, hint, fmt, ap);
     va_end(ap);
     c->failed = true;
-    return ST_REFUSED;
+    return c->oom ? ST_NOMEM : ST_REFUSED;
 }
 
 void pass_note(struct pass_ctx *c, struct span at, const char *fmt, ...)
