@@ -30,6 +30,10 @@ man: $(BUILD)/tests/man
 reference: $(BUILD)/tests/reference $(BUILD)/tests/tables
 	@for p in options keys; do $< $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
 	@for p in presets; do $(BUILD)/tests/tables $$p > docs/reference/$$p.md.tmp && mv docs/reference/$$p.md.tmp docs/reference/$$p.md || exit 1; done
+# The experiments and applications of the papers, from engine/paper.
+.PHONY: papers
+papers: all
+	@$(BUILD)/gpulocw paper --format md > docs/papers-figures.md.tmp && mv docs/papers-figures.md.tmp docs/papers-figures.md
 # Every message of the program, with file and line.
 .PHONY: messages
 messages:

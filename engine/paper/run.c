@@ -280,6 +280,25 @@ static enum status means(struct paper_result *r)
     return st;
 }
 
+/* How many applications have the class that the paper gives them. */
+static enum status count_agreeing(struct paper_result *r)
+{
+    size_t agree = 0, of = 0;
+    for (size_t i = 0; i < r->nrows; i++) {
+        const struct paper_value *v = &r->row[i].v[0];
+        of += v->paper_text && v->ours_text;
+        agree += v->paper_text && v->ours_text && strcmp(v->paper_text, v->ours_text) == 0;
+    }
+    if (!base_grow((void **)&r->fact, r->nfacts, &r->facts_cap, sizeof *r->fact))
+        return ST_NOMEM;
+    struct paper_fact *f = &r->fact[r->nfacts++];
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "applications of the paper's class, of %zu that its text names",
+             of);
+    f->v = (struct paper_value){ (double)agree, (double)of, NULL, NULL };
+    return ST_OK;
+}
+
 enum status paper_run(const struct paper_experiment *e, const struct paper_request *q,
                       struct paper_result *out, struct diags *ds)
 {
@@ -304,6 +323,8 @@ enum status paper_run(const struct paper_experiment *e, const struct paper_reque
     }
     if (st == ST_OK)
         st = means(out);
+    if (st == ST_OK && e->kind == PAPER_CLASSES)
+        st = count_agreeing(out);
     base_free(b.cell);
     base_free(b.done);
     out->seconds = (double)(base_now_ns() - begin) / 1e9;

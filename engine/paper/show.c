@@ -93,9 +93,25 @@ static size_t figures_of(const char *id, struct buf *where)
     return n;
 }
 
+static void list_apps_md(struct buf *out)
+{
+    buf_puts(out,
+             "\n## Applications\n\nWritten here from the algorithm; `block` and `class` as the paper's "
+             "text has them.\n\n| application | from | papers | block | demo kernel | launch | "
+             "class |\n|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < paper_app_count(); i++) {
+        const struct paper_app *a = paper_app_at(i);
+        buf_printf(out, "| %s: %s | %s | %s | %s | [%s](../kernels/%s.cu) | %s | %s |\n", a->abbr,
+                   a->name, a->suite, a->in, a->block ? a->block : "not in the text", a->file, a->file,
+                   a->launch ? a->launch : "default", a->class_ ? a->class_ : "not in the text");
+    }
+}
+
 void paper_list_md(struct buf *out)
 {
     buf_puts(out,
+             "# Figures and tables of the papers\n\nMade by `make papers` from the tables of "
+             "`engine/paper`. Each command prints ours beside the paper's figures.\n\n"
              "| experiment | paper | shows | platforms | the paper's figures | what cannot agree |\n"
              "|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < paper_count(); i++) {
@@ -111,6 +127,7 @@ void paper_list_md(struct buf *out)
         buf_printf(out, " | %s |\n", e->reason ? e->reason : "nothing known");
         buf_free_checked(&where, out);
     }
+    list_apps_md(out);
 }
 
 /* ---- text ---- */
@@ -273,8 +290,6 @@ static void put_means(const struct paper_result *r, const char *platform, const 
         struct paper_row m = r->mean[i];
         if (m.platform != platform)
             continue;
-        if (m.group[0])
-            snprintf(m.application, sizeof m.application, "%.23s", m.group);
         buf_printf(out, "%s%s\n", m.group[0] ? "mean of class " : "", m.group);
         put_row(r, &m, l, out);
     }

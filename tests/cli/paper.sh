@@ -13,6 +13,18 @@ want = ['s1-fig%d' % n for n in [2, 3] + list(range(5, 11)) + list(range(12, 23)
 want += ['s3-fig2', 's3-fig3', 's3-fig12', 's3-fig13', 's3-classes', 's4-tab3', 's4-fig7', 's4-fig8', 's4-fig10', 's5-tab1', 's5-fig5', 's5-fig6']
 print([w for w in want if w not in have], any(i.startswith('s2-') for i in have))" "$T/list.json")" "[] True"
 is "the list in text has as many" "$(grep -c '^  s[1-5]-' "$T/list.txt")" "$(grep -c '"id"' "$T/list.json")"
+if "$B" paper --format md | cmp -s - docs/papers-figures.md; then ok "docs/papers-figures.md is up to date"; else no "docs/papers-figures.md: make papers mends it"; fi
+is "every application names a kernel that is there, with that launch" "$(python3 - <<'PY'
+import json, os, re
+bad = []
+for abbr, file, launch in re.findall(r'^APP\("([^"]+)", "[^"]*", "[^"]*", "([^"]+)", (NULL|"[^"]*")', open('engine/paper/apps.def').read(), re.M):
+    if not os.path.exists('kernels/%s.ptx' % file): bad.append(abbr); continue
+    d = json.load(open('kernels/%s.launch.json' % file))
+    names = {k for l in d.get('launches', [d]) for k in (l.get('name'), l['kernel'])}
+    if launch != 'NULL' and launch.strip('"') not in names: bad.append(abbr + ' ' + launch)
+print(bad)
+PY
+)" "[]"
 for id in s5-tab1 s2-cln s1-fig2 s1-fig3 s1-fig5 s1-fig12 s1-energy s3-fig12 s3-fig2 s3-fig3 s3-classes s4-tab3 s4-fig8 s4-fig10 s5-fig5 s5-fig6 s2-cost; do
     "$B" paper $id --quick --json > "$T/$id.json" 2> "$T/$id.err"; echo $? > "$T/$id.code"
 done
