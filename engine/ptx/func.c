@@ -175,7 +175,9 @@ static bool read_func_directive(struct ptx_parser *p, struct ptx_func *f)
         return read_u32(p, &f->maxnreg);
     if (str_is(w, "maxclusterrank"))
         return read_u32(p, &f->maxclusterrank);
-    if (str_is(w, "maxnctapersm") || str_is(w, "abi_preserve") || str_is(w, "abi_preserve_control"))
+    if (str_is(w, "abi_preserve"))
+        return read_u32(p, &f->abi_preserve);
+    if (str_is(w, "maxnctapersm") || str_is(w, "abi_preserve_control"))
         return read_u32(p, &ignored);
     if (str_is(w, "explicitcluster"))
         return f->explicitcluster = true;

@@ -171,7 +171,7 @@ struct ptx_func {
     struct dim_directive {
         uint32_t x, y, z;
     } maxntid, reqntid, reqnctapercluster;
-    uint32_t minnctapersm, maxnreg, maxclusterrank;
+    uint32_t minnctapersm, maxnreg, maxclusterrank, abi_preserve;
     bool explicitcluster, blocksareclusters;
     struct span at, head, body; /* whole; up to before '{'; '{'..'}' inclusive */
 };

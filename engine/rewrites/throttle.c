@@ -9,6 +9,7 @@
 #include "engine/rec/elem.h"
 #include "engine/rec/launch.h"
 #include "engine/rec/options.h"
+#include "engine/rewrites/throttle.h"
 
 #include <string.h>
 
@@ -38,8 +39,10 @@ static enum status check_shared(struct pass_ctx *c)
 static enum status check(struct pass_ctx *c)
 {
     const struct options *o = c->opt;
-    uint64_t threads = dim3u_count(c->out->block);
+    /* ptxas goes by .maxntid where it is there */
+    uint64_t threads = (uint64_t)c->f->maxntid.x * c->f->maxntid.y * c->f->maxntid.z;
     const struct dev_info *d = c->in->dev;
+    threads = threads > dim3u_count(c->out->block) ? threads : dim3u_count(c->out->block);
     if (o->throttle_shared && !c->in->launch)
         return pass_refuse(c, NO_SPAN, "name the launch with --launch",
                            "--throttle-shared changes the launch, and there is no launch description");
@@ -51,7 +54,8 @@ static enum status check(struct pass_ctx *c)
         return pass_refuse(
             c, NO_SPAN, NULL, "--minctas %d: %d CTAs of %llu threads are more than the %u an SM holds",
             o->minctas, o->minctas, (unsigned long long)threads, d->max_warps_per_sm * d->warp_size);
-    return o->throttle_shared ? check_shared(c) : ST_OK;
+    enum status st = o->maxnreg || o->minctas ? throttle_check_regs(c) : ST_OK;
+    return st == ST_OK && o->throttle_shared ? check_shared(c) : st;
 }
 
 /* Where white space and comments that begin at h.s[k] end. */
